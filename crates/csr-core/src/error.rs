@@ -1,0 +1,64 @@
+//! What can be wrong with data that enters: each message names the object, the value and the limit.
+
+/// The result of everything in this crate that can refuse its input.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why input was refused.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Two arrays that belong together differ in length, or one has not the length a size demands.
+    #[error("{what} has {found} elements where {expected} are needed")]
+    Length {
+        /// Which array.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length it must have.
+        expected: usize,
+    },
+
+    /// A row offset is smaller than the one before it, the first is not 0, or the last is not nnz.
+    #[error("row offset {index} is {found} where {rule}")]
+    RowOffset {
+        /// Position in the array of row offsets.
+        index: usize,
+        /// The offset found there.
+        found: u64,
+        /// The rule it breaks, with its limit.
+        rule: String,
+    },
+
+    /// A column index lies outside the matrix.
+    #[error("column {column} of entry {entry} is outside 0..{cols}")]
+    Column {
+        /// The column index.
+        column: u32,
+        /// Position of the entry in the array of columns.
+        entry: usize,
+        /// Columns of the matrix.
+        cols: usize,
+    },
+
+    /// A row index lies outside the matrix.
+    #[error("row {row} of entry {entry} is outside 0..{rows}")]
+    Row {
+        /// The row index.
+        row: u32,
+        /// Position of the entry in the array of rows.
+        entry: usize,
+        /// Rows of the matrix.
+        rows: usize,
+    },
+
+    /// A size does not fit the type that has to hold it.
+    #[error("{what} is {value}, above the limit of {limit}")]
+    TooLarge {
+        /// Which size.
+        what: &'static str,
+        /// Its value.
+        value: u64,
+        /// The largest value allowed.
+        limit: u64,
+    },
+}

@@ -1,0 +1,24 @@
+//! Sparse matrices in plain Rust: formats, files, generators, statistics, plans, and the host's
+//! products that judge every device.
+//!
+//! The way of the data is file -> [`Coo`] -> [`Csr`] (checked once, then trusted) -> plan -> device.
+//! This crate covers everything left of the device: it knows nothing of OpenCL, and reads or writes
+//! files only inside `io`.
+//!
+//! A matrix is a *pattern* (row offsets and column indices) and *values*, kept apart: plans belong to
+//! the pattern, so new values need no new plan.
+
+mod coo;
+mod csr;
+mod error;
+mod offset;
+mod value;
+
+pub use coo::Coo;
+pub use csr::{Csr, CsrPattern, CsrView, PatternView, Transposed};
+pub use error::{Error, Result};
+pub use offset::{Offset, OffsetType};
+pub use value::{Accumulator, Value, ValueType};
+
+// The 16-bit storage types, so that callers need not name the `half` crate themselves.
+pub use half::{bf16, f16};

@@ -1,0 +1,201 @@
+//! The types a matrix stores, and the types products and sums are made in.
+
+use half::{bf16, f16};
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f64 {}
+    impl Sealed for f32 {}
+    impl Sealed for half::f16 {}
+    impl Sealed for half::bf16 {}
+}
+
+/// Names a [`Value`] at run time, as the command, the records and the kernel keys spell it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ValueType {
+    /// 32-bit IEEE floating point.
+    F32,
+    /// 64-bit IEEE floating point.
+    F64,
+    /// 16-bit IEEE floating point: storage of A only, products and sums are f32.
+    F16,
+    /// The upper half of an f32: storage of A only, products and sums are f32.
+    Bf16,
+}
+
+impl ValueType {
+    /// Every value type, in the order reports list them.
+    pub const ALL: [ValueType; 4] =
+        [ValueType::F32, ValueType::F64, ValueType::F16, ValueType::Bf16];
+
+    /// The spelling in `--value-type`, records and kernel keys.
+    pub fn name(self) -> &'static str {
+        match self {
+            ValueType::F32 => "f32",
+            ValueType::F64 => "f64",
+            ValueType::F16 => "f16",
+            ValueType::Bf16 => "bf16",
+        }
+    }
+
+    /// Bytes of one stored value of A.
+    pub fn size_bytes(self) -> usize {
+        match self {
+            ValueType::F32 => 4,
+            ValueType::F64 => 8,
+            ValueType::F16 | ValueType::Bf16 => 2,
+        }
+    }
+
+    /// The type of x, y, alpha, beta, products and sums: f64 for f64, f32 for everything else.
+    pub fn accumulator(self) -> ValueType {
+        match self {
+            ValueType::F64 => ValueType::F64,
+            ValueType::F32 | ValueType::F16 | ValueType::Bf16 => ValueType::F32,
+        }
+    }
+}
+
+impl std::fmt::Display for ValueType {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl std::str::FromStr for ValueType {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        ValueType::ALL
+            .into_iter()
+            .find(|t| t.name() == text)
+            .ok_or_else(|| format!("value type \"{text}\" is none of f32, f64, f16, bf16"))
+    }
+}
+
+/// A type a matrix can store its values in: `f64`, `f32`, [`f16`] or [`bf16`].
+///
+/// The 16-bit types are storage only: x, y, alpha, beta and every sum are in [`Value::Accum`].
+pub trait Value:
+    sealed::Sealed + bytemuck::Pod + PartialEq + PartialOrd + std::fmt::Debug + Send + Sync + 'static
+{
+    /// The type of x, y, products and sums.
+    type Accum: Accumulator;
+
+    /// This type's name at run time.
+    const TYPE: ValueType;
+
+    /// Rounds to nearest.
+    fn from_f64(value: f64) -> Self;
+
+    /// Exact.
+    fn to_f64(self) -> f64;
+
+    /// Exact: the accumulator is never narrower than the storage.
+    fn to_accum(self) -> Self::Accum;
+
+    /// Rounds to nearest.
+    fn from_accum(value: Self::Accum) -> Self;
+}
+
+/// A type that products and sums are made in: `f32` or `f64`.
+pub trait Accumulator: Value<Accum = Self> + num_traits::Float + std::ops::AddAssign {
+    /// The distance from 1 to the next larger number.
+    const EPSILON: f64;
+    /// The smallest number that is not subnormal.
+    const SMALLEST_NORMAL: f64;
+}
+
+impl Accumulator for f32 {
+    const EPSILON: f64 = f32::EPSILON as f64;
+    const SMALLEST_NORMAL: f64 = f32::MIN_POSITIVE as f64;
+}
+
+impl Accumulator for f64 {
+    const EPSILON: f64 = f64::EPSILON;
+    const SMALLEST_NORMAL: f64 = f64::MIN_POSITIVE;
+}
+
+impl Value for f32 {
+    type Accum = f32;
+    const TYPE: ValueType = ValueType::F32;
+
+    fn from_f64(value: f64) -> Self {
+        value as f32
+    }
+
+    fn to_f64(self) -> f64 {
+        self.into()
+    }
+
+    fn to_accum(self) -> f32 {
+        self
+    }
+
+    fn from_accum(value: f32) -> Self {
+        value
+    }
+}
+
+impl Value for f64 {
+    type Accum = f64;
+    const TYPE: ValueType = ValueType::F64;
+
+    fn from_f64(value: f64) -> Self {
+        value
+    }
+
+    fn to_f64(self) -> f64 {
+        self
+    }
+
+    fn to_accum(self) -> f64 {
+        self
+    }
+
+    fn from_accum(value: f64) -> Self {
+        value
+    }
+}
+
+impl Value for f16 {
+    type Accum = f32;
+    const TYPE: ValueType = ValueType::F16;
+
+    fn from_f64(value: f64) -> Self {
+        f16::from_f64(value)
+    }
+
+    fn to_f64(self) -> f64 {
+        f16::to_f64(self)
+    }
+
+    fn to_accum(self) -> f32 {
+        self.to_f32()
+    }
+
+    fn from_accum(value: f32) -> Self {
+        f16::from_f32(value)
+    }
+}
+
+impl Value for bf16 {
+    type Accum = f32;
+    const TYPE: ValueType = ValueType::Bf16;
+
+    fn from_f64(value: f64) -> Self {
+        bf16::from_f64(value)
+    }
+
+    fn to_f64(self) -> f64 {
+        bf16::to_f64(self)
+    }
+
+    fn to_accum(self) -> f32 {
+        self.to_f32()
+    }
+
+    fn from_accum(value: f32) -> Self {
+        bf16::from_f32(value)
+    }
+}

@@ -1,0 +1,1 @@
+//! Measuring: suites, records, reports

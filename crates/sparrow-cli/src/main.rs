@@ -1,0 +1,2 @@
+//! The `sparrow` command.
+fn main() {}

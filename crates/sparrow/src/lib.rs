@@ -1,0 +1,1 @@
+//! Sparse matrix products on every OpenCL device
