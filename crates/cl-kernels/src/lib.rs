@@ -1,1 +1,33 @@
-//! Device code as data: OpenCL C sources, kernel keys, parameters and the device table's types
+//! Device code as data: what runs on a device, under which name, with which parameters and arguments.
+//!
+//! This crate embeds the OpenCL C of `cl/` and describes each kernel in one Rust file: the parameters
+//! it is compiled with and their search space, the arguments it takes, typed and named. It also holds
+//! the types of the device table and the choice of an algorithm. It opens no device and reads no file.
+//!
+//! To add an algorithm: its `.cl` file, its file here, its launch in `cl-runtime`, and one line in
+//! [`Algorithm`].
+
+mod algorithm;
+mod arguments;
+mod device_table;
+mod device_traits;
+mod key;
+mod parameters;
+mod select;
+mod source;
+
+pub mod csr_adaptive;
+pub mod csr_scalar;
+pub mod csr_vector;
+
+pub use algorithm::Algorithm;
+pub use arguments::{Argument, ArgumentKind, ArgumentSink, Array, KernelArguments, Scalar};
+pub use device_table::{DeviceEntry, DeviceTable, TableMatch};
+pub use device_traits::{DeviceTraits, DeviceType, SvmSupport};
+pub use key::{Accumulate, KernelKey};
+pub use parameters::{ParameterError, ParameterSpace, Parameters};
+pub use select::{Choice, MatrixShape, select};
+pub use source::{Source, SourceError, kernel_source};
+
+#[cfg(test)]
+use source::SOURCES;

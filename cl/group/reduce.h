@@ -1,0 +1,33 @@
+// Sums over the items of a work-group, in an order that depends on nothing but the item numbers: the
+// same bits every time.
+#ifndef GROUP_REDUCE_H
+#define GROUP_REDUCE_H
+
+#include "item/accumulate.h"
+
+// Adds up each run of `width` neighbouring items; width is a power of two that divides GROUP_SIZE.
+// All items of the group call it with the same width; `scratch` holds GROUP_SIZE sums and may be used
+// again at once. Valid in the first item of each run.
+acc_t group_reduce_runs(const acc_t mine, local acc_t *scratch, const uint width)
+{
+    const uint item = (uint)get_local_id(0);
+    acc_t sum = mine;
+    scratch[item] = sum;
+    for (uint half_width = width >> 1; half_width > 0; half_width >>= 1) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if ((item & (width - 1)) < half_width) {
+            sum = acc_add(sum, scratch[item + half_width]);
+            scratch[item] = sum;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return sum;
+}
+
+// Adds up all items of the group. All items call it; valid in item 0.
+acc_t group_reduce(const acc_t mine, local acc_t *scratch)
+{
+    return group_reduce_runs(mine, scratch, GROUP_SIZE);
+}
+
+#endif

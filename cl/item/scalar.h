@@ -1,0 +1,65 @@
+// Scalars: what A stores (value_t), what x, y, products and sums are made in (real_t), what counts
+// nonzeros (offset_t), and how kernels receive them.
+//
+// One of VALUE_F32, VALUE_F64, VALUE_F16, VALUE_BF16 says what A stores; the 16-bit types are storage
+// only and widen to f32 when loaded, which needs no cl_khr_fp16. OFFSET_U64 makes row offsets 64-bit;
+// columns are always 32-bit.
+#ifndef ITEM_SCALAR_H
+#define ITEM_SCALAR_H
+
+#if defined(VALUE_F64)
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+typedef double value_t;
+typedef double real_t;
+typedef double2 real2_t;
+#define REAL_WORDS 2
+#elif defined(VALUE_F16)
+typedef half value_t;
+typedef float real_t;
+typedef float2 real2_t;
+#define REAL_WORDS 1
+#elif defined(VALUE_BF16)
+typedef ushort value_t;
+typedef float real_t;
+typedef float2 real2_t;
+#define REAL_WORDS 1
+#else
+typedef float value_t;
+typedef float real_t;
+typedef float2 real2_t;
+#define REAL_WORDS 1
+#endif
+
+#ifdef OFFSET_U64
+typedef ulong offset_t;
+#else
+typedef uint offset_t;
+#endif
+
+// One value of A, widened to the type sums are made in.
+real_t load_value(global const value_t *restrict values, const ulong at)
+{
+#if defined(VALUE_F16)
+    return vload_half(at, values);
+#elif defined(VALUE_BF16)
+    return as_float((uint)values[at] << 16);
+#else
+    return values[at];
+#endif
+}
+
+// An array comes as a buffer and the element it starts at, so that callers can hand over any part of
+// their own buffers: sub-buffers alone must begin at the device's base alignment.
+#define ARRAY_PARAMETER(type, name) global type *restrict name##_buffer, const ulong name##_start
+#define OPEN_ARRAY(type, name) global type *restrict name = name##_buffer + name##_start
+
+// alpha and beta come by value, or with SCALARS_ON_DEVICE as an array of one.
+#ifdef SCALARS_ON_DEVICE
+#define SCALAR_PARAMETER(name) global const real_t *restrict name##_buffer, const ulong name##_start
+#define OPEN_SCALAR(name) const real_t name = name##_buffer[name##_start]
+#else
+#define SCALAR_PARAMETER(name) const real_t name##_value
+#define OPEN_SCALAR(name) const real_t name = name##_value
+#endif
+
+#endif

@@ -1,0 +1,229 @@
+// CSR-Adaptive: one work-group a row block, and in each block the way of summing that suits its rows
+// (Daga and Greathouse, "Structural Agnostic SpMV", HiPC 2015, section III).
+//
+// The plan (csr-core, plan/csr_adaptive.rs) cuts the rows into blocks of at most NNZ_PER_WG nonzeros
+// and writes one 64-bit entry a block: first row (upper 32 bits), flag (bit 31), group (lower 31 bits).
+// A group reads its own entry and the next, and takes one of three ways:
+//
+//   CSR-Stream   many short rows: the group streams all products of the block into local memory, side
+//                by side whatever the row lengths, then reduces row by row. `group` holds the log2 of
+//                the items each row gets for that: 0 is the scalar reduction (one item walks a row),
+//                more the logarithmic one (Figure 3), without the divisions of the published code.
+//   CSR-Vector   one row (or fewer than num_rows_stream) that fills a block: all items on it.
+//   CSR-VectorL  a row above NNZ_MULTIPLIER x NNZ_PER_WG: as many groups as it has shares of that
+//                length. `group` is the share. Entries of one row follow each other.
+//
+// How the shares of a VectorL row come together:
+//   carry (default)  each group publishes its sum; the last to arrive adds all shares in their order
+//                    and stores y. Nobody waits, and the result has the same bits every time.
+//   SPIN             as published (Figure 7): the first group initialises y, the others spin on its
+//                    flag, all add with float atomics. Only where groups of a launch are known to make
+//                    progress while others wait; the order of additions, so the last bits, may differ.
+//
+// Local memory: NNZ_PER_WG products (at least GROUP_SIZE) and one word.
+
+#ifndef GROUP_SIZE
+#define GROUP_SIZE 256 // items of a work-group
+#endif
+#ifndef NNZ_PER_WG
+#define NNZ_PER_WG 1024 // nonzeros of a Stream block: a multiple of GROUP_SIZE
+#endif
+#ifndef NUM_ROWS_STREAM
+#define NUM_ROWS_STREAM 2 // the fewest rows that take Stream: 2 or more
+#endif
+#ifndef NNZ_MULTIPLIER
+#define NNZ_MULTIPLIER 3 // NNZ_PER_WG times this is the share of a VectorL group
+#endif
+
+#include "group/carry.h"
+#include "group/reduce.h"
+
+#define SHARE ((ulong)NNZ_MULTIPLIER * NNZ_PER_WG)
+
+// Reduces the rows of a Stream block, one item a row. Products are ready in local memory.
+void stream_reduce_scalar(local const acc_t *products, global const offset_t *restrict offsets,
+                          const uint row, const uint rows, const offset_t first,
+                          global real_t *restrict y, const real_t alpha, const real_t beta)
+{
+    for (uint mine = (uint)get_local_id(0); mine < rows; mine += GROUP_SIZE) {
+        const ulong at_row = (ulong)row + mine;
+        const uint last = (uint)(offsets[at_row + 1] - first);
+        acc_t sum = acc_zero();
+        for (uint at = (uint)(offsets[at_row] - first); at < last; ++at)
+            sum = acc_add(sum, products[at]);
+        store_result(y, at_row, alpha, sum, beta);
+    }
+}
+
+// Reduces the rows of a Stream block, 2^log2_items items a row; rows x items fits the group.
+void stream_reduce_logarithmic(local acc_t *products, global const offset_t *restrict offsets,
+                               const uint row, const uint rows, const offset_t first,
+                               const uint log2_items, global real_t *restrict y,
+                               const real_t alpha, const real_t beta)
+{
+    const uint item = (uint)get_local_id(0);
+    const uint items = 1u << log2_items;
+    const uint mine = item >> log2_items;
+    const ulong at_row = (ulong)row + mine;
+    acc_t sum = acc_zero();
+    if (mine < rows) {
+        const uint last = (uint)(offsets[at_row + 1] - first);
+        for (uint at = (uint)(offsets[at_row] - first) + (item & (items - 1)); at < last; at += items)
+            sum = acc_add(sum, products[at]);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE); // every product is read before sums take their place
+    sum = group_reduce_runs(sum, products, items);
+    if (mine < rows && (item & (items - 1)) == 0)
+        store_result(y, at_row, alpha, sum, beta);
+}
+
+// The sum of nonzeros [first, last) over all items of the group. Valid in item 0.
+acc_t group_dot(global const uint *restrict columns, global const value_t *restrict values,
+                global const real_t *restrict x, const ulong first, const ulong last,
+                local acc_t *scratch)
+{
+    acc_t sum = acc_zero();
+    for (ulong at = first + get_local_id(0); at < last; at += GROUP_SIZE)
+        sum = acc_mad(sum, load_value(values, at), x[columns[at]]);
+    return group_reduce(sum, scratch);
+}
+
+#ifdef SPIN
+// Adds to y[at] by compare and exchange, as OpenCL C 1.2 has no float atomics.
+void atomic_add_real(global real_t *y, const ulong at, const real_t summand)
+{
+#ifdef VALUE_F64
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+    volatile global ulong *word = (volatile global ulong *)(y + at);
+    ulong seen = atom_add(word, 0ul);
+    ulong before;
+    do {
+        before = seen;
+        seen = atom_cmpxchg(word, before, as_ulong(as_double(before) + summand));
+    } while (seen != before);
+#else
+    volatile global uint *word = (volatile global uint *)(y + at);
+    uint seen = atomic_or(word, 0u);
+    uint before;
+    do {
+        before = seen;
+        seen = atomic_cmpxchg(word, before, as_uint(as_float(before) + summand));
+    } while (seen != before);
+#endif
+}
+
+// Figure 7: returns, in item 0, once y[row] holds beta y[row]. Flags live in the workspace and
+// alternate between launches, so nothing is cleared.
+void spin_until_initialised(volatile global uint *flags, const ulong block, const uint share,
+                            global real_t *y, const uint row, const real_t beta)
+{
+    const uint waits_on = atomic_or(flags + block, 0u);
+    if (share == 0) {
+        real_t start = 0;
+        if (beta != 0)
+            start = beta * y[row];
+        // Written by an atomic, since the others will change it by atomics.
+#ifdef VALUE_F64
+        atom_xchg((volatile global ulong *)(y + row), as_ulong(start));
+#else
+        atomic_xchg((volatile global uint *)(y + row), as_uint(start));
+#endif
+        mem_fence(CLK_GLOBAL_MEM_FENCE);
+        atomic_xor(flags + block, 1u);
+    } else {
+        while (atomic_or(flags + block - share, 0u) == waits_on)
+            ;
+        atomic_xor(flags + block, 1u);
+    }
+}
+#endif
+
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void csr_adaptive(ARRAY_PARAMETER(const ulong, row_blocks),
+                         ARRAY_PARAMETER(const offset_t, offsets),
+                         ARRAY_PARAMETER(const uint, columns),
+                         ARRAY_PARAMETER(const value_t, values),
+                         ARRAY_PARAMETER(const real_t, x),
+                         ARRAY_PARAMETER(real_t, y),
+                         SCALAR_PARAMETER(alpha),
+                         SCALAR_PARAMETER(beta),
+                         const uint launch,
+                         ARRAY_PARAMETER(uint, counters),
+                         ARRAY_PARAMETER(uint, carries))
+{
+    OPEN_ARRAY(const ulong, row_blocks);
+    OPEN_ARRAY(const offset_t, offsets);
+    OPEN_ARRAY(const uint, columns);
+    OPEN_ARRAY(const value_t, values);
+    OPEN_ARRAY(const real_t, x);
+    OPEN_ARRAY(real_t, y);
+    OPEN_SCALAR(alpha);
+    OPEN_SCALAR(beta);
+    local acc_t products[NNZ_PER_WG];
+    local uint answer;
+
+    const uint item = (uint)get_local_id(0);
+    const ulong block = get_group_id(0);
+    const ulong entry = row_blocks[block];
+    const uint row = (uint)(entry >> 32);
+    const uint group = (uint)entry & 0x7fffffffu;
+    const uint rows = (uint)(row_blocks[block + 1] >> 32) - row;
+    const offset_t first = offsets[row];
+
+    if (rows >= NUM_ROWS_STREAM) {
+        // CSR-Stream. The trip count is fixed so that the loads of all trips can be in flight.
+        const uint nnz = (uint)(offsets[(ulong)row + rows] - first);
+        for (uint trip = 0; trip < NNZ_PER_WG / GROUP_SIZE; ++trip) {
+            const uint at = trip * GROUP_SIZE + item;
+            if (at < nnz)
+                products[at] = acc_product(load_value(values, (ulong)first + at),
+                                           x[columns[(ulong)first + at]]);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (group == 0)
+            stream_reduce_scalar(products, offsets, row, rows, first, y, alpha, beta);
+        else
+            stream_reduce_logarithmic(products, offsets, row, rows, first, group, y, alpha, beta);
+    } else if (rows != 0 && group == 0) {
+        // CSR-Vector, row by row.
+        for (uint mine = 0; mine < rows; ++mine) {
+            const ulong at_row = (ulong)row + mine;
+            const acc_t sum =
+                group_dot(columns, values, x, offsets[at_row], offsets[at_row + 1], products);
+            if (item == 0)
+                store_result(y, at_row, alpha, sum, beta);
+        }
+    } else {
+        // CSR-VectorL.
+        const ulong row_last = offsets[(ulong)row + 1];
+        const ulong share_first = first + group * SHARE;
+        const ulong share_last = min(share_first + SHARE, row_last);
+        acc_t sum = group_dot(columns, values, x, share_first, share_last, products);
+#ifdef SPIN
+        if (item == 0) {
+            spin_until_initialised(counters_buffer + counters_start, block, group,
+                                   y, row, beta);
+            atomic_add_real(y, row, alpha * sum);
+        }
+        (void)launch;
+        (void)carries_buffer;
+        (void)carries_start;
+        (void)answer;
+#else
+        volatile global uint *counters = counters_buffer + counters_start;
+        volatile global uint *carries = carries_buffer + carries_start;
+        const ulong row_block = block - group;
+        const uint shares = (uint)((row_last - first + SHARE - 1) / SHARE);
+        if (item == 0)
+            carry_publish(carries, block, sum);
+        if (group_arrives_last(counters + row_block, launch, shares, &answer)) {
+            sum = acc_zero();
+            for (uint share = item; share < shares; share += GROUP_SIZE)
+                sum = acc_add(sum, carry_read(carries, row_block + share));
+            sum = group_reduce(sum, products);
+            if (item == 0)
+                store_result(y, row, alpha, sum, beta);
+        }
+#endif
+    }
+}

@@ -1,0 +1,46 @@
+//! The registry: every algorithm, under the one name it has at every station.
+
+/// A way of computing y = alpha A x + beta y. One line here adds it to `--algorithms`, to bench rows and
+/// to the device table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Algorithm {
+    /// One work-item a row; no plan; never cuts a row (Bell and Garland 2009).
+    CsrScalar,
+    /// Several items a row; no plan; never cuts a row (Bell and Garland 2009).
+    CsrVector,
+    /// One group a row block, three ways of summing (Daga and Greathouse 2015).
+    CsrAdaptive,
+}
+
+impl Algorithm {
+    /// Every algorithm, in the order reports list them.
+    pub const ALL: [Algorithm; 3] =
+        [Algorithm::CsrScalar, Algorithm::CsrVector, Algorithm::CsrAdaptive];
+
+    /// The name: of its files, in `--algorithms`, records, tuning tables and tests.
+    pub fn name(self) -> &'static str {
+        match self {
+            Algorithm::CsrScalar => "csr_scalar",
+            Algorithm::CsrVector => "csr_vector",
+            Algorithm::CsrAdaptive => "csr_adaptive",
+        }
+    }
+}
+
+impl std::fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl std::str::FromStr for Algorithm {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Algorithm::ALL.into_iter().find(|algorithm| algorithm.name() == text).ok_or_else(|| {
+            let names: Vec<_> = Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect();
+            format!("algorithm \"{text}\" is none of {}", names.join(", "))
+        })
+    }
+}

@@ -1,0 +1,168 @@
+//! Kernel arguments by name: each kernel declares a struct, and nothing ever sets "argument 7".
+//!
+//! The declaration's order is the order of the kernel's parameters; a test parses the `.cl` files and
+//! holds the two against each other. What a buffer is stays open (`M`), since this crate knows no
+//! OpenCL handles.
+
+/// Part of a buffer, from `start` elements on: `ARRAY_PARAMETER` in the kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Array<M> {
+    /// The buffer.
+    pub memory: M,
+    /// The element (not byte) the array starts at.
+    pub start: u64,
+}
+
+/// alpha or beta: `SCALAR_PARAMETER` in the kernel.
+#[derive(Clone, Copy, Debug)]
+pub enum Scalar<M> {
+    /// By value, for kernels that sum in f32.
+    F32(f32),
+    /// By value, for kernels that sum in f64.
+    F64(f64),
+    /// An array of one on the device (key bit SCALARS_ON_DEVICE).
+    Device(Array<M>),
+}
+
+/// Receives the arguments of one launch in the order the kernel declares them.
+pub trait ArgumentSink<M> {
+    /// What refuses an argument.
+    type Error;
+    /// A 32-bit unsigned number.
+    fn uint(&mut self, value: u32) -> Result<(), Self::Error>;
+    /// A buffer and its start.
+    fn array(&mut self, array: &Array<M>) -> Result<(), Self::Error>;
+    /// alpha or beta.
+    fn scalar(&mut self, scalar: &Scalar<M>) -> Result<(), Self::Error>;
+}
+
+/// What kind of parameter a kernel declares under a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArgumentKind {
+    /// `const uint name`
+    Uint,
+    /// `ARRAY_PARAMETER(type, name)`
+    Array,
+    /// `SCALAR_PARAMETER(name)`
+    Scalar,
+}
+
+/// The arguments of one kernel.
+pub trait KernelArguments<M> {
+    /// The kernel function's name in its `.cl` file.
+    const KERNEL: &'static str;
+    /// Name and kind of each parameter, in the kernel's order.
+    const PARAMETERS: &'static [(&'static str, ArgumentKind)];
+    /// Hands every argument to `sink` in the kernel's order.
+    ///
+    /// # Errors
+    /// What the sink refuses.
+    fn visit<S: ArgumentSink<M>>(&self, sink: &mut S) -> Result<(), S::Error>;
+}
+
+/// A value one parameter of a kernel takes.
+pub trait Argument<M> {
+    /// The kind of parameter that takes it.
+    const KIND: ArgumentKind;
+    /// Hands itself to `sink`.
+    ///
+    /// # Errors
+    /// What the sink refuses.
+    fn pass<S: ArgumentSink<M>>(&self, sink: &mut S) -> Result<(), S::Error>;
+}
+
+impl<M> Argument<M> for u32 {
+    const KIND: ArgumentKind = ArgumentKind::Uint;
+
+    fn pass<S: ArgumentSink<M>>(&self, sink: &mut S) -> Result<(), S::Error> {
+        sink.uint(*self)
+    }
+}
+
+impl<M> Argument<M> for Array<M> {
+    const KIND: ArgumentKind = ArgumentKind::Array;
+
+    fn pass<S: ArgumentSink<M>>(&self, sink: &mut S) -> Result<(), S::Error> {
+        sink.array(self)
+    }
+}
+
+impl<M> Argument<M> for Scalar<M> {
+    const KIND: ArgumentKind = ArgumentKind::Scalar;
+
+    fn pass<S: ArgumentSink<M>>(&self, sink: &mut S) -> Result<(), S::Error> {
+        sink.scalar(self)
+    }
+}
+
+/// Declares the argument struct of a kernel and implements [`KernelArguments`] for it.
+macro_rules! arguments {
+    (
+        $(#[$meta:meta])*
+        pub struct $struct:ident<$memory:ident> for $kernel:literal {
+            $( $(#[$field_meta:meta])* $field:ident: $type:ty, )*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $struct<$memory> {
+            $( $(#[$field_meta])* pub $field: $type, )*
+        }
+
+        impl<$memory> $crate::KernelArguments<$memory> for $struct<$memory> {
+            const KERNEL: &'static str = $kernel;
+            const PARAMETERS: &'static [(&'static str, $crate::ArgumentKind)] = &[
+                $( (stringify!($field), <$type as $crate::Argument<$memory>>::KIND), )*
+            ];
+
+            fn visit<S: $crate::ArgumentSink<$memory>>(
+                &self,
+                sink: &mut S,
+            ) -> Result<(), S::Error> {
+                $( $crate::Argument::pass(&self.$field, sink)?; )*
+                Ok(())
+            }
+        }
+    };
+}
+pub(crate) use arguments;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The parameters a kernel declares in its source, by the spellings of `item/scalar.h`.
+    fn declared(source: &str, kernel: &str) -> Vec<(String, ArgumentKind)> {
+        let start = source.find(&format!("kernel void {kernel}(")).unwrap();
+        let list = &source[start..start + source[start..].find('{').unwrap()];
+        let list = &list[list.find('(').unwrap() + 1..list.rfind(')').unwrap()];
+        let mut parameters = Vec::new();
+        for part in list.split('\n').map(|line| line.trim().trim_end_matches(',')) {
+            if let Some(array) = part.strip_prefix("ARRAY_PARAMETER(") {
+                let name = array.trim_end_matches(')').rsplit(", ").next().unwrap();
+                parameters.push((name.to_owned(), ArgumentKind::Array));
+            } else if let Some(name) = part.strip_prefix("SCALAR_PARAMETER(") {
+                parameters.push((name.trim_end_matches(')').to_owned(), ArgumentKind::Scalar));
+            } else if let Some(name) = part.strip_prefix("const uint ") {
+                parameters.push((name.to_owned(), ArgumentKind::Uint));
+            } else {
+                panic!("{kernel}: cannot read parameter \"{part}\"");
+            }
+        }
+        parameters
+    }
+
+    fn check<A: KernelArguments<()>>(path: &str) {
+        let source = crate::kernel_source(path).unwrap();
+        let expected: Vec<_> =
+            A::PARAMETERS.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect();
+        assert_eq!(declared(&source, A::KERNEL), expected, "{path}");
+    }
+
+    #[test]
+    fn argument_structs_match_the_kernels_they_name() {
+        check::<crate::csr_scalar::Arguments<()>>(crate::csr_scalar::SOURCE);
+        check::<crate::csr_vector::Arguments<()>>(crate::csr_vector::SOURCE);
+        check::<crate::csr_adaptive::Arguments<()>>(crate::csr_adaptive::SOURCE);
+    }
+}

@@ -1,0 +1,109 @@
+//! `csr_adaptive`: one group a row block (`cl/spmv/csr_adaptive.cl`; Daga and Greathouse 2015).
+
+use csr_core::ValueType;
+
+use crate::arguments::arguments;
+use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
+use crate::{Accumulate, Array, DeviceTraits, ParameterError, Scalar};
+
+/// Path of the source below `cl/`.
+pub const SOURCE: &str = "spmv/csr_adaptive.cl";
+
+/// The macro of the published barrier with alternating flags.
+pub const FEATURE_SPIN: &str = "SPIN";
+
+parameters! {
+    /// Parameters of `csr_adaptive` (the paper's Table I, under its names).
+    pub struct CsrAdaptive for "csr_adaptive" {
+        /// Items of a work-group.
+        group_size: GROUP_SIZES,
+        /// The most nonzeros of a Stream block: a multiple of `group_size`.
+        nnz_per_wg: [256, 512, 1024, 1536, 2048, 3072, 4096],
+        /// The fewest rows that take Stream: 2 or more.
+        num_rows_stream: [2, 3, 4],
+        /// `nnz_per_wg` times this is the share of a VectorL group.
+        nnz_multiplier: [1, 2, 3, 4, 8],
+    }
+}
+
+impl CsrAdaptive {
+    /// Sane values for a device nothing is known of. The paper's text and Figure 4 set
+    /// `num_rows_stream` to 2 in single and 3 in double precision.
+    pub fn default_for(value_type: ValueType) -> Self {
+        match value_type.accumulator() {
+            ValueType::F64 => CsrAdaptive {
+                group_size: 256,
+                nnz_per_wg: 1024,
+                num_rows_stream: 3,
+                nnz_multiplier: 2,
+            },
+            _ => CsrAdaptive {
+                group_size: 256,
+                nnz_per_wg: 1024,
+                num_rows_stream: 2,
+                nnz_multiplier: 3,
+            },
+        }
+    }
+
+    /// Checks the parameters against the kernel's rules and the device's limits.
+    ///
+    /// # Errors
+    /// The first rule that is broken.
+    pub fn check(
+        &self,
+        device: &DeviceTraits,
+        value_type: ValueType,
+        accumulate: Accumulate,
+    ) -> Result<(), ParameterError> {
+        const ALGORITHM: &str = "csr_adaptive";
+        check_group_size(ALGORITHM, self.group_size, device)?;
+        let refuse = |name, value: u32, rule: String| {
+            let value = u64::from(value);
+            Err(ParameterError::Invalid { algorithm: ALGORITHM, name, value, rule })
+        };
+        if self.nnz_per_wg == 0 || !self.nnz_per_wg.is_multiple_of(self.group_size) {
+            let rule =
+                format!("it must be a positive multiple of group_size = {}", self.group_size);
+            return refuse("nnz_per_wg", self.nnz_per_wg, rule);
+        }
+        if self.num_rows_stream < 2 {
+            let rule = "it must be 2 or more: a single long row would run past local memory";
+            return refuse("num_rows_stream", self.num_rows_stream, rule.to_owned());
+        }
+        if self.nnz_multiplier == 0 || self.nnz_per_wg.checked_mul(self.nnz_multiplier).is_none() {
+            let rule = "nnz_multiplier x nnz_per_wg must be between 1 and 4294967295";
+            return refuse("nnz_multiplier", self.nnz_multiplier, rule.to_owned());
+        }
+        let sums = u64::from(self.nnz_per_wg) + 1;
+        device.check_local_sums(ALGORITHM, "nnz_per_wg", sums, value_type, accumulate)
+    }
+}
+
+arguments! {
+    /// Arguments of the kernel `csr_adaptive`.
+    pub struct Arguments<M> for "csr_adaptive" {
+        /// Row blocks: 64-bit entries, one more than work-groups.
+        row_blocks: Array<M>,
+        /// Row offsets: rows + 1.
+        offsets: Array<M>,
+        /// Column indices: nnz.
+        columns: Array<M>,
+        /// Values of A: nnz.
+        values: Array<M>,
+        /// The vector x: cols.
+        x: Array<M>,
+        /// The vector y: rows.
+        y: Array<M>,
+        /// Scales A x.
+        alpha: Scalar<M>,
+        /// Scales y; with 0, y is not read.
+        beta: Scalar<M>,
+        /// Launches of this workspace so far, this one included.
+        launch: u32,
+        /// Arrivals (with SPIN: flags): one 32-bit word a block.
+        counters: Array<M>,
+        /// Partial sums of cut rows: one accumulator a block.
+        carries: Array<M>,
+    }
+}

@@ -1,0 +1,123 @@
+//! What a device says of itself: the plain facts that selection and tables work from.
+
+use csr_core::ValueType;
+
+use crate::{Accumulate, ParameterError};
+
+/// The kinds of device OpenCL knows, as the device table spells them.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum DeviceType {
+    /// The host's processor.
+    Cpu,
+    /// A graphics processor.
+    Gpu,
+    /// Anything else.
+    Accelerator,
+}
+
+impl DeviceType {
+    /// The spelling in tables and records.
+    pub fn name(self) -> &'static str {
+        match self {
+            DeviceType::Cpu => "cpu",
+            DeviceType::Gpu => "gpu",
+            DeviceType::Accelerator => "accelerator",
+        }
+    }
+}
+
+impl std::fmt::Display for DeviceType {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Levels of shared virtual memory; all optional.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SvmSupport {
+    /// Buffers shared after map and unmap.
+    pub coarse_grain_buffer: bool,
+    /// Buffers shared without map and unmap.
+    pub fine_grain_buffer: bool,
+    /// Any host memory.
+    pub fine_grain_system: bool,
+    /// Atomics across host and device.
+    pub atomics: bool,
+}
+
+/// What a device is and can do, as plain data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceTraits {
+    /// The device's name.
+    pub name: String,
+    /// The board's marketing name, where the AMD extension tells it.
+    pub board_name: Option<String>,
+    /// The device's vendor.
+    pub vendor: String,
+    /// The platform's name.
+    pub platform: String,
+    /// Driver version.
+    pub driver: String,
+    /// The device's OpenCL version string.
+    pub version: String,
+    /// NVIDIA: "sm_90"; AMD: "gfx1030"; empty where nothing tells.
+    pub architecture: String,
+    /// What kind of device it is.
+    pub device_type: DeviceType,
+    /// Compute units.
+    pub compute_units: u32,
+    /// Most items of a work-group.
+    pub max_group_size: u64,
+    /// Local memory of a group, in bytes.
+    pub local_bytes: u64,
+    /// Global memory, in bytes.
+    pub global_bytes: u64,
+    /// Largest single allocation, in bytes.
+    pub max_allocation_bytes: u64,
+    /// Global memory cache, in bytes.
+    pub cache_bytes: u64,
+    /// Where sub-buffers must start, in bytes.
+    pub base_align_bytes: u64,
+    /// Double precision.
+    pub has_f64: bool,
+    /// 64-bit atomics.
+    pub has_int64_atomics: bool,
+    /// Sub-groups (core or extension).
+    pub has_sub_groups: bool,
+    /// Whether f32 subnormals are kept.
+    pub keeps_f32_subnormals: bool,
+    /// Levels of shared virtual memory.
+    pub svm: SvmSupport,
+}
+
+impl DeviceTraits {
+    /// The name a table entry is matched by: the board's where known, with any suffix after ':' cut.
+    pub fn table_name(&self) -> &str {
+        let name = self.board_name.as_deref().unwrap_or(&self.name);
+        name.split(':').next().unwrap_or(name).trim()
+    }
+
+    /// Refuses local arrays that hold more sums than the device has local memory for.
+    pub(crate) fn check_local_sums(
+        &self,
+        algorithm: &'static str,
+        name: &'static str,
+        sums: u64,
+        value_type: ValueType,
+        accumulate: Accumulate,
+    ) -> Result<(), ParameterError> {
+        let parts = if accumulate == Accumulate::Compensated { 2 } else { 1 };
+        let bytes = sums * value_type.accumulator().size_bytes() as u64 * parts;
+        if bytes > self.local_bytes {
+            let rule = format!(
+                "that takes {bytes} bytes of local memory and {} has {}",
+                self.name, self.local_bytes
+            );
+            return Err(ParameterError::Invalid { algorithm, name, value: sums, rule });
+        }
+        Ok(())
+    }
+}

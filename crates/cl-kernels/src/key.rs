@@ -1,0 +1,172 @@
+//! What makes one compiled kernel differ from another, as text a person can read.
+
+use csr_core::{OffsetType, ValueType};
+
+use crate::Parameters;
+
+/// How products are summed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Accumulate {
+    /// In the accumulator type.
+    #[default]
+    Plain,
+    /// With a running error term through products, reductions and carries.
+    Compensated,
+}
+
+impl Accumulate {
+    /// The spelling in `--accumulate`, records and keys.
+    pub fn name(self) -> &'static str {
+        match self {
+            Accumulate::Plain => "plain",
+            Accumulate::Compensated => "compensated",
+        }
+    }
+}
+
+impl std::fmt::Display for Accumulate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl std::str::FromStr for Accumulate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "plain" => Ok(Accumulate::Plain),
+            "compensated" => Ok(Accumulate::Compensated),
+            _ => Err(format!("accumulate \"{text}\" is none of plain, compensated")),
+        }
+    }
+}
+
+/// Names one specialisation of a kernel. Its `Display` is safe as a file name and the same in logs,
+/// cache and bench rows; [`KernelKey::build_options`] turns it into what the compiler sees.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct KernelKey {
+    /// The algorithm's name.
+    pub algorithm: &'static str,
+    /// Path of its source below `cl/`.
+    pub source: &'static str,
+    /// What A stores.
+    pub value_type: ValueType,
+    /// What counts nonzeros.
+    pub offset_type: OffsetType,
+    /// How products are summed.
+    pub accumulate: Accumulate,
+    /// Whether alpha and beta are read on the device.
+    pub scalars_on_device: bool,
+    /// Features of the algorithm that are on, as macros: `SPIN`.
+    pub features: Vec<&'static str>,
+    /// Hyper-parameters: name and value.
+    pub parameters: Vec<(&'static str, u32)>,
+}
+
+impl KernelKey {
+    /// A key without features.
+    pub fn new<P: Parameters>(
+        source: &'static str,
+        value_type: ValueType,
+        offset_type: OffsetType,
+        accumulate: Accumulate,
+        scalars_on_device: bool,
+        parameters: &P,
+    ) -> Self {
+        KernelKey {
+            algorithm: P::ALGORITHM,
+            source,
+            value_type,
+            offset_type,
+            accumulate,
+            scalars_on_device,
+            features: Vec::new(),
+            parameters: parameters.entries(),
+        }
+    }
+
+    /// The same kernel with a feature of its algorithm on.
+    #[must_use]
+    pub fn with_feature(mut self, feature: &'static str) -> Self {
+        self.features.push(feature);
+        self
+    }
+
+    /// The compiler options that make this specialisation: one `-D` for everything that differs.
+    pub fn build_options(&self) -> String {
+        let mut options = vec![
+            "-cl-std=CL1.2".to_owned(),
+            format!("-DVALUE_{}", self.value_type.name().to_uppercase()),
+        ];
+        if self.offset_type == OffsetType::U64 {
+            options.push("-DOFFSET_U64".to_owned());
+        }
+        if self.accumulate == Accumulate::Compensated {
+            options.push("-DCOMPENSATED".to_owned());
+        }
+        if self.scalars_on_device {
+            options.push("-DSCALARS_ON_DEVICE".to_owned());
+        }
+        options.extend(self.features.iter().map(|feature| format!("-D{feature}")));
+        let defines = self.parameters.iter();
+        options.extend(defines.map(|(name, value)| format!("-D{}={value}", name.to_uppercase())));
+        options.join(" ")
+    }
+}
+
+impl std::fmt::Display for KernelKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let KernelKey { algorithm, value_type, offset_type, accumulate, .. } = self;
+        write!(f, "{algorithm}.{value_type}.{offset_type}.{accumulate}")?;
+        if self.scalars_on_device {
+            f.write_str(".device_scalars")?;
+        }
+        for feature in &self.features {
+            write!(f, ".{}", feature.to_lowercase())?;
+        }
+        for (name, value) in &self.parameters {
+            write!(f, ".{name}-{value}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn key_reads_as_text_and_becomes_compiler_options() {
+        let parameters = crate::csr_adaptive::CsrAdaptive::default_for(ValueType::F64);
+        let key = KernelKey::new(
+            crate::csr_adaptive::SOURCE,
+            ValueType::F64,
+            OffsetType::U64,
+            Accumulate::Plain,
+            true,
+            &parameters,
+        )
+        .with_feature("SPIN");
+        expect!["csr_adaptive.f64.u64.plain.device_scalars.spin.group_size-256.nnz_per_wg-1024.num_rows_stream-3.nnz_multiplier-2"]
+            .assert_eq(&key.to_string());
+        expect!["-cl-std=CL1.2 -DVALUE_F64 -DOFFSET_U64 -DSCALARS_ON_DEVICE -DSPIN -DGROUP_SIZE=256 -DNNZ_PER_WG=1024 -DNUM_ROWS_STREAM=3 -DNNZ_MULTIPLIER=2"]
+            .assert_eq(&key.build_options());
+    }
+
+    #[test]
+    fn every_parameter_has_a_default_in_its_kernel() {
+        fn check<P: Parameters>(path: &str) {
+            let source = crate::SOURCES.iter().find(|source| source.path == path).unwrap();
+            for space in P::SPACE {
+                let line = format!("#ifndef {}\n", space.name.to_uppercase());
+                assert!(source.text.contains(&line), "{path} lacks a default of {}", space.name);
+            }
+        }
+        check::<crate::csr_scalar::CsrScalar>(crate::csr_scalar::SOURCE);
+        check::<crate::csr_vector::CsrVector>(crate::csr_vector::SOURCE);
+        check::<crate::csr_adaptive::CsrAdaptive>(crate::csr_adaptive::SOURCE);
+    }
+}

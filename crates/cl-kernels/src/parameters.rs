@@ -1,0 +1,133 @@
+//! Hyper-parameters: the numbers a kernel is compiled with.
+//!
+//! Each algorithm declares its parameters once, with [`parameters!`]: the struct, the values the tuner
+//! may try, and the macro of the same name in upper case that the kernel reads.
+
+/// The values a hyper-parameter may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParameterSpace {
+    /// The field's name; in upper case, the macro's.
+    pub name: &'static str,
+    /// What the tuner tries.
+    pub values: &'static [u32],
+}
+
+/// Why parameters cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParameterError {
+    /// No parameter of that name.
+    #[error("{algorithm} has no parameter \"{name}\"; it has {known}")]
+    Unknown {
+        /// The algorithm's name.
+        algorithm: &'static str,
+        /// The name given.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A value that breaks a rule of the kernel or a limit of the device.
+    #[error("{algorithm}: {name} = {value}, but {rule}")]
+    Invalid {
+        /// The algorithm's name.
+        algorithm: &'static str,
+        /// The parameter's name.
+        name: &'static str,
+        /// Its value.
+        value: u64,
+        /// The rule it breaks, with its limit.
+        rule: String,
+    },
+}
+
+/// The hyper-parameters of one algorithm.
+pub trait Parameters: Clone + std::fmt::Display + PartialEq + Send + Sync + 'static {
+    /// The algorithm's name.
+    const ALGORITHM: &'static str;
+
+    /// What the tuner searches, one line a parameter.
+    const SPACE: &'static [ParameterSpace];
+
+    /// Name and value of each parameter, in the order of [`Parameters::SPACE`].
+    fn entries(&self) -> Vec<(&'static str, u32)>;
+
+    /// Changes one parameter by name.
+    ///
+    /// # Errors
+    /// A name that is none of the algorithm's.
+    fn set(&mut self, name: &str, value: u32) -> Result<(), ParameterError>;
+}
+
+/// Declares the struct of an algorithm's parameters and implements [`Parameters`] for it.
+macro_rules! parameters {
+    (
+        $(#[$meta:meta])*
+        pub struct $struct:ident for $algorithm:literal {
+            $( $(#[$field_meta:meta])* $field:ident: $space:expr, )*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub struct $struct {
+            $( $(#[$field_meta])* pub $field: u32, )*
+        }
+
+        impl $crate::Parameters for $struct {
+            const ALGORITHM: &'static str = $algorithm;
+
+            const SPACE: &'static [$crate::ParameterSpace] = &[
+                $( $crate::ParameterSpace { name: stringify!($field), values: &$space }, )*
+            ];
+
+            fn entries(&self) -> Vec<(&'static str, u32)> {
+                vec![$( (stringify!($field), self.$field), )*]
+            }
+
+            fn set(&mut self, name: &str, value: u32) -> Result<(), $crate::ParameterError> {
+                match name {
+                    $( stringify!($field) => self.$field = value, )*
+                    _ => {
+                        return Err($crate::ParameterError::Unknown {
+                            algorithm: $algorithm,
+                            name: name.to_owned(),
+                            known: [$( stringify!($field), )*].join(", "),
+                        });
+                    }
+                }
+                Ok(())
+            }
+        }
+
+        impl std::fmt::Display for $struct {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let entries = $crate::Parameters::entries(self);
+                let texts: Vec<_> =
+                    entries.iter().map(|(name, value)| format!("{name}={value}")).collect();
+                f.write_str(&texts.join(","))
+            }
+        }
+    };
+}
+pub(crate) use parameters;
+
+/// Work-group sizes worth trying on any device.
+pub(crate) const GROUP_SIZES: [u32; 5] = [64, 128, 256, 512, 1024];
+
+/// Refuses a group size that is no power of two or above the device's limit.
+pub(crate) fn check_group_size(
+    algorithm: &'static str,
+    group_size: u32,
+    device: &crate::DeviceTraits,
+) -> Result<(), ParameterError> {
+    let refuse = |rule: String| {
+        let value = u64::from(group_size);
+        Err(ParameterError::Invalid { algorithm, name: "group_size", value, rule })
+    };
+    if !group_size.is_power_of_two() {
+        return refuse("it must be a power of two".to_owned());
+    }
+    if u64::from(group_size) > device.max_group_size {
+        return refuse(format!("{} allows at most {}", device.name, device.max_group_size));
+    }
+    Ok(())
+}

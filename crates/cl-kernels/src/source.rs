@@ -1,0 +1,108 @@
+//! The OpenCL C of `cl/`, embedded, with its includes resolved: a driver sees one string.
+
+use std::collections::BTreeSet;
+
+/// A file of `cl/`: its path there, and its text.
+#[derive(Clone, Copy, Debug)]
+pub struct Source {
+    /// Path below `cl/`, as an `#include` spells it.
+    pub path: &'static str,
+    /// The text of the file.
+    pub text: &'static str,
+}
+
+macro_rules! sources {
+    ($($path:literal),* $(,)?) => {
+        [$(Source { path: $path, text: include_str!(concat!("../../../cl/", $path)) }),*]
+    };
+}
+
+/// Every file of `cl/`.
+pub(crate) const SOURCES: [Source; 7] = sources![
+    "item/scalar.h",
+    "item/accumulate.h",
+    "group/reduce.h",
+    "group/carry.h",
+    "spmv/csr_scalar.cl",
+    "spmv/csr_vector.cl",
+    "spmv/csr_adaptive.cl",
+];
+
+/// Why a source cannot be put together.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SourceError {
+    /// No file of that path is embedded.
+    #[error("\"{path}\", wanted by {wanted_by}, is no file of cl/")]
+    Missing {
+        /// The path asked for.
+        path: String,
+        /// Who asked.
+        wanted_by: String,
+    },
+}
+
+/// The text of `path` with every `#include "..."` replaced by the file it names, each file once.
+///
+/// `#line` directives keep the compiler's messages pointing into `cl/`.
+///
+/// # Errors
+/// A path that is not embedded.
+pub fn kernel_source(path: &str) -> Result<String, SourceError> {
+    let mut text = String::new();
+    let mut included = BTreeSet::new();
+    append(path, "a kernel", &mut included, &mut text)?;
+    Ok(text)
+}
+
+fn append(
+    path: &str,
+    wanted_by: &str,
+    included: &mut BTreeSet<&'static str>,
+    text: &mut String,
+) -> Result<(), SourceError> {
+    let source = SOURCES.iter().find(|source| source.path == path).ok_or_else(|| {
+        SourceError::Missing { path: path.to_owned(), wanted_by: wanted_by.to_owned() }
+    })?;
+    if !included.insert(source.path) {
+        return Ok(());
+    }
+    text.push_str(&format!("#line 1 \"cl/{path}\"\n"));
+    for (number, line) in source.text.lines().enumerate() {
+        match included_path(line) {
+            Some(inner) => {
+                append(inner, path, included, text)?;
+                text.push_str(&format!("#line {} \"cl/{path}\"\n", number + 2));
+            }
+            None => {
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
+    }
+    Ok(())
+}
+
+fn included_path(line: &str) -> Option<&str> {
+    line.trim().strip_prefix("#include")?.trim().strip_prefix('"')?.strip_suffix('"')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kernel_resolves_and_no_include_is_left() {
+        for source in SOURCES.iter().filter(|source| source.path.ends_with(".cl")) {
+            let text = kernel_source(source.path).unwrap();
+            assert!(!text.contains("#include"), "{}", source.path);
+            assert_eq!(text.matches("#ifndef ITEM_SCALAR_H").count(), 1, "{}", source.path);
+        }
+    }
+
+    #[test]
+    fn an_unknown_file_is_named() {
+        let error = kernel_source("spmv/none.cl").unwrap_err();
+        assert_eq!(error.to_string(), "\"spmv/none.cl\", wanted by a kernel, is no file of cl/");
+    }
+}
