@@ -1,1 +1,26 @@
-//! The only crate that talks to OpenCL: devices, queues, buffers, programs, workspaces, launches
+//! The only crate that talks to OpenCL: devices, contexts, queues, arrays on the device, programs,
+//! workspaces and launches.
+//!
+//! OpenCL is opened at run time; on a machine without it every entry answers [`Error::NoLibrary`].
+//! The runtime owns or borrows: context, queue and memory come from raw handles and go back as raw
+//! handles. Launches take a wait list and return an event; nothing blocks unless its name ends in
+//! `_blocking`.
+
+mod array;
+mod context;
+mod device;
+mod error;
+mod launch;
+mod matrix;
+mod program;
+mod queue;
+pub mod raw;
+pub mod spmv;
+
+pub use array::DeviceArray;
+pub use context::Context;
+pub use device::{Device, devices, find_device, find_devices};
+pub use error::{Error, Result};
+pub use matrix::Matrix;
+pub use program::{BinaryCache, Program};
+pub use queue::{Event, Queue};

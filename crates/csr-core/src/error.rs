@@ -61,4 +61,15 @@ pub enum Error {
         /// The largest value allowed.
         limit: u64,
     },
+
+    /// A size is below what the thing it describes needs.
+    #[error("{what} is {value}, below the limit of {limit}")]
+    TooSmall {
+        /// Which size.
+        what: &'static str,
+        /// Its value.
+        value: u64,
+        /// The smallest value allowed.
+        limit: u64,
+    },
 }

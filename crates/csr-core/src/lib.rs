@@ -12,12 +12,17 @@ mod coo;
 mod csr;
 mod error;
 mod offset;
+mod product;
 mod value;
+
+pub mod plan;
+pub mod verify;
 
 pub use coo::Coo;
 pub use csr::{Csr, CsrPattern, CsrView, PatternView, Transposed};
 pub use error::{Error, Result};
 pub use offset::{Offset, OffsetType};
+pub use product::{product, random_vector};
 pub use value::{Accumulator, Value, ValueType};
 
 // The 16-bit storage types, so that callers need not name the `half` crate themselves.

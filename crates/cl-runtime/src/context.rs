@@ -1,0 +1,117 @@
+//! A context: one device, its programs, and the cache of their binaries.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cl_kernels::KernelKey;
+
+use crate::raw::{ContextHandle, DeviceId};
+use crate::{BinaryCache, Device, Error, Program, Result};
+
+/// A context with one device, owned or the application's. Cheap to clone; clones share the programs.
+#[derive(Clone, Debug)]
+pub struct Context {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    handle: ContextHandle,
+    device: Device,
+    cache: BinaryCache,
+    programs: Mutex<HashMap<KernelKey, Arc<Program>>>,
+}
+
+impl Context {
+    /// A new context on `device`, with the binary cache the environment asks for.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub fn new(device: &Device) -> Result<Self> {
+        Self::with_cache(device, BinaryCache::from_environment())
+    }
+
+    /// A new context on `device` with a given binary cache.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub fn with_cache(device: &Device, cache: BinaryCache) -> Result<Self> {
+        let handle = device.id().create_context()?;
+        Ok(Self::from_parts(handle, device.clone(), cache))
+    }
+
+    /// Uses a context of the application's, and one of its devices; it keeps its own reference.
+    ///
+    /// # Safety
+    /// Both are valid handles, and the device belongs to the context.
+    ///
+    /// # Errors
+    /// The driver does not answer.
+    #[expect(unsafe_code, reason = "takes raw handles")]
+    pub unsafe fn from_raw(
+        context: opencl3::types::cl_context,
+        device: opencl3::types::cl_device_id,
+        cache: BinaryCache,
+    ) -> Result<Self> {
+        // SAFETY: the caller's promise.
+        let (handle, id) = unsafe { (ContextHandle::retain(context)?, DeviceId::from_raw(device)) };
+        Ok(Self::from_parts(handle, Device::new(id, None)?, cache))
+    }
+
+    fn from_parts(handle: ContextHandle, device: Device, cache: BinaryCache) -> Self {
+        let programs = Mutex::new(HashMap::new());
+        Context { shared: Arc::new(Shared { handle, device, cache, programs }) }
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.shared.device
+    }
+
+    /// The handle, for the application's own calls.
+    pub fn as_raw(&self) -> opencl3::types::cl_context {
+        self.shared.handle.as_raw()
+    }
+
+    /// The program of `key`: from memory, from the disk, or built.
+    ///
+    /// # Errors
+    /// The kernel does not build (with the compiler's log).
+    pub fn program(&self, key: &KernelKey) -> Result<Arc<Program>> {
+        // The lock is held while building, so that two threads never build the same program.
+        let mut programs = self.shared.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(program) = programs.get(key) {
+            return Ok(program.clone());
+        }
+        let program = Arc::new(Program::build(self, key, &self.shared.cache)?);
+        programs.insert(key.clone(), program.clone());
+        Ok(program)
+    }
+
+    /// Refuses an allocation the device cannot make, by name.
+    ///
+    /// # Errors
+    /// `bytes` exceeds the device's largest allocation.
+    pub(crate) fn check_allocation(&self, what: &str, bytes: u64) -> Result<()> {
+        let traits = self.device().traits();
+        if bytes > traits.max_allocation_bytes {
+            return Err(Error::Allocation {
+                what: what.to_owned(),
+                needed: bytes,
+                largest: traits.max_allocation_bytes,
+                total: traits.global_bytes,
+                device: traits.name.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn handle(&self) -> &ContextHandle {
+        &self.shared.handle
+    }
+
+    /// Whether both are the same OpenCL context.
+    pub fn is_same(&self, other: &Context) -> bool {
+        self.handle().as_raw() == other.handle().as_raw()
+    }
+}

@@ -1,0 +1,116 @@
+//! What can go wrong between a request and a device.
+
+/// The result of everything in this crate that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a request failed; each message names the object, the value and the limit.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is no OpenCL library to open.
+    #[error("no OpenCL on this machine: libOpenCL.so.1 cannot be opened")]
+    NoLibrary,
+
+    /// OpenCL is there, but no platform offers a device.
+    #[error("OpenCL is installed, but it lists no device")]
+    NoDevice,
+
+    /// A device text matches nothing.
+    #[error("device \"{text}\" matches none of: {known}")]
+    UnknownDevice {
+        /// The text given.
+        text: String,
+        /// The devices there are.
+        known: String,
+    },
+
+    /// A device text matches more than one device.
+    #[error("device \"{text}\" matches more than one: {found}")]
+    AmbiguousDevice {
+        /// The text given.
+        text: String,
+        /// The devices it matches.
+        found: String,
+    },
+
+    /// An OpenCL call failed.
+    #[error("{call} failed: {status} ({code})")]
+    Call {
+        /// The OpenCL function.
+        call: &'static str,
+        /// OpenCL's name of the status.
+        status: &'static str,
+        /// The status.
+        code: i32,
+    },
+
+    /// An allocation above the device's limit.
+    #[error(
+        "{what} needs {needed} bytes; {device} allocates at most {largest} bytes at once, of {total} in all"
+    )]
+    Allocation {
+        /// What the memory is for.
+        what: String,
+        /// Bytes needed.
+        needed: u64,
+        /// Largest single allocation.
+        largest: u64,
+        /// Global memory of the device.
+        total: u64,
+        /// The device.
+        device: String,
+    },
+
+    /// A kernel does not build.
+    #[error("kernel {key} does not build for {device}:\n{log}")]
+    Build {
+        /// The kernel's key.
+        key: String,
+        /// The device.
+        device: String,
+        /// The compiler's log.
+        log: String,
+    },
+
+    /// A source that is not embedded.
+    #[error(transparent)]
+    Source(#[from] cl_kernels::SourceError),
+
+    /// Hyper-parameters that break a rule.
+    #[error(transparent)]
+    Parameter(#[from] cl_kernels::ParameterError),
+
+    /// A matrix or a plan refused on the host.
+    #[error(transparent)]
+    Matrix(#[from] csr_core::Error),
+
+    /// The device lacks what was asked for.
+    #[error("{device} has no {what}")]
+    Unsupported {
+        /// The device.
+        device: String,
+        /// What it lacks.
+        what: String,
+    },
+
+    /// A part of memory that does not begin or end where it can.
+    #[error("{what}: {value} is not allowed, {rule}")]
+    Range {
+        /// Which array or offset.
+        what: String,
+        /// The value.
+        value: u64,
+        /// The rule, with its limit.
+        rule: String,
+    },
+
+    /// Two things that do not belong together.
+    #[error("{0}")]
+    Mismatch(String),
+}
+
+impl Error {
+    pub(crate) fn call(call: &'static str, code: i32) -> Self {
+        Error::Call { call, status: opencl3::error_codes::error_text(code), code }
+    }
+}

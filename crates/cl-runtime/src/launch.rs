@@ -1,0 +1,86 @@
+//! Setting a kernel's arguments by name and enqueueing it.
+
+use cl_kernels::{ArgumentSink, Array, KernelArguments, Scalar};
+
+use crate::raw::{Kernel, Memory};
+use crate::{Event, Queue, Result};
+
+/// How many items a launch has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size {
+    /// Work-groups; with none, nothing is launched.
+    pub(crate) groups: usize,
+    /// Items of each.
+    pub(crate) group_size: usize,
+}
+
+/// Sets all arguments and enqueues the kernel after `wait`; without groups, an event that completes
+/// when `wait` has.
+///
+/// # Safety
+/// The memory in `arguments` is as long as the kernel will read and write.
+#[expect(
+    unsafe_code,
+    reason = "what a kernel does with its memory is the launching algorithm's promise"
+)]
+pub(crate) unsafe fn launch<'a, A: KernelArguments<&'a Memory>>(
+    queue: &Queue,
+    kernel: &mut Kernel,
+    arguments: &A,
+    size: Size,
+    wait: &[Event],
+) -> Result<Event> {
+    let wait: Vec<_> = wait.iter().map(Event::as_raw).collect();
+    if size.groups == 0 {
+        return queue.handle().marker(&wait);
+    }
+    let mut setter = Setter { kernel, next: 0, shared: Vec::new() };
+    arguments.visit(&mut setter)?;
+    let shared = setter.shared;
+    // SAFETY: all arguments were just set; the rest is the caller's promise.
+    let event = unsafe { kernel.enqueue(queue.handle(), size.groups, size.group_size, &wait)? };
+    for allocation in shared {
+        allocation.note_use(&event);
+    }
+    Ok(event)
+}
+
+/// Sets arguments one after another, in the order the kernel's struct declares them.
+struct Setter<'k, 'a> {
+    kernel: &'k mut Kernel,
+    next: u32,
+    shared: Vec<&'a crate::raw::SvmAllocation>,
+}
+
+impl Setter<'_, '_> {
+    fn value<T: bytemuck::Pod>(&mut self, value: &T) -> Result<()> {
+        self.kernel.set_value(self.next, value)?;
+        self.next += 1;
+        Ok(())
+    }
+}
+
+impl<'a> ArgumentSink<&'a Memory> for Setter<'_, 'a> {
+    type Error = crate::Error;
+
+    fn uint(&mut self, value: u32) -> Result<()> {
+        self.value(&value)
+    }
+
+    fn array(&mut self, array: &Array<&'a Memory>) -> Result<()> {
+        self.kernel.set_memory(self.next, array.memory)?;
+        self.next += 1;
+        if let Memory::Svm(allocation) = array.memory {
+            self.shared.push(allocation);
+        }
+        self.value(&array.start)
+    }
+
+    fn scalar(&mut self, scalar: &Scalar<&'a Memory>) -> Result<()> {
+        match scalar {
+            Scalar::F32(value) => self.value(value),
+            Scalar::F64(value) => self.value(value),
+            Scalar::Device(array) => self.array(array),
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! A CSR matrix on the device: uploaded from a checked view, or borrowed from the application.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cl_kernels::MatrixShape;
+use csr_core::{CsrView, Offset, Value};
+
+use crate::{Context, DeviceArray, Error, Queue, Result};
+
+/// A sparse matrix in compressed rows in device memory.
+///
+/// Values can change; the pattern cannot. Plans belong to the pattern, which every matrix made from
+/// another by [`Matrix::with_values`] shares.
+#[derive(Debug)]
+pub struct Matrix<V, O = u32> {
+    context: Context,
+    cols: usize,
+    offsets: DeviceArray<O>,
+    columns: DeviceArray<u32>,
+    values: DeviceArray<V>,
+    pattern_id: u64,
+    longest_row: usize,
+}
+
+impl<V: Value, O: Offset> Matrix<V, O> {
+    /// Uploads a matrix; returns when it is on the device.
+    ///
+    /// # Errors
+    /// An array above the device's largest allocation, or a device without the value type's arithmetic.
+    pub fn upload_blocking(queue: &Queue, matrix: CsrView<'_, V, O>) -> Result<Self> {
+        let pattern = matrix.pattern();
+        Ok(Matrix {
+            context: queue.context().clone(),
+            cols: matrix.cols(),
+            offsets: DeviceArray::upload_blocking(queue, pattern.offsets())?,
+            columns: DeviceArray::upload_blocking(queue, pattern.columns())?,
+            values: DeviceArray::upload_blocking(queue, matrix.values())?,
+            pattern_id: next_pattern_id(),
+            longest_row: (0..matrix.rows()).map(|row| pattern.row_len(row)).max().unwrap_or(0),
+        })
+    }
+
+    /// Borrows a matrix whose arrays the application already has on the device: `rows + 1` offsets,
+    /// and as many columns as values. Reads the offsets back once, to know the longest row.
+    ///
+    /// # Safety
+    /// The arrays hold a valid pattern: offsets from 0 to nnz that never fall, columns below `cols`.
+    /// [`Matrix::check_blocking`] makes sure where that is in doubt.
+    ///
+    /// # Errors
+    /// Lengths that do not belong together.
+    #[expect(unsafe_code, reason = "trusts device memory")]
+    pub unsafe fn from_arrays_blocking(
+        queue: &Queue,
+        cols: usize,
+        offsets: DeviceArray<O>,
+        columns: DeviceArray<u32>,
+        values: DeviceArray<V>,
+    ) -> Result<Self> {
+        if offsets.is_empty() || columns.len() != values.len() {
+            return Err(Error::Mismatch(format!(
+                "a matrix of {} row offsets, {} columns and {} values: offsets are rows + 1, and \
+                 columns and values are nnz each",
+                offsets.len(),
+                columns.len(),
+                values.len()
+            )));
+        }
+        let host_offsets = offsets.read_blocking(queue)?;
+        let lengths = host_offsets.windows(2).map(|pair| pair[1].to_usize() - pair[0].to_usize());
+        let longest_row = lengths.max().unwrap_or(0);
+        let pattern_id = next_pattern_id();
+        let context = queue.context().clone();
+        Ok(Matrix { context, cols, offsets, columns, values, pattern_id, longest_row })
+    }
+
+    /// Reads the pattern back and checks every invariant.
+    ///
+    /// # Errors
+    /// The first invariant that is broken, with its place.
+    pub fn check_blocking(&self, queue: &Queue) -> Result<()> {
+        let offsets = self.offsets.read_blocking(queue)?;
+        let columns = self.columns.read_blocking(queue)?;
+        csr_core::PatternView::new(self.cols, &offsets, &columns)?;
+        Ok(())
+    }
+
+    /// The same pattern with other values; every plan of this matrix fits the new one.
+    ///
+    /// # Errors
+    /// Not one value a nonzero.
+    pub fn with_values(&self, values: DeviceArray<V>) -> Result<Self> {
+        if values.len() != self.nnz() {
+            return Err(Error::Mismatch(format!(
+                "{} values for a pattern of {} nonzeros",
+                values.len(),
+                self.nnz()
+            )));
+        }
+        Ok(Matrix {
+            context: self.context.clone(),
+            cols: self.cols,
+            offsets: self.offsets.slice(0..self.offsets.len())?,
+            columns: self.columns.slice(0..self.columns.len())?,
+            values,
+            pattern_id: self.pattern_id,
+            longest_row: self.longest_row,
+        })
+    }
+
+    /// Overwrites the values; returns when they are on the device.
+    ///
+    /// # Errors
+    /// Not one value a nonzero, or the driver's own failure.
+    pub fn write_values_blocking(&mut self, queue: &Queue, values: &[V]) -> Result<()> {
+        if values.len() != self.nnz() {
+            return Err(Error::Mismatch(format!(
+                "{} values for a pattern of {} nonzeros",
+                values.len(),
+                self.nnz()
+            )));
+        }
+        self.values.write_blocking(queue, values)
+    }
+
+    /// Rows of the matrix.
+    pub fn rows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Columns of the matrix.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Stored entries.
+    pub fn nnz(&self) -> usize {
+        self.values.len()
+    }
+
+    /// What the choice of an algorithm looks at.
+    pub fn shape(&self) -> MatrixShape {
+        MatrixShape {
+            rows: self.rows() as u64,
+            nnz: self.nnz() as u64,
+            longest_row: self.longest_row as u64,
+        }
+    }
+
+    /// The context the matrix lives in.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// The row offsets: rows + 1.
+    pub fn offsets(&self) -> &DeviceArray<O> {
+        &self.offsets
+    }
+
+    /// The column indices: nnz.
+    pub fn columns(&self) -> &DeviceArray<u32> {
+        &self.columns
+    }
+
+    /// The values: nnz.
+    pub fn values(&self) -> &DeviceArray<V> {
+        &self.values
+    }
+
+    /// Bytes of the three arrays.
+    pub fn size_bytes(&self) -> usize {
+        self.offsets.size_bytes() + self.columns.size_bytes() + self.values.size_bytes()
+    }
+
+    /// Equal for matrices that share a pattern.
+    pub fn pattern_id(&self) -> u64 {
+        self.pattern_id
+    }
+}
+
+fn next_pattern_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}

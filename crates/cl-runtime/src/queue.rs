@@ -1,0 +1,97 @@
+//! Queues and events.
+
+use crate::raw::{EventHandle, QueueHandle};
+use crate::{Context, Error, Result};
+
+/// What a launch returns: wait for it, or put it into the wait list of what comes next.
+pub type Event = EventHandle;
+
+/// A command queue on the device of a [`Context`]. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    handle: QueueHandle,
+    context: Context,
+    in_order: bool,
+}
+
+impl Queue {
+    /// A new in-order queue.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub fn new(context: &Context) -> Result<Self> {
+        Self::create(context, false)
+    }
+
+    /// A new in-order queue whose events carry times.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub fn with_profiling(context: &Context) -> Result<Self> {
+        Self::create(context, true)
+    }
+
+    fn create(context: &Context, profiling: bool) -> Result<Self> {
+        let handle = QueueHandle::create(context.handle(), context.device().id(), profiling)?;
+        Ok(Queue { handle, context: context.clone(), in_order: true })
+    }
+
+    /// Uses a queue of the application's; it keeps its own reference.
+    ///
+    /// # Safety
+    /// `queue` is a valid command queue.
+    ///
+    /// # Errors
+    /// The queue belongs to another context or device than `context`.
+    #[expect(unsafe_code, reason = "takes a raw handle")]
+    pub unsafe fn from_raw(
+        context: &Context,
+        queue: opencl3::types::cl_command_queue,
+    ) -> Result<Self> {
+        // SAFETY: the caller's promise.
+        let handle = unsafe { QueueHandle::retain(queue)? };
+        let (its_context, its_device) = handle.context_and_device()?;
+        if its_context.as_raw() != context.handle().as_raw() || its_device != context.device().id()
+        {
+            return Err(Error::Mismatch(
+                "the queue belongs to another context or device than the one given".to_owned(),
+            ));
+        }
+        let in_order = handle.is_in_order();
+        Ok(Queue { handle, context: context.clone(), in_order })
+    }
+
+    /// The handle, for the application's own calls.
+    pub fn as_raw(&self) -> opencl3::types::cl_command_queue {
+        self.handle.as_raw()
+    }
+
+    /// The context the queue belongs to.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// Hands everything enqueued to the device.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub fn flush(&self) -> Result<()> {
+        self.handle.flush()
+    }
+
+    /// Waits until everything enqueued is done.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub fn finish_blocking(&self) -> Result<()> {
+        self.handle.finish()
+    }
+
+    pub(crate) fn handle(&self) -> &QueueHandle {
+        &self.handle
+    }
+
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.in_order
+    }
+}

@@ -1,0 +1,98 @@
+//! Device memory: buffers and shared virtual memory behind one owner.
+
+use std::ptr;
+use std::sync::Arc;
+
+use opencl3::memory as cl;
+use opencl3::types::{cl_buffer_region, cl_mem};
+
+use super::{ContextHandle, MemHandle, SvmAllocation, check};
+use crate::Result;
+
+/// Who may write a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryFlags {
+    /// Kernels read and write.
+    ReadWrite,
+    /// Kernels read only.
+    ReadOnly,
+}
+
+/// Memory a kernel can be given: a buffer, or shared virtual memory. Cheap to clone.
+#[derive(Clone, Debug)]
+pub enum Memory {
+    /// A buffer object.
+    Buffer(MemHandle),
+    /// Shared virtual memory.
+    Svm(Arc<SvmAllocation>),
+}
+
+impl Memory {
+    /// A new buffer of `bytes` (at least one).
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub fn create(context: &ContextHandle, flags: MemoryFlags, bytes: usize) -> Result<Self> {
+        let flags = match flags {
+            MemoryFlags::ReadWrite => cl::CL_MEM_READ_WRITE,
+            MemoryFlags::ReadOnly => cl::CL_MEM_READ_ONLY,
+        };
+        // SAFETY: the context is valid and no host pointer is passed.
+        let created =
+            unsafe { cl::create_buffer(context.as_raw(), flags, bytes.max(1), ptr::null_mut()) };
+        let handle = check("clCreateBuffer", created)?;
+        // SAFETY: the handle is new, and its one reference becomes the owner's.
+        Ok(Memory::Buffer(unsafe { MemHandle::from_owned(handle) }))
+    }
+
+    /// A reference to a buffer of the application's, which keeps its own.
+    ///
+    /// # Safety
+    /// `mem` is a valid buffer of the context it is used in.
+    ///
+    /// # Errors
+    /// The driver refuses to retain it.
+    pub unsafe fn from_raw(mem: cl_mem) -> Result<Self> {
+        // SAFETY: the caller says the handle is valid.
+        Ok(Memory::Buffer(unsafe { MemHandle::retain(mem)? }))
+    }
+
+    /// Bytes of the memory.
+    ///
+    /// # Errors
+    /// The driver does not answer.
+    pub fn size_bytes(&self) -> Result<usize> {
+        match self {
+            Memory::Svm(allocation) => Ok(allocation.size_bytes()),
+            Memory::Buffer(handle) => {
+                let data = cl::get_mem_object_data(handle.as_raw(), cl::CL_MEM_SIZE);
+                let bytes = check("clGetMemObjectInfo", data)?;
+                let size = bytes.try_into().map(usize::from_ne_bytes);
+                Ok(size.unwrap_or(0))
+            }
+        }
+    }
+
+    /// A sub-buffer of `bytes` from `origin`, which must be a multiple of the device's base alignment.
+    ///
+    /// # Errors
+    /// The driver refuses the region, or this is shared virtual memory.
+    pub fn sub_buffer(&self, origin: usize, bytes: usize) -> Result<Self> {
+        let Memory::Buffer(handle) = self else {
+            return check("clCreateSubBuffer", Err(-38)); // CL_INVALID_MEM_OBJECT
+        };
+        let region = cl_buffer_region { origin, size: bytes };
+        // SAFETY: the buffer is valid, and the region lives through the call, which copies it.
+        let created = unsafe {
+            cl::create_sub_buffer(
+                handle.as_raw(),
+                cl::CL_MEM_READ_WRITE,
+                cl::CL_BUFFER_CREATE_TYPE_REGION,
+                (&raw const region).cast(),
+            )
+        };
+        let handle = check("clCreateSubBuffer", created)?;
+        // SAFETY: the handle is new, and its one reference becomes the owner's.
+        Ok(Memory::Buffer(unsafe { MemHandle::from_owned(handle) }))
+    }
+}

@@ -1,0 +1,125 @@
+//! Platforms and devices, and what they answer.
+
+use std::ptr;
+
+use opencl3::device as cl;
+use opencl3::types::{cl_device_id, cl_platform_id};
+
+use super::{ContextHandle, check};
+use crate::{Error, Result};
+
+/// A platform of this process; never released.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlatformId(cl_platform_id);
+
+/// A root device of a platform; never released.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceId(cl_device_id);
+
+// SAFETY: platform and root device ids are constants of the process.
+unsafe impl Send for PlatformId {}
+// SAFETY: as above.
+unsafe impl Sync for PlatformId {}
+// SAFETY: as above.
+unsafe impl Send for DeviceId {}
+// SAFETY: as above.
+unsafe impl Sync for DeviceId {}
+
+/// The platforms there are; none is an empty list.
+///
+/// # Errors
+/// No OpenCL library to open, or a driver's own failure.
+pub fn platform_ids() -> Result<Vec<PlatformId>> {
+    const NO_PLATFORM: i32 = -1001; // CL_PLATFORM_NOT_FOUND_KHR
+    match opencl3::platform::platform::get_platform_ids() {
+        Ok(ids) => Ok(ids.into_iter().map(PlatformId).collect()),
+        Err(NO_PLATFORM) => Ok(Vec::new()),
+        Err(code) if code <= -2000 => Err(Error::NoLibrary),
+        Err(code) => Err(Error::call("clGetPlatformIDs", code)),
+    }
+}
+
+/// The devices of a platform; none is an empty list.
+///
+/// # Errors
+/// A driver's own failure.
+pub fn device_ids(platform: PlatformId) -> Result<Vec<DeviceId>> {
+    const NOT_FOUND: i32 = -1; // CL_DEVICE_NOT_FOUND
+    match cl::get_device_ids(platform.0, cl::CL_DEVICE_TYPE_ALL) {
+        Ok(ids) => Ok(ids.into_iter().map(DeviceId).collect()),
+        Err(NOT_FOUND) => Ok(Vec::new()),
+        Err(code) => Err(Error::call("clGetDeviceIDs", code)),
+    }
+}
+
+impl PlatformId {
+    /// A text the platform answers, without its final zero; empty where it answers nothing.
+    pub fn text(self, parameter: u32) -> String {
+        opencl3::platform::platform::get_platform_data(self.0, parameter)
+            .map(|bytes| text_of(&bytes))
+            .unwrap_or_default()
+    }
+}
+
+impl DeviceId {
+    /// Adopts a device handle of the application's.
+    ///
+    /// # Safety
+    /// `device` is a valid root device that outlives its use here.
+    pub unsafe fn from_raw(device: cl_device_id) -> Self {
+        DeviceId(device)
+    }
+
+    /// The handle.
+    pub fn as_raw(self) -> cl_device_id {
+        self.0
+    }
+
+    /// The platform the device belongs to.
+    ///
+    /// # Errors
+    /// The driver does not answer.
+    pub fn platform(self) -> Result<PlatformId> {
+        let bytes = check("clGetDeviceInfo", cl::get_device_data(self.0, cl::CL_DEVICE_PLATFORM))?;
+        let address = number_of(&bytes).unwrap_or(0);
+        Ok(PlatformId(ptr::with_exposed_provenance_mut(address as usize)))
+    }
+
+    /// A text the device answers; empty where it answers nothing.
+    pub fn text(self, parameter: u32) -> String {
+        cl::get_device_data(self.0, parameter).map(|bytes| text_of(&bytes)).unwrap_or_default()
+    }
+
+    /// A number of any width the device answers, or `None`.
+    pub fn number(self, parameter: u32) -> Option<u64> {
+        cl::get_device_data(self.0, parameter).ok().and_then(|bytes| number_of(&bytes))
+    }
+
+    /// A new context with this device alone.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub fn create_context(self) -> Result<ContextHandle> {
+        let created = opencl3::context::context::create_context(
+            &[self.0],
+            ptr::null(),
+            None,
+            ptr::null_mut(),
+        );
+        let handle = check("clCreateContext", created)?;
+        // SAFETY: the handle is new, and its one reference becomes the owner's.
+        Ok(unsafe { ContextHandle::from_owned(handle) })
+    }
+}
+
+fn text_of(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim_end_matches('\0').trim().to_owned()
+}
+
+fn number_of(bytes: &[u8]) -> Option<u64> {
+    match bytes.len() {
+        4 => bytes.try_into().ok().map(u32::from_ne_bytes).map(u64::from),
+        8 => bytes.try_into().ok().map(u64::from_ne_bytes),
+        _ => None,
+    }
+}

@@ -1,0 +1,133 @@
+//! Kernel objects. Arguments and launch of one kernel must not interleave, so both take `&mut self`.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use opencl3::kernel as cl;
+use opencl3::types::{cl_event, cl_kernel};
+
+use super::{DeviceId, EventHandle, Memory, QueueHandle, check};
+use crate::Result;
+
+/// A kernel object, never shared between threads while it is set up.
+#[derive(Debug)]
+pub struct Kernel {
+    handle: cl_kernel,
+}
+
+// SAFETY: a kernel may move between threads; `&mut self` keeps two from setting it up at once.
+unsafe impl Send for Kernel {}
+// SAFETY: `&self` methods only query.
+unsafe impl Sync for Kernel {}
+
+impl Kernel {
+    /// # Safety
+    /// `handle` is a valid kernel, and the caller gives up one reference to it.
+    pub(super) unsafe fn from_owned(handle: cl_kernel) -> Self {
+        Kernel { handle }
+    }
+
+    /// Sets argument `index` to a plain value.
+    ///
+    /// # Errors
+    /// The kernel declares another type at that index.
+    pub fn set_value<T: bytemuck::Pod>(&mut self, index: u32, value: &T) -> Result<()> {
+        // SAFETY: the value lives through the call, which copies exactly its bytes.
+        let set = unsafe {
+            cl::set_kernel_arg(self.handle, index, size_of::<T>(), ptr::from_ref(value).cast())
+        };
+        check("clSetKernelArg", set)
+    }
+
+    /// Sets argument `index` to memory.
+    ///
+    /// # Errors
+    /// The kernel declares no pointer at that index.
+    pub fn set_memory(&mut self, index: u32, memory: &Memory) -> Result<()> {
+        match memory {
+            Memory::Buffer(handle) => {
+                let mem = handle.as_raw();
+                // SAFETY: the handle is valid and lives through the call, which retains nothing;
+                // launches keep a clone of the owner.
+                let set = unsafe {
+                    cl::set_kernel_arg(
+                        self.handle,
+                        index,
+                        size_of_val(&mem),
+                        (&raw const mem).cast::<c_void>(),
+                    )
+                };
+                check("clSetKernelArg", set)
+            }
+            Memory::Svm(allocation) => {
+                // SAFETY: the pointer is shared virtual memory of this context.
+                let set = unsafe {
+                    cl::set_kernel_arg_svm_pointer(self.handle, index, allocation.as_raw())
+                };
+                check("clSetKernelArgSVMPointer", set)
+            }
+        }
+    }
+
+    /// Enqueues `groups` work-groups of `group_size` items after the events in `wait`.
+    ///
+    /// # Safety
+    /// Every argument is set, and the memory behind it is as long as the kernel will read and write.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub unsafe fn enqueue(
+        &mut self,
+        queue: &QueueHandle,
+        groups: usize,
+        group_size: usize,
+        wait: &[cl_event],
+    ) -> Result<EventHandle> {
+        let global = groups * group_size;
+        // SAFETY: sizes and wait list live through the call; the rest is the caller's promise.
+        let enqueued = unsafe {
+            opencl3::command_queue::enqueue_nd_range_kernel(
+                queue.as_raw(),
+                self.handle,
+                1,
+                ptr::null(),
+                &raw const global,
+                &raw const group_size,
+                wait.len() as u32,
+                if wait.is_empty() { ptr::null() } else { wait.as_ptr() },
+            )
+        };
+        let event = check("clEnqueueNDRangeKernel", enqueued)?;
+        // SAFETY: the event is new, and its one reference becomes the owner's.
+        Ok(unsafe { EventHandle::from_owned(event) })
+    }
+
+    /// The most items of a work-group this kernel can have on `device`.
+    ///
+    /// # Errors
+    /// The driver does not answer.
+    pub fn work_group_limit(&self, device: DeviceId) -> Result<usize> {
+        self.work_group_number(device, cl::CL_KERNEL_WORK_GROUP_SIZE)
+    }
+
+    /// Local memory of one work-group, in bytes.
+    ///
+    /// # Errors
+    /// The driver does not answer.
+    pub fn local_bytes(&self, device: DeviceId) -> Result<usize> {
+        self.work_group_number(device, cl::CL_KERNEL_LOCAL_MEM_SIZE)
+    }
+
+    fn work_group_number(&self, device: DeviceId, parameter: u32) -> Result<usize> {
+        let data = cl::get_kernel_work_group_data(self.handle, device.as_raw(), parameter);
+        let bytes = check("clGetKernelWorkGroupInfo", data)?;
+        Ok(bytes.try_into().map(usize::from_ne_bytes).unwrap_or(0))
+    }
+}
+
+impl Drop for Kernel {
+    fn drop(&mut self) {
+        // SAFETY: this owner holds the kernel's one reference.
+        let _ = unsafe { cl::release_kernel(self.handle) };
+    }
+}

@@ -1,0 +1,30 @@
+//! Thin owners of OpenCL handles: the only room where OpenCL functions are called.
+//!
+//! `opencl3` is the binding. Its own owners panic when a release fails and assert on kernel arguments,
+//! so these call the plain functions it re-exports instead; each returns a status by name. An owner
+//! retains what it is given, releases what it holds, and is `Send + Sync`: OpenCL objects may be used
+//! from any thread, except that a kernel's arguments and its launch belong together, so launching takes
+//! `&mut Kernel`.
+#![expect(unsafe_code, reason = "OpenCL is a C interface; every call states why it is sound")]
+
+mod buffer;
+mod device;
+mod kernel;
+mod owner;
+mod program;
+mod queue;
+mod svm;
+
+pub use buffer::{Memory, MemoryFlags};
+pub use device::{DeviceId, PlatformId, device_ids, platform_ids};
+pub use kernel::Kernel;
+pub use owner::{ContextHandle, EventHandle, MemHandle, QueueHandle};
+pub use program::BuiltProgram;
+pub use svm::SvmAllocation;
+
+use crate::{Error, Result};
+
+/// Names the call that failed, with OpenCL's name of the status.
+fn check<T>(call: &'static str, result: Result<T, i32>) -> Result<T> {
+    result.map_err(|code| Error::call(call, code))
+}

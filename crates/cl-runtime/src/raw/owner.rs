@@ -1,0 +1,100 @@
+//! Owners of reference-counted handles.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use opencl3::types::{cl_command_queue, cl_context, cl_event, cl_mem};
+
+use super::check;
+use crate::Result;
+
+/// One reference to an OpenCL object, released when the last clone of its owner is gone.
+#[derive(Debug)]
+struct Reference {
+    handle: *mut c_void,
+    release: unsafe fn(*mut c_void) -> Result<(), i32>,
+}
+
+// SAFETY: OpenCL objects are reference-counted by thread-safe calls and may be used from any thread
+// (OpenCL 1.2, appendix A.2; kernels, the exception, have an owner of their own).
+unsafe impl Send for Reference {}
+// SAFETY: as above.
+unsafe impl Sync for Reference {}
+
+impl Drop for Reference {
+    fn drop(&mut self) {
+        // SAFETY: this owner holds one reference. A failing release at exit has nobody to tell.
+        let _ = unsafe { (self.release)(self.handle) };
+    }
+}
+
+/// Declares an owner: cheap to clone, releases on the last drop, retains what it adopts.
+macro_rules! owner {
+    ($(#[$meta:meta])* $name:ident, $handle:ty, $retain:path, $release:path, $retain_name:literal) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug)]
+        pub struct $name(Arc<Reference>);
+
+        impl $name {
+            /// Takes over one reference that the caller owns.
+            ///
+            /// # Safety
+            /// `handle` is a valid handle of this kind, and the caller gives up one reference to it.
+            pub unsafe fn from_owned(handle: $handle) -> Self {
+                $name(Arc::new(Reference { handle, release: $release }))
+            }
+
+            /// Adds a reference of its own to a handle that stays the caller's.
+            ///
+            /// # Safety
+            /// `handle` is a valid handle of this kind.
+            ///
+            /// # Errors
+            /// The driver refuses to retain it.
+            pub unsafe fn retain(handle: $handle) -> Result<Self> {
+                // SAFETY: the caller says the handle is valid.
+                check($retain_name, unsafe { $retain(handle) })?;
+                // SAFETY: the reference just added is the one given over.
+                Ok(unsafe { Self::from_owned(handle) })
+            }
+
+            /// The handle, still owned by `self`.
+            pub fn as_raw(&self) -> $handle {
+                self.0.handle
+            }
+        }
+    };
+}
+
+owner!(
+    /// One reference to a context.
+    ContextHandle,
+    cl_context,
+    opencl3::context::context::retain_context,
+    opencl3::context::context::release_context,
+    "clRetainContext"
+);
+owner!(
+    /// One reference to a command queue.
+    QueueHandle,
+    cl_command_queue,
+    opencl3::command_queue::retain_command_queue,
+    opencl3::command_queue::release_command_queue,
+    "clRetainCommandQueue"
+);
+owner!(
+    /// One reference to a memory object.
+    MemHandle,
+    cl_mem,
+    opencl3::memory::retain_mem_object,
+    opencl3::memory::release_mem_object,
+    "clRetainMemObject"
+);
+owner!(
+    /// One reference to an event.
+    EventHandle,
+    cl_event,
+    opencl3::event::retain_event,
+    opencl3::event::release_event,
+    "clRetainEvent"
+);

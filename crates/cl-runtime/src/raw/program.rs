@@ -1,0 +1,102 @@
+//! Programs: built from source or from a binary of an earlier build.
+
+use std::ffi::CString;
+use std::ptr;
+
+use opencl3::program as cl;
+use opencl3::types::cl_program;
+
+use super::{ContextHandle, DeviceId, Kernel, check};
+use crate::{Error, Result};
+
+/// A program built for one device.
+#[derive(Debug)]
+pub struct BuiltProgram {
+    handle: cl_program,
+}
+
+// SAFETY: programs are reference-counted and usable from any thread.
+unsafe impl Send for BuiltProgram {}
+// SAFETY: as above.
+unsafe impl Sync for BuiltProgram {}
+
+impl BuiltProgram {
+    /// Compiles `source` for `device`. A failed build is `Err` with the compiler's log.
+    ///
+    /// # Errors
+    /// The outer: the driver's own failure. The inner: the compiler's log.
+    pub fn from_source(
+        context: &ContextHandle,
+        device: DeviceId,
+        source: &str,
+        options: &str,
+    ) -> Result<Result<Self, String>> {
+        let created = cl::create_program_with_source(context.as_raw(), &[source]);
+        let program = BuiltProgram { handle: check("clCreateProgramWithSource", created)? };
+        program.build(device, options)
+    }
+
+    /// Builds a binary that [`BuiltProgram::binary`] gave earlier, for the same device and driver.
+    ///
+    /// # Errors
+    /// As [`BuiltProgram::from_source`]; a foreign binary is refused by the driver.
+    pub fn from_binary(
+        context: &ContextHandle,
+        device: DeviceId,
+        binary: &[u8],
+        options: &str,
+    ) -> Result<Result<Self, String>> {
+        // SAFETY: the device belongs to the context, and the binary lives through the call.
+        let created = unsafe {
+            cl::create_program_with_binary(context.as_raw(), &[device.as_raw()], &[binary])
+        };
+        let program = BuiltProgram { handle: check("clCreateProgramWithBinary", created)? };
+        program.build(device, options)
+    }
+
+    fn build(self, device: DeviceId, options: &str) -> Result<Result<Self, String>> {
+        let options = CString::new(options).map_err(|_| Error::call("clBuildProgram", -43))?; // CL_INVALID_BUILD_OPTIONS
+        let built =
+            cl::build_program(self.handle, &[device.as_raw()], &options, None, ptr::null_mut());
+        match built {
+            Ok(()) => Ok(Ok(self)),
+            Err(-11) => Ok(Err(self.build_log(device))), // CL_BUILD_PROGRAM_FAILURE
+            Err(code) => Err(Error::call("clBuildProgram", code)),
+        }
+    }
+
+    /// What the compiler said.
+    pub fn build_log(&self, device: DeviceId) -> String {
+        let log =
+            cl::get_program_build_data(self.handle, device.as_raw(), cl::CL_PROGRAM_BUILD_LOG);
+        let bytes = log.unwrap_or_default();
+        String::from_utf8_lossy(&bytes).trim_end_matches('\0').trim().to_owned()
+    }
+
+    /// The device's binary, for [`BuiltProgram::from_binary`]; `None` where the driver gives none.
+    pub fn binary(&self) -> Option<Vec<u8>> {
+        let info = cl::get_program_info(self.handle, cl::CL_PROGRAM_BINARIES).ok()?;
+        // This parameter always comes as one list of bytes a device.
+        let binaries: Vec<Vec<u8>> = info.into();
+        binaries.into_iter().next().filter(|binary| !binary.is_empty())
+    }
+
+    /// A new kernel object of the program.
+    ///
+    /// # Errors
+    /// No kernel of that name, or the driver's own failure.
+    pub fn kernel(&self, name: &str) -> Result<Kernel> {
+        let name = CString::new(name).map_err(|_| Error::call("clCreateKernel", -46))?;
+        let created = opencl3::kernel::create_kernel(self.handle, &name);
+        let handle = check("clCreateKernel", created)?;
+        // SAFETY: the handle is new, and its one reference becomes the owner's.
+        Ok(unsafe { Kernel::from_owned(handle) })
+    }
+}
+
+impl Drop for BuiltProgram {
+    fn drop(&mut self) {
+        // SAFETY: this owner holds the program's one reference.
+        let _ = unsafe { cl::release_program(self.handle) };
+    }
+}

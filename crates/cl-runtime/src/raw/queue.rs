@@ -1,0 +1,291 @@
+//! What is put into a queue besides kernels: copies, fills, markers; and waiting.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use opencl3::command_queue as cl;
+use opencl3::types::{cl_event, cl_ulong};
+
+use super::{ContextHandle, DeviceId, EventHandle, Memory, QueueHandle, SvmAllocation, check};
+use crate::{Error, Result};
+
+const BLOCKING: u32 = 1;
+
+impl QueueHandle {
+    /// A new in-order queue; with `profiling`, its events carry times.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub fn create(context: &ContextHandle, device: DeviceId, profiling: bool) -> Result<Self> {
+        let properties = if profiling { cl::CL_QUEUE_PROFILING_ENABLE } else { 0 };
+        // SAFETY: context and device are valid and belong together.
+        let created =
+            unsafe { cl::create_command_queue(context.as_raw(), device.as_raw(), properties) };
+        let handle = check("clCreateCommandQueue", created)?;
+        // SAFETY: the handle is new, and its one reference becomes the owner's.
+        Ok(unsafe { QueueHandle::from_owned(handle) })
+    }
+
+    /// The context and the device of the queue.
+    ///
+    /// # Errors
+    /// The driver does not answer.
+    pub fn context_and_device(&self) -> Result<(ContextHandle, DeviceId)> {
+        let context = self.pointer(cl::CL_QUEUE_CONTEXT)?;
+        let device = self.pointer(cl::CL_QUEUE_DEVICE)?;
+        // SAFETY: the driver just named both as this queue's own.
+        unsafe { Ok((ContextHandle::retain(context)?, DeviceId::from_raw(device))) }
+    }
+
+    /// Whether commands run in the order they were enqueued.
+    pub fn is_in_order(&self) -> bool {
+        let data = cl::get_command_queue_data(self.as_raw(), cl::CL_QUEUE_PROPERTIES);
+        let bits = data.ok().and_then(|bytes| bytes.try_into().ok()).map(u64::from_ne_bytes);
+        bits.is_some_and(|bits| bits & cl::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE == 0)
+    }
+
+    fn pointer(&self, parameter: u32) -> Result<*mut c_void> {
+        let data = cl::get_command_queue_data(self.as_raw(), parameter);
+        let bytes = check("clGetCommandQueueInfo", data)?;
+        let address = bytes.try_into().map(usize::from_ne_bytes);
+        Ok(ptr::with_exposed_provenance_mut(address.unwrap_or(0)))
+    }
+
+    /// Copies `data` to `memory` from byte `offset` on and waits.
+    ///
+    /// # Errors
+    /// The driver's own failure, or data that would run past the end.
+    pub fn write_blocking(&self, memory: &Memory, offset: usize, data: &[u8]) -> Result<()> {
+        if data.is_empty() {
+            return Ok(());
+        }
+        match memory {
+            Memory::Buffer(handle) => {
+                // SAFETY: `data` lives through the call, which blocks; the driver checks the range.
+                let written = unsafe {
+                    cl::enqueue_write_buffer(
+                        self.as_raw(),
+                        handle.as_raw(),
+                        BLOCKING,
+                        offset,
+                        data.len(),
+                        data.as_ptr().cast(),
+                        0,
+                        ptr::null(),
+                    )
+                };
+                self.release_after(check("clEnqueueWriteBuffer", written)?)
+            }
+            Memory::Svm(allocation) => {
+                let target = svm_address(allocation, offset, data.len())?;
+                // SAFETY: the range was checked, and `data` lives through the call, which blocks.
+                unsafe { self.svm_copy(target, data.as_ptr().cast(), data.len()) }
+            }
+        }
+    }
+
+    /// Copies bytes of `memory` from `offset` on into `data` and waits.
+    ///
+    /// # Errors
+    /// The driver's own failure, or a range that runs past the end.
+    pub fn read_blocking(&self, memory: &Memory, offset: usize, data: &mut [u8]) -> Result<()> {
+        if data.is_empty() {
+            return Ok(());
+        }
+        match memory {
+            Memory::Buffer(handle) => {
+                // SAFETY: `data` lives through the call, which blocks; the driver checks the range.
+                let read = unsafe {
+                    cl::enqueue_read_buffer(
+                        self.as_raw(),
+                        handle.as_raw(),
+                        BLOCKING,
+                        offset,
+                        data.len(),
+                        data.as_mut_ptr().cast(),
+                        0,
+                        ptr::null(),
+                    )
+                };
+                self.release_after(check("clEnqueueReadBuffer", read)?)
+            }
+            Memory::Svm(allocation) => {
+                let source = svm_address(allocation, offset, data.len())?;
+                // SAFETY: the range was checked, and `data` lives through the call, which blocks.
+                unsafe { self.svm_copy(data.as_mut_ptr().cast(), source, data.len()) }
+            }
+        }
+    }
+
+    /// Repeats `pattern` over `bytes` of a buffer from `offset` on; all multiples of its length.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub fn fill(
+        &self,
+        memory: &Memory,
+        pattern: &[u8],
+        offset: usize,
+        bytes: usize,
+    ) -> Result<Option<EventHandle>> {
+        if bytes == 0 {
+            return Ok(None);
+        }
+        let filled = match memory {
+            // SAFETY: the pattern is copied by the call; the driver checks the range.
+            Memory::Buffer(handle) => check("clEnqueueFillBuffer", unsafe {
+                cl::enqueue_fill_buffer(
+                    self.as_raw(),
+                    handle.as_raw(),
+                    pattern.as_ptr().cast(),
+                    pattern.len(),
+                    offset,
+                    bytes,
+                    0,
+                    ptr::null(),
+                )
+            })?,
+            Memory::Svm(allocation) => {
+                let target = svm_address(allocation, offset, bytes)?;
+                // SAFETY: the range was checked; the pattern is copied by the call.
+                check("clEnqueueSVMMemFill", unsafe {
+                    cl::enqueue_svm_mem_fill(
+                        self.as_raw(),
+                        target,
+                        pattern.as_ptr().cast(),
+                        pattern.len(),
+                        bytes,
+                        0,
+                        ptr::null(),
+                    )
+                })?
+            }
+        };
+        // SAFETY: the event is new, and its one reference becomes the owner's.
+        Ok(Some(unsafe { EventHandle::from_owned(filled) }))
+    }
+
+    /// Copies `bytes` between two buffers.
+    ///
+    /// # Errors
+    /// The driver's own failure, or shared virtual memory on one side.
+    pub fn copy(
+        &self,
+        source: (&Memory, usize),
+        target: (&Memory, usize),
+        bytes: usize,
+    ) -> Result<Option<EventHandle>> {
+        let ((Memory::Buffer(from), from_offset), (Memory::Buffer(to), to_offset)) =
+            (source, target)
+        else {
+            return Err(Error::call("clEnqueueCopyBuffer", -38)); // CL_INVALID_MEM_OBJECT
+        };
+        if bytes == 0 {
+            return Ok(None);
+        }
+        // SAFETY: both handles are valid; the driver checks the ranges.
+        let copied = unsafe {
+            cl::enqueue_copy_buffer(
+                self.as_raw(),
+                from.as_raw(),
+                to.as_raw(),
+                from_offset,
+                to_offset,
+                bytes,
+                0,
+                ptr::null(),
+            )
+        };
+        let event = check("clEnqueueCopyBuffer", copied)?;
+        // SAFETY: the event is new, and its one reference becomes the owner's.
+        Ok(Some(unsafe { EventHandle::from_owned(event) }))
+    }
+
+    /// An event that completes when everything in `wait`, or with none everything before it, has.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub fn marker(&self, wait: &[cl_event]) -> Result<EventHandle> {
+        let list = if wait.is_empty() { ptr::null() } else { wait.as_ptr() };
+        // SAFETY: the wait list lives through the call.
+        let marked =
+            unsafe { cl::enqueue_marker_with_wait_list(self.as_raw(), wait.len() as u32, list) };
+        let event = check("clEnqueueMarkerWithWaitList", marked)?;
+        // SAFETY: the event is new, and its one reference becomes the owner's.
+        Ok(unsafe { EventHandle::from_owned(event) })
+    }
+
+    /// Hands everything enqueued to the device.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub fn flush(&self) -> Result<()> {
+        check("clFlush", cl::flush(self.as_raw()))
+    }
+
+    /// Waits until everything enqueued is done.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub fn finish(&self) -> Result<()> {
+        check("clFinish", cl::finish(self.as_raw()))
+    }
+
+    /// # Safety
+    /// Both ranges are valid for `bytes`, one of them shared virtual memory of this context.
+    unsafe fn svm_copy(&self, to: *mut c_void, from: *const c_void, bytes: usize) -> Result<()> {
+        // SAFETY: the caller's promise.
+        let copied = unsafe {
+            cl::enqueue_svm_mem_cpy(self.as_raw(), BLOCKING, to, from, bytes, 0, ptr::null())
+        };
+        self.release_after(check("clEnqueueSVMMemcpy", copied)?)
+    }
+
+    fn release_after(&self, event: cl_event) -> Result<()> {
+        // SAFETY: the event is new; dropping the owner releases its one reference.
+        drop(unsafe { EventHandle::from_owned(event) });
+        Ok(())
+    }
+}
+
+fn svm_address(allocation: &SvmAllocation, offset: usize, bytes: usize) -> Result<*mut c_void> {
+    let end = offset.checked_add(bytes);
+    if end.is_none_or(|end| end > allocation.size_bytes()) {
+        return Err(Error::call("clEnqueueSVMMemcpy", -30)); // CL_INVALID_VALUE
+    }
+    // SAFETY: offset + bytes is within the allocation.
+    Ok(unsafe { allocation.as_raw().byte_add(offset) })
+}
+
+impl EventHandle {
+    /// Waits for the event.
+    ///
+    /// # Errors
+    /// The command it stands for failed.
+    pub fn wait(&self) -> Result<()> {
+        check("clWaitForEvents", opencl3::event::wait_for_events(&[self.as_raw()]))
+    }
+
+    /// Whether the command it stands for has ended, well or not.
+    pub fn is_complete(&self) -> bool {
+        let parameter = opencl3::event::CL_EVENT_COMMAND_EXECUTION_STATUS;
+        let data = opencl3::event::get_event_data(self.as_raw(), parameter);
+        let status = data.ok().and_then(|bytes| bytes.try_into().ok()).map(i32::from_ne_bytes);
+        status.is_some_and(|status| status <= 0) // CL_COMPLETE is 0, failures are negative
+    }
+
+    /// Nanoseconds from start to end on the device, where the queue has profiling on.
+    ///
+    /// # Errors
+    /// No profiling, or the command has not finished.
+    pub fn nanoseconds(&self) -> Result<u64> {
+        let read = |parameter| -> Result<cl_ulong> {
+            let data = opencl3::event::get_event_profiling_data(self.as_raw(), parameter);
+            let bytes = check("clGetEventProfilingInfo", data)?;
+            Ok(bytes.try_into().map(u64::from_ne_bytes).unwrap_or(0))
+        };
+        let start = read(opencl3::event::CL_PROFILING_COMMAND_START)?;
+        let end = read(opencl3::event::CL_PROFILING_COMMAND_END)?;
+        Ok(end.saturating_sub(start))
+    }
+}

@@ -1,0 +1,100 @@
+//! Shared virtual memory: an allocation both sides address by the same pointer.
+
+use std::ffi::c_void;
+use std::sync::{Mutex, PoisonError};
+
+use opencl3::memory as cl;
+
+use super::{ContextHandle, EventHandle};
+use crate::{Error, Result};
+
+/// Shared virtual memory: owned and freed here, or the application's.
+#[derive(Debug)]
+pub struct SvmAllocation {
+    pointer: *mut c_void,
+    bytes: usize,
+    owner: Option<ContextHandle>,
+    fine_grained: bool,
+    /// Launches since the last time all were seen complete: unlike buffers, shared virtual memory is
+    /// not kept alive by the commands that use it.
+    uses: Mutex<Vec<EventHandle>>,
+}
+
+// SAFETY: the pointer is a plain address; all access goes through queues or `unsafe fn`.
+unsafe impl Send for SvmAllocation {}
+// SAFETY: as above.
+unsafe impl Sync for SvmAllocation {}
+
+impl SvmAllocation {
+    /// Allocates `bytes`; fine-grained memory needs no map and unmap around host access.
+    ///
+    /// # Errors
+    /// The device lacks that level of shared virtual memory, or has not so much of it.
+    pub fn new(context: &ContextHandle, bytes: usize, fine_grained: bool) -> Result<Self> {
+        let mut flags = cl::CL_MEM_READ_WRITE;
+        if fine_grained {
+            flags |= cl::CL_MEM_SVM_FINE_GRAIN_BUFFER;
+        }
+        // SAFETY: the context is valid; alignment 0 asks for the default.
+        let pointer = unsafe { cl::svm_alloc(context.as_raw(), flags, bytes.max(1), 0) };
+        match pointer {
+            Ok(pointer) if !pointer.is_null() => Ok(SvmAllocation {
+                pointer,
+                bytes: bytes.max(1),
+                owner: Some(context.clone()),
+                fine_grained,
+                uses: Mutex::new(Vec::new()),
+            }),
+            Ok(_) => Err(Error::call("clSVMAlloc", -4)), // CL_MEM_OBJECT_ALLOCATION_FAILURE
+            Err(code) => Err(Error::call("clSVMAlloc", code)),
+        }
+    }
+
+    /// Refers to `bytes` of shared virtual memory that the application owns.
+    ///
+    /// # Safety
+    /// `pointer` is shared virtual memory of the context it is used in, at least `bytes` long, and
+    /// outlives every launch that uses it.
+    pub unsafe fn from_raw(pointer: *mut c_void, bytes: usize, fine_grained: bool) -> Self {
+        SvmAllocation { pointer, bytes, owner: None, fine_grained, uses: Mutex::new(Vec::new()) }
+    }
+
+    /// The address, on both sides.
+    pub fn as_raw(&self) -> *mut c_void {
+        self.pointer
+    }
+
+    /// Bytes of the allocation.
+    pub fn size_bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether the host may touch it without map and unmap.
+    pub fn is_fine_grained(&self) -> bool {
+        self.fine_grained
+    }
+
+    /// Remembers a launch that uses the memory; an owned allocation waits for it before it is freed.
+    pub(crate) fn note_use(&self, event: &EventHandle) {
+        if self.owner.is_none() {
+            return;
+        }
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        uses.retain(|event| !event.is_complete());
+        uses.push(event.clone());
+    }
+}
+
+impl Drop for SvmAllocation {
+    fn drop(&mut self) {
+        if let Some(context) = &self.owner {
+            let uses = self.uses.get_mut().unwrap_or_else(PoisonError::into_inner);
+            for event in uses.drain(..) {
+                // A failed launch no longer uses the memory.
+                let _ = event.wait();
+            }
+            // SAFETY: allocated in this context by `new`, freed once, and no launch uses it any more.
+            let _ = unsafe { cl::svm_free(context.as_raw(), self.pointer) };
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Binds and launches `csr_adaptive`: row blocks on the device, counters and carries in the workspace.
+
+use std::sync::Arc;
+
+use cl_kernels::csr_adaptive::{self, Arguments, FEATURE_SPIN};
+use cl_kernels::{Accumulate, Algorithm, Array, KernelKey, ParameterError};
+use csr_core::plan::csr_adaptive::{
+    LengthBreak, RowBlock, RowBlockRules, RowBlocks, StreamReduction,
+};
+
+use super::workspace::OwnerId;
+use super::{Operands, Specialisation, Spmv, Workspace, check_value_type};
+use crate::launch::{Size, launch};
+use crate::{Context, DeviceArray, Error, Event, Program, Queue, Result};
+
+/// The steps of the paper's Figure 10, each with everything before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Variant {
+    /// CSR-Stream with the scalar reduction from two rows on, else CSR-Vector (Figure 2).
+    Baseline,
+    /// Adds num_rows_stream, the 128/32 break, and divisions moved to the plan.
+    Nrs,
+    /// Adds the logarithmic reduction.
+    NrsLog,
+    /// Adds CSR-VectorL: all of it.
+    #[default]
+    Full,
+    /// As full, with the published barrier: groups spin until the row's first has initialised y.
+    Spin,
+}
+
+/// What happens to rows above the share of one group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LongRows {
+    /// One group, however long.
+    Whole,
+    /// Several groups; the last to arrive adds their sums in order.
+    Carry,
+    /// Several groups; the published barrier and float atomics.
+    Spin,
+}
+
+impl Variant {
+    /// Every variant, in the order of Figure 10.
+    pub const ALL: [Variant; 5] =
+        [Variant::Baseline, Variant::Nrs, Variant::NrsLog, Variant::Full, Variant::Spin];
+
+    /// The spelling in `--variant` and records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Variant::Baseline => "baseline",
+            Variant::Nrs => "nrs",
+            Variant::NrsLog => "nrs-log",
+            Variant::Full => "full",
+            Variant::Spin => "spin",
+        }
+    }
+
+    /// What the variant does with long rows.
+    pub fn long_rows(self) -> LongRows {
+        match self {
+            Variant::Baseline | Variant::Nrs | Variant::NrsLog => LongRows::Whole,
+            Variant::Full => LongRows::Carry,
+            Variant::Spin => LongRows::Spin,
+        }
+    }
+
+    /// The parameters the variant runs with, where they were given as `parameters`: the baseline takes
+    /// CSR-Stream from two rows on.
+    pub fn parameters(self, parameters: csr_adaptive::CsrAdaptive) -> csr_adaptive::CsrAdaptive {
+        match self {
+            Variant::Baseline => csr_adaptive::CsrAdaptive { num_rows_stream: 2, ..parameters },
+            _ => parameters,
+        }
+    }
+
+    /// How the variant cuts rows into blocks.
+    pub fn rules(self, parameters: &csr_adaptive::CsrAdaptive) -> RowBlockRules {
+        let parameters = self.parameters(*parameters);
+        let nnz_per_block = parameters.nnz_per_wg as usize;
+        RowBlockRules {
+            nnz_per_block,
+            num_rows_stream: parameters.num_rows_stream as usize,
+            share: match self.long_rows() {
+                LongRows::Whole => None,
+                _ => Some(nnz_per_block * parameters.nnz_multiplier as usize),
+            },
+            length_break: match self {
+                Variant::Baseline => LengthBreak::Off,
+                _ => LengthBreak::On,
+            },
+            reduction: match self {
+                Variant::Baseline | Variant::Nrs => StreamReduction::Scalar,
+                _ => StreamReduction::Logarithmic { group_size: parameters.group_size as usize },
+            },
+        }
+    }
+}
+
+impl std::fmt::Display for Variant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl std::str::FromStr for Variant {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Variant::ALL.into_iter().find(|variant| variant.name() == text).ok_or_else(|| {
+            format!("variant \"{text}\" is none of baseline, nrs, nrs-log, full, spin")
+        })
+    }
+}
+
+/// `csr_adaptive`, ready to launch.
+#[derive(Debug)]
+pub struct CsrAdaptive {
+    owner: OwnerId,
+    program: Arc<Program>,
+    variant: Variant,
+    row_blocks: DeviceArray<RowBlock>,
+    group_size: usize,
+    cuts_rows: bool,
+}
+
+impl CsrAdaptive {
+    /// Builds the program and uploads `row_blocks`, which were cut by the variant's rules
+    /// ([`Variant::rules`]) for the matrix to come.
+    ///
+    /// # Errors
+    /// Parameters that break a rule, row blocks of other rules, a device without the value type, a
+    /// kernel that does not build; with [`Variant::Spin`], a device whose groups are not known to make
+    /// progress (`groups_progress` is false), or compensated sums, which no float atomic can add.
+    pub fn new_blocking(
+        queue: &Queue,
+        specialisation: Specialisation,
+        parameters: csr_adaptive::CsrAdaptive,
+        variant: Variant,
+        groups_progress: bool,
+        row_blocks: &RowBlocks,
+    ) -> Result<Self> {
+        let context = queue.context();
+        let parameters = variant.parameters(parameters);
+        check_value_type(context, specialisation.value_type)?;
+        parameters.check(
+            context.device().traits(),
+            specialisation.value_type,
+            specialisation.accumulate,
+        )?;
+        if *row_blocks.rules() != variant.rules(&parameters) {
+            return Err(Error::Mismatch(format!(
+                "row blocks cut by {:?} cannot serve {variant} with {parameters}",
+                row_blocks.rules()
+            )));
+        }
+        let mut key = specialisation.key(csr_adaptive::SOURCE, &parameters);
+        if variant.long_rows() == LongRows::Spin {
+            check_spin(context, &specialisation, groups_progress)?;
+            key = key.with_feature(FEATURE_SPIN);
+        }
+        Ok(CsrAdaptive {
+            owner: OwnerId::new(),
+            program: context.program(&key)?,
+            variant,
+            row_blocks: DeviceArray::upload_blocking(queue, row_blocks.entries())?,
+            group_size: parameters.group_size as usize,
+            cuts_rows: row_blocks.cut_rows() > 0,
+        })
+    }
+
+    fn blocks(&self) -> usize {
+        self.row_blocks.len() - 1
+    }
+
+    /// 32-bit words of the workspace: a counter and an accumulator a block, where rows are cut.
+    fn scratch_words(&self) -> usize {
+        let key = self.key();
+        let compensated = if key.accumulate == Accumulate::Compensated { 2 } else { 1 };
+        let accumulator_words = key.value_type.accumulator().size_bytes() / 4 * compensated;
+        if self.cuts_rows { self.blocks() * (1 + accumulator_words) } else { 0 }
+    }
+}
+
+fn check_spin(
+    context: &Context,
+    specialisation: &Specialisation,
+    groups_progress: bool,
+) -> Result<()> {
+    let traits = context.device().traits();
+    if specialisation.accumulate == Accumulate::Compensated {
+        return Err(Error::Parameter(ParameterError::Invalid {
+            algorithm: "csr_adaptive",
+            name: "accumulate",
+            value: 0,
+            rule: "the spin variant adds by float atomics, which cannot be compensated".to_owned(),
+        }));
+    }
+    let lacks =
+        |what: &str| Err(Error::Unsupported { device: traits.name.clone(), what: what.to_owned() });
+    if !groups_progress {
+        return lacks(
+            "entry in the device table that says its groups make progress while others wait, which \
+             the spin variant needs",
+        );
+    }
+    if specialisation.value_type.accumulator() == csr_core::ValueType::F64
+        && !traits.has_int64_atomics
+    {
+        return lacks("64-bit atomics, which the spin variant needs in f64");
+    }
+    Ok(())
+}
+
+#[expect(unsafe_code, reason = "implements an unsafe method")]
+impl Spmv for CsrAdaptive {
+    fn algorithm(&self) -> Algorithm {
+        Algorithm::CsrAdaptive
+    }
+
+    fn variant(&self) -> &'static str {
+        self.variant.name()
+    }
+
+    fn key(&self) -> &KernelKey {
+        self.program.key()
+    }
+
+    fn plan_bytes(&self) -> usize {
+        self.row_blocks.size_bytes()
+    }
+
+    fn workspace_bytes(&self) -> usize {
+        self.scratch_words() * 4
+    }
+
+    fn is_repeatable(&self) -> bool {
+        !(self.cuts_rows && self.variant.long_rows() == LongRows::Spin)
+    }
+
+    fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
+        let kernel = self.program.kernel("csr_adaptive")?;
+        Workspace::new_blocking(queue, self.owner, kernel, self.scratch_words())
+    }
+
+    unsafe fn launch(
+        &self,
+        queue: &Queue,
+        workspace: &mut Workspace,
+        operands: &Operands<'_>,
+        wait: &[Event],
+    ) -> Result<Event> {
+        let size = Size { groups: self.blocks(), group_size: self.group_size };
+        // SAFETY: the caller's promise about the operands; row blocks, counters and carries are as long
+        // as the blocks they were made for.
+        workspace.run(self.owner, queue, wait, |parts| unsafe {
+            let arguments = Arguments {
+                row_blocks: self.row_blocks.argument(),
+                offsets: operands.offsets,
+                columns: operands.columns,
+                values: operands.values,
+                x: operands.x,
+                y: operands.y,
+                alpha: operands.alpha,
+                beta: operands.beta,
+                launch: parts.launch,
+                counters: parts.scratch,
+                carries: Array {
+                    memory: parts.scratch.memory,
+                    start: parts.scratch.start + self.blocks() as u64,
+                },
+            };
+            launch(queue, parts.kernel, &arguments, size, &parts.wait)
+        })
+    }
+}

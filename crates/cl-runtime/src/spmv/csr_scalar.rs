@@ -1,0 +1,88 @@
+//! Binds and launches `csr_scalar`.
+
+use std::sync::Arc;
+
+use cl_kernels::csr_scalar::{self, Arguments};
+use cl_kernels::{Algorithm, KernelKey};
+
+use super::workspace::OwnerId;
+use super::{Operands, Specialisation, Spmv, Workspace, check_value_type};
+use crate::launch::{Size, launch};
+use crate::{Context, Event, Program, Queue, Result};
+
+/// `csr_scalar`, ready to launch; it has no plan.
+#[derive(Debug)]
+pub struct CsrScalar {
+    owner: OwnerId,
+    program: Arc<Program>,
+    group_size: usize,
+}
+
+impl CsrScalar {
+    /// Builds the program.
+    ///
+    /// # Errors
+    /// Parameters that break a rule, a device without the value type, a kernel that does not build.
+    pub fn new(
+        context: &Context,
+        specialisation: Specialisation,
+        parameters: csr_scalar::CsrScalar,
+    ) -> Result<Self> {
+        check_value_type(context, specialisation.value_type)?;
+        parameters.check(context.device().traits())?;
+        let program = context.program(&specialisation.key(csr_scalar::SOURCE, &parameters))?;
+        Ok(CsrScalar { owner: OwnerId::new(), program, group_size: parameters.group_size as usize })
+    }
+}
+
+#[expect(unsafe_code, reason = "implements an unsafe method")]
+impl Spmv for CsrScalar {
+    fn algorithm(&self) -> Algorithm {
+        Algorithm::CsrScalar
+    }
+
+    fn key(&self) -> &KernelKey {
+        self.program.key()
+    }
+
+    fn plan_bytes(&self) -> usize {
+        0
+    }
+
+    fn workspace_bytes(&self) -> usize {
+        0
+    }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
+        Workspace::new_blocking(queue, self.owner, self.program.kernel("csr_scalar")?, 0)
+    }
+
+    unsafe fn launch(
+        &self,
+        queue: &Queue,
+        workspace: &mut Workspace,
+        operands: &Operands<'_>,
+        wait: &[Event],
+    ) -> Result<Event> {
+        let size =
+            Size { groups: operands.rows.div_ceil(self.group_size), group_size: self.group_size };
+        // SAFETY: the caller's promise about the operands; the kernel reads nothing else.
+        workspace.run(self.owner, queue, wait, |parts| unsafe {
+            let arguments = Arguments {
+                rows: operands.rows as u32,
+                offsets: operands.offsets,
+                columns: operands.columns,
+                values: operands.values,
+                x: operands.x,
+                y: operands.y,
+                alpha: operands.alpha,
+                beta: operands.beta,
+            };
+            launch(queue, parts.kernel, &arguments, size, &parts.wait)
+        })
+    }
+}

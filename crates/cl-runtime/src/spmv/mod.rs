@@ -1,0 +1,122 @@
+//! y = alpha A x + beta y on the device: one file an algorithm, behind one trait.
+
+mod csr_adaptive;
+mod csr_scalar;
+mod csr_vector;
+mod workspace;
+
+use std::fmt::Debug;
+
+use cl_kernels::{Accumulate, Algorithm, Array, KernelKey, Parameters, Scalar};
+use csr_core::{OffsetType, ValueType};
+
+use crate::raw::Memory;
+use crate::{Context, Error, Event, Queue, Result};
+
+pub use csr_adaptive::{CsrAdaptive, LongRows, Variant};
+pub use csr_scalar::CsrScalar;
+pub use csr_vector::CsrVector;
+pub use workspace::Workspace;
+
+/// What a kernel is specialised by, apart from its hyper-parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Specialisation {
+    /// What A stores.
+    pub value_type: ValueType,
+    /// What counts nonzeros.
+    pub offset_type: OffsetType,
+    /// How products are summed.
+    pub accumulate: Accumulate,
+    /// Whether alpha and beta are read on the device.
+    pub scalars_on_device: bool,
+}
+
+impl Specialisation {
+    /// The key of a kernel specialised so, with these hyper-parameters.
+    pub(crate) fn key<P: Parameters>(self, source: &'static str, parameters: &P) -> KernelKey {
+        KernelKey::new(
+            source,
+            self.value_type,
+            self.offset_type,
+            self.accumulate,
+            self.scalars_on_device,
+            parameters,
+        )
+    }
+}
+
+/// The arrays and numbers of one product. Lengths were checked by whoever made it.
+#[derive(Clone, Copy, Debug)]
+pub struct Operands<'a> {
+    /// Rows of A.
+    pub rows: usize,
+    /// Row offsets: rows + 1.
+    pub offsets: Array<&'a Memory>,
+    /// Column indices: nnz.
+    pub columns: Array<&'a Memory>,
+    /// Values of A: nnz.
+    pub values: Array<&'a Memory>,
+    /// The vector x: cols.
+    pub x: Array<&'a Memory>,
+    /// The vector y: rows.
+    pub y: Array<&'a Memory>,
+    /// Scales A x.
+    pub alpha: Scalar<&'a Memory>,
+    /// Scales y; with 0, y is not read.
+    pub beta: Scalar<&'a Memory>,
+}
+
+/// An algorithm bound to a pattern and a context: built programs and uploaded plan, ready to launch.
+pub trait Spmv: Debug + Send + Sync {
+    /// Which algorithm.
+    fn algorithm(&self) -> Algorithm;
+
+    /// The variant's name, as `--variant` spells it; empty where there is only one.
+    fn variant(&self) -> &'static str {
+        ""
+    }
+
+    /// The kernel's key: hyper-parameters included.
+    fn key(&self) -> &KernelKey;
+
+    /// Bytes of the plan on the device, beyond the CSR arrays.
+    fn plan_bytes(&self) -> usize;
+
+    /// Bytes a workspace takes on the device.
+    fn workspace_bytes(&self) -> usize;
+
+    /// Whether the same launch always gives the same bits.
+    fn is_repeatable(&self) -> bool;
+
+    /// A new workspace: kernel objects and scratch memory for one launch in flight.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace>;
+
+    /// Enqueues the product after the events in `wait`. Allocates nothing.
+    ///
+    /// # Safety
+    /// The operands belong to the pattern the algorithm was bound to, and are as long as they say.
+    ///
+    /// # Errors
+    /// A workspace of another algorithm, or the driver's own failure.
+    #[expect(unsafe_code, reason = "operands are trusted")]
+    unsafe fn launch(
+        &self,
+        queue: &Queue,
+        workspace: &mut Workspace,
+        operands: &Operands<'_>,
+        wait: &[Event],
+    ) -> Result<Event>;
+}
+
+/// Refuses value types the device has no arithmetic for.
+pub(crate) fn check_value_type(context: &Context, value_type: ValueType) -> Result<()> {
+    let traits = context.device().traits();
+    if value_type.accumulator() == ValueType::F64 && !traits.has_f64 {
+        let (device, what) = (traits.name.clone(), "double precision (cl_khr_fp64)".to_owned());
+        return Err(Error::Unsupported { device, what });
+    }
+    Ok(())
+}

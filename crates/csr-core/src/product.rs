@@ -1,0 +1,107 @@
+//! The product on the host: y = alpha A x + beta y, parallel over rows.
+
+use rayon::prelude::*;
+
+use crate::coo::check_length;
+use crate::{Accumulator, CsrView, Offset, Result, Value};
+
+/// Rows of one task. Fixed, so that results never depend on the number of cores.
+const ROWS_PER_TASK: usize = 1024;
+
+/// Computes y = alpha A x + beta y in the accumulator type, each row summed in the order it is stored.
+///
+/// With `beta` = 0, y is never read; what stood there may be NaN. `alpha` = 0 is not special: NaN in A
+/// or x reaches y.
+///
+/// # Errors
+/// x is not `cols` long, or y not `rows`.
+pub fn product<V: Value, O: Offset>(
+    alpha: V::Accum,
+    a: CsrView<'_, V, O>,
+    x: &[V::Accum],
+    beta: V::Accum,
+    y: &mut [V::Accum],
+) -> Result<()> {
+    check_length("x", x.len(), a.cols())?;
+    check_length("y", y.len(), a.rows())?;
+    let zero = <V::Accum as num_traits::Zero>::zero();
+    y.par_chunks_mut(ROWS_PER_TASK).enumerate().for_each(|(task, y)| {
+        for (row, y) in y.iter_mut().enumerate() {
+            let (columns, values) = a.row(task * ROWS_PER_TASK + row);
+            let mut sum = zero;
+            for (&column, &value) in columns.iter().zip(values) {
+                sum += value.to_accum() * x[column as usize];
+            }
+            *y = if beta == zero { alpha * sum } else { alpha * sum + beta * *y };
+        }
+    });
+    Ok(())
+}
+
+/// A vector of `len` numbers between -1 and 1, the same for the same `seed` on every machine.
+///
+/// SplitMix64 (Steele, Lea, Flood 2014) of seed and position: any element can be made alone.
+pub fn random_vector<T: Accumulator>(seed: u64, len: usize) -> Vec<T> {
+    let element = |at: usize| {
+        let mut z = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(at as u64);
+        z = z.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^= z >> 31;
+        // The upper 53 bits as a number in [0, 1), then stretched over [-1, 1).
+        T::from_f64((z >> 11) as f64 * (2.0 / (1u64 << 53) as f64) - 1.0)
+    };
+    (0..len).into_par_iter().map(element).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Csr;
+
+    fn drawn() -> Csr<f64> {
+        // | 5 . 1 |
+        // | . . . |
+        // | . 7 3 |
+        Csr::new(3, vec![0, 2, 2, 4], vec![0, 2, 1, 2], vec![5.0, 1.0, 7.0, 3.0]).unwrap()
+    }
+
+    #[test]
+    fn drawn_matrix_times_drawn_vector() {
+        let mut y = [10.0, 20.0, 30.0];
+        product(2.0, drawn().view(), &[1.0, 2.0, 3.0], 0.5, &mut y).unwrap();
+        assert_eq!(y, [2.0 * 8.0 + 5.0, 10.0, 2.0 * 23.0 + 15.0]);
+    }
+
+    #[test]
+    fn beta_zero_never_reads_y() {
+        let mut y = [f64::NAN; 3];
+        product(1.0, drawn().view(), &[1.0, 2.0, 3.0], 0.0, &mut y).unwrap();
+        assert_eq!(y, [8.0, 0.0, 23.0]);
+    }
+
+    #[test]
+    fn alpha_zero_lets_nan_through() {
+        let mut y = [0.0; 3];
+        product(0.0, drawn().view(), &[f64::NAN, 2.0, 3.0], 0.0, &mut y).unwrap();
+        assert!(y[0].is_nan());
+        assert_eq!(y[1..], [0.0, 0.0]);
+    }
+
+    #[test]
+    fn vectors_of_another_length_are_refused() {
+        let mut y = [0.0; 3];
+        let error = product(1.0, drawn().view(), &[1.0; 2], 0.0, &mut y).unwrap_err();
+        assert_eq!(error.to_string(), "x has 2 elements where 3 are needed");
+    }
+
+    #[test]
+    fn random_vectors_repeat_and_stay_within_one() {
+        let vector: Vec<f64> = random_vector(1, 1000);
+        assert_eq!(vector, random_vector::<f64>(1, 1000));
+        assert_ne!(vector, random_vector::<f64>(2, 1000));
+        assert!(vector.iter().all(|element| (-1.0..1.0).contains(element)));
+        let mean = vector.iter().sum::<f64>() / 1000.0;
+        assert!(mean.abs() < 0.1, "{mean}");
+    }
+}

@@ -1,0 +1,206 @@
+//! Whether a result is right: an oracle of higher precision, and the error each row may have.
+//!
+//! A relative norm hides a wrong row, so every row is held against a bound of its own:
+//!
+//! ```text
+//! |y_i - oracle_i| <= 2 (n_i + 2) eps (|alpha| sum_j |a_ij||x_j| + |beta y_i|) + (n_i + 2) tiny
+//! ```
+//!
+//! with n_i the row's nonzeros, eps of the accumulation type and tiny its smallest normal number.
+//! Compensated sums must keep 2 eps |oracle_i| + 2 n_i^2 eps^2 (...) + (n_i + 2) tiny. NaN matches NaN,
+//! infinities match by sign. The oracle sums in double-double, which is more than f32 and 16-bit storage
+//! need.
+
+mod double_double;
+
+use rayon::prelude::*;
+
+use crate::coo::check_length;
+use crate::{Accumulator, CsrView, Offset, Result, Value};
+
+use double_double::DoubleDouble;
+
+/// How sums were made, for the bound they must keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Summation {
+    /// In the accumulation type.
+    Plain,
+    /// With a running error term.
+    Compensated,
+}
+
+/// The right result of one row, and what its bound is made of.
+#[derive(Clone, Copy, Debug)]
+struct OracleRow {
+    value: f64,
+    /// |alpha| sum |a||x| + |beta y|.
+    magnitude: f64,
+    nonzeros: u32,
+}
+
+/// The right result of y = alpha A x + beta y, row by row.
+#[derive(Clone, Debug)]
+pub struct Oracle {
+    rows: Vec<OracleRow>,
+}
+
+/// What a comparison with the oracle found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Verification {
+    /// The largest error as a multiple of what its row allows; infinite where NaN or infinity is wrong.
+    pub error_in_tolerance: f64,
+    /// The row that error is in.
+    pub worst_row: usize,
+}
+
+impl Verification {
+    /// Whether every row keeps its bound.
+    pub fn passed(&self) -> bool {
+        self.error_in_tolerance <= 1.0
+    }
+}
+
+impl Oracle {
+    /// Computes the right result; `y` is y before the product and is not looked at where `beta` = 0.
+    ///
+    /// # Errors
+    /// x is not `cols` long, or y not `rows`.
+    pub fn new<V: Value, O: Offset>(
+        alpha: V::Accum,
+        a: CsrView<'_, V, O>,
+        x: &[V::Accum],
+        beta: V::Accum,
+        y: &[V::Accum],
+    ) -> Result<Self> {
+        check_length("x", x.len(), a.cols())?;
+        check_length("y", y.len(), a.rows())?;
+        let (alpha, beta) = (alpha.to_f64(), beta.to_f64());
+        let row = |(row, y): (usize, &V::Accum)| {
+            let (columns, values) = a.row(row);
+            let terms = columns.iter().zip(values);
+            let terms =
+                terms.map(|(&column, &value)| (value.to_f64(), x[column as usize].to_f64()));
+            oracle_row(alpha, terms, beta, y.to_f64())
+        };
+        Ok(Oracle { rows: y.par_iter().enumerate().map(row).collect() })
+    }
+
+    /// Holds a result against the oracle.
+    ///
+    /// # Errors
+    /// `y` is not `rows` long.
+    pub fn verify<T: Accumulator>(&self, y: &[T], summation: Summation) -> Result<Verification> {
+        check_length("y", y.len(), self.rows.len())?;
+        let errors = self.rows.par_iter().zip(y).enumerate();
+        let worst = errors
+            .map(|(row, (oracle, y))| (oracle.error_in_tolerance::<T>(*y, summation), row))
+            .reduce(|| (0.0, 0), |a, b| if b.0 > a.0 { b } else { a });
+        Ok(Verification { error_in_tolerance: worst.0, worst_row: worst.1 })
+    }
+
+    /// The right value of a row, rounded to f64.
+    pub fn value(&self, row: usize) -> f64 {
+        self.rows[row].value
+    }
+}
+
+fn oracle_row(alpha: f64, terms: impl Iterator<Item = (f64, f64)>, beta: f64, y: f64) -> OracleRow {
+    let mut sum = DoubleDouble::default();
+    let (mut plain, mut magnitude, mut nonzeros) = (0.0, 0.0, 0);
+    for (a, x) in terms {
+        sum = sum + DoubleDouble::product(a, x);
+        plain += a * x;
+        magnitude += (a * x).abs();
+        nonzeros += 1;
+    }
+    let mut value = sum * alpha;
+    let mut plain = alpha * plain;
+    let mut magnitude = alpha.abs() * magnitude;
+    if beta != 0.0 {
+        value = value + DoubleDouble::product(beta, y);
+        plain += beta * y;
+        magnitude += (beta * y).abs();
+    }
+    // Error terms of infinities are NaN: where the sum is not finite, plain arithmetic is the oracle.
+    let value = if plain.is_finite() { value.rounded() } else { plain };
+    OracleRow { value, magnitude, nonzeros }
+}
+
+impl OracleRow {
+    fn error_in_tolerance<T: Accumulator>(&self, y: T, summation: Summation) -> f64 {
+        let expected = T::from_f64(self.value);
+        if expected.is_nan() || y.is_nan() || expected.is_infinite() || y.is_infinite() {
+            let same = (expected.is_nan() && y.is_nan()) || expected == y;
+            return if same { 0.0 } else { f64::INFINITY };
+        }
+        let n = f64::from(self.nonzeros);
+        let rounding = match summation {
+            Summation::Plain => 2.0 * (n + 2.0) * T::EPSILON * self.magnitude,
+            Summation::Compensated => {
+                2.0 * T::EPSILON * self.value.abs()
+                    + 2.0 * n * n * T::EPSILON * T::EPSILON * self.magnitude
+            }
+        };
+        let tolerance = rounding + (n + 2.0) * T::SMALLEST_NORMAL;
+        (y.to_f64() - self.value).abs() / tolerance
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Csr;
+
+    fn one_row(values: &[f64]) -> Csr<f64> {
+        let columns = (0..values.len() as u32).collect();
+        Csr::new(values.len(), vec![0, values.len() as u32], columns, values.to_vec()).unwrap()
+    }
+
+    fn verify(values: &[f64], x: &[f64], y: f64, summation: Summation) -> Verification {
+        let a = one_row(values);
+        let oracle = Oracle::new(1.0, a.view(), x, 0.0, &[f64::NAN]).unwrap();
+        oracle.verify(&[y], summation).unwrap()
+    }
+
+    #[test]
+    fn oracle_keeps_what_f64_loses() {
+        // 1 + 2^-60 - 1: a plain f64 sum gives 0.
+        let values = [1.0, 2f64.powi(-60), -1.0];
+        let oracle = Oracle::new(1.0, one_row(&values).view(), &[1.0; 3], 0.0, &[0.0]).unwrap();
+        assert_eq!(oracle.value(0), 2f64.powi(-60));
+        assert!(verify(&values, &[1.0; 3], 0.0, Summation::Plain).passed());
+        assert!(!verify(&values, &[1.0; 3], 0.0, Summation::Compensated).passed());
+    }
+
+    #[test]
+    fn one_wrong_row_among_many_is_found_and_named() {
+        let rows = 10_000;
+        let a: Csr<f32> =
+            Csr::new(1, (0..=rows).collect(), vec![0; rows as usize], vec![1.0; rows as usize])
+                .unwrap();
+        let mut y = vec![2.0f32; rows as usize];
+        let oracle = Oracle::new(1.0, a.view(), &[2.0], 0.0, &y).unwrap();
+        assert!(oracle.verify(&y, Summation::Plain).unwrap().passed());
+        y[777] = 2.01;
+        let found = oracle.verify(&y, Summation::Plain).unwrap();
+        assert!(!found.passed());
+        assert_eq!(found.worst_row, 777);
+    }
+
+    #[test]
+    fn an_error_at_the_bound_passes_and_twice_that_fails() {
+        let bound = 2.0 * 4.0 * f64::EPSILON * 2.0;
+        assert!(verify(&[1.0, 1.0], &[1.0, 1.0], 2.0 + 0.9 * bound, Summation::Plain).passed());
+        assert!(!verify(&[1.0, 1.0], &[1.0, 1.0], 2.0 + 2.0 * bound, Summation::Plain).passed());
+    }
+
+    #[test]
+    fn nan_matches_nan_and_infinities_match_by_sign() {
+        let inf = f64::INFINITY;
+        assert!(verify(&[inf], &[1.0], inf, Summation::Plain).passed());
+        assert!(!verify(&[inf], &[1.0], -inf, Summation::Plain).passed());
+        assert!(!verify(&[inf], &[1.0], 1.0, Summation::Plain).passed());
+        assert!(verify(&[inf], &[0.0], f64::NAN, Summation::Plain).passed());
+        assert!(!verify(&[1.0], &[1.0], f64::NAN, Summation::Plain).passed());
+    }
+}
