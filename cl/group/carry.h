@@ -35,17 +35,13 @@ acc_t carry_read(volatile global uint *carries, const ulong slot)
     return carry.sum;
 }
 
-// All items of the group call it after item 0 has published. True, for all items, in the last group.
-int group_arrives_last(volatile global uint *counter, const uint launch, const uint arrivals,
-                       local uint *answer)
+// The item that published calls it. True in the group that is last of `arrivals`.
+int arrives_last(volatile global uint *counter, const uint launch, const uint arrivals)
 {
-    if (get_local_id(0) == 0) {
-        mem_fence(CLK_GLOBAL_MEM_FENCE);
-        *answer = atomic_inc(counter) + 1 == launch * arrivals;
-        mem_fence(CLK_GLOBAL_MEM_FENCE);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    return (int)*answer;
+    mem_fence(CLK_GLOBAL_MEM_FENCE);
+    const int is_last = atomic_inc(counter) + 1 == launch * arrivals;
+    mem_fence(CLK_GLOBAL_MEM_FENCE);
+    return is_last;
 }
 
 #endif

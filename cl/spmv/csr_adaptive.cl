@@ -9,7 +9,8 @@
 //                by side whatever the row lengths, then reduces row by row. `group` holds the log2 of
 //                the items each row gets for that: 0 is the scalar reduction (one item walks a row),
 //                more the logarithmic one (Figure 3), without the divisions of the published code.
-//   CSR-Vector   one row (or fewer than num_rows_stream) that fills a block: all items on it.
+//   CSR-Vector   one row that fills a block: all items on it; or a few rows, fewer than
+//                num_rows_stream: each has an equal part of the items.
 //   CSR-VectorL  a row above NNZ_MULTIPLIER x NNZ_PER_WG: as many groups as it has shares of that
 //                length. `group` is the share. Entries of one row follow each other.
 //
@@ -40,52 +41,37 @@
 
 #define SHARE ((ulong)NNZ_MULTIPLIER * NNZ_PER_WG)
 
-// Reduces the rows of a Stream block, one item a row. Products are ready in local memory.
-void stream_reduce_scalar(local const acc_t *products, global const offset_t *restrict offsets,
-                          const uint row, const uint rows, const offset_t first,
-                          global real_t *restrict y, const real_t alpha, const real_t beta)
+// The products of nonzeros [first, first + nnz) side by side into local memory. The trip count is fixed,
+// so that the loads of all trips can be in flight.
+void stream_products(global const uint *restrict columns, global const value_t *restrict values,
+                     global const real_t *restrict x, const ulong first, const uint nnz,
+                     local acc_t *products)
 {
-    for (uint mine = (uint)get_local_id(0); mine < rows; mine += GROUP_SIZE) {
-        const ulong at_row = (ulong)row + mine;
-        const uint last = (uint)(offsets[at_row + 1] - first);
-        acc_t sum = acc_zero();
-        for (uint at = (uint)(offsets[at_row] - first); at < last; ++at)
-            sum = acc_add(sum, products[at]);
-        store_result(y, at_row, alpha, sum, beta);
+    for (uint trip = 0; trip < NNZ_PER_WG / GROUP_SIZE; ++trip) {
+        const uint at = trip * GROUP_SIZE + (uint)get_local_id(0);
+        if (at < nnz)
+            products[at] = acc_product(load_value(values, first + at), x[columns[first + at]]);
     }
 }
 
-// Reduces the rows of a Stream block, 2^log2_items items a row; rows x items fits the group.
-void stream_reduce_logarithmic(local acc_t *products, global const offset_t *restrict offsets,
-                               const uint row, const uint rows, const offset_t first,
-                               const uint log2_items, global real_t *restrict y,
-                               const real_t alpha, const real_t beta)
+// Every `stride`-th of the products [first, last).
+acc_t stream_sum(local const acc_t *products, const uint first, const uint last, const uint stride)
 {
-    const uint item = (uint)get_local_id(0);
-    const uint items = 1u << log2_items;
-    const uint mine = item >> log2_items;
-    const ulong at_row = (ulong)row + mine;
     acc_t sum = acc_zero();
-    if (mine < rows) {
-        const uint last = (uint)(offsets[at_row + 1] - first);
-        for (uint at = (uint)(offsets[at_row] - first) + (item & (items - 1)); at < last; at += items)
-            sum = acc_add(sum, products[at]);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE); // every product is read before sums take their place
-    sum = group_reduce_runs(sum, products, items);
-    if (mine < rows && (item & (items - 1)) == 0)
-        store_result(y, at_row, alpha, sum, beta);
+    for (uint at = first; at < last; at += stride)
+        sum = acc_add(sum, products[at]);
+    return sum;
 }
 
-// The sum of nonzeros [first, last) over all items of the group. Valid in item 0.
-acc_t group_dot(global const uint *restrict columns, global const value_t *restrict values,
-                global const real_t *restrict x, const ulong first, const ulong last,
-                local acc_t *scratch)
+// This item's part of the dot product of nonzeros [first, last), which `width` items take in turns.
+acc_t item_dot(global const uint *restrict columns, global const value_t *restrict values,
+               global const real_t *restrict x, const ulong first, const ulong last,
+               const uint width)
 {
     acc_t sum = acc_zero();
-    for (ulong at = first + get_local_id(0); at < last; at += GROUP_SIZE)
+    for (ulong at = first + (get_local_id(0) & (width - 1)); at < last; at += width)
         sum = acc_mad(sum, load_value(values, at), x[columns[at]]);
-    return group_reduce(sum, scratch);
+    return sum;
 }
 
 #ifdef SPIN
@@ -160,7 +146,7 @@ kernel void csr_adaptive(ARRAY_PARAMETER(const ulong, row_blocks),
     OPEN_SCALAR(alpha);
     OPEN_SCALAR(beta);
     local acc_t products[NNZ_PER_WG];
-    local uint answer;
+    local int is_last_local[1];
 
     const uint item = (uint)get_local_id(0);
     const ulong block = get_group_id(0);
@@ -168,62 +154,86 @@ kernel void csr_adaptive(ARRAY_PARAMETER(const ulong, row_blocks),
     const uint row = (uint)(entry >> 32);
     const uint group = (uint)entry & 0x7fffffffu;
     const uint rows = (uint)(row_blocks[block + 1] >> 32) - row;
-    const offset_t first = offsets[row];
+    const ulong first = offsets[row];
+    const int is_stream = rows >= NUM_ROWS_STREAM;
+    const int is_share = !is_stream && (rows == 0 || group != 0);
 
-    if (rows >= NUM_ROWS_STREAM) {
-        // CSR-Stream. The trip count is fixed so that the loads of all trips can be in flight.
-        const uint nnz = (uint)(offsets[(ulong)row + rows] - first);
-        for (uint trip = 0; trip < NNZ_PER_WG / GROUP_SIZE; ++trip) {
-            const uint at = trip * GROUP_SIZE + item;
-            if (at < nnz)
-                products[at] = acc_product(load_value(values, (ulong)first + at),
-                                           x[columns[(ulong)first + at]]);
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (group == 0)
-            stream_reduce_scalar(products, offsets, row, rows, first, y, alpha, beta);
-        else
-            stream_reduce_logarithmic(products, offsets, row, rows, first, group, y, alpha, beta);
-    } else if (rows != 0 && group == 0) {
-        // CSR-Vector, row by row.
-        for (uint mine = 0; mine < rows; ++mine) {
-            const ulong at_row = (ulong)row + mine;
-            const acc_t sum =
-                group_dot(columns, values, x, offsets[at_row], offsets[at_row + 1], products);
-            if (item == 0)
-                store_result(y, at_row, alpha, sum, beta);
-        }
+    // Each way ends with a sum an item, of `width` neighbouring items a row. Barriers stand outside the
+    // branches, where every implementation can follow them (PoCL 3.1 miscompiles them inside).
+    acc_t sum = acc_zero();
+    uint width = GROUP_SIZE;
+    ulong my_row = row;
+    ulong row_end = (ulong)row + 1;
+    if (is_stream) {
+        row_end = (ulong)row + rows;
+        stream_products(columns, values, x, first, (uint)(offsets[row_end] - first), products);
     } else {
-        // CSR-VectorL.
-        const ulong row_last = offsets[(ulong)row + 1];
-        const ulong share_first = first + group * SHARE;
-        const ulong share_last = min(share_first + SHARE, row_last);
-        acc_t sum = group_dot(columns, values, x, share_first, share_last, products);
-#ifdef SPIN
-        if (item == 0) {
-            spin_until_initialised(counters_buffer + counters_start, block, group,
-                                   y, row, beta);
-            atomic_add_real(y, row, alpha * sum);
+        ulong begin = first;
+        ulong last = offsets[row_end];
+        if (is_share) {
+            begin = first + group * SHARE;
+            last = min(begin + SHARE, last);
+        } else if (rows > 1) {
+            // Too few rows for Stream: each has an equal part of the group.
+            row_end = (ulong)row + rows;
+            width = GROUP_SIZE >> (32 - clz(rows - 1));
+            my_row = row + item / width;
+            begin = my_row < row_end ? offsets[my_row] : 0;
+            last = my_row < row_end ? offsets[my_row + 1] : 0;
         }
-        (void)launch;
-        (void)carries_buffer;
-        (void)carries_start;
-        (void)answer;
-#else
-        volatile global uint *counters = counters_buffer + counters_start;
-        volatile global uint *carries = carries_buffer + carries_start;
-        const ulong row_block = block - group;
-        const uint shares = (uint)((row_last - first + SHARE - 1) / SHARE);
-        if (item == 0)
-            carry_publish(carries, block, sum);
-        if (group_arrives_last(counters + row_block, launch, shares, &answer)) {
-            sum = acc_zero();
-            for (uint share = item; share < shares; share += GROUP_SIZE)
-                sum = acc_add(sum, carry_read(carries, row_block + share));
-            sum = group_reduce(sum, products);
-            if (item == 0)
-                store_result(y, row, alpha, sum, beta);
-        }
-#endif
+        sum = item_dot(columns, values, x, begin, last, width);
     }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (is_stream && group == 0) {
+        // The scalar reduction: an item walks a row, and a block may have more rows than items.
+        for (my_row = row + item; my_row < row_end; my_row += GROUP_SIZE) {
+            sum = stream_sum(products, (uint)(offsets[my_row] - first),
+                             (uint)(offsets[my_row + 1] - first), 1);
+            store_result(y, my_row, alpha, sum, beta);
+        }
+        width = 1;
+    } else if (is_stream) {
+        // The logarithmic reduction: rows x width fits the group.
+        width = 1u << group;
+        my_row = row + (item >> group);
+        if (my_row < row_end)
+            sum = stream_sum(products,
+                             (uint)(offsets[my_row] - first) + (item & (width - 1)),
+                             (uint)(offsets[my_row + 1] - first), width);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE); // every product is read before sums take their place
+    sum = group_reduce_runs(sum, products, width);
+    if (!is_share && my_row < row_end && (item & (width - 1)) == 0)
+        store_result(y, my_row, alpha, sum, beta);
+
+    if (!is_share)
+        return;
+#ifdef SPIN
+    if (item == 0) {
+        spin_until_initialised(counters_buffer + counters_start, block, group, y, row, beta);
+        atomic_add_real(y, row, alpha * sum);
+    }
+    (void)launch;
+    (void)carries_buffer;
+    (void)carries_start;
+    (void)is_last_local;
+#else
+    volatile global uint *counters = counters_buffer + counters_start;
+    volatile global uint *carries = carries_buffer + carries_start;
+    const ulong row_block = block - group;
+    const uint shares = (uint)((offsets[row_end] - first + SHARE - 1) / SHARE);
+    if (item == 0) {
+        carry_publish(carries, block, sum);
+        is_last_local[0] = arrives_last(counters + row_block, launch, shares);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (!is_last_local[0])
+        return;
+    sum = acc_zero();
+    for (uint share = item; share < shares; share += GROUP_SIZE)
+        sum = acc_add(sum, carry_read(carries, row_block + share));
+    sum = group_reduce(sum, products);
+    if (item == 0)
+        store_result(y, row, alpha, sum, beta);
+#endif
 }

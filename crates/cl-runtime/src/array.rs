@@ -232,7 +232,7 @@ impl<T: Pod> DeviceArray<T> {
     }
 
     /// As a kernel's argument.
-    pub(crate) fn argument(&self) -> Array<&Memory> {
+    pub fn argument(&self) -> Array<&Memory> {
         Array { memory: &self.memory, start: self.start as u64 }
     }
 

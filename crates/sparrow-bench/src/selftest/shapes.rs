@@ -1,0 +1,135 @@
+//! Shapes that break kernels: row lengths at every limit, nothing at all, and columns in disorder.
+
+use csr_core::{Csr, Offset, Value};
+
+/// The numbers a kernel's behaviour turns at; shapes straddle them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Items of a work-group.
+    pub group_size: usize,
+    /// Nonzeros of a Stream block.
+    pub nnz_per_wg: usize,
+    /// Nonzeros of a VectorL share.
+    pub share: usize,
+}
+
+/// How the columns of a row lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Columns {
+    Ascending,
+    Unsorted,
+    Repeated,
+}
+
+/// A shape: row lengths, columns, and how they lie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// A claim-like name, for messages.
+    pub name: &'static str,
+    lengths: Vec<usize>,
+    cols: usize,
+    columns: Columns,
+}
+
+impl Shape {
+    fn new(name: &'static str, cols: usize, lengths: Vec<usize>) -> Self {
+        Shape { name, lengths, cols, columns: Columns::Ascending }
+    }
+
+    /// Rows.
+    pub fn rows(&self) -> usize {
+        self.lengths.len()
+    }
+
+    /// Nonzeros.
+    pub fn nnz(&self) -> usize {
+        self.lengths.iter().sum()
+    }
+
+    /// The matrix: values between -1 and 1, deterministic.
+    ///
+    /// # Errors
+    /// More nonzeros than the offset type counts.
+    pub fn matrix<V: Value, O: Offset>(&self) -> csr_core::Result<Csr<V, O>> {
+        let nnz = self.nnz();
+        let mut offsets = Vec::with_capacity(self.rows() + 1);
+        let mut columns = Vec::with_capacity(nnz);
+        let mut sum = 0;
+        offsets.push(O::zeroed());
+        for (row, &length) in self.lengths.iter().enumerate() {
+            sum += length;
+            let limit = O::MAX_NNZ;
+            let too_large = csr_core::Error::TooLarge { what: "nnz", value: sum as u64, limit };
+            offsets.push(O::try_from_usize(sum).ok_or(too_large)?);
+            columns.extend((0..length).map(|k| self.column(row, k, length)));
+        }
+        let values = csr_core::random_vector::<f64>(7, nnz).into_iter().map(V::from_f64).collect();
+        Csr::new(self.cols, offsets, columns, values)
+    }
+
+    /// The k-th column of a row: a stride coprime to nothing in particular, wrapped into the matrix.
+    fn column(&self, row: usize, k: usize, length: usize) -> u32 {
+        let column = match self.columns {
+            Columns::Ascending if length <= self.cols => {
+                let stride = self.cols / length;
+                k * stride + (row % stride.max(1))
+            }
+            Columns::Ascending | Columns::Repeated => (row + k / 2) % self.cols,
+            Columns::Unsorted => (row + (length - k) * 7919) % self.cols,
+        };
+        column as u32
+    }
+}
+
+/// Every shape, for kernels that turn at `limits`.
+pub fn shapes(limits: &Limits) -> Vec<Shape> {
+    let Limits { group_size, nnz_per_wg, share } = *limits;
+    let around = |k: usize| [k.saturating_sub(1), k, k + 1];
+    let turning: Vec<usize> =
+        [32, 128, group_size, nnz_per_wg, share].into_iter().flat_map(around).collect();
+    let wide = 4 * share + 5;
+    let mut dense_among_empties = vec![0; 2 * group_size + 3];
+    dense_among_empties[group_size] = wide;
+    let mut runs = Vec::new();
+    for empties in [group_size - 1, group_size, 3 * group_size] {
+        runs.extend(std::iter::repeat_n(0, empties));
+        runs.extend([3, 1]);
+    }
+    let mut empties_around = vec![0; group_size];
+    empties_around.extend([5; 7]);
+    empties_around.extend(vec![0; group_size]);
+    let mut heavier_than_all = vec![2; 100];
+    heavier_than_all[50] = wide;
+    let mut mixed_lengths = Vec::new();
+    for turn in 0..12 {
+        mixed_lengths.extend([1 + turn % 3; 20]);
+        mixed_lengths.extend([129 + turn; 2]);
+        mixed_lengths.extend([33; 3]);
+    }
+    let shapes = vec![
+        Shape::new("no_rows", 5, vec![]),
+        Shape::new("no_columns", 0, vec![0; 5]),
+        Shape::new("no_rows_and_no_columns", 0, vec![]),
+        Shape::new("one_by_one", 1, vec![1]),
+        Shape::new("no_nonzeros", 9, vec![0; group_size + 1]),
+        Shape::new("empty_rows_first_and_last", 40, empties_around),
+        Shape::new("empty_rows_in_runs", 40, runs),
+        Shape::new("a_dense_row_among_empties", wide, dense_among_empties),
+        Shape::new("every_row_length", 2 * group_size + 1, (0..=2 * group_size).collect()),
+        Shape::new("rows_around_every_limit", wide, turning),
+        Shape::new("a_row_heavier_than_all_others", wide, heavier_than_all),
+        Shape::new("two_cut_rows_side_by_side", wide, vec![2 * share + 1, 3 * share, share + 1]),
+        Shape::new("long_rows_meet_short_ones", 300, mixed_lengths),
+        Shape::new("tall", 3, vec![2; 3 * group_size + 1]),
+        Shape::new("flat", wide, vec![wide / 2; 3]),
+        Shape::new("the_last_block_is_short", 64, vec![16; nnz_per_wg / 16 * 3 + 1]),
+        Shape::new("many_even_rows", 500, vec![7; 700]),
+        Shape {
+            columns: Columns::Unsorted,
+            ..Shape::new("columns_in_disorder", 1000, vec![20; 50])
+        },
+        Shape { columns: Columns::Repeated, ..Shape::new("columns_repeat", 50, vec![30; 60]) },
+    ];
+    debug_assert!(shapes.iter().all(|shape| shape.cols > 0 || shape.nnz() == 0));
+    shapes
+}

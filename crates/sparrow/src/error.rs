@@ -1,0 +1,36 @@
+//! The one error type an application sees.
+
+use std::path::PathBuf;
+
+/// The result of everything in this crate that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a request failed; each message names the object, the value and the limit.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A device, a driver, or what was asked of them.
+    #[error(transparent)]
+    Runtime(#[from] cl_runtime::Error),
+
+    /// A matrix refused on the host.
+    #[error(transparent)]
+    Matrix(#[from] csr_core::Error),
+
+    /// Hyper-parameters that break a rule.
+    #[error(transparent)]
+    Parameter(#[from] cl_kernels::ParameterError),
+
+    /// A device table that cannot be read.
+    #[error("device table {}: {message}", path.display())]
+    Table {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+
+    /// Operands, plan and workspace that do not belong together.
+    #[error("{0}")]
+    Mismatch(String),
+}

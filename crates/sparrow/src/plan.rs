@@ -1,0 +1,323 @@
+//! Plans: an algorithm chosen, parametrised and bound to a pattern, ready to launch.
+
+use std::marker::PhantomData;
+
+use cl_kernels::csr_adaptive::CsrAdaptive as AdaptiveParameters;
+use cl_kernels::csr_scalar::CsrScalar as ScalarParameters;
+use cl_kernels::csr_vector::CsrVector as VectorParameters;
+use cl_kernels::{Accumulate, Algorithm, Choice, KernelKey, Parameters, Scalar, select};
+use cl_runtime::raw::Memory;
+use cl_runtime::spmv::{
+    CsrAdaptive, CsrScalar, CsrVector, Operands, Specialisation, Spmv, Variant, Workspace,
+};
+use cl_runtime::{DeviceArray, Event, Matrix, Queue};
+use csr_core::plan::csr_adaptive::RowBlocks;
+use csr_core::{Offset, PatternView, Value, ValueType};
+
+use crate::{Error, Result, Tables};
+
+/// What a plan is asked for; the default is the automatic choice.
+#[derive(Clone, Debug, Default)]
+pub struct PlanOptions {
+    /// The algorithm; `None` chooses one for the matrix and the device.
+    pub algorithm: Option<Algorithm>,
+    /// The steps of CSR-Adaptive that are on; other algorithms have one variant.
+    pub variant: Variant,
+    /// How products are summed.
+    pub accumulate: Accumulate,
+    /// Whether alpha and beta will come as device pointers.
+    pub scalars_on_device: bool,
+    /// Hyper-parameters by name, over what the device table says.
+    pub parameters: Vec<(String, u32)>,
+    /// The device tables; `None` takes the environment's.
+    pub tables: Option<Tables>,
+}
+
+/// alpha or beta.
+#[derive(Clone, Copy, Debug)]
+pub enum Coefficient<'a, T> {
+    /// By value.
+    Value(T),
+    /// The first element of an array on the device.
+    Device(&'a DeviceArray<T>),
+}
+
+impl<T> From<T> for Coefficient<'_, T> {
+    fn from(value: T) -> Self {
+        Coefficient::Value(value)
+    }
+}
+
+impl<'a, T> From<&'a DeviceArray<T>> for Coefficient<'a, T> {
+    fn from(array: &'a DeviceArray<T>) -> Self {
+        Coefficient::Device(array)
+    }
+}
+
+/// The operands of y = alpha A x + beta y.
+#[derive(Debug)]
+pub struct Product<'a, V: Value, O> {
+    /// Scales A x; 0 is not special, so NaN in A or x reaches y.
+    pub alpha: Coefficient<'a, V::Accum>,
+    /// The matrix: the plan's, or one that shares its pattern.
+    pub a: &'a Matrix<V, O>,
+    /// The vector x: cols.
+    pub x: &'a DeviceArray<V::Accum>,
+    /// Scales y; with 0, y is never read.
+    pub beta: Coefficient<'a, V::Accum>,
+    /// The vector y: rows.
+    pub y: &'a mut DeviceArray<V::Accum>,
+}
+
+/// An algorithm bound to the pattern of a matrix. Immutable, `Send + Sync`, good for any values.
+#[derive(Debug)]
+pub struct Plan<V, O = u32> {
+    spmv: Box<dyn Spmv>,
+    choice: Choice,
+    parameters: String,
+    pattern_id: u64,
+    values: PhantomData<fn() -> (V, O)>,
+}
+
+impl<V: Value, O: Offset> Plan<V, O> {
+    /// Plans for a matrix on the device. Algorithms that need the row offsets on the host read them
+    /// back once; [`Plan::with_pattern_blocking`] spares that.
+    ///
+    /// # Errors
+    /// Parameters that break a rule, a device that lacks the value type, a kernel that does not build.
+    pub fn new_blocking(
+        queue: &Queue,
+        matrix: &Matrix<V, O>,
+        options: &PlanOptions,
+    ) -> Result<Self> {
+        Self::build(queue, matrix, None, options)
+    }
+
+    /// Plans for a matrix on the device whose pattern the host has too.
+    ///
+    /// # Errors
+    /// As [`Plan::new_blocking`]; or a pattern of another shape.
+    pub fn with_pattern_blocking(
+        queue: &Queue,
+        matrix: &Matrix<V, O>,
+        pattern: PatternView<'_, O>,
+        options: &PlanOptions,
+    ) -> Result<Self> {
+        let shapes = [
+            (pattern.rows(), matrix.rows()),
+            (pattern.cols(), matrix.cols()),
+            (pattern.nnz(), matrix.nnz()),
+        ];
+        if shapes.iter().any(|(of_pattern, of_matrix)| of_pattern != of_matrix) {
+            return Err(Error::Mismatch(format!(
+                "a pattern of {} x {} with {} nonzeros is not that of a matrix of {} x {} with {}",
+                pattern.rows(),
+                pattern.cols(),
+                pattern.nnz(),
+                matrix.rows(),
+                matrix.cols(),
+                matrix.nnz()
+            )));
+        }
+        Self::build(queue, matrix, Some(pattern.offsets()), options)
+    }
+
+    fn build(
+        queue: &Queue,
+        matrix: &Matrix<V, O>,
+        offsets: Option<&[O]>,
+        options: &PlanOptions,
+    ) -> Result<Self> {
+        let device = queue.context().device().traits();
+        let choice = match options.algorithm {
+            Some(algorithm) => Choice { algorithm, reason: "asked for by name".to_owned() },
+            None => select(device, &matrix.shape()),
+        };
+        let specialisation = Specialisation {
+            value_type: V::TYPE,
+            offset_type: O::TYPE,
+            accumulate: options.accumulate,
+            scalars_on_device: options.scalars_on_device,
+        };
+        let tables = match &options.tables {
+            Some(tables) => tables.clone(),
+            None => Tables::from_environment()?,
+        };
+        let (spmv, parameters): (Box<dyn Spmv>, String) = match choice.algorithm {
+            Algorithm::CsrScalar => {
+                let defaults = ScalarParameters::default();
+                let parameters = resolve(&tables, device, V::TYPE, defaults, options)?;
+                let spmv = CsrScalar::new(queue.context(), specialisation, parameters)?;
+                (Box::new(spmv), parameters.to_string())
+            }
+            Algorithm::CsrVector => {
+                let shape = matrix.shape();
+                let mean_row = shape.nnz as f64 / (shape.rows.max(1)) as f64;
+                let defaults = VectorParameters::default_for_mean_row(mean_row);
+                let parameters = resolve(&tables, device, V::TYPE, defaults, options)?;
+                let spmv = CsrVector::new(queue.context(), specialisation, parameters)?;
+                (Box::new(spmv), parameters.to_string())
+            }
+            Algorithm::CsrAdaptive => {
+                let defaults = AdaptiveParameters::default_for(V::TYPE);
+                let parameters = resolve(&tables, device, V::TYPE, defaults, options)?;
+                let rules = options.variant.rules(&parameters);
+                let row_blocks = match offsets {
+                    Some(offsets) => RowBlocks::from_offsets(offsets, rules)?,
+                    None => {
+                        let offsets = matrix.offsets().read_blocking(queue)?;
+                        RowBlocks::from_offsets(&offsets, rules)?
+                    }
+                };
+                let spmv = CsrAdaptive::new_blocking(
+                    queue,
+                    specialisation,
+                    parameters,
+                    options.variant,
+                    tables.groups_progress(device),
+                    &row_blocks,
+                )?;
+                (Box::new(spmv), options.variant.parameters(parameters).to_string())
+            }
+            other => return Err(Error::Mismatch(format!("{other} has no launch"))),
+        };
+        let pattern_id = matrix.pattern_id();
+        Ok(Plan { spmv, choice, parameters, pattern_id, values: PhantomData })
+    }
+
+    /// A new workspace: one serves one launch in flight.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
+        Ok(self.spmv.workspace_blocking(queue)?)
+    }
+
+    /// Enqueues y = alpha A x + beta y after the events in `wait`. Allocates nothing, waits for nothing.
+    ///
+    /// # Errors
+    /// Operands of another pattern, length or context than the plan's; a workspace of another plan; or
+    /// the driver's own failure. Nothing was enqueued then.
+    pub fn launch(
+        &self,
+        queue: &Queue,
+        workspace: &mut Workspace,
+        product: Product<'_, V, O>,
+        wait: &[Event],
+    ) -> Result<Event> {
+        let Product { alpha, a, x, beta, y } = product;
+        if a.pattern_id() != self.pattern_id {
+            let text = "the matrix does not share the pattern the plan was made for";
+            return Err(Error::Mismatch(text.to_owned()));
+        }
+        if !queue.context().is_same(a.context()) {
+            let text = "the queue belongs to another context than the matrix";
+            return Err(Error::Mismatch(text.to_owned()));
+        }
+        check_length("x", x.len(), "columns", a.cols())?;
+        check_length("y", y.len(), "rows", a.rows())?;
+        let operands = Operands {
+            rows: a.rows(),
+            offsets: a.offsets().argument(),
+            columns: a.columns().argument(),
+            values: a.values().argument(),
+            x: x.argument(),
+            y: y.argument(),
+            alpha: self.coefficient("alpha", &alpha)?,
+            beta: self.coefficient("beta", &beta)?,
+        };
+        // SAFETY: the matrix shares the plan's pattern, x and y are as long as it demands, and all of
+        // it lives in the queue's context.
+        #[expect(unsafe_code, reason = "the checks above are what the launch demands")]
+        let event = unsafe { self.spmv.launch(queue, workspace, &operands, wait)? };
+        Ok(event)
+    }
+
+    fn coefficient<'a>(
+        &self,
+        name: &str,
+        coefficient: &Coefficient<'a, V::Accum>,
+    ) -> Result<Scalar<&'a Memory>> {
+        match (coefficient, self.key().scalars_on_device) {
+            (Coefficient::Value(value), false) => Ok(match V::TYPE.accumulator() {
+                ValueType::F64 => Scalar::F64(value.to_f64()),
+                _ => Scalar::F32(f32::from_f64(value.to_f64())),
+            }),
+            (Coefficient::Device(array), true) => {
+                check_length(name, array.len().min(1), "numbers needed", 1)?;
+                Ok(Scalar::Device(array.argument()))
+            }
+            (Coefficient::Value(_), true) => Err(Error::Mismatch(format!(
+                "{name} came by value, but the plan takes alpha and beta from the device"
+            ))),
+            (Coefficient::Device(_), false) => Err(Error::Mismatch(format!(
+                "{name} came as a device array, but the plan takes alpha and beta by value; set \
+                 scalars_on_device in its options"
+            ))),
+        }
+    }
+
+    /// What runs, and why.
+    pub fn choice(&self) -> &Choice {
+        &self.choice
+    }
+
+    /// The algorithm.
+    pub fn algorithm(&self) -> Algorithm {
+        self.spmv.algorithm()
+    }
+
+    /// The variant's name; empty where the algorithm has one only.
+    pub fn variant(&self) -> &'static str {
+        self.spmv.variant()
+    }
+
+    /// The hyper-parameters as text: `group_size=256,...`.
+    pub fn parameters(&self) -> &str {
+        &self.parameters
+    }
+
+    /// The kernel's key.
+    pub fn key(&self) -> &KernelKey {
+        self.spmv.key()
+    }
+
+    /// Bytes of the plan on the device, beyond the CSR arrays.
+    pub fn plan_bytes(&self) -> usize {
+        self.spmv.plan_bytes()
+    }
+
+    /// Bytes a workspace takes on the device.
+    pub fn workspace_bytes(&self) -> usize {
+        self.spmv.workspace_bytes()
+    }
+
+    /// Whether the same launch always gives the same bits.
+    pub fn is_repeatable(&self) -> bool {
+        self.spmv.is_repeatable()
+    }
+}
+
+/// Defaults, under what the tables say, under what the options say.
+fn resolve<P: Parameters>(
+    tables: &Tables,
+    device: &cl_kernels::DeviceTraits,
+    value_type: ValueType,
+    defaults: P,
+    options: &PlanOptions,
+) -> Result<P> {
+    let mut parameters = tables.parameters(device, value_type, defaults)?;
+    for (name, value) in &options.parameters {
+        parameters.set(name, *value)?;
+    }
+    Ok(parameters)
+}
+
+fn check_length(what: &str, found: usize, of: &str, expected: usize) -> Result<()> {
+    if found != expected {
+        return Err(Error::Mismatch(format!(
+            "{what} has {found} elements, and there are {expected} {of}"
+        )));
+    }
+    Ok(())
+}

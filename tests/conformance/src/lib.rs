@@ -1,0 +1,40 @@
+//! The device under test: found once, named, never guessed.
+//!
+//! `SPARROW_TEST_PLATFORM` names the platform (part of its name); without it the best device is taken.
+//! `SPARROW_TEST_FULL=1` runs whole products instead of a pairwise cover. `cargo xtask test` sets both.
+
+use sparrow::{Context, Device, Queue};
+
+/// The device that this process tests.
+///
+/// # Panics
+/// No such device: a test that silently ran elsewhere would prove nothing.
+#[expect(clippy::panic, reason = "support code of tests")]
+pub fn device() -> Device {
+    let found = match std::env::var("SPARROW_TEST_PLATFORM") {
+        Ok(platform) => sparrow::devices().map(|devices| {
+            devices.into_iter().find(|device| device.traits().platform.contains(&platform))
+        }),
+        Err(_) => Device::best().map(Some),
+    };
+    match found {
+        Ok(Some(device)) => device,
+        Ok(None) => panic!("no device of the platform SPARROW_TEST_PLATFORM names"),
+        Err(error) => panic!("{error}; `cargo xtask test` provides OpenCL implementations"),
+    }
+}
+
+/// A new context and queue on the device under test.
+///
+/// # Panics
+/// The driver's own failure.
+#[expect(clippy::expect_used, reason = "support code of tests")]
+pub fn queue() -> Queue {
+    let context = Context::new(&device()).expect("a context on the device under test");
+    Queue::new(&context).expect("a queue on the device under test")
+}
+
+/// Whether whole products are asked for.
+pub fn is_full() -> bool {
+    std::env::var_os("SPARROW_TEST_FULL").is_some_and(|value| value == "1")
+}
