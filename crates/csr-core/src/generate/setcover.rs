@@ -6,6 +6,7 @@
 
 use super::assemble::{Rows, assemble};
 use super::random::{Purpose, Random};
+use crate::coo::check_size;
 use crate::{Csr, Offset, Result, Value};
 
 /// Columns a row, beside its own single one.
@@ -26,6 +27,7 @@ struct Duties {
 
 /// The constraint matrix of `trips` rows and 101 columns a row.
 pub(super) fn set_cover<V: Value, O: Offset>(trips: usize, seed: u64) -> Result<Csr<V, O>> {
+    check_size("columns", trips * (DUTIES_PER_TRIP + 1))?;
     let chance = |trip| Random::new(seed, Purpose::Lengths, trip).unit();
     let chances = (0..trips as u64).map(|trip| ATTRACTION.powf(-chance(trip))).collect();
     let duties: Csr<V, O> =
