@@ -175,6 +175,23 @@ mod tests {
     }
 
     #[test]
+    fn the_wind_carries_linear_fields_in_its_own_direction() {
+        // Differences are exact on u = x and u = y: the row sums to h^2 / eps times the wind.
+        let (n, h) = (11, 2.0 / 12.0);
+        let matrix: Csr<f64> = assemble(n * n, n * n, &convection(Grid([1, n, n]))).unwrap();
+        let position = |index: usize| (index + 1) as f64 * h - 1.0;
+        let (j, k) = (7, 2);
+        let (y, x) = (position(j), position(k));
+        let (columns, values) = matrix.view().row(j * n + k);
+        let entries = || columns.iter().map(|&column| column as usize).zip(values);
+        let along_x: f64 = entries().map(|(column, value)| value * position(column % n)).sum();
+        let along_y: f64 = entries().map(|(column, value)| value * position(column / n)).sum();
+        let factor = h * h / DIFFUSION;
+        assert!((along_x - factor * 2.0 * y * (1.0 - x * x)).abs() < 1e-12, "{along_x}");
+        assert!((along_y + factor * 2.0 * x * (1.0 - y * y)).abs() < 1e-12, "{along_y}");
+    }
+
+    #[test]
     fn grids_scale_their_points() {
         assert_eq!(Grid([160, 160, 160]).scaled(1.0), Grid([160, 160, 160]));
         for scale in [0.001, 0.037, 0.5, 3.0] {
