@@ -1,3 +1,5 @@
+//! Claims about every class at once: what the suite promises, at small scales and, where cheap, in full.
+
 use rayon::ThreadPoolBuilder;
 
 use super::*;
