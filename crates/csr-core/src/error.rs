@@ -72,4 +72,20 @@ pub enum Error {
         /// The smallest value allowed.
         limit: u64,
     },
+
+    /// No class of the suite has this name.
+    #[error("no matrix class is called \"{name}\"; the nearest are {nearest}")]
+    UnknownClass {
+        /// The name that was asked for.
+        name: String,
+        /// Names that differ least, separated by commas.
+        nearest: String,
+    },
+
+    /// A generator cannot multiply its rows by this.
+    #[error("the scale is {scale} where a positive number is needed")]
+    Scale {
+        /// The factor that was asked for.
+        scale: f64,
+    },
 }

@@ -13,8 +13,10 @@ mod csr;
 mod error;
 mod offset;
 mod product;
+mod statistics;
 mod value;
 
+pub mod generate;
 pub mod plan;
 pub mod verify;
 
@@ -23,6 +25,7 @@ pub use csr::{Csr, CsrPattern, CsrView, PatternView, Transposed};
 pub use error::{Error, Result};
 pub use offset::{Offset, OffsetType};
 pub use product::{product, random_vector};
+pub use statistics::RowStatistics;
 pub use value::{Accumulator, Value, ValueType};
 
 // The 16-bit storage types, so that callers need not name the `half` crate themselves.

@@ -1,0 +1,72 @@
+//! Which classes are benchmarked together.
+
+use super::{Class, Source};
+
+/// A named selection of classes, as `--suite` spells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Suite {
+    /// Twelve classes of every shape, each under 3 million nonzeros.
+    Quick,
+    /// Every class.
+    Full,
+    /// The classes named after a paper's matrix.
+    Papers,
+}
+
+/// Two meshes by differences and elements, a power-law graph, a rectangle with long rows, a circuit of
+/// two near-dense rows, and likenesses of every other shape.
+const QUICK: [&str; 12] = [
+    "poisson5",
+    "elasticity",
+    "rmat",
+    "setcover",
+    "rma10",
+    "qcd5_4",
+    "mac_econ_fwd500",
+    "mc2depi",
+    "cop20k_A",
+    "scircuit",
+    "dc2",
+    "Stanford",
+];
+
+impl Suite {
+    /// Every suite, the smallest first.
+    pub const ALL: [Suite; 3] = [Suite::Quick, Suite::Papers, Suite::Full];
+
+    /// The spelling of `--suite`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Suite::Quick => "quick",
+            Suite::Full => "full",
+            Suite::Papers => "papers",
+        }
+    }
+
+    /// The classes of this suite, in the order of [`Class::all`].
+    pub fn classes(self) -> Vec<Class> {
+        let belongs = |class: &Class| match self {
+            Suite::Quick => QUICK.contains(&class.name()),
+            Suite::Full => true,
+            Suite::Papers => class.source() == Source::Likeness,
+        };
+        Class::all().filter(belongs).collect()
+    }
+}
+
+impl std::fmt::Display for Suite {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl std::str::FromStr for Suite {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Suite::ALL
+            .into_iter()
+            .find(|suite| suite.name() == text)
+            .ok_or_else(|| format!("suite \"{text}\" is none of quick, papers, full"))
+    }
+}
