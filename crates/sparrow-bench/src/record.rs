@@ -1,0 +1,84 @@
+//! One measured product as a line of JSON: the form scripts, the report and the tuner read.
+
+use serde::{Deserialize, Serialize};
+
+/// The form's name; a change that breaks readers changes the number.
+pub const SCHEMA: &str = "sparrow-bench/1";
+
+/// What was run, on what, and how it went. Times and what follows from them are `None` where the result
+/// did not verify: a wrong result has no time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Version of Sparrow.
+    pub version: String,
+    /// Name of the matrix: a file's stem, a class, or a likeness as `pwtk-like`.
+    pub matrix: String,
+    /// "file", "assembled" or "likeness".
+    pub source: String,
+    /// Rows of A.
+    pub rows: u64,
+    /// Columns of A.
+    pub cols: u64,
+    /// Stored entries of A.
+    pub nnz: u64,
+    /// "spmv".
+    pub op: String,
+    /// The algorithm's name; "host" for the host's own product.
+    pub algorithm: String,
+    /// The variant's name, or empty.
+    pub variant: String,
+    /// Hyper-parameters: `group_size=256,...`.
+    pub params: String,
+    /// The kernel's key.
+    pub kernel_key: String,
+    /// What A stores.
+    pub value_type: String,
+    /// What counts nonzeros.
+    pub offset_type: String,
+    /// "plain" or "compensated".
+    pub accumulate: String,
+    /// The device's name.
+    pub device: String,
+    /// The platform's name.
+    pub platform: String,
+    /// The driver's version.
+    pub driver: String,
+    /// The seed of a generated matrix and of x.
+    pub seed: u64,
+    /// Rate of a read-only stream in the same run, in 10^9 bytes a second.
+    pub stream_gbytes_per_s: Option<f64>,
+    /// Rate of a copy in the same run, bytes read plus bytes written.
+    pub copy_gbytes_per_s: Option<f64>,
+    /// "hot": the same arrays again and again; "cold": copies totalling four times the cache in turn.
+    pub cache: String,
+    /// Median microseconds of one launch.
+    pub median_us: Option<f64>,
+    /// Least microseconds of one launch.
+    pub min_us: Option<f64>,
+    /// 95th percentile of microseconds.
+    pub p95_us: Option<f64>,
+    /// Launches timed.
+    pub runs: u64,
+    /// 2 nnz / median, in 10^9 a second.
+    pub gflops: Option<f64>,
+    /// Bytes that must move once / median, in 10^9 a second.
+    pub gbytes_per_s: Option<f64>,
+    /// Bytes that must move once / the larger of the two rates, in microseconds.
+    pub limit_us: Option<f64>,
+    /// limit / median: 1 is perfect.
+    pub limit_fraction: Option<f64>,
+    /// From matrix on the device and program built to the first launch ready, in microseconds.
+    pub setup_us: Option<f64>,
+    /// The same as a multiple of the median.
+    pub setup_in_products: Option<f64>,
+    /// Bytes of plan and workspace on the device, beyond the CSR arrays.
+    pub plan_bytes: u64,
+    /// Whether the same launch always gives the same bits.
+    pub repeatable: bool,
+    /// Whether every row kept its bound.
+    pub verified: bool,
+    /// The largest error as a multiple of its row's bound; `None` where NaN or infinity is wrong.
+    pub error_in_tolerance: Option<f64>,
+}
