@@ -37,9 +37,8 @@ impl Workspace {
         kernel: Kernel,
         words: usize,
     ) -> Result<Self> {
-        let mut scratch = DeviceArray::allocate(queue.context(), words)?;
-        scratch.fill(queue, 0)?;
-        queue.finish_blocking()?;
+        // Written, not filled: Oclgrind takes filled memory for uninitialised.
+        let scratch = DeviceArray::upload_blocking(queue, &vec![0; words])?;
         Ok(Workspace { owner, kernel, scratch, launches: 0, last: None })
     }
 

@@ -129,7 +129,7 @@ pub fn run<V: Value, O: Offset>(
     let mut workspace = plan.workspace_blocking(queue)?;
     for launch in 0..case.launches {
         if launch > 0 {
-            device_y.array_mut().write_blocking(queue, &y_before)?;
+            device_y.restore_blocking(queue)?;
         }
         let (alpha, beta) = if case.scalars_on_device {
             (Coefficient::Device(&device_alpha), Coefficient::Device(&device_beta))

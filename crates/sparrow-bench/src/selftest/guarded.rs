@@ -65,6 +65,15 @@ impl<T: Pod> Guarded<T> {
         &mut self.array
     }
 
+    /// Puts array and canaries back to what they held at first. The whole buffer at once: after a write
+    /// to a part of a buffer, Oclgrind takes the rest for uninitialised.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub fn restore_blocking(&mut self, queue: &Queue) -> Result<()> {
+        self.whole.write_blocking(queue, &self.before)
+    }
+
     /// What the array holds now.
     ///
     /// # Errors
