@@ -1,5 +1,7 @@
 //! Files written and read back, bit for bit.
 
+#![expect(clippy::unwrap_used, reason = "a broken claim may panic, in the helpers of tests too")]
+
 use std::path::Path;
 
 use csr_core::io::{read_matrix_market_csr, read_vector, write_matrix_market, write_vector};

@@ -1,6 +1,8 @@
 //! Files that somebody has tampered with are read or refused: no panic, no memory for what a file only
 //! claims to hold.
 
+#![expect(clippy::unwrap_used, reason = "a broken claim may panic, in the helpers of tests too")]
+
 use std::io::Write;
 
 use csr_core::io::{ReadOptions, read_matrix_market, read_matrix_market_csr};

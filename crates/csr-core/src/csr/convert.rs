@@ -213,6 +213,21 @@ mod tests {
     }
 
     #[test]
+    fn duplicates_of_many_tasks_are_summed_and_the_gaps_between_tasks_closed() {
+        let rows = 2 * ROWS_PER_TASK + 5;
+        let row_indices = (0..rows as u32).flat_map(|row| [row; 4]).collect();
+        let column_indices = (0..rows as u32).flat_map(|row| [row, 0, row, 0]).collect();
+        let values = (0..rows).flat_map(|row| [row as f64, 1.0, 0.5, 2.0]).collect();
+        let coo = Coo::new(rows, rows, row_indices, column_indices, values).unwrap();
+        let csr: Csr<f64, u32> = Csr::from_coo(coo).unwrap();
+        assert_eq!(csr.view().row(0), (&[0][..], &[3.5][..]));
+        for row in 1..rows {
+            let expected = (&[0, row as u32][..], &[3.0, row as f64 + 0.5][..]);
+            assert_eq!(csr.view().row(row), expected, "row {row}");
+        }
+    }
+
+    #[test]
     fn sixteen_bit_duplicates_are_summed_in_f32() {
         let third = half::f16::from_f64(1.0 / 3.0);
         let coo = Coo::new(1, 1, vec![0; 3], vec![0; 3], vec![third; 3]).unwrap();

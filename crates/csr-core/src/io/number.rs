@@ -2,8 +2,9 @@
 //!
 //! Indices and mantissas are read eight digits at a time where eight stand together. A value whose
 //! digits fit 53 bits and whose power of ten is exact in f64 is one correctly rounded multiplication
-//! or division; every other spelling (more digits, large exponents, nan, inf, Fortran's `D`) goes to
-//! the standard library's parser, which rounds correctly too. So the fast road changes no bit.
+//! or division; one of up to 19 digits without a large exponent is one division of integers. Every
+//! other spelling (more digits, large exponents, nan, inf) goes to the standard library's parser. All
+//! three round correctly, so which road a value takes changes no bit.
 
 use crate::{Value, ValueType};
 
@@ -112,14 +113,35 @@ pub(super) fn real<V: Value>(text: &[u8], start: usize) -> Option<(V, usize)> {
         at = end;
     }
     let ends = matches!(byte_at(text, at), b' ' | b'\n' | b'\t' | b'\r');
-    let exact = mantissa <= 1 << 53 && power.unsigned_abs() < EXACT_POWERS.len() as u64;
-    if !ends || digit_count == 0 || digit_count > MAX_DIGITS || !exact {
+    if !ends || digit_count == 0 || digit_count > MAX_DIGITS {
         return slow_real(text, start);
     }
-    let scale = EXACT_POWERS[power.unsigned_abs() as usize];
-    let size = if power < 0 { mantissa as f64 / scale } else { mantissa as f64 * scale };
+    let size = match EXACT_POWERS.get(power.unsigned_abs() as usize) {
+        Some(scale) if mantissa <= 1 << 53 && power < 0 => mantissa as f64 / scale,
+        Some(scale) if mantissa <= 1 << 53 => mantissa as f64 * scale,
+        _ if mantissa > 1 << 53 && (-MAX_DIVIDED..=0).contains(&power) => {
+            divided(mantissa, power.unsigned_abs() as u32)
+        }
+        _ => return slow_real(text, start),
+    };
     let value = if sign == b'-' { -size } else { size };
     Some((rounded(value, &text[start..at])?, at))
+}
+
+/// Powers of ten that [`divided`] divides by: with a larger one the quotient has too few bits.
+const MAX_DIVIDED: i64 = 18;
+
+/// mantissa / 10^power, rounded once, where the mantissa is above 2^53 and the power at most
+/// [`MAX_DIVIDED`]: the quotient of integers then has 57 bits or more, so that its last bit, set where
+/// there is a remainder, lies below the one that decides a tie.
+#[inline]
+fn divided(mantissa: u64, power: u32) -> f64 {
+    const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
+    let divisor = u128::from(10u64.pow(power));
+    let dividend = u128::from(mantissa) << 64;
+    let quotient = dividend / divisor;
+    let remains = quotient * divisor != dividend;
+    (quotient | u128::from(remains)) as f64 / TWO_TO_64
 }
 
 /// Any spelling of a value: through the standard library, with Fortran's `D` read as `e`.
@@ -207,7 +229,13 @@ mod tests {
             ("1e-400", 0.0),
             ("123456789012345678901234567890", 123456789012345678901234567890.0),
             ("0.000000000000000000000000000001", 1e-30),
+            // Halfway between two f64: the even one; and a hair above it.
             ("9007199254740993", 9007199254740992.0),
+            ("9007199254740995", 9007199254740996.0),
+            ("9007199254740993000e-3", 9007199254740992.0),
+            ("9007199254740993001e-3", 9007199254740994.0),
+            // Above halfway by what only the remainder of the division knows.
+            ("9007199254740997e-18", 9007199254740997e-18),
             ("1e99999999999999999999", f64::INFINITY),
         ];
         for (text, value) in cases {
@@ -251,6 +279,17 @@ mod tests {
             prop_assert_eq!(real_of::<f64>(&text).unwrap().to_bits(), expected.to_bits());
             let expected: f32 = text.parse().unwrap();
             prop_assert_eq!(real_of::<f32>(&text).unwrap().to_bits(), expected.to_bits());
+        }
+
+        #[test]
+        fn values_of_seventeen_digits_get_the_bits_of_the_standard_library(
+            // The smallest mantissas leave the fewest bits to round by.
+            mantissa in prop_oneof![(1u64 << 53)..MAX_WHOLE, (1u64 << 53)..1 << 54],
+            power in prop_oneof![-20..=1, Just(-MAX_DIVIDED as i32)]
+        ) {
+            let text = format!("{mantissa}e{power}");
+            let expected: f64 = text.parse().unwrap();
+            prop_assert_eq!(real_of::<f64>(&text).unwrap().to_bits(), expected.to_bits());
         }
 
         #[test]
