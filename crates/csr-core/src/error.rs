@@ -1,5 +1,7 @@
 //! What can be wrong with data that enters: each message names the object, the value and the limit.
 
+use std::path::PathBuf;
+
 /// The result of everything in this crate that can refuse its input.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -87,5 +89,36 @@ pub enum Error {
     Scale {
         /// The factor that was asked for.
         scale: f64,
+    },
+
+    /// There is no memory for an array whose size the input dictates.
+    #[error("no memory for {what}: {bytes} bytes are needed")]
+    Memory {
+        /// Which array.
+        what: &'static str,
+        /// Its size in bytes.
+        bytes: u64,
+    },
+
+    /// A Matrix Market file says something that is wrong, or not what was asked for.
+    #[error("mtx file {path:?}, line {line}: {message}")]
+    MatrixMarket {
+        /// The file, or the name given to a stream.
+        path: PathBuf,
+        /// The line, from 1; in a compressed file, of the text.
+        line: u64,
+        /// What is wrong, with the value and the limit.
+        message: String,
+    },
+
+    /// The system, or a damaged compressed file, stopped reading or writing.
+    #[error("cannot {action} {path:?}: {reason}")]
+    Io {
+        /// What was being done: "open", "read" or "write".
+        action: &'static str,
+        /// The file, or the name given to a stream.
+        path: PathBuf,
+        /// Why it stopped.
+        reason: std::io::Error,
     },
 }

@@ -11,6 +11,7 @@
 mod coo;
 mod csr;
 mod error;
+pub mod io;
 mod offset;
 mod product;
 mod statistics;

@@ -2,7 +2,8 @@
 
 use rayon::prelude::*;
 
-use crate::{Coo, Csr, CsrPattern, CsrView, Error, Offset, Result, Value};
+use super::group::{Symmetry, Triplets};
+use crate::{Coo, Csr, CsrPattern, CsrView, Offset, Result, Value};
 
 /// Rows a task sorts together: enough work to be worth handing out.
 const ROWS_PER_TASK: usize = 1 << 12;
@@ -26,22 +27,9 @@ impl<V: Value, O: Offset> Csr<V, O> {
     /// More entries than the offset type counts.
     pub fn from_coo_keeping_duplicates(coo: Coo<V>) -> Result<Self> {
         let (rows, cols) = (coo.rows(), coo.cols());
-        let offsets = offsets_of(&coo)?;
         let (row_indices, column_indices, values) = coo.into_arrays();
-        if row_indices.par_windows(2).all(|pair| pair[0] <= pair[1]) {
-            let pattern = CsrPattern::new_trusted(cols, offsets, column_indices);
-            return Csr::from_pattern(pattern, values);
-        }
-        let mut next: Vec<usize> = offsets[..rows].iter().map(|o| o.to_usize()).collect();
-        let mut columns = vec![0u32; column_indices.len()];
-        let mut sorted = vec![V::from_f64(0.0); values.len()];
-        for ((&row, &column), &value) in row_indices.iter().zip(&column_indices).zip(&values) {
-            let at = &mut next[row as usize];
-            columns[*at] = column;
-            sorted[*at] = value;
-            *at += 1;
-        }
-        Csr::from_pattern(CsrPattern::new_trusted(cols, offsets, columns), sorted)
+        let (values, symmetry) = (Some(values), Symmetry::General);
+        Triplets { rows, cols, row_indices, column_indices, values, symmetry }.into_csr()
     }
 
     /// Puts every row's entries in order of their columns; entries of one column keep their order.
@@ -67,7 +55,6 @@ impl<V: Value, O: Offset> Csr<V, O> {
     /// Adds up neighbours of one row that share a column. Rows must be sorted for all to be found.
     pub fn sum_duplicates(&mut self) {
         let view = self.view();
-        let pattern = view.pattern();
         let repeats = |row: usize| {
             let (columns, _) = view.row(row);
             columns.windows(2).any(|pair| pair[0] == pair[1])
@@ -75,28 +62,31 @@ impl<V: Value, O: Offset> Csr<V, O> {
         if !(0..self.rows()).into_par_iter().any(repeats) {
             return;
         }
-        let mut offsets = Vec::with_capacity(self.rows() + 1);
-        let mut columns: Vec<u32> = Vec::with_capacity(self.nnz());
-        let mut values = Vec::with_capacity(self.nnz());
-        offsets.push(O::zeroed());
-        for row in 0..self.rows() {
-            let (row_columns, row_values) = view.row(row);
-            let mut entries = row_columns.iter().zip(row_values).peekable();
-            while let Some((&column, &value)) = entries.next() {
-                let mut sum = value.to_accum();
-                let mut repeated = false;
-                while let Some((_, &more)) = entries.next_if(|(next, _)| **next == column) {
-                    sum += more.to_accum();
-                    repeated = true;
-                }
-                columns.push(column);
-                values.push(if repeated { V::from_accum(sum) } else { value });
+        let (rows, cols) = (self.rows(), self.cols());
+        let empty = CsrPattern::new_trusted(0, vec![O::zeroed()], Vec::new());
+        let (mut offsets, mut columns) = std::mem::replace(&mut self.pattern, empty).into_arrays();
+        let tasks = split_by_rows(&offsets, &mut columns, &mut self.values);
+        let kept: Vec<Vec<usize>> = tasks.into_par_iter().map(sum_within_rows).collect();
+        // Every task left its rows packed at its own start; close the gaps between tasks.
+        let (mut nnz, mut row) = (0, 0);
+        for lengths in kept {
+            let from = offsets[row].to_usize();
+            let len: usize = lengths.iter().sum();
+            columns.copy_within(from..from + len, nnz);
+            self.values.copy_within(from..from + len, nnz);
+            for length in lengths {
+                // Never more than before, so the offset type holds it.
+                offsets[row] = O::try_from_usize(nnz).unwrap_or(offsets[row]);
+                nnz += length;
+                row += 1;
             }
-            // Never more than before, so the offset type holds it.
-            offsets.push(O::try_from_usize(columns.len()).unwrap_or(O::zeroed()));
         }
-        let pattern = CsrPattern::new_trusted(pattern.cols(), offsets, columns);
-        *self = Csr { pattern, values };
+        offsets[rows] = O::try_from_usize(nnz).unwrap_or(offsets[rows]);
+        columns.truncate(nnz);
+        columns.shrink_to_fit();
+        self.values.truncate(nnz);
+        self.values.shrink_to_fit();
+        self.pattern = CsrPattern::new_trusted(cols, offsets, columns);
     }
 
     /// The entries one by one, in the order they are stored.
@@ -127,28 +117,6 @@ impl<V: Value, O: Offset> CsrView<'_, V, O> {
     }
 }
 
-/// Counts the entries of each row and adds them up.
-fn offsets_of<V: Value, O: Offset>(coo: &Coo<V>) -> Result<Vec<O>> {
-    let nnz = coo.nnz();
-    if O::try_from_usize(nnz).is_none() {
-        let what = "the number of nonzeros";
-        return Err(Error::TooLarge { what, value: nnz as u64, limit: O::MAX_NNZ });
-    }
-    let mut counts = vec![0usize; coo.rows() + 1];
-    for &row in coo.row_indices() {
-        counts[row as usize + 1] += 1;
-    }
-    let mut sum = 0;
-    Ok(counts
-        .into_iter()
-        .map(|count| {
-            sum += count;
-            // At most nnz, which was checked above.
-            O::try_from_usize(sum).unwrap_or(O::zeroed())
-        })
-        .collect())
-}
-
 type RowSlices<'a, V, O> = (&'a [O], &'a mut [u32], &'a mut [V]);
 
 /// Cuts columns and values at every [`ROWS_PER_TASK`] rows, with the offsets that belong to each cut.
@@ -168,6 +136,34 @@ fn split_by_rows<'a, V, O: Offset>(
         (columns, values) = (columns_rest, values_rest);
     }
     slices
+}
+
+/// Packs the rows of one task at its start, neighbours of one column summed; their new lengths.
+fn sum_within_rows<V: Value, O: Offset>(
+    (offsets, columns, values): RowSlices<'_, V, O>,
+) -> Vec<usize> {
+    let base = offsets[0].to_usize();
+    let mut to = 0;
+    let sum_row = |pair: &[O]| {
+        let start = to;
+        let mut from = pair[0].to_usize() - base;
+        let end = pair[1].to_usize() - base;
+        while from < end {
+            let (column, value) = (columns[from], values[from]);
+            let mut sum = value.to_accum();
+            let first = from;
+            from += 1;
+            while from < end && columns[from] == column {
+                sum += values[from].to_accum();
+                from += 1;
+            }
+            columns[to] = column;
+            values[to] = if from > first + 1 { V::from_accum(sum) } else { value };
+            to += 1;
+        }
+        to - start
+    };
+    offsets.windows(2).map(sum_row).collect()
 }
 
 fn sort_row<V: Value>(columns: &mut [u32], values: &mut [V], scratch: &mut Vec<(u32, V)>) {
@@ -214,6 +210,21 @@ mod tests {
     fn csr_to_coo_and_back_is_the_same_matrix() {
         let csr: Csr<f64, u32> = Csr::from_coo(unordered()).unwrap();
         assert_eq!(Csr::from_coo(csr.to_coo()).unwrap(), csr);
+    }
+
+    #[test]
+    fn duplicates_of_many_tasks_are_summed_and_the_gaps_between_tasks_closed() {
+        let rows = 2 * ROWS_PER_TASK + 5;
+        let row_indices = (0..rows as u32).flat_map(|row| [row; 4]).collect();
+        let column_indices = (0..rows as u32).flat_map(|row| [row, 0, row, 0]).collect();
+        let values = (0..rows).flat_map(|row| [row as f64, 1.0, 0.5, 2.0]).collect();
+        let coo = Coo::new(rows, rows, row_indices, column_indices, values).unwrap();
+        let csr: Csr<f64, u32> = Csr::from_coo(coo).unwrap();
+        assert_eq!(csr.view().row(0), (&[0][..], &[3.5][..]));
+        for row in 1..rows {
+            let expected = (&[0, row as u32][..], &[3.0, row as f64 + 0.5][..]);
+            assert_eq!(csr.view().row(row), expected, "row {row}");
+        }
     }
 
     #[test]

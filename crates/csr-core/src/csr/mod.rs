@@ -12,12 +12,14 @@
 //! repeated columns add up in every product.
 
 mod convert;
+mod group;
 mod pattern;
 mod transpose;
 
 use crate::coo::check_length;
 use crate::{Offset, Result, Value};
 
+pub(crate) use group::{Symmetry, Triplets, room};
 pub use pattern::{CsrPattern, PatternView};
 pub use transpose::Transposed;
 

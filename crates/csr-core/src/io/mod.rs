@@ -1,0 +1,56 @@
+//! Matrix Market files: reading and writing.
+//!
+//! [`read_matrix_market_csr`] is what the command reads with: parallel, streaming, in about
+//! twice the memory of the finished matrix, with the same bits whatever the number of cores. Gzip is
+//! recognised by its content. [`ReadOptions`] adds a progress hook and reads from streams.
+//!
+//! Read are the formats coordinate and array, the fields real, integer and pattern (every value 1), and
+//! the symmetries general, symmetric and skew-symmetric, which come out expanded. Complex and hermitian
+//! files are refused. Letter case, CRLF, blank lines, comment lines anywhere, tabs, Fortran's `1.0D+02`,
+//! `nan` and `inf` are all understood. Every entry of an array is stored, zeros too. An entry above the
+//! diagonal of a symmetric file counts as its mirror image would.
+//!
+//! Every error names the file, the line and the value. Memory follows what the file holds, not what its
+//! size line says.
+
+mod block;
+mod header;
+mod number;
+mod options;
+mod read;
+mod source;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+pub use options::ReadOptions;
+pub use write::{write_matrix_market, write_vector};
+
+use crate::{Coo, Csr, Offset, Result, Value};
+
+/// Reads a matrix in the order of the file; a mirror image stands right behind its entry.
+///
+/// # Errors
+/// See [`ReadOptions::coo`].
+pub fn read_matrix_market<V: Value>(path: &Path) -> Result<Coo<V>> {
+    ReadOptions::new().coo(path)
+}
+
+/// Reads a matrix with sorted rows; what repeats is summed in the order of the file.
+///
+/// # Errors
+/// See [`ReadOptions::csr`].
+pub fn read_matrix_market_csr<V: Value, O: Offset>(path: &Path) -> Result<Csr<V, O>> {
+    ReadOptions::new().csr(path)
+}
+
+/// Reads a vector: an array with one column, or a coordinate file with one column.
+///
+/// # Errors
+/// See [`ReadOptions::vector`].
+pub fn read_vector<V: Value>(path: &Path) -> Result<Vec<V>> {
+    ReadOptions::new().vector(path)
+}

@@ -1,0 +1,175 @@
+//! How to read: from a file or a stream, with or without somebody looking on.
+
+use std::io::Read;
+use std::path::Path;
+
+use super::header::{Format, Header};
+use super::read::{Entries, Progress, read_entries};
+use super::source::Source;
+use crate::csr::Symmetry;
+use crate::{Coo, Csr, Error, Offset, Result, Value};
+
+/// Text that one task parses at a time: large against the cost of a task, small against a cache.
+const BLOCK_BYTES: usize = 256 << 10;
+
+/// Blocks a core gets from each batch, so that a slow one can be made up for.
+const BLOCKS_PER_CORE: usize = 4;
+
+/// However many cores, a batch is no larger.
+const MAX_BATCH_BYTES: usize = 32 << 20;
+
+/// Reads Matrix Market files and streams.
+///
+/// ```
+/// use csr_core::{Csr, io::ReadOptions};
+/// # fn main() -> csr_core::Result<()> {
+/// let text = "%%MatrixMarket matrix coordinate real general\n2 2 1\n2 1 0.5\n";
+/// let matrix: Csr<f64> = ReadOptions::new().csr_from(text.as_bytes(), "example")?;
+/// assert_eq!(matrix.view().row(1), (&[0u32][..], &[0.5][..]));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Default)]
+pub struct ReadOptions<'a> {
+    progress: Option<Progress<'a>>,
+    /// Only tests set it: block borders everywhere.
+    block_bytes: Option<usize>,
+}
+
+impl<'a> ReadOptions<'a> {
+    /// Nobody looking on.
+    pub fn new() -> Self {
+        ReadOptions::default()
+    }
+
+    /// Calls `progress` now and then with the bytes of the file done and the bytes in all (compressed
+    /// bytes of a compressed file); 0 in all where nobody can say, as for a pipe.
+    pub fn progress(self, progress: &'a (dyn Fn(u64, u64) + Sync)) -> Self {
+        ReadOptions { progress: Some(progress), ..self }
+    }
+
+    #[cfg(test)]
+    pub(super) fn block_bytes(self, bytes: usize) -> Self {
+        ReadOptions { block_bytes: Some(bytes), ..self }
+    }
+
+    /// Reads a matrix in the order of the file; a mirror image stands right behind its entry.
+    ///
+    /// # Errors
+    /// A file that cannot be opened or read, or with damaged gzip data; a banner or size line that is
+    /// wrong or not supported; a line that is no entry; an index outside the matrix; more or fewer
+    /// entries than declared; no memory.
+    pub fn coo<V: Value>(&self, path: &Path) -> Result<Coo<V>> {
+        self.read_coo(&mut Source::open(path, self.batch_bytes())?)
+    }
+
+    /// As [`ReadOptions::coo`], from a stream; `name` is what errors call it.
+    ///
+    /// # Errors
+    /// As [`ReadOptions::coo`].
+    pub fn coo_from<V: Value>(&self, text: impl Read + Send, name: &str) -> Result<Coo<V>> {
+        self.read_coo(&mut Source::new(text, Path::new(name), 0, self.batch_bytes())?)
+    }
+
+    /// Reads a matrix with sorted rows; what repeats is summed in the order of the file.
+    ///
+    /// # Errors
+    /// As [`ReadOptions::coo`]; or more nonzeros than the offset type counts.
+    pub fn csr<V: Value, O: Offset>(&self, path: &Path) -> Result<Csr<V, O>> {
+        self.read_csr(&mut Source::open(path, self.batch_bytes())?)
+    }
+
+    /// As [`ReadOptions::csr`], from a stream; `name` is what errors call it.
+    ///
+    /// # Errors
+    /// As [`ReadOptions::csr`].
+    pub fn csr_from<V: Value, O: Offset>(
+        &self,
+        text: impl Read + Send,
+        name: &str,
+    ) -> Result<Csr<V, O>> {
+        self.read_csr(&mut Source::new(text, Path::new(name), 0, self.batch_bytes())?)
+    }
+
+    /// Reads a vector: an array with one column; or a coordinate file with one column, where places
+    /// without an entry are 0 and what repeats is summed.
+    ///
+    /// # Errors
+    /// As [`ReadOptions::coo`]; or the file has not exactly one column.
+    pub fn vector<V: Value>(&self, path: &Path) -> Result<Vec<V>> {
+        self.read_vector(&mut Source::open(path, self.batch_bytes())?)
+    }
+
+    /// As [`ReadOptions::vector`], from a stream; `name` is what errors call it.
+    ///
+    /// # Errors
+    /// As [`ReadOptions::vector`].
+    pub fn vector_from<V: Value>(&self, text: impl Read + Send, name: &str) -> Result<Vec<V>> {
+        self.read_vector(&mut Source::new(text, Path::new(name), 0, self.batch_bytes())?)
+    }
+
+    fn read_coo<V: Value>(&self, source: &mut Source<'_>) -> Result<Coo<V>> {
+        self.entries(source, |_| Ok(()))?.into_triplets()?.into_coo()
+    }
+
+    fn read_csr<V: Value, O: Offset>(&self, source: &mut Source<'_>) -> Result<Csr<V, O>> {
+        let countable = |header: &Header| {
+            let (entries, limit, offsets) = (header.entries, O::MAX_NNZ, O::TYPE);
+            if entries <= limit {
+                return Ok(());
+            }
+            Err(format!("{entries} entries are above the limit of {limit} of {offsets} offsets"))
+        };
+        let entries: Entries<V> = self.entries(source, countable)?;
+        let line = entries.size_line;
+        let mut csr = entries.into_triplets()?.into_csr().map_err(|error| match error {
+            // Mirror images can pass the limit where the entries did not.
+            Error::TooLarge { .. } => Error::MatrixMarket {
+                path: source.name().to_owned(),
+                line,
+                message: error.to_string(),
+            },
+            other => other,
+        })?;
+        csr.sort_rows();
+        csr.sum_duplicates();
+        Ok(csr)
+    }
+
+    fn read_vector<V: Value>(&self, source: &mut Source<'_>) -> Result<Vec<V>> {
+        let one_column = |header: &Header| match header.cols {
+            1 => Ok(()),
+            cols => Err(format!("the file has {cols} columns where a vector has 1")),
+        };
+        let entries: Entries<V> = self.entries(source, one_column)?;
+        let Header { format, symmetry, .. } = entries.header;
+        if format == Format::Array && symmetry == Symmetry::General {
+            return Ok(entries.into_values());
+        }
+        let triplets = entries.into_triplets()?;
+        let csr: Csr<V, u64> = triplets.into_csr()?;
+        let sum = |row: usize| match csr.view().row(row).1 {
+            [] => V::from_f64(0.0),
+            [only] => *only,
+            [first, more @ ..] => {
+                let mut sum = first.to_accum();
+                more.iter().for_each(|value| sum += value.to_accum());
+                V::from_accum(sum)
+            }
+        };
+        Ok((0..csr.rows()).map(sum).collect())
+    }
+
+    fn entries<V: Value>(
+        &self,
+        source: &mut Source<'_>,
+        accept: impl FnOnce(&Header) -> Result<(), String>,
+    ) -> Result<Entries<V>> {
+        read_entries(source, self.block_bytes.unwrap_or(BLOCK_BYTES), self.progress, accept)
+    }
+
+    fn batch_bytes(&self) -> usize {
+        let block = self.block_bytes.unwrap_or(BLOCK_BYTES);
+        (block * BLOCKS_PER_CORE * rayon::current_num_threads()).min(MAX_BATCH_BYTES)
+    }
+}

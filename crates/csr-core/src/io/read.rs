@@ -1,0 +1,260 @@
+//! A whole file to the entries of a matrix: three things at once, batch after batch.
+//!
+//! While one batch of lines is read (and decompressed), the batch before it is parsed by all cores,
+//! and the entries of the one before that are moved to the end of the arrays that hold them all. So
+//! the order of the file is kept, whatever the number of cores, and no more text is in memory than
+//! two batches.
+
+use rayon::prelude::*;
+
+use super::block::{Block, lines_before_entry};
+use super::header::{Banner, Field, Format, Header};
+use super::number::{byte_at, skip_blanks};
+use super::source::Source;
+use crate::csr::{Symmetry, Triplets, room};
+use crate::{Error, Result, Value};
+
+/// Called with bytes of the file done and in all (0 where unknown), now and then while reading.
+pub(super) type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
+
+/// The entries of a file as they stand there, without mirror images.
+pub(super) struct Entries<V> {
+    pub(super) header: Header,
+    /// Where the size line stands, from 1.
+    pub(super) size_line: u64,
+    /// Empty for an array.
+    row_indices: Vec<u32>,
+    column_indices: Vec<u32>,
+    /// Empty for a pattern.
+    values: Vec<V>,
+}
+
+/// Reads banner and sizes; then, if `accept` agrees to them, all entries.
+///
+/// # Errors
+/// Everything that can be wrong with the file; what `accept` says becomes an error at the size line.
+pub(super) fn read_entries<V: Value>(
+    source: &mut Source<'_>,
+    block_bytes: usize,
+    progress: Option<Progress<'_>>,
+    accept: impl FnOnce(&Header) -> Result<(), String>,
+) -> Result<Entries<V>> {
+    let name = source.name().to_owned();
+    let refuse =
+        |(line, message)| Error::MatrixMarket { path: name.clone(), line: line + 1, message };
+    let mut text = Vec::new();
+    let (header, mut tally, mut start) = read_header(source, &mut text, refuse)?;
+    accept(&header).map_err(|message| refuse((tally.lines - 1, message)))?;
+    let mut entries = Entries::with_room(header, tally.lines, source)?;
+    let mut next = Vec::new();
+    let mut parsed = Blocks { list: Vec::new(), used: 0 };
+    let mut ready = Blocks { list: Vec::new(), used: 0 };
+    loop {
+        let batch = &text[start..];
+        let (more, ()) = rayon::join(
+            || source.fill(&mut next),
+            || {
+                let append = || entries.append(&ready);
+                let parse = || parsed.parse(batch, block_bytes, &header);
+                rayon::join(append, parse);
+            },
+        );
+        tally.count(&mut parsed, batch, &header).map_err(refuse)?;
+        let more = more?;
+        if let Some(progress) = progress {
+            let (done, total) = source.progress();
+            progress(done, total);
+        }
+        std::mem::swap(&mut parsed, &mut ready);
+        std::mem::swap(&mut text, &mut next);
+        start = 0;
+        if !more {
+            entries.append(&ready);
+            tally.finish(&header).map_err(refuse)?;
+            return Ok(entries);
+        }
+    }
+}
+
+/// A line (from 0) and what is wrong there.
+type Fault = (u64, String);
+
+/// Reads up to the size line. Leaves the rest of the last batch in `text`, from the position returned.
+fn read_header(
+    source: &mut Source<'_>,
+    text: &mut Vec<u8>,
+    refuse: impl Fn(Fault) -> Error,
+) -> Result<(Header, Tally, usize)> {
+    let mut banner = None;
+    let mut lines = 0;
+    while source.fill(text)? {
+        let mut start = 0;
+        for line in text.split_inclusive(|&byte| byte == b'\n') {
+            start += line.len();
+            let first = byte_at(line, skip_blanks(line, 0));
+            let Some(banner) = banner else {
+                banner = Some(Banner::parse(line).map_err(|message| refuse((lines, message)))?);
+                lines += 1;
+                continue;
+            };
+            if !matches!(first, b'\n' | b'%') {
+                let header = banner.with_sizes(line).map_err(|message| refuse((lines, message)))?;
+                return Ok((header, Tally { lines: lines + 1, entries: 0, surplus: None }, start));
+            }
+            lines += 1;
+        }
+    }
+    let message = if lines == 0 { "the file is empty" } else { "the file ends before its sizes" };
+    Err(refuse((lines.max(1) - 1, message.to_owned())))
+}
+
+/// How far the file has been read.
+struct Tally {
+    lines: u64,
+    entries: u64,
+    /// The line of the first entry beyond those declared.
+    surplus: Option<u64>,
+}
+
+impl Tally {
+    /// Counts a batch. Entries beyond those declared are counted, and taken out.
+    fn count<V: Value>(
+        &mut self,
+        blocks: &mut Blocks<V>,
+        batch: &[u8],
+        header: &Header,
+    ) -> Result<(), Fault> {
+        let before = self.entries;
+        let lines_before = self.lines;
+        for block in blocks.used_mut() {
+            let room = header.entries.saturating_sub(self.entries);
+            self.entries += block.entries() as u64;
+            self.lines += block.lines;
+            if let Some(fault) = block.fault.take() {
+                return Err((self.lines, fault));
+            }
+            if (block.entries() as u64) > room {
+                // Less than what is there, so it fits.
+                block.truncate(room as usize);
+            }
+        }
+        if self.entries > header.entries && self.surplus.is_none() {
+            let index = (header.entries - before) as usize;
+            self.surplus = Some(lines_before + lines_before_entry(batch, index));
+        }
+        Ok(())
+    }
+
+    fn finish(&self, header: &Header) -> Result<(), Fault> {
+        let (found, declared) = (self.entries, header.entries);
+        match self.surplus {
+            Some(line) => {
+                Err((line, format!("{found} entries stand where the sizes declare {declared}")))
+            }
+            None if found < declared => {
+                Err((self.lines - 1, format!("the file ends after {found} of {declared} entries")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// The blocks of one batch. The list only grows, so that their memory is reused.
+struct Blocks<V> {
+    list: Vec<Block<V>>,
+    used: usize,
+}
+
+impl<V: Value> Blocks<V> {
+    fn parse(&mut self, batch: &[u8], block_bytes: usize, header: &Header) {
+        let texts = cut_at_lines(batch, block_bytes);
+        self.used = texts.len();
+        if self.list.len() < self.used {
+            self.list.resize_with(self.used, Block::new);
+        }
+        let blocks = self.list.par_iter_mut().zip(texts).with_max_len(1);
+        blocks.for_each(|(block, text)| block.parse(text, header));
+    }
+
+    fn used_mut(&mut self) -> &mut [Block<V>] {
+        &mut self.list[..self.used]
+    }
+}
+
+/// Cuts behind a line end every `block_bytes` or as soon after as there is one.
+fn cut_at_lines(mut text: &[u8], block_bytes: usize) -> Vec<&[u8]> {
+    let mut blocks = Vec::new();
+    while !text.is_empty() {
+        let from = block_bytes.min(text.len());
+        let line_end = text[from..].iter().position(|&byte| byte == b'\n');
+        let (block, rest) = text.split_at(line_end.map_or(text.len(), |end| from + end + 1));
+        blocks.push(block);
+        text = rest;
+    }
+    blocks
+}
+
+impl<V: Value> Entries<V> {
+    /// With room for what the sizes declare, as far as the file's length makes that believable. Room
+    /// that is not used costs addresses, no memory.
+    fn with_room(header: Header, size_line: u64, source: &Source<'_>) -> Result<Self> {
+        // The shortest line: "1\n", "1 1\n" or "1 1 1\n".
+        let bytes_per_entry = match (header.format, header.field) {
+            (Format::Array, _) => 2,
+            (Format::Coordinate, Field::Pattern) => 4,
+            (Format::Coordinate, _) => 6,
+        };
+        let believable = source.at_most(bytes_per_entry).unwrap_or(0).min(header.entries) as usize;
+        let indices = if header.format == Format::Coordinate { believable } else { 0 };
+        let values = if header.field == Field::Pattern { 0 } else { believable };
+        Ok(Entries {
+            header,
+            size_line,
+            row_indices: room("the row indices", indices)?,
+            column_indices: room("the column indices", indices)?,
+            values: room("the values", values)?,
+        })
+    }
+
+    fn append(&mut self, blocks: &Blocks<V>) {
+        for block in &blocks.list[..blocks.used] {
+            self.row_indices.extend_from_slice(&block.row_indices);
+            self.column_indices.extend_from_slice(&block.column_indices);
+            self.values.extend_from_slice(&block.values);
+        }
+    }
+
+    /// The values in the order of the file; none for a pattern.
+    pub(super) fn into_values(self) -> Vec<V> {
+        self.values
+    }
+
+    /// Rows, columns and values, mirror images still implied.
+    ///
+    /// # Errors
+    /// No memory for the indices of an array.
+    pub(super) fn into_triplets(self) -> Result<Triplets<V>> {
+        let Entries { header, mut row_indices, mut column_indices, values, .. } = self;
+        if header.format == Format::Array {
+            row_indices = room("the row indices", values.len())?;
+            column_indices = room("the column indices", values.len())?;
+            for column in 0..header.cols {
+                let first = match header.symmetry {
+                    Symmetry::General => 0,
+                    Symmetry::Symmetric => column,
+                    Symmetry::SkewSymmetric => column + 1,
+                };
+                row_indices.extend(first..header.rows);
+                column_indices.resize(row_indices.len(), column);
+            }
+        }
+        Ok(Triplets {
+            rows: header.rows as usize,
+            cols: header.cols as usize,
+            row_indices,
+            column_indices,
+            values: (header.field != Field::Pattern).then_some(values),
+            symmetry: header.symmetry,
+        })
+    }
+}
