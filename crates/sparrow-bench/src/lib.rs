@@ -1,3 +1,10 @@
-//! Measuring and judging devices: the conformance cases that `sparrow selftest` and the tests share.
+//! Measuring and judging devices: benchmark inputs, records and reports, and the conformance cases that
+//! `sparrow selftest` and the tests share.
+
+mod input;
+mod record;
 
 pub mod selftest;
+
+pub use input::{Input, Making};
+pub use record::{Record, SCHEMA};

@@ -1,0 +1,125 @@
+//! The command line. Spellings are a contract: scripts depend on them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use sparrow::{Accumulate, Algorithm, Variant};
+
+/// Sparse matrix products on every OpenCL device.
+#[derive(Debug, Parser)]
+#[command(name = "sparrow", version, about, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// Part of a device's or platform's name, PLATFORM:INDEX, `host` (no OpenCL) or `all`; the best
+    /// device found, or what SPARROW_DEVICE names, if left out
+    #[arg(long, global = true, value_name = "TEXT")]
+    pub(crate) device: Option<String>,
+    /// Also write JSON Lines to FILE; `-` is standard output, and then nothing else goes there
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// What is here, what it can do, which device-table entries apply and why
+    Devices(Devices),
+    /// Shape and row lengths of a matrix, and which algorithm would be chosen
+    Info(Info),
+    /// Compute y = alpha A x + beta y and verify every row
+    Spmv(Spmv),
+    /// Generate a matrix of the suite as a Matrix Market file
+    Gen(Gen),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Devices {
+    /// Show the device-table entries that apply, strongest first
+    #[arg(long)]
+    pub(crate) table: bool,
+}
+
+/// How a class is generated; files ignore it.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Making {
+    /// Multiplies the rows of a generated matrix
+    #[arg(long, default_value_t = 1.0)]
+    pub(crate) scale: f64,
+    /// Seed of a generated matrix
+    #[arg(long, default_value_t = csr_core::generate::DEFAULT_SEED)]
+    pub(crate) seed: u64,
+}
+
+impl From<Making> for sparrow_bench::Making {
+    fn from(making: Making) -> Self {
+        sparrow_bench::Making { scale: making.scale, seed: making.seed }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Info {
+    /// A .mtx or .mtx.gz file, or a class of the suite (`sparrow gen --help` lists them)
+    pub(crate) matrix: String,
+    /// Say which algorithm would be chosen, with which parameters, and why
+    #[arg(long)]
+    pub(crate) explain: bool,
+    #[command(flatten)]
+    pub(crate) making: Making,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Spmv {
+    /// A .mtx or .mtx.gz file, or a class of the suite
+    pub(crate) matrix: String,
+    /// Scales A x
+    #[arg(long, default_value_t = 1.0, allow_hyphen_values = true)]
+    pub(crate) alpha: f64,
+    /// Scales y before; needs --y unless it is 0
+    #[arg(long, default_value_t = 0.0, allow_hyphen_values = true)]
+    pub(crate) beta: f64,
+    /// x: a Matrix Market array of one column, or random:SEED
+    #[arg(long, default_value = "random:1", value_name = "FILE|random:SEED")]
+    pub(crate) x: String,
+    /// y before
+    #[arg(long, value_name = "FILE")]
+    pub(crate) y: Option<PathBuf>,
+    /// Where y after goes, as a Matrix Market array
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// The algorithm; chosen for matrix and device if left out
+    #[arg(long, value_name = "NAME")]
+    pub(crate) algorithm: Option<Algorithm>,
+    /// The steps of csr_adaptive that are on
+    #[arg(long, default_value = "full")]
+    pub(crate) variant: Variant,
+    /// plain or compensated
+    #[arg(long, default_value = "plain")]
+    pub(crate) accumulate: Accumulate,
+    #[command(flatten)]
+    pub(crate) making: Making,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = classes_help())]
+pub(crate) struct Gen {
+    /// A class of the suite
+    pub(crate) class: String,
+    /// Where the matrix goes: .mtx or .mtx.gz
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) making: Making,
+}
+
+fn classes_help() -> String {
+    let lines = csr_core::generate::Class::all()
+        .map(|class| format!("  {:<18} {}", class.name(), class.description()));
+    format!("Classes:\n{}", lines.collect::<Vec<_>>().join("\n"))
+}

@@ -1,0 +1,160 @@
+//! `sparrow devices`: what is here, what it can do, which table entries apply and why.
+
+use serde_json::json;
+use sparrow::{Device, Tables};
+
+use crate::arguments::{Devices, Global};
+use crate::failure::Failure;
+use crate::output::{words_on_stdout, write_json_lines};
+
+pub(crate) fn run(global: &Global, arguments: &Devices) -> Result<(), Failure> {
+    let devices = match global.device.as_deref() {
+        Some(text) => sparrow::find_devices(text)?,
+        None => sparrow::devices()?,
+    };
+    if devices.is_empty() {
+        return Err(sparrow::RuntimeError::NoDevice.into());
+    }
+    let tables = Tables::from_environment()?;
+    if words_on_stdout(global.json.as_deref()) {
+        for device in &devices {
+            println!("{}", describe(device));
+            if arguments.table {
+                println!("{}", entries(device, &tables));
+            }
+        }
+        if let Ok(best) = Device::best() {
+            println!("Used when --device is left out: {} {}", best.position(), best.traits().name);
+        }
+    }
+    let lines: Vec<_> = devices.iter().map(|device| as_json(device, &tables)).collect();
+    write_json_lines(global.json.as_deref(), &lines)
+}
+
+fn describe(device: &Device) -> String {
+    let traits = device.traits();
+    let mut text = format!("{} {}\n", device.position(), traits.table_name());
+    let mut line = |name: &str, value: String| {
+        text.push_str(&format!("  {name:<15}{value}\n"));
+    };
+    line("platform", traits.platform.clone());
+    line("kind", format!("{}, {} compute units", traits.device_type, traits.compute_units));
+    line("version", format!("{}, driver {}", traits.version, traits.driver));
+    line(
+        "memory",
+        format!(
+            "{}; {} at once; {} cache; {} local",
+            bytes(traits.global_bytes),
+            bytes(traits.max_allocation_bytes),
+            bytes(traits.cache_bytes),
+            bytes(traits.local_bytes)
+        ),
+    );
+    line("work-group", format!("at most {} items", traits.max_group_size));
+    let value_types =
+        if traits.has_f64 { "f32, f64, f16, bf16" } else { "f32, f16, bf16 (no f64)" };
+    line("values", format!("{value_types}; f16 and bf16 store A and sum in f32"));
+    let svm = [
+        (traits.svm.coarse_grain_buffer, "coarse-grain buffers"),
+        (traits.svm.fine_grain_buffer, "fine-grain buffers"),
+        (traits.svm.fine_grain_system, "any host memory"),
+        (traits.svm.atomics, "atomics"),
+    ];
+    let svm: Vec<_> = svm.iter().filter(|(has, _)| *has).map(|(_, name)| *name).collect();
+    line("shared memory", if svm.is_empty() { "none".to_owned() } else { svm.join(", ") });
+    text
+}
+
+fn entries(device: &Device, tables: &Tables) -> String {
+    let matches = tables.matches(device.traits());
+    if matches.is_empty() {
+        return "  No device-table entry applies: every algorithm uses its own defaults.\n"
+            .to_owned();
+    }
+    let mut text = "  Device-table entries that apply, strongest first:\n".to_owned();
+    for (path, found) in matches {
+        text.push_str(&format!("    {} (matched by {})\n", path.display(), found.by));
+        text.push_str(&format!("      origin: {}\n", found.entry.origin));
+        if let Some(progress) = found.entry.groups_progress {
+            text.push_str(&format!("      groups_progress = {progress}\n"));
+        }
+        for (algorithm, value_types) in &found.entry.kernel {
+            for (value_type, parameters) in value_types {
+                let parameters = parameters.iter().map(|(name, value)| format!("{name}={value}"));
+                let parameters = parameters.collect::<Vec<_>>().join(",");
+                text.push_str(&format!("      {algorithm} {value_type}: {parameters}\n"));
+            }
+        }
+    }
+    text
+}
+
+fn as_json(device: &Device, tables: &Tables) -> serde_json::Value {
+    let traits = device.traits();
+    let entries: Vec<_> = tables
+        .matches(traits)
+        .iter()
+        .map(|(path, found)| {
+            json!({
+                "file": path.display().to_string(),
+                "matched_by": found.by,
+                "origin": found.entry.origin,
+                "groups_progress": found.entry.groups_progress,
+                "kernel": found.entry.kernel,
+            })
+        })
+        .collect();
+    json!({
+        "schema": "sparrow-devices/1",
+        "version": env!("CARGO_PKG_VERSION"),
+        "position": device.position(),
+        "device": traits.name,
+        "board_name": traits.board_name,
+        "platform": traits.platform,
+        "vendor": traits.vendor,
+        "architecture": traits.architecture,
+        "type": traits.device_type.name(),
+        "driver": traits.driver,
+        "opencl": traits.version,
+        "compute_units": traits.compute_units,
+        "max_group_size": traits.max_group_size,
+        "global_bytes": traits.global_bytes,
+        "max_allocation_bytes": traits.max_allocation_bytes,
+        "cache_bytes": traits.cache_bytes,
+        "local_bytes": traits.local_bytes,
+        "base_align_bytes": traits.base_align_bytes,
+        "f64": traits.has_f64,
+        "int64_atomics": traits.has_int64_atomics,
+        "sub_groups": traits.has_sub_groups,
+        "f32_subnormals": traits.keeps_f32_subnormals,
+        "svm_coarse_grain_buffer": traits.svm.coarse_grain_buffer,
+        "svm_fine_grain_buffer": traits.svm.fine_grain_buffer,
+        "svm_fine_grain_system": traits.svm.fine_grain_system,
+        "svm_atomics": traits.svm.atomics,
+        "entries": entries,
+    })
+}
+
+/// Bytes in the largest binary unit that leaves a whole part.
+pub(crate) fn bytes(count: u64) -> String {
+    let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+    let unit = ((count.max(1).ilog2() / 10) as usize).min(units.len() - 1);
+    let value = count as f64 / (1u64 << (10 * unit)) as f64;
+    if value.fract() == 0.0 {
+        format!("{value} {}", units[unit])
+    } else {
+        format!("{value:.1} {}", units[unit])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn byte_counts_read_in_the_unit_that_fits() {
+        assert_eq!(bytes(0), "0 bytes");
+        assert_eq!(bytes(48 << 10), "48 KiB");
+        assert_eq!(bytes(3 << 29), "1.5 GiB");
+    }
+}

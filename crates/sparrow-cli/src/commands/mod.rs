@@ -1,0 +1,21 @@
+//! One module a subcommand.
+
+pub(crate) mod devices;
+pub(crate) mod generate;
+pub(crate) mod info;
+pub(crate) mod spmv;
+
+use csr_core::{Csr, Offset, Value};
+use sparrow_bench::{Input, Making};
+
+use crate::failure::Failure;
+use crate::output::BytesProgress;
+
+/// Reads or generates a matrix, with a progress bar on large files.
+pub(crate) fn load<V: Value, O: Offset>(
+    input: &Input,
+    making: Making,
+) -> Result<Csr<V, O>, Failure> {
+    let progress = BytesProgress::new(&format!("reading {}", input.name()));
+    Ok(input.load(making, &|done, total| progress.update(done, total))?)
+}
