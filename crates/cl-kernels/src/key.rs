@@ -168,5 +168,6 @@ mod tests {
         check::<crate::csr_scalar::CsrScalar>(crate::csr_scalar::SOURCE);
         check::<crate::csr_vector::CsrVector>(crate::csr_vector::SOURCE);
         check::<crate::csr_adaptive::CsrAdaptive>(crate::csr_adaptive::SOURCE);
+        check::<crate::rates::Rates>(crate::rates::SOURCE);
     }
 }

@@ -19,6 +19,7 @@ mod source;
 pub mod csr_adaptive;
 pub mod csr_scalar;
 pub mod csr_vector;
+pub mod rates;
 
 pub use algorithm::Algorithm;
 pub use arguments::{Argument, ArgumentKind, ArgumentSink, Array, KernelArguments, Scalar};

@@ -18,11 +18,12 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 7] = sources![
+pub(crate) const SOURCES: [Source; 8] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "group/reduce.h",
     "group/carry.h",
+    "measure/rates.cl",
     "spmv/csr_scalar.cl",
     "spmv/csr_vector.cl",
     "spmv/csr_adaptive.cl",

@@ -14,6 +14,7 @@ mod launch;
 mod matrix;
 mod program;
 mod queue;
+mod rates;
 pub mod raw;
 pub mod spmv;
 
@@ -24,3 +25,4 @@ pub use error::{Error, Result};
 pub use matrix::Matrix;
 pub use program::{BinaryCache, Program};
 pub use queue::{Event, Queue};
+pub use rates::Rates;

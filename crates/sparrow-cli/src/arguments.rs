@@ -1,8 +1,11 @@
 //! The command line. Spellings are a contract: scripts depend on them.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
+use csr_core::ValueType;
+use csr_core::generate::Suite;
 use sparrow::{Accumulate, Algorithm, Variant};
 
 /// Sparse matrix products on every OpenCL device.
@@ -35,6 +38,8 @@ pub(crate) enum Command {
     Info(Info),
     /// Compute y = alpha A x + beta y and verify every row
     Spmv(Spmv),
+    /// Time products, verify each, and print them beside the device's limit
+    Bench(Bench),
     /// Generate a matrix of the suite as a Matrix Market file
     Gen(Gen),
 }
@@ -104,6 +109,76 @@ pub(crate) struct Spmv {
     pub(crate) accumulate: Accumulate,
     #[command(flatten)]
     pub(crate) making: Making,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Bench {
+    /// .mtx or .mtx.gz files, or classes; without any, the quick suite
+    pub(crate) matrices: Vec<String>,
+    /// A suite of classes: quick (12 under 3 million nonzeros), papers, full
+    #[arg(long)]
+    pub(crate) suite: Option<Suite>,
+    /// Names with commas, `all`, or `auto` (chosen for matrix and device)
+    #[arg(long, default_value = "auto")]
+    pub(crate) algorithms: Algorithms,
+    /// Steps of csr_adaptive that are on: baseline, nrs, nrs-log, full, spin; several with commas
+    #[arg(long, default_value = "full", value_delimiter = ',')]
+    pub(crate) variant: Vec<Variant>,
+    /// What A stores, several with commas
+    #[arg(long, default_value = "f32,f64", value_delimiter = ',')]
+    pub(crate) value_type: Vec<ValueType>,
+    /// plain or compensated
+    #[arg(long, default_value = "plain")]
+    pub(crate) accumulate: Accumulate,
+    /// Hyper-parameters over the device table's: name=value, several with commas
+    #[arg(long, value_name = "NAME=VALUE,...")]
+    pub(crate) parameters: Option<ParameterList>,
+    /// Rotate over copies that together exceed the cache four times
+    #[arg(long)]
+    pub(crate) cold: bool,
+    /// Also write a report with plots, one self-contained file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) making: Making,
+}
+
+/// What `--algorithms` names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Algorithms {
+    /// Chosen for matrix and device.
+    Auto,
+    /// These.
+    These(Vec<Algorithm>),
+}
+
+impl FromStr for Algorithms {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Algorithms::Auto),
+            "all" => Ok(Algorithms::These(Algorithm::ALL.to_vec())),
+            _ => text.split(',').map(str::parse).collect::<Result<_, _>>().map(Algorithms::These),
+        }
+    }
+}
+
+/// What `--parameters` lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ParameterList(pub(crate) Vec<(String, u32)>);
+
+impl FromStr for ParameterList {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parameter = |part: &str| {
+            let refuse = || format!("\"{part}\" is not NAME=VALUE with a whole number");
+            let (name, value) = part.split_once('=').ok_or_else(refuse)?;
+            Ok((name.to_owned(), value.parse().map_err(|_| refuse())?))
+        };
+        text.split(',').map(parameter).collect::<Result<_, _>>().map(ParameterList)
+    }
 }
 
 #[derive(Debug, Args)]

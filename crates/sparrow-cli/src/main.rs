@@ -38,6 +38,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Devices(command) => commands::devices::run(&global, &command),
         Command::Info(command) => commands::info::run(&global, &command),
         Command::Spmv(command) => commands::spmv::run(&global, &command),
+        Command::Bench(command) => commands::bench::run(&global, &command),
         Command::Gen(command) => commands::generate::run(&command),
     }
 }

@@ -45,7 +45,7 @@ pub use cl_kernels::{
 pub use cl_runtime::Error as RuntimeError;
 pub use cl_runtime::spmv::{Variant, Workspace};
 pub use cl_runtime::{
-    BinaryCache, Context, Device, DeviceArray, Event, Matrix, Queue, devices, find_device,
+    BinaryCache, Context, Device, DeviceArray, Event, Matrix, Queue, Rates, devices, find_device,
     find_devices,
 };
 pub use csr_core::{Coo, Csr, CsrView, Offset, OffsetType, PatternView, Value, ValueType};

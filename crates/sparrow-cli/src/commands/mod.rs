@@ -1,5 +1,6 @@
 //! One module a subcommand.
 
+pub(crate) mod bench;
 pub(crate) mod devices;
 pub(crate) mod generate;
 pub(crate) mod info;

@@ -1,0 +1,150 @@
+//! Measuring a product on an OpenCL device.
+
+use std::time::Instant;
+
+use csr_core::verify::Oracle;
+use csr_core::{Csr, Offset, Value};
+use sparrow::{DeviceArray, Matrix, Plan, PlanOptions, Product, Queue, Rates, Workspace};
+
+use super::{MeasureError, Origin, Samples, Shape, Subject, add_times, summation, untimed_record};
+use crate::Record;
+
+/// Set-ups timed; the median counts.
+const SETUPS: usize = 3;
+
+/// A matrix on the device with everything one launch needs; cold runs rotate over several.
+struct Instance<V: Value, O> {
+    matrix: Matrix<V, O>,
+    plan: Plan<V, O>,
+    workspace: Workspace,
+    x: DeviceArray<V::Accum>,
+    y: DeviceArray<V::Accum>,
+}
+
+impl<V: Value, O: Offset> Instance<V, O> {
+    fn new(
+        queue: &Queue,
+        matrix: &Csr<V, O>,
+        x: &[V::Accum],
+        options: &PlanOptions,
+    ) -> Result<Self, MeasureError> {
+        let poison = vec![V::Accum::from_f64(f64::NAN); matrix.rows()];
+        let on_device = Matrix::upload_blocking(queue, matrix.view())?;
+        let plan = Plan::new_blocking(queue, &on_device, options)?;
+        Ok(Instance {
+            workspace: plan.workspace_blocking(queue)?,
+            matrix: on_device,
+            plan,
+            x: DeviceArray::upload_blocking(queue, x)?,
+            y: DeviceArray::upload_blocking(queue, &poison)?,
+        })
+    }
+
+    /// y = A x, with beta = 0.
+    fn launch(&mut self, queue: &Queue) -> Result<(), MeasureError> {
+        let product = Product {
+            alpha: V::Accum::from_f64(1.0).into(),
+            a: &self.matrix,
+            x: &self.x,
+            beta: V::Accum::from_f64(0.0).into(),
+            y: &mut self.y,
+        };
+        self.plan.launch(queue, &mut self.workspace, product, &[])?;
+        Ok(())
+    }
+}
+
+/// Measures one algorithm on `matrix`: verified, with its set-up beside it.
+///
+/// # Errors
+/// The device or the library refuses; a wrong result is a record without times.
+pub fn measure_on_device<V: Value, O: Offset>(
+    queue: &Queue,
+    matrix: &Csr<V, O>,
+    origin: &Origin,
+    subject: &Subject,
+    rates: &Rates,
+) -> Result<Record, MeasureError> {
+    let shape = Shape {
+        rows: matrix.rows(),
+        cols: matrix.cols(),
+        nnz: matrix.nnz(),
+        value_type: V::TYPE,
+        offset_type: O::TYPE,
+    };
+    let options = PlanOptions {
+        algorithm: subject.algorithm,
+        variant: subject.variant,
+        accumulate: subject.accumulate,
+        parameters: subject.parameters.clone(),
+        ..PlanOptions::default()
+    };
+    let x: Vec<V::Accum> = csr_core::random_vector(origin.making.seed, matrix.cols());
+    let cache_bytes = queue.context().device().traits().cache_bytes as usize;
+    let copies = match subject.is_cold {
+        true => (4 * cache_bytes).div_ceil(matrix.size_bytes().max(1)).clamp(2, 64),
+        false => 1,
+    };
+    let mut instances = (0..copies)
+        .map(|_| Instance::new(queue, matrix, &x, &options))
+        .collect::<Result<Vec<_>, _>>()?;
+
+    let mut turn = 0;
+    let samples = Samples::take::<MeasureError>(
+        &subject.budget,
+        || {
+            turn = (turn + 1) % copies;
+            instances[turn].launch(queue)
+        },
+        || Ok(queue.finish_blocking()?),
+    )?;
+    // y held NaN before the first launch: what is verified is what was timed.
+    let instance = &instances[turn];
+    let y = instance.y.read_blocking(queue)?;
+    let (one, zero) = (V::Accum::from_f64(1.0), V::Accum::from_f64(0.0));
+    let oracle = Oracle::new(one, matrix.view(), &x, zero, &y)?;
+    let found = oracle.verify(&y, summation(subject.accumulate))?;
+
+    let plan = &instance.plan;
+    let traits = queue.context().device().traits();
+    let mut record = Record {
+        algorithm: plan.algorithm().to_string(),
+        variant: plan.variant().to_owned(),
+        params: plan.parameters().to_owned(),
+        kernel_key: plan.key().to_string(),
+        device: traits.name.clone(),
+        platform: traits.platform.clone(),
+        driver: traits.driver.clone(),
+        stream_gbytes_per_s: Some(rates.read / 1e9),
+        copy_gbytes_per_s: Some(rates.copy / 1e9),
+        plan_bytes: (plan.plan_bytes() + plan.workspace_bytes()) as u64,
+        repeatable: plan.is_repeatable(),
+        verified: found.passed(),
+        error_in_tolerance: Some(found.error_in_tolerance).filter(|error| error.is_finite()),
+        ..untimed_record::<V>(origin, &shape, subject)
+    };
+    if found.passed() {
+        let setup_us = setup_us(queue, &instance.matrix, &options)?;
+        add_times(&mut record, &shape, &samples, rates, setup_us);
+    }
+    Ok(record)
+}
+
+/// Wall time from the matrix on the device and the program built until a launch is ready.
+fn setup_us<V: Value, O: Offset>(
+    queue: &Queue,
+    matrix: &Matrix<V, O>,
+    options: &PlanOptions,
+) -> Result<f64, MeasureError> {
+    let mut times = Vec::with_capacity(SETUPS);
+    for _ in 0..SETUPS {
+        let start = Instant::now();
+        let plan = Plan::new_blocking(queue, matrix, options)?;
+        let workspace = plan.workspace_blocking(queue)?;
+        queue.finish_blocking()?;
+        times.push(start.elapsed().as_secs_f64() * 1e6);
+        drop(workspace);
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times[SETUPS / 2])
+}

@@ -1,0 +1,101 @@
+//! Measuring the host's own product, under the name `host`.
+
+use std::convert::Infallible;
+use std::time::Instant;
+
+use csr_core::verify::Oracle;
+use csr_core::{Csr, Offset, Value};
+use sparrow::Rates;
+
+use super::{MeasureError, Origin, Samples, Shape, Subject, add_times, summation, untimed_record};
+use crate::Record;
+
+/// Measures the host's parallel product on `matrix`.
+///
+/// # Errors
+/// The matrix is refused.
+pub fn measure_on_host<V: Value, O: Offset>(
+    matrix: &Csr<V, O>,
+    origin: &Origin,
+    subject: &Subject,
+    rates: &Rates,
+) -> Result<Record, MeasureError> {
+    let shape = Shape {
+        rows: matrix.rows(),
+        cols: matrix.cols(),
+        nnz: matrix.nnz(),
+        value_type: V::TYPE,
+        offset_type: O::TYPE,
+    };
+    let one = V::Accum::from_f64(1.0);
+    let zero = V::Accum::from_f64(0.0);
+    let x: Vec<V::Accum> = csr_core::random_vector(origin.making.seed, matrix.cols());
+    let mut y = vec![V::Accum::from_f64(f64::NAN); matrix.rows()];
+    let oracle = Oracle::new(one, matrix.view(), &x, zero, &y)?;
+    csr_core::product(one, matrix.view(), &x, zero, &mut y)?;
+    let found = oracle.verify(&y, summation(subject.accumulate))?;
+    let samples = Samples::take::<Infallible>(
+        &subject.budget,
+        || {
+            // Lengths were accepted above.
+            let _ = csr_core::product(one, matrix.view(), &x, zero, &mut y);
+            Ok(())
+        },
+        || Ok(()),
+    );
+    let mut record = Record {
+        algorithm: "host".to_owned(),
+        device: "host".to_owned(),
+        platform: "host".to_owned(),
+        stream_gbytes_per_s: Some(rates.read / 1e9),
+        copy_gbytes_per_s: Some(rates.copy / 1e9),
+        repeatable: true,
+        verified: found.passed(),
+        error_in_tolerance: Some(found.error_in_tolerance).filter(|error| error.is_finite()),
+        ..untimed_record::<V>(origin, &shape, subject)
+    };
+    let Ok(samples) = samples;
+    if found.passed() {
+        add_times(&mut record, &shape, &samples, rates, 0.0);
+    }
+    Ok(record)
+}
+
+/// How fast the host's cores together read and copy memory.
+pub fn host_rates() -> Rates {
+    use rayon::prelude::*;
+    const ELEMENTS: usize = 16 << 20;
+    const CHUNK: usize = 1 << 16;
+    let source = vec![1.0f64; ELEMENTS];
+    let mut target = vec![0.0f64; ELEMENTS];
+    let bytes = size_of_val(&*source) as f64;
+    let fastest = |work: &mut dyn FnMut()| {
+        let times = (0..8).map(|_| {
+            let start = Instant::now();
+            work();
+            start.elapsed().as_secs_f64()
+        });
+        times.fold(f64::INFINITY, f64::min)
+    };
+    let read = fastest(&mut || {
+        let sum: f64 = source.par_chunks(CHUNK).map(chunk_sum).sum();
+        std::hint::black_box(sum);
+    });
+    let copy = fastest(&mut || {
+        let pairs = target.par_chunks_mut(CHUNK).zip(source.par_chunks(CHUNK));
+        pairs.for_each(|(target, source)| target.copy_from_slice(source));
+        std::hint::black_box(&target);
+    });
+    Rates { read: bytes / read, copy: 2.0 * bytes / copy }
+}
+
+/// Eight sums side by side, so that additions do not wait for each other.
+fn chunk_sum(chunk: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    for eight in chunk.chunks_exact(8) {
+        for (sum, value) in sums.iter_mut().zip(eight) {
+            *sum += value;
+        }
+    }
+    sums.iter().sum()
+}

@@ -1,0 +1,145 @@
+//! Measuring products: every result that is timed is verified, and one that is wrong has no time.
+
+mod device;
+mod host;
+mod timing;
+
+use csr_core::verify::Summation;
+use sparrow::{Accumulate, Algorithm, OffsetType, Rates, Value, ValueType, Variant};
+
+use crate::{Making, Record, SCHEMA};
+
+pub use device::measure_on_device;
+pub use host::{host_rates, measure_on_host};
+pub use timing::{Budget, Samples};
+
+/// Why a measurement could not be made; a wrong result is no error but a record that says so.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MeasureError {
+    /// The library refused.
+    #[error(transparent)]
+    Sparrow(#[from] sparrow::Error),
+    /// The matrix was refused.
+    #[error(transparent)]
+    Matrix(#[from] csr_core::Error),
+}
+
+impl From<sparrow::RuntimeError> for MeasureError {
+    fn from(error: sparrow::RuntimeError) -> Self {
+        MeasureError::Sparrow(error.into())
+    }
+}
+
+/// What is measured besides the matrix.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// What runs; `None` chooses for matrix and device.
+    pub algorithm: Option<Algorithm>,
+    /// The steps of CSR-Adaptive.
+    pub variant: Variant,
+    /// How products are summed.
+    pub accumulate: Accumulate,
+    /// Hyper-parameters over the device table's.
+    pub parameters: Vec<(String, u32)>,
+    /// Whether launches rotate over copies that together exceed the cache four times.
+    pub is_cold: bool,
+    /// How long to measure.
+    pub budget: Budget,
+}
+
+/// Where the matrix came from, for the record.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// Name of the matrix in records.
+    pub name: String,
+    /// "file", "assembled" or "likeness".
+    pub source: &'static str,
+    /// How it was made.
+    pub making: Making,
+}
+
+fn summation(accumulate: Accumulate) -> Summation {
+    match accumulate {
+        Accumulate::Plain => Summation::Plain,
+        Accumulate::Compensated => Summation::Compensated,
+    }
+}
+
+/// Bytes that must move once in a product with beta = 0: columns, values, offsets, x and y.
+fn bytes_once(shape: &Shape) -> f64 {
+    let value = shape.value_type.size_bytes() as f64;
+    let accumulator = shape.value_type.accumulator().size_bytes() as f64;
+    shape.nnz as f64 * (4.0 + value)
+        + (shape.rows as f64 + 1.0) * shape.offset_type.size_bytes() as f64
+        + (shape.rows as f64 + shape.cols as f64) * accumulator
+}
+
+/// The figures a product's bytes follow from.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    rows: usize,
+    cols: usize,
+    nnz: usize,
+    value_type: ValueType,
+    offset_type: OffsetType,
+}
+
+/// The fields every record has, times left out.
+fn untimed_record<V: Value>(origin: &Origin, shape: &Shape, subject: &Subject) -> Record {
+    Record {
+        schema: SCHEMA.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        matrix: origin.name.clone(),
+        source: origin.source.to_owned(),
+        rows: shape.rows as u64,
+        cols: shape.cols as u64,
+        nnz: shape.nnz as u64,
+        op: "spmv".to_owned(),
+        algorithm: String::new(),
+        variant: String::new(),
+        params: String::new(),
+        kernel_key: String::new(),
+        value_type: V::TYPE.to_string(),
+        offset_type: shape.offset_type.to_string(),
+        accumulate: subject.accumulate.to_string(),
+        device: String::new(),
+        platform: String::new(),
+        driver: String::new(),
+        seed: origin.making.seed,
+        stream_gbytes_per_s: None,
+        copy_gbytes_per_s: None,
+        cache: if subject.is_cold { "cold" } else { "hot" }.to_owned(),
+        median_us: None,
+        min_us: None,
+        p95_us: None,
+        runs: 0,
+        gflops: None,
+        gbytes_per_s: None,
+        limit_us: None,
+        limit_fraction: None,
+        setup_us: None,
+        setup_in_products: None,
+        plan_bytes: 0,
+        repeatable: false,
+        verified: false,
+        error_in_tolerance: None,
+    }
+}
+
+/// Fills in times and what follows from them; only for results that verified.
+fn add_times(record: &mut Record, shape: &Shape, samples: &Samples, rates: &Rates, setup_us: f64) {
+    let median = samples.median_us();
+    let bytes = bytes_once(shape);
+    let limit = bytes / rates.best() * 1e6;
+    record.median_us = Some(median);
+    record.min_us = Some(samples.min_us());
+    record.p95_us = Some(samples.p95_us());
+    record.runs = samples.launches();
+    record.gflops = Some(2.0 * shape.nnz as f64 / median / 1e3);
+    record.gbytes_per_s = Some(bytes / median / 1e3);
+    record.limit_us = Some(limit);
+    record.limit_fraction = Some(limit / median);
+    record.setup_us = Some(setup_us);
+    record.setup_in_products = Some(setup_us / median);
+}

@@ -1,0 +1,178 @@
+//! `sparrow bench`: times products on matrices of any source, each verified, beside the device's limit.
+
+use csr_core::generate::Suite;
+use csr_core::{Csr, Offset, Value, ValueType, bf16, f16};
+use indicatif::{ProgressBar, ProgressStyle};
+use sparrow::{Algorithm, Device, Queue, Rates};
+use sparrow_bench::{
+    Budget, Input, Making, MeasureError, Origin, Record, Subject, host_rates, measure_on_device,
+    measure_on_host,
+};
+
+use super::load;
+use crate::arguments::{Algorithms, Bench, Global};
+use crate::failure::Failure;
+use crate::output::{words_on_stdout, write_text};
+use crate::target::queue_on;
+
+/// Where products are timed.
+enum Bencher {
+    Host(Rates),
+    Device(Box<(Queue, Rates)>),
+}
+
+impl Bencher {
+    fn all(global: &Global) -> Result<Vec<Self>, Failure> {
+        let on_device = |device: &Device| -> Result<Self, Failure> {
+            let queue = queue_on(device)?;
+            let rates = Rates::measure_blocking(&queue)?;
+            Ok(Bencher::Device(Box::new((queue, rates))))
+        };
+        match global.device.as_deref() {
+            None => Ok(vec![on_device(&Device::best()?)?]),
+            Some("host") => Ok(vec![Bencher::Host(host_rates())]),
+            Some("all") => sparrow::find_devices("all")?.iter().map(on_device).collect(),
+            Some(text) => Ok(vec![on_device(&sparrow::find_device(text)?)?]),
+        }
+    }
+
+    fn measure<V: Value, O: Offset>(
+        &self,
+        matrix: &Csr<V, O>,
+        origin: &Origin,
+        subject: &Subject,
+    ) -> Result<Record, MeasureError> {
+        match self {
+            Bencher::Host(rates) => measure_on_host(matrix, origin, subject, rates),
+            Bencher::Device(device) => {
+                measure_on_device(&device.0, matrix, origin, subject, &device.1)
+            }
+        }
+    }
+
+    /// What to time: on the host there is one product, whatever algorithms are asked for.
+    fn subjects(&self, arguments: &Bench) -> Vec<Subject> {
+        let subject = |algorithm, variant| Subject {
+            algorithm,
+            variant,
+            accumulate: arguments.accumulate,
+            parameters: arguments.parameters.iter().flat_map(|list| list.0.clone()).collect(),
+            is_cold: arguments.cold,
+            budget: Budget::default(),
+        };
+        let first_variant = arguments.variant[0];
+        match (self, &arguments.algorithms) {
+            (Bencher::Host(_), _) => vec![subject(None, first_variant)],
+            (_, Algorithms::Auto) => vec![subject(None, first_variant)],
+            (_, Algorithms::These(algorithms)) => algorithms
+                .iter()
+                .flat_map(|&algorithm| {
+                    // Only CSR-Adaptive has variants to tell apart.
+                    let variants = match algorithm {
+                        Algorithm::CsrAdaptive => &arguments.variant[..],
+                        _ => &arguments.variant[..1],
+                    };
+                    variants.iter().map(move |&variant| subject(Some(algorithm), variant))
+                })
+                .collect(),
+        }
+    }
+}
+
+pub(crate) fn run(global: &Global, arguments: &Bench) -> Result<(), Failure> {
+    let inputs = inputs(arguments)?;
+    let benchers = Bencher::all(global)?;
+    let making: Making = arguments.making.into();
+    let bar = ProgressBar::new(inputs.len() as u64);
+    if let Ok(style) = ProgressStyle::with_template("{pos}/{len} {wide_bar} {msg} {elapsed}") {
+        bar.set_style(style);
+    }
+    let mut records = Vec::new();
+    for input in &inputs {
+        bar.set_message(input.name());
+        let matrix: Csr<f64, u64> = load(input, making)?;
+        let origin = Origin { name: input.name(), source: input.source(), making };
+        let mut bench = MatrixBench { arguments, benchers: &benchers, origin: &origin, records: &mut records };
+        // 32-bit offsets wherever they count far enough: what an application would store.
+        match narrow(&matrix) {
+            Some(matrix) => bench.all_types(&matrix)?,
+            None => bench.all_types(&matrix)?,
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+
+    if words_on_stdout(global.json.as_deref()) {
+        print!("{}", sparrow_bench::table(&records));
+    }
+    if let Some(path) = &global.json {
+        write_text(path, &sparrow_bench::json_lines(&records))?;
+    }
+    if let Some(path) = &arguments.html {
+        let html = sparrow_bench::html(&records, "Sparrow benchmark");
+        write_text(path, &html.map_err(|error| Failure::Run(error.into()))?)?;
+        if words_on_stdout(global.json.as_deref()) {
+            println!("report: {}", path.display());
+        }
+    }
+    let failed = records.iter().filter(|record| !record.verified).count();
+    match failed {
+        0 => Ok(()),
+        _ => Err(Failure::run(format!("{failed} of {} results failed verification", records.len()))),
+    }
+}
+
+fn inputs(arguments: &Bench) -> Result<Vec<Input>, Failure> {
+    let named = arguments.matrices.iter().map(|text| Input::parse(text));
+    let mut inputs = named.collect::<csr_core::Result<Vec<_>>>()?;
+    let suite = match (arguments.suite, inputs.is_empty()) {
+        (Some(suite), _) => Some(suite),
+        (None, true) => Some(Suite::Quick),
+        (None, false) => None,
+    };
+    inputs.extend(suite.into_iter().flat_map(Suite::classes).map(Input::Class));
+    Ok(inputs)
+}
+
+fn narrow(matrix: &Csr<f64, u64>) -> Option<Csr<f64, u32>> {
+    let pattern = matrix.pattern();
+    let offsets = pattern.offsets().iter().map(|&offset| u32::try_from(offset));
+    let offsets = offsets.collect::<Result<Vec<_>, _>>().ok()?;
+    Csr::new(matrix.cols(), offsets, pattern.columns().to_vec(), matrix.values().to_vec()).ok()
+}
+
+/// One matrix against every value type, device and algorithm asked for.
+struct MatrixBench<'a> {
+    arguments: &'a Bench,
+    benchers: &'a [Bencher],
+    origin: &'a Origin,
+    records: &'a mut Vec<Record>,
+}
+
+impl MatrixBench<'_> {
+    fn all_types<O: Offset>(&mut self, matrix: &Csr<f64, O>) -> Result<(), Failure> {
+        for value_type in &self.arguments.value_type {
+            match value_type {
+                ValueType::F64 => self.one_type(matrix)?,
+                ValueType::F32 => self.one_type(&matrix.map_values::<f32>())?,
+                ValueType::F16 => self.one_type(&matrix.map_values::<f16>())?,
+                ValueType::Bf16 => self.one_type(&matrix.map_values::<bf16>())?,
+            }
+        }
+        Ok(())
+    }
+
+    fn one_type<V: Value, O: Offset>(&mut self, matrix: &Csr<V, O>) -> Result<(), Failure> {
+        for bencher in self.benchers {
+            for subject in bencher.subjects(self.arguments) {
+                let record = bencher.measure(matrix, self.origin, &subject);
+                self.records.push(record.map_err(|error| match error {
+                    MeasureError::Sparrow(error) => Failure::from(error),
+                    MeasureError::Matrix(error) => Failure::from(error),
+                    error => Failure::Run(error.into()),
+                })?);
+            }
+        }
+        Ok(())
+    }
+}
