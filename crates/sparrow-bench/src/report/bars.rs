@@ -21,7 +21,7 @@ const HEAD: usize = 22;
 /// Bars end here: beyond, a matrix in cache would flatten all others. Their label says how far they go.
 const LONGEST: f64 = 1.5;
 /// Names longer than this are cut; the whole stands in the tooltip and in the table.
-const NAME: usize = 22;
+const NAME: usize = 25;
 /// Width of a character of a name, with some room, in pixels.
 const CHARACTER: usize = 7;
 /// Room right of the axis for the label of a full bar.
@@ -66,7 +66,10 @@ pub(super) fn share_of_limit(
     let chart = frame(id, &title, &description, plot_height + 2 * HEAD).child(plot);
     let used = list.used(&records);
     let legend = list.legend(&used, |index| mean_note(index, &records, list));
-    element("figure").child(heading(&title, "percent; longer is better")).child(legend).child(chart)
+    element("figure")
+        .child(heading(label, "percent; longer is better; means are geometric"))
+        .child(legend)
+        .child(chart)
 }
 
 /// The bars of one matrix and its name.

@@ -223,5 +223,9 @@ fn device(place: usize, group: &DeviceGroup<'_>, list: &SeriesList, several: boo
         .child(element("h3").text("What set-up costs"))
         .child(charts("setup", &|id, label, records| scatter::setup(id, label, records, list)))
         .child(element("h3").text("All results"))
+        .child(element("p").class("muted").text(
+            "Times are medians of one launch; the fastest of a matrix and type is bold. The error is \
+             the largest of all rows, as a multiple of its row's tolerance: above 1 is FAILED.",
+        ))
         .child(results::results(group))
 }

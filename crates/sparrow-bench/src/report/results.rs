@@ -6,11 +6,8 @@ use crate::record::Record;
 use crate::units::{ABSENT, bytes, grouped, percent_or_absent, significant, significant_or_absent};
 
 /// Names of the columns, and whether they hold numbers.
-const COLUMNS: [(&str, bool); 13] = [
-    ("matrix", false),
-    ("rows", true),
-    ("nonzeros", true),
-    ("algorithm", false),
+const COLUMNS: [(&str, bool); 10] = [
+    ("matrix, algorithm", false),
     ("type", false),
     ("time, µs", true),
     ("GFLOP/s", true),
@@ -104,26 +101,26 @@ fn head_cell(name: &str, number: bool) -> Element {
     if number { cell.class("number") } else { cell }
 }
 
+/// A line for the matrix and one for each of its results. The matrix gets no columns of its own: on a
+/// narrow screen they would push every figure out of sight.
 fn body(matrix: &MatrixGroup<'_>) -> Element {
     let first = matrix.first();
-    let rows = matrix.records.iter().enumerate().map(|(index, record)| {
-        // The name is said once a matrix, for all its rows; so are its sizes.
-        let about = (index == 0).then(|| {
-            let span = matrix.records.len();
-            let name = element("th")
-                .attribute("scope", "rowgroup")
-                .attribute("rowspan", span)
-                .text(first.matrix.as_str())
-                .children(badge(&first.source));
-            let size = |value| number(grouped(value)).attribute("rowspan", span);
-            [name, size(first.rows), size(first.nnz)]
-        });
-        let fastest = is_fastest(record, &matrix.records);
-        let row = element("tr").children(about.into_iter().flatten());
-        let row = if fastest { row.class("fastest") } else { row };
+    let size = format!("{} rows, {} nonzeros", grouped(first.rows), grouped(first.nnz));
+    let about = element("span")
+        .class("about")
+        .text(first.matrix.as_str())
+        .children(badge(&first.source))
+        .child(element("span").class("muted size").text(size));
+    let heading = element("th")
+        .attribute("scope", "rowgroup")
+        .attribute("colspan", COLUMNS.len())
+        .child(about);
+    let rows = matrix.records.iter().map(|record| {
+        let row = element("tr");
+        let row = if is_fastest(record, &matrix.records) { row.class("fastest") } else { row };
         row.children(figures(record))
     });
-    element("tbody").children(rows)
+    element("tbody").child(element("tr").class("matrix").child(heading)).children(rows)
 }
 
 /// Which kind of matrix this is; a user's own file needs no badge.
@@ -137,11 +134,15 @@ fn figures(record: &Record) -> Vec<Element> {
     let error = match record.error_in_tolerance {
         Some(error) => significant(error),
         None if record.verified => ABSENT.to_owned(),
-        None => "NaN or ∞ wrong".to_owned(),
+        None => "NaN or ∞".to_owned(),
     };
     let (verdict, error_class) = match record.verified {
         true => (element("td").text("✓ yes"), "number"),
         false => (element("td").class("failed").text("✕ FAILED"), "number failed"),
+    };
+    let time = match record.verified {
+        true => element("td").class("number time").text(significant_or_absent(record.median_us)),
+        false => element("td").class("number failed").text("FAILED"),
     };
     let kind = match record.op.as_str() {
         "spmv" => record.value_type.clone(),
@@ -150,7 +151,7 @@ fn figures(record: &Record) -> Vec<Element> {
     vec![
         element("td").text(series(record)),
         element("td").text(kind),
-        element("td").class("number time").text(significant_or_absent(timed(record.median_us))),
+        time,
         number(significant_or_absent(timed(record.gflops))),
         number(significant_or_absent(timed(record.gbytes_per_s))),
         number(percent_or_absent(timed(record.limit_fraction))),

@@ -36,11 +36,13 @@ pub(super) fn throughput(
     let line = rate.map(|rate| (rate, format!("device streams {} GB/s", significant(rate))));
     Chart {
         id,
-        title: format!("Throughput, {label}"),
+        label,
+        name: "Throughput",
         how: "GB/s over nonzeros; higher is better",
         unit: "GB/s",
         vertical: Axis::linear(largest),
         line,
+        below: false,
     }
     .draw(&points, list)
 }
@@ -52,11 +54,13 @@ pub(super) fn setup(id: &str, label: &str, records: &[&Record], list: &SeriesLis
     let vertical = Axis::logarithmic(values().fold(1.0, f64::min), values().fold(10.0, f64::max));
     Chart {
         id,
-        title: format!("Set-up, {label}"),
+        label,
+        name: "Set-up",
         how: "in products, over nonzeros; lower is better",
         unit: "products",
         line: Some((1.0, "as long as one product".to_owned())),
         vertical,
+        below: points.iter().any(|p| p.value < LEAST_SETUP),
     }
     .draw(&points, list)
 }
@@ -69,16 +73,19 @@ fn points<'a>(records: &[&'a Record], value: impl Fn(&Record) -> Option<f64>) ->
 
 struct Chart<'a> {
     id: &'a str,
-    title: String,
+    label: &'a str,
+    name: &'static str,
     how: &'static str,
     unit: &'static str,
     vertical: Axis,
     line: Option<(f64, String)>,
+    /// Whether some points lie below the vertical axis and are drawn at its lower end.
+    below: bool,
 }
 
 impl Chart<'_> {
     fn draw(self, points: &[Point<'_>], list: &SeriesList) -> Element {
-        let caption = heading(&self.title, self.how);
+        let caption = heading(self.label, self.how);
         if points.is_empty() {
             let nothing = element("p").class("muted").text("No verified result has this figure.");
             return element("figure").child(caption).child(nothing);
@@ -99,7 +106,8 @@ impl Chart<'_> {
             .children(self.vertical.ticks.iter().flat_map(|&tick| self.row(tick)))
             .children(horizontal.ticks.iter().flat_map(|&tick| column(&horizontal, tick)))
             .children(self.reference())
-            .children(marks);
+            .children(marks)
+            .children(self.reference_words());
         let description = format!(
             "{} points: {} against number of nonzeros, one for each verified result. The same \
              figures stand in the table of results.",
@@ -113,23 +121,27 @@ impl Chart<'_> {
             .text("nonzeros");
         let records: Vec<&Record> = points.iter().map(|p| p.record).collect();
         let legend = list.legend(&list.used(&records), |_| String::new());
-        let chart = frame(self.id, &self.title, &description, TOP + HEIGHT + BOTTOM)
+        let title = format!("{}, {}", self.name, self.label);
+        let chart = frame(self.id, &title, &description, TOP + HEIGHT + BOTTOM)
             .child(plot)
             .child(axis_name);
         element("figure").child(caption).child(legend).child(chart)
     }
 
-    /// The line to compare with and what it means, at the left where small matrices leave room.
-    fn reference(&self) -> Vec<Element> {
-        let Some((value, words)) = &self.line else { return Vec::new() };
-        let y = self.pixel(*value);
-        let line = across("limit", y);
-        let words = element("text")
-            .class("reference")
-            .attribute("x", 6)
-            .attribute("y", format!("{:.1}", y - 5.0))
-            .text(words.as_str());
-        vec![line, words]
+    /// The line to compare with.
+    fn reference(&self) -> Option<Element> {
+        self.line.as_ref().map(|(value, _)| across("limit", self.pixel(*value)))
+    }
+
+    /// What the line means, at the left where small matrices leave room.
+    fn reference_words(&self) -> Option<Element> {
+        self.line.as_ref().map(|(value, words)| {
+            element("text")
+                .class("reference")
+                .attribute("x", 6)
+                .attribute("y", format!("{:.1}", self.pixel(*value) - 5.0))
+                .text(words.as_str())
+        })
     }
 
     fn point(&self, point: &Point<'_>, horizontal: &Axis, list: &SeriesList) -> Element {
@@ -151,13 +163,15 @@ impl Chart<'_> {
 
     fn row(&self, tick: f64) -> Vec<Element> {
         let y = self.pixel(tick);
+        let lowest = tick <= self.vertical.least() * 1.001;
+        let at_most = if self.below && lowest { "≤ " } else { "" };
         let label = element("text")
             .class("tick")
             .attribute("x", -8)
             .attribute("y", format!("{y:.1}"))
             .attribute("dy", "0.32em")
             .attribute("text-anchor", "end")
-            .text(tick_label(tick));
+            .text(format!("{at_most}{}", tick_label(tick)));
         vec![across("grid", y), label]
     }
 

@@ -114,8 +114,9 @@ fn a_failed_result_shows_no_time_even_if_its_record_holds_one() {
     for figure in ["77.7", "66.6", "55.5", "44.4", "33.3"] {
         assert!(!page.contains(figure), "{figure}");
     }
-    // Once in the chart, once in the table, once in the headline.
+    // In the chart; in the table as the verdict and where the time would stand; in the headline.
     assert_eq!(count(&page, "✕ FAILED"), 2);
+    assert_eq!(count(&page, ">FAILED</td>"), 1);
     assert!(page.contains("0 of 1 results verified, 1 FAILED"));
     assert!(!page.contains("class=\"bar "));
 }
@@ -130,7 +131,7 @@ fn every_verified_result_has_a_bar_and_every_matrix_a_name() {
     }
     let page = html(&records, "t").unwrap();
     assert_eq!(count(&page, "class=\"bar "), 100);
-    assert_eq!(count(&page, "class=\"matrix\""), 50);
+    assert_eq!(count(&page, "<text class=\"matrix\""), 50);
     assert_eq!(count(&page, "✓ yes"), 100);
 }
 
@@ -177,4 +178,11 @@ fn a_result_without_a_rate_is_drawn_as_such_and_not_as_zero() {
     let page = html(&[record], "t").unwrap();
     assert!(page.contains("no stream rate") && page.contains("its memory rate was not measured"));
     assert!(!page.contains("class=\"bar "));
+}
+
+#[test]
+fn set_up_too_cheap_for_the_axis_is_said_to_be_below_it() {
+    let free = Record { setup_in_products: Some(0.0), ..sample("m", "csr_scalar") };
+    assert!(html(&[free], "t").unwrap().contains(">≤ 0.01<"));
+    assert!(!html(&[sample("m", "csr_adaptive")], "t").unwrap().contains(">≤ "));
 }
