@@ -1,14 +1,26 @@
-//! Measuring and judging devices: benchmark inputs, records and reports, and the conformance cases that
+//! Measuring and judging devices: where a benchmark's matrices come from, how products are timed and
+//! verified, the record of one measured product, the three forms records are shown in (JSON Lines for
+//! programs, a table for a terminal, an HTML report for a browser), and the conformance cases that
 //! `sparrow selftest` and the tests share.
 
+mod group;
 mod input;
+mod json;
 mod measure;
 mod record;
-
+mod report;
 pub mod selftest;
+mod table;
+mod units;
 
 pub use input::{Input, Making};
+pub use json::json_lines;
 pub use measure::{
     Budget, MeasureError, Origin, Samples, Subject, host_rates, measure_on_device, measure_on_host,
 };
 pub use record::{Record, SCHEMA};
+pub use report::{ReportError, html};
+pub use table::table;
+
+#[cfg(test)]
+mod samples;

@@ -92,7 +92,8 @@ pub(crate) fn run(global: &Global, arguments: &Bench) -> Result<(), Failure> {
         bar.set_message(input.name());
         let matrix: Csr<f64, u64> = load(input, making)?;
         let origin = Origin { name: input.name(), source: input.source(), making };
-        let mut bench = MatrixBench { arguments, benchers: &benchers, origin: &origin, records: &mut records };
+        let mut bench =
+            MatrixBench { arguments, benchers: &benchers, origin: &origin, records: &mut records };
         // 32-bit offsets wherever they count far enough: what an application would store.
         match narrow(&matrix) {
             Some(matrix) => bench.all_types(&matrix)?,
@@ -118,7 +119,9 @@ pub(crate) fn run(global: &Global, arguments: &Bench) -> Result<(), Failure> {
     let failed = records.iter().filter(|record| !record.verified).count();
     match failed {
         0 => Ok(()),
-        _ => Err(Failure::run(format!("{failed} of {} results failed verification", records.len()))),
+        _ => {
+            Err(Failure::run(format!("{failed} of {} results failed verification", records.len())))
+        }
     }
 }
 

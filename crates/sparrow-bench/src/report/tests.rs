@@ -1,0 +1,188 @@
+//! Claims about the whole page: what it says, what it never says, and that it is well-formed.
+
+use super::*;
+use crate::samples::{failed, sample};
+
+/// Panics unless every start tag has its end tag in order and no bare `<` or `&` is left.
+fn assert_well_formed(page: &str) {
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = page.strip_prefix("<!DOCTYPE html>").unwrap();
+    while let Some(start) = rest.find('<') {
+        assert_entities(&rest[..start]);
+        let end = start + rest[start..].find('>').expect("an open tag is closed");
+        let tag = &rest[start + 1..end];
+        match tag.strip_prefix('/') {
+            Some(name) => assert_eq!(open.pop(), Some(name), "before {}", &rest[..start]),
+            None => {
+                assert!(!tag.contains('<'), "{tag}");
+                assert_eq!(tag.matches('"').count() % 2, 0, "{tag}");
+                let name = tag.split_ascii_whitespace().next().unwrap();
+                assert!(name.chars().all(|c| c.is_ascii_alphanumeric()), "{tag}");
+                if name != "meta" {
+                    open.push(name);
+                }
+            }
+        }
+        rest = &rest[end + 1..];
+    }
+    assert!(open.is_empty(), "left open: {open:?}");
+}
+
+fn assert_entities(text: &str) {
+    for (place, _) in text.match_indices('&') {
+        let known = ["&amp;", "&lt;", "&gt;", "&quot;", "&#39;"];
+        assert!(known.iter().any(|e| text[place..].starts_with(e)), "{text}");
+    }
+}
+
+fn count(page: &str, text: &str) -> usize {
+    page.matches(text).count()
+}
+
+#[test]
+fn the_page_is_well_formed_and_needs_nothing_from_outside() {
+    let mut records = vec![sample("a", "csr_scalar"), failed("b", "csr_adaptive")];
+    records[1].source = "likeness".to_owned();
+    records.push(Record { value_type: "f32".to_owned(), ..sample("a", "csr_adaptive") });
+    let page = html(&records, "Report").unwrap();
+    assert_well_formed(&page);
+    for outside in ["http:", "https:", "<script", "@import", "url(", "<link", " src="] {
+        assert_eq!(count(&page, outside), 0, "{outside}");
+    }
+}
+
+#[test]
+fn texts_of_records_are_escaped_wherever_they_stand() {
+    let evil = "<script>&\"'\u{7}";
+    let mut record = sample(evil, evil);
+    for field in [
+        &mut record.source,
+        &mut record.op,
+        &mut record.variant,
+        &mut record.params,
+        &mut record.kernel_key,
+        &mut record.value_type,
+        &mut record.offset_type,
+        &mut record.accumulate,
+        &mut record.cache,
+        &mut record.device,
+        &mut record.platform,
+        &mut record.driver,
+        &mut record.version,
+    ] {
+        *field = evil.to_owned();
+    }
+    let page = html(&[record.clone(), Record { verified: false, ..record }], evil).unwrap();
+    assert_well_formed(&page);
+    assert!(!page.contains("<script") && !page.contains('\u{7}'));
+    assert!(page.contains("&lt;script&gt;&amp;&quot;&#39;\u{fffd}"));
+}
+
+#[test]
+fn no_records_are_an_error() {
+    assert!(matches!(html(&[], "t"), Err(ReportError::Empty)));
+}
+
+#[test]
+fn records_of_another_schema_are_refused_by_name() {
+    let record = Record { schema: "sparrow-bench/9".to_owned(), ..sample("m", "a") };
+    let error = html(&[sample("m", "a"), record], "t").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        r#"record 1 has schema "sparrow-bench/9" where "sparrow-bench/1" is needed"#
+    );
+}
+
+#[test]
+fn values_that_are_no_measure_are_refused() {
+    for value in [f64::NAN, f64::INFINITY, -1.0] {
+        let record = Record { gbytes_per_s: Some(value), ..sample("m", "a") };
+        let error = html(&[record], "t").unwrap_err().to_string();
+        assert!(error.contains("(m, a) has gbytes_per_s"), "{error}");
+    }
+}
+
+#[test]
+fn a_failed_result_shows_no_time_even_if_its_record_holds_one() {
+    let mut record = Record { verified: false, ..sample("m", "a") };
+    record.median_us = Some(77.7);
+    record.gflops = Some(66.6);
+    record.gbytes_per_s = Some(55.5);
+    record.limit_fraction = Some(0.444);
+    record.setup_in_products = Some(33.3);
+    let page = html(&[record], "t").unwrap();
+    for figure in ["77.7", "66.6", "55.5", "44.4", "33.3"] {
+        assert!(!page.contains(figure), "{figure}");
+    }
+    // In the chart; in the table as the verdict and where the time would stand; in the headline.
+    assert_eq!(count(&page, "✕ FAILED"), 2);
+    assert_eq!(count(&page, ">FAILED</td>"), 1);
+    assert!(page.contains("0 of 1 results verified, 1 FAILED"));
+    assert!(!page.contains("class=\"bar "));
+}
+
+#[test]
+fn every_verified_result_has_a_bar_and_every_matrix_a_name() {
+    let mut records = Vec::new();
+    for matrix in 0..50 {
+        let name = format!("matrix-{matrix}");
+        records.push(Record { nnz: 1000 + matrix, ..sample(&name, "csr_scalar") });
+        records.push(Record { nnz: 1000 + matrix, ..sample(&name, "csr_adaptive") });
+    }
+    let page = html(&records, "t").unwrap();
+    assert_eq!(count(&page, "class=\"bar "), 100);
+    assert_eq!(count(&page, "<text class=\"matrix\""), 50);
+    assert_eq!(count(&page, "✓ yes"), 100);
+}
+
+#[test]
+fn each_device_has_its_own_section_and_headline() {
+    let other = Record { device: "Other CPU".to_owned(), ..failed("m", "a") };
+    let page = html(&[sample("m", "a"), other], "t").unwrap();
+    assert_well_formed(&page);
+    assert_eq!(count(&page, "<section>"), 2);
+    assert_eq!(count(&page, "class=\"headline\""), 2);
+    assert!(page.contains("2 devices: "));
+    assert_eq!(count(&page, "<details>"), 2);
+}
+
+#[test]
+fn ids_are_unique_on_a_page_of_several_devices_and_types() {
+    let mut records = vec![sample("m", "a"), sample("m", "a"), sample("m", "a")];
+    records[1].value_type = "f32".to_owned();
+    records[2].driver = "2".to_owned();
+    let page = html(&records, "t").unwrap();
+    let ids: Vec<&str> =
+        page.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    let unique: std::collections::BTreeSet<_> = ids.iter().collect();
+    assert_eq!(unique.len(), ids.len());
+    assert!(ids.len() > 9);
+}
+
+#[test]
+fn likenesses_and_assembled_problems_are_marked_and_files_are_not() {
+    let like = Record { source: "likeness".to_owned(), ..sample("pwtk-like", "a") };
+    let file = Record { source: "file".to_owned(), ..sample("own", "a") };
+    let page = html(&[sample("elasticity", "a"), like, file], "t").unwrap();
+    assert!(page.contains("△ elasticity<") && page.contains("≈ pwtk-like<"));
+    assert_eq!(count(&page, "class=\"badge\""), 2);
+}
+
+#[test]
+fn a_result_without_a_rate_is_drawn_as_such_and_not_as_zero() {
+    let mut record = sample("m", "host");
+    record.stream_gbytes_per_s = None;
+    record.copy_gbytes_per_s = None;
+    record.limit_us = None;
+    record.limit_fraction = None;
+    let page = html(&[record], "t").unwrap();
+    assert!(page.contains("no stream rate") && page.contains("its memory rate was not measured"));
+    assert!(!page.contains("class=\"bar "));
+}
+
+#[test]
+fn set_up_too_cheap_for_the_axis_is_said_to_be_below_it() {
+    let free = Record { setup_in_products: Some(0.0), ..sample("m", "csr_scalar") };
+    assert!(html(&[free], "t").unwrap().contains(">≤ 0.01<"));
+    assert!(!html(&[sample("m", "csr_adaptive")], "t").unwrap().contains(">≤ "));
+}

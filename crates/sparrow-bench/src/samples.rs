@@ -1,0 +1,63 @@
+//! Records for tests: a verified result, a failed one, and how to vary them.
+
+use crate::record::{Record, SCHEMA};
+
+/// A verified result of `algorithm` on a matrix of 62,451 rows.
+pub(crate) fn sample(matrix: &str, algorithm: &str) -> Record {
+    Record {
+        schema: SCHEMA.to_owned(),
+        version: "0.1.0".to_owned(),
+        matrix: matrix.to_owned(),
+        source: "assembled".to_owned(),
+        rows: 62_451,
+        cols: 62_451,
+        nnz: 4_007_383,
+        op: "spmv".to_owned(),
+        algorithm: algorithm.to_owned(),
+        variant: String::new(),
+        params: "group_size=256,nnz_per_wg=1024".to_owned(),
+        kernel_key: format!("{algorithm}-f64-u32"),
+        value_type: "f64".to_owned(),
+        offset_type: "u32".to_owned(),
+        accumulate: "plain".to_owned(),
+        device: "Example GPU".to_owned(),
+        platform: "Example Platform".to_owned(),
+        driver: "1.0".to_owned(),
+        seed: 1,
+        stream_gbytes_per_s: Some(400.0),
+        copy_gbytes_per_s: Some(380.0),
+        cache: "hot".to_owned(),
+        median_us: Some(200.5),
+        min_us: Some(198.0),
+        p95_us: Some(215.25),
+        runs: 100,
+        gflops: Some(40.0),
+        gbytes_per_s: Some(245.0),
+        limit_us: Some(122.825),
+        limit_fraction: Some(0.6125),
+        setup_us: Some(300.0),
+        setup_in_products: Some(1.5),
+        plan_bytes: 31_312,
+        repeatable: true,
+        verified: true,
+        error_in_tolerance: Some(0.0625),
+    }
+}
+
+/// The same with a wrong result: the record keeps no time.
+pub(crate) fn failed(matrix: &str, algorithm: &str) -> Record {
+    Record {
+        median_us: None,
+        min_us: None,
+        p95_us: None,
+        gflops: None,
+        gbytes_per_s: None,
+        limit_us: None,
+        limit_fraction: None,
+        setup_us: None,
+        setup_in_products: None,
+        verified: false,
+        error_in_tolerance: Some(1250.0),
+        ..sample(matrix, algorithm)
+    }
+}
