@@ -107,7 +107,8 @@ pub(crate) fn run(global: &Global, arguments: &Bench) -> Result<(), Failure> {
         print!("{}", sparrow_bench::table(&records));
     }
     if let Some(path) = &global.json {
-        write_text(path, &sparrow_bench::json_lines(&records))?;
+        let lines = sparrow_bench::json_lines(&records);
+        write_text(path, &lines.map_err(|error| Failure::Run(error.into()))?)?;
     }
     if let Some(path) = &arguments.html {
         let html = sparrow_bench::html(&records, "Sparrow benchmark");
