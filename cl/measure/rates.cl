@@ -1,7 +1,8 @@
 // Rates: how fast the device reads memory, and how fast it copies; the limit every product is held to.
 //
-// Items walk the array side by side in steps of the whole launch, 16 bytes at a time and four loads in
-// flight. The sum of what was read decides about a store that never happens, so nothing is optimised away.
+// Each group has one contiguous part of the array, which its items walk side by side, 16 bytes at a time
+// and four loads in flight; on a CPU a group is one item. The sum of what was read decides about a store
+// that never happens, so nothing is optimised away.
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 256 // items of a work-group
 #endif
@@ -15,16 +16,17 @@ kernel void read_stream(const uint count,
 {
     OPEN_ARRAY(const float4, source);
     OPEN_ARRAY(float4, target);
-    const size_t step = get_global_size(0);
+    const uint part = (uint)(((ulong)count + get_num_groups(0) - 1) / get_num_groups(0));
+    const uint last = min(count, (uint)get_group_id(0) * part + part);
     float4 a = 0, b = 0, c = 0, d = 0;
-    size_t at = get_global_id(0);
-    for (; at + 3 * step < count; at += 4 * step) {
+    uint at = (uint)get_group_id(0) * part + (uint)get_local_id(0);
+    for (; at + 3 * GROUP_SIZE < last; at += 4 * GROUP_SIZE) {
         a += source[at];
-        b += source[at + step];
-        c += source[at + 2 * step];
-        d += source[at + 3 * step];
+        b += source[at + GROUP_SIZE];
+        c += source[at + 2 * GROUP_SIZE];
+        d += source[at + 3 * GROUP_SIZE];
     }
-    for (; at < count; at += step)
+    for (; at < last; at += GROUP_SIZE)
         a += source[at];
     const float4 sum = a + b + c + d;
     if (sum.x == 1.2345e30f)
@@ -38,7 +40,9 @@ kernel void copy_stream(const uint count,
 {
     OPEN_ARRAY(const float4, source);
     OPEN_ARRAY(float4, target);
-    const size_t step = get_global_size(0);
-    for (size_t at = get_global_id(0); at < count; at += step)
+    const uint part = (uint)(((ulong)count + get_num_groups(0) - 1) / get_num_groups(0));
+    const uint first = (uint)get_group_id(0) * part;
+    const uint last = min(count, first + part);
+    for (uint at = first + (uint)get_local_id(0); at < last; at += GROUP_SIZE)
         target[at] = source[at];
 }

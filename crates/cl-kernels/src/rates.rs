@@ -2,7 +2,7 @@
 
 use crate::Array;
 use crate::arguments::arguments;
-use crate::parameters::{GROUP_SIZES, parameters};
+use crate::parameters::parameters;
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "measure/rates.cl";
@@ -11,7 +11,7 @@ parameters! {
     /// Parameters of `rates`.
     pub struct Rates for "rates" {
         /// Items of a work-group.
-        group_size: GROUP_SIZES,
+        group_size: [1, 64, 128, 256, 512, 1024],
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use cl_kernels::rates::{CopyArguments, ReadArguments, SOURCE};
-use cl_kernels::{Accumulate, KernelArguments, KernelKey};
+use cl_kernels::{Accumulate, DeviceType, KernelArguments, KernelKey};
 use csr_core::{OffsetType, ValueType};
 
 use crate::launch::{Size, launch};
@@ -30,7 +30,11 @@ impl Rates {
     pub fn measure_blocking(queue: &Queue) -> Result<Self> {
         let context = queue.context();
         let traits = context.device().traits();
-        let group_size = traits.max_group_size.min(256).next_power_of_two() as usize;
+        // On a CPU an item is a loop, and a group of one walks memory in its order.
+        let group_size = match traits.device_type {
+            DeviceType::Cpu => 1,
+            _ => 1 << traits.max_group_size.clamp(1, 256).ilog2(),
+        };
         let parameters = cl_kernels::rates::Rates { group_size: group_size as u32 };
         let key = KernelKey::new(
             SOURCE,
