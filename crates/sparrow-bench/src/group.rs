@@ -55,6 +55,19 @@ impl<'a> DeviceGroup<'a> {
         kinds
     }
 
+    /// " (platform, driver version)" behind the device's name, less what is empty or says the name
+    /// again, as it does for the host.
+    pub(crate) fn origin(&self) -> String {
+        let mut parts = Vec::new();
+        if !self.platform.is_empty() && self.platform != self.device {
+            parts.push(self.platform.to_owned());
+        }
+        if !self.driver.is_empty() {
+            parts.push(format!("driver {}", self.driver));
+        }
+        if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+    }
+
     /// How many results kept every row's bound.
     pub(crate) fn verified(&self) -> usize {
         self.records.iter().filter(|r| r.verified).count()
@@ -203,6 +216,19 @@ mod tests {
         records[1].driver = "2".to_owned();
         let sizes: Vec<_> = by_device(&records).iter().map(|g| g.records.len()).collect();
         assert_eq!(sizes, [2, 1]);
+    }
+
+    #[test]
+    fn a_device_is_named_without_empty_or_repeated_words() {
+        let host = Record {
+            device: "host".to_owned(),
+            platform: "host".to_owned(),
+            driver: String::new(),
+            ..sample("m", "host")
+        };
+        let records = [sample("m", "a"), host];
+        let origins: Vec<_> = by_device(&records).iter().map(DeviceGroup::origin).collect();
+        assert_eq!(origins, [" (Example Platform, driver 1.0)", ""]);
     }
 
     #[test]

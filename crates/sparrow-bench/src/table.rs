@@ -63,10 +63,9 @@ fn heading(text: &mut String, group: &DeviceGroup<'_>) {
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "{} on {}, driver {}\n{rates}; {}",
+        "{}{}\n{rates}; {}",
         plain(group.device),
-        plain(group.platform),
-        plain(group.driver),
+        plain(&group.origin()),
         group.verdict(),
     );
 }
@@ -147,7 +146,7 @@ mod tests {
         let records =
             [compensated, sample("elasticity", "csr_scalar"), failed("elasticity", "csr_adaptive")];
         expect![[r#"
-            Example GPU on Example Platform, driver 1.0
+            Example GPU (Example Platform, driver 1.0)
             reads 400 GB/s, copies 380 GB/s; 2 of 3 results verified, 1 FAILED
             matrix, algorithm                 type  time µs  GFLOP/s  GB/s  limit %  set-up     extra  check
             ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -202,8 +201,8 @@ mod tests {
         let mut records = [sample("m", "a"), sample("m", "a")];
         records[1].device = "Other CPU".to_owned();
         let text = table(&records);
-        assert!(text.contains("Example GPU on Example Platform, driver 1.0\n"));
-        assert!(text.contains("Other CPU on Example Platform, driver 1.0\n"));
+        assert!(text.contains("Example GPU (Example Platform, driver 1.0)\n"));
+        assert!(text.contains("Other CPU (Example Platform, driver 1.0)\n"));
         assert_eq!(text.matches("matrix, algorithm").count(), 2);
     }
 

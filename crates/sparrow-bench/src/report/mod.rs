@@ -149,13 +149,13 @@ fn headline(groups: &[DeviceGroup<'_>]) -> Vec<Element> {
 
 fn device_line(group: &DeviceGroup<'_>) -> Element {
     let rates = match group.rates() {
-        Some(rates) => format!("): {rates}; "),
-        None => "): its memory rate was not measured; ".to_owned(),
+        Some(rates) => format!(": {rates}; "),
+        None => ": its memory rate was not measured; ".to_owned(),
     };
     element("p")
         .class("headline")
         .child(element("strong").text(group.device))
-        .text(format!(" ({}, driver {}", group.platform, group.driver))
+        .text(group.origin())
         .text(rates)
         .child(verdict_span(group.verified(), group.records.len()))
         .text(".")
@@ -206,9 +206,7 @@ fn device(place: usize, group: &DeviceGroup<'_>, list: &SeriesList, several: boo
     };
     let section = element("section");
     let section = match several {
-        true => {
-            section.child(element("h2").text(format!("{}, driver {}", group.device, group.driver)))
-        }
+        true => section.child(element("h2").text(format!("{}{}", group.device, group.origin()))),
         false => section,
     };
     section

@@ -78,9 +78,9 @@ pub(super) fn reproduce(group: &DeviceGroup<'_>) -> Element {
         .child(element("thead").child(element("tr").children(header)))
         .child(element("tbody").children(rows));
     let summary = format!(
-        "{}, driver {}: {} results, their seeds, parameters and kernel keys",
+        "{}{}: {} results, their seeds, parameters and kernel keys",
         group.device,
-        group.driver,
+        group.origin(),
         group.records.len()
     );
     element("details").child(element("summary").text(summary)).child(scrolled(table))
