@@ -12,6 +12,7 @@ mod probe;
 mod project;
 mod provide;
 mod sparrow;
+mod test;
 mod tidy;
 
 use clap::{Parser, Subcommand};
@@ -32,6 +33,8 @@ enum Command {
     Provide(provide::Arguments),
     /// Build the `sparrow` command and run it: on the system's devices, else on a provided PoCL
     Sparrow(sparrow::Arguments),
+    /// Run everything that has to hold before a change lands
+    Test(test::Arguments),
     /// Check the house rules
     Tidy,
     /// List platforms and devices as JSON; runs in a child, because a driver may crash its process
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
         Command::Env(arguments) => environment::run(&arguments),
         Command::Provide(arguments) => provide::run(&arguments),
         Command::Sparrow(arguments) => sparrow::run(&arguments),
+        Command::Test(arguments) => test::run(&arguments),
         Command::Tidy => tidy::run(),
         Command::Probe(arguments) => probe::run(&arguments),
     };

@@ -27,9 +27,13 @@ pub(crate) fn target() -> Result<PathBuf> {
     })
 }
 
-/// The cargo that runs us, so that a toolchain chosen by `cargo +NAME` stays chosen.
+/// The cargo to call. rustup keeps a toolchain chosen by `cargo +NAME` in the environment, so its
+/// launcher on PATH is the right one; without it, the cargo that runs us.
 pub(crate) fn cargo() -> OsString {
-    env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+    match find_program("cargo") {
+        Some(_) => "cargo".into(),
+        None => env::var_os("CARGO").unwrap_or_else(|| "cargo".into()),
+    }
 }
 
 /// Whether the environment calls itself continuous integration.
