@@ -69,7 +69,7 @@ pub(super) fn install(packages: &[&str], reason: &str, permission: Permission) -
     };
     let bytes = files.iter().map(|file| file.bytes).sum();
     eprintln!("{reason}; installing {names}: {} files, {}", files.len(), project::megabytes(bytes));
-    let options = ["install", "-y", quiet(), "--no-install-recommends"];
+    let options = ["install", "-y", quiet(), "-o", "Dpkg::Use-Pty=0", "--no-install-recommends"];
     run(permission.command("apt-get").args(options).args(packages))
         .with_context(|| format!("installing {names}"))
 }
