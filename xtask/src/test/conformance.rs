@@ -112,8 +112,9 @@ fn run_logged(command: &mut Command, log: &Path, deadline: Duration) -> Result<O
             return Ok(Some(status));
         }
         if start.elapsed() > deadline {
-            let group = format!("-{}", child.id());
-            Command::new("kill").args(["-KILL", "--", &group]).status()?;
+            // The shell's own `kill`: a bare machine has no program of that name.
+            let kill = format!("kill -KILL -{}", child.id());
+            Command::new("sh").args(["-c", &kill]).status()?;
             child.wait()?;
             return Ok(None);
         }
