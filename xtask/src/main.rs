@@ -1,2 +1,58 @@
-//! The project commands.
-fn main() {}
+//! The project's own commands, run as `cargo xtask COMMAND`.
+//!
+//! One module a command, one line here each. Commands find what they need and say in a sentence what
+//! is missing; what people or scripts consume goes to standard output, everything told on the way to
+//! standard error.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its user")]
+
+mod environment;
+mod implementation;
+mod probe;
+mod project;
+mod provide;
+mod sparrow;
+mod test;
+mod tidy;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The project's own commands")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Print the variables with which OpenCL programs find an implementation: eval "$(cargo xtask env)"
+    Env(environment::Arguments),
+    /// Get OpenCL implementations: those of the system, packages, or files without root
+    Provide(provide::Arguments),
+    /// Build the `sparrow` command and run it: on the system's devices, else on a provided PoCL
+    Sparrow(sparrow::Arguments),
+    /// Run everything that has to hold before a change lands
+    Test(test::Arguments),
+    /// Check the house rules
+    Tidy,
+    /// List platforms and devices as JSON; runs in a child, because a driver may crash its process
+    #[command(hide = true)]
+    Probe(probe::Arguments),
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Env(arguments) => environment::run(&arguments),
+        Command::Provide(arguments) => provide::run(&arguments),
+        Command::Sparrow(arguments) => sparrow::run(&arguments),
+        Command::Test(arguments) => test::run(&arguments),
+        Command::Tidy => tidy::run(),
+        Command::Probe(arguments) => probe::run(&arguments),
+    };
+    done.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}

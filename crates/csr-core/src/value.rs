@@ -73,7 +73,7 @@ impl std::str::FromStr for ValueType {
     }
 }
 
-/// A type a matrix can store its values in: `f64`, `f32`, [`f16`] or [`bf16`].
+/// A type a matrix can store its values in: `f64`, `f32`, [`f16`](struct@f16) or [`bf16`].
 ///
 /// The 16-bit types are storage only: x, y, alpha, beta and every sum are in [`Value::Accum`].
 pub trait Value:

@@ -1,0 +1,62 @@
+//! Implementations unpacked from the distribution's packages, without root.
+//!
+//! Their libraries look for each other by name, so programs find them by `LD_LIBRARY_PATH`. PoCL finds
+//! its own files from where its library lies.
+
+use super::apt::{self, Extent};
+use super::loader::{self, find_file};
+use super::{Options, Place, Provided, check};
+use crate::implementation::Implementation;
+use anyhow::{Context as _, Result};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where it lies once fetched.
+pub(super) fn folder(implementation: Implementation, options: &Options) -> PathBuf {
+    options.store.path(&format!("{}-packages", implementation.word()))
+}
+
+/// Whether what lies in `folder` answers.
+pub(super) fn check_folder(
+    implementation: Implementation,
+    folder: &Path,
+    options: &Options,
+) -> Result<Provided> {
+    let start = format!("lib{}.so.", implementation.word());
+    let library = find_file(folder, &start)
+        .with_context(|| format!("{} holds no {start}*", folder.display()))?;
+    let loader = match find_file(folder, "libOpenCL.so.1") {
+        Some(loader) => Some(loader),
+        None => loader::find_or_fetch(options)?,
+    };
+    let text = library.to_str().with_context(|| format!("{} is no UTF-8", library.display()))?;
+    let place = Place {
+        origin: format!("in {}", folder.display()),
+        icd_folder: options.store.icd_folder(implementation.word(), Some(text))?,
+        loader,
+        libraries: library.parent().map(Path::to_owned),
+    };
+    check(implementation, &place)
+}
+
+/// Fetches and unpacks the packages of an implementation with those of their dependencies that are not
+/// installed.
+pub(super) fn fetch(implementation: Implementation, options: &Options) -> Result<Provided> {
+    let temporary = options.store.temporary()?;
+    let reason = format!("{implementation} of this distribution, not installed but unpacked");
+    apt::download(
+        implementation.packages(),
+        Extent::WithDependencies,
+        &reason,
+        temporary.path(),
+        &options.store,
+    )?;
+    let folder = folder(implementation, options);
+    fs::rename(temporary.path().join("tree"), &folder)
+        .with_context(|| format!("moving it to {}", folder.display()))?;
+    let checked = check_folder(implementation, &folder, options);
+    if checked.is_err() {
+        fs::remove_dir_all(&folder).ok();
+    }
+    checked
+}

@@ -1,0 +1,189 @@
+//! The device tests, once an implementation.
+//!
+//! Each run is a process of its own that sees one implementation and starts with empty caches: its ICD
+//! folder, every driver's cache and our own, and the XDG folders lie in a temporary directory. Device
+//! tests run one after the other. A kernel that hangs ends with the deadline, not with the day.
+
+use super::{Outcome, oclgrind};
+use crate::implementation::Implementation;
+use crate::project;
+use anyhow::{Context as _, Result};
+use std::fs::{self, File};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// The package that holds them.
+pub(super) const PACKAGE: &str = "conformance";
+
+/// For the pairwise cover, which aims at a minute or two.
+const DEADLINE: Duration = Duration::from_secs(20 * 60);
+
+/// For whole products.
+const FULL_DEADLINE: Duration = Duration::from_secs(4 * 60 * 60);
+
+/// Variables of the caller that would change what is tested.
+const REMOVED: &[&str] = &[
+    "SPARROW_DEVICE",
+    "SPARROW_TABLE",
+    "SPARROW_LOG",
+    "OCL_ICD_FILENAMES",
+    "OPENCL_DYLIB_PATH",
+    "POCL_DEVICES",
+];
+
+/// Variables that name a folder, and the folder's name in the temporary directory.
+const FOLDERS: &[(&str, &str)] = &[
+    ("XDG_CACHE_HOME", "xdg-cache"),
+    ("XDG_CONFIG_HOME", "xdg-config"),
+    ("XDG_DATA_HOME", "xdg-data"),
+    ("XDG_STATE_HOME", "xdg-state"),
+    ("POCL_CACHE_DIR", "pocl-cache"),
+    ("CUDA_CACHE_PATH", "cuda-cache"),
+    ("SPARROW_CACHE_DIR", "sparrow-cache"),
+];
+
+/// Builds the tests, then runs them on `implementation`, found by `variables`.
+pub(super) fn run(
+    root: &Path,
+    implementation: Implementation,
+    variables: &[(String, String)],
+    full: bool,
+) -> Result<Outcome> {
+    let test = ["test", "--locked", "--package", PACKAGE];
+    // Built apart, so that neither the deadline nor the other environment touches the compiler.
+    println!("$ cargo {} --no-run", test.join(" "));
+    let built =
+        Command::new(project::cargo()).args(test).arg("--no-run").current_dir(root).status()?;
+    if !built.success() {
+        return Ok(Outcome::Failed("the tests do not build".to_owned()));
+    }
+
+    let folder = tempfile::tempdir().context("a temporary directory")?;
+    let mut command = Command::new(project::cargo());
+    command.args(test).args(["--no-fail-fast", "--", "--test-threads=1"]).current_dir(root);
+    for name in REMOVED {
+        command.env_remove(name);
+    }
+    for (name, inside) in FOLDERS {
+        let path = folder.path().join(inside);
+        fs::create_dir(&path)?;
+        command.env(name, path);
+    }
+    command.envs(variables.iter().map(|(name, value)| (name, value)));
+    command.env("SPARROW_TEST_PLATFORM", implementation.platform());
+    if full {
+        command.env("SPARROW_TEST_FULL", "1");
+    }
+    println!(
+        "$ SPARROW_TEST_PLATFORM='{}' cargo {} --no-fail-fast -- --test-threads=1",
+        implementation.platform(),
+        test.join(" ")
+    );
+    let log = folder.path().join("output");
+    let status = run_logged(&mut command, &log, if full { FULL_DEADLINE } else { DEADLINE })?;
+    let output = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
+    let outcome = judge(implementation, status, &output);
+    if outcome == Outcome::Passed {
+        for line in output.lines().filter(|line| line.starts_with("test result:")) {
+            println!("{line}");
+        }
+    } else {
+        println!("{output}");
+    }
+    Ok(outcome)
+}
+
+/// Runs it with both outputs in one file; `None` if the deadline came first.
+fn run_logged(command: &mut Command, log: &Path, deadline: Duration) -> Result<Option<ExitStatus>> {
+    let file = File::create(log)?;
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(file.try_clone()?)
+        .stderr(file)
+        // A group of its own, so that cargo's children end with it.
+        .process_group(0)
+        .spawn()
+        .context("starting cargo")?;
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if start.elapsed() > deadline {
+            // The shell's own `kill`: a bare machine has no program of that name.
+            let kill = format!("kill -KILL -{}", child.id());
+            Command::new("sh").args(["-c", &kill]).status()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn judge(implementation: Implementation, status: Option<ExitStatus>, output: &str) -> Outcome {
+    let Some(status) = status else {
+        return Outcome::Failed("did not end before the deadline".to_owned());
+    };
+    if !status.success() {
+        return Outcome::Failed(format!("cargo test ended with {status}"));
+    }
+    let ran: usize = output.lines().filter_map(passed_tests).sum();
+    if ran == 0 {
+        return Outcome::Failed("no test ran".to_owned());
+    }
+    if implementation == Implementation::Oclgrind {
+        let findings = oclgrind::findings(output);
+        if let Some(first) = findings.first() {
+            return Outcome::Failed(format!("{} findings of Oclgrind: {first}", findings.len()));
+        }
+    }
+    Outcome::Passed
+}
+
+/// Reads `test result: ok. 12 passed; ...`.
+fn passed_tests(line: &str) -> Option<usize> {
+    line.strip_prefix("test result: ok. ")?.split_once(" passed")?.0.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run_script(script: &str, deadline: Duration) -> (Option<ExitStatus>, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("output");
+        let status = run_logged(Command::new("sh").args(["-c", script]), &log, deadline).unwrap();
+        (status, fs::read_to_string(log).unwrap())
+    }
+
+    fn judged(script: &str) -> Outcome {
+        let (status, output) = run_script(script, Duration::from_secs(10));
+        judge(Implementation::Oclgrind, status, &output)
+    }
+
+    #[test]
+    fn a_run_passes_only_with_tests_that_passed_and_nothing_found() {
+        let result = "echo 'test result: ok. 3 passed; 0 failed'";
+        assert_eq!(judged(result), Outcome::Passed);
+        let failed = |outcome: Outcome, words: &str| matches!(outcome, Outcome::Failed(reason) if reason.contains(words));
+        assert!(failed(judged(&format!("{result}; exit 101")), "101"));
+        assert!(failed(judged("echo 'test result: ok. 0 passed; 0 failed'"), "no test ran"));
+        let finding = "printf 'Invalid read of size 4\\n\\tKernel: k\\n' >&2";
+        assert!(failed(
+            judged(&format!("{finding}; {result}")),
+            "Invalid read of size 4 (kernel k)"
+        ));
+    }
+
+    #[test]
+    fn the_deadline_ends_children_too() {
+        let start = Instant::now();
+        let (status, output) =
+            run_script("echo begun; sleep 60 & sleep 60", Duration::from_millis(200));
+        assert!(status.is_none());
+        assert_eq!(output, "begun\n");
+        assert!(start.elapsed() < Duration::from_secs(20));
+    }
+}

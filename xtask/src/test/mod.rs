@@ -1,0 +1,237 @@
+//! `cargo xtask test`: everything that has to hold before a change lands, in stages.
+//!
+//! Each stage prints the command it runs; all stages run even when one failed; the last lines say what
+//! passed, what failed, what was not tested and why, and how long each took.
+
+mod conformance;
+mod licences;
+mod metadata;
+mod oclgrind;
+mod stage;
+
+use crate::implementation::Implementation;
+use crate::provide::{self, Provided};
+use crate::{project, tidy};
+use anyhow::{Result, bail};
+use metadata::Metadata;
+use stage::Stage;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use xshell::{Shell, cmd};
+
+/// Options of `test`.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Whole products of parameters instead of a pairwise cover
+    #[arg(long)]
+    full: bool,
+    /// Only this stage; `conformance` means all that start so
+    #[arg(long)]
+    stage: Vec<String>,
+    /// Name the stages and stop
+    #[arg(long)]
+    list: bool,
+}
+
+/// How a stage ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Outcome {
+    Passed,
+    Failed(String),
+    NotTested(String),
+}
+
+/// What stages share.
+struct Bench {
+    root: PathBuf,
+    metadata: Metadata,
+    full: bool,
+    provided: Vec<(Implementation, Result<Provided, String>)>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    if arguments.list {
+        for stage in Stage::all() {
+            println!("{:22} {}", stage.name(), stage.purpose());
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let stages = select(&arguments.stage)?;
+    project::check_tools()?;
+    let root = project::root()?;
+    let start = Instant::now();
+    let bench = Bench {
+        metadata: Metadata::read(&root)?,
+        root,
+        full: arguments.full,
+        provided: provide_for(&stages)?,
+    };
+    println!("provided after {:.1} s", start.elapsed().as_secs_f64());
+
+    let mut results = Vec::new();
+    for stage in stages {
+        println!("\n== {}: {}", stage.name(), stage.purpose());
+        let start = Instant::now();
+        let outcome =
+            bench.run(stage).unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")));
+        results.push((stage, outcome, start.elapsed()));
+    }
+    print_summary(&results, start.elapsed());
+    let failed = results.iter().any(|(_, outcome, _)| matches!(outcome, Outcome::Failed(_)));
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The stages whose name is given, or starts with it before a dash; all if none is given.
+fn select(names: &[String]) -> Result<Vec<Stage>> {
+    let chosen = |stage: &Stage, name: &String| {
+        stage.name() == *name || stage.name().starts_with(&format!("{name}-"))
+    };
+    for name in names {
+        if !Stage::all().iter().any(|stage| chosen(stage, name)) {
+            bail!("no stage is called {name}; `cargo xtask test --list` names them");
+        }
+    }
+    let all = Stage::all().into_iter();
+    Ok(all.filter(|s| names.is_empty() || names.iter().any(|name| chosen(s, name))).collect())
+}
+
+/// What the stages need; what could not be had stays as the reason.
+fn provide_for(stages: &[Stage]) -> Result<Vec<(Implementation, Result<Provided, String>)>> {
+    let mut wanted = Vec::new();
+    for need in stages.iter().filter_map(|stage| stage.needs()) {
+        if !wanted.contains(&need) {
+            wanted.push(need);
+        }
+    }
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let options = provide::Options::from_environment(false)?;
+    let provide_one = |implementation: Implementation| {
+        let provided = provide::provide(implementation, &options);
+        match &provided {
+            Ok(provided) => println!("{implementation}: {}", provided.description()),
+            Err(error) => println!("{implementation}: not provided: {error:#}"),
+        }
+        (implementation, provided.map_err(|error| format!("{error:#}")))
+    };
+    Ok(wanted.into_iter().map(provide_one).collect())
+}
+
+impl Bench {
+    fn run(&self, stage: Stage) -> Result<Outcome> {
+        let sh = Shell::new()?;
+        sh.change_dir(&self.root);
+        let cargo = project::cargo();
+        // Named by value in commands below, so that what is printed can be typed.
+        let variables = match stage.needs().map(|need| self.provided(need)) {
+            None => Vec::new(),
+            Some(Ok(provided)) => provided.variables(),
+            Some(Err(outcome)) => return Ok(outcome),
+        };
+        for (name, value) in &variables {
+            sh.set_var(name, value);
+        }
+        if self.full {
+            sh.set_var("SPARROW_TEST_FULL", "1");
+        }
+        let conformance = self.metadata.has_package(conformance::PACKAGE);
+        match stage {
+            Stage::Fmt => cmd!(sh, "{cargo} fmt --all --check").run()?,
+            Stage::Clippy => {
+                cmd!(sh, "{cargo} clippy --locked --workspace --all-targets -- -D warnings")
+                    .run()?;
+            }
+            Stage::Tidy => {
+                if tidy::run()? != ExitCode::SUCCESS {
+                    return Ok(Outcome::Failed("house rules are broken".to_owned()));
+                }
+            }
+            Stage::Licences => return licences::check(&self.root, &self.metadata),
+            Stage::Unit => {
+                let exclude: &[&str] =
+                    if conformance { &["--exclude", conformance::PACKAGE] } else { &[] };
+                cmd!(sh, "{cargo} test --locked --workspace {exclude...} --tests").run()?;
+            }
+            Stage::Docs => {
+                sh.set_var("RUSTDOCFLAGS", "-D warnings");
+                cmd!(sh, "{cargo} doc --locked --workspace --lib --no-deps").run()?;
+            }
+            Stage::Doctests => cmd!(sh, "{cargo} test --locked --workspace --doc").run()?,
+            Stage::Examples => {
+                cmd!(sh, "{cargo} build --locked --workspace --examples").run()?;
+                for name in self.metadata.examples("sparrow-sparse") {
+                    cmd!(
+                        sh,
+                        "{cargo} run --locked --quiet --package sparrow-sparse --example {name}"
+                    )
+                    .run()?;
+                }
+            }
+            Stage::Conformance(_) if !conformance => {
+                let reason =
+                    format!("the workspace has no package called {}", conformance::PACKAGE);
+                return Ok(Outcome::NotTested(reason));
+            }
+            Stage::Conformance(implementation) => {
+                return conformance::run(&self.root, implementation, &variables, self.full);
+            }
+        }
+        Ok(Outcome::Passed)
+    }
+
+    /// The implementation, or how the stage that needs it ends: failed under CI.
+    fn provided(&self, wanted: Implementation) -> Result<&Provided, Outcome> {
+        let found = self.provided.iter().find(|(implementation, _)| *implementation == wanted);
+        match found {
+            Some((_, Ok(provided))) => Ok(provided),
+            Some((_, Err(reason))) => Err(missing(project::is_ci(), reason)),
+            None => Err(Outcome::Failed(format!("{wanted} was not asked for"))),
+        }
+    }
+}
+
+fn missing(ci: bool, reason: &str) -> Outcome {
+    if ci { Outcome::Failed(reason.to_owned()) } else { Outcome::NotTested(reason.to_owned()) }
+}
+
+fn print_summary(results: &[(Stage, Outcome, Duration)], whole: Duration) {
+    println!("\n{:22} {:>8}  result", "stage", "seconds");
+    let (mut passed, mut failed, mut not_tested) = (0, 0, 0);
+    for (stage, outcome, took) in results {
+        let (counter, text) = match outcome {
+            Outcome::Passed => (&mut passed, "passed".to_owned()),
+            Outcome::Failed(reason) => (&mut failed, format!("FAILED: {reason}")),
+            Outcome::NotTested(reason) => (&mut not_tested, format!("NOT TESTED: {reason}")),
+        };
+        *counter += 1;
+        println!("{:22} {:8.1}  {text}", stage.name(), took.as_secs_f64());
+    }
+    let seconds = whole.as_secs_f64();
+    println!("{passed} passed, {failed} failed, {not_tested} not tested in {seconds:.0} s");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_are_chosen_by_name_or_family() {
+        let names = |names: &[&str]| -> Vec<String> {
+            let names: Vec<_> = names.iter().map(|&name| name.to_owned()).collect();
+            select(&names).unwrap().iter().map(Stage::name).collect()
+        };
+        assert_eq!(names(&["clippy"]), ["clippy"]);
+        let family = ["conformance-pocl", "conformance-intel", "conformance-oclgrind"];
+        assert_eq!(names(&["conformance"]), family);
+        assert_eq!(names(&[]).len(), Stage::all().len());
+        assert!(select(&["conform".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn an_implementation_that_is_not_there_fails_under_ci_and_is_named_elsewhere() {
+        assert_eq!(missing(true, "no network"), Outcome::Failed("no network".to_owned()));
+        assert_eq!(missing(false, "no network"), Outcome::NotTested("no network".to_owned()));
+    }
+}

@@ -1,0 +1,66 @@
+//! The stages of `cargo xtask test`, cheap ones first.
+
+use crate::implementation::Implementation;
+
+/// One thing that has to hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    Fmt,
+    Tidy,
+    Licences,
+    Clippy,
+    Unit,
+    Docs,
+    Doctests,
+    Examples,
+    Conformance(Implementation),
+}
+
+impl Stage {
+    /// In the order in which they run.
+    pub(super) fn all() -> Vec<Stage> {
+        use Stage::{Clippy, Docs, Doctests, Examples, Fmt, Licences, Tidy, Unit};
+        let mut all = vec![Fmt, Tidy, Licences, Clippy, Unit, Docs, Doctests, Examples];
+        all.extend(Implementation::ALL.map(Stage::Conformance));
+        all
+    }
+
+    /// The word for `--stage`.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Stage::Fmt => "fmt".to_owned(),
+            Stage::Tidy => "tidy".to_owned(),
+            Stage::Licences => "licences".to_owned(),
+            Stage::Clippy => "clippy".to_owned(),
+            Stage::Unit => "unit".to_owned(),
+            Stage::Docs => "docs".to_owned(),
+            Stage::Doctests => "doctests".to_owned(),
+            Stage::Examples => "examples".to_owned(),
+            Stage::Conformance(implementation) => format!("conformance-{}", implementation.word()),
+        }
+    }
+
+    /// What it shows, in a few words.
+    pub(super) fn purpose(&self) -> String {
+        match self {
+            Stage::Fmt => "sources are formatted by rustfmt".to_owned(),
+            Stage::Tidy => "house rules hold".to_owned(),
+            Stage::Licences => "every dependency has an allowed licence and origin".to_owned(),
+            Stage::Clippy => "no warning in any target".to_owned(),
+            Stage::Unit => "unit, property and integration tests".to_owned(),
+            Stage::Docs => "documentation builds without warnings".to_owned(),
+            Stage::Doctests => "code in the documentation runs".to_owned(),
+            Stage::Examples => "examples build, and the library's run".to_owned(),
+            Stage::Conformance(implementation) => format!("device tests on {implementation}"),
+        }
+    }
+
+    /// The implementation that its programs run on.
+    pub(super) fn needs(&self) -> Option<Implementation> {
+        match self {
+            Stage::Fmt | Stage::Tidy | Stage::Licences | Stage::Clippy | Stage::Docs => None,
+            Stage::Unit | Stage::Doctests | Stage::Examples => Some(Implementation::Pocl),
+            Stage::Conformance(implementation) => Some(*implementation),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Where `unsafe` may stand.
+//!
+//! The compiler denies it everywhere (`unsafe_code`), and a module that needs it says so by an attribute
+//! with a reason. This rule keeps those modules to the rooms that the design names. Outside them only an
+//! `unsafe fn` may use it, whose caller answers for raw handles.
+
+use super::Finding;
+
+/// Folders and files where `unsafe` belongs, each with what it is for.
+const ROOMS: &[(&str, &str)] = &[
+    ("crates/cl-runtime/src/raw/", "OpenCL calls"),
+    ("crates/cl-runtime/src/rates.rs", "launches on arrays of its own"),
+    ("crates/csr-core/src/io/map.rs", "the file map"),
+    ("crates/sparrow/src/plan.rs", "the launch, after the checks that make it sound"),
+    ("crates/sparrow-bench/src/selftest/", "tests the door for arrays that are on the device"),
+    ("crates/sparrow-capi/", "a C interface"),
+    ("crates/sparrow-clsparse/", "a C interface"),
+    ("tests/", "stands for applications with raw handles of their own"),
+    ("examples/", "stands for applications with raw handles of their own"),
+    ("fuzz/", "stands for applications with raw handles of their own"),
+];
+
+/// Folders inside a crate that hold such programs too.
+const ROOMS_OF_CRATES: &[&str] = &["/tests/", "/examples/", "/benches/"];
+
+/// `unsafe` stands in its rooms or inside an `unsafe fn`.
+pub(super) fn unsafe_keeps_to_its_rooms(path: &str, text: &str) -> Vec<Finding> {
+    let room = ROOMS.iter().any(|(room, _)| path.starts_with(room))
+        || path.starts_with("crates/") && ROOMS_OF_CRATES.iter().any(|room| path.contains(room));
+    if room || !path.ends_with(".rs") {
+        return Vec::new();
+    }
+    let mut findings = Vec::new();
+    // The indentation at which the `unsafe fn` around us ends; rustfmt makes that exact.
+    let mut function: Option<usize> = None;
+    for (index, line) in text.lines().enumerate() {
+        let code = code_of(line);
+        let code = code.trim();
+        let indent = line.len() - line.trim_start().len();
+        if function.is_none() && has_word(code, "unsafe") {
+            if is_unsafe_function(code) {
+                function = Some(indent);
+            } else {
+                let message = "`unsafe` outside its rooms and outside an `unsafe fn`";
+                findings.push(Finding::new(path, index + 1, message));
+            }
+        }
+        let ends = code.starts_with('}') || code.ends_with(';') || code.ends_with("{}");
+        if function == Some(indent) && ends {
+            function = None;
+        }
+    }
+    findings
+}
+
+/// The line without what it quotes and without its comment.
+fn code_of(line: &str) -> String {
+    let mut code = String::with_capacity(line.len());
+    let (mut quoted, mut escaped) = (false, false);
+    for c in line.chars() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            _ if quoted => {}
+            '/' if code.ends_with('/') => break,
+            c => code.push(c),
+        }
+    }
+    code
+}
+
+fn is_unsafe_function(code: &str) -> bool {
+    ["unsafe fn ", "unsafe extern "].iter().any(|words| code.contains(words))
+        && code.contains("fn ")
+}
+
+fn has_word(code: &str, word: &str) -> bool {
+    let boundary = |c: Option<char>| {
+        c.is_none_or(|c| !c.is_alphanumeric() && c != '_' && c != '`' && c != '"')
+    };
+    code.match_indices(word).any(|(at, _)| {
+        boundary(code[..at].chars().next_back()) && boundary(code[at + word.len()..].chars().next())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BLOCK: &str = "//! Head.\nfn read() {\n    unsafe { call() };\n}\n";
+    const FUNCTION: &str = "//! Head.\nimpl X {\n    /// # Safety\n    /// Valid.\n    \
+        pub unsafe fn read(\n        x: u8,\n    ) {\n        \
+        // SAFETY: as above.\n        unsafe { call(x) };\n    }\n\n    fn other() {\n    }\n}\n";
+
+    #[test]
+    fn a_block_outside_the_rooms_is_found() {
+        let findings = unsafe_keeps_to_its_rooms("crates/sparrow/src/matrix.rs", BLOCK);
+        assert_eq!(findings.len(), 1);
+        assert_eq!(findings[0].line, 3);
+        assert!(unsafe_keeps_to_its_rooms("crates/cl-runtime/src/raw/buffer.rs", BLOCK).is_empty());
+        assert!(
+            unsafe_keeps_to_its_rooms("crates/sparrow/examples/own_queue.rs", BLOCK).is_empty()
+        );
+        assert_eq!(unsafe_keeps_to_its_rooms("crates/cl-runtime/src/buffer.rs", BLOCK).len(), 1);
+    }
+
+    #[test]
+    fn a_function_that_passes_the_duty_on_may_use_it_until_its_end() {
+        let path = "crates/sparrow/src/matrix.rs";
+        assert!(unsafe_keeps_to_its_rooms(path, FUNCTION).is_empty());
+        let block = concat!("fn other() {\n        uns", "afe { call(1) };\n");
+        let after = FUNCTION.replace("fn other() {\n", block);
+        assert_eq!(unsafe_keeps_to_its_rooms(path, &after).len(), 1);
+    }
+
+    #[test]
+    fn markers_and_lint_names_are_other_words() {
+        let text = "//! Head.\n#![deny(unsafe_code)]\n/// `unsafe` is explained.\n\
+            #[expect(unsafe_code, reason = \"implements an unsafe method\")]\nimpl X for Y {\n}\n";
+        assert!(unsafe_keeps_to_its_rooms("crates/sparrow/src/lib.rs", text).is_empty());
+        let marker = "//! Head.\nunsafe impl Send for X {}\n";
+        assert_eq!(unsafe_keeps_to_its_rooms("crates/sparrow/src/lib.rs", marker).len(), 1);
+    }
+}
