@@ -2,8 +2,13 @@
 //
 // Between groups of one launch OpenCL C 1.2 orders nothing, so a carry travels as 32-bit words that are
 // written and read by atomics alone; every device has those, so f64 needs no 64-bit atomics. Who may
-// read is settled by a counter: a group publishes its words, fences, and raises the counter; the group
-// that raises it to the full number has arrived last and reads them all. Nobody waits for anybody.
+// read is settled by a counter: a group publishes its words, then raises the counter; the group that
+// raises it to the full number has arrived last and reads them all. Nobody waits for anybody.
+//
+// That the words are published before the counter is raised rests on data, not on a fence: what is added
+// to the counter is computed from what the exchanges returned, so they must have been carried out. (The
+// fences of OpenCL C 1.2 reach no further than the group: NVIDIA compiles mem_fence to membar.cta. Where
+// a device-wide fence can be named, it is put there as well.) `zero` is 0, but only the host knows.
 //
 // The counter is never cleared: it is compared with launch * arrivals, modulo 2^32, where `launch`
 // counts the launches of this workspace from 1.
@@ -17,13 +22,21 @@ typedef union {
     uint words[ACC_WORDS];
 } carry_t;
 
-// One item calls it. The carry is readable by whoever arrives last.
-void carry_publish(volatile global uint *carries, const ulong slot, const acc_t sum)
+#ifdef __NV_CL_C_VERSION
+#define DEVICE_FENCE() asm volatile("membar.gl;" ::: "memory")
+#else
+#define DEVICE_FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#endif
+
+// One item calls it. Returns what was in the carry before: a proof that it was published.
+uint carry_publish(volatile global uint *carries, const ulong slot, const acc_t sum)
 {
     carry_t carry;
     carry.sum = sum;
+    uint before = 0;
     for (uint word = 0; word < ACC_WORDS; ++word)
-        atomic_xchg(carries + slot * ACC_WORDS + word, carry.words[word]);
+        before |= atomic_xchg(carries + slot * ACC_WORDS + word, carry.words[word]);
+    return before;
 }
 
 // Any item of the group that arrived last may call it.
@@ -35,13 +48,14 @@ acc_t carry_read(volatile global uint *carries, const ulong slot)
     return carry.sum;
 }
 
-// The item that published calls it. True in the group that is last of `arrivals`.
-int arrives_last(volatile global uint *counter, const uint launch, const uint arrivals)
+// The item that published calls it, with the proof. True in the group that is last of `arrivals`.
+int arrives_last(volatile global uint *counter, const uint launch, const uint arrivals,
+                 const uint proof, const uint zero)
 {
-    mem_fence(CLK_GLOBAL_MEM_FENCE);
-    const int is_last = atomic_inc(counter) + 1 == launch * arrivals;
-    mem_fence(CLK_GLOBAL_MEM_FENCE);
-    return is_last;
+    DEVICE_FENCE();
+    const uint arrived = atomic_add(counter, 1 + (proof & zero)) + 1;
+    DEVICE_FENCE();
+    return arrived == launch * arrivals;
 }
 
 #endif

@@ -114,7 +114,7 @@ void spin_until_initialised(volatile global uint *flags, const ulong block, cons
 #else
         atomic_xchg((volatile global uint *)(y + row), as_uint(start));
 #endif
-        mem_fence(CLK_GLOBAL_MEM_FENCE);
+        DEVICE_FENCE();
         atomic_xor(flags + block, 1u);
     } else {
         while (atomic_or(flags + block - share, 0u) == waits_on)
@@ -134,6 +134,7 @@ kernel void csr_adaptive(ARRAY_PARAMETER(const ulong, row_blocks),
                          SCALAR_PARAMETER(alpha),
                          SCALAR_PARAMETER(beta),
                          const uint launch,
+                         const uint zero,
                          ARRAY_PARAMETER(uint, counters),
                          ARRAY_PARAMETER(uint, carries))
 {
@@ -214,6 +215,7 @@ kernel void csr_adaptive(ARRAY_PARAMETER(const ulong, row_blocks),
         atomic_add_real(y, row, alpha * sum);
     }
     (void)launch;
+    (void)zero;
     (void)carries_buffer;
     (void)carries_start;
     (void)is_last_local;
@@ -223,8 +225,8 @@ kernel void csr_adaptive(ARRAY_PARAMETER(const ulong, row_blocks),
     const ulong row_block = block - group;
     const uint shares = (uint)((offsets[row_end] - first + SHARE - 1) / SHARE);
     if (item == 0) {
-        carry_publish(carries, block, sum);
-        is_last_local[0] = arrives_last(counters + row_block, launch, shares);
+        const uint proof = carry_publish(carries, block, sum);
+        is_last_local[0] = arrives_last(counters + row_block, launch, shares, proof, zero);
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (!is_last_local[0])

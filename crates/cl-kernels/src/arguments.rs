@@ -164,6 +164,8 @@ mod tests {
         check::<crate::csr_scalar::Arguments<()>>(crate::csr_scalar::SOURCE);
         check::<crate::csr_vector::Arguments<()>>(crate::csr_vector::SOURCE);
         check::<crate::csr_adaptive::Arguments<()>>(crate::csr_adaptive::SOURCE);
+        check::<crate::csr_adaptive_plan::CountArguments<()>>(crate::csr_adaptive_plan::SOURCE);
+        check::<crate::csr_adaptive_plan::WriteArguments<()>>(crate::csr_adaptive_plan::SOURCE);
         check::<crate::rates::ReadArguments<()>>(crate::rates::SOURCE);
         check::<crate::rates::CopyArguments<()>>(crate::rates::SOURCE);
     }

@@ -101,6 +101,8 @@ arguments! {
         beta: Scalar<M>,
         /// Launches of this workspace so far, this one included.
         launch: u32,
+        /// 0, which the compiler must not know: it ties the order of atomics to data.
+        zero: u32,
         /// Arrivals (with SPIN: flags): one 32-bit word a block.
         counters: Array<M>,
         /// Partial sums of cut rows: one accumulator a block.

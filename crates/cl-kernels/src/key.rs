@@ -168,6 +168,7 @@ mod tests {
         check::<crate::csr_scalar::CsrScalar>(crate::csr_scalar::SOURCE);
         check::<crate::csr_vector::CsrVector>(crate::csr_vector::SOURCE);
         check::<crate::csr_adaptive::CsrAdaptive>(crate::csr_adaptive::SOURCE);
+        check::<crate::csr_adaptive_plan::CsrAdaptivePlan>(crate::csr_adaptive_plan::SOURCE);
         check::<crate::rates::Rates>(crate::rates::SOURCE);
     }
 }

@@ -17,6 +17,7 @@ mod select;
 mod source;
 
 pub mod csr_adaptive;
+pub mod csr_adaptive_plan;
 pub mod csr_scalar;
 pub mod csr_vector;
 pub mod rates;

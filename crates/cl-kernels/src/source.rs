@@ -18,15 +18,17 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 8] = sources![
+pub(crate) const SOURCES: [Source; 10] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "group/reduce.h",
     "group/carry.h",
+    "group/scan.h",
     "measure/rates.cl",
     "spmv/csr_scalar.cl",
     "spmv/csr_vector.cl",
     "spmv/csr_adaptive.cl",
+    "spmv/csr_adaptive_plan.cl",
 ];
 
 /// Why a source cannot be put together.

@@ -5,16 +5,31 @@ use std::marker::PhantomData;
 use cl_kernels::csr_adaptive::CsrAdaptive as AdaptiveParameters;
 use cl_kernels::csr_scalar::CsrScalar as ScalarParameters;
 use cl_kernels::csr_vector::CsrVector as VectorParameters;
-use cl_kernels::{Accumulate, Algorithm, Choice, KernelKey, Parameters, Scalar, select};
+use cl_kernels::{
+    Accumulate, Algorithm, Choice, DeviceType, KernelKey, Parameters, Scalar, select,
+};
 use cl_runtime::raw::Memory;
 use cl_runtime::spmv::{
-    CsrAdaptive, CsrScalar, CsrVector, Operands, Specialisation, Spmv, Variant, Workspace,
+    CsrAdaptive, CsrScalar, CsrVector, DeviceRowBlocks, Operands, Specialisation, Spmv, Variant,
+    Workspace,
 };
 use cl_runtime::{DeviceArray, Event, Matrix, Queue};
-use csr_core::plan::csr_adaptive::RowBlocks;
+use csr_core::plan::csr_adaptive::{RowBlockRules, RowBlocks};
 use csr_core::{Offset, PatternView, Value, ValueType};
 
 use crate::{Error, Result, Tables};
+
+/// Where a plan is computed; the plan is the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Planning {
+    /// On the host where it has the pattern or the device is a CPU, else on the device.
+    #[default]
+    Automatic,
+    /// On the host; row offsets it does not have are read back.
+    OnHost,
+    /// On the device; a few bytes are read back.
+    OnDevice,
+}
 
 /// What a plan is asked for; the default is the automatic choice.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +42,8 @@ pub struct PlanOptions {
     pub accumulate: Accumulate,
     /// Whether alpha and beta will come as device pointers.
     pub scalars_on_device: bool,
+    /// Where the plan is computed.
+    pub planning: Planning,
     /// Hyper-parameters by name, over what the device table says.
     pub parameters: Vec<(String, u32)>,
     /// The device tables; `None` takes the environment's.
@@ -80,8 +97,7 @@ pub struct Plan<V, O = u32> {
 }
 
 impl<V: Value, O: Offset> Plan<V, O> {
-    /// Plans for a matrix on the device. Algorithms that need the row offsets on the host read them
-    /// back once; [`Plan::with_pattern_blocking`] spares that.
+    /// Plans for a matrix on the device, by what is on the device ([`Planning::Automatic`]).
     ///
     /// # Errors
     /// Parameters that break a rule, a device that lacks the value type, a kernel that does not build.
@@ -162,20 +178,14 @@ impl<V: Value, O: Offset> Plan<V, O> {
                 let defaults = AdaptiveParameters::default_for(V::TYPE);
                 let parameters = resolve(&tables, device, V::TYPE, defaults, options)?;
                 let rules = options.variant.rules(&parameters);
-                let row_blocks = match offsets {
-                    Some(offsets) => RowBlocks::from_offsets(offsets, rules)?,
-                    None => {
-                        let offsets = matrix.offsets().read_blocking(queue)?;
-                        RowBlocks::from_offsets(&offsets, rules)?
-                    }
-                };
-                let spmv = CsrAdaptive::new_blocking(
-                    queue,
+                let row_blocks = row_blocks(queue, matrix, offsets, options.planning, rules)?;
+                let spmv = CsrAdaptive::new(
+                    queue.context(),
                     specialisation,
                     parameters,
                     options.variant,
                     tables.groups_progress(device),
-                    &row_blocks,
+                    row_blocks,
                 )?;
                 (Box::new(spmv), options.variant.parameters(parameters).to_string())
             }
@@ -296,6 +306,31 @@ impl<V: Value, O: Offset> Plan<V, O> {
     pub fn is_repeatable(&self) -> bool {
         self.spmv.is_repeatable()
     }
+}
+
+/// Row blocks, cut where `planning` says. A CPU device's memory is the host's, and the host cuts faster.
+fn row_blocks<V: Value, O: Offset>(
+    queue: &Queue,
+    matrix: &Matrix<V, O>,
+    offsets: Option<&[O]>,
+    planning: Planning,
+    rules: RowBlockRules,
+) -> Result<DeviceRowBlocks> {
+    let is_cpu = queue.context().device().traits().device_type == DeviceType::Cpu;
+    let on_host = match planning {
+        Planning::Automatic => offsets.is_some() || is_cpu,
+        Planning::OnHost => true,
+        Planning::OnDevice => false,
+    };
+    if !on_host {
+        let offsets = matrix.offsets();
+        return Ok(DeviceRowBlocks::cut_blocking(queue, offsets, matrix.nnz(), rules)?);
+    }
+    let row_blocks = match offsets {
+        Some(offsets) => RowBlocks::from_offsets(offsets, rules)?,
+        None => RowBlocks::from_offsets(&matrix.offsets().read_blocking(queue)?, rules)?,
+    };
+    Ok(DeviceRowBlocks::upload_blocking(queue, &row_blocks)?)
 }
 
 /// Defaults, under what the tables say, under what the options say.

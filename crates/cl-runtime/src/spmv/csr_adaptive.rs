@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use cl_kernels::csr_adaptive::{self, Arguments, FEATURE_SPIN};
 use cl_kernels::{Accumulate, Algorithm, Array, KernelKey, ParameterError};
-use csr_core::plan::csr_adaptive::{
-    LengthBreak, RowBlock, RowBlockRules, RowBlocks, StreamReduction,
-};
+use csr_core::plan::csr_adaptive::{LengthBreak, RowBlockRules, StreamReduction};
 
 use super::workspace::OwnerId;
-use super::{Operands, Specialisation, Spmv, Workspace, check_value_type};
+use super::{DeviceRowBlocks, Operands, Specialisation, Spmv, Workspace, check_value_type};
 use crate::launch::{Size, launch};
-use crate::{Context, DeviceArray, Error, Event, Program, Queue, Result};
+use crate::{Context, Error, Event, Program, Queue, Result};
 
 /// The steps of the paper's Figure 10, each with everything before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -119,28 +117,26 @@ pub struct CsrAdaptive {
     owner: OwnerId,
     program: Arc<Program>,
     variant: Variant,
-    row_blocks: DeviceArray<RowBlock>,
+    row_blocks: DeviceRowBlocks,
     group_size: usize,
-    cuts_rows: bool,
 }
 
 impl CsrAdaptive {
-    /// Builds the program and uploads `row_blocks`, which were cut by the variant's rules
-    /// ([`Variant::rules`]) for the matrix to come.
+    /// Builds the program for `row_blocks`, which were cut by the variant's rules ([`Variant::rules`])
+    /// for the matrix to come.
     ///
     /// # Errors
     /// Parameters that break a rule, row blocks of other rules, a device without the value type, a
     /// kernel that does not build; with [`Variant::Spin`], a device whose groups are not known to make
     /// progress (`groups_progress` is false), or compensated sums, which no float atomic can add.
-    pub fn new_blocking(
-        queue: &Queue,
+    pub fn new(
+        context: &Context,
         specialisation: Specialisation,
         parameters: csr_adaptive::CsrAdaptive,
         variant: Variant,
         groups_progress: bool,
-        row_blocks: &RowBlocks,
+        row_blocks: DeviceRowBlocks,
     ) -> Result<Self> {
-        let context = queue.context();
         let parameters = variant.parameters(parameters);
         check_value_type(context, specialisation.value_type)?;
         parameters.check(
@@ -163,14 +159,13 @@ impl CsrAdaptive {
             owner: OwnerId::new(),
             program: context.program(&key)?,
             variant,
-            row_blocks: DeviceArray::upload_blocking(queue, row_blocks.entries())?,
+            row_blocks,
             group_size: parameters.group_size as usize,
-            cuts_rows: row_blocks.cut_rows() > 0,
         })
     }
 
     fn blocks(&self) -> usize {
-        self.row_blocks.len() - 1
+        self.row_blocks.count()
     }
 
     /// 32-bit words of the workspace: a counter and an accumulator a block, where rows are cut.
@@ -178,7 +173,7 @@ impl CsrAdaptive {
         let key = self.key();
         let compensated = if key.accumulate == Accumulate::Compensated { 2 } else { 1 };
         let accumulator_words = key.value_type.accumulator().size_bytes() / 4 * compensated;
-        if self.cuts_rows { self.blocks() * (1 + accumulator_words) } else { 0 }
+        if self.row_blocks.cut_rows() > 0 { self.blocks() * (1 + accumulator_words) } else { 0 }
     }
 }
 
@@ -227,7 +222,7 @@ impl Spmv for CsrAdaptive {
     }
 
     fn plan_bytes(&self) -> usize {
-        self.row_blocks.size_bytes()
+        self.row_blocks.entries().size_bytes()
     }
 
     fn workspace_bytes(&self) -> usize {
@@ -235,7 +230,7 @@ impl Spmv for CsrAdaptive {
     }
 
     fn is_repeatable(&self) -> bool {
-        !(self.cuts_rows && self.variant.long_rows() == LongRows::Spin)
+        !(self.row_blocks.cut_rows() > 0 && self.variant.long_rows() == LongRows::Spin)
     }
 
     fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
@@ -255,7 +250,7 @@ impl Spmv for CsrAdaptive {
         // as the blocks they were made for.
         workspace.run(self.owner, queue, wait, |parts| unsafe {
             let arguments = Arguments {
-                row_blocks: self.row_blocks.argument(),
+                row_blocks: self.row_blocks.entries().argument(),
                 offsets: operands.offsets,
                 columns: operands.columns,
                 values: operands.values,
@@ -264,6 +259,7 @@ impl Spmv for CsrAdaptive {
                 alpha: operands.alpha,
                 beta: operands.beta,
                 launch: parts.launch,
+                zero: 0,
                 counters: parts.scratch,
                 carries: Array {
                     memory: parts.scratch.memory,

@@ -1,6 +1,7 @@
 //! y = alpha A x + beta y on the device: one file an algorithm, behind one trait.
 
 mod csr_adaptive;
+mod csr_adaptive_plan;
 mod csr_scalar;
 mod csr_vector;
 mod workspace;
@@ -14,6 +15,7 @@ use crate::raw::Memory;
 use crate::{Context, Error, Event, Queue, Result};
 
 pub use csr_adaptive::{CsrAdaptive, LongRows, Variant};
+pub use csr_adaptive_plan::DeviceRowBlocks;
 pub use csr_scalar::CsrScalar;
 pub use csr_vector::CsrVector;
 pub use workspace::Workspace;

@@ -188,7 +188,11 @@ impl RowBlocks {
 }
 
 impl RowBlockRules {
-    fn check(&self) -> Result<()> {
+    /// Refuses rules that no kernel can follow.
+    ///
+    /// # Errors
+    /// The first rule that is broken, with its limit.
+    pub fn check(&self) -> Result<()> {
         let refuse = |what, value: usize, limit: u64| {
             Err(Error::TooSmall { what, value: value as u64, limit })
         };

@@ -123,7 +123,7 @@ pub fn run<V: Value, O: Offset>(
         accumulate: case.accumulate,
         scalars_on_device: case.scalars_on_device,
         parameters: case.parameters.clone(),
-        tables: None,
+        ..PlanOptions::default()
     };
     let plan = Plan::new_blocking(queue, &a, &options)?;
     let mut workspace = plan.workspace_blocking(queue)?;

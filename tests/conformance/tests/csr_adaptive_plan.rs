@@ -1,0 +1,87 @@
+//! Row blocks cut on the device are the blocks the host cuts, bit for bit.
+
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test panics when its claim is broken")]
+
+use cl_runtime::spmv::{DeviceRowBlocks, Variant};
+use conformance::queue;
+use csr_core::Offset;
+use csr_core::plan::csr_adaptive::{ROWS_PER_CHUNK, RowBlockRules, RowBlocks};
+use sparrow::{DeviceArray, Queue};
+
+const PARAMETERS: cl_kernels::csr_adaptive::CsrAdaptive = cl_kernels::csr_adaptive::CsrAdaptive {
+    group_size: 64,
+    nnz_per_wg: 512,
+    num_rows_stream: 2,
+    nnz_multiplier: 2,
+};
+
+/// Row lengths with every kind of block: none, few, many nonzeros, and rows that are cut.
+fn lengths(rows: usize, seed: u64) -> Vec<usize> {
+    csr_core::random_vector::<f64>(seed, rows)
+        .into_iter()
+        .map(|random| match (random.abs() * 1000.0) as usize {
+            0..400 => (random.abs() * 70.0) as usize,
+            400..900 => (random.abs() * 100.0) as usize,
+            900..990 => 100 + (random.abs() * 200.0) as usize,
+            990..997 => 500 + (random.abs() * 40.0) as usize,
+            _ => (random.abs() * 6000.0) as usize,
+        })
+        .collect()
+}
+
+fn check<O: Offset>(queue: &Queue, lengths: &[usize], rules: RowBlockRules) {
+    let mut sum = 0;
+    let mut offsets = vec![O::zeroed()];
+    for length in lengths {
+        sum += length;
+        offsets.push(O::try_from_usize(sum).unwrap());
+    }
+    let expected = RowBlocks::from_offsets(&offsets, rules).unwrap();
+    // Behind an element offset, as an application's arrays may be.
+    let padded: Vec<O> = [O::zeroed(); 3].into_iter().chain(offsets.iter().copied()).collect();
+    let on_device = DeviceArray::upload_blocking(queue, &padded).unwrap();
+    let on_device = on_device.slice(3..padded.len()).unwrap();
+    let found = DeviceRowBlocks::cut_blocking(queue, &on_device, sum, rules).unwrap();
+    assert_eq!(found.cut_rows(), expected.cut_rows());
+    let entries = found.entries().read_blocking(queue).unwrap();
+    if let Some(at) =
+        (0..expected.entries().len()).find(|&at| entries.get(at) != expected.entries().get(at))
+    {
+        panic!(
+            "entry {at} is {:?} where the host has {:?}; {} rows, {rules:?}",
+            entries.get(at),
+            expected.entries()[at],
+            lengths.len()
+        );
+    }
+    assert_eq!(entries.len(), expected.entries().len());
+}
+
+#[test]
+fn the_device_cuts_the_blocks_the_host_cuts() {
+    let queue = queue();
+    let rows = [
+        0,
+        1,
+        2,
+        63,
+        ROWS_PER_CHUNK - 1,
+        ROWS_PER_CHUNK,
+        ROWS_PER_CHUNK + 1,
+        3 * ROWS_PER_CHUNK + 77,
+    ];
+    for variant in Variant::ALL {
+        for (seed, &rows) in rows.iter().enumerate() {
+            check::<u32>(&queue, &lengths(rows, seed as u64), variant.rules(&PARAMETERS));
+        }
+    }
+    check::<u64>(&queue, &lengths(9000, 9), Variant::Full.rules(&PARAMETERS));
+}
+
+#[test]
+fn empty_rows_and_rows_of_one_length_are_cut_alike() {
+    let queue = queue();
+    for length in [0, 1, 31, 32, 128, 129, 511, 512, 513, 1024, 1025] {
+        check::<u32>(&queue, &vec![length; 5000], Variant::Full.rules(&PARAMETERS));
+    }
+}
