@@ -20,6 +20,7 @@ pub mod csr_adaptive;
 pub mod csr_adaptive_plan;
 pub mod csr_scalar;
 pub mod csr_vector;
+pub mod gather_values;
 pub mod rates;
 
 pub use algorithm::Algorithm;

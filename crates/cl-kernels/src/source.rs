@@ -18,12 +18,13 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 10] = sources![
+pub(crate) const SOURCES: [Source; 11] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "group/reduce.h",
     "group/carry.h",
     "group/scan.h",
+    "format/gather_values.cl",
     "measure/rates.cl",
     "spmv/csr_scalar.cl",
     "spmv/csr_vector.cl",

@@ -17,6 +17,7 @@ mod queue;
 mod rates;
 pub mod raw;
 pub mod spmv;
+mod transposed;
 
 pub use array::DeviceArray;
 pub use context::Context;
@@ -26,3 +27,4 @@ pub use matrix::Matrix;
 pub use program::{BinaryCache, Program};
 pub use queue::{Event, Queue};
 pub use rates::Rates;
+pub use transposed::TransposedMatrix;

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cl_kernels::MatrixShape;
-use csr_core::{CsrView, Offset, Value};
+use csr_core::{CsrView, Offset, PatternView, Value};
 
 use crate::{Context, DeviceArray, Error, Queue, Result};
 
@@ -19,6 +19,7 @@ pub struct Matrix<V, O = u32> {
     columns: DeviceArray<u32>,
     values: DeviceArray<V>,
     pattern_id: u64,
+    values_id: u64,
     longest_row: usize,
 }
 
@@ -28,15 +29,29 @@ impl<V: Value, O: Offset> Matrix<V, O> {
     /// # Errors
     /// An array above the device's largest allocation, or a device without the value type's arithmetic.
     pub fn upload_blocking(queue: &Queue, matrix: CsrView<'_, V, O>) -> Result<Self> {
-        let pattern = matrix.pattern();
+        let values = DeviceArray::upload_blocking(queue, matrix.values())?;
+        Self::from_pattern_blocking(queue, matrix.pattern(), values)
+    }
+
+    /// Uploads a pattern and joins it with values that are on the device.
+    ///
+    /// # Errors
+    /// An array above the device's largest allocation, or not one value a nonzero.
+    pub fn from_pattern_blocking(
+        queue: &Queue,
+        pattern: PatternView<'_, O>,
+        values: DeviceArray<V>,
+    ) -> Result<Self> {
+        check_values(values.len(), pattern.nnz())?;
         Ok(Matrix {
             context: queue.context().clone(),
-            cols: matrix.cols(),
+            cols: pattern.cols(),
             offsets: DeviceArray::upload_blocking(queue, pattern.offsets())?,
             columns: DeviceArray::upload_blocking(queue, pattern.columns())?,
-            values: DeviceArray::upload_blocking(queue, matrix.values())?,
-            pattern_id: next_pattern_id(),
-            longest_row: (0..matrix.rows()).map(|row| pattern.row_len(row)).max().unwrap_or(0),
+            values,
+            pattern_id: next_id(),
+            values_id: next_id(),
+            longest_row: (0..pattern.rows()).map(|row| pattern.row_len(row)).max().unwrap_or(0),
         })
     }
 
@@ -69,9 +84,9 @@ impl<V: Value, O: Offset> Matrix<V, O> {
         let host_offsets = offsets.read_blocking(queue)?;
         let lengths = host_offsets.windows(2).map(|pair| pair[1].to_usize() - pair[0].to_usize());
         let longest_row = lengths.max().unwrap_or(0);
-        let pattern_id = next_pattern_id();
+        let (pattern_id, values_id) = (next_id(), next_id());
         let context = queue.context().clone();
-        Ok(Matrix { context, cols, offsets, columns, values, pattern_id, longest_row })
+        Ok(Matrix { context, cols, offsets, columns, values, pattern_id, values_id, longest_row })
     }
 
     /// Reads the pattern back and checks every invariant.
@@ -90,13 +105,7 @@ impl<V: Value, O: Offset> Matrix<V, O> {
     /// # Errors
     /// Not one value a nonzero.
     pub fn with_values(&self, values: DeviceArray<V>) -> Result<Self> {
-        if values.len() != self.nnz() {
-            return Err(Error::Mismatch(format!(
-                "{} values for a pattern of {} nonzeros",
-                values.len(),
-                self.nnz()
-            )));
-        }
+        check_values(values.len(), self.nnz())?;
         Ok(Matrix {
             context: self.context.clone(),
             cols: self.cols,
@@ -104,6 +113,7 @@ impl<V: Value, O: Offset> Matrix<V, O> {
             columns: self.columns.slice(0..self.columns.len())?,
             values,
             pattern_id: self.pattern_id,
+            values_id: next_id(),
             longest_row: self.longest_row,
         })
     }
@@ -113,14 +123,15 @@ impl<V: Value, O: Offset> Matrix<V, O> {
     /// # Errors
     /// Not one value a nonzero, or the driver's own failure.
     pub fn write_values_blocking(&mut self, queue: &Queue, values: &[V]) -> Result<()> {
-        if values.len() != self.nnz() {
-            return Err(Error::Mismatch(format!(
-                "{} values for a pattern of {} nonzeros",
-                values.len(),
-                self.nnz()
-            )));
-        }
+        check_values(values.len(), self.nnz())?;
+        self.values_changed();
         self.values.write_blocking(queue, values)
+    }
+
+    /// Says that the application has changed the values in its own buffer. Plans that keep a copy of the
+    /// values in another order refuse to launch until it is brought up to date.
+    pub fn values_changed(&mut self) {
+        self.values_id = next_id();
     }
 
     /// Rows of the matrix.
@@ -172,13 +183,25 @@ impl<V: Value, O: Offset> Matrix<V, O> {
         self.offsets.size_bytes() + self.columns.size_bytes() + self.values.size_bytes()
     }
 
+    /// Changes whenever the values do.
+    pub fn values_id(&self) -> u64 {
+        self.values_id
+    }
+
     /// Equal for matrices that share a pattern.
     pub fn pattern_id(&self) -> u64 {
         self.pattern_id
     }
 }
 
-fn next_pattern_id() -> u64 {
+fn check_values(values: usize, nnz: usize) -> Result<()> {
+    if values != nnz {
+        return Err(Error::Mismatch(format!("{values} values for a pattern of {nnz} nonzeros")));
+    }
+    Ok(())
+}
+
+fn next_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }

@@ -50,7 +50,7 @@ pub use cl_runtime::{
 };
 pub use csr_core::{Coo, Csr, CsrView, Offset, OffsetType, PatternView, Value, ValueType};
 pub use error::{Error, Result};
-pub use plan::{Coefficient, Plan, PlanOptions, Planning, Product};
+pub use plan::{Coefficient, Op, Plan, PlanOptions, Planning, Product};
 pub use tables::Tables;
 
 /// Formats, files, generators and the host's own products, without a device.

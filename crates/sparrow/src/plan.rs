@@ -1,7 +1,5 @@
 //! Plans: an algorithm chosen, parametrised and bound to a pattern, ready to launch.
 
-use std::marker::PhantomData;
-
 use cl_kernels::csr_adaptive::CsrAdaptive as AdaptiveParameters;
 use cl_kernels::csr_scalar::CsrScalar as ScalarParameters;
 use cl_kernels::csr_vector::CsrVector as VectorParameters;
@@ -13,7 +11,7 @@ use cl_runtime::spmv::{
     CsrAdaptive, CsrScalar, CsrVector, DeviceRowBlocks, Operands, Specialisation, Spmv, Variant,
     Workspace,
 };
-use cl_runtime::{DeviceArray, Event, Matrix, Queue};
+use cl_runtime::{DeviceArray, Event, Matrix, Queue, TransposedMatrix};
 use csr_core::plan::csr_adaptive::{RowBlockRules, RowBlocks};
 use csr_core::{Offset, PatternView, Value, ValueType};
 
@@ -31,11 +29,25 @@ pub enum Planning {
     OnDevice,
 }
 
+/// Which matrix multiplies x.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Op {
+    /// A itself.
+    #[default]
+    Normal,
+    /// A transposed, through a transposed copy that the plan keeps: x has `rows` elements and y `cols`,
+    /// and [`Plan::plan_bytes`] counts the copy. New values reach it by
+    /// [`Plan::update_values_blocking`].
+    Transpose,
+}
+
 /// What a plan is asked for; the default is the automatic choice.
 #[derive(Clone, Debug, Default)]
 pub struct PlanOptions {
     /// The algorithm; `None` chooses one for the matrix and the device.
     pub algorithm: Option<Algorithm>,
+    /// Which matrix multiplies x.
+    pub op: Op,
     /// The steps of CSR-Adaptive that are on; other algorithms have one variant.
     pub variant: Variant,
     /// How products are summed.
@@ -93,7 +105,7 @@ pub struct Plan<V, O = u32> {
     choice: Choice,
     parameters: String,
     pattern_id: u64,
-    values: PhantomData<fn() -> (V, O)>,
+    transposed: Option<TransposedMatrix<V, O>>,
 }
 
 impl<V: Value, O: Offset> Plan<V, O> {
@@ -106,7 +118,15 @@ impl<V: Value, O: Offset> Plan<V, O> {
         matrix: &Matrix<V, O>,
         options: &PlanOptions,
     ) -> Result<Self> {
-        Self::build(queue, matrix, None, options)
+        match options.op {
+            Op::Normal => Self::build(queue, matrix, None, None, options),
+            Op::Transpose => {
+                let offsets = matrix.offsets().read_blocking(queue)?;
+                let columns = matrix.columns().read_blocking(queue)?;
+                let pattern = PatternView::new(matrix.cols(), &offsets, &columns)?;
+                Self::build_transposed(queue, matrix, pattern, options)
+            }
+        }
     }
 
     /// Plans for a matrix on the device whose pattern the host has too.
@@ -135,15 +155,31 @@ impl<V: Value, O: Offset> Plan<V, O> {
                 matrix.nnz()
             )));
         }
-        Self::build(queue, matrix, Some(pattern.offsets()), options)
+        match options.op {
+            Op::Normal => Self::build(queue, matrix, Some(pattern.offsets()), None, options),
+            Op::Transpose => Self::build_transposed(queue, matrix, pattern, options),
+        }
+    }
+
+    fn build_transposed(
+        queue: &Queue,
+        matrix: &Matrix<V, O>,
+        pattern: PatternView<'_, O>,
+        options: &PlanOptions,
+    ) -> Result<Self> {
+        let transposed = TransposedMatrix::new_blocking(queue, matrix, pattern)?;
+        Self::build(queue, matrix, None, Some(transposed), options)
     }
 
     fn build(
         queue: &Queue,
         matrix: &Matrix<V, O>,
         offsets: Option<&[O]>,
+        transposed: Option<TransposedMatrix<V, O>>,
         options: &PlanOptions,
     ) -> Result<Self> {
+        let pattern_id = matrix.pattern_id();
+        let matrix = transposed.as_ref().map_or(matrix, TransposedMatrix::matrix);
         let device = queue.context().device().traits();
         let choice = match options.algorithm {
             Some(algorithm) => Choice { algorithm, reason: "asked for by name".to_owned() },
@@ -191,8 +227,7 @@ impl<V: Value, O: Offset> Plan<V, O> {
             }
             other => return Err(Error::Mismatch(format!("{other} has no launch"))),
         };
-        let pattern_id = matrix.pattern_id();
-        Ok(Plan { spmv, choice, parameters, pattern_id, values: PhantomData })
+        Ok(Plan { spmv, choice, parameters, pattern_id, transposed })
     }
 
     /// A new workspace: one serves one launch in flight.
@@ -216,16 +251,26 @@ impl<V: Value, O: Offset> Plan<V, O> {
         wait: &[Event],
     ) -> Result<Event> {
         let Product { alpha, a, x, beta, y } = product;
-        if a.pattern_id() != self.pattern_id {
-            let text = "the matrix does not share the pattern the plan was made for";
-            return Err(Error::Mismatch(text.to_owned()));
-        }
+        self.check_pattern(a)?;
         if !queue.context().is_same(a.context()) {
             let text = "the queue belongs to another context than the matrix";
             return Err(Error::Mismatch(text.to_owned()));
         }
-        check_length("x", x.len(), "columns", a.cols())?;
-        check_length("y", y.len(), "rows", a.rows())?;
+        let a = match &self.transposed {
+            None => a,
+            Some(transposed) if transposed.values_id() == a.values_id() => transposed.matrix(),
+            Some(_) => {
+                let text = "the matrix's values have changed since the plan's transposed copy was made; \
+                            update_values_blocking brings it up to date";
+                return Err(Error::Mismatch(text.to_owned()));
+            }
+        };
+        let (columns, rows) = match self.transposed {
+            None => ("columns", "rows"),
+            Some(_) => ("rows", "columns"),
+        };
+        check_length("x", x.len(), columns, a.cols())?;
+        check_length("y", y.len(), rows, a.rows())?;
         let operands = Operands {
             rows: a.rows(),
             offsets: a.offsets().argument(),
@@ -267,6 +312,27 @@ impl<V: Value, O: Offset> Plan<V, O> {
         }
     }
 
+    /// Brings the plan's copy of the values up to date, where it keeps one ([`Op::Transpose`]); else does
+    /// nothing.
+    ///
+    /// # Errors
+    /// A matrix of another pattern, or the driver's own failure.
+    pub fn update_values_blocking(&mut self, queue: &Queue, matrix: &Matrix<V, O>) -> Result<()> {
+        self.check_pattern(matrix)?;
+        match &mut self.transposed {
+            Some(transposed) => Ok(transposed.update_values_blocking(queue, matrix)?),
+            None => Ok(()),
+        }
+    }
+
+    fn check_pattern(&self, matrix: &Matrix<V, O>) -> Result<()> {
+        if matrix.pattern_id() != self.pattern_id {
+            let text = "the matrix does not share the pattern the plan was made for";
+            return Err(Error::Mismatch(text.to_owned()));
+        }
+        Ok(())
+    }
+
     /// What runs, and why.
     pub fn choice(&self) -> &Choice {
         &self.choice
@@ -292,9 +358,9 @@ impl<V: Value, O: Offset> Plan<V, O> {
         self.spmv.key()
     }
 
-    /// Bytes of the plan on the device, beyond the CSR arrays.
+    /// Bytes of the plan on the device, beyond the CSR arrays; a transposed copy included.
     pub fn plan_bytes(&self) -> usize {
-        self.spmv.plan_bytes()
+        self.spmv.plan_bytes() + self.transposed.as_ref().map_or(0, TransposedMatrix::size_bytes)
     }
 
     /// Bytes a workspace takes on the device.
