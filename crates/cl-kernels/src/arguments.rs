@@ -167,6 +167,7 @@ mod tests {
         check::<crate::csr_adaptive_plan::CountArguments<()>>(crate::csr_adaptive_plan::SOURCE);
         check::<crate::csr_adaptive_plan::WriteArguments<()>>(crate::csr_adaptive_plan::SOURCE);
         check::<crate::gather_values::Arguments<()>>(crate::gather_values::SOURCE);
+        check::<crate::longest_row::Arguments<()>>(crate::longest_row::SOURCE);
         check::<crate::rates::ReadArguments<()>>(crate::rates::SOURCE);
         check::<crate::rates::CopyArguments<()>>(crate::rates::SOURCE);
     }

@@ -49,6 +49,9 @@ pub struct DeviceEntry {
     /// Whether groups of one launch make progress while others wait: a fact no query tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups_progress: Option<bool>,
+    /// Bytes of the last cache before memory, where the device's own answer is another cache's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_bytes: Option<u64>,
     /// `kernel.<algorithm>.<value type>`: parameter names and values.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kernel: BTreeMap<String, BTreeMap<String, BTreeMap<String, u32>>>,

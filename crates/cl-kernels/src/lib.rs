@@ -21,6 +21,7 @@ pub mod csr_adaptive_plan;
 pub mod csr_scalar;
 pub mod csr_vector;
 pub mod gather_values;
+pub mod longest_row;
 pub mod rates;
 
 pub use algorithm::Algorithm;

@@ -18,13 +18,14 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 11] = sources![
+pub(crate) const SOURCES: [Source; 12] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "group/reduce.h",
     "group/carry.h",
     "group/scan.h",
     "format/gather_values.cl",
+    "format/longest_row.cl",
     "measure/rates.cl",
     "spmv/csr_scalar.cl",
     "spmv/csr_vector.cl",

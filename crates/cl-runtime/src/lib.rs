@@ -11,6 +11,7 @@ mod context;
 mod device;
 mod error;
 mod launch;
+mod longest_row;
 mod matrix;
 mod program;
 mod queue;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cl_kernels::MatrixShape;
 use csr_core::{CsrView, Offset, PatternView, Value};
 
+use crate::longest_row::longest_row_blocking;
 use crate::{Context, DeviceArray, Error, Queue, Result};
 
 /// A sparse matrix in compressed rows in device memory.
@@ -56,7 +57,8 @@ impl<V: Value, O: Offset> Matrix<V, O> {
     }
 
     /// Borrows a matrix whose arrays the application already has on the device: `rows + 1` offsets,
-    /// and as many columns as values. Reads the offsets back once, to know the longest row.
+    /// and as many columns as values. Finds the longest row there
+    /// and reads 4 bytes back.
     ///
     /// # Safety
     /// The arrays hold a valid pattern: offsets from 0 to nnz that never fall, columns below `cols`.
@@ -81,9 +83,7 @@ impl<V: Value, O: Offset> Matrix<V, O> {
                 values.len()
             )));
         }
-        let host_offsets = offsets.read_blocking(queue)?;
-        let lengths = host_offsets.windows(2).map(|pair| pair[1].to_usize() - pair[0].to_usize());
-        let longest_row = lengths.max().unwrap_or(0);
+        let longest_row = longest_row_blocking(queue, &offsets)?;
         let (pattern_id, values_id) = (next_id(), next_id());
         let context = queue.context().clone();
         Ok(Matrix { context, cols, offsets, columns, values, pattern_id, values_id, longest_row })

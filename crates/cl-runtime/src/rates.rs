@@ -46,13 +46,15 @@ impl Rates {
         );
         let program = context.program(&key)?;
 
-        // Past the cache by far, yet small enough for the smallest device: an eighth of what it gives.
+        // Past any cache by far (a GPU may answer for its first level only), yet small enough for the
+        // smallest device: an eighth of what it gives at once.
+        let least = if traits.device_type == DeviceType::Cpu { 64 << 20 } else { 1 << 30 };
         let largest = (traits.max_allocation_bytes / 8).max(1 << 20);
-        let bytes = (8 * traits.cache_bytes).clamp(64 << 20, 1 << 30).min(largest) as usize;
+        let bytes = (4 * traits.cache_bytes).clamp(least, 1 << 30).min(largest) as usize;
         let source = DeviceArray::<[f32; 4]>::upload_blocking(queue, &vec![[1.0; 4]; bytes / 16])?;
         let target = DeviceArray::<[f32; 4]>::upload_blocking(queue, &vec![[0.0; 4]; bytes / 16])?;
         let count = source.len() as u32;
-        let groups = (traits.compute_units as usize * 16).min(source.len().div_ceil(group_size));
+        let groups = (traits.compute_units as usize * 64).min(source.len().div_ceil(group_size));
         let size = Size { groups, group_size };
 
         let read = ReadArguments { count, source: source.argument(), target: target.argument() };

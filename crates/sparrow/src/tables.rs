@@ -77,6 +77,13 @@ impl Tables {
         })
     }
 
+    /// Bytes of a device's last cache before memory: as stated, else as the device answers.
+    pub fn cache_bytes(&self, device: &DeviceTraits) -> u64 {
+        let stated = self.matches(device).into_iter();
+        let stated = stated.filter_map(|(_, found)| found.entry.cache_bytes).next();
+        stated.unwrap_or(device.cache_bytes)
+    }
+
     /// Whether groups of one launch are known to make progress on a device; unknown is no.
     pub fn groups_progress(&self, device: &DeviceTraits) -> bool {
         let stated = self.matches(device).into_iter();

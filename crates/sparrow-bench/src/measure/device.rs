@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use csr_core::verify::Oracle;
 use csr_core::{Csr, Offset, Value};
-use sparrow::{DeviceArray, Matrix, Plan, PlanOptions, Product, Queue, Rates, Workspace};
+use sparrow::{DeviceArray, Matrix, Plan, PlanOptions, Product, Queue, Rates, Tables, Workspace};
 
 use super::{MeasureError, Origin, Samples, Shape, Subject, add_times, summation, untimed_record};
 use crate::Record;
@@ -80,7 +80,8 @@ pub fn measure_on_device<V: Value, O: Offset>(
         ..PlanOptions::default()
     };
     let x: Vec<V::Accum> = csr_core::random_vector(origin.making.seed, matrix.cols());
-    let cache_bytes = queue.context().device().traits().cache_bytes as usize;
+    let device = queue.context().device().traits();
+    let cache_bytes = Tables::from_environment()?.cache_bytes(device) as usize;
     let copies = match subject.is_cold {
         true => (4 * cache_bytes).div_ceil(matrix.size_bytes().max(1)).clamp(2, 64),
         false => 1,
