@@ -3,15 +3,36 @@
 #ifndef GROUP_REDUCE_H
 #define GROUP_REDUCE_H
 
-#include "item/accumulate.h"
+#include "subgroup/reduce.h"
 
 // Adds up each run of `width` neighbouring items; width is a power of two that divides GROUP_SIZE.
-// All items of the group call it with the same width; `scratch` holds GROUP_SIZE sums and may be used
-// again at once. Valid in the first item of each run.
+// All items of the group call it with the same width; `scratch` holds GROUP_SIZE sums. Other items may
+// still be reading it when the call begins, and it may be written again at once when the call is over.
+// Valid in the first item of each run.
+//
+// The order depends on `width` alone.
 acc_t group_reduce_runs(const acc_t mine, local acc_t *scratch, const uint width)
 {
     const uint item = (uint)get_local_id(0);
+#ifdef SUB_GROUP_WIDTH
+    if (width <= SUB_GROUP_WIDTH)
+        return sub_group_reduce_runs(mine, width);
+    // Each item adds up its like in every sub-group of the run, the first sub-group adds up its items.
+    barrier(CLK_LOCAL_MEM_FENCE);
+    scratch[item] = mine;
+    barrier(CLK_LOCAL_MEM_FENCE);
     acc_t sum = mine;
+    if ((item & (width - 1)) < SUB_GROUP_WIDTH) {
+        sum = acc_zero();
+        for (uint at = item & (SUB_GROUP_WIDTH - 1); at < width; at += SUB_GROUP_WIDTH)
+            sum = acc_add(sum, scratch[(item & ~(width - 1)) + at]);
+        sum = sub_group_reduce_runs(sum, SUB_GROUP_WIDTH);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return sum;
+#else
+    acc_t sum = mine;
+    barrier(CLK_LOCAL_MEM_FENCE);
     scratch[item] = sum;
     for (uint half_width = width >> 1; half_width > 0; half_width >>= 1) {
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -22,6 +43,7 @@ acc_t group_reduce_runs(const acc_t mine, local acc_t *scratch, const uint width
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     return sum;
+#endif
 }
 
 // Adds up all items of the group. All items call it; valid in item 0.

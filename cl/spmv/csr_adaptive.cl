@@ -202,7 +202,6 @@ kernel void csr_adaptive(ARRAY_PARAMETER(const ulong, row_blocks),
                              (uint)(offsets[my_row] - first) + (item & (width - 1)),
                              (uint)(offsets[my_row + 1] - first), width);
     }
-    barrier(CLK_LOCAL_MEM_FENCE); // every product is read before sums take their place
     sum = group_reduce_runs(sum, products, width);
     if (!is_share && my_row < row_end && (item & (width - 1)) == 0)
         store_result(y, my_row, alpha, sum, beta);

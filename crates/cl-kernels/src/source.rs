@@ -18,9 +18,10 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 12] = sources![
+pub(crate) const SOURCES: [Source; 13] = sources![
     "item/scalar.h",
     "item/accumulate.h",
+    "subgroup/reduce.h",
     "group/reduce.h",
     "group/carry.h",
     "group/scan.h",

@@ -12,8 +12,10 @@ use csr_core::ValueType;
 use crate::{Error, Result};
 
 /// The shipped files: name and text.
-const SHIPPED: [(&str, &str); 1] =
-    [("data/tuning/papers.toml", include_str!("../../../data/tuning/papers.toml"))];
+const SHIPPED: [(&str, &str); 2] = [
+    ("data/tuning/nvidia-h200.toml", include_str!("../../../data/tuning/nvidia-h200.toml")),
+    ("data/tuning/papers.toml", include_str!("../../../data/tuning/papers.toml")),
+];
 
 /// The tables that apply in this process, strongest first. Cheap to clone.
 #[derive(Clone, Debug)]

@@ -78,6 +78,9 @@ fn entries(device: &Device, tables: &Tables) -> String {
         if let Some(progress) = found.entry.groups_progress {
             text.push_str(&format!("      groups_progress = {progress}\n"));
         }
+        if let Some(cache_bytes) = found.entry.cache_bytes {
+            text.push_str(&format!("      cache_bytes = {cache_bytes}\n"));
+        }
         for (algorithm, value_types) in &found.entry.kernel {
             for (value_type, parameters) in value_types {
                 let parameters = parameters.iter().map(|(name, value)| format!("{name}={value}"));
@@ -100,6 +103,7 @@ fn as_json(device: &Device, tables: &Tables) -> serde_json::Value {
                 "matched_by": found.by,
                 "origin": found.entry.origin,
                 "groups_progress": found.entry.groups_progress,
+                "cache_bytes": found.entry.cache_bytes,
                 "kernel": found.entry.kernel,
             })
         })
