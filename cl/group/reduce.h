@@ -3,7 +3,7 @@
 #ifndef GROUP_REDUCE_H
 #define GROUP_REDUCE_H
 
-#include "subgroup/reduce.h"
+#include "item/accumulate.h"
 
 // Adds up each run of `width` neighbouring items; width is a power of two that divides GROUP_SIZE.
 // All items of the group call it with the same width; `scratch` holds GROUP_SIZE sums. Other items may
@@ -14,23 +14,6 @@
 acc_t group_reduce_runs(const acc_t mine, local acc_t *scratch, const uint width)
 {
     const uint item = (uint)get_local_id(0);
-#ifdef SUB_GROUP_WIDTH
-    if (width <= SUB_GROUP_WIDTH)
-        return sub_group_reduce_runs(mine, width);
-    // Each item adds up its like in every sub-group of the run, the first sub-group adds up its items.
-    barrier(CLK_LOCAL_MEM_FENCE);
-    scratch[item] = mine;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    acc_t sum = mine;
-    if ((item & (width - 1)) < SUB_GROUP_WIDTH) {
-        sum = acc_zero();
-        for (uint at = item & (SUB_GROUP_WIDTH - 1); at < width; at += SUB_GROUP_WIDTH)
-            sum = acc_add(sum, scratch[(item & ~(width - 1)) + at]);
-        sum = sub_group_reduce_runs(sum, SUB_GROUP_WIDTH);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return sum;
-#else
     acc_t sum = mine;
     barrier(CLK_LOCAL_MEM_FENCE);
     scratch[item] = sum;
@@ -43,7 +26,6 @@ acc_t group_reduce_runs(const acc_t mine, local acc_t *scratch, const uint width
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     return sum;
-#endif
 }
 
 // Adds up all items of the group. All items call it; valid in item 0.

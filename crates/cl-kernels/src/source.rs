@@ -18,10 +18,9 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 13] = sources![
+pub(crate) const SOURCES: [Source; 12] = sources![
     "item/scalar.h",
     "item/accumulate.h",
-    "subgroup/reduce.h",
     "group/reduce.h",
     "group/carry.h",
     "group/scan.h",
