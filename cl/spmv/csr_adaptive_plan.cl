@@ -3,8 +3,9 @@
 //
 // Chunks of ROWS_PER_CHUNK rows are independent; a work-group takes one. Greedy cutting is a chain (each
 // block begins where the one before ends), but where a block that began at row i would end depends on i
-// alone. So the items first find that end for every row of the chunk, in parallel, and then one item
-// follows the chain through local memory and marks where blocks begin.
+// alone. So the items find that end for every row of the chunk, in parallel, and with it the row at which
+// the chain would leave the item's own rows; one item hops along those exits, from item to item; and
+// each item marks the blocks that begin in its rows.
 //
 //   count_row_blocks   marks block starts (a bitmap) and counts entries, chunk by chunk; the group that
 //                      arrives last turns the counts into places and leaves the totals for the host,
@@ -12,7 +13,7 @@
 //   write_row_blocks   writes the entries of each chunk to their place.
 //
 // A row whose end is looked for by binary search costs at most 12 reads of the offsets, all within the
-// chunk. Local memory: 2 bytes a row of the chunk, and 8 an item.
+// chunk. Local memory: 4 bytes a row of the chunk, and 8 an item.
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 256 // items of a work-group: divides ROWS_PER_CHUNK
 #endif
@@ -23,6 +24,11 @@
 #define ROWS_PER_CHUNK 4096
 #define ROWS_PER_ITEM (ROWS_PER_CHUNK / GROUP_SIZE)
 #define WORDS_PER_CHUNK (ROWS_PER_CHUNK / 32)
+
+// What all groups add to.
+#define CUT_ROWS 0
+#define TOO_MANY 1
+#define ARRIVALS 2
 
 #define LONG_ROW 128
 #define SHORT_ROW 32
@@ -59,9 +65,12 @@ kernel void count_row_blocks(const uint rows,
                              const uint zero,
                              ARRAY_PARAMETER(uint, starts),
                              ARRAY_PARAMETER(uint, places),
-                             ARRAY_PARAMETER(uint, totals))
+                             ARRAY_PARAMETER(uint, totals),
+                             ARRAY_PARAMETER(uint, results))
 {
     local ushort ends[ROWS_PER_CHUNK];
+    local ushort exits[ROWS_PER_CHUNK];
+    local uint entered_at[GROUP_SIZE];
     local uint scratch[GROUP_SIZE];
     local uint bitmap[WORDS_PER_CHUNK];
     local int is_last_local[1];
@@ -77,6 +86,7 @@ kernel void count_row_blocks(const uint rows,
 
     for (uint word = item; word < WORDS_PER_CHUNK; word += GROUP_SIZE)
         bitmap[word] = 0;
+    entered_at[item] = ROWS_PER_CHUNK;
 
     // The next long and the next short row after this item's rows.
     uint next_long = ROWS_PER_CHUNK;
@@ -97,12 +107,17 @@ kernel void count_row_blocks(const uint rows,
         uint end = end_by_nnz(chunk_offsets, start, chunk_rows, nnz_per_block);
         if (breaks_lengths)
             end = min(end, max(next_long, next_short));
-        ends[start] = (ushort)max(end, start + 1);
+        end = max(end, start + 1);
+        ends[start] = (ushort)end;
+        exits[start] = end < my_last ? exits[end] : (ushort)end;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item == 0)
-        for (uint start = 0; start < chunk_rows; start = ends[start])
-            bitmap[start / 32] |= 1u << (start % 32);
+        for (uint start = 0; start < chunk_rows; start = exits[start])
+            entered_at[start / ROWS_PER_ITEM] = start;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint start = entered_at[item]; start < my_last; start = ends[start])
+        atomic_or(bitmap + start / 32, 1u << (start % 32));
     barrier(CLK_LOCAL_MEM_FENCE);
 
     ulong entries = 0;
@@ -126,13 +141,13 @@ kernel void count_row_blocks(const uint rows,
     const uint too_many = entries > 0x7fffffffu;
     uint count;
     group_scan_exclusive(too_many ? 0 : (uint)entries, scratch, &count);
-    if (cut_rows != 0)
-        atomic_add(totals + 1, cut_rows);
-    if (too_many)
-        atomic_or(totals + 2, 1u);
+    uint cut_and_too_many;
+    group_scan_exclusive(cut_rows | too_many << 16, scratch, &cut_and_too_many);
     if (item == 0) {
-        const uint proof = atomic_xchg(places + chunk, count);
-        is_last_local[0] = arrives_last(totals + 3, 1, chunks, proof, zero);
+        const uint proof = atomic_xchg(places + chunk, count)
+                         | atomic_add(totals + CUT_ROWS, cut_and_too_many & 0xffffu)
+                         | atomic_or(totals + TOO_MANY, cut_and_too_many >> 16);
+        is_last_local[0] = arrives_last(totals + ARRIVALS, 1, chunks, proof, zero);
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (!is_last_local[0])
@@ -152,8 +167,14 @@ kernel void count_row_blocks(const uint rows,
         atomic_xchg(places + at, place);
         place += here;
     }
-    if (item == 0)
-        atomic_xchg(totals, all);
+    // The totals go to the host and are left as they were found, for the next plan.
+    if (item == 0) {
+        global uint *restrict results = results_buffer + results_start;
+        results[0] = all;
+        results[1] = atomic_xchg(totals + CUT_ROWS, 0u);
+        results[2] = atomic_xchg(totals + TOO_MANY, 0u);
+        atomic_xchg(totals + ARRIVALS, 0u);
+    }
 }
 
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
@@ -210,11 +231,15 @@ kernel void write_row_blocks(const uint rows,
             block_rows, (ulong)chunk_offsets[end] - chunk_offsets[start], share);
         const ulong entry = (ulong)(first + start) << 32;
         place -= of_block;
-        for (uint group = 0; group < of_block; ++group)
-            row_blocks[place + group] = entry | group;
-        // The log2 of items that reduce each row of a Stream block.
-        if (block_rows >= num_rows_stream && block_rows <= reduction_size)
-            row_blocks[place] = entry | (31 - clz(reduction_size / block_rows));
+        if (of_block > 1) {
+            for (uint group = 0; group < of_block; ++group)
+                row_blocks[place + group] = entry | group;
+        } else {
+            // The log2 of items that reduce each row of a Stream block.
+            const int is_stream = block_rows >= num_rows_stream && block_rows <= reduction_size;
+            row_blocks[place] =
+                entry | (is_stream ? 31 - clz(reduction_size / block_rows) : 0);
+        }
         end = start;
     }
     if (chunk == 0 && item == 0)

@@ -10,8 +10,11 @@ pub const SOURCE: &str = "spmv/csr_adaptive_plan.cl";
 /// 32-bit words of block starts a chunk of rows has.
 pub const START_WORDS_PER_CHUNK: usize = csr_core::plan::csr_adaptive::ROWS_PER_CHUNK / 32;
 
-/// 32-bit words of totals: entries, cut rows, whether a chunk has too many entries, arrivals.
-pub const TOTAL_WORDS: usize = 4;
+/// 32-bit words that all groups add to: cut rows, whether a chunk has too many entries, arrivals.
+pub const TOTAL_WORDS: usize = 3;
+
+/// 32-bit words of results: entries, cut rows, whether a chunk has too many entries.
+pub const RESULT_WORDS: usize = 3;
 
 parameters! {
     /// Parameters of `csr_adaptive_plan`.
@@ -55,8 +58,10 @@ arguments! {
         starts: Array<M>,
         /// Where the entries of each chunk go: chunks.
         places: Array<M>,
-        /// [`TOTAL_WORDS`], all 0 before.
+        /// [`TOTAL_WORDS`], all 0 before and after.
         totals: Array<M>,
+        /// [`RESULT_WORDS`].
+        results: Array<M>,
     }
 }
 

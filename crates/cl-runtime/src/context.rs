@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cl_kernels::KernelKey;
 
 use crate::raw::{ContextHandle, DeviceId};
+use crate::spmv::PlanScratch;
 use crate::{BinaryCache, Device, Error, Program, Result};
 
 /// A context with one device, owned or the application's. Cheap to clone; clones share the programs.
@@ -20,6 +21,7 @@ struct Shared {
     device: Device,
     cache: BinaryCache,
     programs: Mutex<HashMap<KernelKey, Arc<Program>>>,
+    plan_scratch: Mutex<Option<PlanScratch>>,
 }
 
 impl Context {
@@ -60,7 +62,8 @@ impl Context {
 
     fn from_parts(handle: ContextHandle, device: Device, cache: BinaryCache) -> Self {
         let programs = Mutex::new(HashMap::new());
-        Context { shared: Arc::new(Shared { handle, device, cache, programs }) }
+        let plan_scratch = Mutex::new(None);
+        Context { shared: Arc::new(Shared { handle, device, cache, programs, plan_scratch }) }
     }
 
     /// The device.
@@ -86,6 +89,15 @@ impl Context {
         let program = Arc::new(Program::build(self, key, &self.shared.cache)?);
         programs.insert(key.clone(), program.clone());
         Ok(program)
+    }
+
+    /// What the last plan left for the next to scribble on; two at once make their own.
+    pub(crate) fn take_plan_scratch(&self) -> Option<PlanScratch> {
+        self.shared.plan_scratch.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    pub(crate) fn keep_plan_scratch(&self, scratch: PlanScratch) {
+        *self.shared.plan_scratch.lock().unwrap_or_else(PoisonError::into_inner) = Some(scratch);
     }
 
     /// Refuses an allocation the device cannot make, by name.

@@ -175,10 +175,11 @@ fn query(id: DeviceId) -> Result<DeviceTraits> {
         driver: id.text(cl::CL_DRIVER_VERSION),
         version: id.text(cl::CL_DEVICE_VERSION),
         architecture,
-        device_type: if kind & cl::CL_DEVICE_TYPE_GPU != 0 {
-            DeviceType::Gpu
-        } else if kind & cl::CL_DEVICE_TYPE_CPU != 0 {
+        // A simulator (Oclgrind) calls itself every kind; it runs on the CPU.
+        device_type: if kind & cl::CL_DEVICE_TYPE_CPU != 0 {
             DeviceType::Cpu
+        } else if kind & cl::CL_DEVICE_TYPE_GPU != 0 {
+            DeviceType::Gpu
         } else {
             DeviceType::Accelerator
         },

@@ -1,7 +1,8 @@
 //! Row blocks on the device: uploaded, or cut there from row offsets that are there already.
 
 use cl_kernels::csr_adaptive_plan::{
-    CountArguments, CsrAdaptivePlan, SOURCE, START_WORDS_PER_CHUNK, TOTAL_WORDS, WriteArguments,
+    CountArguments, CsrAdaptivePlan, RESULT_WORDS, SOURCE, START_WORDS_PER_CHUNK, TOTAL_WORDS,
+    WriteArguments,
 };
 use cl_kernels::{Accumulate, KernelKey};
 use csr_core::plan::csr_adaptive::{
@@ -10,7 +11,7 @@ use csr_core::plan::csr_adaptive::{
 use csr_core::{Offset, ValueType};
 
 use crate::launch::{Size, launch};
-use crate::{DeviceArray, Error, Queue, Result};
+use crate::{Context, DeviceArray, Error, Queue, Result};
 
 /// Row blocks of a pattern, in device memory.
 #[derive(Debug)]
@@ -34,7 +35,7 @@ impl DeviceRowBlocks {
     }
 
     /// Cuts the rows of a matrix of `nnz` nonzeros on the device, into the blocks that
-    /// [`RowBlocks::build`] would cut. Reads 16 bytes back.
+    /// [`RowBlocks::build`] would cut. Reads 12 bytes back.
     ///
     /// # Errors
     /// Rules that no kernel can follow, more blocks than can be counted, or the driver's own failure.
@@ -59,10 +60,8 @@ impl DeviceRowBlocks {
         let chunks = rows.div_ceil(ROWS_PER_CHUNK);
         let size = Size { groups: chunks, group_size: parameters.group_size as usize };
 
-        let totals = DeviceArray::upload_blocking(queue, &[0u32; TOTAL_WORDS])?;
-        let scratch = DeviceArray::<u32>::allocate(context, chunks * (1 + START_WORDS_PER_CHUNK))?;
-        let places = scratch.slice(0..chunks)?;
-        let starts = scratch.slice(chunks..scratch.len())?;
+        let scratch = PlanScratch::take_blocking(queue, chunks)?;
+        let [totals, results, places, starts] = scratch.parts(chunks)?;
         let count = CountArguments {
             rows: rows as u32,
             offsets: offsets.argument(),
@@ -73,13 +72,14 @@ impl DeviceRowBlocks {
             starts: starts.argument(),
             places: places.argument(),
             totals: totals.argument(),
+            results: results.argument(),
         };
         // SAFETY: the scratch arrays are as long as `chunks` demands, and the offsets are a pattern's.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
             launch(queue, &mut program.kernel("count_row_blocks")?, &count, size, &[])?
         };
-        let counted = totals.read_blocking(queue)?;
+        let counted = results.read_blocking(queue)?;
         let (blocks, cut_rows, has_too_many) = (counted[0], counted[1], counted[2] != 0);
         if has_too_many {
             let what = "the number of row blocks of 4096 rows";
@@ -105,6 +105,7 @@ impl DeviceRowBlocks {
             unsafe { launch(queue, &mut program.kernel("write_row_blocks")?, &write, size, &[])? };
         // Launches may follow on other queues.
         written.wait()?;
+        scratch.give_back(context);
         Ok(DeviceRowBlocks { rules, entries, cut_rows: cut_rows as usize })
     }
 
@@ -126,6 +127,40 @@ impl DeviceRowBlocks {
     /// Rows that several groups share.
     pub fn cut_rows(&self) -> usize {
         self.cut_rows
+    }
+}
+
+/// Memory that cutting scribbles on, kept by the context from one plan to the next: half a byte a row.
+#[derive(Debug)]
+pub(crate) struct PlanScratch {
+    words: DeviceArray<u32>,
+}
+
+impl PlanScratch {
+    /// Scratch for at least `chunks` chunks: the context's, or new. Its totals are 0; whoever fails on the
+    /// way does not give it back.
+    fn take_blocking(queue: &Queue, chunks: usize) -> Result<Self> {
+        let words = TOTAL_WORDS + RESULT_WORDS + chunks * (1 + START_WORDS_PER_CHUNK);
+        match queue.context().take_plan_scratch() {
+            Some(scratch) if scratch.words.len() >= words => Ok(scratch),
+            _ => Ok(PlanScratch { words: DeviceArray::upload_blocking(queue, &vec![0; words])? }),
+        }
+    }
+
+    fn give_back(self, context: &Context) {
+        context.keep_plan_scratch(self);
+    }
+
+    /// Totals, results, places and starts.
+    fn parts(&self, chunks: usize) -> Result<[DeviceArray<u32>; 4]> {
+        let lengths = [TOTAL_WORDS, RESULT_WORDS, chunks, chunks * START_WORDS_PER_CHUNK];
+        let mut first = 0;
+        let mut part = |length: usize| {
+            first += length;
+            self.words.slice(first - length..first)
+        };
+        let [totals, results, places, starts] = lengths;
+        Ok([part(totals)?, part(results)?, part(places)?, part(starts)?])
     }
 }
 
