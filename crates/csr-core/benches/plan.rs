@@ -2,7 +2,6 @@
 //! Throughput is in rows; the goal is 2 ns a row on one thread.
 
 #![expect(clippy::expect_used, reason = "a benchmark of its own inputs")]
-#![expect(missing_docs, reason = "criterion's macros make the items")]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use csr_core::Csr;

@@ -1,7 +1,6 @@
 //! The host's own product: `cargo bench --bench product`. Throughput is in nonzeros.
 
 #![expect(clippy::expect_used, reason = "a benchmark of its own inputs")]
-#![expect(missing_docs, reason = "criterion's macros make the items")]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use csr_core::Csr;
