@@ -12,8 +12,8 @@
 //                      which reads 12 bytes and allocates exactly.
 //   write_row_blocks   writes the entries of each chunk to their place.
 //
-// A row whose end is looked for by binary search costs at most 12 reads of the offsets, all within the
-// chunk. Local memory: 4 bytes a row of the chunk, and 8 an item.
+// The end from an item's last row is found by binary search over the chunk's offsets, the others by going
+// back from there. Local memory: 4 bytes a row of the chunk, and 8 an item.
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 256 // items of a work-group: divides ROWS_PER_CHUNK
 #endif
@@ -98,15 +98,18 @@ kernel void count_row_blocks(const uint rows,
     }
     next_long = group_scan_least_after(next_long, scratch, ROWS_PER_CHUNK);
     next_short = group_scan_least_after(next_short, scratch, ROWS_PER_CHUNK);
-    // Where a block would end that began at each row.
+    // Where a block would end that began at each row: never later than from the row after it.
+    uint within = chunk_rows;
+    if (my_first < my_last)
+        within = end_by_nnz(chunk_offsets, my_last - 1, chunk_rows, nnz_per_block);
     for (uint row = my_last; row > my_first; --row) {
         const uint start = row - 1;
         const ulong length = (ulong)chunk_offsets[row] - chunk_offsets[start];
         next_long = length > LONG_ROW ? start : next_long;
         next_short = length < SHORT_ROW ? start : next_short;
-        uint end = end_by_nnz(chunk_offsets, start, chunk_rows, nnz_per_block);
-        if (breaks_lengths)
-            end = min(end, max(next_long, next_short));
+        while (chunk_offsets[within] > (ulong)chunk_offsets[start] + nnz_per_block)
+            --within;
+        uint end = breaks_lengths ? min(within, max(next_long, next_short)) : within;
         end = max(end, start + 1);
         ends[start] = (ushort)end;
         exits[start] = end < my_last ? exits[end] : (ushort)end;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::raw::{Kernel, Memory};
 use crate::{DeviceArray, Error, Event, Queue, Result};
 
-use cl_kernels::Array;
+use cl_kernels::{Array, DeviceType};
 
 /// Ties a workspace to the algorithm object it was made by: counters of one plan say nothing to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +37,7 @@ impl Workspace {
         kernel: Kernel,
         words: usize,
     ) -> Result<Self> {
-        // Written, not filled: Oclgrind takes filled memory for uninitialised.
-        let scratch = DeviceArray::upload_blocking(queue, &vec![0; words])?;
+        let scratch = zeroed_blocking(queue, words)?;
         Ok(Workspace { owner, kernel, scratch, launches: 0, last: None })
     }
 
@@ -76,6 +75,19 @@ impl Workspace {
         self.last = Some((queue.clone(), event.clone()));
         Ok(event)
     }
+}
+
+/// `words` zeros on the device. A fill there is far faster than a copy from here, but on a CPU there is no
+/// way to go, and Oclgrind takes filled memory for uninitialised.
+fn zeroed_blocking(queue: &Queue, words: usize) -> Result<DeviceArray<u32>> {
+    if queue.context().device().traits().device_type == DeviceType::Cpu {
+        return DeviceArray::upload_blocking(queue, &vec![0; words]);
+    }
+    let mut zeros = DeviceArray::allocate(queue.context(), words)?;
+    if let Some(filled) = zeros.fill(queue, 0)? {
+        filled.wait()?;
+    }
+    Ok(zeros)
 }
 
 /// What one launch may use.
