@@ -1,6 +1,7 @@
 //! `cargo xtask env`: the variables that lead an OpenCL program to an implementation.
 
 use crate::implementation::Implementation;
+use crate::project::quoted;
 use crate::{probe, provide};
 use anyhow::{Context as _, Result};
 use std::collections::BTreeMap;
@@ -60,27 +61,4 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// `value` as one word of a POSIX shell.
-fn quoted(value: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:+=@%,".contains(c);
-    if !value.is_empty() && value.chars().all(plain) {
-        return value.to_owned();
-    }
-    format!("'{}'", value.replace('\'', r"'\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_survive_the_shell() {
-        for value in ["plain/path-1.0", "two words", "it's", "$(not run) `nor this` \"\\", ""] {
-            let script = format!("printf %s {}", quoted(value));
-            let output = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
-            assert_eq!(String::from_utf8(output.stdout).unwrap(), value);
-        }
-    }
 }

@@ -6,6 +6,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its user")]
 
+mod demo;
 mod environment;
 mod implementation;
 mod probe;
@@ -27,6 +28,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// See it work: find or provide a device, assemble a real problem, benchmark it, write a report
+    Demo(demo::Arguments),
     /// Print the variables with which OpenCL programs find an implementation: eval "$(cargo xtask env)"
     Env(environment::Arguments),
     /// Get OpenCL implementations: those of the system, packages, or files without root
@@ -44,6 +47,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
+        Command::Demo(arguments) => demo::run(&arguments),
         Command::Env(arguments) => environment::run(&arguments),
         Command::Provide(arguments) => provide::run(&arguments),
         Command::Sparrow(arguments) => sparrow::run(&arguments),

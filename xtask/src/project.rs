@@ -74,6 +74,15 @@ pub(crate) fn megabytes(bytes: u64) -> String {
     }
 }
 
+/// `value` as one word of a POSIX shell.
+pub(crate) fn quoted(value: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:+=@%,".contains(c);
+    if !value.is_empty() && value.chars().all(plain) {
+        return value.to_owned();
+    }
+    format!("'{}'", value.replace('\'', r"'\''"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,5 +92,14 @@ mod tests {
         assert_eq!(megabytes(43_016), "44 kB");
         assert_eq!(megabytes(58_106_985), "58 MB");
         assert_eq!(megabytes(273_284_421), "273 MB");
+    }
+
+    #[test]
+    fn values_survive_the_shell() {
+        for value in ["plain/path-1.0", "two words", "it's", "$(not run) `nor this` \"\\", ""] {
+            let script = format!("printf %s {}", quoted(value));
+            let output = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+            assert_eq!(String::from_utf8(output.stdout).unwrap(), value);
+        }
     }
 }

@@ -3,7 +3,8 @@
 use crate::{project, provide};
 use anyhow::{Context as _, Result, bail};
 use std::ffi::OsString;
-use std::process::{Command, ExitCode};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, ExitStatus};
 
 /// What follows `--` goes to `sparrow` as it stands.
 #[derive(clap::Args)]
@@ -14,25 +15,34 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let root = project::root()?;
-    let built = Command::new(project::cargo())
-        .args(["build", "--quiet", "--release", "--package", "sparrow-cli"])
-        .current_dir(&root)
-        .status()
-        .context("starting cargo")?;
-    if !built.success() {
-        bail!("building sparrow failed");
-    }
+    let program = build()?;
     let variables = provide::some_device(&provide::Options::from_environment(false)?)?;
-    let program = project::target()?.join("release/sparrow");
     let status = Command::new(&program)
         .args(&arguments.arguments)
         .envs(variables)
         .status()
         .with_context(|| format!("starting {}", program.display()))?;
-    // Killed by a signal: there is no code to hand on.
-    Ok(status
-        .code()
-        .and_then(|code| u8::try_from(code).ok())
-        .map_or(ExitCode::FAILURE, ExitCode::from))
+    Ok(exit_code(status))
+}
+
+/// Builds the command in release mode; returns its program file.
+///
+/// # Errors
+/// It does not build.
+pub(crate) fn build() -> Result<PathBuf> {
+    let built = Command::new(project::cargo())
+        .args(["build", "--quiet", "--release", "--package", "sparrow-cli"])
+        .current_dir(project::root()?)
+        .status()
+        .context("starting cargo")?;
+    if !built.success() {
+        bail!("building sparrow failed");
+    }
+    Ok(project::target()?.join("release/sparrow"))
+}
+
+/// The status of a child as ours. Killed by a signal, it has no code to hand on: that is a failure.
+pub(crate) fn exit_code(status: ExitStatus) -> ExitCode {
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    code.map_or(ExitCode::FAILURE, ExitCode::from)
 }
