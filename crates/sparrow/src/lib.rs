@@ -4,34 +4,60 @@
 //! buffers, or lets Sparrow make them; a product takes a wait list and returns an event, and nothing
 //! blocks unless its name ends in `_blocking`.
 //!
-//! ```no_run
-//! use sparrow::{Context, Csr, Device, DeviceArray, Matrix, Plan, PlanOptions, Product, Queue};
+//! ```
+//! use opencl3::command_queue::CommandQueue;
+//! use opencl3::device::{CL_DEVICE_TYPE_ALL, Device, get_all_devices};
+//! use opencl3::memory::{Buffer, CL_MEM_READ_WRITE, ClMem};
+//! use opencl3::types::CL_NON_BLOCKING;
+//! use sparrow::{BinaryCache, Csr, DeviceArray, Event, Matrix, Plan, PlanOptions, Product};
 //!
-//! fn main() -> Result<(), sparrow::Error> {
-//!     // The best device there is; `Context::from_raw` and `Queue::from_raw` take your own instead.
-//!     let context = Context::new(&Device::best()?)?;
-//!     let queue = Queue::new(&context)?;
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     // Your own context, queue, buffers and event, here by opencl3; any binding's raw handles will do.
+//!     let device = Device::new(get_all_devices(CL_DEVICE_TYPE_ALL)?[0]);
+//!     let own_context = opencl3::context::Context::from_device(&device)?;
+//!     let own_queue = CommandQueue::create_default(&own_context, 0)?;
+//!     let none = std::ptr::null_mut();
+//!     let buffer = || unsafe { Buffer::<f64>::create(&own_context, CL_MEM_READ_WRITE, 3, none) };
+//!     let (mut own_x, own_y, data) = (buffer()?, buffer()?, [1.0, 2.0, 3.0]);
+//!     let written =
+//!         unsafe { own_queue.enqueue_write_buffer(&mut own_x, CL_NON_BLOCKING, 0, &data, &[])? };
+//!
+//!     // Sparrow adds references of its own. SAFETY: the handles are valid and belong together.
+//!     let cache = BinaryCache::from_environment();
+//!     let context = unsafe { sparrow::Context::from_raw(own_context.get(), device.id(), cache)? };
+//!     let queue = unsafe { sparrow::Queue::from_raw(&context, own_queue.get())? };
+//!     let x = unsafe { DeviceArray::<f64>::from_raw(own_x.get(), 0, 3)? };
+//!     let mut y = unsafe { DeviceArray::<f64>::from_raw(own_y.get(), 0, 3)? };
+//!     let wait = unsafe { [Event::retain(written.get())?] };
 //!
 //!     // | 5 . 1 |
-//!     // | . . . |   row offsets, column indices, values; checked here, then trusted
+//!     // | . . . |   row offsets, column indices, values: checked here, then trusted
 //!     // | . 7 3 |
-//!     let a: Csr<f64> =
-//!         Csr::new(3, vec![0, 2, 2, 4], vec![0, 2, 1, 2], vec![5.0, 1.0, 7.0, 3.0])?;
-//!
-//!     let matrix = Matrix::upload_blocking(&queue, a.view())?;
-//!     let plan = Plan::new_blocking(&queue, &matrix, &PlanOptions::default())?;
+//!     let a: Csr<f64> = Csr::new(3, vec![0, 2, 2, 4], vec![0, 2, 1, 2], vec![5.0, 1.0, 7.0, 3.0])?;
+//!     let a = Matrix::upload_blocking(&queue, a.view())?;
+//!     let plan = Plan::new_blocking(&queue, &a, &PlanOptions::default())?;
 //!     let mut workspace = plan.workspace_blocking(&queue)?;
-//!     let x = DeviceArray::upload_blocking(&queue, &[1.0, 2.0, 3.0])?;
-//!     let mut y = DeviceArray::allocate(&context, 3)?;
 //!
-//!     // y = 1 A x + 0 y; with beta = 0, y is never read. Launch as often as you like.
-//!     let product =
-//!         Product { alpha: 1.0.into(), a: &matrix, x: &x, beta: 0.0.into(), y: &mut y };
-//!     let event = plan.launch(&queue, &mut workspace, product, &[])?;
-//!     event.wait()?;
+//!     // y = 1 A x + 0 y, once x is written; the event (`as_raw`) may go into wait lists of your own.
+//!     let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
+//!     plan.launch(&queue, &mut workspace, product, &wait)?.wait()?;
 //!     assert_eq!(y.read_blocking(&queue)?, [8.0, 0.0, 23.0]);
 //!     Ok(())
 //! }
+//! ```
+//!
+//! An application without OpenCL objects of its own lets Sparrow make them:
+//!
+//! ```
+//! # fn main() -> Result<(), sparrow::Error> {
+//! use sparrow::{Context, Device, DeviceArray, Queue};
+//!
+//! let context = Context::new(&Device::best()?)?;
+//! let queue = Queue::new(&context)?;
+//! let x = DeviceArray::upload_blocking(&queue, &[1.0, 2.0, 3.0])?;
+//! assert_eq!(x.read_blocking(&queue)?, [1.0, 2.0, 3.0]);
+//! # Ok(())
+//! # }
 //! ```
 
 mod error;

@@ -4,6 +4,7 @@
 //! that it fires. This module walks the tree and applies them; `cargo test -p xtask` does the same, so a
 //! broken rule is seen in the usual test run too.
 
+mod example;
 mod layers;
 mod sources;
 mod unsafety;
@@ -43,6 +44,7 @@ impl fmt::Display for Finding {
 type Rule = fn(&str, &str) -> Vec<Finding>;
 
 const RULES: &[Rule] = &[
+    example::readme_shows_the_tested_example,
     layers::crates_depend_leftwards,
     layers::lints_are_inherited,
     layers::device_layers_include_downwards,
