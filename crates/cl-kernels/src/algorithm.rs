@@ -1,5 +1,7 @@
 //! The registry: every algorithm, under the one name it has at every station.
 
+use crate::{ParameterError, Parameters, csr_adaptive, csr_scalar, csr_vector};
+
 /// A way of computing y = alpha A x + beta y. One line here adds it to `--algorithms`, to bench rows and
 /// to the device table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,6 +28,30 @@ impl Algorithm {
             Algorithm::CsrAdaptive => "csr_adaptive",
         }
     }
+
+    /// Refuses a hyper-parameter that the algorithm does not have.
+    ///
+    /// # Errors
+    /// The name, with the names there are.
+    pub fn check_parameter(self, name: &str) -> Result<(), ParameterError> {
+        match self {
+            Algorithm::CsrScalar => known::<csr_scalar::CsrScalar>(name),
+            Algorithm::CsrVector => known::<csr_vector::CsrVector>(name),
+            Algorithm::CsrAdaptive => known::<csr_adaptive::CsrAdaptive>(name),
+        }
+    }
+}
+
+fn known<P: Parameters>(name: &str) -> Result<(), ParameterError> {
+    if P::SPACE.iter().any(|space| space.name == name) {
+        return Ok(());
+    }
+    let names: Vec<_> = P::SPACE.iter().map(|space| space.name).collect();
+    Err(ParameterError::Unknown {
+        algorithm: P::ALGORITHM,
+        name: name.to_owned(),
+        known: names.join(", "),
+    })
 }
 
 impl std::fmt::Display for Algorithm {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DeviceTraits, DeviceType, ParameterError, Parameters};
+use crate::{Algorithm, DeviceTraits, DeviceType, ParameterError, Parameters};
 
 /// A device table: what a TOML file holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,6 +74,24 @@ impl DeviceTable {
     /// A table that says nothing.
     pub fn empty() -> Self {
         DeviceTable { format: Self::FORMAT, devices: Vec::new() }
+    }
+
+    /// Refuses algorithms, value types and parameters that nothing has: a misspelt line would be passed
+    /// over in silence.
+    ///
+    /// # Errors
+    /// The first unknown name, with the names there are.
+    pub fn check_names(&self) -> Result<(), String> {
+        for (algorithm, value_types) in self.devices.iter().flat_map(|entry| &entry.kernel) {
+            let algorithm: Algorithm = algorithm.parse()?;
+            for (value_type, parameters) in value_types {
+                value_type.parse::<csr_core::ValueType>()?;
+                for name in parameters.keys() {
+                    algorithm.check_parameter(name).map_err(|error| error.to_string())?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The entries that apply to `device`, the most specific first; among equals, the file's order.

@@ -26,8 +26,8 @@ pub(crate) fn longest_row_blocking<O: Offset>(
     let groups = rows.div_ceil(group_size).min(traits.compute_units as usize * 16);
     // SAFETY: there are rows + 1 offsets and one result.
     #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-    unsafe {
-        launch(queue, &mut kernel, &arguments, Size { groups, group_size }, &[])?
-    };
+    let found =
+        unsafe { launch(queue, &mut kernel, &arguments, Size { groups, group_size }, &[])? };
+    queue.settle_blocking(&found)?;
     Ok(longest.read_blocking(queue)?[0] as usize)
 }

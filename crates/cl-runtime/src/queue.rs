@@ -91,6 +91,11 @@ impl Queue {
         &self.handle
     }
 
+    /// Waits for `event` where what is enqueued next would not: on an application's out-of-order queue.
+    pub(crate) fn settle_blocking(&self, event: &Event) -> Result<()> {
+        if self.in_order { Ok(()) } else { event.wait() }
+    }
+
     pub(crate) fn is_in_order(&self) -> bool {
         self.in_order
     }

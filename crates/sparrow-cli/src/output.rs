@@ -38,6 +38,23 @@ pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
+/// Refuses a path that cannot be written, before the work whose result it is for.
+pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
+    if path == Path::new("-") {
+        return Ok(());
+    }
+    let refuse =
+        |reason: &str| Err(Failure::input(format!("cannot write {}: {reason}", path.display())));
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if path.is_dir() {
+        return refuse("it is a folder");
+    }
+    match folder {
+        Some(folder) if !folder.is_dir() => refuse("its folder does not exist"),
+        _ => Ok(()),
+    }
+}
+
 /// Whether words may go to standard output, or JSON has it to itself.
 pub(crate) fn words_on_stdout(json: Option<&Path>) -> bool {
     json != Some(Path::new("-"))

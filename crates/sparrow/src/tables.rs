@@ -116,7 +116,10 @@ fn read_table(path: &Path) -> Result<(PathBuf, DeviceTable)> {
 fn parse_table(path: &Path, text: &str) -> Result<(PathBuf, DeviceTable)> {
     let refuse = |message| Err(Error::Table { path: path.to_owned(), message });
     match toml::from_str::<DeviceTable>(text) {
-        Ok(table) if table.format == DeviceTable::FORMAT => Ok((path.to_owned(), table)),
+        Ok(table) if table.format == DeviceTable::FORMAT => match table.check_names() {
+            Ok(()) => Ok((path.to_owned(), table)),
+            Err(message) => refuse(message),
+        },
         Ok(table) => {
             refuse(format!("format is {}, and only {} is known", table.format, DeviceTable::FORMAT))
         }
@@ -181,6 +184,29 @@ mod tests {
         let found = tables.parameters(&hawaii(), ValueType::F64, defaults).unwrap();
         assert_eq!((found.nnz_per_wg, found.num_rows_stream), (512, 3));
         assert_eq!(tables.matches(&hawaii())[0].0, Path::new("mine.toml"));
+    }
+
+    #[test]
+    fn names_nobody_knows_are_refused_with_the_file() {
+        let refusal = |algorithm: &str, value_type: &str, parameter: &str| {
+            let text = format!(
+                "format = 1\n[[device]]\norigin = \"mine\"\n\
+                 [device.kernel.{algorithm}.{value_type}]\n{parameter} = 512\n"
+            );
+            parse_table(Path::new("t.toml"), &text).unwrap_err().to_string()
+        };
+        assert_eq!(
+            refusal("csr_adaptve", "f32", "nnz_per_wg"),
+            "device table t.toml: algorithm \"csr_adaptve\" is none of csr_scalar, csr_vector, csr_adaptive"
+        );
+        assert_eq!(
+            refusal("csr_adaptive", "f23", "nnz_per_wg"),
+            "device table t.toml: value type \"f23\" is none of f32, f64, f16, bf16"
+        );
+        assert!(
+            refusal("csr_adaptive", "f32", "nnz_per_gw")
+                .contains("t.toml: csr_adaptive has no parameter")
+        );
     }
 
     #[test]

@@ -76,9 +76,9 @@ impl DeviceRowBlocks {
         };
         // SAFETY: the scratch arrays are as long as `chunks` demands, and the offsets are a pattern's.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-        unsafe {
-            launch(queue, &mut program.kernel("count_row_blocks")?, &count, size, &[])?
-        };
+        let done =
+            unsafe { launch(queue, &mut program.kernel("count_row_blocks")?, &count, size, &[])? };
+        queue.settle_blocking(&done)?;
         let counted = results.read_blocking(queue)?;
         let (blocks, cut_rows, has_too_many) = (counted[0], counted[1], counted[2] != 0);
         if has_too_many {

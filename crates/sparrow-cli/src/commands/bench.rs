@@ -3,7 +3,7 @@
 use csr_core::generate::Suite;
 use csr_core::{Csr, Offset, Value, ValueType, bf16, f16};
 use indicatif::{ProgressBar, ProgressStyle};
-use sparrow::{Algorithm, Device, Queue, Rates};
+use sparrow::{Accumulate, Algorithm, Device, Queue, Rates};
 use sparrow_bench::{
     Budget, Input, Making, MeasureError, Origin, Record, Subject, host_rates, measure_on_device,
     measure_on_host,
@@ -12,7 +12,7 @@ use sparrow_bench::{
 use super::load;
 use crate::arguments::{Algorithms, Bench, Global};
 use crate::failure::Failure;
-use crate::output::{words_on_stdout, write_text};
+use crate::output::{check_writable, words_on_stdout, write_text};
 use crate::target::queue_on;
 
 /// Where products are timed.
@@ -80,6 +80,12 @@ impl Bencher {
 }
 
 pub(crate) fn run(global: &Global, arguments: &Bench) -> Result<(), Failure> {
+    if global.device.as_deref() == Some("host") && arguments.accumulate != Accumulate::Plain {
+        return Err(Failure::input("--device host has plain sums only: leave --accumulate out"));
+    }
+    for path in global.json.iter().chain(&arguments.html) {
+        check_writable(path)?;
+    }
     let inputs = inputs(arguments)?;
     let benchers = Bencher::all(global)?;
     let making: Making = arguments.making.into();
