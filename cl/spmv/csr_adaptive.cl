@@ -168,21 +168,22 @@ kernel void csr_adaptive(ARRAY_PARAMETER(const ulong, row_blocks),
     if (is_stream) {
         row_end = (ulong)row + rows;
         stream_products(columns, values, x, first, (uint)(offsets[row_end] - first), products);
-    } else {
+    } else if (is_share || rows < 2) {
         ulong begin = first;
         ulong last = offsets[row_end];
         if (is_share) {
             begin = first + group * SHARE;
             last = min(begin + SHARE, last);
-        } else if (rows > 1) {
-            // Too few rows for Stream: each has an equal part of the group.
-            row_end = (ulong)row + rows;
-            width = GROUP_SIZE >> (32 - clz(rows - 1));
-            my_row = row + item / width;
-            begin = my_row < row_end ? offsets[my_row] : 0;
-            last = my_row < row_end ? offsets[my_row + 1] : 0;
         }
-        sum = item_dot(columns, values, x, begin, last, width);
+        // The width is a constant here: the loop unrolls, which long rows need.
+        sum = item_dot(columns, values, x, begin, last, GROUP_SIZE);
+    } else {
+        // Too few rows for Stream: each has an equal part of the group.
+        row_end = (ulong)row + rows;
+        width = GROUP_SIZE >> (32 - clz(rows - 1));
+        my_row = row + item / width;
+        if (my_row < row_end)
+            sum = item_dot(columns, values, x, offsets[my_row], offsets[my_row + 1], width);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (is_stream && group == 0) {
