@@ -146,6 +146,8 @@ fn threads_share_a_plan_with_a_workspace_each() {
                     let found = bits(&y.read_blocking(&queue).unwrap());
                     assert_eq!(found, expected, "launch {launch}");
                 }
+                let _turn = my_turn();
+                drop((queue, workspace, y));
             });
         }
     });
