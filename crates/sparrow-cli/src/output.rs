@@ -31,8 +31,8 @@ pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.part", std::process::id()));
     let partial = folder.unwrap_or(Path::new(".")).join(name);
-    std::fs::write(&partial, text).map_err(refuse)?;
-    std::fs::rename(&partial, path).map_err(|error| {
+    let written = std::fs::write(&partial, text).and_then(|()| std::fs::rename(&partial, path));
+    written.map_err(|error| {
         let _ = std::fs::remove_file(&partial);
         refuse(error)
     })

@@ -11,7 +11,7 @@ use cl_runtime::spmv::{
     CsrAdaptive, CsrScalar, CsrVector, DeviceRowBlocks, Operands, Specialisation, Spmv, Variant,
     Workspace,
 };
-use cl_runtime::{DeviceArray, Event, Matrix, Queue, TransposedMatrix};
+use cl_runtime::{Context, DeviceArray, Event, Matrix, Queue, TransposedMatrix};
 use csr_core::plan::csr_adaptive::{RowBlockRules, RowBlocks};
 use csr_core::{Offset, PatternView, Value, ValueType};
 
@@ -104,6 +104,7 @@ pub struct Plan<V, O = u32> {
     spmv: Box<dyn Spmv>,
     choice: Choice,
     parameters: String,
+    context: Context,
     pattern_id: u64,
     transposed: Option<TransposedMatrix<V, O>>,
 }
@@ -118,6 +119,7 @@ impl<V: Value, O: Offset> Plan<V, O> {
         matrix: &Matrix<V, O>,
         options: &PlanOptions,
     ) -> Result<Self> {
+        check_context(queue, matrix.context(), "matrix")?;
         match options.op {
             Op::Normal => Self::build(queue, matrix, None, None, options),
             Op::Transpose => {
@@ -139,6 +141,7 @@ impl<V: Value, O: Offset> Plan<V, O> {
         pattern: PatternView<'_, O>,
         options: &PlanOptions,
     ) -> Result<Self> {
+        check_context(queue, matrix.context(), "matrix")?;
         let shapes = [
             (pattern.rows(), matrix.rows()),
             (pattern.cols(), matrix.cols()),
@@ -213,6 +216,8 @@ impl<V: Value, O: Offset> Plan<V, O> {
             Algorithm::CsrAdaptive => {
                 let defaults = AdaptiveParameters::default_for(V::TYPE);
                 let parameters = resolve(&tables, device, V::TYPE, defaults, options)?;
+                // Before rows are cut by them.
+                parameters.check(device, V::TYPE, options.accumulate)?;
                 let rules = options.variant.rules(&parameters);
                 let row_blocks = row_blocks(queue, matrix, offsets, options.planning, rules)?;
                 let spmv = CsrAdaptive::new(
@@ -227,14 +232,16 @@ impl<V: Value, O: Offset> Plan<V, O> {
             }
             other => return Err(Error::Mismatch(format!("{other} has no launch"))),
         };
-        Ok(Plan { spmv, choice, parameters, pattern_id, transposed })
+        let context = queue.context().clone();
+        Ok(Plan { spmv, choice, parameters, context, pattern_id, transposed })
     }
 
     /// A new workspace: one serves one launch in flight.
     ///
     /// # Errors
-    /// The driver's own failure.
+    /// A queue of another context than the plan's, or the driver's own failure.
     pub fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
+        check_context(queue, &self.context, "plan")?;
         Ok(self.spmv.workspace_blocking(queue)?)
     }
 
@@ -252,10 +259,7 @@ impl<V: Value, O: Offset> Plan<V, O> {
     ) -> Result<Event> {
         let Product { alpha, a, x, beta, y } = product;
         self.check_pattern(a)?;
-        if !queue.context().is_same(a.context()) {
-            let text = "the queue belongs to another context than the matrix";
-            return Err(Error::Mismatch(text.to_owned()));
-        }
+        check_context(queue, a.context(), "matrix")?;
         let a = match &self.transposed {
             None => a,
             Some(transposed) if transposed.values_id() == a.values_id() => transposed.matrix(),
@@ -316,9 +320,10 @@ impl<V: Value, O: Offset> Plan<V, O> {
     /// nothing.
     ///
     /// # Errors
-    /// A matrix of another pattern, or the driver's own failure.
+    /// A matrix of another pattern, a queue of another context, or the driver's own failure.
     pub fn update_values_blocking(&mut self, queue: &Queue, matrix: &Matrix<V, O>) -> Result<()> {
         self.check_pattern(matrix)?;
+        check_context(queue, &self.context, "plan")?;
         match &mut self.transposed {
             Some(transposed) => Ok(transposed.update_values_blocking(queue, matrix)?),
             None => Ok(()),
@@ -412,6 +417,14 @@ fn resolve<P: Parameters>(
         parameters.set(name, *value)?;
     }
     Ok(parameters)
+}
+
+fn check_context(queue: &Queue, context: &Context, of: &str) -> Result<()> {
+    if !queue.context().is_same(context) {
+        let text = format!("the queue belongs to another context than the {of}");
+        return Err(Error::Mismatch(text));
+    }
+    Ok(())
 }
 
 fn check_length(what: &str, found: usize, of: &str, expected: usize) -> Result<()> {

@@ -1,9 +1,17 @@
-//! The device under test: found once, named, never guessed.
+//! The device under test: found once, named, never guessed; and small problems for it.
 //!
 //! `SPARROW_TEST_PLATFORM` names the platform (part of its name); without it the best device is taken.
 //! `SPARROW_TEST_FULL=1` runs whole products instead of a pairwise cover. `cargo xtask test` sets both.
 
+mod fixture;
+mod gate;
+mod small;
+
 use sparrow::{Context, Device, Queue};
+
+pub use fixture::{Fixture, bits, check_product};
+pub use gate::{Gate, Opening};
+pub use small::{LIMITS, implementations, options, parameters};
 
 /// The device that this process tests.
 ///

@@ -2,35 +2,10 @@
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
-use conformance::{is_full, queue};
+use conformance::{LIMITS, implementations, is_full, parameters, queue};
 use csr_core::{OffsetType, ValueType, bf16, f16};
 use sparrow::{Accumulate, Algorithm, Csr, Offset, Queue, Value, Variant};
-use sparrow_bench::selftest::{Case, Limits, Placement, Shape, run, shapes};
-
-/// Small hyper-parameters: every limit is straddled by small matrices, which Oclgrind can walk through.
-const LIMITS: Limits = Limits { group_size: 64, nnz_per_wg: 128, share: 256 };
-
-fn parameters(algorithm: Algorithm) -> Vec<(String, u32)> {
-    let named = |name: &str, value: usize| (name.to_owned(), value as u32);
-    match algorithm {
-        Algorithm::CsrVector => {
-            vec![named("group_size", LIMITS.group_size), named("items_per_row", 8)]
-        }
-        Algorithm::CsrAdaptive => vec![
-            named("group_size", LIMITS.group_size),
-            named("nnz_per_wg", LIMITS.nnz_per_wg),
-            named("nnz_multiplier", LIMITS.share / LIMITS.nnz_per_wg),
-        ],
-        _ => vec![named("group_size", LIMITS.group_size)],
-    }
-}
-
-fn implementations() -> Vec<(Algorithm, Variant)> {
-    let adaptive = [Variant::Baseline, Variant::Nrs, Variant::NrsLog, Variant::Full];
-    let adaptive = adaptive.map(|variant| (Algorithm::CsrAdaptive, variant));
-    let plain = [(Algorithm::CsrScalar, Variant::Full), (Algorithm::CsrVector, Variant::Full)];
-    plain.into_iter().chain(adaptive).collect()
-}
+use sparrow_bench::selftest::{Case, Placement, Shape, run, shapes};
 
 /// Everything a kernel is specialised by besides the algorithm.
 #[derive(Clone, Copy, Debug)]

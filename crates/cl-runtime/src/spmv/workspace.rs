@@ -62,6 +62,9 @@ impl Workspace {
         if let Some((last_queue, event)) = &self.last
             && !(last_queue.as_raw() == queue.as_raw() && queue.is_in_order())
         {
+            // Nobody but the queue it is in may have been told of that launch, and a queue that was not
+            // flushed need not begin: waiting for it from another could take for ever.
+            last_queue.flush()?;
             wait.push(event.clone());
         }
         let number = self.launches.wrapping_add(1);

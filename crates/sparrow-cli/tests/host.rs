@@ -1,0 +1,239 @@
+//! The command on the host, as a script drives it: exit status, files, words. No OpenCL is needed.
+
+#![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// 3 x 2 with row sums 3, 0, 3.
+const MATRIX: &str = "%%MatrixMarket matrix coordinate real general\n3 2 3\n1 1 1\n1 2 2\n3 2 3\n";
+
+fn array(values: &[f64]) -> String {
+    let lines: String = values.iter().map(|value| format!("{value}\n")).collect();
+    format!("%%MatrixMarket matrix array real general\n{} 1\n{lines}", values.len())
+}
+
+/// A folder with input files, in which the command runs.
+struct Desk(TempDir);
+
+impl Desk {
+    fn new() -> Self {
+        let desk = Desk(tempfile::tempdir().unwrap());
+        desk.put("a.mtx", MATRIX);
+        desk.put("x.mtx", array(&[1.0, 10.0]));
+        desk.put("y.mtx", array(&[100.0, 200.0, 300.0]));
+        desk
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn put(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path(name), content).unwrap();
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// Runs the command on the host.
+    fn host(&self, arguments: &str) -> Output {
+        let mut command = sparrow(self.0.path());
+        command.args(arguments.split(' ')).args(["--device", "host"]).output().unwrap()
+    }
+}
+
+fn sparrow(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sparrow"));
+    command.current_dir(folder).env_remove("SPARROW_DEVICE").env_remove("SPARROW_LOG");
+    command
+}
+
+fn words(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[track_caller]
+fn assert_done(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output.stderr));
+    words(&output.stdout)
+}
+
+/// Refused with this status, with these words on standard error and none on standard output.
+#[track_caller]
+fn assert_refused(output: &Output, status: i32, expected: &[&str]) {
+    let stderr = words(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "{stderr}");
+    for word in expected {
+        assert!(stderr.contains(word), "\"{stderr}\" does not say \"{word}\"");
+    }
+    assert!(!stderr.contains("panicked"), "{stderr}");
+    assert_eq!(words(&output.stdout), "");
+}
+
+#[test]
+fn spmv_computes_alpha_a_x_plus_beta_y() {
+    let desk = Desk::new();
+    let line = "spmv a.mtx --x x.mtx --y y.mtx --alpha -2 --beta 0.5 --out out.mtx";
+    let stdout = assert_done(&desk.host(line));
+    assert!(stdout.contains("verified"), "{stdout}");
+    assert!(stdout.contains("3 x 2, 3 nonzeros"), "{stdout}");
+    // -2 (21, 0, 30) + (50, 100, 150)
+    assert_eq!(desk.text("out.mtx"), array(&[8.0, 100.0, 90.0]));
+}
+
+#[test]
+fn spmv_does_not_read_y_where_beta_is_0() {
+    let desk = Desk::new();
+    desk.put("y.mtx", array(&[f64::NAN, f64::INFINITY, 1.0]).replace("NaN", "nan"));
+    assert_done(&desk.host("spmv a.mtx --x x.mtx --y y.mtx --out out.mtx"));
+    assert_eq!(desk.text("out.mtx"), array(&[21.0, 0.0, 30.0]));
+}
+
+#[test]
+fn spmv_takes_x_by_seed_and_the_seed_decides() {
+    let desk = Desk::new();
+    for (name, option) in [("1", ""), ("1b", " --x random:1"), ("2", " --x random:2")] {
+        assert_done(&desk.host(&format!("spmv a.mtx --out {name}.out{option}")));
+    }
+    assert_eq!(desk.text("1.out"), desk.text("1b.out"));
+    assert_ne!(desk.text("1.out"), desk.text("2.out"));
+}
+
+#[test]
+fn json_on_standard_output_stands_alone() {
+    let desk = Desk::new();
+    let stdout = assert_done(&desk.host("spmv a.mtx --x x.mtx --json -"));
+    let lines: Vec<_> = stdout.lines().collect();
+    assert_eq!(lines.len(), 1, "{stdout}");
+    let line: serde_json::Value = serde_json::from_str(lines[0]).unwrap();
+    assert_eq!(line["schema"], "sparrow-spmv/1");
+    assert_eq!((&line["rows"], &line["nnz"]), (&3.into(), &3.into()));
+    assert_eq!((&line["device"], &line["verified"]), (&"host".into(), &true.into()));
+}
+
+#[test]
+fn empty_matrices_are_valid() {
+    let desk = Desk::new();
+    for (size, y) in [("0 0 0", 0), ("0 3 0", 0), ("3 0 0", 3), ("3 3 0", 3)] {
+        desk.put("e.mtx", format!("%%MatrixMarket matrix coordinate real general\n{size}\n"));
+        assert_done(&desk.host("spmv e.mtx --out out.mtx"));
+        assert_eq!(desk.text("out.mtx"), array(&vec![0.0; y]), "{size}");
+        assert_done(&desk.host("info e.mtx"));
+    }
+}
+
+#[test]
+fn bad_usage_and_input_end_with_status_2_and_leave_every_file_alone() {
+    let desk = Desk::new();
+    desk.put("out.mtx", "precious");
+    desk.put("empty.mtx", "");
+    desk.put("short.mtx", MATRIX.replace("3 2 3", "3 2 4"));
+    desk.put("outside.mtx", MATRIX.replace("3 2 3\n1 1", "3 2 3\n1 7"));
+    desk.put("complex.mtx", MATRIX.replace("real", "complex"));
+    desk.put("x3.mtx", array(&[1.0; 3]));
+    desk.put("y2.mtx", array(&[1.0; 2]));
+    fs::create_dir(desk.path("folder.mtx")).unwrap();
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gz.write_all(MATRIX.as_bytes()).unwrap();
+    let gz = gz.finish().unwrap();
+    desk.put("whole.mtx.gz", &gz);
+    desk.put("cut.mtx.gz", &gz[..gz.len() - 12]);
+    assert_done(&desk.host("spmv whole.mtx.gz --x x.mtx"));
+    let before = desk.names();
+    for (line, expected) in [
+        ("spmv missing.mtx", &["missing.mtx", "No such file"][..]),
+        ("spmv folder.mtx", &["folder.mtx", "directory"]),
+        ("spmv empty.mtx", &["empty.mtx", "line 1"]),
+        ("spmv cut.mtx.gz", &["cut.mtx.gz"]),
+        ("spmv short.mtx", &["short.mtx", "4"]),
+        ("spmv outside.mtx", &["outside.mtx", "line 3", "7"]),
+        ("spmv complex.mtx", &["complex.mtx", "line 1", "complex"]),
+        ("spmv pwtkk", &["\"pwtkk\"", "pwtk"]),
+        ("spmv a.mtx --x x3.mtx", &["--x x3.mtx has 3 elements", "needs 2"]),
+        ("spmv a.mtx --x missing.mtx", &["missing.mtx", "No such file"]),
+        ("spmv a.mtx --x random:one", &["random:SEED", "\"one\""]),
+        ("spmv a.mtx --beta 2", &["--beta 2", "--y FILE"]),
+        ("spmv a.mtx --beta 2 --y y2.mtx", &["--y y2.mtx has 2 elements", "needs 3"]),
+        ("spmv a.mtx --algorithm csr_vector", &["--device host", "--algorithm"]),
+        ("spmv a.mtx --algorithm csr_magic", &["csr_magic", "csr_adaptive"]),
+        ("spmv a.mtx --alpha one", &["one", "--alpha"]),
+        ("info missing.mtx", &["missing.mtx"]),
+        ("bench missing.mtx", &["missing.mtx"]),
+    ] {
+        let line =
+            if line.starts_with("spmv") { format!("{line} --out out.mtx") } else { line.into() };
+        let output = desk.host(&line);
+        println!("{line}: {}", words(&output.stderr));
+        assert_refused(&output, 2, expected);
+        assert_eq!(desk.text("out.mtx"), "precious", "{line}");
+        assert_eq!(desk.names(), before, "{line}");
+    }
+}
+
+#[test]
+fn usage_errors_end_with_status_2() {
+    let desk = Desk::new();
+    for line in ["", "spmv", "multiply a.mtx", "gen poisson5", "spmv a.mtx --frobnicate"] {
+        let mut command = sparrow(desk.0.path());
+        let output = command.args(line.split_whitespace()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        assert!(words(&output.stderr).contains("Usage: sparrow"), "{line}");
+    }
+}
+
+#[test]
+fn outputs_that_cannot_be_written_are_named_and_leave_nothing() {
+    let desk = Desk::new();
+    fs::create_dir(desk.path("folder")).unwrap();
+    let before = desk.names();
+    for line in [
+        "spmv a.mtx --out no/such/out.mtx",
+        "spmv a.mtx --json no/such/out.json",
+        "gen poisson5 --scale 0.0001 --out no/such/p.mtx",
+    ] {
+        assert_refused(&desk.host(line), 2, &["no/such/", "No such file"]);
+    }
+    for line in ["spmv a.mtx --out folder", "spmv a.mtx --json folder"] {
+        assert_refused(&desk.host(line), 2, &["folder", "irectory"]);
+    }
+    assert_eq!(desk.names(), before);
+    assert_eq!(fs::read_dir(desk.path("folder")).unwrap().count(), 0);
+}
+
+#[test]
+fn what_is_generated_reads_back_as_what_was_said() {
+    let desk = Desk::new();
+    for name in ["p.mtx", "p.mtx.gz"] {
+        let said = assert_done(&desk.host(&format!("gen poisson5 --scale 0.001 --out {name}")));
+        let stdout = assert_done(&desk.host(&format!("info {name} --json -")));
+        let read: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+        let made = assert_done(&desk.host("info poisson5 --scale 0.001 --json -"));
+        let made: serde_json::Value = serde_json::from_str(&made).unwrap();
+        assert_eq!((&read["matrix"], &read["source"]), (&"p".into(), &"file".into()));
+        for field in ["rows", "cols", "nnz", "shortest_row", "longest_row", "mean_row"] {
+            assert_eq!(read[field], made[field], "{field}");
+        }
+        let size = format!("{} x {}, {} nonzeros", read["rows"], read["cols"], read["nnz"]);
+        assert!(said.contains(&size), "{said} does not say {size}");
+    }
+    // The same bytes every time, other bytes for other seeds.
+    for (name, seed) in [("1.mtx", 1), ("1b.mtx", 1), ("2.mtx", 2)] {
+        assert_done(&desk.host(&format!("gen pwtk --scale 0.002 --seed {seed} --out {name}")));
+    }
+    assert_eq!(desk.text("1.mtx"), desk.text("1b.mtx"));
+    assert_ne!(desk.text("1.mtx"), desk.text("2.mtx"));
+}

@@ -1,0 +1,146 @@
+//! The command on the device under test: the same words and numbers as anywhere, and devices by name.
+
+#![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use conformance::device;
+
+/// 3 x 2 with row sums 3, 0, 3.
+const MATRIX: &str = "%%MatrixMarket matrix coordinate real general\n3 2 3\n1 1 1\n1 2 2\n3 2 3\n";
+const X: &str = "%%MatrixMarket matrix array real general\n2 1\n1\n10\n";
+const Y: &str = "%%MatrixMarket matrix array real general\n3 1\n100\n200\n300\n";
+
+/// The command's file. Cargo names it only to tests of its own package, so it is built here, into the
+/// folder above this test's.
+fn binary() -> &'static PathBuf {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| {
+        let build = ["build", "--locked", "--quiet", "--package", "sparrow-cli"];
+        let status = Command::new(env!("CARGO")).args(build).status().unwrap();
+        assert!(status.success(), "the command does not build");
+        let folder = std::env::current_exe().unwrap();
+        let folder = folder.parent().unwrap().parent().unwrap();
+        folder.join(format!("sparrow{}", std::env::consts::EXE_SUFFIX))
+    })
+}
+
+struct Ran {
+    status: Option<i32>,
+    stdout: String,
+    stderr: String,
+    out: Option<String>,
+}
+
+/// Runs the command in a folder of its own.
+fn run(arguments: &[&str]) -> Ran {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [("a.mtx", MATRIX), ("x.mtx", X), ("y.mtx", Y)] {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    let mut command = Command::new(binary());
+    command.current_dir(folder.path()).env_remove("SPARROW_DEVICE").args(arguments);
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    Ran {
+        status: status.code(),
+        stdout: String::from_utf8(stdout).unwrap(),
+        stderr: String::from_utf8(stderr).unwrap(),
+        out: fs::read_to_string(folder.path().join("out.mtx")).ok(),
+    }
+}
+
+#[test]
+fn spmv_runs_on_the_device_that_is_named() {
+    let device = device();
+    for algorithm in ["csr_scalar", "csr_vector", "csr_adaptive"] {
+        let ran = run(&[
+            "spmv",
+            "a.mtx",
+            "--x",
+            "x.mtx",
+            "--y",
+            "y.mtx",
+            "--alpha",
+            "-2",
+            "--beta",
+            "0.5",
+            "--algorithm",
+            algorithm,
+            "--device",
+            &device.position(),
+            "--out",
+            "out.mtx",
+            "--json",
+            "-",
+        ]);
+        assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+        let expected = "%%MatrixMarket matrix array real general\n3 1\n8\n100\n90\n";
+        assert_eq!(ran.out.as_deref(), Some(expected));
+        let name = format!("\"device\":\"{}\"", device.traits().name);
+        for part in [&*name, &format!("\"algorithm\":\"{algorithm}\""), "\"verified\":true"] {
+            assert!(ran.stdout.contains(part), "{} lacks {part}", ran.stdout);
+        }
+        assert_eq!(ran.stdout.lines().count(), 1, "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn devices_lists_the_device_under_test() {
+    let (device, ran) = (device(), run(&["devices", "--table"]));
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    for part in [device.position(), device.traits().table_name().to_owned()] {
+        assert!(ran.stdout.contains(&part), "{} lacks {part}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_device_that_is_not_there_is_bad_usage_and_the_ones_there_are_are_named() {
+    let device = device();
+    for command in [&["spmv", "a.mtx", "--out", "out.mtx"][..], &["bench", "a.mtx"], &["devices"]] {
+        let ran = run(&[command, &["--device", "no such device"]].concat());
+        assert_eq!(ran.status, Some(2), "{}", ran.stderr);
+        for part in ["\"no such device\" matches none of", &*device.position()] {
+            assert!(ran.stderr.contains(part), "{} lacks {part}", ran.stderr);
+        }
+        assert_eq!((ran.stdout.as_str(), ran.out), ("", None));
+    }
+}
+
+#[test]
+fn a_text_that_names_two_devices_is_bad_usage_and_both_are_named() {
+    let devices = sparrow::devices().unwrap();
+    if devices.len() < 2 {
+        println!("skipped: there is one device only");
+        return;
+    }
+    // Everything holds the empty text.
+    let ran = run(&["spmv", "a.mtx", "--device", "", "--out", "out.mtx"]);
+    assert_eq!(ran.status, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("matches more than one"), "{}", ran.stderr);
+    assert!(devices.iter().all(|device| ran.stderr.contains(&device.position())));
+    assert_eq!(ran.out, None);
+}
+
+#[test]
+fn the_published_barrier_is_refused_by_the_command_and_nothing_is_written() {
+    let ran = run(&[
+        "spmv",
+        "a.mtx",
+        "--algorithm",
+        "csr_adaptive",
+        "--variant",
+        "spin",
+        "--accumulate",
+        "compensated",
+        "--device",
+        &device().position(),
+        "--out",
+        "out.mtx",
+    ]);
+    assert_eq!(ran.status, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("spin"), "{}", ran.stderr);
+    assert_eq!(ran.out, None);
+}
