@@ -63,13 +63,26 @@ acc_t stream_sum(local const acc_t *products, const uint first, const uint last,
     return sum;
 }
 
-// This item's part of the dot product of nonzeros [first, last), which `width` items take in turns.
+// This item's part of the dot product of nonzeros [first, last), which `width` items take in turns. Four
+// nonzeros are loaded before the first is used: long rows wait for memory, not for arithmetic. The sum
+// runs in the order of the nonzeros all the same.
 acc_t item_dot(global const uint *restrict columns, global const value_t *restrict values,
                global const real_t *restrict x, const ulong first, const ulong last,
                const uint width)
 {
     acc_t sum = acc_zero();
-    for (ulong at = first + (get_local_id(0) & (width - 1)); at < last; at += width)
+    ulong at = first + (get_local_id(0) & (width - 1));
+    for (; at + 3 * (ulong)width < last; at += 4 * (ulong)width) {
+        real_t a[4];
+        real_t of_x[4];
+        for (uint k = 0; k < 4; ++k) {
+            a[k] = load_value(values, at + k * width);
+            of_x[k] = x[columns[at + k * width]];
+        }
+        for (uint k = 0; k < 4; ++k)
+            sum = acc_mad(sum, a[k], of_x[k]);
+    }
+    for (; at < last; at += width)
         sum = acc_mad(sum, load_value(values, at), x[columns[at]]);
     return sum;
 }
@@ -168,22 +181,21 @@ kernel void csr_adaptive(ARRAY_PARAMETER(const ulong, row_blocks),
     if (is_stream) {
         row_end = (ulong)row + rows;
         stream_products(columns, values, x, first, (uint)(offsets[row_end] - first), products);
-    } else if (is_share || rows < 2) {
+    } else {
         ulong begin = first;
         ulong last = offsets[row_end];
         if (is_share) {
             begin = first + group * SHARE;
             last = min(begin + SHARE, last);
+        } else if (rows > 1) {
+            // Too few rows for Stream: each has an equal part of the group.
+            row_end = (ulong)row + rows;
+            width = GROUP_SIZE >> (32 - clz(rows - 1));
+            my_row = row + item / width;
+            begin = my_row < row_end ? offsets[my_row] : 0;
+            last = my_row < row_end ? offsets[my_row + 1] : 0;
         }
-        // The width is a constant here: the loop unrolls, which long rows need.
-        sum = item_dot(columns, values, x, begin, last, GROUP_SIZE);
-    } else {
-        // Too few rows for Stream: each has an equal part of the group.
-        row_end = (ulong)row + rows;
-        width = GROUP_SIZE >> (32 - clz(rows - 1));
-        my_row = row + item / width;
-        if (my_row < row_end)
-            sum = item_dot(columns, values, x, offsets[my_row], offsets[my_row + 1], width);
+        sum = item_dot(columns, values, x, begin, last, width);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (is_stream && group == 0) {
