@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use crate::coo::check_length;
+use crate::generate::random::{GOLDEN_GAMMA, mix};
 use crate::{Accumulator, CsrView, Offset, Result, Value};
 
 /// Rows of one task. Fixed, so that results never depend on the number of cores.
@@ -40,14 +41,11 @@ pub fn product<V: Value, O: Offset>(
 
 /// A vector of `len` numbers between -1 and 1, the same for the same `seed` on every machine.
 ///
-/// SplitMix64 (Steele, Lea, Flood 2014) of seed and position: any element can be made alone.
+/// SplitMix64 of seed and position: any element can be made alone.
 pub fn random_vector<T: Accumulator>(seed: u64, len: usize) -> Vec<T> {
     let element = |at: usize| {
-        let mut z = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(at as u64);
-        z = z.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^= z >> 31;
+        let z = seed.wrapping_mul(GOLDEN_GAMMA).wrapping_add(at as u64);
+        let z = mix(z.wrapping_mul(GOLDEN_GAMMA));
         // The upper 53 bits as a number in [0, 1), then stretched over [-1, 1).
         T::from_f64((z >> 11) as f64 * (2.0 / (1u64 << 53) as f64) - 1.0)
     };

@@ -14,7 +14,7 @@ mod graph;
 mod lengths;
 mod likeness;
 mod problem;
-mod random;
+pub(crate) mod random;
 mod resistor;
 mod setcover;
 mod stencil;

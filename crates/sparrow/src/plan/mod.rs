@@ -1,66 +1,18 @@
 //! Plans: an algorithm chosen, parametrised and bound to a pattern, ready to launch.
 
-use cl_kernels::csr_adaptive::CsrAdaptive as AdaptiveParameters;
-use cl_kernels::csr_scalar::CsrScalar as ScalarParameters;
-use cl_kernels::csr_vector::CsrVector as VectorParameters;
-use cl_kernels::{
-    Accumulate, Algorithm, Choice, DeviceType, KernelKey, Parameters, Scalar, select,
-};
+mod bind;
+mod options;
+
+use cl_kernels::{Algorithm, Choice, KernelKey, Scalar, select};
 use cl_runtime::raw::Memory;
-use cl_runtime::spmv::{
-    CsrAdaptive, CsrScalar, CsrVector, DeviceRowBlocks, Operands, Specialisation, Spmv, Variant,
-    Workspace,
-};
+use cl_runtime::spmv::{Operands, Spmv, Workspace};
 use cl_runtime::{Context, DeviceArray, Event, Matrix, Queue, TransposedMatrix};
-use csr_core::plan::csr_adaptive::{RowBlockRules, RowBlocks};
 use csr_core::{Offset, PatternView, Value, ValueType};
 
-use crate::{Error, Result, Tables};
+use crate::{Error, Result};
 
-/// Where a plan is computed; the plan is the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Planning {
-    /// On the host where it has the pattern or the device is a CPU, else on the device.
-    #[default]
-    Automatic,
-    /// On the host; row offsets it does not have are read back.
-    OnHost,
-    /// On the device; a few bytes are read back.
-    OnDevice,
-}
-
-/// Which matrix multiplies x.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Op {
-    /// A itself.
-    #[default]
-    Normal,
-    /// A transposed, through a transposed copy that the plan keeps: x has `rows` elements and y `cols`,
-    /// and [`Plan::plan_bytes`] counts the copy. New values reach it by
-    /// [`Plan::update_values_blocking`].
-    Transpose,
-}
-
-/// What a plan is asked for; the default is the automatic choice.
-#[derive(Clone, Debug, Default)]
-pub struct PlanOptions {
-    /// The algorithm; `None` chooses one for the matrix and the device.
-    pub algorithm: Option<Algorithm>,
-    /// Which matrix multiplies x.
-    pub op: Op,
-    /// The steps of CSR-Adaptive that are on; other algorithms have one variant.
-    pub variant: Variant,
-    /// How products are summed.
-    pub accumulate: Accumulate,
-    /// Whether alpha and beta will come as device pointers.
-    pub scalars_on_device: bool,
-    /// Where the plan is computed.
-    pub planning: Planning,
-    /// Hyper-parameters by name, over what the device table says.
-    pub parameters: Vec<(String, u32)>,
-    /// The device tables; `None` takes the environment's.
-    pub tables: Option<Tables>,
-}
+use bind::{Bound, bind};
+pub use options::{Op, PlanOptions, Planning};
 
 /// alpha or beta.
 #[derive(Clone, Copy, Debug)]
@@ -188,50 +140,7 @@ impl<V: Value, O: Offset> Plan<V, O> {
             Some(algorithm) => Choice { algorithm, reason: "asked for by name".to_owned() },
             None => select(device, &matrix.shape()),
         };
-        let specialisation = Specialisation {
-            value_type: V::TYPE,
-            offset_type: O::TYPE,
-            accumulate: options.accumulate,
-            scalars_on_device: options.scalars_on_device,
-        };
-        let tables = match &options.tables {
-            Some(tables) => tables.clone(),
-            None => Tables::from_environment()?,
-        };
-        let (spmv, parameters): (Box<dyn Spmv>, String) = match choice.algorithm {
-            Algorithm::CsrScalar => {
-                let defaults = ScalarParameters::default();
-                let parameters = resolve(&tables, device, V::TYPE, defaults, options)?;
-                let spmv = CsrScalar::new(queue.context(), specialisation, parameters)?;
-                (Box::new(spmv), parameters.to_string())
-            }
-            Algorithm::CsrVector => {
-                let shape = matrix.shape();
-                let mean_row = shape.nnz as f64 / (shape.rows.max(1)) as f64;
-                let defaults = VectorParameters::default_for_mean_row(mean_row);
-                let parameters = resolve(&tables, device, V::TYPE, defaults, options)?;
-                let spmv = CsrVector::new(queue.context(), specialisation, parameters)?;
-                (Box::new(spmv), parameters.to_string())
-            }
-            Algorithm::CsrAdaptive => {
-                let defaults = AdaptiveParameters::default_for(V::TYPE);
-                let parameters = resolve(&tables, device, V::TYPE, defaults, options)?;
-                // Before rows are cut by them.
-                parameters.check(device, V::TYPE, options.accumulate)?;
-                let rules = options.variant.rules(&parameters);
-                let row_blocks = row_blocks(queue, matrix, offsets, options.planning, rules)?;
-                let spmv = CsrAdaptive::new(
-                    queue.context(),
-                    specialisation,
-                    parameters,
-                    options.variant,
-                    tables.groups_progress(device),
-                    row_blocks,
-                )?;
-                (Box::new(spmv), options.variant.parameters(parameters).to_string())
-            }
-            other => return Err(Error::Mismatch(format!("{other} has no launch"))),
-        };
+        let Bound { spmv, parameters } = bind(queue, matrix, offsets, choice.algorithm, options)?;
         let context = queue.context().clone();
         Ok(Plan { spmv, choice, parameters, context, pattern_id, transposed })
     }
@@ -377,46 +286,6 @@ impl<V: Value, O: Offset> Plan<V, O> {
     pub fn is_repeatable(&self) -> bool {
         self.spmv.is_repeatable()
     }
-}
-
-/// Row blocks, cut where `planning` says. A CPU device's memory is the host's, and the host cuts faster.
-fn row_blocks<V: Value, O: Offset>(
-    queue: &Queue,
-    matrix: &Matrix<V, O>,
-    offsets: Option<&[O]>,
-    planning: Planning,
-    rules: RowBlockRules,
-) -> Result<DeviceRowBlocks> {
-    let is_cpu = queue.context().device().traits().device_type == DeviceType::Cpu;
-    let on_host = match planning {
-        Planning::Automatic => offsets.is_some() || is_cpu,
-        Planning::OnHost => true,
-        Planning::OnDevice => false,
-    };
-    if !on_host {
-        let offsets = matrix.offsets();
-        return Ok(DeviceRowBlocks::cut_blocking(queue, offsets, matrix.nnz(), rules)?);
-    }
-    let row_blocks = match offsets {
-        Some(offsets) => RowBlocks::from_offsets(offsets, rules)?,
-        None => RowBlocks::from_offsets(&matrix.offsets().read_blocking(queue)?, rules)?,
-    };
-    Ok(DeviceRowBlocks::upload_blocking(queue, &row_blocks)?)
-}
-
-/// Defaults, under what the tables say, under what the options say.
-fn resolve<P: Parameters>(
-    tables: &Tables,
-    device: &cl_kernels::DeviceTraits,
-    value_type: ValueType,
-    defaults: P,
-    options: &PlanOptions,
-) -> Result<P> {
-    let mut parameters = tables.parameters(device, value_type, defaults)?;
-    for (name, value) in &options.parameters {
-        parameters.set(name, *value)?;
-    }
-    Ok(parameters)
 }
 
 fn check_context(queue: &Queue, context: &Context, of: &str) -> Result<()> {

@@ -1,0 +1,118 @@
+//! An algorithm with its hyper-parameters, built and bound to a pattern: one arm an algorithm.
+
+use cl_kernels::csr_adaptive::CsrAdaptive as AdaptiveParameters;
+use cl_kernels::csr_scalar::CsrScalar as ScalarParameters;
+use cl_kernels::csr_vector::CsrVector as VectorParameters;
+use cl_kernels::{Algorithm, DeviceType, Parameters};
+use cl_runtime::spmv::{CsrAdaptive, CsrScalar, CsrVector, DeviceRowBlocks, Specialisation, Spmv};
+use cl_runtime::{Matrix, Queue};
+use csr_core::plan::csr_adaptive::{RowBlockRules, RowBlocks};
+use csr_core::{Offset, Value, ValueType};
+
+use super::{PlanOptions, Planning};
+use crate::{Error, Result, Tables};
+
+/// What [`bind`] makes.
+pub(super) struct Bound {
+    /// Ready to launch.
+    pub(super) spmv: Box<dyn Spmv>,
+    /// The hyper-parameters as text.
+    pub(super) parameters: String,
+}
+
+/// Resolves the hyper-parameters of `algorithm`, builds its program, and computes its plan; `offsets` are
+/// the pattern's, where the host has them.
+pub(super) fn bind<V: Value, O: Offset>(
+    queue: &Queue,
+    matrix: &Matrix<V, O>,
+    offsets: Option<&[O]>,
+    algorithm: Algorithm,
+    options: &PlanOptions,
+) -> Result<Bound> {
+    let device = queue.context().device().traits();
+    let specialisation = Specialisation {
+        value_type: V::TYPE,
+        offset_type: O::TYPE,
+        accumulate: options.accumulate,
+        scalars_on_device: options.scalars_on_device,
+    };
+    let tables = match &options.tables {
+        Some(tables) => tables.clone(),
+        None => Tables::from_environment()?,
+    };
+    let (spmv, parameters): (Box<dyn Spmv>, String) = match algorithm {
+        Algorithm::CsrScalar => {
+            let defaults = ScalarParameters::default();
+            let parameters = resolve(&tables, device, V::TYPE, defaults, options)?;
+            let spmv = CsrScalar::new(queue.context(), specialisation, parameters)?;
+            (Box::new(spmv), parameters.to_string())
+        }
+        Algorithm::CsrVector => {
+            let shape = matrix.shape();
+            let mean_row = shape.nnz as f64 / (shape.rows.max(1)) as f64;
+            let defaults = VectorParameters::default_for_mean_row(mean_row);
+            let parameters = resolve(&tables, device, V::TYPE, defaults, options)?;
+            let spmv = CsrVector::new(queue.context(), specialisation, parameters)?;
+            (Box::new(spmv), parameters.to_string())
+        }
+        Algorithm::CsrAdaptive => {
+            let defaults = AdaptiveParameters::default_for(V::TYPE);
+            let parameters = resolve(&tables, device, V::TYPE, defaults, options)?;
+            // Before rows are cut by them.
+            parameters.check(device, V::TYPE, options.accumulate)?;
+            let rules = options.variant.rules(&parameters);
+            let row_blocks = row_blocks(queue, matrix, offsets, options.planning, rules)?;
+            let spmv = CsrAdaptive::new(
+                queue.context(),
+                specialisation,
+                parameters,
+                options.variant,
+                tables.groups_progress(device),
+                row_blocks,
+            )?;
+            (Box::new(spmv), options.variant.parameters(parameters).to_string())
+        }
+        other => return Err(Error::Mismatch(format!("{other} has no launch"))),
+    };
+    Ok(Bound { spmv, parameters })
+}
+
+/// Row blocks, cut where `planning` says. A CPU device's memory is the host's, and the host cuts faster.
+fn row_blocks<V: Value, O: Offset>(
+    queue: &Queue,
+    matrix: &Matrix<V, O>,
+    offsets: Option<&[O]>,
+    planning: Planning,
+    rules: RowBlockRules,
+) -> Result<DeviceRowBlocks> {
+    let is_cpu = queue.context().device().traits().device_type == DeviceType::Cpu;
+    let on_host = match planning {
+        Planning::Automatic => offsets.is_some() || is_cpu,
+        Planning::OnHost => true,
+        Planning::OnDevice => false,
+    };
+    if !on_host {
+        let offsets = matrix.offsets();
+        return Ok(DeviceRowBlocks::cut_blocking(queue, offsets, matrix.nnz(), rules)?);
+    }
+    let row_blocks = match offsets {
+        Some(offsets) => RowBlocks::from_offsets(offsets, rules)?,
+        None => RowBlocks::from_offsets(&matrix.offsets().read_blocking(queue)?, rules)?,
+    };
+    Ok(DeviceRowBlocks::upload_blocking(queue, &row_blocks)?)
+}
+
+/// Defaults, under what the tables say, under what the options say.
+fn resolve<P: Parameters>(
+    tables: &Tables,
+    device: &cl_kernels::DeviceTraits,
+    value_type: ValueType,
+    defaults: P,
+    options: &PlanOptions,
+) -> Result<P> {
+    let mut parameters = tables.parameters(device, value_type, defaults)?;
+    for (name, value) in &options.parameters {
+        parameters.set(name, *value)?;
+    }
+    Ok(parameters)
+}

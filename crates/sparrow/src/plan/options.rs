@@ -1,0 +1,51 @@
+//! What a plan is asked for.
+
+use cl_kernels::{Accumulate, Algorithm};
+use cl_runtime::spmv::Variant;
+
+use crate::Tables;
+
+/// Where a plan is computed; the plan is the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Planning {
+    /// On the host where it has the pattern or the device is a CPU, else on the device.
+    #[default]
+    Automatic,
+    /// On the host; row offsets it does not have are read back.
+    OnHost,
+    /// On the device; a few bytes are read back.
+    OnDevice,
+}
+
+/// Which matrix multiplies x.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Op {
+    /// A itself.
+    #[default]
+    Normal,
+    /// A transposed, through a transposed copy that the plan keeps: x has `rows` elements and y `cols`,
+    /// and [`Plan::plan_bytes`](crate::Plan::plan_bytes) counts the copy. New values reach it by
+    /// [`Plan::update_values_blocking`](crate::Plan::update_values_blocking).
+    Transpose,
+}
+
+/// What a plan is asked for; the default is the automatic choice.
+#[derive(Clone, Debug, Default)]
+pub struct PlanOptions {
+    /// The algorithm; `None` chooses one for the matrix and the device.
+    pub algorithm: Option<Algorithm>,
+    /// Which matrix multiplies x.
+    pub op: Op,
+    /// The steps of CSR-Adaptive that are on; other algorithms have one variant.
+    pub variant: Variant,
+    /// How products are summed.
+    pub accumulate: Accumulate,
+    /// Whether alpha and beta will come as device pointers.
+    pub scalars_on_device: bool,
+    /// Where the plan is computed.
+    pub planning: Planning,
+    /// Hyper-parameters by name, over what the device table says.
+    pub parameters: Vec<(String, u32)>,
+    /// The device tables; `None` takes the environment's.
+    pub tables: Option<Tables>,
+}
