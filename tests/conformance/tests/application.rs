@@ -59,6 +59,30 @@ impl Application {
         }
     }
 
+    /// Begins to write `data` into the buffer from `byte_offset` on. The data must outlive the event.
+    fn write_later(
+        &self,
+        buffer: types::cl_mem,
+        byte_offset: usize,
+        data: &[f32],
+    ) -> types::cl_event {
+        let (bytes, data) = (size_of_val(data), data.as_ptr().cast::<c_void>());
+        // SAFETY: the caller keeps the data until the event is complete.
+        let written = unsafe {
+            cl_queue::enqueue_write_buffer(
+                self.queue,
+                buffer,
+                NON_BLOCKING,
+                byte_offset,
+                bytes,
+                data,
+                0,
+                ptr::null(),
+            )
+        };
+        written.unwrap()
+    }
+
     /// Reads the buffer from `byte_offset` on, after the events in `wait`.
     fn read(
         &self,
@@ -135,7 +159,8 @@ fn multiply(application: &mut Application, algorithm: Algorithm) {
     let offsets = application.buffer(&[77; 3], pattern.offsets());
     let columns = application.buffer(&[88; 1], pattern.columns());
     let values = application.buffer(&[f32::NAN; 5], matrix.values());
-    let x_buffer = application.buffer(&[f32::NAN; 3], &x);
+    let host_x = x;
+    let x_buffer = application.buffer(&[f32::NAN; 3], &[f32::NAN; 3]);
     let y_buffer = application.buffer(&[-1.0; 7], &[f32::NAN; 5]);
     let before = application.references();
     {
@@ -169,19 +194,18 @@ fn multiply(application: &mut Application, algorithm: Algorithm) {
         let mut workspace = plan.workspace_blocking(&queue).unwrap();
 
         // An event of the application's in the wait list, ours in the application's.
-        let gate = cl_event::create_user_event(application.context).unwrap();
+        let written = application.write_later(x_buffer, 12, &host_x);
         // SAFETY: the event is valid, and the application keeps its reference.
-        let waits_for = unsafe { Event::retain(gate).unwrap() };
+        let waits_for = unsafe { Event::retain(written).unwrap() };
         let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
         let event = plan.launch(&queue, &mut workspace, product, &[waits_for]).unwrap();
-        cl_event::set_user_event_status(gate, 0).unwrap();
         let found = application.read(y_buffer, 28, 4, &[event.as_raw()]);
         assert_eq!(found, expected, "{algorithm}");
         let around = application.read(y_buffer, 0, 12, &[]);
         assert_eq!(around[..7], [-1.0; 7], "{algorithm} wrote before y");
         assert!(around[11].is_nan(), "{algorithm} wrote behind y");
         // SAFETY: the application's own reference.
-        unsafe { cl_event::release_event(gate).unwrap() };
+        unsafe { cl_event::release_event(written).unwrap() };
         queue.finish_blocking().unwrap();
     }
     assert_eq!(application.references().2, before.2, "{algorithm} kept or lost references");

@@ -176,7 +176,7 @@ fn values_change_and_the_plan_stays() {
 }
 
 #[test]
-fn alpha_and_beta_are_read_where_the_device_pointer_says_when_the_launch_runs() {
+fn alpha_and_beta_are_read_where_the_device_pointer_says_launch_by_launch() {
     let queue = queue();
     let fixture = Fixture::<f32>::new(&queue, 1);
     for algorithm in Algorithm::ALL {
@@ -190,19 +190,19 @@ fn alpha_and_beta_are_read_where_the_device_pointer_says_when_the_launch_runs() 
         let nan = f32::NAN;
         let mut scalars = DeviceArray::upload_blocking(&queue, &[nan; 5]).unwrap();
         let (alpha, beta) = (scalars.slice(3..4).unwrap(), scalars.slice(1..2).unwrap());
-        let gate = Gate::new(queue.context());
-        let product = Product {
-            alpha: (&alpha).into(),
-            a: &fixture.a,
-            x: &fixture.x,
-            beta: (&beta).into(),
-            y: &mut y,
-        };
-        let event = plan.launch(&queue, &mut workspace, product, &[gate.event()]).unwrap();
-        // Known only after the launch was enqueued: written from another queue.
-        scalars.write_blocking(&second(&queue), &[nan, -0.75, nan, 2.5, nan]).unwrap();
-        gate.open();
-        event.wait().unwrap();
+        // What an earlier launch read does not stick.
+        for (new_alpha, new_beta) in [(-9.0, 4.0), (2.5, -0.75)] {
+            scalars.write_blocking(&queue, &[nan, new_beta, nan, new_alpha, nan]).unwrap();
+            y.write_blocking(&queue, &before).unwrap();
+            let product = Product {
+                alpha: (&alpha).into(),
+                a: &fixture.a,
+                x: &fixture.x,
+                beta: (&beta).into(),
+                y: &mut y,
+            };
+            plan.launch(&queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
+        }
         let found = y.read_blocking(&queue).unwrap();
         let x = &fixture.host_x;
         check_product(&fixture.host, 2.5, x, -0.75, &before, &found, Accumulate::Plain);
