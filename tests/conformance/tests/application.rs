@@ -59,13 +59,8 @@ impl Application {
         }
     }
 
-    /// Begins to write `data` into the buffer from `byte_offset` on. The data must outlive the event.
-    fn write_later(
-        &self,
-        buffer: types::cl_mem,
-        byte_offset: usize,
-        data: &[f32],
-    ) -> types::cl_event {
+    /// Begins to write `data` over the buffer. The data must outlive the event.
+    fn write_later(&self, buffer: types::cl_mem, data: &[f32]) -> types::cl_event {
         let (bytes, data) = (size_of_val(data), data.as_ptr().cast::<c_void>());
         // SAFETY: the caller keeps the data until the event is complete.
         let written = unsafe {
@@ -73,7 +68,7 @@ impl Application {
                 self.queue,
                 buffer,
                 NON_BLOCKING,
-                byte_offset,
+                0,
                 bytes,
                 data,
                 0,
@@ -159,7 +154,8 @@ fn multiply(application: &mut Application, algorithm: Algorithm) {
     let offsets = application.buffer(&[77; 3], pattern.offsets());
     let columns = application.buffer(&[88; 1], pattern.columns());
     let values = application.buffer(&[f32::NAN; 5], matrix.values());
-    let host_x = x;
+    // Whole buffers are written: Oclgrind takes the rest of a buffer written in part for uninitialised.
+    let host_x = [&[f32::NAN; 3], &x[..]].concat();
     let x_buffer = application.buffer(&[f32::NAN; 3], &[f32::NAN; 3]);
     let y_buffer = application.buffer(&[-1.0; 7], &[f32::NAN; 5]);
     let before = application.references();
@@ -194,7 +190,7 @@ fn multiply(application: &mut Application, algorithm: Algorithm) {
         let mut workspace = plan.workspace_blocking(&queue).unwrap();
 
         // An event of the application's in the wait list, ours in the application's.
-        let written = application.write_later(x_buffer, 12, &host_x);
+        let written = application.write_later(x_buffer, &host_x);
         // SAFETY: the event is valid, and the application keeps its reference.
         let waits_for = unsafe { Event::retain(written).unwrap() };
         let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
