@@ -176,6 +176,45 @@ fn values_change_and_the_plan_stays() {
 }
 
 #[test]
+fn alpha_and_beta_are_read_where_the_device_pointer_says_when_the_launch_runs() {
+    let queue = queue();
+    let platform = &queue.context().device().traits().platform;
+    if platform.contains("Intel(R) OpenCL") {
+        println!("skipped: {platform} does not order this by user events (docs/portability.md)");
+        return;
+    }
+    let fixture = Fixture::<f32>::new(&queue, 1);
+    for algorithm in Algorithm::ALL {
+        let options = PlanOptions {
+            scalars_on_device: true,
+            ..options(algorithm, Variant::Full, Accumulate::Plain)
+        };
+        let (plan, mut workspace) = fixture.plan(&queue, &options);
+        let before: Vec<f32> = csr_core::random_vector(8, fixture.host.rows());
+        let mut y = DeviceArray::upload_blocking(&queue, &before).unwrap();
+        let nan = f32::NAN;
+        let mut scalars = DeviceArray::upload_blocking(&queue, &[nan; 5]).unwrap();
+        let (alpha, beta) = (scalars.slice(3..4).unwrap(), scalars.slice(1..2).unwrap());
+        let gate = Gate::new(queue.context());
+        let product = Product {
+            alpha: (&alpha).into(),
+            a: &fixture.a,
+            x: &fixture.x,
+            beta: (&beta).into(),
+            y: &mut y,
+        };
+        let event = plan.launch(&queue, &mut workspace, product, &[gate.event()]).unwrap();
+        // Known only after the launch was enqueued: written from another queue.
+        scalars.write_blocking(&second(&queue), &[nan, -0.75, nan, 2.5, nan]).unwrap();
+        gate.open();
+        event.wait().unwrap();
+        let found = y.read_blocking(&queue).unwrap();
+        let x = &fixture.host_x;
+        check_product(&fixture.host, 2.5, x, -0.75, &before, &found, Accumulate::Plain);
+    }
+}
+
+#[test]
 fn alpha_and_beta_are_read_where_the_device_pointer_says_launch_by_launch() {
     let queue = queue();
     let fixture = Fixture::<f32>::new(&queue, 1);
