@@ -164,7 +164,7 @@ mod tests {
         check::<crate::csr_scalar::Arguments<()>>(crate::csr_scalar::SOURCE);
         check::<crate::csr_vector::Arguments<()>>(crate::csr_vector::SOURCE);
         check::<crate::csr_adaptive::Arguments<()>>(crate::csr_adaptive::SOURCE);
-        check::<crate::csr_adaptive_plan::CountArguments<()>>(crate::csr_adaptive_plan::SOURCE);
+        check::<crate::csr_adaptive_plan::MarkArguments<()>>(crate::csr_adaptive_plan::SOURCE);
         check::<crate::csr_adaptive_plan::WriteArguments<()>>(crate::csr_adaptive_plan::SOURCE);
         check::<crate::gather_values::Arguments<()>>(crate::gather_values::SOURCE);
         check::<crate::longest_row::Arguments<()>>(crate::longest_row::SOURCE);

@@ -7,27 +7,24 @@ use crate::{Array, DeviceTraits, ParameterError};
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spmv/csr_adaptive_plan.cl";
 
-/// 32-bit words of block starts a chunk of rows has.
-pub const START_WORDS_PER_CHUNK: usize = csr_core::plan::csr_adaptive::ROWS_PER_CHUNK / 32;
+/// 32-bit words of block begins a chunk of rows has.
+pub const BEGIN_WORDS_PER_CHUNK: usize = csr_core::plan::csr_adaptive::ROWS_PER_CHUNK / 32;
 
-/// 32-bit words that all groups add to: cut rows, whether a chunk has too many entries, arrivals.
-pub const TOTAL_WORDS: usize = 3;
-
-/// 32-bit words of results: entries, cut rows, whether a chunk has too many entries.
-pub const RESULT_WORDS: usize = 3;
+/// 32-bit words that a chunk counts, and of the results: entries, cut rows.
+pub const COUNT_WORDS: usize = 2;
 
 parameters! {
     /// Parameters of `csr_adaptive_plan`.
     pub struct CsrAdaptivePlan for "csr_adaptive_plan" {
-        /// Items of a work-group: divides the rows of a chunk.
+        /// Items of a work-group: divides a quarter of a chunk's rows.
         group_size: [64, 128, 256, 512, 1024],
     }
 }
 
 impl CsrAdaptivePlan {
-    /// As many items as the device allows, up to 256.
+    /// As many items as the device allows, up to 512.
     pub fn default_for(device: &DeviceTraits) -> Self {
-        CsrAdaptivePlan { group_size: 1 << device.max_group_size.clamp(1, 256).ilog2() }
+        CsrAdaptivePlan { group_size: 1 << device.max_group_size.clamp(1, 512).ilog2() }
     }
 
     /// Checks the parameters against the device's limits.
@@ -40,8 +37,8 @@ impl CsrAdaptivePlan {
 }
 
 arguments! {
-    /// Arguments of the kernel `count_row_blocks`.
-    pub struct CountArguments<M> for "count_row_blocks" {
+    /// Arguments of the kernel `mark_row_blocks`.
+    pub struct MarkArguments<M> for "mark_row_blocks" {
         /// Rows of A.
         rows: u32,
         /// Row offsets: rows + 1.
@@ -52,16 +49,10 @@ arguments! {
         share: u32,
         /// 1: a block ends where rows above 128 nonzeros meet rows below 32.
         breaks_lengths: u32,
-        /// 0, which the compiler must not know: it ties the order of atomics to data.
-        zero: u32,
-        /// A bit a row: whether a block begins there.
-        starts: Array<M>,
-        /// Where the entries of each chunk go: chunks.
-        places: Array<M>,
-        /// [`TOTAL_WORDS`], all 0 before and after.
-        totals: Array<M>,
-        /// [`RESULT_WORDS`].
-        results: Array<M>,
+        /// A bit a row, whether a block begins there: [`BEGIN_WORDS_PER_CHUNK`] a chunk.
+        begins: Array<M>,
+        /// [`COUNT_WORDS`] a chunk.
+        counts: Array<M>,
     }
 }
 
@@ -78,13 +69,15 @@ arguments! {
         share: u32,
         /// Items that the logarithmic reduction has; 0 for the scalar one.
         reduction_size: u32,
+        /// As marked.
+        begins: Array<M>,
         /// As counted.
-        starts: Array<M>,
-        /// As counted.
-        places: Array<M>,
-        /// Entries in all, as counted.
-        count: u32,
-        /// The entries: count + 1.
+        counts: Array<M>,
+        /// Elements of `row_blocks`.
+        room: u32,
+        /// The entries, and a last one that holds the number of rows; those that there is room for.
         row_blocks: Array<M>,
+        /// [`COUNT_WORDS`]: of all chunks together.
+        results: Array<M>,
     }
 }

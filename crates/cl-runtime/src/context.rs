@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cl_kernels::KernelKey;
 
 use crate::raw::{ContextHandle, DeviceId};
-use crate::spmv::PlanScratch;
+use crate::spmv::PlanWorkspace;
 use crate::{BinaryCache, Device, Error, Program, Result};
 
 /// A context with one device, owned or the application's. Cheap to clone; clones share the programs.
@@ -21,7 +21,7 @@ struct Shared {
     device: Device,
     cache: BinaryCache,
     programs: Mutex<HashMap<KernelKey, Arc<Program>>>,
-    plan_scratch: Mutex<Option<PlanScratch>>,
+    plan_workspace: Mutex<Option<PlanWorkspace>>,
 }
 
 impl Context {
@@ -62,8 +62,8 @@ impl Context {
 
     fn from_parts(handle: ContextHandle, device: Device, cache: BinaryCache) -> Self {
         let programs = Mutex::new(HashMap::new());
-        let plan_scratch = Mutex::new(None);
-        Context { shared: Arc::new(Shared { handle, device, cache, programs, plan_scratch }) }
+        let plan_workspace = Mutex::new(None);
+        Context { shared: Arc::new(Shared { handle, device, cache, programs, plan_workspace }) }
     }
 
     /// The device.
@@ -91,13 +91,14 @@ impl Context {
         Ok(program)
     }
 
-    /// What the last plan left for the next to scribble on; two at once make their own.
-    pub(crate) fn take_plan_scratch(&self) -> Option<PlanScratch> {
-        self.shared.plan_scratch.lock().unwrap_or_else(PoisonError::into_inner).take()
+    /// What the last plan left for the next to work with; two at once make their own.
+    pub(crate) fn take_plan_workspace(&self) -> Option<PlanWorkspace> {
+        self.shared.plan_workspace.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    pub(crate) fn keep_plan_scratch(&self, scratch: PlanScratch) {
-        *self.shared.plan_scratch.lock().unwrap_or_else(PoisonError::into_inner) = Some(scratch);
+    pub(crate) fn keep_plan_workspace(&self, workspace: PlanWorkspace) {
+        *self.shared.plan_workspace.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(workspace);
     }
 
     /// Refuses an allocation the device cannot make, by name.

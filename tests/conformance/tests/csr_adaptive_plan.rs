@@ -86,3 +86,20 @@ fn empty_rows_and_rows_of_one_length_are_cut_alike() {
         check::<u32>(&queue, &vec![length; 5000], Variant::Full.rules(&PARAMETERS));
     }
 }
+
+#[test]
+fn more_blocks_than_there_was_room_for_are_all_written() {
+    // Where long and short rows alternate every row is a block: five times as many as full ones.
+    let lengths: Vec<usize> = (0..10_000).map(|row| if row % 2 == 0 { 129 } else { 31 }).collect();
+    check::<u32>(&queue(), &lengths, Variant::Full.rules(&PARAMETERS));
+}
+
+#[test]
+fn more_blocks_than_can_be_counted_are_refused() {
+    let queue = queue();
+    let on_device = DeviceArray::upload_blocking(&queue, &[0_u64, 1 << 41]).unwrap();
+    let rules = Variant::Full.rules(&PARAMETERS);
+    let refused = DeviceRowBlocks::cut_blocking(&queue, &on_device, 1 << 41, rules).unwrap_err();
+    let text = "the number of row blocks there may be is 2147483649";
+    assert!(refused.to_string().contains(text), "{refused}");
+}

@@ -222,7 +222,7 @@ impl Spmv for CsrAdaptive {
     }
 
     fn plan_bytes(&self) -> usize {
-        self.row_blocks.entries().size_bytes()
+        self.row_blocks.size_bytes()
     }
 
     fn workspace_bytes(&self) -> usize {

@@ -1,8 +1,7 @@
 //! Row blocks on the device: uploaded, or cut there from row offsets that are there already.
 
 use cl_kernels::csr_adaptive_plan::{
-    CountArguments, CsrAdaptivePlan, RESULT_WORDS, SOURCE, START_WORDS_PER_CHUNK, TOTAL_WORDS,
-    WriteArguments,
+    BEGIN_WORDS_PER_CHUNK, COUNT_WORDS, CsrAdaptivePlan, MarkArguments, SOURCE, WriteArguments,
 };
 use cl_kernels::{Accumulate, KernelKey};
 use csr_core::plan::csr_adaptive::{
@@ -10,8 +9,10 @@ use csr_core::plan::csr_adaptive::{
 };
 use csr_core::{Offset, ValueType};
 
+use super::workspace::zeroed_blocking;
 use crate::launch::{Size, launch};
-use crate::{Context, DeviceArray, Error, Queue, Result};
+use crate::raw::Kernel;
+use crate::{DeviceArray, Error, Queue, Result};
 
 /// Row blocks of a pattern, in device memory.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub struct DeviceRowBlocks {
     rules: RowBlockRules,
     entries: DeviceArray<RowBlock>,
     cut_rows: usize,
+    /// Bytes allocated: a little more than the entries, where it was not known how many there would be.
+    size_bytes: usize,
 }
 
 impl DeviceRowBlocks {
@@ -27,15 +30,13 @@ impl DeviceRowBlocks {
     /// # Errors
     /// The driver's own failure.
     pub fn upload_blocking(queue: &Queue, row_blocks: &RowBlocks) -> Result<Self> {
-        Ok(DeviceRowBlocks {
-            rules: *row_blocks.rules(),
-            entries: DeviceArray::upload_blocking(queue, row_blocks.entries())?,
-            cut_rows: row_blocks.cut_rows(),
-        })
+        let entries = DeviceArray::upload_blocking(queue, row_blocks.entries())?;
+        let (rules, cut_rows) = (*row_blocks.rules(), row_blocks.cut_rows());
+        Ok(DeviceRowBlocks { rules, size_bytes: entries.size_bytes(), entries, cut_rows })
     }
 
     /// Cuts the rows of a matrix of `nnz` nonzeros on the device, into the blocks that
-    /// [`RowBlocks::build`] would cut. Reads 12 bytes back.
+    /// [`RowBlocks::build`] would cut. Reads 8 bytes back.
     ///
     /// # Errors
     /// Rules that no kernel can follow, more blocks than can be counted, or the driver's own failure.
@@ -56,57 +57,60 @@ impl DeviceRowBlocks {
         parameters.check(context.device().traits())?;
         let key =
             KernelKey::new(SOURCE, ValueType::F32, O::TYPE, Accumulate::Plain, false, &parameters);
-        let program = context.program(&key)?;
         let chunks = rows.div_ceil(ROWS_PER_CHUNK);
         let size = Size { groups: chunks, group_size: parameters.group_size as usize };
 
-        let scratch = PlanScratch::take_blocking(queue, chunks)?;
-        let [totals, results, places, starts] = scratch.parts(chunks)?;
-        let count = CountArguments {
+        let mut workspace = PlanWorkspace::take_blocking(queue, key, chunks)?;
+        let [results, counts, begins] = workspace.parts(chunks)?;
+        let mark = MarkArguments {
             rows: rows as u32,
             offsets: offsets.argument(),
             nnz_per_block: numbers.nnz_per_block,
             share: numbers.share,
             breaks_lengths: u32::from(rules.length_break == LengthBreak::On),
-            zero: 0,
-            starts: starts.argument(),
-            places: places.argument(),
-            totals: totals.argument(),
-            results: results.argument(),
+            begins: begins.argument(),
+            counts: counts.argument(),
         };
-        // SAFETY: the scratch arrays are as long as `chunks` demands, and the offsets are a pattern's.
+        // SAFETY: the workspace is as long as `chunks` demands, and the offsets are a pattern's.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-        let done =
-            unsafe { launch(queue, &mut program.kernel("count_row_blocks")?, &count, size, &[])? };
-        queue.settle_blocking(&done)?;
-        let counted = results.read_blocking(queue)?;
-        let (blocks, cut_rows, has_too_many) = (counted[0], counted[1], counted[2] != 0);
-        if has_too_many {
-            let what = "the number of row blocks of 4096 rows";
-            let limit = u64::from(u32::MAX >> 1);
-            return Err(csr_core::Error::TooLarge { what, value: limit + 1, limit }.into());
+        let marked = unsafe { launch(queue, &mut workspace.mark, &mark, size, &[])? };
+        queue.settle_blocking(&marked)?;
+        let mut write_blocking = |room: usize| -> Result<_> {
+            let entries = DeviceArray::<RowBlock>::allocate(context, room)?;
+            let write = WriteArguments {
+                rows: rows as u32,
+                offsets: offsets.argument(),
+                num_rows_stream: numbers.num_rows_stream,
+                share: numbers.share,
+                reduction_size: numbers.reduction_size,
+                begins: begins.argument(),
+                counts: counts.argument(),
+                room: u32::try_from(room).unwrap_or(u32::MAX),
+                row_blocks: entries.argument(),
+                results: results.argument(),
+            };
+            // SAFETY: as above; past `room` nothing is written.
+            #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
+            let written = unsafe { launch(queue, &mut workspace.write, &write, size, &[])? };
+            // Launches may follow on other queues. And NVIDIA's blocking read alone would look every 8 us
+            // whether it can begin, where this wait ends at once.
+            written.wait()?;
+            Ok(entries)
+        };
+        let mut entries = write_blocking(likely_room(&rules, nnz))?;
+        let found = results.read_blocking(queue)?;
+        let (blocks, cut_rows) = (found[0], found[1]);
+        let needed = blocks as usize + 1;
+        if needed > entries.len() {
+            entries = write_blocking(needed)?;
         }
-
-        let entries = DeviceArray::<RowBlock>::allocate(context, blocks as usize + 1)?;
-        let write = WriteArguments {
-            rows: rows as u32,
-            offsets: offsets.argument(),
-            num_rows_stream: numbers.num_rows_stream,
-            share: numbers.share,
-            reduction_size: numbers.reduction_size,
-            starts: starts.argument(),
-            places: places.argument(),
-            count: blocks,
-            row_blocks: entries.argument(),
-        };
-        // SAFETY: `entries` is as long as was counted.
-        #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-        let written =
-            unsafe { launch(queue, &mut program.kernel("write_row_blocks")?, &write, size, &[])? };
-        // Launches may follow on other queues.
-        written.wait()?;
-        scratch.give_back(context);
-        Ok(DeviceRowBlocks { rules, entries, cut_rows: cut_rows as usize })
+        context.keep_plan_workspace(workspace);
+        Ok(DeviceRowBlocks {
+            rules,
+            size_bytes: entries.size_bytes(),
+            entries: entries.slice(0..needed)?,
+            cut_rows: cut_rows as usize,
+        })
     }
 
     /// The rules the rows were cut by.
@@ -128,39 +132,61 @@ impl DeviceRowBlocks {
     pub fn cut_rows(&self) -> usize {
         self.cut_rows
     }
+
+    /// Bytes on the device.
+    pub fn size_bytes(&self) -> usize {
+        self.size_bytes
+    }
 }
 
-/// Memory that cutting scribbles on, kept by the context from one plan to the next: half a byte a row.
+/// Room for the entries that a matrix of `nnz` nonzeros is likely to have: a quarter more than full blocks
+/// would be. Where rows of unlike lengths meet, or long rows, there can be any number more.
+fn likely_room(rules: &RowBlockRules, nnz: usize) -> usize {
+    let full = nnz / rules.nnz_per_block;
+    full + full / 4 + 2
+}
+
+/// What cutting scribbles on, an eighth of a byte a row, and the kernel objects it sets up: a driver can
+/// take longer over the first launch of a new one than the kernel runs. The context keeps it from one plan
+/// to the next.
 #[derive(Debug)]
-pub(crate) struct PlanScratch {
+pub(crate) struct PlanWorkspace {
+    key: KernelKey,
+    mark: Kernel,
+    write: Kernel,
     words: DeviceArray<u32>,
 }
 
-impl PlanScratch {
-    /// Scratch for at least `chunks` chunks: the context's, or new. Its totals are 0; whoever fails on the
-    /// way does not give it back.
-    fn take_blocking(queue: &Queue, chunks: usize) -> Result<Self> {
-        let words = TOTAL_WORDS + RESULT_WORDS + chunks * (1 + START_WORDS_PER_CHUNK);
-        match queue.context().take_plan_scratch() {
-            Some(scratch) if scratch.words.len() >= words => Ok(scratch),
-            _ => Ok(PlanScratch { words: DeviceArray::upload_blocking(queue, &vec![0; words])? }),
+impl PlanWorkspace {
+    /// A workspace for `key` and at least `chunks` chunks: the context's, or new.
+    fn take_blocking(queue: &Queue, key: KernelKey, chunks: usize) -> Result<Self> {
+        let context = queue.context();
+        let words = COUNT_WORDS + chunks * (COUNT_WORDS + BEGIN_WORDS_PER_CHUNK);
+        if let Some(kept) = context.take_plan_workspace()
+            && kept.key == key
+            && kept.words.len() >= words
+        {
+            return Ok(kept);
         }
+        let program = context.program(&key)?;
+        Ok(PlanWorkspace {
+            key,
+            mark: program.kernel("mark_row_blocks")?,
+            write: program.kernel("write_row_blocks")?,
+            // Nothing needs the zeros but Oclgrind, which forgets that kernels write to memory used before.
+            words: zeroed_blocking(queue, words)?,
+        })
     }
 
-    fn give_back(self, context: &Context) {
-        context.keep_plan_scratch(self);
-    }
-
-    /// Totals, results, places and starts.
-    fn parts(&self, chunks: usize) -> Result<[DeviceArray<u32>; 4]> {
-        let lengths = [TOTAL_WORDS, RESULT_WORDS, chunks, chunks * START_WORDS_PER_CHUNK];
-        let mut first = 0;
-        let mut part = |length: usize| {
-            first += length;
-            self.words.slice(first - length..first)
-        };
-        let [totals, results, places, starts] = lengths;
-        Ok([part(totals)?, part(results)?, part(places)?, part(starts)?])
+    /// Results, counts and begins.
+    fn parts(&self, chunks: usize) -> Result<[DeviceArray<u32>; 3]> {
+        let counts = COUNT_WORDS + chunks * COUNT_WORDS;
+        let begins = counts + chunks * BEGIN_WORDS_PER_CHUNK;
+        Ok([
+            self.words.slice(0..COUNT_WORDS)?,
+            self.words.slice(COUNT_WORDS..counts)?,
+            self.words.slice(counts..begins)?,
+        ])
     }
 }
 
@@ -181,9 +207,14 @@ impl Numbers {
             })
         };
         let share = rules.share.unwrap_or(0);
-        // Every row has a block, and every full share of a cut row another.
-        let most_blocks = rows.saturating_add(nnz.checked_div(share).unwrap_or(0));
-        narrow("the number of row blocks", most_blocks)?;
+        // Every row has a block, and every full share of a cut row another. A group number has 31 bits, and
+        // the kernels count in 32.
+        let most_blocks = rows.saturating_add(nnz.checked_div(share).unwrap_or(0)) as u64;
+        let limit = u64::from(u32::MAX >> 1);
+        if most_blocks > limit {
+            let what = "the number of row blocks there may be";
+            return Err(csr_core::Error::TooLarge { what, value: most_blocks, limit }.into());
+        }
         Ok(Numbers {
             nnz_per_block: narrow("nnz_per_block", rules.nnz_per_block)?,
             share: narrow("the share of a CSR-VectorL group", share)?,

@@ -16,7 +16,7 @@ use crate::{Context, Error, Event, Queue, Result};
 
 pub use csr_adaptive::{CsrAdaptive, LongRows, Variant};
 pub use csr_adaptive_plan::DeviceRowBlocks;
-pub(crate) use csr_adaptive_plan::PlanScratch;
+pub(crate) use csr_adaptive_plan::PlanWorkspace;
 pub use csr_scalar::CsrScalar;
 pub use csr_vector::CsrVector;
 pub use workspace::Workspace;

@@ -82,7 +82,7 @@ impl Workspace {
 
 /// `words` zeros on the device. A fill there is far faster than a copy from here, but on a CPU there is no
 /// way to go, and Oclgrind takes filled memory for uninitialised.
-fn zeroed_blocking(queue: &Queue, words: usize) -> Result<DeviceArray<u32>> {
+pub(crate) fn zeroed_blocking(queue: &Queue, words: usize) -> Result<DeviceArray<u32>> {
     if queue.context().device().traits().device_type == DeviceType::Cpu {
         return DeviceArray::upload_blocking(queue, &vec![0; words]);
     }
