@@ -12,6 +12,7 @@ mod coo;
 mod csr;
 mod error;
 pub mod io;
+mod memory;
 mod offset;
 mod product;
 mod statistics;

@@ -8,6 +8,7 @@
 
 use rayon::prelude::*;
 
+use crate::memory::{room, zeroed};
 use crate::{Coo, Csr, CsrPattern, Error, Offset, Result, Value};
 
 /// Which entries are left out because others imply them.
@@ -149,23 +150,6 @@ fn negative<V: Value>(value: V) -> V {
 
 fn ones<V: Value>(len: usize) -> Vec<V> {
     vec![V::from_f64(1.0); len]
-}
-
-/// An empty array with room for `len` elements, or an error where there is no memory for them: sizes
-/// come from files. Room costs addresses; memory only when it is used.
-pub(crate) fn room<T>(what: &'static str, len: usize) -> Result<Vec<T>> {
-    let mut array = Vec::new();
-    let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
-    array.try_reserve_exact(len).map_err(|_| Error::Memory { what, bytes })?;
-    Ok(array)
-}
-
-/// Zeros, or an error where there is no memory for them.
-fn zeroed<T: bytemuck::Zeroable + Clone>(what: &'static str, len: usize) -> Result<Vec<T>> {
-    drop(room::<T>(what, len)?);
-    // Not written into that room, which would touch all of it here: zeros fresh from the system are
-    // touched first by the tasks that fill them.
-    Ok(vec![T::zeroed(); len])
 }
 
 fn add_one<O: Offset>(offset: &mut O) {

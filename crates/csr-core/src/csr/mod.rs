@@ -19,7 +19,7 @@ mod transpose;
 use crate::coo::check_length;
 use crate::{Offset, Result, Value};
 
-pub(crate) use group::{Symmetry, Triplets, room};
+pub(crate) use group::{Symmetry, Triplets};
 pub use pattern::{CsrPattern, PatternView};
 pub use transpose::Transposed;
 

@@ -6,6 +6,7 @@
 use rayon::prelude::*;
 
 use crate::coo::check_size;
+use crate::memory::{room, zeroed};
 use crate::{Csr, CsrPattern, Error, Offset, Result, Value};
 
 /// Rows a task fills: few enough that long rows spread over the threads.
@@ -40,8 +41,8 @@ pub(super) fn assemble<V: Value, O: Offset>(
     check_size("columns", cols)?;
     let offsets: Vec<O> = offsets(rows, source)?;
     let nnz = offsets[rows].to_usize();
-    let mut columns = vec![0u32; nnz];
-    let mut values = vec![V::from_f64(0.0); nnz];
+    let mut columns = zeroed::<u32>("the column indices", nnz)?;
+    let mut values = zeroed::<V>("the values", nnz)?;
     split(&offsets, &mut columns, &mut values).into_par_iter().for_each(|task| {
         let mut scratch = Default::default();
         let base = offsets[task.first].to_usize();
@@ -56,12 +57,12 @@ pub(super) fn assemble<V: Value, O: Offset>(
 }
 
 fn offsets<O: Offset>(rows: usize, source: &impl Rows) -> Result<Vec<O>> {
-    let lengths: Vec<u32> =
-        (0..rows).into_par_iter().map(|row| source.length(row) as u32).collect();
+    let mut lengths: Vec<u32> = room("the row lengths", rows)?;
+    (0..rows).into_par_iter().map(|row| source.length(row) as u32).collect_into_vec(&mut lengths);
     let nnz: u64 = lengths.par_iter().map(|&length| u64::from(length)).sum();
     let too_large =
         || Error::TooLarge { what: "the number of nonzeros", value: nnz, limit: O::MAX_NNZ };
-    let mut offsets = Vec::with_capacity(rows + 1);
+    let mut offsets = room("the row offsets", rows + 1)?;
     offsets.push(O::zeroed());
     let mut sum = 0;
     if nnz > O::MAX_NNZ {

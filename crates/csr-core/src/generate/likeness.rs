@@ -9,6 +9,7 @@ use super::columns::{Pattern, Placement};
 use super::lengths::{LONG_ROW, RowLengths, Shape, Tail};
 use super::random::{Purpose, Random, class_seed};
 use super::stencil::{Grid, neighbourhood};
+use crate::memory::room;
 use crate::{Csr, Offset, Result, Value};
 
 /// One row of the table: what is published of a matrix, and the rules that make another like it.
@@ -81,6 +82,8 @@ impl Likeness {
     pub(super) fn generate<V: Value, O: Offset>(&self, scale: f64, seed: u64) -> Result<Csr<V, O>> {
         let seed = class_seed(self.name, seed);
         let (rows, cols, shape) = self.scaled(scale);
+        // Before the lengths of all rows are drawn, which takes its time.
+        drop(room::<V>("the values", usize::try_from(shape.nnz).unwrap_or(usize::MAX))?);
         match self.placement {
             Placement::All => assemble(rows, cols, &Dense { cols, seed }),
             Placement::FivePoint => {

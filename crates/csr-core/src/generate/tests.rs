@@ -261,3 +261,10 @@ fn suites_hold_what_their_names_say() {
     let refusal = "all".parse::<Suite>().unwrap_err();
     assert_eq!(refusal, "suite \"all\" is none of quick, papers, full");
 }
+
+#[test]
+fn a_matrix_that_no_memory_holds_is_refused() {
+    let class: Class = "pwtk".parse().unwrap();
+    let refused = class.generate::<f64, u64>(15_000.0, 1).unwrap_err().to_string();
+    assert!(refused.starts_with("no memory for the values: "), "{refused}");
+}

@@ -11,7 +11,8 @@ use super::block::{Block, lines_before_entry};
 use super::header::{Banner, Field, Format, Header};
 use super::number::{byte_at, skip_blanks};
 use super::source::Source;
-use crate::csr::{Symmetry, Triplets, room};
+use crate::csr::{Symmetry, Triplets};
+use crate::memory::room;
 use crate::{Error, Result, Value};
 
 /// Called with bytes of the file done and in all (0 where unknown), now and then while reading.
