@@ -1,6 +1,7 @@
 //! Measuring a product on an OpenCL device.
 
-use std::time::Instant;
+use std::ops::RangeInclusive;
+use std::time::{Duration, Instant};
 
 use csr_core::verify::Oracle;
 use csr_core::{Csr, Offset, Value};
@@ -9,8 +10,9 @@ use sparrow::{DeviceArray, Matrix, Plan, PlanOptions, Product, Queue, Rates, Tab
 use super::{MeasureError, Origin, Samples, Shape, Subject, add_times, summation, untimed_record};
 use crate::Record;
 
-/// Set-ups timed; the median counts.
-const SETUPS: usize = 3;
+/// Set-ups timed, as many as fit the time; the median counts.
+const SETUPS: RangeInclusive<usize> = 3..=15;
+const SETUP_TIME: Duration = Duration::from_millis(100);
 
 /// A matrix on the device with everything one launch needs; cold runs rotate over several.
 struct Instance<V: Value, O> {
@@ -137,8 +139,11 @@ fn setup_us<V: Value, O: Offset>(
     matrix: &Matrix<V, O>,
     options: &PlanOptions,
 ) -> Result<f64, MeasureError> {
-    let mut times = Vec::with_capacity(SETUPS);
-    for _ in 0..SETUPS {
+    let begin = Instant::now();
+    let mut times = Vec::with_capacity(*SETUPS.end());
+    while times.len() < *SETUPS.start()
+        || times.len() < *SETUPS.end() && begin.elapsed() < SETUP_TIME
+    {
         let start = Instant::now();
         let plan = Plan::new_blocking(queue, matrix, options)?;
         let workspace = plan.workspace_blocking(queue)?;
@@ -147,5 +152,5 @@ fn setup_us<V: Value, O: Offset>(
         drop(workspace);
     }
     times.sort_by(f64::total_cmp);
-    Ok(times[SETUPS / 2])
+    Ok(times[times.len() / 2])
 }

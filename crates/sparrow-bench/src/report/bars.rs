@@ -201,9 +201,10 @@ fn mean_note(index: usize, records: &[&Record], list: &SeriesList) -> String {
         return "no result".to_owned();
     }
     let mean = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
-    match logs.len() == all {
-        true => format!("mean {:.0} % over {all}", 100.0 * mean),
-        false => format!("mean {:.0} % over {} of {all}", 100.0 * mean, logs.len()),
+    match (logs.len(), all) {
+        (1, 1) => format!("{:.0} %", 100.0 * mean),
+        (verified, all) if verified == all => format!("mean {:.0} % over {all}", 100.0 * mean),
+        (verified, all) => format!("mean {:.0} % over {verified} of {all}", 100.0 * mean),
     }
 }
 

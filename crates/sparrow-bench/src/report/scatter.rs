@@ -17,6 +17,8 @@ const TOP: usize = 20;
 const BOTTOM: usize = 44;
 /// Set-up below this share of a product costs nothing worth telling apart.
 const LEAST_SETUP: f64 = 0.01;
+/// Pixels between the marks of neighbouring series on one matrix.
+const ASIDE: f64 = 3.0;
 
 struct Point<'a> {
     record: &'a Record,
@@ -95,7 +97,9 @@ impl Chart<'_> {
             nonzeros().fold(f64::INFINITY, f64::min),
             nonzeros().fold(1.0, f64::max),
         );
-        let marks = points.iter().map(|p| self.point(p, &horizontal, list));
+        let records: Vec<&Record> = points.iter().map(|p| p.record).collect();
+        let used = list.used(&records);
+        let marks = points.iter().map(|p| self.point(p, &horizontal, list, &used));
         let plot = element("svg")
             .class("plot")
             .attribute("x", LEFT)
@@ -119,8 +123,7 @@ impl Chart<'_> {
             .attribute("x", "50%")
             .attribute("y", TOP + HEIGHT + 34)
             .text("nonzeros");
-        let records: Vec<&Record> = points.iter().map(|p| p.record).collect();
-        let legend = list.legend(&list.used(&records), |_| String::new());
+        let legend = list.legend(&used, |_| String::new());
         let title = format!("{}, {}", self.name, self.label);
         let chart = frame(self.id, &title, &description, TOP + HEIGHT + BOTTOM)
             .child(plot)
@@ -144,9 +147,18 @@ impl Chart<'_> {
         })
     }
 
-    fn point(&self, point: &Point<'_>, horizontal: &Axis, list: &SeriesList) -> Element {
+    fn point(
+        &self,
+        point: &Point<'_>,
+        horizontal: &Axis,
+        list: &SeriesList,
+        used: &[usize],
+    ) -> Element {
         let record = point.record;
         let index = list.index(record);
+        // Results of one matrix stand side by side: equal ones would hide each other.
+        let rank = used.iter().position(|&other| other == index).unwrap_or(0) as f64;
+        let aside = (rank - (used.len() as f64 - 1.0) / 2.0) * ASIDE;
         let about = format!(
             "{} on {}: {} {}, {} nonzeros",
             list.name(index),
@@ -158,6 +170,7 @@ impl Chart<'_> {
         mark(index)
             .attribute("x", percent(horizontal.place(record.nnz.max(1) as f64)))
             .attribute("y", format!("{:.1}", self.pixel(point.value)))
+            .attribute("transform", format!("translate({aside:.1} 0)"))
             .child(element("title").text(about))
     }
 
