@@ -18,7 +18,7 @@ const BOTTOM: usize = 44;
 /// Set-up below this share of a product costs nothing worth telling apart.
 const LEAST_SETUP: f64 = 0.01;
 /// Pixels between the marks of neighbouring series on one matrix.
-const ASIDE: f64 = 3.0;
+const ASIDE: f64 = 7.0;
 
 struct Point<'a> {
     record: &'a Record,
