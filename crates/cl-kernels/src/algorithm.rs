@@ -4,6 +4,15 @@ use crate::{ParameterError, Parameters, csr_adaptive, csr_scalar, csr_vector};
 
 /// A way of computing y = alpha A x + beta y. One line here adds it to `--algorithms`, to bench rows and
 /// to the device table.
+///
+/// | algorithm | the same bits every time |
+/// |---|---|
+/// | `csr_scalar`, `csr_vector` | yes: one item, or one group of items, sums each row in a fixed order |
+/// | `csr_adaptive` | yes: sums that cross from group to group are added in a fixed order |
+/// | `csr_adaptive`, variant `spin` | no, where rows are cut: groups add by float atomics as they come |
+///
+/// "Every time" is: the same plan, hyper-parameters, device and driver. A plan says it of itself
+/// (`is_repeatable`), and so does each record of `sparrow bench`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Algorithm {

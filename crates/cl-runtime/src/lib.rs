@@ -26,6 +26,8 @@ pub use device::{Device, devices, find_device, find_devices};
 pub use error::{Error, Result};
 pub use matrix::Matrix;
 pub use program::{BinaryCache, Program};
+#[cfg(feature = "fault-injection")]
+pub use program::{Broken, break_kernels};
 pub use queue::{Event, Queue};
 pub use rates::Rates;
 pub use transposed::TransposedMatrix;

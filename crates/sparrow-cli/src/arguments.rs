@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Bench(Bench),
     /// Generate a matrix of the suite as a Matrix Market file
     Gen(Gen),
+    /// Check every algorithm on a device against what is right, on shapes that break kernels
+    Selftest(Selftest),
 }
 
 #[derive(Debug, Args)]
@@ -179,6 +181,14 @@ impl FromStr for ParameterList {
         };
         text.split(',').map(parameter).collect::<Result<_, _>>().map(ParameterList)
     }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Selftest {
+    /// The whole product of shapes, types, coefficients and placements, instead of a pairwise cover;
+    /// a quarter of an hour or more
+    #[arg(long)]
+    pub(crate) full: bool,
 }
 
 #[derive(Debug, Args)]

@@ -40,5 +40,6 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Spmv(command) => commands::spmv::run(&global, &command),
         Command::Bench(command) => commands::bench::run(&global, &command),
         Command::Gen(command) => commands::generate::run(&command),
+        Command::Selftest(command) => commands::selftest::run(&global, &command),
     }
 }

@@ -237,3 +237,9 @@ fn what_is_generated_reads_back_as_what_was_said() {
     assert_eq!(desk.text("1.mtx"), desk.text("1b.mtx"));
     assert_ne!(desk.text("1.mtx"), desk.text("2.mtx"));
 }
+
+#[test]
+fn selftest_has_nothing_to_test_on_the_host() {
+    let desk = Desk::new();
+    assert_refused(&desk.host("selftest"), 2, &["--device host", "OpenCL device"]);
+}

@@ -11,7 +11,8 @@ use sparrow::{Context, Device, Queue};
 
 pub use fixture::{Fixture, bits, check_product};
 pub use gate::{Gate, Opening};
-pub use small::{LIMITS, implementations, options, parameters};
+pub use small::{implementations, options};
+pub use sparrow_bench::selftest::LIMITS;
 
 /// The device that this process tests.
 ///
@@ -45,4 +46,16 @@ pub fn queue() -> Queue {
 /// Whether whole products are asked for.
 pub fn is_full() -> bool {
     std::env::var_os("SPARROW_TEST_FULL").is_some_and(|value| value == "1")
+}
+
+/// Whether the device is an interpreter, for which whole products would take days.
+pub fn is_interpreter(device: &Device) -> bool {
+    device.traits().platform.contains("Oclgrind")
+}
+
+/// Prints a line that the harness does not swallow: what was run, and what was not and why.
+pub fn say(line: &str) {
+    use std::io::Write as _;
+    // Nobody is left to tell when nobody listens.
+    let _ = writeln!(std::io::stderr(), "conformance: {line}");
 }

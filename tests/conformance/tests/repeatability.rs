@@ -1,12 +1,15 @@
-//! The same launch gives the same bits: again, on another queue, among other launches, from a new plan.
+//! The same launch gives the same bits: fifty times, on two queues, among other launches, from a new plan,
+//! from a new process.
 
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
-use conformance::{Fixture, bits, implementations, is_full, options, queue};
+use conformance::{
+    Fixture, bits, device, implementations, is_full, is_interpreter, options, queue,
+};
 use sparrow::{Accumulate, Algorithm, Context, Plan, PlanOptions, Queue, Value, Variant};
 
 fn launches() -> usize {
-    if is_full() { 50 } else { 10 }
+    if is_full() || !is_interpreter(&device()) { 50 } else { 10 }
 }
 
 /// The bits of one launch of a plan and workspace of its own.
@@ -93,4 +96,35 @@ fn launches_follow_each_other_without_waiting_and_repeat_the_bits() {
     for y in &results {
         assert_eq!(bits(&y.read_blocking(&queue).unwrap()), expected);
     }
+}
+
+/// Names the file that a child process writes its bits to.
+const BITS_TO: &str = "SPARROW_TEST_BITS_TO";
+
+/// Every implementation's bits, as text.
+fn all_bits() -> String {
+    let queue = queue();
+    let fixture = Fixture::<f32>::new(&queue, 1);
+    let lines = implementations().into_iter().map(|(algorithm, variant)| {
+        let options = options(algorithm, variant, Accumulate::Plain);
+        format!("{algorithm} {variant} {:x?}\n", first_bits(&queue, &fixture, &options))
+    });
+    lines.collect()
+}
+
+#[test]
+fn a_restarted_process_repeats_the_bits() {
+    if let Some(path) = std::env::var_os(BITS_TO) {
+        std::fs::write(path, all_bits()).unwrap();
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bits");
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "a_restarted_process_repeats_the_bits", "--test-threads=1"])
+        .env(BITS_TO, &path)
+        .output()
+        .unwrap();
+    assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stdout));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), all_bits());
 }

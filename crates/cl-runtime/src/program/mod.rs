@@ -1,5 +1,7 @@
 //! Programs: a kernel key becomes a built program, from a cached binary where that is safe.
 
+#[cfg(feature = "fault-injection")]
+mod broken;
 mod cache;
 
 use cl_kernels::{KernelKey, kernel_source};
@@ -7,6 +9,8 @@ use cl_kernels::{KernelKey, kernel_source};
 use crate::raw::{BuiltProgram, Kernel};
 use crate::{Context, Error, Result};
 
+#[cfg(feature = "fault-injection")]
+pub use broken::{Broken, break_kernels};
 pub use cache::BinaryCache;
 
 /// A built program and the key it was built for.
@@ -24,6 +28,8 @@ impl Program {
         let span = tracing::info_span!("build", kernel = %key);
         let _entered = span.enter();
         let source = kernel_source(key.source)?;
+        #[cfg(feature = "fault-injection")]
+        let source = broken::edited(source);
         let options = key.build_options();
         let device = context.device();
         let entry = cache.entry(device.traits(), key, &source, &options);

@@ -37,7 +37,7 @@ pub struct Case {
     pub beta: f64,
     /// Where the arrays lie.
     pub placement: Placement,
-    /// Launches in a row; all are judged by the last.
+    /// Launches in a row, of the same y; the last is judged, and must have the bits of the first.
     pub launches: usize,
 }
 
@@ -62,6 +62,16 @@ pub enum CaseError {
         expected: f64,
         /// The error as a multiple of the tolerance.
         error: f64,
+    },
+    /// Two launches gave different bits, though the plan is repeatable.
+    #[error("row {row} is {first} after one launch and {then} after another")]
+    Unrepeated {
+        /// The row.
+        row: usize,
+        /// After the first launch.
+        first: f64,
+        /// After a later one.
+        then: f64,
     },
     /// Something was written that must not be.
     #[error("element {at} of {array} was overwritten")]
@@ -127,8 +137,10 @@ pub fn run<V: Value, O: Offset>(
     };
     let plan = Plan::new_blocking(queue, &a, &options)?;
     let mut workspace = plan.workspace_blocking(queue)?;
+    let mut first = None;
     for launch in 0..case.launches {
         if launch > 0 {
+            first.get_or_insert(device_y.read_blocking(queue)?);
             device_y.restore_blocking(queue)?;
         }
         let (alpha, beta) = if case.scalars_on_device {
@@ -156,6 +168,13 @@ pub fn run<V: Value, O: Offset>(
             error: found.error_in_tolerance,
         });
     }
+    if plan.is_repeatable()
+        && let Some(first) = first
+        && let Some(row) = first_difference(&first, &y)
+    {
+        let (first, then) = (first[row].to_f64(), y[row].to_f64());
+        return Err(CaseError::Unrepeated { row, first, then });
+    }
     let untouched = [
         ("row offsets", offsets.damaged_anywhere(queue)?),
         ("column indices", columns.damaged_anywhere(queue)?),
@@ -167,6 +186,11 @@ pub fn run<V: Value, O: Offset>(
         Some((array, at)) => Err(CaseError::Overwritten { array, at }),
         None => Ok((found.error_in_tolerance, y)),
     }
+}
+
+/// The first row whose bits differ.
+fn first_difference<T: Value>(a: &[T], b: &[T]) -> Option<usize> {
+    a.iter().zip(b).position(|(a, b)| bytemuck::bytes_of(a) != bytemuck::bytes_of(b))
 }
 
 fn place<T: bytemuck::Pod>(

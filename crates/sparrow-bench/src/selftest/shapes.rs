@@ -91,7 +91,7 @@ pub fn shapes(limits: &Limits) -> Vec<Shape> {
     let mut dense_among_empties = vec![0; 2 * group_size + 3];
     dense_among_empties[group_size] = wide;
     let mut runs = Vec::new();
-    for empties in [group_size - 1, group_size, 3 * group_size] {
+    for empties in [1, group_size - 1, group_size, group_size + 1, 2 * group_size, 3 * group_size] {
         runs.extend(std::iter::repeat_n(0, empties));
         runs.extend([3, 1]);
     }
@@ -100,6 +100,11 @@ pub fn shapes(limits: &Limits) -> Vec<Shape> {
     empties_around.extend(vec![0; group_size]);
     let mut heavier_than_all = vec![2; 100];
     heavier_than_all[50] = wide;
+    // Blocks of one to five rows that are just full, and just over.
+    let few_rows = (1..=5).flat_map(|rows| {
+        let full = nnz_per_wg / rows;
+        std::iter::repeat_n(full, rows).chain(std::iter::repeat_n(full + 1, rows))
+    });
     let mut mixed_lengths = Vec::new();
     for turn in 0..12 {
         mixed_lengths.extend([1 + turn % 3; 20]);
@@ -119,6 +124,7 @@ pub fn shapes(limits: &Limits) -> Vec<Shape> {
         Shape::new("rows_around_every_limit", wide, turning),
         Shape::new("a_row_heavier_than_all_others", wide, heavier_than_all),
         Shape::new("two_cut_rows_side_by_side", wide, vec![2 * share + 1, 3 * share, share + 1]),
+        Shape::new("blocks_of_few_rows", wide, few_rows.collect()),
         Shape::new("long_rows_meet_short_ones", 300, mixed_lengths),
         Shape::new("tall", 3, vec![2; 3 * group_size + 1]),
         Shape::new("flat", wide, vec![wide / 2; 3]),

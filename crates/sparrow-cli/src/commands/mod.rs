@@ -4,6 +4,7 @@ pub(crate) mod bench;
 pub(crate) mod devices;
 pub(crate) mod generate;
 pub(crate) mod info;
+pub(crate) mod selftest;
 pub(crate) mod spmv;
 
 use csr_core::{Csr, Offset, Value};

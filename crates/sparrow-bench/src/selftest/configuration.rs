@@ -1,0 +1,107 @@
+//! What is tested: every algorithm and variant, with hyper-parameters so small that small matrices
+//! straddle every limit, and with those a user would get.
+
+use sparrow::{Accumulate, Algorithm, DeviceTraits, PlanOptions, ValueType, Variant};
+
+use super::{Axes, Limits};
+
+/// What the small hyper-parameters turn at; an interpreter can walk through matrices around them.
+pub const LIMITS: Limits = Limits { group_size: 64, nnz_per_wg: 128, share: 256 };
+
+/// An algorithm with its variant and hyper-parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Configuration {
+    /// What runs.
+    pub algorithm: Algorithm,
+    /// The steps of CSR-Adaptive.
+    pub variant: Variant,
+    /// Hyper-parameters over the device table's; none: those a user gets.
+    pub parameters: Vec<(String, u32)>,
+}
+
+impl Configuration {
+    /// With the hyper-parameters that turn at [`LIMITS`].
+    pub fn small(algorithm: Algorithm, variant: Variant) -> Self {
+        let named = |name: &str, value: usize| (name.to_owned(), value as u32);
+        let mut parameters = vec![named("group_size", LIMITS.group_size)];
+        match algorithm {
+            Algorithm::CsrVector => parameters.push(named("items_per_row", 8)),
+            Algorithm::CsrAdaptive => parameters.extend([
+                named("nnz_per_wg", LIMITS.nnz_per_wg),
+                named("nnz_multiplier", LIMITS.share / LIMITS.nnz_per_wg),
+            ]),
+            _ => {}
+        }
+        Configuration { algorithm, variant, parameters }
+    }
+
+    /// With the hyper-parameters a user gets.
+    pub fn tuned(algorithm: Algorithm) -> Self {
+        Configuration { algorithm, variant: Variant::Full, parameters: Vec::new() }
+    }
+
+    /// Everything there is.
+    pub fn all() -> Vec<Self> {
+        let adaptive = Variant::ALL.map(|variant| (Algorithm::CsrAdaptive, variant));
+        let others = Algorithm::ALL.into_iter().filter(|other| *other != Algorithm::CsrAdaptive);
+        let others = others.map(|algorithm| (algorithm, Variant::Full));
+        let small = others.chain(adaptive).map(|(algorithm, v)| Self::small(algorithm, v));
+        small.chain(Algorithm::ALL.map(Self::tuned)).collect()
+    }
+
+    /// As reports name it: `csr_adaptive/full`, with `tuned` where a user's hyper-parameters run.
+    pub fn name(&self) -> String {
+        let mut name = self.algorithm.to_string();
+        if !self.variant_name().is_empty() {
+            name = format!("{name}/{}", self.variant);
+        }
+        if self.parameters.is_empty() { format!("{name} tuned") } else { name }
+    }
+
+    /// The variant; empty where the algorithm has one only.
+    pub fn variant_name(&self) -> &'static str {
+        if self.algorithm == Algorithm::CsrAdaptive { self.variant.name() } else { "" }
+    }
+
+    /// Hyper-parameters as records spell them.
+    pub fn parameter_text(&self) -> String {
+        let each = self.parameters.iter().map(|(name, value)| format!("{name}={value}"));
+        each.collect::<Vec<_>>().join(",")
+    }
+
+    /// Options of a plan.
+    pub fn options(&self, accumulate: Accumulate) -> PlanOptions {
+        PlanOptions {
+            algorithm: Some(self.algorithm),
+            variant: self.variant,
+            accumulate,
+            parameters: self.parameters.clone(),
+            ..PlanOptions::default()
+        }
+    }
+
+    /// Why a combination cannot run on a device; `None` where it must.
+    pub fn obstacle(
+        &self,
+        device: &DeviceTraits,
+        groups_progress: bool,
+        axes: &Axes,
+    ) -> Option<&'static str> {
+        let is_f64 = axes.value_type == ValueType::F64;
+        if is_f64 && !device.has_f64 {
+            return Some("the device has no f64");
+        }
+        if self.algorithm != Algorithm::CsrAdaptive || self.variant != Variant::Spin {
+            return None;
+        }
+        if !groups_progress {
+            return Some(
+                "no device table says that the device's groups progress while others wait",
+            );
+        }
+        if axes.accumulate == Accumulate::Compensated {
+            return Some("float atomics cannot add compensated sums");
+        }
+        (is_f64 && !device.has_int64_atomics).then_some("the device has no 64-bit atomics")
+    }
+}

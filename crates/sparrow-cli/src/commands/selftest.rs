@@ -1,0 +1,84 @@
+//! `sparrow selftest`: the conformance suite, on a device that nobody else may ever have seen.
+
+use std::ops::ControlFlow;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use sparrow::Device;
+use sparrow_bench::selftest::{Configuration, Extent, Report, records, run_suite};
+
+use crate::arguments::{Global, Selftest};
+use crate::failure::Failure;
+use crate::output::{check_writable, words_on_stdout, write_json_lines};
+use crate::target::queue_on;
+
+/// Failures told in full; the rest are counted.
+const TOLD: usize = 5;
+
+pub(crate) fn run(global: &Global, arguments: &Selftest) -> Result<(), Failure> {
+    global.json.as_deref().map_or(Ok(()), check_writable)?;
+    let devices = match global.device.as_deref() {
+        None => vec![Device::best()?],
+        Some("host") => {
+            return Err(Failure::input(
+                "selftest runs kernels, and --device host has none: name an OpenCL device",
+            ));
+        }
+        Some("all") => sparrow::find_devices("all")?,
+        Some(text) => vec![sparrow::find_device(text)?],
+    };
+    let extent = if arguments.full { Extent::Full } else { Extent::Cover };
+    let talks = words_on_stdout(global.json.as_deref());
+    let (mut lines, mut failed) = (Vec::new(), 0);
+    for device in &devices {
+        let report = run_on(device, extent)?;
+        for record in records(&report) {
+            let line = serde_json::to_value(record).map_err(|error| Failure::Run(error.into()))?;
+            lines.push(line);
+        }
+        if talks {
+            tell(&report);
+        }
+        failed += report.failures().count();
+    }
+    write_json_lines(global.json.as_deref(), &lines)?;
+    if failed > 0 {
+        return Err(Failure::run(format!(
+            "{failed} cases failed; `sparrow selftest --json FILE` writes a report that can be sent"
+        )));
+    }
+    Ok(())
+}
+
+fn run_on(device: &Device, extent: Extent) -> Result<Report, Failure> {
+    let queue = queue_on(device)?;
+    let bar = ProgressBar::no_length();
+    if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos} of {len}, {eta} left") {
+        bar.set_style(style);
+    }
+    bar.set_message(device.traits().name.clone());
+    let report = run_suite(&queue, &Configuration::all(), extent, &mut |progress| {
+        bar.set_length(progress.all as u64);
+        bar.set_position(progress.done as u64);
+        ControlFlow::Continue(())
+    })?;
+    bar.finish_and_clear();
+    Ok(report)
+}
+
+fn tell(report: &Report) {
+    println!("{:<24} {:>7} {:>7} {:>15}  largest error", "", "passed", "failed", "not applicable");
+    for (configuration, tally) in &report.tallies {
+        println!(
+            "{:<24} {:>7} {:>7} {:>15}  {:.3} of the tolerance",
+            configuration.name(),
+            tally.passed,
+            tally.failures.len(),
+            tally.not_applicable.values().sum::<usize>(),
+            tally.error_in_tolerance
+        );
+    }
+    println!("{}", report.line());
+    for failure in report.failures().take(TOLD) {
+        println!("FAILED: {failure}");
+    }
+}
