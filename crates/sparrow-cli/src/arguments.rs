@@ -185,8 +185,8 @@ impl FromStr for ParameterList {
 
 #[derive(Debug, Args)]
 pub(crate) struct Selftest {
-    /// The whole product of shapes, types, coefficients and placements, instead of a pairwise cover;
-    /// a quarter of an hour or more
+    /// Whole products of shapes, types, coefficients and placements, instead of a pairwise cover;
+    /// some minutes
     #[arg(long)]
     pub(crate) full: bool,
 }

@@ -44,7 +44,8 @@ pub enum Extent {
     /// Everything kernels are compiled for, on every shape; alpha, beta, placement and content vary
     /// along. For interpreters.
     Programs,
-    /// The whole product.
+    /// The product of value and offset types, sums, alpha and beta on every shape, each in buffers and once
+    /// more in sub-buffers; where scalars lie and what the numbers are vary along.
     Full,
 }
 
@@ -71,9 +72,13 @@ const PLACEMENTS: [Placement; 4] = [
 ];
 const CONTENTS: [Content; 2] = [Content::Finite, Content::NonFinite];
 
-/// Values of each axis; the first four are what a program is built for.
+/// Values of each axis.
 const SIZES: [usize; 8] = [4, 2, 2, 2, 4, 4, 4, 2];
-const PROGRAM_AXES: usize = 4;
+
+/// The axes of a product: 1 where an axis varies along instead. A placement of 2 is buffers, and sub-buffers
+/// whose element offset varies along.
+const PROGRAMS: [usize; 8] = [4, 2, 2, 2, 1, 1, 1, 1];
+const FULL: [usize; 8] = [4, 2, 2, 1, 4, 4, 2, 1];
 
 type Choice = [usize; SIZES.len()];
 
@@ -97,39 +102,41 @@ impl Axes {
 pub(super) fn combinations(extent: Extent, slots: usize) -> Vec<Vec<Axes>> {
     let choices = match extent {
         Extent::Cover => cover(slots),
-        Extent::Programs => programs(slots),
-        Extent::Full => vec![product(&SIZES).collect(); slots],
+        Extent::Programs => products(slots, &PROGRAMS),
+        Extent::Full => products(slots, &FULL),
     };
     choices.iter().map(|slot| slot.iter().map(Axes::of).collect()).collect()
 }
 
-/// Every choice from axes of `sizes`, first axis slowest.
-fn product(sizes: &[usize]) -> impl Iterator<Item = Choice> {
-    let sizes: Vec<usize> = sizes.to_vec();
-    (0..sizes.iter().product()).map(move |number| {
+/// Every choice from axes of `sizes`, the last axis fastest.
+fn product(sizes: &[usize; SIZES.len()]) -> impl Iterator<Item = Choice> {
+    let sizes = *sizes;
+    (0..sizes.iter().product()).map(move |mut number: usize| {
         let mut choice = [0; SIZES.len()];
-        let mut rest = number;
         for axis in (0..sizes.len()).rev() {
-            choice[axis] = rest % sizes[axis];
-            rest /= sizes[axis];
+            choice[axis] = number % sizes[axis];
+            number /= sizes[axis];
         }
         choice
     })
 }
 
-/// Every program in each slot; the other axes walk on from program to program and from slot to slot, by
-/// steps coprime to their product.
-fn programs(slots: usize) -> Vec<Vec<Choice>> {
-    let walk = |slot: usize, (program, mut choice): (usize, Choice)| {
-        let mut rest = 37 * program + 29 * slot;
-        for axis in PROGRAM_AXES..SIZES.len() {
-            choice[axis] = rest % SIZES[axis];
-            rest /= SIZES[axis];
+/// The product of `sizes` in each slot. The other axes walk on from choice to choice and from slot to slot,
+/// by steps coprime to all their sizes.
+fn products(slots: usize, sizes: &[usize; SIZES.len()]) -> Vec<Vec<Choice>> {
+    let walk = |slot: usize, (number, mut choice): (usize, Choice)| {
+        let mut rest = 37 * number + 29 * slot + number / 128;
+        for axis in 0..SIZES.len() {
+            let others = SIZES[axis] + 1 - sizes[axis];
+            if sizes[axis] == 1 || (sizes[axis] < SIZES[axis] && choice[axis] > 0) {
+                choice[axis] += rest % others;
+                rest /= others;
+            }
         }
         choice
     };
-    let programs = || product(&SIZES[..PROGRAM_AXES]).enumerate();
-    (0..slots).map(|slot| programs().map(|program| walk(slot, program)).collect()).collect()
+    let numbered = || product(sizes).enumerate();
+    (0..slots).map(|slot| numbered().map(|choice| walk(slot, choice)).collect()).collect()
 }
 
 /// Greedy: each slot sees every value of every axis in as many combinations as the largest axis has
@@ -221,15 +228,21 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_product_has_every_choice_once() {
-        let all: HashSet<Choice> = product(&SIZES).collect();
-        assert_eq!(all.len(), SIZES.iter().product::<usize>());
-    }
-
-    #[test]
-    fn every_program_meets_every_pair_of_the_rest_in_time() {
-        let choices = programs(16);
-        assert_eq!(pairs(&choices), all_pairs());
-        assert!(choices.iter().all(|slot| slot.len() == 32));
+    fn a_product_has_every_choice_of_its_axes_in_each_slot_and_every_pair_of_all() {
+        for sizes in [PROGRAMS, FULL] {
+            let choices = products(16, &sizes);
+            assert_eq!(pairs(&choices), all_pairs(), "{sizes:?}");
+            let fixed = |choice: &Choice| -> Vec<usize> {
+                let of_axis = |axis: usize| match sizes[axis] {
+                    1 => 0,
+                    size => choice[axis].min(size - 1),
+                };
+                (0..SIZES.len()).map(of_axis).collect()
+            };
+            for slot in &choices {
+                let distinct: HashSet<_> = slot.iter().map(fixed).collect();
+                assert_eq!(distinct.len(), sizes.iter().product::<usize>());
+            }
+        }
     }
 }
