@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use opencl3::memory as cl;
 
-use super::{ContextHandle, EventHandle};
-use crate::{Error, Result};
+use super::{ContextHandle, EventHandle, fault, make};
+use crate::Result;
 
 /// Shared virtual memory: owned and freed here, or the application's.
 #[derive(Debug)]
@@ -36,18 +36,17 @@ impl SvmAllocation {
             flags |= cl::CL_MEM_SVM_FINE_GRAIN_BUFFER;
         }
         // SAFETY: the context is valid; alignment 0 asks for the default.
-        let pointer = unsafe { cl::svm_alloc(context.as_raw(), flags, bytes.max(1), 0) };
-        match pointer {
-            Ok(pointer) if !pointer.is_null() => Ok(SvmAllocation {
-                pointer,
-                bytes: bytes.max(1),
-                owner: Some(context.clone()),
-                fine_grained,
-                uses: Mutex::new(Vec::new()),
-            }),
-            Ok(_) => Err(Error::call("clSVMAlloc", -4)), // CL_MEM_OBJECT_ALLOCATION_FAILURE
-            Err(code) => Err(Error::call("clSVMAlloc", code)),
-        }
+        let pointer = make("clSVMAlloc", || unsafe {
+            let pointer = cl::svm_alloc(context.as_raw(), flags, bytes.max(1), 0)?;
+            if pointer.is_null() { Err(-4) } else { Ok(pointer) } // CL_MEM_OBJECT_ALLOCATION_FAILURE
+        })?;
+        Ok(SvmAllocation {
+            pointer,
+            bytes: bytes.max(1),
+            owner: Some(context.clone()),
+            fine_grained,
+            uses: Mutex::new(Vec::new()),
+        })
     }
 
     /// Refers to `bytes` of shared virtual memory that the application owns.
@@ -90,11 +89,13 @@ impl Drop for SvmAllocation {
         if let Some(context) = &self.owner {
             let uses = self.uses.get_mut().unwrap_or_else(PoisonError::into_inner);
             for event in uses.drain(..) {
-                // A failed launch no longer uses the memory.
-                let _ = event.wait();
+                // A failed command no longer uses the memory. Not through the seam: nobody would be told
+                // of a failure here, and the memory would be freed under the command.
+                let _ = opencl3::event::wait_for_events(&[event.as_raw()]);
             }
             // SAFETY: allocated in this context by `new`, freed once, and no launch uses it any more.
-            let _ = unsafe { cl::svm_free(context.as_raw(), self.pointer) };
+            let release = unsafe { cl::svm_free(context.as_raw(), self.pointer) };
+            fault::released(fault::Object::Memory, release);
         }
     }
 }
