@@ -4,7 +4,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use opencl3::memory as cl;
-use opencl3::types::{cl_buffer_region, cl_mem};
+use opencl3::types::{cl_buffer_region, cl_context, cl_mem};
 
 use super::{ContextHandle, MemHandle, SvmAllocation, check, make};
 use crate::{Error, Result};
@@ -69,6 +69,23 @@ impl Memory {
                 let bytes = check("clGetMemObjectInfo", data)?;
                 let size = bytes.try_into().map(usize::from_ne_bytes);
                 Ok(size.unwrap_or(0))
+            }
+        }
+    }
+
+    /// The context the memory belongs to; `None` for an application's shared virtual memory, which only
+    /// the application knows.
+    ///
+    /// # Errors
+    /// The driver does not answer.
+    pub fn context(&self) -> Result<Option<cl_context>> {
+        match self {
+            Memory::Svm(allocation) => Ok(allocation.context()),
+            Memory::Buffer(handle) => {
+                let data = cl::get_mem_object_data(handle.as_raw(), cl::CL_MEM_CONTEXT);
+                let bytes = check("clGetMemObjectInfo", data)?;
+                let address = bytes.try_into().map(usize::from_ne_bytes);
+                Ok(address.ok().map(ptr::with_exposed_provenance_mut))
             }
         }
     }

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
 use opencl3::memory as cl;
+use opencl3::types::cl_context;
 
 use super::{ContextHandle, EventHandle, fault, make};
 use crate::Result;
@@ -61,6 +62,11 @@ impl SvmAllocation {
     /// The address, on both sides.
     pub fn as_raw(&self) -> *mut c_void {
         self.pointer
+    }
+
+    /// The context it was allocated in; `None` where the application did.
+    pub fn context(&self) -> Option<cl_context> {
+        self.owner.as_ref().map(ContextHandle::as_raw)
     }
 
     /// Bytes of the allocation.

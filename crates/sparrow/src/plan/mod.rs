@@ -184,6 +184,8 @@ impl<V: Value, O: Offset> Plan<V, O> {
         };
         check_length("x", x.len(), columns, a.cols())?;
         check_length("y", y.len(), rows, a.rows())?;
+        self.context.check_array("x", x)?;
+        self.context.check_array("y", y)?;
         let operands = Operands {
             rows: a.rows(),
             offsets: a.offsets().argument(),
@@ -213,6 +215,7 @@ impl<V: Value, O: Offset> Plan<V, O> {
             }),
             (Coefficient::Device(array), true) => {
                 check_length(name, array.len().min(1), "numbers needed", 1)?;
+                self.context.check_array(name, array)?;
                 Ok(Scalar::Device(array.argument()))
             }
             (Coefficient::Value(_), true) => Err(Error::Mismatch(format!(
