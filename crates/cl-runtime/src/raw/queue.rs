@@ -269,10 +269,18 @@ impl EventHandle {
 
     /// Whether the command it stands for has ended, well or not.
     pub fn is_complete(&self) -> bool {
+        self.status().is_some_and(|status| status <= 0) // CL_COMPLETE is 0, failures are negative
+    }
+
+    /// The status of a command that has ended in error.
+    pub fn failure(&self) -> Option<i32> {
+        self.status().filter(|&status| status < 0)
+    }
+
+    fn status(&self) -> Option<i32> {
         let parameter = opencl3::event::CL_EVENT_COMMAND_EXECUTION_STATUS;
         let data = opencl3::event::get_event_data(self.as_raw(), parameter);
-        let status = data.ok().and_then(|bytes| bytes.try_into().ok()).map(i32::from_ne_bytes);
-        status.is_some_and(|status| status <= 0) // CL_COMPLETE is 0, failures are negative
+        data.ok().and_then(|bytes| bytes.try_into().ok()).map(i32::from_ne_bytes)
     }
 
     /// Nanoseconds from start to end on the device, where the queue has profiling on.

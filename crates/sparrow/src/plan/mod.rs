@@ -157,8 +157,9 @@ impl<V: Value, O: Offset> Plan<V, O> {
     /// Enqueues y = alpha A x + beta y after the events in `wait`. Allocates nothing, waits for nothing.
     ///
     /// # Errors
-    /// Operands of another pattern, length or context than the plan's; a workspace of another plan; or
-    /// the driver's own failure. Nothing was enqueued then.
+    /// Operands of another pattern, length or context than the plan's; a workspace of another plan; an
+    /// event in `wait` that has ended in error already; or the driver's own failure. Nothing was enqueued
+    /// then. Where an event in `wait` ends in error later, so does the launch's, and y is not written.
     pub fn launch(
         &self,
         queue: &Queue,
