@@ -217,3 +217,28 @@ fn everything_may_be_dropped_with_work_in_flight() {
     let fixture = Fixture::<f32>::new(&queue, 1);
     planned(&fixture, &queue, Algorithm::CsrAdaptive);
 }
+
+#[test]
+fn shared_virtual_memory_dropped_during_a_fill_lives_until_its_end() {
+    let queue = queue();
+    let traits = queue.context().device().traits();
+    if !traits.svm.coarse_grain_buffer {
+        println!("skipped: {} has no shared virtual memory", traits.name);
+        return;
+    }
+    let fixture = Fixture::<f32>::new(&queue, 1);
+    let (plan, mut workspace, _) = planned(&fixture, &queue, Algorithm::CsrScalar);
+    let mut y = fixture.poisoned_y(&queue);
+    let mut shared = DeviceArray::<u32>::allocate_svm(queue.context(), 4096).unwrap();
+    let gate = Gate::new(queue.context());
+    fixture.launch(&queue, (&plan, &mut workspace), &mut y, &[gate.event()]).unwrap();
+    // In order, so behind the launch.
+    let filled = shared.fill(&queue, 7).unwrap().unwrap();
+    std::thread::scope(|scope| {
+        let dropping = scope.spawn(move || drop(shared));
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(!dropping.is_finished(), "freed under a fill that will write it");
+        gate.open();
+    });
+    filled.wait().unwrap();
+}

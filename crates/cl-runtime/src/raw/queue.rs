@@ -164,7 +164,11 @@ impl QueueHandle {
             }
         };
         // SAFETY: the event is new, and its one reference becomes the owner's.
-        Ok(Some(unsafe { EventHandle::from_created(filled) }))
+        let event = unsafe { EventHandle::from_created(filled) };
+        if let Memory::Svm(allocation) = memory {
+            allocation.note_use(&event);
+        }
+        Ok(Some(event))
     }
 
     /// Copies `bytes` between two buffers.

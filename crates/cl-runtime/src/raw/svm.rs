@@ -16,7 +16,7 @@ pub struct SvmAllocation {
     bytes: usize,
     owner: Option<ContextHandle>,
     fine_grained: bool,
-    /// Launches since the last time all were seen complete: unlike buffers, shared virtual memory is
+    /// Launches and fills since the last time all were seen complete: unlike buffers, shared virtual memory is
     /// not kept alive by the commands that use it.
     uses: Mutex<Vec<EventHandle>>,
 }
@@ -79,7 +79,7 @@ impl SvmAllocation {
         self.fine_grained
     }
 
-    /// Remembers a launch that uses the memory; an owned allocation waits for it before it is freed.
+    /// Remembers a launch or fill that uses the memory; an owned allocation waits for it before it is freed.
     pub(crate) fn note_use(&self, event: &EventHandle) {
         if self.owner.is_none() {
             return;
