@@ -10,8 +10,8 @@
 // fences of OpenCL C 1.2 reach no further than the group: NVIDIA compiles mem_fence to membar.cta. Where
 // a device-wide fence can be named, it is put there as well.) `zero` is 0, but only the host knows.
 //
-// The counter is never cleared: it is compared with launch * arrivals, modulo 2^32, where `launch`
-// counts the launches of this workspace from 1.
+// The group that arrives last sets the counter back to 0 for the next launch. No number that the host
+// counts takes part: a launch that was enqueued may never run, where what it waits for ends in error.
 #ifndef GROUP_CARRY_H
 #define GROUP_CARRY_H
 
@@ -49,13 +49,16 @@ acc_t carry_read(volatile global uint *carries, const ulong slot)
 }
 
 // The item that published calls it, with the proof. True in the group that is last of `arrivals`.
-int arrives_last(volatile global uint *counter, const uint launch, const uint arrivals,
-                 const uint proof, const uint zero)
+int arrives_last(volatile global uint *counter, const uint arrivals, const uint proof,
+                 const uint zero)
 {
     DEVICE_FENCE();
     const uint arrived = atomic_add(counter, 1 + (proof & zero)) + 1;
     DEVICE_FENCE();
-    return arrived == launch * arrivals;
+    const int is_last = arrived == arrivals;
+    if (is_last)
+        atomic_xchg(counter, 0u);
+    return is_last;
 }
 
 #endif

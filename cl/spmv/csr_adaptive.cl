@@ -135,7 +135,6 @@ kernel void csr_adaptive(ARRAY_PARAMETER(const ulong, row_blocks),
                          ARRAY_PARAMETER(real_t, y),
                          SCALAR_PARAMETER(alpha),
                          SCALAR_PARAMETER(beta),
-                         const uint launch,
                          const uint zero,
                          ARRAY_PARAMETER(uint, counters),
                          ARRAY_PARAMETER(uint, carries))
@@ -215,7 +214,6 @@ kernel void csr_adaptive(ARRAY_PARAMETER(const ulong, row_blocks),
         spin_until_initialised(counters_buffer + counters_start, block, group, y, row, beta);
         atomic_add_real(y, row, alpha * sum);
     }
-    (void)launch;
     (void)zero;
     (void)carries_buffer;
     (void)carries_start;
@@ -227,7 +225,7 @@ kernel void csr_adaptive(ARRAY_PARAMETER(const ulong, row_blocks),
     const uint shares = (uint)((offsets[row_end] - first + SHARE - 1) / SHARE);
     if (item == 0) {
         const uint proof = carry_publish(carries, block, sum);
-        is_last_local[0] = arrives_last(counters + row_block, launch, shares, proof, zero);
+        is_last_local[0] = arrives_last(counters + row_block, shares, proof, zero);
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (!is_last_local[0])

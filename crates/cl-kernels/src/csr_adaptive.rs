@@ -99,8 +99,6 @@ arguments! {
         alpha: Scalar<M>,
         /// Scales y; with 0, y is not read.
         beta: Scalar<M>,
-        /// Launches of this workspace so far, this one included.
-        launch: u32,
         /// 0, which the compiler must not know: it ties the order of atomics to data.
         zero: u32,
         /// Arrivals (with SPIN: flags): one 32-bit word a block.

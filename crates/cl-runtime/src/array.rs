@@ -19,6 +19,8 @@ pub struct DeviceArray<T> {
     memory: Memory,
     start: usize,
     len: usize,
+    /// [`Context::address`]; the memory keeps its context alive. `None` where only the application knows.
+    context: Option<usize>,
     element: PhantomData<fn() -> T>,
 }
 
@@ -30,7 +32,7 @@ impl<T: Pod> DeviceArray<T> {
     pub fn allocate(context: &Context, len: usize) -> Result<Self> {
         let bytes = Self::checked_bytes(context, len)?;
         let memory = Memory::create(context.handle(), MemoryFlags::ReadWrite, bytes)?;
-        Ok(Self::from_memory(memory, 0, len))
+        Ok(Self::from_memory(memory, 0, len, Some(context.address())))
     }
 
     /// Shared virtual memory for `len` elements, at the finest level the device has.
@@ -46,7 +48,8 @@ impl<T: Pod> DeviceArray<T> {
         let bytes = Self::checked_bytes(context, len)?;
         let fine_grained = traits.svm.fine_grain_buffer;
         let allocation = SvmAllocation::new(context.handle(), bytes, fine_grained)?;
-        Ok(Self::from_memory(Memory::Svm(Arc::new(allocation)), 0, len))
+        let memory = Memory::Svm(Arc::new(allocation));
+        Ok(Self::from_memory(memory, 0, len, Some(context.address())))
     }
 
     /// A copy of `data` on the device; returns when it is there.
@@ -87,7 +90,7 @@ impl<T: Pod> DeviceArray<T> {
         let bytes = len * size_of::<T>();
         // SAFETY: the caller's promise.
         let allocation = unsafe { SvmAllocation::from_raw(pointer.cast(), bytes, fine_grained) };
-        Self::from_memory(Memory::Svm(Arc::new(allocation)), 0, len)
+        Self::from_memory(Memory::Svm(Arc::new(allocation)), 0, len, None)
     }
 
     /// `len` elements of `memory` from `byte_offset` on.
@@ -106,7 +109,10 @@ impl<T: Pod> DeviceArray<T> {
         let size = memory.size_bytes()?;
         let end = len.checked_mul(element).and_then(|bytes| bytes.checked_add(byte_offset));
         match end {
-            Some(end) if end <= size => Ok(Self::from_memory(memory, byte_offset / element, len)),
+            Some(end) if end <= size => {
+                let context = memory.context()?.map(|context| context.addr());
+                Ok(Self::from_memory(memory, byte_offset / element, len, context))
+            }
             _ => {
                 let rule = format!(
                     "{len} elements of {element} bytes from byte {byte_offset} on end beyond the \
@@ -117,8 +123,8 @@ impl<T: Pod> DeviceArray<T> {
         }
     }
 
-    fn from_memory(memory: Memory, start: usize, len: usize) -> Self {
-        DeviceArray { memory, start, len, element: PhantomData }
+    fn from_memory(memory: Memory, start: usize, len: usize, context: Option<usize>) -> Self {
+        DeviceArray { memory, start, len, context, element: PhantomData }
     }
 
     fn checked_bytes(context: &Context, len: usize) -> Result<usize> {
@@ -143,7 +149,8 @@ impl<T: Pod> DeviceArray<T> {
                 ),
             });
         }
-        Ok(Self::from_memory(self.memory.clone(), self.start + range.start, range.len()))
+        let (memory, start) = (self.memory.clone(), self.start + range.start);
+        Ok(Self::from_memory(memory, start, range.len(), self.context))
     }
 
     /// Elements.
@@ -169,7 +176,7 @@ impl<T: Pod> DeviceArray<T> {
     /// Overwrites the first elements with `data`; returns when they are there.
     ///
     /// # Errors
-    /// More data than elements, or the driver's own failure.
+    /// More data than elements, a queue of another context, or the driver's own failure.
     pub fn write_blocking(&mut self, queue: &Queue, data: &[T]) -> Result<()> {
         if data.len() > self.len {
             return Err(Error::Range {
@@ -178,6 +185,7 @@ impl<T: Pod> DeviceArray<T> {
                 rule: format!("the array has {} elements", self.len),
             });
         }
+        queue.context().check_array("the array", self)?;
         queue.handle().write_blocking(&self.memory, self.byte_start(), bytemuck::cast_slice(data))
     }
 
@@ -194,7 +202,7 @@ impl<T: Pod> DeviceArray<T> {
     /// Copies the first `data.len()` elements to the host, after everything before in `queue`.
     ///
     /// # Errors
-    /// More asked for than there is, or the driver's own failure.
+    /// More asked for than there is, a queue of another context, or the driver's own failure.
     pub fn read_into_blocking(&self, queue: &Queue, data: &mut [T]) -> Result<()> {
         if data.len() > self.len {
             return Err(Error::Range {
@@ -203,6 +211,7 @@ impl<T: Pod> DeviceArray<T> {
                 rule: format!("the array has {} elements", self.len),
             });
         }
+        queue.context().check_array("the array", self)?;
         let bytes = bytemuck::cast_slice_mut(data);
         queue.handle().read_blocking(&self.memory, self.byte_start(), bytes)
     }
@@ -212,6 +221,7 @@ impl<T: Pod> DeviceArray<T> {
     /// # Errors
     /// The driver's own failure.
     pub fn fill(&mut self, queue: &Queue, value: T) -> Result<Option<Event>> {
+        queue.context().check_array("the array", self)?;
         let pattern = bytemuck::bytes_of(&value);
         queue.handle().fill(&self.memory, pattern, self.byte_start(), self.size_bytes())
     }
@@ -219,7 +229,7 @@ impl<T: Pod> DeviceArray<T> {
     /// Copies all elements from `source`, which is as long. The event is `None` where there are none.
     ///
     /// # Errors
-    /// Another length, or the driver's own failure.
+    /// Another length or context, or the driver's own failure.
     pub fn copy_from(&mut self, queue: &Queue, source: &Self) -> Result<Option<Event>> {
         if source.len != self.len {
             return Err(Error::Range {
@@ -228,12 +238,18 @@ impl<T: Pod> DeviceArray<T> {
                 rule: format!("the array has {} elements", self.len),
             });
         }
+        queue.context().check_array("the source", source)?;
+        queue.context().check_array("the array", self)?;
         queue.handle().copy(source.memory(), self.memory(), self.size_bytes())
     }
 
     /// As a kernel's argument.
     pub fn argument(&self) -> Array<&Memory> {
         Array { memory: &self.memory, start: self.start as u64 }
+    }
+
+    pub(crate) fn context_address(&self) -> Option<usize> {
+        self.context
     }
 
     fn byte_start(&self) -> usize {

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytemuck::Pod;
 use cl_kernels::KernelKey;
 
 use crate::raw::{ContextHandle, DeviceId};
 use crate::spmv::PlanWorkspace;
-use crate::{BinaryCache, Device, Error, Program, Result};
+use crate::{BinaryCache, Device, DeviceArray, Error, Program, Result};
 
 /// A context with one device, owned or the application's. Cheap to clone; clones share the programs.
 #[derive(Clone, Debug)]
@@ -117,6 +118,24 @@ impl Context {
             });
         }
         Ok(())
+    }
+
+    /// Refuses an array of another context, by the name `what`: not every driver does.
+    ///
+    /// # Errors
+    /// The array belongs to another context.
+    pub fn check_array<T: Pod>(&self, what: &str, array: &DeviceArray<T>) -> Result<()> {
+        if array.context_address().is_some_and(|context| context != self.address()) {
+            return Err(Error::Mismatch(format!(
+                "{what} belongs to another context than the one it is used in"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Tells contexts apart.
+    pub(crate) fn address(&self) -> usize {
+        self.as_raw().addr()
     }
 
     pub(crate) fn handle(&self) -> &ContextHandle {

@@ -44,6 +44,17 @@ pub enum Error {
         code: i32,
     },
 
+    /// What a launch was to wait for has failed already.
+    #[error("event {index} of the wait list ended in error: {status} ({code})")]
+    FailedEvent {
+        /// Its place in the list, from 0.
+        index: usize,
+        /// OpenCL's name of its status.
+        status: &'static str,
+        /// Its status.
+        code: i32,
+    },
+
     /// An allocation above the device's limit.
     #[error(
         "{what} needs {needed} bytes; {device} allocates at most {largest} bytes at once, of {total} in all"
@@ -110,6 +121,10 @@ pub enum Error {
 }
 
 impl Error {
+    pub(crate) fn failed_event(index: usize, code: i32) -> Self {
+        Error::FailedEvent { index, status: opencl3::error_codes::error_text(code), code }
+    }
+
     pub(crate) fn call(call: &'static str, code: i32) -> Self {
         Error::Call { call, status: opencl3::error_codes::error_text(code), code }
     }

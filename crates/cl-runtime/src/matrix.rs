@@ -37,13 +37,15 @@ impl<V: Value, O: Offset> Matrix<V, O> {
     /// Uploads a pattern and joins it with values that are on the device.
     ///
     /// # Errors
-    /// An array above the device's largest allocation, or not one value a nonzero.
+    /// An array above the device's largest allocation, not one value a nonzero, or values of another
+    /// context.
     pub fn from_pattern_blocking(
         queue: &Queue,
         pattern: PatternView<'_, O>,
         values: DeviceArray<V>,
     ) -> Result<Self> {
         check_values(values.len(), pattern.nnz())?;
+        queue.context().check_array("the array of values", &values)?;
         Ok(Matrix {
             context: queue.context().clone(),
             cols: pattern.cols(),
@@ -65,7 +67,7 @@ impl<V: Value, O: Offset> Matrix<V, O> {
     /// [`Matrix::check_blocking`] makes sure where that is in doubt.
     ///
     /// # Errors
-    /// Lengths that do not belong together.
+    /// Lengths or contexts that do not belong together.
     #[expect(unsafe_code, reason = "trusts device memory")]
     pub unsafe fn from_arrays_blocking(
         queue: &Queue,
@@ -83,6 +85,9 @@ impl<V: Value, O: Offset> Matrix<V, O> {
                 values.len()
             )));
         }
+        queue.context().check_array("the array of row offsets", &offsets)?;
+        queue.context().check_array("the array of columns", &columns)?;
+        queue.context().check_array("the array of values", &values)?;
         let longest_row = longest_row_blocking(queue, &offsets)?;
         let (pattern_id, values_id) = (next_id(), next_id());
         let context = queue.context().clone();
@@ -103,9 +108,10 @@ impl<V: Value, O: Offset> Matrix<V, O> {
     /// The same pattern with other values; every plan of this matrix fits the new one.
     ///
     /// # Errors
-    /// Not one value a nonzero.
+    /// Not one value a nonzero, or values of another context.
     pub fn with_values(&self, values: DeviceArray<V>) -> Result<Self> {
         check_values(values.len(), self.nnz())?;
+        self.context.check_array("the array of values", &values)?;
         Ok(Matrix {
             context: self.context.clone(),
             cols: self.cols,

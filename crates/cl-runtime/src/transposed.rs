@@ -20,6 +20,9 @@ pub struct TransposedMatrix<V, O> {
     values_id: u64,
 }
 
+/// [`Matrix::values_id`] of no matrix.
+const NOBODYS: u64 = 0;
+
 impl<V: Value, O: Offset> TransposedMatrix<V, O> {
     /// Transposes `pattern`, which is the matrix's, on the host, and fetches the values on the device.
     ///
@@ -41,7 +44,7 @@ impl<V: Value, O: Offset> TransposedMatrix<V, O> {
             sources: DeviceArray::upload_blocking(queue, &sources)?,
             gather: context.program(&key)?,
             group_size,
-            values_id: 0,
+            values_id: NOBODYS,
         };
         transposed.update_values_blocking(queue, matrix)?;
         Ok(transposed)
@@ -66,6 +69,8 @@ impl<V: Value, O: Offset> TransposedMatrix<V, O> {
         // SAFETY: all arrays are nnz long, and sources are below nnz.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         let gathered = unsafe { launch(queue, &mut kernel, &arguments, size, &[])? };
+        // Until the wait ends well, nobody knows whose values the copy holds.
+        self.values_id = NOBODYS;
         gathered.wait()?;
         self.values_id = matrix.values_id();
         Ok(())

@@ -10,6 +10,9 @@ use std::time::Duration;
 use opencl3::event as cl;
 use sparrow::{Context, Event};
 
+/// Any negative status stands for an error.
+const FAILED: i32 = -1;
+
 /// Closed until [`Gate::open`]. Dropped closed, it lets nothing hang: it opens with an error.
 #[derive(Debug)]
 pub struct Gate {
@@ -42,6 +45,15 @@ impl Gate {
         cl::set_user_event_status(self.event.as_raw(), 0).unwrap(); // CL_COMPLETE
     }
 
+    /// Ends in error, and with it what waits for it.
+    ///
+    /// # Panics
+    /// The driver's own failure.
+    pub fn fail(mut self) {
+        self.is_open = true;
+        cl::set_user_event_status(self.event.as_raw(), FAILED).unwrap();
+    }
+
     /// Lets everything pass a little later, from a thread of its own: there are drivers whose flush
     /// waits for what was flushed.
     pub fn open_soon(self) -> Opening {
@@ -64,6 +76,14 @@ pub struct Opening {
 }
 
 impl Opening {
+    /// Ends when the gate is open.
+    ///
+    /// # Panics
+    /// The driver's own failure to open it.
+    pub fn wait(self) {
+        self.thread.join().unwrap();
+    }
+
     /// Whether `event` completed while the gate was closed; ends when the gate is open.
     ///
     /// # Panics
@@ -84,7 +104,7 @@ impl Drop for Gate {
     fn drop(&mut self) {
         if !self.is_open {
             // A failing test should end. Nobody is left to tell of a failure here.
-            let _ = cl::set_user_event_status(self.event.as_raw(), -1);
+            let _ = cl::set_user_event_status(self.event.as_raw(), FAILED);
         }
     }
 }

@@ -3,12 +3,14 @@
 //! `SPARROW_TEST_PLATFORM` names the platform (part of its name); without it the best device is taken.
 //! `SPARROW_TEST_FULL=1` runs whole products instead of a pairwise cover. `cargo xtask test` sets both.
 
+mod failing;
 mod fixture;
 mod gate;
 mod small;
 
 use sparrow::{Context, Device, Queue};
 
+pub use failing::{alone, assert_names, fail_each, names};
 pub use fixture::{Fixture, bits, check_product};
 pub use gate::{Gate, Opening};
 pub use small::{implementations, options};

@@ -4,12 +4,17 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
+use cl_runtime::raw::fault::{Kind, arm, live};
 use conformance::{Fixture, device, options};
 use sha2::{Digest, Sha256};
 use sparrow::{Accumulate, Algorithm, BinaryCache, Context, Plan, Queue, Variant};
 use tempfile::TempDir;
+
+/// How an entry begins; the SHA-256 of the rest follows.
+const MAGIC: &[u8] = b"sparrow-binary/1\n";
 
 /// Before the process's first call to OpenCL: the driver's own caches are empty folders too, so that a
 /// build is a build.
@@ -33,21 +38,31 @@ fn empty_driver_caches() {
 
 /// Multiplies in a context of its own with this cache; whether the program came from the disk.
 fn multiply(cache: BinaryCache, algorithm: Algorithm) -> bool {
-    empty_driver_caches();
-    let context = Context::with_cache(&device(), cache).unwrap();
-    let queue = Queue::new(&context).unwrap();
-    let fixture = Fixture::<f32>::new(&queue, 1);
+    let (queue, fixture) = begin(cache);
     let options = options(algorithm, Variant::Full, Accumulate::Plain);
-    let (plan, mut workspace): (Plan<f32>, _) = fixture.plan(&queue, &options);
-    let mut y = fixture.poisoned_y(&queue);
-    fixture.launch(&queue, (&plan, &mut workspace), &mut y, &[]).unwrap().wait().unwrap();
-    fixture.check(&y.read_blocking(&queue).unwrap(), Accumulate::Plain);
-    context.program(plan.key()).unwrap().is_from_cache()
+    end(&queue, &fixture, &fixture.plan(&queue, &options).0)
+}
+
+/// A context of its own with this cache, and a problem in it.
+fn begin(cache: BinaryCache) -> (Queue, Fixture<f32>) {
+    empty_driver_caches();
+    let queue = Queue::new(&Context::with_cache(&device(), cache).unwrap()).unwrap();
+    let fixture = Fixture::new(&queue, 1);
+    (queue, fixture)
+}
+
+/// Multiplies; whether the program came from the disk.
+fn end(queue: &Queue, fixture: &Fixture<f32>, plan: &Plan<f32>) -> bool {
+    let mut workspace = plan.workspace_blocking(queue).unwrap();
+    let mut y = fixture.poisoned_y(queue);
+    fixture.launch(queue, (plan, &mut workspace), &mut y, &[]).unwrap().wait().unwrap();
+    fixture.check(&y.read_blocking(queue).unwrap(), Accumulate::Plain);
+    queue.context().program(plan.key()).unwrap().is_from_cache()
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.sort();
     paths
 }
@@ -119,10 +134,25 @@ fn a_damaged_entry_is_built_and_written_anew() {
         bytes[middle..middle + 8].iter_mut().for_each(|byte| *byte = !*byte);
         fs::write(path, bytes).unwrap();
     });
-    filled.is_rebuilt_after("cut short", |path, bytes| {
-        fs::write(path, &bytes[..bytes.len() / 2]).unwrap();
+    // Ends inside the magic line, after it, inside the digest, after it, inside the identity, inside the
+    // binary, and one byte before the end.
+    for keep in [0, 1, MAGIC.len(), MAGIC.len() + 7, MAGIC.len() + 32, MAGIC.len() + 60] {
+        filled.is_rebuilt_after(&format!("cut to {keep} bytes"), |path, bytes| {
+            assert!(bytes.starts_with(MAGIC), "the form has changed");
+            fs::write(path, &bytes[..keep]).unwrap();
+        });
+    }
+    for (what, parts, kept) in [("half", 2, 1), ("all but a tenth", 10, 9)] {
+        filled.is_rebuilt_after(&format!("cut to {what}"), |path, bytes| {
+            fs::write(path, &bytes[..bytes.len() * kept / parts]).unwrap();
+        });
+    }
+    filled.is_rebuilt_after("cut by a byte", |path, bytes| {
+        fs::write(path, &bytes[..bytes.len() - 1]).unwrap();
     });
-    filled.is_rebuilt_after("empty", |path, _| fs::write(path, []).unwrap());
+    filled.is_rebuilt_after("a byte too many", |path, bytes| {
+        fs::write(path, [bytes, vec![0]].concat()).unwrap();
+    });
     filled.is_rebuilt_after("gone", |path, _| fs::remove_file(path).unwrap());
 }
 
@@ -137,16 +167,111 @@ fn a_foreign_entry_is_built_and_written_anew() {
     });
     // Whole by its checksum and made for this kernel, but no binary of any driver.
     filled.is_rebuilt_after("a binary that the driver refuses", |path, bytes| {
-        let magic = bytes.iter().position(|&byte| byte == b'\n').unwrap() + 1;
-        let content = &bytes[magic + 32..];
-        assert_eq!(Sha256::digest(content)[..], bytes[magic..magic + 32], "the form has changed");
-        let last_line = b"\ndriver ";
-        let driver = content.windows(last_line.len()).position(|part| part == last_line).unwrap();
-        let end = content[driver + 1..].iter().position(|&byte| byte == b'\n').unwrap();
-        let forged = [&content[..driver + 1 + end + 1], b"no binary"].concat();
-        let forged = [&bytes[..magic], &Sha256::digest(&forged)[..], &forged].concat();
-        fs::write(path, forged).unwrap();
+        let (identity, _) = identity_and_binary(&bytes);
+        fs::write(path, entry(identity, b"no binary")).unwrap();
     });
+    // Whole, and where this driver's entry would be.
+    filled.is_rebuilt_after("an entry of another driver", |path, bytes| {
+        let (identity, binary) = identity_and_binary(&bytes);
+        let line = identity.iter().rposition(|&byte| byte == b' ').unwrap();
+        let other = [&identity[..line + 1], b"another version\n"].concat();
+        fs::write(path, entry(&other, binary)).unwrap();
+    });
+}
+
+/// What a whole entry says it was made for, and the binary. The last line names the driver.
+fn identity_and_binary(bytes: &[u8]) -> (&[u8], &[u8]) {
+    let (digest, content) = bytes.strip_prefix(MAGIC).unwrap().split_at(32);
+    assert_eq!(Sha256::digest(content)[..], *digest, "the form has changed");
+    let last_line = b"\ndriver ";
+    let driver = content.windows(last_line.len()).position(|part| part == last_line).unwrap();
+    let end = content[driver + 1..].iter().position(|&byte| byte == b'\n').unwrap();
+    content.split_at(driver + 1 + end + 1)
+}
+
+/// A whole entry.
+fn entry(identity: &[u8], binary: &[u8]) -> Vec<u8> {
+    let content = [identity, binary].concat();
+    [MAGIC, &Sha256::digest(&content)[..], &content].concat()
+}
+
+#[test]
+fn a_failed_build_leaves_no_binary_behind() {
+    let options = options(Algorithm::CsrScalar, Variant::Full, Accumulate::Plain);
+    for k in [1, 2] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sparrow");
+        let (queue, fixture) = begin(BinaryCache::Folder(path.clone()));
+        let armed = arm(Kind::Build, k);
+        Plan::new_blocking(&queue, &fixture.a, &options).unwrap_err();
+        assert!(armed.disarm().is_some());
+        assert_eq!(entries(&path), Vec::<PathBuf>::new());
+        let (plan, _) = fixture.plan(&queue, &options);
+        assert!(!end(&queue, &fixture, &plan));
+        assert_eq!(entries(&path).len(), 1);
+    }
+}
+
+#[test]
+fn a_binary_that_the_driver_cannot_load_now_is_built_from_source() {
+    let filled = Filled::new();
+    let options = options(Algorithm::CsrScalar, Variant::Full, Accumulate::Plain);
+    let before = live();
+    for (k, failed) in [
+        (1, Some("clCreateProgramWithBinary")),
+        (2, Some("clBuildProgram")),
+        // Loaded: nothing else is built.
+        (3, None),
+    ] {
+        let (queue, fixture) = begin(filled.cache());
+        let armed = arm(Kind::Build, k);
+        let (plan, _) = fixture.plan(&queue, &options);
+        assert_eq!(armed.disarm(), failed);
+        assert_eq!(end(&queue, &fixture, &plan), failed.is_none());
+        drop((plan, fixture, queue));
+        assert_eq!(live(), before);
+    }
+}
+
+/// Names the folder to a process that [`two_processes_at_once_share_a_folder`] starts.
+const FOLDER_OF_CHILD: &str = "SPARROW_TEST_CACHE_OF_CHILD";
+
+#[test]
+fn two_processes_at_once_share_a_folder() {
+    let algorithms = [Algorithm::CsrScalar, Algorithm::CsrVector];
+    if let Some(folder) = std::env::var_os(FOLDER_OF_CHILD) {
+        let folder = PathBuf::from(folder);
+        for _ in 0..4 {
+            for algorithm in algorithms {
+                multiply(BinaryCache::Folder(folder.clone()), algorithm);
+            }
+            // So that there is something to write again, while the other reads and writes.
+            for path in entries(&folder) {
+                let _ = fs::remove_file(path);
+            }
+        }
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sparrow");
+    let children = [(); 2].map(|()| {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "two_processes_at_once_share_a_folder", "--nocapture"]);
+        command.env(FOLDER_OF_CHILD, &path).stderr(Stdio::inherit()).stdout(Stdio::piped());
+        command.spawn().unwrap()
+    });
+    for child in children {
+        let ended = child.wait_with_output().unwrap();
+        let printed = String::from_utf8_lossy(&ended.stdout).into_owned();
+        assert!(ended.status.success() && printed.contains("1 passed"), "{printed}");
+    }
+    let cache = || BinaryCache::Folder(path.clone());
+    for algorithm in algorithms {
+        // What one process removed last, the other may have written after it.
+        multiply(cache(), algorithm);
+        assert!(multiply(cache(), algorithm), "{algorithm} is not kept");
+    }
+    assert_eq!(entries(&path).len(), algorithms.len(), "{:?}", entries(&path));
 }
 
 #[test]

@@ -139,6 +139,40 @@ fn a_queue_of_another_context() {
 }
 
 #[test]
+fn arrays_of_another_context() {
+    let mut scene = Scene::adaptive();
+    let foreign = Queue::new(&Context::new(&device()).unwrap()).unwrap();
+    let x = DeviceArray::upload_blocking(&foreign, &scene.fixture.host_x).unwrap();
+    // However it came by its memory.
+    let same = DeviceArray::of_memory(x.memory().0.clone(), 0, x.len()).unwrap();
+    let part = same.slice(0..same.len()).unwrap();
+    for foreign_x in [x, same, part] {
+        let right = std::mem::replace(&mut scene.fixture.x, foreign_x);
+        let with = (&scene.plan, &mut scene.workspace);
+        let refused = scene.fixture.launch(&scene.queue, with, &mut scene.y, &[]).unwrap_err();
+        assert_says(&refused, &["x belongs to another context"]);
+        scene.fixture.x = right;
+    }
+    let mut y = scene.fixture.poisoned_y(&foreign);
+    let with = (&scene.plan, &mut scene.workspace);
+    let refused = scene.fixture.launch(&scene.queue, with, &mut y, &[]).unwrap_err();
+    assert_says(&refused, &["y belongs to another context"]);
+    let values = DeviceArray::upload_blocking(&foreign, scene.fixture.host.values()).unwrap();
+    let refused = scene.fixture.a.with_values(values).unwrap_err();
+    assert_says(&refused, &["array of values belongs to another context"]);
+    let queue = &scene.queue;
+    for refused in [
+        y.read_blocking(queue).unwrap_err(),
+        y.write_blocking(queue, &[1.0]).unwrap_err(),
+        y.fill(queue, 1.0).unwrap_err(),
+        y.copy_from(&foreign, &scene.y).unwrap_err(),
+    ] {
+        assert_says(&refused, &["belongs to another context"]);
+    }
+    scene.assert_unharmed();
+}
+
+#[test]
 fn values_that_are_not_one_a_nonzero() {
     let mut scene = Scene::adaptive();
     let nnz = scene.fixture.host.nnz();

@@ -4,10 +4,10 @@ use std::ptr;
 use std::sync::Arc;
 
 use opencl3::memory as cl;
-use opencl3::types::{cl_buffer_region, cl_mem};
+use opencl3::types::{cl_buffer_region, cl_context, cl_mem};
 
-use super::{ContextHandle, MemHandle, SvmAllocation, check};
-use crate::Result;
+use super::{ContextHandle, MemHandle, SvmAllocation, check, make};
+use crate::{Error, Result};
 
 /// Who may write a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,11 +38,11 @@ impl Memory {
             MemoryFlags::ReadOnly => cl::CL_MEM_READ_ONLY,
         };
         // SAFETY: the context is valid and no host pointer is passed.
-        let created =
-            unsafe { cl::create_buffer(context.as_raw(), flags, bytes.max(1), ptr::null_mut()) };
-        let handle = check("clCreateBuffer", created)?;
+        let handle = make("clCreateBuffer", || unsafe {
+            cl::create_buffer(context.as_raw(), flags, bytes.max(1), ptr::null_mut())
+        })?;
         // SAFETY: the handle is new, and its one reference becomes the owner's.
-        Ok(Memory::Buffer(unsafe { MemHandle::from_owned(handle) }))
+        Ok(Memory::Buffer(unsafe { MemHandle::from_created(handle) }))
     }
 
     /// A reference to a buffer of the application's, which keeps its own.
@@ -73,26 +73,42 @@ impl Memory {
         }
     }
 
+    /// The context the memory belongs to; `None` for an application's shared virtual memory, which only
+    /// the application knows.
+    ///
+    /// # Errors
+    /// The driver does not answer.
+    pub fn context(&self) -> Result<Option<cl_context>> {
+        match self {
+            Memory::Svm(allocation) => Ok(allocation.context()),
+            Memory::Buffer(handle) => {
+                let data = cl::get_mem_object_data(handle.as_raw(), cl::CL_MEM_CONTEXT);
+                let bytes = check("clGetMemObjectInfo", data)?;
+                let address = bytes.try_into().map(usize::from_ne_bytes);
+                Ok(address.ok().map(ptr::with_exposed_provenance_mut))
+            }
+        }
+    }
+
     /// A sub-buffer of `bytes` from `origin`, which must be a multiple of the device's base alignment.
     ///
     /// # Errors
     /// The driver refuses the region, or this is shared virtual memory.
     pub fn sub_buffer(&self, origin: usize, bytes: usize) -> Result<Self> {
         let Memory::Buffer(handle) = self else {
-            return check("clCreateSubBuffer", Err(-38)); // CL_INVALID_MEM_OBJECT
+            return Err(Error::call("clCreateSubBuffer", -38)); // CL_INVALID_MEM_OBJECT
         };
         let region = cl_buffer_region { origin, size: bytes };
         // SAFETY: the buffer is valid, and the region lives through the call, which copies it.
-        let created = unsafe {
+        let handle = make("clCreateSubBuffer", || unsafe {
             cl::create_sub_buffer(
                 handle.as_raw(),
                 cl::CL_MEM_READ_WRITE,
                 cl::CL_BUFFER_CREATE_TYPE_REGION,
                 (&raw const region).cast(),
             )
-        };
-        let handle = check("clCreateSubBuffer", created)?;
+        })?;
         // SAFETY: the handle is new, and its one reference becomes the owner's.
-        Ok(Memory::Buffer(unsafe { MemHandle::from_owned(handle) }))
+        Ok(Memory::Buffer(unsafe { MemHandle::from_created(handle) }))
     }
 }

@@ -5,7 +5,7 @@ use std::ptr;
 use opencl3::device as cl;
 use opencl3::types::{cl_device_id, cl_platform_id};
 
-use super::{ContextHandle, check};
+use super::{ContextHandle, check, make};
 use crate::{Error, Result};
 
 /// A platform of this process; never released.
@@ -100,15 +100,11 @@ impl DeviceId {
     /// # Errors
     /// The driver's own failure.
     pub fn create_context(self) -> Result<ContextHandle> {
-        let created = opencl3::context::context::create_context(
-            &[self.0],
-            ptr::null(),
-            None,
-            ptr::null_mut(),
-        );
-        let handle = check("clCreateContext", created)?;
+        let create = opencl3::context::context::create_context;
+        let handle =
+            make("clCreateContext", || create(&[self.0], ptr::null(), None, ptr::null_mut()))?;
         // SAFETY: the handle is new, and its one reference becomes the owner's.
-        Ok(unsafe { ContextHandle::from_owned(handle) })
+        Ok(unsafe { ContextHandle::from_created(handle) })
     }
 }
 

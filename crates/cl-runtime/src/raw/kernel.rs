@@ -6,7 +6,7 @@ use std::ptr;
 use opencl3::kernel as cl;
 use opencl3::types::{cl_event, cl_kernel};
 
-use super::{DeviceId, EventHandle, Memory, QueueHandle, check};
+use super::{DeviceId, EventHandle, Memory, QueueHandle, check, fault, make};
 use crate::Result;
 
 /// A kernel object, never shared between threads while it is set up.
@@ -23,7 +23,7 @@ unsafe impl Sync for Kernel {}
 impl Kernel {
     /// # Safety
     /// `handle` is a valid kernel, and the caller gives up one reference to it.
-    pub(super) unsafe fn from_owned(handle: cl_kernel) -> Self {
+    pub(super) unsafe fn from_created(handle: cl_kernel) -> Self {
         Kernel { handle }
     }
 
@@ -85,7 +85,7 @@ impl Kernel {
     ) -> Result<EventHandle> {
         let global = groups * group_size;
         // SAFETY: sizes and wait list live through the call; the rest is the caller's promise.
-        let enqueued = unsafe {
+        let event = make("clEnqueueNDRangeKernel", || unsafe {
             opencl3::command_queue::enqueue_nd_range_kernel(
                 queue.as_raw(),
                 self.handle,
@@ -96,10 +96,9 @@ impl Kernel {
                 wait.len() as u32,
                 if wait.is_empty() { ptr::null() } else { wait.as_ptr() },
             )
-        };
-        let event = check("clEnqueueNDRangeKernel", enqueued)?;
+        })?;
         // SAFETY: the event is new, and its one reference becomes the owner's.
-        Ok(unsafe { EventHandle::from_owned(event) })
+        Ok(unsafe { EventHandle::from_created(event) })
     }
 
     /// The most items of a work-group this kernel can have on `device`.
@@ -128,6 +127,7 @@ impl Kernel {
 impl Drop for Kernel {
     fn drop(&mut self) {
         // SAFETY: this owner holds the kernel's one reference.
-        let _ = unsafe { cl::release_kernel(self.handle) };
+        let release = unsafe { cl::release_kernel(self.handle) };
+        fault::released(fault::Object::Kernel, release);
     }
 }

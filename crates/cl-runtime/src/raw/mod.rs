@@ -4,11 +4,12 @@
 //! so these call the plain functions it re-exports instead; each returns a status by name. An owner
 //! retains what it is given, releases what it holds, and is `Send + Sync`: OpenCL objects may be used
 //! from any thread, except that a kernel's arguments and its launch belong together, so launching takes
-//! `&mut Kernel`.
+//! `&mut Kernel`. What may fail for want of memory or a compiler goes through the seam in `fault`.
 #![expect(unsafe_code, reason = "OpenCL is a C interface; every call states why it is sound")]
 
 mod buffer;
 mod device;
+pub mod fault;
 mod kernel;
 mod owner;
 mod program;
@@ -27,4 +28,9 @@ use crate::{Error, Result};
 /// Names the call that failed, with OpenCL's name of the status.
 fn check<T>(call: &'static str, result: Result<T, i32>) -> Result<T> {
     result.map_err(|code| Error::call(call, code))
+}
+
+/// Makes a call that allocates, enqueues or waits, through the seam; named as by [`check`].
+fn make<T>(call: &'static str, function: impl FnOnce() -> Result<T, i32>) -> Result<T> {
+    check(call, fault::attempt(call, function))
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use opencl3::types::{cl_command_queue, cl_context, cl_event, cl_mem};
 
 use super::check;
+use super::fault::{self, Object};
 use crate::Result;
 
 /// One reference to an OpenCL object, released when the last clone of its owner is gone.
@@ -13,6 +14,7 @@ use crate::Result;
 struct Reference {
     handle: *mut c_void,
     release: unsafe fn(*mut c_void) -> Result<(), i32>,
+    object: Object,
 }
 
 // SAFETY: OpenCL objects are reference-counted by thread-safe calls and may be used from any thread
@@ -24,13 +26,14 @@ unsafe impl Sync for Reference {}
 impl Drop for Reference {
     fn drop(&mut self) {
         // SAFETY: this owner holds one reference. A failing release at exit has nobody to tell.
-        let _ = unsafe { (self.release)(self.handle) };
+        let release = unsafe { (self.release)(self.handle) };
+        fault::released(self.object, release);
     }
 }
 
 /// Declares an owner: cheap to clone, releases on the last drop, retains what it adopts.
 macro_rules! owner {
-    ($(#[$meta:meta])* $name:ident, $handle:ty, $retain:path, $release:path, $retain_name:literal) => {
+    ($(#[$meta:meta])* $name:ident, $object:ident, $handle:ty, $retain:path, $release:path, $retain_name:literal) => {
         $(#[$meta])*
         #[derive(Clone, Debug)]
         pub struct $name(Arc<Reference>);
@@ -41,7 +44,17 @@ macro_rules! owner {
             /// # Safety
             /// `handle` is a valid handle of this kind, and the caller gives up one reference to it.
             pub unsafe fn from_owned(handle: $handle) -> Self {
-                $name(Arc::new(Reference { handle, release: $release }))
+                fault::created(Object::$object);
+                // SAFETY: the caller's promise; the reference is counted now.
+                unsafe { Self::from_created(handle) }
+            }
+
+            /// As `from_owned`, for a handle that the seam has counted when it was created.
+            ///
+            /// # Safety
+            /// As there.
+            pub(super) unsafe fn from_created(handle: $handle) -> Self {
+                $name(Arc::new(Reference { handle, release: $release, object: Object::$object }))
             }
 
             /// Adds a reference of its own to a handle that stays the caller's.
@@ -69,6 +82,7 @@ macro_rules! owner {
 owner!(
     /// One reference to a context.
     ContextHandle,
+    Context,
     cl_context,
     opencl3::context::context::retain_context,
     opencl3::context::context::release_context,
@@ -77,6 +91,7 @@ owner!(
 owner!(
     /// One reference to a command queue.
     QueueHandle,
+    Queue,
     cl_command_queue,
     opencl3::command_queue::retain_command_queue,
     opencl3::command_queue::release_command_queue,
@@ -85,6 +100,7 @@ owner!(
 owner!(
     /// One reference to a memory object.
     MemHandle,
+    Memory,
     cl_mem,
     opencl3::memory::retain_mem_object,
     opencl3::memory::release_mem_object,
@@ -93,6 +109,7 @@ owner!(
 owner!(
     /// One reference to an event.
     EventHandle,
+    Event,
     cl_event,
     opencl3::event::retain_event,
     opencl3::event::release_event,

@@ -6,7 +6,7 @@ use std::ptr;
 use opencl3::program as cl;
 use opencl3::types::cl_program;
 
-use super::{ContextHandle, DeviceId, Kernel, check};
+use super::{ContextHandle, DeviceId, Kernel, fault, make};
 use crate::{Error, Result};
 
 /// A program built for one device.
@@ -31,9 +31,10 @@ impl BuiltProgram {
         source: &str,
         options: &str,
     ) -> Result<Result<Self, String>> {
-        let created = cl::create_program_with_source(context.as_raw(), &[source]);
-        let program = BuiltProgram { handle: check("clCreateProgramWithSource", created)? };
-        program.build(device, options)
+        let handle = make("clCreateProgramWithSource", || {
+            cl::create_program_with_source(context.as_raw(), &[source])
+        })?;
+        BuiltProgram { handle }.build(device, options)
     }
 
     /// Builds a binary that [`BuiltProgram::binary`] gave earlier, for the same device and driver.
@@ -47,17 +48,17 @@ impl BuiltProgram {
         options: &str,
     ) -> Result<Result<Self, String>> {
         // SAFETY: the device belongs to the context, and the binary lives through the call.
-        let created = unsafe {
+        let handle = make("clCreateProgramWithBinary", || unsafe {
             cl::create_program_with_binary(context.as_raw(), &[device.as_raw()], &[binary])
-        };
-        let program = BuiltProgram { handle: check("clCreateProgramWithBinary", created)? };
-        program.build(device, options)
+        })?;
+        BuiltProgram { handle }.build(device, options)
     }
 
     fn build(self, device: DeviceId, options: &str) -> Result<Result<Self, String>> {
         let options = CString::new(options).map_err(|_| Error::call("clBuildProgram", -43))?; // CL_INVALID_BUILD_OPTIONS
-        let built =
-            cl::build_program(self.handle, &[device.as_raw()], &options, None, ptr::null_mut());
+        let built = fault::attempt("clBuildProgram", || {
+            cl::build_program(self.handle, &[device.as_raw()], &options, None, ptr::null_mut())
+        });
         match built {
             Ok(()) => Ok(Ok(self)),
             Err(-11) => Ok(Err(self.build_log(device))), // CL_BUILD_PROGRAM_FAILURE
@@ -87,16 +88,16 @@ impl BuiltProgram {
     /// No kernel of that name, or the driver's own failure.
     pub fn kernel(&self, name: &str) -> Result<Kernel> {
         let name = CString::new(name).map_err(|_| Error::call("clCreateKernel", -46))?;
-        let created = opencl3::kernel::create_kernel(self.handle, &name);
-        let handle = check("clCreateKernel", created)?;
+        let handle = make("clCreateKernel", || opencl3::kernel::create_kernel(self.handle, &name))?;
         // SAFETY: the handle is new, and its one reference becomes the owner's.
-        Ok(unsafe { Kernel::from_owned(handle) })
+        Ok(unsafe { Kernel::from_created(handle) })
     }
 }
 
 impl Drop for BuiltProgram {
     fn drop(&mut self) {
         // SAFETY: this owner holds the program's one reference.
-        let _ = unsafe { cl::release_program(self.handle) };
+        let release = unsafe { cl::release_program(self.handle) };
+        fault::released(fault::Object::Program, release);
     }
 }

@@ -6,7 +6,9 @@ use std::ptr;
 use opencl3::command_queue as cl;
 use opencl3::types::{cl_event, cl_ulong};
 
-use super::{ContextHandle, DeviceId, EventHandle, Memory, QueueHandle, SvmAllocation, check};
+use super::{
+    ContextHandle, DeviceId, EventHandle, Memory, QueueHandle, SvmAllocation, check, make,
+};
 use crate::{Error, Result};
 
 const BLOCKING: u32 = 1;
@@ -19,11 +21,11 @@ impl QueueHandle {
     pub fn create(context: &ContextHandle, device: DeviceId, profiling: bool) -> Result<Self> {
         let properties = if profiling { cl::CL_QUEUE_PROFILING_ENABLE } else { 0 };
         // SAFETY: context and device are valid and belong together.
-        let created =
-            unsafe { cl::create_command_queue(context.as_raw(), device.as_raw(), properties) };
-        let handle = check("clCreateCommandQueue", created)?;
+        let handle = make("clCreateCommandQueue", || unsafe {
+            cl::create_command_queue(context.as_raw(), device.as_raw(), properties)
+        })?;
         // SAFETY: the handle is new, and its one reference becomes the owner's.
-        Ok(unsafe { QueueHandle::from_owned(handle) })
+        Ok(unsafe { QueueHandle::from_created(handle) })
     }
 
     /// The context and the device of the queue.
@@ -62,7 +64,7 @@ impl QueueHandle {
         match memory {
             Memory::Buffer(handle) => {
                 // SAFETY: `data` lives through the call, which blocks; the driver checks the range.
-                let written = unsafe {
+                let written = make("clEnqueueWriteBuffer", || unsafe {
                     cl::enqueue_write_buffer(
                         self.as_raw(),
                         handle.as_raw(),
@@ -73,8 +75,8 @@ impl QueueHandle {
                         0,
                         ptr::null(),
                     )
-                };
-                self.release_after(check("clEnqueueWriteBuffer", written)?)
+                })?;
+                release_after(written)
             }
             Memory::Svm(allocation) => {
                 let target = svm_address(allocation, offset, data.len())?;
@@ -95,7 +97,7 @@ impl QueueHandle {
         match memory {
             Memory::Buffer(handle) => {
                 // SAFETY: `data` lives through the call, which blocks; the driver checks the range.
-                let read = unsafe {
+                let read = make("clEnqueueReadBuffer", || unsafe {
                     cl::enqueue_read_buffer(
                         self.as_raw(),
                         handle.as_raw(),
@@ -106,8 +108,8 @@ impl QueueHandle {
                         0,
                         ptr::null(),
                     )
-                };
-                self.release_after(check("clEnqueueReadBuffer", read)?)
+                })?;
+                release_after(read)
             }
             Memory::Svm(allocation) => {
                 let source = svm_address(allocation, offset, data.len())?;
@@ -133,7 +135,7 @@ impl QueueHandle {
         }
         let filled = match memory {
             // SAFETY: the pattern is copied by the call; the driver checks the range.
-            Memory::Buffer(handle) => check("clEnqueueFillBuffer", unsafe {
+            Memory::Buffer(handle) => make("clEnqueueFillBuffer", || unsafe {
                 cl::enqueue_fill_buffer(
                     self.as_raw(),
                     handle.as_raw(),
@@ -148,7 +150,7 @@ impl QueueHandle {
             Memory::Svm(allocation) => {
                 let target = svm_address(allocation, offset, bytes)?;
                 // SAFETY: the range was checked; the pattern is copied by the call.
-                check("clEnqueueSVMMemFill", unsafe {
+                make("clEnqueueSVMMemFill", || unsafe {
                     cl::enqueue_svm_mem_fill(
                         self.as_raw(),
                         target,
@@ -162,7 +164,11 @@ impl QueueHandle {
             }
         };
         // SAFETY: the event is new, and its one reference becomes the owner's.
-        Ok(Some(unsafe { EventHandle::from_owned(filled) }))
+        let event = unsafe { EventHandle::from_created(filled) };
+        if let Memory::Svm(allocation) = memory {
+            allocation.note_use(&event);
+        }
+        Ok(Some(event))
     }
 
     /// Copies `bytes` between two buffers.
@@ -184,7 +190,7 @@ impl QueueHandle {
             return Ok(None);
         }
         // SAFETY: both handles are valid; the driver checks the ranges.
-        let copied = unsafe {
+        let event = make("clEnqueueCopyBuffer", || unsafe {
             cl::enqueue_copy_buffer(
                 self.as_raw(),
                 from.as_raw(),
@@ -195,10 +201,9 @@ impl QueueHandle {
                 0,
                 ptr::null(),
             )
-        };
-        let event = check("clEnqueueCopyBuffer", copied)?;
+        })?;
         // SAFETY: the event is new, and its one reference becomes the owner's.
-        Ok(Some(unsafe { EventHandle::from_owned(event) }))
+        Ok(Some(unsafe { EventHandle::from_created(event) }))
     }
 
     /// An event that completes when everything in `wait`, or with none everything before it, has.
@@ -208,11 +213,11 @@ impl QueueHandle {
     pub fn marker(&self, wait: &[cl_event]) -> Result<EventHandle> {
         let list = if wait.is_empty() { ptr::null() } else { wait.as_ptr() };
         // SAFETY: the wait list lives through the call.
-        let marked =
-            unsafe { cl::enqueue_marker_with_wait_list(self.as_raw(), wait.len() as u32, list) };
-        let event = check("clEnqueueMarkerWithWaitList", marked)?;
+        let event = make("clEnqueueMarkerWithWaitList", || unsafe {
+            cl::enqueue_marker_with_wait_list(self.as_raw(), wait.len() as u32, list)
+        })?;
         // SAFETY: the event is new, and its one reference becomes the owner's.
-        Ok(unsafe { EventHandle::from_owned(event) })
+        Ok(unsafe { EventHandle::from_created(event) })
     }
 
     /// Hands everything enqueued to the device.
@@ -220,7 +225,7 @@ impl QueueHandle {
     /// # Errors
     /// The driver's own failure.
     pub fn flush(&self) -> Result<()> {
-        check("clFlush", cl::flush(self.as_raw()))
+        make("clFlush", || cl::flush(self.as_raw()))
     }
 
     /// Waits until everything enqueued is done.
@@ -228,24 +233,24 @@ impl QueueHandle {
     /// # Errors
     /// The driver's own failure.
     pub fn finish(&self) -> Result<()> {
-        check("clFinish", cl::finish(self.as_raw()))
+        make("clFinish", || cl::finish(self.as_raw()))
     }
 
     /// # Safety
     /// Both ranges are valid for `bytes`, one of them shared virtual memory of this context.
     unsafe fn svm_copy(&self, to: *mut c_void, from: *const c_void, bytes: usize) -> Result<()> {
         // SAFETY: the caller's promise.
-        let copied = unsafe {
+        let copied = make("clEnqueueSVMMemcpy", || unsafe {
             cl::enqueue_svm_mem_cpy(self.as_raw(), BLOCKING, to, from, bytes, 0, ptr::null())
-        };
-        self.release_after(check("clEnqueueSVMMemcpy", copied)?)
+        })?;
+        release_after(copied)
     }
+}
 
-    fn release_after(&self, event: cl_event) -> Result<()> {
-        // SAFETY: the event is new; dropping the owner releases its one reference.
-        drop(unsafe { EventHandle::from_owned(event) });
-        Ok(())
-    }
+fn release_after(event: cl_event) -> Result<()> {
+    // SAFETY: the event is new; dropping the owner releases its one reference.
+    drop(unsafe { EventHandle::from_created(event) });
+    Ok(())
 }
 
 fn svm_address(allocation: &SvmAllocation, offset: usize, bytes: usize) -> Result<*mut c_void> {
@@ -263,15 +268,23 @@ impl EventHandle {
     /// # Errors
     /// The command it stands for failed.
     pub fn wait(&self) -> Result<()> {
-        check("clWaitForEvents", opencl3::event::wait_for_events(&[self.as_raw()]))
+        make("clWaitForEvents", || opencl3::event::wait_for_events(&[self.as_raw()]))
     }
 
     /// Whether the command it stands for has ended, well or not.
     pub fn is_complete(&self) -> bool {
+        self.status().is_some_and(|status| status <= 0) // CL_COMPLETE is 0, failures are negative
+    }
+
+    /// The status of a command that has ended in error.
+    pub fn failure(&self) -> Option<i32> {
+        self.status().filter(|&status| status < 0)
+    }
+
+    fn status(&self) -> Option<i32> {
         let parameter = opencl3::event::CL_EVENT_COMMAND_EXECUTION_STATUS;
         let data = opencl3::event::get_event_data(self.as_raw(), parameter);
-        let status = data.ok().and_then(|bytes| bytes.try_into().ok()).map(i32::from_ne_bytes);
-        status.is_some_and(|status| status <= 0) // CL_COMPLETE is 0, failures are negative
+        data.ok().and_then(|bytes| bytes.try_into().ok()).map(i32::from_ne_bytes)
     }
 
     /// Nanoseconds from start to end on the device, where the queue has profiling on.

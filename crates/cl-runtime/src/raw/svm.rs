@@ -4,9 +4,10 @@ use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
 use opencl3::memory as cl;
+use opencl3::types::cl_context;
 
-use super::{ContextHandle, EventHandle};
-use crate::{Error, Result};
+use super::{ContextHandle, EventHandle, fault, make};
+use crate::Result;
 
 /// Shared virtual memory: owned and freed here, or the application's.
 #[derive(Debug)]
@@ -15,7 +16,7 @@ pub struct SvmAllocation {
     bytes: usize,
     owner: Option<ContextHandle>,
     fine_grained: bool,
-    /// Launches since the last time all were seen complete: unlike buffers, shared virtual memory is
+    /// Launches and fills since the last time all were seen complete: unlike buffers, shared virtual memory is
     /// not kept alive by the commands that use it.
     uses: Mutex<Vec<EventHandle>>,
 }
@@ -36,18 +37,17 @@ impl SvmAllocation {
             flags |= cl::CL_MEM_SVM_FINE_GRAIN_BUFFER;
         }
         // SAFETY: the context is valid; alignment 0 asks for the default.
-        let pointer = unsafe { cl::svm_alloc(context.as_raw(), flags, bytes.max(1), 0) };
-        match pointer {
-            Ok(pointer) if !pointer.is_null() => Ok(SvmAllocation {
-                pointer,
-                bytes: bytes.max(1),
-                owner: Some(context.clone()),
-                fine_grained,
-                uses: Mutex::new(Vec::new()),
-            }),
-            Ok(_) => Err(Error::call("clSVMAlloc", -4)), // CL_MEM_OBJECT_ALLOCATION_FAILURE
-            Err(code) => Err(Error::call("clSVMAlloc", code)),
-        }
+        let pointer = make("clSVMAlloc", || unsafe {
+            let pointer = cl::svm_alloc(context.as_raw(), flags, bytes.max(1), 0)?;
+            if pointer.is_null() { Err(-4) } else { Ok(pointer) } // CL_MEM_OBJECT_ALLOCATION_FAILURE
+        })?;
+        Ok(SvmAllocation {
+            pointer,
+            bytes: bytes.max(1),
+            owner: Some(context.clone()),
+            fine_grained,
+            uses: Mutex::new(Vec::new()),
+        })
     }
 
     /// Refers to `bytes` of shared virtual memory that the application owns.
@@ -64,6 +64,11 @@ impl SvmAllocation {
         self.pointer
     }
 
+    /// The context it was allocated in; `None` where the application did.
+    pub fn context(&self) -> Option<cl_context> {
+        self.owner.as_ref().map(ContextHandle::as_raw)
+    }
+
     /// Bytes of the allocation.
     pub fn size_bytes(&self) -> usize {
         self.bytes
@@ -74,7 +79,7 @@ impl SvmAllocation {
         self.fine_grained
     }
 
-    /// Remembers a launch that uses the memory; an owned allocation waits for it before it is freed.
+    /// Remembers a launch or fill that uses the memory; an owned allocation waits for it before it is freed.
     pub(crate) fn note_use(&self, event: &EventHandle) {
         if self.owner.is_none() {
             return;
@@ -90,11 +95,13 @@ impl Drop for SvmAllocation {
         if let Some(context) = &self.owner {
             let uses = self.uses.get_mut().unwrap_or_else(PoisonError::into_inner);
             for event in uses.drain(..) {
-                // A failed launch no longer uses the memory.
-                let _ = event.wait();
+                // A failed command no longer uses the memory. Not through the seam: nobody would be told
+                // of a failure here, and the memory would be freed under the command.
+                let _ = opencl3::event::wait_for_events(&[event.as_raw()]);
             }
             // SAFETY: allocated in this context by `new`, freed once, and no launch uses it any more.
-            let _ = unsafe { cl::svm_free(context.as_raw(), self.pointer) };
+            let release = unsafe { cl::svm_free(context.as_raw(), self.pointer) };
+            fault::released(fault::Object::Memory, release);
         }
     }
 }

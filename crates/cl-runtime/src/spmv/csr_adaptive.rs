@@ -258,7 +258,6 @@ impl Spmv for CsrAdaptive {
                 y: operands.y,
                 alpha: operands.alpha,
                 beta: operands.beta,
-                launch: parts.launch,
                 zero: 0,
                 counters: parts.scratch,
                 carries: Array {

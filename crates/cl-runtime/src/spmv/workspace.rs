@@ -1,5 +1,6 @@
 //! What a launch scribbles on, and the kernel objects it sets up.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::raw::{Kernel, Memory};
@@ -20,13 +21,15 @@ impl OwnerId {
 
 /// Kernel objects and scratch memory of one launch in flight, which `&mut` enforces while a launch is
 /// set up; a launch from another queue waits on the device for the one before.
+///
+/// A launch whose wait list ends in error never runs, and the workspace goes on. Where the device itself
+/// fails in the middle of a launch, what the workspace holds is not known: make another.
 #[derive(Debug)]
 pub struct Workspace {
     owner: OwnerId,
     kernel: Kernel,
     scratch: DeviceArray<u32>,
-    launches: u32,
-    last: Option<(Queue, Event)>,
+    in_flight: InFlight,
 }
 
 impl Workspace {
@@ -38,7 +41,7 @@ impl Workspace {
         words: usize,
     ) -> Result<Self> {
         let scratch = zeroed_blocking(queue, words)?;
-        Ok(Workspace { owner, kernel, scratch, launches: 0, last: None })
+        Ok(Workspace { owner, kernel, scratch, in_flight: InFlight::default() })
     }
 
     /// Bytes of scratch memory on the device.
@@ -46,7 +49,7 @@ impl Workspace {
         self.scratch.size_bytes()
     }
 
-    /// Runs one launch of `owner`'s kernel; a launch that is refused before it runs does not count.
+    /// Runs one launch of `owner`'s kernel after the launches before it, in whatever queues they are.
     pub(crate) fn run(
         &mut self,
         owner: OwnerId,
@@ -58,25 +61,64 @@ impl Workspace {
             let text = "the workspace was made by another plan than the one that launches";
             return Err(Error::Mismatch(text.to_owned()));
         }
-        let mut wait = wait.to_vec();
-        if let Some((last_queue, event)) = &self.last
-            && !(last_queue.as_raw() == queue.as_raw() && queue.is_in_order())
-        {
+        // There are drivers on which a wait for what has failed already never ends (PoCL 3.1).
+        for (index, event) in wait.iter().enumerate() {
+            if let Some(code) = event.failure() {
+                return Err(Error::failed_event(index, code));
+            }
+        }
+        let is_ordered = self.in_flight.is_ordered_by(queue);
+        let mut all = wait.to_vec();
+        if !is_ordered && let Some((last_queue, event)) = self.in_flight.last() {
             // Nobody but the queue it is in may have been told of that launch, and a queue that was not
             // flushed need not begin: waiting for it from another could take for ever.
             last_queue.flush()?;
-            wait.push(event.clone());
+            all.push(event.clone());
         }
-        let number = self.launches.wrapping_add(1);
-        let event = launch(Parts {
-            kernel: &mut self.kernel,
-            scratch: self.scratch.argument(),
-            launch: number,
-            wait,
-        })?;
-        self.launches = number;
-        self.last = Some((queue.clone(), event.clone()));
+        let (kernel, scratch) = (&mut self.kernel, self.scratch.argument());
+        let event = launch(Parts { kernel, scratch, wait: all })?;
+        // Without a wait list of its own it can only end after all before it.
+        self.in_flight.push(queue, &event, is_ordered && wait.is_empty());
         Ok(event)
+    }
+}
+
+/// Launches of a workspace that may not have ended, the oldest first. Each waits for the one before, but a
+/// launch in error ends at once and says nothing of those before it: so they are remembered too.
+#[derive(Debug, Default)]
+struct InFlight {
+    launches: VecDeque<(Queue, Event)>,
+}
+
+impl InFlight {
+    /// Whether what is put into `queue` comes after all of them by itself.
+    fn is_ordered_by(&self, queue: &Queue) -> bool {
+        let is_in_it = |(other, _): &(Queue, Event)| other.as_raw() == queue.as_raw();
+        queue.is_in_order() && self.launches.iter().all(is_in_it)
+    }
+
+    /// The last one that is not known to have ended. What ended in error cannot be told from what ended
+    /// well (Intel's runtime shows both as complete), so those before it are looked at too.
+    fn last(&mut self) -> Option<&(Queue, Event)> {
+        while let Some((_, event)) = self.launches.back()
+            && event.is_complete()
+        {
+            self.launches.pop_back();
+        }
+        self.launches.back()
+    }
+
+    /// Adds a launch; with `ends_last`, no other need be remembered.
+    fn push(&mut self, queue: &Queue, event: &Event, ends_last: bool) {
+        if ends_last {
+            self.launches.clear();
+        }
+        while let Some((_, oldest)) = self.launches.front()
+            && oldest.is_complete()
+        {
+            self.launches.pop_front();
+        }
+        self.launches.push_back((queue.clone(), event.clone()));
     }
 }
 
@@ -97,7 +139,5 @@ pub(crate) fn zeroed_blocking(queue: &Queue, words: usize) -> Result<DeviceArray
 pub(crate) struct Parts<'a> {
     pub(crate) kernel: &'a mut Kernel,
     pub(crate) scratch: Array<&'a Memory>,
-    /// Launches of this workspace so far, this one included.
-    pub(crate) launch: u32,
     pub(crate) wait: Vec<Event>,
 }

@@ -157,8 +157,9 @@ impl<V: Value, O: Offset> Plan<V, O> {
     /// Enqueues y = alpha A x + beta y after the events in `wait`. Allocates nothing, waits for nothing.
     ///
     /// # Errors
-    /// Operands of another pattern, length or context than the plan's; a workspace of another plan; or
-    /// the driver's own failure. Nothing was enqueued then.
+    /// Operands of another pattern, length or context than the plan's; a workspace of another plan; an
+    /// event in `wait` that has ended in error already; or the driver's own failure. Nothing was enqueued
+    /// then. Where an event in `wait` ends in error later, so does the launch's, and y is not written.
     pub fn launch(
         &self,
         queue: &Queue,
@@ -184,6 +185,8 @@ impl<V: Value, O: Offset> Plan<V, O> {
         };
         check_length("x", x.len(), columns, a.cols())?;
         check_length("y", y.len(), rows, a.rows())?;
+        self.context.check_array("x", x)?;
+        self.context.check_array("y", y)?;
         let operands = Operands {
             rows: a.rows(),
             offsets: a.offsets().argument(),
@@ -213,6 +216,7 @@ impl<V: Value, O: Offset> Plan<V, O> {
             }),
             (Coefficient::Device(array), true) => {
                 check_length(name, array.len().min(1), "numbers needed", 1)?;
+                self.context.check_array(name, array)?;
                 Ok(Scalar::Device(array.argument()))
             }
             (Coefficient::Value(_), true) => Err(Error::Mismatch(format!(

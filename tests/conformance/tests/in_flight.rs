@@ -1,0 +1,244 @@
+//! Work in flight whose wait list fails, whose owners are dropped, or that shares a plan with other work.
+
+#![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
+
+use std::time::{Duration, Instant};
+
+use cl_runtime::raw::fault::live;
+use conformance::{Fixture, Gate, bits, options, queue};
+use sparrow::{
+    Accumulate, Algorithm, DeviceArray, Event, Plan, PlanOptions, Queue, Variant, Workspace,
+};
+
+fn plain(algorithm: Algorithm) -> PlanOptions {
+    options(algorithm, Variant::Full, Accumulate::Plain)
+}
+
+fn second(queue: &Queue) -> Queue {
+    Queue::new(queue.context()).unwrap()
+}
+
+/// A plan, a workspace, and the bits of their product.
+fn planned(
+    fixture: &Fixture<f32>,
+    queue: &Queue,
+    algorithm: Algorithm,
+) -> (Plan<f32>, Workspace, Vec<u64>) {
+    let (plan, mut workspace) = fixture.plan(queue, &plain(algorithm));
+    let mut y = fixture.poisoned_y(queue);
+    fixture.launch(queue, (&plan, &mut workspace), &mut y, &[]).unwrap().wait().unwrap();
+    let y = y.read_blocking(queue).unwrap();
+    fixture.check(&y, Accumulate::Plain);
+    (plan, workspace, bits(&y))
+}
+
+fn is_oclgrind(queue: &Queue) -> bool {
+    queue.context().device().traits().platform.contains("Oclgrind")
+}
+
+/// The event ends in error, and whoever waits for it is told.
+fn assert_fails(event: &Event, queue: &Queue) {
+    if is_oclgrind(queue) {
+        // Which reports the wait that fails as misuse.
+        queue.finish_blocking().unwrap();
+        assert!(event.failure().is_some());
+    } else {
+        let failed = event.wait().unwrap_err().to_string();
+        assert!(failed.contains("CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST"), "{failed}");
+    }
+    // Its status does not always say so: Intel's runtime shows what it let fail as complete.
+    assert!(event.is_complete());
+}
+
+fn assert_unwritten(y: &DeviceArray<f32>, queue: &Queue) {
+    let y = y.read_blocking(queue).unwrap();
+    assert!(y.iter().all(|value| value.is_nan()), "a launch that did not run wrote y");
+}
+
+#[test]
+fn a_launch_whose_wait_list_fails_is_in_error_and_its_workspace_goes_on() {
+    let first = queue();
+    let other = second(&first);
+    let fixture = Fixture::<f32>::new(&first, 1);
+    for algorithm in Algorithm::ALL {
+        let (plan, mut workspace, expected) = planned(&fixture, &first, algorithm);
+        for (fails_on, goes_on) in [(&first, &first), (&first, &other), (&other, &other)] {
+            let mut y = fixture.poisoned_y(&first);
+            let gate = Gate::new(first.context());
+            let with = (&plan, &mut workspace);
+            let event = fixture.launch(fails_on, with, &mut y, &[gate.event()]).unwrap();
+            gate.fail();
+            assert_fails(&event, fails_on);
+            assert_unwritten(&y, goes_on);
+            for launch in 0..2 {
+                let mut y = fixture.poisoned_y(goes_on);
+                let with = (&plan, &mut workspace);
+                fixture.launch(goes_on, with, &mut y, &[]).unwrap().wait().unwrap();
+                let found = bits(&y.read_blocking(goes_on).unwrap());
+                assert_eq!(found, expected, "{algorithm}, launch {launch} after the failed one");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_event_that_has_failed_already_is_refused_by_its_place_in_the_wait_list() {
+    let queue = queue();
+    let fixture = Fixture::<f32>::new(&queue, 1);
+    for algorithm in Algorithm::ALL {
+        let (plan, mut workspace, expected) = planned(&fixture, &queue, algorithm);
+        let mut y = fixture.poisoned_y(&queue);
+        let (open, failed) = (Gate::new(queue.context()), Gate::new(queue.context()));
+        let wait = [open.event(), failed.event()];
+        open.open();
+        failed.fail();
+        let refused = fixture.launch(&queue, (&plan, &mut workspace), &mut y, &wait).unwrap_err();
+        let refused = refused.to_string();
+        assert!(refused.starts_with("event 1 of the wait list ended in error: "), "{refused}");
+        assert!(refused.ends_with(" (-1)"), "{refused}");
+        assert_unwritten(&y, &queue);
+        let with = (&plan, &mut workspace);
+        fixture.launch(&queue, with, &mut y, &wait[..1]).unwrap().wait().unwrap();
+        assert_eq!(bits(&y.read_blocking(&queue).unwrap()), expected, "{algorithm}");
+    }
+}
+
+#[test]
+fn a_launch_that_failed_does_not_hide_the_one_before_it() {
+    let first = queue();
+    if is_oclgrind(&first) {
+        println!("skipped: a flush of Oclgrind's waits for the gate");
+        return;
+    }
+    let other = second(&first);
+    let fixture = Fixture::<f32>::new(&first, 1);
+    let (plan, mut workspace, expected) = planned(&fixture, &first, Algorithm::CsrAdaptive);
+    let [mut y1, mut y2, mut y3] = [(); 3].map(|()| fixture.poisoned_y(&first));
+    let (holds, fails) = (Gate::new(first.context()), Gate::new(first.context()));
+    let with = (&plan, &mut workspace);
+    fixture.launch(&first, with, &mut y1, &[holds.event()]).unwrap();
+    let with = (&plan, &mut workspace);
+    let failing = fixture.launch(&other, with, &mut y2, &[fails.event()]).unwrap();
+    fails.fail();
+    let deadline = Instant::now() + Duration::from_secs(1);
+    while !failing.is_complete() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    if !failing.is_complete() {
+        println!("skipped: here a command fails only when all it waits for has ended");
+        return;
+    }
+    let opening = holds.open_soon();
+    let last = fixture.launch(&other, (&plan, &mut workspace), &mut y3, &[]).unwrap();
+    other.flush().unwrap();
+    assert!(!opening.was_passed_by(&last), "two launches of a workspace may have met");
+    last.wait().unwrap();
+    assert_unwritten(&y2, &other);
+    for y in [&y1, &y3] {
+        assert_eq!(bits(&y.read_blocking(&other).unwrap()), expected);
+    }
+}
+
+#[test]
+fn launches_of_one_plan_are_in_flight_on_two_queues() {
+    let first = queue();
+    let queues = [second(&first), first];
+    let fixture = Fixture::<f32>::new(&queues[0], 1);
+    for algorithm in Algorithm::ALL {
+        let (plan, workspace, expected) = planned(&fixture, &queues[0], algorithm);
+        let mut workspaces = [workspace, plan.workspace_blocking(&queues[1]).unwrap()];
+        let mut results = [(); 2].map(|()| fixture.poisoned_y(&queues[0]));
+        let gate = Gate::new(queues[0].context());
+        let mut events = Vec::new();
+        for ((queue, workspace), y) in queues.iter().zip(&mut workspaces).zip(&mut results) {
+            let wait = [gate.event()];
+            events.push(fixture.launch(queue, (&plan, workspace), y, &wait).unwrap());
+        }
+        gate.open();
+        for (queue, event) in queues.iter().zip(events) {
+            queue.flush().unwrap();
+            event.wait().unwrap();
+        }
+        for y in &results {
+            let found = bits(&y.read_blocking(&queues[0]).unwrap());
+            assert_eq!(found, expected, "{algorithm}");
+        }
+    }
+}
+
+#[test]
+fn everything_but_y_may_be_dropped_with_work_in_flight() {
+    let reader = queue();
+    for algorithm in Algorithm::ALL {
+        let before = live();
+        let fixture = Fixture::<f32>::new(&reader, 1);
+        let (plan, mut workspace, expected) = planned(&fixture, &reader, algorithm);
+        let queue = second(&reader);
+        let mut y = fixture.poisoned_y(&queue);
+        let gate = Gate::new(queue.context());
+        let event =
+            fixture.launch(&queue, (&plan, &mut workspace), &mut y, &[gate.event()]).unwrap();
+        // Soon, from another thread: there are drivers that wait when a queue is released.
+        let opening = gate.open_soon();
+        drop((plan, workspace, fixture, queue));
+        assert!(!opening.was_passed_by(&event), "the launch ran before what it waits for");
+        event.wait().unwrap();
+        assert_eq!(bits(&y.read_blocking(&reader).unwrap()), expected, "{algorithm}");
+        drop((event, y));
+        let after = live();
+        // The context keeps its programs.
+        assert_eq!((after.memory, after.kernels), (before.memory, before.kernels), "{algorithm}");
+        assert_eq!((after.events, after.queues), (before.events, before.queues), "{algorithm}");
+    }
+}
+
+#[test]
+fn everything_may_be_dropped_with_work_in_flight() {
+    let before = live();
+    for algorithm in Algorithm::ALL {
+        for ends_well in [true, false] {
+            let queue = queue();
+            let fixture = Fixture::<f32>::new(&queue, 1);
+            let (plan, mut workspace, _) = planned(&fixture, &queue, algorithm);
+            let mut y = fixture.poisoned_y(&queue);
+            let gate = Gate::new(queue.context());
+            let with = (&plan, &mut workspace);
+            fixture.launch(&queue, with, &mut y, &[gate.event()]).unwrap();
+            let opening = ends_well.then(|| gate.open_soon());
+            drop((plan, workspace, fixture, y, queue));
+            if let Some(opening) = opening {
+                opening.wait();
+            }
+            assert_eq!(live(), before, "{algorithm}");
+        }
+    }
+    // And the device goes on.
+    let queue = queue();
+    let fixture = Fixture::<f32>::new(&queue, 1);
+    planned(&fixture, &queue, Algorithm::CsrAdaptive);
+}
+
+#[test]
+fn shared_virtual_memory_dropped_during_a_fill_lives_until_its_end() {
+    let queue = queue();
+    let traits = queue.context().device().traits();
+    if !traits.svm.coarse_grain_buffer {
+        println!("skipped: {} has no shared virtual memory", traits.name);
+        return;
+    }
+    let fixture = Fixture::<f32>::new(&queue, 1);
+    let (plan, mut workspace, _) = planned(&fixture, &queue, Algorithm::CsrScalar);
+    let mut y = fixture.poisoned_y(&queue);
+    let mut shared = DeviceArray::<u32>::allocate_svm(queue.context(), 4096).unwrap();
+    let gate = Gate::new(queue.context());
+    fixture.launch(&queue, (&plan, &mut workspace), &mut y, &[gate.event()]).unwrap();
+    // In order, so behind the launch.
+    let filled = shared.fill(&queue, 7).unwrap().unwrap();
+    std::thread::scope(|scope| {
+        let dropping = scope.spawn(move || drop(shared));
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(!dropping.is_finished(), "freed under a fill that will write it");
+        gate.open();
+    });
+    filled.wait().unwrap();
+}
