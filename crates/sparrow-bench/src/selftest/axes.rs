@@ -39,6 +39,9 @@ pub struct Axes {
 /// Which combinations are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
+    /// Two programs an algorithm, f32 with u32 offsets in plain and compensated sums, with alpha, beta,
+    /// placement and content in turn. For kernels that are broken on purpose and built anew each time.
+    Brief,
     /// A cover: any two values of different axes meet, and each meets every algorithm on every shape.
     Cover,
     /// Everything kernels are compiled for, on every shape; alpha, beta, placement and content vary
@@ -53,6 +56,7 @@ impl Extent {
     /// The word in records.
     pub fn name(self) -> &'static str {
         match self {
+            Extent::Brief => "brief",
             Extent::Cover => "cover",
             Extent::Programs => "programs",
             Extent::Full => "full",
@@ -75,8 +79,9 @@ const CONTENTS: [Content; 2] = [Content::Finite, Content::NonFinite];
 /// Values of each axis.
 const SIZES: [usize; 8] = [4, 2, 2, 2, 4, 4, 4, 2];
 
-/// The axes of a product: 1 where an axis varies along instead. A placement of 2 is buffers, and sub-buffers
-/// whose element offset varies along.
+/// The axes of a product: 0 where an axis keeps its first value, 1 where it varies along. A placement of 2 is
+/// buffers, and sub-buffers whose element offset varies along.
+const BRIEF: [usize; 8] = [0, 0, 2, 0, 1, 4, 4, 2];
 const PROGRAMS: [usize; 8] = [4, 2, 2, 2, 1, 1, 1, 1];
 const FULL: [usize; 8] = [4, 2, 2, 1, 4, 4, 2, 1];
 
@@ -101,6 +106,7 @@ impl Axes {
 /// The combinations that each of `slots` (algorithms on shapes) is run with; the same every time.
 pub(super) fn combinations(extent: Extent, slots: usize) -> Vec<Vec<Axes>> {
     let choices = match extent {
+        Extent::Brief => products(slots, &BRIEF),
         Extent::Cover => cover(slots),
         Extent::Programs => products(slots, &PROGRAMS),
         Extent::Full => products(slots, &FULL),
@@ -110,7 +116,7 @@ pub(super) fn combinations(extent: Extent, slots: usize) -> Vec<Vec<Axes>> {
 
 /// Every choice from axes of `sizes`, the last axis fastest.
 fn product(sizes: &[usize; SIZES.len()]) -> impl Iterator<Item = Choice> {
-    let sizes = *sizes;
+    let sizes = sizes.map(|size| size.max(1));
     (0..sizes.iter().product()).map(move |mut number: usize| {
         let mut choice = [0; SIZES.len()];
         for axis in (0..sizes.len()).rev() {
@@ -127,8 +133,9 @@ fn products(slots: usize, sizes: &[usize; SIZES.len()]) -> Vec<Vec<Choice>> {
     let walk = |slot: usize, (number, mut choice): (usize, Choice)| {
         let mut rest = 37 * number + 29 * slot + number / 128;
         for axis in 0..SIZES.len() {
-            let others = SIZES[axis] + 1 - sizes[axis];
-            if sizes[axis] == 1 || (sizes[axis] < SIZES[axis] && choice[axis] > 0) {
+            let others = SIZES[axis] + 1 - sizes[axis].max(1);
+            let is_rest = choice[axis] > 0 && sizes[axis] < SIZES[axis];
+            if sizes[axis] == 1 || is_rest {
                 choice[axis] += rest % others;
                 rest /= others;
             }
