@@ -4,7 +4,10 @@
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
 use cl_runtime::raw::fault::{Kind, arm};
-use conformance::{alone, assert_names, bits, check_product, device, fail_each, names, options};
+use conformance::{
+    alone, assert_names, bits, check_product, device, fail_each, is_interpreter, names, options,
+    say,
+};
 use sparrow::{
     Accumulate, Algorithm, BinaryCache, Context, Csr, DeviceArray, Error, Matrix, Op, Plan,
     PlanOptions, Planning, Product, Queue, Result, Variant,
@@ -108,7 +111,6 @@ struct Case {
 }
 
 /// Every algorithm, and every way a plan is made and a launch is fed.
-#[expect(clippy::print_stdout, reason = "what is not run is said")]
 fn cases() -> Vec<Case> {
     let plain = |algorithm| options(algorithm, Variant::Full, Accumulate::Plain);
     let (scalar, vector, adaptive) =
@@ -128,8 +130,8 @@ fn cases() -> Vec<Case> {
         case("csr_adaptive, planned on the device", false, on_device),
         case("csr_adaptive, transposed", false, transposed),
     ];
-    if device().traits().platform.contains("Oclgrind") {
-        println!("skipped: device plans and transposed copies: {SHADOW}");
+    if is_interpreter(&device()) {
+        say(&format!("skipped: device plans and transposed copies: {SHADOW}"));
         cases.truncate(3);
     }
     cases
@@ -316,8 +318,8 @@ fn values_of_a_transposed_copy_that_could_not_be_fetched_are_not_used() {
     let _turn = alone();
     let problem = Problem::new();
     let queue = stage(BinaryCache::Off);
-    if queue.context().device().traits().platform.contains("Oclgrind") {
-        println!("skipped: {SHADOW}");
+    if is_interpreter(queue.context().device()) {
+        say(&format!("skipped: {SHADOW}"));
         return;
     }
     let options = PlanOptions { op: Op::Transpose, ..cases()[1].options.clone() };
@@ -361,8 +363,8 @@ fn a_thread_whose_launches_fail_does_not_disturb_another_with_the_same_plan() {
     let _turn = alone();
     let problem = Problem::new();
     let queue = stage(BinaryCache::Off);
-    if queue.context().device().traits().platform.contains("Oclgrind") {
-        println!("skipped: Oclgrind 21.10 crashes when a second thread calls it, even in turn");
+    if is_interpreter(queue.context().device()) {
+        say("skipped: Oclgrind 21.10 crashes when a second thread calls it, even in turn");
         return;
     }
     let options = options(Algorithm::CsrAdaptive, Variant::Full, Accumulate::Plain);

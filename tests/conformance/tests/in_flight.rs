@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use cl_runtime::raw::fault::live;
-use conformance::{Fixture, Gate, bits, options, queue};
+use conformance::{Fixture, Gate, bits, is_interpreter, options, queue, say};
 use sparrow::{
     Accumulate, Algorithm, DeviceArray, Event, Plan, PlanOptions, Queue, Variant, Workspace,
 };
@@ -32,13 +32,9 @@ fn planned(
     (plan, workspace, bits(&y))
 }
 
-fn is_oclgrind(queue: &Queue) -> bool {
-    queue.context().device().traits().platform.contains("Oclgrind")
-}
-
 /// The event ends in error, and whoever waits for it is told.
 fn assert_fails(event: &Event, queue: &Queue) {
-    if is_oclgrind(queue) {
+    if is_interpreter(queue.context().device()) {
         // Which reports the wait that fails as misuse.
         queue.finish_blocking().unwrap();
         assert!(event.failure().is_some());
@@ -106,8 +102,8 @@ fn an_event_that_has_failed_already_is_refused_by_its_place_in_the_wait_list() {
 #[test]
 fn a_launch_that_failed_does_not_hide_the_one_before_it() {
     let first = queue();
-    if is_oclgrind(&first) {
-        println!("skipped: a flush of Oclgrind's waits for the gate");
+    if is_interpreter(first.context().device()) {
+        say("skipped: a flush of Oclgrind's waits for the gate");
         return;
     }
     let other = second(&first);
@@ -125,7 +121,7 @@ fn a_launch_that_failed_does_not_hide_the_one_before_it() {
         std::thread::sleep(Duration::from_millis(2));
     }
     if !failing.is_complete() {
-        println!("skipped: here a command fails only when all it waits for has ended");
+        say("skipped: here a command fails only when all it waits for has ended");
         return;
     }
     let opening = holds.open_soon();
@@ -223,7 +219,7 @@ fn shared_virtual_memory_dropped_during_a_fill_lives_until_its_end() {
     let queue = queue();
     let traits = queue.context().device().traits();
     if !traits.svm.coarse_grain_buffer {
-        println!("skipped: {} has no shared virtual memory", traits.name);
+        say(&format!("skipped: {} has no shared virtual memory", traits.name));
         return;
     }
     let fixture = Fixture::<f32>::new(&queue, 1);
