@@ -118,21 +118,34 @@ impl DeviceTable {
         defaults: P,
     ) -> Result<P, ParameterError> {
         let mut parameters = defaults;
-        // 16-bit storage sums in f32: where its own line is missing, f32's is the next best.
-        let lines = [value_type.accumulator().name(), value_type.name()];
         for found in self.matches(device).iter().rev() {
-            let Some(kernel) = found.entry.kernel.get(P::ALGORITHM) else { continue };
-            for values in lines.iter().filter_map(|line| kernel.get(*line)) {
-                for (name, &value) in values {
-                    parameters.set(name, value)?;
-                }
-            }
+            found.entry.apply(value_type, &mut parameters)?;
         }
         Ok(parameters)
     }
 }
 
 impl DeviceEntry {
+    /// Puts what this entry says over `parameters`.
+    ///
+    /// # Errors
+    /// A parameter name that the algorithm does not have.
+    pub(crate) fn apply<P: Parameters>(
+        &self,
+        value_type: csr_core::ValueType,
+        parameters: &mut P,
+    ) -> Result<(), ParameterError> {
+        let Some(kernel) = self.kernel.get(P::ALGORITHM) else { return Ok(()) };
+        // 16-bit storage sums in f32: where its own line is missing, f32's is the next best.
+        let lines = [value_type.accumulator().name(), value_type.name()];
+        for values in lines.iter().filter_map(|line| kernel.get(*line)) {
+            for (name, &value) in values {
+                parameters.set(name, value)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Every field that is given must agree; the rank says which of DESIGN's levels that makes it.
     fn matches(&self, device: &DeviceTraits) -> Option<TableMatch<'_>> {
         let agrees = |field: &Option<String>, actual: &str| {

@@ -14,6 +14,7 @@ mod device_traits;
 mod key;
 mod parameters;
 mod select;
+mod shipped;
 mod source;
 
 pub mod csr_adaptive;
@@ -31,6 +32,7 @@ pub use device_traits::{DeviceTraits, DeviceType, SvmSupport};
 pub use key::{Accumulate, KernelKey};
 pub use parameters::{ParameterError, ParameterSpace, Parameters};
 pub use select::{Choice, MatrixShape, select};
+pub use shipped::{Extent, specialisations};
 pub use source::{Source, SourceError, kernel_source};
 
 #[cfg(test)]

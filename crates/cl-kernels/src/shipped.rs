@@ -1,0 +1,249 @@
+//! Every specialisation that ships: what compilers without a device are asked to compile.
+//!
+//! Hyper-parameters are those a GPU can be given without being asked: each algorithm's defaults, and the
+//! defaults under every line of the device tables. Value types, ways of summing and features go with
+//! them in full, since they decide what the code is. Offset types and where alpha and beta lie change an
+//! address and two loads: the cover takes two of their four pairs, in turn, so that each of them meets
+//! each value type, each way of summing and each of the other two; the product takes all four.
+
+use csr_core::{OffsetType, ValueType};
+
+use crate::csr_adaptive::{CsrAdaptive, FEATURE_SPIN};
+use crate::csr_adaptive_plan::CsrAdaptivePlan;
+use crate::csr_scalar::CsrScalar;
+use crate::csr_vector::CsrVector;
+use crate::gather_values::GatherValues;
+use crate::longest_row::LongestRow;
+use crate::rates::Rates;
+use crate::{Accumulate, Algorithm, DeviceTable, KernelKey, ParameterError, Parameters};
+use crate::{csr_adaptive, csr_adaptive_plan, csr_scalar, csr_vector};
+use crate::{gather_values, longest_row, rates};
+
+/// How many of the specialisations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Two of four pairs of offset type and scalars: half of the product.
+    Cover,
+    /// All of them.
+    Product,
+}
+
+/// The specialisations of every kernel, algorithms first, with the lines of `tables`.
+///
+/// # Errors
+/// A table line that names a parameter its algorithm does not have.
+pub fn specialisations(
+    tables: &[DeviceTable],
+    extent: Extent,
+) -> Result<Vec<KernelKey>, ParameterError> {
+    let mut list = List { tables, extent, keys: Vec::new() };
+    for algorithm in Algorithm::ALL {
+        match algorithm {
+            Algorithm::CsrScalar => {
+                list.spmv(csr_scalar::SOURCE, None, |_| vec![CsrScalar::default()])?;
+            }
+            Algorithm::CsrVector => {
+                // Rows of 1, 2, 4, ... 64 nonzeros in the mean: every default there is.
+                list.spmv(csr_vector::SOURCE, None, |_| {
+                    let means = (0..7).map(|log| f64::from(1 << log));
+                    means.map(CsrVector::default_for_mean_row).collect()
+                })?;
+            }
+            Algorithm::CsrAdaptive => {
+                // The published baseline takes CSR-Stream from two rows on, whatever the default is.
+                let default = |value_type| {
+                    let default = CsrAdaptive::default_for(value_type);
+                    let mut sets = vec![default, CsrAdaptive { num_rows_stream: 2, ..default }];
+                    sets.dedup();
+                    sets
+                };
+                list.spmv(csr_adaptive::SOURCE, None, default)?;
+                list.spmv(csr_adaptive::SOURCE, Some(FEATURE_SPIN), default)?;
+            }
+        }
+    }
+    list.helpers();
+    Ok(list.keys)
+}
+
+struct List<'a> {
+    tables: &'a [DeviceTable],
+    extent: Extent,
+    keys: Vec<KernelKey>,
+}
+
+impl List<'_> {
+    /// One algorithm, or one feature of it.
+    fn spmv<P: Parameters>(
+        &mut self,
+        source: &'static str,
+        feature: Option<&'static str>,
+        defaults: impl Fn(ValueType) -> Vec<P>,
+    ) -> Result<(), ParameterError> {
+        // Float atomics cannot be compensated: that pair is refused at run time.
+        let sums: &[Accumulate] = match feature {
+            Some(FEATURE_SPIN) => &[Accumulate::Plain],
+            _ => &[Accumulate::Plain, Accumulate::Compensated],
+        };
+        for (turn, value_type) in ValueType::ALL.into_iter().enumerate() {
+            let sets = self.parameter_sets(value_type, defaults(value_type))?;
+            for (turn, &accumulate) in (turn..).zip(sums) {
+                for (turn, parameters) in (turn..).zip(&sets) {
+                    for (offset_type, scalars_on_device) in self.pairs(turn) {
+                        let key = KernelKey::new(
+                            source,
+                            value_type,
+                            offset_type,
+                            accumulate,
+                            scalars_on_device,
+                            parameters,
+                        );
+                        self.keys.push(match feature {
+                            Some(feature) => key.with_feature(feature),
+                            None => key,
+                        });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The defaults alone and under each entry of the tables, each set once.
+    fn parameter_sets<P: Parameters>(
+        &self,
+        value_type: ValueType,
+        defaults: Vec<P>,
+    ) -> Result<Vec<P>, ParameterError> {
+        let mut sets = defaults.clone();
+        for entry in self.tables.iter().flat_map(|table| &table.devices) {
+            for default in &defaults {
+                let mut set = default.clone();
+                entry.apply(value_type, &mut set)?;
+                if !sets.contains(&set) {
+                    sets.push(set);
+                }
+            }
+        }
+        Ok(sets)
+    }
+
+    fn pairs(&self, turn: usize) -> Vec<(OffsetType, bool)> {
+        let [even, odd] = [
+            [(OffsetType::U32, false), (OffsetType::U64, true)],
+            [(OffsetType::U32, true), (OffsetType::U64, false)],
+        ];
+        match self.extent {
+            Extent::Product => [even, odd].concat(),
+            Extent::Cover if turn.is_multiple_of(2) => even.to_vec(),
+            Extent::Cover => odd.to_vec(),
+        }
+    }
+
+    /// Kernels beside the products: few enough for all of them. Group sizes are those that the runtime
+    /// takes on a GPU.
+    fn helpers(&mut self) {
+        let offsets = [OffsetType::U32, OffsetType::U64];
+        for offset_type in offsets {
+            // As many items as the device allows: a driver for AMD may allow 256, others more.
+            for group_size in [256, 512] {
+                let parameters = CsrAdaptivePlan { group_size };
+                self.helper(csr_adaptive_plan::SOURCE, ValueType::F32, offset_type, &parameters);
+            }
+            let parameters = LongestRow { group_size: 256 };
+            self.helper(longest_row::SOURCE, ValueType::F32, offset_type, &parameters);
+            for value_type in ValueType::ALL {
+                let parameters = GatherValues { group_size: 256 };
+                self.helper(gather_values::SOURCE, value_type, offset_type, &parameters);
+            }
+        }
+        let parameters = Rates { group_size: 256 };
+        self.helper(rates::SOURCE, ValueType::F32, OffsetType::U32, &parameters);
+    }
+
+    fn helper<P: Parameters>(
+        &mut self,
+        source: &'static str,
+        value_type: ValueType,
+        offset_type: OffsetType,
+        parameters: &P,
+    ) {
+        let plain = Accumulate::Plain;
+        self.keys
+            .push(KernelKey::new(source, value_type, offset_type, plain, false, parameters));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    fn table(line: &str) -> DeviceTable {
+        let head = "format = 1\n[[device]]\nname = \"A\"\norigin = \"a test\"\n";
+        toml::from_str(&format!("{head}[device.kernel.csr_adaptive.{line}")).unwrap()
+    }
+
+    #[test]
+    fn every_kernel_source_is_there() {
+        let keys = specialisations(&[], Extent::Cover).unwrap();
+        for source in crate::SOURCES.iter().filter(|source| source.path.ends_with(".cl")) {
+            assert!(keys.iter().any(|key| key.source == source.path), "{}", source.path);
+        }
+    }
+
+    #[test]
+    fn the_product_holds_the_cover_and_nothing_comes_twice() {
+        let product = specialisations(&[], Extent::Product).unwrap();
+        let distinct: HashSet<_> = product.iter().collect();
+        assert_eq!(distinct.len(), product.len());
+        let cover = specialisations(&[], Extent::Cover).unwrap();
+        assert!(cover.len() < product.len() * 6 / 10, "{} of {}", cover.len(), product.len());
+        assert!(cover.iter().all(|key| distinct.contains(key)));
+    }
+
+    #[test]
+    fn in_the_cover_each_two_of_the_choices_meet() {
+        let cover = specialisations(&[], Extent::Cover).unwrap();
+        for source in [csr_scalar::SOURCE, csr_vector::SOURCE, csr_adaptive::SOURCE] {
+            let pairs = |project: fn(&KernelKey) -> (String, String)| -> usize {
+                let keys = cover.iter().filter(|key| key.source == source);
+                keys.map(project).collect::<HashSet<_>>().len()
+            };
+            let met = [
+                (8, pairs(|k| (k.value_type.to_string(), k.offset_type.to_string()))),
+                (8, pairs(|k| (k.value_type.to_string(), k.scalars_on_device.to_string()))),
+                (4, pairs(|k| (k.accumulate.to_string(), k.offset_type.to_string()))),
+                (4, pairs(|k| (k.accumulate.to_string(), k.scalars_on_device.to_string()))),
+                (4, pairs(|k| (k.offset_type.to_string(), k.scalars_on_device.to_string()))),
+                (8, pairs(|k| (k.value_type.to_string(), k.accumulate.to_string()))),
+            ];
+            for (number, (expected, found)) in met.into_iter().enumerate() {
+                assert_eq!(found, expected, "{source}, pair {number}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_table_line_adds_its_parameters_and_a_misspelt_one_is_an_error() {
+        let with = |line: &str| specialisations(&[table(line)], Extent::Cover);
+        let plain = specialisations(&[], Extent::Cover).unwrap().len();
+        let keys = with("f64]\nnnz_per_wg = 1536").unwrap();
+        let added: Vec<_> =
+            keys.iter().filter(|key| key.parameters.contains(&("nnz_per_wg", 1536))).collect();
+        // Two pairs for plain, compensated and spin, for the default and for the baseline.
+        assert_eq!(added.len(), 12);
+        assert_eq!(keys.len(), plain + 12);
+        assert!(added.iter().all(|key| key.value_type == ValueType::F64));
+        assert!(with("f64]\nnnz_pr_wg = 1536").is_err());
+    }
+
+    #[test]
+    fn spin_is_never_compensated() {
+        let keys = specialisations(&[], Extent::Product).unwrap();
+        let spin: Vec<_> = keys.iter().filter(|key| !key.features.is_empty()).collect();
+        assert_eq!(spin.len(), 20);
+        assert!(spin.iter().all(|key| key.accumulate == Accumulate::Plain));
+    }
+}
