@@ -9,6 +9,7 @@
 mod demo;
 mod environment;
 mod implementation;
+mod offline;
 mod probe;
 mod project;
 mod provide;
@@ -32,6 +33,8 @@ enum Command {
     Demo(demo::Arguments),
     /// Print the variables with which OpenCL programs find an implementation: eval "$(cargo xtask env)"
     Env(environment::Arguments),
+    /// Compile every kernel for devices that are not here; rewrites the table in docs/portability.md
+    Offline(offline::Arguments),
     /// Get OpenCL implementations: those of the system, packages, or files without root
     Provide(provide::Arguments),
     /// Build the `sparrow` command and run it: on the system's devices, else on a provided PoCL
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Env(arguments) => environment::run(&arguments),
+        Command::Offline(arguments) => offline::run(&arguments),
         Command::Provide(arguments) => provide::run(&arguments),
         Command::Sparrow(arguments) => sparrow::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),

@@ -169,8 +169,7 @@ impl List<'_> {
         parameters: &P,
     ) {
         let plain = Accumulate::Plain;
-        self.keys
-            .push(KernelKey::new(source, value_type, offset_type, plain, false, parameters));
+        self.keys.push(KernelKey::new(source, value_type, offset_type, plain, false, parameters));
     }
 }
 

@@ -8,7 +8,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 /// The SHA-256 of a file, in hexadecimal.
-pub(super) fn sha256(path: &Path) -> Result<String> {
+pub(crate) fn sha256(path: &Path) -> Result<String> {
     let mut file = File::open(path).with_context(|| path.display().to_string())?;
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 1 << 20];

@@ -1,4 +1,4 @@
-//! Implementations unpacked from the distribution's packages, without root.
+//! Implementations and compilers unpacked from the distribution's packages, without root.
 //!
 //! Their libraries look for each other by name, so programs find them by `LD_LIBRARY_PATH`. PoCL finds
 //! its own files from where its library lies.
@@ -59,4 +59,34 @@ pub(super) fn fetch(implementation: Implementation, options: &Options) -> Result
         fs::remove_dir_all(&folder).ok();
     }
     checked
+}
+
+/// A tool from packages that are unpacked into `folder` of our store, and not installed. `check` is given
+/// what stands for the root there. What an earlier call left is used if it passes, else fetched anew.
+///
+/// # Errors
+/// The packages cannot be had, or what they hold does not pass.
+pub(crate) fn unpacked<T>(
+    folder: &str,
+    packages: &[&str],
+    reason: &str,
+    options: &Options,
+    check: impl Fn(&Path) -> Result<T>,
+) -> Result<T> {
+    super::check_machine()?;
+    let _lock = options.store.lock()?;
+    let path = options.store.path(folder);
+    if path.is_dir() {
+        match check(&path) {
+            Ok(tool) => return Ok(tool),
+            Err(error) => eprintln!("{error:#}; fetching {} again", packages.join(" ")),
+        }
+        fs::remove_dir_all(&path).with_context(|| path.display().to_string())?;
+    }
+    let temporary = options.store.temporary()?;
+    let extent = Extent::WithDependencies;
+    apt::download(packages, extent, reason, temporary.path(), &options.store)?;
+    fs::rename(temporary.path().join("tree"), &path)
+        .with_context(|| format!("moving it to {}", path.display()))?;
+    check(&path)
 }

@@ -14,6 +14,9 @@ mod store;
 mod system;
 mod wheels;
 
+pub(crate) use checksum::sha256;
+pub(crate) use debs::unpacked;
+
 use crate::implementation::Implementation;
 use crate::probe::{self, Depth};
 use crate::project;
@@ -85,6 +88,11 @@ impl Options {
             apt::Permission::of_this_user(install)
         };
         Ok(Options { packages, ignore_system, store: Store::open(store_folder()?)? })
+    }
+
+    /// Whether what the system has may be used.
+    pub(crate) fn uses_system(&self) -> bool {
+        !self.ignore_system
     }
 }
 

@@ -11,7 +11,7 @@ mod stage;
 
 use crate::implementation::Implementation;
 use crate::provide::{self, Provided};
-use crate::{project, tidy};
+use crate::{offline, project, tidy};
 use anyhow::{Result, bail};
 use metadata::Metadata;
 use stage::Stage;
@@ -169,6 +169,10 @@ impl Bench {
                     .run()?;
                 }
             }
+            Stage::Offline => {
+                let verdict = offline::check(&self.root, self.full)?;
+                return Ok(offline_outcome(&verdict, project::is_ci()));
+            }
             Stage::Conformance(_) if !conformance => {
                 let reason =
                     format!("the workspace has no package called {}", conformance::PACKAGE);
@@ -194,6 +198,16 @@ impl Bench {
 
 fn missing(ci: bool, reason: &str) -> Outcome {
     if ci { Outcome::Failed(reason.to_owned()) } else { Outcome::NotTested(reason.to_owned()) }
+}
+
+fn offline_outcome(verdict: &offline::Verdict, ci: bool) -> Outcome {
+    match (verdict.failures.as_slice(), verdict.not_tested.as_slice()) {
+        ([], []) => Outcome::Passed,
+        ([], families) => missing(ci, &families.join("; ")),
+        ([first, ..], _) => {
+            Outcome::Failed(format!("{} failures: {first}", verdict.failures.len()))
+        }
+    }
 }
 
 fn print_summary(results: &[(Stage, Outcome, Duration)], whole: Duration) {
@@ -233,5 +247,23 @@ mod tests {
     fn an_implementation_that_is_not_there_fails_under_ci_and_is_named_elsewhere() {
         assert_eq!(missing(true, "no network"), Outcome::Failed("no network".to_owned()));
         assert_eq!(missing(false, "no network"), Outcome::NotTested("no network".to_owned()));
+    }
+
+    #[test]
+    fn offline_fails_by_what_is_wrong_first_and_by_a_missing_compiler_under_ci() {
+        let verdict = |failures: &[&str], not_tested: &[&str]| offline::Verdict {
+            failures: failures.iter().map(|&text| text.to_owned()).collect(),
+            not_tested: not_tested.iter().map(|&text| text.to_owned()).collect(),
+        };
+        assert_eq!(offline_outcome(&verdict(&[], &[]), true), Outcome::Passed);
+        let no_amd = verdict(&[], &["AMD: no network"]);
+        assert_eq!(offline_outcome(&no_amd, true), Outcome::Failed("AMD: no network".to_owned()));
+        let not_tested = Outcome::NotTested("AMD: no network".to_owned());
+        assert_eq!(offline_outcome(&no_amd, false), not_tested);
+        let spill = verdict(&["a spill", "another"], &["AMD: no network"]);
+        assert_eq!(
+            offline_outcome(&spill, false),
+            Outcome::Failed("2 failures: a spill".to_owned())
+        );
     }
 }

@@ -13,14 +13,15 @@ pub(super) enum Stage {
     Docs,
     Doctests,
     Examples,
+    Offline,
     Conformance(Implementation),
 }
 
 impl Stage {
     /// In the order in which they run.
     pub(super) fn all() -> Vec<Stage> {
-        use Stage::{Clippy, Docs, Doctests, Examples, Fmt, Licences, Tidy, Unit};
-        let mut all = vec![Fmt, Tidy, Licences, Clippy, Unit, Docs, Doctests, Examples];
+        use Stage::{Clippy, Docs, Doctests, Examples, Fmt, Licences, Offline, Tidy, Unit};
+        let mut all = vec![Fmt, Tidy, Licences, Clippy, Unit, Docs, Doctests, Examples, Offline];
         all.extend(Implementation::ALL.map(Stage::Conformance));
         all
     }
@@ -36,6 +37,7 @@ impl Stage {
             Stage::Docs => "docs".to_owned(),
             Stage::Doctests => "doctests".to_owned(),
             Stage::Examples => "examples".to_owned(),
+            Stage::Offline => "offline".to_owned(),
             Stage::Conformance(implementation) => format!("conformance-{}", implementation.word()),
         }
     }
@@ -51,6 +53,7 @@ impl Stage {
             Stage::Docs => "documentation builds without warnings".to_owned(),
             Stage::Doctests => "code in the documentation runs".to_owned(),
             Stage::Examples => "examples build, and the library's run".to_owned(),
+            Stage::Offline => "kernels compile for AMD and Intel GPUs, without spills".to_owned(),
             Stage::Conformance(implementation) => format!("device tests on {implementation}"),
         }
     }
@@ -58,7 +61,12 @@ impl Stage {
     /// The implementation that its programs run on.
     pub(super) fn needs(&self) -> Option<Implementation> {
         match self {
-            Stage::Fmt | Stage::Tidy | Stage::Licences | Stage::Clippy | Stage::Docs => None,
+            Stage::Fmt
+            | Stage::Tidy
+            | Stage::Licences
+            | Stage::Clippy
+            | Stage::Docs
+            | Stage::Offline => None,
             Stage::Unit | Stage::Doctests | Stage::Examples => Some(Implementation::Pocl),
             Stage::Conformance(implementation) => Some(*implementation),
         }

@@ -1,0 +1,259 @@
+//! `cargo xtask offline`: compiles the kernels for devices that are not here.
+//!
+//! Every kernel in every shipped configuration (`cl_kernels::specialisations`), for AMD by clang and for
+//! Intel by `ocloc`. A kernel that does not compile, spills, uses scratch memory, or wants more local
+//! memory or larger groups than there are is a failure, unless `figures::EXCEPTIONS` lists it with its
+//! reason. The worst figures stand in a table in `docs/portability.md`; the command rewrites it, and the
+//! stage of `cargo xtask test` fails where it is out of date.
+//!
+//! A compiler takes a fifth of a second. So the table covers value types, ways of summing, features and
+//! parameters in full and the rest in pairs (`Extent::Cover`); with `--full` the whole product is
+//! compiled, and what is in no line of the table must not be worse than its line.
+
+mod amd;
+mod configurations;
+mod figures;
+mod intel;
+mod table;
+mod target;
+mod tools;
+
+use crate::{project, provide};
+use anyhow::{Context as _, Result, anyhow};
+use configurations::Configuration;
+use figures::{EXCEPTIONS, Figures};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+use table::{Comparison, Row};
+use target::{Compiler, Family, Target};
+
+/// Options of `offline`.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The whole product of configurations; the table still holds the cover
+    #[arg(long)]
+    full: bool,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(crate) struct Verdict {
+    /// What is wrong.
+    pub(crate) failures: Vec<String>,
+    /// Families without a compiler here, and why.
+    pub(crate) not_tested: Vec<String>,
+}
+
+/// A family's part of the table.
+struct Part {
+    family: Family,
+    version: String,
+    text: String,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let root = project::root()?;
+    let (parts, verdict) = compile(&root, arguments.full)?;
+    let page = root.join(table::PAGE);
+    let old = fs::read_to_string(&page).context(table::PAGE)?;
+    let texts: Vec<_> = parts.into_iter().map(|part| (part.family, part.text)).collect();
+    let new = table::rewritten(&old, &texts)?;
+    if new != old {
+        fs::write(&page, new).context(table::PAGE)?;
+        println!("{} is rewritten", table::PAGE);
+    }
+    for failure in &verdict.failures {
+        println!("FAILED: {failure}");
+    }
+    for missing in &verdict.not_tested {
+        println!("NOT TESTED: {missing}");
+    }
+    let bad = !verdict.failures.is_empty() || (project::is_ci() && !verdict.not_tested.is_empty());
+    Ok(if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Compiles, and holds the table against the committed one.
+pub(crate) fn check(root: &Path, full: bool) -> Result<Verdict> {
+    let (parts, mut verdict) = compile(root, full)?;
+    let page = fs::read_to_string(root.join(table::PAGE)).context(table::PAGE)?;
+    for Part { family, version, text } in &parts {
+        match table::compare(&page, *family, version, text)? {
+            Comparison::Same => {}
+            Comparison::OtherCompiler(by) => println!(
+                "{family}: the table is not compared: it was made by {by}, and here is {version}"
+            ),
+            Comparison::OutOfDate(old, new) => verdict.failures.push(format!(
+                "the table in {} is out of date: run `cargo xtask offline` (\"{old}\" is now \
+                 \"{new}\")",
+                table::PAGE
+            )),
+        }
+    }
+    for failure in &verdict.failures {
+        println!("{failure}");
+    }
+    Ok(verdict)
+}
+
+/// One configuration for one target.
+struct Job<'a> {
+    compiler: &'a Compiler,
+    target: &'static Target,
+    configuration: &'a Configuration,
+    in_table: bool,
+}
+
+fn compile(root: &Path, full: bool) -> Result<(Vec<Part>, Verdict)> {
+    let scratch = tempfile::tempdir().context("a temporary directory")?;
+    let sources = scratch.path().join("cl");
+    let cover = configurations::list(root, &sources, false)?;
+    let all = if full { configurations::list(root, &sources, true)? } else { cover.clone() };
+    let covered: BTreeSet<&str> = cover.iter().map(|one| one.key.as_str()).collect();
+
+    let mut verdict = Verdict::default();
+    let options = provide::Options::from_environment(false)?;
+    let mut parts = Vec::new();
+    for family in Family::ALL {
+        let compiler = match tools::find_or_fetch(family, &options, scratch.path()) {
+            Ok(compiler) => compiler,
+            Err(error) => {
+                let devices: Vec<_> = family.targets().map(|target| target.name).collect();
+                let devices = devices.join(", ");
+                verdict.not_tested.push(format!("{family} ({devices}): {error:#}"));
+                continue;
+            }
+        };
+        let start = Instant::now();
+        let mut jobs = Vec::new();
+        for target in family.targets() {
+            let fitting = all.iter().filter(|one| target.has_f64 || !one.uses_f64());
+            let before = jobs.len();
+            jobs.extend(fitting.map(|configuration| Job {
+                compiler: &compiler,
+                target,
+                configuration,
+                in_table: covered.contains(configuration.key.as_str()),
+            }));
+            let left_out = all.len() - (jobs.len() - before);
+            if left_out > 0 {
+                let Target { name, devices, .. } = target;
+                println!("{name} ({devices}) has no f64: {left_out} configurations do not apply");
+            }
+        }
+        let results = in_parallel(&jobs, |job| {
+            let Configuration { source, options, .. } = job.configuration;
+            job.compiler.compile(job.target, &sources.join(source), options)
+        })?;
+        let rows = judge(&jobs, results, &mut verdict.failures)?;
+        println!(
+            "{family}, by {}: {} compiled for {} targets in {:.0} s",
+            compiler.version(),
+            jobs.len(),
+            family.targets().count(),
+            start.elapsed().as_secs_f64()
+        );
+        parts.push(Part {
+            family: compiler.family(),
+            version: compiler.version().to_owned(),
+            text: table::part(family, compiler.version(), &rows)?,
+        });
+    }
+    Ok((parts, verdict))
+}
+
+/// Adds what is wrong to `failures`; returns the lines of the table.
+fn judge(
+    jobs: &[Job],
+    results: Vec<Result<Vec<Figures>>>,
+    failures: &mut Vec<String>,
+) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    let mut others = Vec::new();
+    for (Job { target, configuration, in_table, .. }, result) in jobs.iter().zip(results) {
+        let Configuration { source, key, .. } = configuration;
+        let kernels = match result {
+            Ok(kernels) => kernels,
+            Err(error) => {
+                failures.push(format!("cl/{source} for {}: {key}: {error:#}", target.name));
+                continue;
+            }
+        };
+        if kernels.is_empty() {
+            failures.push(format!("cl/{source} for {}: {key}: no kernel came out", target.name));
+        }
+        for kernel in &kernels {
+            for fault in kernel.faults(target, configuration.group_size()?) {
+                let exception =
+                    EXCEPTIONS.iter().find(|known| known.covers(source, target.name, key));
+                let what = format!("kernel {} for {}: {key}: {fault}", kernel.kernel, target.name);
+                match exception {
+                    Some(known) => println!("known: {what}: {}", known.reason),
+                    None => failures.push(what),
+                }
+            }
+        }
+        if *in_table {
+            table::add(&mut rows, source, target, &kernels);
+        } else {
+            others.push((target, configuration, kernels));
+        }
+    }
+    for (target, Configuration { source, key, .. }, kernels) in others {
+        let row = rows.iter().find(|row| row.source == *source && row.target == *target);
+        let row = row.with_context(|| format!("no line of the table is for cl/{source}"))?;
+        for kernel in &kernels {
+            let mut worst = row.worst.clone();
+            worst.worsen(kernel);
+            if worst != row.worst {
+                failures.push(format!(
+                    "kernel {} for {}: {key}: {kernel:?} is worse than its line of the table, \
+                     which the cover should have found",
+                    kernel.kernel, target.name
+                ));
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// Does `work` on every job, on all cores; the results in the jobs' order.
+fn in_parallel<J: Sync, R: Send>(jobs: &[J], work: impl Fn(&J) -> R + Sync) -> Result<Vec<R>> {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(job) = jobs.get(at) else { return done };
+            done.push((at, work(job)));
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut results = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        let mut all = Vec::with_capacity(jobs.len());
+        for worker in workers {
+            all.extend(worker.join().map_err(|_| anyhow!("a thread that compiles has panicked"))?);
+        }
+        anyhow::Ok(all)
+    })?;
+    results.sort_by_key(|(at, _)| *at);
+    Ok(results.into_iter().map(|(_, result)| result).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_the_order_of_the_jobs() {
+        let jobs: Vec<u32> = (0..100).collect();
+        assert_eq!(
+            in_parallel(&jobs, |job| job * 2).unwrap(),
+            jobs.iter().map(|j| j * 2).collect::<Vec<_>>()
+        );
+    }
+}

@@ -1,0 +1,109 @@
+//! The devices that kernels are compiled for without being there.
+
+use super::figures::Figures;
+use super::{amd, intel};
+use anyhow::Result;
+use std::fmt;
+
+/// Whose compiler makes the code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    /// clang with AMD's device libraries.
+    Amd,
+    /// Intel's `ocloc`.
+    Intel,
+}
+
+impl Family {
+    pub(super) const ALL: [Family; 2] = [Family::Amd, Family::Intel];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Family::Amd => "AMD",
+            Family::Intel => "Intel",
+        }
+    }
+
+    pub(super) fn targets(self) -> impl Iterator<Item = &'static Target> {
+        TARGETS.iter().filter(move |target| target.family == self)
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// One device, by its compiler's name for it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    pub(super) family: Family,
+    pub(super) name: &'static str,
+    /// For people: what it is in.
+    pub(super) devices: &'static str,
+    pub(super) has_f64: bool,
+    /// The most local memory of a work-group.
+    pub(super) local_bytes: u64,
+}
+
+const KIB: u64 = 1 << 10;
+
+pub(super) const TARGETS: [Target; 7] = [
+    Target::amd("gfx906", "Vega 20: Radeon VII, MI50"),
+    Target::amd("gfx90a", "CDNA 2: MI200"),
+    Target::amd("gfx1100", "RDNA 3: RX 7900"),
+    Target::amd("gfx1201", "RDNA 4: RX 9070"),
+    Target::intel("skl", "Gen9: HD Graphics 530", true),
+    Target::intel("dg2", "Xe-HPG: Arc A-series", false),
+    Target::intel("pvc", "Xe-HPC: Data Center GPU Max", true),
+];
+
+impl Target {
+    const fn amd(name: &'static str, devices: &'static str) -> Self {
+        Target { family: Family::Amd, name, devices, has_f64: true, local_bytes: 64 * KIB }
+    }
+
+    const fn intel(name: &'static str, devices: &'static str, has_f64: bool) -> Self {
+        Target { family: Family::Intel, name, devices, has_f64, local_bytes: 64 * KIB }
+    }
+}
+
+/// A family's compiler, ready to run.
+pub(super) enum Compiler {
+    Amd(amd::Compiler),
+    Intel(intel::Compiler),
+}
+
+impl Compiler {
+    pub(super) fn family(&self) -> Family {
+        match self {
+            Compiler::Amd(_) => Family::Amd,
+            Compiler::Intel(_) => Family::Intel,
+        }
+    }
+
+    /// What the table names: figures of other versions are not compared.
+    pub(super) fn version(&self) -> &str {
+        match self {
+            Compiler::Amd(compiler) => compiler.version(),
+            Compiler::Intel(compiler) => compiler.version(),
+        }
+    }
+
+    /// The figures of every kernel of a source file.
+    ///
+    /// # Errors
+    /// The compiler's own words, or an output that cannot be read.
+    pub(super) fn compile(
+        &self,
+        target: &Target,
+        source: &std::path::Path,
+        options: &str,
+    ) -> Result<Vec<Figures>> {
+        match self {
+            Compiler::Amd(compiler) => compiler.compile(target, source, options),
+            Compiler::Intel(compiler) => compiler.compile(target, source, options),
+        }
+    }
+}
