@@ -46,45 +46,30 @@ impl Figures {
         self.group_limit = self.group_limit.max(other.group_limit);
     }
 
-    /// What is wrong with a kernel that was compiled for groups of `group_size`.
-    pub(super) fn faults(&self, target: &Target, group_size: u64) -> Vec<String> {
-        let mut faults = Vec::new();
-        if self.spilled > 0 {
-            faults.push(format!("{} registers are spilled", self.spilled));
+    /// The spill, if there is one.
+    pub(super) fn spill(&self) -> Option<String> {
+        match (self.spilled, self.scratch_bytes) {
+            (0, 0) => None,
+            (spilled, 0) => Some(format!("{spilled} registers are spilled")),
+            (0, bytes) => Some(format!("{bytes} bytes of scratch memory are used")),
+            (spilled, bytes) => Some(format!(
+                "{spilled} registers are spilled and {bytes} bytes of scratch memory used"
+            )),
         }
-        if self.scratch_bytes > 0 {
-            faults.push(format!("{} bytes of scratch memory are used", self.scratch_bytes));
-        }
+    }
+
+    /// Limits that are broken by a kernel compiled for groups of `group_size`: it could not start.
+    pub(super) fn broken_limits(&self, target: &Target, group_size: u64) -> Vec<String> {
+        let mut broken = Vec::new();
         if self.local_bytes > target.local_bytes {
             let (bytes, limit) = (self.local_bytes, target.local_bytes);
-            faults.push(format!("{bytes} bytes of local memory exceed the {limit} there are"));
+            broken.push(format!("{bytes} bytes of local memory exceed the {limit} there are"));
         }
         if self.group_limit < group_size {
             let limit = self.group_limit;
-            faults.push(format!("groups of {group_size} exceed the limit of {limit} work-items"));
+            broken.push(format!("groups of {group_size} exceed the limit of {limit} work-items"));
         }
-        faults
-    }
-}
-
-/// A fault that is known and stays.
-pub(super) struct Exception {
-    /// The kernel's path below `cl/`.
-    pub(super) source: &'static str,
-    /// The target's name.
-    pub(super) target: &'static str,
-    /// What the key must hold; empty: any key.
-    pub(super) key: &'static str,
-    /// Why it stays.
-    pub(super) reason: &'static str,
-}
-
-/// The faults that are known and stay.
-pub(super) const EXCEPTIONS: &[Exception] = &[];
-
-impl Exception {
-    pub(super) fn covers(&self, source: &str, target: &str, key: &str) -> bool {
-        self.source == source && self.target == target && key.contains(self.key)
+        broken
     }
 }
 
@@ -107,22 +92,21 @@ mod tests {
     #[test]
     fn each_fault_is_named_with_its_limit() {
         let target = &TARGETS[0];
-        assert!(figures().faults(target, 256).is_empty());
-        assert!(Figures { local_bytes: 65536, ..figures() }.faults(target, 256).is_empty());
-        for (bad, words) in [
-            (Figures { spilled: 3, ..figures() }, "3 registers are spilled"),
-            (Figures { scratch_bytes: 16, ..figures() }, "16 bytes of scratch memory are used"),
-            (
-                Figures { local_bytes: 65537, ..figures() },
-                "65537 bytes of local memory exceed the 65536 there are",
-            ),
-            (
-                Figures { group_limit: 128, ..figures() },
-                "groups of 256 exceed the limit of 128 work-items",
-            ),
-        ] {
-            assert_eq!(bad.faults(target, 256), [words]);
-        }
+        assert_eq!(figures().spill(), None);
+        let spill = Figures { spilled: 3, ..figures() }.spill();
+        assert_eq!(spill.unwrap(), "3 registers are spilled");
+        let scratch = Figures { scratch_bytes: 16, ..figures() }.spill();
+        assert_eq!(scratch.unwrap(), "16 bytes of scratch memory are used");
+        assert!(figures().broken_limits(target, 256).is_empty());
+        assert!(Figures { local_bytes: 65536, ..figures() }.broken_limits(target, 256).is_empty());
+        assert_eq!(
+            Figures { local_bytes: 65537, ..figures() }.broken_limits(target, 256),
+            ["65537 bytes of local memory exceed the 65536 there are"]
+        );
+        assert_eq!(
+            Figures { group_limit: 128, ..figures() }.broken_limits(target, 256),
+            ["groups of 256 exceed the limit of 128 work-items"]
+        );
     }
 
     #[test]
@@ -141,14 +125,5 @@ mod tests {
         let mut worst = intel(32);
         worst.worsen(&intel(16));
         assert_eq!(worst.registers, Registers::Intel { general: 128, simd: 16 });
-    }
-
-    #[test]
-    fn an_exception_covers_its_kernel_target_and_keys_alone() {
-        let exception = Exception { source: "a.cl", target: "skl", key: ".f64.", reason: "a test" };
-        assert!(exception.covers("a.cl", "skl", "a.f64.u32"));
-        assert!(!exception.covers("a.cl", "skl", "a.f32.u32"));
-        assert!(!exception.covers("a.cl", "pvc", "a.f64.u32"));
-        assert!(!exception.covers("b.cl", "skl", "a.f64.u32"));
     }
 }

@@ -1,10 +1,12 @@
 //! The table in `docs/portability.md`: the worst of each figure, a line a source and target.
 //!
-//! It stands between two marker comments, a part for each compiler under a line that names the compiler.
+//! It stands between two marker comments, a part for each compiler under a line that names the compiler,
+//! with the spills that are known.
 //! Another version of a compiler counts otherwise, so a part is held against the committed one only where
 //! the same version made both.
 
 use super::figures::{Figures, Registers};
+use super::known::{KNOWN_SPILLS, KnownSpill};
 use super::target::{Family, Target};
 use anyhow::{Context as _, Result};
 use std::fmt::Write as _;
@@ -63,6 +65,12 @@ pub(super) fn part(family: Family, version: &str, rows: &[Row]) -> Result<String
              {scratch_bytes} | {group_limit} |",
             target.name
         )?;
+    }
+    for known in
+        KNOWN_SPILLS.iter().filter(|known| rows.iter().any(|row| row.target.name == known.target))
+    {
+        let KnownSpill { kernel, target, key, reason, .. } = known;
+        write!(text, "\n`{kernel}` on {target} ({}): {reason}.\n", key.join(", "))?;
     }
     Ok(text)
 }
@@ -162,8 +170,9 @@ mod tests {
 
     fn amd(vector: u64, version: &str) -> String {
         let mut rows = Vec::new();
-        add(&mut rows, "spmv/a.cl", &TARGETS[0], &[figures(vector), figures(10)]);
-        add(&mut rows, "spmv/a.cl", &TARGETS[0], &[figures(12)]);
+        let gfx1100 = &TARGETS[2];
+        add(&mut rows, "spmv/a.cl", gfx1100, &[figures(vector), figures(10)]);
+        add(&mut rows, "spmv/a.cl", gfx1100, &[figures(12)]);
         part(Family::Amd, version, &rows).unwrap()
     }
 
@@ -172,7 +181,7 @@ mod tests {
         let expected = "**AMD**, by clang 1\n\n\
             | source | target | configurations | vector, scalar registers | local bytes | spilled | \
             scratch bytes | work-group |\n|---|---|---|---|---|---|---|---|\n\
-            | `spmv/a.cl` | gfx906 | 2 | 24, 30 | 2048 | 0 | 0 | 256 |\n";
+            | `spmv/a.cl` | gfx1100 | 2 | 24, 30 | 2048 | 0 | 0 | 256 |\n";
         assert_eq!(amd(24, "clang 1"), expected);
     }
 

@@ -90,3 +90,21 @@ pub(crate) fn unpacked<T>(
         .with_context(|| format!("moving it to {}", path.display()))?;
     check(&path)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::store::Store;
+    use super::*;
+
+    #[test]
+    fn what_was_unpacked_before_is_used_without_asking_a_client() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path().to_owned()).unwrap();
+        fs::create_dir(store.path("tool")).unwrap();
+        let options = Options { packages: apt::Permission::No, ignore_system: true, store };
+        let found = unpacked("tool", &["no-such-package"], "a test", &options, |prefix| {
+            Ok(prefix.to_owned())
+        });
+        assert_eq!(found.unwrap(), options.store.path("tool"));
+    }
+}

@@ -1,0 +1,112 @@
+//! Spills that are known and stay, each with its reason; `docs/portability.md` prints them.
+//!
+//! Only what costs time can be listed. A kernel that breaks a limit could not start.
+
+use super::figures::Figures;
+use super::target::Target;
+
+/// Scalar registers, scratch memory or both, of one kernel on one target.
+pub(super) struct KnownSpill {
+    pub(super) kernel: &'static str,
+    /// The target's name.
+    pub(super) target: &'static str,
+    /// What the key must hold, all of it.
+    pub(super) key: &'static [&'static str],
+    /// At most so many registers.
+    pub(super) spilled: u64,
+    /// At most so much scratch memory.
+    pub(super) scratch_bytes: u64,
+    /// Why it stays.
+    pub(super) reason: &'static str,
+}
+
+const LANES: &str = "a plan is cut once, by 16 rows an item at this group size; the scalar registers are \
+    kept in lanes of a vector register, and nothing goes to memory";
+
+const SMALL_GROUP: &str = "16 rows an item with 64-bit offsets do not fit its registers; groups of 256 are \
+    for devices that allow no larger ones, and this one allows 1024";
+
+const UNION: &str = "no register is spilled: a carry of four words is put together in a union, which the \
+    compiler leaves in memory; only the items that add up a cut row read one";
+
+/// The list.
+pub(super) const KNOWN_SPILLS: &[KnownSpill] = &[
+    plan("gfx906", &["group_size-256"], 2, 0, LANES),
+    plan("gfx90a", &["group_size-256"], 2, 0, LANES),
+    plan("dg2", &["u64", "group_size-256"], 0, 136, SMALL_GROUP),
+    plan("pvc", &["u64", "group_size-256"], 0, 8192, SMALL_GROUP),
+    carry("skl", 1024),
+    carry("pvc", 512),
+];
+
+const fn plan(
+    target: &'static str,
+    key: &'static [&'static str],
+    spilled: u64,
+    scratch_bytes: u64,
+    reason: &'static str,
+) -> KnownSpill {
+    KnownSpill { kernel: "mark_row_blocks", target, key, spilled, scratch_bytes, reason }
+}
+
+const fn carry(target: &'static str, scratch_bytes: u64) -> KnownSpill {
+    let key = &["f64", "compensated"];
+    KnownSpill { kernel: "csr_adaptive", target, key, spilled: 0, scratch_bytes, reason: UNION }
+}
+
+impl KnownSpill {
+    pub(super) fn covers(&self, target: &Target, key: &str, figures: &Figures) -> bool {
+        self.kernel == figures.kernel
+            && self.target == target.name
+            && self.key.iter().all(|part| key.split('.').any(|of_key| of_key == *part))
+            && figures.spilled <= self.spilled
+            && figures.scratch_bytes <= self.scratch_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figures::Registers;
+    use super::super::target::TARGETS;
+    use super::*;
+
+    const KNOWN: KnownSpill = KnownSpill {
+        kernel: "k",
+        target: "gfx906",
+        key: &["f64", "plain"],
+        spilled: 2,
+        scratch_bytes: 0,
+        reason: "a test",
+    };
+
+    fn figures(spilled: u64, scratch_bytes: u64) -> Figures {
+        Figures {
+            kernel: "k".to_owned(),
+            registers: Registers::Amd { vector: 24, scalar: 40 },
+            local_bytes: 0,
+            spilled,
+            scratch_bytes,
+            group_limit: 256,
+        }
+    }
+
+    #[test]
+    fn a_known_spill_covers_its_kernel_target_keys_and_size_alone() {
+        let [gfx906, gfx90a, ..] = &TARGETS;
+        assert!(KNOWN.covers(gfx906, "a.f64.u32.plain", &figures(2, 0)));
+        assert!(!KNOWN.covers(gfx90a, "a.f64.u32.plain", &figures(2, 0)));
+        assert!(!KNOWN.covers(gfx906, "a.f32.u32.plain", &figures(2, 0)));
+        assert!(!KNOWN.covers(gfx906, "a.f64.u32.compensated", &figures(2, 0)));
+        assert!(!KNOWN.covers(gfx906, "a.f64.u32.plain", &figures(3, 0)));
+        assert!(!KNOWN.covers(gfx906, "a.f64.u32.plain", &figures(2, 4)));
+        let other = Figures { kernel: "other".to_owned(), ..figures(2, 0) };
+        assert!(!KNOWN.covers(gfx906, "a.f64.u32.plain", &other));
+    }
+
+    #[test]
+    fn listed_targets_exist() {
+        for known in KNOWN_SPILLS {
+            assert!(TARGETS.iter().any(|target| target.name == known.target), "{}", known.target);
+        }
+    }
+}
