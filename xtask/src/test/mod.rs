@@ -205,6 +205,7 @@ fn offline_outcome(verdict: &offline::Verdict, ci: bool) -> Outcome {
         ([], []) => Outcome::Passed,
         ([], families) => missing(ci, &families.join("; ")),
         ([first, ..], _) => {
+            let first = first.lines().next().unwrap_or_default();
             Outcome::Failed(format!("{} failures: {first}", verdict.failures.len()))
         }
     }
