@@ -14,6 +14,8 @@ pub(super) enum Stage {
     Doctests,
     Examples,
     Conformance(Implementation),
+    Valgrind,
+    Fuzz,
 }
 
 impl Stage {
@@ -22,6 +24,7 @@ impl Stage {
         use Stage::{Clippy, Docs, Doctests, Examples, Fmt, Licences, Tidy, Unit};
         let mut all = vec![Fmt, Tidy, Licences, Clippy, Unit, Docs, Doctests, Examples];
         all.extend(Implementation::ALL.map(Stage::Conformance));
+        all.extend([Stage::Valgrind, Stage::Fuzz]);
         all
     }
 
@@ -37,6 +40,8 @@ impl Stage {
             Stage::Doctests => "doctests".to_owned(),
             Stage::Examples => "examples".to_owned(),
             Stage::Conformance(implementation) => format!("conformance-{}", implementation.word()),
+            Stage::Valgrind => "valgrind".to_owned(),
+            Stage::Fuzz => "fuzz".to_owned(),
         }
     }
 
@@ -52,15 +57,23 @@ impl Stage {
             Stage::Doctests => "code in the documentation runs".to_owned(),
             Stage::Examples => "examples build, and the library's run".to_owned(),
             Stage::Conformance(implementation) => format!("device tests on {implementation}"),
+            Stage::Valgrind => "memcheck finds nothing in our unsafe code".to_owned(),
+            Stage::Fuzz => "fuzz targets keep their claims".to_owned(),
         }
     }
 
     /// The implementation that its programs run on.
     pub(super) fn needs(&self) -> Option<Implementation> {
         match self {
-            Stage::Fmt | Stage::Tidy | Stage::Licences | Stage::Clippy | Stage::Docs => None,
+            Stage::Fmt
+            | Stage::Tidy
+            | Stage::Licences
+            | Stage::Clippy
+            | Stage::Docs
+            | Stage::Fuzz => None,
             Stage::Unit | Stage::Doctests | Stage::Examples => Some(Implementation::Pocl),
             Stage::Conformance(implementation) => Some(*implementation),
+            Stage::Valgrind => Some(Implementation::Oclgrind),
         }
     }
 }
