@@ -26,7 +26,11 @@ pub(crate) fn check(bytes: &[u8]) {
     // Block borders everywhere: in no file of this size there would be any.
     let options = ReadOptions::new().block_bytes(1 + bytes.len() % 61);
     let text = |options: ReadOptions| {
-        let coo = options.coo_from::<f64>(bytes, NAME).map_err(|error| error.to_string());
+        let coo = options.coo_from::<f64>(bytes, NAME).map_err(|error| match is_gzip(bytes) {
+            // Of two faults, that of the text may show before that of the stream which holds it.
+            true => "refused".to_owned(),
+            false => error.to_string(),
+        });
         format!("{coo:?}")
     };
     assert_eq!(text(options), text(ReadOptions::new()), "a border between blocks shows");
@@ -41,7 +45,7 @@ pub(crate) fn check(bytes: &[u8]) {
 
 fn check_as<V: Value>(bytes: &[u8], options: ReadOptions) {
     let coo = options.coo_from::<V>(bytes, NAME).map_err(|error| error.to_string());
-    if !bytes.starts_with(&[0x1f, 0x8b]) {
+    if !is_gzip(bytes) {
         let compressed = gzip(bytes);
         let unpacked = options.coo_from::<V>(compressed.as_slice(), NAME);
         // NaN is no reason to differ, and its text is the same.
@@ -121,6 +125,10 @@ fn bits<V: Value>(values: &[V]) -> Vec<u64> {
         if wide.is_nan() { f64::NAN.to_bits() } else { wide.to_bits() }
     };
     values.iter().map(bits).collect()
+}
+
+fn is_gzip(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x1f, 0x8b])
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {

@@ -1,6 +1,7 @@
 //! What the fuzz targets claim holds for every input of their corpora, on the stable compiler too.
 
 #![expect(clippy::unwrap_used, reason = "a broken claim may panic, in the helpers of tests too")]
+#![expect(clippy::print_stdout, reason = "the input is named before it is tried")]
 
 #[path = "../../../fuzz/claims/matrix_market.rs"]
 mod matrix_market;
