@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Test programs, each with the tests to run; all of them if none is named. Those left out launch much.
 const PROGRAMS: &[(&str, &[&str])] = &[
     ("application", &[]),
-    ("program_cache", &["a_damaged_entry_is_built_and_written_anew"]),
+    ("program_cache", &["a_second_context_loads_what_the_first_built"]),
     (
         "refusals",
         &[
@@ -33,6 +33,13 @@ const PROGRAMS: &[(&str, &[&str])] = &[
             "a_launch_waits_for_its_wait_list",
             "a_launch_on_no_rows_waits_for_its_wait_list",
             "values_change_and_the_plan_stays",
+        ],
+    ),
+    (
+        "in_flight",
+        &[
+            "a_launch_whose_wait_list_fails_is_in_error_and_its_workspace_goes_on",
+            "everything_may_be_dropped_with_work_in_flight",
         ],
     ),
 ];
