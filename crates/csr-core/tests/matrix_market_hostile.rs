@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a broken claim may panic, in the helpers of tests too")]
 
 use std::io::Write;
+use std::time::{Duration, Instant};
 
 use csr_core::io::{ReadOptions, read_matrix_market, read_matrix_market_csr};
 use csr_core::{Csr, Error};
@@ -81,6 +82,15 @@ fn peak_address_space() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmPeak:")).unwrap();
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+}
+
+#[test]
+fn columns_of_no_rows_take_no_time() {
+    let start = Instant::now();
+    let text = "%%MatrixMarket matrix array real general\n0 4294967295\n";
+    let coo = ReadOptions::new().coo_from::<f64>(text.as_bytes(), "a.mtx").unwrap();
+    assert_eq!((coo.rows(), coo.cols(), coo.nnz()), (0, u32::MAX as usize, 0));
+    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
 }
 
 proptest! {

@@ -77,7 +77,7 @@ pub use cl_runtime::{
 pub use csr_core::{Coo, Csr, CsrView, Offset, OffsetType, PatternView, Value, ValueType};
 pub use error::{Error, Result};
 pub use plan::{Coefficient, Op, Plan, PlanOptions, Planning, Product};
-pub use tables::Tables;
+pub use tables::{Tables, parse_device_table};
 
 /// Formats, files, generators and the host's own products, without a device.
 pub use csr_core as host;

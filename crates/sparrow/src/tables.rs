@@ -48,7 +48,9 @@ impl Tables {
     /// # Errors
     /// A shipped table that cannot be understood.
     pub fn with_user(user: Option<(PathBuf, DeviceTable)>) -> Result<Self> {
-        let shipped = SHIPPED.iter().map(|(name, text)| parse_table(Path::new(name), text));
+        let shipped = SHIPPED.iter().map(|(name, text)| {
+            parse_device_table(Path::new(name), text).map(|table| (PathBuf::from(name), table))
+        });
         let tables = user.into_iter().map(Ok).chain(shipped).collect::<Result<_>>()?;
         Ok(Tables { tables })
     }
@@ -110,14 +112,20 @@ fn user_table() -> Option<PathBuf> {
 fn read_table(path: &Path) -> Result<(PathBuf, DeviceTable)> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Error::Table { path: path.to_owned(), message: error.to_string() })?;
-    parse_table(path, &text)
+    Ok((path.to_owned(), parse_device_table(path, &text)?))
 }
 
-fn parse_table(path: &Path, text: &str) -> Result<(PathBuf, DeviceTable)> {
-    let refuse = |message| Err(Error::Table { path: path.to_owned(), message });
+/// Reads a device table from the text of its file; `name` is what errors call it. For an application
+/// with a table of its own, which goes to [`Tables::with_user`].
+///
+/// # Errors
+/// Text that is no table, a format that is not known, and names of algorithms, value types or parameters
+/// that nothing has.
+pub fn parse_device_table(name: &Path, text: &str) -> Result<DeviceTable> {
+    let refuse = |message| Err(Error::Table { path: name.to_owned(), message });
     match toml::from_str::<DeviceTable>(text) {
         Ok(table) if table.format == DeviceTable::FORMAT => match table.check_names() {
-            Ok(()) => Ok((path.to_owned(), table)),
+            Ok(()) => Ok(table),
             Err(message) => refuse(message),
         },
         Ok(table) => {
@@ -178,8 +186,8 @@ mod tests {
     fn the_users_table_goes_over_the_shipped_ones() {
         let text = "format = 1\n[[device]]\ntype = \"gpu\"\norigin = \"mine\"\n\
                     [device.kernel.csr_adaptive.f64]\nnnz_per_wg = 512\n";
-        let user = parse_table(Path::new("mine.toml"), text).unwrap();
-        let tables = Tables::with_user(Some(user)).unwrap();
+        let user = parse_device_table(Path::new("mine.toml"), text).unwrap();
+        let tables = Tables::with_user(Some(("mine.toml".into(), user))).unwrap();
         let defaults = CsrAdaptive::default_for(ValueType::F64);
         let found = tables.parameters(&hawaii(), ValueType::F64, defaults).unwrap();
         assert_eq!((found.nnz_per_wg, found.num_rows_stream), (512, 3));
@@ -193,7 +201,7 @@ mod tests {
                 "format = 1\n[[device]]\norigin = \"mine\"\n\
                  [device.kernel.{algorithm}.{value_type}]\n{parameter} = 512\n"
             );
-            parse_table(Path::new("t.toml"), &text).unwrap_err().to_string()
+            parse_device_table(Path::new("t.toml"), &text).unwrap_err().to_string()
         };
         assert_eq!(
             refusal("csr_adaptve", "f32", "nnz_per_wg"),
@@ -211,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_table_of_another_format_is_refused_by_name() {
-        let error = parse_table(Path::new("t.toml"), "format = 2").unwrap_err();
+        let error = parse_device_table(Path::new("t.toml"), "format = 2").unwrap_err();
         assert_eq!(error.to_string(), "device table t.toml: format is 2, and only 1 is known");
     }
 }

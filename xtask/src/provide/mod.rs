@@ -12,6 +12,7 @@ mod debs;
 mod loader;
 mod store;
 mod system;
+pub(crate) mod tools;
 mod wheels;
 
 pub(crate) use checksum::sha256;

@@ -66,14 +66,7 @@ pub(super) fn run(
     let folder = tempfile::tempdir().context("a temporary directory")?;
     let mut command = Command::new(project::cargo());
     command.args(test).args(["--no-fail-fast", "--", "--test-threads=1"]).current_dir(root);
-    for name in REMOVED {
-        command.env_remove(name);
-    }
-    for (name, inside) in FOLDERS {
-        let path = folder.path().join(inside);
-        fs::create_dir(&path)?;
-        command.env(name, path);
-    }
+    own_folders(&mut command, folder.path())?;
     command.envs(variables.iter().map(|(name, value)| (name, value)));
     command.env("SPARROW_TEST_PLATFORM", implementation.platform());
     if full {
@@ -103,8 +96,25 @@ pub(super) fn run(
     Ok(outcome)
 }
 
+/// Gives the tests empty caches and settings of their own below `folder`.
+pub(super) fn own_folders(command: &mut Command, folder: &Path) -> Result<()> {
+    for name in REMOVED {
+        command.env_remove(name);
+    }
+    for (name, inside) in FOLDERS {
+        let path = folder.join(inside);
+        fs::create_dir(&path)?;
+        command.env(name, path);
+    }
+    Ok(())
+}
+
 /// Runs it with both outputs in one file; `None` if the deadline came first.
-fn run_logged(command: &mut Command, log: &Path, deadline: Duration) -> Result<Option<ExitStatus>> {
+pub(super) fn run_logged(
+    command: &mut Command,
+    log: &Path,
+    deadline: Duration,
+) -> Result<Option<ExitStatus>> {
     let file = File::create(log)?;
     let mut child = command
         .stdin(Stdio::null())
@@ -151,7 +161,7 @@ fn judge(implementation: Implementation, status: Option<ExitStatus>, output: &st
 }
 
 /// Reads `test result: ok. 12 passed; ...`.
-fn passed_tests(line: &str) -> Option<usize> {
+pub(super) fn passed_tests(line: &str) -> Option<usize> {
     line.strip_prefix("test result: ok. ")?.split_once(" passed")?.0.parse().ok()
 }
 

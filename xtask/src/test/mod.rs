@@ -4,13 +4,15 @@
 //! passed, what failed, what was not tested and why, and how long each took.
 
 mod conformance;
+mod fuzz;
 mod licences;
 mod metadata;
 mod oclgrind;
 mod stage;
+mod valgrind;
 
 use crate::implementation::Implementation;
-use crate::provide::{self, Provided};
+use crate::provide::{self, Provided, tools};
 use crate::{offline, project, tidy};
 use anyhow::{Result, bail};
 use metadata::Metadata;
@@ -180,6 +182,21 @@ impl Bench {
             }
             Stage::Conformance(implementation) => {
                 return conformance::run(&self.root, implementation, &variables, self.full);
+            }
+            Stage::Valgrind => {
+                let options = provide::Options::from_environment(false)?;
+                return match tools::program("valgrind", "valgrind", &options) {
+                    Ok(valgrind) => valgrind::run(&self.root, &valgrind, &variables),
+                    Err(error) => Ok(missing(project::is_ci(), &format!("{error:#}"))),
+                };
+            }
+            Stage::Fuzz => {
+                let options = provide::Options::from_environment(false)?;
+                return match tools::cargo_fuzz(&options) {
+                    Ok(programs) => fuzz::run(&self.root, &programs, self.full),
+                    // Under CI too: no stable toolchain can do it, and the corpora are replayed anyway.
+                    Err(error) => Ok(Outcome::NotTested(format!("{error:#}"))),
+                };
             }
         }
         Ok(Outcome::Passed)

@@ -15,6 +15,8 @@ pub(super) enum Stage {
     Examples,
     Offline,
     Conformance(Implementation),
+    Valgrind,
+    Fuzz,
 }
 
 impl Stage {
@@ -23,6 +25,7 @@ impl Stage {
         use Stage::{Clippy, Docs, Doctests, Examples, Fmt, Licences, Offline, Tidy, Unit};
         let mut all = vec![Fmt, Tidy, Licences, Clippy, Unit, Docs, Doctests, Examples, Offline];
         all.extend(Implementation::ALL.map(Stage::Conformance));
+        all.extend([Stage::Valgrind, Stage::Fuzz]);
         all
     }
 
@@ -39,6 +42,8 @@ impl Stage {
             Stage::Examples => "examples".to_owned(),
             Stage::Offline => "offline".to_owned(),
             Stage::Conformance(implementation) => format!("conformance-{}", implementation.word()),
+            Stage::Valgrind => "valgrind".to_owned(),
+            Stage::Fuzz => "fuzz".to_owned(),
         }
     }
 
@@ -55,6 +60,8 @@ impl Stage {
             Stage::Examples => "examples build, and the library's run".to_owned(),
             Stage::Offline => "kernels compile for AMD and Intel GPUs, without spills".to_owned(),
             Stage::Conformance(implementation) => format!("device tests on {implementation}"),
+            Stage::Valgrind => "memcheck finds nothing in our unsafe code".to_owned(),
+            Stage::Fuzz => "fuzz targets keep their claims".to_owned(),
         }
     }
 
@@ -66,9 +73,11 @@ impl Stage {
             | Stage::Licences
             | Stage::Clippy
             | Stage::Docs
-            | Stage::Offline => None,
+            | Stage::Offline
+            | Stage::Fuzz => None,
             Stage::Unit | Stage::Doctests | Stage::Examples => Some(Implementation::Pocl),
             Stage::Conformance(implementation) => Some(*implementation),
+            Stage::Valgrind => Some(Implementation::Oclgrind),
         }
     }
 }

@@ -32,7 +32,6 @@ const MAX_BATCH_BYTES: usize = 32 << 20;
 #[derive(Clone, Copy, Default)]
 pub struct ReadOptions<'a> {
     progress: Option<Progress<'a>>,
-    /// Only tests set it: block borders everywhere.
     block_bytes: Option<usize>,
 }
 
@@ -48,9 +47,10 @@ impl<'a> ReadOptions<'a> {
         ReadOptions { progress: Some(progress), ..self }
     }
 
-    #[cfg(test)]
-    pub(super) fn block_bytes(self, bytes: usize) -> Self {
-        ReadOptions { block_bytes: Some(bytes), ..self }
+    /// Text that one task parses at a time, in bytes (256 KiB unless said). Two batches of four blocks a
+    /// core are in memory. The matrix is the same whatever the size; tests put borders everywhere by it.
+    pub fn block_bytes(self, bytes: usize) -> Self {
+        ReadOptions { block_bytes: Some(bytes.max(1)), ..self }
     }
 
     /// Reads a matrix in the order of the file; a mirror image stands right behind its entry.
@@ -170,6 +170,7 @@ impl<'a> ReadOptions<'a> {
 
     fn batch_bytes(&self) -> usize {
         let block = self.block_bytes.unwrap_or(BLOCK_BYTES);
-        (block * BLOCKS_PER_CORE * rayon::current_num_threads()).min(MAX_BATCH_BYTES)
+        let blocks = BLOCKS_PER_CORE * rayon::current_num_threads();
+        block.saturating_mul(blocks).min(MAX_BATCH_BYTES)
     }
 }

@@ -239,7 +239,9 @@ impl<V: Value> Entries<V> {
         if header.format == Format::Array {
             row_indices = room("the row indices", values.len())?;
             column_indices = room("the column indices", values.len())?;
-            for column in 0..header.cols {
+            // Four billion columns of no rows hold nothing that is worth counting to four billion.
+            let cols = if header.rows == 0 { 0 } else { header.cols };
+            for column in 0..cols {
                 let first = match header.symmetry {
                     Symmetry::General => 0,
                     Symmetry::Symmetric => column,

@@ -1,0 +1,106 @@
+//! Memcheck over the code of ours that is `unsafe`: calls into OpenCL, their handles and their buffers.
+//!
+//! The tests of `PROGRAMS` make every call that `cl-runtime/src/raw/` has but those for shared virtual
+//! memory, on Oclgrind: it interprets kernels, so that valgrind need not follow what a just-in-time
+//! compiler makes for newer processors than it knows. `csr-core` has no `unsafe` of its own.
+
+use super::Outcome;
+use super::conformance::{PACKAGE, own_folders, passed_tests, run_logged};
+use crate::implementation::Implementation;
+use crate::project;
+use anyhow::{Context as _, Result};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+/// Test programs, each with the tests to run; all of them if none is named. Those left out launch much.
+const PROGRAMS: &[(&str, &[&str])] = &[
+    ("application", &[]),
+    ("program_cache", &["a_second_context_loads_what_the_first_built"]),
+    (
+        "refusals",
+        &[
+            "an_allocation_above_the_devices_largest",
+            "ranges_that_do_not_fit_their_memory",
+            "a_queue_of_another_context",
+            "a_kernel_that_does_not_build_shows_the_compilers_log",
+        ],
+    ),
+    (
+        "launching",
+        &[
+            "a_launch_waits_for_its_wait_list",
+            "a_launch_on_no_rows_waits_for_its_wait_list",
+            "values_change_and_the_plan_stays",
+        ],
+    ),
+    (
+        "in_flight",
+        &[
+            "a_launch_whose_wait_list_fails_is_in_error_and_its_workspace_goes_on",
+            "everything_may_be_dropped_with_work_in_flight",
+        ],
+    ),
+];
+
+/// What valgrind says of libraries of others; from the folder that cargo runs the tests in.
+const SUPPRESSIONS: &str = "../valgrind.supp";
+
+/// What it says when it has nothing to say: proof that it was there.
+const NOTHING_FOUND: &str = "ERROR SUMMARY: 0 errors";
+
+/// Memcheck's own status for errors, unlike a test's.
+const FOUND: i32 = 99;
+
+const DEADLINE: Duration = Duration::from_secs(15 * 60);
+
+/// Runs the tests of `PROGRAMS` under `valgrind`, on the implementation found by `variables`.
+pub(super) fn run(root: &Path, valgrind: &Path, variables: &[(String, String)]) -> Result<Outcome> {
+    let runner = format!(
+        "target.'cfg(all())'.runner = ['{}', '--error-exitcode={FOUND}', '--leak-check=full', \
+         '--show-leak-kinds=definite', '--errors-for-leak-kinds=definite', \
+         '--suppressions={SUPPRESSIONS}']",
+        valgrind.display()
+    );
+    println!("covers the calls of cl-runtime/src/raw/ and the launches of sparrow, on Oclgrind");
+    for (program, tests) in PROGRAMS {
+        let test = ["test", "--locked", "--package", PACKAGE, "--test", program];
+        let built =
+            Command::new(project::cargo()).args(test).arg("--no-run").current_dir(root).status()?;
+        if !built.success() {
+            return Ok(Outcome::Failed("the tests do not build".to_owned()));
+        }
+        let folder = tempfile::tempdir().context("a temporary directory")?;
+        let mut command = Command::new(project::cargo());
+        command.args(["--config", &runner]).args(test);
+        command.args(["--", "--test-threads=1", "--exact"]).args(*tests);
+        command.current_dir(root);
+        own_folders(&mut command, folder.path())?;
+        command.envs(variables.iter().map(|(name, value)| (name, value)));
+        command.env("SPARROW_TEST_PLATFORM", Implementation::Oclgrind.platform());
+        println!(
+            "$ cargo --config {} {} -- --test-threads=1 --exact {}",
+            project::quoted(&runner),
+            test.join(" "),
+            tests.join(" ")
+        );
+        let log = folder.path().join("output");
+        let status = run_logged(&mut command, &log, DEADLINE)?;
+        let output = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
+        let ran: usize = output.lines().filter_map(passed_tests).sum();
+        let reason = match status {
+            Some(status) if !output.contains(NOTHING_FOUND) => format!("ended with {status}"),
+            Some(status) if status.success() && ran >= tests.len().max(1) => {
+                println!("{program}: {ran} tests, no error");
+                continue;
+            }
+            Some(status) if status.success() => format!("ran {ran} of {} tests", tests.len()),
+            Some(status) => format!("ended with {status}"),
+            None => "did not end before the deadline".to_owned(),
+        };
+        println!("{output}");
+        return Ok(Outcome::Failed(format!("{program} under valgrind {reason}")));
+    }
+    Ok(Outcome::Passed)
+}
