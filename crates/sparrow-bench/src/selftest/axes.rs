@@ -76,8 +76,11 @@ const PLACEMENTS: [Placement; 4] = [
 ];
 const CONTENTS: [Content; 2] = [Content::Finite, Content::NonFinite];
 
-/// Values of each axis.
+/// Values of each axis, in the order of [`Axes`].
 const SIZES: [usize; 8] = [4, 2, 2, 2, 4, 4, 4, 2];
+
+/// The first of them are what programs are built for.
+const PROGRAM_AXES: usize = 4;
 
 /// The axes of a product: 0 where an axis keeps its first value, 1 where it varies along. A placement of 2 is
 /// buffers, and sub-buffers whose element offset varies along.
@@ -103,11 +106,12 @@ impl Axes {
     }
 }
 
-/// The combinations that each of `slots` (algorithms on shapes) is run with; the same every time.
-pub(super) fn combinations(extent: Extent, slots: usize) -> Vec<Vec<Axes>> {
+/// The combinations for each configuration on each shape, configurations slowest; the same every time.
+pub(super) fn combinations(extent: Extent, configurations: usize, shapes: usize) -> Vec<Vec<Axes>> {
+    let slots = configurations * shapes;
     let choices = match extent {
         Extent::Brief => products(slots, &BRIEF),
-        Extent::Cover => cover(slots),
+        Extent::Cover => cover(configurations, shapes),
         Extent::Programs => products(slots, &PROGRAMS),
         Extent::Full => products(slots, &FULL),
     };
@@ -146,19 +150,25 @@ fn products(slots: usize, sizes: &[usize; SIZES.len()]) -> Vec<Vec<Choice>> {
     (0..slots).map(|slot| numbered().map(|choice| walk(slot, choice)).collect()).collect()
 }
 
-/// Greedy: each slot sees every value of every axis in as many combinations as the largest axis has
-/// values, and takes those values together that have met least.
-fn cover(slots: usize) -> Vec<Vec<Choice>> {
+/// Four choices a slot, in which it sees every value of every axis.
+///
+/// Building a program takes longer than many launches, so a configuration has eight of the 32 programs, and
+/// a slot four of those: rows of an orthogonal array, in which any two values of different axes meet. The
+/// other axes are chosen greedily, so that those values come together that have met least.
+fn cover(configurations: usize, shapes: usize) -> Vec<Vec<Choice>> {
     let mut meetings = Meetings::default();
-    let largest = SIZES.into_iter().max().unwrap_or(0);
     let mut slot = |number: usize| -> Vec<Choice> {
+        let (configuration, shape) = (number / shapes, number % shapes);
         let mut seen = [[0_usize; 4]; SIZES.len()];
-        (0..largest)
-            .map(|step| {
-                let mut choice = [0; SIZES.len()];
-                for axis in 0..SIZES.len() {
+        (0..4)
+            .map(|value| {
+                let offset = ([0, 1, 1, 0][value] + shape) % 2;
+                let accumulate = (value + offset + configuration) % 2;
+                let scalars = (value / 2 + offset + configuration / 2) % 2;
+                let mut choice = [value, offset, accumulate, scalars, 0, 0, 0, 0];
+                for axis in PROGRAM_AXES..SIZES.len() {
                     let cost = |value: usize| {
-                        let turned = (value + number + step) % SIZES[axis];
+                        let turned = (value + number) % SIZES[axis];
                         (seen[axis][value], meetings.with(&choice[..axis], axis, value), turned)
                     };
                     let best = (0..SIZES[axis]).min_by_key(|&value| cost(value)).unwrap_or(0);
@@ -170,7 +180,7 @@ fn cover(slots: usize) -> Vec<Vec<Choice>> {
             })
             .collect()
     };
-    (0..slots).map(&mut slot).collect()
+    (0..configurations * shapes).map(&mut slot).collect()
 }
 
 /// How often any two values of different axes have met.
@@ -223,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_cover_has_every_pair_and_every_slot_sees_every_value() {
-        let choices = cover(12);
+        let choices = cover(4, 20);
         assert_eq!(pairs(&choices), all_pairs());
         for slot in &choices {
             for (axis, &size) in SIZES.iter().enumerate() {
@@ -231,7 +241,12 @@ mod tests {
                 assert_eq!(seen.len(), size, "axis {axis} of {slot:?}");
             }
         }
-        assert_eq!(cover(12), choices);
+        assert_eq!(cover(4, 20), choices);
+        for configuration in choices.chunks(20) {
+            let programs: HashSet<_> =
+                configuration.iter().flatten().map(|choice| &choice[..PROGRAM_AXES]).collect();
+            assert_eq!(programs.len(), 8);
+        }
     }
 
     #[test]

@@ -124,7 +124,7 @@ pub fn run_suite(
     let device = queue.context().device().traits();
     let groups_progress = Tables::from_environment()?.groups_progress(device);
     let shapes = shapes(&LIMITS);
-    let combinations = combinations(extent, configurations.len() * shapes.len());
+    let combinations = combinations(extent, configurations.len(), shapes.len());
     let all = combinations.iter().map(Vec::len).sum();
     let mut progress = Progress { done: 0, all, failed: 0 };
     let mut slots = combinations.iter();
