@@ -22,16 +22,24 @@ pub use sparrow_bench::selftest::LIMITS;
 /// No such device: a test that silently ran elsewhere would prove nothing.
 #[expect(clippy::panic, reason = "support code of tests")]
 pub fn device() -> Device {
-    let found = match std::env::var("SPARROW_TEST_PLATFORM") {
-        Ok(platform) => sparrow::devices().map(|devices| {
-            devices.into_iter().find(|device| device.traits().platform.contains(&platform))
-        }),
-        Err(_) => Device::best().map(Some),
-    };
-    match found {
+    match found() {
         Ok(Some(device)) => device,
         Ok(None) => panic!("no device of the platform SPARROW_TEST_PLATFORM names"),
         Err(error) => panic!("{error}; `cargo xtask test` provides OpenCL implementations"),
+    }
+}
+
+/// Whether this process has the device: a second one beside the first may not.
+pub fn is_device_here() -> bool {
+    matches!(found(), Ok(Some(_)))
+}
+
+fn found() -> Result<Option<Device>, sparrow::RuntimeError> {
+    match std::env::var("SPARROW_TEST_PLATFORM") {
+        Ok(platform) => Ok(sparrow::devices()?
+            .into_iter()
+            .find(|device| device.traits().platform.contains(&platform))),
+        Err(_) => Device::best().map(Some),
     }
 }
 
