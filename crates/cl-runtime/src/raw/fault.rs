@@ -1,7 +1,7 @@
 //! The seam where tests make OpenCL fail, and count what is alive. For tests: `fault-injection` is off
 //! by default, and without it the functions here are empty and inlined.
 //!
-//! Every call that allocates, builds, enqueues or waits passes its name through [`attempt`]. A test that
+//! Every call that allocates, builds, enqueues or waits passes its name through `attempt`. A test that
 //! has armed the seam has the k-th call of one kind fail as a real driver would, without the driver being
 //! called; what is armed holds for the thread that armed it. The same calls count the objects they create
 //! and releases take them off again, in the whole process, so that "nothing leaks" is a number.
