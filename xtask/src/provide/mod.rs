@@ -266,7 +266,11 @@ fn variables(implementation: Implementation, place: &Place) -> Result<Vec<(Strin
     }
     if !folders.is_empty() {
         let others = env::var("LD_LIBRARY_PATH").unwrap_or_default();
-        folders.extend(others.split(':').filter(|other| !other.is_empty()).map(str::to_owned));
+        let cargos = folders_of_cargo();
+        let is_users = |other: &&str| {
+            !other.is_empty() && !cargos.iter().any(|folder| Path::new(other).starts_with(folder))
+        };
+        folders.extend(others.split(':').filter(is_users).map(str::to_owned));
         let mut seen = Vec::new();
         folders.retain(|folder| {
             !seen.contains(folder) && {
@@ -279,6 +283,17 @@ fn variables(implementation: Implementation, place: &Place) -> Result<Vec<(Strin
     let own = implementation.variables().iter();
     variables.extend(own.map(|&(name, value)| (name.to_owned(), value.to_owned())));
     Ok(variables)
+}
+
+/// What cargo puts before the user's own folders while it runs this program: beside the program, and in
+/// the toolchain.
+fn folders_of_cargo() -> Vec<PathBuf> {
+    let program = env::current_exe().ok();
+    let cargo = env::var_os("CARGO").map(PathBuf::from);
+    let beside = program.as_deref().and_then(Path::parent);
+    let toolchain = cargo.as_deref().and_then(Path::parent).and_then(Path::parent);
+    let beside = beside.map(Path::to_owned);
+    beside.into_iter().chain(toolchain.map(|folder| folder.join("lib"))).collect()
 }
 
 /// The refusal on machines for which nobody publishes these files.
