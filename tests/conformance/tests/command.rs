@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use conformance::device;
+use conformance::{device, say};
 
 /// 3 x 2 with row sums 3, 0, 3.
 const MATRIX: &str = "%%MatrixMarket matrix coordinate real general\n3 2 3\n1 1 1\n1 2 2\n3 2 3\n";
@@ -113,7 +113,7 @@ fn a_device_that_is_not_there_is_bad_usage_and_the_ones_there_are_are_named() {
 fn a_text_that_names_two_devices_is_bad_usage_and_both_are_named() {
     let devices = sparrow::devices().unwrap();
     if devices.len() < 2 {
-        println!("skipped: there is one device only");
+        say("skipped: there is one device only");
         return;
     }
     // Everything holds the empty text.

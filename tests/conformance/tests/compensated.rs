@@ -7,7 +7,7 @@
     reason = "a test panics when its claim is broken, and says what it measured or skipped"
 )]
 
-use conformance::{LIMITS, options, queue};
+use conformance::{LIMITS, options, queue, say};
 use csr_core::Accumulator;
 use csr_core::plan::csr_adaptive::{
     BlockKind, LengthBreak, RowBlockRules, RowBlocks, StreamReduction,
@@ -90,7 +90,7 @@ fn on_each_type(shape: (usize, usize), implementation: (Algorithm, Variant)) {
     if queue.context().device().traits().has_f64 {
         plain_loses_every_digit_and_compensated_keeps_them::<f64>(&queue, shape, implementation);
     } else {
-        println!("skipped in f64: the device has none");
+        say("skipped in f64: the device has none");
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use conformance::{Fixture, Gate, bits, check_product, options, queue};
+use conformance::{Fixture, Gate, bits, check_product, options, queue, say};
 use sparrow::{
     Accumulate, Algorithm, Csr, DeviceArray, Matrix, PlanOptions, Product, Queue, Variant,
 };
@@ -119,7 +119,7 @@ fn a_workspace_on_a_second_queue_waits_for_the_first() {
 fn threads_share_a_plan_with_a_workspace_each() {
     let first = queue();
     if first.context().device().traits().platform.contains("Oclgrind") {
-        println!("skipped: Oclgrind 21.10 crashes when a second thread calls it, even in turn");
+        say("skipped: Oclgrind 21.10 crashes when a second thread calls it, even in turn");
         return;
     }
     let fixture = Fixture::<f32>::new(&first, 1);
@@ -180,7 +180,9 @@ fn alpha_and_beta_are_read_where_the_device_pointer_says_when_the_launch_runs() 
     let queue = queue();
     let platform = &queue.context().device().traits().platform;
     if platform.contains("Intel(R) OpenCL") {
-        println!("skipped: {platform} does not order this by user events (docs/portability.md)");
+        say(&format!(
+            "skipped: {platform} does not order this by user events (docs/portability.md)"
+        ));
         return;
     }
     let fixture = Fixture::<f32>::new(&queue, 1);
@@ -256,7 +258,7 @@ fn x_and_y_in_shared_virtual_memory_work_as_buffers_do() {
     if !traits.svm.coarse_grain_buffer {
         let refused = DeviceArray::<f32>::allocate_svm(context, 4).unwrap_err().to_string();
         assert_eq!(refused, format!("{} has no shared virtual memory", traits.name));
-        println!("skipped: {refused}");
+        say(&format!("skipped: {refused}"));
         return;
     }
     let mut fixture = Fixture::<f32>::new(&queue, 1);

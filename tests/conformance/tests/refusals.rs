@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
-use conformance::{Fixture, device, options, queue};
+use conformance::{Fixture, device, options, queue, say};
 use sparrow::{
     Accumulate, Algorithm, Coefficient, Context, Csr, DeviceArray, Matrix, Plan, PlanOptions,
     Product, Queue, RuntimeError, Tables, Value, Variant,
@@ -317,7 +317,7 @@ fn double_precision_on_a_device_without_it() {
     let queue = queue();
     let traits = queue.context().device().traits();
     if traits.has_f64 {
-        println!("skipped: {} has double precision", traits.name);
+        say(&format!("skipped: {} has double precision", traits.name));
         return;
     }
     let host: Csr<f64> = Csr::new(1, vec![0, 1], vec![0], vec![1.0]).unwrap();

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
 use conformance::{
-    Fixture, bits, device, implementations, is_full, is_interpreter, options, queue,
+    Fixture, bits, device, implementations, is_full, is_interpreter, options, queue, say,
 };
 use sparrow::{Accumulate, Algorithm, Context, Plan, PlanOptions, Queue, Value, Variant};
 
@@ -64,7 +64,7 @@ fn every_algorithm_repeats_its_bits_among_other_launches_on_two_queues() {
     if queues[0].context().device().traits().has_f64 {
         repeats_among_others::<f64>(&queues, Accumulate::Compensated);
     } else {
-        println!("skipped in f64: the device has none");
+        say("skipped in f64: the device has none");
     }
 }
 
