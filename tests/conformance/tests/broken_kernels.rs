@@ -36,8 +36,8 @@ struct Breakage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Noticed {
     Everywhere,
-    /// Where items really run apart: PoCL puts barriers of its own around loops, and neighbouring items
-    /// of a GPU may run in step. Oclgrind's race detector would report it besides.
+    /// Where items really run apart: PoCL passed every case without the barrier, and neighbouring items of
+    /// a GPU may run in step.
     OnInterpreters,
 }
 

@@ -92,8 +92,8 @@ impl DeviceRowBlocks {
             // SAFETY: as above; past `room` nothing is written.
             #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
             let written = unsafe { launch(queue, &mut workspace.write, &write, size, &[])? };
-            // Launches may follow on other queues. And NVIDIA's blocking read alone would look every 8 us
-            // whether it can begin, where this wait ends at once.
+            // Launches may follow on other queues. And NVIDIA's blocking read alone would look only now and
+            // then whether it can begin.
             written.wait()?;
             Ok(entries)
         };
@@ -146,9 +146,8 @@ fn likely_room(rules: &RowBlockRules, nnz: usize) -> usize {
     full + full / 4 + 2
 }
 
-/// What cutting scribbles on, an eighth of a byte a row, and the kernel objects it sets up: a driver can
-/// take longer over the first launch of a new one than the kernel runs. The context keeps it from one plan
-/// to the next.
+/// What cutting scribbles on, an eighth of a byte a row, and the kernel objects it sets up. The context
+/// keeps it from one plan to the next.
 #[derive(Debug)]
 pub(crate) struct PlanWorkspace {
     key: KernelKey,
