@@ -102,6 +102,7 @@ fn named_by(entry: &DeviceEntry) -> DeviceTraits {
         architecture: text(&entry.architecture),
         device_type: entry.device_type.unwrap_or(DeviceType::Gpu),
         compute_units: 44,
+        simd_width: 64,
         max_group_size: 256,
         local_bytes: 32 << 10,
         global_bytes: 16 << 30,

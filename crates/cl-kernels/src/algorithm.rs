@@ -1,6 +1,6 @@
 //! The registry: every algorithm, under the one name it has at every station.
 
-use crate::{ParameterError, Parameters, csr_adaptive, csr_scalar, csr_vector};
+use crate::{ParameterError, Parameters, csr_adaptive, csr_scalar, csr_vector, segmented_sum};
 
 /// A way of computing y = alpha A x + beta y. One line here adds it to `--algorithms`, to bench rows and
 /// to the device table.
@@ -9,6 +9,7 @@ use crate::{ParameterError, Parameters, csr_adaptive, csr_scalar, csr_vector};
 /// |---|---|
 /// | `csr_scalar`, `csr_vector` | yes: one item, or one group of items, sums each row in a fixed order |
 /// | `csr_adaptive` | yes: sums that cross from group to group are added in a fixed order |
+/// | `segmented_sum` | yes: segments are cut by place alone, and parts of a row are added in their order |
 /// | `csr_adaptive`, variant `spin` | no, where rows are cut: groups add by float atomics as they come |
 ///
 /// "Every time" is: the same plan, hyper-parameters, device and driver. A plan says it of itself
@@ -22,12 +23,18 @@ pub enum Algorithm {
     CsrVector,
     /// One group a row block, three ways of summing (Daga and Greathouse 2015).
     CsrAdaptive,
+    /// Equal nonzeros an item, rows put together afterwards; no plan (Liu and Vinter 2015).
+    SegmentedSum,
 }
 
 impl Algorithm {
     /// Every algorithm, in the order reports list them.
-    pub const ALL: [Algorithm; 3] =
-        [Algorithm::CsrScalar, Algorithm::CsrVector, Algorithm::CsrAdaptive];
+    pub const ALL: [Algorithm; 4] = [
+        Algorithm::CsrScalar,
+        Algorithm::CsrVector,
+        Algorithm::CsrAdaptive,
+        Algorithm::SegmentedSum,
+    ];
 
     /// The name: of its files, in `--algorithms`, records, tuning tables and tests.
     pub fn name(self) -> &'static str {
@@ -35,6 +42,7 @@ impl Algorithm {
             Algorithm::CsrScalar => "csr_scalar",
             Algorithm::CsrVector => "csr_vector",
             Algorithm::CsrAdaptive => "csr_adaptive",
+            Algorithm::SegmentedSum => "segmented_sum",
         }
     }
 
@@ -47,6 +55,7 @@ impl Algorithm {
             Algorithm::CsrScalar => known::<csr_scalar::CsrScalar>(name),
             Algorithm::CsrVector => known::<csr_vector::CsrVector>(name),
             Algorithm::CsrAdaptive => known::<csr_adaptive::CsrAdaptive>(name),
+            Algorithm::SegmentedSum => known::<segmented_sum::SegmentedSum>(name),
         }
     }
 }

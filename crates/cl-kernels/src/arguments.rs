@@ -166,6 +166,8 @@ mod tests {
         check::<crate::csr_adaptive::Arguments<()>>(crate::csr_adaptive::SOURCE);
         check::<crate::csr_adaptive_plan::MarkArguments<()>>(crate::csr_adaptive_plan::SOURCE);
         check::<crate::csr_adaptive_plan::WriteArguments<()>>(crate::csr_adaptive_plan::SOURCE);
+        check::<crate::segmented_sum::Arguments<()>>(crate::segmented_sum::SOURCE);
+        check::<crate::segmented_sum::Stage2Arguments<()>>(crate::segmented_sum::SOURCE);
         check::<crate::gather_values::Arguments<()>>(crate::gather_values::SOURCE);
         check::<crate::longest_row::Arguments<()>>(crate::longest_row::SOURCE);
         check::<crate::rates::ReadArguments<()>>(crate::rates::SOURCE);

@@ -69,6 +69,8 @@ pub struct DeviceTraits {
     pub device_type: DeviceType,
     /// Compute units.
     pub compute_units: u32,
+    /// Items that run in step: a warp, a wavefront, a sub-group, or the lanes of a CPU's vectors of f32.
+    pub simd_width: u32,
     /// Most items of a work-group.
     pub max_group_size: u64,
     /// Local memory of a group, in bytes.

@@ -24,6 +24,7 @@ pub mod csr_vector;
 pub mod gather_values;
 pub mod longest_row;
 pub mod rates;
+pub mod segmented_sum;
 
 pub use algorithm::Algorithm;
 pub use arguments::{Argument, ArgumentKind, ArgumentSink, Array, KernelArguments, Scalar};

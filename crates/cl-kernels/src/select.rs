@@ -63,6 +63,7 @@ pub(crate) mod tests {
             architecture: String::new(),
             device_type: DeviceType::Gpu,
             compute_units: 8,
+            simd_width: 32,
             max_group_size: 1024,
             local_bytes: 48 << 10,
             global_bytes: 1 << 30,

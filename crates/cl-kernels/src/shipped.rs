@@ -15,8 +15,9 @@ use crate::csr_vector::CsrVector;
 use crate::gather_values::GatherValues;
 use crate::longest_row::LongestRow;
 use crate::rates::Rates;
+use crate::segmented_sum::SegmentedSum;
 use crate::{Accumulate, Algorithm, DeviceTable, KernelKey, ParameterError, Parameters};
-use crate::{csr_adaptive, csr_adaptive_plan, csr_scalar, csr_vector};
+use crate::{csr_adaptive, csr_adaptive_plan, csr_scalar, csr_vector, segmented_sum};
 use crate::{gather_values, longest_row, rates};
 
 /// How many of the specialisations.
@@ -55,6 +56,13 @@ pub fn specialisations(
                 list.spmv(csr_adaptive::SOURCE, Some(FEATURE_SPIN), default)?;
                 // The published baseline takes CSR-Stream from two rows on, whatever the table says.
                 list.repeat(csr_adaptive::SOURCE, "num_rows_stream", 2);
+            }
+            Algorithm::SegmentedSum => {
+                // Devices of every SIMD width.
+                list.spmv(segmented_sum::SOURCE, None, |value_type| {
+                    let widths = [8, 16, 32, 64].into_iter();
+                    widths.map(|width| SegmentedSum::usual(width, value_type)).collect()
+                })?;
             }
         }
     }

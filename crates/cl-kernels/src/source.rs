@@ -18,9 +18,10 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 12] = sources![
+pub(crate) const SOURCES: [Source; 15] = sources![
     "item/scalar.h",
     "item/accumulate.h",
+    "subgroup/bunch.h",
     "group/reduce.h",
     "group/carry.h",
     "group/scan.h",
@@ -31,6 +32,8 @@ pub(crate) const SOURCES: [Source; 12] = sources![
     "spmv/csr_vector.cl",
     "spmv/csr_adaptive.cl",
     "spmv/csr_adaptive_plan.cl",
+    "spmv/segmented_sum.cl",
+    "spmv/segmented_sum_stage2.h",
 ];
 
 /// Why a source cannot be put together.

@@ -184,6 +184,7 @@ fn query(id: DeviceId) -> Result<DeviceTraits> {
             DeviceType::Accelerator
         },
         compute_units: number(cl::CL_DEVICE_MAX_COMPUTE_UNITS) as u32,
+        simd_width: simd_width(id, kind & cl::CL_DEVICE_TYPE_CPU != 0),
         max_group_size: number(cl::CL_DEVICE_MAX_WORK_GROUP_SIZE),
         local_bytes: number(cl::CL_DEVICE_LOCAL_MEM_SIZE),
         global_bytes: number(cl::CL_DEVICE_GLOBAL_MEM_SIZE),
@@ -202,4 +203,18 @@ fn query(id: DeviceId) -> Result<DeviceTraits> {
         },
         name,
     })
+}
+
+/// A warp, a wavefront, or what a device of OpenCL 3.0 prefers groups to be multiples of; the lanes of a
+/// CPU's vectors; else what is usual.
+fn simd_width(id: DeviceId, is_cpu: bool) -> u32 {
+    const WARP_SIZE_NV: u32 = 0x4003;
+    const WAVEFRONT_WIDTH_AMD: u32 = 0x4043;
+    const PREFERRED_WORK_GROUP_SIZE_MULTIPLE: u32 = 0x1067;
+    let asked: &[u32] = match is_cpu {
+        true => &[cl::CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT],
+        false => &[WARP_SIZE_NV, WAVEFRONT_WIDTH_AMD, PREFERRED_WORK_GROUP_SIZE_MULTIPLE],
+    };
+    let answer = asked.iter().find_map(|&parameter| id.number(parameter).filter(|&n| n > 0));
+    answer.map_or(if is_cpu { 8 } else { 32 }, |width| width as u32)
 }

@@ -151,6 +151,7 @@ mod tests {
             architecture: "Hawaii".to_owned(),
             device_type: cl_kernels::DeviceType::Gpu,
             compute_units: 44,
+            simd_width: 64,
             max_group_size: 256,
             local_bytes: 32 << 10,
             global_bytes: 16 << 30,

@@ -7,25 +7,11 @@ use cl_kernels::{Accumulate, Algorithm, Array, KernelKey, ParameterError};
 use csr_core::plan::csr_adaptive::{LengthBreak, RowBlockRules, StreamReduction};
 
 use super::workspace::OwnerId;
-use super::{DeviceRowBlocks, Operands, Specialisation, Spmv, Workspace, check_value_type};
+use super::{
+    DeviceRowBlocks, Operands, Specialisation, Spmv, Variant, Workspace, check_value_type,
+};
 use crate::launch::{Size, launch};
 use crate::{Context, Error, Event, Program, Queue, Result};
-
-/// The steps of the paper's Figure 10, each with everything before it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Variant {
-    /// CSR-Stream with the scalar reduction from two rows on, else CSR-Vector (Figure 2).
-    Baseline,
-    /// Adds num_rows_stream, the 128/32 break, and divisions moved to the plan.
-    Nrs,
-    /// Adds the logarithmic reduction.
-    NrsLog,
-    /// Adds CSR-VectorL: all of it.
-    #[default]
-    Full,
-    /// As full, with the published barrier: groups spin until the row's first has initialised y.
-    Spin,
-}
 
 /// What happens to rows above the share of one group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,28 +24,14 @@ pub enum LongRows {
     Spin,
 }
 
+/// The steps of the paper's Figure 10, each with everything before it.
 impl Variant {
-    /// Every variant, in the order of Figure 10.
-    pub const ALL: [Variant; 5] =
-        [Variant::Baseline, Variant::Nrs, Variant::NrsLog, Variant::Full, Variant::Spin];
-
-    /// The spelling in `--variant` and records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Variant::Baseline => "baseline",
-            Variant::Nrs => "nrs",
-            Variant::NrsLog => "nrs-log",
-            Variant::Full => "full",
-            Variant::Spin => "spin",
-        }
-    }
-
     /// What the variant does with long rows.
     pub fn long_rows(self) -> LongRows {
         match self {
             Variant::Baseline | Variant::Nrs | Variant::NrsLog => LongRows::Whole,
-            Variant::Full => LongRows::Carry,
             Variant::Spin => LongRows::Spin,
+            _ => LongRows::Carry,
         }
     }
 
@@ -95,22 +67,6 @@ impl Variant {
     }
 }
 
-impl std::fmt::Display for Variant {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl std::str::FromStr for Variant {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Variant::ALL.into_iter().find(|variant| variant.name() == text).ok_or_else(|| {
-            format!("variant \"{text}\" is none of baseline, nrs, nrs-log, full, spin")
-        })
-    }
-}
-
 /// `csr_adaptive`, ready to launch.
 #[derive(Debug)]
 pub struct CsrAdaptive {
@@ -137,6 +93,7 @@ impl CsrAdaptive {
         groups_progress: bool,
         row_blocks: DeviceRowBlocks,
     ) -> Result<Self> {
+        let variant = variant.or_usual(Algorithm::CsrAdaptive);
         let parameters = variant.parameters(parameters);
         check_value_type(context, specialisation.value_type)?;
         parameters.check(
@@ -234,8 +191,8 @@ impl Spmv for CsrAdaptive {
     }
 
     fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
-        let kernel = self.program.kernel("csr_adaptive")?;
-        Workspace::new_blocking(queue, self.owner, kernel, self.scratch_words())
+        let kernels = vec![self.program.kernel("csr_adaptive")?];
+        Workspace::new_blocking(queue, self.owner, kernels, self.scratch_words())
     }
 
     unsafe fn launch(
@@ -249,6 +206,7 @@ impl Spmv for CsrAdaptive {
         // SAFETY: the caller's promise about the operands; row blocks, counters and carries are as long
         // as the blocks they were made for.
         workspace.run(self.owner, queue, wait, |parts| unsafe {
+            let counters = parts.scratch.argument();
             let arguments = Arguments {
                 row_blocks: self.row_blocks.entries().argument(),
                 offsets: operands.offsets,
@@ -259,13 +217,10 @@ impl Spmv for CsrAdaptive {
                 alpha: operands.alpha,
                 beta: operands.beta,
                 zero: 0,
-                counters: parts.scratch,
-                carries: Array {
-                    memory: parts.scratch.memory,
-                    start: parts.scratch.start + self.blocks() as u64,
-                },
+                counters,
+                carries: Array { start: counters.start + self.blocks() as u64, ..counters },
             };
-            launch(queue, parts.kernel, &arguments, size, &parts.wait)
+            launch(queue, &mut parts.kernels[0], &arguments, size, &parts.wait)
         })
     }
 }

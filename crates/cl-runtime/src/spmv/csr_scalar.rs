@@ -58,7 +58,8 @@ impl Spmv for CsrScalar {
     }
 
     fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
-        Workspace::new_blocking(queue, self.owner, self.program.kernel("csr_scalar")?, 0)
+        let kernels = vec![self.program.kernel("csr_scalar")?];
+        Workspace::new_blocking(queue, self.owner, kernels, 0)
     }
 
     unsafe fn launch(
@@ -82,7 +83,7 @@ impl Spmv for CsrScalar {
                 alpha: operands.alpha,
                 beta: operands.beta,
             };
-            launch(queue, parts.kernel, &arguments, size, &parts.wait)
+            launch(queue, &mut parts.kernels[0], &arguments, size, &parts.wait)
         })
     }
 }

@@ -68,7 +68,8 @@ impl Spmv for CsrVector {
     }
 
     fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
-        Workspace::new_blocking(queue, self.owner, self.program.kernel("csr_vector")?, 0)
+        let kernels = vec![self.program.kernel("csr_vector")?];
+        Workspace::new_blocking(queue, self.owner, kernels, 0)
     }
 
     unsafe fn launch(
@@ -94,7 +95,7 @@ impl Spmv for CsrVector {
                 alpha: operands.alpha,
                 beta: operands.beta,
             };
-            launch(queue, parts.kernel, &arguments, size, &parts.wait)
+            launch(queue, &mut parts.kernels[0], &arguments, size, &parts.wait)
         })
     }
 }

@@ -4,6 +4,8 @@ mod csr_adaptive;
 mod csr_adaptive_plan;
 mod csr_scalar;
 mod csr_vector;
+mod segmented_sum;
+mod variant;
 mod workspace;
 
 use std::fmt::Debug;
@@ -14,11 +16,13 @@ use csr_core::{OffsetType, ValueType};
 use crate::raw::Memory;
 use crate::{Context, Error, Event, Queue, Result};
 
-pub use csr_adaptive::{CsrAdaptive, LongRows, Variant};
+pub use csr_adaptive::{CsrAdaptive, LongRows};
 pub use csr_adaptive_plan::DeviceRowBlocks;
 pub(crate) use csr_adaptive_plan::PlanWorkspace;
 pub use csr_scalar::CsrScalar;
 pub use csr_vector::CsrVector;
+pub use segmented_sum::SegmentedSum;
+pub use variant::Variant;
 pub use workspace::Workspace;
 
 /// What a kernel is specialised by, apart from its hyper-parameters.

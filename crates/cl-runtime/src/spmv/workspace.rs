@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::raw::{Kernel, Memory};
+use crate::raw::Kernel;
 use crate::{DeviceArray, Error, Event, Queue, Result};
 
-use cl_kernels::{Array, DeviceType};
+use cl_kernels::DeviceType;
 
 /// Ties a workspace to the algorithm object it was made by: counters of one plan say nothing to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,21 +27,22 @@ impl OwnerId {
 #[derive(Debug)]
 pub struct Workspace {
     owner: OwnerId,
-    kernel: Kernel,
+    kernels: Vec<Kernel>,
     scratch: DeviceArray<u32>,
     in_flight: InFlight,
+    is_torn: bool,
 }
 
 impl Workspace {
-    /// A workspace of `words` 32-bit words, all zero.
+    /// A workspace of `words` 32-bit words, all zero, for the kernels of a launch.
     pub(crate) fn new_blocking(
         queue: &Queue,
         owner: OwnerId,
-        kernel: Kernel,
+        kernels: Vec<Kernel>,
         words: usize,
     ) -> Result<Self> {
         let scratch = zeroed_blocking(queue, words)?;
-        Ok(Workspace { owner, kernel, scratch, in_flight: InFlight::default() })
+        Ok(Workspace { owner, kernels, scratch, in_flight: InFlight::default(), is_torn: false })
     }
 
     /// Bytes of scratch memory on the device.
@@ -75,8 +76,17 @@ impl Workspace {
             last_queue.flush()?;
             all.push(event.clone());
         }
-        let (kernel, scratch) = (&mut self.kernel, self.scratch.argument());
-        let event = launch(Parts { kernel, scratch, wait: all })?;
+        if self.is_torn {
+            all.extend(self.scratch.fill(queue, 0)?);
+            self.is_torn = false;
+        }
+        let parts = Parts {
+            kernels: &mut self.kernels,
+            scratch: &self.scratch,
+            wait: all,
+            is_torn: &mut self.is_torn,
+        };
+        let event = launch(parts)?;
         // Without a wait list of its own it can only end after all before it.
         self.in_flight.push(queue, &event, is_ordered && wait.is_empty());
         Ok(event)
@@ -137,7 +147,11 @@ pub(crate) fn zeroed_blocking(queue: &Queue, words: usize) -> Result<DeviceArray
 
 /// What one launch may use.
 pub(crate) struct Parts<'a> {
-    pub(crate) kernel: &'a mut Kernel,
-    pub(crate) scratch: Array<&'a Memory>,
+    /// In the order in which the workspace was given them.
+    pub(crate) kernels: &'a mut [Kernel],
+    pub(crate) scratch: &'a DeviceArray<u32>,
     pub(crate) wait: Vec<Event>,
+    /// Set where a launch of several kernels was enqueued in part and has ended: the next one begins with
+    /// a scratch memory of zeros.
+    pub(crate) is_torn: &'a mut bool,
 }

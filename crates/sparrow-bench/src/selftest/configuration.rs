@@ -6,14 +6,14 @@ use sparrow::{Accumulate, Algorithm, DeviceTraits, PlanOptions, ValueType, Varia
 use super::{Axes, Limits};
 
 /// What the small hyper-parameters turn at; an interpreter can walk through matrices around them.
-pub const LIMITS: Limits = Limits { group_size: 64, nnz_per_wg: 128, share: 256 };
+pub const LIMITS: Limits = Limits { group_size: 64, nnz_per_wg: 128, share: 256, tile: 32 };
 
 /// An algorithm with its variant and hyper-parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Configuration {
     /// What runs.
     pub algorithm: Algorithm,
-    /// The steps of CSR-Adaptive.
+    /// The way in which it runs.
     pub variant: Variant,
     /// Hyper-parameters over the device table's; none: those a user gets.
     pub parameters: Vec<(String, u32)>,
@@ -23,29 +23,40 @@ impl Configuration {
     /// With the hyper-parameters that turn at [`LIMITS`].
     pub fn small(algorithm: Algorithm, variant: Variant) -> Self {
         let named = |name: &str, value: usize| (name.to_owned(), value as u32);
-        let mut parameters = vec![named("group_size", LIMITS.group_size)];
-        match algorithm {
-            Algorithm::CsrVector => parameters.push(named("items_per_row", 8)),
-            Algorithm::CsrAdaptive => parameters.extend([
+        let group_size = named("group_size", LIMITS.group_size);
+        let parameters = match algorithm {
+            Algorithm::CsrVector => vec![group_size, named("items_per_row", 8)],
+            Algorithm::CsrAdaptive => vec![
+                group_size,
                 named("nnz_per_wg", LIMITS.nnz_per_wg),
                 named("nnz_multiplier", LIMITS.share / LIMITS.nnz_per_wg),
-            ]),
-            _ => {}
-        }
+            ],
+            Algorithm::SegmentedSum => vec![
+                named("bunch_size", 8),
+                named("nnz_per_item", LIMITS.tile / 8),
+                named("tiles_per_bunch", 2),
+                named("bunches_per_group", 4),
+            ],
+            _ => vec![group_size],
+        };
         Configuration { algorithm, variant, parameters }
     }
 
     /// With the hyper-parameters a user gets.
     pub fn tuned(algorithm: Algorithm) -> Self {
-        Configuration { algorithm, variant: Variant::Full, parameters: Vec::new() }
+        let variant = Variant::Full.or_usual(algorithm);
+        Configuration { algorithm, variant, parameters: Vec::new() }
     }
 
     /// Everything there is.
     pub fn all() -> Vec<Self> {
-        let adaptive = Variant::ALL.map(|variant| (Algorithm::CsrAdaptive, variant));
-        let others = Algorithm::ALL.into_iter().filter(|other| *other != Algorithm::CsrAdaptive);
-        let others = others.map(|algorithm| (algorithm, Variant::Full));
-        let small = others.chain(adaptive).map(|(algorithm, v)| Self::small(algorithm, v));
+        let variants = |algorithm| match Variant::of(algorithm) {
+            [] => &[Variant::Full],
+            several => several,
+        };
+        let small = Algorithm::ALL.into_iter().flat_map(|algorithm| {
+            variants(algorithm).iter().map(move |&variant| Self::small(algorithm, variant))
+        });
         small.chain(Algorithm::ALL.map(Self::tuned)).collect()
     }
 
@@ -60,7 +71,7 @@ impl Configuration {
 
     /// The variant; empty where the algorithm has one only.
     pub fn variant_name(&self) -> &'static str {
-        if self.algorithm == Algorithm::CsrAdaptive { self.variant.name() } else { "" }
+        if Variant::of(self.algorithm).is_empty() { "" } else { self.variant.name() }
     }
 
     /// Hyper-parameters as records spell them.

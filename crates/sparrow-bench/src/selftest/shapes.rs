@@ -1,5 +1,6 @@
 //! Shapes that break kernels: row lengths at every limit, nothing at all, and columns in disorder.
 
+use cl_kernels::segmented_sum;
 use csr_core::{Csr, Offset, Value};
 
 /// The numbers a kernel's behaviour turns at; shapes straddle them.
@@ -11,6 +12,8 @@ pub struct Limits {
     pub nnz_per_wg: usize,
     /// Nonzeros of a VectorL share.
     pub share: usize,
+    /// Nonzeros of a tile of the segmented sum.
+    pub tile: usize,
 }
 
 /// How the columns of a row lie.
@@ -83,7 +86,7 @@ impl Shape {
 
 /// Every shape, for kernels that turn at `limits`.
 pub fn shapes(limits: &Limits) -> Vec<Shape> {
-    let Limits { group_size, nnz_per_wg, share } = *limits;
+    let Limits { group_size, nnz_per_wg, share, tile } = *limits;
     let around = |k: usize| [k.saturating_sub(1), k, k + 1];
     let turning: Vec<usize> =
         [32, 128, group_size, nnz_per_wg, share].into_iter().flat_map(around).collect();
@@ -105,6 +108,18 @@ pub fn shapes(limits: &Limits) -> Vec<Shape> {
         let full = nnz_per_wg / rows;
         std::iter::repeat_n(full, rows).chain(std::iter::repeat_n(full + 1, rows))
     });
+    // Tiles that are just full, with empty rows before, between and after them.
+    let mut around_tiles = vec![0, 0];
+    for turn in 0..6 {
+        around_tiles.extend([tile - turn, turn]);
+        around_tiles.extend(vec![0; turn]);
+        around_tiles.extend([2 * tile, 0, 1, tile - 1, 0]);
+    }
+    // Longer runs of empty rows than are looked at in one piece.
+    let long_run = vec![0; 2 * segmented_sum::PIECE_ROWS + 5];
+    let long_runs = [&long_run[..], &[tile - 1, 2], &long_run, &[3, tile], &long_run].concat();
+    let mut nearly_all_empty = vec![0; 40 * group_size];
+    nearly_all_empty.iter_mut().step_by(97).for_each(|length| *length = 2);
     let mut mixed_lengths = Vec::new();
     for turn in 0..12 {
         mixed_lengths.extend([1 + turn % 3; 20]);
@@ -119,6 +134,9 @@ pub fn shapes(limits: &Limits) -> Vec<Shape> {
         Shape::new("no_nonzeros", 9, vec![0; group_size + 1]),
         Shape::new("empty_rows_first_and_last", 40, empties_around),
         Shape::new("empty_rows_in_runs", 40, runs),
+        Shape::new("empty_rows_around_tiles", 90, around_tiles),
+        Shape::new("empty_rows_in_very_long_runs", 90, long_runs),
+        Shape::new("nearly_all_rows_empty", 40, nearly_all_empty),
         Shape::new("a_dense_row_among_empties", wide, dense_among_empties),
         Shape::new("every_row_length", 2 * group_size + 1, (0..=2 * group_size).collect()),
         Shape::new("rows_around_every_limit", wide, turning),

@@ -121,6 +121,7 @@ fn as_json(device: &Device, tables: &Tables) -> serde_json::Value {
         "driver": traits.driver,
         "opencl": traits.version,
         "compute_units": traits.compute_units,
+        "simd_width": traits.simd_width,
         "max_group_size": traits.max_group_size,
         "global_bytes": traits.global_bytes,
         "max_allocation_bytes": traits.max_allocation_bytes,

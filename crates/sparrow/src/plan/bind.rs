@@ -3,8 +3,11 @@
 use cl_kernels::csr_adaptive::CsrAdaptive as AdaptiveParameters;
 use cl_kernels::csr_scalar::CsrScalar as ScalarParameters;
 use cl_kernels::csr_vector::CsrVector as VectorParameters;
+use cl_kernels::segmented_sum::SegmentedSum as SegmentedSumParameters;
 use cl_kernels::{Algorithm, DeviceType, Parameters};
-use cl_runtime::spmv::{CsrAdaptive, CsrScalar, CsrVector, DeviceRowBlocks, Specialisation, Spmv};
+use cl_runtime::spmv::{
+    CsrAdaptive, CsrScalar, CsrVector, DeviceRowBlocks, SegmentedSum, Specialisation, Spmv,
+};
 use cl_runtime::{Matrix, Queue};
 use csr_core::plan::csr_adaptive::{RowBlockRules, RowBlocks};
 use csr_core::{Offset, Value, ValueType};
@@ -71,6 +74,19 @@ pub(super) fn bind<V: Value, O: Offset>(
                 row_blocks,
             )?;
             (Box::new(spmv), options.variant.parameters(parameters).to_string())
+        }
+        Algorithm::SegmentedSum => {
+            let defaults = SegmentedSumParameters::default_for(device, V::TYPE);
+            let parameters = resolve(&tables, device, V::TYPE, defaults, options)?;
+            let spmv = SegmentedSum::new(
+                queue.context(),
+                specialisation,
+                parameters,
+                options.variant,
+                matrix.rows(),
+                matrix.nnz(),
+            )?;
+            (Box::new(spmv), parameters.to_string())
         }
         other => return Err(Error::Mismatch(format!("{other} has no launch"))),
     };

@@ -1,0 +1,233 @@
+//! `segmented_sum`: equal nonzeros an item, rows put together afterwards (`cl/spmv/segmented_sum.cl`;
+//! Liu and Vinter 2015).
+
+use csr_core::ValueType;
+
+use crate::arguments::arguments;
+use crate::parameters::parameters;
+use crate::{Accumulate, Array, DeviceTraits, ParameterError, Scalar};
+
+/// Path of the source below `cl/`.
+pub const SOURCE: &str = "spmv/segmented_sum.cl";
+
+/// Most rows of a range that stage 2 looks at as one (`PIECE_ROWS`).
+pub const PIECE_ROWS: usize = 2048;
+
+/// What `head_rows` holds where a bunch begins with a row of its own (`NO_ROW`).
+pub const NO_ROW: u32 = u32::MAX;
+
+/// The places in `counters`: ranges whose sums are misplaced, ranges left to stage 2, groups of stage 2
+/// that have arrived.
+pub const MISPLACED: usize = 0;
+/// As [`MISPLACED`] says.
+pub const LEFT: usize = 1;
+/// Counters there are.
+pub const COUNTERS: usize = 3;
+
+/// The places in `borders`: the row a piece begins in the middle of.
+pub const BORDER_HEAD: usize = 0;
+/// The row that begins in a piece and goes on behind it.
+pub const BORDER_TAIL: usize = 1;
+/// Borders of a piece.
+pub const BORDERS: usize = 2;
+
+parameters! {
+    /// Parameters of `segmented_sum` (the paper's Table 1: T, W, S, B).
+    pub struct SegmentedSum for "segmented_sum" {
+        /// T: items that share a tile, as many as the device runs in step: a power of two, 2 to 64.
+        bunch_size: [4, 8, 16, 32, 64],
+        /// W: nonzeros of a tile for each of its items: 1 to 32.
+        nnz_per_item: [4, 8, 12, 16, 20, 24],
+        /// S: tiles a bunch takes one after another: 1 to 64.
+        tiles_per_bunch: [1, 2, 4, 6, 8, 12],
+        /// B: bunches of a work-group.
+        bunches_per_group: [1, 2, 4, 5, 8, 16],
+    }
+}
+
+impl SegmentedSum {
+    /// Sane values for a device nothing is known of but its SIMD width: near those of the paper's Table 1.
+    pub fn default_for(device: &DeviceTraits, value_type: ValueType) -> Self {
+        let bunch_size = 1 << device.simd_width.clamp(8, 64).ilog2();
+        let usual = Self::usual(bunch_size, value_type);
+        // At most 4, so the conversion is exact.
+        let most = (device.max_group_size / u64::from(bunch_size)).clamp(1, 4) as u32;
+        SegmentedSum { bunches_per_group: usual.bunches_per_group.min(most), ..usual }
+    }
+
+    /// For items that run in step by `bunch_size`.
+    pub(crate) fn usual(bunch_size: u32, value_type: ValueType) -> Self {
+        SegmentedSum {
+            bunch_size,
+            nnz_per_item: if value_type.accumulator() == ValueType::F64 { 8 } else { 16 },
+            tiles_per_bunch: 4,
+            bunches_per_group: 4,
+        }
+    }
+
+    /// Items of a work-group.
+    pub fn group_size(&self) -> usize {
+        self.bunch_size as usize * self.bunches_per_group as usize
+    }
+
+    /// Nonzeros of a tile.
+    pub fn tile(&self) -> usize {
+        self.bunch_size as usize * self.nnz_per_item as usize
+    }
+
+    /// Checks the parameters against the kernel's rules and the device's limits.
+    ///
+    /// # Errors
+    /// The first rule that is broken.
+    pub fn check(
+        &self,
+        device: &DeviceTraits,
+        value_type: ValueType,
+        accumulate: Accumulate,
+    ) -> Result<(), ParameterError> {
+        const ALGORITHM: &str = "segmented_sum";
+        let refuse = |name, value: u32, rule: String| {
+            let value = u64::from(value);
+            Err(ParameterError::Invalid { algorithm: ALGORITHM, name, value, rule })
+        };
+        if !self.bunch_size.is_power_of_two() || !(2..=64).contains(&self.bunch_size) {
+            let rule = "it must be a power of two, 2 to 64".to_owned();
+            return refuse("bunch_size", self.bunch_size, rule);
+        }
+        if !(1..=32).contains(&self.nnz_per_item) {
+            let rule = "it must be 1 to 32, the bits of a word".to_owned();
+            return refuse("nnz_per_item", self.nnz_per_item, rule);
+        }
+        if !(1..=64).contains(&self.tiles_per_bunch) {
+            return refuse("tiles_per_bunch", self.tiles_per_bunch, "it must be 1 to 64".to_owned());
+        }
+        let most = device.max_group_size / u64::from(self.bunch_size);
+        if !(1..=most).contains(&u64::from(self.bunches_per_group)) {
+            let rule = format!(
+                "{} allows groups of {} items: 1 to {most} bunches of {}",
+                device.name, device.max_group_size, self.bunch_size
+            );
+            return refuse("bunches_per_group", self.bunches_per_group, rule);
+        }
+        // Products with a place between items, leads, three words an item, and a few a bunch.
+        let items = self.group_size() as u64;
+        let sums = items * (u64::from(self.nnz_per_item) + 2) + u64::from(self.bunches_per_group);
+        let words = 3 * items
+            + u64::from(self.bunches_per_group) * (u64::from(self.tiles_per_bunch) + 3);
+        // As sums of f32, two of which a sum of f64 has room for.
+        let words_as_sums = words / (value_type.accumulator().size_bytes() as u64 / 4) + 1;
+        device.check_local_sums(
+            ALGORITHM,
+            "nnz_per_item",
+            sums + words_as_sums,
+            value_type,
+            accumulate,
+        )
+    }
+}
+
+arguments! {
+    /// Arguments of the kernel `segmented_sum`: stage 1.
+    pub struct Arguments<M> for "segmented_sum" {
+        /// Rows of A.
+        rows: u32,
+        /// The first tile of the matrix that is computed.
+        first_tile: u32,
+        /// How many tiles are.
+        tiles: u32,
+        /// Row offsets: rows + 1.
+        offsets: Array<M>,
+        /// Column indices: nnz.
+        columns: Array<M>,
+        /// Values of A: nnz.
+        values: Array<M>,
+        /// The vector x: cols.
+        x: Array<M>,
+        /// The vector y: rows.
+        y: Array<M>,
+        /// Scales A x.
+        alpha: Scalar<M>,
+        /// Scales y; with 0, y is not read.
+        beta: Scalar<M>,
+        /// Elements of `speculator`.
+        capacity: u32,
+        /// A bunch's part of the row it begins in the middle of: one accumulator a bunch.
+        heads: Array<M>,
+        /// Its part of the row that begins there and goes on: one accumulator a bunch.
+        tails: Array<M>,
+        /// Ranges of rows for stage 2: misplaced ones from the front, left ones from the back.
+        speculator: Array<M>,
+        /// The row of each head or [`NO_ROW`], and the row that goes on behind the last bunch: bunches + 1.
+        head_rows: Array<M>,
+        /// [`COUNTERS`] numbers, 0 before stage 1 and after stage 2.
+        counters: Array<M>,
+    }
+}
+
+arguments! {
+    /// Arguments of the kernel `segmented_sum_stage2`.
+    pub struct Stage2Arguments<M> for "segmented_sum_stage2" {
+        /// Bunches of stage 1.
+        bunches: u32,
+        /// Row offsets: rows + 1.
+        offsets: Array<M>,
+        /// Column indices: nnz.
+        columns: Array<M>,
+        /// Values of A: nnz.
+        values: Array<M>,
+        /// The vector x: cols.
+        x: Array<M>,
+        /// The vector y: rows.
+        y: Array<M>,
+        /// Scales A x.
+        alpha: Scalar<M>,
+        /// Scales y; with 0, y is not read.
+        beta: Scalar<M>,
+        /// Elements of `speculator`.
+        capacity: u32,
+        /// 0, which the compiler must not know: it ties the order of atomics to data.
+        zero: u32,
+        /// As stage 1 left them.
+        heads: Array<M>,
+        /// As stage 1 left them.
+        tails: Array<M>,
+        /// [`BORDERS`] accumulators: what a piece has of rows that cross its borders.
+        borders: Array<M>,
+        /// As stage 1 left it.
+        speculator: Array<M>,
+        /// As stage 1 left them.
+        head_rows: Array<M>,
+        /// As stage 1 left them; 0 afterwards.
+        counters: Array<M>,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::select::tests::gpu;
+
+    #[test]
+    fn the_defaults_fit_every_simd_width_and_type() {
+        for simd_width in [1, 4, 8, 16, 32, 64, 128] {
+            let device = DeviceTraits { simd_width, local_bytes: 32 << 10, ..gpu() };
+            for value_type in ValueType::ALL {
+                let parameters = SegmentedSum::default_for(&device, value_type);
+                for accumulate in [Accumulate::Plain, Accumulate::Compensated] {
+                    assert_eq!(parameters.check(&device, value_type, accumulate), Ok(()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_tile_never_has_more_nonzeros_than_a_piece_has_rows() {
+        let largest = SegmentedSum {
+            bunch_size: 64,
+            nnz_per_item: 32,
+            tiles_per_bunch: 1,
+            bunches_per_group: 1,
+        };
+        assert!(largest.tile() <= PIECE_ROWS);
+    }
+}

@@ -1,0 +1,84 @@
+//! Variants: the ways in which one algorithm can run, under the names that commands and records use.
+
+use cl_kernels::Algorithm;
+
+/// A way in which an algorithm runs. One that an algorithm does not have means its usual way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Variant {
+    /// `csr_adaptive`: CSR-Stream with the scalar reduction from two rows on, else CSR-Vector (Figure 2).
+    Baseline,
+    /// `csr_adaptive`: adds num_rows_stream, the 128/32 break, and divisions moved to the plan.
+    Nrs,
+    /// `csr_adaptive`: adds the logarithmic reduction.
+    NrsLog,
+    /// `csr_adaptive`: adds CSR-VectorL: all of it.
+    #[default]
+    Full,
+    /// `csr_adaptive`: as full, with the published barrier: groups spin until the row's first has
+    /// initialised y.
+    Spin,
+    /// `segmented_sum`: stage 2 is a kernel on the device.
+    Device,
+    /// `segmented_sum`: stage 2 runs on the CPU, as published; the product blocks.
+    Cpu,
+}
+
+impl Variant {
+    /// Those of an algorithm, the usual one first where they are no steps towards it; none where there is
+    /// only one way.
+    pub fn of(algorithm: Algorithm) -> &'static [Variant] {
+        match algorithm {
+            Algorithm::CsrAdaptive => {
+                &[Variant::Baseline, Variant::Nrs, Variant::NrsLog, Variant::Full, Variant::Spin]
+            }
+            Algorithm::SegmentedSum => &[Variant::Device, Variant::Cpu],
+            _ => &[],
+        }
+    }
+
+    /// Itself, or the algorithm's usual way where it has no such variant.
+    #[must_use]
+    pub fn or_usual(self, algorithm: Algorithm) -> Self {
+        match algorithm {
+            _ if Self::of(algorithm).contains(&self) => self,
+            Algorithm::SegmentedSum => Variant::Device,
+            _ => Variant::Full,
+        }
+    }
+
+    /// Whether products block, so that only `launch_blocking` makes them.
+    pub fn blocks(self) -> bool {
+        self == Variant::Cpu
+    }
+
+    /// The spelling in `--variant` and records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Variant::Baseline => "baseline",
+            Variant::Nrs => "nrs",
+            Variant::NrsLog => "nrs-log",
+            Variant::Full => "full",
+            Variant::Spin => "spin",
+            Variant::Device => "device",
+            Variant::Cpu => "cpu",
+        }
+    }
+}
+
+impl std::fmt::Display for Variant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl std::str::FromStr for Variant {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let all = || Algorithm::ALL.into_iter().flat_map(Self::of);
+        all().find(|variant| variant.name() == text).copied().ok_or_else(|| {
+            let names: Vec<_> = all().map(|variant| variant.name()).collect();
+            format!("variant \"{text}\" is none of {}", names.join(", "))
+        })
+    }
+}
