@@ -28,10 +28,23 @@ acc_t group_reduce_runs(const acc_t mine, local acc_t *scratch, const uint width
     return sum;
 }
 
-// Adds up all items of the group. All items call it; valid in item 0.
+// Adds up all items of a group of any size. All items call it, as above; valid in item 0.
 acc_t group_reduce(const acc_t mine, local acc_t *scratch)
 {
-    return group_reduce_runs(mine, scratch, GROUP_SIZE);
+    const uint item = (uint)get_local_id(0);
+    acc_t sum = mine;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    scratch[item] = sum;
+    for (uint width = GROUP_SIZE; width > 1; width = (width + 1) / 2) {
+        const uint other = item + (width + 1) / 2;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (other < width) {
+            sum = acc_add(sum, scratch[other]);
+            scratch[item] = sum;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return sum;
 }
 
 #endif

@@ -5,12 +5,13 @@
 // items takes TILES_PER_BUNCH tiles (S) one after another, a group has BUNCHES_PER_GROUP bunches (B).
 //
 // Stage 1, `segmented_sum` below, for each bunch:
-//   1. Binary searches on the row offsets, rightmost match, for the borders of its tiles: tile s has its
-//      nonzeros in rows tile_rows[s] ("start") to tile_rows[s + 1] ("stop").
+//   1. Searches in the row offsets, rightmost match, for the borders of its tiles: tile s has its nonzeros
+//      in rows tile_rows[s] ("start") to tile_rows[s + 1] ("stop"). The whole group looks for its own first
+//      and last border, many probes at once; each border between them is a binary search by one item.
 //   For each tile:
 //   2. The segment descriptor, a bit a nonzero, set where a row begins. Two rows that begin in the same
 //      place are an empty row: the tile is dirty.
-//   3. Products into local memory, side by side.
+//   3. Products into local memory, side by side. Columns and values of the next tile are loaded meanwhile.
 //   4. Segmented reduction: each item walks its NNZ_PER_ITEM products and packs the sums of the segments
 //      that begin there at the front of its products; what leads up to its first segment belongs to an
 //      item before. A backward segmented scan over the items brings those parts together, a forward scan
@@ -38,7 +39,7 @@
 // piece (hetero). A row that crosses a piece's border is not stored: stage 2 leaves the piece's parts of it
 // in `borders`.
 //
-// Local memory, for each bunch: the tile's products, padded by one an item against bank conflicts, and for
+// Local memory, for the group: a row a tile border. For each bunch: the tile's products, padded by one an item against bank conflicts, and for
 // each item a descriptor word, a sum, and a number.
 
 #ifndef BUNCH_SIZE
@@ -57,7 +58,9 @@
 #define GROUP_SIZE (BUNCH_SIZE * BUNCHES_PER_GROUP)
 #define TILE (BUNCH_SIZE * NNZ_PER_ITEM)
 #define PADDED_TILE (TILE + BUNCH_SIZE)
+#define TILES_PER_GROUP (TILES_PER_BUNCH * BUNCHES_PER_GROUP)
 
+#include "group/search.h"
 #include "item/accumulate.h"
 #include "subgroup/bunch.h"
 #include "spmv/segmented_sum_stage2.h"
@@ -69,25 +72,22 @@ uint padded(const uint at)
     return at + at / NNZ_PER_ITEM;
 }
 
-// The last row that begins at or before nonzero `border`: `rows` if none begins behind it.
-uint rightmost_row(global const offset_t *restrict offsets, const uint rows, const ulong border)
-{
-    uint first = 0; // offsets[first] <= border
-    uint beyond = rows + 1; // offsets[beyond] > border
-    while (beyond - first > 1) {
-        const uint middle = first + (beyond - first) / 2;
-        if (offsets[middle] <= border)
-            first = middle;
-        else
-            beyond = middle;
-    }
-    return first;
-}
-
 // Marks in the descriptor that a row begins at nonzero `at` of the tile.
 void begin_segment(local uint *descriptor, const uint at)
 {
     atomic_or(descriptor + at / NNZ_PER_ITEM, 1u << at % NNZ_PER_ITEM);
+}
+
+// The columns and values of this item in a tile of `count` nonzeros from `begin` on: every BUNCH_SIZE-th.
+void load_tile(global const uint *restrict columns, global const value_t *restrict values,
+               const ulong begin, const uint count, const uint item, uint *column, real_t *value)
+{
+#pragma unroll
+    for (uint trip = 0; trip < NNZ_PER_ITEM; ++trip) {
+        const uint at = trip * BUNCH_SIZE + item;
+        column[trip] = at < count ? columns[begin + at] : 0;
+        value[trip] = at < count ? load_value(values, begin + at) : 0;
+    }
 }
 
 // The items of a bunch put the rows [begin, end) into the speculator array from the back, from entry
@@ -104,6 +104,7 @@ void leave_rows(global uint2 *restrict speculator, const uint capacity, const ui
 
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void segmented_sum(const uint rows,
+                          const ulong nnz,
                           const uint first_tile,
                           const uint tiles,
                           ARRAY_PARAMETER(const offset_t, offsets),
@@ -132,12 +133,14 @@ kernel void segmented_sum(const uint rows,
     OPEN_ARRAY(uint2, speculator);
     OPEN_ARRAY(uint, head_rows);
     OPEN_ARRAY(uint, counters);
+    local uint borders_local[TILES_PER_GROUP + 1];
+    local uint window_local[2][2];
+    local uint flags_local[2][GROUP_SIZE / 2];
     local acc_t products_local[BUNCHES_PER_GROUP][PADDED_TILE];
     local uint descriptor_local[BUNCHES_PER_GROUP][BUNCH_SIZE];
     local acc_t leads_local[BUNCHES_PER_GROUP][BUNCH_SIZE];
     local uint begins_local[BUNCHES_PER_GROUP][BUNCH_SIZE];
     local uint numbers_local[BUNCHES_PER_GROUP][BUNCH_SIZE];
-    local uint tile_rows_local[BUNCHES_PER_GROUP][TILES_PER_BUNCH + 1];
     local acc_t transmitter_local[BUNCHES_PER_GROUP];
     local uint dirty_local[BUNCHES_PER_GROUP];
     local uint entry_local[BUNCHES_PER_GROUP];
@@ -146,9 +149,9 @@ kernel void segmented_sum(const uint rows,
     const uint in_group = (uint)get_local_id(0) / BUNCH_SIZE;
     const uint bunch = (uint)get_group_id(0) * BUNCHES_PER_GROUP + in_group;
     const uint bunches = (tiles + TILES_PER_BUNCH - 1) / TILES_PER_BUNCH;
+    local const uint *tile_rows = borders_local + in_group * TILES_PER_BUNCH;
     local acc_t *products = products_local[in_group];
     local uint *descriptor = descriptor_local[in_group];
-    local uint *tile_rows = tile_rows_local[in_group];
     local acc_t *transmitter = transmitter_local + in_group;
     local uint *dirty = dirty_local + in_group;
     local uint *entry = entry_local + in_group;
@@ -158,13 +161,26 @@ kernel void segmented_sum(const uint rows,
     segments.numbers = numbers_local[in_group];
 
     // Bunches and tiles beyond the end have no nonzeros, and do nothing in as many steps as the others.
-    const ulong end = min((ulong)offsets[rows], ((ulong)first_tile + tiles) * TILE);
-    const ulong bunch_begin = ((ulong)first_tile + (ulong)bunch * TILES_PER_BUNCH) * TILE;
+    const ulong end = min(nnz, ((ulong)first_tile + tiles) * TILE);
+    const ulong group_begin =
+        ((ulong)first_tile + (ulong)get_group_id(0) * TILES_PER_GROUP) * TILE;
+    const ulong bunch_begin = group_begin + in_group * TILES_PER_BUNCH * TILE;
     const ulong bunch_end = min(bunch_begin + TILES_PER_BUNCH * TILE, end);
-    for (uint border = item; border <= TILES_PER_BUNCH; border += BUNCH_SIZE)
-        tile_rows[border] =
-            rightmost_row(offsets, rows, min(bunch_begin + (ulong)border * TILE, end));
-    BUNCH_BARRIER();
+
+    // To be in flight during the searches.
+    uint column[NNZ_PER_ITEM];
+    real_t value[NNZ_PER_ITEM];
+    ulong begin = min(bunch_begin, end);
+    uint count = (uint)(min(begin + TILE, end) - begin);
+    load_tile(columns, values, begin, count, item, column, value);
+
+    group_find_window(offsets, rows, min(group_begin, end),
+                      min(group_begin + TILES_PER_GROUP * TILE, end), window_local, flags_local);
+    for (uint border = (uint)get_local_id(0); border <= TILES_PER_GROUP; border += GROUP_SIZE)
+        borders_local[border] =
+            rightmost_row(offsets, window_local[0][0], window_local[1][0] + 1,
+                          min(group_begin + (ulong)border * TILE, end));
+    barrier(CLK_LOCAL_MEM_FENCE);
 
     const uint leading = first_tile == 0 && bunch == 0 ? tile_rows[0] : 0;
     if (item == 0 && leading > 0)
@@ -181,27 +197,24 @@ kernel void segmented_sum(const uint rows,
         leave_rows(speculator, capacity, *entry, 0, leading, item);
 
     for (uint tile = 0; tile < TILES_PER_BUNCH; ++tile) {
-        const ulong begin = min(bunch_begin + (ulong)tile * TILE, end);
-        const uint count = (uint)(min(begin + TILE, end) - begin);
         const uint start = tile_rows[tile];
         const uint stop = tile_rows[tile + 1];
         const ulong stop_begins = stop < rows ? offsets[stop] : end;
         const int goes_on = stop_begins < begin + count;
         const int is_walked = stop - start <= PIECE_ROWS;
-
-        // Products, to be in flight while the descriptor is made.
         acc_t product[NNZ_PER_ITEM];
 #pragma unroll
-        for (uint trip = 0; trip < NNZ_PER_ITEM; ++trip) {
-            const uint at = trip * BUNCH_SIZE + item;
-            product[trip] = acc_zero();
-            if (at < count)
-                product[trip] =
-                    acc_product(load_value(values, begin + at), x[columns[begin + at]]);
-        }
+        for (uint trip = 0; trip < NNZ_PER_ITEM; ++trip)
+            product[trip] = trip * BUNCH_SIZE + item < count
+                                ? acc_product(value[trip], x[column[trip]])
+                                : acc_zero();
+        const ulong next_begin = begin + count;
+        const uint next_count =
+            tile + 1 < TILES_PER_BUNCH ? (uint)(min(next_begin + TILE, end) - next_begin) : 0;
+        load_tile(columns, values, next_begin, next_count, item, column, value);
 
-        // The descriptor. The first nonzero begins a segment, whether or not it begins a row.
-        descriptor[item] = item == 0 && count > 0;
+        // The descriptor.
+        descriptor[item] = 0;
         if (item == 0)
             *dirty = !is_walked;
         BUNCH_BARRIER();
@@ -229,23 +242,27 @@ kernel void segmented_sum(const uint rows,
             *entry = is_misplaced ? atomic_inc(counters + MISPLACED)
                                   : atomic_add(counters + LEFT, pieces_of(stop - start - 1));
 
-        // Each item walks its own products, and packs the sums of segments that end there.
+        // Each item walks its own products, and packs the sums of segments that end there. The tile's first
+        // segment is open already, with what was carried to the tile.
         local acc_t *mine = products + padded(item * NNZ_PER_ITEM);
         const uint begins = descriptor[item];
+        const uint opened = item == 0 && count > 0;
         acc_t sum = item == 0 ? *transmitter : acc_zero();
         acc_t lead = acc_zero();
-        uint number = 0;
+        uint number = opened;
+#pragma unroll
         for (uint trip = 0; trip < NNZ_PER_ITEM; ++trip) {
-            // What was carried to the tile belongs to its first segment.
-            if ((begins >> trip & 1) && item + trip > 0) {
+            const acc_t next = mine[trip];
+            if (begins >> trip & 1) {
                 if (number == 0)
                     lead = sum;
                 else
                     mine[number - 1] = sum;
-                sum = acc_zero();
+                ++number;
+                sum = next;
+            } else {
+                sum = acc_add(sum, next);
             }
-            number += begins >> trip & 1;
-            sum = acc_add(sum, mine[trip]);
         }
         if (number == 0)
             lead = sum;
@@ -254,7 +271,7 @@ kernel void segmented_sum(const uint rows,
         uint before;
         uint total;
         bunch_join_segments(segments, item, lead, number, &rest, &before, &total);
-        if (item == 0 && count > 0)
+        if (opened)
             *transmitter = acc_zero();
         BUNCH_BARRIER();
         for (uint packed = 0; packed < number; ++packed) {
@@ -272,6 +289,8 @@ kernel void segmented_sum(const uint rows,
         else if (is_dirty && !is_misplaced)
             leave_rows(speculator, capacity, *entry, start + 1, stop, item);
         is_in_head = is_in_head && (count == 0 || (goes_on && total == 1));
+        begin = next_begin;
+        count = next_count;
     }
     BUNCH_BARRIER();
 

@@ -30,6 +30,8 @@ pub trait ArgumentSink<M> {
     type Error;
     /// A 32-bit unsigned number.
     fn uint(&mut self, value: u32) -> Result<(), Self::Error>;
+    /// A 64-bit unsigned number.
+    fn ulong(&mut self, value: u64) -> Result<(), Self::Error>;
     /// A buffer and its start.
     fn array(&mut self, array: &Array<M>) -> Result<(), Self::Error>;
     /// alpha or beta.
@@ -41,6 +43,8 @@ pub trait ArgumentSink<M> {
 pub enum ArgumentKind {
     /// `const uint name`
     Uint,
+    /// `const ulong name`
+    Ulong,
     /// `ARRAY_PARAMETER(type, name)`
     Array,
     /// `SCALAR_PARAMETER(name)`
@@ -76,6 +80,14 @@ impl<M> Argument<M> for u32 {
 
     fn pass<S: ArgumentSink<M>>(&self, sink: &mut S) -> Result<(), S::Error> {
         sink.uint(*self)
+    }
+}
+
+impl<M> Argument<M> for u64 {
+    const KIND: ArgumentKind = ArgumentKind::Ulong;
+
+    fn pass<S: ArgumentSink<M>>(&self, sink: &mut S) -> Result<(), S::Error> {
+        sink.ulong(*self)
     }
 }
 
@@ -145,6 +157,8 @@ mod tests {
                 parameters.push((name.trim_end_matches(')').to_owned(), ArgumentKind::Scalar));
             } else if let Some(name) = part.strip_prefix("const uint ") {
                 parameters.push((name.to_owned(), ArgumentKind::Uint));
+            } else if let Some(name) = part.strip_prefix("const ulong ") {
+                parameters.push((name.to_owned(), ArgumentKind::Ulong));
             } else {
                 panic!("{kernel}: cannot read parameter \"{part}\"");
             }

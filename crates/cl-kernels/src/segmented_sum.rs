@@ -131,6 +131,8 @@ arguments! {
     pub struct Arguments<M> for "segmented_sum" {
         /// Rows of A.
         rows: u32,
+        /// Nonzeros of A.
+        nnz: u64,
         /// The first tile of the matrix that is computed.
         first_tile: u32,
         /// How many tiles are.

@@ -18,13 +18,14 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 15] = sources![
+pub(crate) const SOURCES: [Source; 16] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "subgroup/bunch.h",
     "group/reduce.h",
     "group/carry.h",
     "group/scan.h",
+    "group/search.h",
     "format/gather_values.cl",
     "format/longest_row.cl",
     "measure/rates.cl",

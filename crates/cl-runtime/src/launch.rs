@@ -67,6 +67,10 @@ impl<'a> ArgumentSink<&'a Memory> for Setter<'_, 'a> {
         self.value(&value)
     }
 
+    fn ulong(&mut self, value: u64) -> Result<()> {
+        self.value(&value)
+    }
+
     fn array(&mut self, array: &Array<&'a Memory>) -> Result<()> {
         self.kernel.set_memory(self.next, array.memory)?;
         self.next += 1;

@@ -21,6 +21,7 @@ pub struct SegmentedSum {
     program: Arc<Program>,
     parameters: segmented_sum::SegmentedSum,
     variant: Variant,
+    nnz: usize,
     sizes: Sizes,
     stage2_groups: usize,
 }
@@ -52,6 +53,7 @@ impl SegmentedSum {
             program,
             parameters,
             variant: variant.or_usual(Algorithm::SegmentedSum),
+            nnz,
             sizes,
             stage2_groups: for_bunches.max(busy.min(sizes.tiles as usize / 8)),
         })
@@ -69,6 +71,7 @@ impl SegmentedSum {
         let scratch = Scratch::new(parts.scratch, self.sizes);
         let arguments = Arguments {
             rows: operands.rows as u32,
+            nnz: self.nnz as u64,
             first_tile: 0,
             tiles: self.sizes.tiles,
             offsets: operands.offsets,
