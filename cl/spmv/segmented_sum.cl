@@ -49,7 +49,7 @@
 #define NNZ_PER_ITEM 8 // nonzeros of a tile for each of its items (W): 1 to 32
 #endif
 #ifndef TILES_PER_BUNCH
-#define TILES_PER_BUNCH 4 // tiles a bunch takes one after another (S)
+#define TILES_PER_BUNCH 4 // most tiles a bunch takes one after another (S)
 #endif
 #ifndef BUNCHES_PER_GROUP
 #define BUNCHES_PER_GROUP 4 // bunches of a work-group (B)
@@ -58,7 +58,8 @@
 #define GROUP_SIZE (BUNCH_SIZE * BUNCHES_PER_GROUP)
 #define TILE (BUNCH_SIZE * NNZ_PER_ITEM)
 #define PADDED_TILE (TILE + BUNCH_SIZE)
-#define TILES_PER_GROUP (TILES_PER_BUNCH * BUNCHES_PER_GROUP)
+#define MOST_TILES (TILES_PER_BUNCH * BUNCHES_PER_GROUP)
+#define WALKED_ROWS 16384 // most rows a group walks through one by one
 
 #include "group/search.h"
 #include "item/accumulate.h"
@@ -72,10 +73,80 @@ uint padded(const uint at)
     return at + at / NNZ_PER_ITEM;
 }
 
-// Marks in the descriptor that a row begins at nonzero `at` of the tile.
-void begin_segment(local uint *descriptor, const uint at)
+// A row in the segment descriptor of the tiles that begin at nonzero `begin`: from `at`, behind `begin`, to
+// `next`. A bit says where it begins; or, where it is empty, its tile is dirty, which is the one that ends
+// or goes on there.
+void mark_row(const ulong at, const ulong next, const ulong begin, const ulong end,
+              local uint *descriptor, local uint *dirty)
 {
-    atomic_or(descriptor + at / NNZ_PER_ITEM, 1u << at % NNZ_PER_ITEM);
+    const uint place = (uint)(at - begin);
+    if (at == next)
+        dirty[(place - 1) / TILE] = 1;
+    else if (at < end)
+        atomic_or(descriptor + place / NNZ_PER_ITEM, 1u << place % NNZ_PER_ITEM);
+}
+
+// The rows of all tile borders of a group, of which the first and the last are known; and the segment
+// descriptor, and which tiles are dirty. All items of the group call both functions, with a barrier in
+// between; `descriptor` and `dirty` are zeros at first.
+//
+// Where a group has no more than WALKED_ROWS rows, each is looked at once, and says for itself which borders
+// lie in it. Else every border is searched by an item, and of tiles with more than PIECE_ROWS rows only the
+// ends of the first and the last segment are marked: nobody will look at those between.
+void find_tile_rows(global const offset_t *restrict offsets, const ulong begin, const ulong end,
+                    const uint tiles, local uint *tile_rows, local uint *descriptor,
+                    local uint *dirty)
+{
+    const uint item = (uint)get_local_id(0);
+    const uint first_row = tile_rows[0];
+    const uint last_row = tile_rows[tiles];
+    if (last_row - first_row > WALKED_ROWS) {
+        for (uint border = 1 + item; border < tiles; border += GROUP_SIZE)
+            tile_rows[border] = rightmost_row(offsets, first_row, last_row + 1,
+                                              min(begin + (ulong)border * TILE, end));
+        return;
+    }
+    for (uint base = first_row + item; base <= last_row; base += 4 * GROUP_SIZE) {
+        // Eight loads in flight at once.
+        ulong at[4];
+        ulong next[4];
+#pragma unroll
+        for (uint trip = 0; trip < 4; ++trip) {
+            const uint row = base + trip * GROUP_SIZE;
+            at[trip] = row <= last_row ? offsets[row] : begin;
+            next[trip] = row < last_row ? offsets[row + 1] : row == last_row ? ULONG_MAX : begin;
+        }
+#pragma unroll
+        for (uint trip = 0; trip < 4; ++trip) {
+            uint border = at[trip] > begin ? ((uint)(at[trip] - begin) + TILE - 1) / TILE : 1;
+            for (; border < tiles && begin + (ulong)border * TILE < next[trip]; ++border)
+                tile_rows[border] = base + trip * GROUP_SIZE;
+            if (at[trip] > begin)
+                mark_row(at[trip], next[trip], begin, end, descriptor, dirty);
+        }
+    }
+}
+
+void mark_many_rows(global const offset_t *restrict offsets, const ulong begin, const ulong end,
+                    const uint tiles, local const uint *tile_rows, local uint *descriptor,
+                    local uint *dirty)
+{
+    if (tile_rows[tiles] - tile_rows[0] <= WALKED_ROWS)
+        return;
+    const uint item = (uint)get_local_id(0);
+    for (uint tile = 0; tile < tiles; ++tile) {
+        const uint start = tile_rows[tile];
+        const uint stop = tile_rows[tile + 1];
+        const int is_walked = stop - start <= PIECE_ROWS;
+        for (uint row = start + 1 + item; is_walked && row < stop; row += GROUP_SIZE)
+            mark_row(offsets[row], offsets[row + 1], begin, end, descriptor, dirty);
+        if (item == 0 && !is_walked) {
+            dirty[tile] = 1;
+            mark_row(offsets[start + 1], ULONG_MAX, begin, end, descriptor, dirty);
+        }
+        if (item == 0 && offsets[stop] > begin)
+            mark_row(offsets[stop], ULONG_MAX, begin, end, descriptor, dirty);
+    }
 }
 
 // The columns and values of this item in a tile of `count` nonzeros from `begin` on: every BUNCH_SIZE-th.
@@ -92,7 +163,7 @@ void load_tile(global const uint *restrict columns, global const value_t *restri
 
 // The items of a bunch put the rows [begin, end) into the speculator array from the back, from entry
 // `at` on.
-void leave_rows(global uint2 *restrict speculator, const uint capacity, const uint at,
+void leave_rows(global uint2 *speculator, const uint capacity, const uint at,
                 const uint begin, const uint end, const uint item)
 {
     for (uint piece = item; piece * PIECE_ROWS < end - begin; piece += BUNCH_SIZE) {
@@ -114,12 +185,10 @@ kernel void segmented_sum(const uint rows,
                           ARRAY_PARAMETER(real_t, y),
                           SCALAR_PARAMETER(alpha),
                           SCALAR_PARAMETER(beta),
+                          const uint tiles_per_bunch,
+                          const uint bunches,
                           const uint capacity,
-                          ARRAY_PARAMETER(acc_t, heads),
-                          ARRAY_PARAMETER(acc_t, tails),
-                          ARRAY_PARAMETER(uint2, speculator),
-                          ARRAY_PARAMETER(uint, head_rows),
-                          ARRAY_PARAMETER(uint, counters))
+                          ARRAY_PARAMETER(uint, scratch))
 {
     OPEN_ARRAY(const offset_t, offsets);
     OPEN_ARRAY(const uint, columns);
@@ -128,44 +197,41 @@ kernel void segmented_sum(const uint rows,
     OPEN_ARRAY(real_t, y);
     OPEN_SCALAR(alpha);
     OPEN_SCALAR(beta);
-    OPEN_ARRAY(acc_t, heads);
-    OPEN_ARRAY(acc_t, tails);
-    OPEN_ARRAY(uint2, speculator);
-    OPEN_ARRAY(uint, head_rows);
-    OPEN_ARRAY(uint, counters);
-    local uint borders_local[TILES_PER_GROUP + 1];
-    local uint window_local[2][2];
-    local uint flags_local[2][GROUP_SIZE / 2];
-    local acc_t products_local[BUNCHES_PER_GROUP][PADDED_TILE];
-    local uint descriptor_local[BUNCHES_PER_GROUP][BUNCH_SIZE];
-    local acc_t leads_local[BUNCHES_PER_GROUP][BUNCH_SIZE];
-    local uint begins_local[BUNCHES_PER_GROUP][BUNCH_SIZE];
-    local uint numbers_local[BUNCHES_PER_GROUP][BUNCH_SIZE];
-    local acc_t transmitter_local[BUNCHES_PER_GROUP];
-    local uint dirty_local[BUNCHES_PER_GROUP];
-    local uint entry_local[BUNCHES_PER_GROUP];
+    OPEN_ARRAY(uint, scratch);
+    const left_over_t over = left_over(scratch, bunches, capacity);
+    local uint group_tile_rows[MOST_TILES + 1];
+    local uint window[2][2];
+    local uint flags[2][GROUP_SIZE / 2];
+    local uint group_descriptor[MOST_TILES * BUNCH_SIZE];
+    local uint group_dirty[MOST_TILES];
+    local acc_t group_products[BUNCHES_PER_GROUP][PADDED_TILE];
+    local acc_t group_leads[BUNCHES_PER_GROUP][BUNCH_SIZE];
+    local uint group_begins[BUNCHES_PER_GROUP][BUNCH_SIZE];
+    local uint group_numbers[BUNCHES_PER_GROUP][BUNCH_SIZE];
+    local acc_t group_transmitter[BUNCHES_PER_GROUP];
+    local uint group_entry[BUNCHES_PER_GROUP];
 
+    const uint group_tiles = tiles_per_bunch * BUNCHES_PER_GROUP;
     const uint item = (uint)get_local_id(0) % BUNCH_SIZE;
     const uint in_group = (uint)get_local_id(0) / BUNCH_SIZE;
     const uint bunch = (uint)get_group_id(0) * BUNCHES_PER_GROUP + in_group;
-    const uint bunches = (tiles + TILES_PER_BUNCH - 1) / TILES_PER_BUNCH;
-    local const uint *tile_rows = borders_local + in_group * TILES_PER_BUNCH;
-    local acc_t *products = products_local[in_group];
-    local uint *descriptor = descriptor_local[in_group];
-    local acc_t *transmitter = transmitter_local + in_group;
-    local uint *dirty = dirty_local + in_group;
-    local uint *entry = entry_local + in_group;
+    local const uint *tile_rows = group_tile_rows + in_group * tiles_per_bunch;
+    local const uint *descriptor = group_descriptor + in_group * tiles_per_bunch * BUNCH_SIZE;
+    local const uint *dirty = group_dirty + in_group * tiles_per_bunch;
+    local acc_t *products = group_products[in_group];
+    local acc_t *transmitter = group_transmitter + in_group;
+    local uint *entry = group_entry + in_group;
     bunch_segments_t segments;
-    segments.leads = leads_local[in_group];
-    segments.begins = begins_local[in_group];
-    segments.numbers = numbers_local[in_group];
+    segments.leads = group_leads[in_group];
+    segments.begins = group_begins[in_group];
+    segments.numbers = group_numbers[in_group];
 
     // Bunches and tiles beyond the end have no nonzeros, and do nothing in as many steps as the others.
     const ulong end = min(nnz, ((ulong)first_tile + tiles) * TILE);
     const ulong group_begin =
-        ((ulong)first_tile + (ulong)get_group_id(0) * TILES_PER_GROUP) * TILE;
-    const ulong bunch_begin = group_begin + in_group * TILES_PER_BUNCH * TILE;
-    const ulong bunch_end = min(bunch_begin + TILES_PER_BUNCH * TILE, end);
+        ((ulong)first_tile + (ulong)get_group_id(0) * group_tiles) * TILE;
+    const ulong bunch_begin = group_begin + in_group * tiles_per_bunch * TILE;
+    const ulong bunch_end = min(bunch_begin + tiles_per_bunch * TILE, end);
 
     // To be in flight during the searches.
     uint column[NNZ_PER_ITEM];
@@ -174,34 +240,43 @@ kernel void segmented_sum(const uint rows,
     uint count = (uint)(min(begin + TILE, end) - begin);
     load_tile(columns, values, begin, count, item, column, value);
 
-    group_find_window(offsets, rows, min(group_begin, end),
-                      min(group_begin + TILES_PER_GROUP * TILE, end), window_local, flags_local);
-    for (uint border = (uint)get_local_id(0); border <= TILES_PER_GROUP; border += GROUP_SIZE)
-        borders_local[border] =
-            rightmost_row(offsets, window_local[0][0], window_local[1][0] + 1,
-                          min(group_begin + (ulong)border * TILE, end));
+    const ulong group_end = min(group_begin + group_tiles * TILE, end);
+    for (uint at = (uint)get_local_id(0); at < group_tiles * BUNCH_SIZE; at += GROUP_SIZE)
+        group_descriptor[at] = 0;
+    for (uint at = (uint)get_local_id(0); at < group_tiles; at += GROUP_SIZE)
+        group_dirty[at] = 0;
+    group_find_window(offsets, rows, min(group_begin, end), group_end, window, flags);
+    if (get_local_id(0) == 0) {
+        group_tile_rows[0] = window[0][0];
+        group_tile_rows[group_tiles] = window[1][0];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    find_tile_rows(offsets, group_begin, group_end, group_tiles, group_tile_rows, group_descriptor,
+                   group_dirty);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    mark_many_rows(offsets, group_begin, group_end, group_tiles, group_tile_rows, group_descriptor,
+                   group_dirty);
     barrier(CLK_LOCAL_MEM_FENCE);
 
     const uint leading = first_tile == 0 && bunch == 0 ? tile_rows[0] : 0;
     if (item == 0 && leading > 0)
-        *entry = atomic_add(counters + LEFT, pieces_of(leading));
+        *entry = atomic_add(over.counters + LEFT, pieces_of(leading));
     // The bunch's head: the row in the middle of which it begins.
     int is_in_head = bunch_begin < end && offsets[tile_rows[0]] < bunch_begin;
     if (item == 0) {
         *transmitter = acc_zero();
         if (bunch < bunches)
-            head_rows[bunch] = is_in_head ? tile_rows[0] : NO_ROW;
+            over.head_rows[bunch] = is_in_head ? tile_rows[0] : NO_ROW;
     }
     BUNCH_BARRIER();
     if (leading > 0)
-        leave_rows(speculator, capacity, *entry, 0, leading, item);
+        leave_rows(over.speculator, capacity, *entry, 0, leading, item);
 
-    for (uint tile = 0; tile < TILES_PER_BUNCH; ++tile) {
+    for (uint tile = 0; tile < tiles_per_bunch; ++tile) {
         const uint start = tile_rows[tile];
         const uint stop = tile_rows[tile + 1];
         const ulong stop_begins = stop < rows ? offsets[stop] : end;
         const int goes_on = stop_begins < begin + count;
-        const int is_walked = stop - start <= PIECE_ROWS;
         acc_t product[NNZ_PER_ITEM];
 #pragma unroll
         for (uint trip = 0; trip < NNZ_PER_ITEM; ++trip)
@@ -210,43 +285,26 @@ kernel void segmented_sum(const uint rows,
                                 : acc_zero();
         const ulong next_begin = begin + count;
         const uint next_count =
-            tile + 1 < TILES_PER_BUNCH ? (uint)(min(next_begin + TILE, end) - next_begin) : 0;
+            tile + 1 < tiles_per_bunch ? (uint)(min(next_begin + TILE, end) - next_begin) : 0;
         load_tile(columns, values, next_begin, next_count, item, column, value);
 
-        // The descriptor.
-        descriptor[item] = 0;
-        if (item == 0)
-            *dirty = !is_walked;
-        BUNCH_BARRIER();
-        for (uint row = start + 1 + item; is_walked && row < stop; row += BUNCH_SIZE) {
-            const ulong row_begins = offsets[row];
-            if (row_begins == offsets[row + 1])
-                *dirty = 1;
-            else
-                begin_segment(descriptor, (uint)(row_begins - begin));
-        }
-        // Of a tile with more rows than are walked, only the first and the last segment count.
-        if (item == 0 && !is_walked && offsets[start + 1] < begin + count)
-            begin_segment(descriptor, (uint)(offsets[start + 1] - begin));
-        if (item == 0 && goes_on && stop_begins > begin)
-            begin_segment(descriptor, (uint)(stop_begins - begin));
 #pragma unroll
         for (uint trip = 0; trip < NNZ_PER_ITEM; ++trip)
             products[padded(trip * BUNCH_SIZE + item)] = product[trip];
         BUNCH_BARRIER();
 
         // Where the dirty tile's rows go.
-        const int is_dirty = *dirty;
-        const int is_misplaced = is_dirty && is_walked && beta == 0;
+        const int is_dirty = count > 0 && dirty[tile];
+        const int is_misplaced = is_dirty && stop - start <= PIECE_ROWS && beta == 0;
         if (item == 0 && is_dirty)
-            *entry = is_misplaced ? atomic_inc(counters + MISPLACED)
-                                  : atomic_add(counters + LEFT, pieces_of(stop - start - 1));
+            *entry = is_misplaced ? atomic_inc(over.counters + MISPLACED)
+                                  : atomic_add(over.counters + LEFT, pieces_of(stop - start - 1));
 
         // Each item walks its own products, and packs the sums of segments that end there. The tile's first
         // segment is open already, with what was carried to the tile.
         local acc_t *mine = products + padded(item * NNZ_PER_ITEM);
-        const uint begins = descriptor[item];
         const uint opened = item == 0 && count > 0;
+        const uint begins = count > 0 ? descriptor[tile * BUNCH_SIZE + item] & ~opened : 0;
         acc_t sum = item == 0 ? *transmitter : acc_zero();
         acc_t lead = acc_zero();
         uint number = opened;
@@ -280,28 +338,28 @@ kernel void segmented_sum(const uint rows,
             if (goes_on && segment + 1 == total)
                 *transmitter = result;
             else if (is_in_head && segment == 0)
-                heads[bunch] = result;
+                over.heads[bunch] = result;
             else if (!is_dirty || is_misplaced || segment == 0)
                 store_result(y, start + segment, alpha, result, beta);
         }
         if (is_misplaced && item == 0)
-            speculator[*entry] = (uint2)(start + 1, stop);
+            over.speculator[*entry] = (uint2)(start + 1, stop);
         else if (is_dirty && !is_misplaced)
-            leave_rows(speculator, capacity, *entry, start + 1, stop, item);
+            leave_rows(over.speculator, capacity, *entry, start + 1, stop, item);
         is_in_head = is_in_head && (count == 0 || (goes_on && total == 1));
         begin = next_begin;
         count = next_count;
     }
     BUNCH_BARRIER();
 
-    const uint stop = tile_rows[TILES_PER_BUNCH];
+    const uint stop = tile_rows[tiles_per_bunch];
     const int goes_on = bunch_begin < end && stop < rows && offsets[stop] < bunch_end;
     if (item == 0 && goes_on) {
         if (is_in_head)
-            heads[bunch] = *transmitter;
+            over.heads[bunch] = *transmitter;
         else
-            tails[bunch] = *transmitter;
+            over.tails[bunch] = *transmitter;
     }
     if (item == 0 && bunch + 1 == bunches)
-        head_rows[bunches] = goes_on ? stop : NO_ROW;
+        over.head_rows[bunches] = goes_on ? stop : NO_ROW;
 }

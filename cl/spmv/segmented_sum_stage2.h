@@ -8,8 +8,8 @@
 //   3. Rows whose sums lie packed at the front of their range: a group takes the range into local memory
 //      and stores each sum where its row is, and nothing times alpha where a row is empty.
 //
-// A fixed number of groups walks through all three. The last group to arrive sets the counters back to 0
-// for the next launch, so nothing is cleared in between.
+// A fixed number of groups walks through all three. Where there was anything to count, the last group to
+// arrive sets the counters back to 0 for the next launch, so nothing is cleared in between.
 //
 // Local memory: PIECE_ROWS numbers; two numbers and a sum an item.
 #ifndef SPMV_SEGMENTED_SUM_STAGE2_H
@@ -33,6 +33,29 @@
 #define BORDER_HEAD 0
 #define BORDER_TAIL 1
 
+// What stage 1 leaves, one after another in the workspace (cl-runtime, segmented_sum/scratch.rs). Passed as one
+// buffer: each buffer that is passed costs a launch a quarter of a microsecond on an H200.
+typedef struct {
+    global acc_t *heads; // one a bunch
+    global acc_t *tails; // one a bunch
+    global acc_t *borders; // BORDER_HEAD, BORDER_TAIL
+    global uint2 *speculator; // `capacity` ranges of rows: [x, y)
+    global uint *head_rows; // one a bunch, and the row that goes on behind the last
+    volatile global uint *counters; // MISPLACED, LEFT, ARRIVED
+} left_over_t;
+
+left_over_t left_over(global uint *scratch, const uint bunches, const uint capacity)
+{
+    left_over_t over;
+    over.heads = (global acc_t *)scratch;
+    over.tails = over.heads + bunches;
+    over.borders = over.tails + bunches;
+    over.speculator = (global uint2 *)(over.borders + 2);
+    over.head_rows = (global uint *)(over.speculator + capacity);
+    over.counters = over.head_rows + bunches + 1;
+    return over;
+}
+
 // Ranges that `rows` rows are cut into.
 uint pieces_of(const uint rows)
 {
@@ -42,13 +65,13 @@ uint pieces_of(const uint rows)
 // Stores the row whose chain of heads starts at bunch `at`; or, where it crosses a border of the piece, leaves
 // its sum there.
 void store_chain(const uint at, const uint row, const acc_t sum, global real_t *restrict y,
-                 const real_t alpha, const real_t beta, global acc_t *restrict borders,
-                 global const uint *restrict head_rows, const uint bunches)
+                 const real_t alpha, const real_t beta, const left_over_t over,
+                 const uint bunches)
 {
     if (at == 0)
-        borders[BORDER_HEAD] = sum;
-    else if (head_rows[bunches] == row)
-        borders[BORDER_TAIL] = sum;
+        over.borders[BORDER_HEAD] = sum;
+    else if (over.head_rows[bunches] == row)
+        over.borders[BORDER_TAIL] = sum;
     else
         store_result(y, row, alpha, sum, beta);
 }
@@ -64,12 +87,7 @@ kernel void segmented_sum_stage2(const uint bunches,
                                  SCALAR_PARAMETER(beta),
                                  const uint capacity,
                                  const uint zero,
-                                 ARRAY_PARAMETER(const acc_t, heads),
-                                 ARRAY_PARAMETER(const acc_t, tails),
-                                 ARRAY_PARAMETER(acc_t, borders),
-                                 ARRAY_PARAMETER(const uint2, speculator),
-                                 ARRAY_PARAMETER(const uint, head_rows),
-                                 ARRAY_PARAMETER(uint, counters))
+                                 ARRAY_PARAMETER(uint, scratch))
 {
     OPEN_ARRAY(const offset_t, offsets);
     OPEN_ARRAY(const uint, columns);
@@ -78,14 +96,10 @@ kernel void segmented_sum_stage2(const uint bunches,
     OPEN_ARRAY(real_t, y);
     OPEN_SCALAR(alpha);
     OPEN_SCALAR(beta);
-    OPEN_ARRAY(const acc_t, heads);
-    OPEN_ARRAY(const acc_t, tails);
-    OPEN_ARRAY(acc_t, borders);
-    OPEN_ARRAY(const uint2, speculator);
-    OPEN_ARRAY(const uint, head_rows);
-    OPEN_ARRAY(uint, counters);
+    OPEN_ARRAY(uint, scratch);
+    const left_over_t over = left_over(scratch, bunches, capacity);
     local real_t packed[PIECE_ROWS];
-    local ulong scratch[GROUP_SIZE];
+    local ulong numbers[GROUP_SIZE];
     local acc_t sums[GROUP_SIZE];
     local uint chain_starts[GROUP_SIZE];
     local uint chains;
@@ -96,8 +110,8 @@ kernel void segmented_sum_stage2(const uint bunches,
     const uint groups = (uint)get_num_groups(0);
     if (item == 0) {
         // By atomics, as the last group writes them.
-        counts[MISPLACED] = atomic_or(counters + MISPLACED, 0u);
-        counts[LEFT] = atomic_or(counters + LEFT, 0u);
+        counts[MISPLACED] = atomic_or(over.counters + MISPLACED, 0u);
+        counts[LEFT] = atomic_or(over.counters + LEFT, 0u);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint misplaced = counts[MISPLACED];
@@ -107,37 +121,40 @@ kernel void segmented_sum_stage2(const uint bunches,
     // that begins before the piece.
     for (uint base = group * GROUP_SIZE; base <= bunches; base += groups * GROUP_SIZE) {
         const uint at = base + item;
-        const uint row = at <= bunches ? head_rows[at] : NO_ROW;
-        const int begins = row != NO_ROW && (at == 0 || head_rows[at - 1] != row);
-        const int is_long = begins && at + LONG_CHAIN <= bunches && head_rows[at + LONG_CHAIN - 1] == row;
+        // Three loads in flight at once.
+        const uint row = over.head_rows[min(at, bunches)];
+        const uint row_before = over.head_rows[min(max(at, 1u) - 1, bunches)];
+        const uint row_far = over.head_rows[min(at + LONG_CHAIN - 1, bunches)];
+        const int begins = at <= bunches && row != NO_ROW && (at == 0 || row_before != row);
+        const int is_long = begins && row_far == row;
         if (item == 0)
             chains = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (is_long) {
             chain_starts[atomic_inc(&chains)] = at;
         } else if (begins) {
-            acc_t sum = at > 0 ? tails[at - 1] : acc_zero();
-            for (uint bunch = at; bunch < bunches && head_rows[bunch] == row; ++bunch)
-                sum = acc_add(sum, heads[bunch]);
-            store_chain(at, row, sum, y, alpha, beta, borders, head_rows, bunches);
+            acc_t sum = at > 0 ? over.tails[at - 1] : acc_zero();
+            for (uint bunch = at; bunch < bunches && over.head_rows[bunch] == row; ++bunch)
+                sum = acc_add(sum, over.heads[bunch]);
+            store_chain(at, row, sum, y, alpha, beta, over, bunches);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         const uint chains_here = chains;
         for (uint chain = 0; chain < chains_here; ++chain) {
             const uint start = chain_starts[chain];
-            const uint long_row = head_rows[start];
-            acc_t sum = item == 0 && start > 0 ? tails[start - 1] : acc_zero();
-            for (uint bunch = start + item; bunch < bunches && head_rows[bunch] == long_row;
+            const uint long_row = over.head_rows[start];
+            acc_t sum = item == 0 && start > 0 ? over.tails[start - 1] : acc_zero();
+            for (uint bunch = start + item; bunch < bunches && over.head_rows[bunch] == long_row;
                  bunch += GROUP_SIZE)
-                sum = acc_add(sum, heads[bunch]);
+                sum = acc_add(sum, over.heads[bunch]);
             sum = group_reduce(sum, sums);
             if (item == 0)
-                store_chain(start, long_row, sum, y, alpha, beta, borders, head_rows, bunches);
+                store_chain(start, long_row, sum, y, alpha, beta, over, bunches);
         }
     }
 
     for (uint piece = group; piece < left; piece += groups) {
-        const uint2 range = speculator[capacity - 1 - piece];
+        const uint2 range = over.speculator[capacity - 1 - piece];
         for (uint row = range.x + item; row < range.y; row += GROUP_SIZE) {
             acc_t sum = acc_zero();
             for (ulong at = offsets[row]; at < offsets[row + 1]; ++at)
@@ -147,7 +164,7 @@ kernel void segmented_sum_stage2(const uint bunches,
     }
 
     for (uint piece = group; piece < misplaced; piece += groups) {
-        const uint2 range = speculator[piece];
+        const uint2 range = over.speculator[piece];
         const uint rows_an_item = (range.y - range.x + GROUP_SIZE - 1) / GROUP_SIZE;
         const uint first = min(range.x + item * rows_an_item, range.y);
         const uint last = min(first + rows_an_item, range.y);
@@ -155,7 +172,7 @@ kernel void segmented_sum_stage2(const uint bunches,
         for (uint row = first; row < last; ++row)
             mine += offsets[row] != offsets[row + 1];
         ulong total;
-        uint at = (uint)group_scan_exclusive(mine, scratch, &total);
+        uint at = (uint)group_scan_exclusive(mine, numbers, &total);
         for (uint sum = item; sum < total; sum += GROUP_SIZE)
             packed[sum] = y[range.x + sum];
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -169,9 +186,10 @@ kernel void segmented_sum_stage2(const uint bunches,
     }
 
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (item == 0 && arrives_last(counters + ARRIVED, groups, misplaced | left, zero)) {
-        atomic_xchg(counters + MISPLACED, 0u);
-        atomic_xchg(counters + LEFT, 0u);
+    const uint found = misplaced | left;
+    if (item == 0 && found != 0 && arrives_last(over.counters + ARRIVED, groups, found, zero)) {
+        atomic_xchg(over.counters + MISPLACED, 0u);
+        atomic_xchg(over.counters + LEFT, 0u);
     }
 }
 

@@ -1,15 +1,17 @@
 // Bunches: BUNCH_SIZE neighbouring items of a work-group that work on one tile together, as many as the
 // device runs in step (the "thread-bunch" of Liu and Vinter 2015).
 //
-// OpenCL C 1.2 has no barrier for less than a group, so one is used where nothing better is known; every
-// bunch of a group then has to reach it the same number of times. NVIDIA runs 32 items in step and has a
-// barrier for them.
+// OpenCL C 1.2 has no barrier for less than a group, and no way for items to see each other's registers.
+// So a barrier of the group is used where nothing better is known, and every bunch of a group has to reach
+// it the same number of times; and items speak through local memory. NVIDIA runs 32 items in step, and has
+// instructions for both (PTX ISA, shfl.sync and bar.warp.sync).
 #ifndef SUBGROUP_BUNCH_H
 #define SUBGROUP_BUNCH_H
 
 #include "item/accumulate.h"
 
 #if defined(__NV_CL_C_VERSION) && BUNCH_SIZE <= 32 && BUNCH_SIZE * BUNCHES_PER_GROUP % 32 == 0
+#define BUNCH_SHUFFLES
 #define BUNCH_BARRIER() asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 #else
 #define BUNCH_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
@@ -22,6 +24,45 @@ typedef struct {
     local uint *numbers; // segments that begin in it and the items before
 } bunch_segments_t;
 
+#ifdef BUNCH_SHUFFLES
+// Bits 8 to 12 keep a shuffle within its bunch, bits 0 to 4 say where the bunch ends.
+#define SHUFFLE_DOWN_LIMIT ((32 - BUNCH_SIZE) << 8 | 31)
+#define SHUFFLE_UP_LIMIT ((32 - BUNCH_SIZE) << 8)
+
+// A word of the item `reach` further on; one's own where there is none.
+uint word_after(const uint mine, const uint reach)
+{
+    uint its;
+    asm volatile("shfl.sync.down.b32 %0, %1, %2, %3, 0xffffffff;"
+                 : "=r"(its)
+                 : "r"(mine), "r"(reach), "r"(SHUFFLE_DOWN_LIMIT));
+    return its;
+}
+
+// A word of the item `reach` before; one's own where there is none.
+uint word_before(const uint mine, const uint reach)
+{
+    uint its;
+    asm volatile("shfl.sync.up.b32 %0, %1, %2, %3, 0xffffffff;"
+                 : "=r"(its)
+                 : "r"(mine), "r"(reach), "r"(SHUFFLE_UP_LIMIT));
+    return its;
+}
+
+acc_t acc_after(const acc_t mine, const uint reach)
+{
+    union {
+        acc_t sum;
+        uint words[ACC_WORDS];
+    } its;
+    its.sum = mine;
+#pragma unroll
+    for (uint word = 0; word < ACC_WORDS; ++word)
+        its.words[word] = word_after(its.words[word], reach);
+    return its.sum;
+}
+#endif
+
 // Brings together segments that items share. An item in which `number` segments begin has `lead`, the
 // sum of what it has before the first of them (of all it has, with none). `*rest` is what the last segment
 // that begins in this item has in later items, `*before` and `*total` are how many segments begin in
@@ -33,6 +74,22 @@ void bunch_join_segments(const bunch_segments_t shared, const uint item, const a
     acc_t sum = lead;
     uint begins = number > 0;
     uint numbers = number;
+#ifdef BUNCH_SHUFFLES
+    (void)shared;
+#pragma unroll
+    for (uint reach = 1; reach < BUNCH_SIZE; reach <<= 1) {
+        const acc_t after = acc_after(sum, reach);
+        const uint after_begins = word_after(begins, reach);
+        const uint earlier = word_before(numbers, reach);
+        if (!begins && item + reach < BUNCH_SIZE)
+            sum = acc_add(sum, after);
+        begins |= after_begins;
+        numbers += item >= reach ? earlier : 0;
+    }
+    const acc_t after = acc_after(sum, 1);
+    *rest = item + 1 < BUNCH_SIZE ? after : acc_zero();
+    *total = word_after(numbers, BUNCH_SIZE - 1 - item);
+#else
     shared.leads[item] = sum;
     shared.begins[item] = begins;
     shared.numbers[item] = numbers;
@@ -53,8 +110,9 @@ void bunch_join_segments(const bunch_segments_t shared, const uint item, const a
     }
     BUNCH_BARRIER();
     *rest = item + 1 < BUNCH_SIZE ? shared.leads[item + 1] : acc_zero();
-    *before = numbers - number;
     *total = shared.numbers[BUNCH_SIZE - 1];
+#endif
+    *before = numbers - number;
 }
 
 #endif

@@ -16,20 +16,52 @@ pub const PIECE_ROWS: usize = 2048;
 /// What `head_rows` holds where a bunch begins with a row of its own (`NO_ROW`).
 pub const NO_ROW: u32 = u32::MAX;
 
-/// The places in `counters`: ranges whose sums are misplaced, ranges left to stage 2, groups of stage 2
-/// that have arrived.
-pub const MISPLACED: usize = 0;
-/// As [`MISPLACED`] says.
-pub const LEFT: usize = 1;
-/// Counters there are.
-pub const COUNTERS: usize = 3;
+/// What stage 1 leaves for stage 2 and where it lies, in 32-bit words: the kernels' `left_over_t`.
+///
+/// One after another: `heads` and `tails`, an accumulator a bunch each; `borders`, two; `speculator`, ranges
+/// of rows of two words; `head_rows`, a word a bunch and one more; `counters`, three words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkspaceLayout {
+    /// Bunches.
+    pub bunches: usize,
+    /// Ranges of rows there is room for.
+    pub capacity: usize,
+    /// Words of an accumulator.
+    pub sum_words: usize,
+}
 
-/// The places in `borders`: the row a piece begins in the middle of.
-pub const BORDER_HEAD: usize = 0;
-/// The row that begins in a piece and goes on behind it.
-pub const BORDER_TAIL: usize = 1;
-/// Borders of a piece.
-pub const BORDERS: usize = 2;
+impl WorkspaceLayout {
+    /// The first word of the tails; heads come first.
+    pub fn tails(&self) -> usize {
+        self.bunches * self.sum_words
+    }
+
+    /// The first word of the two borders: what a piece of a matrix has of the row it begins in the middle
+    /// of, and of the row that goes on behind it.
+    pub fn borders(&self) -> usize {
+        2 * self.bunches * self.sum_words
+    }
+
+    /// The first word of the ranges: misplaced ones from the front, left ones from the back.
+    pub fn speculator(&self) -> usize {
+        self.borders() + 2 * self.sum_words
+    }
+
+    /// The first of the rows that heads belong to.
+    pub fn head_rows(&self) -> usize {
+        self.speculator() + 2 * self.capacity
+    }
+
+    /// The first of the counters: misplaced ranges, left ranges, arrivals of stage 2.
+    pub fn counters(&self) -> usize {
+        self.head_rows() + self.bunches + 1
+    }
+
+    /// Words of all of it.
+    pub fn words(&self) -> usize {
+        self.counters() + 3
+    }
+}
 
 parameters! {
     /// Parameters of `segmented_sum` (the paper's Table 1: T, W, S, B).
@@ -38,7 +70,8 @@ parameters! {
         bunch_size: [4, 8, 16, 32, 64],
         /// W: nonzeros of a tile for each of its items: 1 to 32.
         nnz_per_item: [4, 8, 12, 16, 20, 24],
-        /// S: tiles a bunch takes one after another: 1 to 64.
+        /// S: tiles a bunch takes one after another, at most: 1 to 64. Fewer where a matrix has so few tiles
+        /// that the device would not be full.
         tiles_per_bunch: [1, 2, 4, 6, 8, 12],
         /// B: bunches of a work-group.
         bunches_per_group: [1, 2, 4, 5, 8, 16],
@@ -60,7 +93,7 @@ impl SegmentedSum {
         SegmentedSum {
             bunch_size,
             nnz_per_item: if value_type.accumulator() == ValueType::F64 { 8 } else { 16 },
-            tiles_per_bunch: 4,
+            tiles_per_bunch: 6,
             bunches_per_group: 4,
         }
     }
@@ -109,11 +142,12 @@ impl SegmentedSum {
             );
             return refuse("bunches_per_group", self.bunches_per_group, rule);
         }
-        // Products with a place between items, leads, three words an item, and a few a bunch.
+        // Products with a place between items, leads, and four words an item; two words a tile, and one for
+        // each of its items.
         let items = self.group_size() as u64;
         let sums = items * (u64::from(self.nnz_per_item) + 2) + u64::from(self.bunches_per_group);
-        let words = 3 * items
-            + u64::from(self.bunches_per_group) * (u64::from(self.tiles_per_bunch) + 3);
+        let tiles = u64::from(self.bunches_per_group) * u64::from(self.tiles_per_bunch);
+        let words = 4 * items + tiles * (u64::from(self.bunch_size) + 2);
         // As sums of f32, two of which a sum of f64 has room for.
         let words_as_sums = words / (value_type.accumulator().size_bytes() as u64 / 4) + 1;
         device.check_local_sums(
@@ -151,18 +185,14 @@ arguments! {
         alpha: Scalar<M>,
         /// Scales y; with 0, y is not read.
         beta: Scalar<M>,
-        /// Elements of `speculator`.
+        /// Tiles a bunch takes: the parameter of that name, or fewer.
+        tiles_per_bunch: u32,
+        /// Bunches that take them.
+        bunches: u32,
+        /// Ranges of rows that there is room for.
         capacity: u32,
-        /// A bunch's part of the row it begins in the middle of: one accumulator a bunch.
-        heads: Array<M>,
-        /// Its part of the row that begins there and goes on: one accumulator a bunch.
-        tails: Array<M>,
-        /// Ranges of rows for stage 2: misplaced ones from the front, left ones from the back.
-        speculator: Array<M>,
-        /// The row of each head or [`NO_ROW`], and the row that goes on behind the last bunch: bunches + 1.
-        head_rows: Array<M>,
-        /// [`COUNTERS`] numbers, 0 before stage 1 and after stage 2.
-        counters: Array<M>,
+        /// What is left for stage 2, as [`WorkspaceLayout`] says.
+        scratch: Array<M>,
     }
 }
 
@@ -185,22 +215,12 @@ arguments! {
         alpha: Scalar<M>,
         /// Scales y; with 0, y is not read.
         beta: Scalar<M>,
-        /// Elements of `speculator`.
+        /// Ranges of rows that there is room for.
         capacity: u32,
         /// 0, which the compiler must not know: it ties the order of atomics to data.
         zero: u32,
-        /// As stage 1 left them.
-        heads: Array<M>,
-        /// As stage 1 left them.
-        tails: Array<M>,
-        /// [`BORDERS`] accumulators: what a piece has of rows that cross its borders.
-        borders: Array<M>,
-        /// As stage 1 left it.
-        speculator: Array<M>,
-        /// As stage 1 left them.
-        head_rows: Array<M>,
-        /// As stage 1 left them; 0 afterwards.
-        counters: Array<M>,
+        /// As stage 1 left it; counters are 0 afterwards.
+        scratch: Array<M>,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use cl_kernels::{ArgumentSink, Array, KernelArguments, Scalar};
 
-use crate::raw::{Kernel, Memory};
+use crate::raw::{Kernel, Memory, SvmAllocation};
 use crate::{Event, Queue, Result};
 
 /// How many items a launch has.
@@ -34,9 +34,7 @@ pub(crate) unsafe fn launch<'a, A: KernelArguments<&'a Memory>>(
     if size.groups == 0 {
         return queue.handle().marker(&wait);
     }
-    let mut setter = Setter { kernel, next: 0, shared: Vec::new() };
-    arguments.visit(&mut setter)?;
-    let shared = setter.shared;
+    let shared = set_arguments(kernel, arguments)?;
     // SAFETY: all arguments were just set; the rest is the caller's promise.
     let event = unsafe { kernel.enqueue(queue.handle(), size.groups, size.group_size, &wait)? };
     for allocation in shared {
@@ -45,11 +43,43 @@ pub(crate) unsafe fn launch<'a, A: KernelArguments<&'a Memory>>(
     Ok(event)
 }
 
+/// As [`launch`], for the first of two launches in an in-order queue: no event is made for it.
+///
+/// # Safety
+/// As there; and the second launch takes the same memory and is waited for in its stead.
+#[expect(
+    unsafe_code,
+    reason = "what a kernel does with its memory is the launching algorithm's promise"
+)]
+pub(crate) unsafe fn launch_unobserved<'a, A: KernelArguments<&'a Memory>>(
+    queue: &Queue,
+    kernel: &mut Kernel,
+    arguments: &A,
+    size: Size,
+) -> Result<()> {
+    if size.groups == 0 {
+        return Ok(());
+    }
+    set_arguments(kernel, arguments)?;
+    // SAFETY: all arguments were just set; the rest is the caller's promise.
+    unsafe { kernel.enqueue_unobserved(queue.handle(), size.groups, size.group_size) }
+}
+
+/// Sets all arguments; the shared virtual memory among them.
+fn set_arguments<'a, A: KernelArguments<&'a Memory>>(
+    kernel: &mut Kernel,
+    arguments: &A,
+) -> Result<Vec<&'a SvmAllocation>> {
+    let mut setter = Setter { kernel, next: 0, shared: Vec::new() };
+    arguments.visit(&mut setter)?;
+    Ok(setter.shared)
+}
+
 /// Sets arguments one after another, in the order the kernel's struct declares them.
 struct Setter<'k, 'a> {
     kernel: &'k mut Kernel,
     next: u32,
-    shared: Vec<&'a crate::raw::SvmAllocation>,
+    shared: Vec<&'a SvmAllocation>,
 }
 
 impl Setter<'_, '_> {

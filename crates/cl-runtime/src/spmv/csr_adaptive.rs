@@ -8,7 +8,8 @@ use csr_core::plan::csr_adaptive::{LengthBreak, RowBlockRules, StreamReduction};
 
 use super::workspace::OwnerId;
 use super::{
-    DeviceRowBlocks, Operands, Specialisation, Spmv, Variant, Workspace, check_value_type,
+    DeviceRowBlocks, Operands, Specialisation, Spmv, Variant, Workspace, accumulator_words,
+    check_value_type,
 };
 use crate::launch::{Size, launch};
 use crate::{Context, Error, Event, Program, Queue, Result};
@@ -127,9 +128,7 @@ impl CsrAdaptive {
 
     /// 32-bit words of the workspace: a counter and an accumulator a block, where rows are cut.
     fn scratch_words(&self) -> usize {
-        let key = self.key();
-        let compensated = if key.accumulate == Accumulate::Compensated { 2 } else { 1 };
-        let accumulator_words = key.value_type.accumulator().size_bytes() / 4 * compensated;
+        let accumulator_words = accumulator_words(self.key());
         if self.row_blocks.cut_rows() > 0 { self.blocks() * (1 + accumulator_words) } else { 0 }
     }
 }

@@ -118,6 +118,12 @@ pub trait Spmv: Debug + Send + Sync {
     ) -> Result<Event>;
 }
 
+/// 32-bit words of a kernel's accumulator.
+fn accumulator_words(key: &KernelKey) -> usize {
+    let parts = if key.accumulate == Accumulate::Compensated { 2 } else { 1 };
+    key.value_type.accumulator().size_bytes() / 4 * parts
+}
+
 /// Refuses value types the device has no arithmetic for.
 pub(crate) fn check_value_type(context: &Context, value_type: ValueType) -> Result<()> {
     let traits = context.device().traits();

@@ -1,18 +1,19 @@
 //! Binds and launches `segmented_sum`: stage 1 on the device, stage 2 there too or on the CPU.
 
-mod scratch;
-
 use std::sync::Arc;
 
-use cl_kernels::segmented_sum::{self, Arguments, Stage2Arguments};
+use cl_kernels::segmented_sum::{self, Arguments, Stage2Arguments, WorkspaceLayout};
 use cl_kernels::{Algorithm, KernelKey};
 
 use super::workspace::{OwnerId, Parts};
-use super::{Operands, Specialisation, Spmv, Variant, Workspace, check_value_type};
-use crate::launch::{Size, launch};
-use crate::{Context, Event, Program, Queue, Result};
+use super::{
+    Operands, Specialisation, Spmv, Variant, Workspace, accumulator_words, check_value_type,
+};
+use crate::launch::{Size, launch, launch_unobserved};
+use crate::{Context, Error, Event, Program, Queue, Result};
 
-use scratch::{Scratch, Sizes};
+/// Groups of a compute unit that keep it busy.
+const BUSY_GROUPS: usize = 4;
 
 /// `segmented_sum`, ready to launch; it has no plan.
 #[derive(Debug)]
@@ -22,7 +23,9 @@ pub struct SegmentedSum {
     parameters: segmented_sum::SegmentedSum,
     variant: Variant,
     nnz: usize,
-    sizes: Sizes,
+    tiles: u32,
+    tiles_per_bunch: u32,
+    layout: WorkspaceLayout,
     stage2_groups: usize,
 }
 
@@ -43,37 +46,57 @@ impl SegmentedSum {
         let traits = context.device().traits();
         parameters.check(traits, specialisation.value_type, specialisation.accumulate)?;
         let program = context.program(&specialisation.key(segmented_sum::SOURCE, &parameters))?;
-        let sizes = Sizes::new(rows, nnz, &parameters, program.key())?;
+        // One at least, which finds the rows of a matrix without nonzeros.
+        let tiles = nnz.div_ceil(parameters.tile()).max(1);
+        let compute_units = traits.compute_units.max(1) as usize;
+        // Of each bunch's tiles but the first, the loads are under way early; but the device should be full.
+        let full = BUSY_GROUPS * compute_units * parameters.bunches_per_group as usize;
+        let tiles_per_bunch = (tiles / full).clamp(1, parameters.tiles_per_bunch as usize);
+        // A range a dirty tile, those that long ones are cut into, and the rows before the first nonzero.
+        let capacity = tiles + 1 + rows.div_ceil(segmented_sum::PIECE_ROWS);
+        if u32::try_from(capacity).is_err() {
+            return Err(Error::Range {
+                what: "the tiles of segmented_sum".to_owned(),
+                value: tiles as u64,
+                rule: format!("there are {} at most, and larger tiles make fewer", u32::MAX),
+            });
+        }
+        let bunches = tiles.div_ceil(tiles_per_bunch);
+        let layout =
+            WorkspaceLayout { bunches, capacity, sum_words: accumulator_words(program.key()) };
         // Enough for a bunch an item; and for dirty tiles, of which nobody knows how many there will be, as
         // many as keep the device busy.
-        let for_bunches = (sizes.bunches as usize + 1).div_ceil(parameters.group_size());
-        let busy = 8 * traits.compute_units.max(1) as usize;
+        let for_bunches = (bunches + 1).div_ceil(parameters.group_size());
         Ok(SegmentedSum {
             owner: OwnerId::new(),
             program,
             parameters,
             variant: variant.or_usual(Algorithm::SegmentedSum),
             nnz,
-            sizes,
-            stage2_groups: for_bunches.max(busy.min(sizes.tiles as usize / 8)),
+            tiles: tiles as u32,
+            tiles_per_bunch: tiles_per_bunch as u32,
+            layout,
+            stage2_groups: for_bunches.max((BUSY_GROUPS * compute_units).min(tiles / 8)),
         })
     }
 
+    /// Without an event where it is `is_unobserved`: only where nothing is waited for.
+    ///
     /// # Safety
-    /// As [`Spmv::launch`].
+    /// As [`Spmv::launch`]; and unobserved, that stage 2 follows in an in-order queue.
     #[expect(unsafe_code, reason = "operands are trusted")]
     unsafe fn stage1(
         &self,
         queue: &Queue,
         parts: &mut Parts<'_>,
         operands: &Operands<'_>,
-    ) -> Result<Event> {
-        let scratch = Scratch::new(parts.scratch, self.sizes);
+        is_unobserved: bool,
+    ) -> Result<Option<Event>> {
         let arguments = Arguments {
             rows: operands.rows as u32,
             nnz: self.nnz as u64,
             first_tile: 0,
-            tiles: self.sizes.tiles,
+            tiles: self.tiles,
             offsets: operands.offsets,
             columns: operands.columns,
             values: operands.values,
@@ -81,20 +104,24 @@ impl SegmentedSum {
             y: operands.y,
             alpha: operands.alpha,
             beta: operands.beta,
-            capacity: self.sizes.capacity,
-            heads: scratch.heads(),
-            tails: scratch.tails(),
-            speculator: scratch.speculator(),
-            head_rows: scratch.head_rows(),
-            counters: scratch.counters(),
+            tiles_per_bunch: self.tiles_per_bunch,
+            bunches: self.layout.bunches as u32,
+            capacity: self.layout.capacity as u32,
+            scratch: parts.scratch.argument(),
         };
         let size = Size {
-            groups: self.sizes.bunches.div_ceil(self.parameters.bunches_per_group) as usize,
+            groups: self.layout.bunches.div_ceil(self.parameters.bunches_per_group as usize),
             group_size: self.parameters.group_size(),
         };
         // SAFETY: the caller's promise about the operands; the workspace is as large as `sizes`, which
         // hold for the pattern.
-        unsafe { launch(queue, &mut parts.kernels[0], &arguments, size, &parts.wait) }
+        unsafe {
+            if is_unobserved {
+                launch_unobserved(queue, &mut parts.kernels[0], &arguments, size)?;
+                return Ok(None);
+            }
+            launch(queue, &mut parts.kernels[0], &arguments, size, &parts.wait).map(Some)
+        }
     }
 
     /// # Safety
@@ -107,9 +134,8 @@ impl SegmentedSum {
         operands: &Operands<'_>,
         wait: &[Event],
     ) -> Result<Event> {
-        let scratch = Scratch::new(parts.scratch, self.sizes);
         let arguments = Stage2Arguments {
-            bunches: self.sizes.bunches,
+            bunches: self.layout.bunches as u32,
             offsets: operands.offsets,
             columns: operands.columns,
             values: operands.values,
@@ -117,14 +143,9 @@ impl SegmentedSum {
             y: operands.y,
             alpha: operands.alpha,
             beta: operands.beta,
-            capacity: self.sizes.capacity,
+            capacity: self.layout.capacity as u32,
             zero: 0,
-            heads: scratch.heads(),
-            tails: scratch.tails(),
-            borders: scratch.borders(),
-            speculator: scratch.speculator(),
-            head_rows: scratch.head_rows(),
-            counters: scratch.counters(),
+            scratch: parts.scratch.argument(),
         };
         let size =
             Size { groups: self.stage2_groups, group_size: self.parameters.group_size() };
@@ -152,7 +173,7 @@ impl Spmv for SegmentedSum {
     }
 
     fn workspace_bytes(&self) -> usize {
-        self.sizes.words() * 4
+        self.layout.words() * 4
     }
 
     fn is_repeatable(&self) -> bool {
@@ -162,7 +183,7 @@ impl Spmv for SegmentedSum {
     fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
         let names = ["segmented_sum", "segmented_sum_stage2"];
         let kernels = names.map(|name| self.program.kernel(name)).into_iter().collect::<Result<_>>()?;
-        Workspace::new_blocking(queue, self.owner, kernels, self.sizes.words())
+        Workspace::new_blocking(queue, self.owner, kernels, self.layout.words())
     }
 
     unsafe fn launch(
@@ -173,18 +194,17 @@ impl Spmv for SegmentedSum {
         wait: &[Event],
     ) -> Result<Event> {
         workspace.run(self.owner, queue, wait, |mut parts| {
-            // SAFETY: the caller's promise.
-            let stage1 = unsafe { self.stage1(queue, &mut parts, operands)? };
             // A stage 1 that never ran, since what it waits for ended in error, must take stage 2 with it;
             // otherwise the order of the queue is enough, and costs less than an event.
-            let follows = queue.is_in_order() && parts.wait.is_empty();
-            let after = if follows { &[][..] } else { std::slice::from_ref(&stage1) };
+            let is_alone = queue.is_in_order() && parts.wait.is_empty();
+            // SAFETY: the caller's promise; stage 2 takes the same memory.
+            let stage1 = unsafe { self.stage1(queue, &mut parts, operands, is_alone)? };
             // SAFETY: the caller's promise.
-            let stage2 = unsafe { self.stage2(queue, &mut parts, operands, after) };
+            let stage2 = unsafe { self.stage2(queue, &mut parts, operands, stage1.as_slice()) };
             if stage2.is_err() {
                 // Stage 1 has counted what nobody will look at.
-                let _ = stage1.wait();
                 *parts.is_torn = true;
+                let _ = queue.finish_blocking();
             }
             stage2
         })
