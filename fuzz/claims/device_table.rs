@@ -113,6 +113,7 @@ fn named_by(entry: &DeviceEntry) -> DeviceTraits {
         has_int64_atomics: true,
         has_sub_groups: false,
         keeps_f32_subnormals: true,
+        has_host_memory: false,
         svm: SvmSupport::default(),
     }
 }

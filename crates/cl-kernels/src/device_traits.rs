@@ -91,8 +91,44 @@ pub struct DeviceTraits {
     pub has_sub_groups: bool,
     /// Whether f32 subnormals are kept.
     pub keeps_f32_subnormals: bool,
+    /// Whether host and device share one memory.
+    pub has_host_memory: bool,
     /// Levels of shared virtual memory.
     pub svm: SvmSupport,
+}
+
+/// How the CPU reaches arrays on a device after a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostAccess {
+    /// At their own address: any memory of the process is shared.
+    FineGrainedSystem,
+    /// At their own address, in shared virtual memory.
+    FineGrainedBuffer,
+    /// At their own address, between map and unmap.
+    CoarseGrained,
+    /// Buffers are mapped, and nothing is copied.
+    MappedBuffers,
+    /// Buffers are mapped, and copied on the way there and back.
+    Copies,
+}
+
+impl HostAccess {
+    /// Whether the CPU reaches the device's arrays where they lie.
+    pub fn is_shared(self) -> bool {
+        self != HostAccess::Copies
+    }
+}
+
+impl std::fmt::Display for HostAccess {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            HostAccess::FineGrainedSystem => "shared, fine-grained (system)",
+            HostAccess::FineGrainedBuffer => "shared, fine-grained (buffers)",
+            HostAccess::CoarseGrained => "shared, coarse-grained",
+            HostAccess::MappedBuffers => "shared, by mapping buffers",
+            HostAccess::Copies => "by copies: the CPU has no share of the device's memory",
+        })
+    }
 }
 
 impl DeviceTraits {
@@ -100,6 +136,18 @@ impl DeviceTraits {
     pub fn table_name(&self) -> &str {
         let name = self.board_name.as_deref().unwrap_or(&self.name);
         name.split(':').next().unwrap_or(name).trim()
+    }
+
+    /// How the CPU reaches the device's arrays. Shared virtual memory alone says little: a card on a bus has it
+    /// too, and copies.
+    pub fn host_access(&self) -> HostAccess {
+        match (&self.svm, self.has_host_memory) {
+            (_, false) => HostAccess::Copies,
+            (svm, _) if svm.fine_grain_system => HostAccess::FineGrainedSystem,
+            (svm, _) if svm.fine_grain_buffer => HostAccess::FineGrainedBuffer,
+            (svm, _) if svm.coarse_grain_buffer => HostAccess::CoarseGrained,
+            _ => HostAccess::MappedBuffers,
+        }
     }
 
     /// Refuses local arrays that hold more sums than the device has local memory for.

@@ -29,7 +29,7 @@ pub mod segmented_sum;
 pub use algorithm::Algorithm;
 pub use arguments::{Argument, ArgumentKind, ArgumentSink, Array, KernelArguments, Scalar};
 pub use device_table::{DeviceEntry, DeviceTable, TableMatch};
-pub use device_traits::{DeviceTraits, DeviceType, SvmSupport};
+pub use device_traits::{DeviceTraits, DeviceType, HostAccess, SvmSupport};
 pub use key::{Accumulate, KernelKey};
 pub use parameters::{ParameterError, ParameterSpace, Parameters};
 pub use select::{Choice, MatrixShape, select};

@@ -132,7 +132,11 @@ impl SegmentedSum {
             return refuse("nnz_per_item", self.nnz_per_item, rule);
         }
         if !(1..=64).contains(&self.tiles_per_bunch) {
-            return refuse("tiles_per_bunch", self.tiles_per_bunch, "it must be 1 to 64".to_owned());
+            return refuse(
+                "tiles_per_bunch",
+                self.tiles_per_bunch,
+                "it must be 1 to 64".to_owned(),
+            );
         }
         let most = device.max_group_size / u64::from(self.bunch_size);
         if !(1..=most).contains(&u64::from(self.bunches_per_group)) {

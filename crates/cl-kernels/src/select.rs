@@ -74,6 +74,7 @@ pub(crate) mod tests {
             has_int64_atomics: true,
             has_sub_groups: false,
             keeps_f32_subnormals: true,
+            has_host_memory: false,
             svm: crate::SvmSupport::default(),
         }
     }

@@ -146,6 +146,7 @@ fn is_named(device: &Device, text: &str) -> bool {
 
 fn query(id: DeviceId) -> Result<DeviceTraits> {
     const BOARD_NAME_AMD: u32 = 0x4038;
+    const HOST_UNIFIED_MEMORY: u32 = 0x1035;
     const COMPUTE_CAPABILITY_MAJOR_NV: u32 = 0x4000;
     const COMPUTE_CAPABILITY_MINOR_NV: u32 = 0x4001;
 
@@ -195,6 +196,8 @@ fn query(id: DeviceId) -> Result<DeviceTraits> {
         has_int64_atomics: has("cl_khr_int64_base_atomics"),
         has_sub_groups: has("cl_khr_subgroups") || has("cl_intel_subgroups"),
         keeps_f32_subnormals: f32_config & cl::CL_FP_DENORM != 0,
+        // Deprecated since 2.0, and answered by all the same.
+        has_host_memory: number(HOST_UNIFIED_MEMORY) != 0,
         svm: SvmSupport {
             coarse_grain_buffer: svm & cl::CL_DEVICE_SVM_COARSE_GRAIN_BUFFER != 0,
             fine_grain_buffer: svm & cl::CL_DEVICE_SVM_FINE_GRAIN_BUFFER != 0,

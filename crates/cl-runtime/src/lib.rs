@@ -10,6 +10,7 @@ mod array;
 mod context;
 mod device;
 mod error;
+mod host_view;
 mod launch;
 mod longest_row;
 mod matrix;
@@ -24,6 +25,7 @@ pub use array::DeviceArray;
 pub use context::Context;
 pub use device::{Device, devices, find_device, find_devices};
 pub use error::{Error, Result};
+pub use host_view::{HostView, HostViewMut};
 pub use matrix::Matrix;
 pub use program::{BinaryCache, Program};
 #[cfg(feature = "fault-injection")]

@@ -15,6 +15,7 @@ pub mod io;
 mod memory;
 mod offset;
 mod product;
+pub mod segmented_sum;
 mod statistics;
 mod value;
 

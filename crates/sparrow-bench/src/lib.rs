@@ -18,7 +18,7 @@ pub use json::json_lines;
 pub use measure::{
     Budget, MeasureError, Origin, Samples, Subject, host_rates, measure_on_device, measure_on_host,
 };
-pub use record::{Record, SCHEMA};
+pub use record::{Hetero, Record, SCHEMA};
 pub use report::{ReportError, html};
 pub use table::table;
 

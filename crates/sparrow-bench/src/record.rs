@@ -81,4 +81,28 @@ pub struct Record {
     pub verified: bool,
     /// The largest error as a multiple of its row's bound; `None` where NaN or infinity is wrong.
     pub error_in_tolerance: Option<f64>,
+    /// What `bench --hetero` adds.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub hetero: Option<Hetero>,
+}
+
+/// What a product on a chip with two kinds of cores adds to its record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hetero {
+    /// The devices that compute: the first, and its partner where there is one.
+    pub devices: Vec<String>,
+    /// The partner's part of the nonzeros: 0 where one device computes alone.
+    pub share: f64,
+    /// Median microseconds of stage 1, all work on the device; where two devices compute, of the slower.
+    pub stage1_us: Option<f64>,
+    /// Median microseconds of stage 2: what comes after, on the device or the CPU.
+    pub stage2_us: Option<f64>,
+    /// Tiles with empty rows, of all tiles.
+    pub dirty_tile_share: Option<f64>,
+    /// Bytes of arrays that the CPU reached where they lie, in one product.
+    pub svm_bytes: u64,
+    /// Bytes that were copied between the devices in one product.
+    pub copied_bytes: u64,
+    /// Median microseconds of the fastest single device on this matrix.
+    pub single_us: Option<f64>,
 }

@@ -41,6 +41,7 @@ pub(crate) fn sample(matrix: &str, algorithm: &str) -> Record {
         repeatable: true,
         verified: true,
         error_in_tolerance: Some(0.0625),
+        hetero: None,
     }
 }
 

@@ -117,7 +117,8 @@ pub(crate) struct Spmv {
 pub(crate) struct Bench {
     /// .mtx or .mtx.gz files, or classes; without any, the quick suite
     pub(crate) matrices: Vec<String>,
-    /// A suite of classes: quick (12 under 3 million nonzeros), papers, full
+    /// A suite of classes: quick (12 under 3 million nonzeros), hetero (the 20 of the speculative
+    /// segmented sum), papers, full
     #[arg(long)]
     pub(crate) suite: Option<Suite>,
     /// Names with commas, `all`, or `auto` (chosen for matrix and device)

@@ -65,14 +65,14 @@ mod plan;
 mod tables;
 
 pub use cl_kernels::{
-    Accumulate, Algorithm, Choice, DeviceTable, DeviceTraits, DeviceType, KernelKey, MatrixShape,
-    select,
+    Accumulate, Algorithm, Choice, DeviceTable, DeviceTraits, DeviceType, HostAccess, KernelKey,
+    MatrixShape, select,
 };
 pub use cl_runtime::Error as RuntimeError;
-pub use cl_runtime::spmv::{Variant, Workspace};
+pub use cl_runtime::spmv::{Stages, Variant, Workspace};
 pub use cl_runtime::{
-    BinaryCache, Context, Device, DeviceArray, Event, Matrix, Queue, Rates, devices, find_device,
-    find_devices,
+    BinaryCache, Context, Device, DeviceArray, Event, HostView, HostViewMut, Matrix, Queue, Rates,
+    devices, find_device, find_devices,
 };
 pub use csr_core::{Coo, Csr, CsrView, Offset, OffsetType, PatternView, Value, ValueType};
 pub use error::{Error, Result};

@@ -162,6 +162,7 @@ mod tests {
             has_int64_atomics: true,
             has_sub_groups: false,
             keeps_f32_subnormals: false,
+            has_host_memory: false,
             svm: cl_kernels::SvmSupport::default(),
         }
     }

@@ -6,7 +6,8 @@ use sparrow_bench::selftest::Configuration;
 /// Every algorithm and variant that runs on any device.
 pub fn implementations() -> Vec<(Algorithm, Variant)> {
     let all = Configuration::all().into_iter().filter(|configuration| {
-        !configuration.parameters.is_empty() && configuration.variant != Variant::Spin
+        !configuration.parameters.is_empty()
+            && configuration.variant != Variant::Spin
             && !configuration.variant.blocks()
     });
     all.map(|configuration| (configuration.algorithm, configuration.variant)).collect()

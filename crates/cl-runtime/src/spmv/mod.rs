@@ -9,6 +9,7 @@ mod variant;
 mod workspace;
 
 use std::fmt::Debug;
+use std::time::{Duration, Instant};
 
 use cl_kernels::{Accumulate, Algorithm, Array, KernelKey, Parameters, Scalar};
 use csr_core::{OffsetType, ValueType};
@@ -57,6 +58,8 @@ impl Specialisation {
 pub struct Operands<'a> {
     /// Rows of A.
     pub rows: usize,
+    /// Columns of A.
+    pub cols: usize,
     /// Row offsets: rows + 1.
     pub offsets: Array<&'a Memory>,
     /// Column indices: nnz.
@@ -116,6 +119,45 @@ pub trait Spmv: Debug + Send + Sync {
         operands: &Operands<'_>,
         wait: &[Event],
     ) -> Result<Event>;
+
+    /// Makes the product and returns when y is there, with the time each stage took.
+    ///
+    /// # Safety
+    /// As [`Spmv::launch`]; and nothing that was enqueued elsewhere touches the operands meanwhile.
+    ///
+    /// # Errors
+    /// As [`Spmv::launch`], or a launch that ended in error.
+    #[expect(unsafe_code, reason = "operands are trusted")]
+    unsafe fn launch_blocking(
+        &self,
+        queue: &Queue,
+        workspace: &mut Workspace,
+        operands: &Operands<'_>,
+        wait: &[Event],
+    ) -> Result<Stages> {
+        let start = Instant::now();
+        // SAFETY: the caller's promise.
+        unsafe { self.launch(queue, workspace, operands, wait)? }.wait()?;
+        Ok(Stages { stage1: start.elapsed(), ..Stages::default() })
+    }
+}
+
+/// What a blocking product did; only `segmented_sum` has a second stage.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stages {
+    /// Time until the device had done its part.
+    pub stage1: Duration,
+    /// Time until rows were together and in their places.
+    pub stage2: Duration,
+    /// Tiles of nonzeros.
+    pub tiles: usize,
+    /// Of those, tiles with empty rows whose sums had to be moved; with `beta` other than 0, ranges of rows
+    /// that had to be computed again.
+    pub dirty_tiles: usize,
+    /// Bytes of arrays that the CPU reached where they lie.
+    pub shared_bytes: usize,
+    /// Bytes of arrays that were mapped for the CPU where memory is not shared: they were copied.
+    pub copied_bytes: usize,
 }
 
 /// 32-bit words of a kernel's accumulator.

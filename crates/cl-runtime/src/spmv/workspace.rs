@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::raw::Kernel;
 use crate::{DeviceArray, Error, Event, Queue, Result};
 
-use cl_kernels::DeviceType;
+use cl_kernels::{DeviceType, HostAccess};
 
 /// Ties a workspace to the algorithm object it was made by: counters of one plan say nothing to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,12 +42,46 @@ impl Workspace {
         words: usize,
     ) -> Result<Self> {
         let scratch = zeroed_blocking(queue, words)?;
-        Ok(Workspace { owner, kernels, scratch, in_flight: InFlight::default(), is_torn: false })
+        Ok(Self::with_scratch(owner, kernels, scratch))
+    }
+
+    /// As [`Workspace::new_blocking`], in memory that the CPU reaches where it lies, if there is such.
+    pub(crate) fn new_shared_blocking(
+        queue: &Queue,
+        owner: OwnerId,
+        kernels: Vec<Kernel>,
+        words: usize,
+    ) -> Result<Self> {
+        let svm = [
+            HostAccess::FineGrainedSystem,
+            HostAccess::FineGrainedBuffer,
+            HostAccess::CoarseGrained,
+        ];
+        if !svm.contains(&queue.context().device().traits().host_access()) {
+            return Self::new_blocking(queue, owner, kernels, words);
+        }
+        let mut scratch = DeviceArray::allocate_svm(queue.context(), words)?;
+        scratch.write_blocking(queue, &vec![0; words])?;
+        Ok(Self::with_scratch(owner, kernels, scratch))
+    }
+
+    fn with_scratch(owner: OwnerId, kernels: Vec<Kernel>, scratch: DeviceArray<u32>) -> Self {
+        let in_flight = InFlight::default();
+        Workspace { owner, kernels, scratch, in_flight, is_torn: false }
     }
 
     /// Bytes of scratch memory on the device.
     pub fn size_bytes(&self) -> usize {
         self.scratch.size_bytes()
+    }
+
+    pub(crate) fn scratch(&self) -> &DeviceArray<u32> {
+        &self.scratch
+    }
+
+    /// Has the next launch begin with a scratch memory of zeros.
+    pub(crate) fn tear(&mut self) {
+        self.is_torn = true;
     }
 
     /// Runs one launch of `owner`'s kernel after the launches before it, in whatever queues they are.

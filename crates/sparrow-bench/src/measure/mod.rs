@@ -124,6 +124,7 @@ fn untimed_record<V: Value>(origin: &Origin, shape: &Shape, subject: &Subject) -
         repeatable: false,
         verified: false,
         error_in_tolerance: None,
+        hetero: None,
     }
 }
 

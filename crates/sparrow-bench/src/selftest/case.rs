@@ -23,7 +23,7 @@ pub enum Placement {
 pub struct Case {
     /// What runs.
     pub algorithm: Algorithm,
-    /// The steps of CSR-Adaptive.
+    /// The way in which it runs.
     pub variant: Variant,
     /// Hyper-parameters over the table's.
     pub parameters: Vec<(String, u32)>,
@@ -149,7 +149,11 @@ pub fn run<V: Value, O: Offset>(
             (alpha.into(), beta.into())
         };
         let product = Product { alpha, a: &a, x: device_x.array(), beta, y: device_y.array_mut() };
-        plan.launch(queue, &mut workspace, product, &[])?.wait()?;
+        if case.variant.blocks() {
+            plan.launch_blocking(queue, &mut workspace, product, &[])?;
+        } else {
+            plan.launch(queue, &mut workspace, product, &[])?.wait()?;
+        }
     }
 
     let y = device_y.read_blocking(queue)?;

@@ -5,7 +5,7 @@ mod options;
 
 use cl_kernels::{Algorithm, Choice, KernelKey, Scalar, select};
 use cl_runtime::raw::Memory;
-use cl_runtime::spmv::{Operands, Spmv, Workspace};
+use cl_runtime::spmv::{Operands, Spmv, Stages, Workspace};
 use cl_runtime::{Context, DeviceArray, Event, Matrix, Queue, TransposedMatrix};
 use csr_core::{Offset, PatternView, Value, ValueType};
 
@@ -167,11 +167,48 @@ impl<V: Value, O: Offset> Plan<V, O> {
         product: Product<'_, V, O>,
         wait: &[Event],
     ) -> Result<Event> {
+        let operands = self.operands(queue, &product)?;
+        // SAFETY: `operands` has checked that the matrix shares the plan's pattern, that x and y are as long
+        // as it demands, and that all of it lives in the queue's context.
+        #[expect(unsafe_code, reason = "the checks are what the launch demands")]
+        let event = unsafe { self.spmv.launch(queue, workspace, &operands, wait)? };
+        Ok(event)
+    }
+
+    /// Computes y = alpha A x + beta y after the events in `wait`, and returns when it is there, with the time
+    /// each stage took. The one way for [`Variant::Cpu`](crate::Variant::Cpu), whose second stage is the CPU's.
+    ///
+    /// Operands in shared virtual memory, or mapped buffers of a device that shares the host's memory, are
+    /// reached where they lie; elsewhere they are copied (`copied_bytes`). Nothing else that was enqueued may
+    /// touch them meanwhile.
+    ///
+    /// # Errors
+    /// As [`Plan::launch`]; or a launch that ended in error, and then y is not what it was.
+    pub fn launch_blocking(
+        &self,
+        queue: &Queue,
+        workspace: &mut Workspace,
+        product: Product<'_, V, O>,
+        wait: &[Event],
+    ) -> Result<Stages> {
+        let operands = self.operands(queue, &product)?;
+        // SAFETY: as for `launch`.
+        #[expect(unsafe_code, reason = "the checks are what the launch demands")]
+        let stages = unsafe { self.spmv.launch_blocking(queue, workspace, &operands, wait)? };
+        Ok(stages)
+    }
+
+    /// The operands as a launch takes them, once they were checked against the plan.
+    fn operands<'a>(
+        &'a self,
+        queue: &Queue,
+        product: &'a Product<'_, V, O>,
+    ) -> Result<Operands<'a>> {
         let Product { alpha, a, x, beta, y } = product;
         self.check_pattern(a)?;
         check_context(queue, a.context(), "matrix")?;
         let a = match &self.transposed {
-            None => a,
+            None => *a,
             Some(transposed) if transposed.values_id() == a.values_id() => transposed.matrix(),
             Some(_) => {
                 let text = "the matrix's values have changed since the plan's transposed copy was made; \
@@ -187,21 +224,17 @@ impl<V: Value, O: Offset> Plan<V, O> {
         check_length("y", y.len(), rows, a.rows())?;
         self.context.check_array("x", x)?;
         self.context.check_array("y", y)?;
-        let operands = Operands {
+        Ok(Operands {
             rows: a.rows(),
+            cols: a.cols(),
             offsets: a.offsets().argument(),
             columns: a.columns().argument(),
             values: a.values().argument(),
             x: x.argument(),
             y: y.argument(),
-            alpha: self.coefficient("alpha", &alpha)?,
-            beta: self.coefficient("beta", &beta)?,
-        };
-        // SAFETY: the matrix shares the plan's pattern, x and y are as long as it demands, and all of
-        // it lives in the queue's context.
-        #[expect(unsafe_code, reason = "the checks above are what the launch demands")]
-        let event = unsafe { self.spmv.launch(queue, workspace, &operands, wait)? };
-        Ok(event)
+            alpha: self.coefficient("alpha", alpha)?,
+            beta: self.coefficient("beta", beta)?,
+        })
     }
 
     fn coefficient<'a>(

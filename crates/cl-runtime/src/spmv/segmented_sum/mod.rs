@@ -1,16 +1,21 @@
 //! Binds and launches `segmented_sum`: stage 1 on the device, stage 2 there too or on the CPU.
 
+mod stage2;
+
 use std::sync::Arc;
+use std::time::Instant;
 
 use cl_kernels::segmented_sum::{self, Arguments, Stage2Arguments, WorkspaceLayout};
 use cl_kernels::{Algorithm, KernelKey};
 
 use super::workspace::{OwnerId, Parts};
 use super::{
-    Operands, Specialisation, Spmv, Variant, Workspace, accumulator_words, check_value_type,
+    Operands, Specialisation, Spmv, Stages, Variant, Workspace, accumulator_words, check_value_type,
 };
 use crate::launch::{Size, launch, launch_unobserved};
 use crate::{Context, Error, Event, Program, Queue, Result};
+
+use stage2::Stage2;
 
 /// Groups of a compute unit that keep it busy.
 const BUSY_GROUPS: usize = 4;
@@ -147,8 +152,7 @@ impl SegmentedSum {
             zero: 0,
             scratch: parts.scratch.argument(),
         };
-        let size =
-            Size { groups: self.stage2_groups, group_size: self.parameters.group_size() };
+        let size = Size { groups: self.stage2_groups, group_size: self.parameters.group_size() };
         // SAFETY: as for stage 1.
         unsafe { launch(queue, &mut parts.kernels[1], &arguments, size, wait) }
     }
@@ -182,8 +186,13 @@ impl Spmv for SegmentedSum {
 
     fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
         let names = ["segmented_sum", "segmented_sum_stage2"];
-        let kernels = names.map(|name| self.program.kernel(name)).into_iter().collect::<Result<_>>()?;
-        Workspace::new_blocking(queue, self.owner, kernels, self.layout.words())
+        let kernels =
+            names.map(|name| self.program.kernel(name)).into_iter().collect::<Result<_>>()?;
+        let new_blocking = match self.variant {
+            Variant::Cpu => Workspace::new_shared_blocking,
+            _ => Workspace::new_blocking,
+        };
+        new_blocking(queue, self.owner, kernels, self.layout.words())
     }
 
     unsafe fn launch(
@@ -193,6 +202,10 @@ impl Spmv for SegmentedSum {
         operands: &Operands<'_>,
         wait: &[Event],
     ) -> Result<Event> {
+        if self.variant.blocks() {
+            let text = "stage 2 on the CPU blocks: launch_blocking makes such products";
+            return Err(Error::Mismatch(text.to_owned()));
+        }
         workspace.run(self.owner, queue, wait, |mut parts| {
             // A stage 1 that never ran, since what it waits for ended in error, must take stage 2 with it;
             // otherwise the order of the queue is enough, and costs less than an event.
@@ -208,5 +221,62 @@ impl Spmv for SegmentedSum {
             }
             stage2
         })
+    }
+
+    unsafe fn launch_blocking(
+        &self,
+        queue: &Queue,
+        workspace: &mut Workspace,
+        operands: &Operands<'_>,
+        wait: &[Event],
+    ) -> Result<Stages> {
+        let start = Instant::now();
+        let stage1 = workspace.run(self.owner, queue, wait, |mut parts| {
+            // SAFETY: the caller's promise.
+            let event = unsafe { self.stage1(queue, &mut parts, operands, false)? };
+            event.map_or_else(|| queue.handle().marker(&[]), Ok)
+        })?;
+        stage1.wait()?;
+        let stage1 = start.elapsed();
+        let start = Instant::now();
+        // SAFETY: the caller's promise, and stage 1 has ended.
+        let finished = unsafe { self.finish_blocking(queue, workspace, operands) };
+        if finished.is_err() {
+            workspace.tear();
+        }
+        let found = finished?;
+        let stage2 = start.elapsed();
+        Ok(Stages { stage1, stage2, tiles: self.tiles as usize, ..found })
+    }
+}
+
+impl SegmentedSum {
+    /// Stage 2 on either side.
+    ///
+    /// # Safety
+    /// As [`Spmv::launch_blocking`], after stage 1 of the same operands has ended.
+    #[expect(unsafe_code, reason = "operands are trusted")]
+    unsafe fn finish_blocking(
+        &self,
+        queue: &Queue,
+        workspace: &mut Workspace,
+        operands: &Operands<'_>,
+    ) -> Result<Stages> {
+        if self.variant == Variant::Cpu {
+            let (key, layout, nnz) = (self.program.key(), self.layout, self.nnz);
+            let scratch = workspace.scratch();
+            let stage2 = Stage2 { queue, key, layout, nnz, scratch, operands };
+            // SAFETY: the caller's promise; the workspace is used by this launch alone.
+            return unsafe { stage2.finish_blocking() };
+        }
+        let counters = self.layout.counters();
+        let counted = workspace.scratch().slice(counters..counters + 2)?.read_blocking(queue)?;
+        let stage2 = workspace.run(self.owner, queue, &[], |mut parts| {
+            // SAFETY: the caller's promise.
+            unsafe { self.stage2(queue, &mut parts, operands, &[]) }
+        })?;
+        stage2.wait()?;
+        let dirty_tiles = counted.iter().map(|&count| count as usize).sum();
+        Ok(Stages { dirty_tiles, ..Stages::default() })
     }
 }
