@@ -186,7 +186,7 @@ kernel void segmented_sum(const uint rows,
                           SCALAR_PARAMETER(alpha),
                           SCALAR_PARAMETER(beta),
                           const uint tiles_per_bunch,
-                          const uint bunches,
+                          const uint room,
                           const uint capacity,
                           ARRAY_PARAMETER(uint, scratch))
 {
@@ -198,7 +198,7 @@ kernel void segmented_sum(const uint rows,
     OPEN_SCALAR(alpha);
     OPEN_SCALAR(beta);
     OPEN_ARRAY(uint, scratch);
-    const left_over_t over = left_over(scratch, bunches, capacity);
+    const left_over_t over = left_over(scratch, room, capacity);
     local uint group_tile_rows[MOST_TILES + 1];
     local uint window[2][2];
     local uint flags[2][GROUP_SIZE / 2];
@@ -211,6 +211,7 @@ kernel void segmented_sum(const uint rows,
     local acc_t group_transmitter[BUNCHES_PER_GROUP];
     local uint group_entry[BUNCHES_PER_GROUP];
 
+    const uint bunches = (tiles + tiles_per_bunch - 1) / tiles_per_bunch;
     const uint group_tiles = tiles_per_bunch * BUNCHES_PER_GROUP;
     const uint item = (uint)get_local_id(0) % BUNCH_SIZE;
     const uint in_group = (uint)get_local_id(0) / BUNCH_SIZE;

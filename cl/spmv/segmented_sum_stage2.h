@@ -44,15 +44,16 @@ typedef struct {
     volatile global uint *counters; // MISPLACED, LEFT, ARRIVED
 } left_over_t;
 
-left_over_t left_over(global uint *scratch, const uint bunches, const uint capacity)
+// For `room` bunches: those of the whole matrix, of which a launch may have fewer.
+left_over_t left_over(global uint *scratch, const uint room, const uint capacity)
 {
     left_over_t over;
     over.heads = (global acc_t *)scratch;
-    over.tails = over.heads + bunches;
-    over.borders = over.tails + bunches;
+    over.tails = over.heads + room;
+    over.borders = over.tails + room;
     over.speculator = (global uint2 *)(over.borders + 2);
     over.head_rows = (global uint *)(over.speculator + capacity);
-    over.counters = over.head_rows + bunches + 1;
+    over.counters = over.head_rows + room + 1;
     return over;
 }
 
@@ -77,7 +78,8 @@ void store_chain(const uint at, const uint row, const acc_t sum, global real_t *
 }
 
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-kernel void segmented_sum_stage2(const uint bunches,
+kernel void segmented_sum_stage2(const uint tiles,
+                                 const uint tiles_per_bunch,
                                  ARRAY_PARAMETER(const offset_t, offsets),
                                  ARRAY_PARAMETER(const uint, columns),
                                  ARRAY_PARAMETER(const value_t, values),
@@ -85,6 +87,7 @@ kernel void segmented_sum_stage2(const uint bunches,
                                  ARRAY_PARAMETER(real_t, y),
                                  SCALAR_PARAMETER(alpha),
                                  SCALAR_PARAMETER(beta),
+                                 const uint room,
                                  const uint capacity,
                                  const uint zero,
                                  ARRAY_PARAMETER(uint, scratch))
@@ -97,7 +100,7 @@ kernel void segmented_sum_stage2(const uint bunches,
     OPEN_SCALAR(alpha);
     OPEN_SCALAR(beta);
     OPEN_ARRAY(uint, scratch);
-    const left_over_t over = left_over(scratch, bunches, capacity);
+    const left_over_t over = left_over(scratch, room, capacity);
     local real_t packed[PIECE_ROWS];
     local ulong numbers[GROUP_SIZE];
     local acc_t sums[GROUP_SIZE];
@@ -105,6 +108,7 @@ kernel void segmented_sum_stage2(const uint bunches,
     local uint chains;
     local uint counts[2];
 
+    const uint bunches = (tiles + tiles_per_bunch - 1) / tiles_per_bunch;
     const uint item = (uint)get_local_id(0);
     const uint group = (uint)get_group_id(0);
     const uint groups = (uint)get_num_groups(0);

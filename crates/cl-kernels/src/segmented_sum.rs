@@ -191,8 +191,8 @@ arguments! {
         beta: Scalar<M>,
         /// Tiles a bunch takes: the parameter of that name, or fewer.
         tiles_per_bunch: u32,
-        /// Bunches that take them.
-        bunches: u32,
+        /// Bunches that there is room for.
+        room: u32,
         /// Ranges of rows that there is room for.
         capacity: u32,
         /// What is left for stage 2, as [`WorkspaceLayout`] says.
@@ -203,8 +203,10 @@ arguments! {
 arguments! {
     /// Arguments of the kernel `segmented_sum_stage2`.
     pub struct Stage2Arguments<M> for "segmented_sum_stage2" {
-        /// Bunches of stage 1.
-        bunches: u32,
+        /// Tiles of stage 1.
+        tiles: u32,
+        /// Tiles of a bunch.
+        tiles_per_bunch: u32,
         /// Row offsets: rows + 1.
         offsets: Array<M>,
         /// Column indices: nnz.
@@ -219,6 +221,8 @@ arguments! {
         alpha: Scalar<M>,
         /// Scales y; with 0, y is not read.
         beta: Scalar<M>,
+        /// Bunches that there is room for.
+        room: u32,
         /// Ranges of rows that there is room for.
         capacity: u32,
         /// 0, which the compiler must not know: it ties the order of atomics to data.

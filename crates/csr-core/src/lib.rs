@@ -27,7 +27,7 @@ pub use coo::Coo;
 pub use csr::{Csr, CsrPattern, CsrView, PatternView, Transposed};
 pub use error::{Error, Result};
 pub use offset::{Offset, OffsetType};
-pub use product::{product, random_vector};
+pub use product::{part_of_row, product, product_of_rows, random_vector};
 pub use statistics::RowStatistics;
 pub use value::{Accumulator, Value, ValueType};
 

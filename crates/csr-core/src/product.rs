@@ -23,20 +23,49 @@ pub fn product<V: Value, O: Offset>(
     beta: V::Accum,
     y: &mut [V::Accum],
 ) -> Result<()> {
-    check_length("x", x.len(), a.cols())?;
     check_length("y", y.len(), a.rows())?;
+    product_of_rows(alpha, a, x, beta, 0, y)
+}
+
+/// The same for as many rows from `first_row` on as `y` has.
+///
+/// # Errors
+/// x is not `cols` long, or there are fewer rows.
+pub fn product_of_rows<V: Value, O: Offset>(
+    alpha: V::Accum,
+    a: CsrView<'_, V, O>,
+    x: &[V::Accum],
+    beta: V::Accum,
+    first_row: usize,
+    y: &mut [V::Accum],
+) -> Result<()> {
+    check_length("x", x.len(), a.cols())?;
+    check_length("y", y.len(), y.len().min(a.rows().saturating_sub(first_row)))?;
     let zero = <V::Accum as num_traits::Zero>::zero();
     y.par_chunks_mut(ROWS_PER_TASK).enumerate().for_each(|(task, y)| {
         for (row, y) in y.iter_mut().enumerate() {
-            let (columns, values) = a.row(task * ROWS_PER_TASK + row);
-            let mut sum = zero;
-            for (&column, &value) in columns.iter().zip(values) {
-                sum += value.to_accum() * x[column as usize];
-            }
+            let row = first_row + task * ROWS_PER_TASK + row;
+            let sum = part_of_row(a, x, 0, row);
             *y = if beta == zero { alpha * sum } else { alpha * sum + beta * *y };
         }
     });
     Ok(())
+}
+
+/// The sum of one row's products from its nonzero `skipped` on, in the order they are stored; x is `cols`
+/// long.
+pub fn part_of_row<V: Value, O: Offset>(
+    a: CsrView<'_, V, O>,
+    x: &[V::Accum],
+    skipped: usize,
+    row: usize,
+) -> V::Accum {
+    let (columns, values) = a.row(row);
+    let mut sum = <V::Accum as num_traits::Zero>::zero();
+    for (&column, &value) in columns.iter().zip(values).skip(skipped) {
+        sum += value.to_accum() * x[column as usize];
+    }
+    sum
 }
 
 /// A vector of `len` numbers between -1 and 1, the same for the same `seed` on every machine.

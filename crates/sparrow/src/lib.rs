@@ -61,6 +61,7 @@
 //! ```
 
 mod error;
+mod hetero;
 mod plan;
 mod tables;
 
@@ -76,6 +77,7 @@ pub use cl_runtime::{
 };
 pub use csr_core::{Coo, Csr, CsrView, Offset, OffsetType, PatternView, Value, ValueType};
 pub use error::{Error, Result};
+pub use hetero::{HeteroPlan, LEARNING_PRODUCTS, Partner, Share, Shared};
 pub use plan::{Coefficient, Op, Plan, PlanOptions, Planning, Product};
 pub use tables::{Tables, parse_device_table};
 

@@ -22,7 +22,7 @@ pub use csr_adaptive_plan::DeviceRowBlocks;
 pub(crate) use csr_adaptive_plan::PlanWorkspace;
 pub use csr_scalar::CsrScalar;
 pub use csr_vector::CsrVector;
-pub use segmented_sum::SegmentedSum;
+pub use segmented_sum::{Borders, SegmentedSum};
 pub use variant::Variant;
 pub use workspace::Workspace;
 

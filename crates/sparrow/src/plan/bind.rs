@@ -39,10 +39,7 @@ pub(super) fn bind<V: Value, O: Offset>(
         accumulate: options.accumulate,
         scalars_on_device: options.scalars_on_device,
     };
-    let tables = match &options.tables {
-        Some(tables) => tables.clone(),
-        None => Tables::from_environment()?,
-    };
+    let tables = tables(options)?;
     let (spmv, parameters): (Box<dyn Spmv>, String) = match algorithm {
         Algorithm::CsrScalar => {
             let defaults = ScalarParameters::default();
@@ -76,21 +73,40 @@ pub(super) fn bind<V: Value, O: Offset>(
             (Box::new(spmv), options.variant.parameters(parameters).to_string())
         }
         Algorithm::SegmentedSum => {
-            let defaults = SegmentedSumParameters::default_for(device, V::TYPE);
-            let parameters = resolve(&tables, device, V::TYPE, defaults, options)?;
-            let spmv = SegmentedSum::new(
-                queue.context(),
-                specialisation,
-                parameters,
-                options.variant,
-                matrix.rows(),
-                matrix.nnz(),
-            )?;
-            (Box::new(spmv), parameters.to_string())
+            let (spmv, parameters) = segmented_sum(queue, matrix, specialisation, options)?;
+            (Box::new(spmv), parameters)
         }
         other => return Err(Error::Mismatch(format!("{other} has no launch"))),
     };
     Ok(Bound { spmv, parameters })
+}
+
+/// `segmented_sum` with its hyper-parameters, and those as text.
+pub(crate) fn segmented_sum<V: Value, O: Offset>(
+    queue: &Queue,
+    matrix: &Matrix<V, O>,
+    specialisation: Specialisation,
+    options: &PlanOptions,
+) -> Result<(SegmentedSum, String)> {
+    let device = queue.context().device().traits();
+    let defaults = SegmentedSumParameters::default_for(device, V::TYPE);
+    let parameters = resolve(&tables(options)?, device, V::TYPE, defaults, options)?;
+    let spmv = SegmentedSum::new(
+        queue.context(),
+        specialisation,
+        parameters,
+        options.variant,
+        matrix.rows(),
+        matrix.nnz(),
+    )?;
+    Ok((spmv, parameters.to_string()))
+}
+
+fn tables(options: &PlanOptions) -> Result<Tables> {
+    match &options.tables {
+        Some(tables) => Ok(tables.clone()),
+        None => Tables::from_environment(),
+    }
 }
 
 /// Row blocks, cut where `planning` says. A CPU device's memory is the host's, and the host cuts faster.

@@ -11,6 +11,7 @@ use csr_core::{Offset, PatternView, Value, ValueType};
 
 use crate::{Error, Result};
 
+pub(crate) use bind::segmented_sum;
 use bind::{Bound, bind};
 pub use options::{Op, PlanOptions, Planning};
 
@@ -325,7 +326,7 @@ impl<V: Value, O: Offset> Plan<V, O> {
     }
 }
 
-fn check_context(queue: &Queue, context: &Context, of: &str) -> Result<()> {
+pub(crate) fn check_context(queue: &Queue, context: &Context, of: &str) -> Result<()> {
     if !queue.context().is_same(context) {
         let text = format!("the queue belongs to another context than the {of}");
         return Err(Error::Mismatch(text));
@@ -333,7 +334,7 @@ fn check_context(queue: &Queue, context: &Context, of: &str) -> Result<()> {
     Ok(())
 }
 
-fn check_length(what: &str, found: usize, of: &str, expected: usize) -> Result<()> {
+pub(crate) fn check_length(what: &str, found: usize, of: &str, expected: usize) -> Result<()> {
     if found != expected {
         return Err(Error::Mismatch(format!(
             "{what} has {found} elements, and there are {expected} {of}"

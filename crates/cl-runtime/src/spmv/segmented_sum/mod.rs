@@ -2,11 +2,13 @@
 
 mod stage2;
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
 use cl_kernels::segmented_sum::{self, Arguments, Stage2Arguments, WorkspaceLayout};
 use cl_kernels::{Algorithm, KernelKey};
+use csr_core::Accumulator;
 
 use super::workspace::{OwnerId, Parts};
 use super::{
@@ -32,6 +34,15 @@ pub struct SegmentedSum {
     tiles_per_bunch: u32,
     layout: WorkspaceLayout,
     stage2_groups: usize,
+}
+
+/// What a piece of a matrix has of rows that cross its borders.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Borders<T> {
+    /// Of the row in the middle of which it begins.
+    pub head: T,
+    /// Of the row that begins in it and goes on behind it.
+    pub tail: T,
 }
 
 impl SegmentedSum {
@@ -95,13 +106,14 @@ impl SegmentedSum {
         queue: &Queue,
         parts: &mut Parts<'_>,
         operands: &Operands<'_>,
+        tiles: &Range<u32>,
         is_unobserved: bool,
     ) -> Result<Option<Event>> {
         let arguments = Arguments {
             rows: operands.rows as u32,
             nnz: self.nnz as u64,
-            first_tile: 0,
-            tiles: self.tiles,
+            first_tile: tiles.start,
+            tiles: tiles.end - tiles.start,
             offsets: operands.offsets,
             columns: operands.columns,
             values: operands.values,
@@ -110,12 +122,14 @@ impl SegmentedSum {
             alpha: operands.alpha,
             beta: operands.beta,
             tiles_per_bunch: self.tiles_per_bunch,
-            bunches: self.layout.bunches as u32,
+            room: self.layout.bunches as u32,
             capacity: self.layout.capacity as u32,
             scratch: parts.scratch.argument(),
         };
         let size = Size {
-            groups: self.layout.bunches.div_ceil(self.parameters.bunches_per_group as usize),
+            groups: (tiles.end - tiles.start)
+                .div_ceil(self.tiles_per_bunch * self.parameters.bunches_per_group)
+                as usize,
             group_size: self.parameters.group_size(),
         };
         // SAFETY: the caller's promise about the operands; the workspace is as large as `sizes`, which
@@ -137,10 +151,12 @@ impl SegmentedSum {
         queue: &Queue,
         parts: &mut Parts<'_>,
         operands: &Operands<'_>,
+        tiles: &Range<u32>,
         wait: &[Event],
     ) -> Result<Event> {
         let arguments = Stage2Arguments {
-            bunches: self.layout.bunches as u32,
+            tiles: tiles.end - tiles.start,
+            tiles_per_bunch: self.tiles_per_bunch,
             offsets: operands.offsets,
             columns: operands.columns,
             values: operands.values,
@@ -148,6 +164,7 @@ impl SegmentedSum {
             y: operands.y,
             alpha: operands.alpha,
             beta: operands.beta,
+            room: self.layout.bunches as u32,
             capacity: self.layout.capacity as u32,
             zero: 0,
             scratch: parts.scratch.argument(),
@@ -206,21 +223,8 @@ impl Spmv for SegmentedSum {
             let text = "stage 2 on the CPU blocks: launch_blocking makes such products";
             return Err(Error::Mismatch(text.to_owned()));
         }
-        workspace.run(self.owner, queue, wait, |mut parts| {
-            // A stage 1 that never ran, since what it waits for ended in error, must take stage 2 with it;
-            // otherwise the order of the queue is enough, and costs less than an event.
-            let is_alone = queue.is_in_order() && parts.wait.is_empty();
-            // SAFETY: the caller's promise; stage 2 takes the same memory.
-            let stage1 = unsafe { self.stage1(queue, &mut parts, operands, is_alone)? };
-            // SAFETY: the caller's promise.
-            let stage2 = unsafe { self.stage2(queue, &mut parts, operands, stage1.as_slice()) };
-            if stage2.is_err() {
-                // Stage 1 has counted what nobody will look at.
-                *parts.is_torn = true;
-                let _ = queue.finish_blocking();
-            }
-            stage2
-        })
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_tiles(queue, workspace, operands, 0..self.tiles, wait) }
     }
 
     unsafe fn launch_blocking(
@@ -230,10 +234,11 @@ impl Spmv for SegmentedSum {
         operands: &Operands<'_>,
         wait: &[Event],
     ) -> Result<Stages> {
+        let tiles = 0..self.tiles;
         let start = Instant::now();
         let stage1 = workspace.run(self.owner, queue, wait, |mut parts| {
             // SAFETY: the caller's promise.
-            let event = unsafe { self.stage1(queue, &mut parts, operands, false)? };
+            let event = unsafe { self.stage1(queue, &mut parts, operands, &tiles, false)? };
             event.map_or_else(|| queue.handle().marker(&[]), Ok)
         })?;
         stage1.wait()?;
@@ -251,6 +256,70 @@ impl Spmv for SegmentedSum {
 }
 
 impl SegmentedSum {
+    /// Nonzeros of a tile.
+    pub fn tile(&self) -> usize {
+        self.parameters.tile()
+    }
+
+    /// Tiles of the matrix; one at least.
+    pub fn tiles(&self) -> u32 {
+        self.tiles
+    }
+
+    /// Enqueues both stages for the tiles `tiles` of the matrix, with stage 2 on the device. Rows that begin in
+    /// them and end there are stored; a row that crosses a border of the piece is not, and what the piece has of
+    /// it is read by [`SegmentedSum::borders_blocking`].
+    ///
+    /// # Safety
+    /// As [`Spmv::launch`]; and the tiles are the matrix's, at least one.
+    ///
+    /// # Errors
+    /// As [`Spmv::launch`].
+    #[expect(unsafe_code, reason = "operands are trusted")]
+    pub unsafe fn launch_tiles(
+        &self,
+        queue: &Queue,
+        workspace: &mut Workspace,
+        operands: &Operands<'_>,
+        tiles: Range<u32>,
+        wait: &[Event],
+    ) -> Result<Event> {
+        workspace.run(self.owner, queue, wait, |mut parts| {
+            // A stage 1 that never ran, since what it waits for ended in error, must take stage 2 with it;
+            // otherwise the order of the queue is enough, and costs less than an event.
+            let is_alone = queue.is_in_order() && parts.wait.is_empty();
+            // SAFETY: the caller's promise; stage 2 takes the same memory.
+            let stage1 = unsafe { self.stage1(queue, &mut parts, operands, &tiles, is_alone)? };
+            // SAFETY: the caller's promise.
+            let stage2 =
+                unsafe { self.stage2(queue, &mut parts, operands, &tiles, stage1.as_slice()) };
+            if stage2.is_err() {
+                // Stage 1 has counted what nobody will look at.
+                *parts.is_torn = true;
+                let _ = queue.finish_blocking();
+            }
+            stage2
+        })
+    }
+
+    /// What the tiles launched last have of the row in the middle of which they begin, and of the row that goes
+    /// on behind them; each only where there is such a row. Plain sums only: the error of a compensated one is
+    /// not read.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub fn borders_blocking<T: Accumulator>(
+        &self,
+        queue: &Queue,
+        workspace: &Workspace,
+    ) -> Result<Borders<T>> {
+        let words = self.layout.borders()..self.layout.speculator();
+        let words = workspace.scratch().slice(words)?.read_blocking(queue)?;
+        let bytes: &[u8] = bytemuck::cast_slice(&words);
+        let sum = |at: usize| bytemuck::pod_read_unaligned(&bytes[at..at + size_of::<T>()]);
+        Ok(Borders { head: sum(0), tail: sum(bytes.len() / 2) })
+    }
+
     /// Stage 2 on either side.
     ///
     /// # Safety
@@ -273,7 +342,7 @@ impl SegmentedSum {
         let counted = workspace.scratch().slice(counters..counters + 2)?.read_blocking(queue)?;
         let stage2 = workspace.run(self.owner, queue, &[], |mut parts| {
             // SAFETY: the caller's promise.
-            unsafe { self.stage2(queue, &mut parts, operands, &[]) }
+            unsafe { self.stage2(queue, &mut parts, operands, &(0..self.tiles), &[]) }
         })?;
         stage2.wait()?;
         let dirty_tiles = counted.iter().map(|&count| count as usize).sum();
