@@ -16,7 +16,8 @@ mod units;
 pub use input::{Input, Making};
 pub use json::json_lines;
 pub use measure::{
-    Budget, MeasureError, Origin, Samples, Subject, host_rates, measure_on_device, measure_on_host,
+    Budget, ChipRates, MeasureError, Origin, Samples, Subject, add_stages, as_hetero, host_rates,
+    measure_both, measure_on_device, measure_on_host,
 };
 pub use record::{Hetero, Record, SCHEMA};
 pub use report::{ReportError, html};

@@ -124,7 +124,8 @@ pub(crate) struct Bench {
     /// Names with commas, `all`, or `auto` (chosen for matrix and device)
     #[arg(long, default_value = "auto")]
     pub(crate) algorithms: Algorithms,
-    /// Steps of csr_adaptive that are on: baseline, nrs, nrs-log, full, spin; several with commas
+    /// Steps of csr_adaptive that are on: baseline, nrs, nrs-log, full, spin; where stage 2 of
+    /// segmented_sum runs: device, cpu; several with commas
     #[arg(long, default_value = "full", value_delimiter = ',')]
     pub(crate) variant: Vec<Variant>,
     /// What A stores, several with commas
@@ -136,6 +137,16 @@ pub(crate) struct Bench {
     /// Hyper-parameters over the device table's: name=value, several with commas
     #[arg(long, value_name = "NAME=VALUE,...")]
     pub(crate) parameters: Option<ParameterList>,
+    /// A chip's two kinds of cores: each alone, in the two stages of segmented_sum, and both at once;
+    /// without matrices, the suite hetero
+    #[arg(long)]
+    pub(crate) hetero: bool,
+    /// With --hetero, who computes beside the device: host, or an OpenCL device as --device names it
+    #[arg(long, default_value = "host", value_name = "TEXT", requires = "hetero")]
+    pub(crate) partner: String,
+    /// With --hetero, the partner's part of the nonzeros, 0 to 1; learnt if left out
+    #[arg(long, value_name = "F", requires = "hetero")]
+    pub(crate) share: Option<f64>,
     /// Rotate over copies that together exceed the cache four times
     #[arg(long)]
     pub(crate) cold: bool,

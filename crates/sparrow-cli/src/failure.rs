@@ -89,3 +89,13 @@ impl From<std::io::Error> for Failure {
         Failure::Run(error.into())
     }
 }
+
+impl From<sparrow_bench::MeasureError> for Failure {
+    fn from(error: sparrow_bench::MeasureError) -> Self {
+        match error {
+            sparrow_bench::MeasureError::Sparrow(error) => Failure::from(error),
+            sparrow_bench::MeasureError::Matrix(error) => Failure::from(error),
+            error => Failure::Run(error.into()),
+        }
+    }
+}

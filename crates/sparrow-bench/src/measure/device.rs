@@ -5,8 +5,12 @@ use std::time::{Duration, Instant};
 
 use csr_core::verify::Oracle;
 use csr_core::{Csr, Offset, Value};
-use sparrow::{DeviceArray, Matrix, Plan, PlanOptions, Product, Queue, Rates, Tables, Workspace};
+use sparrow::{
+    DeviceArray, Matrix, Plan, PlanOptions, Product, Queue, Rates, Stages, Tables, Variant,
+    Workspace,
+};
 
+use super::hetero::shared_array;
 use super::{MeasureError, Origin, Samples, Shape, Subject, add_times, summation, untimed_record};
 use crate::Record;
 
@@ -15,7 +19,7 @@ const SETUPS: RangeInclusive<usize> = 3..=15;
 const SETUP_TIME: Duration = Duration::from_millis(100);
 
 /// A matrix on the device with everything one launch needs; cold runs rotate over several.
-struct Instance<V: Value, O> {
+pub(super) struct Instance<V: Value, O> {
     matrix: Matrix<V, O>,
     plan: Plan<V, O>,
     workspace: Workspace,
@@ -24,12 +28,17 @@ struct Instance<V: Value, O> {
 }
 
 impl<V: Value, O: Offset> Instance<V, O> {
-    fn new(
+    pub(super) fn new(
         queue: &Queue,
         matrix: &Csr<V, O>,
         x: &[V::Accum],
         options: &PlanOptions,
     ) -> Result<Self, MeasureError> {
+        // The CPU's stage goes to the arrays where they lie.
+        let array = match options.variant {
+            Variant::Cpu => shared_array::<V::Accum>,
+            _ => |queue: &Queue, data: &[V::Accum]| Ok(DeviceArray::upload_blocking(queue, data)?),
+        };
         let poison = vec![V::Accum::from_f64(f64::NAN); matrix.rows()];
         let on_device = Matrix::upload_blocking(queue, matrix.view())?;
         let plan = Plan::new_blocking(queue, &on_device, options)?;
@@ -37,13 +46,29 @@ impl<V: Value, O: Offset> Instance<V, O> {
             workspace: plan.workspace_blocking(queue)?,
             matrix: on_device,
             plan,
-            x: DeviceArray::upload_blocking(queue, x)?,
-            y: DeviceArray::upload_blocking(queue, &poison)?,
+            x: array(queue, x)?,
+            y: array(queue, &poison)?,
         })
+    }
+
+    /// y = A x, with beta = 0, each stage timed.
+    pub(super) fn launch_blocking(&mut self, queue: &Queue) -> Result<Stages, MeasureError> {
+        let product = Product {
+            alpha: V::Accum::from_f64(1.0).into(),
+            a: &self.matrix,
+            x: &self.x,
+            beta: V::Accum::from_f64(0.0).into(),
+            y: &mut self.y,
+        };
+        Ok(self.plan.launch_blocking(queue, &mut self.workspace, product, &[])?)
     }
 
     /// y = A x, with beta = 0.
     fn launch(&mut self, queue: &Queue) -> Result<(), MeasureError> {
+        if self.plan.variant() == Variant::Cpu.name() {
+            self.launch_blocking(queue)?;
+            return Ok(());
+        }
         let product = Product {
             alpha: V::Accum::from_f64(1.0).into(),
             a: &self.matrix,
@@ -67,20 +92,8 @@ pub fn measure_on_device<V: Value, O: Offset>(
     subject: &Subject,
     rates: &Rates,
 ) -> Result<Record, MeasureError> {
-    let shape = Shape {
-        rows: matrix.rows(),
-        cols: matrix.cols(),
-        nnz: matrix.nnz(),
-        value_type: V::TYPE,
-        offset_type: O::TYPE,
-    };
-    let options = PlanOptions {
-        algorithm: subject.algorithm,
-        variant: subject.variant,
-        accumulate: subject.accumulate,
-        parameters: subject.parameters.clone(),
-        ..PlanOptions::default()
-    };
+    let shape = shape_of(matrix);
+    let options = options_of(subject);
     let x: Vec<V::Accum> = csr_core::random_vector(origin.making.seed, matrix.cols());
     let device = queue.context().device().traits();
     let cache_bytes = Tables::from_environment()?.cache_bytes(device) as usize;
@@ -131,6 +144,28 @@ pub fn measure_on_device<V: Value, O: Offset>(
         add_times(&mut record, &shape, &samples, rates, setup_us);
     }
     Ok(record)
+}
+
+/// The figures a product of `matrix` is judged by.
+pub(super) fn shape_of<V: Value, O: Offset>(matrix: &Csr<V, O>) -> Shape {
+    Shape {
+        rows: matrix.rows(),
+        cols: matrix.cols(),
+        nnz: matrix.nnz(),
+        value_type: V::TYPE,
+        offset_type: O::TYPE,
+    }
+}
+
+/// What a plan is asked for.
+pub(super) fn options_of(subject: &Subject) -> PlanOptions {
+    PlanOptions {
+        algorithm: subject.algorithm,
+        variant: subject.variant,
+        accumulate: subject.accumulate,
+        parameters: subject.parameters.clone(),
+        ..PlanOptions::default()
+    }
 }
 
 /// Wall time from the matrix on the device and the program built until a launch is ready.

@@ -7,7 +7,8 @@ use csr_core::verify::Oracle;
 use csr_core::{Csr, Offset, Value};
 use sparrow::Rates;
 
-use super::{MeasureError, Origin, Samples, Shape, Subject, add_times, summation, untimed_record};
+use super::device::shape_of;
+use super::{MeasureError, Origin, Samples, Subject, add_times, summation, untimed_record};
 use crate::Record;
 
 /// Measures the host's parallel product on `matrix`.
@@ -20,13 +21,7 @@ pub fn measure_on_host<V: Value, O: Offset>(
     subject: &Subject,
     rates: &Rates,
 ) -> Result<Record, MeasureError> {
-    let shape = Shape {
-        rows: matrix.rows(),
-        cols: matrix.cols(),
-        nnz: matrix.nnz(),
-        value_type: V::TYPE,
-        offset_type: O::TYPE,
-    };
+    let shape = shape_of(matrix);
     let one = V::Accum::from_f64(1.0);
     let zero = V::Accum::from_f64(0.0);
     let x: Vec<V::Accum> = csr_core::random_vector(origin.making.seed, matrix.cols());
@@ -90,7 +85,7 @@ pub fn host_rates() -> Rates {
 }
 
 /// Eight sums side by side, so that additions do not wait for each other.
-fn chunk_sum(chunk: &[f64]) -> f64 {
+pub(super) fn chunk_sum(chunk: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
     for eight in chunk.chunks_exact(8) {
         for (sum, value) in sums.iter_mut().zip(eight) {

@@ -1,6 +1,7 @@
 //! Measuring products: every result that is timed is verified, and one that is wrong has no time.
 
 mod device;
+mod hetero;
 mod host;
 mod timing;
 
@@ -10,6 +11,7 @@ use sparrow::{Accumulate, Algorithm, OffsetType, Rates, Value, ValueType, Varian
 use crate::{Making, Record, SCHEMA};
 
 pub use device::measure_on_device;
+pub use hetero::{ChipRates, add_stages, as_hetero, measure_both};
 pub use host::{host_rates, measure_on_host};
 pub use timing::{Budget, Samples};
 

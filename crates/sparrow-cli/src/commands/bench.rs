@@ -3,7 +3,7 @@
 use csr_core::generate::Suite;
 use csr_core::{Csr, Offset, Value, ValueType, bf16, f16};
 use indicatif::{ProgressBar, ProgressStyle};
-use sparrow::{Accumulate, Algorithm, Device, Queue, Rates};
+use sparrow::{Accumulate, Device, Queue, Rates, Variant};
 use sparrow_bench::{
     Budget, Input, Making, MeasureError, Origin, Record, Subject, host_rates, measure_on_device,
     measure_on_host,
@@ -67,12 +67,14 @@ impl Bencher {
             (_, Algorithms::These(algorithms)) => algorithms
                 .iter()
                 .flat_map(|&algorithm| {
-                    // Only CSR-Adaptive has variants to tell apart.
-                    let variants = match algorithm {
-                        Algorithm::CsrAdaptive => &arguments.variant[..],
-                        _ => &arguments.variant[..1],
-                    };
-                    variants.iter().map(move |&variant| subject(Some(algorithm), variant))
+                    // Those that the algorithm has, or its usual way.
+                    let has = |variant: &Variant| Variant::of(algorithm).contains(variant);
+                    let mut variants: Vec<_> =
+                        arguments.variant.iter().copied().filter(has).collect();
+                    if variants.is_empty() {
+                        variants.push(Variant::Full.or_usual(algorithm));
+                    }
+                    variants.into_iter().map(move |variant| subject(Some(algorithm), variant))
                 })
                 .collect(),
         }
@@ -86,13 +88,13 @@ pub(crate) fn run(global: &Global, arguments: &Bench) -> Result<(), Failure> {
     for path in global.json.iter().chain(&arguments.html) {
         check_writable(path)?;
     }
-    let inputs = inputs(arguments)?;
+    if arguments.hetero {
+        return super::hetero::run(global, arguments);
+    }
+    let inputs = inputs(arguments, Suite::Quick)?;
     let benchers = Bencher::all(global)?;
     let making: Making = arguments.making.into();
-    let bar = ProgressBar::new(inputs.len() as u64);
-    if let Ok(style) = ProgressStyle::with_template("{pos}/{len} {wide_bar} {msg} {elapsed}") {
-        bar.set_style(style);
-    }
+    let bar = progress_bar(inputs.len());
     let mut records = Vec::new();
     for input in &inputs {
         bar.set_message(input.name());
@@ -108,16 +110,32 @@ pub(crate) fn run(global: &Global, arguments: &Bench) -> Result<(), Failure> {
         bar.inc(1);
     }
     bar.finish_and_clear();
+    report(global, arguments, &records)
+}
 
+pub(super) fn progress_bar(inputs: usize) -> ProgressBar {
+    let bar = ProgressBar::new(inputs as u64);
+    if let Ok(style) = ProgressStyle::with_template("{pos}/{len} {wide_bar} {msg} {elapsed}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// The records as table, JSON and HTML, wherever they are asked for; an error if one did not verify.
+pub(super) fn report(
+    global: &Global,
+    arguments: &Bench,
+    records: &[Record],
+) -> Result<(), Failure> {
     if words_on_stdout(global.json.as_deref()) {
-        print!("{}", sparrow_bench::table(&records));
+        print!("{}", sparrow_bench::table(records));
     }
     if let Some(path) = &global.json {
-        let lines = sparrow_bench::json_lines(&records);
+        let lines = sparrow_bench::json_lines(records);
         write_text(path, &lines.map_err(|error| Failure::Run(error.into()))?)?;
     }
     if let Some(path) = &arguments.html {
-        let html = sparrow_bench::html(&records, "Sparrow benchmark");
+        let html = sparrow_bench::html(records, "Sparrow benchmark");
         write_text(path, &html.map_err(|error| Failure::Run(error.into()))?)?;
         if words_on_stdout(global.json.as_deref()) {
             println!("report: {}", path.display());
@@ -132,19 +150,21 @@ pub(crate) fn run(global: &Global, arguments: &Bench) -> Result<(), Failure> {
     }
 }
 
-fn inputs(arguments: &Bench) -> Result<Vec<Input>, Failure> {
+/// The matrices asked for; without any, those of `usual`.
+pub(super) fn inputs(arguments: &Bench, usual: Suite) -> Result<Vec<Input>, Failure> {
     let named = arguments.matrices.iter().map(|text| Input::parse(text));
     let mut inputs = named.collect::<csr_core::Result<Vec<_>>>()?;
     let suite = match (arguments.suite, inputs.is_empty()) {
         (Some(suite), _) => Some(suite),
-        (None, true) => Some(Suite::Quick),
+        (None, true) => Some(usual),
         (None, false) => None,
     };
     inputs.extend(suite.into_iter().flat_map(Suite::classes).map(Input::Class));
     Ok(inputs)
 }
 
-fn narrow(matrix: &Csr<f64, u64>) -> Option<Csr<f64, u32>> {
+/// With 32-bit offsets, where they count far enough.
+pub(super) fn narrow(matrix: &Csr<f64, u64>) -> Option<Csr<f64, u32>> {
     let pattern = matrix.pattern();
     let offsets = pattern.offsets().iter().map(|&offset| u32::try_from(offset));
     let offsets = offsets.collect::<Result<Vec<_>, _>>().ok()?;
@@ -176,11 +196,7 @@ impl MatrixBench<'_> {
         for bencher in self.benchers {
             for subject in bencher.subjects(self.arguments) {
                 let record = bencher.measure(matrix, self.origin, &subject);
-                self.records.push(record.map_err(|error| match error {
-                    MeasureError::Sparrow(error) => Failure::from(error),
-                    MeasureError::Matrix(error) => Failure::from(error),
-                    error => Failure::Run(error.into()),
-                })?);
+                self.records.push(record?);
             }
         }
         Ok(())

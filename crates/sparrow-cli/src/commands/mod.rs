@@ -3,6 +3,7 @@
 pub(crate) mod bench;
 pub(crate) mod devices;
 pub(crate) mod generate;
+mod hetero;
 pub(crate) mod info;
 pub(crate) mod selftest;
 pub(crate) mod spmv;

@@ -1,0 +1,211 @@
+//! Measuring a chip's two kinds of cores: each alone, one after the other in the two stages of
+//! `segmented_sum`, and both at once on one product.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use csr_core::verify::Oracle;
+use csr_core::{Csr, Offset, Value};
+use rayon::prelude::*;
+use sparrow::{
+    DeviceArray, HeteroPlan, HostAccess, LEARNING_PRODUCTS, Matrix, Partner, PlanOptions, Product,
+    Queue, Rates, Share,
+};
+
+use super::device::{Instance, options_of, shape_of};
+use super::host::chunk_sum;
+use super::{MeasureError, Origin, Samples, Subject, add_times, summation, untimed_record};
+use crate::record::{Hetero, Record};
+
+/// Products whose stages are timed one by one.
+const STAGED: usize = 11;
+
+/// Bytes a second of the host's threads and of a device, each alone and both at once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChipRates {
+    /// The device alone.
+    pub device: Rates,
+    /// The partner alone.
+    pub partner: Rates,
+    /// Both reading at once, together.
+    pub together: f64,
+}
+
+impl ChipRates {
+    /// Measures what a device and the host's threads read at once; `device` and `partner` are their rates
+    /// alone.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub fn measure_blocking(
+        queue: &Queue,
+        device: Rates,
+        partner: Rates,
+    ) -> Result<Self, MeasureError> {
+        const CHUNK: usize = 1 << 16;
+        let source = vec![1.0f64; 16 << 20];
+        let (stops, reads) = (AtomicBool::new(false), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let host = scope.spawn(|| {
+                let (start, mut bytes) = (Instant::now(), 0);
+                while !stops.load(Ordering::Relaxed) {
+                    let sum: f64 = source.par_chunks(CHUNK).map(chunk_sum).sum();
+                    std::hint::black_box(sum);
+                    bytes += size_of_val(&source[..]);
+                    reads.store(true, Ordering::Relaxed);
+                }
+                bytes as f64 / start.elapsed().as_secs_f64()
+            });
+            while !reads.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            let beside = Rates::measure_blocking(queue);
+            stops.store(true, Ordering::Relaxed);
+            // The thread only reads and counts.
+            let host = host.join().unwrap_or(0.0);
+            let beside = beside?;
+            Ok(ChipRates { device, partner, together: beside.read + host })
+        })
+    }
+
+    /// The device's rates, with the rate of both at once as that of reading: a shared product's limit.
+    fn of_both(&self) -> Rates {
+        Rates { read: self.together.max(self.device.best()), copy: self.device.copy }
+    }
+}
+
+/// Adds to a record of one device alone what sets it beside others.
+pub fn as_hetero(mut record: Record) -> Record {
+    record.hetero = Some(Hetero {
+        devices: vec![record.device.clone()],
+        share: 0.0,
+        stage1_us: None,
+        stage2_us: None,
+        dirty_tile_share: None,
+        svm_bytes: 0,
+        copied_bytes: 0,
+        single_us: None,
+    });
+    record
+}
+
+/// Times the two stages of `segmented_sum`, and adds them to its record.
+///
+/// # Errors
+/// The device or the library refuses.
+pub fn add_stages<V: Value, O: Offset>(
+    queue: &Queue,
+    matrix: &Csr<V, O>,
+    origin: &Origin,
+    subject: &Subject,
+    record: Record,
+) -> Result<Record, MeasureError> {
+    let mut record = as_hetero(record);
+    let Some(hetero) = record.hetero.as_mut().filter(|_| record.verified) else {
+        return Ok(record);
+    };
+    let x: Vec<V::Accum> = csr_core::random_vector(origin.making.seed, matrix.cols());
+    let mut instance = Instance::new(queue, matrix, &x, &options_of(subject))?;
+    let mut stages = Vec::with_capacity(STAGED);
+    for _ in 0..=STAGED {
+        stages.push(instance.launch_blocking(queue)?);
+    }
+    // The first one warms up.
+    let stages = &stages[1..];
+    let median = |time: fn(&sparrow::Stages) -> Duration| {
+        let mut times: Vec<f64> = stages.iter().map(|s| time(s).as_secs_f64() * 1e6).collect();
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    };
+    hetero.stage1_us = Some(median(|stages| stages.stage1));
+    hetero.stage2_us = Some(median(|stages| stages.stage2));
+    hetero.dirty_tile_share = Some(stages[0].dirty_tiles as f64 / stages[0].tiles.max(1) as f64);
+    hetero.svm_bytes = stages[0].shared_bytes as u64;
+    hetero.copied_bytes = stages[0].copied_bytes as u64;
+    Ok(record)
+}
+
+/// Measures one product by a device and its partner at once: at a fixed share, or at one that is learnt first.
+/// `single_us` is the fastest single device.
+///
+/// # Errors
+/// The device or the library refuses; a wrong result is a record without times.
+pub fn measure_both<V: Value, O: Offset>(
+    (queue, partner): (&Queue, Partner<'_>),
+    matrix: &Csr<V, O>,
+    origin: &Origin,
+    subject: &Subject,
+    (rates, share): (&ChipRates, Option<f64>),
+    single_us: Option<f64>,
+) -> Result<Record, MeasureError> {
+    let shape = shape_of(matrix);
+    let zero = V::Accum::from_f64(0.0);
+    let one = V::Accum::from_f64(1.0);
+    let x: Vec<V::Accum> = csr_core::random_vector(origin.making.seed, matrix.cols());
+    let a = Matrix::upload_blocking(queue, matrix.view())?;
+    let x_there = shared_array(queue, &x)?;
+    let mut y = shared_array(queue, &vec![V::Accum::from_f64(f64::NAN); matrix.rows()])?;
+    let learnt = Share::Learnt { device: rates.device.best(), partner: rates.partner.best() };
+    let share = share.map_or(learnt, Share::Fixed);
+    let options = PlanOptions { parameters: subject.parameters.clone(), ..PlanOptions::default() };
+    let start = Instant::now();
+    let mut plan = HeteroPlan::new_blocking(queue, &a, matrix.view(), partner, share, &options)?;
+    let setup_us = start.elapsed().as_secs_f64() * 1e6;
+    let mut last = None;
+    let mut product = || -> Result<(), MeasureError> {
+        let product =
+            Product { alpha: one.into(), a: &a, x: &x_there, beta: zero.into(), y: &mut y };
+        last = Some(plan.product_blocking(queue, product, &[])?);
+        Ok(())
+    };
+    for _ in 0..LEARNING_PRODUCTS {
+        product()?;
+    }
+    let samples = Samples::take::<MeasureError>(&subject.budget, product, || Ok(()))?;
+    let y = y.read_blocking(queue)?;
+    let oracle = Oracle::new(one, matrix.view(), &x, zero, &y)?;
+    let found = oracle.verify(&y, summation(subject.accumulate))?;
+    let traits = queue.context().device().traits();
+    let last = last.unwrap_or_default();
+    let mut record = Record {
+        algorithm: "hetero".to_owned(),
+        device: traits.name.clone(),
+        platform: traits.platform.clone(),
+        driver: traits.driver.clone(),
+        stream_gbytes_per_s: Some(rates.together / 1e9),
+        copy_gbytes_per_s: Some(rates.device.copy / 1e9),
+        plan_bytes: plan.workspace_bytes() as u64,
+        repeatable: plan.is_repeatable(),
+        verified: found.passed(),
+        error_in_tolerance: Some(found.error_in_tolerance).filter(|error| error.is_finite()),
+        hetero: Some(Hetero {
+            devices: vec![traits.name.clone(), plan.partner_name()],
+            share: last.share,
+            stage1_us: None,
+            stage2_us: None,
+            dirty_tile_share: None,
+            svm_bytes: last.shared_bytes as u64,
+            copied_bytes: last.copied_bytes as u64,
+            single_us,
+        }),
+        ..untimed_record::<V>(origin, &shape, subject)
+    };
+    if found.passed() {
+        add_times(&mut record, &shape, &samples, &rates.of_both(), setup_us);
+    }
+    Ok(record)
+}
+
+/// An array that the CPU reaches where it lies, if the device has such memory.
+pub(super) fn shared_array<T: bytemuck::Pod>(
+    queue: &Queue,
+    data: &[T],
+) -> Result<DeviceArray<T>, MeasureError> {
+    let access = queue.context().device().traits().host_access();
+    if matches!(access, HostAccess::Copies | HostAccess::MappedBuffers) {
+        return Ok(DeviceArray::upload_blocking(queue, data)?);
+    }
+    let mut array = DeviceArray::allocate_svm(queue.context(), data.len())?;
+    array.write_blocking(queue, data)?;
+    Ok(array)
+}
