@@ -79,22 +79,30 @@ parameters! {
 }
 
 impl SegmentedSum {
-    /// Sane values for a device nothing is known of but its SIMD width: near those of the paper's Table 1.
-    pub fn default_for(device: &DeviceTraits, value_type: ValueType) -> Self {
+    /// Sane values for a device nothing is known of but its SIMD width: near those of the paper's Table 1, with
+    /// fewer bunches where local memory or groups are small.
+    pub fn default_for(
+        device: &DeviceTraits,
+        value_type: ValueType,
+        accumulate: Accumulate,
+    ) -> Self {
         let bunch_size = 1 << device.simd_width.clamp(8, 64).ilog2();
-        let usual = Self::usual(bunch_size, value_type);
-        // At most 4, so the conversion is exact.
-        let most = (device.max_group_size / u64::from(bunch_size)).clamp(1, 4) as u32;
-        SegmentedSum { bunches_per_group: usual.bunches_per_group.min(most), ..usual }
+        let mut parameters = Self::usual(bunch_size, value_type);
+        while parameters.bunches_per_group > 1
+            && parameters.check(device, value_type, accumulate).is_err()
+        {
+            parameters.bunches_per_group /= 2;
+        }
+        parameters
     }
 
-    /// For items that run in step by `bunch_size`.
+    /// For items that run in step by `bunch_size`: groups of 128, or of eight bunches.
     pub(crate) fn usual(bunch_size: u32, value_type: ValueType) -> Self {
         SegmentedSum {
             bunch_size,
-            nnz_per_item: if value_type.accumulator() == ValueType::F64 { 8 } else { 16 },
-            tiles_per_bunch: 6,
-            bunches_per_group: 4,
+            nnz_per_item: if value_type.accumulator() == ValueType::F64 { 8 } else { 12 },
+            tiles_per_bunch: 8,
+            bunches_per_group: (128 / bunch_size).clamp(1, 8),
         }
     }
 
@@ -242,8 +250,8 @@ mod tests {
         for simd_width in [1, 4, 8, 16, 32, 64, 128] {
             let device = DeviceTraits { simd_width, local_bytes: 32 << 10, ..gpu() };
             for value_type in ValueType::ALL {
-                let parameters = SegmentedSum::default_for(&device, value_type);
                 for accumulate in [Accumulate::Plain, Accumulate::Compensated] {
+                    let parameters = SegmentedSum::default_for(&device, value_type, accumulate);
                     assert_eq!(parameters.check(&device, value_type, accumulate), Ok(()));
                 }
             }

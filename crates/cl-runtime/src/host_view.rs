@@ -51,11 +51,21 @@ impl<'a, T: Pod> HostView<'a, T> {
     }
 }
 
+impl<T: Pod> HostView<'_, T> {
+    /// Gives the array back to the device.
+    ///
+    /// # Errors
+    /// The driver's own failure; where the view is dropped instead, nobody is told of it.
+    pub fn unmap_blocking(self) -> Result<()> {
+        self.mapping.unmap_blocking()
+    }
+}
+
 impl<T: Pod> HostViewMut<'_, T> {
     /// Gives the array back to the device; what is enqueued afterwards sees what was written.
     ///
     /// # Errors
-    /// The driver's own failure.
+    /// The driver's own failure; where the view is dropped instead, nobody is told of it.
     pub fn unmap_blocking(self) -> Result<()> {
         self.0.mapping.unmap_blocking()
     }

@@ -114,6 +114,22 @@ const BREAKAGES: &[Breakage] = &[
         caught_by: &[Check::Bound],
         noticed: Noticed::Everywhere,
     },
+    Breakage {
+        what: "a dirty tile's sum is not carried to the next tile",
+        algorithm: Algorithm::SegmentedSum,
+        from: "                *transmitter = result;",
+        to: "                *transmitter = is_dirty ? acc_zero() : result;",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "rows before the first nonzero have no owner",
+        algorithm: Algorithm::SegmentedSum,
+        from: "first_tile == 0 && bunch == 0 ? tile_rows[0] : 0;",
+        to: "0;",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
 ];
 
 fn check_of(error: &CaseError) -> Option<Check> {

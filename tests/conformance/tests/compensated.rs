@@ -55,7 +55,11 @@ fn multiply<V: Accumulator>(
     let mut workspace = plan.workspace_blocking(queue).unwrap();
     let (alpha, beta) = (V::one().into(), V::zero().into());
     let product = Product { alpha, a: &a, x: &x, beta, y: &mut y };
-    plan.launch(queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
+    if variant.blocks() {
+        plan.launch_blocking(queue, &mut workspace, product, &[]).unwrap();
+    } else {
+        plan.launch(queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
+    }
     y.read_blocking(queue).unwrap()
 }
 
@@ -162,4 +166,14 @@ fn csr_adaptive_keeps_digits_in_vector_l() {
     let shape = (2, 1001);
     check_blocks(BlockKind::VectorL, shape, Some(LIMITS.share), 2);
     on_each_type(shape, (Algorithm::CsrAdaptive, Variant::Full));
+}
+
+#[test]
+fn segmented_sum_keeps_digits_in_a_tile_and_across_bunches() {
+    // A tile has 32 nonzeros, a bunch has two of them at most.
+    for shape in [(7, 9), (5, 51), (3, 301), (1, 1001)] {
+        for variant in Variant::of(Algorithm::SegmentedSum) {
+            on_each_type(shape, (Algorithm::SegmentedSum, *variant));
+        }
+    }
 }

@@ -67,7 +67,11 @@ impl Problem {
                 false => (ALPHA.into(), BETA.into()),
             };
             let product = Product { alpha, a: &a, x: &x, beta, y: &mut y };
-            plan.launch(queue, &mut workspace, product, &[])?.wait()?;
+            if options.variant.blocks() {
+                plan.launch_blocking(queue, &mut workspace, product, &[])?;
+            } else {
+                plan.launch(queue, &mut workspace, product, &[])?.wait()?;
+            }
         }
         Ok(y.read_blocking(queue)?)
     }
@@ -115,6 +119,8 @@ fn cases() -> Vec<Case> {
     let plain = |algorithm| options(algorithm, Variant::Full, Accumulate::Plain);
     let (scalar, vector, adaptive) =
         (plain(Algorithm::CsrScalar), plain(Algorithm::CsrVector), plain(Algorithm::CsrAdaptive));
+    let segmented = plain(Algorithm::SegmentedSum);
+    let on_cpu = PlanOptions { variant: Variant::Cpu, ..segmented.clone() };
     let on_host = PlanOptions { planning: Planning::OnHost, ..adaptive.clone() };
     let on_device = PlanOptions { planning: Planning::OnDevice, ..adaptive.clone() };
     let transposed = PlanOptions { op: Op::Transpose, ..adaptive };
@@ -126,15 +132,22 @@ fn cases() -> Vec<Case> {
             PlanOptions { scalars_on_device: true, ..scalar },
         ),
         case("csr_vector, borrowed arrays", true, vector),
+        case("segmented_sum, stage 2 on the device", false, segmented),
+        case("segmented_sum, stage 2 on the CPU", false, on_cpu),
         case("csr_adaptive, planned on the host", false, on_host),
         case("csr_adaptive, planned on the device", false, on_device),
         case("csr_adaptive, transposed", false, transposed),
     ];
     if is_interpreter(&device()) {
         say(&format!("skipped: device plans and transposed copies: {SHADOW}"));
-        cases.truncate(3);
+        cases.truncate(5);
     }
     cases
+}
+
+/// Whether a case is one of launches that return before they have ended.
+fn is_launched(case: &Case) -> bool {
+    case.options.op == Op::Normal && !case.options.variant.blocks()
 }
 
 /// A new context and queue.
@@ -154,14 +167,18 @@ fn a_product_fails_at_any_allocation_enqueue_or_wait_and_the_next_is_right() {
         run(&queue).unwrap();
         let fail = |kind| fail_each(case.name, (kind, None), || queue.clone(), run, &expected);
         let allocations = fail(Kind::Allocation);
-        assert_eq!(names(&allocations), names(&["clCreateBuffer", "clCreateKernel"]));
+        let mut allocating = names(&["clCreateBuffer", "clCreateKernel"]);
+        if case.options.variant.blocks() && device().traits().svm.coarse_grain_buffer {
+            allocating.extend(names(&["clSVMAlloc"]));
+        }
+        assert_eq!(names(&allocations), allocating);
         assert!(allocations.len() >= 8, "{}: {allocations:?}", case.name);
         let enqueues = names(&fail(Kind::Enqueue));
         for call in ["clEnqueueWriteBuffer", "clEnqueueNDRangeKernel", "clEnqueueReadBuffer"] {
             assert!(enqueues.contains(call), "{}: {enqueues:?}", case.name);
         }
         let waits = fail(Kind::Wait);
-        assert_eq!(names(&waits), names(&["clWaitForEvents"]), "{}", case.name);
+        assert!(names(&waits).contains("clWaitForEvents"), "{}: {waits:?}", case.name);
         assert!(waits.len() >= 2, "{}: {waits:?}", case.name);
     }
 }
@@ -179,7 +196,7 @@ fn a_product_fails_at_any_build_and_the_next_is_right() {
         // too unless that is a CPU; and for what finds the longest row or moves values.
         let is_cpu = device().traits().device_type == DeviceType::Cpu;
         let programs = match case.name {
-            name if name.contains("host") || name.contains("scalar") => 1,
+            name if ["host", "scalar", "segmented"].iter().any(|word| name.contains(word)) => 1,
             name if name.contains("transposed") && !is_cpu => 3,
             _ => 2,
         };
@@ -285,7 +302,7 @@ fn arrays_fail_at_any_allocation_enqueue_or_wait_and_the_next_are_right() {
 fn a_workspace_outlives_launches_that_were_refused() {
     let _turn = alone();
     let problem = Problem::new();
-    for case in cases().into_iter().filter(|case| case.options.op == Op::Normal) {
+    for case in cases().into_iter().filter(is_launched) {
         let queue = stage(BinaryCache::Off);
         let second = Queue::new(queue.context()).unwrap();
         let options = PlanOptions { scalars_on_device: false, ..case.options };

@@ -8,7 +8,7 @@ use csr_core::{Csr, Value};
 use sparrow::{Accumulate, Algorithm, Queue, Tables, Variant};
 use sparrow_bench::selftest::{Case, Limits, Placement, run, shapes};
 
-const LIMITS: Limits = Limits { group_size: 64, nnz_per_wg: 128, share: 256 };
+const LIMITS: Limits = Limits { group_size: 64, nnz_per_wg: 128, share: 256, tile: 32 };
 
 fn case(beta: f64) -> Case {
     let named = |name: &str, value: u32| (name.to_owned(), value);

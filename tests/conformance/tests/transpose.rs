@@ -10,7 +10,7 @@ use sparrow::{
 };
 use sparrow_bench::selftest::{Limits, shapes};
 
-const LIMITS: Limits = Limits { group_size: 64, nnz_per_wg: 128, share: 256 };
+const LIMITS: Limits = Limits { group_size: 64, nnz_per_wg: 128, share: 256, tile: 32 };
 
 fn options(algorithm: Algorithm) -> PlanOptions {
     PlanOptions { op: Op::Transpose, algorithm: Some(algorithm), ..PlanOptions::default() }

@@ -23,10 +23,20 @@ impl Configuration {
 
     /// The size of work-group it is compiled for.
     pub(super) fn group_size(&self) -> Result<u64> {
-        let mut options = self.options.split(' ');
-        let size = options.find_map(|option| option.strip_prefix("-DGROUP_SIZE="));
-        let size = size.with_context(|| format!("{} has no group size", self.key))?;
-        size.parse().with_context(|| format!("{}: a group size of {size}", self.key))
+        match (self.number("GROUP_SIZE"), self.number("BUNCH_SIZE")) {
+            (Some(size), _) => Ok(size),
+            // Bunches of items make a group.
+            (None, Some(bunch)) => Ok(bunch * self.number("BUNCHES_PER_GROUP").unwrap_or(1)),
+            (None, None) => bail!("{} has no group size", self.key),
+        }
+    }
+
+    fn number(&self, name: &str) -> Option<u64> {
+        let value_of = |option: &str| {
+            let define = option.strip_prefix("-D")?;
+            define.strip_prefix(name)?.strip_prefix('=')?.parse().ok()
+        };
+        self.options.split(' ').find_map(value_of)
     }
 }
 

@@ -215,10 +215,11 @@ mod armed {
 #[cfg(test)]
 mod tests {
     /// The files of this folder, apart from this one.
-    const FILES: [(&str, &str); 7] = [
+    const FILES: [(&str, &str); 8] = [
         ("buffer.rs", include_str!("buffer.rs")),
         ("device.rs", include_str!("device.rs")),
         ("kernel.rs", include_str!("kernel.rs")),
+        ("map.rs", include_str!("map.rs")),
         ("owner.rs", include_str!("owner.rs")),
         ("program.rs", include_str!("program.rs")),
         ("queue.rs", include_str!("queue.rs")),

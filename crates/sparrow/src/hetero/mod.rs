@@ -251,6 +251,7 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
                     y: results,
                 };
                 part = self.worker.compute_blocking(piece)?;
+                x_there.unmap_blocking()?;
             }
             done.partner = begin.elapsed();
             let its_y_bytes = its_rows.len() * size_of::<V::Accum>();

@@ -89,7 +89,7 @@ pub(crate) fn segmented_sum<V: Value, O: Offset>(
     options: &PlanOptions,
 ) -> Result<(SegmentedSum, String)> {
     let device = queue.context().device().traits();
-    let defaults = SegmentedSumParameters::default_for(device, V::TYPE);
+    let defaults = SegmentedSumParameters::default_for(device, V::TYPE, options.accumulate);
     let parameters = resolve(&tables(options)?, device, V::TYPE, defaults, options)?;
     let spmv = SegmentedSum::new(
         queue.context(),

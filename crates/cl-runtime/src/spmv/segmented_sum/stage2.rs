@@ -92,6 +92,10 @@ impl Stage2<'_> {
                 };
                 finish(&arrays, &left_over, &mut y);
                 y.unmap_blocking()?;
+                x.unmap_blocking()?;
+                values.unmap_blocking()?;
+                columns.unmap_blocking()?;
+                offsets.unmap_blocking()?;
             }
         }
         words.unmap_blocking()?;
@@ -142,7 +146,12 @@ impl Stage2<'_> {
             Scalar::F32(value) => T::from_f64(f64::from(*value)),
             Scalar::F64(value) => T::from_f64(*value),
             // SAFETY: the caller's promise.
-            Scalar::Device(array) => unsafe { self.view::<T>(array, 1, &mut 0)?[0] },
+            Scalar::Device(array) => unsafe {
+                let view = self.view::<T>(array, 1, &mut 0)?;
+                let value = view[0];
+                view.unmap_blocking()?;
+                value
+            },
         })
     }
 }
