@@ -111,8 +111,9 @@ fn panels(place: usize, comparison: &Comparison<'_>, list: &SeriesList) -> Vec<E
         element("h3").text(format!("GFLOP/s, {label}")),
         element("p").class("muted").text(
             "A panel a matrix, with a scale of its own; longer is better. A method that failed on \
-             any matrix has no mean; (n) is a mean over n matrices where a method skipped some.",
-        ),
+             any matrix has no mean; (n) is a mean over n matrices where a method skipped some. ",
+        )
+        .child(super::marks()),
         element("div").class("panels").children(figures),
     ]
 }
@@ -184,7 +185,8 @@ fn bandwidths(place: usize, label: &str, groups: &Groups<'_>, list: &SeriesList)
     let records = groups.iter().flat_map(|(_, results)| results.iter().map(|(_, r)| *r));
     // One line a device, at the best that its runs saw.
     let rates = by_device(records).into_iter().filter_map(|group| {
-        group.records.iter().filter_map(|r| r.stream_gbytes_per_s).max_by(f64::total_cmp)
+        let rates = group.records.iter().filter_map(|r| r.stream_gbytes_per_s);
+        Some((group.device, rates.max_by(f64::total_cmp)?))
     });
     bandwidth(&format!("bandwidth-{place}"), label, groups, &rates.collect::<Vec<_>>(), list)
 }
@@ -197,7 +199,7 @@ fn stage_table(comparison: &Comparison<'_>) -> Vec<Element> {
     }
     let label = comparison.kind.label();
     let head = [head_cell("matrix, method", false)];
-    let head = head.into_iter().chain(STAGES.map(|name| head_cell(name, true)));
+    let head = head.into_iter().chain(STAGES.map(|name| head_cell(&name.replace('\n', " "), true)));
     let bodies = staged.into_iter().map(|(matrix, results)| {
         let heading = element("th")
             .attribute("scope", "rowgroup")

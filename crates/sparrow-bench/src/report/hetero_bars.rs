@@ -72,29 +72,31 @@ pub(super) fn panel(id: &str, title: &str, bars: &[Bar], list: &SeriesList) -> E
         [label].into_iter().chain(drawn)
     });
     let description = "Horizontal bars: GFLOP/s of each method. The same figures stand in the table of throughput.";
-    let plot = plot(gutter, GAP / 2, height).children(rows);
+    let plot = plot(gutter, GAP / 2, "44%", height).children(rows);
     let chart = frame(id, title, description, height + GAP).child(plot);
     element("figure").child(heading(title, "")).child(chart)
 }
 
 /// GB/s as the paper counts them of `results` in groups of one matrix each, with the places of their
-/// methods in `list`, and a line at each of `rates` (10^9 bytes a second).
+/// methods in `list`, and a line at each of `rates`, which devices
+/// read a stream at (10^9 bytes a second).
 pub(super) fn bandwidth(
     id: &str,
     label: &str,
     groups: &[(&Record, Vec<(usize, &Record)>)],
-    rates: &[f64],
+    rates: &[(&str, f64)],
     list: &SeriesList,
 ) -> Element {
     let all = || groups.iter().flat_map(|(_, results)| results);
     let figures = all().filter_map(|(_, record)| paper_gbytes_per_s(record));
-    let axis = Axis::linear(figures.chain(rates.iter().copied()).fold(0.0, f64::max));
+    let axis = Axis::linear(figures.chain(rates.iter().map(|(_, rate)| *rate)).fold(0.0, f64::max));
     let names: Vec<String> = groups.iter().map(|(matrix, _)| marked_name(matrix)).collect();
     let longest = names.iter().map(|n| n.chars().count()).max().unwrap_or(0).min(NAME);
     let gutter = longest * CHARACTER + 10;
     let height: usize = groups.iter().map(|(_, results)| results.len() * PITCH + GAP).sum();
-    let mut plot = plot(gutter, HEAD, height)
-        .children(axis.ticks.iter().flat_map(|&tick| gridline(&axis, tick, height)));
+    let mut plot = plot(gutter, HEAD, "55%", height)
+        .children(axis.ticks.iter().flat_map(|&tick| gridline(&axis, tick, height)))
+        .children(rates.iter().map(|&(_, rate)| upright("limit", axis.place(rate), height)));
     let mut top = 0;
     for ((matrix, results), name) in groups.iter().zip(&names) {
         let title = element("text")
@@ -113,7 +115,6 @@ pub(super) fn bandwidth(
         }
         top += GAP;
     }
-    plot = plot.children(rates.iter().map(|&rate| upright("limit", axis.place(rate), height)));
     let mut used: Vec<usize> = all().map(|(index, _)| *index).collect();
     used.sort_unstable();
     used.dedup();
@@ -141,23 +142,24 @@ fn bandwidth_bar(index: usize, record: &Record) -> Bar {
 }
 
 /// How to read the chart, with what the dashed lines are.
-fn reading(rates: &[f64]) -> String {
-    let list: Vec<String> = rates.iter().map(|&rate| significant(rate)).collect();
-    match list.is_empty() {
+fn reading(rates: &[(&str, f64)]) -> String {
+    let words = |&(device, rate): &(&str, f64)| format!("{device} {}", significant(rate));
+    match rates.is_empty() {
         true => "GB/s; longer is better".to_owned(),
         false => format!(
-            "GB/s; longer is better; dashed: the device reads {} GB/s of a stream",
-            list.join(" or ")
+            "GB/s; longer is better; dashed, what reading a stream reaches: {}",
+            rates.iter().map(words).collect::<Vec<_>>().join(", ")
         ),
     }
 }
 
-fn plot(left: usize, top: usize, height: usize) -> Element {
+/// The area of the bars; `width` is for readers that do not know the style's.
+fn plot(left: usize, top: usize, width: &str, height: usize) -> Element {
     element("svg")
         .class("plot")
         .attribute("x", left)
         .attribute("y", top)
-        .attribute("width", "55%")
+        .attribute("width", width)
         .attribute("height", height)
         .attribute("style", format!("width:calc(100% - {}px)", left + LABEL))
 }

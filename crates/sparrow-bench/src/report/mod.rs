@@ -193,10 +193,15 @@ fn explanation() -> Element {
              by the time measured. 100 % is perfect; more is possible only where a matrix stays in \
              cache between launches. ",
         )
-        .child(element("span").class("muted").text(
-            "△ marks a problem that Sparrow assembles itself, ≈ a synthetic likeness of the matrix \
-             it is named after; a matrix without a mark is a file.",
-        ))
+        .child(marks())
+}
+
+/// What the marks before the names of matrices mean.
+fn marks() -> Element {
+    element("span").class("muted").text(
+        "△ marks a problem that Sparrow assembles itself, ≈ a synthetic likeness of the matrix it is \
+         named after; a matrix without a mark is a file.",
+    )
 }
 
 fn again() -> Element {

@@ -21,8 +21,6 @@ const BOTTOM: usize = 44;
 const LEAST_SETUP: f64 = 0.01;
 /// Stage 2 below this share of stage 1 costs nothing worth telling apart.
 const LEAST_STAGE: f64 = 0.01;
-/// Pixels between the marks of neighbouring series on one matrix.
-const ASIDE: f64 = 7.0;
 
 struct Point<'a> {
     record: &'a Record,
@@ -38,6 +36,10 @@ struct Over {
     name: &'static str,
     /// The same in a sentence.
     long: &'static str,
+    /// Pixels between the marks of neighbouring series at one place.
+    aside: f64,
+    /// Values below are drawn here.
+    least: f64,
     /// An axis for at least one value.
     axis: fn(&[f64]) -> Axis,
     /// A value in a tooltip.
@@ -47,10 +49,13 @@ struct Over {
 const NONZEROS: Over = Over {
     name: "nonzeros",
     long: "number of nonzeros",
+    // Results of one matrix stand side by side: equal ones would hide each other.
+    aside: 7.0,
+    // A logarithmic axis has no 0.
+    least: 1.0,
     axis: |values| {
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-        // A matrix without nonzeros has no place on a logarithmic axis but its end.
-        Axis::logarithmic(least.max(1.0), values.iter().copied().fold(1.0, f64::max))
+        Axis::logarithmic(least, values.iter().copied().fold(1.0, f64::max))
     },
     words: |value| format!("{} nonzeros", grouped(value as u64)),
 };
@@ -58,6 +63,9 @@ const NONZEROS: Over = Over {
 const DIRTY: Over = Over {
     name: "dirty tiles, %",
     long: "share of dirty tiles",
+    // The place matters here; series of one matrix differ in height.
+    aside: 0.0,
+    least: 0.0,
     axis: |values| Axis::linear(values.iter().copied().fold(0.0, f64::max)),
     words: |value| format!("{value:.1} % of the tiles dirty"),
 };
@@ -174,7 +182,9 @@ impl Chart<'_> {
             let nothing = element("p").class("muted").text("No verified result has this figure.");
             return element("figure").child(caption).child(nothing);
         }
-        let horizontal = (self.over.axis)(&points.iter().map(|p| p.over).collect::<Vec<_>>());
+        let horizontal = (self.over.axis)(
+            &points.iter().map(|p| p.over.max(self.over.least)).collect::<Vec<_>>(),
+        );
         let mut used: Vec<usize> = points.iter().map(|p| p.index).collect();
         used.sort_unstable();
         used.dedup();
@@ -235,9 +245,8 @@ impl Chart<'_> {
         used: &[usize],
     ) -> Element {
         let index = point.index;
-        // Results of one matrix stand side by side: equal ones would hide each other.
         let rank = used.iter().position(|&other| other == index).unwrap_or(0) as f64;
-        let aside = (rank - (used.len() as f64 - 1.0) / 2.0) * ASIDE;
+        let aside = (rank - (used.len() as f64 - 1.0) / 2.0) * self.over.aside;
         let about = format!(
             "{} on {}: {} {}, {}",
             list.name(index),
@@ -247,7 +256,7 @@ impl Chart<'_> {
             (self.over.words)(point.over)
         );
         mark(index)
-            .attribute("x", percent(horizontal.place(point.over)))
+            .attribute("x", percent(horizontal.place(point.over.max(self.over.least))))
             .attribute("y", format!("{:.1}", self.pixel(point.value)))
             .attribute("transform", format!("translate({aside:.1} 0)"))
             .child(element("title").text(about))
