@@ -246,6 +246,8 @@ fn a_failed_hetero_result_shows_no_figure_and_takes_the_mean_of_its_method() {
     }
     // The panel, the mean's panel and the bar of bandwidth.
     assert_eq!(count(&page, "<text class=\"value failed\""), 3);
+    // 7 of 8 results, 3 of 4 means, 3 of 4 bandwidths.
+    assert_eq!(count(&page, "class=\"bar "), 13);
     assert_eq!(count(&page, "times stage 1, "), 3);
 }
 
