@@ -131,14 +131,26 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// The results that have stages, with the places of their methods: of each matrix, in order.
-    pub(crate) fn staged(&self) -> Vec<(&'a Record, Vec<(usize, &'a Record)>)> {
-        let of_row = |row: &Row<'a>| {
-            let results = row.results.iter().enumerate();
-            let staged = results.filter_map(|(m, r)| r.filter(|r| has_stages(r)).map(|r| (m, r)));
-            (row.matrix, staged.collect::<Vec<_>>())
-        };
-        self.rows.iter().map(of_row).filter(|(_, results)| !results.is_empty()).collect()
+    /// The rows that have results in stages.
+    pub(crate) fn staged(&self) -> Vec<&Row<'a>> {
+        self.rows.iter().filter(|row| row.staged().next().is_some()).collect()
+    }
+}
+
+impl<'a> Row<'a> {
+    /// The results in stages, each with the place of its method.
+    pub(crate) fn staged(&self) -> impl Iterator<Item = (usize, &'a Record)> {
+        let results = self.results.iter().enumerate();
+        results
+            .filter_map(|(method, result)| Some((method, (*result)?)))
+            .filter(|(_, r)| has_stages(r))
+    }
+
+    /// Median microseconds of the fastest right result of one device alone.
+    pub(crate) fn single_us(&self) -> Option<f64> {
+        let alone = |r: &&&Record| r.hetero.as_ref().is_some_and(|h| h.devices.len() == 1);
+        let right = self.results.iter().flatten().filter(alone).filter(|r| r.verified);
+        right.filter_map(|r| r.median_us).min_by(f64::total_cmp)
     }
 }
 
@@ -173,10 +185,9 @@ fn methods_of(records: &[&Record], devices: &Devices<'_>) -> Vec<String> {
     for (record, name) in records.iter().zip(&names) {
         let own = format!(" {:.2}", share(record));
         let others = || records.iter().zip(&names).filter(|(_, n)| *n == name).map(|(r, _)| r);
-        let one_share = others().all(|r| format!(" {:.2}", share(r)) == own);
         let of_matrix = others().filter(|r| matrix_key(r) == matrix_key(record)).count();
-        // A share that was chosen for each matrix would give each a column of its own.
-        let named = is_both(record) && (one_share || of_matrix > 1);
+        // A share that is learnt on each matrix would give each a column of its own.
+        let named = is_both(record) && of_matrix > 1;
         let name = method(record, devices, if named { &own } else { "" });
         let same = |(r, n): &&(&Record, String)| {
             matrix_key(r) == matrix_key(record)
@@ -263,12 +274,12 @@ mod tests {
         assert_eq!(matrices, ["z", "a"]);
         assert_eq!(
             comparison.methods,
-            ["host", "csr_vector [1]", "csr_vector [2]", "both 0.12 [1+host]"]
+            ["host", "csr_vector [1]", "csr_vector [2]", "both [1+host]"]
         );
     }
 
     #[test]
-    fn one_device_needs_no_number_and_a_share_chosen_for_each_matrix_no_column() {
+    fn one_device_needs_no_number_and_a_share_no_column_unless_a_matrix_has_several() {
         let mut records = vec![
             hetero_sample("a", "segmented_sum", &["GPU"]),
             hetero_sample("a", "hetero", &["GPU", "host"]),
@@ -300,5 +311,21 @@ mod tests {
         let labels: Vec<_> = comparisons.iter().map(|c| c.kind.label()).collect();
         assert_eq!(labels, ["f32", "f64"]);
         assert!(comparisons.iter().all(|c| c.methods == ["host"]));
+    }
+
+    #[test]
+    fn the_fastest_single_device_is_neither_wrong_nor_two() {
+        let timed = |algorithm, devices: &[&str], us| Record {
+            median_us: Some(us),
+            ..hetero_sample("a", algorithm, devices)
+        };
+        let wrong = Record { verified: false, ..timed("sell", &["GPU"], 1.0) };
+        let records = [
+            timed("host", &["host"], 30.0),
+            timed("csr_vector", &["GPU"], 20.0),
+            timed("hetero", &["GPU", "host"], 10.0),
+            wrong,
+        ];
+        assert_eq!(compare(&records)[0].rows[0].single_us(), Some(20.0));
     }
 }

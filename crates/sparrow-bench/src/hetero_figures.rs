@@ -58,8 +58,9 @@ pub(crate) fn mean(mean: Mean, matrices: usize) -> String {
     }
 }
 
-/// The figures of a result in stages under [`STAGES`]; a wrong result has none.
-pub(crate) fn stages(record: &Record) -> [String; 9] {
+/// The figures of a result in stages under [`STAGES`]; a wrong result has none. `single_us` is the fastest
+/// single device's time where the record does not say it.
+pub(crate) fn stages(record: &Record, single_us: Option<f64>) -> [String; 9] {
     let Some(hetero) = record.hetero.as_ref().filter(|_| record.verified) else {
         let mut cells = std::array::from_fn(|_| ABSENT.to_owned());
         if !record.verified {
@@ -76,7 +77,7 @@ pub(crate) fn stages(record: &Record) -> [String; 9] {
         bytes(hetero.copied_bytes),
         significant_or_absent(paper_gbytes_per_s(record)),
         significant_or_absent(is_both(record).then_some(hetero.share)),
-        significant_or_absent(times_single(record)),
+        significant_or_absent(times_single(record, single_us)),
     ]
 }
 
@@ -105,11 +106,12 @@ pub(crate) fn stage_ratio(record: &Record) -> Option<f64> {
     hetero.stage2_us.map(|stage2| stage2 / stage1)
 }
 
-/// How many times as fast as the fastest single device on the same matrix.
-pub(crate) fn times_single(record: &Record) -> Option<f64> {
+/// How many times as fast as the fastest single device on the same matrix, as the record says or else
+/// `single_us`.
+pub(crate) fn times_single(record: &Record, single_us: Option<f64>) -> Option<f64> {
     let hetero = record.hetero.as_ref().filter(|_| record.verified)?;
     let median_us = record.median_us.filter(|us| *us > 0.0)?;
-    hetero.single_us.map(|single| single / median_us)
+    hetero.single_us.or(single_us).map(|single| single / median_us)
 }
 
 #[cfg(test)]
@@ -137,17 +139,19 @@ mod tests {
     fn ratios_need_a_right_result_with_both_times() {
         let mut record = hetero_sample("a", "segmented_sum", &["GPU"]);
         assert_eq!(stage_ratio(&record), Some(0.25));
-        assert_eq!(times_single(&record), Some(0.5));
-        record.hetero.as_mut().unwrap().stage2_us = None;
+        assert_eq!(times_single(&record, Some(1.0)), Some(0.5));
+        let hetero = record.hetero.as_mut().unwrap();
+        (hetero.stage2_us, hetero.single_us) = (None, None);
+        assert_eq!(times_single(&record, Some(401.0)), Some(2.0));
         assert_eq!(stage_ratio(&record), None);
         record.verified = false;
-        assert_eq!(times_single(&record), None);
+        assert_eq!(times_single(&record, Some(1.0)), None);
     }
 
     #[test]
     fn a_failed_result_has_no_figure_even_if_its_record_holds_one() {
         let record = Record { verified: false, ..hetero_sample("a", "segmented_sum", &["GPU"]) };
-        let cells = stages(&record);
+        let cells = stages(&record, None);
         assert_eq!(cells[0], FAILED);
         assert!(cells[1..].iter().all(|cell| cell == ABSENT), "{cells:?}");
         assert_eq!(throughput(Some(&record)), FAILED);

@@ -50,7 +50,7 @@ fn legend(text: &mut String) {
         "\n\
          harmonic mean: of GFLOP/s over all matrices, (n) over n of them where a method skipped some.\n\
          FAILED: some row of y left its error bound; a method that failed anywhere has no mean.\n\
-         both: two devices together, with the second one's share where one share served all.\n",
+         both: two devices together, with the second one's share where a matrix has several.\n",
     );
     for (words, meaning) in STAGES_LEGEND {
         let _ = writeln!(text, "{words}: {meaning}");
@@ -111,11 +111,12 @@ fn stage_table(comparison: &Comparison<'_>) -> Option<String> {
     }
     let mut table = new_table();
     table.set_header(["matrix, method"].into_iter().chain(STAGES));
-    for (matrix, results) in staged {
+    for row in staged {
+        let matrix = row.matrix;
         table.add_row([format!("{}, {} nnz", plain(&matrix.matrix), short(matrix.nnz))]);
-        for (method, record) in results {
+        for (method, record) in row.staged() {
             let name = format!("  {}", comparison.methods[method]);
-            table.add_row([name].into_iter().chain(stages(record)).map(Cell::new));
+            table.add_row([name].into_iter().chain(stages(record, row.single_us())).map(Cell::new));
         }
     }
     arrange(&mut table, 1..STAGES.len() + 1);
@@ -201,7 +202,7 @@ mod tests {
 
             GFLOP/s, f64
             matrix                nnz  host  csr_vector  segmented_  segmented_  both
-                                                         sum/device     sum/cpu  0.12
+                                                         sum/device     sum/cpu
             ─────────────────────────────────────────────────────────────────────────
             elasticity          4.01M  40.0        40.0        40.0        40.0  44.0
             dc2-like            4.01M  10.0      FAILED        40.0        40.0  44.0
@@ -214,15 +215,15 @@ mod tests {
             elasticity, 4.01M nnz
               segmented_sum/device      160     40.0  0.250   37.5    60 KiB     0 B   403      –   0.500
               segmented_sum/cpu         160     40.0  0.250   37.5    60 KiB     0 B   403      –   0.500
-              both 0.12                90.0     4.50  0.050      –       0 B     0 B   403  0.120   0.500
+              both                     90.0     4.50  0.050      –       0 B     0 B   403  0.120   0.500
             dc2-like, 4.01M nnz
               segmented_sum/device      160     40.0  0.250   37.5    60 KiB     0 B   403      –   0.500
               segmented_sum/cpu         160     40.0  0.250   37.5    60 KiB     0 B   403      –   0.500
-              both 0.12                90.0     4.50  0.050      –       0 B     0 B   403  0.120   0.500
+              both                     90.0     4.50  0.050      –       0 B     0 B   403  0.120   0.500
 
             harmonic mean: of GFLOP/s over all matrices, (n) over n of them where a method skipped some.
             FAILED: some row of y left its error bound; a method that failed anywhere has no mean.
-            both: two devices together, with the second one's share where one share served all.
+            both: two devices together, with the second one's share where a matrix has several.
             stage 1, stage 2: the work on the device (of two devices, the slower), and what comes after.
             dirty: tiles with empty rows, of all tiles: they are what stage 2 must finish.
             in place, copied: bytes that the CPU reached where they lie, and that were copied, a product.

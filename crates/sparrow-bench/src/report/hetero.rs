@@ -172,12 +172,12 @@ fn figure(words: String, best: bool) -> Element {
 type Groups<'a> = Vec<(&'a Record, Vec<(usize, &'a Record)>)>;
 
 fn segmented_sums<'a>(comparison: &Comparison<'a>, list: &SeriesList) -> Groups<'a> {
-    let of_matrix = |(matrix, results): (&'a Record, Vec<(usize, &'a Record)>)| {
-        let results = results.into_iter().filter(|(_, r)| is_segmented_sum(r));
+    let of_matrix = |row: &Row<'a>| {
+        let results = row.staged().filter(|(_, r)| is_segmented_sum(r));
         let placed = results.map(|(m, r)| (list.place(&comparison.methods[m]), r));
-        (matrix, placed.collect::<Vec<_>>())
+        (row.matrix, placed.collect::<Vec<_>>())
     };
-    let groups = comparison.staged().into_iter().map(of_matrix);
+    let groups = comparison.rows.iter().map(of_matrix);
     groups.filter(|(_, results)| !results.is_empty()).collect()
 }
 
@@ -200,16 +200,17 @@ fn stage_table(comparison: &Comparison<'_>) -> Vec<Element> {
     let label = comparison.kind.label();
     let head = [head_cell("matrix, method", false)];
     let head = head.into_iter().chain(STAGES.map(|name| head_cell(&name.replace('\n', " "), true)));
-    let bodies = staged.into_iter().map(|(matrix, results)| {
+    let bodies = staged.into_iter().map(|row| {
         let heading = element("th")
             .attribute("scope", "rowgroup")
             .attribute("colspan", STAGES.len() + 1)
-            .text(matrix.matrix.as_str())
-            .children(badge(&matrix.source));
-        let rows = results.into_iter().map(|(method, record)| {
+            .text(row.matrix.matrix.as_str())
+            .children(badge(&row.matrix.source));
+        let single_us = row.single_us();
+        let rows = row.staged().map(|(method, record)| {
             element("tr")
                 .child(element("td").text(comparison.methods[method].as_str()))
-                .children(stages(record).map(|words| figure(words, false)))
+                .children(stages(record, single_us).map(|words| figure(words, false)))
         });
         element("tbody").child(element("tr").child(heading)).children(rows)
     });
