@@ -14,7 +14,7 @@ use crate::record::Record;
 use crate::units::{ABSENT, significant};
 
 /// Width of a character of a method's name in a panel, with some room, in pixels.
-const SMALL: usize = 6;
+const SMALL: usize = 7;
 /// Room right of the longest bar for its label.
 const LABEL: usize = 52;
 

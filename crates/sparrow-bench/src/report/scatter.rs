@@ -20,7 +20,7 @@ const BOTTOM: usize = 44;
 /// Set-up below this share of a product costs nothing worth telling apart.
 const LEAST_SETUP: f64 = 0.01;
 /// Stage 2 below this share of stage 1 costs nothing worth telling apart.
-const LEAST_STAGE: f64 = 0.01;
+const LEAST_STAGE: f64 = 0.001;
 
 struct Point<'a> {
     record: &'a Record,
