@@ -20,8 +20,8 @@ pub(crate) struct MatrixGroup<'a> {
 }
 
 /// The devices in the order in which they first appear.
-pub(crate) fn by_device(records: &[Record]) -> Vec<DeviceGroup<'_>> {
-    let mut groups: Vec<DeviceGroup<'_>> = Vec::new();
+pub(crate) fn by_device<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<DeviceGroup<'a>> {
+    let mut groups: Vec<DeviceGroup<'a>> = Vec::new();
     for record in records {
         let key = (record.device.as_str(), record.platform.as_str(), record.driver.as_str());
         match groups.iter_mut().find(|g| (g.device, g.platform, g.driver) == key) {
@@ -179,7 +179,8 @@ pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-fn matrix_key(record: &Record) -> (u64, &str, u64, u64, &str) {
+/// What tells one matrix from another, and sorts them from few nonzeros to many.
+pub(crate) fn matrix_key(record: &Record) -> (u64, &str, u64, u64, &str) {
     (record.nnz, &record.matrix, record.rows, record.cols, &record.source)
 }
 

@@ -4,6 +4,9 @@
 //! `sparrow selftest` and the tests share.
 
 mod group;
+mod hetero;
+mod hetero_figures;
+mod hetero_table;
 mod input;
 mod json;
 mod measure;

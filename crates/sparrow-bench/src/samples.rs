@@ -1,6 +1,6 @@
 //! Records for tests: a verified result, a failed one, and how to vary them.
 
-use crate::record::{Record, SCHEMA};
+use crate::record::{Hetero, Record, SCHEMA};
 
 /// A verified result of `algorithm` on a matrix of 62,451 rows.
 pub(crate) fn sample(matrix: &str, algorithm: &str) -> Record {
@@ -59,6 +59,28 @@ pub(crate) fn failed(matrix: &str, algorithm: &str) -> Record {
         setup_in_products: None,
         verified: false,
         error_in_tolerance: Some(1250.0),
+        ..sample(matrix, algorithm)
+    }
+}
+
+/// A verified result of `bench --hetero` on `devices`: stages of 160 and 40 µs for the segmented sum
+/// with stage 2 on the CPU, and a partner's share of 0.12 for two devices together.
+pub(crate) fn hetero_sample(matrix: &str, algorithm: &str, devices: &[&str]) -> Record {
+    let staged = algorithm == "segmented_sum";
+    let hetero = Hetero {
+        devices: devices.iter().map(|&name| name.to_owned()).collect(),
+        share: if algorithm == "hetero" { 0.12 } else { 0.0 },
+        stage1_us: staged.then_some(160.0),
+        stage2_us: staged.then_some(40.0),
+        dirty_tile_share: staged.then_some(0.375),
+        svm_bytes: if staged { 61_440 } else { 0 },
+        copied_bytes: 0,
+        single_us: Some(100.25),
+    };
+    Record {
+        variant: if staged { "cpu" } else { "" }.to_owned(),
+        device: devices[0].to_owned(),
+        hetero: Some(hetero),
         ..sample(matrix, algorithm)
     }
 }

@@ -5,16 +5,20 @@
 //! shows no figure at all, whatever its record holds.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use comfy_table::{
     Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, presets,
 };
 
-use crate::group::{DeviceGroup, MatrixGroup, by_device, plain, series};
+use crate::group::{DeviceGroup, by_device, plain, series};
+use crate::hetero::with_hetero;
+use crate::hetero_table;
 use crate::record::Record;
 use crate::units::{ABSENT, bytes, percent_or_absent, short, significant_or_absent};
 
-const WIDTH: u16 = 100;
+/// Columns of the terminal that tables keep to.
+pub(crate) const WIDTH: u16 = 100;
 
 /// Characters for the name of an algorithm before it takes a second line.
 const NAME: usize = 28;
@@ -39,7 +43,8 @@ FAILED: some row of y left its error bound, so no time is shown. A name ending i
   synthetic likeness of that matrix.
 ";
 
-/// The records as text: for each device two lines that name it and a table of its results, then a legend.
+/// The records as text: for each device two lines that name it and a table of its results, then a legend;
+/// records of `bench --hetero` follow in tables across devices.
 ///
 /// Times are medians in microseconds, GB/s and GFLOP/s are 10^9 a second, set-up is a multiple of the
 /// time. Lines stay within 100 columns unless a device has a longer name. No records give a line that
@@ -49,16 +54,27 @@ pub fn table(records: &[Record]) -> String {
         return "No results.\n".to_owned();
     }
     let mut text = String::new();
-    for group in by_device(records) {
+    let alone = || records.iter().filter(|r| r.hetero.is_none());
+    for group in by_device(alone()) {
         heading(&mut text, &group);
         text.push_str(&results(&group));
         text.push_str("\n\n");
     }
-    text.push_str(LEGEND);
+    if alone().next().is_some() {
+        text.push_str(LEGEND);
+    }
+    let together = with_hetero(records);
+    if !together.is_empty() {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        hetero_table::write(&mut text, &together);
+    }
     text
 }
 
-fn heading(text: &mut String, group: &DeviceGroup<'_>) {
+/// Two lines: the device's name, its rates and how many results verified.
+pub(crate) fn heading(text: &mut String, group: &DeviceGroup<'_>) {
     let rates = group.rates().unwrap_or_else(|| "no stream rate".to_owned());
     // Writing to a String cannot fail.
     let _ = writeln!(
@@ -70,33 +86,43 @@ fn heading(text: &mut String, group: &DeviceGroup<'_>) {
     );
 }
 
-fn results(group: &DeviceGroup<'_>) -> String {
+/// An empty table of this house's look.
+pub(crate) fn new_table() -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING.header_separator(LineStyle::none().fill('─').junction('─')));
     table.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
-    table.set_header(HEADER);
-    for matrix in group.matrices() {
-        table.add_row([matrix_heading(&matrix)]);
-        for record in &matrix.records {
-            table.add_row(result(record));
-        }
-    }
+    table
+}
+
+/// Sets padding, and the columns in `figures` to the right; all but the first keep their width.
+pub(crate) fn arrange(table: &mut Table, figures: Range<usize>) {
     for (index, column) in table.column_iter_mut().enumerate() {
         // Columns stand one space apart by themselves; one more parts them well enough.
         column.set_padding((u16::from(index > 0), 0));
         if index > 0 {
             column.set_constraint(ColumnConstraint::ContentWidth);
         }
-        if (2..8).contains(&index) {
+        if figures.contains(&index) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
+}
+
+fn results(group: &DeviceGroup<'_>) -> String {
+    let mut table = new_table();
+    table.set_header(HEADER);
+    for matrix in group.matrices() {
+        table.add_row([matrix_heading(matrix.first())]);
+        for record in &matrix.records {
+            table.add_row(result(record));
+        }
+    }
+    arrange(&mut table, 2..8);
     table.trim_fmt()
 }
 
 /// "elasticity, assembled, 4.01M nnz"; a likeness says so by its name, a file needs no word.
-fn matrix_heading(matrix: &MatrixGroup<'_>) -> String {
-    let record = matrix.first();
+fn matrix_heading(record: &Record) -> String {
     let source = if record.source == "assembled" { " assembled," } else { "" };
     format!("{},{source} {} nnz", plain(&record.matrix), short(record.nnz))
 }

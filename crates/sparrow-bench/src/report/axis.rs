@@ -27,6 +27,12 @@ impl Axis {
         Self { least: 0.0, most: steps * step, logarithmic: false, ticks }
     }
 
+    /// From 0 to just `most`, without ticks: for bars that carry their figures.
+    pub(super) fn exact(most: f64) -> Self {
+        let most = if most > 0.0 { most } else { 1.0 };
+        Self { least: 0.0, most, logarithmic: false, ticks: Vec::new() }
+    }
+
     /// Between round values around `least` and `most`, both positive; ticks at 1, 2 and 5 within two
     /// decades, at the decades beyond.
     pub(super) fn logarithmic(least: f64, most: f64) -> Self {

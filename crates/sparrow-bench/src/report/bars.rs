@@ -12,18 +12,19 @@ use crate::record::Record;
 use crate::units::{grouped, percent_or_absent, significant_or_absent};
 
 /// Height of a bar with the gap below it.
-const PITCH: usize = 13;
-const BAR: usize = 11;
+pub(super) const PITCH: usize = 13;
+/// Height of a bar.
+pub(super) const BAR: usize = 11;
 /// Space between matrices.
-const GAP: usize = 8;
+pub(super) const GAP: usize = 8;
 /// Space above for the upper tick labels, and below for the lower ones.
-const HEAD: usize = 22;
+pub(super) const HEAD: usize = 22;
 /// Bars end here: beyond, a matrix in cache would flatten all others. Their label says how far they go.
 const LONGEST: f64 = 1.5;
 /// Names longer than this are cut; the whole stands in the tooltip and in the table.
-const NAME: usize = 25;
+pub(super) const NAME: usize = 25;
 /// Width of a character of a name, with some room, in pixels.
-const CHARACTER: usize = 7;
+pub(super) const CHARACTER: usize = 7;
 /// Room right of the axis for the label of a full bar.
 const LABEL: usize = 46;
 
@@ -171,7 +172,7 @@ fn gridline(axis: &Axis, tick: f64, height: usize) -> Vec<Element> {
 }
 
 /// "≈ pwtk-like", "△ elasticity", or the bare name of a file.
-fn marked_name(record: &Record) -> String {
+pub(super) fn marked_name(record: &Record) -> String {
     let mark = match record.source.as_str() {
         "likeness" => "≈ ",
         "assembled" => "△ ",
@@ -180,7 +181,8 @@ fn marked_name(record: &Record) -> String {
     format!("{mark}{}", plain(&record.matrix))
 }
 
-fn cut(name: &str) -> String {
+/// A matrix's name without the end that would leave bars no room.
+pub(super) fn cut(name: &str) -> String {
     match name.char_indices().nth(NAME - 1) {
         Some((end, _)) if name.chars().count() > NAME => format!("{}…", &name[..end]),
         _ => name.to_owned(),
@@ -208,6 +210,7 @@ fn mean_note(index: usize, records: &[&Record], list: &SeriesList) -> String {
     }
 }
 
-fn percent(place: f64) -> String {
+/// A place on an axis as SVG has it.
+pub(super) fn percent(place: f64) -> String {
     format!("{:.2}%", 100.0 * place)
 }

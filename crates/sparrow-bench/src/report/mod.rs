@@ -5,11 +5,13 @@
 //! follow the reader's theme, keep their text size on a phone, and print.
 //!
 //! `markup` builds escaped elements; `axis` places values; `bars` and `scatter` draw; `results` writes
-//! tables.
+//! tables; `hetero` and `hetero_bars` do both for records of `bench --hetero`.
 
 mod axis;
 mod bars;
 mod chart;
+mod hetero;
+mod hetero_bars;
 mod markup;
 mod results;
 mod scatter;
@@ -21,6 +23,7 @@ use markup::{Element, element};
 use series::SeriesList;
 
 use crate::group::{DeviceGroup, Kind, by_device, by_matrix, verdict};
+use crate::hetero::with_hetero;
 use crate::record::{Record, SCHEMA};
 
 const STYLE: &str = include_str!("style.css");
@@ -60,7 +63,8 @@ pub enum ReportError {
     },
 }
 
-/// One self-contained HTML page that shows `records` grouped by device, under `title`.
+/// One self-contained HTML page that shows `records` grouped by device, those of `bench --hetero` beside one
+/// another, under `title`.
 ///
 /// A result that did not verify is shown as FAILED, without a time, whatever its record holds. Texts of
 /// records are escaped. The same records always give the same page.
@@ -76,7 +80,10 @@ pub fn html(records: &[Record], title: &str) -> Result<String, ReportError> {
         check(index, record)?;
     }
     let groups = by_device(records);
-    let list = SeriesList::of(records);
+    let alone = || records.iter().filter(|r| r.hetero.is_none());
+    let own = by_device(alone());
+    let list = SeriesList::of(alone());
+    let together = with_hetero(records);
 
     let head = element("head")
         .child(element("meta").attribute("charset", "utf-8"))
@@ -88,14 +95,15 @@ pub fn html(records: &[Record], title: &str) -> Result<String, ReportError> {
         .child(element("meta").attribute("name", "color-scheme").attribute("content", "light dark"))
         .child(element("title").text(title))
         .child(element("style").verbatim(STYLE));
-    let several = groups.len() > 1;
+    let several = own.len() > 1 || !together.is_empty();
     let sections =
-        groups.iter().enumerate().map(|(place, group)| device(place, group, &list, several));
+        own.iter().enumerate().map(|(place, group)| device(place, group, &list, several));
     let main = element("main")
         .child(element("h1").text(title))
         .children(headline(&groups))
-        .child(explanation())
+        .children((!own.is_empty()).then(explanation))
         .children(sections)
+        .children((!together.is_empty()).then(|| hetero::section(&together)))
         .child(element("h2").text("How to run this again"))
         .child(again())
         .children(groups.iter().map(results::reproduce));
@@ -119,7 +127,17 @@ fn check(index: usize, record: &Record) -> Result<(), ReportError> {
         ("setup_in_products", record.setup_in_products),
         ("error_in_tolerance", record.error_in_tolerance),
     ];
-    match measured.into_iter().find_map(|(field, value)| Some((field, value?)).filter(is_wrong)) {
+    let staged = record.hetero.as_ref().map(|hetero| {
+        [
+            ("share", Some(hetero.share)),
+            ("stage1_us", hetero.stage1_us),
+            ("stage2_us", hetero.stage2_us),
+            ("dirty_tile_share", hetero.dirty_tile_share),
+            ("single_us", hetero.single_us),
+        ]
+    });
+    let mut all = measured.into_iter().chain(staged.into_iter().flatten());
+    match all.find_map(|(field, value)| Some((field, value?)).filter(is_wrong)) {
         None => Ok(()),
         Some((field, value)) => Err(ReportError::Value {
             index,
@@ -175,10 +193,15 @@ fn explanation() -> Element {
              by the time measured. 100 % is perfect; more is possible only where a matrix stays in \
              cache between launches. ",
         )
-        .child(element("span").class("muted").text(
-            "△ marks a problem that Sparrow assembles itself, ≈ a synthetic likeness of the matrix \
-             it is named after; a matrix without a mark is a file.",
-        ))
+        .child(marks())
+}
+
+/// What the marks before the names of matrices mean.
+fn marks() -> Element {
+    element("span").class("muted").text(
+        "△ marks a problem that Sparrow assembles itself, ≈ a synthetic likeness of the matrix it is \
+         named after; a matrix without a mark is a file.",
+    )
 }
 
 fn again() -> Element {

@@ -87,7 +87,7 @@ pub(super) fn reproduce(group: &DeviceGroup<'_>) -> Element {
 }
 
 /// A wide table scrolls by itself, not the page; a keyboard can reach it.
-fn scrolled(table: Element) -> Element {
+pub(super) fn scrolled(table: Element) -> Element {
     element("div")
         .class("scroll")
         .attribute("tabindex", 0)
@@ -96,7 +96,8 @@ fn scrolled(table: Element) -> Element {
         .child(table)
 }
 
-fn head_cell(name: &str, number: bool) -> Element {
+/// A cell of a table's head, over numbers or words.
+pub(super) fn head_cell(name: &str, number: bool) -> Element {
     let cell = element("th").attribute("scope", "col").text(name);
     if number { cell.class("number") } else { cell }
 }
@@ -124,7 +125,7 @@ fn body(matrix: &MatrixGroup<'_>) -> Element {
 }
 
 /// Which kind of matrix this is; a user's own file needs no badge.
-fn badge(source: &str) -> Option<Element> {
+pub(super) fn badge(source: &str) -> Option<Element> {
     (source != "file").then(|| element("span").class("badge").text(source))
 }
 
@@ -162,7 +163,8 @@ fn figures(record: &Record) -> Vec<Element> {
     ]
 }
 
-fn number(text: String) -> Element {
+/// A cell that holds a number.
+pub(super) fn number(text: String) -> Element {
     element("td").class("number").text(text)
 }
 

@@ -1,4 +1,5 @@
-//! The charts over the number of nonzeros: throughput with the device's rate, and the cost of set-up.
+//! The charts of points: throughput with the device's rate and the cost of set-up over the number of
+//! nonzeros, and the cost of stage 2 over the share of dirty tiles.
 //!
 //! Horizontal places are percent of a plot as wide as the page leaves, vertical ones pixels; marks are
 //! told apart by colour and shape.
@@ -7,6 +8,7 @@ use super::axis::{Axis, tick_label};
 use super::chart::{frame, heading};
 use super::markup::{Element, element};
 use super::series::{SeriesList, mark};
+use crate::hetero_figures::stage_ratio;
 use crate::record::Record;
 use crate::units::{grouped, significant};
 
@@ -17,13 +19,56 @@ const TOP: usize = 20;
 const BOTTOM: usize = 44;
 /// Set-up below this share of a product costs nothing worth telling apart.
 const LEAST_SETUP: f64 = 0.01;
-/// Pixels between the marks of neighbouring series on one matrix.
-const ASIDE: f64 = 7.0;
+/// Stage 2 below this share of stage 1 costs nothing worth telling apart.
+const LEAST_STAGE: f64 = 0.001;
 
 struct Point<'a> {
     record: &'a Record,
+    /// The place of its series in the list.
+    index: usize,
+    /// Along the horizontal axis.
+    over: f64,
     value: f64,
 }
+
+/// What the horizontal axis shows.
+struct Over {
+    name: &'static str,
+    /// The same in a sentence.
+    long: &'static str,
+    /// Pixels between the marks of neighbouring series at one place.
+    aside: f64,
+    /// Values below are drawn here.
+    least: f64,
+    /// An axis for at least one value.
+    axis: fn(&[f64]) -> Axis,
+    /// A value in a tooltip.
+    words: fn(f64) -> String,
+}
+
+const NONZEROS: Over = Over {
+    name: "nonzeros",
+    long: "number of nonzeros",
+    // Results of one matrix stand side by side: equal ones would hide each other.
+    aside: 7.0,
+    // A logarithmic axis has no 0.
+    least: 1.0,
+    axis: |values| {
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        Axis::logarithmic(least, values.iter().copied().fold(1.0, f64::max))
+    },
+    words: |value| format!("{} nonzeros", grouped(value as u64)),
+};
+
+const DIRTY: Over = Over {
+    name: "dirty tiles, %",
+    long: "share of dirty tiles",
+    // The place matters here; series of one matrix differ in height.
+    aside: 0.0,
+    least: 0.0,
+    axis: |values| Axis::linear(values.iter().copied().fold(0.0, f64::max)),
+    words: |value| format!("{value:.1} % of the tiles dirty"),
+};
 
 /// GB/s against nnz, with a line at `rate`, the rate limits are computed from.
 pub(super) fn throughput(
@@ -33,7 +78,7 @@ pub(super) fn throughput(
     rate: Option<f64>,
     list: &SeriesList,
 ) -> Element {
-    let points = points(records, |r| r.gbytes_per_s);
+    let points = over_nonzeros(records, list, |r| r.gbytes_per_s);
     let largest = points.iter().map(|p| p.value).chain(rate).fold(0.0, f64::max);
     let line = rate.map(|rate| (rate, format!("device streams {} GB/s", significant(rate))));
     Chart {
@@ -42,6 +87,7 @@ pub(super) fn throughput(
         name: "Throughput",
         how: "GB/s over nonzeros; higher is better",
         unit: "GB/s",
+        over: NONZEROS,
         vertical: Axis::linear(largest),
         line,
         below: false,
@@ -51,7 +97,7 @@ pub(super) fn throughput(
 
 /// Set-up as a multiple of the product it prepares, against nnz, both logarithmic.
 pub(super) fn setup(id: &str, label: &str, records: &[&Record], list: &SeriesList) -> Element {
-    let points = points(records, |r| r.setup_in_products);
+    let points = over_nonzeros(records, list, |r| r.setup_in_products);
     let values = || points.iter().map(|p| p.value.max(LEAST_SETUP));
     let vertical = Axis::logarithmic(values().fold(1.0, f64::min), values().fold(10.0, f64::max));
     Chart {
@@ -60,6 +106,7 @@ pub(super) fn setup(id: &str, label: &str, records: &[&Record], list: &SeriesLis
         name: "Set-up",
         how: "in products, over nonzeros; lower is better",
         unit: "products",
+        over: NONZEROS,
         line: Some((1.0, "as long as one product".to_owned())),
         vertical,
         below: points.iter().any(|p| p.value < LEAST_SETUP),
@@ -67,10 +114,52 @@ pub(super) fn setup(id: &str, label: &str, records: &[&Record], list: &SeriesLis
     .draw(&points, list)
 }
 
+/// Stage 2's time as a multiple of stage 1's, logarithmic, against the share of dirty tiles; results
+/// come with the places of their series in `list`.
+pub(super) fn stages(
+    id: &str,
+    label: &str,
+    results: &[(usize, &Record)],
+    list: &SeriesList,
+) -> Element {
+    let point = |&(index, record): &(usize, &'_ Record)| {
+        let dirty = record.hetero.as_ref()?.dirty_tile_share?;
+        Some((index, 100.0 * dirty, stage_ratio(record)?))
+    };
+    let points: Vec<_> = results
+        .iter()
+        .filter_map(|result| {
+            let (index, over, value) = point(result)?;
+            Some(Point { record: result.1, index, over, value })
+        })
+        .collect();
+    let values = || points.iter().map(|p| p.value.max(LEAST_STAGE));
+    let vertical = Axis::logarithmic(values().fold(1.0, f64::min), values().fold(1.0, f64::max));
+    Chart {
+        id,
+        label,
+        name: "Stage 2 over stage 1",
+        how: "times the time of stage 1, over the share of dirty tiles; lower is better",
+        unit: "times stage 1",
+        over: DIRTY,
+        line: Some((1.0, "as long as stage 1".to_owned())),
+        vertical,
+        below: points.iter().any(|p| p.value < LEAST_STAGE),
+    }
+    .draw(&points, list)
+}
+
 /// The verified results that have the value.
-fn points<'a>(records: &[&'a Record], value: impl Fn(&Record) -> Option<f64>) -> Vec<Point<'a>> {
-    let verified = records.iter().filter(|r| r.verified);
-    verified.filter_map(|record| value(record).map(|value| Point { record, value })).collect()
+fn over_nonzeros<'a>(
+    records: &[&'a Record],
+    list: &SeriesList,
+    value: impl Fn(&Record) -> Option<f64>,
+) -> Vec<Point<'a>> {
+    let point = |&record: &&'a Record| {
+        let (index, over) = (list.index(record), record.nnz as f64);
+        value(record).map(|value| Point { record, index, over, value })
+    };
+    records.iter().filter(|r| r.verified).filter_map(point).collect()
 }
 
 struct Chart<'a> {
@@ -79,6 +168,7 @@ struct Chart<'a> {
     name: &'static str,
     how: &'static str,
     unit: &'static str,
+    over: Over,
     vertical: Axis,
     line: Option<(f64, String)>,
     /// Whether some points lie below the vertical axis and are drawn at its lower end.
@@ -92,13 +182,12 @@ impl Chart<'_> {
             let nothing = element("p").class("muted").text("No verified result has this figure.");
             return element("figure").child(caption).child(nothing);
         }
-        let nonzeros = || points.iter().map(|p| p.record.nnz.max(1) as f64);
-        let horizontal = Axis::logarithmic(
-            nonzeros().fold(f64::INFINITY, f64::min),
-            nonzeros().fold(1.0, f64::max),
+        let horizontal = (self.over.axis)(
+            &points.iter().map(|p| p.over.max(self.over.least)).collect::<Vec<_>>(),
         );
-        let records: Vec<&Record> = points.iter().map(|p| p.record).collect();
-        let used = list.used(&records);
+        let mut used: Vec<usize> = points.iter().map(|p| p.index).collect();
+        used.sort_unstable();
+        used.dedup();
         let marks = points.iter().map(|p| self.point(p, &horizontal, list, &used));
         let plot = element("svg")
             .class("plot")
@@ -113,16 +202,17 @@ impl Chart<'_> {
             .children(marks)
             .children(self.reference_words());
         let description = format!(
-            "{} points: {} against number of nonzeros, one for each verified result. The same \
-             figures stand in the table of results.",
+            "{} points: {} against {}, one for each verified result. The same figures stand in the \
+             table of results.",
             points.len(),
-            self.unit
+            self.unit,
+            self.over.long
         );
         let axis_name = element("text")
             .class("tick")
             .attribute("x", "50%")
             .attribute("y", TOP + HEIGHT + 34)
-            .text("nonzeros");
+            .text(self.over.name);
         let legend = list.legend(&used, |_| String::new());
         let title = format!("{}, {}", self.name, self.label);
         let chart = frame(self.id, &title, &description, TOP + HEIGHT + BOTTOM)
@@ -154,21 +244,19 @@ impl Chart<'_> {
         list: &SeriesList,
         used: &[usize],
     ) -> Element {
-        let record = point.record;
-        let index = list.index(record);
-        // Results of one matrix stand side by side: equal ones would hide each other.
+        let index = point.index;
         let rank = used.iter().position(|&other| other == index).unwrap_or(0) as f64;
-        let aside = (rank - (used.len() as f64 - 1.0) / 2.0) * ASIDE;
+        let aside = (rank - (used.len() as f64 - 1.0) / 2.0) * self.over.aside;
         let about = format!(
-            "{} on {}: {} {}, {} nonzeros",
+            "{} on {}: {} {}, {}",
             list.name(index),
-            record.matrix,
+            point.record.matrix,
             significant(point.value),
             self.unit,
-            grouped(record.nnz)
+            (self.over.words)(point.over)
         );
         mark(index)
-            .attribute("x", percent(horizontal.place(record.nnz.max(1) as f64)))
+            .attribute("x", percent(horizontal.place(point.over.max(self.over.least))))
             .attribute("y", format!("{:.1}", self.pixel(point.value)))
             .attribute("transform", format!("translate({aside:.1} 0)"))
             .child(element("title").text(about))

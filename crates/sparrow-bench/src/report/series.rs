@@ -24,9 +24,14 @@ pub(super) struct SeriesList(Vec<String>);
 
 impl SeriesList {
     /// The series of all records of a report.
-    pub(super) fn of(records: &[Record]) -> Self {
+    pub(super) fn of<'a>(records: impl IntoIterator<Item = &'a Record>) -> Self {
+        Self::named(records.into_iter().map(series))
+    }
+
+    /// Series by names of their own; [`SeriesList::index`] does not know them.
+    pub(super) fn named(all: impl IntoIterator<Item = String>) -> Self {
         let mut names = Vec::new();
-        for name in records.iter().map(series) {
+        for name in all {
             if !names.contains(&name) {
                 names.push(name);
             }
@@ -39,6 +44,12 @@ impl SeriesList {
         let name = series(record);
         // Every record's series was put in; 0 keeps a stranger drawable.
         self.0.iter().position(|n| *n == name).unwrap_or(0)
+    }
+
+    /// The place of a name in the list.
+    pub(super) fn place(&self, name: &str) -> usize {
+        // As for a record's series.
+        self.0.iter().position(|n| n == name).unwrap_or(0)
     }
 
     /// The name at a place, without control characters.

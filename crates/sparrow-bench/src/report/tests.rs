@@ -1,7 +1,7 @@
 //! Claims about the whole page: what it says, what it never says, and that it is well-formed.
 
 use super::*;
-use crate::samples::{failed, sample};
+use crate::samples::{failed, hetero_sample, sample};
 
 /// Panics unless every start tag has its end tag in order and no bare `<` or `&` is left.
 fn assert_well_formed(page: &str) {
@@ -185,4 +185,106 @@ fn set_up_too_cheap_for_the_axis_is_said_to_be_below_it() {
     let free = Record { setup_in_products: Some(0.0), ..sample("m", "csr_scalar") };
     assert!(html(&[free], "t").unwrap().contains(">≤ 0.01<"));
     assert!(!html(&[sample("m", "csr_adaptive")], "t").unwrap().contains(">≤ "));
+}
+
+/// A run of four methods on `matrices` in two value types.
+fn hetero_run(matrices: usize) -> Vec<Record> {
+    let mut records = Vec::new();
+    for value_type in ["f32", "f64"] {
+        for matrix in 0..matrices {
+            let name = format!("matrix-{matrix}");
+            let on = |algorithm: &str, devices: &[&str]| Record {
+                value_type: value_type.to_owned(),
+                nnz: 1000 * (1 + matrix as u64),
+                ..hetero_sample(&name, algorithm, devices)
+            };
+            let mut device = on("segmented_sum", &["Example GPU"]);
+            device.variant = "device".to_owned();
+            let hetero = device.hetero.as_mut().unwrap();
+            hetero.dirty_tile_share = Some(matrix as f64 / 20.0);
+            records.extend([
+                on("host", &["host"]),
+                device,
+                on("segmented_sum", &["Example GPU"]),
+                on("hetero", &["Example GPU", "host"]),
+            ]);
+        }
+    }
+    records
+}
+
+#[test]
+fn hetero_records_have_a_panel_a_matrix_and_a_mean_for_each_value_type() {
+    let page = html(&hetero_run(20), "t").unwrap();
+    assert_well_formed(&page);
+    assert_eq!(count(&page, "harmonic mean of 20</strong>"), 2);
+    assert_eq!(count(&page, "<strong>△ matrix-"), 40);
+    // Four methods on 20 matrices and their mean, and two bars of bandwidth a matrix, in two types.
+    assert_eq!(count(&page, "class=\"bar "), 2 * (4 * 21 + 2 * 20));
+    // Two points a matrix and type beside those of the legends.
+    assert_eq!(count(&page, "times stage 1, "), 2 * 2 * 20);
+    assert_eq!(count(&page, "what reading a stream reaches: Example GPU 400<"), 2);
+    assert!(!page.contains("Share of the limit</h3>") && !page.contains('\u{fffd}'));
+    let ids: Vec<&str> =
+        page.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    let unique: std::collections::BTreeSet<_> = ids.iter().collect();
+    assert_eq!(unique.len(), ids.len());
+}
+
+#[test]
+fn a_failed_hetero_result_shows_no_figure_and_takes_the_mean_of_its_method() {
+    let mut records = hetero_run(2);
+    records.truncate(8);
+    let wrong = &mut records[1];
+    wrong.verified = false;
+    (wrong.median_us, wrong.gflops) = (Some(77.7), Some(66.6));
+    let hetero = wrong.hetero.as_mut().unwrap();
+    (hetero.stage1_us, hetero.stage2_us, hetero.single_us) = (Some(55.5), Some(44.4), Some(33.3));
+    let page = html(&records, "t").unwrap();
+    for figure in ["77.7", "66.6", "55.5", "44.4", "33.3"] {
+        assert!(!page.contains(figure), "{figure}");
+    }
+    // The panel, the mean's panel and the bar of bandwidth.
+    assert_eq!(count(&page, "<text class=\"value failed\""), 3);
+    // 7 of 8 results, 3 of 4 means, 3 of 4 bandwidths.
+    assert_eq!(count(&page, "class=\"bar "), 13);
+    assert_eq!(count(&page, "times stage 1, "), 3);
+}
+
+#[test]
+fn records_without_a_hetero_part_keep_their_sections_beside_others() {
+    let alone = [sample("m", "csr_scalar"), failed("n", "csr_adaptive")];
+    let section = |page: &str| {
+        let start = page.find("<h3>Share of the limit").unwrap();
+        let end = page[start..].find("</section>").unwrap();
+        page[start..start + end].to_owned()
+    };
+    let mut mixed = alone.to_vec();
+    mixed.extend(hetero_run(1));
+    let (before, after) = (html(&alone, "t").unwrap(), html(&mixed, "t").unwrap());
+    assert_well_formed(&after);
+    assert_eq!(section(&before), section(&after));
+    assert!(!before.contains("harmonic mean of"));
+}
+
+#[test]
+fn stages_that_are_no_measure_are_refused() {
+    let mut record = hetero_sample("m", "segmented_sum", &["GPU"]);
+    record.hetero.as_mut().unwrap().stage2_us = Some(f64::NAN);
+    let error = html(&[record], "t").unwrap_err().to_string();
+    assert!(error.contains("(m, segmented_sum) has stage2_us"), "{error}");
+}
+
+#[test]
+fn texts_of_hetero_records_are_escaped() {
+    let evil = "<script>&\"'\u{7}";
+    let mut records = vec![
+        hetero_sample(evil, "segmented_sum", &[evil]),
+        hetero_sample(evil, evil, &["other"]),
+        hetero_sample(evil, "hetero", &[evil, "other"]),
+    ];
+    records[2].value_type = evil.to_owned();
+    let page = html(&records, evil).unwrap();
+    assert_well_formed(&page);
+    assert!(!page.contains("<script") && !page.contains('\u{7}'));
 }

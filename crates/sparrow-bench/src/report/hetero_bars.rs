@@ -1,0 +1,190 @@
+//! The bar charts of products on two kinds of cores, after Figures 4 to 6 of Liu and Vinter (2015): a
+//! small panel a matrix with a bar a method, and the bandwidth of the segmented sum on every matrix.
+//!
+//! Panels have a scale each, since throughput differs a hundredfold between matrices and methods are
+//! what one compares; every bar says its figure.
+
+use super::axis::{Axis, tick_label};
+use super::bars::{BAR, CHARACTER, GAP, HEAD, NAME, PITCH, cut, marked_name, percent};
+use super::chart::{frame, heading};
+use super::markup::{Element, element};
+use super::series::{SeriesList, colour_class};
+use crate::hetero_figures::{FAILED, paper_gbytes_per_s};
+use crate::record::Record;
+use crate::units::{ABSENT, significant};
+
+/// Width of a character of a method's name in a panel, with some room, in pixels.
+const SMALL: usize = 7;
+/// Room right of the longest bar for its label.
+const LABEL: usize = 52;
+
+/// A bar: whose it is, how long, what stands behind it.
+pub(super) struct Bar {
+    /// The place of the method in the list.
+    pub(super) index: usize,
+    /// `None` where there is nothing to draw.
+    pub(super) value: Option<f64>,
+    /// The value in words, or why there is none.
+    pub(super) words: String,
+}
+
+impl Bar {
+    fn draw(&self, top: usize, axis: &Axis, about: &str) -> Vec<Element> {
+        let end = self.value.map_or(0.0, |value| axis.place(value));
+        let failed = self.words == FAILED;
+        let label = element("text")
+            .class(if failed { "value failed" } else { "value" })
+            .attribute("x", percent(end))
+            .attribute("y", top + BAR / 2)
+            .attribute("dx", 4)
+            .attribute("dy", "0.36em")
+            .text(if failed { format!("✕ {FAILED}") } else { self.words.clone() });
+        let bar = self.value.map(|_| {
+            element("rect")
+                .class(format!("bar {}", colour_class(self.index)))
+                .attribute("x", 0)
+                .attribute("y", top)
+                .attribute("width", percent(end))
+                .attribute("height", BAR)
+                .child(element("title").text(format!("{about}: {}", self.words)))
+        });
+        bar.into_iter().chain([label]).collect()
+    }
+}
+
+/// A bar a method under a title, in GFLOP/s; `id` is unique on the page.
+pub(super) fn panel(id: &str, title: &str, bars: &[Bar], list: &SeriesList) -> Element {
+    let names: Vec<String> = bars.iter().map(|bar| list.name(bar.index)).collect();
+    let gutter = names.iter().map(|n| n.chars().count()).max().unwrap_or(0) * SMALL + 10;
+    // The longest bar ends where the plot does.
+    let axis = Axis::exact(bars.iter().filter_map(|bar| bar.value).fold(0.0, f64::max));
+    let height = bars.len() * PITCH;
+    let rows = bars.iter().zip(&names).enumerate().flat_map(|(row, (bar, name))| {
+        let top = row * PITCH;
+        let label = element("text")
+            .class("tick")
+            .attribute("x", -6)
+            .attribute("y", top + BAR / 2)
+            .attribute("dy", "0.36em")
+            .attribute("text-anchor", "end")
+            .text(name.as_str());
+        let drawn = bar.draw(top, &axis, &format!("{name} on {title}, GFLOP/s"));
+        [label].into_iter().chain(drawn)
+    });
+    let description = "Horizontal bars: GFLOP/s of each method. The same figures stand in the table of throughput.";
+    let plot = plot(gutter, GAP / 2, "44%", height).children(rows);
+    let chart = frame(id, title, description, height + GAP).child(plot);
+    element("figure").child(heading(title, "")).child(chart)
+}
+
+/// GB/s as the paper counts them of `results` in groups of one matrix each, with the places of their
+/// methods in `list`, and a line at each of `rates`, which devices
+/// read a stream at (10^9 bytes a second).
+pub(super) fn bandwidth(
+    id: &str,
+    label: &str,
+    groups: &[(&Record, Vec<(usize, &Record)>)],
+    rates: &[(&str, f64)],
+    list: &SeriesList,
+) -> Element {
+    let all = || groups.iter().flat_map(|(_, results)| results);
+    let figures = all().filter_map(|(_, record)| paper_gbytes_per_s(record));
+    let axis = Axis::linear(figures.chain(rates.iter().map(|(_, rate)| *rate)).fold(0.0, f64::max));
+    let names: Vec<String> = groups.iter().map(|(matrix, _)| marked_name(matrix)).collect();
+    let longest = names.iter().map(|n| n.chars().count()).max().unwrap_or(0).min(NAME);
+    let gutter = longest * CHARACTER + 10;
+    let height: usize = groups.iter().map(|(_, results)| results.len() * PITCH + GAP).sum();
+    let mut plot = plot(gutter, HEAD, "55%", height)
+        .children(axis.ticks.iter().flat_map(|&tick| gridline(&axis, tick, height)))
+        .children(rates.iter().map(|&(_, rate)| upright("limit", axis.place(rate), height)));
+    let mut top = 0;
+    for ((matrix, results), name) in groups.iter().zip(&names) {
+        let title = element("text")
+            .class("matrix")
+            .attribute("x", -8)
+            .attribute("y", top + results.len() * PITCH / 2)
+            .attribute("dy", "0.32em")
+            .attribute("text-anchor", "end")
+            .text(cut(name));
+        plot = plot.child(title);
+        for (index, record) in results {
+            let bar = bandwidth_bar(*index, record);
+            let about = format!("{} on {}, GB/s", list.name(*index), matrix.matrix);
+            plot = plot.children(bar.draw(top, &axis, &about));
+            top += PITCH;
+        }
+        top += GAP;
+    }
+    let mut used: Vec<usize> = all().map(|(index, _)| *index).collect();
+    used.sort_unstable();
+    used.dedup();
+    let title = format!("Bandwidth of the segmented sum, {label}");
+    let description = format!(
+        "Horizontal bars: GB/s of the segmented sum on {} matrices. The same figures stand in the \
+         table of stages.",
+        groups.len()
+    );
+    let chart = frame(id, &title, &description, height + 2 * HEAD).child(plot);
+    element("figure")
+        .child(heading(label, &reading(rates)))
+        .child(list.legend(&used, |_| String::new()))
+        .child(chart)
+}
+
+fn bandwidth_bar(index: usize, record: &Record) -> Bar {
+    let value = paper_gbytes_per_s(record);
+    let words = match value {
+        Some(value) => significant(value),
+        None if record.verified => ABSENT.to_owned(),
+        None => FAILED.to_owned(),
+    };
+    Bar { index, value, words }
+}
+
+/// How to read the chart, with what the dashed lines are.
+fn reading(rates: &[(&str, f64)]) -> String {
+    let words = |&(device, rate): &(&str, f64)| format!("{device} {}", significant(rate));
+    match rates.is_empty() {
+        true => "GB/s; longer is better".to_owned(),
+        false => format!(
+            "GB/s; longer is better; dashed, what reading a stream reaches: {}",
+            rates.iter().map(words).collect::<Vec<_>>().join(", ")
+        ),
+    }
+}
+
+/// The area of the bars; `width` is for readers that do not know the style's.
+fn plot(left: usize, top: usize, width: &str, height: usize) -> Element {
+    element("svg")
+        .class("plot")
+        .attribute("x", left)
+        .attribute("y", top)
+        .attribute("width", width)
+        .attribute("height", height)
+        .attribute("style", format!("width:calc(100% - {}px)", left + LABEL))
+}
+
+/// A vertical line with its value above and below.
+fn gridline(axis: &Axis, tick: f64, height: usize) -> Vec<Element> {
+    let place = axis.place(tick);
+    let label = |y: String| {
+        element("text")
+            .class("tick")
+            .attribute("x", percent(place))
+            .attribute("y", y)
+            .attribute("text-anchor", "middle")
+            .text(tick_label(tick))
+    };
+    let labels = [label("-8".to_owned()), label((height + 14).to_string())];
+    [upright("grid", place, height)].into_iter().chain(labels).collect()
+}
+
+fn upright(class: &str, place: f64, height: usize) -> Element {
+    let x = percent(place);
+    element("line")
+        .class(class)
+        .attribute("x1", &x)
+        .attribute("x2", &x)
+        .attribute("y1", -4)
+        .attribute("y2", height)
+}
