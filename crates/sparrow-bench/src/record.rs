@@ -103,6 +103,6 @@ pub struct Hetero {
     pub svm_bytes: u64,
     /// Bytes that were copied between the devices in one product.
     pub copied_bytes: u64,
-    /// Median microseconds of the fastest single device on this matrix.
+    /// Median microseconds of the fastest single device on this matrix, each product waited for.
     pub single_us: Option<f64>,
 }

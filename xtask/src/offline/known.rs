@@ -29,6 +29,13 @@ const SMALL_GROUP: &str = "16 rows an item with 64-bit offsets do not fit its re
 const UNION: &str = "no register is spilled: a carry of four words is put together in a union, which the \
     compiler leaves in memory; only the items that add up a cut row read one";
 
+const ADDRESSES: &str = "scalar registers, of which a tile's borders and addresses take many, are kept in \
+    lanes of a vector register, and nothing goes to memory";
+
+const IN_FLIGHT: &str = "no register is spilled: the compiler leaves arrays of loads that are in flight \
+    (columns, values and products of a tile) in memory, whose loops it does not unroll; what that costs is to \
+    be measured where there is such a device";
+
 /// The list.
 pub(super) const KNOWN_SPILLS: &[KnownSpill] = &[
     plan("gfx906", &["group_size-256"], 2, 0, LANES),
@@ -37,7 +44,22 @@ pub(super) const KNOWN_SPILLS: &[KnownSpill] = &[
     plan("pvc", &["u64", "group_size-256"], 0, 8192, SMALL_GROUP),
     carry("skl", 1024),
     carry("pvc", 512),
+    segments("gfx906", &["bunch_size-64"], 8, 0, ADDRESSES),
+    segments("gfx90a", &["bunch_size-64"], 8, 0, ADDRESSES),
+    segments("skl", &["compensated", "nnz_per_item-16"], 0, 1024, IN_FLIGHT),
+    segments("dg2", &["compensated", "nnz_per_item-16"], 0, 1024, IN_FLIGHT),
+    segments("pvc", &[], 0, 16384, IN_FLIGHT),
 ];
+
+const fn segments(
+    target: &'static str,
+    key: &'static [&'static str],
+    spilled: u64,
+    scratch_bytes: u64,
+    reason: &'static str,
+) -> KnownSpill {
+    KnownSpill { kernel: "segmented_sum", target, key, spilled, scratch_bytes, reason }
+}
 
 const fn plan(
     target: &'static str,

@@ -126,7 +126,8 @@ pub fn add_stages<V: Value, O: Offset>(
 }
 
 /// Measures one product by a device and its partner at once: at a fixed share, or at one that is learnt first.
-/// `single_us` is the fastest single device.
+/// What both are compared with is the faster of the device alone, product by product, and the host's
+/// `host_us`.
 ///
 /// # Errors
 /// The device or the library refuses; a wrong result is a record without times.
@@ -136,7 +137,7 @@ pub fn measure_both<V: Value, O: Offset>(
     origin: &Origin,
     subject: &Subject,
     (rates, share): (&ChipRates, Option<f64>),
-    single_us: Option<f64>,
+    host_us: Option<f64>,
 ) -> Result<Record, MeasureError> {
     let shape = shape_of(matrix);
     let zero = V::Accum::from_f64(0.0);
@@ -148,6 +149,20 @@ pub fn measure_both<V: Value, O: Offset>(
     let learnt = Share::Learnt { device: rates.device.best(), partner: rates.partner.best() };
     let share = share.map_or(learnt, Share::Fixed);
     let options = PlanOptions { parameters: subject.parameters.clone(), ..PlanOptions::default() };
+    // The first device alone, by the same calls: each product is waited for.
+    let alone = Share::Fixed(0.0);
+    let mut plan = HeteroPlan::new_blocking(queue, &a, matrix.view(), partner, alone, &options)?;
+    let alone = Samples::take::<MeasureError>(
+        &subject.budget,
+        || {
+            let product =
+                Product { alpha: one.into(), a: &a, x: &x_there, beta: zero.into(), y: &mut y };
+            plan.product_blocking(queue, product, &[])?;
+            Ok(())
+        },
+        || Ok(()),
+    )?;
+    let single_us = alone.median_us().min(host_us.unwrap_or(f64::INFINITY));
     let start = Instant::now();
     let mut plan = HeteroPlan::new_blocking(queue, &a, matrix.view(), partner, share, &options)?;
     let setup_us = start.elapsed().as_secs_f64() * 1e6;
@@ -186,7 +201,7 @@ pub fn measure_both<V: Value, O: Offset>(
             dirty_tile_share: None,
             svm_bytes: last.shared_bytes as u64,
             copied_bytes: last.copied_bytes as u64,
-            single_us,
+            single_us: Some(single_us),
         }),
         ..untimed_record::<V>(origin, &shape, subject)
     };

@@ -57,13 +57,10 @@ impl Cut {
         }
     }
 
-    /// The first device's tiles, of `tiles` with `tile` nonzeros each.
-    pub(super) fn tiles(&self, tile: usize, tiles: u32) -> u32 {
-        match (self.is_shared, self.nonzero / tile) {
-            (false, _) => tiles,
-            // Before the end, so there are no more than `tiles`.
-            (true, before) => before as u32,
-        }
+    /// The first device's tiles of `tile` nonzeros, where the partner has a part.
+    pub(super) fn tiles(&self, tile: usize) -> u32 {
+        // Before the end of the matrix, so there are fewer than its tiles.
+        (self.nonzero / tile) as u32
     }
 }
 
@@ -106,9 +103,9 @@ mod tests {
         assert_eq!(cut(4, 1.0), (0, None, 0));
         assert_eq!(cut(4, 0.99), (0, None, 0));
         let end = Cut::new(matrix().view(), 5, 0.0);
-        assert!(!end.is_shared() && end.share() == 0.0 && end.tiles(5, 3) == 3);
+        assert!(!end.is_shared() && end.share() == 0.0);
         let all = Cut::new(matrix().view(), 5, 1.0);
-        assert!(all.is_shared() && all.share() == 1.0 && all.tiles(5, 3) == 0);
+        assert!(all.is_shared() && all.share() == 1.0 && all.tiles(5) == 0);
     }
 
     #[test]

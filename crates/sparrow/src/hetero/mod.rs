@@ -180,15 +180,8 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
         check_length("y", y.len(), "rows", a.rows())?;
         queue.context().check_array("x", x)?;
         queue.context().check_array("y", y)?;
-        for event in wait {
-            event.wait()?;
-        }
-        // What x and y wait for in this queue, the partner's part waits for too.
-        queue.finish_blocking()?;
-
         let cut = Cut::new(self.a, self.quantum, self.learner.share());
         let start = Instant::now();
-        let mut done = Shared { share: cut.share(), ..Shared::default() };
         let operands = Operands {
             rows: a.rows(),
             cols: a.cols(),
@@ -200,6 +193,25 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
             alpha: by_value::<V>(alpha),
             beta: by_value::<V>(beta),
         };
+        if !cut.is_shared() {
+            let tiles = 0..self.spmv.tiles();
+            // SAFETY: the matrix shares the plan's pattern, x and y are as long as it demands, and all of it
+            // lives in the queue's context.
+            #[expect(unsafe_code, reason = "the checks above are what the launch demands")]
+            let alone = unsafe {
+                self.spmv.launch_tiles(queue, &mut self.workspace, &operands, tiles, wait)?
+            };
+            alone.wait()?;
+            let total = start.elapsed();
+            self.learner.learn(Timing { total: total.as_secs_f64(), partner: 0.0 });
+            return Ok(Shared { total, ..Shared::default() });
+        }
+        for event in wait {
+            event.wait()?;
+        }
+        // What x and y wait for in this queue, the partner's part waits for too.
+        queue.finish_blocking()?;
+        let mut done = Shared { share: cut.share(), ..Shared::default() };
         let zero = V::Accum::from_f64(0.0);
         let y_of_cut_row = match cut.row {
             Some(row) if beta != zero => y.slice(row..row + 1)?.read_blocking(queue)?[0],
@@ -207,73 +219,64 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
         };
         let its_rows = cut.first_row..a.rows();
         let is_direct = is_fine_grained(&operands.y);
-        if cut.is_shared() && !is_direct {
+        if !is_direct {
             self.results.resize(its_rows.len(), zero);
             if beta != zero {
                 y.slice(its_rows.clone())?.read_into_blocking(queue, &mut self.results)?;
                 done.copied_bytes += size_of_val(&self.results[..]);
             }
         }
-        let first = match cut.tiles(self.spmv.tile(), self.spmv.tiles()) {
-            0 => None,
-            // SAFETY: the matrix shares the plan's pattern, x and y are as long as it demands, all of it lives
-            // in the queue's context, and the tiles are the matrix's.
+        let tiles = cut.tiles(self.spmv.tile());
+        let mut first = None;
+        if tiles > 0 {
+            // SAFETY: as above, and the tiles are the matrix's.
             #[expect(unsafe_code, reason = "the checks above are what the launch demands")]
-            tiles => Some(unsafe {
+            let launched = unsafe {
                 self.spmv.launch_tiles(queue, &mut self.workspace, &operands, 0..tiles, &[])?
-            }),
-        };
+            };
+            first = Some(launched);
+        }
         queue.flush()?;
 
-        let mut part = zero;
-        if cut.is_shared() {
-            let begin = Instant::now();
-            // SAFETY: the first device reads x, and writes rows of y before `first_row`; x was complete when the
-            // queue had finished.
-            #[expect(unsafe_code, reason = "two devices work on different rows of y")]
-            unsafe {
-                let x_there = x.view_blocking(&self.side)?;
-                let mut its_y = y.slice(its_rows.clone())?;
-                let mut view;
-                let results = if is_direct {
-                    view = its_y.view_mut_blocking(&self.side)?;
-                    &mut view[..]
-                } else {
-                    &mut self.results[..]
-                };
-                let piece = Piece {
-                    nonzero: cut.nonzero,
-                    cut_row: cut.row,
-                    first_row: cut.first_row,
-                    alpha,
-                    beta,
-                    x: &x_there,
-                    y: results,
-                };
-                part = self.worker.compute_blocking(piece)?;
-                x_there.unmap_blocking()?;
-            }
-            done.partner = begin.elapsed();
-            let its_y_bytes = its_rows.len() * size_of::<V::Accum>();
-            let is_shared = queue.context().device().traits().host_access().is_shared();
-            if is_shared {
-                done.shared_bytes += x.size_bytes()
+        let part;
+        let begin = Instant::now();
+        // SAFETY: the first device reads x, and writes rows of y before `first_row`; x was complete when the
+        // queue had finished.
+        #[expect(unsafe_code, reason = "two devices work on different rows of y")]
+        unsafe {
+            let x_there = x.view_blocking(&self.side)?;
+            let mut its_y = y.slice(its_rows.clone())?;
+            let mut view;
+            let results = if is_direct {
+                view = its_y.view_mut_blocking(&self.side)?;
+                &mut view[..]
             } else {
-                done.copied_bytes += x.size_bytes()
-            }
-            if is_direct {
-                done.shared_bytes += its_y_bytes
-            } else {
-                done.copied_bytes += its_y_bytes
-            }
-            done.copied_bytes +=
-                self.worker.copied_bytes(x.size_bytes(), its_y_bytes, beta != zero);
+                &mut self.results[..]
+            };
+            let piece = Piece {
+                nonzero: cut.nonzero,
+                cut_row: cut.row,
+                first_row: cut.first_row,
+                alpha,
+                beta,
+                x: &x_there,
+                y: results,
+            };
+            part = self.worker.compute_blocking(piece)?;
+            x_there.unmap_blocking()?;
         }
+        done.partner = begin.elapsed();
+        let its_y_bytes = its_rows.len() * size_of::<V::Accum>();
+        let is_shared = queue.context().device().traits().host_access().is_shared();
+        for (bytes, in_place) in [(x.size_bytes(), is_shared), (its_y_bytes, is_direct)] {
+            *if in_place { &mut done.shared_bytes } else { &mut done.copied_bytes } += bytes;
+        }
+        done.copied_bytes += self.worker.copied_bytes(x.size_bytes(), its_y_bytes, beta != zero);
         if let Some(event) = first {
             event.wait()?;
         }
         let begin = Instant::now();
-        if cut.is_shared() && !is_direct {
+        if !is_direct {
             y.slice(its_rows)?.write_blocking(queue, &self.results)?;
         }
         if let Some(row) = cut.row {
@@ -282,9 +285,7 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
             let result = if beta == zero { alpha * sum } else { alpha * sum + beta * y_of_cut_row };
             y.slice(row..row + 1)?.write_blocking(queue, &[result])?;
         }
-        if cut.is_shared() {
-            done.partner += begin.elapsed();
-        }
+        done.partner += begin.elapsed();
         done.total = start.elapsed();
         let seconds = |time: Duration| time.as_secs_f64();
         self.learner.learn(Timing { total: seconds(done.total), partner: seconds(done.partner) });

@@ -120,6 +120,10 @@ impl Learner {
         if timing.total < self.best.0 {
             self.best = (timing.total, share);
         }
+        // The share was less than there is to cut off.
+        if timing.partner == 0.0 {
+            return Step::Final { times: Vec::new() };
+        }
         // Both end together at `next` if the partner's time grows as its part does.
         let partner_whole = timing.partner / share;
         let next = self.alone / (self.alone + partner_whole);
