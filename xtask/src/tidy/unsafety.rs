@@ -14,6 +14,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("crates/cl-runtime/src/spmv/csr_adaptive_plan.rs", "launches on arrays of its own"),
     ("crates/cl-runtime/src/transposed.rs", "launches on arrays of its own"),
     ("crates/csr-core/src/io/map.rs", "the file map"),
+    ("crates/sparrow/src/hetero/", "launches of pieces, after the checks that make them sound"),
     ("crates/sparrow/src/plan/mod.rs", "the launch, after the checks that make it sound"),
     ("crates/sparrow-bench/src/selftest/", "tests the door for arrays that are on the device"),
     ("crates/sparrow-capi/", "a C interface"),
