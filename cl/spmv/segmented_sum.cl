@@ -163,13 +163,15 @@ void load_tile(global const uint *restrict columns, global const value_t *restri
 
 // The items of a bunch put the rows [begin, end) into the speculator array from the back, from entry
 // `at` on.
-void leave_rows(global uint2 *speculator, const uint capacity, const uint at,
+void leave_rows(global uint *speculator, const uint capacity, const uint at,
                 const uint begin, const uint end, const uint item)
 {
     for (uint piece = item; piece * PIECE_ROWS < end - begin; piece += BUNCH_SIZE) {
         const uint from = begin + piece * PIECE_ROWS;
         const uint to = end - from > PIECE_ROWS ? from + PIECE_ROWS : end;
-        speculator[capacity - 1 - (at + piece)] = (uint2)(from, to);
+        const ulong range = 2 * ((ulong)capacity - 1 - (at + piece));
+        speculator[range] = from;
+        speculator[range + 1] = to;
     }
 }
 
@@ -343,15 +345,16 @@ kernel void segmented_sum(const uint rows,
             else if (!is_dirty || is_misplaced || segment == 0)
                 store_result(y, start + segment, alpha, result, beta);
         }
-        if (is_misplaced && item == 0)
-            over.speculator[*entry] = (uint2)(start + 1, stop);
+        if (is_misplaced && item < 2)
+            over.speculator[2 * (ulong)*entry + item] = item == 0 ? start + 1 : stop;
         else if (is_dirty && !is_misplaced)
             leave_rows(over.speculator, capacity, *entry, start + 1, stop, item);
         is_in_head = is_in_head && (count == 0 || (goes_on && total == 1));
         begin = next_begin;
         count = next_count;
+        // Packed sums are read, and the transmitter is written, before the next tile's products come.
+        BUNCH_BARRIER();
     }
-    BUNCH_BARRIER();
 
     const uint stop = tile_rows[tiles_per_bunch];
     const int goes_on = bunch_begin < end && stop < rows && offsets[stop] < bunch_end;

@@ -33,13 +33,13 @@
 #define BORDER_HEAD 0
 #define BORDER_TAIL 1
 
-// What stage 1 leaves, one after another in the workspace (cl-runtime, segmented_sum/scratch.rs). Passed as one
+// What stage 1 leaves, one after another in the workspace (`WorkspaceLayout`). Passed as one
 // buffer: each buffer that is passed costs a launch a quarter of a microsecond on an H200.
 typedef struct {
     global acc_t *heads; // one a bunch
     global acc_t *tails; // one a bunch
     global acc_t *borders; // BORDER_HEAD, BORDER_TAIL
-    global uint2 *speculator; // `capacity` ranges of rows: [x, y)
+    global uint *speculator; // `capacity` ranges of rows: the first, and the one behind the last
     global uint *head_rows; // one a bunch, and the row that goes on behind the last
     volatile global uint *counters; // MISPLACED, LEFT, ARRIVED
 } left_over_t;
@@ -51,8 +51,8 @@ left_over_t left_over(global uint *scratch, const uint room, const uint capacity
     over.heads = (global acc_t *)scratch;
     over.tails = over.heads + room;
     over.borders = over.tails + room;
-    over.speculator = (global uint2 *)(over.borders + 2);
-    over.head_rows = (global uint *)(over.speculator + capacity);
+    over.speculator = (global uint *)(over.borders + 2);
+    over.head_rows = over.speculator + 2 * (ulong)capacity;
     over.counters = over.head_rows + room + 1;
     return over;
 }
@@ -158,8 +158,9 @@ kernel void segmented_sum_stage2(const uint tiles,
     }
 
     for (uint piece = group; piece < left; piece += groups) {
-        const uint2 range = over.speculator[capacity - 1 - piece];
-        for (uint row = range.x + item; row < range.y; row += GROUP_SIZE) {
+        const ulong range = 2 * ((ulong)capacity - 1 - piece);
+        const uint end = over.speculator[range + 1];
+        for (uint row = over.speculator[range] + item; row < end; row += GROUP_SIZE) {
             acc_t sum = acc_zero();
             for (ulong at = offsets[row]; at < offsets[row + 1]; ++at)
                 sum = acc_mad(sum, load_value(values, at), x[columns[at]]);
@@ -168,17 +169,18 @@ kernel void segmented_sum_stage2(const uint tiles,
     }
 
     for (uint piece = group; piece < misplaced; piece += groups) {
-        const uint2 range = over.speculator[piece];
-        const uint rows_an_item = (range.y - range.x + GROUP_SIZE - 1) / GROUP_SIZE;
-        const uint first = min(range.x + item * rows_an_item, range.y);
-        const uint last = min(first + rows_an_item, range.y);
+        const uint begin = over.speculator[2 * (ulong)piece];
+        const uint end = over.speculator[2 * (ulong)piece + 1];
+        const uint rows_an_item = (end - begin + GROUP_SIZE - 1) / GROUP_SIZE;
+        const uint first = min(begin + item * rows_an_item, end);
+        const uint last = min(first + rows_an_item, end);
         ulong mine = 0;
         for (uint row = first; row < last; ++row)
             mine += offsets[row] != offsets[row + 1];
         ulong total;
         uint at = (uint)group_scan_exclusive(mine, numbers, &total);
         for (uint sum = item; sum < total; sum += GROUP_SIZE)
-            packed[sum] = y[range.x + sum];
+            packed[sum] = y[begin + sum];
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         for (uint row = first; row < last; ++row) {
             if (offsets[row] != offsets[row + 1])

@@ -130,6 +130,14 @@ const BREAKAGES: &[Breakage] = &[
         caught_by: &[Check::Bound],
         noticed: Noticed::Everywhere,
     },
+    Breakage {
+        what: "the barrier between a tile's packed sums and the next tile's products is missing",
+        algorithm: Algorithm::SegmentedSum,
+        from: "        BUNCH_BARRIER();\n    }\n\n    const uint stop",
+        to: "    }\n\n    const uint stop",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::OnInterpreters,
+    },
 ];
 
 fn check_of(error: &CaseError) -> Option<Check> {

@@ -130,7 +130,7 @@ impl Mapping {
     }
 
     fn unmap(&mut self) -> Result<()> {
-        if self.is_direct || std::mem::take(&mut self.bytes) == 0 {
+        if self.is_direct || self.bytes == 0 {
             return Ok(());
         }
         let pointer = self.pointer.cast::<c_void>();
@@ -145,6 +145,8 @@ impl Mapping {
                 cl::enqueue_unmap_mem_object(queue, handle.as_raw(), pointer, 0, ptr::null())
             })?,
         };
+        // Unmapped once; what was refused is tried again when the mapping is dropped.
+        self.bytes = 0;
         // SAFETY: the event is new, and its one reference becomes the owner's.
         unsafe { EventHandle::from_created(event) }.wait()
     }
