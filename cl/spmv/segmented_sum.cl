@@ -2,15 +2,15 @@
 // "Speculative segmented sum for sparse matrix-vector multiplication on heterogeneous processors", 2015).
 //
 // The nonzeros are cut into tiles of NNZ_PER_ITEM x BUNCH_SIZE (the paper's W x T). A bunch of BUNCH_SIZE
-// items takes TILES_PER_BUNCH tiles (S) one after another, a group has BUNCHES_PER_GROUP bunches (B).
+// items takes TILES_PER_BUNCH tiles (S) or fewer one after another, a group has BUNCHES_PER_GROUP bunches (B).
 //
-// Stage 1, `segmented_sum` below, for each bunch:
+// Stage 1, `segmented_sum` below. For all tiles of a group together:
 //   1. Searches in the row offsets, rightmost match, for the borders of its tiles: tile s has its nonzeros
 //      in rows tile_rows[s] ("start") to tile_rows[s + 1] ("stop"). The whole group looks for its own first
-//      and last border, many probes at once; each border between them is a binary search by one item.
-//   For each tile:
+//      and last border, many probes at once; then each row between says which borders lie in it.
 //   2. The segment descriptor, a bit a nonzero, set where a row begins. Two rows that begin in the same
 //      place are an empty row: the tile is dirty.
+//   For each tile of a bunch:
 //   3. Products into local memory, side by side. Columns and values of the next tile are loaded meanwhile.
 //   4. Segmented reduction: each item walks its NNZ_PER_ITEM products and packs the sums of the segments
 //      that begin there at the front of its products; what leads up to its first segment belongs to an
@@ -39,8 +39,8 @@
 // piece (hetero). A row that crosses a piece's border is not stored: stage 2 leaves the piece's parts of it
 // in `borders`.
 //
-// Local memory, for the group: a row a tile border. For each bunch: the tile's products, padded by one an item against bank conflicts, and for
-// each item a descriptor word, a sum, and a number.
+// Local memory: for each tile of the group a row and a flag, and a descriptor word an item; for each bunch the
+// products of one tile, padded by one an item against bank conflicts; for each item a sum and three numbers.
 
 #ifndef BUNCH_SIZE
 #define BUNCH_SIZE 32 // items that share a tile (T): a power of two, 2 to 64
