@@ -62,6 +62,8 @@ fn describe(device: &Device) -> String {
     ];
     let svm: Vec<_> = svm.iter().filter(|(has, _)| *has).map(|(_, name)| *name).collect();
     line("shared memory", if svm.is_empty() { "none".to_owned() } else { svm.join(", ") });
+    // What stage 2 of segmented_sum on the CPU, and a partner on the host, cost in copies.
+    line("to the CPU", traits.host_access().to_string());
     text
 }
 
@@ -136,6 +138,7 @@ fn as_json(device: &Device, tables: &Tables) -> serde_json::Value {
         "svm_fine_grain_buffer": traits.svm.fine_grain_buffer,
         "svm_fine_grain_system": traits.svm.fine_grain_system,
         "svm_atomics": traits.svm.atomics,
+        "host_access": traits.host_access().to_string(),
         "entries": entries,
     })
 }

@@ -3,8 +3,8 @@
 //! Learning takes at most [`PRODUCTS`] products. It begins with the first device alone. Then comes the share
 //! that both bandwidths promise, and from each product the share at which both would have ended together: the
 //! partner's time is what it took, its transfers included, and the first device's is its time alone, less the
-//! partner's part. At last the best share and the first device alone are run in turns, and the share is kept
-//! only if it gains more than noise does.
+//! partner's part. At last the best share, the first device alone and, if it might win, the partner alone are
+//! run in turns. The partner gets a part only if that gains more than noise does.
 
 /// Most products until a share has settled.
 pub const PRODUCTS: usize = 20;
@@ -12,15 +12,18 @@ pub const PRODUCTS: usize = 20;
 /// Products with the first device alone, at the beginning; the first of them warms up.
 const ALONE: usize = 3;
 /// Most corrections of the share.
-const CORRECTIONS: usize = 9;
-/// Products of the final, alternately at the best share and alone.
-const FINAL: usize = 8;
+const CORRECTIONS: usize = 8;
+/// Products of each share in the final.
+const FINAL: usize = 3;
+/// The partner alone is tried if, by its part, it would take no more than so many times the first device's
+/// time.
+const MIGHT_WIN: f64 = 1.5;
 /// What the partner has to gain at least: less than this is noise.
 const GAIN: f64 = 0.97;
 /// Shares closer than this are the same.
 const SETTLED: f64 = 0.01;
 
-const _: () = assert!(ALONE + CORRECTIONS + FINAL <= PRODUCTS);
+const _: () = assert!(ALONE + CORRECTIONS + 3 * FINAL <= PRODUCTS);
 
 /// How the partner's share of the nonzeros is found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,15 +55,29 @@ pub(super) struct Learner {
     promised: f64,
     step: Step,
     alone: f64,
+    /// The partner's time for everything, as its part foretells.
+    partner_alone: f64,
+    /// Time and share of the best product of both.
     best: (f64, f64),
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum Step {
-    Alone { done: usize },
-    Correct { done: usize, share: f64 },
-    Final { times: Vec<f64> },
-    Settled { share: f64 },
+    Alone {
+        done: usize,
+    },
+    Correct {
+        done: usize,
+        share: f64,
+    },
+    /// The shares that are compared, and the times so far, in turns.
+    Final {
+        shares: Vec<f64>,
+        times: Vec<f64>,
+    },
+    Settled {
+        share: f64,
+    },
 }
 
 impl Learner {
@@ -73,7 +90,13 @@ impl Learner {
                 (promised.clamp(SETTLED, 1.0 - SETTLED), Step::Alone { done: 0 })
             }
         };
-        Learner { promised, step, alone: f64::INFINITY, best: (f64::INFINITY, 0.0) }
+        Learner {
+            promised,
+            step,
+            alone: f64::INFINITY,
+            partner_alone: f64::INFINITY,
+            best: (f64::INFINITY, 0.0),
+        }
     }
 
     /// The share of the next product.
@@ -81,8 +104,7 @@ impl Learner {
         match &self.step {
             Step::Alone { .. } => 0.0,
             Step::Correct { share, .. } | Step::Settled { share } => *share,
-            Step::Final { times } if times.len().is_multiple_of(2) => self.best.1,
-            Step::Final { .. } => 0.0,
+            Step::Final { shares, times } => shares[times.len() % shares.len()],
         }
     }
 
@@ -105,11 +127,11 @@ impl Learner {
                 }
             }
             Step::Correct { done, share } => self.correct(done + 1, share, timing),
-            Step::Final { mut times } => {
+            Step::Final { shares, mut times } => {
                 times.push(timing.total);
-                match times.len() {
-                    FINAL => Step::Settled { share: self.decide(&times) },
-                    _ => Step::Final { times },
+                match times.len() == FINAL * shares.len() {
+                    true => Step::Settled { share: decide(&shares, &times) },
+                    false => Step::Final { shares, times },
                 }
             }
             Step::Settled { share } => Step::Settled { share },
@@ -122,30 +144,36 @@ impl Learner {
         }
         // The share was less than there is to cut off.
         if timing.partner == 0.0 {
-            return Step::Final { times: Vec::new() };
+            return self.compare();
         }
         // Both end together at `next` if the partner's time grows as its part does.
-        let partner_whole = timing.partner / share;
-        let next = self.alone / (self.alone + partner_whole);
+        self.partner_alone = timing.partner / share;
+        let next = self.alone / (self.alone + self.partner_alone);
         let is_same = (next - share).abs() < SETTLED * share.max(0.1);
-        if done == CORRECTIONS || is_same || !next.is_finite() {
-            return Step::Final { times: Vec::new() };
-        }
         // A part of a thousandth is worth no transfers.
-        if next < 0.001 {
-            Step::Final { times: Vec::new() }
-        } else {
-            Step::Correct { done, share: next }
+        if done == CORRECTIONS || is_same || !next.is_finite() || next < 0.001 {
+            return self.compare();
         }
+        Step::Correct { done, share: next }
     }
 
-    /// The best share, or 0: even times were taken at the best share, odd ones alone.
-    fn decide(&self, times: &[f64]) -> f64 {
-        let least = |first: usize| {
-            times.iter().skip(first).step_by(2).copied().fold(f64::INFINITY, f64::min)
-        };
-        if least(0) < GAIN * least(1) { self.best.1 } else { 0.0 }
+    fn compare(&self) -> Step {
+        let mut shares = vec![0.0, self.best.1];
+        if self.partner_alone < MIGHT_WIN * self.alone {
+            shares.push(1.0);
+        }
+        Step::Final { shares, times: Vec::new() }
     }
+}
+
+/// The share with the least time; 0, which comes first, unless another gains enough.
+fn decide(shares: &[f64], times: &[f64]) -> f64 {
+    let least = |place: usize| {
+        let turns = times.iter().skip(place).step_by(shares.len());
+        turns.copied().fold(f64::INFINITY, f64::min)
+    };
+    let best = (1..shares.len()).min_by(|&a, &b| least(a).total_cmp(&least(b))).unwrap_or(0);
+    if least(best) < GAIN * least(0) { shares[best] } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -189,6 +217,20 @@ mod tests {
     fn a_partner_that_does_not_help_gets_nothing() {
         assert_eq!(settle(1.0, 100.0, 2.0, [1.0, 1.0]).0, 0.0);
         assert_eq!(settle(1.0, 50.0, 0.0, [1.0, 1.0]).0, 0.0);
+    }
+
+    #[test]
+    fn a_partner_that_is_better_alone_gets_everything() {
+        // Both at once hinder each other: as on one chip's cores.
+        let mut learner = Learner::new(Share::Learnt { device: 1.0, partner: 1.0 });
+        while !learner.is_settled() {
+            let share = learner.share();
+            let hindered = if share > 0.0 && share < 1.0 { 2.5 } else { 1.0 };
+            let partner = 0.6 * share * hindered;
+            let total = partner.max((1.0 - share) * hindered);
+            learner.learn(Timing { total, partner });
+        }
+        assert_eq!(learner.share(), 1.0);
     }
 
     #[test]
