@@ -150,6 +150,12 @@ impl DeviceTraits {
         }
     }
 
+    /// Whether the driver shows a command that never ran, since what it waited for ended in error, as complete:
+    /// Intel's CPU runtime does. What waits for such a command has to wait for the cause as well.
+    pub fn hides_failed_commands(&self) -> bool {
+        self.platform.contains("Intel") && self.device_type == DeviceType::Cpu
+    }
+
     /// Refuses local arrays that hold more sums than the device has local memory for.
     pub(crate) fn check_local_sums(
         &self,

@@ -31,6 +31,9 @@ pub struct Workspace {
     scratch: DeviceArray<u32>,
     in_flight: InFlight,
     is_torn: bool,
+    /// The first of the last launch's kernels, where others wait for it: PoCL 3.1 aborts where a command fails
+    /// whose event nobody holds any more.
+    first: Option<Event>,
 }
 
 impl Workspace {
@@ -67,7 +70,7 @@ impl Workspace {
 
     fn with_scratch(owner: OwnerId, kernels: Vec<Kernel>, scratch: DeviceArray<u32>) -> Self {
         let in_flight = InFlight::default();
-        Workspace { owner, kernels, scratch, in_flight, is_torn: false }
+        Workspace { owner, kernels, scratch, in_flight, is_torn: false, first: None }
     }
 
     /// Bytes of scratch memory on the device.
@@ -119,6 +122,7 @@ impl Workspace {
             scratch: &self.scratch,
             wait: all,
             is_torn: &mut self.is_torn,
+            first: &mut self.first,
         };
         let event = launch(parts)?;
         // Without a wait list of its own it can only end after all before it.
@@ -188,4 +192,6 @@ pub(crate) struct Parts<'a> {
     /// Set where a launch of several kernels was enqueued in part and has ended: the next one begins with
     /// a scratch memory of zeros.
     pub(crate) is_torn: &'a mut bool,
+    /// Where the event of a first kernel is kept that others wait for.
+    pub(crate) first: &'a mut Option<Event>,
 }

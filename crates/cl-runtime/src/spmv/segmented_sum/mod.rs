@@ -285,13 +285,16 @@ impl SegmentedSum {
         wait: &[Event],
     ) -> Result<Event> {
         workspace.run(self.owner, queue, wait, |mut parts| {
-            // A stage 1 that never ran, since what it waits for ended in error, must take stage 2 with it, so
-            // that waits for the same (Intel's runtime shows what it let fail as complete); otherwise the order
-            // of the queue is enough, and costs less than an event.
+            // A stage 1 that never ran, since what it waits for ended in error, must take stage 2 with it;
+            // otherwise the order of the queue is enough, and costs less than an event.
             let is_alone = queue.is_in_order() && parts.wait.is_empty();
             // SAFETY: the caller's promise; stage 2 takes the same memory.
             let stage1 = unsafe { self.stage1(queue, &mut parts, operands, &tiles, is_alone)? };
-            let after: Vec<Event> = stage1.into_iter().chain(parts.wait.iter().cloned()).collect();
+            parts.first.clone_from(&stage1);
+            let mut after: Vec<Event> = stage1.into_iter().collect();
+            if queue.context().device().traits().hides_failed_commands() {
+                after.extend(parts.wait.iter().cloned());
+            }
             // SAFETY: the caller's promise.
             let stage2 = unsafe { self.stage2(queue, &mut parts, operands, &tiles, &after) };
             if stage2.is_err() {
