@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
-use conformance::{LIMITS, check_product, options, queue, say};
+use conformance::{LIMITS, check_product, is_interpreter, options, queue, say};
 use csr_core::Csr;
 use sparrow::{
     Accumulate, Algorithm, Context, DeviceArray, HeteroPlan, HostAccess, LEARNING_PRODUCTS, Matrix,
@@ -61,6 +61,12 @@ fn check_share<V: Value<Accum = V>>(
 fn two_devices_are_right_on_every_shape_at_every_share() {
     let queue = queue();
     let second = Queue::new(&Context::new(queue.context().device()).unwrap()).unwrap();
+    let is_interpreted = is_interpreter(queue.context().device());
+    if is_interpreted {
+        say(
+            "skipped: a second device that reads y: Oclgrind takes what is written in part for uninitialised",
+        );
+    }
     for (number, shape) in shapes(&LIMITS).iter().enumerate() {
         let matrix: Csr<f32> = shape.matrix().unwrap();
         // Which partner, and whether y is read, change from share to share.
@@ -69,7 +75,9 @@ fn two_devices_are_right_on_every_shape_at_every_share() {
                 0 => Partner::Device(&second),
                 _ => Partner::Host,
             };
-            let beta = [0.0, 0.5][(number + turn) % 2];
+            let reads_y = (number + turn) % 2 == 1;
+            let is_skipped = is_interpreted && matches!(partner, Partner::Device(_));
+            let beta = if reads_y && !is_skipped { 0.5 } else { 0.0 };
             check_share(&queue, &matrix, partner, share, beta);
         }
     }
