@@ -135,7 +135,7 @@ pub(crate) struct Bench {
     #[arg(long, default_value = "plain")]
     pub(crate) accumulate: Accumulate,
     /// Hyper-parameters over the device table's: name=value, several with commas
-    #[arg(long, value_name = "NAME=VALUE,...")]
+    #[arg(long, value_name = "NAME=VALUE,...", conflicts_with = "hetero")]
     pub(crate) parameters: Option<ParameterList>,
     /// A chip's two kinds of cores: each alone, in the two stages of segmented_sum, and both at once;
     /// without matrices, the suite hetero
@@ -148,7 +148,7 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "F", requires = "hetero")]
     pub(crate) share: Option<f64>,
     /// Rotate over copies that together exceed the cache four times
-    #[arg(long)]
+    #[arg(long, conflicts_with = "hetero")]
     pub(crate) cold: bool,
     /// Also write a report with plots, one self-contained file
     #[arg(long, value_name = "FILE")]

@@ -105,7 +105,7 @@ impl Kernel {
     }
 
     /// As [`Kernel::enqueue`], without an event to wait for: whatever is enqueued after it in an in-order queue
-    /// still comes after it. On an H200 it saves 1.4 of 5 microseconds.
+    /// still comes after it. Drivers take time to make an event.
     ///
     /// # Safety
     /// As there.

@@ -3,7 +3,7 @@
 
 use csr_core::generate::Suite;
 use csr_core::{Csr, Offset, Value, ValueType, bf16, f16};
-use sparrow::{Algorithm, Device, DeviceType, Partner, Queue, Rates, Variant};
+use sparrow::{Accumulate, Algorithm, Device, DeviceType, Partner, Queue, Rates, Variant};
 use sparrow_bench::{
     Budget, ChipRates, Making, Origin, Record, Subject, add_stages, as_hetero, host_rates,
     measure_both, measure_on_device, measure_on_host,
@@ -37,6 +37,14 @@ pub(super) fn run(global: &Global, arguments: &Bench) -> Result<(), Failure> {
         }
         Some(text) => sparrow::find_device(text)?,
     };
+    if arguments.accumulate != Accumulate::Plain {
+        return Err(Failure::input("--hetero has plain sums only: leave --accumulate out"));
+    }
+    if let Some(share) = arguments.share
+        && !(0.0..=1.0).contains(&share)
+    {
+        return Err(Failure::input(format!("--share {share}: it must be 0 to 1")));
+    }
     let inputs = inputs(arguments, Suite::Hetero)?;
     let chip = Chip::new(&device, arguments)?;
     let making: Making = arguments.making.into();
