@@ -7,7 +7,7 @@ use bytemuck::Pod;
 use cl_kernels::Array;
 
 use crate::raw::{Mapping, Memory};
-use crate::{DeviceArray, Queue, Result};
+use crate::{DeviceArray, Error, Queue, Result};
 
 /// The elements of an array on the device, readable by the host.
 #[derive(Debug)]
@@ -33,6 +33,15 @@ impl<'a, T: Pod> HostView<'a, T> {
         let (offset, bytes) = (array.start as usize * size_of::<T>(), len * size_of::<T>());
         // SAFETY: the caller's promise.
         let mapping = unsafe { queue.handle().map_blocking(array.memory, offset, bytes, writes)? };
+        // A buffer may lie in memory of the application's, wherever that begins.
+        let address = mapping.bytes().as_ptr().addr();
+        if !address.is_multiple_of(align_of::<T>()) {
+            return Err(Error::Range {
+                what: "the address of an array in the host's memory".to_owned(),
+                value: address as u64,
+                rule: format!("it must be a multiple of {}", align_of::<T>()),
+            });
+        }
         Ok(HostView { mapping, array: PhantomData })
     }
 

@@ -141,7 +141,7 @@ fn on_device(
         beta: arguments.beta.into(),
         y: &mut y,
     };
-    plan.launch(&queue, &mut workspace, product, &[])?.wait()?;
+    plan.launch_blocking(&queue, &mut workspace, product, &[])?;
     Ok(Computed {
         y: y.read_blocking(&queue)?,
         algorithm: plan.algorithm().to_string(),

@@ -36,7 +36,7 @@ pub struct PlanOptions {
     pub algorithm: Option<Algorithm>,
     /// Which matrix multiplies x.
     pub op: Op,
-    /// The steps of CSR-Adaptive that are on; other algorithms have one variant.
+    /// The way in which the algorithm runs ([`Variant::of`]); one that it does not have means its usual way.
     pub variant: Variant,
     /// How products are summed.
     pub accumulate: Accumulate,

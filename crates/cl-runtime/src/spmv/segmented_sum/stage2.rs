@@ -8,7 +8,7 @@ use csr_core::{Offset, OffsetType, Value, ValueType, bf16, f16};
 use crate::host_view::{HostView, HostViewMut};
 use crate::raw::Memory;
 use crate::spmv::{Operands, Stages};
-use crate::{DeviceArray, Queue, Result};
+use crate::{DeviceArray, Error, Queue, Result};
 
 /// What stage 2 works on.
 #[derive(Debug)]
@@ -60,6 +60,13 @@ impl Stage2<'_> {
         let counters = &mut words[layout.counters()..];
         let [misplaced, left] = [counters[0] as usize, counters[1] as usize];
         counters.fill(0);
+        if misplaced + left > layout.capacity {
+            return Err(Error::Range {
+                what: "the ranges of rows that stage 1 left".to_owned(),
+                value: (misplaced + left) as u64,
+                rule: format!("there is room for {}", layout.capacity),
+            });
+        }
         let ranges: &[[u32; 2]] =
             bytemuck::cast_slice(&words[layout.speculator()..layout.head_rows()]);
         let left_over = LeftOver {
