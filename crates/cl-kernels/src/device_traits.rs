@@ -156,6 +156,12 @@ impl DeviceTraits {
         self.platform.contains("Intel") && self.device_type == DeviceType::Cpu
     }
 
+    /// Whether the implementation keeps compiled kernels on disk, and makes a program's binary only for whoever
+    /// asks: PoCL then compiles every kernel a second time, for groups of any size.
+    pub fn keeps_its_own_binaries(&self) -> bool {
+        self.platform.contains("Portable Computing Language")
+    }
+
     /// Refuses local arrays that hold more sums than the device has local memory for.
     pub(crate) fn check_local_sums(
         &self,

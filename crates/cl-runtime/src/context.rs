@@ -26,12 +26,12 @@ struct Shared {
 }
 
 impl Context {
-    /// A new context on `device`, with the binary cache the environment asks for.
+    /// A new context on `device`, with the usual cache of binaries.
     ///
     /// # Errors
     /// The driver's own failure.
     pub fn new(device: &Device) -> Result<Self> {
-        Self::with_cache(device, BinaryCache::from_environment())
+        Self::with_cache(device, BinaryCache::Usual)
     }
 
     /// A new context on `device` with a given binary cache.

@@ -23,8 +23,7 @@
 //!         unsafe { own_queue.enqueue_write_buffer(&mut own_x, CL_NON_BLOCKING, 0, &data, &[])? };
 //!
 //!     // Sparrow adds references of its own. SAFETY: the handles are valid and belong together.
-//!     let cache = BinaryCache::from_environment();
-//!     let context = unsafe { sparrow::Context::from_raw(own_context.get(), device.id(), cache)? };
+//!     let context = unsafe { sparrow::Context::from_raw(own_context.get(), device.id(), BinaryCache::Usual)? };
 //!     let queue = unsafe { sparrow::Queue::from_raw(&context, own_queue.get())? };
 //!     let x = unsafe { DeviceArray::<f64>::from_raw(own_x.get(), 0, 3)? };
 //!     let mut y = unsafe { DeviceArray::<f64>::from_raw(own_y.get(), 0, 3)? };

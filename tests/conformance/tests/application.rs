@@ -162,9 +162,9 @@ fn multiply(application: &mut Application, algorithm: Algorithm) {
     {
         // SAFETY: the handles are the application's own and valid, the device the context's only one.
         let (context, queue) = unsafe {
-            let cache = BinaryCache::from_environment();
             let context =
-                Context::from_raw(application.context, application.device, cache).unwrap();
+                Context::from_raw(application.context, application.device, BinaryCache::Usual)
+                    .unwrap();
             let queue = Queue::from_raw(&context, application.queue).unwrap();
             (context, queue)
         };

@@ -13,16 +13,19 @@ use sha2::{Digest, Sha256};
 use sparrow::{Accumulate, Algorithm, BinaryCache, Context, Plan, Queue, Variant};
 use tempfile::TempDir;
 
+/// Names the folder below which ours lies.
+const USERS_CACHE: &str = "XDG_CACHE_HOME";
+
 /// How an entry begins; the SHA-256 of the rest follows.
 const MAGIC: &[u8] = b"sparrow-binary/1\n";
 
 /// Before the process's first call to OpenCL: the driver's own caches are empty folders too, so that a
-/// build is a build.
-fn empty_driver_caches() {
+/// build is a build, and so is the user's. Each lies below this folder under its variable's name.
+fn empty_caches() -> &'static Path {
     static FOLDER: OnceLock<TempDir> = OnceLock::new();
-    FOLDER.get_or_init(|| {
+    let folder = FOLDER.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["POCL_CACHE_DIR", "CUDA_CACHE_PATH", "NEO_CACHE_DIR"] {
+        for name in ["POCL_CACHE_DIR", "CUDA_CACHE_PATH", "NEO_CACHE_DIR", USERS_CACHE] {
             let inside = folder.path().join(name);
             fs::create_dir(&inside).unwrap();
             // SAFETY: device tests run one after the other, and no other thread of this process has
@@ -30,10 +33,12 @@ fn empty_driver_caches() {
             #[expect(unsafe_code, reason = "drivers take their folders from the environment")]
             unsafe {
                 std::env::set_var(name, inside);
+                std::env::remove_var("SPARROW_CACHE_DIR");
             }
         }
         folder
     });
+    folder.path()
 }
 
 /// Multiplies in a context of its own with this cache; whether the program came from the disk.
@@ -45,7 +50,7 @@ fn multiply(cache: BinaryCache, algorithm: Algorithm) -> bool {
 
 /// A context of its own with this cache, and a problem in it.
 fn begin(cache: BinaryCache) -> (Queue, Fixture<f32>) {
-    empty_driver_caches();
+    empty_caches();
     let queue = Queue::new(&Context::with_cache(&device(), cache).unwrap()).unwrap();
     let fixture = Fixture::new(&queue, 1);
     (queue, fixture)
@@ -283,6 +288,15 @@ fn two_processes_at_once_share_a_folder() {
         assert!(multiply(cache(), algorithm), "{algorithm} is not kept");
     }
     assert_eq!(entries(&path).len(), algorithms.len(), "{:?}", entries(&path));
+}
+
+#[test]
+fn the_users_folder_is_used_but_where_the_implementation_keeps_its_own() {
+    let served = [(); 2].map(|()| multiply(BinaryCache::Usual, Algorithm::CsrScalar));
+    let users = empty_caches().join(USERS_CACHE).join("sparrow");
+    let is_pocl = device().traits().platform == "Portable Computing Language";
+    assert_eq!(served, [false, !is_pocl]);
+    assert_eq!(entries(&users).len(), if is_pocl { 0 } else { 1 });
 }
 
 #[test]

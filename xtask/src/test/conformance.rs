@@ -30,6 +30,7 @@ const SAID: &str = "conformance: ";
 const REMOVED: &[&str] = &[
     "SPARROW_DEVICE",
     "SPARROW_TABLE",
+    "SPARROW_CACHE_DIR",
     "SPARROW_LOG",
     "OCL_ICD_FILENAMES",
     "OPENCL_DYLIB_PATH",
@@ -44,7 +45,6 @@ const FOLDERS: &[(&str, &str)] = &[
     ("XDG_STATE_HOME", "xdg-state"),
     ("POCL_CACHE_DIR", "pocl-cache"),
     ("CUDA_CACHE_PATH", "cuda-cache"),
-    ("SPARROW_CACHE_DIR", "sparrow-cache"),
 ];
 
 /// Builds the tests, then runs them on `implementation`, found by `variables`.

@@ -16,8 +16,13 @@ const MAGIC: &[u8] = b"sparrow-binary/1\n";
 const DIGEST_BYTES: usize = 32;
 
 /// Where kernel binaries are kept between runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum BinaryCache {
+    /// Where the environment says: in the folder `SPARROW_CACHE_DIR`, nowhere if that is `off`, and without it
+    /// in `$XDG_CACHE_HOME/sparrow`, but nowhere on PoCL: it keeps its own, and compiles each kernel once more
+    /// to hand a binary out.
+    #[default]
+    Usual,
     /// Nowhere.
     Off,
     /// In this folder, made when first needed.
@@ -25,15 +30,17 @@ pub enum BinaryCache {
 }
 
 impl BinaryCache {
-    /// What `SPARROW_CACHE_DIR` says (`off`, or a folder), else `$XDG_CACHE_HOME/sparrow`.
-    pub fn from_environment() -> Self {
+    /// The folder for `device`'s binaries, if any are kept.
+    fn folder(&self, device: &DeviceTraits) -> Option<PathBuf> {
         use etcetera::BaseStrategy;
-        match std::env::var_os("SPARROW_CACHE_DIR") {
-            Some(value) if value == "off" => BinaryCache::Off,
-            Some(value) if !value.is_empty() => BinaryCache::Folder(value.into()),
-            _ => match etcetera::base_strategy::Xdg::new() {
-                Ok(folders) => BinaryCache::Folder(folders.cache_dir().join("sparrow")),
-                Err(_) => BinaryCache::Off,
+        match self {
+            BinaryCache::Off => None,
+            BinaryCache::Folder(folder) => Some(folder.clone()),
+            BinaryCache::Usual => match std::env::var_os("SPARROW_CACHE_DIR") {
+                Some(value) if value == "off" => None,
+                Some(value) if !value.is_empty() => Some(value.into()),
+                _ if device.keeps_its_own_binaries() => None,
+                _ => Some(etcetera::base_strategy::Xdg::new().ok()?.cache_dir().join("sparrow")),
             },
         }
     }
@@ -45,7 +52,7 @@ impl BinaryCache {
         source: &str,
         options: &str,
     ) -> Option<Entry> {
-        let BinaryCache::Folder(folder) = self else { return None };
+        let folder = self.folder(device)?;
         let source_digest = hex(&Sha256::digest(source.as_bytes()));
         let identity = format!(
             "kernel {key}\noptions {options}\nsource {source_digest}\ndevice {}\nplatform {}\n\
