@@ -10,6 +10,7 @@ mod demo;
 mod environment;
 mod implementation;
 mod offline;
+mod parallel;
 mod probe;
 mod project;
 mod provide;

@@ -20,8 +20,9 @@ mod table;
 mod target;
 mod tools;
 
+use crate::parallel::in_parallel;
 use crate::{project, provide};
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result};
 use configurations::Configuration;
 use figures::Figures;
 use known::KNOWN_SPILLS;
@@ -29,7 +30,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use table::{Comparison, Row};
 use target::{Family, Target};
@@ -226,42 +226,10 @@ fn judge(jobs: &[Job], results: Vec<Result<Vec<Figures>>>) -> Result<Judged> {
     Ok(Judged { rows, failures })
 }
 
-/// Does `work` on every job, on all cores; the results in the jobs' order.
-fn in_parallel<J: Sync, R: Send>(jobs: &[J], work: impl Fn(&J) -> R + Sync) -> Result<Vec<R>> {
-    let next = AtomicUsize::new(0);
-    let worker = || {
-        let mut done = Vec::new();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(job) = jobs.get(at) else { return done };
-            done.push((at, work(job)));
-        }
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut results = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-        let mut all = Vec::with_capacity(jobs.len());
-        for worker in workers {
-            all.extend(worker.join().map_err(|_| anyhow!("a thread that compiles has panicked"))?);
-        }
-        anyhow::Ok(all)
-    })?;
-    results.sort_by_key(|(at, _)| *at);
-    Ok(results.into_iter().map(|(_, result)| result).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn results_come_in_the_order_of_the_jobs() {
-        let jobs: Vec<u32> = (0..100).collect();
-        assert_eq!(
-            in_parallel(&jobs, |job| job * 2).unwrap(),
-            jobs.iter().map(|j| j * 2).collect::<Vec<_>>()
-        );
-    }
+    use anyhow::anyhow;
 
     #[test]
     fn what_fails_to_compile_or_spills_or_breaks_a_limit_is_named_with_key_and_target() {

@@ -4,6 +4,7 @@
 //! folder, every driver's cache and our own, and the XDG folders lie in a temporary directory. Device
 //! tests run one after the other. A kernel that hangs ends with the deadline, not with the day.
 
+use super::printer::Printer;
 use super::{Outcome, oclgrind};
 use crate::implementation::Implementation;
 use crate::project;
@@ -53,10 +54,11 @@ pub(super) fn run(
     implementation: Implementation,
     variables: &[(String, String)],
     full: bool,
+    printer: &Printer,
 ) -> Result<Outcome> {
     let test = ["test", "--locked", "--package", PACKAGE];
     // Built apart, so that neither the deadline nor the other environment touches the compiler.
-    println!("$ cargo {} --no-run", test.join(" "));
+    printer.say(format_args!("$ cargo {} --no-run", test.join(" ")));
     let built =
         Command::new(project::cargo()).args(test).arg("--no-run").current_dir(root).status()?;
     if !built.success() {
@@ -72,11 +74,11 @@ pub(super) fn run(
     if full {
         command.env("SPARROW_TEST_FULL", "1");
     }
-    println!(
+    printer.say(format_args!(
         "$ SPARROW_TEST_PLATFORM='{}' cargo {} --no-fail-fast -- --test-threads=1",
         implementation.platform(),
         test.join(" ")
-    );
+    ));
     let log = folder.path().join("output");
     let status = run_logged(&mut command, &log, if full { FULL_DEADLINE } else { DEADLINE })?;
     let output = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
@@ -85,13 +87,13 @@ pub(super) fn run(
         for line in output.lines() {
             // What a test says of itself, behind what the harness had begun to say.
             if let Some(said) = line.find(SAID) {
-                println!("{}", &line[said..]);
+                printer.say(&line[said..]);
             } else if line.starts_with("test result:") {
-                println!("{line}");
+                printer.say(line);
             }
         }
     } else {
-        println!("{output}");
+        printer.say(output);
     }
     Ok(outcome)
 }

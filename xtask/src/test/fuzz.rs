@@ -6,6 +6,7 @@
 
 use super::Outcome;
 use super::conformance::run_logged;
+use super::printer::Printer;
 use crate::project;
 use crate::provide::tools::NIGHTLY;
 use anyhow::{Context as _, Result};
@@ -29,8 +30,8 @@ const LIMITS: [&str; 4] =
 const GRACE: Duration = Duration::from_secs(120);
 
 /// Replays and runs every target; `programs` is the folder of cargo-fuzz.
-pub(super) fn run(root: &Path, programs: &Path, full: bool) -> Result<Outcome> {
-    let bench = Bench { root, programs, target: project::target()?.join("fuzz") };
+pub(super) fn run(root: &Path, programs: &Path, full: bool, printer: &Printer) -> Result<Outcome> {
+    let bench = Bench { root, programs, printer, target: project::target()?.join("fuzz") };
     // cargo-fuzz has no --locked: a lock file behind its manifests is a change nobody committed.
     let mut metadata = Command::new(project::cargo());
     metadata.args(["metadata", "--locked", "--format-version", "1", "--manifest-path"]);
@@ -50,7 +51,7 @@ pub(super) fn run(root: &Path, programs: &Path, full: bool) -> Result<Outcome> {
         {
             let deadline = GRACE + Duration::from_secs(grace);
             if let Err(reason) = bench.fuzz(target, &limit, deadline)? {
-                println!("{reason}");
+                printer.say(reason);
                 failed.push(target);
                 break;
             }
@@ -65,6 +66,7 @@ pub(super) fn run(root: &Path, programs: &Path, full: bool) -> Result<Outcome> {
 struct Bench<'a> {
     root: &'a Path,
     programs: &'a Path,
+    printer: &'a Printer,
     target: PathBuf,
 }
 
@@ -79,7 +81,7 @@ impl Bench<'_> {
         }
         let mut words: Vec<_> = command.get_args().map(|word| word.to_string_lossy()).collect();
         words.insert(0, "rustup".into());
-        println!("$ {}", words.join(" "));
+        self.printer.say(format_args!("$ {}", words.join(" ")));
         command.env("PATH", self.path()?);
         Ok(command)
     }
@@ -106,14 +108,14 @@ impl Bench<'_> {
         let output = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
         let reason = match (status, executions(&output)) {
             (Some(status), Some(runs)) if status.success() && runs > 0 => {
-                println!("{target}: {runs} inputs, no fault");
+                self.printer.say(format_args!("{target}: {runs} inputs, no fault"));
                 return Ok(Ok(()));
             }
             (Some(status), Some(_)) if status.success() => "no input was run".to_owned(),
             (Some(status), _) => format!("ended with {status}"),
             (None, _) => "did not end before the deadline".to_owned(),
         };
-        println!("{output}");
+        self.printer.say(output);
         let replays = self.artifacts_since(target, begin)?.into_iter().map(|artifact| {
             format!(
                 "\n{target}: the input is {}; replay it by `rustup run {NIGHTLY} cargo fuzz run \

@@ -1,21 +1,24 @@
 //! `cargo xtask test`: everything that has to hold before a change lands, in stages.
 //!
-//! Each stage prints the command it runs; all stages run even when one failed; the last lines say what
-//! passed, what failed, what was not tested and why, and how long each took.
+//! Each stage prints the command it runs; all stages run even when one failed, the last as many at once as there are processors;
+//! the last lines say what passed, what failed, what was not tested and why, and how long each took.
 
 mod conformance;
 mod fuzz;
 mod licences;
 mod metadata;
 mod oclgrind;
+mod printer;
 mod stage;
 mod valgrind;
 
 use crate::implementation::Implementation;
+use crate::parallel::in_parallel;
 use crate::provide::{self, Provided, tools};
 use crate::{offline, project, tidy};
 use anyhow::{Result, bail};
 use metadata::Metadata;
+use printer::Printer;
 use stage::Stage;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -42,6 +45,13 @@ enum Outcome {
     Passed,
     Failed(String),
     NotTested(String),
+}
+
+/// A stage that has ended.
+struct Ended {
+    stage: Stage,
+    outcome: Outcome,
+    took: Duration,
 }
 
 /// What stages share.
@@ -71,16 +81,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     };
     println!("provided after {:.1} s", start.elapsed().as_secs_f64());
 
-    let mut results = Vec::new();
-    for stage in stages {
-        println!("\n== {}: {}", stage.name(), stage.purpose());
-        let start = Instant::now();
-        let outcome =
-            bench.run(stage).unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")));
-        results.push((stage, outcome, start.elapsed()));
-    }
-    print_summary(&results, start.elapsed());
-    let failed = results.iter().any(|(_, outcome, _)| matches!(outcome, Outcome::Failed(_)));
+    let (beside, alone): (Vec<_>, Vec<_>) = stages.into_iter().partition(Stage::runs_beside);
+    let mut ended: Vec<_> = alone.into_iter().map(|stage| bench.timed(stage)).collect();
+    ended.extend(in_parallel(&beside, |&stage| bench.timed(stage))?);
+    print_summary(&ended, start.elapsed());
+    let failed = ended.iter().any(|one| matches!(one.outcome, Outcome::Failed(_)));
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
@@ -122,6 +127,14 @@ fn provide_for(stages: &[Stage]) -> Result<Vec<(Implementation, Result<Provided,
 }
 
 impl Bench {
+    fn timed(&self, stage: Stage) -> Ended {
+        println!("\n== {}: {}", stage.name(), stage.purpose());
+        let start = Instant::now();
+        let outcome = self.run(stage);
+        let outcome = outcome.unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")));
+        Ended { stage, outcome, took: start.elapsed() }
+    }
+
     fn run(&self, stage: Stage) -> Result<Outcome> {
         let sh = Shell::new()?;
         sh.change_dir(&self.root);
@@ -181,19 +194,30 @@ impl Bench {
                 return Ok(Outcome::NotTested(reason));
             }
             Stage::Conformance(implementation) => {
-                return conformance::run(&self.root, implementation, &variables, self.full);
+                let printer = Printer::new(stage);
+                return conformance::run(
+                    &self.root,
+                    implementation,
+                    &variables,
+                    self.full,
+                    &printer,
+                );
             }
             Stage::Valgrind => {
                 let options = provide::Options::from_environment(false)?;
                 return match tools::program("valgrind", "valgrind", &options) {
-                    Ok(valgrind) => valgrind::run(&self.root, &valgrind, &variables),
+                    Ok(valgrind) => {
+                        valgrind::run(&self.root, &valgrind, &variables, &Printer::new(stage))
+                    }
                     Err(error) => Ok(missing(project::is_ci(), &format!("{error:#}"))),
                 };
             }
             Stage::Fuzz => {
                 let options = provide::Options::from_environment(false)?;
                 return match tools::cargo_fuzz(&options) {
-                    Ok(programs) => fuzz::run(&self.root, &programs, self.full),
+                    Ok(programs) => {
+                        fuzz::run(&self.root, &programs, self.full, &Printer::new(stage))
+                    }
                     // Under CI too: no stable toolchain can do it, and the corpora are replayed anyway.
                     Err(error) => Ok(Outcome::NotTested(format!("{error:#}"))),
                 };
@@ -228,10 +252,10 @@ fn offline_outcome(verdict: &offline::Verdict, ci: bool) -> Outcome {
     }
 }
 
-fn print_summary(results: &[(Stage, Outcome, Duration)], whole: Duration) {
+fn print_summary(ended: &[Ended], whole: Duration) {
     println!("\n{:22} {:>8}  result", "stage", "seconds");
     let (mut passed, mut failed, mut not_tested) = (0, 0, 0);
-    for (stage, outcome, took) in results {
+    for Ended { stage, outcome, took } in ended {
         let (counter, text) = match outcome {
             Outcome::Passed => (&mut passed, "passed".to_owned()),
             Outcome::Failed(reason) => (&mut failed, format!("FAILED: {reason}")),
@@ -255,7 +279,7 @@ mod tests {
             select(&names).unwrap().iter().map(Stage::name).collect()
         };
         assert_eq!(names(&["clippy"]), ["clippy"]);
-        let family = ["conformance-pocl", "conformance-intel", "conformance-oclgrind"];
+        let family = ["conformance-oclgrind", "conformance-pocl", "conformance-intel"];
         assert_eq!(names(&["conformance"]), family);
         assert_eq!(names(&[]).len(), Stage::all().len());
         assert!(select(&["conform".to_owned()]).is_err());

@@ -1,4 +1,4 @@
-//! The stages of `cargo xtask test`, cheap ones first.
+//! The stages of `cargo xtask test`: cheap ones first, then those that run beside others, long ones first.
 
 use crate::implementation::Implementation;
 
@@ -20,12 +20,17 @@ pub(super) enum Stage {
 }
 
 impl Stage {
-    /// In the order in which they run.
+    /// In the order in which they begin.
     pub(super) fn all() -> Vec<Stage> {
         use Stage::{Clippy, Docs, Doctests, Examples, Fmt, Licences, Offline, Tidy, Unit};
         let mut all = vec![Fmt, Tidy, Licences, Clippy, Unit, Docs, Doctests, Examples, Offline];
-        all.extend(Implementation::ALL.map(Stage::Conformance));
-        all.extend([Stage::Valgrind, Stage::Fuzz]);
+        all.extend([
+            Stage::Valgrind,
+            Stage::Conformance(Implementation::Oclgrind),
+            Stage::Conformance(Implementation::Pocl),
+            Stage::Fuzz,
+            Stage::Conformance(Implementation::Intel),
+        ]);
         all
     }
 
@@ -63,6 +68,12 @@ impl Stage {
             Stage::Valgrind => "memcheck finds nothing in our unsafe code".to_owned(),
             Stage::Fuzz => "fuzz targets keep their claims".to_owned(),
         }
+    }
+
+    /// Whether it may run beside others: most of the time it takes one processor. PoCL compiles kernels one after
+    /// the other, Oclgrind interprets on hardly more than one processor, and so do memcheck and a fuzz target.
+    pub(super) fn runs_beside(&self) -> bool {
+        matches!(self, Stage::Conformance(_) | Stage::Valgrind | Stage::Fuzz)
     }
 
     /// The implementation that its programs run on.

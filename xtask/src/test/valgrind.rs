@@ -6,6 +6,7 @@
 
 use super::Outcome;
 use super::conformance::{PACKAGE, own_folders, passed_tests, run_logged};
+use super::printer::Printer;
 use crate::implementation::Implementation;
 use crate::project;
 use anyhow::{Context as _, Result};
@@ -56,14 +57,19 @@ const FOUND: i32 = 99;
 const DEADLINE: Duration = Duration::from_secs(15 * 60);
 
 /// Runs the tests of `PROGRAMS` under `valgrind`, on the implementation found by `variables`.
-pub(super) fn run(root: &Path, valgrind: &Path, variables: &[(String, String)]) -> Result<Outcome> {
+pub(super) fn run(
+    root: &Path,
+    valgrind: &Path,
+    variables: &[(String, String)],
+    printer: &Printer,
+) -> Result<Outcome> {
     let runner = format!(
         "target.'cfg(all())'.runner = ['{}', '--error-exitcode={FOUND}', '--leak-check=full', \
          '--show-leak-kinds=definite', '--errors-for-leak-kinds=definite', \
          '--suppressions={SUPPRESSIONS}']",
         valgrind.display()
     );
-    println!("covers the calls of cl-runtime/src/raw/ and the launches of sparrow, on Oclgrind");
+    printer.say("covers the calls of cl-runtime/src/raw/ and the launches of sparrow, on Oclgrind");
     for (program, tests) in PROGRAMS {
         let test = ["test", "--locked", "--package", PACKAGE, "--test", program];
         let built =
@@ -79,12 +85,12 @@ pub(super) fn run(root: &Path, valgrind: &Path, variables: &[(String, String)]) 
         own_folders(&mut command, folder.path())?;
         command.envs(variables.iter().map(|(name, value)| (name, value)));
         command.env("SPARROW_TEST_PLATFORM", Implementation::Oclgrind.platform());
-        println!(
+        printer.say(format_args!(
             "$ cargo --config {} {} -- --test-threads=1 --exact {}",
             project::quoted(&runner),
             test.join(" "),
             tests.join(" ")
-        );
+        ));
         let log = folder.path().join("output");
         let status = run_logged(&mut command, &log, DEADLINE)?;
         let output = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
@@ -92,14 +98,14 @@ pub(super) fn run(root: &Path, valgrind: &Path, variables: &[(String, String)]) 
         let reason = match status {
             Some(status) if !output.contains(NOTHING_FOUND) => format!("ended with {status}"),
             Some(status) if status.success() && ran >= tests.len().max(1) => {
-                println!("{program}: {ran} tests, no error");
+                printer.say(format_args!("{program}: {ran} tests, no error"));
                 continue;
             }
             Some(status) if status.success() => format!("ran {ran} of {} tests", tests.len()),
             Some(status) => format!("ended with {status}"),
             None => "did not end before the deadline".to_owned(),
         };
-        println!("{output}");
+        printer.say(output);
         return Ok(Outcome::Failed(format!("{program} under valgrind {reason}")));
     }
     Ok(Outcome::Passed)
