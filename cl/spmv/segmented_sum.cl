@@ -59,7 +59,7 @@
 #define TILE (BUNCH_SIZE * NNZ_PER_ITEM)
 #define PADDED_TILE (TILE + BUNCH_SIZE)
 #define MOST_TILES (TILES_PER_BUNCH * BUNCHES_PER_GROUP)
-#define WALKED_ROWS 16384 // most rows a group walks through one by one
+#define WALKED_ROWS 4 // most rows for each of its nonzeros that a group walks through one by one
 
 #include "group/search.h"
 #include "item/accumulate.h"
@@ -86,11 +86,17 @@ void mark_row(const ulong at, const ulong next, const ulong begin, const ulong e
         atomic_or(descriptor + place / NNZ_PER_ITEM, 1u << place % NNZ_PER_ITEM);
 }
 
+// Whether a group of `tiles` tiles walks through its rows: few of them are empty.
+int walks_rows(local const uint *tile_rows, const uint tiles)
+{
+    return tile_rows[tiles] - tile_rows[0] <= WALKED_ROWS * TILE * tiles;
+}
+
 // The rows of all tile borders of a group, of which the first and the last are known; and the segment
 // descriptor, and which tiles are dirty. All items of the group call both functions, with a barrier in
 // between; `descriptor` and `dirty` are zeros at first.
 //
-// Where a group has no more than WALKED_ROWS rows, each is looked at once, and says for itself which borders
+// Where a group is to walk through its rows, each is looked at once, and says for itself which borders
 // lie in it. Else every border is searched by an item, and of tiles with more than PIECE_ROWS rows only the
 // ends of the first and the last segment are marked: nobody will look at those between.
 void find_tile_rows(global const offset_t *restrict offsets, const ulong begin, const ulong end,
@@ -100,7 +106,7 @@ void find_tile_rows(global const offset_t *restrict offsets, const ulong begin, 
     const uint item = (uint)get_local_id(0);
     const uint first_row = tile_rows[0];
     const uint last_row = tile_rows[tiles];
-    if (last_row - first_row > WALKED_ROWS) {
+    if (!walks_rows(tile_rows, tiles)) {
         for (uint border = 1 + item; border < tiles; border += GROUP_SIZE)
             tile_rows[border] = rightmost_row(offsets, first_row, last_row + 1,
                                               min(begin + (ulong)border * TILE, end));
@@ -131,7 +137,7 @@ void mark_many_rows(global const offset_t *restrict offsets, const ulong begin, 
                     const uint tiles, local const uint *tile_rows, local uint *descriptor,
                     local uint *dirty)
 {
-    if (tile_rows[tiles] - tile_rows[0] <= WALKED_ROWS)
+    if (walks_rows(tile_rows, tiles))
         return;
     const uint item = (uint)get_local_id(0);
     for (uint tile = 0; tile < tiles; ++tile) {

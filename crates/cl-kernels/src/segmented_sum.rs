@@ -13,9 +13,6 @@ pub const SOURCE: &str = "spmv/segmented_sum.cl";
 /// Most rows of a range that stage 2 looks at as one (`PIECE_ROWS`).
 pub const PIECE_ROWS: usize = 2048;
 
-/// What `head_rows` holds where a bunch begins with a row of its own (`NO_ROW`).
-pub const NO_ROW: u32 = u32::MAX;
-
 /// What stage 1 leaves for stage 2 and where it lies, in 32-bit words: the kernels' `left_over_t`.
 ///
 /// One after another: `heads` and `tails`, an accumulator a bunch each; `borders`, two; `speculator`, ranges
@@ -256,6 +253,18 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_kernel_has_the_same_constants() {
+        let source = crate::kernel_source(SOURCE).unwrap();
+        let value_of = |name: &str| {
+            let define = format!("#define {name} ");
+            let line = source.lines().find_map(|line| line.strip_prefix(&define)).unwrap();
+            line.split_whitespace().next().unwrap().to_owned()
+        };
+        assert_eq!(value_of("PIECE_ROWS"), PIECE_ROWS.to_string());
+        assert_eq!(value_of("NO_ROW"), format!("{:#x}u", csr_core::segmented_sum::NO_ROW));
     }
 
     #[test]

@@ -131,6 +131,14 @@ const BREAKAGES: &[Breakage] = &[
         noticed: Noticed::Everywhere,
     },
     Breakage {
+        what: "a tile of very many rows is not recognised as dirty",
+        algorithm: Algorithm::SegmentedSum,
+        from: "if (item == 0 && !is_walked) {\n            dirty[tile] = 1;",
+        to: "if (item == 0 && !is_walked) {",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
         what: "the barrier between a tile's packed sums and the next tile's products is missing",
         algorithm: Algorithm::SegmentedSum,
         from: "        BUNCH_BARRIER();\n    }\n\n    const uint stop",

@@ -23,12 +23,17 @@ impl Configuration {
 
     /// The size of work-group it is compiled for.
     pub(super) fn group_size(&self) -> Result<u64> {
-        match (self.number("GROUP_SIZE"), self.number("BUNCH_SIZE")) {
+        match (self.number("GROUP_SIZE"), self.bunch_size()) {
             (Some(size), _) => Ok(size),
             // Bunches of items make a group.
             (None, Some(bunch)) => Ok(bunch * self.number("BUNCHES_PER_GROUP").unwrap_or(1)),
             (None, None) => bail!("{} has no group size", self.key),
         }
+    }
+
+    /// How many items it takes to run in step, where it does.
+    pub(super) fn bunch_size(&self) -> Option<u64> {
+        self.number("BUNCH_SIZE")
     }
 
     fn number(&self, name: &str) -> Option<u64> {

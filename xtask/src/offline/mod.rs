@@ -26,7 +26,7 @@ use anyhow::{Context as _, Result};
 use configurations::Configuration;
 use figures::Figures;
 use known::KNOWN_SPILLS;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
@@ -132,17 +132,20 @@ fn compile(root: &Path, full: bool) -> Result<(Vec<Part>, Verdict)> {
         let start = Instant::now();
         let mut jobs = Vec::new();
         for target in family.targets() {
-            let fitting = all.iter().filter(|one| target.has_f64 || !one.uses_f64());
-            let before = jobs.len();
-            jobs.extend(fitting.map(|configuration| Job {
-                target,
-                configuration,
-                in_table: covered.contains(configuration.key.as_str()),
-            }));
-            let left_out = all.len() - (jobs.len() - before);
-            if left_out > 0 {
+            let mut left_out = BTreeMap::<_, usize>::new();
+            for configuration in &all {
+                match target.obstacle(configuration) {
+                    Some(why) => *left_out.entry(why).or_default() += 1,
+                    None => jobs.push(Job {
+                        target,
+                        configuration,
+                        in_table: covered.contains(configuration.key.as_str()),
+                    }),
+                }
+            }
+            for (why, count) in left_out {
                 let Target { name, devices, .. } = target;
-                println!("{name} ({devices}) has no f64: {left_out} configurations do not apply");
+                println!("{name} ({devices}) has {why}: {count} configurations do not apply");
             }
         }
         let results = in_parallel(&jobs, |job| {

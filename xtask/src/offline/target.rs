@@ -1,5 +1,6 @@
 //! The devices that kernels are compiled for without being there.
 
+use super::configurations::Configuration;
 use super::figures::Figures;
 use super::{amd, intel};
 use anyhow::Result;
@@ -43,6 +44,8 @@ pub(super) struct Target {
     /// For people: what it is in.
     pub(super) devices: &'static str,
     pub(super) has_f64: bool,
+    /// How many items it runs in step. Kernels whose bunches are as wide as that are for it.
+    pub(super) simd_widths: &'static [u64],
     /// The most local memory of a work-group.
     pub(super) local_bytes: u64,
 }
@@ -50,22 +53,34 @@ pub(super) struct Target {
 const KIB: u64 = 1 << 10;
 
 pub(super) const TARGETS: [Target; 7] = [
-    Target::amd("gfx906", "Vega 20: Radeon VII, MI50"),
-    Target::amd("gfx90a", "CDNA 2: MI200"),
-    Target::amd("gfx1100", "RDNA 3: RX 7900"),
-    Target::amd("gfx1201", "RDNA 4: RX 9070"),
+    Target::amd("gfx906", "Vega 20: Radeon VII, MI50", &[64]),
+    Target::amd("gfx90a", "CDNA 2: MI200", &[64]),
+    Target::amd("gfx1100", "RDNA 3: RX 7900", &[32]),
+    Target::amd("gfx1201", "RDNA 4: RX 9070", &[32]),
     Target::intel("skl", "Gen9: HD Graphics 530", true),
     Target::intel("dg2", "Xe-HPG: Arc A-series", false),
     Target::intel("pvc", "Xe-HPC: Data Center GPU Max", true),
 ];
 
 impl Target {
-    const fn amd(name: &'static str, devices: &'static str) -> Self {
-        Target { family: Family::Amd, name, devices, has_f64: true, local_bytes: 64 * KIB }
+    const fn amd(name: &'static str, devices: &'static str, simd_widths: &'static [u64]) -> Self {
+        let local_bytes = 64 * KIB;
+        Target { family: Family::Amd, name, devices, has_f64: true, simd_widths, local_bytes }
     }
 
     const fn intel(name: &'static str, devices: &'static str, has_f64: bool) -> Self {
-        Target { family: Family::Intel, name, devices, has_f64, local_bytes: 64 * KIB }
+        let (simd_widths, local_bytes) = (&[8, 16, 32], 64 * KIB);
+        Target { family: Family::Intel, name, devices, has_f64, simd_widths, local_bytes }
+    }
+
+    /// Why a configuration is not for it; `None` where it is.
+    pub(super) fn obstacle(&self, configuration: &Configuration) -> Option<&'static str> {
+        let is_as_wide = |width: u64| self.simd_widths.contains(&width);
+        if !self.has_f64 && configuration.uses_f64() {
+            return Some("no f64");
+        }
+        let fits = configuration.bunch_size().is_none_or(is_as_wide);
+        (!fits).then_some("no bunches of that width")
     }
 }
 

@@ -115,8 +115,8 @@ pub fn shapes(limits: &Limits) -> Vec<Shape> {
         around_tiles.extend(vec![0; turn]);
         around_tiles.extend([2 * tile, 0, 1, tile - 1, 0]);
     }
-    // Longer runs of empty rows than are looked at in one piece.
-    let long_run = vec![0; 2 * segmented_sum::PIECE_ROWS + 5];
+    // Longer runs of empty rows than are looked at in one piece, and more rows than a group walks through.
+    let long_run = vec![0; segmented_sum::PIECE_ROWS + 5];
     let long_runs = [&long_run[..], &[tile - 1, 2], &long_run, &[3, tile], &long_run].concat();
     let mut nearly_all_empty = vec![0; 40 * group_size];
     nearly_all_empty.iter_mut().step_by(97).for_each(|length| *length = 2);
