@@ -1,10 +1,10 @@
 //! Every specialisation that ships: what compilers without a device are asked to compile.
 //!
 //! Hyper-parameters are those a GPU can be given without being asked: each algorithm's defaults, and the
-//! defaults under every line of the device tables. Value types, ways of summing and features go with
-//! them in full, since they decide what the code is. Offset types and where alpha and beta lie change an
-//! address and two loads: the cover takes one or two of their four pairs, in turn, so that each of them
-//! meets each value type, each way of summing and each of the other two; the product takes all four.
+//! defaults under every line of the device tables. Value types and features go with them in full. Ways of
+//! summing, offset types and where alpha and beta lie: the product takes all of them; the cover, where an
+//! algorithm has several sets of hyper-parameters, each way of summing for every other set, and one or two
+//! of the four pairs of the others, in turn, so that any two choices meet.
 
 use csr_core::{OffsetType, ValueType};
 
@@ -70,6 +70,14 @@ pub fn specialisations(
     Ok(list.keys)
 }
 
+/// The pairs of offset type and where scalars lie.
+const ROUND: [(OffsetType, bool); 4] = [
+    (OffsetType::U32, false),
+    (OffsetType::U64, true),
+    (OffsetType::U32, true),
+    (OffsetType::U64, false),
+];
+
 struct List<'a> {
     tables: &'a [DeviceTable],
     extent: Extent,
@@ -93,6 +101,9 @@ impl List<'_> {
             let sets = self.parameter_sets(value_type, defaults(value_type))?;
             for (turn, &accumulate) in (turn..).zip(sums) {
                 for (turn, parameters) in (turn..).zip(&sets) {
+                    if !self.takes(turn, sets.len(), sums.len()) {
+                        continue;
+                    }
                     for (offset_type, scalars_on_device) in self.pairs(turn, sets.len()) {
                         let key = KernelKey::new(
                             source,
@@ -146,19 +157,20 @@ impl List<'_> {
         Ok(sets)
     }
 
+    /// Whether one of `sets` parameter sets is taken with one of `sums` ways of summing. The turn goes on by one
+    /// from a set to the next, and from a way to the next.
+    fn takes(&self, turn: usize, sets: usize, sums: usize) -> bool {
+        self.extent == Extent::Product || sums == 1 || sets < ROUND.len() || turn.is_multiple_of(2)
+    }
+
     /// The pairs for one of `sets` parameter sets: where there are four or more, one each, in turn, since
     /// they go all the way round; else two, which hold both of each.
     fn pairs(&self, turn: usize, sets: usize) -> Vec<(OffsetType, bool)> {
-        let round = [
-            (OffsetType::U32, false),
-            (OffsetType::U64, true),
-            (OffsetType::U32, true),
-            (OffsetType::U64, false),
-        ];
         match self.extent {
-            Extent::Product => round.to_vec(),
-            Extent::Cover if sets >= round.len() => vec![round[turn % round.len()]],
-            Extent::Cover => round[turn % 2 * 2..][..2].to_vec(),
+            Extent::Product => ROUND.to_vec(),
+            // Every other turn is taken.
+            Extent::Cover if sets >= ROUND.len() => vec![ROUND[turn / 2 % ROUND.len()]],
+            Extent::Cover => ROUND[turn % 2 * 2..][..2].to_vec(),
         }
     }
 

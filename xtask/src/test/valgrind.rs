@@ -30,19 +30,10 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ),
     (
         "launching",
-        &[
-            "a_launch_waits_for_its_wait_list",
-            "a_launch_on_no_rows_waits_for_its_wait_list",
-            "values_change_and_the_plan_stays",
-        ],
+        &["a_launch_waits_for_its_wait_list", "a_launch_on_no_rows_waits_for_its_wait_list"],
     ),
-    (
-        "in_flight",
-        &[
-            "a_launch_whose_wait_list_fails_is_in_error_and_its_workspace_goes_on",
-            "everything_may_be_dropped_with_work_in_flight",
-        ],
-    ),
+    // Every algorithm, waiting for what ends well and for what fails.
+    ("in_flight", &["everything_may_be_dropped_with_work_in_flight"]),
 ];
 
 /// What valgrind says of libraries of others; from the folder that cargo runs the tests in.
