@@ -11,7 +11,7 @@ use crate::project;
 use anyhow::{Context as _, Result};
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -68,7 +68,7 @@ pub(super) fn run(
     let folder = tempfile::tempdir().context("a temporary directory")?;
     let mut command = Command::new(project::cargo());
     command.args(test).args(["--no-fail-fast", "--", "--test-threads=1"]).current_dir(root);
-    own_folders(&mut command, folder.path())?;
+    set_own(&mut command, &own_folders(folder.path())?);
     command.envs(variables.iter().map(|(name, value)| (name, value)));
     command.env("SPARROW_TEST_PLATFORM", implementation.platform());
     if full {
@@ -98,17 +98,22 @@ pub(super) fn run(
     Ok(outcome)
 }
 
-/// Gives the tests empty caches and settings of their own below `folder`.
-pub(super) fn own_folders(command: &mut Command, folder: &Path) -> Result<()> {
+/// Empty caches and settings below `folder`, by the variables that name them.
+pub(super) fn own_folders(folder: &Path) -> Result<Vec<(&'static str, PathBuf)>> {
+    let made = FOLDERS.iter().map(|(name, inside)| {
+        let path = folder.join(inside);
+        fs::create_dir(&path)?;
+        Ok((*name, path))
+    });
+    made.collect()
+}
+
+/// Gives a command those folders, and nothing of the caller's that would change what is tested.
+pub(super) fn set_own(command: &mut Command, folders: &[(&str, PathBuf)]) {
     for name in REMOVED {
         command.env_remove(name);
     }
-    for (name, inside) in FOLDERS {
-        let path = folder.join(inside);
-        fs::create_dir(&path)?;
-        command.env(name, path);
-    }
-    Ok(())
+    command.envs(folders.iter().map(|(name, path)| (name, path)));
 }
 
 /// Runs it with both outputs in one file; `None` if the deadline came first.
