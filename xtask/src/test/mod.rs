@@ -1,7 +1,8 @@
 //! `cargo xtask test`: everything that has to hold before a change lands, in stages.
 //!
-//! Each stage prints the command it runs; all stages run even when one failed, the last as many at once as there are processors;
-//! the last lines say what passed, what failed, what was not tested and why, and how long each took.
+//! Each stage prints the command it runs; all stages run even when one failed, the last as many at once as
+//! there are processors; the last lines say what passed, what failed, what was not tested and why, and how
+//! long each took.
 
 mod conformance;
 mod fuzz;
@@ -207,7 +208,8 @@ impl Bench {
                 let options = provide::Options::from_environment(false)?;
                 return match tools::program("valgrind", "valgrind", &options) {
                     Ok(valgrind) => {
-                        valgrind::run(&self.root, &valgrind, &variables, &Printer::new(stage))
+                        let printer = Printer::new(stage);
+                        valgrind::run(&self.root, &valgrind, &variables, self.full, &printer)
                     }
                     Err(error) => Ok(missing(project::is_ci(), &format!("{error:#}"))),
                 };

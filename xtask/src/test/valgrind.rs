@@ -33,6 +33,12 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("in_flight", &["everything_may_be_dropped_with_work_in_flight"]),
 ];
 
+/// And under `--full`.
+const FULL_PROGRAMS: &[(&str, &[&str])] = &[
+    ("launching", &["a_launch_waits_for_its_wait_list", "values_change_and_the_plan_stays"]),
+    ("in_flight", &["a_launch_whose_wait_list_fails_is_in_error_and_its_workspace_goes_on"]),
+];
+
 /// What valgrind says of libraries of others; from the folder that cargo runs the tests in.
 const SUPPRESSIONS: &str = "../valgrind.supp";
 
@@ -44,11 +50,12 @@ const FOUND: i32 = 99;
 
 const DEADLINE: Duration = Duration::from_secs(15 * 60);
 
-/// Runs the tests of `PROGRAMS` under `valgrind`, on the implementation found by `variables`.
+/// Runs the tests of `PROGRAMS`, and of `FULL_PROGRAMS` if it is `full`, under `valgrind`, on the implementation found by `variables`.
 pub(super) fn run(
     root: &Path,
     valgrind: &Path,
     variables: &[(String, String)],
+    full: bool,
     printer: &Printer,
 ) -> Result<Outcome> {
     let runner = format!(
@@ -61,7 +68,8 @@ pub(super) fn run(
     // One for all: a kernel that one program has compiled, which takes long here, the next one finds.
     let folder = tempfile::tempdir().context("a temporary directory")?;
     let folders = own_folders(folder.path())?;
-    for (program, tests) in PROGRAMS {
+    let more: &[_] = if full { FULL_PROGRAMS } else { &[] };
+    for (program, tests) in PROGRAMS.iter().chain(more) {
         let test = ["test", "--locked", "--package", PACKAGE, "--test", program];
         let built =
             Command::new(project::cargo()).args(test).arg("--no-run").current_dir(root).status()?;
