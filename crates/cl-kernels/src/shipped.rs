@@ -1,10 +1,12 @@
 //! Every specialisation that ships: what compilers without a device are asked to compile.
 //!
 //! Hyper-parameters are those a GPU can be given without being asked: each algorithm's defaults, and the
-//! defaults under every line of the device tables. Value types and features go with them in full. Ways of
-//! summing, offset types and where alpha and beta lie: the product takes all of them; the cover, where an
-//! algorithm has several sets of hyper-parameters, each way of summing for every other set, and one or two
-//! of the four pairs of the others, in turn, so that any two choices meet.
+//! defaults under every line of the device tables. Value types and features go with them in full, and ways
+//! of summing for f32 and f64. The code for f16 and bf16 is that of f32 but for a load: where an algorithm has
+//! four sets of hyper-parameters or more, the cover takes either way of summing for every other set. Offset
+//! types and where alpha and beta lie change an address and two loads: the cover takes one or two of their
+//! four pairs, in turn, so that each of them meets each value type, each way of summing and each of the other
+//! two. The product takes everything.
 
 use csr_core::{OffsetType, ValueType};
 
@@ -101,9 +103,12 @@ impl List<'_> {
             let sets = self.parameter_sets(value_type, defaults(value_type))?;
             for (turn, &accumulate) in (turn..).zip(sums) {
                 for (turn, parameters) in (turn..).zip(&sets) {
-                    if !self.takes(turn, sets.len(), sums.len()) {
-                        continue;
-                    }
+                    // Half of the turns are taken: all pairs come round in the others.
+                    let turn = match self.sums_in_turn(value_type, sums.len(), sets.len()) {
+                        true if turn % 2 == 1 => continue,
+                        true => turn / 2,
+                        false => turn,
+                    };
                     for (offset_type, scalars_on_device) in self.pairs(turn, sets.len()) {
                         let key = KernelKey::new(
                             source,
@@ -157,10 +162,10 @@ impl List<'_> {
         Ok(sets)
     }
 
-    /// Whether one of `sets` parameter sets is taken with one of `sums` ways of summing. The turn goes on by one
-    /// from a set to the next, and from a way to the next.
-    fn takes(&self, turn: usize, sets: usize, sums: usize) -> bool {
-        self.extent == Extent::Product || sums == 1 || sets < ROUND.len() || turn.is_multiple_of(2)
+    /// Whether each of `sets` parameter sets is taken with only one of `sums` ways of summing.
+    fn sums_in_turn(&self, value_type: ValueType, sums: usize, sets: usize) -> bool {
+        let is_stored_short = value_type != value_type.accumulator();
+        self.extent == Extent::Cover && is_stored_short && sums > 1 && sets >= ROUND.len()
     }
 
     /// The pairs for one of `sets` parameter sets: where there are four or more, one each, in turn, since
@@ -168,8 +173,7 @@ impl List<'_> {
     fn pairs(&self, turn: usize, sets: usize) -> Vec<(OffsetType, bool)> {
         match self.extent {
             Extent::Product => ROUND.to_vec(),
-            // Every other turn is taken.
-            Extent::Cover if sets >= ROUND.len() => vec![ROUND[turn / 2 % ROUND.len()]],
+            Extent::Cover if sets >= ROUND.len() => vec![ROUND[turn % ROUND.len()]],
             Extent::Cover => ROUND[turn % 2 * 2..][..2].to_vec(),
         }
     }
@@ -239,7 +243,9 @@ mod tests {
     #[test]
     fn in_the_cover_each_two_of_the_choices_meet() {
         let cover = specialisations(&[], Extent::Cover).unwrap();
-        for source in [csr_scalar::SOURCE, csr_vector::SOURCE, csr_adaptive::SOURCE] {
+        let sources =
+            [csr_scalar::SOURCE, csr_vector::SOURCE, csr_adaptive::SOURCE, segmented_sum::SOURCE];
+        for source in sources {
             let pairs = |project: fn(&KernelKey) -> (String, String)| -> usize {
                 let keys = cover.iter().filter(|key| key.source == source);
                 keys.map(project).collect::<HashSet<_>>().len()
@@ -256,6 +262,20 @@ mod tests {
                 assert_eq!(found, expected, "{source}, pair {number}");
             }
         }
+    }
+
+    #[test]
+    fn in_the_cover_f32_and_f64_meet_every_way_of_summing_with_every_set() {
+        let cover = specialisations(&[], Extent::Cover).unwrap();
+        let product = specialisations(&[], Extent::Product).unwrap();
+        let met = |keys: &[KernelKey]| -> HashSet<_> {
+            let keys = keys.iter().filter(|key| key.value_type == key.value_type.accumulator());
+            keys.map(|k| {
+                format!("{} {:?} {:?} {}", k.source, k.parameters, k.features, k.accumulate)
+            })
+            .collect()
+        };
+        assert_eq!(met(&cover), met(&product));
     }
 
     #[test]
