@@ -19,35 +19,42 @@ uint rightmost_row(global const offset_t *restrict offsets, uint first, uint bey
     return first;
 }
 
-// The rows of two borders at once, by half of the group each: every step has GROUP_SIZE / 2 probes in
-// flight, so that a million rows take three or four steps where one item needs twenty. All items of the
-// group call it; GROUP_SIZE is even. `windows[b][0]` is the row of border b, `rows` if it is the end of
-// the last.
-void group_find_window(global const offset_t *restrict offsets, const uint rows,
-                       const ulong low_border, const ulong high_border, local uint (*windows)[2],
-                       local uint (*flags)[GROUP_SIZE / 2])
+// Windows of rows around two borders at once, by half of the group each: row windows[2][b][0] begins at or
+// before border b, row windows[2][b][1] behind it (or is rows + 1), and no more than `close` lie between. In
+// each step an item looks at one part of its window, and the one in whose part the border lies says so: where
+// one item needs ten dependent loads for a thousand rows, half of a group of 64 needs two. All items of the
+// group call it; GROUP_SIZE is even.
+void group_find_windows(global const offset_t *restrict offsets, const uint rows,
+                        const ulong low_border, const ulong high_border, const uint close,
+                        local uint (*windows)[2][2])
 {
-    const uint probes = GROUP_SIZE / 2;
-    const uint mine = (uint)get_local_id(0) / probes;
-    const uint probe = (uint)get_local_id(0) % probes;
+    const uint parts = GROUP_SIZE / 2;
+    const uint mine = (uint)get_local_id(0) / parts;
+    const uint part = (uint)get_local_id(0) % parts;
     const ulong border = mine == 0 ? low_border : high_border;
-    if (probe == 0) {
-        windows[mine][0] = 0; // offsets[it] <= border
-        windows[mine][1] = rows + 1; // offsets[it] > border
-    }
+    uint first = 0; // begins at or before the border
+    uint beyond = rows + 1; // begins behind it
+    uint turn = 0; // the next step writes elsewhere, so that one barrier a step is enough
     // A step leaves at most this much of a window of `span`.
-    for (uint span = rows + 1; span > 1; span = (span + probes) / (probes + 1)) {
+#pragma unroll 1
+    for (uint span = rows + 1; span > close && span > 1; span = (span + parts - 1) / parts) {
+        const ulong width = beyond - first;
+        const uint at = first + (uint)(width * part / parts);
+        const uint next = first + (uint)(width * (part + 1) / parts);
+        const int is_before = offsets[at] <= border;
+        const int next_is_before = part + 1 < parts && offsets[next] <= border;
+        if (is_before && !next_is_before) {
+            windows[turn][mine][0] = at;
+            windows[turn][mine][1] = next;
+        }
         barrier(CLK_LOCAL_MEM_FENCE);
-        const uint first = windows[mine][0];
-        const ulong width = windows[mine][1] - first;
-        const uint at = first + (uint)(width * (probe + 1) / (probes + 1));
-        const uint is_before = offsets[at] <= border;
-        flags[mine][probe] = is_before;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (is_before && (probe + 1 == probes || !flags[mine][probe + 1]))
-            windows[mine][0] = at;
-        if (!is_before && (probe == 0 || flags[mine][probe - 1]))
-            windows[mine][1] = at;
+        first = windows[turn][mine][0];
+        beyond = windows[turn][mine][1];
+        turn ^= 1;
+    }
+    if (part == 0) {
+        windows[2][mine][0] = first;
+        windows[2][mine][1] = beyond;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 }

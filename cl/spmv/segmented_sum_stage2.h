@@ -1,5 +1,5 @@
 // Stage 2 of the speculative segmented sum on the device; what the CPU does instead is
-// cl-runtime/src/spmv/segmented_sum/stage2.rs. `segmented_sum.cl` says what stage 1 leaves.
+// cl-runtime/src/spmv/segmented_sum/stage2.rs. `segmented_sum_staged.h` says what stage 1 leaves.
 //
 //   1. Rows that cross borders of bunches: an item for each such row adds up, in their order, the tail of
 //      the bunch in which it begins and the chain of heads after it, and stores it. Chains of LONG_CHAIN and
@@ -19,49 +19,11 @@
 #include "group/reduce.h"
 #include "group/scan.h"
 #include "item/accumulate.h"
+#include "spmv/segmented_sum_staged.h"
 
-#define PIECE_ROWS 2048 // most rows of a range; at least the nonzeros of a tile
-#define NO_ROW 0xffffffffu
+#ifndef FUSED
+
 #define LONG_CHAIN 16 // heads of one row that are added up by a group together
-
-// What the counters count.
-#define MISPLACED 0 // ranges at the front of the speculator array
-#define LEFT 1 // ranges at its back
-#define ARRIVED 2 // groups of stage 2
-
-// What lies in `borders`: a piece's part of the row it begins in the middle of, and of the one it ends in.
-#define BORDER_HEAD 0
-#define BORDER_TAIL 1
-
-// What stage 1 leaves, one after another in the workspace (`WorkspaceLayout`). Passed as one
-// buffer: drivers take time for each.
-typedef struct {
-    global acc_t *heads; // one a bunch
-    global acc_t *tails; // one a bunch
-    global acc_t *borders; // BORDER_HEAD, BORDER_TAIL
-    global uint *speculator; // `capacity` ranges of rows: the first, and the one behind the last
-    global uint *head_rows; // one a bunch, and the row that goes on behind the last
-    volatile global uint *counters; // MISPLACED, LEFT, ARRIVED
-} left_over_t;
-
-// For `room` bunches: those of the whole matrix, of which a launch may have fewer.
-left_over_t left_over(global uint *scratch, const uint room, const uint capacity)
-{
-    left_over_t over;
-    over.heads = (global acc_t *)scratch;
-    over.tails = over.heads + room;
-    over.borders = over.tails + room;
-    over.speculator = (global uint *)(over.borders + 2);
-    over.head_rows = over.speculator + 2 * (ulong)capacity;
-    over.counters = over.head_rows + room + 1;
-    return over;
-}
-
-// Ranges that `rows` rows are cut into.
-uint pieces_of(const uint rows)
-{
-    return (rows + PIECE_ROWS - 1) / PIECE_ROWS;
-}
 
 // Stores the row whose chain of heads starts at bunch `at`; or, where it crosses a border of the piece, leaves
 // its sum there.
@@ -199,4 +161,5 @@ kernel void segmented_sum_stage2(const uint tiles,
     }
 }
 
+#endif
 #endif

@@ -63,56 +63,92 @@ acc_t acc_after(const acc_t mine, const uint reach)
 }
 #endif
 
-// Brings together segments that items share. An item in which `number` segments begin has `lead`, the
-// sum of what it has before the first of them (of all it has, with none). `*rest` is what the last segment
-// that begins in this item has in later items, `*before` and `*total` are how many segments begin in
-// earlier items and in the bunch. All items of the bunch call it. The order of additions depends on the
+// Numbers segments: `*before` is the sum of `number` over the items before. All items of the bunch call it.
+// Returns the sum over all items.
+uint bunch_scan_numbers(const bunch_segments_t shared, const uint item, const uint number,
+                        uint *before)
+{
+    uint numbers = number;
+#ifdef BUNCH_SHUFFLES
+    (void)shared;
+#pragma unroll
+    for (uint reach = 1; reach < BUNCH_SIZE; reach <<= 1) {
+        const uint earlier = word_before(numbers, reach);
+        numbers += item >= reach ? earlier : 0;
+    }
+    *before = numbers - number;
+    return word_after(numbers, BUNCH_SIZE - 1 - item);
+#else
+    shared.numbers[item] = numbers;
+    for (uint reach = 1; reach < BUNCH_SIZE; reach <<= 1) {
+        BUNCH_BARRIER();
+        const uint earlier = item >= reach ? shared.numbers[item - reach] : 0;
+        BUNCH_BARRIER();
+        numbers += earlier;
+        shared.numbers[item] = numbers;
+    }
+    BUNCH_BARRIER();
+    *before = numbers - number;
+    return shared.numbers[BUNCH_SIZE - 1];
+#endif
+}
+
+// Brings together segments that items share. `lead` is what an item has before the first segment that
+// begins in it, of all it has if none `begins`. Returns what the last segment that begins in this item, or
+// before it, has in later items. All items of the bunch call it. The order of additions depends on the
 // segments alone.
-void bunch_join_segments(const bunch_segments_t shared, const uint item, const acc_t lead,
-                         const uint number, acc_t *rest, uint *before, uint *total)
+acc_t bunch_join_leads(const bunch_segments_t shared, const uint item, const acc_t lead, uint begins)
 {
     acc_t sum = lead;
-    uint begins = number > 0;
-    uint numbers = number;
 #ifdef BUNCH_SHUFFLES
     (void)shared;
 #pragma unroll
     for (uint reach = 1; reach < BUNCH_SIZE; reach <<= 1) {
         const acc_t after = acc_after(sum, reach);
         const uint after_begins = word_after(begins, reach);
-        const uint earlier = word_before(numbers, reach);
         if (!begins && item + reach < BUNCH_SIZE)
             sum = acc_add(sum, after);
         begins |= after_begins;
-        numbers += item >= reach ? earlier : 0;
     }
     const acc_t after = acc_after(sum, 1);
-    *rest = item + 1 < BUNCH_SIZE ? after : acc_zero();
-    *total = word_after(numbers, BUNCH_SIZE - 1 - item);
+    return item + 1 < BUNCH_SIZE ? after : acc_zero();
 #else
     shared.leads[item] = sum;
     shared.begins[item] = begins;
-    shared.numbers[item] = numbers;
     for (uint reach = 1; reach < BUNCH_SIZE; reach <<= 1) {
         BUNCH_BARRIER();
         const int joins = !begins && item + reach < BUNCH_SIZE;
         const acc_t after = joins ? shared.leads[item + reach] : acc_zero();
         const uint after_begins = joins ? shared.begins[item + reach] : 0;
-        const uint earlier = item >= reach ? shared.numbers[item - reach] : 0;
         BUNCH_BARRIER();
         if (joins)
             sum = acc_add(sum, after);
         begins |= after_begins;
-        numbers += earlier;
         shared.leads[item] = sum;
         shared.begins[item] = begins;
-        shared.numbers[item] = numbers;
     }
     BUNCH_BARRIER();
-    *rest = item + 1 < BUNCH_SIZE ? shared.leads[item + 1] : acc_zero();
-    *total = shared.numbers[BUNCH_SIZE - 1];
+    return item + 1 < BUNCH_SIZE ? shared.leads[item + 1] : acc_zero();
 #endif
-    *before = numbers - number;
+}
+
+// The sum of `mine` over the items of the bunch, valid in item 0. All items of the bunch call it.
+acc_t bunch_sum(const bunch_segments_t shared, const uint item, const acc_t mine)
+{
+    acc_t sum = mine;
+#ifdef BUNCH_SHUFFLES
+    (void)shared;
+#pragma unroll
+    for (uint reach = BUNCH_SIZE / 2; reach > 0; reach >>= 1)
+        sum = acc_add(sum, acc_after(sum, reach));
+#else
+    shared.leads[item] = mine;
+    BUNCH_BARRIER();
+#pragma unroll 1
+    for (uint other = 1; item == 0 && other < BUNCH_SIZE; ++other)
+        sum = acc_add(sum, shared.leads[other]);
+#endif
+    return sum;
 }
 
 #endif

@@ -13,6 +13,15 @@ pub const SOURCE: &str = "spmv/segmented_sum.cl";
 /// Most rows of a range that stage 2 looks at as one (`PIECE_ROWS`).
 pub const PIECE_ROWS: usize = 2048;
 
+/// Compiles one launch without a second stage (`cl/spmv/segmented_sum_fused.h`).
+pub const FEATURE_FUSED: &str = "FUSED";
+
+/// 32-bit words of the workspace of [`FEATURE_FUSED`]: for each group two accumulators of `sum_words` words that
+/// travel to other groups, and a counter.
+pub fn fused_words(groups: usize, sum_words: usize) -> usize {
+    groups * (2 * sum_words + 1)
+}
+
 /// What stage 1 leaves for stage 2 and where it lies, in 32-bit words: the kernels' `left_over_t`.
 ///
 /// One after another: `heads` and `tails`, an accumulator a bunch each; `borders`, two; `speculator`, ranges
@@ -63,7 +72,7 @@ impl WorkspaceLayout {
 parameters! {
     /// Parameters of `segmented_sum` (the paper's Table 1: T, W, S, B).
     pub struct SegmentedSum for "segmented_sum" {
-        /// T: items that share a tile, as many as the device runs in step: a power of two, 2 to 64.
+        /// T: items that share a tile, as many as the device runs in step: a power of two, 4 to 64.
         bunch_size: [4, 8, 16, 32, 64],
         /// W: nonzeros of a tile for each of its items: 1 to 32.
         nnz_per_item: [4, 8, 12, 16, 20, 24],
@@ -84,7 +93,7 @@ impl SegmentedSum {
         accumulate: Accumulate,
     ) -> Self {
         let bunch_size = 1 << device.simd_width.clamp(8, 64).ilog2();
-        let mut parameters = Self::usual(bunch_size, value_type);
+        let mut parameters = Self::usual(bunch_size);
         while parameters.bunches_per_group > 1
             && parameters.check(device, value_type, accumulate).is_err()
         {
@@ -94,10 +103,10 @@ impl SegmentedSum {
     }
 
     /// For items that run in step by `bunch_size`: groups of 128, or of eight bunches.
-    pub(crate) fn usual(bunch_size: u32, value_type: ValueType) -> Self {
+    pub(crate) fn usual(bunch_size: u32) -> Self {
         SegmentedSum {
             bunch_size,
-            nnz_per_item: if value_type.accumulator() == ValueType::F64 { 8 } else { 12 },
+            nnz_per_item: 8,
             tiles_per_bunch: 8,
             bunches_per_group: (128 / bunch_size).clamp(1, 8),
         }
@@ -128,8 +137,8 @@ impl SegmentedSum {
             let value = u64::from(value);
             Err(ParameterError::Invalid { algorithm: ALGORITHM, name, value, rule })
         };
-        if !self.bunch_size.is_power_of_two() || !(2..=64).contains(&self.bunch_size) {
-            let rule = "it must be a power of two, 2 to 64".to_owned();
+        if !self.bunch_size.is_power_of_two() || !(4..=64).contains(&self.bunch_size) {
+            let rule = "it must be a power of two, 4 to 64".to_owned();
             return refuse("bunch_size", self.bunch_size, rule);
         }
         if !(1..=32).contains(&self.nnz_per_item) {
@@ -151,12 +160,14 @@ impl SegmentedSum {
             );
             return refuse("bunches_per_group", self.bunches_per_group, rule);
         }
-        // Products with a place between items, leads, and four words an item; two words a tile, and one for
-        // each of its items.
+        // Products with a place between items, and leads; for a bunch its head and its tail. Two words an item;
+        // for a tile its row, the row's rest, a mark, and one for each of its items; for a bunch its row, and a
+        // few for the group.
         let items = self.group_size() as u64;
-        let sums = items * (u64::from(self.nnz_per_item) + 2) + u64::from(self.bunches_per_group);
-        let tiles = u64::from(self.bunches_per_group) * u64::from(self.tiles_per_bunch);
-        let words = 4 * items + tiles * (u64::from(self.bunch_size) + 2);
+        let bunches = u64::from(self.bunches_per_group);
+        let sums = items * (u64::from(self.nnz_per_item) + 2) + 2 * bunches;
+        let tiles = bunches * u64::from(self.tiles_per_bunch);
+        let words = 2 * items + tiles * (u64::from(self.bunch_size) + 3) + bunches + 20;
         // As sums of f32, two of which a sum of f64 has room for.
         let words_as_sums = words / (value_type.accumulator().size_bytes() as u64 / 4) + 1;
         device.check_local_sums(
@@ -200,6 +211,8 @@ arguments! {
         room: u32,
         /// Ranges of rows that there is room for.
         capacity: u32,
+        /// 0, which the compiler must not know: it ties the order of atomics to data.
+        zero: u32,
         /// What is left for stage 2, as [`WorkspaceLayout`] says.
         scratch: Array<M>,
     }

@@ -2,11 +2,14 @@
 //!
 //! Hyper-parameters are those a GPU can be given without being asked: each algorithm's defaults, and the
 //! defaults under every line of the device tables. Value types and features go with them in full, and ways
-//! of summing for f32 and f64. The code for f16 and bf16 is that of f32 but for a load: where an algorithm has
+//! of summing for f32 and f64; but the cover takes the two forms of `segmented_sum`, which share most of their
+//! code, in turn. The code for f16 and bf16 is that of f32 but for a load: where an algorithm has
 //! four sets of hyper-parameters or more, the cover takes either way of summing for every other set. Offset
 //! types and where alpha and beta lie change an address and two loads: the cover takes one or two of their
 //! four pairs, in turn, so that each of them meets each value type, each way of summing and each of the other
 //! two. The product takes everything.
+
+use std::slice;
 
 use csr_core::{OffsetType, ValueType};
 
@@ -17,7 +20,7 @@ use crate::csr_vector::CsrVector;
 use crate::gather_values::GatherValues;
 use crate::longest_row::LongestRow;
 use crate::rates::Rates;
-use crate::segmented_sum::SegmentedSum;
+use crate::segmented_sum::{FEATURE_FUSED, SegmentedSum};
 use crate::{Accumulate, Algorithm, DeviceTable, KernelKey, ParameterError, Parameters};
 use crate::{csr_adaptive, csr_adaptive_plan, csr_scalar, csr_vector, segmented_sum};
 use crate::{gather_values, longest_row, rates};
@@ -43,28 +46,26 @@ pub fn specialisations(
     for algorithm in Algorithm::ALL {
         match algorithm {
             Algorithm::CsrScalar => {
-                list.spmv(csr_scalar::SOURCE, None, |_| vec![CsrScalar::default()])?;
+                list.spmv(csr_scalar::SOURCE, &[None], |_| vec![CsrScalar::default()])?;
             }
             Algorithm::CsrVector => {
                 // Rows of 1, 2, 4, ... 64 nonzeros in the mean: every default there is.
-                list.spmv(csr_vector::SOURCE, None, |_| {
+                list.spmv(csr_vector::SOURCE, &[None], |_| {
                     let means = (0..7).map(|log| f64::from(1 << log));
                     means.map(CsrVector::default_for_mean_row).collect()
                 })?;
             }
             Algorithm::CsrAdaptive => {
                 let default = |value_type| vec![CsrAdaptive::default_for(value_type)];
-                list.spmv(csr_adaptive::SOURCE, None, default)?;
-                list.spmv(csr_adaptive::SOURCE, Some(FEATURE_SPIN), default)?;
+                list.spmv(csr_adaptive::SOURCE, &[None], default)?;
+                list.spmv(csr_adaptive::SOURCE, &[Some(FEATURE_SPIN)], default)?;
                 // The published baseline takes CSR-Stream from two rows on, whatever the table says.
                 list.repeat(csr_adaptive::SOURCE, "num_rows_stream", 2);
             }
             Algorithm::SegmentedSum => {
                 // Devices of every SIMD width.
-                list.spmv(segmented_sum::SOURCE, None, |value_type| {
-                    let widths = [8, 16, 32, 64].into_iter();
-                    widths.map(|width| SegmentedSum::usual(width, value_type)).collect()
-                })?;
+                let defaults = |_| [8, 16, 32, 64].map(SegmentedSum::usual).to_vec();
+                list.spmv(segmented_sum::SOURCE, &[None, Some(FEATURE_FUSED)], defaults)?;
             }
         }
     }
@@ -87,22 +88,28 @@ struct List<'a> {
 }
 
 impl List<'_> {
-    /// One algorithm, or one feature of it.
+    /// One algorithm, in forms that differ by a feature; in the cover, forms are taken in turn.
     fn spmv<P: Parameters>(
         &mut self,
         source: &'static str,
-        feature: Option<&'static str>,
+        forms: &[Option<&'static str>],
         defaults: impl Fn(ValueType) -> Vec<P>,
     ) -> Result<(), ParameterError> {
         // Float atomics cannot be compensated: that pair is refused at run time.
-        let sums: &[Accumulate] = match feature {
-            Some(FEATURE_SPIN) => &[Accumulate::Plain],
+        let sums: &[Accumulate] = match forms {
+            [Some(FEATURE_SPIN)] => &[Accumulate::Plain],
             _ => &[Accumulate::Plain, Accumulate::Compensated],
         };
         for (turn, value_type) in ValueType::ALL.into_iter().enumerate() {
             let sets = self.parameter_sets(value_type, defaults(value_type))?;
             for (turn, &accumulate) in (turn..).zip(sums) {
-                for (turn, parameters) in (turn..).zip(&sets) {
+                for (number, parameters) in sets.iter().enumerate() {
+                    // Two sets with one form, so that forms and pairs come round at different times.
+                    let forms = match self.extent {
+                        Extent::Product => forms,
+                        Extent::Cover => slice::from_ref(&forms[(turn + number / 2) % forms.len()]),
+                    };
+                    let turn = turn + number;
                     // Half of the turns are taken: all pairs come round in the others.
                     let turn = match self.sums_in_turn(value_type, sums.len(), sets.len()) {
                         true if turn % 2 == 1 => continue,
@@ -118,10 +125,10 @@ impl List<'_> {
                             scalars_on_device,
                             parameters,
                         );
-                        self.keys.push(match feature {
-                            Some(feature) => key.with_feature(feature),
-                            None => key,
-                        });
+                        self.keys.extend(forms.iter().map(|form| match form {
+                            Some(feature) => key.clone().with_feature(feature),
+                            None => key.clone(),
+                        }));
                     }
                 }
             }
@@ -265,15 +272,30 @@ mod tests {
     }
 
     #[test]
+    fn in_the_cover_each_form_of_segmented_sum_meets_each_other_choice() {
+        let cover = specialisations(&[], Extent::Cover).unwrap();
+        for form in [None, Some(&FEATURE_FUSED)] {
+            let keys = || {
+                let keys = cover.iter().filter(|key| key.source == segmented_sum::SOURCE);
+                keys.filter(|key| key.features.first() == form)
+            };
+            let met = |project: fn(&KernelKey) -> String| -> usize {
+                keys().map(project).collect::<HashSet<_>>().len()
+            };
+            // Four types with two ways of summing, four pairs of the next, four sets.
+            assert_eq!(met(|k| format!("{} {}", k.value_type, k.accumulate)), 8);
+            assert_eq!(met(|k| format!("{} {}", k.offset_type, k.scalars_on_device)), 4);
+            assert_eq!(met(|k| format!("{:?}", k.parameters)), 4);
+        }
+    }
+
+    #[test]
     fn in_the_cover_f32_and_f64_meet_every_way_of_summing_with_every_set() {
         let cover = specialisations(&[], Extent::Cover).unwrap();
         let product = specialisations(&[], Extent::Product).unwrap();
         let met = |keys: &[KernelKey]| -> HashSet<_> {
             let keys = keys.iter().filter(|key| key.value_type == key.value_type.accumulator());
-            keys.map(|k| {
-                format!("{} {:?} {:?} {}", k.source, k.parameters, k.features, k.accumulate)
-            })
-            .collect()
+            keys.map(|k| format!("{} {:?} {}", k.source, k.parameters, k.accumulate)).collect()
         };
         assert_eq!(met(&cover), met(&product));
     }
@@ -295,7 +317,8 @@ mod tests {
     #[test]
     fn spin_is_never_compensated() {
         let keys = specialisations(&[], Extent::Product).unwrap();
-        let spin: Vec<_> = keys.iter().filter(|key| !key.features.is_empty()).collect();
+        let spin: Vec<_> =
+            keys.iter().filter(|key| key.features == [csr_adaptive::FEATURE_SPIN]).collect();
         assert_eq!(spin.len(), 16);
         assert!(spin.iter().all(|key| key.accumulate == Accumulate::Plain));
     }

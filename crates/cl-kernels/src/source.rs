@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 16] = sources![
+pub(crate) const SOURCES: [Source; 19] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "subgroup/bunch.h",
@@ -34,7 +34,10 @@ pub(crate) const SOURCES: [Source; 16] = sources![
     "spmv/csr_adaptive.cl",
     "spmv/csr_adaptive_plan.cl",
     "spmv/segmented_sum.cl",
+    "spmv/segmented_sum_fused.h",
+    "spmv/segmented_sum_rows.h",
     "spmv/segmented_sum_stage2.h",
+    "spmv/segmented_sum_staged.h",
 ];
 
 /// Why a source cannot be put together.

@@ -26,6 +26,7 @@ enum Check {
 struct Breakage {
     what: &'static str,
     algorithm: Algorithm,
+    variant: Variant,
     from: &'static str,
     to: &'static str,
     caught_by: &'static [Check],
@@ -45,6 +46,7 @@ const BREAKAGES: &[Breakage] = &[
     Breakage {
         what: "the last row is left out",
         algorithm: Algorithm::CsrScalar,
+        variant: Variant::Full,
         from: "if (row >= rows)",
         to: "if (row + 1 >= rows)",
         caught_by: &[Check::Bound],
@@ -53,6 +55,7 @@ const BREAKAGES: &[Breakage] = &[
     Breakage {
         what: "a row past the last is written",
         algorithm: Algorithm::CsrScalar,
+        variant: Variant::Full,
         from: "    if (row >= rows)\n        return;",
         to: "    if (row == rows) y[row] = 1; if (row >= rows)\n        return;",
         caught_by: &[Check::Canary],
@@ -61,6 +64,7 @@ const BREAKAGES: &[Breakage] = &[
     Breakage {
         what: "y is read at beta = 0",
         algorithm: Algorithm::CsrVector,
+        variant: Variant::Full,
         from: "if (beta != 0)\n        result",
         to: "if (1)\n        result",
         caught_by: &[Check::Bound],
@@ -69,6 +73,7 @@ const BREAKAGES: &[Breakage] = &[
     Breakage {
         what: "the barrier between products and their sums is missing",
         algorithm: Algorithm::CsrAdaptive,
+        variant: Variant::Full,
         from: "    barrier(CLK_LOCAL_MEM_FENCE);\n    if (is_stream && group == 0) {",
         to: "    if (is_stream && group == 0) {",
         caught_by: &[Check::Bound, Check::Repeat],
@@ -77,6 +82,7 @@ const BREAKAGES: &[Breakage] = &[
     Breakage {
         what: "a carry is another share's",
         algorithm: Algorithm::CsrAdaptive,
+        variant: Variant::Full,
         from: "carry_read(carries, row_block + share)",
         to: "carry_read(carries, row_block + share / 2)",
         caught_by: &[Check::Bound],
@@ -85,6 +91,7 @@ const BREAKAGES: &[Breakage] = &[
     Breakage {
         what: "a counter counts on from the launch before",
         algorithm: Algorithm::CsrAdaptive,
+        variant: Variant::Full,
         from: "const int is_last = arrived == arrivals;\n    if (is_last)\n",
         to: "const int is_last = arrived == arrivals;\n    if (0)\n",
         caught_by: &[Check::Bound, Check::Repeat],
@@ -93,6 +100,7 @@ const BREAKAGES: &[Breakage] = &[
     Breakage {
         what: "x is taken from its buffer's beginning",
         algorithm: Algorithm::CsrVector,
+        variant: Variant::Full,
         from: "OPEN_ARRAY(const real_t, x);",
         to: "global const real_t *restrict x = x_buffer;",
         caught_by: &[Check::Bound],
@@ -101,6 +109,7 @@ const BREAKAGES: &[Breakage] = &[
     Breakage {
         what: "padding is multiplied by zero instead of masked",
         algorithm: Algorithm::CsrVector,
+        variant: Variant::Full,
         from: "at < last; at += ITEMS_PER_ROW)\n            sum = acc_mad(sum, load_value(values, at), x[columns[at]]);",
         to: "at < last; at += ITEMS_PER_ROW)\n            sum = acc_mad(sum, load_value(values, at), x[columns[at]]);\n        sum = acc_mad(sum, (real_t)0, x[0]);",
         caught_by: &[Check::Bound],
@@ -109,6 +118,7 @@ const BREAKAGES: &[Breakage] = &[
     Breakage {
         what: "the error term of compensated sums is dropped where sums meet",
         algorithm: Algorithm::CsrAdaptive,
+        variant: Variant::Full,
         from: "error + (a.y + b.y)",
         to: "error",
         caught_by: &[Check::Bound],
@@ -117,34 +127,65 @@ const BREAKAGES: &[Breakage] = &[
     Breakage {
         what: "a dirty tile's sum is not carried to the next tile",
         algorithm: Algorithm::SegmentedSum,
-        from: "                *transmitter = result;",
-        to: "                *transmitter = is_dirty ? acc_zero() : result;",
+        variant: Variant::Device,
+        from: "carried = item == 0 && whole < total ?",
+        to: "carried = item == 0 && whole < total && !rows_of_tile.is_dirty ?",
         caught_by: &[Check::Bound],
         noticed: Noticed::Everywhere,
     },
     Breakage {
         what: "rows before the first nonzero have no owner",
         algorithm: Algorithm::SegmentedSum,
-        from: "first_tile == 0 && bunch == 0 ? tile_rows[0] : 0;",
-        to: "0;",
+        variant: Variant::Device,
+        from: "first_tile == 0 ? at_border[0] : 0",
+        to: "0",
         caught_by: &[Check::Bound],
         noticed: Noticed::Everywhere,
     },
     Breakage {
         what: "a tile of very many rows is not recognised as dirty",
         algorithm: Algorithm::SegmentedSum,
-        from: "if (item == 0 && !is_walked) {\n            dirty[tile] = 1;",
+        variant: Variant::Device,
+        from: "if (item == 0 && !is_walked) {\n            found.dirty[tile] = 1;",
         to: "if (item == 0 && !is_walked) {",
         caught_by: &[Check::Bound],
         noticed: Noticed::Everywhere,
     },
     Breakage {
-        what: "the barrier between a tile's packed sums and the next tile's products is missing",
+        what: "the barrier between a tile's sums and the next tile's products is missing",
         algorithm: Algorithm::SegmentedSum,
-        from: "        BUNCH_BARRIER();\n    }\n\n    const uint stop",
-        to: "    }\n\n    const uint stop",
+        variant: Variant::Device,
+        from: "        BUNCH_BARRIER();\n    }\n\n    const uint last_border",
+        to: "    }\n\n    const uint last_border",
         caught_by: &[Check::Bound],
         noticed: Noticed::OnInterpreters,
+    },
+    Breakage {
+        what: "an empty row at the end of a group's part has no owner",
+        algorithm: Algorithm::SegmentedSum,
+        variant: Variant::Fused,
+        from: "row + at < last)\n                store_result",
+        to: "row + at + 1 < last)\n                store_result",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "the rest of a row behind its group is taken by nobody",
+        algorithm: Algorithm::SegmentedSum,
+        variant: Variant::Fused,
+        from: "rest <= SHORT_REST ? rest : 0;",
+        to: "0;",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "of a tile of very many rows only the ends are marked",
+        algorithm: Algorithm::SegmentedSum,
+        variant: Variant::Fused,
+        from: "place < group->count && offsets[row] == nonzero",
+        to: "0",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
     },
 ];
 
@@ -174,7 +215,7 @@ fn every_broken_kernel_is_caught() {
         // A context of its own: programs are kept.
         let context = Context::new(&device).unwrap();
         let queue = Queue::new(&context).unwrap();
-        let configuration = Configuration::small(breakage.algorithm, Variant::Full);
+        let configuration = Configuration::small(breakage.algorithm, breakage.variant);
         let broken = break_kernels(breakage.from, breakage.to);
         let report = run_suite(&queue, &[configuration], Extent::Brief, &mut |progress| {
             if progress.failed > 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

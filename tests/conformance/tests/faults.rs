@@ -120,6 +120,7 @@ fn cases() -> Vec<Case> {
     let (scalar, vector, adaptive) =
         (plain(Algorithm::CsrScalar), plain(Algorithm::CsrVector), plain(Algorithm::CsrAdaptive));
     let segmented = plain(Algorithm::SegmentedSum);
+    let in_stages = PlanOptions { variant: Variant::Device, ..segmented.clone() };
     let on_cpu = PlanOptions { variant: Variant::Cpu, ..segmented.clone() };
     let on_host = PlanOptions { planning: Planning::OnHost, ..adaptive.clone() };
     let on_device = PlanOptions { planning: Planning::OnDevice, ..adaptive.clone() };
@@ -132,7 +133,8 @@ fn cases() -> Vec<Case> {
             PlanOptions { scalars_on_device: true, ..scalar },
         ),
         case("csr_vector, borrowed arrays", true, vector),
-        case("segmented_sum, stage 2 on the device", false, segmented),
+        case("segmented_sum, one launch", false, segmented),
+        case("segmented_sum, stage 2 on the device", false, in_stages),
         case("segmented_sum, stage 2 on the CPU", false, on_cpu),
         case("csr_adaptive, planned on the host", false, on_host),
         case("csr_adaptive, planned on the device", false, on_device),
@@ -140,7 +142,7 @@ fn cases() -> Vec<Case> {
     ];
     if is_interpreter(&device()) {
         say(&format!("skipped: device plans and transposed copies: {SHADOW}"));
-        cases.truncate(5);
+        cases.truncate(6);
     }
     cases
 }

@@ -17,6 +17,8 @@ pub enum Variant {
     /// `csr_adaptive`: as full, with the published barrier: groups spin until the row's first has
     /// initialised y.
     Spin,
+    /// `segmented_sum`: one launch, in which work-groups settle what the published algorithm leaves to stage 2.
+    Fused,
     /// `segmented_sum`: stage 2 is a kernel on the device.
     Device,
     /// `segmented_sum`: stage 2 runs on the CPU, as published; the product blocks.
@@ -31,7 +33,7 @@ impl Variant {
             Algorithm::CsrAdaptive => {
                 &[Variant::Baseline, Variant::Nrs, Variant::NrsLog, Variant::Full, Variant::Spin]
             }
-            Algorithm::SegmentedSum => &[Variant::Device, Variant::Cpu],
+            Algorithm::SegmentedSum => &[Variant::Fused, Variant::Device, Variant::Cpu],
             _ => &[],
         }
     }
@@ -41,7 +43,7 @@ impl Variant {
     pub fn or_usual(self, algorithm: Algorithm) -> Self {
         match algorithm {
             _ if Self::of(algorithm).contains(&self) => self,
-            Algorithm::SegmentedSum => Variant::Device,
+            Algorithm::SegmentedSum => Variant::Fused,
             _ => Variant::Full,
         }
     }
@@ -59,6 +61,7 @@ impl Variant {
             Variant::NrsLog => "nrs-log",
             Variant::Full => "full",
             Variant::Spin => "spin",
+            Variant::Fused => "fused",
             Variant::Device => "device",
             Variant::Cpu => "cpu",
         }

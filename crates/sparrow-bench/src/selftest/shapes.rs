@@ -117,7 +117,7 @@ pub fn shapes(limits: &Limits) -> Vec<Shape> {
     }
     // Longer runs of empty rows than are looked at in one piece, and more rows than a group walks through.
     let long_run = vec![0; segmented_sum::PIECE_ROWS + 5];
-    let long_runs = [&long_run[..], &[tile - 1, 2], &long_run, &[3, tile], &long_run].concat();
+    let long_runs = [&long_run[..], &[tile - 1, 2], &long_run, &[3, 1, tile], &long_run].concat();
     let mut nearly_all_empty = vec![0; 40 * group_size];
     nearly_all_empty.iter_mut().step_by(97).for_each(|length| *length = 2);
     let mut mixed_lengths = Vec::new();

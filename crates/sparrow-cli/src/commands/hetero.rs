@@ -157,8 +157,8 @@ impl<'a> Chip<'a> {
             for &variant in variants {
                 let subject = subject(Some(algorithm), variant);
                 let record = measure_on_device(&self.queue, matrix, origin, &subject, rates)?;
-                records.push(match algorithm {
-                    Algorithm::SegmentedSum => {
+                records.push(match variant {
+                    Variant::Device | Variant::Cpu => {
                         add_stages(&self.queue, matrix, origin, &subject, record)?
                     }
                     _ => as_hetero(record),

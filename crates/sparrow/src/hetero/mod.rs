@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use cl_kernels::{Accumulate, Array};
 use cl_runtime::raw::Memory;
-use cl_runtime::spmv::{Operands, SegmentedSum, Specialisation, Spmv, Workspace};
+use cl_runtime::spmv::{Operands, SegmentedSum, Specialisation, Spmv, Variant, Workspace};
 use cl_runtime::{Event, Matrix, Queue};
 use csr_core::{CsrView, Offset, Value};
 
@@ -57,8 +57,12 @@ pub struct Shared {
 #[derive(Debug)]
 pub struct HeteroPlan<'a, V: Value, O = u32> {
     a: CsrView<'a, V, O>,
+    /// Computes pieces of the matrix.
     spmv: SegmentedSum,
     workspace: Workspace,
+    /// Computes all of it, in one launch.
+    alone: SegmentedSum,
+    alone_workspace: Workspace,
     /// For what is read while the first device computes.
     side: Queue,
     worker: Worker<'a, V, O>,
@@ -105,6 +109,11 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
             accumulate: Accumulate::Plain,
             scalars_on_device: false,
         };
+        let in_variant = |variant| PlanOptions { variant, ..options.clone() };
+        let whole = in_variant(Variant::Fused);
+        let (alone, _) = segmented_sum(queue, matrix, specialisation, &whole)?;
+        // Pieces are launched in two stages.
+        let options = &in_variant(Variant::Device);
         let (spmv, _) = segmented_sum(queue, matrix, specialisation, options)?;
         let (worker, quantum) = match partner {
             Partner::Host => (Worker::Host(a), spmv.tile()),
@@ -118,6 +127,8 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
             a,
             workspace: spmv.workspace_blocking(queue)?,
             spmv,
+            alone_workspace: alone.workspace_blocking(queue)?,
+            alone,
             side: Queue::new(queue.context())?,
             worker,
             learner: Learner::new(share),
@@ -149,9 +160,9 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
         self.worker.name()
     }
 
-    /// Bytes of the workspace on the first device.
+    /// Bytes of the workspaces on the first device.
     pub fn workspace_bytes(&self) -> usize {
-        self.spmv.workspace_bytes()
+        self.spmv.workspace_bytes() + self.alone.workspace_bytes()
     }
 
     /// Computes y = alpha A x + beta y after the events in `wait`, and returns when y is there.
@@ -194,14 +205,12 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
             beta: by_value::<V>(beta),
         };
         if !cut.is_shared() {
-            let tiles = 0..self.spmv.tiles();
             // SAFETY: the matrix shares the plan's pattern, x and y are as long as it demands, and all of it
             // lives in the queue's context.
             #[expect(unsafe_code, reason = "the checks above are what the launch demands")]
-            let alone = unsafe {
-                self.spmv.launch_tiles(queue, &mut self.workspace, &operands, tiles, wait)?
-            };
-            alone.wait()?;
+            let event =
+                unsafe { self.alone.launch(queue, &mut self.alone_workspace, &operands, wait)? };
+            event.wait()?;
             let total = start.elapsed();
             self.learner.learn(Timing { total: total.as_secs_f64(), partner: 0.0 });
             return Ok(Shared { total, ..Shared::default() });

@@ -6,7 +6,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use cl_kernels::segmented_sum::{self, Arguments, Stage2Arguments, WorkspaceLayout};
+use cl_kernels::segmented_sum::{
+    self, Arguments, FEATURE_FUSED, Stage2Arguments, WorkspaceLayout, fused_words,
+};
 use cl_kernels::{Algorithm, KernelKey};
 use csr_core::Accumulator;
 
@@ -15,12 +17,20 @@ use super::{
     Operands, Specialisation, Spmv, Stages, Variant, Workspace, accumulator_words, check_value_type,
 };
 use crate::launch::{Size, launch, launch_unobserved};
-use crate::{Context, Error, Event, Program, Queue, Result};
+use crate::raw::Memory;
+use crate::{Context, DeviceArray, Error, Event, Program, Queue, Result};
 
 use stage2::Stage2;
 
 /// Groups of a compute unit that keep it busy.
 const BUSY_GROUPS: usize = 4;
+
+/// Items that a compute unit holds at once, as registers allow; fewer of sums of more than one word.
+const RESIDENT_ITEMS: usize = 896;
+const RESIDENT_ITEMS_OF_WIDE_SUMS: usize = 640;
+
+/// Rows in which an item looks for empty ones, at most, where that is not left to stage 2.
+const ROWS_PER_ITEM: usize = 32;
 
 /// `segmented_sum`, ready to launch; it has no plan.
 #[derive(Debug)]
@@ -29,6 +39,7 @@ pub struct SegmentedSum {
     program: Arc<Program>,
     parameters: segmented_sum::SegmentedSum,
     variant: Variant,
+    rows: usize,
     nnz: usize,
     tiles: u32,
     tiles_per_bunch: u32,
@@ -61,13 +72,22 @@ impl SegmentedSum {
         check_value_type(context, specialisation.value_type)?;
         let traits = context.device().traits();
         parameters.check(traits, specialisation.value_type, specialisation.accumulate)?;
-        let program = context.program(&specialisation.key(segmented_sum::SOURCE, &parameters))?;
+        let variant = variant.or_usual(Algorithm::SegmentedSum);
+        let mut key = specialisation.key(segmented_sum::SOURCE, &parameters);
+        if variant == Variant::Fused {
+            key = key.with_feature(FEATURE_FUSED);
+        }
+        let program = context.program(&key)?;
         // One at least, which finds the rows of a matrix without nonzeros.
         let tiles = nnz.div_ceil(parameters.tile()).max(1);
         let compute_units = traits.compute_units.max(1) as usize;
-        // Of each bunch's tiles but the first, the loads are under way early; but the device should be full.
-        let full = BUSY_GROUPS * compute_units * parameters.bunches_per_group as usize;
-        let tiles_per_bunch = (tiles / full).clamp(1, parameters.tiles_per_bunch as usize);
+        // The device should be full, but no group wait until others have ended: a small product would take half
+        // as long again.
+        let one_word = accumulator_words(program.key()) == 1;
+        let resident = if one_word { RESIDENT_ITEMS } else { RESIDENT_ITEMS_OF_WIDE_SUMS };
+        let resident_bunches = resident * compute_units / parameters.bunch_size as usize;
+        let tiles_per_bunch =
+            tiles.div_ceil(resident_bunches).clamp(1, parameters.tiles_per_bunch as usize);
         // A range a dirty tile, those that long ones are cut into, and the rows before the first nonzero.
         let capacity = tiles + 1 + rows.div_ceil(segmented_sum::PIECE_ROWS);
         if u32::try_from(capacity).is_err() {
@@ -87,7 +107,8 @@ impl SegmentedSum {
             owner: OwnerId::new(),
             program,
             parameters,
-            variant: variant.or_usual(Algorithm::SegmentedSum),
+            variant,
+            rows,
             nnz,
             tiles: tiles as u32,
             tiles_per_bunch: tiles_per_bunch as u32,
@@ -96,10 +117,30 @@ impl SegmentedSum {
         })
     }
 
-    /// Without an event where it is `is_unobserved`: only where nothing is waited for.
+    /// Groups of stage 1 for these tiles.
+    fn groups(&self, tiles: &Range<u32>) -> usize {
+        let of_a_group = self.tiles_per_bunch * self.parameters.bunches_per_group;
+        let for_tiles = (tiles.end - tiles.start).div_ceil(of_a_group) as usize;
+        match self.variant {
+            Variant::Fused => {
+                for_tiles.max(self.rows.div_ceil(ROWS_PER_ITEM * self.parameters.group_size()))
+            }
+            _ => for_tiles,
+        }
+    }
+
+    /// Words of the workspace.
+    fn scratch_words(&self) -> usize {
+        match self.variant {
+            Variant::Fused => fused_words(self.groups(&(0..self.tiles)), self.layout.sum_words),
+            _ => self.layout.words(),
+        }
+    }
+
+    /// Stage 1, or with [`Variant::Fused`] everything.
     ///
     /// # Safety
-    /// As [`Spmv::launch`]; and unobserved, that stage 2 follows in an in-order queue.
+    /// As [`Spmv::launch`].
     #[expect(unsafe_code, reason = "operands are trusted")]
     unsafe fn stage1(
         &self,
@@ -107,8 +148,36 @@ impl SegmentedSum {
         parts: &mut Parts<'_>,
         operands: &Operands<'_>,
         tiles: &Range<u32>,
-        is_unobserved: bool,
-    ) -> Result<Option<Event>> {
+    ) -> Result<Event> {
+        let (arguments, size) = self.of_stage1(parts.scratch, operands, tiles);
+        // SAFETY: the caller's promise about the operands; the workspace is as large as `sizes`, which
+        // hold for the pattern.
+        unsafe { launch(queue, &mut parts.kernels[0], &arguments, size, &parts.wait) }
+    }
+
+    /// Stage 1 without an event.
+    ///
+    /// # Safety
+    /// As [`Spmv::launch`]; nothing is waited for, and stage 2 follows in an in-order queue.
+    #[expect(unsafe_code, reason = "operands are trusted")]
+    unsafe fn stage1_unobserved(
+        &self,
+        queue: &Queue,
+        parts: &mut Parts<'_>,
+        operands: &Operands<'_>,
+        tiles: &Range<u32>,
+    ) -> Result<()> {
+        let (arguments, size) = self.of_stage1(parts.scratch, operands, tiles);
+        // SAFETY: as for stage 1 with an event.
+        unsafe { launch_unobserved(queue, &mut parts.kernels[0], &arguments, size) }
+    }
+
+    fn of_stage1<'a>(
+        &self,
+        scratch: &'a DeviceArray<u32>,
+        operands: &Operands<'a>,
+        tiles: &Range<u32>,
+    ) -> (Arguments<&'a Memory>, Size) {
         let arguments = Arguments {
             rows: operands.rows as u32,
             nnz: self.nnz as u64,
@@ -124,23 +193,11 @@ impl SegmentedSum {
             tiles_per_bunch: self.tiles_per_bunch,
             room: self.layout.bunches as u32,
             capacity: self.layout.capacity as u32,
-            scratch: parts.scratch.argument(),
+            zero: 0,
+            scratch: scratch.argument(),
         };
-        let size = Size {
-            groups: (tiles.end - tiles.start)
-                .div_ceil(self.tiles_per_bunch * self.parameters.bunches_per_group)
-                as usize,
-            group_size: self.parameters.group_size(),
-        };
-        // SAFETY: the caller's promise about the operands; the workspace is as large as `sizes`, which
-        // hold for the pattern.
-        unsafe {
-            if is_unobserved {
-                launch_unobserved(queue, &mut parts.kernels[0], &arguments, size)?;
-                return Ok(None);
-            }
-            launch(queue, &mut parts.kernels[0], &arguments, size, &parts.wait).map(Some)
-        }
+        let size = Size { groups: self.groups(tiles), group_size: self.parameters.group_size() };
+        (arguments, size)
     }
 
     /// # Safety
@@ -194,7 +251,7 @@ impl Spmv for SegmentedSum {
     }
 
     fn workspace_bytes(&self) -> usize {
-        self.layout.words() * 4
+        self.scratch_words() * 4
     }
 
     fn is_repeatable(&self) -> bool {
@@ -202,14 +259,16 @@ impl Spmv for SegmentedSum {
     }
 
     fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
-        let names = ["segmented_sum", "segmented_sum_stage2"];
-        let kernels =
-            names.map(|name| self.program.kernel(name)).into_iter().collect::<Result<_>>()?;
+        let names: &[&str] = match self.variant {
+            Variant::Fused => &["segmented_sum"],
+            _ => &["segmented_sum", "segmented_sum_stage2"],
+        };
+        let kernels = names.iter().map(|name| self.program.kernel(name)).collect::<Result<_>>()?;
         let new_blocking = match self.variant {
             Variant::Cpu => Workspace::new_shared_blocking,
             _ => Workspace::new_blocking,
         };
-        new_blocking(queue, self.owner, kernels, self.layout.words())
+        new_blocking(queue, self.owner, kernels, self.scratch_words())
     }
 
     unsafe fn launch(
@@ -223,8 +282,15 @@ impl Spmv for SegmentedSum {
             let text = "stage 2 on the CPU blocks: launch_blocking makes such products";
             return Err(Error::Mismatch(text.to_owned()));
         }
+        let tiles = 0..self.tiles;
+        if self.variant == Variant::Fused {
+            return workspace.run(self.owner, queue, wait, |mut parts| {
+                // SAFETY: the caller's promise.
+                unsafe { self.stage1(queue, &mut parts, operands, &tiles) }
+            });
+        }
         // SAFETY: the caller's promise.
-        unsafe { self.launch_tiles(queue, workspace, operands, 0..self.tiles, wait) }
+        unsafe { self.launch_tiles(queue, workspace, operands, tiles, wait) }
     }
 
     unsafe fn launch_blocking(
@@ -238,11 +304,13 @@ impl Spmv for SegmentedSum {
         let start = Instant::now();
         let stage1 = workspace.run(self.owner, queue, wait, |mut parts| {
             // SAFETY: the caller's promise.
-            let event = unsafe { self.stage1(queue, &mut parts, operands, &tiles, false)? };
-            event.map_or_else(|| queue.handle().marker(&[]), Ok)
+            unsafe { self.stage1(queue, &mut parts, operands, &tiles) }
         })?;
         stage1.wait()?;
         let stage1 = start.elapsed();
+        if self.variant == Variant::Fused {
+            return Ok(Stages { stage1, ..Stages::default() });
+        }
         let start = Instant::now();
         // SAFETY: the caller's promise, and stage 1 has ended.
         let finished = unsafe { self.finish_blocking(queue, workspace, operands) };
@@ -266,7 +334,8 @@ impl SegmentedSum {
         self.tiles
     }
 
-    /// Enqueues both stages for the tiles `tiles` of the matrix, with stage 2 on the device. Rows that begin in
+    /// Enqueues both stages for the tiles `tiles` of the matrix, with stage 2 on the device; not with
+    /// [`Variant::Fused`], which has no stages. Rows that begin in
     /// them and end there are stored; a row that crosses a border of the piece is not, and what the piece has of
     /// it is read by [`SegmentedSum::borders_blocking`].
     ///
@@ -289,7 +358,14 @@ impl SegmentedSum {
             // otherwise the order of the queue is enough, and costs less than an event.
             let is_alone = queue.is_in_order() && parts.wait.is_empty();
             // SAFETY: the caller's promise; stage 2 takes the same memory.
-            let stage1 = unsafe { self.stage1(queue, &mut parts, operands, &tiles, is_alone)? };
+            let stage1 = unsafe {
+                if is_alone {
+                    self.stage1_unobserved(queue, &mut parts, operands, &tiles)?;
+                    None
+                } else {
+                    Some(self.stage1(queue, &mut parts, operands, &tiles)?)
+                }
+            };
             parts.first.clone_from(&stage1);
             let mut after: Vec<Event> = stage1.into_iter().collect();
             if queue.context().device().traits().hides_failed_commands() {
