@@ -187,6 +187,15 @@ const BREAKAGES: &[Breakage] = &[
         caught_by: &[Check::Bound],
         noticed: Noticed::Everywhere,
     },
+    Breakage {
+        what: "a carry of the one launch is another group's",
+        algorithm: Algorithm::SegmentedSum,
+        variant: Variant::Fused,
+        from: "carry_read(mine.carries, other)",
+        to: "carry_read(mine.carries, other - 1)",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
 ];
 
 fn check_of(error: &CaseError) -> Option<Check> {

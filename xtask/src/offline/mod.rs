@@ -7,10 +7,9 @@
 //! `docs/portability.md`; the command rewrites it, and the stage of `cargo xtask test` fails where it is
 //! out of date.
 //!
-//! A compiler takes a fifth of a second. So the table covers value types, features and parameters in full and
-//! the rest in pairs (`Extent::Cover`), and bunches for the targets that run as many items in step. With
-//! `--full` the whole product is compiled and held to the same limits, and what is worse than its line of the
-//! table is named.
+//! A compiler takes a fifth of a second. So the table covers value types and parameters in full and the rest in
+//! pairs (`Extent::Cover`), and bunches for the targets that run as many items in step. With `--full` the whole
+//! product is compiled and held to the same limits, and what is worse than its line of the table is named.
 
 mod amd;
 mod configurations;

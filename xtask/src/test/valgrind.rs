@@ -50,7 +50,8 @@ const FOUND: i32 = 99;
 
 const DEADLINE: Duration = Duration::from_secs(15 * 60);
 
-/// Runs the tests of `PROGRAMS`, and of `FULL_PROGRAMS` if it is `full`, under `valgrind`, on the implementation found by `variables`.
+/// Runs the tests of `PROGRAMS`, and of `FULL_PROGRAMS` if it is `full`, under `valgrind`, on the
+/// implementation found by `variables`.
 pub(super) fn run(
     root: &Path,
     valgrind: &Path,

@@ -1,5 +1,6 @@
 //! Binds and launches `segmented_sum`: stage 1 on the device, stage 2 there too or on the CPU.
 
+mod pieces;
 mod stage2;
 
 use std::ops::Range;
@@ -10,7 +11,6 @@ use cl_kernels::segmented_sum::{
     self, Arguments, FEATURE_FUSED, Stage2Arguments, WorkspaceLayout, fused_words,
 };
 use cl_kernels::{Algorithm, KernelKey};
-use csr_core::Accumulator;
 
 use super::workspace::{OwnerId, Parts};
 use super::{
@@ -20,6 +20,7 @@ use crate::launch::{Size, launch, launch_unobserved};
 use crate::raw::Memory;
 use crate::{Context, DeviceArray, Error, Event, Program, Queue, Result};
 
+pub use pieces::Borders;
 use stage2::Stage2;
 
 /// Groups of a compute unit that keep it busy.
@@ -47,15 +48,6 @@ pub struct SegmentedSum {
     stage2_groups: usize,
 }
 
-/// What a piece of a matrix has of rows that cross its borders.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Borders<T> {
-    /// Of the row in the middle of which it begins.
-    pub head: T,
-    /// Of the row that begins in it and goes on behind it.
-    pub tail: T,
-}
-
 impl SegmentedSum {
     /// Builds the program, for a matrix of `rows` rows and `nnz` nonzeros.
     ///
@@ -81,8 +73,8 @@ impl SegmentedSum {
         // One at least, which finds the rows of a matrix without nonzeros.
         let tiles = nnz.div_ceil(parameters.tile()).max(1);
         let compute_units = traits.compute_units.max(1) as usize;
-        // The device should be full, but no group wait until others have ended: a small product would take half
-        // as long again.
+        // The device should be full, but no group wait until others have ended: such groups make a second wave,
+        // however few they are.
         let one_word = accumulator_words(program.key()) == 1;
         let resident = if one_word { RESIDENT_ITEMS } else { RESIDENT_ITEMS_OF_WIDE_SUMS };
         let resident_bunches = resident * compute_units / parameters.bunch_size as usize;
@@ -324,82 +316,6 @@ impl Spmv for SegmentedSum {
 }
 
 impl SegmentedSum {
-    /// Nonzeros of a tile.
-    pub fn tile(&self) -> usize {
-        self.parameters.tile()
-    }
-
-    /// Tiles of the matrix; one at least.
-    pub fn tiles(&self) -> u32 {
-        self.tiles
-    }
-
-    /// Enqueues both stages for the tiles `tiles` of the matrix, with stage 2 on the device; not with
-    /// [`Variant::Fused`], which has no stages. Rows that begin in
-    /// them and end there are stored; a row that crosses a border of the piece is not, and what the piece has of
-    /// it is read by [`SegmentedSum::borders_blocking`].
-    ///
-    /// # Safety
-    /// As [`Spmv::launch`]; and the tiles are the matrix's, at least one.
-    ///
-    /// # Errors
-    /// As [`Spmv::launch`].
-    #[expect(unsafe_code, reason = "operands are trusted")]
-    pub unsafe fn launch_tiles(
-        &self,
-        queue: &Queue,
-        workspace: &mut Workspace,
-        operands: &Operands<'_>,
-        tiles: Range<u32>,
-        wait: &[Event],
-    ) -> Result<Event> {
-        workspace.run(self.owner, queue, wait, |mut parts| {
-            // A stage 1 that never ran, since what it waits for ended in error, must take stage 2 with it;
-            // otherwise the order of the queue is enough, and costs less than an event.
-            let is_alone = queue.is_in_order() && parts.wait.is_empty();
-            // SAFETY: the caller's promise; stage 2 takes the same memory.
-            let stage1 = unsafe {
-                if is_alone {
-                    self.stage1_unobserved(queue, &mut parts, operands, &tiles)?;
-                    None
-                } else {
-                    Some(self.stage1(queue, &mut parts, operands, &tiles)?)
-                }
-            };
-            parts.first.clone_from(&stage1);
-            let mut after: Vec<Event> = stage1.into_iter().collect();
-            if queue.context().device().traits().hides_failed_commands() {
-                after.extend(parts.wait.iter().cloned());
-            }
-            // SAFETY: the caller's promise.
-            let stage2 = unsafe { self.stage2(queue, &mut parts, operands, &tiles, &after) };
-            if stage2.is_err() {
-                // Stage 1 has counted what nobody will look at.
-                *parts.is_torn = true;
-                let _ = queue.finish_blocking();
-            }
-            stage2
-        })
-    }
-
-    /// What the tiles launched last have of the row in the middle of which they begin, and of the row that goes
-    /// on behind them; each only where there is such a row. Plain sums only: the error of a compensated one is
-    /// not read.
-    ///
-    /// # Errors
-    /// The driver's own failure.
-    pub fn borders_blocking<T: Accumulator>(
-        &self,
-        queue: &Queue,
-        workspace: &Workspace,
-    ) -> Result<Borders<T>> {
-        let words = self.layout.borders()..self.layout.speculator();
-        let words = workspace.scratch().slice(words)?.read_blocking(queue)?;
-        let bytes: &[u8] = bytemuck::cast_slice(&words);
-        let sum = |at: usize| bytemuck::pod_read_unaligned(&bytes[at..at + size_of::<T>()]);
-        Ok(Borders { head: sum(0), tail: sum(bytes.len() / 2) })
-    }
-
     /// Stage 2 on either side.
     ///
     /// # Safety
