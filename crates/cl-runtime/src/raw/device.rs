@@ -1,6 +1,7 @@
 //! Platforms and devices, and what they answer.
 
 use std::ptr;
+use std::sync::{Mutex, PoisonError};
 
 use opencl3::device as cl;
 use opencl3::types::{cl_device_id, cl_platform_id};
@@ -25,12 +26,17 @@ unsafe impl Send for DeviceId {}
 // SAFETY: as above.
 unsafe impl Sync for DeviceId {}
 
+/// Drivers start when they are first asked what there is, and not all can be asked by two threads at once:
+/// PoCL 3.1 shows one of them no device, or crashes.
+static DISCOVERY: Mutex<()> = Mutex::new(());
+
 /// The platforms there are; none is an empty list.
 ///
 /// # Errors
 /// No OpenCL library to open, or a driver's own failure.
 pub fn platform_ids() -> Result<Vec<PlatformId>> {
     const NO_PLATFORM: i32 = -1001; // CL_PLATFORM_NOT_FOUND_KHR
+    let _one_at_a_time = DISCOVERY.lock().unwrap_or_else(PoisonError::into_inner);
     match opencl3::platform::platform::get_platform_ids() {
         Ok(ids) => Ok(ids.into_iter().map(PlatformId).collect()),
         Err(NO_PLATFORM) => Ok(Vec::new()),
@@ -45,6 +51,7 @@ pub fn platform_ids() -> Result<Vec<PlatformId>> {
 /// A driver's own failure.
 pub fn device_ids(platform: PlatformId) -> Result<Vec<DeviceId>> {
     const NOT_FOUND: i32 = -1; // CL_DEVICE_NOT_FOUND
+    let _one_at_a_time = DISCOVERY.lock().unwrap_or_else(PoisonError::into_inner);
     match cl::get_device_ids(platform.0, cl::CL_DEVICE_TYPE_ALL) {
         Ok(ids) => Ok(ids.into_iter().map(DeviceId).collect()),
         Err(NOT_FOUND) => Ok(Vec::new()),
