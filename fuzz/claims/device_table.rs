@@ -8,10 +8,9 @@ use cl_kernels::csr_scalar::CsrScalar;
 use cl_kernels::csr_vector::CsrVector;
 use cl_kernels::{
     Accumulate, DeviceEntry, DeviceTable, DeviceTraits, DeviceType, ParameterError, Parameters,
-    SvmSupport,
+    SvmSupport, Tables, parse_device_table,
 };
 use csr_core::ValueType;
-use sparrow::{Tables, parse_device_table};
 
 const VALUE_TYPES: [ValueType; 4] =
     [ValueType::F32, ValueType::F64, ValueType::F16, ValueType::Bf16];

@@ -16,6 +16,7 @@ mod parameters;
 mod select;
 mod shipped;
 mod source;
+mod tables;
 
 pub mod csr_adaptive;
 pub mod csr_adaptive_plan;
@@ -38,3 +39,4 @@ pub use source::{Source, SourceError, kernel_source};
 
 #[cfg(test)]
 use source::SOURCES;
+pub use tables::{TableError, Tables, parse_device_table};

@@ -124,8 +124,8 @@ pub(crate) struct Bench {
     /// Names with commas, `all`, or `auto` (chosen for matrix and device)
     #[arg(long, default_value = "auto")]
     pub(crate) algorithms: Algorithms,
-    /// Steps of csr_adaptive that are on: baseline, nrs, nrs-log, full, spin; where stage 2 of
-    /// segmented_sum runs: device, cpu; several with commas
+    /// Steps of csr_adaptive that are on: baseline, nrs, nrs-log, full, spin; segmented_sum in one
+    /// launch: fused; or where its stage 2 runs: device, cpu; several with commas
     #[arg(long, default_value = "full", value_delimiter = ',')]
     pub(crate) variant: Vec<Variant>,
     /// What A stores, several with commas

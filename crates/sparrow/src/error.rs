@@ -1,7 +1,5 @@
 //! The one error type an application sees.
 
-use std::path::PathBuf;
-
 /// The result of everything in this crate that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -22,13 +20,8 @@ pub enum Error {
     Parameter(#[from] cl_kernels::ParameterError),
 
     /// A device table that cannot be read.
-    #[error("device table {}: {message}", path.display())]
-    Table {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        message: String,
-    },
+    #[error(transparent)]
+    Table(#[from] cl_kernels::TableError),
 
     /// Operands, plan and workspace that do not belong together.
     #[error("{0}")]

@@ -66,7 +66,7 @@ mod tables;
 
 pub use cl_kernels::{
     Accumulate, Algorithm, Choice, DeviceTable, DeviceTraits, DeviceType, HostAccess, KernelKey,
-    MatrixShape, select,
+    MatrixShape, TableError, Tables, parse_device_table, select,
 };
 pub use cl_runtime::Error as RuntimeError;
 pub use cl_runtime::spmv::{Stages, Variant, Workspace};
@@ -78,7 +78,7 @@ pub use csr_core::{Coo, Csr, CsrView, Offset, OffsetType, PatternView, Value, Va
 pub use error::{Error, Result};
 pub use hetero::{HeteroPlan, LEARNING_PRODUCTS, Partner, Share, Shared};
 pub use plan::{Coefficient, Op, Plan, PlanOptions, Planning, Product};
-pub use tables::{Tables, parse_device_table};
+pub use tables::usual_tables;
 
 /// Formats, files, generators and the host's own products, without a device.
 pub use csr_core as host;

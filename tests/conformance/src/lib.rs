@@ -63,6 +63,11 @@ pub fn is_interpreter(device: &Device) -> bool {
     device.traits().platform.contains("Oclgrind")
 }
 
+/// Whether each kernel takes seconds to compile, as on PoCL.
+pub fn compiles_slowly(device: &Device) -> bool {
+    device.traits().platform.contains("Portable Computing Language")
+}
+
 /// Prints a line that the harness does not swallow: what was run, and what was not and why.
 pub fn say(line: &str) {
     use std::io::Write as _;

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use conformance::{device, say};
+use conformance::{device, is_interpreter, say};
+use sparrow_bench::Record;
 
 /// 3 x 2 with row sums 3, 0, 3.
 const MATRIX: &str = "%%MatrixMarket matrix coordinate real general\n3 2 3\n1 1 1\n1 2 2\n3 2 3\n";
@@ -143,4 +144,86 @@ fn the_published_barrier_is_refused_by_the_command_and_nothing_is_written() {
     assert_eq!(ran.status, Some(2), "{}", ran.stderr);
     assert!(ran.stderr.contains("spin"), "{}", ran.stderr);
     assert_eq!(ran.out, None);
+}
+
+/// The records of `bench --hetero` on the small matrix, in f32 unless told, with more arguments.
+fn hetero_records(arguments: &[&str]) -> Vec<Record> {
+    let position = device().position();
+    let usual = ["bench", "a.mtx", "--hetero", "--value-type", "f32", "--device", &position];
+    let ran = run(&[&usual[..], &["--json", "-"], arguments].concat());
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn bench_hetero_measures_each_kind_of_core_alone_both_stages_and_both_at_once() {
+    if is_interpreter(&device()) {
+        say(
+            "skipped: bench --hetero measures how fast memory is, which takes an interpreter minutes",
+        );
+        return;
+    }
+    let records = hetero_records(&[]);
+    assert!(records.iter().all(|record| record.verified && record.median_us.is_some()));
+    let name = device().traits().name.clone();
+    let alone: Vec<_> = records
+        .iter()
+        .filter(|record| record.device == name && record.algorithm != "hetero")
+        .map(|record| format!("{} {}", record.algorithm, record.variant))
+        .collect();
+    for method in [
+        "csr_scalar ",
+        "csr_vector ",
+        "csr_adaptive full",
+        "segmented_sum fused",
+        "segmented_sum device",
+        "segmented_sum cpu",
+    ] {
+        assert!(alone.iter().any(|found| found == method), "{method:?} is not among {alone:?}");
+    }
+    assert_eq!(records[0].device, "host");
+    let hetero = |record: &Record| record.hetero.clone().unwrap();
+    for record in records.iter().filter(|r| ["device", "cpu"].contains(&&*r.variant)) {
+        let stages = hetero(record);
+        assert!(stages.stage1_us.is_some_and(|us| us > 0.0), "{record:?}");
+        assert!(stages.stage2_us.is_some(), "{record:?}");
+        // The one tile of the matrix has an empty row.
+        assert_eq!(stages.dirty_tile_share, Some(1.0), "{record:?}");
+    }
+    let both = records.iter().find(|record| record.algorithm == "hetero").unwrap();
+    let found = hetero(both);
+    assert_eq!(found.devices, [name, "host".to_owned()]);
+    assert!((0.0..=1.0).contains(&found.share) && found.single_us.is_some_and(|us| us > 0.0));
+    assert!(!both.repeatable, "a learnt share is not the same every time");
+}
+
+#[test]
+fn bench_hetero_keeps_a_share_that_is_given() {
+    if is_interpreter(&device()) {
+        say(
+            "skipped: bench --hetero measures how fast memory is, which takes an interpreter minutes",
+        );
+        return;
+    }
+    let records = hetero_records(&["--share", "1", "--algorithms", "segmented_sum"]);
+    let both = records.iter().find(|record| record.algorithm == "hetero").unwrap();
+    assert_eq!(both.hetero.as_ref().unwrap().share, 1.0);
+    assert!(both.repeatable && both.verified);
+}
+
+#[test]
+fn bench_hetero_refuses_what_it_cannot_do_before_it_measures() {
+    for (arguments, part) in [
+        (&["--share", "1.5"][..], "--share 1.5: it must be 0 to 1"),
+        (&["--accumulate", "compensated"], "plain sums only"),
+        (&["--partner", "no such device"], "\"no such device\" matches none of"),
+        (&["--cold"], "--cold"),
+    ] {
+        let position = device().position();
+        let usual = ["bench", "a.mtx", "--hetero", "--device", &position];
+        let ran = run(&[&usual[..], arguments].concat());
+        assert_eq!(ran.status, Some(2), "{arguments:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(part), "{} lacks {part}", ran.stderr);
+        assert_eq!(ran.stdout, "");
+    }
 }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use csr_core::verify::Oracle;
 use csr_core::{Csr, Offset, Value};
 use sparrow::{
-    DeviceArray, Matrix, Plan, PlanOptions, Product, Queue, Rates, Stages, Tables, Variant,
-    Workspace,
+    DeviceArray, Matrix, Plan, PlanOptions, Product, Queue, Rates, Stages, Variant, Workspace,
+    usual_tables,
 };
 
 use super::hetero::shared_array;
@@ -96,7 +96,7 @@ pub fn measure_on_device<V: Value, O: Offset>(
     let options = options_of(subject);
     let x: Vec<V::Accum> = csr_core::random_vector(origin.making.seed, matrix.cols());
     let device = queue.context().device().traits();
-    let cache_bytes = Tables::from_environment()?.cache_bytes(device) as usize;
+    let cache_bytes = usual_tables()?.cache_bytes(device) as usize;
     let copies = match subject.is_cold {
         true => (4 * cache_bytes).div_ceil(matrix.size_bytes().max(1)).clamp(2, 64),
         false => 1,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use csr_core::{Csr, Offset, OffsetType, Value, ValueType, bf16, f16};
-use sparrow::{Queue, Tables};
+use sparrow::{Queue, usual_tables};
 
 use super::axes::combinations;
 use super::{Axes, Case, CaseError, Configuration, Content, Extent, LIMITS, Shape, run, shapes};
@@ -122,7 +122,7 @@ pub fn run_suite(
     observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> sparrow::Result<Report> {
     let device = queue.context().device().traits();
-    let groups_progress = Tables::from_environment()?.groups_progress(device);
+    let groups_progress = usual_tables()?.groups_progress(device);
     let shapes = shapes(&LIMITS);
     let combinations = combinations(extent, configurations.len(), shapes.len());
     let all = combinations.iter().map(Vec::len).sum();

@@ -1,7 +1,7 @@
 //! `sparrow devices`: what is here, what it can do, which table entries apply and why.
 
 use serde_json::json;
-use sparrow::{Device, Tables};
+use sparrow::{Device, Tables, usual_tables};
 
 use crate::arguments::{Devices, Global};
 use crate::failure::Failure;
@@ -15,7 +15,7 @@ pub(crate) fn run(global: &Global, arguments: &Devices) -> Result<(), Failure> {
     if devices.is_empty() {
         return Err(sparrow::RuntimeError::NoDevice.into());
     }
-    let tables = Tables::from_environment()?;
+    let tables = usual_tables()?;
     if words_on_stdout(global.json.as_deref()) {
         for device in &devices {
             println!("{}", describe(device));

@@ -74,11 +74,11 @@ pub(super) fn run(global: &Global, arguments: &Bench) -> Result<(), Failure> {
 impl<'a> Chip<'a> {
     fn new(device: &Device, arguments: &'a Bench) -> Result<Self, Failure> {
         let queue = queue_on(device)?;
-        let host = host_rates();
         let partner = match arguments.partner.as_str() {
             "host" => None,
             text => Some(queue_on(&sparrow::find_device(text)?)?),
         };
+        let host = host_rates();
         let partner_rates = match &partner {
             None => host,
             Some(partner) => Rates::measure_blocking(partner)?,

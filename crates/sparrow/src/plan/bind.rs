@@ -4,7 +4,7 @@ use cl_kernels::csr_adaptive::CsrAdaptive as AdaptiveParameters;
 use cl_kernels::csr_scalar::CsrScalar as ScalarParameters;
 use cl_kernels::csr_vector::CsrVector as VectorParameters;
 use cl_kernels::segmented_sum::SegmentedSum as SegmentedSumParameters;
-use cl_kernels::{Algorithm, DeviceType, Parameters};
+use cl_kernels::{Algorithm, DeviceType, Parameters, Tables};
 use cl_runtime::spmv::{
     CsrAdaptive, CsrScalar, CsrVector, DeviceRowBlocks, SegmentedSum, Specialisation, Spmv,
 };
@@ -13,7 +13,7 @@ use csr_core::plan::csr_adaptive::{RowBlockRules, RowBlocks};
 use csr_core::{Offset, Value, ValueType};
 
 use super::{PlanOptions, Planning};
-use crate::{Error, Result, Tables};
+use crate::{Error, Result, usual_tables};
 
 /// What [`bind`] makes.
 pub(super) struct Bound {
@@ -105,7 +105,7 @@ pub(crate) fn segmented_sum<V: Value, O: Offset>(
 fn tables(options: &PlanOptions) -> Result<Tables> {
     match &options.tables {
         Some(tables) => Ok(tables.clone()),
-        None => Tables::from_environment(),
+        None => usual_tables(),
     }
 }
 

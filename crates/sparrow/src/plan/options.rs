@@ -3,7 +3,7 @@
 use cl_kernels::{Accumulate, Algorithm};
 use cl_runtime::spmv::Variant;
 
-use crate::Tables;
+use cl_kernels::Tables;
 
 /// Where a plan is computed; the plan is the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
