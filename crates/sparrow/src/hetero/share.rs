@@ -12,12 +12,12 @@ pub const PRODUCTS: usize = 20;
 /// Products with the first device alone, at the beginning; the first of them warms up.
 const ALONE: usize = 3;
 /// Most corrections of the share.
-const CORRECTIONS: usize = 8;
+const CORRECTIONS: usize = 5;
 /// Products of each share in the final.
-const FINAL: usize = 3;
+const FINAL: usize = 4;
 /// The partner alone is tried if, by its part, it would take no more than so many times the first device's
-/// time.
-const MIGHT_WIN: f64 = 1.5;
+/// time. Both at once may hinder each other to half their speed, where they share their cores.
+const MIGHT_WIN: f64 = 3.0;
 /// What the partner has to gain at least: less than this is noise.
 const GAIN: f64 = 0.97;
 /// Shares closer than this are the same.
@@ -166,14 +166,21 @@ impl Learner {
     }
 }
 
-/// The share with the least time; 0, which comes first, unless another gains enough.
+/// The share with the least time, as the median of its turns. The partner has to gain enough to get a part, and both at once on whichever is
+/// faster alone.
 fn decide(shares: &[f64], times: &[f64]) -> f64 {
-    let least = |place: usize| {
-        let turns = times.iter().skip(place).step_by(shares.len());
-        turns.copied().fold(f64::INFINITY, f64::min)
+    // The least would reward a lucky one.
+    let usual = |place: usize| {
+        let mut turns: Vec<f64> = times.iter().skip(place).step_by(shares.len()).copied().collect();
+        turns.sort_by(f64::total_cmp);
+        let inner = &turns[(turns.len() - 1) / 2..=turns.len() / 2];
+        inner.iter().sum::<f64>() / inner.len() as f64
     };
-    let best = (1..shares.len()).min_by(|&a, &b| least(a).total_cmp(&least(b))).unwrap_or(0);
-    if least(best) < GAIN * least(0) { shares[best] } else { 0.0 }
+    // In the order of `compare`: the first device alone, both, and the partner alone if it was tried.
+    let (device, both) = (usual(0), usual(1));
+    let partner = if shares.len() > 2 { usual(2) } else { f64::INFINITY };
+    let (alone, single) = if partner < GAIN * device { (2, partner) } else { (0, device) };
+    if both < GAIN * single { shares[1] } else { shares[alone] }
 }
 
 #[cfg(test)]
@@ -231,6 +238,14 @@ mod tests {
             learner.learn(Timing { total, partner });
         }
         assert_eq!(learner.share(), 1.0);
+    }
+
+    #[test]
+    fn both_at_once_have_to_gain_on_the_faster_of_the_two() {
+        // Twice as fast as the first device and hardly faster than the partner: the partner alone.
+        assert_eq!(decide(&[0.0, 0.5, 1.0], &[2.0, 0.99, 1.0]), 1.0);
+        assert_eq!(decide(&[0.0, 0.5, 1.0], &[2.0, 0.9, 1.0]), 0.5);
+        assert_eq!(decide(&[0.0, 0.5], &[1.0, 0.99]), 0.0);
     }
 
     #[test]
