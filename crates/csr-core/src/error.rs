@@ -91,6 +91,19 @@ pub enum Error {
         scale: f64,
     },
 
+    /// A problem of a batch reaches beyond an array, or into another's part of it.
+    #[error("problem {index}: {what} from {value} on, but {rule}")]
+    Problem {
+        /// The problem's index.
+        index: usize,
+        /// Which array.
+        what: &'static str,
+        /// Where the problem's part begins.
+        value: u64,
+        /// The rule it breaks, with its limit.
+        rule: String,
+    },
+
     /// There is no memory for an array whose size the input dictates.
     #[error("no memory for {what}: {bytes} bytes are needed")]
     Memory {

@@ -8,6 +8,7 @@
 //! A matrix is a *pattern* (row offsets and column indices) and *values*, kept apart: plans belong to
 //! the pattern, so new values need no new plan.
 
+pub mod batch;
 mod coo;
 mod csr;
 mod error;

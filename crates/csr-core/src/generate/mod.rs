@@ -17,6 +17,7 @@ mod problem;
 pub(crate) mod random;
 mod resistor;
 mod setcover;
+mod small;
 mod stencil;
 mod suite;
 mod table;
@@ -27,6 +28,7 @@ use table::LIKENESSES;
 
 use crate::{Csr, Error, Offset, Result, Value};
 
+pub use small::{dense_problem, drawn_problem};
 pub use suite::Suite;
 
 /// The seed a class is generated from unless another is asked for.

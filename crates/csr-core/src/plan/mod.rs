@@ -3,4 +3,5 @@
 //! A plan is a pure function of the pattern and its parameters, never of the number of cores; it owns
 //! nothing of OpenCL, and new values need no new plan.
 
+pub mod batched;
 pub mod csr_adaptive;

@@ -1,0 +1,160 @@
+//! The plan of a batch: which parts of which problems are computed together, those with most work first.
+//!
+//! A problem is one task, unless it is large: then it is several, each some of its rows, so that it neither holds up
+//! the launch nor exceeds what a group keeps in local memory. Small problems, of which several share a group, come
+//! last.
+
+use std::cmp::Reverse;
+
+use crate::batch::{Format, Problem};
+
+/// What a task may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskRules {
+    /// Nonzeros from which on a problem is cut; parts have about half to all of it.
+    pub nnz_per_task: usize,
+    /// The most rows of a task.
+    pub rows_per_task: usize,
+    /// The most entries of a problem that shares a group.
+    pub small_entries: usize,
+}
+
+/// Part `part` of `parts` of a problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// The problem's index.
+    pub problem: u32,
+    /// Which part of it.
+    pub part: u32,
+    /// Of how many.
+    pub parts: u32,
+    /// Of a CSR problem, the work of a part, where a nonzero counts 1.
+    pub part_work: u32,
+    /// And a row this.
+    pub row_weight: u32,
+}
+
+/// Tasks in the order in which groups take them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tasks {
+    /// All of them.
+    pub tasks: Vec<Task>,
+    /// The first of them, which have a group each; the others share groups.
+    pub whole: usize,
+}
+
+impl Tasks {
+    /// The tasks of `problems`; `may_share` says of which problem that it can share a group.
+    pub fn new(problems: &[Problem], rules: &TaskRules, may_share: impl Fn(usize) -> bool) -> Self {
+        let mut order: Vec<u32> = (0..problems.len() as u32).collect();
+        let shares = |&index: &u32| {
+            let entries = problems[index as usize].entries as usize;
+            entries <= rules.small_entries && may_share(index as usize)
+        };
+        // Problems of one size are the usual case, and need no sorting.
+        let key = |index: &u32| {
+            let problem = &problems[*index as usize];
+            (shares(index), Reverse(u64::from(problem.entries) + u64::from(problem.rows)))
+        };
+        if !order.is_sorted_by_key(key) {
+            order.sort_by_cached_key(key);
+        }
+        let mut tasks = Vec::with_capacity(problems.len());
+        let mut whole = 0;
+        for index in order {
+            let first = tasks.len();
+            cut(index, &problems[index as usize], rules, &mut tasks);
+            if !shares(&index) {
+                whole += tasks.len() - first;
+            }
+        }
+        Tasks { tasks, whole }
+    }
+}
+
+/// Adds the tasks of one problem.
+fn cut(index: u32, problem: &Problem, rules: &TaskRules, tasks: &mut Vec<Task>) {
+    let (rows, entries) = (problem.rows as usize, problem.entries as usize);
+    let whole = Task { problem: index, part: 0, parts: 1, part_work: 0, row_weight: 0 };
+    if rows <= rules.rows_per_task && entries <= rules.nnz_per_task {
+        tasks.push(whole);
+        return;
+    }
+    let (parts, part_work, row_weight) = match problem.format {
+        // Rows count as much as their mean nonzeros. A part of `part_work` then has about as many nonzeros as
+        // nnz_per_task, and never more rows than rows_per_task.
+        Format::Csr => {
+            let row_weight = entries.div_ceil(rows).max(1);
+            let part_work = (2 * rules.nnz_per_task).min(row_weight * rules.rows_per_task);
+            let work = entries + rows * row_weight;
+            (work.div_ceil(part_work), part_work, row_weight)
+        }
+        Format::Coo => (entries.div_ceil(rules.nnz_per_task).max(1), 0, 0),
+        Format::Ell { .. } | Format::SlicedEll => {
+            let by_rows = rows.div_ceil(rules.rows_per_task);
+            (by_rows.max(entries.div_ceil(rules.nnz_per_task)).min(rows.div_ceil(32)), 0, 0)
+        }
+    };
+    let numbers = 0..parts as u32;
+    let (parts, part_work, row_weight) = (parts as u32, part_work as u32, row_weight as u32);
+    tasks.extend(numbers.map(|part| Task { part, parts, part_work, row_weight, ..whole }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: TaskRules =
+        TaskRules { nnz_per_task: 1000, rows_per_task: 100, small_entries: 10 };
+
+    fn problem(rows: u32, entries: u32) -> Problem {
+        let format = Format::Csr;
+        let (index, columns, values, x, y) = (0, 0, 0, 0, 0);
+        Problem { rows, cols: rows, entries, format, index, columns, values, x, y }
+    }
+
+    #[test]
+    fn most_work_comes_first_and_small_problems_share_the_last_groups() {
+        let problems = [problem(5, 10), problem(50, 100), problem(1, 1), problem(50, 900)];
+        let found = Tasks::new(&problems, &RULES, |_| true);
+        let order: Vec<_> = found.tasks.iter().map(|task| task.problem).collect();
+        assert_eq!(order, [3, 1, 0, 2]);
+        assert_eq!(found.whole, 2);
+        assert_eq!(Tasks::new(&problems, &RULES, |_| false).whole, 4);
+        assert_eq!(Tasks::new(&[], &RULES, |_| true), Tasks::default());
+    }
+
+    /// The rows that the parts of a CSR problem end at, as the device finds them.
+    fn ends(lengths: &[usize]) -> Vec<usize> {
+        let entries = lengths.iter().sum::<usize>();
+        let found = Tasks::new(&[problem(lengths.len() as u32, entries as u32)], &RULES, |_| true);
+        let work = |row: usize, task: &Task| {
+            lengths[..row].iter().sum::<usize>() + row * task.row_weight as usize
+        };
+        let end = |task: &Task| match task.part + 1 == task.parts {
+            true => lengths.len(),
+            false => (0..lengths.len())
+                .find(|&row| work(row, task) >= ((task.part + 1) * task.part_work) as usize)
+                .unwrap_or(lengths.len()),
+        };
+        found.tasks.iter().map(end).collect()
+    }
+
+    #[test]
+    fn no_part_of_a_large_problem_has_too_many_rows_or_nonzeros() {
+        let mut heap = vec![1; 5000];
+        heap[7] = 3000;
+        for lengths in [vec![5; 1000], vec![50; 90], vec![0; 950], heap, vec![2000; 3]] {
+            let ends = ends(&lengths);
+            let mut begin = 0;
+            for &end in &ends {
+                assert!(end >= begin && end - begin <= 100, "{begin}..{end} of {ends:?}");
+                let nnz: usize = lengths[begin..end].iter().sum();
+                let longest = lengths[begin..end].iter().max().copied().unwrap_or(0);
+                assert!(nnz <= 2 * RULES.nnz_per_task + longest, "{nnz} in {begin}..{end}");
+                begin = end;
+            }
+            assert_eq!(begin, lengths.len());
+        }
+    }
+}
