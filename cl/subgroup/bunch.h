@@ -61,6 +61,30 @@ acc_t acc_after(const acc_t mine, const uint reach)
         its.words[word] = word_after(its.words[word], reach);
     return its.sum;
 }
+
+#if BUNCH_SIZE == 32
+#define BUNCH_VOTES
+
+// How many items of the bunch say yes; a bunch is all that runs in step, so no other need call it.
+uint bunch_count(const int yes)
+{
+    uint votes;
+    asm volatile("{.reg .pred vote; setp.ne.s32 vote, %1, 0; vote.sync.ballot.b32 %0, vote, 0xffffffff;}"
+                 : "=r"(votes)
+                 : "r"(yes));
+    return popcount(votes);
+}
+
+// Adds up each run of `width` neighbouring items, a power of two. Valid in the first of each run. Nothing else may
+// run in step with the bunch, so that widths of others do not matter.
+acc_t bunch_sum_runs(const acc_t mine, const uint width)
+{
+    acc_t sum = mine;
+    for (uint reach = width >> 1; reach > 0; reach >>= 1)
+        sum = acc_add(sum, acc_after(sum, reach));
+    return sum;
+}
+#endif
 #endif
 
 // Numbers segments: `*before` is the sum of `number` over the items before. All items of the bunch call it.

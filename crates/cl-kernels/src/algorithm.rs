@@ -60,7 +60,8 @@ impl Algorithm {
     }
 }
 
-fn known<P: Parameters>(name: &str) -> Result<(), ParameterError> {
+/// Refuses a hyper-parameter that `P` does not have.
+pub(crate) fn known<P: Parameters>(name: &str) -> Result<(), ParameterError> {
     if P::SPACE.iter().any(|space| space.name == name) {
         return Ok(());
     }

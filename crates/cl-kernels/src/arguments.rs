@@ -182,6 +182,8 @@ mod tests {
         check::<crate::csr_adaptive_plan::WriteArguments<()>>(crate::csr_adaptive_plan::SOURCE);
         check::<crate::segmented_sum::Arguments<()>>(crate::segmented_sum::SOURCE);
         check::<crate::segmented_sum::Stage2Arguments<()>>(crate::segmented_sum::SOURCE);
+        check::<crate::batched::Arguments<()>>(crate::batched::SOURCE);
+        check::<crate::batched_plan::Arguments<()>>(crate::batched_plan::SOURCE);
         check::<crate::gather_values::Arguments<()>>(crate::gather_values::SOURCE);
         check::<crate::longest_row::Arguments<()>>(crate::longest_row::SOURCE);
         check::<crate::rates::ReadArguments<()>>(crate::rates::SOURCE);

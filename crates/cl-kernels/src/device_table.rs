@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::batched::Batched;
 use crate::{Algorithm, DeviceTraits, DeviceType, ParameterError, Parameters};
 
 /// A device table: what a TOML file holds.
@@ -83,11 +84,17 @@ impl DeviceTable {
     /// The first unknown name, with the names there are.
     pub fn check_names(&self) -> Result<(), String> {
         for (algorithm, value_types) in self.devices.iter().flat_map(|entry| &entry.kernel) {
-            let algorithm: Algorithm = algorithm.parse()?;
+            // The batched algorithms are one program.
+            let is_batched = algorithm == Batched::ALGORITHM;
+            let algorithm = if is_batched { None } else { Some(algorithm.parse::<Algorithm>()?) };
             for (value_type, parameters) in value_types {
                 value_type.parse::<csr_core::ValueType>()?;
                 for name in parameters.keys() {
-                    algorithm.check_parameter(name).map_err(|error| error.to_string())?;
+                    let checked = match algorithm {
+                        Some(algorithm) => algorithm.check_parameter(name),
+                        None => crate::algorithm::known::<Batched>(name),
+                    };
+                    checked.map_err(|error| error.to_string())?;
                 }
             }
         }

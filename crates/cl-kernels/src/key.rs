@@ -170,6 +170,8 @@ mod tests {
         check::<crate::csr_adaptive::CsrAdaptive>(crate::csr_adaptive::SOURCE);
         check::<crate::csr_adaptive_plan::CsrAdaptivePlan>(crate::csr_adaptive_plan::SOURCE);
         check::<crate::segmented_sum::SegmentedSum>(crate::segmented_sum::SOURCE);
+        check::<crate::batched::Batched>(crate::batched::SOURCE);
+        check::<crate::batched_plan::BatchedPlan>(crate::batched_plan::SOURCE);
         check::<crate::gather_values::GatherValues>(crate::gather_values::SOURCE);
         check::<crate::longest_row::LongestRow>(crate::longest_row::SOURCE);
         check::<crate::rates::Rates>(crate::rates::SOURCE);

@@ -18,6 +18,8 @@ mod shipped;
 mod source;
 mod tables;
 
+pub mod batched;
+pub mod batched_plan;
 pub mod csr_adaptive;
 pub mod csr_adaptive_plan;
 pub mod csr_scalar;

@@ -13,6 +13,8 @@ use std::slice;
 
 use csr_core::{OffsetType, ValueType};
 
+use crate::batched::Batched;
+use crate::batched_plan::BatchedPlan;
 use crate::csr_adaptive::{CsrAdaptive, FEATURE_SPIN};
 use crate::csr_adaptive_plan::CsrAdaptivePlan;
 use crate::csr_scalar::CsrScalar;
@@ -22,7 +24,9 @@ use crate::longest_row::LongestRow;
 use crate::rates::Rates;
 use crate::segmented_sum::{FEATURE_FUSED, SegmentedSum};
 use crate::{Accumulate, Algorithm, DeviceTable, KernelKey, ParameterError, Parameters};
-use crate::{csr_adaptive, csr_adaptive_plan, csr_scalar, csr_vector, segmented_sum};
+use crate::{
+    batched, batched_plan, csr_adaptive, csr_adaptive_plan, csr_scalar, csr_vector, segmented_sum,
+};
 use crate::{gather_values, longest_row, rates};
 
 /// How many of the specialisations.
@@ -69,6 +73,7 @@ pub fn specialisations(
             }
         }
     }
+    list.batched()?;
     list.helpers();
     Ok(list.keys)
 }
@@ -136,6 +141,49 @@ impl List<'_> {
         Ok(())
     }
 
+    /// Batches: programs that know one kind of problem, or the two that are chosen where nothing is asked for, and
+    /// those that add cut rows by atomics. Widths of columns and offsets, and where scalars lie, go in turn. In the
+    /// cover, 16-bit values have the usual program only.
+    fn batched(&mut self) -> Result<(), ParameterError> {
+        let forms: [&[&'static str]; 7] = [
+            &["WITH_CSR_ROWS", "WITH_CSR_I"],
+            &["WITH_CSR_I"],
+            &["WITH_CSR_ROWS"],
+            &["WITH_COO"],
+            &["WITH_ELL"],
+            &["WITH_CSR_I", batched::FEATURE_ATOMIC],
+            &["WITH_COO", batched::FEATURE_ATOMIC],
+        ];
+        for value_type in ValueType::ALL {
+            // Devices of every SIMD width.
+            let sets =
+                self.parameter_sets(value_type, [8, 16, 32, 64].map(Batched::usual).to_vec())?;
+            let is_stored_short = value_type != value_type.accumulator();
+            let count = match self.extent {
+                Extent::Cover if is_stored_short => 1,
+                _ => forms.len(),
+            };
+            for (number, parameters) in sets.iter().enumerate() {
+                for (turn, form) in (number..).zip(&forms[..count]) {
+                    for (offset_type, on_device) in self.pairs(turn, ROUND.len()) {
+                        let plain = Accumulate::Plain;
+                        let (source, types) = (batched::SOURCE, (value_type, offset_type));
+                        let mut key =
+                            KernelKey::new(source, types.0, types.1, plain, on_device, parameters);
+                        key.features.extend_from_slice(form);
+                        let short = key.clone().with_feature(batched::FEATURE_COLUMNS_U16);
+                        match self.extent {
+                            Extent::Product => self.keys.extend([key, short]),
+                            Extent::Cover if turn.is_multiple_of(2) => self.keys.push(short),
+                            Extent::Cover => self.keys.push(key),
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Everything so far of a source, without features, once more with another value of a parameter.
     fn repeat(&mut self, source: &'static str, name: &'static str, value: u32) {
         let mut keys: Vec<_> =
@@ -195,6 +243,8 @@ impl List<'_> {
                 let parameters = CsrAdaptivePlan { group_size };
                 self.helper(csr_adaptive_plan::SOURCE, ValueType::F32, offset_type, &parameters);
             }
+            let parameters = BatchedPlan { group_size: 64 };
+            self.helper(batched_plan::SOURCE, ValueType::F32, offset_type, &parameters);
             let parameters = LongestRow { group_size: 256 };
             self.helper(longest_row::SOURCE, ValueType::F32, offset_type, &parameters);
             for value_type in ValueType::ALL {

@@ -18,14 +18,23 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 19] = sources![
+pub(crate) const SOURCES: [Source; 28] = sources![
     "item/scalar.h",
     "item/accumulate.h",
+    "item/atomic.h",
     "subgroup/bunch.h",
     "group/reduce.h",
     "group/carry.h",
     "group/scan.h",
     "group/search.h",
+    "batched/batched.cl",
+    "batched/batched_coo.h",
+    "batched/batched_csr_i.h",
+    "batched/batched_csr_rows.h",
+    "batched/batched_ell.h",
+    "batched/batched_plan.cl",
+    "batched/pieces.h",
+    "batched/task.h",
     "format/gather_values.cl",
     "format/longest_row.cl",
     "measure/rates.cl",

@@ -7,6 +7,7 @@
 //! `_blocking`.
 
 mod array;
+pub mod batched;
 mod context;
 mod device;
 mod error;

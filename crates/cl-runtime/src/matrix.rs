@@ -207,7 +207,7 @@ fn check_values(values: usize, nnz: usize) -> Result<()> {
     Ok(())
 }
 
-fn next_id() -> u64 {
+pub(crate) fn next_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }

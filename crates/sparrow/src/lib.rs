@@ -59,21 +59,26 @@
 //! # }
 //! ```
 
+mod batch;
 mod error;
 mod hetero;
 mod plan;
 mod tables;
 
+pub use batch::{BatchCoefficient, BatchOptions, BatchPlan, BatchProduct};
+pub use cl_kernels::batched::BatchedAlgorithm;
 pub use cl_kernels::{
     Accumulate, Algorithm, Choice, DeviceTable, DeviceTraits, DeviceType, HostAccess, KernelKey,
     MatrixShape, TableError, Tables, parse_device_table, select,
 };
 pub use cl_runtime::Error as RuntimeError;
+pub use cl_runtime::batched::{Batch, BatchColumns, BatchedVariant, ColumnWidth};
 pub use cl_runtime::spmv::{Stages, Variant, Workspace};
 pub use cl_runtime::{
     BinaryCache, Context, Device, DeviceArray, Event, HostView, HostViewMut, Matrix, Queue, Rates,
     devices, find_device, find_devices,
 };
+pub use csr_core::batch::{Ell, Format, HostBatch, PADDING, Problem};
 pub use csr_core::{Coo, Csr, CsrView, Offset, OffsetType, PatternView, Value, ValueType};
 pub use error::{Error, Result};
 pub use hetero::{HeteroPlan, LEARNING_PRODUCTS, Partner, Share, Shared};

@@ -33,8 +33,8 @@ const ADDRESSES: &str = "scalar registers, of which a tile's borders and address
     lanes of a vector register, and nothing goes to memory";
 
 const IN_FLIGHT: &str = "no register is spilled: the compiler leaves arrays of loads that are in flight \
-    (columns, values and products of a tile) in memory, whose loops it does not unroll; what that costs is to \
-    be measured where there is such a device";
+    (columns and values of a tile or a step, and products) in memory, whose loops it does not unroll; what that \
+    costs is to be measured where there is such a device";
 
 /// The list.
 pub(super) const KNOWN_SPILLS: &[KnownSpill] = &[
@@ -50,6 +50,14 @@ pub(super) const KNOWN_SPILLS: &[KnownSpill] = &[
     segments("skl", &["compensated", "f64"], 0, 1024, IN_FLIGHT),
     segments("dg2", &["nnz_per_item-16"], 0, 1024, IN_FLIGHT),
     segments("pvc", &[], 0, 16384, IN_FLIGHT),
+    KnownSpill {
+        kernel: "batched",
+        target: "pvc",
+        key: &[],
+        spilled: 0,
+        scratch_bytes: 16384,
+        reason: IN_FLIGHT,
+    },
 ];
 
 const fn segments(

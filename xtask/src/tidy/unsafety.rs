@@ -9,11 +9,16 @@ use super::Finding;
 /// Folders and files where `unsafe` belongs, each with what it is for.
 const ROOMS: &[(&str, &str)] = &[
     ("crates/cl-runtime/src/raw/", "OpenCL calls"),
+    (
+        "crates/cl-runtime/src/batched/",
+        "launches on arrays of its own, and a batch that it has checked",
+    ),
     ("crates/cl-runtime/src/longest_row.rs", "launches on arrays that it has checked"),
     ("crates/cl-runtime/src/rates.rs", "launches on arrays of its own"),
     ("crates/cl-runtime/src/spmv/csr_adaptive_plan.rs", "launches on arrays of its own"),
     ("crates/cl-runtime/src/transposed.rs", "launches on arrays of its own"),
     ("crates/csr-core/src/io/map.rs", "the file map"),
+    ("crates/sparrow/src/batch.rs", "the launch, after the checks that make it sound"),
     ("crates/sparrow/src/hetero/", "launches of pieces, after the checks that make them sound"),
     ("crates/sparrow/src/plan/mod.rs", "the launch, after the checks that make it sound"),
     ("crates/sparrow-bench/src/selftest/", "tests the door for arrays that are on the device"),

@@ -6,7 +6,7 @@ mod csr_scalar;
 mod csr_vector;
 mod segmented_sum;
 mod variant;
-mod workspace;
+pub(crate) mod workspace;
 
 use std::fmt::Debug;
 use std::time::{Duration, Instant};

@@ -1,0 +1,350 @@
+// Batched products: y_p = alpha_p A_p x_p + beta_p y_p for thousands of small matrices in one launch, each of its own
+// size, pattern and values (Anzt, Collins, Dongarra, Flegar, Quintana-Orti, "Flexible batched sparse matrix-vector
+// product on GPUs", ScalA 2017), with six ways of summing, of which each problem has one.
+//
+// The plan (batched_plan.cl) makes tasks of the problems, those with most work first. A group takes one of the first
+// `whole` tasks; behind them a group takes as many as it has bunches, each by one bunch. A problem with much work is
+// several tasks, each some of its rows, so that one large problem does not hold up the launch.
+//
+// x of a task lies in local memory, if it has no more than X_LOCAL elements and a group of its own; else x is read
+// where it is.
+//
+// A task goes through steps of three stages, with barriers between them that the items of a group meet whatever
+// kind of task they have; PoCL 3.1 miscompiles barriers inside branches.
+//
+//                      1                      2                     3
+//   csr_scalar, ell    whole rows
+//   csr_vector, _smart parts of rows          parts together
+//   csr_i              products               parts of rows         parts together
+//   coo                products, rows         runs of an item       runs of several
+//
+// WITH_CSR_ROWS (the first three), WITH_CSR_I, WITH_COO, WITH_ELL: kinds that the program knows.
+//
+// Local memory: X_LOCAL elements of x; CSR-I: ROWS_PER_TASK + 1 words; CSR-I and COO: NNZ_PER_ITEM products an item
+// and a sixteenth (f32: a thirty-second) more; COO: as many words; one sum an item, and some for each bunch.
+
+#ifndef BUNCH_SIZE
+#define BUNCH_SIZE 32 // items that share a piece: as many as the device runs in step
+#endif
+#ifndef BUNCHES_PER_GROUP
+#define BUNCHES_PER_GROUP 4 // bunches of a work-group
+#endif
+#ifndef NNZ_PER_ITEM
+#define NNZ_PER_ITEM 8 // entries an item takes in a step: a power of two
+#endif
+#ifndef X_LOCAL
+#define X_LOCAL 1024 // the most elements of x that lie in local memory
+#endif
+#ifndef ROWS_PER_TASK
+#define ROWS_PER_TASK 1024 // the most rows of a task
+#endif
+
+#define GROUP_SIZE (BUNCH_SIZE * BUNCHES_PER_GROUP)
+
+#include "item/accumulate.h"
+#include "batched/batched_csr_rows.h"
+#include "batched/batched_csr_i.h"
+#include "batched/batched_coo.h"
+#include "batched/batched_ell.h"
+#ifdef ATOMIC
+#include "item/atomic.h"
+#endif
+
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void batched(const uint task_count,
+                    const uint whole,
+                    ARRAY_PARAMETER(const ulong, tasks),
+                    ARRAY_PARAMETER(const uint, marks),
+                    ARRAY_PARAMETER(const offset_t, offsets),
+                    ARRAY_PARAMETER(const uint, indices),
+                    ARRAY_PARAMETER(const column_t, columns),
+                    ARRAY_PARAMETER(const value_t, values),
+                    ARRAY_PARAMETER(const real_t, x),
+                    ARRAY_PARAMETER(real_t, y),
+                    SCALAR_PARAMETER(alpha),
+                    SCALAR_PARAMETER(beta),
+                    const uint alpha_stride,
+                    const uint beta_stride)
+{
+    OPEN_ARRAY(const ulong, tasks);
+    OPEN_ARRAY(const uint, marks);
+    OPEN_ARRAY(const offset_t, offsets);
+    OPEN_ARRAY(const uint, indices);
+    OPEN_ARRAY(const column_t, columns);
+    OPEN_ARRAY(const value_t, values);
+    OPEN_ARRAY(const real_t, x);
+    OPEN_ARRAY(real_t, y);
+    local real_t staged_x[X_LOCAL];
+    local real_t parts[GROUP_SIZE];
+
+    const uint item = (uint)get_local_id(0);
+    const uint bunch = item / BUNCH_SIZE;
+    const uint lane = item % BUNCH_SIZE;
+    const uint group = (uint)get_group_id(0);
+    const int is_whole = group < whole;
+    const uint index = is_whole ? group : whole + (group - whole) * BUNCHES_PER_GROUP + bunch;
+    // Items that work on the task, and this one's number among them.
+    const uint members = is_whole ? GROUP_SIZE : BUNCH_SIZE;
+    const uint member = is_whole ? item : lane;
+    // Each kind of task leaves out some of these.
+    (void)members;
+    (void)member;
+    (void)parts;
+    (void)marks;
+    (void)offsets;
+    (void)indices;
+
+    task_t task;
+    read_task(tasks + (ulong)min(index, task_count - 1) * TASK_WORDS, &task);
+    if (index >= task_count)
+        task.rows = 0; // a bunch without a task
+    OPEN_SCALAR_OF(alpha, task.problem);
+    OPEN_SCALAR_OF(beta, task.problem);
+    (void)alpha_stride;
+    (void)beta_stride;
+    matrices_t from;
+    from.columns = columns;
+    from.values = values;
+    from.x = x;
+    from.staged_x = staged_x;
+    task.is_staged = is_whole && task.cols <= X_LOCAL;
+    uint steps = 1;
+
+#ifdef WITH_CSR_ROWS
+    uint width = 0; // items a row; none for other kinds
+    ulong first_offset = 0;
+    if (task.kind <= KIND_CSR_SMART && task.rows > 0) {
+        width = csr_rows_width(&task);
+#ifndef BUNCH_VOTES
+        // Bunches whose steps differ in number cannot meet at barriers of the group.
+        if (!is_whole)
+            width = 1;
+#endif
+        first_offset = offsets[task.index];
+        if (width > 1)
+            steps = ((task.rows - 1) >> (LOG2(members) - LOG2(width))) + 1;
+    }
+#endif
+#if defined(WITH_CSR_I) || defined(WITH_COO)
+    local real_t products[BUNCHES_PER_GROUP][PADDED_STEP];
+    local real_t leads[BUNCHES_PER_GROUP];
+    loaded_t loaded;
+    uint begin = 0;
+    uint end = 0;
+    if (task.kind == KIND_CSR_I || task.kind == KIND_COO) {
+        begin = piece_begin(task.nnz, bunch);
+        end = piece_begin(task.nnz, bunch + 1);
+        steps = piece_steps(task.nnz);
+        load_step(&task, &from, begin, end, lane, &loaded);
+    }
+#endif
+#ifdef WITH_CSR_I
+    local uint starts[ROWS_PER_TASK + 1];
+    local real_t carries[2 * BUNCHES_PER_GROUP];
+    csr_shared_t csr;
+    csr.starts = starts;
+    csr.leads = leads;
+    csr.carries = carries;
+    csr_piece_t piece;
+    if (task.kind == KIND_CSR_I) {
+        open_csr_piece(&task, marks, bunch, &piece);
+        const ulong first = offsets[task.index];
+        for (uint row = item; row <= task.rows; row += GROUP_SIZE)
+            starts[row] = (uint)(offsets[task.index + row] - first);
+        if (lane == 0)
+            *carry_of(&csr, 1, bunch) = 0;
+    }
+#endif
+#ifdef WITH_COO
+    local uint run_rows[BUNCHES_PER_GROUP][STEP];
+    local real_t run_leads[GROUP_SIZE];
+    local uint begun[GROUP_SIZE];
+    local uint first_rows[BUNCHES_PER_GROUP], are_cut[BUNCHES_PER_GROUP];
+    local uint ends_first[BUNCHES_PER_GROUP], open_rows[BUNCHES_PER_GROUP];
+    local real_t open_sums[BUNCHES_PER_GROUP];
+    coo_pieces_t pieces;
+    pieces.first_rows = first_rows;
+    pieces.are_cut = are_cut;
+    pieces.ends_first = ends_first;
+    pieces.leads = leads;
+    pieces.rows = open_rows;
+    pieces.sums = open_sums;
+    coo_run_t run;
+    global const uint *restrict entry_rows = indices + task.index;
+    const uint first_row = task.extra;
+    if (task.kind == KIND_COO) {
+        for (uint row = item; row < task.rows; row += GROUP_SIZE)
+            y[task.y + row] = beta != 0 ? beta * y[task.y + row] : 0;
+        if (lane == 0) {
+            const int has_entries = begin < end;
+            first_rows[bunch] = has_entries ? entry_rows[begin] - first_row : NO_ROW;
+            are_cut[bunch] =
+                has_entries && begin > 0 && entry_rows[begin] == entry_rows[begin - 1];
+            ends_first[bunch] = 0;
+            open_rows[bunch] = NO_ROW;
+            open_sums[bunch] = 0;
+        }
+    }
+#endif
+    if (task.is_staged) {
+        // Where there is no entry, column 0 is multiplied (pieces.h).
+        if (item == 0 && task.cols == 0)
+            staged_x[0] = 0;
+        for (uint column = item; column < task.cols; column += GROUP_SIZE)
+            staged_x[column] = x[task.x + column];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+
+    for (uint step = 0; step < steps; ++step) {
+        // Stage 1.
+#ifdef WITH_CSR_ROWS
+        const uint row_of_step = width > 0 ? step * (members >> LOG2(width)) + (member >> LOG2(width)) : 0;
+        if (width == 1) {
+            for (uint row = member; row < task.rows; row += members) {
+                const real_t sum = csr_row_part(&task, &from, offsets + task.index, first_offset, row, 0, 1);
+                store_result(y, task.y + row, alpha, sum, beta);
+            }
+        } else if (width > 1) {
+            real_t sum = 0;
+            if (row_of_step < task.rows)
+                sum = csr_row_part(&task, &from, offsets + task.index, first_offset, row_of_step,
+                                   member & (width - 1), width);
+#ifdef BUNCH_VOTES
+            sum = bunch_sum_runs(sum, width);
+            if ((member & (width - 1)) == 0 && row_of_step < task.rows)
+                store_result(y, task.y + row_of_step, alpha, sum, beta);
+#else
+            parts[item] = sum;
+#endif
+        }
+#endif
+#ifdef WITH_ELL
+        if (task.kind == KIND_ELL || task.kind == KIND_SLICED_ELL) {
+            for (uint row = member; row < task.rows; row += members)
+                store_result(y, task.y + row, alpha, ell_dot(&task, &from, indices, row), beta);
+        }
+#endif
+#if defined(WITH_CSR_I) || defined(WITH_COO)
+        const uint first = min(begin + step * STEP, end);
+        const uint stop = min(first + STEP, end);
+        if (task.kind == KIND_CSR_I || task.kind == KIND_COO) {
+            multiply_step(&task, &from, &loaded, stop - first, lane, products[bunch]);
+            load_step(&task, &from, first + STEP, end, lane, &loaded);
+        }
+#endif
+#ifdef WITH_COO
+        if (task.kind == KIND_COO) {
+            for (uint at = lane; first + at < stop; at += BUNCH_SIZE)
+                run_rows[bunch][at] = entry_rows[first + at] - first_row;
+        }
+#endif
+        BUNCH_BARRIER();
+
+        // Stage 2.
+#if defined(WITH_CSR_ROWS) && !defined(BUNCH_VOTES)
+        if (width > 1 && (member & (width - 1)) == 0 && row_of_step < task.rows) {
+            real_t sum = parts[item];
+            for (uint part = 1; part < width; ++part)
+                sum += parts[item + part];
+            store_result(y, task.y + row_of_step, alpha, sum, beta);
+        }
+#endif
+#ifdef WITH_CSR_I
+        uint open = 0;
+        uint items_per_row = 0;
+        if (task.kind == KIND_CSR_I) {
+            open = step + 1 < steps ? open_row(starts, piece.row, piece.last_row, stop) : piece.last_row;
+            items_per_row = step_width(open - piece.row + 1);
+            const uint beyond = min(open + 1, task.rows);
+            const uint rows_at_once = BUNCH_SIZE >> LOG2(items_per_row);
+            real_t sum = 0;
+            // More than one turn only where an item adds up whole rows.
+            for (uint turn = piece.row; turn < beyond; turn += rows_at_once) {
+                const uint row = turn + (lane >> LOG2(items_per_row));
+                const uint row_begin = row < beyond ? max(starts[row], first) - first : 0;
+                const uint row_end = row < beyond ? min(starts[row + 1], stop) - first : 0;
+                sum = sum_products(products[bunch], row_begin + (lane & (items_per_row - 1)), row_end,
+                                   items_per_row);
+                if (items_per_row == 1 && row < beyond)
+                    end_row_of_step(&csr, &piece, bunch, step, open, row, sum, y + task.y, alpha, beta);
+            }
+#ifdef BUNCH_VOTES
+            sum = bunch_sum_runs(sum, items_per_row);
+            const uint row = piece.row + (lane >> LOG2(items_per_row));
+            if (items_per_row > 1 && (lane & (items_per_row - 1)) == 0 && row < beyond)
+                end_row_of_step(&csr, &piece, bunch, step, open, row, sum, y + task.y, alpha, beta);
+#else
+            parts[item] = sum;
+#endif
+        }
+#endif
+#ifdef WITH_COO
+        if (task.kind == KIND_COO) {
+            run_leads[item] = walk_runs(&pieces, bunch, lane, products[bunch], run_rows[bunch], stop - first,
+                                        y + task.y, alpha, &run);
+            begun[item] = run.has_begun;
+        }
+#endif
+        BUNCH_BARRIER();
+
+        // Stage 3.
+#ifdef WITH_CSR_I
+        if (task.kind == KIND_CSR_I) {
+#ifndef BUNCH_VOTES
+            const uint row = piece.row + (lane >> LOG2(items_per_row));
+            if (items_per_row > 1 && (lane & (items_per_row - 1)) == 0 && row < min(open + 1, task.rows)) {
+                real_t sum = parts[item];
+                for (uint part = 1; part < items_per_row; ++part)
+                    sum += parts[item + part];
+                end_row_of_step(&csr, &piece, bunch, step, open, row, sum, y + task.y, alpha, beta);
+            }
+#endif
+            piece.row = open;
+        }
+#endif
+#ifdef WITH_COO
+        if (task.kind == KIND_COO)
+            join_run(&pieces, bunch, lane, run_leads + bunch * BUNCH_SIZE, begun + bunch * BUNCH_SIZE, &run,
+                     y + task.y, alpha);
+#endif
+    }
+
+    // What is cut between bunches.
+    barrier(CLK_LOCAL_MEM_FENCE);
+#if defined(WITH_CSR_I) && !defined(ATOMIC)
+    if (task.kind == KIND_CSR_I && lane == 0 && ends_cut_row(&csr, &piece)) {
+        const real_t sum = cut_row_sum(&csr, &piece, task.nnz, bunch, steps - 1);
+        store_result(y, task.y + piece.first_row, alpha, sum, beta);
+    }
+#endif
+#if defined(WITH_COO) && !defined(ATOMIC)
+    if (task.kind == KIND_COO && lane == 0)
+        end_piece(&pieces, bunch, y + task.y, alpha);
+#endif
+#ifdef ATOMIC
+    // y has to be there before anything is added to it.
+#ifdef WITH_CSR_I
+    if (task.kind == KIND_CSR_I && lane == 0 && ends_cut_row(&csr, &piece)) {
+        const ulong at = task.y + piece.first_row;
+        y[at] = beta != 0 ? beta * y[at] : 0;
+    }
+#endif
+    barrier(CLK_GLOBAL_MEM_FENCE);
+#ifdef WITH_CSR_I
+    if (task.kind == KIND_CSR_I && lane == 0) {
+        if (ends_cut_row(&csr, &piece))
+            atomic_add_real(y, task.y + piece.first_row, alpha * leads[bunch]);
+        if (piece.last_row < task.rows && starts[piece.last_row] < piece.end)
+            atomic_add_real(y, task.y + piece.last_row, alpha * *carry_of(&csr, steps - 1, bunch));
+    }
+#endif
+#ifdef WITH_COO
+    if (task.kind == KIND_COO && lane == 0) {
+        if (ends_first[bunch])
+            atomic_add_real(y, task.y + first_rows[bunch], alpha * leads[bunch]);
+        if (open_rows[bunch] != NO_ROW)
+            atomic_add_real(y, task.y + open_rows[bunch], alpha * open_sums[bunch]);
+    }
+#endif
+#endif
+}

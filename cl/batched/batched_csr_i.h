@@ -1,0 +1,137 @@
+// batched_csr_i: each bunch of a group takes as many nonzeros as the others, wherever rows begin and end (Anzt et
+// al. 2017, section 3.5; Flegar and Quintana-Orti 2017). Which row a bunch's piece begins in is known beforehand
+// (`marks`).
+//
+// A bunch walks its piece in steps of BUNCH_SIZE x NNZ_PER_ITEM. In each step its items put products, which they
+// loaded side by side, into local memory; then they share out the rows of the step: where there are few, several
+// items add up each, so that a long row does not hold up the others; where there are more than half as many as
+// items, each adds up whole rows. The row that is open at the end of a step is carried to the next, and the row
+// that is open at the end of a piece to the pieces behind it: its parts are added up in their order when all
+// pieces are done, by the bunch in whose piece the row ends. So each row is stored once, and the bits are the
+// same every time.
+//
+// ATOMIC: as published. Rows that are cut between bunches are added to y by float atomics, as they come.
+#ifndef BATCHED_CSR_I_H
+#define BATCHED_CSR_I_H
+
+#include "batched/pieces.h"
+
+// A bunch's piece of the task's nonzeros, and how far it is.
+typedef struct {
+    uint begin; // its first nonzero
+    uint end; // behind its last
+    uint first_row; // the row that nonzero `begin` belongs to
+    uint last_row; // the row that the next piece begins in; behind the last piece, the number of rows
+    uint row; // the row that is open
+} csr_piece_t;
+
+// What bunches tell each other, in local memory: an element a bunch.
+typedef struct {
+    local const uint *starts; // where the task's rows begin, and behind them its nonzeros
+    local real_t *leads; // of a row that ends in a piece and began in one before, what the piece has
+    local real_t *carries; // the open row's sum so far: after odd steps, behind it after even ones
+} csr_shared_t;
+
+// The bunch's piece; `marks` are the rows that pieces begin in, but for the first.
+void open_csr_piece(const task_t *task, global const uint *restrict marks, const uint bunch,
+                    csr_piece_t *piece)
+{
+    piece->begin = piece_begin(task->nnz, bunch);
+    piece->end = piece_begin(task->nnz, bunch + 1);
+    piece->first_row = bunch == 0 ? 0 : marks[task->extra + bunch - 1];
+    piece->last_row = bunch + 1 == BUNCHES_PER_GROUP ? task->rows : marks[task->extra + bunch];
+    piece->row = piece->first_row;
+}
+
+// The last row from `row` to `last` that begins at or before nonzero `stop`.
+uint open_row(local const uint *starts, const uint row, const uint last, const uint stop)
+{
+#ifdef BUNCH_VOTES
+    uint open = row;
+    uint before = BUNCH_SIZE;
+    while (before == BUNCH_SIZE) {
+        const uint next = open + 1 + (uint)get_local_id(0) % BUNCH_SIZE;
+        before = bunch_count(next <= last && starts[next] <= stop);
+        open += before;
+    }
+    return open;
+#else
+    uint first = row;
+    uint beyond = last + 1;
+    while (beyond - first > 1) {
+        const uint middle = first + (beyond - first) / 2;
+        if (starts[middle] <= stop)
+            first = middle;
+        else
+            beyond = middle;
+    }
+    return first;
+#endif
+}
+
+// Items that share the rows of a step: no more than have eight products each, since fewer are added up by one item
+// before several have told each other.
+#define STEP_ITEMS (NNZ_PER_ITEM < 8 ? BUNCH_SIZE * NNZ_PER_ITEM / 8 : BUNCH_SIZE)
+
+// Items that share one row where a step has `count` rows.
+uint step_width(const uint count)
+{
+    return 2 * count > STEP_ITEMS ? 1 : STEP_ITEMS >> (32 - clz(count - 1));
+}
+
+// Every `stride`-th of the products [begin, end) of a step.
+real_t sum_products(local const real_t *products, const uint begin, const uint end, const uint stride)
+{
+    real_t sum = 0;
+    for (uint at = begin; at < end; at += stride)
+        sum += products[PADDED(at)];
+    return sum;
+}
+
+local real_t *carry_of(const csr_shared_t *shared, const uint step, const uint bunch)
+{
+    return shared->carries + (step & 1) * BUNCHES_PER_GROUP + bunch;
+}
+
+int is_first_row_cut(const csr_shared_t *shared, const csr_piece_t *piece)
+{
+    return piece->begin < piece->end && shared->starts[piece->first_row] < piece->begin;
+}
+
+// Whether this bunch ends a row that began in a piece before.
+int ends_cut_row(const csr_shared_t *shared, const csr_piece_t *piece)
+{
+    return piece->first_row < piece->last_row && is_first_row_cut(shared, piece);
+}
+
+// One row's sum in a step is known: it is stored, or carried on, or the end of a row that began in a piece before.
+void end_row_of_step(const csr_shared_t *shared, const csr_piece_t *piece, const uint bunch,
+                     const uint step, const uint open, const uint row, const real_t of_step,
+                     global real_t *restrict y, const real_t alpha, const real_t beta)
+{
+    real_t sum = of_step;
+    if (row == piece->row)
+        sum += *carry_of(shared, step + 1, bunch);
+    if (row == open)
+        *carry_of(shared, step, bunch) = sum;
+    else if (row == piece->first_row && is_first_row_cut(shared, piece))
+        shared->leads[bunch] = sum;
+    else
+        store_result(y, row, alpha, sum, beta);
+}
+
+// The sum of the row that ends in this bunch's piece and began before, when all pieces are done; `step` is the last.
+real_t cut_row_sum(const csr_shared_t *shared, const csr_piece_t *piece, const uint nnz,
+                   const uint bunch, const uint step)
+{
+    const uint start = shared->starts[piece->first_row];
+    uint other = bunch - 1;
+    while (start < piece_begin(nnz, other))
+        --other;
+    real_t sum = 0;
+    for (; other < bunch; ++other)
+        sum += *carry_of(shared, step, other);
+    return sum + shared->leads[bunch];
+}
+
+#endif

@@ -1,0 +1,102 @@
+// Tasks: what one work-group, or one bunch of it, computes of a batch. A task is a problem or a run of its rows;
+// the plan (batched_plan.cl) writes TASK_WORDS 64-bit words for each.
+//
+//   0  the first entry's place in `values`
+//   1  the same in `columns`; a batch of one pattern has them once
+//   2  CSR: the first row's place in `offsets`; COO: the first entry's in `indices`; sliced ELL: the first slice's
+//   3  the first element of x
+//   4  the first element of y
+//   5  rows, and columns << 32
+//   6  nonzeros (CSR, COO) or entries of a row (ELL); << 32: CSR-I its first mark, ELL the stride between
+//      entries of a row, COO the problem's row that is the task's first
+//   7  the kind, and the problem << 32
+#ifndef BATCHED_TASK_H
+#define BATCHED_TASK_H
+
+#include "item/scalar.h"
+
+// How often a power of two can be halved. Quotients by numbers that are no constants are shifts here: they are
+// faster, and Oclgrind cannot follow a quotient together with its remainder.
+#define LOG2(power) (31 - clz(power))
+
+#define TASK_WORDS 8
+
+#define KIND_CSR_SCALAR 0
+#define KIND_CSR_VECTOR 1
+#define KIND_CSR_SMART 2
+#define KIND_CSR_I 3
+#define KIND_COO 4
+#define KIND_ELL 5
+#define KIND_SLICED_ELL 6
+
+#define SLICE_ROWS 32 // rows that sliced ELL fills up to one length
+
+#ifdef COLUMNS_U16
+typedef ushort column_t;
+#define PADDING 0xffffu
+#else
+typedef uint column_t;
+#define PADDING 0xffffffffu
+#endif
+
+typedef struct {
+    ulong values;
+    ulong columns;
+    ulong index;
+    ulong x;
+    ulong y;
+    uint rows;
+    uint cols;
+    uint nnz; // ELL: entries of a row
+    uint extra; // word 6, upper half
+    uint kind;
+    uint problem;
+    int is_staged; // whether its x lies in local memory
+} task_t;
+
+void read_task(global const ulong *restrict words, task_t *task)
+{
+    task->values = words[0];
+    task->columns = words[1];
+    task->index = words[2];
+    task->x = words[3];
+    task->y = words[4];
+    task->rows = (uint)words[5];
+    task->cols = (uint)(words[5] >> 32);
+    task->nnz = (uint)words[6];
+    task->extra = (uint)(words[6] >> 32);
+    task->kind = (uint)words[7];
+    task->problem = (uint)(words[7] >> 32);
+    task->is_staged = 0;
+}
+
+// What alpha and beta are for one problem: by value for all, or from an array on the device, where problems lie
+// `stride` apart: 0, one for all, or 1.
+#ifdef SCALARS_ON_DEVICE
+#define OPEN_SCALAR_OF(name, problem) \
+    const real_t name = name##_buffer[name##_start + (ulong)name##_stride * (problem)]
+#else
+#define OPEN_SCALAR_OF(name, problem) const real_t name = name##_value
+#endif
+
+// The arrays of a launch, and x in local memory.
+typedef struct {
+    global const column_t *columns;
+    global const value_t *values;
+    global const real_t *x;
+    local const real_t *staged_x;
+} matrices_t;
+
+real_t task_x(const task_t *task, const matrices_t *from, const uint column)
+{
+    return task->is_staged ? from->staged_x[column] : from->x[task->x + column];
+}
+
+// The product of the entry `at` places behind the task's first.
+real_t task_product(const task_t *task, const matrices_t *from, const ulong at)
+{
+    const uint column = from->columns[task->columns + at];
+    return load_value(from->values, task->values + at) * task_x(task, from, column);
+}
+
+#endif

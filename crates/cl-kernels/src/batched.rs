@@ -1,0 +1,337 @@
+//! `batched`: thousands of small products in one launch (`cl/batched/batched.cl`; Anzt et al. 2017).
+
+use csr_core::ValueType;
+use csr_core::batch::{Format, Problem};
+
+use crate::arguments::arguments;
+use crate::parameters::parameters;
+use crate::{Accumulate, Array, DeviceTraits, DeviceType, ParameterError, Scalar};
+
+/// Path of the source below `cl/`.
+pub const SOURCE: &str = "batched/batched.cl";
+
+/// Compiles for 16-bit column indices.
+pub const FEATURE_COLUMNS_U16: &str = "COLUMNS_U16";
+
+/// Adds rows that are cut between bunches by float atomics, as published.
+pub const FEATURE_ATOMIC: &str = "ATOMIC";
+
+/// 64-bit words of a task (`cl/batched/task.h`).
+pub const TASK_WORDS: usize = 8;
+
+/// Rows of a slice of sliced ELL.
+pub const SLICE_ROWS: usize = 32;
+
+/// The most entries of a problem that shares a group with others.
+pub const SMALL_ENTRIES: usize = 512;
+
+/// Nonzeros from which on a problem is cut: each part fetches x again, so parts of a few thousand lose more than
+/// they gain (docs/benchmarks.md, "Batches on the H200").
+pub const NNZ_PER_TASK: usize = 20_000;
+
+/// A way of computing one problem of a batch.
+///
+/// Each gives the same bits every time: whatever crosses from item to item is added in a fixed order.
+/// The variant `atomic` of `batched_coo` and `batched_csr_i` does not claim it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum BatchedAlgorithm {
+    /// Equal entries a bunch, runs of one row added up.
+    Coo,
+    /// An item a row.
+    CsrScalar,
+    /// A bunch of items a row.
+    CsrVector,
+    /// As many items a row as the problem's mean row has nonzeros.
+    CsrSmart,
+    /// Equal nonzeros a bunch, wherever rows begin and end.
+    CsrI,
+    /// An item a row, entries of neighbouring rows side by side.
+    Ell,
+}
+
+impl BatchedAlgorithm {
+    /// Every one, in the paper's order.
+    pub const ALL: [BatchedAlgorithm; 6] = [
+        BatchedAlgorithm::Coo,
+        BatchedAlgorithm::CsrScalar,
+        BatchedAlgorithm::CsrVector,
+        BatchedAlgorithm::CsrSmart,
+        BatchedAlgorithm::CsrI,
+        BatchedAlgorithm::Ell,
+    ];
+
+    /// The name: of its file, in `--algorithms`, in records and tests.
+    pub fn name(self) -> &'static str {
+        match self {
+            BatchedAlgorithm::Coo => "batched_coo",
+            BatchedAlgorithm::CsrScalar => "batched_csr_scalar",
+            BatchedAlgorithm::CsrVector => "batched_csr_vector",
+            BatchedAlgorithm::CsrSmart => "batched_csr_smart",
+            BatchedAlgorithm::CsrI => "batched_csr_i",
+            BatchedAlgorithm::Ell => "batched_ell",
+        }
+    }
+
+    /// Chooses for one problem: the algorithm that was asked for, where it reads the problem's format.
+    ///
+    /// On a CPU an item is a loop, so whole rows by items are soundest; elsewhere equal nonzeros a bunch suit every
+    /// pattern, but a problem of few nonzeros gets a bunch alone, and items by its mean row.
+    pub fn select(asked: Option<Self>, device: &DeviceTraits, problem: &Problem) -> Self {
+        match (problem.format, asked) {
+            (Format::Coo, _) => BatchedAlgorithm::Coo,
+            (Format::Ell { .. } | Format::SlicedEll, _) => BatchedAlgorithm::Ell,
+            (Format::Csr, Some(asked)) if asked.reads_csr() => asked,
+            (Format::Csr, _) if device.device_type == DeviceType::Cpu => {
+                BatchedAlgorithm::CsrScalar
+            }
+            (Format::Csr, _) if problem.entries as usize <= SMALL_ENTRIES => {
+                BatchedAlgorithm::CsrSmart
+            }
+            (Format::Csr, _) => BatchedAlgorithm::CsrI,
+        }
+    }
+
+    /// Whether it computes problems in compressed rows.
+    pub fn reads_csr(self) -> bool {
+        !matches!(self, BatchedAlgorithm::Coo | BatchedAlgorithm::Ell)
+    }
+
+    /// Whether a bunch can compute a problem without the others of its group.
+    pub fn may_share_group(self) -> bool {
+        !matches!(self, BatchedAlgorithm::Coo | BatchedAlgorithm::CsrI)
+    }
+
+    /// The number of the kind in a task (`KIND_...`).
+    pub fn kind(self, format: Format) -> u32 {
+        match (self, format) {
+            (BatchedAlgorithm::CsrScalar, _) => 0,
+            (BatchedAlgorithm::CsrVector, _) => 1,
+            (BatchedAlgorithm::CsrSmart, _) => 2,
+            (BatchedAlgorithm::CsrI, _) => 3,
+            (BatchedAlgorithm::Coo, _) => 4,
+            (BatchedAlgorithm::Ell, Format::SlicedEll) => 6,
+            (BatchedAlgorithm::Ell, _) => 5,
+        }
+    }
+
+    /// The feature a program needs to know it.
+    pub fn feature(self) -> &'static str {
+        match self {
+            BatchedAlgorithm::Coo => "WITH_COO",
+            BatchedAlgorithm::CsrI => "WITH_CSR_I",
+            BatchedAlgorithm::Ell => "WITH_ELL",
+            _ => "WITH_CSR_ROWS",
+        }
+    }
+}
+
+impl std::fmt::Display for BatchedAlgorithm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl std::str::FromStr for BatchedAlgorithm {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let all = BatchedAlgorithm::ALL;
+        all.into_iter().find(|algorithm| algorithm.name() == text).ok_or_else(|| {
+            let names: Vec<_> = all.iter().map(|algorithm| algorithm.name()).collect();
+            format!("algorithm \"{text}\" is none of {}", names.join(", "))
+        })
+    }
+}
+
+parameters! {
+    /// Parameters of the batched algorithms, which are one program.
+    pub struct Batched for "batched" {
+        /// Items that share a piece, as many as the device runs in step: a power of two, 4 to 64.
+        bunch_size: [8, 16, 32, 64],
+        /// Bunches of a work-group: a power of two, 1 to 64.
+        bunches_per_group: [1, 2, 4, 8, 16],
+        /// Entries an item takes in a step: a power of two, 1 to 16.
+        nnz_per_item: [2, 4, 8, 16],
+        /// The most elements of x that lie in local memory: 1 or more.
+        x_local: [256, 512, 1024, 2048],
+        /// The most rows of a task: 32 or more.
+        rows_per_task: [256, 512, 1024, 2048],
+    }
+}
+
+impl Batched {
+    /// Sane values for a device nothing is known of: groups of 128, of fewer bunches where groups are small,
+    /// and less in local memory where that is.
+    pub fn default_for(device: &DeviceTraits, value_type: ValueType) -> Self {
+        // On a CPU an item is a loop, and bunches of few items have little to tell each other.
+        let most = if device.device_type == DeviceType::Cpu { 8 } else { 64 };
+        let mut parameters = Self::usual(1 << device.simd_width.clamp(8, most).ilog2());
+        while parameters.check(device, value_type).is_err() {
+            if parameters.rows_per_task > 32 {
+                parameters.x_local /= 2;
+                parameters.rows_per_task /= 2;
+            } else if parameters.bunches_per_group > 1 {
+                parameters.bunches_per_group /= 2;
+            } else {
+                break;
+            }
+        }
+        parameters
+    }
+
+    /// For items that run in step by `bunch_size`.
+    pub(crate) fn usual(bunch_size: u32) -> Self {
+        Batched {
+            bunch_size,
+            bunches_per_group: (128 / bunch_size).clamp(1, 8),
+            nnz_per_item: 8,
+            x_local: 1024,
+            rows_per_task: 1024,
+        }
+    }
+
+    /// Items of a work-group.
+    pub fn group_size(&self) -> usize {
+        self.bunch_size as usize * self.bunches_per_group as usize
+    }
+
+    /// Checks the parameters against the kernel's rules and the device's limits.
+    ///
+    /// # Errors
+    /// The first rule that is broken.
+    pub fn check(
+        &self,
+        device: &DeviceTraits,
+        value_type: ValueType,
+    ) -> Result<(), ParameterError> {
+        const ALGORITHM: &str = "batched";
+        let refuse = |name, value: u32, rule: String| {
+            let value = u64::from(value);
+            Err(ParameterError::Invalid { algorithm: ALGORITHM, name, value, rule })
+        };
+        for (name, value, least, most) in [
+            ("bunch_size", self.bunch_size, 4, 64),
+            ("bunches_per_group", self.bunches_per_group, 1, 64),
+            ("nnz_per_item", self.nnz_per_item, 1, 16),
+        ] {
+            if !value.is_power_of_two() || !(least..=most).contains(&value) {
+                let rule = format!("it must be a power of two, {least} to {most}");
+                return refuse(name, value, rule);
+            }
+        }
+        if self.group_size() as u64 > device.max_group_size {
+            let most = device.max_group_size / u64::from(self.bunch_size);
+            let rule = format!(
+                "{} allows groups of {} items: 1 to {most} bunches of {}",
+                device.name, device.max_group_size, self.bunch_size
+            );
+            return refuse("bunches_per_group", self.bunches_per_group, rule);
+        }
+        if !(1..=65_536).contains(&self.x_local) {
+            return refuse("x_local", self.x_local, "it must be 1 to 65536".to_owned());
+        }
+        if !(SLICE_ROWS as u32..=65_536).contains(&self.rows_per_task) {
+            return refuse(
+                "rows_per_task",
+                self.rows_per_task,
+                "it must be 32 to 65536".to_owned(),
+            );
+        }
+        // A program that knows every algorithm: x, products with a place between them, two sums an item and five a
+        // bunch; a word for each row of a task, for each product, and one an item and four a bunch.
+        let items = self.group_size() as u64;
+        let bunches = u64::from(self.bunches_per_group);
+        let products = items * u64::from(self.nnz_per_item);
+        let sums = u64::from(self.x_local) + products + products / 16 + 2 * items + 5 * bunches;
+        let words = u64::from(self.rows_per_task) + 1 + products + items + 4 * bunches;
+        let words_as_sums = words / (value_type.accumulator().size_bytes() as u64 / 4) + 1;
+        let all = sums + words_as_sums;
+        device.check_local_sums(ALGORITHM, "x_local", all, value_type, Accumulate::Plain)
+    }
+}
+
+arguments! {
+    /// Arguments of the kernel `batched`.
+    pub struct Arguments<M> for "batched" {
+        /// Tasks.
+        task_count: u32,
+        /// The first of them, which have a group each; the others have a bunch.
+        whole: u32,
+        /// The tasks: [`TASK_WORDS`] each.
+        tasks: Array<M>,
+        /// The rows that the pieces of `batched_csr_i` begin in.
+        marks: Array<M>,
+        /// Row offsets of CSR problems.
+        offsets: Array<M>,
+        /// Row indices of COO problems, and where the slices of sliced ELL begin.
+        indices: Array<M>,
+        /// Column indices.
+        columns: Array<M>,
+        /// Values.
+        values: Array<M>,
+        /// The vectors x.
+        x: Array<M>,
+        /// The vectors y.
+        y: Array<M>,
+        /// Scales A x: one for all, or one a problem.
+        alpha: Scalar<M>,
+        /// Scales y; with 0, y is not read.
+        beta: Scalar<M>,
+        /// Elements from one problem's alpha to the next: 0 or 1.
+        alpha_stride: u32,
+        /// The same of beta.
+        beta_stride: u32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::select::tests::gpu;
+
+    #[test]
+    fn defaults_fit_every_device_and_shrink_with_its_memory() {
+        for local_kib in [256, 48, 32, 16] {
+            for max_group_size in [1024, 256, 64] {
+                let device = DeviceTraits { local_bytes: local_kib << 10, max_group_size, ..gpu() };
+                for value_type in ValueType::ALL {
+                    let found = Batched::default_for(&device, value_type);
+                    assert_eq!(found.check(&device, value_type), Ok(()), "{local_kib} {found}");
+                }
+            }
+        }
+        let found = Batched::default_for(&gpu(), ValueType::F64);
+        assert_eq!((found.group_size(), found.x_local), (128, 1024));
+    }
+
+    #[test]
+    fn kinds_are_those_of_the_kernels() {
+        let text = crate::SOURCES.iter().find(|s| s.path == "batched/task.h").unwrap().text;
+        let number = |name: &str| -> u32 {
+            let line = text.lines().find(|line| line.starts_with(&format!("#define {name} ")));
+            line.unwrap().rsplit(' ').next().unwrap().parse().unwrap()
+        };
+        let (csr, sliced) = (Format::Csr, Format::SlicedEll);
+        for (algorithm, format, name) in [
+            (BatchedAlgorithm::CsrScalar, csr, "KIND_CSR_SCALAR"),
+            (BatchedAlgorithm::CsrVector, csr, "KIND_CSR_VECTOR"),
+            (BatchedAlgorithm::CsrSmart, csr, "KIND_CSR_SMART"),
+            (BatchedAlgorithm::CsrI, csr, "KIND_CSR_I"),
+            (BatchedAlgorithm::Coo, Format::Coo, "KIND_COO"),
+            (BatchedAlgorithm::Ell, Format::Ell { width: 1 }, "KIND_ELL"),
+            (BatchedAlgorithm::Ell, sliced, "KIND_SLICED_ELL"),
+        ] {
+            assert_eq!(algorithm.kind(format), number(name), "{name}");
+        }
+        assert_eq!(TASK_WORDS, number("TASK_WORDS") as usize);
+    }
+
+    #[test]
+    fn names_go_both_ways() {
+        for algorithm in BatchedAlgorithm::ALL {
+            assert_eq!(algorithm.name().parse(), Ok(algorithm));
+        }
+        assert!("csr_i".parse::<BatchedAlgorithm>().unwrap_err().contains("batched_csr_i"));
+    }
+}

@@ -1,0 +1,189 @@
+//! Batched products on the device: one launch computes y = alpha A x + beta y for every problem of a batch.
+
+mod batch;
+mod tasks;
+
+use std::sync::Arc;
+
+use cl_kernels::batched::{
+    Arguments, Batched as Parameters, BatchedAlgorithm, FEATURE_ATOMIC, FEATURE_COLUMNS_U16, SOURCE,
+};
+use cl_kernels::{Accumulate, Array, KernelKey, Scalar};
+use csr_core::{Offset, Value, ValueType};
+
+use crate::launch::{Size, launch};
+use crate::raw::Memory;
+use crate::spmv::workspace::{OwnerId, Workspace};
+use crate::spmv::{Specialisation, check_value_type};
+use crate::{Error, Event, Program, Queue, Result};
+
+pub use batch::{Batch, BatchColumns, ColumnWidth};
+use tasks::DeviceTasks;
+
+/// How rows that are cut between the bunches of a group come together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BatchedVariant {
+    /// Added up in their order: the same bits every time.
+    #[default]
+    Ordered,
+    /// By float atomics as they come, as published: `batched_coo` and `batched_csr_i` only.
+    Atomic,
+}
+
+impl BatchedVariant {
+    /// The spelling in `--variant` and records; empty for the usual one.
+    pub fn name(self) -> &'static str {
+        match self {
+            BatchedVariant::Ordered => "",
+            BatchedVariant::Atomic => "atomic",
+        }
+    }
+}
+
+/// A coefficient as a launch takes it, and how far apart those of two problems lie: 0 or 1 elements.
+pub type Strided<'a> = (Scalar<&'a Memory>, u32);
+
+/// The vectors and numbers of one launch. Lengths were checked by whoever made it.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchOperands<'a> {
+    /// The vectors x.
+    pub x: Array<&'a Memory>,
+    /// The vectors y.
+    pub y: Array<&'a Memory>,
+    /// Scales A x.
+    pub alpha: Strided<'a>,
+    /// Scales y; with 0, y is not read.
+    pub beta: Strided<'a>,
+}
+
+/// The tasks of a batch, with the program that computes them.
+#[derive(Debug)]
+pub struct Batched {
+    owner: OwnerId,
+    program: Arc<Program>,
+    parameters: Parameters,
+    variant: BatchedVariant,
+    tasks: DeviceTasks,
+}
+
+impl Batched {
+    /// Makes the tasks of a batch and builds the program; `algorithms` says by which each problem is computed.
+    ///
+    /// # Errors
+    /// Parameters that break a rule, a device without the value type or the atomics, a kernel that does not
+    /// build, or the driver's own failure.
+    pub fn new_blocking<V: Value, O: Offset>(
+        queue: &Queue,
+        batch: &Batch<V, O>,
+        algorithms: &[BatchedAlgorithm],
+        parameters: Parameters,
+        variant: BatchedVariant,
+        scalars_on_device: bool,
+    ) -> Result<Self> {
+        let context = queue.context();
+        let device = context.device().traits();
+        check_value_type(context, V::TYPE)?;
+        parameters.check(device, V::TYPE)?;
+        let is_f64 = V::TYPE.accumulator() == ValueType::F64;
+        if variant == BatchedVariant::Atomic && is_f64 && !device.has_int64_atomics {
+            let what = "64-bit atomics, which the variant atomic needs for f64".to_owned();
+            return Err(Error::Unsupported { device: device.name.clone(), what });
+        }
+        let specialisation = Specialisation {
+            value_type: V::TYPE,
+            offset_type: O::TYPE,
+            accumulate: Accumulate::Plain,
+            scalars_on_device,
+        };
+        let mut key = specialisation.key(SOURCE, &parameters);
+        for algorithm in BatchedAlgorithm::ALL {
+            let feature = algorithm.feature();
+            if algorithms.contains(&algorithm) && !key.features.contains(&feature) {
+                key = key.with_feature(feature);
+            }
+        }
+        if matches!(batch.columns(), BatchColumns::U16(_)) {
+            key = key.with_feature(FEATURE_COLUMNS_U16);
+        }
+        if variant == BatchedVariant::Atomic {
+            key = key.with_feature(FEATURE_ATOMIC);
+        }
+        let program = context.program(&key)?;
+        let tasks = DeviceTasks::new_blocking(queue, batch, algorithms, &parameters)?;
+        Ok(Batched { owner: OwnerId::new(), program, parameters, variant, tasks })
+    }
+
+    /// The kernel's key: hyper-parameters included.
+    pub fn key(&self) -> &KernelKey {
+        self.program.key()
+    }
+
+    /// The hyper-parameters.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// Bytes of the plan on the device, beyond the batch's arrays.
+    pub fn plan_bytes(&self) -> usize {
+        self.tasks.size_bytes()
+    }
+
+    /// Tasks, and how many of them have a group each.
+    pub fn tasks(&self) -> (usize, usize) {
+        (self.tasks.count, self.tasks.whole)
+    }
+
+    /// Whether the same launch always gives the same bits.
+    pub fn is_repeatable(&self) -> bool {
+        self.variant == BatchedVariant::Ordered
+    }
+
+    /// A new workspace: the kernel object of one launch in flight.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
+        Workspace::new_blocking(queue, self.owner, vec![self.program.kernel("batched")?], 0)
+    }
+
+    /// Enqueues the products after the events in `wait`. Allocates nothing.
+    ///
+    /// # Safety
+    /// The batch shares the patterns of the one the tasks were made of, and the operands are as long as it says.
+    ///
+    /// # Errors
+    /// A workspace of another plan, or the driver's own failure.
+    #[expect(unsafe_code, reason = "operands are trusted")]
+    pub unsafe fn launch<V: Value, O: Offset>(
+        &self,
+        queue: &Queue,
+        workspace: &mut Workspace,
+        batch: &Batch<V, O>,
+        operands: &BatchOperands<'_>,
+        wait: &[Event],
+    ) -> Result<Event> {
+        let DeviceTasks { count, whole, words, marks } = &self.tasks;
+        let shared = (count - whole).div_ceil(self.parameters.bunches_per_group as usize);
+        let size = Size { groups: whole + shared, group_size: self.parameters.group_size() };
+        let arguments = Arguments {
+            task_count: *count as u32,
+            whole: *whole as u32,
+            tasks: words.argument(),
+            marks: marks.argument(),
+            offsets: batch.offsets().argument(),
+            indices: batch.indices().argument(),
+            columns: batch.columns().argument(),
+            values: batch.values().argument(),
+            x: operands.x,
+            y: operands.y,
+            alpha: operands.alpha.0,
+            beta: operands.beta.0,
+            alpha_stride: operands.alpha.1,
+            beta_stride: operands.beta.1,
+        };
+        // SAFETY: the caller's promise about the operands; the tasks are the batch's.
+        workspace.run(self.owner, queue, wait, |parts| unsafe {
+            launch(queue, &mut parts.kernels[0], &arguments, size, &parts.wait)
+        })
+    }
+}
