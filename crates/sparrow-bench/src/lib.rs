@@ -3,6 +3,7 @@
 //! programs, a table for a terminal, an HTML report for a browser), and the conformance cases that
 //! `sparrow selftest` and the tests share.
 
+mod batch_table;
 mod group;
 mod hetero;
 mod hetero_figures;
@@ -19,10 +20,11 @@ mod units;
 pub use input::{Input, Making};
 pub use json::json_lines;
 pub use measure::{
-    Budget, ChipRates, MeasureError, Origin, Samples, Subject, add_stages, as_hetero, host_rates,
+    BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, ChipRates, MeasureError, Origin,
+    Samples, Subject, add_stages, as_hetero, host_rates, measure_batch, measure_batch_peers,
     measure_both, measure_on_device, measure_on_host,
 };
-pub use record::{Hetero, Record, SCHEMA};
+pub use record::{BatchRecord, Hetero, Record, SCHEMA};
 pub use report::{ReportError, html};
 pub use table::table;
 

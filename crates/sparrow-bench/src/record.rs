@@ -23,7 +23,7 @@ pub struct Record {
     pub cols: u64,
     /// Stored entries of A.
     pub nnz: u64,
-    /// "spmv".
+    /// "spmv" or "batch".
     pub op: String,
     /// The algorithm's name; "host" for the host's own product.
     pub algorithm: String,
@@ -84,6 +84,28 @@ pub struct Record {
     /// What `bench --hetero` adds.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub hetero: Option<Hetero>,
+    /// What `bench --batch` adds; rows, columns and nnz are then totals.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<BatchRecord>,
+}
+
+/// What a batch adds to its record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BatchRecord {
+    /// Problems.
+    pub batch_size: u64,
+    /// "homogeneous", "mixed", "sorted", "balanced N", "heaped N".
+    pub batch_kind: String,
+    /// "as given", "16-bit" (column indices) or "one pattern".
+    pub batch_form: String,
+    /// Bytes of the batch's arrays without x and y.
+    pub batch_bytes: u64,
+    /// Places of ELL that hold no entry.
+    pub padding: u64,
+    /// Median microseconds of single products, one after the other.
+    pub loop_us: Option<f64>,
+    /// Median microseconds of one product with the block-diagonal matrix of all problems.
+    pub block_diagonal_us: Option<f64>,
 }
 
 /// What a product on a chip with two kinds of cores adds to its record.

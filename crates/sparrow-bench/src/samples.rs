@@ -42,6 +42,7 @@ pub(crate) fn sample(matrix: &str, algorithm: &str) -> Record {
         verified: true,
         error_in_tolerance: Some(0.0625),
         hetero: None,
+        batch: None,
     }
 }
 

@@ -13,9 +13,9 @@ use comfy_table::{
 
 use crate::group::{DeviceGroup, by_device, plain, series};
 use crate::hetero::with_hetero;
-use crate::hetero_table;
 use crate::record::Record;
 use crate::units::{ABSENT, bytes, percent_or_absent, short, significant_or_absent};
+use crate::{batch_table, hetero_table};
 
 /// Columns of the terminal that tables keep to.
 pub(crate) const WIDTH: u16 = 100;
@@ -54,7 +54,7 @@ pub fn table(records: &[Record]) -> String {
         return "No results.\n".to_owned();
     }
     let mut text = String::new();
-    let alone = || records.iter().filter(|r| r.hetero.is_none());
+    let alone = || records.iter().filter(|r| r.hetero.is_none() && r.batch.is_none());
     for group in by_device(alone()) {
         heading(&mut text, &group);
         text.push_str(&results(&group));
@@ -69,6 +69,13 @@ pub fn table(records: &[Record]) -> String {
             text.push('\n');
         }
         hetero_table::write(&mut text, &together);
+    }
+    let batches: Vec<_> = records.iter().filter(|r| r.batch.is_some()).collect();
+    if !batches.is_empty() {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        batch_table::write(&mut text, &batches);
     }
     text
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::{Args, Parser, Subcommand};
 use csr_core::ValueType;
 use csr_core::generate::Suite;
-use sparrow::{Accumulate, Algorithm, Variant};
+use sparrow::{Accumulate, Algorithm, BatchedAlgorithm, Variant};
 
 /// Sparse matrix products on every OpenCL device.
 #[derive(Debug, Parser)]
@@ -147,6 +147,25 @@ pub(crate) struct Bench {
     /// With --hetero, the partner's part of the nonzeros, 0 to 1; learnt if left out
     #[arg(long, value_name = "F", requires = "hetero")]
     pub(crate) share: Option<f64>,
+    /// Thousands of small problems in one launch, beside a loop of single products and the block-diagonal
+    /// product; without matrices, problems drawn from the published ranges
+    #[arg(long, conflicts_with_all = ["hetero", "cold"])]
+    pub(crate) batch: bool,
+    /// With --batch, problems of a batch, several with commas
+    #[arg(long, default_value = "1000", value_delimiter = ',', requires = "batch")]
+    pub(crate) batch_size: Vec<usize>,
+    /// With --batch, what batches are made of, several with commas
+    #[arg(long, default_value = "homogeneous,mixed", value_delimiter = ',', requires = "batch")]
+    pub(crate) batch_kind: Vec<BatchKind>,
+    /// With --batch, problems drawn from the published ranges beside the matrices named; 32 without any
+    #[arg(long, value_name = "N", requires = "batch")]
+    pub(crate) draw: Option<usize>,
+    /// With --batch, also the published way of adding cut rows, by float atomics
+    #[arg(long, requires = "batch")]
+    pub(crate) atomic: bool,
+    /// With --batch, leave out the loop and the block-diagonal product
+    #[arg(long, requires = "batch")]
+    pub(crate) alone: bool,
     /// Rotate over copies that together exceed the cache four times
     #[arg(long, conflicts_with = "hetero")]
     pub(crate) cold: bool,
@@ -157,13 +176,41 @@ pub(crate) struct Bench {
     pub(crate) making: Making,
 }
 
+/// What batches `--batch-kind` names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum BatchKind {
+    /// Each matrix a batch of its own
+    Homogeneous,
+    /// All matrices in random order
+    Mixed,
+    /// The same problems, the largest first
+    Sorted,
+    /// Order 1,024 with 1 to 64 nonzeros a row, balanced and heaped in few rows
+    Density,
+}
+
 /// What `--algorithms` names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Algorithms {
     /// Chosen for matrix and device.
     Auto,
+    /// Every one of the operation.
+    All,
     /// These.
     These(Vec<Algorithm>),
+    /// These, for batches.
+    Batched(Vec<BatchedAlgorithm>),
+}
+
+impl Algorithms {
+    /// Those for one matrix that were named.
+    pub(crate) fn of_one_matrix(&self) -> Vec<Algorithm> {
+        match self {
+            Algorithms::All => Algorithm::ALL.to_vec(),
+            Algorithms::These(algorithms) => algorithms.clone(),
+            Algorithms::Auto | Algorithms::Batched(_) => Vec::new(),
+        }
+    }
 }
 
 impl FromStr for Algorithms {
@@ -172,7 +219,10 @@ impl FromStr for Algorithms {
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "auto" => Ok(Algorithms::Auto),
-            "all" => Ok(Algorithms::These(Algorithm::ALL.to_vec())),
+            "all" => Ok(Algorithms::All),
+            _ if text.starts_with("batched_") => {
+                text.split(',').map(str::parse).collect::<Result<_, _>>().map(Algorithms::Batched)
+            }
             _ => text.split(',').map(str::parse).collect::<Result<_, _>>().map(Algorithms::These),
         }
     }

@@ -156,6 +156,64 @@ fn hetero_records(arguments: &[&str]) -> Vec<Record> {
 }
 
 #[test]
+fn bench_batch_sets_every_algorithm_beside_a_loop_and_the_block_diagonal() {
+    if is_interpreter(&device()) {
+        say(
+            "skipped: bench --batch measures how fast memory is, which takes an interpreter minutes",
+        );
+        return;
+    }
+    let position = device().position();
+    let ran = run(&[
+        "bench",
+        "a.mtx",
+        "--batch",
+        "--batch-size",
+        "20",
+        "--batch-kind",
+        "homogeneous,mixed",
+        "--draw",
+        "1",
+        "--algorithms",
+        "batched_csr_i,batched_ell",
+        "--value-type",
+        "f32",
+        "--device",
+        &position,
+        "--json",
+        "-",
+    ]);
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    let records: Vec<Record> =
+        ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    // CSR-I in three forms of one matrix and two of several, ELL in two.
+    assert_eq!(records.len(), 2 * (3 + 2) + (2 + 2), "{}", ran.stdout);
+    let of_a = records.iter().filter(|record| record.matrix == "a");
+    assert!(of_a.clone().all(|record| (record.rows, record.nnz) == (60, 60)), "{}", ran.stdout);
+    for record in &records {
+        let batch = record.batch.as_ref().unwrap();
+        assert!(record.verified && record.op == "batch" && batch.batch_size == 20);
+        assert!(batch.loop_us.is_some() && batch.block_diagonal_us.is_some());
+    }
+    assert!(records.iter().any(|record| record.algorithm == "batched_ell"));
+}
+
+#[test]
+fn algorithms_of_batches_and_of_single_products_are_told_apart() {
+    for (arguments, part) in [
+        (&["--batch", "--algorithms", "csr_vector"][..], "--batch takes --algorithms"),
+        (&["--algorithms", "batched_coo"], "need --batch"),
+        (&["--batch-size", "10"], "--batch"),
+        (&["--batch", "--hetero"], "--hetero"),
+    ] {
+        let position = device().position();
+        let ran = run(&[&["bench", "a.mtx", "--device", &position], arguments].concat());
+        assert_eq!(ran.status, Some(2), "{arguments:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(part), "{} lacks {part}", ran.stderr);
+    }
+}
+
+#[test]
 fn bench_hetero_measures_each_kind_of_core_alone_both_stages_and_both_at_once() {
     if is_interpreter(&device()) {
         say(

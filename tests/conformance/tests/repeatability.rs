@@ -9,7 +9,7 @@ use conformance::{
 use sparrow::{Accumulate, Algorithm, Context, Plan, PlanOptions, Queue, Value, Variant};
 
 fn launches() -> usize {
-    if is_full() || !is_interpreter(&device()) { 50 } else { 10 }
+    if is_full() || !is_interpreter(&device()) { 50 } else { 5 }
 }
 
 /// The bits of one launch of a plan and workspace of its own.

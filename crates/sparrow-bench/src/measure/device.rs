@@ -11,7 +11,9 @@ use sparrow::{
 };
 
 use super::hetero::shared_array;
-use super::{MeasureError, Origin, Samples, Shape, Subject, add_times, summation, untimed_record};
+use super::{
+    MeasureError, Origin, Samples, Shape, Subject, add_times, bytes_once, summation, untimed_record,
+};
 use crate::Record;
 
 /// Set-ups timed, as many as fit the time; the median counts.
@@ -64,7 +66,7 @@ impl<V: Value, O: Offset> Instance<V, O> {
     }
 
     /// y = A x, with beta = 0.
-    fn launch(&mut self, queue: &Queue) -> Result<(), MeasureError> {
+    pub(super) fn launch(&mut self, queue: &Queue) -> Result<(), MeasureError> {
         if self.plan.variant() == Variant::Cpu.name() {
             self.launch_blocking(queue)?;
             return Ok(());
@@ -141,7 +143,7 @@ pub fn measure_on_device<V: Value, O: Offset>(
     };
     if found.passed() {
         let setup_us = setup_us(queue, &instance.matrix, &options)?;
-        add_times(&mut record, &shape, &samples, rates, setup_us);
+        add_times(&mut record, &shape, bytes_once(&shape), &samples, rates, setup_us);
     }
     Ok(record)
 }

@@ -14,7 +14,9 @@ use sparrow::{
 
 use super::device::{Instance, options_of, shape_of};
 use super::host::chunk_sum;
-use super::{MeasureError, Origin, Samples, Subject, add_times, summation, untimed_record};
+use super::{
+    MeasureError, Origin, Samples, Subject, add_times, bytes_once, summation, untimed_record,
+};
 use crate::record::{Hetero, Record};
 
 /// Products whose stages are timed one by one.
@@ -206,7 +208,7 @@ pub fn measure_both<V: Value, O: Offset>(
         ..untimed_record::<V>(origin, &shape, subject)
     };
     if found.passed() {
-        add_times(&mut record, &shape, &samples, &rates.of_both(), setup_us);
+        add_times(&mut record, &shape, bytes_once(&shape), &samples, &rates.of_both(), setup_us);
     }
     Ok(record)
 }

@@ -8,7 +8,9 @@ use csr_core::{Csr, Offset, Value};
 use sparrow::Rates;
 
 use super::device::shape_of;
-use super::{MeasureError, Origin, Samples, Subject, add_times, summation, untimed_record};
+use super::{
+    MeasureError, Origin, Samples, Subject, add_times, bytes_once, summation, untimed_record,
+};
 use crate::Record;
 
 /// Measures the host's parallel product on `matrix`.
@@ -51,7 +53,7 @@ pub fn measure_on_host<V: Value, O: Offset>(
     };
     let Ok(samples) = samples;
     if found.passed() {
-        add_times(&mut record, &shape, &samples, rates, 0.0);
+        add_times(&mut record, &shape, bytes_once(&shape), &samples, rates, 0.0);
     }
     Ok(record)
 }

@@ -1,5 +1,6 @@
 //! Measuring products: every result that is timed is verified, and one that is wrong has no time.
 
+mod batch;
 mod device;
 mod hetero;
 mod host;
@@ -10,6 +11,9 @@ use sparrow::{Accumulate, Algorithm, OffsetType, Rates, Value, ValueType, Varian
 
 use crate::{Making, Record, SCHEMA};
 
+pub use batch::{
+    BatchForm, BatchPeers, BatchProblems, BatchSubject, measure_batch, measure_batch_peers,
+};
 pub use device::measure_on_device;
 pub use hetero::{ChipRates, add_stages, as_hetero, measure_both};
 pub use host::{host_rates, measure_on_host};
@@ -127,13 +131,21 @@ fn untimed_record<V: Value>(origin: &Origin, shape: &Shape, subject: &Subject) -
         verified: false,
         error_in_tolerance: None,
         hetero: None,
+        batch: None,
     }
 }
 
-/// Fills in times and what follows from them; only for results that verified.
-fn add_times(record: &mut Record, shape: &Shape, samples: &Samples, rates: &Rates, setup_us: f64) {
+/// Fills in times and what follows from them, for a product that must move `bytes` once; only for results that
+/// verified.
+fn add_times(
+    record: &mut Record,
+    shape: &Shape,
+    bytes: f64,
+    samples: &Samples,
+    rates: &Rates,
+    setup_us: f64,
+) {
     let median = samples.median_us();
-    let bytes = bytes_once(shape);
     let limit = bytes / rates.best() * 1e6;
     record.median_us = Some(median);
     record.min_us = Some(samples.min_us());

@@ -64,9 +64,10 @@ impl Bencher {
         match (self, &arguments.algorithms) {
             (Bencher::Host(_), _) => vec![subject(None, first_variant)],
             (_, Algorithms::Auto) => vec![subject(None, first_variant)],
-            (_, Algorithms::These(algorithms)) => algorithms
-                .iter()
-                .flat_map(|&algorithm| {
+            (_, algorithms) => algorithms
+                .of_one_matrix()
+                .into_iter()
+                .flat_map(|algorithm| {
                     // Those that the algorithm has, or its usual way.
                     let has = |variant: &Variant| Variant::of(algorithm).contains(variant);
                     let mut variants: Vec<_> =
@@ -87,6 +88,12 @@ pub(crate) fn run(global: &Global, arguments: &Bench) -> Result<(), Failure> {
     }
     for path in global.json.iter().chain(&arguments.html) {
         check_writable(path)?;
+    }
+    if arguments.batch {
+        return super::batch::run(global, arguments);
+    }
+    if let Algorithms::Batched(_) = arguments.algorithms {
+        return Err(Failure::input("batched algorithms need --batch"));
     }
     if arguments.hetero {
         return super::hetero::run(global, arguments);

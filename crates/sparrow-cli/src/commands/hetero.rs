@@ -145,7 +145,7 @@ impl<'a> Chip<'a> {
         }
         let algorithms = match &self.arguments.algorithms {
             Algorithms::Auto => Algorithm::ALL.to_vec(),
-            Algorithms::These(algorithms) => algorithms.clone(),
+            algorithms => algorithms.of_one_matrix(),
         };
         let rates = &self.rates.device;
         for algorithm in algorithms {

@@ -1,5 +1,6 @@
 //! One module a subcommand.
 
+mod batch;
 pub(crate) mod bench;
 pub(crate) mod devices;
 pub(crate) mod generate;

@@ -1,0 +1,284 @@
+//! Measuring a batch on an OpenCL device, beside what an application without batches would do: a loop of single
+//! products, and one product with the block-diagonal matrix of all problems.
+
+use std::time::Instant;
+
+use csr_core::batch::HostBatch;
+use csr_core::verify::{Oracle, Summation};
+use csr_core::{Csr, Value};
+use rayon::prelude::*;
+use sparrow::{
+    Algorithm, Batch, BatchOptions, BatchPlan, BatchProduct, BatchedAlgorithm, BatchedVariant,
+    ColumnWidth, DeviceArray, PlanOptions, Queue, Rates,
+};
+
+use super::device::Instance;
+use super::{Budget, MeasureError, Origin, Samples, Shape, Subject, add_times, untimed_record};
+use crate::record::{BatchRecord, Record};
+
+/// Single products that a loop has matrices of their own for; it goes round these.
+const LOOPED: usize = 64;
+/// Set-ups timed; the median counts.
+const SETUPS: usize = 5;
+
+/// How the problems of a batch are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BatchForm {
+    /// As an application has them: 32-bit columns, in the algorithm's format.
+    AsGiven,
+    /// With 16-bit columns.
+    Short,
+    /// One pattern with 16-bit columns, and values for each problem.
+    Pattern,
+}
+
+impl BatchForm {
+    /// The word in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            BatchForm::AsGiven => "as given",
+            BatchForm::Short => "16-bit",
+            BatchForm::Pattern => "one pattern",
+        }
+    }
+}
+
+/// What is measured.
+#[derive(Clone, Debug)]
+pub struct BatchSubject {
+    /// "homogeneous", "mixed", "sorted", ...
+    pub kind: String,
+    /// How problems are stored.
+    pub form: BatchForm,
+    /// What runs; `None` chooses for each problem.
+    pub algorithm: Option<BatchedAlgorithm>,
+    /// How cut rows come together.
+    pub variant: BatchedVariant,
+    /// Hyper-parameters over the device table's.
+    pub parameters: Vec<(String, u32)>,
+    /// How long to measure.
+    pub budget: Budget,
+}
+
+/// The problems of a batch: some matrices, and which of them each problem is.
+#[derive(Clone, Debug)]
+pub struct BatchProblems<'a, V> {
+    /// The matrices.
+    pub matrices: &'a [Csr<V>],
+    /// For each problem the index of its matrix.
+    pub order: Vec<usize>,
+}
+
+/// Microseconds that the same products take without batches.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BatchPeers {
+    /// One single product after the other.
+    pub loop_us: Option<f64>,
+    /// One product with the block-diagonal matrix, by our best algorithm.
+    pub block_diagonal_us: Option<f64>,
+}
+
+impl<'a, V: Value> BatchProblems<'a, V> {
+    fn iter(&self) -> impl Iterator<Item = &'a Csr<V>> {
+        self.order.iter().map(|&matrix| &self.matrices[matrix])
+    }
+
+    fn sum(&self, of: impl Fn(&Csr<V>) -> usize) -> usize {
+        self.iter().map(of).sum()
+    }
+
+    fn host_batch(&self, subject: &BatchSubject) -> Result<HostBatch<V>, MeasureError> {
+        let mut host = HostBatch::new();
+        if subject.form == BatchForm::Pattern
+            && let Some(first) = self.iter().next()
+        {
+            let values = first.values().repeat(self.order.len());
+            host.push_pattern(first.view().pattern(), &values, self.order.len())?;
+            return Ok(host);
+        }
+        for problem in self.iter() {
+            match subject.algorithm {
+                Some(BatchedAlgorithm::Coo) => host.push_coo(&problem.to_coo())?,
+                Some(BatchedAlgorithm::Ell) => drop(host.push_as_ell(problem.view())?),
+                _ => host.push_csr(problem.view())?,
+            }
+        }
+        Ok(host)
+    }
+
+    /// All problems along the diagonal of one matrix.
+    fn block_diagonal(&self) -> Result<Csr<V>, MeasureError> {
+        let nnz = self.sum(Csr::nnz);
+        let (mut offsets, mut columns, mut values) =
+            (vec![0u32], Vec::with_capacity(nnz), Vec::with_capacity(nnz));
+        let (mut first_column, mut first_entry) = (0u32, 0u32);
+        for problem in self.iter() {
+            let pattern = problem.pattern();
+            offsets.extend(pattern.offsets()[1..].iter().map(|offset| first_entry + offset));
+            columns.extend(pattern.columns().iter().map(|column| first_column + column));
+            values.extend_from_slice(problem.values());
+            first_column += problem.cols() as u32;
+            first_entry += problem.nnz() as u32;
+        }
+        Ok(Csr::new(first_column as usize, offsets, columns, values)?)
+    }
+}
+
+/// Times the same products without batches.
+///
+/// # Errors
+/// The device or the library refuses.
+pub fn measure_batch_peers<V: Value>(
+    queue: &Queue,
+    problems: &BatchProblems<'_, V>,
+    budget: &Budget,
+) -> Result<BatchPeers, MeasureError> {
+    let singles = problems.iter().take(LOOPED).map(|problem| {
+        let x = csr_core::random_vector(1, problem.cols());
+        Instance::new(queue, problem, &x, &PlanOptions::default())
+    });
+    let mut singles = singles.collect::<Result<Vec<_>, _>>()?;
+    if singles.is_empty() {
+        return Ok(BatchPeers::default());
+    }
+    let count = singles.len();
+    let looped = Samples::take::<MeasureError>(
+        budget,
+        || (0..problems.order.len()).try_for_each(|turn| singles[turn % count].launch(queue)),
+        || Ok(queue.finish_blocking()?),
+    )?;
+    drop(singles);
+
+    let matrix = problems.block_diagonal()?;
+    let x = csr_core::random_vector(1, matrix.cols());
+    let mut best = f64::INFINITY;
+    for algorithm in [Algorithm::CsrAdaptive, Algorithm::CsrVector, Algorithm::SegmentedSum] {
+        let options = PlanOptions { algorithm: Some(algorithm), ..PlanOptions::default() };
+        let mut instance = Instance::new(queue, &matrix, &x, &options)?;
+        let samples = Samples::take::<MeasureError>(
+            budget,
+            || instance.launch(queue),
+            || Ok(queue.finish_blocking()?),
+        )?;
+        best = best.min(samples.median_us());
+    }
+    Ok(BatchPeers { loop_us: Some(looped.median_us()), block_diagonal_us: Some(best) })
+}
+
+/// Measures one batch: every problem verified, with the set-up beside it.
+///
+/// # Errors
+/// The device or the library refuses; a wrong result is a record without times.
+pub fn measure_batch<V: Value>(
+    queue: &Queue,
+    problems: &BatchProblems<'_, V>,
+    origin: &Origin,
+    subject: &BatchSubject,
+    rates: &Rates,
+    peers: BatchPeers,
+) -> Result<Record, MeasureError> {
+    let host = problems.host_batch(subject)?;
+    let width = match subject.form {
+        BatchForm::AsGiven => ColumnWidth::U32,
+        BatchForm::Short | BatchForm::Pattern => ColumnWidth::Automatic,
+    };
+    let (one, zero) = (V::Accum::from_f64(1.0), V::Accum::from_f64(0.0));
+    let x: Vec<V::Accum> = csr_core::random_vector(origin.making.seed, host.x_len());
+    let batch = Batch::upload_blocking(queue, &host, width)?;
+    let device_x = DeviceArray::upload_blocking(queue, &x)?;
+    let poison = vec![V::Accum::from_f64(f64::NAN); host.y_len()];
+    let mut device_y = DeviceArray::upload_blocking(queue, &poison)?;
+    let options = BatchOptions {
+        algorithm: subject.algorithm,
+        variant: subject.variant,
+        parameters: subject.parameters.clone(),
+        ..BatchOptions::default()
+    };
+    let plan = BatchPlan::new_blocking(queue, &batch, &options)?;
+    let mut workspace = plan.workspace_blocking(queue)?;
+    let samples = Samples::take::<MeasureError>(
+        &subject.budget,
+        || {
+            let (alpha, beta) = (one.into(), zero.into());
+            let product = BatchProduct { alpha, a: &batch, x: &device_x, beta, y: &mut device_y };
+            plan.launch(queue, &mut workspace, product, &[])?;
+            Ok(())
+        },
+        || Ok(queue.finish_blocking()?),
+    )?;
+    // y held NaN before the first launch: what is verified is what was timed.
+    let y = device_y.read_blocking(queue)?;
+    let judge = |(problem, place): (&Csr<V>, &sparrow::Problem)| -> csr_core::Result<(bool, f64)> {
+        let x = &x[place.x as usize..][..problem.cols()];
+        let y = &y[place.y as usize..][..problem.rows()];
+        let found = Oracle::new(one, problem.view(), x, zero, y)?.verify(y, Summation::Plain)?;
+        Ok((found.passed(), found.error_in_tolerance))
+    };
+    let all: Vec<_> = problems.iter().zip(host.problems()).collect();
+    let found = all.into_par_iter().map(judge).collect::<csr_core::Result<Vec<_>>>()?;
+    let passed = found.iter().all(|(passed, _)| *passed);
+    let error = found.iter().map(|(_, error)| *error).fold(0.0, f64::max);
+
+    let shape = Shape {
+        rows: problems.sum(Csr::rows),
+        cols: problems.sum(Csr::cols),
+        nnz: problems.sum(Csr::nnz),
+        value_type: V::TYPE,
+        offset_type: sparrow::OffsetType::U32,
+    };
+    let traits = queue.context().device().traits();
+    let algorithm = match plan.algorithms() {
+        [(only, _)] => only.name(),
+        _ => "batched",
+    };
+    let as_spmv = Subject {
+        algorithm: None,
+        variant: sparrow::Variant::Full,
+        accumulate: sparrow::Accumulate::Plain,
+        parameters: Vec::new(),
+        is_cold: false,
+        budget: subject.budget,
+    };
+    let mut record = Record {
+        op: "batch".to_owned(),
+        algorithm: algorithm.to_owned(),
+        variant: subject.variant.name().to_owned(),
+        params: plan.parameters(),
+        kernel_key: plan.key().to_string(),
+        device: traits.name.clone(),
+        platform: traits.platform.clone(),
+        driver: traits.driver.clone(),
+        stream_gbytes_per_s: Some(rates.read / 1e9),
+        copy_gbytes_per_s: Some(rates.copy / 1e9),
+        plan_bytes: plan.plan_bytes() as u64,
+        repeatable: plan.is_repeatable(),
+        verified: passed,
+        error_in_tolerance: Some(error).filter(|error| error.is_finite()),
+        batch: Some(BatchRecord {
+            batch_size: problems.order.len() as u64,
+            batch_kind: subject.kind.clone(),
+            batch_form: subject.form.name().to_owned(),
+            batch_bytes: batch.size_bytes() as u64,
+            padding: host.padding() as u64,
+            loop_us: peers.loop_us,
+            block_diagonal_us: peers.block_diagonal_us,
+        }),
+        ..untimed_record::<V>(origin, &shape, &as_spmv)
+    };
+    if passed {
+        let mut setups = (0..SETUPS).map(|_| -> Result<f64, MeasureError> {
+            let start = Instant::now();
+            let plan = BatchPlan::new_blocking(queue, &batch, &options)?;
+            let _workspace = plan.workspace_blocking(queue)?;
+            Ok(start.elapsed().as_secs_f64() * 1e6)
+        });
+        let mut setups = setups.by_ref().collect::<Result<Vec<_>, _>>()?;
+        setups.sort_by(f64::total_cmp);
+        let setup_us = setups[SETUPS / 2];
+        // What this form of the batch moves, padding and a pattern that is stored once included.
+        let vectors = (shape.rows + shape.cols) * V::TYPE.accumulator().size_bytes();
+        let bytes = (batch.size_bytes() + vectors) as f64;
+        add_times(&mut record, &shape, bytes, &samples, rates, setup_us);
+    }
+    Ok(record)
+}
