@@ -5,8 +5,8 @@
 
 use cl_runtime::raw::fault::{Kind, arm};
 use conformance::{
-    alone, assert_names, bits, check_product, device, fail_each, is_interpreter, names, options,
-    say,
+    alone, assert_names, bits, check_product, device, fail_each, is_full, is_interpreter, names,
+    options, say,
 };
 use sparrow::{
     Accumulate, Algorithm, BinaryCache, Context, Csr, DeviceArray, DeviceType, Error, Matrix, Op,
@@ -142,7 +142,8 @@ fn cases() -> Vec<Case> {
     ];
     if is_interpreter(&device()) {
         say(&format!("skipped: device plans and transposed copies: {SHADOW}"));
-        cases.truncate(6);
+        // What fails is the host's side, which is the same on every implementation: two cases show that it is.
+        cases.truncate(if is_full() { 6 } else { 2 });
     }
     cases
 }

@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
-use conformance::{LIMITS, check_product, is_interpreter, options, queue, say};
+use conformance::{LIMITS, check_product, is_full, is_interpreter, options, queue, say};
 use csr_core::Csr;
 use sparrow::{
     Accumulate, Algorithm, Context, DeviceArray, HeteroPlan, HostAccess, LEARNING_PRODUCTS, Matrix,
@@ -68,6 +68,10 @@ fn two_devices_are_right_on_every_shape_at_every_share() {
         );
     }
     for (number, shape) in shapes(&LIMITS).iter().enumerate() {
+        // An interpreter takes long: every other shape will do where other implementations take all.
+        if is_interpreted && !is_full() && number % 2 == 1 {
+            continue;
+        }
         let matrix: Csr<f32> = shape.matrix().unwrap();
         // Which partner, and whether y is read, change from share to share.
         for (turn, share) in [0.0, 0.03, 0.25, 0.5, 0.9, 1.0].into_iter().enumerate() {
