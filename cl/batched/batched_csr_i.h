@@ -4,8 +4,8 @@
 //
 // A bunch walks its piece in steps of BUNCH_SIZE x NNZ_PER_ITEM. In each step its items put products, which they
 // loaded side by side, into local memory; then they share out the rows of the step: where there are few, several
-// items add up each, so that a long row does not hold up the others; where there are more than half as many as
-// items, each adds up whole rows. The row that is open at the end of a step is carried to the next, and the row
+// items add up each, so that a long row does not hold up the others; where there are many (step_width), each adds
+// up whole rows. The row that is open at the end of a step is carried to the next, and the row
 // that is open at the end of a piece to the pieces behind it: its parts are added up in their order when all
 // pieces are done, by the bunch in whose piece the row ends. So each row is stored once, and the bits are the
 // same every time.
@@ -29,7 +29,7 @@ typedef struct {
 typedef struct {
     local const uint *starts; // where the task's rows begin, and behind them its nonzeros
     local real_t *leads; // of a row that ends in a piece and began in one before, what the piece has
-    local real_t *carries; // the open row's sum so far: after odd steps, behind it after even ones
+    local real_t *carries; // the open row's sum so far: after even steps, and behind those after odd ones
 } csr_shared_t;
 
 // The bunch's piece; `marks` are the rows that pieces begin in, but for the first.

@@ -15,6 +15,7 @@
 #endif
 
 #include "batched/task.h"
+#include "group/search.h"
 
 #define DRAFT_WORDS 10
 
@@ -29,21 +30,6 @@ uint row_at_work(global const offset_t *restrict offsets, const uint rows, const
         const uint middle = low + (high - low) / 2;
         if ((ulong)offsets[middle] - first + (ulong)middle * row_weight < work)
             low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-// The last row of [first, beyond] that begins at or before `place`, an offset.
-uint row_of_offset(global const offset_t *restrict offsets, const uint first, const uint beyond, const ulong place)
-{
-    uint low = first;
-    uint high = beyond + 1;
-    while (high - low > 1) {
-        const uint middle = low + (high - low) / 2;
-        if (offsets[middle] <= place)
-            low = middle;
         else
             high = middle;
     }
@@ -108,7 +94,7 @@ kernel void plan_batch(const uint task_count,
         }
         if (task.kind == KIND_CSR_I && bunch > 0) {
             const ulong place = of_problem[first] + (ulong)task.nnz * bunch / bunches_per_group;
-            marks[task.extra + bunch - 1] = row_of_offset(of_problem, first, beyond, place) - first;
+            marks[task.extra + bunch - 1] = rightmost_row(of_problem, first, beyond + 1, place) - first;
         }
     } else if (task.kind == KIND_COO) {
         global const uint *rows = indices + task.index;

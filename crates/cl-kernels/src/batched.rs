@@ -61,7 +61,7 @@ impl BatchedAlgorithm {
         BatchedAlgorithm::Ell,
     ];
 
-    /// The name: of its file, in `--algorithms`, in records and tests.
+    /// The name: in `--algorithms`, in records and tests; the three by rows share a file in `cl/batched/`.
     pub fn name(self) -> &'static str {
         match self {
             BatchedAlgorithm::Coo => "batched_coo",

@@ -211,6 +211,9 @@ fn algorithms_of_batches_and_of_single_products_are_told_apart() {
         assert_eq!(ran.status, Some(2), "{arguments:?}: {}", ran.stderr);
         assert!(ran.stderr.contains(part), "{} lacks {part}", ran.stderr);
     }
+    let ran = run(&["bench", "--batch", "--draw", "0", "--device", &device().position()]);
+    assert_eq!(ran.status, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no problems"), "{}", ran.stderr);
 }
 
 #[test]

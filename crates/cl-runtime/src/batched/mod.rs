@@ -26,12 +26,13 @@ pub enum BatchedVariant {
     /// Added up in their order: the same bits every time.
     #[default]
     Ordered,
-    /// By float atomics as they come, as published: `batched_coo` and `batched_csr_i` only.
+    /// By float atomics as they come, as published, in `batched_coo` and `batched_csr_i`; no other algorithm cuts
+    /// rows. A plan that was asked for it claims no repeatability.
     Atomic,
 }
 
 impl BatchedVariant {
-    /// The spelling in `--variant` and records; empty for the usual one.
+    /// The spelling in records; empty for the usual one.
     pub fn name(self) -> &'static str {
         match self {
             BatchedVariant::Ordered => "",

@@ -104,6 +104,10 @@ pub fn check_problems(problems: &[Problem], lengths: Lengths) -> Result<()> {
                 return Err(Error::Problem { index, what: array, value: start, rule });
             }
         }
+        if entries > 0 && (problem.rows == 0 || problem.cols == 0) {
+            let rule = format!("a matrix of {} x {} has none", problem.rows, problem.cols);
+            return Err(Error::Problem { index, what: "entries", value: entries, rule });
+        }
         if let Format::Ell { width } = problem.format
             && u64::from(width) * u64::from(problem.rows) != entries
         {
@@ -195,6 +199,13 @@ mod tests {
         assert!(refusal(&[problem(0), Problem { y: 0, ..problem(1) }]).starts_with("problem 1: y"));
         let shifted = Problem { columns: 2, ..problem(1) };
         assert!(refusal(&[problem(0), shifted]).contains("columns from 2 on"));
+    }
+
+    #[test]
+    fn entries_of_a_matrix_without_rows_or_columns_are_refused() {
+        for empty in [Problem { rows: 0, ..problem(0) }, Problem { cols: 0, ..problem(0) }] {
+            assert!(refusal(&[empty]).contains("has none"));
+        }
     }
 
     #[test]

@@ -109,6 +109,11 @@ impl<'a, V: Value> BatchProblems<'a, V> {
     /// All problems along the diagonal of one matrix.
     fn block_diagonal(&self) -> Result<Csr<V>, MeasureError> {
         let nnz = self.sum(Csr::nnz);
+        let limit = u64::from(u32::MAX);
+        if nnz as u64 > limit {
+            let what = "the block-diagonal matrix's nonzeros (--alone leaves it out)";
+            return Err(csr_core::Error::TooLarge { what, value: nnz as u64, limit }.into());
+        }
         let (mut offsets, mut columns, mut values) =
             (vec![0u32], Vec::with_capacity(nnz), Vec::with_capacity(nnz));
         let (mut first_column, mut first_entry) = (0u32, 0u32);

@@ -110,6 +110,10 @@ fn cases(arguments: &Bench, making: Making, drawn: usize) -> Result<Vec<Case>, F
         let problem = drawn_problem(number as u64, making.seed)?;
         problems.push((format!("drawn-{}", number + 1), "assembled", problem));
     }
+    let needs_problems = |kind: &BatchKind| *kind != BatchKind::Density;
+    if problems.is_empty() && arguments.batch_kind.iter().any(needs_problems) {
+        return Err(Failure::input("--batch has no problems: name matrices, or --draw some"));
+    }
     let mut cases = Vec::new();
     for kind in &arguments.batch_kind {
         match kind {
