@@ -110,16 +110,29 @@ kernel void batched(const uint task_count,
     task.is_staged = is_whole && task.cols <= X_LOCAL;
     uint steps = 1;
 
+#ifdef BUNCH_VOTES
+    // Rows that no group shares need no barrier but x's.
+    if (!is_cut(&task)) {
+        if (task.is_staged) {
+            stage_x(x + task.x, task.cols, staged_x);
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
 #ifdef WITH_CSR_ROWS
+        if (task.kind <= KIND_CSR_SMART && task.rows > 0)
+            walk_csr_rows(&task, &from, offsets + task.index, member, members, y, alpha, beta);
+#endif
+#ifdef WITH_ELL
+        if (task.kind == KIND_ELL || task.kind == KIND_SLICED_ELL)
+            walk_ell_rows(&task, &from, indices, member, members, y, alpha, beta);
+#endif
+        return;
+    }
+#elif defined(WITH_CSR_ROWS)
     uint width = 0; // items a row; none for other kinds
     ulong first_offset = 0;
     if (task.kind <= KIND_CSR_SMART && task.rows > 0) {
-        width = csr_rows_width(&task);
-#ifndef BUNCH_VOTES
         // Bunches whose steps differ in number cannot meet at barriers of the group.
-        if (!is_whole)
-            width = 1;
-#endif
+        width = is_whole ? csr_rows_width(&task) : 1;
         first_offset = offsets[task.index];
         if (width > 1)
             steps = ((task.rows - 1) >> (LOG2(members) - LOG2(width))) + 1;
@@ -131,7 +144,7 @@ kernel void batched(const uint task_count,
     loaded_t loaded;
     uint begin = 0;
     uint end = 0;
-    if (task.kind == KIND_CSR_I || task.kind == KIND_COO) {
+    if (is_cut(&task)) {
         begin = piece_begin(task.nnz, bunch);
         end = piece_begin(task.nnz, bunch + 1);
         steps = piece_steps(task.nnz);
@@ -148,9 +161,7 @@ kernel void batched(const uint task_count,
     csr_piece_t piece;
     if (task.kind == KIND_CSR_I) {
         open_csr_piece(&task, marks, bunch, &piece);
-        const ulong first = offsets[task.index];
-        for (uint row = item; row <= task.rows; row += GROUP_SIZE)
-            starts[row] = (uint)(offsets[task.index + row] - first);
+        stage_starts(offsets + task.index, task.rows, starts);
         if (lane == 0)
             *carry_of(&csr, 1, bunch) = 0;
     }
@@ -186,18 +197,13 @@ kernel void batched(const uint task_count,
         }
     }
 #endif
-    if (task.is_staged) {
-        // Where there is no entry, column 0 is multiplied (pieces.h).
-        if (item == 0 && task.cols == 0)
-            staged_x[0] = 0;
-        for (uint column = item; column < task.cols; column += GROUP_SIZE)
-            staged_x[column] = x[task.x + column];
-    }
+    if (task.is_staged)
+        stage_x(x + task.x, task.cols, staged_x);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 
     for (uint step = 0; step < steps; ++step) {
         // Stage 1.
-#ifdef WITH_CSR_ROWS
+#if defined(WITH_CSR_ROWS) && !defined(BUNCH_VOTES)
         const uint row_of_step = width > 0 ? step * (members >> LOG2(width)) + (member >> LOG2(width)) : 0;
         if (width == 1) {
             for (uint row = member; row < task.rows; row += members) {
@@ -209,25 +215,17 @@ kernel void batched(const uint task_count,
             if (row_of_step < task.rows)
                 sum = csr_row_part(&task, &from, offsets + task.index, first_offset, row_of_step,
                                    member & (width - 1), width);
-#ifdef BUNCH_VOTES
-            sum = bunch_sum_runs(sum, width);
-            if ((member & (width - 1)) == 0 && row_of_step < task.rows)
-                store_result(y, task.y + row_of_step, alpha, sum, beta);
-#else
             parts[item] = sum;
-#endif
         }
 #endif
-#ifdef WITH_ELL
-        if (task.kind == KIND_ELL || task.kind == KIND_SLICED_ELL) {
-            for (uint row = member; row < task.rows; row += members)
-                store_result(y, task.y + row, alpha, ell_dot(&task, &from, indices, row), beta);
-        }
+#if defined(WITH_ELL) && !defined(BUNCH_VOTES)
+        if (task.kind == KIND_ELL || task.kind == KIND_SLICED_ELL)
+            walk_ell_rows(&task, &from, indices, member, members, y, alpha, beta);
 #endif
 #if defined(WITH_CSR_I) || defined(WITH_COO)
         const uint first = min(begin + step * STEP, end);
         const uint stop = min(first + STEP, end);
-        if (task.kind == KIND_CSR_I || task.kind == KIND_COO) {
+        if (is_cut(&task)) {
             multiply_step(&task, &from, &loaded, stop - first, lane, products[bunch]);
             load_step(&task, &from, first + STEP, end, lane, &loaded);
         }

@@ -43,6 +43,26 @@ void open_csr_piece(const task_t *task, global const uint *restrict marks, const
     piece->row = piece->first_row;
 }
 
+// Puts the places where the task's rows begin into local memory.
+void stage_starts(global const offset_t *restrict offsets, const uint rows, local uint *starts)
+{
+    const offset_t first = offsets[0];
+    for (uint base = 0; base <= rows; base += STAGED_AT_ONCE * GROUP_SIZE) {
+        offset_t loaded[STAGED_AT_ONCE];
+#pragma unroll
+        for (uint turn = 0; turn < STAGED_AT_ONCE; ++turn) {
+            const uint row = base + turn * GROUP_SIZE + (uint)get_local_id(0);
+            loaded[turn] = row <= rows ? offsets[row] : 0;
+        }
+#pragma unroll
+        for (uint turn = 0; turn < STAGED_AT_ONCE; ++turn) {
+            const uint row = base + turn * GROUP_SIZE + (uint)get_local_id(0);
+            if (row <= rows)
+                starts[row] = (uint)(loaded[turn] - first);
+        }
+    }
+}
+
 // The last row from `row` to `last` that begins at or before nonzero `stop`.
 uint open_row(local const uint *starts, const uint row, const uint last, const uint stop)
 {

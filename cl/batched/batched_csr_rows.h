@@ -32,4 +32,60 @@ real_t csr_row_part(const task_t *task, const matrices_t *from, global const off
     return sum;
 }
 
+#ifdef BUNCH_VOTES
+#define ROWS_IN_FLIGHT 4 // rows of an item at once, whose loads do not wait for each other
+
+// Every row of the task: `members` items take turns, `width` of them a row. All items of a bunch call it.
+void walk_csr_rows(const task_t *task, const matrices_t *from, global const offset_t *restrict offsets,
+                   const uint member, const uint members, global real_t *restrict y, const real_t alpha,
+                   const real_t beta)
+{
+    const uint width = csr_rows_width(task);
+    const uint rows_at_once = members >> LOG2(width);
+    const uint own_row = member >> LOG2(width);
+    const uint part = member & (width - 1);
+    const offset_t first = offsets[0];
+    for (uint base = 0; base < task->rows; base += ROWS_IN_FLIGHT * rows_at_once) {
+        uint at[ROWS_IN_FLIGHT];
+        uint last[ROWS_IN_FLIGHT];
+        real_t sums[ROWS_IN_FLIGHT];
+        uint is_going_on = 0;
+#pragma unroll
+        for (uint turn = 0; turn < ROWS_IN_FLIGHT; ++turn) {
+            const uint row = base + turn * rows_at_once + own_row;
+            const int is_there = row < task->rows;
+            at[turn] = is_there ? (uint)(offsets[row] - first) + part : 0;
+            last[turn] = is_there ? (uint)(offsets[row + 1] - first) : 0;
+            sums[turn] = 0;
+            is_going_on |= at[turn] < last[turn];
+        }
+        while (is_going_on) {
+            uint columns[ROWS_IN_FLIGHT];
+            real_t values[ROWS_IN_FLIGHT];
+#pragma unroll
+            for (uint turn = 0; turn < ROWS_IN_FLIGHT; ++turn) {
+                const int is_there = at[turn] < last[turn];
+                columns[turn] = is_there ? from->columns[task->columns + at[turn]] : 0;
+                values[turn] = is_there ? load_value(from->values, task->values + at[turn]) : 0;
+            }
+            is_going_on = 0;
+#pragma unroll
+            for (uint turn = 0; turn < ROWS_IN_FLIGHT; ++turn) {
+                if (at[turn] < last[turn])
+                    sums[turn] = fma(values[turn], task_x(task, from, columns[turn]), sums[turn]);
+                at[turn] += width;
+                is_going_on |= at[turn] < last[turn];
+            }
+        }
+#pragma unroll
+        for (uint turn = 0; turn < ROWS_IN_FLIGHT; ++turn) {
+            const uint row = base + turn * rows_at_once + own_row;
+            const real_t sum = bunch_sum_runs(sums[turn], width);
+            if (part == 0 && row < task->rows)
+                store_result(y, task->y + row, alpha, sum, beta);
+        }
+    }
+}
+#endif
+
 #endif

@@ -35,4 +35,13 @@ real_t ell_dot(const task_t *task, const matrices_t *from, global const uint *re
     return ell_row(task, from, first + row % SLICE_ROWS, SLICE_ROWS, count);
 }
 
+// Every row of the task: `members` items take one each in turn.
+void walk_ell_rows(const task_t *task, const matrices_t *from, global const uint *restrict indices,
+                   const uint member, const uint members, global real_t *restrict y, const real_t alpha,
+                   const real_t beta)
+{
+    for (uint row = member; row < task->rows; row += members)
+        store_result(y, task->y + row, alpha, ell_dot(task, from, indices, row), beta);
+}
+
 #endif

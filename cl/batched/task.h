@@ -70,6 +70,12 @@ void read_task(global const ulong *restrict words, task_t *task)
     task->is_staged = 0;
 }
 
+// Whether a task's entries are cut into pieces, one a bunch, wherever rows begin and end.
+int is_cut(const task_t *task)
+{
+    return task->kind == KIND_CSR_I || task->kind == KIND_COO;
+}
+
 // What alpha and beta are for one problem: by value for all, or from an array on the device, where problems lie
 // `stride` apart: 0, one for all, or 1.
 #ifdef SCALARS_ON_DEVICE
@@ -90,6 +96,30 @@ typedef struct {
 real_t task_x(const task_t *task, const matrices_t *from, const uint column)
 {
     return task->is_staged ? from->staged_x[column] : from->x[task->x + column];
+}
+
+#define STAGED_AT_ONCE 8 // loads that an item has under way when a group copies into local memory
+
+// Puts x into local memory. Where there is no entry, column 0 is multiplied (pieces.h), so there is always one.
+void stage_x(global const real_t *restrict x, const uint cols, local real_t *staged_x)
+{
+    const uint item = (uint)get_local_id(0);
+    if (item == 0 && cols == 0)
+        staged_x[0] = 0;
+    for (uint base = 0; base < cols; base += STAGED_AT_ONCE * GROUP_SIZE) {
+        real_t loaded[STAGED_AT_ONCE];
+#pragma unroll
+        for (uint turn = 0; turn < STAGED_AT_ONCE; ++turn) {
+            const uint column = base + turn * GROUP_SIZE + item;
+            loaded[turn] = column < cols ? x[column] : 0;
+        }
+#pragma unroll
+        for (uint turn = 0; turn < STAGED_AT_ONCE; ++turn) {
+            const uint column = base + turn * GROUP_SIZE + item;
+            if (column < cols)
+                staged_x[column] = loaded[turn];
+        }
+    }
 }
 
 // The product of the entry `at` places behind the task's first.
