@@ -1,29 +1,20 @@
 //! Batches: every algorithm on problems of every kind, in one launch.
 
-#![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test panics when its claim is broken")]
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use conformance::{bits, check_product, is_full, is_interpreter, queue};
-use csr_core::{bf16, f16};
+use conformance::{check_product, is_full, is_interpreter, queue, say};
 use sparrow::{
     Accumulate, Batch, BatchCoefficient, BatchColumns, BatchOptions, BatchPlan, BatchProduct,
-    BatchedAlgorithm, BatchedVariant, ColumnWidth, Csr, DeviceArray, Ell, Format, HostBatch,
-    Problem, Queue, Value,
+    BatchedAlgorithm, ColumnWidth, Csr, DeviceArray, Format, HostBatch, Problem, Queue, Value,
+    ValueType,
 };
-use sparrow_bench::selftest::Guarded;
-
-/// Groups, steps and local memory so small that small problems exceed all of them.
-fn small() -> Vec<(String, u32)> {
-    let parameters = [
-        ("bunch_size", 8),
-        ("bunches_per_group", 4),
-        ("nnz_per_item", 2),
-        ("x_local", 64),
-        ("rows_per_task", 64),
-    ];
-    parameters.map(|(name, value)| (name.to_owned(), value)).to_vec()
-}
+use sparrow_bench::selftest::{
+    BatchCase, BatchCoefficients, BatchConfiguration, Extent, mixed_batch, run_batch, run_batches,
+    small_parameters,
+};
 
 fn csr<V: Value>(cols: usize, lengths: &[usize], seed: u64) -> Csr<V> {
     let (mut offsets, mut columns) = (vec![0], Vec::new());
@@ -35,183 +26,31 @@ fn csr<V: Value>(cols: usize, lengths: &[usize], seed: u64) -> Csr<V> {
     Csr::new(cols, offsets, columns, values.into_iter().map(V::from_f64).collect()).unwrap()
 }
 
-/// Nothing at all, one entry, rows around every limit, long runs of empty rows, one row with nearly everything, and
-/// one large problem among small ones.
-fn problems<V: Value>() -> Vec<Csr<V>> {
-    let mut heap = vec![2; 90];
-    heap[40] = 400;
-    let mut long_row = vec![0; 300];
-    long_row[170] = 1024;
-    let mut shapes: Vec<(usize, Vec<usize>)> = vec![
-        (0, vec![]),
-        (5, vec![]),
-        (0, vec![0; 5]),
-        (1, vec![1]),
-        (7, vec![0; 70]),
-        (3, vec![0, 0, 3]),
-        (9, vec![4, 0, 0, 0, 0]),
-        (64, vec![3; 64]),
-        (65, [1, 9, 0, 5, 17].repeat(13)),
-        (90, heap),
-        (1024, long_row),
-        (33, (0..33).collect()),
-        (40, vec![200, 1, 0, 64, 63, 65, 128]),
-        (1500, [vec![0; 70], vec![1; 700], vec![0; 30], vec![5; 700]].concat()),
-    ];
-    for order in [2, 8, 15, 16, 17, 31, 32, 63, 100, 130] {
-        shapes.push((order, (0..order).map(|row| 1 + row * 5 % 7).collect()));
-    }
-    // Larger than all others together.
-    let huge = (0..900).map(|row| if row % 97 == 0 { 150 } else { row % 9 }).collect();
-    shapes.insert(6, (400, huge));
-    shapes.iter().enumerate().map(|(k, (cols, lengths))| csr(*cols, lengths, k as u64)).collect()
-}
-
-/// The problems in the format that an algorithm reads.
-fn batch_for<V: Value>(algorithm: Option<BatchedAlgorithm>, problems: &[Csr<V>]) -> HostBatch<V> {
-    let mut batch = HostBatch::new();
-    for (number, problem) in problems.iter().enumerate() {
-        match (algorithm, number % 3) {
-            (Some(BatchedAlgorithm::Coo), _) | (None, 1) => {
-                batch.push_coo(&problem.to_coo()).unwrap();
-            }
-            // Some as they come, filled up however much that takes.
-            (Some(BatchedAlgorithm::Ell), 0) if problem.nnz() < 500 => {
-                batch.push_ell(&Ell::from_csr(problem.view()).unwrap()).unwrap();
-            }
-            (Some(BatchedAlgorithm::Ell), _) | (None, 2) => {
-                batch.push_as_ell(problem.view()).unwrap();
-            }
-            _ => batch.push_csr(problem.view()).unwrap(),
-        }
-    }
-    batch
-}
-
-/// How alpha and beta come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Coefficients {
-    Value,
-    One,
-    Each,
-}
-
-/// Runs a batch twice and holds every problem against the oracle.
-fn check<V: Value>(
-    queue: &Queue,
-    problems: &[Csr<V>],
-    host: &HostBatch<V>,
-    options: &BatchOptions,
-    (coefficients, reads_y): (Coefficients, bool),
-    width: ColumnWidth,
-) {
-    let number = |value: f64| <V::Accum as Value>::from_f64(value);
-    let alphas: Vec<V::Accum> =
-        (0..problems.len().max(1)).map(|k| number(1.0 + k as f64 / 8.0)).collect();
-    let betas: Vec<V::Accum> = (0..problems.len().max(1))
-        .map(|k| number(if reads_y { 0.5 - k as f64 / 16.0 } else { 0.0 }))
-        .collect();
+/// Holds a batch against the oracle, problem by problem.
+fn check<V: Value>(queue: &Queue, problems: &[Csr<V>], host: &HostBatch<V>, case: &BatchCase) {
     let x: Vec<V::Accum> = csr_core::random_vector(11, host.x_len());
-    let y_before: Vec<V::Accum> = if reads_y {
-        csr_core::random_vector(12, host.y_len())
-    } else {
-        vec![number(f64::NAN); host.y_len()]
-    };
-    let batch = Batch::upload_blocking(queue, host, width).unwrap();
-    let device_x = DeviceArray::upload_blocking(queue, &x).unwrap();
-    let mut y = Guarded::upload_blocking(queue, &y_before, 3).unwrap();
-    let device_alphas = DeviceArray::upload_blocking(queue, &alphas).unwrap();
-    let device_betas = DeviceArray::upload_blocking(queue, &betas).unwrap();
-    let options =
-        BatchOptions { scalars_on_device: coefficients != Coefficients::Value, ..options.clone() };
-    let plan = BatchPlan::new_blocking(queue, &batch, &options).unwrap();
-    let mut workspace = plan.workspace_blocking(queue).unwrap();
-    let mut first = None;
-    for _ in 0..2 {
-        y.restore_blocking(queue).unwrap();
-        let (alpha, beta) = match coefficients {
-            Coefficients::Value => (alphas[0].into(), betas[0].into()),
-            Coefficients::One => {
-                (BatchCoefficient::One(&device_alphas), BatchCoefficient::One(&device_betas))
-            }
-            Coefficients::Each => {
-                (BatchCoefficient::Each(&device_alphas), BatchCoefficient::Each(&device_betas))
-            }
-        };
-        let product = BatchProduct { alpha, a: &batch, x: &device_x, beta, y: y.array_mut() };
-        plan.launch(queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
-        let found = y.read_blocking(queue).unwrap();
-        for (index, (csr, place)) in problems.iter().zip(host.problems()).enumerate() {
-            let own = if coefficients == Coefficients::Each { index } else { 0 };
-            let x = &x[place.x as usize..][..csr.cols()];
-            let rows = place.y as usize..place.y as usize + csr.rows();
-            let (before, found) = (&y_before[rows.clone()], &found[rows]);
-            check_product(csr, alphas[own], x, betas[own], before, found, Accumulate::Plain);
-        }
-        assert_eq!(y.damaged_canary(queue).unwrap(), None);
-        if plan.is_repeatable() {
-            let found = bits(&found);
-            assert_eq!(first.get_or_insert(found.clone()), &found);
-        }
-    }
-}
-
-const ALGORITHMS: [Option<BatchedAlgorithm>; 7] = [
-    None,
-    Some(BatchedAlgorithm::Coo),
-    Some(BatchedAlgorithm::CsrScalar),
-    Some(BatchedAlgorithm::CsrVector),
-    Some(BatchedAlgorithm::CsrSmart),
-    Some(BatchedAlgorithm::CsrI),
-    Some(BatchedAlgorithm::Ell),
-];
-
-fn check_type<V: Value>(queue: &Queue, turn: usize) {
-    use Coefficients::{Each, One, Value as ByValue};
-    let problems = problems::<V>();
-    for (number, algorithm) in ALGORITHMS.into_iter().enumerate() {
-        let host = batch_for(algorithm, &problems);
-        let ways = [(ByValue, false), (Each, true), (One, false), (ByValue, true), (Each, false)];
-        let count = if is_full() { ways.len() } else { 2 };
-        for way in 0..count {
-            let way = (way + number + turn) % ways.len();
-            let width = [ColumnWidth::Automatic, ColumnWidth::U32][(way + turn) % 2];
-            let parameters = if way.is_multiple_of(2) { small() } else { Vec::new() };
-            let options = BatchOptions { algorithm, parameters, ..BatchOptions::default() };
-            check(queue, &problems, &host, &options, ways[way], width);
-        }
+    if let Err((problem, error)) = run_batch(queue, problems, host, &x, case) {
+        panic!("problem {problem:?}: {error}; {case:?}");
     }
 }
 
 #[test]
 fn every_algorithm_is_right_on_problems_of_every_kind() {
     let queue = queue();
-    check_type::<f32>(&queue, 0);
-    if queue.context().device().traits().has_f64 {
-        check_type::<f64>(&queue, 1);
-    }
-    if is_full() || !is_interpreter(queue.context().device()) {
-        check_type::<f16>(&queue, 2);
-        check_type::<bf16>(&queue, 3);
-    }
-}
-
-#[test]
-fn rows_added_by_atomics_are_right_too() {
-    let queue = queue();
-    let problems = problems::<f32>();
-    for algorithm in [BatchedAlgorithm::Coo, BatchedAlgorithm::CsrI] {
-        let host = batch_for(Some(algorithm), &problems);
-        for way in [(Coefficients::Value, false), (Coefficients::Each, true)] {
-            let options = BatchOptions {
-                algorithm: Some(algorithm),
-                variant: BatchedVariant::Atomic,
-                parameters: small(),
-                ..BatchOptions::default()
-            };
-            check(&queue, &problems, &host, &options, way, ColumnWidth::Automatic);
-        }
-    }
+    let on_interpreter = is_interpreter(queue.context().device());
+    let extent = match (is_full(), on_interpreter) {
+        (false, _) => Extent::Cover,
+        (true, true) => Extent::Programs,
+        (true, false) => Extent::Full,
+    };
+    let types = if is_full() || !on_interpreter { 4 } else { 2 };
+    let types = &[ValueType::F32, ValueType::F64, ValueType::F16, ValueType::Bf16][..types];
+    let observe = &mut |_| ControlFlow::Continue(());
+    let report = run_batches(&queue, &BatchConfiguration::all(), types, extent, observe).unwrap();
+    say(&format!("batches ({}): {}", extent.name(), report.line()));
+    let failures: Vec<String> = report.failures().take(5).map(ToString::to_string).collect();
+    assert!(failures.is_empty(), "{}\n{}", report.line(), failures.join("\n"));
+    assert!(report.passed() > 0);
 }
 
 #[test]
@@ -219,12 +58,30 @@ fn a_batch_of_no_problems_and_one_of_empty_ones_are_launched() {
     let queue = queue();
     for problems in [vec![], vec![csr::<f32>(0, &[], 0); 3]] {
         for algorithm in [None, Some(BatchedAlgorithm::CsrI)] {
-            let host = batch_for(Some(BatchedAlgorithm::CsrI), &problems);
-            let options = BatchOptions { algorithm, ..BatchOptions::default() };
-            let way = (Coefficients::Each, true);
-            check(&queue, &problems, &host, &options, way, ColumnWidth::Automatic);
+            let host = mixed_batch(Some(BatchedAlgorithm::CsrI), &problems).unwrap();
+            let case = BatchCase {
+                coefficients: BatchCoefficients::Each,
+                reads_y: true,
+                ..BatchCase::new(algorithm)
+            };
+            check(&queue, &problems, &host, &case);
         }
     }
+}
+
+/// One batch of every order from 1 to 1,500; on an interpreter of every 83rd, and of those beside 1,024.
+#[test]
+fn problems_of_every_order_are_right() {
+    let queue = queue();
+    let mut orders: Vec<usize> = (1..=1500).collect();
+    if is_interpreter(queue.context().device()) {
+        orders.retain(|order| order % 83 == 1 || (1023..=1025).contains(order));
+    }
+    let lengths = |order: usize| (0..order).map(|row| (row + order) % 4).collect::<Vec<_>>();
+    let problems: Vec<Csr<f32>> =
+        orders.iter().map(|&order| csr(order, &lengths(order), order as u64)).collect();
+    let host = mixed_batch(None, &problems).unwrap();
+    check(&queue, &problems, &host, &BatchCase::new(None));
 }
 
 #[test]
@@ -240,9 +97,13 @@ fn one_pattern_serves_many_values() {
     host.push_pattern(one.view().pattern(), &values, problems.len()).unwrap();
     assert_eq!(host.columns().len(), one.nnz());
     for algorithm in [None, Some(BatchedAlgorithm::CsrI), Some(BatchedAlgorithm::CsrSmart)] {
-        let options = BatchOptions { algorithm, parameters: small(), ..BatchOptions::default() };
-        let way = (Coefficients::Each, true);
-        check(&queue, &problems, &host, &options, way, ColumnWidth::Automatic);
+        let case = BatchCase {
+            parameters: small_parameters(),
+            coefficients: BatchCoefficients::Each,
+            reads_y: true,
+            ..BatchCase::new(algorithm)
+        };
+        check(&queue, &problems, &host, &case);
     }
 }
 
@@ -289,7 +150,8 @@ fn arrays_of_the_applications_own_are_used_as_they_lie() {
     let x: Vec<f32> = csr_core::random_vector(3, 11);
     let device_x = DeviceArray::upload_blocking(&queue, &x).unwrap();
     for algorithm in [None, Some(BatchedAlgorithm::CsrI), Some(BatchedAlgorithm::CsrVector)] {
-        let options = BatchOptions { algorithm, parameters: small(), ..BatchOptions::default() };
+        let options =
+            BatchOptions { algorithm, parameters: small_parameters(), ..BatchOptions::default() };
         let plan = BatchPlan::new_blocking(&queue, &batch, &options).unwrap();
         let mut workspace = plan.workspace_blocking(&queue).unwrap();
         let mut y = DeviceArray::upload_blocking(&queue, &[9.0f32; 7]).unwrap();

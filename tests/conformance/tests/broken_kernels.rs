@@ -9,8 +9,10 @@ use std::ops::ControlFlow;
 
 use cl_runtime::break_kernels;
 use conformance::{compiles_slowly, device, is_full, is_interpreter, say};
-use sparrow::{Algorithm, Context, Queue, Variant};
-use sparrow_bench::selftest::{CaseError, Configuration, Extent, run_suite};
+use sparrow::{Algorithm, BatchedAlgorithm, BatchedVariant, Context, Queue, ValueType, Variant};
+use sparrow_bench::selftest::{
+    BatchConfiguration, CaseError, Configuration, Extent, Progress, run_batches, run_suite,
+};
 
 /// Which check of a case notices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +27,7 @@ enum Check {
 
 struct Breakage {
     what: &'static str,
-    algorithm: Algorithm,
-    variant: Variant,
+    subject: Subject,
     from: &'static str,
     to: &'static str,
     caught_by: &'static [Check],
@@ -42,11 +43,19 @@ enum Noticed {
     OnInterpreters,
 }
 
+/// Whose kernel it is.
+#[derive(Clone, Copy, Debug)]
+enum Subject {
+    Single(Algorithm, Variant),
+    Batched(BatchedAlgorithm),
+}
+
+use Subject::{Batched, Single};
+
 const BREAKAGES: &[Breakage] = &[
     Breakage {
         what: "the last row is left out",
-        algorithm: Algorithm::CsrScalar,
-        variant: Variant::Full,
+        subject: Single(Algorithm::CsrScalar, Variant::Full),
         from: "if (row >= rows)",
         to: "if (row + 1 >= rows)",
         caught_by: &[Check::Bound],
@@ -54,8 +63,7 @@ const BREAKAGES: &[Breakage] = &[
     },
     Breakage {
         what: "a row past the last is written",
-        algorithm: Algorithm::CsrScalar,
-        variant: Variant::Full,
+        subject: Single(Algorithm::CsrScalar, Variant::Full),
         from: "    if (row >= rows)\n        return;",
         to: "    if (row == rows) y[row] = 1; if (row >= rows)\n        return;",
         caught_by: &[Check::Canary],
@@ -63,8 +71,7 @@ const BREAKAGES: &[Breakage] = &[
     },
     Breakage {
         what: "y is read at beta = 0",
-        algorithm: Algorithm::CsrVector,
-        variant: Variant::Full,
+        subject: Single(Algorithm::CsrVector, Variant::Full),
         from: "if (beta != 0)\n        result",
         to: "if (1)\n        result",
         caught_by: &[Check::Bound],
@@ -72,8 +79,7 @@ const BREAKAGES: &[Breakage] = &[
     },
     Breakage {
         what: "the barrier between products and their sums is missing",
-        algorithm: Algorithm::CsrAdaptive,
-        variant: Variant::Full,
+        subject: Single(Algorithm::CsrAdaptive, Variant::Full),
         from: "    barrier(CLK_LOCAL_MEM_FENCE);\n    if (is_stream && group == 0) {",
         to: "    if (is_stream && group == 0) {",
         caught_by: &[Check::Bound, Check::Repeat],
@@ -81,8 +87,7 @@ const BREAKAGES: &[Breakage] = &[
     },
     Breakage {
         what: "a carry is another share's",
-        algorithm: Algorithm::CsrAdaptive,
-        variant: Variant::Full,
+        subject: Single(Algorithm::CsrAdaptive, Variant::Full),
         from: "carry_read(carries, row_block + share)",
         to: "carry_read(carries, row_block + share / 2)",
         caught_by: &[Check::Bound],
@@ -90,8 +95,7 @@ const BREAKAGES: &[Breakage] = &[
     },
     Breakage {
         what: "a counter counts on from the launch before",
-        algorithm: Algorithm::CsrAdaptive,
-        variant: Variant::Full,
+        subject: Single(Algorithm::CsrAdaptive, Variant::Full),
         from: "const int is_last = arrived == arrivals;\n    if (is_last)\n",
         to: "const int is_last = arrived == arrivals;\n    if (0)\n",
         caught_by: &[Check::Bound, Check::Repeat],
@@ -99,8 +103,7 @@ const BREAKAGES: &[Breakage] = &[
     },
     Breakage {
         what: "x is taken from its buffer's beginning",
-        algorithm: Algorithm::CsrVector,
-        variant: Variant::Full,
+        subject: Single(Algorithm::CsrVector, Variant::Full),
         from: "OPEN_ARRAY(const real_t, x);",
         to: "global const real_t *restrict x = x_buffer;",
         caught_by: &[Check::Bound],
@@ -108,8 +111,7 @@ const BREAKAGES: &[Breakage] = &[
     },
     Breakage {
         what: "padding is multiplied by zero instead of masked",
-        algorithm: Algorithm::CsrVector,
-        variant: Variant::Full,
+        subject: Single(Algorithm::CsrVector, Variant::Full),
         from: "at < last; at += ITEMS_PER_ROW)\n            sum = acc_mad(sum, load_value(values, at), x[columns[at]]);",
         to: "at < last; at += ITEMS_PER_ROW)\n            sum = acc_mad(sum, load_value(values, at), x[columns[at]]);\n        sum = acc_mad(sum, (real_t)0, x[0]);",
         caught_by: &[Check::Bound],
@@ -117,8 +119,7 @@ const BREAKAGES: &[Breakage] = &[
     },
     Breakage {
         what: "the error term of compensated sums is dropped where sums meet",
-        algorithm: Algorithm::CsrAdaptive,
-        variant: Variant::Full,
+        subject: Single(Algorithm::CsrAdaptive, Variant::Full),
         from: "error + (a.y + b.y)",
         to: "error",
         caught_by: &[Check::Bound],
@@ -126,8 +127,7 @@ const BREAKAGES: &[Breakage] = &[
     },
     Breakage {
         what: "a dirty tile's sum is not carried to the next tile",
-        algorithm: Algorithm::SegmentedSum,
-        variant: Variant::Device,
+        subject: Single(Algorithm::SegmentedSum, Variant::Device),
         from: "carried = item == 0 && whole < total ?",
         to: "carried = item == 0 && whole < total && !rows_of_tile.is_dirty ?",
         caught_by: &[Check::Bound],
@@ -135,8 +135,7 @@ const BREAKAGES: &[Breakage] = &[
     },
     Breakage {
         what: "rows before the first nonzero have no owner",
-        algorithm: Algorithm::SegmentedSum,
-        variant: Variant::Device,
+        subject: Single(Algorithm::SegmentedSum, Variant::Device),
         from: "first_tile == 0 ? at_border[0] : 0",
         to: "0",
         caught_by: &[Check::Bound],
@@ -144,8 +143,7 @@ const BREAKAGES: &[Breakage] = &[
     },
     Breakage {
         what: "a tile of very many rows is not recognised as dirty",
-        algorithm: Algorithm::SegmentedSum,
-        variant: Variant::Device,
+        subject: Single(Algorithm::SegmentedSum, Variant::Device),
         from: "if (item == 0 && !is_walked) {\n            found.dirty[tile] = 1;",
         to: "if (item == 0 && !is_walked) {",
         caught_by: &[Check::Bound],
@@ -153,8 +151,7 @@ const BREAKAGES: &[Breakage] = &[
     },
     Breakage {
         what: "the barrier between a tile's sums and the next tile's products is missing",
-        algorithm: Algorithm::SegmentedSum,
-        variant: Variant::Device,
+        subject: Single(Algorithm::SegmentedSum, Variant::Device),
         from: "        BUNCH_BARRIER();\n    }\n\n    const uint last_border",
         to: "    }\n\n    const uint last_border",
         caught_by: &[Check::Bound],
@@ -162,8 +159,7 @@ const BREAKAGES: &[Breakage] = &[
     },
     Breakage {
         what: "an empty row at the end of a group's part has no owner",
-        algorithm: Algorithm::SegmentedSum,
-        variant: Variant::Fused,
+        subject: Single(Algorithm::SegmentedSum, Variant::Fused),
         from: "row + at < last)\n                store_result",
         to: "row + at + 1 < last)\n                store_result",
         caught_by: &[Check::Bound],
@@ -171,8 +167,7 @@ const BREAKAGES: &[Breakage] = &[
     },
     Breakage {
         what: "the rest of a row behind its group is taken by nobody",
-        algorithm: Algorithm::SegmentedSum,
-        variant: Variant::Fused,
+        subject: Single(Algorithm::SegmentedSum, Variant::Fused),
         from: "rest <= SHORT_REST ? rest : 0;",
         to: "0;",
         caught_by: &[Check::Bound],
@@ -180,8 +175,7 @@ const BREAKAGES: &[Breakage] = &[
     },
     Breakage {
         what: "of a tile of very many rows only the ends are marked",
-        algorithm: Algorithm::SegmentedSum,
-        variant: Variant::Fused,
+        subject: Single(Algorithm::SegmentedSum, Variant::Fused),
         from: "place < group->count && offsets[row] == nonzero",
         to: "0",
         caught_by: &[Check::Bound],
@@ -189,12 +183,59 @@ const BREAKAGES: &[Breakage] = &[
     },
     Breakage {
         what: "a carry of the one launch is another group's",
-        algorithm: Algorithm::SegmentedSum,
-        variant: Variant::Fused,
+        subject: Single(Algorithm::SegmentedSum, Variant::Fused),
         from: "carry_read(mine.carries, other)",
         to: "carry_read(mine.carries, other - 1)",
         caught_by: &[Check::Bound],
         noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "in a batch, what a bunch has of a row that began before it is dropped",
+        subject: Batched(BatchedAlgorithm::CsrI),
+        from: "return sum + shared->leads[bunch];",
+        to: "return sum;",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "in a batch, a row that is open at the end of a step is not carried on",
+        subject: Batched(BatchedAlgorithm::CsrI),
+        from: "sum += *carry_of(shared, step + 1, bunch);",
+        to: "sum += 0;",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "in a batch, an item's last run is not joined with the items behind it",
+        subject: Batched(BatchedAlgorithm::Coo),
+        from: "run_leads[item] = walk_runs(",
+        to: "run_leads[item] = 0 * walk_runs(",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "in a batch, places of ELL without an entry are multiplied",
+        subject: Batched(BatchedAlgorithm::Ell),
+        from: "if (column != PADDING)\n            sum = fma(load_value(from->values, task->values + at), task_x(task, from, column), sum);",
+        to: "sum = fma(load_value(from->values, task->values + at), task_x(task, from, column != PADDING ? column : 0), sum);",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "in a batch, alpha is the first problem's",
+        subject: Batched(BatchedAlgorithm::CsrSmart),
+        from: "OPEN_SCALAR_OF(alpha, task.problem);",
+        to: "OPEN_SCALAR_OF(alpha, 0);",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "in a batch, the barrier between x's copy and its use is missing",
+        subject: Batched(BatchedAlgorithm::CsrScalar),
+        from: "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n\n    for (uint step",
+        to: "\n    for (uint step",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::OnInterpreters,
     },
 ];
 
@@ -232,11 +273,22 @@ fn every_broken_kernel_is_caught() {
         // A context of its own: programs are kept.
         let context = Context::new(&device).unwrap();
         let queue = Queue::new(&context).unwrap();
-        let configuration = Configuration::small(breakage.algorithm, breakage.variant);
         let broken = break_kernels(breakage.from, breakage.to);
-        let report = run_suite(&queue, &[configuration], Extent::Brief, &mut |progress| {
-            if progress.failed > 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
+        let observe = &mut |progress: Progress| match progress.failed {
+            0 => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        };
+        let report = match breakage.subject {
+            Single(algorithm, variant) => {
+                let configuration = Configuration::small(algorithm, variant);
+                run_suite(&queue, &[configuration], Extent::Brief, observe)
+            }
+            Batched(algorithm) => {
+                let (algorithm, variant) = (Some(algorithm), BatchedVariant::Ordered);
+                let configuration = BatchConfiguration { algorithm, variant };
+                run_batches(&queue, &[configuration], &[ValueType::F32], Extent::Full, observe)
+            }
+        };
         assert!(broken.programs() > 0, "{}: no source has {:?}", breakage.what, breakage.from);
         let report = report.unwrap();
         let Some(failure) = report.failures().next() else {

@@ -1,7 +1,7 @@
 //! One case: a product with everything it is specialised by, run once and judged.
 
 use csr_core::verify::{Oracle, Summation};
-use csr_core::{Csr, Offset, Value};
+use csr_core::{Accumulator, Csr, Offset, Value};
 use sparrow::{
     Accumulate, Algorithm, Coefficient, DeviceArray, Matrix, Plan, PlanOptions, Product, Queue,
     Variant,
@@ -162,16 +162,7 @@ pub fn run<V: Value, O: Offset>(
         Accumulate::Plain => Summation::Plain,
         Accumulate::Compensated => Summation::Compensated,
     };
-    let found = oracle.verify(&y, summation)?;
-    if !found.passed() {
-        let row = found.worst_row;
-        return Err(CaseError::Wrong {
-            row,
-            found: y[row].to_f64(),
-            expected: oracle.value(row),
-            error: found.error_in_tolerance,
-        });
-    }
+    let error = judge(&oracle, &y, summation)?;
     if plan.is_repeatable()
         && let Some(first) = first
         && let Some(row) = first_difference(&first, &y)
@@ -188,12 +179,31 @@ pub fn run<V: Value, O: Offset>(
     ];
     match untouched.into_iter().find_map(|(array, damage)| damage.map(|at| (array, at))) {
         Some((array, at)) => Err(CaseError::Overwritten { array, at }),
-        None => Ok((found.error_in_tolerance, y)),
+        None => Ok((error, y)),
     }
 }
 
+/// Holds every row of y against the oracle; the largest error as a multiple of the tolerance.
+pub(super) fn judge<T: Accumulator>(
+    oracle: &Oracle,
+    y: &[T],
+    summation: Summation,
+) -> Result<f64, CaseError> {
+    let found = oracle.verify(y, summation)?;
+    if found.passed() {
+        return Ok(found.error_in_tolerance);
+    }
+    let row = found.worst_row;
+    Err(CaseError::Wrong {
+        row,
+        found: y[row].to_f64(),
+        expected: oracle.value(row),
+        error: found.error_in_tolerance,
+    })
+}
+
 /// The first row whose bits differ.
-fn first_difference<T: Value>(a: &[T], b: &[T]) -> Option<usize> {
+pub(super) fn first_difference<T: Value>(a: &[T], b: &[T]) -> Option<usize> {
     a.iter().zip(b).position(|(a, b)| bytemuck::bytes_of(a) != bytemuck::bytes_of(b))
 }
 

@@ -74,12 +74,6 @@ impl Configuration {
         if Variant::of(self.algorithm).is_empty() { "" } else { self.variant.name() }
     }
 
-    /// Hyper-parameters as records spell them.
-    pub fn parameter_text(&self) -> String {
-        let each = self.parameters.iter().map(|(name, value)| format!("{name}={value}"));
-        each.collect::<Vec<_>>().join(",")
-    }
-
     /// Options of a plan.
     pub fn options(&self, accumulate: Accumulate) -> PlanOptions {
         PlanOptions {

@@ -3,20 +3,29 @@
 //! A [`Case`] is an algorithm and everything the kernel is specialised by, on one matrix. Running it puts
 //! every array between canaries, poisons y with NaN, launches, and holds each row against the oracle. The
 //! suite ([`run_suite`]) runs every [`Configuration`] on every [`Shape`], with the combinations of [`Axes`]
-//! that an [`Extent`] asks for. `sparrow selftest` and the tests share it.
+//! that an [`Extent`] asks for; [`run_batches`] does the same with batches of small problems. `sparrow selftest`
+//! and the tests share it.
 
 mod axes;
+mod batch_case;
+mod batch_suite;
 mod case;
 mod configuration;
 mod guarded;
 mod record;
+mod report;
 mod shapes;
 mod suite;
 
 pub use axes::{Axes, Content, Extent};
+pub use batch_case::{BatchCase, BatchCoefficients, run_batch};
+pub use batch_suite::{
+    BatchConfiguration, mixed_batch, mixed_problems, run_batches, small_parameters,
+};
 pub use case::{Case, CaseError, Placement, run};
 pub use configuration::{Configuration, LIMITS};
 pub use guarded::Guarded;
 pub use record::{SelftestRecord, records};
+pub use report::{Failure, Progress, Report, Tally, Tested};
 pub use shapes::{Limits, Shape, shapes};
-pub use suite::{Failure, Progress, Report, Tally, run_suite};
+pub use suite::run_suite;

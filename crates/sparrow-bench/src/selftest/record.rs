@@ -46,7 +46,7 @@ const TOLD: usize = 10;
 
 /// The records of a report, one a configuration.
 pub fn records(report: &Report) -> Vec<SelftestRecord> {
-    let record = |(configuration, tally): &(super::Configuration, super::Tally)| SelftestRecord {
+    let record = |(tested, tally): &(super::Tested, super::Tally)| SelftestRecord {
         schema: "sparrow-selftest/1".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         device: report.device.clone(),
@@ -54,9 +54,9 @@ pub fn records(report: &Report) -> Vec<SelftestRecord> {
         driver: report.driver.clone(),
         opencl: report.opencl.clone(),
         extent: report.extent.name().to_owned(),
-        algorithm: configuration.algorithm.to_string(),
-        variant: configuration.variant_name().to_owned(),
-        params: configuration.parameter_text(),
+        algorithm: tested.algorithm.clone(),
+        variant: tested.variant.clone(),
+        params: tested.parameters.clone(),
         passed: tally.passed,
         failed: tally.failures.len(),
         not_applicable: tally.not_applicable.values().sum(),
@@ -90,7 +90,12 @@ mod tests {
             content: Content::Finite,
         };
         let error = CaseError::Wrong { row: 7, found: 1.5, expected: 1.0, error: 12.0 };
-        Failure { configuration: "csr_adaptive/full".to_owned(), shape: "tall", axes, error }
+        Failure {
+            tested: "csr_adaptive/full".to_owned(),
+            shape: "tall".to_owned(),
+            case: format!("{axes:?}"),
+            error,
+        }
     }
 
     #[test]
@@ -108,7 +113,7 @@ mod tests {
             driver: "1.0".to_owned(),
             opencl: "OpenCL 3.0".to_owned(),
             extent: Extent::Cover,
-            tallies: vec![(configuration, tally)],
+            tallies: vec![((&configuration).into(), tally)],
         };
         let line = serde_json::to_string(&records(&report)[0]).unwrap();
         expect![[r#"{"schema":"sparrow-selftest/1","version":"0.1.0","device":"Example GPU","platform":"Example Platform","driver":"1.0","opencl":"OpenCL 3.0","extent":"cover","algorithm":"csr_adaptive","variant":"full","params":"group_size=64,nnz_per_wg=128,nnz_multiplier=2","passed":78,"failed":1,"not_applicable":1,"reasons":["the device has no f64"],"error_in_tolerance":0.25,"failures":["csr_adaptive/full on tall: row 7 is 1.5 where 1 is right: 12.000 times what it may be off; Axes { value_type: F32, offset_type: U64, accumulate: Plain, scalars_on_device: false, alpha: 1.0, beta: 0.5, placement: SubBuffers(3), content: Finite }"]}"#]].assert_eq(&line);

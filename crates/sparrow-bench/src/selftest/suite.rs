@@ -1,114 +1,15 @@
 //! The conformance suite: every configuration on every shape, with the combinations of an extent.
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use csr_core::{Csr, Offset, OffsetType, Value, ValueType, bf16, f16};
 use sparrow::{Queue, usual_tables};
 
 use super::axes::combinations;
-use super::{Axes, Case, CaseError, Configuration, Content, Extent, LIMITS, Shape, run, shapes};
-
-/// A case that failed.
-#[derive(Debug)]
-pub struct Failure {
-    /// The configuration's name.
-    pub configuration: String,
-    /// The shape's name.
-    pub shape: &'static str,
-    /// The combination.
-    pub axes: Axes,
-    /// What was wrong.
-    pub error: CaseError,
-}
-
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} on {}: {}; {:?}", self.configuration, self.shape, self.error, self.axes)
-    }
-}
-
-/// What one configuration did.
-#[derive(Debug, Default)]
-pub struct Tally {
-    /// Cases that passed.
-    pub passed: usize,
-    /// Cases that failed, in order.
-    pub failures: Vec<Failure>,
-    /// Cases that cannot run on the device, by reason.
-    pub not_applicable: BTreeMap<&'static str, usize>,
-    /// The largest error of those that passed, as a multiple of the tolerance.
-    pub error_in_tolerance: f64,
-}
-
-/// How far a run has come.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress {
-    /// Cases run, or found not applicable.
-    pub done: usize,
-    /// Cases in all.
-    pub all: usize,
-    /// Cases that failed.
-    pub failed: usize,
-}
-
-/// What all configurations did, in order.
-#[derive(Debug)]
-pub struct Report {
-    /// The device's name.
-    pub device: String,
-    /// Its platform's name.
-    pub platform: String,
-    /// Its driver's version.
-    pub driver: String,
-    /// The OpenCL version it states.
-    pub opencl: String,
-    /// What was run.
-    pub extent: Extent,
-    /// By configuration name.
-    pub tallies: Vec<(Configuration, Tally)>,
-}
-
-impl Report {
-    /// Cases that passed.
-    pub fn passed(&self) -> usize {
-        self.tallies.iter().map(|(_, tally)| tally.passed).sum()
-    }
-
-    /// Cases that failed.
-    pub fn failures(&self) -> impl Iterator<Item = &Failure> {
-        self.tallies.iter().flat_map(|(_, tally)| &tally.failures)
-    }
-
-    /// Cases that cannot run on the device, by reason.
-    pub fn not_applicable(&self) -> BTreeMap<&'static str, usize> {
-        let mut all = BTreeMap::new();
-        for (_, tally) in &self.tallies {
-            for (reason, count) in &tally.not_applicable {
-                *all.entry(*reason).or_default() += count;
-            }
-        }
-        all
-    }
-
-    /// One line: implementation, version, cases passed, failed, not applicable and why.
-    pub fn line(&self) -> String {
-        let not_applicable = self.not_applicable();
-        let reasons: Vec<String> =
-            not_applicable.iter().map(|(reason, count)| format!("{count}: {reason}")).collect();
-        let why =
-            if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join("; ")) };
-        format!(
-            "{}, {}, driver {}: {} passed, {} failed, {} not applicable{why}",
-            self.platform,
-            self.device,
-            self.driver,
-            self.passed(),
-            self.failures().count(),
-            not_applicable.values().sum::<usize>(),
-        )
-    }
-}
+use super::{
+    Axes, Case, CaseError, Configuration, Content, Extent, Failure, LIMITS, Progress, Report,
+    Shape, Tally, run, shapes,
+};
 
 /// Runs `configurations` on the queue's device. `observe` hears cases done, in all and failed so far before
 /// each, and may end the run there.
@@ -128,14 +29,7 @@ pub fn run_suite(
     let all = combinations.iter().map(Vec::len).sum();
     let mut progress = Progress { done: 0, all, failed: 0 };
     let mut slots = combinations.iter();
-    let mut report = Report {
-        device: device.name.clone(),
-        platform: device.platform.clone(),
-        driver: device.driver.clone(),
-        opencl: device.version.clone(),
-        extent,
-        tallies: Vec::new(),
-    };
+    let mut report = Report::new(device, extent);
     for configuration in configurations {
         let mut tally = Tally::default();
         let cases = shapes.iter().zip(&mut slots);
@@ -159,15 +53,15 @@ pub fn run_suite(
                 Err(error) => {
                     progress.failed += 1;
                     tally.failures.push(Failure {
-                        configuration: configuration.name(),
-                        shape: shape.name,
-                        axes: *axes,
+                        tested: configuration.name(),
+                        shape: shape.name.to_owned(),
+                        case: format!("{axes:?}"),
                         error,
                     });
                 }
             }
         }
-        report.tallies.push((configuration.clone(), tally));
+        report.tallies.push((configuration.into(), tally));
         if ends {
             break;
         }
@@ -226,17 +120,21 @@ fn launches(queue: &Queue, axes: &Axes) -> usize {
     if is_interpreted && axes.scalars_on_device { 1 } else { 2 }
 }
 
-/// An infinity in the middle of A and a NaN at its end, another infinity in x.
+/// Numbers in A that are not finite, and an infinity first in x.
 fn spoil<V: Value, O: Offset>(matrix: &mut Csr<V, O>, x: &mut [V::Accum]) {
-    let values = matrix.values_mut();
+    spoil_values(matrix.values_mut());
+    if let Some(first) = x.first_mut() {
+        *first = V::Accum::from_f64(f64::NEG_INFINITY);
+    }
+}
+
+/// An infinity in the middle of A and a NaN at its end.
+pub(super) fn spoil_values<V: Value>(values: &mut [V]) {
     let middle = values.len() / 2;
     if let Some(value) = values.get_mut(middle) {
         *value = V::from_f64(f64::INFINITY);
     }
     if let Some(value) = values.last_mut() {
         *value = V::from_f64(f64::NAN);
-    }
-    if let Some(first) = x.first_mut() {
-        *first = V::Accum::from_f64(f64::NEG_INFINITY);
     }
 }

@@ -3,8 +3,10 @@
 use std::ops::ControlFlow;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use sparrow::Device;
-use sparrow_bench::selftest::{Configuration, Extent, Report, records, run_suite};
+use sparrow::{Device, ValueType};
+use sparrow_bench::selftest::{
+    BatchConfiguration, Configuration, Extent, Progress, Report, records, run_batches, run_suite,
+};
 
 use crate::arguments::{Global, Selftest};
 use crate::failure::Failure;
@@ -56,21 +58,25 @@ fn run_on(device: &Device, extent: Extent) -> Result<Report, Failure> {
         bar.set_style(style);
     }
     bar.set_message(device.traits().name.clone());
-    let report = run_suite(&queue, &Configuration::all(), extent, &mut |progress| {
+    let observe = &mut |progress: Progress| {
         bar.set_length(progress.all as u64);
         bar.set_position(progress.done as u64);
         ControlFlow::Continue(())
-    })?;
+    };
+    let mut report = run_suite(&queue, &Configuration::all(), extent, observe)?;
+    bar.set_message(format!("{}, batches", device.traits().name));
+    let (batches, value_types) = (BatchConfiguration::all(), ValueType::ALL);
+    report.append(run_batches(&queue, &batches, &value_types, extent, observe)?);
     bar.finish_and_clear();
     Ok(report)
 }
 
 fn tell(report: &Report) {
     println!("{:<24} {:>7} {:>7} {:>15}  largest error", "", "passed", "failed", "not applicable");
-    for (configuration, tally) in &report.tallies {
+    for (tested, tally) in &report.tallies {
         println!(
             "{:<24} {:>7} {:>7} {:>15}  {:.3} of the tolerance",
-            configuration.name(),
+            tested.name,
             tally.passed,
             tally.failures.len(),
             tally.not_applicable.values().sum::<usize>(),

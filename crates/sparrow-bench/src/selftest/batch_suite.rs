@@ -1,0 +1,254 @@
+//! The conformance suite of batches: every algorithm on problems of every kind, in one launch.
+
+use std::ops::ControlFlow;
+
+use csr_core::batch::{Ell, HostBatch};
+use csr_core::{Csr, Value, ValueType, bf16, f16};
+use sparrow::{BatchedAlgorithm, BatchedVariant, ColumnWidth, DeviceTraits, Queue};
+
+use super::report::parameter_text;
+use super::suite::spoil_values;
+use super::{
+    BatchCase, BatchCoefficients, CaseError, Extent, Failure, Progress, Report, Tally, Tested,
+    run_batch,
+};
+
+/// An algorithm of batches and its variant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchConfiguration {
+    /// What runs; `None` chooses for each problem.
+    pub algorithm: Option<BatchedAlgorithm>,
+    /// How cut rows come together.
+    pub variant: BatchedVariant,
+}
+
+impl BatchConfiguration {
+    /// Everything there is.
+    pub fn all() -> Vec<Self> {
+        let ordered = |algorithm| Self { algorithm, variant: BatchedVariant::Ordered };
+        let atomic = |algorithm| Self { algorithm, variant: BatchedVariant::Atomic };
+        let algorithms = BatchedAlgorithm::ALL.map(Some);
+        let with_atomics = [BatchedAlgorithm::Coo, BatchedAlgorithm::CsrI].map(Some);
+        let each = std::iter::once(None).chain(algorithms).map(ordered);
+        each.chain(with_atomics.into_iter().map(atomic)).collect()
+    }
+
+    fn tested(&self, parameters: &[(String, u32)]) -> Tested {
+        let algorithm = self.algorithm.map_or("batched", BatchedAlgorithm::name).to_owned();
+        let (name, variant) = match self.variant {
+            BatchedVariant::Atomic => (format!("{algorithm}/atomic"), "atomic"),
+            _ => (algorithm.clone(), ""),
+        };
+        let parameters = parameter_text(parameters);
+        let name = if parameters.is_empty() { format!("{name} tuned") } else { name };
+        Tested { name, algorithm, variant: variant.to_owned(), parameters }
+    }
+
+    fn obstacle(&self, device: &DeviceTraits, value_type: ValueType) -> Option<&'static str> {
+        let is_f64 = value_type == ValueType::F64;
+        if is_f64 && !device.has_f64 {
+            return Some("the device has no f64");
+        }
+        let is_atomic = self.variant == BatchedVariant::Atomic;
+        (is_atomic && is_f64 && !device.has_int64_atomics)
+            .then_some("the device has no 64-bit atomics")
+    }
+}
+
+/// Groups, steps and local memory so small that small problems exceed all of them.
+pub fn small_parameters() -> Vec<(String, u32)> {
+    let parameters = [
+        ("bunch_size", 8),
+        ("bunches_per_group", 4),
+        ("nnz_per_item", 2),
+        ("x_local", 64),
+        ("rows_per_task", 64),
+    ];
+    parameters.map(|(name, value)| (name.to_owned(), value)).to_vec()
+}
+
+/// Nothing at all, one entry, rows around every limit, long runs of empty rows, one row with nearly everything, and
+/// one large problem among small ones.
+///
+/// # Errors
+/// None in practice: the shapes fit every type.
+pub fn mixed_problems<V: Value>() -> csr_core::Result<Vec<Csr<V>>> {
+    let mut heap = vec![2; 90];
+    heap[40] = 400;
+    let mut long_row = vec![0; 300];
+    long_row[170] = 1024;
+    let mut shapes: Vec<(usize, Vec<usize>)> = vec![
+        (0, vec![]),
+        (5, vec![]),
+        (0, vec![0; 5]),
+        (1, vec![1]),
+        (7, vec![0; 70]),
+        (3, vec![0, 0, 3]),
+        (9, vec![4, 0, 0, 0, 0]),
+        (64, vec![3; 64]),
+        (65, [1, 9, 0, 5, 17].repeat(13)),
+        (90, heap),
+        (1024, long_row),
+        (33, (0..33).collect()),
+        (40, vec![200, 1, 0, 64, 63, 65, 128]),
+        (1500, [vec![0; 70], vec![1; 700], vec![0; 30], vec![5; 700]].concat()),
+    ];
+    for order in [2, 8, 15, 16, 17, 31, 32, 63, 100, 130] {
+        shapes.push((order, (0..order).map(|row| 1 + row * 5 % 7).collect()));
+    }
+    // Larger than all others together.
+    let huge = (0..900).map(|row| if row % 97 == 0 { 150 } else { row % 9 }).collect();
+    shapes.insert(6, (400, huge));
+    let problem = |(seed, (cols, lengths)): (usize, &(usize, Vec<usize>))| {
+        let (mut offsets, mut columns) = (vec![0], Vec::new());
+        for (row, &length) in lengths.iter().enumerate() {
+            columns.extend((0..length).map(|k| ((row * 31 + k * 7) % cols) as u32));
+            offsets.push(columns.len() as u32);
+        }
+        let values = csr_core::random_vector::<f64>(seed as u64, columns.len());
+        Csr::new(*cols, offsets, columns, values.into_iter().map(V::from_f64).collect())
+    };
+    shapes.iter().enumerate().map(problem).collect()
+}
+
+/// The problems in the format that an algorithm reads; in all of them for the choice.
+///
+/// # Errors
+/// None in practice: the problems are small.
+pub fn mixed_batch<V: Value>(
+    algorithm: Option<BatchedAlgorithm>,
+    problems: &[Csr<V>],
+) -> csr_core::Result<HostBatch<V>> {
+    let mut batch = HostBatch::new();
+    for (number, problem) in problems.iter().enumerate() {
+        match (algorithm, number % 3) {
+            (Some(BatchedAlgorithm::Coo), _) | (None, 1) => batch.push_coo(&problem.to_coo())?,
+            // Some as they come, filled up however much that takes.
+            (Some(BatchedAlgorithm::Ell), 0) if problem.nnz() < 500 => {
+                batch.push_ell(&Ell::from_csr(problem.view())?)?;
+            }
+            (Some(BatchedAlgorithm::Ell), _) | (None, 2) => {
+                batch.push_as_ell(problem.view())?;
+            }
+            _ => batch.push_csr(problem.view())?,
+        }
+    }
+    Ok(batch)
+}
+
+/// How alpha and beta come, and whether y is read.
+const WAYS: [(BatchCoefficients, bool); 5] = [
+    (BatchCoefficients::Value, false),
+    (BatchCoefficients::Each, true),
+    (BatchCoefficients::One, false),
+    (BatchCoefficients::Value, true),
+    (BatchCoefficients::Each, false),
+];
+
+/// Ways that [`Extent::Cover`] takes of each algorithm and type, others of the next.
+const COVERED: usize = 2;
+
+/// Runs `configurations` on the queue's device, in each of `value_types`: with small hyper-parameters and a user's
+/// in turn, 16-bit columns and 32, finite numbers and others. `observe` is as [`super::run_suite`]'s.
+///
+/// # Errors
+/// None in practice: the problems are small. What a case finds is in the report.
+pub fn run_batches(
+    queue: &Queue,
+    configurations: &[BatchConfiguration],
+    value_types: &[ValueType],
+    extent: Extent,
+    observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> sparrow::Result<Report> {
+    let device = queue.context().device().traits();
+    let ways = match extent {
+        Extent::Brief | Extent::Cover => COVERED,
+        Extent::Programs | Extent::Full => WAYS.len(),
+    };
+    let all = configurations.len() * value_types.len() * ways;
+    let mut progress = Progress { done: 0, all, failed: 0 };
+    let mut report = Report::new(device, extent);
+    for (number, configuration) in configurations.iter().enumerate() {
+        let mut tallies = [small_parameters(), Vec::new()]
+            .map(|parameters| (configuration.tested(&parameters), parameters, Tally::default()));
+        let cases = value_types.iter().enumerate();
+        let cases = cases.flat_map(|(turn, &ty)| (0..ways).map(move |way| (turn, ty, way)));
+        let mut ends = false;
+        for (turn, value_type, way) in cases {
+            if observe(progress).is_break() {
+                ends = true;
+                break;
+            }
+            progress.done += 1;
+            let way = (way + number + turn) % WAYS.len();
+            let (tested, parameters, tally) = &mut tallies[way % 2];
+            if let Some(why) = configuration.obstacle(device, value_type) {
+                *tally.not_applicable.entry(why).or_default() += 1;
+                continue;
+            }
+            let (coefficients, reads_y) = WAYS[way];
+            let case = BatchCase {
+                algorithm: configuration.algorithm,
+                variant: configuration.variant,
+                parameters: parameters.clone(),
+                coefficients,
+                reads_y,
+                width: [ColumnWidth::Automatic, ColumnWidth::U32][(way + turn) % 2],
+            };
+            let is_finite = !(way + number).is_multiple_of(3);
+            let found = match value_type {
+                ValueType::F32 => run_mixed::<f32>(queue, &case, is_finite),
+                ValueType::F64 => run_mixed::<f64>(queue, &case, is_finite),
+                ValueType::F16 => run_mixed::<f16>(queue, &case, is_finite),
+                ValueType::Bf16 => run_mixed::<bf16>(queue, &case, is_finite),
+            };
+            match found {
+                Ok(error) => {
+                    tally.passed += 1;
+                    tally.error_in_tolerance = tally.error_in_tolerance.max(error);
+                }
+                Err((problem, error)) => {
+                    progress.failed += 1;
+                    tally.failures.push(Failure {
+                        tested: tested.name.clone(),
+                        shape: problem.map_or_else(
+                            || "a batch".to_owned(),
+                            |problem| format!("problem {problem} of a batch"),
+                        ),
+                        case: format!("{value_type} {case:?}, finite: {is_finite}"),
+                        error,
+                    });
+                }
+            }
+        }
+        report.tallies.extend(tallies.into_iter().map(|(tested, _, tally)| (tested, tally)));
+        if ends {
+            break;
+        }
+    }
+    Ok(report)
+}
+
+/// Runs a case on the mixed problems; without `is_finite` some have an infinity and a NaN, others an infinity first in
+/// x, which padding must not reach.
+fn run_mixed<V: Value>(
+    queue: &Queue,
+    case: &BatchCase,
+    is_finite: bool,
+) -> Result<f64, (Option<usize>, CaseError)> {
+    let host_error = |error: csr_core::Error| (None, error.into());
+    let mut problems = mixed_problems::<V>().map_err(host_error)?;
+    if !is_finite {
+        for problem in problems.iter_mut().step_by(4) {
+            spoil_values(problem.values_mut());
+        }
+    }
+    let host = mixed_batch(case.algorithm, &problems).map_err(host_error)?;
+    let mut x: Vec<V::Accum> = csr_core::random_vector(11, host.x_len());
+    if !is_finite {
+        for place in host.problems().iter().skip(1).step_by(4).filter(|place| place.cols > 0) {
+            x[place.x as usize] = V::Accum::from_f64(f64::NEG_INFINITY);
+        }
+    }
+    run_batch(queue, &problems, &host, &x, case)
+}
