@@ -187,6 +187,8 @@ pub(crate) enum BatchKind {
     Sorted,
     /// Order 1,024 with 1 to 64 nonzeros a row, balanced and heaped in few rows
     Density,
+    /// Tiny problems, and the same with one among them that has a full row of 1,024
+    DenseRow,
 }
 
 /// What `--algorithms` names.

@@ -28,7 +28,7 @@ use table::LIKENESSES;
 
 use crate::{Csr, Error, Offset, Result, Value};
 
-pub use small::{dense_problem, drawn_problem};
+pub use small::{dense_problem, dense_row_problem, drawn_problem, tiny_problem};
 pub use suite::Suite;
 
 /// The seed a class is generated from unless another is asked for.

@@ -1,5 +1,5 @@
-//! Small problems for batches: of the sizes that Anzt et al. (2017) publish of their 32 matrices, and of order 1,024
-//! with controlled density.
+//! Small problems for batches: of the sizes that Anzt et al. (2017) publish of their 32 matrices, of order 1,024
+//! with controlled density, and one that has a full row to put among tiny ones.
 
 use crate::{Csr, Result, random_vector};
 
@@ -48,19 +48,43 @@ pub fn dense_problem(mean: usize, is_heaped: bool, seed: u64) -> Result<Csr<f64>
     from_lengths(ORDER, &lengths, seed)
 }
 
-/// Columns of a row lie evenly, shifted from row to row.
+/// A problem as small as the smallest of the published 32: order 11, 76 nonzeros.
+///
+/// # Errors
+/// None in practice: the sizes fit every type.
+pub fn tiny_problem(seed: u64) -> Result<Csr<f64>> {
+    let mut lengths = [7; 11];
+    lengths[5] = 6;
+    from_lengths(11, &lengths, seed)
+}
+
+/// A problem of order 1,024 with one full row, and one nonzero in each other.
+///
+/// # Errors
+/// None in practice: the sizes fit every type.
+pub fn dense_row_problem(seed: u64) -> Result<Csr<f64>> {
+    let mut lengths = vec![1; ORDER];
+    lengths[ORDER / 2] = ORDER;
+    from_lengths(ORDER, &lengths, seed)
+}
+
+/// A row has one column, drawn at random, of each of as many equal parts of the columns as it has nonzeros.
 fn from_lengths(order: usize, lengths: &[usize], seed: u64) -> Result<Csr<f64>> {
+    let nnz = lengths.iter().sum();
+    // Between -1 and 1: a place in its part.
+    let places = random_vector::<f64>(seed.wrapping_add(1), nnz);
     let mut offsets = vec![0u32];
-    let mut columns = Vec::new();
-    for (row, &length) in lengths.iter().enumerate() {
-        let first = row * 37 % order;
-        let mut its: Vec<u32> =
-            (0..length).map(|k| ((first + k * order / length) % order) as u32).collect();
-        its.sort_unstable();
-        columns.extend(its);
+    let mut columns = Vec::with_capacity(nnz);
+    for &length in lengths {
+        for part in 0..length {
+            let (first, end) = (part * order / length, (part + 1) * order / length);
+            let place = (places[columns.len()] + 1.0) / 2.0;
+            let column = first + (place * (end - first) as f64) as usize;
+            columns.push(column.min(end - 1) as u32);
+        }
         offsets.push(columns.len() as u32);
     }
-    let values = random_vector(seed, columns.len());
+    let values = random_vector(seed, nnz);
     Csr::new(order, offsets, columns, values)
 }
 
@@ -78,6 +102,14 @@ mod tests {
         assert!(problems.iter().any(|problem| problem.rows() < 60));
         assert!(problems.iter().any(|problem| problem.rows() > 600));
         assert_eq!(drawn_problem(5, 1).unwrap(), problems[5]);
+    }
+
+    #[test]
+    fn tiny_problems_and_one_with_a_full_row() {
+        let (tiny, dense) = (tiny_problem(1).unwrap(), dense_row_problem(1).unwrap());
+        assert_eq!((tiny.rows(), tiny.nnz()), (11, 76));
+        let lengths = |row| dense.view().pattern().row_len(row);
+        assert_eq!((dense.rows(), dense.nnz(), lengths(512)), (1024, 2047, 1024));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `sparrow bench --batch`: thousands of small problems in one launch, beside a loop of single products and the
 //! block-diagonal product.
 
-use csr_core::generate::{dense_problem, drawn_problem};
+use csr_core::generate::{dense_problem, dense_row_problem, drawn_problem, tiny_problem};
 use csr_core::{Csr, Value, ValueType, bf16, f16};
 use sparrow::{BatchedAlgorithm, BatchedVariant, Device, Queue, Rates};
 use sparrow_bench::{
@@ -110,7 +110,8 @@ fn cases(arguments: &Bench, making: Making, drawn: usize) -> Result<Vec<Case>, F
         let problem = drawn_problem(number as u64, making.seed)?;
         problems.push((format!("drawn-{}", number + 1), "assembled", problem));
     }
-    let needs_problems = |kind: &BatchKind| *kind != BatchKind::Density;
+    let needs_problems =
+        |kind: &BatchKind| !matches!(kind, BatchKind::Density | BatchKind::DenseRow);
     if problems.is_empty() && arguments.batch_kind.iter().any(needs_problems) {
         return Err(Failure::input("--batch has no problems: name matrices, or --draw some"));
     }
@@ -133,22 +134,42 @@ fn cases(arguments: &Bench, making: Making, drawn: usize) -> Result<Vec<Case>, F
                 matrices: problems.iter().map(|(_, _, matrix)| matrix.clone()).collect(),
                 order: if *kind == BatchKind::Mixed { at_random } else { by_size },
             }),
-            BatchKind::Density => {
-                for (is_heaped, word) in [(false, "balanced"), (true, "heaped")] {
-                    for mean in DENSITIES {
-                        cases.push(Case {
-                            name: "order-1024".to_owned(),
-                            source: "assembled",
-                            kind: format!("{word} {mean}"),
-                            matrices: vec![dense_problem(mean, is_heaped, making.seed)?],
-                            order: |_, size| vec![0; size],
-                        });
-                    }
-                }
-            }
+            BatchKind::Density => cases.extend(density_cases(making)?),
+            BatchKind::DenseRow => cases.extend(dense_row_cases(making)?),
         }
     }
     Ok(cases)
+}
+
+fn density_cases(making: Making) -> Result<Vec<Case>, Failure> {
+    let mut cases = Vec::new();
+    for (is_heaped, word) in [(false, "balanced"), (true, "heaped")] {
+        for mean in DENSITIES {
+            cases.push(Case {
+                name: "order-1024".to_owned(),
+                source: "assembled",
+                kind: format!("{word} {mean}"),
+                matrices: vec![dense_problem(mean, is_heaped, making.seed)?],
+                order: |_, size| vec![0; size],
+            });
+        }
+    }
+    Ok(cases)
+}
+
+fn dense_row_cases(making: Making) -> Result<[Case; 2], Failure> {
+    let tiny = tiny_problem(making.seed)?;
+    let matrices = vec![tiny.clone(), dense_row_problem(making.seed)?];
+    let case = |kind: &str, matrices, order| {
+        let (name, kind) = ("tiny problems".to_owned(), kind.to_owned());
+        Case { name, source: "assembled", kind, matrices, order }
+    };
+    Ok([
+        case("alone", vec![tiny], |_, size| vec![0; size]),
+        case("with a dense row", matrices, |_, size| {
+            (0..size).map(|problem| usize::from(problem == size / 2)).collect()
+        }),
+    ])
 }
 
 /// Matrices in random order, the same every time.
