@@ -1,0 +1,90 @@
+//! A batch of more than 2^32 nonzeros, where the device has room for one.
+
+use std::sync::Arc;
+
+use conformance::{check_product, queue, say};
+use csr_core::f16;
+use sparrow::{
+    Accumulate, Batch, BatchColumns, BatchOptions, BatchPlan, BatchProduct, BatchedAlgorithm, Csr,
+    DeviceArray, Format, Problem,
+};
+
+const ORDER: usize = 1024;
+/// Nonzeros of a problem.
+const NONZEROS: usize = 32 * ORDER;
+/// 2^32 nonzeros, and three problems more.
+const PROBLEMS: usize = (1 << 32) / NONZEROS + 3;
+/// What the device must have: values and columns of 16 bits, offsets, y, and room to spare.
+const LARGEST: u64 = 2 * (NONZEROS * PROBLEMS) as u64;
+const ALL: u64 = 3 * LARGEST;
+
+#[test]
+fn more_than_32_bits_count_is_right() {
+    let queue = queue();
+    let device = queue.context().device().traits();
+    if device.max_allocation_bytes < LARGEST || device.global_bytes < ALL {
+        return say(&format!(
+            "more than 2^32 nonzeros: not applicable, {} has {} bytes and allocates {}; {ALL} and {LARGEST} are needed",
+            device.name, device.global_bytes, device.max_allocation_bytes
+        ));
+    }
+    let columns: Vec<u32> =
+        (0..NONZEROS).map(|at| (at / 32 * 7 + at % 32 * 31) as u32 % ORDER as u32).collect();
+    let offsets: Vec<u32> = (0..=ORDER).map(|row| 32 * row as u32).collect();
+    let values = |seed| {
+        let values = csr_core::random_vector::<f64>(seed, NONZEROS).into_iter();
+        values.map(f16::from_f64).collect::<Vec<_>>()
+    };
+    // Problems beyond 2^32 have other values than those at the beginning, which they must not be taken for.
+    let [near, far] =
+        [1, 2].map(|seed| Csr::new(ORDER, offsets.clone(), columns.clone(), values(seed)).unwrap());
+    let is_far = |problem: usize| problem + 3 >= PROBLEMS;
+    let matrix = |problem| if is_far(problem) { &far } else { &near };
+    let mut all_values = Vec::with_capacity(NONZEROS * PROBLEMS);
+    (0..PROBLEMS).for_each(|problem| all_values.extend_from_slice(matrix(problem).values()));
+    let values = DeviceArray::upload_blocking(&queue, &all_values).unwrap();
+    drop(all_values);
+    let short: Vec<u16> = columns.iter().map(|&column| column as u16).collect();
+    let columns = DeviceArray::upload_blocking(&queue, &short.repeat(PROBLEMS)).unwrap();
+    let offsets: Vec<u64> = (0..=(ORDER * PROBLEMS) as u64).map(|row| 32 * row).collect();
+    let offsets = DeviceArray::upload_blocking(&queue, &offsets).unwrap();
+    let problem = |number: usize| Problem {
+        rows: ORDER as u32,
+        cols: ORDER as u32,
+        entries: NONZEROS as u32,
+        format: Format::Csr,
+        index: (number * ORDER) as u64,
+        columns: (number * NONZEROS) as u64,
+        values: (number * NONZEROS) as u64,
+        x: 0,
+        y: (number * ORDER) as u64,
+    };
+    let problems: Arc<[Problem]> = (0..PROBLEMS).map(problem).collect();
+    let none = DeviceArray::upload_blocking(&queue, &[]).unwrap();
+    // SAFETY: the arrays were just copied from checked matrices.
+    #[expect(unsafe_code, reason = "the second door: arrays that are on the device already")]
+    let batch = unsafe {
+        let columns = BatchColumns::U16(columns);
+        Batch::from_arrays(queue.context(), problems, offsets, none, columns, values).unwrap()
+    };
+    let x: Vec<f32> = csr_core::random_vector(3, ORDER);
+    let device_x = DeviceArray::upload_blocking(&queue, &x).unwrap();
+    for algorithm in [BatchedAlgorithm::CsrI, BatchedAlgorithm::CsrSmart] {
+        let options = BatchOptions { algorithm: Some(algorithm), ..BatchOptions::default() };
+        let plan = BatchPlan::new_blocking(&queue, &batch, &options).unwrap();
+        let mut workspace = plan.workspace_blocking(&queue).unwrap();
+        let before = vec![f32::NAN; ORDER * PROBLEMS];
+        let mut y = DeviceArray::upload_blocking(&queue, &before).unwrap();
+        let (alpha, beta) = (1.0.into(), 0.0.into());
+        let product = BatchProduct { alpha, a: &batch, x: &device_x, beta, y: &mut y };
+        plan.launch(&queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
+        let y = y.read_blocking(&queue).unwrap();
+        for problem in [0, 1, PROBLEMS / 2, PROBLEMS - 4, PROBLEMS - 3, PROBLEMS - 2, PROBLEMS - 1]
+        {
+            let found = &y[problem * ORDER..][..ORDER];
+            check_product(matrix(problem), 1.0, &x, 0.0, found, found, Accumulate::Plain);
+        }
+        assert!(y.iter().all(|value| value.is_finite()), "{algorithm}: a row was never written");
+    }
+    say(&format!("more than 2^32 nonzeros: right, {PROBLEMS} problems of {NONZEROS}"));
+}
