@@ -10,7 +10,9 @@
 // where it is.
 //
 // A task goes through steps of three stages, with barriers between them that the items of a group meet whatever
-// kind of task they have; PoCL 3.1 miscompiles barriers inside branches.
+// kind of task they have; PoCL 3.1 miscompiles barriers inside branches. Where the items of a bunch run in step, the
+// kinds that cut no rows (csr_scalar, _vector, _smart, ell) have a way of their own without them: fewer registers for
+// a program that has both, and several rows of an item at once.
 //
 //                      1                      2                     3
 //   csr_scalar, ell    whole rows
@@ -111,7 +113,7 @@ kernel void batched(const uint task_count,
     uint steps = 1;
 
 #ifdef BUNCH_VOTES
-    // Rows that no group shares need no barrier but x's.
+    // Items of a bunch run in step, so kinds that cut no rows need no barrier but x's.
     if (!is_cut(&task)) {
         if (task.is_staged) {
             stage_x(x + task.x, task.cols, staged_x);
@@ -206,10 +208,7 @@ kernel void batched(const uint task_count,
 #if defined(WITH_CSR_ROWS) && !defined(BUNCH_VOTES)
         const uint row_of_step = width > 0 ? step * (members >> LOG2(width)) + (member >> LOG2(width)) : 0;
         if (width == 1) {
-            for (uint row = member; row < task.rows; row += members) {
-                const real_t sum = csr_row_part(&task, &from, offsets + task.index, first_offset, row, 0, 1);
-                store_result(y, task.y + row, alpha, sum, beta);
-            }
+            walk_whole_rows(&task, &from, offsets + task.index, member, members, y, alpha, beta);
         } else if (width > 1) {
             real_t sum = 0;
             if (row_of_step < task.rows)

@@ -32,6 +32,16 @@ real_t csr_row_part(const task_t *task, const matrices_t *from, global const off
     return sum;
 }
 
+// Every row of the task: `members` items take one each in turn.
+void walk_whole_rows(const task_t *task, const matrices_t *from, global const offset_t *restrict offsets,
+                     const uint member, const uint members, global real_t *restrict y, const real_t alpha,
+                     const real_t beta)
+{
+    const ulong first = offsets[0];
+    for (uint row = member; row < task->rows; row += members)
+        store_result(y, task->y + row, alpha, csr_row_part(task, from, offsets, first, row, 0, 1), beta);
+}
+
 #ifdef BUNCH_VOTES
 #define ROWS_IN_FLIGHT 4 // rows of an item at once, whose loads do not wait for each other
 
@@ -41,6 +51,11 @@ void walk_csr_rows(const task_t *task, const matrices_t *from, global const offs
                    const real_t beta)
 {
     const uint width = csr_rows_width(task);
+    if (width == 1) {
+        // Items of a bunch read entries apart from each other: several rows of each would be too many cache lines.
+        walk_whole_rows(task, from, offsets, member, members, y, alpha, beta);
+        return;
+    }
     const uint rows_at_once = members >> LOG2(width);
     const uint own_row = member >> LOG2(width);
     const uint part = member & (width - 1);

@@ -44,7 +44,7 @@ pub(super) const KNOWN_SPILLS: &[KnownSpill] = &[
     plan("pvc", &["u64", "group_size-256"], 0, 8192, SMALL_GROUP),
     carry("skl", 1024),
     carry("pvc", 512),
-    segments("gfx906", &["bunch_size-64"], 28, 0, ADDRESSES),
+    segments("gfx906", &["bunch_size-64"], 29, 0, ADDRESSES),
     segments("gfx90a", &["bunch_size-64"], 27, 0, ADDRESSES),
     segments("skl", &["compensated", "nnz_per_item-16"], 0, 1024, IN_FLIGHT),
     segments("skl", &["compensated", "f64"], 0, 1024, IN_FLIGHT),
