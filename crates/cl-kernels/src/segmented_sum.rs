@@ -5,7 +5,7 @@ use csr_core::ValueType;
 
 use crate::arguments::arguments;
 use crate::parameters::parameters;
-use crate::{Accumulate, Array, DeviceTraits, ParameterError, Scalar};
+use crate::{Accumulate, Array, DeviceTraits, DeviceType, ParameterError, Scalar};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spmv/segmented_sum.cl";
@@ -94,6 +94,10 @@ impl SegmentedSum {
     ) -> Self {
         let bunch_size = 1 << device.simd_width.clamp(8, 64).ilog2();
         let mut parameters = Self::usual(bunch_size);
+        if device.device_type == DeviceType::Cpu && accumulate == Accumulate::Compensated {
+            // Intel's compiler may crash on more of these, unrolled (docs/portability.md, "Intel's CPU runtime").
+            parameters.nnz_per_item = 4;
+        }
         while parameters.bunches_per_group > 1
             && parameters.check(device, value_type, accumulate).is_err()
         {
@@ -266,6 +270,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn compensated_sums_on_a_cpu_stay_below_what_crashes_a_compiler() {
+        let device = DeviceTraits { device_type: DeviceType::Cpu, simd_width: 16, ..gpu() };
+        let items = |device: &DeviceTraits, accumulate| {
+            SegmentedSum::default_for(device, ValueType::F64, accumulate).nnz_per_item
+        };
+        assert_eq!(items(&device, Accumulate::Compensated), 4);
+        assert_eq!(items(&device, Accumulate::Plain), 8);
+        assert_eq!(items(&gpu(), Accumulate::Compensated), 8);
     }
 
     #[test]
