@@ -11,6 +11,7 @@
 pub mod batch;
 mod coo;
 mod csr;
+mod dense;
 mod error;
 pub mod io;
 mod memory;
@@ -26,6 +27,7 @@ pub mod verify;
 
 pub use coo::Coo;
 pub use csr::{Csr, CsrPattern, CsrView, PatternView, Transposed};
+pub use dense::{DenseShape, Layout, dense_product};
 pub use error::{Error, Result};
 pub use offset::{Offset, OffsetType};
 pub use product::{part_of_row, product, product_of_rows, random_vector};
