@@ -244,3 +244,19 @@ impl Batches<'_> {
 fn narrowed<V: Value>(case: &Case) -> Vec<Csr<V>> {
     case.matrices.iter().map(Csr::map_values).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_problem_among_the_tiny_ones_has_a_full_row() {
+        let [alone, mixed] = dense_row_cases(Making { scale: 1.0, seed: 1 }).unwrap();
+        assert_eq!((alone.order)(&alone.matrices, 5), [0; 5]);
+        assert_eq!((mixed.order)(&mixed.matrices, 5), [0, 0, 1, 0, 0]);
+        assert_eq!(mixed.matrices[0], alone.matrices[0]);
+        let nnz: Vec<_> = mixed.matrices.iter().map(Csr::nnz).collect();
+        assert_eq!(nnz, [76, 2047]);
+        assert!((mixed.order)(&mixed.matrices, 0).is_empty());
+    }
+}
