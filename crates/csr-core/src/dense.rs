@@ -93,8 +93,8 @@ impl DenseShape {
         }
     }
 
-    /// Where an element lies.
-    pub fn at(&self, row: usize, col: usize) -> usize {
+    /// Where an element of the matrix lies.
+    pub(crate) fn at(&self, row: usize, col: usize) -> usize {
         match self.layout {
             Layout::RowMajor => row * self.leading + col,
             Layout::ColumnMajor => col * self.leading + row,
@@ -102,8 +102,16 @@ impl DenseShape {
     }
 
     /// The elements of a column, one after the other.
-    pub fn column<T: Copy>(&self, elements: &[T], col: usize) -> Vec<T> {
-        (0..self.rows).map(|row| elements[self.at(row, col)]).collect()
+    ///
+    /// # Errors
+    /// No such column, or fewer elements than the shape spans.
+    pub fn column<T: Copy>(&self, elements: &[T], col: usize) -> Result<Vec<T>> {
+        check_length("the array", elements.len(), elements.len().max(self.span()))?;
+        if col >= self.cols {
+            let limit = self.cols.saturating_sub(1) as u64;
+            return Err(Error::TooLarge { what: "the column", value: col as u64, limit });
+        }
+        Ok((0..self.rows).map(|row| elements[self.at(row, col)]).collect())
     }
 
     /// Rows, or columns, that lie apart, and elements of each.
@@ -187,9 +195,10 @@ mod tests {
             dense_product(2.0, a.view(), (b_shape, &b), 0.5, (c_shape, &mut c)).unwrap();
             let mut belongs = vec![false; c.len()];
             for col in 0..5 {
-                let mut y = c_shape.column(&before, col);
-                product(2.0, a.view(), &b_shape.column(&b, col), 0.5, &mut y).unwrap();
-                assert_eq!(c_shape.column(&c, col), y);
+                let mut y = c_shape.column(&before, col).unwrap();
+                let x = b_shape.column(&b, col).unwrap();
+                product(2.0, a.view(), &x, 0.5, &mut y).unwrap();
+                assert_eq!(c_shape.column(&c, col).unwrap(), y);
                 (0..4).for_each(|row| belongs[c_shape.at(row, col)] = true);
             }
             for (at, belongs) in belongs.into_iter().enumerate() {
@@ -239,6 +248,10 @@ mod tests {
             error(packed(3, 2), packed(4, 2), &[1.0; 5]),
             "B has 5 elements where 6 are needed"
         );
+        let error = packed(3, 2).column(&[1.0; 6], 2).unwrap_err().to_string();
+        assert_eq!(error, "the column is 2, above the limit of 1");
+        let error = packed(3, 2).column(&[1.0; 5], 1).unwrap_err().to_string();
+        assert_eq!(error, "the array has 5 elements where 6 are needed");
     }
 
     #[test]

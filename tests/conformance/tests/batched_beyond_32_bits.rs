@@ -28,24 +28,32 @@ fn more_than_32_bits_count_is_right() {
             device.name, device.global_bytes, device.max_allocation_bytes
         ));
     }
-    let columns: Vec<u32> =
-        (0..NONZEROS).map(|at| (at / 32 * 7 + at % 32 * 31) as u32 % ORDER as u32).collect();
+    let columns = |shift: usize| -> Vec<u32> {
+        (0..NONZEROS).map(|at| ((at / 32 * 7 + at % 32 * 31 + shift) % ORDER) as u32).collect()
+    };
     let offsets: Vec<u32> = (0..=ORDER).map(|row| 32 * row as u32).collect();
     let values = |seed| {
         let values = csr_core::random_vector::<f64>(seed, NONZEROS).into_iter();
         values.map(f16::from_f64).collect::<Vec<_>>()
     };
-    // Problems beyond 2^32 have other values than those at the beginning, which they must not be taken for.
-    let [near, far] =
-        [1, 2].map(|seed| Csr::new(ORDER, offsets.clone(), columns.clone(), values(seed)).unwrap());
+    // Problems beyond 2^32 have other values and columns than those at the beginning, which they must not be taken for.
+    let made =
+        |seed: usize| Csr::new(ORDER, offsets.clone(), columns(3 * seed), values(seed as u64));
+    let (near, far) = (made(1).unwrap(), made(2).unwrap());
     let is_far = |problem: usize| problem + 3 >= PROBLEMS;
     let matrix = |problem| if is_far(problem) { &far } else { &near };
     let mut all_values = Vec::with_capacity(NONZEROS * PROBLEMS);
     (0..PROBLEMS).for_each(|problem| all_values.extend_from_slice(matrix(problem).values()));
     let values = DeviceArray::upload_blocking(&queue, &all_values).unwrap();
     drop(all_values);
-    let short: Vec<u16> = columns.iter().map(|&column| column as u16).collect();
-    let columns = DeviceArray::upload_blocking(&queue, &short.repeat(PROBLEMS)).unwrap();
+    let [near_columns, far_columns] = [&near, &far].map(|matrix| {
+        let columns = matrix.pattern().columns().iter();
+        columns.map(|&column| column as u16).collect::<Vec<_>>()
+    });
+    let mut all_columns = near_columns.repeat(PROBLEMS - 3);
+    all_columns.extend(far_columns.repeat(3));
+    let columns = DeviceArray::upload_blocking(&queue, &all_columns).unwrap();
+    drop(all_columns);
     let offsets: Vec<u64> = (0..=(ORDER * PROBLEMS) as u64).map(|row| 32 * row).collect();
     let offsets = DeviceArray::upload_blocking(&queue, &offsets).unwrap();
     let problem = |number: usize| Problem {

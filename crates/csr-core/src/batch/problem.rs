@@ -4,6 +4,9 @@ use std::ops::Range;
 
 use crate::{Error, Result};
 
+/// The most entries of one problem: kernels count them in 32 bits, and look a few steps beyond the last.
+const MOST_ENTRIES: u32 = u32::MAX - (1 << 16);
+
 /// How a problem's matrix is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
@@ -103,6 +106,10 @@ pub fn check_problems(problems: &[Problem], lengths: Lengths) -> Result<()> {
                 let rule = format!("the array of {array} has {limit}, and {len} are needed");
                 return Err(Error::Problem { index, what: array, value: start, rule });
             }
+        }
+        if problem.entries > MOST_ENTRIES {
+            let rule = format!("one problem has at most {MOST_ENTRIES}");
+            return Err(Error::Problem { index, what: "entries", value: entries, rule });
         }
         if entries > 0 && (problem.rows == 0 || problem.cols == 0) {
             let rule = format!("a matrix of {} x {} has none", problem.rows, problem.cols);
@@ -206,6 +213,15 @@ mod tests {
         for empty in [Problem { rows: 0, ..problem(0) }, Problem { cols: 0, ..problem(0) }] {
             assert!(refusal(&[empty]).contains("has none"));
         }
+    }
+
+    #[test]
+    fn more_entries_than_kernels_count_are_refused() {
+        let lengths = Lengths { columns: 1 << 33, values: 1 << 33, ..LENGTHS };
+        let most = Problem { entries: MOST_ENTRIES, ..problem(0) };
+        check_problems(&[most], lengths).unwrap();
+        let error = check_problems(&[Problem { entries: u32::MAX, ..most }], lengths).unwrap_err();
+        assert!(error.to_string().contains("one problem has at most 4294901759"), "{error}");
     }
 
     #[test]

@@ -232,9 +232,11 @@ pub fn measure_batch<V: Value>(
         offset_type: sparrow::OffsetType::U32,
     };
     let traits = queue.context().device().traits();
-    let algorithm = match plan.algorithms() {
-        [(only, _)] => only.name(),
-        _ => "batched",
+    // What was asked for, though ELL leaves problems that it would pad too much to another.
+    let algorithm = match (subject.algorithm, plan.algorithms()) {
+        (Some(asked), _) => asked.name(),
+        (None, [(only, _)]) => only.name(),
+        (None, _) => "batched",
     };
     let as_spmv = Subject {
         algorithm: None,
