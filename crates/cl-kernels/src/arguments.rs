@@ -184,6 +184,13 @@ mod tests {
         check::<crate::segmented_sum::Stage2Arguments<()>>(crate::segmented_sum::SOURCE);
         check::<crate::batched::Arguments<()>>(crate::batched::SOURCE);
         check::<crate::batched_plan::Arguments<()>>(crate::batched_plan::SOURCE);
+        check::<crate::spmm_row_split::Arguments<()>>(crate::spmm_row_split::SOURCE);
+        check::<crate::spmm_row_split_plan::StepArguments<()>>(crate::spmm_row_split_plan::SOURCE);
+        check::<crate::spmm_row_split_plan::AlikeArguments<()>>(crate::spmm_row_split_plan::SOURCE);
+        check::<crate::spmm_merge::Arguments<()>>(crate::spmm_merge::SOURCE);
+        check::<crate::spmm_merge::JoinArguments<()>>(crate::spmm_merge::SOURCE);
+        check::<crate::spmm_merge_plan::Arguments<()>>(crate::spmm_merge_plan::SOURCE);
+        check::<crate::dense_rows::Arguments<()>>(crate::dense_rows::SOURCE);
         check::<crate::gather_values::Arguments<()>>(crate::gather_values::SOURCE);
         check::<crate::longest_row::Arguments<()>>(crate::longest_row::SOURCE);
         check::<crate::rates::ReadArguments<()>>(crate::rates::SOURCE);

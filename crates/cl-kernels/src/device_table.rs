@@ -9,7 +9,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::algorithm::known;
 use crate::batched::Batched;
+use crate::spmm::SpmmSwitch;
+use crate::spmm_merge::SpmmMerge;
+use crate::spmm_row_split::SpmmRowSplit;
 use crate::{Algorithm, DeviceTraits, DeviceType, ParameterError, Parameters};
 
 /// A device table: what a TOML file holds.
@@ -84,17 +88,11 @@ impl DeviceTable {
     /// The first unknown name, with the names there are.
     pub fn check_names(&self) -> Result<(), String> {
         for (algorithm, value_types) in self.devices.iter().flat_map(|entry| &entry.kernel) {
-            // The batched algorithms are one program.
-            let is_batched = algorithm == Batched::ALGORITHM;
-            let algorithm = if is_batched { None } else { Some(algorithm.parse::<Algorithm>()?) };
+            let check = parameter_check(algorithm)?;
             for (value_type, parameters) in value_types {
                 value_type.parse::<csr_core::ValueType>()?;
                 for name in parameters.keys() {
-                    let checked = match algorithm {
-                        Some(algorithm) => algorithm.check_parameter(name),
-                        None => crate::algorithm::known::<Batched>(name),
-                    };
-                    checked.map_err(|error| error.to_string())?;
+                    check(name).map_err(|error| error.to_string())?;
                 }
             }
         }
@@ -130,6 +128,21 @@ impl DeviceTable {
         }
         Ok(parameters)
     }
+}
+
+/// What refuses the hyper-parameters that a line of a table does not have.
+fn parameter_check(line: &str) -> Result<Box<dyn Fn(&str) -> Result<(), ParameterError>>, String> {
+    // The batched algorithms are one program; the switch of SpMM is none.
+    Ok(match line {
+        Batched::ALGORITHM => Box::new(known::<Batched>),
+        SpmmSwitch::ALGORITHM => Box::new(known::<SpmmSwitch>),
+        SpmmRowSplit::ALGORITHM => Box::new(known::<SpmmRowSplit>),
+        SpmmMerge::ALGORITHM => Box::new(known::<SpmmMerge>),
+        _ => {
+            let algorithm = line.parse::<Algorithm>()?;
+            Box::new(move |name: &str| algorithm.check_parameter(name))
+        }
+    })
 }
 
 impl DeviceEntry {

@@ -172,6 +172,11 @@ mod tests {
         check::<crate::segmented_sum::SegmentedSum>(crate::segmented_sum::SOURCE);
         check::<crate::batched::Batched>(crate::batched::SOURCE);
         check::<crate::batched_plan::BatchedPlan>(crate::batched_plan::SOURCE);
+        check::<crate::spmm_row_split::SpmmRowSplit>(crate::spmm_row_split::SOURCE);
+        check::<crate::spmm_row_split_plan::SpmmRowSplitPlan>(crate::spmm_row_split_plan::SOURCE);
+        check::<crate::spmm_merge::SpmmMerge>(crate::spmm_merge::SOURCE);
+        check::<crate::spmm_merge_plan::SpmmMergePlan>(crate::spmm_merge_plan::SOURCE);
+        check::<crate::dense_rows::DenseRows>(crate::dense_rows::SOURCE);
         check::<crate::gather_values::GatherValues>(crate::gather_values::SOURCE);
         check::<crate::longest_row::LongestRow>(crate::longest_row::SOURCE);
         check::<crate::rates::Rates>(crate::rates::SOURCE);

@@ -24,10 +24,16 @@ pub mod csr_adaptive;
 pub mod csr_adaptive_plan;
 pub mod csr_scalar;
 pub mod csr_vector;
+pub mod dense_rows;
 pub mod gather_values;
 pub mod longest_row;
 pub mod rates;
 pub mod segmented_sum;
+pub mod spmm;
+pub mod spmm_merge;
+pub mod spmm_merge_plan;
+pub mod spmm_row_split;
+pub mod spmm_row_split_plan;
 
 pub use algorithm::Algorithm;
 pub use arguments::{Argument, ArgumentKind, ArgumentSink, Array, KernelArguments, Scalar};

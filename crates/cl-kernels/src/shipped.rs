@@ -19,15 +19,18 @@ use crate::csr_adaptive::{CsrAdaptive, FEATURE_SPIN};
 use crate::csr_adaptive_plan::CsrAdaptivePlan;
 use crate::csr_scalar::CsrScalar;
 use crate::csr_vector::CsrVector;
+use crate::dense_rows::DenseRows;
 use crate::gather_values::GatherValues;
 use crate::longest_row::LongestRow;
 use crate::rates::Rates;
 use crate::segmented_sum::{FEATURE_FUSED, SegmentedSum};
+use crate::spmm_merge_plan::SpmmMergePlan;
+use crate::spmm_row_split_plan::SpmmRowSplitPlan;
 use crate::{Accumulate, Algorithm, DeviceTable, KernelKey, ParameterError, Parameters};
 use crate::{
     batched, batched_plan, csr_adaptive, csr_adaptive_plan, csr_scalar, csr_vector, segmented_sum,
 };
-use crate::{gather_values, longest_row, rates};
+use crate::{dense_rows, gather_values, longest_row, rates, spmm_merge_plan, spmm_row_split_plan};
 
 /// How many of the specialisations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +77,7 @@ pub fn specialisations(
         }
     }
     list.batched()?;
+    list.spmm()?;
     list.helpers();
     Ok(list.keys)
 }
@@ -85,6 +89,8 @@ const ROUND: [(OffsetType, bool); 4] = [
     (OffsetType::U32, true),
     (OffsetType::U64, false),
 ];
+
+mod spmm;
 
 struct List<'a> {
     tables: &'a [DeviceTable],
@@ -243,6 +249,10 @@ impl List<'_> {
                 let parameters = CsrAdaptivePlan { group_size };
                 self.helper(csr_adaptive_plan::SOURCE, ValueType::F32, offset_type, &parameters);
             }
+            let parameters = SpmmMergePlan { group_size: 64, piece: 512, slack: 64 };
+            self.helper(spmm_merge_plan::SOURCE, ValueType::F32, offset_type, &parameters);
+            let parameters = SpmmRowSplitPlan { group_size: 256 };
+            self.helper(spmm_row_split_plan::SOURCE, ValueType::F32, offset_type, &parameters);
             let parameters = BatchedPlan { group_size: 64 };
             self.helper(batched_plan::SOURCE, ValueType::F32, offset_type, &parameters);
             let parameters = LongestRow { group_size: 256 };
@@ -251,6 +261,10 @@ impl List<'_> {
                 let parameters = GatherValues { group_size: 256 };
                 self.helper(gather_values::SOURCE, value_type, offset_type, &parameters);
             }
+        }
+        for value_type in ValueType::ALL {
+            let parameters = DenseRows { group_size: 256 };
+            self.helper(dense_rows::SOURCE, value_type, OffsetType::U32, &parameters);
         }
         let parameters = Rates { group_size: 256 };
         self.helper(rates::SOURCE, ValueType::F32, OffsetType::U32, &parameters);

@@ -18,10 +18,12 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 28] = sources![
+pub(crate) const SOURCES: [Source; 35] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
+    "item/dense.h",
+    "subgroup/broadcast.h",
     "subgroup/bunch.h",
     "group/reduce.h",
     "group/carry.h",
@@ -35,9 +37,14 @@ pub(crate) const SOURCES: [Source; 28] = sources![
     "batched/batched_plan.cl",
     "batched/pieces.h",
     "batched/task.h",
+    "format/dense_rows.cl",
     "format/gather_values.cl",
     "format/longest_row.cl",
     "measure/rates.cl",
+    "spmm/spmm_merge.cl",
+    "spmm/spmm_merge_plan.cl",
+    "spmm/spmm_row_split.cl",
+    "spmm/spmm_row_split_plan.cl",
     "spmv/csr_scalar.cl",
     "spmv/csr_vector.cl",
     "spmv/csr_adaptive.cl",

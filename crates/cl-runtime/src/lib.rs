@@ -19,6 +19,7 @@ mod program;
 mod queue;
 mod rates;
 pub mod raw;
+pub mod spmm;
 pub mod spmv;
 mod transposed;
 

@@ -94,7 +94,7 @@ impl DenseShape {
     }
 
     /// Where an element of the matrix lies.
-    pub(crate) fn at(&self, row: usize, col: usize) -> usize {
+    pub fn at(&self, row: usize, col: usize) -> usize {
         match self.layout {
             Layout::RowMajor => row * self.leading + col,
             Layout::ColumnMajor => col * self.leading + row,

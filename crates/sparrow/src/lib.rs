@@ -63,10 +63,12 @@ mod batch;
 mod error;
 mod hetero;
 mod plan;
+mod spmm;
 mod tables;
 
 pub use batch::{BatchCoefficient, BatchOptions, BatchPlan, BatchProduct};
 pub use cl_kernels::batched::BatchedAlgorithm;
+pub use cl_kernels::spmm::SpmmAlgorithm;
 pub use cl_kernels::{
     Accumulate, Algorithm, Choice, DeviceTable, DeviceTraits, DeviceType, HostAccess, KernelKey,
     MatrixShape, TableError, Tables, parse_device_table, select,
@@ -79,10 +81,13 @@ pub use cl_runtime::{
     devices, find_device, find_devices,
 };
 pub use csr_core::batch::{Ell, Format, HostBatch, PADDING, Problem};
-pub use csr_core::{Coo, Csr, CsrView, Offset, OffsetType, PatternView, Value, ValueType};
+pub use csr_core::{
+    Coo, Csr, CsrView, DenseShape, Layout, Offset, OffsetType, PatternView, Value, ValueType,
+};
 pub use error::{Error, Result};
 pub use hetero::{HeteroPlan, LEARNING_PRODUCTS, Partner, Share, Shared};
 pub use plan::{Coefficient, Op, Plan, PlanOptions, Planning, Product};
+pub use spmm::{DenseProduct, SpmmChoice, SpmmOptions, SpmmPlan};
 pub use tables::usual_tables;
 
 /// Formats, files, generators and the host's own products, without a device.

@@ -27,6 +27,9 @@ pub enum Memory {
     Svm(Arc<SvmAllocation>),
 }
 
+/// Of OpenCL C: sixteen doubles.
+const WIDEST_VECTOR_BYTES: u64 = 128;
+
 impl Memory {
     /// A new buffer of `bytes` (at least one).
     ///
@@ -88,6 +91,23 @@ impl Memory {
                 Ok(address.ok().map(ptr::with_exposed_provenance_mut))
             }
         }
+    }
+
+    /// Bytes by which the memory's address is sure to be divisible: those of the widest vector, but for memory that
+    /// the application has put somewhere itself.
+    ///
+    /// # Errors
+    /// The driver does not answer.
+    pub fn alignment_bytes(&self) -> Result<u64> {
+        let address = match self {
+            Memory::Svm(allocation) => allocation.as_raw().addr(),
+            Memory::Buffer(handle) => {
+                let data = cl::get_mem_object_data(handle.as_raw(), cl::CL_MEM_HOST_PTR);
+                let bytes = check("clGetMemObjectInfo", data)?;
+                bytes.try_into().map(usize::from_ne_bytes).unwrap_or(0)
+            }
+        };
+        Ok(1 << (address as u64).trailing_zeros().min(WIDEST_VECTOR_BYTES.ilog2()))
     }
 
     /// A sub-buffer of `bytes` from `origin`, which must be a multiple of the device's base alignment.

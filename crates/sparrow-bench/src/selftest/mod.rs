@@ -3,8 +3,8 @@
 //! A [`Case`] is an algorithm and everything the kernel is specialised by, on one matrix. Running it puts
 //! every array between canaries, poisons y with NaN, launches, and holds each row against the oracle. The
 //! suite ([`run_suite`]) runs every [`Configuration`] on every [`Shape`], with the combinations of [`Axes`]
-//! that an [`Extent`] asks for; [`run_batches`] does the same with batches of small problems. `sparrow selftest`
-//! and the tests share it.
+//! that an [`Extent`] asks for; [`run_batches`] does the same with batches of small problems, and
+//! [`run_spmms`] with dense matrices. `sparrow selftest` and the tests share it.
 
 mod axes;
 mod batch_case;
@@ -15,6 +15,8 @@ mod guarded;
 mod record;
 mod report;
 mod shapes;
+mod spmm_case;
+mod spmm_suite;
 mod suite;
 
 pub use axes::{Axes, Content, Extent};
@@ -28,4 +30,6 @@ pub use guarded::Guarded;
 pub use record::{SelftestRecord, records};
 pub use report::{Failure, Progress, Report, Tally, Tested};
 pub use shapes::{Limits, Shape, shapes};
+pub use spmm_case::{SpmmCase, run_spmm};
+pub use spmm_suite::{SpmmConfiguration, run_spmms};
 pub use suite::run_suite;

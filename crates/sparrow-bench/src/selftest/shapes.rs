@@ -22,6 +22,8 @@ enum Columns {
     Ascending,
     Unsorted,
     Repeated,
+    /// Runs of neighbouring rows have the same: 1, 2, 3, ... rows.
+    Alike,
 }
 
 /// A shape: row lengths, columns, and how they lie.
@@ -37,6 +39,24 @@ pub struct Shape {
 impl Shape {
     fn new(name: &'static str, cols: usize, lengths: Vec<usize>) -> Self {
         Shape { name, lengths, cols, columns: Columns::Ascending }
+    }
+
+    /// Runs of rows with the same columns, of lengths that are those of no run of hyper-parameters, and rows as long
+    /// as those before with others.
+    pub fn alike_rows() -> Vec<Self> {
+        let alike = |name, cols, lengths| Shape {
+            columns: Columns::Alike,
+            ..Self::new(name, cols, lengths)
+        };
+        vec![
+            alike("rows_in_runs_are_alike", 90, vec![11; 60]),
+            alike(
+                "empty_rows_are_alike",
+                50,
+                [vec![0; 9], vec![4; 9], vec![0; 5], vec![50; 7]].concat(),
+            ),
+            Self::new("all_rows_are_alike", 70, vec![70; 41]),
+        ]
     }
 
     /// Rows.
@@ -78,6 +98,11 @@ impl Shape {
                 k * stride + (row % stride.max(1))
             }
             Columns::Ascending | Columns::Repeated => (row + k / 2) % self.cols,
+            Columns::Alike => {
+                // Runs of 1, 2, 3, ... rows begin at triangular numbers.
+                let run = (((8 * row + 1) as f64).sqrt() as usize).saturating_sub(1) / 2;
+                (run * 5 + k * (self.cols / length)) % self.cols
+            }
             Columns::Unsorted => (row + (length - k) * 7919) % self.cols,
         };
         column as u32

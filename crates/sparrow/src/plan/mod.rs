@@ -225,6 +225,7 @@ impl<V: Value, O: Offset> Plan<V, O> {
         check_length("y", y.len(), rows, a.rows())?;
         self.context.check_array("x", x)?;
         self.context.check_array("y", y)?;
+        let on_device = self.key().scalars_on_device;
         Ok(Operands {
             rows: a.rows(),
             cols: a.cols(),
@@ -233,34 +234,9 @@ impl<V: Value, O: Offset> Plan<V, O> {
             values: a.values().argument(),
             x: x.argument(),
             y: y.argument(),
-            alpha: self.coefficient("alpha", alpha)?,
-            beta: self.coefficient("beta", beta)?,
+            alpha: coefficient::<V>(&self.context, on_device, "alpha", alpha)?,
+            beta: coefficient::<V>(&self.context, on_device, "beta", beta)?,
         })
-    }
-
-    fn coefficient<'a>(
-        &self,
-        name: &str,
-        coefficient: &Coefficient<'a, V::Accum>,
-    ) -> Result<Scalar<&'a Memory>> {
-        match (coefficient, self.key().scalars_on_device) {
-            (Coefficient::Value(value), false) => Ok(match V::TYPE.accumulator() {
-                ValueType::F64 => Scalar::F64(value.to_f64()),
-                _ => Scalar::F32(f32::from_f64(value.to_f64())),
-            }),
-            (Coefficient::Device(array), true) => {
-                check_length(name, array.len().min(1), "numbers needed", 1)?;
-                self.context.check_array(name, array)?;
-                Ok(Scalar::Device(array.argument()))
-            }
-            (Coefficient::Value(_), true) => Err(Error::Mismatch(format!(
-                "{name} came by value, but the plan takes alpha and beta from the device"
-            ))),
-            (Coefficient::Device(_), false) => Err(Error::Mismatch(format!(
-                "{name} came as a device array, but the plan takes alpha and beta by value; set \
-                 scalars_on_device in its options"
-            ))),
-        }
     }
 
     /// Brings the plan's copy of the values up to date, where it keeps one ([`Op::Transpose`]); else does
@@ -323,6 +299,33 @@ impl<V: Value, O: Offset> Plan<V, O> {
     /// Whether the same launch always gives the same bits.
     pub fn is_repeatable(&self) -> bool {
         self.spmv.is_repeatable()
+    }
+}
+
+/// alpha or beta as a plan takes it: by value, or from the device.
+pub(crate) fn coefficient<'a, V: Value>(
+    context: &Context,
+    on_device: bool,
+    name: &str,
+    coefficient: &Coefficient<'a, V::Accum>,
+) -> Result<Scalar<&'a Memory>> {
+    match (coefficient, on_device) {
+        (Coefficient::Value(value), false) => Ok(match V::TYPE.accumulator() {
+            ValueType::F64 => Scalar::F64(value.to_f64()),
+            _ => Scalar::F32(f32::from_f64(value.to_f64())),
+        }),
+        (Coefficient::Device(array), true) => {
+            check_length(name, array.len().min(1), "numbers needed", 1)?;
+            context.check_array(name, array)?;
+            Ok(Scalar::Device(array.argument()))
+        }
+        (Coefficient::Value(_), true) => Err(Error::Mismatch(format!(
+            "{name} came by value, but the plan takes alpha and beta from the device"
+        ))),
+        (Coefficient::Device(_), false) => Err(Error::Mismatch(format!(
+            "{name} came as a device array, but the plan takes alpha and beta by value; set \
+             scalars_on_device in its options"
+        ))),
     }
 }
 

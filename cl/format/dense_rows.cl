@@ -1,0 +1,48 @@
+// The rows of a column-major dense matrix, side by side: what SpMM reads, as a copy in the workspace. Tiles go
+// through local memory, so that both sides are read and written in runs.
+
+#ifndef GROUP_SIZE
+#define GROUP_SIZE 256 // items of a work-group: a multiple of TILE_SIDE
+#endif
+
+#define TILE_SIDE 16 // rows and columns of a tile
+
+#include "item/scalar.h"
+
+// Bits are moved, not numbers.
+#if defined(VALUE_F64)
+typedef ulong bits_t;
+#elif defined(VALUE_F16) || defined(VALUE_BF16)
+typedef ushort bits_t;
+#else
+typedef uint bits_t;
+#endif
+
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void dense_rows(const uint rows,
+                       const uint width,
+                       const ulong leading,
+                       const uint row_leading,
+                       ARRAY_PARAMETER(const bits_t, from),
+                       ARRAY_PARAMETER(bits_t, to))
+{
+    OPEN_ARRAY(const bits_t, from);
+    OPEN_ARRAY(bits_t, to);
+    local bits_t tile[TILE_SIDE][TILE_SIDE + 1];
+    const uint tiles_per_row = (width - 1) / TILE_SIDE + 1;
+    const uint tile_row = (uint)get_group_id(0) / tiles_per_row;
+    const ulong first_row = (ulong)tile_row * TILE_SIDE;
+    const uint first_column = ((uint)get_group_id(0) - tile_row * tiles_per_row) * TILE_SIDE;
+    const uint inner = (uint)get_local_id(0) % TILE_SIDE;
+    for (uint outer = (uint)get_local_id(0) / TILE_SIDE; outer < TILE_SIDE;
+         outer += GROUP_SIZE / TILE_SIDE) {
+        if (first_row + inner < rows && first_column + outer < width)
+            tile[outer][inner] = from[(first_column + outer) * leading + first_row + inner];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint outer = (uint)get_local_id(0) / TILE_SIDE; outer < TILE_SIDE;
+         outer += GROUP_SIZE / TILE_SIDE) {
+        if (first_row + outer < rows && first_column + inner < width)
+            to[(first_row + outer) * row_leading + first_column + inner] = tile[inner][outer];
+    }
+}

@@ -1,0 +1,255 @@
+//! SpMM: C = alpha A B + beta C with B and C dense. Its two algorithms, how columns are dealt to items, and the switch.
+
+use csr_core::ValueType;
+
+use crate::parameters::parameters;
+use crate::{DeviceTraits, DeviceType, ParameterError};
+
+/// C is column-major.
+pub const FEATURE_C_COLUMN_MAJOR: &str = "C_COLUMN_MAJOR";
+
+/// The feature a program needs to read a B that stores `storage`; `None` where B stores what sums are made in.
+pub fn storage_feature(storage: ValueType) -> Option<&'static str> {
+    match storage {
+        ValueType::F16 => Some("DENSE_F16"),
+        ValueType::Bf16 => Some("DENSE_BF16"),
+        ValueType::F32 | ValueType::F64 => None,
+    }
+}
+
+/// A way of computing C = alpha A B + beta C (Yang, Buluc, Owens 2018). Both give the same bits every time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum SpmmAlgorithm {
+    /// A bunch of items a row; neighbouring rows with the same columns together.
+    RowSplit,
+    /// Equal rows and nonzeros a group, wherever rows begin and end.
+    Merge,
+}
+
+impl SpmmAlgorithm {
+    /// Every one, in the paper's order.
+    pub const ALL: [SpmmAlgorithm; 2] = [SpmmAlgorithm::RowSplit, SpmmAlgorithm::Merge];
+
+    /// The name: of its files, in `--algorithms`, records, tuning tables and tests.
+    pub fn name(self) -> &'static str {
+        match self {
+            SpmmAlgorithm::RowSplit => "spmm_row_split",
+            SpmmAlgorithm::Merge => "spmm_merge",
+        }
+    }
+}
+
+impl std::fmt::Display for SpmmAlgorithm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl std::str::FromStr for SpmmAlgorithm {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let all = SpmmAlgorithm::ALL;
+        all.into_iter().find(|algorithm| algorithm.name() == text).ok_or_else(|| {
+            let names: Vec<_> = all.iter().map(|algorithm| algorithm.name()).collect();
+            format!("algorithm \"{text}\" is none of {}", names.join(", "))
+        })
+    }
+}
+
+/// How the columns of B and C are dealt to items: in tiles of equally many, each as many vectors as a bunch has items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tiling {
+    /// Columns an item takes at once.
+    pub vector_width: u32,
+    /// Items side by side along a row of C.
+    pub bunch_size: u32,
+    /// Columns of a tile; the last may have fewer.
+    pub tile_width: u32,
+    /// Tiles.
+    pub tiles: u32,
+}
+
+impl Tiling {
+    /// For `columns` columns in vectors of `vector_width`, by groups of `group_size`; with `in_step`, bunches are a
+    /// power of two, so that none crosses items that run in step.
+    pub fn new(columns: u32, vector_width: u32, group_size: u32, in_step: bool) -> Self {
+        // Two lines of memory side by side are enough; narrower vectors would need more items to fill one.
+        let most = (MOST_TILE_COLUMNS / vector_width).clamp(32, 64).min(group_size);
+        let most = if in_step { most.min(32) } else { most };
+        let vectors = columns.div_ceil(vector_width).max(1);
+        let tiles = vectors.div_ceil(most);
+        let tile_vectors = vectors.div_ceil(tiles);
+        let bunch_size = if in_step { tile_vectors.next_power_of_two() } else { tile_vectors };
+        Tiling { vector_width, bunch_size, tile_width: tile_vectors * vector_width, tiles }
+    }
+}
+
+/// Columns that a tile has at most, if its vectors are narrow.
+const MOST_TILE_COLUMNS: u32 = 64;
+
+/// The widest vector, a power of two up to `most`, that divides each of `multiples`: columns, leading dimensions and
+/// the elements at which matrices start.
+pub fn vector_width(most: u32, multiples: &[u64]) -> u32 {
+    let divides = |width: &u32| multiples.iter().all(|multiple| multiple % u64::from(*width) == 0);
+    [16, 8, 4, 2].into_iter().filter(|width| *width <= most).find(divides).unwrap_or(1)
+}
+
+/// Refuses widths that are no vectors of OpenCL.
+pub(crate) fn check_vector_width(
+    algorithm: &'static str,
+    vector_width: u32,
+) -> Result<(), ParameterError> {
+    if ![1, 2, 4, 8, 16].contains(&vector_width) {
+        return Err(ParameterError::Invalid {
+            algorithm,
+            name: "vector_width",
+            value: vector_width.into(),
+            rule: "vectors have 1, 2, 4, 8 or 16 elements".to_owned(),
+        });
+    }
+    Ok(())
+}
+
+/// Columns an item takes at once where nothing is known of the device: 16 bytes of sums, which a GPU stores at once,
+/// and a CPU's vector.
+pub(crate) fn usual_vector_width(device_type: DeviceType, value_type: ValueType) -> u32 {
+    let bytes = if device_type == DeviceType::Cpu { 64 } else { 16 };
+    bytes / value_type.accumulator().size_bytes() as u32
+}
+
+/// What the switch between the two looks at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpmmShape {
+    /// Rows of A.
+    pub rows: u64,
+    /// Nonzeros of A.
+    pub nnz: u64,
+    /// Nonzeros of the longest row.
+    pub longest_row: u64,
+    /// Nonzeros if each row of four neighbours were as long as the longest of them: what bunches in step take.
+    pub steps: u64,
+}
+
+parameters! {
+    /// The switch between row split and merge: row split where all three hold.
+    pub struct SpmmSwitch for "spmm" {
+        /// The mean row has at least as many hundredths of a nonzero; the paper's switch is 935.
+        mean_row_hundredths: [0, 200, 400, 935],
+        /// At least as many of a hundred items have work, where bunches of four rows run in step.
+        busy_percent: [0, 50, 60, 70, 80, 90],
+        /// Rows and nonzeros together are at least as many times the longest row.
+        longest_share: [1, 1000, 2000, 5000, 10_000, 20_000],
+    }
+}
+
+impl SpmmSwitch {
+    /// The paper's switch; for a CPU, whose items run one after another, rows are whole until one outweighs a compute
+    /// unit's share.
+    pub fn default_for(device: &DeviceTraits) -> Self {
+        match device.device_type {
+            DeviceType::Cpu => SpmmSwitch {
+                mean_row_hundredths: 0,
+                busy_percent: 0,
+                longest_share: 2 * device.compute_units.max(1),
+            },
+            _ => SpmmSwitch { mean_row_hundredths: 935, busy_percent: 60, longest_share: 5000 },
+        }
+    }
+
+    /// Chooses, with the reason in words.
+    pub fn select(&self, shape: &SpmmShape) -> (SpmmAlgorithm, String) {
+        let SpmmShape { rows, nnz, longest_row, steps } = *shape;
+        let mean = nnz as f64 / rows.max(1) as f64;
+        let busy = 100.0 * nnz as f64 / steps.max(1) as f64;
+        let path = rows + nnz;
+        let least_mean = f64::from(self.mean_row_hundredths) / 100.0;
+        let merge = |reason: String| (SpmmAlgorithm::Merge, reason);
+        if mean < least_mean {
+            return merge(format!(
+                "rows have {mean:.2} nonzeros in the mean, fewer than {least_mean:.2}"
+            ));
+        }
+        if busy < f64::from(self.busy_percent) {
+            return merge(format!(
+                "of items that run in step {busy:.0}% would have work, fewer than {}%",
+                self.busy_percent
+            ));
+        }
+        if longest_row.saturating_mul(self.longest_share.into()) > path {
+            return merge(format!(
+                "the longest row ({longest_row} nonzeros) is more than 1/{} of all rows and nonzeros",
+                self.longest_share
+            ));
+        }
+        let reason = format!(
+            "rows are even: {mean:.2} nonzeros in the mean, {longest_row} at most, and of items that run in step \
+             {busy:.0}% have work"
+        );
+        (SpmmAlgorithm::RowSplit, reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_are_equal_and_no_item_is_idle() {
+        let tiling = |columns, width| Tiling::new(columns, width, 128, false);
+        for (columns, width, bunch, tile, tiles) in [
+            (1, 1, 1, 1, 1),
+            (3, 1, 3, 3, 1),
+            (32, 4, 8, 32, 1),
+            (33, 1, 33, 33, 1),
+            (36, 4, 9, 36, 1),
+            (100, 4, 25, 100, 1),
+            (128, 4, 32, 128, 1),
+            // Not 32 vectors and one: two tiles of 17.
+            (132, 4, 17, 68, 2),
+            (512, 4, 32, 128, 4),
+            (100, 1, 50, 50, 2),
+            (64, 2, 32, 64, 1),
+        ] {
+            let found = tiling(columns, width);
+            let expected =
+                Tiling { vector_width: width, bunch_size: bunch, tile_width: tile, tiles };
+            assert_eq!(found, expected, "{columns} columns by {width}");
+            assert!(found.tile_width * found.tiles >= columns);
+            assert!(found.tile_width * (found.tiles - 1) < columns);
+        }
+    }
+
+    #[test]
+    fn bunches_in_step_are_powers_of_two() {
+        for columns in 1..300 {
+            let tiling = Tiling::new(columns, 4, 128, true);
+            assert!(tiling.bunch_size.is_power_of_two() && tiling.bunch_size <= 32, "{columns}");
+            assert!(tiling.bunch_size * 4 >= tiling.tile_width);
+        }
+    }
+
+    #[test]
+    fn vectors_divide_everything() {
+        assert_eq!(vector_width(4, &[32, 32, 64, 0]), 4);
+        assert_eq!(vector_width(4, &[32, 34, 64]), 2);
+        assert_eq!(vector_width(16, &[32, 32]), 16);
+        assert_eq!(vector_width(4, &[33, 33]), 1);
+    }
+
+    #[test]
+    fn uneven_rows_are_merged() {
+        let gpu = crate::select::tests::gpu();
+        let switch = SpmmSwitch::default_for(&gpu);
+        let even = SpmmShape { rows: 10_000, nnz: 500_000, longest_row: 60, steps: 540_000 };
+        assert_eq!(switch.select(&even).0, SpmmAlgorithm::RowSplit);
+        for uneven in [
+            SpmmShape { nnz: 90_000, steps: 90_000, ..even },
+            SpmmShape { longest_row: 5000, ..even },
+            SpmmShape { steps: 900_000, ..even },
+        ] {
+            assert_eq!(switch.select(&uneven).0, SpmmAlgorithm::Merge, "{uneven:?}");
+        }
+    }
+}

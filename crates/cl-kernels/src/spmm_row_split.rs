@@ -1,0 +1,118 @@
+//! `spmm_row_split`: a bunch of items a row (`cl/spmm/spmm_row_split.cl`).
+
+use csr_core::ValueType;
+
+use crate::arguments::arguments;
+use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
+use crate::spmm::{check_vector_width, usual_vector_width};
+use crate::{Array, DeviceTraits, DeviceType, ParameterError, Scalar};
+
+/// Path of the source below `cl/`.
+pub const SOURCE: &str = "spmm/spmm_row_split.cl";
+
+parameters! {
+    /// Parameters of `spmm_row_split`.
+    pub struct SpmmRowSplit for "spmm_row_split" {
+        /// Items of a work-group.
+        group_size: GROUP_SIZES,
+        /// The most columns an item takes at once: 1, 2, 4, 8 or 16.
+        vector_width: [1, 2, 4, 8, 16],
+        /// Rows of B under way at a time: 1 to 16.
+        nnz_at_once: [1, 2, 4, 8],
+        /// The most neighbouring rows with the same columns that a bunch takes together: 1 to 8.
+        rows_at_once: [1, 2, 3, 4],
+        /// 1 where items of a bunch tell each other columns and values.
+        shuffles: [0, 1],
+    }
+}
+
+impl SpmmRowSplit {
+    /// Sane values for a device nothing is known of.
+    pub fn default_for(device: &DeviceTraits, value_type: ValueType) -> Self {
+        let usual = Self::usual(device.device_type, value_type);
+        let most = 1 << device.max_group_size.clamp(1, 1 << 10).ilog2();
+        SpmmRowSplit { group_size: usual.group_size.min(most), ..usual }
+    }
+
+    /// For devices of a kind, whose groups can be large enough.
+    pub(crate) fn usual(device_type: DeviceType, value_type: ValueType) -> Self {
+        SpmmRowSplit {
+            group_size: if device_type == DeviceType::Cpu { 64 } else { 128 },
+            vector_width: usual_vector_width(device_type, value_type),
+            nnz_at_once: 2,
+            rows_at_once: 3,
+            shuffles: 0,
+        }
+    }
+
+    /// As a program takes them that loads rows of B for one row of A at a time.
+    #[must_use]
+    pub fn row_by_row(self) -> Self {
+        SpmmRowSplit { rows_at_once: 1, shuffles: 0, ..self }
+    }
+
+    /// Checks the parameters against the kernel's rules and the device's limits.
+    ///
+    /// # Errors
+    /// The first rule that is broken.
+    pub fn check(&self, device: &DeviceTraits) -> Result<(), ParameterError> {
+        const ALGORITHM: &str = "spmm_row_split";
+        check_group_size(ALGORITHM, self.group_size, device)?;
+        check_vector_width(ALGORITHM, self.vector_width)?;
+        let ranges =
+            [("nnz_at_once", self.nnz_at_once, 16), ("rows_at_once", self.rows_at_once, 8)];
+        for (name, value, most) in ranges {
+            if value == 0 || value > most {
+                let rule = format!("it must be 1 to {most}");
+                let value = value.into();
+                return Err(ParameterError::Invalid { algorithm: ALGORITHM, name, value, rule });
+            }
+        }
+        let has_shuffles = device.platform.contains("NVIDIA");
+        if self.shuffles > 1 || (self.shuffles == 1 && !has_shuffles) {
+            let rule = format!("1 is for NVIDIA's compiler alone, and {} has another", device.name);
+            let value = self.shuffles.into();
+            return Err(ParameterError::Invalid {
+                algorithm: ALGORITHM,
+                name: "shuffles",
+                value,
+                rule,
+            });
+        }
+        Ok(())
+    }
+}
+
+arguments! {
+    /// Arguments of the kernel `spmm_row_split`.
+    pub struct Arguments<M> for "spmm_row_split" {
+        /// Rows of A, or with `rows_at_once` above 1 i-nodes.
+        nodes: u32,
+        /// Columns of B and C.
+        width: u32,
+        /// Columns of a tile.
+        tile_width: u32,
+        /// Items of a bunch.
+        bunch_size: u32,
+        /// The first row of each i-node, and the number of rows: nodes + 1; else not read.
+        node_rows: Array<M>,
+        /// Row offsets: rows + 1.
+        offsets: Array<M>,
+        /// Column indices: nnz.
+        columns: Array<M>,
+        /// Values of A: nnz.
+        values: Array<M>,
+        /// B, row-major.
+        b: Array<M>,
+        /// Bytes from one row of B to the next.
+        b_row_bytes: u32,
+        /// C.
+        c: Array<M>,
+        /// Elements from one row (column) of C to the next.
+        c_leading: u64,
+        /// Scales A B.
+        alpha: Scalar<M>,
+        /// Scales C; with 0, C is not read.
+        beta: Scalar<M>,
+    }
+}

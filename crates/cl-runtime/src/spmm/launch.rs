@@ -1,0 +1,232 @@
+//! One launch of SpMM: a copy of B where it is column-major, the product, and rows that groups share.
+
+use cl_kernels::dense_rows::{self, TILE_SIDE};
+use cl_kernels::{Array, spmm_merge, spmm_row_split};
+use csr_core::Layout;
+
+use super::{Form, PatternPlan, Pieces, Spmm, SpmmOperands};
+use crate::launch::{Size, launch};
+use crate::raw::Memory;
+use crate::spmv::workspace::{Parts, Workspace};
+use crate::{Event, Queue, Result};
+
+/// B as the kernels read it: row-major.
+#[derive(Clone, Copy)]
+struct RowMajor<'a> {
+    array: Array<&'a Memory>,
+    row_bytes: u32,
+}
+
+impl Spmm {
+    /// Enqueues the product after the events in `wait`. Allocates nothing.
+    ///
+    /// # Safety
+    /// The operands belong to the pattern and the shapes the plan was made for, and B and C do not overlap.
+    ///
+    /// # Errors
+    /// A workspace of another plan, or the driver's own failure.
+    #[expect(unsafe_code, reason = "operands are trusted")]
+    pub unsafe fn launch(
+        &self,
+        queue: &Queue,
+        workspace: &mut Workspace,
+        operands: &SpmmOperands<'_>,
+        wait: &[Event],
+    ) -> Result<Event> {
+        workspace.run(self.owner, queue, wait, |mut parts| {
+            // SAFETY: the caller's promise.
+            unsafe { self.enqueue(queue, &mut parts, operands) }
+        })
+    }
+
+    /// # Safety
+    /// As [`Spmm::launch`].
+    #[expect(unsafe_code, reason = "operands are trusted")]
+    unsafe fn enqueue(
+        &self,
+        queue: &Queue,
+        parts: &mut Parts<'_>,
+        operands: &SpmmOperands<'_>,
+    ) -> Result<Event> {
+        let scratch = parts.scratch;
+        let mut wait = parts.wait.clone();
+        let b = if self.copy.is_some() {
+            // SAFETY: the caller's promise about B; the copy is as large as the workspace was made.
+            let copied = unsafe { self.copy_b(queue, parts, operands)? };
+            *parts.first = Some(copied.clone());
+            wait.push(copied);
+            let row_bytes = self.copy_leading() * self.dense.b_type.size_bytes();
+            RowMajor { array: scratch.argument(), row_bytes: row_bytes as u32 }
+        } else {
+            let row_bytes = self.dense.b.leading() * self.dense.b_type.size_bytes();
+            RowMajor { array: operands.b, row_bytes: row_bytes as u32 }
+        };
+        let number = self.form_for(&b, operands)?;
+        let form = &self.forms[number];
+        let size = Size {
+            groups: self.groups(&form.tiling),
+            group_size: self.parameters.group_size() as usize,
+        };
+        let first_kernel = number * self.kernel_names().len();
+        let PatternPlan::Pieces(pieces) = &self.plan else {
+            let arguments = self.row_split(form, operands, b);
+            // SAFETY: the caller's promise about the operands; i-nodes are the pattern's.
+            return unsafe {
+                launch(queue, &mut parts.kernels[first_kernel], &arguments, size, &wait)
+            };
+        };
+        let carries = Array {
+            memory: scratch.argument().memory,
+            start: (self.copy_words() * 4 / self.real_type.size_bytes()) as u64,
+        };
+        let arguments = self.merge(form, pieces, operands, b, carries);
+        // SAFETY: the caller's promise about the operands; pieces are the pattern's, and carries as many as they cut.
+        let merged =
+            unsafe { launch(queue, &mut parts.kernels[first_kernel], &arguments, size, &wait)? };
+        if pieces.chains() == 0 {
+            return Ok(merged);
+        }
+        let arguments = self.join(form, pieces, operands, carries);
+        let size = Size { groups: pieces.chains() * form.tiling.tiles as usize, ..size };
+        // Not for the product alone: a driver may show what never ran as complete.
+        wait.push(merged.clone());
+        // SAFETY: as above.
+        let joined =
+            unsafe { launch(queue, &mut parts.kernels[first_kernel + 1], &arguments, size, &wait) };
+        if joined.is_err() {
+            // What was enqueued still writes to C and to the carries.
+            merged.wait()?;
+        }
+        // The events of both kernels are kept until the next launch: see `Workspace`.
+        *parts.first = Some(merged);
+        joined
+    }
+
+    /// The form with the widest vectors that B and C allow where they start.
+    fn form_for(&self, b: &RowMajor<'_>, operands: &SpmmOperands<'_>) -> Result<usize> {
+        let mut starts = vec![(b.array, self.dense.b_type.size_bytes() as u64)];
+        if self.dense.c.layout() == Layout::RowMajor {
+            starts.push((operands.c, self.real_type.size_bytes() as u64));
+        }
+        for (number, form) in self.forms.iter().enumerate() {
+            let width = u64::from(form.tiling.vector_width);
+            let mut fits = true;
+            for (array, element) in &starts {
+                let alignment = array.memory.alignment_bytes()?;
+                fits &= array.start % width == 0 && alignment % (width * element).min(128) == 0;
+            }
+            if fits || width == 1 {
+                return Ok(number);
+            }
+        }
+        Ok(self.forms.len() - 1)
+    }
+
+    /// # Safety
+    /// B is as long as its shape spans.
+    #[expect(unsafe_code, reason = "operands are trusted")]
+    unsafe fn copy_b(
+        &self,
+        queue: &Queue,
+        parts: &mut Parts<'_>,
+        operands: &SpmmOperands<'_>,
+    ) -> Result<Event> {
+        let (rows, width) = (self.dense.b.rows(), self.dense.b.cols());
+        let arguments = dense_rows::Arguments {
+            rows: rows as u32,
+            width: width as u32,
+            leading: self.dense.b.leading() as u64,
+            row_leading: self.copy_leading() as u32,
+            from: operands.b,
+            to: parts.scratch.argument(),
+        };
+        let groups = rows.div_ceil(TILE_SIDE) * width.div_ceil(TILE_SIDE);
+        let group_size = self.copy.as_ref().map_or(1, |copy| copy.key().parameters[0].1) as usize;
+        let size = Size { groups, group_size };
+        let last = parts.kernels.len() - 1;
+        // SAFETY: the caller's promise.
+        unsafe { launch(queue, &mut parts.kernels[last], &arguments, size, &parts.wait) }
+    }
+
+    fn row_split<'a>(
+        &'a self,
+        form: &Form,
+        operands: &SpmmOperands<'a>,
+        b: RowMajor<'a>,
+    ) -> spmm_row_split::Arguments<&'a Memory> {
+        let (nodes, node_rows) = match &self.plan {
+            PatternPlan::Inodes(inodes) => (inodes.count(), inodes.rows().argument()),
+            // Not read.
+            _ => (self.rows, operands.columns),
+        };
+        spmm_row_split::Arguments {
+            nodes: nodes as u32,
+            width: self.dense.c.cols() as u32,
+            tile_width: form.tiling.tile_width,
+            bunch_size: form.tiling.bunch_size,
+            node_rows,
+            offsets: operands.offsets,
+            columns: operands.columns,
+            values: operands.values,
+            b: b.array,
+            b_row_bytes: b.row_bytes,
+            c: operands.c,
+            c_leading: self.dense.c.leading() as u64,
+            alpha: operands.alpha,
+            beta: operands.beta,
+        }
+    }
+
+    fn merge<'a>(
+        &self,
+        form: &Form,
+        pieces: &'a Pieces,
+        operands: &SpmmOperands<'a>,
+        b: RowMajor<'a>,
+        carries: Array<&'a Memory>,
+    ) -> spmm_merge::Arguments<&'a Memory> {
+        spmm_merge::Arguments {
+            pieces: pieces.count() as u32,
+            width: self.dense.c.cols() as u32,
+            tile_width: form.tiling.tile_width,
+            bunch_size: form.tiling.bunch_size,
+            border_rows: pieces.border_rows.argument(),
+            border_nonzeros: pieces.border_nonzeros(),
+            slots: pieces.slots.argument(),
+            offsets: operands.offsets,
+            columns: operands.columns,
+            values: operands.values,
+            b: b.array,
+            b_row_bytes: b.row_bytes,
+            c: operands.c,
+            c_leading: self.dense.c.leading() as u64,
+            alpha: operands.alpha,
+            beta: operands.beta,
+            carries,
+        }
+    }
+
+    fn join<'a>(
+        &self,
+        form: &Form,
+        pieces: &'a Pieces,
+        operands: &SpmmOperands<'a>,
+        carries: Array<&'a Memory>,
+    ) -> spmm_merge::JoinArguments<&'a Memory> {
+        spmm_merge::JoinArguments {
+            pieces: pieces.count() as u32,
+            chains: pieces.chains() as u32,
+            width: self.dense.c.cols() as u32,
+            tile_width: form.tiling.tile_width,
+            bunch_size: form.tiling.bunch_size,
+            chain_borders: pieces.chain_borders.argument(),
+            border_rows: pieces.border_rows.argument(),
+            slots: pieces.slots.argument(),
+            carries,
+            c: operands.c,
+            c_leading: self.dense.c.leading() as u64,
+            alpha: operands.alpha,
+            beta: operands.beta,
+        }
+    }
+}

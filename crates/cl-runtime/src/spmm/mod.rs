@@ -1,0 +1,408 @@
+//! C = alpha A B + beta C on the device, with B and C dense.
+//!
+//! A plan belongs to a pattern and to the shapes of B and C. What it loads at once depends on where they lie: a vector
+//! must not begin where the device cannot load it, so a plan that loads several columns at once has a second program
+//! that loads one, for a B or C that starts in between.
+
+mod launch;
+mod pieces;
+mod rows;
+
+use std::sync::Arc;
+
+use cl_kernels::dense_rows::{self, DenseRows};
+use cl_kernels::spmm::{
+    FEATURE_C_COLUMN_MAJOR, SpmmAlgorithm, Tiling, storage_feature, vector_width,
+};
+use cl_kernels::spmm_merge::{self, SpmmMerge};
+use cl_kernels::spmm_row_split::{self, SpmmRowSplit};
+use cl_kernels::{Accumulate, Array, KernelKey, Scalar};
+use csr_core::{DenseShape, Layout, Offset, Value, ValueType};
+
+use crate::raw::Memory;
+use crate::spmv::workspace::{OwnerId, Workspace};
+use crate::spmv::{Specialisation, check_value_type};
+use crate::{Context, Error, Matrix, Program, Queue, Result};
+
+use pieces::Pieces;
+use rows::Inodes;
+pub use rows::spmm_shape_blocking;
+
+/// The dense operands a plan is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DenseOperands {
+    /// Where B's elements lie.
+    pub b: DenseShape,
+    /// What B stores: the type sums are made in, or for f32 16 bits.
+    pub b_type: ValueType,
+    /// Where C's elements lie.
+    pub c: DenseShape,
+}
+
+/// Hyper-parameters of the algorithm that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpmmParameters {
+    /// Of `spmm_row_split`.
+    RowSplit(SpmmRowSplit),
+    /// Of `spmm_merge`.
+    Merge(SpmmMerge),
+}
+
+impl SpmmParameters {
+    /// The algorithm they are of.
+    pub fn algorithm(&self) -> SpmmAlgorithm {
+        match self {
+            SpmmParameters::RowSplit(_) => SpmmAlgorithm::RowSplit,
+            SpmmParameters::Merge(_) => SpmmAlgorithm::Merge,
+        }
+    }
+
+    fn group_size(&self) -> u32 {
+        match self {
+            SpmmParameters::RowSplit(parameters) => parameters.group_size,
+            SpmmParameters::Merge(parameters) => parameters.group_size,
+        }
+    }
+
+    fn vector_width(&self) -> u32 {
+        match self {
+            SpmmParameters::RowSplit(parameters) => parameters.vector_width,
+            SpmmParameters::Merge(parameters) => parameters.vector_width,
+        }
+    }
+
+    fn with_vector_width(self, vector_width: u32) -> Self {
+        match self {
+            SpmmParameters::RowSplit(parameters) => {
+                SpmmParameters::RowSplit(SpmmRowSplit { vector_width, ..parameters })
+            }
+            SpmmParameters::Merge(parameters) => {
+                SpmmParameters::Merge(SpmmMerge { vector_width, ..parameters })
+            }
+        }
+    }
+
+    /// Whether items of a bunch speak to each other, which only those can that run in step.
+    fn in_step(&self) -> bool {
+        matches!(self, SpmmParameters::RowSplit(parameters) if parameters.shuffles == 1)
+    }
+}
+
+impl std::fmt::Display for SpmmParameters {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            SpmmParameters::RowSplit(parameters) => parameters.fmt(f),
+            SpmmParameters::Merge(parameters) => parameters.fmt(f),
+        }
+    }
+}
+
+/// The arrays and numbers of one product. Lengths were checked by whoever made it.
+#[derive(Clone, Copy, Debug)]
+pub struct SpmmOperands<'a> {
+    /// Row offsets: rows + 1.
+    pub offsets: Array<&'a Memory>,
+    /// Column indices: nnz.
+    pub columns: Array<&'a Memory>,
+    /// Values of A: nnz.
+    pub values: Array<&'a Memory>,
+    /// B, as long as its shape spans.
+    pub b: Array<&'a Memory>,
+    /// C, as long as its shape spans.
+    pub c: Array<&'a Memory>,
+    /// Scales A B.
+    pub alpha: Scalar<&'a Memory>,
+    /// Scales C; with 0, C is not read.
+    pub beta: Scalar<&'a Memory>,
+}
+
+/// What is computed once from the pattern.
+#[derive(Debug)]
+enum PatternPlan {
+    /// A bunch a row.
+    Rows,
+    /// A bunch an i-node.
+    Inodes(Inodes),
+    /// A group a piece.
+    Pieces(Pieces),
+}
+
+/// A program, and how it deals columns to items.
+#[derive(Debug)]
+struct Form {
+    program: Arc<Program>,
+    tiling: Tiling,
+}
+
+/// An algorithm bound to a pattern, to the shapes of B and C, and to a context: ready to launch.
+#[derive(Debug)]
+pub struct Spmm {
+    owner: OwnerId,
+    parameters: SpmmParameters,
+    dense: DenseOperands,
+    rows: usize,
+    cols: usize,
+    real_type: ValueType,
+    plan: PatternPlan,
+    /// The widest vectors first; the last one's are of one column.
+    forms: Vec<Form>,
+    /// Makes a row-major copy of a column-major B.
+    copy: Option<Arc<Program>>,
+}
+
+impl Spmm {
+    /// Plans for the pattern of `matrix` and builds the programs.
+    ///
+    /// # Errors
+    /// Shapes that do not fit the matrix or each other, or are larger than kernels count; parameters that break a
+    /// rule; a device without the value type; a kernel that does not build; or the driver's own failure.
+    pub fn new_blocking<V: Value, O: Offset>(
+        queue: &Queue,
+        matrix: &Matrix<V, O>,
+        dense: DenseOperands,
+        parameters: SpmmParameters,
+        scalars_on_device: bool,
+    ) -> Result<Self> {
+        let context = queue.context();
+        let device = context.device().traits();
+        check_value_type(context, V::TYPE)?;
+        check_shapes(matrix, &dense)?;
+        if dense.b_type.accumulator() != V::TYPE.accumulator() {
+            return Err(Error::Mismatch(format!(
+                "B stores {} and A {}: their products would be of two types",
+                dense.b_type,
+                V::TYPE
+            )));
+        }
+        let (plan, parameters) = match parameters {
+            SpmmParameters::RowSplit(parameters) => {
+                parameters.check(device)?;
+                match Inodes::find_blocking(queue, matrix, parameters.rows_at_once as usize)? {
+                    Some(inodes) => {
+                        (PatternPlan::Inodes(inodes), SpmmParameters::RowSplit(parameters))
+                    }
+                    None => {
+                        let parameters = SpmmParameters::RowSplit(parameters.row_by_row());
+                        (PatternPlan::Rows, parameters)
+                    }
+                }
+            }
+            SpmmParameters::Merge(parameters) => {
+                parameters.check(device, V::TYPE)?;
+                let pieces = Pieces::cut_blocking(queue, matrix, &parameters)?;
+                (PatternPlan::Pieces(pieces), SpmmParameters::Merge(parameters))
+            }
+        };
+        let specialisation = Specialisation {
+            value_type: V::TYPE,
+            offset_type: O::TYPE,
+            accumulate: Accumulate::Plain,
+            scalars_on_device,
+        };
+        let mut spmm = Spmm {
+            owner: OwnerId::new(),
+            parameters,
+            dense,
+            rows: matrix.rows(),
+            cols: matrix.cols(),
+            real_type: V::TYPE.accumulator(),
+            plan,
+            forms: Vec::new(),
+            copy: None,
+        };
+        spmm.build(context, specialisation)?;
+        Ok(spmm)
+    }
+
+    /// Builds the programs: with the widest vectors that the shapes allow, and of one column.
+    fn build(&mut self, context: &Context, specialisation: Specialisation) -> Result<()> {
+        let columns = self.dense.c.cols() as u32;
+        let mut multiples = vec![u64::from(columns)];
+        for (shape, is_copied) in [(&self.dense.b, true), (&self.dense.c, false)] {
+            match shape.layout() {
+                Layout::RowMajor => multiples.push(shape.leading() as u64),
+                Layout::ColumnMajor if is_copied => self.copy = Some(self.copy_program(context)?),
+                Layout::ColumnMajor => {}
+            }
+        }
+        let widest = vector_width(self.parameters.vector_width(), &multiples);
+        let mut widths = vec![widest, 1];
+        widths.dedup();
+        for vector_width in widths {
+            let parameters = self.parameters.with_vector_width(vector_width);
+            let mut key = match parameters {
+                SpmmParameters::RowSplit(parameters) => {
+                    specialisation.key(spmm_row_split::SOURCE, &parameters)
+                }
+                SpmmParameters::Merge(parameters) => {
+                    specialisation.key(spmm_merge::SOURCE, &parameters)
+                }
+            };
+            key.features.extend(storage_feature(self.dense.b_type));
+            if self.dense.c.layout() == Layout::ColumnMajor {
+                key.features.push(FEATURE_C_COLUMN_MAJOR);
+            }
+            let (group_size, in_step) = (self.parameters.group_size(), self.parameters.in_step());
+            let tiling = Tiling::new(columns, vector_width, group_size, in_step);
+            self.check_groups(&tiling)?;
+            self.forms.push(Form { program: context.program(&key)?, tiling });
+        }
+        Ok(())
+    }
+
+    fn copy_program(&self, context: &Context) -> Result<Arc<Program>> {
+        let most = context.device().traits().max_group_size.clamp(16, 256);
+        let parameters = DenseRows { group_size: 1 << most.ilog2() };
+        let key = KernelKey::new(
+            dense_rows::SOURCE,
+            self.dense.b_type,
+            csr_core::OffsetType::U32,
+            Accumulate::Plain,
+            false,
+            &parameters,
+        );
+        context.program(&key)
+    }
+
+    /// Groups of a launch, which kernels number in 32 bits.
+    fn check_groups(&self, tiling: &Tiling) -> Result<()> {
+        let (groups, limit) = (self.groups(tiling) as u64, u64::from(u32::MAX));
+        if groups > limit {
+            let what = "the number of work-groups";
+            return Err(csr_core::Error::TooLarge { what, value: groups, limit }.into());
+        }
+        Ok(())
+    }
+
+    fn groups(&self, tiling: &Tiling) -> usize {
+        let bunches = (self.parameters.group_size() / tiling.bunch_size) as usize;
+        let per_tile = match &self.plan {
+            PatternPlan::Rows => self.rows.div_ceil(bunches),
+            PatternPlan::Inodes(inodes) => inodes.count().div_ceil(bunches),
+            PatternPlan::Pieces(pieces) => pieces.count(),
+        };
+        per_tile * tiling.tiles as usize
+    }
+
+    /// The algorithm.
+    pub fn algorithm(&self) -> SpmmAlgorithm {
+        self.parameters.algorithm()
+    }
+
+    /// The hyper-parameters it runs with.
+    pub fn parameters(&self) -> &SpmmParameters {
+        &self.parameters
+    }
+
+    /// The dense operands it is for.
+    pub fn dense(&self) -> &DenseOperands {
+        &self.dense
+    }
+
+    /// The kernel's key: hyper-parameters included.
+    pub fn key(&self) -> &KernelKey {
+        self.forms[0].program.key()
+    }
+
+    /// Bytes of the plan on the device, beyond the CSR arrays.
+    pub fn plan_bytes(&self) -> usize {
+        match &self.plan {
+            PatternPlan::Rows => 0,
+            PatternPlan::Inodes(inodes) => inodes.size_bytes(),
+            PatternPlan::Pieces(pieces) => pieces.size_bytes(),
+        }
+    }
+
+    /// Rows that a bunch takes together, in the mean: more than 1 where rows of B are loaded once for several.
+    pub fn mean_inode(&self) -> f64 {
+        match &self.plan {
+            PatternPlan::Inodes(inodes) => self.rows as f64 / inodes.count() as f64,
+            PatternPlan::Rows | PatternPlan::Pieces(_) => 1.0,
+        }
+    }
+
+    /// Bytes a workspace takes on the device: carries, and a copy of a column-major B.
+    pub fn workspace_bytes(&self) -> usize {
+        self.scratch_words() * 4
+    }
+
+    /// Elements from one row of B's copy to the next.
+    fn copy_leading(&self) -> usize {
+        let wide = self.forms.first().map_or(1, |form| form.tiling.vector_width as usize);
+        self.dense.b.cols().next_multiple_of(wide)
+    }
+
+    fn copy_words(&self) -> usize {
+        match self.copy {
+            // Carries follow it, and begin where a vector may.
+            Some(_) => {
+                let elements = self.cols * self.copy_leading();
+                (elements * self.dense.b_type.size_bytes()).next_multiple_of(128) / 4
+            }
+            None => 0,
+        }
+    }
+
+    fn scratch_words(&self) -> usize {
+        let carries = match &self.plan {
+            PatternPlan::Pieces(pieces) => 2 * pieces.cuts() * self.dense.c.cols(),
+            PatternPlan::Rows | PatternPlan::Inodes(_) => 0,
+        };
+        self.copy_words() + carries * self.real_type.size_bytes() / 4
+    }
+
+    /// A new workspace: kernel objects and scratch memory for one launch in flight.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
+        let mut kernels = Vec::new();
+        for form in &self.forms {
+            for name in self.kernel_names() {
+                kernels.push(form.program.kernel(name)?);
+            }
+        }
+        if let Some(copy) = &self.copy {
+            kernels.push(copy.kernel("dense_rows")?);
+        }
+        Workspace::new_blocking(queue, self.owner, kernels, self.scratch_words())
+    }
+
+    /// The kernels of a form, in the workspace's order.
+    fn kernel_names(&self) -> &'static [&'static str] {
+        match self.algorithm() {
+            SpmmAlgorithm::Merge => &["spmm_merge", "spmm_merge_join"],
+            _ => &["spmm_row_split"],
+        }
+    }
+}
+
+fn check_shapes<V: Value, O: Offset>(matrix: &Matrix<V, O>, dense: &DenseOperands) -> Result<()> {
+    let DenseOperands { b, b_type, c } = dense;
+    for (what, found, of, expected) in [
+        ("B has", b.rows(), "A has", matrix.cols()),
+        ("C has", c.rows(), "A has as many", matrix.rows()),
+    ] {
+        if found != expected {
+            let kind = if what == "B has" { "columns" } else { "rows" };
+            return Err(Error::Mismatch(format!(
+                "{what} {found} rows, and {of} {kind}: {expected}"
+            )));
+        }
+    }
+    if b.cols() != c.cols() {
+        let text = format!("B has {} columns, and C has {}", b.cols(), c.cols());
+        return Err(Error::Mismatch(text));
+    }
+    // Kernels find a row of B by one multiplication of 32 bits.
+    let row_elements = match b.layout() {
+        Layout::RowMajor => b.leading(),
+        Layout::ColumnMajor => b.cols().saturating_add(16),
+    };
+    let limit = (u32::MAX as usize / b_type.size_bytes()) as u64;
+    let what = "the elements from one row of B to the next";
+    if row_elements as u64 > limit {
+        return Err(csr_core::Error::TooLarge { what, value: row_elements as u64, limit }.into());
+    }
+    Ok(())
+}
