@@ -132,9 +132,12 @@ kernel void spmm_row_split(const uint nodes,
     const uint group = (uint)get_group_id(0) - tile * groups_per_tile;
     const ulong node = (ulong)group * bunches + bunch;
     const uint in_tile = in_bunch * VECTOR_WIDTH;
-    const ulong column = (ulong)tile * tile_width + in_tile;
-    if (bunch >= bunches || node >= nodes || in_tile >= tile_width || column >= width)
+    if (bunch >= bunches || node >= nodes)
         return;
+    // Items without columns of their own load others': their bunch may want to hear of nonzeros from them.
+    const ulong its_column = (ulong)tile * tile_width + in_tile;
+    const int has_columns = in_tile < tile_width && its_column < width;
+    const ulong column = has_columns ? its_column : 0;
 
 #if ROWS_AT_ONCE > 1
     const ulong row = node_rows[node];
@@ -183,7 +186,7 @@ kernel void spmm_row_split(const uint nodes,
 #endif
 #pragma unroll
     for (uint other = 0; other < ROWS_AT_ONCE; ++other) {
-        if (other < rows)
+        if (has_columns && other < rows)
             store_dense(dense_place(c, c_leading, row + other, column), c_leading, alpha, sums[other], beta);
     }
 }

@@ -130,6 +130,8 @@ pub struct SpmmShape {
     pub longest_row: u64,
     /// Nonzeros if each row of four neighbours were as long as the longest of them: what bunches in step take.
     pub steps: u64,
+    /// Rows per i-node, in the mean: so many rows share what row split loads of B, and merge loads it for each.
+    pub mean_inode: f64,
 }
 
 parameters! {
@@ -139,8 +141,9 @@ parameters! {
         mean_row_hundredths: [0, 200, 400, 935],
         /// At least as many of a hundred items have work, where bunches of four rows run in step.
         busy_percent: [0, 50, 60, 70, 80, 90],
-        /// Rows and nonzeros together are at least as many times the longest row.
-        longest_share: [1, 1000, 2000, 5000, 10_000, 20_000],
+        /// Rows and nonzeros together are at least as many times the longest row; with i-nodes, as many times fewer as
+        /// they have rows.
+        longest_share: [1, 1000, 3000, 10_000, 30_000, 60_000],
     }
 }
 
@@ -154,13 +157,13 @@ impl SpmmSwitch {
                 busy_percent: 0,
                 longest_share: 2 * device.compute_units.max(1),
             },
-            _ => SpmmSwitch { mean_row_hundredths: 935, busy_percent: 60, longest_share: 5000 },
+            _ => SpmmSwitch { mean_row_hundredths: 935, busy_percent: 55, longest_share: 30_000 },
         }
     }
 
     /// Chooses, with the reason in words.
     pub fn select(&self, shape: &SpmmShape) -> (SpmmAlgorithm, String) {
-        let SpmmShape { rows, nnz, longest_row, steps } = *shape;
+        let SpmmShape { rows, nnz, longest_row, steps, mean_inode } = *shape;
         let mean = nnz as f64 / rows.max(1) as f64;
         let busy = 100.0 * nnz as f64 / steps.max(1) as f64;
         let path = rows + nnz;
@@ -177,15 +180,19 @@ impl SpmmSwitch {
                 self.busy_percent
             ));
         }
-        if longest_row.saturating_mul(self.longest_share.into()) > path {
+        let share = f64::from(self.longest_share) / mean_inode.max(1.0);
+        if longest_row as f64 * share > path as f64 {
             return merge(format!(
-                "the longest row ({longest_row} nonzeros) is more than 1/{} of all rows and nonzeros",
-                self.longest_share
+                "the longest row ({longest_row} nonzeros) is more than 1/{share:.0} of all rows and nonzeros"
             ));
         }
+        let alike = match mean_inode {
+            rows if rows > 1.0 => format!(", and {rows:.2} neighbours each have the same columns"),
+            _ => String::new(),
+        };
         let reason = format!(
             "rows are even: {mean:.2} nonzeros in the mean, {longest_row} at most, and of items that run in step \
-             {busy:.0}% have work"
+             {busy:.0}% have work{alike}"
         );
         (SpmmAlgorithm::RowSplit, reason)
     }
@@ -242,14 +249,17 @@ mod tests {
     fn uneven_rows_are_merged() {
         let gpu = crate::select::tests::gpu();
         let switch = SpmmSwitch::default_for(&gpu);
-        let even = SpmmShape { rows: 10_000, nnz: 500_000, longest_row: 60, steps: 540_000 };
+        let (rows, nnz, longest_row, steps) = (100_000, 5_000_000, 60, 5_400_000);
+        let even = SpmmShape { rows, nnz, longest_row, steps, mean_inode: 1.0 };
         assert_eq!(switch.select(&even).0, SpmmAlgorithm::RowSplit);
         for uneven in [
-            SpmmShape { nnz: 90_000, steps: 90_000, ..even },
-            SpmmShape { longest_row: 5000, ..even },
-            SpmmShape { steps: 900_000, ..even },
+            SpmmShape { nnz: 900_000, steps: 900_000, ..even },
+            SpmmShape { longest_row: 200, ..even },
+            SpmmShape { steps: 10_000_000, ..even },
         ] {
             assert_eq!(switch.select(&uneven).0, SpmmAlgorithm::Merge, "{uneven:?}");
         }
+        let alike = SpmmShape { longest_row: 200, mean_inode: 3.0, ..even };
+        assert_eq!(switch.select(&alike).0, SpmmAlgorithm::RowSplit);
     }
 }

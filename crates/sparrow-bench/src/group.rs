@@ -3,6 +3,8 @@
 //! A device is a name, a platform and a driver: another driver is another device to a person who
 //! compares figures. A matrix is a name and its size: one class at two scales is two matrices.
 
+use std::fmt::Write as _;
+
 use crate::record::Record;
 use crate::units::significant;
 
@@ -157,6 +159,16 @@ pub(crate) fn series(record: &Record) -> String {
     if !record.variant.is_empty() {
         name.push('/');
         name.push_str(&record.variant);
+    }
+    if let Some(spmm) = &record.spmm {
+        let s = if spmm.columns == 1 { "" } else { "s" };
+        // Writing to a String cannot fail.
+        let _ = write!(name, ", {} column{s}", spmm.columns);
+        for (what, layout) in [("B", &spmm.layout_b), ("C", &spmm.layout_c)] {
+            if layout != "row" {
+                let _ = write!(name, " {what} {layout}-major");
+            }
+        }
     }
     if record.accumulate != "plain" {
         name.push(' ');

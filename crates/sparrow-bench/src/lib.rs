@@ -14,6 +14,7 @@ mod measure;
 mod record;
 mod report;
 pub mod selftest;
+mod spmm_choice;
 mod table;
 mod units;
 
@@ -21,11 +22,12 @@ pub use input::{Input, Making};
 pub use json::json_lines;
 pub use measure::{
     BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, ChipRates, MeasureError, Origin,
-    Samples, Subject, add_stages, as_hetero, host_rates, measure_batch, measure_batch_peers,
-    measure_both, measure_on_device, measure_on_host,
+    Samples, SpmmSubject, Subject, add_stages, as_hetero, host_rates, measure_batch,
+    measure_batch_peers, measure_both, measure_on_device, measure_on_host, measure_spmm,
 };
-pub use record::{BatchRecord, Hetero, Record, SCHEMA};
+pub use record::{BatchRecord, Hetero, Record, SCHEMA, SpmmRecord};
 pub use report::{ReportError, html};
+pub use spmm_choice::{SpmmChoices, spmm_choices};
 pub use table::table;
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub struct Record {
     pub cols: u64,
     /// Stored entries of A.
     pub nnz: u64,
-    /// "spmv" or "batch".
+    /// "spmv", "spmm" or "batch".
     pub op: String,
     /// The algorithm's name; "host" for the host's own product.
     pub algorithm: String,
@@ -87,6 +87,24 @@ pub struct Record {
     /// What `bench --batch` adds; rows, columns and nnz are then totals.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchRecord>,
+    /// What `bench --op spmm` adds.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub spmm: Option<SpmmRecord>,
+}
+
+/// What a product with a dense matrix adds to its record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SpmmRecord {
+    /// Columns of B and C.
+    pub columns: u64,
+    /// "row" or "column".
+    pub layout_b: String,
+    /// "row" or "column".
+    pub layout_c: String,
+    /// The algorithm that ran; the record's own is "spmm" where it was chosen.
+    pub chosen: String,
+    /// Neighbouring rows with the same columns that were multiplied together, in the mean.
+    pub mean_inode: f64,
 }
 
 /// What a batch adds to its record.

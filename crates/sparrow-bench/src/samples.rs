@@ -43,6 +43,7 @@ pub(crate) fn sample(matrix: &str, algorithm: &str) -> Record {
         error_in_tolerance: Some(0.0625),
         hetero: None,
         batch: None,
+        spmm: None,
     }
 }
 

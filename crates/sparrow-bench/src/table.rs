@@ -14,6 +14,7 @@ use comfy_table::{
 use crate::group::{DeviceGroup, by_device, plain, series};
 use crate::hetero::with_hetero;
 use crate::record::Record;
+use crate::spmm_choice::{SpmmChoices, spmm_choices};
 use crate::units::{ABSENT, bytes, percent_or_absent, short, significant_or_absent};
 use crate::{batch_table, hetero_table};
 
@@ -62,6 +63,13 @@ pub fn table(records: &[Record]) -> String {
     }
     if alone().next().is_some() {
         text.push_str(LEGEND);
+    }
+    if let Some(SpmmChoices { cases, right, loss }) = spmm_choices(records) {
+        let _ = writeln!(
+            text,
+            "\nThe choice between row split and merge was right (or a tie within 3%) in {right} of {cases} \
+             cases;\nwhat it chose took {loss:.3} times as long as the faster, in the geometric mean."
+        );
     }
     let together = with_hetero(records);
     if !together.is_empty() {

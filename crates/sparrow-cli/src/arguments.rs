@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::{Args, Parser, Subcommand};
 use csr_core::ValueType;
 use csr_core::generate::Suite;
-use sparrow::{Accumulate, Algorithm, BatchedAlgorithm, Variant};
+use sparrow::{Accumulate, Algorithm, BatchedAlgorithm, SpmmAlgorithm, Variant};
 
 /// Sparse matrix products on every OpenCL device.
 #[derive(Debug, Parser)]
@@ -166,6 +166,18 @@ pub(crate) struct Bench {
     /// With --batch, leave out the loop and the block-diagonal product
     #[arg(long, requires = "batch")]
     pub(crate) alone: bool,
+    /// What is multiplied: spmv (with a vector) or spmm (with a dense matrix)
+    #[arg(long, default_value = "spmv", conflicts_with_all = ["hetero", "batch"])]
+    pub(crate) op: Op,
+    /// With --op spmm, columns of B and C, several with commas
+    #[arg(long, default_value = "32", value_delimiter = ',')]
+    pub(crate) columns: Vec<usize>,
+    /// With --op spmm, how B lies
+    #[arg(long, default_value = "row")]
+    pub(crate) layout_b: Layout,
+    /// With --op spmm, how C lies
+    #[arg(long, default_value = "row")]
+    pub(crate) layout_c: Layout,
     /// Rotate over copies that together exceed the cache four times
     #[arg(long, conflicts_with = "hetero")]
     pub(crate) cold: bool,
@@ -174,6 +186,33 @@ pub(crate) struct Bench {
     pub(crate) html: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) making: Making,
+}
+
+/// What `--op` names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Op {
+    /// y = A x
+    Spmv,
+    /// C = A B
+    Spmm,
+}
+
+/// What `--layout-b` and `--layout-c` name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Layout {
+    /// Elements of a row side by side
+    Row,
+    /// Elements of a column side by side
+    Column,
+}
+
+impl From<Layout> for sparrow::Layout {
+    fn from(layout: Layout) -> Self {
+        match layout {
+            Layout::Row => sparrow::Layout::RowMajor,
+            Layout::Column => sparrow::Layout::ColumnMajor,
+        }
+    }
 }
 
 /// What batches `--batch-kind` names.
@@ -202,6 +241,8 @@ pub(crate) enum Algorithms {
     These(Vec<Algorithm>),
     /// These, for batches.
     Batched(Vec<BatchedAlgorithm>),
+    /// These, for dense matrices.
+    Spmm(Vec<SpmmAlgorithm>),
 }
 
 impl Algorithms {
@@ -210,7 +251,7 @@ impl Algorithms {
         match self {
             Algorithms::All => Algorithm::ALL.to_vec(),
             Algorithms::These(algorithms) => algorithms.clone(),
-            Algorithms::Auto | Algorithms::Batched(_) => Vec::new(),
+            Algorithms::Auto | Algorithms::Batched(_) | Algorithms::Spmm(_) => Vec::new(),
         }
     }
 }
@@ -224,6 +265,9 @@ impl FromStr for Algorithms {
             "all" => Ok(Algorithms::All),
             _ if text.starts_with("batched_") => {
                 text.split(',').map(str::parse).collect::<Result<_, _>>().map(Algorithms::Batched)
+            }
+            _ if text.starts_with("spmm_") => {
+                text.split(',').map(str::parse).collect::<Result<_, _>>().map(Algorithms::Spmm)
             }
             _ => text.split(',').map(str::parse).collect::<Result<_, _>>().map(Algorithms::These),
         }

@@ -1,6 +1,6 @@
 //! SpMM: C = alpha A B + beta C, with B and C dense.
 
-use cl_kernels::spmm::{SpmmAlgorithm, SpmmShape, SpmmSwitch};
+use cl_kernels::spmm::{SpmmAlgorithm, SpmmSwitch};
 use cl_kernels::spmm_merge::SpmmMerge;
 use cl_kernels::spmm_row_split::SpmmRowSplit;
 use cl_kernels::{DeviceTraits, KernelKey, Parameters, Tables};
@@ -305,8 +305,9 @@ fn choose<V: Value, O: Offset>(
         Some(algorithm) => (algorithm, "asked for by name".to_owned()),
         None => {
             let switch = tables.parameters(device, V::TYPE, SpmmSwitch::default_for(device))?;
-            let shape: SpmmShape = spmm_shape_blocking(queue, matrix)?;
-            switch.select(&shape)
+            let row_split = SpmmRowSplit::default_for(device, V::TYPE);
+            let rows_at_once = tables.parameters(device, V::TYPE, row_split)?.rows_at_once;
+            switch.select(&spmm_shape_blocking(queue, matrix, rows_at_once as usize)?)
         }
     };
     let parameters = match algorithm {

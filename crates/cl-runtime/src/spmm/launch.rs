@@ -83,7 +83,7 @@ impl Spmm {
         // SAFETY: the caller's promise about the operands; pieces are the pattern's, and carries as many as they cut.
         let merged =
             unsafe { launch(queue, &mut parts.kernels[first_kernel], &arguments, size, &wait)? };
-        if pieces.chains() == 0 {
+        if pieces.chains() == 0 || size.groups == 0 {
             return Ok(merged);
         }
         let arguments = self.join(form, pieces, operands, carries);

@@ -275,6 +275,9 @@ impl Spmm {
     }
 
     fn groups(&self, tiling: &Tiling) -> usize {
+        if self.dense.c.cols() == 0 {
+            return 0;
+        }
         let bunches = (self.parameters.group_size() / tiling.bunch_size) as usize;
         let per_tile = match &self.plan {
             PatternPlan::Rows => self.rows.div_ceil(bunches),

@@ -89,14 +89,17 @@ fn first_rows(alike: &[u32], rows: usize, most: usize) -> Vec<u32> {
     firsts
 }
 
-/// What the switch between the algorithms looks at; eight bytes are read back.
+/// What the switch between the algorithms looks at; eight bytes are read back, and where i-nodes of up to
+/// `rows_at_once` rows are looked for a bit a row.
 ///
 /// # Errors
 /// A kernel that does not build, or the driver's own failure.
 pub fn spmm_shape_blocking<V: Value, O: Offset>(
     queue: &Queue,
     matrix: &Matrix<V, O>,
+    rows_at_once: usize,
 ) -> Result<SpmmShape> {
+    let inodes = Inodes::find_blocking(queue, matrix, rows_at_once)?;
     let shape = matrix.shape();
     let (program, group_size) = program::<O>(queue)?;
     let mut kernel = program.kernel("count_steps")?;
@@ -119,6 +122,7 @@ pub fn spmm_shape_blocking<V: Value, O: Offset>(
         nnz: shape.nnz,
         longest_row: shape.longest_row,
         steps: u64::from(words[0]) | u64::from(words[1]) << 32,
+        mean_inode: inodes.map_or(1.0, |inodes| shape.rows as f64 / inodes.count() as f64),
     })
 }
 

@@ -4,6 +4,7 @@ mod batch;
 mod device;
 mod hetero;
 mod host;
+mod spmm;
 mod timing;
 
 use csr_core::verify::Summation;
@@ -17,6 +18,7 @@ pub use batch::{
 pub use device::measure_on_device;
 pub use hetero::{ChipRates, add_stages, as_hetero, measure_both};
 pub use host::{host_rates, measure_on_host};
+pub use spmm::{SpmmSubject, measure_spmm};
 pub use timing::{Budget, Samples};
 
 /// Why a measurement could not be made; a wrong result is no error but a record that says so.
@@ -132,6 +134,7 @@ fn untimed_record<V: Value>(origin: &Origin, shape: &Shape, subject: &Subject) -
         error_in_tolerance: None,
         hetero: None,
         batch: None,
+        spmm: None,
     }
 }
 

@@ -168,6 +168,11 @@ pub(super) fn number(text: String) -> Element {
     element("td").class("number").text(text)
 }
 
+/// Columns of B and C; `None` for a vector.
+fn columns(record: &Record) -> Option<u64> {
+    record.spmm.as_ref().map(|spmm| spmm.columns)
+}
+
 /// Whether no other verified result of the same matrix, operation and type took less time, where
 /// there is another.
 fn is_fastest(record: &Record, of_matrix: &[&Record]) -> bool {
@@ -175,6 +180,7 @@ fn is_fastest(record: &Record, of_matrix: &[&Record]) -> bool {
     let rivals: Vec<f64> = of_matrix
         .iter()
         .filter(|r| (&r.op, &r.value_type) == (&record.op, &record.value_type))
+        .filter(|r| columns(r) == columns(record))
         .filter_map(|r| time(r))
         .collect();
     rivals.len() > 1 && time(record).is_some_and(|own| rivals.iter().all(|&t| own <= t))

@@ -79,7 +79,7 @@ fn subjects(
         Algorithms::Auto => vec![None],
         Algorithms::All => std::iter::once(None).chain(BatchedAlgorithm::ALL.map(Some)).collect(),
         Algorithms::Batched(algorithms) => algorithms.iter().copied().map(Some).collect(),
-        Algorithms::These(_) => {
+        Algorithms::These(_) | Algorithms::Spmm(_) => {
             let names = BatchedAlgorithm::ALL.map(BatchedAlgorithm::name).join(", ");
             return Err(Failure::input(format!(
                 "--batch takes --algorithms auto, all, or of {names}"

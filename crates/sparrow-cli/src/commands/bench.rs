@@ -10,7 +10,7 @@ use sparrow_bench::{
 };
 
 use super::load;
-use crate::arguments::{Algorithms, Bench, Global};
+use crate::arguments::{Algorithms, Bench, Global, Op};
 use crate::failure::Failure;
 use crate::output::{check_writable, words_on_stdout, write_text};
 use crate::target::queue_on;
@@ -94,6 +94,12 @@ pub(crate) fn run(global: &Global, arguments: &Bench) -> Result<(), Failure> {
     }
     if let Algorithms::Batched(_) = arguments.algorithms {
         return Err(Failure::input("batched algorithms need --batch"));
+    }
+    if arguments.op == Op::Spmm {
+        return super::spmm::run(global, arguments);
+    }
+    if let Algorithms::Spmm(_) = arguments.algorithms {
+        return Err(Failure::input("algorithms of SpMM need --op spmm"));
     }
     if arguments.hetero {
         return super::hetero::run(global, arguments);

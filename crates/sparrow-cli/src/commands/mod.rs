@@ -7,6 +7,7 @@ pub(crate) mod generate;
 mod hetero;
 pub(crate) mod info;
 pub(crate) mod selftest;
+mod spmm;
 pub(crate) mod spmv;
 
 use csr_core::{Csr, Offset, Value};

@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use indicatif::{ProgressBar, ProgressStyle};
 use sparrow::{Device, ValueType};
 use sparrow_bench::selftest::{
-    BatchConfiguration, Configuration, Extent, Progress, Report, records, run_batches, run_suite,
+    BatchConfiguration, Configuration, Extent, Progress, Report, SpmmConfiguration, records,
+    run_batches, run_spmms, run_suite,
 };
 
 use crate::arguments::{Global, Selftest};
@@ -67,6 +68,9 @@ fn run_on(device: &Device, extent: Extent) -> Result<Report, Failure> {
     bar.set_message(format!("{}, batches", device.traits().name));
     let (batches, value_types) = (BatchConfiguration::all(), ValueType::ALL);
     report.append(run_batches(&queue, &batches, &value_types, extent, observe)?);
+    bar.set_message(format!("{}, SpMM", device.traits().name));
+    let spmms = SpmmConfiguration::all(device.traits());
+    report.append(run_spmms(&queue, &spmms, extent, observe)?);
     bar.finish_and_clear();
     Ok(report)
 }
