@@ -130,8 +130,11 @@ impl DeviceTable {
     }
 }
 
-/// What refuses the hyper-parameters that a line of a table does not have.
-fn parameter_check(line: &str) -> Result<Box<dyn Fn(&str) -> Result<(), ParameterError>>, String> {
+/// Refuses hyper-parameters that one line of a table does not have.
+type ParameterCheck = Box<dyn Fn(&str) -> Result<(), ParameterError>>;
+
+/// The check of a line.
+fn parameter_check(line: &str) -> Result<ParameterCheck, String> {
     // The batched algorithms are one program; the switch of SpMM is none.
     Ok(match line {
         Batched::ALGORITHM => Box::new(known::<Batched>),

@@ -68,7 +68,7 @@ pub struct SpmmPlan<V, O, D> {
 
 #[derive(Debug)]
 enum Form<V, O> {
-    Spmm(Spmm),
+    Spmm(Box<Spmm>),
     /// One column, side by side: a vector.
     Vector(Box<Plan<V, O>>),
 }
@@ -109,7 +109,7 @@ impl<V: Value, O: Offset, D: Value<Accum = V::Accum>> SpmmPlan<V, O, D> {
             let algorithm = Some(parameters.algorithm());
             let scalars_on_device = options.scalars_on_device;
             let spmm = Spmm::new_blocking(queue, matrix, dense, parameters, scalars_on_device)?;
-            (Form::Spmm(spmm), SpmmChoice { algorithm, reason })
+            (Form::Spmm(Box::new(spmm)), SpmmChoice { algorithm, reason })
         };
         let (context, storage) = (queue.context().clone(), std::marker::PhantomData);
         Ok(SpmmPlan { form, choice, dense, context, pattern_id, transposed, storage })

@@ -9,9 +9,12 @@ use std::ops::ControlFlow;
 
 use cl_runtime::break_kernels;
 use conformance::{compiles_slowly, device, is_full, is_interpreter, say};
-use sparrow::{Algorithm, BatchedAlgorithm, BatchedVariant, Context, Queue, ValueType, Variant};
+use sparrow::{
+    Algorithm, BatchedAlgorithm, BatchedVariant, Context, Queue, SpmmAlgorithm, ValueType, Variant,
+};
 use sparrow_bench::selftest::{
-    BatchConfiguration, CaseError, Configuration, Extent, Progress, run_batches, run_suite,
+    BatchConfiguration, CaseError, Configuration, Extent, Progress, SpmmConfiguration, run_batches,
+    run_spmms, run_suite,
 };
 
 /// Which check of a case notices.
@@ -48,9 +51,10 @@ enum Noticed {
 enum Subject {
     Single(Algorithm, Variant),
     Batched(BatchedAlgorithm),
+    Spmm(SpmmAlgorithm),
 }
 
-use Subject::{Batched, Single};
+use Subject::{Batched, Single, Spmm};
 
 const BREAKAGES: &[Breakage] = &[
     Breakage {
@@ -237,6 +241,54 @@ const BREAKAGES: &[Breakage] = &[
         caught_by: &[Check::Bound],
         noticed: Noticed::OnInterpreters,
     },
+    Breakage {
+        what: "SpMM: what is beyond a row's end is multiplied",
+        subject: Spmm(SpmmAlgorithm::RowSplit),
+        from: "sums[other] = k < count ? sum : sums[other];",
+        to: "sums[other] = sum;",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "SpMM: an i-node of fewer rows is stored as if it had all",
+        subject: Spmm(SpmmAlgorithm::RowSplit),
+        from: "if (has_columns && other < rows)",
+        to: "if (has_columns)",
+        caught_by: &[Check::Bound, Check::Canary, Check::Repeat],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "SpMM: the last tile has as many columns as the others",
+        subject: Spmm(SpmmAlgorithm::Merge),
+        from: "in_tile < tile_width && column < width;\n    const uint first = min",
+        to: "in_tile < tile_width;\n    const uint first = min",
+        caught_by: &[Check::Bound, Check::Canary],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "SpMM: what the bunches before have of a row is dropped",
+        subject: Spmm(SpmmAlgorithm::Merge),
+        from: "const reals_t whole = before + heads[item];",
+        to: "const reals_t whole = heads[item];",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "SpMM: what groups have of a row is not added up",
+        subject: Spmm(SpmmAlgorithm::Merge),
+        from: "sum += *(global const reals_t *)(carries + 2 * (ulong)slots[border] * width);",
+        to: "sum += 0;",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "SpMM: the barrier between a piece's copy and its use is missing",
+        subject: Spmm(SpmmAlgorithm::Merge),
+        from: "    barrier(CLK_LOCAL_MEM_FENCE);\n\n    const uint bunch = item / bunch_size;",
+        to: "\n    const uint bunch = item / bunch_size;",
+        caught_by: &[Check::Bound, Check::Repeat, Check::Canary],
+        noticed: Noticed::OnInterpreters,
+    },
 ];
 
 fn check_of(error: &CaseError) -> Option<Check> {
@@ -287,6 +339,11 @@ fn every_broken_kernel_is_caught() {
                 let (algorithm, variant) = (Some(algorithm), BatchedVariant::Ordered);
                 let configuration = BatchConfiguration { algorithm, variant };
                 run_batches(&queue, &[configuration], &[ValueType::F32], Extent::Full, observe)
+            }
+            Spmm(algorithm) => {
+                let mut all = SpmmConfiguration::all(context.device().traits());
+                all.retain(|one| one.algorithm == Some(algorithm) && !one.parameters.is_empty());
+                run_spmms(&queue, &all[..1], Extent::Brief, observe)
             }
         };
         assert!(broken.programs() > 0, "{}: no source has {:?}", breakage.what, breakage.from);

@@ -158,6 +158,11 @@ impl Bench {
             Stage::Clippy => {
                 cmd!(sh, "{cargo} clippy --locked --workspace --all-targets -- -D warnings")
                     .run()?;
+                // A workspace of its own, which nothing else builds.
+                let peers = ["--manifest-path", "benches/peers/Cargo.toml"];
+                let target = project::target()?.join("peers");
+                cmd!(sh, "{cargo} clippy --locked {peers...} --target-dir {target} -- -D warnings")
+                    .run()?;
             }
             Stage::Tidy => {
                 if tidy::run()? != ExitCode::SUCCESS {

@@ -74,7 +74,8 @@ fn package_name(name: &str, detail: &Value) -> String {
 /// Every package takes the workspace's lints.
 pub(super) fn lints_are_inherited(path: &str, text: &str) -> Vec<Finding> {
     let member = path != "Cargo.toml" && path.ends_with("/Cargo.toml");
-    let outside = path.starts_with("fuzz/") || path.starts_with("tests/apps/");
+    let outside =
+        ["fuzz/", "tests/apps/", "benches/peers/"].iter().any(|folder| path.starts_with(folder));
     if !member || outside {
         return Vec::new();
     }

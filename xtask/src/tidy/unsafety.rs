@@ -15,17 +15,23 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     ("crates/cl-runtime/src/longest_row.rs", "launches on arrays that it has checked"),
     ("crates/cl-runtime/src/rates.rs", "launches on arrays of its own"),
+    (
+        "crates/cl-runtime/src/spmm/",
+        "launches on arrays of its own and on operands it was promised",
+    ),
     ("crates/cl-runtime/src/spmv/csr_adaptive_plan.rs", "launches on arrays of its own"),
     ("crates/cl-runtime/src/transposed.rs", "launches on arrays of its own"),
     ("crates/csr-core/src/io/map.rs", "the file map"),
     ("crates/sparrow/src/batch.rs", "the launch, after the checks that make it sound"),
     ("crates/sparrow/src/hetero/", "launches of pieces, after the checks that make them sound"),
     ("crates/sparrow/src/plan/mod.rs", "the launch, after the checks that make it sound"),
+    ("crates/sparrow/src/spmm.rs", "the launch, after the checks that make it sound"),
     ("crates/sparrow-bench/src/selftest/", "tests the door for arrays that are on the device"),
     ("crates/sparrow-capi/", "a C interface"),
     ("crates/sparrow-clsparse/", "a C interface"),
     ("tests/", "stands for applications with raw handles of their own"),
     ("examples/", "stands for applications with raw handles of their own"),
+    ("benches/peers/", "calls other vendors' C interfaces"),
     ("fuzz/", "stands for applications with raw handles of their own"),
 ];
 

@@ -86,7 +86,7 @@ pub fn run_spmm<V: Value, O: Offset, D: Value<Accum = V::Accum>>(
             c_before[c_shape.at(at / case.columns, at % case.columns)] = value;
         }
     }
-    let (first, then) = launch_twice(queue, matrix, (b_shape, &b), (c_shape, &c_before), case)?;
+    let [first, then] = launch_twice(queue, matrix, (b_shape, &b), (c_shape, &c_before), case)?;
 
     let mut largest = 0.0f64;
     let mut in_gap = vec![true; c_shape.span()];
@@ -120,7 +120,7 @@ fn launch_twice<V: Value, O: Offset, D: Value<Accum = V::Accum>>(
     (b_shape, b): (DenseShape, &[D]),
     (c_shape, c_before): (DenseShape, &[V::Accum]),
     case: &SpmmCase,
-) -> Result<(Vec<V::Accum>, Vec<V::Accum>), CaseError> {
+) -> Result<[Vec<V::Accum>; 2], CaseError> {
     let number = <V::Accum as Value>::from_f64;
     let a = Matrix::upload_blocking(queue, matrix.view())?;
     let b = Guarded::upload_blocking(queue, b, case.shift)?;
@@ -153,6 +153,5 @@ fn launch_twice<V: Value, O: Offset, D: Value<Accum = V::Accum>>(
             return Err(CaseError::Overwritten { array, at });
         }
     }
-    let [first, then] = found;
-    Ok((first, then))
+    Ok(found)
 }
