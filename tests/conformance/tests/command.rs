@@ -205,6 +205,10 @@ fn algorithms_of_batches_and_of_single_products_are_told_apart() {
         (&["--algorithms", "batched_coo"], "need --batch"),
         (&["--batch-size", "10"], "--batch"),
         (&["--batch", "--hetero"], "--hetero"),
+        (&["--op", "spmm", "--algorithms", "csr_vector"], "--op spmm takes --algorithms"),
+        (&["--algorithms", "spmm_merge"], "need --op spmm"),
+        (&["--op", "spmm", "--batch"], "--batch"),
+        (&["--op", "spmm", "--cold"], "no cold runs"),
     ] {
         let position = device().position();
         let ran = run(&[&["bench", "a.mtx", "--device", &position], arguments].concat());
@@ -214,6 +218,37 @@ fn algorithms_of_batches_and_of_single_products_are_told_apart() {
     let ran = run(&["bench", "--batch", "--draw", "0", "--device", &device().position()]);
     assert_eq!(ran.status, Some(2), "{}", ran.stderr);
     assert!(ran.stderr.contains("no problems"), "{}", ran.stderr);
+}
+
+#[test]
+fn bench_spmm_sets_both_algorithms_beside_the_choice() {
+    if is_interpreter(&device()) {
+        say(
+            "skipped: bench --op spmm measures how fast memory is, which takes an interpreter minutes",
+        );
+        return;
+    }
+    let position = device().position();
+    let usual = ["bench", "a.mtx", "--op", "spmm", "--algorithms", "all", "--value-type", "f32"];
+    let columns =
+        ["--columns", "1,5", "--layout-b", "column", "--device", &position, "--json", "-"];
+    let ran = run(&[&usual[..], &columns].concat());
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    let records: Vec<Record> =
+        ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let names: Vec<_> = records.iter().map(|record| record.algorithm.as_str()).collect();
+    assert_eq!(names, ["spmm", "spmm_row_split", "spmm_merge"].repeat(2), "{}", ran.stdout);
+    for (record, columns) in records.iter().zip([1, 1, 1, 5, 5, 5]) {
+        let spmm = record.spmm.as_ref().unwrap();
+        assert_eq!(
+            (spmm.columns, spmm.layout_b.as_str(), spmm.layout_c.as_str()),
+            (columns, "column", "row")
+        );
+        assert!(record.verified && record.repeatable && record.op == "spmm", "{record:?}");
+        assert!(record.median_us.unwrap() > 0.0);
+    }
+    let chosen = &records[3].spmm.as_ref().unwrap().chosen;
+    assert!(chosen.starts_with("spmm_"), "{chosen}");
 }
 
 #[test]

@@ -58,6 +58,14 @@ pub(super) const KNOWN_SPILLS: &[KnownSpill] = &[
         scratch_bytes: 16384,
         reason: IN_FLIGHT,
     },
+    KnownSpill {
+        kernel: "spmm_row_split",
+        target: "pvc",
+        key: &["f64", "rows_at_once-3"],
+        spilled: 0,
+        scratch_bytes: 128,
+        reason: IN_FLIGHT,
+    },
 ];
 
 const fn segments(

@@ -11,19 +11,18 @@ use crate::{
 };
 
 impl List<'_> {
-    /// Vectors as wide as a GPU's and a CPU's and of one column, and i-nodes and single rows; what B stores and how C
-    /// lies, in the cover two of them each, in turn.
+    /// Vectors as wide as a GPU's and of one column, and i-nodes and single rows; what B stores and how C lies, in the
+    /// cover two of them each, in turn.
     pub(super) fn spmm(&mut self) -> Result<(), ParameterError> {
         for value_type in ValueType::ALL {
-            let kinds = [DeviceType::Gpu, DeviceType::Cpu];
-            let usual = kinds.map(|kind| SpmmRowSplit::usual(kind, value_type)).to_vec();
+            let usual = vec![SpmmRowSplit::usual(DeviceType::Gpu, value_type)];
             let mut sets = self.parameter_sets(value_type, usual)?;
             sets.extend(sets.clone().into_iter().map(SpmmRowSplit::row_by_row));
             sets.push(SpmmRowSplit { vector_width: 1, ..sets[0] });
             sets.push(SpmmRowSplit { vector_width: 1, ..sets[0] }.row_by_row());
             self.spmm_forms(spmm_row_split::SOURCE, value_type, &sets);
 
-            let usual = kinds.map(|kind| SpmmMerge::usual(kind, value_type)).to_vec();
+            let usual = vec![SpmmMerge::usual(DeviceType::Gpu, value_type)];
             let mut sets = self.parameter_sets(value_type, usual)?;
             sets.push(SpmmMerge { vector_width: 1, ..sets[0] });
             self.spmm_forms(spmm_merge::SOURCE, value_type, &sets);
