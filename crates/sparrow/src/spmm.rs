@@ -5,7 +5,7 @@ use cl_kernels::spmm_merge::SpmmMerge;
 use cl_kernels::spmm_row_split::SpmmRowSplit;
 use cl_kernels::{DeviceTraits, KernelKey, Parameters, Tables};
 use cl_runtime::raw::Memory;
-use cl_runtime::spmm::{DenseOperands, Spmm, SpmmOperands, SpmmParameters, spmm_shape_blocking};
+use cl_runtime::spmm::{DenseOperands, RowFacts, Spmm, SpmmOperands, SpmmParameters};
 use cl_runtime::spmv::Workspace;
 use cl_runtime::{Context, DeviceArray, Event, Matrix, Queue, TransposedMatrix};
 use csr_core::{DenseShape, Layout, Offset, PatternView, Value};
@@ -105,10 +105,11 @@ impl<V: Value, O: Offset, D: Value<Accum = V::Accum>> SpmmPlan<V, O, D> {
                 format!("one column is a vector: {}, {}", plan.algorithm(), plan.choice().reason);
             (Form::Vector(Box::new(plan)), SpmmChoice { algorithm: None, reason })
         } else {
-            let (parameters, reason) = choose(queue, matrix, options)?;
+            let Chosen { parameters, facts, reason } = choose(queue, matrix, options)?;
             let algorithm = Some(parameters.algorithm());
             let scalars_on_device = options.scalars_on_device;
-            let spmm = Spmm::new_blocking(queue, matrix, dense, parameters, scalars_on_device)?;
+            let spmm =
+                Spmm::new_blocking(queue, matrix, dense, parameters, facts, scalars_on_device)?;
             (Form::Spmm(Box::new(spmm)), SpmmChoice { algorithm, reason })
         };
         let (context, storage) = (queue.context().clone(), std::marker::PhantomData);
@@ -290,24 +291,34 @@ fn vector_plan<V: Value, O: Offset>(
     Plan::new_blocking(queue, matrix, &options)
 }
 
+/// What [`choose`] chose.
+struct Chosen {
+    parameters: SpmmParameters,
+    /// What was seen of the matrix, where it was looked at.
+    facts: Option<RowFacts>,
+    reason: String,
+}
+
 /// The algorithm with its hyper-parameters, and why it was chosen.
 fn choose<V: Value, O: Offset>(
     queue: &Queue,
     matrix: &Matrix<V, O>,
     options: &SpmmOptions,
-) -> Result<(SpmmParameters, String)> {
+) -> Result<Chosen> {
     let device = queue.context().device().traits();
     let tables = match &options.tables {
         Some(tables) => tables.clone(),
         None => usual_tables()?,
     };
-    let (algorithm, reason) = match options.algorithm {
-        Some(algorithm) => (algorithm, "asked for by name".to_owned()),
+    let (algorithm, facts, reason) = match options.algorithm {
+        Some(algorithm) => (algorithm, None, "asked for by name".to_owned()),
         None => {
             let switch = tables.parameters(device, V::TYPE, SpmmSwitch::default_for(device))?;
             let row_split = SpmmRowSplit::default_for(device, V::TYPE);
             let rows_at_once = tables.parameters(device, V::TYPE, row_split)?.rows_at_once;
-            switch.select(&spmm_shape_blocking(queue, matrix, rows_at_once as usize)?)
+            let facts = RowFacts::find_blocking(queue, matrix, rows_at_once as usize)?;
+            let (algorithm, reason) = switch.select(&facts.shape);
+            (algorithm, Some(facts), reason)
         }
     };
     let parameters = match algorithm {
@@ -321,7 +332,7 @@ fn choose<V: Value, O: Offset>(
         }
         other => return Err(Error::Mismatch(format!("{other} has no launch"))),
     };
-    Ok((parameters, reason))
+    Ok(Chosen { parameters, facts, reason })
 }
 
 /// Defaults, under what the tables say, under what the options say.

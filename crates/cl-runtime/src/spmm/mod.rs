@@ -26,7 +26,7 @@ use crate::{Context, Error, Matrix, Program, Queue, Result};
 
 use pieces::Pieces;
 use rows::Inodes;
-pub use rows::spmm_shape_blocking;
+pub use rows::RowFacts;
 
 /// The dense operands a plan is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,7 +151,7 @@ pub struct Spmm {
 }
 
 impl Spmm {
-    /// Plans for the pattern of `matrix` and builds the programs.
+    /// Plans for the pattern of `matrix` and builds the programs; `facts` are the matrix's, where they were looked for.
     ///
     /// # Errors
     /// Shapes that do not fit the matrix or each other, or are larger than kernels count; parameters that break a
@@ -161,6 +161,7 @@ impl Spmm {
         matrix: &Matrix<V, O>,
         dense: DenseOperands,
         parameters: SpmmParameters,
+        facts: Option<RowFacts>,
         scalars_on_device: bool,
     ) -> Result<Self> {
         let context = queue.context();
@@ -177,7 +178,12 @@ impl Spmm {
         let (plan, parameters) = match parameters {
             SpmmParameters::RowSplit(parameters) => {
                 parameters.check(device)?;
-                match Inodes::find_blocking(queue, matrix, parameters.rows_at_once as usize)? {
+                let most = parameters.rows_at_once as usize;
+                let inodes = match facts.and_then(|facts| facts.into_inodes(most)) {
+                    Some(found) => found,
+                    None => Inodes::find_blocking(queue, matrix, most)?,
+                };
+                match inodes {
                     Some(inodes) => {
                         (PatternPlan::Inodes(inodes), SpmmParameters::RowSplit(parameters))
                     }

@@ -89,18 +89,47 @@ fn first_rows(alike: &[u32], rows: usize, most: usize) -> Vec<u32> {
     firsts
 }
 
-/// What the switch between the algorithms looks at; eight bytes are read back, and where i-nodes of up to
-/// `rows_at_once` rows are looked for a bit a row.
-///
-/// # Errors
-/// A kernel that does not build, or the driver's own failure.
-pub fn spmm_shape_blocking<V: Value, O: Offset>(
-    queue: &Queue,
-    matrix: &Matrix<V, O>,
+/// What a pattern's rows are like: what the switch between the algorithms looks at, and i-nodes found on the way.
+#[derive(Debug)]
+pub struct RowFacts {
+    /// For the switch.
+    pub shape: SpmmShape,
     rows_at_once: usize,
-) -> Result<SpmmShape> {
-    let inodes = Inodes::find_blocking(queue, matrix, rows_at_once)?;
-    let shape = matrix.shape();
+    inodes: Option<Inodes>,
+}
+
+impl RowFacts {
+    /// Looks at a matrix; eight bytes are read back, and where i-nodes of up to `rows_at_once` rows are looked for a
+    /// bit a row.
+    ///
+    /// # Errors
+    /// A kernel that does not build, or the driver's own failure.
+    pub fn find_blocking<V: Value, O: Offset>(
+        queue: &Queue,
+        matrix: &Matrix<V, O>,
+        rows_at_once: usize,
+    ) -> Result<Self> {
+        let inodes = Inodes::find_blocking(queue, matrix, rows_at_once)?;
+        let of_matrix = matrix.shape();
+        let rows = of_matrix.rows;
+        let shape = SpmmShape {
+            rows,
+            nnz: of_matrix.nnz,
+            longest_row: of_matrix.longest_row,
+            steps: count_steps_blocking(queue, matrix)?,
+            mean_inode: inodes.as_ref().map_or(1.0, |inodes| rows as f64 / inodes.count() as f64),
+        };
+        Ok(RowFacts { shape, rows_at_once, inodes })
+    }
+
+    /// The i-nodes of up to `rows_at_once` rows, if it was those that were looked for.
+    pub(super) fn into_inodes(self, rows_at_once: usize) -> Option<Option<Inodes>> {
+        (self.rows_at_once == rows_at_once).then_some(self.inodes)
+    }
+}
+
+/// Nonzeros if each of four neighbouring rows were as long as the longest of them.
+fn count_steps_blocking<V: Value, O: Offset>(queue: &Queue, matrix: &Matrix<V, O>) -> Result<u64> {
     let (program, group_size) = program::<O>(queue)?;
     let mut kernel = program.kernel("count_steps")?;
     let steps = zeroed_blocking(queue, 2)?;
@@ -117,13 +146,7 @@ pub fn spmm_shape_blocking<V: Value, O: Offset>(
     let counted = unsafe { launch(queue, &mut kernel, &arguments, size, &[])? };
     queue.settle_blocking(&counted)?;
     let words = steps.read_blocking(queue)?;
-    Ok(SpmmShape {
-        rows: shape.rows,
-        nnz: shape.nnz,
-        longest_row: shape.longest_row,
-        steps: u64::from(words[0]) | u64::from(words[1]) << 32,
-        mean_inode: inodes.map_or(1.0, |inodes| shape.rows as f64 / inodes.count() as f64),
-    })
+    Ok(u64::from(words[0]) | u64::from(words[1]) << 32)
 }
 
 fn program<O: Offset>(queue: &Queue) -> Result<(std::sync::Arc<Program>, usize)> {
