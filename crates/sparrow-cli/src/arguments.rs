@@ -172,6 +172,9 @@ pub(crate) struct Bench {
     /// With --op spmm, columns of B and C, several with commas
     #[arg(long, default_value = "32", value_delimiter = ',')]
     pub(crate) columns: Vec<usize>,
+    /// With --op spmm, matrices that differ in one thing alone, instead of a suite
+    #[arg(long, conflicts_with_all = ["matrices", "suite"])]
+    pub(crate) sweep: Option<Sweep>,
     /// With --op spmm, how B lies
     #[arg(long, default_value = "row")]
     pub(crate) layout_b: Layout,
@@ -195,6 +198,15 @@ pub(crate) enum Op {
     Spmv,
     /// C = A B
     Spmm,
+}
+
+/// What `--sweep` names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Sweep {
+    /// 2^24 nonzeros (times --scale) without zeros between, from 2 rows to 2 columns
+    Aspect,
+    /// Order 100,000 (times --scale), from 0.01 to 1% nonzeros
+    Density,
 }
 
 /// What `--layout-b` and `--layout-c` name.

@@ -209,6 +209,7 @@ fn algorithms_of_batches_and_of_single_products_are_told_apart() {
         (&["--algorithms", "spmm_merge"], "need --op spmm"),
         (&["--op", "spmm", "--batch"], "--batch"),
         (&["--op", "spmm", "--cold"], "no cold runs"),
+        (&["--op", "spmm", "--sweep", "aspect"], "--sweep"),
     ] {
         let position = device().position();
         let ran = run(&[&["bench", "a.mtx", "--device", &position], arguments].concat());

@@ -20,6 +20,7 @@ mod setcover;
 mod small;
 mod stencil;
 mod suite;
+mod sweep;
 mod table;
 
 use likeness::Likeness;
@@ -30,6 +31,7 @@ use crate::{Csr, Error, Offset, Result, Value};
 
 pub use small::{dense_problem, dense_row_problem, drawn_problem, tiny_problem};
 pub use suite::Suite;
+pub use sweep::even_matrix;
 
 /// The seed a class is generated from unless another is asked for.
 pub const DEFAULT_SEED: u64 = 1;

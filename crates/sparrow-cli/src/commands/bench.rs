@@ -98,6 +98,9 @@ pub(crate) fn run(global: &Global, arguments: &Bench) -> Result<(), Failure> {
     if arguments.op == Op::Spmm {
         return super::spmm::run(global, arguments);
     }
+    if arguments.sweep.is_some() {
+        return Err(Failure::input("--sweep needs --op spmm"));
+    }
     if let Algorithms::Spmm(_) = arguments.algorithms {
         return Err(Failure::input("algorithms of SpMM need --op spmm"));
     }
