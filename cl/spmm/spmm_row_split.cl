@@ -7,12 +7,12 @@
 // take one after the other; a bunch is as many items as a tile needs, so none stand idle.
 //
 // The paper's items load 32 nonzeros and tell each other by shuffles. Here every item of a bunch loads each column
-// and value itself, from one address, which the device carries out once: for single rows that took 3 to 12% less time
-// on the H200, and it needs no device that has shuffles.
+// and value itself, from one address, which the device carries out once: for single rows that was faster on the H200,
+// and it needs no device that has shuffles.
 //
 // With ROWS_AT_ONCE above 1 a bunch takes an i-node: up to as many neighbouring rows that have the same columns, as
 // the unknowns of a mesh node do. Their rows of B are loaded once for all of them, and so are their columns. A column
-// then goes with several values, and SHUFFLES pay (a fifth of the time on the H200).
+// then goes with several values, and SHUFFLES pay there.
 //
 // A row is never cut between groups; one long row holds its bunch for as long as it is.
 

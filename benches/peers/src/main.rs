@@ -15,7 +15,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use clap::Parser;
 use csr_core::generate::Suite;
 use csr_core::verify::{Oracle, Summation};
@@ -85,7 +85,10 @@ fn main() -> Result<()> {
         for value_type in &arguments.value_type {
             match value_type {
                 ValueType::F64 => bench.compare(&matrix, &mut records, &mut compared)?,
-                _ => bench.compare(&matrix.map_values::<f32>(), &mut records, &mut compared)?,
+                ValueType::F32 => {
+                    bench.compare(&matrix.map_values::<f32>(), &mut records, &mut compared)?;
+                }
+                other => bail!("{other} is not compared: --value-type takes f32 and f64"),
             }
         }
     }

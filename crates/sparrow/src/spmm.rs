@@ -266,18 +266,20 @@ impl<V: Value, O: Offset, D: Value<Accum = V::Accum>> SpmmPlan<V, O, D> {
     }
 }
 
-/// Whether B and C are one column each that lies side by side, in the type sums are made in.
+/// Whether B and C are one column each that lies side by side, in the type sums are made in, and nothing was asked for
+/// that only SpMM has.
 fn is_vector<V: Value, D: Value>(dense: &DenseOperands, options: &SpmmOptions) -> bool {
     let is_packed = |shape: &DenseShape| {
         shape.cols() == 1 && (shape.layout() == Layout::ColumnMajor || shape.leading() == 1)
     };
     options.algorithm.is_none()
+        && options.parameters.is_empty()
         && D::TYPE == V::TYPE.accumulator()
         && is_packed(&dense.b)
         && is_packed(&dense.c)
 }
 
-/// A plan for one column; hyper-parameters are those of SpMM, which it has no use for.
+/// A plan for one column.
 fn vector_plan<V: Value, O: Offset>(
     queue: &Queue,
     matrix: &Matrix<V, O>,
