@@ -2,8 +2,12 @@
 //
 // B stores what sums are made in (real_t), or with DENSE_F16 or DENSE_BF16 16 bits that widen to f32 when loaded.
 // It is row-major. C stores real_t, row-major, or column-major with C_COLUMN_MAJOR. Rows (columns) begin a
-// leading dimension apart. VECTOR_WIDTH divides B's leading dimension, that of a row-major C, the number of
-// columns, and where B and C start: a vector is never cut, and lies where the device loads it at once.
+// leading dimension apart.
+//
+// Either VECTOR_WIDTH divides B's leading dimension, that of a row-major C, the number of columns, and where B and C
+// start: a vector is never cut, and lies where the device loads it at once. Or, with COLUMNS_APART, an item's columns
+// are as far apart as its neighbours are many, so that neighbours load neighbouring elements, and nothing needs to be
+// a multiple of anything.
 #ifndef ITEM_DENSE_H
 #define ITEM_DENSE_H
 
@@ -28,17 +32,63 @@ typedef ushort dense_t;
 typedef real_t dense_t;
 #endif
 
-// VECTOR_WIDTH elements of row `row` of a dense matrix that begins at `b` and whose rows are `row_bytes` apart: one
-// multiplication of 32 bits, where the element's number would take one of 64.
-reals_t load_dense(global const dense_t *restrict b, const uint row, const uint row_bytes)
+// The columns of B and C that an item takes.
+typedef struct {
+    ulong first; // 0 where it has none: it then loads others'
+    uint apart; // from one to the next, with COLUMNS_APART
+    uint count; // those it has: VECTOR_WIDTH, or 0 for an item without columns, or less with COLUMNS_APART
+} item_columns_t;
+
+// What item `in_bunch` of a bunch takes of tile `tile`, `tile_width` of the `width` columns.
+item_columns_t item_columns(const uint in_bunch, const uint tile, const uint tile_width, const uint width)
+{
+    item_columns_t mine;
+#if defined(COLUMNS_APART)
+    mine.apart = tile_width / VECTOR_WIDTH;
+    mine.first = (ulong)tile * tile_width + in_bunch;
+    const int has_columns = in_bunch < mine.apart && mine.first < width;
+    mine.count = has_columns ? min((uint)(width - 1 - mine.first) / mine.apart + 1, (uint)VECTOR_WIDTH) : 0;
+#else
+    const uint in_tile = in_bunch * VECTOR_WIDTH;
+    mine.apart = 1;
+    mine.first = (ulong)tile * tile_width + in_tile;
+    const int has_columns = in_tile < tile_width && mine.first < width;
+    mine.count = has_columns ? VECTOR_WIDTH : 0;
+#endif
+    mine.first = has_columns ? mine.first : 0;
+    return mine;
+}
+
+real_t load_dense_element(global const dense_t *restrict from, const ulong at)
+{
+#if defined(DENSE_F16)
+    return vload_half(at, from);
+#elif defined(DENSE_BF16)
+    return as_float((uint)from[at] << 16);
+#else
+    return from[at];
+#endif
+}
+
+// An item's columns of row `row` of B, of which `b` is the item's first column of row 0; rows are `row_bytes` apart:
+// one multiplication of 32 bits, where the element's number would take one of 64. What the item does not have is
+// what it has last, again.
+reals_t load_dense(global const dense_t *restrict b, const uint row, const uint row_bytes, const item_columns_t mine)
 {
     global const dense_t *const at =
         (global const dense_t *)((global const uchar *)b + (ulong)row * row_bytes);
-#if defined(DENSE_F16) && VECTOR_WIDTH == 1
-    return vload_half(0, at);
-#elif defined(DENSE_BF16) && VECTOR_WIDTH == 1
-    return as_float((uint)*at << 16);
+#if VECTOR_WIDTH == 1
+    (void)mine;
+    return load_dense_element(at, 0);
+#elif defined(COLUMNS_APART)
+    const uint last = max(mine.count, 1u) - 1;
+    real_t parts[VECTOR_WIDTH];
+#pragma unroll
+    for (uint part = 0; part < VECTOR_WIDTH; ++part)
+        parts[part] = load_dense_element(at, min(part, last) * mine.apart);
+    return VECTOR_NAME(vload, VECTOR_WIDTH)(0, parts);
 #elif defined(DENSE_F16) || defined(DENSE_BF16)
+    (void)mine;
     const VECTOR_NAME(ushort, VECTOR_WIDTH) bits =
         *(global const VECTOR_NAME(ushort, VECTOR_WIDTH) *)at;
 #ifdef DENSE_BF16
@@ -54,17 +104,18 @@ reals_t load_dense(global const dense_t *restrict b, const uint row, const uint 
     return VECTOR_NAME(vload, VECTOR_WIDTH)(0, widened);
 #endif
 #else
+    (void)mine;
     return *(global const reals_t *)at;
 #endif
 }
 
-// Where C holds `row` and `column`.
-global real_t *dense_place(global real_t *restrict c, const ulong leading, const ulong row, const ulong column)
+// Where C holds an item's first column of `row`.
+global real_t *dense_place(global real_t *restrict c, const ulong leading, const ulong row, const item_columns_t mine)
 {
 #ifdef C_COLUMN_MAJOR
-    return c + column * leading + row;
+    return c + mine.first * leading + row;
 #else
-    return c + row * leading + column;
+    return c + row * leading + mine.first;
 #endif
 }
 
@@ -75,22 +126,67 @@ global real_t *dense_place(global real_t *restrict c, const ulong leading, const
 #define ROW_STEP(leading) (leading)
 #endif
 
-// alpha sum + beta C for one row and VECTOR_WIDTH columns, which lie from `c` on. With beta = 0, C is never read.
-void store_dense(global real_t *c, const ulong leading, const real_t alpha, const reals_t sum, const real_t beta)
+// alpha sum + beta C for one row and the item's columns, the first of which lies at `c`. With beta = 0, C is never
+// read.
+void store_dense(global real_t *c, const ulong leading, const real_t alpha, const reals_t sum, const real_t beta,
+                 const item_columns_t mine)
 {
-#if defined(C_COLUMN_MAJOR) && VECTOR_WIDTH > 1
+#if VECTOR_WIDTH > 1 && (defined(C_COLUMN_MAJOR) || defined(COLUMNS_APART))
+#ifdef C_COLUMN_MAJOR
+    const ulong step = leading * mine.apart;
+#else
+    const ulong step = mine.apart;
+    (void)leading;
+#endif
     real_t parts[VECTOR_WIDTH];
     VECTOR_NAME(vstore, VECTOR_WIDTH)(sum, 0, parts);
 #pragma unroll
-    for (uint part = 0; part < VECTOR_WIDTH; ++part)
-        store_result(c, part * leading, alpha, parts[part], beta);
+    for (uint part = 0; part < VECTOR_WIDTH; ++part) {
+        if (part < mine.count)
+            store_result(c, part * step, alpha, parts[part], beta);
+    }
 #else
     (void)leading;
+    (void)mine;
     global reals_t *const target = (global reals_t *)c;
     reals_t result = alpha * sum;
     if (beta != 0)
         result = fma((reals_t)(beta), *target, result);
     *target = result;
+#endif
+}
+
+// Rows of sums on their way from group to group: `width` elements each. What one item stored, an item with the same
+// columns loads.
+void store_sums(global real_t *restrict sums, const ulong row, const uint width, const reals_t sum,
+                const item_columns_t mine)
+{
+    global real_t *const at = sums + row * width + mine.first;
+#if VECTOR_WIDTH > 1 && defined(COLUMNS_APART)
+    real_t parts[VECTOR_WIDTH];
+    VECTOR_NAME(vstore, VECTOR_WIDTH)(sum, 0, parts);
+#pragma unroll
+    for (uint part = 0; part < VECTOR_WIDTH; ++part) {
+        if (part < mine.count)
+            at[part * mine.apart] = parts[part];
+    }
+#else
+    *(global reals_t *)at = sum;
+#endif
+}
+
+reals_t load_sums(global const real_t *restrict sums, const ulong row, const uint width, const item_columns_t mine)
+{
+    global const real_t *const at = sums + row * width + mine.first;
+#if VECTOR_WIDTH > 1 && defined(COLUMNS_APART)
+    const uint last = max(mine.count, 1u) - 1;
+    real_t parts[VECTOR_WIDTH];
+#pragma unroll
+    for (uint part = 0; part < VECTOR_WIDTH; ++part)
+        parts[part] = at[min(part, last) * mine.apart];
+    return VECTOR_NAME(vload, VECTOR_WIDTH)(0, parts);
+#else
+    return *(global const reals_t *)at;
 #endif
 }
 

@@ -22,7 +22,7 @@
 #define GROUP_SIZE 128 // items of a work-group
 #endif
 #ifndef VECTOR_WIDTH
-#define VECTOR_WIDTH 4 // columns an item takes at once: 1, 2, 4, 8 or 16
+#define VECTOR_WIDTH 4 // columns an item takes: 1, 2, 4, 8 or 16
 #endif
 #ifndef NNZ_AT_ONCE
 #define NNZ_AT_ONCE 4 // rows of B under way at a time
@@ -37,6 +37,7 @@
 #define LOADS ((PIECE + SLACK + GROUP_SIZE - 1) / GROUP_SIZE)
 
 #include "item/dense.h"
+#include "spmm/join.h"
 
 // In local memory: a piece, from its first nonzero on.
 typedef struct {
@@ -55,6 +56,7 @@ typedef struct {
 // A bunch on its way along its part of the list.
 typedef struct {
     reals_t sum; // of the row it is in
+    item_columns_t columns;
     global real_t *c; // its place in C
     uint row; // counted from the piece's first
     uint next_end; // where that ends, if in this part
@@ -72,7 +74,7 @@ void end_rows(walk_t *walk, const uint at, const ulong c_leading, const real_t a
         if (walk->has_head)
             *walk->head = walk->sum;
         else
-            store_dense(walk->c, c_leading, alpha, walk->sum, beta);
+            store_dense(walk->c, c_leading, alpha, walk->sum, beta, walk->columns);
         walk->has_head = 0;
         walk->sum = 0;
         walk->c += ROW_STEP(c_leading);
@@ -181,9 +183,8 @@ kernel void spmm_merge(const uint pieces,
 
     const uint bunch = item / bunch_size;
     const uint in_bunch = item - bunch * bunch_size;
-    const uint in_tile = in_bunch * VECTOR_WIDTH;
-    const ulong column = (ulong)tile * tile_width + in_tile;
-    const int has_columns = bunch < bunches && in_tile < tile_width && column < width;
+    const item_columns_t mine = item_columns(in_bunch, tile, tile_width, width);
+    const int has_columns = bunch < bunches && mine.count > 0;
     const uint first = min(bunch * part, path);
     const uint last = min(first + part, path);
     const uint row = first < path ? starts[bunch] : piece.rows;
@@ -194,10 +195,11 @@ kernel void spmm_merge(const uint pieces,
     // Whether bunches, or groups, before this one have a part of its first row.
     const int is_shared = at > row_begin || (row == 0 && at == 0 && piece.is_cut);
     if (has_columns) {
-        b += column;
+        b += mine.first;
         walk_t walk;
         walk.sum = 0;
-        walk.c = dense_place(c, c_leading, first_row + row, column);
+        walk.columns = mine;
+        walk.c = dense_place(c, c_leading, first_row + row, mine);
         walk.row = row;
         walk.beyond_row = beyond_row;
         walk.ends = ends;
@@ -209,7 +211,7 @@ kernel void spmm_merge(const uint pieces,
             reals_t of_b[NNZ_AT_ONCE];
 #pragma unroll
             for (uint k = 0; k < NNZ_AT_ONCE; ++k)
-                of_b[k] = load_dense(b, b_rows[min(at + k, beyond - 1)], b_row_bytes);
+                of_b[k] = load_dense(b, b_rows[min(at + k, beyond - 1)], b_row_bytes, mine);
 #pragma unroll
             for (uint k = 0; k < NNZ_AT_ONCE; ++k) {
                 end_rows(&walk, at + k, c_leading, alpha, beta);
@@ -233,15 +235,15 @@ kernel void spmm_merge(const uint pieces,
         const reals_t before = sum_before(&shared, &piece, bunch, bunch_size, in_bunch, &reaches_back);
         const reals_t whole = before + heads[item];
         if (reaches_back)
-            *(global reals_t *)(carries + 2 * (ulong)slots[number] * width + column) = whole;
+            store_sums(carries, 2 * (ulong)slots[number], width, whole, mine);
         else
-            store_dense(dense_place(c, c_leading, first_row + row, column), c_leading, alpha, whole, beta);
+            store_dense(dense_place(c, c_leading, first_row + row, mine), c_leading, alpha, whole, beta, mine);
     }
     // The row that goes on behind the group: the last bunch's.
     if (has_columns && bunch + 1 == bunches && end > offsets[last_row]) {
         const reals_t whole = sum_before(&shared, &piece, bunches, bunch_size, in_bunch, &reaches_back);
         const ulong slot = reaches_back ? 2 * (ulong)slots[number] : 2 * (ulong)slots[number + 1] + 1;
-        *(global reals_t *)(carries + slot * width + column) = whole;
+        store_sums(carries, slot, width, whole, mine);
     }
 }
 
@@ -277,25 +279,15 @@ kernel void spmm_merge_join(const uint pieces,
     const ulong row = border_rows[first_border];
     const uint bunches = GROUP_SIZE / bunch_size;
     const uint bunch = item / bunch_size;
-    const uint in_tile = (item - bunch * bunch_size) * VECTOR_WIDTH;
-    const ulong column = (ulong)tile * tile_width + in_tile;
-    const int has_columns = bunch < bunches && in_tile < tile_width && column < width;
-    carries += column;
+    const item_columns_t mine = item_columns(item - bunch * bunch_size, tile, tile_width, width);
+    const int has_columns = bunch < bunches && mine.count > 0;
     reals_t sum = 0;
     if (has_columns && bunch == 0)
-        sum = *(global const reals_t *)(carries + (2 * (ulong)slots[first_border] + 1) * width);
+        sum = load_sums(carries, 2 * (ulong)slots[first_border] + 1, width, mine);
     for (uint border = first_border + bunch;
          has_columns && border < pieces && border_rows[border] == row; border += bunches)
-        sum += *(global const reals_t *)(carries + 2 * (ulong)slots[border] * width);
-    sums[item] = sum;
-    for (uint remaining = bunches; remaining > 1; remaining = (remaining + 1) / 2) {
-        const uint other = bunch + (remaining + 1) / 2;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (has_columns && other < remaining) {
-            sum += sums[item + (remaining + 1) / 2 * bunch_size];
-            sums[item] = sum;
-        }
-    }
+        sum += load_sums(carries, 2 * (ulong)slots[border], width, mine);
+    sum = sum_of_bunches(sum, sums, bunch_size, bunches, has_columns);
     if (has_columns && bunch == 0)
-        store_dense(dense_place(c, c_leading, row, column), c_leading, alpha, sum, beta);
+        store_dense(dense_place(c, c_leading, row, mine), c_leading, alpha, sum, beta, mine);
 }

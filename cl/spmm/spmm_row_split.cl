@@ -14,13 +14,15 @@
 // the unknowns of a mesh node do. Their rows of B are loaded once for all of them, and so are their columns. A column
 // then goes with several values, and SHUFFLES pay there.
 //
-// A row is never cut between groups; one long row holds its bunch for as long as it is.
+// The paper's rows are never cut. Here those of more than PART_NNZ nonzeros are, into equal parts, each a bunch's: the
+// first groups take these, leave their sums in `partial`, and `spmm_row_split_join` adds them up in their order. So
+// rows may be long and alike.
 
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 128 // items of a work-group
 #endif
 #ifndef VECTOR_WIDTH
-#define VECTOR_WIDTH 4 // columns an item takes at once: 1, 2, 4, 8 or 16
+#define VECTOR_WIDTH 4 // columns an item takes: 1, 2, 4, 8 or 16
 #endif
 #ifndef NNZ_AT_ONCE
 #define NNZ_AT_ONCE 4 // rows of B under way at a time
@@ -28,26 +30,39 @@
 #ifndef ROWS_AT_ONCE
 #define ROWS_AT_ONCE 1 // most rows of an i-node
 #endif
+#ifndef PART_NNZ
+#define PART_NNZ 256 // most nonzeros of a row that a bunch takes
+#endif
 #ifndef SHUFFLES
 #define SHUFFLES 0 // 1: items of a bunch tell each other columns and values; their number is a power of two
 #endif
 
 #include "item/dense.h"
+#include "spmm/join.h"
 #include "subgroup/broadcast.h"
 
 #if SHUFFLES && defined(HAS_BROADCAST)
 #define USES_BROADCAST
 #endif
 
-// An i-node on its way through a bunch.
+// What a bunch takes: an i-node, or a part of each of its rows.
 typedef struct {
     global const uint *columns; // of its first row
     global const value_t *values; // of its first row
     ulong length; // of each row
     uint rows;
-    global const dense_t *b; // the item's columns
+    global const dense_t *b; // the item's first column
     uint b_row_bytes;
+    item_columns_t mine;
 } inode_t;
+
+// An i-node whose rows are cut.
+typedef struct {
+    uint row; // its first
+    uint rows;
+    uint first_part;
+    uint parts;
+} long_node_t;
 
 // Adds NNZ_AT_ONCE nonzeros, `count` of which there are, of each row. What is beyond loads again what came last, and
 // its product is left out: loads that a condition guards would not be under way together.
@@ -60,7 +75,7 @@ void add_step(reals_t *sums, const inode_t *node, const uint column, const real_
 #pragma unroll
     for (uint k = 0; k < NNZ_AT_ONCE; ++k) {
         const uint b_row = broadcast_word(column, first + min(k, count - 1), bunch_size, members);
-        of_b[k] = load_dense(node->b, b_row, node->b_row_bytes);
+        of_b[k] = load_dense(node->b, b_row, node->b_row_bytes, node->mine);
     }
 #pragma unroll
     for (uint other = 0; other < ROWS_AT_ONCE; ++other) {
@@ -84,7 +99,7 @@ void add_step(reals_t *sums, const inode_t *node, const offset_t at, const uint 
         b_rows[k] = node->columns[at + min(k, count - 1)];
 #pragma unroll
     for (uint k = 0; k < NNZ_AT_ONCE; ++k)
-        of_b[k] = load_dense(node->b, b_rows[k], node->b_row_bytes);
+        of_b[k] = load_dense(node->b, b_rows[k], node->b_row_bytes, node->mine);
 #pragma unroll
     for (uint other = 0; other < ROWS_AT_ONCE; ++other) {
         const ulong begin = at + min(other, node->rows - 1) * node->length;
@@ -101,10 +116,15 @@ void add_step(reals_t *sums, const inode_t *node, const offset_t at, const uint 
 // The items of a bunch are loops over vectors already: a compiler for a CPU need not look for more.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1), vec_type_hint(reals_t)))
 kernel void spmm_row_split(const uint nodes,
+                           const uint parts,
+                           const uint node_groups,
+                           const uint part_groups,
                            const uint width,
                            const uint tile_width,
                            const uint bunch_size,
                            ARRAY_PARAMETER(const uint, node_rows),
+                           ARRAY_PARAMETER(const long_node_t, long_nodes),
+                           ARRAY_PARAMETER(const uint, part_nodes),
                            ARRAY_PARAMETER(const offset_t, offsets),
                            ARRAY_PARAMETER(const uint, columns),
                            ARRAY_PARAMETER(const value_t, values),
@@ -113,9 +133,12 @@ kernel void spmm_row_split(const uint nodes,
                            ARRAY_PARAMETER(real_t, c),
                            const ulong c_leading,
                            SCALAR_PARAMETER(alpha),
-                           SCALAR_PARAMETER(beta))
+                           SCALAR_PARAMETER(beta),
+                           ARRAY_PARAMETER(real_t, partial))
 {
     OPEN_ARRAY(const uint, node_rows);
+    OPEN_ARRAY(const long_node_t, long_nodes);
+    OPEN_ARRAY(const uint, part_nodes);
     OPEN_ARRAY(const offset_t, offsets);
     OPEN_ARRAY(const uint, columns);
     OPEN_ARRAY(const value_t, values);
@@ -123,39 +146,55 @@ kernel void spmm_row_split(const uint nodes,
     OPEN_ARRAY(real_t, c);
     OPEN_SCALAR(alpha);
     OPEN_SCALAR(beta);
+    OPEN_ARRAY(real_t, partial);
 
     const uint bunches = GROUP_SIZE / bunch_size;
     // Remainders are worked out: Oclgrind cannot follow a quotient together with its remainder.
     const uint bunch = (uint)get_local_id(0) / bunch_size;
     const uint in_bunch = (uint)get_local_id(0) - bunch * bunch_size;
-    const uint groups_per_tile = (nodes - 1) / bunches + 1;
+    const uint groups_per_tile = part_groups + node_groups;
     const uint tile = (uint)get_group_id(0) / groups_per_tile;
     const uint group = (uint)get_group_id(0) - tile * groups_per_tile;
-    const ulong node = (ulong)group * bunches + bunch;
-    const uint in_tile = in_bunch * VECTOR_WIDTH;
-    if (bunch >= bunches || node >= nodes)
+    const int is_part = group < part_groups;
+    // Parts are numbered, and nodes.
+    const ulong number = (ulong)(is_part ? group : group - part_groups) * bunches + bunch;
+    if (bunch >= bunches || number >= (is_part ? parts : nodes))
         return;
     // Items without columns of their own load others': their bunch may want to hear of nonzeros from them.
-    const ulong its_column = (ulong)tile * tile_width + in_tile;
-    const int has_columns = in_tile < tile_width && its_column < width;
-    const ulong column = has_columns ? its_column : 0;
+    const item_columns_t mine = item_columns(in_bunch, tile, tile_width, width);
 
+    ulong row = number;
+    uint rows = 1;
+    long_node_t cut;
+    if (is_part) {
+        cut = long_nodes[part_nodes[number]];
+        row = cut.row;
+        rows = cut.rows;
+    } else {
 #if ROWS_AT_ONCE > 1
-    const ulong row = node_rows[node];
-    const uint rows = (uint)(node_rows[node + 1] - row);
-#else
-    const ulong row = node;
-    const uint rows = 1;
+        row = node_rows[number];
+        rows = (uint)(node_rows[number + 1] - row);
 #endif
+    }
     const offset_t begin = offsets[row];
-    const offset_t length = offsets[row + 1] - begin;
+    const offset_t row_length = offsets[row + 1] - begin;
+    offset_t first = 0;
+    offset_t length = row_length;
+    if (is_part) {
+        const offset_t most = (row_length - 1) / cut.parts + 1;
+        first = (offset_t)(number - cut.first_part) * most;
+        length = min(most, row_length - first);
+    } else if (row_length > PART_NNZ) {
+        return;
+    }
     inode_t inode;
-    inode.columns = columns + begin;
-    inode.values = values + begin;
-    inode.length = length;
+    inode.columns = columns + begin + first;
+    inode.values = values + begin + first;
+    inode.length = row_length;
     inode.rows = rows;
-    inode.b = b + column;
+    inode.b = b + mine.first;
     inode.b_row_bytes = b_row_bytes;
+    inode.mine = mine;
     reals_t sums[ROWS_AT_ONCE];
 #pragma unroll
     for (uint other = 0; other < ROWS_AT_ONCE; ++other)
@@ -165,12 +204,12 @@ kernel void spmm_row_split(const uint nodes,
     const uint members = bunch_members(bunch_size);
     for (offset_t left = length; left > 0;) {
         const uint count = left < bunch_size ? (uint)left : bunch_size;
-        const offset_t mine = length - left + min(in_bunch, count - 1);
-        const uint b_row = inode.columns[mine];
+        const offset_t place = length - left + min(in_bunch, count - 1);
+        const uint b_row = inode.columns[place];
         real_t value[ROWS_AT_ONCE];
 #pragma unroll
         for (uint other = 0; other < ROWS_AT_ONCE; ++other)
-            value[other] = load_value(inode.values, mine + min(other, rows - 1) * inode.length);
+            value[other] = load_value(inode.values, place + min(other, rows - 1) * inode.length);
         const uint whole = count - count % NNZ_AT_ONCE;
         for (uint first = 0; first < whole; first += NNZ_AT_ONCE)
             add_step(sums, &inode, b_row, value, first, NNZ_AT_ONCE, bunch_size, members);
@@ -187,7 +226,48 @@ kernel void spmm_row_split(const uint nodes,
 #endif
 #pragma unroll
     for (uint other = 0; other < ROWS_AT_ONCE; ++other) {
-        if (has_columns && other < rows)
-            store_dense(dense_place(c, c_leading, row + other, column), c_leading, alpha, sums[other], beta);
+        if (mine.count == 0 || other >= rows)
+            continue;
+        if (is_part)
+            store_sums(partial, number * ROWS_AT_ONCE + other, width, sums[other], mine);
+        else
+            store_dense(dense_place(c, c_leading, row + other, mine), c_leading, alpha, sums[other], beta, mine);
     }
+}
+
+// Adds up the rows that are cut, a group each, in an order that depends on the number of parts alone.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void spmm_row_split_join(const uint cut_nodes,
+                                const uint width,
+                                const uint tile_width,
+                                const uint bunch_size,
+                                ARRAY_PARAMETER(const long_node_t, long_nodes),
+                                ARRAY_PARAMETER(const real_t, partial),
+                                ARRAY_PARAMETER(real_t, c),
+                                const ulong c_leading,
+                                SCALAR_PARAMETER(alpha),
+                                SCALAR_PARAMETER(beta))
+{
+    OPEN_ARRAY(const long_node_t, long_nodes);
+    OPEN_ARRAY(const real_t, partial);
+    OPEN_ARRAY(real_t, c);
+    OPEN_SCALAR(alpha);
+    OPEN_SCALAR(beta);
+    local reals_t sums[GROUP_SIZE];
+
+    const uint cut_row = (uint)get_group_id(0) / ROWS_AT_ONCE;
+    const uint other = (uint)get_group_id(0) - cut_row * ROWS_AT_ONCE;
+    const uint tile = cut_row / cut_nodes;
+    const long_node_t cut = long_nodes[cut_row - tile * cut_nodes];
+    const uint bunches = GROUP_SIZE / bunch_size;
+    const uint bunch = (uint)get_local_id(0) / bunch_size;
+    const uint in_bunch = (uint)get_local_id(0) - bunch * bunch_size;
+    const item_columns_t mine = item_columns(in_bunch, tile, tile_width, width);
+    const int has_columns = bunch < bunches && mine.count > 0 && other < cut.rows;
+    reals_t sum = 0;
+    for (uint part = bunch; has_columns && part < cut.parts; part += bunches)
+        sum += load_sums(partial, ((ulong)cut.first_part + part) * ROWS_AT_ONCE + other, width, mine);
+    sum = sum_of_bunches(sum, sums, bunch_size, bunches, has_columns);
+    if (has_columns && bunch == 0)
+        store_dense(dense_place(c, c_leading, (ulong)cut.row + other, mine), c_leading, alpha, sum, beta, mine);
 }

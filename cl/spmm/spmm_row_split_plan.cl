@@ -1,5 +1,5 @@
-// What the row split of spmm_row_split.cl wants to know of a pattern: how even its rows are, and which of them have
-// the columns of the row before.
+// What the row split of spmm_row_split.cl wants to know of a pattern: how even its rows are, which of them have the
+// columns of the row before, and which are to be cut.
 
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 256 // items of a work-group: a multiple of 32
@@ -72,4 +72,26 @@ kernel void find_alike_rows(const uint rows,
     const ulong word = get_group_id(0) * (ulong)(GROUP_SIZE / 32) + item;
     if (item < GROUP_SIZE / 32 && word * 32 < rows)
         alike[word] = words[item];
+}
+
+// Lists the rows of more than `part_nnz` nonzeros, each with the number of its parts: `count` pairs, in any order.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void find_long_rows(const uint rows,
+                           const uint part_nnz,
+                           ARRAY_PARAMETER(const offset_t, offsets),
+                           ARRAY_PARAMETER(uint, found),
+                           ARRAY_PARAMETER(uint, count))
+{
+    OPEN_ARRAY(const offset_t, offsets);
+    OPEN_ARRAY(uint, found);
+    OPEN_ARRAY(uint, count);
+    const ulong row = get_global_id(0);
+    if (row >= rows)
+        return;
+    const ulong length = offsets[row + 1] - offsets[row];
+    if (length > part_nnz) {
+        const ulong place = atomic_inc(count);
+        found[2 * place] = (uint)row;
+        found[2 * place + 1] = (uint)((length - 1) / part_nnz + 1);
+    }
 }

@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 35] = sources![
+pub(crate) const SOURCES: [Source; 36] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
@@ -41,6 +41,7 @@ pub(crate) const SOURCES: [Source; 35] = sources![
     "format/gather_values.cl",
     "format/longest_row.cl",
     "measure/rates.cl",
+    "spmm/join.h",
     "spmm/spmm_merge.cl",
     "spmm/spmm_merge_plan.cl",
     "spmm/spmm_row_split.cl",

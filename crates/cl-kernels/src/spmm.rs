@@ -8,6 +8,9 @@ use crate::{DeviceTraits, DeviceType, ParameterError};
 /// C is column-major.
 pub const FEATURE_C_COLUMN_MAJOR: &str = "C_COLUMN_MAJOR";
 
+/// An item's columns are apart, not side by side: B and C may begin anywhere and have any number of columns.
+pub const FEATURE_COLUMNS_APART: &str = "COLUMNS_APART";
+
 /// The feature a program needs to read a B that stores `storage`; `None` where B stores what sums are made in.
 pub fn storage_feature(storage: ValueType) -> Option<&'static str> {
     match storage {
@@ -61,7 +64,7 @@ impl std::str::FromStr for SpmmAlgorithm {
 /// How the columns of B and C are dealt to items: in tiles of equally many, each as many vectors as a bunch has items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiling {
-    /// Columns an item takes at once.
+    /// Columns an item takes.
     pub vector_width: u32,
     /// Items side by side along a row of C.
     pub bunch_size: u32,
@@ -95,6 +98,16 @@ pub fn vector_width(most: u32, multiples: &[u64]) -> u32 {
     let divides = |width: &u32| multiples.iter().all(|multiple| multiple % u64::from(*width) == 0);
     [16, 8, 4, 2].into_iter().filter(|width| *width <= most).find(divides).unwrap_or(1)
 }
+
+/// Columns an item takes where they are apart: up to `most`, a power of two, but so few that [`LEAST_NEIGHBOURS`] items
+/// stand side by side, which load as many neighbouring elements at once.
+pub fn apart_width(most: u32, columns: u32) -> u32 {
+    let has_neighbours = |width: &u32| columns.div_ceil(*width) >= LEAST_NEIGHBOURS;
+    [16, 8, 4, 2].into_iter().filter(|width| *width <= most).find(has_neighbours).unwrap_or(1)
+}
+
+/// See [`apart_width`].
+const LEAST_NEIGHBOURS: u32 = 8;
 
 /// Refuses widths that are no vectors of OpenCL.
 pub(crate) fn check_vector_width(

@@ -15,7 +15,7 @@ parameters! {
     pub struct SpmmMerge for "spmm_merge" {
         /// Items of a work-group.
         group_size: GROUP_SIZES,
-        /// The most columns an item takes at once: 1, 2, 4, 8 or 16.
+        /// The most columns an item takes: 1, 2, 4, 8 or 16.
         vector_width: [1, 2, 4, 8, 16],
         /// Rows of B under way at a time: 1 to 16.
         nnz_at_once: [1, 2, 4, 8],

@@ -15,12 +15,14 @@ parameters! {
     pub struct SpmmRowSplit for "spmm_row_split" {
         /// Items of a work-group.
         group_size: GROUP_SIZES,
-        /// The most columns an item takes at once: 1, 2, 4, 8 or 16.
+        /// The most columns an item takes: 1, 2, 4, 8 or 16.
         vector_width: [1, 2, 4, 8, 16],
         /// Rows of B under way at a time: 1 to 16.
         nnz_at_once: [1, 2, 4, 8],
         /// The most neighbouring rows with the same columns that a bunch takes together: 1 to 8.
         rows_at_once: [1, 2, 3, 4],
+        /// The most nonzeros of a row that a bunch takes; longer rows are cut into equal parts.
+        part_nnz: [64, 128, 256, 512, 1024],
         /// 1 where items of a bunch tell each other columns and values.
         shuffles: [0, 1],
     }
@@ -41,6 +43,8 @@ impl SpmmRowSplit {
             vector_width: usual_vector_width(device_type, value_type),
             nnz_at_once: 2,
             rows_at_once: 3,
+            // A CPU has few units to share a row, and sums it fast.
+            part_nnz: if device_type == DeviceType::Cpu { 1 << 14 } else { 256 },
             shuffles: 0,
         }
     }
@@ -59,8 +63,11 @@ impl SpmmRowSplit {
         const ALGORITHM: &str = "spmm_row_split";
         check_group_size(ALGORITHM, self.group_size, device)?;
         check_vector_width(ALGORITHM, self.vector_width)?;
-        let ranges =
-            [("nnz_at_once", self.nnz_at_once, 16), ("rows_at_once", self.rows_at_once, 8)];
+        let ranges = [
+            ("nnz_at_once", self.nnz_at_once, 16),
+            ("rows_at_once", self.rows_at_once, 8),
+            ("part_nnz", self.part_nnz, 1 << 20),
+        ];
         for (name, value, most) in ranges {
             if value == 0 || value > most {
                 let rule = format!("it must be 1 to {most}");
@@ -88,6 +95,12 @@ arguments! {
     pub struct Arguments<M> for "spmm_row_split" {
         /// Rows of A, or with `rows_at_once` above 1 i-nodes.
         nodes: u32,
+        /// Parts of those that are cut.
+        parts: u32,
+        /// Groups of a tile that take nodes.
+        node_groups: u32,
+        /// Groups of a tile that take parts, before the others.
+        part_groups: u32,
         /// Columns of B and C.
         width: u32,
         /// Columns of a tile.
@@ -96,6 +109,10 @@ arguments! {
         bunch_size: u32,
         /// The first row of each i-node, and the number of rows: nodes + 1; else not read.
         node_rows: Array<M>,
+        /// Of each i-node that is cut: first row, rows, first part, parts. Not read where none is.
+        long_nodes: Array<M>,
+        /// Of each part: its node among those that are cut. Not read where none is.
+        part_nodes: Array<M>,
         /// Row offsets: rows + 1.
         offsets: Array<M>,
         /// Column indices: nnz.
@@ -106,6 +123,34 @@ arguments! {
         b: Array<M>,
         /// Bytes from one row of B to the next.
         b_row_bytes: u32,
+        /// C.
+        c: Array<M>,
+        /// Elements from one row (column) of C to the next.
+        c_leading: u64,
+        /// Scales A B.
+        alpha: Scalar<M>,
+        /// Scales C; with 0, C is not read.
+        beta: Scalar<M>,
+        /// Sums of parts: `rows_at_once` rows of C for each part.
+        partial: Array<M>,
+    }
+}
+
+arguments! {
+    /// Arguments of the kernel `spmm_row_split_join`.
+    pub struct JoinArguments<M> for "spmm_row_split_join" {
+        /// I-nodes that are cut.
+        cut_nodes: u32,
+        /// Columns of B and C.
+        width: u32,
+        /// Columns of a tile.
+        tile_width: u32,
+        /// Items of a bunch.
+        bunch_size: u32,
+        /// Of each i-node that is cut: first row, rows, first part, parts.
+        long_nodes: Array<M>,
+        /// Sums of parts.
+        partial: Array<M>,
         /// C.
         c: Array<M>,
         /// Elements from one row (column) of C to the next.

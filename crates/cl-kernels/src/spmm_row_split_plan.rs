@@ -1,4 +1,4 @@
-//! `spmm_row_split_plan`: how even rows are, and which are alike (`cl/spmm/spmm_row_split_plan.cl`).
+//! `spmm_row_split_plan`: how even rows are, which are alike, and which are long (`cl/spmm/spmm_row_split_plan.cl`).
 
 use crate::Array;
 use crate::arguments::arguments;
@@ -38,5 +38,21 @@ arguments! {
         columns: Array<M>,
         /// The result, a bit a row.
         alike: Array<M>,
+    }
+}
+
+arguments! {
+    /// Arguments of the kernel `find_long_rows`.
+    pub struct LongArguments<M> for "find_long_rows" {
+        /// Rows of A.
+        rows: u32,
+        /// The most nonzeros of a row that is not long.
+        part_nnz: u32,
+        /// Row offsets: rows + 1.
+        offsets: Array<M>,
+        /// The result, in any order: each long row, and the number of its parts.
+        found: Array<M>,
+        /// How many there are, 0 before.
+        count: Array<M>,
     }
 }

@@ -4,7 +4,7 @@ use cl_kernels::dense_rows::{self, TILE_SIDE};
 use cl_kernels::{Array, spmm_merge, spmm_row_split};
 use csr_core::Layout;
 
-use super::{Form, PatternPlan, Pieces, Spmm, SpmmOperands};
+use super::{Form, LongNodes, PatternPlan, Pieces, Spmm, SpmmOperands, SpmmParameters};
 use crate::launch::{Size, launch};
 use crate::raw::Memory;
 use crate::spmv::workspace::{Parts, Workspace};
@@ -68,38 +68,65 @@ impl Spmm {
             group_size: self.parameters.group_size() as usize,
         };
         let first_kernel = number * self.kernel_names().len();
-        let PatternPlan::Pieces(pieces) = &self.plan else {
-            let arguments = self.row_split(form, operands, b);
-            // SAFETY: the caller's promise about the operands; i-nodes are the pattern's.
-            return unsafe {
-                launch(queue, &mut parts.kernels[first_kernel], &arguments, size, &wait)
-            };
-        };
-        let carries = Array {
+        let sums = Array {
             memory: scratch.argument().memory,
             start: (self.copy_words() * 4 / self.real_type.size_bytes()) as u64,
         };
-        let arguments = self.merge(form, pieces, operands, b, carries);
-        // SAFETY: the caller's promise about the operands; pieces are the pattern's, and carries as many as they cut.
-        let merged =
-            unsafe { launch(queue, &mut parts.kernels[first_kernel], &arguments, size, &wait)? };
-        if pieces.chains() == 0 || size.groups == 0 {
-            return Ok(merged);
+        let kernel = &mut parts.kernels[first_kernel];
+        // SAFETY: the caller's promise about the operands; i-nodes and pieces are the pattern's, and there is room for
+        // the sums of what they cut.
+        let product = unsafe {
+            match &self.plan {
+                PatternPlan::Rows { long, .. } => {
+                    let arguments = self.row_split(form, long.as_ref(), operands, b, sums);
+                    launch(queue, kernel, &arguments, size, &wait)?
+                }
+                PatternPlan::Pieces(pieces) => {
+                    let arguments = self.merge(form, pieces, operands, b, sums);
+                    launch(queue, kernel, &arguments, size, &wait)?
+                }
+            }
+        };
+        let joins = self.join_groups() * form.tiling.tiles as usize;
+        if joins == 0 || size.groups == 0 {
+            return Ok(product);
         }
-        let arguments = self.join(form, pieces, operands, carries);
-        let size = Size { groups: pieces.chains() * form.tiling.tiles as usize, ..size };
+        let size = Size { groups: joins, ..size };
         // Not for the product alone: a driver may show what never ran as complete.
-        wait.push(merged.clone());
+        wait.push(product.clone());
+        let kernel = &mut parts.kernels[first_kernel + 1];
         // SAFETY: as above.
-        let joined =
-            unsafe { launch(queue, &mut parts.kernels[first_kernel + 1], &arguments, size, &wait) };
+        let joined = unsafe {
+            match &self.plan {
+                PatternPlan::Rows { long: Some(long), .. } => {
+                    let arguments = self.row_split_join(form, long, operands, sums);
+                    launch(queue, kernel, &arguments, size, &wait)
+                }
+                PatternPlan::Pieces(pieces) => {
+                    let arguments = self.merge_join(form, pieces, operands, sums);
+                    launch(queue, kernel, &arguments, size, &wait)
+                }
+                PatternPlan::Rows { long: None, .. } => return Ok(product),
+            }
+        };
         if joined.is_err() {
-            // What was enqueued still writes to C and to the carries.
-            merged.wait()?;
+            // What was enqueued still writes to C and to the sums.
+            product.wait()?;
         }
         // The events of both kernels are kept until the next launch: see `Workspace`.
-        *parts.first = Some(merged);
+        *parts.first = Some(product);
         joined
+    }
+
+    /// Groups of a tile that add up rows which several bunches, or groups, have parts of.
+    fn join_groups(&self) -> usize {
+        match (&self.plan, self.parameters) {
+            (PatternPlan::Pieces(pieces), _) => pieces.chains(),
+            (PatternPlan::Rows { long: Some(long), .. }, SpmmParameters::RowSplit(parameters)) => {
+                long.count() * parameters.rows_at_once as usize
+            }
+            _ => 0,
+        }
     }
 
     /// The form with the widest vectors that B and C allow where they start.
@@ -115,7 +142,7 @@ impl Spmm {
                 let alignment = array.memory.alignment_bytes()?;
                 fits &= array.start % width == 0 && alignment % (width * element).min(128) == 0;
             }
-            if fits || width == 1 {
+            if fits || form.is_apart {
                 return Ok(number);
             }
         }
@@ -151,25 +178,55 @@ impl Spmm {
     fn row_split<'a>(
         &'a self,
         form: &Form,
+        long: Option<&'a LongNodes>,
         operands: &SpmmOperands<'a>,
         b: RowMajor<'a>,
+        partial: Array<&'a Memory>,
     ) -> spmm_row_split::Arguments<&'a Memory> {
-        let (nodes, node_rows) = match &self.plan {
-            PatternPlan::Inodes(inodes) => (inodes.count(), inodes.rows().argument()),
-            // Not read.
-            _ => (self.rows, operands.columns),
+        // What there is none of is not read.
+        let unread = operands.offsets;
+        let node_rows = match &self.plan {
+            PatternPlan::Rows { inodes: Some(inodes), .. } => inodes.rows().argument(),
+            _ => unread,
         };
         spmm_row_split::Arguments {
-            nodes: nodes as u32,
+            nodes: self.nodes() as u32,
+            parts: long.map_or(0, LongNodes::parts) as u32,
+            node_groups: self.node_groups(&form.tiling) as u32,
+            part_groups: self.part_groups(&form.tiling) as u32,
             width: self.dense.c.cols() as u32,
             tile_width: form.tiling.tile_width,
             bunch_size: form.tiling.bunch_size,
             node_rows,
+            long_nodes: long.map_or(unread, LongNodes::nodes),
+            part_nodes: long.map_or(unread, LongNodes::part_nodes),
             offsets: operands.offsets,
             columns: operands.columns,
             values: operands.values,
             b: b.array,
             b_row_bytes: b.row_bytes,
+            c: operands.c,
+            c_leading: self.dense.c.leading() as u64,
+            alpha: operands.alpha,
+            beta: operands.beta,
+            partial,
+        }
+    }
+
+    fn row_split_join<'a>(
+        &self,
+        form: &Form,
+        long: &'a LongNodes,
+        operands: &SpmmOperands<'a>,
+        partial: Array<&'a Memory>,
+    ) -> spmm_row_split::JoinArguments<&'a Memory> {
+        spmm_row_split::JoinArguments {
+            cut_nodes: long.count() as u32,
+            width: self.dense.c.cols() as u32,
+            tile_width: form.tiling.tile_width,
+            bunch_size: form.tiling.bunch_size,
+            long_nodes: long.nodes(),
+            partial,
             c: operands.c,
             c_leading: self.dense.c.leading() as u64,
             alpha: operands.alpha,
@@ -206,7 +263,7 @@ impl Spmm {
         }
     }
 
-    fn join<'a>(
+    fn merge_join<'a>(
         &self,
         form: &Form,
         pieces: &'a Pieces,

@@ -1,10 +1,12 @@
 //! C = alpha A B + beta C on the device, with B and C dense.
 //!
 //! A plan belongs to a pattern and to the shapes of B and C. What it loads at once depends on where they lie: a vector
-//! must not begin where the device cannot load it, so a plan that loads several columns at once has a second program
-//! that loads one, for a B or C that starts in between.
+//! must not begin where the device cannot load it, so there is a second program whose items take columns that are
+//! apart, for a B or C that starts in between, or whose rows do.
 
 mod launch;
+mod long_rows;
+mod parameters;
 mod pieces;
 mod rows;
 
@@ -12,11 +14,11 @@ use std::sync::Arc;
 
 use cl_kernels::dense_rows::{self, DenseRows};
 use cl_kernels::spmm::{
-    FEATURE_C_COLUMN_MAJOR, SpmmAlgorithm, Tiling, storage_feature, vector_width,
+    FEATURE_C_COLUMN_MAJOR, FEATURE_COLUMNS_APART, SpmmAlgorithm, Tiling, apart_width,
+    storage_feature, vector_width,
 };
-use cl_kernels::spmm_merge::{self, SpmmMerge};
-use cl_kernels::spmm_row_split::{self, SpmmRowSplit};
 use cl_kernels::{Accumulate, Array, KernelKey, Scalar};
+use cl_kernels::{spmm_merge, spmm_row_split};
 use csr_core::{DenseShape, Layout, Offset, Value, ValueType};
 
 use crate::raw::Memory;
@@ -24,6 +26,8 @@ use crate::spmv::workspace::{OwnerId, Workspace};
 use crate::spmv::{Specialisation, check_value_type};
 use crate::{Context, Error, Matrix, Program, Queue, Result};
 
+use long_rows::LongNodes;
+pub use parameters::SpmmParameters;
 use pieces::Pieces;
 use rows::Inodes;
 pub use rows::RowFacts;
@@ -37,64 +41,6 @@ pub struct DenseOperands {
     pub b_type: ValueType,
     /// Where C's elements lie.
     pub c: DenseShape,
-}
-
-/// Hyper-parameters of the algorithm that runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SpmmParameters {
-    /// Of `spmm_row_split`.
-    RowSplit(SpmmRowSplit),
-    /// Of `spmm_merge`.
-    Merge(SpmmMerge),
-}
-
-impl SpmmParameters {
-    /// The algorithm they are of.
-    pub fn algorithm(&self) -> SpmmAlgorithm {
-        match self {
-            SpmmParameters::RowSplit(_) => SpmmAlgorithm::RowSplit,
-            SpmmParameters::Merge(_) => SpmmAlgorithm::Merge,
-        }
-    }
-
-    fn group_size(&self) -> u32 {
-        match self {
-            SpmmParameters::RowSplit(parameters) => parameters.group_size,
-            SpmmParameters::Merge(parameters) => parameters.group_size,
-        }
-    }
-
-    fn vector_width(&self) -> u32 {
-        match self {
-            SpmmParameters::RowSplit(parameters) => parameters.vector_width,
-            SpmmParameters::Merge(parameters) => parameters.vector_width,
-        }
-    }
-
-    fn with_vector_width(self, vector_width: u32) -> Self {
-        match self {
-            SpmmParameters::RowSplit(parameters) => {
-                SpmmParameters::RowSplit(SpmmRowSplit { vector_width, ..parameters })
-            }
-            SpmmParameters::Merge(parameters) => {
-                SpmmParameters::Merge(SpmmMerge { vector_width, ..parameters })
-            }
-        }
-    }
-
-    /// Whether items of a bunch speak to each other, which only those can that run in step.
-    fn in_step(&self) -> bool {
-        matches!(self, SpmmParameters::RowSplit(parameters) if parameters.shuffles == 1)
-    }
-}
-
-impl std::fmt::Display for SpmmParameters {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            SpmmParameters::RowSplit(parameters) => parameters.fmt(f),
-            SpmmParameters::Merge(parameters) => parameters.fmt(f),
-        }
-    }
 }
 
 /// The arrays and numbers of one product. Lengths were checked by whoever made it.
@@ -119,10 +65,8 @@ pub struct SpmmOperands<'a> {
 /// What is computed once from the pattern.
 #[derive(Debug)]
 enum PatternPlan {
-    /// A bunch a row.
-    Rows,
-    /// A bunch an i-node.
-    Inodes(Inodes),
+    /// A bunch a row, or an i-node, but for those that are cut.
+    Rows { inodes: Option<Inodes>, long: Option<LongNodes> },
     /// A group a piece.
     Pieces(Pieces),
 }
@@ -132,6 +76,8 @@ enum PatternPlan {
 struct Form {
     program: Arc<Program>,
     tiling: Tiling,
+    /// Whether an item's columns are apart: B and C may lie anywhere then.
+    is_apart: bool,
 }
 
 /// An algorithm bound to a pattern, to the shapes of B and C, and to a context: ready to launch.
@@ -144,7 +90,7 @@ pub struct Spmm {
     cols: usize,
     real_type: ValueType,
     plan: PatternPlan,
-    /// The widest vectors first; the last one's are of one column.
+    /// With vectors, where the shapes allow it; then with columns that are apart.
     forms: Vec<Form>,
     /// Makes a row-major copy of a column-major B.
     copy: Option<Arc<Program>>,
@@ -183,15 +129,11 @@ impl Spmm {
                     Some(found) => found,
                     None => Inodes::find_blocking(queue, matrix, most)?,
                 };
-                match inodes {
-                    Some(inodes) => {
-                        (PatternPlan::Inodes(inodes), SpmmParameters::RowSplit(parameters))
-                    }
-                    None => {
-                        let parameters = SpmmParameters::RowSplit(parameters.row_by_row());
-                        (PatternPlan::Rows, parameters)
-                    }
-                }
+                let part_nnz = parameters.part_nnz;
+                let long = LongNodes::find_blocking(queue, matrix, inodes.as_ref(), part_nnz)?;
+                let parameters =
+                    if inodes.is_some() { parameters } else { parameters.row_by_row() };
+                (PatternPlan::Rows { inodes, long }, SpmmParameters::RowSplit(parameters))
             }
             SpmmParameters::Merge(parameters) => {
                 parameters.check(device, V::TYPE)?;
@@ -220,7 +162,7 @@ impl Spmm {
         Ok(spmm)
     }
 
-    /// Builds the programs: with the widest vectors that the shapes allow, and of one column.
+    /// Builds the programs: with the widest vectors that the shapes allow, and with columns that are apart.
     fn build(&mut self, context: &Context, specialisation: Specialisation) -> Result<()> {
         let columns = self.dense.c.cols() as u32;
         let mut multiples = vec![u64::from(columns)];
@@ -231,10 +173,13 @@ impl Spmm {
                 Layout::ColumnMajor => {}
             }
         }
-        let widest = vector_width(self.parameters.vector_width(), &multiples);
-        let mut widths = vec![widest, 1];
-        widths.dedup();
-        for vector_width in widths {
+        let most = self.parameters.vector_width();
+        let widest = vector_width(most, &multiples);
+        let mut forms = vec![(apart_width(most, columns), true)];
+        if widest > 1 {
+            forms.insert(0, (widest, false));
+        }
+        for (vector_width, is_apart) in forms {
             let parameters = self.parameters.with_vector_width(vector_width);
             let mut key = match parameters {
                 SpmmParameters::RowSplit(parameters) => {
@@ -248,10 +193,13 @@ impl Spmm {
             if self.dense.c.layout() == Layout::ColumnMajor {
                 key.features.push(FEATURE_C_COLUMN_MAJOR);
             }
+            if is_apart {
+                key.features.push(FEATURE_COLUMNS_APART);
+            }
             let (group_size, in_step) = (self.parameters.group_size(), self.parameters.in_step());
             let tiling = Tiling::new(columns, vector_width, group_size, in_step);
             self.check_groups(&tiling)?;
-            self.forms.push(Form { program: context.program(&key)?, tiling });
+            self.forms.push(Form { program: context.program(&key)?, tiling, is_apart });
         }
         Ok(())
     }
@@ -284,13 +232,38 @@ impl Spmm {
         if self.dense.c.cols() == 0 {
             return 0;
         }
-        let bunches = (self.parameters.group_size() / tiling.bunch_size) as usize;
         let per_tile = match &self.plan {
-            PatternPlan::Rows => self.rows.div_ceil(bunches),
-            PatternPlan::Inodes(inodes) => inodes.count().div_ceil(bunches),
+            PatternPlan::Rows { .. } => self.node_groups(tiling) + self.part_groups(tiling),
             PatternPlan::Pieces(pieces) => pieces.count(),
         };
         per_tile * tiling.tiles as usize
+    }
+
+    fn bunches(&self, tiling: &Tiling) -> usize {
+        (self.parameters.group_size() / tiling.bunch_size) as usize
+    }
+
+    /// Rows, or i-nodes.
+    fn nodes(&self) -> usize {
+        match &self.plan {
+            PatternPlan::Rows { inodes: Some(inodes), .. } => inodes.count(),
+            _ => self.rows,
+        }
+    }
+
+    /// Of a tile, the groups that take nodes.
+    fn node_groups(&self, tiling: &Tiling) -> usize {
+        self.nodes().div_ceil(self.bunches(tiling))
+    }
+
+    /// Of a tile, the groups that take parts of nodes.
+    fn part_groups(&self, tiling: &Tiling) -> usize {
+        match &self.plan {
+            PatternPlan::Rows { long: Some(long), .. } => {
+                long.parts().div_ceil(self.bunches(tiling))
+            }
+            _ => 0,
+        }
     }
 
     /// The algorithm.
@@ -316,8 +289,10 @@ impl Spmm {
     /// Bytes of the plan on the device, beyond the CSR arrays.
     pub fn plan_bytes(&self) -> usize {
         match &self.plan {
-            PatternPlan::Rows => 0,
-            PatternPlan::Inodes(inodes) => inodes.size_bytes(),
+            PatternPlan::Rows { inodes, long } => {
+                let of_inodes = inodes.as_ref().map_or(0, Inodes::size_bytes);
+                of_inodes + long.as_ref().map_or(0, LongNodes::size_bytes)
+            }
             PatternPlan::Pieces(pieces) => pieces.size_bytes(),
         }
     }
@@ -325,8 +300,10 @@ impl Spmm {
     /// Rows that a bunch takes together, in the mean: more than 1 where rows of B are loaded once for several.
     pub fn mean_inode(&self) -> f64 {
         match &self.plan {
-            PatternPlan::Inodes(inodes) => self.rows as f64 / inodes.count() as f64,
-            PatternPlan::Rows | PatternPlan::Pieces(_) => 1.0,
+            PatternPlan::Rows { inodes: Some(inodes), .. } => {
+                self.rows as f64 / inodes.count() as f64
+            }
+            _ => 1.0,
         }
     }
 
@@ -354,10 +331,16 @@ impl Spmm {
 
     fn scratch_words(&self) -> usize {
         let carries = match &self.plan {
-            PatternPlan::Pieces(pieces) => 2 * pieces.cuts() * self.dense.c.cols(),
-            PatternPlan::Rows | PatternPlan::Inodes(_) => 0,
+            PatternPlan::Pieces(pieces) => 2 * pieces.cuts(),
+            PatternPlan::Rows { long, .. } => {
+                let rows_at_once = match self.parameters {
+                    SpmmParameters::RowSplit(parameters) => parameters.rows_at_once as usize,
+                    SpmmParameters::Merge(_) => 1,
+                };
+                long.as_ref().map_or(0, LongNodes::parts) * rows_at_once
+            }
         };
-        self.copy_words() + carries * self.real_type.size_bytes() / 4
+        self.copy_words() + carries * self.dense.c.cols() * self.real_type.size_bytes() / 4
     }
 
     /// A new workspace: kernel objects and scratch memory for one launch in flight.
@@ -381,7 +364,7 @@ impl Spmm {
     fn kernel_names(&self) -> &'static [&'static str] {
         match self.algorithm() {
             SpmmAlgorithm::Merge => &["spmm_merge", "spmm_merge_join"],
-            _ => &["spmm_row_split"],
+            _ => &["spmm_row_split", "spmm_row_split_join"],
         }
     }
 }

@@ -20,6 +20,8 @@ const LEAST_MEAN_INODE: f64 = 1.5;
 #[derive(Debug)]
 pub(super) struct Inodes {
     rows: DeviceArray<u32>,
+    /// What `rows` holds.
+    firsts: Vec<u32>,
 }
 
 impl Inodes {
@@ -54,7 +56,7 @@ impl Inodes {
         if mean < LEAST_MEAN_INODE {
             return Ok(None);
         }
-        Ok(Some(Inodes { rows: DeviceArray::upload_blocking(queue, &firsts)? }))
+        Ok(Some(Inodes { rows: DeviceArray::upload_blocking(queue, &firsts)?, firsts }))
     }
 
     /// I-nodes.
@@ -65,6 +67,11 @@ impl Inodes {
     /// The first row of each, and the number of rows.
     pub(super) fn rows(&self) -> &DeviceArray<u32> {
         &self.rows
+    }
+
+    /// As [`Inodes::rows`], on the host.
+    pub(super) fn firsts(&self) -> &[u32] {
+        &self.firsts
     }
 
     /// Bytes on the device.
@@ -149,7 +156,8 @@ fn count_steps_blocking<V: Value, O: Offset>(queue: &Queue, matrix: &Matrix<V, O
     Ok(u64::from(words[0]) | u64::from(words[1]) << 32)
 }
 
-fn program<O: Offset>(queue: &Queue) -> Result<(std::sync::Arc<Program>, usize)> {
+/// The kernels that look at rows, and the items of their groups.
+pub(super) fn program<O: Offset>(queue: &Queue) -> Result<(std::sync::Arc<Program>, usize)> {
     let context = queue.context();
     let group_size = 1usize << context.device().traits().max_group_size.clamp(32, 256).ilog2();
     let parameters = SpmmRowSplitPlan { group_size: group_size as u32 };

@@ -1,0 +1,63 @@
+//! Hyper-parameters of SpMM, of whichever algorithm runs.
+
+use cl_kernels::spmm::SpmmAlgorithm;
+use cl_kernels::spmm_merge::SpmmMerge;
+use cl_kernels::spmm_row_split::SpmmRowSplit;
+
+/// Hyper-parameters of the algorithm that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpmmParameters {
+    /// Of `spmm_row_split`.
+    RowSplit(SpmmRowSplit),
+    /// Of `spmm_merge`.
+    Merge(SpmmMerge),
+}
+
+impl SpmmParameters {
+    /// The algorithm they are of.
+    pub fn algorithm(&self) -> SpmmAlgorithm {
+        match self {
+            SpmmParameters::RowSplit(_) => SpmmAlgorithm::RowSplit,
+            SpmmParameters::Merge(_) => SpmmAlgorithm::Merge,
+        }
+    }
+
+    pub(super) fn group_size(&self) -> u32 {
+        match self {
+            SpmmParameters::RowSplit(parameters) => parameters.group_size,
+            SpmmParameters::Merge(parameters) => parameters.group_size,
+        }
+    }
+
+    pub(super) fn vector_width(&self) -> u32 {
+        match self {
+            SpmmParameters::RowSplit(parameters) => parameters.vector_width,
+            SpmmParameters::Merge(parameters) => parameters.vector_width,
+        }
+    }
+
+    pub(super) fn with_vector_width(self, vector_width: u32) -> Self {
+        match self {
+            SpmmParameters::RowSplit(parameters) => {
+                SpmmParameters::RowSplit(SpmmRowSplit { vector_width, ..parameters })
+            }
+            SpmmParameters::Merge(parameters) => {
+                SpmmParameters::Merge(SpmmMerge { vector_width, ..parameters })
+            }
+        }
+    }
+
+    /// Whether items of a bunch speak to each other, which only those can that run in step.
+    pub(super) fn in_step(&self) -> bool {
+        matches!(self, SpmmParameters::RowSplit(parameters) if parameters.shuffles == 1)
+    }
+}
+
+impl std::fmt::Display for SpmmParameters {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            SpmmParameters::RowSplit(parameters) => parameters.fmt(f),
+            SpmmParameters::Merge(parameters) => parameters.fmt(f),
+        }
+    }
+}
