@@ -1,5 +1,6 @@
-// The rows of a column-major dense matrix, side by side: what SpMM reads, as a copy in the workspace. Tiles go
-// through local memory, so that both sides are read and written in runs.
+// The rows of a dense matrix, side by side and where vectors may lie: what SpMM reads, as a copy in the workspace. Of a
+// column-major matrix, tiles go through local memory, so that both sides are read and written in runs; with
+// FROM_ROW_MAJOR they are copied.
 
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 256 // items of a work-group: a multiple of TILE_SIDE
@@ -28,21 +29,29 @@ kernel void dense_rows(const uint rows,
 {
     OPEN_ARRAY(const bits_t, from);
     OPEN_ARRAY(bits_t, to);
-    local bits_t tile[TILE_SIDE][TILE_SIDE + 1];
     const uint tiles_per_row = (width - 1) / TILE_SIDE + 1;
     const uint tile_row = (uint)get_group_id(0) / tiles_per_row;
     const ulong first_row = (ulong)tile_row * TILE_SIDE;
     const uint first_column = ((uint)get_group_id(0) - tile_row * tiles_per_row) * TILE_SIDE;
     const uint inner = (uint)get_local_id(0) % TILE_SIDE;
+#ifndef FROM_ROW_MAJOR
+    local bits_t tile[TILE_SIDE][TILE_SIDE + 1];
     for (uint outer = (uint)get_local_id(0) / TILE_SIDE; outer < TILE_SIDE;
          outer += GROUP_SIZE / TILE_SIDE) {
         if (first_row + inner < rows && first_column + outer < width)
             tile[outer][inner] = from[(first_column + outer) * leading + first_row + inner];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
+#endif
     for (uint outer = (uint)get_local_id(0) / TILE_SIDE; outer < TILE_SIDE;
          outer += GROUP_SIZE / TILE_SIDE) {
-        if (first_row + outer < rows && first_column + inner < width)
-            to[(first_row + outer) * row_leading + first_column + inner] = tile[inner][outer];
+        const ulong row = first_row + outer;
+        const uint column = first_column + inner;
+        if (row < rows && column < width)
+#ifdef FROM_ROW_MAJOR
+            to[row * row_leading + column] = from[row * leading + column];
+#else
+            to[row * row_leading + column] = tile[inner][outer];
+#endif
     }
 }

@@ -4,10 +4,12 @@
 // It is row-major. C stores real_t, row-major, or column-major with C_COLUMN_MAJOR. Rows (columns) begin a
 // leading dimension apart.
 //
-// Either VECTOR_WIDTH divides B's leading dimension, that of a row-major C, the number of columns, and where B and C
-// start: a vector is never cut, and lies where the device loads it at once. Or, with COLUMNS_APART, an item's columns
-// are as far apart as its neighbours are many, so that neighbours load neighbouring elements, and nothing needs to be
-// a multiple of anything.
+// Either an item's columns are side by side, and VECTOR_WIDTH divides where B and C start, their leading dimensions,
+// and the number of columns, so that each vector lies where the device moves it at once. With C_BY_ELEMENT that goes
+// for B alone, whose rows have as many elements more as make a vector of the last ones.
+//
+// Or, with COLUMNS_APART, an item's columns are as far apart as its neighbours are many, so that neighbours load
+// neighbouring elements, and nothing needs to be a multiple of anything.
 #ifndef ITEM_DENSE_H
 #define ITEM_DENSE_H
 
@@ -36,7 +38,7 @@ typedef real_t dense_t;
 typedef struct {
     ulong first; // 0 where it has none: it then loads others'
     uint apart; // from one to the next, with COLUMNS_APART
-    uint count; // those it has: VECTOR_WIDTH, or 0 for an item without columns, or less with COLUMNS_APART
+    uint count; // those it has, 0 to VECTOR_WIDTH
 } item_columns_t;
 
 // What item `in_bunch` of a bunch takes of tile `tile`, `tile_width` of the `width` columns.
@@ -53,7 +55,7 @@ item_columns_t item_columns(const uint in_bunch, const uint tile, const uint til
     mine.apart = 1;
     mine.first = (ulong)tile * tile_width + in_tile;
     const int has_columns = in_tile < tile_width && mine.first < width;
-    mine.count = has_columns ? VECTOR_WIDTH : 0;
+    mine.count = has_columns ? (uint)min(width - mine.first, (ulong)VECTOR_WIDTH) : 0;
 #endif
     mine.first = has_columns ? mine.first : 0;
     return mine;
@@ -131,7 +133,7 @@ global real_t *dense_place(global real_t *restrict c, const ulong leading, const
 void store_dense(global real_t *c, const ulong leading, const real_t alpha, const reals_t sum, const real_t beta,
                  const item_columns_t mine)
 {
-#if VECTOR_WIDTH > 1 && (defined(C_COLUMN_MAJOR) || defined(COLUMNS_APART))
+#if VECTOR_WIDTH > 1 && (defined(C_COLUMN_MAJOR) || defined(C_BY_ELEMENT) || defined(COLUMNS_APART))
 #ifdef C_COLUMN_MAJOR
     const ulong step = leading * mine.apart;
 #else
@@ -156,38 +158,45 @@ void store_dense(global real_t *c, const ulong leading, const real_t alpha, cons
 #endif
 }
 
-// Rows of sums on their way from group to group: `width` elements each. What one item stored, an item with the same
-// columns loads.
+// Rows of sums on their way from group to group, `width` elements each, or as many as whole vectors have. What one
+// item stored, an item with the same columns loads.
+#if VECTOR_WIDTH > 1 && defined(COLUMNS_APART)
 void store_sums(global real_t *restrict sums, const ulong row, const uint width, const reals_t sum,
                 const item_columns_t mine)
 {
-    global real_t *const at = sums + row * width + mine.first;
-#if VECTOR_WIDTH > 1 && defined(COLUMNS_APART)
     real_t parts[VECTOR_WIDTH];
     VECTOR_NAME(vstore, VECTOR_WIDTH)(sum, 0, parts);
 #pragma unroll
     for (uint part = 0; part < VECTOR_WIDTH; ++part) {
         if (part < mine.count)
-            at[part * mine.apart] = parts[part];
+            sums[row * width + mine.first + part * mine.apart] = parts[part];
     }
-#else
-    *(global reals_t *)at = sum;
-#endif
 }
 
 reals_t load_sums(global const real_t *restrict sums, const ulong row, const uint width, const item_columns_t mine)
 {
-    global const real_t *const at = sums + row * width + mine.first;
-#if VECTOR_WIDTH > 1 && defined(COLUMNS_APART)
-    const uint last = max(mine.count, 1u) - 1;
     real_t parts[VECTOR_WIDTH];
 #pragma unroll
     for (uint part = 0; part < VECTOR_WIDTH; ++part)
-        parts[part] = at[min(part, last) * mine.apart];
+        parts[part] = sums[row * width + mine.first + min(part, max(mine.count, 1u) - 1) * mine.apart];
     return VECTOR_NAME(vload, VECTOR_WIDTH)(0, parts);
-#else
-    return *(global const reals_t *)at;
-#endif
 }
+#else
+ulong sums_place(const ulong row, const uint width, const item_columns_t mine)
+{
+    return row * (((ulong)width + VECTOR_WIDTH - 1) / VECTOR_WIDTH * VECTOR_WIDTH) + mine.first;
+}
+
+void store_sums(global real_t *restrict sums, const ulong row, const uint width, const reals_t sum,
+                const item_columns_t mine)
+{
+    *(global reals_t *)(sums + sums_place(row, width, mine)) = sum;
+}
+
+reals_t load_sums(global const real_t *restrict sums, const ulong row, const uint width, const item_columns_t mine)
+{
+    return *(global const reals_t *)(sums + sums_place(row, width, mine));
+}
+#endif
 
 #endif

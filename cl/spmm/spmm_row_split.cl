@@ -14,6 +14,9 @@
 // the unknowns of a mesh node do. Their rows of B are loaded once for all of them, and so are their columns. A column
 // then goes with several values, and SHUFFLES pay there.
 //
+// Bunches that run in step wait for the longest of their nodes. With NODE_LIST nodes come from a list, of which the
+// plan has put neighbours in order of their length where that helps.
+//
 // The paper's rows are never cut. Here those of more than PART_NNZ nonzeros are, into equal parts, each a bunch's: the
 // first groups take these, leave their sums in `partial`, and `spmm_row_split_join` adds them up in their order. So
 // rows may be long and alike.
@@ -34,15 +37,18 @@
 #define PART_NNZ 256 // most nonzeros of a row that a bunch takes
 #endif
 #ifndef SHUFFLES
-#define SHUFFLES 0 // 1: items of a bunch tell each other columns and values; their number is a power of two
+#define SHUFFLES 0 // items that run in step, and tell each other columns and values; 0: each loads its own
 #endif
 
 #include "item/dense.h"
 #include "spmm/join.h"
+#include "spmm/node.h"
 #include "subgroup/broadcast.h"
 
-#if SHUFFLES && defined(HAS_BROADCAST)
-#define USES_BROADCAST
+#if SHUFFLES
+#define ITEMS_IN_STEP SHUFFLES
+#else
+#define ITEMS_IN_STEP GROUP_SIZE
 #endif
 
 // What a bunch takes: an i-node, or a part of each of its rows.
@@ -66,23 +72,22 @@ typedef struct {
 
 // Adds NNZ_AT_ONCE nonzeros, `count` of which there are, of each row. What is beyond loads again what came last, and
 // its product is left out: loads that a condition guards would not be under way together.
-#ifdef USES_BROADCAST
-// Place `k` of what each item of the bunch has loaded: a column, and a value of each row.
+#if SHUFFLES
+// From place `first` on of what the items of the bunch have loaded, one each: a column, and a value of each row.
 void add_step(reals_t *sums, const inode_t *node, const uint column, const real_t *value,
-              const uint first, const uint count, const uint bunch_size, const uint members)
+              const uint first, const uint count, const bunch_t *bunch)
 {
     reals_t of_b[NNZ_AT_ONCE];
 #pragma unroll
     for (uint k = 0; k < NNZ_AT_ONCE; ++k) {
-        const uint b_row = broadcast_word(column, first + min(k, count - 1), bunch_size, members);
+        const uint b_row = broadcast_word(column, first + min(k, count - 1), bunch);
         of_b[k] = load_dense(node->b, b_row, node->b_row_bytes, node->mine);
     }
 #pragma unroll
     for (uint other = 0; other < ROWS_AT_ONCE; ++other) {
 #pragma unroll
         for (uint k = 0; k < NNZ_AT_ONCE; ++k) {
-            const real_t factor =
-                broadcast_real(value[other], first + min(k, count - 1), bunch_size, members);
+            const real_t factor = broadcast_real(value[other], first + min(k, count - 1), bunch);
             const reals_t sum = fma((reals_t)(factor), of_b[k], sums[other]);
             sums[other] = k < count ? sum : sums[other];
         }
@@ -114,7 +119,7 @@ void add_step(reals_t *sums, const inode_t *node, const offset_t at, const uint 
 #endif
 
 // The items of a bunch are loops over vectors already: a compiler for a CPU need not look for more.
-__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1), vec_type_hint(reals_t)))
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1), vec_type_hint(reals_t))) IN_STEP_ATTRIBUTE
 kernel void spmm_row_split(const uint nodes,
                            const uint parts,
                            const uint node_groups,
@@ -122,7 +127,7 @@ kernel void spmm_row_split(const uint nodes,
                            const uint width,
                            const uint tile_width,
                            const uint bunch_size,
-                           ARRAY_PARAMETER(const uint, node_rows),
+                           ARRAY_PARAMETER(const uint, node_list),
                            ARRAY_PARAMETER(const long_node_t, long_nodes),
                            ARRAY_PARAMETER(const uint, part_nodes),
                            ARRAY_PARAMETER(const offset_t, offsets),
@@ -136,7 +141,9 @@ kernel void spmm_row_split(const uint nodes,
                            SCALAR_PARAMETER(beta),
                            ARRAY_PARAMETER(real_t, partial))
 {
-    OPEN_ARRAY(const uint, node_rows);
+#ifdef NODE_LIST
+    OPEN_ARRAY(const uint, node_list);
+#endif
     OPEN_ARRAY(const long_node_t, long_nodes);
     OPEN_ARRAY(const uint, part_nodes);
     OPEN_ARRAY(const offset_t, offsets);
@@ -148,17 +155,23 @@ kernel void spmm_row_split(const uint nodes,
     OPEN_SCALAR(beta);
     OPEN_ARRAY(real_t, partial);
 
-    const uint bunches = GROUP_SIZE / bunch_size;
-    // Remainders are worked out: Oclgrind cannot follow a quotient together with its remainder.
-    const uint bunch = (uint)get_local_id(0) / bunch_size;
-    const uint in_bunch = (uint)get_local_id(0) - bunch * bunch_size;
+    // A bunch lies within items that run in step. Remainders are worked out: Oclgrind cannot follow a quotient together
+    // with its remainder.
+    const uint item = (uint)get_local_id(0);
+    const uint step = item / ITEMS_IN_STEP;
+    const uint in_step = item - step * ITEMS_IN_STEP;
+    const uint bunches_in_step = ITEMS_IN_STEP / bunch_size;
+    const uint bunch_in_step = in_step / bunch_size;
+    const uint in_bunch = in_step - bunch_in_step * bunch_size;
+    const uint bunches = GROUP_SIZE / ITEMS_IN_STEP * bunches_in_step;
+    const uint bunch = step * bunches_in_step + bunch_in_step;
     const uint groups_per_tile = part_groups + node_groups;
     const uint tile = (uint)get_group_id(0) / groups_per_tile;
     const uint group = (uint)get_group_id(0) - tile * groups_per_tile;
     const int is_part = group < part_groups;
     // Parts are numbered, and nodes.
     const ulong number = (ulong)(is_part ? group : group - part_groups) * bunches + bunch;
-    if (bunch >= bunches || number >= (is_part ? parts : nodes))
+    if (bunch_in_step >= bunches_in_step || number >= (is_part ? parts : nodes))
         return;
     // Items without columns of their own load others': their bunch may want to hear of nonzeros from them.
     const item_columns_t mine = item_columns(in_bunch, tile, tile_width, width);
@@ -171,9 +184,10 @@ kernel void spmm_row_split(const uint nodes,
         row = cut.row;
         rows = cut.rows;
     } else {
-#if ROWS_AT_ONCE > 1
-        row = node_rows[number];
-        rows = (uint)(node_rows[number + 1] - row);
+#ifdef NODE_LIST
+        const uint node = node_list[number];
+        row = node_row(node);
+        rows = node_rows(node);
 #endif
     }
     const offset_t begin = offsets[row];
@@ -200,8 +214,8 @@ kernel void spmm_row_split(const uint nodes,
     for (uint other = 0; other < ROWS_AT_ONCE; ++other)
         sums[other] = 0;
 
-#ifdef USES_BROADCAST
-    const uint members = bunch_members(bunch_size);
+#if SHUFFLES
+    const bunch_t told = bunch_of(in_step - in_bunch, bunch_size);
     for (offset_t left = length; left > 0;) {
         const uint count = left < bunch_size ? (uint)left : bunch_size;
         const offset_t place = length - left + min(in_bunch, count - 1);
@@ -212,9 +226,9 @@ kernel void spmm_row_split(const uint nodes,
             value[other] = load_value(inode.values, place + min(other, rows - 1) * inode.length);
         const uint whole = count - count % NNZ_AT_ONCE;
         for (uint first = 0; first < whole; first += NNZ_AT_ONCE)
-            add_step(sums, &inode, b_row, value, first, NNZ_AT_ONCE, bunch_size, members);
+            add_step(sums, &inode, b_row, value, first, NNZ_AT_ONCE, &told);
         if (whole < count)
-            add_step(sums, &inode, b_row, value, whole, count - whole, bunch_size, members);
+            add_step(sums, &inode, b_row, value, whole, count - whole, &told);
         left -= count;
     }
 #else

@@ -1,44 +1,102 @@
 // What the row split of spmm_row_split.cl wants to know of a pattern: how even its rows are, which of them have the
-// columns of the row before, and which are to be cut.
+// columns of the row before, which are to be cut, and neighbours in order of length. Nodes are those of node.h.
 
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 256 // items of a work-group: a multiple of 32
 #endif
 
-#include "item/scalar.h"
+#include "spmm/node.h"
 
-#define ROWS_IN_STEP 4 // rows whose bunches run in step, and wait for the longest of them
+#define NODES_IN_STEP 4 // nodes whose bunches run in step, and wait for the longest of them
 
-// Adds to `steps`, two words of one number, what rows cost that wait for each other: the longest of each
-// ROWS_IN_STEP, as often as they are rows.
-__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-kernel void count_steps(const uint rows,
-                        ARRAY_PARAMETER(const offset_t, offsets),
-                        ARRAY_PARAMETER(uint, steps))
+// Nonzeros of each row of node `number`; `has_list` says whether there is a list of nodes.
+ulong node_length(global const offset_t *restrict offsets, global const uint *restrict node_list, const uint has_list,
+                  const ulong number)
 {
+    const ulong row = has_list ? node_row(node_list[number]) : number;
+    return (ulong)offsets[row + 1] - offsets[row];
+}
+
+// Adds a number to two words in local memory.
+void add_wide_local(local uint *sum, const ulong value)
+{
+    const uint low = (uint)value;
+    const uint before = atomic_add(sum, low);
+    atomic_add(sum + 1, (uint)(value >> 32) + (before + low < before));
+}
+
+void add_wide(global uint *sum, local const uint *value)
+{
+    const uint before = atomic_add(sum, value[0]);
+    atomic_add(sum + 1, value[1] + (before + value[0] < before));
+}
+
+// Adds to `counts`, a number of two words each: nonzeros of one row of every node that is not cut; and what nodes cost
+// that wait for each other: the longest of each NODES_IN_STEP, as often as they are nodes.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void count_steps(const uint nodes,
+                        const uint has_list,
+                        const uint part_nnz,
+                        ARRAY_PARAMETER(const uint, node_list),
+                        ARRAY_PARAMETER(const offset_t, offsets),
+                        ARRAY_PARAMETER(uint, counts))
+{
+    OPEN_ARRAY(const uint, node_list);
     OPEN_ARRAY(const offset_t, offsets);
-    OPEN_ARRAY(uint, steps);
-    local uint of_group[2];
-    if (get_local_id(0) < 2)
+    OPEN_ARRAY(uint, counts);
+    local uint of_group[4];
+    if (get_local_id(0) < 4)
         of_group[get_local_id(0)] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    ulong mine = 0;
-    for (ulong row = get_global_id(0) * ROWS_IN_STEP; row < rows;
-         row += get_global_size(0) * ROWS_IN_STEP) {
-        const ulong beyond = min(row + ROWS_IN_STEP, (ulong)rows);
+    ulong nonzeros = 0;
+    ulong steps = 0;
+    for (ulong node = get_global_id(0) * NODES_IN_STEP; node < nodes;
+         node += get_global_size(0) * NODES_IN_STEP) {
+        const ulong beyond = min(node + NODES_IN_STEP, (ulong)nodes);
         ulong longest = 0;
-        for (ulong other = row; other < beyond; ++other)
-            longest = max(longest, (ulong)offsets[other + 1] - offsets[other]);
-        mine += longest * (beyond - row);
+        for (ulong other = node; other < beyond; ++other) {
+            const ulong length = node_length(offsets, node_list, has_list, other);
+            if (length <= part_nnz) {
+                nonzeros += length;
+                longest = max(longest, length);
+            }
+        }
+        steps += longest * (beyond - node);
     }
-    const uint low = (uint)mine;
-    const uint before = atomic_add(of_group, low);
-    atomic_add(of_group + 1, (uint)(mine >> 32) + (before + low < before));
+    add_wide_local(of_group, nonzeros);
+    add_wide_local(of_group + 2, steps);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (get_local_id(0) == 0) {
-        const uint all_before = atomic_add(steps, of_group[0]);
-        atomic_add(steps + 1, of_group[1] + (all_before + of_group[0] < all_before));
+        add_wide(counts, of_group);
+        add_wide(counts + 2, of_group + 2);
     }
+}
+
+// A list of the nodes in which those of each group are ordered by length, the longest first: bunches that run in step
+// then take about as long, and nodes stay near those whose rows of B are near.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void order_nodes(const uint nodes,
+                        const uint has_list,
+                        ARRAY_PARAMETER(const uint, node_list),
+                        ARRAY_PARAMETER(const offset_t, offsets),
+                        ARRAY_PARAMETER(uint, ordered))
+{
+    OPEN_ARRAY(const uint, node_list);
+    OPEN_ARRAY(const offset_t, offsets);
+    OPEN_ARRAY(uint, ordered);
+    local ulong lengths[GROUP_SIZE];
+    const uint item = (uint)get_local_id(0);
+    const ulong first = (ulong)get_group_id(0) * GROUP_SIZE;
+    const uint count = (uint)min(nodes - first, (ulong)GROUP_SIZE);
+    const ulong node = first + min(item, count - 1);
+    const ulong length = node_length(offsets, node_list, has_list, node);
+    lengths[item] = length;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint place = 0;
+    for (uint other = 0; other < count; ++other)
+        place += lengths[other] > length || (lengths[other] == length && other < item);
+    if (item < count)
+        ordered[first + place] = has_list ? node_list[node] : (uint)node << NODE_BITS;
 }
 
 // Sets bit `row` of `alike` where the row has the columns of the one before, in the same order. A group makes

@@ -187,6 +187,7 @@ mod tests {
         check::<crate::spmm_row_split::Arguments<()>>(crate::spmm_row_split::SOURCE);
         check::<crate::spmm_row_split::JoinArguments<()>>(crate::spmm_row_split::SOURCE);
         check::<crate::spmm_row_split_plan::LongArguments<()>>(crate::spmm_row_split_plan::SOURCE);
+        check::<crate::spmm_row_split_plan::OrderArguments<()>>(crate::spmm_row_split_plan::SOURCE);
         check::<crate::spmm_row_split_plan::StepArguments<()>>(crate::spmm_row_split_plan::SOURCE);
         check::<crate::spmm_row_split_plan::AlikeArguments<()>>(crate::spmm_row_split_plan::SOURCE);
         check::<crate::spmm_merge::Arguments<()>>(crate::spmm_merge::SOURCE);

@@ -1,4 +1,4 @@
-//! `dense_rows`: a row-major copy of a column-major matrix (`cl/format/dense_rows.cl`).
+//! `dense_rows`: a row-major copy of a dense matrix (`cl/format/dense_rows.cl`).
 
 use crate::Array;
 use crate::arguments::arguments;
@@ -6,6 +6,9 @@ use crate::parameters::{GROUP_SIZES, parameters};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "format/dense_rows.cl";
+
+/// The matrix is row-major already, and its copy's rows are further apart.
+pub const FEATURE_FROM_ROW_MAJOR: &str = "FROM_ROW_MAJOR";
 
 /// Rows and columns of what one work-group copies.
 pub const TILE_SIDE: usize = 16;
@@ -25,7 +28,7 @@ arguments! {
         rows: u32,
         /// Its columns.
         width: u32,
-        /// Elements from one of its columns to the next.
+        /// Elements from one of its columns (rows) to the next.
         leading: u64,
         /// Elements from one row of the copy to the next.
         row_leading: u32,

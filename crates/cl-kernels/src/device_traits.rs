@@ -89,6 +89,8 @@ pub struct DeviceTraits {
     pub has_int64_atomics: bool,
     /// Sub-groups (core or extension).
     pub has_sub_groups: bool,
+    /// Sizes of sub-groups whose items can hand each other words, where a kernel can be sure of the size.
+    pub shuffle_sizes: Vec<u32>,
     /// Whether f32 subnormals are kept.
     pub keeps_f32_subnormals: bool,
     /// Whether host and device share one memory.

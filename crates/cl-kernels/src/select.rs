@@ -73,6 +73,7 @@ pub(crate) mod tests {
             has_f64: true,
             has_int64_atomics: true,
             has_sub_groups: false,
+            shuffle_sizes: Vec::new(),
             keeps_f32_subnormals: true,
             has_host_memory: false,
             svm: crate::SvmSupport::default(),

@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 36] = sources![
+pub(crate) const SOURCES: [Source; 37] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
@@ -42,6 +42,7 @@ pub(crate) const SOURCES: [Source; 36] = sources![
     "format/longest_row.cl",
     "measure/rates.cl",
     "spmm/join.h",
+    "spmm/node.h",
     "spmm/spmm_merge.cl",
     "spmm/spmm_merge_plan.cl",
     "spmm/spmm_row_split.cl",

@@ -11,6 +11,9 @@ pub const FEATURE_C_COLUMN_MAJOR: &str = "C_COLUMN_MAJOR";
 /// An item's columns are apart, not side by side: B and C may begin anywhere and have any number of columns.
 pub const FEATURE_COLUMNS_APART: &str = "COLUMNS_APART";
 
+/// B's rows lie where vectors may, and C's do not.
+pub const FEATURE_C_BY_ELEMENT: &str = "C_BY_ELEMENT";
+
 /// The feature a program needs to read a B that stores `storage`; `None` where B stores what sums are made in.
 pub fn storage_feature(storage: ValueType) -> Option<&'static str> {
     match storage {
@@ -75,17 +78,14 @@ pub struct Tiling {
 }
 
 impl Tiling {
-    /// For `columns` columns in vectors of `vector_width`, by groups of `group_size`; with `in_step`, bunches are a
-    /// power of two, so that none crosses items that run in step.
-    pub fn new(columns: u32, vector_width: u32, group_size: u32, in_step: bool) -> Self {
+    /// For `columns` columns in vectors of `vector_width`; a bunch lies within `in_step` items.
+    pub fn new(columns: u32, vector_width: u32, in_step: u32) -> Self {
         // Two lines of memory side by side are enough; narrower vectors would need more items to fill one.
-        let most = (MOST_TILE_COLUMNS / vector_width).clamp(32, 64).min(group_size);
-        let most = if in_step { most.min(32) } else { most };
+        let most = (MOST_TILE_COLUMNS / vector_width).clamp(32, 64).min(in_step);
         let vectors = columns.div_ceil(vector_width).max(1);
         let tiles = vectors.div_ceil(most);
-        let tile_vectors = vectors.div_ceil(tiles);
-        let bunch_size = if in_step { tile_vectors.next_power_of_two() } else { tile_vectors };
-        Tiling { vector_width, bunch_size, tile_width: tile_vectors * vector_width, tiles }
+        let bunch_size = vectors.div_ceil(tiles);
+        Tiling { vector_width, bunch_size, tile_width: bunch_size * vector_width, tiles }
     }
 }
 
@@ -104,6 +104,15 @@ pub fn vector_width(most: u32, multiples: &[u64]) -> u32 {
 pub fn apart_width(most: u32, columns: u32) -> u32 {
     let has_neighbours = |width: &u32| columns.div_ceil(*width) >= LEAST_NEIGHBOURS;
     [16, 8, 4, 2].into_iter().filter(|width| *width <= most).find(has_neighbours).unwrap_or(1)
+}
+
+/// Columns an item takes of a copy of B whose rows end with whole vectors: up to `most`, a power of two, but so few
+/// that at most a third is added.
+pub fn padded_width(most: u32, columns: u32) -> u32 {
+    let is_tight = |width: &u32| {
+        3 * u64::from(columns).next_multiple_of(u64::from(*width)) <= 4 * u64::from(columns)
+    };
+    [16, 8, 4, 2].into_iter().filter(|width| *width <= most).find(is_tight).unwrap_or(1)
 }
 
 /// See [`apart_width`].
@@ -141,8 +150,8 @@ pub struct SpmmShape {
     pub nnz: u64,
     /// Nonzeros of the longest row.
     pub longest_row: u64,
-    /// Nonzeros if each row of four neighbours were as long as the longest of them: what bunches in step take.
-    pub steps: u64,
+    /// The part of items that would have work where bunches run in step, with nodes as they come and long ones cut.
+    pub busy: f64,
     /// Rows per i-node, in the mean: so many rows share what row split loads of B, and merge loads it for each.
     pub mean_inode: f64,
 }
@@ -176,9 +185,9 @@ impl SpmmSwitch {
 
     /// Chooses, with the reason in words.
     pub fn select(&self, shape: &SpmmShape) -> (SpmmAlgorithm, String) {
-        let SpmmShape { rows, nnz, longest_row, steps, mean_inode } = *shape;
+        let SpmmShape { rows, nnz, longest_row, busy, mean_inode } = *shape;
         let mean = nnz as f64 / rows.max(1) as f64;
-        let busy = 100.0 * nnz as f64 / steps.max(1) as f64;
+        let busy = 100.0 * busy;
         let path = rows + nnz;
         let least_mean = f64::from(self.mean_row_hundredths) / 100.0;
         let merge = |reason: String| (SpmmAlgorithm::Merge, reason);
@@ -217,7 +226,7 @@ mod tests {
 
     #[test]
     fn tiles_are_equal_and_no_item_is_idle() {
-        let tiling = |columns, width| Tiling::new(columns, width, 128, false);
+        let tiling = |columns, width| Tiling::new(columns, width, 128);
         for (columns, width, bunch, tile, tiles) in [
             (1, 1, 1, 1, 1),
             (3, 1, 3, 3, 1),
@@ -242,11 +251,28 @@ mod tests {
     }
 
     #[test]
-    fn bunches_in_step_are_powers_of_two() {
-        for columns in 1..300 {
-            let tiling = Tiling::new(columns, 4, 128, true);
-            assert!(tiling.bunch_size.is_power_of_two() && tiling.bunch_size <= 32, "{columns}");
-            assert!(tiling.bunch_size * 4 >= tiling.tile_width);
+    fn bunches_lie_within_items_in_step() {
+        for (columns, in_step) in (1..300).flat_map(|columns| [(columns, 8), (columns, 32)]) {
+            let tiling = Tiling::new(columns, 4, in_step);
+            assert!((1..=in_step).contains(&tiling.bunch_size), "{columns}");
+            assert_eq!(tiling.bunch_size * 4, tiling.tile_width);
+        }
+    }
+
+    #[test]
+    fn columns_apart_have_neighbours_and_padding_is_a_third_at_most() {
+        for (columns, apart, padded) in [
+            (33, 4, 4),
+            (31, 4, 4),
+            (17, 2, 4),
+            (8, 1, 4),
+            (5, 1, 2),
+            (3, 1, 4),
+            (1, 1, 1),
+            (2, 1, 2),
+        ] {
+            assert_eq!(apart_width(4, columns), apart, "{columns}");
+            assert_eq!(padded_width(4, columns), padded, "{columns}");
         }
     }
 
@@ -262,13 +288,13 @@ mod tests {
     fn uneven_rows_are_merged() {
         let gpu = crate::select::tests::gpu();
         let switch = SpmmSwitch::default_for(&gpu);
-        let (rows, nnz, longest_row, steps) = (100_000, 5_000_000, 60, 5_400_000);
-        let even = SpmmShape { rows, nnz, longest_row, steps, mean_inode: 1.0 };
+        let (rows, nnz, longest_row, busy) = (100_000, 5_000_000, 60, 0.9);
+        let even = SpmmShape { rows, nnz, longest_row, busy, mean_inode: 1.0 };
         assert_eq!(switch.select(&even).0, SpmmAlgorithm::RowSplit);
         for uneven in [
-            SpmmShape { nnz: 900_000, steps: 900_000, ..even },
+            SpmmShape { nnz: 900_000, ..even },
             SpmmShape { longest_row: 200, ..even },
-            SpmmShape { steps: 10_000_000, ..even },
+            SpmmShape { busy: 0.5, ..even },
         ] {
             assert_eq!(switch.select(&uneven).0, SpmmAlgorithm::Merge, "{uneven:?}");
         }

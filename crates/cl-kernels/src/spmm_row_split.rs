@@ -4,8 +4,17 @@ use csr_core::ValueType;
 
 use crate::arguments::arguments;
 use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
-use crate::spmm::{check_vector_width, usual_vector_width};
+use crate::spmm::{Tiling, check_vector_width, usual_vector_width};
 use crate::{Array, DeviceTraits, DeviceType, ParameterError, Scalar};
+
+/// Groups that a compute unit should have, so that some work while others wait: what an H200's hold of this kernel.
+const GROUPS_PER_UNIT: u32 = 5;
+
+/// Rows are not cut shorter for that: sums of parts go through memory.
+const LEAST_PART: u32 = 128;
+
+/// Nodes come from a list.
+pub const FEATURE_NODE_LIST: &str = "NODE_LIST";
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spmm/spmm_row_split.cl";
@@ -23,8 +32,9 @@ parameters! {
         rows_at_once: [1, 2, 3, 4],
         /// The most nonzeros of a row that a bunch takes; longer rows are cut into equal parts.
         part_nnz: [64, 128, 256, 512, 1024],
-        /// 1 where items of a bunch tell each other columns and values.
-        shuffles: [0, 1],
+        /// Items that run in step and tell each other columns and values: the device's sub-group; 0 where each loads its
+        /// own.
+        shuffles: [0, 8, 16, 32, 64],
     }
 }
 
@@ -42,7 +52,7 @@ impl SpmmRowSplit {
             group_size: if device_type == DeviceType::Cpu { 64 } else { 128 },
             vector_width: usual_vector_width(device_type, value_type),
             nnz_at_once: 2,
-            rows_at_once: 3,
+            rows_at_once: 4,
             // A CPU has few units to share a row, and sums it fast.
             part_nnz: if device_type == DeviceType::Cpu { 1 << 14 } else { 256 },
             shuffles: 0,
@@ -53,6 +63,24 @@ impl SpmmRowSplit {
     #[must_use]
     pub fn row_by_row(self) -> Self {
         SpmmRowSplit { rows_at_once: 1, shuffles: 0, ..self }
+    }
+
+    /// The items a bunch lies within.
+    pub fn in_step(&self) -> u32 {
+        if self.shuffles > 0 { self.shuffles } else { self.group_size }
+    }
+
+    /// The most nonzeros of a row that a bunch takes, for a matrix whose bunches load `loads` rows of B: `part_nnz`,
+    /// or a half or less of it where the device would have too few bunches.
+    pub fn useful_part(&self, device: &DeviceTraits, tiling: &Tiling, loads: f64) -> u32 {
+        let bunches = self.group_size / self.in_step() * (self.in_step() / tiling.bunch_size);
+        let groups = device.compute_units.max(1) * GROUPS_PER_UNIT;
+        let fitting = loads * f64::from(tiling.tiles) / (f64::from(groups) * f64::from(bunches));
+        let mut part = self.part_nnz;
+        while part > LEAST_PART && fitting < f64::from(part) / std::f64::consts::SQRT_2 {
+            part /= 2;
+        }
+        part
     }
 
     /// Checks the parameters against the kernel's rules and the device's limits.
@@ -75,16 +103,19 @@ impl SpmmRowSplit {
                 return Err(ParameterError::Invalid { algorithm: ALGORITHM, name, value, rule });
             }
         }
-        let has_shuffles = device.platform.contains("NVIDIA");
-        if self.shuffles > 1 || (self.shuffles == 1 && !has_shuffles) {
-            let rule = format!("1 is for NVIDIA's compiler alone, and {} has another", device.name);
-            let value = self.shuffles.into();
-            return Err(ParameterError::Invalid {
-                algorithm: ALGORITHM,
-                name: "shuffles",
-                value,
-                rule,
-            });
+        if self.shuffles > 0 {
+            let refuse = |rule: String| {
+                let (name, value) = ("shuffles", self.shuffles.into());
+                Err(ParameterError::Invalid { algorithm: ALGORITHM, name, value, rule })
+            };
+            let group_size = self.group_size;
+            if !device.shuffle_sizes.contains(&self.shuffles) {
+                let sizes = &device.shuffle_sizes;
+                return refuse(format!("{} shuffles among as many items: {sizes:?}", device.name));
+            }
+            if !group_size.is_multiple_of(self.shuffles) {
+                return refuse(format!("it must divide group_size, {group_size}"));
+            }
         }
         Ok(())
     }
@@ -93,7 +124,7 @@ impl SpmmRowSplit {
 arguments! {
     /// Arguments of the kernel `spmm_row_split`.
     pub struct Arguments<M> for "spmm_row_split" {
-        /// Rows of A, or with `rows_at_once` above 1 i-nodes.
+        /// Nodes: rows of A, or runs of them.
         nodes: u32,
         /// Parts of those that are cut.
         parts: u32,
@@ -107,8 +138,8 @@ arguments! {
         tile_width: u32,
         /// Items of a bunch.
         bunch_size: u32,
-        /// The first row of each i-node, and the number of rows: nodes + 1; else not read.
-        node_rows: Array<M>,
+        /// The list of nodes; without one, not read.
+        node_list: Array<M>,
         /// Of each i-node that is cut: first row, rows, first part, parts. Not read where none is.
         long_nodes: Array<M>,
         /// Of each part: its node among those that are cut. Not read where none is.

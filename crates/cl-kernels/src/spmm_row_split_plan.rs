@@ -1,8 +1,11 @@
-//! `spmm_row_split_plan`: how even rows are, which are alike, and which are long (`cl/spmm/spmm_row_split_plan.cl`).
+//! `spmm_row_split_plan`: how even rows are, which are alike, which are long, and their order (`cl/spmm/spmm_row_split_plan.cl`).
 
 use crate::Array;
 use crate::arguments::arguments;
 use crate::parameters::{GROUP_SIZES, parameters};
+
+/// Bits of a node that say how many rows it has, less one.
+pub const NODE_BITS: u32 = 3;
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spmm/spmm_row_split_plan.cl";
@@ -18,12 +21,34 @@ parameters! {
 arguments! {
     /// Arguments of the kernel `count_steps`.
     pub struct StepArguments<M> for "count_steps" {
-        /// Rows of A.
-        rows: u32,
+        /// Nodes; rows, where there is no list.
+        nodes: u32,
+        /// 1 where there is a list of nodes.
+        has_list: u32,
+        /// The most nonzeros of a row that is not cut.
+        part_nnz: u32,
+        /// A word for each node: `NODE_BITS` of its rows less one, and above them the first row.
+        node_list: Array<M>,
         /// Row offsets: rows + 1.
         offsets: Array<M>,
-        /// The result in two words, 0 before.
-        steps: Array<M>,
+        /// The results in two words each, 0 before: nonzeros of one row of each node, and steps.
+        counts: Array<M>,
+    }
+}
+
+arguments! {
+    /// Arguments of the kernel `order_nodes`.
+    pub struct OrderArguments<M> for "order_nodes" {
+        /// Nodes; rows, where there is no list.
+        nodes: u32,
+        /// 1 where there is a list of nodes.
+        has_list: u32,
+        /// A word for each node.
+        node_list: Array<M>,
+        /// Row offsets: rows + 1.
+        offsets: Array<M>,
+        /// The same words, each group's in order of length.
+        ordered: Array<M>,
     }
 }
 

@@ -131,6 +131,7 @@ mod tests {
             has_f64: true,
             has_int64_atomics: true,
             has_sub_groups: false,
+            shuffle_sizes: Vec::new(),
             keeps_f32_subnormals: false,
             has_host_memory: false,
             svm: crate::SvmSupport::default(),

@@ -317,8 +317,8 @@ fn choose<V: Value, O: Offset>(
         None => {
             let switch = tables.parameters(device, V::TYPE, SpmmSwitch::default_for(device))?;
             let row_split = SpmmRowSplit::default_for(device, V::TYPE);
-            let rows_at_once = tables.parameters(device, V::TYPE, row_split)?.rows_at_once;
-            let facts = RowFacts::find_blocking(queue, matrix, rows_at_once as usize)?;
+            let row_split = tables.parameters(device, V::TYPE, row_split)?;
+            let facts = RowFacts::find_blocking(queue, matrix, &row_split)?;
             let (algorithm, reason) = switch.select(&facts.shape);
             (algorithm, Some(facts), reason)
         }

@@ -4,7 +4,8 @@ use cl_kernels::dense_rows::{self, TILE_SIDE};
 use cl_kernels::{Array, spmm_merge, spmm_row_split};
 use csr_core::Layout;
 
-use super::{Form, LongNodes, PatternPlan, Pieces, Spmm, SpmmOperands, SpmmParameters};
+use super::forms::{Columns, Form};
+use super::{Copy, LongNodes, PatternPlan, Pieces, Spmm, SpmmOperands, SpmmParameters};
 use crate::launch::{Size, launch};
 use crate::raw::Memory;
 use crate::spmv::workspace::{Parts, Workspace};
@@ -50,12 +51,12 @@ impl Spmm {
     ) -> Result<Event> {
         let scratch = parts.scratch;
         let mut wait = parts.wait.clone();
-        let b = if self.copy.is_some() {
+        let b = if let Some(copy) = &self.copy {
             // SAFETY: the caller's promise about B; the copy is as large as the workspace was made.
-            let copied = unsafe { self.copy_b(queue, parts, operands)? };
+            let copied = unsafe { self.copy_b(queue, parts, operands, copy)? };
             *parts.first = Some(copied.clone());
             wait.push(copied);
-            let row_bytes = self.copy_leading() * self.dense.b_type.size_bytes();
+            let row_bytes = copy.leading * self.dense.b_type.size_bytes();
             RowMajor { array: scratch.argument(), row_bytes: row_bytes as u32 }
         } else {
             let row_bytes = self.dense.b.leading() * self.dense.b_type.size_bytes();
@@ -131,18 +132,21 @@ impl Spmm {
 
     /// The form with the widest vectors that B and C allow where they start.
     fn form_for(&self, b: &RowMajor<'_>, operands: &SpmmOperands<'_>) -> Result<usize> {
-        let mut starts = vec![(b.array, self.dense.b_type.size_bytes() as u64)];
-        if self.dense.c.layout() == Layout::RowMajor {
-            starts.push((operands.c, self.real_type.size_bytes() as u64));
-        }
+        let of_b = (b.array, self.dense.b_type.size_bytes() as u64);
+        let of_c = (operands.c, self.real_type.size_bytes() as u64);
         for (number, form) in self.forms.iter().enumerate() {
+            let in_vectors = match (form.columns, self.dense.c.layout()) {
+                (Columns::Vectors, Layout::RowMajor) => vec![of_b, of_c],
+                (Columns::Vectors, Layout::ColumnMajor) | (Columns::VectorsOfB, _) => vec![of_b],
+                (Columns::Apart, _) => Vec::new(),
+            };
             let width = u64::from(form.tiling.vector_width);
             let mut fits = true;
-            for (array, element) in &starts {
+            for (array, element) in in_vectors {
                 let alignment = array.memory.alignment_bytes()?;
                 fits &= array.start % width == 0 && alignment % (width * element).min(128) == 0;
             }
-            if fits || form.is_apart {
+            if fits {
                 return Ok(number);
             }
         }
@@ -157,18 +161,19 @@ impl Spmm {
         queue: &Queue,
         parts: &mut Parts<'_>,
         operands: &SpmmOperands<'_>,
+        copy: &Copy,
     ) -> Result<Event> {
         let (rows, width) = (self.dense.b.rows(), self.dense.b.cols());
         let arguments = dense_rows::Arguments {
             rows: rows as u32,
             width: width as u32,
             leading: self.dense.b.leading() as u64,
-            row_leading: self.copy_leading() as u32,
+            row_leading: copy.leading as u32,
             from: operands.b,
             to: parts.scratch.argument(),
         };
         let groups = rows.div_ceil(TILE_SIDE) * width.div_ceil(TILE_SIDE);
-        let group_size = self.copy.as_ref().map_or(1, |copy| copy.key().parameters[0].1) as usize;
+        let group_size = copy.program.key().parameters[0].1 as usize;
         let size = Size { groups, group_size };
         let last = parts.kernels.len() - 1;
         // SAFETY: the caller's promise.
@@ -185,9 +190,9 @@ impl Spmm {
     ) -> spmm_row_split::Arguments<&'a Memory> {
         // What there is none of is not read.
         let unread = operands.offsets;
-        let node_rows = match &self.plan {
-            PatternPlan::Rows { inodes: Some(inodes), .. } => inodes.rows().argument(),
-            _ => unread,
+        let node_list = match &self.plan {
+            PatternPlan::Rows { nodes, .. } => nodes.list().unwrap_or(unread),
+            PatternPlan::Pieces(_) => unread,
         };
         spmm_row_split::Arguments {
             nodes: self.nodes() as u32,
@@ -197,7 +202,7 @@ impl Spmm {
             width: self.dense.c.cols() as u32,
             tile_width: form.tiling.tile_width,
             bunch_size: form.tiling.bunch_size,
-            node_rows,
+            node_list,
             long_nodes: long.map_or(unread, LongNodes::nodes),
             part_nodes: long.map_or(unread, LongNodes::part_nodes),
             offsets: operands.offsets,

@@ -4,7 +4,7 @@ use cl_kernels::Array;
 use cl_kernels::spmm_row_split_plan::LongArguments;
 use csr_core::{Offset, Value};
 
-use super::rows::{Inodes, program};
+use super::rows::{Nodes, program};
 use crate::launch::{Size, launch};
 use crate::raw::Memory;
 use crate::spmv::workspace::zeroed_blocking;
@@ -25,14 +25,14 @@ impl LongNodes {
     pub(super) fn find_blocking<V: Value, O: Offset>(
         queue: &Queue,
         matrix: &Matrix<V, O>,
-        inodes: Option<&Inodes>,
+        nodes: &Nodes,
         part_nnz: u32,
     ) -> Result<Option<Self>> {
         if matrix.shape().longest_row <= u64::from(part_nnz) {
             return Ok(None);
         }
         let rows = long_rows_blocking(queue, matrix, part_nnz)?;
-        let (nodes, part_nodes) = cut_nodes(&rows, inodes.map(Inodes::firsts))?;
+        let (nodes, part_nodes) = cut_nodes(&rows, nodes.firsts())?;
         Ok(Some(LongNodes {
             nodes: DeviceArray::upload_blocking(queue, &nodes)?,
             part_nodes: DeviceArray::upload_blocking(queue, &part_nodes)?,

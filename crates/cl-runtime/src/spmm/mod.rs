@@ -2,8 +2,10 @@
 //!
 //! A plan belongs to a pattern and to the shapes of B and C. What it loads at once depends on where they lie: a vector
 //! must not begin where the device cannot load it, so there is a second program whose items take columns that are
-//! apart, for a B or C that starts in between, or whose rows do.
+//! apart, for a B or C that starts in between, or whose rows do. B is copied to rows that begin where vectors may if it
+//! is column-major, or where its rows do not and each is loaded often.
 
+mod forms;
 mod launch;
 mod long_rows;
 mod parameters;
@@ -12,24 +14,21 @@ mod rows;
 
 use std::sync::Arc;
 
-use cl_kernels::dense_rows::{self, DenseRows};
-use cl_kernels::spmm::{
-    FEATURE_C_COLUMN_MAJOR, FEATURE_COLUMNS_APART, SpmmAlgorithm, Tiling, apart_width,
-    storage_feature, vector_width,
-};
+use cl_kernels::spmm::{SpmmAlgorithm, Tiling};
+use cl_kernels::spmm_row_split::SpmmRowSplit;
 use cl_kernels::{Accumulate, Array, KernelKey, Scalar};
-use cl_kernels::{spmm_merge, spmm_row_split};
 use csr_core::{DenseShape, Layout, Offset, Value, ValueType};
 
 use crate::raw::Memory;
 use crate::spmv::workspace::{OwnerId, Workspace};
 use crate::spmv::{Specialisation, check_value_type};
-use crate::{Context, Error, Matrix, Program, Queue, Result};
+use crate::{Error, Matrix, Program, Queue, Result};
 
+use forms::{Access, Form, copy_program};
 use long_rows::LongNodes;
 pub use parameters::SpmmParameters;
 use pieces::Pieces;
-use rows::Inodes;
+use rows::Nodes;
 pub use rows::RowFacts;
 
 /// The dense operands a plan is for.
@@ -65,19 +64,18 @@ pub struct SpmmOperands<'a> {
 /// What is computed once from the pattern.
 #[derive(Debug)]
 enum PatternPlan {
-    /// A bunch a row, or an i-node, but for those that are cut.
-    Rows { inodes: Option<Inodes>, long: Option<LongNodes> },
+    /// A bunch a node, but for those that are cut.
+    Rows { nodes: Nodes, long: Option<LongNodes> },
     /// A group a piece.
     Pieces(Pieces),
 }
 
-/// A program, and how it deals columns to items.
+/// A copy of B in the workspace: row-major, with rows that begin where vectors may.
 #[derive(Debug)]
-struct Form {
+struct Copy {
     program: Arc<Program>,
-    tiling: Tiling,
-    /// Whether an item's columns are apart: B and C may lie anywhere then.
-    is_apart: bool,
+    /// Elements from one row to the next.
+    leading: usize,
 }
 
 /// An algorithm bound to a pattern, to the shapes of B and C, and to a context: ready to launch.
@@ -92,8 +90,7 @@ pub struct Spmm {
     plan: PatternPlan,
     /// With vectors, where the shapes allow it; then with columns that are apart.
     forms: Vec<Form>,
-    /// Makes a row-major copy of a column-major B.
-    copy: Option<Arc<Program>>,
+    copy: Option<Copy>,
 }
 
 impl Spmm {
@@ -121,19 +118,27 @@ impl Spmm {
                 V::TYPE
             )));
         }
+        let loads = matrix.nnz() as f64 / matrix.cols().max(1) as f64;
+        let access = Access::new(&dense, parameters.vector_width(), loads);
         let (plan, parameters) = match parameters {
             SpmmParameters::RowSplit(parameters) => {
                 parameters.check(device)?;
-                let most = parameters.rows_at_once as usize;
-                let inodes = match facts.and_then(|facts| facts.into_inodes(most)) {
-                    Some(found) => found,
-                    None => Inodes::find_blocking(queue, matrix, most)?,
+                let facts = match facts {
+                    Some(facts) if facts.are_of(&parameters) => facts,
+                    _ => RowFacts::find_blocking(queue, matrix, &parameters)?,
                 };
-                let part_nnz = parameters.part_nnz;
-                let long = LongNodes::find_blocking(queue, matrix, inodes.as_ref(), part_nnz)?;
-                let parameters =
-                    if inodes.is_some() { parameters } else { parameters.row_by_row() };
-                (PatternPlan::Rows { inodes, long }, SpmmParameters::RowSplit(parameters))
+                let nodes = facts.into_nodes();
+                let mut parameters = match nodes.most_rows() {
+                    0 | 1 => parameters.row_by_row(),
+                    rows_at_once => SpmmRowSplit { rows_at_once, ..parameters },
+                };
+                let (_, width) = access.ways[0];
+                let tiling = Form::tiling(&dense, &SpmmParameters::RowSplit(parameters), width);
+                let loads =
+                    matrix.nnz() as f64 * nodes.count() as f64 / matrix.rows().max(1) as f64;
+                parameters.part_nnz = parameters.useful_part(device, &tiling, loads);
+                let long = LongNodes::find_blocking(queue, matrix, &nodes, parameters.part_nnz)?;
+                (PatternPlan::Rows { nodes, long }, SpmmParameters::RowSplit(parameters))
             }
             SpmmParameters::Merge(parameters) => {
                 parameters.check(device, V::TYPE)?;
@@ -147,7 +152,17 @@ impl Spmm {
             accumulate: Accumulate::Plain,
             scalars_on_device,
         };
-        let mut spmm = Spmm {
+        let has_list = matches!(&plan, PatternPlan::Rows { nodes, .. } if nodes.list().is_some());
+        let forms = access
+            .ways
+            .iter()
+            .map(|way| Form::build(context, specialisation, &dense, parameters, has_list, *way));
+        let forms = forms.collect::<Result<Vec<_>>>()?;
+        let copy = match access.copy_leading {
+            Some(leading) => Some(Copy { program: copy_program(context, &dense)?, leading }),
+            None => None,
+        };
+        let spmm = Spmm {
             owner: OwnerId::new(),
             parameters,
             dense,
@@ -155,67 +170,13 @@ impl Spmm {
             cols: matrix.cols(),
             real_type: V::TYPE.accumulator(),
             plan,
-            forms: Vec::new(),
-            copy: None,
+            forms,
+            copy,
         };
-        spmm.build(context, specialisation)?;
+        for form in &spmm.forms {
+            spmm.check_groups(&form.tiling)?;
+        }
         Ok(spmm)
-    }
-
-    /// Builds the programs: with the widest vectors that the shapes allow, and with columns that are apart.
-    fn build(&mut self, context: &Context, specialisation: Specialisation) -> Result<()> {
-        let columns = self.dense.c.cols() as u32;
-        let mut multiples = vec![u64::from(columns)];
-        for (shape, is_copied) in [(&self.dense.b, true), (&self.dense.c, false)] {
-            match shape.layout() {
-                Layout::RowMajor => multiples.push(shape.leading() as u64),
-                Layout::ColumnMajor if is_copied => self.copy = Some(self.copy_program(context)?),
-                Layout::ColumnMajor => {}
-            }
-        }
-        let most = self.parameters.vector_width();
-        let widest = vector_width(most, &multiples);
-        let mut forms = vec![(apart_width(most, columns), true)];
-        if widest > 1 {
-            forms.insert(0, (widest, false));
-        }
-        for (vector_width, is_apart) in forms {
-            let parameters = self.parameters.with_vector_width(vector_width);
-            let mut key = match parameters {
-                SpmmParameters::RowSplit(parameters) => {
-                    specialisation.key(spmm_row_split::SOURCE, &parameters)
-                }
-                SpmmParameters::Merge(parameters) => {
-                    specialisation.key(spmm_merge::SOURCE, &parameters)
-                }
-            };
-            key.features.extend(storage_feature(self.dense.b_type));
-            if self.dense.c.layout() == Layout::ColumnMajor {
-                key.features.push(FEATURE_C_COLUMN_MAJOR);
-            }
-            if is_apart {
-                key.features.push(FEATURE_COLUMNS_APART);
-            }
-            let (group_size, in_step) = (self.parameters.group_size(), self.parameters.in_step());
-            let tiling = Tiling::new(columns, vector_width, group_size, in_step);
-            self.check_groups(&tiling)?;
-            self.forms.push(Form { program: context.program(&key)?, tiling, is_apart });
-        }
-        Ok(())
-    }
-
-    fn copy_program(&self, context: &Context) -> Result<Arc<Program>> {
-        let most = context.device().traits().max_group_size.clamp(16, 256);
-        let parameters = DenseRows { group_size: 1 << most.ilog2() };
-        let key = KernelKey::new(
-            dense_rows::SOURCE,
-            self.dense.b_type,
-            csr_core::OffsetType::U32,
-            Accumulate::Plain,
-            false,
-            &parameters,
-        );
-        context.program(&key)
     }
 
     /// Groups of a launch, which kernels number in 32 bits.
@@ -239,15 +200,16 @@ impl Spmm {
         per_tile * tiling.tiles as usize
     }
 
+    /// Of a group.
     fn bunches(&self, tiling: &Tiling) -> usize {
-        (self.parameters.group_size() / tiling.bunch_size) as usize
+        self.parameters.bunches(tiling) as usize
     }
 
-    /// Rows, or i-nodes.
+    /// What bunches take.
     fn nodes(&self) -> usize {
         match &self.plan {
-            PatternPlan::Rows { inodes: Some(inodes), .. } => inodes.count(),
-            _ => self.rows,
+            PatternPlan::Rows { nodes, .. } => nodes.count(),
+            PatternPlan::Pieces(_) => self.rows,
         }
     }
 
@@ -289,9 +251,8 @@ impl Spmm {
     /// Bytes of the plan on the device, beyond the CSR arrays.
     pub fn plan_bytes(&self) -> usize {
         match &self.plan {
-            PatternPlan::Rows { inodes, long } => {
-                let of_inodes = inodes.as_ref().map_or(0, Inodes::size_bytes);
-                of_inodes + long.as_ref().map_or(0, LongNodes::size_bytes)
+            PatternPlan::Rows { nodes, long } => {
+                nodes.size_bytes() + long.as_ref().map_or(0, LongNodes::size_bytes)
             }
             PatternPlan::Pieces(pieces) => pieces.size_bytes(),
         }
@@ -299,30 +260,19 @@ impl Spmm {
 
     /// Rows that a bunch takes together, in the mean: more than 1 where rows of B are loaded once for several.
     pub fn mean_inode(&self) -> f64 {
-        match &self.plan {
-            PatternPlan::Rows { inodes: Some(inodes), .. } => {
-                self.rows as f64 / inodes.count() as f64
-            }
-            _ => 1.0,
-        }
+        self.rows as f64 / self.nodes().max(1) as f64
     }
 
-    /// Bytes a workspace takes on the device: carries, and a copy of a column-major B.
+    /// Bytes a workspace takes on the device: sums of parts of rows, and a copy of B where one is made.
     pub fn workspace_bytes(&self) -> usize {
         self.scratch_words() * 4
     }
 
-    /// Elements from one row of B's copy to the next.
-    fn copy_leading(&self) -> usize {
-        let wide = self.forms.first().map_or(1, |form| form.tiling.vector_width as usize);
-        self.dense.b.cols().next_multiple_of(wide)
-    }
-
     fn copy_words(&self) -> usize {
-        match self.copy {
-            // Carries follow it, and begin where a vector may.
-            Some(_) => {
-                let elements = self.cols * self.copy_leading();
+        match &self.copy {
+            // Sums follow it, and begin where a vector may.
+            Some(copy) => {
+                let elements = self.cols * copy.leading;
                 (elements * self.dense.b_type.size_bytes()).next_multiple_of(128) / 4
             }
             None => 0,
@@ -330,7 +280,7 @@ impl Spmm {
     }
 
     fn scratch_words(&self) -> usize {
-        let carries = match &self.plan {
+        let sums = match &self.plan {
             PatternPlan::Pieces(pieces) => 2 * pieces.cuts(),
             PatternPlan::Rows { long, .. } => {
                 let rows_at_once = match self.parameters {
@@ -340,7 +290,9 @@ impl Spmm {
                 long.as_ref().map_or(0, LongNodes::parts) * rows_at_once
             }
         };
-        self.copy_words() + carries * self.dense.c.cols() * self.real_type.size_bytes() / 4
+        // As many columns as whole vectors have.
+        let columns = self.dense.c.cols().next_multiple_of(16);
+        self.copy_words() + sums * columns * self.real_type.size_bytes() / 4
     }
 
     /// A new workspace: kernel objects and scratch memory for one launch in flight.
@@ -355,7 +307,7 @@ impl Spmm {
             }
         }
         if let Some(copy) = &self.copy {
-            kernels.push(copy.kernel("dense_rows")?);
+            kernels.push(copy.program.kernel("dense_rows")?);
         }
         Workspace::new_blocking(queue, self.owner, kernels, self.scratch_words())
     }

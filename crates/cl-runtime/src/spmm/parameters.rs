@@ -1,6 +1,6 @@
 //! Hyper-parameters of SpMM, of whichever algorithm runs.
 
-use cl_kernels::spmm::SpmmAlgorithm;
+use cl_kernels::spmm::{SpmmAlgorithm, Tiling};
 use cl_kernels::spmm_merge::SpmmMerge;
 use cl_kernels::spmm_row_split::SpmmRowSplit;
 
@@ -47,9 +47,17 @@ impl SpmmParameters {
         }
     }
 
-    /// Whether items of a bunch speak to each other, which only those can that run in step.
-    pub(super) fn in_step(&self) -> bool {
-        matches!(self, SpmmParameters::RowSplit(parameters) if parameters.shuffles == 1)
+    /// The items a bunch lies within: those that run in step, if they speak to each other, or a group.
+    pub(super) fn in_step(&self) -> u32 {
+        match self {
+            SpmmParameters::RowSplit(parameters) => parameters.in_step(),
+            SpmmParameters::Merge(parameters) => parameters.group_size,
+        }
+    }
+
+    /// Bunches of a group.
+    pub(super) fn bunches(&self, tiling: &Tiling) -> u32 {
+        self.group_size() / self.in_step() * (self.in_step() / tiling.bunch_size)
     }
 }
 

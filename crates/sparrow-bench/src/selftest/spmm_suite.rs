@@ -36,13 +36,16 @@ impl SpmmConfiguration {
         let mut all = vec![
             of(None, &[]),
             of(row_split, &[]),
-            of(row_split, &[("group_size", 32), ("nnz_at_once", 4), ("rows_at_once", 2)]),
+            of(
+                row_split,
+                &[("group_size", 32), ("nnz_at_once", 4), ("rows_at_once", 2), ("part_nnz", 8)],
+            ),
             of(merge, &[]),
             of(merge, &[("group_size", 32), ("piece", 64), ("slack", 8), ("nnz_at_once", 2)]),
         ];
-        if device.platform.contains("NVIDIA") {
-            all.push(of(row_split, &[("shuffles", 1), ("nnz_at_once", 4)]));
-        }
+        all.extend(device.shuffle_sizes.iter().map(|size| {
+            of(row_split, &[("group_size", 128), ("shuffles", *size), ("nnz_at_once", 4)])
+        }));
         all
     }
 

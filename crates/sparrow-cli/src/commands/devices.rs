@@ -133,6 +133,7 @@ fn as_json(device: &Device, tables: &Tables) -> serde_json::Value {
         "f64": traits.has_f64,
         "int64_atomics": traits.has_int64_atomics,
         "sub_groups": traits.has_sub_groups,
+        "shuffle_sizes": traits.shuffle_sizes,
         "f32_subnormals": traits.keeps_f32_subnormals,
         "svm_coarse_grain_buffer": traits.svm.coarse_grain_buffer,
         "svm_fine_grain_buffer": traits.svm.fine_grain_buffer,
