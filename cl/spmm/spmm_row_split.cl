@@ -17,9 +17,9 @@
 // Bunches that run in step wait for the longest of their nodes. With NODE_LIST nodes come from a list, of which the
 // plan has put neighbours in order of their length where that helps.
 //
-// The paper's rows are never cut. Here those of more than PART_NNZ nonzeros are, into equal parts, each a bunch's: the
-// first groups take these, leave their sums in `partial`, and `spmm_row_split_join` adds them up in their order. So
-// rows may be long and alike.
+// The paper's rows are never cut. Here, with PARTS, those of more than PART_NNZ nonzeros are, into equal parts, each a
+// bunch's: the first groups take these, leave their sums in `partial`, and `spmm_row_split_join` adds them up in their
+// order. So rows may be long and alike.
 
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 128 // items of a work-group
@@ -144,8 +144,6 @@ kernel void spmm_row_split(const uint nodes,
 #ifdef NODE_LIST
     OPEN_ARRAY(const uint, node_list);
 #endif
-    OPEN_ARRAY(const long_node_t, long_nodes);
-    OPEN_ARRAY(const uint, part_nodes);
     OPEN_ARRAY(const offset_t, offsets);
     OPEN_ARRAY(const uint, columns);
     OPEN_ARRAY(const value_t, values);
@@ -153,7 +151,6 @@ kernel void spmm_row_split(const uint nodes,
     OPEN_ARRAY(real_t, c);
     OPEN_SCALAR(alpha);
     OPEN_SCALAR(beta);
-    OPEN_ARRAY(real_t, partial);
 
     // A bunch lies within items that run in step. Remainders are worked out: Oclgrind cannot follow a quotient together
     // with its remainder.
@@ -168,7 +165,14 @@ kernel void spmm_row_split(const uint nodes,
     const uint groups_per_tile = part_groups + node_groups;
     const uint tile = (uint)get_group_id(0) / groups_per_tile;
     const uint group = (uint)get_group_id(0) - tile * groups_per_tile;
+#ifdef PARTS
+    OPEN_ARRAY(const long_node_t, long_nodes);
+    OPEN_ARRAY(const uint, part_nodes);
+    OPEN_ARRAY(real_t, partial);
     const int is_part = group < part_groups;
+#else
+    const int is_part = 0;
+#endif
     // Parts are numbered, and nodes.
     const ulong number = (ulong)(is_part ? group : group - part_groups) * bunches + bunch;
     if (bunch_in_step >= bunches_in_step || number >= (is_part ? parts : nodes))
@@ -176,24 +180,27 @@ kernel void spmm_row_split(const uint nodes,
     // Items without columns of their own load others': their bunch may want to hear of nonzeros from them.
     const item_columns_t mine = item_columns(in_bunch, tile, tile_width, width);
 
+#ifdef NODE_LIST
+    const uint node = node_list[is_part ? 0 : number];
+    ulong row = node_row(node);
+    uint rows = node_rows(node);
+#else
     ulong row = number;
     uint rows = 1;
+#endif
+#ifdef PARTS
     long_node_t cut;
     if (is_part) {
         cut = long_nodes[part_nodes[number]];
         row = cut.row;
         rows = cut.rows;
-    } else {
-#ifdef NODE_LIST
-        const uint node = node_list[number];
-        row = node_row(node);
-        rows = node_rows(node);
-#endif
     }
+#endif
     const offset_t begin = offsets[row];
     const offset_t row_length = offsets[row + 1] - begin;
     offset_t first = 0;
     offset_t length = row_length;
+#ifdef PARTS
     if (is_part) {
         const offset_t most = (row_length - 1) / cut.parts + 1;
         first = (offset_t)(number - cut.first_part) * most;
@@ -201,6 +208,7 @@ kernel void spmm_row_split(const uint nodes,
     } else if (row_length > PART_NNZ) {
         return;
     }
+#endif
     inode_t inode;
     inode.columns = columns + begin + first;
     inode.values = values + begin + first;
@@ -242,10 +250,13 @@ kernel void spmm_row_split(const uint nodes,
     for (uint other = 0; other < ROWS_AT_ONCE; ++other) {
         if (mine.count == 0 || other >= rows)
             continue;
-        if (is_part)
+#ifdef PARTS
+        if (is_part) {
             store_sums(partial, number * ROWS_AT_ONCE + other, width, sums[other], mine);
-        else
-            store_dense(dense_place(c, c_leading, row + other, mine), c_leading, alpha, sums[other], beta, mine);
+            continue;
+        }
+#endif
+        store_dense(dense_place(c, c_leading, row + other, mine), c_leading, alpha, sums[other], beta, mine);
     }
 }
 

@@ -1,5 +1,7 @@
 //! `dense_rows`: a row-major copy of a dense matrix (`cl/format/dense_rows.cl`).
 
+use csr_core::Layout;
+
 use crate::Array;
 use crate::arguments::arguments;
 use crate::parameters::{GROUP_SIZES, parameters};
@@ -10,8 +12,19 @@ pub const SOURCE: &str = "format/dense_rows.cl";
 /// The matrix is row-major already, and its copy's rows are further apart.
 pub const FEATURE_FROM_ROW_MAJOR: &str = "FROM_ROW_MAJOR";
 
-/// Rows and columns of what one work-group copies.
-pub const TILE_SIDE: usize = 16;
+/// Rows and columns of what one work-group copies of a column-major matrix.
+const TILE_SIDE: usize = 16;
+
+/// Elements of the copy that a work-group writes of a row-major one, or one row.
+const GROUP_ELEMENTS: usize = 2048;
+
+/// Work-groups that copy a matrix; the rows of the copy are `row_leading` elements apart.
+pub fn groups(layout: Layout, rows: usize, columns: usize, row_leading: usize) -> usize {
+    match layout {
+        Layout::RowMajor => rows.div_ceil((GROUP_ELEMENTS / row_leading.max(1)).max(1)),
+        Layout::ColumnMajor => rows.div_ceil(TILE_SIDE) * columns.div_ceil(TILE_SIDE),
+    }
+}
 
 parameters! {
     /// Parameters of `dense_rows`.

@@ -83,11 +83,21 @@ impl Tiling {
         // Two lines of memory side by side are enough; narrower vectors would need more items to fill one.
         let most = (MOST_TILE_COLUMNS / vector_width).clamp(32, 64).min(in_step);
         let vectors = columns.div_ceil(vector_width).max(1);
-        let tiles = vectors.div_ceil(most);
+        let fewest = vectors.div_ceil(most);
+        // Items that work, of those in step; each tile more reads A once more.
+        let busy = |tiles: u32| {
+            let bunch_size = vectors.div_ceil(tiles);
+            let bunches = in_step / bunch_size;
+            f64::from(bunches * vectors) / f64::from(tiles * in_step)
+        };
+        let tiles = if busy(fewest + 1) > LEAST_GAIN * busy(fewest) { fewest + 1 } else { fewest };
         let bunch_size = vectors.div_ceil(tiles);
         Tiling { vector_width, bunch_size, tile_width: bunch_size * vector_width, tiles }
     }
 }
+
+/// By how much more items must have work for a tile more.
+const LEAST_GAIN: f64 = 1.3;
 
 /// Columns that a tile has at most, if its vectors are narrow.
 const MOST_TILE_COLUMNS: u32 = 64;
@@ -157,14 +167,14 @@ pub struct SpmmShape {
 }
 
 parameters! {
-    /// The switch between row split and merge: row split where all three hold.
+    /// The switch between row split and merge: row split where neighbouring rows have the same columns, or where all
+    /// three hold.
     pub struct SpmmSwitch for "spmm" {
         /// The mean row has at least as many hundredths of a nonzero; the paper's switch is 935.
         mean_row_hundredths: [0, 200, 400, 935],
         /// At least as many of a hundred items have work, where bunches of four rows run in step.
         busy_percent: [0, 50, 60, 70, 80, 90],
-        /// Rows and nonzeros together are at least as many times the longest row; with i-nodes, as many times fewer as
-        /// they have rows.
+        /// Rows and nonzeros together are at least as many times the longest row.
         longest_share: [1, 1000, 3000, 10_000, 30_000, 60_000],
     }
 }
@@ -191,6 +201,11 @@ impl SpmmSwitch {
         let path = rows + nnz;
         let least_mean = f64::from(self.mean_row_hundredths) / 100.0;
         let merge = |reason: String| (SpmmAlgorithm::Merge, reason);
+        if mean_inode > 1.0 {
+            let reason =
+                format!("{mean_inode:.2} neighbouring rows have the same columns, in the mean");
+            return (SpmmAlgorithm::RowSplit, reason);
+        }
         if mean < least_mean {
             return merge(format!(
                 "rows have {mean:.2} nonzeros in the mean, fewer than {least_mean:.2}"
@@ -202,19 +217,15 @@ impl SpmmSwitch {
                 self.busy_percent
             ));
         }
-        let share = f64::from(self.longest_share) / mean_inode.max(1.0);
-        if longest_row as f64 * share > path as f64 {
+        let share = self.longest_share;
+        if longest_row.saturating_mul(share.into()) > path {
             return merge(format!(
-                "the longest row ({longest_row} nonzeros) is more than 1/{share:.0} of all rows and nonzeros"
+                "the longest row ({longest_row} nonzeros) is more than 1/{share} of all rows and nonzeros"
             ));
         }
-        let alike = match mean_inode {
-            rows if rows > 1.0 => format!(", and {rows:.2} neighbours each have the same columns"),
-            _ => String::new(),
-        };
         let reason = format!(
             "rows are even: {mean:.2} nonzeros in the mean, {longest_row} at most, and of items that run in step \
-             {busy:.0}% have work{alike}"
+             {busy:.0}% have work"
         );
         (SpmmAlgorithm::RowSplit, reason)
     }

@@ -16,6 +16,9 @@ const LEAST_PART: u32 = 128;
 /// Nodes come from a list.
 pub const FEATURE_NODE_LIST: &str = "NODE_LIST";
 
+/// Long rows are cut into parts.
+pub const FEATURE_PARTS: &str = "PARTS";
+
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spmm/spmm_row_split.cl";
 

@@ -3,28 +3,47 @@
 use csr_core::ValueType;
 
 use super::{Extent, List, ROUND};
-use crate::spmm::{FEATURE_C_COLUMN_MAJOR, storage_feature};
+use crate::spmm::{
+    FEATURE_C_BY_ELEMENT, FEATURE_C_COLUMN_MAJOR, FEATURE_COLUMNS_APART, storage_feature,
+};
 use crate::spmm_merge::SpmmMerge;
-use crate::spmm_row_split::SpmmRowSplit;
+use crate::spmm_row_split::{FEATURE_NODE_LIST, FEATURE_PARTS, SpmmRowSplit};
 use crate::{
     Accumulate, DeviceType, KernelKey, ParameterError, Parameters, spmm_merge, spmm_row_split,
 };
 
 impl List<'_> {
-    /// Vectors as wide as a GPU's and of one column, and i-nodes and single rows; what B stores and how C lies, in the
-    /// cover two of them each, in turn.
+    /// What a plan may ask of a program: nodes of several rows and of one, in order and cut; vectors, and columns apart.
+    /// What B stores and how C lies, in the cover two of them each, in turn.
     pub(super) fn spmm(&mut self) -> Result<(), ParameterError> {
         for value_type in ValueType::ALL {
             let usual = vec![SpmmRowSplit::usual(DeviceType::Gpu, value_type)];
-            let mut sets = self.parameter_sets(value_type, usual)?;
-            sets.extend(sets.clone().into_iter().map(SpmmRowSplit::row_by_row));
-            sets.push(SpmmRowSplit { vector_width: 1, ..sets[0] });
-            sets.push(SpmmRowSplit { vector_width: 1, ..sets[0] }.row_by_row());
+            let mut sets = Vec::new();
+            for usual in self.parameter_sets(value_type, usual)? {
+                let single = usual.row_by_row();
+                sets.extend([
+                    (usual, vec![FEATURE_NODE_LIST]),
+                    (single, vec![]),
+                    (usual, vec![FEATURE_NODE_LIST, FEATURE_PARTS, FEATURE_COLUMNS_APART]),
+                    (single, vec![FEATURE_NODE_LIST, FEATURE_PARTS]),
+                    (usual, vec![FEATURE_NODE_LIST, FEATURE_C_BY_ELEMENT]),
+                    (single, vec![FEATURE_COLUMNS_APART]),
+                    (SpmmRowSplit { rows_at_once: 2, ..usual }, vec![FEATURE_NODE_LIST]),
+                    (SpmmRowSplit { vector_width: 1, ..single }, vec![FEATURE_COLUMNS_APART]),
+                ]);
+            }
             self.spmm_forms(spmm_row_split::SOURCE, value_type, &sets);
 
             let usual = vec![SpmmMerge::usual(DeviceType::Gpu, value_type)];
-            let mut sets = self.parameter_sets(value_type, usual)?;
-            sets.push(SpmmMerge { vector_width: 1, ..sets[0] });
+            let mut sets = Vec::new();
+            for usual in self.parameter_sets(value_type, usual)? {
+                sets.extend([
+                    (usual, vec![]),
+                    (usual, vec![FEATURE_COLUMNS_APART]),
+                    (usual, vec![FEATURE_C_BY_ELEMENT]),
+                    (SpmmMerge { vector_width: 1, ..usual }, vec![FEATURE_COLUMNS_APART]),
+                ]);
+            }
             self.spmm_forms(spmm_merge::SOURCE, value_type, &sets);
         }
         Ok(())
@@ -34,7 +53,7 @@ impl List<'_> {
         &mut self,
         source: &'static str,
         value_type: ValueType,
-        sets: &[P],
+        sets: &[(P, Vec<&'static str>)],
     ) {
         let storages: &[ValueType] = match value_type {
             ValueType::F64 => &[ValueType::F64],
@@ -42,7 +61,7 @@ impl List<'_> {
         };
         let forms: Vec<_> =
             storages.iter().flat_map(|storage| [(*storage, false), (*storage, true)]).collect();
-        for (turn, parameters) in sets.iter().enumerate() {
+        for (turn, (parameters, plan_features)) in sets.iter().enumerate() {
             let (first, count) = match self.extent {
                 Extent::Product => (0, forms.len()),
                 Extent::Cover => (2 * turn, 2),
@@ -64,6 +83,7 @@ impl List<'_> {
                     if *is_column_major {
                         key.features.push(FEATURE_C_COLUMN_MAJOR);
                     }
+                    key.features.extend(plan_features);
                     if !self.keys.contains(&key) {
                         self.keys.push(key);
                     }

@@ -15,7 +15,7 @@ mod rows;
 use std::sync::Arc;
 
 use cl_kernels::spmm::{SpmmAlgorithm, Tiling};
-use cl_kernels::spmm_row_split::SpmmRowSplit;
+use cl_kernels::spmm_row_split::{FEATURE_NODE_LIST, FEATURE_PARTS, SpmmRowSplit};
 use cl_kernels::{Accumulate, Array, KernelKey, Scalar};
 use csr_core::{DenseShape, Layout, Offset, Value, ValueType};
 
@@ -68,6 +68,18 @@ enum PatternPlan {
     Rows { nodes: Nodes, long: Option<LongNodes> },
     /// A group a piece.
     Pieces(Pieces),
+}
+
+impl PatternPlan {
+    /// What programs must be able to follow of it.
+    fn features(&self) -> Vec<&'static str> {
+        let mut features = Vec::new();
+        if let PatternPlan::Rows { nodes, long } = self {
+            features.extend(nodes.list().is_some().then_some(FEATURE_NODE_LIST));
+            features.extend(long.is_some().then_some(FEATURE_PARTS));
+        }
+        features
+    }
 }
 
 /// A copy of B in the workspace: row-major, with rows that begin where vectors may.
@@ -152,11 +164,11 @@ impl Spmm {
             accumulate: Accumulate::Plain,
             scalars_on_device,
         };
-        let has_list = matches!(&plan, PatternPlan::Rows { nodes, .. } if nodes.list().is_some());
+        let features = plan.features();
         let forms = access
             .ways
             .iter()
-            .map(|way| Form::build(context, specialisation, &dense, parameters, has_list, *way));
+            .map(|way| Form::build(context, specialisation, &dense, parameters, &features, *way));
         let forms = forms.collect::<Result<Vec<_>>>()?;
         let copy = match access.copy_leading {
             Some(leading) => Some(Copy { program: copy_program(context, &dense)?, leading }),

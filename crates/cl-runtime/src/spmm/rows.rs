@@ -171,13 +171,13 @@ fn run_lengths(alike: &[u32], rows: usize) -> Vec<u32> {
     runs
 }
 
-/// The fewest rows at once, up to `most`, with which runs are cut into as few nodes as with `most`: each more costs
-/// registers.
+/// The fewest rows at once, up to `most`, with which runs are cut into hardly more nodes than with `most`: each more
+/// costs registers.
 fn useful_rows(runs: &[u32], most: usize) -> usize {
     let nodes =
         |most: usize| -> usize { runs.iter().map(|run| (*run as usize).div_ceil(most)).sum() };
-    let fewest = nodes(most);
-    (1..most).find(|fewer| nodes(*fewer) == fewest).unwrap_or(most)
+    let few = nodes(most) + nodes(most) / 20;
+    (1..most).find(|fewer| nodes(*fewer) <= few).unwrap_or(most)
 }
 
 /// The first row of each node, and the number of rows: runs cut into nodes of up to `most` rows, as equal as can be.
