@@ -1,13 +1,11 @@
-// The rows of a dense matrix, side by side and where vectors may lie: what SpMM reads, as a copy in the workspace. Of a
-// column-major matrix, tiles go through local memory, so that both sides are read and written in runs. With
-// FROM_ROW_MAJOR rows only move apart, and a group takes as many as have GROUP_ELEMENTS elements.
+// The rows of a column-major dense matrix, side by side: what SpMM reads, as a copy in the workspace. Tiles go
+// through local memory, so that both sides are read and written in runs.
 
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 256 // items of a work-group: a multiple of TILE_SIDE
 #endif
 
 #define TILE_SIDE 16 // rows and columns of a tile
-#define GROUP_ELEMENTS 2048 // elements of the copy that a group writes, or one row
 
 #include "item/scalar.h"
 
@@ -30,32 +28,12 @@ kernel void dense_rows(const uint rows,
 {
     OPEN_ARRAY(const bits_t, from);
     OPEN_ARRAY(bits_t, to);
-#ifdef FROM_ROW_MAJOR
-    const uint group_rows = max(GROUP_ELEMENTS / row_leading, 1u);
-    const ulong first_row = (ulong)get_group_id(0) * group_rows;
-    const uint rows_here = (uint)min(rows - first_row, (ulong)group_rows);
-    // Rows and columns from one of the item's elements to the next.
-    const uint row_step = GROUP_SIZE / row_leading;
-    const uint column_step = GROUP_SIZE - row_step * row_leading;
-    uint row = (uint)get_local_id(0) / row_leading;
-    uint column = (uint)get_local_id(0) - row * row_leading;
-    while (row < rows_here) {
-        if (column < width)
-            to[(first_row + row) * row_leading + column] = from[(first_row + row) * leading + column];
-        row += row_step;
-        column += column_step;
-        if (column >= row_leading) {
-            column -= row_leading;
-            ++row;
-        }
-    }
-#else
+    local bits_t tile[TILE_SIDE][TILE_SIDE + 1];
     const uint tiles_per_row = (width - 1) / TILE_SIDE + 1;
     const uint tile_row = (uint)get_group_id(0) / tiles_per_row;
     const ulong first_row = (ulong)tile_row * TILE_SIDE;
     const uint first_column = ((uint)get_group_id(0) - tile_row * tiles_per_row) * TILE_SIDE;
     const uint inner = (uint)get_local_id(0) % TILE_SIDE;
-    local bits_t tile[TILE_SIDE][TILE_SIDE + 1];
     for (uint outer = (uint)get_local_id(0) / TILE_SIDE; outer < TILE_SIDE;
          outer += GROUP_SIZE / TILE_SIDE) {
         if (first_row + inner < rows && first_column + outer < width)
@@ -67,5 +45,4 @@ kernel void dense_rows(const uint rows,
         if (first_row + outer < rows && first_column + inner < width)
             to[(first_row + outer) * row_leading + first_column + inner] = tile[inner][outer];
     }
-#endif
 }

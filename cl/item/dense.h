@@ -134,6 +134,16 @@ void store_dense(global real_t *c, const ulong leading, const real_t alpha, cons
                  const item_columns_t mine)
 {
 #if VECTOR_WIDTH > 1 && (defined(C_COLUMN_MAJOR) || defined(C_BY_ELEMENT) || defined(COLUMNS_APART))
+#if !defined(C_COLUMN_MAJOR) && !defined(COLUMNS_APART)
+    // All but the last item of a row: the elements lie side by side.
+    if (mine.count == VECTOR_WIDTH) {
+        reals_t result = alpha * sum;
+        if (beta != 0)
+            result = fma((reals_t)(beta), VECTOR_NAME(vload, VECTOR_WIDTH)(0, c), result);
+        VECTOR_NAME(vstore, VECTOR_WIDTH)(result, 0, c);
+        return;
+    }
+#endif
 #ifdef C_COLUMN_MAJOR
     const ulong step = leading * mine.apart;
 #else

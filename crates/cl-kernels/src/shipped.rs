@@ -19,7 +19,7 @@ use crate::csr_adaptive::{CsrAdaptive, FEATURE_SPIN};
 use crate::csr_adaptive_plan::CsrAdaptivePlan;
 use crate::csr_scalar::CsrScalar;
 use crate::csr_vector::CsrVector;
-use crate::dense_rows::{DenseRows, FEATURE_FROM_ROW_MAJOR};
+use crate::dense_rows::DenseRows;
 use crate::gather_values::GatherValues;
 use crate::longest_row::LongestRow;
 use crate::rates::Rates;
@@ -265,9 +265,6 @@ impl List<'_> {
         for value_type in ValueType::ALL {
             let parameters = DenseRows { group_size: 256 };
             self.helper(dense_rows::SOURCE, value_type, OffsetType::U32, &parameters);
-            let mut from_rows = self.keys[self.keys.len() - 1].clone();
-            from_rows.features.push(FEATURE_FROM_ROW_MAJOR);
-            self.keys.push(from_rows);
         }
         let parameters = Rates { group_size: 256 };
         self.helper(rates::SOURCE, ValueType::F32, OffsetType::U32, &parameters);

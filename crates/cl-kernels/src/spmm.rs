@@ -84,15 +84,31 @@ impl Tiling {
         let most = (MOST_TILE_COLUMNS / vector_width).clamp(32, 64).min(in_step);
         let vectors = columns.div_ceil(vector_width).max(1);
         let fewest = vectors.div_ceil(most);
-        // Items that work, of those in step; each tile more reads A once more.
-        let busy = |tiles: u32| {
+        let of = |tiles: u32| {
             let bunch_size = vectors.div_ceil(tiles);
-            let bunches = in_step / bunch_size;
-            f64::from(bunches * vectors) / f64::from(tiles * in_step)
+            Tiling { vector_width, bunch_size, tile_width: bunch_size * vector_width, tiles }
         };
-        let tiles = if busy(fewest + 1) > LEAST_GAIN * busy(fewest) { fewest + 1 } else { fewest };
-        let bunch_size = vectors.div_ceil(tiles);
-        Tiling { vector_width, bunch_size, tile_width: bunch_size * vector_width, tiles }
+        // Each tile more reads A once more.
+        let (few, more) = (of(fewest), of(fewest + 1));
+        if more.busy(columns, in_step) > LEAST_GAIN * few.busy(columns, in_step) {
+            more
+        } else {
+            few
+        }
+    }
+
+    /// The part of the items in step that have columns, in the mean over tiles.
+    fn busy(&self, columns: u32, in_step: u32) -> f64 {
+        let vectors = columns.div_ceil(self.vector_width);
+        let bunches = in_step / self.bunch_size;
+        f64::from(bunches) * f64::from(vectors) / (f64::from(self.tiles) * f64::from(in_step))
+    }
+
+    /// The better of two widths: the first, unless the other makes fewer tiles of items that are as busy.
+    pub fn best(columns: u32, widths: [u32; 2], in_step: u32) -> u32 {
+        let [first, other] = widths.map(|width| Tiling::new(columns, width, in_step));
+        let is_as_busy = other.busy(columns, in_step) >= first.busy(columns, in_step);
+        if other.tiles < first.tiles && is_as_busy { widths[1] } else { widths[0] }
     }
 }
 

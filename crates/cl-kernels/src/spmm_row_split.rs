@@ -68,6 +68,11 @@ impl SpmmRowSplit {
         SpmmRowSplit { rows_at_once: 1, shuffles: 0, ..self }
     }
 
+    /// Columns an item takes, and twice as many, where bunches of those leave fewer items idle.
+    pub fn widths(&self) -> [u32; 2] {
+        [self.vector_width, 2 * self.vector_width]
+    }
+
     /// The items a bunch lies within.
     pub fn in_step(&self) -> u32 {
         if self.shuffles > 0 { self.shuffles } else { self.group_size }

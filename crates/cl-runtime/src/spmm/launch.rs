@@ -1,6 +1,7 @@
 //! One launch of SpMM: a copy of B where it is column-major, the product, and rows that groups share.
 
-use cl_kernels::{Array, dense_rows, spmm_merge, spmm_row_split};
+use cl_kernels::dense_rows::{self, TILE_SIDE};
+use cl_kernels::{Array, spmm_merge, spmm_row_split};
 use csr_core::Layout;
 
 use super::forms::{Columns, Form};
@@ -171,7 +172,7 @@ impl Spmm {
             from: operands.b,
             to: parts.scratch.argument(),
         };
-        let groups = dense_rows::groups(self.dense.b.layout(), rows, width, copy.leading);
+        let groups = rows.div_ceil(TILE_SIDE) * width.div_ceil(TILE_SIDE);
         let group_size = copy.program.key().parameters[0].1 as usize;
         let size = Size { groups, group_size };
         let last = parts.kernels.len() - 1;

@@ -2,8 +2,7 @@
 //!
 //! A plan belongs to a pattern and to the shapes of B and C. What it loads at once depends on where they lie: a vector
 //! must not begin where the device cannot load it, so there is a second program whose items take columns that are
-//! apart, for a B or C that starts in between, or whose rows do. B is copied to rows that begin where vectors may if it
-//! is column-major, or where its rows do not and each is loaded often.
+//! apart, for a B or C that starts in between, or whose rows do. A column-major B is copied to rows.
 
 mod forms;
 mod launch;
@@ -130,8 +129,6 @@ impl Spmm {
                 V::TYPE
             )));
         }
-        let loads = matrix.nnz() as f64 / matrix.cols().max(1) as f64;
-        let access = Access::new(&dense, parameters.vector_width(), loads);
         let (plan, parameters) = match parameters {
             SpmmParameters::RowSplit(parameters) => {
                 parameters.check(device)?;
@@ -144,8 +141,10 @@ impl Spmm {
                     0 | 1 => parameters.row_by_row(),
                     rows_at_once => SpmmRowSplit { rows_at_once, ..parameters },
                 };
+                let in_step = parameters.in_step();
+                let access = Access::new(&dense, parameters.widths(), in_step);
                 let (_, width) = access.ways[0];
-                let tiling = Form::tiling(&dense, &SpmmParameters::RowSplit(parameters), width);
+                let tiling = Tiling::new(dense.c.cols() as u32, width, in_step);
                 let loads =
                     matrix.nnz() as f64 * nodes.count() as f64 / matrix.rows().max(1) as f64;
                 parameters.part_nnz = parameters.useful_part(device, &tiling, loads);
@@ -164,6 +163,7 @@ impl Spmm {
             accumulate: Accumulate::Plain,
             scalars_on_device,
         };
+        let access = Access::new(&dense, parameters.widths(), parameters.in_step());
         let features = plan.features();
         let forms = access
             .ways

@@ -29,10 +29,12 @@ impl SpmmParameters {
         }
     }
 
-    pub(super) fn vector_width(&self) -> u32 {
+    /// Columns an item may take.
+    pub(super) fn widths(&self) -> [u32; 2] {
         match self {
-            SpmmParameters::RowSplit(parameters) => parameters.vector_width,
-            SpmmParameters::Merge(parameters) => parameters.vector_width,
+            SpmmParameters::RowSplit(parameters) => parameters.widths(),
+            // Local memory holds a vector for each item.
+            SpmmParameters::Merge(parameters) => [parameters.vector_width; 2],
         }
     }
 
