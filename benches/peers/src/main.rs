@@ -153,6 +153,7 @@ impl Bench<'_> {
                 layout_b: Layout::RowMajor,
                 layout_c: Layout::RowMajor,
                 parameters: Vec::new(),
+                beside_dense: false,
                 budget: BUDGET,
             };
             let shape = DenseShape::packed(matrix.cols(), columns, Layout::RowMajor)?;

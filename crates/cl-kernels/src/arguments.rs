@@ -185,6 +185,8 @@ mod tests {
         check::<crate::batched::Arguments<()>>(crate::batched::SOURCE);
         check::<crate::batched_plan::Arguments<()>>(crate::batched_plan::SOURCE);
         check::<crate::spmm_row_split::Arguments<()>>(crate::spmm_row_split::SOURCE);
+        check::<crate::dense_product::Arguments<()>>(crate::dense_product::SOURCE);
+        check::<crate::dense_product::WriteOutArguments<()>>(crate::dense_product::SOURCE);
         check::<crate::spmm_row_split::JoinArguments<()>>(crate::spmm_row_split::SOURCE);
         check::<crate::spmm_row_split_plan::LongArguments<()>>(crate::spmm_row_split_plan::SOURCE);
         check::<crate::spmm_row_split_plan::OrderArguments<()>>(crate::spmm_row_split_plan::SOURCE);

@@ -176,6 +176,7 @@ mod tests {
         check::<crate::spmm_row_split_plan::SpmmRowSplitPlan>(crate::spmm_row_split_plan::SOURCE);
         check::<crate::spmm_merge::SpmmMerge>(crate::spmm_merge::SOURCE);
         check::<crate::spmm_merge_plan::SpmmMergePlan>(crate::spmm_merge_plan::SOURCE);
+        check::<crate::dense_product::DenseProductKernel>(crate::dense_product::SOURCE);
         check::<crate::dense_rows::DenseRows>(crate::dense_rows::SOURCE);
         check::<crate::gather_values::GatherValues>(crate::gather_values::SOURCE);
         check::<crate::longest_row::LongestRow>(crate::longest_row::SOURCE);

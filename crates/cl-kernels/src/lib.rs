@@ -24,6 +24,7 @@ pub mod csr_adaptive;
 pub mod csr_adaptive_plan;
 pub mod csr_scalar;
 pub mod csr_vector;
+pub mod dense_product;
 pub mod dense_rows;
 pub mod gather_values;
 pub mod longest_row;

@@ -19,6 +19,7 @@ use crate::csr_adaptive::{CsrAdaptive, FEATURE_SPIN};
 use crate::csr_adaptive_plan::CsrAdaptivePlan;
 use crate::csr_scalar::CsrScalar;
 use crate::csr_vector::CsrVector;
+use crate::dense_product::DenseProductKernel;
 use crate::dense_rows::DenseRows;
 use crate::gather_values::GatherValues;
 use crate::longest_row::LongestRow;
@@ -30,7 +31,10 @@ use crate::{Accumulate, Algorithm, DeviceTable, KernelKey, ParameterError, Param
 use crate::{
     batched, batched_plan, csr_adaptive, csr_adaptive_plan, csr_scalar, csr_vector, segmented_sum,
 };
-use crate::{dense_rows, gather_values, longest_row, rates, spmm_merge_plan, spmm_row_split_plan};
+use crate::{
+    dense_product, dense_rows, gather_values, longest_row, rates, spmm_merge_plan,
+    spmm_row_split_plan,
+};
 
 /// How many of the specialisations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -260,6 +264,8 @@ impl List<'_> {
             for value_type in ValueType::ALL {
                 let parameters = GatherValues { group_size: 256 };
                 self.helper(gather_values::SOURCE, value_type, offset_type, &parameters);
+                let parameters = DenseProductKernel { group_size: 256 };
+                self.helper(dense_product::SOURCE, value_type, offset_type, &parameters);
             }
         }
         for value_type in ValueType::ALL {

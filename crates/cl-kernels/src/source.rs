@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 37] = sources![
+pub(crate) const SOURCES: [Source; 38] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
@@ -40,6 +40,7 @@ pub(crate) const SOURCES: [Source; 37] = sources![
     "format/dense_rows.cl",
     "format/gather_values.cl",
     "format/longest_row.cl",
+    "measure/dense_product.cl",
     "measure/rates.cl",
     "spmm/join.h",
     "spmm/node.h",

@@ -9,6 +9,7 @@
 mod array;
 pub mod batched;
 mod context;
+mod dense_matrix;
 mod device;
 mod error;
 mod host_view;
@@ -25,6 +26,7 @@ mod transposed;
 
 pub use array::DeviceArray;
 pub use context::Context;
+pub use dense_matrix::DenseMatrix;
 pub use device::{Device, devices, find_device, find_devices};
 pub use error::{Error, Result};
 pub use host_view::{HostView, HostViewMut};

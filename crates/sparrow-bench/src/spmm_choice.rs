@@ -1,5 +1,7 @@
 //! How often the choice between the algorithms of SpMM was right: beside an oracle that knows both times.
 
+use sparrow::SpmmAlgorithm;
+
 use crate::record::Record;
 
 /// Times within this share of each other are a tie.
@@ -29,7 +31,7 @@ pub fn spmm_choices(records: &[Record]) -> Option<SpmmChoices> {
             let dense =
                 record.spmm.as_ref().map(|spmm| (spmm.columns, &spmm.layout_b, &spmm.layout_c));
             let wanted = (of_choice.columns, &of_choice.layout_b, &of_choice.layout_c);
-            is_same && dense == Some(wanted) && record.algorithm != "spmm"
+            is_same && dense == Some(wanted) && record.algorithm.parse::<SpmmAlgorithm>().is_ok()
         });
         let times: Vec<_> =
             others.filter_map(|other| Some((other.algorithm.as_str(), other.median_us?))).collect();

@@ -205,7 +205,7 @@ pub(crate) enum Op {
 pub(crate) enum Sweep {
     /// 2^24 nonzeros (times --scale) without zeros between, from 2 rows to 2 columns
     Aspect,
-    /// Order 100,000 (times --scale), from 0.01 to 1% nonzeros
+    /// Order 100,000 (times --scale), from 0.01 to 1% nonzeros; beside the dense product
     Density,
 }
 

@@ -77,8 +77,8 @@ pub use cl_runtime::Error as RuntimeError;
 pub use cl_runtime::batched::{Batch, BatchColumns, BatchedVariant, ColumnWidth};
 pub use cl_runtime::spmv::{Stages, Variant, Workspace};
 pub use cl_runtime::{
-    BinaryCache, Context, Device, DeviceArray, Event, HostView, HostViewMut, Matrix, Queue, Rates,
-    devices, find_device, find_devices,
+    BinaryCache, Context, DenseMatrix, Device, DeviceArray, Event, HostView, HostViewMut, Matrix,
+    Queue, Rates, devices, find_device, find_devices,
 };
 pub use csr_core::batch::{Ell, Format, HostBatch, PADDING, Problem};
 pub use csr_core::{

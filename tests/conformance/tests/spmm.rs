@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use conformance::{is_full, is_interpreter, queue, say};
 use csr_core::dense_product;
 use sparrow::{
-    Csr, DenseProduct, DenseShape, DeviceArray, Layout, Matrix, Op, Queue, SpmmAlgorithm,
-    SpmmOptions, SpmmPlan,
+    Csr, DenseMatrix, DenseProduct, DenseShape, DeviceArray, Layout, Matrix, Op, Queue,
+    SpmmAlgorithm, SpmmOptions, SpmmPlan,
 };
 use sparrow_bench::selftest::{Extent, SpmmCase, SpmmConfiguration, run_spmm, run_spmms};
 
@@ -161,6 +161,35 @@ fn a_transposed_copy_multiplies_and_follows_new_values() {
         for (at, (found, expected)) in found.iter().zip(&host).enumerate() {
             assert!((found - expected).abs() < 1e-13, "{at}: {found} is not {expected}");
         }
+    }
+}
+
+#[test]
+fn products_with_zeros_written_out_are_right() {
+    let queue = queue();
+    // Across tiles of rows, columns and depth; empty rows; columns that stand twice in a row.
+    let on_interpreter = is_interpreter(queue.context().device());
+    let shapes = if on_interpreter { vec![(3, 20, 5)] } else { vec![(130, 97, 65), (1, 1, 1)] };
+    for (rows, cols, width) in shapes {
+        let matrix = csr(cols, rows, |row| row % 5);
+        let a = Matrix::upload_blocking(&queue, matrix.view()).unwrap();
+        let mut dense = DenseMatrix::write_out_blocking(&queue, &a).unwrap();
+        assert_eq!(dense.size_bytes(), rows * cols * 8);
+        let b_shape = DenseShape::packed(cols, width, Layout::RowMajor).unwrap();
+        let c_shape = DenseShape::packed(rows, width, Layout::RowMajor).unwrap();
+        let b_host: Vec<f64> = csr_core::random_vector(5, b_shape.span());
+        let b = DeviceArray::upload_blocking(&queue, &b_host).unwrap();
+        let mut c = DeviceArray::upload_blocking(&queue, &vec![f64::NAN; c_shape.span()]).unwrap();
+        dense.launch(&queue, &b, &mut c, width).unwrap();
+        queue.finish_blocking().unwrap();
+        let found = c.read_blocking(&queue).unwrap();
+        let mut host = vec![0.0; c_shape.span()];
+        dense_product(1.0, matrix.view(), (b_shape, &b_host), 0.0, (c_shape, &mut host)).unwrap();
+        for (at, (found, expected)) in found.iter().zip(&host).enumerate() {
+            assert!((found - expected).abs() < 1e-13, "{at}: {found} is not {expected}");
+        }
+        let error = dense.launch(&queue, &b, &mut c, width + 1).unwrap_err().to_string();
+        assert!(error.contains(&format!("B has {} elements", b.len())), "{error}");
     }
 }
 

@@ -5,8 +5,8 @@ use std::time::Instant;
 use csr_core::verify::{Oracle, Summation};
 use csr_core::{Csr, DenseShape, Layout, Offset, Value};
 use sparrow::{
-    Accumulate, DenseProduct, DeviceArray, Matrix, Queue, Rates, SpmmAlgorithm, SpmmOptions,
-    SpmmPlan, Variant, Workspace,
+    Accumulate, DenseMatrix, DenseProduct, DeviceArray, Matrix, Queue, Rates, SpmmAlgorithm,
+    SpmmOptions, SpmmPlan, Variant, Workspace,
 };
 
 use super::device::shape_of;
@@ -29,9 +29,14 @@ pub struct SpmmSubject {
     pub layout_c: Layout,
     /// Hyper-parameters over the device table's.
     pub parameters: Vec<(String, u32)>,
+    /// Whether to measure the dense product beside them, with A's zeros written out; B and C are row-major then.
+    pub beside_dense: bool,
     /// How long to measure each.
     pub budget: Budget,
 }
+
+/// The name of the dense product in records.
+const DENSE_PRODUCT: &str = "dense_product";
 
 /// One algorithm's record without times, its times, and the C it left.
 struct Timed<V: Value> {
@@ -71,6 +76,9 @@ pub fn measure_spmm<V: Value, O: Offset>(
             &b_on_device,
             rates,
         )?);
+    }
+    if subject.beside_dense {
+        timed.push(time_dense(queue, matrix, &on_device, origin, subject, &b_on_device, rates)?);
     }
 
     let (one, zero) = (V::Accum::from_f64(1.0), V::Accum::from_f64(0.0));
@@ -142,18 +150,11 @@ fn time<V: Value, O: Offset>(
         },
         || Ok(queue.finish_blocking()?),
     )?;
-    let traits = queue.context().device().traits();
     let record = Record {
-        op: "spmm".to_owned(),
         // The choice's records say what was chosen in their parameters' key.
         algorithm: algorithm.map_or("spmm", SpmmAlgorithm::name).to_owned(),
         params: plan.parameters(),
         kernel_key: plan.key().to_string(),
-        device: traits.name.clone(),
-        platform: traits.platform.clone(),
-        driver: traits.driver.clone(),
-        stream_gbytes_per_s: Some(rates.read / 1e9),
-        copy_gbytes_per_s: Some(rates.copy / 1e9),
         plan_bytes: (plan.plan_bytes() + plan.workspace_bytes()) as u64,
         repeatable: plan.is_repeatable(),
         spmm: Some(SpmmRecord {
@@ -163,10 +164,67 @@ fn time<V: Value, O: Offset>(
             chosen: plan.algorithm_name().to_owned(),
             mean_inode: plan.mean_inode(),
         }),
-        ..untimed_record::<V>(origin, &shape_of(matrix), &plain_subject(subject))
+        ..device_record(queue, matrix, origin, subject, rates)
     };
     // C held NaN before the first launch: what is verified is what was timed.
     Ok(Timed { record, samples, setup_us, c: c.read_blocking(queue)? })
+}
+
+/// Times the dense product; writing out the zeros is its set-up.
+fn time_dense<V: Value, O: Offset>(
+    queue: &Queue,
+    matrix: &Csr<V, O>,
+    on_device: &Matrix<V, O>,
+    origin: &Origin,
+    subject: &SpmmSubject,
+    b: &DeviceArray<V::Accum>,
+    rates: &Rates,
+) -> Result<Timed<V>, MeasureError> {
+    let start = Instant::now();
+    let mut dense = DenseMatrix::write_out_blocking(queue, on_device)?;
+    let setup_us = start.elapsed().as_secs_f64() * 1e6;
+    let poison = vec![V::Accum::from_f64(f64::NAN); matrix.rows() * subject.columns];
+    let mut c = DeviceArray::upload_blocking(queue, &poison)?;
+    let samples = Samples::take::<MeasureError>(
+        &subject.budget,
+        || Ok(dense.launch(queue, b, &mut c, subject.columns)?),
+        || Ok(queue.finish_blocking()?),
+    )?;
+    let row_major = Layout::RowMajor.name().to_owned();
+    let record = Record {
+        algorithm: DENSE_PRODUCT.to_owned(),
+        plan_bytes: dense.size_bytes() as u64,
+        repeatable: true,
+        spmm: Some(SpmmRecord {
+            columns: subject.columns as u64,
+            layout_b: row_major.clone(),
+            layout_c: row_major,
+            chosen: DENSE_PRODUCT.to_owned(),
+            mean_inode: 1.0,
+        }),
+        ..device_record(queue, matrix, origin, subject, rates)
+    };
+    Ok(Timed { record, samples, setup_us, c: c.read_blocking(queue)? })
+}
+
+/// A record of this device and these rates, without an algorithm and times.
+fn device_record<V: Value, O: Offset>(
+    queue: &Queue,
+    matrix: &Csr<V, O>,
+    origin: &Origin,
+    subject: &SpmmSubject,
+    rates: &Rates,
+) -> Record {
+    let traits = queue.context().device().traits();
+    Record {
+        op: "spmm".to_owned(),
+        device: traits.name.clone(),
+        platform: traits.platform.clone(),
+        driver: traits.driver.clone(),
+        stream_gbytes_per_s: Some(rates.read / 1e9),
+        copy_gbytes_per_s: Some(rates.copy / 1e9),
+        ..untimed_record::<V>(origin, &shape_of(matrix), &plain_subject(subject))
+    }
 }
 
 /// What the fields that every record has are taken from.

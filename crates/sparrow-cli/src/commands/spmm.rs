@@ -1,7 +1,7 @@
 //! `sparrow bench --op spmm`: products with a dense matrix.
 
 use csr_core::generate::{Suite, even_matrix};
-use csr_core::{Csr, Offset, Value, ValueType, bf16, f16};
+use csr_core::{Csr, Layout, Offset, Value, ValueType, bf16, f16};
 use sparrow::{Device, Queue, Rates, SpmmAlgorithm};
 use sparrow_bench::{Budget, Input, Making, Origin, Record, SpmmSubject, measure_spmm};
 
@@ -20,6 +20,13 @@ pub(super) fn run(global: &Global, arguments: &Bench) -> Result<(), Failure> {
         Some("all") => sparrow::find_devices("all")?,
         Some(text) => vec![sparrow::find_device(text)?],
     };
+    let is_row_major = [arguments.layout_b, arguments.layout_c]
+        .into_iter()
+        .all(|layout| Layout::from(layout) == Layout::RowMajor);
+    if arguments.sweep == Some(Sweep::Density) && !is_row_major {
+        let text = "--sweep density measures a dense product beside, which is row-major: leave the layouts out";
+        return Err(Failure::input(text));
+    }
     if arguments.cold {
         return Err(Failure::input("--op spmm has no cold runs: leave --cold out"));
     }
@@ -165,6 +172,7 @@ impl SpmmBench<'_> {
                         .iter()
                         .flat_map(|list| list.0.clone())
                         .collect(),
+                    beside_dense: arguments.sweep == Some(Sweep::Density),
                     budget: Budget::default(),
                 };
                 self.records.extend(measure_spmm(queue, matrix, origin, &subject, rates)?);

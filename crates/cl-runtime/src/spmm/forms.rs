@@ -1,0 +1,166 @@
+//! The programs of a plan: how items take columns, which depends on where B and C lie.
+
+use std::sync::Arc;
+
+use cl_kernels::dense_rows::{self, DenseRows};
+use cl_kernels::spmm::{
+    FEATURE_C_BY_ELEMENT, FEATURE_C_COLUMN_MAJOR, FEATURE_COLUMNS_APART, Tiling, apart_width,
+    padded_width, storage_feature, vector_width,
+};
+use cl_kernels::{Accumulate, KernelKey, spmm_merge, spmm_row_split};
+use csr_core::{Layout, OffsetType};
+
+use super::{DenseOperands, SpmmParameters};
+use crate::spmv::Specialisation;
+use crate::{Context, Program, Result};
+
+/// Rows of a copy begin where a device's memory does, in bytes: a row then touches as little of it as it can.
+const COPY_ALIGNMENT: usize = 32;
+
+/// How an item's columns lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Columns {
+    /// Side by side, where vectors may lie.
+    Vectors,
+    /// Likewise in B; C may lie anywhere.
+    VectorsOfB,
+    /// Apart; B and C may lie anywhere.
+    Apart,
+}
+
+/// How items reach B and C.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Access {
+    /// Ways and columns of an item, the faster first; the last one needs nothing of B and C.
+    pub(super) ways: Vec<(Columns, u32)>,
+    /// Elements from one row to the next of a copy of B, where one is made.
+    pub(super) copy_leading: Option<usize>,
+}
+
+impl Access {
+    /// For items that take up to one or the other of `widths` columns, in bunches that lie within `in_step` items.
+    pub(super) fn new(dense: &DenseOperands, widths: [u32; 2], in_step: u32) -> Self {
+        let (b, c) = (&dense.b, &dense.c);
+        let columns = c.cols() as u32;
+        let leading_of_c = match c.layout() {
+            Layout::RowMajor => c.leading() as u64,
+            // Stored by element.
+            Layout::ColumnMajor => 0,
+        };
+        let best = |width: &dyn Fn(u32) -> u32| Tiling::best(columns, widths.map(width), in_step);
+        let in_vectors = best(&|most| match b.layout() {
+            Layout::RowMajor => vector_width(most, &[columns.into(), b.leading() as u64]),
+            Layout::ColumnMajor => padded_width(most, columns),
+        });
+        let is_whole = [columns.into(), leading_of_c]
+            .iter()
+            .all(|it: &u64| it.is_multiple_of(in_vectors.into()));
+        let first = match c.layout() {
+            Layout::RowMajor if !is_whole => Columns::VectorsOfB,
+            _ => Columns::Vectors,
+        };
+        let mut ways =
+            vec![(first, in_vectors), (Columns::Apart, best(&|most| apart_width(most, columns)))];
+        if in_vectors == 1 {
+            ways.remove(0);
+        }
+        let copy_leading = (b.layout() == Layout::ColumnMajor).then(|| {
+            let aligned = (COPY_ALIGNMENT / dense.b_type.size_bytes()).max(in_vectors as usize);
+            b.cols().next_multiple_of(if in_vectors > 1 { aligned } else { 1 })
+        });
+        Access { ways, copy_leading }
+    }
+}
+
+/// A program, and how it deals columns to items.
+#[derive(Debug)]
+pub(super) struct Form {
+    pub(super) program: Arc<Program>,
+    pub(super) tiling: Tiling,
+    pub(super) columns: Columns,
+}
+
+impl Form {
+    /// How columns of an item that lie one way are dealt to groups.
+    pub(super) fn tiling(dense: &DenseOperands, parameters: &SpmmParameters, width: u32) -> Tiling {
+        Tiling::new(dense.c.cols() as u32, width, parameters.in_step())
+    }
+
+    /// Builds the program of one way.
+    pub(super) fn build(
+        context: &Context,
+        specialisation: Specialisation,
+        dense: &DenseOperands,
+        parameters: SpmmParameters,
+        plan_features: &[&'static str],
+        (columns, width): (Columns, u32),
+    ) -> Result<Self> {
+        let mut key = match parameters.with_vector_width(width) {
+            SpmmParameters::RowSplit(parameters) => {
+                specialisation.key(spmm_row_split::SOURCE, &parameters)
+            }
+            SpmmParameters::Merge(parameters) => {
+                specialisation.key(spmm_merge::SOURCE, &parameters)
+            }
+        };
+        key.features.extend(storage_feature(dense.b_type));
+        let is_column_major = dense.c.layout() == Layout::ColumnMajor;
+        let features = [
+            (is_column_major, FEATURE_C_COLUMN_MAJOR),
+            (columns == Columns::VectorsOfB, FEATURE_C_BY_ELEMENT),
+            (columns == Columns::Apart, FEATURE_COLUMNS_APART),
+        ];
+        key.features.extend(features.iter().filter(|(is_on, _)| *is_on).map(|(_, name)| *name));
+        key.features.extend(plan_features);
+        let tiling = Form::tiling(dense, &parameters, width);
+        Ok(Form { program: context.program(&key)?, tiling, columns })
+    }
+}
+
+/// The program that copies B.
+pub(super) fn copy_program(context: &Context, dense: &DenseOperands) -> Result<Arc<Program>> {
+    let most = context.device().traits().max_group_size.clamp(16, 256);
+    let parameters = DenseRows { group_size: 1 << most.ilog2() };
+    let key = KernelKey::new(
+        dense_rows::SOURCE,
+        dense.b_type,
+        OffsetType::U32,
+        Accumulate::Plain,
+        false,
+        &parameters,
+    );
+    context.program(&key)
+}
+
+#[cfg(test)]
+mod tests {
+    use csr_core::{DenseShape, ValueType};
+
+    use super::*;
+
+    #[test]
+    fn columns_lie_side_by_side_where_vectors_may() {
+        use Columns::{Apart, Vectors, VectorsOfB};
+        use Layout::{ColumnMajor, RowMajor};
+        let access = |columns, b: (Layout, usize), c: (Layout, usize)| {
+            let shape = |(layout, leading)| DenseShape::new(100, columns, layout, leading);
+            let (Ok(b), Ok(c)) = (shape(b), shape(c)) else { return (Vec::new(), None) };
+            let found = Access::new(&DenseOperands { b, b_type: ValueType::F32, c }, [4, 8], 32);
+            (found.ways, found.copy_leading)
+        };
+        let rows = |leading| (RowMajor, leading);
+        for (columns, b, c, ways, copy) in [
+            (32, rows(32), rows(32), vec![(Vectors, 4), (Apart, 4)], None),
+            (32, rows(32), rows(33), vec![(VectorsOfB, 4), (Apart, 4)], None),
+            (33, rows(33), rows(33), vec![(Apart, 4)], None),
+            (34, rows(34), rows(34), vec![(Vectors, 2), (Apart, 4)], None),
+            (1, rows(1), rows(1), vec![(Apart, 1)], None),
+            // One tile of nine items instead of two.
+            (65, rows(65), rows(65), vec![(Apart, 8)], None),
+            (3, (ColumnMajor, 100), rows(4), vec![(VectorsOfB, 4), (Apart, 1)], Some(8)),
+        ] {
+            let expected = (ways, copy);
+            assert_eq!(access(columns, b, c), expected, "{columns} {b:?} {c:?}");
+        }
+    }
+}
