@@ -4,6 +4,8 @@
 
 #include "item/dense.h"
 
+#define PARTS_AT_ONCE 8 // parts of a row under way at a time
+
 // The sum of what each bunch of the group has, for the items of bunch 0: in an order that depends on the number of
 // bunches alone. Every item of the group calls it, with one element of `sums` an item; `has_columns` where it has
 // something to add.

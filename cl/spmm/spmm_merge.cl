@@ -284,9 +284,22 @@ kernel void spmm_merge_join(const uint pieces,
     reals_t sum = 0;
     if (has_columns && bunch == 0)
         sum = load_sums(carries, 2 * (ulong)slots[first_border] + 1, width, mine);
-    for (uint border = first_border + bunch;
-         has_columns && border < pieces && border_rows[border] == row; border += bunches)
-        sum += load_sums(carries, 2 * (ulong)slots[border], width, mine);
+    int goes_on = has_columns;
+    for (uint border = first_border + bunch; goes_on; border += bunches * PARTS_AT_ONCE) {
+        reals_t sums_of[PARTS_AT_ONCE];
+        int is_of_row[PARTS_AT_ONCE];
+#pragma unroll
+        for (uint k = 0; k < PARTS_AT_ONCE; ++k) {
+            const uint its_border = min(border + k * bunches, pieces - 1);
+            is_of_row[k] = border + k * bunches < pieces && border_rows[its_border] == row;
+            // What is of no row loads the first slot, which there is.
+            sums_of[k] = load_sums(carries, 2 * (ulong)(is_of_row[k] ? slots[its_border] : 0), width, mine);
+        }
+#pragma unroll
+        for (uint k = 0; k < PARTS_AT_ONCE; ++k)
+            sum = is_of_row[k] ? sum + sums_of[k] : sum;
+        goes_on = is_of_row[PARTS_AT_ONCE - 1];
+    }
     sum = sum_of_bunches(sum, sums, bunch_size, bunches, has_columns);
     if (has_columns && bunch == 0)
         store_dense(dense_place(c, c_leading, row, mine), c_leading, alpha, sum, beta, mine);

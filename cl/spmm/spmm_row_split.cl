@@ -290,8 +290,17 @@ kernel void spmm_row_split_join(const uint cut_nodes,
     const item_columns_t mine = item_columns(in_bunch, tile, tile_width, width);
     const int has_columns = bunch < bunches && mine.count > 0 && other < cut.rows;
     reals_t sum = 0;
-    for (uint part = bunch; has_columns && part < cut.parts; part += bunches)
-        sum += load_sums(partial, ((ulong)cut.first_part + part) * ROWS_AT_ONCE + other, width, mine);
+    for (uint part = bunch; has_columns && part < cut.parts; part += bunches * PARTS_AT_ONCE) {
+        reals_t sums_of[PARTS_AT_ONCE];
+#pragma unroll
+        for (uint k = 0; k < PARTS_AT_ONCE; ++k) {
+            const ulong number = (ulong)cut.first_part + min(part + k * bunches, cut.parts - 1);
+            sums_of[k] = load_sums(partial, number * ROWS_AT_ONCE + other, width, mine);
+        }
+#pragma unroll
+        for (uint k = 0; k < PARTS_AT_ONCE; ++k)
+            sum = part + k * bunches < cut.parts ? sum + sums_of[k] : sum;
+    }
     sum = sum_of_bunches(sum, sums, bunch_size, bunches, has_columns);
     if (has_columns && bunch == 0)
         store_dense(dense_place(c, c_leading, (ulong)cut.row + other, mine), c_leading, alpha, sum, beta, mine);

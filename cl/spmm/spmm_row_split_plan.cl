@@ -7,6 +7,7 @@
 
 #include "spmm/node.h"
 
+#define WORDS_AT_ONCE 4 // columns of a row that an item compares at a time
 #define NODES_IN_STEP 4 // nodes whose bunches run in step, and wait for the longest of them
 
 // Nonzeros of each row of node `number`; `has_list` says whether there is a list of nodes.
@@ -99,10 +100,11 @@ kernel void order_nodes(const uint nodes,
         ordered[first + place] = has_list ? node_list[node] : (uint)node << NODE_BITS;
 }
 
-// Sets bit `row` of `alike` where the row has the columns of the one before, in the same order. A group makes
-// GROUP_SIZE / 32 words.
+// Sets bit `row` of `alike`, which is 0 before, where the row has the columns of the one before, in the same order:
+// `row_items` items compare a row each with its neighbour, WORDS_AT_ONCE columns an item at a time.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void find_alike_rows(const uint rows,
+                            const uint row_items,
                             ARRAY_PARAMETER(const offset_t, offsets),
                             ARRAY_PARAMETER(const uint, columns),
                             ARRAY_PARAMETER(uint, alike))
@@ -110,26 +112,31 @@ kernel void find_alike_rows(const uint rows,
     OPEN_ARRAY(const offset_t, offsets);
     OPEN_ARRAY(const uint, columns);
     OPEN_ARRAY(uint, alike);
-    local uint words[GROUP_SIZE / 32];
+    local uint differs[GROUP_SIZE];
     const uint item = (uint)get_local_id(0);
-    const ulong row = get_global_id(0);
-    if (item < GROUP_SIZE / 32)
-        words[item] = 0;
+    const uint in_group = item / row_items;
+    const uint in_row = item - in_group * row_items;
+    const ulong row = get_group_id(0) * (ulong)(GROUP_SIZE / row_items) + in_group;
+    differs[item] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (row > 0 && row < rows) {
         const ulong before = offsets[row - 1];
         const ulong begin = offsets[row];
         const ulong length = offsets[row + 1] - begin;
-        int same = begin - before == length;
-        for (ulong at = 0; same && at < length; ++at)
-            same = columns[before + at] == columns[begin + at];
-        if (same)
-            atomic_or(words + item / 32, 1u << item % 32);
+        uint difference = begin - before != length;
+        for (ulong at = in_row; !difference && at < length; at += row_items * WORDS_AT_ONCE) {
+#pragma unroll
+            for (uint k = 0; k < WORDS_AT_ONCE; ++k) {
+                const ulong place = min(at + k * row_items, length - 1);
+                difference |= columns[before + place] ^ columns[begin + place];
+            }
+        }
+        if (difference)
+            atomic_or(differs + in_group, 1u);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const ulong word = get_group_id(0) * (ulong)(GROUP_SIZE / 32) + item;
-    if (item < GROUP_SIZE / 32 && word * 32 < rows)
-        alike[word] = words[item];
+    if (in_row == 0 && row > 0 && row < rows && !differs[in_group])
+        atomic_or(alike + row / 32, 1u << row % 32);
 }
 
 // Lists the rows of more than `part_nnz` nonzeros, each with the number of its parts: `count` pairs, in any order.

@@ -57,11 +57,13 @@ arguments! {
     pub struct AlikeArguments<M> for "find_alike_rows" {
         /// Rows of A.
         rows: u32,
+        /// Items that compare a row: a power of two, at most a group's.
+        row_items: u32,
         /// Row offsets: rows + 1.
         offsets: Array<M>,
         /// Column indices: nnz.
         columns: Array<M>,
-        /// The result, a bit a row.
+        /// The result, a bit a row, 0 before.
         alike: Array<M>,
     }
 }

@@ -18,6 +18,9 @@ use crate::{DeviceArray, Matrix, Program, Queue, Result};
 /// Nodes whose longest the others wait for (`NODES_IN_STEP` of the kernel).
 const NODES_IN_STEP: usize = 4;
 
+/// Columns of a row of mean length that an item compares with those of the row before.
+const COMPARED_COLUMNS: usize = 16;
+
 /// Rows per i-node, in the mean, from which on they are taken together: what a program for several rows loses
 /// where they are single.
 const LEAST_MEAN_INODE: f64 = 1.5;
@@ -133,15 +136,16 @@ fn find_nodes_blocking<V: Value, O: Offset>(
     }
     let (program, group_size) = program::<O>(queue)?;
     let mut kernel = program.kernel("find_alike_rows")?;
-    // Zeros for Oclgrind, as in `Pieces`.
     let alike = zeroed_blocking(queue, rows.div_ceil(32))?;
+    let row_items = (matrix.nnz() / rows / COMPARED_COLUMNS).next_power_of_two().min(group_size);
     let arguments = AlikeArguments {
         rows: rows as u32,
+        row_items: row_items as u32,
         offsets: matrix.offsets().argument(),
         columns: matrix.columns().argument(),
         alike: alike.argument(),
     };
-    let size = Size { groups: rows.div_ceil(group_size), group_size };
+    let size = Size { groups: rows.div_ceil(group_size / row_items), group_size };
     // SAFETY: there is a bit for each row, and the offsets and columns are a pattern's.
     #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
     let found = unsafe { launch(queue, &mut kernel, &arguments, size, &[])? };
