@@ -183,15 +183,18 @@ pub struct SpmmShape {
 }
 
 parameters! {
-    /// The switch between row split and merge: row split where neighbouring rows have the same columns, or where all
-    /// three hold.
+    /// The switch between row split and merge. Row split where neighbouring rows have the same columns; where rows are
+    /// long enough and none is long beside all; or where one is so long that merge would have a group add up too much.
     pub struct SpmmSwitch for "spmm" {
-        /// The mean row has at least as many hundredths of a nonzero; the paper's switch is 935.
+        /// Rows are long enough if the mean one has as many hundredths of a nonzero, times the part of items that have
+        /// work where bunches run in step; the paper's switch is 935, without the latter.
         mean_row_hundredths: [0, 200, 400, 935],
-        /// At least as many of a hundred items have work, where bunches of four rows run in step.
-        busy_percent: [0, 50, 60, 70, 80, 90],
-        /// Rows and nonzeros together are at least as many times the longest row.
+        /// None is long if rows and nonzeros together are at least as many times the longest row.
         longest_share: [1, 1000, 3000, 10_000, 30_000, 60_000],
+        /// One is so long if they are less than as many times the longest row; 0 where merge does not mind.
+        giant_share: [0, 10, 20, 40, 80],
+        /// And if they are at least as many thousands.
+        giant_thousands: [0, 1000, 3000, 10_000],
     }
 }
 
@@ -199,51 +202,45 @@ impl SpmmSwitch {
     /// The paper's switch; for a CPU, whose items run one after another, rows are whole until one outweighs a compute
     /// unit's share.
     pub fn default_for(device: &DeviceTraits) -> Self {
-        match device.device_type {
-            DeviceType::Cpu => SpmmSwitch {
-                mean_row_hundredths: 0,
-                busy_percent: 0,
-                longest_share: 2 * device.compute_units.max(1),
-            },
-            _ => SpmmSwitch { mean_row_hundredths: 935, busy_percent: 55, longest_share: 30_000 },
-        }
+        let longest_share = match device.device_type {
+            DeviceType::Cpu => 2 * device.compute_units.max(1),
+            _ => 30_000,
+        };
+        let mean_row_hundredths = if device.device_type == DeviceType::Cpu { 0 } else { 935 };
+        SpmmSwitch { mean_row_hundredths, longest_share, giant_share: 0, giant_thousands: 0 }
     }
 
     /// Chooses, with the reason in words.
     pub fn select(&self, shape: &SpmmShape) -> (SpmmAlgorithm, String) {
         let SpmmShape { rows, nnz, longest_row, busy, mean_inode } = *shape;
         let mean = nnz as f64 / rows.max(1) as f64;
-        let busy = 100.0 * busy;
         let path = rows + nnz;
         let least_mean = f64::from(self.mean_row_hundredths) / 100.0;
-        let merge = |reason: String| (SpmmAlgorithm::Merge, reason);
+        let (merge, row_split) = (SpmmAlgorithm::Merge, SpmmAlgorithm::RowSplit);
         if mean_inode > 1.0 {
             let reason =
                 format!("{mean_inode:.2} neighbouring rows have the same columns, in the mean");
-            return (SpmmAlgorithm::RowSplit, reason);
+            return (row_split, reason);
         }
-        if mean < least_mean {
-            return merge(format!(
-                "rows have {mean:.2} nonzeros in the mean, fewer than {least_mean:.2}"
-            ));
+        let is_above = |share: u32| longest_row.saturating_mul(share.into()) > path;
+        let longest = format!("the longest row ({longest_row} nonzeros) is more than 1/");
+        if is_above(self.giant_share) && path >= u64::from(self.giant_thousands) * 1000 {
+            let reason = format!(
+                "{longest}{} of all rows and nonzeros, too much for merge",
+                self.giant_share
+            );
+            return (row_split, reason);
         }
-        if busy < f64::from(self.busy_percent) {
-            return merge(format!(
-                "of items that run in step {busy:.0}% would have work, fewer than {}%",
-                self.busy_percent
-            ));
-        }
-        let share = self.longest_share;
-        if longest_row.saturating_mul(share.into()) > path {
-            return merge(format!(
-                "the longest row ({longest_row} nonzeros) is more than 1/{share} of all rows and nonzeros"
-            ));
-        }
-        let reason = format!(
-            "rows are even: {mean:.2} nonzeros in the mean, {longest_row} at most, and of items that run in step \
-             {busy:.0}% have work"
+        let rows_are = format!(
+            "rows have {mean:.2} nonzeros in the mean, times {busy:.2} of items with work in step"
         );
-        (SpmmAlgorithm::RowSplit, reason)
+        if mean * busy < least_mean {
+            return (merge, format!("{rows_are}: fewer than {least_mean:.2}"));
+        }
+        if is_above(self.longest_share) {
+            return (merge, format!("{longest}{} of all rows and nonzeros", self.longest_share));
+        }
+        (row_split, format!("{rows_are}, and none is long beside all: {longest_row} at most"))
     }
 }
 
@@ -321,11 +318,18 @@ mod tests {
         for uneven in [
             SpmmShape { nnz: 900_000, ..even },
             SpmmShape { longest_row: 200, ..even },
-            SpmmShape { busy: 0.5, ..even },
+            SpmmShape { busy: 0.1, ..even },
         ] {
             assert_eq!(switch.select(&uneven).0, SpmmAlgorithm::Merge, "{uneven:?}");
         }
         let alike = SpmmShape { longest_row: 200, mean_inode: 3.0, ..even };
         assert_eq!(switch.select(&alike).0, SpmmAlgorithm::RowSplit);
+        // One row is half of all.
+        let giant = SpmmShape { longest_row: 2_500_000, ..even };
+        assert_eq!(switch.select(&giant).0, SpmmAlgorithm::Merge);
+        let switch = SpmmSwitch { giant_share: 40, giant_thousands: 5000, ..switch };
+        assert_eq!(switch.select(&giant).0, SpmmAlgorithm::RowSplit);
+        let small = SpmmShape { nnz: 2_500_000, ..giant };
+        assert_eq!(switch.select(&small).0, SpmmAlgorithm::Merge);
     }
 }
