@@ -7,7 +7,7 @@ use cl_kernels::spmm_row_split::SpmmRowSplit;
 use cl_kernels::spmm_row_split_plan::{
     AlikeArguments, NODE_BITS, OrderArguments, SOURCE, SpmmRowSplitPlan, StepArguments,
 };
-use cl_kernels::{Accumulate, Array, KernelKey};
+use cl_kernels::{Accumulate, Array, DeviceType, KernelKey};
 use csr_core::{Offset, Value, ValueType};
 
 use crate::launch::{Size, launch};
@@ -93,7 +93,9 @@ impl RowFacts {
         let mut nodes = find_nodes_blocking(queue, matrix, rows_at_once as usize)?;
         let (nonzeros, steps) = count_steps_blocking(queue, matrix, &nodes, part_nnz)?;
         let is_uneven = (nonzeros as f64) < steps as f64 * ORDER_BELOW_PERCENT / 100.0;
-        if is_uneven && fits_list(matrix.rows()) {
+        // A CPU's items run one after the other, and wait for nobody.
+        let runs_in_step = queue.context().device().traits().device_type != DeviceType::Cpu;
+        if is_uneven && runs_in_step && fits_list(matrix.rows()) {
             nodes.list = Some(order_blocking(queue, matrix, &nodes)?);
         }
         let of_matrix = matrix.shape();
