@@ -119,7 +119,7 @@ void add_step(reals_t *sums, const inode_t *node, const offset_t at, const uint 
 #endif
 
 // The items of a bunch are loops over vectors already: a compiler for a CPU need not look for more.
-__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1), vec_type_hint(reals_t))) IN_STEP_ATTRIBUTE
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1), vec_type_hint(reals_t)))
 kernel void spmm_row_split(const uint nodes,
                            const uint parts,
                            const uint node_groups,

@@ -1,15 +1,13 @@
 // One item's word for all of its bunch, without local memory: SHUFFLES neighbouring items run in step, and a bunch is
 // some of them. Bunches need not call it together.
 //
-// NVIDIA's OpenCL has no sub-groups, but the instruction (PTX ISA, shfl.sync). Elsewhere it takes sub-groups of
-// SHUFFLES items: Intel's (cl_intel_subgroups, cl_intel_required_subgroup_size), or Khronos's
-// (cl_khr_subgroup_shuffle) where the device has just one size of them.
+// NVIDIA alone: its OpenCL has no sub-groups, but the instruction (PTX ISA, shfl.sync). Sub-groups elsewhere shuffle
+// only where all their items call it together, and bunches have rows of different length (Intel's CPU runtime gives
+// wrong words then).
 #ifndef SUBGROUP_BROADCAST_H
 #define SUBGROUP_BROADCAST_H
 
 #include "item/scalar.h"
-
-#define IN_STEP_ATTRIBUTE
 
 #if SHUFFLES
 
@@ -18,25 +16,12 @@ typedef struct {
     uint members; // its items, a bit each
 } bunch_t;
 
-#if defined(__NV_CL_C_VERSION)
-#define SHUFFLE(its, mine, source, members) \
-    asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, %3;" : "=r"(its) : "r"(mine), "r"(source), "r"(members))
-#elif defined(cl_intel_subgroups)
-#pragma OPENCL EXTENSION cl_intel_subgroups : enable
-#undef IN_STEP_ATTRIBUTE
-#define IN_STEP_ATTRIBUTE __attribute__((intel_reqd_sub_group_size(SHUFFLES)))
-#define SHUFFLE(its, mine, source, members) its = intel_sub_group_shuffle(mine, source)
-#else
-#pragma OPENCL EXTENSION cl_khr_subgroup_shuffle : enable
-#define SHUFFLE(its, mine, source, members) its = sub_group_shuffle(mine, source)
-#endif
-
 // The bunch of `bunch_size` items from item `first` on.
 bunch_t bunch_of(const uint first, const uint bunch_size)
 {
     bunch_t bunch;
     bunch.first = first;
-    bunch.members = (bunch_size >= 32 ? ~0u : (1u << bunch_size) - 1) << first % 32;
+    bunch.members = (bunch_size == 32 ? ~0u : (1u << bunch_size) - 1) << first;
     return bunch;
 }
 
@@ -44,7 +29,9 @@ bunch_t bunch_of(const uint first, const uint bunch_size)
 uint broadcast_word(const uint mine, const uint place, const bunch_t *bunch)
 {
     uint its;
-    SHUFFLE(its, mine, bunch->first + place, bunch->members);
+    asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, %3;"
+                 : "=r"(its)
+                 : "r"(mine), "r"(bunch->first + place), "r"(bunch->members));
     return its;
 }
 

@@ -89,7 +89,7 @@ pub struct DeviceTraits {
     pub has_int64_atomics: bool,
     /// Sub-groups (core or extension).
     pub has_sub_groups: bool,
-    /// Sizes of sub-groups whose items can hand each other words, where a kernel can be sure of the size.
+    /// How many items hand each other words without local memory, also where others of them are elsewhere.
     pub shuffle_sizes: Vec<u32>,
     /// Whether f32 subnormals are kept.
     pub keeps_f32_subnormals: bool,

@@ -147,7 +147,6 @@ fn is_named(device: &Device, text: &str) -> bool {
 fn query(id: DeviceId) -> Result<DeviceTraits> {
     const BOARD_NAME_AMD: u32 = 0x4038;
     const HOST_UNIFIED_MEMORY: u32 = 0x1035;
-    const SUB_GROUP_SIZES_INTEL: u32 = 0x4108;
     const COMPUTE_CAPABILITY_MAJOR_NV: u32 = 0x4000;
     const COMPUTE_CAPABILITY_MINOR_NV: u32 = 0x4001;
 
@@ -196,13 +195,7 @@ fn query(id: DeviceId) -> Result<DeviceTraits> {
         has_f64: number(cl::CL_DEVICE_DOUBLE_FP_CONFIG) != 0 || has("cl_khr_fp64"),
         has_int64_atomics: has("cl_khr_int64_base_atomics"),
         has_sub_groups: has("cl_khr_subgroups") || has("cl_intel_subgroups"),
-        shuffle_sizes: if is_nvidia {
-            vec![32]
-        } else if has("cl_intel_subgroups") && has("cl_intel_required_subgroup_size") {
-            id.sizes(SUB_GROUP_SIZES_INTEL).into_iter().map(|size| size as u32).collect()
-        } else {
-            Vec::new()
-        },
+        shuffle_sizes: if is_nvidia { vec![32] } else { Vec::new() },
         keeps_f32_subnormals: f32_config & cl::CL_FP_DENORM != 0,
         // Deprecated since 2.0, and answered by all the same.
         has_host_memory: number(HOST_UNIFIED_MEMORY) != 0,

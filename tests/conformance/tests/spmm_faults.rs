@@ -28,16 +28,24 @@ fn shape(layout: Layout) -> DenseShape {
     DenseShape::packed(ROWS, COLUMNS, layout).unwrap()
 }
 
-/// All of it: upload, plan, workspace, two launches of three kernels each, read back. Pieces are so small that one
-/// row is in several.
-fn multiply(queue: &Queue, matrix: &Csr<f32>, b: &[f32]) -> Result<Vec<f32>> {
+/// All of it: upload, plan, workspace, two launches of three kernels each, read back. Pieces and parts are so small that
+/// one row is in several.
+fn multiply(
+    queue: &Queue,
+    algorithm: SpmmAlgorithm,
+    matrix: &Csr<f32>,
+    b: &[f32],
+) -> Result<Vec<f32>> {
     let a = Matrix::upload_blocking(queue, matrix.view())?;
     let b = DeviceArray::upload_blocking(queue, b)?;
     let before = vec![0.5f32; ROWS * COLUMNS];
     let mut c = DeviceArray::upload_blocking(queue, &before)?;
-    let parameters = [("group_size", 32), ("piece", 32), ("slack", 4)];
+    let parameters = match algorithm {
+        SpmmAlgorithm::Merge => [("group_size", 32), ("piece", 32), ("slack", 4)],
+        _ => [("group_size", 32), ("part_nnz", 16), ("rows_at_once", 2)],
+    };
     let options = SpmmOptions {
-        algorithm: Some(SpmmAlgorithm::Merge),
+        algorithm: Some(algorithm),
         parameters: parameters.map(|(name, value)| (name.to_owned(), value)).to_vec(),
         ..SpmmOptions::default()
     };
@@ -61,25 +69,28 @@ fn a_product_with_a_dense_matrix_fails_at_any_call_and_the_next_is_right() {
     let _turn = alone();
     let matrix = matrix();
     let b: Vec<f32> = csr_core::random_vector(2, ROWS * COLUMNS);
-    let expected = multiply(&stage(), &matrix, &b).unwrap();
     let mut right = vec![0.5f32; ROWS * COLUMNS];
     let b_and_shape = (shape(Layout::ColumnMajor), &b[..]);
     let c_and_shape = (shape(Layout::RowMajor), &mut right[..]);
     dense_product(2.0, matrix.view(), b_and_shape, 1.0, c_and_shape).unwrap();
-    for (found, right) in expected.iter().zip(&right) {
-        assert!((found - right).abs() < 1e-4, "{found} is not {right}");
-    }
-    let expected = bits(&expected);
-    let run = |queue: &Queue| Ok(bits(&multiply(queue, &matrix, &b)?));
+    for algorithm in SpmmAlgorithm::ALL {
+        let expected = multiply(&stage(), algorithm, &matrix, &b).unwrap();
+        for (found, right) in expected.iter().zip(&right) {
+            assert!((found - right).abs() < 1e-4, "{algorithm}: {found} is not {right}");
+        }
+        let expected = bits(&expected);
+        let run = |queue: &Queue| Ok(bits(&multiply(queue, algorithm, &matrix, &b)?));
 
-    let queue = stage();
-    run(&queue).unwrap();
-    let fail = |kind| fail_each("SpMM", (kind, None), || queue.clone(), run, &expected);
-    assert_eq!(names(&fail(Kind::Allocation)), names(&["clCreateBuffer", "clCreateKernel"]));
-    let enqueues = names(&fail(Kind::Enqueue));
-    assert!(enqueues.contains("clEnqueueNDRangeKernel"), "{enqueues:?}");
-    assert!(names(&fail(Kind::Wait)).contains("clWaitForEvents"));
-    // The plan's program, B's copy, the product.
-    let builds = fail_each("SpMM", (Kind::Build, None), stage, run, &expected);
-    assert_eq!(builds, ["clCreateProgramWithSource", "clBuildProgram"].repeat(3));
+        let queue = stage();
+        run(&queue).unwrap();
+        let name = algorithm.name();
+        let fail = |kind| fail_each(name, (kind, None), || queue.clone(), run, &expected);
+        assert_eq!(names(&fail(Kind::Allocation)), names(&["clCreateBuffer", "clCreateKernel"]));
+        let enqueues = names(&fail(Kind::Enqueue));
+        assert!(enqueues.contains("clEnqueueNDRangeKernel"), "{enqueues:?}");
+        assert!(names(&fail(Kind::Wait)).contains("clWaitForEvents"));
+        // The plan's program, B's copy, and the product with vectors and with columns apart.
+        let builds = fail_each(name, (Kind::Build, None), stage, run, &expected);
+        assert_eq!(builds, ["clCreateProgramWithSource", "clBuildProgram"].repeat(4));
+    }
 }

@@ -20,6 +20,8 @@ impl List<'_> {
             let usual = vec![SpmmRowSplit::usual(DeviceType::Gpu, value_type)];
             let mut sets = Vec::new();
             for usual in self.parameter_sets(value_type, usual)? {
+                // NVIDIA's compiler alone has them, and is not asked.
+                let usual = SpmmRowSplit { shuffles: 0, ..usual };
                 let single = usual.row_by_row();
                 sets.extend([
                     (usual, vec![FEATURE_NODE_LIST]),

@@ -102,12 +102,6 @@ impl DeviceId {
         cl::get_device_data(self.0, parameter).ok().and_then(|bytes| number_of(&bytes))
     }
 
-    /// Sizes the device answers, or none.
-    pub fn sizes(self, parameter: u32) -> Vec<u64> {
-        let bytes = cl::get_device_data(self.0, parameter).unwrap_or_default();
-        bytes.chunks_exact(size_of::<usize>()).filter_map(number_of).collect()
-    }
-
     /// A new context with this device alone.
     ///
     /// # Errors
