@@ -171,7 +171,7 @@ void store_dense(global real_t *c, const ulong leading, const real_t alpha, cons
 // Rows of sums on their way from group to group, `width` elements each, or as many as whole vectors have. What one
 // item stored, an item with the same columns loads.
 #if VECTOR_WIDTH > 1 && defined(COLUMNS_APART)
-void store_sums(global real_t *restrict sums, const ulong row, const uint width, const reals_t sum,
+void store_sums(global real_t *sums, const ulong row, const uint width, const reals_t sum,
                 const item_columns_t mine)
 {
     real_t parts[VECTOR_WIDTH];
@@ -183,7 +183,7 @@ void store_sums(global real_t *restrict sums, const ulong row, const uint width,
     }
 }
 
-reals_t load_sums(global const real_t *restrict sums, const ulong row, const uint width, const item_columns_t mine)
+reals_t load_sums(global const real_t *sums, const ulong row, const uint width, const item_columns_t mine)
 {
     real_t parts[VECTOR_WIDTH];
 #pragma unroll
@@ -197,13 +197,13 @@ ulong sums_place(const ulong row, const uint width, const item_columns_t mine)
     return row * (((ulong)width + VECTOR_WIDTH - 1) / VECTOR_WIDTH * VECTOR_WIDTH) + mine.first;
 }
 
-void store_sums(global real_t *restrict sums, const ulong row, const uint width, const reals_t sum,
+void store_sums(global real_t *sums, const ulong row, const uint width, const reals_t sum,
                 const item_columns_t mine)
 {
     *(global reals_t *)(sums + sums_place(row, width, mine)) = sum;
 }
 
-reals_t load_sums(global const real_t *restrict sums, const ulong row, const uint width, const item_columns_t mine)
+reals_t load_sums(global const real_t *sums, const ulong row, const uint width, const item_columns_t mine)
 {
     return *(global const reals_t *)(sums + sums_place(row, width, mine));
 }

@@ -4,7 +4,7 @@
 // The items of a bunch stand side by side along a row of C, VECTOR_WIDTH columns each, and walk together along the
 // row of A: each nonzero names a row of B, of which they load their columns side by side. NNZ_AT_ONCE rows of B are
 // under way at a time. What has more columns than a bunch reaches is cut into tiles of equally many, which groups
-// take one after the other; a bunch is as many items as a tile needs, so none stand idle.
+// take one after the other; a bunch is as many items as a tile needs.
 //
 // The paper's items load 32 nonzeros and tell each other by shuffles. Here every item of a bunch loads each column
 // and value itself, from one address, which the device carries out once: for single rows that was faster on the H200,
@@ -233,8 +233,8 @@ kernel void spmm_row_split(const uint nodes,
         for (uint other = 0; other < ROWS_AT_ONCE; ++other)
             value[other] = load_value(inode.values, place + min(other, rows - 1) * inode.length);
         const uint whole = count - count % NNZ_AT_ONCE;
-        for (uint first = 0; first < whole; first += NNZ_AT_ONCE)
-            add_step(sums, &inode, b_row, value, first, NNZ_AT_ONCE, &told);
+        for (uint at = 0; at < whole; at += NNZ_AT_ONCE)
+            add_step(sums, &inode, b_row, value, at, NNZ_AT_ONCE, &told);
         if (whole < count)
             add_step(sums, &inode, b_row, value, whole, count - whole, &told);
         left -= count;

@@ -125,7 +125,7 @@ pub fn vector_width(most: u32, multiples: &[u64]) -> u32 {
     [16, 8, 4, 2].into_iter().filter(|width| *width <= most).find(divides).unwrap_or(1)
 }
 
-/// Columns an item takes where they are apart: up to `most`, a power of two, but so few that [`LEAST_NEIGHBOURS`] items
+/// Columns an item takes where they are apart: up to `most`, a power of two, but so few that eight items
 /// stand side by side, which load as many neighbouring elements at once.
 pub fn apart_width(most: u32, columns: u32) -> u32 {
     let has_neighbours = |width: &u32| columns.div_ceil(*width) >= LEAST_NEIGHBOURS;

@@ -13,6 +13,7 @@ mod coo;
 mod csr;
 mod dense;
 mod error;
+pub mod evc_hyb;
 pub mod io;
 mod memory;
 mod offset;

@@ -1,0 +1,356 @@
+//! EVC-HYB (Guo, Gropp, Olson, "A hybrid format for better performance of sparse matrix-vector multiplication on a
+//! GPU", section 2.1): rows in order of length, in two parts.
+//!
+//! Short rows are in strips of a multiple of `alignment` rows, each stored column by column and as wide as its longest
+//! row. What is left of the rows of one length goes to the strip of the next; so a strip's first rows may be shorter
+//! than the rest. Long rows, and what is left of the short ones, lie one after the other, each padded to a multiple of
+//! `alignment`. Rows of one length are in order of their first column, so that neighbours read x near each other.
+//!
+//! A pattern does not hold values: it arranges those of a CSR matrix that has it, any number of times.
+
+use rayon::prelude::*;
+
+use crate::{Csr, CsrView, Error, Offset, PatternView, Result, Value};
+
+/// Where a matrix is split, and what its parts are aligned to. The default is the paper's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EvcHybOptions {
+    /// Nonzeros of the longest row that is short.
+    pub longest_short_row: usize,
+    /// Rows of a strip and elements of a long row are multiples of it; at least 1.
+    pub alignment: usize,
+}
+
+impl Default for EvcHybOptions {
+    fn default() -> Self {
+        EvcHybOptions { longest_short_row: 128, alignment: 32 }
+    }
+}
+
+/// Short rows that are stored column by column: element `k` of the strip's row `r` is at `start + k * rows + r`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Strip {
+    /// The place of its first row, in order of length.
+    pub first: usize,
+    /// Its rows.
+    pub rows: usize,
+    /// Elements of each row, padding included.
+    pub width: usize,
+    /// Where its elements begin.
+    pub start: usize,
+}
+
+/// A sparsity pattern in EVC-HYB.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EvcHybPattern {
+    cols: usize,
+    nnz: usize,
+    row_order: Vec<u32>,
+    row_lengths: Vec<u32>,
+    strips: Vec<Strip>,
+    long_starts: Vec<usize>,
+    columns: Vec<u32>,
+}
+
+/// What the paper's Table 3 says of a matrix.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EvcHybStatistics {
+    /// The place of the first row that is not in a strip.
+    pub split_row: usize,
+    /// Elements in strips, padding included.
+    pub short_elements: usize,
+    /// Elements of the other rows, padding included.
+    pub long_elements: usize,
+    /// Padding, as a part of the nonzeros; 0 without nonzeros.
+    pub padding: f64,
+}
+
+impl EvcHybPattern {
+    /// Sorts and splits a pattern.
+    ///
+    /// # Errors
+    /// An alignment of 0, or a row with more than 2^32 - 1 nonzeros.
+    pub fn new<O: Offset>(pattern: PatternView<'_, O>, options: &EvcHybOptions) -> Result<Self> {
+        let EvcHybOptions { longest_short_row, alignment } = *options;
+        if alignment == 0 {
+            let (what, found, expected) = ("an aligned row of EVC-HYB", 0, 1);
+            return Err(Error::Length { what, found, expected });
+        }
+        let longest = (0..pattern.rows()).map(|row| pattern.row_len(row)).max().unwrap_or(0);
+        if longest > u32::MAX as usize {
+            let (what, limit) = ("the nonzeros of a row", u64::from(u32::MAX));
+            return Err(Error::TooLarge { what, value: longest as u64, limit });
+        }
+        let mut row_order: Vec<u32> = (0..pattern.rows() as u32).collect();
+        row_order.par_sort_unstable_by_key(|&row| {
+            let range = pattern.row_range(row as usize);
+            (range.len(), pattern.columns()[range].first().copied(), row)
+        });
+        let length = |row: &u32| pattern.row_len(*row as usize);
+        let row_lengths: Vec<u32> = row_order.iter().map(|row| length(row) as u32).collect();
+
+        let (mut strips, mut first, mut start) = (Vec::new(), 0, 0);
+        for width in 0..=longest_short_row.min(longest) {
+            let beyond = row_lengths.partition_point(|length| *length as usize <= width);
+            let rows = (beyond - first) / alignment * alignment;
+            if rows > 0 {
+                strips.push(Strip { first, rows, width, start });
+                first += rows;
+                start += rows * width;
+            }
+        }
+        let mut long_starts = vec![start];
+        for length in &row_lengths[first..] {
+            start += (*length as usize).next_multiple_of(alignment);
+            long_starts.push(start);
+        }
+        let (cols, nnz, columns) = (pattern.cols(), pattern.nnz(), Vec::new());
+        let mut found =
+            EvcHybPattern { cols, nnz, row_order, row_lengths, strips, long_starts, columns };
+        // A column that is there: what is loaded for nothing is at least no stranger.
+        found.columns =
+            found.arrange(pattern, pattern.columns(), |row| row.last().copied().unwrap_or(0));
+        Ok(found)
+    }
+
+    /// Arranges what goes with the nonzeros of a CSR pattern; `pad` makes padding of what a row has.
+    fn arrange<O: Offset, T: bytemuck::Zeroable + Copy + Send + Sync>(
+        &self,
+        pattern: PatternView<'_, O>,
+        of_nonzeros: &[T],
+        pad: impl Fn(&[T]) -> T + Sync,
+    ) -> Vec<T> {
+        let of_place =
+            |place: usize| &of_nonzeros[pattern.row_range(self.row_order[place] as usize)];
+        let mut arranged = vec![T::zeroed(); self.elements()];
+        let (short, mut long) = arranged.split_at_mut(self.long_starts[0]);
+        let mut rest = short;
+        for strip in &self.strips {
+            let (own, behind) = rest.split_at_mut(strip.rows * strip.width);
+            rest = behind;
+            if own.is_empty() {
+                continue;
+            }
+            own.par_chunks_mut(strip.rows).enumerate().for_each(|(k, column)| {
+                for (r, element) in column.iter_mut().enumerate() {
+                    let row = of_place(strip.first + r);
+                    *element = row.get(k).copied().unwrap_or_else(|| pad(row));
+                }
+            });
+        }
+        let split_row = self.split_row();
+        let mut rows = Vec::with_capacity(self.long_starts.len() - 1);
+        for borders in self.long_starts.windows(2) {
+            let (own, behind) = long.split_at_mut(borders[1] - borders[0]);
+            long = behind;
+            rows.push(own);
+        }
+        rows.into_par_iter().enumerate().for_each(|(number, own)| {
+            let row = of_place(split_row + number);
+            own[..row.len()].copy_from_slice(row);
+            own[row.len()..].fill(pad(row));
+        });
+        arranged
+    }
+
+    /// The values of a matrix that has the pattern, arranged; padding is 0. Nothing is sorted.
+    ///
+    /// # Errors
+    /// A matrix whose rows are not as long as the pattern's.
+    pub fn arrange_values<V: Value, O: Offset>(&self, matrix: CsrView<'_, V, O>) -> Result<Vec<V>> {
+        let pattern = matrix.pattern();
+        if pattern.rows() != self.rows() {
+            let (what, found) = ("the array of rows", pattern.rows());
+            return Err(Error::Length { what, found, expected: self.rows() });
+        }
+        for (row, length) in self.row_order.iter().zip(&self.row_lengths) {
+            let (found, expected) = (pattern.row_len(*row as usize), *length as usize);
+            if found != expected {
+                return Err(Error::Length { what: "a row of the matrix", found, expected });
+            }
+        }
+        Ok(self.arrange(pattern, matrix.values(), |_| V::from_f64(0.0)))
+    }
+
+    /// The matrix that `values` belong to, as it was: rows in their order, bit for bit.
+    ///
+    /// # Errors
+    /// Values of another number than [`EvcHybPattern::elements`], or more nonzeros than `O` counts.
+    pub fn to_csr<V: Value, O: Offset>(&self, values: &[V]) -> Result<Csr<V, O>> {
+        let (found, expected) = (values.len(), self.elements());
+        if found != expected {
+            return Err(Error::Length { what: "the values of EVC-HYB", found, expected });
+        }
+        let mut lengths = vec![0; self.rows()];
+        let mut places = vec![0; self.rows()];
+        for (place, (row, length)) in self.row_order.iter().zip(&self.row_lengths).enumerate() {
+            lengths[*row as usize] = *length as usize;
+            places[*row as usize] = place;
+        }
+        let mut end = 0;
+        let mut offsets = Vec::with_capacity(self.rows() + 1);
+        for length in std::iter::once(&0).chain(&lengths) {
+            end += length;
+            let what = "the number of nonzeros";
+            let too_large = Error::TooLarge { what, value: end as u64, limit: O::MAX_NNZ };
+            offsets.push(O::try_from_usize(end).ok_or(too_large)?);
+        }
+        let at = places
+            .iter()
+            .zip(&lengths)
+            .flat_map(|(place, length)| self.element_places(*place, *length));
+        let (columns, values) = at.map(|at| (self.columns[at], values[at])).unzip();
+        Csr::new(self.cols, offsets, columns, values)
+    }
+
+    /// Where the `length` elements of the row at `place` are.
+    fn element_places(&self, place: usize, length: usize) -> impl Iterator<Item = usize> + use<> {
+        let (start, step) = match place.checked_sub(self.split_row()) {
+            Some(long) => (self.long_starts[long], 1),
+            None => {
+                let strip = self.strips.partition_point(|strip| strip.first <= place) - 1;
+                let Strip { first, rows, start, .. } = self.strips[strip];
+                (start + place - first, rows)
+            }
+        };
+        (0..length).map(move |k| start + k * step)
+    }
+
+    /// Rows of the matrix.
+    pub fn rows(&self) -> usize {
+        self.row_order.len()
+    }
+
+    /// The row at each place, in order of length.
+    pub fn row_order(&self) -> &[u32] {
+        &self.row_order
+    }
+
+    /// The nonzeros of the row at each place: what lies behind them is padding.
+    pub fn row_lengths(&self) -> &[u32] {
+        &self.row_lengths
+    }
+
+    /// The short rows.
+    pub fn strips(&self) -> &[Strip] {
+        &self.strips
+    }
+
+    /// Where each row from [`EvcHybPattern::split_row`] on begins, and where the last ends.
+    pub fn long_starts(&self) -> &[usize] {
+        &self.long_starts
+    }
+
+    /// The column of each element.
+    pub fn columns(&self) -> &[u32] {
+        &self.columns
+    }
+
+    /// The place of the first row that is not in a strip.
+    pub fn split_row(&self) -> usize {
+        self.rows() - (self.long_starts.len() - 1)
+    }
+
+    /// Elements of both parts, padding included.
+    pub fn elements(&self) -> usize {
+        self.long_starts[self.long_starts.len() - 1]
+    }
+
+    /// How the matrix was split, and what padding it took.
+    pub fn statistics(&self) -> EvcHybStatistics {
+        let (all, short_elements) = (self.elements(), self.long_starts[0]);
+        EvcHybStatistics {
+            split_row: self.split_row(),
+            short_elements,
+            long_elements: all - short_elements,
+            padding: (all - self.nnz) as f64 / self.nnz.max(1) as f64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Rows of these lengths, in as many columns as the longest has and some.
+    fn matrix(lengths: &[usize]) -> Csr<f64> {
+        let cols = lengths.iter().max().unwrap_or(&0) + 5;
+        let (mut offsets, mut columns) = (vec![0u32], Vec::new());
+        for (row, length) in lengths.iter().enumerate() {
+            columns.extend((0..*length).map(|k| (k + row % 5) as u32));
+            offsets.push(columns.len() as u32);
+        }
+        let values = crate::random_vector(1, columns.len());
+        Csr::new(cols, offsets, columns, values).unwrap()
+    }
+
+    /// The format's padding, from the lengths alone: of N rows that are at most i long, N mod `alignment` get an
+    /// element more in the strip of i + 1; those left at the end are long rows, and what they got is taken back.
+    fn padding(lengths: &[usize], options: &EvcHybOptions) -> usize {
+        let EvcHybOptions { longest_short_row, alignment } = *options;
+        let longest = longest_short_row.min(lengths.iter().copied().max().unwrap_or(0));
+        let mut sorted = lengths.to_vec();
+        sorted.sort_unstable();
+        let up_to = |most: usize| sorted.partition_point(|length| *length <= most);
+        let carried: usize = (0..longest).map(|most| up_to(most) % alignment).sum();
+        let split = up_to(longest) - up_to(longest) % alignment;
+        let back: usize = sorted[split..up_to(longest)].iter().map(|length| longest - length).sum();
+        let of_long = |length: &usize| length.next_multiple_of(alignment) - length;
+        carried - back + sorted[split..].iter().map(of_long).sum::<usize>()
+    }
+
+    proptest! {
+        #[test]
+        fn padding_is_the_closed_formula_and_the_way_back_is_exact(
+            lengths in prop::collection::vec(prop_oneof![4 => 0usize..9, 1 => 0usize..40], 0..300),
+            longest_short_row in 0usize..20,
+            alignment in 1usize..9,
+        ) {
+            let options = EvcHybOptions { longest_short_row, alignment };
+            let matrix = matrix(&lengths);
+            let found = EvcHybPattern::new(matrix.view().pattern(), &options).unwrap();
+            prop_assert_eq!(found.elements() - matrix.nnz(), padding(&lengths, &options));
+            let values = found.arrange_values(matrix.view()).unwrap();
+            prop_assert_eq!(found.to_csr::<f64, u32>(&values).unwrap(), matrix.clone());
+            prop_assert!(found.strips().iter().all(|strip| strip.rows % alignment == 0));
+            prop_assert!(found.row_lengths().is_sorted());
+        }
+    }
+
+    #[test]
+    fn rows_of_one_length_are_in_order_of_their_first_column() {
+        let columns = vec![7, 3, 5, 3];
+        let matrix = Csr::<f32>::new(8, vec![0u32, 1, 2, 3, 4], columns, vec![1.0; 4]).unwrap();
+        let pattern =
+            EvcHybPattern::new(matrix.view().pattern(), &EvcHybOptions::default()).unwrap();
+        assert_eq!(pattern.row_order(), [1, 3, 2, 0]);
+    }
+
+    #[test]
+    fn new_values_need_no_sorting_and_another_pattern_is_refused() {
+        let first = matrix(&[3, 0, 40, 3, 7]);
+        let pattern =
+            EvcHybPattern::new(first.view().pattern(), &EvcHybOptions::default()).unwrap();
+        let mut second = first.clone();
+        second.values_mut().iter_mut().for_each(|value| *value *= 2.0);
+        let (one, two) =
+            (pattern.arrange_values(first.view()), pattern.arrange_values(second.view()));
+        let doubled: Vec<f64> = one.unwrap().iter().map(|value| 2.0 * value).collect();
+        assert_eq!(two.unwrap(), doubled);
+        let error = pattern.arrange_values(matrix(&[3, 1, 40, 3, 7]).view()).unwrap_err();
+        assert_eq!(error.to_string(), "a row of the matrix has 1 elements where 0 are needed");
+    }
+
+    #[test]
+    fn the_papers_split_of_pwtk_is_a_multiple_of_32() {
+        // 217,918 rows, of which 30 do not fill a strip (Table 3: row 217,888).
+        let lengths = vec![2; 217_918];
+        let matrix = matrix(&lengths);
+        let pattern =
+            EvcHybPattern::new(matrix.view().pattern(), &EvcHybOptions::default()).unwrap();
+        let statistics = pattern.statistics();
+        assert_eq!((statistics.split_row, statistics.long_elements), (217_888, 30 * 32));
+    }
+}
