@@ -4,11 +4,13 @@
 
 use std::ops::ControlFlow;
 
+use cl_kernels::spmm_row_split::SpmmRowSplit;
+use cl_runtime::spmm::RowFacts;
 use conformance::{is_full, is_interpreter, queue, say};
 use csr_core::dense_product;
 use sparrow::{
     Csr, DenseMatrix, DenseProduct, DenseShape, DeviceArray, Layout, Matrix, Op, Queue,
-    SpmmAlgorithm, SpmmOptions, SpmmPlan,
+    SpmmAlgorithm, SpmmOptions, SpmmPlan, ValueType,
 };
 use sparrow_bench::selftest::{Extent, SpmmCase, SpmmConfiguration, run_spmm, run_spmms};
 
@@ -162,6 +164,18 @@ fn a_transposed_copy_multiplies_and_follows_new_values() {
             assert!((found - expected).abs() < 1e-13, "{at}: {found} is not {expected}");
         }
     }
+}
+
+#[test]
+fn rows_are_not_looked_at_with_parameters_that_break_a_rule() {
+    let queue = queue();
+    let matrix = csr(30, 20, |_| 3);
+    let a = Matrix::upload_blocking(&queue, matrix.view()).unwrap();
+    let usual = SpmmRowSplit::default_for(queue.context().device().traits(), ValueType::F64);
+    // As a device table might say: a node has at most eight rows.
+    let parameters = SpmmRowSplit { rows_at_once: 9, ..usual };
+    let error = RowFacts::find_blocking(&queue, &a, &parameters).unwrap_err().to_string();
+    assert!(error.contains("rows_at_once") && error.contains("1 to 8"), "{error}");
 }
 
 #[test]

@@ -83,12 +83,14 @@ impl RowFacts {
     /// bit a row.
     ///
     /// # Errors
-    /// A kernel that does not build, or the driver's own failure.
+    /// Parameters that break a rule, a kernel that does not build, or the driver's own failure.
     pub fn find_blocking<V: Value, O: Offset>(
         queue: &Queue,
         matrix: &Matrix<V, O>,
         parameters: &SpmmRowSplit,
     ) -> Result<Self> {
+        // A node's word has room for so many rows alone.
+        parameters.check(queue.context().device().traits())?;
         let SpmmRowSplit { rows_at_once, part_nnz, .. } = *parameters;
         let mut nodes = find_nodes_blocking(queue, matrix, rows_at_once as usize)?;
         let (nonzeros, steps) = count_steps_blocking(queue, matrix, &nodes, part_nnz)?;
