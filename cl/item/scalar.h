@@ -48,6 +48,12 @@ real_t load_value(global const value_t *restrict values, const ulong at)
 #endif
 }
 
+// The element of x that nonzero `at` multiplies.
+real_t load_x(global const real_t *restrict x, global const uint *restrict columns, const ulong at)
+{
+    return x[columns[at]];
+}
+
 // An array comes as a buffer and the element it starts at, so that callers can hand over any part of
 // their own buffers: sub-buffers alone must begin at the device's base alignment.
 #define ARRAY_PARAMETER(type, name) global type *restrict name##_buffer, const ulong name##_start
