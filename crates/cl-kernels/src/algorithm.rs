@@ -1,6 +1,8 @@
 //! The registry: every algorithm, under the one name it has at every station.
 
-use crate::{ParameterError, Parameters, csr_adaptive, csr_scalar, csr_vector, segmented_sum};
+use crate::{
+    ParameterError, Parameters, csr_adaptive, csr_scalar, csr_vector, evc_hyb, segmented_sum,
+};
 
 /// A way of computing y = alpha A x + beta y. One line here adds it to `--algorithms`, to bench rows and
 /// to the device table.
@@ -10,6 +12,7 @@ use crate::{ParameterError, Parameters, csr_adaptive, csr_scalar, csr_vector, se
 /// | `csr_scalar`, `csr_vector` | yes: one item, or one group of items, sums each row in a fixed order |
 /// | `csr_adaptive` | yes: sums that cross from group to group are added in a fixed order |
 /// | `segmented_sum` | yes: segments are cut by place alone, and parts of a row are added in their order |
+/// | `evc_hyb` | yes: the items of a row sum it in a fixed order |
 /// | `csr_adaptive`, variant `spin` | no, where rows are cut: groups add by float atomics as they come |
 ///
 /// "Every time" is: the same plan, hyper-parameters, device and driver. A plan says it of itself
@@ -25,15 +28,18 @@ pub enum Algorithm {
     CsrAdaptive,
     /// Equal nonzeros an item, rows put together afterwards; no plan (Liu and Vinter 2015).
     SegmentedSum,
+    /// Rows in order of length, in two parts: a sorted, padded copy (Guo, Gropp and Olson).
+    EvcHyb,
 }
 
 impl Algorithm {
     /// Every algorithm, in the order reports list them.
-    pub const ALL: [Algorithm; 4] = [
+    pub const ALL: [Algorithm; 5] = [
         Algorithm::CsrScalar,
         Algorithm::CsrVector,
         Algorithm::CsrAdaptive,
         Algorithm::SegmentedSum,
+        Algorithm::EvcHyb,
     ];
 
     /// The name: of its files, in `--algorithms`, records, tuning tables and tests.
@@ -43,6 +49,7 @@ impl Algorithm {
             Algorithm::CsrVector => "csr_vector",
             Algorithm::CsrAdaptive => "csr_adaptive",
             Algorithm::SegmentedSum => "segmented_sum",
+            Algorithm::EvcHyb => "evc_hyb",
         }
     }
 
@@ -56,6 +63,7 @@ impl Algorithm {
             Algorithm::CsrVector => known::<csr_vector::CsrVector>(name),
             Algorithm::CsrAdaptive => known::<csr_adaptive::CsrAdaptive>(name),
             Algorithm::SegmentedSum => known::<segmented_sum::SegmentedSum>(name),
+            Algorithm::EvcHyb => known::<evc_hyb::EvcHyb>(name),
         }
     }
 }

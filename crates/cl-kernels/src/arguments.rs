@@ -182,6 +182,16 @@ mod tests {
         check::<crate::csr_adaptive_plan::WriteArguments<()>>(crate::csr_adaptive_plan::SOURCE);
         check::<crate::segmented_sum::Arguments<()>>(crate::segmented_sum::SOURCE);
         check::<crate::segmented_sum::Stage2Arguments<()>>(crate::segmented_sum::SOURCE);
+        check::<crate::evc_hyb::Arguments<()>>(crate::evc_hyb::SOURCE);
+        check::<crate::evc_hyb_plan::KeyArguments<()>>(crate::evc_hyb_plan::SOURCE);
+        check::<crate::evc_hyb_plan::CountArguments<()>>(crate::evc_hyb_plan::SOURCE);
+        check::<crate::evc_hyb_plan::LengthArguments<()>>(crate::evc_hyb_plan::SOURCE);
+        check::<crate::evc_hyb_plan::StartArguments<()>>(crate::evc_hyb_plan::SOURCE);
+        check::<crate::evc_hyb_plan::InvertArguments<()>>(crate::evc_hyb_plan::SOURCE);
+        check::<crate::evc_hyb_plan::ArrangeArguments<()>>(crate::evc_hyb_plan::SOURCE);
+        check::<crate::sort::CountArguments<()>>(crate::sort::SOURCE);
+        check::<crate::sort::ScanArguments<()>>(crate::sort::SOURCE);
+        check::<crate::sort::MoveArguments<()>>(crate::sort::SOURCE);
         check::<crate::batched::Arguments<()>>(crate::batched::SOURCE);
         check::<crate::batched_plan::Arguments<()>>(crate::batched_plan::SOURCE);
         check::<crate::spmm_row_split::Arguments<()>>(crate::spmm_row_split::SOURCE);

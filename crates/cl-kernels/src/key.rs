@@ -170,6 +170,9 @@ mod tests {
         check::<crate::csr_adaptive::CsrAdaptive>(crate::csr_adaptive::SOURCE);
         check::<crate::csr_adaptive_plan::CsrAdaptivePlan>(crate::csr_adaptive_plan::SOURCE);
         check::<crate::segmented_sum::SegmentedSum>(crate::segmented_sum::SOURCE);
+        check::<crate::evc_hyb::EvcHybKernel>(crate::evc_hyb::SOURCE);
+        check::<crate::evc_hyb_plan::EvcHybPlan>(crate::evc_hyb_plan::SOURCE);
+        check::<crate::sort::Sort>(crate::sort::SOURCE);
         check::<crate::batched::Batched>(crate::batched::SOURCE);
         check::<crate::batched_plan::BatchedPlan>(crate::batched_plan::SOURCE);
         check::<crate::spmm_row_split::SpmmRowSplit>(crate::spmm_row_split::SOURCE);

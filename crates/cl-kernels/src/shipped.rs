@@ -73,6 +73,7 @@ pub fn specialisations(
                 // The published baseline takes CSR-Stream from two rows on, whatever the table says.
                 list.repeat(csr_adaptive::SOURCE, "num_rows_stream", 2);
             }
+            Algorithm::EvcHyb => list.evc_hyb()?,
             Algorithm::SegmentedSum => {
                 // Devices of every SIMD width.
                 let defaults = |_| [8, 16, 32, 64].map(SegmentedSum::usual).to_vec();
@@ -94,6 +95,7 @@ const ROUND: [(OffsetType, bool); 4] = [
     (OffsetType::U64, false),
 ];
 
+mod evc_hyb;
 mod spmm;
 
 struct List<'a> {

@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 38] = sources![
+pub(crate) const SOURCES: [Source; 42] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
@@ -40,6 +40,7 @@ pub(crate) const SOURCES: [Source; 38] = sources![
     "format/dense_rows.cl",
     "format/gather_values.cl",
     "format/longest_row.cl",
+    "format/sort.cl",
     "measure/dense_product.cl",
     "measure/rates.cl",
     "spmm/join.h",
@@ -52,6 +53,9 @@ pub(crate) const SOURCES: [Source; 38] = sources![
     "spmv/csr_vector.cl",
     "spmv/csr_adaptive.cl",
     "spmv/csr_adaptive_plan.cl",
+    "spmv/evc_hyb.cl",
+    "spmv/evc_hyb_plan.cl",
+    "spmv/evc_hyb_task.h",
     "spmv/segmented_sum.cl",
     "spmv/segmented_sum_fused.h",
     "spmv/segmented_sum_rows.h",

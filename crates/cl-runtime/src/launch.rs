@@ -3,7 +3,7 @@
 use cl_kernels::{ArgumentSink, Array, KernelArguments, Scalar};
 
 use crate::raw::{Kernel, Memory, SvmAllocation};
-use crate::{Event, Queue, Result};
+use crate::{Event, Program, Queue, Result};
 
 /// How many items a launch has.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +41,43 @@ pub(crate) unsafe fn launch<'a, A: KernelArguments<&'a Memory>>(
         allocation.note_use(&event);
     }
     Ok(event)
+}
+
+/// Launches of one program's kernels, each after the one before.
+pub(crate) struct Steps<'a> {
+    queue: &'a Queue,
+    program: &'a Program,
+    group_size: usize,
+}
+
+impl<'a> Steps<'a> {
+    /// Of groups of `group_size` items.
+    pub(crate) fn new(queue: &'a Queue, program: &'a Program, group_size: usize) -> Self {
+        Steps { queue, program, group_size }
+    }
+
+    /// Groups for `items` items.
+    pub(crate) fn groups(&self, items: usize) -> usize {
+        items.div_ceil(self.group_size)
+    }
+
+    /// Enqueues the kernel that takes these arguments.
+    ///
+    /// # Safety
+    /// As [`launch`].
+    #[expect(unsafe_code, reason = "as `launch`")]
+    pub(crate) unsafe fn run<'m, A: KernelArguments<&'m Memory>>(
+        &self,
+        arguments: &A,
+        groups: usize,
+    ) -> Result<Event> {
+        let mut kernel = self.program.kernel(A::KERNEL)?;
+        let size = Size { groups, group_size: self.group_size };
+        // SAFETY: the caller's promise.
+        let event = unsafe { launch(self.queue, &mut kernel, arguments, size, &[])? };
+        self.queue.settle_blocking(&event)?;
+        Ok(event)
+    }
 }
 
 /// As [`launch`], for the first of two launches in an in-order queue: no event is made for it.

@@ -20,6 +20,7 @@ mod program;
 mod queue;
 mod rates;
 pub mod raw;
+mod sort;
 pub mod spmm;
 pub mod spmv;
 mod transposed;

@@ -10,20 +10,24 @@
 
 use rayon::prelude::*;
 
+use crate::plan::evc_hyb::{EvcHybShape, RowCounts};
 use crate::{Csr, CsrView, Error, Offset, PatternView, Result, Value};
 
 /// Where a matrix is split, and what its parts are aligned to. The default is the paper's.
+///
+/// Without short rows and aligned to 1 it is the predecessor (Guo and Gropp, "Adaptive thread distributions for SpMV
+/// on a GPU", 2012): CSR in order of length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvcHybOptions {
-    /// Nonzeros of the longest row that is short.
-    pub longest_short_row: usize,
+    /// Nonzeros of the longest row that is short; `None` where all are long.
+    pub longest_short_row: Option<usize>,
     /// Rows of a strip and elements of a long row are multiples of it; at least 1.
     pub alignment: usize,
 }
 
 impl Default for EvcHybOptions {
     fn default() -> Self {
-        EvcHybOptions { longest_short_row: 128, alignment: 32 }
+        EvcHybOptions { longest_short_row: Some(128), alignment: 32 }
     }
 }
 
@@ -38,6 +42,8 @@ pub struct Strip {
     pub width: usize,
     /// Where its elements begin.
     pub start: usize,
+    /// Of its rows, how many are shorter than it is wide: its first ones, which were left of shorter lengths.
+    pub carried: usize,
 }
 
 /// A sparsity pattern in EVC-HYB.
@@ -47,8 +53,8 @@ pub struct EvcHybPattern {
     nnz: usize,
     row_order: Vec<u32>,
     row_lengths: Vec<u32>,
-    strips: Vec<Strip>,
-    long_starts: Vec<usize>,
+    shape: EvcHybShape,
+    long_starts: Vec<u64>,
     columns: Vec<u32>,
 }
 
@@ -71,7 +77,7 @@ impl EvcHybPattern {
     /// # Errors
     /// An alignment of 0, or a row with more than 2^32 - 1 nonzeros.
     pub fn new<O: Offset>(pattern: PatternView<'_, O>, options: &EvcHybOptions) -> Result<Self> {
-        let EvcHybOptions { longest_short_row, alignment } = *options;
+        let alignment = options.alignment;
         if alignment == 0 {
             let (what, found, expected) = ("an aligned row of EVC-HYB", 0, 1);
             return Err(Error::Length { what, found, expected });
@@ -89,43 +95,34 @@ impl EvcHybPattern {
         let length = |row: &u32| pattern.row_len(*row as usize);
         let row_lengths: Vec<u32> = row_order.iter().map(|row| length(row) as u32).collect();
 
-        let (mut strips, mut first, mut start) = (Vec::new(), 0, 0);
-        for width in 0..=longest_short_row.min(longest) {
-            let beyond = row_lengths.partition_point(|length| *length as usize <= width);
-            let rows = (beyond - first) / alignment * alignment;
-            if rows > 0 {
-                strips.push(Strip { first, rows, width, start });
-                first += rows;
-                start += rows * width;
-            }
-        }
+        let borders = RowCounts::borders_of_split(longest, options);
+        let counts = RowCounts::of_lengths(&row_lengths, borders);
+        let shape = EvcHybShape::new(longest, options, &counts);
+        let mut start = shape.short_elements as u64;
         let mut long_starts = vec![start];
-        for length in &row_lengths[first..] {
-            start += (*length as usize).next_multiple_of(alignment);
+        for length in &row_lengths[shape.split_row..] {
+            start += u64::from(*length).next_multiple_of(alignment as u64);
             long_starts.push(start);
         }
         let (cols, nnz, columns) = (pattern.cols(), pattern.nnz(), Vec::new());
         let mut found =
-            EvcHybPattern { cols, nnz, row_order, row_lengths, strips, long_starts, columns };
-        // A column that is there: what is loaded for nothing is at least no stranger.
-        found.columns =
-            found.arrange(pattern, pattern.columns(), |row| row.last().copied().unwrap_or(0));
+            EvcHybPattern { cols, nnz, row_order, row_lengths, shape, long_starts, columns };
+        found.columns = found.arrange(pattern, pattern.columns());
         Ok(found)
     }
 
-    /// Arranges what goes with the nonzeros of a CSR pattern; `pad` makes padding of what a row has.
+    /// Arranges what goes with the nonzeros of a CSR pattern; padding is 0.
     fn arrange<O: Offset, T: bytemuck::Zeroable + Copy + Send + Sync>(
         &self,
         pattern: PatternView<'_, O>,
         of_nonzeros: &[T],
-        pad: impl Fn(&[T]) -> T + Sync,
     ) -> Vec<T> {
         let of_place =
             |place: usize| &of_nonzeros[pattern.row_range(self.row_order[place] as usize)];
         let mut arranged = vec![T::zeroed(); self.elements()];
-        let (short, mut long) = arranged.split_at_mut(self.long_starts[0]);
+        let (short, mut long) = arranged.split_at_mut(self.shape.short_elements);
         let mut rest = short;
-        for strip in &self.strips {
+        for strip in &self.shape.strips {
             let (own, behind) = rest.split_at_mut(strip.rows * strip.width);
             rest = behind;
             if own.is_empty() {
@@ -133,22 +130,20 @@ impl EvcHybPattern {
             }
             own.par_chunks_mut(strip.rows).enumerate().for_each(|(k, column)| {
                 for (r, element) in column.iter_mut().enumerate() {
-                    let row = of_place(strip.first + r);
-                    *element = row.get(k).copied().unwrap_or_else(|| pad(row));
+                    *element = of_place(strip.first + r).get(k).copied().unwrap_or(T::zeroed());
                 }
             });
         }
         let split_row = self.split_row();
         let mut rows = Vec::with_capacity(self.long_starts.len() - 1);
         for borders in self.long_starts.windows(2) {
-            let (own, behind) = long.split_at_mut(borders[1] - borders[0]);
+            let (own, behind) = long.split_at_mut((borders[1] - borders[0]) as usize);
             long = behind;
             rows.push(own);
         }
         rows.into_par_iter().enumerate().for_each(|(number, own)| {
             let row = of_place(split_row + number);
             own[..row.len()].copy_from_slice(row);
-            own[row.len()..].fill(pad(row));
         });
         arranged
     }
@@ -169,7 +164,7 @@ impl EvcHybPattern {
                 return Err(Error::Length { what: "a row of the matrix", found, expected });
             }
         }
-        Ok(self.arrange(pattern, matrix.values(), |_| V::from_f64(0.0)))
+        Ok(self.arrange(pattern, matrix.values()))
     }
 
     /// The matrix that `values` belong to, as it was: rows in their order, bit for bit.
@@ -206,10 +201,11 @@ impl EvcHybPattern {
     /// Where the `length` elements of the row at `place` are.
     fn element_places(&self, place: usize, length: usize) -> impl Iterator<Item = usize> + use<> {
         let (start, step) = match place.checked_sub(self.split_row()) {
-            Some(long) => (self.long_starts[long], 1),
+            Some(long) => (self.long_starts[long] as usize, 1),
             None => {
-                let strip = self.strips.partition_point(|strip| strip.first <= place) - 1;
-                let Strip { first, rows, start, .. } = self.strips[strip];
+                let strips = &self.shape.strips;
+                let strip = strips.partition_point(|strip| strip.first <= place) - 1;
+                let Strip { first, rows, start, .. } = strips[strip];
                 (start + place - first, rows)
             }
         };
@@ -231,39 +227,62 @@ impl EvcHybPattern {
         &self.row_lengths
     }
 
-    /// The short rows.
-    pub fn strips(&self) -> &[Strip] {
-        &self.strips
+    /// Where rows lie.
+    pub fn shape(&self) -> &EvcHybShape {
+        &self.shape
     }
 
     /// Where each row from [`EvcHybPattern::split_row`] on begins, and where the last ends.
-    pub fn long_starts(&self) -> &[usize] {
+    pub fn long_starts(&self) -> &[u64] {
         &self.long_starts
     }
 
-    /// The column of each element.
+    /// The column of each element; of padding, 0.
     pub fn columns(&self) -> &[u32] {
         &self.columns
     }
 
+    /// The columns as places of the rows of the same number: those of a product whose x is in order of length too.
+    /// Padding may be any column.
+    ///
+    /// # Errors
+    /// A matrix that is not square.
+    pub fn renumbered_columns(&self) -> Result<Vec<u32>> {
+        if self.cols != self.rows() {
+            let (what, found) = ("a matrix whose columns are renumbered as its rows", self.cols);
+            return Err(Error::Length { what, found, expected: self.rows() });
+        }
+        let mut places = vec![0; self.rows()];
+        for (place, row) in self.row_order.iter().enumerate() {
+            places[*row as usize] = place as u32;
+        }
+        Ok(self.columns.par_iter().map(|column| places[*column as usize]).collect())
+    }
+
     /// The place of the first row that is not in a strip.
     pub fn split_row(&self) -> usize {
-        self.rows() - (self.long_starts.len() - 1)
+        self.shape.split_row
     }
 
     /// Elements of both parts, padding included.
     pub fn elements(&self) -> usize {
-        self.long_starts[self.long_starts.len() - 1]
+        self.long_starts[self.long_starts.len() - 1] as usize
     }
 
     /// How the matrix was split, and what padding it took.
     pub fn statistics(&self) -> EvcHybStatistics {
-        let (all, short_elements) = (self.elements(), self.long_starts[0]);
+        EvcHybStatistics::new(&self.shape, self.elements(), self.nnz)
+    }
+}
+
+impl EvcHybStatistics {
+    /// Of rows that lie so, in `elements` with padding, `nnz` without.
+    pub fn new(shape: &EvcHybShape, elements: usize, nnz: usize) -> Self {
         EvcHybStatistics {
-            split_row: self.split_row(),
-            short_elements,
-            long_elements: all - short_elements,
-            padding: (all - self.nnz) as f64 / self.nnz.max(1) as f64,
+            split_row: shape.split_row,
+            short_elements: shape.short_elements,
+            long_elements: elements - shape.short_elements,
+            padding: (elements - nnz) as f64 / nnz.max(1) as f64,
         }
     }
 }
@@ -290,14 +309,16 @@ mod tests {
     /// element more in the strip of i + 1; those left at the end are long rows, and what they got is taken back.
     fn padding(lengths: &[usize], options: &EvcHybOptions) -> usize {
         let EvcHybOptions { longest_short_row, alignment } = *options;
-        let longest = longest_short_row.min(lengths.iter().copied().max().unwrap_or(0));
+        let longest =
+            longest_short_row.map(|most| most.min(lengths.iter().copied().max().unwrap_or(0)));
         let mut sorted = lengths.to_vec();
         sorted.sort_unstable();
         let up_to = |most: usize| sorted.partition_point(|length| *length <= most);
+        let of_long = |length: &usize| length.next_multiple_of(alignment) - length;
+        let Some(longest) = longest else { return sorted.iter().map(of_long).sum() };
         let carried: usize = (0..longest).map(|most| up_to(most) % alignment).sum();
         let split = up_to(longest) - up_to(longest) % alignment;
         let back: usize = sorted[split..up_to(longest)].iter().map(|length| longest - length).sum();
-        let of_long = |length: &usize| length.next_multiple_of(alignment) - length;
         carried - back + sorted[split..].iter().map(of_long).sum::<usize>()
     }
 
@@ -305,7 +326,7 @@ mod tests {
         #[test]
         fn padding_is_the_closed_formula_and_the_way_back_is_exact(
             lengths in prop::collection::vec(prop_oneof![4 => 0usize..9, 1 => 0usize..40], 0..300),
-            longest_short_row in 0usize..20,
+            longest_short_row in prop::option::of(0usize..20),
             alignment in 1usize..9,
         ) {
             let options = EvcHybOptions { longest_short_row, alignment };
@@ -314,7 +335,7 @@ mod tests {
             prop_assert_eq!(found.elements() - matrix.nnz(), padding(&lengths, &options));
             let values = found.arrange_values(matrix.view()).unwrap();
             prop_assert_eq!(found.to_csr::<f64, u32>(&values).unwrap(), matrix.clone());
-            prop_assert!(found.strips().iter().all(|strip| strip.rows % alignment == 0));
+            prop_assert!(found.shape().strips.iter().all(|strip| strip.rows % alignment == 0));
             prop_assert!(found.row_lengths().is_sorted());
         }
     }

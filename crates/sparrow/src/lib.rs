@@ -75,12 +75,13 @@ pub use cl_kernels::{
 };
 pub use cl_runtime::Error as RuntimeError;
 pub use cl_runtime::batched::{Batch, BatchColumns, BatchedVariant, ColumnWidth};
-pub use cl_runtime::spmv::{Stages, Variant, Workspace};
+pub use cl_runtime::spmv::{Stages, Variant, VectorOrder, Workspace};
 pub use cl_runtime::{
     BinaryCache, Context, DenseMatrix, Device, DeviceArray, Event, HostView, HostViewMut, Matrix,
     Queue, Rates, devices, find_device, find_devices,
 };
 pub use csr_core::batch::{Ell, Format, HostBatch, PADDING, Problem};
+pub use csr_core::evc_hyb::EvcHybStatistics;
 pub use csr_core::{
     Coo, Csr, CsrView, DenseShape, Layout, Offset, OffsetType, PatternView, Value, ValueType,
 };

@@ -4,13 +4,14 @@ use cl_kernels::batched::{
     Batched as Parameters, BatchedAlgorithm, NNZ_PER_TASK, SMALL_ENTRIES, TASK_WORDS,
 };
 use cl_kernels::batched_plan::{Arguments, BatchedPlan, DRAFT_WORDS, SOURCE};
-use cl_kernels::{Accumulate, DeviceType, KernelKey};
+use cl_kernels::{Accumulate, KernelKey};
 use csr_core::batch::{Format, Problem};
 use csr_core::plan::batched::{Task, TaskRules, Tasks};
 use csr_core::{Offset, Value, ValueType};
 
 use super::Batch;
 use crate::launch::{Size, launch};
+use crate::spmv::workspace::for_a_kernel_to_write;
 use crate::{DeviceArray, Queue, Result};
 
 /// What groups compute, in the order in which they take it.
@@ -82,15 +83,6 @@ impl DeviceTasks {
     pub(super) fn size_bytes(&self) -> usize {
         self.words.size_bytes() + self.marks.size_bytes()
     }
-}
-
-/// Memory that a kernel writes. Oclgrind forgets that one did where memory was used before, but not what was there:
-/// on a CPU device, as which it shows itself, zeros cost little.
-fn for_a_kernel_to_write<T: bytemuck::Pod>(queue: &Queue, len: usize) -> Result<DeviceArray<T>> {
-    if queue.context().device().traits().device_type == DeviceType::Cpu {
-        return DeviceArray::upload_blocking(queue, &vec![T::zeroed(); len]);
-    }
-    DeviceArray::allocate(queue.context(), len)
 }
 
 /// The words of a draft (`cl/batched/task.h`, `cl/batched/batched_plan.cl`).

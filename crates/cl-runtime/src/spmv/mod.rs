@@ -4,6 +4,8 @@ mod csr_adaptive;
 mod csr_adaptive_plan;
 mod csr_scalar;
 mod csr_vector;
+mod evc_hyb;
+mod evc_hyb_plan;
 mod segmented_sum;
 mod variant;
 pub(crate) mod workspace;
@@ -12,16 +14,19 @@ use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
 use cl_kernels::{Accumulate, Algorithm, Array, KernelKey, Parameters, Scalar};
+use csr_core::evc_hyb::EvcHybStatistics;
 use csr_core::{OffsetType, ValueType};
 
 use crate::raw::Memory;
-use crate::{Context, Error, Event, Queue, Result};
+use crate::{Context, DeviceArray, Error, Event, Queue, Result};
 
 pub use csr_adaptive::{CsrAdaptive, LongRows};
 pub use csr_adaptive_plan::DeviceRowBlocks;
 pub(crate) use csr_adaptive_plan::PlanWorkspace;
 pub use csr_scalar::CsrScalar;
 pub use csr_vector::CsrVector;
+pub use evc_hyb::EvcHyb;
+pub use evc_hyb_plan::{DeviceEvcHyb, VectorOrder};
 pub use segmented_sum::{Borders, SegmentedSum};
 pub use variant::Variant;
 pub use workspace::Workspace;
@@ -97,6 +102,35 @@ pub trait Spmv: Debug + Send + Sync {
 
     /// Whether the same launch always gives the same bits.
     fn is_repeatable(&self) -> bool;
+
+    /// [`Matrix::values_id`](crate::Matrix::values_id) of the values it has a copy of; `None` where it has none.
+    fn values_id(&self) -> Option<u64> {
+        None
+    }
+
+    /// Brings its copy of the values up to date, if it has one, from CSR values that `offsets` belong to.
+    ///
+    /// # Errors
+    /// The driver's own failure; the copy is nobody's then.
+    fn update_values_blocking(
+        &mut self,
+        _queue: &Queue,
+        _offsets: Array<&Memory>,
+        _values: Array<&Memory>,
+        _values_id: u64,
+    ) -> Result<()> {
+        Ok(())
+    }
+
+    /// The row at each place, where it has them in an order of its own.
+    fn row_order(&self) -> Option<&DeviceArray<u32>> {
+        None
+    }
+
+    /// How `evc_hyb` has split the matrix.
+    fn evc_hyb_statistics(&self) -> Option<EvcHybStatistics> {
+        None
+    }
 
     /// A new workspace: kernel objects and scratch memory for one launch in flight.
     ///

@@ -21,6 +21,10 @@ pub enum Variant {
     Fused,
     /// `segmented_sum`: stage 2 is a kernel on the device.
     Device,
+    /// `evc_hyb`: short rows in strips, long ones in compressed rows.
+    Hybrid,
+    /// `evc_hyb`: its predecessor, all rows in compressed rows in order of length (Guo and Gropp 2012).
+    SortedCsr,
     /// `segmented_sum`: stage 2 runs on the CPU, as published; the product blocks.
     Cpu,
 }
@@ -34,6 +38,7 @@ impl Variant {
                 &[Variant::Baseline, Variant::Nrs, Variant::NrsLog, Variant::Full, Variant::Spin]
             }
             Algorithm::SegmentedSum => &[Variant::Fused, Variant::Device, Variant::Cpu],
+            Algorithm::EvcHyb => &[Variant::Hybrid, Variant::SortedCsr],
             _ => &[],
         }
     }
@@ -44,6 +49,7 @@ impl Variant {
         match algorithm {
             _ if Self::of(algorithm).contains(&self) => self,
             Algorithm::SegmentedSum => Variant::Fused,
+            Algorithm::EvcHyb => Variant::Hybrid,
             _ => Variant::Full,
         }
     }
@@ -64,6 +70,8 @@ impl Variant {
             Variant::Fused => "fused",
             Variant::Device => "device",
             Variant::Cpu => "cpu",
+            Variant::Hybrid => "hybrid",
+            Variant::SortedCsr => "sorted-csr",
         }
     }
 }

@@ -183,6 +183,18 @@ pub(crate) fn zeroed_blocking(queue: &Queue, words: usize) -> Result<DeviceArray
     Ok(zeros)
 }
 
+/// Memory that a kernel writes. Oclgrind forgets that one did where memory was used before, but not what was there:
+/// on a CPU device, as which it shows itself, zeros cost little.
+pub(crate) fn for_a_kernel_to_write<T: bytemuck::Pod>(
+    queue: &Queue,
+    len: usize,
+) -> Result<DeviceArray<T>> {
+    if queue.context().device().traits().device_type == DeviceType::Cpu {
+        return DeviceArray::upload_blocking(queue, &vec![T::zeroed(); len]);
+    }
+    DeviceArray::allocate(queue.context(), len)
+}
+
 /// What one launch may use.
 pub(crate) struct Parts<'a> {
     /// In the order in which the workspace was given them.

@@ -5,3 +5,4 @@
 
 pub mod batched;
 pub mod csr_adaptive;
+pub mod evc_hyb;

@@ -37,6 +37,13 @@ impl Configuration {
                 named("tiles_per_bunch", 2),
                 named("bunches_per_group", 4),
             ],
+            Algorithm::EvcHyb => vec![
+                group_size,
+                named("longest_short_row", LIMITS.tile),
+                named("alignment", 8),
+                named("nnz_per_item", 8),
+                named("long_nnz_per_item", 8),
+            ],
             _ => vec![group_size],
         };
         Configuration { algorithm, variant, parameters }

@@ -3,15 +3,18 @@
 use cl_kernels::csr_adaptive::CsrAdaptive as AdaptiveParameters;
 use cl_kernels::csr_scalar::CsrScalar as ScalarParameters;
 use cl_kernels::csr_vector::CsrVector as VectorParameters;
+use cl_kernels::evc_hyb::EvcHyb as EvcHybParameters;
 use cl_kernels::segmented_sum::SegmentedSum as SegmentedSumParameters;
 use cl_kernels::{Algorithm, DeviceType, Parameters, Tables};
 use cl_runtime::spmv::{
     CsrAdaptive, CsrScalar, CsrVector, DeviceRowBlocks, SegmentedSum, Specialisation, Spmv,
+    VectorOrder,
 };
 use cl_runtime::{Matrix, Queue};
 use csr_core::plan::csr_adaptive::{RowBlockRules, RowBlocks};
-use csr_core::{Offset, Value, ValueType};
+use csr_core::{Offset, PatternView, Value, ValueType};
 
+use super::evc_hyb;
 use super::{PlanOptions, Planning};
 use crate::{Error, Result, usual_tables};
 
@@ -23,12 +26,13 @@ pub(super) struct Bound {
     pub(super) parameters: String,
 }
 
-/// Resolves the hyper-parameters of `algorithm`, builds its program, and computes its plan; `offsets` are
-/// the pattern's, where the host has them.
+/// Resolves the hyper-parameters of `algorithm`, builds its program, and computes its plan; `pattern` is
+/// the matrix's, where the host has it, and `values_id` says whose values they are.
 pub(super) fn bind<V: Value, O: Offset>(
     queue: &Queue,
     matrix: &Matrix<V, O>,
-    offsets: Option<&[O]>,
+    pattern: Option<PatternView<'_, O>>,
+    values_id: u64,
     algorithm: Algorithm,
     options: &PlanOptions,
 ) -> Result<Bound> {
@@ -40,6 +44,11 @@ pub(super) fn bind<V: Value, O: Offset>(
         scalars_on_device: options.scalars_on_device,
     };
     let tables = tables(options)?;
+    if options.order != VectorOrder::Original && algorithm != Algorithm::EvcHyb {
+        return Err(Error::Mismatch(format!(
+            "{algorithm} keeps rows as they are: vectors in another order are for evc_hyb"
+        )));
+    }
     let (spmv, parameters): (Box<dyn Spmv>, String) = match algorithm {
         Algorithm::CsrScalar => {
             let defaults = ScalarParameters::default();
@@ -61,6 +70,7 @@ pub(super) fn bind<V: Value, O: Offset>(
             // Before rows are cut by them.
             parameters.check(device, V::TYPE, options.accumulate)?;
             let rules = options.variant.rules(&parameters);
+            let offsets = pattern.map(|pattern| pattern.offsets());
             let row_blocks = row_blocks(queue, matrix, offsets, options.planning, rules)?;
             let spmv = CsrAdaptive::new(
                 queue.context(),
@@ -75,6 +85,20 @@ pub(super) fn bind<V: Value, O: Offset>(
         Algorithm::SegmentedSum => {
             let (spmv, parameters) = segmented_sum(queue, matrix, specialisation, options)?;
             (Box::new(spmv), parameters)
+        }
+        Algorithm::EvcHyb => {
+            let defaults = EvcHybParameters::default();
+            let parameters = resolve(&tables, device, V::TYPE, defaults, options)?;
+            let spmv = evc_hyb::convert_blocking(
+                queue,
+                matrix,
+                pattern,
+                values_id,
+                specialisation,
+                parameters,
+                options,
+            )?;
+            (spmv, parameters.to_string())
         }
         other => return Err(Error::Mismatch(format!("{other} has no launch"))),
     };

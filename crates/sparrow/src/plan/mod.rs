@@ -1,12 +1,14 @@
 //! Plans: an algorithm chosen, parametrised and bound to a pattern, ready to launch.
 
 mod bind;
+mod evc_hyb;
 mod options;
 
 use cl_kernels::{Algorithm, Choice, KernelKey, Scalar, select};
 use cl_runtime::raw::Memory;
 use cl_runtime::spmv::{Operands, Spmv, Stages, Workspace};
 use cl_runtime::{Context, DeviceArray, Event, Matrix, Queue, TransposedMatrix};
+use csr_core::evc_hyb::EvcHybStatistics;
 use csr_core::{Offset, PatternView, Value, ValueType};
 
 use crate::{Error, Result};
@@ -112,7 +114,7 @@ impl<V: Value, O: Offset> Plan<V, O> {
             )));
         }
         match options.op {
-            Op::Normal => Self::build(queue, matrix, Some(pattern.offsets()), None, options),
+            Op::Normal => Self::build(queue, matrix, Some(pattern), None, options),
             Op::Transpose => Self::build_transposed(queue, matrix, pattern, options),
         }
     }
@@ -130,18 +132,19 @@ impl<V: Value, O: Offset> Plan<V, O> {
     fn build(
         queue: &Queue,
         matrix: &Matrix<V, O>,
-        offsets: Option<&[O]>,
+        pattern: Option<PatternView<'_, O>>,
         transposed: Option<TransposedMatrix<V, O>>,
         options: &PlanOptions,
     ) -> Result<Self> {
-        let pattern_id = matrix.pattern_id();
+        let (pattern_id, values_id) = (matrix.pattern_id(), matrix.values_id());
         let matrix = transposed.as_ref().map_or(matrix, TransposedMatrix::matrix);
         let device = queue.context().device().traits();
         let choice = match options.algorithm {
             Some(algorithm) => Choice { algorithm, reason: "asked for by name".to_owned() },
             None => select(device, &matrix.shape()),
         };
-        let Bound { spmv, parameters } = bind(queue, matrix, offsets, choice.algorithm, options)?;
+        let Bound { spmv, parameters } =
+            bind(queue, matrix, pattern, values_id, choice.algorithm, options)?;
         let context = queue.context().clone();
         Ok(Plan { spmv, choice, parameters, context, pattern_id, transposed })
     }
@@ -208,15 +211,14 @@ impl<V: Value, O: Offset> Plan<V, O> {
         let Product { alpha, a, x, beta, y } = product;
         self.check_pattern(a)?;
         check_context(queue, a.context(), "matrix")?;
-        let a = match &self.transposed {
-            None => *a,
-            Some(transposed) if transposed.values_id() == a.values_id() => transposed.matrix(),
-            Some(_) => {
-                let text = "the matrix's values have changed since the plan's transposed copy was made; \
-                            update_values_blocking brings it up to date";
-                return Err(Error::Mismatch(text.to_owned()));
-            }
-        };
+        let copies =
+            [self.transposed.as_ref().map(TransposedMatrix::values_id), self.spmv.values_id()];
+        if copies.into_iter().flatten().any(|copy| copy != a.values_id()) {
+            let text = "the matrix's values have changed since the plan's copy was made; \
+                        update_values_blocking brings it up to date";
+            return Err(Error::Mismatch(text.to_owned()));
+        }
+        let a = self.transposed.as_ref().map_or(*a, TransposedMatrix::matrix);
         let (columns, rows) = match self.transposed {
             None => ("columns", "rows"),
             Some(_) => ("rows", "columns"),
@@ -239,18 +241,20 @@ impl<V: Value, O: Offset> Plan<V, O> {
         })
     }
 
-    /// Brings the plan's copy of the values up to date, where it keeps one ([`Op::Transpose`]); else does
-    /// nothing.
+    /// Brings the plan's copy of the values up to date, where it keeps one ([`Op::Transpose`],
+    /// [`Algorithm::EvcHyb`]); else does nothing. Nothing is sorted again.
     ///
     /// # Errors
     /// A matrix of another pattern, a queue of another context, or the driver's own failure.
     pub fn update_values_blocking(&mut self, queue: &Queue, matrix: &Matrix<V, O>) -> Result<()> {
         self.check_pattern(matrix)?;
         check_context(queue, &self.context, "plan")?;
-        match &mut self.transposed {
-            Some(transposed) => Ok(transposed.update_values_blocking(queue, matrix)?),
-            None => Ok(()),
+        if let Some(transposed) = &mut self.transposed {
+            transposed.update_values_blocking(queue, matrix)?;
         }
+        let source = self.transposed.as_ref().map_or(matrix, TransposedMatrix::matrix);
+        let (offsets, values) = (source.offsets().argument(), source.values().argument());
+        Ok(self.spmv.update_values_blocking(queue, offsets, values, matrix.values_id())?)
     }
 
     fn check_pattern(&self, matrix: &Matrix<V, O>) -> Result<()> {
@@ -274,6 +278,18 @@ impl<V: Value, O: Offset> Plan<V, O> {
     /// The variant's name; empty where the algorithm has one only.
     pub fn variant(&self) -> &'static str {
         self.spmv.variant()
+    }
+
+    /// The row at each place of the plan's own order, on the device: that of y, or of x and y, where
+    /// [`PlanOptions::order`] asks for it. `None` where rows are as the matrix has them.
+    pub fn row_order(&self) -> Option<&DeviceArray<u32>> {
+        self.spmv.row_order()
+    }
+
+    /// How [`Algorithm::EvcHyb`] has split the matrix, and what padding it took: the paper's Table 3. `None` for
+    /// others.
+    pub fn evc_hyb_statistics(&self) -> Option<EvcHybStatistics> {
+        self.spmv.evc_hyb_statistics()
     }
 
     /// The hyper-parameters as text: `group_size=256,...`.

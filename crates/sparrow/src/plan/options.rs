@@ -1,7 +1,7 @@
 //! What a plan is asked for.
 
 use cl_kernels::{Accumulate, Algorithm};
-use cl_runtime::spmv::Variant;
+use cl_runtime::spmv::{Variant, VectorOrder};
 
 use cl_kernels::Tables;
 
@@ -42,6 +42,9 @@ pub struct PlanOptions {
     pub accumulate: Accumulate,
     /// Whether alpha and beta will come as device pointers.
     pub scalars_on_device: bool,
+    /// Which order x and y are in; another than the matrix's is for [`Algorithm::EvcHyb`], whose plan says which
+    /// ([`Plan::row_order`](crate::Plan::row_order)).
+    pub order: VectorOrder,
     /// Where the plan is computed.
     pub planning: Planning,
     /// Hyper-parameters by name, over what the device table says.

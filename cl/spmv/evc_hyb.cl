@@ -1,0 +1,107 @@
+// EVC-HYB (Guo, Gropp, Olson): rows in order of length, short ones in strips that lie column by column, long ones in
+// compressed rows; both in one launch.
+//
+// A group takes what its task says (`evc_hyb_task.h`). Of short rows, an item takes one, or several where they are
+// short, or shares one with others where they are not: about as many elements an item as the plan was told. Of
+// long rows several items take one, more the longer it is. So work-groups have about equal work, and their loads are
+// side by side in both parts. A row is never cut between groups: one that outweighs all others holds its group for
+// as long as it is.
+//
+// The paper's listings read y where beta is 0, multiply padding, and have a barrier in a loop that groups leave at
+// different times. Here y is not read, an item's loop ends where its row does, so that padding is never loaded, and
+// barriers are behind all loops over nonzeros.
+//
+// y is written in the rows' own order, or with PERMUTED in order of length, as everything else lies.
+//
+// Local memory: GROUP_SIZE sums.
+
+#ifndef GROUP_SIZE
+#define GROUP_SIZE 256 // items of a work-group: a power of two
+#endif
+
+#include "item/accumulate.h"
+#include "spmv/evc_hyb_task.h"
+
+#ifdef PERMUTED
+#define Y_PLACE(place) (place)
+#else
+#define Y_PLACE(place) row_order[place]
+#endif
+
+// Adds up sums of `count` items that are `apart` items apart; both are powers of two, and the same in the whole
+// group. Valid in the first of each `count`.
+acc_t reduce_apart(const acc_t mine, local acc_t *scratch, const uint count, const uint apart)
+{
+    const uint item = (uint)get_local_id(0);
+    const uint number = item / apart % count;
+    acc_t sum = mine;
+    scratch[item] = sum;
+    for (uint half_count = count >> 1; half_count > 0; half_count >>= 1) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (number < half_count) {
+            sum = acc_add(sum, scratch[item + half_count * apart]);
+            scratch[item] = sum;
+        }
+    }
+    return sum;
+}
+
+acc_t sum_of_share(const evc_hyb_share_t mine, global const uint *restrict columns,
+                   global const value_t *restrict values, global const real_t *restrict x)
+{
+    acc_t sum = acc_zero();
+    ulong at = mine.at;
+    for (uint k = 0; k < mine.count; ++k) {
+        sum = acc_mad(sum, load_value(values, at), load_x(x, columns, at));
+        at += mine.step;
+    }
+    return sum;
+}
+
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void evc_hyb(ARRAY_PARAMETER(const evc_hyb_task_t, tasks),
+                    ARRAY_PARAMETER(const uint, row_order),
+                    ARRAY_PARAMETER(const uint, row_lengths),
+                    ARRAY_PARAMETER(const ulong, long_starts),
+                    ARRAY_PARAMETER(const uint, columns),
+                    ARRAY_PARAMETER(const value_t, values),
+                    ARRAY_PARAMETER(const real_t, x),
+                    ARRAY_PARAMETER(real_t, y),
+                    SCALAR_PARAMETER(alpha),
+                    SCALAR_PARAMETER(beta))
+{
+    OPEN_ARRAY(const evc_hyb_task_t, tasks);
+    OPEN_ARRAY(const uint, row_order);
+    OPEN_ARRAY(const uint, row_lengths);
+    OPEN_ARRAY(const ulong, long_starts);
+    OPEN_ARRAY(const uint, columns);
+    OPEN_ARRAY(const value_t, values);
+    OPEN_ARRAY(const real_t, x);
+    OPEN_ARRAY(real_t, y);
+    OPEN_SCALAR(alpha);
+    OPEN_SCALAR(beta);
+    local acc_t scratch[GROUP_SIZE];
+
+    const evc_hyb_task_t task = tasks[get_group_id(0)];
+    const uint item = (uint)get_local_id(0);
+    const uint rows_at_once = GROUP_SIZE / task.items_per_row;
+    const int is_strip = task.stride != 0;
+    uint row = is_strip ? item % rows_at_once : item / task.items_per_row;
+    const uint share = is_strip ? item / rows_at_once : item % task.items_per_row;
+
+    // Of several rows an item has each by itself, and the last as if it had no other.
+    for (uint last = rows_at_once; last < task.rows; last += rows_at_once) {
+        const evc_hyb_share_t mine = evc_hyb_share(task, row_lengths, long_starts, row, share);
+        store_result(y, Y_PLACE(task.first + row), alpha, sum_of_share(mine, columns, values, x), beta);
+        row += rows_at_once;
+    }
+    const int has_row = row < task.rows;
+    acc_t sum = acc_zero();
+    if (has_row) {
+        const evc_hyb_share_t mine = evc_hyb_share(task, row_lengths, long_starts, row, share);
+        sum = sum_of_share(mine, columns, values, x);
+    }
+    sum = reduce_apart(sum, scratch, task.items_per_row, is_strip ? rows_at_once : 1);
+    if (has_row && share == 0)
+        store_result(y, Y_PLACE(task.first + row), alpha, sum, beta);
+}

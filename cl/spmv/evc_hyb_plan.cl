@@ -1,0 +1,189 @@
+// Makes EVC-HYB from CSR where CSR lies: keys for the sort (`format/sort.cl`), how many rows are how long, where long
+// rows begin, and the elements in their places.
+//
+// A key is a row's length above the column of its first nonzero: rows of one length come in order of where they read x.
+// The host reads back how many rows are shorter than each of some lengths, and how many elements long rows have;
+// strips and tasks follow from those (`csr_core::plan::evc_hyb`).
+
+#ifndef GROUP_SIZE
+#define GROUP_SIZE 128 // items of a work-group: a power of two
+#endif
+
+#include "item/scalar.h"
+#include "group/scan.h"
+#include "spmv/evc_hyb_task.h"
+
+// The key of each row, and the rows in their own order.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void make_keys(const uint row_count,
+                      const uint column_bits,
+                      ARRAY_PARAMETER(const offset_t, offsets),
+                      ARRAY_PARAMETER(const uint, columns),
+                      ARRAY_PARAMETER(ulong, keys),
+                      ARRAY_PARAMETER(uint, rows))
+{
+    OPEN_ARRAY(const offset_t, offsets);
+    OPEN_ARRAY(const uint, columns);
+    OPEN_ARRAY(ulong, keys);
+    OPEN_ARRAY(uint, rows);
+    const size_t row = get_global_id(0);
+    if (row >= row_count)
+        return;
+    const offset_t first = offsets[row];
+    const ulong length = offsets[row + 1] - first;
+    keys[row] = length << column_bits | (length > 0 ? columns[first] : 0);
+    rows[row] = (uint)row;
+}
+
+// The first of `count` ascending keys that is of a row of at least `length` nonzeros; `count` if none is.
+uint first_of_length(global const ulong *restrict keys, const uint count, const uint column_bits, const ulong length)
+{
+    uint first = 0;
+    uint beyond = count;
+    while (first < beyond) {
+        const uint middle = first + (beyond - first) / 2;
+        if (keys[middle] >> column_bits < length)
+            first = middle + 1;
+        else
+            beyond = middle;
+    }
+    return first;
+}
+
+// Rows that are shorter than each of `border_count` lengths, and in two more words, the elements of rows from
+// `split` on, each row a multiple of `alignment`; `split` is the multiple of it that shorter rows than `long_length`
+// fill. One group.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void count_rows(const uint row_count,
+                       const uint column_bits,
+                       const uint long_length,
+                       const uint alignment,
+                       const uint border_count,
+                       ARRAY_PARAMETER(const uint, borders),
+                       ARRAY_PARAMETER(const ulong, keys),
+                       ARRAY_PARAMETER(uint, counts))
+{
+    OPEN_ARRAY(const uint, borders);
+    OPEN_ARRAY(const ulong, keys);
+    OPEN_ARRAY(uint, counts);
+    local ulong scratch[GROUP_SIZE];
+    const uint item = (uint)get_local_id(0);
+    for (uint border = item; border < border_count; border += GROUP_SIZE)
+        counts[border] = first_of_length(keys, row_count, column_bits, borders[border]);
+    const uint split = first_of_length(keys, row_count, column_bits, long_length) / alignment * alignment;
+    ulong sum = 0;
+    for (ulong place = (ulong)split + item; place < row_count; place += GROUP_SIZE)
+        sum += ((keys[place] >> column_bits) + alignment - 1) / alignment * alignment;
+    ulong total;
+    group_scan_exclusive(sum, scratch, &total);
+    if (item == 0) {
+        counts[border_count] = (uint)total;
+        counts[border_count + 1] = (uint)(total >> 32);
+    }
+}
+
+// The length of the row at each place.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void place_lengths(const uint row_count,
+                          const uint column_bits,
+                          ARRAY_PARAMETER(const ulong, keys),
+                          ARRAY_PARAMETER(uint, row_lengths))
+{
+    OPEN_ARRAY(const ulong, keys);
+    OPEN_ARRAY(uint, row_lengths);
+    const size_t place = get_global_id(0);
+    if (place < row_count)
+        row_lengths[place] = (uint)(keys[place] >> column_bits);
+}
+
+// Where each row from place `split` on begins, the first at `start`, each a multiple of `alignment`. One group.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void start_long_rows(const uint row_count,
+                            const uint split,
+                            const uint alignment,
+                            const ulong start,
+                            ARRAY_PARAMETER(const uint, row_lengths),
+                            ARRAY_PARAMETER(ulong, long_starts))
+{
+    OPEN_ARRAY(const uint, row_lengths);
+    OPEN_ARRAY(ulong, long_starts);
+    local ulong scratch[GROUP_SIZE];
+    const uint item = (uint)get_local_id(0);
+    ulong before = start;
+    for (ulong first = split; first < row_count; first += GROUP_SIZE) {
+        const ulong place = first + item;
+        const ulong length = place < row_count ? row_lengths[place] : 0;
+        ulong total;
+        const ulong at = group_scan_exclusive((length + alignment - 1) / alignment * alignment, scratch, &total);
+        if (place < row_count)
+            long_starts[place - split] = before + at;
+        before += total;
+        barrier(CLK_LOCAL_MEM_FENCE); // before `scratch` is written again
+    }
+}
+
+// The place of each row.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void invert_order(const uint row_count,
+                         ARRAY_PARAMETER(const uint, row_order),
+                         ARRAY_PARAMETER(uint, places))
+{
+    OPEN_ARRAY(const uint, row_order);
+    OPEN_ARRAY(uint, places);
+    const size_t place = get_global_id(0);
+    if (place < row_count)
+        places[row_order[place]] = (uint)place;
+}
+
+// Bits are moved, not numbers: 16-bit types need no arithmetic here, and NaN payloads survive.
+#if defined(VALUE_F64)
+typedef ulong bits_t;
+#elif defined(VALUE_F16) || defined(VALUE_BF16)
+typedef ushort bits_t;
+#else
+typedef uint bits_t;
+#endif
+
+// Puts what goes with the nonzeros of CSR into the places of their elements; padding is 0. The groups are those of the
+// product. With RENUMBER, they are columns, and become the places of the rows of the same number.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void arrange(const uint alignment,
+                    ARRAY_PARAMETER(const evc_hyb_task_t, tasks),
+                    ARRAY_PARAMETER(const uint, row_order),
+                    ARRAY_PARAMETER(const uint, row_lengths),
+                    ARRAY_PARAMETER(const ulong, long_starts),
+                    ARRAY_PARAMETER(const offset_t, offsets),
+                    ARRAY_PARAMETER(const bits_t, source),
+                    ARRAY_PARAMETER(const uint, places),
+                    ARRAY_PARAMETER(bits_t, target))
+{
+    OPEN_ARRAY(const evc_hyb_task_t, tasks);
+    OPEN_ARRAY(const uint, row_order);
+    OPEN_ARRAY(const uint, row_lengths);
+    OPEN_ARRAY(const ulong, long_starts);
+    OPEN_ARRAY(const offset_t, offsets);
+    OPEN_ARRAY(const bits_t, source);
+    OPEN_ARRAY(bits_t, target);
+#ifdef RENUMBER
+    OPEN_ARRAY(const uint, places);
+#define MOVED(bits) places[bits]
+#else
+#define MOVED(bits) (bits)
+#endif
+    const evc_hyb_task_t task = tasks[get_group_id(0)];
+    const uint item = (uint)get_local_id(0);
+    const uint rows_at_once = GROUP_SIZE / task.items_per_row;
+    const int is_strip = task.stride != 0;
+    const uint share = is_strip ? item / rows_at_once : item % task.items_per_row;
+    for (uint row = is_strip ? item % rows_at_once : item / task.items_per_row; row < task.rows; row += rows_at_once) {
+        const evc_hyb_share_t mine = evc_hyb_share(task, row_lengths, long_starts, row, share);
+        const uint length = row < task.carried ? row_lengths[task.first + row] : task.width;
+        const uint padded = is_strip ? task.width : (length + alignment - 1) / alignment * alignment;
+        const ulong from = offsets[row_order[task.first + row]];
+        ulong at = mine.at;
+        for (uint k = share; k < padded; k += task.items_per_row) {
+            target[at] = k < length ? MOVED(source[from + k]) : 0;
+            at += mine.step;
+        }
+    }
+}
