@@ -18,6 +18,9 @@
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 256 // items of a work-group: a power of two
 #endif
+#ifndef NNZ_AT_ONCE
+#define NNZ_AT_ONCE 4 // elements whose loads an item has under way together
+#endif
 
 #include "item/accumulate.h"
 #include "spmv/evc_hyb_task.h"
@@ -46,15 +49,46 @@ acc_t reduce_apart(const acc_t mine, local acc_t *scratch, const uint count, con
     return sum;
 }
 
+// The sum of an item's products, in their order. Where fewer than NNZ_AT_ONCE are left, the last is loaded in the
+// others' stead: rows of so few elements are the usual case, and wait for memory once.
 acc_t sum_of_share(const evc_hyb_share_t mine, global const uint *restrict columns,
                    global const value_t *restrict values, global const real_t *restrict x)
 {
+    real_t of_a[NNZ_AT_ONCE];
+    real_t of_x[NNZ_AT_ONCE];
+    uint column[NNZ_AT_ONCE];
     acc_t sum = acc_zero();
     ulong at = mine.at;
-    for (uint k = 0; k < mine.count; ++k) {
-        sum = acc_mad(sum, load_value(values, at), load_x(x, columns, at));
-        at += mine.step;
+    uint left = mine.count;
+    for (; left >= NNZ_AT_ONCE; left -= NNZ_AT_ONCE) {
+#pragma unroll
+        for (uint k = 0; k < NNZ_AT_ONCE; ++k)
+            column[k] = columns[at + k * mine.step];
+#pragma unroll
+        for (uint k = 0; k < NNZ_AT_ONCE; ++k) {
+            of_a[k] = load_value(values, at + k * mine.step);
+            of_x[k] = x[column[k]];
+        }
+#pragma unroll
+        for (uint k = 0; k < NNZ_AT_ONCE; ++k)
+            sum = acc_mad(sum, of_a[k], of_x[k]);
+        at += NNZ_AT_ONCE * mine.step;
     }
+#if NNZ_AT_ONCE > 1
+    if (left > 0) {
+#pragma unroll
+        for (uint k = 0; k < NNZ_AT_ONCE - 1; ++k) {
+            const ulong own = at + min(k, left - 1) * mine.step;
+            of_a[k] = load_value(values, own);
+            of_x[k] = load_x(x, columns, own);
+        }
+#pragma unroll
+        for (uint k = 0; k < NNZ_AT_ONCE - 1; ++k) {
+            if (k < left)
+                sum = acc_mad(sum, of_a[k], of_x[k]);
+        }
+    }
+#endif
     return sum;
 }
 
@@ -92,16 +126,20 @@ kernel void evc_hyb(ARRAY_PARAMETER(const evc_hyb_task_t, tasks),
     // Of several rows an item has each by itself, and the last as if it had no other.
     for (uint last = rows_at_once; last < task.rows; last += rows_at_once) {
         const evc_hyb_share_t mine = evc_hyb_share(task, row_lengths, long_starts, row, share);
-        store_result(y, Y_PLACE(task.first + row), alpha, sum_of_share(mine, columns, values, x), beta);
+        const uint place = Y_PLACE(task.first + row);
+        store_result(y, place, alpha, sum_of_share(mine, columns, values, x), beta);
         row += rows_at_once;
     }
     const int has_row = row < task.rows;
     acc_t sum = acc_zero();
+    uint place = 0;
     if (has_row) {
         const evc_hyb_share_t mine = evc_hyb_share(task, row_lengths, long_starts, row, share);
+        // Loaded before it is needed, so that nothing waits for it at the end.
+        place = Y_PLACE(task.first + row);
         sum = sum_of_share(mine, columns, values, x);
     }
     sum = reduce_apart(sum, scratch, task.items_per_row, is_strip ? rows_at_once : 1);
     if (has_row && share == 0)
-        store_result(y, Y_PLACE(task.first + row), alpha, sum, beta);
+        store_result(y, place, alpha, sum, beta);
 }

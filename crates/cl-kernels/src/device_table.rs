@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::algorithm::known;
 use crate::batched::Batched;
+use crate::evc_hyb::EvcHybSwitch;
 use crate::spmm::SpmmSwitch;
 use crate::spmm_merge::SpmmMerge;
 use crate::spmm_row_split::SpmmRowSplit;
@@ -135,9 +136,10 @@ type ParameterCheck = Box<dyn Fn(&str) -> Result<(), ParameterError>>;
 
 /// The check of a line.
 fn parameter_check(line: &str) -> Result<ParameterCheck, String> {
-    // The batched algorithms are one program; the switch of SpMM is none.
+    // The batched algorithms are one program; switches are none.
     Ok(match line {
         Batched::ALGORITHM => Box::new(known::<Batched>),
+        EvcHybSwitch::ALGORITHM => Box::new(known::<EvcHybSwitch>),
         SpmmSwitch::ALGORITHM => Box::new(known::<SpmmSwitch>),
         SpmmRowSplit::ALGORITHM => Box::new(known::<SpmmRowSplit>),
         SpmmMerge::ALGORITHM => Box::new(known::<SpmmMerge>),

@@ -4,7 +4,7 @@ use csr_core::ValueType;
 
 use crate::arguments::arguments;
 use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
-use crate::{Accumulate, Array, DeviceTraits, ParameterError, Scalar};
+use crate::{Accumulate, Array, DeviceTraits, DeviceType, MatrixShape, ParameterError, Scalar};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spmv/evc_hyb.cl";
@@ -23,8 +23,12 @@ parameters! {
         alignment: [8, 16, 32, 64],
         /// Elements of short rows that an item takes, at most those of the longest.
         nnz_per_item: [4, 8, 16, 32, 64, 128],
+        /// The most short rows that an item takes; as published it follows from their length alone.
+        rows_per_item: [1, 2, 4, 128],
         /// Elements of a long row that an item takes.
         long_nnz_per_item: [4, 8, 16, 32],
+        /// Elements whose loads an item has under way together.
+        nnz_at_once: [1, 4, 8],
     }
 }
 
@@ -33,18 +37,29 @@ parameters! {
     pub struct EvcHybKernel for "evc_hyb" {
         /// Items of a work-group: a power of two.
         group_size: GROUP_SIZES,
+        /// Elements whose loads an item has under way together.
+        nnz_at_once: [1, 4, 8],
     }
 }
 
-impl Default for EvcHyb {
-    /// The published figures.
-    fn default() -> Self {
-        EvcHyb {
+impl EvcHyb {
+    /// The published figures for the format; for what an item takes, a GPU of many more items than the paper's is
+    /// thought of. A CPU's items run side by side in its vectors, and wait for nothing.
+    pub fn usual(device_type: DeviceType) -> Self {
+        let format = EvcHyb {
             group_size: 256,
             longest_short_row: 128,
             alignment: 32,
-            nnz_per_item: 128,
-            long_nnz_per_item: 8,
+            nnz_per_item: 16,
+            rows_per_item: 1,
+            long_nnz_per_item: 16,
+            nnz_at_once: 4,
+        };
+        match device_type {
+            DeviceType::Cpu => {
+                EvcHyb { group_size: 64, nnz_per_item: 128, nnz_at_once: 1, ..format }
+            }
+            _ => format,
         }
     }
 }
@@ -52,7 +67,7 @@ impl Default for EvcHyb {
 impl EvcHyb {
     /// What the kernel is compiled with.
     pub fn kernel(&self) -> EvcHybKernel {
-        EvcHybKernel { group_size: self.group_size }
+        EvcHybKernel { group_size: self.group_size, nnz_at_once: self.nnz_at_once }
     }
 
     /// Checks the parameters against the kernel's rules and the device's limits.
@@ -74,17 +89,56 @@ impl EvcHyb {
         for (name, value) in [
             ("alignment", self.alignment),
             ("nnz_per_item", self.nnz_per_item),
+            ("rows_per_item", self.rows_per_item),
             ("long_nnz_per_item", self.long_nnz_per_item),
         ] {
             if !(1..=1024).contains(&value) {
                 return invalid(name, value, "it must be 1 to 1024");
             }
         }
+        if !(1..=16).contains(&self.nnz_at_once) {
+            return invalid("nnz_at_once", self.nnz_at_once, "it must be 1 to 16");
+        }
         if self.longest_short_row > 1024 {
             return invalid("longest_short_row", self.longest_short_row, "it must be at most 1024");
         }
         let sums = u64::from(self.group_size);
         device.check_local_sums(ALGORITHM, "group_size", sums, value_type, accumulate)
+    }
+}
+
+parameters! {
+    /// On which matrices the copy pays, where many products follow. As measured: where nothing is known of a device
+    /// it never does.
+    pub struct EvcHybSwitch for "evc_hyb_switch" {
+        /// The mean row has at least as many nonzeros; 0: it never pays.
+        least_mean_row: [0, 8, 16, 32, 64],
+        /// The matrix has at least as many times the nonzeros of the longest row, which one work-group takes.
+        longest_share: [0, 100, 400, 1600],
+        /// The matrix has at least as many thousands of nonzeros.
+        least_nnz_thousands: [0, 500, 1000, 2000],
+    }
+}
+
+impl EvcHybSwitch {
+    /// Never.
+    pub fn unknown() -> Self {
+        EvcHybSwitch { least_mean_row: 0, longest_share: 400, least_nnz_thousands: 1000 }
+    }
+
+    /// Why the copy pays on a matrix; `None` where it does not.
+    pub fn pays(&self, matrix: &MatrixShape) -> Option<String> {
+        let mean = matrix.nnz as f64 / matrix.rows.max(1) as f64;
+        let is_even = matrix.longest_row.saturating_mul(self.longest_share.into()) <= matrix.nnz;
+        let is_large = matrix.nnz >= u64::from(self.least_nnz_thousands) * 1000;
+        let pays = self.least_mean_row > 0 && mean >= f64::from(self.least_mean_row);
+        (pays && is_even && is_large).then(|| {
+            format!(
+                "many products pay for a sorted copy where rows have {mean:.1} nonzeros in the mean, at least \
+                 {}, and none has more than 1/{} of all ({})",
+                self.least_mean_row, self.longest_share, matrix.longest_row
+            )
+        })
     }
 }
 
@@ -111,5 +165,26 @@ arguments! {
         alpha: Scalar<M>,
         /// Scales y; with 0, y is not read.
         beta: Scalar<M>,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_copy_pays_on_large_matrices_of_long_even_rows_alone() {
+        let switch =
+            EvcHybSwitch { least_mean_row: 32, longest_share: 400, least_nnz_thousands: 1000 };
+        let matrix = MatrixShape { rows: 100_000, nnz: 4_000_000, longest_row: 10_000 };
+        assert!(switch.pays(&matrix).is_some());
+        for other in [
+            MatrixShape { rows: 125_001, ..matrix },
+            MatrixShape { longest_row: 10_001, ..matrix },
+            MatrixShape { rows: 10_000, nnz: 999_999, longest_row: 100 },
+        ] {
+            assert_eq!(switch.pays(&other), None, "{other:?}");
+        }
+        assert_eq!(EvcHybSwitch::unknown().pays(&matrix), None);
     }
 }

@@ -45,7 +45,7 @@ pub use device_table::{DeviceEntry, DeviceTable, TableMatch};
 pub use device_traits::{DeviceTraits, DeviceType, HostAccess, SvmSupport};
 pub use key::{Accumulate, KernelKey};
 pub use parameters::{ParameterError, ParameterSpace, Parameters};
-pub use select::{Choice, MatrixShape, select};
+pub use select::{Choice, MatrixShape, Products, select};
 pub use shipped::{Extent, specialisations};
 pub use source::{Source, SourceError, kernel_source};
 

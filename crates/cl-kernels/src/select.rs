@@ -1,5 +1,6 @@
 //! Which algorithm suits a matrix on a device: a pure function, with the reason in words.
 
+use crate::evc_hyb::EvcHybSwitch;
 use crate::{Algorithm, DeviceTraits, DeviceType};
 
 /// What the choice looks at.
@@ -11,6 +12,31 @@ pub struct MatrixShape {
     pub nnz: u64,
     /// Nonzeros of the longest row.
     pub longest_row: u64,
+}
+
+/// How many products will follow a plan: what it may cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Products {
+    /// One.
+    Once,
+    /// Some tens.
+    #[default]
+    Several,
+    /// Hundreds: a copy of the matrix pays.
+    Many,
+}
+
+impl std::str::FromStr for Products {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "once" => Ok(Products::Once),
+            "several" => Ok(Products::Several),
+            "many" => Ok(Products::Many),
+            _ => Err(format!("products \"{text}\" is none of once, several, many")),
+        }
+    }
 }
 
 /// An algorithm and why it was chosen.
@@ -26,7 +52,19 @@ pub struct Choice {
 ///
 /// On a CPU an item is a loop, so whole rows by items are sound until one row outweighs a compute
 /// unit's fair share of the nonzeros; elsewhere CSR-Adaptive takes every shape.
-pub fn select(device: &DeviceTraits, matrix: &MatrixShape) -> Choice {
+///
+/// Where many products follow, a sorted copy is made where the device's `copy` switch says that it pays.
+pub fn select(
+    device: &DeviceTraits,
+    matrix: &MatrixShape,
+    products: Products,
+    copy: &EvcHybSwitch,
+) -> Choice {
+    if products == Products::Many
+        && let Some(reason) = copy.pays(matrix)
+    {
+        return Choice { algorithm: Algorithm::EvcHyb, reason };
+    }
     let fair_share = matrix.nnz / u64::from(device.compute_units.max(1));
     if device.device_type == DeviceType::Cpu && matrix.longest_row <= fair_share.max(1024) {
         let reason = format!(
@@ -85,8 +123,22 @@ pub(crate) mod tests {
         let cpu = DeviceTraits { device_type: DeviceType::Cpu, compute_units: 2, ..gpu() };
         let even = MatrixShape { rows: 1000, nnz: 100_000, longest_row: 100 };
         let skewed = MatrixShape { longest_row: 60_000, ..even };
-        assert_eq!(select(&cpu, &even).algorithm, Algorithm::CsrScalar);
-        assert_eq!(select(&cpu, &skewed).algorithm, Algorithm::CsrAdaptive);
-        assert_eq!(select(&gpu(), &even).algorithm, Algorithm::CsrAdaptive);
+        let choose = |device: &DeviceTraits, matrix: &MatrixShape| {
+            select(device, matrix, Products::Several, &EvcHybSwitch::unknown()).algorithm
+        };
+        assert_eq!(choose(&cpu, &even), Algorithm::CsrScalar);
+        assert_eq!(choose(&cpu, &skewed), Algorithm::CsrAdaptive);
+        assert_eq!(choose(&gpu(), &even), Algorithm::CsrAdaptive);
+    }
+
+    #[test]
+    fn a_copy_is_made_where_it_pays_and_many_products_follow_and_only_there() {
+        let even = MatrixShape { rows: 100_000, nnz: 5_000_000, longest_row: 100 };
+        let pays = EvcHybSwitch { least_mean_row: 32, ..EvcHybSwitch::unknown() };
+        let choose = |products, copy| select(&gpu(), &even, products, copy).algorithm;
+        assert_eq!(choose(Products::Many, &pays), Algorithm::EvcHyb);
+        assert_eq!(choose(Products::Several, &pays), Algorithm::CsrAdaptive);
+        assert_eq!(choose(Products::Once, &pays), Algorithm::CsrAdaptive);
+        assert_eq!(choose(Products::Many, &EvcHybSwitch::unknown()), Algorithm::CsrAdaptive);
     }
 }

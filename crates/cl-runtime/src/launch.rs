@@ -48,12 +48,14 @@ pub(crate) struct Steps<'a> {
     queue: &'a Queue,
     program: &'a Program,
     group_size: usize,
+    /// Made once each: a driver may take longer for that than for a launch.
+    kernels: Vec<(&'static str, Kernel)>,
 }
 
 impl<'a> Steps<'a> {
     /// Of groups of `group_size` items.
     pub(crate) fn new(queue: &'a Queue, program: &'a Program, group_size: usize) -> Self {
-        Steps { queue, program, group_size }
+        Steps { queue, program, group_size, kernels: Vec::new() }
     }
 
     /// Groups for `items` items.
@@ -67,14 +69,21 @@ impl<'a> Steps<'a> {
     /// As [`launch`].
     #[expect(unsafe_code, reason = "as `launch`")]
     pub(crate) unsafe fn run<'m, A: KernelArguments<&'m Memory>>(
-        &self,
+        &mut self,
         arguments: &A,
         groups: usize,
     ) -> Result<Event> {
-        let mut kernel = self.program.kernel(A::KERNEL)?;
+        let known = self.kernels.iter().position(|(name, _)| *name == A::KERNEL);
+        let at = match known {
+            Some(at) => at,
+            None => {
+                self.kernels.push((A::KERNEL, self.program.kernel(A::KERNEL)?));
+                self.kernels.len() - 1
+            }
+        };
         let size = Size { groups, group_size: self.group_size };
         // SAFETY: the caller's promise.
-        let event = unsafe { launch(self.queue, &mut kernel, arguments, size, &[])? };
+        let event = unsafe { launch(self.queue, &mut self.kernels[at].1, arguments, size, &[])? };
         self.queue.settle_blocking(&event)?;
         Ok(event)
     }

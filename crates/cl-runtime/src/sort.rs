@@ -44,7 +44,7 @@ impl KeyedRows {
         let program = queue.context().program(&key)?;
         let tiles = count.div_ceil((group_size * KEYS_PER_ITEM) as usize);
         let counts = for_a_kernel_to_write::<u32>(queue, tiles << DIGIT_BITS)?;
-        let steps = Steps::new(queue, &program, group_size as usize);
+        let mut steps = Steps::new(queue, &program, group_size as usize);
         let (mut from, mut to) = (self, Self::allocate(queue, count)?);
         for shift in (0..bits).step_by(DIGIT_BITS as usize) {
             let (count, counts) = (count as u32, counts.argument());

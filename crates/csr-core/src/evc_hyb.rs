@@ -276,6 +276,19 @@ impl EvcHybPattern {
 }
 
 impl EvcHybStatistics {
+    /// Of a pattern that is not converted.
+    pub fn of<O: Offset>(pattern: PatternView<'_, O>, options: &EvcHybOptions) -> Self {
+        let mut lengths: Vec<u32> =
+            (0..pattern.rows()).map(|row| pattern.row_len(row) as u32).collect();
+        lengths.par_sort_unstable();
+        let longest = lengths.last().map_or(0, |length| *length as usize);
+        let borders = RowCounts::borders_of_split(longest, options);
+        let shape = EvcHybShape::new(longest, options, &RowCounts::of_lengths(&lengths, borders));
+        let padded = |length: &u32| (*length as usize).next_multiple_of(options.alignment);
+        let long_elements: usize = lengths[shape.split_row..].iter().map(padded).sum();
+        Self::new(&shape, shape.short_elements + long_elements, pattern.nnz())
+    }
+
     /// Of rows that lie so, in `elements` with padding, `nnz` without.
     pub fn new(shape: &EvcHybShape, elements: usize, nnz: usize) -> Self {
         EvcHybStatistics {
@@ -333,6 +346,8 @@ mod tests {
             let matrix = matrix(&lengths);
             let found = EvcHybPattern::new(matrix.view().pattern(), &options).unwrap();
             prop_assert_eq!(found.elements() - matrix.nnz(), padding(&lengths, &options));
+            let unconverted = EvcHybStatistics::of(matrix.view().pattern(), &options);
+            prop_assert_eq!(unconverted, found.statistics());
             let values = found.arrange_values(matrix.view()).unwrap();
             prop_assert_eq!(found.to_csr::<f64, u32>(&values).unwrap(), matrix.clone());
             prop_assert!(found.shape().strips.iter().all(|strip| strip.rows % alignment == 0));

@@ -170,6 +170,12 @@ pub(crate) fn series(record: &Record) -> String {
             }
         }
     }
+    if let Some(evc_hyb) = &record.evc_hyb
+        && evc_hyb.vector_order != "original"
+    {
+        name.push(' ');
+        name.push_str(&evc_hyb.vector_order);
+    }
     if record.accumulate != "plain" {
         name.push(' ');
         name.push_str(&record.accumulate);

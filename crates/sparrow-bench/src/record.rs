@@ -90,6 +90,24 @@ pub struct Record {
     /// What `bench --op spmm` adds.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub spmm: Option<SpmmRecord>,
+    /// What `evc_hyb` adds.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub evc_hyb: Option<EvcHybRecord>,
+}
+
+/// What a product by EVC-HYB adds to its record: how the matrix was split, as the paper's Table 3 says it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EvcHybRecord {
+    /// "original", "permuted" (y in the plan's row order) or "symmetric" (x and y).
+    pub vector_order: String,
+    /// The place of the first long row.
+    pub split_row: u64,
+    /// Elements of short rows, padding included.
+    pub short_elements: u64,
+    /// Elements of long rows, padding included.
+    pub long_elements: u64,
+    /// Padding, in percent of the nonzeros.
+    pub padding_percent: f64,
 }
 
 /// What a product with a dense matrix adds to its record.

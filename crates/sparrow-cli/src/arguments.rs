@@ -6,7 +6,9 @@ use std::str::FromStr;
 use clap::{Args, Parser, Subcommand};
 use csr_core::ValueType;
 use csr_core::generate::Suite;
-use sparrow::{Accumulate, Algorithm, BatchedAlgorithm, SpmmAlgorithm, Variant};
+use sparrow::{
+    Accumulate, Algorithm, BatchedAlgorithm, Products, SpmmAlgorithm, Variant, VectorOrder,
+};
 
 /// Sparse matrix products on every OpenCL device.
 #[derive(Debug, Parser)]
@@ -77,6 +79,9 @@ pub(crate) struct Info {
     /// Say which algorithm would be chosen, with which parameters, and why
     #[arg(long)]
     pub(crate) explain: bool,
+    /// With --explain, how many products a plan is made for: once, several or many
+    #[arg(long, default_value = "several", requires = "explain")]
+    pub(crate) products: Products,
     #[command(flatten)]
     pub(crate) making: Making,
 }
@@ -137,6 +142,13 @@ pub(crate) struct Bench {
     /// Hyper-parameters over the device table's: name=value, several with commas
     #[arg(long, value_name = "NAME=VALUE,...", conflicts_with = "hetero")]
     pub(crate) parameters: Option<ParameterList>,
+    /// Which order x and y of evc_hyb are in, several with commas: as the matrix has them, y (permuted), or x and y
+    /// (symmetric) in the plan's row order
+    #[arg(long, default_value = "original", value_delimiter = ',', conflicts_with_all = ["hetero", "batch"])]
+    pub(crate) order: Vec<VectorOrder>,
+    /// How many products a plan is made for: once, several or many
+    #[arg(long, default_value = "several", conflicts_with_all = ["hetero", "batch"])]
+    pub(crate) products: Products,
     /// A chip's two kinds of cores: each alone, in the two stages of segmented_sum, and both at once;
     /// without matrices, the suite hetero
     #[arg(long)]

@@ -71,7 +71,7 @@ pub use cl_kernels::batched::BatchedAlgorithm;
 pub use cl_kernels::spmm::SpmmAlgorithm;
 pub use cl_kernels::{
     Accumulate, Algorithm, Choice, DeviceTable, DeviceTraits, DeviceType, HostAccess, KernelKey,
-    MatrixShape, TableError, Tables, parse_device_table, select,
+    MatrixShape, Products, TableError, Tables, parse_device_table, select,
 };
 pub use cl_runtime::Error as RuntimeError;
 pub use cl_runtime::batched::{Batch, BatchColumns, BatchedVariant, ColumnWidth};

@@ -38,7 +38,8 @@ fn matrix<V: Value, O: Offset>(rows: usize, cols: usize, seed: u64) -> Csr<V, O>
     Csr::new(cols, offsets, columns, values).unwrap()
 }
 
-const RULES: TaskRules = TaskRules { group_size: 64, nnz_per_item: 8, long_nnz_per_item: 8 };
+const RULES: TaskRules =
+    TaskRules { group_size: 64, nnz_per_item: 8, rows_per_item: 4, long_nnz_per_item: 8 };
 
 fn check_conversion<O: Offset>(queue: &Queue, rows: usize, seed: u64, options: &EvcHybOptions) {
     let host: Csr<f32, O> = matrix(rows, rows + 40, seed);

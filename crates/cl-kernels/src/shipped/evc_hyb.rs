@@ -6,7 +6,7 @@ use super::{Extent, List};
 use crate::evc_hyb::{EvcHyb, FEATURE_PERMUTED, SOURCE};
 use crate::evc_hyb_plan::{self, EvcHybPlan, FEATURE_RENUMBER};
 use crate::sort::{self, Sort};
-use crate::{Accumulate, KernelKey, ParameterError};
+use crate::{Accumulate, DeviceType, KernelKey, ParameterError};
 
 impl List<'_> {
     /// The product, y in both orders; in the cover, forms and pairs go in turn. Offsets are not read.
@@ -16,7 +16,10 @@ impl List<'_> {
         let mut turn = 0;
         for value_type in ValueType::ALL {
             let mut kernels = Vec::new();
-            for set in self.parameter_sets(value_type, vec![EvcHyb::default()])? {
+            for set in self.parameter_sets(
+                value_type,
+                vec![EvcHyb::usual(DeviceType::Gpu), EvcHyb::usual(DeviceType::Cpu)],
+            )? {
                 if !kernels.contains(&set.kernel()) {
                     kernels.push(set.kernel());
                     group_sizes.push((value_type, set.group_size));

@@ -27,6 +27,34 @@ pub enum VectorOrder {
     Symmetric,
 }
 
+impl VectorOrder {
+    /// The spelling in `--order` and records.
+    pub fn name(self) -> &'static str {
+        match self {
+            VectorOrder::Original => "original",
+            VectorOrder::Permuted => "permuted",
+            VectorOrder::Symmetric => "symmetric",
+        }
+    }
+}
+
+impl std::fmt::Display for VectorOrder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl std::str::FromStr for VectorOrder {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let all = [VectorOrder::Original, VectorOrder::Permuted, VectorOrder::Symmetric];
+        all.into_iter()
+            .find(|order| order.name() == text)
+            .ok_or_else(|| format!("order \"{text}\" is none of original, permuted, symmetric"))
+    }
+}
+
 /// What EVC-HYB makes of a pattern, on the device. Values are arranged apart, any number of times.
 #[derive(Debug)]
 pub struct DeviceEvcHyb {
@@ -61,7 +89,7 @@ impl DeviceEvcHyb {
         let column_bits = bits_of(matrix.cols().saturating_sub(1));
         let context = queue.context();
         let program = context.program(&key(ValueType::F32, O::TYPE, rules.group_size, false))?;
-        let steps = Steps::new(queue, &program, rules.group_size as usize);
+        let mut steps = Steps::new(queue, &program, rules.group_size as usize);
         let of_rows = steps.groups(rows);
 
         let unsorted = KeyedRows::allocate(queue, rows)?;
@@ -147,7 +175,7 @@ impl DeviceEvcHyb {
             columns,
             tasks,
         };
-        let places = plan.places(queue, &steps)?;
+        let places = plan.places(queue, &mut steps)?;
         let source = matrix.columns().argument();
         let (offsets, target) = (matrix.offsets().argument(), plan.columns.argument());
         plan.arrange_blocking::<O>(
@@ -197,7 +225,7 @@ impl DeviceEvcHyb {
     }
 
     /// The place of each row, where columns are renumbered.
-    fn places(&self, queue: &Queue, steps: &Steps<'_>) -> Result<Option<DeviceArray<u32>>> {
+    fn places(&self, queue: &Queue, steps: &mut Steps<'_>) -> Result<Option<DeviceArray<u32>>> {
         if self.order != VectorOrder::Symmetric {
             return Ok(None);
         }
@@ -207,10 +235,11 @@ impl DeviceEvcHyb {
             row_order: self.row_order.argument(),
             places: places.argument(),
         };
+        let groups = steps.groups(self.row_order.len());
         // SAFETY: a place for each row, and the order holds each row once.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
-            steps.run(&invert, steps.groups(self.row_order.len()))?
+            steps.run(&invert, groups)?
         };
         Ok(Some(places))
     }

@@ -13,6 +13,8 @@ pub struct TaskRules {
     /// Elements of short rows that an item takes, about: of several rows, or of its share in one. At most those of
     /// the longest short row count, so that with 128 an item has rows by length as published.
     pub nnz_per_item: u32,
+    /// The most short rows that an item takes.
+    pub rows_per_item: u32,
     /// Elements of a long row that an item takes; twice as many items take a row twice as long.
     pub long_nnz_per_item: u32,
 }
@@ -105,7 +107,8 @@ impl EvcHybShape {
             let width = strip.width.max(1);
             let items_per_row = width.div_ceil(nnz_per_item).next_power_of_two() as u32;
             let items_per_row = items_per_row.min(rules.group_size);
-            let rows_per_item = 1 << (nnz_per_item / width).max(1).ilog2();
+            let most_rows = rules.rows_per_item as usize;
+            let rows_per_item = 1 << (nnz_per_item / width).min(most_rows).max(1).ilog2();
             let rows_per_group = (rules.group_size / items_per_row) as usize * rows_per_item;
             tasks.extend((0..strip.rows).step_by(rows_per_group).map(|row| Task {
                 start: (strip.start + row) as u64,
@@ -201,7 +204,7 @@ mod tests {
             lengths.sort_unstable();
             let options = EvcHybOptions { longest_short_row, alignment };
             let group_size = 1 << group_log;
-            let rules = TaskRules { group_size, nnz_per_item, long_nnz_per_item: nnz_per_item };
+            let rules = TaskRules { group_size, nnz_per_item, rows_per_item: 4, long_nnz_per_item: nnz_per_item };
             let (shape, tasks) = shape_and_tasks(&lengths, &options, &rules);
             let mut place = lengths.len();
             for task in &tasks {
@@ -233,7 +236,12 @@ mod tests {
             lengths.extend([length; 32768]);
         }
         lengths.sort_unstable();
-        let rules = TaskRules { group_size: 256, nnz_per_item: 128, long_nnz_per_item: 8 };
+        let rules = TaskRules {
+            group_size: 256,
+            nnz_per_item: 128,
+            rows_per_item: 128,
+            long_nnz_per_item: 8,
+        };
         let (_, tasks) = shape_and_tasks(&lengths, &EvcHybOptions::default(), &rules);
         let rows_per_item = |width| {
             let task = tasks.iter().find(|task| task.width == width).unwrap();
@@ -245,7 +253,8 @@ mod tests {
 
     #[test]
     fn items_share_rows_that_are_longer_than_they_take() {
-        let rules = TaskRules { group_size: 128, nnz_per_item: 16, long_nnz_per_item: 8 };
+        let rules =
+            TaskRules { group_size: 128, nnz_per_item: 16, rows_per_item: 1, long_nnz_per_item: 8 };
         let (_, tasks) = shape_and_tasks(&[33; 64], &EvcHybOptions::default(), &rules);
         assert_eq!((tasks[0].items_per_row, tasks[0].rows, tasks.len()), (4, 32, 2));
     }

@@ -243,6 +243,8 @@ pub fn measure_batch<V: Value>(
         variant: sparrow::Variant::Full,
         accumulate: sparrow::Accumulate::Plain,
         parameters: Vec::new(),
+        order: sparrow::VectorOrder::default(),
+        products: sparrow::Products::default(),
         is_cold: false,
         budget: subject.budget,
     };

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use csr_core::verify::Oracle;
 use csr_core::{Csr, Offset, Value};
 use sparrow::{
-    DeviceArray, Matrix, Plan, PlanOptions, Product, Queue, Rates, Stages, Variant, Workspace,
-    usual_tables,
+    Algorithm, DeviceArray, Matrix, Plan, PlanOptions, Product, Queue, Rates, Stages, Variant,
+    VectorOrder, Workspace, usual_tables,
 };
 
 use super::hetero::shared_array;
@@ -15,6 +15,7 @@ use super::{
     MeasureError, Origin, Samples, Shape, Subject, add_times, bytes_once, summation, untimed_record,
 };
 use crate::Record;
+use crate::record::EvcHybRecord;
 
 /// Set-ups timed, as many as fit the time; the median counts.
 const SETUPS: RangeInclusive<usize> = 3..=15;
@@ -44,13 +45,34 @@ impl<V: Value, O: Offset> Instance<V, O> {
         let poison = vec![V::Accum::from_f64(f64::NAN); matrix.rows()];
         let on_device = Matrix::upload_blocking(queue, matrix.view())?;
         let plan = Plan::new_blocking(queue, &on_device, options)?;
+        let x = match (options.order, plan.row_order()) {
+            (VectorOrder::Symmetric, Some(rows)) => {
+                let rows = rows.read_blocking(queue)?;
+                let placed: Vec<_> = rows.iter().map(|&row| x[row as usize]).collect();
+                array(queue, &placed)?
+            }
+            _ => array(queue, x)?,
+        };
         Ok(Instance {
             workspace: plan.workspace_blocking(queue)?,
             matrix: on_device,
             plan,
-            x: array(queue, x)?,
+            x,
             y: array(queue, &poison)?,
         })
+    }
+
+    /// y as the matrix has its rows.
+    fn y_blocking(&self, queue: &Queue, order: VectorOrder) -> Result<Vec<V::Accum>, MeasureError> {
+        let y = self.y.read_blocking(queue)?;
+        let Some(rows) = self.plan.row_order().filter(|_| order != VectorOrder::Original) else {
+            return Ok(y);
+        };
+        let mut in_order = vec![V::Accum::from_f64(f64::NAN); y.len()];
+        for (place, row) in rows.read_blocking(queue)?.into_iter().enumerate() {
+            in_order[row as usize] = y[place];
+        }
+        Ok(in_order)
     }
 
     /// y = A x, with beta = 0, each stage timed.
@@ -118,7 +140,7 @@ pub fn measure_on_device<V: Value, O: Offset>(
     )?;
     // y held NaN before the first launch: what is verified is what was timed.
     let instance = &instances[turn];
-    let y = instance.y.read_blocking(queue)?;
+    let y = instance.y_blocking(queue, options.order)?;
     let (one, zero) = (V::Accum::from_f64(1.0), V::Accum::from_f64(0.0));
     let oracle = Oracle::new(one, matrix.view(), &x, zero, &y)?;
     let found = oracle.verify(&y, summation(subject.accumulate))?;
@@ -139,6 +161,13 @@ pub fn measure_on_device<V: Value, O: Offset>(
         repeatable: plan.is_repeatable(),
         verified: found.passed(),
         error_in_tolerance: Some(found.error_in_tolerance).filter(|error| error.is_finite()),
+        evc_hyb: plan.evc_hyb_statistics().map(|found| EvcHybRecord {
+            vector_order: options.order.to_string(),
+            split_row: found.split_row as u64,
+            short_elements: found.short_elements as u64,
+            long_elements: found.long_elements as u64,
+            padding_percent: 100.0 * found.padding,
+        }),
         ..untimed_record::<V>(origin, &shape, subject)
     };
     if found.passed() {
@@ -165,6 +194,12 @@ pub(super) fn options_of(subject: &Subject) -> PlanOptions {
         algorithm: subject.algorithm,
         variant: subject.variant,
         accumulate: subject.accumulate,
+        // An order of its own is EVC-HYB's alone.
+        order: match subject.algorithm {
+            Some(Algorithm::EvcHyb) => subject.order,
+            _ => VectorOrder::Original,
+        },
+        products: subject.products,
         parameters: subject.parameters.clone(),
         ..PlanOptions::default()
     }

@@ -8,7 +8,9 @@ mod spmm;
 mod timing;
 
 use csr_core::verify::Summation;
-use sparrow::{Accumulate, Algorithm, OffsetType, Rates, Value, ValueType, Variant};
+use sparrow::{
+    Accumulate, Algorithm, OffsetType, Products, Rates, Value, ValueType, Variant, VectorOrder,
+};
 
 use crate::{Making, Record, SCHEMA};
 
@@ -50,6 +52,10 @@ pub struct Subject {
     pub accumulate: Accumulate,
     /// Hyper-parameters over the device table's.
     pub parameters: Vec<(String, u32)>,
+    /// Which order x and y are in, where the algorithm has one of its own.
+    pub order: VectorOrder,
+    /// How many products follow a plan.
+    pub products: Products,
     /// Whether launches rotate over copies that together exceed the cache four times.
     pub is_cold: bool,
     /// How long to measure.
@@ -135,6 +141,7 @@ fn untimed_record<V: Value>(origin: &Origin, shape: &Shape, subject: &Subject) -
         hetero: None,
         batch: None,
         spmm: None,
+        evc_hyb: None,
     }
 }
 

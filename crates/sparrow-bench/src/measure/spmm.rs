@@ -234,6 +234,8 @@ fn plain_subject(subject: &SpmmSubject) -> Subject {
         variant: Variant::default(),
         accumulate: Accumulate::Plain,
         parameters: Vec::new(),
+        order: sparrow::VectorOrder::default(),
+        products: sparrow::Products::default(),
         is_cold: false,
         budget: subject.budget,
     }

@@ -42,6 +42,8 @@ impl Configuration {
                 named("longest_short_row", LIMITS.tile),
                 named("alignment", 8),
                 named("nnz_per_item", 8),
+                named("rows_per_item", 4),
+                named("nnz_at_once", 3),
                 named("long_nnz_per_item", 8),
             ],
             _ => vec![group_size],

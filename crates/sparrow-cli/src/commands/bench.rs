@@ -3,7 +3,7 @@
 use csr_core::generate::Suite;
 use csr_core::{Csr, Offset, Value, ValueType, bf16, f16};
 use indicatif::{ProgressBar, ProgressStyle};
-use sparrow::{Accumulate, Device, Queue, Rates, Variant};
+use sparrow::{Accumulate, Algorithm, Device, Queue, Rates, Variant, VectorOrder};
 use sparrow_bench::{
     Budget, Input, Making, MeasureError, Origin, Record, Subject, host_rates, measure_on_device,
     measure_on_host,
@@ -52,14 +52,17 @@ impl Bencher {
 
     /// What to time: on the host there is one product, whatever algorithms are asked for.
     fn subjects(&self, arguments: &Bench) -> Vec<Subject> {
-        let subject = |algorithm, variant| Subject {
+        let ordered = |algorithm, variant, order| Subject {
             algorithm,
             variant,
+            order,
+            products: arguments.products,
             accumulate: arguments.accumulate,
             parameters: arguments.parameters.iter().flat_map(|list| list.0.clone()).collect(),
             is_cold: arguments.cold,
             budget: Budget::default(),
         };
+        let subject = |algorithm, variant| ordered(algorithm, variant, VectorOrder::Original);
         let first_variant = arguments.variant[0];
         match (self, &arguments.algorithms) {
             (Bencher::Host(_), _) => vec![subject(None, first_variant)],
@@ -75,7 +78,14 @@ impl Bencher {
                     if variants.is_empty() {
                         variants.push(Variant::Full.or_usual(algorithm));
                     }
-                    variants.into_iter().map(move |variant| subject(Some(algorithm), variant))
+                    let orders = match algorithm {
+                        Algorithm::EvcHyb => arguments.order.clone(),
+                        _ => vec![VectorOrder::Original],
+                    };
+                    let in_orders = variants.into_iter().flat_map(move |variant| {
+                        orders.clone().into_iter().map(move |order| (variant, order))
+                    });
+                    in_orders.map(move |(variant, order)| ordered(Some(algorithm), variant, order))
                 })
                 .collect(),
         }

@@ -3,7 +3,10 @@
 
 use csr_core::generate::Suite;
 use csr_core::{Csr, Offset, Value, ValueType, bf16, f16};
-use sparrow::{Accumulate, Algorithm, Device, DeviceType, Partner, Queue, Rates, Variant};
+use sparrow::{
+    Accumulate, Algorithm, Device, DeviceType, Partner, Products, Queue, Rates, Variant,
+    VectorOrder,
+};
 use sparrow_bench::{
     Budget, ChipRates, Making, Origin, Record, Subject, add_stages, as_hetero, host_rates,
     measure_both, measure_on_device, measure_on_host,
@@ -134,6 +137,8 @@ impl<'a> Chip<'a> {
             variant,
             accumulate: self.arguments.accumulate,
             parameters: Vec::new(),
+            order: VectorOrder::default(),
+            products: Products::default(),
             is_cold: false,
             budget: Budget::default(),
         };

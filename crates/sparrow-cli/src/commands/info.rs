@@ -1,8 +1,9 @@
 //! `sparrow info`: shape, row lengths, and with `--explain` what would run and why.
 
+use csr_core::evc_hyb::{EvcHybOptions, EvcHybStatistics};
 use csr_core::{Csr, RowStatistics};
 use serde_json::json;
-use sparrow::{Matrix, MatrixShape, Plan, PlanOptions};
+use sparrow::{Matrix, MatrixShape, Plan, PlanOptions, Products};
 use sparrow_bench::Input;
 
 use super::load;
@@ -15,9 +16,11 @@ pub(crate) fn run(global: &Global, arguments: &Info) -> Result<(), Failure> {
     let input = Input::parse(&arguments.matrix)?;
     let matrix: Csr<f64, u64> = load(&input, arguments.making.into())?;
     let statistics = RowStatistics::of(matrix.pattern().view());
-    let chosen = if arguments.explain { Some(explain(global, &matrix)?) } else { None };
+    let evc_hyb = EvcHybStatistics::of(matrix.pattern().view(), &EvcHybOptions::default());
+    let chosen =
+        if arguments.explain { Some(explain(global, &matrix, arguments.products)?) } else { None };
     if words_on_stdout(global.json.as_deref()) {
-        print!("{}", describe(&input, &statistics));
+        print!("{}{}", describe(&input, &statistics), describe_evc_hyb(&evc_hyb, statistics.nnz));
         if let Some(chosen) = &chosen {
             println!("\n{chosen}");
         }
@@ -36,6 +39,12 @@ pub(crate) fn run(global: &Global, arguments: &Info) -> Result<(), Failure> {
         "median_row": statistics.median,
         "row_deviation": statistics.standard_deviation,
         "empty_rows": statistics.empty_rows,
+        "evc_hyb": {
+            "split_row": evc_hyb.split_row,
+            "short_elements": evc_hyb.short_elements,
+            "long_elements": evc_hyb.long_elements,
+            "padding_percent": 100.0 * evc_hyb.padding,
+        },
         "explanation": chosen,
     });
     write_json_lines(global.json.as_deref(), &[line])
@@ -72,14 +81,29 @@ fn describe(input: &Input, statistics: &RowStatistics) -> String {
     text
 }
 
-fn explain(global: &Global, matrix: &Csr<f64, u64>) -> Result<String, Failure> {
+/// What the paper's Table 3 says of a matrix, at the published split and alignment.
+fn describe_evc_hyb(found: &EvcHybStatistics, nnz: usize) -> String {
+    let percent = |elements: usize| 100.0 * elements as f64 / nnz.max(1) as f64;
+    format!(
+        "  EVC-HYB: rows in order of length are split at {}; {} elements in strips ({:.2}% of the nonzeros), {} in \
+         long rows ({:.2}%), padding {:.2}%\n",
+        found.split_row,
+        found.short_elements,
+        percent(found.short_elements),
+        found.long_elements,
+        percent(found.long_elements),
+        100.0 * found.padding
+    )
+}
+
+fn explain(global: &Global, matrix: &Csr<f64, u64>, products: Products) -> Result<String, Failure> {
     let Target::Device(device) = Target::one(global)? else {
         return Ok("On the host: its own parallel product, whole rows by core.".to_owned());
     };
     let queue = queue_on(&device)?;
     let on_device = Matrix::upload_blocking(&queue, matrix.view())?;
     let pattern = matrix.pattern().view();
-    let options = PlanOptions::default();
+    let options = PlanOptions { products, ..PlanOptions::default() };
     let plan = Plan::with_pattern_blocking(&queue, &on_device, pattern, &options)?;
     let MatrixShape { longest_row, .. } = on_device.shape();
     let parameters = plan.parameters();

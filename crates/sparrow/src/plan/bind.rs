@@ -87,7 +87,7 @@ pub(super) fn bind<V: Value, O: Offset>(
             (Box::new(spmv), parameters)
         }
         Algorithm::EvcHyb => {
-            let defaults = EvcHybParameters::default();
+            let defaults = EvcHybParameters::usual(device.device_type);
             let parameters = resolve(&tables, device, V::TYPE, defaults, options)?;
             let spmv = evc_hyb::convert_blocking(
                 queue,
@@ -126,7 +126,8 @@ pub(crate) fn segmented_sum<V: Value, O: Offset>(
     Ok((spmv, parameters.to_string()))
 }
 
-fn tables(options: &PlanOptions) -> Result<Tables> {
+/// The device tables that count.
+pub(super) fn tables(options: &PlanOptions) -> Result<Tables> {
     match &options.tables {
         Some(tables) => Ok(tables.clone()),
         None => usual_tables(),

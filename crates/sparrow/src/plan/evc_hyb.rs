@@ -35,6 +35,7 @@ pub(super) fn convert_blocking<V: Value, O: Offset>(
     let rules = TaskRules {
         group_size: parameters.group_size,
         nnz_per_item: parameters.nnz_per_item,
+        rows_per_item: parameters.rows_per_item,
         long_nnz_per_item: parameters.long_nnz_per_item,
     };
     // A CPU device's memory is the host's, which sorts faster; to others the way is longer than the sort.

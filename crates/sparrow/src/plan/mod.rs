@@ -4,6 +4,7 @@ mod bind;
 mod evc_hyb;
 mod options;
 
+use cl_kernels::evc_hyb::EvcHybSwitch;
 use cl_kernels::{Algorithm, Choice, KernelKey, Scalar, select};
 use cl_runtime::raw::Memory;
 use cl_runtime::spmv::{Operands, Spmv, Stages, Workspace};
@@ -141,7 +142,11 @@ impl<V: Value, O: Offset> Plan<V, O> {
         let device = queue.context().device().traits();
         let choice = match options.algorithm {
             Some(algorithm) => Choice { algorithm, reason: "asked for by name".to_owned() },
-            None => select(device, &matrix.shape()),
+            None => {
+                let copy = EvcHybSwitch::unknown();
+                let copy = bind::tables(options)?.parameters(device, V::TYPE, copy)?;
+                select(device, &matrix.shape(), options.products, &copy)
+            }
         };
         let Bound { spmv, parameters } =
             bind(queue, matrix, pattern, values_id, choice.algorithm, options)?;

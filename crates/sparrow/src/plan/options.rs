@@ -1,6 +1,6 @@
 //! What a plan is asked for.
 
-use cl_kernels::{Accumulate, Algorithm};
+use cl_kernels::{Accumulate, Algorithm, Products};
 use cl_runtime::spmv::{Variant, VectorOrder};
 
 use cl_kernels::Tables;
@@ -42,6 +42,8 @@ pub struct PlanOptions {
     pub accumulate: Accumulate,
     /// Whether alpha and beta will come as device pointers.
     pub scalars_on_device: bool,
+    /// How many products will follow: what the automatic choice may spend on a plan.
+    pub products: Products,
     /// Which order x and y are in; another than the matrix's is for [`Algorithm::EvcHyb`], whose plan says which
     /// ([`Plan::row_order`](crate::Plan::row_order)).
     pub order: VectorOrder,
