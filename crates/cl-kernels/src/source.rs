@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 38] = sources![
+pub(crate) const SOURCES: [Source; 40] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
@@ -41,6 +41,8 @@ pub(crate) const SOURCES: [Source; 38] = sources![
     "format/gather_values.cl",
     "format/longest_row.cl",
     "measure/dense_product.cl",
+    "measure/gather_rate.cl",
+    "measure/launch_cost.cl",
     "measure/rates.cl",
     "spmm/join.h",
     "spmm/node.h",

@@ -38,6 +38,7 @@ pub(super) fn bind<V: Value, O: Offset>(
         offset_type: O::TYPE,
         accumulate: options.accumulate,
         scalars_on_device: options.scalars_on_device,
+        experiment: options.experiment,
     };
     let tables = tables(options)?;
     let (spmv, parameters): (Box<dyn Spmv>, String) = match algorithm {
