@@ -1,38 +1,56 @@
 // Gather rate: how fast the device loads single elements from places all over an array, which is what x is to a
-// product. A GPU loads a sector of 32 bytes for each.
+// product. Places are random numbers of 32 bits, streamed as columns are; an array has a power of two elements,
+// and the last bits say which.
 //
-// Each item adds up the elements at `gathers` places, in order, as an item of csr_scalar does along a row;
-// neighbouring items go to places that have nothing to do with each other. Places are computed, so that
-// nothing but the elements is loaded. The sum decides about a store that never happens, so nothing is
-// optimised away.
+//   gather_rate  items side by side, as on a GPU: neighbouring items take neighbouring places, GATHERS each.
+//                A GPU loads a sector of 32 bytes for each.
+//   gather_rows  an item a row, as on a CPU: items multiply what they gather by weights and add it up in order.
+//                A CPU has no sectors to wait for, but instructions to work through: those of a gather that
+//                is used, and of a row's end, which costs more where nobody can foresee it.
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 256 // items of a work-group
 #endif
 
 #include "item/scalar.h"
 
-// A bijection of 32 bits without visible structure (two rounds of xor, shift and multiply).
-uint scattered(uint bits)
-{
-    bits ^= bits >> 16;
-    bits *= 0x7feb352du;
-    bits ^= bits >> 15;
-    bits *= 0x846ca68bu;
-    return bits ^ bits >> 16;
-}
+#define GATHERS 64
 
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-kernel void gather_rate(const uint gathers,
-                        const uint count,
+kernel void gather_rate(const uint mask,
+                        ARRAY_PARAMETER(const uint, places),
                         ARRAY_PARAMETER(const real_t, source),
                         ARRAY_PARAMETER(real_t, target))
 {
+    OPEN_ARRAY(const uint, places);
     OPEN_ARRAY(const real_t, source);
     OPEN_ARRAY(real_t, target);
-    const uint first = (uint)get_global_id(0) * gathers;
+    const ulong first = (ulong)get_group_id(0) * GATHERS * GROUP_SIZE + get_local_id(0);
     real_t sum = 0;
-    for (uint at = 0; at < gathers; ++at)
-        sum += source[mul_hi(scattered(first + at), count)];
-    if (sum == (real_t)1.2345e30f)
-        target[0] = sum;
+    for (uint at = 0; at < GATHERS; ++at)
+        sum += source[places[first + at * GROUP_SIZE] & mask];
+    target[get_global_id(0)] = sum;
+}
+
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void gather_rows(const uint rows,
+                        const uint mask,
+                        ARRAY_PARAMETER(const uint, offsets),
+                        ARRAY_PARAMETER(const uint, places),
+                        ARRAY_PARAMETER(const real_t, weights),
+                        ARRAY_PARAMETER(const real_t, source),
+                        ARRAY_PARAMETER(real_t, target))
+{
+    OPEN_ARRAY(const uint, offsets);
+    OPEN_ARRAY(const uint, places);
+    OPEN_ARRAY(const real_t, weights);
+    OPEN_ARRAY(const real_t, source);
+    OPEN_ARRAY(real_t, target);
+    const size_t row = get_global_id(0);
+    if (row >= rows)
+        return;
+    const uint last = offsets[row + 1];
+    real_t sum = 0;
+    for (uint at = offsets[row]; at < last; ++at)
+        sum = fma(weights[at], source[places[at] & mask], sum);
+    target[row] = sum;
 }

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use cl_kernels::gather_rate::{self, GatherRate};
+use cl_kernels::gather_rate::{self, GATHERS, GatherRate, RowArguments};
 use cl_kernels::launch_cost::{self, LaunchCost};
 use cl_kernels::rates::{self as streams, ReadArguments};
-use cl_kernels::{DeviceType, KernelArguments};
+use cl_kernels::{DeviceType, KernelArguments, KernelKey};
 use csr_core::ValueType;
-use csr_core::model::Curve;
+use csr_core::model::{Curve, random_lengths, random_places};
 
 use crate::launch::Size;
 use crate::rates::{Effort, fastest, measure_key, stream_group_size, stream_size};
@@ -21,8 +21,20 @@ pub struct LevelRates {
     pub launch: Duration,
     /// Seconds a byte of a read-only stream over so many bytes.
     pub streams: Curve,
-    /// Seconds a gather of one element from anywhere in so many bytes, by all compute units together.
+    /// Seconds a gather of one element from anywhere in so many bytes, by all compute units together; on a CPU
+    /// device by items that make [`LevelRates::ROW`] each.
     pub gathers: Curve,
+    /// On a CPU device, where an item is a loop: what gathers out of the first cache cost by rows.
+    pub rows: Option<RowRates>,
+}
+
+/// Seconds a gather in rows of so many gathers, an item a row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RowRates {
+    /// All rows have so many.
+    pub foreseen: Curve,
+    /// Rows have half as many to half as many more, at random: nobody foresees where one ends.
+    pub unforeseen: Curve,
 }
 
 /// The smallest arrays, in bytes: a first cache holds half of it. Each next is four times as large.
@@ -30,49 +42,63 @@ const LEAST_GATHERED: u64 = 16 << 10;
 const LEAST_STREAMED: u64 = 1 << 20;
 const STEP: u64 = 4;
 
-/// Elements that an item gathers, and all of them together.
-const GATHERS_PER_ITEM: usize = 64;
-const GATHERS_ON_CPU: usize = 1 << 21;
+/// Gathers of a row, for [`RowRates`].
+const LENGTHS: [u32; 5] = [1, 4, 16, 64, 256];
+
+/// Gathers of a launch: so many that no processor learns by heart where rows end.
+const GATHERS_ON_CPU: usize = 1 << 20;
 const GATHERS_ON_GPU: usize = 1 << 25;
 
 const FEW: Effort = Effort { samples: 5, launches: 2 };
 const MANY: Effort = Effort { samples: 7, launches: 200 };
 
 impl LevelRates {
+    /// Gathers of an item on a CPU device, for [`LevelRates::gathers`].
+    pub const ROW: u32 = 16;
+
     /// Measures on arrays from a few KiB to four times `cache_bytes`, the last cache before memory, with elements
     /// of `element`, which is f32 or f64.
     ///
     /// # Errors
     /// The driver's own failure, or no memory for the arrays.
     pub fn measure_blocking(queue: &Queue, cache_bytes: u64, element: ValueType) -> Result<Self> {
-        let context = queue.context();
-        let traits = context.device().traits();
+        let traits = queue.context().device().traits();
         let largest = (traits.max_allocation_bytes / 8).clamp(LEAST_STREAMED, 1 << 30);
         let largest = (STEP * cache_bytes).clamp(LEAST_STREAMED, largest);
-        let array = DeviceArray::<[f32; 4]>::upload_blocking(
-            queue,
-            &vec![[0.0; 4]; largest as usize / 16],
-        )?;
-        let bench = Bench { queue, array: &array };
-        let launch = bench.launch_blocking()?;
+        let is_cpu = traits.device_type == DeviceType::Cpu;
+        let bench =
+            Bench::new(queue, largest, if is_cpu { GATHERS_ON_CPU } else { GATHERS_ON_GPU })?;
+        let launch = bench.launch()?;
 
         let mut streams = Curve::default();
         for bytes in sizes(LEAST_STREAMED, largest, cache_bytes) {
-            streams.push(bytes, bench.stream_blocking(bytes, launch)?);
+            streams.push(bytes, bench.stream(bytes, launch)?);
         }
         let mut gathers = Curve::default();
+        let usual =
+            if is_cpu { Some(bench.rows(GATHERS_ON_CPU as u32, Self::ROW, 0)?) } else { None };
         for bytes in sizes(LEAST_GATHERED, largest, cache_bytes) {
-            gathers.push(bytes, bench.gather_blocking(bytes, element)?);
+            let seconds = match &usual {
+                Some(rows) => bench.gather_rows(bytes, element, rows)?,
+                None => bench.gather(bytes, element)?,
+            };
+            gathers.push(bytes, seconds);
         }
-        Ok(LevelRates { launch, streams, gathers })
+        let rows = if is_cpu { Some(bench.row_rates(element, launch)?) } else { None };
+        let rates = LevelRates { launch, streams, gathers, rows };
+        tracing::debug!(?rates, %element, "measured");
+        Ok(rates)
     }
 }
 
-/// Sizes from `least` to `largest`, and half of the cache: all of it in the cache, nearly nothing in any before.
+/// Powers of two from `least` to `largest`, among them the largest within half of the cache: all of that is in the
+/// cache, nearly nothing in any before.
 fn sizes(least: u64, largest: u64, cache_bytes: u64) -> Vec<u64> {
     let steps = std::iter::successors(Some(least), |bytes| Some(bytes * STEP));
     let mut sizes: Vec<u64> = steps.take_while(|&bytes| bytes < largest).collect();
-    sizes.extend([cache_bytes / 2, largest].into_iter().filter(|&bytes| bytes >= least));
+    let power_below = |bytes: u64| 1 << bytes.max(1).ilog2();
+    let others = [cache_bytes / 2, largest].map(power_below);
+    sizes.extend(others.into_iter().filter(|&bytes| bytes >= least));
     sizes.sort_unstable();
     sizes.dedup();
     sizes
@@ -81,11 +107,32 @@ fn sizes(least: u64, largest: u64, cache_bytes: u64) -> Vec<u64> {
 /// What is measured on.
 struct Bench<'a> {
     queue: &'a Queue,
-    array: &'a DeviceArray<[f32; 4]>,
+    /// What is streamed and gathered from.
+    array: DeviceArray<[f32; 4]>,
+    places: DeviceArray<u32>,
+    /// Zeros of either type.
+    weights: DeviceArray<f64>,
+    sums: DeviceArray<f64>,
 }
 
-impl Bench<'_> {
-    fn launch_blocking(&self) -> Result<Duration> {
+impl<'a> Bench<'a> {
+    fn new(queue: &'a Queue, bytes: u64, gathers: usize) -> Result<Self> {
+        let array = vec![[0.0; 4]; bytes as usize / 16];
+        let is_cpu = gathers == GATHERS_ON_CPU;
+        let sums = vec![0.0; if is_cpu { gathers } else { gathers / GATHERS }];
+        Ok(Bench {
+            queue,
+            array: DeviceArray::upload_blocking(queue, &array)?,
+            places: DeviceArray::upload_blocking(queue, &random_places(gathers))?,
+            weights: DeviceArray::upload_blocking(
+                queue,
+                &vec![0.0; if is_cpu { gathers } else { 1 }],
+            )?,
+            sums: DeviceArray::upload_blocking(queue, &sums)?,
+        })
+    }
+
+    fn launch(&self) -> Result<Duration> {
         let group_size = self.group_size(64);
         let parameters = LaunchCost { group_size: group_size as u32 };
         let key = measure_key(launch_cost::SOURCE, ValueType::F32, &parameters);
@@ -95,10 +142,10 @@ impl Bench<'_> {
     }
 
     /// Seconds a byte.
-    fn stream_blocking(&self, bytes: u64, launch: Duration) -> Result<f64> {
+    fn stream(&self, bytes: u64, launch: Duration) -> Result<f64> {
         let parameters = streams::Rates { group_size: stream_group_size(self.queue) as u32 };
         let key = measure_key(streams::SOURCE, ValueType::F32, &parameters);
-        let count = bytes as u32 / 16;
+        let count = (bytes / 16) as u32;
         let (source, target) = (self.array.argument(), self.array.argument());
         let arguments = ReadArguments { count, source, target };
         let size = stream_size(self.queue, count as usize);
@@ -108,22 +155,62 @@ impl Bench<'_> {
         Ok(time.saturating_sub(launch).max(time / 4).as_secs_f64() / bytes as f64)
     }
 
-    /// Seconds a gather.
-    fn gather_blocking(&self, bytes: u64, element: ValueType) -> Result<f64> {
-        let is_cpu = self.queue.context().device().traits().device_type == DeviceType::Cpu;
-        let gathers = if is_cpu { GATHERS_ON_CPU } else { GATHERS_ON_GPU };
-        let group_size = self.group_size(if is_cpu { 64 } else { 256 });
-        let parameters = GatherRate { group_size: group_size as u32 };
-        let key = measure_key(gather_rate::SOURCE, element, &parameters);
+    /// Seconds a gather, by items side by side.
+    fn gather(&self, bytes: u64, element: ValueType) -> Result<f64> {
+        let group_size = self.group_size(256);
+        let groups = self.places.len() / (GATHERS * group_size);
         let arguments = gather_rate::Arguments {
-            gathers: GATHERS_PER_ITEM as u32,
-            count: (bytes / element.size_bytes() as u64) as u32,
+            mask: (bytes / element.size_bytes() as u64) as u32 - 1,
+            places: self.places.argument(),
             source: self.array.argument(),
-            target: self.array.argument(),
+            target: self.sums.argument(),
         };
-        let groups = gathers / GATHERS_PER_ITEM / group_size;
+        let key = gather_key(element, group_size);
         let time = self.time(&key, &arguments, Size { groups, group_size }, FEW)?;
-        Ok(time.as_secs_f64() / gathers as f64)
+        Ok(time.as_secs_f64() / (groups * group_size * GATHERS) as f64)
+    }
+
+    /// Seconds a gather, by items that have a row each.
+    fn gather_rows(&self, bytes: u64, element: ValueType, rows: &Rows) -> Result<f64> {
+        // As csr_scalar has them.
+        let group_size = self.group_size(64);
+        let count = rows.offsets.len() - 1;
+        let arguments = RowArguments {
+            rows: count as u32,
+            mask: (bytes / element.size_bytes() as u64) as u32 - 1,
+            offsets: rows.offsets.argument(),
+            places: self.places.argument(),
+            weights: self.weights.argument(),
+            source: self.array.argument(),
+            target: self.sums.argument(),
+        };
+        let size = Size { groups: count.div_ceil(group_size), group_size };
+        let launches = (GATHERS_ON_CPU / rows.gathers.max(1)).clamp(2, 32) as u32;
+        let effort = Effort { launches, ..FEW };
+        let time = self.time(&gather_key(element, group_size), &arguments, size, effort)?;
+        Ok(time.as_secs_f64() / rows.gathers as f64)
+    }
+
+    fn row_rates(&self, element: ValueType, launch: Duration) -> Result<RowRates> {
+        let mut rates = RowRates { foreseen: Curve::default(), unforeseen: Curve::default() };
+        for length in LENGTHS {
+            let spread = length.div_ceil(2);
+            for (curve, spread) in [(&mut rates.foreseen, 0), (&mut rates.unforeseen, spread)] {
+                let rows = self.rows(GATHERS_ON_CPU as u32, length, spread)?;
+                // What a launch costs is counted apart.
+                let launch = launch.as_secs_f64() / rows.gathers as f64;
+                let seconds = self.gather_rows(LEAST_GATHERED, element, &rows)?;
+                curve.push(length.into(), (seconds - launch).max(seconds / 4.0));
+            }
+        }
+        Ok(rates)
+    }
+
+    /// Rows of `length` places, more or less by up to `spread`, at most `total` in all.
+    fn rows(&self, total: u32, length: u32, spread: u32) -> Result<Rows> {
+        let offsets = random_lengths(total, length, spread);
+        let gathers = offsets.last().copied().unwrap_or(0) as usize;
+        Ok(Rows { offsets: DeviceArray::upload_blocking(self.queue, &offsets)?, gathers })
     }
 
     /// The largest power of two that is allowed and at most `wanted`.
@@ -132,9 +219,9 @@ impl Bench<'_> {
         1 << most.clamp(1, wanted).ilog2()
     }
 
-    fn time<'a, A: KernelArguments<&'a Memory>>(
+    fn time<'m, A: KernelArguments<&'m Memory>>(
         &self,
-        key: &cl_kernels::KernelKey,
+        key: &KernelKey,
         arguments: &A,
         size: Size,
         effort: Effort,
@@ -144,13 +231,24 @@ impl Bench<'_> {
     }
 }
 
+fn gather_key(element: ValueType, group_size: usize) -> KernelKey {
+    let parameters = GatherRate { group_size: group_size as u32 };
+    measure_key(gather_rate::SOURCE, element, &parameters)
+}
+
+/// Rows of places on the device.
+struct Rows {
+    offsets: DeviceArray<u32>,
+    gathers: usize,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn sizes_cover_every_cache_and_half_of_the_last() {
-        assert_eq!(sizes(16, 300, 100), [16, 50, 64, 256, 300]);
+        assert_eq!(sizes(16, 300, 100), [16, 32, 64, 256]);
         assert_eq!(sizes(16, 64, 16), [16, 64]);
     }
 }

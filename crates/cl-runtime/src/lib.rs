@@ -31,7 +31,7 @@ pub use dense_matrix::DenseMatrix;
 pub use device::{Device, devices, find_device, find_devices};
 pub use error::{Error, Result};
 pub use host_view::{HostView, HostViewMut};
-pub use level_rates::LevelRates;
+pub use level_rates::{LevelRates, RowRates};
 pub use matrix::Matrix;
 pub use program::{BinaryCache, Program};
 #[cfg(feature = "fault-injection")]

@@ -1,6 +1,6 @@
-//! A measured time that depends on how many bytes are in play.
+//! A measured time that depends on a size: bytes in play, or gathers of a row.
 
-/// Seconds at sizes of so many bytes, ascending.
+/// Seconds at sizes, ascending; a size is of bytes unless it is said otherwise.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve(Vec<(u64, f64)>);
 
@@ -15,7 +15,7 @@ impl Curve {
         self.0.iter().map(|&(bytes, _)| bytes).collect()
     }
 
-    /// Between sizes by the logarithm of bytes; beyond them as at the ends. NaN for a curve without sizes.
+    /// Between sizes by their logarithm; beyond them as at the ends. NaN for a curve without sizes.
     pub fn at(&self, bytes: f64) -> f64 {
         let behind = self.0.partition_point(|&(size, _)| (size as f64) < bytes);
         match (behind.checked_sub(1).and_then(|at| self.0.get(at)), self.0.get(behind)) {

@@ -12,6 +12,7 @@ mod curve;
 mod demand;
 mod lru;
 mod reuse;
+mod scatter;
 mod sectors;
 mod walk;
 
@@ -19,5 +20,6 @@ pub use curve::Curve;
 pub use demand::Demand;
 pub use lru::LruStack;
 pub use reuse::{Reuse, ReuseQuestion, reuse};
+pub use scatter::{random_lengths, random_places};
 pub use sectors::{FirstLevel, SECTOR_BYTES, sectors};
 pub use walk::{NO_COLUMN, Walk};

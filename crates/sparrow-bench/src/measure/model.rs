@@ -5,9 +5,10 @@
 //! knows of it.
 
 use csr_core::model::{Demand, FirstLevel, ReuseQuestion, Walk, reuse, sectors};
-use csr_core::{Csr, Offset, Value, ValueType};
+use csr_core::{Csr, Offset, PatternView, Value, ValueType};
 use sparrow::{
-    Algorithm, DeviceTraits, DeviceType, Experiment, LevelRates, PlanOptions, Queue, usual_tables,
+    Algorithm, DeviceTraits, DeviceType, Experiment, LevelRates, PlanOptions, Queue, RowRates,
+    usual_tables,
 };
 
 use super::device::{options_of, shape_of, time};
@@ -148,8 +149,11 @@ impl Model {
             let within = capacities.iter().map(|&bytes| cost_of(bytes as f64));
             // What was not used before in this launch was in the one before.
             let costs = within.chain([cost_of(footprint)]);
+            // By rows of the usual length; what the rows of this matrix take instead comes on top.
             let total: f64 = found.found.iter().zip(costs).map(|(count, cost)| count * cost).sum();
-            (shape.nnz as f64, total)
+            let usual = shape.nnz as f64 * cost_of(0.0);
+            let rows = rates.rows.as_ref().map(|rows| row_seconds(matrix.pattern().view(), rows));
+            (shape.nnz as f64, total - usual + rows.unwrap_or(usual))
         } else {
             let in_last = self.cache_bytes as f64 / 2.0;
             let level = FirstLevel {
@@ -186,6 +190,21 @@ impl Model {
             both_constant_us: None,
         }
     }
+}
+
+/// Seconds of all gathers out of the first cache by an item a row, on a CPU: where a row's length is that of the row
+/// before, its end is foreseen.
+fn row_seconds<O: Offset>(pattern: PatternView<'_, O>, rates: &RowRates) -> f64 {
+    let mut before = usize::MAX;
+    let seconds = |row: usize| {
+        let length = pattern.row_len(row);
+        let curve = if length == before { &rates.foreseen } else { &rates.unforeseen };
+        before = length;
+        // An empty row takes about as long as one of one.
+        let gathers = length.max(1) as f64;
+        gathers * curve.at(gathers)
+    };
+    (0..pattern.rows()).map(seconds).sum()
 }
 
 /// How an algorithm stores a matrix and walks through it.
