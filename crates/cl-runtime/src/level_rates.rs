@@ -37,10 +37,13 @@ pub struct RowRates {
     pub unforeseen: Curve,
 }
 
-/// The smallest arrays, in bytes: a first cache holds half of it. Each next is four times as large.
+/// The smallest arrays, in bytes: a first cache holds half of it. What is gathered from grows by four; what is
+/// streamed by two, since a cache holds either all of it or next to nothing.
 const LEAST_GATHERED: u64 = 16 << 10;
 const LEAST_STREAMED: u64 = 1 << 20;
-const STEP: u64 = 4;
+
+/// The largest, as a multiple of the cache.
+const BEYOND_CACHE: u64 = 4;
 
 /// Gathers of a row, for [`RowRates`].
 const LENGTHS: [u32; 5] = [1, 4, 16, 64, 256];
@@ -49,8 +52,8 @@ const LENGTHS: [u32; 5] = [1, 4, 16, 64, 256];
 const GATHERS_ON_CPU: usize = 1 << 20;
 const GATHERS_ON_GPU: usize = 1 << 25;
 
-const FEW: Effort = Effort { samples: 5, launches: 2 };
-const MANY: Effort = Effort { samples: 7, launches: 200 };
+const FEW: Effort = Effort { samples: 5, time: Duration::from_millis(100), launches: 2 };
+const MANY: Effort = Effort { launches: 200, ..FEW };
 
 impl LevelRates {
     /// Gathers of an item on a CPU device, for [`LevelRates::gathers`].
@@ -64,20 +67,20 @@ impl LevelRates {
     pub fn measure_blocking(queue: &Queue, cache_bytes: u64, element: ValueType) -> Result<Self> {
         let traits = queue.context().device().traits();
         let largest = (traits.max_allocation_bytes / 8).clamp(LEAST_STREAMED, 1 << 30);
-        let largest = (STEP * cache_bytes).clamp(LEAST_STREAMED, largest);
+        let largest = (BEYOND_CACHE * cache_bytes).clamp(LEAST_STREAMED, largest);
         let is_cpu = traits.device_type == DeviceType::Cpu;
         let bench =
             Bench::new(queue, largest, if is_cpu { GATHERS_ON_CPU } else { GATHERS_ON_GPU })?;
         let launch = bench.launch()?;
 
         let mut streams = Curve::default();
-        for bytes in sizes(LEAST_STREAMED, largest, cache_bytes) {
+        for bytes in sizes(LEAST_STREAMED, 2, largest, cache_bytes) {
             streams.push(bytes, bench.stream(bytes, launch)?);
         }
         let mut gathers = Curve::default();
         let usual =
             if is_cpu { Some(bench.rows(GATHERS_ON_CPU as u32, Self::ROW, 0)?) } else { None };
-        for bytes in sizes(LEAST_GATHERED, largest, cache_bytes) {
+        for bytes in sizes(LEAST_GATHERED, 4, largest, cache_bytes) {
             let seconds = match &usual {
                 Some(rows) => bench.gather_rows(bytes, element, rows)?,
                 None => bench.gather(bytes, element)?,
@@ -91,10 +94,10 @@ impl LevelRates {
     }
 }
 
-/// Powers of two from `least` to `largest`, among them the largest within half of the cache: all of that is in the
+/// Powers of two from `least` to `largest`, each `step` times the one before, and among them the largest within half of the cache: all of that is in the
 /// cache, nearly nothing in any before.
-fn sizes(least: u64, largest: u64, cache_bytes: u64) -> Vec<u64> {
-    let steps = std::iter::successors(Some(least), |bytes| Some(bytes * STEP));
+fn sizes(least: u64, step: u64, largest: u64, cache_bytes: u64) -> Vec<u64> {
+    let steps = std::iter::successors(Some(least), |bytes| Some(bytes * step));
     let mut sizes: Vec<u64> = steps.take_while(|&bytes| bytes < largest).collect();
     let power_below = |bytes: u64| 1 << bytes.max(1).ilog2();
     let others = [cache_bytes / 2, largest].map(power_below);
@@ -248,7 +251,7 @@ mod tests {
 
     #[test]
     fn sizes_cover_every_cache_and_half_of_the_last() {
-        assert_eq!(sizes(16, 300, 100), [16, 32, 64, 256]);
-        assert_eq!(sizes(16, 64, 16), [16, 64]);
+        assert_eq!(sizes(16, 4, 300, 100), [16, 32, 64, 256]);
+        assert_eq!(sizes(16, 4, 64, 16), [16, 64]);
     }
 }

@@ -22,13 +22,15 @@ pub struct Rates {
 /// How often a kernel is timed; the best counts, since nothing makes memory faster than it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
-    /// Samples.
+    /// Samples, at least.
     pub(crate) samples: usize,
+    /// Until which more are taken, for a moment in which nothing else runs.
+    pub(crate) time: Duration,
     /// Launches of each, between two finishes.
     pub(crate) launches: u32,
 }
 
-const EFFORT: Effort = Effort { samples: 12, launches: 8 };
+const EFFORT: Effort = Effort { samples: 12, time: Duration::ZERO, launches: 8 };
 
 impl Rates {
     /// Measures both on arrays of several times the device's cache.
@@ -103,7 +105,10 @@ pub(crate) fn fastest<'a, A: KernelArguments<&'a Memory>>(
     effort: Effort,
 ) -> Result<Duration> {
     let mut best = Duration::MAX;
-    for _ in 0..effort.samples {
+    let begin = Instant::now();
+    let mut samples = 0;
+    while samples < effort.samples || begin.elapsed() < effort.time {
+        samples += 1;
         let start = Instant::now();
         for _ in 0..effort.launches {
             // SAFETY: the arrays hold as many elements as the arguments say.

@@ -11,6 +11,8 @@ mod hetero_table;
 mod input;
 mod json;
 mod measure;
+mod model_figures;
+mod model_table;
 mod record;
 mod report;
 pub mod selftest;
