@@ -10,7 +10,9 @@ use csr_core::ValueType;
 use csr_core::model::{Curve, random_lengths, random_places};
 
 use crate::launch::Size;
-use crate::rates::{Effort, fastest, measure_key, stream_group_size, stream_size};
+use crate::rates::{
+    Effort, fastest, measure_key, past_cache_bytes, stream_group_size, stream_size,
+};
 use crate::raw::Memory;
 use crate::{DeviceArray, Queue, Result};
 
@@ -42,9 +44,6 @@ pub struct RowRates {
 const LEAST_GATHERED: u64 = 16 << 10;
 const LEAST_STREAMED: u64 = 1 << 20;
 
-/// The largest, as a multiple of the cache.
-const BEYOND_CACHE: u64 = 4;
-
 /// Gathers of a row, for [`RowRates`].
 const LENGTHS: [u32; 5] = [1, 4, 16, 64, 256];
 
@@ -66,9 +65,9 @@ impl LevelRates {
     /// The driver's own failure, or no memory for the arrays.
     pub fn measure_blocking(queue: &Queue, cache_bytes: u64, element: ValueType) -> Result<Self> {
         let traits = queue.context().device().traits();
-        let largest = (traits.max_allocation_bytes / 8).clamp(LEAST_STREAMED, 1 << 30);
-        let largest = (BEYOND_CACHE * cache_bytes).clamp(LEAST_STREAMED, largest);
         let is_cpu = traits.device_type == DeviceType::Cpu;
+        // As for the rate of memory itself: a GPU may answer for its first cache only.
+        let largest = past_cache_bytes(traits, cache_bytes);
         let bench =
             Bench::new(queue, largest, if is_cpu { GATHERS_ON_CPU } else { GATHERS_ON_GPU })?;
         let launch = bench.launch()?;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use cl_kernels::rates::{CopyArguments, ReadArguments, SOURCE};
-use cl_kernels::{Accumulate, DeviceType, KernelArguments, KernelKey, Parameters};
+use cl_kernels::{Accumulate, DeviceTraits, DeviceType, KernelArguments, KernelKey, Parameters};
 use csr_core::{OffsetType, ValueType};
 
 use crate::launch::{Size, launch};
@@ -44,11 +44,7 @@ impl Rates {
         let parameters = cl_kernels::rates::Rates { group_size: group_size as u32 };
         let program = context.program(&measure_key(SOURCE, ValueType::F32, &parameters))?;
 
-        // Past any cache by far (a GPU may answer for its first level only), yet small enough for the
-        // smallest device: an eighth of what it gives at once.
-        let least = if traits.device_type == DeviceType::Cpu { 64 << 20 } else { 1 << 30 };
-        let largest = (traits.max_allocation_bytes / 8).max(1 << 20);
-        let bytes = (4 * traits.cache_bytes).clamp(least, 1 << 30).min(largest) as usize;
+        let bytes = past_cache_bytes(traits, traits.cache_bytes) as usize;
         let source = DeviceArray::<[f32; 4]>::upload_blocking(queue, &vec![[1.0; 4]; bytes / 16])?;
         let target = DeviceArray::<[f32; 4]>::upload_blocking(queue, &vec![[0.0; 4]; bytes / 16])?;
         let count = source.len() as u32;
@@ -68,6 +64,14 @@ impl Rates {
     pub fn best(&self) -> f64 {
         self.read.max(self.copy)
     }
+}
+
+/// Bytes past any cache by far (a GPU may answer for its first level only), yet small enough for the smallest
+/// device: an eighth of what it gives at once.
+pub(crate) fn past_cache_bytes(traits: &DeviceTraits, cache_bytes: u64) -> u64 {
+    let least = if traits.device_type == DeviceType::Cpu { 64 << 20 } else { 1 << 30 };
+    let largest = (traits.max_allocation_bytes / 8).max(1 << 20);
+    (4 * cache_bytes).clamp(least, 1 << 30).min(largest)
 }
 
 /// Items of a group that streams. On a CPU an item is a loop, and a group of one walks memory in its order.

@@ -18,7 +18,7 @@ pub fn random_lengths(total: u32, length: u32, spread: u32) -> Vec<u32> {
     let mut end = 0u32;
     for row in 0.. {
         let choices = 2 * u64::from(spread) + 1;
-        let more = ((random(row) >> 32) * choices >> 32) as u32;
+        let more = (((random(row) >> 32) * choices) >> 32) as u32;
         end = end.saturating_add((length + more).saturating_sub(spread));
         if end > total || offsets.len() > total as usize {
             break;

@@ -4,11 +4,11 @@
 //! ([`Model`]). An algorithm says in [`layout`] what it stores and in which order it gathers; that is all the model
 //! knows of it.
 
-use csr_core::model::{Demand, FirstLevel, ReuseQuestion, Walk, reuse, sectors};
+use csr_core::model::{Demand, FirstLevel, ReuseQuestion, SECTOR_BYTES, Walk, reuse, sectors};
 use csr_core::{Csr, Offset, PatternView, Value, ValueType};
 use sparrow::{
     Algorithm, DeviceTraits, DeviceType, Experiment, LevelRates, PlanOptions, Queue, RowRates,
-    usual_tables,
+    Variant, usual_tables,
 };
 
 use super::device::{options_of, shape_of, time};
@@ -16,9 +16,8 @@ use super::{MeasureError, Origin, Shape, Subject};
 use crate::Record;
 use crate::record::ModelRecord;
 
-/// Bytes that a GPU's memory hands out at once, as its sectors; a CPU's, a line.
-const GPU_GRANULE: usize = csr_core::model::SECTOR_BYTES;
-const CPU_GRANULE: usize = 64;
+/// Bytes of a line where a device does not say.
+const USUAL_LINE: u64 = 64;
 
 /// The least that x is taken for when a GPU's gathers are looked up: less would measure its first caches, which are
 /// counted apart.
@@ -76,7 +75,10 @@ impl Model {
             return Ok(());
         };
         let Ok(algorithm) = record.algorithm.parse::<Algorithm>() else { return Ok(()) };
-        let mut model = self.predict(queue, matrix, rates, algorithm, record.plan_bytes);
+        let traits = queue.context().device().traits();
+        let layout =
+            layout(algorithm, &record.variant, traits, &shape_of(matrix), record.plan_bytes);
+        let mut model = self.predict(traits, matrix, rates, &layout);
         if let Some(median) = record.median_us {
             model.predicted_over_measured = Some(model.predicted_us / median);
             let x: Vec<V::Accum> = csr_core::random_vector(origin.making.seed, matrix.cols());
@@ -100,15 +102,12 @@ impl Model {
 
     fn predict<V: Value, O: Offset>(
         &self,
-        queue: &Queue,
+        traits: &DeviceTraits,
         matrix: &Csr<V, O>,
         rates: &LevelRates,
-        algorithm: Algorithm,
-        plan_bytes: u64,
+        layout: &Layout,
     ) -> ModelRecord {
-        let traits = queue.context().device().traits();
         let shape = shape_of(matrix);
-        let layout = layout(algorithm, traits, &shape, plan_bytes);
         let walk = layout.order.walk();
         let element_bytes = V::TYPE.accumulator().size_bytes();
         let demand = Demand {
@@ -127,7 +126,7 @@ impl Model {
         capacities.dedup();
         let question = ReuseQuestion {
             element_bytes,
-            granule_bytes: if is_cpu { CPU_GRANULE } else { GPU_GRANULE },
+            granule_bytes: granule_bytes(traits),
             capacities: &capacities,
             stream_bytes: demand.stream_bytes_per_gather(),
         };
@@ -192,6 +191,16 @@ impl Model {
     }
 }
 
+/// Bytes that memory hands out at once: a CPU's line; of a GPU's line, the sector that is asked for.
+fn granule_bytes(device: &DeviceTraits) -> usize {
+    let line = Some(device.cache_line_bytes).filter(|bytes| bytes.is_power_of_two());
+    let line = line.unwrap_or(USUAL_LINE).max(8) as usize;
+    match device.device_type {
+        DeviceType::Cpu => line,
+        _ => line.min(SECTOR_BYTES),
+    }
+}
+
 /// Seconds of all gathers out of the first cache by an item a row, on a CPU: where a row's length is that of the row
 /// before, its end is foreseen.
 fn row_seconds<O: Offset>(pattern: PatternView<'_, O>, rates: &RowRates) -> f64 {
@@ -220,7 +229,7 @@ struct Layout {
 
 /// As [`Walk`], with the columns of a format of its own.
 enum Order {
-    InOrder,
+    AsStored,
     RowPerItem,
     #[expect(dead_code, reason = "for formats that store columns in an order of their own")]
     Listed(Vec<u32>),
@@ -229,7 +238,7 @@ enum Order {
 impl Order {
     fn walk(&self) -> Walk<'_> {
         match self {
-            Order::InOrder => Walk::InOrder,
+            Order::AsStored => Walk::InOrder,
             Order::RowPerItem => Walk::RowPerItem,
             Order::Listed(columns) => Walk::Listed(columns),
         }
@@ -237,21 +246,33 @@ impl Order {
 }
 
 /// The layout of each algorithm: the one place that knows them. `plan_bytes` are those of plan and workspace.
-fn layout(algorithm: Algorithm, device: &DeviceTraits, shape: &Shape, plan_bytes: u64) -> Layout {
+fn layout(
+    algorithm: Algorithm,
+    variant: &str,
+    device: &DeviceTraits,
+    shape: &Shape,
+    plan_bytes: u64,
+) -> Layout {
+    let is_cpu = device.device_type == DeviceType::Cpu;
     let offsets = (shape.rows as u64 + 1) * shape.offset_type.size_bytes() as u64;
+    // A CPU's caches read a line of y before they write to it.
+    let y = shape.rows as u64 * shape.value_type.accumulator().size_bytes() as u64;
+    let read = if is_cpu { y } else { 0 };
     let csr = Layout {
         stored: shape.nnz as u64,
-        structure_bytes: offsets + plan_bytes,
-        order: Order::InOrder,
+        structure_bytes: offsets + plan_bytes + read,
+        order: Order::AsStored,
         launches: 1,
     };
     match algorithm {
         // On a CPU device an item is a loop, and rows come one after another.
-        Algorithm::CsrScalar if device.device_type != DeviceType::Cpu => {
-            Layout { order: Order::RowPerItem, ..csr }
-        }
-        // Offsets are read once for borders, once for empty rows.
-        Algorithm::SegmentedSum => Layout { structure_bytes: 2 * offsets + plan_bytes, ..csr },
+        Algorithm::CsrScalar if !is_cpu => Layout { order: Order::RowPerItem, ..csr },
+        // Offsets are read once for borders, once for empty rows or by stage 2.
+        Algorithm::SegmentedSum => Layout {
+            structure_bytes: csr.structure_bytes + offsets,
+            launches: if variant == Variant::Device.name() { 2 } else { 1 },
+            ..csr
+        },
         _ => csr,
     }
 }
