@@ -36,10 +36,16 @@ typedef ulong offset_t;
 typedef uint offset_t;
 #endif
 
+// What a product loads of A and x, in one place, so that the experiments of `sparrow bench --model` (Guo, Gropp
+// and Olson, section 3.3) can leave it out: with A_CONSTANT values are not loaded, with X_CONSTANT neither x
+// nor the columns that say where. y is wrong then, by design.
+
 // One value of A, widened to the type sums are made in.
 real_t load_value(global const value_t *restrict values, const ulong at)
 {
-#if defined(VALUE_F16)
+#if defined(A_CONSTANT)
+    return 1;
+#elif defined(VALUE_F16)
     return vload_half(at, values);
 #elif defined(VALUE_BF16)
     return as_float((uint)values[at] << 16);
@@ -48,10 +54,30 @@ real_t load_value(global const value_t *restrict values, const ulong at)
 #endif
 }
 
+// The column of nonzero `at`, for kernels that load it well before x.
+uint load_column(global const uint *restrict columns, const ulong at)
+{
+#ifdef X_CONSTANT
+    return 0;
+#else
+    return columns[at];
+#endif
+}
+
+// The element of x in a column that `load_column` gave.
+real_t gather_x(global const real_t *restrict x, const uint column)
+{
+#ifdef X_CONSTANT
+    return 1;
+#else
+    return x[column];
+#endif
+}
+
 // The element of x that nonzero `at` multiplies.
 real_t load_x(global const real_t *restrict x, global const uint *restrict columns, const ulong at)
 {
-    return x[columns[at]];
+    return gather_x(x, load_column(columns, at));
 }
 
 // An array comes as a buffer and the element it starts at, so that callers can hand over any part of

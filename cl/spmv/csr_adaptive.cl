@@ -50,7 +50,8 @@ void stream_products(global const uint *restrict columns, global const value_t *
     for (uint trip = 0; trip < NNZ_PER_WG / GROUP_SIZE; ++trip) {
         const uint at = trip * GROUP_SIZE + (uint)get_local_id(0);
         if (at < nnz)
-            products[at] = acc_product(load_value(values, first + at), x[columns[first + at]]);
+            products[at] = acc_product(load_value(values, first + at),
+                                       load_x(x, columns, first + at));
     }
 }
 
@@ -72,7 +73,7 @@ acc_t item_dot(global const uint *restrict columns, global const value_t *restri
 {
     acc_t sum = acc_zero();
     for (ulong at = first + (get_local_id(0) & (width - 1)); at < last; at += width)
-        sum = acc_mad(sum, load_value(values, at), x[columns[at]]);
+        sum = acc_mad(sum, load_value(values, at), load_x(x, columns, at));
     return sum;
 }
 

@@ -34,6 +34,6 @@ kernel void csr_scalar(const uint rows,
     const offset_t last = offsets[row + 1];
     acc_t sum = acc_zero();
     for (offset_t at = offsets[row]; at < last; ++at)
-        sum = acc_mad(sum, load_value(values, at), x[columns[at]]);
+        sum = acc_mad(sum, load_value(values, at), load_x(x, columns, at));
     store_result(y, row, alpha, sum, beta);
 }

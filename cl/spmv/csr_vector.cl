@@ -42,7 +42,7 @@ kernel void csr_vector(const uint rows,
     if (row < rows) {
         const offset_t last = offsets[row + 1];
         for (ulong at = (ulong)offsets[row] + item % ITEMS_PER_ROW; at < last; at += ITEMS_PER_ROW)
-            sum = acc_mad(sum, load_value(values, at), x[columns[at]]);
+            sum = acc_mad(sum, load_value(values, at), load_x(x, columns, at));
     }
     sum = group_reduce_runs(sum, scratch, ITEMS_PER_ROW);
     if (row < rows && item % ITEMS_PER_ROW == 0)

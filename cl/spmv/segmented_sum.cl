@@ -71,7 +71,7 @@ void load_tile(global const uint *restrict columns, global const value_t *restri
 #pragma unroll
     for (uint trip = 0; trip < NNZ_PER_ITEM; ++trip) {
         const uint at = trip * BUNCH_SIZE + item;
-        column[trip] = at < count ? columns[begin + at] : 0;
+        column[trip] = at < count ? load_column(columns, begin + at) : 0;
         value[trip] = at < count ? load_value(values, begin + at) : 0;
     }
 }
@@ -170,7 +170,7 @@ kernel void segmented_sum(const uint rows,
 #pragma unroll
         for (uint trip = 0; trip < NNZ_PER_ITEM; ++trip)
             product[trip] = trip * BUNCH_SIZE + item < count
-                                ? acc_product(value[trip], x[column[trip]])
+                                ? acc_product(value[trip], gather_x(x, column[trip]))
                                 : acc_zero();
         const uint next_place = place + count;
         const uint next_count = min((uint)TILE, bunch_end - next_place);

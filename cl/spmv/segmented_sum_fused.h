@@ -152,7 +152,7 @@ acc_t part_of_rest(const unfinished_t mine, global const uint *restrict columns,
     const uint taken = mine.bunch + 1 == BUNCHES_PER_GROUP && rest <= SHORT_REST ? rest : 0;
     acc_t sum = acc_zero();
     for (uint at = item; at < taken; at += BUNCH_SIZE)
-        sum = acc_mad(sum, load_value(values, end + at), x[columns[end + at]]);
+        sum = acc_mad(sum, load_value(values, end + at), load_x(x, columns, end + at));
     return sum;
 }
 

@@ -125,7 +125,7 @@ kernel void segmented_sum_stage2(const uint tiles,
         for (uint row = over.speculator[range] + item; row < end; row += GROUP_SIZE) {
             acc_t sum = acc_zero();
             for (ulong at = offsets[row]; at < offsets[row + 1]; ++at)
-                sum = acc_mad(sum, load_value(values, at), x[columns[at]]);
+                sum = acc_mad(sum, load_value(values, at), load_x(x, columns, at));
             store_result(y, row, alpha, sum, beta);
         }
     }

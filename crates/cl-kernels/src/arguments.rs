@@ -208,6 +208,9 @@ mod tests {
         check::<crate::dense_rows::Arguments<()>>(crate::dense_rows::SOURCE);
         check::<crate::gather_values::Arguments<()>>(crate::gather_values::SOURCE);
         check::<crate::longest_row::Arguments<()>>(crate::longest_row::SOURCE);
+        check::<crate::gather_rate::Arguments<()>>(crate::gather_rate::SOURCE);
+        check::<crate::gather_rate::RowArguments<()>>(crate::gather_rate::SOURCE);
+        check::<crate::launch_cost::Arguments<()>>(crate::launch_cost::SOURCE);
         check::<crate::rates::ReadArguments<()>>(crate::rates::SOURCE);
         check::<crate::rates::CopyArguments<()>>(crate::rates::SOURCE);
     }

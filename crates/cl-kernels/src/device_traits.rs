@@ -81,6 +81,8 @@ pub struct DeviceTraits {
     pub max_allocation_bytes: u64,
     /// Global memory cache, in bytes.
     pub cache_bytes: u64,
+    /// A line of that cache, in bytes; 0 where the device does not say.
+    pub cache_line_bytes: u64,
     /// Where sub-buffers must start, in bytes.
     pub base_align_bytes: u64,
     /// Double precision.

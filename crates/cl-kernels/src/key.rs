@@ -2,7 +2,7 @@
 
 use csr_core::{OffsetType, ValueType};
 
-use crate::Parameters;
+use crate::{Experiment, Parameters};
 
 /// How products are summed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -93,6 +93,13 @@ impl KernelKey {
         self
     }
 
+    /// The same kernel for an experiment; the same key where that is off.
+    #[must_use]
+    pub fn with_experiment(mut self, experiment: Experiment) -> Self {
+        self.features.extend(experiment.features());
+        self
+    }
+
     /// The compiler options that make this specialisation: one `-D` for everything that differs.
     pub fn build_options(&self) -> String {
         let mut options = vec![
@@ -157,6 +164,23 @@ mod tests {
     }
 
     #[test]
+    fn an_experiment_that_is_off_changes_no_key() {
+        let parameters = crate::csr_scalar::CsrScalar::default();
+        let (value_type, offset_type) = (ValueType::F64, OffsetType::U32);
+        let key = KernelKey::new(
+            crate::csr_scalar::SOURCE,
+            value_type,
+            offset_type,
+            Accumulate::Plain,
+            false,
+            &parameters,
+        );
+        assert_eq!(key.clone().with_experiment(Experiment::Off), key);
+        expect!["csr_scalar.f64.u32.plain.x_constant.a_constant.group_size-64"]
+            .assert_eq(&key.with_experiment(Experiment::BothConstant).to_string());
+    }
+
+    #[test]
     fn every_parameter_has_a_default_in_its_kernel() {
         fn check<P: Parameters>(path: &str) {
             let source = crate::SOURCES.iter().find(|source| source.path == path).unwrap();
@@ -183,6 +207,8 @@ mod tests {
         check::<crate::dense_rows::DenseRows>(crate::dense_rows::SOURCE);
         check::<crate::gather_values::GatherValues>(crate::gather_values::SOURCE);
         check::<crate::longest_row::LongestRow>(crate::longest_row::SOURCE);
+        check::<crate::gather_rate::GatherRate>(crate::gather_rate::SOURCE);
+        check::<crate::launch_cost::LaunchCost>(crate::launch_cost::SOURCE);
         check::<crate::rates::Rates>(crate::rates::SOURCE);
     }
 }

@@ -107,6 +107,7 @@ pub(crate) mod tests {
             global_bytes: 1 << 30,
             max_allocation_bytes: 1 << 28,
             cache_bytes: 1 << 20,
+            cache_line_bytes: 64,
             base_align_bytes: 128,
             has_f64: true,
             has_int64_atomics: true,

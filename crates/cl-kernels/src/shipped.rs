@@ -21,7 +21,9 @@ use crate::csr_scalar::CsrScalar;
 use crate::csr_vector::CsrVector;
 use crate::dense_product::DenseProductKernel;
 use crate::dense_rows::DenseRows;
+use crate::gather_rate::GatherRate;
 use crate::gather_values::GatherValues;
+use crate::launch_cost::LaunchCost;
 use crate::longest_row::LongestRow;
 use crate::rates::Rates;
 use crate::segmented_sum::{FEATURE_FUSED, SegmentedSum};
@@ -32,8 +34,8 @@ use crate::{
     batched, batched_plan, csr_adaptive, csr_adaptive_plan, csr_scalar, csr_vector, segmented_sum,
 };
 use crate::{
-    dense_product, dense_rows, gather_values, longest_row, rates, spmm_merge_plan,
-    spmm_row_split_plan,
+    dense_product, dense_rows, gather_rate, gather_values, launch_cost, longest_row, rates,
+    spmm_merge_plan, spmm_row_split_plan,
 };
 
 /// How many of the specialisations.
@@ -274,6 +276,12 @@ impl List<'_> {
             let parameters = DenseRows { group_size: 256 };
             self.helper(dense_rows::SOURCE, value_type, OffsetType::U32, &parameters);
         }
+        for value_type in [ValueType::F32, ValueType::F64] {
+            let parameters = GatherRate { group_size: 256 };
+            self.helper(gather_rate::SOURCE, value_type, OffsetType::U32, &parameters);
+        }
+        let parameters = LaunchCost { group_size: 64 };
+        self.helper(launch_cost::SOURCE, ValueType::F32, OffsetType::U32, &parameters);
         let parameters = Rates { group_size: 256 };
         self.helper(rates::SOURCE, ValueType::F32, OffsetType::U32, &parameters);
     }

@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 42] = sources![
+pub(crate) const SOURCES: [Source; 44] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
@@ -42,6 +42,8 @@ pub(crate) const SOURCES: [Source; 42] = sources![
     "format/longest_row.cl",
     "format/sort.cl",
     "measure/dense_product.cl",
+    "measure/gather_rate.cl",
+    "measure/launch_cost.cl",
     "measure/rates.cl",
     "spmm/join.h",
     "spmm/node.h",

@@ -191,6 +191,7 @@ fn query(id: DeviceId) -> Result<DeviceTraits> {
         global_bytes: number(cl::CL_DEVICE_GLOBAL_MEM_SIZE),
         max_allocation_bytes: number(cl::CL_DEVICE_MAX_MEM_ALLOC_SIZE),
         cache_bytes: number(cl::CL_DEVICE_GLOBAL_MEM_CACHE_SIZE),
+        cache_line_bytes: number(cl::CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE),
         base_align_bytes: number(cl::CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8,
         has_f64: number(cl::CL_DEVICE_DOUBLE_FP_CONFIG) != 0 || has("cl_khr_fp64"),
         has_int64_atomics: has("cl_khr_int64_base_atomics"),

@@ -14,6 +14,7 @@ mod device;
 mod error;
 mod host_view;
 mod launch;
+mod level_rates;
 mod longest_row;
 mod matrix;
 mod program;
@@ -31,6 +32,7 @@ pub use dense_matrix::DenseMatrix;
 pub use device::{Device, devices, find_device, find_devices};
 pub use error::{Error, Result};
 pub use host_view::{HostView, HostViewMut};
+pub use level_rates::{LevelRates, RowRates};
 pub use matrix::Matrix;
 pub use program::{BinaryCache, Program};
 #[cfg(feature = "fault-injection")]

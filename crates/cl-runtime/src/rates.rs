@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use cl_kernels::rates::{CopyArguments, ReadArguments, SOURCE};
-use cl_kernels::{Accumulate, DeviceType, KernelArguments, KernelKey};
+use cl_kernels::{Accumulate, DeviceTraits, DeviceType, KernelArguments, KernelKey, Parameters};
 use csr_core::{OffsetType, ValueType};
 
 use crate::launch::{Size, launch};
@@ -19,8 +19,18 @@ pub struct Rates {
     pub copy: f64,
 }
 
-/// Samples of each rate; the best counts, since nothing makes memory faster than it is.
-const SAMPLES: usize = 12;
+/// How often a kernel is timed; the best counts, since nothing makes memory faster than it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// Samples, at least.
+    pub(crate) samples: usize,
+    /// Until which more are taken, for a moment in which nothing else runs.
+    pub(crate) time: Duration,
+    /// Launches of each, between two finishes.
+    pub(crate) launches: u32,
+}
+
+const EFFORT: Effort = Effort { samples: 12, time: Duration::ZERO, launches: 8 };
 
 impl Rates {
     /// Measures both on arrays of several times the device's cache.
@@ -30,37 +40,20 @@ impl Rates {
     pub fn measure_blocking(queue: &Queue) -> Result<Self> {
         let context = queue.context();
         let traits = context.device().traits();
-        // On a CPU an item is a loop, and a group of one walks memory in its order.
-        let group_size = match traits.device_type {
-            DeviceType::Cpu => 1,
-            _ => 1 << traits.max_group_size.clamp(1, 256).ilog2(),
-        };
+        let group_size = stream_group_size(queue);
         let parameters = cl_kernels::rates::Rates { group_size: group_size as u32 };
-        let key = KernelKey::new(
-            SOURCE,
-            ValueType::F32,
-            OffsetType::U32,
-            Accumulate::Plain,
-            false,
-            &parameters,
-        );
-        let program = context.program(&key)?;
+        let program = context.program(&measure_key(SOURCE, ValueType::F32, &parameters))?;
 
-        // Past any cache by far (a GPU may answer for its first level only), yet small enough for the
-        // smallest device: an eighth of what it gives at once.
-        let least = if traits.device_type == DeviceType::Cpu { 64 << 20 } else { 1 << 30 };
-        let largest = (traits.max_allocation_bytes / 8).max(1 << 20);
-        let bytes = (4 * traits.cache_bytes).clamp(least, 1 << 30).min(largest) as usize;
+        let bytes = past_cache_bytes(traits, traits.cache_bytes) as usize;
         let source = DeviceArray::<[f32; 4]>::upload_blocking(queue, &vec![[1.0; 4]; bytes / 16])?;
         let target = DeviceArray::<[f32; 4]>::upload_blocking(queue, &vec![[0.0; 4]; bytes / 16])?;
         let count = source.len() as u32;
-        let groups = (traits.compute_units as usize * 64).min(source.len().div_ceil(group_size));
-        let size = Size { groups, group_size };
+        let size = stream_size(queue, source.len());
 
         let read = ReadArguments { count, source: source.argument(), target: target.argument() };
         let copy = CopyArguments { count, source: source.argument(), target: target.argument() };
-        let read_time = fastest(queue, &mut program.kernel("read_stream")?, &read, size)?;
-        let copy_time = fastest(queue, &mut program.kernel("copy_stream")?, &copy, size)?;
+        let read_time = fastest(queue, &mut program.kernel("read_stream")?, &read, size, EFFORT)?;
+        let copy_time = fastest(queue, &mut program.kernel("copy_stream")?, &copy, size, EFFORT)?;
         Ok(Rates {
             read: bytes as f64 / read_time.as_secs_f64(),
             copy: 2.0 * bytes as f64 / copy_time.as_secs_f64(),
@@ -73,26 +66,63 @@ impl Rates {
     }
 }
 
+/// Bytes past any cache by far (a GPU may answer for its first level only), yet small enough for the smallest
+/// device: an eighth of what it gives at once.
+pub(crate) fn past_cache_bytes(traits: &DeviceTraits, cache_bytes: u64) -> u64 {
+    let least = if traits.device_type == DeviceType::Cpu { 64 << 20 } else { 1 << 30 };
+    let largest = (traits.max_allocation_bytes / 8).max(1 << 20);
+    (4 * cache_bytes).clamp(least, 1 << 30).min(largest)
+}
+
+/// Items of a group that streams. On a CPU an item is a loop, and a group of one walks memory in its order.
+pub(crate) fn stream_group_size(queue: &Queue) -> usize {
+    let traits = queue.context().device().traits();
+    match traits.device_type {
+        DeviceType::Cpu => 1,
+        _ => 1 << traits.max_group_size.clamp(1, 256).ilog2(),
+    }
+}
+
+/// How many items stream `count` elements of 16 bytes.
+pub(crate) fn stream_size(queue: &Queue, count: usize) -> Size {
+    let group_size = stream_group_size(queue);
+    let most = queue.context().device().traits().compute_units as usize * 64;
+    Size { groups: most.min(count.div_ceil(group_size)), group_size }
+}
+
+/// The key of a kernel that measures.
+pub(crate) fn measure_key<P: Parameters>(
+    source: &'static str,
+    value_type: ValueType,
+    parameters: &P,
+) -> KernelKey {
+    let (offset_type, accumulate) = (OffsetType::U32, Accumulate::Plain);
+    KernelKey::new(source, value_type, offset_type, accumulate, false, parameters)
+}
+
 /// Time of one launch, from several launches between two finishes.
-fn fastest<'a, A: KernelArguments<&'a Memory>>(
+pub(crate) fn fastest<'a, A: KernelArguments<&'a Memory>>(
     queue: &Queue,
     kernel: &mut crate::raw::Kernel,
     arguments: &A,
     size: Size,
+    effort: Effort,
 ) -> Result<Duration> {
-    const LAUNCHES: u32 = 8;
     let mut best = Duration::MAX;
-    for _ in 0..SAMPLES {
+    let begin = Instant::now();
+    let mut samples = 0;
+    while samples < effort.samples || begin.elapsed() < effort.time {
+        samples += 1;
         let start = Instant::now();
-        for _ in 0..LAUNCHES {
-            // SAFETY: both arrays hold `count` elements.
+        for _ in 0..effort.launches {
+            // SAFETY: the arrays hold as many elements as the arguments say.
             #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
             unsafe {
                 launch(queue, kernel, arguments, size, &[])?
             };
         }
         queue.finish_blocking()?;
-        best = best.min(start.elapsed() / LAUNCHES);
+        best = best.min(start.elapsed() / effort.launches);
     }
     Ok(best)
 }

@@ -23,6 +23,7 @@ mod statistics;
 mod value;
 
 pub mod generate;
+pub mod model;
 pub mod plan;
 pub mod verify;
 

@@ -11,6 +11,8 @@ mod hetero_table;
 mod input;
 mod json;
 mod measure;
+mod model_figures;
+mod model_table;
 mod record;
 mod report;
 pub mod selftest;
@@ -21,11 +23,11 @@ mod units;
 pub use input::{Input, Making};
 pub use json::json_lines;
 pub use measure::{
-    BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, ChipRates, MeasureError, Origin,
-    Samples, SpmmSubject, Subject, add_stages, as_hetero, host_rates, measure_batch,
+    BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, ChipRates, MeasureError, Model,
+    Origin, Samples, SpmmSubject, Subject, add_stages, as_hetero, host_rates, measure_batch,
     measure_batch_peers, measure_both, measure_on_device, measure_on_host, measure_spmm,
 };
-pub use record::{BatchRecord, Hetero, Record, SCHEMA, SpmmRecord};
+pub use record::{BatchRecord, Hetero, ModelRecord, Record, SCHEMA, SpmmRecord};
 pub use report::{ReportError, html};
 pub use spmm_choice::{SpmmChoices, spmm_choices};
 pub use table::table;

@@ -93,6 +93,9 @@ pub struct Record {
     /// What `evc_hyb` adds.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub evc_hyb: Option<EvcHybRecord>,
+    /// What `bench --model` adds.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelRecord>,
 }
 
 /// What a product by EVC-HYB adds to its record: how the matrix was split, as the paper's Table 3 says it.
@@ -108,6 +111,37 @@ pub struct EvcHybRecord {
     pub long_elements: u64,
     /// Padding, in percent of the nonzeros.
     pub padding_percent: f64,
+}
+
+/// What the bandwidth model says of a product, and where its time goes (D. Guo, W. Gropp, L. N. Olson, "A hybrid
+/// format for better performance of sparse matrix-vector multiplication on a GPU", sections 3.2 and 3.3).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelRecord {
+    /// Bytes of x loaded from memory, over the bytes of one element a nonzero.
+    pub alpha: f64,
+    /// The paper's B: bytes to and from memory an operation, of which there are 2 nnz + 3 rows.
+    pub code_balance: f64,
+    /// Bytes to and from memory, padding and plan included.
+    pub dram_bytes: f64,
+    /// Sectors of x, of 32 bytes, that a GPU's first caches fetch from its last; on a CPU device, gathers of x.
+    pub l2_sectors: f64,
+    /// How many of those the device was measured to make, in 10^9 a second; on a CPU device, at the distances at
+    /// which this matrix has them.
+    pub sector_rate: f64,
+    /// Microseconds of a launch with nothing to do.
+    pub launch_us: f64,
+    /// The larger of bytes over bandwidth and sectors over their rate, and the launch, in microseconds.
+    pub predicted_us: f64,
+    /// What is the largest part: "memory", "gathers" or "launch".
+    pub predicted_by: String,
+    /// Predicted time / median: 1 is perfect.
+    pub predicted_over_measured: Option<f64>,
+    /// Median microseconds with x constant, so that neither x nor columns are loaded: T_A + T_Y.
+    pub x_constant_us: Option<f64>,
+    /// Median microseconds with A constant, so that values are not loaded: T_X + T_Y.
+    pub a_constant_us: Option<f64>,
+    /// Median microseconds with both constant: T_Y.
+    pub both_constant_us: Option<f64>,
 }
 
 /// What a product with a dense matrix adds to its record.

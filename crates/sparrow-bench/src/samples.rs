@@ -1,6 +1,6 @@
 //! Records for tests: a verified result, a failed one, and how to vary them.
 
-use crate::record::{Hetero, Record, SCHEMA};
+use crate::record::{Hetero, ModelRecord, Record, SCHEMA};
 
 /// A verified result of `algorithm` on a matrix of 62,451 rows.
 pub(crate) fn sample(matrix: &str, algorithm: &str) -> Record {
@@ -45,7 +45,27 @@ pub(crate) fn sample(matrix: &str, algorithm: &str) -> Record {
         batch: None,
         spmm: None,
         evc_hyb: None,
+        model: None,
     }
+}
+
+/// A verified result of `bench --model`: predicted at 90% of its time, 80, 60 and 40 µs for A, x and y.
+pub(crate) fn model_sample(matrix: &str, algorithm: &str) -> Record {
+    let model = ModelRecord {
+        alpha: 0.25,
+        code_balance: 7.6,
+        dram_bytes: 49.0e6,
+        l2_sectors: 2.0e6,
+        sector_rate: 20.0,
+        launch_us: 3.5,
+        predicted_us: 180.45,
+        predicted_by: "memory".to_owned(),
+        predicted_over_measured: Some(0.9),
+        x_constant_us: Some(120.0),
+        a_constant_us: Some(100.0),
+        both_constant_us: Some(40.0),
+    };
+    Record { model: Some(model), ..sample(matrix, algorithm) }
 }
 
 /// The same with a wrong result: the record keeps no time.

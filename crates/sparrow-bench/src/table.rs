@@ -13,10 +13,11 @@ use comfy_table::{
 
 use crate::group::{DeviceGroup, by_device, plain, series};
 use crate::hetero::with_hetero;
+use crate::model_figures::with_model;
 use crate::record::Record;
 use crate::spmm_choice::{SpmmChoices, spmm_choices};
 use crate::units::{ABSENT, bytes, percent_or_absent, short, significant_or_absent};
-use crate::{batch_table, hetero_table};
+use crate::{batch_table, hetero_table, model_table};
 
 /// Columns of the terminal that tables keep to.
 pub(crate) const WIDTH: u16 = 100;
@@ -70,6 +71,11 @@ pub fn table(records: &[Record]) -> String {
             "\nThe choice between row split and merge was right (or a tie within 3%) in {right} of {cases} \
              cases;\nwhat it chose took {loss:.3} times as long as the faster, in the geometric mean."
         );
+    }
+    let modelled = with_model(alone());
+    if !modelled.is_empty() {
+        text.push('\n');
+        model_table::write(&mut text, &modelled);
     }
     let together = with_hetero(records);
     if !together.is_empty() {

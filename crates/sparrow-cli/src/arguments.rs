@@ -193,6 +193,10 @@ pub(crate) struct Bench {
     /// With --op spmm, how C lies
     #[arg(long, default_value = "row")]
     pub(crate) layout_c: Layout,
+    /// Beside each time, what the bandwidth model predicts, and where the time goes by three experiments: x
+    /// constant, A constant, both constant
+    #[arg(long, conflicts_with_all = ["hetero", "batch"])]
+    pub(crate) model: bool,
     /// Rotate over copies that together exceed the cache four times
     #[arg(long, conflicts_with = "hetero")]
     pub(crate) cold: bool,

@@ -67,6 +67,8 @@ mod spmm;
 mod tables;
 
 pub use batch::{BatchCoefficient, BatchOptions, BatchPlan, BatchProduct};
+#[doc(hidden)]
+pub use cl_kernels::Experiment;
 pub use cl_kernels::batched::BatchedAlgorithm;
 pub use cl_kernels::spmm::SpmmAlgorithm;
 pub use cl_kernels::{
@@ -77,8 +79,8 @@ pub use cl_runtime::Error as RuntimeError;
 pub use cl_runtime::batched::{Batch, BatchColumns, BatchedVariant, ColumnWidth};
 pub use cl_runtime::spmv::{Stages, Variant, VectorOrder, Workspace};
 pub use cl_runtime::{
-    BinaryCache, Context, DenseMatrix, Device, DeviceArray, Event, HostView, HostViewMut, Matrix,
-    Queue, Rates, devices, find_device, find_devices,
+    BinaryCache, Context, DenseMatrix, Device, DeviceArray, Event, HostView, HostViewMut,
+    LevelRates, Matrix, Queue, Rates, RowRates, devices, find_device, find_devices,
 };
 pub use csr_core::batch::{Ell, Format, HostBatch, PADDING, Problem};
 pub use csr_core::evc_hyb::EvcHybStatistics;

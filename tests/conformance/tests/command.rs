@@ -253,6 +253,34 @@ fn bench_spmm_sets_both_algorithms_beside_the_choice() {
 }
 
 #[test]
+fn bench_model_sets_a_prediction_and_three_experiments_beside_each_time() {
+    if is_interpreter(&device()) {
+        say(
+            "skipped: bench --model measures how fast memory is, which takes an interpreter minutes",
+        );
+        return;
+    }
+    let position = device().position();
+    let all = ["--algorithms", "all", "--value-type", "f32", "--json", "-"];
+    let ran = run(&[&["bench", "a.mtx", "--model", "--device", &position][..], &all].concat());
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    let records: Vec<Record> =
+        ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(records.len() >= 4, "{}", ran.stdout);
+    for record in &records {
+        let model = record.model.as_ref().unwrap();
+        assert!(record.verified && model.predicted_us > 0.0, "{record:?}");
+        // Each element of x is loaded with a line or a sector at most.
+        assert!(model.alpha > 0.0 && model.alpha <= 16.0, "{record:?}");
+        let ratio = model.predicted_us / record.median_us.unwrap();
+        assert_eq!(model.predicted_over_measured, Some(ratio));
+        let experiments = [model.x_constant_us, model.a_constant_us, model.both_constant_us];
+        assert!(experiments.iter().all(|us| us.is_some_and(|us| us > 0.0)), "{record:?}");
+        assert!(!record.kernel_key.contains("constant"), "what is timed is the whole product");
+    }
+}
+
+#[test]
 fn bench_hetero_measures_each_kind_of_core_alone_both_stages_and_both_at_once() {
     if is_interpreter(&device()) {
         say(

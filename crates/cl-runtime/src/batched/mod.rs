@@ -8,7 +8,7 @@ use std::sync::Arc;
 use cl_kernels::batched::{
     Arguments, Batched as Parameters, BatchedAlgorithm, FEATURE_ATOMIC, FEATURE_COLUMNS_U16, SOURCE,
 };
-use cl_kernels::{Accumulate, Array, KernelKey, Scalar};
+use cl_kernels::{Accumulate, Array, Experiment, KernelKey, Scalar};
 use csr_core::{Offset, Value, ValueType};
 
 use crate::launch::{Size, launch};
@@ -95,6 +95,7 @@ impl Batched {
             offset_type: O::TYPE,
             accumulate: Accumulate::Plain,
             scalars_on_device,
+            experiment: Experiment::Off,
         };
         let mut key = specialisation.key(SOURCE, &parameters);
         for algorithm in BatchedAlgorithm::ALL {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use cl_kernels::spmm::{SpmmAlgorithm, Tiling};
 use cl_kernels::spmm_row_split::{FEATURE_NODE_LIST, FEATURE_PARTS, SpmmRowSplit};
-use cl_kernels::{Accumulate, Array, KernelKey, Scalar};
+use cl_kernels::{Accumulate, Array, Experiment, KernelKey, Scalar};
 use csr_core::{DenseShape, Layout, Offset, Value, ValueType};
 
 use crate::raw::Memory;
@@ -162,6 +162,7 @@ impl Spmm {
             offset_type: O::TYPE,
             accumulate: Accumulate::Plain,
             scalars_on_device,
+            experiment: Experiment::Off,
         };
         let access = Access::new(&dense, parameters.widths(), parameters.in_step());
         let features = plan.features();

@@ -13,7 +13,7 @@ pub(crate) mod workspace;
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
-use cl_kernels::{Accumulate, Algorithm, Array, KernelKey, Parameters, Scalar};
+use cl_kernels::{Accumulate, Algorithm, Array, Experiment, KernelKey, Parameters, Scalar};
 use csr_core::evc_hyb::EvcHybStatistics;
 use csr_core::{OffsetType, ValueType};
 
@@ -42,6 +42,8 @@ pub struct Specialisation {
     pub accumulate: Accumulate,
     /// Whether alpha and beta are read on the device.
     pub scalars_on_device: bool,
+    /// What is left out of the product, to be measured: anything but [`Experiment::Off`] gives a wrong y.
+    pub experiment: Experiment,
 }
 
 impl Specialisation {
@@ -55,6 +57,7 @@ impl Specialisation {
             self.scalars_on_device,
             parameters,
         )
+        .with_experiment(self.experiment)
     }
 }
 

@@ -119,27 +119,8 @@ pub fn measure_on_device<V: Value, O: Offset>(
     let shape = shape_of(matrix);
     let options = options_of(subject);
     let x: Vec<V::Accum> = csr_core::random_vector(origin.making.seed, matrix.cols());
-    let device = queue.context().device().traits();
-    let cache_bytes = usual_tables()?.cache_bytes(device) as usize;
-    let copies = match subject.is_cold {
-        true => (4 * cache_bytes).div_ceil(matrix.size_bytes().max(1)).clamp(2, 64),
-        false => 1,
-    };
-    let mut instances = (0..copies)
-        .map(|_| Instance::new(queue, matrix, &x, &options))
-        .collect::<Result<Vec<_>, _>>()?;
-
-    let mut turn = 0;
-    let samples = Samples::take::<MeasureError>(
-        &subject.budget,
-        || {
-            turn = (turn + 1) % copies;
-            instances[turn].launch(queue)
-        },
-        || Ok(queue.finish_blocking()?),
-    )?;
     // y held NaN before the first launch: what is verified is what was timed.
-    let instance = &instances[turn];
+    let (instance, samples) = time(queue, matrix, &x, subject, &options)?;
     let y = instance.y_blocking(queue, options.order)?;
     let (one, zero) = (V::Accum::from_f64(1.0), V::Accum::from_f64(0.0));
     let oracle = Oracle::new(one, matrix.view(), &x, zero, &y)?;
@@ -175,6 +156,35 @@ pub fn measure_on_device<V: Value, O: Offset>(
         add_times(&mut record, &shape, bytes_once(&shape), &samples, rates, setup_us);
     }
     Ok(record)
+}
+
+/// Times launches of one algorithm; returns what the last launch ran on, too.
+pub(super) fn time<V: Value, O: Offset>(
+    queue: &Queue,
+    matrix: &Csr<V, O>,
+    x: &[V::Accum],
+    subject: &Subject,
+    options: &PlanOptions,
+) -> Result<(Instance<V, O>, Samples), MeasureError> {
+    let device = queue.context().device().traits();
+    let cache_bytes = usual_tables()?.cache_bytes(device) as usize;
+    let copies = match subject.is_cold {
+        true => (4 * cache_bytes).div_ceil(matrix.size_bytes().max(1)).clamp(2, 64),
+        false => 1,
+    };
+    let mut instances = (0..copies)
+        .map(|_| Instance::new(queue, matrix, x, options))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut turn = 0;
+    let samples = Samples::take::<MeasureError>(
+        &subject.budget,
+        || {
+            turn = (turn + 1) % copies;
+            instances[turn].launch(queue)
+        },
+        || Ok(queue.finish_blocking()?),
+    )?;
+    Ok((instances.swap_remove(turn), samples))
 }
 
 /// The figures a product of `matrix` is judged by.

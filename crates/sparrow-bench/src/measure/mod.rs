@@ -4,6 +4,7 @@ mod batch;
 mod device;
 mod hetero;
 mod host;
+mod model;
 mod spmm;
 mod timing;
 
@@ -20,6 +21,7 @@ pub use batch::{
 pub use device::measure_on_device;
 pub use hetero::{ChipRates, add_stages, as_hetero, measure_both};
 pub use host::{host_rates, measure_on_host};
+pub use model::Model;
 pub use spmm::{SpmmSubject, measure_spmm};
 pub use timing::{Budget, Samples};
 
@@ -142,6 +144,7 @@ fn untimed_record<V: Value>(origin: &Origin, shape: &Shape, subject: &Subject) -
         batch: None,
         spmm: None,
         evc_hyb: None,
+        model: None,
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) struct Bar {
 }
 
 impl Bar {
-    fn draw(&self, top: usize, axis: &Axis, about: &str) -> Vec<Element> {
+    pub(super) fn draw(&self, top: usize, axis: &Axis, about: &str) -> Vec<Element> {
         let end = self.value.map_or(0.0, |value| axis.place(value));
         let failed = self.words == FAILED;
         let label = element("text")
@@ -154,7 +154,7 @@ fn reading(rates: &[(&str, f64)]) -> String {
 }
 
 /// The area of the bars; `width` is for readers that do not know the style's.
-fn plot(left: usize, top: usize, width: &str, height: usize) -> Element {
+pub(super) fn plot(left: usize, top: usize, width: &str, height: usize) -> Element {
     element("svg")
         .class("plot")
         .attribute("x", left)
@@ -165,7 +165,7 @@ fn plot(left: usize, top: usize, width: &str, height: usize) -> Element {
 }
 
 /// A vertical line with its value above and below.
-fn gridline(axis: &Axis, tick: f64, height: usize) -> Vec<Element> {
+pub(super) fn gridline(axis: &Axis, tick: f64, height: usize) -> Vec<Element> {
     let place = axis.place(tick);
     let label = |y: String| {
         element("text")

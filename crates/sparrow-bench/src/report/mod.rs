@@ -5,7 +5,7 @@
 //! follow the reader's theme, keep their text size on a phone, and print.
 //!
 //! `markup` builds escaped elements; `axis` places values; `bars` and `scatter` draw; `results` writes
-//! tables; `hetero` and `hetero_bars` do both for records of `bench --hetero`.
+//! tables; `model` and `model_bars` draw what the bandwidth model says of a device; `hetero` and `hetero_bars` do both for records of `bench --hetero`.
 
 mod axis;
 mod bars;
@@ -13,6 +13,8 @@ mod chart;
 mod hetero;
 mod hetero_bars;
 mod markup;
+mod model;
+mod model_bars;
 mod results;
 mod scatter;
 mod series;
@@ -136,7 +138,19 @@ fn check(index: usize, record: &Record) -> Result<(), ReportError> {
             ("single_us", hetero.single_us),
         ]
     });
-    let mut all = measured.into_iter().chain(staged.into_iter().flatten());
+    let modelled = record.model.as_ref().map(|model| {
+        [
+            ("alpha", Some(model.alpha)),
+            ("code_balance", Some(model.code_balance)),
+            ("predicted_us", Some(model.predicted_us)),
+            ("predicted_over_measured", model.predicted_over_measured),
+            ("x_constant_us", model.x_constant_us),
+            ("a_constant_us", model.a_constant_us),
+            ("both_constant_us", model.both_constant_us),
+        ]
+    });
+    let parts = staged.into_iter().flatten().chain(modelled.into_iter().flatten());
+    let mut all = measured.into_iter().chain(parts);
     match all.find_map(|(field, value)| Some((field, value?)).filter(is_wrong)) {
         None => Ok(()),
         Some((field, value)) => Err(ReportError::Value {
@@ -243,6 +257,7 @@ fn device(place: usize, group: &DeviceGroup<'_>, list: &SeriesList, several: boo
         }))
         .child(element("h3").text("What set-up costs"))
         .child(charts("setup", &|id, label, records| scatter::setup(id, label, records, list)))
+        .children(model::section(place, group))
         .child(element("h3").text("All results"))
         .child(element("p").class("muted").text(
             "Times are medians of one launch; the fastest of a matrix and type is bold. The error is \

@@ -1,7 +1,7 @@
 //! Claims about the whole page: what it says, what it never says, and that it is well-formed.
 
 use super::*;
-use crate::samples::{failed, hetero_sample, sample};
+use crate::samples::{failed, hetero_sample, model_sample, sample};
 
 /// Panics unless every start tag has its end tag in order and no bare `<` or `&` is left.
 fn assert_well_formed(page: &str) {
@@ -49,6 +49,25 @@ fn the_page_is_well_formed_and_needs_nothing_from_outside() {
     for outside in ["http:", "https:", "<script", "@import", "url(", "<link", " src="] {
         assert_eq!(count(&page, outside), 0, "{outside}");
     }
+}
+
+#[test]
+fn the_model_has_four_figures_a_value_type_and_algorithm() {
+    let records = [
+        model_sample("a", "csr_scalar"),
+        model_sample("b", "csr_scalar"),
+        Record { value_type: "f32".to_owned(), ..model_sample("a", "csr_scalar") },
+        sample("c", "csr_scalar"),
+    ];
+    let page = html(&records, "Report").unwrap();
+    assert_well_formed(&page);
+    assert_eq!(count(&page, "The bandwidth model"), 1);
+    for title in ["Code balance and alpha", "Measured and modelled", "Where the time goes"] {
+        // In the chart's title and in its heading, for each type.
+        assert_eq!(count(&page, title), 4, "{title}");
+    }
+    assert!(page.contains("within 20% of the measured time: 3 of 3"));
+    assert_eq!(count(&html(&records[3..], "Report").unwrap(), "bandwidth model"), 0);
 }
 
 #[test]

@@ -5,8 +5,8 @@ use csr_core::{Csr, Offset, Value, ValueType, bf16, f16};
 use indicatif::{ProgressBar, ProgressStyle};
 use sparrow::{Accumulate, Algorithm, Device, Queue, Rates, Variant, VectorOrder};
 use sparrow_bench::{
-    Budget, Input, Making, MeasureError, Origin, Record, Subject, host_rates, measure_on_device,
-    measure_on_host,
+    Budget, Input, Making, MeasureError, Model, Origin, Record, Subject, host_rates,
+    measure_on_device, measure_on_host,
 };
 
 use super::load;
@@ -18,15 +18,25 @@ use crate::target::queue_on;
 /// Where products are timed.
 enum Bencher {
     Host(Rates),
-    Device(Box<(Queue, Rates)>),
+    Device(Box<OnDevice>),
+}
+
+/// A device, and what was measured of it beforehand.
+struct OnDevice {
+    queue: Queue,
+    rates: Rates,
+    /// With `--model`.
+    model: Option<Model>,
 }
 
 impl Bencher {
-    fn all(global: &Global) -> Result<Vec<Self>, Failure> {
+    fn all(global: &Global, arguments: &Bench) -> Result<Vec<Self>, Failure> {
         let on_device = |device: &Device| -> Result<Self, Failure> {
             let queue = queue_on(device)?;
             let rates = Rates::measure_blocking(&queue)?;
-            Ok(Bencher::Device(Box::new((queue, rates))))
+            let measure = || Model::measure_blocking(&queue, &arguments.value_type);
+            let model = arguments.model.then(measure).transpose()?;
+            Ok(Bencher::Device(Box::new(OnDevice { queue, rates, model })))
         };
         match global.device.as_deref() {
             None => Ok(vec![on_device(&Device::best()?)?]),
@@ -45,7 +55,12 @@ impl Bencher {
         match self {
             Bencher::Host(rates) => measure_on_host(matrix, origin, subject, rates),
             Bencher::Device(device) => {
-                measure_on_device(&device.0, matrix, origin, subject, &device.1)
+                let OnDevice { queue, rates, model } = &**device;
+                let mut record = measure_on_device(queue, matrix, origin, subject, rates)?;
+                if let Some(model) = model {
+                    model.add(queue, matrix, origin, subject, &mut record)?;
+                }
+                Ok(record)
             }
         }
     }
@@ -96,6 +111,10 @@ pub(crate) fn run(global: &Global, arguments: &Bench) -> Result<(), Failure> {
     if global.device.as_deref() == Some("host") && arguments.accumulate != Accumulate::Plain {
         return Err(Failure::input("--device host has plain sums only: leave --accumulate out"));
     }
+    if arguments.model && (global.device.as_deref() == Some("host") || arguments.op == Op::Spmm) {
+        let text = "--model is for products with a vector on an OpenCL device";
+        return Err(Failure::input(text));
+    }
     for path in global.json.iter().chain(&arguments.html) {
         check_writable(path)?;
     }
@@ -118,7 +137,7 @@ pub(crate) fn run(global: &Global, arguments: &Bench) -> Result<(), Failure> {
         return super::hetero::run(global, arguments);
     }
     let inputs = inputs(arguments, Suite::Quick)?;
-    let benchers = Bencher::all(global)?;
+    let benchers = Bencher::all(global, arguments)?;
     let making: Making = arguments.making.into();
     let bar = progress_bar(inputs.len());
     let mut records = Vec::new();

@@ -15,7 +15,7 @@ mod share;
 
 use std::time::{Duration, Instant};
 
-use cl_kernels::{Accumulate, Array};
+use cl_kernels::{Accumulate, Array, Experiment};
 use cl_runtime::raw::Memory;
 use cl_runtime::spmv::{Operands, SegmentedSum, Specialisation, Spmv, Variant, Workspace};
 use cl_runtime::{Event, Matrix, Queue};
@@ -108,6 +108,7 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
             offset_type: O::TYPE,
             accumulate: Accumulate::Plain,
             scalars_on_device: false,
+            experiment: Experiment::Off,
         };
         let in_variant = |variant| PlanOptions { variant, ..options.clone() };
         let whole = in_variant(Variant::Fused);

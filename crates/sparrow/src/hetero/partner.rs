@@ -1,6 +1,6 @@
 //! What computes beside the first device: host threads, or a second OpenCL device.
 
-use cl_kernels::{Accumulate, Scalar};
+use cl_kernels::{Accumulate, Experiment, Scalar};
 use cl_runtime::spmv::{Operands, SegmentedSum, Specialisation, Spmv, Workspace};
 use cl_runtime::{DeviceArray, Matrix, Queue};
 use csr_core::{CsrView, Offset, Value, ValueType, part_of_row, product_of_rows};
@@ -91,6 +91,7 @@ impl<V: Value, O: Offset> OnDevice<V, O> {
             offset_type: O::TYPE,
             accumulate: Accumulate::Plain,
             scalars_on_device: false,
+            experiment: Experiment::Off,
         };
         let (spmv, _) = segmented_sum(queue, &matrix, specialisation, options)?;
         let zero = V::Accum::from_f64(0.0);

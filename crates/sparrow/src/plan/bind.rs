@@ -42,6 +42,7 @@ pub(super) fn bind<V: Value, O: Offset>(
         offset_type: O::TYPE,
         accumulate: options.accumulate,
         scalars_on_device: options.scalars_on_device,
+        experiment: options.experiment,
     };
     let tables = tables(options)?;
     if options.order != VectorOrder::Original && algorithm != Algorithm::EvcHyb {

@@ -1,6 +1,6 @@
 //! What a plan is asked for.
 
-use cl_kernels::{Accumulate, Algorithm, Products};
+use cl_kernels::{Accumulate, Algorithm, Experiment, Products};
 use cl_runtime::spmv::{Variant, VectorOrder};
 
 use cl_kernels::Tables;
@@ -53,4 +53,7 @@ pub struct PlanOptions {
     pub parameters: Vec<(String, u32)>,
     /// The device tables; `None` takes the environment's.
     pub tables: Option<Tables>,
+    /// Loads left out so that `sparrow bench --model` can time the rest: y is wrong, by design.
+    #[doc(hidden)]
+    pub experiment: Experiment,
 }

@@ -1,0 +1,56 @@
+// Gather rate: how fast the device loads single elements from places all over an array, which is what x is to a
+// product. Places are random numbers of 32 bits, streamed as columns are; an array has a power of two elements,
+// and the last bits say which.
+//
+//   gather_rate  items side by side, as on a GPU: neighbouring items take neighbouring places, GATHERS each.
+//                A GPU loads a sector of 32 bytes for each.
+//   gather_rows  an item a row, as on a CPU: items multiply what they gather by weights and add it up in order.
+//                A CPU has no sectors to wait for, but instructions to work through: those of a gather that
+//                is used, and of a row's end, which costs more where nobody can foresee it.
+#ifndef GROUP_SIZE
+#define GROUP_SIZE 256 // items of a work-group
+#endif
+
+#include "item/scalar.h"
+
+#define GATHERS 64
+
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void gather_rate(const uint mask,
+                        ARRAY_PARAMETER(const uint, places),
+                        ARRAY_PARAMETER(const real_t, source),
+                        ARRAY_PARAMETER(real_t, target))
+{
+    OPEN_ARRAY(const uint, places);
+    OPEN_ARRAY(const real_t, source);
+    OPEN_ARRAY(real_t, target);
+    const ulong first = (ulong)get_group_id(0) * GATHERS * GROUP_SIZE + get_local_id(0);
+    real_t sum = 0;
+    for (uint at = 0; at < GATHERS; ++at)
+        sum += source[places[first + at * GROUP_SIZE] & mask];
+    target[get_global_id(0)] = sum;
+}
+
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void gather_rows(const uint rows,
+                        const uint mask,
+                        ARRAY_PARAMETER(const uint, offsets),
+                        ARRAY_PARAMETER(const uint, places),
+                        ARRAY_PARAMETER(const real_t, weights),
+                        ARRAY_PARAMETER(const real_t, source),
+                        ARRAY_PARAMETER(real_t, target))
+{
+    OPEN_ARRAY(const uint, offsets);
+    OPEN_ARRAY(const uint, places);
+    OPEN_ARRAY(const real_t, weights);
+    OPEN_ARRAY(const real_t, source);
+    OPEN_ARRAY(real_t, target);
+    const size_t row = get_global_id(0);
+    if (row >= rows)
+        return;
+    const uint last = offsets[row + 1];
+    real_t sum = 0;
+    for (uint at = offsets[row]; at < last; ++at)
+        sum = fma(weights[at], source[places[at] & mask], sum);
+    target[row] = sum;
+}

@@ -1,0 +1,114 @@
+//! Sectors of x that a GPU's loads fetch from its second cache.
+//!
+//! One load of a sub-group touches some sectors; those that its compute unit's first cache does not hold come from
+//! behind. What is assumed: work-groups take pieces in turn, so that a compute unit has every so-manieth piece,
+//! one after another; its cache is fully associative, replaces the least recently used, and the matrix' own values
+//! and columns pass through it. A few compute units' whole way is followed, and stands for all.
+
+use super::{LruStack, NO_COLUMN, Walk};
+use crate::{Offset, PatternView};
+
+/// Bytes of a sector: what a GPU's caches hand on at once (the paper's "read-only transaction loads 32 bytes").
+pub const SECTOR_BYTES: usize = 32;
+
+/// Gathers that are simulated, about.
+const MOST_GATHERS: usize = 1 << 22;
+
+/// The first cache and who stands before it.
+#[derive(Clone, Copy, Debug)]
+pub struct FirstLevel {
+    /// Items whose loads are one.
+    pub lanes: usize,
+    /// Compute units, each with a cache of its own.
+    pub compute_units: usize,
+    /// Bytes of one such cache.
+    pub bytes: u64,
+}
+
+/// How many sectors of x all compute units together fetch from behind their first caches; `element_bytes` and
+/// `stream_bytes` as for [`reuse`](super::reuse).
+pub fn sectors<O: Offset>(
+    walk: Walk<'_>,
+    pattern: PatternView<'_, O>,
+    level: &FirstLevel,
+    element_bytes: usize,
+    stream_bytes: f64,
+) -> f64 {
+    let per_sector = (SECTOR_BYTES / element_bytes).max(1);
+    let pieces = walk.pieces(pattern);
+    let units = level.compute_units.clamp(1, pieces.max(1));
+    let followed = (MOST_GATHERS * units).div_ceil(pattern.nnz().max(1)).clamp(1, units);
+    let capacity = level.bytes as usize / SECTOR_BYTES;
+    let (mut fetched, mut gathers) = (0u64, 0usize);
+    let mut at_once = Vec::with_capacity(level.lanes);
+    for number in 0..followed {
+        // Evenly among all.
+        let unit = number * units / followed;
+        let mut cache = LruStack::new(pattern.cols().div_ceil(per_sector), &[capacity]);
+        let mut owed = 0.0;
+        for piece in (unit..pieces).step_by(units) {
+            gathers += walk.loads(pattern, level.lanes, piece, |load| {
+                at_once.clear();
+                let real = load.iter().filter(|&&column| column != NO_COLUMN);
+                at_once.extend(real.map(|&column| column as usize / per_sector));
+                owed += at_once.len() as f64 * stream_bytes / SECTOR_BYTES as f64;
+                at_once.sort_unstable();
+                at_once.dedup();
+                fetched += at_once.iter().map(|&sector| cache.access(sector) as u64).sum::<u64>();
+                while owed >= 1.0 {
+                    cache.stream();
+                    owed -= 1.0;
+                }
+            });
+        }
+    }
+    fetched as f64 * pattern.nnz() as f64 / gathers.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CsrPattern;
+
+    const LEVEL: FirstLevel = FirstLevel { lanes: 32, compute_units: 4, bytes: 1 << 10 };
+
+    #[test]
+    fn neighbours_in_one_sector_are_one_load_and_scattered_ones_are_many() {
+        let nnz = 1 << 14;
+        let pattern = |stride: u32| {
+            let columns = (0..nnz).map(|at| at * stride).collect();
+            CsrPattern::new((nnz * stride) as usize, vec![0, nnz], columns).unwrap()
+        };
+        let found = |stride| sectors(Walk::InOrder, pattern(stride).view(), &LEVEL, 8, 12.0);
+        assert_eq!(found(1), f64::from(nnz) / 4.0);
+        assert_eq!(found(4), f64::from(nnz));
+        assert_eq!(found(64), f64::from(nnz));
+    }
+
+    #[test]
+    fn what_the_first_cache_holds_is_not_fetched_again() {
+        // Every row has the same 64 columns, 16 sectors, which 32 sectors of cache hold.
+        let rows = 1024u32;
+        let offsets = (0..=rows).map(|row| row * 64).collect();
+        let columns = (0..rows).flat_map(|_| 0..64).collect();
+        let pattern = CsrPattern::<u32>::new(64, offsets, columns).unwrap();
+        let found = |bytes| {
+            let level = FirstLevel { bytes, ..LEVEL };
+            sectors(Walk::InOrder, pattern.view(), &level, 8, 0.0)
+        };
+        // Once a compute unit; or each time.
+        assert_eq!(found(1 << 10), 4.0 * 16.0);
+        assert_eq!(found(64), f64::from(rows) * 16.0);
+    }
+
+    #[test]
+    fn rows_in_step_share_the_sectors_of_a_band() {
+        // A diagonal: neighbouring rows gather neighbours.
+        let rows = 4096u32;
+        let pattern =
+            CsrPattern::<u32>::new(rows as usize, (0..=rows).collect(), (0..rows).collect())
+                .unwrap();
+        let found = sectors(Walk::RowPerItem, pattern.view(), &LEVEL, 4, 8.0);
+        assert_eq!(found, f64::from(rows) / 8.0);
+    }
+}

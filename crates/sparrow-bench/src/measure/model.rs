@@ -1,0 +1,278 @@
+//! What the bandwidth model says of a product, beside what was measured: `bench --model`.
+//!
+//! What a product demands comes from its pattern (`csr_core::model`), what the device delivers was measured
+//! ([`Model`]). An algorithm says in [`layout`] what it stores and in which order it gathers; that is all the model
+//! knows of it.
+
+use csr_core::model::{Demand, FirstLevel, ReuseQuestion, SECTOR_BYTES, Walk, reuse, sectors};
+use csr_core::{Csr, Offset, PatternView, Value, ValueType};
+use sparrow::{
+    Algorithm, DeviceTraits, DeviceType, Experiment, LevelRates, PlanOptions, Queue, RowRates,
+    Variant, usual_tables,
+};
+
+use super::device::{options_of, shape_of, time};
+use super::{MeasureError, Origin, Shape, Subject};
+use crate::Record;
+use crate::record::ModelRecord;
+
+/// Bytes of a line where a device does not say.
+const USUAL_LINE: u64 = 64;
+
+/// The least that x is taken for when a GPU's gathers are looked up: less would measure its first caches, which are
+/// counted apart.
+const LEAST_GATHERED: f64 = (1 << 20) as f64;
+
+/// What a first cache has at most.
+const LARGEST_FIRST_LEVEL: u64 = 1 << 20;
+
+/// Where nothing is served faster than the last cache does, or that cannot be told.
+const USUAL_FIRST_LEVEL: u64 = 16 << 10;
+
+/// What a device delivers, measured once for each type of x.
+#[derive(Clone, Debug)]
+pub struct Model {
+    cache_bytes: u64,
+    rates: Vec<(ValueType, LevelRates)>,
+}
+
+impl Model {
+    /// Measures for products with A of `value_types`.
+    ///
+    /// # Errors
+    /// The driver's own failure, or a device table that cannot be read.
+    pub fn measure_blocking(
+        queue: &Queue,
+        value_types: &[ValueType],
+    ) -> Result<Self, MeasureError> {
+        let traits = queue.context().device().traits();
+        let cache_bytes = usual_tables()?.cache_bytes(traits);
+        let mut rates: Vec<(ValueType, LevelRates)> = Vec::new();
+        for element in value_types.iter().map(|value_type| value_type.accumulator()) {
+            let is_possible = element != ValueType::F64 || traits.has_f64;
+            if is_possible && rates.iter().all(|(measured, _)| *measured != element) {
+                rates.push((element, LevelRates::measure_blocking(queue, cache_bytes, element)?));
+            }
+        }
+        Ok(Model { cache_bytes, rates })
+    }
+
+    /// Adds the model's part to `record`, which measured `subject` on `matrix`: prediction, and the three
+    /// experiments where the result was right.
+    ///
+    /// # Errors
+    /// The device or the library refuses.
+    pub fn add<V: Value, O: Offset>(
+        &self,
+        queue: &Queue,
+        matrix: &Csr<V, O>,
+        origin: &Origin,
+        subject: &Subject,
+        record: &mut Record,
+    ) -> Result<(), MeasureError> {
+        let element = V::TYPE.accumulator();
+        let Some((_, rates)) = self.rates.iter().find(|(measured, _)| *measured == element) else {
+            return Ok(());
+        };
+        let Ok(algorithm) = record.algorithm.parse::<Algorithm>() else { return Ok(()) };
+        let traits = queue.context().device().traits();
+        let layout =
+            layout(algorithm, &record.variant, traits, &shape_of(matrix), record.plan_bytes);
+        let mut model = self.predict(traits, matrix, rates, &layout);
+        if let Some(median) = record.median_us {
+            model.predicted_over_measured = Some(model.predicted_us / median);
+            let x: Vec<V::Accum> = csr_core::random_vector(origin.making.seed, matrix.cols());
+            let median_of = |experiment| -> Result<Option<f64>, MeasureError> {
+                let options = PlanOptions {
+                    // What ran, should it have been chosen.
+                    algorithm: Some(algorithm),
+                    experiment,
+                    ..options_of(subject)
+                };
+                let (_, samples) = time(queue, matrix, &x, subject, &options)?;
+                Ok(Some(samples.median_us()))
+            };
+            model.x_constant_us = median_of(Experiment::XConstant)?;
+            model.a_constant_us = median_of(Experiment::AConstant)?;
+            model.both_constant_us = median_of(Experiment::BothConstant)?;
+        }
+        record.model = Some(model);
+        Ok(())
+    }
+
+    fn predict<V: Value, O: Offset>(
+        &self,
+        traits: &DeviceTraits,
+        matrix: &Csr<V, O>,
+        rates: &LevelRates,
+        layout: &Layout,
+    ) -> ModelRecord {
+        let shape = shape_of(matrix);
+        let walk = layout.order.walk();
+        let element_bytes = V::TYPE.accumulator().size_bytes();
+        let demand = Demand {
+            rows: shape.rows as u64,
+            nnz: shape.nnz as u64,
+            stored: layout.stored,
+            value_bytes: V::TYPE.size_bytes() as u64,
+            element_bytes: element_bytes as u64,
+            structure_bytes: layout.structure_bytes,
+        };
+        let is_cpu = traits.device_type == DeviceType::Cpu;
+        // Where gathers are told apart by distance, each size that they were measured at is a cache.
+        let mut capacities = if is_cpu { rates.gathers.sizes() } else { Vec::new() };
+        capacities.push(self.cache_bytes);
+        capacities.sort_unstable();
+        capacities.dedup();
+        let question = ReuseQuestion {
+            element_bytes,
+            granule_bytes: granule_bytes(traits),
+            capacities: &capacities,
+            stream_bytes: demand.stream_bytes_per_gather(),
+        };
+        let found = reuse(walk, matrix.pattern().view(), &question);
+        let last = capacities.partition_point(|&bytes| bytes < self.cache_bytes);
+        let alpha = found.alpha(last, shape.nnz, element_bytes);
+
+        // Launch after launch, what is touched again is everything.
+        let x_bytes = (shape.cols * element_bytes) as f64;
+        let footprint = demand.bytes(0.0) + x_bytes;
+        let memory = demand.bytes(alpha) * rates.streams.at(footprint);
+        let (loads, gathers) = if is_cpu {
+            let costs = rates.gathers.by_distance();
+            let cost_of = |bytes: f64| {
+                let sizes = rates.gathers.sizes();
+                let at = sizes.partition_point(|&size| (size as f64) < bytes);
+                costs.get(at).or(costs.last()).copied().unwrap_or(0.0)
+            };
+            let within = capacities.iter().map(|&bytes| cost_of(bytes as f64));
+            // What was not used before in this launch was in the one before.
+            let costs = within.chain([cost_of(footprint)]);
+            // By rows of the usual length; what the rows of this matrix take instead comes on top.
+            let total: f64 = found.found.iter().zip(costs).map(|(count, cost)| count * cost).sum();
+            let usual = shape.nnz as f64 * cost_of(0.0);
+            let rows = rates.rows.as_ref().map(|rows| row_seconds(matrix.pattern().view(), rows));
+            (shape.nnz as f64, total - usual + rows.unwrap_or(usual))
+        } else {
+            let in_last = self.cache_bytes as f64 / 2.0;
+            let level = FirstLevel {
+                lanes: traits.simd_width.max(1) as usize,
+                compute_units: traits.compute_units.max(1) as usize,
+                bytes: rates
+                    .gathers
+                    .first_level_bytes(rates.gathers.at(in_last), LARGEST_FIRST_LEVEL)
+                    .unwrap_or(USUAL_FIRST_LEVEL),
+            };
+            let stream_bytes = demand.stream_bytes_per_gather();
+            let view = matrix.pattern().view();
+            let sectors = sectors(walk, view, &level, element_bytes, stream_bytes);
+            let most = in_last.max(LEAST_GATHERED);
+            (sectors, sectors * rates.gathers.at(x_bytes.clamp(LEAST_GATHERED, most)))
+        };
+        let launch = rates.launch.as_secs_f64() * f64::from(layout.launches);
+        let parts = [("memory", memory), ("gathers", gathers), ("launch", launch)];
+        let (by, _) = parts
+            .into_iter()
+            .fold(("memory", 0.0), |most, part| if part.1 > most.1 { part } else { most });
+        ModelRecord {
+            alpha,
+            code_balance: demand.code_balance(alpha),
+            dram_bytes: demand.bytes(alpha),
+            l2_sectors: loads,
+            sector_rate: if gathers > 0.0 { loads / gathers / 1e9 } else { 0.0 },
+            launch_us: rates.launch.as_secs_f64() * 1e6,
+            predicted_us: (memory.max(gathers) + launch) * 1e6,
+            predicted_by: by.to_owned(),
+            predicted_over_measured: None,
+            x_constant_us: None,
+            a_constant_us: None,
+            both_constant_us: None,
+        }
+    }
+}
+
+/// Bytes that memory hands out at once: a CPU's line; of a GPU's line, the sector that is asked for.
+fn granule_bytes(device: &DeviceTraits) -> usize {
+    let line = Some(device.cache_line_bytes).filter(|bytes| bytes.is_power_of_two());
+    let line = line.unwrap_or(USUAL_LINE).max(8) as usize;
+    match device.device_type {
+        DeviceType::Cpu => line,
+        _ => line.min(SECTOR_BYTES),
+    }
+}
+
+/// Seconds of all gathers out of the first cache by an item a row, on a CPU: where a row's length is that of the row
+/// before, its end is foreseen.
+fn row_seconds<O: Offset>(pattern: PatternView<'_, O>, rates: &RowRates) -> f64 {
+    let mut before = usize::MAX;
+    let seconds = |row: usize| {
+        let length = pattern.row_len(row);
+        let curve = if length == before { &rates.foreseen } else { &rates.unforeseen };
+        before = length;
+        // An empty row takes about as long as one of one.
+        let gathers = length.max(1) as f64;
+        gathers * curve.at(gathers)
+    };
+    (0..pattern.rows()).map(seconds).sum()
+}
+
+/// How an algorithm stores a matrix and walks through it.
+struct Layout {
+    /// Entries that are stored, padding included.
+    stored: u64,
+    /// Bytes beside values and columns, as often as they are read.
+    structure_bytes: u64,
+    order: Order,
+    /// Kernels of a product.
+    launches: u32,
+}
+
+/// As [`Walk`], with the columns of a format of its own.
+enum Order {
+    AsStored,
+    RowPerItem,
+    #[expect(dead_code, reason = "for formats that store columns in an order of their own")]
+    Listed(Vec<u32>),
+}
+
+impl Order {
+    fn walk(&self) -> Walk<'_> {
+        match self {
+            Order::AsStored => Walk::InOrder,
+            Order::RowPerItem => Walk::RowPerItem,
+            Order::Listed(columns) => Walk::Listed(columns),
+        }
+    }
+}
+
+/// The layout of each algorithm: the one place that knows them. `plan_bytes` are those of plan and workspace.
+fn layout(
+    algorithm: Algorithm,
+    variant: &str,
+    device: &DeviceTraits,
+    shape: &Shape,
+    plan_bytes: u64,
+) -> Layout {
+    let is_cpu = device.device_type == DeviceType::Cpu;
+    let offsets = (shape.rows as u64 + 1) * shape.offset_type.size_bytes() as u64;
+    // A CPU's caches read a line of y before they write to it.
+    let y = shape.rows as u64 * shape.value_type.accumulator().size_bytes() as u64;
+    let read = if is_cpu { y } else { 0 };
+    let csr = Layout {
+        stored: shape.nnz as u64,
+        structure_bytes: offsets + plan_bytes + read,
+        order: Order::AsStored,
+        launches: 1,
+    };
+    match algorithm {
+        // On a CPU device an item is a loop, and rows come one after another.
+        Algorithm::CsrScalar if !is_cpu => Layout { order: Order::RowPerItem, ..csr },
+        // Offsets are read once for borders, once for empty rows or by stage 2.
+        Algorithm::SegmentedSum => Layout {
+            structure_bytes: csr.structure_bytes + offsets,
+            launches: if variant == Variant::Device.name() { 2 } else { 1 },
+            ..csr
+        },
+        _ => csr,
+    }
+}
