@@ -31,12 +31,11 @@
 #define Y_PLACE(place) row_order[place]
 #endif
 
-// Adds up sums of `count` items that are `apart` items apart; both are powers of two, and the same in the whole
-// group. Valid in the first of each `count`.
-acc_t reduce_apart(const acc_t mine, local acc_t *scratch, const uint count, const uint apart)
+// Adds up the sums of a row's `count` items, which are `apart` items apart; an item is number `number` of its row.
+// Both are the same in the whole group. Valid in the first of each `count`.
+acc_t reduce_apart(const acc_t mine, local acc_t *scratch, const uint number, const uint count, const uint apart)
 {
     const uint item = (uint)get_local_id(0);
-    const uint number = item / apart % count;
     acc_t sum = mine;
     scratch[item] = sum;
     for (uint half_count = count >> 1; half_count > 0; half_count >>= 1) {
@@ -51,8 +50,8 @@ acc_t reduce_apart(const acc_t mine, local acc_t *scratch, const uint count, con
 
 // The sum of an item's products, in their order. Where fewer than NNZ_AT_ONCE are left, the last is loaded in the
 // others' stead: rows of so few elements are the usual case, and wait for memory once.
-acc_t sum_of_share(const evc_hyb_share_t mine, global const uint *restrict columns,
-                   global const value_t *restrict values, global const real_t *restrict x)
+acc_t sum_of_share(const evc_hyb_share_t mine, global const uint *columns, global const value_t *values,
+                   global const real_t *x)
 {
     real_t of_a[NNZ_AT_ONCE];
     real_t of_x[NNZ_AT_ONCE];
@@ -63,11 +62,11 @@ acc_t sum_of_share(const evc_hyb_share_t mine, global const uint *restrict colum
     for (; left >= NNZ_AT_ONCE; left -= NNZ_AT_ONCE) {
 #pragma unroll
         for (uint k = 0; k < NNZ_AT_ONCE; ++k)
-            column[k] = columns[at + k * mine.step];
+            column[k] = load_column(columns, at + k * mine.step);
 #pragma unroll
         for (uint k = 0; k < NNZ_AT_ONCE; ++k) {
             of_a[k] = load_value(values, at + k * mine.step);
-            of_x[k] = x[column[k]];
+            of_x[k] = gather_x(x, column[k]);
         }
 #pragma unroll
         for (uint k = 0; k < NNZ_AT_ONCE; ++k)
@@ -80,7 +79,7 @@ acc_t sum_of_share(const evc_hyb_share_t mine, global const uint *restrict colum
         for (uint k = 0; k < NNZ_AT_ONCE - 1; ++k) {
             const ulong own = at + min(k, left - 1) * mine.step;
             of_a[k] = load_value(values, own);
-            of_x[k] = load_x(x, columns, own);
+            of_x[k] = gather_x(x, load_column(columns, own));
         }
 #pragma unroll
         for (uint k = 0; k < NNZ_AT_ONCE - 1; ++k) {
@@ -118,17 +117,16 @@ kernel void evc_hyb(ARRAY_PARAMETER(const evc_hyb_task_t, tasks),
 
     const evc_hyb_task_t task = tasks[get_group_id(0)];
     const uint item = (uint)get_local_id(0);
-    const uint rows_at_once = GROUP_SIZE / task.items_per_row;
-    const int is_strip = task.stride != 0;
-    uint row = is_strip ? item % rows_at_once : item / task.items_per_row;
-    const uint share = is_strip ? item / rows_at_once : item % task.items_per_row;
+    const uint at_once = rows_at_once(task);
+    const uint share = evc_hyb_number(task, item);
+    uint row = evc_hyb_row(task, item);
 
     // Of several rows an item has each by itself, and the last as if it had no other.
-    for (uint last = rows_at_once; last < task.rows; last += rows_at_once) {
+    for (uint last = at_once; last < task.rows; last += at_once) {
         const evc_hyb_share_t mine = evc_hyb_share(task, row_lengths, long_starts, row, share);
         const uint place = Y_PLACE(task.first + row);
         store_result(y, place, alpha, sum_of_share(mine, columns, values, x), beta);
-        row += rows_at_once;
+        row += at_once;
     }
     const int has_row = row < task.rows;
     acc_t sum = acc_zero();
@@ -139,7 +137,7 @@ kernel void evc_hyb(ARRAY_PARAMETER(const evc_hyb_task_t, tasks),
         place = Y_PLACE(task.first + row);
         sum = sum_of_share(mine, columns, values, x);
     }
-    sum = reduce_apart(sum, scratch, task.items_per_row, is_strip ? rows_at_once : 1);
+    sum = reduce_apart(sum, scratch, share, 1u << task.items_log, task.stride != 0 ? at_once : 1);
     if (has_row && share == 0)
         store_result(y, place, alpha, sum, beta);
 }

@@ -172,16 +172,14 @@ kernel void arrange(const uint alignment,
 #endif
     const evc_hyb_task_t task = tasks[get_group_id(0)];
     const uint item = (uint)get_local_id(0);
-    const uint rows_at_once = GROUP_SIZE / task.items_per_row;
-    const int is_strip = task.stride != 0;
-    const uint share = is_strip ? item / rows_at_once : item % task.items_per_row;
-    for (uint row = is_strip ? item % rows_at_once : item / task.items_per_row; row < task.rows; row += rows_at_once) {
+    const uint share = evc_hyb_number(task, item);
+    for (uint row = evc_hyb_row(task, item); row < task.rows; row += rows_at_once(task)) {
         const evc_hyb_share_t mine = evc_hyb_share(task, row_lengths, long_starts, row, share);
         const uint length = row < task.carried ? row_lengths[task.first + row] : task.width;
-        const uint padded = is_strip ? task.width : (length + alignment - 1) / alignment * alignment;
+        const uint padded = task.stride != 0 ? task.width : (length + alignment - 1) / alignment * alignment;
         const ulong from = offsets[row_order[task.first + row]];
         ulong at = mine.at;
-        for (uint k = share; k < padded; k += task.items_per_row) {
+        for (uint k = share; k < padded; k += 1u << task.items_log) {
             target[at] = k < length ? MOVED(source[from + k]) : 0;
             at += mine.step;
         }

@@ -16,7 +16,7 @@ typedef struct {
     uint stride; // strip: elements from one of a row to its next; long: 0
     uint width; // strip: elements of a row
     uint carried; // strip: of the rows, how many (the first) may be shorter than it is wide; long: all
-    uint items_per_row; // a power of two, at most GROUP_SIZE
+    uint items_log; // logarithm of the items of a row, of which there are GROUP_SIZE at most
 } evc_hyb_task_t;
 
 // Where one item's elements of one row are: `count` of them, `step` apart.
@@ -26,26 +26,41 @@ typedef struct {
     uint count;
 } evc_hyb_share_t;
 
-// Elements `share`, `share + items`, ... of `length`.
-uint share_of(const uint length, const uint share, const uint items)
+// The rows that a group has items for at once.
+uint rows_at_once(const evc_hyb_task_t task)
 {
-    return length > share ? (length - share - 1) / items + 1 : 0;
+    return GROUP_SIZE >> task.items_log;
 }
 
-// The share of item number `share` in row number `row` of a group's rows.
-evc_hyb_share_t evc_hyb_share(const evc_hyb_task_t task, global const uint *restrict row_lengths,
-                              global const ulong *restrict long_starts, const uint row, const uint share)
+// The first of its group's rows that an item has; further ones are `rows_at_once` apart. No division: Oclgrind does
+// not know what compilers make of a quotient with its remainder.
+uint evc_hyb_row(const evc_hyb_task_t task, const uint item)
+{
+    return task.stride != 0 ? item & (rows_at_once(task) - 1) : item >> task.items_log;
+}
+
+// Which of a row's items it is.
+uint evc_hyb_number(const evc_hyb_task_t task, const uint item)
+{
+    const uint rows_log = 31 - clz(rows_at_once(task));
+    return task.stride != 0 ? item >> rows_log : item & ((1u << task.items_log) - 1);
+}
+
+// The share of item number `share` in row number `row` of a group's rows: elements `share`, `share` plus the row's
+// items, and so on.
+evc_hyb_share_t evc_hyb_share(const evc_hyb_task_t task, global const uint *row_lengths,
+                              global const ulong *long_starts, const uint row, const uint share)
 {
     const uint length = row < task.carried ? row_lengths[task.first + row] : task.width;
     evc_hyb_share_t mine;
     if (task.stride == 0) {
         mine.at = long_starts[task.start + row] + share;
-        mine.step = task.items_per_row;
+        mine.step = 1ul << task.items_log;
     } else {
         mine.at = task.start + row + (ulong)share * task.stride;
-        mine.step = (ulong)task.stride * task.items_per_row;
+        mine.step = (ulong)task.stride << task.items_log;
     }
-    mine.count = share_of(length, share, task.items_per_row);
+    mine.count = length > share ? ((length - share - 1) >> task.items_log) + 1 : 0;
     return mine;
 }
 

@@ -148,8 +148,8 @@ const BREAKAGES: &[Breakage] = &[
     Breakage {
         what: "items of long rows add up as those of short ones",
         subject: Single(Algorithm::EvcHyb, Variant::Hybrid),
-        from: "is_strip ? rows_at_once : 1)",
-        to: "rows_at_once)",
+        from: "task.stride != 0 ? at_once : 1)",
+        to: "at_once)",
         caught_by: &[Check::Bound],
         noticed: Noticed::Everywhere,
     },

@@ -117,7 +117,7 @@ impl EvcHybShape {
                 stride: strip.rows as u32,
                 width: strip.width as u32,
                 carried: strip.carried.saturating_sub(row).min(rows_per_group) as u32,
-                items_per_row,
+                items_log: items_per_row.ilog2(),
             }));
         }
         let mut first = self.split_row;
@@ -136,7 +136,7 @@ impl EvcHybShape {
                     stride: 0,
                     width: 0,
                     carried: rows,
-                    items_per_row,
+                    items_log: items_per_row.ilog2(),
                 }
             }));
             first = beyond;
@@ -170,7 +170,7 @@ pub struct Task {
     pub stride: u32,
     pub width: u32,
     pub carried: u32,
-    pub items_per_row: u32,
+    pub items_log: u32,
 }
 
 #[cfg(test)]
@@ -210,18 +210,18 @@ mod tests {
             for task in &tasks {
                 place -= task.rows as usize;
                 prop_assert_eq!(place, task.first as usize);
-                prop_assert!(task.rows > 0 && group_size % task.items_per_row == 0);
+                prop_assert!(task.rows > 0 && group_size >> task.items_log > 0);
                 let own = &lengths[place..place + task.rows as usize];
                 let longest = *own.last().unwrap();
                 if task.stride == 0 {
                     prop_assert!(place >= shape.split_row && task.rows <= group_size);
-                    let enough = task.items_per_row == group_size || longest <= nnz_per_item * task.items_per_row;
-                    prop_assert!(enough, "{} items for {}", task.items_per_row, longest);
+                    let enough = (1u32 << task.items_log) == group_size || longest <= nnz_per_item * (1u32 << task.items_log);
+                    prop_assert!(enough, "{} items for {}", (1u32 << task.items_log), longest);
                 } else {
                     prop_assert!(own[task.carried as usize..].iter().all(|&length| length == task.width));
                     prop_assert!(longest <= task.width);
-                    let elements = longest.div_ceil(task.items_per_row);
-                    prop_assert!(task.items_per_row == group_size || elements <= nnz_per_item.max(1));
+                    let elements = longest.div_ceil((1u32 << task.items_log));
+                    prop_assert!((1u32 << task.items_log) == group_size || elements <= nnz_per_item.max(1));
                 }
             }
             prop_assert_eq!(place, 0);
@@ -245,7 +245,7 @@ mod tests {
         let (_, tasks) = shape_and_tasks(&lengths, &EvcHybOptions::default(), &rules);
         let rows_per_item = |width| {
             let task = tasks.iter().find(|task| task.width == width).unwrap();
-            assert_eq!(task.items_per_row, 1);
+            assert_eq!(task.items_log, 0);
             task.rows / 256
         };
         assert_eq!([128, 65, 64, 33, 32, 3].map(rows_per_item), [1, 1, 2, 2, 4, 32]);
@@ -256,6 +256,6 @@ mod tests {
         let rules =
             TaskRules { group_size: 128, nnz_per_item: 16, rows_per_item: 1, long_nnz_per_item: 8 };
         let (_, tasks) = shape_and_tasks(&[33; 64], &EvcHybOptions::default(), &rules);
-        assert_eq!((tasks[0].items_per_row, tasks[0].rows, tasks.len()), (4, 32, 2));
+        assert_eq!((1 << tasks[0].items_log, tasks[0].rows, tasks.len()), (4, 32, 2));
     }
 }
