@@ -31,7 +31,7 @@ kernel void make_keys(const uint row_count,
         return;
     const offset_t first = offsets[row];
     const ulong length = offsets[row + 1] - first;
-    keys[row] = length << column_bits | (length > 0 ? columns[first] : 0);
+    keys[row] = length << column_bits | (length > 0 ? load_column(columns, first) : 0);
     rows[row] = (uint)row;
 }
 

@@ -179,7 +179,7 @@ mod tests {
         };
         assert_eq!(
             refusal("csr_adaptve", "f32", "nnz_per_wg"),
-            "device table t.toml: algorithm \"csr_adaptve\" is none of csr_scalar, csr_vector, csr_adaptive, segmented_sum"
+            "device table t.toml: algorithm \"csr_adaptve\" is none of csr_scalar, csr_vector, csr_adaptive, segmented_sum, evc_hyb"
         );
         assert_eq!(
             refusal("csr_adaptive", "f23", "nnz_per_wg"),

@@ -216,11 +216,11 @@ mod tests {
                 if task.stride == 0 {
                     prop_assert!(place >= shape.split_row && task.rows <= group_size);
                     let enough = (1u32 << task.items_log) == group_size || longest <= nnz_per_item * (1u32 << task.items_log);
-                    prop_assert!(enough, "{} items for {}", (1u32 << task.items_log), longest);
+                    prop_assert!(enough, "{} items for {}", 1u32 << task.items_log, longest);
                 } else {
                     prop_assert!(own[task.carried as usize..].iter().all(|&length| length == task.width));
                     prop_assert!(longest <= task.width);
-                    let elements = longest.div_ceil((1u32 << task.items_log));
+                    let elements = longest.div_ceil(1u32 << task.items_log);
                     prop_assert!((1u32 << task.items_log) == group_size || elements <= nnz_per_item.max(1));
                 }
             }
