@@ -54,31 +54,17 @@ real_t load_value(global const value_t *restrict values, const ulong at)
 #endif
 }
 
-// The column of nonzero `at`, for kernels that load it well before x.
-uint load_column(global const uint *restrict columns, const ulong at)
-{
+// load_column: the column of nonzero `at`, for kernels that load it well before x. gather_x: the element of x in a
+// column that it gave. load_x: the element of x that nonzero `at` multiplies. Macros, since a function's `restrict`
+// parameters change what compilers make of segmented_sum.
 #ifdef X_CONSTANT
-    return 0;
+#define load_column(columns, at) 0u
+#define gather_x(x, column) ((real_t)1)
 #else
-    return columns[at];
+#define load_column(columns, at) (columns)[at]
+#define gather_x(x, column) (x)[column]
 #endif
-}
-
-// The element of x in a column that `load_column` gave.
-real_t gather_x(global const real_t *restrict x, const uint column)
-{
-#ifdef X_CONSTANT
-    return 1;
-#else
-    return x[column];
-#endif
-}
-
-// The element of x that nonzero `at` multiplies.
-real_t load_x(global const real_t *restrict x, global const uint *restrict columns, const ulong at)
-{
-    return gather_x(x, load_column(columns, at));
-}
+#define load_x(x, columns, at) gather_x(x, load_column(columns, at))
 
 // An array comes as a buffer and the element it starts at, so that callers can hand over any part of
 // their own buffers: sub-buffers alone must begin at the device's base alignment.
