@@ -4,6 +4,7 @@ mod batch;
 mod device;
 mod hetero;
 mod host;
+mod layout;
 mod model;
 mod spmm;
 mod timing;

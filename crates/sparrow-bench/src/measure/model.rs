@@ -1,18 +1,19 @@
 //! What the bandwidth model says of a product, beside what was measured: `bench --model`.
 //!
 //! What a product demands comes from its pattern (`csr_core::model`), what the device delivers was measured
-//! ([`Model`]). An algorithm says in [`layout`] what it stores and in which order it gathers; that is all the model
+//! ([`Model`]). An algorithm says in [`Layout`] what it stores and in which order it gathers; that is all the model
 //! knows of it.
 
-use csr_core::model::{Demand, FirstLevel, ReuseQuestion, SECTOR_BYTES, Walk, reuse, sectors};
+use csr_core::model::{Demand, FirstLevel, ReuseQuestion, SECTOR_BYTES, reuse, sectors};
 use csr_core::{Csr, Offset, PatternView, Value, ValueType};
 use sparrow::{
     Algorithm, DeviceTraits, DeviceType, Experiment, LevelRates, PlanOptions, Queue, RowRates,
-    Variant, usual_tables,
+    usual_tables,
 };
 
 use super::device::{options_of, shape_of, time};
-use super::{MeasureError, Origin, Shape, Subject};
+use super::layout::Layout;
+use super::{MeasureError, Origin, Subject};
 use crate::Record;
 use crate::record::ModelRecord;
 
@@ -76,8 +77,7 @@ impl Model {
         };
         let Ok(algorithm) = record.algorithm.parse::<Algorithm>() else { return Ok(()) };
         let traits = queue.context().device().traits();
-        let layout =
-            layout(algorithm, &record.variant, traits, &shape_of(matrix), record.plan_bytes);
+        let layout = Layout::new(algorithm, traits, matrix, record)?;
         let mut model = self.predict(traits, matrix, rates, &layout);
         if let Some(median) = record.median_us {
             model.predicted_over_measured = Some(model.predicted_us / median);
@@ -214,65 +214,4 @@ fn row_seconds<O: Offset>(pattern: PatternView<'_, O>, rates: &RowRates) -> f64 
         gathers * curve.at(gathers)
     };
     (0..pattern.rows()).map(seconds).sum()
-}
-
-/// How an algorithm stores a matrix and walks through it.
-struct Layout {
-    /// Entries that are stored, padding included.
-    stored: u64,
-    /// Bytes beside values and columns, as often as they are read.
-    structure_bytes: u64,
-    order: Order,
-    /// Kernels of a product.
-    launches: u32,
-}
-
-/// As [`Walk`], with the columns of a format of its own.
-enum Order {
-    AsStored,
-    RowPerItem,
-    #[expect(dead_code, reason = "for formats that store columns in an order of their own")]
-    Listed(Vec<u32>),
-}
-
-impl Order {
-    fn walk(&self) -> Walk<'_> {
-        match self {
-            Order::AsStored => Walk::InOrder,
-            Order::RowPerItem => Walk::RowPerItem,
-            Order::Listed(columns) => Walk::Listed(columns),
-        }
-    }
-}
-
-/// The layout of each algorithm: the one place that knows them. `plan_bytes` are those of plan and workspace.
-fn layout(
-    algorithm: Algorithm,
-    variant: &str,
-    device: &DeviceTraits,
-    shape: &Shape,
-    plan_bytes: u64,
-) -> Layout {
-    let is_cpu = device.device_type == DeviceType::Cpu;
-    let offsets = (shape.rows as u64 + 1) * shape.offset_type.size_bytes() as u64;
-    // A CPU's caches read a line of y before they write to it.
-    let y = shape.rows as u64 * shape.value_type.accumulator().size_bytes() as u64;
-    let read = if is_cpu { y } else { 0 };
-    let csr = Layout {
-        stored: shape.nnz as u64,
-        structure_bytes: offsets + plan_bytes + read,
-        order: Order::AsStored,
-        launches: 1,
-    };
-    match algorithm {
-        // On a CPU device an item is a loop, and rows come one after another.
-        Algorithm::CsrScalar if !is_cpu => Layout { order: Order::RowPerItem, ..csr },
-        // Offsets are read once for borders, once for empty rows or by stage 2.
-        Algorithm::SegmentedSum => Layout {
-            structure_bytes: csr.structure_bytes + offsets,
-            launches: if variant == Variant::Device.name() { 2 } else { 1 },
-            ..csr
-        },
-        _ => csr,
-    }
 }

@@ -1,0 +1,149 @@
+//! How each algorithm stores a matrix and walks through it: all that the model knows of it.
+
+use csr_core::evc_hyb::{EvcHybOptions, EvcHybPattern};
+use csr_core::model::{NO_COLUMN, Walk};
+use csr_core::{Csr, Offset, Value};
+use sparrow::{Algorithm, DeviceTraits, DeviceType, Variant};
+
+use super::MeasureError;
+use super::device::shape_of;
+use crate::Record;
+
+/// Neighbouring rows of a strip whose elements are one load.
+const NEIGHBOURS: usize = 32;
+
+/// How an algorithm stores a matrix and walks through it.
+pub(super) struct Layout {
+    /// Entries that are stored, padding included.
+    pub(super) stored: u64,
+    /// Bytes beside values and columns, as often as they are read.
+    pub(super) structure_bytes: u64,
+    pub(super) order: Order,
+    /// Kernels of a product.
+    pub(super) launches: u32,
+}
+
+/// As [`Walk`], with the columns of a format of its own.
+pub(super) enum Order {
+    AsStored,
+    RowPerItem,
+    Listed(Vec<u32>),
+}
+
+impl Order {
+    pub(super) fn walk(&self) -> Walk<'_> {
+        match self {
+            Order::AsStored => Walk::InOrder,
+            Order::RowPerItem => Walk::RowPerItem,
+            Order::Listed(columns) => Walk::Listed(columns),
+        }
+    }
+}
+
+impl Layout {
+    /// That of `algorithm`, whose plan and workspace `record` knows.
+    pub(super) fn new<V: Value, O: Offset>(
+        algorithm: Algorithm,
+        device: &DeviceTraits,
+        matrix: &Csr<V, O>,
+        record: &Record,
+    ) -> Result<Self, MeasureError> {
+        let shape = shape_of(matrix);
+        let is_cpu = device.device_type == DeviceType::Cpu;
+        let offsets = (shape.rows as u64 + 1) * shape.offset_type.size_bytes() as u64;
+        // A CPU's caches read a line of y before they write to it.
+        let y = shape.rows as u64 * shape.value_type.accumulator().size_bytes() as u64;
+        let read = if is_cpu { y } else { 0 };
+        let csr = Layout {
+            stored: shape.nnz as u64,
+            structure_bytes: offsets + record.plan_bytes + read,
+            order: Order::AsStored,
+            launches: 1,
+        };
+        Ok(match algorithm {
+            // On a CPU device an item is a loop, and rows come one after another.
+            Algorithm::CsrScalar if !is_cpu => Layout { order: Order::RowPerItem, ..csr },
+            // Offsets are read once for borders, once for empty rows or by stage 2.
+            Algorithm::SegmentedSum => Layout {
+                structure_bytes: csr.structure_bytes + offsets,
+                launches: if record.variant == Variant::Device.name() { 2 } else { 1 },
+                ..csr
+            },
+            Algorithm::EvcHyb => {
+                let pattern = EvcHybPattern::new(matrix.pattern().view(), &format_of(record))?;
+                // Padding is not loaded. What a plan has beside elements are tasks and a few words a row.
+                let elements = (pattern.elements() * (4 + shape.value_type.size_bytes())) as u64;
+                Layout {
+                    structure_bytes: record.plan_bytes.saturating_sub(elements) + read,
+                    order: Order::Listed(listed(&pattern)),
+                    ..csr
+                }
+            }
+            _ => csr,
+        })
+    }
+}
+
+/// The split and alignment that a record's parameters tell.
+fn format_of(record: &Record) -> EvcHybOptions {
+    if record.variant == Variant::SortedCsr.name() {
+        return EvcHybOptions { longest_short_row: None, alignment: 1 };
+    }
+    let of = |name: &str| {
+        let mut entries = record.params.split(',').filter_map(|entry| entry.split_once('='));
+        entries.find(|(key, _)| *key == name).and_then(|(_, value)| value.parse().ok())
+    };
+    let usual = EvcHybOptions::default();
+    EvcHybOptions {
+        longest_short_row: of("longest_short_row").or(usual.longest_short_row),
+        alignment: of("alignment").unwrap_or(usual.alignment),
+    }
+}
+
+/// Columns in the order in which loads of neighbouring items take them.
+fn listed(pattern: &EvcHybPattern) -> Vec<u32> {
+    let mut columns = Vec::with_capacity(pattern.elements());
+    for strip in &pattern.shape().strips {
+        for first in (0..strip.rows).step_by(NEIGHBOURS) {
+            let rows = first..(first + NEIGHBOURS).min(strip.rows);
+            for k in 0..strip.width {
+                columns.extend(rows.clone().map(|row| {
+                    let length = pattern.row_lengths()[strip.first + row] as usize;
+                    let at = strip.start + k * strip.rows + row;
+                    if k < length { pattern.columns()[at] } else { NO_COLUMN }
+                }));
+            }
+        }
+    }
+    let long_rows =
+        pattern.long_starts().windows(2).zip(&pattern.row_lengths()[pattern.split_row()..]);
+    for (borders, &length) in long_rows {
+        let (start, end) = (borders[0] as usize, borders[1] as usize);
+        let own = start + length as usize;
+        columns.extend_from_slice(&pattern.columns()[start..own]);
+        columns.extend((own..end).map(|_| NO_COLUMN));
+    }
+    columns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loads_of_a_strip_are_of_neighbouring_rows() {
+        // 64 rows of two nonzeros, then one of three that is alone.
+        let mut offsets: Vec<u32> = (0..=64).map(|row| 2 * row).collect();
+        offsets.push(131);
+        let columns = (0..64).flat_map(|row| [row, 100 + row]).chain([1, 2, 3]).collect();
+        let matrix = Csr::<f32>::new(200, offsets, columns, vec![1.0; 131]);
+        let pattern = matrix.and_then(|matrix| {
+            EvcHybPattern::new(matrix.pattern().view(), &EvcHybOptions::default())
+        });
+        let columns = pattern.map(|pattern| listed(&pattern)).unwrap_or_default();
+        assert_eq!(columns[..32], (0..32).collect::<Vec<_>>());
+        assert_eq!(columns[32..64], (100..132).collect::<Vec<_>>());
+        assert_eq!(columns[128..131], [1, 2, 3]);
+        assert_eq!(columns[131..], [NO_COLUMN; 29]);
+    }
+}
