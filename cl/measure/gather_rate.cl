@@ -7,6 +7,8 @@
 //   gather_rows  an item a row, as on a CPU: items multiply what they gather by weights and add it up in order.
 //                A CPU has no sectors to wait for, but instructions to work through: those of a gather that
 //                is used, and of a row's end, which costs more where nobody can foresee it.
+//   gather_chain items that each follow a chain: where an item loads next depends on what it loaded. The time of a
+//                step is that of a load that is waited for.
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 256 // items of a work-group
 #endif
@@ -14,6 +16,7 @@
 #include "item/scalar.h"
 
 #define GATHERS 64
+#define CHAIN 512
 
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void gather_rate(const uint mask,
@@ -53,4 +56,18 @@ kernel void gather_rows(const uint rows,
     for (uint at = offsets[row]; at < last; ++at)
         sum = fma(weights[at], source[places[at] & mask], sum);
     target[row] = sum;
+}
+
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void gather_chain(const uint mask,
+                         ARRAY_PARAMETER(const uint, places),
+                         ARRAY_PARAMETER(uint, target))
+{
+    OPEN_ARRAY(const uint, places);
+    OPEN_ARRAY(uint, target);
+    uint at = (uint)get_global_id(0) * 0x9e3779b1u;
+    for (uint step = 0; step < CHAIN; ++step)
+        // What is added keeps chains out of circles.
+        at = places[at & mask] + step * 0x85ebca6bu;
+    target[get_global_id(0)] = at;
 }

@@ -210,6 +210,7 @@ mod tests {
         check::<crate::longest_row::Arguments<()>>(crate::longest_row::SOURCE);
         check::<crate::gather_rate::Arguments<()>>(crate::gather_rate::SOURCE);
         check::<crate::gather_rate::RowArguments<()>>(crate::gather_rate::SOURCE);
+        check::<crate::gather_rate::ChainArguments<()>>(crate::gather_rate::SOURCE);
         check::<crate::launch_cost::Arguments<()>>(crate::launch_cost::SOURCE);
         check::<crate::rates::ReadArguments<()>>(crate::rates::SOURCE);
         check::<crate::rates::CopyArguments<()>>(crate::rates::SOURCE);

@@ -10,6 +10,9 @@ pub const SOURCE: &str = "measure/gather_rate.cl";
 /// Elements that an item of the kernel `gather_rate` loads.
 pub const GATHERS: usize = 64;
 
+/// Steps of an item of the kernel `gather_chain`.
+pub const CHAIN: usize = 512;
+
 parameters! {
     /// Parameters of `gather_rate`.
     pub struct GatherRate for "gather_rate" {
@@ -52,13 +55,26 @@ arguments! {
     }
 }
 
+arguments! {
+    /// Arguments of the kernel `gather_chain`.
+    pub struct ChainArguments<M> for "gather_chain" {
+        /// Elements of `places` that are walked through, a power of two, less one.
+        mask: u32,
+        /// Random numbers.
+        places: Array<M>,
+        /// Where each item ended.
+        target: Array<M>,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_kernel_has_the_same_constant() {
+    fn the_kernels_have_the_same_constants() {
         let source = crate::kernel_source(SOURCE).unwrap();
         assert!(source.contains(&format!("#define GATHERS {GATHERS}\n")));
+        assert!(source.contains(&format!("#define CHAIN {CHAIN}\n")));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cl_kernels::gather_rate::{self, GATHERS, GatherRate, RowArguments};
+use cl_kernels::gather_rate::{self, CHAIN, ChainArguments, GATHERS, GatherRate, RowArguments};
 use cl_kernels::launch_cost::{self, LaunchCost};
 use cl_kernels::rates::{self as streams, ReadArguments};
 use cl_kernels::{DeviceType, KernelArguments, KernelKey};
@@ -26,6 +26,8 @@ pub struct LevelRates {
     /// Seconds a gather of one element from anywhere in so many bytes, by all compute units together; on a CPU
     /// device by items that make [`LevelRates::ROW`] each.
     pub gathers: Curve,
+    /// Seconds until a load from anywhere in so many bytes is there, few others under way; none on a CPU device.
+    pub latencies: Curve,
     /// On a CPU device, where an item is a loop: what gathers out of the first cache cost by rows.
     pub rows: Option<RowRates>,
 }
@@ -87,7 +89,14 @@ impl LevelRates {
             gathers.push(bytes, seconds);
         }
         let rows = if is_cpu { Some(bench.row_rates(element, launch)?) } else { None };
-        let rates = LevelRates { launch, streams, gathers, rows };
+        let mut latencies = Curve::default();
+        if !is_cpu {
+            let largest = (4 * GATHERS_ON_GPU as u64).min(largest);
+            for bytes in sizes(LEAST_STREAMED, 2, largest, cache_bytes) {
+                latencies.push(bytes, bench.latency(bytes)?);
+            }
+        }
+        let rates = LevelRates { launch, streams, gathers, latencies, rows };
         tracing::debug!(?rates, %element, "measured");
         Ok(rates)
     }
@@ -170,6 +179,21 @@ impl<'a> Bench<'a> {
         let key = gather_key(element, group_size);
         let time = self.time(&key, &arguments, Size { groups, group_size }, FEW)?;
         Ok(time.as_secs_f64() / (groups * group_size * GATHERS) as f64)
+    }
+
+    /// Seconds a load that is waited for: by so few items that none stands in another's way, and by so many that
+    /// all places are walked through before the first comes again.
+    fn latency(&self, bytes: u64) -> Result<f64> {
+        let group_size = self.group_size(256);
+        let items = (bytes as usize / (4 * CHAIN)).clamp(group_size, 64 * group_size);
+        let arguments = ChainArguments {
+            mask: (bytes / 4) as u32 - 1,
+            places: self.places.argument(),
+            target: self.sums.argument(),
+        };
+        let key = gather_key(ValueType::F32, group_size);
+        let size = Size { groups: items.div_ceil(group_size), group_size };
+        Ok(self.time(&key, &arguments, size, FEW)?.as_secs_f64() / CHAIN as f64)
     }
 
     /// Seconds a gather, by items that have a row each.

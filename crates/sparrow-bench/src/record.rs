@@ -130,9 +130,10 @@ pub struct ModelRecord {
     pub sector_rate: f64,
     /// Microseconds of a launch with nothing to do.
     pub launch_us: f64,
-    /// The larger of bytes over bandwidth and sectors over their rate, and the launch, in microseconds.
+    /// The larger of bytes over bandwidth, sectors over their rate, and what one group waits for loads of the longest
+    /// row where a row is never cut; and the launch, in microseconds.
     pub predicted_us: f64,
-    /// What is the largest part: "memory", "gathers" or "launch".
+    /// What is the largest part: "memory", "gathers", "row" or "launch".
     pub predicted_by: String,
     /// Predicted time / median: 1 is perfect.
     pub predicted_over_measured: Option<f64>,

@@ -21,5 +21,5 @@ pub use demand::Demand;
 pub use lru::LruStack;
 pub use reuse::{Reuse, ReuseQuestion, reuse};
 pub use scatter::{random_lengths, random_places};
-pub use sectors::{FirstLevel, SECTOR_BYTES, sectors};
+pub use sectors::{FirstLevel, SECTOR_BYTES, Sectors, sectors};
 pub use walk::{NO_COLUMN, Walk};

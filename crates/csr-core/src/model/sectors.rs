@@ -1,15 +1,19 @@
 //! Sectors of x that a GPU's loads fetch from its second cache.
 //!
 //! One load of a sub-group touches some sectors; those that its compute unit's first cache does not hold come from
-//! behind. What is assumed: work-groups take pieces in turn, so that a compute unit has every so-manieth piece,
-//! one after another; its cache is fully associative, replaces the least recently used, and the matrix' own values
-//! and columns pass through it. A few compute units' whole way is followed, and stands for all.
+//! behind. What is assumed: a compute unit has every so-manieth piece, [`RESIDENT`] of them at a time, which load in
+//! turn; its cache is fully associative, replaces the least recently used, and the matrix' own values and columns
+//! pass through it. A few compute units' whole way is followed, and stands for all.
 
 use super::{LruStack, NO_COLUMN, Walk};
 use crate::{Offset, PatternView};
 
 /// Bytes of a sector: what a GPU's caches hand on at once (the paper's "read-only transaction loads 32 bytes").
 pub const SECTOR_BYTES: usize = 32;
+
+/// Pieces that a compute unit works on at a time: sub-groups of 32 items where 2,048 items are resident. No query of
+/// OpenCL tells how many are.
+const RESIDENT: usize = 64;
 
 /// Gathers that are simulated, about.
 const MOST_GATHERS: usize = 1 << 22;
@@ -25,44 +29,70 @@ pub struct FirstLevel {
     pub bytes: u64,
 }
 
-/// How many sectors of x all compute units together fetch from behind their first caches; `element_bytes` and
-/// `stream_bytes` as for [`reuse`](super::reuse).
+/// Sectors of x that loads touch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sectors {
+    /// By all loads of all compute units.
+    pub touched: f64,
+    /// Those that their first caches do not hold.
+    pub fetched: f64,
+}
+
+/// How many sectors of x all compute units together touch and fetch from behind their first caches; `element_bytes`
+/// and `stream_bytes` as for [`reuse`](super::reuse).
 pub fn sectors<O: Offset>(
     walk: Walk<'_>,
     pattern: PatternView<'_, O>,
     level: &FirstLevel,
     element_bytes: usize,
     stream_bytes: f64,
-) -> f64 {
+) -> Sectors {
     let per_sector = (SECTOR_BYTES / element_bytes).max(1);
     let pieces = walk.pieces(pattern);
     let units = level.compute_units.clamp(1, pieces.max(1));
     let followed = (MOST_GATHERS * units).div_ceil(pattern.nnz().max(1)).clamp(1, units);
     let capacity = level.bytes as usize / SECTOR_BYTES;
-    let (mut fetched, mut gathers) = (0u64, 0usize);
-    let mut at_once = Vec::with_capacity(level.lanes);
+    let (mut touched, mut fetched, mut gathers) = (0u64, 0u64, 0usize);
     for number in 0..followed {
         // Evenly among all.
         let unit = number * units / followed;
         let mut cache = LruStack::new(pattern.cols().div_ceil(per_sector), &[capacity]);
         let mut owed = 0.0;
-        for piece in (unit..pieces).step_by(units) {
-            gathers += walk.loads(pattern, level.lanes, piece, |load| {
-                at_once.clear();
-                let real = load.iter().filter(|&&column| column != NO_COLUMN);
-                at_once.extend(real.map(|&column| column as usize / per_sector));
-                owed += at_once.len() as f64 * stream_bytes / SECTOR_BYTES as f64;
-                at_once.sort_unstable();
-                at_once.dedup();
-                fetched += at_once.iter().map(|&sector| cache.access(sector) as u64).sum::<u64>();
-                while owed >= 1.0 {
-                    cache.stream();
-                    owed -= 1.0;
+        let of_unit: Vec<usize> = (unit..pieces).step_by(units).collect();
+        for resident in of_unit.chunks(RESIDENT) {
+            let loads: Vec<_> = resident
+                .iter()
+                .map(|&piece| {
+                    let mut loads = Vec::new();
+                    gathers += walk.loads(pattern, level.lanes, piece, |load| {
+                        let real = load.iter().filter(|&&column| column != NO_COLUMN);
+                        let mut at_once: Vec<_> =
+                            real.map(|&column| column as usize / per_sector).collect();
+                        owed += at_once.len() as f64 * stream_bytes / SECTOR_BYTES as f64;
+                        at_once.sort_unstable();
+                        at_once.dedup();
+                        loads.push(at_once);
+                    });
+                    loads
+                })
+                .collect();
+            let turns = loads.iter().map(Vec::len).max().unwrap_or(0);
+            // The stream passes evenly.
+            let streamed = owed / turns.max(1) as f64;
+            for turn in 0..turns {
+                for sectors in loads.iter().filter_map(|loads| loads.get(turn)) {
+                    touched += sectors.len() as u64;
+                    let missed = sectors.iter().map(|&sector| cache.access(sector) as u64);
+                    fetched += missed.sum::<u64>();
                 }
-            });
+                let due = (streamed * (turn + 1) as f64) as u64 - (streamed * turn as f64) as u64;
+                (0..due).for_each(|_| cache.stream());
+            }
+            owed = 0.0;
         }
     }
-    fetched as f64 * pattern.nnz() as f64 / gathers.max(1) as f64
+    let all = pattern.nnz() as f64 / gathers.max(1) as f64;
+    Sectors { touched: touched as f64 * all, fetched: fetched as f64 * all }
 }
 
 #[cfg(test)]
@@ -79,7 +109,8 @@ mod tests {
             let columns = (0..nnz).map(|at| at * stride).collect();
             CsrPattern::new((nnz * stride) as usize, vec![0, nnz], columns).unwrap()
         };
-        let found = |stride| sectors(Walk::InOrder, pattern(stride).view(), &LEVEL, 8, 12.0);
+        let found =
+            |stride| sectors(Walk::InOrder, pattern(stride).view(), &LEVEL, 8, 12.0).fetched;
         assert_eq!(found(1), f64::from(nnz) / 4.0);
         assert_eq!(found(4), f64::from(nnz));
         assert_eq!(found(64), f64::from(nnz));
@@ -94,7 +125,7 @@ mod tests {
         let pattern = CsrPattern::<u32>::new(64, offsets, columns).unwrap();
         let found = |bytes| {
             let level = FirstLevel { bytes, ..LEVEL };
-            sectors(Walk::InOrder, pattern.view(), &level, 8, 0.0)
+            sectors(Walk::InOrder, pattern.view(), &level, 8, 0.0).fetched
         };
         // Once a compute unit; or each time.
         assert_eq!(found(1 << 10), 4.0 * 16.0);
@@ -108,7 +139,7 @@ mod tests {
         let pattern =
             CsrPattern::<u32>::new(rows as usize, (0..=rows).collect(), (0..rows).collect())
                 .unwrap();
-        let found = sectors(Walk::RowPerItem, pattern.view(), &LEVEL, 4, 8.0);
+        let found = sectors(Walk::RowPerItem, pattern.view(), &LEVEL, 4, 8.0).fetched;
         assert_eq!(found, f64::from(rows) / 8.0);
     }
 }

@@ -21,6 +21,8 @@ pub(super) struct Layout {
     pub(super) order: Order,
     /// Kernels of a product.
     pub(super) launches: u32,
+    /// Batches of loads that one group makes one after another for the longest row, where a row has one group.
+    pub(super) longest_batches: u64,
 }
 
 /// As [`Walk`], with the columns of a format of its own.
@@ -59,6 +61,7 @@ impl Layout {
             structure_bytes: offsets + record.plan_bytes + read,
             order: Order::AsStored,
             launches: 1,
+            longest_batches: 0,
         };
         Ok(match algorithm {
             // On a CPU device an item is a loop, and rows come one after another.
@@ -76,6 +79,7 @@ impl Layout {
                 Layout {
                     structure_bytes: record.plan_bytes.saturating_sub(elements) + read,
                     order: Order::Listed(listed(&pattern)),
+                    longest_batches: longest_batches(&pattern, record),
                     ..csr
                 }
             }
@@ -84,20 +88,31 @@ impl Layout {
     }
 }
 
+/// A hyper-parameter that a record tells.
+fn parameter(record: &Record, name: &str) -> Option<usize> {
+    let mut entries = record.params.split(',').filter_map(|entry| entry.split_once('='));
+    entries.find(|(key, _)| *key == name).and_then(|(_, value)| value.parse().ok())
+}
+
 /// The split and alignment that a record's parameters tell.
 fn format_of(record: &Record) -> EvcHybOptions {
     if record.variant == Variant::SortedCsr.name() {
         return EvcHybOptions { longest_short_row: None, alignment: 1 };
     }
-    let of = |name: &str| {
-        let mut entries = record.params.split(',').filter_map(|entry| entry.split_once('='));
-        entries.find(|(key, _)| *key == name).and_then(|(_, value)| value.parse().ok())
-    };
     let usual = EvcHybOptions::default();
     EvcHybOptions {
-        longest_short_row: of("longest_short_row").or(usual.longest_short_row),
-        alignment: of("alignment").unwrap_or(usual.alignment),
+        longest_short_row: parameter(record, "longest_short_row").or(usual.longest_short_row),
+        alignment: parameter(record, "alignment").unwrap_or(usual.alignment),
     }
+}
+
+/// Batches of the longest row, which a group has to itself, if it is a long one.
+fn longest_batches(pattern: &EvcHybPattern, record: &Record) -> u64 {
+    let of = |name| parameter(record, name).unwrap_or(1).max(1);
+    let longest = pattern.row_lengths()[pattern.split_row()..].last();
+    let longest = longest.map_or(0, |length| *length as usize);
+    let items = longest.div_ceil(of("long_nnz_per_item")).next_power_of_two();
+    longest.div_ceil(items.min(of("group_size")) * of("nnz_at_once")) as u64
 }
 
 /// Columns in the order in which loads of neighbouring items take them.

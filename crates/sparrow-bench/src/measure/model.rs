@@ -4,7 +4,7 @@
 //! ([`Model`]). An algorithm says in [`Layout`] what it stores and in which order it gathers; that is all the model
 //! knows of it.
 
-use csr_core::model::{Demand, FirstLevel, ReuseQuestion, SECTOR_BYTES, reuse, sectors};
+use csr_core::model::{Demand, FirstLevel, ReuseQuestion, SECTOR_BYTES, Sectors, reuse, sectors};
 use csr_core::{Csr, Offset, PatternView, Value, ValueType};
 use sparrow::{
     Algorithm, DeviceTraits, DeviceType, Experiment, LevelRates, PlanOptions, Queue, RowRates,
@@ -165,12 +165,25 @@ impl Model {
             };
             let stream_bytes = demand.stream_bytes_per_gather();
             let view = matrix.pattern().view();
-            let sectors = sectors(walk, view, &level, element_bytes, stream_bytes);
+            let Sectors { touched, fetched } =
+                sectors(walk, view, &level, element_bytes, stream_bytes);
             let most = in_last.max(LEAST_GATHERED);
-            (sectors, sectors * rates.gathers.at(x_bytes.clamp(LEAST_GATHERED, most)))
+            let from_last = rates.gathers.at(x_bytes.clamp(LEAST_GATHERED, most));
+            // What the first cache holds is served at its own rate.
+            let from_first = rates.gathers.at(0.0);
+            (fetched, fetched * from_last + (touched - fetched) * from_first)
         };
         let launch = rates.launch.as_secs_f64() * f64::from(layout.launches);
-        let parts = [("memory", memory), ("gathers", gathers), ("launch", launch)];
+        // A group waits for columns, and then for what they say of x, batch after batch.
+        let row = match layout.longest_batches {
+            0 => 0.0,
+            _ if is_cpu => 0.0,
+            batches => {
+                let wait = rates.latencies.at(footprint) + rates.latencies.at(x_bytes);
+                batches as f64 * wait
+            }
+        };
+        let parts = [("memory", memory), ("gathers", gathers), ("row", row), ("launch", launch)];
         let (by, _) = parts
             .into_iter()
             .fold(("memory", 0.0), |most, part| if part.1 > most.1 { part } else { most });
@@ -181,7 +194,7 @@ impl Model {
             l2_sectors: loads,
             sector_rate: if gathers > 0.0 { loads / gathers / 1e9 } else { 0.0 },
             launch_us: rates.launch.as_secs_f64() * 1e6,
-            predicted_us: (memory.max(gathers) + launch) * 1e6,
+            predicted_us: (memory.max(gathers).max(row) + launch) * 1e6,
             predicted_by: by.to_owned(),
             predicted_over_measured: None,
             x_constant_us: None,
