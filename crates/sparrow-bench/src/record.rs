@@ -130,8 +130,8 @@ pub struct ModelRecord {
     pub sector_rate: f64,
     /// Microseconds of a launch with nothing to do.
     pub launch_us: f64,
-    /// The larger of bytes over bandwidth, sectors over their rate, and what one group waits for loads of the longest
-    /// row where a row is never cut; and the launch, in microseconds.
+    /// The larger of bytes over bandwidth and sectors over their rate, with what one group waits for loads of the
+    /// longest row where a row is never cut, and the launch; in microseconds.
     pub predicted_us: f64,
     /// What is the largest part: "memory", "gathers", "row" or "launch".
     pub predicted_by: String,

@@ -174,7 +174,8 @@ impl Model {
             (fetched, fetched * from_last + (touched - fetched) * from_first)
         };
         let launch = rates.launch.as_secs_f64() * f64::from(layout.launches);
-        // A group waits for columns, and then for what they say of x, batch after batch.
+        // A group waits for columns, and then for what they say of x, batch after batch. Memory that others keep
+        // busy answers later than the latency that was measured: so the rest comes on top.
         let row = match layout.longest_batches {
             0 => 0.0,
             _ if is_cpu => 0.0,
@@ -194,7 +195,7 @@ impl Model {
             l2_sectors: loads,
             sector_rate: if gathers > 0.0 { loads / gathers / 1e9 } else { 0.0 },
             launch_us: rates.launch.as_secs_f64() * 1e6,
-            predicted_us: (memory.max(gathers).max(row) + launch) * 1e6,
+            predicted_us: (memory.max(gathers) + row + launch) * 1e6,
             predicted_by: by.to_owned(),
             predicted_over_measured: None,
             x_constant_us: None,
