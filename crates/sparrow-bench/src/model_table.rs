@@ -25,7 +25,8 @@ const LEGEND: &str = "\
 model: predicted µs, the larger of bytes over bandwidth (memory) and loads of x over their
   measured rate (gathers), with what one group waits for the longest row (row), and the launch;
   ratio: of that to the time. alpha: bytes of x from memory over one element a nonzero; B: bytes
-  an operation; P_max: the copy rate over B, in GFLOP/s. A/X/Y: where the time goes, by leaving out loads of values (A), of x and columns (X), of both (Y is left).
+  an operation; P_max: the copy rate over B, in GFLOP/s. A/X/Y: where the time goes,
+  by leaving out loads of values (A), of x and columns (X), of both (Y is left).
 ";
 
 /// Writes the table of `records`, all of which have a [`crate::ModelRecord`] part.
