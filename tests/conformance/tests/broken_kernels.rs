@@ -116,8 +116,8 @@ const BREAKAGES: &[Breakage] = &[
     Breakage {
         what: "padding is multiplied by zero instead of masked",
         subject: Single(Algorithm::CsrVector, Variant::Full),
-        from: "at < last; at += ITEMS_PER_ROW)\n            sum = acc_mad(sum, load_value(values, at), x[columns[at]]);",
-        to: "at < last; at += ITEMS_PER_ROW)\n            sum = acc_mad(sum, load_value(values, at), x[columns[at]]);\n        sum = acc_mad(sum, (real_t)0, x[0]);",
+        from: "sum = acc_mad(sum, load_value(values, at), load_x(x, columns, at));",
+        to: "sum = acc_mad(sum, load_value(values, at), load_x(x, columns, at));\n        sum = acc_mad(sum, (real_t)0, x[0]);",
         caught_by: &[Check::Bound],
         noticed: Noticed::Everywhere,
     },
@@ -345,6 +345,25 @@ fn check_of(error: &CaseError) -> Option<Check> {
         CaseError::Overwritten { .. } => Some(Check::Canary),
         CaseError::Unrepeated { .. } => Some(Check::Repeat),
         _ => None,
+    }
+}
+
+/// The text of the kernel that is broken, with what it includes.
+fn source_of(subject: Subject) -> String {
+    let path = match subject {
+        Single(algorithm, _) => format!("spmv/{}.cl", algorithm.name()),
+        Batched(_) => "batched/batched.cl".to_owned(),
+        Spmm(algorithm) => format!("spmm/{}.cl", algorithm.name()),
+    };
+    cl_kernels::kernel_source(&path).unwrap()
+}
+
+/// On every implementation, also where breaking them all is left to `--full`.
+#[test]
+fn every_change_fits_its_kernels_source() {
+    for breakage in BREAKAGES {
+        let source = source_of(breakage.subject);
+        assert!(source.contains(breakage.from), "{}: {:?}", breakage.what, breakage.from);
     }
 }
 

@@ -140,6 +140,30 @@ fn vectors_can_stay_in_the_plans_order() {
 }
 
 #[test]
+fn rows_of_every_length_are_right() {
+    let queue = queue();
+    let most = if is_full() { 600 } else { 150 };
+    let (mut offsets, mut columns) = (vec![0u32], Vec::new());
+    // Three of each, so that every strip takes some that are left of the one before.
+    for row in 0..3 * (most + 1) {
+        let length = row * 7 % (most + 1);
+        columns.extend((0..length).map(|k| ((k + row) % (3 * most + 3)) as u32));
+        offsets.push(columns.len() as u32);
+    }
+    for row in offsets.windows(2) {
+        columns[row[0] as usize..row[1] as usize].sort_unstable();
+    }
+    let values: Vec<f32> = csr_core::random_vector(8, columns.len());
+    let host = Csr::new(3 * most + 3, offsets, columns, values).unwrap();
+    for variant in [Variant::Hybrid, Variant::SortedCsr] {
+        let options = options(variant, VectorOrder::Original, Planning::OnDevice);
+        check_order(&queue, &host, &options);
+        // And with the hyper-parameters that a user gets.
+        check_order(&queue, &host, &PlanOptions { parameters: Vec::new(), ..options });
+    }
+}
+
+#[test]
 fn orders_that_cannot_be_are_refused() {
     let queue = queue();
     let host: Csr<f32> = matrix(300, 310, 6);

@@ -99,7 +99,8 @@ pub(super) fn section(place: usize, group: &DeviceGroup<'_>) -> Option<Element> 
 fn explanation(verdict: &str) -> Element {
     element("p").text(format!(
         "Code balance, alpha and P_max are those of Guo, Gropp and Olson. The prediction is the larger of \
-         bytes over bandwidth and loads of x over their measured rate, and the launch; {verdict}."
+         bytes over bandwidth and loads of x over their measured rate, with what one group waits for the \
+         longest row, and the launch; {verdict}."
     ))
 }
 
