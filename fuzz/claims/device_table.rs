@@ -1,5 +1,5 @@
-//! What the device-table reader does with any text at all: it refuses it by an error, or the table
-//! answers for every device it names and for others, and what is written of it is the same table.
+//! What the device-table reader does with any text at all: it names what it leaves out, and the table that is left
+//! answers for every device it names and for others; what is written of it is the same table.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +7,8 @@ use cl_kernels::csr_adaptive::CsrAdaptive;
 use cl_kernels::csr_scalar::CsrScalar;
 use cl_kernels::csr_vector::CsrVector;
 use cl_kernels::{
-    Accumulate, DeviceEntry, DeviceTable, DeviceTraits, DeviceType, ParameterError, Parameters,
-    SvmSupport, Tables, parse_device_table,
+    Accumulate, DeviceEntry, DeviceTraits, DeviceType, MatrixShape, ParameterError, Parameters,
+    Products, SvmSupport, Tables, parse_device_table, select,
 };
 use csr_core::ValueType;
 
@@ -18,15 +18,13 @@ const VALUE_TYPES: [ValueType; 4] =
 pub(crate) fn check(bytes: &[u8]) {
     // A file that is no UTF-8 is refused before its text is looked at.
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let table = match parse_device_table(Path::new("input"), text) {
-        Ok(table) => table,
-        Err(error) => {
-            assert!(error.to_string().starts_with("device table input: "), "{error}");
-            return;
-        }
-    };
+    let (table, problems) = parse_device_table(Path::new("input"), text);
+    for problem in problems {
+        assert!(problem.to_string().starts_with("device table input: "), "{problem}");
+    }
     let written = toml::to_string(&table).unwrap();
-    let again = parse_device_table(Path::new("written"), &written).unwrap();
+    let (again, problems) = parse_device_table(Path::new("written"), &written);
+    assert_eq!(problems, [], "written as {written}");
     assert_eq!(again, table, "written as {written}");
 
     let devices: Vec<_> = table.devices.iter().map(named_by).collect();
@@ -37,54 +35,59 @@ pub(crate) fn check(bytes: &[u8]) {
             assert!(found.iter().any(|found| std::ptr::eq(found.entry, entry)), "{entry:?}");
         }
     }
-    let tables = Tables::with_user(Some((PathBuf::from("input"), table.clone()))).unwrap();
+    let tables = Tables::with_user(Some((PathBuf::from("input"), table.clone())));
     for device in devices.iter().chain([&named_by(&DeviceEntry::default())]) {
-        check_answers(&table, &tables, device);
-    }
-}
-
-/// Every algorithm has parameters, with what the table says above what is shipped; they are fit for the
-/// device or refused by an error.
-fn check_answers(table: &DeviceTable, tables: &Tables, device: &DeviceTraits) {
-    if let Some(bytes) = table.matches(device).iter().find_map(|found| found.entry.cache_bytes) {
-        assert_eq!(tables.cache_bytes(device), bytes);
-    }
-    if table.groups_progress(device) {
-        assert!(tables.groups_progress(device));
-    }
-    for value_type in VALUE_TYPES {
-        let scalar = parameters(table, tables, device, value_type, CsrScalar::default());
-        fit_or_refused(scalar.check(device), scalar);
-        let vector = CsrVector::default_for_mean_row(5.0);
-        let vector = parameters(table, tables, device, value_type, vector);
-        let adaptive = CsrAdaptive::default_for(value_type);
-        let adaptive = parameters(table, tables, device, value_type, adaptive);
-        for accumulate in [Accumulate::Plain, Accumulate::Compensated] {
-            fit_or_refused(vector.check(device, value_type, accumulate), vector);
-            fit_or_refused(adaptive.check(device, value_type, accumulate), adaptive);
+        let own = table.matches(device);
+        if let Some(bytes) = own.iter().find_map(|found| found.entry.cache_bytes) {
+            assert_eq!(tables.cache_bytes(device), bytes);
+        }
+        if let Some(progress) = own.iter().find_map(|found| found.entry.groups_progress) {
+            assert_eq!(tables.groups_progress(device), progress);
+        }
+        for value_type in VALUE_TYPES {
+            check_parameters(&tables, device, value_type);
+            check_choices(&tables, device, value_type);
         }
     }
 }
 
-/// A table that was read has answers for every algorithm, and stands above the shipped ones.
-fn parameters<P: Parameters>(
-    table: &DeviceTable,
+/// Every algorithm has parameters that fit the device, whatever the table says.
+fn check_parameters(tables: &Tables, device: &DeviceTraits, value_type: ValueType) {
+    fits(tables, device, value_type, CsrScalar::default(), |p| p.check(device));
+    for accumulate in [Accumulate::Plain, Accumulate::Compensated] {
+        let vector = CsrVector::default_for_mean_row(5.0);
+        fits(tables, device, value_type, vector, |p| p.check(device, value_type, accumulate));
+        let adaptive = CsrAdaptive::default_for(value_type);
+        fits(tables, device, value_type, adaptive, |p| p.check(device, value_type, accumulate));
+    }
+}
+
+fn fits<P: Parameters>(
     tables: &Tables,
     device: &DeviceTraits,
     value_type: ValueType,
     defaults: P,
-) -> P {
-    let all = tables.parameters(device, value_type, defaults).unwrap();
-    let own = table.parameters(device, value_type, all.clone()).unwrap();
-    assert_eq!(own.entries(), all.entries(), "a shipped table went over the user's");
-    all
+    check: impl Fn(&P) -> Result<(), ParameterError>,
+) {
+    let (found, left_out) = tables.parameters(device, value_type, defaults, &check);
+    assert_eq!(check(&found), Ok(()), "{found}");
+    assert!(found.entries().iter().all(|(_, value)| *value > 0), "{found}");
+    for problem in left_out {
+        assert!(problem.to_string().contains(P::ALGORITHM), "{problem}");
+    }
 }
 
-/// What passes can be worked with: nothing is zero.
-fn fit_or_refused<P: Parameters>(checked: Result<(), ParameterError>, parameters: P) {
-    match checked {
-        Ok(()) => assert!(parameters.entries().iter().all(|(_, value)| *value > 0), "{parameters}"),
-        Err(error) => assert!(error.to_string().starts_with(P::ALGORITHM), "{error}"),
+/// Something runs on every matrix, by a rule that is of it alone.
+fn check_choices(tables: &Tables, device: &DeviceTraits, value_type: ValueType) {
+    for (rows, nnz, longest_row) in [(0, 0, 0), (1, 1, 1), (1000, 9000, 400)] {
+        let matrix = MatrixShape { rows, nnz, longest_row, in_step: 2 * nnz };
+        for products in Products::ALL {
+            let choice = select(tables, device, value_type, &matrix, products);
+            assert!(!choice.reason.is_empty());
+            for (name, _) in &choice.parameters {
+                assert_eq!(choice.algorithm.check_parameter(name), Ok(()));
+            }
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use cl_kernels::{DeviceTable, Extent, kernel_source, specialisations};
+use cl_kernels::{DeviceTable, Extent, kernel_source, parse_device_table, specialisations};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (options, mut paths): (Vec<String>, Vec<String>) =
@@ -29,9 +29,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         .iter()
         .map(|path| -> Result<_, Box<dyn Error>> {
             let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
-            let table: DeviceTable =
-                toml::from_str(&text).map_err(|error| format!("{path}: {error}"))?;
-            table.check_names().map_err(|error| format!("{path}: {error}"))?;
+            let (table, problems) = parse_device_table(Path::new(path), &text);
+            if let Some(problem) = problems.first() {
+                return Err(problem.to_string().into());
+            }
             Ok(table)
         })
         .collect::<Result<_, _>>()?;

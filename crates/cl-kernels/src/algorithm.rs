@@ -17,7 +17,10 @@ use crate::{
 ///
 /// "Every time" is: the same plan, hyper-parameters, device and driver. A plan says it of itself
 /// (`is_repeatable`), and so does each record of `sparrow bench`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+#[serde(try_from = "String", into = "&'static str")]
 #[non_exhaustive]
 pub enum Algorithm {
     /// One work-item a row; no plan; never cuts a row (Bell and Garland 2009).
@@ -79,6 +82,20 @@ pub(crate) fn known<P: Parameters>(name: &str) -> Result<(), ParameterError> {
         name: name.to_owned(),
         known: names.join(", "),
     })
+}
+
+impl From<Algorithm> for &'static str {
+    fn from(algorithm: Algorithm) -> Self {
+        algorithm.name()
+    }
+}
+
+impl TryFrom<String> for Algorithm {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
 }
 
 impl std::fmt::Display for Algorithm {

@@ -288,7 +288,7 @@ arguments! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::select::tests::gpu;
+    use crate::tests::gpu;
 
     #[test]
     fn defaults_fit_every_device_and_shrink_with_its_memory() {

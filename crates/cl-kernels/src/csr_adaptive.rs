@@ -1,10 +1,11 @@
 //! `csr_adaptive`: one group a row block (`cl/spmv/csr_adaptive.cl`; Daga and Greathouse 2015).
 
 use csr_core::ValueType;
+use csr_core::plan::csr_adaptive::{LengthBreak, RowBlockRules, StreamReduction};
 
 use crate::arguments::arguments;
 use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
-use crate::{Accumulate, Array, DeviceTraits, ParameterError, Scalar};
+use crate::{Accumulate, Array, DeviceTraits, ParameterError, Scalar, Variant};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spmv/csr_adaptive.cl";
@@ -77,6 +78,60 @@ impl CsrAdaptive {
         }
         let sums = u64::from(self.nnz_per_wg) + 1;
         device.check_local_sums(ALGORITHM, "nnz_per_wg", sums, value_type, accumulate)
+    }
+}
+
+/// What happens to rows above the share of one group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LongRows {
+    /// One group, however long.
+    Whole,
+    /// Several groups; the last to arrive adds their sums in order.
+    Carry,
+    /// Several groups; the published barrier and float atomics.
+    Spin,
+}
+
+/// The steps of the paper's Figure 10, each with everything before it.
+impl Variant {
+    /// What the variant does with long rows.
+    pub fn long_rows(self) -> LongRows {
+        match self {
+            Variant::Baseline | Variant::Nrs | Variant::NrsLog => LongRows::Whole,
+            Variant::Spin => LongRows::Spin,
+            _ => LongRows::Carry,
+        }
+    }
+
+    /// The parameters the variant runs with, where they were given as `parameters`: the baseline takes
+    /// CSR-Stream from two rows on.
+    pub fn parameters(self, parameters: CsrAdaptive) -> CsrAdaptive {
+        match self {
+            Variant::Baseline => CsrAdaptive { num_rows_stream: 2, ..parameters },
+            _ => parameters,
+        }
+    }
+
+    /// How the variant cuts rows into blocks.
+    pub fn rules(self, parameters: &CsrAdaptive) -> RowBlockRules {
+        let parameters = self.parameters(*parameters);
+        let nnz_per_block = parameters.nnz_per_wg as usize;
+        RowBlockRules {
+            nnz_per_block,
+            num_rows_stream: parameters.num_rows_stream as usize,
+            share: match self.long_rows() {
+                LongRows::Whole => None,
+                _ => Some(nnz_per_block * parameters.nnz_multiplier as usize),
+            },
+            length_break: match self {
+                Variant::Baseline => LengthBreak::Off,
+                _ => LengthBreak::On,
+            },
+            reduction: match self {
+                Variant::Baseline | Variant::Nrs => StreamReduction::Scalar,
+                _ => StreamReduction::Logarithmic { group_size: parameters.group_size as usize },
+            },
+        }
     }
 }
 

@@ -9,13 +9,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::algorithm::known;
-use crate::batched::Batched;
-use crate::evc_hyb::EvcHybSwitch;
-use crate::spmm::SpmmSwitch;
-use crate::spmm_merge::SpmmMerge;
-use crate::spmm_row_split::SpmmRowSplit;
-use crate::{Algorithm, DeviceTraits, DeviceType, ParameterError, Parameters};
+use crate::rules::Rules;
+use crate::{DeviceTraits, DeviceType, ParameterError, Parameters};
 
 /// A device table: what a TOML file holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,6 +56,9 @@ pub struct DeviceEntry {
     /// `kernel.<algorithm>.<value type>`: parameter names and values.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kernel: BTreeMap<String, BTreeMap<String, BTreeMap<String, u32>>>,
+    /// `choice.<value type>`: which algorithm suits which matrices.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub choice: BTreeMap<String, Rules>,
 }
 
 /// An entry that applies to a device, and how closely.
@@ -70,7 +68,7 @@ pub struct TableMatch<'a> {
     pub entry: &'a DeviceEntry,
     /// What it matched by, most specific first: "platform and name", "name", ...
     pub by: &'static str,
-    rank: u8,
+    pub(crate) rank: u8,
 }
 
 impl DeviceTable {
@@ -82,24 +80,6 @@ impl DeviceTable {
         DeviceTable { format: Self::FORMAT, devices: Vec::new() }
     }
 
-    /// Refuses algorithms, value types and parameters that nothing has: a misspelt line would be passed
-    /// over in silence.
-    ///
-    /// # Errors
-    /// The first unknown name, with the names there are.
-    pub fn check_names(&self) -> Result<(), String> {
-        for (algorithm, value_types) in self.devices.iter().flat_map(|entry| &entry.kernel) {
-            let check = parameter_check(algorithm)?;
-            for (value_type, parameters) in value_types {
-                value_type.parse::<csr_core::ValueType>()?;
-                for name in parameters.keys() {
-                    check(name).map_err(|error| error.to_string())?;
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// The entries that apply to `device`, the most specific first; among equals, the file's order.
     pub fn matches(&self, device: &DeviceTraits) -> Vec<TableMatch<'_>> {
         let mut matches: Vec<_> =
@@ -107,51 +87,17 @@ impl DeviceTable {
         matches.sort_by_key(|found| found.rank);
         matches
     }
-
-    /// Whether groups of one launch are known to make progress on `device`; unknown is no.
-    pub fn groups_progress(&self, device: &DeviceTraits) -> bool {
-        self.matches(device).iter().find_map(|found| found.entry.groups_progress).unwrap_or(false)
-    }
-
-    /// Puts what the table says of `device` over `defaults`.
-    ///
-    /// # Errors
-    /// A parameter name that the algorithm does not have.
-    pub fn parameters<P: Parameters>(
-        &self,
-        device: &DeviceTraits,
-        value_type: csr_core::ValueType,
-        defaults: P,
-    ) -> Result<P, ParameterError> {
-        let mut parameters = defaults;
-        for found in self.matches(device).iter().rev() {
-            found.entry.apply(value_type, &mut parameters)?;
-        }
-        Ok(parameters)
-    }
-}
-
-/// Refuses hyper-parameters that one line of a table does not have.
-type ParameterCheck = Box<dyn Fn(&str) -> Result<(), ParameterError>>;
-
-/// The check of a line.
-fn parameter_check(line: &str) -> Result<ParameterCheck, String> {
-    // The batched algorithms are one program; switches are none.
-    Ok(match line {
-        Batched::ALGORITHM => Box::new(known::<Batched>),
-        EvcHybSwitch::ALGORITHM => Box::new(known::<EvcHybSwitch>),
-        SpmmSwitch::ALGORITHM => Box::new(known::<SpmmSwitch>),
-        SpmmRowSplit::ALGORITHM => Box::new(known::<SpmmRowSplit>),
-        SpmmMerge::ALGORITHM => Box::new(known::<SpmmMerge>),
-        _ => {
-            let algorithm = line.parse::<Algorithm>()?;
-            Box::new(move |name: &str| algorithm.check_parameter(name))
-        }
-    })
 }
 
 impl DeviceEntry {
-    /// Puts what this entry says over `parameters`.
+    /// The most specific of what the entry is matched by.
+    pub fn title(&self) -> &str {
+        let texts = [&self.name, &self.architecture, &self.vendor, &self.platform];
+        let found = texts.into_iter().find_map(Option::as_deref);
+        found.or(self.device_type.map(DeviceType::name)).unwrap_or("any device")
+    }
+
+    /// Puts what this entry says over `parameters`; whether it says anything.
     ///
     /// # Errors
     /// A parameter name that the algorithm does not have.
@@ -159,16 +105,25 @@ impl DeviceEntry {
         &self,
         value_type: csr_core::ValueType,
         parameters: &mut P,
-    ) -> Result<(), ParameterError> {
-        let Some(kernel) = self.kernel.get(P::ALGORITHM) else { return Ok(()) };
+    ) -> Result<bool, ParameterError> {
+        let Some(kernel) = self.kernel.get(P::ALGORITHM) else { return Ok(false) };
         // 16-bit storage sums in f32: where its own line is missing, f32's is the next best.
-        let lines = [value_type.accumulator().name(), value_type.name()];
-        for values in lines.iter().filter_map(|line| kernel.get(*line)) {
+        let mut names = vec![value_type.accumulator().name(), value_type.name()];
+        names.dedup();
+        let mut has_line = false;
+        for values in names.into_iter().filter_map(|name| kernel.get(name)) {
+            has_line = true;
             for (name, &value) in values {
                 parameters.set(name, value)?;
             }
         }
-        Ok(())
+        Ok(has_line)
+    }
+
+    /// The rules for a value type; 16-bit storage takes those of f32 where it has none of its own.
+    pub fn rules(&self, value_type: csr_core::ValueType) -> Option<&Rules> {
+        let own = self.choice.get(value_type.name()).filter(|rules| !rules.is_empty());
+        own.or_else(|| self.choice.get(value_type.accumulator().name()))
     }
 
     /// Every field that is given must agree; the rank says which of DESIGN's levels that makes it.
@@ -196,72 +151,5 @@ impl DeviceEntry {
             _ => ("type", 6),
         };
         Some(TableMatch { entry: self, by, rank })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use csr_core::ValueType;
-
-    use super::*;
-    use crate::csr_adaptive::CsrAdaptive;
-    use crate::select::tests::gpu;
-
-    const TABLE: &str = r#"
-        format = 1
-        [[device]]
-        type = "gpu"
-        origin = "a guess"
-        [device.kernel.csr_adaptive.f32]
-        group_size = 128
-        nnz_per_wg = 512
-        [[device]]
-        name = "Hawaii"
-        platform = "AMD"
-        origin = "Table I"
-        [device.kernel.csr_adaptive.f32]
-        nnz_per_wg = 1024
-    "#;
-
-    fn parameters(name: &str) -> CsrAdaptive {
-        let table: DeviceTable = toml::from_str(TABLE).unwrap();
-        let mut device = gpu();
-        device.name = name.to_owned();
-        device.platform = "AMD".to_owned();
-        let defaults = CsrAdaptive::default_for(ValueType::F32);
-        table.parameters(&device, ValueType::F32, defaults).unwrap()
-    }
-
-    #[test]
-    fn the_specific_entry_wins_and_the_general_one_fills_in() {
-        assert_eq!(parameters("Hawaii").nnz_per_wg, 1024);
-        assert_eq!(parameters("Hawaii").group_size, 128);
-        assert_eq!(parameters("Fiji").nnz_per_wg, 512);
-        assert_eq!(parameters("Hawaii:sramecc+").nnz_per_wg, 1024);
-    }
-
-    #[test]
-    fn sixteen_bit_storage_takes_the_line_of_f32() {
-        let table: DeviceTable = toml::from_str(TABLE).unwrap();
-        let defaults = CsrAdaptive::default_for(ValueType::F16);
-        let found = table.parameters(&gpu(), ValueType::F16, defaults).unwrap();
-        assert_eq!(found.nnz_per_wg, 512);
-    }
-
-    #[test]
-    fn a_misspelt_parameter_is_an_error_with_the_names_there_are() {
-        let table: DeviceTable = toml::from_str(&TABLE.replace("group_size", "grup_size")).unwrap();
-        let defaults = CsrAdaptive::default_for(ValueType::F32);
-        let error = table.parameters(&gpu(), ValueType::F32, defaults).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "csr_adaptive has no parameter \"grup_size\"; it has group_size, nnz_per_wg, \
-             num_rows_stream, nnz_multiplier"
-        );
-    }
-
-    #[test]
-    fn nothing_is_assumed_to_make_progress() {
-        assert!(!DeviceTable::empty().groups_progress(&gpu()));
     }
 }

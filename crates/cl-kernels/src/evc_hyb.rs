@@ -4,7 +4,7 @@ use csr_core::ValueType;
 
 use crate::arguments::arguments;
 use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
-use crate::{Accumulate, Array, DeviceTraits, DeviceType, MatrixShape, ParameterError, Scalar};
+use crate::{Accumulate, Array, DeviceTraits, DeviceType, ParameterError, Scalar};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spmv/evc_hyb.cl";
@@ -107,41 +107,6 @@ impl EvcHyb {
     }
 }
 
-parameters! {
-    /// On which matrices the copy pays, where many products follow. As measured: where nothing is known of a device
-    /// it never does.
-    pub struct EvcHybSwitch for "evc_hyb_switch" {
-        /// The mean row has at least as many nonzeros; 0: it never pays.
-        least_mean_row: [0, 8, 16, 32, 64],
-        /// The matrix has at least as many times the nonzeros of the longest row, which one work-group takes.
-        longest_share: [0, 100, 400, 1600],
-        /// The matrix has at least as many thousands of nonzeros.
-        least_nnz_thousands: [0, 500, 1000, 2000],
-    }
-}
-
-impl EvcHybSwitch {
-    /// Never.
-    pub fn unknown() -> Self {
-        EvcHybSwitch { least_mean_row: 0, longest_share: 400, least_nnz_thousands: 1000 }
-    }
-
-    /// Why the copy pays on a matrix; `None` where it does not.
-    pub fn pays(&self, matrix: &MatrixShape) -> Option<String> {
-        let mean = matrix.nnz as f64 / matrix.rows.max(1) as f64;
-        let is_even = matrix.longest_row.saturating_mul(self.longest_share.into()) <= matrix.nnz;
-        let is_large = matrix.nnz >= u64::from(self.least_nnz_thousands) * 1000;
-        let pays = self.least_mean_row > 0 && mean >= f64::from(self.least_mean_row);
-        (pays && is_even && is_large).then(|| {
-            format!(
-                "many products pay for a sorted copy where rows have {mean:.1} nonzeros in the mean, at least \
-                 {}, and none has more than 1/{} of all ({})",
-                self.least_mean_row, self.longest_share, matrix.longest_row
-            )
-        })
-    }
-}
-
 arguments! {
     /// Arguments of the kernel `evc_hyb`.
     pub struct Arguments<M> for "evc_hyb" {
@@ -165,26 +130,5 @@ arguments! {
         alpha: Scalar<M>,
         /// Scales y; with 0, y is not read.
         beta: Scalar<M>,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_copy_pays_on_large_matrices_of_long_even_rows_alone() {
-        let switch =
-            EvcHybSwitch { least_mean_row: 32, longest_share: 400, least_nnz_thousands: 1000 };
-        let matrix = MatrixShape { rows: 100_000, nnz: 4_000_000, longest_row: 10_000 };
-        assert!(switch.pays(&matrix).is_some());
-        for other in [
-            MatrixShape { rows: 125_001, ..matrix },
-            MatrixShape { longest_row: 10_001, ..matrix },
-            MatrixShape { rows: 10_000, nnz: 999_999, longest_row: 100 },
-        ] {
-            assert_eq!(switch.pays(&other), None, "{other:?}");
-        }
-        assert_eq!(EvcHybSwitch::unknown().pays(&matrix), None);
     }
 }

@@ -12,12 +12,16 @@ mod arguments;
 mod device_table;
 mod device_traits;
 mod experiment;
+mod features;
 mod key;
 mod parameters;
+mod rules;
 mod select;
 mod shipped;
 mod source;
+mod table_text;
 mod tables;
+mod variant;
 
 pub mod batched;
 pub mod batched_plan;
@@ -32,8 +36,9 @@ pub mod evc_hyb_plan;
 pub mod gather_rate;
 pub mod gather_values;
 pub mod launch_cost;
-pub mod longest_row;
+
 pub mod rates;
+pub mod row_lengths;
 pub mod segmented_sum;
 pub mod sort;
 pub mod spmm;
@@ -47,12 +52,51 @@ pub use arguments::{Argument, ArgumentKind, ArgumentSink, Array, KernelArguments
 pub use device_table::{DeviceEntry, DeviceTable, TableMatch};
 pub use device_traits::{DeviceTraits, DeviceType, HostAccess, SvmSupport};
 pub use experiment::Experiment;
+pub use features::{Feature, Features, MatrixShape};
 pub use key::{Accumulate, KernelKey};
 pub use parameters::{ParameterError, ParameterSpace, Parameters};
-pub use select::{Choice, MatrixShape, Products, select};
+pub use rules::{Comparison, Condition, Rule, Rules, Side};
+pub use select::{Choice, Products, select};
 pub use shipped::{Extent, specialisations};
 pub use source::{Source, SourceError, kernel_source};
+pub use table_text::parse_device_table;
+pub use tables::{TableError, Tables};
+pub use variant::Variant;
 
 #[cfg(test)]
 use source::SOURCES;
-pub use tables::{TableError, Tables, parse_device_table};
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A GPU to choose for.
+    pub(crate) fn gpu() -> DeviceTraits {
+        DeviceTraits {
+            name: "Test GPU".to_owned(),
+            board_name: None,
+            vendor: "Nobody".to_owned(),
+            platform: "Test".to_owned(),
+            driver: "1".to_owned(),
+            version: "OpenCL 1.2".to_owned(),
+            architecture: String::new(),
+            device_type: DeviceType::Gpu,
+            compute_units: 8,
+            simd_width: 32,
+            max_group_size: 1024,
+            local_bytes: 48 << 10,
+            global_bytes: 1 << 30,
+            max_allocation_bytes: 1 << 28,
+            cache_bytes: 1 << 20,
+            cache_line_bytes: 64,
+            base_align_bytes: 128,
+            has_f64: true,
+            has_int64_atomics: true,
+            has_sub_groups: false,
+            shuffle_sizes: Vec::new(),
+            keeps_f32_subnormals: true,
+            has_host_memory: false,
+            svm: SvmSupport::default(),
+        }
+    }
+}

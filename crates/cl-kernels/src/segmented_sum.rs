@@ -257,7 +257,7 @@ arguments! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::select::tests::gpu;
+    use crate::tests::gpu;
 
     #[test]
     fn the_defaults_fit_every_simd_width_and_type() {

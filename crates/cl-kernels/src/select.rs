@@ -1,18 +1,9 @@
-//! Which algorithm suits a matrix on a device: a pure function, with the reason in words.
+//! Which algorithm suits a matrix on a device: the first rule of the tables that fits, with the reason in words.
 
-use crate::evc_hyb::EvcHybSwitch;
-use crate::{Algorithm, DeviceTraits, DeviceType};
+use csr_core::ValueType;
 
-/// What the choice looks at.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MatrixShape {
-    /// Rows of A.
-    pub rows: u64,
-    /// Nonzeros of A.
-    pub nnz: u64,
-    /// Nonzeros of the longest row.
-    pub longest_row: u64,
-}
+use crate::features::{Features, MatrixShape};
+use crate::{Algorithm, DeviceTraits, Tables, Variant};
 
 /// How many products will follow a plan: what it may cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -26,16 +17,43 @@ pub enum Products {
     Many,
 }
 
+impl Products {
+    /// Every number, the least first.
+    pub const ALL: [Products; 3] = [Products::Once, Products::Several, Products::Many];
+
+    /// The spelling in tables and of `--products`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Products::Once => "once",
+            Products::Several => "several",
+            Products::Many => "many",
+        }
+    }
+
+    /// How many products a plan's cost is weighed against.
+    pub fn count(self) -> u32 {
+        match self {
+            Products::Once => 1,
+            Products::Several => 50,
+            Products::Many => 1000,
+        }
+    }
+}
+
+impl std::fmt::Display for Products {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
 impl std::str::FromStr for Products {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "once" => Ok(Products::Once),
-            "several" => Ok(Products::Several),
-            "many" => Ok(Products::Many),
-            _ => Err(format!("products \"{text}\" is none of once, several, many")),
-        }
+        Products::ALL
+            .into_iter()
+            .find(|products| products.name() == text)
+            .ok_or_else(|| format!("products \"{text}\" is none of once, several, many"))
     }
 }
 
@@ -44,102 +62,127 @@ impl std::str::FromStr for Products {
 pub struct Choice {
     /// What to run.
     pub algorithm: Algorithm,
+    /// In which way, where a rule says so.
+    pub variant: Option<Variant>,
+    /// Hyper-parameters of the rule, over those the tables have for the algorithm.
+    pub parameters: Vec<(String, u32)>,
     /// The reason, for `sparrow info --explain`.
     pub reason: String,
 }
 
-/// Chooses for a matrix on a device.
+impl Choice {
+    /// What was asked for by name.
+    pub fn by_name(algorithm: Algorithm) -> Self {
+        let reason = "asked for by name".to_owned();
+        Choice { algorithm, variant: None, parameters: Vec::new(), reason }
+    }
+}
+
+/// Chooses for a matrix that stores `value_type` on a device, where so many products will follow.
 ///
-/// On a CPU an item is a loop, so whole rows by items are sound until one row outweighs a compute
-/// unit's fair share of the nonzeros; elsewhere CSR-Adaptive takes every shape.
-///
-/// Where many products follow, a sorted copy is made where the device's `copy` switch says that it pays.
+/// Where no rule fits, CSR-Adaptive takes every shape.
 pub fn select(
+    tables: &Tables,
     device: &DeviceTraits,
+    value_type: ValueType,
     matrix: &MatrixShape,
     products: Products,
-    copy: &EvcHybSwitch,
 ) -> Choice {
-    if products == Products::Many
-        && let Some(reason) = copy.pays(matrix)
-    {
-        return Choice { algorithm: Algorithm::EvcHyb, reason };
+    let features = Features::of(matrix, value_type, device, tables.cache_bytes(device));
+    for (path, found) in tables.matches(device) {
+        let Some(rules) = found.entry.rules(value_type) else { continue };
+        let mut rules = rules.of(products);
+        if let Some(rule) = rules.find(|rule| rule.when.holds(&features)) {
+            let when = match rule.when.is_empty() {
+                true => "no rule before it fits".to_owned(),
+                false => rule.when.with_figures(&features),
+            };
+            return Choice {
+                algorithm: rule.algorithm,
+                variant: rule.variant,
+                parameters: rule.parameters.iter().map(|(k, &v)| (k.clone(), v)).collect(),
+                reason: format!(
+                    "{when} ({}, entry \"{}\", matched by {})",
+                    path.display(),
+                    found.entry.title(),
+                    found.by
+                ),
+            };
+        }
     }
-    let fair_share = matrix.nnz / u64::from(device.compute_units.max(1));
-    if device.device_type == DeviceType::Cpu && matrix.longest_row <= fair_share.max(1024) {
-        let reason = format!(
-            "a CPU device runs items one after another, and the longest row ({} nonzeros) is within one \
-             compute unit's share ({fair_share})",
-            matrix.longest_row
-        );
-        return Choice { algorithm: Algorithm::CsrScalar, reason };
-    }
-    let reason = match device.device_type {
-        DeviceType::Cpu => format!(
-            "the longest row ({} nonzeros) exceeds one compute unit's share ({fair_share}), so rows must \
-             be cut",
-            matrix.longest_row
-        ),
-        _ => "equal nonzeros a group and cut long rows suit every shape on this device".to_owned(),
-    };
-    Choice { algorithm: Algorithm::CsrAdaptive, reason }
+    let reason =
+        "no rule of a device table fits, and equal nonzeros a group suit every shape".to_owned();
+    Choice { algorithm: Algorithm::CsrAdaptive, variant: None, parameters: Vec::new(), reason }
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::tests::gpu;
+    use crate::{DeviceType, parse_device_table};
 
-    /// A GPU to choose for.
-    pub(crate) fn gpu() -> DeviceTraits {
-        DeviceTraits {
-            name: "Test GPU".to_owned(),
-            board_name: None,
-            vendor: "Nobody".to_owned(),
-            platform: "Test".to_owned(),
-            driver: "1".to_owned(),
-            version: "OpenCL 1.2".to_owned(),
-            architecture: String::new(),
-            device_type: DeviceType::Gpu,
-            compute_units: 8,
-            simd_width: 32,
-            max_group_size: 1024,
-            local_bytes: 48 << 10,
-            global_bytes: 1 << 30,
-            max_allocation_bytes: 1 << 28,
-            cache_bytes: 1 << 20,
-            cache_line_bytes: 64,
-            base_align_bytes: 128,
-            has_f64: true,
-            has_int64_atomics: true,
-            has_sub_groups: false,
-            shuffle_sizes: Vec::new(),
-            keeps_f32_subnormals: true,
-            has_host_memory: false,
-            svm: crate::SvmSupport::default(),
-        }
+    const EVEN: MatrixShape =
+        MatrixShape { rows: 1000, nnz: 100_000, longest_row: 100, in_step: 100_000 };
+
+    fn choose(device: &DeviceTraits, matrix: &MatrixShape, products: Products) -> Choice {
+        select(&Tables::with_user(None), device, ValueType::F32, matrix, products)
     }
 
     #[test]
-    fn a_cpu_leaves_rows_whole_until_one_outweighs_a_compute_unit() {
+    fn an_unknown_cpu_leaves_rows_whole_until_one_outweighs_a_compute_unit() {
         let cpu = DeviceTraits { device_type: DeviceType::Cpu, compute_units: 2, ..gpu() };
-        let even = MatrixShape { rows: 1000, nnz: 100_000, longest_row: 100 };
-        let skewed = MatrixShape { longest_row: 60_000, ..even };
-        let choose = |device: &DeviceTraits, matrix: &MatrixShape| {
-            select(device, matrix, Products::Several, &EvcHybSwitch::unknown()).algorithm
-        };
-        assert_eq!(choose(&cpu, &even), Algorithm::CsrScalar);
-        assert_eq!(choose(&cpu, &skewed), Algorithm::CsrAdaptive);
-        assert_eq!(choose(&gpu(), &even), Algorithm::CsrAdaptive);
+        let skewed = MatrixShape { longest_row: 60_000, in_step: 2_000_000, ..EVEN };
+        let algorithm = |device, matrix| choose(device, matrix, Products::Several).algorithm;
+        assert_eq!(algorithm(&cpu, &EVEN), Algorithm::CsrScalar);
+        assert_eq!(algorithm(&cpu, &skewed), Algorithm::CsrAdaptive);
+        assert_eq!(algorithm(&gpu(), &EVEN), Algorithm::CsrAdaptive);
     }
 
     #[test]
-    fn a_copy_is_made_where_it_pays_and_many_products_follow_and_only_there() {
-        let even = MatrixShape { rows: 100_000, nnz: 5_000_000, longest_row: 100 };
-        let pays = EvcHybSwitch { least_mean_row: 32, ..EvcHybSwitch::unknown() };
-        let choose = |products, copy| select(&gpu(), &even, products, copy).algorithm;
-        assert_eq!(choose(Products::Many, &pays), Algorithm::EvcHyb);
-        assert_eq!(choose(Products::Several, &pays), Algorithm::CsrAdaptive);
-        assert_eq!(choose(Products::Once, &pays), Algorithm::CsrAdaptive);
-        assert_eq!(choose(Products::Many, &EvcHybSwitch::unknown()), Algorithm::CsrAdaptive);
+    fn an_h200_makes_a_copy_where_it_pays_and_many_products_follow_and_only_there() {
+        let h200 = DeviceTraits {
+            name: "NVIDIA H200".to_owned(),
+            platform: "NVIDIA CUDA".to_owned(),
+            vendor: "NVIDIA Corporation".to_owned(),
+            architecture: "sm_90".to_owned(),
+            compute_units: 132,
+            ..gpu()
+        };
+        let even =
+            MatrixShape { rows: 100_000, nnz: 5_000_000, longest_row: 100, in_step: 5_000_000 };
+        let pays = |device: &DeviceTraits, matrix: &MatrixShape, products| {
+            choose(device, matrix, products).algorithm == Algorithm::EvcHyb
+        };
+        assert!(pays(&h200, &even, Products::Many));
+        assert!(!pays(&h200, &even, Products::Several));
+        assert!(!pays(&h200, &even, Products::Once));
+        assert!(!pays(&gpu(), &even, Products::Many));
+        assert!(!pays(&h200, &MatrixShape { longest_row: 20_000, ..even }, Products::Many));
+        assert!(!pays(&h200, &MatrixShape { rows: 200_000, ..even }, Products::Many));
+    }
+
+    #[test]
+    fn a_rule_brings_variant_and_parameters_and_says_what_it_saw() {
+        let text = "format = 1\n[[device]]\ntype = \"gpu\"\norigin = \"mine\"\n\
+                    [[device.choice.f32.several]]\nwhen = \"mean_row >= 200\"\nalgorithm = \"csr_scalar\"\n\
+                    [[device.choice.f32.several]]\nwhen = \"mean_row >= 12\"\n\
+                    algorithm = \"segmented_sum\"\nvariant = \"device\"\nparameters = { nnz_per_item = 4 }\n";
+        let (table, problems) = parse_device_table(Path::new("mine.toml"), text);
+        assert_eq!(problems, []);
+        let tables = Tables::with_user(Some(("mine.toml".into(), table)));
+        for value_type in [ValueType::F32, ValueType::F16] {
+            let found = select(&tables, &gpu(), value_type, &EVEN, Products::Once);
+            let parameters = vec![("nnz_per_item".to_owned(), 4)];
+            assert_eq!((found.variant, found.parameters), (Some(Variant::Device), parameters));
+            assert_eq!(
+                found.reason,
+                "mean_row 100 >= 12 (mine.toml, entry \"gpu\", matched by type)"
+            );
+        }
+        // The shipped rules follow where none of the user's fits.
+        let found = select(&tables, &gpu(), ValueType::F64, &EVEN, Products::Once);
+        assert_eq!(found.algorithm, Algorithm::CsrAdaptive);
     }
 }

@@ -24,8 +24,8 @@ use crate::dense_rows::DenseRows;
 use crate::gather_rate::GatherRate;
 use crate::gather_values::GatherValues;
 use crate::launch_cost::LaunchCost;
-use crate::longest_row::LongestRow;
 use crate::rates::Rates;
+use crate::row_lengths::RowLengthsKernel;
 use crate::segmented_sum::{FEATURE_FUSED, SegmentedSum};
 use crate::spmm_merge_plan::SpmmMergePlan;
 use crate::spmm_row_split_plan::SpmmRowSplitPlan;
@@ -34,7 +34,7 @@ use crate::{
     batched, batched_plan, csr_adaptive, csr_adaptive_plan, csr_scalar, csr_vector, segmented_sum,
 };
 use crate::{
-    dense_product, dense_rows, gather_rate, gather_values, launch_cost, longest_row, rates,
+    dense_product, dense_rows, gather_rate, gather_values, launch_cost, rates, row_lengths,
     spmm_merge_plan, spmm_row_split_plan,
 };
 
@@ -263,8 +263,8 @@ impl List<'_> {
             self.helper(spmm_row_split_plan::SOURCE, ValueType::F32, offset_type, &parameters);
             let parameters = BatchedPlan { group_size: 64 };
             self.helper(batched_plan::SOURCE, ValueType::F32, offset_type, &parameters);
-            let parameters = LongestRow { group_size: 256 };
-            self.helper(longest_row::SOURCE, ValueType::F32, offset_type, &parameters);
+            let parameters = RowLengthsKernel { group_size: 256 };
+            self.helper(row_lengths::SOURCE, ValueType::F32, offset_type, &parameters);
             for value_type in ValueType::ALL {
                 let parameters = GatherValues { group_size: 256 };
                 self.helper(gather_values::SOURCE, value_type, offset_type, &parameters);

@@ -39,7 +39,7 @@ pub(crate) const SOURCES: [Source; 44] = sources![
     "batched/task.h",
     "format/dense_rows.cl",
     "format/gather_values.cl",
-    "format/longest_row.cl",
+    "format/row_lengths.cl",
     "format/sort.cl",
     "measure/dense_product.cl",
     "measure/gather_rate.cl",

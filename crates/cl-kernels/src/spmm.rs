@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn uneven_rows_are_merged() {
-        let gpu = crate::select::tests::gpu();
+        let gpu = crate::tests::gpu();
         let switch = SpmmSwitch::default_for(&gpu);
         let (rows, nnz, longest_row, busy) = (100_000, 5_000_000, 60, 0.9);
         let even = SpmmShape { rows, nnz, longest_row, busy, mean_inode: 1.0 };

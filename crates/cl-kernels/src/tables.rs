@@ -5,15 +5,18 @@ use std::sync::Arc;
 
 use csr_core::ValueType;
 
-use crate::{DeviceTable, DeviceTraits, ParameterError, Parameters, TableMatch};
+use crate::{
+    DeviceTable, DeviceTraits, ParameterError, Parameters, TableMatch, parse_device_table,
+};
 
 /// The shipped files: name and text.
-const SHIPPED: [(&str, &str); 2] = [
+const SHIPPED: [(&str, &str); 3] = [
     ("data/tuning/nvidia-h200.toml", include_str!("../../../data/tuning/nvidia-h200.toml")),
     ("data/tuning/papers.toml", include_str!("../../../data/tuning/papers.toml")),
+    ("data/tuning/default.toml", include_str!("../../../data/tuning/default.toml")),
 ];
 
-/// A device table that cannot be read or understood.
+/// Why something in a device table is left out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("device table {path}: {message}", path = .path.display())]
 pub struct TableError {
@@ -23,51 +26,84 @@ pub struct TableError {
     pub message: String,
 }
 
-type Result<T, E = TableError> = std::result::Result<T, E>;
-
 /// Tables, strongest first. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Tables {
-    tables: Arc<[(PathBuf, DeviceTable)]>,
+pub struct Tables(Arc<Layers>);
+
+#[derive(Debug)]
+struct Layers {
+    user: Option<(PathBuf, DeviceTable)>,
+    shipped: Vec<(PathBuf, DeviceTable)>,
+    problems: Vec<TableError>,
 }
 
 impl Tables {
     /// The shipped tables, under one of the application's own.
-    ///
-    /// # Errors
-    /// A shipped table that cannot be understood.
-    pub fn with_user(user: Option<(PathBuf, DeviceTable)>) -> Result<Self> {
-        let shipped = SHIPPED.iter().map(|(name, text)| {
-            parse_device_table(Path::new(name), text).map(|table| (PathBuf::from(name), table))
-        });
-        let tables = user.into_iter().map(Ok).chain(shipped).collect::<Result<_>>()?;
-        Ok(Tables { tables })
+    pub fn with_user(user: Option<(PathBuf, DeviceTable)>) -> Self {
+        Self::with_user_and_problems(user, Vec::new())
     }
 
-    /// The entries that apply to a device, strongest first, each with the file it stands in.
+    /// As [`Tables::with_user`], with what was left out of the application's own as it was read.
+    pub fn with_user_and_problems(
+        user: Option<(PathBuf, DeviceTable)>,
+        mut problems: Vec<TableError>,
+    ) -> Self {
+        let mut shipped = Vec::with_capacity(SHIPPED.len());
+        for (name, text) in SHIPPED {
+            let (table, left_out) = parse_device_table(Path::new(name), text);
+            shipped.push((PathBuf::from(name), table));
+            problems.extend(left_out);
+        }
+        Tables(Arc::new(Layers { user, shipped, problems }))
+    }
+
+    /// What was left out of tables when they were read, and why.
+    pub fn problems(&self) -> &[TableError] {
+        &self.0.problems
+    }
+
+    /// The entries that apply to a device, strongest first, each with the file it stands in: the application's own,
+    /// then the shipped ones, and of each the most specific first.
     pub fn matches(&self, device: &DeviceTraits) -> Vec<(&Path, TableMatch<'_>)> {
-        self.tables
-            .iter()
-            .flat_map(|(path, table)| {
-                table.matches(device).into_iter().map(move |found| (path.as_path(), found))
-            })
-            .collect()
+        let mut matches = Vec::new();
+        for layer in [self.0.user.as_slice(), &self.0.shipped] {
+            let begin = matches.len();
+            for (path, table) in layer {
+                matches
+                    .extend(table.matches(device).into_iter().map(|found| (path.as_path(), found)));
+            }
+            matches[begin..].sort_by_key(|(_, found)| found.rank);
+        }
+        matches
     }
 
-    /// What the tables say of an algorithm on a device, over `defaults`.
-    ///
-    /// # Errors
-    /// A parameter name that the algorithm does not have.
+    /// What the tables say of an algorithm on a device, over `defaults`, and which entries were left out because what
+    /// they say does not fit: `check` is the algorithm's.
     pub fn parameters<P: Parameters>(
         &self,
         device: &DeviceTraits,
         value_type: ValueType,
         defaults: P,
-    ) -> Result<P, ParameterError> {
-        let tables = self.tables.iter().rev();
-        tables.map(|(_, table)| table).try_fold(defaults, |parameters, table| {
-            table.parameters(device, value_type, parameters)
-        })
+        check: impl Fn(&P) -> Result<(), ParameterError>,
+    ) -> (P, Vec<TableError>) {
+        let mut parameters = defaults;
+        let mut problems = Vec::new();
+        for (path, found) in self.matches(device).into_iter().rev() {
+            let mut changed = parameters.clone();
+            let applied = found.entry.apply(value_type, &mut changed);
+            match applied.and_then(|has_line| if has_line { check(&changed) } else { Ok(()) }) {
+                Ok(()) => parameters = changed,
+                Err(error) => {
+                    let message = format!(
+                        "kernel.{}.{value_type} of \"{}\": {error}",
+                        P::ALGORITHM,
+                        found.entry.title()
+                    );
+                    problems.push(TableError { path: path.to_owned(), message });
+                }
+            }
+        }
+        (parameters, problems)
     }
 
     /// Bytes of a device's last cache before memory: as stated, else as the device answers.
@@ -84,116 +120,92 @@ impl Tables {
     }
 }
 
-/// Reads a device table from the text of its file; `name` is what errors call it. For an application
-/// with a table of its own, which goes to [`Tables::with_user`].
-///
-/// # Errors
-/// Text that is no table, a format that is not known, and names of algorithms, value types or parameters
-/// that nothing has.
-pub fn parse_device_table(name: &Path, text: &str) -> Result<DeviceTable> {
-    let refuse = |message| Err(TableError { path: name.to_owned(), message });
-    match toml::from_str::<DeviceTable>(text) {
-        Ok(table) if table.format == DeviceTable::FORMAT => match table.check_names() {
-            Ok(()) => Ok(table),
-            Err(message) => refuse(message),
-        },
-        Ok(table) => {
-            refuse(format!("format is {}, and only {} is known", table.format, DeviceTable::FORMAT))
-        }
-        Err(error) => refuse(error.to_string()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DeviceType;
+    use crate::Accumulate;
     use crate::csr_adaptive::CsrAdaptive;
+    use crate::tests::gpu;
 
     fn hawaii() -> DeviceTraits {
         DeviceTraits {
             name: "Hawaii".to_owned(),
-            board_name: None,
             vendor: "Advanced Micro Devices, Inc.".to_owned(),
             platform: "AMD Accelerated Parallel Processing".to_owned(),
-            driver: String::new(),
-            version: String::new(),
-            architecture: "Hawaii".to_owned(),
-            device_type: DeviceType::Gpu,
-            compute_units: 44,
-            simd_width: 64,
             max_group_size: 256,
             local_bytes: 32 << 10,
-            global_bytes: 16 << 30,
-            max_allocation_bytes: 4 << 30,
-            cache_bytes: 1 << 20,
-            cache_line_bytes: 64,
-            base_align_bytes: 256,
-            has_f64: true,
-            has_int64_atomics: true,
-            has_sub_groups: false,
-            shuffle_sizes: Vec::new(),
-            keeps_f32_subnormals: false,
-            has_host_memory: false,
-            svm: crate::SvmSupport::default(),
+            ..gpu()
         }
+    }
+
+    /// What the shipped tables and one with this text say of a device.
+    fn parameters(
+        user: &str,
+        device: &DeviceTraits,
+        value_type: ValueType,
+    ) -> (CsrAdaptive, Vec<TableError>) {
+        let (table, problems) = parse_device_table(Path::new("mine.toml"), user);
+        assert_eq!(problems, []);
+        let tables = Tables::with_user(Some(("mine.toml".into(), table)));
+        let defaults = CsrAdaptive::default_for(value_type);
+        let check = |p: &CsrAdaptive| p.check(device, value_type, Accumulate::Plain);
+        tables.parameters(device, value_type, defaults, check)
+    }
+
+    #[test]
+    fn nothing_is_left_out_of_the_shipped_tables() {
+        assert_eq!(Tables::with_user(None).problems(), []);
     }
 
     #[test]
     fn the_firepro_w9100_gets_the_papers_parameters() {
-        let tables = Tables::with_user(None).unwrap();
-        let parameters = |value_type| {
-            let defaults = CsrAdaptive::default_for(value_type);
-            tables.parameters(&hawaii(), value_type, defaults).unwrap().to_string()
-        };
+        let found = |value_type| parameters("format = 1", &hawaii(), value_type).0.to_string();
         assert_eq!(
-            parameters(ValueType::F64),
+            found(ValueType::F64),
             "group_size=256,nnz_per_wg=1536,num_rows_stream=3,nnz_multiplier=2"
         );
         assert_eq!(
-            parameters(ValueType::F32),
+            found(ValueType::F32),
             "group_size=256,nnz_per_wg=1024,num_rows_stream=2,nnz_multiplier=3"
         );
+        // 16-bit storage sums in f32.
+        assert_eq!(found(ValueType::F16), found(ValueType::F32));
     }
 
-    #[test]
-    fn the_users_table_goes_over_the_shipped_ones() {
-        let text = "format = 1\n[[device]]\ntype = \"gpu\"\norigin = \"mine\"\n\
-                    [device.kernel.csr_adaptive.f64]\nnnz_per_wg = 512\n";
-        let user = parse_device_table(Path::new("mine.toml"), text).unwrap();
-        let tables = Tables::with_user(Some(("mine.toml".into(), user))).unwrap();
-        let defaults = CsrAdaptive::default_for(ValueType::F64);
-        let found = tables.parameters(&hawaii(), ValueType::F64, defaults).unwrap();
-        assert_eq!((found.nnz_per_wg, found.num_rows_stream), (512, 3));
-        assert_eq!(tables.matches(&hawaii())[0].0, Path::new("mine.toml"));
-    }
+    const MINE: &str = "format = 1\n[[device]]\ntype = \"gpu\"\norigin = \"mine\"\n\
+                        [device.kernel.csr_adaptive.f64]\ngroup_size = 128\nnnz_per_wg = 512\n\
+                        [[device]]\nname = \"Hawaii\"\norigin = \"mine\"\n\
+                        [device.kernel.csr_adaptive.f64]\nnnz_per_wg = 2048\n";
 
     #[test]
-    fn names_nobody_knows_are_refused_with_the_file() {
-        let refusal = |algorithm: &str, value_type: &str, parameter: &str| {
-            let text = format!(
-                "format = 1\n[[device]]\norigin = \"mine\"\n\
-                 [device.kernel.{algorithm}.{value_type}]\n{parameter} = 512\n"
-            );
-            parse_device_table(Path::new("t.toml"), &text).unwrap_err().to_string()
+    fn the_users_table_goes_over_the_shipped_ones_and_specific_entries_over_general_ones() {
+        let found = |name: &str| {
+            let device = DeviceTraits { name: name.to_owned(), ..hawaii() };
+            let found = parameters(MINE, &device, ValueType::F64).0;
+            (found.group_size, found.nnz_per_wg, found.num_rows_stream)
         };
-        assert_eq!(
-            refusal("csr_adaptve", "f32", "nnz_per_wg"),
-            "device table t.toml: algorithm \"csr_adaptve\" is none of csr_scalar, csr_vector, csr_adaptive, segmented_sum, evc_hyb"
-        );
-        assert_eq!(
-            refusal("csr_adaptive", "f23", "nnz_per_wg"),
-            "device table t.toml: value type \"f23\" is none of f32, f64, f16, bf16"
-        );
+        assert_eq!(found("Hawaii"), (128, 2048, 3));
+        assert_eq!(found("Hawaii:sramecc+"), (128, 2048, 3));
+        assert_eq!(found("Fiji"), (128, 512, 3));
+    }
+
+    #[test]
+    fn what_does_not_fit_the_device_is_named_and_what_is_below_it_counts() {
+        let text = MINE.replace("= 2048", "= 1000000");
+        let (found, problems) = parameters(&text, &hawaii(), ValueType::F64);
+        assert_eq!(found.nnz_per_wg, 512);
+        assert_eq!(problems.len(), 1);
         assert!(
-            refusal("csr_adaptive", "f32", "nnz_per_gw")
-                .contains("t.toml: csr_adaptive has no parameter")
+            problems[0].to_string().starts_with(
+                "device table mine.toml: kernel.csr_adaptive.f64 of \"Hawaii\": csr_adaptive: nnz_per_wg"
+            ),
+            "{}",
+            problems[0]
         );
     }
 
     #[test]
-    fn a_table_of_another_format_is_refused_by_name() {
-        let error = parse_device_table(Path::new("t.toml"), "format = 2").unwrap_err();
-        assert_eq!(error.to_string(), "device table t.toml: format is 2, and only 1 is known");
+    fn nothing_is_assumed_to_make_progress() {
+        assert!(!Tables::with_user(None).groups_progress(&gpu()));
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cl_kernels::MatrixShape;
-use csr_core::{CsrView, Offset, PatternView, Value};
+use csr_core::{CsrView, Offset, PatternView, RowLengths, Value};
 
-use crate::longest_row::longest_row_blocking;
+use crate::row_lengths::row_lengths_blocking;
 use crate::{Context, DeviceArray, Error, Queue, Result};
 
 /// A sparse matrix in compressed rows in device memory.
@@ -21,7 +21,7 @@ pub struct Matrix<V, O = u32> {
     values: DeviceArray<V>,
     pattern_id: u64,
     values_id: u64,
-    longest_row: usize,
+    row_lengths: RowLengths,
 }
 
 impl<V: Value, O: Offset> Matrix<V, O> {
@@ -54,13 +54,13 @@ impl<V: Value, O: Offset> Matrix<V, O> {
             values,
             pattern_id: next_id(),
             values_id: next_id(),
-            longest_row: (0..pattern.rows()).map(|row| pattern.row_len(row)).max().unwrap_or(0),
+            row_lengths: RowLengths::of(pattern.offsets()),
         })
     }
 
     /// Borrows a matrix whose arrays the application already has on the device: `rows + 1` offsets,
-    /// and as many columns as values. Finds the longest row there
-    /// and reads 4 bytes back.
+    /// and as many columns as values. Looks at row lengths
+    /// there and reads 12 bytes back.
     ///
     /// # Safety
     /// The arrays hold a valid pattern: offsets from 0 to nnz that never fall, columns below `cols`.
@@ -88,10 +88,10 @@ impl<V: Value, O: Offset> Matrix<V, O> {
         queue.context().check_array("the array of row offsets", &offsets)?;
         queue.context().check_array("the array of columns", &columns)?;
         queue.context().check_array("the array of values", &values)?;
-        let longest_row = longest_row_blocking(queue, &offsets)?;
+        let row_lengths = row_lengths_blocking(queue, &offsets)?;
         let (pattern_id, values_id) = (next_id(), next_id());
         let context = queue.context().clone();
-        Ok(Matrix { context, cols, offsets, columns, values, pattern_id, values_id, longest_row })
+        Ok(Matrix { context, cols, offsets, columns, values, pattern_id, values_id, row_lengths })
     }
 
     /// Reads the pattern back and checks every invariant.
@@ -120,7 +120,7 @@ impl<V: Value, O: Offset> Matrix<V, O> {
             values,
             pattern_id: self.pattern_id,
             values_id: next_id(),
-            longest_row: self.longest_row,
+            row_lengths: self.row_lengths,
         })
     }
 
@@ -160,7 +160,8 @@ impl<V: Value, O: Offset> Matrix<V, O> {
         MatrixShape {
             rows: self.rows() as u64,
             nnz: self.nnz() as u64,
-            longest_row: self.longest_row as u64,
+            longest_row: self.row_lengths.longest,
+            in_step: self.row_lengths.in_step,
         }
     }
 

@@ -33,7 +33,7 @@ pub use dense::{DenseShape, Layout, dense_product};
 pub use error::{Error, Result};
 pub use offset::{Offset, OffsetType};
 pub use product::{part_of_row, product, product_of_rows, random_vector};
-pub use statistics::RowStatistics;
+pub use statistics::{RowLengths, RowStatistics};
 pub use value::{Accumulator, Value, ValueType};
 
 // The 16-bit storage types, so that callers need not name the `half` crate themselves.

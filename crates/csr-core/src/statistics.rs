@@ -73,6 +73,46 @@ impl RowStatistics {
     }
 }
 
+/// What the choice of an algorithm asks of row lengths: one pass over the offsets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RowLengths {
+    /// Nonzeros of the longest row; 0 without rows.
+    pub longest: u64,
+    /// What [`RowLengths::BUNDLE`] neighbouring rows take in step: the sum, over bundles, of the longest row's
+    /// nonzeros times the rows. As many as there are nonzeros where rows are even.
+    pub in_step: u64,
+}
+
+impl RowLengths {
+    /// Rows in step: those of a warp, and about those of a CPU's vectors that are under way together.
+    pub const BUNDLE: usize = 32;
+
+    /// Looks at every row once, in parallel; `offsets` are rows + 1 and never fall.
+    pub fn of<O: Offset>(offsets: &[O]) -> Self {
+        let rows = offsets.len().saturating_sub(1);
+        let length = |row: usize| (offsets[row + 1].to_usize() - offsets[row].to_usize()) as u64;
+        (0..rows.div_ceil(ROWS_PER_TASK))
+            .into_par_iter()
+            .map(|task| {
+                let end = ((task + 1) * ROWS_PER_TASK).min(rows);
+                let bundles = (task * ROWS_PER_TASK..end).step_by(Self::BUNDLE);
+                bundles.fold(RowLengths::default(), |lengths, first| {
+                    let count = Self::BUNDLE.min(rows - first);
+                    let longest = (first..first + count).map(length).max().unwrap_or(0);
+                    lengths.merge(RowLengths { longest, in_step: longest * count as u64 })
+                })
+            })
+            .reduce(RowLengths::default, RowLengths::merge)
+    }
+
+    fn merge(self, other: Self) -> Self {
+        RowLengths {
+            longest: self.longest.max(other.longest),
+            in_step: self.in_step + other.in_step,
+        }
+    }
+}
+
 fn share(part: f64, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part / whole as f64 }
 }
@@ -171,6 +211,24 @@ mod tests {
         assert!((found.standard_deviation - 6242.8f64.sqrt()).abs() < 1e-12);
         assert_eq!(found.long_row_share, 200.0 / 210.0);
         assert_eq!(found.histogram, [1, 0, 2, 1, 0, 0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn rows_in_step_take_what_the_longest_of_their_bundle_takes() {
+        let lengths = |lengths: &[u32]| {
+            let sums = lengths.iter().scan(0, |sum, &length| {
+                *sum += length;
+                Some(*sum)
+            });
+            RowLengths::of(&[0].into_iter().chain(sums).collect::<Vec<u32>>())
+        };
+        assert_eq!(lengths(&[]), RowLengths::default());
+        assert_eq!(lengths(&[3, 0, 7]), RowLengths { longest: 7, in_step: 21 });
+        // Two bundles, the second of one row; and as many as tasks need.
+        let mut rows = vec![2; 32];
+        rows.push(100);
+        assert_eq!(lengths(&rows), RowLengths { longest: 100, in_step: 164 });
+        assert_eq!(lengths(&[5; 100_000]), RowLengths { longest: 5, in_step: 500_000 });
     }
 
     #[test]

@@ -57,9 +57,7 @@ impl From<sparrow::Error> for Failure {
         match error {
             sparrow::Error::Runtime(error) => error.into(),
             sparrow::Error::Matrix(error) => error.into(),
-            error @ (sparrow::Error::Parameter(_) | sparrow::Error::Table { .. }) => {
-                Failure::Input(error.into())
-            }
+            error @ sparrow::Error::Parameter(_) => Failure::Input(error.into()),
             error => Failure::Run(error.into()),
         }
     }

@@ -9,6 +9,7 @@ use cl_runtime::{Context, DeviceArray, Event, Queue};
 use csr_core::{Offset, Value, ValueType};
 
 use crate::plan::check_context;
+use crate::tables::Resolver;
 use crate::{Error, Result, usual_tables};
 
 /// alpha or beta of a batch.
@@ -101,15 +102,11 @@ impl BatchPlan {
                 "{asked}: no problem of the batch is in {formats}"
             )));
         }
-        let tables = match &options.tables {
-            Some(tables) => tables.clone(),
-            None => usual_tables()?,
-        };
-        let mut parameters =
-            tables.parameters(device, V::TYPE, Parameters::default_for(device, V::TYPE))?;
-        for (name, value) in &options.parameters {
-            cl_kernels::Parameters::set(&mut parameters, name, *value)?;
-        }
+        let tables = options.tables.clone().unwrap_or_else(usual_tables);
+        let asked = options.parameters.as_slice();
+        let resolver = Resolver { tables: &tables, device, value_type: V::TYPE, rule: &[], asked };
+        let defaults = Parameters::default_for(device, V::TYPE);
+        let parameters = resolver.resolve(defaults, |p| p.check(device, V::TYPE))?;
         let batched = Batched::new_blocking(
             queue,
             batch,

@@ -19,10 +19,6 @@ pub enum Error {
     #[error(transparent)]
     Parameter(#[from] cl_kernels::ParameterError),
 
-    /// A device table that cannot be read.
-    #[error(transparent)]
-    Table(#[from] cl_kernels::TableError),
-
     /// Operands, plan and workspace that do not belong together.
     #[error("{0}")]
     Mismatch(String),

@@ -72,12 +72,13 @@ pub use cl_kernels::Experiment;
 pub use cl_kernels::batched::BatchedAlgorithm;
 pub use cl_kernels::spmm::SpmmAlgorithm;
 pub use cl_kernels::{
-    Accumulate, Algorithm, Choice, DeviceTable, DeviceTraits, DeviceType, HostAccess, KernelKey,
-    MatrixShape, Products, TableError, Tables, parse_device_table, select,
+    Accumulate, Algorithm, Choice, DeviceEntry, DeviceTable, DeviceTraits, DeviceType, Feature,
+    Features, HostAccess, KernelKey, MatrixShape, Products, Rule, Rules, TableError, Tables,
+    Variant, parse_device_table, select,
 };
 pub use cl_runtime::Error as RuntimeError;
 pub use cl_runtime::batched::{Batch, BatchColumns, BatchedVariant, ColumnWidth};
-pub use cl_runtime::spmv::{Stages, Variant, VectorOrder, Workspace};
+pub use cl_runtime::spmv::{Stages, VectorOrder, Workspace};
 pub use cl_runtime::{
     BinaryCache, Context, DenseMatrix, Device, DeviceArray, Event, HostView, HostViewMut,
     LevelRates, Matrix, Queue, Rates, RowRates, devices, find_device, find_devices,
@@ -91,7 +92,7 @@ pub use error::{Error, Result};
 pub use hetero::{HeteroPlan, LEARNING_PRODUCTS, Partner, Share, Shared};
 pub use plan::{Coefficient, Op, Plan, PlanOptions, Planning, Product};
 pub use spmm::{DenseProduct, SpmmChoice, SpmmOptions, SpmmPlan};
-pub use tables::usual_tables;
+pub use tables::{user_table_path, usual_tables};
 
 /// Formats, files, generators and the host's own products, without a device.
 pub use csr_core as host;

@@ -3,7 +3,7 @@
 use cl_kernels::spmm::{SpmmAlgorithm, SpmmSwitch};
 use cl_kernels::spmm_merge::SpmmMerge;
 use cl_kernels::spmm_row_split::SpmmRowSplit;
-use cl_kernels::{DeviceTraits, KernelKey, Parameters, Tables};
+use cl_kernels::{KernelKey, Tables};
 use cl_runtime::raw::Memory;
 use cl_runtime::spmm::{DenseOperands, RowFacts, Spmm, SpmmOperands, SpmmParameters};
 use cl_runtime::spmv::Workspace;
@@ -11,6 +11,7 @@ use cl_runtime::{Context, DeviceArray, Event, Matrix, Queue, TransposedMatrix};
 use csr_core::{DenseShape, Layout, Offset, PatternView, Value};
 
 use crate::plan::{check_context, coefficient};
+use crate::tables::Resolver;
 use crate::{Coefficient, Error, Op, Plan, PlanOptions, Product};
 use crate::{Result, usual_tables};
 
@@ -308,47 +309,33 @@ fn choose<V: Value, O: Offset>(
     options: &SpmmOptions,
 ) -> Result<Chosen> {
     let device = queue.context().device().traits();
-    let tables = match &options.tables {
-        Some(tables) => tables.clone(),
-        None => usual_tables()?,
+    let tables = options.tables.clone().unwrap_or_else(usual_tables);
+    let asked = options.parameters.as_slice();
+    let resolver = Resolver { tables: &tables, device, value_type: V::TYPE, rule: &[], asked };
+    let row_split = || {
+        let defaults = SpmmRowSplit::default_for(device, V::TYPE);
+        resolver.resolve(defaults, |parameters| parameters.check(device))
     };
     let (algorithm, facts, reason) = match options.algorithm {
         Some(algorithm) => (algorithm, None, "asked for by name".to_owned()),
         None => {
-            let switch = tables.parameters(device, V::TYPE, SpmmSwitch::default_for(device))?;
-            let row_split = SpmmRowSplit::default_for(device, V::TYPE);
-            let row_split = tables.parameters(device, V::TYPE, row_split)?;
-            let facts = RowFacts::find_blocking(queue, matrix, &row_split)?;
+            let defaults = SpmmSwitch::default_for(device);
+            let (switch, _) = tables.parameters(device, V::TYPE, defaults, |_| Ok(()));
+            let facts = RowFacts::find_blocking(queue, matrix, &row_split()?)?;
             let (algorithm, reason) = switch.select(&facts.shape);
             (algorithm, Some(facts), reason)
         }
     };
     let parameters = match algorithm {
-        SpmmAlgorithm::RowSplit => {
-            let defaults = SpmmRowSplit::default_for(device, V::TYPE);
-            SpmmParameters::RowSplit(resolve::<V, _>(&tables, device, defaults, options)?)
-        }
+        SpmmAlgorithm::RowSplit => SpmmParameters::RowSplit(row_split()?),
         SpmmAlgorithm::Merge => {
             let defaults = SpmmMerge::default_for(device, V::TYPE);
-            SpmmParameters::Merge(resolve::<V, _>(&tables, device, defaults, options)?)
+            let check = |parameters: &SpmmMerge| parameters.check(device, V::TYPE);
+            SpmmParameters::Merge(resolver.resolve(defaults, check)?)
         }
         other => return Err(Error::Mismatch(format!("{other} has no launch"))),
     };
     Ok(Chosen { parameters, facts, reason })
-}
-
-/// Defaults, under what the tables say, under what the options say.
-fn resolve<V: Value, P: Parameters>(
-    tables: &Tables,
-    device: &DeviceTraits,
-    defaults: P,
-    options: &SpmmOptions,
-) -> Result<P> {
-    let mut parameters = tables.parameters(device, V::TYPE, defaults)?;
-    for (name, value) in &options.parameters {
-        parameters.set(name, *value)?;
-    }
-    Ok(parameters)
 }
 
 fn check_span(what: &str, len: usize, shape: &DenseShape) -> Result<()> {

@@ -2,11 +2,11 @@
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
-use cl_runtime::spmv::{DeviceRowBlocks, Variant};
+use cl_runtime::spmv::DeviceRowBlocks;
 use conformance::{is_full, queue};
 use csr_core::Offset;
 use csr_core::plan::csr_adaptive::{ROWS_PER_CHUNK, RowBlockRules, RowBlocks};
-use sparrow::{Algorithm, DeviceArray, Queue};
+use sparrow::{Algorithm, DeviceArray, Queue, Variant};
 
 const PARAMETERS: cl_kernels::csr_adaptive::CsrAdaptive = cl_kernels::csr_adaptive::CsrAdaptive {
     group_size: 64,

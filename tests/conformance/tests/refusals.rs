@@ -296,11 +296,11 @@ fn parameters_that_break_a_rule() {
 fn the_spin_variant_where_groups_are_not_known_to_progress() {
     let queue = queue();
     let fixture = Fixture::<f32>::new(&queue, 1);
-    let tables = Some(Tables::with_user(None).unwrap());
+    let tables = Some(Tables::with_user(None));
     let plain = options(Algorithm::CsrAdaptive, Variant::Spin, Accumulate::Plain);
     let plain = PlanOptions { tables, ..plain };
     // Where the device table says that groups make progress, spin.rs holds the variant to it.
-    if !Tables::with_user(None).unwrap().groups_progress(device().traits()) {
+    if !Tables::with_user(None).groups_progress(device().traits()) {
         let refused = Plan::new_blocking(&queue, &fixture.a, &plain).unwrap_err();
         assert_says(
             &refused,

@@ -2,71 +2,15 @@
 
 use std::sync::Arc;
 
-use cl_kernels::csr_adaptive::{self, Arguments, FEATURE_SPIN};
-use cl_kernels::{Accumulate, Algorithm, Array, KernelKey, ParameterError};
-use csr_core::plan::csr_adaptive::{LengthBreak, RowBlockRules, StreamReduction};
+use cl_kernels::csr_adaptive::{self, Arguments, FEATURE_SPIN, LongRows};
+use cl_kernels::{Accumulate, Algorithm, Array, KernelKey, ParameterError, Variant};
 
 use super::workspace::OwnerId;
 use super::{
-    DeviceRowBlocks, Operands, Specialisation, Spmv, Variant, Workspace, accumulator_words,
-    check_value_type,
+    DeviceRowBlocks, Operands, Specialisation, Spmv, Workspace, accumulator_words, check_value_type,
 };
 use crate::launch::{Size, launch};
 use crate::{Context, Error, Event, Program, Queue, Result};
-
-/// What happens to rows above the share of one group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LongRows {
-    /// One group, however long.
-    Whole,
-    /// Several groups; the last to arrive adds their sums in order.
-    Carry,
-    /// Several groups; the published barrier and float atomics.
-    Spin,
-}
-
-/// The steps of the paper's Figure 10, each with everything before it.
-impl Variant {
-    /// What the variant does with long rows.
-    pub fn long_rows(self) -> LongRows {
-        match self {
-            Variant::Baseline | Variant::Nrs | Variant::NrsLog => LongRows::Whole,
-            Variant::Spin => LongRows::Spin,
-            _ => LongRows::Carry,
-        }
-    }
-
-    /// The parameters the variant runs with, where they were given as `parameters`: the baseline takes
-    /// CSR-Stream from two rows on.
-    pub fn parameters(self, parameters: csr_adaptive::CsrAdaptive) -> csr_adaptive::CsrAdaptive {
-        match self {
-            Variant::Baseline => csr_adaptive::CsrAdaptive { num_rows_stream: 2, ..parameters },
-            _ => parameters,
-        }
-    }
-
-    /// How the variant cuts rows into blocks.
-    pub fn rules(self, parameters: &csr_adaptive::CsrAdaptive) -> RowBlockRules {
-        let parameters = self.parameters(*parameters);
-        let nnz_per_block = parameters.nnz_per_wg as usize;
-        RowBlockRules {
-            nnz_per_block,
-            num_rows_stream: parameters.num_rows_stream as usize,
-            share: match self.long_rows() {
-                LongRows::Whole => None,
-                _ => Some(nnz_per_block * parameters.nnz_multiplier as usize),
-            },
-            length_break: match self {
-                Variant::Baseline => LengthBreak::Off,
-                _ => LengthBreak::On,
-            },
-            reduction: match self {
-                Variant::Baseline | Variant::Nrs => StreamReduction::Scalar,
-                _ => StreamReduction::Logarithmic { group_size: parameters.group_size as usize },
-            },
-        }
-    }
-}
 
 /// `csr_adaptive`, ready to launch.
 #[derive(Debug)]

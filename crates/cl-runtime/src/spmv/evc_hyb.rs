@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use cl_kernels::evc_hyb::{Arguments, EvcHyb as Parameters, FEATURE_PERMUTED, SOURCE};
-use cl_kernels::{Algorithm, Array, KernelKey};
+use cl_kernels::{Algorithm, Array, KernelKey, Variant};
 use csr_core::evc_hyb::EvcHybStatistics;
 use csr_core::{Offset, Value};
 
 use super::evc_hyb_plan::{DeviceEvcHyb, VectorOrder};
 use super::workspace::{OwnerId, for_a_kernel_to_write};
-use super::{Operands, Specialisation, Spmv, Variant, Workspace, check_value_type};
+use super::{Operands, Specialisation, Spmv, Workspace, check_value_type};
 use crate::launch::{Size, launch};
 use crate::raw::Memory;
 use crate::{DeviceArray, Event, Matrix, Program, Queue, Result};

@@ -7,7 +7,6 @@ mod csr_vector;
 mod evc_hyb;
 mod evc_hyb_plan;
 mod segmented_sum;
-mod variant;
 pub(crate) mod workspace;
 
 use std::fmt::Debug;
@@ -20,7 +19,7 @@ use csr_core::{OffsetType, ValueType};
 use crate::raw::Memory;
 use crate::{Context, DeviceArray, Error, Event, Queue, Result};
 
-pub use csr_adaptive::{CsrAdaptive, LongRows};
+pub use csr_adaptive::CsrAdaptive;
 pub use csr_adaptive_plan::DeviceRowBlocks;
 pub(crate) use csr_adaptive_plan::PlanWorkspace;
 pub use csr_scalar::CsrScalar;
@@ -28,7 +27,6 @@ pub use csr_vector::CsrVector;
 pub use evc_hyb::EvcHyb;
 pub use evc_hyb_plan::{DeviceEvcHyb, VectorOrder};
 pub use segmented_sum::{Borders, SegmentedSum};
-pub use variant::Variant;
 pub use workspace::Workspace;
 
 /// What a kernel is specialised by, apart from its hyper-parameters.

@@ -167,7 +167,7 @@ pub(super) fn time<V: Value, O: Offset>(
     options: &PlanOptions,
 ) -> Result<(Instance<V, O>, Samples), MeasureError> {
     let device = queue.context().device().traits();
-    let cache_bytes = usual_tables()?.cache_bytes(device) as usize;
+    let cache_bytes = usual_tables().cache_bytes(device) as usize;
     let copies = match subject.is_cold {
         true => (4 * cache_bytes).div_ceil(matrix.size_bytes().max(1)).clamp(2, 64),
         false => 1,

@@ -47,7 +47,7 @@ impl Model {
         value_types: &[ValueType],
     ) -> Result<Self, MeasureError> {
         let traits = queue.context().device().traits();
-        let cache_bytes = usual_tables()?.cache_bytes(traits);
+        let cache_bytes = usual_tables().cache_bytes(traits);
         let mut rates: Vec<(ValueType, LevelRates)> = Vec::new();
         for element in value_types.iter().map(|value_type| value_type.accumulator()) {
             let is_possible = element != ValueType::F64 || traits.has_f64;

@@ -23,7 +23,7 @@ pub fn run_suite(
     observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> sparrow::Result<Report> {
     let device = queue.context().device().traits();
-    let groups_progress = usual_tables()?.groups_progress(device);
+    let groups_progress = usual_tables().groups_progress(device);
     let shapes = shapes(&LIMITS);
     let combinations = combinations(extent, configurations.len(), shapes.len());
     let all = combinations.iter().map(Vec::len).sum();

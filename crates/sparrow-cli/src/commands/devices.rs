@@ -1,7 +1,7 @@
 //! `sparrow devices`: what is here, what it can do, which table entries apply and why.
 
 use serde_json::json;
-use sparrow::{Device, Tables, usual_tables};
+use sparrow::{Device, Products, Tables, usual_tables};
 
 use crate::arguments::{Devices, Global};
 use crate::failure::Failure;
@@ -15,7 +15,7 @@ pub(crate) fn run(global: &Global, arguments: &Devices) -> Result<(), Failure> {
     if devices.is_empty() {
         return Err(sparrow::RuntimeError::NoDevice.into());
     }
-    let tables = usual_tables()?;
+    let tables = usual_tables();
     if words_on_stdout(global.json.as_deref()) {
         for device in &devices {
             println!("{}", describe(device));
@@ -90,6 +90,13 @@ fn entries(device: &Device, tables: &Tables) -> String {
                 text.push_str(&format!("      {algorithm} {value_type}: {parameters}\n"));
             }
         }
+        for (value_type, rules) in &found.entry.choice {
+            for products in Products::ALL {
+                for rule in rules.own(products) {
+                    text.push_str(&format!("      choice {value_type} {products}: {rule}\n"));
+                }
+            }
+        }
     }
     text
 }
@@ -107,6 +114,7 @@ fn as_json(device: &Device, tables: &Tables) -> serde_json::Value {
                 "groups_progress": found.entry.groups_progress,
                 "cache_bytes": found.entry.cache_bytes,
                 "kernel": found.entry.kernel,
+                "choice": found.entry.choice,
             })
         })
         .collect();

@@ -3,7 +3,7 @@
 use csr_core::evc_hyb::{EvcHybOptions, EvcHybStatistics};
 use csr_core::{Csr, RowStatistics};
 use serde_json::json;
-use sparrow::{Matrix, MatrixShape, Plan, PlanOptions, Products};
+use sparrow::{Features, Matrix, Plan, PlanOptions, Products, ValueType, usual_tables};
 use sparrow_bench::Input;
 
 use super::load;
@@ -105,13 +105,16 @@ fn explain(global: &Global, matrix: &Csr<f64, u64>, products: Products) -> Resul
     let pattern = matrix.pattern().view();
     let options = PlanOptions { products, ..PlanOptions::default() };
     let plan = Plan::with_pattern_blocking(&queue, &on_device, pattern, &options)?;
-    let MatrixShape { longest_row, .. } = on_device.shape();
+    let tables = usual_tables();
+    let (shape, traits) = (on_device.shape(), device.traits());
+    let features = Features::of(&shape, ValueType::F64, traits, tables.cache_bytes(traits));
     let parameters = plan.parameters();
     Ok(format!(
-        "On {}: {} ({parameters})\n  because {}\n  longest row {longest_row}; plan {} bytes, workspace {} \
-         bytes; {}",
-        device.traits().name,
+        "On {}, f64, where {products} products follow: {} {}({parameters})\n  because {}\n  what rules may ask: \
+         {features}\n  plan {} bytes, workspace {} bytes; {}",
+        traits.name,
         plan.algorithm(),
+        if plan.variant().is_empty() { String::new() } else { format!("{} ", plan.variant()) },
         plan.choice().reason,
         plan.plan_bytes(),
         plan.workspace_bytes(),

@@ -15,9 +15,9 @@ mod share;
 
 use std::time::{Duration, Instant};
 
-use cl_kernels::{Accumulate, Array, Experiment};
+use cl_kernels::{Accumulate, Array, Experiment, Variant};
 use cl_runtime::raw::Memory;
-use cl_runtime::spmv::{Operands, SegmentedSum, Specialisation, Spmv, Variant, Workspace};
+use cl_runtime::spmv::{Operands, SegmentedSum, Specialisation, Spmv, Workspace};
 use cl_runtime::{Event, Matrix, Queue};
 use csr_core::{CsrView, Offset, Value};
 

@@ -5,17 +5,18 @@ use cl_kernels::csr_scalar::CsrScalar as ScalarParameters;
 use cl_kernels::csr_vector::CsrVector as VectorParameters;
 use cl_kernels::evc_hyb::EvcHyb as EvcHybParameters;
 use cl_kernels::segmented_sum::SegmentedSum as SegmentedSumParameters;
-use cl_kernels::{Algorithm, DeviceType, Parameters, Tables};
+use cl_kernels::{Algorithm, Choice, DeviceType, Tables, Variant};
 use cl_runtime::spmv::{
     CsrAdaptive, CsrScalar, CsrVector, DeviceRowBlocks, SegmentedSum, Specialisation, Spmv,
     VectorOrder,
 };
 use cl_runtime::{Matrix, Queue};
 use csr_core::plan::csr_adaptive::{RowBlockRules, RowBlocks};
-use csr_core::{Offset, PatternView, Value, ValueType};
+use csr_core::{Offset, PatternView, Value};
 
 use super::evc_hyb;
 use super::{PlanOptions, Planning};
+use crate::tables::Resolver;
 use crate::{Error, Result, usual_tables};
 
 /// What [`bind`] makes.
@@ -33,9 +34,15 @@ pub(super) fn bind<V: Value, O: Offset>(
     matrix: &Matrix<V, O>,
     pattern: Option<PatternView<'_, O>>,
     values_id: u64,
-    algorithm: Algorithm,
+    choice: &Choice,
     options: &PlanOptions,
 ) -> Result<Bound> {
+    let algorithm = choice.algorithm;
+    // A variant that was asked for goes over a rule's; the default is no wish.
+    let variant = match choice.variant {
+        Some(variant) if options.variant == Variant::default() => variant,
+        _ => options.variant,
+    };
     let device = queue.context().device().traits();
     let specialisation = Specialisation {
         value_type: V::TYPE,
@@ -44,7 +51,15 @@ pub(super) fn bind<V: Value, O: Offset>(
         scalars_on_device: options.scalars_on_device,
         experiment: options.experiment,
     };
-    let tables = tables(options)?;
+    let tables = tables(options);
+    let resolver = Resolver {
+        tables: &tables,
+        device,
+        value_type: V::TYPE,
+        rule: &choice.parameters,
+        asked: &options.parameters,
+    };
+    let accumulate = options.accumulate;
     if options.order != VectorOrder::Original && algorithm != Algorithm::EvcHyb {
         return Err(Error::Mismatch(format!(
             "{algorithm} keeps rows as they are: vectors in another order are for evc_hyb"
@@ -53,7 +68,7 @@ pub(super) fn bind<V: Value, O: Offset>(
     let (spmv, parameters): (Box<dyn Spmv>, String) = match algorithm {
         Algorithm::CsrScalar => {
             let defaults = ScalarParameters::default();
-            let parameters = resolve(&tables, device, V::TYPE, defaults, options)?;
+            let parameters = resolver.resolve(defaults, |p| p.check(device))?;
             let spmv = CsrScalar::new(queue.context(), specialisation, parameters)?;
             (Box::new(spmv), parameters.to_string())
         }
@@ -61,35 +76,39 @@ pub(super) fn bind<V: Value, O: Offset>(
             let shape = matrix.shape();
             let mean_row = shape.nnz as f64 / (shape.rows.max(1)) as f64;
             let defaults = VectorParameters::default_for_mean_row(mean_row);
-            let parameters = resolve(&tables, device, V::TYPE, defaults, options)?;
+            let check = |p: &VectorParameters| p.check(device, V::TYPE, accumulate);
+            let parameters = resolver.resolve(defaults, check)?;
             let spmv = CsrVector::new(queue.context(), specialisation, parameters)?;
             (Box::new(spmv), parameters.to_string())
         }
         Algorithm::CsrAdaptive => {
             let defaults = AdaptiveParameters::default_for(V::TYPE);
-            let parameters = resolve(&tables, device, V::TYPE, defaults, options)?;
+            let check = |p: &AdaptiveParameters| p.check(device, V::TYPE, accumulate);
+            let parameters = resolver.resolve(defaults, check)?;
             // Before rows are cut by them.
-            parameters.check(device, V::TYPE, options.accumulate)?;
-            let rules = options.variant.rules(&parameters);
+            check(&parameters)?;
+            let rules = variant.rules(&parameters);
             let offsets = pattern.map(|pattern| pattern.offsets());
             let row_blocks = row_blocks(queue, matrix, offsets, options.planning, rules)?;
             let spmv = CsrAdaptive::new(
                 queue.context(),
                 specialisation,
                 parameters,
-                options.variant,
+                variant,
                 tables.groups_progress(device),
                 row_blocks,
             )?;
-            (Box::new(spmv), options.variant.parameters(parameters).to_string())
+            (Box::new(spmv), variant.parameters(parameters).to_string())
         }
         Algorithm::SegmentedSum => {
-            let (spmv, parameters) = segmented_sum(queue, matrix, specialisation, options)?;
+            let (spmv, parameters) =
+                segmented_sum_by(queue, matrix, specialisation, variant, &resolver)?;
             (Box::new(spmv), parameters)
         }
         Algorithm::EvcHyb => {
             let defaults = EvcHybParameters::usual(device.device_type);
-            let parameters = resolve(&tables, device, V::TYPE, defaults, options)?;
+            let check = |p: &EvcHybParameters| p.check(device, V::TYPE, accumulate);
+            let parameters = resolver.resolve(defaults, check)?;
             let spmv = evc_hyb::convert_blocking(
                 queue,
                 matrix,
@@ -97,6 +116,7 @@ pub(super) fn bind<V: Value, O: Offset>(
                 values_id,
                 specialisation,
                 parameters,
+                variant,
                 options,
             )?;
             (spmv, parameters.to_string())
@@ -106,21 +126,40 @@ pub(super) fn bind<V: Value, O: Offset>(
     Ok(Bound { spmv, parameters })
 }
 
-/// `segmented_sum` with its hyper-parameters, and those as text.
+/// `segmented_sum` as options ask for it, whatever rules say of it; and its hyper-parameters as text.
 pub(crate) fn segmented_sum<V: Value, O: Offset>(
     queue: &Queue,
     matrix: &Matrix<V, O>,
     specialisation: Specialisation,
     options: &PlanOptions,
 ) -> Result<(SegmentedSum, String)> {
+    let resolver = Resolver {
+        tables: &tables(options),
+        device: queue.context().device().traits(),
+        value_type: V::TYPE,
+        rule: &[],
+        asked: &options.parameters,
+    };
+    segmented_sum_by(queue, matrix, specialisation, options.variant, &resolver)
+}
+
+fn segmented_sum_by<V: Value, O: Offset>(
+    queue: &Queue,
+    matrix: &Matrix<V, O>,
+    specialisation: Specialisation,
+    variant: Variant,
+    resolver: &Resolver<'_>,
+) -> Result<(SegmentedSum, String)> {
     let device = queue.context().device().traits();
-    let defaults = SegmentedSumParameters::default_for(device, V::TYPE, options.accumulate);
-    let parameters = resolve(&tables(options)?, device, V::TYPE, defaults, options)?;
+    let accumulate = specialisation.accumulate;
+    let defaults = SegmentedSumParameters::default_for(device, V::TYPE, accumulate);
+    let check = |p: &SegmentedSumParameters| p.check(device, V::TYPE, accumulate);
+    let parameters = resolver.resolve(defaults, check)?;
     let spmv = SegmentedSum::new(
         queue.context(),
         specialisation,
         parameters,
-        options.variant,
+        variant,
         matrix.rows(),
         matrix.nnz(),
     )?;
@@ -128,11 +167,8 @@ pub(crate) fn segmented_sum<V: Value, O: Offset>(
 }
 
 /// The device tables that count.
-pub(super) fn tables(options: &PlanOptions) -> Result<Tables> {
-    match &options.tables {
-        Some(tables) => Ok(tables.clone()),
-        None => usual_tables(),
-    }
+pub(crate) fn tables(options: &PlanOptions) -> Tables {
+    options.tables.clone().unwrap_or_else(usual_tables)
 }
 
 /// Row blocks, cut where `planning` says. A CPU device's memory is the host's, and the host cuts faster.
@@ -158,19 +194,4 @@ fn row_blocks<V: Value, O: Offset>(
         None => RowBlocks::from_offsets(&matrix.offsets().read_blocking(queue)?, rules)?,
     };
     Ok(DeviceRowBlocks::upload_blocking(queue, &row_blocks)?)
-}
-
-/// Defaults, under what the tables say, under what the options say.
-fn resolve<P: Parameters>(
-    tables: &Tables,
-    device: &cl_kernels::DeviceTraits,
-    value_type: ValueType,
-    defaults: P,
-    options: &PlanOptions,
-) -> Result<P> {
-    let mut parameters = tables.parameters(device, value_type, defaults)?;
-    for (name, value) in &options.parameters {
-        parameters.set(name, *value)?;
-    }
-    Ok(parameters)
 }

@@ -1,8 +1,8 @@
 //! EVC-HYB for a plan: where it is converted, and with what.
 
 use cl_kernels::evc_hyb::EvcHyb as Parameters;
-use cl_kernels::{Algorithm, DeviceType};
-use cl_runtime::spmv::{DeviceEvcHyb, EvcHyb, Specialisation, Spmv, Variant};
+use cl_kernels::{Algorithm, DeviceType, Variant};
+use cl_runtime::spmv::{DeviceEvcHyb, EvcHyb, Specialisation, Spmv};
 use cl_runtime::{Matrix, Queue};
 use csr_core::evc_hyb::{EvcHybOptions, EvcHybPattern};
 use csr_core::plan::evc_hyb::TaskRules;
@@ -19,12 +19,13 @@ pub(super) fn convert_blocking<V: Value, O: Offset>(
     values_id: u64,
     specialisation: Specialisation,
     parameters: Parameters,
+    variant: Variant,
     options: &PlanOptions,
 ) -> Result<Box<dyn Spmv>> {
     let device = queue.context().device().traits();
     // Before rows are cut by them.
     parameters.check(device, V::TYPE, options.accumulate)?;
-    let variant = options.variant.or_usual(Algorithm::EvcHyb);
+    let variant = variant.or_usual(Algorithm::EvcHyb);
     let format = match variant {
         Variant::SortedCsr => EvcHybOptions { longest_short_row: None, alignment: 1 },
         _ => EvcHybOptions {

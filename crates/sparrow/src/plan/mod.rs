@@ -4,7 +4,6 @@ mod bind;
 mod evc_hyb;
 mod options;
 
-use cl_kernels::evc_hyb::EvcHybSwitch;
 use cl_kernels::{Algorithm, Choice, KernelKey, Scalar, select};
 use cl_runtime::raw::Memory;
 use cl_runtime::spmv::{Operands, Spmv, Stages, Workspace};
@@ -14,8 +13,8 @@ use csr_core::{Offset, PatternView, Value, ValueType};
 
 use crate::{Error, Result};
 
-pub(crate) use bind::segmented_sum;
 use bind::{Bound, bind};
+pub(crate) use bind::{segmented_sum, tables};
 pub use options::{Op, PlanOptions, Planning};
 
 /// alpha or beta.
@@ -141,15 +140,13 @@ impl<V: Value, O: Offset> Plan<V, O> {
         let matrix = transposed.as_ref().map_or(matrix, TransposedMatrix::matrix);
         let device = queue.context().device().traits();
         let choice = match options.algorithm {
-            Some(algorithm) => Choice { algorithm, reason: "asked for by name".to_owned() },
+            Some(algorithm) => Choice::by_name(algorithm),
             None => {
-                let copy = EvcHybSwitch::unknown();
-                let copy = bind::tables(options)?.parameters(device, V::TYPE, copy)?;
-                select(device, &matrix.shape(), options.products, &copy)
+                let tables = tables(options);
+                select(&tables, device, V::TYPE, &matrix.shape(), options.products)
             }
         };
-        let Bound { spmv, parameters } =
-            bind(queue, matrix, pattern, values_id, choice.algorithm, options)?;
+        let Bound { spmv, parameters } = bind(queue, matrix, pattern, values_id, &choice, options)?;
         let context = queue.context().clone();
         Ok(Plan { spmv, choice, parameters, context, pattern_id, transposed })
     }

@@ -1,9 +1,7 @@
 //! What a plan is asked for.
 
-use cl_kernels::{Accumulate, Algorithm, Experiment, Products};
-use cl_runtime::spmv::{Variant, VectorOrder};
-
-use cl_kernels::Tables;
+use cl_kernels::{Accumulate, Algorithm, Experiment, Products, Tables, Variant};
+use cl_runtime::spmv::VectorOrder;
 
 /// Where a plan is computed; the plan is the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

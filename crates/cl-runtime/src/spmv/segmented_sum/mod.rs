@@ -10,11 +10,11 @@ use std::time::Instant;
 use cl_kernels::segmented_sum::{
     self, Arguments, FEATURE_FUSED, Stage2Arguments, WorkspaceLayout, fused_words,
 };
-use cl_kernels::{Algorithm, KernelKey};
+use cl_kernels::{Algorithm, KernelKey, Variant};
 
 use super::workspace::{OwnerId, Parts};
 use super::{
-    Operands, Specialisation, Spmv, Stages, Variant, Workspace, accumulator_words, check_value_type,
+    Operands, Specialisation, Spmv, Stages, Workspace, accumulator_words, check_value_type,
 };
 use crate::launch::{Size, launch, launch_unobserved};
 use crate::raw::Memory;

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use cl_kernels::Variant;
 use csr_core::Accumulator;
 
 use super::SegmentedSum;
-use crate::spmv::{Operands, Variant, Workspace};
+use crate::spmv::{Operands, Workspace};
 use crate::{Error, Event, Queue, Result};
 
 /// What a piece of a matrix has of rows that cross its borders.

@@ -1,9 +1,12 @@
 //! Variants: the ways in which one algorithm can run, under the names that commands and records use.
 
-use cl_kernels::Algorithm;
+use crate::Algorithm;
 
 /// A way in which an algorithm runs. One that an algorithm does not have means its usual way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(try_from = "String", into = "&'static str")]
 pub enum Variant {
     /// `csr_adaptive`: CSR-Stream with the scalar reduction from two rows on, else CSR-Vector (Figure 2).
     Baseline,
@@ -73,6 +76,20 @@ impl Variant {
             Variant::Hybrid => "hybrid",
             Variant::SortedCsr => "sorted-csr",
         }
+    }
+}
+
+impl From<Variant> for &'static str {
+    fn from(variant: Variant) -> Self {
+        variant.name()
+    }
+}
+
+impl TryFrom<String> for Variant {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
     }
 }
 
