@@ -43,6 +43,7 @@ pub(super) fn bind<V: Value, O: Offset>(
         Some(variant) if options.variant == Variant::default() => variant,
         _ => options.variant,
     };
+    let options = &PlanOptions { variant, ..options.clone() };
     let device = queue.context().device().traits();
     let specialisation = Specialisation {
         value_type: V::TYPE,
@@ -116,7 +117,6 @@ pub(super) fn bind<V: Value, O: Offset>(
                 values_id,
                 specialisation,
                 parameters,
-                variant,
                 options,
             )?;
             (spmv, parameters.to_string())

@@ -19,13 +19,12 @@ pub(super) fn convert_blocking<V: Value, O: Offset>(
     values_id: u64,
     specialisation: Specialisation,
     parameters: Parameters,
-    variant: Variant,
     options: &PlanOptions,
 ) -> Result<Box<dyn Spmv>> {
     let device = queue.context().device().traits();
     // Before rows are cut by them.
     parameters.check(device, V::TYPE, options.accumulate)?;
-    let variant = variant.or_usual(Algorithm::EvcHyb);
+    let variant = options.variant.or_usual(Algorithm::EvcHyb);
     let format = match variant {
         Variant::SortedCsr => EvcHybOptions { longest_short_row: None, alignment: 1 },
         _ => EvcHybOptions {
