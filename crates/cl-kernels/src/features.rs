@@ -2,8 +2,6 @@
 
 use csr_core::ValueType;
 
-use crate::DeviceTraits;
-
 /// What one pass over the row offsets says of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MatrixShape {
@@ -86,17 +84,18 @@ impl std::str::FromStr for Feature {
 pub struct Features([f64; Feature::ALL.len()]);
 
 impl Features {
-    /// Those of a matrix that stores `value_type` on a device whose last cache has `cache_bytes`.
+    /// Those of a matrix that stores `value_type` on a device of so many compute units, whose last cache
+    /// has `cache_bytes`.
     pub fn of(
         matrix: &MatrixShape,
         value_type: ValueType,
-        device: &DeviceTraits,
+        compute_units: u32,
         cache_bytes: u64,
     ) -> Self {
         let MatrixShape { rows, nnz, longest_row, in_step } = *matrix;
         let over = |whole: f64, part: f64| if part == 0.0 { 0.0 } else { whole / part };
         let (rows, nnz, longest_row) = (rows as f64, nnz as f64, longest_row as f64);
-        let units = f64::from(device.compute_units.max(1));
+        let units = f64::from(compute_units.max(1));
         let bytes = nnz * (4.0 + value_type.size_bytes() as f64) + rows * 4.0;
         Features(Feature::ALL.map(|feature| match feature {
             Feature::Rows => rows,
@@ -136,13 +135,11 @@ pub(crate) fn figure(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::gpu;
 
     #[test]
     fn figures_follow_from_shape_and_device() {
         let matrix = MatrixShape { rows: 1000, nnz: 8000, longest_row: 500, in_step: 12_000 };
-        let device = DeviceTraits { compute_units: 4, ..gpu() };
-        let found = Features::of(&matrix, ValueType::F64, &device, 50_000);
+        let found = Features::of(&matrix, ValueType::F64, 4, 50_000);
         assert_eq!(
             found.to_string(),
             "rows 1000, nnz 8000, mean_row 8, longest_row 500, longest_share 0.25, unevenness 1.5, \
@@ -153,7 +150,7 @@ mod tests {
     #[test]
     fn a_matrix_of_nothing_has_figures_too() {
         let nothing = MatrixShape { rows: 0, nnz: 0, longest_row: 0, in_step: 0 };
-        let found = Features::of(&nothing, ValueType::F32, &gpu(), 0);
+        let found = Features::of(&nothing, ValueType::F32, 0, 0);
         assert!(Feature::ALL.into_iter().all(|feature| found.get(feature).is_finite()));
     }
 

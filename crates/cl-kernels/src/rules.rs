@@ -238,12 +238,11 @@ mod tests {
 
     use super::*;
     use crate::MatrixShape;
-    use crate::tests::gpu;
 
     fn features(mean_row: u64) -> Features {
         let (rows, nnz) = (1000, 1000 * mean_row);
         let shape = MatrixShape { rows, nnz, longest_row: mean_row, in_step: nnz };
-        Features::of(&shape, ValueType::F32, &gpu(), 1 << 20)
+        Features::of(&shape, ValueType::F32, 8, 1 << 20)
     }
 
     #[test]

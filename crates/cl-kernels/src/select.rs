@@ -88,7 +88,8 @@ pub fn select(
     matrix: &MatrixShape,
     products: Products,
 ) -> Choice {
-    let features = Features::of(matrix, value_type, device, tables.cache_bytes(device));
+    let features =
+        Features::of(matrix, value_type, device.compute_units, tables.cache_bytes(device));
     for (path, found) in tables.matches(device) {
         let Some(rules) = found.entry.rules(value_type) else { continue };
         let mut rules = rules.of(products);

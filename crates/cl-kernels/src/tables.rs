@@ -13,8 +13,12 @@ use crate::{
 const SHIPPED: [(&str, &str); 3] = [
     ("data/tuning/nvidia-h200.toml", include_str!("../../../data/tuning/nvidia-h200.toml")),
     ("data/tuning/papers.toml", include_str!("../../../data/tuning/papers.toml")),
-    ("data/tuning/default.toml", include_str!("../../../data/tuning/default.toml")),
+    DEFAULT,
 ];
+
+/// What is known of a device by its kind.
+const DEFAULT: (&str, &str) =
+    ("data/tuning/default.toml", include_str!("../../../data/tuning/default.toml"));
 
 /// Why something in a device table is left out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,13 +47,26 @@ impl Tables {
         Self::with_user_and_problems(user, Vec::new())
     }
 
+    /// The shipped table of kinds of devices alone: what counts where nobody has tuned.
+    pub fn untuned() -> Self {
+        Self::of_shipped(&[DEFAULT], None, Vec::new())
+    }
+
     /// As [`Tables::with_user`], with what was left out of the application's own as it was read.
     pub fn with_user_and_problems(
         user: Option<(PathBuf, DeviceTable)>,
+        problems: Vec<TableError>,
+    ) -> Self {
+        Self::of_shipped(&SHIPPED, user, problems)
+    }
+
+    fn of_shipped(
+        files: &[(&str, &str)],
+        user: Option<(PathBuf, DeviceTable)>,
         mut problems: Vec<TableError>,
     ) -> Self {
-        let mut shipped = Vec::with_capacity(SHIPPED.len());
-        for (name, text) in SHIPPED {
+        let mut shipped = Vec::with_capacity(files.len());
+        for &(name, text) in files {
             let (table, left_out) = parse_device_table(Path::new(name), text);
             shipped.push((PathBuf::from(name), table));
             problems.extend(left_out);

@@ -4,7 +4,17 @@ use crate::Algorithm;
 
 /// A way in which an algorithm runs. One that an algorithm does not have means its usual way.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    serde::Serialize,
+    serde::Deserialize,
 )]
 #[serde(try_from = "String", into = "&'static str")]
 pub enum Variant {

@@ -18,6 +18,7 @@ mod report;
 pub mod selftest;
 mod spmm_choice;
 mod table;
+pub mod tune;
 mod units;
 
 pub use input::{Input, Making};

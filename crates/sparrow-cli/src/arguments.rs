@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use csr_core::ValueType;
@@ -42,6 +43,12 @@ pub(crate) enum Command {
     Spmv(Spmv),
     /// Time products, verify each, and print them beside the device's limit
     Bench(Bench),
+    /// Find out by trying which algorithms and hyper-parameters suit a device; applications are faster there
+    /// from then on
+    Tune(Tune),
+    /// Runs trials for `tune`, which can end it
+    #[command(hide = true)]
+    TuneWorker,
     /// Generate a matrix of the suite as a Matrix Market file
     Gen(Gen),
     /// Check every algorithm on a device against what is right, on shapes that break kernels
@@ -316,6 +323,69 @@ impl FromStr for ParameterList {
             Ok((name.to_owned(), value.parse().map_err(|_| refuse())?))
         };
         text.split(',').map(parameter).collect::<Result<_, _>>().map(ParameterList)
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Tune {
+    #[command(subcommand)]
+    pub(crate) merge: Option<TuneCommand>,
+    /// 20 seconds and six small matrices a device, instead of two minutes and the usual ladder
+    #[arg(long, conflicts_with_all = ["full", "budget"])]
+    pub(crate) quick: bool,
+    /// Every mean row, skew and size, as long as it takes (an hour at most)
+    #[arg(long, conflicts_with = "budget")]
+    pub(crate) full: bool,
+    /// Time for a device: 90s, 2m, 1h
+    #[arg(long, value_name = "TIME", default_value = "2m")]
+    pub(crate) budget: Span,
+    /// What A stores, several with commas; 16-bit values take what suits f32
+    #[arg(long, default_value = "f32,f64", value_delimiter = ',')]
+    pub(crate) value_type: Vec<ValueType>,
+    /// The device table that the result goes to; the user's own if left out
+    #[arg(long, value_name = "TABLE")]
+    pub(crate) into: Option<PathBuf>,
+    /// Where every raw timing goes; a file of the user's data folder if left out
+    #[arg(long, value_name = "FILE")]
+    pub(crate) raw: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TuneCommand {
+    /// Make entries of a device table from raw timings, of this machine or of others
+    Merge(Merge),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Merge {
+    /// Files that `tune` has written
+    #[arg(required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// The device table; entries of devices that no file mentions stay as they are. The user's own if left out
+    #[arg(long, value_name = "TABLE")]
+    pub(crate) into: Option<PathBuf>,
+}
+
+/// A span of time as `--budget` spells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span(pub(crate) Duration);
+
+impl FromStr for Span {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let refuse = || format!("\"{text}\" is no span of time from 1s to 24h, as 90s, 2m or 1h");
+        let unit = text.chars().last().ok_or_else(refuse)?;
+        let seconds = match unit {
+            's' => 1,
+            'm' => 60,
+            'h' => 3600,
+            _ => return Err(refuse()),
+        };
+        let count: u64 = text[..text.len() - 1].parse().map_err(|_| refuse())?;
+        let seconds = count.checked_mul(seconds).filter(|span| (1..=86_400).contains(span));
+        Ok(Span(Duration::from_secs(seconds.ok_or_else(refuse)?)))
     }
 }
 

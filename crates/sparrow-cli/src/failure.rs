@@ -97,3 +97,14 @@ impl From<sparrow_bench::MeasureError> for Failure {
         }
     }
 }
+
+impl From<sparrow_bench::tune::TuneError> for Failure {
+    fn from(error: sparrow_bench::tune::TuneError) -> Self {
+        use sparrow_bench::tune::TuneError as E;
+        match error {
+            E::Measure(error) => error.into(),
+            E::File { .. } => Failure::Input(error.into()),
+            error => Failure::Run(error.into()),
+        }
+    }
+}

@@ -42,6 +42,8 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Info(command) => commands::info::run(&global, &command),
         Command::Spmv(command) => commands::spmv::run(&global, &command),
         Command::Bench(command) => commands::bench::run(&global, &command),
+        Command::Tune(command) => commands::tune::run(&global, &command),
+        Command::TuneWorker => commands::tune::serve_trials(&global),
         Command::Gen(command) => commands::generate::run(&command),
         Command::Selftest(command) => commands::selftest::run(&global, &command),
     }

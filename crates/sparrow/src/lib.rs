@@ -64,6 +64,7 @@ mod error;
 mod hetero;
 mod plan;
 mod spmm;
+mod table_file;
 mod tables;
 
 pub use batch::{BatchCoefficient, BatchOptions, BatchPlan, BatchProduct};
@@ -92,7 +93,8 @@ pub use error::{Error, Result};
 pub use hetero::{HeteroPlan, LEARNING_PRODUCTS, Partner, Share, Shared};
 pub use plan::{Coefficient, Op, Plan, PlanOptions, Planning, Product};
 pub use spmm::{DenseProduct, SpmmChoice, SpmmOptions, SpmmPlan};
-pub use tables::{user_table_path, usual_tables};
+pub use table_file::write_entry;
+pub use tables::{raw_timings_folder, user_table_path, usual_tables};
 
 /// Formats, files, generators and the host's own products, without a device.
 pub use csr_core as host;

@@ -51,6 +51,13 @@ pub fn user_table_path() -> Option<PathBuf> {
     }
 }
 
+/// Where raw timings go: `$XDG_DATA_HOME/sparrow/tuning`; `None` where nobody has a home.
+pub fn raw_timings_folder() -> Option<PathBuf> {
+    use etcetera::BaseStrategy;
+    let folders = etcetera::base_strategy::Xdg::new().ok()?;
+    Some(folders.data_dir().join("sparrow").join("tuning"))
+}
+
 /// A problem as an event, the first time that it is seen.
 fn name_once(problem: &TableError) {
     static NAMED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());

@@ -16,6 +16,7 @@ mod likeness;
 mod problem;
 pub(crate) mod random;
 mod resistor;
+mod rung;
 mod setcover;
 mod small;
 mod stencil;
@@ -29,6 +30,7 @@ use table::LIKENESSES;
 
 use crate::{Csr, Error, Offset, Result, Value};
 
+pub use rung::{Rung, Skew};
 pub use small::{dense_problem, dense_row_problem, drawn_problem, tiny_problem};
 pub use suite::Suite;
 pub use sweep::even_matrix;

@@ -85,6 +85,11 @@ impl Samples {
         self.quantile(0.95)
     }
 
+    /// All of them, the least first.
+    pub fn all_us(&self) -> &[f64] {
+        &self.sorted_us
+    }
+
     /// Launches behind the samples.
     pub fn launches(&self) -> u64 {
         self.launches

@@ -107,7 +107,8 @@ fn explain(global: &Global, matrix: &Csr<f64, u64>, products: Products) -> Resul
     let plan = Plan::with_pattern_blocking(&queue, &on_device, pattern, &options)?;
     let tables = usual_tables();
     let (shape, traits) = (on_device.shape(), device.traits());
-    let features = Features::of(&shape, ValueType::F64, traits, tables.cache_bytes(traits));
+    let features =
+        Features::of(&shape, ValueType::F64, traits.compute_units, tables.cache_bytes(traits));
     let parameters = plan.parameters();
     Ok(format!(
         "On {}, f64, where {products} products follow: {} {}({parameters})\n  because {}\n  what rules may ask: \

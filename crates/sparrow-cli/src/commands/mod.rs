@@ -9,6 +9,7 @@ pub(crate) mod info;
 pub(crate) mod selftest;
 mod spmm;
 pub(crate) mod spmv;
+pub(crate) mod tune;
 
 use csr_core::{Csr, Offset, Value};
 use sparrow_bench::{Input, Making};

@@ -1,0 +1,115 @@
+//! What the tuner may try of an algorithm, whichever it is: one arm an algorithm.
+
+use csr_core::ValueType;
+
+use crate::csr_adaptive::CsrAdaptive;
+use crate::csr_scalar::CsrScalar;
+use crate::csr_vector::CsrVector;
+use crate::evc_hyb::EvcHyb;
+use crate::segmented_sum::SegmentedSum;
+use crate::{Accumulate, Algorithm, DeviceTraits, ParameterError, ParameterSpace, Parameters};
+
+/// Hyper-parameters by name, in the order of the algorithm's space.
+pub type NamedParameters = Vec<(&'static str, u32)>;
+
+impl Algorithm {
+    /// The values that each hyper-parameter may take.
+    pub fn space(self) -> &'static [ParameterSpace] {
+        match self {
+            Algorithm::CsrScalar => CsrScalar::SPACE,
+            Algorithm::CsrVector => CsrVector::SPACE,
+            Algorithm::CsrAdaptive => CsrAdaptive::SPACE,
+            Algorithm::SegmentedSum => SegmentedSum::SPACE,
+            Algorithm::EvcHyb => EvcHyb::SPACE,
+        }
+    }
+
+    /// What it takes on a device that no table knows, for a matrix with this mean row.
+    pub fn usual_parameters(
+        self,
+        device: &DeviceTraits,
+        value_type: ValueType,
+        mean_row: f64,
+    ) -> NamedParameters {
+        match self {
+            Algorithm::CsrScalar => CsrScalar::default().entries(),
+            Algorithm::CsrVector => CsrVector::default_for_mean_row(mean_row).entries(),
+            Algorithm::CsrAdaptive => CsrAdaptive::default_for(value_type).entries(),
+            Algorithm::SegmentedSum => {
+                SegmentedSum::default_for(device, value_type, Accumulate::Plain).entries()
+            }
+            Algorithm::EvcHyb => EvcHyb::usual(device.device_type).entries(),
+        }
+    }
+
+    /// Checks hyper-parameters against the kernel's rules and the device's limits; those not given are the usual
+    /// ones.
+    ///
+    /// # Errors
+    /// A name that is none of the algorithm's, or the first rule that is broken.
+    pub fn check_parameters<'a>(
+        self,
+        given: impl IntoIterator<Item = (&'a str, u32)>,
+        device: &DeviceTraits,
+        value_type: ValueType,
+    ) -> Result<(), ParameterError> {
+        let plain = Accumulate::Plain;
+        match self {
+            Algorithm::CsrScalar => with(CsrScalar::default(), given)?.check(device),
+            Algorithm::CsrVector => {
+                with(CsrVector::default_for_mean_row(1.0), given)?.check(device, value_type, plain)
+            }
+            Algorithm::CsrAdaptive => {
+                with(CsrAdaptive::default_for(value_type), given)?.check(device, value_type, plain)
+            }
+            Algorithm::SegmentedSum => {
+                let usual = SegmentedSum::default_for(device, value_type, plain);
+                with(usual, given)?.check(device, value_type, plain)
+            }
+            Algorithm::EvcHyb => {
+                let usual = EvcHyb::usual(device.device_type);
+                with(usual, given)?.check(device, value_type, plain)
+            }
+        }
+    }
+}
+
+/// The usual parameters with others over them.
+fn with<'a, P: Parameters>(
+    mut usual: P,
+    given: impl IntoIterator<Item = (&'a str, u32)>,
+) -> Result<P, ParameterError> {
+    given.into_iter().try_for_each(|(name, value)| usual.set(name, value))?;
+    Ok(usual)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::gpu;
+
+    #[test]
+    fn what_is_usual_fits_and_lies_in_the_space_of_the_tuner() {
+        let device = gpu();
+        for algorithm in Algorithm::ALL {
+            for value_type in [ValueType::F32, ValueType::F64] {
+                let usual = algorithm.usual_parameters(&device, value_type, 20.0);
+                assert_eq!(algorithm.check_parameters(usual.clone(), &device, value_type), Ok(()));
+                for ((name, value), space) in usual.into_iter().zip(algorithm.space()) {
+                    assert_eq!(name, space.name);
+                    assert!(space.values.contains(&value), "{algorithm}: {name} = {value}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_by_name() {
+        let check = |algorithm: Algorithm, name, value| {
+            algorithm.check_parameters([(name, value)], &gpu(), ValueType::F64)
+        };
+        assert!(check(Algorithm::CsrScalar, "group_size", 2048).is_err());
+        assert!(check(Algorithm::CsrVector, "items_per_row", 3).is_err());
+        assert!(check(Algorithm::EvcHyb, "items_per_row", 4).is_err());
+    }
+}

@@ -1,0 +1,197 @@
+//! What is tried: an algorithm with all of its hyper-parameters.
+
+use std::collections::BTreeMap;
+
+use cl_kernels::{Algorithm, Choice, DeviceTraits, Rule, Variant};
+use csr_core::ValueType;
+use serde::{Deserialize, Serialize};
+use sparrow::{PlanOptions, Tables};
+
+/// An algorithm, one way of running it, and every hyper-parameter: the same whatever tables say.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Candidate {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// In which way, where it has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<Variant>,
+    /// Its hyper-parameters.
+    pub parameters: BTreeMap<String, u32>,
+}
+
+impl Candidate {
+    /// What an algorithm takes on a device that no table knows.
+    pub fn usual(
+        algorithm: Algorithm,
+        device: &DeviceTraits,
+        value_type: ValueType,
+        mean_row: f64,
+    ) -> Self {
+        let usual = algorithm.usual_parameters(device, value_type, mean_row);
+        Candidate {
+            algorithm,
+            variant: Self::usual_variant(algorithm),
+            parameters: usual.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+        }
+    }
+
+    /// What a choice comes to, where no table says more of its algorithm.
+    pub fn of_choice(
+        choice: &Choice,
+        device: &DeviceTraits,
+        value_type: ValueType,
+        mean_row: f64,
+    ) -> Self {
+        let mut candidate = Self::usual(choice.algorithm, device, value_type, mean_row);
+        candidate.variant = choice.variant.or(candidate.variant);
+        candidate.parameters.extend(choice.parameters.iter().cloned());
+        candidate
+    }
+
+    /// What a rule comes to, where it names every hyper-parameter.
+    pub fn of_rule(rule: &Rule) -> Self {
+        Candidate {
+            algorithm: rule.algorithm,
+            variant: rule.variant.or_else(|| Self::usual_variant(rule.algorithm)),
+            parameters: rule.parameters.clone(),
+        }
+    }
+
+    fn usual_variant(algorithm: Algorithm) -> Option<Variant> {
+        let has_variants = !Variant::of(algorithm).is_empty();
+        has_variants.then(|| Variant::default().or_usual(algorithm))
+    }
+
+    /// Whether kernel and device allow it.
+    pub fn fits(&self, device: &DeviceTraits, value_type: ValueType) -> bool {
+        let given = self.parameters.iter().map(|(name, value)| (name.as_str(), *value));
+        self.algorithm.check_parameters(given, device, value_type).is_ok()
+    }
+
+    /// The same with one hyper-parameter changed.
+    #[must_use]
+    pub fn with(&self, name: &str, value: u32) -> Self {
+        let mut changed = self.clone();
+        changed.parameters.insert(name.to_owned(), value);
+        changed
+    }
+
+    /// Those that differ in one hyper-parameter by one step of its space, and that fit.
+    pub fn neighbours(&self, device: &DeviceTraits, value_type: ValueType) -> Vec<Candidate> {
+        let mut found = Vec::new();
+        for space in self.algorithm.space() {
+            let Some(&now) = self.parameters.get(space.name) else { continue };
+            let below = space.values.iter().rev().find(|value| **value < now);
+            let above = space.values.iter().find(|value| **value > now);
+            found.extend(above.into_iter().chain(below).map(|&value| self.with(space.name, value)));
+        }
+        found.retain(|candidate| candidate.fits(device, value_type));
+        found
+    }
+
+    /// A plan of it, by name, that no table changes.
+    pub fn plan_options(&self, tables: &Tables) -> PlanOptions {
+        PlanOptions {
+            algorithm: Some(self.algorithm),
+            variant: self.variant.unwrap_or_default(),
+            parameters: self.parameters.iter().map(|(k, v)| (k.clone(), *v)).collect(),
+            tables: Some(tables.clone()),
+            ..PlanOptions::default()
+        }
+    }
+
+    /// A rule that always takes it.
+    pub fn rule(&self) -> Rule {
+        Rule {
+            when: Default::default(),
+            algorithm: self.algorithm,
+            variant: self.variant.filter(|_| self.variant != Self::usual_variant(self.algorithm)),
+            parameters: self.parameters.clone(),
+        }
+    }
+}
+
+/// `csr_vector(group_size=256,items_per_row=8)`.
+impl std::fmt::Display for Candidate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.algorithm)?;
+        if let Some(variant) = self.variant.filter(|_| self.rule().variant.is_some()) {
+            write!(f, " {variant}")?;
+        }
+        let parameters = self.parameters.iter().map(|(name, value)| format!("{name}={value}"));
+        write!(f, "({})", parameters.collect::<Vec<_>>().join(","))
+    }
+}
+
+/// The first candidates on matrices of this mean row, the likeliest first: each algorithm as it usually is, and those
+/// that share rows between items in steps of four.
+pub(super) fn coarse(
+    device: &DeviceTraits,
+    value_type: ValueType,
+    mean_row: f64,
+) -> Vec<Candidate> {
+    let usual = |algorithm| Candidate::usual(algorithm, device, value_type, mean_row);
+    let mut found = Vec::new();
+    for algorithm in Algorithm::ALL {
+        let usual = usual(algorithm);
+        match algorithm {
+            Algorithm::CsrScalar => {
+                found.push(usual.clone());
+                found.push(usual.with("group_size", 256));
+            }
+            Algorithm::CsrVector => {
+                let now = usual.parameters["items_per_row"];
+                found.push(usual.clone());
+                found.extend([now / 4, now * 4].map(|items| usual.with("items_per_row", items)));
+            }
+            Algorithm::SegmentedSum => {
+                found.push(usual.clone());
+                found.push(Candidate { variant: Some(Variant::Device), ..usual });
+            }
+            _ => found.push(usual),
+        }
+    }
+    found.retain(|candidate| candidate.fits(device, value_type));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tune::tests::device;
+
+    #[test]
+    fn coarse_candidates_fit_and_differ() {
+        for mean_row in [1.0, 8.0, 2000.0] {
+            let found = coarse(&device(), ValueType::F64, mean_row);
+            assert!(found.iter().all(|candidate| candidate.fits(&device(), ValueType::F64)));
+            let distinct: std::collections::BTreeSet<_> = found.iter().collect();
+            assert_eq!(distinct.len(), found.len());
+            for algorithm in Algorithm::ALL {
+                assert!(found.iter().any(|candidate| candidate.algorithm == algorithm));
+            }
+        }
+    }
+
+    #[test]
+    fn neighbours_are_one_step_away_and_fit() {
+        let usual = Candidate::usual(Algorithm::CsrAdaptive, &device(), ValueType::F64, 8.0);
+        let found = usual.neighbours(&device(), ValueType::F64);
+        assert!(found.contains(&usual.with("nnz_per_wg", 1536)));
+        assert!(found.contains(&usual.with("num_rows_stream", 2)));
+        // 512 is no multiple of a group of 1024, and is none of those one step away.
+        assert!(found.iter().all(|one| one.fits(&device(), ValueType::F64)));
+        assert!(found.iter().all(|one| {
+            let differing = one.parameters.iter().zip(&usual.parameters).filter(|(a, b)| a != b);
+            differing.count() == 1
+        }));
+    }
+
+    #[test]
+    fn a_candidate_says_its_variant_where_it_is_not_the_usual_one() {
+        let usual = Candidate::usual(Algorithm::SegmentedSum, &device(), ValueType::F32, 8.0);
+        assert!(usual.to_string().starts_with("segmented_sum("));
+        let other = Candidate { variant: Some(Variant::Device), ..usual };
+        assert!(other.to_string().starts_with("segmented_sum device("), "{other}");
+    }
+}

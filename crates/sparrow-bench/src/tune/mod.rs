@@ -1,0 +1,73 @@
+//! Tuning: which algorithm with which hyper-parameters suits which matrices on a device, found by trying.
+//!
+//! A [`Trial`] is one [`Candidate`] on one matrix. It is verified on the device, between canaries, before it is timed,
+//! in a child process ([`Worker`]) that can be ended. [`tune`] searches a ladder of matrices ([`Effort`]), every trial
+//! becomes a line of JSON ([`Timing`]), and from those, whoever made them, [`entry_of`] makes an entry of the device
+//! table: hyper-parameters and rules.
+
+mod board;
+mod candidate;
+mod effort;
+mod entry;
+mod fit;
+mod search;
+mod timing;
+mod trial;
+mod worker;
+
+use std::path::PathBuf;
+
+use cl_kernels::DeviceTraits;
+use csr_core::ValueType;
+
+use crate::MeasureError;
+use search::Search;
+
+pub use board::Board;
+pub use candidate::Candidate;
+pub use effort::Effort;
+pub use entry::{entry_of, ratios};
+pub use search::Trials;
+pub use timing::{Outcome, TUNE_SCHEMA, Times, Timing, TunedDevice, read_timings};
+pub use trial::{Arena, Trial, TrialReport};
+pub use worker::{Worker, serve};
+
+/// Why a tuning could not go on; a candidate that fails is no error but an [`Outcome`].
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TuneError {
+    /// A matrix or the device.
+    #[error(transparent)]
+    Measure(#[from] MeasureError),
+    /// A process or a pipe.
+    #[error("the process that runs trials: {0}")]
+    Io(#[from] std::io::Error),
+    /// A file of raw timings.
+    #[error("{path}: {message}", path = .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+}
+
+/// Searches on a device; the board holds everything that was tried.
+///
+/// # Errors
+/// What ends the search; trials have heard of everything before.
+pub fn tune<T: Trials>(
+    traits: &DeviceTraits,
+    device: &TunedDevice,
+    value_types: &[ValueType],
+    effort: &Effort,
+    trials: &mut T,
+) -> Result<Board, TuneError> {
+    let board = Board::default();
+    let mut search = Search { traits, device, effort, value_types, trials, board };
+    search.run()?;
+    Ok(search.board)
+}
+
+#[cfg(test)]
+mod tests;

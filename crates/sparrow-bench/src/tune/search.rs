@@ -1,0 +1,295 @@
+//! The search: coarse first, then from the best to its neighbours, then those that won somewhere on every matrix.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cl_kernels::{DeviceTraits, MatrixShape, Products, Tables, select};
+use csr_core::ValueType;
+use csr_core::generate::Rung;
+
+use super::candidate::coarse;
+use super::{Board, Candidate, Effort, Timing, Trial, TrialReport, TuneError, TunedDevice};
+
+/// Where trials are run, and how much time is left.
+pub trait Trials {
+    /// Runs one; `None` where time is up or somebody has interrupted.
+    ///
+    /// # Errors
+    /// What ends the search.
+    fn run(&mut self, trial: &Trial) -> Result<Option<TrialReport>, TuneError>;
+
+    /// The part of the time that is spent, 0 to 1.
+    fn spent(&self) -> f64;
+
+    /// Hears of each trial as it ends.
+    fn ended(&mut self, timing: &Timing, phase: &'static str, best: Option<(&Candidate, f64)>);
+}
+
+/// Parts of the time after which a phase gives way to the next.
+const COARSE: f64 = 0.45;
+const REFINE: f64 = 0.75;
+
+/// A neighbour that is better by less is none to go on from.
+const STEP: f64 = 0.01;
+
+/// Trials in a row without a step, a matrix, after which no further ones are made.
+const PATIENCE: usize = 10;
+
+/// Candidates that are tried on every matrix, at most.
+const WINNERS: usize = 14;
+
+/// A candidate this many times as slow as the best is not sampled further.
+const GIVE_UP: f64 = 2.5;
+
+/// Times of winners that are near the best are taken so many times more.
+const REPEATS: usize = 2;
+
+pub(super) struct Search<'a, T> {
+    pub(super) traits: &'a DeviceTraits,
+    pub(super) device: &'a TunedDevice,
+    pub(super) effort: &'a Effort,
+    pub(super) value_types: &'a [ValueType],
+    pub(super) trials: &'a mut T,
+    pub(super) board: Board,
+}
+
+impl<T: Trials> Search<'_, T> {
+    /// Searches until time is up or nothing more is gained; the board holds what was found.
+    pub(super) fn run(&mut self) -> Result<(), TuneError> {
+        self.coarse()?;
+        self.refine()?;
+        self.complete()?;
+        self.repeat()
+    }
+
+    /// Each algorithm as it usually is, on every matrix: the likeliest everywhere before the next anywhere.
+    fn coarse(&mut self) -> Result<(), TuneError> {
+        let lists: Vec<(ValueType, Rung, Vec<Candidate>)> = self
+            .pairs()
+            .map(|(value_type, rung)| {
+                let mut list = vec![self.untuned(value_type, rung)];
+                list.extend(coarse(self.traits, value_type, f64::from(rung.mean_row)));
+                (value_type, rung, list)
+            })
+            .collect();
+        let longest = lists.iter().map(|(_, _, list)| list.len()).max().unwrap_or(0);
+        for place in 0..longest {
+            for (value_type, rung, list) in &lists {
+                let is_over = self.trials.spent() > COARSE;
+                let Some(candidate) = list.get(place).filter(|_| !is_over) else { continue };
+                if !self.is_known(*value_type, *rung, candidate)
+                    && !self.try_on(*value_type, *rung, candidate, "coarse")?
+                {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// From the best of each matrix to its neighbours, matrix by matrix in turn, until no step is gained.
+    fn refine(&mut self) -> Result<(), TuneError> {
+        let pairs: Vec<_> = self.pairs().collect();
+        let mut without_step: BTreeMap<(ValueType, Rung), usize> = BTreeMap::new();
+        loop {
+            let mut has_tried = false;
+            for &(value_type, rung) in &pairs {
+                let idle = without_step.entry((value_type, rung)).or_default();
+                if *idle >= PATIENCE || self.trials.spent() > REFINE {
+                    continue;
+                }
+                let Some(candidate) = self.next_neighbour(value_type, rung) else { continue };
+                let before = self.best_us(value_type, rung);
+                has_tried = true;
+                if !self.try_on(value_type, rung, &candidate, "refine")? {
+                    return Ok(());
+                }
+                let is_step = self.best_us(value_type, rung) < before * (1.0 - STEP);
+                *idle = if is_step { 0 } else { *idle + 1 };
+            }
+            if !has_tried {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The first neighbour that was not tried, of the best or of the best of an algorithm that is nearly as good.
+    fn next_neighbour(&self, value_type: ValueType, rung: Rung) -> Option<Candidate> {
+        let matrix = self.board.matrix(value_type, &rung.to_string())?;
+        let (_, best_us) = matrix.best(Products::Several, |_| true)?;
+        let algorithms: BTreeSet<_> = matrix.candidates().map(|one| one.algorithm).collect();
+        let mut starts: Vec<_> = algorithms
+            .into_iter()
+            .filter_map(|algorithm| {
+                matrix.best(Products::Several, |one| one.algorithm == algorithm)
+            })
+            .filter(|(_, cost)| *cost < 1.15 * best_us)
+            .collect();
+        starts.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+        let tried: BTreeSet<_> = matrix.candidates().collect();
+        let neighbours = starts
+            .into_iter()
+            .flat_map(|(candidate, _)| candidate.neighbours(self.traits, value_type).into_iter());
+        neighbours.into_iter().find(|candidate| !tried.contains(candidate))
+    }
+
+    /// What won somewhere is tried everywhere, so that rules can be weighed.
+    fn complete(&mut self) -> Result<(), TuneError> {
+        for &value_type in self.value_types {
+            // Winners of the completed board may be others.
+            for _ in 0..2 {
+                let winners = winners(&self.board, value_type, WINNERS);
+                for candidate in &winners {
+                    for rung in self.effort.ladder.clone() {
+                        if !self.is_known(value_type, rung, candidate)
+                            && !self.try_on(value_type, rung, candidate, "complete")?
+                        {
+                            return Ok(());
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Times those again that are near the best, in turn: what was lucky once is not lucky three times.
+    fn repeat(&mut self) -> Result<(), TuneError> {
+        for _ in 0..REPEATS {
+            for (value_type, rung) in self.pairs().collect::<Vec<_>>() {
+                let name = rung.to_string();
+                let Some(matrix) = self.board.matrix(value_type, &name) else { continue };
+                let best_us = self.best_us(value_type, rung);
+                let near = |candidate: &Candidate| {
+                    let cost = matrix.cost_us(candidate, Products::Many);
+                    cost.is_some_and(|cost| cost < 1.2 * best_us)
+                };
+                let winners = winners(&self.board, value_type, WINNERS);
+                let again: Vec<_> = winners.into_iter().filter(near).collect();
+                for candidate in again {
+                    if !self.try_on(value_type, rung, &candidate, "repeat")? {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = (ValueType, Rung)> + use<'_, T> {
+        let ladder = self.effort.ladder.iter();
+        ladder.flat_map(|&rung| self.value_types.iter().map(move |&value_type| (value_type, rung)))
+    }
+
+    /// What would run without any tuning.
+    fn untuned(&self, value_type: ValueType, rung: Rung) -> Candidate {
+        let rows = rung.nnz / u64::from(rung.mean_row);
+        // Close enough for a first candidate: rules of kinds of devices ask for the longest row alone.
+        let longest_row = u64::from(rung.mean_row) * 2;
+        let shape = MatrixShape { rows, nnz: rung.nnz, longest_row, in_step: rung.nnz };
+        let tables = Tables::untuned();
+        let choice = select(&tables, self.traits, value_type, &shape, Products::Several);
+        Candidate::of_choice(&choice, self.traits, value_type, f64::from(rung.mean_row))
+    }
+
+    fn is_known(&self, value_type: ValueType, rung: Rung, candidate: &Candidate) -> bool {
+        let matrix = self.board.matrix(value_type, &rung.to_string());
+        matrix.is_some_and(|matrix| matrix.cost_us(candidate, Products::Many).is_some())
+    }
+
+    /// How many times as slow as the reference a candidate must be not to be worth sampling.
+    fn give_up(&self, value_type: ValueType, rung: Rung, reference: &Candidate) -> f64 {
+        let matrix = self.board.matrix(value_type, &rung.to_string());
+        let reference_us = matrix.and_then(|matrix| matrix.cost_us(reference, Products::Many));
+        reference_us.map_or(GIVE_UP, |us| GIVE_UP * self.best_us(value_type, rung) / us)
+    }
+
+    /// Microseconds of the best product so far.
+    fn best_us(&self, value_type: ValueType, rung: Rung) -> f64 {
+        let matrix = self.board.matrix(value_type, &rung.to_string());
+        let best = matrix.and_then(|matrix| matrix.best(Products::Many, |_| true));
+        best.map_or(f64::INFINITY, |(_, cost)| cost)
+    }
+
+    /// Runs a trial; false where there is no more time.
+    fn try_on(
+        &mut self,
+        value_type: ValueType,
+        rung: Rung,
+        candidate: &Candidate,
+        phase: &'static str,
+    ) -> Result<bool, TuneError> {
+        let name = rung.to_string();
+        let reference = self.untuned(value_type, rung);
+        let trial = Trial {
+            matrix: name.clone(),
+            scale: 1.0,
+            value_type: value_type.to_string(),
+            candidate: candidate.clone(),
+            give_up: self.give_up(value_type, rung, &reference),
+            reference,
+            sampling_ms: self.effort.sampling_ms,
+        };
+        let Some(report) = self.trials.run(&trial)? else { return Ok(false) };
+        let timing = timing_of(self.device, value_type, &trial, report);
+        self.board.add(&timing);
+        let matrix = self.board.matrix(value_type, &name);
+        let best = matrix.and_then(|matrix| matrix.best(Products::Many, |_| true));
+        self.trials.ended(&timing, phase, best);
+        Ok(true)
+    }
+}
+
+/// A trial as a raw timing.
+pub(super) fn timing_of(
+    device: &TunedDevice,
+    value_type: ValueType,
+    trial: &Trial,
+    report: TrialReport,
+) -> Timing {
+    let TrialReport { rows, nnz, longest_row, in_step, outcome } = report;
+    Timing {
+        schema: super::TUNE_SCHEMA.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        device: device.clone(),
+        value_type,
+        matrix: trial.matrix.clone(),
+        rows,
+        nnz,
+        longest_row,
+        in_step,
+        candidate: trial.candidate.clone(),
+        reference: trial.reference.clone(),
+        outcome,
+    }
+}
+
+/// The candidates that rules are made of: those best on some matrix for some number of products, and the best of each
+/// algorithm; where they are more than `most`, those that are best most often.
+pub(super) fn winners(board: &Board, value_type: ValueType, most: usize) -> Vec<Candidate> {
+    let mut wins: BTreeMap<&Candidate, usize> = BTreeMap::new();
+    let mut of_algorithm: BTreeMap<_, BTreeMap<&Candidate, usize>> = BTreeMap::new();
+    for (_, matrix) in board.matrices(value_type) {
+        for products in Products::ALL {
+            if let Some((best, _)) = matrix.best(products, |_| true) {
+                *wins.entry(best).or_default() += 1;
+            }
+        }
+        for algorithm in cl_kernels::Algorithm::ALL {
+            if let Some((best, _)) = matrix.best(Products::Many, |one| one.algorithm == algorithm) {
+                *of_algorithm.entry(algorithm).or_default().entry(best).or_default() += 1;
+            }
+        }
+    }
+    let mut sorted: Vec<_> = wins.into_iter().collect();
+    sorted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let mut found: Vec<Candidate> =
+        sorted.into_iter().take(most).map(|(candidate, _)| candidate.clone()).collect();
+    for bests in of_algorithm.values() {
+        if let Some((best, _)) = bests.iter().max_by_key(|(_, count)| **count)
+            && !found.contains(best)
+        {
+            found.push((*best).clone());
+        }
+    }
+    found
+}

@@ -1,0 +1,179 @@
+//! The whole way from trials to rules, on a device that is a formula.
+
+use cl_kernels::{Algorithm, DeviceTraits, DeviceType, Products, SvmSupport};
+use csr_core::generate::{Rung, Skew};
+use csr_core::{Csr, RowLengths, ValueType};
+
+use super::*;
+
+/// A device to tune for.
+pub(super) fn device() -> DeviceTraits {
+    DeviceTraits {
+        name: "Formula".to_owned(),
+        board_name: None,
+        vendor: "Nobody".to_owned(),
+        platform: "Test".to_owned(),
+        driver: "1".to_owned(),
+        version: "OpenCL 1.2".to_owned(),
+        architecture: String::new(),
+        device_type: DeviceType::Gpu,
+        compute_units: 8,
+        simd_width: 32,
+        max_group_size: 1024,
+        local_bytes: 48 << 10,
+        global_bytes: 1 << 30,
+        max_allocation_bytes: 1 << 28,
+        cache_bytes: 4 << 20,
+        cache_line_bytes: 64,
+        base_align_bytes: 128,
+        has_f64: true,
+        has_int64_atomics: true,
+        has_sub_groups: false,
+        shuffle_sizes: Vec::new(),
+        keeps_f32_subnormals: true,
+        has_host_memory: false,
+        svm: SvmSupport::default(),
+    }
+}
+
+/// Microseconds by formula: short rows suit `csr_vector` with about as many items, giants `csr_adaptive`; a copy in
+/// order of length is the fastest of all and takes sixty products to make; one candidate is wrong, one hangs.
+struct Formula {
+    trials: usize,
+    most: usize,
+    ended: Vec<Timing>,
+}
+
+impl Formula {
+    fn outcome(candidate: &Candidate, lengths: RowLengths, rows: u64, nnz: u64) -> Outcome {
+        let mean = nnz as f64 / rows as f64;
+        let base = nnz as f64 / 1000.0;
+        let is_giant = lengths.longest > nnz / 50;
+        let product = match candidate.algorithm {
+            Algorithm::CsrScalar => base * (1.0 + mean / 4.0) + lengths.longest as f64 / 50.0,
+            Algorithm::CsrVector => {
+                let items = f64::from(candidate.parameters["items_per_row"]);
+                base * (1.1 + (items / (mean / 2.0)).log2().abs() / 4.0)
+                    + lengths.longest as f64 / 50.0
+            }
+            Algorithm::CsrAdaptive => {
+                let block = f64::from(candidate.parameters["nnz_per_wg"]);
+                base * (1.3 + (block / 2048.0).log2().abs() / 10.0)
+            }
+            Algorithm::SegmentedSum if candidate.parameters["nnz_per_item"] == 8 => {
+                return Outcome::Wrong { message: "row 1 is 2".to_owned() };
+            }
+            Algorithm::SegmentedSum => return Outcome::Hung { seconds: 1.0 },
+            _ => base * if is_giant { 3.0 } else { 1.0 },
+        };
+        let setup_us = if candidate.algorithm == Algorithm::EvcHyb { 60.0 * product } else { 1.0 };
+        let rounded = |us: f64| (us * 1e3).round() / 1e3;
+        Outcome::Timed(Times {
+            samples_us: vec![rounded(product); 3],
+            reference_us: vec![100.0; 3],
+            setup_us: rounded(setup_us),
+        })
+    }
+}
+
+impl Trials for Formula {
+    fn run(&mut self, trial: &Trial) -> Result<Option<TrialReport>, TuneError> {
+        self.trials += 1;
+        if self.trials > self.most {
+            return Ok(None);
+        }
+        let rung: Rung = trial.matrix.parse().unwrap();
+        let matrix: Csr<f32> = Rung { nnz: 60_000, ..rung }.generate(1).unwrap();
+        let lengths = RowLengths::of(matrix.pattern().offsets());
+        let (rows, nnz) = (matrix.rows() as u64, matrix.nnz() as u64);
+        let outcome = Self::outcome(&trial.candidate, lengths, rows, nnz);
+        let (longest_row, in_step) = (lengths.longest, lengths.in_step);
+        Ok(Some(TrialReport { rows, nnz, longest_row, in_step, outcome }))
+    }
+
+    fn spent(&self) -> f64 {
+        self.trials as f64 / self.most as f64
+    }
+
+    fn ended(&mut self, timing: &Timing, _: &'static str, _: Option<(&Candidate, f64)>) {
+        self.ended.push(timing.clone());
+    }
+}
+
+fn tuned(most: usize) -> (Board, Formula) {
+    let traits = device();
+    let tuned = TunedDevice::of(&traits, traits.cache_bytes);
+    let rung = |(mean_row, skew)| Rung { mean_row, skew, nnz: 60_000 };
+    let ladder = [
+        (3, Skew::Even),
+        (6, Skew::Even),
+        (20, Skew::Even),
+        (70, Skew::Even),
+        (8, Skew::Giants),
+        (20, Skew::Giants),
+        (40, Skew::Giants),
+        (200, Skew::Even),
+    ];
+    let ladder = ladder.map(rung).to_vec();
+    let effort = Effort { ladder, budget: std::time::Duration::ZERO, sampling_ms: 1 };
+    let mut trials = Formula { trials: 0, most, ended: Vec::new() };
+    let board = tune(&traits, &tuned, &[ValueType::F32], &effort, &mut trials).unwrap();
+    (board, trials)
+}
+
+#[test]
+fn the_rules_take_nearly_the_best_on_every_matrix_and_weigh_set_up_against_products() {
+    let (board, trials) = tuned(4000);
+    assert!(trials.trials < 1500, "{} trials: the search does not stop by itself", trials.trials);
+    let tuned = trials.ended[0].device.clone();
+    let entry = entry_of(&board, &tuned, "a formula".to_owned());
+    for products in Products::ALL {
+        let ratios = ratios(&entry, &board, ValueType::F32, products);
+        assert_eq!(ratios.len(), 8);
+        for (matrix, ratio) in ratios {
+            assert!(ratio < 1.15, "{matrix}, {products}: {ratio}");
+        }
+    }
+    let algorithms = |products| {
+        let rules = entry.rules(ValueType::F32).unwrap();
+        rules.own(products).iter().map(|rule| rule.algorithm).collect::<Vec<_>>()
+    };
+    assert!(algorithms(Products::Many).contains(&Algorithm::EvcHyb));
+    assert!(!algorithms(Products::Several).contains(&Algorithm::EvcHyb));
+    // What was wrong or hung is in nothing that is kept.
+    assert!(!entry.kernel.contains_key("segmented_sum"));
+    assert!(!algorithms(Products::Several).contains(&Algorithm::SegmentedSum));
+    // Refining has left the usual block size.
+    assert_eq!(entry.kernel["csr_adaptive"]["f32"]["nnz_per_wg"], 2048);
+}
+
+#[test]
+fn a_search_that_is_cut_short_keeps_what_it_verified() {
+    for most in [8, 30, 90] {
+        let (board, trials) = tuned(most);
+        assert_eq!(trials.ended.len(), most);
+        let entry = entry_of(&board, &trials.ended[0].device, "a formula".to_owned());
+        let rules = entry.rules(ValueType::F32).unwrap();
+        assert!(rules.several.last().unwrap().when.is_empty());
+    }
+}
+
+#[test]
+fn timings_read_as_they_are_written_and_make_the_same_entry() {
+    let (board, trials) = tuned(600);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("raw.jsonl");
+    let lines = trials.ended.iter().map(|timing| serde_json::to_string(timing).unwrap());
+    std::fs::write(&path, lines.collect::<Vec<_>>().join("\n")).unwrap();
+    let read = read_timings(&path).unwrap();
+    assert!(read == trials.ended);
+    let device = &read[0].device;
+    let entry = |board: &Board| entry_of(board, device, "a formula".to_owned());
+    assert_eq!(entry(&Board::of(&read)), entry(&board));
+    // A few KB.
+    assert!(toml::to_string(&entry(&board)).unwrap().len() < 4096);
+
+    std::fs::write(&path, "{\"schema\":\"sparrow-tune/1\"}").unwrap();
+    let error = read_timings(&path).unwrap_err().to_string();
+    assert!(error.contains("raw.jsonl: line 1: "), "{error}");
+}

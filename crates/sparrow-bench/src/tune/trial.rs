@@ -1,0 +1,320 @@
+//! One trial on the device: a candidate is verified on a small matrix and on the one it is timed on, between
+//! canaries, before any time counts.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+use std::time::Instant;
+
+use cl_kernels::MatrixShape;
+use csr_core::generate::{DEFAULT_SEED, Rung, Skew};
+use csr_core::verify::{Oracle, Summation};
+use csr_core::{Csr, Value, ValueType};
+use serde::{Deserialize, Serialize};
+use sparrow::{Matrix, Plan, Product, Queue, Tables, Workspace};
+
+use super::{Candidate, Outcome, Times};
+use crate::selftest::Guarded;
+use crate::{Input, Making, MeasureError};
+
+/// What every candidate multiplies first: small, with rows of every length and three giants.
+const FIRST: Rung = Rung { mean_row: 9, skew: Skew::Giants, nnz: 20_000 };
+
+/// Pairs of samples of a trial, at least and at most.
+const PAIRS: RangeInclusive<usize> = 4..=11;
+
+/// Bytes of matrices that are kept between trials, about.
+const KEPT_BYTES: usize = 2 << 30;
+
+/// What is tried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// A rung, a class or a file.
+    pub matrix: String,
+    /// Multiplies the rows of a class.
+    pub scale: f64,
+    /// The type of its values, by name.
+    pub value_type: String,
+    /// The candidate.
+    pub candidate: Candidate,
+    /// What it is timed beside, in turn.
+    pub reference: Candidate,
+    /// Samples are not worth taking where one launch takes so many times as long as one of the reference.
+    pub give_up: f64,
+    /// Milliseconds of sampling.
+    pub sampling_ms: u64,
+}
+
+/// What came of a trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialReport {
+    /// Rows of A.
+    pub rows: u64,
+    /// Nonzeros of A.
+    pub nnz: u64,
+    /// Nonzeros of the longest row.
+    pub longest_row: u64,
+    /// What neighbouring rows take in step.
+    pub in_step: u64,
+    /// How it went.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+/// A matrix on the device with x, y between canaries, and what is right.
+pub(super) struct Ground<V: Value> {
+    matrix: Matrix<V>,
+    x: Guarded<V::Accum>,
+    y: Guarded<V::Accum>,
+    oracle: Oracle,
+    reference: Option<(Candidate, Contender<V>)>,
+}
+
+/// A candidate on a ground, ready to launch.
+pub(super) struct Contender<V: Value> {
+    plan: Plan<V>,
+    workspace: Workspace,
+}
+
+impl<V: Value> Ground<V> {
+    pub(super) fn new(queue: &Queue, matrix: &Csr<V>) -> Result<Self, MeasureError> {
+        let x: Vec<V::Accum> = csr_core::random_vector(DEFAULT_SEED, matrix.cols());
+        let y = vec![V::Accum::from_f64(f64::NAN); matrix.rows()];
+        let (one, zero) = (V::Accum::from_f64(1.0), V::Accum::from_f64(0.0));
+        Ok(Ground {
+            oracle: Oracle::new(one, matrix.view(), &x, zero, &y)?,
+            matrix: Matrix::upload_blocking(queue, matrix.view())?,
+            x: Guarded::upload_blocking(queue, &x, 0)?,
+            y: Guarded::upload_blocking(queue, &y, 0)?,
+            reference: None,
+        })
+    }
+
+    pub(super) fn shape(&self) -> MatrixShape {
+        self.matrix.shape()
+    }
+
+    pub(super) fn contender(
+        &self,
+        queue: &Queue,
+        options: &sparrow::PlanOptions,
+    ) -> Result<Contender<V>, MeasureError> {
+        let plan = Plan::new_blocking(queue, &self.matrix, options)?;
+        let workspace = plan.workspace_blocking(queue)?;
+        Ok(Contender { plan, workspace })
+    }
+
+    pub(super) fn launch(
+        &mut self,
+        queue: &Queue,
+        contender: &mut Contender<V>,
+    ) -> Result<(), MeasureError> {
+        let product = Product {
+            alpha: V::Accum::from_f64(1.0).into(),
+            a: &self.matrix,
+            x: self.x.array(),
+            beta: V::Accum::from_f64(0.0).into(),
+            y: self.y.array_mut(),
+        };
+        contender.plan.launch(queue, &mut contender.workspace, product, &[])?;
+        Ok(())
+    }
+
+    /// Launches once over a y of NaN; what is wrong, if anything is.
+    pub(super) fn verify(
+        &mut self,
+        queue: &Queue,
+        contender: &mut Contender<V>,
+    ) -> Result<Option<String>, MeasureError> {
+        self.y.restore_blocking(queue)?;
+        self.launch(queue, contender)?;
+        queue.finish_blocking()?;
+        let y = self.y.read_blocking(queue)?;
+        let found = self.oracle.verify(&y, Summation::Plain)?;
+        if !found.passed() {
+            let (row, right) = (found.worst_row, self.oracle.value(found.worst_row));
+            return Ok(Some(format!("row {row} is {} where {right} is right", y[row].to_f64())));
+        }
+        let damages = [
+            ("y's surroundings", self.y.damaged_canary(queue)?),
+            ("x", self.x.damaged_anywhere(queue)?),
+        ];
+        let damaged = damages.into_iter().find_map(|(what, at)| at.map(|at| (what, at)));
+        Ok(damaged.map(|(what, at)| format!("element {at} of {what} was overwritten")))
+    }
+
+    /// A candidate that cannot be built or launched is refused, and no error.
+    fn try_candidate(&mut self, queue: &Queue, trial: &Trial, tables: &Tables) -> Outcome {
+        let tried = self.verify_and_time(queue, trial, tables);
+        tried.unwrap_or_else(|error| Outcome::Refused { message: error.to_string() })
+    }
+
+    fn verify_and_time(
+        &mut self,
+        queue: &Queue,
+        trial: &Trial,
+        tables: &Tables,
+    ) -> Result<Outcome, MeasureError> {
+        let options = trial.candidate.plan_options(tables);
+        let mut contender = self.contender(queue, &options)?;
+        if let Some(message) = self.verify(queue, &mut contender)? {
+            return Ok(Outcome::Wrong { message });
+        }
+        // Programs are built by now.
+        let setup_us = setup_us(|| self.contender(queue, &options))?;
+        let mut reference = match self.reference.take() {
+            Some((candidate, reference)) if candidate == trial.reference => reference,
+            _ => self.contender(queue, &trial.reference.plan_options(tables))?,
+        };
+        // The reference may be compiled by its first launch.
+        self.sample_us(queue, &mut reference, 1)?;
+        let reference_us = self.sample_us(queue, &mut reference, 1)?;
+        let once_us = self.sample_us(queue, &mut contender, 1)?;
+        let mut times = Times {
+            samples_us: vec![rounded(once_us)],
+            reference_us: vec![rounded(reference_us)],
+            setup_us,
+        };
+        let is_slow = once_us > trial.give_up * reference_us;
+        if !is_slow {
+            let sampling_us = trial.sampling_ms as f64 * 1e3;
+            let launches = |once_us: f64| (sampling_us / 10.0 / once_us).ceil().clamp(1.0, 4096.0);
+            let counts = (launches(reference_us) as u32, launches(once_us) as u32);
+            (times.samples_us, times.reference_us) = (Vec::new(), Vec::new());
+            let start = Instant::now();
+            let is_enough = |pairs: usize| {
+                let is_over = start.elapsed().as_secs_f64() * 1e6 >= sampling_us;
+                pairs >= *PAIRS.end() || pairs >= *PAIRS.start() && is_over
+            };
+            while !is_enough(times.samples_us.len()) {
+                let reference_us = self.sample_us(queue, &mut reference, counts.0)?;
+                let sample_us = self.sample_us(queue, &mut contender, counts.1)?;
+                times.reference_us.push(rounded(reference_us));
+                times.samples_us.push(rounded(sample_us));
+            }
+        }
+        self.reference = Some((trial.reference.clone(), reference));
+        Ok(if is_slow { Outcome::Slow(times) } else { Outcome::Timed(times) })
+    }
+
+    /// Microseconds of one launch among so many.
+    fn sample_us(
+        &mut self,
+        queue: &Queue,
+        contender: &mut Contender<V>,
+        launches: u32,
+    ) -> Result<f64, MeasureError> {
+        let start = Instant::now();
+        for _ in 0..launches {
+            self.launch(queue, contender)?;
+        }
+        queue.finish_blocking()?;
+        Ok(start.elapsed().as_secs_f64() * 1e6 / f64::from(launches))
+    }
+}
+
+/// The lesser of two set-ups: the first may allocate for both.
+fn setup_us<T>(mut set_up: impl FnMut() -> Result<T, MeasureError>) -> Result<f64, MeasureError> {
+    let mut least = f64::INFINITY;
+    for _ in 0..2 {
+        let start = Instant::now();
+        let made = set_up()?;
+        least = least.min(start.elapsed().as_secs_f64() * 1e6);
+        drop(made);
+    }
+    Ok(rounded(least))
+}
+
+/// Microseconds to the nanosecond: no clock says more, and lines stay short.
+fn rounded(us: f64) -> f64 {
+    (us * 1e3).round() / 1e3
+}
+
+/// Where trials run: a device, with the matrices of earlier ones.
+pub struct Arena {
+    queue: Queue,
+    tables: Tables,
+    f32: Grounds<f32>,
+    f64: Grounds<f64>,
+}
+
+struct Grounds<V: Value> {
+    kept: BTreeMap<String, Ground<V>>,
+    passed_first: BTreeSet<Candidate>,
+}
+
+impl<V: Value> Grounds<V> {
+    fn new() -> Self {
+        Grounds { kept: BTreeMap::new(), passed_first: BTreeSet::new() }
+    }
+
+    fn ground(
+        &mut self,
+        queue: &Queue,
+        name: &str,
+        scale: f64,
+    ) -> Result<&mut Ground<V>, MeasureError> {
+        let bytes: usize = self.kept.values().map(|ground| ground.matrix.size_bytes()).sum();
+        if bytes > KEPT_BYTES && !self.kept.contains_key(name) {
+            self.kept.clear();
+        }
+        Ok(match self.kept.entry(name.to_owned()) {
+            Entry::Occupied(kept) => kept.into_mut(),
+            Entry::Vacant(place) => place.insert(Ground::new(queue, &load_matrix(name, scale)?)?),
+        })
+    }
+
+    fn run(
+        &mut self,
+        queue: &Queue,
+        trial: &Trial,
+        tables: &Tables,
+    ) -> Result<TrialReport, MeasureError> {
+        if !self.passed_first.contains(&trial.candidate) {
+            let first = Trial { give_up: 0.0, ..trial.clone() };
+            let ground = self.ground(queue, &FIRST.to_string(), 1.0)?;
+            let outcome = ground.try_candidate(queue, &first, tables);
+            if outcome.times().is_none() {
+                return Ok(report(&ground.shape(), outcome));
+            }
+            self.passed_first.insert(trial.candidate.clone());
+        }
+        let ground = self.ground(queue, &trial.matrix, trial.scale)?;
+        let outcome = ground.try_candidate(queue, trial, tables);
+        Ok(report(&ground.shape(), outcome))
+    }
+}
+
+fn report(shape: &MatrixShape, outcome: Outcome) -> TrialReport {
+    let MatrixShape { rows, nnz, longest_row, in_step } = *shape;
+    TrialReport { rows, nnz, longest_row, in_step, outcome }
+}
+
+/// A rung, a class or a file.
+pub(super) fn load_matrix<V: Value>(name: &str, scale: f64) -> Result<Csr<V>, MeasureError> {
+    if name.starts_with("rung:") {
+        return Ok(name.parse::<Rung>()?.generate(DEFAULT_SEED)?);
+    }
+    let making = Making { scale, seed: DEFAULT_SEED };
+    Ok(Input::parse(name)?.load(making, &|_, _| ())?)
+}
+
+impl Arena {
+    /// On a queue of the device's.
+    pub fn new(queue: Queue) -> Self {
+        let tables = Tables::with_user(None);
+        Arena { queue, tables, f32: Grounds::new(), f64: Grounds::new() }
+    }
+
+    /// Runs one trial.
+    ///
+    /// # Errors
+    /// A matrix that cannot be made, or a device that fails; a candidate that fails is an outcome.
+    pub fn run(&mut self, trial: &Trial) -> Result<TrialReport, MeasureError> {
+        let Arena { queue, tables, f32, f64 } = self;
+        match trial.value_type.parse::<ValueType>() {
+            Ok(ValueType::F64) => f64.run(queue, trial, tables),
+            _ => f32.run(queue, trial, tables),
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! `sparrow tune`: tries candidates on a device, and writes what suits it into the device table.
+
+mod merge;
+mod runs;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use sparrow::{
+    Device, DeviceEntry, DeviceTraits, Products, Tables, ValueType, select, user_table_path,
+    usual_tables, write_entry,
+};
+use sparrow_bench::tune::{
+    Arena, Board, Candidate, Effort, TunedDevice, entry_of, ratios, serve, tune,
+};
+
+use crate::arguments::{Global, Tune, TuneCommand};
+use crate::failure::Failure;
+use crate::output::{words_on_stdout, write_json_lines};
+use crate::target::{Target, queue_on};
+use runs::Runs;
+
+/// The hidden command: answers trials on standard input until it ends.
+pub(crate) fn serve_trials(global: &Global) -> Result<(), Failure> {
+    let Target::Device(device) = Target::one(global)? else {
+        return Err(Failure::input("trials run on an OpenCL device"));
+    };
+    // Whoever interrupts means the tuning, which lets the trial under way end.
+    ctrlc::set_handler(|| ()).map_err(|error| Failure::run(error.to_string()))?;
+    let mut arena = Arena::new(queue_on(&device)?);
+    serve(&mut arena, std::io::stdin().lock(), std::io::stdout().lock())?;
+    Ok(())
+}
+
+pub(crate) fn run(global: &Global, arguments: &Tune) -> Result<(), Failure> {
+    if let Some(TuneCommand::Merge(arguments)) = &arguments.merge {
+        return merge::run(global, arguments);
+    }
+    let devices = match global.device.as_deref() {
+        Some("host") => {
+            return Err(Failure::input("--device host has nothing to tune: it runs no kernels"));
+        }
+        Some(text) => sparrow::find_devices(text)?,
+        None => sparrow::devices()?,
+    };
+    if devices.is_empty() {
+        return Err(sparrow::RuntimeError::NoDevice.into());
+    }
+    let mut lines = Vec::new();
+    let mut unwritten = None;
+    for device in &devices {
+        let mut runs = Runs::new(device, arguments)?;
+        let written = tune_device(global, arguments, device, &mut runs);
+        lines.extend(runs.into_lines());
+        match written {
+            Ok(()) => {}
+            Err(failure @ Failure::Run(_)) => unwritten = Some(failure),
+            Err(failure) => return Err(failure),
+        }
+    }
+    write_json_lines(global.json.as_deref(), &lines)?;
+    unwritten.map_or(Ok(()), Err)
+}
+
+/// Tunes one device and writes its entry.
+fn tune_device(
+    global: &Global,
+    arguments: &Tune,
+    device: &Device,
+    runs: &mut Runs,
+) -> Result<(), Failure> {
+    let traits = device.traits();
+    let tuned = TunedDevice::of(traits, usual_tables().cache_bytes(traits));
+    let mut value_types = arguments.value_type.clone();
+    value_types.retain(|value_type| match value_type {
+        ValueType::F64 => traits.has_f64,
+        value_type => *value_type == ValueType::F32,
+    });
+    if value_types.is_empty() {
+        let text = "of the value types named there is none to tune: f32 and f64 are, the latter where the \
+                    device has it";
+        return Err(Failure::input(text));
+    }
+    let effort = effort(arguments, &tuned);
+    runs.begin(&effort);
+    let board = tune(traits, &tuned, &value_types, &effort, runs)?;
+    runs.end();
+    let words = words_on_stdout(global.json.as_deref());
+    let entry = entry_of(&board, &tuned, runs.origin(&effort));
+    if entry.choice.is_empty() {
+        return Err(Failure::run(format!(
+            "{}: nothing could be verified in the time there was, so no entry was written; raw timings: {}",
+            traits.name,
+            runs.raw_path_text()
+        )));
+    }
+    if words {
+        print!("{}", summary(traits, &board, &entry, &value_types));
+        println!("  {}; raw timings: {}", runs.counts(), runs.raw_path_text());
+    }
+    keep(arguments.into.as_deref(), &entry, words)
+}
+
+fn effort(arguments: &Tune, device: &TunedDevice) -> Effort {
+    match arguments {
+        Tune { quick: true, .. } => Effort::quick(device),
+        Tune { full: true, .. } => Effort::full(device),
+        _ => Effort::usual(device, arguments.budget.0),
+    }
+}
+
+/// Writes an entry into a table, or says where it could not and prints it.
+fn keep(into: Option<&Path>, entry: &DeviceEntry, words: bool) -> Result<(), Failure> {
+    let path: Option<PathBuf> = into.map(Path::to_owned).or_else(user_table_path);
+    let failure = match &path {
+        None => "there is no device table to write to: SPARROW_TABLE is off, or there is no home"
+            .to_owned(),
+        Some(path) => match write_entry(path, entry) {
+            Ok(()) => {
+                if words {
+                    println!("  written to {}", path.display());
+                }
+                return Ok(());
+            }
+            Err(error) => error.to_string(),
+        },
+    };
+    let table = sparrow::DeviceTable { format: 1, devices: vec![entry.clone()] };
+    let text = toml::to_string(&table).map_err(|error| Failure::run(error.to_string()))?;
+    let mut out: Box<dyn Write> =
+        if words { Box::new(std::io::stdout()) } else { Box::new(std::io::stderr()) };
+    writeln!(out, "\n{text}")?;
+    Err(Failure::run(format!("{failure}; the entry is printed above, to be put there by hand")))
+}
+
+/// What was gained over no tuning, matrix by matrix, and the rules.
+fn summary(
+    traits: &DeviceTraits,
+    board: &Board,
+    entry: &DeviceEntry,
+    value_types: &[ValueType],
+) -> String {
+    let mut text = format!("{}\n", traits.name);
+    let untuned = Tables::untuned();
+    for &value_type in value_types {
+        let after = ratios(entry, board, value_type, Products::Several);
+        let mut gains = Vec::new();
+        text.push_str(&format!(
+            "  {value_type}: matrix of the ladder, what would run untuned, its time over that of the rules' choice\n"
+        ));
+        for (name, ratio) in &after {
+            let Some(matrix) = board.matrix(value_type, name) else { continue };
+            let choice = select(&untuned, traits, value_type, &matrix.shape, Products::Several);
+            let mean_row = matrix.shape.nnz as f64 / matrix.shape.rows.max(1) as f64;
+            let before = Candidate::of_choice(&choice, traits, value_type, mean_row);
+            let best = matrix.best(Products::Several, |_| true);
+            let gain = matrix
+                .cost_us(&before, Products::Several)
+                .zip(best)
+                .map(|(cost, (_, best))| cost / best / ratio);
+            let gain_text = gain.map_or("not tried".to_owned(), |gain| format!("{gain:.2}"));
+            gains.extend(gain);
+            text.push_str(&format!("    {name:<24} {:<14} {gain_text}\n", before.algorithm.name()));
+        }
+        let mean = |values: &[f64]| {
+            (values.iter().map(|value| value.ln()).sum::<f64>() / values.len().max(1) as f64).exp()
+        };
+        let ratios: Vec<f64> = after.iter().map(|(_, ratio)| *ratio).collect();
+        text.push_str(&format!(
+            "    geometric mean: {:.2} times as fast as untuned; the rules' choice takes {:.3} times the best that was \
+             tried, at most {:.2}\n",
+            mean(&gains),
+            mean(&ratios),
+            ratios.iter().copied().fold(1.0, f64::max)
+        ));
+        if let Some(rules) = entry.rules(value_type) {
+            for products in Products::ALL {
+                for rule in rules.own(products) {
+                    text.push_str(&format!("    {products}: {rule}\n"));
+                }
+            }
+        }
+    }
+    text
+}
