@@ -29,7 +29,7 @@ pub use measure::{
     measure_batch_peers, measure_both, measure_on_device, measure_on_host, measure_spmm,
 };
 pub use record::{BatchRecord, Hetero, ModelRecord, Record, SCHEMA, SpmmRecord};
-pub use report::{ReportError, html};
+pub use report::{ReportError, html, sweep_html};
 pub use spmm_choice::{SpmmChoices, spmm_choices};
 pub use table::table;
 

@@ -330,7 +330,7 @@ impl FromStr for ParameterList {
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Tune {
     #[command(subcommand)]
-    pub(crate) merge: Option<TuneCommand>,
+    pub(crate) command: Option<TuneCommand>,
     /// 20 seconds and six small matrices a device, instead of two minutes and the usual ladder
     #[arg(long, conflicts_with_all = ["full", "budget"])]
     pub(crate) quick: bool,
@@ -349,12 +349,47 @@ pub(crate) struct Tune {
     /// Where every raw timing goes; a file of the user's data folder if left out
     #[arg(long, value_name = "FILE")]
     pub(crate) raw: Option<PathBuf>,
+    /// Instead of tuning, redraw the papers' figures of how hyper-parameters matter: CSR-Adaptive's Figures 4 and 8,
+    /// the segmented sum's 7 and 8
+    #[arg(long, conflicts_with_all = ["quick", "full", "budget", "into", "raw"])]
+    pub(crate) sweep: bool,
+    /// With --sweep, also write the figures as one self-contained file
+    #[arg(long, value_name = "FILE", requires = "sweep")]
+    pub(crate) html: Option<PathBuf>,
+    /// With --sweep, how its matrices are made
+    #[command(flatten)]
+    pub(crate) making: Making,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TuneCommand {
     /// Make entries of a device table from raw timings, of this machine or of others
     Merge(Merge),
+    /// Time the automatic choice beside the best of everything that was tried on this device, and beside no tuning
+    Judge(JudgeArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JudgeArguments {
+    /// .mtx or .mtx.gz files, or classes; without any, the quick suite
+    pub(crate) matrices: Vec<String>,
+    /// A suite of classes
+    #[arg(long, conflicts_with = "matrices")]
+    pub(crate) suite: Option<Suite>,
+    /// f32 and f64, with commas
+    #[arg(long, default_value = "f32,f64", value_delimiter = ',')]
+    pub(crate) value_type: Vec<ValueType>,
+    /// How many products follow a plan, whose cost counts by its part of each: once, several or many
+    #[arg(long, default_value = "several")]
+    pub(crate) products: Products,
+    /// Raw timings whose candidates are the list; those of the user's data folder if left out
+    #[arg(long, value_name = "FILE", value_delimiter = ',')]
+    pub(crate) from: Vec<PathBuf>,
+    /// Milliseconds of a sample, at least
+    #[arg(long, default_value_t = 2.0)]
+    pub(crate) sample_ms: f64,
+    #[command(flatten)]
+    pub(crate) making: Making,
 }
 
 #[derive(Debug, Args)]

@@ -114,6 +114,11 @@ impl Class {
         }
     }
 
+    /// Rows and nonzeros at scale 1 of a likeness, as published; `None` for what is assembled.
+    pub fn published_size(self) -> Option<(usize, u64)> {
+        self.likeness().map(|likeness| (likeness.rows, likeness.nnz))
+    }
+
     /// One line of prose: what is assembled, or whose likeness this is.
     pub fn description(self) -> String {
         match self.0 {

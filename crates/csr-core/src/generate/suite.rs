@@ -13,6 +13,8 @@ pub enum Suite {
     Papers,
     /// The twenty of the speculative segmented sum (Liu and Vinter 2015, Table 3), in its order.
     Hetero,
+    /// The 32 of CSR-Adaptive (Daga and Greathouse 2015, Table II).
+    CsrAdaptive,
 }
 
 /// Two meshes by differences and elements, a power-law graph, a rectangle with long rows, a circuit of
@@ -57,7 +59,8 @@ const HETERO: [&str; 20] = [
 
 impl Suite {
     /// Every suite, the smallest first.
-    pub const ALL: [Suite; 4] = [Suite::Quick, Suite::Hetero, Suite::Papers, Suite::Full];
+    pub const ALL: [Suite; 5] =
+        [Suite::Quick, Suite::Hetero, Suite::CsrAdaptive, Suite::Papers, Suite::Full];
 
     /// The spelling of `--suite`.
     pub fn name(self) -> &'static str {
@@ -66,6 +69,7 @@ impl Suite {
             Suite::Full => "full",
             Suite::Papers => "papers",
             Suite::Hetero => "hetero",
+            Suite::CsrAdaptive => "csr-adaptive",
         }
     }
 
@@ -79,6 +83,9 @@ impl Suite {
             Suite::Quick => QUICK.contains(&class.name()),
             Suite::Full => true,
             Suite::Papers | Suite::Hetero => class.source() == Source::Likeness,
+            Suite::CsrAdaptive => {
+                class.likeness().is_some_and(|one| one.papers.starts_with("CSR-Adaptive"))
+            }
         };
         Class::all().filter(belongs).collect()
     }
@@ -94,9 +101,8 @@ impl std::str::FromStr for Suite {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        Suite::ALL
-            .into_iter()
-            .find(|suite| suite.name() == text)
-            .ok_or_else(|| format!("suite \"{text}\" is none of quick, hetero, papers, full"))
+        Suite::ALL.into_iter().find(|suite| suite.name() == text).ok_or_else(|| {
+            format!("suite \"{text}\" is none of quick, hetero, csr-adaptive, papers, full")
+        })
     }
 }

@@ -22,3 +22,19 @@ pub(super) fn heading(title: &str, how: &str) -> Element {
         .text(" ")
         .child(element("span").class("muted").text(how))
 }
+
+/// A line from left to right.
+pub(super) fn across(class: &str, y: f64) -> Element {
+    let y = format!("{y:.1}");
+    element("line")
+        .class(class)
+        .attribute("x1", 0)
+        .attribute("x2", "100%")
+        .attribute("y1", &y)
+        .attribute("y2", &y)
+}
+
+/// A place of 0 to 1 along the horizontal axis.
+pub(super) fn percent(place: f64) -> String {
+    format!("{:.2}%", 100.0 * place)
+}

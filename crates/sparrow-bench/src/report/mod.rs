@@ -18,11 +18,13 @@ mod model_bars;
 mod results;
 mod scatter;
 mod series;
+mod sweep;
 #[cfg(test)]
 mod tests;
 
 use markup::{Element, element};
 use series::SeriesList;
+pub use sweep::sweep_html;
 
 use crate::group::{DeviceGroup, Kind, by_device, by_matrix, verdict};
 use crate::hetero::with_hetero;
@@ -87,16 +89,6 @@ pub fn html(records: &[Record], title: &str) -> Result<String, ReportError> {
     let list = SeriesList::of(alone());
     let together = with_hetero(records);
 
-    let head = element("head")
-        .child(element("meta").attribute("charset", "utf-8"))
-        .child(
-            element("meta")
-                .attribute("name", "viewport")
-                .attribute("content", "width=device-width, initial-scale=1"),
-        )
-        .child(element("meta").attribute("name", "color-scheme").attribute("content", "light dark"))
-        .child(element("title").text(title))
-        .child(element("style").verbatim(STYLE));
     let several = own.len() > 1 || !together.is_empty();
     let sections =
         own.iter().enumerate().map(|(place, group)| device(place, group, &list, several));
@@ -109,10 +101,24 @@ pub fn html(records: &[Record], title: &str) -> Result<String, ReportError> {
         .child(element("h2").text("How to run this again"))
         .child(again())
         .children(groups.iter().map(results::reproduce));
-    let body = element("body").child(series::shapes()).child(main);
+    Ok(page(title, element("body").child(series::shapes()).child(main)))
+}
+
+/// A whole page, with the style that needs nothing from elsewhere.
+fn page(title: &str, body: Element) -> String {
+    let head = element("head")
+        .child(element("meta").attribute("charset", "utf-8"))
+        .child(
+            element("meta")
+                .attribute("name", "viewport")
+                .attribute("content", "width=device-width, initial-scale=1"),
+        )
+        .child(element("meta").attribute("name", "color-scheme").attribute("content", "light dark"))
+        .child(element("title").text(title))
+        .child(element("style").verbatim(STYLE));
     let mut page = "<!DOCTYPE html>\n".to_owned();
     element("html").attribute("lang", "en").child(head).child(body).write(&mut page);
-    Ok(page)
+    page
 }
 
 fn check(index: usize, record: &Record) -> Result<(), ReportError> {

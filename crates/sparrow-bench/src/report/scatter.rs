@@ -5,7 +5,7 @@
 //! told apart by colour and shape.
 
 use super::axis::{Axis, tick_label};
-use super::chart::{frame, heading};
+use super::chart::{across, frame, heading, percent};
 use super::markup::{Element, element};
 use super::series::{SeriesList, mark};
 use crate::hetero_figures::stage_ratio;
@@ -281,16 +281,6 @@ impl Chart<'_> {
     }
 }
 
-fn across(class: &str, y: f64) -> Element {
-    let y = format!("{y:.1}");
-    element("line")
-        .class(class)
-        .attribute("x1", 0)
-        .attribute("x2", "100%")
-        .attribute("y1", &y)
-        .attribute("y2", &y)
-}
-
 fn column(horizontal: &Axis, tick: f64) -> Vec<Element> {
     let place = percent(horizontal.place(tick));
     let line = element("line")
@@ -306,8 +296,4 @@ fn column(horizontal: &Axis, tick: f64) -> Vec<Element> {
         .attribute("text-anchor", "middle")
         .text(tick_label(tick));
     vec![line, label]
-}
-
-fn percent(place: f64) -> String {
-    format!("{:.2}%", 100.0 * place)
 }

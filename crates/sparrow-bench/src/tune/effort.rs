@@ -1,8 +1,13 @@
 //! How much is tried: the ladder of matrices, and how long.
+//!
+//! A ladder has rungs, which differ in mean row, skew and size alone, and likenesses of published matrices, made as
+//! large as the device's cache suggests. Every third likeness is held out, and so is everything that is assembled:
+//! what `sparrow tune judge` finds on those was not fitted to them.
 
 use std::time::Duration;
 
-use csr_core::generate::{Rung, Skew};
+use cl_kernels::DeviceType;
+use csr_core::generate::{Class, Rung, Skew, Source};
 
 use super::TunedDevice;
 
@@ -10,77 +15,140 @@ use super::TunedDevice;
 #[derive(Clone, Debug)]
 pub struct Effort {
     /// The matrices, those that tell most first.
-    pub ladder: Vec<Rung>,
+    pub ladder: Vec<LadderMatrix>,
     /// Time after which no further trial begins.
     pub budget: Duration,
     /// Milliseconds of sampling a trial.
     pub sampling_ms: u64,
 }
 
-/// Nonzeros of a matrix that stays in the last cache, and of one that is twice as large as it, as f64.
-fn sizes(device: &TunedDevice) -> (u64, u64) {
-    // What devices answer for their cache may be a core's or another processor's.
-    let cache = device.cache_bytes.clamp(1 << 20, 96 << 20);
-    let nnz = |bytes: u64| bytes / 12;
-    (nnz(cache / 8).clamp(60_000, 500_000), nnz(2 * cache))
+/// A matrix to climb.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LadderMatrix {
+    /// A rung's name or a class's.
+    pub name: String,
+    /// Multiplies the rows of a class.
+    pub scale: f64,
+    /// Nonzeros, about.
+    pub nnz: u64,
+    /// Nonzeros of the mean row, about.
+    pub mean_row: f64,
+}
+
+impl From<Rung> for LadderMatrix {
+    fn from(rung: Rung) -> Self {
+        let (name, nnz, mean_row) = (rung.to_string(), rung.nnz, f64::from(rung.mean_row));
+        LadderMatrix { name, scale: 1.0, nnz, mean_row }
+    }
+}
+
+/// The likenesses that rules may be fitted to, of about so many nonzeros: two of three.
+fn likenesses(most: u64) -> Vec<LadderMatrix> {
+    let likenesses = Class::all().filter(|class| class.source() == Source::Likeness);
+    let fitted = likenesses.enumerate().filter(|(k, _)| k % 3 != 2);
+    let scaled = fitted.filter_map(|(_, class)| {
+        let (rows, nnz) = class.published_size()?;
+        let scale = (most as f64 / nnz as f64).min(1.0);
+        Some(LadderMatrix {
+            name: class.name().to_owned(),
+            scale,
+            nnz: (nnz as f64 * scale) as u64,
+            mean_row: nnz as f64 / rows as f64,
+        })
+    });
+    scaled.collect()
+}
+
+/// Nonzeros of f64 matrices that take an eighth of the last cache, half of it, and twice as much as it has.
+fn sizes(device: &TunedDevice) -> [u64; 3] {
+    // What devices answer for their cache may be a core's or another processor's; a CPU's last is no smaller.
+    let least = if device.device_type == DeviceType::Cpu { 16 << 20 } else { 4 << 20 };
+    let cache = device.cache_bytes.clamp(least, 96 << 20);
+    [cache / 8, cache / 2, 2 * cache].map(|bytes| (bytes / 12).max(60_000))
+}
+
+/// The rungs of these mean rows and skews, of one size.
+fn rungs(nnz: u64, kinds: &[(Skew, &[u32])]) -> Vec<LadderMatrix> {
+    let mut rungs = Vec::new();
+    for &(skew, means) in kinds {
+        rungs.extend(means.iter().map(|&mean_row| Rung { mean_row, skew, nnz }.into()));
+    }
+    rungs
 }
 
 impl Effort {
-    /// Six small matrices, 20 seconds.
+    /// Nine small matrices, 20 seconds.
     pub fn quick(device: &TunedDevice) -> Self {
-        let (small, _) = sizes(device);
-        let rung = |mean_row, skew| Rung { mean_row, skew, nnz: small };
-        let ladder = vec![
-            rung(24, Skew::Even),
-            rung(6, Skew::Giants),
-            rung(3, Skew::Even),
-            rung(12, Skew::Spread),
-            rung(80, Skew::Even),
-            rung(400, Skew::Spread),
+        let [small, ..] = sizes(device);
+        let kinds: [(Skew, &[u32]); 3] = [
+            (Skew::Even, &[24, 3, 80, 8]),
+            (Skew::Giants, &[6, 30]),
+            (Skew::Spread, &[12, 4, 400]),
         ];
-        Effort { ladder, budget: Duration::from_secs(20), sampling_ms: 6 }
+        let (ladder, budget) = (rungs(small, &kinds), Duration::from_secs(20));
+        Effort { ladder, budget, sampling_ms: 6 }
     }
 
     /// The usual ladder: mean rows of 3 to 2,000 nonzeros, three skews, within the cache and beyond it.
     pub fn usual(device: &TunedDevice, budget: Duration) -> Self {
-        let (small, large) = sizes(device);
+        let [small, medium, large] = sizes(device);
+        let beyond: [(Skew, &[u32]); 3] =
+            [(Skew::Even, &[30, 4]), (Skew::Giants, &[6]), (Skew::Spread, &[12])];
         let mut ladder = Self::quick(device).ladder;
-        let rung = |nnz| move |(mean_row, skew)| Rung { mean_row, skew, nnz };
-        ladder.extend(
-            [
-                (3, Skew::Even),
-                (24, Skew::Even),
-                (80, Skew::Even),
-                (12, Skew::Spread),
-                (6, Skew::Giants),
-            ]
-            .map(rung(large)),
-        );
-        ladder.extend(
-            [
-                (8, Skew::Even),
-                (4, Skew::Spread),
-                (200, Skew::Even),
-                (30, Skew::Giants),
-                (40, Skew::Spread),
-                (2000, Skew::Even),
-            ]
-            .map(rung(small)),
-        );
-        Effort { ladder, budget, sampling_ms: 12 }
+        ladder.extend(likenesses(medium / 2));
+        ladder.extend(rungs(large, &beyond));
+        ladder.push(Rung { mean_row: 2000, skew: Skew::Even, nnz: small }.into());
+        Effort { ladder, budget, sampling_ms: 10 }
     }
 
-    /// Every mean row, skew and size: as long as it takes.
+    /// The usual ladder, the same likenesses as large as they are published but for the largest, and more rungs: as
+    /// long as it takes.
     pub fn full(device: &TunedDevice) -> Self {
-        let (small, large) = sizes(device);
-        let mut ladder = Self::usual(device, Duration::ZERO).ladder;
-        for nnz in [small, 4 * small, large] {
-            for skew in Skew::ALL {
-                for mean_row in [2, 4, 8, 16, 32, 64, 200, 2000] {
-                    ladder.push(Rung { mean_row, skew, nnz });
-                }
-            }
-        }
+        const MEANS: &[u32] = &[3, 24, 60, 8, 200, 5, 40, 15, 100, 2, 500];
+        let [small, medium, large] = sizes(device);
+        let all = [(Skew::Even, MEANS), (Skew::Giants, &MEANS[..9]), (Skew::Spread, &MEANS[..9])];
+        let mut ladder = likenesses(4 * large);
+        ladder.extend(rungs(medium, &all));
+        ladder.extend(rungs(small, &all));
+        ladder.extend(rungs(large, &all.map(|(skew, means)| (skew, &means[..4]))));
+        ladder.push(Rung { mean_row: 2000, skew: Skew::Even, nnz: small }.into());
         Effort { ladder, budget: Duration::from_secs(3600), sampling_ms: 20 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::tune::tests::device;
+
+    #[test]
+    fn ladders_span_mean_rows_skews_and_sizes_and_name_no_matrix_twice() {
+        let device = TunedDevice::of(&device(), 32 << 20);
+        let quick = Effort::quick(&device);
+        let usual = Effort::usual(&device, Duration::from_secs(120));
+        let full = Effort::full(&device);
+        assert!(quick.ladder.len() < usual.ladder.len() && usual.ladder.len() < full.ladder.len());
+        for effort in [quick, usual, full] {
+            let distinct: BTreeSet<_> = effort.ladder.iter().map(|matrix| &matrix.name).collect();
+            assert_eq!(distinct.len(), effort.ladder.len());
+            for skew in Skew::ALL {
+                assert!(distinct.iter().any(|name| name.contains(skew.name())));
+            }
+            assert!(effort.ladder.iter().any(|matrix| matrix.mean_row <= 3.0));
+            assert!(effort.ladder.iter().any(|matrix| matrix.mean_row >= 400.0));
+        }
+    }
+
+    #[test]
+    fn every_third_likeness_is_held_out_and_so_is_what_is_assembled() {
+        let names: Vec<_> = likenesses(1 << 20).into_iter().map(|matrix| matrix.name).collect();
+        let is_on = |class: &Class| names.iter().any(|name| name == class.name());
+        let (likenesses, assembled): (Vec<_>, Vec<_>) =
+            Class::all().partition(|class| class.source() == Source::Likeness);
+        assert!(!assembled.iter().any(is_on));
+        let held_out = likenesses.iter().filter(|class| !is_on(class)).count();
+        assert_eq!(held_out, likenesses.len() / 3);
     }
 }

@@ -1,17 +1,22 @@
 //! What a board comes to: an entry of a device table.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cl_kernels::{Algorithm, DeviceEntry, Products, Rule};
 use csr_core::ValueType;
 
 use super::board::Matrix;
-use super::fit::{Case, Growth, Leaf, fit, loss};
-use super::search::winners;
+use super::fit::{Case, Fit, Leaf, fit, loss, loss_of};
+use super::search::{WINNERS, winners};
 use super::{Board, Candidate, TunedDevice};
 
 /// A list for one or for many products must gain this much over the list for several, in the mean, to be kept.
 const LIST_GAIN: f64 = 0.01;
+
+/// Hyper-parameters of an algorithm must gain this much in the mean, on this many matrices, to go before those that
+/// were tried on most.
+const LINE_GAIN: f64 = 0.02;
+const LINE_MATRICES: usize = 5;
 
 /// The entry that suits what was timed: for each value type rules, and hyper-parameters of algorithms for whoever asks
 /// for one by name.
@@ -23,13 +28,13 @@ pub fn entry_of(board: &Board, device: &TunedDevice, origin: String) -> DeviceEn
         let rules = entry.choice.entry(value_type.to_string()).or_default();
         for products in [Products::Once, Products::Many] {
             if let Some(own) = fitted.list(products)
-                && fitted.mean_loss(&several, products) - fitted.mean_loss(&own, products)
+                && fitted.mean_loss(&several.list, products) - fitted.mean_loss(&own.list, products)
                     > LIST_GAIN
             {
-                *rules.list_mut(products) = fitted.rules(&own);
+                *rules.list_mut(products) = fitted.rules(&own.list);
             }
         }
-        rules.several = fitted.rules(&several);
+        rules.several = fitted.rules(&several.list);
         for (algorithm, parameters) in fitted.lines() {
             let lines = entry.kernel.entry(algorithm.to_string()).or_default();
             lines.insert(value_type.to_string(), parameters);
@@ -38,52 +43,59 @@ pub fn entry_of(board: &Board, device: &TunedDevice, origin: String) -> DeviceEn
     entry
 }
 
-/// The candidates of one value type that are known on every matrix.
+/// Candidates of one value type, and the matrices on which all of them are known.
 struct Fitted<'a> {
-    matrices: Vec<&'a Matrix>,
+    board: &'a Board,
+    value_type: ValueType,
+    matrices: Vec<(&'a str, &'a Matrix)>,
     candidates: Vec<Candidate>,
 }
 
+/// Of the matrices, a candidate must be known on at least so many to take part.
+const KNOWN_SHARE: f64 = 0.7;
+
 impl<'a> Fitted<'a> {
     fn new(board: &'a Board, value_type: ValueType) -> Self {
-        let matrices: Vec<_> = board.matrices(value_type).map(|(_, matrix)| matrix).collect();
-        let mut candidates = winners(board, value_type, usize::MAX);
-        // Where time was up before all of them were tried everywhere, those that were must do.
-        let is_complete = |candidate: &Candidate| {
-            let is_known = |matrix: &&Matrix| matrix.cost_us(candidate, Products::Many).is_some();
-            matrices.iter().all(is_known)
+        let mut matrices: Vec<_> = board.matrices(value_type).collect();
+        let known_on = |candidate: &Candidate| {
+            let known = matrices.iter().filter(|(_, one)| is_known(one, candidate)).count();
+            known as f64 / matrices.len().max(1) as f64
         };
-        candidates.retain(is_complete);
+        // Where time was up before all of them were tried everywhere, those that nearly were must do.
+        let mut candidates = winners(board, value_type, WINNERS);
+        candidates.retain(|candidate| known_on(candidate) >= KNOWN_SHARE);
         if candidates.is_empty() {
-            let all = matrices.first().into_iter().flat_map(|matrix| matrix.candidates());
-            candidates = all.filter(|candidate| is_complete(candidate)).cloned().collect();
+            let all: BTreeSet<_> = matrices.iter().flat_map(|(_, one)| one.candidates()).collect();
+            let most = all.into_iter().max_by(|a, b| known_on(a).total_cmp(&known_on(b)));
+            candidates.extend(most.cloned());
         }
-        Fitted { matrices, candidates }
+        matrices.retain(|(_, one)| candidates.iter().all(|candidate| is_known(one, candidate)));
+        Fitted { board, value_type, matrices, candidates }
     }
 
     fn cases(&self, products: Products) -> Vec<Case> {
-        let case = |matrix: &&Matrix| {
+        // Sizes of one mean row and skew are one kind.
+        let kind_of = |name: &str| name.rsplit_once(':').map_or(name, |(kind, _)| kind).to_owned();
+        let kinds: BTreeSet<String> = self.matrices.iter().map(|(name, _)| kind_of(name)).collect();
+        let kinds: Vec<_> = kinds.into_iter().collect();
+        let case = |(name, matrix): &(&str, &Matrix)| {
+            let kind = kinds.binary_search(&kind_of(name)).unwrap_or(0);
             let cost = |candidate| matrix.cost_us(candidate, products).unwrap_or(f64::INFINITY);
             let best = self.candidates.iter().map(cost).fold(f64::INFINITY, f64::min);
             let losses = self.candidates.iter().map(|candidate| loss(cost(candidate) / best));
-            Case { features: matrix.features, losses: losses.collect() }
+            Case { features: matrix.features, kind, losses: losses.collect() }
         };
         self.matrices.iter().map(case).collect()
     }
 
-    fn list(&self, products: Products) -> Option<Vec<Leaf>> {
-        let cases = self.cases(products);
-        let list = fit(&cases, &Growth::for_cases(cases.len()));
-        (!list.is_empty()).then_some(list)
+    fn list(&self, products: Products) -> Option<Fit> {
+        let fit = fit(&self.cases(products));
+        (!fit.list.is_empty()).then_some(fit)
     }
 
     fn mean_loss(&self, list: &[Leaf], products: Products) -> f64 {
         let cases = self.cases(products);
-        let loss = |case: &Case| {
-            let leaf = list.iter().find(|leaf| leaf.when.holds(&case.features));
-            leaf.map_or(f64::INFINITY, |leaf| case.losses[leaf.candidate])
-        };
-        cases.iter().map(loss).sum::<f64>() / cases.len().max(1) as f64
+        cases.iter().map(|case| loss_of(list, case)).sum::<f64>() / cases.len().max(1) as f64
     }
 
     fn rules(&self, list: &[Leaf]) -> Vec<Rule> {
@@ -94,23 +106,54 @@ impl<'a> Fitted<'a> {
         list.iter().map(rule).collect()
     }
 
-    /// For each algorithm the hyper-parameters that lose least over all matrices: for whoever asks for it by name.
-    /// `csr_vector` goes by the mean row unless it is told.
+    /// For each algorithm its hyper-parameters for whoever asks for it by name: those that were tried on most matrices,
+    /// or others that gain over them where both were. `csr_vector` goes by the mean row unless it is told.
     fn lines(&self) -> Vec<(Algorithm, BTreeMap<String, u32>)> {
+        let all = || self.board.matrices(self.value_type).map(|(_, matrix)| matrix);
         let mut lines = Vec::new();
         for algorithm in Algorithm::ALL.into_iter().filter(|one| *one != Algorithm::CsrVector) {
-            let of = self.candidates.iter().filter(|one| one.algorithm == algorithm);
-            let logs = |candidate: &Candidate| -> f64 {
-                let cost = |matrix: &&Matrix| matrix.cost_us(candidate, Products::Many);
-                self.matrices.iter().filter_map(cost).map(f64::ln).sum()
+            let mut counts: BTreeMap<&Candidate, usize> = BTreeMap::new();
+            for candidate in all().flat_map(Matrix::candidates) {
+                if candidate.algorithm == algorithm {
+                    *counts.entry(candidate).or_default() += 1;
+                }
+            }
+            let Some((&usual, _)) = counts.iter().max_by_key(|(_, count)| **count) else {
+                continue;
             };
-            let best = of.map(|one| (logs(one), one)).min_by(|a, b| a.0.total_cmp(&b.0));
-            if let Some((_, best)) = best.filter(|(logs, _)| logs.is_finite()) {
-                lines.push((algorithm, best.parameters.clone()));
+            let gain = |candidate: &Candidate| {
+                let log = |matrix: &Matrix| {
+                    let cost = |one| matrix.cost_us(one, Products::Many);
+                    Some((cost(usual)? / cost(candidate)?).ln())
+                };
+                let logs: Vec<f64> = all().filter_map(log).collect();
+                logs.iter().sum::<f64>() / logs.len().max(1) as f64
+            };
+            let well_known = counts.iter().filter(|(_, count)| **count >= LINE_MATRICES);
+            let best = well_known
+                .map(|(candidate, _)| (gain(candidate), *candidate))
+                .filter(|(gain, _)| *gain > LINE_GAIN)
+                .max_by(|(a, _), (b, _)| a.total_cmp(b));
+            let line = best.map_or(usual, |(_, candidate)| candidate);
+            let is_right =
+                all().all(|matrix| matrix.cost_us(line, Products::Many).is_none_or(f64::is_finite));
+            if is_right {
+                lines.push((algorithm, line.parameters.clone()));
             }
         }
         lines
     }
+}
+
+fn is_known(matrix: &Matrix, candidate: &Candidate) -> bool {
+    matrix.cost_us(candidate, Products::Many).is_some()
+}
+
+/// What the rules for several products would take on kinds of matrices that they were fitted without, over the best
+/// there: a mean ratio. `None` where too little is known.
+pub fn held_out_ratio(board: &Board, value_type: ValueType) -> Option<f64> {
+    let fit = Fitted::new(board, value_type).list(Products::Several)?;
+    Some(1.0 + fit.held_out_loss)
 }
 
 /// What an entry takes on each matrix of a board: its cost over the best that is known there.

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cl_kernels::{DeviceTraits, MatrixShape, Products, Tables, select};
 use csr_core::ValueType;
-use csr_core::generate::Rung;
 
 use super::candidate::coarse;
+use super::effort::LadderMatrix;
 use super::{Board, Candidate, Effort, Timing, Trial, TrialReport, TuneError, TunedDevice};
 
 /// Where trials are run, and how much time is left.
@@ -25,23 +25,23 @@ pub trait Trials {
 }
 
 /// Parts of the time after which a phase gives way to the next.
-const COARSE: f64 = 0.45;
-const REFINE: f64 = 0.75;
+const COARSE: f64 = 0.4;
+const REFINE: f64 = 0.6;
 
 /// A neighbour that is better by less is none to go on from.
 const STEP: f64 = 0.01;
 
 /// Trials in a row without a step, a matrix, after which no further ones are made.
-const PATIENCE: usize = 10;
+const PATIENCE: usize = 6;
 
 /// Candidates that are tried on every matrix, at most.
-const WINNERS: usize = 14;
+pub(super) const WINNERS: usize = 7;
 
 /// A candidate this many times as slow as the best is not sampled further.
 const GIVE_UP: f64 = 2.5;
 
-/// Times of winners that are near the best are taken so many times more.
-const REPEATS: usize = 2;
+/// Times of winners that are near the best are taken so many times more, where there is time.
+const REPEATS: usize = 6;
 
 pub(super) struct Search<'a, T> {
     pub(super) traits: &'a DeviceTraits,
@@ -63,11 +63,11 @@ impl<T: Trials> Search<'_, T> {
 
     /// Each algorithm as it usually is, on every matrix: the likeliest everywhere before the next anywhere.
     fn coarse(&mut self) -> Result<(), TuneError> {
-        let lists: Vec<(ValueType, Rung, Vec<Candidate>)> = self
+        let lists: Vec<(ValueType, LadderMatrix, Vec<Candidate>)> = self
             .pairs()
             .map(|(value_type, rung)| {
-                let mut list = vec![self.untuned(value_type, rung)];
-                list.extend(coarse(self.traits, value_type, f64::from(rung.mean_row)));
+                let mut list = vec![self.untuned(value_type, &rung)];
+                list.extend(coarse(self.traits, value_type, rung.mean_row));
                 (value_type, rung, list)
             })
             .collect();
@@ -76,8 +76,8 @@ impl<T: Trials> Search<'_, T> {
             for (value_type, rung, list) in &lists {
                 let is_over = self.trials.spent() > COARSE;
                 let Some(candidate) = list.get(place).filter(|_| !is_over) else { continue };
-                if !self.is_known(*value_type, *rung, candidate)
-                    && !self.try_on(*value_type, *rung, candidate, "coarse")?
+                if !self.is_known(*value_type, rung, candidate)
+                    && !self.try_on(*value_type, rung, candidate, "coarse")?
                 {
                     return Ok(());
                 }
@@ -89,11 +89,12 @@ impl<T: Trials> Search<'_, T> {
     /// From the best of each matrix to its neighbours, matrix by matrix in turn, until no step is gained.
     fn refine(&mut self) -> Result<(), TuneError> {
         let pairs: Vec<_> = self.pairs().collect();
-        let mut without_step: BTreeMap<(ValueType, Rung), usize> = BTreeMap::new();
+        let mut without_step: BTreeMap<(ValueType, String), usize> = BTreeMap::new();
         loop {
             let mut has_tried = false;
-            for &(value_type, rung) in &pairs {
-                let idle = without_step.entry((value_type, rung)).or_default();
+            for (value_type, rung) in &pairs {
+                let value_type = *value_type;
+                let idle = without_step.entry((value_type, rung.name.clone())).or_default();
                 if *idle >= PATIENCE || self.trials.spent() > REFINE {
                     continue;
                 }
@@ -113,8 +114,8 @@ impl<T: Trials> Search<'_, T> {
     }
 
     /// The first neighbour that was not tried, of the best or of the best of an algorithm that is nearly as good.
-    fn next_neighbour(&self, value_type: ValueType, rung: Rung) -> Option<Candidate> {
-        let matrix = self.board.matrix(value_type, &rung.to_string())?;
+    fn next_neighbour(&self, value_type: ValueType, rung: &LadderMatrix) -> Option<Candidate> {
+        let matrix = self.board.matrix(value_type, &rung.name)?;
         let (_, best_us) = matrix.best(Products::Several, |_| true)?;
         let algorithms: BTreeSet<_> = matrix.candidates().map(|one| one.algorithm).collect();
         let mut starts: Vec<_> = algorithms
@@ -134,17 +135,23 @@ impl<T: Trials> Search<'_, T> {
 
     /// What won somewhere is tried everywhere, so that rules can be weighed.
     fn complete(&mut self) -> Result<(), TuneError> {
-        for &value_type in self.value_types {
-            // Winners of the completed board may be others.
-            for _ in 0..2 {
-                let winners = winners(&self.board, value_type, WINNERS);
-                for candidate in &winners {
-                    for rung in self.effort.ladder.clone() {
-                        if !self.is_known(value_type, rung, candidate)
-                            && !self.try_on(value_type, rung, candidate, "complete")?
-                        {
-                            return Ok(());
-                        }
+        // Winners of the completed board may be others.
+        for _ in 0..2 {
+            let winners: Vec<Vec<Candidate>> = self
+                .value_types
+                .iter()
+                .map(|&value_type| winners(&self.board, value_type, WINNERS))
+                .collect();
+            // The first winner everywhere before the second anywhere.
+            for place in 0..WINNERS {
+                for (value_type, rung) in self.pairs().collect::<Vec<_>>() {
+                    let of_type = self.value_types.iter().position(|other| *other == value_type);
+                    let winner = of_type.and_then(|k| winners[k].get(place));
+                    let Some(candidate) = winner else { continue };
+                    if !self.is_known(value_type, &rung, candidate)
+                        && !self.try_on(value_type, &rung, candidate, "complete")?
+                    {
+                        return Ok(());
                     }
                 }
             }
@@ -156,7 +163,7 @@ impl<T: Trials> Search<'_, T> {
     fn repeat(&mut self) -> Result<(), TuneError> {
         for _ in 0..REPEATS {
             for (value_type, rung) in self.pairs().collect::<Vec<_>>() {
-                let name = rung.to_string();
+                let (rung, name) = (&rung, rung.name.clone());
                 let Some(matrix) = self.board.matrix(value_type, &name) else { continue };
                 let best_us = self.best_us(value_type, rung);
                 let near = |candidate: &Candidate| {
@@ -175,37 +182,39 @@ impl<T: Trials> Search<'_, T> {
         Ok(())
     }
 
-    fn pairs(&self) -> impl Iterator<Item = (ValueType, Rung)> + use<'_, T> {
+    fn pairs(&self) -> impl Iterator<Item = (ValueType, LadderMatrix)> + use<'_, T> {
         let ladder = self.effort.ladder.iter();
-        ladder.flat_map(|&rung| self.value_types.iter().map(move |&value_type| (value_type, rung)))
+        ladder.flat_map(|rung| {
+            self.value_types.iter().map(move |&value_type| (value_type, rung.clone()))
+        })
     }
 
     /// What would run without any tuning.
-    fn untuned(&self, value_type: ValueType, rung: Rung) -> Candidate {
-        let rows = rung.nnz / u64::from(rung.mean_row);
+    fn untuned(&self, value_type: ValueType, rung: &LadderMatrix) -> Candidate {
+        let rows = (rung.nnz as f64 / rung.mean_row) as u64;
         // Close enough for a first candidate: rules of kinds of devices ask for the longest row alone.
-        let longest_row = u64::from(rung.mean_row) * 2;
+        let longest_row = (2.0 * rung.mean_row) as u64;
         let shape = MatrixShape { rows, nnz: rung.nnz, longest_row, in_step: rung.nnz };
         let tables = Tables::untuned();
         let choice = select(&tables, self.traits, value_type, &shape, Products::Several);
-        Candidate::of_choice(&choice, self.traits, value_type, f64::from(rung.mean_row))
+        Candidate::of_choice(&choice, self.traits, value_type, rung.mean_row)
     }
 
-    fn is_known(&self, value_type: ValueType, rung: Rung, candidate: &Candidate) -> bool {
-        let matrix = self.board.matrix(value_type, &rung.to_string());
+    fn is_known(&self, value_type: ValueType, rung: &LadderMatrix, candidate: &Candidate) -> bool {
+        let matrix = self.board.matrix(value_type, &rung.name);
         matrix.is_some_and(|matrix| matrix.cost_us(candidate, Products::Many).is_some())
     }
 
     /// How many times as slow as the reference a candidate must be not to be worth sampling.
-    fn give_up(&self, value_type: ValueType, rung: Rung, reference: &Candidate) -> f64 {
-        let matrix = self.board.matrix(value_type, &rung.to_string());
+    fn give_up(&self, value_type: ValueType, rung: &LadderMatrix, reference: &Candidate) -> f64 {
+        let matrix = self.board.matrix(value_type, &rung.name);
         let reference_us = matrix.and_then(|matrix| matrix.cost_us(reference, Products::Many));
         reference_us.map_or(GIVE_UP, |us| GIVE_UP * self.best_us(value_type, rung) / us)
     }
 
     /// Microseconds of the best product so far.
-    fn best_us(&self, value_type: ValueType, rung: Rung) -> f64 {
-        let matrix = self.board.matrix(value_type, &rung.to_string());
+    fn best_us(&self, value_type: ValueType, rung: &LadderMatrix) -> f64 {
+        let matrix = self.board.matrix(value_type, &rung.name);
         let best = matrix.and_then(|matrix| matrix.best(Products::Many, |_| true));
         best.map_or(f64::INFINITY, |(_, cost)| cost)
     }
@@ -214,15 +223,15 @@ impl<T: Trials> Search<'_, T> {
     fn try_on(
         &mut self,
         value_type: ValueType,
-        rung: Rung,
+        rung: &LadderMatrix,
         candidate: &Candidate,
         phase: &'static str,
     ) -> Result<bool, TuneError> {
-        let name = rung.to_string();
+        let name = rung.name.clone();
         let reference = self.untuned(value_type, rung);
         let trial = Trial {
             matrix: name.clone(),
-            scale: 1.0,
+            scale: rung.scale,
             value_type: value_type.to_string(),
             candidate: candidate.clone(),
             give_up: self.give_up(value_type, rung, &reference),
@@ -263,33 +272,41 @@ pub(super) fn timing_of(
     }
 }
 
-/// The candidates that rules are made of: those best on some matrix for some number of products, and the best of each
-/// algorithm; where they are more than `most`, those that are best most often.
+/// A candidate that is slower than the best by more gets no credit for a matrix.
+const CREDIT: f64 = 0.08;
+
+/// The candidates that rules are made of, at most so many: one by one, whichever earns most beside those before it by
+/// being near the best. Where several are alike but for noise, one is enough.
 pub(super) fn winners(board: &Board, value_type: ValueType, most: usize) -> Vec<Candidate> {
-    let mut wins: BTreeMap<&Candidate, usize> = BTreeMap::new();
-    let mut of_algorithm: BTreeMap<_, BTreeMap<&Candidate, usize>> = BTreeMap::new();
-    for (_, matrix) in board.matrices(value_type) {
+    let mut credits: BTreeMap<&Candidate, BTreeMap<(&str, &str), f64>> = BTreeMap::new();
+    for (name, matrix) in board.matrices(value_type) {
         for products in Products::ALL {
-            if let Some((best, _)) = matrix.best(products, |_| true) {
-                *wins.entry(best).or_default() += 1;
-            }
-        }
-        for algorithm in cl_kernels::Algorithm::ALL {
-            if let Some((best, _)) = matrix.best(Products::Many, |one| one.algorithm == algorithm) {
-                *of_algorithm.entry(algorithm).or_default().entry(best).or_default() += 1;
+            let Some((_, best)) = matrix.best(products, |_| true) else { continue };
+            for candidate in matrix.candidates() {
+                let cost = matrix.cost_us(candidate, products).unwrap_or(f64::INFINITY);
+                let credit = CREDIT - (cost / best).ln();
+                if credit > 0.0 {
+                    credits.entry(candidate).or_default().insert((name, products.name()), credit);
+                }
             }
         }
     }
-    let mut sorted: Vec<_> = wins.into_iter().collect();
-    sorted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let mut found: Vec<Candidate> =
-        sorted.into_iter().take(most).map(|(candidate, _)| candidate.clone()).collect();
-    for bests in of_algorithm.values() {
-        if let Some((best, _)) = bests.iter().max_by_key(|(_, count)| **count)
-            && !found.contains(best)
-        {
-            found.push((*best).clone());
+    let mut earned: BTreeMap<(&str, &str), f64> = BTreeMap::new();
+    let mut found: Vec<Candidate> = Vec::new();
+    while found.len() < most {
+        let gain = |of: &BTreeMap<(&str, &str), f64>| -> f64 {
+            of.iter().map(|(at, credit)| (credit - earned.get(at).unwrap_or(&0.0)).max(0.0)).sum()
+        };
+        let gains = credits.iter().map(|(candidate, of)| (gain(of), *candidate));
+        let Some((gain, candidate)) = gains.max_by(|(a, _), (b, _)| a.total_cmp(b)) else { break };
+        if gain <= 0.0 {
+            break;
         }
+        for (at, credit) in credits.remove(candidate).unwrap_or_default() {
+            let earned = earned.entry(at).or_default();
+            *earned = earned.max(credit);
+        }
+        found.push(candidate.clone());
     }
     found
 }

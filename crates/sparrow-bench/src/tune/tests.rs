@@ -114,7 +114,7 @@ fn tuned(most: usize) -> (Board, Formula) {
         (40, Skew::Giants),
         (200, Skew::Even),
     ];
-    let ladder = ladder.map(rung).to_vec();
+    let ladder = ladder.map(|one| rung(one).into()).to_vec();
     let effort = Effort { ladder, budget: std::time::Duration::ZERO, sampling_ms: 1 };
     let mut trials = Formula { trials: 0, most, ended: Vec::new() };
     let board = tune(&traits, &tuned, &[ValueType::F32], &effort, &mut trials).unwrap();

@@ -76,6 +76,21 @@ pub(super) struct Contender<V: Value> {
     workspace: Workspace,
 }
 
+impl<V: Value> Contender<V> {
+    /// What runs, whoever chose it.
+    pub(super) fn candidate(&self) -> Candidate {
+        let pair = |text: &str| {
+            let (name, value) = text.split_once('=')?;
+            Some((name.to_owned(), value.parse().ok()?))
+        };
+        Candidate {
+            algorithm: self.plan.algorithm(),
+            variant: self.plan.variant().parse().ok(),
+            parameters: self.plan.parameters().split(',').filter_map(pair).collect(),
+        }
+    }
+}
+
 impl<V: Value> Ground<V> {
     pub(super) fn new(queue: &Queue, matrix: &Csr<V>) -> Result<Self, MeasureError> {
         let x: Vec<V::Accum> = csr_core::random_vector(DEFAULT_SEED, matrix.cols());
@@ -178,8 +193,8 @@ impl<V: Value> Ground<V> {
         let is_slow = once_us > trial.give_up * reference_us;
         if !is_slow {
             let sampling_us = trial.sampling_ms as f64 * 1e3;
-            let launches = |once_us: f64| (sampling_us / 10.0 / once_us).ceil().clamp(1.0, 4096.0);
-            let counts = (launches(reference_us) as u32, launches(once_us) as u32);
+            let sample_us = sampling_us / 10.0;
+            let counts = (launches(sample_us, reference_us), launches(sample_us, once_us));
             (times.samples_us, times.reference_us) = (Vec::new(), Vec::new());
             let start = Instant::now();
             let is_enough = |pairs: usize| {
@@ -198,7 +213,7 @@ impl<V: Value> Ground<V> {
     }
 
     /// Microseconds of one launch among so many.
-    fn sample_us(
+    pub(super) fn sample_us(
         &mut self,
         queue: &Queue,
         contender: &mut Contender<V>,
@@ -213,8 +228,17 @@ impl<V: Value> Ground<V> {
     }
 }
 
+/// Launches of a sample of so many microseconds, where one launch takes `once_us`. Some wait less for the device when
+/// they come together: short products are never timed alone.
+pub(super) fn launches(sample_us: f64, once_us: f64) -> u32 {
+    let least = if once_us > 3000.0 { 2.0 } else { 4.0 };
+    (sample_us / once_us).ceil().clamp(least, 4096.0) as u32
+}
+
 /// The lesser of two set-ups: the first may allocate for both.
-fn setup_us<T>(mut set_up: impl FnMut() -> Result<T, MeasureError>) -> Result<f64, MeasureError> {
+pub(super) fn setup_us<T>(
+    mut set_up: impl FnMut() -> Result<T, MeasureError>,
+) -> Result<f64, MeasureError> {
     let mut least = f64::INFINITY;
     for _ in 0..2 {
         let start = Instant::now();
@@ -226,7 +250,7 @@ fn setup_us<T>(mut set_up: impl FnMut() -> Result<T, MeasureError>) -> Result<f6
 }
 
 /// Microseconds to the nanosecond: no clock says more, and lines stay short.
-fn rounded(us: f64) -> f64 {
+pub(super) fn rounded(us: f64) -> f64 {
     (us * 1e3).round() / 1e3
 }
 

@@ -1,7 +1,9 @@
 //! `sparrow tune`: tries candidates on a device, and writes what suits it into the device table.
 
+mod judge;
 mod merge;
 mod runs;
+mod sweep;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,7 +13,7 @@ use sparrow::{
     usual_tables, write_entry,
 };
 use sparrow_bench::tune::{
-    Arena, Board, Candidate, Effort, TunedDevice, entry_of, ratios, serve, tune,
+    Arena, Board, Candidate, Effort, TunedDevice, entry_of, held_out_ratio, ratios, serve, tune,
 };
 
 use crate::arguments::{Global, Tune, TuneCommand};
@@ -33,8 +35,10 @@ pub(crate) fn serve_trials(global: &Global) -> Result<(), Failure> {
 }
 
 pub(crate) fn run(global: &Global, arguments: &Tune) -> Result<(), Failure> {
-    if let Some(TuneCommand::Merge(arguments)) = &arguments.merge {
-        return merge::run(global, arguments);
+    match &arguments.command {
+        Some(TuneCommand::Merge(arguments)) => return merge::run(global, arguments),
+        Some(TuneCommand::Judge(arguments)) => return judge::run(global, arguments),
+        None => {}
     }
     let devices = match global.device.as_deref() {
         Some("host") => {
@@ -45,6 +49,9 @@ pub(crate) fn run(global: &Global, arguments: &Tune) -> Result<(), Failure> {
     };
     if devices.is_empty() {
         return Err(sparrow::RuntimeError::NoDevice.into());
+    }
+    if arguments.sweep {
+        return sweep::run(global, arguments, &devices);
     }
     let mut lines = Vec::new();
     let mut unwritten = None;
@@ -168,10 +175,11 @@ fn summary(
         let ratios: Vec<f64> = after.iter().map(|(_, ratio)| *ratio).collect();
         text.push_str(&format!(
             "    geometric mean: {:.2} times as fast as untuned; the rules' choice takes {:.3} times the best that was \
-             tried, at most {:.2}\n",
+             tried, at most {:.2}; {:.3} on kinds of matrices that were held out\n",
             mean(&gains),
             mean(&ratios),
-            ratios.iter().copied().fold(1.0, f64::max)
+            ratios.iter().copied().fold(1.0, f64::max),
+            held_out_ratio(board, value_type).unwrap_or(f64::NAN)
         ));
         if let Some(rules) = entry.rules(value_type) {
             for products in Products::ALL {
