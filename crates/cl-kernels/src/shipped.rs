@@ -1,7 +1,7 @@
 //! Every specialisation that ships: what compilers without a device are asked to compile.
 //!
 //! Hyper-parameters are those a GPU can be given without being asked: each algorithm's defaults, and the
-//! defaults under every line of the device tables. Value types and features go with them in full, and ways
+//! defaults under every line and every rule of the device tables that is not a CPU's. Value types and features go with them in full, and ways
 //! of summing for f32 and f64; but the cover takes the two forms of `segmented_sum`, which share most of their
 //! code, in turn. The code for f16 and bf16 is that of f32 but for a load: where an algorithm has
 //! four sets of hyper-parameters or more, the cover takes either way of summing for every other set. Offset
@@ -29,7 +29,9 @@ use crate::row_lengths::RowLengthsKernel;
 use crate::segmented_sum::{FEATURE_FUSED, SegmentedSum};
 use crate::spmm_merge_plan::SpmmMergePlan;
 use crate::spmm_row_split_plan::SpmmRowSplitPlan;
-use crate::{Accumulate, Algorithm, DeviceTable, KernelKey, ParameterError, Parameters};
+use crate::{
+    Accumulate, Algorithm, DeviceTable, DeviceType, KernelKey, ParameterError, Parameters, Products,
+};
 use crate::{
     batched, batched_plan, csr_adaptive, csr_adaptive_plan, csr_scalar, csr_vector, segmented_sum,
 };
@@ -219,12 +221,26 @@ impl List<'_> {
         defaults: Vec<P>,
     ) -> Result<Vec<P>, ParameterError> {
         let mut sets = defaults.clone();
-        for entry in self.tables.iter().flat_map(|table| &table.devices) {
+        let entries = self.tables.iter().flat_map(|table| &table.devices);
+        for entry in entries.filter(|entry| entry.device_type != Some(DeviceType::Cpu)) {
             for default in &defaults {
                 let mut set = default.clone();
                 entry.apply(value_type, &mut set)?;
-                if !sets.contains(&set) {
-                    sets.push(set);
+                // Rules go over the line of their algorithm.
+                let rules = entry.rules(value_type).into_iter();
+                let rules = rules.flat_map(|rules| Products::ALL.map(|count| rules.own(count)));
+                let of_rules = rules.flatten().filter(|rule| rule.algorithm.name() == P::ALGORITHM);
+                let mut of_entry = vec![set.clone()];
+                for rule in of_rules {
+                    let mut set = set.clone();
+                    let parameters = &mut rule.parameters.iter();
+                    parameters.try_for_each(|(name, value)| set.set(name, *value))?;
+                    of_entry.push(set);
+                }
+                for set in of_entry {
+                    if !sets.contains(&set) {
+                        sets.push(set);
+                    }
                 }
             }
         }

@@ -243,3 +243,41 @@ fn selftest_has_nothing_to_test_on_the_host() {
     let desk = Desk::new();
     assert_refused(&desk.host("selftest"), 2, &["--device host", "OpenCL device"]);
 }
+
+/// A raw timing of a device that nobody has, as `tune` writes them.
+const TIMING: &str = r#"{"schema":"sparrow-tune/1","version":"0.1.0","device":"Nobody's","platform":"P","vendor":"V","architecture":"","type":"gpu","driver":"1","compute_units":8,"cache_bytes":1000000,"value_type":"f32","matrix":"rung:3:even:1000","rows":333,"nnz":1000,"longest_row":5,"in_step":1100,"algorithm":"csr_scalar","parameters":{"group_size":128},"reference":{"algorithm":"csr_scalar","parameters":{"group_size":64}},"outcome":"timed","samples_us":[1.0,1.1],"reference_us":[2.0,2.1],"setup_us":0.5}"#;
+
+#[test]
+fn raw_timings_of_others_become_an_entry_and_nothing_else_moves() {
+    let desk = Desk::new();
+    desk.put("raw.jsonl", format!("{TIMING}\n"));
+    let table = "format = 1\n# mine\n[[device]]\nname = \"Mine\"\norigin = \"me\"\n";
+    desk.put("t.toml", table);
+    let merge = |files: &str| {
+        let arguments = format!("tune merge {files} --into t.toml");
+        sparrow(desk.0.path()).args(arguments.split(' ')).output().unwrap()
+    };
+    let ran = merge("raw.jsonl");
+    assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
+    let after = desk.text("t.toml");
+    assert!(after.starts_with(table), "{after}");
+    assert!(after.contains("name = \"Nobody's\"") && after.contains("group_size = 128"), "{after}");
+
+    // A line that is none is named, and nothing is written.
+    desk.put("wrong.jsonl", format!("{TIMING}\n{{\"schema\":\"sparrow-bench/1\"}}\n"));
+    let ran = merge("raw.jsonl wrong.jsonl");
+    assert_eq!(ran.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert!(said.contains("wrong.jsonl: line 2: "), "{said}");
+    let ran = merge("none.jsonl");
+    assert_eq!(ran.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&ran.stderr).contains("none.jsonl"));
+    assert_eq!(desk.text("t.toml"), after);
+}
+
+#[test]
+fn there_is_nothing_to_tune_on_the_host() {
+    let ran = Desk::new().host("tune --quick");
+    assert_eq!(ran.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&ran.stderr).contains("nothing to tune"));
+}

@@ -2,11 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
-use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output};
-use std::sync::OnceLock;
+mod command_line;
 
+use std::fs;
+use std::process::Output;
+
+use command_line::sparrow;
 use conformance::{device, is_interpreter, say};
 use sparrow_bench::Record;
 
@@ -14,20 +15,6 @@ use sparrow_bench::Record;
 const MATRIX: &str = "%%MatrixMarket matrix coordinate real general\n3 2 3\n1 1 1\n1 2 2\n3 2 3\n";
 const X: &str = "%%MatrixMarket matrix array real general\n2 1\n1\n10\n";
 const Y: &str = "%%MatrixMarket matrix array real general\n3 1\n100\n200\n300\n";
-
-/// The command's file. Cargo names it only to tests of its own package, so it is built here, into the
-/// folder above this test's.
-fn binary() -> &'static PathBuf {
-    static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(|| {
-        let build = ["build", "--locked", "--quiet", "--package", "sparrow-cli"];
-        let status = Command::new(env!("CARGO")).args(build).status().unwrap();
-        assert!(status.success(), "the command does not build");
-        let folder = std::env::current_exe().unwrap();
-        let folder = folder.parent().unwrap().parent().unwrap();
-        folder.join(format!("sparrow{}", std::env::consts::EXE_SUFFIX))
-    })
-}
 
 struct Ran {
     status: Option<i32>,
@@ -42,9 +29,8 @@ fn run(arguments: &[&str]) -> Ran {
     for (name, text) in [("a.mtx", MATRIX), ("x.mtx", X), ("y.mtx", Y)] {
         fs::write(folder.path().join(name), text).unwrap();
     }
-    let mut command = Command::new(binary());
-    command.current_dir(folder.path()).env_remove("SPARROW_DEVICE").args(arguments);
-    let Output { status, stdout, stderr } = command.output().unwrap();
+    let Output { status, stdout, stderr } =
+        sparrow(folder.path()).args(arguments).output().unwrap();
     Ran {
         status: status.code(),
         stdout: String::from_utf8(stdout).unwrap(),
@@ -352,4 +338,49 @@ fn bench_hetero_refuses_what_it_cannot_do_before_it_measures() {
         assert!(ran.stderr.contains(part), "{} lacks {part}", ran.stderr);
         assert_eq!(ran.stdout, "");
     }
+}
+
+#[test]
+fn what_cannot_be_used_of_a_table_is_named_and_the_rest_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.mtx"), MATRIX).unwrap();
+    let kind = device().traits().device_type;
+    let bad = [
+        ("[device.kernel.csr_flat_earth.f64]\ngroup_size = 64", "csr_flat_earth"),
+        ("[device.kernel.csr_scalar.f64]\ngroup_sise = 64", "group_sise"),
+        ("[device.kernel.csr_scalar.f64]\ngroup_size = 37", "group_size = 37"),
+        ("[device.kernel.csr_scalar.f64]\ngroup_size = 1073741824", "group_size = 1073741824"),
+        ("[[device.choice.f64.several]]\nwhen = \"sky >= 3\"\nalgorithm = \"csr_scalar\"", "sky"),
+        (
+            "[[device.choice.f64.several]]\nalgorithm = \"csr_scalar\"\nparameters = { group_size = 37 }",
+            "group_size = 37",
+        ),
+        ("colour = 3", "colour"),
+        ("]", "TOML"),
+    ];
+    for (text, named) in bad {
+        let entry = format!("[[device]]\ntype = \"{kind}\"\norigin = \"me\"\n{text}\n");
+        fs::write(folder.path().join("t.toml"), format!("format = 1\n{entry}")).unwrap();
+        // Lines of an algorithm are looked at where it runs, rules where the choice is free.
+        let is_rule = text.contains("choice");
+        let algorithm = if is_rule { &[][..] } else { &["--algorithm", "csr_scalar"] };
+        let ran = sparrow(folder.path())
+            .env("SPARROW_TABLE", "t.toml")
+            .args(["spmv", "a.mtx", "--device", &device().position()])
+            .args(algorithm)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!(ran.status.code(), Some(0), "{named}: {said}");
+        assert!(said.contains(named), "{said} does not name {named}");
+        assert!(String::from_utf8_lossy(&ran.stdout).contains("verified"), "{named}");
+    }
+    // One that is not there at all.
+    let ran = sparrow(folder.path())
+        .env("SPARROW_TABLE", "none.toml")
+        .args(["spmv", "a.mtx", "--device", &device().position()])
+        .output()
+        .unwrap();
+    assert_eq!(ran.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&ran.stderr).contains("none.toml"));
 }

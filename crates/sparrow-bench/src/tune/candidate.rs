@@ -1,6 +1,6 @@
 //! What is tried: an algorithm with all of its hyper-parameters.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cl_kernels::{Algorithm, Choice, DeviceTraits, Rule, Variant};
 use csr_core::ValueType;
@@ -124,7 +124,7 @@ impl std::fmt::Display for Candidate {
 }
 
 /// The first candidates on matrices of this mean row, the likeliest first: each algorithm as it usually is, and those
-/// that share rows between items in steps of four.
+/// that share rows between items with few of them, and in steps of four.
 pub(super) fn coarse(
     device: &DeviceTraits,
     value_type: ValueType,
@@ -142,7 +142,9 @@ pub(super) fn coarse(
             Algorithm::CsrVector => {
                 let now = usual.parameters["items_per_row"];
                 found.push(usual.clone());
-                found.extend([now / 4, now * 4].map(|items| usual.with("items_per_row", items)));
+                let others = BTreeSet::from([1, 2, now / 4, now * 4]);
+                let others = others.into_iter().filter(|items| *items != now);
+                found.extend(others.map(|items| usual.with("items_per_row", items)));
             }
             Algorithm::SegmentedSum => {
                 found.push(usual.clone());
@@ -165,7 +167,7 @@ mod tests {
         for mean_row in [1.0, 8.0, 2000.0] {
             let found = coarse(&device(), ValueType::F64, mean_row);
             assert!(found.iter().all(|candidate| candidate.fits(&device(), ValueType::F64)));
-            let distinct: std::collections::BTreeSet<_> = found.iter().collect();
+            let distinct: BTreeSet<_> = found.iter().collect();
             assert_eq!(distinct.len(), found.len());
             for algorithm in Algorithm::ALL {
                 assert!(found.iter().any(|candidate| candidate.algorithm == algorithm));

@@ -55,6 +55,7 @@ impl TunedDevice {
         DeviceEntry {
             name: Some(self.device.clone()),
             platform: Some(self.platform.clone()),
+            device_type: Some(self.device_type),
             driver: Some(self.driver.clone()),
             origin,
             ..DeviceEntry::default()

@@ -1,0 +1,124 @@
+//! What `sparrow tune` takes.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use csr_core::ValueType;
+use csr_core::generate::Suite;
+use sparrow::Products;
+
+use super::Making;
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Tune {
+    #[command(subcommand)]
+    pub(crate) command: Option<TuneCommand>,
+    /// 20 seconds and six small matrices a device, instead of two minutes and the usual ladder
+    #[arg(long, conflicts_with_all = ["full", "budget"])]
+    pub(crate) quick: bool,
+    /// Every mean row, skew and size, as long as it takes (an hour at most)
+    #[arg(long, conflicts_with = "budget")]
+    pub(crate) full: bool,
+    /// Time for a device: 90s, 2m, 1h
+    #[arg(long, value_name = "TIME", default_value = "2m")]
+    pub(crate) budget: Span,
+    /// What A stores, several with commas; 16-bit values take what suits f32
+    #[arg(long, default_value = "f32,f64", value_delimiter = ',')]
+    pub(crate) value_type: Vec<ValueType>,
+    /// The device table that the result goes to; the user's own if left out
+    #[arg(long, value_name = "TABLE")]
+    pub(crate) into: Option<PathBuf>,
+    /// Where every raw timing goes; a file of the user's data folder if left out
+    #[arg(long, value_name = "FILE")]
+    pub(crate) raw: Option<PathBuf>,
+    /// Instead of tuning, redraw the papers' figures of how hyper-parameters matter: CSR-Adaptive's Figures 4 and 8,
+    /// the segmented sum's 7 and 8
+    #[arg(long, conflicts_with_all = ["quick", "full", "budget", "into", "raw"])]
+    pub(crate) sweep: bool,
+    /// With --sweep, also write the figures as one self-contained file
+    #[arg(long, value_name = "FILE", requires = "sweep")]
+    pub(crate) html: Option<PathBuf>,
+    /// With --sweep, how its matrices are made
+    #[command(flatten)]
+    pub(crate) making: Making,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TuneCommand {
+    /// Make entries of a device table from raw timings, of this machine or of others
+    Merge(Merge),
+    /// Time the automatic choice beside the best of everything that was tried on this device, and beside no tuning
+    Judge(JudgeArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JudgeArguments {
+    /// .mtx or .mtx.gz files, or classes; without any, the quick suite
+    pub(crate) matrices: Vec<String>,
+    /// A suite of classes
+    #[arg(long, conflicts_with = "matrices")]
+    pub(crate) suite: Option<Suite>,
+    /// f32 and f64, with commas
+    #[arg(long, default_value = "f32,f64", value_delimiter = ',')]
+    pub(crate) value_type: Vec<ValueType>,
+    /// How many products follow a plan, whose cost counts by its part of each: once, several or many
+    #[arg(long, default_value = "several")]
+    pub(crate) products: Products,
+    /// Raw timings whose candidates are the list; those of the user's data folder if left out
+    #[arg(long, value_name = "FILE", value_delimiter = ',')]
+    pub(crate) from: Vec<PathBuf>,
+    /// Milliseconds of a sample, at least
+    #[arg(long, default_value_t = 2.0)]
+    pub(crate) sample_ms: f64,
+    #[command(flatten)]
+    pub(crate) making: Making,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Merge {
+    /// Files that `tune` has written
+    #[arg(required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// The device table; entries of devices that no file mentions stay as they are. The user's own if left out
+    #[arg(long, value_name = "TABLE")]
+    pub(crate) into: Option<PathBuf>,
+}
+
+/// A span of time as `--budget` spells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span(pub(crate) Duration);
+
+impl FromStr for Span {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let refuse = || format!("\"{text}\" is no span of time from 1s to 24h, as 90s, 2m or 1h");
+        let unit = text.chars().last().ok_or_else(refuse)?;
+        let seconds = match unit {
+            's' => 1,
+            'm' => 60,
+            'h' => 3600,
+            _ => return Err(refuse()),
+        };
+        let count: u64 = text[..text.len() - 1].parse().map_err(|_| refuse())?;
+        let seconds = count.checked_mul(seconds).filter(|span| (1..=86_400).contains(span));
+        Ok(Span(Duration::from_secs(seconds.ok_or_else(refuse)?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_of_time_have_a_unit_and_an_end() {
+        let seconds = |text: &str| text.parse::<Span>().map(|span| span.0.as_secs());
+        assert_eq!((seconds("90s"), seconds("2m"), seconds("1h")), (Ok(90), Ok(120), Ok(3600)));
+        for wrong in ["", "2", "m", "-1s", "0s", "25h", "2 m", "99999999999999999999s"] {
+            assert!(seconds(wrong).unwrap_err().contains("no span of time"), "{wrong}");
+        }
+    }
+}
