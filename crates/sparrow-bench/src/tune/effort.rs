@@ -101,13 +101,12 @@ impl Effort {
         Effort { ladder, budget, sampling_ms: 10 }
     }
 
-    /// The usual ladder, the same likenesses as large as they are published but for the largest, and more rungs: as
-    /// long as it takes.
+    /// The same likenesses, larger than the cache where they are published so large, and more rungs: as long as it takes.
     pub fn full(device: &TunedDevice) -> Self {
         const MEANS: &[u32] = &[3, 24, 60, 8, 200, 5, 40, 15, 100, 2, 500];
         let [small, medium, large] = sizes(device);
         let all = [(Skew::Even, MEANS), (Skew::Giants, &MEANS[..9]), (Skew::Spread, &MEANS[..9])];
-        let mut ladder = likenesses(4 * large);
+        let mut ladder = likenesses(large);
         ladder.extend(rungs(medium, &all));
         ladder.extend(rungs(small, &all));
         ladder.extend(rungs(large, &all.map(|(skew, means)| (skew, &means[..4]))));

@@ -113,24 +113,25 @@ impl<T: Trials> Search<'_, T> {
         }
     }
 
-    /// The first neighbour that was not tried, of the best or of the best of an algorithm that is nearly as good.
+    /// The first neighbour that was not tried, of the best or of the best of an algorithm that is nearly as good, where
+    /// some products follow or many.
     fn next_neighbour(&self, value_type: ValueType, rung: &LadderMatrix) -> Option<Candidate> {
         let matrix = self.board.matrix(value_type, &rung.name)?;
-        let (_, best_us) = matrix.best(Products::Several, |_| true)?;
         let algorithms: BTreeSet<_> = matrix.candidates().map(|one| one.algorithm).collect();
-        let mut starts: Vec<_> = algorithms
-            .into_iter()
-            .filter_map(|algorithm| {
-                matrix.best(Products::Several, |one| one.algorithm == algorithm)
-            })
-            .filter(|(_, cost)| *cost < 1.15 * best_us)
-            .collect();
-        starts.sort_by(|(_, a), (_, b)| a.total_cmp(b));
         let tried: BTreeSet<_> = matrix.candidates().collect();
-        let neighbours = starts
+        let mut starts = Vec::new();
+        for products in [Products::Several, Products::Many] {
+            let (_, best_us) = matrix.best(products, |_| true)?;
+            let of = |&algorithm| matrix.best(products, |one| one.algorithm == algorithm);
+            let bests = algorithms.iter().filter_map(of);
+            starts.extend(bests.map(|(one, cost)| (cost / best_us, one)));
+        }
+        starts.retain(|(ratio, _)| *ratio < 1.15);
+        starts.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let mut neighbours = starts
             .into_iter()
-            .flat_map(|(candidate, _)| candidate.neighbours(self.traits, value_type).into_iter());
-        neighbours.into_iter().find(|candidate| !tried.contains(candidate))
+            .flat_map(|(_, candidate)| candidate.neighbours(self.traits, value_type));
+        neighbours.find(|candidate| !tried.contains(candidate))
     }
 
     /// What won somewhere is tried everywhere, so that rules can be weighed.
@@ -209,7 +210,9 @@ impl<T: Trials> Search<'_, T> {
     fn give_up(&self, value_type: ValueType, rung: &LadderMatrix, reference: &Candidate) -> f64 {
         let matrix = self.board.matrix(value_type, &rung.name);
         let reference_us = matrix.and_then(|matrix| matrix.cost_us(reference, Products::Many));
-        reference_us.map_or(GIVE_UP, |us| GIVE_UP * self.best_us(value_type, rung) / us)
+        let give_up = reference_us.map(|us| GIVE_UP * self.best_us(value_type, rung) / us);
+        // Nothing is known of a reference that failed.
+        give_up.filter(|ratio| ratio.is_finite()).unwrap_or(GIVE_UP)
     }
 
     /// Microseconds of the best product so far.

@@ -23,8 +23,8 @@ const FIRST: Rung = Rung { mean_row: 9, skew: Skew::Giants, nnz: 20_000 };
 /// Pairs of samples of a trial, at least and at most.
 const PAIRS: RangeInclusive<usize> = 4..=11;
 
-/// Bytes of matrices that are kept between trials, about.
-const KEPT_BYTES: usize = 2 << 30;
+/// Of the device's memory, the part that matrices may take that are kept between trials, for each value type.
+const KEPT_PART: u64 = 5;
 
 /// What is tried.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -279,7 +279,8 @@ impl<V: Value> Grounds<V> {
         scale: f64,
     ) -> Result<&mut Ground<V>, MeasureError> {
         let bytes: usize = self.kept.values().map(|ground| ground.matrix.size_bytes()).sum();
-        if bytes > KEPT_BYTES && !self.kept.contains_key(name) {
+        let most = queue.context().device().traits().global_bytes / KEPT_PART;
+        if bytes as u64 > most && !self.kept.contains_key(name) {
             self.kept.clear();
         }
         Ok(match self.kept.entry(name.to_owned()) {
