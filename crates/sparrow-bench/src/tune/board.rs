@@ -69,6 +69,11 @@ impl Matrix {
         costs.filter(|(_, cost)| cost.is_finite()).min_by(|(_, a), (_, b)| a.total_cmp(b))
     }
 
+    /// What others were timed beside: what would run untuned.
+    pub fn references(&self) -> impl Iterator<Item = &Candidate> {
+        self.references_us.keys()
+    }
+
     /// Everything that was tried on it.
     pub fn candidates(&self) -> impl Iterator<Item = &Candidate> {
         self.tries.keys()

@@ -13,6 +13,9 @@ use super::{Board, Candidate, TunedDevice};
 /// A list for one or for many products must gain this much over the list for several, in the mean, to be kept.
 const LIST_GAIN: f64 = 0.01;
 
+/// What would run untuned keeps its place where no more is gained.
+const KEPT: f64 = 0.02;
+
 /// Hyper-parameters of an algorithm must gain this much in the mean, on this many matrices, to go before those that
 /// were tried on most.
 const LINE_GAIN: f64 = 0.02;
@@ -63,6 +66,12 @@ impl<'a> Fitted<'a> {
         };
         // Where time was up before all of them were tried everywhere, those that nearly were must do.
         let mut candidates = winners(board, value_type, WINNERS);
+        // What would run untuned is always among them.
+        for one in matrices.iter().flat_map(|(_, matrix)| matrix.references()) {
+            if !candidates.contains(one) {
+                candidates.push(one.clone());
+            }
+        }
         candidates.retain(|candidate| known_on(candidate) >= KNOWN_SHARE);
         if candidates.is_empty() {
             let all: BTreeSet<_> = matrices.iter().flat_map(|(_, one)| one.candidates()).collect();
@@ -82,7 +91,11 @@ impl<'a> Fitted<'a> {
             let kind = kinds.binary_search(&kind_of(name)).unwrap_or(0);
             let cost = |candidate| matrix.cost_us(candidate, products).unwrap_or(f64::INFINITY);
             let best = self.candidates.iter().map(cost).fold(f64::INFINITY, f64::min);
-            let losses = self.candidates.iter().map(|candidate| loss(cost(candidate) / best));
+            let losses = self.candidates.iter().map(|candidate| {
+                let is_untuned = matrix.references().any(|one| one == candidate);
+                let kept = if is_untuned { 1.0 - KEPT } else { 1.0 };
+                loss(kept * cost(candidate) / best)
+            });
             Case { features: matrix.features, kind, losses: losses.collect() }
         };
         self.matrices.iter().map(case).collect()

@@ -38,7 +38,7 @@ pub struct Worker {
 struct Running {
     child: Child,
     input: ChildStdin,
-    answers: Receiver<String>,
+    answers: Receiver<TrialReport>,
 }
 
 impl Worker {
@@ -64,9 +64,9 @@ impl Worker {
             Err(_) => Err(RecvTimeoutError::Disconnected),
         };
         let outcome = match answer {
-            Ok(line) => {
+            Ok(report) => {
                 self.running = Some(running);
-                return Ok(serde_json::from_str(&line).map_err(std::io::Error::from)?);
+                return Ok(report);
             }
             Err(RecvTimeoutError::Timeout) => {
                 Outcome::Hung { seconds: (deadline.as_secs_f64() * 10.0).round() / 10.0 }
@@ -89,8 +89,10 @@ impl Running {
         let output = BufReader::new(child.stdout.take().ok_or_else(gone)?);
         let (sender, answers) = channel();
         std::thread::spawn(move || {
-            for line in output.lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
+            // What a driver prints between answers is none.
+            let lines = output.lines().map_while(Result::ok);
+            for report in lines.filter_map(|line| serde_json::from_str(&line).ok()) {
+                if sender.send(report).is_err() {
                     return;
                 }
             }
@@ -136,7 +138,7 @@ mod tests {
         })
     }
 
-    const ANSWER: &str = r#"read line; echo '{"rows":1,"nnz":2,"longest_row":2,"in_step":2,"outcome":"wrong","message":"no"}'"#;
+    const ANSWER: &str = r#"read line; echo driver talk; echo '{"rows":1,"nnz":2,"longest_row":2,"in_step":2,"outcome":"wrong","message":"no"}'"#;
 
     #[test]
     fn a_child_that_hangs_is_ended_and_the_next_trial_gets_another() {
