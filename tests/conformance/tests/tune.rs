@@ -40,7 +40,7 @@ fn what_is_found_becomes_an_entry_that_plans_follow() {
     let other = "format = 1\n# another's\n[[device]]\nname = \"Other\"\norigin = \"a guess\"\n";
     fs::write(&table, other).unwrap();
     let ran = sparrow(folder.path())
-        .args(["tune", "--budget", "10s", "--value-type", "f32", "--device", &device.position()])
+        .args(["tune", "--budget", "20s", "--value-type", "f32", "--device", &device.position()])
         .args(["--into".as_ref(), table.as_os_str(), "--raw".as_ref(), raw.as_os_str()])
         .output()
         .unwrap();
@@ -98,7 +98,7 @@ fn a_place_that_cannot_be_written_is_named_and_the_entry_printed() {
     fs::write(&file, "").unwrap();
     let table = file.join("devices.toml");
     let ran = sparrow(folder.path())
-        .args(["tune", "--budget", "8s", "--value-type", "f32"])
+        .args(["tune", "--budget", "15s", "--value-type", "f32"])
         .args(["--device", &device().position()])
         .args(["--into".as_ref(), table.as_os_str()])
         .output()
