@@ -10,6 +10,9 @@ use std::time::Duration;
 
 use super::{Arena, Outcome, Trial, TrialReport, TuneError};
 
+/// How long the last words of a child that ended are waited for.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
 /// The child's side: answers trials until its standard input ends.
 ///
 /// # Errors
@@ -39,6 +42,8 @@ struct Running {
     child: Child,
     input: ChildStdin,
     answers: Receiver<TrialReport>,
+    /// The last line of its standard error, when that ends.
+    last_words: Receiver<String>,
 }
 
 impl Worker {
@@ -73,7 +78,11 @@ impl Worker {
             }
             Err(RecvTimeoutError::Disconnected) => {
                 let status = running.child.wait()?;
-                Outcome::Crashed { message: format!("the process of the trial ended: {status}") }
+                // Whatever the child has started may hold its standard error open for longer.
+                let words = running.last_words.recv_timeout(LAST_WORDS).ok();
+                let words = words.map(|words| format!(": {words}")).unwrap_or_default();
+                let message = format!("the process of the trial ended: {status}{words}");
+                Outcome::Crashed { message }
             }
         };
         drop(running);
@@ -83,21 +92,34 @@ impl Worker {
 
 impl Running {
     fn start(command: &mut Command) -> Result<Self, TuneError> {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
         let gone = || std::io::Error::other("a pipe of the child is missing");
         let input = child.stdin.take().ok_or_else(gone)?;
         let output = BufReader::new(child.stdout.take().ok_or_else(gone)?);
+        let errors = BufReader::new(child.stderr.take().ok_or_else(gone)?);
         let (sender, answers) = channel();
         std::thread::spawn(move || {
             // What a driver prints between answers is none.
-            let lines = output.lines().map_while(Result::ok);
-            for report in lines.filter_map(|line| serde_json::from_str(&line).ok()) {
+            let lines = output.split(b'\n').map_while(Result::ok);
+            for report in lines.filter_map(|line| serde_json::from_slice(&line).ok()) {
                 if sender.send(report).is_err() {
                     return;
                 }
             }
         });
-        Ok(Running { child, input, answers })
+        let (sender, last_words) = channel();
+        std::thread::spawn(move || {
+            // Compilers of drivers talk, and nobody need hear it unless the child ends.
+            let lines = errors.split(b'\n').map_while(Result::ok);
+            let lines = lines.map(|line| String::from_utf8_lossy(&line).trim().to_owned());
+            let last = lines.inspect(|line| tracing::debug!("{line}"));
+            if let Some(last) = last.filter(|line| !line.is_empty()).last() {
+                // Nobody asks a child that answers.
+                let _ = sender.send(last);
+            }
+        });
+        Ok(Running { child, input, answers, last_words })
     }
 }
 
@@ -150,10 +172,11 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_ends_is_an_outcome_that_says_how() {
-        let report = shell("read line; exit 7").run(&trial(), Duration::from_secs(10)).unwrap();
+    fn a_child_that_ends_is_an_outcome_that_says_how_and_why() {
+        let mut worker = shell("read line; echo no such platform >&2; exit 7");
+        let report = worker.run(&trial(), Duration::from_secs(10)).unwrap();
         let Outcome::Crashed { message } = report.outcome else { panic!("{:?}", report.outcome) };
-        assert!(message.contains('7'), "{message}");
+        assert!(message.contains('7') && message.ends_with("no such platform"), "{message}");
     }
 
     #[test]

@@ -40,6 +40,7 @@ pub(crate) fn run(global: &Global, arguments: &Tune) -> Result<(), Failure> {
         Some(TuneCommand::Judge(arguments)) => return judge::run(global, arguments),
         None => {}
     }
+    let environment: Vec<_> = std::env::vars_os().collect();
     let devices = match global.device.as_deref() {
         Some("host") => {
             return Err(Failure::input("--device host has nothing to tune: it runs no kernels"));
@@ -56,7 +57,7 @@ pub(crate) fn run(global: &Global, arguments: &Tune) -> Result<(), Failure> {
     let mut lines = Vec::new();
     let mut unwritten = None;
     for device in &devices {
-        let mut runs = Runs::new(device, arguments)?;
+        let mut runs = Runs::new(device, arguments, environment.clone())?;
         let written = tune_device(global, arguments, device, &mut runs);
         lines.extend(runs.into_lines());
         match written {

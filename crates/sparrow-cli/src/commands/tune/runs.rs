@@ -1,9 +1,10 @@
 //! Trials of one device: in a child process, against the clock, every one kept as it ends.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -37,8 +38,13 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    /// For a device; makes the file of raw timings.
-    pub(super) fn new(device: &Device, arguments: &Tune) -> Result<Self, Failure> {
+    /// For a device; makes the file of raw timings. `environment` is that before OpenCL was loaded: loaders cut their
+    /// variables in place, and a child would find fewer platforms.
+    pub(super) fn new(
+        device: &Device,
+        arguments: &Tune,
+        environment: Vec<(OsString, OsString)>,
+    ) -> Result<Self, Failure> {
         // A second device finds the handler in place.
         let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
         let program = std::env::current_exe()?;
@@ -46,10 +52,7 @@ impl Runs {
         let worker = Worker::new(move || {
             let mut command = Command::new(&program);
             command.args(["tune-worker", "--device", &position]);
-            // Compilers of drivers talk.
-            if std::env::var_os("SPARROW_LOG").is_none() {
-                command.stderr(Stdio::null());
-            }
+            command.env_clear().envs(environment.iter().cloned());
             command
         });
         Ok(Runs {
