@@ -9,6 +9,7 @@
 mod demo;
 mod environment;
 mod implementation;
+mod install;
 mod offline;
 mod parallel;
 mod probe;
@@ -34,6 +35,8 @@ enum Command {
     Demo(demo::Arguments),
     /// Print the variables with which OpenCL programs find an implementation: eval "$(cargo xtask env)"
     Env(environment::Arguments),
+    /// Build the C libraries and put them, their headers and what build tools ask for under a prefix
+    Install(install::Arguments),
     /// Compile every kernel for devices that are not here; rewrites the table in docs/portability.md
     Offline(offline::Arguments),
     /// Get OpenCL implementations: those of the system, packages, or files without root
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Env(arguments) => environment::run(&arguments),
+        Command::Install(arguments) => install::run(&arguments),
         Command::Offline(arguments) => offline::run(&arguments),
         Command::Provide(arguments) => provide::run(&arguments),
         Command::Sparrow(arguments) => sparrow::run(&arguments),

@@ -208,6 +208,7 @@ mod tests {
         check::<crate::dense_rows::Arguments<()>>(crate::dense_rows::SOURCE);
         check::<crate::gather_values::Arguments<()>>(crate::gather_values::SOURCE);
         check::<crate::row_lengths::Arguments<()>>(crate::row_lengths::SOURCE);
+        check::<crate::row_offsets::Arguments<()>>(crate::row_offsets::SOURCE);
         check::<crate::gather_rate::Arguments<()>>(crate::gather_rate::SOURCE);
         check::<crate::gather_rate::RowArguments<()>>(crate::gather_rate::SOURCE);
         check::<crate::gather_rate::ChainArguments<()>>(crate::gather_rate::SOURCE);

@@ -207,6 +207,7 @@ mod tests {
         check::<crate::dense_rows::DenseRows>(crate::dense_rows::SOURCE);
         check::<crate::gather_values::GatherValues>(crate::gather_values::SOURCE);
         check::<crate::row_lengths::RowLengthsKernel>(crate::row_lengths::SOURCE);
+        check::<crate::row_offsets::RowOffsetsKernel>(crate::row_offsets::SOURCE);
         check::<crate::gather_rate::GatherRate>(crate::gather_rate::SOURCE);
         check::<crate::launch_cost::LaunchCost>(crate::launch_cost::SOURCE);
         check::<crate::rates::Rates>(crate::rates::SOURCE);

@@ -26,6 +26,7 @@ use crate::gather_values::GatherValues;
 use crate::launch_cost::LaunchCost;
 use crate::rates::Rates;
 use crate::row_lengths::RowLengthsKernel;
+use crate::row_offsets::RowOffsetsKernel;
 use crate::segmented_sum::{FEATURE_FUSED, SegmentedSum};
 use crate::spmm_merge_plan::SpmmMergePlan;
 use crate::spmm_row_split_plan::SpmmRowSplitPlan;
@@ -37,7 +38,7 @@ use crate::{
 };
 use crate::{
     dense_product, dense_rows, gather_rate, gather_values, launch_cost, rates, row_lengths,
-    spmm_merge_plan, spmm_row_split_plan,
+    row_offsets, spmm_merge_plan, spmm_row_split_plan,
 };
 
 /// How many of the specialisations.
@@ -296,6 +297,8 @@ impl List<'_> {
             let parameters = GatherRate { group_size: 256 };
             self.helper(gather_rate::SOURCE, value_type, OffsetType::U32, &parameters);
         }
+        let parameters = RowOffsetsKernel { group_size: 256 };
+        self.helper(row_offsets::SOURCE, ValueType::F32, OffsetType::U32, &parameters);
         let parameters = LaunchCost { group_size: 64 };
         self.helper(launch_cost::SOURCE, ValueType::F32, OffsetType::U32, &parameters);
         let parameters = Rates { group_size: 256 };

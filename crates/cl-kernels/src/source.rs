@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 44] = sources![
+pub(crate) const SOURCES: [Source; 45] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
@@ -40,6 +40,7 @@ pub(crate) const SOURCES: [Source; 44] = sources![
     "format/dense_rows.cl",
     "format/gather_values.cl",
     "format/row_lengths.cl",
+    "format/row_offsets.cl",
     "format/sort.cl",
     "measure/dense_product.cl",
     "measure/gather_rate.cl",

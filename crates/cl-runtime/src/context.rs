@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytemuck::Pod;
 use cl_kernels::KernelKey;
 
-use crate::raw::{ContextHandle, DeviceId};
+use crate::raw::{ContextHandle, DeviceId, QueueHandle};
 use crate::spmv::PlanWorkspace;
 use crate::{BinaryCache, Device, DeviceArray, Error, Program, Result};
 
@@ -58,6 +58,23 @@ impl Context {
     ) -> Result<Self> {
         // SAFETY: the caller's promise.
         let (handle, id) = unsafe { (ContextHandle::retain(context)?, DeviceId::from_raw(device)) };
+        Ok(Self::from_parts(handle, Device::new(id, None)?, cache))
+    }
+
+    /// Uses the context and the device of a queue of the application's; it keeps its own reference.
+    ///
+    /// # Safety
+    /// The queue is a valid handle.
+    ///
+    /// # Errors
+    /// The driver does not answer.
+    #[expect(unsafe_code, reason = "takes a raw handle")]
+    pub unsafe fn of_queue(
+        queue: opencl3::types::cl_command_queue,
+        cache: BinaryCache,
+    ) -> Result<Self> {
+        // SAFETY: the caller's promise.
+        let (handle, id) = unsafe { QueueHandle::retain(queue)? }.context_and_device()?;
         Ok(Self::from_parts(handle, Device::new(id, None)?, cache))
     }
 

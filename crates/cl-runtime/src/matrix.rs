@@ -24,6 +24,16 @@ pub struct Matrix<V, O = u32> {
     row_lengths: RowLengths,
 }
 
+/// A pattern that was looked at, without its arrays: for whoever keeps a plan, and no buffers of the application's.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownPattern {
+    id: u64,
+    rows: usize,
+    cols: usize,
+    nnz: usize,
+    row_lengths: RowLengths,
+}
+
 impl<V: Value, O: Offset> Matrix<V, O> {
     /// Uploads a matrix; returns when it is on the device.
     ///
@@ -76,6 +86,69 @@ impl<V: Value, O: Offset> Matrix<V, O> {
         columns: DeviceArray<u32>,
         values: DeviceArray<V>,
     ) -> Result<Self> {
+        let mut matrix =
+            Self::of_arrays(queue.context(), cols, offsets, columns, values, next_id())?;
+        matrix.row_lengths = row_lengths_blocking(queue, &matrix.offsets)?;
+        Ok(matrix)
+    }
+
+    /// As [`Matrix::from_arrays_blocking`], and nothing is looked at: rows are taken to be of one length. For
+    /// algorithms without a plan, which do not ask; an automatic choice would know no better.
+    ///
+    /// # Safety
+    /// As [`Matrix::from_arrays_blocking`].
+    ///
+    /// # Errors
+    /// As [`Matrix::from_arrays_blocking`].
+    #[expect(unsafe_code, reason = "trusts device memory")]
+    pub unsafe fn from_arrays(
+        context: &Context,
+        cols: usize,
+        offsets: DeviceArray<O>,
+        columns: DeviceArray<u32>,
+        values: DeviceArray<V>,
+    ) -> Result<Self> {
+        Self::of_arrays(context, cols, offsets, columns, values, next_id())
+    }
+
+    /// Borrows a matrix whose pattern is known: every plan of that pattern fits. Nothing is looked at.
+    ///
+    /// # Safety
+    /// The arrays hold that pattern.
+    ///
+    /// # Errors
+    /// Other lengths than the pattern's, or another context.
+    #[expect(unsafe_code, reason = "trusts device memory")]
+    pub unsafe fn of_known_pattern(
+        context: &Context,
+        pattern: &KnownPattern,
+        offsets: DeviceArray<O>,
+        columns: DeviceArray<u32>,
+        values: DeviceArray<V>,
+    ) -> Result<Self> {
+        if offsets.len() != pattern.rows + 1 || columns.len() != pattern.nnz {
+            return Err(Error::Mismatch(format!(
+                "{} row offsets and {} columns where the pattern has {} rows and {} nonzeros",
+                offsets.len(),
+                columns.len(),
+                pattern.rows,
+                pattern.nnz
+            )));
+        }
+        let (cols, id, row_lengths) = (pattern.cols, pattern.id, pattern.row_lengths);
+        let matrix = Self::of_arrays(context, cols, offsets, columns, values, id)?;
+        Ok(Matrix { row_lengths, ..matrix })
+    }
+
+    /// Arrays that belong together, with rows of one length.
+    fn of_arrays(
+        context: &Context,
+        cols: usize,
+        offsets: DeviceArray<O>,
+        columns: DeviceArray<u32>,
+        values: DeviceArray<V>,
+        pattern_id: u64,
+    ) -> Result<Self> {
         if offsets.is_empty() || columns.len() != values.len() {
             return Err(Error::Mismatch(format!(
                 "a matrix of {} row offsets, {} columns and {} values: offsets are rows + 1, and \
@@ -85,12 +158,13 @@ impl<V: Value, O: Offset> Matrix<V, O> {
                 values.len()
             )));
         }
-        queue.context().check_array("the array of row offsets", &offsets)?;
-        queue.context().check_array("the array of columns", &columns)?;
-        queue.context().check_array("the array of values", &values)?;
-        let row_lengths = row_lengths_blocking(queue, &offsets)?;
-        let (pattern_id, values_id) = (next_id(), next_id());
-        let context = queue.context().clone();
+        context.check_array("the array of row offsets", &offsets)?;
+        context.check_array("the array of columns", &columns)?;
+        context.check_array("the array of values", &values)?;
+        let nnz = columns.len() as u64;
+        let rows = (offsets.len() - 1).max(1) as u64;
+        let row_lengths = RowLengths { longest: nnz.div_ceil(rows), in_step: nnz };
+        let (context, values_id) = (context.clone(), next_id());
         Ok(Matrix { context, cols, offsets, columns, values, pattern_id, values_id, row_lengths })
     }
 
@@ -198,6 +272,17 @@ impl<V: Value, O: Offset> Matrix<V, O> {
     /// Equal for matrices that share a pattern.
     pub fn pattern_id(&self) -> u64 {
         self.pattern_id
+    }
+
+    /// What can be kept of the pattern without its arrays.
+    pub fn known_pattern(&self) -> KnownPattern {
+        KnownPattern {
+            id: self.pattern_id,
+            rows: self.rows(),
+            cols: self.cols,
+            nnz: self.nnz(),
+            row_lengths: self.row_lengths,
+        }
     }
 }
 

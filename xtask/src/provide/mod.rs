@@ -10,6 +10,7 @@ mod catalogue;
 mod checksum;
 mod debs;
 mod loader;
+pub(crate) mod python;
 mod store;
 mod system;
 pub(crate) mod tools;

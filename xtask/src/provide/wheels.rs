@@ -72,14 +72,14 @@ pub(super) fn fetch(implementation: Implementation, options: &Options) -> Result
 }
 
 /// A pip that works, with the Python that runs it.
-struct Pip {
+pub(super) struct Pip {
     python: PathBuf,
     /// Set where Python came without pip: pip's own wheel, which runs as it is.
     wheel: Option<PathBuf>,
 }
 
 impl Pip {
-    fn find(python: PathBuf, store: &Store) -> Result<Self> {
+    pub(super) fn find(python: PathBuf, store: &Store) -> Result<Self> {
         let mut pip = Pip { python, wheel: None };
         if pip.answers() {
             return Ok(pip);
@@ -107,7 +107,7 @@ impl Pip {
         Ok(pip)
     }
 
-    fn command(&self) -> Command {
+    pub(super) fn command(&self) -> Command {
         let mut command = Command::new(&self.python);
         match &self.wheel {
             Some(wheel) => command.arg(wheel.join("pip")),

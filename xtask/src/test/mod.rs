@@ -4,6 +4,7 @@
 //! there are processors; the last lines say what passed, what failed, what was not tested and why, and how
 //! long each took.
 
+mod apps;
 mod conformance;
 mod fuzz;
 mod licences;
@@ -193,6 +194,9 @@ impl Bench {
             Stage::Offline => {
                 let verdict = offline::check(&self.root, self.full)?;
                 return Ok(offline_outcome(&verdict, project::is_ci()));
+            }
+            Stage::Apps(implementation) => {
+                return apps::run(&self.root, implementation, &variables, &Printer::new(stage));
             }
             Stage::Conformance(_) if !conformance => {
                 let reason =

@@ -14,6 +14,7 @@ pub(super) enum Stage {
     Doctests,
     Examples,
     Offline,
+    Apps(Implementation),
     Conformance(Implementation),
     Valgrind,
     Fuzz,
@@ -25,6 +26,9 @@ impl Stage {
         use Stage::{Clippy, Docs, Doctests, Examples, Fmt, Licences, Offline, Tidy, Unit};
         let mut all = vec![Fmt, Tidy, Licences, Clippy, Unit, Docs, Doctests, Examples, Offline];
         all.extend([
+            Stage::Apps(Implementation::Pocl),
+            Stage::Apps(Implementation::Intel),
+            Stage::Apps(Implementation::Oclgrind),
             Stage::Valgrind,
             Stage::Conformance(Implementation::Oclgrind),
             Stage::Conformance(Implementation::Pocl),
@@ -46,6 +50,7 @@ impl Stage {
             Stage::Doctests => "doctests".to_owned(),
             Stage::Examples => "examples".to_owned(),
             Stage::Offline => "offline".to_owned(),
+            Stage::Apps(implementation) => format!("apps-{}", implementation.word()),
             Stage::Conformance(implementation) => format!("conformance-{}", implementation.word()),
             Stage::Valgrind => "valgrind".to_owned(),
             Stage::Fuzz => "fuzz".to_owned(),
@@ -64,6 +69,12 @@ impl Stage {
             Stage::Doctests => "code in the documentation runs".to_owned(),
             Stage::Examples => "examples build, and the library's run".to_owned(),
             Stage::Offline => "kernels compile for AMD and Intel GPUs, without spills".to_owned(),
+            Stage::Apps(Implementation::Oclgrind) => {
+                "memcheck finds nothing in C programs that link the libraries".to_owned()
+            }
+            Stage::Apps(implementation) => {
+                format!("programs that link the libraries run on {implementation}")
+            }
             Stage::Conformance(implementation) => format!("device tests on {implementation}"),
             Stage::Valgrind => "memcheck finds nothing in our unsafe code".to_owned(),
             Stage::Fuzz => "fuzz targets keep their claims".to_owned(),
@@ -87,7 +98,9 @@ impl Stage {
             | Stage::Offline
             | Stage::Fuzz => None,
             Stage::Unit | Stage::Doctests | Stage::Examples => Some(Implementation::Pocl),
-            Stage::Conformance(implementation) => Some(*implementation),
+            Stage::Apps(implementation) | Stage::Conformance(implementation) => {
+                Some(*implementation)
+            }
             Stage::Valgrind => Some(Implementation::Oclgrind),
         }
     }

@@ -15,6 +15,7 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     ("crates/cl-runtime/src/dense_matrix.rs", "launches on arrays that it has checked"),
     ("crates/cl-runtime/src/row_lengths.rs", "launches on arrays that it has checked"),
+    ("crates/cl-runtime/src/row_offsets.rs", "launches on arrays that it has checked"),
     ("crates/cl-runtime/src/rates.rs", "launches on arrays of its own"),
     (
         "crates/cl-runtime/src/spmm/",

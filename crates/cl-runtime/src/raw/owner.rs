@@ -71,6 +71,16 @@ macro_rules! owner {
                 Ok(unsafe { Self::from_owned(handle) })
             }
 
+            /// The handle with one reference more, which is the caller's to release.
+            ///
+            /// # Errors
+            /// The driver refuses to retain it.
+            pub fn to_owned_raw(&self) -> Result<$handle> {
+                // SAFETY: `self` holds a reference, so the handle is valid.
+                check($retain_name, unsafe { $retain(self.as_raw()) })?;
+                Ok(self.as_raw())
+            }
+
             /// The handle, still owned by `self`.
             pub fn as_raw(&self) -> $handle {
                 self.0.handle

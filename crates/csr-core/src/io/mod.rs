@@ -26,7 +26,7 @@ mod tests;
 
 use std::path::Path;
 
-pub use options::ReadOptions;
+pub use options::{FileSizes, ReadOptions};
 pub use write::{write_matrix_market, write_vector};
 
 use crate::{Coo, Csr, Offset, Result, Value};

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::header::{Format, Header};
-use super::read::{Entries, Progress, read_entries};
+use super::read::{Entries, Progress, read_entries, read_sizes};
 use super::source::Source;
 use crate::csr::Symmetry;
 use crate::{Coo, Csr, Error, Offset, Result, Value};
@@ -17,6 +17,19 @@ const BLOCKS_PER_CORE: usize = 4;
 
 /// However many cores, a batch is no larger.
 const MAX_BATCH_BYTES: usize = 32 << 20;
+
+/// What a file says about itself before its first entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileSizes {
+    /// Rows of the matrix.
+    pub rows: u32,
+    /// Columns of the matrix.
+    pub cols: u32,
+    /// Entries of the matrix at most: those of the file, twice where it leaves mirror images out.
+    pub most_entries: u64,
+    /// Whether entries have coordinates; otherwise the file lists every value of a dense matrix.
+    pub has_coordinates: bool,
+}
 
 /// Reads Matrix Market files and streams.
 ///
@@ -51,6 +64,21 @@ impl<'a> ReadOptions<'a> {
     /// core are in memory. The matrix is the same whatever the size; tests put borders everywhere by it.
     pub fn block_bytes(self, bytes: usize) -> Self {
         ReadOptions { block_bytes: Some(bytes.max(1)), ..self }
+    }
+
+    /// Reads no more than the sizes of a matrix.
+    ///
+    /// # Errors
+    /// A file that cannot be opened or read; a banner or size line that is wrong or not supported.
+    pub fn sizes(&self, path: &Path) -> Result<FileSizes> {
+        let header = read_sizes(&mut Source::open(path, BLOCK_BYTES)?)?;
+        let copies = if header.symmetry == Symmetry::General { 1 } else { 2 };
+        Ok(FileSizes {
+            rows: header.rows,
+            cols: header.cols,
+            most_entries: header.entries.saturating_mul(copies),
+            has_coordinates: header.format == Format::Coordinate,
+        })
     }
 
     /// Reads a matrix in the order of the file; a mirror image stands right behind its entry.

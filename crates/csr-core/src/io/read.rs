@@ -77,6 +77,17 @@ pub(super) fn read_entries<V: Value>(
     }
 }
 
+/// Reads banner and sizes, and nothing else.
+///
+/// # Errors
+/// What is wrong with either, or with the file.
+pub(super) fn read_sizes(source: &mut Source<'_>) -> Result<Header> {
+    let name = source.name().to_owned();
+    let refuse =
+        |(line, message)| Error::MatrixMarket { path: name.clone(), line: line + 1, message };
+    Ok(read_header(source, &mut Vec::new(), refuse)?.0)
+}
+
 /// A line (from 0) and what is wrong there.
 type Fault = (u64, String);
 

@@ -330,6 +330,28 @@ fn vectors_are_arrays_or_coordinates_of_one_column() {
 }
 
 #[test]
+fn sizes_are_read_without_entries_and_count_mirror_images() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.mtx");
+    let sizes = |text: &str| {
+        // No entries follow.
+        std::fs::write(&path, format!("%%MatrixMarket matrix {text}")).unwrap();
+        ReadOptions::new().sizes(&path)
+    };
+    let found = |most_entries, has_coordinates| FileSizes {
+        rows: 4,
+        cols: 4,
+        most_entries,
+        has_coordinates,
+    };
+    assert_eq!(sizes("coordinate real general\n4 4 5\n").unwrap(), found(5, true));
+    assert_eq!(sizes("coordinate pattern symmetric\n% x\n\n4 4 5\n").unwrap(), found(10, true));
+    assert_eq!(sizes("coordinate real skew-symmetric\n4 4 5\n").unwrap(), found(10, true));
+    assert!(!sizes("array real general\n4 4\n").unwrap().has_coordinates);
+    assert!(sizes("coordinate real general\n4 4\n").is_err());
+}
+
+#[test]
 fn progress_ends_at_the_whole_file() {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in

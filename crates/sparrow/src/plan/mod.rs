@@ -4,7 +4,7 @@ mod bind;
 mod evc_hyb;
 mod options;
 
-use cl_kernels::{Algorithm, Choice, KernelKey, Scalar, select};
+use cl_kernels::{Algorithm, Choice, DeviceType, KernelKey, Scalar, select};
 use cl_runtime::raw::Memory;
 use cl_runtime::spmv::{Operands, Spmv, Stages, Workspace};
 use cl_runtime::{Context, DeviceArray, Event, Matrix, Queue, TransposedMatrix};
@@ -60,7 +60,8 @@ pub struct Plan<V, O = u32> {
     choice: Choice,
     parameters: String,
     context: Context,
-    pattern_id: u64,
+    /// `None` where any will do.
+    pattern_id: Option<u64>,
     transposed: Option<TransposedMatrix<V, O>>,
 }
 
@@ -147,7 +148,46 @@ impl<V: Value, O: Offset> Plan<V, O> {
             }
         };
         let Bound { spmv, parameters } = bind(queue, matrix, pattern, values_id, &choice, options)?;
-        let context = queue.context().clone();
+        let (context, pattern_id) = (queue.context().clone(), Some(pattern_id));
+        Ok(Plan { spmv, choice, parameters, context, pattern_id, transposed })
+    }
+
+    /// Plans for every matrix, for whoever cannot say which patterns will be the same: an algorithm that has no
+    /// plan, [`Algorithm::CsrScalar`] or [`Algorithm::CsrVector`], as suits the rows of `like`, of which nothing but
+    /// rows and nonzeros counts. Nothing is read from the device.
+    ///
+    /// # Errors
+    /// Another algorithm or [`Op::Transpose`] in `options`; else as [`Plan::new_blocking`].
+    pub fn for_any_pattern(
+        queue: &Queue,
+        like: &Matrix<V, O>,
+        options: &PlanOptions,
+    ) -> Result<Self> {
+        check_context(queue, like.context(), "matrix")?;
+        let device = queue.context().device().traits();
+        let is_free = |one: Algorithm| matches!(one, Algorithm::CsrScalar | Algorithm::CsrVector);
+        let choice = match options.algorithm {
+            Some(algorithm) => Choice::by_name(algorithm),
+            None => {
+                let products = options.products;
+                let found = select(&tables(options), device, V::TYPE, &like.shape(), products);
+                let usual = match device.device_type {
+                    DeviceType::Cpu => Algorithm::CsrScalar,
+                    _ => Algorithm::CsrVector,
+                };
+                if is_free(found.algorithm) { found } else { Choice::by_name(usual) }
+            }
+        };
+        if !is_free(choice.algorithm) || options.op != Op::Normal {
+            return Err(Error::Mismatch(format!(
+                "{}{} needs a plan of its own for each pattern: csr_scalar and csr_vector do not",
+                choice.algorithm,
+                if options.op == Op::Normal { "" } else { " of a transposed matrix" }
+            )));
+        }
+        let Bound { spmv, parameters } =
+            bind(queue, like, None, like.values_id(), &choice, options)?;
+        let (context, pattern_id, transposed) = (queue.context().clone(), None, None);
         Ok(Plan { spmv, choice, parameters, context, pattern_id, transposed })
     }
 
@@ -260,7 +300,7 @@ impl<V: Value, O: Offset> Plan<V, O> {
     }
 
     fn check_pattern(&self, matrix: &Matrix<V, O>) -> Result<()> {
-        if matrix.pattern_id() != self.pattern_id {
+        if self.pattern_id.is_some_and(|pattern_id| pattern_id != matrix.pattern_id()) {
             let text = "the matrix does not share the pattern the plan was made for";
             return Err(Error::Mismatch(text.to_owned()));
         }

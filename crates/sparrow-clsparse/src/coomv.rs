@@ -1,0 +1,105 @@
+//! y = alpha A x + beta y, with A as entries.
+//!
+//! Entries that are sorted by row, as the readers leave them, become compressed rows on the device, for this product;
+//! 4 bytes are read back to know that they are. Others are sorted on the host.
+
+use sparrow::host::{Coo, Csr};
+use sparrow::{Event, Matrix, RowOffsets};
+
+use crate::boundary::{read, status_of};
+use crate::control::{Control, State};
+use crate::csrmv::Operands;
+use crate::operands::{Real, array};
+use crate::status::{Result, Status};
+use crate::types::{cldenseVector, clsparseControl, clsparseCooMatrix, clsparseScalar};
+
+/// Enqueues the product.
+fn launch<T: Real>(
+    control: &Control,
+    state: &mut State,
+    matrix: &clsparseCooMatrix,
+    operands: &mut Operands<T>,
+) -> Result<Event> {
+    let (queue, nnz) = (&control.queue, matrix.num_nonzeros as usize);
+    let (rows, cols) = (matrix.num_rows as usize, matrix.num_cols as usize);
+    let row_indices = array(control, matrix.row_indices, matrix.off_row_indices, nnz)?;
+    let columns = array::<u32>(control, matrix.col_indices, matrix.off_col_indices, nnz)?;
+    let values = array::<T>(control, matrix.values, matrix.off_values, nnz)?;
+    let row_offsets = match &mut state.row_offsets {
+        Some(known) => known,
+        none => none.insert(RowOffsets::new(control.context())?),
+    };
+    let last = state.reads_row_offsets.take();
+    let a = match row_offsets.find_blocking(queue, rows, &row_indices, last.as_slice())? {
+        // SAFETY: offsets were made for these entries; that columns lie inside is the application's promise.
+        Some(offsets) => unsafe {
+            Matrix::from_arrays(control.context(), cols, offsets, columns, values)?
+        },
+        None => {
+            let rows_of = row_indices.read_blocking(queue)?;
+            let (columns, values) = (columns.read_blocking(queue)?, values.read_blocking(queue)?);
+            let entries = Coo::new(rows, cols, rows_of, columns, values)?;
+            let sorted: Csr<T> = Csr::from_coo_keeping_duplicates(entries)?;
+            Matrix::upload_blocking(queue, sorted.view())?
+        }
+    };
+    let accumulate = state.accumulate();
+    let event = T::free_plans(state).launch(control, accumulate, &a, operands)?;
+    state.reads_row_offsets = Some(event.clone());
+    Ok(event)
+}
+
+/// # Safety
+/// As types.rs says of all functions.
+unsafe fn coomv<T: Real>(
+    alpha: *const clsparseScalar,
+    matx: *const clsparseCooMatrix,
+    x: *const cldenseVector,
+    beta: *const clsparseScalar,
+    y: *mut cldenseVector,
+    control: clsparseControl,
+) -> Status {
+    status_of(|| {
+        let control = Control::of(control)?;
+        // SAFETY: the caller's promise.
+        let (alpha, x, beta, y) = unsafe { (read(alpha)?, read(x)?, read(beta)?, read(y)?) };
+        // SAFETY: as before.
+        let matrix = unsafe { read(matx)? };
+        if matrix.num_rows == 0 {
+            return Ok(());
+        }
+        let sizes = (matrix.num_rows, matrix.num_cols);
+        let mut operands: Operands<T> = Operands::of(&control, sizes, (alpha, x), (beta, y))?;
+        let mut state = control.state();
+        let event = launch(&control, &mut state, matrix, &mut operands)?;
+        state.end(event)
+    })
+}
+
+/// y = alpha A x + beta y in single precision.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clsparseScoomv(
+    alpha: *const clsparseScalar,
+    matx: *const clsparseCooMatrix,
+    x: *const cldenseVector,
+    beta: *const clsparseScalar,
+    y: *mut cldenseVector,
+    control: clsparseControl,
+) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { coomv::<f32>(alpha, matx, x, beta, y, control) }
+}
+
+/// y = alpha A x + beta y in double precision.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clsparseDcoomv(
+    alpha: *const clsparseScalar,
+    matx: *const clsparseCooMatrix,
+    x: *const cldenseVector,
+    beta: *const clsparseScalar,
+    y: *mut cldenseVector,
+    control: clsparseControl,
+) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { coomv::<f64>(alpha, matx, x, beta, y, control) }
+}

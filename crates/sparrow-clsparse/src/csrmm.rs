@@ -1,0 +1,117 @@
+//! C = alpha A B + beta C, with A in compressed rows and B and C dense.
+//!
+//! With a meta, by the plan it keeps for matrices that lie so; without one, by a plan that serves once.
+
+use sparrow::{DenseProduct, DenseShape, DeviceArray, Event, Matrix, SpmmPlan, Workspace};
+
+use crate::boundary::{read, status_of};
+use crate::control::Control;
+use crate::meta::{Meta, spmm_plan};
+use crate::operands::{CsrArrays, Real, dense, scalar};
+use crate::status::{Result, Status};
+use crate::types::{cldenseMatrix, clsparseControl, clsparseCsrMatrix, clsparseScalar};
+
+/// The numbers and dense matrices of a product.
+pub(crate) struct DenseOperands<T> {
+    alpha: DeviceArray<T>,
+    b: DeviceArray<T>,
+    beta: DeviceArray<T>,
+    c: DeviceArray<T>,
+    /// How B and C lie.
+    pub(crate) shapes: (DenseShape, DenseShape),
+}
+
+impl<T: Real> DenseOperands<T> {
+    /// Enqueues the product.
+    pub(crate) fn launch(
+        &mut self,
+        control: &Control,
+        plan: &SpmmPlan<T, u32, T>,
+        workspace: &mut Workspace,
+        a: &Matrix<T>,
+    ) -> Result<Event> {
+        let product = DenseProduct {
+            alpha: (&self.alpha).into(),
+            a,
+            b: &self.b,
+            beta: (&self.beta).into(),
+            c: &mut self.c,
+        };
+        Ok(plan.launch(&control.queue, workspace, product, &[])?)
+    }
+}
+
+/// # Safety
+/// As types.rs says of all functions.
+unsafe fn csrmm<T: Real>(
+    alpha: *const clsparseScalar,
+    sparseMatA: *const clsparseCsrMatrix,
+    denseMatB: *const cldenseMatrix,
+    beta: *const clsparseScalar,
+    denseMatC: *mut cldenseMatrix,
+    control: clsparseControl,
+) -> Status {
+    status_of(|| {
+        let control = Control::of(control)?;
+        // SAFETY: the caller's promise.
+        let (matrix, alpha, beta) = unsafe { (read(sparseMatA)?, read(alpha)?, read(beta)?) };
+        // SAFETY: as before.
+        let (b, c) = unsafe { (read(denseMatB)?, read(denseMatC)?) };
+        let fits = b.num_rows == matrix.num_cols
+            && c.num_rows == matrix.num_rows
+            && b.num_cols == c.num_cols;
+        if !fits {
+            return Err(Status::InvalidSize);
+        }
+        if c.num_rows == 0 || c.num_cols == 0 {
+            return Ok(());
+        }
+        let arrays = CsrArrays::<T>::of(&control, matrix)?;
+        let ((b_shape, b), (c_shape, c)) = (dense(&control, b)?, dense(&control, c)?);
+        let (alpha, beta) = (scalar(&control, alpha)?, scalar(&control, beta)?);
+        let shapes = (b_shape, c_shape);
+        let mut operands = DenseOperands { alpha, b, beta, c, shapes };
+        let event = match Meta::of(matrix)? {
+            Some(meta) => meta.launch_dense(&control, arrays, &mut operands)?,
+            None => {
+                let CsrArrays { offsets, columns, values } = arrays;
+                let (queue, cols) = (&control.queue, matrix.num_cols as usize);
+                // SAFETY: that the pattern is one is the application's promise.
+                let a =
+                    unsafe { Matrix::from_arrays_blocking(queue, cols, offsets, columns, values)? };
+                let plan = spmm_plan(queue, &a, shapes)?;
+                let mut workspace = plan.workspace_blocking(queue)?;
+                operands.launch(&control, &plan, &mut workspace, &a)?
+            }
+        };
+        control.state().end(event)
+    })
+}
+
+/// C = alpha A B + beta C in single precision.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clsparseScsrmm(
+    alpha: *const clsparseScalar,
+    sparseMatA: *const clsparseCsrMatrix,
+    denseMatB: *const cldenseMatrix,
+    beta: *const clsparseScalar,
+    denseMatC: *mut cldenseMatrix,
+    control: clsparseControl,
+) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { csrmm::<f32>(alpha, sparseMatA, denseMatB, beta, denseMatC, control) }
+}
+
+/// C = alpha A B + beta C in double precision.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clsparseDcsrmm(
+    alpha: *const clsparseScalar,
+    sparseMatA: *const clsparseCsrMatrix,
+    denseMatB: *const cldenseMatrix,
+    beta: *const clsparseScalar,
+    denseMatC: *mut cldenseMatrix,
+    control: clsparseControl,
+) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { csrmm::<f64>(alpha, sparseMatA, denseMatB, beta, denseMatC, control) }
+}

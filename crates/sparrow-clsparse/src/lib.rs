@@ -1,0 +1,43 @@
+//! libclSPARSE.so.1: the C interface of clSPARSE 0.10, on Sparrow.
+//!
+//! Programs that were written for clSPARSE, or linked against it, run with this library in its place. `types.rs`
+//! holds its structures as they lie in memory, `status.rs` its codes; the other modules one group of functions each,
+//! under clSPARSE's own names and with its habits (docs/c-api.md lists both, and what was mended).
+//!
+//! What every function has in common is in `boundary.rs` (nothing unwinds into C, pointers are looked at before they
+//! are followed) and `handles.rs` (controls and metas are numbers of a table, so that one that was freed is told from
+//! one that lives). `operands.rs` makes arrays of the application's buffers, and refuses what does not fit them.
+
+#![allow(non_snake_case, non_camel_case_types, reason = "clSPARSE's names")]
+#![allow(unsafe_code, reason = "a C interface: every function takes raw pointers and handles")]
+#![allow(
+    clippy::missing_safety_doc,
+    reason = "types.rs says once what all functions ask of callers"
+)]
+
+mod absent;
+mod boundary;
+mod control;
+mod coomv;
+mod csrmm;
+mod csrmv;
+mod files;
+mod handles;
+mod initialize;
+mod meta;
+mod operands;
+mod solver_control;
+mod status;
+mod types;
+
+pub use absent::*;
+pub use control::*;
+pub use coomv::{clsparseDcoomv, clsparseScoomv};
+pub use csrmm::{clsparseDcsrmm, clsparseScsrmm};
+pub use csrmv::{clsparseDcsrmv, clsparseScsrmv};
+pub use files::*;
+pub use initialize::*;
+pub use meta::{clsparseCsrMetaCreate, clsparseCsrMetaDelete, clsparseCsrMetaSize};
+pub use solver_control::*;
+pub use status::Status;
+pub use types::*;

@@ -1,0 +1,135 @@
+//! The programs of `tests/apps`, as an application's author would build them: outside the workspace, against the
+//! installed libraries, each by the tools of its language.
+//!
+//! They print y, a row a line, and are held to what is expected. On Oclgrind those in C run under memcheck.
+
+mod programs;
+mod surroundings;
+
+use super::conformance::{own_folders, run_logged, set_own};
+use super::printer::Printer;
+use super::{Outcome, missing};
+use crate::implementation::Implementation;
+use crate::install::{self, LIBRARIES, Profile};
+use crate::project;
+use crate::provide::{self, tools};
+use anyhow::{Context as _, Result, bail};
+use programs::{PROGRAMS, Program};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use surroundings::Surroundings;
+
+/// For one program; under memcheck most of it is Oclgrind's.
+const DEADLINE: Duration = Duration::from_secs(5 * 60);
+
+/// Memcheck's own status for errors.
+const FOUND: &str = "--error-exitcode=99";
+
+/// Installs the libraries, builds the programs, and runs them on the implementation found by `variables`.
+pub(super) fn run(
+    root: &Path,
+    implementation: Implementation,
+    variables: &[(String, String)],
+    printer: &Printer,
+) -> Result<Outcome> {
+    let folder = project::target()?.join("apps");
+    let prefix = folder.join("prefix");
+    printer.say(format_args!("installing into {}", prefix.display()));
+    install::install(&prefix, Path::new("lib"), Profile::Debug)?;
+    for library in LIBRARIES {
+        let file = prefix.join("lib").join(library.file);
+        check_symbols(&file, &root.join(library.symbols))?;
+    }
+    let options = provide::Options::from_environment(false)?;
+    let memcheck = implementation == Implementation::Oclgrind;
+    let valgrind = match memcheck.then(|| tools::program("valgrind", "valgrind", &options)) {
+        Some(Err(error)) => return Ok(missing(project::is_ci(), &format!("{error:#}"))),
+        Some(Ok(valgrind)) => Some(valgrind),
+        None => None,
+    };
+    let surroundings = Surroundings::new(root, &folder, &prefix, variables)?;
+    let mut left_out = Vec::new();
+    for program in PROGRAMS.iter().filter(|program| !memcheck || program.memcheck) {
+        match program.build(&surroundings) {
+            Ok(built) => {
+                judge(root, program, &built, &surroundings, valgrind.as_deref())
+                    .with_context(|| format!("tests/apps/{}", program.folder))?;
+                printer.say(format_args!("tests/apps/{}: as expected", program.folder));
+            }
+            Err(programs::Refusal::NoTool(error)) => {
+                printer.say(format_args!("tests/apps/{}: left out, {error:#}", program.folder));
+                left_out.push(program.folder);
+            }
+            Err(programs::Refusal::Failed(error)) => {
+                return Err(error.context(format!("building tests/apps/{}", program.folder)));
+            }
+        }
+    }
+    match left_out.as_slice() {
+        [] => Ok(Outcome::Passed),
+        some => Ok(missing(project::is_ci(), &format!("left out: {}", some.join(", ")))),
+    }
+}
+
+/// Runs a program, and compares what it prints.
+fn judge(
+    root: &Path,
+    program: &Program,
+    built: &[PathBuf],
+    surroundings: &Surroundings,
+    valgrind: Option<&Path>,
+) -> Result<()> {
+    let folder = tempfile::tempdir().context("a temporary directory")?;
+    let mut words: Vec<PathBuf> = Vec::new();
+    if let Some(valgrind) = valgrind {
+        let suppressions = root.join("tests/valgrind.supp");
+        let suppressions = format!("--suppressions={}", suppressions.display());
+        words.push(valgrind.to_owned());
+        words.extend([FOUND, "--quiet", "--leak-check=full"].map(PathBuf::from));
+        words.extend(
+            ["--show-leak-kinds=definite", "--errors-for-leak-kinds=definite"].map(PathBuf::from),
+        );
+        words.push(suppressions.into());
+    }
+    words.extend(built.iter().cloned());
+    words.push(root.join("tests/apps/matrix.mtx"));
+    let [first, more @ ..] = words.as_slice() else { bail!("a program without a name") };
+    let mut command = Command::new(first);
+    command.args(more);
+    set_own(&mut command, &own_folders(folder.path())?);
+    command.envs(surroundings.variables());
+    let log = folder.path().join("output");
+    let status = run_logged(&mut command, &log, DEADLINE)?;
+    let output = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
+    match status {
+        Some(status) if status.success() => {}
+        Some(status) => bail!("ended with {status}:\n{output}"),
+        None => bail!("did not end before the deadline:\n{output}"),
+    }
+    let expected = fs::read_to_string(root.join(program.expected))?;
+    if output != expected {
+        bail!("printed\n{output}where {} says\n{expected}", program.expected);
+    }
+    Ok(())
+}
+
+/// Refuses a library that exports other symbols than those listed.
+fn check_symbols(library: &Path, list: &Path) -> Result<()> {
+    let nm = Command::new("nm").args(["-D", "--defined-only"]).arg(library).output();
+    let nm = nm.context("nm, which comes with binutils")?;
+    let text = String::from_utf8_lossy(&nm.stdout).into_owned();
+    let mut exported: Vec<&str> = text.lines().filter_map(|line| line.split(' ').nth(2)).collect();
+    exported.sort_unstable();
+    let listed = fs::read_to_string(list)?;
+    let listed: Vec<&str> = listed.lines().collect();
+    let only = |of: &[&str], other: &[&str]| -> Vec<String> {
+        of.iter().filter(|name| !other.contains(name)).map(|&name| name.to_owned()).collect()
+    };
+    let (lost, new) = (only(&listed, &exported), only(&exported, &listed));
+    if !lost.is_empty() || !new.is_empty() {
+        bail!("{} lost {lost:?} and gained {new:?} beside {}", library.display(), list.display());
+    }
+    Ok(())
+}
