@@ -1,7 +1,5 @@
 //! The name under which applications have linked clSPARSE since its first release.
 
-#![expect(clippy::print_stdout, reason = "cargo reads it")]
-
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libclSPARSE.so.1");

@@ -2,11 +2,11 @@
 //!
 //! With a meta, by the plan it keeps for matrices that lie so; without one, by a plan that serves once.
 
-use sparrow::{DenseProduct, DenseShape, DeviceArray, Event, Matrix, SpmmPlan, Workspace};
+use sparrow::{DenseProduct, DeviceArray, Event, Matrix, Workspace};
 
 use crate::boundary::{read, status_of};
 use crate::control::Control;
-use crate::meta::{Meta, spmm_plan};
+use crate::meta::{DensePlan, DenseShapes, Meta, spmm_plan};
 use crate::operands::{CsrArrays, Real, dense, scalar};
 use crate::status::{Result, Status};
 use crate::types::{cldenseMatrix, clsparseControl, clsparseCsrMatrix, clsparseScalar};
@@ -18,7 +18,7 @@ pub(crate) struct DenseOperands<T> {
     beta: DeviceArray<T>,
     c: DeviceArray<T>,
     /// How B and C lie.
-    pub(crate) shapes: (DenseShape, DenseShape),
+    pub(crate) shapes: DenseShapes,
 }
 
 impl<T: Real> DenseOperands<T> {
@@ -26,7 +26,7 @@ impl<T: Real> DenseOperands<T> {
     pub(crate) fn launch(
         &mut self,
         control: &Control,
-        plan: &SpmmPlan<T, u32, T>,
+        plan: &DensePlan<T>,
         workspace: &mut Workspace,
         a: &Matrix<T>,
     ) -> Result<Event> {

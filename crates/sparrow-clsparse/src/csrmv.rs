@@ -3,6 +3,7 @@
 //! With a meta, by its plan. Without one, by an algorithm that has no plan, and nothing is read from the device.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use sparrow::{
     Accumulate, DeviceArray, Event, Matrix, Plan, PlanOptions, Product, Products, Workspace,
@@ -80,18 +81,20 @@ impl<T: Real> FreePlans<T> {
     ) -> Result<Event> {
         let mean_row = (a.nnz() as u64).div_ceil(a.rows().max(1) as u64).next_power_of_two();
         let key = (accumulate, mean_row);
-        if !self.known.contains_key(&key) {
-            let options = PlanOptions {
-                accumulate,
-                scalars_on_device: true,
-                products: Products::Once,
-                ..PlanOptions::default()
-            };
-            let plan = Plan::for_any_pattern(&control.queue, a, &options)?;
-            let workspace = plan.workspace_blocking(&control.queue)?;
-            self.known.insert(key, (plan, workspace));
-        }
-        let (plan, workspace) = self.known.get_mut(&key).ok_or(Status::InvalidOperation)?;
+        let (plan, workspace) = match self.known.entry(key) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let options = PlanOptions {
+                    accumulate,
+                    scalars_on_device: true,
+                    products: Products::Once,
+                    ..PlanOptions::default()
+                };
+                let plan = Plan::for_any_pattern(&control.queue, a, &options)?;
+                let workspace = plan.workspace_blocking(&control.queue)?;
+                place.insert((plan, workspace))
+            }
+        };
         operands.launch(control, (plan, workspace), a)
     }
 }

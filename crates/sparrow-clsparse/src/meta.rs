@@ -36,10 +36,16 @@ pub(crate) struct Meta {
     pub(crate) f64: Mutex<MetaPlans<f64>>,
 }
 
+/// How B and C lie.
+pub(crate) type DenseShapes = (DenseShape, DenseShape);
+
+/// A plan for products with dense matrices.
+pub(crate) type DensePlan<T> = SpmmPlan<T, u32, T>;
+
 /// The plans of one precision.
 pub(crate) struct MetaPlans<T> {
     vector: Vec<(Accumulate, Planned<Plan<T>>)>,
-    dense: Vec<((DenseShape, DenseShape), Planned<SpmmPlan<T, u32, T>>)>,
+    dense: Vec<(DenseShapes, Planned<DensePlan<T>>)>,
 }
 
 impl<T> Default for MetaPlans<T> {
@@ -212,8 +218,8 @@ impl<T: Real> MetaPlans<T> {
         &mut self,
         queue: &Queue,
         a: &Matrix<T>,
-        shapes: (DenseShape, DenseShape),
-    ) -> Result<&mut Planned<SpmmPlan<T, u32, T>>> {
+        shapes: DenseShapes,
+    ) -> Result<&mut Planned<DensePlan<T>>> {
         if let Some(at) = self.dense.iter().position(|(of, _)| *of == shapes) {
             return Ok(&mut self.dense[at].1);
         }
@@ -230,8 +236,8 @@ impl<T: Real> MetaPlans<T> {
 pub(crate) fn spmm_plan<T: Real>(
     queue: &Queue,
     a: &Matrix<T>,
-    (b, c): (DenseShape, DenseShape),
-) -> Result<SpmmPlan<T, u32, T>> {
+    (b, c): DenseShapes,
+) -> Result<DensePlan<T>> {
     let options = SpmmOptions { scalars_on_device: true, ..SpmmOptions::default() };
     Ok(SpmmPlan::new_blocking(queue, a, b, c, &options)?)
 }

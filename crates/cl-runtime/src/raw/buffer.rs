@@ -60,6 +60,14 @@ impl Memory {
         Ok(Memory::Buffer(unsafe { MemHandle::retain(mem)? }))
     }
 
+    /// The buffer's handle, for the application's own calls; `None` for shared virtual memory.
+    pub fn as_raw(&self) -> Option<cl_mem> {
+        match self {
+            Memory::Buffer(handle) => Some(handle.as_raw()),
+            Memory::Svm(_) => None,
+        }
+    }
+
     /// Bytes of the memory.
     ///
     /// # Errors

@@ -14,10 +14,7 @@ use sparrow::{Csr, CsrView, DeviceArray, Queue, RuntimeError, Value};
 
 /// A buffer as C names it.
 pub(crate) fn raw<T: bytemuck::Pod>(array: &DeviceArray<T>) -> *mut c_void {
-    match array.memory().0 {
-        cl_runtime::raw::Memory::Buffer(handle) => handle.as_raw(),
-        cl_runtime::raw::Memory::Svm(_) => ptr::null_mut(),
-    }
+    array.memory().0.as_raw().unwrap()
 }
 
 type Multiply<M> = unsafe extern "C" fn(

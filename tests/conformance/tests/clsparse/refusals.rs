@@ -47,9 +47,9 @@ macro_rules! table {
         vec![$((
             stringify!($name),
             [$(is_pointer!($kind)),*].into_iter().filter(|is| *is).count(),
-            // SAFETY: every pointer is null, or points to what its type says.
             (|p: &Pointers, a: &Arguments| {
                 let _ = (p, a);
+                // SAFETY: every pointer is null, or points to what its type says.
                 unsafe { $name($(argument!($kind $argument, p, a)),*)$(.$field)? }
             }) as Call,
         )),*]
