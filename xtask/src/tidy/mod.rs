@@ -44,7 +44,7 @@ impl fmt::Display for Finding {
 type Rule = fn(&str, &str) -> Vec<Finding>;
 
 const RULES: &[Rule] = &[
-    example::readme_shows_the_tested_example,
+    example::readme_shows_the_tested_examples,
     layers::crates_depend_leftwards,
     layers::lints_are_inherited,
     layers::device_layers_include_downwards,
