@@ -14,20 +14,20 @@ use sparrow::{Offset, OffsetType, Value, ValueType};
 use sparrow_c::*;
 
 /// What the application has, and Sparrow's context over it.
-pub struct Application {
-    pub device: types::cl_device_id,
-    pub context: types::cl_context,
-    pub queue: types::cl_command_queue,
-    pub sparrow: *mut sparrow_context,
+pub(crate) struct Application {
+    pub(crate) device: types::cl_device_id,
+    pub(crate) context: types::cl_context,
+    pub(crate) queue: types::cl_command_queue,
+    pub(crate) sparrow: *mut sparrow_context,
     buffers: Vec<types::cl_mem>,
 }
 
 impl Application {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with_options(null())
     }
 
-    pub fn with_options(options: *const sparrow_context_options) -> Self {
+    pub(crate) fn with_options(options: *const sparrow_context_options) -> Self {
         let device = conformance::device().id().as_raw();
         let context = cl_context::create_context(&[device], null(), None, null_mut()).unwrap();
         // SAFETY: the device belongs to the context; the options are NULL or valid.
@@ -39,7 +39,7 @@ impl Application {
     }
 
     /// A buffer that holds `padding` elements of no meaning and then `data`.
-    pub fn buffer<T: Pod>(&mut self, padding: usize, data: &[T]) -> sparrow_buffer {
+    pub(crate) fn buffer<T: Pod>(&mut self, padding: usize, data: &[T]) -> sparrow_buffer {
         let start = padding * size_of::<T>();
         let bytes = start + size_of_val(data);
         let (flags, none) = (cl_memory::CL_MEM_READ_WRITE, null_mut());
@@ -66,7 +66,7 @@ impl Application {
     }
 
     /// The elements of a buffer from its offset on, after `event`, which is released.
-    pub fn read<T: Pod>(
+    pub(crate) fn read<T: Pod>(
         &self,
         buffer: sparrow_buffer,
         len: usize,
@@ -97,7 +97,7 @@ impl Application {
     }
 
     /// The matrix of [`OFFSETS`], [`COLUMNS`] and [`VALUES`] over buffers with odd element offsets.
-    pub fn matrix<V: Value, O: Offset>(&mut self) -> *mut sparrow_matrix {
+    pub(crate) fn matrix<V: Value, O: Offset>(&mut self) -> *mut sparrow_matrix {
         let buffers = self.csr::<V, O>();
         let (context, queue) = (self.sparrow, self.queue);
         // SAFETY: everything is valid.
@@ -107,7 +107,7 @@ impl Application {
     }
 
     /// Its buffers.
-    pub fn csr<V: Value, O: Offset>(&mut self) -> sparrow_csr_buffers {
+    pub(crate) fn csr<V: Value, O: Offset>(&mut self) -> sparrow_csr_buffers {
         let offsets: Vec<O> =
             OFFSETS.iter().map(|&offset| O::try_from_usize(offset).unwrap()).collect();
         let values: Vec<V> = VALUES.iter().map(|&value| V::from_f64(value)).collect();
@@ -125,12 +125,12 @@ impl Application {
     }
 
     /// Numbers in the type that a matrix of `V` is summed in.
-    pub fn vector<V: Value>(&mut self, padding: usize, numbers: &[f64]) -> sparrow_buffer {
+    pub(crate) fn vector<V: Value>(&mut self, padding: usize, numbers: &[f64]) -> sparrow_buffer {
         let data: Vec<V::Accum> = numbers.iter().map(|&n| V::Accum::from_f64(n)).collect();
         self.buffer(padding, &data)
     }
 
-    pub fn plan(
+    pub(crate) fn plan(
         &self,
         matrix: *mut sparrow_matrix,
         options: &sparrow_plan_options,
@@ -145,7 +145,7 @@ impl Application {
     }
 
     /// y of one product, with the numbers that were in y before.
-    pub fn multiply<V: Value>(
+    pub(crate) fn multiply<V: Value>(
         &mut self,
         (plan, workspace): (*mut sparrow_plan, *mut sparrow_workspace),
         a: *mut sparrow_matrix,
@@ -183,19 +183,19 @@ impl Drop for Application {
 /// | . . . |
 /// | . 7 3 |
 /// | 2 . . |
-pub const ROWS: usize = 4;
-pub const COLS: usize = 3;
-pub const OFFSETS: [usize; 5] = [0, 2, 2, 4, 5];
-pub const COLUMNS: [u32; 5] = [0, 2, 1, 2, 0];
-pub const VALUES: [f64; 5] = [5.0, 1.0, 7.0, 3.0, 2.0];
+pub(crate) const ROWS: usize = 4;
+pub(crate) const COLS: usize = 3;
+pub(crate) const OFFSETS: [usize; 5] = [0, 2, 2, 4, 5];
+pub(crate) const COLUMNS: [u32; 5] = [0, 2, 1, 2, 0];
+pub(crate) const VALUES: [f64; 5] = [5.0, 1.0, 7.0, 3.0, 2.0];
 /// Its x, and A x.
-pub const X: [f64; 3] = [1.0, 2.0, 3.0];
-pub const AX: [f64; 4] = [8.0, 0.0, 23.0, 2.0];
+pub(crate) const X: [f64; 3] = [1.0, 2.0, 3.0];
+pub(crate) const AX: [f64; 4] = [8.0, 0.0, 23.0, 2.0];
 /// y before, and 2 A x + 0.5 y.
-pub const Y: [f64; 4] = [2.0, 4.0, 6.0, 8.0];
-pub const AXPY: [f64; 4] = [17.0, 2.0, 49.0, 8.0];
+pub(crate) const Y: [f64; 4] = [2.0, 4.0, 6.0, 8.0];
+pub(crate) const AXPY: [f64; 4] = [17.0, 2.0, 49.0, 8.0];
 
-pub fn value_number(value_type: ValueType) -> sparrow_value_type {
+pub(crate) fn value_number(value_type: ValueType) -> sparrow_value_type {
     match value_type {
         ValueType::F32 => SPARROW_VALUE_TYPE_F32,
         ValueType::F64 => SPARROW_VALUE_TYPE_F64,
@@ -204,20 +204,20 @@ pub fn value_number(value_type: ValueType) -> sparrow_value_type {
     }
 }
 
-pub fn offset_number(offset_type: OffsetType) -> sparrow_offset_type {
+pub(crate) fn offset_number(offset_type: OffsetType) -> sparrow_offset_type {
     match offset_type {
         OffsetType::U32 => SPARROW_OFFSET_TYPE_U32,
         OffsetType::U64 => SPARROW_OFFSET_TYPE_U64,
     }
 }
 
-pub const NOWHERE: sparrow_buffer = sparrow_buffer { memory: null_mut(), byte_offset: 0 };
+pub(crate) const NOWHERE: sparrow_buffer = sparrow_buffer { memory: null_mut(), byte_offset: 0 };
 
-pub fn by_value(value: f64) -> sparrow_scalar {
+pub(crate) fn by_value(value: f64) -> sparrow_scalar {
     sparrow_scalar { value, device: NOWHERE }
 }
 
-pub fn plan_options() -> sparrow_plan_options {
+pub(crate) fn plan_options() -> sparrow_plan_options {
     sparrow_plan_options {
         size: size_of::<sparrow_plan_options>(),
         algorithm: null(),
@@ -232,7 +232,7 @@ pub fn plan_options() -> sparrow_plan_options {
     }
 }
 
-pub fn product(
+pub(crate) fn product(
     alpha: sparrow_scalar,
     a: *const sparrow_matrix,
     x: sparrow_buffer,
@@ -243,41 +243,41 @@ pub fn product(
 }
 
 /// What a function makes.
-pub fn made<T>(call: impl FnOnce(*mut *mut T) -> sparrow_status) -> *mut T {
+pub(crate) fn made<T>(call: impl FnOnce(*mut *mut T) -> sparrow_status) -> *mut T {
     let mut object = null_mut();
     expect_success(call(&raw mut object));
     assert!(!object.is_null());
     object
 }
 
-pub fn expect_success(status: sparrow_status) {
+pub(crate) fn expect_success(status: sparrow_status) {
     assert_eq!(status, sparrow_status::SPARROW_STATUS_SUCCESS, "{}", last_error());
 }
 
 /// The text of a call that must fail in this way.
-pub fn refusal(status: sparrow_status, expected: sparrow_status) -> String {
+pub(crate) fn refusal(status: sparrow_status, expected: sparrow_status) -> String {
     assert_eq!(status, expected, "{}", last_error());
     last_error()
 }
 
-pub fn last_error() -> String {
+pub(crate) fn last_error() -> String {
     text(sparrow_last_error())
 }
 
-pub fn text(pointer: *const c_char) -> String {
+pub(crate) fn text(pointer: *const c_char) -> String {
     // SAFETY: texts of the library end with a zero.
     unsafe { CStr::from_ptr(pointer) }.to_str().unwrap().to_owned()
 }
 
 /// What a plan says of itself: algorithm, variant, reason, parameters.
-pub fn info(plan: *const sparrow_plan) -> (sparrow_plan_info, [String; 4]) {
+pub(crate) fn info(plan: *const sparrow_plan) -> (sparrow_plan_info, [String; 4]) {
     let mut info = empty_info();
     // SAFETY: the plan is valid, and the size is set.
     expect_success(unsafe { sparrow_plan_get_info(plan, &raw mut info) });
     (info, [info.algorithm, info.variant, info.reason, info.parameters].map(text))
 }
 
-pub fn empty_info() -> sparrow_plan_info {
+pub(crate) fn empty_info() -> sparrow_plan_info {
     sparrow_plan_info {
         size: size_of::<sparrow_plan_info>(),
         algorithm: null(),
