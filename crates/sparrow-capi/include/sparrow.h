@@ -1,0 +1,771 @@
+/*
+ * sparrow.h: sparse matrix products on every OpenCL device.
+ *
+ * Made from crates/sparrow-capi/src by `UPDATE_HEADER=1 cargo test -p sparrow-capi --test header`.
+ * Licence: MIT OR Apache-2.0.
+ *
+ * Every function returns a status; where that is not SPARROW_STATUS_SUCCESS, sparrow_last_error() says what was
+ * wrong with which argument. NULL where there must be something, numbers out of their range and objects that do not
+ * belong together are such failures, and nothing is enqueued then. Pointers that are neither NULL nor valid, and
+ * handles that were released, are not found out: the process faults in OpenCL or here.
+ *
+ * Handles. What a function makes is written to its last pointer (NULL if it fails) and belongs to the caller, who
+ * releases it, in any order: each keeps what it needs alive. OpenCL objects that are handed over stay the caller's
+ * too; references are added where they are kept. Releasing NULL is allowed.
+ *
+ * Threads. There is no global state. Contexts, matrices, batches and plans may be used by any number of threads at
+ * once; a workspace by one launch at a time (threads that share one take turns). Releasing a handle that another
+ * thread still uses is not allowed.
+ *
+ * Events. Functions that enqueue take a wait list and may give an event, which the caller releases by
+ * clReleaseEvent; nothing blocks unless its name says so. A blocking function waits for its list first, so lists are
+ * needed there only for what other queues, or a queue out of order, still do.
+ *
+ * Structs begin with their size: `.size = sizeof(sparrow_plan_options)`. All other fields 0 or NULL are the
+ * defaults.
+ */
+
+#ifndef SPARROW_H
+#define SPARROW_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <CL/cl.h>
+
+// The header's version: the first number changes where programs must be built anew.
+#define SPARROW_VERSION_MAJOR 0
+
+// The second number.
+#define SPARROW_VERSION_MINOR 1
+
+// The third number.
+#define SPARROW_VERSION_PATCH 0
+
+// How a call ended.
+enum sparrow_status
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    // Done, or enqueued.
+    SPARROW_STATUS_SUCCESS = 0,
+    // An argument is NULL or has no meaning: a struct of an unknown size, a number or a name that is none of those
+    // there are, a buffer that is too small.
+    SPARROW_STATUS_INVALID_ARGUMENT = 1,
+    // Objects that do not belong together: another context, another pattern, another plan's workspace.
+    SPARROW_STATUS_MISMATCH = 2,
+    // A matrix, a dense shape or a batch that breaks a rule.
+    SPARROW_STATUS_INVALID_MATRIX = 3,
+    // Hyper-parameters that break a rule.
+    SPARROW_STATUS_INVALID_PARAMETER = 4,
+    // The device lacks what was asked for.
+    SPARROW_STATUS_UNSUPPORTED = 5,
+    // No OpenCL library, or no device.
+    SPARROW_STATUS_NO_DEVICE = 6,
+    // More memory than there is, or than the device allocates at once.
+    SPARROW_STATUS_OUT_OF_MEMORY = 7,
+    // A kernel does not build; the text holds the compiler's log.
+    SPARROW_STATUS_BUILD_FAILED = 8,
+    // An event of a wait list has ended in error.
+    SPARROW_STATUS_EVENT_FAILED = 9,
+    // An OpenCL call failed: sparrow_last_opencl_status().
+    SPARROW_STATUS_OPENCL_ERROR = 10,
+    // A file cannot be read, or is not what it should be.
+    SPARROW_STATUS_INVALID_FILE = 11,
+    // A fault of this library.
+    SPARROW_STATUS_INTERNAL_ERROR = 12,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sparrow_status sparrow_status;
+#else
+typedef int32_t sparrow_status;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// Many small matrices on the device. Their values can change by sparrow_batch_with_values, their patterns cannot,
+// and plans belong to the patterns. Any number of threads may use it at once.
+typedef struct sparrow_batch sparrow_batch;
+
+// A batch's tasks and the program that computes them, good for any values. Any number of threads may use it at
+// once, each with a workspace of its own.
+typedef struct sparrow_batch_plan sparrow_batch_plan;
+
+// A context of the application's with one of its devices, and the programs built for it. Any number of threads may
+// use it at once.
+typedef struct sparrow_context sparrow_context;
+
+// A sparse matrix in compressed rows on the device. Its values can change, its pattern cannot, and plans belong to
+// the pattern. Any number of threads may use it at once.
+typedef struct sparrow_matrix sparrow_matrix;
+
+// An algorithm bound to the pattern of a matrix, good for any values. Any number of threads may use it at once,
+// each with a workspace of its own.
+typedef struct sparrow_plan sparrow_plan;
+
+// A way of multiplying bound to the pattern of a matrix and to the shapes of B and C, good for any values. Any
+// number of threads may use it at once, each with a workspace of its own.
+typedef struct sparrow_spmm_plan sparrow_spmm_plan;
+
+// What a launch scribbles on, made by a plan and for it alone. It serves one launch in flight: launches that share
+// one run one after the other, and calls of several threads take turns.
+typedef struct sparrow_workspace sparrow_workspace;
+
+// What a context is asked for; all other fields NULL are the defaults.
+typedef struct sparrow_context_options {
+    // sizeof(sparrow_context_options).
+    size_t size;
+    // The user's device table, as `sparrow tune` writes it: a path; "off" for none but the shipped ones; NULL for
+    // what the environment says (SPARROW_TABLE, else devices.toml in the user's folder).
+    const char *device_table;
+    // Where kernel binaries are kept: a folder; "off" for nowhere; NULL for what the environment says
+    // (SPARROW_CACHE_DIR, else the user's cache folder).
+    const char *binary_cache;
+} sparrow_context_options;
+
+// Facts of a context. Texts are valid until the context is released.
+typedef struct sparrow_context_info {
+    // sizeof(sparrow_context_info); set by the caller.
+    size_t size;
+    // The device's name.
+    const char *device;
+    // The platform's name.
+    const char *platform;
+    // What was left out of device tables and why, a line each; empty if nothing was.
+    const char *table_problems;
+} sparrow_context_info;
+
+// What a matrix stores: one of SPARROW_VALUE_TYPE_...; x, y, alpha, beta and all sums are `double` for F64 and
+// `float` for the others.
+typedef uint32_t sparrow_value_type;
+
+// What row offsets are: one of SPARROW_OFFSET_TYPE_...; column indices are uint32_t.
+typedef uint32_t sparrow_offset_type;
+
+// A part of a buffer of the application's: from a byte on, as far as its use needs. The byte must be a multiple of
+// the element's size. Sub-buffers are buffers too. Where no element is needed, `memory` may be NULL.
+typedef struct sparrow_buffer {
+    // The buffer.
+    cl_mem memory;
+    // Where the first element lies.
+    uint64_t byte_offset;
+} sparrow_buffer;
+
+// A matrix in compressed rows in buffers of the application's.
+typedef struct sparrow_csr_buffers {
+    // sizeof(sparrow_csr_buffers).
+    size_t size;
+    // Rows.
+    uint64_t rows;
+    // Columns.
+    uint64_t cols;
+    // Stored entries.
+    uint64_t nnz;
+    // What `values` holds.
+    sparrow_value_type value_type;
+    // What `offsets` holds.
+    sparrow_offset_type offset_type;
+    // Row offsets: rows + 1, from 0 to nnz, never falling.
+    struct sparrow_buffer offsets;
+    // Column indices: nnz of uint32_t, below `cols`.
+    struct sparrow_buffer columns;
+    // Values: nnz.
+    struct sparrow_buffer values;
+} sparrow_csr_buffers;
+
+// A matrix in compressed rows in the host's memory.
+typedef struct sparrow_csr_arrays {
+    // sizeof(sparrow_csr_arrays).
+    size_t size;
+    // Rows.
+    uint64_t rows;
+    // Columns.
+    uint64_t cols;
+    // Stored entries.
+    uint64_t nnz;
+    // What `values` holds.
+    sparrow_value_type value_type;
+    // What `offsets` holds.
+    sparrow_offset_type offset_type;
+    // Row offsets: rows + 1, from 0 to nnz, never falling.
+    const void *offsets;
+    // Column indices: nnz, below `cols`.
+    const uint32_t *columns;
+    // Values: nnz.
+    const void *values;
+} sparrow_csr_arrays;
+
+// Facts of a matrix.
+typedef struct sparrow_matrix_info {
+    // sizeof(sparrow_matrix_info); set by the caller.
+    size_t size;
+    // Rows.
+    uint64_t rows;
+    // Columns.
+    uint64_t cols;
+    // Stored entries.
+    uint64_t nnz;
+    // Entries of the longest row.
+    uint64_t longest_row;
+    // Bytes of the three arrays.
+    uint64_t size_bytes;
+    // What it stores.
+    sparrow_value_type value_type;
+    // What its row offsets are.
+    sparrow_offset_type offset_type;
+} sparrow_matrix_info;
+
+// How many products will follow, which an automatic choice weighs a plan's cost against.
+typedef uint32_t sparrow_products;
+
+// How products are summed.
+typedef uint32_t sparrow_accumulate;
+
+// Which matrix multiplies.
+typedef uint32_t sparrow_operation;
+
+// Where a plan is computed; the plan is the same.
+typedef uint32_t sparrow_planning;
+
+// What a plan is asked for; all other fields 0 or NULL are the automatic choice.
+typedef struct sparrow_plan_options {
+    // sizeof(sparrow_plan_options).
+    size_t size;
+    // The algorithm: "csr_scalar", "csr_vector", "csr_adaptive", "segmented_sum", "evc_hyb"; NULL chooses one for
+    // the matrix and the device.
+    const char *algorithm;
+    // The way in which that algorithm runs, as `sparrow bench --variant` spells it; NULL is its usual way.
+    const char *variant;
+    // Hyper-parameters over what the device table says: "group_size=256,nnz_per_wg=1024"; or NULL.
+    const char *parameters;
+    // The user's device table, as in sparrow_context_options; NULL is the context's.
+    const char *device_table;
+    // How many products will follow.
+    sparrow_products products;
+    // How products are summed.
+    sparrow_accumulate accumulate;
+    // Which matrix multiplies x.
+    sparrow_operation operation;
+    // Where the plan is computed.
+    sparrow_planning planning;
+    // 1: alpha and beta of each launch lie on the device. 0: they come by value.
+    uint32_t scalars_on_device;
+} sparrow_plan_options;
+
+// Facts of a plan. Texts are valid until the plan is released.
+typedef struct sparrow_plan_info {
+    // sizeof(sparrow_plan_info); set by the caller.
+    size_t size;
+    // The algorithm that runs; of a batch, each that runs.
+    const char *algorithm;
+    // The way in which it runs; empty where it has only one.
+    const char *variant;
+    // Why it was chosen.
+    const char *reason;
+    // Its hyper-parameters: "group_size=256,...".
+    const char *parameters;
+    // Bytes of the plan on the device, beyond the matrix's own; a transposed copy included.
+    uint64_t plan_bytes;
+    // Bytes that each workspace takes on the device.
+    uint64_t workspace_bytes;
+    // 1 where the same launch always gives the same bits, else 0.
+    uint32_t repeatable;
+} sparrow_plan_info;
+
+// alpha or beta: a number, or, for plans with `scalars_on_device`, where it lies on the device.
+typedef struct sparrow_scalar {
+    // The number; rounded to float where sums are made in float. Not looked at where `device` has a buffer.
+    double value;
+    // A float (a double for SPARROW_VALUE_TYPE_F64); without a buffer, `value` counts.
+    struct sparrow_buffer device;
+} sparrow_scalar;
+
+// The operands of y = alpha A x + beta y. x and y hold double for SPARROW_VALUE_TYPE_F64, else float.
+typedef struct sparrow_product {
+    // sizeof(sparrow_product).
+    size_t size;
+    // Scales A x; 0 is not special, so NaN in A or x reaches y.
+    struct sparrow_scalar alpha;
+    // The matrix: the plan's, or one of the same pattern.
+    const struct sparrow_matrix *a;
+    // The vector x: as many elements as A (transposed: A's transpose) has columns.
+    struct sparrow_buffer x;
+    // Scales y; with 0, y is never read.
+    struct sparrow_scalar beta;
+    // The vector y: as many elements as there are rows. Must not overlap x.
+    struct sparrow_buffer y;
+} sparrow_product;
+
+// What a blocking product did; only the algorithm "segmented_sum" has a second stage.
+typedef struct sparrow_stages {
+    // sizeof(sparrow_stages); set by the caller.
+    size_t size;
+    // Nanoseconds until the device had done its part.
+    uint64_t stage1_nanoseconds;
+    // Nanoseconds until rows were together and in their places.
+    uint64_t stage2_nanoseconds;
+    // Bytes of arrays that the CPU reached where they lie.
+    uint64_t shared_bytes;
+    // Bytes of arrays that were copied for the CPU.
+    uint64_t copied_bytes;
+} sparrow_stages;
+
+// Which elements of a dense matrix lie side by side.
+typedef uint32_t sparrow_layout;
+
+// Where the elements of a dense matrix lie.
+typedef struct sparrow_dense_shape {
+    // Rows.
+    uint64_t rows;
+    // Columns.
+    uint64_t cols;
+    // Elements from the beginning of one row (column) to that of the next; 0 is as many as it has. What lies
+    // between is neither read nor written.
+    uint64_t leading;
+    // What lies side by side: SPARROW_LAYOUT_ROW_MAJOR or SPARROW_LAYOUT_COLUMN_MAJOR.
+    sparrow_layout layout;
+} sparrow_dense_shape;
+
+// What a plan for C = alpha A B + beta C is asked for; `size`, `b`, `c` and `b_type` must be set.
+typedef struct sparrow_spmm_options {
+    // sizeof(sparrow_spmm_options).
+    size_t size;
+    // Where the elements of B lie.
+    struct sparrow_dense_shape b;
+    // Where the elements of C lie.
+    struct sparrow_dense_shape c;
+    // The algorithm: "spmm_row_split", "spmm_merge"; NULL chooses one for the matrix and the device.
+    const char *algorithm;
+    // Hyper-parameters over what the device table says; or NULL.
+    const char *parameters;
+    // The user's device table, as in sparrow_context_options; NULL is the context's.
+    const char *device_table;
+    // What B stores: the type of C (double for SPARROW_VALUE_TYPE_F64, else float), or beside float 16 bits.
+    sparrow_value_type b_type;
+    // Which matrix multiplies B.
+    sparrow_operation operation;
+    // 1: alpha and beta of each launch lie on the device. 0: they come by value.
+    uint32_t scalars_on_device;
+} sparrow_spmm_options;
+
+// The operands of C = alpha A B + beta C. C holds double for SPARROW_VALUE_TYPE_F64, else float.
+typedef struct sparrow_dense_product {
+    // sizeof(sparrow_dense_product).
+    size_t size;
+    // Scales A B; 0 is not special, so NaN in A or B reaches C.
+    struct sparrow_scalar alpha;
+    // The matrix: the plan's, or one of the same pattern.
+    const struct sparrow_matrix *a;
+    // B, of the plan's shape and type.
+    struct sparrow_buffer b;
+    // Scales C; with 0, C is never read.
+    struct sparrow_scalar beta;
+    // C, of the plan's shape. Must not overlap B.
+    struct sparrow_buffer c;
+} sparrow_dense_product;
+
+// How a problem of a batch is stored.
+typedef uint32_t sparrow_format;
+
+// One problem of a batch: its size, and the first element of each of its arrays.
+typedef struct sparrow_problem {
+    // Rows of A.
+    uint32_t rows;
+    // Columns of A.
+    uint32_t cols;
+    // Entries stored, places of padding included.
+    uint32_t entries;
+    // How A is stored.
+    sparrow_format format;
+    // Places of each row, for SPARROW_FORMAT_ELL; else 0.
+    uint32_t ell_width;
+    // 0.
+    uint32_t reserved;
+    // The first row offset (CSR), row index (COO) or slice start (sliced ELL).
+    uint64_t index;
+    // The first column index.
+    uint64_t columns;
+    // The first value.
+    uint64_t values;
+    // The first element of x.
+    uint64_t x;
+    // The first element of y.
+    uint64_t y;
+} sparrow_problem;
+
+// A batch in buffers of the application's. Where no problem needs an array, it may be empty.
+typedef struct sparrow_batch_buffers {
+    // sizeof(sparrow_batch_buffers).
+    size_t size;
+    // The problems, in the host's memory; they are copied.
+    const struct sparrow_problem *problems;
+    // How many there are.
+    uint64_t num_problems;
+    // What `values` holds.
+    sparrow_value_type value_type;
+    // What `offsets` holds.
+    sparrow_offset_type offset_type;
+    // Bits of each column index, 16 or 32. Padding of ELL is the largest number of so many bits.
+    uint32_t column_bits;
+    // 0.
+    uint32_t reserved;
+    // Row offsets of problems in compressed rows.
+    struct sparrow_buffer offsets;
+    // How many there are.
+    uint64_t num_offsets;
+    // Row indices of problems in coordinates and slice starts, uint32_t.
+    struct sparrow_buffer indices;
+    // How many there are.
+    uint64_t num_indices;
+    // Column indices.
+    struct sparrow_buffer columns;
+    // How many there are.
+    uint64_t num_columns;
+    // Values.
+    struct sparrow_buffer values;
+    // How many there are.
+    uint64_t num_values;
+} sparrow_batch_buffers;
+
+// What a plan for a batch is asked for; all other fields 0 or NULL are the automatic choice.
+typedef struct sparrow_batch_options {
+    // sizeof(sparrow_batch_options).
+    size_t size;
+    // The algorithm, for the problems whose format it reads: "batched_csr_scalar", "batched_csr_vector",
+    // "batched_csr_smart", "batched_csr_i", "batched_coo", "batched_ell"; NULL chooses one for each problem.
+    const char *algorithm;
+    // "atomic" adds cut rows by float atomics, as they come; NULL in their order.
+    const char *variant;
+    // Hyper-parameters over what the device table says; or NULL.
+    const char *parameters;
+    // The user's device table, as in sparrow_context_options; NULL is the context's.
+    const char *device_table;
+    // 1: alpha and beta of each launch lie on the device. 0: they come by value.
+    uint32_t scalars_on_device;
+} sparrow_batch_options;
+
+// alpha or beta of a batch: a number for all problems, or, for plans with `scalars_on_device`, where it lies.
+typedef struct sparrow_batch_scalar {
+    // The number; not looked at where `device` has a buffer.
+    double value;
+    // Floats (doubles for SPARROW_VALUE_TYPE_F64); without a buffer, `value` counts.
+    struct sparrow_buffer device;
+    // 1: the buffer has a number for each problem. 0: one for all.
+    uint32_t each;
+} sparrow_batch_scalar;
+
+// The operands of y = alpha A x + beta y for every problem of a batch.
+typedef struct sparrow_batch_product {
+    // sizeof(sparrow_batch_product).
+    size_t size;
+    // Scales A x; 0 is not special, so NaN in A or x reaches y.
+    struct sparrow_batch_scalar alpha;
+    // The batch: the plan's, or one of the same patterns.
+    const struct sparrow_batch *a;
+    // The vectors x, each where its problem says.
+    struct sparrow_buffer x;
+    // Scales y; where it is 0, y is never read.
+    struct sparrow_batch_scalar beta;
+    // The vectors y, each where its problem says; elements between them are left alone.
+    struct sparrow_buffer y;
+} sparrow_batch_product;
+
+// 32-bit IEEE floating point.
+#define SPARROW_VALUE_TYPE_F32 1
+
+// 64-bit IEEE floating point.
+#define SPARROW_VALUE_TYPE_F64 2
+
+// 16-bit IEEE floating point, stored only.
+#define SPARROW_VALUE_TYPE_F16 3
+
+// The upper half of a float, stored only.
+#define SPARROW_VALUE_TYPE_BF16 4
+
+// 32 bits: at most 4,294,967,295 nonzeros.
+#define SPARROW_OFFSET_TYPE_U32 1
+
+// 64 bits.
+#define SPARROW_OFFSET_TYPE_U64 2
+
+// Some tens.
+#define SPARROW_PRODUCTS_SEVERAL 0
+
+// One.
+#define SPARROW_PRODUCTS_ONCE 1
+
+// Hundreds: a copy of the matrix pays.
+#define SPARROW_PRODUCTS_MANY 2
+
+// In the type of x and y.
+#define SPARROW_ACCUMULATE_PLAIN 0
+
+// With a running error term: about twice the digits.
+#define SPARROW_ACCUMULATE_COMPENSATED 1
+
+// A itself.
+#define SPARROW_OPERATION_NORMAL 0
+
+// A transposed: a copy that the plan keeps, and that new values reach by ..._update_values_blocking.
+#define SPARROW_OPERATION_TRANSPOSE 1
+
+// Where it takes least time.
+#define SPARROW_PLANNING_AUTOMATIC 0
+
+// On the host: row offsets are read back.
+#define SPARROW_PLANNING_ON_HOST 1
+
+// On the device: a few bytes are read back.
+#define SPARROW_PLANNING_ON_DEVICE 2
+
+// Those of a row.
+#define SPARROW_LAYOUT_ROW_MAJOR 1
+
+// Those of a column.
+#define SPARROW_LAYOUT_COLUMN_MAJOR 2
+
+// Compressed rows: rows + 1 row offsets, counted from any number on.
+#define SPARROW_FORMAT_CSR 1
+
+// Coordinates in the order of their rows: a row index for each entry.
+#define SPARROW_FORMAT_COO 2
+
+// Rows of `ell_width` places, entries of neighbouring rows side by side.
+#define SPARROW_FORMAT_ELL 3
+
+// Slices of 32 neighbouring rows, each with a width of its own; ceil(rows / 32) + 1 slice starts.
+#define SPARROW_FORMAT_SLICED_ELL 4
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// The library's version as a number: 10000 MAJOR + 100 MINOR + PATCH.
+uint32_t sparrow_version_number(void);
+
+// The library's version as text, "0.1.0"; valid for ever.
+const char *sparrow_version_text(void);
+
+// The name of a status; "unknown status" for any other number. Valid for ever.
+const char *sparrow_status_name(int32_t status);
+
+// What was wrong in the last call of this thread that failed: the object, the value and the limit. Empty if none
+// has. Valid until the next call of this thread that fails.
+const char *sparrow_last_error(void);
+
+// OpenCL's own status of the last call of this thread that failed; CL_SUCCESS where OpenCL was not what failed.
+cl_int sparrow_last_opencl_status(void);
+
+// Uses the context and the device of a queue of the application's. `options` may be NULL. The queue itself is not
+// kept: each call that enqueues names its own.
+sparrow_status sparrow_context_from_queue(cl_command_queue queue,
+                                          const struct sparrow_context_options *options,
+                                          struct sparrow_context **context);
+
+// Uses a context of the application's and one of its devices. `options` may be NULL. Sub-devices must outlive it.
+sparrow_status sparrow_context_from_device(cl_context opencl_context,
+                                           cl_device_id device,
+                                           const struct sparrow_context_options *options,
+                                           struct sparrow_context **context);
+
+// What is known of a context.
+sparrow_status sparrow_context_get_info(const struct sparrow_context *context,
+                                        struct sparrow_context_info *info);
+
+// Ends the use of a context; NULL is allowed. What was made in it stays usable.
+sparrow_status sparrow_context_release(struct sparrow_context *context);
+
+// Makes a matrix over buffers of the application's: nothing is copied, and what they hold is trusted
+// (sparrow_matrix_check_blocking makes sure). Looks at row lengths on the device and reads 12 bytes back, after the
+// events of the wait list. The buffers are kept; offsets and columns must not change any more.
+sparrow_status sparrow_matrix_from_buffers_blocking(const struct sparrow_context *context,
+                                                    cl_command_queue queue,
+                                                    const struct sparrow_csr_buffers *buffers,
+                                                    cl_uint num_events_in_wait_list,
+                                                    const cl_event *event_wait_list,
+                                                    struct sparrow_matrix **matrix);
+
+// Checks a matrix of the host's memory and copies it to the device; the arrays are not needed afterwards.
+sparrow_status sparrow_matrix_upload_blocking(const struct sparrow_context *context,
+                                              cl_command_queue queue,
+                                              const struct sparrow_csr_arrays *arrays,
+                                              struct sparrow_matrix **matrix);
+
+// Reads the pattern back and checks every rule; the text names the first place where one is broken.
+sparrow_status sparrow_matrix_check_blocking(const struct sparrow_matrix *matrix,
+                                             cl_command_queue queue,
+                                             cl_uint num_events_in_wait_list,
+                                             const cl_event *event_wait_list);
+
+// A second matrix of the same pattern, with the values of another buffer; plans of either fit both. The buffers of
+// the pattern are shared, nothing is copied.
+sparrow_status sparrow_matrix_with_values(const struct sparrow_matrix *matrix,
+                                          struct sparrow_buffer values,
+                                          struct sparrow_matrix **with_values);
+
+// Says that the application has changed the values in its own buffer. Plans that keep a copy of them refuse to
+// launch until sparrow_plan_update_values_blocking; others read the buffer at each launch, and need no call.
+sparrow_status sparrow_matrix_values_changed(const struct sparrow_matrix *matrix);
+
+// Overwrites the values by `nnz` of the host's memory, of the matrix's value type, after the events of the wait
+// list. In a matrix over buffers of the application's, it is those that are written.
+sparrow_status sparrow_matrix_write_values_blocking(const struct sparrow_matrix *matrix,
+                                                    cl_command_queue queue,
+                                                    const void *values,
+                                                    cl_uint num_events_in_wait_list,
+                                                    const cl_event *event_wait_list);
+
+// What is known of a matrix.
+sparrow_status sparrow_matrix_get_info(const struct sparrow_matrix *matrix,
+                                       struct sparrow_matrix_info *info);
+
+// Ends a matrix; NULL is allowed. Plans made for it stay usable with others of its pattern.
+sparrow_status sparrow_matrix_release(struct sparrow_matrix *matrix);
+
+// Ends a workspace; NULL is allowed. Launches in flight end as they would have.
+sparrow_status sparrow_workspace_release(struct sparrow_workspace *workspace);
+
+// Chooses an algorithm, or takes the one asked for, and plans for the pattern of a matrix, after the events of the
+// wait list. `options` may be NULL. Builds kernels where they are not cached.
+sparrow_status sparrow_plan_create_blocking(const struct sparrow_matrix *matrix,
+                                            cl_command_queue queue,
+                                            const struct sparrow_plan_options *options,
+                                            cl_uint num_events_in_wait_list,
+                                            const cl_event *event_wait_list,
+                                            struct sparrow_plan **plan);
+
+// What is known of a plan.
+sparrow_status sparrow_plan_get_info(const struct sparrow_plan *plan,
+                                     struct sparrow_plan_info *info);
+
+// Brings the plan's copy of the values up to date with those of a matrix of its pattern, after the events of the
+// wait list; plans without a copy need no such call, and do nothing. Returns when the new values are in place.
+sparrow_status sparrow_plan_update_values_blocking(const struct sparrow_plan *plan,
+                                                   cl_command_queue queue,
+                                                   const struct sparrow_matrix *matrix,
+                                                   cl_uint num_events_in_wait_list,
+                                                   const cl_event *event_wait_list);
+
+// Makes a workspace for launches of this plan.
+sparrow_status sparrow_plan_workspace_blocking(const struct sparrow_plan *plan,
+                                               cl_command_queue queue,
+                                               struct sparrow_workspace **workspace);
+
+// Enqueues y = alpha A x + beta y after the events of the wait list; allocates no device memory and waits for
+// nothing. `event`, if not NULL, gets an event of the product. Where an event of the list ends in error later, so
+// does the product's, and y is not written.
+sparrow_status sparrow_plan_launch(const struct sparrow_plan *plan,
+                                   cl_command_queue queue,
+                                   struct sparrow_workspace *workspace,
+                                   const struct sparrow_product *product,
+                                   cl_uint num_events_in_wait_list,
+                                   const cl_event *event_wait_list,
+                                   cl_event *event);
+
+// Computes y = alpha A x + beta y after the events of the wait list, and returns when it is there. The one way for
+// the variant "cpu" of "segmented_sum", whose second stage is the CPU's: nothing else that was enqueued may touch
+// the operands meanwhile. `stages` may be NULL.
+sparrow_status sparrow_plan_launch_blocking(const struct sparrow_plan *plan,
+                                            cl_command_queue queue,
+                                            struct sparrow_workspace *workspace,
+                                            const struct sparrow_product *product,
+                                            cl_uint num_events_in_wait_list,
+                                            const cl_event *event_wait_list,
+                                            struct sparrow_stages *stages);
+
+// Ends a plan; NULL is allowed. Launches in flight end as they would have.
+sparrow_status sparrow_plan_release(struct sparrow_plan *plan);
+
+// Plans for the pattern of a matrix and the shapes of B and C in `options`, after the events of the wait list.
+// Builds kernels where they are not cached.
+sparrow_status sparrow_spmm_plan_create_blocking(const struct sparrow_matrix *matrix,
+                                                 cl_command_queue queue,
+                                                 const struct sparrow_spmm_options *options,
+                                                 cl_uint num_events_in_wait_list,
+                                                 const cl_event *event_wait_list,
+                                                 struct sparrow_spmm_plan **plan);
+
+// What is known of a plan.
+sparrow_status sparrow_spmm_plan_get_info(const struct sparrow_spmm_plan *plan,
+                                          struct sparrow_plan_info *info);
+
+// Brings the plan's transposed copy up to date with the values of a matrix of its pattern, after the events of the
+// wait list; other plans need no such call, and do nothing. Returns when the new values are in place.
+sparrow_status sparrow_spmm_plan_update_values_blocking(const struct sparrow_spmm_plan *plan,
+                                                        cl_command_queue queue,
+                                                        const struct sparrow_matrix *matrix,
+                                                        cl_uint num_events_in_wait_list,
+                                                        const cl_event *event_wait_list);
+
+// Makes a workspace for launches of this plan.
+sparrow_status sparrow_spmm_plan_workspace_blocking(const struct sparrow_spmm_plan *plan,
+                                                    cl_command_queue queue,
+                                                    struct sparrow_workspace **workspace);
+
+// Enqueues C = alpha A B + beta C after the events of the wait list; allocates no device memory and waits for
+// nothing. `event`, if not NULL, gets an event of the product. Where an event of the list ends in error later, so
+// does the product's, and C is not written.
+sparrow_status sparrow_spmm_plan_launch(const struct sparrow_spmm_plan *plan,
+                                        cl_command_queue queue,
+                                        struct sparrow_workspace *workspace,
+                                        const struct sparrow_dense_product *product,
+                                        cl_uint num_events_in_wait_list,
+                                        const cl_event *event_wait_list,
+                                        cl_event *event);
+
+// Ends a plan; NULL is allowed. Launches in flight end as they would have.
+sparrow_status sparrow_spmm_plan_release(struct sparrow_spmm_plan *plan);
+
+// Makes a batch over buffers of the application's: nothing is copied but the list of problems. What the buffers
+// hold is trusted: row offsets that never fall and span `entries`, row indices below `rows` in order, columns below
+// `cols` or padding. That problems stay within the arrays and apart from each other is checked.
+sparrow_status sparrow_batch_from_buffers(const struct sparrow_context *context,
+                                          const struct sparrow_batch_buffers *buffers,
+                                          struct sparrow_batch **batch);
+
+// A second batch of the same patterns, with the values of another buffer; plans of either fit both.
+sparrow_status sparrow_batch_with_values(const struct sparrow_batch *batch,
+                                         struct sparrow_buffer values,
+                                         struct sparrow_batch **with_values);
+
+// Ends a batch; NULL is allowed. Plans made for it stay usable with others of its patterns.
+sparrow_status sparrow_batch_release(struct sparrow_batch *batch);
+
+// Plans for a batch, after the events of the wait list. `options` may be NULL. Builds a kernel where it is not
+// cached.
+sparrow_status sparrow_batch_plan_create_blocking(const struct sparrow_batch *batch,
+                                                  cl_command_queue queue,
+                                                  const struct sparrow_batch_options *options,
+                                                  cl_uint num_events_in_wait_list,
+                                                  const cl_event *event_wait_list,
+                                                  struct sparrow_batch_plan **plan);
+
+// What is known of a plan.
+sparrow_status sparrow_batch_plan_get_info(const struct sparrow_batch_plan *plan,
+                                           struct sparrow_plan_info *info);
+
+// Makes a workspace for launches of this plan.
+sparrow_status sparrow_batch_plan_workspace_blocking(const struct sparrow_batch_plan *plan,
+                                                     cl_command_queue queue,
+                                                     struct sparrow_workspace **workspace);
+
+// Enqueues all products of a batch after the events of the wait list; allocates no device memory and waits for
+// nothing. `event`, if not NULL, gets an event of the launch.
+sparrow_status sparrow_batch_plan_launch(const struct sparrow_batch_plan *plan,
+                                         cl_command_queue queue,
+                                         struct sparrow_workspace *workspace,
+                                         const struct sparrow_batch_product *product,
+                                         cl_uint num_events_in_wait_list,
+                                         const cl_event *event_wait_list,
+                                         cl_event *event);
+
+// Ends a plan; NULL is allowed. Launches in flight end as they would have.
+sparrow_status sparrow_batch_plan_release(struct sparrow_batch_plan *plan);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* SPARROW_H */
+
+/* The end of sparrow.h. */

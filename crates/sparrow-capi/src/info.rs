@@ -1,0 +1,85 @@
+//! Facts of a plan, kept beside it as texts for C.
+
+use std::ffi::{CString, c_char};
+
+use crate::context::c_text;
+use crate::pointer::Growing;
+
+/// Facts of a plan. Texts are valid until the plan is released.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sparrow_plan_info {
+    /// sizeof(sparrow_plan_info); set by the caller.
+    pub size: usize,
+    /// The algorithm that runs; of a batch, each that runs.
+    pub algorithm: *const c_char,
+    /// The way in which it runs; empty where it has only one.
+    pub variant: *const c_char,
+    /// Why it was chosen.
+    pub reason: *const c_char,
+    /// Its hyper-parameters: "group_size=256,...".
+    pub parameters: *const c_char,
+    /// Bytes of the plan on the device, beyond the matrix's own; a transposed copy included.
+    pub plan_bytes: u64,
+    /// Bytes that each workspace takes on the device.
+    pub workspace_bytes: u64,
+    /// 1 where the same launch always gives the same bits, else 0.
+    pub repeatable: u32,
+}
+
+// SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
+unsafe impl Growing for sparrow_plan_info {
+    const NAME: &'static str = "sparrow_plan_info";
+}
+
+/// What [`sparrow_plan_info`] points to.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    algorithm: CString,
+    variant: CString,
+    reason: CString,
+    parameters: CString,
+    plan_bytes: usize,
+    workspace_bytes: usize,
+    is_repeatable: bool,
+}
+
+/// Algorithm, variant, reason and hyper-parameters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Texts<'a> {
+    pub(crate) algorithm: &'a str,
+    pub(crate) variant: &'a str,
+    pub(crate) reason: &'a str,
+    pub(crate) parameters: &'a str,
+}
+
+impl Facts {
+    pub(crate) fn new(
+        texts: Texts<'_>,
+        (plan_bytes, workspace_bytes): (usize, usize),
+        is_repeatable: bool,
+    ) -> Self {
+        Facts {
+            algorithm: c_text(texts.algorithm),
+            variant: c_text(texts.variant),
+            reason: c_text(texts.reason),
+            parameters: c_text(texts.parameters),
+            plan_bytes,
+            workspace_bytes,
+            is_repeatable,
+        }
+    }
+
+    pub(crate) fn info(&self) -> sparrow_plan_info {
+        sparrow_plan_info {
+            size: size_of::<sparrow_plan_info>(),
+            algorithm: self.algorithm.as_ptr(),
+            variant: self.variant.as_ptr(),
+            reason: self.reason.as_ptr(),
+            parameters: self.parameters.as_ptr(),
+            plan_bytes: self.plan_bytes as u64,
+            workspace_bytes: self.workspace_bytes as u64,
+            repeatable: self.is_repeatable.into(),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Sparrow's own C interface: `include/sparrow.h`, `libsparrow.so.0`.
+//!
+//! Each exported function is thin: [`failure::guard`] around it keeps panics in and writes down why it failed,
+//! [`pointer`] turns arguments into values or refuses them by name, and the rest is a call of the Rust face. What a
+//! matrix stores is known at run time only, so behind the handles stand traits ([`any_matrix::AnyMatrix`] and its
+//! like), each implemented once for all types; [`types`] goes from numbers to types.
+//!
+//! Names are C's, in Rust too: whoever searches for `sparrow_plan_launch` finds it.
+//!
+//! **What every function relies on**: a pointer that is not NULL points to what its type says, a handle was made by
+//! this library and not yet released, an OpenCL object is valid. The header says so at its head, and each SAFETY
+//! line below means it by "the caller's promise".
+#![expect(unsafe_code, reason = "a C interface")]
+#![expect(non_camel_case_types, reason = "the names are C's")]
+#![expect(clippy::missing_safety_doc, reason = "the head of this crate says it once for all")]
+
+mod any_batch;
+mod any_matrix;
+mod any_plan;
+mod any_spmm;
+mod batch;
+mod batch_plan;
+mod buffer;
+mod context;
+mod events;
+mod failure;
+mod info;
+mod matrix;
+mod options;
+mod plan;
+mod pointer;
+mod spmm;
+mod status;
+mod types;
+mod version;
+mod workspace;
+
+pub use batch::*;
+pub use batch_plan::*;
+pub use buffer::{sparrow_buffer, sparrow_scalar};
+pub use context::*;
+pub use info::sparrow_plan_info;
+pub use matrix::*;
+pub use options::*;
+pub use plan::*;
+pub use spmm::*;
+pub use status::*;
+pub use types::*;
+pub use version::*;
+pub use workspace::*;

@@ -1,0 +1,269 @@
+//! Plans for y = alpha A x + beta y.
+
+use std::sync::RwLock;
+
+use opencl3::types::{cl_command_queue, cl_event, cl_uint};
+use sparrow::Stages;
+
+use crate::any_plan::{AnyPlan, VectorLaunch};
+use crate::context::Home;
+use crate::events::{EventOut, queue as queue_of, wait_blocking, wait_list};
+use crate::failure::{Result, guard};
+use crate::info::Facts;
+use crate::options::plan_options;
+use crate::pointer::{Growing, Out, changed, fill, handle, read, release, shared, turn};
+use crate::{
+    sparrow_buffer, sparrow_matrix, sparrow_plan_info, sparrow_plan_options, sparrow_scalar,
+    sparrow_status, sparrow_workspace,
+};
+
+/// An algorithm bound to the pattern of a matrix, good for any values. Any number of threads may use it at once,
+/// each with a workspace of its own.
+pub struct sparrow_plan {
+    home: Home,
+    inner: RwLock<Box<dyn AnyPlan>>,
+    facts: Facts,
+}
+
+/// The operands of y = alpha A x + beta y. x and y hold double for SPARROW_VALUE_TYPE_F64, else float.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sparrow_product {
+    /// sizeof(sparrow_product).
+    pub size: usize,
+    /// Scales A x; 0 is not special, so NaN in A or x reaches y.
+    pub alpha: sparrow_scalar,
+    /// The matrix: the plan's, or one of the same pattern.
+    pub a: *const sparrow_matrix,
+    /// The vector x: as many elements as A (transposed: A's transpose) has columns.
+    pub x: sparrow_buffer,
+    /// Scales y; with 0, y is never read.
+    pub beta: sparrow_scalar,
+    /// The vector y: as many elements as there are rows. Must not overlap x.
+    pub y: sparrow_buffer,
+}
+
+// SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
+unsafe impl Growing for sparrow_product {
+    const NAME: &'static str = "sparrow_product";
+}
+
+/// What a blocking product did; only the algorithm "segmented_sum" has a second stage.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sparrow_stages {
+    /// sizeof(sparrow_stages); set by the caller.
+    pub size: usize,
+    /// Nanoseconds until the device had done its part.
+    pub stage1_nanoseconds: u64,
+    /// Nanoseconds until rows were together and in their places.
+    pub stage2_nanoseconds: u64,
+    /// Bytes of arrays that the CPU reached where they lie.
+    pub shared_bytes: u64,
+    /// Bytes of arrays that were copied for the CPU.
+    pub copied_bytes: u64,
+}
+
+// SAFETY: `repr(C)`, its size first, and any bits are numbers.
+unsafe impl Growing for sparrow_stages {
+    const NAME: &'static str = "sparrow_stages";
+}
+
+/// Chooses an algorithm, or takes the one asked for, and plans for the pattern of a matrix, after the events of the
+/// wait list. `options` may be NULL. Builds kernels where they are not cached.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparrow_plan_create_blocking(
+    matrix: *const sparrow_matrix,
+    queue: cl_command_queue,
+    options: *const sparrow_plan_options,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    plan: *mut *mut sparrow_plan,
+) -> sparrow_status {
+    guard(|| {
+        // SAFETY: the caller's promise.
+        let out = unsafe { Out::new(plan, "plan")? };
+        // SAFETY: the caller's promise.
+        let matrix = unsafe { handle(matrix, "matrix")? };
+        let home = matrix.home();
+        // SAFETY: the caller's promise.
+        let (queue, options) =
+            unsafe { (queue_of(&home.context, queue)?, plan_options(options, home)?) };
+        // SAFETY: the caller's promise.
+        unsafe { wait_blocking((num_events_in_wait_list, event_wait_list))? };
+        let plan = shared(matrix.inner(), "matrix")?.plan_blocking(&queue, &options)?;
+        let (home, facts) = (home.clone(), plan.facts());
+        out.give(sparrow_plan { home, inner: RwLock::new(plan), facts });
+        Ok(())
+    })
+}
+
+/// What is known of a plan.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparrow_plan_get_info(
+    plan: *const sparrow_plan,
+    info: *mut sparrow_plan_info,
+) -> sparrow_status {
+    guard(|| {
+        // SAFETY: the caller's promise.
+        let plan = unsafe { handle(plan, "plan")? };
+        // SAFETY: the caller's promise.
+        unsafe { fill(info, "info", || Ok(plan.facts.info())) }
+    })
+}
+
+/// Brings the plan's copy of the values up to date with those of a matrix of its pattern, after the events of the
+/// wait list; plans without a copy need no such call, and do nothing. Returns when the new values are in place.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparrow_plan_update_values_blocking(
+    plan: *const sparrow_plan,
+    queue: cl_command_queue,
+    matrix: *const sparrow_matrix,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+) -> sparrow_status {
+    guard(|| {
+        // SAFETY: the caller's promise.
+        let (plan, matrix) = unsafe { (handle(plan, "plan")?, handle(matrix, "matrix")?) };
+        // SAFETY: the caller's promise.
+        let queue = unsafe { queue_of(&plan.home.context, queue)? };
+        // SAFETY: the caller's promise.
+        unsafe { wait_blocking((num_events_in_wait_list, event_wait_list))? };
+        let mut plan = changed(&plan.inner, "plan")?;
+        let matrix = shared(matrix.inner(), "matrix")?;
+        plan.update_values_blocking(&queue, &**matrix)
+    })
+}
+
+/// Makes a workspace for launches of this plan.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparrow_plan_workspace_blocking(
+    plan: *const sparrow_plan,
+    queue: cl_command_queue,
+    workspace: *mut *mut sparrow_workspace,
+) -> sparrow_status {
+    guard(|| {
+        // SAFETY: the caller's promise.
+        let out = unsafe { Out::new(workspace, "workspace")? };
+        // SAFETY: the caller's promise.
+        let plan = unsafe { handle(plan, "plan")? };
+        // SAFETY: the caller's promise.
+        let queue = unsafe { queue_of(&plan.home.context, queue)? };
+        let workspace = shared(&plan.inner, "plan")?.workspace_blocking(&queue)?;
+        out.give(sparrow_workspace::new(workspace));
+        Ok(())
+    })
+}
+
+/// Enqueues y = alpha A x + beta y after the events of the wait list; allocates no device memory and waits for
+/// nothing. `event`, if not NULL, gets an event of the product. Where an event of the list ends in error later, so
+/// does the product's, and y is not written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparrow_plan_launch(
+    plan: *const sparrow_plan,
+    queue: cl_command_queue,
+    workspace: *mut sparrow_workspace,
+    product: *const sparrow_product,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> sparrow_status {
+    guard(|| {
+        // SAFETY: the caller's promise.
+        let out = unsafe { EventOut::new(event) };
+        let list = (num_events_in_wait_list, event_wait_list);
+        // SAFETY: the caller's promise.
+        let event = unsafe {
+            launch(plan, queue, workspace, product, list, |plan, launch| plan.launch(launch))?
+        };
+        out.give(&event)
+    })
+}
+
+/// Computes y = alpha A x + beta y after the events of the wait list, and returns when it is there. The one way for
+/// the variant "cpu" of "segmented_sum", whose second stage is the CPU's: nothing else that was enqueued may touch
+/// the operands meanwhile. `stages` may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparrow_plan_launch_blocking(
+    plan: *const sparrow_plan,
+    queue: cl_command_queue,
+    workspace: *mut sparrow_workspace,
+    product: *const sparrow_product,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    stages: *mut sparrow_stages,
+) -> sparrow_status {
+    guard(|| {
+        let list = (num_events_in_wait_list, event_wait_list);
+        let run = || {
+            // SAFETY: the caller's promise.
+            let stages = unsafe {
+                launch(plan, queue, workspace, product, list, |plan, launch| {
+                    plan.launch_blocking(launch)
+                })?
+            };
+            Ok(in_c(stages))
+        };
+        if stages.is_null() {
+            return run().map(|_| ());
+        }
+        // SAFETY: the caller's promise.
+        unsafe { fill(stages, "stages", run) }
+    })
+}
+
+fn in_c(stages: Stages) -> sparrow_stages {
+    let nanoseconds =
+        |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    sparrow_stages {
+        size: size_of::<sparrow_stages>(),
+        stage1_nanoseconds: nanoseconds(stages.stage1),
+        stage2_nanoseconds: nanoseconds(stages.stage2),
+        shared_bytes: stages.shared_bytes as u64,
+        copied_bytes: stages.copied_bytes as u64,
+    }
+}
+
+/// Takes the arguments of a launch apart; `work` makes it.
+///
+/// # Safety
+/// Each argument is NULL or valid.
+unsafe fn launch<T>(
+    plan: *const sparrow_plan,
+    queue: cl_command_queue,
+    workspace: *mut sparrow_workspace,
+    product: *const sparrow_product,
+    list: (cl_uint, *const cl_event),
+    work: impl FnOnce(&dyn AnyPlan, VectorLaunch<'_>) -> Result<T>,
+) -> Result<T> {
+    // SAFETY: the caller's promise.
+    let (plan, workspace, product) = unsafe {
+        (handle(plan, "plan")?, handle(workspace, "workspace")?, read(product, "product")?)
+    };
+    // SAFETY: the caller's promise.
+    let a = unsafe { handle(product.a, "product->a")? };
+    // SAFETY: the caller's promise.
+    let (queue, wait) = unsafe { (queue_of(&plan.home.context, queue)?, wait_list(list)?) };
+    // Locks are taken in this order everywhere: plan, matrix, workspace.
+    let plan = shared(&plan.inner, "plan")?;
+    let a = shared(a.inner(), "matrix")?;
+    let mut workspace = turn(workspace.inner(), "workspace")?;
+    let launch = VectorLaunch {
+        queue: &queue,
+        workspace: &mut workspace,
+        alpha: product.alpha,
+        a: &**a,
+        x: product.x,
+        beta: product.beta,
+        y: product.y,
+        wait: &wait,
+    };
+    work(&**plan, launch)
+}
+
+/// Ends a plan; NULL is allowed. Launches in flight end as they would have.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparrow_plan_release(plan: *mut sparrow_plan) -> sparrow_status {
+    // SAFETY: the caller's promise.
+    guard(|| unsafe { release(plan, "plan") })
+}

@@ -1,0 +1,242 @@
+//! Arguments of C as values of Rust: each is refused by name where it is NULL or has no meaning.
+
+use std::ffi::{CStr, c_char};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use crate::failure::{Failure, Result};
+use crate::sparrow_status;
+
+/// A struct that can grow: its first field is its size as the caller knows it.
+///
+/// # Safety
+/// `repr(C)`, begins with a `usize`, and any bits in it are a value.
+pub(crate) unsafe trait Growing: Copy {
+    /// Its name in C.
+    const NAME: &'static str;
+}
+
+/// The object behind a handle.
+///
+/// # Safety
+/// NULL, or a handle of this kind that lives as long as `'a`.
+pub(crate) unsafe fn handle<'a, T>(pointer: *const T, name: &str) -> Result<&'a T> {
+    if pointer.is_null() {
+        return Err(Failure::null(name));
+    }
+    if !pointer.is_aligned() {
+        return Err(Failure::argument(format!("{name} is {pointer:p}, which is no handle")));
+    }
+    // SAFETY: the caller's promise.
+    Ok(unsafe { &*pointer })
+}
+
+/// A struct that the caller filled.
+///
+/// # Safety
+/// NULL, or as many bytes as its first field says.
+pub(crate) unsafe fn read<T: Growing>(pointer: *const T, name: &str) -> Result<T> {
+    // SAFETY: the caller's promise.
+    unsafe { check_size(pointer, name)? };
+    // SAFETY: it has the size of a `T`, whose every value is valid.
+    Ok(unsafe { pointer.read_unaligned() })
+}
+
+/// As [`read`]; NULL is `None`.
+///
+/// # Safety
+/// As there.
+pub(crate) unsafe fn read_optional<T: Growing>(pointer: *const T, name: &str) -> Result<Option<T>> {
+    if pointer.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise.
+    Ok(Some(unsafe { read(pointer, name)? }))
+}
+
+/// Fills a struct of the caller's, whose size it has set.
+///
+/// # Safety
+/// NULL, or as many bytes as its first field says, which nobody else uses.
+pub(crate) unsafe fn fill<T: Growing>(
+    pointer: *mut T,
+    name: &str,
+    make: impl FnOnce() -> Result<T>,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe { check_size(pointer, name)? };
+    let value = make()?;
+    // SAFETY: it has the size of a `T`.
+    unsafe { pointer.write_unaligned(value) };
+    Ok(())
+}
+
+/// # Safety
+/// NULL, or at least a `usize`.
+unsafe fn check_size<T: Growing>(pointer: *const T, name: &str) -> Result<()> {
+    if pointer.is_null() {
+        return Err(Failure::null(name));
+    }
+    // SAFETY: the first field is a `usize`.
+    let size = unsafe { pointer.cast::<usize>().read_unaligned() };
+    if size != size_of::<T>() {
+        let (kind, known) = (T::NAME, size_of::<T>());
+        return Err(Failure::argument(format!(
+            "{name}->size is {size}, and {kind} has {known} bytes in this library"
+        )));
+    }
+    Ok(())
+}
+
+/// Where a handle goes that a function makes; NULL stands there until it is made.
+#[derive(Debug)]
+pub(crate) struct Out<T>(*mut *mut T);
+
+impl<T> Out<T> {
+    /// # Safety
+    /// NULL, or room for a pointer.
+    pub(crate) unsafe fn new(pointer: *mut *mut T, name: &str) -> Result<Self> {
+        if pointer.is_null() {
+            return Err(Failure::null(name));
+        }
+        // SAFETY: the caller's promise.
+        unsafe { pointer.write_unaligned(std::ptr::null_mut()) };
+        Ok(Out(pointer))
+    }
+
+    /// Hands the object to the caller.
+    pub(crate) fn give(self, object: T) {
+        // SAFETY: there is room for a pointer, as `new` was promised.
+        unsafe { self.0.write_unaligned(Box::into_raw(Box::new(object))) };
+    }
+}
+
+/// Takes an object back that [`Out::give`] has handed out, and ends it.
+///
+/// # Safety
+/// NULL, or a handle of this kind that nobody uses any more.
+pub(crate) unsafe fn release<T>(pointer: *mut T, name: &str) -> Result<()> {
+    if pointer.is_null() {
+        return Ok(());
+    }
+    // SAFETY: the caller's promise.
+    unsafe { handle(pointer, name)? };
+    // SAFETY: it came from a box, and the caller gives it up.
+    drop(unsafe { Box::from_raw(pointer) });
+    Ok(())
+}
+
+/// A text; NULL is `None`.
+///
+/// # Safety
+/// NULL, or characters that end with a zero.
+pub(crate) unsafe fn text<'a>(pointer: *const c_char, name: &str) -> Result<Option<&'a str>> {
+    if pointer.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise.
+    let text = unsafe { CStr::from_ptr(pointer) };
+    let text = text.to_str();
+    text.map(Some).map_err(|error| Failure::argument(format!("{name} is no UTF-8: {error}")))
+}
+
+/// A place of the file system, where `NULL` means the environment's and "off" means none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Usual,
+    Off,
+    At(PathBuf),
+}
+
+/// # Safety
+/// NULL, or characters that end with a zero.
+pub(crate) unsafe fn place(pointer: *const c_char, name: &str) -> Result<Place> {
+    if pointer.is_null() {
+        return Ok(Place::Usual);
+    }
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { CStr::from_ptr(pointer) }.to_bytes();
+    match bytes {
+        b"" => Err(Failure::argument(format!(
+            "{name} is empty: it is a path, \"off\", or NULL for the environment's"
+        ))),
+        b"off" => Ok(Place::Off),
+        path => Ok(Place::At(path_of(path, name)?)),
+    }
+}
+
+#[cfg(unix)]
+fn path_of(bytes: &[u8], _name: &str) -> Result<PathBuf> {
+    use std::os::unix::ffi::OsStrExt as _;
+    Ok(PathBuf::from(std::ffi::OsStr::from_bytes(bytes)))
+}
+
+#[cfg(not(unix))]
+fn path_of(bytes: &[u8], name: &str) -> Result<PathBuf> {
+    let text = std::str::from_utf8(bytes);
+    text.map(PathBuf::from)
+        .map_err(|error| Failure::argument(format!("{name} is no UTF-8: {error}")))
+}
+
+/// An array in the host's memory; without elements, its pointer may be NULL.
+///
+/// # Safety
+/// NULL, or `len` elements that nobody changes while `'a` lasts.
+pub(crate) unsafe fn slice<'a, T>(pointer: *const T, len: usize, name: &str) -> Result<&'a [T]> {
+    if len == 0 {
+        return Ok(&[]);
+    }
+    if pointer.is_null() {
+        return Err(Failure::argument(format!("{name} is NULL, and {len} elements are needed")));
+    }
+    let element = size_of::<T>();
+    if !pointer.is_aligned() {
+        return Err(Failure::argument(format!(
+            "{name} is at {pointer:p}, and must be at a multiple of {}",
+            align_of::<T>()
+        )));
+    }
+    if len.checked_mul(element).is_none_or(|bytes| bytes > isize::MAX as usize) {
+        return Err(Failure::argument(format!(
+            "{name} of {len} elements of {element} bytes is more than memory can hold"
+        )));
+    }
+    // SAFETY: the caller's promise; aligned, and no longer than an object can be.
+    Ok(unsafe { std::slice::from_raw_parts(pointer, len) })
+}
+
+/// A size.
+pub(crate) fn size(value: u64, name: &str) -> Result<usize> {
+    usize::try_from(value).map_err(|_| {
+        Failure::argument(format!("{name} is {value}, above the limit of {}", usize::MAX))
+    })
+}
+
+/// Yes or no.
+pub(crate) fn flag(value: u32, name: &str) -> Result<bool> {
+    match value {
+        0 => Ok(false),
+        1 => Ok(true),
+        other => Err(Failure::argument(format!("{name} is {other}, and must be 0 or 1"))),
+    }
+}
+
+fn torn(name: &str) -> Failure {
+    let text = format!("a fault of the library has left the {name} unusable: release it");
+    Failure::new(sparrow_status::SPARROW_STATUS_INTERNAL_ERROR, text)
+}
+
+/// Shares it with other threads that look at it.
+pub(crate) fn shared<'a, T>(lock: &'a RwLock<T>, name: &str) -> Result<RwLockReadGuard<'a, T>> {
+    lock.read().map_err(|_| torn(name))
+}
+
+/// Keeps other threads off it.
+pub(crate) fn changed<'a, T>(lock: &'a RwLock<T>, name: &str) -> Result<RwLockWriteGuard<'a, T>> {
+    lock.write().map_err(|_| torn(name))
+}
+
+/// Waits for its turn.
+pub(crate) fn turn<'a, T>(lock: &'a Mutex<T>, name: &str) -> Result<MutexGuard<'a, T>> {
+    lock.lock().map_err(|_| torn(name))
+}

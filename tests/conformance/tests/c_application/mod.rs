@@ -1,0 +1,291 @@
+//! An application of `sparrow.h`, with a context, a queue and buffers of its own.
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+use std::ffi::{CStr, c_char};
+use std::ptr::{null, null_mut};
+
+use bytemuck::Pod;
+use opencl3::command_queue as cl_queue;
+use opencl3::context::context as cl_context;
+use opencl3::event as cl_event;
+use opencl3::memory as cl_memory;
+use opencl3::types;
+use sparrow::{Offset, OffsetType, Value, ValueType};
+use sparrow_c::*;
+
+/// What the application has, and Sparrow's context over it.
+pub(crate) struct Application {
+    pub(crate) device: types::cl_device_id,
+    pub(crate) context: types::cl_context,
+    pub(crate) queue: types::cl_command_queue,
+    pub(crate) sparrow: *mut sparrow_context,
+    buffers: Vec<types::cl_mem>,
+}
+
+impl Application {
+    pub(crate) fn new() -> Self {
+        Self::with_options(null())
+    }
+
+    pub(crate) fn with_options(options: *const sparrow_context_options) -> Self {
+        let device = conformance::device().id().as_raw();
+        let context = cl_context::create_context(&[device], null(), None, null_mut()).unwrap();
+        // SAFETY: the device belongs to the context; the options are NULL or valid.
+        unsafe {
+            let queue = cl_queue::create_command_queue(context, device, 0).unwrap();
+            let sparrow = made(|out| sparrow_context_from_queue(queue, options, out));
+            Application { device, context, queue, sparrow, buffers: Vec::new() }
+        }
+    }
+
+    /// A buffer that holds `padding` elements of no meaning and then `data`.
+    pub(crate) fn buffer<T: Pod>(&mut self, padding: usize, data: &[T]) -> sparrow_buffer {
+        let start = padding * size_of::<T>();
+        let bytes = start + size_of_val(data);
+        let (flags, none) = (cl_memory::CL_MEM_READ_WRITE, null_mut());
+        // SAFETY: the context is valid; the data lives through the write, which blocks.
+        unsafe {
+            let memory = cl_memory::create_buffer(self.context, flags, bytes.max(1), none).unwrap();
+            self.buffers.push(memory);
+            if !data.is_empty() {
+                let (data, len) = (data.as_ptr().cast(), size_of_val(data));
+                let written = cl_queue::enqueue_write_buffer(
+                    self.queue,
+                    memory,
+                    1,
+                    start,
+                    len,
+                    data,
+                    0,
+                    null(),
+                );
+                cl_event::release_event(written.unwrap()).unwrap();
+            }
+            sparrow_buffer { memory, byte_offset: start as u64 }
+        }
+    }
+
+    /// The elements of a buffer from its offset on, after `event`, which is released.
+    pub(crate) fn read<T: Pod>(
+        &self,
+        buffer: sparrow_buffer,
+        len: usize,
+        event: types::cl_event,
+    ) -> Vec<T> {
+        let mut data = vec![T::zeroed(); len];
+        // SAFETY: the data lives through the read, which blocks.
+        unsafe {
+            let (count, list) = if event.is_null() { (0, null()) } else { (1, &raw const event) };
+            let (start, bytes) = (buffer.byte_offset as usize, len * size_of::<T>());
+            let target = data.as_mut_ptr().cast();
+            let read = cl_queue::enqueue_read_buffer(
+                self.queue,
+                buffer.memory,
+                1,
+                start,
+                bytes,
+                target,
+                count,
+                list,
+            );
+            cl_event::release_event(read.unwrap()).unwrap();
+            if !event.is_null() {
+                cl_event::release_event(event).unwrap();
+            }
+        }
+        data
+    }
+
+    /// The matrix of [`OFFSETS`], [`COLUMNS`] and [`VALUES`] over buffers with odd element offsets.
+    pub(crate) fn matrix<V: Value, O: Offset>(&mut self) -> *mut sparrow_matrix {
+        let buffers = self.csr::<V, O>();
+        let (context, queue) = (self.sparrow, self.queue);
+        // SAFETY: everything is valid.
+        made(|out| unsafe {
+            sparrow_matrix_from_buffers_blocking(context, queue, &raw const buffers, 0, null(), out)
+        })
+    }
+
+    /// Its buffers.
+    pub(crate) fn csr<V: Value, O: Offset>(&mut self) -> sparrow_csr_buffers {
+        let offsets: Vec<O> =
+            OFFSETS.iter().map(|&offset| O::try_from_usize(offset).unwrap()).collect();
+        let values: Vec<V> = VALUES.iter().map(|&value| V::from_f64(value)).collect();
+        sparrow_csr_buffers {
+            size: size_of::<sparrow_csr_buffers>(),
+            rows: ROWS as u64,
+            cols: COLS as u64,
+            nnz: VALUES.len() as u64,
+            value_type: value_number(V::TYPE),
+            offset_type: offset_number(O::TYPE),
+            offsets: self.buffer(1, &offsets),
+            columns: self.buffer(3, &COLUMNS),
+            values: self.buffer(5, &values),
+        }
+    }
+
+    /// Numbers in the type that a matrix of `V` is summed in.
+    pub(crate) fn vector<V: Value>(&mut self, padding: usize, numbers: &[f64]) -> sparrow_buffer {
+        let data: Vec<V::Accum> = numbers.iter().map(|&n| V::Accum::from_f64(n)).collect();
+        self.buffer(padding, &data)
+    }
+
+    pub(crate) fn plan(
+        &self,
+        matrix: *mut sparrow_matrix,
+        options: &sparrow_plan_options,
+    ) -> (*mut sparrow_plan, *mut sparrow_workspace) {
+        // SAFETY: everything is valid.
+        unsafe {
+            let plan = made(|out| {
+                sparrow_plan_create_blocking(matrix, self.queue, options, 0, null(), out)
+            });
+            (plan, made(|out| sparrow_plan_workspace_blocking(plan, self.queue, out)))
+        }
+    }
+
+    /// y of one product, with the numbers that were in y before.
+    pub(crate) fn multiply<V: Value>(
+        &mut self,
+        (plan, workspace): (*mut sparrow_plan, *mut sparrow_workspace),
+        a: *mut sparrow_matrix,
+        (x, y): (&[f64], &[f64]),
+        (alpha, beta): (sparrow_scalar, sparrow_scalar),
+    ) -> Vec<f64> {
+        let (x_buffer, y_buffer) = (self.vector::<V>(1, x), self.vector::<V>(3, y));
+        let product = product(alpha, a, x_buffer, beta, y_buffer);
+        let mut event = null_mut();
+        // SAFETY: everything is valid.
+        expect_success(unsafe {
+            let product = &raw const product;
+            sparrow_plan_launch(plan, self.queue, workspace, product, 0, null(), &raw mut event)
+        });
+        let y: Vec<V::Accum> = self.read(y_buffer, y.len(), event);
+        y.into_iter().map(Value::to_f64).collect()
+    }
+}
+
+impl Drop for Application {
+    fn drop(&mut self) {
+        // SAFETY: each is released once, and nothing uses it any more.
+        unsafe {
+            expect_success(sparrow_context_release(self.sparrow));
+            for &buffer in &self.buffers {
+                cl_memory::release_mem_object(buffer).unwrap();
+            }
+            cl_queue::release_command_queue(self.queue).unwrap();
+            cl_context::release_context(self.context).unwrap();
+        }
+    }
+}
+
+/// | 5 . 1 |
+/// | . . . |
+/// | . 7 3 |
+/// | 2 . . |
+pub(crate) const ROWS: usize = 4;
+pub(crate) const COLS: usize = 3;
+pub(crate) const OFFSETS: [usize; 5] = [0, 2, 2, 4, 5];
+pub(crate) const COLUMNS: [u32; 5] = [0, 2, 1, 2, 0];
+pub(crate) const VALUES: [f64; 5] = [5.0, 1.0, 7.0, 3.0, 2.0];
+/// Its x, and A x.
+pub(crate) const X: [f64; 3] = [1.0, 2.0, 3.0];
+pub(crate) const AX: [f64; 4] = [8.0, 0.0, 23.0, 2.0];
+/// y before, and 2 A x + 0.5 y.
+pub(crate) const Y: [f64; 4] = [2.0, 4.0, 6.0, 8.0];
+pub(crate) const AXPY: [f64; 4] = [17.0, 2.0, 49.0, 8.0];
+
+pub(crate) fn value_number(value_type: ValueType) -> sparrow_value_type {
+    match value_type {
+        ValueType::F32 => SPARROW_VALUE_TYPE_F32,
+        ValueType::F64 => SPARROW_VALUE_TYPE_F64,
+        ValueType::F16 => SPARROW_VALUE_TYPE_F16,
+        ValueType::Bf16 => SPARROW_VALUE_TYPE_BF16,
+    }
+}
+
+pub(crate) fn offset_number(offset_type: OffsetType) -> sparrow_offset_type {
+    match offset_type {
+        OffsetType::U32 => SPARROW_OFFSET_TYPE_U32,
+        OffsetType::U64 => SPARROW_OFFSET_TYPE_U64,
+    }
+}
+
+pub(crate) const NOWHERE: sparrow_buffer = sparrow_buffer { memory: null_mut(), byte_offset: 0 };
+
+pub(crate) fn by_value(value: f64) -> sparrow_scalar {
+    sparrow_scalar { value, device: NOWHERE }
+}
+
+pub(crate) fn plan_options() -> sparrow_plan_options {
+    sparrow_plan_options {
+        size: size_of::<sparrow_plan_options>(),
+        algorithm: null(),
+        variant: null(),
+        parameters: null(),
+        device_table: null(),
+        products: 0,
+        accumulate: 0,
+        operation: 0,
+        planning: 0,
+        scalars_on_device: 0,
+    }
+}
+
+pub(crate) fn product(
+    alpha: sparrow_scalar,
+    a: *const sparrow_matrix,
+    x: sparrow_buffer,
+    beta: sparrow_scalar,
+    y: sparrow_buffer,
+) -> sparrow_product {
+    sparrow_product { size: size_of::<sparrow_product>(), alpha, a, x, beta, y }
+}
+
+/// What a function makes.
+pub(crate) fn made<T>(call: impl FnOnce(*mut *mut T) -> sparrow_status) -> *mut T {
+    let mut object = null_mut();
+    expect_success(call(&raw mut object));
+    assert!(!object.is_null());
+    object
+}
+
+pub(crate) fn expect_success(status: sparrow_status) {
+    assert_eq!(status, sparrow_status::SPARROW_STATUS_SUCCESS, "{}", last_error());
+}
+
+/// The text of a call that must fail in this way.
+pub(crate) fn refusal(status: sparrow_status, expected: sparrow_status) -> String {
+    assert_eq!(status, expected, "{}", last_error());
+    last_error()
+}
+
+pub(crate) fn last_error() -> String {
+    text(sparrow_last_error())
+}
+
+pub(crate) fn text(pointer: *const c_char) -> String {
+    // SAFETY: texts of the library end with a zero.
+    unsafe { CStr::from_ptr(pointer) }.to_str().unwrap().to_owned()
+}
+
+/// What a plan says of itself: algorithm, variant, reason, parameters.
+pub(crate) fn info(plan: *const sparrow_plan) -> (sparrow_plan_info, [String; 4]) {
+    let mut info = empty_info();
+    // SAFETY: the plan is valid, and the size is set.
+    expect_success(unsafe { sparrow_plan_get_info(plan, &raw mut info) });
+    (info, [info.algorithm, info.variant, info.reason, info.parameters].map(text))
+}
+
+pub(crate) fn empty_info() -> sparrow_plan_info {
+    sparrow_plan_info {
+        size: size_of::<sparrow_plan_info>(),
+        algorithm: null(),
+        variant: null(),
+        reason: null(),
+        parameters: null(),
+        plan_bytes: 0,
+        workspace_bytes: 0,
+        repeatable: 9,
+    }
+}
