@@ -1,6 +1,6 @@
 //! How structs lie in memory does not change unseen: programs were compiled with it.
 //!
-//! `abi/layouts.txt` lists sizes and offsets; `abi/layouts.c` prints the same list as a C compiler sees the header.
+//! `abi/layouts.txt` lists sizes and offsets; `tests/apps/sparrow-layout` prints the same list as a C compiler sees the header.
 //! `UPDATE_HEADER=1 cargo test -p sparrow-capi --test layouts` writes both anew.
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
@@ -185,7 +185,7 @@ fn the_program_that_prints_them_knows_every_field() {
         }
     }
     program += "    return 0;\n}\n";
-    check("abi/layouts.c", &program);
+    check("../../tests/apps/sparrow-layout/main.c", &program);
 }
 
 #[test]

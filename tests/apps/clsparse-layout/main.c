@@ -1,4 +1,4 @@
-/* Prints how every structure of clSPARSE's interface lies in memory: compared with crates/sparrow-clsparse/abi/layout.txt. */
+/* Prints how every structure of clSPARSE's interface lies in memory: compared with crates/sparrow-clsparse/abi/layouts.txt. */
 #include <clSPARSE.h>
 #include <stddef.h>
 #include <stdio.h>

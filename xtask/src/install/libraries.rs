@@ -27,16 +27,31 @@ pub(crate) struct Library {
 }
 
 /// All of them.
-pub(crate) const LIBRARIES: &[Library] = &[Library {
-    crate_name: "sparrow-clsparse",
-    built: "libclSPARSE.so",
-    link: "libclSPARSE.so",
-    soname: "libclSPARSE.so.1",
-    file: "libclSPARSE.so.0.10.3",
-    headers: "crates/sparrow-clsparse/include",
-    symbols: "crates/sparrow-clsparse/abi/symbols.txt",
-    package: "clSPARSE",
-    version: "0.10.3",
-    description: "Sparse matrix products on OpenCL devices, under clSPARSE's interface",
-    definitions: &["CLSPARSE_INDEX_SIZEOF=4"],
-}];
+pub(crate) const LIBRARIES: &[Library] = &[
+    Library {
+        crate_name: "sparrow-clsparse",
+        built: "libclSPARSE.so",
+        link: "libclSPARSE.so",
+        soname: "libclSPARSE.so.1",
+        file: "libclSPARSE.so.0.10.3",
+        headers: "crates/sparrow-clsparse/include",
+        symbols: "crates/sparrow-clsparse/abi/symbols.txt",
+        package: "clSPARSE",
+        version: "0.10.3",
+        description: "Sparse matrix products on OpenCL devices, under clSPARSE's interface",
+        definitions: &["CLSPARSE_INDEX_SIZEOF=4"],
+    },
+    Library {
+        crate_name: "sparrow-capi",
+        built: "libsparrow_c.so",
+        link: "libsparrow.so",
+        soname: "libsparrow.so.0",
+        file: "libsparrow.so.0.1.0",
+        headers: "crates/sparrow-capi/include",
+        symbols: "crates/sparrow-capi/abi/symbols.txt",
+        package: "sparrow",
+        version: "0.1.0",
+        description: "Sparse matrix products on OpenCL devices",
+        definitions: &[],
+    },
+];

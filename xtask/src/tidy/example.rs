@@ -17,7 +17,8 @@ pub(super) fn readme_shows_the_tested_examples(path: &str, text: &str) -> Vec<Fi
     let documentation = TESTED.lines().map_while(|line| line.strip_prefix("//!"));
     let documentation = documentation.map(|line| line.strip_prefix(' ').unwrap_or(line));
     let doctest = block(documentation, "```");
-    let rust = difference(text, "```rust", &doctest, "the first doctest of crates/sparrow/src/lib.rs");
+    let rust =
+        difference(text, "```rust", &doctest, "the first doctest of crates/sparrow/src/lib.rs");
     let program: Vec<_> = PROGRAM.lines().collect();
     let c = difference(text, "```c", &program, "tests/apps/clsparse-c/main.c");
     rust.into_iter().chain(c).collect()

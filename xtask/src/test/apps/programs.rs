@@ -33,7 +33,9 @@ enum Kind {
 /// What every product prints.
 const PRODUCT: &str = "tests/apps/expected.txt";
 
-const LAYOUT: &str = "crates/sparrow-clsparse/abi/layout.txt";
+/// How structures lie in memory.
+const CLSPARSE_LAYOUT: &str = "crates/sparrow-clsparse/abi/layouts.txt";
+const SPARROW_LAYOUT: &str = "crates/sparrow-capi/abi/layouts.txt";
 
 /// The packages that the script imports.
 const PYTHON_FOLDER: &str = "pyopencl-2026.1.4";
@@ -41,10 +43,12 @@ const PYTHON_PACKAGES: &[&str] = &["pyopencl==2026.1.4", "numpy"];
 
 /// All of them.
 pub(super) const PROGRAMS: &[Program] = &[
-    Program::new("clsparse-layout", Kind::C("clSPARSE"), LAYOUT, true),
+    Program::new("clsparse-layout", Kind::C("clSPARSE"), CLSPARSE_LAYOUT, true),
     Program::new("clsparse-c", Kind::C("clSPARSE"), PRODUCT, true),
     // Oclgrind, on which memcheck runs, is not made for threads.
     Program::new("clsparse-threads", Kind::C("clSPARSE"), PRODUCT, false),
+    Program::new("sparrow-layout", Kind::C("sparrow"), SPARROW_LAYOUT, true),
+    Program::new("sparrow-c", Kind::C("sparrow"), "tests/apps/sparrow-c/expected.txt", true),
     Program::new("clsparse-cpp", Kind::Cpp("clSPARSE"), PRODUCT, false),
     Program::new("clsparse-cmake", Kind::Cmake, PRODUCT, false),
     Program::new("clsparse-python", Kind::Python("csrmv.py"), PRODUCT, false),
