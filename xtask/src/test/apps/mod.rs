@@ -124,12 +124,29 @@ fn check_symbols(library: &Path, list: &Path) -> Result<()> {
     exported.sort_unstable();
     let listed = fs::read_to_string(list)?;
     let listed: Vec<&str> = listed.lines().collect();
-    let only = |of: &[&str], other: &[&str]| -> Vec<String> {
-        of.iter().filter(|name| !other.contains(name)).map(|&name| name.to_owned()).collect()
-    };
-    let (lost, new) = (only(&listed, &exported), only(&exported, &listed));
+    let (lost, new) = differences(&listed, &exported);
     if !lost.is_empty() || !new.is_empty() {
         bail!("{} lost {lost:?} and gained {new:?} beside {}", library.display(), list.display());
     }
     Ok(())
+}
+
+/// What is only in the first, and what is only in the second.
+fn differences<'a>(first: &[&'a str], second: &[&'a str]) -> (Vec<&'a str>, Vec<&'a str>) {
+    let only = |of: &[&'a str], other: &[&'a str]| {
+        of.iter().filter(|name| !other.contains(name)).copied().collect()
+    };
+    (only(first, second), only(second, first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn symbols_that_were_lost_and_new_ones_are_named() {
+        let (lost, new) = differences(&["a", "b", "c"], &["b", "c", "d"]);
+        assert_eq!((lost, new), (vec!["a"], vec!["d"]));
+        assert_eq!(differences(&["a"], &["a"]), (vec![], vec![]));
+    }
 }
