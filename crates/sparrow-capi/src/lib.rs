@@ -1,9 +1,9 @@
 //! Sparrow's own C interface: `include/sparrow.h`, `libsparrow.so.0`.
 //!
-//! Each exported function is thin: [`failure::guard`] around it keeps panics in and writes down why it failed,
-//! [`pointer`] turns arguments into values or refuses them by name, and the rest is a call of the Rust face. What a
-//! matrix stores is known at run time only, so behind the handles stand traits ([`any_matrix::AnyMatrix`] and its
-//! like), each implemented once for all types; [`types`] goes from numbers to types.
+//! Each exported function is thin: `failure::guard` around it keeps panics in and writes down why it failed,
+//! `pointer` turns arguments into values or refuses them by name, and the rest is a call of the Rust face. What a
+//! matrix stores is known at run time only, so behind the handles stand traits (`any_matrix::AnyMatrix` and its
+//! like), each implemented once for all types; `types` goes from numbers to types.
 //!
 //! Names are C's, in Rust too: whoever searches for `sparrow_plan_launch` finds it.
 //!

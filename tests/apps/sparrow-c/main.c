@@ -14,10 +14,8 @@ int main(void) {
     cl_platform_id platform;
     cl_device_id device;
     if (clGetPlatformIDs(1, &platform, NULL) ||
-        clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL)) {
-        fprintf(stderr, "no OpenCL device\n");
-        return 1;
-    }
+        clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL))
+        return fprintf(stderr, "no OpenCL device\n"), 1;
     cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
     cl_command_queue queue = clCreateCommandQueue(context, device, 0, NULL);
 

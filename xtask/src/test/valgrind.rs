@@ -1,8 +1,8 @@
 //! Memcheck over the code of ours that is `unsafe`: calls into OpenCL, their handles and their buffers.
 //!
-//! The tests of `PROGRAMS` make every call that `cl-runtime/src/raw/` has but those for shared virtual
-//! memory, on Oclgrind: it interprets kernels, so that valgrind need not follow what a just-in-time
-//! compiler makes for newer processors than it knows. `csr-core` has no `unsafe` of its own.
+//! The tests of `PROGRAMS` make every call of `sparrow.h`, and every one that `cl-runtime/src/raw/` has but
+//! those for shared virtual memory, on Oclgrind: it interprets kernels, so that valgrind need not follow what
+//! a just-in-time compiler makes for newer processors than it knows. `csr-core` has no `unsafe` of its own.
 
 use super::Outcome;
 use super::conformance::{PACKAGE, own_folders, passed_tests, run_logged, set_own};
@@ -31,12 +31,19 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("launching", &["a_launch_on_no_rows_waits_for_its_wait_list"]),
     // Every algorithm, waiting for what ends well and for what fails.
     ("in_flight", &["everything_may_be_dropped_with_work_in_flight"]),
+    (
+        "c_refusals",
+        &["every_function_with_every_pointer_null_in_turn_gives_a_status_that_names_it"],
+    ),
 ];
 
 /// And under `--full`.
 const FULL_PROGRAMS: &[(&str, &[&str])] = &[
     ("launching", &["a_launch_waits_for_its_wait_list", "values_change_and_the_plan_stays"]),
     ("in_flight", &["a_launch_whose_wait_list_fails_is_in_error_and_its_workspace_goes_on"]),
+    ("c_refusals", &[]),
+    ("c_interface", &[]),
+    ("c_dense_and_batches", &[]),
 ];
 
 /// What valgrind says of libraries of others; from the folder that cargo runs the tests in.
@@ -65,7 +72,7 @@ pub(super) fn run(
          '--suppressions={SUPPRESSIONS}']",
         valgrind.display()
     );
-    printer.say("covers the calls of cl-runtime/src/raw/ and the launches of sparrow, on Oclgrind");
+    printer.say("covers the calls of cl-runtime/src/raw/, the launches of sparrow and sparrow.h, on Oclgrind");
     // One for all: a kernel that one program has compiled, which takes long here, the next one finds.
     let folder = tempfile::tempdir().context("a temporary directory")?;
     let folders = own_folders(folder.path())?;
