@@ -28,7 +28,8 @@ uint entries_before(global const uint *restrict row_indices, const uint count, c
 }
 
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-kernel void row_offsets(const uint rows, const uint nnz,
+kernel void row_offsets(const uint rows,
+                        const uint nnz,
                         ARRAY_PARAMETER(const uint, row_indices),
                         ARRAY_PARAMETER(uint, offsets),
                         ARRAY_PARAMETER(uint, fault))

@@ -4,7 +4,7 @@
  * Made from crates/sparrow-capi/src by `UPDATE_HEADER=1 cargo test -p sparrow-capi --test header`.
  * Licence: MIT OR Apache-2.0.
  *
- * Every function returns a status; where that is not SPARROW_STATUS_SUCCESS, sparrow_last_error() says what was
+ * What can fail returns a status; where that is not SPARROW_STATUS_SUCCESS, sparrow_last_error() says what was
  * wrong with which argument. NULL where there must be something, numbers out of their range and objects that do not
  * belong together are such failures, and nothing is enqueued then. Pointers that are neither NULL nor valid, and
  * handles that were released, are not found out: the process faults in OpenCL or here.
@@ -21,8 +21,8 @@
  * clReleaseEvent; nothing blocks unless its name says so. A blocking function waits for its list first, so lists are
  * needed there only for what other queues, or a queue out of order, still do.
  *
- * Structs begin with their size: `.size = sizeof(sparrow_plan_options)`. All other fields 0 or NULL are the
- * defaults.
+ * Structs that may grow begin with their size: `.size = sizeof(sparrow_plan_options)`. In options, all other fields 0
+ * or NULL are the defaults.
  */
 
 #ifndef SPARROW_H
