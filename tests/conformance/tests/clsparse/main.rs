@@ -4,6 +4,7 @@
 
 mod files;
 mod habits;
+mod misfits;
 mod problem;
 mod products;
 mod refusals;
