@@ -20,6 +20,8 @@ pub struct Effort {
     pub budget: Duration,
     /// Milliseconds of sampling a trial.
     pub sampling_ms: u64,
+    /// Candidates that are tried on every matrix in the end, at most.
+    pub winners: usize,
 }
 
 /// A matrix to climb.
@@ -86,7 +88,7 @@ impl Effort {
             (Skew::Spread, &[12, 4, 400]),
         ];
         let (ladder, budget) = (rungs(small, &kinds), Duration::from_secs(20));
-        Effort { ladder, budget, sampling_ms: 6 }
+        Effort { ladder, budget, sampling_ms: 6, winners: 7 }
     }
 
     /// The usual ladder: mean rows of 3 to 2,000 nonzeros, three skews, within the cache and beyond it.
@@ -98,7 +100,7 @@ impl Effort {
         ladder.extend(likenesses(medium / 2));
         ladder.extend(rungs(large, &beyond));
         ladder.push(Rung { mean_row: 2000, skew: Skew::Even, nnz: small }.into());
-        Effort { ladder, budget, sampling_ms: 10 }
+        Effort { ladder, budget, sampling_ms: 10, winners: 7 }
     }
 
     /// The same likenesses, larger than the cache where they are published so large, and more rungs: as long as it takes.
@@ -111,7 +113,7 @@ impl Effort {
         ladder.extend(rungs(small, &all));
         ladder.extend(rungs(large, &all.map(|(skew, means)| (skew, &means[..4]))));
         ladder.push(Rung { mean_row: 2000, skew: Skew::Even, nnz: small }.into());
-        Effort { ladder, budget: Duration::from_secs(3600), sampling_ms: 20 }
+        Effort { ladder, budget: Duration::from_secs(3600), sampling_ms: 20, winners: 12 }
     }
 }
 
