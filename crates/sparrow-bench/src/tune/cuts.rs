@@ -8,16 +8,10 @@ use cl_kernels::{Comparison, Feature, Features, Side};
 /// Limits of a figure that are tried.
 const LIMITS: usize = 16;
 
-/// The features that are compared, the likeliest to mean something first: of what gains alike, the first is taken.
-const PREFERRED: [Feature; 7] = [
-    Feature::MeanRow,
-    Feature::Unevenness,
-    Feature::LongestShare,
-    Feature::CacheShare,
-    Feature::Nnz,
-    Feature::LongestRow,
-    Feature::Rows,
-];
+/// The figures that are compared, the likeliest to mean something first: of what gains alike, the first is taken. Rows,
+/// nonzeros and the longest row by themselves are not among them: how many are many depends on the device.
+pub(super) const FIGURES: [Feature; 4] =
+    [Feature::MeanRow, Feature::Unevenness, Feature::LongestShare, Feature::CacheShare];
 
 /// Where figures may be cut, and on which side of each limit the matrices lie.
 pub(super) struct Grid {
@@ -53,7 +47,7 @@ impl Grid {
         let count = matrices.clone().count();
         let least = if count < 8 { 1 } else { 2 };
         let fewest = (count / 25).clamp(least, 4);
-        Grid { axes: PREFERRED.into_iter().map(axis).collect(), fewest }
+        Grid { axes: FIGURES.into_iter().map(axis).collect(), fewest }
     }
 
     /// Every comparison that tells some of these matrices from the others, enough of them.

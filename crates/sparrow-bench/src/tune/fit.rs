@@ -282,13 +282,13 @@ mod tests {
         let mut cases = Vec::new();
         for mean_row in [2, 3, 4, 6, 20, 30, 45, 60] {
             for skew in [1, 2, 6, 8] {
-                for rows in [1_000, 3_000, 100_000, 300_000] {
+                for nnz in [10_000, 30_000, 1_000_000, 3_000_000] {
                     let (short, long) = if mean_row < 10 { (1.0, 1.9) } else { (1.9, 1.0) };
-                    let ratios = match skew > 4 && rows < 10_000 {
+                    let ratios = match skew > 4 && nnz < 100_000 {
                         true => [2.0, 2.0, 1.0],
                         false => [short, long, 2.0],
                     };
-                    cases.push(case_of(rows, mean_row, skew, &ratios));
+                    cases.push(case_of(nnz / mean_row, mean_row, skew, &ratios));
                 }
             }
         }

@@ -4,17 +4,15 @@
 //! Time is up before everything was tried everywhere. To leave out what is not known everywhere, candidates or
 //! matrices, would leave too little to make rules from; to take the worst for granted makes no rule reach beyond a gap.
 
-use cl_kernels::{Feature, Features};
+use cl_kernels::Features;
+
+use super::cuts::FIGURES;
 
 /// By how many of the matrices most like it an unknown loss is judged: by the largest on them.
 const NEIGHBOURS: usize = 3;
 
 /// What is not known loses so much more: of two that seem alike, the one that was tried is taken.
 const DOUBT: f64 = 0.05;
-
-/// The figures that say how alike matrices are.
-const FIGURES: [Feature; 4] =
-    [Feature::MeanRow, Feature::Unevenness, Feature::LongestShare, Feature::CacheShare];
 
 /// The losses of one candidate on each of the matrices, those that are not known assumed; infinite where it is known on
 /// none.
@@ -34,8 +32,8 @@ pub(super) fn assume(matrices: &[Features], losses: &[Option<f64>]) -> Vec<f64> 
 
 /// How unlike two matrices are: the squares of the logarithms between their figures.
 fn distance(one: &Features, other: &Features) -> f64 {
-    let log = |of: &Features, feature| of.get(feature).max(1e-4).ln();
-    FIGURES.into_iter().map(|feature| (log(one, feature) - log(other, feature)).powi(2)).sum()
+    let log = |of: &Features, figure| of.get(figure).max(1e-4).ln();
+    FIGURES.into_iter().map(|figure| (log(one, figure) - log(other, figure)).powi(2)).sum()
 }
 
 #[cfg(test)]
