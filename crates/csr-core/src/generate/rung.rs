@@ -10,6 +10,9 @@ use crate::{Csr, Error, Offset, Result, Value};
 pub enum Skew {
     /// Nearly alike, near the diagonal, in runs: a mesh.
     Even,
+    /// Log-normal with a standard deviation of 0.6 in the logarithm, near the diagonal: a circuit without its supply
+    /// rails.
+    Mixed,
     /// Log-normal with a standard deviation of 1 in the logarithm, a third of the columns anywhere: a web.
     Spread,
     /// A body of unlike rows, and three giants, the longest with a fifth of the nonzeros: a circuit.
@@ -18,12 +21,13 @@ pub enum Skew {
 
 impl Skew {
     /// Every skew.
-    pub const ALL: [Skew; 3] = [Skew::Even, Skew::Spread, Skew::Giants];
+    pub const ALL: [Skew; 4] = [Skew::Even, Skew::Mixed, Skew::Spread, Skew::Giants];
 
     /// The spelling in the names of rungs.
     pub fn name(self) -> &'static str {
         match self {
             Skew::Even => "even",
+            Skew::Mixed => "mixed",
             Skew::Spread => "spread",
             Skew::Giants => "giants",
         }
@@ -57,6 +61,10 @@ impl Rung {
             Skew::Even => {
                 let most = (mean + mean.div_ceil(2)).min(widest);
                 (mean.div_ceil(2), most, 0.1, near(1000, 3, 0.0, Far::Uniform), Tail::None)
+            }
+            Skew::Mixed => {
+                let most = mean.saturating_mul(15).min(widest / 2);
+                (mean.min(1), most, 0.6, near(500, 1, 0.2, Far::Uniform), Tail::None)
             }
             Skew::Spread => {
                 let most = mean.saturating_mul(40).min(widest / 2);
@@ -107,7 +115,7 @@ impl std::str::FromStr for Rung {
         };
         parse().ok_or_else(|| Error::UnknownClass {
             name: text.to_owned(),
-            nearest: "rung:MEAN_ROW:even|spread|giants:NONZEROS".to_owned(),
+            nearest: "rung:MEAN_ROW:even|mixed|spread|giants:NONZEROS".to_owned(),
         })
     }
 }
@@ -139,8 +147,9 @@ mod tests {
             let lengths = RowLengths::of(matrix.pattern().offsets());
             (lengths.in_step as f64 / matrix.nnz() as f64, lengths.longest)
         };
-        let [even, spread, giants] = Skew::ALL.map(unevenness);
-        assert!(even.0 < 1.6 && spread.0 > 2.5, "{even:?} {spread:?}");
+        let [even, mixed, spread, giants] = Skew::ALL.map(unevenness);
+        assert!(even.0 < 1.6 && (2.0..4.0).contains(&mixed.0), "{even:?} {mixed:?}");
+        assert!(spread.0 > mixed.0 + 1.0, "{mixed:?} {spread:?}");
         assert!(giants.1 > 20_000 && giants.1 > 4 * spread.1, "{giants:?} {spread:?}");
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cl_kernels::{Features, MatrixShape, Products};
 use csr_core::ValueType;
 
-use super::{Candidate, Timing};
+use super::{Candidate, Outcome, Timing};
 
 /// Times by value type, matrix and candidate. Trials that were repeated count by their median.
 #[derive(Clone, Debug, Default)]
@@ -24,10 +24,12 @@ pub struct Matrix {
     references_us: BTreeMap<Candidate, Vec<f64>>,
 }
 
-/// What is known of a candidate: its time over a reference's, trial by trial, and its set-ups.
+/// What is known of a candidate: its time over a reference's, trial by trial, and its set-ups. Trials that gave it up
+/// after a launch or two count where there is no other: those launches found the caches cold.
 #[derive(Clone, Debug, Default)]
 struct Tries {
     ratios: Vec<(Candidate, f64)>,
+    given_up: Vec<(Candidate, f64)>,
     setup_us: Vec<f64>,
     has_failed: bool,
 }
@@ -54,7 +56,8 @@ impl Matrix {
         let product_us = |(reference, ratio): &(Candidate, f64)| {
             ratio * self.references_us.get(reference).map_or(f64::NAN, |samples| median(samples))
         };
-        let products_us: Vec<f64> = tries.ratios.iter().map(product_us).collect();
+        let ratios = if tries.ratios.is_empty() { &tries.given_up } else { &tries.ratios };
+        let products_us: Vec<f64> = ratios.iter().map(product_us).collect();
         median(&products_us) + median(&tries.setup_us) / f64::from(products.count())
     }
 
@@ -106,7 +109,11 @@ impl Board {
             tries.has_failed = true;
             return;
         };
-        tries.ratios.push((timing.reference.clone(), times.ratio()));
+        let ratios = match timing.outcome {
+            Outcome::Slow(_) => &mut tries.given_up,
+            _ => &mut tries.ratios,
+        };
+        ratios.push((timing.reference.clone(), times.ratio()));
         tries.setup_us.push(times.setup_us);
         let references_us = matrix.references_us.entry(timing.reference.clone()).or_default();
         references_us.extend(&times.reference_us);

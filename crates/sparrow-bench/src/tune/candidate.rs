@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cl_kernels::csr_vector::CsrVector;
 use cl_kernels::{Algorithm, Choice, DeviceTraits, Rule, Variant};
 use csr_core::ValueType;
 use serde::{Deserialize, Serialize};
 use sparrow::{PlanOptions, Tables};
+
+const ITEMS_PER_ROW: &str = "items_per_row";
 
 /// An algorithm, one way of running it, and every hyper-parameter: the same whatever tables say.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -48,7 +51,7 @@ impl Candidate {
         candidate
     }
 
-    /// What a rule comes to, where it names every hyper-parameter.
+    /// What a rule comes to, where it names every hyper-parameter; but see [`Candidate::on`].
     pub fn of_rule(rule: &Rule) -> Self {
         Candidate {
             algorithm: rule.algorithm,
@@ -60,6 +63,27 @@ impl Candidate {
     fn usual_variant(algorithm: Algorithm) -> Option<Variant> {
         let has_variants = !Variant::of(algorithm).is_empty();
         has_variants.then(|| Variant::default().or_usual(algorithm))
+    }
+
+    /// `csr_vector` without a number of items that share a row; `None` of other algorithms. In a rule it goes by the
+    /// mean row of each matrix.
+    pub(super) fn by_mean_row(&self) -> Option<Candidate> {
+        let mut found = self.clone();
+        let had_items = found.parameters.remove(ITEMS_PER_ROW).is_some();
+        (self.algorithm == Algorithm::CsrVector && had_items).then_some(found)
+    }
+
+    /// What runs on matrices of this mean row: the same, but where it goes by the mean row.
+    #[must_use]
+    pub fn on(&self, mean_row: f64) -> Candidate {
+        let goes_by_mean_row =
+            self.algorithm == Algorithm::CsrVector && !self.parameters.contains_key(ITEMS_PER_ROW);
+        match goes_by_mean_row {
+            true => {
+                self.with(ITEMS_PER_ROW, CsrVector::default_for_mean_row(mean_row).items_per_row)
+            }
+            false => self.clone(),
+        }
     }
 
     /// Whether kernel and device allow it.
@@ -187,6 +211,20 @@ mod tests {
             let differing = one.parameters.iter().zip(&usual.parameters).filter(|(a, b)| a != b);
             differing.count() == 1
         }));
+    }
+
+    #[test]
+    fn csr_vector_without_items_a_row_goes_by_the_mean_row_of_each_matrix() {
+        let usual =
+            |algorithm, mean_row| Candidate::usual(algorithm, &device(), ValueType::F32, mean_row);
+        let by_mean_row = usual(Algorithm::CsrVector, 8.0).by_mean_row().unwrap();
+        assert_eq!(by_mean_row.to_string(), "csr_vector(group_size=256)");
+        for mean_row in [1.0, 8.0, 40.0, 2000.0] {
+            assert_eq!(by_mean_row.on(mean_row), usual(Algorithm::CsrVector, mean_row));
+        }
+        let told = usual(Algorithm::CsrVector, 8.0);
+        assert_eq!(told.on(40.0), told);
+        assert_eq!(usual(Algorithm::CsrScalar, 8.0).by_mean_row(), None);
     }
 
     #[test]

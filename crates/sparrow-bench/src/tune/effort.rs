@@ -20,6 +20,8 @@ pub struct Effort {
     pub budget: Duration,
     /// Milliseconds of sampling a trial.
     pub sampling_ms: u64,
+    /// Candidates that are tried on every matrix in the end, at most.
+    pub winners: usize,
 }
 
 /// A matrix to climb.
@@ -80,38 +82,50 @@ impl Effort {
     /// Nine small matrices, 20 seconds.
     pub fn quick(device: &TunedDevice) -> Self {
         let [small, ..] = sizes(device);
-        let kinds: [(Skew, &[u32]); 3] = [
-            (Skew::Even, &[24, 3, 80, 8]),
+        let kinds: [(Skew, &[u32]); 4] = [
+            (Skew::Even, &[24, 3, 80]),
+            (Skew::Mixed, &[8]),
             (Skew::Giants, &[6, 30]),
             (Skew::Spread, &[12, 4, 400]),
         ];
         let (ladder, budget) = (rungs(small, &kinds), Duration::from_secs(20));
-        Effort { ladder, budget, sampling_ms: 6 }
+        Effort { ladder, budget, sampling_ms: 6, winners: 7 }
     }
 
-    /// The usual ladder: mean rows of 3 to 2,000 nonzeros, three skews, within the cache and beyond it.
+    /// The usual ladder: mean rows of 3 to 2,000 nonzeros, four skews, within the cache and beyond it.
     pub fn usual(device: &TunedDevice, budget: Duration) -> Self {
         let [small, medium, large] = sizes(device);
-        let beyond: [(Skew, &[u32]); 3] =
-            [(Skew::Even, &[30, 4]), (Skew::Giants, &[6]), (Skew::Spread, &[12])];
+        let within: [(Skew, &[u32]); 2] = [(Skew::Even, &[8]), (Skew::Mixed, &[4, 40])];
+        let beyond: [(Skew, &[u32]); 4] = [
+            (Skew::Even, &[30, 4]),
+            (Skew::Giants, &[6]),
+            (Skew::Spread, &[12]),
+            (Skew::Mixed, &[6]),
+        ];
         let mut ladder = Self::quick(device).ladder;
         ladder.extend(likenesses(medium / 2));
+        ladder.extend(rungs(small, &within));
         ladder.extend(rungs(large, &beyond));
         ladder.push(Rung { mean_row: 2000, skew: Skew::Even, nnz: small }.into());
-        Effort { ladder, budget, sampling_ms: 10 }
+        Effort { ladder, budget, sampling_ms: 10, winners: 7 }
     }
 
     /// The same likenesses, larger than the cache where they are published so large, and more rungs: as long as it takes.
     pub fn full(device: &TunedDevice) -> Self {
         const MEANS: &[u32] = &[3, 24, 60, 8, 200, 5, 40, 15, 100, 2, 500];
         let [small, medium, large] = sizes(device);
-        let all = [(Skew::Even, MEANS), (Skew::Giants, &MEANS[..9]), (Skew::Spread, &MEANS[..9])];
+        let all = [
+            (Skew::Even, MEANS),
+            (Skew::Giants, &MEANS[..9]),
+            (Skew::Spread, &MEANS[..9]),
+            (Skew::Mixed, &MEANS[..9]),
+        ];
         let mut ladder = likenesses(large);
         ladder.extend(rungs(medium, &all));
         ladder.extend(rungs(small, &all));
         ladder.extend(rungs(large, &all.map(|(skew, means)| (skew, &means[..4]))));
         ladder.push(Rung { mean_row: 2000, skew: Skew::Even, nnz: small }.into());
-        Effort { ladder, budget: Duration::from_secs(3600), sampling_ms: 20 }
+        Effort { ladder, budget: Duration::from_secs(3600), sampling_ms: 20, winners: 12 }
     }
 }
 

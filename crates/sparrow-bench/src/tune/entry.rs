@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cl_kernels::{Algorithm, DeviceEntry, Products, Rule};
+use cl_kernels::{Algorithm, DeviceEntry, Feature, Products, Rule};
 use csr_core::ValueType;
 
 use super::board::Matrix;
-use super::fit::{Case, Fit, Leaf, fit, loss, loss_of};
-use super::search::{WINNERS, winners};
+use super::fit::{Case, Clause, Fit, fit, loss, loss_of};
+use super::unknown::assume;
 use super::{Board, Candidate, TunedDevice};
 
 /// A list for one or for many products must gain this much over the list for several, in the mean, to be kept.
@@ -46,7 +46,7 @@ pub fn entry_of(board: &Board, device: &TunedDevice, origin: String) -> DeviceEn
     entry
 }
 
-/// Candidates of one value type, and the matrices on which all of them are known.
+/// The matrices of one value type, and the candidates that rules may take.
 struct Fitted<'a> {
     board: &'a Board,
     value_type: ValueType,
@@ -59,26 +59,27 @@ const KNOWN_SHARE: f64 = 0.7;
 
 impl<'a> Fitted<'a> {
     fn new(board: &'a Board, value_type: ValueType) -> Self {
-        let mut matrices: Vec<_> = board.matrices(value_type).collect();
+        let matrices: Vec<_> = board.matrices(value_type).collect();
         let known_on = |candidate: &Candidate| {
-            let known = matrices.iter().filter(|(_, one)| is_known(one, candidate)).count();
+            let is_known = |one: &Matrix| cost_us(one, candidate, Products::Many).is_some();
+            let known = matrices.iter().filter(|(_, one)| is_known(one)).count();
             known as f64 / matrices.len().max(1) as f64
         };
-        // Where time was up before all of them were tried everywhere, those that nearly were must do.
-        let mut candidates = winners(board, value_type, WINNERS);
+        let tried: BTreeSet<_> = matrices.iter().flat_map(|(_, one)| one.candidates()).collect();
+        let by_mean_row = tried.iter().filter_map(|candidate| candidate.by_mean_row());
+        let all: BTreeSet<Candidate> = by_mean_row.chain(tried.iter().copied().cloned()).collect();
+        let untuned: BTreeSet<_> =
+            matrices.iter().flat_map(|(_, matrix)| matrix.references()).collect();
         // What would run untuned is always among them.
-        for one in matrices.iter().flat_map(|(_, matrix)| matrix.references()) {
-            if !candidates.contains(one) {
-                candidates.push(one.clone());
-            }
-        }
-        candidates.retain(|candidate| known_on(candidate) >= KNOWN_SHARE);
+        let mut candidates: Vec<_> = all
+            .iter()
+            .filter(|one| known_on(one) >= KNOWN_SHARE || untuned.contains(one))
+            .cloned()
+            .collect();
         if candidates.is_empty() {
-            let all: BTreeSet<_> = matrices.iter().flat_map(|(_, one)| one.candidates()).collect();
             let most = all.into_iter().max_by(|a, b| known_on(a).total_cmp(&known_on(b)));
-            candidates.extend(most.cloned());
+            candidates.extend(most);
         }
-        matrices.retain(|(_, one)| candidates.iter().all(|candidate| is_known(one, candidate)));
         Fitted { board, value_type, matrices, candidates }
     }
 
@@ -87,18 +88,35 @@ impl<'a> Fitted<'a> {
         let kind_of = |name: &str| name.rsplit_once(':').map_or(name, |(kind, _)| kind).to_owned();
         let kinds: BTreeSet<String> = self.matrices.iter().map(|(name, _)| kind_of(name)).collect();
         let kinds: Vec<_> = kinds.into_iter().collect();
-        let case = |(name, matrix): &(&str, &Matrix)| {
-            let kind = kinds.binary_search(&kind_of(name)).unwrap_or(0);
-            let cost = |candidate| matrix.cost_us(candidate, products).unwrap_or(f64::INFINITY);
-            let best = self.candidates.iter().map(cost).fold(f64::INFINITY, f64::min);
-            let losses = self.candidates.iter().map(|candidate| {
+        let features: Vec<_> = self.matrices.iter().map(|(_, matrix)| matrix.features).collect();
+        let bests: Vec<_> =
+            self.matrices.iter().map(|(_, one)| self.bests(one, products)).collect();
+        let losses_of = |candidate: &Candidate| {
+            let known = self.matrices.iter().zip(&bests).map(|((_, matrix), (best, untuned))| {
                 let is_untuned = matrix.references().any(|one| one == candidate);
                 let kept = if is_untuned { 1.0 - KEPT } else { 1.0 };
-                loss(kept * cost(candidate) / best)
+                let cost = cost_us(matrix, candidate, products)?;
+                Some(loss(kept * cost / best, cost / untuned))
             });
-            Case { features: matrix.features, kind, losses: losses.collect() }
+            assume(&features, &known.collect::<Vec<_>>())
         };
-        self.matrices.iter().map(case).collect()
+        let losses: Vec<_> = self.candidates.iter().map(losses_of).collect();
+        let case = |(k, (name, matrix)): (usize, &(&str, &Matrix))| Case {
+            features: matrix.features,
+            kind: kinds.binary_search(&kind_of(name)).unwrap_or(0),
+            losses: losses.iter().map(|losses| losses[k]).collect(),
+        };
+        self.matrices.iter().enumerate().map(case).collect()
+    }
+
+    /// The cost of the best candidate on a matrix, and of what would run untuned.
+    fn bests(&self, matrix: &Matrix, products: Products) -> (f64, f64) {
+        let least = |costs: &mut dyn Iterator<Item = f64>| costs.fold(f64::INFINITY, f64::min);
+        let costs = |one| cost_us(matrix, one, products);
+        (
+            least(&mut self.candidates.iter().filter_map(costs)),
+            least(&mut matrix.references().filter_map(costs)),
+        )
     }
 
     fn list(&self, products: Products) -> Option<Fit> {
@@ -106,15 +124,15 @@ impl<'a> Fitted<'a> {
         (!fit.list.is_empty()).then_some(fit)
     }
 
-    fn mean_loss(&self, list: &[Leaf], products: Products) -> f64 {
+    fn mean_loss(&self, list: &[Clause], products: Products) -> f64 {
         let cases = self.cases(products);
         cases.iter().map(|case| loss_of(list, case)).sum::<f64>() / cases.len().max(1) as f64
     }
 
-    fn rules(&self, list: &[Leaf]) -> Vec<Rule> {
-        let rule = |leaf: &Leaf| Rule {
-            when: leaf.when.clone(),
-            ..self.candidates[leaf.candidate].rule()
+    fn rules(&self, list: &[Clause]) -> Vec<Rule> {
+        let rule = |clause: &Clause| Rule {
+            when: clause.when.clone(),
+            ..self.candidates[clause.candidate].rule()
         };
         list.iter().map(rule).collect()
     }
@@ -158,15 +176,24 @@ impl<'a> Fitted<'a> {
     }
 }
 
-fn is_known(matrix: &Matrix, candidate: &Candidate) -> bool {
-    matrix.cost_us(candidate, Products::Many).is_some()
+/// What a candidate costs on a matrix, where that is known.
+fn cost_us(matrix: &Matrix, candidate: &Candidate, products: Products) -> Option<f64> {
+    matrix.cost_us(&candidate.on(matrix.features.get(Feature::MeanRow)), products)
 }
 
 /// What the rules for several products would take on kinds of matrices that they were fitted without, over the best
-/// there: a mean ratio. `None` where too little is known.
+/// there: the geometric mean where it is known. `None` where nothing is.
 pub fn held_out_ratio(board: &Board, value_type: ValueType) -> Option<f64> {
-    let fit = Fitted::new(board, value_type).list(Products::Several)?;
-    Some(1.0 + fit.held_out_loss)
+    let fitted = Fitted::new(board, value_type);
+    let fit = fitted.list(Products::Several)?;
+    let log = |((_, matrix), candidate): (&(&str, &Matrix), &usize)| {
+        let (_, best) = matrix.best(Products::Several, |_| true)?;
+        let cost = cost_us(matrix, &fitted.candidates[*candidate], Products::Several)?;
+        Some((cost / best).ln())
+    };
+    let logs: Vec<f64> = fitted.matrices.iter().zip(&fit.held_out).filter_map(log).collect();
+    let count = logs.len();
+    (count > 0).then(|| (logs.into_iter().sum::<f64>() / count as f64).exp())
 }
 
 /// What an entry takes on each matrix of a board: its cost over the best that is known there.
@@ -180,7 +207,7 @@ pub fn ratios(
         let (_, best) = matrix.best(products, |_| true)?;
         let mut rules = entry.rules(value_type)?.of(products);
         let rule = rules.find(|rule| rule.when.holds(&matrix.features))?;
-        let cost = matrix.cost_us(&Candidate::of_rule(rule), products)?;
+        let cost = cost_us(matrix, &Candidate::of_rule(rule), products)?;
         Some((name.to_owned(), cost / best))
     };
     board.matrices(value_type).filter_map(ratio).collect()

@@ -7,6 +7,7 @@
 
 mod board;
 mod candidate;
+mod cuts;
 mod effort;
 mod entry;
 mod fit;
@@ -15,6 +16,7 @@ mod search;
 mod sweep;
 mod timing;
 mod trial;
+mod unknown;
 mod worker;
 
 use std::path::PathBuf;

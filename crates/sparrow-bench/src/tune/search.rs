@@ -34,9 +34,6 @@ const STEP: f64 = 0.01;
 /// Trials in a row without a step, a matrix, after which no further ones are made.
 const PATIENCE: usize = 6;
 
-/// Candidates that are tried on every matrix, at most.
-pub(super) const WINNERS: usize = 7;
-
 /// A candidate this many times as slow as the best is not sampled further.
 const GIVE_UP: f64 = 2.5;
 
@@ -141,10 +138,10 @@ impl<T: Trials> Search<'_, T> {
             let winners: Vec<Vec<Candidate>> = self
                 .value_types
                 .iter()
-                .map(|&value_type| winners(&self.board, value_type, WINNERS))
+                .map(|&value_type| winners(&self.board, value_type, self.effort.winners))
                 .collect();
             // The first winner everywhere before the second anywhere.
-            for place in 0..WINNERS {
+            for place in 0..self.effort.winners {
                 for (value_type, rung) in self.pairs().collect::<Vec<_>>() {
                     let of_type = self.value_types.iter().position(|other| *other == value_type);
                     let winner = of_type.and_then(|k| winners[k].get(place));
@@ -171,7 +168,7 @@ impl<T: Trials> Search<'_, T> {
                     let cost = matrix.cost_us(candidate, Products::Many);
                     cost.is_some_and(|cost| cost < 1.2 * best_us)
                 };
-                let winners = winners(&self.board, value_type, WINNERS);
+                let winners = winners(&self.board, value_type, self.effort.winners);
                 let again: Vec<_> = winners.into_iter().filter(near).collect();
                 for candidate in again {
                     if !self.try_on(value_type, rung, &candidate, "repeat")? {
@@ -280,7 +277,7 @@ const CREDIT: f64 = 0.08;
 
 /// The candidates that rules are made of, at most so many: one by one, whichever earns most beside those before it by
 /// being near the best. Where several are alike but for noise, one is enough.
-pub(super) fn winners(board: &Board, value_type: ValueType, most: usize) -> Vec<Candidate> {
+fn winners(board: &Board, value_type: ValueType, most: usize) -> Vec<Candidate> {
     let mut credits: BTreeMap<&Candidate, BTreeMap<(&str, &str), f64>> = BTreeMap::new();
     for (name, matrix) in board.matrices(value_type) {
         for products in Products::ALL {

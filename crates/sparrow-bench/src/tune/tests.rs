@@ -115,7 +115,7 @@ fn tuned(most: usize) -> (Board, Formula) {
         (200, Skew::Even),
     ];
     let ladder = ladder.map(|one| rung(one).into()).to_vec();
-    let effort = Effort { ladder, budget: std::time::Duration::ZERO, sampling_ms: 1 };
+    let effort = Effort { ladder, budget: std::time::Duration::ZERO, sampling_ms: 1, winners: 7 };
     let mut trials = Formula { trials: 0, most, ended: Vec::new() };
     let board = tune(&traits, &tuned, &[ValueType::F32], &effort, &mut trials).unwrap();
     (board, trials)
@@ -145,6 +145,40 @@ fn the_rules_take_nearly_the_best_on_every_matrix_and_weigh_set_up_against_produ
     assert!(!algorithms(Products::Several).contains(&Algorithm::SegmentedSum));
     // Refining has left the usual block size.
     assert_eq!(entry.kernel["csr_adaptive"]["f32"]["nnz_per_wg"], 2048);
+}
+
+#[test]
+fn trials_that_are_missing_here_and_there_cost_no_rules() {
+    let (board, trials) = tuned(4000);
+    let pair = |timing: &Timing| (timing.matrix.clone(), timing.candidate.clone());
+    let pairs: std::collections::BTreeSet<_> = trials.ended.iter().map(pair).collect();
+    let is_kept = |timing: &&Timing| {
+        let place = pairs.iter().position(|one| *one == pair(timing)).unwrap();
+        place % 6 != 1 || timing.candidate == timing.reference
+    };
+    let gappy = Board::of(trials.ended.iter().filter(is_kept));
+    let entry = entry_of(&gappy, &trials.ended[0].device, "a formula".to_owned());
+    let ratios = ratios(&entry, &board, ValueType::F32, Products::Several);
+    assert_eq!(ratios.len(), 8);
+    for (matrix, ratio) in ratios {
+        assert!(ratio < 1.25, "{matrix}: {ratio}");
+    }
+}
+
+#[test]
+fn a_launch_that_found_the_caches_cold_counts_only_where_nothing_was_sampled() {
+    let (_, trials) = tuned(8);
+    let timing = |outcome| Timing { outcome, ..trials.ended[0].clone() };
+    let times = |us: f64| Times { samples_us: vec![us], reference_us: vec![100.0], setup_us: 0.0 };
+    let cost = |outcomes: Vec<Outcome>| {
+        let timings: Vec<_> = outcomes.into_iter().map(timing).collect();
+        let board = Board::of(&timings);
+        let matrix = board.matrix(ValueType::F32, &timings[0].matrix).unwrap();
+        matrix.cost_us(&timings[0].candidate, Products::Many)
+    };
+    let (cold, warm) = (|| Outcome::Slow(times(300.0)), Outcome::Timed(times(50.0)));
+    assert_eq!(cost(vec![cold()]), Some(300.0));
+    assert_eq!(cost(vec![cold(), warm, cold()]), Some(50.0));
 }
 
 #[test]

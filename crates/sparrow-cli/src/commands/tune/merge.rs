@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sparrow_bench::tune::{Board, Timing, entry_of, read_timings};
 
-use super::keep;
+use super::{choice_text, keep};
 use crate::arguments::{Global, Merge};
 use crate::failure::Failure;
 use crate::output::words_on_stdout;
@@ -29,7 +29,8 @@ pub(crate) fn run(global: &Global, arguments: &Merge) -> Result<(), Failure> {
             timings.len(),
             matrices.len()
         );
-        let entry = entry_of(&Board::of(timings), &newest.device, origin);
+        let board = Board::of(timings);
+        let entry = entry_of(&board, &newest.device, origin);
         if entry.choice.is_empty() {
             return Err(Failure::input(format!(
                 "{platform}, {name}: nothing of {} trials was verified",
@@ -38,6 +39,9 @@ pub(crate) fn run(global: &Global, arguments: &Merge) -> Result<(), Failure> {
         }
         if words {
             println!("{platform}, {name}: {} trials on {} matrices", timings.len(), matrices.len());
+            for value_type in board.value_types() {
+                print!("  {value_type}: {}", choice_text(&board, &entry, value_type));
+            }
         }
         keep(arguments.into.as_deref(), &entry, words)?;
     }

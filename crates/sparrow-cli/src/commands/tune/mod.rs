@@ -170,25 +170,37 @@ fn summary(
             gains.extend(gain);
             text.push_str(&format!("    {name:<24} {:<14} {gain_text}\n", before.algorithm.name()));
         }
-        let mean = |values: &[f64]| {
-            (values.iter().map(|value| value.ln()).sum::<f64>() / values.len().max(1) as f64).exp()
-        };
-        let ratios: Vec<f64> = after.iter().map(|(_, ratio)| *ratio).collect();
         text.push_str(&format!(
-            "    geometric mean: {:.2} times as fast as untuned; the rules' choice takes {:.3} times the best that was \
-             tried, at most {:.2}; {:.3} on kinds of matrices that were held out\n",
-            mean(&gains),
-            mean(&ratios),
-            ratios.iter().copied().fold(1.0, f64::max),
-            held_out_ratio(board, value_type).unwrap_or(f64::NAN)
+            "    geometric mean: {:.2} times as fast as untuned; {}",
+            geometric_mean(&gains),
+            choice_text(board, entry, value_type)
         ));
-        if let Some(rules) = entry.rules(value_type) {
-            for products in Products::ALL {
-                for rule in rules.own(products) {
-                    text.push_str(&format!("    {products}: {rule}\n"));
-                }
-            }
+    }
+    text
+}
+
+/// How good the rules' choice is by what was timed, and the rules.
+fn choice_text(board: &Board, entry: &DeviceEntry, value_type: ValueType) -> String {
+    let ratios: Vec<f64> = ratios(entry, board, value_type, Products::Several)
+        .into_iter()
+        .map(|(_, ratio)| ratio)
+        .collect();
+    let mut text = format!(
+        "the rules' choice takes {:.3} times the best that was tried, at most {:.2}; {:.3} on kinds of matrices that \
+         were held out\n",
+        geometric_mean(&ratios),
+        ratios.iter().copied().fold(1.0, f64::max),
+        held_out_ratio(board, value_type).unwrap_or(f64::NAN)
+    );
+    let Some(rules) = entry.rules(value_type) else { return text };
+    for products in Products::ALL {
+        for rule in rules.own(products) {
+            text.push_str(&format!("    {products}: {rule}\n"));
         }
     }
     text
+}
+
+fn geometric_mean(values: &[f64]) -> f64 {
+    (values.iter().map(|value| value.ln()).sum::<f64>() / values.len().max(1) as f64).exp()
 }
