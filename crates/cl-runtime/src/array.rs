@@ -80,6 +80,23 @@ impl<T: Pod> DeviceArray<T> {
         Self::of_memory(unsafe { Memory::from_raw(memory)? }, byte_offset, len)
     }
 
+    /// As [`DeviceArray::from_raw`], without a reference of its own: for the length of a call.
+    ///
+    /// # Safety
+    /// As there; and the buffer lives until the array, and every clone and slice of it, is gone.
+    ///
+    /// # Errors
+    /// As there.
+    #[expect(unsafe_code, reason = "takes a raw handle")]
+    pub unsafe fn borrow_raw(
+        memory: opencl3::types::cl_mem,
+        byte_offset: usize,
+        len: usize,
+    ) -> Result<Self> {
+        // SAFETY: the caller's promise.
+        Self::of_memory(unsafe { Memory::borrow_raw(memory) }, byte_offset, len)
+    }
+
     /// `len` elements of shared virtual memory of the application's.
     ///
     /// # Safety

@@ -53,8 +53,8 @@ pub(crate) fn array<T: bytemuck::Pod>(
         let nothing = (len == 0).then(|| DeviceArray::allocate(control.context(), 0));
         return Ok(nothing.ok_or(Status::InvalidMemObj)??);
     }
-    // SAFETY: the buffer is valid, as types.rs says.
-    let array = unsafe { DeviceArray::from_raw(buffer, offset as usize * size_of::<T>(), len)? };
+    // SAFETY: the buffer is valid, as types.rs says, and the array ends with the call: plans and metas keep none.
+    let array = unsafe { DeviceArray::borrow_raw(buffer, offset as usize * size_of::<T>(), len)? };
     // Not every driver refuses it.
     control.context().check_array("a buffer", &array).map_err(|_| Status::InvalidContext)?;
     Ok(array)

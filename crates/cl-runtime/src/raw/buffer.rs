@@ -3,6 +3,7 @@
 use std::ptr;
 use std::sync::Arc;
 
+use cl3::info_type::InfoType;
 use opencl3::memory as cl;
 use opencl3::types::{cl_buffer_region, cl_context, cl_mem};
 
@@ -68,6 +69,16 @@ impl Memory {
         }
     }
 
+    /// A buffer of the application's, without a reference of its own: for the length of a call, where two
+    /// calls of the driver's count.
+    ///
+    /// # Safety
+    /// As [`Memory::from_raw`]; and the buffer lives until the last clone of this is gone.
+    pub unsafe fn borrow_raw(mem: cl_mem) -> Self {
+        // SAFETY: the caller's promise.
+        Memory::Buffer(unsafe { MemHandle::borrow(mem) })
+    }
+
     /// Bytes of the memory.
     ///
     /// # Errors
@@ -76,10 +87,11 @@ impl Memory {
         match self {
             Memory::Svm(allocation) => Ok(allocation.size_bytes()),
             Memory::Buffer(handle) => {
-                let data = cl::get_mem_object_data(handle.as_raw(), cl::CL_MEM_SIZE);
-                let bytes = check("clGetMemObjectInfo", data)?;
-                let size = bytes.try_into().map(usize::from_ne_bytes);
-                Ok(size.unwrap_or(0))
+                let info = cl::get_mem_object_info(handle.as_raw(), cl::CL_MEM_SIZE);
+                match check("clGetMemObjectInfo", info)? {
+                    InfoType::Size(bytes) => Ok(bytes),
+                    _ => Ok(0),
+                }
             }
         }
     }
@@ -93,10 +105,13 @@ impl Memory {
         match self {
             Memory::Svm(allocation) => Ok(allocation.context()),
             Memory::Buffer(handle) => {
-                let data = cl::get_mem_object_data(handle.as_raw(), cl::CL_MEM_CONTEXT);
-                let bytes = check("clGetMemObjectInfo", data)?;
-                let address = bytes.try_into().map(usize::from_ne_bytes);
-                Ok(address.ok().map(ptr::with_exposed_provenance_mut))
+                let info = cl::get_mem_object_info(handle.as_raw(), cl::CL_MEM_CONTEXT);
+                match check("clGetMemObjectInfo", info)? {
+                    InfoType::Ptr(address) => {
+                        Ok(Some(ptr::with_exposed_provenance_mut(address.cast_unsigned())))
+                    }
+                    _ => Ok(None),
+                }
             }
         }
     }

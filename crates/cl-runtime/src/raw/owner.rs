@@ -116,6 +116,20 @@ owner!(
     opencl3::memory::release_mem_object,
     "clRetainMemObject"
 );
+impl MemHandle {
+    /// The handle without a reference of its own.
+    ///
+    /// # Safety
+    /// `handle` is a valid handle, and lives until the last clone of this owner is gone.
+    pub unsafe fn borrow(handle: cl_mem) -> Self {
+        fn nothing(_: cl_mem) -> std::result::Result<(), i32> {
+            Ok(())
+        }
+        fault::created(Object::Memory);
+        MemHandle(Arc::new(Reference { handle, release: nothing, object: Object::Memory }))
+    }
+}
+
 owner!(
     /// One reference to an event.
     EventHandle,
