@@ -97,7 +97,7 @@ impl Program {
             Kind::Cmake => {
                 let cmake = tools::program("cmake", "cmake", &with.options);
                 let cmake = cmake.map_err(Refusal::NoTool)?;
-                program("make", "make").map_err(Refusal::NoTool)?;
+                tools::program("make", "make", &with.options).map_err(Refusal::NoTool)?;
                 let mut configure = Command::new(&cmake);
                 configure.arg("-S").arg(source).arg("-B").arg(&target);
                 configure.arg(format!("-DCMAKE_PREFIX_PATH={}", with.prefix.display()));
