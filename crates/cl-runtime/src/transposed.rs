@@ -7,6 +7,7 @@ use cl_kernels::{Accumulate, KernelKey};
 use csr_core::{Offset, PatternView, Transposed, Value};
 
 use crate::launch::{Size, launch};
+use crate::spmv::workspace::for_a_kernel_to_write;
 use crate::{DeviceArray, Matrix, Program, Queue, Result};
 
 /// The transposed copy of a matrix: its own pattern, and where each of its values comes from.
@@ -35,7 +36,7 @@ impl<V: Value, O: Offset> TransposedMatrix<V, O> {
     ) -> Result<Self> {
         let context = queue.context();
         let Transposed { pattern, sources } = pattern.transpose();
-        let values = DeviceArray::allocate(context, sources.len())?;
+        let values = for_a_kernel_to_write(queue, sources.len())?;
         let group_size = 1usize << context.device().traits().max_group_size.clamp(1, 256).ilog2();
         let parameters = GatherValues { group_size: group_size as u32 };
         let key = KernelKey::new(SOURCE, V::TYPE, O::TYPE, Accumulate::Plain, false, &parameters);

@@ -64,11 +64,13 @@ fn steps(
         device_table: c"off".as_ptr(),
         binary_cache: cache.as_ptr(),
     };
-    let options = sparrow_plan_options {
-        algorithm: c"csr_adaptive".as_ptr(),
-        planning: SPARROW_PLANNING_ON_DEVICE,
-        ..plan_options()
+    // Oclgrind takes what kernels write to memory used before for uninitialised.
+    let planning = match conformance::is_interpreter(&conformance::device()) {
+        true => SPARROW_PLANNING_ON_HOST,
+        false => SPARROW_PLANNING_ON_DEVICE,
     };
+    let options =
+        sparrow_plan_options { algorithm: c"csr_adaptive".as_ptr(), planning, ..plan_options() };
     // SAFETY: everything is valid; a step is taken only where those before it succeeded.
     unsafe {
         let status =

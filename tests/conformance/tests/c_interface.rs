@@ -219,7 +219,7 @@ fn new_values_reach_a_plan_from_another_buffer_and_in_place() {
     let csr = application.csr::<f32, u32>();
     let (context, queue) = (application.sparrow, application.queue);
     let doubled: Vec<f32> = VALUES.iter().map(|&value| 2.0 * value as f32).collect();
-    let other = application.buffer(3, &doubled);
+    let other = application.buffer(before_what_is_written(3), &doubled);
     // SAFETY: everything is valid.
     unsafe {
         let a = made(|out| {

@@ -13,6 +13,12 @@ use opencl3::types;
 use sparrow::{Offset, OffsetType, Value, ValueType};
 use sparrow_c::*;
 
+/// Elements before an array that is written in place: Oclgrind takes what the host writes at an offset for
+/// uninitialised.
+pub(crate) fn before_what_is_written(elements: usize) -> usize {
+    if conformance::is_interpreter(&conformance::device()) { 0 } else { elements }
+}
+
 /// What the application has, and Sparrow's context over it.
 pub(crate) struct Application {
     pub(crate) device: types::cl_device_id,
@@ -41,23 +47,19 @@ impl Application {
     /// A buffer that holds `padding` elements of no meaning and then `data`.
     pub(crate) fn buffer<T: Pod>(&mut self, padding: usize, data: &[T]) -> sparrow_buffer {
         let start = padding * size_of::<T>();
-        let bytes = start + size_of_val(data);
+        // All of it from its beginning: what is written at an offset, Oclgrind takes for uninitialised.
+        let content = [&vec![T::zeroed(); padding], data].concat();
+        let bytes = size_of_val(&content[..]);
         let (flags, none) = (cl_memory::CL_MEM_READ_WRITE, null_mut());
-        // SAFETY: the context is valid; the data lives through the write, which blocks.
+        // SAFETY: the context is valid; the content lives through the write, which blocks.
         unsafe {
             let memory = cl_memory::create_buffer(self.context, flags, bytes.max(1), none).unwrap();
             self.buffers.push(memory);
-            if !data.is_empty() {
-                let (data, len) = (data.as_ptr().cast(), size_of_val(data));
+            if !content.is_empty() {
+                let content = content.as_ptr().cast();
+                let (wait, none) = (0, null());
                 let written = cl_queue::enqueue_write_buffer(
-                    self.queue,
-                    memory,
-                    1,
-                    start,
-                    len,
-                    data,
-                    0,
-                    null(),
+                    self.queue, memory, 1, 0, bytes, content, wait, none,
                 );
                 cl_event::release_event(written.unwrap()).unwrap();
             }
@@ -120,7 +122,7 @@ impl Application {
             offset_type: offset_number(O::TYPE),
             offsets: self.buffer(1, &offsets),
             columns: self.buffer(3, &COLUMNS),
-            values: self.buffer(5, &values),
+            values: self.buffer(before_what_is_written(5), &values),
         }
     }
 
