@@ -9,12 +9,10 @@ enum { THREADS = 4, ROUNDS = 50, ROWS = 5, NNZ = 9 };
 static cl_uint offsets[ROWS + 1] = {0, 3, 5, 6, 8, 9}, columns[NNZ] = {0, 1, 4, 0, 1, 3, 2, 3, 0};
 static cl_float values[NNZ] = {4, -1, 3, -1, 5, 2, 2, 7, 3}, numbers[2 + ROWS] = {1, 0, 1, 2, 3, 4, 5};
 static const cl_float expected[ROWS] = {17, 9, 8, 34, 3};
-static cl_context contexts[2];
 static cl_device_id device;
 static void *library;
-
 #define BUFFER(array) clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof array, array, NULL)
-/* A function of the library's, of the type that its header declares. */
+/* A function of the library's. */
 #define CALL(name) ((__typeof__(&name))dlsym(library, #name))
 
 static void *multiply(void *of)
@@ -33,8 +31,7 @@ static void *multiply(void *of)
         clEnqueueReadBuffer(queue, y.values, CL_TRUE, 0, sizeof result, result, 0, NULL, NULL);
         wrong += memcmp(result, expected, sizeof result) != 0;
     }
-    CALL(clsparseCsrMetaDelete)(&a);
-    CALL(clsparseReleaseControl)(control);
+    CALL(clsparseCsrMetaDelete)(&a), CALL(clsparseReleaseControl)(control);
     for (int k = 0; k < 5; ++k)
         clReleaseMemObject(buffers[k]);
     return clReleaseCommandQueue(queue), (void *)wrong;
@@ -43,12 +40,12 @@ static void *multiply(void *of)
 int main(void)
 {
     cl_platform_id platform;
+    cl_context contexts[2];
     pthread_t threads[THREADS];
     if ((library = dlopen("libclSPARSE.so.1", RTLD_NOW)) == NULL)
         return fprintf(stderr, "%s\n", dlerror()), 1;
     CALL(clsparseSetup)();
-    clGetPlatformIDs(1, &platform, NULL);
-    clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL);
+    clGetPlatformIDs(1, &platform, NULL), clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL);
     for (int k = 0; k < 2; ++k)
         contexts[k] = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
     for (int k = 0; k < THREADS; ++k)
