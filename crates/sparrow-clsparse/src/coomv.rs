@@ -29,7 +29,8 @@ fn launch<T: Real>(
         Some(known) => known,
         none => none.insert(RowOffsets::new(control.context())?),
     };
-    let last = state.reads_row_offsets.take();
+    // It stays known where this call fails.
+    let last = state.reads_row_offsets.clone();
     let a = match row_offsets.find_blocking(queue, rows, &row_indices, last.as_slice())? {
         // SAFETY: offsets were made for these entries; that columns lie inside is the application's promise.
         Some(offsets) => unsafe {

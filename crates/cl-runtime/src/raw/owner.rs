@@ -116,6 +116,7 @@ owner!(
     opencl3::memory::release_mem_object,
     "clRetainMemObject"
 );
+
 impl MemHandle {
     /// The handle without a reference of its own.
     ///
