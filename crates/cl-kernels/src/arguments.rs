@@ -178,6 +178,8 @@ mod tests {
         check::<crate::csr_scalar::Arguments<()>>(crate::csr_scalar::SOURCE);
         check::<crate::csr_vector::Arguments<()>>(crate::csr_vector::SOURCE);
         check::<crate::csr_adaptive::Arguments<()>>(crate::csr_adaptive::SOURCE);
+        check::<crate::csr_flat::Arguments<()>>(crate::csr_flat::SOURCE);
+        check::<crate::csr_flat_plan::Arguments<()>>(crate::csr_flat_plan::SOURCE);
         check::<crate::csr_adaptive_plan::MarkArguments<()>>(crate::csr_adaptive_plan::SOURCE);
         check::<crate::csr_adaptive_plan::WriteArguments<()>>(crate::csr_adaptive_plan::SOURCE);
         check::<crate::segmented_sum::Arguments<()>>(crate::segmented_sum::SOURCE);

@@ -192,6 +192,8 @@ mod tests {
         check::<crate::csr_scalar::CsrScalar>(crate::csr_scalar::SOURCE);
         check::<crate::csr_vector::CsrVector>(crate::csr_vector::SOURCE);
         check::<crate::csr_adaptive::CsrAdaptive>(crate::csr_adaptive::SOURCE);
+        check::<crate::csr_flat::CsrFlat>(crate::csr_flat::SOURCE);
+        check::<crate::csr_flat_plan::CsrFlatPlan>(crate::csr_flat_plan::SOURCE);
         check::<crate::csr_adaptive_plan::CsrAdaptivePlan>(crate::csr_adaptive_plan::SOURCE);
         check::<crate::segmented_sum::SegmentedSum>(crate::segmented_sum::SOURCE);
         check::<crate::evc_hyb::EvcHybKernel>(crate::evc_hyb::SOURCE);

@@ -28,6 +28,8 @@ pub mod batched;
 pub mod batched_plan;
 pub mod csr_adaptive;
 pub mod csr_adaptive_plan;
+pub mod csr_flat;
+pub mod csr_flat_plan;
 pub mod csr_scalar;
 pub mod csr_vector;
 pub mod dense_product;

@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 45] = sources![
+pub(crate) const SOURCES: [Source; 48] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
@@ -56,6 +56,9 @@ pub(crate) const SOURCES: [Source; 45] = sources![
     "spmv/csr_vector.cl",
     "spmv/csr_adaptive.cl",
     "spmv/csr_adaptive_plan.cl",
+    "spmv/csr_flat.cl",
+    "spmv/csr_flat_piece.h",
+    "spmv/csr_flat_plan.cl",
     "spmv/evc_hyb.cl",
     "spmv/evc_hyb_plan.cl",
     "spmv/evc_hyb_task.h",

@@ -22,6 +22,7 @@ const ROOMS: &[(&str, &str)] = &[
         "launches on arrays of its own and on operands it was promised",
     ),
     ("crates/cl-runtime/src/spmv/csr_adaptive_plan.rs", "launches on arrays of its own"),
+    ("crates/cl-runtime/src/spmv/csr_flat.rs", "launches on arrays of its own"),
     ("crates/cl-runtime/src/spmv/evc_hyb_plan.rs", "launches on arrays of its own"),
     ("crates/cl-runtime/src/sort.rs", "launches on arrays of its own"),
     ("crates/cl-runtime/src/transposed.rs", "launches on arrays of its own"),
