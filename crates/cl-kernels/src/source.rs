@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 45] = sources![
+pub(crate) const SOURCES: [Source; 46] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
@@ -27,6 +27,7 @@ pub(crate) const SOURCES: [Source; 45] = sources![
     "subgroup/bunch.h",
     "group/reduce.h",
     "group/carry.h",
+    "group/launch_sum.h",
     "group/scan.h",
     "group/search.h",
     "batched/batched.cl",
