@@ -89,6 +89,7 @@ pub fn specialisations(
     list.batched()?;
     list.spmm()?;
     list.helpers();
+    list.vectors();
     Ok(list.keys)
 }
 
@@ -102,6 +103,7 @@ const ROUND: [(OffsetType, bool); 4] = [
 
 mod evc_hyb;
 mod spmm;
+mod vectors;
 
 struct List<'a> {
     tables: &'a [DeviceTable],
