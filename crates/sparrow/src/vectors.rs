@@ -116,6 +116,12 @@ impl<T: Accumulator> Vectors<T> {
         self.kernels.context()
     }
 
+    /// The key of an operation's kernel, by the operation's name (`axpy`, `dot`, `nrm2`), once it was built.
+    pub fn kernel_key(&self, operation: &str) -> Option<String> {
+        let operation = VectorOperation::all().find(|one| one.name() == operation)?;
+        self.kernels.built_key(operation).map(ToString::to_string)
+    }
+
     /// Bytes on the device that launches work in.
     pub fn workspace_bytes(&self) -> usize {
         self.kernels.workspace_bytes() + self.number.size_bytes() + self.integer.size_bytes()
