@@ -94,8 +94,8 @@ lanes_t lanes_round(const lane_sums_t sums)
 
 #endif
 
-// The sum of all lanes, one after another. (A tree of them becomes shuffles that crash Oclgrind 21.10 where it looks
-// for uninitialised values.)
+// The sum of all lanes, one after another. (A tree of them, and an unrolled loop over many pairs, become shuffles with
+// undefined places: Oclgrind 21.10 crashes on them where it looks for uninitialised values, or finds some.)
 acc_t lanes_total(const lane_sums_t sums)
 {
     lane_array_t of_sum;
@@ -104,7 +104,11 @@ acc_t lanes_total(const lane_sums_t sums)
 #ifdef COMPENSATED
     lane_array_t of_error;
     of_error.lanes = sums.error;
+#if LANES > 4
+#pragma unroll 1
+#else
 #pragma unroll
+#endif
     for (uint lane = 0; lane < LANES; ++lane)
         total = acc_add(total, (acc_t)(of_sum.each[lane], of_error.each[lane]));
 #else
