@@ -82,6 +82,19 @@ mod tests {
         (axpy.op, axpy.vector) = ("vector".to_owned(), vector(10_000_000));
         let mut dot = failed("10000000 elements", "dot");
         (dot.op, dot.vector) = ("vector".to_owned(), vector(10_000_000));
-        expect![[r#""#]].assert_eq(&crate::table(&[axpy, dot]));
+        expect![[r#"
+            Example GPU (Example Platform, driver 1.0)
+            reads 400 GB/s, copies 380 GB/s; 1 of 2 results verified, 1 FAILED
+            vectors, operation  type  sums   time µs  GB/s  copy %  launches  check
+            ──────────────────────────────────────────────────────────────────────────
+            10000000 elements
+              axpy              f64   plain      201   245    64.5      57.3  verified
+              dot               f64   plain        –     –       –         –  FAILED
+
+            GB/s: each vector read or written once, over the time. copy %: the same as a share of the rate at
+              which the device copies memory past its caches; above 100 where vectors stay in a cache.
+            launches: the time over that of a launch with nothing to do, measured just before.
+            FAILED: some element or sum left its error bound, so no time is shown.
+        "#]].assert_eq(&crate::table(&[axpy, dot]));
     }
 }
