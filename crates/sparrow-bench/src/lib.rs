@@ -20,15 +20,17 @@ mod spmm_choice;
 mod table;
 pub mod tune;
 mod units;
+mod vector_table;
 
 pub use input::{Input, Making};
 pub use json::json_lines;
 pub use measure::{
     BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, ChipRates, MeasureError, Model,
-    Origin, Samples, SpmmSubject, Subject, add_stages, as_hetero, host_rates, measure_batch,
-    measure_batch_peers, measure_both, measure_on_device, measure_on_host, measure_spmm,
+    Origin, Samples, SpmmSubject, Subject, VectorSubject, add_stages, as_hetero, host_rates,
+    is_vector_type, measure_batch, measure_batch_peers, measure_both, measure_on_device,
+    measure_on_host, measure_spmm, measure_vectors,
 };
-pub use record::{BatchRecord, Hetero, ModelRecord, Record, SCHEMA, SpmmRecord};
+pub use record::{BatchRecord, Hetero, ModelRecord, Record, SCHEMA, SpmmRecord, VectorRecord};
 pub use report::{ReportError, html, sweep_html};
 pub use spmm_choice::{SpmmChoices, spmm_choices};
 pub use table::table;

@@ -23,7 +23,7 @@ pub struct Record {
     pub cols: u64,
     /// Stored entries of A.
     pub nnz: u64,
-    /// "spmv", "spmm" or "batch".
+    /// "spmv", "spmm", "batch" or "vector".
     pub op: String,
     /// The algorithm's name; "host" for the host's own product.
     pub algorithm: String,
@@ -96,6 +96,22 @@ pub struct Record {
     /// What `bench --model` adds.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRecord>,
+    /// What `bench --op vector` adds; rows are the elements then, and what only matrices have is 0 or empty.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub vector: Option<VectorRecord>,
+}
+
+/// What an operation on dense vectors adds to its record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VectorRecord {
+    /// Elements of each vector.
+    pub elements: u64,
+    /// Median microseconds of a launch with nothing to do, measured just before.
+    pub launch_us: Option<f64>,
+    /// The median as a multiple of that.
+    pub in_launches: Option<f64>,
+    /// Bytes that must move once / median, as a share of the copy rate.
+    pub copy_fraction: Option<f64>,
 }
 
 /// What a product by EVC-HYB adds to its record: how the matrix was split, as the paper's Table 3 says it.

@@ -46,6 +46,7 @@ pub(crate) fn sample(matrix: &str, algorithm: &str) -> Record {
         spmm: None,
         evc_hyb: None,
         model: None,
+        vector: None,
     }
 }
 

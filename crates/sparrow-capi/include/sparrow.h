@@ -107,6 +107,10 @@ typedef struct sparrow_plan sparrow_plan;
 // number of threads may use it at once, each with a workspace of its own.
 typedef struct sparrow_spmm_plan sparrow_spmm_plan;
 
+// Kernels for dense vectors of one type, with what they work in. Calls of several threads take turns, and launches
+// run one after the other.
+typedef struct sparrow_vectors sparrow_vectors;
+
 // What a launch scribbles on, made by a plan and for it alone. It serves one launch in flight: launches that share
 // one run one after the other, and calls of several threads take turns.
 typedef struct sparrow_workspace sparrow_workspace;
@@ -470,6 +474,60 @@ typedef struct sparrow_batch_product {
     struct sparrow_buffer y;
 } sparrow_batch_product;
 
+// What kernels for dense vectors are asked for; `size` and `value_type` must be set.
+typedef struct sparrow_vectors_options {
+    // sizeof(sparrow_vectors_options).
+    size_t size;
+    // What vectors hold: SPARROW_VALUE_TYPE_F32 or SPARROW_VALUE_TYPE_F64.
+    sparrow_value_type value_type;
+    // How sums are made: those of reductions, and of alpha x + beta y.
+    sparrow_accumulate accumulate;
+    // 1: alpha and beta of each launch lie on the device. 0: they come by value.
+    uint32_t scalars_on_device;
+} sparrow_vectors_options;
+
+// What becomes of each element of r.
+typedef uint32_t sparrow_elementary;
+
+// The operands of an operation element by element. r may be x or y, but overlap them in no other way.
+typedef struct sparrow_elementwise {
+    // sizeof(sparrow_elementwise).
+    size_t size;
+    // Elements of each vector.
+    uint64_t elements;
+    // Scales x, where the operation has it; 0 is not special.
+    struct sparrow_scalar alpha;
+    // The vector x.
+    struct sparrow_buffer x;
+    // Scales y, where the operation has it.
+    struct sparrow_scalar beta;
+    // The vector y, where the operation has it.
+    struct sparrow_buffer y;
+    // The vector r.
+    struct sparrow_buffer r;
+    // What is done.
+    sparrow_elementary operation;
+} sparrow_elementwise;
+
+// What a vector, or two, are reduced to.
+typedef uint32_t sparrow_reduction_kind;
+
+// The operands of a reduction. Of no elements, the result is 0.
+typedef struct sparrow_reduction {
+    // sizeof(sparrow_reduction).
+    size_t size;
+    // Elements of each vector.
+    uint64_t elements;
+    // The vector x.
+    struct sparrow_buffer x;
+    // The vector y of SPARROW_REDUCTION_DOT, which may be x; others do not look at it.
+    struct sparrow_buffer y;
+    // Where the result goes: one number, no part of x or y.
+    struct sparrow_buffer result;
+    // What is summed.
+    sparrow_reduction_kind kind;
+} sparrow_reduction;
+
 // 32-bit IEEE floating point.
 #define SPARROW_VALUE_TYPE_F32 1
 
@@ -535,6 +593,42 @@ typedef struct sparrow_batch_product {
 
 // Slices of 32 neighbouring rows, each with a width of its own; ceil(rows / 32) + 1 slice starts.
 #define SPARROW_FORMAT_SLICED_ELL 4
+
+// r = alpha x.
+#define SPARROW_ELEMENTARY_SCALE 1
+
+// r = alpha x + y, rounded once.
+#define SPARROW_ELEMENTARY_AXPY 2
+
+// r = alpha x + beta y; with beta = 0, y is never read.
+#define SPARROW_ELEMENTARY_AXPBY 3
+
+// r = x + y.
+#define SPARROW_ELEMENTARY_ADD 4
+
+// r = x - y.
+#define SPARROW_ELEMENTARY_SUBTRACT 5
+
+// r = x y.
+#define SPARROW_ELEMENTARY_MULTIPLY 6
+
+// r = x / y, as the device divides.
+#define SPARROW_ELEMENTARY_DIVIDE 7
+
+// The sum of x.
+#define SPARROW_REDUCTION_SUM 1
+
+// The sum of x_i y_i.
+#define SPARROW_REDUCTION_DOT 2
+
+// The sum of |x_i|.
+#define SPARROW_REDUCTION_NORM1 3
+
+// The square root of the sum of x_i^2, without overflow or underflow on the way.
+#define SPARROW_REDUCTION_NORM2 4
+
+// The sum of x, which holds int32_t whatever the type of the kernels, modulo 2^32; so does the result.
+#define SPARROW_REDUCTION_SUM_INTEGERS 5
 
 #ifdef __cplusplus
 extern "C" {
@@ -761,6 +855,34 @@ sparrow_status sparrow_batch_plan_launch(const struct sparrow_batch_plan *plan,
 
 // Ends a plan; NULL is allowed. Launches in flight end as they would have.
 sparrow_status sparrow_batch_plan_release(struct sparrow_batch_plan *plan);
+
+// Makes kernels for dense vectors of a type. Builds them where they are not cached.
+sparrow_status sparrow_vectors_create_blocking(const struct sparrow_context *context,
+                                               cl_command_queue queue,
+                                               const struct sparrow_vectors_options *options,
+                                               struct sparrow_vectors **vectors);
+
+// Enqueues an operation element by element after the events of the wait list; allocates no device memory and waits
+// for nothing. `event`, if not NULL, gets its event. Where an event of the list ends in error later, so does it, and
+// r is not written.
+sparrow_status sparrow_vectors_elementwise(const struct sparrow_vectors *vectors,
+                                           cl_command_queue queue,
+                                           const struct sparrow_elementwise *elementwise,
+                                           cl_uint num_events_in_wait_list,
+                                           const cl_event *event_wait_list,
+                                           cl_event *event);
+
+// Enqueues a reduction after the events of the wait list, as sparrow_vectors_elementwise does. The same bits every
+// time.
+sparrow_status sparrow_vectors_reduce(const struct sparrow_vectors *vectors,
+                                      cl_command_queue queue,
+                                      const struct sparrow_reduction *reduction,
+                                      cl_uint num_events_in_wait_list,
+                                      const cl_event *event_wait_list,
+                                      cl_event *event);
+
+// Ends kernels for vectors; NULL is allowed. Launches in flight end as they would have.
+sparrow_status sparrow_vectors_release(struct sparrow_vectors *vectors);
 
 #ifdef __cplusplus
 }  // extern "C"

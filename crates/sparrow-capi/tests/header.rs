@@ -38,6 +38,7 @@ fn sources() -> Vec<PathBuf> {
         "spmm",
         "batch",
         "batch_plan",
+        "vectors",
     ];
     order.iter().map(|name| root().join("src").join(format!("{name}.rs"))).collect()
 }

@@ -188,7 +188,7 @@ pub(crate) struct Bench {
     /// With --batch, leave out the loop and the block-diagonal product
     #[arg(long, requires = "batch")]
     pub(crate) alone: bool,
-    /// What is multiplied: spmv (with a vector) or spmm (with a dense matrix)
+    /// What is timed: spmv (products with a vector), spmm (with a dense matrix) or vector (dense vectors alone)
     #[arg(long, default_value = "spmv", conflicts_with_all = ["hetero", "batch"])]
     pub(crate) op: Op,
     /// With --op spmm, columns of B and C, several with commas
@@ -224,6 +224,8 @@ pub(crate) enum Op {
     Spmv,
     /// C = A B
     Spmm,
+    /// axpy, dot, scale, nrm2 and reduce on dense vectors; takes no matrix
+    Vector,
 }
 
 /// What `--sweep` names.

@@ -8,7 +8,7 @@ use crate::solver_control::is_solver_control;
 use crate::status::{Result, Status};
 use crate::types::{
     clSParseSolverControl, cldenseMatrix, cldenseVector, clsparseControl, clsparseCooMatrix,
-    clsparseCsrMatrix, clsparseScalar,
+    clsparseCsrMatrix,
 };
 
 /// Refuses what would be refused anyway, then everything.
@@ -52,29 +52,6 @@ macro_rules! absent_solvers {
 }
 
 absent! {
-    cldenseSscale(r: *mut cldenseVector, alpha: *const clsparseScalar, y: *const cldenseVector);
-    cldenseDscale(r: *mut cldenseVector, alpha: *const clsparseScalar, y: *const cldenseVector);
-    cldenseSaxpy(r: *mut cldenseVector, alpha: *const clsparseScalar, x: *const cldenseVector, y: *const cldenseVector);
-    cldenseDaxpy(r: *mut cldenseVector, alpha: *const clsparseScalar, x: *const cldenseVector, y: *const cldenseVector);
-    cldenseSaxpby(r: *mut cldenseVector, alpha: *const clsparseScalar, x: *const cldenseVector, beta: *const clsparseScalar, y: *const cldenseVector);
-    cldenseDaxpby(r: *mut cldenseVector, alpha: *const clsparseScalar, x: *const cldenseVector, beta: *const clsparseScalar, y: *const cldenseVector);
-    cldenseIreduce(s: *mut clsparseScalar, x: *const cldenseVector);
-    cldenseSreduce(s: *mut clsparseScalar, x: *const cldenseVector);
-    cldenseDreduce(s: *mut clsparseScalar, x: *const cldenseVector);
-    cldenseSnrm1(s: *mut clsparseScalar, x: *const cldenseVector);
-    cldenseDnrm1(s: *mut clsparseScalar, x: *const cldenseVector);
-    cldenseSnrm2(s: *mut clsparseScalar, x: *const cldenseVector);
-    cldenseDnrm2(s: *mut clsparseScalar, x: *const cldenseVector);
-    cldenseSdot(r: *mut clsparseScalar, x: *const cldenseVector, y: *const cldenseVector);
-    cldenseDdot(r: *mut clsparseScalar, x: *const cldenseVector, y: *const cldenseVector);
-    cldenseSadd(r: *mut cldenseVector, x: *const cldenseVector, y: *const cldenseVector);
-    cldenseDadd(r: *mut cldenseVector, x: *const cldenseVector, y: *const cldenseVector);
-    cldenseSsub(r: *mut cldenseVector, x: *const cldenseVector, y: *const cldenseVector);
-    cldenseDsub(r: *mut cldenseVector, x: *const cldenseVector, y: *const cldenseVector);
-    cldenseSmul(r: *mut cldenseVector, x: *const cldenseVector, y: *const cldenseVector);
-    cldenseDmul(r: *mut cldenseVector, x: *const cldenseVector, y: *const cldenseVector);
-    cldenseSdiv(r: *mut cldenseVector, x: *const cldenseVector, y: *const cldenseVector);
-    cldenseDdiv(r: *mut cldenseVector, x: *const cldenseVector, y: *const cldenseVector);
     clsparseScsrSpGemm(sparseMatA: *const clsparseCsrMatrix, sparseMatB: *const clsparseCsrMatrix, sparseMatC: *mut clsparseCsrMatrix);
     clsparseScsr2coo(csr: *const clsparseCsrMatrix, coo: *mut clsparseCooMatrix);
     clsparseDcsr2coo(csr: *const clsparseCsrMatrix, coo: *mut clsparseCooMatrix);

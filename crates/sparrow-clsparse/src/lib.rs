@@ -29,6 +29,7 @@ mod operands;
 mod solver_control;
 mod status;
 mod types;
+mod vectors;
 
 pub use absent::*;
 pub use control::*;
@@ -41,3 +42,4 @@ pub use meta::{clsparseCsrMetaCreate, clsparseCsrMetaDelete, clsparseCsrMetaSize
 pub use solver_control::*;
 pub use status::Status;
 pub use types::*;
+pub use vectors::*;

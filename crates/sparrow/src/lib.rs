@@ -62,10 +62,12 @@
 mod batch;
 mod error;
 mod hetero;
+mod overlap;
 mod plan;
 mod spmm;
 mod table_file;
 mod tables;
+mod vectors;
 
 pub use batch::{BatchCoefficient, BatchOptions, BatchPlan, BatchProduct};
 #[doc(hidden)]
@@ -81,9 +83,9 @@ pub use cl_runtime::Error as RuntimeError;
 pub use cl_runtime::batched::{Batch, BatchColumns, BatchedVariant, ColumnWidth};
 pub use cl_runtime::spmv::{Stages, VectorOrder, Workspace};
 pub use cl_runtime::{
-    BinaryCache, Context, DenseMatrix, Device, DeviceArray, Event, HostView, HostViewMut,
-    KnownPattern, LevelRates, Matrix, Queue, Rates, RowOffsets, RowRates, devices, find_device,
-    find_devices,
+    BinaryCache, Context, DenseMatrix, Device, DeviceArray, EmptyLaunch, Event, HostView,
+    HostViewMut, KnownPattern, LevelRates, Matrix, Queue, Rates, RowOffsets, RowRates, devices,
+    find_device, find_devices,
 };
 pub use csr_core::batch::{Ell, Format, HostBatch, PADDING, Problem};
 pub use csr_core::evc_hyb::EvcHybStatistics;
@@ -96,6 +98,7 @@ pub use plan::{Coefficient, Op, Plan, PlanOptions, Planning, Product};
 pub use spmm::{DenseProduct, SpmmChoice, SpmmOptions, SpmmPlan};
 pub use table_file::write_entry;
 pub use tables::{raw_timings_folder, user_table_path, usual_tables};
+pub use vectors::{Combination, KernelBuild, Reduction, VectorOptions, Vectors};
 
 /// Formats, files, generators and the host's own products, without a device.
 pub use csr_core as host;

@@ -34,6 +34,10 @@ struct Valid {
     batch_plan: *mut sparrow_batch_plan,
     batch_workspace: *mut sparrow_workspace,
     batch_product: sparrow_batch_product,
+    vectors_options: sparrow_vectors_options,
+    vectors: *mut sparrow_vectors,
+    elementwise: sparrow_elementwise,
+    reduction: sparrow_reduction,
 }
 
 impl Valid {
@@ -90,6 +94,13 @@ impl Valid {
             values: csr.values,
             num_values: 5,
         };
+        let vectors_options = sparrow_vectors_options {
+            size: size_of::<sparrow_vectors_options>(),
+            value_type: SPARROW_VALUE_TYPE_F32,
+            accumulate: 0,
+            scalars_on_device: 0,
+        };
+        let r = application.buffer(0, &[1.0f32; 3]);
         // SAFETY: everything is valid.
         unsafe {
             let matrix = made(|out| {
@@ -142,6 +153,29 @@ impl Valid {
                     beta: number(0.0),
                     y,
                 },
+                vectors_options,
+                vectors: made(|out| {
+                    let options = &raw const vectors_options;
+                    sparrow_vectors_create_blocking(context, queue, options, out)
+                }),
+                elementwise: sparrow_elementwise {
+                    size: size_of::<sparrow_elementwise>(),
+                    elements: 3,
+                    alpha,
+                    x,
+                    beta,
+                    y: x,
+                    r,
+                    operation: SPARROW_ELEMENTARY_AXPBY,
+                },
+                reduction: sparrow_reduction {
+                    size: size_of::<sparrow_reduction>(),
+                    elements: 3,
+                    x,
+                    y: x,
+                    result: r,
+                    kind: SPARROW_REDUCTION_DOT,
+                },
                 application,
             }
         }
@@ -191,6 +225,7 @@ impl Drop for Valid {
             expect_success(sparrow_batch_release(self.batch));
             expect_success(sparrow_batch_plan_release(self.batch_plan));
             expect_success(sparrow_workspace_release(self.batch_workspace));
+            expect_success(sparrow_vectors_release(self.vectors));
         }
     }
 }
@@ -407,6 +442,24 @@ const FUNCTIONS: &[Row] = &[
             let (plan, queue) = (n.at(0, v.batch_plan), n.at(1, v.application.queue));
             let (workspace, product) = (n.at(2, v.batch_workspace), n.of(3, &v.batch_product));
             sparrow_batch_plan_launch(plan, queue, workspace, product, 0, null(), event)
+        })
+    }),
+    ("sparrow_vectors_create_blocking", &["context", "queue", "options", "vectors"], |v, n| {
+        let (context, queue) = (n.at(0, v.application.sparrow), n.at(1, v.application.queue));
+        let options = n.of(2, &v.vectors_options);
+        let call = |out| unsafe { sparrow_vectors_create_blocking(context, queue, options, out) };
+        n.made(3, call, sparrow_vectors_release)
+    }),
+    ("sparrow_vectors_elementwise", &["vectors", "queue", "elementwise", "event?"], |v, n| {
+        n.event(3, |event| unsafe {
+            let (vectors, queue) = (n.at(0, v.vectors), n.at(1, v.application.queue));
+            sparrow_vectors_elementwise(vectors, queue, n.of(2, &v.elementwise), 0, null(), event)
+        })
+    }),
+    ("sparrow_vectors_reduce", &["vectors", "queue", "reduction", "event?"], |v, n| {
+        n.event(3, |event| unsafe {
+            let (vectors, queue) = (n.at(0, v.vectors), n.at(1, v.application.queue));
+            sparrow_vectors_reduce(vectors, queue, n.of(2, &v.reduction), 0, null(), event)
         })
     }),
 ];

@@ -8,6 +8,7 @@ mod layout;
 mod model;
 mod spmm;
 mod timing;
+mod vector;
 
 use csr_core::verify::Summation;
 use sparrow::{
@@ -25,6 +26,7 @@ pub use host::{host_rates, measure_on_host};
 pub use model::Model;
 pub use spmm::{SpmmSubject, measure_spmm};
 pub use timing::{Budget, Samples};
+pub use vector::{VectorSubject, is_vector_type, measure_vectors};
 
 /// Why a measurement could not be made; a wrong result is no error but a record that says so.
 #[derive(Debug, thiserror::Error)]
@@ -146,6 +148,7 @@ fn untimed_record<V: Value>(origin: &Origin, shape: &Shape, subject: &Subject) -
         spmm: None,
         evc_hyb: None,
         model: None,
+        vector: None,
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod selftest;
 mod spmm;
 pub(crate) mod spmv;
 pub(crate) mod tune;
+mod vector;
 
 use csr_core::{Csr, Offset, Value};
 use sparrow_bench::{Input, Making};

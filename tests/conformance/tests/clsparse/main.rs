@@ -8,3 +8,4 @@ mod misfits;
 mod problem;
 mod products;
 mod refusals;
+mod vectors;
