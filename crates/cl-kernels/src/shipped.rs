@@ -36,7 +36,8 @@ use crate::{
     Accumulate, Algorithm, DeviceTable, DeviceType, KernelKey, ParameterError, Parameters, Products,
 };
 use crate::{
-    batched, batched_plan, csr_adaptive, csr_adaptive_plan, csr_flat, csr_flat_plan, csr_scalar, csr_vector, segmented_sum,
+    batched, batched_plan, csr_adaptive, csr_adaptive_plan, csr_flat, csr_flat_plan, csr_scalar,
+    csr_vector, segmented_sum,
 };
 use crate::{
     dense_product, dense_rows, gather_rate, gather_values, launch_cost, rates, row_lengths,

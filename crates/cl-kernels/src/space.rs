@@ -65,9 +65,7 @@ impl Algorithm {
             Algorithm::CsrAdaptive => {
                 with(CsrAdaptive::default_for(value_type), given)?.check(device, value_type, plain)
             }
-            Algorithm::CsrFlat => {
-                with(CsrFlat::default(), given)?.check(device, value_type, plain)
-            }
+            Algorithm::CsrFlat => with(CsrFlat::default(), given)?.check(device, value_type, plain),
             Algorithm::SegmentedSum => {
                 let usual = SegmentedSum::default_for(device, value_type, plain);
                 with(usual, given)?.check(device, value_type, plain)
