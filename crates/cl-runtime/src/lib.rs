@@ -29,6 +29,9 @@ pub mod spmv;
 mod transposed;
 mod vector;
 
+/// What arrays may hold, so that callers need not name its crate themselves.
+pub use bytemuck::Pod;
+
 pub use array::DeviceArray;
 pub use context::Context;
 pub use dense_matrix::DenseMatrix;

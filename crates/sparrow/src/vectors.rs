@@ -8,7 +8,7 @@ use cl_kernels::vector_pieces::Tiling;
 use cl_kernels::{Accumulate, Scalar};
 use cl_runtime::raw::Memory;
 use cl_runtime::{
-    Context, DeviceArray, ElementwiseOperands, Event, Queue, ReduceOperands, VectorForm,
+    Context, DeviceArray, ElementwiseOperands, Event, Pod, Queue, ReduceOperands, VectorForm,
     VectorKernels, VectorOperation,
 };
 use csr_core::Accumulator;
@@ -323,11 +323,7 @@ impl<T: Accumulator> Vectors<T> {
     }
 
     /// Refuses vectors of another context, and of another length than the first.
-    fn check<E: bytemuck::Pod>(
-        &self,
-        queue: &Queue,
-        vectors: &[(&str, &DeviceArray<E>)],
-    ) -> Result<()> {
+    fn check<E: Pod>(&self, queue: &Queue, vectors: &[(&str, &DeviceArray<E>)]) -> Result<()> {
         check_context(queue, self.kernels.context(), "vector kernels")?;
         for (name, vector) in vectors {
             self.kernels.context().check_array(name, vector)?;
@@ -342,7 +338,7 @@ impl<T: Accumulator> Vectors<T> {
         Ok(())
     }
 
-    fn check_result<E: bytemuck::Pod>(
+    fn check_result<E: Pod>(
         &self,
         result: &DeviceArray<E>,
         vectors: &[(&str, &DeviceArray<E>)],
@@ -417,11 +413,7 @@ fn run_reduction<T: Accumulator>(
     Ok(event)
 }
 
-fn read_number<E: bytemuck::Pod>(
-    queue: &Queue,
-    number: &DeviceArray<E>,
-    event: &Event,
-) -> Result<E> {
+fn read_number<E: Pod>(queue: &Queue, number: &DeviceArray<E>, event: &Event) -> Result<E> {
     event.wait()?;
     let mut found = [E::zeroed()];
     number.read_into_blocking(queue, &mut found)?;

@@ -79,6 +79,9 @@ fn nan<T: Accumulator>(length: usize) -> Vec<T> {
     vec![T::nan(); length]
 }
 
+/// An element of r, of those of x and y.
+type Elementwise<'a, T> = &'a dyn Fn(T, T) -> T;
+
 /// Holds the elements of r against what they should be; `ulps` is what each may be off.
 fn check_elements<T: Accumulator>(what: &str, r: &[T], expected: &[T], ulps: f64) {
     assert_eq!(r.len(), expected.len(), "{what}");
@@ -153,7 +156,7 @@ fn elementwise_is_right<T: Accumulator>(
             check_elements(&format!("{what}: axpby"), &r, &expected, ulps);
             // The others have no scalars: one way of reading them is enough.
             if !on_device {
-                let all: [(Combination, &dyn Fn(T, T) -> T, f64); 4] = [
+                let all: [(Combination, Elementwise<'_, T>, f64); 4] = [
                     (Combination::Add, &|x, y| x + y, 0.0),
                     (Combination::Subtract, &|x, y| x - y, 0.0),
                     (Combination::Multiply, &|x, y| x * y, 0.0),
@@ -373,10 +376,10 @@ fn norm2_keeps_its_digits<T: Accumulator>(queue: &Queue, accumulate: Accumulate)
         }
         let far = T::from_f64(least.to_f64() * 1024.0);
         check(&[(2, T::zero()), (1, far)], far.to_f64());
-        let zeros = DeviceArray::upload_blocking(queue, &vec![T::zero(); 700]).unwrap();
+        let zeros = DeviceArray::upload_blocking(queue, &[T::zero(); 700]).unwrap();
         let found = vectors.reduce_blocking(queue, Reduction::Norm2, &zeros, &[]).unwrap();
         assert_eq!(found, T::zero());
-        let all = DeviceArray::upload_blocking(queue, &vec![most; 2]).unwrap();
+        let all = DeviceArray::upload_blocking(queue, &[most; 2]).unwrap();
         let found = vectors.reduce_blocking(queue, Reduction::Norm2, &all, &[]).unwrap();
         assert_eq!(found, T::infinity(), "what is too large for the type");
     }
@@ -493,8 +496,7 @@ fn a_launch_waits_for_its_wait_list_and_one_that_fails_leaves_the_next_right() {
 /// A refusal that says all of `words`.
 #[track_caller]
 fn assert_refused<R>(refused: sparrow::Result<R>, words: &[&str]) {
-    let Err(error) = refused else { panic!("not refused: {words:?}") };
-    let message = error.to_string();
+    let message = refused.err().map(|error| error.to_string()).unwrap_or_default();
     for word in words {
         assert!(message.contains(word), "\"{message}\" does not say \"{word}\"");
     }
@@ -507,7 +509,7 @@ fn operands_that_cannot_be_right_are_refused_and_nothing_is_written() {
         Vectors::<f32>::new_blocking(&queue, &options(None, Accumulate::Plain, false)).unwrap();
     let whole = DeviceArray::upload_blocking(&queue, &vec![1f32; 100]).unwrap();
     let part = |begin: usize, end: usize| whole.slice(begin..end).unwrap();
-    let x = DeviceArray::upload_blocking(&queue, &vec![2f32; 40]).unwrap();
+    let x = DeviceArray::upload_blocking(&queue, &[2f32; 40]).unwrap();
     let (short, mut r) = (part(0, 39), part(40, 80));
     let one = || Coefficient::from(1f32);
 
@@ -552,7 +554,7 @@ fn operands_that_cannot_be_right_are_refused_and_nothing_is_written() {
 
     // Other contexts.
     let elsewhere = conformance::queue();
-    let foreign = DeviceArray::upload_blocking(&elsewhere, &vec![1f32; 40]).unwrap();
+    let foreign = DeviceArray::upload_blocking(&elsewhere, &[1f32; 40]).unwrap();
     let refused = vectors.scale(&queue, (one(), &foreign), &mut r, &[]);
     assert_refused(refused, &["x belongs to another context"]);
     let refused = vectors.scale(&elsewhere, (one(), &x), &mut r, &[]);
@@ -576,5 +578,5 @@ fn operands_that_cannot_be_right_are_refused_and_nothing_is_written() {
     queue.finish_blocking().unwrap();
     assert_eq!(whole.read_blocking(&queue).unwrap(), vec![1f32; 100], "a refused launch wrote");
     vectors.scale(&queue, (one(), &x), &mut r, &[]).unwrap();
-    assert_eq!(r.read_blocking(&queue).unwrap(), vec![2f32; 40]);
+    assert_eq!(r.read_blocking(&queue).unwrap(), [2f32; 40]);
 }

@@ -94,6 +94,10 @@ fn inside<T: Accumulator>(queue: &Queue, array: &DeviceArray<T>, length: usize) 
 }
 
 /// All numbers and results are exact: halves of small whole numbers.
+#[expect(
+    clippy::undocumented_unsafe_blocks,
+    reason = "what each pointer points to lives; all of them would say so"
+)]
 fn all_are_right<T: Accumulator>(functions: &Functions) {
     let queue = queue();
     let control = Control::new(&queue);
@@ -119,7 +123,6 @@ fn all_are_right<T: Accumulator>(functions: &Functions) {
                 assert_eq!(call(&raw mut vr, &raw const of_x), Status::Success, "{name}");
                 assert_eq!(inside(&queue, &r, length), expected, "{name} of {length}");
             };
-            // SAFETY, for all calls: what pointers point to lives.
             check("scale", pairs(&|x, _| 3.0 * x), &|r, x| unsafe {
                 (functions.scale)(r, &raw const alpha, x, control.0)
             });
