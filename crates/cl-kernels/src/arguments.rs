@@ -189,6 +189,9 @@ mod tests {
         check::<crate::evc_hyb_plan::StartArguments<()>>(crate::evc_hyb_plan::SOURCE);
         check::<crate::evc_hyb_plan::InvertArguments<()>>(crate::evc_hyb_plan::SOURCE);
         check::<crate::evc_hyb_plan::ArrangeArguments<()>>(crate::evc_hyb_plan::SOURCE);
+        check::<crate::scan::SumArguments<()>>(crate::scan::SOURCE);
+        check::<crate::scan::ScanArguments<()>>(crate::scan::SOURCE);
+        check::<crate::scan::OffsetArguments<()>>(crate::scan::SOURCE);
         check::<crate::sort::CountArguments<()>>(crate::sort::SOURCE);
         check::<crate::sort::ScanArguments<()>>(crate::sort::SOURCE);
         check::<crate::sort::MoveArguments<()>>(crate::sort::SOURCE);

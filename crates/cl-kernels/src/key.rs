@@ -196,6 +196,7 @@ mod tests {
         check::<crate::segmented_sum::SegmentedSum>(crate::segmented_sum::SOURCE);
         check::<crate::evc_hyb::EvcHybKernel>(crate::evc_hyb::SOURCE);
         check::<crate::evc_hyb_plan::EvcHybPlan>(crate::evc_hyb_plan::SOURCE);
+        check::<crate::scan::Scan>(crate::scan::SOURCE);
         check::<crate::sort::Sort>(crate::sort::SOURCE);
         check::<crate::batched::Batched>(crate::batched::SOURCE);
         check::<crate::batched_plan::BatchedPlan>(crate::batched_plan::SOURCE);

@@ -41,6 +41,7 @@ pub mod launch_cost;
 pub mod rates;
 pub mod row_lengths;
 pub mod row_offsets;
+pub mod scan;
 pub mod segmented_sum;
 pub mod sort;
 pub mod spmm;

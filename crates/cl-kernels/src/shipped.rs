@@ -89,6 +89,7 @@ pub fn specialisations(
     list.batched()?;
     list.spmm()?;
     list.helpers();
+    list.formats();
     Ok(list.keys)
 }
 
@@ -101,6 +102,7 @@ const ROUND: [(OffsetType, bool); 4] = [
 ];
 
 mod evc_hyb;
+mod format;
 mod spmm;
 
 struct List<'a> {

@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 45] = sources![
+pub(crate) const SOURCES: [Source; 46] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
@@ -41,6 +41,7 @@ pub(crate) const SOURCES: [Source; 45] = sources![
     "format/gather_values.cl",
     "format/row_lengths.cl",
     "format/row_offsets.cl",
+    "format/scan.cl",
     "format/sort.cl",
     "measure/dense_product.cl",
     "measure/gather_rate.cl",
