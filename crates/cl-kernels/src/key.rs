@@ -198,6 +198,12 @@ mod tests {
         check::<crate::evc_hyb_plan::EvcHybPlan>(crate::evc_hyb_plan::SOURCE);
         check::<crate::scan::Scan>(crate::scan::SOURCE);
         check::<crate::sort::Sort>(crate::sort::SOURCE);
+        check::<crate::spgemm_tiny::SpgemmTiny>(crate::spgemm_tiny::SOURCE);
+        check::<crate::spgemm_hash::SpgemmHash>(crate::spgemm_hash::SOURCE);
+        check::<crate::spgemm_bitmap::SpgemmBitmap>(crate::spgemm_bitmap::SOURCE);
+        check::<crate::spgemm_values::SpgemmValues>(crate::spgemm_values::SOURCE);
+        check::<crate::spgemm_order::SpgemmOrder>(crate::spgemm_order::SOURCE);
+        check::<crate::spgemm_rows::SpgemmRows>(crate::spgemm_rows::SOURCE);
         check::<crate::batched::Batched>(crate::batched::SOURCE);
         check::<crate::batched_plan::BatchedPlan>(crate::batched_plan::SOURCE);
         check::<crate::spmm_row_split::SpmmRowSplit>(crate::spmm_row_split::SOURCE);

@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 46] = sources![
+pub(crate) const SOURCES: [Source; 54] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
@@ -47,6 +47,14 @@ pub(crate) const SOURCES: [Source; 46] = sources![
     "measure/gather_rate.cl",
     "measure/launch_cost.cl",
     "measure/rates.cl",
+    "spgemm/batch.h",
+    "spgemm/entries.h",
+    "spgemm/spgemm_bitmap.cl",
+    "spgemm/spgemm_hash.cl",
+    "spgemm/spgemm_order.cl",
+    "spgemm/spgemm_rows.cl",
+    "spgemm/spgemm_tiny.cl",
+    "spgemm/spgemm_values.cl",
     "spmm/join.h",
     "spmm/node.h",
     "spmm/spmm_merge.cl",

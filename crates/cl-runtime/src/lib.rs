@@ -24,6 +24,7 @@ mod row_lengths;
 mod row_offsets;
 mod scan;
 mod sort;
+pub mod spgemm;
 pub mod spmm;
 pub mod spmv;
 mod transposed;

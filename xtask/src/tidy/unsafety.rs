@@ -21,6 +21,7 @@ const ROOMS: &[(&str, &str)] = &[
         "crates/cl-runtime/src/spmm/",
         "launches on arrays of its own and on operands it was promised",
     ),
+    ("crates/cl-runtime/src/spgemm/", "launches on arrays of its own and on operands it has checked"),
     ("crates/cl-runtime/src/spmv/csr_adaptive_plan.rs", "launches on arrays of its own"),
     ("crates/cl-runtime/src/spmv/evc_hyb_plan.rs", "launches on arrays of its own"),
     ("crates/cl-runtime/src/scan.rs", "launches on arrays that it has checked"),
