@@ -3,6 +3,9 @@
 //
 // Product k of a batch belongs to the first entry whose end lies beyond k, and multiplies B's entry
 // `starts[entry] + k`. Rows of B ascend, and begin and end where `b_begins` and `b_ends` say.
+//
+// In these kernels loops around barriers run once at least (do ... while): PoCL 3.1 miscompiles the branch around a
+// loop that may not. Every row that they take has a product.
 #ifndef SPGEMM_ENTRIES_H
 #define SPGEMM_ENTRIES_H
 

@@ -61,7 +61,8 @@ uint set_bits(const ulong begin, const ulong end, const int is_cut, const ulong 
     for (uint word = item; word < used; word += GROUP_SIZE)
         words[word] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (ulong first = begin; first < end; first += GROUP_SIZE) {
+    ulong first = begin;
+    do {
         const ulong total =
             open_batch(a_columns, first, end, b_begins, b_ends, b_columns, is_cut, low, high, starts, ends, scratch);
         for (ulong product = item; product < total; product += AT_ONCE * GROUP_SIZE) {
@@ -76,7 +77,8 @@ uint set_bits(const ulong begin, const ulong end, const int is_cut, const ulong 
             for (uint k = 0; k < AT_ONCE; ++k)
                 atomic_or(words + columns[k] / 32, 1u << columns[k] % 32);
         }
-    }
+        first += GROUP_SIZE;
+    } while (first < end);
     barrier(CLK_LOCAL_MEM_FENCE);
     return used;
 }
@@ -106,7 +108,8 @@ kernel void count_bits(const uint count,
     local uint range[2];
     local uint entries;
     const uint item = (uint)get_local_id(0);
-    for (uint task = (uint)get_group_id(0); task < count; task += (uint)get_num_groups(0)) {
+    uint task = (uint)get_group_id(0);
+    do {
         const ulong row = rows[task];
         const ulong begin = a_offsets[row];
         const ulong end = a_offsets[row + 1];
@@ -116,20 +119,23 @@ kernel void count_bits(const uint count,
         const ulong origin = columns.x / 32 * 32;
         const int is_cut = columns.y - origin >= WORDS * 32ul;
         uint found = 0;
-        for (ulong low = origin; low <= columns.y; low += WORDS * 32ul) {
+        ulong low = origin;
+        do {
             const ulong high = min(low + WORDS * 32ul - 1, (ulong)columns.y);
             const uint used = set_bits(begin, end, is_cut, low, high, a_columns, b_begins, b_ends, b_columns, words,
                                        starts, ends, scratch);
             for (uint word = item; word < used; word += GROUP_SIZE)
                 found += popcount(words[word]);
             barrier(CLK_LOCAL_MEM_FENCE);
-        }
+            low += WORDS * 32ul;
+        } while (low <= columns.y);
         atomic_add(&entries, found);
         barrier(CLK_LOCAL_MEM_FENCE);
         if (item == 0)
             counts[row] = entries;
         barrier(CLK_LOCAL_MEM_FENCE);
-    }
+        task += (uint)get_num_groups(0);
+    } while (task < count);
 }
 
 // The columns of each of `count` listed rows of C, in order.
@@ -158,7 +164,8 @@ kernel void fill_bits(const uint count,
     local ulong scratch[GROUP_SIZE];
     local uint range[2];
     const uint item = (uint)get_local_id(0);
-    for (uint task = (uint)get_group_id(0); task < count; task += (uint)get_num_groups(0)) {
+    uint task = (uint)get_group_id(0);
+    do {
         const ulong row = rows[task];
         const ulong begin = a_offsets[row];
         const ulong end = a_offsets[row + 1];
@@ -166,7 +173,8 @@ kernel void fill_bits(const uint count,
         const ulong origin = columns.x / 32 * 32;
         const int is_cut = columns.y - origin >= WORDS * 32ul;
         ulong to = c_offsets[row];
-        for (ulong low = origin; low <= columns.y; low += WORDS * 32ul) {
+        ulong low = origin;
+        do {
             const ulong high = min(low + WORDS * 32ul - 1, (ulong)columns.y);
             const uint used = set_bits(begin, end, is_cut, low, high, a_columns, b_begins, b_ends, b_columns, words,
                                        starts, ends, scratch);
@@ -186,7 +194,9 @@ kernel void fill_bits(const uint count,
             }
             to += total;
             barrier(CLK_LOCAL_MEM_FENCE);
-        }
+            low += WORDS * 32ul;
+        } while (low <= columns.y);
         barrier(CLK_LOCAL_MEM_FENCE);
-    }
+        task += (uint)get_num_groups(0);
+    } while (task < count);
 }

@@ -45,7 +45,8 @@ uint put_row(const ulong begin, const ulong end,
         table[place] = EMPTY;
     barrier(CLK_LOCAL_MEM_FENCE);
     uint put = 0;
-    for (ulong first = begin; first < end; first += GROUP_SIZE) {
+    ulong first = begin;
+    do {
         const ulong total =
             open_batch(a_columns, first, end, b_begins, b_ends, b_columns, 0, 0, 0, starts, ends, scratch);
         for (ulong product = item; product < total; product += AT_ONCE * GROUP_SIZE) {
@@ -60,7 +61,8 @@ uint put_row(const ulong begin, const ulong end,
             for (uint k = 0; k < AT_ONCE; ++k)
                 put += put_column(table, columns[k]);
         }
-    }
+        first += GROUP_SIZE;
+    } while (first < end);
     barrier(CLK_LOCAL_MEM_FENCE);
     return put;
 }
@@ -89,7 +91,8 @@ kernel void count_hashed(const uint count,
     local ulong scratch[GROUP_SIZE];
     local uint entries;
     const uint item = (uint)get_local_id(0);
-    for (uint task = (uint)get_group_id(0); task < count; task += (uint)get_num_groups(0)) {
+    uint task = (uint)get_group_id(0);
+    do {
         const ulong row = rows[task];
         if (item == 0)
             entries = 0;
@@ -100,7 +103,8 @@ kernel void count_hashed(const uint count,
         if (item == 0)
             counts[row] = entries;
         barrier(CLK_LOCAL_MEM_FENCE);
-    }
+        task += (uint)get_num_groups(0);
+    } while (task < count);
 }
 
 // The columns of each of `count` listed rows of C, in order.
@@ -130,7 +134,8 @@ kernel void fill_hashed(const uint count,
     local ulong scratch[GROUP_SIZE];
     local uint found;
     const uint item = (uint)get_local_id(0);
-    for (uint task = (uint)get_group_id(0); task < count; task += (uint)get_num_groups(0)) {
+    uint task = (uint)get_group_id(0);
+    do {
         const ulong row = rows[task];
         const ulong to = c_offsets[row];
         const uint entries = (uint)(c_offsets[row + 1] - to);
@@ -143,15 +148,17 @@ kernel void fill_hashed(const uint count,
             if (column != EMPTY)
                 columns[atomic_inc(&found)] = column;
         }
-        uint width = 1;
+        uint width = 2;
         while (width < entries)
             width *= 2;
         for (uint at = entries + item; at < width; at += GROUP_SIZE)
             columns[at] = EMPTY;
         barrier(CLK_LOCAL_MEM_FENCE);
         // Batcher's bitonic sort (1968).
-        for (uint run = 2; run <= width; run *= 2) {
-            for (uint apart = run / 2; apart > 0; apart /= 2) {
+        uint run = 2;
+        do {
+            uint apart = run / 2;
+            do {
                 for (uint pair = item; pair < width / 2; pair += GROUP_SIZE) {
                     const uint lower = pair / apart * apart * 2 + pair % apart;
                     const uint upper = lower + apart;
@@ -162,10 +169,13 @@ kernel void fill_hashed(const uint count,
                     columns[upper] = ascends ? max(a, b) : min(a, b);
                 }
                 barrier(CLK_LOCAL_MEM_FENCE);
-            }
-        }
+                apart /= 2;
+            } while (apart > 0);
+            run *= 2;
+        } while (run <= width);
         for (uint at = item; at < entries; at += GROUP_SIZE)
             c_columns[to + at] = columns[at];
         barrier(CLK_LOCAL_MEM_FENCE);
-    }
+        task += (uint)get_num_groups(0);
+    } while (task < count);
 }

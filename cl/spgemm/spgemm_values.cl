@@ -79,8 +79,12 @@ kernel void fill_values(const uint count,
     local ulong starts[ENTRIES];
     local ulong ends[ENTRIES];
     local uint taken; // places
+    uint entries[PRODUCTS_PER_ITEM];
+    uint outputs_of[PRODUCTS_PER_ITEM];
+    real_t mine[PRODUCTS_PER_ITEM];
     const uint item = (uint)get_local_id(0);
-    for (uint task = (uint)get_group_id(0); task < count; task += (uint)get_num_groups(0)) {
+    uint task = (uint)get_group_id(0);
+    do {
 #ifdef WINDOWS
         const ulong row = tasks[2 * (ulong)task];
         const ulong c_first = c_offsets[row] + (ulong)OUTPUTS * tasks[2 * (ulong)task + 1];
@@ -89,9 +93,6 @@ kernel void fill_values(const uint count,
         const ulong c_first = c_offsets[row];
 #endif
         const uint outputs = (uint)min((ulong)OUTPUTS, c_offsets[row + 1] - c_first);
-        const uint each = (outputs - 1) / GROUP_SIZE + 1; // neighbouring entries of C that an item finds places for
-        const uint first_output = min(item * each, outputs);
-        const uint beyond_output = min(first_output + each, outputs);
         for (uint output = item; output < outputs; output += GROUP_SIZE) {
             columns[output] = c_columns[c_first + output];
             masks[output] = 0;
@@ -100,9 +101,10 @@ kernel void fill_values(const uint count,
         if (item == 0)
             taken = 0;
         const ulong end = a_offsets[row + 1];
-        for (ulong first = a_offsets[row]; first < end; first += ENTRIES) {
-            ulong begin = 0;
+        ulong first = a_offsets[row];
+        do {
             if (item < ENTRIES) {
+                ulong begin = 0;
                 ulong beyond = 0;
                 if (first + item < end) {
                     const uint of_b = a_columns[first + item];
@@ -116,6 +118,7 @@ kernel void fill_values(const uint count,
                     beyond = part.y;
 #endif
                 }
+                starts[item] = begin;
                 lengths[item] = beyond - begin;
             }
             barrier(CLK_LOCAL_MEM_FENCE);
@@ -123,20 +126,19 @@ kernel void fill_values(const uint count,
                 ulong before = 0;
                 for (uint entry = 0; entry < item; ++entry)
                     before += lengths[entry];
-                starts[item] = begin - before;
+                starts[item] -= before;
                 ends[item] = before + lengths[item];
             }
             barrier(CLK_LOCAL_MEM_FENCE);
             const ulong total = ends[ENTRIES - 1];
-            for (ulong done = 0; done < total; done += CHUNK) {
-                uint entries[PRODUCTS_PER_ITEM];
-                uint outputs_of[PRODUCTS_PER_ITEM];
-                real_t mine[PRODUCTS_PER_ITEM];
+            ulong done = 0;
+            do {
 #pragma unroll
                 for (uint k = 0; k < PRODUCTS_PER_ITEM; ++k) {
-                    const ulong product = min(done + k * GROUP_SIZE + item, total - 1);
+                    // What there is not is the last product again, and of none the first entry of B.
+                    const ulong product = min(done + k * GROUP_SIZE + item, max(total, 1ul) - 1);
                     const uint entry = entry_of(ends, ENTRIES, product);
-                    const ulong at = starts[entry] + product;
+                    const ulong at = total > 0 ? starts[entry] + product : 0;
                     entries[k] = entry;
                     outputs_of[k] = b_columns[at];
                     mine[k] = of_a[entry] * load_value(b_values, at);
@@ -144,15 +146,15 @@ kernel void fill_values(const uint count,
 #pragma unroll
                 for (uint k = 0; k < PRODUCTS_PER_ITEM; ++k) {
                     outputs_of[k] = position_of(columns, outputs, outputs_of[k]);
-                    // What an item beyond the last product has is the last one again: the same bit.
-                    atomic_or(masks + outputs_of[k], 1u << entries[k]);
+                    if (done + k * GROUP_SIZE + item < total)
+                        atomic_or(masks + outputs_of[k], 1u << entries[k]);
                 }
                 barrier(CLK_LOCAL_MEM_FENCE);
                 uint wanted = 0;
-                for (uint output = first_output; output < beyond_output; ++output)
+                for (uint output = item; output < outputs; output += GROUP_SIZE)
                     wanted += popcount(masks[output]);
                 uint place = wanted > 0 ? atomic_add(&taken, wanted) : 0;
-                for (uint output = first_output; output < beyond_output; ++output) {
+                for (uint output = item; output < outputs; output += GROUP_SIZE) {
                     places[output] = place;
                     place += popcount(masks[output]);
                 }
@@ -176,11 +178,14 @@ kernel void fill_values(const uint count,
                 if (item == 0)
                     taken = 0;
                 barrier(CLK_LOCAL_MEM_FENCE);
-            }
-        }
+                done += CHUNK;
+            } while (done < total);
+            first += ENTRIES;
+        } while (first < end);
         // Each item has what it summed itself.
         for (uint output = item; output < outputs; output += GROUP_SIZE)
             c_values[c_first + output] = sums[output];
         barrier(CLK_LOCAL_MEM_FENCE);
-    }
+        task += (uint)get_num_groups(0);
+    } while (task < count);
 }
