@@ -26,9 +26,10 @@ pub use json::json_lines;
 pub use measure::{
     BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, ChipRates, MeasureError, Model,
     Origin, Samples, SpmmSubject, Subject, add_stages, as_hetero, host_rates, measure_batch,
-    measure_batch_peers, measure_both, measure_on_device, measure_on_host, measure_spmm,
+    measure_batch_peers, measure_both, measure_on_device, measure_on_host, measure_spgemm,
+    measure_spmm,
 };
-pub use record::{BatchRecord, Hetero, ModelRecord, Record, SCHEMA, SpmmRecord};
+pub use record::{BatchRecord, Hetero, ModelRecord, Record, SCHEMA, SpgemmRecord, SpmmRecord};
 pub use report::{ReportError, html, sweep_html};
 pub use spmm_choice::{SpmmChoices, spmm_choices};
 pub use table::table;

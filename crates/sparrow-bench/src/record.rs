@@ -23,7 +23,7 @@ pub struct Record {
     pub cols: u64,
     /// Stored entries of A.
     pub nnz: u64,
-    /// "spmv", "spmm" or "batch".
+    /// "spmv", "spmm", "spgemm" or "batch".
     pub op: String,
     /// The algorithm's name; "host" for the host's own product.
     pub algorithm: String,
@@ -90,6 +90,9 @@ pub struct Record {
     /// What `bench --op spmm` adds.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub spmm: Option<SpmmRecord>,
+    /// What `bench --op spgemm` adds; nnz is then that of C.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub spgemm: Option<SpgemmRecord>,
     /// What `evc_hyb` adds.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub evc_hyb: Option<EvcHybRecord>,
@@ -158,6 +161,19 @@ pub struct SpmmRecord {
     pub chosen: String,
     /// Neighbouring rows with the same columns that were multiplied together, in the mean.
     pub mean_inode: f64,
+}
+
+/// What a product of two sparse matrices adds to its record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SpgemmRecord {
+    /// Products of an entry of A and one of B.
+    pub products: u64,
+    /// Stored entries of A, which is B too.
+    pub operand_nnz: u64,
+    /// Median microseconds until C's row offsets are known: a part of the record's time.
+    pub count_us: Option<f64>,
+    /// Median microseconds of allocating and filling C: the other part, and all of it where only values are new.
+    pub fill_us: Option<f64>,
 }
 
 /// What a batch adds to its record.

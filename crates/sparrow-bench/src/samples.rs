@@ -44,6 +44,7 @@ pub(crate) fn sample(matrix: &str, algorithm: &str) -> Record {
         hetero: None,
         batch: None,
         spmm: None,
+        spgemm: None,
         evc_hyb: None,
         model: None,
     }

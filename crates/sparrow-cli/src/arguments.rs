@@ -188,7 +188,7 @@ pub(crate) struct Bench {
     /// With --batch, leave out the loop and the block-diagonal product
     #[arg(long, requires = "batch")]
     pub(crate) alone: bool,
-    /// What is multiplied: spmv (with a vector) or spmm (with a dense matrix)
+    /// What is multiplied: spmv (with a vector), spmm (with a dense matrix) or spgemm (square matrices with themselves)
     #[arg(long, default_value = "spmv", conflicts_with_all = ["hetero", "batch"])]
     pub(crate) op: Op,
     /// With --op spmm, columns of B and C, several with commas
@@ -222,8 +222,10 @@ pub(crate) struct Bench {
 pub(crate) enum Op {
     /// y = A x
     Spmv,
-    /// C = A B
+    /// C = A B with B dense
     Spmm,
+    /// C = A A
+    Spgemm,
 }
 
 /// What `--sweep` names.

@@ -6,6 +6,7 @@ mod hetero;
 mod host;
 mod layout;
 mod model;
+mod spgemm;
 mod spmm;
 mod timing;
 
@@ -23,6 +24,7 @@ pub use device::measure_on_device;
 pub use hetero::{ChipRates, add_stages, as_hetero, measure_both};
 pub use host::{host_rates, measure_on_host};
 pub use model::Model;
+pub use spgemm::measure_spgemm;
 pub use spmm::{SpmmSubject, measure_spmm};
 pub use timing::{Budget, Samples};
 
@@ -144,6 +146,7 @@ fn untimed_record<V: Value>(origin: &Origin, shape: &Shape, subject: &Subject) -
         hetero: None,
         batch: None,
         spmm: None,
+        spgemm: None,
         evc_hyb: None,
         model: None,
     }

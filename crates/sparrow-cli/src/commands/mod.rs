@@ -7,6 +7,7 @@ pub(crate) mod generate;
 mod hetero;
 pub(crate) mod info;
 pub(crate) mod selftest;
+mod spgemm;
 mod spmm;
 pub(crate) mod spmv;
 pub(crate) mod tune;
