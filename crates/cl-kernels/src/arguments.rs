@@ -193,7 +193,6 @@ mod tests {
         check::<crate::scan::ScanArguments<()>>(crate::scan::SOURCE);
         check::<crate::scan::OffsetArguments<()>>(crate::scan::SOURCE);
         check::<crate::sort::CountArguments<()>>(crate::sort::SOURCE);
-        check::<crate::sort::ScanArguments<()>>(crate::sort::SOURCE);
         check::<crate::sort::MoveArguments<()>>(crate::sort::SOURCE);
         check::<crate::batched::Arguments<()>>(crate::batched::SOURCE);
         check::<crate::batched_plan::Arguments<()>>(crate::batched_plan::SOURCE);

@@ -43,4 +43,5 @@ pub use queue::{Event, Queue};
 pub use rates::Rates;
 pub use row_offsets::RowOffsets;
 pub use scan::Scan;
+pub use sort::{Keyed, SortKey};
 pub use transposed::TransposedMatrix;
