@@ -44,6 +44,7 @@ pub(crate) fn sample(matrix: &str, algorithm: &str) -> Record {
         hetero: None,
         batch: None,
         spmm: None,
+        convert: None,
         evc_hyb: None,
         model: None,
     }

@@ -224,6 +224,8 @@ pub(crate) enum Op {
     Spmv,
     /// C = A B
     Spmm,
+    /// Formats: COO to CSR, CSR to COO and CSC, to dense and back
+    Convert,
 }
 
 /// What `--sweep` names.
