@@ -18,6 +18,7 @@
 mod absent;
 mod boundary;
 mod control;
+mod conversions;
 mod coomv;
 mod csrmm;
 mod csrmv;
@@ -32,6 +33,10 @@ mod types;
 
 pub use absent::*;
 pub use control::*;
+pub use conversions::{
+    clsparseDcoo2csr, clsparseDcsr2coo, clsparseDcsr2dense, clsparseDdense2csr, clsparseScoo2csr,
+    clsparseScsr2coo, clsparseScsr2dense, clsparseSdense2csr,
+};
 pub use coomv::{clsparseDcoomv, clsparseScoomv};
 pub use csrmm::{clsparseDcsrmm, clsparseScsrmm};
 pub use csrmv::{clsparseDcsrmv, clsparseScsrmv};
