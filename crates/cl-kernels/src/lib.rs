@@ -26,12 +26,16 @@ mod variant;
 
 pub mod batched;
 pub mod batched_plan;
+pub mod coo_to_csr;
 pub mod csr_adaptive;
 pub mod csr_adaptive_plan;
 pub mod csr_scalar;
+pub mod csr_to_coo;
+pub mod csr_to_dense;
 pub mod csr_vector;
 pub mod dense_product;
 pub mod dense_rows;
+pub mod dense_to_csr;
 pub mod evc_hyb;
 pub mod evc_hyb_plan;
 pub mod gather_rate;

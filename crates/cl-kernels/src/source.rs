@@ -18,11 +18,12 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 54] = sources![
+pub(crate) const SOURCES: [Source; 59] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
     "item/dense.h",
+    "item/store.h",
     "subgroup/broadcast.h",
     "subgroup/bunch.h",
     "group/reduce.h",
@@ -37,7 +38,11 @@ pub(crate) const SOURCES: [Source; 54] = sources![
     "batched/batched_plan.cl",
     "batched/pieces.h",
     "batched/task.h",
+    "format/coo_to_csr.cl",
+    "format/csr_to_coo.cl",
+    "format/csr_to_dense.cl",
     "format/dense_rows.cl",
+    "format/dense_to_csr.cl",
     "format/gather_values.cl",
     "format/row_lengths.cl",
     "format/row_offsets.cl",

@@ -9,6 +9,7 @@
 mod array;
 pub mod batched;
 mod context;
+pub mod convert;
 mod dense_matrix;
 mod device;
 mod error;
@@ -27,10 +28,10 @@ mod sort;
 pub mod spgemm;
 pub mod spmm;
 pub mod spmv;
-mod transposed;
 
 pub use array::DeviceArray;
 pub use context::Context;
+pub use convert::{CooToCsr, DenseToCsr, Duplicates, TransposedMatrix};
 pub use dense_matrix::DenseMatrix;
 pub use device::{Device, devices, find_device, find_devices};
 pub use error::{Error, Result};
@@ -44,4 +45,4 @@ pub use queue::{Event, Queue};
 pub use rates::Rates;
 pub use row_offsets::RowOffsets;
 pub use scan::Scan;
-pub use transposed::TransposedMatrix;
+pub use sort::{Keyed, SortKey};

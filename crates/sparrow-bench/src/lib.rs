@@ -4,6 +4,7 @@
 //! `sparrow selftest` and the tests share.
 
 mod batch_table;
+mod convert_table;
 mod group;
 mod hetero;
 mod hetero_figures;
@@ -26,10 +27,12 @@ pub use json::json_lines;
 pub use measure::{
     BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, ChipRates, MeasureError, Model,
     Origin, Samples, SpmmSubject, Subject, add_stages, as_hetero, host_rates, measure_batch,
-    measure_batch_peers, measure_both, measure_on_device, measure_on_host, measure_spgemm,
-    measure_spmm,
+    measure_batch_peers, measure_both, measure_conversions, measure_on_device, measure_on_host,
+    measure_spgemm, measure_spmm,
 };
-pub use record::{BatchRecord, Hetero, ModelRecord, Record, SCHEMA, SpgemmRecord, SpmmRecord};
+pub use record::{
+    BatchRecord, ConvertRecord, Hetero, ModelRecord, Record, SCHEMA, SpgemmRecord, SpmmRecord,
+};
 pub use report::{ReportError, html, sweep_html};
 pub use spmm_choice::{SpmmChoices, spmm_choices};
 pub use table::table;

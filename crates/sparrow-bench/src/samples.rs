@@ -45,6 +45,7 @@ pub(crate) fn sample(matrix: &str, algorithm: &str) -> Record {
         batch: None,
         spmm: None,
         spgemm: None,
+        convert: None,
         evc_hyb: None,
         model: None,
     }

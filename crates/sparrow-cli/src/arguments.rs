@@ -188,7 +188,8 @@ pub(crate) struct Bench {
     /// With --batch, leave out the loop and the block-diagonal product
     #[arg(long, requires = "batch")]
     pub(crate) alone: bool,
-    /// What is multiplied: spmv (with a vector), spmm (with a dense matrix) or spgemm (square matrices with themselves)
+    /// What is timed: products with a vector (spmv), with a dense matrix (spmm), of square matrices with themselves
+    /// (spgemm), or conversions between formats (convert)
     #[arg(long, default_value = "spmv", conflicts_with_all = ["hetero", "batch"])]
     pub(crate) op: Op,
     /// With --op spmm, columns of B and C, several with commas
@@ -226,6 +227,8 @@ pub(crate) enum Op {
     Spmm,
     /// C = A A
     Spgemm,
+    /// Formats: COO to CSR, CSR to COO and CSC, to dense and back
+    Convert,
 }
 
 /// What `--sweep` names.

@@ -7,8 +7,7 @@ use crate::control::Control;
 use crate::solver_control::is_solver_control;
 use crate::status::{Result, Status};
 use crate::types::{
-    clSParseSolverControl, cldenseMatrix, cldenseVector, clsparseControl, clsparseCooMatrix,
-    clsparseCsrMatrix, clsparseScalar,
+    clSParseSolverControl, cldenseVector, clsparseControl, clsparseCsrMatrix, clsparseScalar,
 };
 
 /// Refuses what would be refused anyway, then everything.
@@ -75,15 +74,6 @@ absent! {
     cldenseDmul(r: *mut cldenseVector, x: *const cldenseVector, y: *const cldenseVector);
     cldenseSdiv(r: *mut cldenseVector, x: *const cldenseVector, y: *const cldenseVector);
     cldenseDdiv(r: *mut cldenseVector, x: *const cldenseVector, y: *const cldenseVector);
-    clsparseScsrSpGemm(sparseMatA: *const clsparseCsrMatrix, sparseMatB: *const clsparseCsrMatrix, sparseMatC: *mut clsparseCsrMatrix);
-    clsparseScsr2coo(csr: *const clsparseCsrMatrix, coo: *mut clsparseCooMatrix);
-    clsparseDcsr2coo(csr: *const clsparseCsrMatrix, coo: *mut clsparseCooMatrix);
-    clsparseScoo2csr(coo: *const clsparseCooMatrix, csr: *mut clsparseCsrMatrix);
-    clsparseDcoo2csr(coo: *const clsparseCooMatrix, csr: *mut clsparseCsrMatrix);
-    clsparseScsr2dense(csr: *const clsparseCsrMatrix, A: *mut cldenseMatrix);
-    clsparseDcsr2dense(csr: *const clsparseCsrMatrix, A: *mut cldenseMatrix);
-    clsparseSdense2csr(A: *const cldenseMatrix, csr: *mut clsparseCsrMatrix);
-    clsparseDdense2csr(A: *const cldenseMatrix, csr: *mut clsparseCsrMatrix);
 }
 
 absent_solvers! { clsparseScsrcg clsparseDcsrcg clsparseScsrbicgStab clsparseDcsrbicgStab }

@@ -6,7 +6,7 @@ use cl_kernels::spgemm_order::{
 use csr_core::{Accumulator, Offset, ValueType};
 
 use super::programs::{Groups, groups};
-use crate::sort::KeyedRows;
+use crate::sort::Keyed;
 use crate::spmv::workspace::for_a_kernel_to_write;
 use crate::{DeviceArray, Error, Matrix, Queue, Result};
 
@@ -22,7 +22,7 @@ pub(super) struct SortedRows<V, O> {
 /// In which order the entries of a pattern ascend.
 #[derive(Debug)]
 pub(super) struct Order {
-    keyed: KeyedRows,
+    keyed: Keyed<u64>,
     column_bits: u32,
     program: Groups,
 }
@@ -85,14 +85,14 @@ impl Order {
         let program = program::<O>(queue, V::TYPE)?;
         let bits = |count: usize| usize::BITS - count.saturating_sub(1).leading_zeros();
         let column_bits = bits(matrix.cols());
-        let keyed = KeyedRows::allocate(queue, nnz)?;
+        let keyed = Keyed::<u64>::allocate(queue, nnz)?;
         let arguments = KeyArguments {
             rows: matrix.rows() as u32,
             column_bits,
             offsets: matrix.offsets().argument(),
             columns: matrix.columns().argument(),
             keys: keyed.keys.argument(),
-            entries: keyed.rows.argument(),
+            entries: keyed.numbers.argument(),
         };
         // SAFETY: the matrix's arrays, and a key and a number for each entry.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
@@ -121,7 +121,7 @@ impl Order {
             column_bits: self.column_bits,
             offsets: matrix.offsets().argument(),
             keys: self.keyed.keys.argument(),
-            entries: self.keyed.rows.argument(),
+            entries: self.keyed.numbers.argument(),
             values: matrix.values().argument(),
             ends: sorted.ends.argument(),
             columns: sorted.columns.argument(),
@@ -137,7 +137,7 @@ impl Order {
 
     /// Bytes on the device.
     pub(super) fn size_bytes(&self) -> usize {
-        self.keyed.keys.size_bytes() + self.keyed.rows.size_bytes()
+        self.keyed.keys.size_bytes() + self.keyed.numbers.size_bytes()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Measuring products: every result that is timed is verified, and one that is wrong has no time.
 
 mod batch;
+mod convert;
 mod device;
 mod hetero;
 mod host;
@@ -20,6 +21,7 @@ use crate::{Making, Record, SCHEMA};
 pub use batch::{
     BatchForm, BatchPeers, BatchProblems, BatchSubject, measure_batch, measure_batch_peers,
 };
+pub use convert::measure_conversions;
 pub use device::measure_on_device;
 pub use hetero::{ChipRates, add_stages, as_hetero, measure_both};
 pub use host::{host_rates, measure_on_host};
@@ -147,6 +149,7 @@ fn untimed_record<V: Value>(origin: &Origin, shape: &Shape, subject: &Subject) -
         batch: None,
         spmm: None,
         spgemm: None,
+        convert: None,
         evc_hyb: None,
         model: None,
     }

@@ -2,6 +2,7 @@
 
 mod batch;
 pub(crate) mod bench;
+mod convert;
 pub(crate) mod devices;
 pub(crate) mod generate;
 mod hetero;
