@@ -53,7 +53,8 @@ fn a_call_that_fails_changes_nothing() {
     let queue = queue();
     let control = Control::new(&queue);
     let host = Csr::new(3, vec![0, 1], vec![2], vec![1.0f32]).unwrap();
-    let a = Problem::new(&queue, host.view(), 1.0, 0.0).csr();
+    let problem = Problem::new(&queue, host.view(), 1.0, 0.0);
+    let a = problem.csr();
     let mut c = a;
     // SAFETY: the structures and buffers live.
     let status = unsafe { clsparseScsrSpGemm(&raw const a, &raw const a, &raw mut c, control.0) };
