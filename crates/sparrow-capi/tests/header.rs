@@ -32,6 +32,7 @@ fn sources() -> Vec<PathBuf> {
         "context",
         "matrix",
         "options",
+        "conversions",
         "info",
         "workspace",
         "plan",
