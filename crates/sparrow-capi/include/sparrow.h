@@ -785,6 +785,19 @@ sparrow_status sparrow_plan_launch_blocking(const struct sparrow_plan *plan,
 // Ends a plan; NULL is allowed. Launches in flight end as they would have.
 sparrow_status sparrow_plan_release(struct sparrow_plan *plan);
 
+// Makes C = A B in buffers of its own, after the events of the wait list: columns ascend in each row, and entries whose
+// products cancel stay. A and B store the same type, SPARROW_VALUE_TYPE_F32 or _F64, with offsets of one type, which
+// C has too; their columns may stand in any order and repeat. Lists of rows take no more than `scratch_bytes` at a
+// time (0: 64 MiB), 10 for each row: more rows are computed in parts. C has the same bits every time.
+// sparrow_matrix_copy_blocking copies it into buffers of the application's.
+sparrow_status sparrow_matrix_multiply_blocking(const struct sparrow_matrix *a,
+                                                const struct sparrow_matrix *b,
+                                                cl_command_queue queue,
+                                                uint64_t scratch_bytes,
+                                                cl_uint num_events_in_wait_list,
+                                                const cl_event *event_wait_list,
+                                                struct sparrow_matrix **c);
+
 // Plans for the pattern of a matrix and the shapes of B and C in `options`, after the events of the wait list.
 // Builds kernels where they are not cached.
 sparrow_status sparrow_spmm_plan_create_blocking(const struct sparrow_matrix *matrix,

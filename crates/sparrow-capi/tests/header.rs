@@ -36,6 +36,7 @@ fn sources() -> Vec<PathBuf> {
         "info",
         "workspace",
         "plan",
+        "spgemm",
         "spmm",
         "batch",
         "batch_plan",

@@ -310,6 +310,18 @@ const FUNCTIONS: &[Row] = &[
         };
         n.made(3, call, sparrow_matrix_release)
     }),
+    ("sparrow_matrix_multiply_blocking", &["a", "b", "queue", "c"], |v, n| {
+        let queue = v.application.queue;
+        let fitting = made(|out| unsafe {
+            sparrow_matrix_transpose_blocking(v.matrix, queue, 0, null(), out)
+        });
+        let (a, b, queue) = (n.at(0, v.matrix), n.at(1, fitting), n.at(2, queue));
+        let call =
+            |out| unsafe { sparrow_matrix_multiply_blocking(a, b, queue, 0, 0, null(), out) };
+        let status = n.made(3, call, sparrow_matrix_release);
+        expect_success(unsafe { sparrow_matrix_release(fitting) });
+        status
+    }),
     ("sparrow_matrix_transpose_blocking", &["matrix", "queue", "transposed"], |v, n| {
         let (matrix, queue) = (n.at(0, v.matrix), n.at(1, v.application.queue));
         let call =
