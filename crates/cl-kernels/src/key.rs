@@ -198,7 +198,18 @@ mod tests {
         check::<crate::segmented_sum::SegmentedSum>(crate::segmented_sum::SOURCE);
         check::<crate::evc_hyb::EvcHybKernel>(crate::evc_hyb::SOURCE);
         check::<crate::evc_hyb_plan::EvcHybPlan>(crate::evc_hyb_plan::SOURCE);
+        check::<crate::coo_to_csr::CooToCsrKernel>(crate::coo_to_csr::SOURCE);
+        check::<crate::csr_to_coo::CsrToCoo>(crate::csr_to_coo::SOURCE);
+        check::<crate::csr_to_dense::CsrToDense>(crate::csr_to_dense::SOURCE);
+        check::<crate::dense_to_csr::DenseToCsrKernel>(crate::dense_to_csr::SOURCE);
+        check::<crate::scan::Scan>(crate::scan::SOURCE);
         check::<crate::sort::Sort>(crate::sort::SOURCE);
+        check::<crate::spgemm_tiny::SpgemmTiny>(crate::spgemm_tiny::SOURCE);
+        check::<crate::spgemm_hash::SpgemmHash>(crate::spgemm_hash::SOURCE);
+        check::<crate::spgemm_bitmap::SpgemmBitmap>(crate::spgemm_bitmap::SOURCE);
+        check::<crate::spgemm_values::SpgemmValues>(crate::spgemm_values::SOURCE);
+        check::<crate::spgemm_order::SpgemmOrder>(crate::spgemm_order::SOURCE);
+        check::<crate::spgemm_rows::SpgemmRows>(crate::spgemm_rows::SOURCE);
         check::<crate::batched::Batched>(crate::batched::SOURCE);
         check::<crate::batched_plan::BatchedPlan>(crate::batched_plan::SOURCE);
         check::<crate::spmm_row_split::SpmmRowSplit>(crate::spmm_row_split::SOURCE);

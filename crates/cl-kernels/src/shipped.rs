@@ -96,6 +96,7 @@ pub fn specialisations(
     list.spmm()?;
     list.helpers();
     list.vectors();
+    list.formats();
     Ok(list.keys)
 }
 
@@ -108,6 +109,7 @@ const ROUND: [(OffsetType, bool); 4] = [
 ];
 
 mod evc_hyb;
+mod format;
 mod spmm;
 mod vectors;
 

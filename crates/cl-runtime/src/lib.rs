@@ -9,6 +9,7 @@
 mod array;
 pub mod batched;
 mod context;
+pub mod convert;
 mod dense_matrix;
 mod device;
 mod empty_launch;
@@ -23,10 +24,11 @@ mod rates;
 pub mod raw;
 mod row_lengths;
 mod row_offsets;
+mod scan;
 mod sort;
+pub mod spgemm;
 pub mod spmm;
 pub mod spmv;
-mod transposed;
 mod vector;
 
 /// What arrays may hold, so that callers need not name its crate themselves.
@@ -34,6 +36,7 @@ pub use bytemuck::Pod;
 
 pub use array::DeviceArray;
 pub use context::Context;
+pub use convert::{CooToCsr, DenseToCsr, Duplicates, TransposedMatrix};
 pub use dense_matrix::DenseMatrix;
 pub use device::{Device, devices, find_device, find_devices};
 pub use empty_launch::EmptyLaunch;
@@ -47,5 +50,6 @@ pub use program::{Broken, break_kernels};
 pub use queue::{Event, Queue};
 pub use rates::Rates;
 pub use row_offsets::RowOffsets;
-pub use transposed::TransposedMatrix;
+pub use scan::Scan;
+pub use sort::{Keyed, SortKey};
 pub use vector::{ElementwiseOperands, ReduceOperands, VectorForm, VectorKernels, VectorOperation};

@@ -4,6 +4,7 @@
 //! `sparrow selftest` and the tests share.
 
 mod batch_table;
+mod convert_table;
 mod group;
 mod hetero;
 mod hetero_figures;
@@ -27,10 +28,13 @@ pub use json::json_lines;
 pub use measure::{
     BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, ChipRates, MeasureError, Model,
     Origin, Samples, SpmmSubject, Subject, VectorSubject, add_stages, as_hetero, host_rates,
-    is_vector_type, measure_batch, measure_batch_peers, measure_both, measure_on_device,
-    measure_on_host, measure_spmm, measure_vectors,
+    is_vector_type, measure_batch, measure_batch_peers, measure_both, measure_conversions,
+    measure_on_device, measure_on_host, measure_spgemm, measure_spmm, measure_vectors,
 };
-pub use record::{BatchRecord, Hetero, ModelRecord, Record, SCHEMA, SpmmRecord, VectorRecord};
+pub use record::{
+    BatchRecord, ConvertRecord, Hetero, ModelRecord, Record, SCHEMA, SpgemmRecord, SpmmRecord,
+    VectorRecord,
+};
 pub use report::{ReportError, html, sweep_html};
 pub use spmm_choice::{SpmmChoices, spmm_choices};
 pub use table::table;

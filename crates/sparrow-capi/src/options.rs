@@ -206,7 +206,7 @@ pub(crate) unsafe fn spmm_options(
     })
 }
 
-fn shape(shape: sparrow_dense_shape, name: &str) -> Result<DenseShape> {
+pub(crate) fn shape(shape: sparrow_dense_shape, name: &str) -> Result<DenseShape> {
     let layout = layout(shape.layout, &format!("{name}.layout"))?;
     let rows = size(shape.rows, &format!("{name}.rows"))?;
     let cols = size(shape.cols, &format!("{name}.cols"))?;

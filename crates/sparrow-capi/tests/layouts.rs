@@ -51,6 +51,21 @@ fn layouts() -> Vec<Layout> {
             columns,
             values
         }),
+        layout!(sparrow_coo_buffers {
+            size,
+            rows,
+            cols,
+            entries,
+            value_type,
+            offset_type,
+            duplicates,
+            reserved,
+            row_indices,
+            column_indices,
+            values
+        }),
+        layout!(sparrow_dense_source { size, shape, value_type, offset_type, tolerance, elements }),
+        layout!(sparrow_matrix_parts { size, offsets, row_indices, columns, values }),
         layout!(sparrow_matrix_info {
             size,
             rows,

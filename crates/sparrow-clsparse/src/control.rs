@@ -84,6 +84,11 @@ impl State {
         if self.is_extended { Accumulate::Compensated } else { Accumulate::Plain }
     }
 
+    /// Ends a call that has waited for its kernels.
+    pub(crate) fn end_blocking(&mut self) {
+        self.event = None;
+    }
+
     /// Ends a call whose last kernel is `event`: waits for it, or keeps it.
     pub(crate) fn end(&mut self, event: Event) -> Result<()> {
         self.event = None;

@@ -38,6 +38,7 @@ struct Valid {
     vectors: *mut sparrow_vectors,
     elementwise: sparrow_elementwise,
     reduction: sparrow_reduction,
+    dense_of_matrix: sparrow_buffer,
 }
 
 impl Valid {
@@ -64,6 +65,7 @@ impl Valid {
             scalars_on_device: 0,
         };
         let (b, c) = (application.buffer(0, &[1.0f32; 6]), application.buffer(0, &[1.0f32; 8]));
+        let dense_of_matrix = application.buffer(0, &[1.0f32; ROWS * COLS]);
         let problem = Box::new(sparrow_problem {
             rows: ROWS as u32,
             cols: COLS as u32,
@@ -176,6 +178,7 @@ impl Valid {
                     result: r,
                     kind: SPARROW_REDUCTION_DOT,
                 },
+                dense_of_matrix,
                 application,
             }
         }
@@ -325,6 +328,52 @@ const FUNCTIONS: &[Row] = &[
             |out| unsafe { sparrow_matrix_upload_blocking(context, queue, n.of(2, &arrays), out) };
         n.made(3, call, sparrow_matrix_release)
     }),
+    ("sparrow_matrix_from_entries_blocking", &["context", "queue", "entries", "matrix"], |v, n| {
+        let (context, queue) = (n.at(0, v.application.sparrow), n.at(1, v.application.queue));
+        let entries = entries(v);
+        let call = |out| unsafe {
+            let entries = n.of(2, &entries);
+            sparrow_matrix_from_entries_blocking(context, queue, entries, 0, null(), out)
+        };
+        n.made(3, call, sparrow_matrix_release)
+    }),
+    ("sparrow_matrix_from_dense_blocking", &["context", "queue", "dense", "matrix"], |v, n| {
+        let (context, queue) = (n.at(0, v.application.sparrow), n.at(1, v.application.queue));
+        let dense = dense_source(v);
+        let call = |out| unsafe {
+            sparrow_matrix_from_dense_blocking(context, queue, n.of(2, &dense), 0, null(), out)
+        };
+        n.made(3, call, sparrow_matrix_release)
+    }),
+    ("sparrow_matrix_multiply_blocking", &["a", "b", "queue", "c"], |v, n| {
+        let queue = v.application.queue;
+        let fitting = made(|out| unsafe {
+            sparrow_matrix_transpose_blocking(v.matrix, queue, 0, null(), out)
+        });
+        let (a, b, queue) = (n.at(0, v.matrix), n.at(1, fitting), n.at(2, queue));
+        let call =
+            |out| unsafe { sparrow_matrix_multiply_blocking(a, b, queue, 0, 0, null(), out) };
+        let status = n.made(3, call, sparrow_matrix_release);
+        expect_success(unsafe { sparrow_matrix_release(fitting) });
+        status
+    }),
+    ("sparrow_matrix_transpose_blocking", &["matrix", "queue", "transposed"], |v, n| {
+        let (matrix, queue) = (n.at(0, v.matrix), n.at(1, v.application.queue));
+        let call =
+            |out| unsafe { sparrow_matrix_transpose_blocking(matrix, queue, 0, null(), out) };
+        n.made(2, call, sparrow_matrix_release)
+    }),
+    ("sparrow_matrix_copy_blocking", &["matrix", "queue", "parts"], |v, n| unsafe {
+        let parts = no_parts();
+        let queue = n.at(1, v.application.queue);
+        sparrow_matrix_copy_blocking(n.at(0, v.matrix), queue, n.of(2, &parts), 0, null())
+    }),
+    ("sparrow_matrix_write_dense_blocking", &["matrix", "queue", "dense_shape"], |v, n| unsafe {
+        let queue = n.at(1, v.application.queue);
+        let shape = sparrow_dense_shape { cols: COLS as u64, ..v.spmm_options.c };
+        let c = v.dense_of_matrix;
+        sparrow_matrix_write_dense_blocking(n.at(0, v.matrix), queue, n.of(2, &shape), c, 0, null())
+    }),
     ("sparrow_matrix_check_blocking", &["matrix", "queue"], |v, n| unsafe {
         let queue = n.at(1, v.application.queue);
         sparrow_matrix_check_blocking(n.at(0, v.matrix), queue, 0, null())
@@ -463,6 +512,44 @@ const FUNCTIONS: &[Row] = &[
         })
     }),
 ];
+
+/// Entries with the columns and values of the matrix, all of them in rows that there are.
+fn entries(valid: &Valid) -> sparrow_coo_buffers {
+    sparrow_coo_buffers {
+        size: size_of::<sparrow_coo_buffers>(),
+        rows: ROWS as u64,
+        cols: COLS as u64,
+        entries: 5,
+        value_type: SPARROW_VALUE_TYPE_F32,
+        offset_type: SPARROW_OFFSET_TYPE_U32,
+        duplicates: SPARROW_DUPLICATES_SUM,
+        reserved: 0,
+        row_indices: valid.csr.columns,
+        column_indices: valid.csr.columns,
+        values: valid.csr.values,
+    }
+}
+
+fn dense_source(valid: &Valid) -> sparrow_dense_source {
+    sparrow_dense_source {
+        size: size_of::<sparrow_dense_source>(),
+        shape: sparrow_dense_shape { cols: COLS as u64, ..valid.spmm_options.c },
+        value_type: SPARROW_VALUE_TYPE_F32,
+        offset_type: SPARROW_OFFSET_TYPE_U32,
+        tolerance: 0.0,
+        elements: valid.dense_of_matrix,
+    }
+}
+
+fn no_parts() -> sparrow_matrix_parts {
+    sparrow_matrix_parts {
+        size: size_of::<sparrow_matrix_parts>(),
+        offsets: NOWHERE,
+        row_indices: NOWHERE,
+        columns: NOWHERE,
+        values: NOWHERE,
+    }
+}
 
 fn host_arrays() -> sparrow_csr_arrays {
     static OF_U32: [u32; 5] = [0, 2, 2, 4, 5];

@@ -130,6 +130,12 @@ pub(crate) fn run(global: &Global, arguments: &Bench) -> Result<(), Failure> {
     if arguments.op == Op::Vector {
         return super::vector::run(global, arguments);
     }
+    if arguments.op == Op::Spgemm {
+        return super::spgemm::run(global, arguments);
+    }
+    if arguments.op == Op::Convert {
+        return super::convert::run(global, arguments);
+    }
     if arguments.sweep.is_some() {
         return Err(Failure::input("--sweep needs --op spmm"));
     }

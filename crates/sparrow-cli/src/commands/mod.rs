@@ -2,11 +2,13 @@
 
 mod batch;
 pub(crate) mod bench;
+mod convert;
 pub(crate) mod devices;
 pub(crate) mod generate;
 mod hetero;
 pub(crate) mod info;
 pub(crate) mod selftest;
+mod spgemm;
 mod spmm;
 pub(crate) mod spmv;
 pub(crate) mod tune;
