@@ -118,7 +118,6 @@ kernel void add_rows(const uint rows,
         const bits_t before = dense[element];
         // Nothing but zero was there: bits stay as they are, the sign of a zero too.
         const bits_t bits = ((global const bits_t *)values)[at];
-        const real_t sum = load_value((global const value_t *)dense, element) + load_value(values, at);
-        dense[element] = before == 0 ? bits : bits_of_real(sum);
+        dense[element] = before == 0 ? bits : bits_of_real(real_of_bits(before) + real_of_bits(bits));
     }
 }

@@ -182,8 +182,11 @@ fn coo<V: Value>(rows: usize, cols: usize, entries: &[(u32, u32, f64)]) -> Coo<V
     .unwrap()
 }
 
+/// Rows, columns, and entries: row, column, value.
+type Entries = (usize, usize, Vec<(u32, u32, f64)>);
+
 /// Shapes that have tripped conversions up: clSPARSE's as soon as a row was empty.
-fn corners() -> Vec<(usize, usize, Vec<(u32, u32, f64)>)> {
+fn corners() -> Vec<Entries> {
     let scattered = |count: u32, rows: u32, cols: u32| {
         let hash = |at: u32| at.wrapping_mul(2_654_435_761) >> 7;
         (0..count)
@@ -253,6 +256,24 @@ fn sixteen_bit_values_move_bit_for_bit_and_are_summed_in_f32() {
     check_coo::<bf16, u64>(&queue, &coo(3, 4, &entries));
     let rounded = [(0, 0, 1.0), (0, 0, 0.00390625), (1, 0, 1.0), (1, 0, 0.01171875), (2, 0, 3e38)];
     check_coo::<bf16, u32>(&queue, &coo(3, 1, &rounded));
+    // Ties, overflow, subnormal sums, and one that is just not subnormal.
+    let pairs = [
+        (1.0, 0.000_488_281_25),
+        (1.0, 0.001_464_843_75),
+        (65504.0, 15.0),
+        (65504.0, 16.0),
+        (-65504.0, -65504.0),
+        (6e-8, 6e-8),
+        (3e-5, 3.1e-5),
+        (0.0, -0.0),
+        (f64::INFINITY, 1.0),
+    ];
+    let sums = pairs.into_iter().zip(0..).flat_map(|((a, b), row)| [(row, 0, a), (row, 0, b)]);
+    check_coo::<f16, u32>(&queue, &coo(9, 1, &sums.collect::<Vec<_>>()));
+    // One place twice, in a row that is in disorder.
+    let disorder = [(0, 2, 1.5), (0, 0, 3.0), (0, 2, third)];
+    let kept = |entries: &[(u32, u32, f64)]| Csr::from_coo_keeping_duplicates(coo(1, 3, entries));
+    check_csr::<f16, u32>(&queue, &kept(&disorder).unwrap());
     check_csr::<f16, u32>(&queue, &Csr::from_coo(coo(3, 4, &entries)).unwrap());
     check_csr::<bf16, u32>(&queue, &Csr::from_coo(coo(3, 4, &entries)).unwrap());
 }
@@ -357,7 +378,7 @@ fn a_dense_matrix_that_changes_after_the_count_still_gives_a_pattern() {
 }
 
 /// Entries of small matrices, dense enough to repeat.
-fn entries() -> impl Strategy<Value = (usize, usize, Vec<(u32, u32, f64)>)> {
+fn entries() -> impl Strategy<Value = Entries> {
     (1_u32..60, 1_u32..60).prop_flat_map(|(rows, cols)| {
         let entry = (0..rows, 0..cols, -4.0..4.0);
         prop::collection::vec(entry, 0..200)
