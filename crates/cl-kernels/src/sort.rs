@@ -93,7 +93,8 @@ mod tests {
         };
         assert_eq!(with(48 << 10, 1024), Sort { group_size: 128, keys_per_item: 16 });
         assert_eq!(with(16 << 10, 1024), Sort { group_size: 128, keys_per_item: 8 });
-        assert_eq!(with(8 << 10, 1024), Sort { group_size: 32, keys_per_item: 4 });
+        assert_eq!(with(8 << 10, 1024), Sort { group_size: 64, keys_per_item: 8 });
+        assert_eq!(with(4 << 10, 1024), Sort { group_size: 32, keys_per_item: 4 });
         assert_eq!(with(48 << 10, 1), Sort { group_size: 1, keys_per_item: 16 });
     }
 }
