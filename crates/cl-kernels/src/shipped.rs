@@ -88,6 +88,7 @@ pub fn specialisations(
     }
     list.batched()?;
     list.spmm()?;
+    list.spgemm();
     list.helpers();
     list.formats();
     Ok(list.keys)
@@ -103,6 +104,7 @@ const ROUND: [(OffsetType, bool); 4] = [
 
 mod evc_hyb;
 mod format;
+mod spgemm;
 mod spmm;
 
 struct List<'a> {
