@@ -94,6 +94,7 @@ pub fn specialisations(
     }
     list.batched()?;
     list.spmm()?;
+    list.spgemm();
     list.helpers();
     list.vectors();
     list.formats();
@@ -110,6 +111,7 @@ const ROUND: [(OffsetType, bool); 4] = [
 
 mod evc_hyb;
 mod format;
+mod spgemm;
 mod spmm;
 mod vectors;
 

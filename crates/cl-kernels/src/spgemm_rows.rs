@@ -66,9 +66,13 @@ pub enum RowKernel {
 impl SpgemmRows {
     /// What suits a device's local memory.
     pub fn default_for(device: &DeviceTraits) -> Self {
-        let has_room = device.local_bytes >= 48 << 10;
+        Self::usual(device.max_group_size, device.local_bytes >= 48 << 10)
+    }
+
+    /// The same for groups of up to `max_group_size` items; `has_room` says that there are 48 KiB of local memory.
+    pub(crate) fn usual(max_group_size: u64, has_room: bool) -> Self {
         SpgemmRows {
-            group_size: 1 << device.max_group_size.clamp(1, 256).ilog2(),
+            group_size: 1 << max_group_size.clamp(1, 256).ilog2(),
             tiny: 16,
             short: 64,
             few: 256,
@@ -82,14 +86,14 @@ impl SpgemmRows {
         }
     }
 
-    /// What computes the rows of `class`, from 1 on.
-    pub fn row_kernel(&self, class: usize, device: &DeviceTraits) -> RowKernel {
-        let [small, middle, large] = GROUPS.map(|size| clamp(size, device));
+    /// What computes the rows of `class`, from 1 on, in groups of up to `max_group_size` items.
+    pub fn row_kernel(&self, class: usize, max_group_size: u64) -> RowKernel {
+        let [small, middle, large] = GROUPS.map(|size| clamp(size, max_group_size));
         let tiny = |group_size, capacity| RowKernel::Tiny(SpgemmTiny { group_size, capacity });
         let hash = |group_size, capacity| RowKernel::Hash(SpgemmHash { group_size, capacity });
         let bitmap = |group_size, words| RowKernel::Bitmap(SpgemmBitmap { group_size, words });
         match class {
-            0 | 1 => tiny(clamp(64, device), self.tiny),
+            0 | 1 => tiny(clamp(64, max_group_size), self.tiny),
             2 => tiny(small, self.short),
             3 => bitmap(small, self.near),
             4 => hash(small, self.few),
@@ -99,14 +103,14 @@ impl SpgemmRows {
         }
     }
 
-    /// What sums the rows of C of `class`, from 1 on; the last takes windows.
-    pub fn value_kernel(&self, class: usize, device: &DeviceTraits) -> SpgemmValues {
+    /// What sums the rows of C of `class`, from 1 on, in such groups; the last takes windows.
+    pub fn value_kernel(&self, class: usize, max_group_size: u64) -> SpgemmValues {
         let outputs = match class {
             0 | 1 => self.small_outputs,
             2 => self.middle_outputs,
             _ => self.window_outputs,
         };
-        let group_size = clamp(GROUPS[class.clamp(1, 3) - 1], device);
+        let group_size = clamp(GROUPS[class.clamp(1, 3) - 1], max_group_size);
         SpgemmValues { group_size, outputs, products_per_item: 4 }
     }
 
@@ -156,7 +160,7 @@ impl SpgemmRows {
     ) -> Vec<(&'static str, u32, u64)> {
         let number = value_type.size_bytes() as u64;
         let of_row = |name, value, class| {
-            let bytes = match self.row_kernel(class, device) {
+            let bytes = match self.row_kernel(class, device.max_group_size) {
                 RowKernel::Tiny(tiny) => {
                     u64::from(tiny.capacity) * u64::from(tiny.group_size) * (4 + number)
                 }
@@ -171,7 +175,7 @@ impl SpgemmRows {
         };
         let of_values = |name, value, class| {
             let SpgemmValues { group_size, outputs, products_per_item } =
-                self.value_kernel(class, device);
+                self.value_kernel(class, device.max_group_size);
             let products = u64::from(group_size) * u64::from(products_per_item);
             let bytes = u64::from(outputs) * (12 + number) + products * number + 32 * (24 + number);
             (name, value, bytes + 64)
@@ -192,8 +196,8 @@ impl SpgemmRows {
 }
 
 /// A group size that the device has.
-fn clamp(size: u32, device: &DeviceTraits) -> u32 {
-    1 << device.max_group_size.clamp(1, u64::from(size)).ilog2()
+fn clamp(size: u32, max_group_size: u64) -> u32 {
+    1 << max_group_size.clamp(1, u64::from(size)).ilog2()
 }
 
 arguments! {

@@ -47,7 +47,7 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
         // SAFETY: the patterns are checked ones that belong together, the rows are A's, and C has a count for each.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
-            match self.parameters.row_kernel(class, device) {
+            match self.parameters.row_kernel(class, device.max_group_size) {
                 RowKernel::Tiny(tiny) => {
                     let types = (V::TYPE, O::TYPE);
                     let groups = groups(queue, spgemm_tiny::SOURCE, types, &tiny, tiny.group_size)?;

@@ -99,7 +99,7 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
         // SAFETY: the patterns are those that were counted, and C has as many entries as the count says.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
-            match self.parameters.row_kernel(class, device) {
+            match self.parameters.row_kernel(class, device.max_group_size) {
                 RowKernel::Tiny(tiny) => {
                     let types = (V::TYPE, O::TYPE);
                     let groups = groups(queue, spgemm_tiny::SOURCE, types, &tiny, tiny.group_size)?;
