@@ -47,6 +47,9 @@ impl Drop for Descriptor<'_> {
     }
 }
 
+/// What each algorithm that ran took, and the C of the first.
+type SpgemmTimes<T> = (Vec<PeerTime>, Option<Csr<T, u32>>);
+
 impl CuSparse {
     /// Times C = A A by every algorithm, allocations and wait included, and gives the C of the first that runs. An
     /// algorithm that fails (it has not the memory) is left out.
@@ -54,7 +57,7 @@ impl CuSparse {
         &self,
         matrix: &Csr<T, u32>,
         budget: &Budget,
-    ) -> Result<(Vec<PeerTime>, Option<Csr<T, u32>>)> {
+    ) -> Result<SpgemmTimes<T>> {
         let kind: c_int = if T::TYPE == ValueType::F64 { 1 } else { 0 };
         let pattern = matrix.pattern();
         let offsets = self.upload(pattern.offsets())?;
