@@ -653,6 +653,12 @@ typedef struct sparrow_reduction {
 // Slices of 32 neighbouring rows, each with a width of its own; ceil(rows / 32) + 1 slice starts.
 #define SPARROW_FORMAT_SLICED_ELL 4
 
+// They are added up one after another, in the order they had.
+#define SPARROW_DUPLICATES_SUM 0
+
+// They stay beside each other, in the order they had.
+#define SPARROW_DUPLICATES_KEEP 1
+
 // r = alpha x.
 #define SPARROW_ELEMENTARY_SCALE 1
 
@@ -688,11 +694,6 @@ typedef struct sparrow_reduction {
 
 // The sum of x, which holds int32_t whatever the type of the kernels, modulo 2^32; so does the result.
 #define SPARROW_REDUCTION_SUM_INTEGERS 5
-// They are added up one after another, in the order they had.
-#define SPARROW_DUPLICATES_SUM 0
-
-// They stay beside each other, in the order they had.
-#define SPARROW_DUPLICATES_KEEP 1
 
 #ifdef __cplusplus
 extern "C" {
