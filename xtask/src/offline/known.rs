@@ -33,7 +33,7 @@ const ADDRESSES: &str = "scalar registers, of which a tile's borders and address
     lanes of a vector register, and nothing goes to memory";
 
 const IN_FLIGHT: &str = "no register is spilled: the compiler leaves arrays of loads that are in flight \
-    (columns and values of a tile or a step, rows of B, and products) in memory, whose loops it does not unroll; what that \
+    (columns and values of a tile or a step, rows of B, products, elements of vectors, and keys) in memory, whose loops it does not unroll; what that \
     costs is to be measured where there is such a device";
 
 /// The list.
@@ -42,8 +42,10 @@ pub(super) const KNOWN_SPILLS: &[KnownSpill] = &[
     plan("gfx90a", &["group_size-256"], 2, 0, LANES),
     plan("dg2", &["u64", "group_size-256"], 0, 136, SMALL_GROUP),
     plan("pvc", &["u64", "group_size-256"], 0, 8192, SMALL_GROUP),
-    carry("skl", 1024),
-    carry("pvc", 512),
+    carry("csr_adaptive", "skl", 1024),
+    carry("csr_adaptive", "pvc", 512),
+    carry("csr_flat", "skl", 1024),
+    carry("csr_flat", "pvc", 512),
     segments("gfx906", &["bunch_size-64"], 29, 0, ADDRESSES),
     segments("gfx90a", &["bunch_size-64"], 27, 0, ADDRESSES),
     segments("skl", &["compensated", "nnz_per_item-16"], 0, 1024, IN_FLIGHT),
@@ -55,6 +57,12 @@ pub(super) const KNOWN_SPILLS: &[KnownSpill] = &[
     in_flight("spmm_merge_join", "pvc", 512),
     in_flight("dense_product", "pvc", 16384),
     in_flight("dense_product", "skl", 1024),
+    in_flight("elementwise", "pvc", 8192),
+    in_flight("reduce", "skl", 1024),
+    in_flight("reduce", "pvc", 8192),
+    in_flight("move_by_digit", "skl", 8192),
+    in_flight("move_by_digit", "dg2", 224),
+    in_flight("move_by_digit", "pvc", 8192),
 ];
 
 const fn segments(
@@ -81,9 +89,9 @@ const fn plan(
     KnownSpill { kernel: "mark_row_blocks", target, key, spilled, scratch_bytes, reason }
 }
 
-const fn carry(target: &'static str, scratch_bytes: u64) -> KnownSpill {
+const fn carry(kernel: &'static str, target: &'static str, scratch_bytes: u64) -> KnownSpill {
     let key = &["f64", "compensated"];
-    KnownSpill { kernel: "csr_adaptive", target, key, spilled: 0, scratch_bytes, reason: UNION }
+    KnownSpill { kernel, target, key, spilled: 0, scratch_bytes, reason: UNION }
 }
 
 impl KnownSpill {
