@@ -192,6 +192,17 @@ mod tests {
         check::<crate::sort::CountArguments<()>>(crate::sort::SOURCE);
         check::<crate::sort::ScanArguments<()>>(crate::sort::SOURCE);
         check::<crate::sort::MoveArguments<()>>(crate::sort::SOURCE);
+        check::<crate::cg::AlphaArguments<()>>(crate::cg::SOURCE);
+        check::<crate::cg::ResidualArguments<()>>(crate::cg::SOURCE);
+        check::<crate::cg::DirectionArguments<()>>(crate::cg::SOURCE);
+        check::<crate::bicgstab::AlphaArguments<()>>(crate::bicgstab::SOURCE);
+        check::<crate::bicgstab::HalfArguments<()>>(crate::bicgstab::SOURCE);
+        check::<crate::bicgstab::OmegaArguments<()>>(crate::bicgstab::SOURCE);
+        check::<crate::bicgstab::ResidualArguments<()>>(crate::bicgstab::SOURCE);
+        check::<crate::bicgstab::DirectionArguments<()>>(crate::bicgstab::SOURCE);
+        check::<crate::solver_vectors::CopyArguments<()>>(crate::solver_vectors::SOURCE);
+        check::<crate::solver_vectors::NormArguments<()>>(crate::solver_vectors::SOURCE);
+        check::<crate::jacobi::Arguments<()>>(crate::jacobi::SOURCE);
         check::<crate::batched::Arguments<()>>(crate::batched::SOURCE);
         check::<crate::batched_plan::Arguments<()>>(crate::batched_plan::SOURCE);
         check::<crate::spmm_row_split::Arguments<()>>(crate::spmm_row_split::SOURCE);

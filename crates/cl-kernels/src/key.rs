@@ -197,6 +197,10 @@ mod tests {
         check::<crate::evc_hyb::EvcHybKernel>(crate::evc_hyb::SOURCE);
         check::<crate::evc_hyb_plan::EvcHybPlan>(crate::evc_hyb_plan::SOURCE);
         check::<crate::sort::Sort>(crate::sort::SOURCE);
+        check::<crate::cg::Cg>(crate::cg::SOURCE);
+        check::<crate::bicgstab::BiCgStab>(crate::bicgstab::SOURCE);
+        check::<crate::solver_vectors::SolverVectors>(crate::solver_vectors::SOURCE);
+        check::<crate::jacobi::Jacobi>(crate::jacobi::SOURCE);
         check::<crate::batched::Batched>(crate::batched::SOURCE);
         check::<crate::batched_plan::BatchedPlan>(crate::batched_plan::SOURCE);
         check::<crate::spmm_row_split::SpmmRowSplit>(crate::spmm_row_split::SOURCE);

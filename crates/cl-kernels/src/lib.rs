@@ -26,6 +26,8 @@ mod variant;
 
 pub mod batched;
 pub mod batched_plan;
+pub mod bicgstab;
+pub mod cg;
 pub mod csr_adaptive;
 pub mod csr_adaptive_plan;
 pub mod csr_scalar;
@@ -36,12 +38,15 @@ pub mod evc_hyb;
 pub mod evc_hyb_plan;
 pub mod gather_rate;
 pub mod gather_values;
+pub mod jacobi;
 pub mod launch_cost;
 
 pub mod rates;
 pub mod row_lengths;
 pub mod row_offsets;
 pub mod segmented_sum;
+pub mod solver_state;
+pub mod solver_vectors;
 pub mod sort;
 pub mod spmm;
 pub mod spmm_merge;

@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 45] = sources![
+pub(crate) const SOURCES: [Source; 51] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
@@ -46,6 +46,12 @@ pub(crate) const SOURCES: [Source; 45] = sources![
     "measure/gather_rate.cl",
     "measure/launch_cost.cl",
     "measure/rates.cl",
+    "solver/bicgstab.cl",
+    "solver/cg.cl",
+    "solver/jacobi.cl",
+    "solver/solver_vectors.cl",
+    "solver/state.h",
+    "solver/stream.h",
     "spmm/join.h",
     "spmm/node.h",
     "spmm/spmm_merge.cl",

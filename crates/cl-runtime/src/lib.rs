@@ -22,6 +22,7 @@ mod rates;
 pub mod raw;
 mod row_lengths;
 mod row_offsets;
+pub mod solver;
 mod sort;
 pub mod spmm;
 pub mod spmv;

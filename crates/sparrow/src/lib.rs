@@ -63,6 +63,7 @@ mod batch;
 mod error;
 mod hetero;
 mod plan;
+mod solve;
 mod spmm;
 mod table_file;
 mod tables;
@@ -93,6 +94,10 @@ pub use csr_core::{
 pub use error::{Error, Result};
 pub use hetero::{HeteroPlan, LEARNING_PRODUCTS, Partner, Share, Shared};
 pub use plan::{Coefficient, Op, Plan, PlanOptions, Planning, Product};
+pub use solve::{
+    Breakdown, Norm, Outcome, Preconditioner, Solution, Solver, SolverMethod, SolverOptions,
+    SolverProgress, StopRule,
+};
 pub use spmm::{DenseProduct, SpmmChoice, SpmmOptions, SpmmPlan};
 pub use table_file::write_entry;
 pub use tables::{raw_timings_folder, user_table_path, usual_tables};
