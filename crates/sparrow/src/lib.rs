@@ -95,8 +95,8 @@ pub use error::{Error, Result};
 pub use hetero::{HeteroPlan, LEARNING_PRODUCTS, Partner, Share, Shared};
 pub use plan::{Coefficient, Op, Plan, PlanOptions, Planning, Product};
 pub use solve::{
-    Breakdown, Norm, Outcome, Preconditioner, Solution, Solver, SolverMethod, SolverOptions,
-    SolverProgress, StopRule,
+    Breakdown, LinearSystem, Norm, Outcome, Preconditioner, Solution, Solver, SolverMethod,
+    SolverOptions, SolverProgress, StopRule,
 };
 pub use spmm::{DenseProduct, SpmmChoice, SpmmOptions, SpmmPlan};
 pub use table_file::write_entry;

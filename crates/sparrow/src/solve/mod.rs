@@ -29,6 +29,17 @@ use crate::{Error, Op, Plan, Product, Result};
 /// Iterations between two looks, at most: residuals are kept on the device until then.
 const MOST_UNSEEN: u32 = 1 << 16;
 
+/// The operands of A x = b.
+#[derive(Debug)]
+pub struct LinearSystem<'a, V: Value, O> {
+    /// The matrix: the solver's, or one that shares its pattern.
+    pub a: &'a Matrix<V, O>,
+    /// The right-hand side: rows.
+    pub b: &'a DeviceArray<V::Accum>,
+    /// Where the iterations begin, and where the solution goes: rows.
+    pub x: &'a mut DeviceArray<V::Accum>,
+}
+
 /// A method bound to the pattern of a square matrix, with the vectors it needs. Good for any values, any b and any x,
 /// one solve at a time.
 #[derive(Debug)]
@@ -107,54 +118,65 @@ impl<V: Value, O: Offset> Solver<V, O> {
     }
 
     /// Solves A x = b after the events in `wait`, from the x that is there, and returns when the solution is.
-    /// `observe` is called at each look at the residual, and may end the solve.
     ///
     /// b = 0 has the solution 0. Where the method breaks down x is that of the last iteration that ended well. b and x
-    /// may be the same array.
+    /// may be the same memory.
     ///
     /// # Errors
     /// Operands of another pattern, length or context; tolerances that are none; a diagonal that has no inverse, with
     /// Jacobi preconditioning; an event that has failed; or the driver's own failure. x is not written then, unless
-    /// its last copy failed.
+    /// writing it is what failed.
     pub fn solve_blocking(
         &mut self,
         queue: &Queue,
-        a: &Matrix<V, O>,
-        b: &DeviceArray<V::Accum>,
-        x: &mut DeviceArray<V::Accum>,
+        system: LinearSystem<'_, V, O>,
+        stop: &StopRule,
+        wait: &[Event],
+    ) -> Result<Solution> {
+        let go_on = &mut |_: &SolverProgress<'_>| ControlFlow::Continue(());
+        self.solve_observed_blocking(queue, system, stop, wait, go_on)
+    }
+
+    /// As [`Solver::solve_blocking`], with somebody who is called at each look at the residual, and may end the solve.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn solve_observed_blocking(
+        &mut self,
+        queue: &Queue,
+        system: LinearSystem<'_, V, O>,
         stop: &StopRule,
         wait: &[Event],
         observe: &mut dyn FnMut(&SolverProgress<'_>) -> ControlFlow<()>,
     ) -> Result<Solution> {
+        let began = Instant::now();
+        let LinearSystem { a, b, x } = &system;
         check_context(queue, &self.context, "solver")?;
         check_context(queue, a.context(), "matrix")?;
+        self.plan.check_pattern(a)?;
         check_length("b", b.len(), "rows", self.rows)?;
         check_length("x", x.len(), "columns", self.rows)?;
         self.context.check_array("b", b)?;
         self.context.check_array("x", x)?;
         stop.check()?;
-        self.plan.check_pattern(a)?;
-        let began = Instant::now();
         wait_blocking(wait)?;
-        let result = self.run(queue, a, b, x, stop, began, observe);
+        let result = self.run(queue, system, stop, observe);
         if result.is_err() {
             // What was enqueued may still read b; that it failed too would not be news.
             let _ = queue.finish_blocking();
         }
-        result
+        let solution = result?;
+        Ok(Solution { elapsed: began.elapsed(), ..solution })
     }
 
-    #[expect(clippy::too_many_arguments, reason = "those of the solve, checked")]
     fn run(
         &mut self,
         queue: &Queue,
-        a: &Matrix<V, O>,
-        b: &DeviceArray<V::Accum>,
-        x: &mut DeviceArray<V::Accum>,
+        system: LinearSystem<'_, V, O>,
         stop: &StopRule,
-        began: Instant,
         observe: &mut dyn FnMut(&SolverProgress<'_>) -> ControlFlow<()>,
     ) -> Result<Solution> {
+        let LinearSystem { a, b, x } = system;
         self.take_values(queue, a)?;
         let Solver { plan, workspace, iterations, .. } = self;
         let mut multiply = |what: Multiply,
@@ -220,7 +242,7 @@ impl<V: Value, O: Offset> Solver<V, O> {
             b_norm,
             threshold,
             launched: track.launched,
-            elapsed: began.elapsed(),
+            elapsed: Duration::ZERO,
             per_iteration: track.per_iteration(),
             history: track.history,
         })
