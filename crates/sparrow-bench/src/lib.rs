@@ -16,6 +16,7 @@ mod model_table;
 mod record;
 mod report;
 pub mod selftest;
+mod solve_record;
 mod spmm_choice;
 mod table;
 pub mod tune;
@@ -25,11 +26,13 @@ pub use input::{Input, Making};
 pub use json::json_lines;
 pub use measure::{
     BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, ChipRates, MeasureError, Model,
-    Origin, Samples, SpmmSubject, Subject, add_stages, as_hetero, host_rates, measure_batch,
-    measure_batch_peers, measure_both, measure_on_device, measure_on_host, measure_spmm,
+    Origin, Samples, SolveSubject, Solved, SpmmSubject, Subject, add_stages, as_hetero, host_rates,
+    measure_batch, measure_batch_peers, measure_both, measure_on_device, measure_on_host,
+    measure_solve, measure_spmm,
 };
 pub use record::{BatchRecord, Hetero, ModelRecord, Record, SCHEMA, SpmmRecord};
-pub use report::{ReportError, html, sweep_html};
+pub use report::{ReportError, html, solve_html, sweep_html};
+pub use solve_record::{SOLVE_SCHEMA, SolveRecord};
 pub use spmm_choice::{SpmmChoices, spmm_choices};
 pub use table::table;
 

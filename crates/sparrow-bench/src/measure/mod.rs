@@ -6,6 +6,7 @@ mod hetero;
 mod host;
 mod layout;
 mod model;
+mod solve;
 mod spmm;
 mod timing;
 
@@ -23,6 +24,7 @@ pub use device::measure_on_device;
 pub use hetero::{ChipRates, add_stages, as_hetero, measure_both};
 pub use host::{host_rates, measure_on_host};
 pub use model::Model;
+pub use solve::{SolveSubject, Solved, measure_solve};
 pub use spmm::{SpmmSubject, measure_spmm};
 pub use timing::{Budget, Samples};
 

@@ -7,6 +7,7 @@ pub(crate) mod generate;
 mod hetero;
 pub(crate) mod info;
 pub(crate) mod selftest;
+pub(crate) mod solve;
 mod spmm;
 pub(crate) mod spmv;
 pub(crate) mod tune;
