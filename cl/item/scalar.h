@@ -71,6 +71,10 @@ real_t load_value(global const value_t *restrict values, const ulong at)
 #define ARRAY_PARAMETER(type, name) global type *restrict name##_buffer, const ulong name##_start
 #define OPEN_ARRAY(type, name) global type *restrict name = name##_buffer + name##_start
 
+// An array that may be another one of the same launch, as a result that takes the place of an operand is.
+#define SHARED_ARRAY_PARAMETER(type, name) global type *name##_buffer, const ulong name##_start
+#define OPEN_SHARED_ARRAY(type, name) global type *name = name##_buffer + name##_start
+
 // alpha and beta come by value, or with SCALARS_ON_DEVICE as an array of one.
 #ifdef SCALARS_ON_DEVICE
 #define SCALAR_PARAMETER(name) global const real_t *restrict name##_buffer, const ulong name##_start

@@ -33,16 +33,14 @@ kernel void bicgstab_alpha(const uint tiles,
                            const uint zero,
                            ARRAY_PARAMETER(const wide_t, shadow),
                            ARRAY_PARAMETER(const wide_t, v),
-                           ARRAY_PARAMETER(uint, carries),
+                           ARRAY_PARAMETER(uint, sums_space),
                            ARRAY_PARAMETER(uint, state))
 {
     OPEN_ARRAY(const wide_t, shadow);
     OPEN_ARRAY(const wide_t, v);
-    OPEN_ARRAY(uint, carries);
+    OPEN_ARRAY(uint, sums_space);
     OPEN_ARRAY(uint, state);
-    local real2_t scratch[GROUP_SIZE];
-    local uint is_last;
-    const launch_sum_t over = {scratch, &is_last, carries, state + ARRIVED, zero};
+    LAUNCH_SUM(shared);
     const uint last = state[LAST_AFTER_RESIDUAL];
     const int runs = iteration <= last;
 
@@ -58,16 +56,19 @@ kernel void bicgstab_alpha(const uint tiles,
         for (uint k = 0; k < BATCH; ++k)
             products = fma(shadow_at[k], v_at[k], products);
     }
-    real2_t total;
-    if (launch_sum((real2_t)(WIDE_SUM(products), 0), over, &total)) {
+    acc_t sums[LAUNCH_SUMS] = {WIDE_SUM(products), 0};
+    if (!launch_sum_arrives(sums, shared, sums_space, zero))
+        return;
+    launch_sum_total(sums, shared, sums_space);
+    if (get_local_id(0) == 0) {
         global real_t *const scalars = solver_scalars(state);
-        const real_t alpha = scalars[RHO] / total.x;
+        const real_t alpha = scalars[RHO] / sums[0];
         uint after = last;
         if (runs) {
             const uint before = iteration_before(iteration);
-            if (total.x == 0)
+            if (sums[0] == 0)
                 after = solver_ends(state, SHADOW_ZERO, iteration, before);
-            else if (!isfinite(total.x) || !isfinite(alpha))
+            else if (!isfinite(sums[0]) || !isfinite(alpha))
                 after = solver_ends(state, NOT_FINITE, iteration, before);
             scalars[ALPHA] = alpha;
         }
@@ -86,7 +87,7 @@ kernel void bicgstab_half(const uint tiles,
                           ARRAY_PARAMETER(const wide_t, v),
                           ARRAY_PARAMETER(wide_t, s),
                           ARRAY_PARAMETER(wide_t, s_hat),
-                          ARRAY_PARAMETER(uint, carries),
+                          ARRAY_PARAMETER(uint, sums_space),
                           ARRAY_PARAMETER(uint, state))
 {
     OPEN_ARRAY(const wide_t, inverse_diagonal);
@@ -94,12 +95,10 @@ kernel void bicgstab_half(const uint tiles,
     OPEN_ARRAY(const wide_t, v);
     OPEN_ARRAY(wide_t, s);
     OPEN_ARRAY(wide_t, s_hat);
-    OPEN_ARRAY(uint, carries);
+    OPEN_ARRAY(uint, sums_space);
     OPEN_ARRAY(uint, state);
     OPEN_SCALAR(threshold);
-    local real2_t scratch[GROUP_SIZE];
-    local uint is_last;
-    const launch_sum_t over = {scratch, &is_last, carries, state + ARRIVED, zero};
+    LAUNCH_SUM(shared);
     global real_t *const scalars = solver_scalars(state);
     const uint last = state[LAST_AFTER_ALPHA];
     const int runs = iteration <= last;
@@ -129,11 +128,14 @@ kernel void bicgstab_half(const uint tiles,
             norms += NORM_PART(half_way);
         }
     }
-    real2_t total;
-    if (launch_sum((real2_t)(WIDE_SUM(norms), 0), over, &total)) {
+    acc_t sums[LAUNCH_SUMS] = {WIDE_SUM(norms), 0};
+    if (!launch_sum_arrives(sums, shared, sums_space, zero))
+        return;
+    launch_sum_total(sums, shared, sums_space);
+    if (get_local_id(0) == 0) {
         uint after = last;
         if (runs) {
-            const real_t residual = NORM_OF(total.x);
+            const real_t residual = NORM_OF(sums[0]);
             if (!isfinite(residual)) {
                 after = solver_ends(state, NOT_FINITE, iteration, iteration_before(iteration));
             } else if (residual <= threshold) {
@@ -152,16 +154,14 @@ kernel void bicgstab_omega(const uint tiles,
                            const uint zero,
                            ARRAY_PARAMETER(const wide_t, s),
                            ARRAY_PARAMETER(const wide_t, t),
-                           ARRAY_PARAMETER(uint, carries),
+                           ARRAY_PARAMETER(uint, sums_space),
                            ARRAY_PARAMETER(uint, state))
 {
     OPEN_ARRAY(const wide_t, s);
     OPEN_ARRAY(const wide_t, t);
-    OPEN_ARRAY(uint, carries);
+    OPEN_ARRAY(uint, sums_space);
     OPEN_ARRAY(uint, state);
-    local real2_t scratch[GROUP_SIZE];
-    local uint is_last;
-    const launch_sum_t over = {scratch, &is_last, carries, state + ARRIVED, zero};
+    LAUNCH_SUM(shared);
     const uint last = state[LAST_AFTER_HALF];
     const int runs = iteration <= last;
 
@@ -179,16 +179,19 @@ kernel void bicgstab_omega(const uint tiles,
             squares = fma(t_at[k], t_at[k], squares);
         }
     }
-    real2_t total;
-    if (launch_sum((real2_t)(WIDE_SUM(products), WIDE_SUM(squares)), over, &total)) {
+    acc_t sums[LAUNCH_SUMS] = {WIDE_SUM(products), WIDE_SUM(squares)};
+    if (!launch_sum_arrives(sums, shared, sums_space, zero))
+        return;
+    launch_sum_total(sums, shared, sums_space);
+    if (get_local_id(0) == 0) {
         const int is_half = state[HALF_STEP] != 0;
-        const real_t omega = total.x / total.y;
+        const real_t omega = sums[0] / sums[1];
         uint after = last;
         if (runs && !is_half) {
             const uint before = iteration_before(iteration);
-            if (total.x == 0 || total.y == 0)
+            if (sums[0] == 0 || sums[1] == 0)
                 after = solver_ends(state, OMEGA_ZERO, iteration, before);
-            else if (!isfinite(total.x) || !isfinite(total.y) || !isfinite(omega))
+            else if (!isfinite(sums[0]) || !isfinite(sums[1]) || !isfinite(omega))
                 after = solver_ends(state, NOT_FINITE, iteration, before);
         }
         if (runs)
@@ -207,19 +210,17 @@ kernel void bicgstab_residual(const uint tiles,
                               ARRAY_PARAMETER(const wide_t, t),
                               ARRAY_PARAMETER(wide_t, shadow),
                               ARRAY_PARAMETER(wide_t, r),
-                              ARRAY_PARAMETER(uint, carries),
+                              ARRAY_PARAMETER(uint, sums_space),
                               ARRAY_PARAMETER(uint, state))
 {
     OPEN_ARRAY(const wide_t, s);
     OPEN_ARRAY(const wide_t, t);
     OPEN_ARRAY(wide_t, shadow);
     OPEN_ARRAY(wide_t, r);
-    OPEN_ARRAY(uint, carries);
+    OPEN_ARRAY(uint, sums_space);
     OPEN_ARRAY(uint, state);
     OPEN_SCALAR(threshold);
-    local real2_t scratch[GROUP_SIZE];
-    local uint is_last;
-    const launch_sum_t over = {scratch, &is_last, carries, state + ARRIVED, zero};
+    LAUNCH_SUM(shared);
     global real_t *const scalars = solver_scalars(state);
     const uint last = state[LAST_AFTER_OMEGA];
     const int runs = iteration <= last;
@@ -252,12 +253,15 @@ kernel void bicgstab_residual(const uint tiles,
             norms += NORM_PART(next);
         }
     }
-    real2_t total;
-    if (launch_sum((real2_t)(WIDE_SUM(products), WIDE_SUM(norms)), over, &total)) {
+    acc_t sums[LAUNCH_SUMS] = {WIDE_SUM(products), WIDE_SUM(norms)};
+    if (!launch_sum_arrives(sums, shared, sums_space, zero))
+        return;
+    launch_sum_total(sums, shared, sums_space);
+    if (get_local_id(0) == 0) {
         uint after = last;
         if (runs && state[HALF_STEP] == 0) {
-            const real_t rho = total.x;
-            const real_t residual = NORM_OF(total.y);
+            const real_t rho = sums[0];
+            const real_t residual = NORM_OF(sums[1]);
             if (!isfinite(residual) || !isfinite(rho))
                 after = solver_ends(state, NOT_FINITE, iteration, iteration_before(iteration));
             else if (residual <= threshold)

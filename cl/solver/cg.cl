@@ -30,16 +30,14 @@ kernel void cg_alpha(const uint tiles,
                      const uint zero,
                      ARRAY_PARAMETER(const wide_t, p),
                      ARRAY_PARAMETER(const wide_t, q),
-                     ARRAY_PARAMETER(uint, carries),
+                     ARRAY_PARAMETER(uint, sums_space),
                      ARRAY_PARAMETER(uint, state))
 {
     OPEN_ARRAY(const wide_t, p);
     OPEN_ARRAY(const wide_t, q);
-    OPEN_ARRAY(uint, carries);
+    OPEN_ARRAY(uint, sums_space);
     OPEN_ARRAY(uint, state);
-    local real2_t scratch[GROUP_SIZE];
-    local uint is_last;
-    const launch_sum_t over = {scratch, &is_last, carries, state + ARRIVED, zero};
+    LAUNCH_SUM(shared);
     const uint last = state[LAST_AFTER_RESIDUAL];
     const int runs = iteration <= last;
 
@@ -55,16 +53,19 @@ kernel void cg_alpha(const uint tiles,
         for (uint k = 0; k < BATCH; ++k)
             curvatures = fma(p_at[k], q_at[k], curvatures);
     }
-    real2_t total;
-    if (launch_sum((real2_t)(WIDE_SUM(curvatures), 0), over, &total)) {
+    acc_t sums[LAUNCH_SUMS] = {WIDE_SUM(curvatures), 0};
+    if (!launch_sum_arrives(sums, shared, sums_space, zero))
+        return;
+    launch_sum_total(sums, shared, sums_space);
+    if (get_local_id(0) == 0) {
         global real_t *const scalars = solver_scalars(state);
-        const real_t alpha = scalars[RHO] / total.x;
+        const real_t alpha = scalars[RHO] / sums[0];
         uint after = last;
         if (runs) {
             const uint before = iteration_before(iteration);
-            if (isfinite(total.x) && !(total.x > 0))
+            if (isfinite(sums[0]) && !(sums[0] > 0))
                 after = solver_ends(state, NOT_POSITIVE_DEFINITE, iteration, before);
-            else if (!isfinite(total.x) || !isfinite(alpha))
+            else if (!isfinite(sums[0]) || !isfinite(alpha))
                 after = solver_ends(state, NOT_FINITE, iteration, before);
             scalars[ALPHA] = alpha;
         }
@@ -81,18 +82,16 @@ kernel void cg_residual(const uint tiles,
                         ARRAY_PARAMETER(const wide_t, inverse_diagonal),
                         ARRAY_PARAMETER(const wide_t, q),
                         ARRAY_PARAMETER(wide_t, r),
-                        ARRAY_PARAMETER(uint, carries),
+                        ARRAY_PARAMETER(uint, sums_space),
                         ARRAY_PARAMETER(uint, state))
 {
     OPEN_ARRAY(const wide_t, inverse_diagonal);
     OPEN_ARRAY(const wide_t, q);
     OPEN_ARRAY(wide_t, r);
-    OPEN_ARRAY(uint, carries);
+    OPEN_ARRAY(uint, sums_space);
     OPEN_ARRAY(uint, state);
     OPEN_SCALAR(threshold);
-    local real2_t scratch[GROUP_SIZE];
-    local uint is_last;
-    const launch_sum_t over = {scratch, &is_last, carries, state + ARRIVED, zero};
+    LAUNCH_SUM(shared);
     global real_t *const scalars = solver_scalars(state);
     const uint last = state[LAST_AFTER_ALPHA];
     const int runs = iteration <= last;
@@ -125,12 +124,15 @@ kernel void cg_residual(const uint tiles,
             norms += NORM_PART(next);
         }
     }
-    real2_t total;
-    if (launch_sum((real2_t)(WIDE_SUM(products), WIDE_SUM(norms)), over, &total)) {
+    acc_t sums[LAUNCH_SUMS] = {WIDE_SUM(products), WIDE_SUM(norms)};
+    if (!launch_sum_arrives(sums, shared, sums_space, zero))
+        return;
+    launch_sum_total(sums, shared, sums_space);
+    if (get_local_id(0) == 0) {
         uint after = last;
         if (runs) {
-            const real_t rho = total.x;
-            const real_t residual = NORM_OF(total.y);
+            const real_t rho = sums[0];
+            const real_t residual = NORM_OF(sums[1]);
             if (!isfinite(residual) || !isfinite(rho))
                 after = solver_ends(state, NOT_FINITE, iteration, iteration_before(iteration));
             else if (residual <= threshold)

@@ -28,15 +28,13 @@ __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void vector_norms(const uint tiles,
                          const uint zero,
                          ARRAY_PARAMETER(const wide_t, vector),
-                         ARRAY_PARAMETER(uint, carries),
+                         ARRAY_PARAMETER(uint, sums_space),
                          ARRAY_PARAMETER(uint, state))
 {
     OPEN_ARRAY(const wide_t, vector);
-    OPEN_ARRAY(uint, carries);
+    OPEN_ARRAY(uint, sums_space);
     OPEN_ARRAY(uint, state);
-    local real2_t scratch[GROUP_SIZE];
-    local uint is_last;
-    const launch_sum_t over = {scratch, &is_last, carries, state + ARRIVED, zero};
+    LAUNCH_SUM(shared);
     wide_t squares = 0, magnitudes = 0;
     FOR_EACH_TILE (at, tiles) {
 #pragma unroll
@@ -46,9 +44,12 @@ kernel void vector_norms(const uint tiles,
             magnitudes += fabs(element);
         }
     }
-    real2_t total;
-    if (launch_sum((real2_t)(WIDE_SUM(squares), WIDE_SUM(magnitudes)), over, &total)) {
-        solver_scalars(state)[SUM_OF_SQUARES] = total.x;
-        solver_scalars(state)[SUM_OF_MAGNITUDES] = total.y;
+    acc_t sums[LAUNCH_SUMS] = {WIDE_SUM(squares), WIDE_SUM(magnitudes)};
+    if (!launch_sum_arrives(sums, shared, sums_space, zero))
+        return;
+    launch_sum_total(sums, shared, sums_space);
+    if (get_local_id(0) == 0) {
+        solver_scalars(state)[SUM_OF_SQUARES] = sums[0];
+        solver_scalars(state)[SUM_OF_MAGNITUDES] = sums[1];
     }
 }

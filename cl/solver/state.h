@@ -11,15 +11,14 @@
 #include "item/scalar.h"
 
 // Words of progress.
-#define ARRIVED 0 // groups of a launch that have arrived
-#define OUTCOME 1
-#define ENDED_IN 2 // the iteration in which it ended
+#define OUTCOME 0
+#define ENDED_IN 1 // the iteration in which it ended
+#define HALF_STEP 2 // 1 where BiCGStab has ended after the first half of an iteration
 #define LAST_AFTER_ALPHA 3
 #define LAST_AFTER_HALF 4
 #define LAST_AFTER_OMEGA 5
 #define LAST_AFTER_RESIDUAL 6
-#define HALF_STEP 7 // 1 where BiCGStab has ended after the first half of an iteration
-#define PROGRESS_WORDS 8
+#define PROGRESS_WORDS 8 // one is free, so that the scalars begin where they can
 
 // Scalars, each a real_t.
 #define RHO 0

@@ -150,7 +150,8 @@ mod tests {
         let list = &list[list.find('(').unwrap() + 1..list.rfind(')').unwrap()];
         let mut parameters = Vec::new();
         for part in list.split('\n').map(|line| line.trim().trim_end_matches(',')) {
-            if let Some(array) = part.strip_prefix("ARRAY_PARAMETER(") {
+            let own = part.strip_prefix("SHARED_").unwrap_or(part);
+            if let Some(array) = own.strip_prefix("ARRAY_PARAMETER(") {
                 let name = array.trim_end_matches(')').rsplit(", ").next().unwrap();
                 parameters.push((name.to_owned(), ArgumentKind::Array));
             } else if let Some(name) = part.strip_prefix("SCALAR_PARAMETER(") {
@@ -226,5 +227,8 @@ mod tests {
         check::<crate::launch_cost::Arguments<()>>(crate::launch_cost::SOURCE);
         check::<crate::rates::ReadArguments<()>>(crate::rates::SOURCE);
         check::<crate::rates::CopyArguments<()>>(crate::rates::SOURCE);
+        check::<crate::elementwise::Arguments<()>>(crate::elementwise::SOURCE);
+        check::<crate::reduce::Arguments<()>>(crate::reduce::SOURCE);
+        check::<crate::sum_integers::Arguments<()>>(crate::sum_integers::SOURCE);
     }
 }

@@ -68,8 +68,8 @@ arguments! {
         shadow: Array<M>,
         /// A times the direction.
         v: Array<M>,
-        /// Two sums a group.
-        carries: Array<M>,
+        /// Where groups put their sums: `cl/group/launch_sum.h`.
+        sums_space: Array<M>,
         /// `cl/solver/state.h`.
         state: Array<M>,
     }
@@ -98,8 +98,8 @@ arguments! {
         s: Array<M>,
         /// With `JACOBI`, s times the inverse diagonal.
         s_hat: Array<M>,
-        /// Two sums a group.
-        carries: Array<M>,
+        /// Where groups put their sums: `cl/group/launch_sum.h`.
+        sums_space: Array<M>,
         /// `cl/solver/state.h`.
         state: Array<M>,
     }
@@ -118,8 +118,8 @@ arguments! {
         s: Array<M>,
         /// A times it.
         t: Array<M>,
-        /// Two sums a group.
-        carries: Array<M>,
+        /// Where groups put their sums: `cl/group/launch_sum.h`.
+        sums_space: Array<M>,
         /// `cl/solver/state.h`.
         state: Array<M>,
     }
@@ -146,8 +146,8 @@ arguments! {
         shadow: Array<M>,
         /// The residual.
         r: Array<M>,
-        /// Two sums a group.
-        carries: Array<M>,
+        /// Where groups put their sums: `cl/group/launch_sum.h`.
+        sums_space: Array<M>,
         /// `cl/solver/state.h`.
         state: Array<M>,
     }

@@ -68,8 +68,8 @@ arguments! {
         p: Array<M>,
         /// A times the direction.
         q: Array<M>,
-        /// Two sums a group.
-        carries: Array<M>,
+        /// Where groups put their sums: `cl/group/launch_sum.h`.
+        sums_space: Array<M>,
         /// `cl/solver/state.h`.
         state: Array<M>,
     }
@@ -94,8 +94,8 @@ arguments! {
         q: Array<M>,
         /// The residual.
         r: Array<M>,
-        /// Two sums a group.
-        carries: Array<M>,
+        /// Where groups put their sums: `cl/group/launch_sum.h`.
+        sums_space: Array<M>,
         /// `cl/solver/state.h`.
         state: Array<M>,
     }

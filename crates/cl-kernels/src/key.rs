@@ -215,5 +215,8 @@ mod tests {
         check::<crate::gather_rate::GatherRate>(crate::gather_rate::SOURCE);
         check::<crate::launch_cost::LaunchCost>(crate::launch_cost::SOURCE);
         check::<crate::rates::Rates>(crate::rates::SOURCE);
+        check::<crate::elementwise::Elementwise>(crate::elementwise::SOURCE);
+        check::<crate::reduce::Reduce>(crate::reduce::SOURCE);
+        check::<crate::sum_integers::SumIntegers>(crate::sum_integers::SOURCE);
     }
 }

@@ -34,6 +34,7 @@ pub mod csr_scalar;
 pub mod csr_vector;
 pub mod dense_product;
 pub mod dense_rows;
+pub mod elementwise;
 pub mod evc_hyb;
 pub mod evc_hyb_plan;
 pub mod gather_rate;
@@ -42,6 +43,7 @@ pub mod jacobi;
 pub mod launch_cost;
 
 pub mod rates;
+pub mod reduce;
 pub mod row_lengths;
 pub mod row_offsets;
 pub mod segmented_sum;
@@ -53,6 +55,8 @@ pub mod spmm_merge;
 pub mod spmm_merge_plan;
 pub mod spmm_row_split;
 pub mod spmm_row_split_plan;
+pub mod sum_integers;
+pub mod vector_pieces;
 
 pub use algorithm::Algorithm;
 pub use arguments::{Argument, ArgumentKind, ArgumentSink, Array, KernelArguments, Scalar};

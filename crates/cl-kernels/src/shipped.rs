@@ -94,6 +94,7 @@ pub fn specialisations(
     list.batched()?;
     list.spmm()?;
     list.helpers();
+    list.vectors();
     Ok(list.keys)
 }
 
@@ -107,6 +108,7 @@ const ROUND: [(OffsetType, bool); 4] = [
 
 mod evc_hyb;
 mod spmm;
+mod vectors;
 
 struct List<'a> {
     tables: &'a [DeviceTable],

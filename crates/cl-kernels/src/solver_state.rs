@@ -1,14 +1,19 @@
 //! What solvers know on the device: the layout of `cl/solver/state.h`, in the host's words.
 
+/// Words before the sums of groups (`LAUNCH_SUM_CARRIES` of `cl/group/launch_sum.h`).
+pub const SUMS_COUNTER: usize = 32;
+/// Sums of a group, each of the type sums are made in (`LAUNCH_SUMS` of `cl/solver/stream.h`).
+pub const SUMS: usize = 2;
+
 /// Words of progress, which come first.
 pub const PROGRESS_WORDS: usize = 8;
 /// Numbers of the type sums are made in, which come next; then the residuals.
 pub const SCALARS: usize = 8;
 
 /// The place of a word of progress: how the solve stands.
-pub const OUTCOME: usize = 1;
+pub const OUTCOME: usize = 0;
 /// The place of a word of progress: the iteration in which it ended.
-pub const ENDED_IN: usize = 2;
+pub const ENDED_IN: usize = 1;
 /// The places of words of progress: the last iteration that may run, as each kernel leaves it to the next.
 pub const LAST_ITERATION: std::ops::RangeInclusive<usize> = 3..=6;
 /// The place of the last of those.
@@ -16,8 +21,6 @@ pub const LAST_AFTER_RESIDUAL: usize = 6;
 /// The last iteration of what has not ended.
 pub const LAST_ITERATION_NEVER_ENDS: u32 = u32::MAX;
 
-/// The place of a scalar: r'z, or that of BiCGStab.
-pub const RHO: usize = 0;
 /// The place of a scalar: what `vector_norms` found.
 pub const SUM_OF_SQUARES: usize = 4;
 /// The place of a scalar: what `vector_norms` found.
@@ -75,8 +78,14 @@ mod tests {
 
     #[test]
     fn the_layout_is_that_of_the_kernels() {
-        let header =
-            crate::SOURCES.iter().find(|source| source.path == "solver/state.h").unwrap().text;
+        let text =
+            |path: &str| crate::SOURCES.iter().find(|source| source.path == path).unwrap().text;
+        assert!(
+            text("group/launch_sum.h")
+                .contains(&format!("#define LAUNCH_SUM_CARRIES {SUMS_COUNTER}\n"))
+        );
+        assert!(text("solver/stream.h").contains(&format!("#define LAUNCH_SUMS {SUMS}\n")));
+        let header = text("solver/state.h");
         let defines = |name: &str, value: usize| {
             let line = format!("#define {name} {value}");
             assert!(
@@ -91,7 +100,6 @@ mod tests {
             ("ENDED_IN", ENDED_IN),
             ("LAST_AFTER_ALPHA", *LAST_ITERATION.start()),
             ("LAST_AFTER_RESIDUAL", LAST_AFTER_RESIDUAL),
-            ("RHO", RHO),
             ("SUM_OF_SQUARES", SUM_OF_SQUARES),
             ("SUM_OF_MAGNITUDES", SUM_OF_MAGNITUDES),
         ] {

@@ -38,8 +38,8 @@ arguments! {
         zero: u32,
         /// The vector.
         vector: Array<M>,
-        /// Two sums a group.
-        carries: Array<M>,
+        /// Where groups put their sums: `cl/group/launch_sum.h`.
+        sums_space: Array<M>,
         /// `cl/solver/state.h`.
         state: Array<M>,
     }

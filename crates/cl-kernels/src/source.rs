@@ -18,15 +18,18 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 51] = sources![
+pub(crate) const SOURCES: [Source; 58] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
     "item/dense.h",
+    "item/lanes.h",
+    "item/lane_sums.h",
     "subgroup/broadcast.h",
     "subgroup/bunch.h",
     "group/reduce.h",
     "group/carry.h",
+    "group/launch_sum.h",
     "group/scan.h",
     "group/search.h",
     "batched/batched.cl",
@@ -70,6 +73,10 @@ pub(crate) const SOURCES: [Source; 51] = sources![
     "spmv/segmented_sum_rows.h",
     "spmv/segmented_sum_stage2.h",
     "spmv/segmented_sum_staged.h",
+    "vector/elementwise.cl",
+    "vector/reduce.cl",
+    "vector/sum_integers.cl",
+    "vector/tile.h",
 ];
 
 /// Why a source cannot be put together.

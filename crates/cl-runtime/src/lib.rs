@@ -27,6 +27,7 @@ mod sort;
 pub mod spmm;
 pub mod spmv;
 mod transposed;
+mod vector;
 
 pub use array::DeviceArray;
 pub use context::Context;
@@ -43,3 +44,4 @@ pub use queue::{Event, Queue};
 pub use rates::Rates;
 pub use row_offsets::RowOffsets;
 pub use transposed::TransposedMatrix;
+pub use vector::{ElementwiseOperands, ReduceOperands, VectorForm, VectorKernels, VectorOperation};

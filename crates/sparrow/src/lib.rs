@@ -62,11 +62,13 @@
 mod batch;
 mod error;
 mod hetero;
+mod overlap;
 mod plan;
 mod solve;
 mod spmm;
 mod table_file;
 mod tables;
+mod vectors;
 
 pub use batch::{BatchCoefficient, BatchOptions, BatchPlan, BatchProduct};
 #[doc(hidden)]
@@ -101,6 +103,7 @@ pub use solve::{
 pub use spmm::{DenseProduct, SpmmChoice, SpmmOptions, SpmmPlan};
 pub use table_file::write_entry;
 pub use tables::{raw_timings_folder, user_table_path, usual_tables};
+pub use vectors::{Combination, KernelBuild, Reduction, VectorOptions, Vectors};
 
 /// Formats, files, generators and the host's own products, without a device.
 pub use csr_core as host;

@@ -95,7 +95,7 @@ impl<T: Accumulator> BiCgStab<T> {
             zero,
             shadow: self.shadow.argument(),
             v: self.v.argument(),
-            carries: stage.carries.argument(),
+            sums_space: stage.sums_space.argument(),
             state: stage.state.argument(),
         };
         let half = HalfArguments {
@@ -109,10 +109,10 @@ impl<T: Accumulator> BiCgStab<T> {
             v: self.v.argument(),
             s: self.s.argument(),
             s_hat: self.hats().1.argument(),
-            carries: stage.carries.argument(),
+            sums_space: stage.sums_space.argument(),
             state: stage.state.argument(),
         };
-        // SAFETY: all vectors are of `tiles` tiles; carries and state are as long as kernels demand.
+        // SAFETY: all vectors are of `tiles` tiles; sums and state are as long as kernels demand.
         #[expect(unsafe_code, reason = "arguments and arrays are the solver's own")]
         unsafe {
             stage.launcher.run(queue, &alpha)?;
@@ -125,7 +125,7 @@ impl<T: Accumulator> BiCgStab<T> {
             zero,
             s: self.s.argument(),
             t: self.t.argument(),
-            carries: stage.carries.argument(),
+            sums_space: stage.sums_space.argument(),
             state: stage.state.argument(),
         };
         // SAFETY: as before.
@@ -155,7 +155,7 @@ impl<T: Accumulator> BiCgStab<T> {
             t: self.t.argument(),
             shadow: self.shadow.argument(),
             r: stage.r.argument(),
-            carries: stage.carries.argument(),
+            sums_space: stage.sums_space.argument(),
             state: stage.state.argument(),
         };
         let direction = DirectionArguments {
@@ -170,7 +170,7 @@ impl<T: Accumulator> BiCgStab<T> {
             x: stage.x.argument(),
             state: stage.state.argument(),
         };
-        // SAFETY: all vectors are of `tiles` tiles; carries and state are as long as kernels demand.
+        // SAFETY: all vectors are of `tiles` tiles; sums and state are as long as kernels demand.
         #[expect(unsafe_code, reason = "arguments and arrays are the solver's own")]
         unsafe {
             stage.launcher.run(queue, &residual)?;

@@ -50,10 +50,10 @@ impl<T: Accumulator> Cg<T> {
             zero: 0,
             p: self.p.argument(),
             q: self.q.argument(),
-            carries: stage.carries.argument(),
+            sums_space: stage.sums_space.argument(),
             state: stage.state.argument(),
         };
-        // SAFETY: all vectors are of `tiles` tiles; carries and state are as long as kernels demand.
+        // SAFETY: all vectors are of `tiles` tiles; sums and state are as long as kernels demand.
         #[expect(unsafe_code, reason = "arguments and arrays are the solver's own")]
         unsafe {
             stage.launcher.run(queue, &alpha)?
@@ -80,7 +80,7 @@ impl<T: Accumulator> Cg<T> {
             inverse_diagonal,
             q: self.q.argument(),
             r: stage.r.argument(),
-            carries: stage.carries.argument(),
+            sums_space: stage.sums_space.argument(),
             state: stage.state.argument(),
         };
         let direction = DirectionArguments {
@@ -92,7 +92,7 @@ impl<T: Accumulator> Cg<T> {
             x: stage.x.argument(),
             state: stage.state.argument(),
         };
-        // SAFETY: all vectors are of `tiles` tiles; carries and state are as long as kernels demand.
+        // SAFETY: all vectors are of `tiles` tiles; sums and state are as long as kernels demand.
         #[expect(unsafe_code, reason = "arguments and arrays are the solver's own")]
         unsafe {
             stage.launcher.run(queue, &residual)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cl_kernels::solver_state::{
     ENDED_IN, FEATURE_JACOBI, FEATURE_NORM_ONE, LAST_AFTER_RESIDUAL, LAST_ITERATION,
     LAST_ITERATION_NEVER_ENDS, OUTCOME, PROGRESS_WORDS, SCALARS, SUM_OF_MAGNITUDES, SUM_OF_SQUARES,
-    SolverState,
+    SUMS, SUMS_COUNTER, SolverState,
 };
 use cl_kernels::solver_vectors::{CopyArguments, NormArguments, SolverVectors};
 use cl_kernels::{Accumulate, Array, DeviceTraits, KernelArguments, KernelKey, Parameters, Scalar};
@@ -31,7 +31,7 @@ pub(super) struct Stage<T> {
     pub(super) x: DeviceArray<T>,
     pub(super) r: DeviceArray<T>,
     pub(super) inverse_diagonal: Option<DeviceArray<T>>,
-    pub(super) carries: DeviceArray<u32>,
+    pub(super) sums_space: DeviceArray<u32>,
     pub(super) state: DeviceArray<u32>,
 }
 
@@ -82,7 +82,7 @@ impl<T: Accumulator> Stage<T> {
             x: zeros_blocking(queue, padded)?,
             r: zeros_blocking(queue, padded)?,
             inverse_diagonal,
-            carries: zeros_blocking(queue, 2 * size.groups * real_words)?,
+            sums_space: zeros_blocking(queue, SUMS_COUNTER + SUMS * size.groups * real_words)?,
             state: zeros_blocking(queue, PROGRESS_WORDS + (SCALARS + places) * real_words)?,
         })
     }
@@ -103,7 +103,7 @@ impl<T: Accumulator> Stage<T> {
 
     pub(super) fn size_bytes(&self) -> usize {
         let vectors = 2 + usize::from(self.inverse_diagonal.is_some());
-        vectors * self.vector_bytes() + self.carries.size_bytes() + self.state.size_bytes()
+        vectors * self.vector_bytes() + self.sums_space.size_bytes() + self.state.size_bytes()
     }
 
     /// A number as an argument.
@@ -150,10 +150,10 @@ impl<T: Accumulator> Stage<T> {
             tiles: self.tiles,
             zero: 0,
             vector: vector.argument(),
-            carries: self.carries.argument(),
+            sums_space: self.sums_space.argument(),
             state: self.state.argument(),
         };
-        // SAFETY: the vector is the solver's, of `tiles` tiles; carries and state are as long as kernels demand.
+        // SAFETY: the vector is the solver's, of `tiles` tiles; sums and state are as long as kernels demand.
         #[expect(unsafe_code, reason = "arguments and arrays are the solver's own")]
         unsafe {
             self.launcher.run(queue, &arguments)?

@@ -78,6 +78,11 @@ impl Workspace {
         self.scratch.size_bytes()
     }
 
+    /// Adds a kernel after those there are.
+    pub(crate) fn add_kernel(&mut self, kernel: Kernel) {
+        self.kernels.push(kernel);
+    }
+
     pub(crate) fn scratch(&self) -> &DeviceArray<u32> {
         &self.scratch
     }

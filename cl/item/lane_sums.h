@@ -1,0 +1,123 @@
+// Sums side by side: what item/accumulate.h does to one number, plain or compensated, done to each of LANES by itself.
+#ifndef ITEM_LANE_SUMS_H
+#define ITEM_LANE_SUMS_H
+
+#include "item/accumulate.h"
+#include "item/lanes.h"
+
+typedef struct {
+    lanes_t sum;
+#ifdef COMPENSATED
+    lanes_t error;
+#endif
+} lane_sums_t;
+
+#ifdef COMPENSATED
+
+lane_sums_t lanes_zero(void)
+{
+    lane_sums_t sums;
+    sums.sum = 0;
+    sums.error = 0;
+    return sums;
+}
+
+lane_sums_t lanes_product(const lanes_t a, const lanes_t b)
+{
+    lane_sums_t product;
+    product.sum = a * b;
+    product.error = fma(a, b, -product.sum);
+    return product;
+}
+
+lane_sums_t lanes_add(const lane_sums_t a, const lane_sums_t b)
+{
+    lane_sums_t result;
+    result.sum = a.sum + b.sum;
+    const lanes_t of_b = result.sum - a.sum;
+    result.error = (a.sum - (result.sum - of_b)) + (b.sum - of_b);
+    result.error = result.error + (a.error + b.error);
+    return result;
+}
+
+lane_sums_t lanes_mad(const lane_sums_t sums, const lanes_t a, const lanes_t b)
+{
+    return lanes_add(sums, lanes_product(a, b));
+}
+
+lane_sums_t lanes_of(const lanes_t elements)
+{
+    lane_sums_t sums;
+    sums.sum = elements;
+    sums.error = 0;
+    return sums;
+}
+
+lanes_t lanes_round(const lane_sums_t sums)
+{
+    return select(sums.sum + sums.error, sums.sum, isinf(sums.sum));
+}
+
+#else
+
+lane_sums_t lanes_of(const lanes_t elements)
+{
+    lane_sums_t sums;
+    sums.sum = elements;
+    return sums;
+}
+
+lane_sums_t lanes_zero(void)
+{
+    return lanes_of(0);
+}
+
+lane_sums_t lanes_product(const lanes_t a, const lanes_t b)
+{
+    return lanes_of(a * b);
+}
+
+lane_sums_t lanes_add(const lane_sums_t a, const lane_sums_t b)
+{
+    return lanes_of(a.sum + b.sum);
+}
+
+lane_sums_t lanes_mad(const lane_sums_t sums, const lanes_t a, const lanes_t b)
+{
+    return lanes_of(fma(a, b, sums.sum));
+}
+
+lanes_t lanes_round(const lane_sums_t sums)
+{
+    return sums.sum;
+}
+
+#endif
+
+// The sum of all lanes, as a tree.
+acc_t lanes_total(const lane_sums_t sums)
+{
+    acc_t each[LANES];
+    lane_array_t of_sum;
+    of_sum.lanes = sums.sum;
+#ifdef COMPENSATED
+    lane_array_t of_error;
+    of_error.lanes = sums.error;
+#pragma unroll
+    for (uint lane = 0; lane < LANES; ++lane)
+        each[lane] = (acc_t)(of_sum.each[lane], of_error.each[lane]);
+#else
+#pragma unroll
+    for (uint lane = 0; lane < LANES; ++lane)
+        each[lane] = of_sum.each[lane];
+#endif
+#pragma unroll
+    for (uint half_width = LANES / 2; half_width > 0; half_width >>= 1) {
+#pragma unroll
+        for (uint lane = 0; lane < half_width; ++lane)
+            each[lane] = acc_add(each[lane], each[lane + half_width]);
+    }
+    return each[0];
+}
+
+#endif

@@ -1,0 +1,69 @@
+// The sum of 32-bit integers, modulo 2^32 as such sums are. Order does not matter to integers, so groups add to one
+// total, and the one that arrives last stores it.
+//
+// A group adds up `piece` neighbouring elements, tile by tile.
+//
+// Local memory: GROUP_SIZE words.
+
+#ifndef GROUP_SIZE
+#define GROUP_SIZE 256 // items of a work-group: a power of two
+#endif
+#ifndef LANES
+#define LANES 4 // elements of a load
+#endif
+#ifndef LOADS
+#define LOADS 4 // loads of an item that are in flight together
+#endif
+
+#define INTEGERS
+
+#include "item/scalar.h"
+#include "item/lanes.h"
+#include "group/carry.h"
+#include "vector/tile.h"
+
+// Words of the workspace, which are 0 when a launch begins and when it has ended; each has a cache line for itself.
+#define ARRIVALS 0
+#define TOTAL 32
+
+// Of `count` elements; `zero` is 0, but only the host knows (group/carry.h).
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void sum_integers(const ulong count,
+                         const ulong piece,
+                         ARRAY_PARAMETER(const int, x),
+                         ARRAY_PARAMETER(uint, result),
+                         ARRAY_PARAMETER(uint, workspace),
+                         const uint zero)
+{
+    OPEN_ARRAY(const int, x);
+    OPEN_ARRAY(uint, result);
+    volatile global uint *words = workspace_buffer + workspace_start;
+    local uint scratch[GROUP_SIZE];
+    const uint item = (uint)get_local_id(0);
+    uint sum = 0;
+    const ulong first = get_group_id(0) * piece;
+    const ulong end = min(count, first + piece);
+    for (ulong tile = first; tile < end; tile += TILE) {
+        lanes_t of_x[LOADS];
+        load_tile(x, tile, end, of_x);
+#pragma unroll
+        for (uint load = 0; load < LOADS; ++load) {
+            lane_array_t each;
+            each.lanes = of_x[load];
+#pragma unroll
+            for (uint lane = 0; lane < LANES; ++lane)
+                sum += (uint)each.each[lane];
+        }
+    }
+    scratch[item] = sum;
+    for (uint half_width = GROUP_SIZE >> 1; half_width > 0; half_width >>= 1) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item < half_width)
+            scratch[item] += scratch[item + half_width];
+    }
+    if (item == 0) {
+        const uint proof = atomic_add(words + TOTAL, scratch[0]);
+        if (arrives_last(words + ARRIVALS, (uint)get_num_groups(0), proof, zero))
+            result[0] = atomic_xchg(words + TOTAL, 0u);
+    }
+}
