@@ -13,11 +13,13 @@
 
 #ifdef VALUE_F64
 typedef double2 wide_t;
-#define WIDE_SUM(wide) ((wide).x + (wide).y)
 #else
 typedef float4 wide_t;
-#define WIDE_SUM(wide) (((wide).x + (wide).y) + ((wide).z + (wide).w))
 #endif
+
+// The sum of a piece's elements. Written as additions of its components, Oclgrind 21.10 ends with a segmentation fault:
+// the compiler makes shuffles of them that leave lanes undefined.
+#define WIDE_SUM(wide) dot((wide), (wide_t)(1))
 
 // The pieces of a group's tiles that an item takes, BATCH at a time.
 #define FOR_EACH_TILE(at, tiles)                                                                              \
