@@ -1,26 +1,42 @@
-// Sorts rows by 64-bit keys, DIGIT_BITS bits at a time, least significant first; rows with equal keys keep their order.
+// Sorts numbers by keys, DIGIT_BITS bits at a time, least significant first; numbers with equal keys keep their order.
 //
-// Each digit takes three launches: `count_digits` counts the digits of each tile of TILE keys; `scan_counts`, one
-// group, turns the counts into where each tile's keys with each digit go; `move_by_digit` moves them. Counts are in
-// order of digit, then tile: counts[digit * tiles + tile]. All of it is integers: the result never depends on timing.
+// Each digit takes a count, a scan and a move: `count_digits` counts the digits of each tile of TILE keys, the scan
+// (`format/scan.cl`) turns the counts into where each tile's keys with each digit go, and `move_by_digit` moves them.
+// Counts are in order of digit, then tile: counts[digit * tiles + tile]. All of it is integers: the result never
+// depends on timing.
 //
-// Local memory: DIGITS counters an item, and 8 bytes.
+// A tile is sorted by its digit in local memory first, STEP_BITS bits at a time, so that keys with one digit lie side
+// by side and are written so. Keys past the end have all bits set, and stay behind all others.
+//
+// Local memory: a key and a sixteenth a key of a tile, STEPS tallies of 2 bytes and 8 bytes an item, 4 bytes a digit.
 
 #ifndef GROUP_SIZE
-#define GROUP_SIZE 128 // items of a work-group: at least DIGITS
+#define GROUP_SIZE 128 // items of a work-group: a power of two
 #endif
 #ifndef KEYS_PER_ITEM
-#define KEYS_PER_ITEM 8 // neighbouring keys that an item moves
+#define KEYS_PER_ITEM 16 // neighbouring keys that an item moves; tiles have less than 65,536
 #endif
 
 #include "item/scalar.h"
 #include "group/scan.h"
 
-#define DIGIT_BITS 4
+#define DIGIT_BITS 8
 #define DIGITS (1 << DIGIT_BITS)
+#define STEP_BITS 4
+#define STEP_DIGITS (1 << STEP_BITS)
 #define TILE (GROUP_SIZE * KEYS_PER_ITEM)
 
-uint digit_of(const ulong key, const uint shift)
+#ifdef NARROW_KEYS
+typedef uint key_t;
+#else
+typedef ulong key_t;
+#endif
+
+// A place of the tile in local memory: apart by one more than an item's keys, items use different banks.
+#define PLACES (TILE + GROUP_SIZE)
+#define PLACE(at) ((at) + (at) / KEYS_PER_ITEM)
+
+uint digit_of(const key_t key, const uint shift)
 {
     return (uint)(key >> shift) & (DIGITS - 1);
 }
@@ -28,106 +44,133 @@ uint digit_of(const ulong key, const uint shift)
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void count_digits(const uint count,
                          const uint shift,
-                         ARRAY_PARAMETER(const ulong, keys),
+                         ARRAY_PARAMETER(const key_t, keys),
                          ARRAY_PARAMETER(uint, counts))
 {
-    OPEN_ARRAY(const ulong, keys);
+    OPEN_ARRAY(const key_t, keys);
     OPEN_ARRAY(uint, counts);
     local uint of_tile[DIGITS];
     const uint item = (uint)get_local_id(0);
-    if (item < DIGITS)
-        of_tile[item] = 0;
+    const ulong first = (ulong)get_group_id(0) * TILE + item;
+    key_t mine[KEYS_PER_ITEM];
+    for (uint k = 0; k < KEYS_PER_ITEM; ++k)
+        mine[k] = first + k * GROUP_SIZE < count ? keys[first + k * GROUP_SIZE] : 0;
+    for (uint digit = item; digit < DIGITS; digit += GROUP_SIZE)
+        of_tile[digit] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    const ulong first = (ulong)get_group_id(0) * TILE;
     for (uint k = 0; k < KEYS_PER_ITEM; ++k) {
-        const ulong at = first + k * GROUP_SIZE + item;
-        if (at < count)
-            atomic_inc(&of_tile[digit_of(keys[at], shift)]);
+        if (first + k * GROUP_SIZE < count)
+            atomic_inc(&of_tile[digit_of(mine[k], shift)]);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (item < DIGITS)
-        counts[(ulong)item * get_num_groups(0) + get_group_id(0)] = of_tile[item];
+    for (uint digit = item; digit < DIGITS; digit += GROUP_SIZE)
+        counts[(ulong)digit * get_num_groups(0) + get_group_id(0)] = of_tile[digit];
 }
 
-// Replaces each of `count` counts by the sum of those before it. One group.
-__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-kernel void scan_counts(const uint count,
-                        ARRAY_PARAMETER(uint, counts))
+// Where each of an item's KEYS_PER_ITEM neighbouring keys goes in the tile sorted by STEP_BITS bits from `shift` on.
+// All items call it; `tallies` may be written again at once when the call is over.
+void places_by_step(const key_t *keys, const uint shift, local ushort *tallies, local ulong *scratch, ushort *places)
 {
-    OPEN_ARRAY(uint, counts);
-    local ulong scratch[GROUP_SIZE];
     const uint item = (uint)get_local_id(0);
-    ulong before = 0;
-    for (uint first = 0; first < count; first += TILE) {
-        const uint mine = first + item * KEYS_PER_ITEM;
-        uint values[KEYS_PER_ITEM];
-        ulong sum = 0;
-        for (uint k = 0; k < KEYS_PER_ITEM; ++k) {
-            values[k] = mine + k < count ? counts[mine + k] : 0;
-            sum += values[k];
-        }
-        ulong total;
-        ulong at = before + group_scan_exclusive(sum, scratch, &total);
-        before += total;
-        for (uint k = 0; k < KEYS_PER_ITEM; ++k) {
-            if (mine + k < count)
-                counts[mine + k] = (uint)at;
-            at += values[k];
-        }
-        barrier(CLK_LOCAL_MEM_FENCE); // before `scratch` is written again
-    }
-}
-
-__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-kernel void move_by_digit(const uint count,
-                          const uint shift,
-                          ARRAY_PARAMETER(const uint, counts),
-                          ARRAY_PARAMETER(const ulong, keys),
-                          ARRAY_PARAMETER(const uint, rows),
-                          ARRAY_PARAMETER(ulong, sorted_keys),
-                          ARRAY_PARAMETER(uint, sorted_rows))
-{
-    OPEN_ARRAY(const uint, counts);
-    OPEN_ARRAY(const ulong, keys);
-    OPEN_ARRAY(const uint, rows);
-    OPEN_ARRAY(ulong, sorted_keys);
-    OPEN_ARRAY(uint, sorted_rows);
-    local uint tallies[DIGITS * GROUP_SIZE]; // of each digit, of each item
-    local uint starts[DIGITS]; // of each digit in the tile
-    local ulong scratch[GROUP_SIZE];
-    const uint item = (uint)get_local_id(0);
-    const ulong first = (ulong)get_group_id(0) * TILE + item * KEYS_PER_ITEM;
-
-    for (uint digit = 0; digit < DIGITS; ++digit)
+    for (uint digit = 0; digit < STEP_DIGITS; ++digit)
         tallies[digit * GROUP_SIZE + item] = 0;
     for (uint k = 0; k < KEYS_PER_ITEM; ++k) {
-        if (first + k < count)
-            ++tallies[digit_of(keys[first + k], shift) * GROUP_SIZE + item];
+        const uint digit = (uint)(keys[k] >> shift) & (STEP_DIGITS - 1);
+        places[k] = tallies[digit * GROUP_SIZE + item]++;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    // Each item adds up DIGITS neighbouring tallies, which may be another item's.
+    // Each item adds up STEP_DIGITS neighbouring tallies, which may be another item's.
     uint sum = 0;
-    for (uint k = 0; k < DIGITS; ++k)
-        sum += tallies[item * DIGITS + k];
+    for (uint k = 0; k < STEP_DIGITS; ++k)
+        sum += tallies[item * STEP_DIGITS + k];
     ulong total;
     uint at = (uint)group_scan_exclusive(sum, scratch, &total);
-    for (uint k = 0; k < DIGITS; ++k) {
-        const uint tally = tallies[item * DIGITS + k];
-        tallies[item * DIGITS + k] = at;
+    for (uint k = 0; k < STEP_DIGITS; ++k) {
+        const uint tally = tallies[item * STEP_DIGITS + k];
+        tallies[item * STEP_DIGITS + k] = (ushort)at;
         at += tally;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (item < DIGITS)
-        starts[item] = tallies[item * GROUP_SIZE];
-    barrier(CLK_LOCAL_MEM_FENCE);
     for (uint k = 0; k < KEYS_PER_ITEM; ++k) {
-        if (first + k < count) {
-            const ulong key = keys[first + k];
-            const uint digit = digit_of(key, shift);
-            const uint in_tile = tallies[digit * GROUP_SIZE + item]++;
-            const uint to = counts[(ulong)digit * get_num_groups(0) + get_group_id(0)] + in_tile - starts[digit];
-            sorted_keys[to] = key;
-            sorted_rows[to] = rows[first + k];
+        const uint digit = (uint)(keys[k] >> shift) & (STEP_DIGITS - 1);
+        places[k] += tallies[digit * GROUP_SIZE + item];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+// Tile `scanned[digit * tiles + tile]` says where the tile's first key with a digit goes.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void move_by_digit(const uint count,
+                          const uint shift,
+                          ARRAY_PARAMETER(const uint, scanned),
+                          ARRAY_PARAMETER(const key_t, keys),
+                          ARRAY_PARAMETER(const uint, numbers),
+                          ARRAY_PARAMETER(key_t, sorted_keys),
+                          ARRAY_PARAMETER(uint, sorted_numbers))
+{
+    OPEN_ARRAY(const uint, scanned);
+    OPEN_ARRAY(const key_t, keys);
+    OPEN_ARRAY(const uint, numbers);
+    OPEN_ARRAY(key_t, sorted_keys);
+    OPEN_ARRAY(uint, sorted_numbers);
+    local key_t exchanged[PLACES];
+    local ushort tallies[STEP_DIGITS * GROUP_SIZE];
+    local ulong scratch[GROUP_SIZE];
+    local uint targets[DIGITS]; // of each digit: where its first key goes, less its place in the tile
+    const uint item = (uint)get_local_id(0);
+    const ulong first = (ulong)get_group_id(0) * TILE;
+    const uint present = (uint)min((ulong)TILE, count - first);
+    key_t my_keys[KEYS_PER_ITEM];
+    uint my_numbers[KEYS_PER_ITEM];
+    ushort places[KEYS_PER_ITEM];
+
+    // Neighbouring items load neighbouring keys; then each takes neighbouring keys of its own.
+    for (uint k = 0; k < KEYS_PER_ITEM; ++k) {
+        const uint at = k * GROUP_SIZE + item;
+        my_keys[k] = at < present ? keys[first + at] : ~(key_t)0;
+        my_numbers[k] = at < present ? numbers[first + at] : 0;
+    }
+    for (uint k = 0; k < KEYS_PER_ITEM; ++k)
+        exchanged[PLACE(k * GROUP_SIZE + item)] = my_keys[k];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint k = 0; k < KEYS_PER_ITEM; ++k)
+        my_keys[k] = exchanged[PLACE(item * KEYS_PER_ITEM + k)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint k = 0; k < KEYS_PER_ITEM; ++k)
+        exchanged[PLACE(k * GROUP_SIZE + item)] = my_numbers[k];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint k = 0; k < KEYS_PER_ITEM; ++k)
+        my_numbers[k] = (uint)exchanged[PLACE(item * KEYS_PER_ITEM + k)];
+
+    for (uint step = 0; step < DIGIT_BITS; step += STEP_BITS) {
+        places_by_step(my_keys, shift + step, tallies, scratch, places);
+        // After the last step neighbouring items take neighbouring keys again.
+        const int is_last = step + STEP_BITS >= DIGIT_BITS;
+        for (uint k = 0; k < KEYS_PER_ITEM; ++k)
+            exchanged[PLACE((uint)places[k])] = my_keys[k];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint k = 0; k < KEYS_PER_ITEM; ++k) {
+            const uint at = is_last ? k * GROUP_SIZE + item : item * KEYS_PER_ITEM + k;
+            my_keys[k] = exchanged[PLACE(at)];
+            const uint digit = digit_of(my_keys[k], shift);
+            if (is_last && at < present && (at == 0 || digit_of(exchanged[PLACE(at - 1)], shift) != digit))
+                targets[digit] = scanned[(ulong)digit * get_num_groups(0) + get_group_id(0)] - at;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint k = 0; k < KEYS_PER_ITEM; ++k)
+            exchanged[PLACE((uint)places[k])] = my_numbers[k];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint k = 0; k < KEYS_PER_ITEM; ++k) {
+            const uint at = is_last ? k * GROUP_SIZE + item : item * KEYS_PER_ITEM + k;
+            my_numbers[k] = (uint)exchanged[PLACE(at)];
+        }
+    }
+    for (uint k = 0; k < KEYS_PER_ITEM; ++k) {
+        const uint at = k * GROUP_SIZE + item;
+        if (at < present) {
+            const uint to = targets[digit_of(my_keys[k], shift)] + at;
+            sorted_keys[to] = my_keys[k];
+            sorted_numbers[to] = my_numbers[k];
         }
     }
 }

@@ -94,30 +94,29 @@ lanes_t lanes_round(const lane_sums_t sums)
 
 #endif
 
-// The sum of all lanes, as a tree.
+// The sum of all lanes, one after another. (A tree of them, and an unrolled loop over many pairs, become shuffles with
+// undefined places: Oclgrind 21.10 crashes on them where it looks for uninitialised values, or finds some.)
 acc_t lanes_total(const lane_sums_t sums)
 {
-    acc_t each[LANES];
     lane_array_t of_sum;
     of_sum.lanes = sums.sum;
+    acc_t total = acc_zero();
 #ifdef COMPENSATED
     lane_array_t of_error;
     of_error.lanes = sums.error;
+#if LANES > 4
+#pragma unroll 1
+#else
 #pragma unroll
+#endif
     for (uint lane = 0; lane < LANES; ++lane)
-        each[lane] = (acc_t)(of_sum.each[lane], of_error.each[lane]);
+        total = acc_add(total, (acc_t)(of_sum.each[lane], of_error.each[lane]));
 #else
 #pragma unroll
     for (uint lane = 0; lane < LANES; ++lane)
-        each[lane] = of_sum.each[lane];
+        total = acc_add(total, of_sum.each[lane]);
 #endif
-#pragma unroll
-    for (uint half_width = LANES / 2; half_width > 0; half_width >>= 1) {
-#pragma unroll
-        for (uint lane = 0; lane < half_width; ++lane)
-            each[lane] = acc_add(each[lane], each[lane + half_width]);
-    }
-    return each[0];
+    return total;
 }
 
 #endif

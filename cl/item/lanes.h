@@ -1,5 +1,5 @@
 // Several neighbouring elements at once: the LANES that one load brings. Elements are what products are made in, or
-// with INTEGERS 32-bit integers.
+// with INTEGERS 32-bit integers, modulo 2^32.
 #ifndef ITEM_LANES_H
 #define ITEM_LANES_H
 
@@ -8,8 +8,8 @@
 #define JOIN_NAMES_(a, b) a##b
 #define JOIN_NAMES(a, b) JOIN_NAMES_(a, b)
 #if defined(INTEGERS)
-typedef int element_t;
-typedef JOIN_NAMES(int, LANES) lanes_t;
+typedef uint element_t;
+typedef JOIN_NAMES(uint, LANES) lanes_t;
 #elif defined(VALUE_F64)
 typedef double element_t;
 typedef JOIN_NAMES(double, LANES) lanes_t;

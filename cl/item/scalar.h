@@ -66,6 +66,38 @@ real_t load_value(global const value_t *restrict values, const ulong at)
 #endif
 #define load_x(x, columns, at) gather_x(x, load_column(columns, at))
 
+// stream_column, stream_value: as load_column and load_value, for kernels that read A before they know anything of
+// its rows. On NVIDIA they are loads past L1, which is left to x, and are carried out where they are written: the
+// compiler would put each where its result is used, and then one waits for the other.
+#if defined(__NV_CL_C_VERSION) && !defined(X_CONSTANT)
+uint stream_column(global const uint *columns, const ulong at)
+{
+    uint column;
+    asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(column) : "l"(columns + at));
+    return column;
+}
+#else
+#define stream_column(columns, at) load_column(columns, at)
+#endif
+
+#if defined(__NV_CL_C_VERSION) && !defined(A_CONSTANT) && defined(VALUE_F64)
+real_t stream_value(global const value_t *values, const ulong at)
+{
+    double value;
+    asm volatile("ld.global.cg.f64 %0, [%1];" : "=d"(value) : "l"(values + at));
+    return value;
+}
+#elif defined(__NV_CL_C_VERSION) && !defined(A_CONSTANT) && !defined(VALUE_F16) && !defined(VALUE_BF16)
+real_t stream_value(global const value_t *values, const ulong at)
+{
+    float value;
+    asm volatile("ld.global.cg.f32 %0, [%1];" : "=f"(value) : "l"(values + at));
+    return value;
+}
+#else
+#define stream_value(values, at) load_value(values, at)
+#endif
+
 // An array comes as a buffer and the element it starts at, so that callers can hand over any part of
 // their own buffers: sub-buffers alone must begin at the device's base alignment.
 #define ARRAY_PARAMETER(type, name) global type *restrict name##_buffer, const ulong name##_start

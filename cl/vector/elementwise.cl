@@ -17,6 +17,8 @@
 #define LOADS 4 // loads of an item that are in flight together, of each array
 #endif
 
+#define IN_PLACE
+
 #include "item/scalar.h"
 #include "item/lane_sums.h"
 #include "vector/tile.h"

@@ -26,36 +26,44 @@
 #define ARRIVALS 0
 #define TOTAL 32
 
+// The sum of all lanes. `zero` keeps compilers from making it a reduction of vectors, on which Oclgrind 21.10 crashes
+// where it looks for uninitialised values.
+uint lanes_total(const lanes_t sums, const uint zero)
+{
+    lane_array_t each;
+    each.lanes = sums;
+    uint total = 0;
+#pragma unroll
+    for (uint lane = 0; lane < LANES; ++lane)
+        total = (total + each.each[lane]) ^ zero;
+    return total;
+}
+
 // Of `count` elements; `zero` is 0, but only the host knows (group/carry.h).
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void sum_integers(const ulong count,
                          const ulong piece,
-                         ARRAY_PARAMETER(const int, x),
+                         ARRAY_PARAMETER(const uint, x),
                          ARRAY_PARAMETER(uint, result),
                          ARRAY_PARAMETER(uint, workspace),
                          const uint zero)
 {
-    OPEN_ARRAY(const int, x);
+    OPEN_ARRAY(const uint, x);
     OPEN_ARRAY(uint, result);
     volatile global uint *words = workspace_buffer + workspace_start;
     local uint scratch[GROUP_SIZE];
     const uint item = (uint)get_local_id(0);
-    uint sum = 0;
+    lanes_t of_lanes = 0;
     const ulong first = get_group_id(0) * piece;
     const ulong end = min(count, first + piece);
     for (ulong tile = first; tile < end; tile += TILE) {
         lanes_t of_x[LOADS];
         load_tile(x, tile, end, of_x);
 #pragma unroll
-        for (uint load = 0; load < LOADS; ++load) {
-            lane_array_t each;
-            each.lanes = of_x[load];
-#pragma unroll
-            for (uint lane = 0; lane < LANES; ++lane)
-                sum += (uint)each.each[lane];
-        }
+        for (uint load = 0; load < LOADS; ++load)
+            of_lanes += of_x[load];
     }
-    scratch[item] = sum;
+    scratch[item] = lanes_total(of_lanes, zero);
     for (uint half_width = GROUP_SIZE >> 1; half_width > 0; half_width >>= 1) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (item < half_width)

@@ -3,6 +3,9 @@
 //
 // Which item has which elements depends on the sizes alone, so that sums do not depend on where an array begins. An
 // array that is aligned is loaded a vector at a time, another an element at a time.
+//
+// Beyond the end, an item loads the last element there is, since a load that may be left out may wait for the one
+// before it. With IN_PLACE, where another item may have stored that one already, it loads none but its own.
 #ifndef VECTOR_TILE_H
 #define VECTOR_TILE_H
 
@@ -24,10 +27,15 @@ void load_tile(global const element_t *elements, const ulong begin, const ulong 
         for (uint load = 0; load < LOADS; ++load) {
             const ulong place = begin + place_in_tile(load);
             lane_array_t each;
-            // Loaded from somewhere in any case: a load that may be left out waits for the one before it.
+#ifdef IN_PLACE
+            each.lanes = 0;
+            if (place < end)
+#endif
+            {
 #pragma unroll
-            for (uint lane = 0; lane < LANES; ++lane)
-                each.each[lane] = elements[min(place + lane, end - 1)];
+                for (uint lane = 0; lane < LANES; ++lane)
+                    each.each[lane] = elements[min(place + lane, end - 1)];
+            }
 #pragma unroll
             for (uint lane = 0; lane < LANES; ++lane)
                 each.each[lane] = place + lane < end ? each.each[lane] : 0;

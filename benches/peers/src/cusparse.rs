@@ -1,4 +1,4 @@
-//! cuSPARSE's generic SpMM, opened at run time: there is no NVIDIA library where this is built.
+//! cuSPARSE's generic SpMM and SpGEMM, opened at run time: there is no NVIDIA library where this is built.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -70,6 +70,8 @@ macro_rules! call {
         }
     }};
 }
+
+mod spgemm;
 
 impl CuSparse {
     pub fn open() -> Result<Self> {

@@ -1,4 +1,4 @@
-//! Times cuSPARSE's SpMM beside Sparrow's, on the same matrices in the same process:
+//! Times cuSPARSE's SpMM, or with --spgemm its SpGEMM, beside Sparrow's, on the same matrices in the same process:
 //!
 //! ```text
 //! cargo run --release --manifest-path benches/peers/Cargo.toml -- --columns 32,64 pwtk ldoor stencil27
@@ -9,6 +9,7 @@
 //! preprocess; a column of its result is verified as Sparrow's are.
 
 mod cusparse;
+mod spgemm;
 
 use std::fs::File;
 use std::io::Write as _;
@@ -44,6 +45,9 @@ struct Arguments {
     suite: Suite,
     #[arg(long, default_value = "32,64", value_delimiter = ',')]
     columns: Vec<usize>,
+    /// Products of square matrices with themselves instead, by cuSPARSE's SpGEMM: allocations and waits included
+    #[arg(long)]
+    spgemm: bool,
     #[arg(long, default_value = "f32,f64", value_delimiter = ',')]
     value_type: Vec<ValueType>,
     /// Also time the two algorithms, not the choice alone
@@ -73,6 +77,9 @@ fn main() -> Result<()> {
     let mut inputs = named.collect::<csr_core::Result<Vec<_>>>()?;
     if inputs.is_empty() {
         inputs.extend(arguments.suite.classes().into_iter().map(Input::Class));
+    }
+    if arguments.spgemm {
+        return square(&arguments, &peer, &queue, &rates, &inputs);
     }
     let (mut records, mut compared) = (Vec::new(), Vec::new());
     println!("cuSPARSE {}; times in us; times as fast as its best algorithm", peer.version);
@@ -120,6 +127,57 @@ fn main() -> Result<()> {
                 "matrix": one.matrix, "value_type": one.value_type.name(), "columns": one.columns,
                 "algorithm": one.peer.algorithm, "median_us": one.peer.median_us,
                 "setup_us": one.peer.setup_us, "sparrow_us": one.ours, "verified": one.is_verified,
+            });
+            writeln!(file, "{line}")?;
+        }
+    }
+    Ok(())
+}
+
+/// C = A A of every square matrix.
+fn square(
+    arguments: &Arguments,
+    peer: &CuSparse,
+    queue: &Queue,
+    rates: &Rates,
+    inputs: &[Input],
+) -> Result<()> {
+    println!("cuSPARSE {}; times in us; times as fast as its best algorithm", peer.version);
+    let (mut compared, mut records) = (Vec::new(), Vec::new());
+    for input in inputs {
+        let making = Making { scale: 1.0, seed: csr_core::generate::DEFAULT_SEED };
+        let matrix: Csr<f64, u32> = input.load(making, &|_, _| {})?;
+        let origin = Origin { name: input.name(), source: input.source(), making };
+        for value_type in &arguments.value_type {
+            let both = match value_type {
+                ValueType::F64 => spgemm::compare(peer, queue, &matrix, &origin, rates, &BUDGET)?,
+                ValueType::F32 => {
+                    let matrix = matrix.map_values::<f32>();
+                    spgemm::compare(peer, queue, &matrix, &origin, rates, &BUDGET)?
+                }
+                other => bail!("{other} is not compared: --value-type takes f32 and f64"),
+            };
+            if let Some((one, record)) = both {
+                compared.push(one);
+                records.push(record);
+            }
+        }
+    }
+    for value_type in &arguments.value_type {
+        let of = compared.iter().filter(|one| one.value_type == *value_type);
+        let ratios: Vec<f64> = of.filter_map(|one| Some(one.peer.median_us / one.ours?)).collect();
+        let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
+        println!("{value_type}: {mean:.2} in the geometric mean of {}", ratios.len());
+    }
+    if let Some(path) = &arguments.json {
+        let mut file = File::create(path).with_context(|| path.display().to_string())?;
+        file.write_all(json_lines(&records)?.as_bytes())?;
+        for one in &compared {
+            let line = serde_json::json!({
+                "schema": "sparrow-peers/1", "op": "spgemm", "peer": format!("cuSPARSE {}", peer.version),
+                "matrix": one.matrix, "value_type": one.value_type.name(),
+                "algorithm": one.peer.algorithm, "median_us": one.peer.median_us,
+                "sparrow_us": one.ours, "same_nnz": one.agrees,
             });
             writeln!(file, "{line}")?;
         }

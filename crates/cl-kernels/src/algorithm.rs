@@ -1,7 +1,8 @@
 //! The registry: every algorithm, under the one name it has at every station.
 
 use crate::{
-    ParameterError, Parameters, csr_adaptive, csr_scalar, csr_vector, evc_hyb, segmented_sum,
+    ParameterError, Parameters, csr_adaptive, csr_flat, csr_scalar, csr_vector, evc_hyb,
+    segmented_sum,
 };
 
 /// A way of computing y = alpha A x + beta y. One line here adds it to `--algorithms`, to bench rows and
@@ -11,6 +12,7 @@ use crate::{
 /// |---|---|
 /// | `csr_scalar`, `csr_vector` | yes: one item, or one group of items, sums each row in a fixed order |
 /// | `csr_adaptive` | yes: sums that cross from group to group are added in a fixed order |
+/// | `csr_flat` | yes: the same |
 /// | `segmented_sum` | yes: segments are cut by place alone, and parts of a row are added in their order |
 /// | `evc_hyb` | yes: the items of a row sum it in a fixed order |
 /// | `csr_adaptive`, variant `spin` | no, where rows are cut: groups add by float atomics as they come |
@@ -29,6 +31,8 @@ pub enum Algorithm {
     CsrVector,
     /// One group a row block, three ways of summing (Daga and Greathouse 2015).
     CsrAdaptive,
+    /// Equal nonzeros a group, wherever rows begin and end; long rows alone are cut.
+    CsrFlat,
     /// Equal nonzeros an item, rows put together afterwards; no plan (Liu and Vinter 2015).
     SegmentedSum,
     /// Rows in order of length, in two parts: a sorted, padded copy (Guo, Gropp and Olson).
@@ -37,10 +41,11 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// Every algorithm, in the order reports list them.
-    pub const ALL: [Algorithm; 5] = [
+    pub const ALL: [Algorithm; 6] = [
         Algorithm::CsrScalar,
         Algorithm::CsrVector,
         Algorithm::CsrAdaptive,
+        Algorithm::CsrFlat,
         Algorithm::SegmentedSum,
         Algorithm::EvcHyb,
     ];
@@ -51,6 +56,7 @@ impl Algorithm {
             Algorithm::CsrScalar => "csr_scalar",
             Algorithm::CsrVector => "csr_vector",
             Algorithm::CsrAdaptive => "csr_adaptive",
+            Algorithm::CsrFlat => "csr_flat",
             Algorithm::SegmentedSum => "segmented_sum",
             Algorithm::EvcHyb => "evc_hyb",
         }
@@ -65,6 +71,7 @@ impl Algorithm {
             Algorithm::CsrScalar => known::<csr_scalar::CsrScalar>(name),
             Algorithm::CsrVector => known::<csr_vector::CsrVector>(name),
             Algorithm::CsrAdaptive => known::<csr_adaptive::CsrAdaptive>(name),
+            Algorithm::CsrFlat => known::<csr_flat::CsrFlat>(name),
             Algorithm::SegmentedSum => known::<segmented_sum::SegmentedSum>(name),
             Algorithm::EvcHyb => known::<evc_hyb::EvcHyb>(name),
         }

@@ -19,6 +19,8 @@ use crate::bicgstab::BiCgStab;
 use crate::cg::Cg;
 use crate::csr_adaptive::{CsrAdaptive, FEATURE_SPIN};
 use crate::csr_adaptive_plan::CsrAdaptivePlan;
+use crate::csr_flat::CsrFlat;
+use crate::csr_flat_plan::CsrFlatPlan;
 use crate::csr_scalar::CsrScalar;
 use crate::csr_vector::CsrVector;
 use crate::dense_product::DenseProductKernel;
@@ -39,7 +41,8 @@ use crate::{
     Accumulate, Algorithm, DeviceTable, DeviceType, KernelKey, ParameterError, Parameters, Products,
 };
 use crate::{
-    batched, batched_plan, csr_adaptive, csr_adaptive_plan, csr_scalar, csr_vector, segmented_sum,
+    batched, batched_plan, csr_adaptive, csr_adaptive_plan, csr_flat, csr_flat_plan, csr_scalar,
+    csr_vector, segmented_sum,
 };
 use crate::{
     bicgstab, cg, dense_product, dense_rows, gather_rate, gather_values, jacobi, launch_cost,
@@ -83,6 +86,9 @@ pub fn specialisations(
                 // The published baseline takes CSR-Stream from two rows on, whatever the table says.
                 list.repeat(csr_adaptive::SOURCE, "num_rows_stream", 2);
             }
+            Algorithm::CsrFlat => {
+                list.spmv(csr_flat::SOURCE, &[None], |_| vec![CsrFlat::default()])?;
+            }
             Algorithm::EvcHyb => list.evc_hyb()?,
             Algorithm::SegmentedSum => {
                 // Devices of every SIMD width.
@@ -93,8 +99,10 @@ pub fn specialisations(
     }
     list.batched()?;
     list.spmm()?;
+    list.spgemm();
     list.helpers();
     list.vectors();
+    list.formats();
     Ok(list.keys)
 }
 
@@ -107,6 +115,8 @@ const ROUND: [(OffsetType, bool); 4] = [
 ];
 
 mod evc_hyb;
+mod format;
+mod spgemm;
 mod spmm;
 mod vectors;
 
@@ -281,6 +291,8 @@ impl List<'_> {
                 let parameters = CsrAdaptivePlan { group_size };
                 self.helper(csr_adaptive_plan::SOURCE, ValueType::F32, offset_type, &parameters);
             }
+            let parameters = CsrFlatPlan { group_size: 64 };
+            self.helper(csr_flat_plan::SOURCE, ValueType::F32, offset_type, &parameters);
             let parameters = SpmmMergePlan { group_size: 64, piece: 512, slack: 64 };
             self.helper(spmm_merge_plan::SOURCE, ValueType::F32, offset_type, &parameters);
             let parameters = SpmmRowSplitPlan { group_size: 256 };

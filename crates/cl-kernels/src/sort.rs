@@ -1,22 +1,49 @@
-//! `sort`: rows by 64-bit keys (`cl/format/sort.cl`).
+//! `sort`: numbers by 32- or 64-bit keys (`cl/format/sort.cl`).
 
-use crate::Array;
 use crate::arguments::arguments;
 use crate::parameters::{GROUP_SIZES, parameters};
+use crate::{Array, DeviceTraits};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "format/sort.cl";
 
-/// Bits of a key that three launches sort by (`DIGIT_BITS` of the kernel).
-pub const DIGIT_BITS: u32 = 4;
+/// Bits of a key that a count, a scan and a move sort by (`DIGIT_BITS` of the kernel).
+pub const DIGIT_BITS: u32 = 8;
+
+/// The feature of keys of 32 bits.
+pub const FEATURE_NARROW_KEYS: &str = "NARROW_KEYS";
 
 parameters! {
     /// Parameters of `sort`.
     pub struct Sort for "sort" {
-        /// Items of a work-group: a power of two, at least 16.
+        /// Items of a work-group: a power of two.
         group_size: GROUP_SIZES,
         /// Neighbouring keys that an item moves.
         keys_per_item: [4, 8, 16],
+    }
+}
+
+impl Sort {
+    /// What fits the device: groups of 128 items and tiles of 2,048 keys where it has 24 KiB of local memory.
+    pub fn for_device(device: &DeviceTraits) -> Self {
+        let most = 1u32 << device.max_group_size.clamp(1, 128).ilog2();
+        let sets = [(most, 16), (most, 8), (most.min(64), 8)];
+        let fits = |sort: &Sort| sort.local_bytes(8) <= device.local_bytes;
+        let smallest = Sort { group_size: most.min(32), keys_per_item: 4 };
+        let mut sets =
+            sets.map(|(group_size, keys_per_item)| Sort { group_size, keys_per_item }).into_iter();
+        sets.find(fits).unwrap_or(smallest)
+    }
+
+    /// Keys that a group takes.
+    pub fn tile(&self) -> usize {
+        (self.group_size * self.keys_per_item) as usize
+    }
+
+    /// Bytes of local memory of a group that moves keys of `key_bytes`.
+    pub fn local_bytes(&self, key_bytes: u64) -> u64 {
+        let (tile, group_size) = (self.tile() as u64, u64::from(self.group_size));
+        (tile + group_size) * key_bytes + group_size * (2 * 16 + 8) + (4 << DIGIT_BITS)
     }
 }
 
@@ -35,16 +62,6 @@ arguments! {
 }
 
 arguments! {
-    /// Arguments of the kernel `scan_counts`.
-    pub struct ScanArguments<M> for "scan_counts" {
-        /// Counts.
-        count: u32,
-        /// Each becomes the sum of those before it.
-        counts: Array<M>,
-    }
-}
-
-arguments! {
     /// Arguments of the kernel `move_by_digit`.
     pub struct MoveArguments<M> for "move_by_digit" {
         /// Keys.
@@ -52,14 +69,32 @@ arguments! {
         /// Bits below the digit.
         shift: u32,
         /// Where each tile's keys with each digit go.
-        counts: Array<M>,
+        scanned: Array<M>,
         /// The keys.
         keys: Array<M>,
-        /// Their rows.
-        rows: Array<M>,
+        /// What goes with them.
+        numbers: Array<M>,
         /// The keys in order of the digit.
         sorted_keys: Array<M>,
-        /// Their rows.
-        sorted_rows: Array<M>,
+        /// What goes with them.
+        sorted_numbers: Array<M>,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::gpu;
+
+    #[test]
+    fn tiles_are_as_large_as_local_memory_allows() {
+        let with = |local_bytes, max_group_size| {
+            Sort::for_device(&DeviceTraits { local_bytes, max_group_size, ..gpu() })
+        };
+        assert_eq!(with(48 << 10, 1024), Sort { group_size: 128, keys_per_item: 16 });
+        assert_eq!(with(16 << 10, 1024), Sort { group_size: 128, keys_per_item: 8 });
+        assert_eq!(with(8 << 10, 1024), Sort { group_size: 64, keys_per_item: 8 });
+        assert_eq!(with(4 << 10, 1024), Sort { group_size: 32, keys_per_item: 4 });
+        assert_eq!(with(48 << 10, 1), Sort { group_size: 1, keys_per_item: 16 });
     }
 }

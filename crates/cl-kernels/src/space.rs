@@ -3,6 +3,7 @@
 use csr_core::ValueType;
 
 use crate::csr_adaptive::CsrAdaptive;
+use crate::csr_flat::CsrFlat;
 use crate::csr_scalar::CsrScalar;
 use crate::csr_vector::CsrVector;
 use crate::evc_hyb::EvcHyb;
@@ -19,6 +20,7 @@ impl Algorithm {
             Algorithm::CsrScalar => CsrScalar::SPACE,
             Algorithm::CsrVector => CsrVector::SPACE,
             Algorithm::CsrAdaptive => CsrAdaptive::SPACE,
+            Algorithm::CsrFlat => CsrFlat::SPACE,
             Algorithm::SegmentedSum => SegmentedSum::SPACE,
             Algorithm::EvcHyb => EvcHyb::SPACE,
         }
@@ -35,6 +37,7 @@ impl Algorithm {
             Algorithm::CsrScalar => CsrScalar::default().entries(),
             Algorithm::CsrVector => CsrVector::default_for_mean_row(mean_row).entries(),
             Algorithm::CsrAdaptive => CsrAdaptive::default_for(value_type).entries(),
+            Algorithm::CsrFlat => CsrFlat::default().entries(),
             Algorithm::SegmentedSum => {
                 SegmentedSum::default_for(device, value_type, Accumulate::Plain).entries()
             }
@@ -62,6 +65,7 @@ impl Algorithm {
             Algorithm::CsrAdaptive => {
                 with(CsrAdaptive::default_for(value_type), given)?.check(device, value_type, plain)
             }
+            Algorithm::CsrFlat => with(CsrFlat::default(), given)?.check(device, value_type, plain),
             Algorithm::SegmentedSum => {
                 let usual = SegmentedSum::default_for(device, value_type, plain);
                 with(usual, given)?.check(device, value_type, plain)

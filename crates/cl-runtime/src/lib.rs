@@ -9,8 +9,10 @@
 mod array;
 pub mod batched;
 mod context;
+pub mod convert;
 mod dense_matrix;
 mod device;
+mod empty_launch;
 mod error;
 mod host_view;
 mod launch;
@@ -22,17 +24,23 @@ mod rates;
 pub mod raw;
 mod row_lengths;
 mod row_offsets;
+mod scan;
 pub mod solver;
 mod sort;
+pub mod spgemm;
 pub mod spmm;
 pub mod spmv;
-mod transposed;
 mod vector;
+
+/// What arrays may hold, so that callers need not name its crate themselves.
+pub use bytemuck::Pod;
 
 pub use array::DeviceArray;
 pub use context::Context;
+pub use convert::{CooToCsr, DenseToCsr, Duplicates, TransposedMatrix};
 pub use dense_matrix::DenseMatrix;
 pub use device::{Device, devices, find_device, find_devices};
+pub use empty_launch::EmptyLaunch;
 pub use error::{Error, Result};
 pub use host_view::{HostView, HostViewMut};
 pub use level_rates::{LevelRates, RowRates};
@@ -43,5 +51,6 @@ pub use program::{Broken, break_kernels};
 pub use queue::{Event, Queue};
 pub use rates::Rates;
 pub use row_offsets::RowOffsets;
-pub use transposed::TransposedMatrix;
+pub use scan::Scan;
+pub use sort::{Keyed, SortKey};
 pub use vector::{ElementwiseOperands, ReduceOperands, VectorForm, VectorKernels, VectorOperation};

@@ -1,38 +1,76 @@
-//! Sorts rows by keys on the device (`cl/format/sort.cl`).
+//! Sorts numbers by keys on the device (`cl/format/sort.cl`).
 
-use cl_kernels::sort::{CountArguments, DIGIT_BITS, MoveArguments, SOURCE, ScanArguments, Sort};
+use cl_kernels::sort::{
+    CountArguments, DIGIT_BITS, FEATURE_NARROW_KEYS, MoveArguments, SOURCE, Sort,
+};
 use cl_kernels::{Accumulate, KernelKey};
 use csr_core::{OffsetType, ValueType};
 
 use crate::launch::Steps;
 use crate::spmv::workspace::for_a_kernel_to_write;
-use crate::{DeviceArray, Queue, Result};
+use crate::{DeviceArray, Error, Queue, Result, Scan};
 
-/// Neighbouring keys that an item moves: a tile is then 1,024, and its counts are few beside it.
-const KEYS_PER_ITEM: u32 = 8;
-
-/// Rows and what they are sorted by; as many of each.
-#[derive(Debug)]
-pub(crate) struct KeyedRows {
-    pub(crate) keys: DeviceArray<u64>,
-    pub(crate) rows: DeviceArray<u32>,
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for u32 {}
+    impl Sealed for u64 {}
 }
 
-impl KeyedRows {
-    /// Room for `count` rows.
-    pub(crate) fn allocate(queue: &Queue, count: usize) -> Result<Self> {
-        let (keys, rows) =
+/// What can be sorted by: `u32` or `u64`.
+pub trait SortKey: sealed::Sealed + bytemuck::Pod {
+    /// The sort's feature for such keys.
+    const FEATURE: Option<&'static str>;
+}
+
+impl SortKey for u32 {
+    const FEATURE: Option<&'static str> = Some(FEATURE_NARROW_KEYS);
+}
+
+impl SortKey for u64 {
+    const FEATURE: Option<&'static str> = None;
+}
+
+/// Numbers and what they are sorted by; as many of each.
+#[derive(Debug)]
+pub struct Keyed<K> {
+    /// What they are sorted by.
+    pub keys: DeviceArray<K>,
+    /// The numbers.
+    pub numbers: DeviceArray<u32>,
+}
+
+impl<K: SortKey> Keyed<K> {
+    /// Room for `count` numbers, whose content is undefined.
+    ///
+    /// # Errors
+    /// An array above the device's largest allocation, or the driver's own failure.
+    pub fn allocate(queue: &Queue, count: usize) -> Result<Self> {
+        let (keys, numbers) =
             (for_a_kernel_to_write(queue, count)?, for_a_kernel_to_write(queue, count)?);
-        Ok(KeyedRows { keys, rows })
+        Ok(Keyed { keys, numbers })
     }
 
-    /// Sorts by the lowest `bits` bits of the keys; rows with equal keys keep their order. Enqueued, not waited for.
-    pub(crate) fn sort(self, queue: &Queue, bits: u32) -> Result<Self> {
-        let count = self.keys.len();
-        // An item for each of the 16 digits at least.
-        let max_group_size = queue.context().device().traits().max_group_size;
-        let group_size = 1u32 << max_group_size.clamp(16, 128).ilog2();
-        let parameters = Sort { group_size, keys_per_item: KEYS_PER_ITEM };
+    /// Sorts by the lowest `bits` bits of the keys, all others zero; numbers with equal keys keep their order.
+    /// Enqueued, not waited for. Takes as much memory again until it is done, and 8 bytes a digit of each tile.
+    ///
+    /// # Errors
+    /// More than 2^32 - 1 keys, not one key a number, or the driver's own failure.
+    pub fn sort(self, queue: &Queue, bits: u32) -> Result<Self> {
+        let parameters = Sort::for_device(queue.context().device().traits());
+        self.sort_with(queue, bits, parameters)
+    }
+
+    /// As [`Keyed::sort`], with hyper-parameters of the caller's.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn sort_with(self, queue: &Queue, bits: u32, parameters: Sort) -> Result<Self> {
+        let len = self.keys.len();
+        if len != self.numbers.len() {
+            let text = format!("{len} keys for {} numbers", self.numbers.len());
+            return Err(Error::Mismatch(text));
+        }
+        let count = count_of("the number of keys", len)?;
         let key = KernelKey::new(
             SOURCE,
             ValueType::F32,
@@ -41,28 +79,54 @@ impl KeyedRows {
             false,
             &parameters,
         );
+        let key = match K::FEATURE {
+            Some(feature) => key.with_feature(feature),
+            None => key,
+        };
         let program = queue.context().program(&key)?;
-        let tiles = count.div_ceil((group_size * KEYS_PER_ITEM) as usize);
+        let tiles = len.div_ceil(parameters.tile());
         let counts = for_a_kernel_to_write::<u32>(queue, tiles << DIGIT_BITS)?;
-        let mut steps = Steps::new(queue, &program, group_size as usize);
-        let (mut from, mut to) = (self, Self::allocate(queue, count)?);
+        let scanned = for_a_kernel_to_write::<u32>(queue, (tiles << DIGIT_BITS) + 1)?;
+        let mut scan = Scan::<u32>::new_blocking(queue)?;
+        let mut steps = Steps::new(queue, &program, parameters.group_size as usize);
+        let (mut from, mut to) = (self, Self::allocate(queue, len)?);
         for shift in (0..bits).step_by(DIGIT_BITS as usize) {
-            let (count, counts) = (count as u32, counts.argument());
-            let (keys, rows) = (from.keys.argument(), from.rows.argument());
-            let (sorted_keys, sorted_rows) = (to.keys.argument(), to.rows.argument());
-            let tally = CountArguments { count, shift, keys, counts };
-            let scan = ScanArguments { count: (tiles << DIGIT_BITS) as u32, counts };
-            let move_ =
-                MoveArguments { count, shift, counts, keys, rows, sorted_keys, sorted_rows };
+            let (keys, numbers) = (from.keys.argument(), from.numbers.argument());
+            let (sorted_keys, sorted_numbers) = (to.keys.argument(), to.numbers.argument());
+            let tally = CountArguments { count, shift, keys, counts: counts.argument() };
+            let scanned_counts = scanned.argument();
+            let move_ = MoveArguments {
+                count,
+                shift,
+                scanned: scanned_counts,
+                keys,
+                numbers,
+                sorted_keys,
+                sorted_numbers,
+            };
             // SAFETY: all arrays are as long as `count`, or hold a counter for each digit of each tile.
             #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
             unsafe {
                 steps.run(&tally, tiles)?;
-                steps.run(&scan, tiles.min(1))?;
+                scan.run(queue, &counts, &scanned)?;
                 steps.run(&move_, tiles)?;
             }
             std::mem::swap(&mut from, &mut to);
         }
         Ok(from)
     }
+}
+
+/// What kernels count in 32 bits.
+pub(crate) fn count_of(what: &str, value: usize) -> Result<u32> {
+    u32::try_from(value).map_err(|_| Error::Range {
+        what: what.to_owned(),
+        value: value as u64,
+        rule: format!("the device sorts at most {}", u32::MAX),
+    })
+}
+
+/// Bits that hold numbers up to `most`.
+pub(crate) fn bits_of(most: usize) -> u32 {
+    usize::BITS - most.leading_zeros()
 }

@@ -53,6 +53,19 @@ pub enum Error {
         rows: usize,
     },
 
+    /// A row of a sparse product that has other columns than the right one.
+    #[error(
+        "row {row} of C = A B has {found} entries; the right one has {expected}, or other columns"
+    )]
+    WrongRow {
+        /// The row.
+        row: usize,
+        /// Its entries.
+        found: u64,
+        /// Those of the right one.
+        expected: u64,
+    },
+
     /// A size does not fit the type that has to hold it.
     #[error("{what} is {value}, above the limit of {limit}")]
     TooLarge {

@@ -4,6 +4,7 @@
 //! `sparrow selftest` and the tests share.
 
 mod batch_table;
+mod convert_table;
 mod group;
 mod hetero;
 mod hetero_figures;
@@ -21,16 +22,21 @@ mod spmm_choice;
 mod table;
 pub mod tune;
 mod units;
+mod vector_table;
 
 pub use input::{Input, Making};
 pub use json::json_lines;
 pub use measure::{
     BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, ChipRates, MeasureError, Model,
-    Origin, Samples, SolveSubject, Solved, SpmmSubject, Subject, add_stages, as_hetero, host_rates,
-    measure_batch, measure_batch_peers, measure_both, measure_on_device, measure_on_host,
-    measure_solve, measure_spmm,
+    Origin, Samples, SolveSubject, Solved, SpmmSubject, Subject, VectorSubject, add_stages,
+    as_hetero, host_rates, is_vector_type, measure_batch, measure_batch_peers, measure_both,
+    measure_conversions, measure_on_device, measure_on_host, measure_solve, measure_spgemm,
+    measure_spmm, measure_vectors,
 };
-pub use record::{BatchRecord, Hetero, ModelRecord, Record, SCHEMA, SpmmRecord};
+pub use record::{
+    BatchRecord, ConvertRecord, Hetero, ModelRecord, Record, SCHEMA, SpgemmRecord, SpmmRecord,
+    VectorRecord,
+};
 pub use report::{ReportError, html, solve_html, sweep_html};
 pub use solve_record::{SOLVE_SCHEMA, SolveRecord};
 pub use spmm_choice::{SpmmChoices, spmm_choices};

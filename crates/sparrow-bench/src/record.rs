@@ -23,9 +23,9 @@ pub struct Record {
     pub cols: u64,
     /// Stored entries of A.
     pub nnz: u64,
-    /// "spmv", "spmm" or "batch".
+    /// "spmv", "spmm", "spgemm", "batch", "convert" or "vector".
     pub op: String,
-    /// The algorithm's name; "host" for the host's own product.
+    /// The algorithm's or conversion's name; "host" for the host's own product.
     pub algorithm: String,
     /// The variant's name, or empty.
     pub variant: String,
@@ -90,12 +90,34 @@ pub struct Record {
     /// What `bench --op spmm` adds.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub spmm: Option<SpmmRecord>,
+    /// What `bench --op spgemm` adds; nnz is then that of C.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub spgemm: Option<SpgemmRecord>,
+    /// What `bench --op convert` adds.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub convert: Option<ConvertRecord>,
     /// What `evc_hyb` adds.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub evc_hyb: Option<EvcHybRecord>,
     /// What `bench --model` adds.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRecord>,
+    /// What `bench --op vector` adds; rows are the elements then, and what only matrices have is 0 or empty.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub vector: Option<VectorRecord>,
+}
+
+/// What an operation on dense vectors adds to its record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VectorRecord {
+    /// Elements of each vector.
+    pub elements: u64,
+    /// Median microseconds of a launch with nothing to do, measured just before.
+    pub launch_us: Option<f64>,
+    /// The median as a multiple of that.
+    pub in_launches: Option<f64>,
+    /// Bytes that must move once / median, as a share of the copy rate.
+    pub copy_fraction: Option<f64>,
 }
 
 /// What a product by EVC-HYB adds to its record: how the matrix was split, as the paper's Table 3 says it.
@@ -158,6 +180,28 @@ pub struct SpmmRecord {
     pub chosen: String,
     /// Neighbouring rows with the same columns that were multiplied together, in the mean.
     pub mean_inode: f64,
+}
+
+/// What a product of two sparse matrices adds to its record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SpgemmRecord {
+    /// Products of an entry of A and one of B.
+    pub products: u64,
+    /// Stored entries of A, which is B too.
+    pub operand_nnz: u64,
+    /// Median microseconds until C's row offsets are known: a part of the record's time.
+    pub count_us: Option<f64>,
+    /// Median microseconds of allocating and filling C: the other part, and all of it where only values are new.
+    pub fill_us: Option<f64>,
+}
+
+/// What a conversion adds to its record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConvertRecord {
+    /// Entries that the matrix was made of; those of one place are summed, so `nnz` may be less.
+    pub entries: u64,
+    /// Microseconds of Sparrow's own conversion on the host, run once; `None` where it has none.
+    pub host_us: Option<f64>,
 }
 
 /// What a batch adds to its record.

@@ -44,8 +44,11 @@ pub(crate) fn sample(matrix: &str, algorithm: &str) -> Record {
         hetero: None,
         batch: None,
         spmm: None,
+        spgemm: None,
+        convert: None,
         evc_hyb: None,
         model: None,
+        vector: None,
     }
 }
 

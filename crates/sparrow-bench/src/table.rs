@@ -17,7 +17,7 @@ use crate::model_figures::with_model;
 use crate::record::Record;
 use crate::spmm_choice::{SpmmChoices, spmm_choices};
 use crate::units::{ABSENT, bytes, percent_or_absent, short, significant_or_absent};
-use crate::{batch_table, hetero_table, model_table};
+use crate::{batch_table, convert_table, hetero_table, model_table, vector_table};
 
 /// Columns of the terminal that tables keep to.
 pub(crate) const WIDTH: u16 = 100;
@@ -56,7 +56,12 @@ pub fn table(records: &[Record]) -> String {
         return "No results.\n".to_owned();
     }
     let mut text = String::new();
-    let alone = || records.iter().filter(|r| r.hetero.is_none() && r.batch.is_none());
+    let alone = || {
+        let is_alone = |r: &&Record| {
+            r.hetero.is_none() && r.batch.is_none() && r.convert.is_none() && r.vector.is_none()
+        };
+        records.iter().filter(is_alone)
+    };
     for group in by_device(alone()) {
         heading(&mut text, &group);
         text.push_str(&results(&group));
@@ -90,6 +95,20 @@ pub fn table(records: &[Record]) -> String {
             text.push('\n');
         }
         batch_table::write(&mut text, &batches);
+    }
+    let conversions: Vec<_> = records.iter().filter(|r| r.convert.is_some()).collect();
+    if !conversions.is_empty() {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        convert_table::write(&mut text, &conversions);
+    }
+    let vectors: Vec<_> = records.iter().filter(|r| r.vector.is_some()).collect();
+    if !vectors.is_empty() {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        vector_table::write(&mut text, &vectors);
     }
     text
 }

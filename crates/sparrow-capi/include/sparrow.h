@@ -107,6 +107,10 @@ typedef struct sparrow_plan sparrow_plan;
 // number of threads may use it at once, each with a workspace of its own.
 typedef struct sparrow_spmm_plan sparrow_spmm_plan;
 
+// Kernels for dense vectors of one type, with what they work in. Calls of several threads take turns, and launches
+// run one after the other.
+typedef struct sparrow_vectors sparrow_vectors;
+
 // What a launch scribbles on, made by a plan and for it alone. It serves one launch in flight: launches that share
 // one run one after the other, and calls of several threads take turns.
 typedef struct sparrow_workspace sparrow_workspace;
@@ -215,6 +219,81 @@ typedef struct sparrow_matrix_info {
     sparrow_offset_type offset_type;
 } sparrow_matrix_info;
 
+// What becomes of entries that share row and column.
+typedef uint32_t sparrow_duplicates;
+
+// Entries of a matrix, in any order, in buffers of the application's.
+typedef struct sparrow_coo_buffers {
+    // sizeof(sparrow_coo_buffers).
+    size_t size;
+    // Rows.
+    uint64_t rows;
+    // Columns.
+    uint64_t cols;
+    // Entries: at most 4,294,967,295.
+    uint64_t entries;
+    // What `values` holds.
+    sparrow_value_type value_type;
+    // What the matrix's row offsets will be.
+    sparrow_offset_type offset_type;
+    // What becomes of entries that share row and column.
+    sparrow_duplicates duplicates;
+    // 0.
+    uint32_t reserved;
+    // The row of each entry: uint32_t, below `rows`.
+    struct sparrow_buffer row_indices;
+    // The column of each entry: uint32_t, below `cols`.
+    struct sparrow_buffer column_indices;
+    // The value of each entry.
+    struct sparrow_buffer values;
+} sparrow_coo_buffers;
+
+// Which elements of a dense matrix lie side by side.
+typedef uint32_t sparrow_layout;
+
+// Where the elements of a dense matrix lie.
+typedef struct sparrow_dense_shape {
+    // Rows.
+    uint64_t rows;
+    // Columns.
+    uint64_t cols;
+    // Elements from the beginning of one row (column) to that of the next; 0 is as many as it has. What lies
+    // between is neither read nor written.
+    uint64_t leading;
+    // What lies side by side: SPARROW_LAYOUT_ROW_MAJOR or SPARROW_LAYOUT_COLUMN_MAJOR.
+    sparrow_layout layout;
+} sparrow_dense_shape;
+
+// A dense matrix in a buffer of the application's, and what of it is stored.
+typedef struct sparrow_dense_source {
+    // sizeof(sparrow_dense_source).
+    size_t size;
+    // Where its elements lie.
+    struct sparrow_dense_shape shape;
+    // What it holds, and the matrix will.
+    sparrow_value_type value_type;
+    // What the matrix's row offsets will be.
+    sparrow_offset_type offset_type;
+    // Elements larger in size than this are stored, and NaN; not negative.
+    double tolerance;
+    // The elements, as many as the shape spans.
+    struct sparrow_buffer elements;
+} sparrow_dense_source;
+
+// Where parts of a matrix are copied to; those whose `memory` is NULL are left out.
+typedef struct sparrow_matrix_parts {
+    // sizeof(sparrow_matrix_parts).
+    size_t size;
+    // Row offsets, of the matrix's offset type: rows + 1.
+    struct sparrow_buffer offsets;
+    // The row of each nonzero, uint32_t: nnz.
+    struct sparrow_buffer row_indices;
+    // The column of each nonzero, uint32_t: nnz.
+    struct sparrow_buffer columns;
+    // The values, of the matrix's value type: nnz.
+    struct sparrow_buffer values;
+} sparrow_matrix_parts;
+
 // How many products will follow, which an automatic choice weighs a plan's cost against.
 typedef uint32_t sparrow_products;
 
@@ -231,8 +310,8 @@ typedef uint32_t sparrow_planning;
 typedef struct sparrow_plan_options {
     // sizeof(sparrow_plan_options).
     size_t size;
-    // The algorithm: "csr_scalar", "csr_vector", "csr_adaptive", "segmented_sum", "evc_hyb"; NULL chooses one for
-    // the matrix and the device.
+    // The algorithm: "csr_scalar", "csr_vector", "csr_adaptive", "csr_flat", "segmented_sum", "evc_hyb"; NULL
+    // chooses one for the matrix and the device.
     const char *algorithm;
     // The way in which that algorithm runs, as `sparrow bench --variant` spells it; NULL is its usual way.
     const char *variant;
@@ -309,22 +388,6 @@ typedef struct sparrow_stages {
     // Bytes of arrays that were copied for the CPU.
     uint64_t copied_bytes;
 } sparrow_stages;
-
-// Which elements of a dense matrix lie side by side.
-typedef uint32_t sparrow_layout;
-
-// Where the elements of a dense matrix lie.
-typedef struct sparrow_dense_shape {
-    // Rows.
-    uint64_t rows;
-    // Columns.
-    uint64_t cols;
-    // Elements from the beginning of one row (column) to that of the next; 0 is as many as it has. What lies
-    // between is neither read nor written.
-    uint64_t leading;
-    // What lies side by side: SPARROW_LAYOUT_ROW_MAJOR or SPARROW_LAYOUT_COLUMN_MAJOR.
-    sparrow_layout layout;
-} sparrow_dense_shape;
 
 // What a plan for C = alpha A B + beta C is asked for; `size`, `b`, `c` and `b_type` must be set.
 typedef struct sparrow_spmm_options {
@@ -470,6 +533,60 @@ typedef struct sparrow_batch_product {
     struct sparrow_buffer y;
 } sparrow_batch_product;
 
+// What kernels for dense vectors are asked for; `size` and `value_type` must be set.
+typedef struct sparrow_vectors_options {
+    // sizeof(sparrow_vectors_options).
+    size_t size;
+    // What vectors hold: SPARROW_VALUE_TYPE_F32 or SPARROW_VALUE_TYPE_F64.
+    sparrow_value_type value_type;
+    // How sums are made: those of reductions, and of alpha x + beta y.
+    sparrow_accumulate accumulate;
+    // 1: alpha and beta of each launch lie on the device. 0: they come by value.
+    uint32_t scalars_on_device;
+} sparrow_vectors_options;
+
+// What becomes of each element of r.
+typedef uint32_t sparrow_elementary;
+
+// The operands of an operation element by element. r may be x or y, but overlap them in no other way.
+typedef struct sparrow_elementwise {
+    // sizeof(sparrow_elementwise).
+    size_t size;
+    // Elements of each vector.
+    uint64_t elements;
+    // Scales x, where the operation has it; 0 is not special.
+    struct sparrow_scalar alpha;
+    // The vector x.
+    struct sparrow_buffer x;
+    // Scales y, where the operation has it.
+    struct sparrow_scalar beta;
+    // The vector y, where the operation has it.
+    struct sparrow_buffer y;
+    // The vector r.
+    struct sparrow_buffer r;
+    // What is done.
+    sparrow_elementary operation;
+} sparrow_elementwise;
+
+// What a vector, or two, are reduced to.
+typedef uint32_t sparrow_reduction_kind;
+
+// The operands of a reduction. Of no elements, the result is 0.
+typedef struct sparrow_reduction {
+    // sizeof(sparrow_reduction).
+    size_t size;
+    // Elements of each vector.
+    uint64_t elements;
+    // The vector x.
+    struct sparrow_buffer x;
+    // The vector y of SPARROW_REDUCTION_DOT, which may be x; others do not look at it.
+    struct sparrow_buffer y;
+    // Where the result goes: one number, no part of x or y.
+    struct sparrow_buffer result;
+    // What is summed.
+    sparrow_reduction_kind kind;
+} sparrow_reduction;
+
 // 32-bit IEEE floating point.
 #define SPARROW_VALUE_TYPE_F32 1
 
@@ -535,6 +652,47 @@ typedef struct sparrow_batch_product {
 
 // Slices of 32 neighbouring rows, each with a width of its own; ceil(rows / 32) + 1 slice starts.
 #define SPARROW_FORMAT_SLICED_ELL 4
+
+// r = alpha x.
+#define SPARROW_ELEMENTARY_SCALE 1
+
+// r = alpha x + y, rounded once.
+#define SPARROW_ELEMENTARY_AXPY 2
+
+// r = alpha x + beta y; with beta = 0, y is never read.
+#define SPARROW_ELEMENTARY_AXPBY 3
+
+// r = x + y.
+#define SPARROW_ELEMENTARY_ADD 4
+
+// r = x - y.
+#define SPARROW_ELEMENTARY_SUBTRACT 5
+
+// r = x y.
+#define SPARROW_ELEMENTARY_MULTIPLY 6
+
+// r = x / y, as the device divides.
+#define SPARROW_ELEMENTARY_DIVIDE 7
+
+// The sum of x.
+#define SPARROW_REDUCTION_SUM 1
+
+// The sum of x_i y_i.
+#define SPARROW_REDUCTION_DOT 2
+
+// The sum of |x_i|.
+#define SPARROW_REDUCTION_NORM1 3
+
+// The square root of the sum of x_i^2, without overflow or underflow on the way.
+#define SPARROW_REDUCTION_NORM2 4
+
+// The sum of x, which holds int32_t whatever the type of the kernels, modulo 2^32; so does the result.
+#define SPARROW_REDUCTION_SUM_INTEGERS 5
+// They are added up one after another, in the order they had.
+#define SPARROW_DUPLICATES_SUM 0
+
+// They stay beside each other, in the order they had.
+#define SPARROW_DUPLICATES_KEEP 1
 
 #ifdef __cplusplus
 extern "C" {
@@ -622,6 +780,50 @@ sparrow_status sparrow_matrix_get_info(const struct sparrow_matrix *matrix,
 // Ends a matrix; NULL is allowed. Plans made for it stay usable with others of its pattern.
 sparrow_status sparrow_matrix_release(struct sparrow_matrix *matrix);
 
+// Makes a matrix of entries in any order, sorted by row and column, in buffers of its own, after the events of the
+// wait list. An entry outside of the matrix is refused by its number. The application's buffers are only read.
+sparrow_status sparrow_matrix_from_entries_blocking(const struct sparrow_context *context,
+                                                    cl_command_queue queue,
+                                                    const struct sparrow_coo_buffers *entries,
+                                                    cl_uint num_events_in_wait_list,
+                                                    const cl_event *event_wait_list,
+                                                    struct sparrow_matrix **matrix);
+
+// Makes a matrix of the elements of a dense one that are larger in size than a tolerance, and of NaN, in buffers of
+// its own, after the events of the wait list. The application's buffer is only read.
+sparrow_status sparrow_matrix_from_dense_blocking(const struct sparrow_context *context,
+                                                  cl_command_queue queue,
+                                                  const struct sparrow_dense_source *dense,
+                                                  cl_uint num_events_in_wait_list,
+                                                  const cl_event *event_wait_list,
+                                                  struct sparrow_matrix **matrix);
+
+// Makes the transposed matrix, which is the matrix in compressed columns, in buffers of its own, after the events of
+// the wait list. Its rows are in order of their columns; it does not follow the values of `matrix`.
+sparrow_status sparrow_matrix_transpose_blocking(const struct sparrow_matrix *matrix,
+                                                 cl_command_queue queue,
+                                                 cl_uint num_events_in_wait_list,
+                                                 const cl_event *event_wait_list,
+                                                 struct sparrow_matrix **transposed);
+
+// Copies parts of a matrix into buffers of the application's, after the events of the wait list: row offsets, the
+// row of each nonzero, columns, values. With rows, columns and values these are its entries one by one. How long
+// they are, sparrow_matrix_get_info says.
+sparrow_status sparrow_matrix_copy_blocking(const struct sparrow_matrix *matrix,
+                                            cl_command_queue queue,
+                                            const struct sparrow_matrix_parts *parts,
+                                            cl_uint num_events_in_wait_list,
+                                            const cl_event *event_wait_list);
+
+// Writes all elements of a matrix into a dense one, of its value type, after the events of the wait list. Nonzeros
+// of one place add up; what lies between rows (columns) is left alone.
+sparrow_status sparrow_matrix_write_dense_blocking(const struct sparrow_matrix *matrix,
+                                                   cl_command_queue queue,
+                                                   const struct sparrow_dense_shape *dense_shape,
+                                                   struct sparrow_buffer dense,
+                                                   cl_uint num_events_in_wait_list,
+                                                   const cl_event *event_wait_list);
+
 // Ends a workspace; NULL is allowed. Launches in flight end as they would have.
 sparrow_status sparrow_workspace_release(struct sparrow_workspace *workspace);
 
@@ -675,6 +877,19 @@ sparrow_status sparrow_plan_launch_blocking(const struct sparrow_plan *plan,
 
 // Ends a plan; NULL is allowed. Launches in flight end as they would have.
 sparrow_status sparrow_plan_release(struct sparrow_plan *plan);
+
+// Makes C = A B in buffers of its own, after the events of the wait list: columns ascend in each row, and entries whose
+// products cancel stay. A and B store the same type, SPARROW_VALUE_TYPE_F32 or _F64, with offsets of one type, which
+// C has too; their columns may stand in any order and repeat. Lists of rows take no more than `scratch_bytes` at a
+// time (0: 64 MiB), 10 for each row: more rows are computed in parts. C has the same bits every time.
+// sparrow_matrix_copy_blocking copies it into buffers of the application's.
+sparrow_status sparrow_matrix_multiply_blocking(const struct sparrow_matrix *a,
+                                                const struct sparrow_matrix *b,
+                                                cl_command_queue queue,
+                                                uint64_t scratch_bytes,
+                                                cl_uint num_events_in_wait_list,
+                                                const cl_event *event_wait_list,
+                                                struct sparrow_matrix **c);
 
 // Plans for the pattern of a matrix and the shapes of B and C in `options`, after the events of the wait list.
 // Builds kernels where they are not cached.
@@ -761,6 +976,34 @@ sparrow_status sparrow_batch_plan_launch(const struct sparrow_batch_plan *plan,
 
 // Ends a plan; NULL is allowed. Launches in flight end as they would have.
 sparrow_status sparrow_batch_plan_release(struct sparrow_batch_plan *plan);
+
+// Makes kernels for dense vectors of a type. Builds them where they are not cached.
+sparrow_status sparrow_vectors_create_blocking(const struct sparrow_context *context,
+                                               cl_command_queue queue,
+                                               const struct sparrow_vectors_options *options,
+                                               struct sparrow_vectors **vectors);
+
+// Enqueues an operation element by element after the events of the wait list; allocates no device memory and waits
+// for nothing. `event`, if not NULL, gets its event. Where an event of the list ends in error later, so does it, and
+// r is not written.
+sparrow_status sparrow_vectors_elementwise(const struct sparrow_vectors *vectors,
+                                           cl_command_queue queue,
+                                           const struct sparrow_elementwise *elementwise,
+                                           cl_uint num_events_in_wait_list,
+                                           const cl_event *event_wait_list,
+                                           cl_event *event);
+
+// Enqueues a reduction after the events of the wait list, as sparrow_vectors_elementwise does. The same bits every
+// time.
+sparrow_status sparrow_vectors_reduce(const struct sparrow_vectors *vectors,
+                                      cl_command_queue queue,
+                                      const struct sparrow_reduction *reduction,
+                                      cl_uint num_events_in_wait_list,
+                                      const cl_event *event_wait_list,
+                                      cl_event *event);
+
+// Ends kernels for vectors; NULL is allowed. Launches in flight end as they would have.
+sparrow_status sparrow_vectors_release(struct sparrow_vectors *vectors);
 
 #ifdef __cplusplus
 }  // extern "C"

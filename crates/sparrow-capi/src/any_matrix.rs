@@ -4,7 +4,10 @@ use std::any::Any;
 use std::ffi::c_void;
 use std::fmt::Debug;
 
-use sparrow::{CsrView, Matrix, Offset, OffsetType, Plan, PlanOptions, Queue, Value, ValueType};
+use sparrow::{
+    Context, CsrView, DenseShape, DeviceArray, Matrix, Offset, OffsetType, Plan, PlanOptions,
+    Queue, TransposedMatrix, Value, ValueType,
+};
 
 use crate::any_plan::{AnyPlan, VectorPlan};
 use crate::buffer::array;
@@ -36,8 +39,54 @@ pub(crate) trait AnyMatrix: Any + Debug + Send + Sync {
     /// NULL, or one value a nonzero.
     unsafe fn write_values_blocking(&mut self, queue: &Queue, values: *const c_void) -> Result<()>;
 
+    /// The transposed matrix, in arrays of its own.
+    fn transposed_blocking(&self, queue: &Queue) -> Result<Box<dyn AnyMatrix>>;
+
+    /// Copies parts of it, and returns when they are there.
+    ///
+    /// # Safety
+    /// The buffers are NULL or valid.
+    unsafe fn copy_blocking(&self, queue: &Queue, parts: &Parts) -> Result<()>;
+
+    /// Writes all its elements, and returns when they are there.
+    ///
+    /// # Safety
+    /// The buffer is NULL or valid.
+    unsafe fn write_dense_blocking(
+        &self,
+        queue: &Queue,
+        shape: DenseShape,
+        dense: sparrow_buffer,
+    ) -> Result<()>;
+
     /// A plan for products with a vector.
     fn plan_blocking(&self, queue: &Queue, options: &PlanOptions) -> Result<Box<dyn AnyPlan>>;
+}
+
+/// Where parts of a matrix are copied to; those without memory are left out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parts {
+    pub(crate) offsets: sparrow_buffer,
+    pub(crate) row_indices: sparrow_buffer,
+    pub(crate) columns: sparrow_buffer,
+    pub(crate) values: sparrow_buffer,
+}
+
+/// A part that was asked for.
+///
+/// # Safety
+/// The buffer is NULL or valid.
+unsafe fn part<T: bytemuck::Pod>(
+    context: &Context,
+    buffer: sparrow_buffer,
+    len: usize,
+    name: &str,
+) -> Result<Option<DeviceArray<T>>> {
+    if buffer.memory.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise.
+    Ok(Some(unsafe { array(context, buffer, len, name)? }))
 }
 
 /// Sizes and types of a matrix.
@@ -83,6 +132,52 @@ impl<V: Value, O: Offset> AnyMatrix for Matrix<V, O> {
         // SAFETY: the caller's promise.
         let values = unsafe { slice::<V>(values.cast(), self.nnz(), "values")? };
         Ok(Matrix::write_values_blocking(self, queue, values)?)
+    }
+
+    fn transposed_blocking(&self, queue: &Queue) -> Result<Box<dyn AnyMatrix>> {
+        Ok(Box::new(TransposedMatrix::new_blocking(queue, self, None)?.into_matrix()))
+    }
+
+    unsafe fn copy_blocking(&self, queue: &Queue, parts: &Parts) -> Result<()> {
+        let (context, nnz) = (queue.context(), self.nnz());
+        // SAFETY: the caller's promise.
+        let (offsets, row_indices, columns, values) = unsafe {
+            (
+                part::<O>(context, parts.offsets, self.rows() + 1, "parts->offsets")?,
+                part::<u32>(context, parts.row_indices, nnz, "parts->row_indices")?,
+                part::<u32>(context, parts.columns, nnz, "parts->columns")?,
+                part::<V>(context, parts.values, nnz, "parts->values")?,
+            )
+        };
+        // All of them fit.
+        let mut copied = Vec::new();
+        if let Some(mut offsets) = offsets {
+            copied.extend(offsets.copy_from(queue, self.offsets())?);
+        }
+        if let Some(mut row_indices) = row_indices {
+            copied.push(self.write_row_indices(queue, &mut row_indices)?);
+        }
+        if let Some(mut columns) = columns {
+            copied.extend(columns.copy_from(queue, self.columns())?);
+        }
+        if let Some(mut values) = values {
+            copied.extend(values.copy_from(queue, self.values())?);
+        }
+        for event in copied {
+            event.wait()?;
+        }
+        Ok(())
+    }
+
+    unsafe fn write_dense_blocking(
+        &self,
+        queue: &Queue,
+        shape: DenseShape,
+        dense: sparrow_buffer,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        let mut dense = unsafe { array::<V>(queue.context(), dense, shape.span(), "dense")? };
+        Ok(self.write_dense(queue, shape, &mut dense)?.wait()?)
     }
 
     fn plan_blocking(&self, queue: &Queue, options: &PlanOptions) -> Result<Box<dyn AnyPlan>> {

@@ -23,7 +23,7 @@ pub struct sparrow_matrix {
 }
 
 impl sparrow_matrix {
-    fn new(home: &Home, matrix: Box<dyn AnyMatrix>) -> Self {
+    pub(crate) fn new(home: &Home, matrix: Box<dyn AnyMatrix>) -> Self {
         sparrow_matrix { home: home.clone(), inner: RwLock::new(matrix) }
     }
 

@@ -23,8 +23,8 @@ use crate::{
 pub struct sparrow_plan_options {
     /// sizeof(sparrow_plan_options).
     pub size: usize,
-    /// The algorithm: "csr_scalar", "csr_vector", "csr_adaptive", "segmented_sum", "evc_hyb"; NULL chooses one for
-    /// the matrix and the device.
+    /// The algorithm: "csr_scalar", "csr_vector", "csr_adaptive", "csr_flat", "segmented_sum", "evc_hyb"; NULL
+    /// chooses one for the matrix and the device.
     pub algorithm: *const c_char,
     /// The way in which that algorithm runs, as `sparrow bench --variant` spells it; NULL is its usual way.
     pub variant: *const c_char,
@@ -206,7 +206,7 @@ pub(crate) unsafe fn spmm_options(
     })
 }
 
-fn shape(shape: sparrow_dense_shape, name: &str) -> Result<DenseShape> {
+pub(crate) fn shape(shape: sparrow_dense_shape, name: &str) -> Result<DenseShape> {
     let layout = layout(shape.layout, &format!("{name}.layout"))?;
     let rows = size(shape.rows, &format!("{name}.rows"))?;
     let cols = size(shape.cols, &format!("{name}.cols"))?;

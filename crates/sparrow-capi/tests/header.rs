@@ -32,12 +32,15 @@ fn sources() -> Vec<PathBuf> {
         "context",
         "matrix",
         "options",
+        "conversions",
         "info",
         "workspace",
         "plan",
+        "spgemm",
         "spmm",
         "batch",
         "batch_plan",
+        "vectors",
     ];
     order.iter().map(|name| root().join("src").join(format!("{name}.rs"))).collect()
 }

@@ -51,6 +51,21 @@ fn layouts() -> Vec<Layout> {
             columns,
             values
         }),
+        layout!(sparrow_coo_buffers {
+            size,
+            rows,
+            cols,
+            entries,
+            value_type,
+            offset_type,
+            duplicates,
+            reserved,
+            row_indices,
+            column_indices,
+            values
+        }),
+        layout!(sparrow_dense_source { size, shape, value_type, offset_type, tolerance, elements }),
+        layout!(sparrow_matrix_parts { size, offsets, row_indices, columns, values }),
         layout!(sparrow_matrix_info {
             size,
             rows,
@@ -144,6 +159,9 @@ fn layouts() -> Vec<Layout> {
         }),
         layout!(sparrow_batch_scalar { value, device, each }),
         layout!(sparrow_batch_product { size, alpha, a, x, beta, y }),
+        layout!(sparrow_vectors_options { size, value_type, accumulate, scalars_on_device }),
+        layout!(sparrow_elementwise { size, elements, alpha, x, beta, y, r, operation }),
+        layout!(sparrow_reduction { size, elements, x, y, result, kind }),
     ]
 }
 

@@ -192,7 +192,8 @@ pub(crate) struct Bench {
     /// With --batch, leave out the loop and the block-diagonal product
     #[arg(long, requires = "batch")]
     pub(crate) alone: bool,
-    /// What is multiplied: spmv (with a vector) or spmm (with a dense matrix)
+    /// What is timed: products with a vector (spmv), with a dense matrix (spmm), of square matrices with themselves
+    /// (spgemm), conversions between formats (convert), or dense vectors alone (vector)
     #[arg(long, default_value = "spmv", conflicts_with_all = ["hetero", "batch"])]
     pub(crate) op: Op,
     /// With --op spmm, columns of B and C, several with commas
@@ -226,8 +227,14 @@ pub(crate) struct Bench {
 pub(crate) enum Op {
     /// y = A x
     Spmv,
-    /// C = A B
+    /// C = A B with B dense
     Spmm,
+    /// C = A A
+    Spgemm,
+    /// Formats: COO to CSR, CSR to COO and CSC, to dense and back
+    Convert,
+    /// axpy, dot, scale, nrm2 and reduce on dense vectors; takes no matrix
+    Vector,
 }
 
 /// What `--sweep` names.

@@ -16,6 +16,7 @@ use crate::status::{Result, Status};
 use crate::types::{
     cl_command_queue, cl_event, clsparseControl, clsparseCreateResult, clsparseEventResult,
 };
+use crate::vectors::KnownVectors;
 
 /// The version of clSPARSE that this library stands for.
 const VERSION: [u32; 4] = [0, 10, 3, 0];
@@ -43,6 +44,10 @@ pub(crate) struct State {
     pub(crate) f32: FreePlans<f32>,
     /// The same in double precision.
     pub(crate) f64: FreePlans<f64>,
+    /// Kernels on dense vectors.
+    pub(crate) vectors_f32: KnownVectors<f32>,
+    /// The same in double precision.
+    pub(crate) vectors_f64: KnownVectors<f64>,
     /// What makes compressed rows of entries, and the last product that used them.
     pub(crate) row_offsets: Option<RowOffsets>,
     pub(crate) reads_row_offsets: Option<Event>,
@@ -77,6 +82,11 @@ impl State {
     /// How products are summed.
     pub(crate) fn accumulate(&self) -> Accumulate {
         if self.is_extended { Accumulate::Compensated } else { Accumulate::Plain }
+    }
+
+    /// Ends a call that has waited for its kernels.
+    pub(crate) fn end_blocking(&mut self) {
+        self.event = None;
     }
 
     /// Ends a call whose last kernel is `event`: waits for it, or keeps it.
@@ -167,7 +177,7 @@ pub extern "C" fn clsparseEnableAsync(control: clsparseControl, is_async: u32) -
     })
 }
 
-/// Whether products with vectors are summed with compensation.
+/// Whether products with vectors, and sums of vectors, are summed with compensation.
 #[unsafe(no_mangle)]
 pub extern "C" fn clsparseEnableExtendedPrecision(
     control: clsparseControl,

@@ -1,10 +1,9 @@
 //! y = alpha A x + beta y, with A as entries.
 //!
 //! Entries that are sorted by row, as the readers leave them, become compressed rows on the device, for this product;
-//! 4 bytes are read back to know that they are. Others are sorted on the host.
+//! 4 bytes are read back to know that they are. Others are sorted there first.
 
-use sparrow::host::{Coo, Csr};
-use sparrow::{Event, Matrix, RowOffsets};
+use sparrow::{CooToCsr, Duplicates, Event, Matrix, RowOffsets};
 
 use crate::boundary::{read, status_of};
 use crate::control::{Control, State};
@@ -37,11 +36,9 @@ fn launch<T: Real>(
             Matrix::from_arrays(control.context(), cols, offsets, columns, values)?
         },
         None => {
-            let rows_of = row_indices.read_blocking(queue)?;
-            let (columns, values) = (columns.read_blocking(queue)?, values.read_blocking(queue)?);
-            let entries = Coo::new(rows, cols, rows_of, columns, values)?;
-            let sorted: Csr<T> = Csr::from_coo_keeping_duplicates(entries)?;
-            Matrix::upload_blocking(queue, sorted.view())?
+            let (shape, keep) = ((rows, cols), Duplicates::Keep);
+            let order = CooToCsr::new_blocking(queue, shape, &row_indices, &columns, keep)?;
+            order.matrix_blocking(queue, &values)?
         }
     };
     let accumulate = state.accumulate();

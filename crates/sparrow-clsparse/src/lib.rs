@@ -18,6 +18,7 @@
 mod absent;
 mod boundary;
 mod control;
+mod conversions;
 mod coomv;
 mod csrmm;
 mod csrmv;
@@ -27,11 +28,17 @@ mod initialize;
 mod meta;
 mod operands;
 mod solver_control;
+mod spgemm;
 mod status;
 mod types;
+mod vectors;
 
 pub use absent::*;
 pub use control::*;
+pub use conversions::{
+    clsparseDcoo2csr, clsparseDcsr2coo, clsparseDcsr2dense, clsparseDdense2csr, clsparseScoo2csr,
+    clsparseScsr2coo, clsparseScsr2dense, clsparseSdense2csr,
+};
 pub use coomv::{clsparseDcoomv, clsparseScoomv};
 pub use csrmm::{clsparseDcsrmm, clsparseScsrmm};
 pub use csrmv::{clsparseDcsrmv, clsparseScsrmv};
@@ -39,5 +46,7 @@ pub use files::*;
 pub use initialize::*;
 pub use meta::{clsparseCsrMetaCreate, clsparseCsrMetaDelete, clsparseCsrMetaSize};
 pub use solver_control::*;
+pub use spgemm::clsparseScsrSpGemm;
 pub use status::Status;
 pub use types::*;
+pub use vectors::*;

@@ -3,7 +3,8 @@
 //! Offsets are elements. A vector's or scalar's length that nobody set (0) is not held against it, as programs for
 //! clSPARSE need not set it; what its buffer holds always is.
 
-use sparrow::{DenseShape, DeviceArray, Layout, Value};
+use sparrow::host::Accumulator;
+use sparrow::{DenseShape, DeviceArray, Layout};
 
 use crate::control::{Control, State};
 use crate::csrmv::FreePlans;
@@ -11,11 +12,15 @@ use crate::initialize::{COLUMN_MAJOR, ROW_MAJOR};
 use crate::meta::MetaPlans;
 use crate::status::{Result, Status};
 use crate::types::{cl_mem, cldenseMatrix, cldenseVector, clsparseCsrMatrix, clsparseScalar};
+use crate::vectors::KnownVectors;
 
 /// f32 or f64.
-pub(crate) trait Real: Value<Accum = Self> {
+pub(crate) trait Real: Accumulator {
     /// The plans of this type that a control keeps.
     fn free_plans(state: &mut State) -> &mut FreePlans<Self>;
+
+    /// The kernels on vectors of this type that a control keeps.
+    fn vectors(state: &mut State) -> &mut KnownVectors<Self>;
 
     /// The plans of this type that a meta keeps.
     fn meta_plans(meta: &crate::meta::Meta) -> &std::sync::Mutex<MetaPlans<Self>>;
@@ -26,6 +31,10 @@ impl Real for f32 {
         &mut state.f32
     }
 
+    fn vectors(state: &mut State) -> &mut KnownVectors<Self> {
+        &mut state.vectors_f32
+    }
+
     fn meta_plans(meta: &crate::meta::Meta) -> &std::sync::Mutex<MetaPlans<Self>> {
         &meta.f32
     }
@@ -34,6 +43,10 @@ impl Real for f32 {
 impl Real for f64 {
     fn free_plans(state: &mut State) -> &mut FreePlans<Self> {
         &mut state.f64
+    }
+
+    fn vectors(state: &mut State) -> &mut KnownVectors<Self> {
+        &mut state.vectors_f64
     }
 
     fn meta_plans(meta: &crate::meta::Meta) -> &std::sync::Mutex<MetaPlans<Self>> {

@@ -65,6 +65,7 @@ mod hetero;
 mod overlap;
 mod plan;
 mod solve;
+mod spgemm;
 mod spmm;
 mod table_file;
 mod tables;
@@ -84,9 +85,9 @@ pub use cl_runtime::Error as RuntimeError;
 pub use cl_runtime::batched::{Batch, BatchColumns, BatchedVariant, ColumnWidth};
 pub use cl_runtime::spmv::{Stages, VectorOrder, Workspace};
 pub use cl_runtime::{
-    BinaryCache, Context, DenseMatrix, Device, DeviceArray, Event, HostView, HostViewMut,
-    KnownPattern, LevelRates, Matrix, Queue, Rates, RowOffsets, RowRates, devices, find_device,
-    find_devices,
+    BinaryCache, Context, CooToCsr, DenseMatrix, DenseToCsr, Device, DeviceArray, Duplicates,
+    EmptyLaunch, Event, HostView, HostViewMut, KnownPattern, LevelRates, Matrix, Queue, Rates,
+    RowOffsets, RowRates, TransposedMatrix, devices, find_device, find_devices,
 };
 pub use csr_core::batch::{Ell, Format, HostBatch, PADDING, Problem};
 pub use csr_core::evc_hyb::EvcHybStatistics;
@@ -100,6 +101,7 @@ pub use solve::{
     Breakdown, LinearSystem, Norm, Outcome, Preconditioner, Solution, Solver, SolverMethod,
     SolverOptions, SolverProgress, StopRule,
 };
+pub use spgemm::{SpgemmOptions, SpgemmPlan};
 pub use spmm::{DenseProduct, SpmmChoice, SpmmOptions, SpmmPlan};
 pub use table_file::write_entry;
 pub use tables::{raw_timings_folder, user_table_path, usual_tables};

@@ -1,7 +1,7 @@
 //! Which arrays share memory.
 
-use cl_runtime::DeviceArray;
 use cl_runtime::raw::Memory;
+use cl_runtime::{DeviceArray, Pod};
 
 use crate::{Error, Result};
 
@@ -13,7 +13,7 @@ pub(crate) enum Overlap {
 }
 
 /// Buffers are told apart by their handle, shared virtual memory by its address.
-pub(crate) fn overlap<E: bytemuck::Pod>(a: &DeviceArray<E>, b: &DeviceArray<E>) -> Overlap {
+pub(crate) fn overlap<E: Pod>(a: &DeviceArray<E>, b: &DeviceArray<E>) -> Overlap {
     let ((a_memory, a_start), (b_memory, b_start)) = (a.memory(), b.memory());
     let (a_start, b_start) = match (a_memory, b_memory) {
         (Memory::Buffer(of_a), Memory::Buffer(of_b)) if of_a.as_raw() == of_b.as_raw() => {
@@ -33,7 +33,7 @@ pub(crate) fn overlap<E: bytemuck::Pod>(a: &DeviceArray<E>, b: &DeviceArray<E>) 
 }
 
 /// Refuses an operand of which r is a part or the other way about: other groups would read what was written.
-pub(crate) fn check_same_or_apart<E: bytemuck::Pod>(
+pub(crate) fn check_same_or_apart<E: Pod>(
     name: &str,
     operand: &DeviceArray<E>,
     r: &DeviceArray<E>,

@@ -8,7 +8,7 @@ use cl_runtime::raw::Memory;
 use cl_runtime::spmm::{DenseOperands, RowFacts, Spmm, SpmmOperands, SpmmParameters};
 use cl_runtime::spmv::Workspace;
 use cl_runtime::{Context, DeviceArray, Event, Matrix, Queue, TransposedMatrix};
-use csr_core::{DenseShape, Layout, Offset, PatternView, Value};
+use csr_core::{DenseShape, Layout, Offset, Value};
 
 use crate::plan::{check_context, coefficient};
 use crate::tables::Resolver;
@@ -90,12 +90,7 @@ impl<V: Value, O: Offset, D: Value<Accum = V::Accum>> SpmmPlan<V, O, D> {
         check_context(queue, matrix.context(), "matrix")?;
         let transposed = match options.op {
             Op::Normal => None,
-            Op::Transpose => {
-                let offsets = matrix.offsets().read_blocking(queue)?;
-                let columns = matrix.columns().read_blocking(queue)?;
-                let pattern = PatternView::new(matrix.cols(), &offsets, &columns)?;
-                Some(TransposedMatrix::new_blocking(queue, matrix, pattern)?)
-            }
+            Op::Transpose => Some(TransposedMatrix::new_blocking(queue, matrix, None)?),
         };
         let pattern_id = matrix.pattern_id();
         let matrix = transposed.as_ref().map_or(matrix, TransposedMatrix::matrix);

@@ -8,7 +8,7 @@ use cl_kernels::vector_pieces::Tiling;
 use cl_kernels::{Accumulate, Scalar};
 use cl_runtime::raw::Memory;
 use cl_runtime::{
-    Context, DeviceArray, ElementwiseOperands, Event, Queue, ReduceOperands, VectorForm,
+    Context, DeviceArray, ElementwiseOperands, Event, Pod, Queue, ReduceOperands, VectorForm,
     VectorKernels, VectorOperation,
 };
 use csr_core::Accumulator;
@@ -114,6 +114,12 @@ impl<T: Accumulator> Vectors<T> {
     /// The context of the kernels.
     pub fn context(&self) -> &Context {
         self.kernels.context()
+    }
+
+    /// The key of an operation's kernel, by the operation's name (`axpy`, `dot`, `nrm2`), once it was built.
+    pub fn kernel_key(&self, operation: &str) -> Option<String> {
+        let operation = VectorOperation::all().find(|one| one.name() == operation)?;
+        self.kernels.built_key(operation).map(ToString::to_string)
     }
 
     /// Bytes on the device that launches work in.
@@ -317,11 +323,7 @@ impl<T: Accumulator> Vectors<T> {
     }
 
     /// Refuses vectors of another context, and of another length than the first.
-    fn check<E: bytemuck::Pod>(
-        &self,
-        queue: &Queue,
-        vectors: &[(&str, &DeviceArray<E>)],
-    ) -> Result<()> {
+    fn check<E: Pod>(&self, queue: &Queue, vectors: &[(&str, &DeviceArray<E>)]) -> Result<()> {
         check_context(queue, self.kernels.context(), "vector kernels")?;
         for (name, vector) in vectors {
             self.kernels.context().check_array(name, vector)?;
@@ -336,7 +338,7 @@ impl<T: Accumulator> Vectors<T> {
         Ok(())
     }
 
-    fn check_result<E: bytemuck::Pod>(
+    fn check_result<E: Pod>(
         &self,
         result: &DeviceArray<E>,
         vectors: &[(&str, &DeviceArray<E>)],
@@ -411,11 +413,7 @@ fn run_reduction<T: Accumulator>(
     Ok(event)
 }
 
-fn read_number<E: bytemuck::Pod>(
-    queue: &Queue,
-    number: &DeviceArray<E>,
-    event: &Event,
-) -> Result<E> {
+fn read_number<E: Pod>(queue: &Queue, number: &DeviceArray<E>, event: &Event) -> Result<E> {
     event.wait()?;
     let mut found = [E::zeroed()];
     number.read_into_blocking(queue, &mut found)?;

@@ -106,6 +106,22 @@ const BREAKAGES: &[Breakage] = &[
         noticed: Noticed::Everywhere,
     },
     Breakage {
+        what: "a row that is whole is cut where its piece ends",
+        subject: Single(Algorithm::CsrFlat, Variant::Full),
+        from: "piece.beyond = min(piece.base + PIECE_NNZ, nnz) + piece.tail;",
+        to: "piece.beyond = min(piece.base + PIECE_NNZ, nnz);",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "rows of the list are forgotten",
+        subject: Single(Algorithm::CsrFlat, Variant::Full),
+        from: "const uint heavy = heavy_count[0];",
+        to: "const uint heavy = 0;",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
         what: "x is taken from its buffer's beginning",
         subject: Single(Algorithm::CsrVector, Variant::Full),
         from: "OPEN_ARRAY(const real_t, x);",

@@ -34,6 +34,11 @@ struct Valid {
     batch_plan: *mut sparrow_batch_plan,
     batch_workspace: *mut sparrow_workspace,
     batch_product: sparrow_batch_product,
+    vectors_options: sparrow_vectors_options,
+    vectors: *mut sparrow_vectors,
+    elementwise: sparrow_elementwise,
+    reduction: sparrow_reduction,
+    dense_of_matrix: sparrow_buffer,
 }
 
 impl Valid {
@@ -60,6 +65,7 @@ impl Valid {
             scalars_on_device: 0,
         };
         let (b, c) = (application.buffer(0, &[1.0f32; 6]), application.buffer(0, &[1.0f32; 8]));
+        let dense_of_matrix = application.buffer(0, &[1.0f32; ROWS * COLS]);
         let problem = Box::new(sparrow_problem {
             rows: ROWS as u32,
             cols: COLS as u32,
@@ -90,6 +96,13 @@ impl Valid {
             values: csr.values,
             num_values: 5,
         };
+        let vectors_options = sparrow_vectors_options {
+            size: size_of::<sparrow_vectors_options>(),
+            value_type: SPARROW_VALUE_TYPE_F32,
+            accumulate: 0,
+            scalars_on_device: 0,
+        };
+        let r = application.buffer(0, &[1.0f32; 3]);
         // SAFETY: everything is valid.
         unsafe {
             let matrix = made(|out| {
@@ -142,6 +155,30 @@ impl Valid {
                     beta: number(0.0),
                     y,
                 },
+                vectors_options,
+                vectors: made(|out| {
+                    let options = &raw const vectors_options;
+                    sparrow_vectors_create_blocking(context, queue, options, out)
+                }),
+                elementwise: sparrow_elementwise {
+                    size: size_of::<sparrow_elementwise>(),
+                    elements: 3,
+                    alpha,
+                    x,
+                    beta,
+                    y: x,
+                    r,
+                    operation: SPARROW_ELEMENTARY_AXPBY,
+                },
+                reduction: sparrow_reduction {
+                    size: size_of::<sparrow_reduction>(),
+                    elements: 3,
+                    x,
+                    y: x,
+                    result: r,
+                    kind: SPARROW_REDUCTION_DOT,
+                },
+                dense_of_matrix,
                 application,
             }
         }
@@ -191,6 +228,7 @@ impl Drop for Valid {
             expect_success(sparrow_batch_release(self.batch));
             expect_success(sparrow_batch_plan_release(self.batch_plan));
             expect_success(sparrow_workspace_release(self.batch_workspace));
+            expect_success(sparrow_vectors_release(self.vectors));
         }
     }
 }
@@ -289,6 +327,52 @@ const FUNCTIONS: &[Row] = &[
         let call =
             |out| unsafe { sparrow_matrix_upload_blocking(context, queue, n.of(2, &arrays), out) };
         n.made(3, call, sparrow_matrix_release)
+    }),
+    ("sparrow_matrix_from_entries_blocking", &["context", "queue", "entries", "matrix"], |v, n| {
+        let (context, queue) = (n.at(0, v.application.sparrow), n.at(1, v.application.queue));
+        let entries = entries(v);
+        let call = |out| unsafe {
+            let entries = n.of(2, &entries);
+            sparrow_matrix_from_entries_blocking(context, queue, entries, 0, null(), out)
+        };
+        n.made(3, call, sparrow_matrix_release)
+    }),
+    ("sparrow_matrix_from_dense_blocking", &["context", "queue", "dense", "matrix"], |v, n| {
+        let (context, queue) = (n.at(0, v.application.sparrow), n.at(1, v.application.queue));
+        let dense = dense_source(v);
+        let call = |out| unsafe {
+            sparrow_matrix_from_dense_blocking(context, queue, n.of(2, &dense), 0, null(), out)
+        };
+        n.made(3, call, sparrow_matrix_release)
+    }),
+    ("sparrow_matrix_multiply_blocking", &["a", "b", "queue", "c"], |v, n| {
+        let queue = v.application.queue;
+        let fitting = made(|out| unsafe {
+            sparrow_matrix_transpose_blocking(v.matrix, queue, 0, null(), out)
+        });
+        let (a, b, queue) = (n.at(0, v.matrix), n.at(1, fitting), n.at(2, queue));
+        let call =
+            |out| unsafe { sparrow_matrix_multiply_blocking(a, b, queue, 0, 0, null(), out) };
+        let status = n.made(3, call, sparrow_matrix_release);
+        expect_success(unsafe { sparrow_matrix_release(fitting) });
+        status
+    }),
+    ("sparrow_matrix_transpose_blocking", &["matrix", "queue", "transposed"], |v, n| {
+        let (matrix, queue) = (n.at(0, v.matrix), n.at(1, v.application.queue));
+        let call =
+            |out| unsafe { sparrow_matrix_transpose_blocking(matrix, queue, 0, null(), out) };
+        n.made(2, call, sparrow_matrix_release)
+    }),
+    ("sparrow_matrix_copy_blocking", &["matrix", "queue", "parts"], |v, n| unsafe {
+        let parts = no_parts();
+        let queue = n.at(1, v.application.queue);
+        sparrow_matrix_copy_blocking(n.at(0, v.matrix), queue, n.of(2, &parts), 0, null())
+    }),
+    ("sparrow_matrix_write_dense_blocking", &["matrix", "queue", "dense_shape"], |v, n| unsafe {
+        let queue = n.at(1, v.application.queue);
+        let shape = sparrow_dense_shape { cols: COLS as u64, ..v.spmm_options.c };
+        let c = v.dense_of_matrix;
+        sparrow_matrix_write_dense_blocking(n.at(0, v.matrix), queue, n.of(2, &shape), c, 0, null())
     }),
     ("sparrow_matrix_check_blocking", &["matrix", "queue"], |v, n| unsafe {
         let queue = n.at(1, v.application.queue);
@@ -409,7 +493,63 @@ const FUNCTIONS: &[Row] = &[
             sparrow_batch_plan_launch(plan, queue, workspace, product, 0, null(), event)
         })
     }),
+    ("sparrow_vectors_create_blocking", &["context", "queue", "options", "vectors"], |v, n| {
+        let (context, queue) = (n.at(0, v.application.sparrow), n.at(1, v.application.queue));
+        let options = n.of(2, &v.vectors_options);
+        let call = |out| unsafe { sparrow_vectors_create_blocking(context, queue, options, out) };
+        n.made(3, call, sparrow_vectors_release)
+    }),
+    ("sparrow_vectors_elementwise", &["vectors", "queue", "elementwise", "event?"], |v, n| {
+        n.event(3, |event| unsafe {
+            let (vectors, queue) = (n.at(0, v.vectors), n.at(1, v.application.queue));
+            sparrow_vectors_elementwise(vectors, queue, n.of(2, &v.elementwise), 0, null(), event)
+        })
+    }),
+    ("sparrow_vectors_reduce", &["vectors", "queue", "reduction", "event?"], |v, n| {
+        n.event(3, |event| unsafe {
+            let (vectors, queue) = (n.at(0, v.vectors), n.at(1, v.application.queue));
+            sparrow_vectors_reduce(vectors, queue, n.of(2, &v.reduction), 0, null(), event)
+        })
+    }),
 ];
+
+/// Entries with the columns and values of the matrix, all of them in rows that there are.
+fn entries(valid: &Valid) -> sparrow_coo_buffers {
+    sparrow_coo_buffers {
+        size: size_of::<sparrow_coo_buffers>(),
+        rows: ROWS as u64,
+        cols: COLS as u64,
+        entries: 5,
+        value_type: SPARROW_VALUE_TYPE_F32,
+        offset_type: SPARROW_OFFSET_TYPE_U32,
+        duplicates: SPARROW_DUPLICATES_SUM,
+        reserved: 0,
+        row_indices: valid.csr.columns,
+        column_indices: valid.csr.columns,
+        values: valid.csr.values,
+    }
+}
+
+fn dense_source(valid: &Valid) -> sparrow_dense_source {
+    sparrow_dense_source {
+        size: size_of::<sparrow_dense_source>(),
+        shape: sparrow_dense_shape { cols: COLS as u64, ..valid.spmm_options.c },
+        value_type: SPARROW_VALUE_TYPE_F32,
+        offset_type: SPARROW_OFFSET_TYPE_U32,
+        tolerance: 0.0,
+        elements: valid.dense_of_matrix,
+    }
+}
+
+fn no_parts() -> sparrow_matrix_parts {
+    sparrow_matrix_parts {
+        size: size_of::<sparrow_matrix_parts>(),
+        offsets: NOWHERE,
+        row_indices: NOWHERE,
+        columns: NOWHERE,
+        values: NOWHERE,
+    }
+}
 
 fn host_arrays() -> sparrow_csr_arrays {
     static OF_U32: [u32; 5] = [0, 2, 2, 4, 5];

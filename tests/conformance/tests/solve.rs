@@ -210,7 +210,7 @@ fn rows(queue: &Queue, many: usize) -> usize {
     if is_interpreter(queue.context().device()) { 64 } else { many }
 }
 
-/// Both agree for the first iterations to rounding, which then grows; and on how many there are.
+/// Both agree for the first iterations to rounding, which then grows, and faster in f32; and on how many there are.
 #[track_caller]
 fn assert_like(
     (x, solution): &(Vec<f64>, Solution),
@@ -220,7 +220,8 @@ fn assert_like(
     assert_eq!(solution.outcome, Outcome::Converged, "{solution:?}");
     let (found, right) = (solution.history.len() as i64, host_history.len() as i64);
     assert!((found - right).abs() <= 2, "{found} iterations, and {right} on the host");
-    for (iteration, (found, right)) in solution.history.iter().zip(host_history).enumerate().take(8)
+    for (iteration, (found, right)) in
+        solution.history.iter().zip(host_history).enumerate().take(if eps > 1e-6 { 4 } else { 8 })
     {
         assert!((found / right - 1.0).abs() <= eps, "{iteration}: {found}, and not {right}");
     }

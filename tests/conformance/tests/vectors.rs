@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
 use bytemuck::Pod;
-use conformance::{bits, check_product, device, is_interpreter, queue};
+use conformance::{Gate, bits, check_product, device, is_interpreter, queue};
 use csr_core::Accumulator;
 use csr_core::verify::Oracle;
 use sparrow::{
@@ -79,6 +79,9 @@ fn nan<T: Accumulator>(length: usize) -> Vec<T> {
     vec![T::nan(); length]
 }
 
+/// An element of r, of those of x and y.
+type Elementwise<'a, T> = &'a dyn Fn(T, T) -> T;
+
 /// Holds the elements of r against what they should be; `ulps` is what each may be off.
 fn check_elements<T: Accumulator>(what: &str, r: &[T], expected: &[T], ulps: f64) {
     assert_eq!(r.len(), expected.len(), "{what}");
@@ -153,7 +156,7 @@ fn elementwise_is_right<T: Accumulator>(
             check_elements(&format!("{what}: axpby"), &r, &expected, ulps);
             // The others have no scalars: one way of reading them is enough.
             if !on_device {
-                let all: [(Combination, &dyn Fn(T, T) -> T, f64); 4] = [
+                let all: [(Combination, Elementwise<'_, T>, f64); 4] = [
                     (Combination::Add, &|x, y| x + y, 0.0),
                     (Combination::Subtract, &|x, y| x - y, 0.0),
                     (Combination::Multiply, &|x, y| x * y, 0.0),
@@ -266,4 +269,314 @@ fn every_reduction_is_right_on_every_length_and_the_same_wherever_arrays_begin()
             reductions_are_right::<f64>(&queue, form);
         }
     }
+}
+
+/// Vectors with what the device is given by itself, and with groups of many items.
+fn both_kinds<T: Accumulator>(queue: &Queue, accumulate: Accumulate) -> [Vectors<T>; 2] {
+    [TILINGS[0], TILINGS[1]]
+        .map(|tiling| Vectors::new_blocking(queue, &options(tiling, accumulate, false)).unwrap())
+}
+
+#[test]
+fn a_result_may_take_the_place_of_either_operand_or_both() {
+    let queue = queue();
+    for mut vectors in both_kinds::<f32>(&queue, Accumulate::Plain) {
+        for length in lengths() {
+            let (x, y): (Vec<f32>, Vec<f32>) = (random(1, length), random(2, length));
+            let (mut r, other) = (place(&queue, &x, 1), place(&queue, &y, 0));
+            let itself = r.part.slice(0..length).unwrap();
+            vectors.scale(&queue, (2.0.into(), &itself), &mut r.part, &[]).unwrap();
+            vectors.axpy(&queue, (0.5.into(), &itself), &other.part, &mut r.part, &[]).unwrap();
+            let operands = (&other.part, &itself);
+            vectors.combine(&queue, Combination::Multiply, operands, &mut r.part, &[]).unwrap();
+            let (of_x, of_y) = ((3.0.into(), &itself), ((-1.0).into(), &itself));
+            vectors.axpby(&queue, of_x, of_y, &mut r.part, &[]).unwrap();
+            let expected: Vec<f32> =
+                x.iter().zip(&y).map(|(x, y)| 2.0 * (y * 0.5f32.mul_add(2.0 * x, *y))).collect();
+            check_elements("in place", &r.read(&queue), &expected, 1.0);
+        }
+    }
+}
+
+#[test]
+fn beta_zero_never_reads_y_and_alpha_zero_still_reads_x() {
+    let queue = queue();
+    for mut vectors in both_kinds::<f32>(&queue, Accumulate::Compensated) {
+        let (x, y) = (place(&queue, &[1.0, f32::NAN, 3.0], 0), place(&queue, &nan::<f32>(3), 0));
+        let mut r = place(&queue, &nan::<f32>(3), 0);
+        let (of_x, of_y) = ((2.0.into(), &x.part), (0.0.into(), &y.part));
+        vectors.axpby(&queue, of_x, of_y, &mut r.part, &[]).unwrap();
+        let found = r.read(&queue);
+        assert!(found[0] == 2.0 && found[1].is_nan() && found[2] == 6.0, "{found:?}");
+        vectors.scale(&queue, (0.0.into(), &x.part), &mut r.part, &[]).unwrap();
+        let found = r.read(&queue);
+        assert!(found[0] == 0.0 && found[1].is_nan() && found[2] == 0.0, "{found:?}");
+    }
+}
+
+/// NaN, infinities and both, somewhere in a vector of several groups.
+#[test]
+fn nan_and_infinity_reach_the_result() {
+    let queue = queue();
+    let (infinity, nan) = (f32::INFINITY, f32::NAN);
+    for accumulate in [Accumulate::Plain, Accumulate::Compensated] {
+        for mut vectors in both_kinds::<f32>(&queue, accumulate) {
+            let mut check = |special: &[f32], [sum, norm1, norm2]: [f32; 3]| {
+                let mut x = vec![1.0f32; 9000];
+                for (number, &special) in special.iter().enumerate() {
+                    x[700 + number * 8200] = special;
+                }
+                let on_x = DeviceArray::upload_blocking(&queue, &x).unwrap();
+                let kinds = [Reduction::Sum, Reduction::Norm1, Reduction::Norm2];
+                for (kind, expected) in kinds.into_iter().zip([sum, norm1, norm2]) {
+                    let found = vectors.reduce_blocking(&queue, kind, &on_x, &[]).unwrap();
+                    let is_right = found == expected || (found.is_nan() && expected.is_nan());
+                    assert!(is_right, "{kind:?} of {special:?} is {found} and not {expected}");
+                }
+                let found = vectors.dot_blocking(&queue, &on_x, &on_x, &[]).unwrap();
+                assert_eq!(
+                    (found.is_nan(), found.is_infinite()),
+                    (norm1.is_nan(), !norm1.is_nan())
+                );
+            };
+            check(&[infinity], [infinity; 3]);
+            check(&[-infinity], [-infinity, infinity, infinity]);
+            check(&[infinity, -infinity], [nan, infinity, infinity]);
+            check(&[nan], [nan; 3]);
+            check(&[nan, infinity], [nan; 3]);
+        }
+    }
+}
+
+/// Squares of what is stored do not fit the type, by far.
+fn norm2_keeps_its_digits<T: Accumulator>(queue: &Queue, accumulate: Accumulate) {
+    let (least, most) = (T::min_positive_value(), T::max_value());
+    for mut vectors in both_kinds::<T>(queue, accumulate) {
+        let mut check = |parts: &[(usize, T)], expected: f64| {
+            let x: Vec<T> = parts.iter().flat_map(|&(count, value)| vec![value; count]).collect();
+            let on_x = DeviceArray::upload_blocking(queue, &x).unwrap();
+            let found = vectors.reduce_blocking(queue, Reduction::Norm2, &on_x, &[]).unwrap();
+            let error = (found.to_f64() / expected - 1.0).abs();
+            let may_be = match accumulate {
+                Accumulate::Plain => 16.0 * T::EPSILON,
+                Accumulate::Compensated => 2.0 * T::EPSILON,
+            };
+            assert!(error <= may_be, "{found:?} and not {expected:e}, of {parts:?}");
+        };
+        let sixteenth = most.to_f64() / 16.0;
+        check(&[(64, T::from_f64(sixteenth))], 8.0 * sixteenth);
+        check(&[(64, T::from_f64(-sixteenth)), (1000, T::one())], 8.0 * sixteenth);
+        check(&[(4096, least)], 64.0 * least.to_f64());
+        check(&[(4096, least), (1, T::one()), (3, T::zero())], 1.0);
+        check(&[(4096, least), (4, T::one()), (64, T::from_f64(sixteenth))], 8.0 * sixteenth);
+        // Either side of where scaling begins.
+        for exponent in [-51, -50, -49, 43, 44, 45, 46] {
+            let size = 2f64.powi(exponent);
+            check(&[(16, T::from_f64(3.0 * size)), (16, T::from_f64(4.0 * size))], 20.0 * size);
+        }
+        let far = T::from_f64(least.to_f64() * 1024.0);
+        check(&[(2, T::zero()), (1, far)], far.to_f64());
+        let zeros = DeviceArray::upload_blocking(queue, &[T::zero(); 700]).unwrap();
+        let found = vectors.reduce_blocking(queue, Reduction::Norm2, &zeros, &[]).unwrap();
+        assert_eq!(found, T::zero());
+        let all = DeviceArray::upload_blocking(queue, &[most; 2]).unwrap();
+        let found = vectors.reduce_blocking(queue, Reduction::Norm2, &all, &[]).unwrap();
+        assert_eq!(found, T::infinity(), "what is too large for the type");
+    }
+}
+
+#[test]
+fn norm2_neither_overflows_nor_underflows_on_the_way() {
+    let queue = queue();
+    for accumulate in [Accumulate::Plain, Accumulate::Compensated] {
+        norm2_keeps_its_digits::<f32>(&queue, accumulate);
+        if queue.context().device().traits().has_f64 {
+            norm2_keeps_its_digits::<f64>(&queue, accumulate);
+        }
+    }
+}
+
+#[test]
+fn compensated_sums_keep_what_plain_ones_lose() {
+    let queue = queue();
+    // Large ones that cancel, in disorder, and a small one.
+    let mut x: Vec<f32> = random(3, 5000);
+    let negative: Vec<f32> = x.iter().rev().map(|x| -x).collect();
+    x.extend(negative);
+    x.push(2f32.powi(-30));
+    let on_x = DeviceArray::upload_blocking(&queue, &x).unwrap();
+    let ones = DeviceArray::upload_blocking(&queue, &vec![1f32; x.len()]).unwrap();
+    for mut vectors in both_kinds::<f32>(&queue, Accumulate::Compensated) {
+        for _ in 0..2 {
+            let sum = vectors.reduce_blocking(&queue, Reduction::Sum, &on_x, &[]).unwrap();
+            assert_eq!(sum, 2f32.powi(-30));
+            let dot = vectors.dot_blocking(&queue, &on_x, &ones, &[]).unwrap();
+            assert_eq!(dot, 2f32.powi(-30));
+        }
+    }
+}
+
+#[test]
+fn integers_are_summed_modulo_two_to_the_thirty_second() {
+    let queue = queue();
+    for mut vectors in both_kinds::<f32>(&queue, Accumulate::Plain) {
+        for length in lengths() {
+            for offset in [0, 1] {
+                let x: Vec<i32> =
+                    (0..length as i32).map(|k| k.wrapping_mul(0x1234_5677) ^ 0x0f0f).collect();
+                let expected = x.iter().fold(0i32, |sum, x| sum.wrapping_add(*x));
+                let on_x = Placed::new(&queue, &x, offset, -7);
+                let mut result = Placed::new(&queue, &[99], offset, -7);
+                // Among sums of numbers, which work in the same memory.
+                let ones = DeviceArray::upload_blocking(&queue, &vec![1f32; 3000]).unwrap();
+                for _ in 0..2 {
+                    vectors.sum_integers(&queue, &on_x.part, &mut result.part, &[]).unwrap();
+                    assert_eq!(result.read(&queue), [expected], "{length} integers");
+                    let sum = vectors.reduce_blocking(&queue, Reduction::Sum, &ones, &[]);
+                    assert_eq!(sum.unwrap(), 3000.0);
+                }
+                let read = vectors.sum_integers_blocking(&queue, &on_x.part, &[]).unwrap();
+                assert_eq!(read, expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_launch_gives_the_same_bits_on_any_queue() {
+    let first = queue();
+    let second = Queue::new(first.context()).unwrap();
+    let length = if is_interpreter(&device()) { 3001 } else { 300_001 };
+    let x = DeviceArray::upload_blocking(&first, &random::<f32>(5, length)).unwrap();
+    let y = DeviceArray::upload_blocking(&first, &random::<f32>(6, length)).unwrap();
+    for mut vectors in both_kinds::<f32>(&first, Accumulate::Plain) {
+        let expected = vectors.dot_blocking(&first, &x, &y, &[]).unwrap();
+        let mut results: Vec<_> = (0..20).map(|_| place(&first, &[f32::NAN], 0)).collect();
+        // On Intel's runtime what a blocking write brings can come after a launch in another queue.
+        first.finish_blocking().unwrap();
+        for (number, result) in results.iter_mut().enumerate() {
+            let queue = if number % 3 == 0 { &second } else { &first };
+            vectors.dot(queue, &x, &y, &mut result.part, &[]).unwrap();
+        }
+        first.finish_blocking().unwrap();
+        second.finish_blocking().unwrap();
+        for result in &results {
+            assert_eq!(result.read(&first)[0].to_bits(), expected.to_bits());
+        }
+    }
+}
+
+#[test]
+fn a_launch_waits_for_its_wait_list_and_one_that_fails_leaves_the_next_right() {
+    let queue = queue();
+    let mut vectors = Vectors::<f32>::new_blocking(&queue, &VectorOptions::default()).unwrap();
+    let x = DeviceArray::upload_blocking(&queue, &vec![1f32; 30_000]).unwrap();
+    assert_eq!(vectors.dot_blocking(&queue, &x, &x, &[]).unwrap(), 30_000.0);
+    let mut result = place(&queue, &[f32::NAN], 0);
+    let gate = Gate::new(queue.context());
+    let event = vectors.dot(&queue, &x, &x, &mut result.part, &[gate.event()]).unwrap();
+    let opening = gate.open_soon();
+    assert!(!opening.was_passed_by(&event));
+    assert_eq!(result.read(&queue), [30_000.0]);
+    let other = Queue::new(queue.context()).unwrap();
+    let gate = Gate::new(queue.context());
+    let failing = vectors.dot(&other, &x, &x, &mut result.part, &[gate.event()]).unwrap();
+    gate.fail();
+    if is_interpreter(&device()) {
+        // Which reports a wait that fails as misuse.
+        other.finish_blocking().unwrap();
+    } else {
+        failing.wait().unwrap_err();
+    }
+    let sum = vectors.reduce_blocking(&queue, Reduction::Sum, &x, &[]).unwrap();
+    assert_eq!(sum, 30_000.0);
+    assert!(failing.is_complete());
+}
+
+/// A refusal that says all of `words`.
+#[track_caller]
+fn assert_refused<R>(refused: sparrow::Result<R>, words: &[&str]) {
+    let message = refused.err().map(|error| error.to_string()).unwrap_or_default();
+    for word in words {
+        assert!(message.contains(word), "\"{message}\" does not say \"{word}\"");
+    }
+}
+
+#[test]
+fn operands_that_cannot_be_right_are_refused_and_nothing_is_written() {
+    let queue = queue();
+    let mut vectors =
+        Vectors::<f32>::new_blocking(&queue, &options(None, Accumulate::Plain, false)).unwrap();
+    let whole = DeviceArray::upload_blocking(&queue, &vec![1f32; 100]).unwrap();
+    let part = |begin: usize, end: usize| whole.slice(begin..end).unwrap();
+    let x = DeviceArray::upload_blocking(&queue, &[2f32; 40]).unwrap();
+    let (short, mut r) = (part(0, 39), part(40, 80));
+    let one = || Coefficient::from(1f32);
+
+    // Lengths.
+    let refused = vectors.scale(&queue, (one(), &short), &mut r, &[]);
+    assert_refused(refused, &["r has 40 elements", "x has 39"]);
+    let refused = vectors.axpy(&queue, (one(), &x), &short, &mut r, &[]);
+    assert_refused(refused, &["y has 39 elements", "x has 40"]);
+    let refused = vectors.axpby(&queue, (one(), &x), (one(), &short), &mut r, &[]);
+    assert_refused(refused, &["y has 39 elements"]);
+    let refused = vectors.combine(&queue, Combination::Add, (&short, &x), &mut r, &[]);
+    assert_refused(refused, &["y has 40 elements", "x has 39"]);
+    assert_refused(vectors.dot_blocking(&queue, &x, &short, &[]), &["y has 39", "x has 40"]);
+    let refused = vectors.reduce(&queue, Reduction::Sum, &x, &mut part(5, 5), &[]);
+    assert_refused(refused, &["the result has no element"]);
+
+    // Overlaps: one element is enough, and the same is allowed.
+    for (begin, end) in [(1, 41), (39, 79), (41, 81), (60, 100)] {
+        let x = part(begin, end);
+        let refused = vectors.scale(&queue, (one(), &x), &mut r, &[]);
+        assert_refused(refused, &["x and r overlap in part", "bytes"]);
+        let refused = vectors.combine(&queue, Combination::Divide, (&part(0, 40), &x), &mut r, &[]);
+        assert_refused(refused, &["y and r overlap in part"]);
+    }
+    let refused = vectors.dot(&queue, &x, &part(0, 40), &mut part(39, 40), &[]);
+    assert_refused(refused, &["the result lies in y"]);
+    let refused = vectors.reduce(&queue, Reduction::Norm2, &part(0, 40), &mut part(0, 1), &[]);
+    assert_refused(refused, &["the result lies in x"]);
+
+    // Scalars.
+    let on_device = part(90, 91);
+    let refused = vectors.scale(&queue, ((&on_device).into(), &x), &mut r, &[]);
+    assert_refused(refused, &["alpha came as a device array"]);
+    let mut by_array =
+        Vectors::<f32>::new_blocking(&queue, &options(None, Accumulate::Plain, true)).unwrap();
+    let refused = by_array.scale(&queue, (one(), &x), &mut r, &[]);
+    assert_refused(refused, &["alpha came by value"]);
+    let refused = by_array.scale(&queue, ((&part(45, 46)).into(), &x), &mut r, &[]);
+    assert_refused(refused, &["alpha lies in r"]);
+    let refused = by_array.scale(&queue, ((&part(3, 3)).into(), &x), &mut r, &[]);
+    assert_refused(refused, &["alpha has 0 elements"]);
+
+    // Other contexts.
+    let elsewhere = conformance::queue();
+    let foreign = DeviceArray::upload_blocking(&elsewhere, &[1f32; 40]).unwrap();
+    let refused = vectors.scale(&queue, (one(), &foreign), &mut r, &[]);
+    assert_refused(refused, &["x belongs to another context"]);
+    let refused = vectors.scale(&elsewhere, (one(), &x), &mut r, &[]);
+    assert_refused(refused, &["queue belongs to another context", "vector kernels"]);
+    let refused =
+        vectors.reduce(&queue, Reduction::Sum, &x, &mut foreign.slice(0..1).unwrap(), &[]);
+    assert_refused(refused, &["the result belongs to another context"]);
+
+    // Parameters.
+    for (name, value, words) in [
+        ("group_size", 24, "power of two"),
+        ("lanes", 3, "2, 4, 8 or 16"),
+        ("loads", 17, "1 to 16"),
+        ("tiles", 1, "no parameter \"tiles\""),
+    ] {
+        let parameters = vec![(name.to_owned(), value)];
+        let options = VectorOptions { parameters, ..VectorOptions::default() };
+        assert_refused(Vectors::<f32>::new_blocking(&queue, &options), &[words]);
+    }
+
+    queue.finish_blocking().unwrap();
+    assert_eq!(whole.read_blocking(&queue).unwrap(), vec![1f32; 100], "a refused launch wrote");
+    vectors.scale(&queue, (one(), &x), &mut r, &[]).unwrap();
+    assert_eq!(r.read_blocking(&queue).unwrap(), [2f32; 40]);
 }

@@ -5,7 +5,6 @@ use csr_core::{OffsetType, ValueType};
 use super::{Extent, List};
 use crate::evc_hyb::{EvcHyb, FEATURE_PERMUTED, SOURCE};
 use crate::evc_hyb_plan::{self, EvcHybPlan, FEATURE_RENUMBER};
-use crate::sort::{self, Sort};
 use crate::{Accumulate, DeviceType, KernelKey, ParameterError};
 
 impl List<'_> {
@@ -67,7 +66,5 @@ impl List<'_> {
                 }
             }
         }
-        let parameters = Sort { group_size: 128, keys_per_item: 8 };
-        self.helper(sort::SOURCE, ValueType::F32, OffsetType::U32, &parameters);
     }
 }

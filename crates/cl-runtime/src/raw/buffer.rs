@@ -69,6 +69,18 @@ impl Memory {
         }
     }
 
+    /// The buffer's handle with one reference more, which is the application's to release; `None` for shared virtual
+    /// memory.
+    ///
+    /// # Errors
+    /// The driver refuses to retain it.
+    pub fn to_owned_raw(&self) -> Result<Option<cl_mem>> {
+        match self {
+            Memory::Buffer(handle) => handle.to_owned_raw().map(Some),
+            Memory::Svm(_) => Ok(None),
+        }
+    }
+
     /// A buffer of the application's, without a reference of its own: for the length of a call, where two
     /// calls of the driver's count.
     ///

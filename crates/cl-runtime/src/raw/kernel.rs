@@ -16,7 +16,13 @@ const NOT_AVAILABLE: i32 = opencl3::error_codes::DLOPEN_FUNCTION_NOT_AVAILABLE;
 #[derive(Debug)]
 pub struct Kernel {
     handle: cl_kernel,
+    /// The bytes of arguments that are set to plain values, by their index: most are the same from launch to launch,
+    /// and each call of the driver's costs part of one.
+    values: Vec<Option<PlainValue>>,
 }
+
+/// A number of up to 8 bytes, and how many it has.
+type PlainValue = ([u8; 8], usize);
 
 // SAFETY: a kernel may move between threads; `&mut self` keeps two from setting it up at once.
 unsafe impl Send for Kernel {}
@@ -27,19 +33,36 @@ impl Kernel {
     /// # Safety
     /// `handle` is a valid kernel, and the caller gives up one reference to it.
     pub(super) unsafe fn from_created(handle: cl_kernel) -> Self {
-        Kernel { handle }
+        Kernel { handle, values: Vec::new() }
     }
 
-    /// Sets argument `index` to a plain value.
+    /// Sets argument `index` to a plain value; where it is set so already, there is nothing to do.
     ///
     /// # Errors
     /// The kernel declares another type at that index.
     pub fn set_value<T: bytemuck::Pod>(&mut self, index: u32, value: &T) -> Result<()> {
+        let bytes = bytemuck::bytes_of(value);
+        let plain = (bytes.len() <= 8).then(|| {
+            let mut padded = [0; 8];
+            padded[..bytes.len()].copy_from_slice(bytes);
+            (padded, bytes.len())
+        });
+        let place = index as usize;
+        if plain.is_some() && self.values.get(place) == Some(&plain) {
+            return Ok(());
+        }
+        if self.values.len() <= place {
+            self.values.resize(place + 1, None);
+        }
+        // Not known until the driver has taken it.
+        self.values[place] = None;
         // SAFETY: the value lives through the call, which copies exactly its bytes.
         let set = unsafe {
             cl::set_kernel_arg(self.handle, index, size_of::<T>(), ptr::from_ref(value).cast())
         };
-        check("clSetKernelArg", set)
+        check("clSetKernelArg", set)?;
+        self.values[place] = plain;
+        Ok(())
     }
 
     /// Sets argument `index` to memory.

@@ -12,7 +12,7 @@ use csr_core::{Offset, OffsetType, Value, ValueType};
 use super::workspace::for_a_kernel_to_write;
 use crate::launch::Steps;
 use crate::raw::Memory;
-use crate::sort::KeyedRows;
+use crate::sort::{Keyed, bits_of};
 use crate::{DeviceArray, Error, Matrix, Queue, Result};
 
 /// Which order the vectors of a product are in.
@@ -92,14 +92,14 @@ impl DeviceEvcHyb {
         let mut steps = Steps::new(queue, &program, rules.group_size as usize);
         let of_rows = steps.groups(rows);
 
-        let unsorted = KeyedRows::allocate(queue, rows)?;
+        let unsorted = Keyed::<u64>::allocate(queue, rows)?;
         let keys = KeyArguments {
             row_count: rows as u32,
             column_bits,
             offsets: matrix.offsets().argument(),
             columns: matrix.columns().argument(),
             keys: unsorted.keys.argument(),
-            rows: unsorted.rows.argument(),
+            rows: unsorted.numbers.argument(),
         };
         // SAFETY: a key and a number for each row, and the matrix's arrays are a pattern's.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
@@ -139,7 +139,7 @@ impl DeviceEvcHyb {
         let of_long = answers.split_off(borders.len());
         let long_elements = u64::from(of_long[0]) | u64::from(of_long[1]) << 32;
         // What was sorted by gives its memory back before elements take theirs.
-        let KeyedRows { rows: row_order, keys } = sorted;
+        let Keyed { numbers: row_order, keys } = sorted;
         drop(keys);
 
         let counts = RowCounts::new(rows, borders, answers);
@@ -337,11 +337,6 @@ fn key(
     let key =
         KernelKey::new(SOURCE, value_type, offset_type, Accumulate::Plain, false, &parameters);
     if renumber { key.with_feature(FEATURE_RENUMBER) } else { key }
-}
-
-/// Bits that hold numbers up to `most`.
-fn bits_of(most: usize) -> u32 {
-    usize::BITS - most.leading_zeros()
 }
 
 /// Refuses columns in the order of rows where there is not one for each.

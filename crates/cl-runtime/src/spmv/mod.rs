@@ -2,6 +2,7 @@
 
 mod csr_adaptive;
 mod csr_adaptive_plan;
+mod csr_flat;
 mod csr_scalar;
 mod csr_vector;
 mod evc_hyb;
@@ -22,6 +23,7 @@ use crate::{Context, DeviceArray, Error, Event, Queue, Result};
 pub use csr_adaptive::CsrAdaptive;
 pub use csr_adaptive_plan::DeviceRowBlocks;
 pub(crate) use csr_adaptive_plan::PlanWorkspace;
+pub use csr_flat::{CsrFlat, DevicePieces};
 pub use csr_scalar::CsrScalar;
 pub use csr_vector::CsrVector;
 pub use evc_hyb::EvcHyb;

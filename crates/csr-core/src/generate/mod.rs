@@ -10,6 +10,7 @@
 mod assemble;
 mod columns;
 mod elasticity;
+mod entries;
 mod graph;
 mod lengths;
 mod likeness;
@@ -30,6 +31,7 @@ use table::LIKENESSES;
 
 use crate::{Csr, Error, Offset, Result, Value};
 
+pub use entries::{scattered_entries, shuffled};
 pub use rung::{Rung, Skew};
 pub use small::{dense_problem, dense_row_problem, drawn_problem, tiny_problem};
 pub use suite::Suite;

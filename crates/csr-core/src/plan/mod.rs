@@ -5,4 +5,5 @@
 
 pub mod batched;
 pub mod csr_adaptive;
+pub mod csr_flat;
 pub mod evc_hyb;

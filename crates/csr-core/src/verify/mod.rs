@@ -12,6 +12,7 @@
 //! need.
 
 mod double_double;
+mod spgemm;
 
 use rayon::prelude::*;
 
@@ -19,6 +20,8 @@ use crate::coo::check_length;
 use crate::{Accumulator, CsrView, Offset, Result, Value};
 
 use double_double::DoubleDouble;
+
+pub use spgemm::SparseOracle;
 
 /// How sums were made, for the bound they must keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,14 +1,17 @@
 //! Measuring products: every result that is timed is verified, and one that is wrong has no time.
 
 mod batch;
+mod convert;
 mod device;
 mod hetero;
 mod host;
 mod layout;
 mod model;
 mod solve;
+mod spgemm;
 mod spmm;
 mod timing;
+mod vector;
 
 use csr_core::verify::Summation;
 use sparrow::{
@@ -20,13 +23,16 @@ use crate::{Making, Record, SCHEMA};
 pub use batch::{
     BatchForm, BatchPeers, BatchProblems, BatchSubject, measure_batch, measure_batch_peers,
 };
+pub use convert::measure_conversions;
 pub use device::measure_on_device;
 pub use hetero::{ChipRates, add_stages, as_hetero, measure_both};
 pub use host::{host_rates, measure_on_host};
 pub use model::Model;
 pub use solve::{SolveSubject, Solved, measure_solve};
+pub use spgemm::measure_spgemm;
 pub use spmm::{SpmmSubject, measure_spmm};
 pub use timing::{Budget, Samples};
+pub use vector::{VectorSubject, is_vector_type, measure_vectors};
 
 /// Why a measurement could not be made; a wrong result is no error but a record that says so.
 #[derive(Debug, thiserror::Error)]
@@ -146,8 +152,11 @@ fn untimed_record<V: Value>(origin: &Origin, shape: &Shape, subject: &Subject) -
         hetero: None,
         batch: None,
         spmm: None,
+        spgemm: None,
+        convert: None,
         evc_hyb: None,
         model: None,
+        vector: None,
     }
 }
 

@@ -31,6 +31,11 @@ impl Configuration {
                 named("nnz_per_wg", LIMITS.nnz_per_wg),
                 named("nnz_multiplier", LIMITS.share / LIMITS.nnz_per_wg),
             ],
+            Algorithm::CsrFlat => vec![
+                group_size,
+                named("piece_nnz", LIMITS.nnz_per_wg),
+                named("whole_row", LIMITS.tile),
+            ],
             Algorithm::SegmentedSum => vec![
                 named("bunch_size", 8),
                 named("nnz_per_item", LIMITS.tile / 8),

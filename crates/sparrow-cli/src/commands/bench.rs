@@ -111,7 +111,7 @@ pub(crate) fn run(global: &Global, arguments: &Bench) -> Result<(), Failure> {
     if global.device.as_deref() == Some("host") && arguments.accumulate != Accumulate::Plain {
         return Err(Failure::input("--device host has plain sums only: leave --accumulate out"));
     }
-    if arguments.model && (global.device.as_deref() == Some("host") || arguments.op == Op::Spmm) {
+    if arguments.model && (global.device.as_deref() == Some("host") || arguments.op != Op::Spmv) {
         let text = "--model is for products with a vector on an OpenCL device";
         return Err(Failure::input(text));
     }
@@ -126,6 +126,15 @@ pub(crate) fn run(global: &Global, arguments: &Bench) -> Result<(), Failure> {
     }
     if arguments.op == Op::Spmm {
         return super::spmm::run(global, arguments);
+    }
+    if arguments.op == Op::Vector {
+        return super::vector::run(global, arguments);
+    }
+    if arguments.op == Op::Spgemm {
+        return super::spgemm::run(global, arguments);
+    }
+    if arguments.op == Op::Convert {
+        return super::convert::run(global, arguments);
     }
     if arguments.sweep.is_some() {
         return Err(Failure::input("--sweep needs --op spmm"));

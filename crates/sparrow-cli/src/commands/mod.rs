@@ -2,15 +2,18 @@
 
 mod batch;
 pub(crate) mod bench;
+mod convert;
 pub(crate) mod devices;
 pub(crate) mod generate;
 mod hetero;
 pub(crate) mod info;
 pub(crate) mod selftest;
 pub(crate) mod solve;
+mod spgemm;
 mod spmm;
 pub(crate) mod spmv;
 pub(crate) mod tune;
+mod vector;
 
 use csr_core::{Csr, Offset, Value};
 use sparrow_bench::{Input, Making};

@@ -1,14 +1,15 @@
 //! An algorithm with its hyper-parameters, built and bound to a pattern: one arm an algorithm.
 
 use cl_kernels::csr_adaptive::CsrAdaptive as AdaptiveParameters;
+use cl_kernels::csr_flat::CsrFlat as FlatParameters;
 use cl_kernels::csr_scalar::CsrScalar as ScalarParameters;
 use cl_kernels::csr_vector::CsrVector as VectorParameters;
 use cl_kernels::evc_hyb::EvcHyb as EvcHybParameters;
 use cl_kernels::segmented_sum::SegmentedSum as SegmentedSumParameters;
 use cl_kernels::{Algorithm, Choice, DeviceType, Tables, Variant};
 use cl_runtime::spmv::{
-    CsrAdaptive, CsrScalar, CsrVector, DeviceRowBlocks, SegmentedSum, Specialisation, Spmv,
-    VectorOrder,
+    CsrAdaptive, CsrFlat, CsrScalar, CsrVector, DevicePieces, DeviceRowBlocks, SegmentedSum,
+    Specialisation, Spmv, VectorOrder,
 };
 use cl_runtime::{Matrix, Queue};
 use csr_core::plan::csr_adaptive::{RowBlockRules, RowBlocks};
@@ -100,6 +101,17 @@ pub(super) fn bind<V: Value, O: Offset>(
                 row_blocks,
             )?;
             (Box::new(spmv), variant.parameters(parameters).to_string())
+        }
+        Algorithm::CsrFlat => {
+            let check = |p: &FlatParameters| p.check(device, V::TYPE, accumulate);
+            let parameters = resolver.resolve(FlatParameters::default(), check)?;
+            // Before the pattern is cut by them.
+            check(&parameters)?;
+            let (offsets, rules) = (matrix.offsets(), parameters.rules());
+            let pieces = DevicePieces::find_blocking(queue, offsets, matrix.nnz(), rules)?;
+            let context = queue.context();
+            let spmv = CsrFlat::new(context, specialisation, parameters, matrix.nnz(), pieces)?;
+            (Box::new(spmv), parameters.to_string())
         }
         Algorithm::SegmentedSum => {
             let (spmv, parameters) =

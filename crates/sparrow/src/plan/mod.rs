@@ -78,12 +78,7 @@ impl<V: Value, O: Offset> Plan<V, O> {
         check_context(queue, matrix.context(), "matrix")?;
         match options.op {
             Op::Normal => Self::build(queue, matrix, None, None, options),
-            Op::Transpose => {
-                let offsets = matrix.offsets().read_blocking(queue)?;
-                let columns = matrix.columns().read_blocking(queue)?;
-                let pattern = PatternView::new(matrix.cols(), &offsets, &columns)?;
-                Self::build_transposed(queue, matrix, pattern, options)
-            }
+            Op::Transpose => Self::build_transposed(queue, matrix, None, options),
         }
     }
 
@@ -116,14 +111,14 @@ impl<V: Value, O: Offset> Plan<V, O> {
         }
         match options.op {
             Op::Normal => Self::build(queue, matrix, Some(pattern), None, options),
-            Op::Transpose => Self::build_transposed(queue, matrix, pattern, options),
+            Op::Transpose => Self::build_transposed(queue, matrix, Some(pattern), options),
         }
     }
 
     fn build_transposed(
         queue: &Queue,
         matrix: &Matrix<V, O>,
-        pattern: PatternView<'_, O>,
+        pattern: Option<PatternView<'_, O>>,
         options: &PlanOptions,
     ) -> Result<Self> {
         let transposed = TransposedMatrix::new_blocking(queue, matrix, pattern)?;

@@ -2,9 +2,12 @@
 #![expect(unsafe_code, reason = "calls a C interface")]
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
+mod conversions;
 mod files;
 mod habits;
 mod misfits;
 mod problem;
 mod products;
 mod refusals;
+mod spgemm;
+mod vectors;

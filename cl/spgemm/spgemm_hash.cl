@@ -1,0 +1,181 @@
+// The columns of rows of C that lie far apart and are few: a group a row puts them into a hash table in local memory,
+// and sorts what it holds.
+//
+// The table has two places for each product that a row may have. Where a column stands depends on timing, and how many
+// there are does not; nor does their order once they are sorted.
+//
+// Local memory: 12 bytes for each product, and 24 for each item.
+
+#ifndef GROUP_SIZE
+#define GROUP_SIZE 32 // items of a work-group
+#endif
+#ifndef CAPACITY
+#define CAPACITY 256 // products of a row, at most: a power of two
+#endif
+
+#include "spgemm/batch.h"
+
+#define PLACES (2 * CAPACITY)
+#define EMPTY 0xffffffffu // no column: those are below the number of columns, which 32 bits hold
+#define AT_ONCE 4 // columns that an item loads before it looks at any
+
+// 1 where the column was not in the table.
+uint put_column(local uint *table, const uint column)
+{
+    // Fibonacci hashing: the upper bits of a product with 2^32 over the golden ratio.
+    uint place = (column * 2654435769u) >> (32 - (31 - clz((uint)PLACES)));
+    for (;;) {
+        const uint before = atomic_cmpxchg(table + place, EMPTY, column);
+        if (before == EMPTY)
+            return 1;
+        if (before == column)
+            return 0;
+        place = (place + 1) & (PLACES - 1);
+    }
+}
+
+// Puts the columns of a row of C into the table. All items of the group call it; returns how many an item put.
+uint put_row(const ulong begin, const ulong end,
+             global const uint *restrict a_columns, global const offset_t *restrict b_begins,
+             global const offset_t *restrict b_ends, global const uint *restrict b_columns,
+             local uint *table, local ulong *starts, local ulong *ends, local ulong *scratch)
+{
+    const uint item = (uint)get_local_id(0);
+    for (uint place = item; place < PLACES; place += GROUP_SIZE)
+        table[place] = EMPTY;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint put = 0;
+    ulong first = begin;
+    do {
+        const ulong total =
+            open_batch(a_columns, first, end, b_begins, b_ends, b_columns, 0, 0, 0, starts, ends, scratch);
+        for (ulong product = item; product < total; product += AT_ONCE * GROUP_SIZE) {
+            uint columns[AT_ONCE];
+#pragma unroll
+            for (uint k = 0; k < AT_ONCE; ++k) {
+                // What is put twice is put once.
+                const ulong at = min(product + k * GROUP_SIZE, total - 1);
+                columns[k] = b_columns[starts[entry_of(ends, GROUP_SIZE, at)] + at];
+            }
+#pragma unroll
+            for (uint k = 0; k < AT_ONCE; ++k)
+                put += put_column(table, columns[k]);
+        }
+        first += GROUP_SIZE;
+    } while (first < end);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return put;
+}
+
+// The entries of each of `count` listed rows of C.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void count_hashed(const uint count,
+                         ARRAY_PARAMETER(const uint, rows),
+                         ARRAY_PARAMETER(const offset_t, a_offsets),
+                         ARRAY_PARAMETER(const uint, a_columns),
+                         ARRAY_PARAMETER(const offset_t, b_begins),
+                         ARRAY_PARAMETER(const offset_t, b_ends),
+                         ARRAY_PARAMETER(const uint, b_columns),
+                         ARRAY_PARAMETER(uint, counts))
+{
+    OPEN_ARRAY(const uint, rows);
+    OPEN_ARRAY(const offset_t, a_offsets);
+    OPEN_ARRAY(const uint, a_columns);
+    OPEN_ARRAY(const offset_t, b_begins);
+    OPEN_ARRAY(const offset_t, b_ends);
+    OPEN_ARRAY(const uint, b_columns);
+    OPEN_ARRAY(uint, counts);
+    local uint table[PLACES];
+    local ulong starts[GROUP_SIZE];
+    local ulong ends[GROUP_SIZE];
+    local ulong scratch[GROUP_SIZE];
+    local uint entries;
+    const uint item = (uint)get_local_id(0);
+    uint task = (uint)get_group_id(0);
+    do {
+        const ulong row = rows[task];
+        if (item == 0)
+            entries = 0;
+        const uint put = put_row(a_offsets[row], a_offsets[row + 1], a_columns, b_begins, b_ends, b_columns, table,
+                                 starts, ends, scratch);
+        atomic_add(&entries, put);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item == 0)
+            counts[row] = entries;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        task += (uint)get_num_groups(0);
+    } while (task < count);
+}
+
+// The columns of each of `count` listed rows of C, in order.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void fill_hashed(const uint count,
+                        ARRAY_PARAMETER(const uint, rows),
+                        ARRAY_PARAMETER(const offset_t, a_offsets),
+                        ARRAY_PARAMETER(const uint, a_columns),
+                        ARRAY_PARAMETER(const offset_t, b_begins),
+                        ARRAY_PARAMETER(const offset_t, b_ends),
+                        ARRAY_PARAMETER(const uint, b_columns),
+                        ARRAY_PARAMETER(const offset_t, c_offsets),
+                        ARRAY_PARAMETER(uint, c_columns))
+{
+    OPEN_ARRAY(const uint, rows);
+    OPEN_ARRAY(const offset_t, a_offsets);
+    OPEN_ARRAY(const uint, a_columns);
+    OPEN_ARRAY(const offset_t, b_begins);
+    OPEN_ARRAY(const offset_t, b_ends);
+    OPEN_ARRAY(const uint, b_columns);
+    OPEN_ARRAY(const offset_t, c_offsets);
+    OPEN_ARRAY(uint, c_columns);
+    local uint table[PLACES];
+    local uint columns[CAPACITY];
+    local ulong starts[GROUP_SIZE];
+    local ulong ends[GROUP_SIZE];
+    local ulong scratch[GROUP_SIZE];
+    local uint found;
+    const uint item = (uint)get_local_id(0);
+    uint task = (uint)get_group_id(0);
+    do {
+        const ulong row = rows[task];
+        const ulong to = c_offsets[row];
+        const uint entries = (uint)(c_offsets[row + 1] - to);
+        if (item == 0)
+            found = 0;
+        put_row(a_offsets[row], a_offsets[row + 1], a_columns, b_begins, b_ends, b_columns, table, starts, ends,
+                scratch);
+        for (uint place = item; place < PLACES; place += GROUP_SIZE) {
+            const uint column = table[place];
+            if (column != EMPTY)
+                columns[atomic_inc(&found)] = column;
+        }
+        uint width = 2;
+        while (width < entries)
+            width *= 2;
+        for (uint at = entries + item; at < width; at += GROUP_SIZE)
+            columns[at] = EMPTY;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        // Batcher's bitonic sort (1968).
+        uint run = 2;
+        do {
+            uint apart = run / 2;
+            do {
+                for (uint pair = item; pair < width / 2; pair += GROUP_SIZE) {
+                    const uint lower = pair / apart * apart * 2 + pair % apart;
+                    const uint upper = lower + apart;
+                    const int ascends = (lower & run) == 0;
+                    const uint a = columns[lower];
+                    const uint b = columns[upper];
+                    columns[lower] = ascends ? min(a, b) : max(a, b);
+                    columns[upper] = ascends ? max(a, b) : min(a, b);
+                }
+                barrier(CLK_LOCAL_MEM_FENCE);
+                apart /= 2;
+            } while (apart > 0);
+            run *= 2;
+        } while (run <= width);
+        for (uint at = item; at < entries; at += GROUP_SIZE)
+            c_columns[to + at] = columns[at];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        task += (uint)get_num_groups(0);
+    } while (task < count);
+}

@@ -1,0 +1,267 @@
+// Sorts rows of C = A B into classes: by the most products they may take and how far apart their columns lie, before
+// C's columns are looked for; by their entries, before C's values are. Then lists the rows of each class.
+//
+// The classes of rows, the first that fits (P products, S words of 32 columns from the first to the last):
+//
+//   0 empty      P = 0
+//   1 tiny       P <= TINY             spgemm_tiny.cl, an item a row
+//   2 short      P <= SHORT            the same with room for more
+//   3 near       S <= NEAR, P <= 2 NEAR  spgemm_bitmap.cl, a small group a row
+//   4 few        P <= FEW              spgemm_hash.cl, a small group a row
+//   5 middle     S <= MIDDLE           spgemm_bitmap.cl
+//   6 scattered  P <= SCATTERED        spgemm_hash.cl
+//   7 wide       all others            spgemm_bitmap.cl, a large group a row, window after window
+//
+// The classes of C's rows (n entries), for spgemm_values.cl: 0 done (the first three above), 1 n <= SMALL_OUTPUTS,
+// 2 n <= MIDDLE_OUTPUTS, 3 all others, WINDOW_OUTPUTS at a time.
+//
+// Lists are in the order in which groups arrive. No bit of C depends on it: a row is computed by itself.
+
+#ifndef GROUP_SIZE
+#define GROUP_SIZE 256 // items of a work-group: a multiple of 32
+#endif
+#ifndef TINY
+#define TINY 16 // products of a tiny row, at most
+#endif
+#ifndef SHORT
+#define SHORT 64 // products of a short row, at most
+#endif
+#ifndef FEW
+#define FEW 256 // products of a row whose columns a small group hashes, at most
+#endif
+#ifndef SCATTERED
+#define SCATTERED 2048 // products of a row whose columns a group hashes, at most
+#endif
+#ifndef NEAR
+#define NEAR 512 // words of a small group's bitmap
+#endif
+#ifndef MIDDLE
+#define MIDDLE 2048 // words of a group's bitmap
+#endif
+#ifndef WIDE
+#define WIDE 8192 // words of a large group's bitmap: spgemm_bitmap.cl alone asks
+#endif
+#ifndef SMALL_OUTPUTS
+#define SMALL_OUTPUTS 128 // entries of C's row that a small group sums, at most
+#endif
+#ifndef MIDDLE_OUTPUTS
+#define MIDDLE_OUTPUTS 512 // the same of a group
+#endif
+#ifndef WINDOW_OUTPUTS
+#define WINDOW_OUTPUTS 1024 // entries of longer rows that a group sums at a time
+#endif
+
+#include "item/scalar.h"
+
+#define CLASSES 8
+#define ROW_ITEMS 8 // items that look at a row
+#define GROUP_ROWS (GROUP_SIZE / ROW_ITEMS)
+#define LONG_ROW 1024 // entries of a row that all items of the group look at
+
+// Adds to a number of two words.
+void add_wide_local(local uint *sum, const ulong value)
+{
+    const uint low = (uint)value;
+    const uint before = atomic_add(sum, low);
+    atomic_add(sum + 1, (uint)(value >> 32) + (before + low < before));
+}
+
+void add_wide(volatile global uint *sum, local const uint *value)
+{
+    const uint before = atomic_add(sum, value[0]);
+    atomic_add(sum + 1, value[1] + (before + value[0] < before));
+}
+
+uint row_class(const ulong products, const uint words)
+{
+    if (products == 0)
+        return 0;
+    if (products <= TINY)
+        return 1;
+    if (products <= SHORT)
+        return 2;
+    if (words <= NEAR && products <= 2 * NEAR)
+        return 3;
+    if (products <= FEW)
+        return 4;
+    if (words <= MIDDLE)
+        return 5;
+    return products <= SCATTERED ? 6 : 7;
+}
+
+// The class of each of `count` rows of A from `first_row` on. tallies[class], 0 before, are its rows; after those of
+// all classes, low and high word of all products.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void classify_rows(const uint first_row,
+                          const uint count,
+                          ARRAY_PARAMETER(const offset_t, a_offsets),
+                          ARRAY_PARAMETER(const uint, a_columns),
+                          ARRAY_PARAMETER(const offset_t, b_begins),
+                          ARRAY_PARAMETER(const offset_t, b_ends),
+                          ARRAY_PARAMETER(const uint, b_columns),
+                          ARRAY_PARAMETER(uchar, classes),
+                          ARRAY_PARAMETER(uint, tallies))
+{
+    OPEN_ARRAY(const offset_t, a_offsets);
+    OPEN_ARRAY(const uint, a_columns);
+    OPEN_ARRAY(const offset_t, b_begins);
+    OPEN_ARRAY(const offset_t, b_ends);
+    OPEN_ARRAY(const uint, b_columns);
+    OPEN_ARRAY(uchar, classes);
+    OPEN_ARRAY(uint, tallies);
+    local uint products[GROUP_ROWS * 2]; // of each row: low and high word
+    local uint lows[GROUP_ROWS];
+    local uint highs[GROUP_ROWS];
+    local uint of_group[CLASSES + 2];
+    const uint item = (uint)get_local_id(0);
+    const ulong first = (ulong)get_group_id(0) * GROUP_ROWS;
+    const uint rows = (uint)min((ulong)GROUP_ROWS, count - first);
+    if (item < GROUP_ROWS) {
+        products[2 * item] = 0;
+        products[2 * item + 1] = 0;
+        lows[item] = 0xffffffffu;
+        highs[item] = 0;
+    }
+    if (item < CLASSES + 2)
+        of_group[item] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint turn = 0; turn <= rows; ++turn) {
+        // In the first turn each row has its own items; after it the long rows have all, one after the other.
+        const uint row = turn == 0 ? item / ROW_ITEMS : turn - 1;
+        const uint step = turn == 0 ? ROW_ITEMS : GROUP_SIZE;
+        if (row < rows) {
+            const ulong begin = a_offsets[first_row + first + row];
+            const ulong end = a_offsets[first_row + first + row + 1];
+            const int is_long = end - begin > LONG_ROW;
+            if (is_long == (turn > 0)) {
+                ulong sum = 0;
+                uint low = 0xffffffffu;
+                uint high = 0;
+                for (ulong at = begin + item % step; at < end; at += step) {
+                    const uint of_b = a_columns[at];
+                    const ulong b_begin = b_begins[of_b];
+                    const ulong b_end = b_ends[of_b];
+                    if (b_begin < b_end) {
+                        sum += b_end - b_begin;
+                        low = min(low, b_columns[b_begin]);
+                        high = max(high, b_columns[b_end - 1]);
+                    }
+                }
+                if (sum > 0) {
+                    add_wide_local(products + 2 * row, sum);
+                    atomic_min(lows + row, low);
+                    atomic_max(highs + row, high);
+                }
+            }
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item < rows) {
+        const ulong sum = products[2 * item] | (ulong)products[2 * item + 1] << 32;
+        // The columns of unsorted rows of B are not in order, and whoever finds that out calls this again.
+        const uint words = highs[item] >= lows[item] ? highs[item] / 32 - lows[item] / 32 + 1 : 1;
+        const uint class = row_class(sum, words);
+        classes[first + item] = (uchar)class;
+        atomic_inc(of_group + class);
+        add_wide_local(of_group + CLASSES, sum);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item < CLASSES)
+        atomic_add(tallies_buffer + tallies_start + item, of_group[item]);
+    if (item == 0)
+        add_wide(tallies + CLASSES, of_group + CLASSES);
+}
+
+// The class of each of `count` rows of C, with as many entries as `counts` says. tallies[class], 0 before, are its
+// rows; after those of all four, the windows of the last.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void classify_outputs(const uint count,
+                             ARRAY_PARAMETER(const uchar, row_classes),
+                             ARRAY_PARAMETER(const uint, counts),
+                             ARRAY_PARAMETER(uchar, classes),
+                             ARRAY_PARAMETER(uint, tallies))
+{
+    OPEN_ARRAY(const uchar, row_classes);
+    OPEN_ARRAY(const uint, counts);
+    OPEN_ARRAY(uchar, classes);
+    OPEN_ARRAY(uint, tallies);
+    local uint of_group[5];
+    const uint item = (uint)get_local_id(0);
+    if (item < 5)
+        of_group[item] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const ulong row = get_global_id(0);
+    if (row < count) {
+        const uint entries = counts[row];
+        uint class = 3;
+        if (row_classes[row] < 3)
+            class = 0;
+        else if (entries <= SMALL_OUTPUTS)
+            class = 1;
+        else if (entries <= MIDDLE_OUTPUTS)
+            class = 2;
+        classes[row] = (uchar)class;
+        atomic_inc(of_group + class);
+        if (class == 3)
+            atomic_add(of_group + 4, (entries - 1) / WINDOW_OUTPUTS + 1);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item < 5)
+        atomic_add(tallies_buffer + tallies_start + item, of_group[item]);
+}
+
+// Writes the rows of each class one behind the other; cursors[class] is where the next one goes, and before where the
+// first one does.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void list_rows(const uint first_row,
+                      const uint count,
+                      ARRAY_PARAMETER(const uchar, classes),
+                      ARRAY_PARAMETER(uint, cursors),
+                      ARRAY_PARAMETER(uint, list))
+{
+    OPEN_ARRAY(const uchar, classes);
+    OPEN_ARRAY(uint, cursors);
+    OPEN_ARRAY(uint, list);
+    local uint of_group[CLASSES];
+    local uint starts[CLASSES];
+    const uint item = (uint)get_local_id(0);
+    if (item < CLASSES)
+        of_group[item] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const ulong row = get_global_id(0);
+    const uint class = row < count ? classes[row] : 0;
+    uint at = 0;
+    if (row < count)
+        at = atomic_inc(of_group + class);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item < CLASSES)
+        starts[item] = atomic_add(cursors + item, of_group[item]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (row < count)
+        list[starts[class] + at] = first_row + (uint)row;
+}
+
+// Writes the windows of `count` rows of C: two words each, row and window. `cursor`, 0 before, counts them.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void list_windows(const uint count,
+                         const uint first_row,
+                         ARRAY_PARAMETER(const uint, rows),
+                         ARRAY_PARAMETER(const uint, counts),
+                         ARRAY_PARAMETER(uint, cursor),
+                         ARRAY_PARAMETER(uint, windows))
+{
+    OPEN_ARRAY(const uint, rows);
+    OPEN_ARRAY(const uint, counts);
+    OPEN_ARRAY(uint, cursor);
+    OPEN_ARRAY(uint, windows);
+    const ulong item = get_global_id(0);
+    if (item < count) {
+        const uint row = rows[item];
+        const uint of_row = (counts[row - first_row] - 1) / WINDOW_OUTPUTS + 1;
+        const ulong at = atomic_add(cursor, of_row);
+        for (uint window = 0; window < of_row; ++window) {
+            windows[2 * (at + window)] = row;
+            windows[2 * (at + window) + 1] = window;
+        }
+    }
+}

@@ -1,0 +1,191 @@
+// The values of rows of C whose columns are known and in order; a group a row, or OUTPUTS neighbouring entries of one.
+//
+// Floating-point atomics would add in an order that timing chooses. Instead, products are taken ENTRIES of A's entries
+// at a time, CHUNK products at once, and each is stored where nobody else stores:
+//
+//   1. an item finds where its product's column stands in C's row (binary search), and sets bit e of that entry's
+//      mask, e being the entry of A it comes from. Rows of B have no column twice, so each bit is one product;
+//   2. each entry of C takes as many neighbouring places as its mask has bits;
+//   3. the product of bit e goes to its entry's place number popcount(mask below e);
+//   4. each entry of C adds up its places, in order.
+//
+// Which places an entry takes depends on timing; what stands in them, and in which order, does not. So an entry's
+// products are added one after the other in the order of A's row, always: the same bits, however rows are cut, with
+// four barriers for CHUNK products.
+//
+// Local memory: 12 bytes and a sum for each of OUTPUTS, a product for each of CHUNK, and 24 bytes and a number for each
+// of ENTRIES.
+
+#ifndef GROUP_SIZE
+#define GROUP_SIZE 128 // items of a work-group: at least 32
+#endif
+#ifndef OUTPUTS
+#define OUTPUTS 512 // entries of C that a group sums at a time
+#endif
+#ifndef PRODUCTS_PER_ITEM
+#define PRODUCTS_PER_ITEM 4 // products that an item has in flight
+#endif
+
+#include "spgemm/entries.h"
+
+#define ENTRIES 32 // bits of a mask
+#define CHUNK (GROUP_SIZE * PRODUCTS_PER_ITEM)
+
+// Where `column` stands among the first `count` columns, of which it is one.
+uint position_of(local const uint *columns, const uint count, const uint column)
+{
+    uint first = 0;
+    for (uint width = count; width > 1;) {
+        const uint half_width = width / 2;
+        first += columns[first + half_width] <= column ? half_width : 0;
+        width -= half_width;
+    }
+    return first;
+}
+
+// With WINDOWS, `tasks` are two words each: a row, and which OUTPUTS of its entries; else a word, a row of up to OUTPUTS.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void fill_values(const uint count,
+                        ARRAY_PARAMETER(const uint, tasks),
+                        ARRAY_PARAMETER(const offset_t, a_offsets),
+                        ARRAY_PARAMETER(const uint, a_columns),
+                        ARRAY_PARAMETER(const value_t, a_values),
+                        ARRAY_PARAMETER(const offset_t, b_begins),
+                        ARRAY_PARAMETER(const offset_t, b_ends),
+                        ARRAY_PARAMETER(const uint, b_columns),
+                        ARRAY_PARAMETER(const value_t, b_values),
+                        ARRAY_PARAMETER(const offset_t, c_offsets),
+                        ARRAY_PARAMETER(const uint, c_columns),
+                        ARRAY_PARAMETER(value_t, c_values))
+{
+    OPEN_ARRAY(const uint, tasks);
+    OPEN_ARRAY(const offset_t, a_offsets);
+    OPEN_ARRAY(const uint, a_columns);
+    OPEN_ARRAY(const value_t, a_values);
+    OPEN_ARRAY(const offset_t, b_begins);
+    OPEN_ARRAY(const offset_t, b_ends);
+    OPEN_ARRAY(const uint, b_columns);
+    OPEN_ARRAY(const value_t, b_values);
+    OPEN_ARRAY(const offset_t, c_offsets);
+    OPEN_ARRAY(const uint, c_columns);
+    OPEN_ARRAY(value_t, c_values);
+    local uint columns[OUTPUTS];
+    local uint masks[OUTPUTS];
+    local uint places[OUTPUTS]; // the first of each entry of C
+    local real_t sums[OUTPUTS];
+    local real_t products[CHUNK];
+    local real_t of_a[ENTRIES];
+    local ulong lengths[ENTRIES];
+    local ulong starts[ENTRIES];
+    local ulong ends[ENTRIES];
+    local uint taken; // places
+    uint entries[PRODUCTS_PER_ITEM];
+    uint outputs_of[PRODUCTS_PER_ITEM];
+    real_t mine[PRODUCTS_PER_ITEM];
+    const uint item = (uint)get_local_id(0);
+    uint task = (uint)get_group_id(0);
+    do {
+#ifdef WINDOWS
+        const ulong row = tasks[2 * (ulong)task];
+        const ulong c_first = c_offsets[row] + (ulong)OUTPUTS * tasks[2 * (ulong)task + 1];
+#else
+        const ulong row = tasks[task];
+        const ulong c_first = c_offsets[row];
+#endif
+        const uint outputs = (uint)min((ulong)OUTPUTS, c_offsets[row + 1] - c_first);
+        for (uint output = item; output < outputs; output += GROUP_SIZE) {
+            columns[output] = c_columns[c_first + output];
+            masks[output] = 0;
+            sums[output] = 0;
+        }
+        if (item == 0)
+            taken = 0;
+        const ulong end = a_offsets[row + 1];
+        ulong first = a_offsets[row];
+        do {
+            if (item < ENTRIES) {
+                ulong begin = 0;
+                ulong beyond = 0;
+                if (first + item < end) {
+                    const uint of_b = a_columns[first + item];
+                    of_a[item] = load_value(a_values, first + item);
+                    begin = b_begins[of_b];
+                    beyond = b_ends[of_b];
+#ifdef WINDOWS
+                    const ulong2 part =
+                        cut_row(b_columns, begin, beyond, c_columns[c_first], c_columns[c_first + outputs - 1]);
+                    begin = part.x;
+                    beyond = part.y;
+#endif
+                }
+                starts[item] = begin;
+                lengths[item] = beyond - begin;
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (item < ENTRIES) {
+                ulong before = 0;
+                for (uint entry = 0; entry < item; ++entry)
+                    before += lengths[entry];
+                starts[item] -= before;
+                ends[item] = before + lengths[item];
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            const ulong total = ends[ENTRIES - 1];
+            ulong done = 0;
+            do {
+#pragma unroll
+                for (uint k = 0; k < PRODUCTS_PER_ITEM; ++k) {
+                    // What there is not is the last product again, and of none the first entry of B.
+                    const ulong product = min(done + k * GROUP_SIZE + item, max(total, 1ul) - 1);
+                    const uint entry = entry_of(ends, ENTRIES, product);
+                    const ulong at = total > 0 ? starts[entry] + product : 0;
+                    entries[k] = entry;
+                    outputs_of[k] = b_columns[at];
+                    mine[k] = of_a[entry] * load_value(b_values, at);
+                }
+#pragma unroll
+                for (uint k = 0; k < PRODUCTS_PER_ITEM; ++k) {
+                    outputs_of[k] = position_of(columns, outputs, outputs_of[k]);
+                    if (done + k * GROUP_SIZE + item < total)
+                        atomic_or(masks + outputs_of[k], 1u << entries[k]);
+                }
+                barrier(CLK_LOCAL_MEM_FENCE);
+                uint wanted = 0;
+                for (uint output = item; output < outputs; output += GROUP_SIZE)
+                    wanted += popcount(masks[output]);
+                uint place = wanted > 0 ? atomic_add(&taken, wanted) : 0;
+                for (uint output = item; output < outputs; output += GROUP_SIZE) {
+                    places[output] = place;
+                    place += popcount(masks[output]);
+                }
+                barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+                for (uint k = 0; k < PRODUCTS_PER_ITEM; ++k) {
+                    const uint below = masks[outputs_of[k]] & ((1u << entries[k]) - 1);
+                    if (done + k * GROUP_SIZE + item < total)
+                        products[places[outputs_of[k]] + popcount(below)] = mine[k];
+                }
+                barrier(CLK_LOCAL_MEM_FENCE);
+                for (uint output = item; output < outputs; output += GROUP_SIZE) {
+                    const uint from = places[output];
+                    const uint of_output = popcount(masks[output]);
+                    real_t sum = sums[output];
+                    for (uint k = 0; k < of_output; ++k)
+                        sum += products[from + k];
+                    sums[output] = sum;
+                    masks[output] = 0;
+                }
+                if (item == 0)
+                    taken = 0;
+                barrier(CLK_LOCAL_MEM_FENCE);
+                done += CHUNK;
+            } while (done < total);
+            first += ENTRIES;
+        } while (first < end);
+        // Each item has what it summed itself.
+        for (uint output = item; output < outputs; output += GROUP_SIZE)
+            c_values[c_first + output] = sums[output];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        task += (uint)get_num_groups(0);
+    } while (task < count);
+}

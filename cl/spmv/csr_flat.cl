@@ -1,0 +1,290 @@
+// csr_flat: equal nonzeros a work-group, wherever rows begin and end.
+//
+// The idea. What a group loads of A is known from its number alone: nonzeros [g, g + 1) x PIECE_NNZ. So its loads
+// are on their way before it has read anything else, and every group moves the same bytes; row offsets are looked at
+// meanwhile. csr_adaptive has to read where its block begins, and there where its rows do, before the first load of A:
+// on an H200 that is a third of a group's life.
+//
+// Rows. The plan (spmv/csr_flat_plan.cl) says for each border between pieces which row comes first behind it. A row
+// across a border stays whole where it has at most WHOLE_ROW nonzeros: the group it begins in loads its tail too, the
+// next group leaves that out. A longer row is cut at the border. So groups speak to each other about long rows only.
+//
+// Three steps:
+//   products   side by side into local memory, the tail behind them.
+//   rows       each run of `width` neighbouring items sums a row, `width` the power of two at which all rows of the
+//              piece are in hand at once, 32 at most; many short rows take several rounds. A row with more than
+//              HEAVY products an item would hold the others up, so it is put on a list.
+//   the list   a team (32 items in step where the device can, else the group) a row.
+//
+// Cut rows. Each group that has a part publishes its sum; the last to arrive adds the parts in their order and stores
+// y (group/carry.h). Nobody waits, and the result has the same bits every time: sums depend on the pieces alone, and
+// the order of the list, which is as it comes, changes no sum.
+//
+// Local memory: PIECE_NNZ + WHOLE_ROW products; the list; GROUP_SIZE sums where items cannot shuffle.
+
+#ifndef GROUP_SIZE
+#define GROUP_SIZE 256 // items of a work-group: a power of two
+#endif
+#ifndef PIECE_NNZ
+#define PIECE_NNZ 1024 // nonzeros of a group: a multiple of GROUP_SIZE
+#endif
+#ifndef WHOLE_ROW
+#define WHOLE_ROW 256 // rows of at most this many nonzeros are never cut
+#endif
+
+#if GROUP_SIZE >= 32
+#define BUNCH_SIZE 32
+#define BUNCHES_PER_GROUP (GROUP_SIZE / 32)
+#include "subgroup/bunch.h"
+#endif
+#include "group/carry.h"
+#include "group/reduce.h"
+#include "spmv/csr_flat_piece.h"
+
+#define TRIPS (PIECE_NNZ / GROUP_SIZE)
+#define HEAVY 64
+#define MOST_HEAVY ((PIECE_NNZ + WHOLE_ROW) / HEAVY + 1)
+
+#ifdef BUNCH_VOTES
+#define TEAM_SIZE 32
+#define MOST_WIDTH 32
+#define RUN_SCRATCH 1
+#define sum_runs(mine, scratch, width) bunch_sum_runs(mine, width)
+#else
+#define TEAM_SIZE GROUP_SIZE
+#define MOST_WIDTH (GROUP_SIZE < 32 ? GROUP_SIZE : 32)
+#define RUN_SCRATCH GROUP_SIZE
+#define sum_runs(mine, scratch, width) group_reduce_runs(mine, scratch, width)
+#endif
+
+// NVIDIA's compiler gives a kernel of a known group size few registers, and f64 then lives in memory.
+#ifdef __NV_CL_C_VERSION
+#define OF_GROUP_SIZE
+#else
+#define OF_GROUP_SIZE __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+#endif
+
+// One piece. A slot is a row that has nonzeros here, or is empty and belongs here; slot 0 is row `row`.
+typedef struct {
+    uint number;
+    ulong base; // its first nonzero
+    ulong beyond; // past its last one, the tail included
+    uint tail; // nonzeros behind the border that belong here
+    uint row;
+    uint slots;
+    uint rows; // of the matrix
+    int is_cut_before; // slot 0 began in an earlier piece
+    int is_cut_behind; // the last slot goes on in the next piece
+} piece_t;
+
+piece_t open_piece(const uint number, const ulong start, const ulong next, const uint rows, const ulong nnz)
+{
+    piece_t piece;
+    piece.number = number;
+    piece.base = (ulong)number * PIECE_NNZ;
+    piece.tail = piece_past(next);
+    piece.beyond = min(piece.base + PIECE_NNZ, nnz) + piece.tail;
+    piece.row = piece_row(start);
+    piece.is_cut_before = piece_is_cut(start);
+    piece.is_cut_behind = piece_is_cut(next);
+    piece.slots = piece_row(next) - piece.row + (piece.is_cut_behind ? 1 : 0);
+    piece.rows = rows;
+    return piece;
+}
+
+// Where in `products` a slot's products are; of a slot that there is not, those of some row.
+uint2 places_of_slot(global const offset_t *restrict offsets, const piece_t piece, const uint slot)
+{
+    const uint row = min(piece.row + slot, piece.rows - 1);
+    const ulong begin = max((ulong)offsets[row], piece.base);
+    const ulong end = max(min((ulong)offsets[row + 1], piece.beyond), begin);
+    return (uint2)((uint)(begin - piece.base), (uint)(end - piece.base));
+}
+
+// Every `stride`-th of the products in `places`, from the `first` on.
+acc_t sum_places(local const acc_t *products, const uint2 places, const uint first, const uint stride)
+{
+    acc_t sum = acc_zero();
+    uint at = places.x + first;
+    for (; at + 3 * stride < places.y; at += 4 * stride) {
+        // Loaded together, added in order.
+        const acc_t next[4] = {products[at], products[at + stride], products[at + 2 * stride],
+                               products[at + 3 * stride]};
+#pragma unroll
+        for (uint k = 0; k < 4; ++k)
+            sum = acc_add(sum, next[k]);
+    }
+    for (; at < places.y; at += stride)
+        sum = acc_add(sum, products[at]);
+    return sum;
+}
+
+// The first and the last piece of a cut row.
+uint2 pieces_of_row(global const offset_t *restrict offsets, const uint row)
+{
+    return (uint2)((uint)(offsets[row] / PIECE_NNZ), (uint)((offsets[row + 1] - 1) / PIECE_NNZ));
+}
+
+// Where a piece's part of a cut row is in `carries`: one that came in, or one that begins here and goes on.
+ulong part_of(const uint number, const int came_in)
+{
+    return 2 * (ulong)number + (came_in ? 1 : 0);
+}
+
+// Stores the sum of a row that is whole here, or publishes that of a part, and notes whether it was the last.
+void end_row(const piece_t piece, const uint slot, const acc_t sum, global const offset_t *restrict offsets,
+             global real_t *restrict y, const real_t alpha, const real_t beta, const uint zero,
+             volatile global uint *counters, volatile global uint *carries, local int *is_last)
+{
+    const uint row = piece.row + slot;
+    const int came_in = slot == 0 && piece.is_cut_before;
+    const int goes_on = slot == piece.slots - 1 && piece.is_cut_behind;
+    if (!came_in && !goes_on) {
+        store_result(y, row, alpha, sum, beta);
+        return;
+    }
+    const uint2 pieces = pieces_of_row(offsets, row);
+    const uint proof = carry_publish(carries, part_of(piece.number, came_in), sum);
+    is_last[came_in] = arrives_last(counters + pieces.x, pieces.y - pieces.x + 1, proof, zero);
+}
+#define END_ROW(slot, sum) \
+    end_row(piece, slot, sum, offsets, y, alpha, beta, zero, counters, carries, is_last_local)
+
+OF_GROUP_SIZE
+kernel void csr_flat(const uint rows,
+                     const ulong nnz,
+                     ARRAY_PARAMETER(const ulong, starts),
+                     ARRAY_PARAMETER(const offset_t, offsets),
+                     ARRAY_PARAMETER(const uint, columns),
+                     ARRAY_PARAMETER(const value_t, values),
+                     ARRAY_PARAMETER(const real_t, x),
+                     ARRAY_PARAMETER(real_t, y),
+                     SCALAR_PARAMETER(alpha),
+                     SCALAR_PARAMETER(beta),
+                     const uint zero,
+                     ARRAY_PARAMETER(uint, counters),
+                     ARRAY_PARAMETER(uint, carries))
+{
+    OPEN_ARRAY(const ulong, starts);
+    OPEN_ARRAY(const offset_t, offsets);
+    OPEN_ARRAY(const uint, columns);
+    OPEN_ARRAY(const value_t, values);
+    OPEN_ARRAY(const real_t, x);
+    OPEN_ARRAY(real_t, y);
+    OPEN_SCALAR(alpha);
+    OPEN_SCALAR(beta);
+    volatile global uint *counters = counters_buffer + counters_start;
+    volatile global uint *carries = carries_buffer + carries_start;
+    local acc_t products[PIECE_NNZ + WHOLE_ROW];
+    local acc_t scratch[RUN_SCRATCH];
+    local uint heavy_count[1];
+    local uint heavy_slots[MOST_HEAVY];
+    local int is_last_local[2];
+
+    const uint item = (uint)get_local_id(0);
+    const uint number = (uint)get_group_id(0);
+    const ulong first = (ulong)number * PIECE_NNZ;
+
+    // Loads of A that wait for nothing. The last piece loads its last nonzero over and over: a load under a condition
+    // would be a branch, and only one of them on its way at a time. A matrix without nonzeros has nothing to load.
+    uint piece_columns[TRIPS];
+    real_t piece_values[TRIPS];
+    if (nnz > 0) {
+        const uint last = (uint)min(nnz - first, (ulong)PIECE_NNZ) - 1;
+#pragma unroll
+        for (uint trip = 0; trip < TRIPS; ++trip)
+            piece_columns[trip] = stream_column(columns + first, min(trip * GROUP_SIZE + item, last));
+#pragma unroll
+        for (uint trip = 0; trip < TRIPS; ++trip)
+            piece_values[trip] = stream_value(values + first, min(trip * GROUP_SIZE + item, last));
+    }
+
+    const piece_t piece = open_piece(number, starts[number], starts[number + 1], rows, nnz);
+    uint width = 1;
+    while (width < MOST_WIDTH && piece.slots <= GROUP_SIZE / (2 * width))
+        width *= 2;
+    const uint slots_a_round = GROUP_SIZE / width;
+    const uint in_round = item / width;
+    const uint in_run = item & (width - 1);
+    // Of this round and the next one: on their way with A.
+    uint2 places = places_of_slot(offsets, piece, in_round);
+    uint2 places_next = places_of_slot(offsets, piece, in_round + slots_a_round);
+    const ulong border = first + PIECE_NNZ;
+    uint tail_column = 0;
+    real_t tail_value = 0;
+    if (item < piece.tail) {
+        tail_column = stream_column(columns + border, item);
+        tail_value = stream_value(values + border, item);
+    }
+
+    if (nnz > 0) {
+#pragma unroll
+        for (uint trip = 0; trip < TRIPS; ++trip)
+            products[trip * GROUP_SIZE + item] = acc_product(piece_values[trip], gather_x(x, piece_columns[trip]));
+    }
+    if (item < piece.tail)
+        products[PIECE_NNZ + item] = acc_product(tail_value, gather_x(x, tail_column));
+#if WHOLE_ROW > GROUP_SIZE
+    for (uint at = item + GROUP_SIZE; at < piece.tail; at += GROUP_SIZE)
+        products[PIECE_NNZ + at] = acc_product(load_value(values, border + at), load_x(x, columns, border + at));
+#endif
+    if (item == 0) {
+        heavy_count[0] = 0;
+        is_last_local[0] = 0;
+        is_last_local[1] = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    // Each run of items a row.
+    for (uint done = 0; done < piece.slots; done += slots_a_round) {
+        const uint slot = done + in_round;
+        uint2 places_behind = (uint2)(0, 0);
+        if (done + 2 * slots_a_round < piece.slots)
+            places_behind = places_of_slot(offsets, piece, slot + 2 * slots_a_round);
+        const int has_row = slot < piece.slots;
+        const int is_heavy = has_row && width < TEAM_SIZE && places.y - places.x > HEAVY * width;
+        acc_t sum = acc_zero();
+        if (has_row && !is_heavy)
+            sum = sum_places(products, places, in_run, width);
+        sum = sum_runs(sum, scratch, width);
+        if (is_heavy && in_run == 0)
+            heavy_slots[atomic_inc(heavy_count)] = slot;
+        else if (has_row && in_run == 0)
+            END_ROW(slot, sum);
+        places = places_next;
+        places_next = places_behind;
+    }
+
+    // Each team a row of the list.
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint heavy = heavy_count[0];
+    for (uint done = 0; done < heavy; done += GROUP_SIZE / TEAM_SIZE) {
+        const uint at = done + item / TEAM_SIZE;
+        const uint slot = heavy_slots[min(at, heavy - 1)];
+        acc_t sum = acc_zero();
+        if (at < heavy)
+            sum = sum_places(products, places_of_slot(offsets, piece, slot), item % TEAM_SIZE, TEAM_SIZE);
+        sum = sum_runs(sum, scratch, TEAM_SIZE);
+        if (at < heavy && item % TEAM_SIZE == 0)
+            END_ROW(slot, sum);
+    }
+
+    // Cut rows that this group was the last to have a part of: the one that came in, and the one that goes on.
+    if (!piece.is_cut_before && !piece.is_cut_behind)
+        return;
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (!is_last_local[0] && !is_last_local[1])
+        return;
+    for (uint came_in = 0; came_in < 2; ++came_in) {
+        const uint row = came_in ? piece.row : piece.row + piece.slots - 1;
+        acc_t sum = acc_zero();
+        if (is_last_local[came_in]) {
+            const uint2 pieces = pieces_of_row(offsets, row);
+            for (uint part = pieces.x + item; part <= pieces.y; part += GROUP_SIZE)
+                sum = acc_add(sum, carry_read(carries, part_of(part, part != pieces.x)));
+        }
+        sum = group_reduce(sum, products);
+        if (is_last_local[came_in] && item == 0)
+            store_result(y, row, alpha, sum, beta);
+    }
+}

@@ -1,0 +1,107 @@
+//! `csr_flat`: equal nonzeros a group, wherever rows begin and end (`cl/spmv/csr_flat.cl`).
+
+use csr_core::ValueType;
+use csr_core::plan::csr_flat::PieceRules;
+
+use crate::arguments::arguments;
+use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
+use crate::{Accumulate, Array, DeviceTraits, ParameterError, Scalar};
+
+/// Path of the source below `cl/`.
+pub const SOURCE: &str = "spmv/csr_flat.cl";
+
+/// Products that an item adds up by itself before others help: `HEAVY` of the kernel.
+const HEAVY: u64 = 64;
+
+parameters! {
+    /// Parameters of `csr_flat`.
+    pub struct CsrFlat for "csr_flat" {
+        /// Items of a work-group: a power of two.
+        group_size: GROUP_SIZES,
+        /// Nonzeros of a piece, which is a group's: a multiple of `group_size`.
+        piece_nnz: [256, 512, 1024, 1536, 2048, 3072, 4096],
+        /// Rows of at most this many nonzeros are never cut: at most `piece_nnz`.
+        whole_row: [64, 128, 256, 512, 1024],
+    }
+}
+
+impl Default for CsrFlat {
+    /// What does well on the GPUs it was tried on, and fits everywhere: 20 KiB for compensated sums in f64.
+    fn default() -> Self {
+        CsrFlat { group_size: 256, piece_nnz: 1024, whole_row: 256 }
+    }
+}
+
+impl CsrFlat {
+    /// Checks the parameters against the kernel's rules and the device's limits.
+    ///
+    /// # Errors
+    /// The first rule that is broken.
+    pub fn check(
+        &self,
+        device: &DeviceTraits,
+        value_type: ValueType,
+        accumulate: Accumulate,
+    ) -> Result<(), ParameterError> {
+        const ALGORITHM: &str = "csr_flat";
+        check_group_size(ALGORITHM, self.group_size, device)?;
+        let refuse = |name, value: u32, rule: String| {
+            let value = u64::from(value);
+            Err(ParameterError::Invalid { algorithm: ALGORITHM, name, value, rule })
+        };
+        if !self.group_size.is_power_of_two() {
+            let rule = "it must be a power of two".to_owned();
+            return refuse("group_size", self.group_size, rule);
+        }
+        if self.piece_nnz == 0 || !self.piece_nnz.is_multiple_of(self.group_size) {
+            let rule =
+                format!("it must be a positive multiple of group_size = {}", self.group_size);
+            return refuse("piece_nnz", self.piece_nnz, rule);
+        }
+        if self.whole_row == 0 || self.whole_row > self.piece_nnz {
+            let rule = format!("it must be between 1 and piece_nnz = {}", self.piece_nnz);
+            return refuse("whole_row", self.whole_row, rule);
+        }
+        let products = u64::from(self.piece_nnz) + u64::from(self.whole_row);
+        // The list of heavy rows has less than one word for each of a sum's.
+        let sums = products + u64::from(self.group_size) + products / HEAVY + 4;
+        device.check_local_sums(ALGORITHM, "piece_nnz", sums, value_type, accumulate)
+    }
+
+    /// How the pattern is cut into pieces.
+    pub fn rules(&self) -> PieceRules {
+        PieceRules { piece_nnz: self.piece_nnz, whole_row: self.whole_row }
+    }
+}
+
+arguments! {
+    /// Arguments of the kernel `csr_flat`.
+    pub struct Arguments<M> for "csr_flat" {
+        /// Rows of A: at least 1.
+        rows: u32,
+        /// Nonzeros of A.
+        nnz: u64,
+        /// Where pieces begin: 64-bit entries, one more than work-groups.
+        starts: Array<M>,
+        /// Row offsets: rows + 1.
+        offsets: Array<M>,
+        /// Column indices: nnz.
+        columns: Array<M>,
+        /// Values of A: nnz.
+        values: Array<M>,
+        /// The vector x: cols.
+        x: Array<M>,
+        /// The vector y: rows.
+        y: Array<M>,
+        /// Scales A x.
+        alpha: Scalar<M>,
+        /// Scales y; with 0, y is not read.
+        beta: Scalar<M>,
+        /// 0, which the compiler must not know: it ties the order of atomics to data.
+        zero: u32,
+        /// Arrivals at cut rows: a 32-bit word a piece, 0.
+        counters: Array<M>,
+        /// Parts of cut rows: two accumulators a piece.
+        carries: Array<M>,
+    }
+}

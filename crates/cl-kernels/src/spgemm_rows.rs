@@ -1,0 +1,275 @@
+//! `spgemm_rows`: rows of C = A B in classes, and the rows of each class (`cl/spgemm/spgemm_rows.cl`).
+
+use csr_core::ValueType;
+
+use crate::Array;
+use crate::DeviceTraits;
+use crate::arguments::arguments;
+use crate::parameters::ParameterError;
+use crate::parameters::{GROUP_SIZES, parameters};
+use crate::spgemm_bitmap::SpgemmBitmap;
+use crate::spgemm_hash::SpgemmHash;
+use crate::spgemm_tiny::SpgemmTiny;
+use crate::spgemm_values::SpgemmValues;
+
+/// Path of the source below `cl/`.
+pub const SOURCE: &str = "spgemm/spgemm_rows.cl";
+
+/// Classes of rows by their products (`CLASSES` of the kernel).
+pub const ROW_CLASSES: usize = 8;
+
+/// Classes of rows by the entries of C.
+pub const OUTPUT_CLASSES: usize = 4;
+
+/// The items of a group that looks at a row of its own, by how much there is to do.
+const GROUPS: [u32; 3] = [32, 128, 256];
+
+parameters! {
+    /// Parameters of `spgemm_rows`.
+    pub struct SpgemmRows for "spgemm_rows" {
+        /// Items of a work-group that looks at rows: a power of two, at least 32.
+        group_size: GROUP_SIZES,
+        /// Products of a tiny row, at most.
+        tiny: [8, 16, 32],
+        /// Products of a short row, at most.
+        short: [32, 64],
+        /// Products of a row whose columns a small group hashes, at most: a power of two.
+        few: [128, 256, 512],
+        /// Products of a row whose columns a group hashes, at most: a power of two.
+        scattered: [1024, 2048],
+        /// Words of a small group's bitmap.
+        near: [256, 512, 1024],
+        /// Words of a group's bitmap.
+        middle: [1024, 2048, 4096],
+        /// Words of a large group's bitmap, which is laid over one window after the other.
+        wide: [4096, 8192],
+        /// Entries of a row of C that a small group sums, at most.
+        small_outputs: [64, 128, 256],
+        /// Entries of a row of C that a group sums, at most.
+        middle_outputs: [256, 512],
+        /// Entries of longer rows that a large group sums at a time.
+        window_outputs: [512, 1024],
+    }
+}
+
+/// What computes the rows of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowKernel {
+    /// `spgemm_tiny`.
+    Tiny(SpgemmTiny),
+    /// `spgemm_hash`.
+    Hash(SpgemmHash),
+    /// `spgemm_bitmap`.
+    Bitmap(SpgemmBitmap),
+}
+
+impl SpgemmRows {
+    /// What suits a device's local memory.
+    pub fn default_for(device: &DeviceTraits) -> Self {
+        Self::usual(device.max_group_size, device.local_bytes >= 48 << 10)
+    }
+
+    /// The same for groups of up to `max_group_size` items; `has_room` says that there are 48 KiB of local memory.
+    pub(crate) fn usual(max_group_size: u64, has_room: bool) -> Self {
+        SpgemmRows {
+            group_size: 1 << max_group_size.clamp(1, 256).ilog2(),
+            tiny: 16,
+            short: 64,
+            few: 256,
+            scattered: 2048,
+            near: 512,
+            middle: 2048,
+            wide: if has_room { 8192 } else { 4096 },
+            small_outputs: 128,
+            middle_outputs: 512,
+            window_outputs: 1024,
+        }
+    }
+
+    /// What computes the rows of `class`, from 1 on, in groups of up to `max_group_size` items.
+    pub fn row_kernel(&self, class: usize, max_group_size: u64) -> RowKernel {
+        let [small, middle, large] = GROUPS.map(|size| clamp(size, max_group_size));
+        let tiny = |group_size, capacity| RowKernel::Tiny(SpgemmTiny { group_size, capacity });
+        let hash = |group_size, capacity| RowKernel::Hash(SpgemmHash { group_size, capacity });
+        let bitmap = |group_size, words| RowKernel::Bitmap(SpgemmBitmap { group_size, words });
+        match class {
+            0 | 1 => tiny(clamp(64, max_group_size), self.tiny),
+            2 => tiny(small, self.short),
+            3 => bitmap(small, self.near),
+            4 => hash(small, self.few),
+            5 => bitmap(middle, self.middle),
+            6 => hash(middle, self.scattered),
+            _ => bitmap(large, self.wide),
+        }
+    }
+
+    /// What sums the rows of C of `class`, from 1 on, in such groups; the last takes windows.
+    pub fn value_kernel(&self, class: usize, max_group_size: u64) -> SpgemmValues {
+        let outputs = match class {
+            0 | 1 => self.small_outputs,
+            2 => self.middle_outputs,
+            _ => self.window_outputs,
+        };
+        let group_size = clamp(GROUPS[class.clamp(1, 3) - 1], max_group_size);
+        SpgemmValues { group_size, outputs, products_per_item: 4 }
+    }
+
+    /// Refuses parameters that the kernels or the device cannot do.
+    ///
+    /// # Errors
+    /// The first parameter that breaks a rule.
+    pub fn check(
+        &self,
+        device: &DeviceTraits,
+        value_type: ValueType,
+    ) -> Result<(), ParameterError> {
+        let algorithm = "spgemm_rows";
+        crate::parameters::check_group_size(algorithm, self.group_size, device)?;
+        let refuse = |name, value: u32, rule: String| {
+            Err(ParameterError::Invalid { algorithm, name, value: u64::from(value), rule })
+        };
+        if self.group_size < 32 {
+            return refuse("group_size", self.group_size, "it must be at least 32".to_owned());
+        }
+        for (name, value) in [("few", self.few), ("scattered", self.scattered)] {
+            if !value.is_power_of_two() {
+                return refuse(name, value, "it must be a power of two".to_owned());
+            }
+        }
+        let entries = crate::Parameters::entries(self);
+        if let Some((name, value)) = entries.into_iter().find(|(_, value)| *value == 0) {
+            return refuse(name, value, "it must be at least 1".to_owned());
+        }
+        for (name, value, bytes) in self.local_bytes(device, value_type) {
+            if bytes > device.local_bytes {
+                let rule = format!(
+                    "{} has {} bytes of local memory, and it takes {bytes}",
+                    device.name, device.local_bytes
+                );
+                return refuse(name, value, rule);
+            }
+        }
+        Ok(())
+    }
+
+    /// The local memory that each parameter has a group take.
+    fn local_bytes(
+        &self,
+        device: &DeviceTraits,
+        value_type: ValueType,
+    ) -> Vec<(&'static str, u32, u64)> {
+        let number = value_type.size_bytes() as u64;
+        let of_row = |name, value, class| {
+            let bytes = match self.row_kernel(class, device.max_group_size) {
+                RowKernel::Tiny(tiny) => {
+                    u64::from(tiny.capacity) * u64::from(tiny.group_size) * (4 + number)
+                }
+                RowKernel::Hash(hash) => {
+                    12 * u64::from(hash.capacity) + 24 * u64::from(hash.group_size) + 64
+                }
+                RowKernel::Bitmap(bitmap) => {
+                    4 * u64::from(bitmap.words) + 24 * u64::from(bitmap.group_size) + 64
+                }
+            };
+            (name, value, bytes)
+        };
+        let of_values = |name, value, class| {
+            let SpgemmValues { group_size, outputs, products_per_item } =
+                self.value_kernel(class, device.max_group_size);
+            let products = u64::from(group_size) * u64::from(products_per_item);
+            let bytes = u64::from(outputs) * (12 + number) + products * number + 32 * (24 + number);
+            (name, value, bytes + 64)
+        };
+        vec![
+            of_row("tiny", self.tiny, 1),
+            of_row("short", self.short, 2),
+            of_row("near", self.near, 3),
+            of_row("few", self.few, 4),
+            of_row("middle", self.middle, 5),
+            of_row("scattered", self.scattered, 6),
+            of_row("wide", self.wide, 7),
+            of_values("small_outputs", self.small_outputs, 1),
+            of_values("middle_outputs", self.middle_outputs, 2),
+            of_values("window_outputs", self.window_outputs, 3),
+        ]
+    }
+}
+
+/// A group size that the device has.
+fn clamp(size: u32, max_group_size: u64) -> u32 {
+    1 << max_group_size.clamp(1, u64::from(size)).ilog2()
+}
+
+arguments! {
+    /// Arguments of the kernel `classify_rows`.
+    pub struct ClassifyArguments<M> for "classify_rows" {
+        /// The first row.
+        first_row: u32,
+        /// Rows.
+        count: u32,
+        /// Row offsets of A: rows + 1.
+        a_offsets: Array<M>,
+        /// Columns of A: a row of B each.
+        a_columns: Array<M>,
+        /// Where each row of B begins.
+        b_begins: Array<M>,
+        /// Where each row of B ends.
+        b_ends: Array<M>,
+        /// Columns of B, ascending in each row.
+        b_columns: Array<M>,
+        /// The result: a byte a row.
+        classes: Array<M>,
+        /// The result, 0 before: rows of each class, and two words of products.
+        tallies: Array<M>,
+    }
+}
+
+arguments! {
+    /// Arguments of the kernel `classify_outputs`.
+    pub struct OutputArguments<M> for "classify_outputs" {
+        /// Rows.
+        count: u32,
+        /// The classes that `classify_rows` found.
+        row_classes: Array<M>,
+        /// Entries of each row of C.
+        counts: Array<M>,
+        /// The result: a byte a row.
+        classes: Array<M>,
+        /// The result, 0 before: rows of each class, and windows of the last.
+        tallies: Array<M>,
+    }
+}
+
+arguments! {
+    /// Arguments of the kernel `list_rows`.
+    pub struct ListArguments<M> for "list_rows" {
+        /// The first row.
+        first_row: u32,
+        /// Rows.
+        count: u32,
+        /// A byte a row.
+        classes: Array<M>,
+        /// Where the next row of each class goes.
+        cursors: Array<M>,
+        /// The result: the rows, by class.
+        list: Array<M>,
+    }
+}
+
+arguments! {
+    /// Arguments of the kernel `list_windows`.
+    pub struct WindowArguments<M> for "list_windows" {
+        /// Rows in the list.
+        count: u32,
+        /// The row that the first of the counts belongs to.
+        first_row: u32,
+        /// Rows of C.
+        rows: Array<M>,
+        /// Entries of each row of C, from `first_row` on.
+        counts: Array<M>,
+        /// The windows so far: 0 before.
+        cursor: Array<M>,
+        /// The result: row and window, two words each.
+        windows: Array<M>,
+    }
+}

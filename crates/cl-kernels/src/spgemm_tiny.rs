@@ -1,0 +1,70 @@
+//! `spgemm_tiny`: rows of C of few products, an item each (`cl/spgemm/spgemm_tiny.cl`).
+
+use crate::Array;
+use crate::arguments::arguments;
+use crate::parameters::{GROUP_SIZES, parameters};
+
+/// Path of the source below `cl/`.
+pub const SOURCE: &str = "spgemm/spgemm_tiny.cl";
+
+parameters! {
+    /// Parameters of `spgemm_tiny`.
+    pub struct SpgemmTiny for "spgemm_tiny" {
+        /// Items of a work-group: a power of two.
+        group_size: GROUP_SIZES,
+        /// Products of a row, at most.
+        capacity: [16, 32, 64],
+    }
+}
+
+arguments! {
+    /// Arguments of the kernel `count_tiny`.
+    pub struct CountArguments<M> for "count_tiny" {
+        /// Rows in the list.
+        count: u32,
+        /// Rows of C.
+        rows: Array<M>,
+        /// Row offsets of A: rows + 1.
+        a_offsets: Array<M>,
+        /// Columns of A: a row of B each.
+        a_columns: Array<M>,
+        /// Where each row of B begins.
+        b_begins: Array<M>,
+        /// Where each row of B ends.
+        b_ends: Array<M>,
+        /// Columns of B, ascending in each row.
+        b_columns: Array<M>,
+        /// The result: the entries of each row of C, at the row's place.
+        counts: Array<M>,
+    }
+}
+
+arguments! {
+    /// Arguments of the kernel `fill_tiny`.
+    pub struct FillArguments<M> for "fill_tiny" {
+        /// Rows in the list.
+        count: u32,
+        /// Rows of C.
+        rows: Array<M>,
+        /// Row offsets of A: rows + 1.
+        a_offsets: Array<M>,
+        /// Columns of A: a row of B each.
+        a_columns: Array<M>,
+        /// Values of A.
+        a_values: Array<M>,
+        /// Where each row of B begins.
+        b_begins: Array<M>,
+        /// Where each row of B ends.
+        b_ends: Array<M>,
+        /// Columns of B, ascending in each row.
+        b_columns: Array<M>,
+        /// Values of B.
+        b_values: Array<M>,
+        /// Row offsets of C: rows + 1.
+        c_offsets: Array<M>,
+        /// The result: columns of C.
+        c_columns: Array<M>,
+        /// The result: values of C.
+        c_values: Array<M>,
+    }
+}

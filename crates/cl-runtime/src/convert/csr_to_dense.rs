@@ -1,0 +1,96 @@
+//! A dense matrix from compressed rows (`cl/format/csr_to_dense.cl`).
+
+use cl_kernels::csr_to_dense::{
+    CsrToDense, DisorderArguments, RowArguments, SOURCE, ScatterArguments, ZeroArguments,
+};
+use csr_core::{DenseShape, Layout, Offset, Value};
+
+use super::{Apart, check_span, group_size, plain_key};
+use crate::launch::Steps;
+use crate::spmv::check_value_type;
+use crate::spmv::workspace::for_a_kernel_to_write;
+use crate::{DeviceArray, Error, Event, Matrix, Queue, Result};
+
+/// Elements that an item sets to zero.
+const ELEMENTS_PER_ITEM: u32 = 8;
+
+impl<V: Value, O: Offset> Matrix<V, O> {
+    /// Writes all elements into `dense`, which lies as `shape` says; what lies between its rows (columns) is left
+    /// alone. Nonzeros of one place add up, in the order in which they are stored: in the type sums are made in, but
+    /// 16-bit values of rows that are not in order of their columns are rounded after each sum. Takes 4 bytes a
+    /// nonzero meanwhile. Enqueued after what `queue` holds; on a CPU device, it waits for an upload of zeros.
+    ///
+    /// # Errors
+    /// A shape of another size, an array that is shorter or of another context, a device without the value type's
+    /// arithmetic, or the driver's own failure.
+    pub fn write_dense(
+        &self,
+        queue: &Queue,
+        shape: DenseShape,
+        dense: &mut DeviceArray<V>,
+    ) -> Result<Event> {
+        let context = queue.context();
+        if (shape.rows(), shape.cols()) != (self.rows(), self.cols()) {
+            return Err(Error::Mismatch(format!(
+                "a dense matrix of {} x {} for a matrix of {} x {}",
+                shape.rows(),
+                shape.cols(),
+                self.rows(),
+                self.cols()
+            )));
+        }
+        context.check_array("the matrix", self.offsets())?;
+        check_span(context, shape, dense)?;
+        check_value_type(context, V::TYPE)?;
+        let mut row_indices = for_a_kernel_to_write(queue, self.nnz())?;
+        self.write_row_indices(queue, &mut row_indices)?;
+        let disorder = for_a_kernel_to_write::<u32>(queue, 1)?;
+
+        let group_size = group_size(context);
+        let parameters = CsrToDense { group_size, elements_per_item: ELEMENTS_PER_ITEM };
+        let program = context.program(&plain_key(SOURCE, V::TYPE, O::TYPE, &parameters))?;
+        let mut steps = Steps::new(queue, &program, group_size as usize);
+        let (of_nonzeros, of_rows) = (steps.groups(self.nnz()), steps.groups(self.rows()));
+        let (row_indices, columns) = (row_indices.argument(), self.columns().argument());
+        let (values, dense) = (self.values().argument(), dense.argument());
+        let (nnz, disorder) = (self.nnz() as u64, disorder.argument());
+        let Apart { row_step, column_step } = Apart::of(shape);
+        let (lines, length) = lines(shape);
+        let zero =
+            ZeroArguments { lines, length, leading: shape.leading() as u64, dense, disorder };
+        let of_elements = (lines * length).div_ceil(u64::from(group_size * ELEMENTS_PER_ITEM));
+        let look = DisorderArguments { nnz, row_indices, columns, disorder };
+        let scatter = ScatterArguments {
+            nnz,
+            row_step,
+            column_step,
+            disorder,
+            row_indices,
+            columns,
+            values,
+            dense,
+        };
+        let rows = self.rows() as u32;
+        let offsets = self.offsets().argument();
+        let add =
+            RowArguments { rows, row_step, column_step, disorder, offsets, columns, values, dense };
+        // SAFETY: the pattern's rows and columns lie inside the shape, and `dense` is as long as it spans.
+        #[expect(unsafe_code, reason = "arrays that were checked, or are this module's own")]
+        unsafe {
+            steps.run(&zero, of_elements as usize)?;
+            steps.run(&look, of_nonzeros)?;
+            steps.run(&scatter, of_nonzeros)?;
+            steps.run(&add, of_rows)
+        }
+    }
+}
+
+/// Runs of elements without gaps, and their length.
+fn lines(shape: DenseShape) -> (u64, u64) {
+    let (rows, cols) = (shape.rows() as u64, shape.cols() as u64);
+    let (lines, length) = match shape.layout() {
+        Layout::RowMajor => (rows, cols),
+        Layout::ColumnMajor => (cols, rows),
+    };
+    if length == shape.leading() as u64 { (1, lines * length) } else { (lines, length) }
+}

@@ -1,0 +1,83 @@
+//! From one format to another, on the device: each in a file of its own name, all of them on one scan and one sort.
+//!
+//! Where the caller allocates, a conversion has two steps: the first counts, and blocks for that; the second writes
+//! into the caller's arrays. Everything is enqueued after what the queue holds, and all results are the same bits
+//! every time.
+
+mod coo_to_csr;
+pub(crate) mod csr_to_coo;
+mod csr_to_dense;
+mod dense_to_csr;
+mod transposed;
+
+use cl_kernels::{Accumulate, KernelKey, Parameters};
+use csr_core::{DenseShape, Layout, OffsetType, ValueType};
+
+use crate::{Context, DeviceArray, Error, Result};
+
+pub use coo_to_csr::{CooToCsr, Duplicates};
+pub use dense_to_csr::DenseToCsr;
+pub use transposed::TransposedMatrix;
+
+/// Items of the groups of kernels without barriers, and what decides on others.
+fn group_size(context: &Context) -> u32 {
+    1 << context.device().traits().max_group_size.clamp(1, 256).ilog2()
+}
+
+/// The key of a kernel that sums nothing that could be compensated.
+fn plain_key<P: Parameters>(
+    source: &'static str,
+    value_type: ValueType,
+    offset_type: OffsetType,
+    parameters: &P,
+) -> KernelKey {
+    KernelKey::new(source, value_type, offset_type, Accumulate::Plain, false, parameters)
+}
+
+/// Refuses an array of another length or context, by name.
+fn check_target<T: bytemuck::Pod>(
+    context: &Context,
+    what: &str,
+    array: &DeviceArray<T>,
+    needed: usize,
+) -> Result<()> {
+    if array.len() != needed {
+        let found = array.len();
+        return Err(Error::Mismatch(format!(
+            "{what} has {found} elements where {needed} are needed"
+        )));
+    }
+    context.check_array(what, array)
+}
+
+/// How far apart neighbours of a dense matrix lie, in elements.
+struct Apart {
+    row_step: u64,
+    column_step: u64,
+}
+
+impl Apart {
+    fn of(shape: DenseShape) -> Self {
+        let leading = shape.leading() as u64;
+        match shape.layout() {
+            Layout::RowMajor => Apart { row_step: leading, column_step: 1 },
+            Layout::ColumnMajor => Apart { row_step: 1, column_step: leading },
+        }
+    }
+}
+
+/// Refuses a dense matrix that is shorter than its shape spans, or of another context.
+fn check_span<T: bytemuck::Pod>(
+    context: &Context,
+    shape: DenseShape,
+    dense: &DeviceArray<T>,
+) -> Result<()> {
+    if dense.len() < shape.span() {
+        return Err(Error::Mismatch(format!(
+            "the dense matrix has {} elements where its shape spans {}",
+            dense.len(),
+            shape.span()
+        )));
+    }
+    context.check_array("the dense matrix", dense)
+}

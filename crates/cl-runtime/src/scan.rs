@@ -1,0 +1,129 @@
+//! Offsets of counts on the device: the exclusive scan (`cl/format/scan.cl`).
+
+use cl_kernels::scan::{self, OffsetArguments, SOURCE, ScanArguments, SumArguments};
+use cl_kernels::{Accumulate, KernelKey};
+use csr_core::{Offset, ValueType};
+
+use crate::launch::{Size, launch};
+use crate::raw::Kernel;
+use crate::spmv::workspace::for_a_kernel_to_write;
+use crate::{DeviceArray, Error, Event, Queue, Result};
+
+/// Neighbouring counts that an item adds up.
+const COUNTS_PER_ITEM: u32 = 8;
+
+/// Turns counts into offsets, of one array after another; keeps its memory, some 16 KiB, for the next.
+#[derive(Debug)]
+pub struct Scan<O> {
+    parameters: scan::Scan,
+    sum: Kernel,
+    scan: Kernel,
+    write: Kernel,
+    sums: DeviceArray<u64>,
+    total: DeviceArray<u64>,
+    offset: std::marker::PhantomData<fn() -> O>,
+}
+
+impl<O: Offset> Scan<O> {
+    /// Builds the program.
+    ///
+    /// # Errors
+    /// A kernel that does not build, or the driver's own failure.
+    pub fn new_blocking(queue: &Queue) -> Result<Self> {
+        let max_group_size = queue.context().device().traits().max_group_size;
+        let group_size = 1u32 << max_group_size.clamp(1, 256).ilog2();
+        let parameters = scan::Scan { group_size, counts_per_item: COUNTS_PER_ITEM };
+        Self::with_parameters_blocking(queue, parameters)
+    }
+
+    /// As [`Scan::new_blocking`], with hyper-parameters of the caller's.
+    ///
+    /// # Errors
+    /// Parameters that the kernels or the device cannot do; else as there.
+    pub fn with_parameters_blocking(queue: &Queue, parameters: scan::Scan) -> Result<Self> {
+        let context = queue.context();
+        parameters.check(context.device().traits())?;
+        let key =
+            KernelKey::new(SOURCE, ValueType::F32, O::TYPE, Accumulate::Plain, false, &parameters);
+        let program = context.program(&key)?;
+        Ok(Scan {
+            parameters,
+            sum: program.kernel("sum_runs")?,
+            scan: program.kernel("scan_runs")?,
+            write: program.kernel("write_offsets")?,
+            sums: for_a_kernel_to_write(queue, parameters.tile())?,
+            total: for_a_kernel_to_write(queue, 1)?,
+            offset: std::marker::PhantomData,
+        })
+    }
+
+    /// Sets `offsets[i]` to the sum of the counts before `i`, and the last one to the sum of all: one offset more
+    /// than counts. Enqueued after what `queue` holds, not waited for; the event is the last launch's.
+    ///
+    /// With 32-bit offsets whose sum they do not hold, offsets are nobody's: [`Scan::total_blocking`] says so.
+    ///
+    /// # Errors
+    /// Not one offset more than counts, an array of another context, or the driver's own failure.
+    pub fn run(
+        &mut self,
+        queue: &Queue,
+        counts: &DeviceArray<u32>,
+        offsets: &DeviceArray<O>,
+    ) -> Result<Event> {
+        if offsets.len() != counts.len() + 1 {
+            return Err(Error::Mismatch(format!(
+                "{} offsets for {} counts: there is one offset more",
+                offsets.len(),
+                counts.len()
+            )));
+        }
+        queue.context().check_array("the array of counts", counts)?;
+        queue.context().check_array("the array of offsets", offsets)?;
+        queue.context().check_array("the memory of the scan", &self.sums)?;
+        let count = counts.len() as u64;
+        let tiles = counts.len().div_ceil(self.parameters.tile()).max(1);
+        let run_tiles = tiles.div_ceil(self.parameters.tile());
+        let runs = tiles.div_ceil(run_tiles);
+        let group_size = self.parameters.group_size as usize;
+        let (all, one) = (Size { groups: runs, group_size }, Size { groups: 1, group_size });
+        let (sums, total) = (self.sums.argument(), self.total.argument());
+        let (run_tiles, counts) = (run_tiles as u32, counts.argument());
+        let sum = SumArguments { count, run_tiles, counts, sums };
+        let scan = ScanArguments { runs: runs as u32, sums, total };
+        let offsets = offsets.argument();
+        let write = OffsetArguments { count, run_tiles, counts, sums, total, offsets };
+        // SAFETY: there are `count` counts and one offset more, and `sums` has room for every run.
+        #[expect(unsafe_code, reason = "arrays that were checked, or are this module's own")]
+        unsafe {
+            queue.settle_blocking(&launch(queue, &mut self.sum, &sum, all, &[])?)?;
+            queue.settle_blocking(&launch(queue, &mut self.scan, &scan, one, &[])?)?;
+            let written = launch(queue, &mut self.write, &write, all, &[])?;
+            queue.settle_blocking(&written)?;
+            Ok(written)
+        }
+    }
+
+    /// The sum of all counts of the last [`Scan::run`] in `queue`; reads 8 bytes back.
+    ///
+    /// # Errors
+    /// More than the offset type counts: the offsets are nobody's then. Or the driver's own failure.
+    pub fn total_blocking(&self, queue: &Queue) -> Result<u64> {
+        let mut total = [0];
+        self.total.read_into_blocking(queue, &mut total)?;
+        check_total::<O>(total[0])
+    }
+
+    /// The sum of all counts of the last [`Scan::run`], on the device: an array of one.
+    pub fn total(&self) -> &DeviceArray<u64> {
+        &self.total
+    }
+}
+
+/// Refuses more entries than the offset type counts.
+fn check_total<O: Offset>(total: u64) -> Result<u64> {
+    if total > O::MAX_NNZ {
+        let rule = format!("{} offsets count at most {}", O::TYPE, O::MAX_NNZ);
+        return Err(Error::Range { what: "the sum of counts".to_owned(), value: total, rule });
+    }
+    Ok(total)
+}

@@ -1,0 +1,195 @@
+//! The fill pass: columns and values of C.
+
+use cl_kernels::spgemm_rows::{OUTPUT_CLASSES, ROW_CLASSES, RowKernel};
+use cl_kernels::{Array, spgemm_bitmap, spgemm_hash, spgemm_tiny, spgemm_values};
+use csr_core::{Accumulator, Offset, ValueType};
+
+use super::lists::{OutputLists, Patterns, RowLists};
+use super::programs::{groups, value_groups};
+use super::{Spgemm, patterns};
+use crate::raw::Memory;
+use crate::spmv::workspace::for_a_kernel_to_write;
+use crate::{DeviceArray, Matrix, Queue, Result};
+
+/// What kernels of the fill pass read and write beside lists and patterns.
+#[derive(Clone, Copy, Debug)]
+struct Filled<'a> {
+    a_values: Array<&'a Memory>,
+    b_values: Array<&'a Memory>,
+    c_offsets: Array<&'a Memory>,
+    c_columns: Array<&'a Memory>,
+    c_values: Array<&'a Memory>,
+}
+
+impl<V: Accumulator, O: Offset> Spgemm<V, O> {
+    /// Allocates C and fills it, chunk after chunk.
+    pub(super) fn fill(
+        &mut self,
+        queue: &Queue,
+        a: &Matrix<V, O>,
+        b: &Matrix<V, O>,
+    ) -> Result<Matrix<V, O>> {
+        let b = self.sorted(queue, b)?;
+        let offsets = self.offsets.slice(0..self.offsets.len())?;
+        let columns: DeviceArray<u32> = for_a_kernel_to_write(queue, self.nnz)?;
+        let values: DeviceArray<V> = for_a_kernel_to_write(queue, self.nnz)?;
+        let filled = Filled {
+            a_values: a.values().argument(),
+            b_values: b.values.argument(),
+            c_offsets: offsets.argument(),
+            c_columns: columns.argument(),
+            c_values: values.argument(),
+        };
+        let patterns = patterns(a, &b);
+        if let Some((rows, outputs)) = &self.lists {
+            self.fill_rows(queue, patterns, filled, rows, outputs)?;
+        } else {
+            let parameters = &self.parameters;
+            for rows in self.chunks.clone() {
+                let rows = RowLists::find_blocking::<O>(queue, parameters, patterns, rows)?;
+                let outputs =
+                    OutputLists::find_blocking::<O>(queue, parameters, &rows, &self.counts)?;
+                self.fill_rows(queue, patterns, filled, &rows, &outputs)?;
+                // The lists of the next chunk take the memory of these.
+                queue.finish_blocking()?;
+            }
+        }
+        // SAFETY: the kernels before have written a pattern, and row lengths are looked at after them.
+        #[expect(unsafe_code, reason = "the pattern is this module's own")]
+        let c =
+            unsafe { Matrix::from_arrays_blocking(queue, self.cols, offsets, columns, values)? };
+        Ok(c)
+    }
+
+    fn fill_rows(
+        &self,
+        queue: &Queue,
+        patterns: Patterns<'_>,
+        filled: Filled<'_>,
+        rows: &RowLists,
+        outputs: &OutputLists,
+    ) -> Result<()> {
+        for class in 1..ROW_CLASSES {
+            self.fill_class(queue, patterns, filled, rows, class)?;
+        }
+        for class in 1..OUTPUT_CLASSES {
+            self.fill_values(queue, patterns, filled, outputs, class)?;
+        }
+        Ok(())
+    }
+
+    /// The columns of the rows of a class, and the values of tiny ones.
+    fn fill_class(
+        &self,
+        queue: &Queue,
+        patterns: Patterns<'_>,
+        filled: Filled<'_>,
+        lists: &RowLists,
+        class: usize,
+    ) -> Result<()> {
+        let listed = lists.of_class(class)?;
+        if listed.is_empty() {
+            return Ok(());
+        }
+        let device = queue.context().device().traits();
+        let Patterns { a_offsets, a_columns, b_begins, b_ends, b_columns } = patterns;
+        let Filled { a_values, b_values, c_offsets, c_columns, c_values } = filled;
+        let (tasks, count, rows) = (listed.len(), listed.len() as u32, listed.argument());
+        let pattern_only = (ValueType::F32, O::TYPE);
+        // SAFETY: the patterns are those that were counted, and C has as many entries as the count says.
+        #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
+        unsafe {
+            match self.parameters.row_kernel(class, device.max_group_size) {
+                RowKernel::Tiny(tiny) => {
+                    let types = (V::TYPE, O::TYPE);
+                    let groups = groups(queue, spgemm_tiny::SOURCE, types, &tiny, tiny.group_size)?;
+                    let arguments = spgemm_tiny::FillArguments {
+                        count,
+                        rows,
+                        a_offsets,
+                        a_columns,
+                        a_values,
+                        b_begins,
+                        b_ends,
+                        b_columns,
+                        b_values,
+                        c_offsets,
+                        c_columns,
+                        c_values,
+                    };
+                    groups.run_items(queue, &arguments, tasks)
+                }
+                RowKernel::Hash(hash) => {
+                    let source = spgemm_hash::SOURCE;
+                    let groups = groups(queue, source, pattern_only, &hash, hash.group_size)?;
+                    let arguments = spgemm_hash::FillArguments {
+                        count,
+                        rows,
+                        a_offsets,
+                        a_columns,
+                        b_begins,
+                        b_ends,
+                        b_columns,
+                        c_offsets,
+                        c_columns,
+                    };
+                    groups.run_tasks(queue, &arguments, tasks)
+                }
+                RowKernel::Bitmap(bitmap) => {
+                    let source = spgemm_bitmap::SOURCE;
+                    let groups = groups(queue, source, pattern_only, &bitmap, bitmap.group_size)?;
+                    let arguments = spgemm_bitmap::FillArguments {
+                        count,
+                        rows,
+                        a_offsets,
+                        a_columns,
+                        b_begins,
+                        b_ends,
+                        b_columns,
+                        c_offsets,
+                        c_columns,
+                    };
+                    groups.run_tasks(queue, &arguments, tasks)
+                }
+            }
+        }
+    }
+
+    /// The values of the rows of C of a class, whose columns are there.
+    fn fill_values(
+        &self,
+        queue: &Queue,
+        patterns: Patterns<'_>,
+        filled: Filled<'_>,
+        lists: &OutputLists,
+        class: usize,
+    ) -> Result<()> {
+        let (listed, count) = lists.tasks(class)?;
+        if count == 0 {
+            return Ok(());
+        }
+        let Patterns { a_offsets, a_columns, b_begins, b_ends, b_columns } = patterns;
+        let Filled { a_values, b_values, c_offsets, c_columns, c_values } = filled;
+        let groups = value_groups(queue, (V::TYPE, O::TYPE), &self.parameters, class)?;
+        let (tasks, all) = (listed.argument(), count);
+        let arguments = spgemm_values::Arguments {
+            count: count as u32,
+            tasks,
+            a_offsets,
+            a_columns,
+            a_values,
+            b_begins,
+            b_ends,
+            b_columns,
+            b_values,
+            c_offsets,
+            c_columns,
+            c_values,
+        };
+        // SAFETY: the patterns are those that were counted, and C's columns were written before in this queue.
+        #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
+        unsafe {
+            groups.run_tasks(queue, &arguments, all)
+        }
+    }
+}

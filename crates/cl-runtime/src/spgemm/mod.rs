@@ -1,0 +1,223 @@
+//! SpGEMM: C = A B, all three in compressed rows on the device.
+//!
+//! [`Spgemm::count_blocking`] finds how many entries each row of C has, so that C is allocated as large as it is;
+//! [`Spgemm::multiply_blocking`] fills it, as often as there are new values. `lists.rs` says which kernel takes which
+//! row, `sorted.rs` sorts a B that is not.
+
+mod count;
+mod fill;
+mod lists;
+mod programs;
+mod sorted;
+
+use std::ops::Range;
+
+use cl_kernels::spgemm_rows::SpgemmRows;
+use csr_core::{Accumulator, Offset};
+
+use crate::spmv::check_value_type;
+use crate::{Context, DeviceArray, Error, Matrix, Queue, Result, Scan};
+
+use lists::{BYTES_PER_ROW, OutputLists, Patterns, RowLists};
+use sorted::{Order, SortedRows};
+
+/// The pattern of C = A B, counted. Good for any values of A and B.
+#[derive(Debug)]
+pub struct Spgemm<V, O> {
+    context: Context,
+    parameters: SpgemmRows,
+    /// Of A and of B.
+    pattern_ids: [u64; 2],
+    cols: usize,
+    products: u64,
+    nnz: usize,
+    /// Row offsets of C.
+    offsets: DeviceArray<O>,
+    /// The entries of each row of C.
+    counts: DeviceArray<u32>,
+    chunks: Vec<Range<usize>>,
+    /// Those of the one chunk, where there is one.
+    lists: Option<(RowLists, OutputLists)>,
+    /// Where the rows of B do not ascend.
+    order: Option<Order>,
+    copy_bytes: usize,
+    value: std::marker::PhantomData<fn() -> V>,
+}
+
+impl<V: Accumulator, O: Offset> Spgemm<V, O> {
+    /// Counts the entries of C = A B. Lists of rows take no more than `scratch_bytes` at a time: what needs more is
+    /// computed in chunks of rows.
+    ///
+    /// # Errors
+    /// A with another number of columns than B has rows, matrices of another context, parameters or a value type that
+    /// the device cannot do, more entries than the offset type counts, or the driver's own failure.
+    pub fn count_blocking(
+        queue: &Queue,
+        a: &Matrix<V, O>,
+        b: &Matrix<V, O>,
+        parameters: SpgemmRows,
+        scratch_bytes: u64,
+    ) -> Result<Self> {
+        let context = queue.context().clone();
+        check_operands(&context, a, b)?;
+        parameters.check(context.device().traits(), V::TYPE)?;
+        check_value_type(&context, V::TYPE)?;
+        let rows = a.rows();
+        let counts = crate::spmv::workspace::zeroed_blocking(queue, rows)?;
+        let offsets = crate::spmv::workspace::for_a_kernel_to_write(queue, rows + 1)?;
+        let mut spgemm = Spgemm {
+            context,
+            parameters,
+            pattern_ids: [a.pattern_id(), b.pattern_id()],
+            cols: b.cols(),
+            products: 0,
+            nnz: 0,
+            offsets,
+            counts,
+            chunks: chunks(rows, scratch_bytes),
+            lists: None,
+            order: None,
+            copy_bytes: 0,
+            value: std::marker::PhantomData,
+        };
+        if !Order::is_kept_blocking(queue, b)? {
+            spgemm.order = Some(Order::find(queue, b)?);
+        }
+        let sorted = spgemm.sorted(queue, b)?;
+        spgemm.count(queue, patterns(a, &sorted))?;
+        let mut scan = Scan::<O>::new_blocking(queue)?;
+        scan.run(queue, &spgemm.counts, &spgemm.offsets)?;
+        spgemm.nnz = scan.total_blocking(queue)? as usize;
+        Ok(spgemm)
+    }
+
+    /// B's rows in order: B itself, or a copy.
+    fn sorted(&mut self, queue: &Queue, b: &Matrix<V, O>) -> Result<SortedRows<V, O>> {
+        match &self.order {
+            None => SortedRows::of(b),
+            Some(order) => {
+                let sorted = order.sorted(queue, b)?;
+                self.copy_bytes = sorted.size_bytes();
+                Ok(sorted)
+            }
+        }
+    }
+
+    /// C = A B, columns ascending in each row. The pattern depends on those of A and B alone: an entry whose products
+    /// cancel stays. An entry's products are added in the order in which A's row stores its entries, always.
+    ///
+    /// # Errors
+    /// Matrices of other patterns than those that were counted, or of another context; a C that the device cannot hold;
+    /// or the driver's own failure.
+    pub fn multiply_blocking(
+        &mut self,
+        queue: &Queue,
+        a: &Matrix<V, O>,
+        b: &Matrix<V, O>,
+    ) -> Result<Matrix<V, O>> {
+        check_operands(queue.context(), a, b)?;
+        queue.context().check_array("the offsets of C", &self.offsets)?;
+        if [a.pattern_id(), b.pattern_id()] != self.pattern_ids {
+            let text = "A and B do not share the patterns that were counted";
+            return Err(Error::Mismatch(text.to_owned()));
+        }
+        self.fill(queue, a, b)
+    }
+
+    /// Rows of C.
+    pub fn rows(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// Columns of C.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Entries of C.
+    pub fn nnz(&self) -> usize {
+        self.nnz
+    }
+
+    /// Products of an entry of A and one of B.
+    pub fn products(&self) -> u64 {
+        self.products
+    }
+
+    /// The row offsets of C: rows + 1.
+    pub fn offsets(&self) -> &DeviceArray<O> {
+        &self.offsets
+    }
+
+    /// Chunks of rows that are computed one after the other.
+    pub fn chunks(&self) -> usize {
+        self.chunks.len()
+    }
+
+    /// Bytes on the device that the count holds, C's row offsets among them; with a B whose rows do not ascend, the
+    /// order of its entries and, during a product, a copy.
+    pub fn size_bytes(&self) -> usize {
+        let lists = match self.lists {
+            Some(_) => self.rows() * BYTES_PER_ROW as usize,
+            None => 0,
+        };
+        let order = self.order.as_ref().map_or(0, Order::size_bytes);
+        self.offsets.size_bytes() + self.counts.size_bytes() + lists + order + self.copy_bytes
+    }
+
+    /// The context it was counted in.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+}
+
+/// Chunks of so many rows that their lists keep to `scratch_bytes`; one row at least, and none for no rows.
+fn chunks(rows: usize, scratch_bytes: u64) -> Vec<Range<usize>> {
+    let each = (scratch_bytes / BYTES_PER_ROW).clamp(1, u32::MAX.into()) as usize;
+    (0..rows).step_by(each).map(|first| first..(first + each).min(rows)).collect()
+}
+
+fn patterns<'a, V: Accumulator, O: Offset>(
+    a: &'a Matrix<V, O>,
+    b: &'a SortedRows<V, O>,
+) -> Patterns<'a> {
+    Patterns {
+        a_offsets: a.offsets().argument(),
+        a_columns: a.columns().argument(),
+        b_begins: b.begins.argument(),
+        b_ends: b.ends.argument(),
+        b_columns: b.columns.argument(),
+    }
+}
+
+fn check_operands<V: Accumulator, O: Offset>(
+    context: &Context,
+    a: &Matrix<V, O>,
+    b: &Matrix<V, O>,
+) -> Result<()> {
+    if a.cols() != b.rows() {
+        return Err(Error::Mismatch(format!(
+            "A has {} columns and B {} rows: A B needs as many",
+            a.cols(),
+            b.rows()
+        )));
+    }
+    for (name, matrix) in [("A", a), ("B", b)] {
+        if !matrix.context().is_same(context) {
+            return Err(Error::Mismatch(format!(
+                "{name} belongs to another context than the queue"
+            )));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn chunks_cover_all_rows_and_keep_to_the_limit() {
+        assert_eq!(super::chunks(7, 30), [0..3, 3..6, 6..7]);
+        assert_eq!(super::chunks(2, 0), [0..1, 1..2]);
+        assert_eq!(super::chunks(0, 30), []);
+    }
+}

@@ -1,0 +1,122 @@
+//! Programs and launches of SpGEMM's kernels.
+
+use std::sync::Arc;
+
+use cl_kernels::spgemm_rows::{self, SpgemmRows};
+use cl_kernels::{Accumulate, KernelArguments, KernelKey, Parameters, spgemm_values};
+use csr_core::{OffsetType, ValueType};
+
+use crate::launch::{Size, launch};
+use crate::raw::Memory;
+use crate::{Program, Queue, Result};
+
+/// Items of a compute unit that groups are made for: several times what it runs at once, so that the groups of long
+/// rows are not the last.
+const ITEMS_PER_UNIT: usize = 1 << 14;
+
+/// A program and the items of its groups.
+#[derive(Clone, Debug)]
+pub(super) struct Groups {
+    program: Arc<Program>,
+    group_size: usize,
+}
+
+impl Groups {
+    /// Runs the kernel that takes these arguments with an item for each of `items`.
+    ///
+    /// # Safety
+    /// As [`launch`].
+    #[expect(unsafe_code, reason = "as `launch`")]
+    pub(super) unsafe fn run_items<'m, A: KernelArguments<&'m Memory>>(
+        &self,
+        queue: &Queue,
+        arguments: &A,
+        items: usize,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.run(queue, arguments, items.div_ceil(self.group_size)) }
+    }
+
+    /// The same with a group for each of `tasks`, or as many as keep the device busy.
+    ///
+    /// # Safety
+    /// As [`launch`].
+    #[expect(unsafe_code, reason = "as `launch`")]
+    pub(super) unsafe fn run_tasks<'m, A: KernelArguments<&'m Memory>>(
+        &self,
+        queue: &Queue,
+        arguments: &A,
+        tasks: usize,
+    ) -> Result<()> {
+        let units = queue.context().device().traits().compute_units as usize;
+        let most = units * (ITEMS_PER_UNIT / self.group_size).max(1);
+        // SAFETY: the caller's promise.
+        unsafe { self.run(queue, arguments, tasks.min(most)) }
+    }
+
+    /// Runs so many groups.
+    ///
+    /// # Safety
+    /// As [`launch`].
+    #[expect(unsafe_code, reason = "as `launch`")]
+    pub(super) unsafe fn run<'m, A: KernelArguments<&'m Memory>>(
+        &self,
+        queue: &Queue,
+        arguments: &A,
+        groups: usize,
+    ) -> Result<()> {
+        if groups == 0 {
+            return Ok(());
+        }
+        let mut kernel = self.program.kernel(A::KERNEL)?;
+        let size = Size { groups, group_size: self.group_size };
+        // SAFETY: the caller's promise.
+        let event = unsafe { launch(queue, &mut kernel, arguments, size, &[])? };
+        queue.settle_blocking(&event)
+    }
+
+    /// Items of a group.
+    pub(super) fn group_size(&self) -> usize {
+        self.group_size
+    }
+}
+
+/// The program of `source` with `parameters`, of which `group_size` is one.
+pub(super) fn groups<P: Parameters>(
+    queue: &Queue,
+    source: &'static str,
+    (value_type, offset_type): (ValueType, OffsetType),
+    parameters: &P,
+    group_size: u32,
+) -> Result<Groups> {
+    let key = KernelKey::new(source, value_type, offset_type, Accumulate::Plain, false, parameters);
+    Ok(Groups { program: queue.context().program(&key)?, group_size: group_size as usize })
+}
+
+/// The program that looks at rows.
+pub(super) fn row_groups(
+    queue: &Queue,
+    offset_type: OffsetType,
+    parameters: &SpgemmRows,
+) -> Result<Groups> {
+    let types = (ValueType::F32, offset_type);
+    groups(queue, spgemm_rows::SOURCE, types, parameters, parameters.group_size)
+}
+
+/// The program that sums the rows of C of `class`; the last class comes in windows.
+pub(super) fn value_groups(
+    queue: &Queue,
+    (value_type, offset_type): (ValueType, OffsetType),
+    parameters: &SpgemmRows,
+    class: usize,
+) -> Result<Groups> {
+    let kernel = parameters.value_kernel(class, queue.context().device().traits().max_group_size);
+    let source = spgemm_values::SOURCE;
+    let mut key =
+        KernelKey::new(source, value_type, offset_type, Accumulate::Plain, false, &kernel);
+    if class + 1 == spgemm_rows::OUTPUT_CLASSES {
+        key = key.with_feature(spgemm_values::WINDOWS);
+    }
+    let program = queue.context().program(&key)?;
+    Ok(Groups { program, group_size: kernel.group_size as usize })
+}

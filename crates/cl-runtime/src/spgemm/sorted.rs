@@ -1,0 +1,148 @@
+//! B as SpGEMM reads it: rows that ascend and have no column twice.
+
+use cl_kernels::spgemm_order::{
+    DescentArguments, KeyArguments, MergeArguments, SOURCE, SpgemmOrder,
+};
+use csr_core::{Accumulator, Offset, ValueType};
+
+use super::programs::{Groups, groups};
+use crate::sort::Keyed;
+use crate::spmv::workspace::for_a_kernel_to_write;
+use crate::{DeviceArray, Error, Matrix, Queue, Result};
+
+/// B's rows: B itself, or a copy of it.
+#[derive(Debug)]
+pub(super) struct SortedRows<V, O> {
+    pub(super) begins: DeviceArray<O>,
+    pub(super) ends: DeviceArray<O>,
+    pub(super) columns: DeviceArray<u32>,
+    pub(super) values: DeviceArray<V>,
+}
+
+/// In which order the entries of a pattern ascend.
+#[derive(Debug)]
+pub(super) struct Order {
+    keyed: Keyed<u64>,
+    column_bits: u32,
+    program: Groups,
+}
+
+impl<V: Accumulator, O: Offset> SortedRows<V, O> {
+    /// The arrays of a matrix whose rows ascend.
+    pub(super) fn of(matrix: &Matrix<V, O>) -> Result<Self> {
+        let (offsets, rows) = (matrix.offsets(), matrix.rows());
+        Ok(SortedRows {
+            begins: offsets.slice(0..rows)?,
+            ends: offsets.slice(1..rows + 1)?,
+            columns: matrix.columns().slice(0..matrix.nnz())?,
+            values: matrix.values().slice(0..matrix.nnz())?,
+        })
+    }
+
+    /// Bytes of a copy.
+    pub(super) fn size_bytes(&self) -> usize {
+        self.ends.size_bytes() + self.columns.size_bytes() + self.values.size_bytes()
+    }
+}
+
+impl Order {
+    /// Whether rows ascend without a column twice; 16 bytes are read back.
+    pub(super) fn is_kept_blocking<V: Accumulator, O: Offset>(
+        queue: &Queue,
+        matrix: &Matrix<V, O>,
+    ) -> Result<bool> {
+        let program = program::<O>(queue, ValueType::F32)?;
+        let descents = DeviceArray::upload_blocking(queue, &[0u32; 4])?;
+        let arguments = DescentArguments {
+            rows: matrix.rows() as u32,
+            nnz: matrix.nnz() as u64,
+            offsets: matrix.offsets().argument(),
+            columns: matrix.columns().argument(),
+            descents: descents.argument(),
+        };
+        let units = queue.context().device().traits().compute_units as usize;
+        let wanted = matrix.nnz().max(matrix.rows()).div_ceil(program.group_size());
+        // SAFETY: the arrays are the matrix's, and there are four words of results.
+        #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
+        unsafe {
+            program.run(queue, &arguments, wanted.min(units * 16))?;
+        }
+        let words = descents.read_blocking(queue)?;
+        Ok(words[0..2] == words[2..4])
+    }
+
+    /// Sorts the entries of a matrix: 12 bytes each are kept, and as many more needed meanwhile.
+    pub(super) fn find<V: Accumulator, O: Offset>(
+        queue: &Queue,
+        matrix: &Matrix<V, O>,
+    ) -> Result<Self> {
+        let nnz = matrix.nnz();
+        if nnz > u32::MAX as usize {
+            let what = "the number of B's entries, whose rows are not sorted,".to_owned();
+            let rule = format!("at most {} are sorted", u32::MAX);
+            return Err(Error::Range { what, value: nnz as u64, rule });
+        }
+        let program = program::<O>(queue, V::TYPE)?;
+        let bits = |count: usize| usize::BITS - count.saturating_sub(1).leading_zeros();
+        let column_bits = bits(matrix.cols());
+        let keyed = Keyed::<u64>::allocate(queue, nnz)?;
+        let arguments = KeyArguments {
+            rows: matrix.rows() as u32,
+            column_bits,
+            offsets: matrix.offsets().argument(),
+            columns: matrix.columns().argument(),
+            keys: keyed.keys.argument(),
+            entries: keyed.numbers.argument(),
+        };
+        // SAFETY: the matrix's arrays, and a key and a number for each entry.
+        #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
+        unsafe {
+            program.run_items(queue, &arguments, matrix.rows())?;
+        }
+        let keyed = keyed.sort(queue, column_bits + bits(matrix.rows()))?;
+        Ok(Order { keyed, column_bits, program })
+    }
+
+    /// A copy of `matrix`, whose entries these are, with sorted rows and repeated columns added up.
+    pub(super) fn sorted<V: Accumulator, O: Offset>(
+        &self,
+        queue: &Queue,
+        matrix: &Matrix<V, O>,
+    ) -> Result<SortedRows<V, O>> {
+        let (rows, nnz) = (matrix.rows(), matrix.nnz());
+        let sorted = SortedRows {
+            begins: matrix.offsets().slice(0..rows)?,
+            ends: for_a_kernel_to_write(queue, rows)?,
+            columns: for_a_kernel_to_write(queue, nnz)?,
+            values: for_a_kernel_to_write(queue, nnz)?,
+        };
+        let arguments = MergeArguments {
+            rows: rows as u32,
+            column_bits: self.column_bits,
+            offsets: matrix.offsets().argument(),
+            keys: self.keyed.keys.argument(),
+            entries: self.keyed.numbers.argument(),
+            values: matrix.values().argument(),
+            ends: sorted.ends.argument(),
+            columns: sorted.columns.argument(),
+            sums: sorted.values.argument(),
+        };
+        // SAFETY: the entries are the matrix's, and the copy is as long.
+        #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
+        unsafe {
+            self.program.run_items(queue, &arguments, rows)?;
+        }
+        Ok(sorted)
+    }
+
+    /// Bytes on the device.
+    pub(super) fn size_bytes(&self) -> usize {
+        self.keyed.keys.size_bytes() + self.keyed.numbers.size_bytes()
+    }
+}
+
+fn program<O: Offset>(queue: &Queue, value_type: ValueType) -> Result<Groups> {
+    let max_group_size = queue.context().device().traits().max_group_size;
+    let group_size = 1u32 << max_group_size.clamp(1, 256).ilog2();
+    groups(queue, SOURCE, (value_type, O::TYPE), &SpgemmOrder { group_size }, group_size)
+}

@@ -1,0 +1,260 @@
+//! Measuring operations on dense vectors, beside an empty launch.
+
+use csr_core::verify::{Oracle, Summation};
+use csr_core::{Accumulator, Csr, OffsetType, ValueType};
+use sparrow::{
+    Accumulate, DeviceArray, EmptyLaunch, Queue, Rates, Reduction, VectorOptions, Vectors,
+};
+
+use super::{
+    Budget, MeasureError, Origin, Samples, Shape, Subject, add_times, summation, untimed_record,
+};
+use crate::record::VectorRecord;
+use crate::{Making, Record};
+
+/// What is measured.
+#[derive(Clone, Debug)]
+pub struct VectorSubject {
+    /// Elements of each vector.
+    pub elements: usize,
+    /// How sums are made.
+    pub accumulate: Accumulate,
+    /// Hyper-parameters over the device's.
+    pub parameters: Vec<(String, u32)>,
+    /// The seed of the vectors.
+    pub seed: u64,
+    /// How long to measure each operation.
+    pub budget: Budget,
+}
+
+/// An operation: its name in records, and how many vectors it reads and writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operation {
+    Scale,
+    Axpy,
+    Dot,
+    Norm2,
+    Reduce,
+}
+
+impl Operation {
+    const ALL: [Operation; 5] =
+        [Operation::Axpy, Operation::Dot, Operation::Scale, Operation::Norm2, Operation::Reduce];
+
+    fn name(self) -> &'static str {
+        match self {
+            Operation::Scale => "scale",
+            Operation::Axpy => "axpy",
+            Operation::Dot => "dot",
+            Operation::Norm2 => "nrm2",
+            Operation::Reduce => "reduce",
+        }
+    }
+
+    fn vectors(self) -> usize {
+        match self {
+            Operation::Axpy => 3,
+            Operation::Scale | Operation::Dot => 2,
+            Operation::Norm2 | Operation::Reduce => 1,
+        }
+    }
+}
+
+const ALPHA: f64 = 1.7;
+
+/// x, y, what operations write, and both operands on the host.
+struct Operands<T> {
+    host_x: Vec<T>,
+    host_y: Vec<T>,
+    x: DeviceArray<T>,
+    y: DeviceArray<T>,
+    r: DeviceArray<T>,
+    number: DeviceArray<T>,
+}
+
+/// Measures axpy, dot, scale, nrm2 and reduce on vectors of `subject.elements` random elements; every element and
+/// every sum is verified.
+///
+/// # Errors
+/// The device or the library refuses; a wrong result is a record without times.
+pub fn measure_vectors<T: Accumulator>(
+    queue: &Queue,
+    subject: &VectorSubject,
+    rates: &Rates,
+) -> Result<Vec<Record>, MeasureError> {
+    let options = VectorOptions {
+        accumulate: subject.accumulate,
+        parameters: subject.parameters.clone(),
+        ..VectorOptions::default()
+    };
+    let mut vectors = Vectors::<T>::new_blocking(queue, &options)?;
+    let mut empty = EmptyLaunch::new_blocking(queue)?;
+    let host_x: Vec<T> = csr_core::random_vector(subject.seed, subject.elements);
+    let host_y: Vec<T> = csr_core::random_vector(subject.seed + 1, subject.elements);
+    let poison = vec![T::nan(); subject.elements.max(1)];
+    let mut operands = Operands {
+        x: DeviceArray::upload_blocking(queue, &host_x)?,
+        y: DeviceArray::upload_blocking(queue, &host_y)?,
+        r: DeviceArray::upload_blocking(queue, &poison[..subject.elements])?,
+        number: DeviceArray::upload_blocking(queue, &poison[..1])?,
+        host_x,
+        host_y,
+    };
+    let mut records = Vec::new();
+    for operation in Operation::ALL {
+        // Beside each, as a device may change its clock meanwhile.
+        let launch = Samples::take::<MeasureError>(
+            &subject.budget,
+            || Ok(empty.launch(queue).map(drop)?),
+            || Ok(queue.finish_blocking()?),
+        )?;
+        operands.r.write_blocking(queue, &poison[..subject.elements])?;
+        operands.number.write_blocking(queue, &poison[..1])?;
+        let samples = Samples::take::<MeasureError>(
+            &subject.budget,
+            || enqueue(queue, &mut vectors, operation, &mut operands),
+            || Ok(queue.finish_blocking()?),
+        )?;
+        // NaN before the first launch: what is verified is what was timed.
+        let error = error_in_tolerance(queue, operation, &operands, subject.accumulate)?;
+        let bytes = (operation.vectors() * subject.elements * size_of::<T>()) as f64;
+        let mut record = untimed::<T>(queue, subject, rates, operation);
+        record.plan_bytes = vectors.workspace_bytes() as u64;
+        record.kernel_key = vectors.kernel_key(operation.name()).unwrap_or_default();
+        record.verified = error <= 1.0;
+        record.error_in_tolerance = Some(error).filter(|error| error.is_finite());
+        if record.verified {
+            let shape = shape_of::<T>(subject);
+            add_times(&mut record, &shape, bytes, &samples, rates, 0.0);
+            (record.gflops, record.setup_us, record.setup_in_products) = (None, None, None);
+            let launch_us = launch.median_us();
+            record.vector = Some(VectorRecord {
+                launch_us: Some(launch_us),
+                in_launches: Some(samples.median_us() / launch_us),
+                copy_fraction: record.gbytes_per_s.map(|rate| rate * 1e9 / rates.copy),
+                ..vector_record(subject)
+            });
+        }
+        records.push(record);
+    }
+    Ok(records)
+}
+
+fn enqueue<T: Accumulator>(
+    queue: &Queue,
+    vectors: &mut Vectors<T>,
+    operation: Operation,
+    operands: &mut Operands<T>,
+) -> Result<(), MeasureError> {
+    let Operands { x, y, r, number, .. } = operands;
+    let alpha = || T::from_f64(ALPHA).into();
+    match operation {
+        Operation::Scale => vectors.scale(queue, (alpha(), x), r, &[])?,
+        Operation::Axpy => vectors.axpy(queue, (alpha(), x), y, r, &[])?,
+        Operation::Dot => vectors.dot(queue, x, y, number, &[])?,
+        Operation::Norm2 => vectors.reduce(queue, Reduction::Norm2, x, number, &[])?,
+        Operation::Reduce => vectors.reduce(queue, Reduction::Sum, x, number, &[])?,
+    };
+    Ok(())
+}
+
+/// The largest error as a multiple of what it may be: none in r but for rounding once, and the bound of a row of a
+/// product in sums.
+fn error_in_tolerance<T: Accumulator>(
+    queue: &Queue,
+    operation: Operation,
+    operands: &Operands<T>,
+    accumulate: Accumulate,
+) -> Result<f64, MeasureError> {
+    let Operands { host_x, host_y, r, number, .. } = operands;
+    let alpha = T::from_f64(ALPHA);
+    let elementwise = |expected: &dyn Fn(T, T) -> T| -> Result<f64, MeasureError> {
+        let found = r.read_blocking(queue)?;
+        let right = host_x.iter().zip(host_y).map(|(&x, &y)| expected(x, y));
+        let is_right = found.iter().zip(right).all(|(&found, right)| found == right);
+        Ok(if is_right { 0.0 } else { f64::INFINITY })
+    };
+    let ones;
+    let times: &[T] = match operation {
+        Operation::Scale => return elementwise(&|x, _| alpha * x),
+        Operation::Axpy => return elementwise(&|x, y| alpha.mul_add(x, y)),
+        Operation::Dot => host_y,
+        Operation::Norm2 => host_x,
+        Operation::Reduce => {
+            ones = vec![T::one(); host_x.len()];
+            &ones
+        }
+    };
+    let found = number.read_blocking(queue)?[0];
+    let (columns, length) = ((0..host_x.len() as u32).collect(), host_x.len());
+    let row = Csr::<T>::new(length, vec![0, length as u32], columns, host_x.clone())?;
+    let oracle = Oracle::new(T::one(), row.view(), times, T::zero(), &[T::zero()])?;
+    if operation == Operation::Norm2 {
+        let right = oracle.value(0).sqrt();
+        let terms = match summation(accumulate) {
+            Summation::Plain => length as f64 + 2.0,
+            Summation::Compensated => 2.0,
+        };
+        let may_be_off = terms * T::EPSILON * right + T::SMALLEST_NORMAL;
+        let error = (found.to_f64() - right).abs() / may_be_off;
+        return Ok(if error.is_nan() { f64::INFINITY } else { error });
+    }
+    Ok(oracle.verify(&[found], summation(accumulate))?.error_in_tolerance)
+}
+
+/// What the fields that every record has are taken from: nothing is stored but the vectors.
+fn shape_of<T: Accumulator>(subject: &VectorSubject) -> Shape {
+    let (value_type, offset_type) = (T::TYPE, OffsetType::U64);
+    Shape { rows: subject.elements, cols: 1, nnz: 0, value_type, offset_type }
+}
+
+fn vector_record(subject: &VectorSubject) -> VectorRecord {
+    VectorRecord {
+        elements: subject.elements as u64,
+        launch_us: None,
+        in_launches: None,
+        copy_fraction: None,
+    }
+}
+
+fn untimed<T: Accumulator>(
+    queue: &Queue,
+    subject: &VectorSubject,
+    rates: &Rates,
+    operation: Operation,
+) -> Record {
+    let traits = queue.context().device().traits();
+    let making = Making { scale: 1.0, seed: subject.seed };
+    let name = format!("{} elements", subject.elements);
+    let origin = Origin { name, source: "assembled", making };
+    let plain = Subject {
+        algorithm: None,
+        variant: sparrow::Variant::default(),
+        accumulate: subject.accumulate,
+        parameters: Vec::new(),
+        order: sparrow::VectorOrder::default(),
+        products: sparrow::Products::default(),
+        is_cold: false,
+        budget: subject.budget,
+    };
+    let texts: Vec<_> =
+        subject.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    Record {
+        op: "vector".to_owned(),
+        algorithm: operation.name().to_owned(),
+        params: texts.join(","),
+        device: traits.name.clone(),
+        platform: traits.platform.clone(),
+        driver: traits.driver.clone(),
+        stream_gbytes_per_s: Some(rates.read / 1e9),
+        copy_gbytes_per_s: Some(rates.copy / 1e9),
+        repeatable: true,
+        vector: Some(vector_record(subject)),
+        ..untimed_record::<T>(&origin, &shape_of::<T>(subject), &plain)
+    }
+}
+
+/// Whether vectors can be of a type that matrices can.
+pub fn is_vector_type(value_type: ValueType) -> bool {
+    value_type == value_type.accumulator()
+}

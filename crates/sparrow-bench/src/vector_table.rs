@@ -1,0 +1,100 @@
+//! Records of `bench --op vector` as a table for a terminal: a block a length, a line an operation.
+
+use std::fmt::Write as _;
+
+use crate::group::{by_device, plain};
+use crate::record::Record;
+use crate::table::{arrange, heading, new_table};
+use crate::units::{ABSENT, percent_or_absent, significant_or_absent};
+
+const HEADER: [&str; 8] =
+    ["vectors, operation", "type", "sums", "time µs", "GB/s", "copy %", "launches", "check"];
+
+const LEGEND: &str = "\
+GB/s: each vector read or written once, over the time. copy %: the same as a share of the rate at
+  which the device copies memory past its caches; above 100 where vectors stay in a cache.
+launches: the time over that of a launch with nothing to do, measured just before.
+FAILED: some element or sum left its error bound, so no time is shown.
+";
+
+/// Writes the table of `records`, all of which have a [`crate::VectorRecord`] part.
+pub(crate) fn write(text: &mut String, records: &[&Record]) {
+    for group in by_device(records.iter().copied()) {
+        heading(text, &group);
+        let mut table = new_table();
+        table.set_header(HEADER);
+        let mut last = "";
+        for record in records.iter().copied().filter(|record| record.device == group.device) {
+            if last != record.matrix {
+                table.add_row([plain(&record.matrix)]);
+                last = &record.matrix;
+            }
+            table.add_row(line(record));
+        }
+        arrange(&mut table, 3..7);
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{}\n", table.trim_fmt());
+    }
+    text.push_str(LEGEND);
+}
+
+fn line(record: &Record) -> Vec<String> {
+    let vector = record.vector.as_ref();
+    let figures = match record.verified {
+        true => [
+            significant_or_absent(record.median_us),
+            significant_or_absent(record.gbytes_per_s),
+            percent_or_absent(vector.and_then(|vector| vector.copy_fraction)),
+            significant_or_absent(vector.and_then(|vector| vector.in_launches)),
+        ],
+        false => std::array::from_fn(|_| ABSENT.to_owned()),
+    };
+    let check = if record.verified { "verified" } else { "FAILED" };
+    [
+        format!("  {}", plain(&record.algorithm)),
+        plain(&record.value_type),
+        plain(&record.accumulate),
+    ]
+    .into_iter()
+    .chain(figures)
+    .chain([check.to_owned()])
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::record::VectorRecord;
+    use crate::samples::{failed, sample};
+
+    #[test]
+    fn the_table_of_two_operations_reads_like_this() {
+        let vector = |elements| {
+            Some(VectorRecord {
+                elements,
+                launch_us: Some(3.5),
+                in_launches: Some(57.3),
+                copy_fraction: Some(0.645),
+            })
+        };
+        let mut axpy = sample("10000000 elements", "axpy");
+        (axpy.op, axpy.vector) = ("vector".to_owned(), vector(10_000_000));
+        let mut dot = failed("10000000 elements", "dot");
+        (dot.op, dot.vector) = ("vector".to_owned(), vector(10_000_000));
+        expect![[r#"
+            Example GPU (Example Platform, driver 1.0)
+            reads 400 GB/s, copies 380 GB/s; 1 of 2 results verified, 1 FAILED
+            vectors, operation  type  sums   time µs  GB/s  copy %  launches  check
+            ──────────────────────────────────────────────────────────────────────────
+            10000000 elements
+              axpy              f64   plain      201   245    64.5      57.3  verified
+              dot               f64   plain        –     –       –         –  FAILED
+
+            GB/s: each vector read or written once, over the time. copy %: the same as a share of the rate at
+              which the device copies memory past its caches; above 100 where vectors stay in a cache.
+            launches: the time over that of a launch with nothing to do, measured just before.
+            FAILED: some element or sum left its error bound, so no time is shown.
+        "#]].assert_eq(&crate::table(&[axpy, dot]));
+    }
+}

@@ -1,0 +1,227 @@
+//! Dense vectors: element by element, and sums of them.
+
+use std::sync::Mutex;
+
+use opencl3::types::{cl_command_queue, cl_event, cl_uint};
+use sparrow::{ValueType, VectorOptions, Vectors};
+
+use crate::any_vectors::{AnyVectors, ElementwiseLaunch, ReductionLaunch};
+use crate::context::{Home, sparrow_context};
+use crate::events::{EventOut, queue as queue_of, wait_list};
+use crate::failure::{Failure, guard};
+use crate::pointer::{Growing, Out, flag, handle, read, release, turn};
+use crate::types::{accumulate, value_type};
+use crate::{
+    sparrow_accumulate, sparrow_buffer, sparrow_scalar, sparrow_status, sparrow_value_type,
+};
+
+/// Kernels for dense vectors of one type, with what they work in. Calls of several threads take turns, and launches
+/// run one after the other.
+pub struct sparrow_vectors {
+    home: Home,
+    inner: Mutex<Box<dyn AnyVectors>>,
+}
+
+/// What kernels for dense vectors are asked for; `size` and `value_type` must be set.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sparrow_vectors_options {
+    /// sizeof(sparrow_vectors_options).
+    pub size: usize,
+    /// What vectors hold: SPARROW_VALUE_TYPE_F32 or SPARROW_VALUE_TYPE_F64.
+    pub value_type: sparrow_value_type,
+    /// How sums are made: those of reductions, and of alpha x + beta y.
+    pub accumulate: sparrow_accumulate,
+    /// 1: alpha and beta of each launch lie on the device. 0: they come by value.
+    pub scalars_on_device: u32,
+}
+
+// SAFETY: `repr(C)`, its size first, and any bits are numbers.
+unsafe impl Growing for sparrow_vectors_options {
+    const NAME: &'static str = "sparrow_vectors_options";
+}
+
+/// What becomes of each element of r.
+pub type sparrow_elementary = u32;
+/// r = alpha x.
+pub const SPARROW_ELEMENTARY_SCALE: sparrow_elementary = 1;
+/// r = alpha x + y, rounded once.
+pub const SPARROW_ELEMENTARY_AXPY: sparrow_elementary = 2;
+/// r = alpha x + beta y; with beta = 0, y is never read.
+pub const SPARROW_ELEMENTARY_AXPBY: sparrow_elementary = 3;
+/// r = x + y.
+pub const SPARROW_ELEMENTARY_ADD: sparrow_elementary = 4;
+/// r = x - y.
+pub const SPARROW_ELEMENTARY_SUBTRACT: sparrow_elementary = 5;
+/// r = x y.
+pub const SPARROW_ELEMENTARY_MULTIPLY: sparrow_elementary = 6;
+/// r = x / y, as the device divides.
+pub const SPARROW_ELEMENTARY_DIVIDE: sparrow_elementary = 7;
+
+/// The operands of an operation element by element. r may be x or y, but overlap them in no other way.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sparrow_elementwise {
+    /// sizeof(sparrow_elementwise).
+    pub size: usize,
+    /// Elements of each vector.
+    pub elements: u64,
+    /// Scales x, where the operation has it; 0 is not special.
+    pub alpha: sparrow_scalar,
+    /// The vector x.
+    pub x: sparrow_buffer,
+    /// Scales y, where the operation has it.
+    pub beta: sparrow_scalar,
+    /// The vector y, where the operation has it.
+    pub y: sparrow_buffer,
+    /// The vector r.
+    pub r: sparrow_buffer,
+    /// What is done.
+    pub operation: sparrow_elementary,
+}
+
+// SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
+unsafe impl Growing for sparrow_elementwise {
+    const NAME: &'static str = "sparrow_elementwise";
+}
+
+/// What a vector, or two, are reduced to.
+pub type sparrow_reduction_kind = u32;
+/// The sum of x.
+pub const SPARROW_REDUCTION_SUM: sparrow_reduction_kind = 1;
+/// The sum of x_i y_i.
+pub const SPARROW_REDUCTION_DOT: sparrow_reduction_kind = 2;
+/// The sum of |x_i|.
+pub const SPARROW_REDUCTION_NORM1: sparrow_reduction_kind = 3;
+/// The square root of the sum of x_i^2, without overflow or underflow on the way.
+pub const SPARROW_REDUCTION_NORM2: sparrow_reduction_kind = 4;
+/// The sum of x, which holds int32_t whatever the type of the kernels, modulo 2^32; so does the result.
+pub const SPARROW_REDUCTION_SUM_INTEGERS: sparrow_reduction_kind = 5;
+
+/// The operands of a reduction. Of no elements, the result is 0.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sparrow_reduction {
+    /// sizeof(sparrow_reduction).
+    pub size: usize,
+    /// Elements of each vector.
+    pub elements: u64,
+    /// The vector x.
+    pub x: sparrow_buffer,
+    /// The vector y of SPARROW_REDUCTION_DOT, which may be x; others do not look at it.
+    pub y: sparrow_buffer,
+    /// Where the result goes: one number, no part of x or y.
+    pub result: sparrow_buffer,
+    /// What is summed.
+    pub kind: sparrow_reduction_kind,
+}
+
+// SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
+unsafe impl Growing for sparrow_reduction {
+    const NAME: &'static str = "sparrow_reduction";
+}
+
+/// Makes kernels for dense vectors of a type. Builds them where they are not cached.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparrow_vectors_create_blocking(
+    context: *const sparrow_context,
+    queue: cl_command_queue,
+    options: *const sparrow_vectors_options,
+    vectors: *mut *mut sparrow_vectors,
+) -> sparrow_status {
+    guard(|| {
+        // SAFETY: the caller's promise.
+        let out = unsafe { Out::new(vectors, "vectors")? };
+        // SAFETY: the caller's promise.
+        let home = unsafe { handle(context, "context")? }.home().clone();
+        // SAFETY: the caller's promise.
+        let (queue, options) =
+            unsafe { (queue_of(&home.context, queue)?, read(options, "options")?) };
+        let own = VectorOptions {
+            accumulate: accumulate(options.accumulate, "options->accumulate")?,
+            scalars_on_device: flag(options.scalars_on_device, "options->scalars_on_device")?,
+            ..VectorOptions::default()
+        };
+        let inner: Box<dyn AnyVectors> = match value_type(
+            options.value_type,
+            "options->value_type",
+        )? {
+            ValueType::F32 => Box::new(Vectors::<f32>::new_blocking(&queue, &own)?),
+            ValueType::F64 => Box::new(Vectors::<f64>::new_blocking(&queue, &own)?),
+            stored => {
+                let text = format!(
+                    "options->value_type is {stored}, which matrices store and vectors do not hold"
+                );
+                return Err(Failure::argument(text));
+            }
+        };
+        out.give(sparrow_vectors { home, inner: Mutex::new(inner) });
+        Ok(())
+    })
+}
+
+/// Enqueues an operation element by element after the events of the wait list; allocates no device memory and waits
+/// for nothing. `event`, if not NULL, gets its event. Where an event of the list ends in error later, so does it, and
+/// r is not written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparrow_vectors_elementwise(
+    vectors: *const sparrow_vectors,
+    queue: cl_command_queue,
+    elementwise: *const sparrow_elementwise,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> sparrow_status {
+    guard(|| {
+        // SAFETY: the caller's promise.
+        let out = unsafe { EventOut::new(event) };
+        // SAFETY: the caller's promise.
+        let (vectors, operands) =
+            unsafe { (handle(vectors, "vectors")?, read(elementwise, "elementwise")?) };
+        // SAFETY: the caller's promise.
+        let (queue, wait) = unsafe {
+            let wait = wait_list((num_events_in_wait_list, event_wait_list))?;
+            (queue_of(&vectors.home.context, queue)?, wait)
+        };
+        let mut inner = turn(&vectors.inner, "vectors")?;
+        let launch = ElementwiseLaunch { queue: &queue, operands, wait: &wait };
+        // SAFETY: the caller's promise.
+        out.give(&unsafe { inner.elementwise(launch)? })
+    })
+}
+
+/// Enqueues a reduction after the events of the wait list, as sparrow_vectors_elementwise does. The same bits every
+/// time.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparrow_vectors_reduce(
+    vectors: *const sparrow_vectors,
+    queue: cl_command_queue,
+    reduction: *const sparrow_reduction,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> sparrow_status {
+    guard(|| {
+        // SAFETY: the caller's promise.
+        let out = unsafe { EventOut::new(event) };
+        // SAFETY: the caller's promise.
+        let (vectors, operands) =
+            unsafe { (handle(vectors, "vectors")?, read(reduction, "reduction")?) };
+        // SAFETY: the caller's promise.
+        let (queue, wait) = unsafe {
+            let wait = wait_list((num_events_in_wait_list, event_wait_list))?;
+            (queue_of(&vectors.home.context, queue)?, wait)
+        };
+        let mut inner = turn(&vectors.inner, "vectors")?;
+        let launch = ReductionLaunch { queue: &queue, operands, wait: &wait };
+        // SAFETY: the caller's promise.
+        out.give(&unsafe { inner.reduce(launch)? })
+    })
+}
+
+/// Ends kernels for vectors; NULL is allowed. Launches in flight end as they would have.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparrow_vectors_release(vectors: *mut sparrow_vectors) -> sparrow_status {
+    // SAFETY: the caller's promise.
+    guard(|| unsafe { release(vectors, "vectors") })
+}

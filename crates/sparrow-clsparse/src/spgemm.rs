@@ -1,0 +1,72 @@
+//! C = A B, all three in compressed rows.
+//!
+//! The buffers of C are made here and the application's to release, as clSPARSE does; all of it is waited for, with an
+//! asynchronous control too.
+
+use sparrow::{DeviceArray, Matrix, SpgemmOptions, SpgemmPlan};
+
+use crate::boundary::{read, status_of, write};
+use crate::control::Control;
+use crate::operands::CsrArrays;
+use crate::status::{Result, Status};
+use crate::types::{cl_mem, clsparseControl, clsparseCsrMatrix};
+
+/// An operand in compressed rows.
+fn operand(control: &Control, matrix: &clsparseCsrMatrix) -> Result<Matrix<f32>> {
+    let CsrArrays { offsets, columns, values } = CsrArrays::<f32>::of(control, matrix)?;
+    let cols = matrix.num_cols as usize;
+    // SAFETY: that the pattern is one is the application's promise.
+    Ok(unsafe { Matrix::from_arrays(control.context(), cols, offsets, columns, values)? })
+}
+
+/// The buffer of an array that begins where its buffer does, with a reference for the application.
+fn given<T: bytemuck::Pod>(array: &DeviceArray<T>) -> Result<cl_mem> {
+    array.memory().0.to_owned_raw()?.ok_or(Status::InvalidMemObj)
+}
+
+/// C = A B in single precision; columns ascend in each row of C, and entries whose products cancel stay. Columns of A
+/// and B may stand in any order and repeat.
+///
+/// Makes three buffers, which are the application's to release, and sets the sizes, buffers and offsets of
+/// `sparseMatC`; what it held before is not released, and its meta stays. Nothing is changed where the call fails.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clsparseScsrSpGemm(
+    sparseMatA: *const clsparseCsrMatrix,
+    sparseMatB: *const clsparseCsrMatrix,
+    sparseMatC: *mut clsparseCsrMatrix,
+    control: clsparseControl,
+) -> Status {
+    status_of(|| {
+        let control = Control::of(control)?;
+        // SAFETY: the caller's promise. C may be A or B: they are copied before it is written.
+        let (a, b) = unsafe { (*read(sparseMatA)?, *read(sparseMatB)?) };
+        // SAFETY: as before.
+        let target = unsafe { write(sparseMatC)? };
+        if a.num_cols != b.num_rows {
+            return Err(Status::InvalidSize);
+        }
+        let queue = &control.queue;
+        let (a, b) = (operand(&control, &a)?, operand(&control, &b)?);
+        let mut plan = SpgemmPlan::new_blocking(queue, &a, &b, &SpgemmOptions::default())?;
+        let c = plan.multiply_blocking(queue, &a, &b)?;
+        queue.finish_blocking()?;
+        let sizes = [c.rows(), c.cols(), c.nnz()].map(u32::try_from);
+        let [Ok(num_rows), Ok(num_cols), Ok(num_nonzeros)] = sizes else {
+            return Err(Status::InvalidSize);
+        };
+        *target = clsparseCsrMatrix {
+            num_rows,
+            num_cols,
+            num_nonzeros,
+            values: given(c.values())?,
+            col_indices: given(c.columns())?,
+            row_pointer: given(c.offsets())?,
+            off_values: 0,
+            off_col_indices: 0,
+            off_row_pointer: 0,
+            meta: target.meta,
+        };
+        control.state().end_blocking();
+        Ok(())
+    })
+}

@@ -1,0 +1,264 @@
+//! Dense vectors: element by element, and sums of them.
+//!
+//! Lengths that are set (not 0) have to be the same; offsets are honoured, and a result may take the place of an
+//! operand. Sums follow the control's extended precision.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use sparrow::{
+    Accumulate, Combination, DeviceArray, Event, KernelBuild, Queue, Reduction, VectorOptions,
+    Vectors,
+};
+
+use crate::boundary::{read, status_of, write};
+use crate::control::{Control, State};
+use crate::operands::{Real, array, scalar};
+use crate::status::{Result, Status};
+use crate::types::{cldenseVector, clsparseControl, clsparseScalar};
+
+/// The kernels that a control keeps, by the way of summing; each is built when it is asked for first.
+pub(crate) struct KnownVectors<T: Real> {
+    known: HashMap<Accumulate, Vectors<T>>,
+}
+
+impl<T: Real> Default for KnownVectors<T> {
+    fn default() -> Self {
+        KnownVectors { known: HashMap::new() }
+    }
+}
+
+impl<T: Real> KnownVectors<T> {
+    fn get(&mut self, queue: &Queue, accumulate: Accumulate) -> Result<&mut Vectors<T>> {
+        match self.known.entry(accumulate) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(place) => {
+                let options = VectorOptions {
+                    accumulate,
+                    scalars_on_device: true,
+                    build: KernelBuild::AtFirstUse,
+                    parameters: Vec::new(),
+                };
+                Ok(place.insert(Vectors::new_blocking(queue, &options)?))
+            }
+        }
+    }
+}
+
+/// The length that vectors share; one that nobody set is not held against the others.
+fn length(vectors: &[&cldenseVector]) -> Result<usize> {
+    let mut set = vectors.iter().map(|vector| vector.num_values).filter(|&length| length != 0);
+    let first = set.next().unwrap_or(0);
+    if set.any(|length| length != first) {
+        return Err(Status::InvalidSize);
+    }
+    Ok(first as usize)
+}
+
+/// The first `length` elements of a vector.
+fn elements<E: bytemuck::Pod>(
+    control: &Control,
+    vector: &cldenseVector,
+    length: usize,
+) -> Result<DeviceArray<E>> {
+    array(control, vector.values, vector.off_values, length)
+}
+
+/// Runs `launch` with the kernels of a type, and ends the call as the control says.
+fn run<T: Real>(
+    control: &Control,
+    launch: impl FnOnce(&Queue, &mut Vectors<T>) -> sparrow::Result<Event>,
+) -> Result<()> {
+    let mut state = control.state();
+    let accumulate = state.accumulate();
+    let state: &mut State = &mut state;
+    let event = launch(&control.queue, T::vectors(state).get(&control.queue, accumulate)?)?;
+    state.end(event)
+}
+
+/// # Safety
+/// As types.rs says of all functions.
+unsafe fn scale<T: Real>(
+    r: *mut cldenseVector,
+    alpha: *const clsparseScalar,
+    y: *const cldenseVector,
+    control: clsparseControl,
+) -> Status {
+    status_of(|| {
+        let control = Control::of(control)?;
+        // SAFETY: the caller's promise.
+        let (r, alpha, y) = unsafe { (read(r)?, read(alpha)?, read(y)?) };
+        let length = length(&[r, y])?;
+        let alpha = scalar::<T>(&control, alpha)?;
+        let y = elements::<T>(&control, y, length)?;
+        let mut r = elements::<T>(&control, r, length)?;
+        run::<T>(&control, |queue, vectors| {
+            vectors.scale(queue, ((&alpha).into(), &y), &mut r, &[])
+        })
+    })
+}
+
+/// # Safety
+/// As types.rs says of all functions.
+unsafe fn axpy<T: Real>(
+    r: *mut cldenseVector,
+    (alpha, x): (*const clsparseScalar, *const cldenseVector),
+    y: *const cldenseVector,
+    control: clsparseControl,
+) -> Status {
+    status_of(|| {
+        let control = Control::of(control)?;
+        // SAFETY: the caller's promise.
+        let (r, alpha, x, y) = unsafe { (read(r)?, read(alpha)?, read(x)?, read(y)?) };
+        let length = length(&[r, x, y])?;
+        let alpha = scalar::<T>(&control, alpha)?;
+        let (x, y) = (elements::<T>(&control, x, length)?, elements::<T>(&control, y, length)?);
+        let mut r = elements::<T>(&control, r, length)?;
+        run::<T>(&control, |queue, vectors| {
+            vectors.axpy(queue, ((&alpha).into(), &x), &y, &mut r, &[])
+        })
+    })
+}
+
+/// # Safety
+/// As types.rs says of all functions.
+unsafe fn axpby<T: Real>(
+    r: *mut cldenseVector,
+    (alpha, x): (*const clsparseScalar, *const cldenseVector),
+    (beta, y): (*const clsparseScalar, *const cldenseVector),
+    control: clsparseControl,
+) -> Status {
+    status_of(|| {
+        let control = Control::of(control)?;
+        // SAFETY: the caller's promise.
+        let (r, alpha, x) = unsafe { (read(r)?, read(alpha)?, read(x)?) };
+        // SAFETY: as before.
+        let (beta, y) = unsafe { (read(beta)?, read(y)?) };
+        let length = length(&[r, x, y])?;
+        let (alpha, beta) = (scalar::<T>(&control, alpha)?, scalar::<T>(&control, beta)?);
+        let (x, y) = (elements::<T>(&control, x, length)?, elements::<T>(&control, y, length)?);
+        let mut r = elements::<T>(&control, r, length)?;
+        run::<T>(&control, |queue, vectors| {
+            vectors.axpby(queue, ((&alpha).into(), &x), ((&beta).into(), &y), &mut r, &[])
+        })
+    })
+}
+
+/// # Safety
+/// As types.rs says of all functions.
+unsafe fn combine<T: Real>(
+    combination: Combination,
+    r: *mut cldenseVector,
+    (x, y): (*const cldenseVector, *const cldenseVector),
+    control: clsparseControl,
+) -> Status {
+    status_of(|| {
+        let control = Control::of(control)?;
+        // SAFETY: the caller's promise.
+        let (r, x, y) = unsafe { (read(r)?, read(x)?, read(y)?) };
+        let length = length(&[r, x, y])?;
+        let (x, y) = (elements::<T>(&control, x, length)?, elements::<T>(&control, y, length)?);
+        let mut r = elements::<T>(&control, r, length)?;
+        run::<T>(&control, |queue, vectors| {
+            vectors.combine(queue, combination, (&x, &y), &mut r, &[])
+        })
+    })
+}
+
+/// # Safety
+/// As types.rs says of all functions.
+unsafe fn reduce<T: Real>(
+    reduction: Reduction,
+    s: *mut clsparseScalar,
+    x: *const cldenseVector,
+    control: clsparseControl,
+) -> Status {
+    status_of(|| {
+        let control = Control::of(control)?;
+        // SAFETY: the caller's promise.
+        let (s, x) = unsafe { (write(s)?, read(x)?) };
+        let x = elements::<T>(&control, x, length(&[x])?)?;
+        let mut s = scalar::<T>(&control, s)?;
+        run::<T>(&control, |queue, vectors| vectors.reduce(queue, reduction, &x, &mut s, &[]))
+    })
+}
+
+/// # Safety
+/// As types.rs says of all functions.
+unsafe fn dot<T: Real>(
+    r: *mut clsparseScalar,
+    (x, y): (*const cldenseVector, *const cldenseVector),
+    control: clsparseControl,
+) -> Status {
+    status_of(|| {
+        let control = Control::of(control)?;
+        // SAFETY: the caller's promise.
+        let (r, x, y) = unsafe { (write(r)?, read(x)?, read(y)?) };
+        let length = length(&[x, y])?;
+        let (x, y) = (elements::<T>(&control, x, length)?, elements::<T>(&control, y, length)?);
+        let mut r = scalar::<T>(&control, r)?;
+        run::<T>(&control, |queue, vectors| vectors.dot(queue, &x, &y, &mut r, &[]))
+    })
+}
+
+/// s = the sum of 32-bit integers, modulo 2^32.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cldenseIreduce(
+    s: *mut clsparseScalar,
+    x: *const cldenseVector,
+    control: clsparseControl,
+) -> Status {
+    status_of(|| {
+        let control = Control::of(control)?;
+        // SAFETY: as types.rs says of all functions.
+        let (s, x) = unsafe { (write(s)?, read(x)?) };
+        let x = elements::<i32>(&control, x, length(&[x])?)?;
+        let mut s = array::<i32>(&control, s.value, s.off_value, 1)?;
+        run::<f32>(&control, |queue, vectors| vectors.sum_integers(queue, &x, &mut s, &[]))
+    })
+}
+
+/// The functions of both precisions, whose arguments a pattern takes to those of the function behind them.
+macro_rules! both {
+    ($($what:literal: $single:ident $double:ident($($argument:ident: $type:ty),+)
+        => $function:ident($($value:expr),+);)+) => {$(
+        #[doc = concat!($what, ", in single precision.")]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $single($($argument: $type,)+ control: clsparseControl) -> Status {
+            // SAFETY: the caller's promise.
+            unsafe { $function::<f32>($($value,)+ control) }
+        }
+
+        #[doc = concat!($what, ", in double precision.")]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $double($($argument: $type,)+ control: clsparseControl) -> Status {
+            // SAFETY: the caller's promise.
+            unsafe { $function::<f64>($($value,)+ control) }
+        }
+    )+};
+}
+
+both! {
+    "r = alpha y": cldenseSscale cldenseDscale(r: *mut cldenseVector, alpha: *const clsparseScalar, y: *const cldenseVector)
+        => scale(r, alpha, y);
+    "r = alpha x + y": cldenseSaxpy cldenseDaxpy(r: *mut cldenseVector, alpha: *const clsparseScalar, x: *const cldenseVector, y: *const cldenseVector)
+        => axpy(r, (alpha, x), y);
+    "r = alpha x + beta y": cldenseSaxpby cldenseDaxpby(r: *mut cldenseVector, alpha: *const clsparseScalar, x: *const cldenseVector, beta: *const clsparseScalar, y: *const cldenseVector)
+        => axpby(r, (alpha, x), (beta, y));
+    "r = x + y": cldenseSadd cldenseDadd(r: *mut cldenseVector, x: *const cldenseVector, y: *const cldenseVector)
+        => combine(Combination::Add, r, (x, y));
+    "r = x - y": cldenseSsub cldenseDsub(r: *mut cldenseVector, x: *const cldenseVector, y: *const cldenseVector)
+        => combine(Combination::Subtract, r, (x, y));
+    "r = x y, element by element": cldenseSmul cldenseDmul(r: *mut cldenseVector, x: *const cldenseVector, y: *const cldenseVector)
+        => combine(Combination::Multiply, r, (x, y));
+    "r = x / y, element by element": cldenseSdiv cldenseDdiv(r: *mut cldenseVector, x: *const cldenseVector, y: *const cldenseVector)
+        => combine(Combination::Divide, r, (x, y));
+    "s = the sum of x": cldenseSreduce cldenseDreduce(s: *mut clsparseScalar, x: *const cldenseVector)
+        => reduce(Reduction::Sum, s, x);
+    "s = the sum of |x|": cldenseSnrm1 cldenseDnrm1(s: *mut clsparseScalar, x: *const cldenseVector)
+        => reduce(Reduction::Norm1, s, x);
+    "s = the square root of the sum of x^2": cldenseSnrm2 cldenseDnrm2(s: *mut clsparseScalar, x: *const cldenseVector)
+        => reduce(Reduction::Norm2, s, x);
+    "r = the sum of x y": cldenseSdot cldenseDdot(r: *mut clsparseScalar, x: *const cldenseVector, y: *const cldenseVector)
+        => dot(r, (x, y));
+}

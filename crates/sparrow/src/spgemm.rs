@@ -1,0 +1,142 @@
+//! SpGEMM: C = A B, all three sparse.
+
+use cl_kernels::Tables;
+use cl_kernels::spgemm_rows::SpgemmRows;
+use cl_runtime::spgemm::Spgemm;
+use cl_runtime::{DeviceArray, Matrix, Queue};
+use csr_core::{Accumulator, Offset};
+
+use crate::plan::check_context;
+use crate::tables::Resolver;
+use crate::{Result, usual_tables};
+
+/// How C = A B is computed; the default suits the device.
+#[derive(Clone, Debug)]
+pub struct SpgemmOptions {
+    /// Bytes on the device that lists of rows may take, 10 a row: more rows are computed in chunks, one after the
+    /// other, which changes no bit of C.
+    pub scratch_bytes: u64,
+    /// Hyper-parameters by name, over what the device table says.
+    pub parameters: Vec<(String, u32)>,
+    /// The device tables; `None` takes the environment's.
+    pub tables: Option<Tables>,
+}
+
+impl Default for SpgemmOptions {
+    /// 64 MiB of lists: 6.7 million rows at a time.
+    fn default() -> Self {
+        SpgemmOptions { scratch_bytes: 64 << 20, parameters: Vec::new(), tables: None }
+    }
+}
+
+/// C = A B counted: how many entries each row of C has. It belongs to the patterns of A and B, and multiplies them as
+/// often as there are new values.
+///
+/// Memory on the device: C's row offsets, 4 bytes a row of C, and the lists of [`SpgemmOptions::scratch_bytes`]; beside
+/// C itself (columns and values, allocated once, exactly) nothing else but 8 bytes for each window of 1,024 entries of
+/// C's longest rows. Where rows of B do not ascend or have a column twice, also the order of B's entries (24 bytes each
+/// while they are sorted, 12 then) and during a product a copy of B.
+///
+/// ```no_run
+/// # fn main() -> Result<(), sparrow::Error> {
+/// use sparrow::{Context, Csr, Device, Matrix, Queue, SpgemmOptions, SpgemmPlan};
+///
+/// let queue = Queue::new(&Context::new(&Device::best()?)?)?;
+/// // | 1 2 |   | 1 2 |   | 1 2 |
+/// // | . . | x | . . | = | . . |
+/// let a: Csr<f64> = Csr::new(2, vec![0, 2, 2], vec![0, 1], vec![1.0, 2.0])?;
+/// let a = Matrix::upload_blocking(&queue, a.view())?;
+/// let mut plan = SpgemmPlan::new_blocking(&queue, &a, &a, &SpgemmOptions::default())?;
+/// let c = plan.multiply_blocking(&queue, &a, &a)?;
+/// assert_eq!(c.values().read_blocking(&queue)?, [1.0, 2.0]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct SpgemmPlan<V, O = u32> {
+    spgemm: Spgemm<V, O>,
+    parameters: SpgemmRows,
+}
+
+impl<V: Accumulator, O: Offset> SpgemmPlan<V, O> {
+    /// Counts the entries of C = A B. Columns of A and B may stand in any order and repeat.
+    ///
+    /// # Errors
+    /// A has another number of columns than B has rows; a matrix of another context; a device that lacks the value type;
+    /// parameters that break a rule; a C of more entries than the offset type counts, by their number; or the driver's
+    /// own failure.
+    pub fn new_blocking(
+        queue: &Queue,
+        a: &Matrix<V, O>,
+        b: &Matrix<V, O>,
+        options: &SpgemmOptions,
+    ) -> Result<Self> {
+        check_context(queue, a.context(), "matrix A")?;
+        check_context(queue, b.context(), "matrix B")?;
+        let device = queue.context().device().traits();
+        let tables = options.tables.clone().unwrap_or_else(usual_tables);
+        let asked = options.parameters.as_slice();
+        let resolver = Resolver { tables: &tables, device, value_type: V::TYPE, rule: &[], asked };
+        let defaults = SpgemmRows::default_for(device);
+        let parameters = resolver.resolve(defaults, |found| found.check(device, V::TYPE))?;
+        let spgemm = Spgemm::count_blocking(queue, a, b, parameters, options.scratch_bytes)?;
+        Ok(SpgemmPlan { spgemm, parameters })
+    }
+
+    /// C = A B, with ascending columns. Its pattern depends on those of A and B alone: where products cancel, the entry
+    /// is 0. Each entry's products are added in the order in which A's row stores its entries, so that C has the same
+    /// bits every time.
+    ///
+    /// # Errors
+    /// Matrices of other patterns than the plan's, or of another context; a C that the device cannot hold, by the bytes
+    /// it takes; or the driver's own failure.
+    pub fn multiply_blocking(
+        &mut self,
+        queue: &Queue,
+        a: &Matrix<V, O>,
+        b: &Matrix<V, O>,
+    ) -> Result<Matrix<V, O>> {
+        check_context(queue, self.spgemm.context(), "plan")?;
+        Ok(self.spgemm.multiply_blocking(queue, a, b)?)
+    }
+
+    /// Rows of C.
+    pub fn rows(&self) -> usize {
+        self.spgemm.rows()
+    }
+
+    /// Columns of C.
+    pub fn cols(&self) -> usize {
+        self.spgemm.cols()
+    }
+
+    /// Entries of C.
+    pub fn nnz(&self) -> usize {
+        self.spgemm.nnz()
+    }
+
+    /// Products of an entry of A and one of B; columns that a row of B has twice count once.
+    pub fn products(&self) -> u64 {
+        self.spgemm.products()
+    }
+
+    /// The row offsets of C on the device: rows + 1.
+    pub fn offsets(&self) -> &DeviceArray<O> {
+        self.spgemm.offsets()
+    }
+
+    /// Chunks of rows that are computed one after the other.
+    pub fn chunks(&self) -> usize {
+        self.spgemm.chunks()
+    }
+
+    /// The hyper-parameters as text: `group_size=256,...`.
+    pub fn parameters(&self) -> String {
+        self.parameters.to_string()
+    }
+
+    /// Bytes of the plan on the device, C's row offsets included.
+    pub fn plan_bytes(&self) -> usize {
+        self.spgemm.size_bytes()
+    }
+}

@@ -1,0 +1,256 @@
+//! C = A B of sparse matrices: the right pattern exactly, every value within what it may be off, the same bits always.
+
+#![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
+
+use conformance::{bits, device, is_interpreter, queue};
+use csr_core::verify::SparseOracle;
+use csr_core::{Accumulator, Csr, Offset};
+use sparrow::{Matrix, Queue, SpgemmOptions, SpgemmPlan};
+
+/// Small limits, so that small matrices have rows of every class.
+fn options() -> SpgemmOptions {
+    let parameters = [
+        ("group_size", 64),
+        ("tiny", 4),
+        ("short", 8),
+        ("few", 16),
+        ("scattered", 32),
+        ("near", 1),
+        ("middle", 2),
+        ("wide", 4),
+        ("small_outputs", 12),
+        ("middle_outputs", 40),
+        ("window_outputs", 48),
+    ];
+    let parameters = parameters.map(|(name, value)| (name.to_owned(), value)).to_vec();
+    SpgemmOptions { parameters, ..SpgemmOptions::default() }
+}
+
+/// Rows of these lengths whose columns are `step` apart, beginning anywhere; what is longer than the row repeats.
+fn matrix<V: Accumulator, O: Offset>(
+    cols: usize,
+    lengths: &[usize],
+    step: usize,
+    seed: u64,
+) -> Csr<V, O> {
+    let (mut offsets, mut columns) = (vec![0], Vec::new());
+    for (row, &length) in lengths.iter().enumerate() {
+        columns.extend((0..length).map(|k| ((row * 13 + k * step) % cols) as u32));
+        offsets.push(columns.len());
+    }
+    let offsets = offsets.into_iter().map(|at| O::try_from_usize(at).unwrap()).collect();
+    let values = csr_core::random_vector(seed, columns.len());
+    Csr::new(cols, offsets, columns, values).unwrap()
+}
+
+/// The product with these options, on the host.
+fn multiply<V: Accumulator, O: Offset>(
+    queue: &Queue,
+    a: &Csr<V, O>,
+    b: &Csr<V, O>,
+    options: &SpgemmOptions,
+) -> Csr<V, O> {
+    let a = Matrix::upload_blocking(queue, a.view()).unwrap();
+    let b = Matrix::upload_blocking(queue, b.view()).unwrap();
+    let mut plan = SpgemmPlan::new_blocking(queue, &a, &b, options).unwrap();
+    let c = plan.multiply_blocking(queue, &a, &b).unwrap();
+    assert_eq!((c.rows(), c.cols(), c.nnz()), (a.rows(), b.cols(), plan.nnz()));
+    download(queue, &c)
+}
+
+fn download<V: Accumulator, O: Offset>(queue: &Queue, c: &Matrix<V, O>) -> Csr<V, O> {
+    let offsets = c.offsets().read_blocking(queue).unwrap();
+    let columns = c.columns().read_blocking(queue).unwrap();
+    let values = c.values().read_blocking(queue).unwrap();
+    Csr::new(c.cols(), offsets, columns, values).unwrap()
+}
+
+/// Multiplies and holds C against the oracle.
+fn check<V: Accumulator, O: Offset>(
+    queue: &Queue,
+    a: &Csr<V, O>,
+    b: &Csr<V, O>,
+    options: &SpgemmOptions,
+) -> Csr<V, O> {
+    let c = multiply(queue, a, b, options);
+    let oracle = SparseOracle::new(a.view(), b.view()).unwrap();
+    let found = oracle.verify(c.view()).unwrap();
+    assert!(found.passed(), "{} x {} x {}: {found:?}", a.rows(), a.cols(), b.cols());
+    c
+}
+
+/// `usual`, or on an interpreter, to which each item of each group is a loop, `few`.
+fn size(usual: usize, few: usize) -> usize {
+    if is_interpreter(&device()) { few } else { usual }
+}
+
+/// Rows of B of 0 to 40 entries, for an A whose rows reach every class.
+fn lengths(rows: usize, pattern: &[usize]) -> Vec<usize> {
+    pattern.iter().copied().cycle().take(rows).collect()
+}
+
+fn rows_of_every_class<V: Accumulator, O: Offset>(queue: &Queue) {
+    let options = options();
+    let a = matrix::<V, O>(60, &lengths(size(90, 8), &[1, 2, 0, 3, 5, 8, 13, 40]), 7, 1);
+    for (cols, step) in [(300, 1), (300, 11), (size(5000, 700), 331), (40, 3)] {
+        let b = matrix::<V, O>(cols, &lengths(60, &[1, 2, 0, 3, 2, 9, 1, 33]), step, 2);
+        check(queue, &a, &b, &options);
+    }
+}
+
+#[test]
+fn rows_of_every_class_are_right() {
+    let queue = queue();
+    rows_of_every_class::<f32, u32>(&queue);
+    if device().traits().has_f64 {
+        rows_of_every_class::<f64, u64>(&queue);
+    }
+}
+
+#[test]
+fn the_usual_parameters_are_right_too() {
+    let queue = queue();
+    let rows = size(700, 20);
+    let a = matrix::<f32, u32>(rows, &lengths(rows, &[3, 17, 0, 64, 5]), 29, 1);
+    check(&queue, &a, &a, &SpgemmOptions::default());
+}
+
+#[test]
+fn rows_at_each_limit_are_right() {
+    let queue = queue();
+    // Row i of A names i rows of B, all of one entry, and one of two: products of 0 to 60.
+    let near_limits = (0..60).filter(|at| size(1, 0) == 1 || [3, 4, 7, 8, 15, 31, 39].contains(at));
+    let a = matrix::<f32, u32>(80, &near_limits.collect::<Vec<_>>(), 1, 1);
+    for step in [1, 33] {
+        let mut of_b = vec![1; 80];
+        of_b[7] = 2;
+        let b = matrix::<f32, u32>(size(9000, 600), &of_b, step, 2);
+        check(&queue, &a, &b, &options());
+    }
+}
+
+#[test]
+fn dense_rows_of_a_and_of_b_are_right() {
+    let queue = queue();
+    let inner = size(1500, 300);
+    let mut of_a = lengths(50, &[2, 0, 1]);
+    of_a[20] = inner;
+    let a = matrix::<f32, u32>(inner, &of_a, 7, 1);
+    let mut of_b = lengths(inner, &[1, 0, 2, 0, 0]);
+    of_b[0] = 700;
+    let b = matrix::<f32, u32>(700, &of_b, 3, 2);
+    check(&queue, &a, &b, &options());
+}
+
+#[test]
+fn what_is_empty_gives_an_empty_product() {
+    let queue = queue();
+    for (rows, inner, cols) in [(0, 3, 4), (3, 0, 4), (3, 4, 0), (5, 6, 7), (0, 0, 0)] {
+        let a = Csr::<f32>::new(inner, vec![0; rows + 1], vec![], vec![]).unwrap();
+        let b = Csr::<f32>::new(cols, vec![0; inner + 1], vec![], vec![]).unwrap();
+        assert_eq!(check(&queue, &a, &b, &options()).nnz(), 0);
+    }
+    // Entries of A that name empty rows of B.
+    let a = matrix::<f32, u32>(6, &[3, 2], 2, 1);
+    let b = matrix::<f32, u32>(5, &[0, 0, 0, 0, 0, 2], 2, 1);
+    check(&queue, &a, &b, &options());
+}
+
+#[test]
+fn columns_of_b_may_stand_in_any_order_and_repeat() {
+    let queue = queue();
+    let a = matrix::<f32, u32>(20, &lengths(size(30, 5), &[1, 2, 5, 20, 33]), 3, 1);
+    // Unsorted without repeats, then rows longer than B is wide.
+    let unsorted = matrix::<f32, u32>(101, &lengths(20, &[1, 7, 30]), 37, 2);
+    check(&queue, &a, &unsorted, &options());
+    let repeated = matrix::<f32, u32>(11, &lengths(20, &[3, 15, 29]), 4, 2);
+    check(&queue, &a, &repeated, &options());
+}
+
+#[test]
+fn chunks_of_rows_and_a_second_run_change_no_bit() {
+    let queue = queue();
+    let a = matrix::<f32, u32>(60, &lengths(size(90, 8), &[1, 2, 0, 3, 5, 8, 13, 40]), 7, 1);
+    let b = matrix::<f32, u32>(size(5000, 700), &lengths(60, &[1, 2, 0, 3, 2, 9, 1, 33]), 331, 2);
+    let first = check(&queue, &a, &b, &options());
+    let second = multiply(&queue, &a, &b, &options());
+    let chunked = SpgemmOptions { scratch_bytes: 30, ..options() };
+    let chunked = multiply(&queue, &a, &b, &chunked);
+    for other in [second, chunked] {
+        assert_eq!(first.pattern(), other.pattern());
+        assert_eq!(bits(first.values()), bits(other.values()));
+    }
+}
+
+#[test]
+fn entries_that_cancel_stay_and_what_is_no_number_goes_through() {
+    let queue = queue();
+    // Row 0: 1 x 2 + 1 x -2; row 1: inf and NaN beside numbers.
+    let a = Csr::<f32>::new(3, vec![0, 2, 3], vec![0, 1, 2], vec![1.0, 1.0, 1.0]).unwrap();
+    let columns = vec![0, 0, 0, 1, 2];
+    let values = vec![2.0, -2.0, f32::INFINITY, f32::NAN, 0.0];
+    let b = Csr::new(3, vec![0, 1, 2, 5], columns, values).unwrap();
+    let c = check(&queue, &a, &b, &options());
+    assert_eq!(c.pattern().offsets(), [0, 1, 4]);
+    assert_eq!(c.values()[0], 0.0);
+    // In rows of every class.
+    let mut a = matrix::<f32, u32>(60, &lengths(size(24, 6), &[2, 3, 5, 8, 13, 40]), 7, 1);
+    a.values_mut()[60] = f32::NAN;
+    a.values_mut()[30] = f32::NEG_INFINITY;
+    let b = matrix::<f32, u32>(300, &lengths(60, &[1, 2, 0, 3, 2, 9, 1, 33]), 11, 2);
+    check(&queue, &a, &b, &options());
+}
+
+#[test]
+fn new_values_of_the_same_patterns_need_no_new_count() {
+    let queue = queue();
+    for step in [1, 4] {
+        let mut a = matrix::<f32, u32>(20, &lengths(size(30, 4), &[1, 2, 5, 20]), 3, 1);
+        let mut b = matrix::<f32, u32>(50, &lengths(20, &[3, 15, 29]), step, 2);
+        let on_device = Matrix::upload_blocking(&queue, a.view()).unwrap();
+        let b_on_device = Matrix::upload_blocking(&queue, b.view()).unwrap();
+        let mut plan =
+            SpgemmPlan::new_blocking(&queue, &on_device, &b_on_device, &options()).unwrap();
+        plan.multiply_blocking(&queue, &on_device, &b_on_device).unwrap();
+        a.values_mut().iter_mut().for_each(|value| *value *= 3.0);
+        b.values_mut().iter_mut().for_each(|value| *value -= 1.0);
+        let mut new_a = on_device;
+        new_a.write_values_blocking(&queue, a.values()).unwrap();
+        let mut new_b = b_on_device;
+        new_b.write_values_blocking(&queue, b.values()).unwrap();
+        let c = download(&queue, &plan.multiply_blocking(&queue, &new_a, &new_b).unwrap());
+        let oracle = SparseOracle::new(a.view(), b.view()).unwrap();
+        assert!(oracle.verify(c.view()).unwrap().passed());
+        let other = Matrix::upload_blocking(&queue, b.view()).unwrap();
+        let refusal = plan.multiply_blocking(&queue, &new_a, &other).unwrap_err().to_string();
+        assert!(refusal.contains("do not share the patterns"), "{refusal}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_by_name() {
+    let (queue, other) = (self::queue(), self::queue());
+    let a = matrix::<f32, u32>(2, &[1, 2], 1, 1);
+    let on_device = Matrix::upload_blocking(&queue, a.view()).unwrap();
+    let elsewhere = Matrix::upload_blocking(&other, a.view()).unwrap();
+    let refusal = |b: &Matrix<f32>, options: &SpgemmOptions| {
+        SpgemmPlan::new_blocking(&queue, &on_device, b, options).unwrap_err().to_string()
+    };
+    let options = options();
+    let b = matrix::<f32, u32>(2, &[1, 2, 1], 1, 1);
+    let text = refusal(&Matrix::upload_blocking(&queue, b.view()).unwrap(), &options);
+    assert_eq!(text, "A has 2 columns and B 3 rows: A B needs as many");
+    let text = refusal(&elsewhere, &options);
+    assert_eq!(text, "the queue belongs to another context than the matrix B");
+    for (name, value, rule) in [
+        ("scattered", 48, "power of two"),
+        ("wide", 1 << 30, "bytes of local memory"),
+        ("group_size", 16, "at least 32"),
+        ("near", 0, "at least 1"),
+        ("nothing", 1, "has no parameter"),
+    ] {
+        let parameters = vec![(name.to_owned(), value)];
+        let text = refusal(&on_device, &SpgemmOptions { parameters, ..SpgemmOptions::default() });
+        assert!(text.contains(name) && text.contains(rule), "{text}");
+    }
+}
