@@ -63,6 +63,7 @@ pub(super) const KNOWN_SPILLS: &[KnownSpill] = &[
     in_flight("move_by_digit", "skl", 8192),
     in_flight("move_by_digit", "dg2", 224),
     in_flight("move_by_digit", "pvc", 8192),
+    in_flight("fill_values", "pvc", 512),
 ];
 
 const fn segments(
