@@ -92,21 +92,30 @@ piece_t open_piece(const uint number, const ulong start, const ulong next, const
     return piece;
 }
 
+// Places from `first` up to `past`. No vector type: Oclgrind 21.10 crashes on the shuffles that come of those.
+typedef struct {
+    uint first;
+    uint past;
+} range_t;
+
 // Where in `products` a slot's products are; of a slot that there is not, those of some row.
-uint2 places_of_slot(global const offset_t *restrict offsets, const piece_t piece, const uint slot)
+range_t places_of_slot(global const offset_t *restrict offsets, const piece_t piece, const uint slot)
 {
     const uint row = min(piece.row + slot, piece.rows - 1);
     const ulong begin = max((ulong)offsets[row], piece.base);
     const ulong end = max(min((ulong)offsets[row + 1], piece.beyond), begin);
-    return (uint2)((uint)(begin - piece.base), (uint)(end - piece.base));
+    range_t places;
+    places.first = (uint)(begin - piece.base);
+    places.past = (uint)(end - piece.base);
+    return places;
 }
 
 // Every `stride`-th of the products in `places`, from the `first` on.
-acc_t sum_places(local const acc_t *products, const uint2 places, const uint first, const uint stride)
+acc_t sum_places(local const acc_t *products, const range_t places, const uint first, const uint stride)
 {
     acc_t sum = acc_zero();
-    uint at = places.x + first;
-    for (; at + 3 * stride < places.y; at += 4 * stride) {
+    uint at = places.first + first;
+    for (; at + 3 * stride < places.past; at += 4 * stride) {
         // Loaded together, added in order.
         const acc_t next[4] = {products[at], products[at + stride], products[at + 2 * stride],
                                products[at + 3 * stride]};
@@ -114,15 +123,18 @@ acc_t sum_places(local const acc_t *products, const uint2 places, const uint fir
         for (uint k = 0; k < 4; ++k)
             sum = acc_add(sum, next[k]);
     }
-    for (; at < places.y; at += stride)
+    for (; at < places.past; at += stride)
         sum = acc_add(sum, products[at]);
     return sum;
 }
 
-// The first and the last piece of a cut row.
-uint2 pieces_of_row(global const offset_t *restrict offsets, const uint row)
+// The pieces that a cut row lies in.
+range_t pieces_of_row(global const offset_t *restrict offsets, const uint row)
 {
-    return (uint2)((uint)(offsets[row] / PIECE_NNZ), (uint)((offsets[row + 1] - 1) / PIECE_NNZ));
+    range_t pieces;
+    pieces.first = (uint)(offsets[row] / PIECE_NNZ);
+    pieces.past = (uint)((offsets[row + 1] - 1) / PIECE_NNZ) + 1;
+    return pieces;
 }
 
 // Where a piece's part of a cut row is in `carries`: one that came in, or one that begins here and goes on.
@@ -143,9 +155,9 @@ void end_row(const piece_t piece, const uint slot, const acc_t sum, global const
         store_result(y, row, alpha, sum, beta);
         return;
     }
-    const uint2 pieces = pieces_of_row(offsets, row);
+    const range_t pieces = pieces_of_row(offsets, row);
     const uint proof = carry_publish(carries, part_of(piece.number, came_in), sum);
-    is_last[came_in] = arrives_last(counters + pieces.x, pieces.y - pieces.x + 1, proof, zero);
+    is_last[came_in] = arrives_last(counters + pieces.first, pieces.past - pieces.first, proof, zero);
 }
 #define END_ROW(slot, sum) \
     end_row(piece, slot, sum, offsets, y, alpha, beta, zero, counters, carries, is_last_local)
@@ -207,8 +219,8 @@ kernel void csr_flat(const uint rows,
     const uint in_round = item / width;
     const uint in_run = item & (width - 1);
     // Of this round and the next one: on their way with A.
-    uint2 places = places_of_slot(offsets, piece, in_round);
-    uint2 places_next = places_of_slot(offsets, piece, in_round + slots_a_round);
+    range_t places = places_of_slot(offsets, piece, in_round);
+    range_t places_next = places_of_slot(offsets, piece, in_round + slots_a_round);
     const ulong border = first + PIECE_NNZ;
     uint tail_column = 0;
     real_t tail_value = 0;
@@ -238,11 +250,11 @@ kernel void csr_flat(const uint rows,
     // Each run of items a row.
     for (uint done = 0; done < piece.slots; done += slots_a_round) {
         const uint slot = done + in_round;
-        uint2 places_behind = (uint2)(0, 0);
+        range_t places_behind = places_next;
         if (done + 2 * slots_a_round < piece.slots)
             places_behind = places_of_slot(offsets, piece, slot + 2 * slots_a_round);
         const int has_row = slot < piece.slots;
-        const int is_heavy = has_row && width < TEAM_SIZE && places.y - places.x > HEAVY * width;
+        const int is_heavy = has_row && width < TEAM_SIZE && places.past - places.first > HEAVY * width;
         acc_t sum = acc_zero();
         if (has_row && !is_heavy)
             sum = sum_places(products, places, in_run, width);
@@ -279,9 +291,9 @@ kernel void csr_flat(const uint rows,
         const uint row = came_in ? piece.row : piece.row + piece.slots - 1;
         acc_t sum = acc_zero();
         if (is_last_local[came_in]) {
-            const uint2 pieces = pieces_of_row(offsets, row);
-            for (uint part = pieces.x + item; part <= pieces.y; part += GROUP_SIZE)
-                sum = acc_add(sum, carry_read(carries, part_of(part, part != pieces.x)));
+            const range_t pieces = pieces_of_row(offsets, row);
+            for (uint part = pieces.first + item; part < pieces.past; part += GROUP_SIZE)
+                sum = acc_add(sum, carry_read(carries, part_of(part, part != pieces.first)));
         }
         sum = group_reduce(sum, products);
         if (is_last_local[came_in] && item == 0)
