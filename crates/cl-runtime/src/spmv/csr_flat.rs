@@ -31,6 +31,19 @@ pub struct DevicePieces {
 }
 
 impl DevicePieces {
+    /// Finds the borders on the host, from row offsets that a pattern's check has passed, and copies them.
+    ///
+    /// # Errors
+    /// As [`DevicePieces::find_blocking`].
+    pub fn upload_blocking<O: Offset>(
+        queue: &Queue,
+        offsets: &[O],
+        rules: PieceRules,
+    ) -> Result<Self> {
+        let starts = DeviceArray::upload_blocking(queue, &rules.starts(offsets)?)?;
+        Ok(DevicePieces { rules, starts })
+    }
+
     /// Finds the borders of a matrix of `nnz` nonzeros from its row offsets, as [`PieceRules::starts`] does.
     ///
     /// # Errors
@@ -44,8 +57,7 @@ impl DevicePieces {
         let rows = offsets.len().saturating_sub(1);
         let pieces = rules.pieces(rows, nnz)?;
         if pieces == 0 {
-            let starts = DeviceArray::upload_blocking(queue, &rules.starts(&[O::zeroed()])?)?;
-            return Ok(DevicePieces { rules, starts });
+            return Self::upload_blocking(queue, &[O::zeroed()], rules);
         }
         let parameters = CsrFlatPlan::default_for(queue.context().device().traits());
         parameters.check(queue.context().device().traits())?;

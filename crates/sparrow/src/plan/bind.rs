@@ -13,6 +13,7 @@ use cl_runtime::spmv::{
 };
 use cl_runtime::{Matrix, Queue};
 use csr_core::plan::csr_adaptive::{RowBlockRules, RowBlocks};
+use csr_core::plan::csr_flat::PieceRules;
 use csr_core::{Offset, PatternView, Value};
 
 use super::evc_hyb;
@@ -107,8 +108,7 @@ pub(super) fn bind<V: Value, O: Offset>(
             let parameters = resolver.resolve(FlatParameters::default(), check)?;
             // Before the pattern is cut by them.
             check(&parameters)?;
-            let (offsets, rules) = (matrix.offsets(), parameters.rules());
-            let pieces = DevicePieces::find_blocking(queue, offsets, matrix.nnz(), rules)?;
+            let pieces = pieces(queue, matrix, parameters.rules())?;
             let context = queue.context();
             let spmv = CsrFlat::new(context, specialisation, parameters, matrix.nnz(), pieces)?;
             (Box::new(spmv), parameters.to_string())
@@ -181,6 +181,19 @@ fn segmented_sum_by<V: Value, O: Offset>(
 /// The device tables that count.
 pub(crate) fn tables(options: &PlanOptions) -> Tables {
     options.tables.clone().unwrap_or_else(usual_tables)
+}
+
+/// Where pieces begin. A CPU device's memory is the host's, which finds them faster.
+fn pieces<V: Value, O: Offset>(
+    queue: &Queue,
+    matrix: &Matrix<V, O>,
+    rules: PieceRules,
+) -> Result<DevicePieces> {
+    let offsets = matrix.offsets();
+    if queue.context().device().traits().device_type == DeviceType::Cpu {
+        return Ok(DevicePieces::upload_blocking(queue, &offsets.read_blocking(queue)?, rules)?);
+    }
+    Ok(DevicePieces::find_blocking(queue, offsets, matrix.nnz(), rules)?)
 }
 
 /// Row blocks, cut where `planning` says. A CPU device's memory is the host's, and the host cuts faster.
