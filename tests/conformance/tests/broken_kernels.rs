@@ -108,9 +108,25 @@ const BREAKAGES: &[Breakage] = &[
     Breakage {
         what: "a row that is whole is cut where its piece ends",
         subject: Single(Algorithm::CsrFlat, Variant::Full),
-        from: "piece.beyond = min(piece.base + PIECE_NNZ, nnz) + piece.tail;",
-        to: "piece.beyond = min(piece.base + PIECE_NNZ, nnz);",
+        from: "min(nnz - piece.base, (ulong)PIECE_NNZ) + piece.tail;",
+        to: "min(nnz - piece.base, (ulong)PIECE_NNZ);",
         caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "the meeting of two parts is left as it was found",
+        subject: Single(Algorithm::CsrFlat, Variant::Full),
+        from: "exchange_words(words, 0);",
+        to: "",
+        caught_by: &[Check::Bound, Check::Repeat],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "parts of more than two pieces meet at the wrong border",
+        subject: Single(Algorithm::CsrFlat, Variant::Full),
+        from: "const uint right = (node | 1) << level;",
+        to: "const uint right = (node | 1);",
+        caught_by: &[Check::Bound, Check::Repeat],
         noticed: Noticed::Everywhere,
     },
     Breakage {
