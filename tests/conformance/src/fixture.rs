@@ -70,6 +70,18 @@ impl<V: Value> Fixture<V> {
         plan.launch(queue, workspace, product, wait)
     }
 
+    /// As [`Fixture::launch`], without an event.
+    pub fn launch_unobserved(
+        &self,
+        queue: &Queue,
+        (plan, workspace): (&Plan<V>, &mut Workspace),
+        y: &mut DeviceArray<V::Accum>,
+    ) -> sparrow::Result<()> {
+        let (one, zero) = (V::Accum::from_f64(1.0), V::Accum::from_f64(0.0));
+        let product = Product { alpha: one.into(), a: &self.a, x: &self.x, beta: zero.into(), y };
+        plan.launch_unobserved(queue, workspace, product)
+    }
+
     /// Holds y against A x.
     ///
     /// # Panics

@@ -11,10 +11,11 @@ use sparrow::{
 };
 
 /// Every algorithm, and the one launch that is two kernels.
-const WAYS: [(Algorithm, Variant); 5] = [
+const WAYS: [(Algorithm, Variant); 6] = [
     (Algorithm::CsrScalar, Variant::Full),
     (Algorithm::CsrVector, Variant::Full),
     (Algorithm::CsrAdaptive, Variant::Full),
+    (Algorithm::CsrFlat, Variant::Full),
     (Algorithm::SegmentedSum, Variant::Fused),
     (Algorithm::SegmentedSum, Variant::Device),
 ];
@@ -168,6 +169,48 @@ fn launches_of_one_plan_are_in_flight_on_two_queues() {
             let found = bits(&y.read_blocking(&queues[0]).unwrap());
             assert_eq!(found, expected, "{way:?}");
         }
+    }
+}
+
+#[test]
+fn a_launch_without_an_event_comes_after_those_before_it_and_before_those_after_it() {
+    let first = queue();
+    let others = second(&first);
+    let fixture = Fixture::<f32>::new(&first, 1);
+    for way in WAYS {
+        let (plan, mut workspace, expected) = planned(&fixture, &first, way);
+        let mut results = [(); 4].map(|()| fixture.poisoned_y(&first));
+        let [in_first, unobserved, in_other, last] = &mut results;
+        let gate = Gate::new(first.context());
+        // All share a workspace, so each has to wait for the one before, in whatever queue that is.
+        fixture.launch(&first, (&plan, &mut workspace), in_first, &[gate.event()]).unwrap();
+        fixture.launch_unobserved(&first, (&plan, &mut workspace), unobserved).unwrap();
+        let event = fixture.launch(&others, (&plan, &mut workspace), in_other, &[]).unwrap();
+        fixture.launch_unobserved(&first, (&plan, &mut workspace), last).unwrap();
+        let opening = gate.open_soon();
+        assert!(!opening.was_passed_by(&event), "a launch passed the one without an event");
+        event.wait().unwrap();
+        first.finish_blocking().unwrap();
+        for y in &results {
+            assert_eq!(bits(&y.read_blocking(&first).unwrap()), expected, "{way:?}");
+        }
+    }
+}
+
+#[test]
+fn a_launch_of_one_kernel_without_an_event_makes_none() {
+    let queue = queue();
+    let fixture = Fixture::<f32>::new(&queue, 1);
+    for way in &WAYS[..4] {
+        let (plan, mut workspace, expected) = planned(&fixture, &queue, *way);
+        let mut y = fixture.poisoned_y(&queue);
+        let before = live().events;
+        for _ in 0..3 {
+            fixture.launch_unobserved(&queue, (&plan, &mut workspace), &mut y).unwrap();
+        }
+        assert_eq!(live().events, before, "{way:?}");
+        queue.finish_blocking().unwrap();
+        assert_eq!(bits(&y.read_blocking(&queue).unwrap()), expected, "{way:?}");
     }
 }
 
