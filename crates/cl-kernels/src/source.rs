@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 69] = sources![
+pub(crate) const SOURCES: [Source; 75] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
@@ -55,6 +55,12 @@ pub(crate) const SOURCES: [Source; 69] = sources![
     "measure/gather_rate.cl",
     "measure/launch_cost.cl",
     "measure/rates.cl",
+    "solver/bicgstab.cl",
+    "solver/cg.cl",
+    "solver/jacobi.cl",
+    "solver/solver_vectors.cl",
+    "solver/state.h",
+    "solver/stream.h",
     "spgemm/batch.h",
     "spgemm/entries.h",
     "spgemm/spgemm_bitmap.cl",

@@ -1,0 +1,580 @@
+//! CG and BiCGStab: beside plain ones on the host, at their edges, and where they break down.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test panics when its claim is broken")]
+
+use std::ops::ControlFlow;
+
+use conformance::{bits, is_interpreter, queue};
+use csr_core::generate::Class;
+use csr_core::verify::Oracle;
+use sparrow::{
+    Breakdown, Csr, DeviceArray, LinearSystem, Matrix, Norm, Outcome, Preconditioner, Queue,
+    Solution, Solver, SolverMethod, SolverOptions, StopRule, Value,
+};
+use sparrow_bench::selftest::Guarded;
+
+/// Kernels with groups of several items, and of which there are several: what GPUs are given.
+const GROUPS: [(&str, u32); 3] = [("group_size", 32), ("batch", 1), ("groups_per_unit", 2)];
+
+fn class(name: &str, rows: usize) -> Csr<f64> {
+    let class = Class::all().find(|class| class.name() == name).unwrap();
+    let full: Csr<f64> = class.generate(0.0001, 1).unwrap();
+    let scale = 0.0001 * rows as f64 / full.rows() as f64;
+    class.generate(scale, 1).unwrap()
+}
+
+fn dense(rows: &[&[f64]]) -> Csr<f64> {
+    let (mut offsets, mut columns, mut values) = (vec![0u32], Vec::new(), Vec::new());
+    for row in rows {
+        for (column, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+            columns.push(column as u32);
+            values.push(value);
+        }
+        offsets.push(columns.len() as u32);
+    }
+    Csr::new(rows.len(), offsets, columns, values).unwrap()
+}
+
+fn options(method: SolverMethod, preconditioner: Preconditioner) -> SolverOptions {
+    SolverOptions { method, preconditioner, ..SolverOptions::default() }
+}
+
+fn in_groups(options: SolverOptions) -> SolverOptions {
+    let parameters = GROUPS.map(|(name, value)| (name.to_owned(), value)).to_vec();
+    SolverOptions { parameters, ..options }
+}
+
+/// x from the device, which stood between canaries, and what is said of it.
+fn solve<V: Value>(
+    queue: &Queue,
+    matrix: &Csr<V>,
+    options: &SolverOptions,
+    b: &[f64],
+    x: &[f64],
+    stop: &StopRule,
+) -> (Vec<f64>, Solution) {
+    let a = Matrix::upload_blocking(queue, matrix.view()).unwrap();
+    let mut solver = Solver::new_blocking(queue, &a, options).unwrap();
+    let on_device = |values: &[f64]| {
+        let values: Vec<_> = values.iter().map(|&value| V::Accum::from_f64(value)).collect();
+        Guarded::upload_blocking(queue, &values, 3).unwrap()
+    };
+    let (b, mut x) = (on_device(b), on_device(x));
+    let system = LinearSystem { a: &a, b: b.array(), x: x.array_mut() };
+    let solution = solver.solve_blocking(queue, system, stop, &[]).unwrap();
+    assert_eq!(b.damaged_anywhere(queue).unwrap(), None, "b has changed");
+    assert_eq!(x.damaged_canary(queue).unwrap(), None, "something beside x has changed");
+    let x: Vec<f64> = x.read_blocking(queue).unwrap().into_iter().map(Value::to_f64).collect();
+    assert_eq!(solution.history.len(), solution.iterations as usize + 1);
+    let said = solution.true_residual;
+    if b.read_blocking(queue).unwrap().iter().all(|value| Value::to_f64(*value).is_finite())
+        && x.iter().all(|value| value.is_finite())
+    {
+        let b: Vec<f64> = b.read_blocking(queue).unwrap().into_iter().map(Value::to_f64).collect();
+        let matrix = matrix.map_values::<f64>();
+        let right = norm(&residual(&matrix, &b, &x), options.norm);
+        let eps = if size_of::<V::Accum>() == 8 { 1e-13 } else { 1e-5 };
+        let scale = norm(&b, options.norm) + 100.0 * norm(&x, options.norm);
+        let is_right = said == right || (said - right).abs() <= eps * scale;
+        assert!(is_right, "true residual {said}, and not {right}");
+    }
+    (x, solution)
+}
+
+fn product(matrix: &Csr<f64>, x: &[f64]) -> Vec<f64> {
+    let zeros = vec![0.0; matrix.rows()];
+    let oracle = Oracle::new(1.0, matrix.view(), x, 0.0, &zeros).unwrap();
+    (0..matrix.rows()).map(|row| oracle.value(row)).collect()
+}
+
+fn residual(matrix: &Csr<f64>, b: &[f64], x: &[f64]) -> Vec<f64> {
+    b.iter().zip(product(matrix, x)).map(|(b, ax)| b - ax).collect()
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn norm(r: &[f64], norm: Norm) -> f64 {
+    match norm {
+        Norm::Two => dot(r, r).sqrt(),
+        Norm::One => r.iter().map(|r| r.abs()).sum(),
+    }
+}
+
+fn inverse(matrix: &Csr<f64>, preconditioner: Preconditioner) -> Vec<f64> {
+    let of_row = |row: usize| {
+        let (columns, values) = matrix.view().row(row);
+        let entries = columns.iter().zip(values).filter(|(column, _)| **column as usize == row);
+        1.0 / entries.map(|(_, value)| value).sum::<f64>()
+    };
+    match preconditioner {
+        Preconditioner::Jacobi => (0..matrix.rows()).map(of_row).collect(),
+        _ => vec![1.0; matrix.rows()],
+    }
+}
+
+fn scaled(inverse: &[f64], r: &[f64]) -> Vec<f64> {
+    inverse.iter().zip(r).map(|(inverse, r)| inverse * r).collect()
+}
+
+/// a + factor b
+fn sum(a: &[f64], factor: f64, b: &[f64]) -> Vec<f64> {
+    a.iter().zip(b).map(|(a, b)| a + factor * b).collect()
+}
+
+/// CG as textbooks have it: x and the residuals.
+fn host_cg(
+    matrix: &Csr<f64>,
+    inverse: &[f64],
+    b: &[f64],
+    x: &[f64],
+    stop: &StopRule,
+) -> (Vec<f64>, Vec<f64>) {
+    let mut x = x.to_vec();
+    let mut r = residual(matrix, b, &x);
+    let mut p = scaled(inverse, &r);
+    let mut rho = dot(&r, &p);
+    let mut history = vec![norm(&r, Norm::Two)];
+    while history[history.len() - 1] > stop.relative * norm(b, Norm::Two)
+        && history.len() <= stop.max_iterations as usize
+    {
+        let q = product(matrix, &p);
+        let alpha = rho / dot(&p, &q);
+        x = sum(&x, alpha, &p);
+        r = sum(&r, -alpha, &q);
+        let z = scaled(inverse, &r);
+        let next = dot(&r, &z);
+        p = sum(&z, next / rho, &p);
+        rho = next;
+        history.push(norm(&r, Norm::Two));
+    }
+    (x, history)
+}
+
+/// BiCGStab as textbooks have it, which looks after half an iteration too.
+fn host_bicgstab(
+    matrix: &Csr<f64>,
+    inverse: &[f64],
+    b: &[f64],
+    x: &[f64],
+    stop: &StopRule,
+) -> (Vec<f64>, Vec<f64>) {
+    let threshold = stop.relative * norm(b, Norm::Two);
+    let mut x = x.to_vec();
+    let mut r = residual(matrix, b, &x);
+    let shadow = r.clone();
+    let mut p = r.clone();
+    let mut rho = dot(&shadow, &r);
+    let mut history = vec![norm(&r, Norm::Two)];
+    while history[history.len() - 1] > threshold && history.len() <= stop.max_iterations as usize {
+        let p_hat = scaled(inverse, &p);
+        let v = product(matrix, &p_hat);
+        let alpha = rho / dot(&shadow, &v);
+        let s = sum(&r, -alpha, &v);
+        x = sum(&x, alpha, &p_hat);
+        if norm(&s, Norm::Two) <= threshold {
+            history.push(norm(&s, Norm::Two));
+            break;
+        }
+        let s_hat = scaled(inverse, &s);
+        let t = product(matrix, &s_hat);
+        let omega = dot(&t, &s) / dot(&t, &t);
+        x = sum(&x, omega, &s_hat);
+        r = sum(&s, -omega, &t);
+        let next = dot(&shadow, &r);
+        p = sum(&r, next / rho * alpha / omega, &sum(&p, -omega, &v));
+        rho = next;
+        history.push(norm(&r, Norm::Two));
+    }
+    (x, history)
+}
+
+fn host(
+    method: SolverMethod,
+    preconditioner: Preconditioner,
+    matrix: &Csr<f64>,
+    b: &[f64],
+    x: &[f64],
+    stop: &StopRule,
+) -> (Vec<f64>, Vec<f64>) {
+    let inverse = inverse(matrix, preconditioner);
+    match method {
+        SolverMethod::Cg => host_cg(matrix, &inverse, b, x, stop),
+        _ => host_bicgstab(matrix, &inverse, b, x, stop),
+    }
+}
+
+/// Rows that the device can be asked for.
+fn rows(queue: &Queue, many: usize) -> usize {
+    if is_interpreter(queue.context().device()) { 64 } else { many }
+}
+
+/// Both agree for the first iterations to rounding, which then grows, and faster in f32; and on how many there are.
+#[track_caller]
+fn assert_like(
+    (x, solution): &(Vec<f64>, Solution),
+    (host_x, host_history): &(Vec<f64>, Vec<f64>),
+    eps: f64,
+) {
+    assert_eq!(solution.outcome, Outcome::Converged, "{solution:?}");
+    let (found, right) = (solution.history.len() as i64, host_history.len() as i64);
+    assert!((found - right).abs() <= 2, "{found} iterations, and {right} on the host");
+    for (iteration, (found, right)) in
+        solution.history.iter().zip(host_history).enumerate().take(if eps > 1e-6 { 4 } else { 8 })
+    {
+        assert!((found / right - 1.0).abs() <= eps, "{iteration}: {found}, and not {right}");
+    }
+    let difference = norm(&sum(x, -1.0, host_x), Norm::Two);
+    let of_x = norm(host_x, Norm::Two);
+    assert!(difference <= 1e5 * eps * of_x, "x differs by {difference} of {of_x}");
+}
+
+#[test]
+fn cg_on_poissons_equation_is_the_hosts() {
+    let queue = queue();
+    for (name, many) in [("poisson5", 900), ("poisson7", 1000)] {
+        let matrix = class(name, rows(&queue, many));
+        let b = csr_core::random_vector::<f64>(1, matrix.rows());
+        let x = csr_core::random_vector::<f64>(2, matrix.rows());
+        let stop = StopRule { relative: 1e-9, ..StopRule::default() };
+        for preconditioner in Preconditioner::ALL {
+            let right = host(SolverMethod::Cg, preconditioner, &matrix, &b, &x, &stop);
+            let usual = options(SolverMethod::Cg, preconditioner);
+            for options in [usual.clone(), in_groups(usual)] {
+                assert_like(&solve(&queue, &matrix, &options, &b, &x, &stop), &right, 1e-10);
+            }
+        }
+    }
+}
+
+#[test]
+fn bicgstab_on_convection_and_diffusion_is_the_hosts() {
+    let queue = queue();
+    let matrix = class("convection", rows(&queue, 900));
+    let b = csr_core::random_vector::<f64>(1, matrix.rows());
+    let x = csr_core::random_vector::<f64>(2, matrix.rows());
+    let stop = StopRule { relative: 1e-7, ..StopRule::default() };
+    for preconditioner in Preconditioner::ALL {
+        let right = host(SolverMethod::BiCgStab, preconditioner, &matrix, &b, &x, &stop);
+        let usual = options(SolverMethod::BiCgStab, preconditioner);
+        for options in [usual.clone(), in_groups(usual)] {
+            assert_like(&solve(&queue, &matrix, &options, &b, &x, &stop), &right, 1e-8);
+        }
+    }
+}
+
+#[test]
+fn f32_solves_as_far_as_it_reaches() {
+    let queue = queue();
+    let stop = StopRule { relative: 1e-4, ..StopRule::default() };
+    for (method, name) in [(SolverMethod::Cg, "poisson7"), (SolverMethod::BiCgStab, "convection")] {
+        let matrix = class(name, rows(&queue, 700));
+        let b = csr_core::random_vector::<f64>(1, matrix.rows());
+        let x = vec![0.0; matrix.rows()];
+        for preconditioner in Preconditioner::ALL {
+            let right = host(method, preconditioner, &matrix, &b, &x, &stop);
+            let options = in_groups(options(method, preconditioner));
+            let found = solve(&queue, &matrix.map_values::<f32>(), &options, &b, &x, &stop);
+            assert_like(&found, &right, 1e-3);
+            assert!(found.1.true_relative_residual() < 2e-4, "{:?}", found.1);
+        }
+    }
+}
+
+#[test]
+fn sixteen_bit_values_are_multiplied_and_solved_in_f32() {
+    let queue = queue();
+    let matrix = class("poisson5", 64).map_values::<half::f16>();
+    let stop = StopRule { relative: 1e-4, ..StopRule::default() };
+    let options = options(SolverMethod::Cg, Preconditioner::Jacobi);
+    let (_, solution) = solve(
+        &queue,
+        &matrix,
+        &options,
+        &vec![1.0; matrix.rows()],
+        &vec![0.0; matrix.rows()],
+        &stop,
+    );
+    assert_eq!(solution.outcome, Outcome::Converged);
+}
+
+#[test]
+fn how_often_it_looks_changes_neither_x_nor_any_number() {
+    let queue = queue();
+    for (method, name) in [(SolverMethod::Cg, "poisson5"), (SolverMethod::BiCgStab, "convection")] {
+        let matrix = class(name, rows(&queue, 200));
+        let b = csr_core::random_vector::<f64>(1, matrix.rows());
+        let x = vec![0.0; matrix.rows()];
+        let stop = StopRule { relative: 1e-6, ..StopRule::default() };
+        let every = |check_every| {
+            let options = SolverOptions {
+                check_every: Some(check_every),
+                ..options(method, Preconditioner::Jacobi)
+            };
+            solve(&queue, &matrix, &options, &b, &x, &stop)
+        };
+        let (x, first) = every(1);
+        assert_eq!(first.outcome, Outcome::Converged);
+        assert_eq!(first.launched, first.iterations);
+        for check_every in [2, 10, 1000] {
+            let (other_x, other) = every(check_every);
+            assert_eq!(bits(&x), bits(&other_x), "{method}, {check_every}");
+            assert_eq!(bits(&first.history), bits(&other.history), "{method}, {check_every}");
+            assert_eq!(first.iterations, other.iterations);
+            assert_eq!(other.launched, first.iterations.next_multiple_of(check_every));
+        }
+    }
+}
+
+#[test]
+fn it_is_small_enough_in_the_first_iteration_that_says_so() {
+    let queue = queue();
+    let matrix = class("poisson5", 64);
+    let b = csr_core::random_vector::<f64>(1, matrix.rows());
+    let x = vec![0.0; matrix.rows()];
+    let options = options(SolverMethod::Cg, Preconditioner::None);
+    let rules = [
+        StopRule { relative: 1e-3, ..StopRule::default() },
+        StopRule { relative: 0.0, relative_to_first: 1e-3, ..StopRule::default() },
+        StopRule { relative: 0.0, absolute: 1e-3, ..StopRule::default() },
+    ];
+    for stop in rules {
+        let (_, solution) = solve(&queue, &matrix, &options, &b, &x, &stop);
+        let (last, before) = solution.history.split_last().unwrap();
+        assert!(*last <= solution.threshold, "{solution:?}");
+        assert!(before.iter().all(|residual| *residual > solution.threshold), "{solution:?}");
+    }
+}
+
+#[test]
+fn the_norm_may_be_the_sum_of_magnitudes() {
+    let queue = queue();
+    let matrix = class("poisson5", 64);
+    let b = csr_core::random_vector::<f64>(1, matrix.rows());
+    let zeros = vec![0.0; matrix.rows()];
+    for method in SolverMethod::ALL {
+        let options =
+            SolverOptions { norm: Norm::One, ..in_groups(options(method, Preconditioner::Jacobi)) };
+        let (x, solution) = solve(&queue, &matrix, &options, &b, &zeros, &StopRule::default());
+        assert_eq!(solution.outcome, Outcome::Converged);
+        assert!((solution.b_norm / norm(&b, Norm::One) - 1.0).abs() < 1e-14);
+        assert!(norm(&residual(&matrix, &b, &x), Norm::One) <= 1.1e-8 * solution.b_norm);
+    }
+}
+
+#[test]
+fn iterations_end_where_they_are_used_up() {
+    let queue = queue();
+    let matrix = class("poisson5", 64);
+    let b = csr_core::random_vector::<f64>(1, matrix.rows());
+    let zeros = vec![0.0; matrix.rows()];
+    for method in SolverMethod::ALL {
+        for max_iterations in [0, 1, 5] {
+            let stop = StopRule { relative: 0.0, max_iterations, ..StopRule::default() };
+            let options = options(method, Preconditioner::None);
+            let (x, solution) = solve(&queue, &matrix, &options, &b, &zeros, &stop);
+            assert_eq!(solution.outcome, Outcome::MaxIterations);
+            assert_eq!((solution.iterations, solution.launched), (max_iterations, max_iterations));
+            let (right, _) = host(method, Preconditioner::None, &matrix, &b, &zeros, &stop);
+            let difference = norm(&sum(&x, -1.0, &right), Norm::Two);
+            assert!(difference <= 1e-10 * (1.0 + norm(&right, Norm::Two)), "{difference}");
+        }
+    }
+}
+
+#[test]
+fn an_observer_sees_every_look_and_may_stop() {
+    let queue = queue();
+    let matrix = class("poisson5", 64);
+    let a = Matrix::upload_blocking(&queue, matrix.view()).unwrap();
+    let options = SolverOptions { check_every: Some(3), ..SolverOptions::default() };
+    let mut solver = Solver::new_blocking(&queue, &a, &options).unwrap();
+    let b = DeviceArray::upload_blocking(&queue, &vec![1.0; matrix.rows()]).unwrap();
+    let mut x = DeviceArray::upload_blocking(&queue, &vec![0.0; matrix.rows()]).unwrap();
+    let mut seen = Vec::new();
+    let stop = StopRule { relative: 0.0, ..StopRule::default() };
+    let system = LinearSystem { a: &a, b: &b, x: &mut x };
+    let solution = solver
+        .solve_observed_blocking(&queue, system, &stop, &[], &mut |progress| {
+            seen.push((progress.iteration, progress.history.len()));
+            if seen.len() == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+        .unwrap();
+    assert_eq!(seen, [(3, 4), (6, 7)]);
+    assert_eq!((solution.outcome, solution.iterations), (Outcome::Stopped, 6));
+    let x = x.read_blocking(&queue).unwrap();
+    let left = norm(&residual(&matrix, &vec![1.0; matrix.rows()], &x), Norm::Two);
+    assert!((left / solution.residual() - 1.0).abs() < 1e-10, "{left}, {solution:?}");
+}
+
+#[test]
+fn nothing_to_do_takes_no_iteration() {
+    let queue = queue();
+    let matrix = class("poisson5", 64);
+    let n = matrix.rows();
+    let x = csr_core::random_vector::<f64>(1, n);
+    for method in SolverMethod::ALL {
+        let options = options(method, Preconditioner::Jacobi);
+        let stop = StopRule::default();
+        // b = 0, from any x.
+        let (zeros, solution) = solve(&queue, &matrix, &options, &vec![0.0; n], &x, &stop);
+        assert_eq!((solution.outcome, solution.iterations), (Outcome::Converged, 0));
+        assert_eq!(zeros, vec![0.0; n]);
+        assert_eq!((solution.relative_residual(), solution.true_relative_residual()), (0.0, 0.0));
+        // x is the solution.
+        let b = product(&matrix, &x);
+        let (same, solution) = solve(&queue, &matrix, &options, &b, &x, &stop);
+        assert_eq!((solution.outcome, solution.iterations), (Outcome::Converged, 0));
+        assert_eq!(bits(&same), bits(&x));
+        // No rows.
+        let empty: Csr<f64> = Csr::new(0, vec![0], vec![], vec![]).unwrap();
+        let (none, solution) = solve(&queue, &empty, &options, &[], &[], &stop);
+        assert_eq!((solution.outcome, solution.iterations), (Outcome::Converged, 0));
+        assert!(none.is_empty());
+        // One row.
+        let (one, solution) = solve(&queue, &dense(&[&[4.0]]), &options, &[2.0], &[7.0], &stop);
+        assert_eq!((solution.outcome, solution.iterations), (Outcome::Converged, 1));
+        assert_eq!(one, [0.5]);
+    }
+}
+
+#[track_caller]
+fn assert_breaks(
+    queue: &Queue,
+    matrix: &Csr<f64>,
+    options: &SolverOptions,
+    b: &[f64],
+    kind: Breakdown,
+    iteration: u32,
+) -> (Vec<f64>, Solution) {
+    let x = vec![0.0; b.len()];
+    let found = solve(queue, matrix, options, b, &x, &StopRule::default());
+    assert_eq!(found.1.outcome, Outcome::Breakdown { kind, iteration }, "{:?}", found.1);
+    found
+}
+
+#[test]
+fn breakdowns_are_told_by_kind_and_iteration_and_x_is_the_last_that_was_well() {
+    let queue = queue();
+    let cg = options(SolverMethod::Cg, Preconditioner::None);
+    let jacobi = options(SolverMethod::Cg, Preconditioner::Jacobi);
+    let bicgstab = options(SolverMethod::BiCgStab, Preconditioner::None);
+
+    // p'Ap = 0 and < 0 at once, and later.
+    let indefinite = dense(&[&[1.0, 0.0], &[0.0, -1.0]]);
+    let (x, _) =
+        assert_breaks(&queue, &indefinite, &cg, &[1.0, 1.0], Breakdown::NotPositiveDefinite, 1);
+    assert_eq!(x, [0.0, 0.0]);
+    let later = dense(&[&[1.0, 0.0], &[0.0, -0.1]]);
+    let (x, solution) =
+        assert_breaks(&queue, &later, &cg, &[1.0, 1.0], Breakdown::NotPositiveDefinite, 2);
+    assert_eq!(solution.iterations, 1);
+    assert!((x[0] - 2.0 / 0.9).abs() < 1e-12 && x[0] == x[1], "{x:?}");
+    // A preconditioner that is not positive.
+    let negative = dense(&[&[-1.0, 0.0], &[0.0, -1.0]]);
+    assert_breaks(&queue, &negative, &jacobi, &[1.0, 1.0], Breakdown::RhoNotPositive, 0);
+    // r0'A p = 0; then A s = 0; then a residual orthogonal to the first.
+    let turn = dense(&[&[0.0, 1.0], &[-1.0, 0.0]]);
+    assert_breaks(&queue, &turn, &bicgstab, &[1.0, 0.0], Breakdown::ShadowZero, 1);
+    let singular = dense(&[&[1.0, 0.0], &[1.0, 0.0]]);
+    assert_breaks(&queue, &singular, &bicgstab, &[1.0, 0.0], Breakdown::OmegaZero, 1);
+    // What is not finite, from the start and on the way.
+    let one = dense(&[&[1.0, 0.0], &[0.0, 1.0]]);
+    for options in [&cg, &bicgstab] {
+        assert_breaks(&queue, &one, options, &[1.0, f64::NAN], Breakdown::NotFinite, 0);
+        assert_breaks(&queue, &one, options, &[1.0, f64::INFINITY], Breakdown::NotFinite, 0);
+        assert_breaks(&queue, &one, options, &[1e-200, 0.0], Breakdown::OutOfRange, 0);
+        assert_breaks(&queue, &one, options, &[1e200, 0.0], Breakdown::OutOfRange, 0);
+        let huge = dense(&[&[1e300, 0.0], &[0.0, 1e300]]);
+        let (x, _) = assert_breaks(&queue, &huge, options, &[1e10, 1.0], Breakdown::NotFinite, 1);
+        assert_eq!(x, [0.0, 0.0]);
+    }
+}
+
+#[test]
+fn a_diagonal_without_an_inverse_is_named_by_its_row() {
+    let queue = queue();
+    let options = options(SolverMethod::Cg, Preconditioner::Jacobi);
+    let absent = dense(&[&[1.0, 0.0, 0.0], &[0.0, 0.0, 1.0], &[0.0, 1.0, 0.0]]);
+    let cancelled =
+        Csr::new(3, vec![0, 1, 3, 4], vec![0, 1, 1, 2], vec![1.0, 2.0, -2.0, 1.0]).unwrap();
+    for matrix in [absent, cancelled] {
+        let a = Matrix::upload_blocking(&queue, matrix.view()).unwrap();
+        let mut solver = Solver::new_blocking(&queue, &a, &options).unwrap();
+        let b = DeviceArray::upload_blocking(&queue, &[1.0; 3]).unwrap();
+        let mut x = DeviceArray::upload_blocking(&queue, &[5.0; 3]).unwrap();
+        let system = LinearSystem { a: &a, b: &b, x: &mut x };
+        let error = solver.solve_blocking(&queue, system, &StopRule::default(), &[]).unwrap_err();
+        assert!(error.to_string().contains("row 1 "), "{error}");
+        assert_eq!(x.read_blocking(&queue).unwrap(), [5.0; 3]);
+    }
+}
+
+#[test]
+fn new_values_are_taken_and_a_solver_serves_again() {
+    let queue = queue();
+    let matrix = class("poisson5", 64);
+    let mut a = Matrix::upload_blocking(&queue, matrix.view()).unwrap();
+    let options = options(SolverMethod::Cg, Preconditioner::Jacobi);
+    let mut solver = Solver::new_blocking(&queue, &a, &options).unwrap();
+    let b = vec![1.0; matrix.rows()];
+    let on_device = DeviceArray::upload_blocking(&queue, &b).unwrap();
+    let mut solve = |a: &Matrix<f64>| {
+        let mut x = DeviceArray::upload_blocking(&queue, &vec![0.0; b.len()]).unwrap();
+        let system = LinearSystem { a, b: &on_device, x: &mut x };
+        let found = solver.solve_blocking(&queue, system, &StopRule::default(), &[]).unwrap();
+        (x.read_blocking(&queue).unwrap(), found.history)
+    };
+    let first = solve(&a);
+    assert_eq!(bits(&first.0), bits(&solve(&a).0));
+    let doubled: Vec<f64> =
+        (0..matrix.rows()).flat_map(|row| matrix.view().row(row).1).map(|v| 2.0 * v).collect();
+    a.write_values_blocking(&queue, &doubled).unwrap();
+    let halves: Vec<f64> = first.0.iter().map(|x| x / 2.0).collect();
+    assert_eq!(bits(&solve(&a).0), bits(&halves));
+}
+
+#[test]
+fn what_cannot_be_solved_is_refused_before_anything_runs() {
+    let queue = queue();
+    let tall: Csr<f64> = Csr::new(2, vec![0, 1, 2, 2], vec![0, 1], vec![1.0, 1.0]).unwrap();
+    let tall = Matrix::upload_blocking(&queue, tall.view()).unwrap();
+    let error = Solver::new_blocking(&queue, &tall, &SolverOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("3 x 2"), "{error}");
+
+    let matrix = dense(&[&[1.0, 0.0], &[0.0, 1.0]]);
+    let a = Matrix::upload_blocking(&queue, matrix.view()).unwrap();
+    for check_every in [0, 1 << 20] {
+        let options = SolverOptions { check_every: Some(check_every), ..SolverOptions::default() };
+        let error = Solver::new_blocking(&queue, &a, &options).unwrap_err();
+        assert!(error.to_string().contains("check_every"), "{error}");
+    }
+    let plan = sparrow::PlanOptions { scalars_on_device: true, ..Default::default() };
+    let options = SolverOptions { plan, ..SolverOptions::default() };
+    assert!(Solver::new_blocking(&queue, &a, &options).is_err());
+    let options = SolverOptions {
+        parameters: vec![("group_size".to_owned(), 3)],
+        ..SolverOptions::default()
+    };
+    assert!(Solver::new_blocking(&queue, &a, &options).is_err());
+
+    let mut solver = Solver::new_blocking(&queue, &a, &SolverOptions::default()).unwrap();
+    let mut refuse = |b: usize, x: usize, stop: &StopRule, a: &Matrix<f64>| {
+        let b = DeviceArray::upload_blocking(&queue, &vec![1.0; b]).unwrap();
+        let mut x = DeviceArray::upload_blocking(&queue, &vec![7.0; x]).unwrap();
+        let system = LinearSystem { a, b: &b, x: &mut x };
+        let error = solver.solve_blocking(&queue, system, stop, &[]).unwrap_err();
+        assert!(x.read_blocking(&queue).unwrap().iter().all(|x| *x == 7.0));
+        error.to_string()
+    };
+    let usual = StopRule::default();
+    assert!(refuse(3, 2, &usual, &a).contains("b has 3 elements"));
+    assert!(refuse(2, 1, &usual, &a).contains("x has 1 elements"));
+    for wrong in [-1.0, f64::NAN, f64::INFINITY] {
+        let stop = StopRule { relative: wrong, ..usual };
+        assert!(refuse(2, 2, &stop, &a).contains("relative"));
+    }
+    let other = Matrix::upload_blocking(&queue, matrix.view()).unwrap();
+    assert!(refuse(2, 2, &usual, &other).contains("pattern"));
+}
