@@ -15,8 +15,6 @@ use csr_core::{OffsetType, ValueType};
 
 use crate::batched::Batched;
 use crate::batched_plan::BatchedPlan;
-use crate::bicgstab::BiCgStab;
-use crate::cg::Cg;
 use crate::csr_adaptive::{CsrAdaptive, FEATURE_SPIN};
 use crate::csr_adaptive_plan::CsrAdaptivePlan;
 use crate::csr_flat::CsrFlat;
@@ -27,14 +25,11 @@ use crate::dense_product::DenseProductKernel;
 use crate::dense_rows::DenseRows;
 use crate::gather_rate::GatherRate;
 use crate::gather_values::GatherValues;
-use crate::jacobi::Jacobi;
 use crate::launch_cost::LaunchCost;
 use crate::rates::Rates;
 use crate::row_lengths::RowLengthsKernel;
 use crate::row_offsets::RowOffsetsKernel;
 use crate::segmented_sum::{FEATURE_FUSED, SegmentedSum};
-use crate::solver_state::{FEATURE_JACOBI, FEATURE_NORM_ONE};
-use crate::solver_vectors::SolverVectors;
 use crate::spmm_merge_plan::SpmmMergePlan;
 use crate::spmm_row_split_plan::SpmmRowSplitPlan;
 use crate::{
@@ -45,8 +40,8 @@ use crate::{
     csr_vector, segmented_sum,
 };
 use crate::{
-    bicgstab, cg, dense_product, dense_rows, gather_rate, gather_values, jacobi, launch_cost,
-    rates, row_lengths, row_offsets, solver_vectors, spmm_merge_plan, spmm_row_split_plan,
+    dense_product, dense_rows, gather_rate, gather_values, launch_cost, rates, row_lengths,
+    row_offsets, spmm_merge_plan, spmm_row_split_plan,
 };
 
 /// How many of the specialisations.
@@ -101,6 +96,7 @@ pub fn specialisations(
     list.spmm()?;
     list.spgemm();
     list.helpers();
+    list.solvers();
     list.vectors();
     list.formats();
     Ok(list.keys)
@@ -116,6 +112,7 @@ const ROUND: [(OffsetType, bool); 4] = [
 
 mod evc_hyb;
 mod format;
+mod solvers;
 mod spgemm;
 mod spmm;
 mod vectors;
@@ -316,38 +313,12 @@ impl List<'_> {
             let parameters = GatherRate { group_size: 256 };
             self.helper(gather_rate::SOURCE, value_type, OffsetType::U32, &parameters);
         }
-        self.solvers();
         let parameters = RowOffsetsKernel { group_size: 256 };
         self.helper(row_offsets::SOURCE, ValueType::F32, OffsetType::U32, &parameters);
         let parameters = LaunchCost { group_size: 64 };
         self.helper(launch_cost::SOURCE, ValueType::F32, OffsetType::U32, &parameters);
         let parameters = Rates { group_size: 256 };
         self.helper(rates::SOURCE, ValueType::F32, OffsetType::U32, &parameters);
-    }
-
-    fn solvers(&mut self) {
-        for value_type in [ValueType::F32, ValueType::F64] {
-            let at = self.keys.len();
-            let offset_type = OffsetType::U32;
-            self.helper(cg::SOURCE, value_type, offset_type, &Cg::default_for_gpu());
-            self.helper(bicgstab::SOURCE, value_type, offset_type, &BiCgStab::default_for_gpu());
-            let plain = self.keys[at..].to_vec();
-            for features in [&[FEATURE_JACOBI][..], &[FEATURE_JACOBI, FEATURE_NORM_ONE]] {
-                let with = |mut key: KernelKey| {
-                    key.features.extend_from_slice(features);
-                    key
-                };
-                self.keys.extend(plain.iter().cloned().map(with));
-            }
-            let parameters = SolverVectors { group_size: 256, batch: 2 };
-            self.helper(solver_vectors::SOURCE, value_type, offset_type, &parameters);
-        }
-        for value_type in ValueType::ALL {
-            for offset_type in [OffsetType::U32, OffsetType::U64] {
-                let parameters = Jacobi { group_size: 128, items_per_row: 8 };
-                self.helper(jacobi::SOURCE, value_type, offset_type, &parameters);
-            }
-        }
     }
 
     fn helper<P: Parameters>(

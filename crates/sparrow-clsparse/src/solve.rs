@@ -17,7 +17,7 @@ use crate::control::Control;
 use crate::meta::Meta;
 use crate::operands::{CsrArrays, Real, vector};
 use crate::solver_control::SolverControl;
-use crate::status::{Result, Status};
+use crate::status::Status;
 use crate::types::{clSParseSolverControl, cldenseVector, clsparseControl, clsparseCsrMatrix};
 
 /// `print_mode` that asks for how a solve ended, and more.

@@ -1,6 +1,6 @@
 //! CG and BiCGStab: beside plain ones on the host, at their edges, and where they break down.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test panics when its claim is broken")]
+#![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
 use std::ops::ControlFlow;
 

@@ -108,7 +108,7 @@ pub struct Iterations<T: Accumulator> {
 #[derive(Debug)]
 enum Vectors<T> {
     Cg(Cg<T>),
-    BiCgStab(BiCgStab<T>),
+    BiCgStab(Box<BiCgStab<T>>),
 }
 
 impl<T: Accumulator> Iterations<T> {
@@ -129,7 +129,7 @@ impl<T: Accumulator> Iterations<T> {
         let vectors = match parameters {
             SolverParameters::Cg(_) => Vectors::Cg(Cg::new_blocking(queue, &stage)?),
             SolverParameters::BiCgStab(_) => {
-                Vectors::BiCgStab(BiCgStab::new_blocking(queue, &stage)?)
+                Vectors::BiCgStab(Box::new(BiCgStab::new_blocking(queue, &stage)?))
             }
         };
         Ok(Iterations { stage, vectors })

@@ -233,7 +233,7 @@ mod tests {
         let page = solve_html(&[record(vec![2.0, 0.2, 2e-5, 2e-9])], "A solve");
         assert_eq!(page.matches("class=\"trace s0\"").count(), 3);
         assert!(page.contains("converged after 3 iterations"));
-        assert!(page.contains("1.1 times the 40 us"), "{page}");
+        assert!(page.contains("1.10 times the 40.0 us"), "{page}");
         assert!(page.contains("&lt;poisson&gt;") && !page.contains("<poisson>"));
     }
 
