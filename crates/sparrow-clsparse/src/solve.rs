@@ -62,9 +62,11 @@ unsafe fn solve<T: Real>(
             }
         };
         let mut solver = Solver::new_blocking(&control.queue, &a, &options(method, &told))?;
+        // Infinite ones are met at once.
+        let finite = |tolerance: f64| tolerance.min(f64::MAX);
         let stop = StopRule {
-            relative: told.parameters.relative_tolerance,
-            relative_to_first: told.parameters.absolute_tolerance,
+            relative: finite(told.parameters.relative_tolerance),
+            relative_to_first: finite(told.parameters.absolute_tolerance),
             absolute: 0.0,
             max_iterations: told.parameters.max_iterations as u32,
         };

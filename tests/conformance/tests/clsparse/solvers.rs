@@ -3,8 +3,8 @@
 use clSPARSE::{
     Status, clSParseSolverControl, cldenseVector, clsparseControl, clsparseCreateSolverControl,
     clsparseCsrMatrix, clsparseCsrMetaCreate, clsparseCsrMetaDelete, clsparseDcsrbicgStab,
-    clsparseDcsrcg, clsparseReleaseSolverControl, clsparseScsrbicgStab, clsparseScsrcg,
-    clsparseSetSolverParams,
+    clsparseDcsrcg, clsparseEnableAsync, clsparseGetEvent, clsparseReleaseSolverControl,
+    clsparseScsrbicgStab, clsparseScsrcg, clsparseSetSolverParams, clsparseSolverPrintMode,
 };
 use conformance::{device, queue};
 use sparrow::{Csr, DeviceArray, Queue, Value};
@@ -200,10 +200,65 @@ fn it_ends_at_either_tolerance_or_where_iterations_are_used_up_and_all_is_succes
     // x = 0 before: the first residual is b, and absTol a multiple of it.
     let (_, absolute) = residual(&SolverControl::new(NOPRECOND, 1000, 0.0, 1e-2));
     assert_eq!(relative, absolute);
-    let (_, five) = residual(&SolverControl::new(NOPRECOND, 5, 0.0, 0.0));
-    assert!(five > 1e-2 && five < 1.0, "{five}");
+    let (_, two) = residual(&SolverControl::new(NOPRECOND, 2, 0.0, 0.0));
+    assert!(two > 1e-2 && two < 1.0, "{two}");
     let (x, none) = residual(&SolverControl::new(NOPRECOND, 0, 0.0, 0.0));
     assert_eq!((x, none), (vec![0.0; 60], 1.0));
+    for (relative, absolute) in [(f64::INFINITY, 0.0), (0.0, f64::INFINITY)] {
+        let (x, any) = residual(&SolverControl::new(NOPRECOND, 1000, relative, absolute));
+        assert_eq!((x, any), (vec![0.0; 60], 1.0));
+    }
+}
+
+#[test]
+fn in_async_mode_too_the_result_is_there_and_the_event_null() {
+    let queue = queue();
+    let control = Control::new(&queue);
+    assert_eq!(clsparseEnableAsync(control.0, 1), Status::Success);
+    let solver = SolverControl::new(NOPRECOND, 1000, 1e-5, 0.0);
+    let system = System::<f32>::new(&queue, matrix(60, 0.0), vec![1.0; 60], 0.0);
+    assert_eq!(system.solve(clsparseScsrcg, &solver, &control), Status::Success);
+    let event = clsparseGetEvent(control.0);
+    assert_eq!((event.status, event.event), (Status::Success, std::ptr::null_mut()));
+    assert!(system.found(&queue).1 <= 1.5e-5);
+}
+
+/// Names the mode that the process shall solve and print in.
+const MODE: &str = "SPARROW_TEST_PRINT_MODE";
+
+#[test]
+fn it_prints_what_it_was_asked_for_and_else_nothing() {
+    if let Ok(mode) = std::env::var(MODE) {
+        return print(mode.parse().unwrap());
+    }
+    let name = "solvers::it_prints_what_it_was_asked_for_and_else_nothing";
+    let printed = [0, 1, 2].map(|mode: i32| {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", name, "--test-threads=1", "--nocapture"]);
+        let output = child.env(MODE, mode.to_string()).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{text}");
+        // Beside what the test harness says.
+        let lines = text.lines().flat_map(|line| line.split(" ... ")).map(str::to_owned);
+        let of_solves = |line: &String| line.contains("residual");
+        lines.filter(of_solves).collect::<Vec<_>>()
+    });
+    let summary = "cg: converged; iterations 1, residual 0e0";
+    assert_eq!(printed[0], [""; 0]);
+    assert_eq!(printed[1], [summary]);
+    assert_eq!(printed[2], ["Iteration 0: residual 1e0", "Iteration 1: residual 0e0", summary]);
+}
+
+/// Solves a system in which every step is exact.
+fn print(mode: i32) {
+    let queue = queue();
+    let control = Control::new(&queue);
+    let solver = SolverControl::new(NOPRECOND, 1000, 1e-5, 0.0);
+    assert_eq!(clsparseSolverPrintMode(solver.0, mode), Status::Success);
+    let twos: Csr<f32> = Csr::new(2, vec![0, 1, 2], vec![0, 1], vec![2.0, 2.0]).unwrap();
+    let system = System::new(&queue, twos, vec![1.0, 1.0], 0.0);
+    assert_eq!(system.solve(clsparseScsrcg, &solver, &control), Status::Success);
+    assert_eq!(system.found(&queue).0, [0.5, 0.5]);
 }
 
 #[test]
