@@ -6,7 +6,6 @@ use cl_kernels::solver_state::SolverState;
 
 /// Why a method cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Breakdown {
     /// p'Ap is not positive: A is not positive definite, which CG needs.
     NotPositiveDefinite,
@@ -59,7 +58,6 @@ impl std::fmt::Display for Breakdown {
 
 /// How a solve ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Outcome {
     /// The residual is as small as was asked for.
     Converged,
