@@ -257,6 +257,27 @@ fn b_may_be_where_x_is_and_new_values_are_seen() {
 }
 
 #[test]
+fn a_queue_may_be_out_of_order() {
+    let mut application = Application::new();
+    let buffers = chain::<f32, u32>(&mut application);
+    let a = application.over(&buffers);
+    let solver = solver(&application, a, &solver_options());
+    let expected = in_place(&mut application, solver, a);
+    let order = opencl3::command_queue::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+    let usual = application.queue;
+    // SAFETY: the device belongs to the context; the queue is released once.
+    unsafe {
+        let (context, device) = (application.context, application.device);
+        let queue = opencl3::command_queue::create_command_queue(context, device, order).unwrap();
+        application.queue = queue;
+        assert_eq!(in_place(&mut application, solver, a), expected);
+        application.queue = usual;
+        opencl3::command_queue::release_command_queue(queue).unwrap();
+    }
+    end(solver, a);
+}
+
+#[test]
 fn it_ends_where_iterations_are_used_up_or_the_method_breaks_down() {
     let mut application = Application::new();
     let indefinite = application.csr_of::<f32, u32>(2, &[0, 1, 2], &[0, 1], &[1.0, -1.0]);
