@@ -112,7 +112,8 @@ const BREAKAGES: &[Breakage] = &[
 /// Solves as `solve.rs` does, until something is wrong.
 fn find_fault(queue: &Queue) -> Result<(), String> {
     for (method, name) in [(SolverMethod::Cg, "poisson5"), (SolverMethod::BiCgStab, "convection")] {
-        let matrix = class(name, 64);
+        // More tiles than groups.
+        let matrix = class(name, 144);
         let b = csr_core::random_vector::<f64>(1, matrix.rows());
         let x = csr_core::random_vector::<f64>(2, matrix.rows());
         // Where BiCGStab's first half of an iteration is enough, and where it is not.

@@ -51,7 +51,8 @@ impl Application {
         let content = [&vec![T::zeroed(); padding], data].concat();
         let bytes = size_of_val(&content[..]);
         let (flags, none) = (cl_memory::CL_MEM_READ_WRITE, null_mut());
-        // SAFETY: the context is valid; the content lives through the write, which blocks.
+        // SAFETY: the context is valid; the content lives through the write, which blocks, and then is waited for: in a
+        // queue out of order, what is enqueued next may not find it otherwise.
         unsafe {
             let memory = cl_memory::create_buffer(self.context, flags, bytes.max(1), none).unwrap();
             self.buffers.push(memory);
@@ -61,7 +62,9 @@ impl Application {
                 let written = cl_queue::enqueue_write_buffer(
                     self.queue, memory, 1, 0, bytes, content, wait, none,
                 );
-                cl_event::release_event(written.unwrap()).unwrap();
+                let written = written.unwrap();
+                cl_event::wait_for_events(&[written]).unwrap();
+                cl_event::release_event(written).unwrap();
             }
             sparrow_buffer { memory, byte_offset: start as u64 }
         }

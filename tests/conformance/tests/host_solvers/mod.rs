@@ -14,7 +14,7 @@ use sparrow_bench::selftest::Guarded;
 pub(crate) type Groups = [(&'static str, u32); 3];
 
 /// Groups of several items, which take several tiles each, one after the other.
-pub(crate) const SMALL: Groups = [("group_size", 4), ("batch", 2), ("groups_per_unit", 1)];
+pub(crate) const SMALL: Groups = [("group_size", 4), ("batch", 2), ("groups_per_unit", 2)];
 /// Groups more like those of GPUs.
 pub(crate) const LARGE: Groups = [("group_size", 64), ("batch", 1), ("groups_per_unit", 2)];
 
