@@ -96,7 +96,7 @@ pub fn specialisations(
     list.spmm()?;
     list.spgemm();
     list.helpers();
-    list.solvers();
+    list.solvers()?;
     list.vectors();
     list.formats();
     Ok(list.keys)

@@ -5,7 +5,7 @@
 mod host_solvers;
 
 use cl_runtime::break_kernels;
-use conformance::{bits, device, say};
+use conformance::{bits, device, is_full, is_interpreter, say};
 use host_solvers::*;
 use sparrow::{Context, Preconditioner, Queue, SolverMethod, SolverOptions, StopRule};
 
@@ -118,7 +118,7 @@ fn find_fault(queue: &Queue) -> Result<(), String> {
         let x = csr_core::random_vector::<f64>(2, matrix.rows());
         // Where BiCGStab's first half of an iteration is enough, and where it is not.
         for relative in [1e-2, 1e-4, 1e-8, 1e-9] {
-            let stop = StopRule { relative, ..StopRule::default() };
+            let stop = StopRule { relative, max_iterations: 200, ..StopRule::default() };
             for preconditioner in Preconditioner::ALL {
                 let right = host(method, preconditioner, &matrix, &b, &x, &stop);
                 let one = in_groups(options(method, preconditioner), SMALL);
@@ -152,9 +152,18 @@ fn every_broken_kernel_is_caught() {
         say("skipped: the device has no f64");
         return;
     }
+    let breakages = match is_interpreter(&device) && !is_full() {
+        false => BREAKAGES,
+        true => {
+            say(
+                "broken: those that are wrong late, which takes an interpreter minutes: here under --full",
+            );
+            &BREAKAGES[..4]
+        }
+    };
     let stage = || Queue::new(&Context::new(&device).unwrap()).unwrap();
     assert_eq!(find_fault(&stage()), Ok(()));
-    for breakage in BREAKAGES {
+    for breakage in breakages {
         // A context of its own: programs are kept.
         let queue = stage();
         let broken = break_kernels(breakage.from, breakage.to);

@@ -251,7 +251,7 @@ pub(crate) fn like(
     eps: f64,
 ) -> Result<(), String> {
     if solution.outcome != Outcome::Converged {
-        return Err(format!("not converged: {solution:?}"));
+        return Err(format!("{} after {} iterations", solution.outcome, solution.iterations));
     }
     let (found, right) = (solution.history.len(), host_history.len());
     if found.abs_diff(right) > 2 {
@@ -264,7 +264,8 @@ pub(crate) fn like(
         }
     }
     if solution.true_residual > (1.0 + 1e3 * eps) * solution.threshold {
-        return Err(format!("x is not what the residual is of: {solution:?}"));
+        let (left, wanted) = (solution.true_residual, solution.threshold);
+        return Err(format!("the true residual is {left}, and was to be {wanted}"));
     }
     let difference = norm(&sum(x, -1.0, host_x), Norm::Two);
     let of_x = norm(host_x, Norm::Two);
