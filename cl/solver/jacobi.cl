@@ -30,9 +30,9 @@ kernel void inverse_diagonal(const uint rows,
     const uint in_row = item & (ITEMS_PER_ROW - 1);
     const ulong row = (ulong)get_group_id(0) * (GROUP_SIZE / ITEMS_PER_ROW) + item / ITEMS_PER_ROW;
     const int has_row = row < rows;
-    const offset_t end = has_row ? offsets[row + 1] : 0;
+    const ulong end = has_row ? offsets[row + 1] : 0;
     acc_t sum = acc_zero();
-    for (offset_t at = has_row ? offsets[row] + in_row : 0; at < end; at += ITEMS_PER_ROW) {
+    for (ulong at = has_row ? (ulong)offsets[row] + in_row : 0; at < end; at += ITEMS_PER_ROW) {
         if (columns[at] == row)
             sum = acc_add(sum, load_value(values, at));
     }

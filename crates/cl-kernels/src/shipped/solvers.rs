@@ -35,7 +35,7 @@ impl List<'_> {
         }
         for value_type in ValueType::ALL {
             for offset_type in [OffsetType::U32, OffsetType::U64] {
-                let parameters = Jacobi { group_size: 128, items_per_row: 8 };
+                let parameters = Jacobi::default_for_gpu();
                 self.helper(jacobi::SOURCE, value_type, offset_type, &parameters);
             }
         }

@@ -1,7 +1,7 @@
 //! The inverse of a matrix's diagonal (`cl/solver/jacobi.cl`).
 
 use cl_kernels::jacobi::{Arguments, Jacobi, SOURCE};
-use cl_kernels::{Accumulate, DeviceType, KernelKey};
+use cl_kernels::{Accumulate, KernelKey};
 use csr_core::{Offset, Value};
 
 use crate::launch::{Size, launch};
@@ -10,23 +10,21 @@ use crate::{DeviceArray, Error, Matrix, Queue, Result};
 /// No row has no inverse.
 const NONE: u32 = u32::MAX;
 
-/// Writes the inverse of the diagonal of a matrix to the first elements of `inverse`.
+/// Writes the inverse of the diagonal of a matrix to the first elements of `inverse`; without parameters, with those
+/// that suit the device.
 ///
 /// # Errors
-/// A row whose diagonal has no inverse, by its number; fewer elements than rows; or the driver's own failure.
+/// A row whose diagonal has no inverse, the first by its number; fewer elements than rows; parameters that break a
+/// rule; or the driver's own failure.
 pub fn inverse_diagonal_blocking<V: Value, O: Offset>(
     queue: &Queue,
     matrix: &Matrix<V, O>,
+    parameters: Option<Jacobi>,
     inverse: &mut DeviceArray<V::Accum>,
 ) -> Result<()> {
     let traits = queue.context().device().traits();
-    let parameters = match traits.device_type {
-        DeviceType::Cpu => Jacobi { group_size: 1, items_per_row: 1 },
-        _ => {
-            let group_size = 1u32 << traits.max_group_size.clamp(1, 128).ilog2();
-            Jacobi { group_size, items_per_row: group_size.min(8) }
-        }
-    };
+    let parameters = parameters.unwrap_or_else(|| Jacobi::default_for(traits));
+    parameters.check(traits)?;
     let key = KernelKey::new(SOURCE, V::TYPE, O::TYPE, Accumulate::Plain, false, &parameters);
     let program = queue.context().program(&key)?;
     let flawed = DeviceArray::upload_blocking(queue, &[NONE])?;

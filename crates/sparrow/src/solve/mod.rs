@@ -259,7 +259,7 @@ impl<V: Value, O: Offset> Solver<V, O> {
             && self.diagonal_of != Some(values)
         {
             self.diagonal_of = None;
-            inverse_diagonal_blocking(queue, a, inverse)?;
+            inverse_diagonal_blocking(queue, a, None, inverse)?;
             self.diagonal_of = Some(values);
         }
         Ok(())
