@@ -68,12 +68,18 @@ real_t load_value(global const value_t *restrict values, const ulong at)
 
 // stream_column, stream_value: as load_column and load_value, for kernels that read A before they know anything of
 // its rows. On NVIDIA they are loads past L1, which is left to x, and are carried out where they are written: the
-// compiler would put each where its result is used, and then one waits for the other.
+// compiler would put each where its result is used, and then one waits for the other. LOADS_PAST_L1 says that device
+// and driver know the load that leaves L1 alone altogether (PTX ISA 7.4, sm_70).
+#ifdef LOADS_PAST_L1
+#define STREAM "ld.global.nc.L1::no_allocate"
+#else
+#define STREAM "ld.global.cg"
+#endif
 #if defined(__NV_CL_C_VERSION) && !defined(X_CONSTANT)
 uint stream_column(global const uint *columns, const ulong at)
 {
     uint column;
-    asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(column) : "l"(columns + at));
+    asm volatile(STREAM ".u32 %0, [%1];" : "=r"(column) : "l"(columns + at));
     return column;
 }
 #else
@@ -84,14 +90,14 @@ uint stream_column(global const uint *columns, const ulong at)
 real_t stream_value(global const value_t *values, const ulong at)
 {
     double value;
-    asm volatile("ld.global.cg.f64 %0, [%1];" : "=d"(value) : "l"(values + at));
+    asm volatile(STREAM ".f64 %0, [%1];" : "=d"(value) : "l"(values + at));
     return value;
 }
 #elif defined(__NV_CL_C_VERSION) && !defined(A_CONSTANT) && !defined(VALUE_F16) && !defined(VALUE_BF16)
 real_t stream_value(global const value_t *values, const ulong at)
 {
     float value;
-    asm volatile("ld.global.cg.f32 %0, [%1];" : "=f"(value) : "l"(values + at));
+    asm volatile(STREAM ".f32 %0, [%1];" : "=f"(value) : "l"(values + at));
     return value;
 }
 #else

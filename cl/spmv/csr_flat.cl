@@ -16,9 +16,9 @@
 //              HEAVY products an item would hold the others up, so it is put on a list.
 //   the list   a team (32 items in step where the device can, else the group) a row.
 //
-// Cut rows. Each group that has a part publishes its sum; the last to arrive adds the parts in their order and stores
-// y (group/carry.h). Nobody waits, and the result has the same bits every time: sums depend on the pieces alone, and
-// the order of the list, which is as it comes, changes no sum.
+// Cut rows. The parts of a row meet two by two at the borders that cut it; who comes last stores y (group/meet.h). Nobody
+// waits, and the result has the same bits every time: sums depend on the pieces alone, and the order of the list, which
+// is as it comes, changes no sum.
 //
 // Local memory: PIECE_NNZ + WHOLE_ROW products; the list; GROUP_SIZE sums where items cannot shuffle.
 
@@ -37,7 +37,7 @@
 #define BUNCHES_PER_GROUP (GROUP_SIZE / 32)
 #include "subgroup/bunch.h"
 #endif
-#include "group/carry.h"
+#include "group/meet.h"
 #include "group/reduce.h"
 #include "spmv/csr_flat_piece.h"
 
@@ -67,8 +67,8 @@
 // One piece. A slot is a row that has nonzeros here, or is empty and belongs here; slot 0 is row `row`.
 typedef struct {
     uint number;
-    ulong base; // its first nonzero
-    ulong beyond; // past its last one, the tail included
+    offset_t base; // its first nonzero
+    offset_t beyond; // past its last one, the tail included
     uint tail; // nonzeros behind the border that belong here
     uint row;
     uint slots;
@@ -81,9 +81,9 @@ piece_t open_piece(const uint number, const ulong start, const ulong next, const
 {
     piece_t piece;
     piece.number = number;
-    piece.base = (ulong)number * PIECE_NNZ;
+    piece.base = (offset_t)number * PIECE_NNZ;
     piece.tail = piece_past(next);
-    piece.beyond = min(piece.base + PIECE_NNZ, nnz) + piece.tail;
+    piece.beyond = piece.base + (offset_t)min(nnz - piece.base, (ulong)PIECE_NNZ) + piece.tail;
     piece.row = piece_row(start);
     piece.is_cut_before = piece_is_cut(start);
     piece.is_cut_behind = piece_is_cut(next);
@@ -102,8 +102,8 @@ typedef struct {
 range_t places_of_slot(global const offset_t *restrict offsets, const piece_t piece, const uint slot)
 {
     const uint row = min(piece.row + slot, piece.rows - 1);
-    const ulong begin = max((ulong)offsets[row], piece.base);
-    const ulong end = max(min((ulong)offsets[row + 1], piece.beyond), begin);
+    const offset_t begin = max(offsets[row], piece.base);
+    const offset_t end = max(min(offsets[row + 1], piece.beyond), begin);
     range_t places;
     places.first = (uint)(begin - piece.base);
     places.past = (uint)(end - piece.base);
@@ -128,39 +128,39 @@ acc_t sum_places(local const acc_t *products, const range_t places, const uint f
     return sum;
 }
 
-// The pieces that a cut row lies in.
-range_t pieces_of_row(global const offset_t *restrict offsets, const uint row)
-{
-    range_t pieces;
-    pieces.first = (uint)(offsets[row] / PIECE_NNZ);
-    pieces.past = (uint)((offsets[row + 1] - 1) / PIECE_NNZ) + 1;
-    return pieces;
-}
-
-// Where a piece's part of a cut row is in `carries`: one that came in, or one that begins here and goes on.
-ulong part_of(const uint number, const int came_in)
-{
-    return 2 * (ulong)number + (came_in ? 1 : 0);
-}
-
-// Stores the sum of a row that is whole here, or publishes that of a part, and notes whether it was the last.
+// Stores the sum of a row that ends here, or came together here.
 void end_row(const piece_t piece, const uint slot, const acc_t sum, global const offset_t *restrict offsets,
-             global real_t *restrict y, const real_t alpha, const real_t beta, const uint zero,
-             volatile global uint *counters, volatile global uint *carries, local int *is_last)
+             global real_t *restrict y, const real_t alpha, const real_t beta, const meetings_t borders)
 {
     const uint row = piece.row + slot;
-    const int came_in = slot == 0 && piece.is_cut_before;
-    const int goes_on = slot == piece.slots - 1 && piece.is_cut_behind;
-    if (!came_in && !goes_on) {
-        store_result(y, row, alpha, sum, beta);
-        return;
+    const int is_cut = (slot == 0 && piece.is_cut_before) || (slot == piece.slots - 1 && piece.is_cut_behind);
+    acc_t whole = sum;
+    if (is_cut) {
+        const uint first = (uint)(offsets[row] / PIECE_NNZ);
+        const uint past = (uint)((offsets[row + 1] - 1) / PIECE_NNZ) + 1;
+        if (!gather_parts(borders, first, piece.number - first, past - first, &whole))
+            return;
     }
-    const range_t pieces = pieces_of_row(offsets, row);
-    const uint proof = carry_publish(carries, part_of(piece.number, came_in), sum);
-    is_last[came_in] = arrives_last(counters + pieces.first, pieces.past - pieces.first, proof, zero);
+    store_result(y, row, alpha, whole, beta);
 }
-#define END_ROW(slot, sum) \
-    end_row(piece, slot, sum, offsets, y, alpha, beta, zero, counters, carries, is_last_local)
+#define END_ROW(slot, sum) end_row(piece, slot, sum, offsets, y, alpha, beta, borders)
+
+// One round: each run of items sums a row, or puts it on the list.
+#define SUM_ROUND(its_slot, its_places) \
+    do { \
+        const uint slot = its_slot; \
+        const range_t in = its_places; \
+        const int has_row = slot < piece.slots; \
+        const int is_heavy = has_row && width < TEAM_SIZE && in.past - in.first > HEAVY << log_width; \
+        acc_t sum = acc_zero(); \
+        if (has_row && !is_heavy) \
+            sum = sum_places(products, in, in_run, width); \
+        sum = sum_runs(sum, scratch, width); \
+        if (is_heavy && in_run == 0) \
+            heavy_slots[atomic_inc(heavy_count)] = slot; \
+        else if (has_row && in_run == 0) \
+            END_ROW(slot, sum); \
+    } while (0)
 
 OF_GROUP_SIZE
 kernel void csr_flat(const uint rows,
@@ -185,87 +185,83 @@ kernel void csr_flat(const uint rows,
     OPEN_ARRAY(real_t, y);
     OPEN_SCALAR(alpha);
     OPEN_SCALAR(beta);
-    volatile global uint *counters = counters_buffer + counters_start;
-    volatile global uint *carries = carries_buffer + carries_start;
+    meetings_t borders;
+    borders.carries = carries_buffer + carries_start;
+    borders.counters = counters_buffer + counters_start;
+    borders.zero = zero;
     local acc_t products[PIECE_NNZ + WHOLE_ROW];
     local acc_t scratch[RUN_SCRATCH];
     local uint heavy_count[1];
     local uint heavy_slots[MOST_HEAVY];
-    local int is_last_local[2];
 
     const uint item = (uint)get_local_id(0);
     const uint number = (uint)get_group_id(0);
-    const ulong first = (ulong)number * PIECE_NNZ;
+    const offset_t first = (offset_t)number * PIECE_NNZ;
 
-    // Loads of A that wait for nothing. The last piece loads its last nonzero over and over: a load under a condition
-    // would be a branch, and only one of them on its way at a time. A matrix without nonzeros has nothing to load.
-    uint piece_columns[TRIPS];
-    real_t piece_values[TRIPS];
-    if (nnz > 0) {
-        const uint last = (uint)min(nnz - first, (ulong)PIECE_NNZ) - 1;
-#pragma unroll
-        for (uint trip = 0; trip < TRIPS; ++trip)
-            piece_columns[trip] = stream_column(columns + first, min(trip * GROUP_SIZE + item, last));
-#pragma unroll
-        for (uint trip = 0; trip < TRIPS; ++trip)
-            piece_values[trip] = stream_value(values + first, min(trip * GROUP_SIZE + item, last));
+    // Nothing to load: one group is the launch.
+    if (nnz == 0) {
+        for (uint row = item; row < rows; row += GROUP_SIZE)
+            store_result(y, row, alpha, acc_zero(), beta);
+        return;
     }
 
+    // Loads of A that wait for nothing. The last piece loads its last nonzero over and over: a load under a condition
+    // would be a branch, and only one of them on its way at a time.
+    uint piece_columns[TRIPS];
+    real_t piece_values[TRIPS];
+    const uint last = (uint)min(nnz - first, (ulong)PIECE_NNZ) - 1;
+#pragma unroll
+    for (uint trip = 0; trip < TRIPS; ++trip)
+        piece_columns[trip] = stream_column(columns + first, min(trip * GROUP_SIZE + item, last));
+#pragma unroll
+    for (uint trip = 0; trip < TRIPS; ++trip)
+        piece_values[trip] = stream_value(values + first, min(trip * GROUP_SIZE + item, last));
+
     const piece_t piece = open_piece(number, starts[number], starts[number + 1], rows, nnz);
-    uint width = 1;
-    while (width < MOST_WIDTH && piece.slots <= GROUP_SIZE / (2 * width))
-        width *= 2;
-    const uint slots_a_round = GROUP_SIZE / width;
-    const uint in_round = item / width;
+    // In shifts: divisions would cost more than all else that an item does.
+    uint log_width = 0;
+    while (1u << log_width < MOST_WIDTH && piece.slots <= GROUP_SIZE >> (log_width + 1))
+        ++log_width;
+    const uint width = 1u << log_width;
+    const uint slots_a_round = GROUP_SIZE >> log_width;
+    const uint in_round = item >> log_width;
     const uint in_run = item & (width - 1);
-    // Of this round and the next one: on their way with A.
-    range_t places = places_of_slot(offsets, piece, in_round);
-    range_t places_next = places_of_slot(offsets, piece, in_round + slots_a_round);
-    const ulong border = first + PIECE_NNZ;
+    // Of the first two rounds: on their way with A.
+    const range_t places = places_of_slot(offsets, piece, in_round);
+    const range_t places_next = places_of_slot(offsets, piece, in_round + slots_a_round);
+    const offset_t border = first + PIECE_NNZ;
     uint tail_column = 0;
     real_t tail_value = 0;
     if (item < piece.tail) {
-        tail_column = stream_column(columns + border, item);
-        tail_value = stream_value(values + border, item);
+        tail_column = load_column(columns, border + item);
+        tail_value = load_value(values, border + item);
     }
 
-    if (nnz > 0) {
 #pragma unroll
-        for (uint trip = 0; trip < TRIPS; ++trip)
-            products[trip * GROUP_SIZE + item] = acc_product(piece_values[trip], gather_x(x, piece_columns[trip]));
-    }
+    for (uint trip = 0; trip < TRIPS; ++trip)
+        products[trip * GROUP_SIZE + item] = acc_product(piece_values[trip], gather_x(x, piece_columns[trip]));
     if (item < piece.tail)
         products[PIECE_NNZ + item] = acc_product(tail_value, gather_x(x, tail_column));
 #if WHOLE_ROW > GROUP_SIZE
     for (uint at = item + GROUP_SIZE; at < piece.tail; at += GROUP_SIZE)
         products[PIECE_NNZ + at] = acc_product(load_value(values, border + at), load_x(x, columns, border + at));
 #endif
-    if (item == 0) {
+    if (item == 0)
         heavy_count[0] = 0;
-        is_last_local[0] = 0;
-        is_last_local[1] = 0;
-    }
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    // Each run of items a row.
-    for (uint done = 0; done < piece.slots; done += slots_a_round) {
-        const uint slot = done + in_round;
-        range_t places_behind = places_next;
-        if (done + 2 * slots_a_round < piece.slots)
-            places_behind = places_of_slot(offsets, piece, slot + 2 * slots_a_round);
-        const int has_row = slot < piece.slots;
-        const int is_heavy = has_row && width < TEAM_SIZE && places.past - places.first > HEAVY * width;
-        acc_t sum = acc_zero();
-        if (has_row && !is_heavy)
-            sum = sum_places(products, places, in_run, width);
-        sum = sum_runs(sum, scratch, width);
-        if (is_heavy && in_run == 0)
-            heavy_slots[atomic_inc(heavy_count)] = slot;
-        else if (has_row && in_run == 0)
-            END_ROW(slot, sum);
-        places = places_next;
-        places_next = places_behind;
-    }
+    // Each run of items a row. What a barrier would be in stays in one loop; elsewhere the first two rounds, most often all
+    // there are, have a place of their own, where their offsets have long come.
+#ifdef BUNCH_VOTES
+    SUM_ROUND(in_round, places);
+    if (slots_a_round < piece.slots)
+        SUM_ROUND(in_round + slots_a_round, places_next);
+    for (uint done = 2 * slots_a_round; done < piece.slots; done += slots_a_round)
+        SUM_ROUND(in_round + done, places_of_slot(offsets, piece, in_round + done));
+#else
+    for (uint done = 0; done < piece.slots; done += slots_a_round)
+        SUM_ROUND(in_round + done, places_of_slot(offsets, piece, in_round + done));
+#endif
 
     // Each team a row of the list.
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -279,24 +275,5 @@ kernel void csr_flat(const uint rows,
         sum = sum_runs(sum, scratch, TEAM_SIZE);
         if (at < heavy && item % TEAM_SIZE == 0)
             END_ROW(slot, sum);
-    }
-
-    // Cut rows that this group was the last to have a part of: the one that came in, and the one that goes on.
-    if (!piece.is_cut_before && !piece.is_cut_behind)
-        return;
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    if (!is_last_local[0] && !is_last_local[1])
-        return;
-    for (uint came_in = 0; came_in < 2; ++came_in) {
-        const uint row = came_in ? piece.row : piece.row + piece.slots - 1;
-        acc_t sum = acc_zero();
-        if (is_last_local[came_in]) {
-            const range_t pieces = pieces_of_row(offsets, row);
-            for (uint part = pieces.first + item; part < pieces.past; part += GROUP_SIZE)
-                sum = acc_add(sum, carry_read(carries, part_of(part, part != pieces.first)));
-        }
-        sum = group_reduce(sum, products);
-        if (is_last_local[came_in] && item == 0)
-            store_result(y, row, alpha, sum, beta);
     }
 }

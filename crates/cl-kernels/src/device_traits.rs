@@ -166,6 +166,15 @@ impl DeviceTraits {
         self.platform.contains("Portable Computing Language")
     }
 
+    /// Compiler options for all kernels: what of the device's own instructions they may use, where no macro of the
+    /// compiler tells. LOADS_PAST_L1 (`cl/item/scalar.h`) is PTX ISA 7.4 for sm_70 and later, which came with driver 470.
+    pub fn build_options(&self) -> &'static str {
+        let number = |text: &str| text.parse::<u32>().unwrap_or(0);
+        let sm = self.architecture.strip_prefix("sm_").map_or(0, number);
+        let driver = self.driver.split('.').next().map_or(0, number);
+        if sm >= 70 && driver >= 470 { " -DLOADS_PAST_L1" } else { "" }
+    }
+
     /// Refuses local arrays that hold more sums than the device has local memory for.
     pub(crate) fn check_local_sums(
         &self,
@@ -185,5 +194,24 @@ impl DeviceTraits {
             return Err(ParameterError::Invalid { algorithm, name, value: sums, rule });
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::gpu;
+
+    #[test]
+    fn loads_past_l1_need_a_new_enough_device_and_driver() {
+        let options = |architecture: &str, driver: &str| {
+            let (architecture, driver) = (architecture.to_owned(), driver.to_owned());
+            super::DeviceTraits { architecture, driver, ..gpu() }.build_options()
+        };
+        assert_eq!(options("sm_90", "580.159.04"), " -DLOADS_PAST_L1");
+        for (architecture, driver) in
+            [("sm_61", "580.159.04"), ("sm_80", "460.32.03"), ("gfx90a", "3581.0"), ("", "")]
+        {
+            assert_eq!(options(architecture, driver), "", "{architecture} {driver}");
+        }
     }
 }

@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 75] = sources![
+pub(crate) const SOURCES: [Source; 76] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
@@ -31,6 +31,7 @@ pub(crate) const SOURCES: [Source; 75] = sources![
     "group/reduce.h",
     "group/carry.h",
     "group/launch_sum.h",
+    "group/meet.h",
     "group/scan.h",
     "group/search.h",
     "batched/batched.cl",

@@ -48,7 +48,7 @@ pub use matrix::{KnownPattern, Matrix};
 pub use program::{BinaryCache, Program};
 #[cfg(feature = "fault-injection")]
 pub use program::{Broken, break_kernels};
-pub use queue::{Event, Queue};
+pub use queue::{Event, InOrder, Queue};
 pub use rates::Rates;
 pub use row_offsets::RowOffsets;
 pub use scan::Scan;

@@ -102,4 +102,22 @@ impl Queue {
     pub(crate) fn is_in_order(&self) -> bool {
         self.in_order
     }
+
+    /// The queue, where it runs commands in the order they were enqueued.
+    pub fn in_order(&self) -> Option<InOrder<'_>> {
+        self.in_order.then_some(InOrder(self))
+    }
+}
+
+/// A queue that runs commands in the order they were enqueued, so that a launch in it needs no event for others to come
+/// after it.
+#[derive(Clone, Copy, Debug)]
+pub struct InOrder<'a>(&'a Queue);
+
+impl std::ops::Deref for InOrder<'_> {
+    type Target = Queue;
+
+    fn deref(&self) -> &Queue {
+        self.0
+    }
 }

@@ -27,6 +27,12 @@ pub(crate) trait AnyPlan: Debug + Send + Sync {
     /// Buffers are NULL or valid.
     unsafe fn launch(&self, launch: VectorLaunch<'_>) -> Result<Event>;
 
+    /// Enqueues the product after what is in the queue, without an event; `launch.wait` is empty.
+    ///
+    /// # Safety
+    /// As [`AnyPlan::launch`].
+    unsafe fn launch_unobserved(&self, launch: VectorLaunch<'_>) -> Result<()>;
+
     /// Makes the product.
     ///
     /// # Safety
@@ -120,6 +126,15 @@ impl<V: Value, O: Offset> AnyPlan for VectorPlan<V, O> {
     unsafe fn launch(&self, launch: VectorLaunch<'_>) -> Result<Event> {
         // SAFETY: the caller's promise.
         unsafe { self.with_operands(launch, Plan::launch) }
+    }
+
+    unsafe fn launch_unobserved(&self, launch: VectorLaunch<'_>) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.with_operands(launch, |plan, queue, workspace, product, _wait| {
+                plan.launch_unobserved(queue, workspace, product)
+            })
+        }
     }
 
     unsafe fn launch_blocking(&self, launch: VectorLaunch<'_>) -> Result<Stages> {

@@ -30,8 +30,8 @@ impl Program {
         let source = kernel_source(key.source)?;
         #[cfg(feature = "fault-injection")]
         let source = broken::edited(source);
-        let options = key.build_options();
         let device = context.device();
+        let options = key.build_options() + device.traits().build_options();
         let entry = cache.entry(device.traits(), key, &source, &options);
         if let Some(binary) = entry.as_ref().and_then(cache::Entry::load) {
             let loaded =

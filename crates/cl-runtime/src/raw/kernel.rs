@@ -16,13 +16,19 @@ const NOT_AVAILABLE: i32 = opencl3::error_codes::DLOPEN_FUNCTION_NOT_AVAILABLE;
 #[derive(Debug)]
 pub struct Kernel {
     handle: cl_kernel,
-    /// The bytes of arguments that are set to plain values, by their index: most are the same from launch to launch,
-    /// and each call of the driver's costs part of one.
-    values: Vec<Option<PlainValue>>,
+    /// What arguments are set to, by their index: most are the same from launch to launch, and each call of the driver's
+    /// costs part of one.
+    known: Vec<Option<Known>>,
 }
 
-/// A number of up to 8 bytes, and how many it has.
-type PlainValue = ([u8; 8], usize);
+/// What an argument is set to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    /// A number of up to 8 bytes, and how many it has.
+    Plain([u8; 8], usize),
+    /// A buffer, by its owner's id: a handle may be another buffer's by now.
+    Buffer(u64),
+}
 
 // SAFETY: a kernel may move between threads; `&mut self` keeps two from setting it up at once.
 unsafe impl Send for Kernel {}
@@ -33,7 +39,7 @@ impl Kernel {
     /// # Safety
     /// `handle` is a valid kernel, and the caller gives up one reference to it.
     pub(super) unsafe fn from_created(handle: cl_kernel) -> Self {
-        Kernel { handle, values: Vec::new() }
+        Kernel { handle, known: Vec::new() }
     }
 
     /// Sets argument `index` to a plain value; where it is set so already, there is nothing to do.
@@ -45,53 +51,64 @@ impl Kernel {
         let plain = (bytes.len() <= 8).then(|| {
             let mut padded = [0; 8];
             padded[..bytes.len()].copy_from_slice(bytes);
-            (padded, bytes.len())
+            Known::Plain(padded, bytes.len())
         });
+        self.set(index, plain, |handle| {
+            // SAFETY: the value lives through the call, which copies exactly its bytes.
+            let set = unsafe {
+                cl::set_kernel_arg(handle, index, size_of::<T>(), ptr::from_ref(value).cast())
+            };
+            check("clSetKernelArg", set)
+        })
+    }
+
+    /// Has `set` set argument `index` to what will be `known` of it, unless it is so already.
+    fn set(
+        &mut self,
+        index: u32,
+        known: Option<Known>,
+        set: impl FnOnce(cl_kernel) -> Result<()>,
+    ) -> Result<()> {
         let place = index as usize;
-        if plain.is_some() && self.values.get(place) == Some(&plain) {
+        if known.is_some() && self.known.get(place) == Some(&known) {
             return Ok(());
         }
-        if self.values.len() <= place {
-            self.values.resize(place + 1, None);
+        if self.known.len() <= place {
+            self.known.resize(place + 1, None);
         }
-        // Not known until the driver has taken it.
-        self.values[place] = None;
-        // SAFETY: the value lives through the call, which copies exactly its bytes.
-        let set = unsafe {
-            cl::set_kernel_arg(self.handle, index, size_of::<T>(), ptr::from_ref(value).cast())
-        };
-        check("clSetKernelArg", set)?;
-        self.values[place] = plain;
+        // Nothing is known until the driver has taken it.
+        self.known[place] = None;
+        set(self.handle)?;
+        self.known[place] = known;
         Ok(())
     }
 
-    /// Sets argument `index` to memory.
+    /// Sets argument `index` to memory; where it is set to that buffer already, there is nothing to do.
     ///
     /// # Errors
     /// The kernel declares no pointer at that index.
     pub fn set_memory(&mut self, index: u32, memory: &Memory) -> Result<()> {
         match memory {
-            Memory::Buffer(handle) => {
-                let mem = handle.as_raw();
-                // SAFETY: the handle is valid and lives through the call, which retains nothing;
-                // launches keep a clone of the owner.
+            Memory::Buffer(buffer) => self.set(index, Some(Known::Buffer(buffer.id())), |handle| {
+                let mem = buffer.as_raw();
+                // SAFETY: the buffer is valid and lives through the call, which retains nothing; launches keep a
+                // clone of the owner.
                 let set = unsafe {
                     cl::set_kernel_arg(
-                        self.handle,
+                        handle,
                         index,
                         size_of_val(&mem),
                         (&raw const mem).cast::<c_void>(),
                     )
                 };
                 check("clSetKernelArg", set)
-            }
-            Memory::Svm(allocation) => {
+            }),
+            Memory::Svm(allocation) => self.set(index, None, |handle| {
                 // SAFETY: the pointer is shared virtual memory of this context.
-                let set = unsafe {
-                    cl::set_kernel_arg_svm_pointer(self.handle, index, allocation.as_raw())
-                };
+                let set =
+                    unsafe { cl::set_kernel_arg_svm_pointer(handle, index, allocation.as_raw()) };
                 check("clSetKernelArgSVMPointer", set)
-            }
+            }),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use opencl3::types::{cl_command_queue, cl_context, cl_event, cl_mem};
 
@@ -13,8 +14,21 @@ use crate::Result;
 #[derive(Debug)]
 struct Reference {
     handle: *mut c_void,
+    /// No other reference has or had it; handles themselves are used again.
+    id: u64,
     release: unsafe fn(*mut c_void) -> Result<(), i32>,
     object: Object,
+}
+
+impl Reference {
+    fn new(
+        handle: *mut c_void,
+        release: unsafe fn(*mut c_void) -> Result<(), i32>,
+        object: Object,
+    ) -> Arc<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Arc::new(Reference { handle, id: NEXT.fetch_add(1, Ordering::Relaxed), release, object })
+    }
 }
 
 // SAFETY: OpenCL objects are reference-counted by thread-safe calls and may be used from any thread
@@ -54,7 +68,7 @@ macro_rules! owner {
             /// # Safety
             /// As there.
             pub(super) unsafe fn from_created(handle: $handle) -> Self {
-                $name(Arc::new(Reference { handle, release: $release, object: Object::$object }))
+                $name(Reference::new(handle, $release, Object::$object))
             }
 
             /// Adds a reference of its own to a handle that stays the caller's.
@@ -118,6 +132,11 @@ owner!(
 );
 
 impl MemHandle {
+    /// What no other owner but a clone of this one has, or ever had.
+    pub(super) fn id(&self) -> u64 {
+        self.0.id
+    }
+
     /// The handle without a reference of its own.
     ///
     /// # Safety
@@ -127,7 +146,7 @@ impl MemHandle {
             Ok(())
         }
         fault::created(Object::Memory);
-        MemHandle(Arc::new(Reference { handle, release: nothing, object: Object::Memory }))
+        MemHandle(Reference::new(handle, nothing, Object::Memory))
     }
 }
 

@@ -9,8 +9,9 @@ use super::workspace::OwnerId;
 use super::{
     DeviceRowBlocks, Operands, Specialisation, Spmv, Workspace, accumulator_words, check_value_type,
 };
-use crate::launch::{Size, launch};
-use crate::{Context, Error, Event, Program, Queue, Result};
+use crate::launch::{Size, launch, launch_unobserved};
+use crate::raw::Memory;
+use crate::{Context, DeviceArray, Error, Event, InOrder, Program, Queue, Result};
 
 /// `csr_adaptive`, ready to launch.
 #[derive(Debug)]
@@ -74,6 +75,32 @@ impl CsrAdaptive {
     fn scratch_words(&self) -> usize {
         let accumulator_words = accumulator_words(self.key());
         if self.row_blocks.cut_rows() > 0 { self.blocks() * (1 + accumulator_words) } else { 0 }
+    }
+
+    /// What the kernel is given.
+    fn arguments<'a>(
+        &'a self,
+        scratch: &'a DeviceArray<u32>,
+        operands: &Operands<'a>,
+    ) -> Arguments<&'a Memory> {
+        let counters = scratch.argument();
+        Arguments {
+            row_blocks: self.row_blocks.entries().argument(),
+            offsets: operands.offsets,
+            columns: operands.columns,
+            values: operands.values,
+            x: operands.x,
+            y: operands.y,
+            alpha: operands.alpha,
+            beta: operands.beta,
+            zero: 0,
+            counters,
+            carries: Array { start: counters.start + self.blocks() as u64, ..counters },
+        }
+    }
+
+    fn size(&self) -> Size {
+        Size { groups: self.blocks(), group_size: self.group_size }
     }
 }
 
@@ -145,25 +172,25 @@ impl Spmv for CsrAdaptive {
         operands: &Operands<'_>,
         wait: &[Event],
     ) -> Result<Event> {
-        let size = Size { groups: self.blocks(), group_size: self.group_size };
-        // SAFETY: the caller's promise about the operands; row blocks, counters and carries are as long
-        // as the blocks they were made for.
+        let size = self.size();
+        // SAFETY: the caller's promise about the operands; row blocks, counters and carries are as long as the blocks
+        // they were made for.
         workspace.run(self.owner, queue, wait, |parts| unsafe {
-            let counters = parts.scratch.argument();
-            let arguments = Arguments {
-                row_blocks: self.row_blocks.entries().argument(),
-                offsets: operands.offsets,
-                columns: operands.columns,
-                values: operands.values,
-                x: operands.x,
-                y: operands.y,
-                alpha: operands.alpha,
-                beta: operands.beta,
-                zero: 0,
-                counters,
-                carries: Array { start: counters.start + self.blocks() as u64, ..counters },
-            };
+            let arguments = self.arguments(parts.scratch, operands);
             launch(queue, &mut parts.kernels[0], &arguments, size, &parts.wait)
+        })
+    }
+
+    unsafe fn launch_unobserved(
+        &self,
+        queue: InOrder<'_>,
+        workspace: &mut Workspace,
+        operands: &Operands<'_>,
+    ) -> Result<()> {
+        let size = self.size();
+        // SAFETY: as for `launch`.
+        workspace.run_unobserved(self.owner, queue, |kernels, scratch| unsafe {
+            launch_unobserved(&queue, &mut kernels[0], &self.arguments(scratch, operands), size)
         })
     }
 }

@@ -10,8 +10,9 @@ use csr_core::{Offset, ValueType};
 
 use super::workspace::{OwnerId, for_a_kernel_to_write};
 use super::{Operands, Specialisation, Spmv, Workspace, accumulator_words, check_value_type};
-use crate::launch::{Size, Steps, launch};
-use crate::{Context, DeviceArray, Event, Program, Queue, Result};
+use crate::launch::{Size, Steps, launch, launch_unobserved};
+use crate::raw::Memory;
+use crate::{Context, DeviceArray, Event, InOrder, Program, Queue, Result};
 
 /// `csr_flat`, ready to launch.
 #[derive(Debug)]
@@ -126,9 +127,41 @@ impl CsrFlat {
         Ok(CsrFlat { owner: OwnerId::new(), program, pieces, nnz, group_size })
     }
 
-    /// 32-bit words of the workspace: a counter and two accumulators a piece.
+    /// 32-bit words of the workspace: two accumulators and a counter a piece.
     fn scratch_words(&self) -> usize {
         self.pieces.count() * (1 + 2 * accumulator_words(self.key()))
+    }
+
+    /// What the kernel is given.
+    fn arguments<'a>(
+        &'a self,
+        scratch: &'a DeviceArray<u32>,
+        operands: &Operands<'a>,
+    ) -> Arguments<&'a Memory> {
+        let carries = scratch.argument();
+        let carry_words = 2 * accumulator_words(self.key()) as u64;
+        Arguments {
+            rows: operands.rows as u32,
+            nnz: self.nnz as u64,
+            starts: self.pieces.starts.argument(),
+            offsets: operands.offsets,
+            columns: operands.columns,
+            values: operands.values,
+            x: operands.x,
+            y: operands.y,
+            alpha: operands.alpha,
+            beta: operands.beta,
+            zero: 0,
+            counters: Array {
+                start: carries.start + self.pieces.count() as u64 * carry_words,
+                ..carries
+            },
+            carries,
+        }
+    }
+
+    fn size(&self) -> Size {
+        Size { groups: self.pieces.count(), group_size: self.group_size }
     }
 }
 
@@ -166,28 +199,25 @@ impl Spmv for CsrFlat {
         operands: &Operands<'_>,
         wait: &[Event],
     ) -> Result<Event> {
-        let pieces = self.pieces.count();
-        let size = Size { groups: pieces, group_size: self.group_size };
+        let size = self.size();
         // SAFETY: the caller's promise about the operands; starts, counters and carries are as long as the pieces
         // they were made for.
         workspace.run(self.owner, queue, wait, |parts| unsafe {
-            let counters = parts.scratch.argument();
-            let arguments = Arguments {
-                rows: operands.rows as u32,
-                nnz: self.nnz as u64,
-                starts: self.pieces.starts.argument(),
-                offsets: operands.offsets,
-                columns: operands.columns,
-                values: operands.values,
-                x: operands.x,
-                y: operands.y,
-                alpha: operands.alpha,
-                beta: operands.beta,
-                zero: 0,
-                counters,
-                carries: Array { start: counters.start + pieces as u64, ..counters },
-            };
+            let arguments = self.arguments(parts.scratch, operands);
             launch(queue, &mut parts.kernels[0], &arguments, size, &parts.wait)
+        })
+    }
+
+    unsafe fn launch_unobserved(
+        &self,
+        queue: InOrder<'_>,
+        workspace: &mut Workspace,
+        operands: &Operands<'_>,
+    ) -> Result<()> {
+        let size = self.size();
+        // SAFETY: as for `launch`.
+        workspace.run_unobserved(self.owner, queue, |kernels, scratch| unsafe {
+            launch_unobserved(&queue, &mut kernels[0], &self.arguments(scratch, operands), size)
         })
     }
 }

@@ -7,8 +7,9 @@ use cl_kernels::{Algorithm, KernelKey};
 
 use super::workspace::OwnerId;
 use super::{Operands, Specialisation, Spmv, Workspace, check_value_type};
-use crate::launch::{Size, launch};
-use crate::{Context, Event, Program, Queue, Result};
+use crate::launch::{Size, launch, launch_unobserved};
+use crate::raw::Memory;
+use crate::{Context, Event, InOrder, Program, Queue, Result};
 
 /// `csr_scalar`, ready to launch; it has no plan.
 #[derive(Debug)]
@@ -32,6 +33,24 @@ impl CsrScalar {
         parameters.check(context.device().traits())?;
         let program = context.program(&specialisation.key(csr_scalar::SOURCE, &parameters))?;
         Ok(CsrScalar { owner: OwnerId::new(), program, group_size: parameters.group_size as usize })
+    }
+
+    /// What the kernel is given.
+    fn arguments<'a>(&'a self, operands: &Operands<'a>) -> Arguments<&'a Memory> {
+        Arguments {
+            rows: operands.rows as u32,
+            offsets: operands.offsets,
+            columns: operands.columns,
+            values: operands.values,
+            x: operands.x,
+            y: operands.y,
+            alpha: operands.alpha,
+            beta: operands.beta,
+        }
+    }
+
+    fn size(&self, rows: usize) -> Size {
+        Size { groups: rows.div_ceil(self.group_size), group_size: self.group_size }
     }
 }
 
@@ -69,21 +88,24 @@ impl Spmv for CsrScalar {
         operands: &Operands<'_>,
         wait: &[Event],
     ) -> Result<Event> {
-        let size =
-            Size { groups: operands.rows.div_ceil(self.group_size), group_size: self.group_size };
+        let size = self.size(operands.rows);
         // SAFETY: the caller's promise about the operands; the kernel reads nothing else.
         workspace.run(self.owner, queue, wait, |parts| unsafe {
-            let arguments = Arguments {
-                rows: operands.rows as u32,
-                offsets: operands.offsets,
-                columns: operands.columns,
-                values: operands.values,
-                x: operands.x,
-                y: operands.y,
-                alpha: operands.alpha,
-                beta: operands.beta,
-            };
+            let arguments = self.arguments(operands);
             launch(queue, &mut parts.kernels[0], &arguments, size, &parts.wait)
+        })
+    }
+
+    unsafe fn launch_unobserved(
+        &self,
+        queue: InOrder<'_>,
+        workspace: &mut Workspace,
+        operands: &Operands<'_>,
+    ) -> Result<()> {
+        let size = self.size(operands.rows);
+        // SAFETY: as for `launch`.
+        workspace.run_unobserved(self.owner, queue, |kernels, _| unsafe {
+            launch_unobserved(&queue, &mut kernels[0], &self.arguments(operands), size)
         })
     }
 }

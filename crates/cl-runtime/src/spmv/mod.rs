@@ -18,7 +18,7 @@ use csr_core::evc_hyb::EvcHybStatistics;
 use csr_core::{OffsetType, ValueType};
 
 use crate::raw::Memory;
-use crate::{Context, DeviceArray, Error, Event, Queue, Result};
+use crate::{Context, DeviceArray, Error, Event, InOrder, Queue, Result};
 
 pub use csr_adaptive::CsrAdaptive;
 pub use csr_adaptive_plan::DeviceRowBlocks;
@@ -156,6 +156,25 @@ pub trait Spmv: Debug + Send + Sync {
         operands: &Operands<'_>,
         wait: &[Event],
     ) -> Result<Event>;
+
+    /// Enqueues the product after what is in the queue. Allocates nothing; no event is made where the algorithm is one
+    /// kernel.
+    ///
+    /// # Safety
+    /// As [`Spmv::launch`].
+    ///
+    /// # Errors
+    /// As [`Spmv::launch`].
+    #[expect(unsafe_code, reason = "operands are trusted")]
+    unsafe fn launch_unobserved(
+        &self,
+        queue: InOrder<'_>,
+        workspace: &mut Workspace,
+        operands: &Operands<'_>,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.launch(&queue, workspace, operands, &[]) }.map(drop)
+    }
 
     /// Makes the product and returns when y is there, with the time each stage took.
     ///

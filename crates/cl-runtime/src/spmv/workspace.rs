@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::raw::Kernel;
-use crate::{DeviceArray, Error, Event, Queue, Result};
+use crate::{DeviceArray, Error, Event, InOrder, Queue, Result};
 
 use cl_kernels::{DeviceType, HostAccess};
 
@@ -100,10 +100,7 @@ impl Workspace {
         wait: &[Event],
         launch: impl FnOnce(Parts<'_>) -> Result<Event>,
     ) -> Result<Event> {
-        if self.owner != owner {
-            let text = "the workspace was made by another plan than the one that launches";
-            return Err(Error::Mismatch(text.to_owned()));
-        }
+        self.check_owner(owner)?;
         // There are drivers on which a wait for what has failed already never ends (PoCL 3.1).
         for (index, event) in wait.iter().enumerate() {
             if let Some(code) = event.failure() {
@@ -111,6 +108,9 @@ impl Workspace {
             }
         }
         let is_ordered = self.in_flight.is_ordered_by(queue);
+        if !is_ordered {
+            self.in_flight.observe()?;
+        }
         let mut all = wait.to_vec();
         if !is_ordered && let Some((last_queue, event)) = self.in_flight.last() {
             // Nobody but the queue it is in may have been told of that launch, and a queue that was not
@@ -134,6 +134,40 @@ impl Workspace {
         self.in_flight.push(queue, &event, is_ordered && wait.is_empty());
         Ok(event)
     }
+
+    /// As [`Workspace::run`], after nothing but the launches before it, and no event is made for it.
+    pub(crate) fn run_unobserved(
+        &mut self,
+        owner: OwnerId,
+        queue: InOrder<'_>,
+        launch: impl FnOnce(&mut [Kernel], &DeviceArray<u32>) -> Result<()>,
+    ) -> Result<()> {
+        self.check_owner(owner)?;
+        if !self.in_flight.is_ordered_by(&queue) {
+            self.in_flight.observe()?;
+            if let Some((last_queue, event)) = self.in_flight.last() {
+                last_queue.flush()?;
+                // What follows in the queue waits for a marker that waits.
+                let marker = queue.handle().marker(&[event.as_raw()])?;
+                self.in_flight.push(&queue, &marker, true);
+            }
+        }
+        if self.is_torn {
+            self.scratch.fill(&queue, 0)?;
+            self.is_torn = false;
+        }
+        launch(&mut self.kernels, &self.scratch)?;
+        self.in_flight.unobserved = Some(Queue::clone(&queue));
+        Ok(())
+    }
+
+    fn check_owner(&self, owner: OwnerId) -> Result<()> {
+        if self.owner == owner {
+            return Ok(());
+        }
+        let text = "the workspace was made by another plan than the one that launches";
+        Err(Error::Mismatch(text.to_owned()))
+    }
 }
 
 /// Launches of a workspace that may not have ended, the oldest first. Each waits for the one before, but a
@@ -141,13 +175,26 @@ impl Workspace {
 #[derive(Debug, Default)]
 struct InFlight {
     launches: VecDeque<(Queue, Event)>,
+    /// The in-order queue of launches after those, for which no event was made.
+    unobserved: Option<Queue>,
 }
 
 impl InFlight {
     /// Whether what is put into `queue` comes after all of them by itself.
     fn is_ordered_by(&self, queue: &Queue) -> bool {
-        let is_in_it = |(other, _): &(Queue, Event)| other.as_raw() == queue.as_raw();
-        queue.is_in_order() && self.launches.iter().all(is_in_it)
+        let is_it = |other: &Queue| other.as_raw() == queue.as_raw();
+        queue.is_in_order()
+            && self.launches.iter().all(|(other, _)| is_it(other))
+            && self.unobserved.iter().all(is_it)
+    }
+
+    /// Makes an event for launches that have none: their queue is in order, so a marker ends after them.
+    fn observe(&mut self) -> Result<()> {
+        if let Some(queue) = self.unobserved.take() {
+            let marker = queue.handle().marker(&[])?;
+            self.push(&queue, &marker, false);
+        }
+        Ok(())
     }
 
     /// The last one that is not known to have ended. What ended in error cannot be told from what ended
@@ -165,6 +212,7 @@ impl InFlight {
     fn push(&mut self, queue: &Queue, event: &Event, ends_last: bool) {
         if ends_last {
             self.launches.clear();
+            self.unobserved = None;
         }
         while let Some((_, oldest)) = self.launches.front()
             && oldest.is_complete()

@@ -100,7 +100,7 @@ impl<V: Value, O: Offset> Instance<V, O> {
             beta: V::Accum::from_f64(0.0).into(),
             y: &mut self.y,
         };
-        self.plan.launch(queue, &mut self.workspace, product, &[])?;
+        self.plan.launch_unobserved(queue, &mut self.workspace, product)?;
         Ok(())
     }
 }

@@ -135,7 +135,7 @@ impl<V: Value> Ground<V> {
             beta: V::Accum::from_f64(0.0).into(),
             y: self.y.array_mut(),
         };
-        contender.plan.launch(queue, &mut contender.workspace, product, &[])?;
+        contender.plan.launch_unobserved(queue, &mut contender.workspace, product)?;
         Ok(())
     }
 

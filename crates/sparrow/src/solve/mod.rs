@@ -189,6 +189,9 @@ impl<V: Value, O: Offset> Solver<V, O> {
             };
             let (alpha, beta) = (V::Accum::from_f64(alpha), V::Accum::from_f64(beta));
             let product = Product { alpha: alpha.into(), a, x, beta: beta.into(), y };
+            if queue.in_order().is_some() {
+                return plan.launch_unobserved(queue, workspace, product);
+            }
             let event = plan.launch(queue, workspace, product, &[])?;
             Ok(queue.settle_blocking(&event)?)
         };
