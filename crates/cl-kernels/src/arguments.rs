@@ -211,6 +211,17 @@ mod tests {
         check::<crate::scan::OffsetArguments<()>>(crate::scan::SOURCE);
         check::<crate::sort::CountArguments<()>>(crate::sort::SOURCE);
         check::<crate::sort::MoveArguments<()>>(crate::sort::SOURCE);
+        check::<crate::cg::AlphaArguments<()>>(crate::cg::SOURCE);
+        check::<crate::cg::ResidualArguments<()>>(crate::cg::SOURCE);
+        check::<crate::cg::DirectionArguments<()>>(crate::cg::SOURCE);
+        check::<crate::bicgstab::AlphaArguments<()>>(crate::bicgstab::SOURCE);
+        check::<crate::bicgstab::HalfArguments<()>>(crate::bicgstab::SOURCE);
+        check::<crate::bicgstab::OmegaArguments<()>>(crate::bicgstab::SOURCE);
+        check::<crate::bicgstab::ResidualArguments<()>>(crate::bicgstab::SOURCE);
+        check::<crate::bicgstab::DirectionArguments<()>>(crate::bicgstab::SOURCE);
+        check::<crate::solver_vectors::CopyArguments<()>>(crate::solver_vectors::SOURCE);
+        check::<crate::solver_vectors::NormArguments<()>>(crate::solver_vectors::SOURCE);
+        check::<crate::jacobi::Arguments<()>>(crate::jacobi::SOURCE);
         check::<crate::spgemm_tiny::CountArguments<()>>(crate::spgemm_tiny::SOURCE);
         check::<crate::spgemm_tiny::FillArguments<()>>(crate::spgemm_tiny::SOURCE);
         check::<crate::spgemm_hash::CountArguments<()>>(crate::spgemm_hash::SOURCE);

@@ -204,6 +204,10 @@ mod tests {
         check::<crate::dense_to_csr::DenseToCsrKernel>(crate::dense_to_csr::SOURCE);
         check::<crate::scan::Scan>(crate::scan::SOURCE);
         check::<crate::sort::Sort>(crate::sort::SOURCE);
+        check::<crate::cg::Cg>(crate::cg::SOURCE);
+        check::<crate::bicgstab::BiCgStab>(crate::bicgstab::SOURCE);
+        check::<crate::solver_vectors::SolverVectors>(crate::solver_vectors::SOURCE);
+        check::<crate::jacobi::Jacobi>(crate::jacobi::SOURCE);
         check::<crate::spgemm_tiny::SpgemmTiny>(crate::spgemm_tiny::SOURCE);
         check::<crate::spgemm_hash::SpgemmHash>(crate::spgemm_hash::SOURCE);
         check::<crate::spgemm_bitmap::SpgemmBitmap>(crate::spgemm_bitmap::SOURCE);

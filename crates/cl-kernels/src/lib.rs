@@ -26,6 +26,8 @@ mod variant;
 
 pub mod batched;
 pub mod batched_plan;
+pub mod bicgstab;
+pub mod cg;
 pub mod coo_to_csr;
 pub mod csr_adaptive;
 pub mod csr_adaptive_plan;
@@ -43,6 +45,7 @@ pub mod evc_hyb;
 pub mod evc_hyb_plan;
 pub mod gather_rate;
 pub mod gather_values;
+pub mod jacobi;
 pub mod launch_cost;
 
 pub mod rates;
@@ -51,6 +54,8 @@ pub mod row_lengths;
 pub mod row_offsets;
 pub mod scan;
 pub mod segmented_sum;
+pub mod solver_state;
+pub mod solver_vectors;
 pub mod sort;
 pub mod spgemm_bitmap;
 pub mod spgemm_hash;

@@ -96,6 +96,7 @@ pub fn specialisations(
     list.spmm()?;
     list.spgemm();
     list.helpers();
+    list.solvers()?;
     list.vectors();
     list.formats();
     Ok(list.keys)
@@ -111,6 +112,7 @@ const ROUND: [(OffsetType, bool); 4] = [
 
 mod evc_hyb;
 mod format;
+mod solvers;
 mod spgemm;
 mod spmm;
 mod vectors;

@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 70] = sources![
+pub(crate) const SOURCES: [Source; 76] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
@@ -56,6 +56,12 @@ pub(crate) const SOURCES: [Source; 70] = sources![
     "measure/gather_rate.cl",
     "measure/launch_cost.cl",
     "measure/rates.cl",
+    "solver/bicgstab.cl",
+    "solver/cg.cl",
+    "solver/jacobi.cl",
+    "solver/solver_vectors.cl",
+    "solver/state.h",
+    "solver/stream.h",
     "spgemm/batch.h",
     "spgemm/entries.h",
     "spgemm/spgemm_bitmap.cl",

@@ -8,6 +8,8 @@ use toml::{Table, Value};
 
 use crate::algorithm::known;
 use crate::batched::Batched;
+use crate::bicgstab::BiCgStab;
+use crate::cg::Cg;
 use crate::rules::{Rule, Rules};
 use crate::spmm::SpmmSwitch;
 use crate::spmm_merge::SpmmMerge;
@@ -204,6 +206,8 @@ fn parameter_check(line: &str) -> Result<ParameterCheck, String> {
         SpmmSwitch::ALGORITHM => Box::new(known::<SpmmSwitch>),
         SpmmRowSplit::ALGORITHM => Box::new(known::<SpmmRowSplit>),
         SpmmMerge::ALGORITHM => Box::new(known::<SpmmMerge>),
+        Cg::ALGORITHM => Box::new(known::<Cg>),
+        BiCgStab::ALGORITHM => Box::new(known::<BiCgStab>),
         _ => {
             let algorithm = line.parse::<Algorithm>()?;
             Box::new(move |name: &str| algorithm.check_parameter(name))
@@ -265,6 +269,17 @@ mod tests {
             assert!(problems[0].starts_with("device table t.toml: entry 1: "), "{}", problems[0]);
             assert!(problems[0].contains(said), "{} is not {said}", problems[0]);
             assert_eq!(table.devices[0].kernel["csr_scalar"]["f32"]["group_size"], 128, "{bad}");
+        }
+    }
+
+    #[test]
+    fn solvers_have_lines_too() {
+        for (name, parameter) in [("cg", "groups_per_unit"), ("bicgstab", "batch")] {
+            let (table, problems) = read(&format!("[device.kernel.{name}.f64]\n{parameter} = 2"));
+            assert!(problems.is_empty(), "{problems:?}");
+            assert_eq!(table.devices[0].kernel[name]["f64"][parameter], 2);
+            let (_, problems) = read(&format!("[device.kernel.{name}.f64]\nspeed = 2"));
+            assert!(problems[0].contains(&format!("{name} has no parameter \"speed\"")));
         }
     }
 

@@ -115,6 +115,15 @@ pub enum Error {
         rule: String,
     },
 
+    /// A matrix that Jacobi preconditioning cannot use.
+    #[error(
+        "the diagonal of row {row} has no inverse (it is 0, absent or not finite), and Jacobi preconditioning needs one"
+    )]
+    Diagonal {
+        /// The least such row.
+        row: u32,
+    },
+
     /// Two things that do not belong together.
     #[error("{0}")]
     Mismatch(String),

@@ -25,6 +25,7 @@ pub mod raw;
 mod row_lengths;
 mod row_offsets;
 mod scan;
+pub mod solver;
 mod sort;
 pub mod spgemm;
 pub mod spmm;

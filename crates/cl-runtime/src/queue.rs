@@ -92,7 +92,10 @@ impl Queue {
     }
 
     /// Waits for `event` where what is enqueued next would not: on an application's out-of-order queue.
-    pub(crate) fn settle_blocking(&self, event: &Event) -> Result<()> {
+    ///
+    /// # Errors
+    /// The command it stands for failed.
+    pub fn settle_blocking(&self, event: &Event) -> Result<()> {
         if self.in_order { Ok(()) } else { event.wait() }
     }
 

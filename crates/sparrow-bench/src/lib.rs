@@ -17,6 +17,7 @@ mod model_table;
 mod record;
 mod report;
 pub mod selftest;
+mod solve_record;
 mod spmm_choice;
 mod table;
 pub mod tune;
@@ -27,15 +28,17 @@ pub use input::{Input, Making};
 pub use json::json_lines;
 pub use measure::{
     BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, ChipRates, MeasureError, Model,
-    Origin, Samples, SpmmSubject, Subject, VectorSubject, add_stages, as_hetero, host_rates,
-    is_vector_type, measure_batch, measure_batch_peers, measure_both, measure_conversions,
-    measure_on_device, measure_on_host, measure_spgemm, measure_spmm, measure_vectors,
+    Origin, Samples, SolveSubject, Solved, SpmmSubject, Subject, VectorSubject, add_stages,
+    as_hetero, host_rates, is_vector_type, measure_batch, measure_batch_peers, measure_both,
+    measure_conversions, measure_on_device, measure_on_host, measure_solve, measure_spgemm,
+    measure_spmm, measure_vectors,
 };
 pub use record::{
     BatchRecord, ConvertRecord, Hetero, ModelRecord, Record, SCHEMA, SpgemmRecord, SpmmRecord,
     VectorRecord,
 };
-pub use report::{ReportError, html, sweep_html};
+pub use report::{ReportError, html, solve_html, sweep_html};
+pub use solve_record::{SOLVE_SCHEMA, SolveRecord};
 pub use spmm_choice::{SpmmChoices, spmm_choices};
 pub use table::table;
 

@@ -6,10 +6,11 @@ use std::fmt::Debug;
 
 use sparrow::{
     Context, CsrView, DenseShape, DeviceArray, Matrix, Offset, OffsetType, Plan, PlanOptions,
-    Queue, TransposedMatrix, Value, ValueType,
+    Queue, Solver, SolverOptions, TransposedMatrix, Value, ValueType,
 };
 
 use crate::any_plan::{AnyPlan, VectorPlan};
+use crate::any_solver::AnySolver;
 use crate::buffer::array;
 use crate::failure::{Failure, Result};
 use crate::pointer::slice;
@@ -61,6 +62,10 @@ pub(crate) trait AnyMatrix: Any + Debug + Send + Sync {
 
     /// A plan for products with a vector.
     fn plan_blocking(&self, queue: &Queue, options: &PlanOptions) -> Result<Box<dyn AnyPlan>>;
+
+    /// A solver.
+    fn solver_blocking(&self, queue: &Queue, options: &SolverOptions)
+    -> Result<Box<dyn AnySolver>>;
 }
 
 /// Where parts of a matrix are copied to; those without memory are left out.
@@ -183,6 +188,14 @@ impl<V: Value, O: Offset> AnyMatrix for Matrix<V, O> {
     fn plan_blocking(&self, queue: &Queue, options: &PlanOptions) -> Result<Box<dyn AnyPlan>> {
         let plan = Plan::new_blocking(queue, self, options)?;
         Ok(Box::new(VectorPlan::new(plan, options.op)))
+    }
+
+    fn solver_blocking(
+        &self,
+        queue: &Queue,
+        options: &SolverOptions,
+    ) -> Result<Box<dyn AnySolver>> {
+        Ok(Box::new(Solver::new_blocking(queue, self, options)?))
     }
 }
 

@@ -69,6 +69,7 @@ impl From<RuntimeError> for Failure {
             RuntimeError::Build { .. } => (S::SPARROW_STATUS_BUILD_FAILED, 0),
             RuntimeError::Parameter(_) => (S::SPARROW_STATUS_INVALID_PARAMETER, 0),
             RuntimeError::Matrix(error) => (of_matrix(error), 0),
+            RuntimeError::Diagonal { .. } => (S::SPARROW_STATUS_INVALID_MATRIX, 0),
             RuntimeError::Unsupported { .. } => (S::SPARROW_STATUS_UNSUPPORTED, 0),
             RuntimeError::Range { .. } => (S::SPARROW_STATUS_INVALID_ARGUMENT, 0),
             RuntimeError::Mismatch(_) => (S::SPARROW_STATUS_MISMATCH, 0),

@@ -263,7 +263,7 @@ unsafe fn named<T: FromStr<Err = String>>(pointer: *const c_char, name: &str) ->
 ///
 /// # Safety
 /// NULL, or characters that end with a zero.
-unsafe fn parameters(pointer: *const c_char) -> Result<Vec<(String, u32)>> {
+pub(crate) unsafe fn parameters(pointer: *const c_char) -> Result<Vec<(String, u32)>> {
     // SAFETY: the caller's promise.
     let text = unsafe { text(pointer, "options->parameters")? }.unwrap_or("");
     let pairs = text.split(',').map(str::trim).filter(|pair| !pair.is_empty());

@@ -41,6 +41,9 @@ fn sources() -> Vec<PathBuf> {
         "batch",
         "batch_plan",
         "vectors",
+        "solver_options",
+        "solution",
+        "solver",
     ];
     order.iter().map(|name| root().join("src").join(format!("{name}.rs"))).collect()
 }

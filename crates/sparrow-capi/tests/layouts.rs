@@ -162,6 +162,52 @@ fn layouts() -> Vec<Layout> {
         layout!(sparrow_vectors_options { size, value_type, accumulate, scalars_on_device }),
         layout!(sparrow_elementwise { size, elements, alpha, x, beta, y, r, operation }),
         layout!(sparrow_reduction { size, elements, x, y, result, kind }),
+        layout!(sparrow_solver_options {
+            size,
+            plan,
+            parameters,
+            method,
+            preconditioner,
+            norm,
+            check_every
+        }),
+        layout!(sparrow_stop_rule { size, relative, relative_to_first, absolute, max_iterations }),
+        layout!(sparrow_linear_system {
+            size,
+            a,
+            b,
+            x,
+            stop,
+            observe,
+            user_data,
+            history,
+            history_room
+        }),
+        layout!(sparrow_solver_progress { size, history, threshold, b_norm, iteration }),
+        layout!(sparrow_solution {
+            size,
+            true_residual,
+            residual,
+            b_norm,
+            threshold,
+            nanoseconds,
+            nanoseconds_per_iteration,
+            iterations,
+            launched,
+            outcome,
+            breakdown,
+            breakdown_iteration
+        }),
+        layout!(sparrow_solver_info {
+            size,
+            algorithm,
+            reason,
+            plan_parameters,
+            parameters,
+            size_bytes,
+            bytes_per_iteration,
+            check_every
+        }),
     ]
 }
 

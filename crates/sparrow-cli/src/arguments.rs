@@ -1,5 +1,6 @@
 //! The command line. Spellings are a contract: scripts depend on them.
 
+mod solve;
 mod tune;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use sparrow::{
     Accumulate, Algorithm, BatchedAlgorithm, Products, SpmmAlgorithm, Variant, VectorOrder,
 };
 
+pub(crate) use solve::Solve;
 pub(crate) use tune::{JudgeArguments, Merge, Tune, TuneCommand};
 
 /// Sparse matrix products on every OpenCL device.
@@ -44,6 +46,8 @@ pub(crate) enum Command {
     Info(Info),
     /// Compute y = alpha A x + beta y and verify every row
     Spmv(Spmv),
+    /// Solve A x = b by CG or BiCGStab, and time an iteration beside what its bytes take to copy
+    Solve(Solve),
     /// Time products, verify each, and print them beside the device's limit
     Bench(Bench),
     /// Find out by trying which algorithms and hyper-parameters suit a device; applications are faster there

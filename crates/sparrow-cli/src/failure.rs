@@ -70,6 +70,7 @@ impl From<sparrow::RuntimeError> for Failure {
             E::UnknownDevice { .. }
             | E::AmbiguousDevice { .. }
             | E::Parameter(_)
+            | E::Diagonal { .. }
             | E::Matrix(_) => Failure::Input(error.into()),
             error => Failure::Run(error.into()),
         }

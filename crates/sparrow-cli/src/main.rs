@@ -41,6 +41,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Devices(command) => commands::devices::run(&global, &command),
         Command::Info(command) => commands::info::run(&global, &command),
         Command::Spmv(command) => commands::spmv::run(&global, &command),
+        Command::Solve(command) => commands::solve::run(&global, &command),
         Command::Bench(command) => commands::bench::run(&global, &command),
         Command::Tune(command) => commands::tune::run(&global, &command),
         Command::TuneWorker => commands::tune::serve_trials(&global),

@@ -6,8 +6,8 @@
  * Sparse products on OpenCL buffers, under the interface of clSPARSE 0.10.
  *
  * Everything that is computed with, alpha and beta too, lies in buffers of the application's. Offsets count
- * elements. Every function returns a status, and none aborts, prints or unwinds. docs/c-api.md says which functions
- * compute (the others return clsparseNotImplemented), who owns what, and what was mended since the original.
+ * elements. Every function returns a status, and none aborts or unwinds, or prints, but solvers where
+ * clsparseSolverPrintMode asks for it. docs/c-api.md says who owns what, and what was mended since the original.
  */
 
 #include "clsparse_export.h"

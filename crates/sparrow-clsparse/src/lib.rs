@@ -15,7 +15,6 @@
     reason = "types.rs says once what all functions ask of callers"
 )]
 
-mod absent;
 mod boundary;
 mod control;
 mod conversions;
@@ -27,13 +26,13 @@ mod handles;
 mod initialize;
 mod meta;
 mod operands;
+mod solve;
 mod solver_control;
 mod spgemm;
 mod status;
 mod types;
 mod vectors;
 
-pub use absent::*;
 pub use control::*;
 pub use conversions::{
     clsparseDcoo2csr, clsparseDcsr2coo, clsparseDcsr2dense, clsparseDdense2csr, clsparseScoo2csr,
@@ -45,6 +44,7 @@ pub use csrmv::{clsparseDcsrmv, clsparseScsrmv};
 pub use files::*;
 pub use initialize::*;
 pub use meta::{clsparseCsrMetaCreate, clsparseCsrMetaDelete, clsparseCsrMetaSize};
+pub use solve::*;
 pub use solver_control::*;
 pub use spgemm::clsparseScsrSpGemm;
 pub use status::Status;

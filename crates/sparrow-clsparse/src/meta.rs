@@ -139,7 +139,11 @@ impl Meta {
     }
 
     /// The matrix of these arrays, as one that has this pattern.
-    fn matrix<T: Real>(&self, control: &Control, arrays: CsrArrays<T>) -> Result<Matrix<T>> {
+    pub(crate) fn matrix<T: Real>(
+        &self,
+        control: &Control,
+        arrays: CsrArrays<T>,
+    ) -> Result<Matrix<T>> {
         if !self.context.is_same(control.context()) {
             return Err(Status::InvalidContext);
         }

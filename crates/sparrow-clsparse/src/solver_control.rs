@@ -1,4 +1,4 @@
-//! What solvers are told: kept for them, as they are still to come.
+//! What solvers are told.
 
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
@@ -12,18 +12,23 @@ static SOLVER_CONTROLS: Handles<Mutex<SolverControl>> = Handles::new();
 
 /// What lives behind a `clSParseSolverControl`.
 #[derive(Clone, Copy)]
-struct SolverControl {
-    parameters: SolverParameters,
-    print_mode: i32,
+pub(crate) struct SolverControl {
+    pub(crate) parameters: SolverParameters,
+    /// 0 for nothing, 1 for how it ended, 2 for every iteration.
+    pub(crate) print_mode: i32,
 }
 
 /// When a solver stops, and what it multiplies by before.
 #[derive(Clone, Copy)]
-struct SolverParameters {
-    preconditioner: i32,
-    max_iterations: i32,
-    relative_tolerance: f64,
-    absolute_tolerance: f64,
+pub(crate) struct SolverParameters {
+    /// 0 for none, 1 for the inverse diagonal.
+    pub(crate) preconditioner: i32,
+    /// 0 or more.
+    pub(crate) max_iterations: i32,
+    /// 0 or more.
+    pub(crate) relative_tolerance: f64,
+    /// 0 or more.
+    pub(crate) absolute_tolerance: f64,
 }
 
 impl SolverParameters {
@@ -50,9 +55,12 @@ fn change(
     })
 }
 
-/// Whether a handle stands for a solver's control.
-pub(crate) fn is_solver_control(handle: clSParseSolverControl) -> bool {
-    SOLVER_CONTROLS.get(handle).is_some()
+impl SolverControl {
+    /// What is behind a handle, as it is now: a solve leaves it alone.
+    pub(crate) fn of(handle: clSParseSolverControl) -> Result<Self> {
+        let control = SOLVER_CONTROLS.get(handle).ok_or(Status::InvalidSolverControlObject)?;
+        Ok(*control.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 /// A control for solvers.

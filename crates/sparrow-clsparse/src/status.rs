@@ -32,6 +32,8 @@ pub enum Status {
     InvalidFileFormat = -1016,
     InvalidKernelExecution = -1015,
     InvalidSolverControlObject = -2048,
+    InvalidSystemSize = -2047,
+    SolverError = -2044,
 }
 
 /// The result of what a function does.
@@ -79,6 +81,7 @@ impl From<RuntimeError> for Status {
             | RuntimeError::Unsupported { .. } => Status::InvalidDevice,
             RuntimeError::Range { .. } => Status::InvalidSize,
             RuntimeError::Matrix(error) => error.into(),
+            RuntimeError::Diagonal { .. } => Status::SolverError,
             _ => Status::InvalidValue,
         }
     }

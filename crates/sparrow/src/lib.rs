@@ -64,6 +64,7 @@ mod error;
 mod hetero;
 mod overlap;
 mod plan;
+mod solve;
 mod spgemm;
 mod spmm;
 mod table_file;
@@ -96,6 +97,10 @@ pub use csr_core::{
 pub use error::{Error, Result};
 pub use hetero::{HeteroPlan, LEARNING_PRODUCTS, Partner, Share, Shared};
 pub use plan::{Coefficient, Op, Plan, PlanOptions, Planning, Product};
+pub use solve::{
+    Breakdown, LinearSystem, Norm, Outcome, Preconditioner, Solution, Solver, SolverMethod,
+    SolverOptions, SolverProgress, StopRule,
+};
 pub use spgemm::{SpgemmOptions, SpgemmPlan};
 pub use spmm::{DenseProduct, SpmmChoice, SpmmOptions, SpmmPlan};
 pub use table_file::write_entry;

@@ -7,6 +7,7 @@ mod failing;
 mod fixture;
 mod gate;
 mod small;
+mod unchecked;
 
 use sparrow::{Context, Device, Queue};
 
@@ -15,6 +16,7 @@ pub use fixture::{Fixture, bits, check_product};
 pub use gate::{Gate, Opening};
 pub use small::{implementations, options};
 pub use sparrow_bench::selftest::LIMITS;
+pub use unchecked::runs_unchecked;
 
 /// The device that this process tests.
 ///

@@ -56,7 +56,8 @@ impl Application {
     fn buffer<T: Copy>(&mut self, padding: &[T], data: &[T]) -> types::cl_mem {
         let content = [padding, data].concat();
         let bytes = size_of_val(&content[..]);
-        // SAFETY: the context is valid; the content lives through the write, which blocks.
+        // SAFETY: the context is valid; the content lives through the write, which blocks, and then is waited for: in a
+        // queue out of order, what is enqueued next may not find it otherwise.
         unsafe {
             let flags = cl_memory::CL_MEM_READ_WRITE;
             let buffer =
@@ -66,7 +67,9 @@ impl Application {
             let written = cl_queue::enqueue_write_buffer(
                 self.queue, buffer, BLOCKING, 0, bytes, data, wait, none,
             );
-            cl_event::release_event(written.unwrap()).unwrap();
+            let written = written.unwrap();
+            cl_event::wait_for_events(&[written]).unwrap();
+            cl_event::release_event(written).unwrap();
             self.buffers.push(buffer);
             buffer
         }

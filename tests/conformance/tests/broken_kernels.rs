@@ -8,7 +8,7 @@
 use std::ops::ControlFlow;
 
 use cl_runtime::break_kernels;
-use conformance::{compiles_slowly, device, is_full, is_interpreter, say};
+use conformance::{compiles_slowly, device, is_full, is_interpreter, runs_unchecked, say};
 use sparrow::{
     Algorithm, BatchedAlgorithm, BatchedVariant, Context, Queue, SpmmAlgorithm, ValueType, Variant,
 };
@@ -401,10 +401,8 @@ fn every_change_fits_its_kernels_source() {
 
 #[test]
 fn every_broken_kernel_is_caught() {
-    let checkers = ["OCLGRIND_DATA_RACES", "OCLGRIND_UNINITIALIZED", "OCLGRIND_CHECK_API"];
-    if checkers.iter().any(|name| std::env::var_os(name).is_some()) {
-        // What the interpreter reports of kernels that are meant to be broken is no finding.
-        return again_without(&checkers);
+    if runs_unchecked("every_broken_kernel_is_caught") {
+        return;
     }
     let device = device();
     let on_interpreter = is_interpreter(&device);
@@ -461,23 +459,5 @@ fn every_broken_kernel_is_caught() {
             breakage.what,
             report.passed()
         ));
-    }
-}
-
-/// Runs the test in a process without these variables.
-fn again_without(variables: &[&str]) {
-    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", "every_broken_kernel_is_caught", "--test-threads=1", "--nocapture"]);
-    for name in variables {
-        child.env_remove(name);
-    }
-    let output = child.output().unwrap();
-    let words =
-        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    assert!(output.status.success(), "{}", words.join("\n"));
-    for line in words[1].lines() {
-        if let Some((_, said)) = line.split_once("conformance: ") {
-            say(said);
-        }
     }
 }

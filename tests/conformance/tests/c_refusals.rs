@@ -39,6 +39,9 @@ struct Valid {
     elementwise: sparrow_elementwise,
     reduction: sparrow_reduction,
     dense_of_matrix: sparrow_buffer,
+    square: *mut sparrow_matrix,
+    solver: *mut sparrow_solver,
+    system: sparrow_linear_system,
 }
 
 impl Valid {
@@ -103,6 +106,10 @@ impl Valid {
             scalars_on_device: 0,
         };
         let r = application.buffer(0, &[1.0f32; 3]);
+        let identity = application.csr_of::<f32, u32>(2, &[0, 1, 2], &[0, 1], &[1.0, 1.0]);
+        let square = application.over(&identity);
+        let right = application.buffer(0, &[1.0f32, 2.0]);
+        let solution = application.buffer(0, &[0.0f32, 0.0]);
         // SAFETY: everything is valid.
         unsafe {
             let matrix = made(|out| {
@@ -179,6 +186,11 @@ impl Valid {
                     kind: SPARROW_REDUCTION_DOT,
                 },
                 dense_of_matrix,
+                square,
+                solver: made(|out| {
+                    sparrow_solver_create_blocking(square, queue, null(), 0, null(), out)
+                }),
+                system: system(square, right, solution),
                 application,
             }
         }
@@ -229,6 +241,8 @@ impl Drop for Valid {
             expect_success(sparrow_batch_plan_release(self.batch_plan));
             expect_success(sparrow_workspace_release(self.batch_workspace));
             expect_success(sparrow_vectors_release(self.vectors));
+            expect_success(sparrow_matrix_release(self.square));
+            expect_success(sparrow_solver_release(self.solver));
         }
     }
 }
@@ -510,6 +524,24 @@ const FUNCTIONS: &[Row] = &[
             let (vectors, queue) = (n.at(0, v.vectors), n.at(1, v.application.queue));
             sparrow_vectors_reduce(vectors, queue, n.of(2, &v.reduction), 0, null(), event)
         })
+    }),
+    ("sparrow_solver_create_blocking", &["matrix", "queue", "options?", "solver"], |v, n| {
+        let (matrix, queue) = (n.at(0, v.square), n.at(1, v.application.queue));
+        let options = solver_options();
+        let call = |out| unsafe {
+            sparrow_solver_create_blocking(matrix, queue, n.of(2, &options), 0, null(), out)
+        };
+        n.made(3, call, sparrow_solver_release)
+    }),
+    ("sparrow_solver_get_info", &["solver", "info"], |v, n| {
+        let mut info = empty_solver_info();
+        unsafe { sparrow_solver_get_info(n.at(0, v.solver), n.at(1, &raw mut info)) }
+    }),
+    ("sparrow_solver_solve_blocking", &["solver", "queue", "system", "solution"], |v, n| unsafe {
+        let (solver, queue) = (n.at(0, v.solver), n.at(1, v.application.queue));
+        let (system, mut solution) = (n.of(2, &v.system), empty_solution());
+        let solution = n.at(3, &raw mut solution);
+        sparrow_solver_solve_blocking(solver, queue, system, 0, null(), solution)
     }),
 ];
 

@@ -35,6 +35,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
         "c_refusals",
         &["every_function_with_every_pointer_null_in_turn_gives_a_status_that_names_it"],
     ),
+    ("c_solvers", &["an_observer_sees_every_look_and_may_stop"]),
 ];
 
 /// And under `--full`.
@@ -44,6 +45,7 @@ const FULL_PROGRAMS: &[(&str, &[&str])] = &[
     ("c_refusals", &[]),
     ("c_interface", &[]),
     ("c_dense_and_batches", &[]),
+    ("c_solvers", &[]),
 ];
 
 /// What valgrind says of libraries of others; from the folder that cargo runs the tests in.

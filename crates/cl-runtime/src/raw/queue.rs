@@ -53,7 +53,7 @@ impl QueueHandle {
         Ok(ptr::with_exposed_provenance_mut(address.unwrap_or(0)))
     }
 
-    /// Copies `data` to `memory` from byte `offset` on and waits.
+    /// Copies `data` to `memory` from byte `offset` on, and waits until whatever is enqueued next finds it there.
     ///
     /// # Errors
     /// The driver's own failure, or data that would run past the end.
@@ -76,7 +76,10 @@ impl QueueHandle {
                         ptr::null(),
                     )
                 })?;
-                release_after(written)
+                // SAFETY: the event is new, and its one reference becomes the owner's.
+                let written = unsafe { EventHandle::from_created(written) };
+                // The call has taken `data`, but out of order nothing says when `memory` has it.
+                if self.is_in_order() { Ok(()) } else { written.wait() }
             }
             Memory::Svm(allocation) => {
                 let target = svm_address(allocation, offset, data.len())?;

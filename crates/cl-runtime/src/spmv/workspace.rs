@@ -223,14 +223,22 @@ impl InFlight {
     }
 }
 
-/// `words` zeros on the device. A fill there is far faster than a copy from here, but on a CPU there is no
-/// way to go, and Oclgrind takes filled memory for uninitialised.
+/// `words` zeros on the device.
 pub(crate) fn zeroed_blocking(queue: &Queue, words: usize) -> Result<DeviceArray<u32>> {
+    zeros_blocking(queue, words)
+}
+
+/// `len` zeros on the device. A fill there is far faster than a copy from here, but on a CPU there is no
+/// way to go, and Oclgrind takes filled memory for uninitialised.
+pub(crate) fn zeros_blocking<T: bytemuck::Pod>(
+    queue: &Queue,
+    len: usize,
+) -> Result<DeviceArray<T>> {
     if queue.context().device().traits().device_type == DeviceType::Cpu {
-        return DeviceArray::upload_blocking(queue, &vec![0; words]);
+        return DeviceArray::upload_blocking(queue, &vec![T::zeroed(); len]);
     }
-    let mut zeros = DeviceArray::allocate(queue.context(), words)?;
-    if let Some(filled) = zeros.fill(queue, 0)? {
+    let mut zeros = DeviceArray::allocate(queue.context(), len)?;
+    if let Some(filled) = zeros.fill(queue, T::zeroed())? {
         filled.wait()?;
     }
     Ok(zeros)

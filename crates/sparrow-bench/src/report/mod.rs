@@ -18,12 +18,14 @@ mod model_bars;
 mod results;
 mod scatter;
 mod series;
+mod solve;
 mod sweep;
 #[cfg(test)]
 mod tests;
 
 use markup::{Element, element};
 use series::SeriesList;
+pub use solve::solve_html;
 pub use sweep::sweep_html;
 
 use crate::group::{DeviceGroup, Kind, by_device, by_matrix, verdict};

@@ -8,6 +8,7 @@ pub(crate) mod generate;
 mod hetero;
 pub(crate) mod info;
 pub(crate) mod selftest;
+pub(crate) mod solve;
 mod spgemm;
 mod spmm;
 pub(crate) mod spmv;

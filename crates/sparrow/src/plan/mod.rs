@@ -318,7 +318,7 @@ impl<V: Value, O: Offset> Plan<V, O> {
         Ok(self.spmv.update_values_blocking(queue, offsets, values, matrix.values_id())?)
     }
 
-    fn check_pattern(&self, matrix: &Matrix<V, O>) -> Result<()> {
+    pub(crate) fn check_pattern(&self, matrix: &Matrix<V, O>) -> Result<()> {
         if self.pattern_id.is_some_and(|pattern_id| pattern_id != matrix.pattern_id()) {
             let text = "the matrix does not share the pattern the plan was made for";
             return Err(Error::Mismatch(text.to_owned()));

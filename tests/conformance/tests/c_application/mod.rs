@@ -51,7 +51,8 @@ impl Application {
         let content = [&vec![T::zeroed(); padding], data].concat();
         let bytes = size_of_val(&content[..]);
         let (flags, none) = (cl_memory::CL_MEM_READ_WRITE, null_mut());
-        // SAFETY: the context is valid; the content lives through the write, which blocks.
+        // SAFETY: the context is valid; the content lives through the write, which blocks, and then is waited for: in a
+        // queue out of order, what is enqueued next may not find it otherwise.
         unsafe {
             let memory = cl_memory::create_buffer(self.context, flags, bytes.max(1), none).unwrap();
             self.buffers.push(memory);
@@ -61,7 +62,9 @@ impl Application {
                 let written = cl_queue::enqueue_write_buffer(
                     self.queue, memory, 1, 0, bytes, content, wait, none,
                 );
-                cl_event::release_event(written.unwrap()).unwrap();
+                let written = written.unwrap();
+                cl_event::wait_for_events(&[written]).unwrap();
+                cl_event::release_event(written).unwrap();
             }
             sparrow_buffer { memory, byte_offset: start as u64 }
         }
@@ -101,29 +104,45 @@ impl Application {
     /// The matrix of [`OFFSETS`], [`COLUMNS`] and [`VALUES`] over buffers with odd element offsets.
     pub(crate) fn matrix<V: Value, O: Offset>(&mut self) -> *mut sparrow_matrix {
         let buffers = self.csr::<V, O>();
-        let (context, queue) = (self.sparrow, self.queue);
-        // SAFETY: everything is valid.
-        made(|out| unsafe {
-            sparrow_matrix_from_buffers_blocking(context, queue, &raw const buffers, 0, null(), out)
-        })
+        self.over(&buffers)
     }
 
     /// Its buffers.
     pub(crate) fn csr<V: Value, O: Offset>(&mut self) -> sparrow_csr_buffers {
+        self.csr_of::<V, O>(COLS, &OFFSETS, &COLUMNS, &VALUES)
+    }
+
+    /// Buffers of any matrix, with odd element offsets.
+    pub(crate) fn csr_of<V: Value, O: Offset>(
+        &mut self,
+        cols: usize,
+        offsets: &[usize],
+        columns: &[u32],
+        values: &[f64],
+    ) -> sparrow_csr_buffers {
         let offsets: Vec<O> =
-            OFFSETS.iter().map(|&offset| O::try_from_usize(offset).unwrap()).collect();
-        let values: Vec<V> = VALUES.iter().map(|&value| V::from_f64(value)).collect();
+            offsets.iter().map(|&offset| O::try_from_usize(offset).unwrap()).collect();
+        let values: Vec<V> = values.iter().map(|&value| V::from_f64(value)).collect();
         sparrow_csr_buffers {
             size: size_of::<sparrow_csr_buffers>(),
-            rows: ROWS as u64,
-            cols: COLS as u64,
-            nnz: VALUES.len() as u64,
+            rows: offsets.len() as u64 - 1,
+            cols: cols as u64,
+            nnz: values.len() as u64,
             value_type: value_number(V::TYPE),
             offset_type: offset_number(O::TYPE),
             offsets: self.buffer(1, &offsets),
-            columns: self.buffer(3, &COLUMNS),
+            columns: self.buffer(3, columns),
             values: self.buffer(before_what_is_written(5), &values),
         }
+    }
+
+    /// A matrix over buffers of the application's.
+    pub(crate) fn over(&self, buffers: &sparrow_csr_buffers) -> *mut sparrow_matrix {
+        let (context, queue) = (self.sparrow, self.queue);
+        // SAFETY: everything is valid.
+        made(|out| unsafe {
+            sparrow_matrix_from_buffers_blocking(context, queue, buffers, 0, null(), out)
+        })
     }
 
     /// Numbers in the type that a matrix of `V` is summed in.
@@ -231,6 +250,67 @@ pub(crate) fn plan_options() -> sparrow_plan_options {
         operation: 0,
         planning: 0,
         scalars_on_device: 0,
+    }
+}
+
+pub(crate) fn solver_options() -> sparrow_solver_options {
+    sparrow_solver_options {
+        size: size_of::<sparrow_solver_options>(),
+        plan: null(),
+        parameters: null(),
+        method: 0,
+        preconditioner: 0,
+        norm: 0,
+        check_every: 0,
+    }
+}
+
+/// A x = b until 1e-8 of b, with nobody watching.
+pub(crate) fn system(
+    a: *const sparrow_matrix,
+    b: sparrow_buffer,
+    x: sparrow_buffer,
+) -> sparrow_linear_system {
+    sparrow_linear_system {
+        size: size_of::<sparrow_linear_system>(),
+        a,
+        b,
+        x,
+        stop: null(),
+        observe: None,
+        user_data: null_mut(),
+        history: null_mut(),
+        history_room: 0,
+    }
+}
+
+pub(crate) fn empty_solution() -> sparrow_solution {
+    sparrow_solution {
+        size: size_of::<sparrow_solution>(),
+        true_residual: f64::NAN,
+        residual: f64::NAN,
+        b_norm: f64::NAN,
+        threshold: f64::NAN,
+        nanoseconds: 0,
+        nanoseconds_per_iteration: 0,
+        iterations: 99,
+        launched: 99,
+        outcome: 99,
+        breakdown: 99,
+        breakdown_iteration: 99,
+    }
+}
+
+pub(crate) fn empty_solver_info() -> sparrow_solver_info {
+    sparrow_solver_info {
+        size: size_of::<sparrow_solver_info>(),
+        algorithm: null(),
+        reason: null(),
+        plan_parameters: null(),
+        parameters: null(),
+        size_bytes: 0,
+        bytes_per_iteration: 0,
+        check_every: 0,
     }
 }
 

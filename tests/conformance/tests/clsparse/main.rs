@@ -9,5 +9,6 @@ mod misfits;
 mod problem;
 mod products;
 mod refusals;
+mod solvers;
 mod spgemm;
 mod vectors;

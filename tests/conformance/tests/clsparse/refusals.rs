@@ -231,6 +231,8 @@ fn structures_of_zeros_are_a_status() {
                 "2coo",
                 "2csr",
                 "2dense",
+                "cg",
+                "bicgStab",
             ];
             if computes.iter().any(|end| name.ends_with(end)) {
                 // No rows: nothing to do, or nothing to do it with.
@@ -249,20 +251,16 @@ fn structures_of_zeros_are_a_status() {
 }
 
 #[test]
-fn what_is_absent_says_so_and_only_that() {
+fn nothing_is_absent() {
     with_arguments(|fresh| {
-        let absent = FUNCTIONS().into_iter().filter(|(name, _, call)| {
+        for (name, _, call) in FUNCTIONS() {
             let arguments = fresh();
             let nothing_null = Pointers { null: usize::MAX, given: Cell::new(0) };
             let status = call(&nothing_null, &arguments);
             release(&arguments);
             clsparseSetup();
-            let is_later = ["cg", "bicgStab"];
-            let is_absent = is_later.iter().any(|end| name.ends_with(end));
-            assert_eq!(status == Status::NotImplemented, is_absent, "{name}: {status:?}");
-            is_absent
-        });
-        assert_eq!(absent.count(), 4);
+            assert_ne!(status, Status::NotImplemented, "{name}");
+        }
     });
 }
 

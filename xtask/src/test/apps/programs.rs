@@ -49,6 +49,12 @@ pub(super) const PROGRAMS: &[Program] = &[
     Program::new("clsparse-threads", Kind::C("clSPARSE"), PRODUCT, false),
     Program::new("sparrow-layout", Kind::C("sparrow"), SPARROW_LAYOUT, true),
     Program::new("sparrow-c", Kind::C("sparrow"), "tests/apps/sparrow-c/expected.txt", true),
+    Program::new(
+        "sparrow-solve",
+        Kind::C("sparrow"),
+        "tests/apps/sparrow-solve/expected.txt",
+        true,
+    ),
     Program::new("clsparse-cpp", Kind::Cpp("clSPARSE"), PRODUCT, false),
     Program::new("clsparse-cmake", Kind::Cmake, PRODUCT, false),
     Program::new("clsparse-python", Kind::Python("csrmv.py"), PRODUCT, false),

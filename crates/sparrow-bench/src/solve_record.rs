@@ -1,0 +1,98 @@
+//! One solve as a line of JSON.
+
+use serde::Serialize;
+
+/// The form's name; a change that breaks readers changes the number.
+pub const SOLVE_SCHEMA: &str = "sparrow-solve/1";
+
+/// What was solved, on what, and how it went. Residuals that are infinite or NaN are `null` in JSON.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SolveRecord {
+    /// [`SOLVE_SCHEMA`].
+    pub schema: String,
+    /// Version of Sparrow.
+    pub version: String,
+    /// Name of the matrix: a file's stem, a class, or a likeness.
+    pub matrix: String,
+    /// "file", "assembled" or "likeness".
+    pub source: String,
+    /// Rows of A, which is square.
+    pub rows: u64,
+    /// Columns of A.
+    pub cols: u64,
+    /// Stored entries of A.
+    pub nnz: u64,
+    /// "solve".
+    pub op: String,
+    /// "cg" or "bicgstab".
+    pub method: String,
+    /// "none" or "jacobi".
+    pub preconditioner: String,
+    /// The algorithm that multiplied.
+    pub algorithm: String,
+    /// Its hyper-parameters.
+    pub params: String,
+    /// Its kernel's key.
+    pub kernel_key: String,
+    /// Hyper-parameters of the kernels between products.
+    pub solver_params: String,
+    /// What A stores.
+    pub value_type: String,
+    /// What counts nonzeros.
+    pub offset_type: String,
+    /// The device's name.
+    pub device: String,
+    /// The platform's name.
+    pub platform: String,
+    /// The driver's version.
+    pub driver: String,
+    /// The seed of a generated matrix.
+    pub seed: u64,
+    /// The residual asked for, as a multiple of the norm of b.
+    pub tolerance: f64,
+    /// Iterations allowed.
+    pub max_iterations: u32,
+    /// Iterations between two looks at the residual.
+    pub check_every: u32,
+    /// "converged", "max-iterations", "stopped" or "breakdown".
+    pub outcome: String,
+    /// Why it broke down.
+    pub breakdown: Option<String>,
+    /// In which iteration.
+    pub breakdown_iteration: Option<u32>,
+    /// Iterations that x has seen.
+    pub iterations: u32,
+    /// Iterations that were enqueued.
+    pub launched: u32,
+    /// The norm of b.
+    pub b_norm: f64,
+    /// The last residual of the recurrence, as a multiple of the norm of b.
+    pub relative_residual: f64,
+    /// b - A x at the end, computed on the device, as a multiple of the norm of b.
+    pub true_relative_residual: f64,
+    /// The same, computed on the host in f64.
+    pub host_relative_residual: f64,
+    /// Whether device and host agree on it within what rounding allows.
+    pub verified: bool,
+    /// Rate of a read-only stream in the same run, in 10^9 bytes a second.
+    pub stream_gbytes_per_s: f64,
+    /// Rate of a copy in the same run, bytes read plus bytes written.
+    pub copy_gbytes_per_s: f64,
+    /// Bytes that an iteration moves if every kernel moves each array once.
+    pub bytes_per_iteration: u64,
+    /// Those over the rate of a copy.
+    pub iteration_limit_us: f64,
+    /// Microseconds of an iteration, between the first and the last look at the residual; `None` where the solve ended
+    /// before there were such, or did not verify.
+    pub iteration_us: Option<f64>,
+    /// `iteration_us` as a multiple of `iteration_limit_us`.
+    pub times_limit: Option<f64>,
+    /// Microseconds of the whole solve.
+    pub elapsed_us: f64,
+    /// Microseconds from the matrix on the device to a solver: plan, kernels, vectors.
+    pub setup_us: f64,
+    /// Bytes of the solver on the device, beside the matrix.
+    pub solver_bytes: u64,
+    /// The residual's norm before the first iteration, and after each.
+    pub history: Vec<f64>,
+}

@@ -1,0 +1,188 @@
+//! What is told of solvers and of solves.
+
+use std::ffi::c_char;
+use std::time::Duration;
+
+use sparrow::{Breakdown, Outcome, Solution, SolverProgress};
+
+use crate::any_solver::SolverFacts;
+use crate::pointer::Growing;
+
+/// How a solve ended.
+pub type sparrow_outcome = u32;
+/// The residual is as small as was asked for.
+pub const SPARROW_OUTCOME_CONVERGED: sparrow_outcome = 0;
+/// It is not, after as many iterations as were allowed.
+pub const SPARROW_OUTCOME_MAX_ITERATIONS: sparrow_outcome = 1;
+/// The observer ended it.
+pub const SPARROW_OUTCOME_STOPPED: sparrow_outcome = 2;
+/// The method cannot go on.
+pub const SPARROW_OUTCOME_BREAKDOWN: sparrow_outcome = 3;
+
+/// Why a method cannot go on.
+pub type sparrow_breakdown = u32;
+/// It did not break down.
+pub const SPARROW_BREAKDOWN_NONE: sparrow_breakdown = 0;
+/// p'Ap is not positive: A is not positive definite, which CG needs.
+pub const SPARROW_BREAKDOWN_NOT_POSITIVE_DEFINITE: sparrow_breakdown = 1;
+/// r'z is not positive: the preconditioner is not positive definite, which CG needs.
+pub const SPARROW_BREAKDOWN_RHO_NOT_POSITIVE: sparrow_breakdown = 2;
+/// The residual is orthogonal to the first one (BiCGStab).
+pub const SPARROW_BREAKDOWN_RHO_ZERO: sparrow_breakdown = 3;
+/// A p is orthogonal to the first residual (BiCGStab).
+pub const SPARROW_BREAKDOWN_SHADOW_ZERO: sparrow_breakdown = 4;
+/// A s is 0, or orthogonal to s (BiCGStab).
+pub const SPARROW_BREAKDOWN_OMEGA_ZERO: sparrow_breakdown = 5;
+/// Something has overflowed, or was NaN or infinite from the start.
+pub const SPARROW_BREAKDOWN_NOT_FINITE: sparrow_breakdown = 6;
+/// The squares of b's elements vanish or overflow in its type: scale the system, or take SPARROW_NORM_ONE.
+pub const SPARROW_BREAKDOWN_OUT_OF_RANGE: sparrow_breakdown = 7;
+
+/// How a solve went. Residuals are norms as the solver's options ask for them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sparrow_solution {
+    /// sizeof(sparrow_solution); set by the caller.
+    pub size: usize,
+    /// The norm of b - A x, computed from x at the end. The recurrence may drift from it.
+    pub true_residual: f64,
+    /// The last residual of the recurrence.
+    pub residual: f64,
+    /// The norm of b.
+    pub b_norm: f64,
+    /// The residual that was small enough.
+    pub threshold: f64,
+    /// From the start to x in place.
+    pub nanoseconds: u64,
+    /// Of an iteration, between the first and the last look at the residual; 0 where it ended before there were such.
+    pub nanoseconds_per_iteration: u64,
+    /// Iterations that x has seen; where it converged, the first that met the tolerance.
+    pub iterations: u32,
+    /// Iterations that were enqueued; those that came too late have changed nothing.
+    pub launched: u32,
+    /// How it ended.
+    pub outcome: sparrow_outcome,
+    /// With SPARROW_OUTCOME_BREAKDOWN, why.
+    pub breakdown: sparrow_breakdown,
+    /// In which iteration; 0 is the start.
+    pub breakdown_iteration: u32,
+}
+
+// SAFETY: `repr(C)`, its size first, and any bits are numbers.
+unsafe impl Growing for sparrow_solution {
+    const NAME: &'static str = "sparrow_solution";
+}
+
+impl sparrow_solution {
+    pub(crate) fn of(solution: &Solution) -> Self {
+        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let (outcome, breakdown, breakdown_iteration) = outcome_number(solution.outcome);
+        sparrow_solution {
+            size: size_of::<sparrow_solution>(),
+            true_residual: solution.true_residual,
+            residual: solution.residual(),
+            b_norm: solution.b_norm,
+            threshold: solution.threshold,
+            nanoseconds: nanoseconds(solution.elapsed),
+            nanoseconds_per_iteration: solution.per_iteration.map_or(0, nanoseconds),
+            iterations: solution.iterations,
+            launched: solution.launched,
+            outcome,
+            breakdown,
+            breakdown_iteration,
+        }
+    }
+}
+
+fn outcome_number(outcome: Outcome) -> (sparrow_outcome, sparrow_breakdown, u32) {
+    match outcome {
+        Outcome::Converged => (SPARROW_OUTCOME_CONVERGED, SPARROW_BREAKDOWN_NONE, 0),
+        Outcome::MaxIterations => (SPARROW_OUTCOME_MAX_ITERATIONS, SPARROW_BREAKDOWN_NONE, 0),
+        Outcome::Stopped => (SPARROW_OUTCOME_STOPPED, SPARROW_BREAKDOWN_NONE, 0),
+        Outcome::Breakdown { kind, iteration } => {
+            (SPARROW_OUTCOME_BREAKDOWN, breakdown_number(kind), iteration)
+        }
+    }
+}
+
+fn breakdown_number(kind: Breakdown) -> sparrow_breakdown {
+    match kind {
+        Breakdown::NotPositiveDefinite => SPARROW_BREAKDOWN_NOT_POSITIVE_DEFINITE,
+        Breakdown::RhoNotPositive => SPARROW_BREAKDOWN_RHO_NOT_POSITIVE,
+        Breakdown::RhoZero => SPARROW_BREAKDOWN_RHO_ZERO,
+        Breakdown::ShadowZero => SPARROW_BREAKDOWN_SHADOW_ZERO,
+        Breakdown::OmegaZero => SPARROW_BREAKDOWN_OMEGA_ZERO,
+        Breakdown::NotFinite => SPARROW_BREAKDOWN_NOT_FINITE,
+        Breakdown::OutOfRange => SPARROW_BREAKDOWN_OUT_OF_RANGE,
+    }
+}
+
+/// How far a solve has come; valid during the call.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sparrow_solver_progress {
+    /// sizeof(sparrow_solver_progress); set by the library.
+    pub size: usize,
+    /// The norms of the residuals: before the first iteration, and after each; iteration + 1.
+    pub history: *const f64,
+    /// The residual that is small enough.
+    pub threshold: f64,
+    /// The norm of b.
+    pub b_norm: f64,
+    /// Iterations that have ended.
+    pub iteration: u32,
+}
+
+impl sparrow_solver_progress {
+    pub(crate) fn of(progress: &SolverProgress<'_>) -> Self {
+        sparrow_solver_progress {
+            size: size_of::<sparrow_solver_progress>(),
+            history: progress.history.as_ptr(),
+            threshold: progress.threshold,
+            b_norm: progress.b_norm,
+            iteration: progress.iteration,
+        }
+    }
+}
+
+/// Facts of a solver. Texts are valid until the solver is released.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sparrow_solver_info {
+    /// sizeof(sparrow_solver_info); set by the caller.
+    pub size: usize,
+    /// The algorithm that multiplies.
+    pub algorithm: *const c_char,
+    /// Why it was chosen.
+    pub reason: *const c_char,
+    /// Its hyper-parameters: "group_size=256,...".
+    pub plan_parameters: *const c_char,
+    /// The hyper-parameters of the kernels between products.
+    pub parameters: *const c_char,
+    /// Bytes on the device beyond the matrix's own: vectors, plan and workspace.
+    pub size_bytes: u64,
+    /// Bytes that an iteration moves if every kernel moves each array that it takes once.
+    pub bytes_per_iteration: u64,
+    /// Iterations between two looks at the residual.
+    pub check_every: u32,
+}
+
+// SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
+unsafe impl Growing for sparrow_solver_info {
+    const NAME: &'static str = "sparrow_solver_info";
+}
+
+impl sparrow_solver_info {
+    pub(crate) fn of(facts: &SolverFacts) -> Self {
+        sparrow_solver_info {
+            size: size_of::<sparrow_solver_info>(),
+            algorithm: facts.algorithm.as_ptr(),
+            reason: facts.reason.as_ptr(),
+            plan_parameters: facts.plan_parameters.as_ptr(),
+            parameters: facts.parameters.as_ptr(),
+            size_bytes: facts.size_bytes,
+            bytes_per_iteration: facts.bytes_per_iteration,
+            check_every: facts.check_every,
+        }
+    }
+}
