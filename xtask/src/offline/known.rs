@@ -45,7 +45,7 @@ pub(super) const KNOWN_SPILLS: &[KnownSpill] = &[
     carry("csr_adaptive", "skl", 1024),
     carry("csr_adaptive", "pvc", 512),
     carry("csr_flat", "skl", 1024),
-    carry("csr_flat", "pvc", 512),
+    carry("csr_flat", "pvc", 1024),
     segments("gfx906", &["bunch_size-64"], 29, 0, ADDRESSES),
     segments("gfx90a", &["bunch_size-64"], 27, 0, ADDRESSES),
     segments("skl", &["compensated", "nnz_per_item-16"], 0, 1024, IN_FLIGHT),
@@ -64,6 +64,7 @@ pub(super) const KNOWN_SPILLS: &[KnownSpill] = &[
     in_flight("move_by_digit", "dg2", 224),
     in_flight("move_by_digit", "pvc", 8192),
     in_flight("fill_values", "pvc", 512),
+    in_flight("bicgstab_direction", "pvc", 512),
 ];
 
 const fn segments(
