@@ -185,9 +185,10 @@ fn a_launch_without_an_event_comes_after_those_before_it_and_before_those_after_
         // All share a workspace, so each has to wait for the one before, in whatever queue that is.
         fixture.launch(&first, (&plan, &mut workspace), in_first, &[gate.event()]).unwrap();
         fixture.launch_unobserved(&first, (&plan, &mut workspace), unobserved).unwrap();
+        // Soon: for another queue to wait, this one is flushed.
+        let opening = gate.open_soon();
         let event = fixture.launch(&others, (&plan, &mut workspace), in_other, &[]).unwrap();
         fixture.launch_unobserved(&first, (&plan, &mut workspace), last).unwrap();
-        let opening = gate.open_soon();
         assert!(!opening.was_passed_by(&event), "a launch passed the one without an event");
         event.wait().unwrap();
         first.finish_blocking().unwrap();
