@@ -34,6 +34,15 @@ ulong2 cut_row(global const uint *restrict columns, const ulong begin, const ulo
     return (ulong2)(first, first_not_below(columns, first, end, high + 1));
 }
 
+// The same, where most rows have no such part: two loads at once tell of those.
+ulong2 row_within(global const uint *restrict columns, const ulong begin, const ulong end, const uint low,
+                  const uint high)
+{
+    if (begin == end || columns[begin] > high || columns[end - 1] < low)
+        return (ulong2)(0, 0);
+    return cut_row(columns, begin, end, low, high);
+}
+
 // The entry of a batch of `count`, a power of two, that product `product` belongs to: below the last end.
 uint entry_of(local const ulong *ends, const uint count, const ulong product)
 {

@@ -9,12 +9,15 @@
 //   3. the product of bit e goes to its entry's place number popcount(mask below e);
 //   4. each entry of C adds up its places, in order.
 //
+// A window of a long row of C gets products from few entries of A's row: GROUP_SIZE of these are looked at together, and
+// those whose row of B reaches into the window go onto a list, in order, until ENTRIES are on it or all were looked at.
+//
 // Which places an entry takes depends on timing; what stands in them, and in which order, does not. So an entry's
 // products are added one after the other in the order of A's row, always: the same bits, however rows are cut, with
 // four barriers for CHUNK products.
 //
 // Local memory: 12 bytes and a sum for each of OUTPUTS, a product for each of CHUNK, and 24 bytes and a number for each
-// of ENTRIES.
+// of ENTRIES; with WINDOWS, 12 bytes and a number for each of GROUP_SIZE + ENTRIES.
 
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 128 // items of a work-group: at least 32
@@ -30,6 +33,7 @@
 
 #define ENTRIES 32 // bits of a mask
 #define CHUNK (GROUP_SIZE * PRODUCTS_PER_ITEM)
+#define LISTED (GROUP_SIZE + ENTRIES) // places of the list, which goes round
 
 // Where `column` stands among the first `count` columns, of which it is one.
 uint position_of(local const uint *columns, const uint count, const uint column)
@@ -79,6 +83,12 @@ kernel void fill_values(const uint count,
     local ulong starts[ENTRIES];
     local ulong ends[ENTRIES];
     local uint taken; // places
+#ifdef WINDOWS
+    local ulong list_begins[LISTED];
+    local uint list_lengths[LISTED];
+    local real_t list_of_a[LISTED];
+    local uint votes[GROUP_SIZE / 32];
+#endif
     uint entries[PRODUCTS_PER_ITEM];
     uint outputs_of[PRODUCTS_PER_ITEM];
     real_t mine[PRODUCTS_PER_ITEM];
@@ -102,7 +112,55 @@ kernel void fill_values(const uint count,
             taken = 0;
         const ulong end = a_offsets[row + 1];
         ulong first = a_offsets[row];
+#ifdef WINDOWS
+        const uint low = c_columns[c_first];
+        const uint high = c_columns[c_first + outputs - 1];
+        uint head = 0;
+        uint listed = 0;
+#endif
         do {
+#ifdef WINDOWS
+            do {
+                // With a full list this round looks at nothing: a loop that may not run at all is none for PoCL 3.1.
+                const uint looked = listed < ENTRIES ? (uint)min((ulong)GROUP_SIZE, end - first) : 0;
+                ulong2 part = (ulong2)(0, 0);
+                if (item < looked) {
+                    const uint of_b = a_columns[first + item];
+                    part = row_within(b_columns, b_begins[of_b], b_ends[of_b], low, high);
+                }
+                const int reaches = part.x < part.y;
+                if (item < GROUP_SIZE / 32)
+                    votes[item] = 0;
+                barrier(CLK_LOCAL_MEM_FENCE);
+                if (reaches)
+                    atomic_or(votes + item / 32, 1u << item % 32);
+                barrier(CLK_LOCAL_MEM_FENCE);
+                uint before = popcount(votes[item / 32] & ((1u << item % 32) - 1));
+                uint found = 0;
+                for (uint word = 0; word < GROUP_SIZE / 32; ++word) {
+                    before += word < item / 32 ? popcount(votes[word]) : 0;
+                    found += popcount(votes[word]);
+                }
+                if (reaches) {
+                    const uint place = (head + listed + before) % LISTED;
+                    list_begins[place] = part.x;
+                    list_lengths[place] = (uint)(part.y - part.x);
+                    list_of_a[place] = load_value(a_values, first + item);
+                }
+                listed += found;
+                first += looked;
+                barrier(CLK_LOCAL_MEM_FENCE);
+            } while (listed < ENTRIES && first < end);
+            if (item < ENTRIES) {
+                const uint place = (head + item) % LISTED;
+                starts[item] = item < listed ? list_begins[place] : 0;
+                lengths[item] = item < listed ? list_lengths[place] : 0;
+                of_a[item] = item < listed ? list_of_a[place] : 0;
+            }
+            const uint used = min(listed, (uint)ENTRIES);
+            head = (head + used) % LISTED;
+            listed -= used;
+#else
             if (item < ENTRIES) {
                 ulong begin = 0;
                 ulong beyond = 0;
@@ -111,16 +169,12 @@ kernel void fill_values(const uint count,
                     of_a[item] = load_value(a_values, first + item);
                     begin = b_begins[of_b];
                     beyond = b_ends[of_b];
-#ifdef WINDOWS
-                    const ulong2 part =
-                        cut_row(b_columns, begin, beyond, c_columns[c_first], c_columns[c_first + outputs - 1]);
-                    begin = part.x;
-                    beyond = part.y;
-#endif
                 }
                 starts[item] = begin;
                 lengths[item] = beyond - begin;
             }
+            first += ENTRIES;
+#endif
             barrier(CLK_LOCAL_MEM_FENCE);
             if (item < ENTRIES) {
                 ulong before = 0;
@@ -180,8 +234,11 @@ kernel void fill_values(const uint count,
                 barrier(CLK_LOCAL_MEM_FENCE);
                 done += CHUNK;
             } while (done < total);
-            first += ENTRIES;
+#ifdef WINDOWS
+        } while (first < end || listed > 0);
+#else
         } while (first < end);
+#endif
         // Each item has what it summed itself.
         for (uint output = item; output < outputs; output += GROUP_SIZE)
             c_values[c_first + output] = sums[output];

@@ -82,7 +82,7 @@ impl SpgemmRows {
             wide: if has_room { 8192 } else { 4096 },
             small_outputs: 128,
             middle_outputs: 512,
-            window_outputs: 1024,
+            window_outputs: if has_room { 1024 } else { 512 },
         }
     }
 
@@ -178,7 +178,8 @@ impl SpgemmRows {
                 self.value_kernel(class, device.max_group_size);
             let products = u64::from(group_size) * u64::from(products_per_item);
             let bytes = u64::from(outputs) * (12 + number) + products * number + 32 * (24 + number);
-            (name, value, bytes + 64)
+            let list = if class == 3 { (u64::from(group_size) + 32) * (12 + number) } else { 0 };
+            (name, value, bytes + list + 128)
         };
         vec![
             of_row("tiny", self.tiny, 1),
