@@ -190,8 +190,10 @@ impl InFlight {
 
     /// Makes an event for launches that have none: their queue is in order, so a marker ends after them.
     fn observe(&mut self) -> Result<()> {
-        if let Some(queue) = self.unobserved.take() {
+        if let Some(queue) = self.unobserved.clone() {
+            // Not forgotten where the driver refuses the marker.
             let marker = queue.handle().marker(&[])?;
+            self.unobserved = None;
             self.push(&queue, &marker, false);
         }
         Ok(())
