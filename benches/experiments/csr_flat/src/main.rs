@@ -27,7 +27,7 @@ pub fn time(mut launch: impl FnMut() -> Result<()>, mut finish: impl FnMut() -> 
     Ok(s[5])
 }
 
-struct Variant { name: String, source: String, options: [String; 2], group: usize, nnz: [usize; 2], units: usize, persist: usize }
+struct Variant { name: String, source: String, options: [String; 2], group: usize, nnz: [usize; 2], units: usize, persist: usize, port: bool }
 
 struct Cl { lib: Library, context: P, queue: P, device: P }
 impl Cl {
@@ -51,6 +51,15 @@ impl Cl {
         let mut e = 0i32;
         let p = unsafe { self.f::<unsafe extern "C" fn(P, u32, *const *const i8, *const usize, *mut i32) -> P>("clCreateProgramWithSource")(self.context, 1, &s.as_ptr().cast(), std::ptr::null(), &mut e) };
         let e = unsafe { self.f::<unsafe extern "C" fn(P, u32, *const P, *const i8, P, P) -> i32>("clBuildProgram")(p, 1, &self.device, o.as_ptr().cast(), std::ptr::null_mut(), std::ptr::null_mut()) };
+        if let Ok(to) = std::env::var("LAB_DUMP") {
+            let mut n = 0usize;
+            unsafe { self.f::<unsafe extern "C" fn(P, u32, usize, P, *mut usize) -> i32>("clGetProgramInfo")(p, 0x1165, 8, (&raw mut n).cast(), std::ptr::null_mut()); }
+            let mut bytes = vec![0u8; n]; let mut at = bytes.as_mut_ptr();
+            unsafe { self.f::<unsafe extern "C" fn(P, u32, usize, P, *mut usize) -> i32>("clGetProgramInfo")(p, 0x1166, 8, (&raw mut at).cast(), std::ptr::null_mut()); }
+            let mut k = 0; while std::path::Path::new(&format!("{to}/{k}.ptx")).exists() { k += 1; }
+            while bytes.last() == Some(&0) { bytes.pop(); }
+            std::fs::write(format!("{to}/{k}.ptx"), &bytes)?;
+        }
         if e != 0 || std::env::var("LAB_LOG").is_ok() {
             let mut log = vec![0u8; 1 << 16]; let mut n = 0usize;
             unsafe { self.f::<unsafe extern "C" fn(P, P, u32, usize, P, *mut usize) -> i32>("clGetProgramBuildInfo")(p, self.device, 0x1183, log.len(), log.as_mut_ptr().cast(), &mut n); }
@@ -109,8 +118,17 @@ fn one<T: Accumulator>(cl: &Cl, m: &Csr<T, u32>, name: &str, variants: &[Variant
         let run = || -> Result<(f64, f64)> {
             let (plan, k) = (cl.kernel(p, "plan")?, cl.kernel(p, "spmv")?);
             for (i, b) in [bo, bs].iter().enumerate() { cl.arg(plan, i as u32 + 3, b)?; }
-            for kk in [plan, k] { cl.arg(kk, 0, &(rows as u32))?; cl.arg(kk, 1, &(nnz as u32))?; cl.arg(kk, 2, &(pieces as u32))?; }
+            for kk in [plan, k] { cl.arg(kk, 0, &(rows as u32))?; if !w.port || kk == plan { cl.arg(kk, 1, &(nnz as u32))?; cl.arg(kk, 2, &(pieces as u32))?; } }
+            if w.port {
+                cl.arg(k, 1, &(nnz as u64))?;
+                let mut at = 2;
+                for b in [bs, bo, bc, bv, bx, by] { cl.arg(k, at, &b)?; cl.arg(k, at + 1, &0u64)?; at += 2; }
+                for v in [1.0f64, 0.0] { if ty == 1 { cl.arg(k, at, &v)? } else { cl.arg(k, at, &(v as f32))? } at += 1; }
+                cl.arg(k, at, &0u32)?; at += 1;
+                for b in [bcnt, bcar] { cl.arg(k, at, &b)?; cl.arg(k, at + 1, &0u64)?; at += 2; }
+            } else {
             for (i, b) in [bo, bc, bv, bx, by, bs, bcar, bcnt].iter().enumerate() { cl.arg(k, i as u32 + 3, b)?; }
+            }
             let enqueue = cl.f::<unsafe extern "C" fn(P, P, u32, *const usize, *const usize, *const usize, u32, *const P, *mut P) -> i32>("clEnqueueNDRangeKernel");
             let go = |k: P, groups: usize, local: usize| -> Result<()> {
                 let g = groups * local;
@@ -119,6 +137,31 @@ fn one<T: Accumulator>(cl: &Cl, m: &Csr<T, u32>, name: &str, variants: &[Variant
             };
             let tp = time(|| go(plan, (pieces + 1).div_ceil(64), 64), || cl.finish())?;
             let t = time(|| go(k, pieces.div_ceil(w.units).min(w.persist), w.group), || cl.finish())?;
+            if std::env::var("LAB_EVENTS").is_ok() {
+                let g = pieces.div_ceil(w.units).min(w.persist) * w.group; let local = w.group;
+                let release = cl.f::<unsafe extern "C" fn(P) -> i32>("clReleaseEvent");
+                let retain = cl.f::<unsafe extern "C" fn(P) -> i32>("clRetainEvent");
+                let info = cl.f::<unsafe extern "C" fn(P, u32, usize, P, *mut usize) -> i32>("clGetEventInfo");
+                let mut held: P = std::ptr::null_mut();
+                let mut ev = |mode: u32| -> Result<()> {
+                    let mut e: P = std::ptr::null_mut();
+                    if mode & 2 != 0 { let mut at = 2; for b in [bs, bo, bc, bv, bx, by] { cl.arg(k, at, &b)?; at += 2; } at += 3; for b in [bcnt, bcar] { cl.arg(k, at, &b)?; at += 2; } }
+                    let r = unsafe { enqueue(cl.queue, k, 1, std::ptr::null(), &g, &local, 0, std::ptr::null(), if mode & 1 != 0 { &mut e } else { std::ptr::null_mut() }) };
+                    if r != 0 { bail!("enqueue {r}") }
+                    if mode & 1 != 0 {
+                        if mode & 4 != 0 {
+                            unsafe { retain(e); if !held.is_null() { let mut st = 0i32; let mut n = 0; info(held, 0x11D3, 4, (&raw mut st).cast(), &mut n); release(held); } release(e); }
+                            held = e;
+                        } else { unsafe { release(e); } }
+                    }
+                    Ok(())
+                };
+                for mode in [0u32, 1, 2, 3, 5, 7] {
+                    let t = time(|| ev(mode), || cl.finish())?;
+                    let now = Instant::now(); for _ in 0..200 { ev(mode)?; } let host = now.elapsed().as_secs_f64() / 200.0 * 1e6; cl.finish()?;
+                    println!("  mode {mode} (1 event, 2 args, 4 held and asked): {t:.2} us, host alone {host:.2}");
+                }
+            }
             Ok((tp, t))
         };
         let (tp, t) = match run() { Ok(t) => t, Err(e) => { println!("  {} {e}", w.name); continue; } };
@@ -153,7 +196,7 @@ fn main() -> Result<()> {
         let group: usize = f[2].parse()?;
         let n: [usize; 2] = [f[3].parse()?, f[4].parse()?];
         let opt = |i: usize| format!("-DGROUP={group} -DNNZ={} {} {} {}", n[i], f.get(5).unwrap_or(&""), f.get(6 + i).unwrap_or(&""), if i == 0 { "-DF32" } else { "-DF64" });
-        variants.push(Variant { name: f[0].into(), source: std::fs::read_to_string(dir.join(f[1]))?, options: [opt(0), opt(1)], group, nnz: n, units: f.get(5).and_then(|o| o.split("-DBUNCH=").nth(1)).map_or(1, |b| group / b.split(' ').next().unwrap().parse::<usize>().unwrap()), persist: f.get(5).and_then(|o| o.split("-DPERSIST=").nth(1)).map_or(1 << 30, |b| b.split(' ').next().unwrap().parse::<usize>().unwrap() * 132) });
+        variants.push(Variant { name: f[0].into(), source: std::fs::read_to_string(dir.join(f[1]))?, options: [opt(0), opt(1)], group, nnz: n, units: f.get(5).and_then(|o| o.split("-DBUNCH=").nth(1)).map_or(1, |b| group / b.split(' ').next().unwrap().parse::<usize>().unwrap()), persist: f.get(5).and_then(|o| o.split("-DPERSIST=").nth(1)).map_or(1 << 30, |b| b.split(' ').next().unwrap().parse::<usize>().unwrap() * 132), port: f.get(5).is_some_and(|o| o.contains("-DPORT")) });
     }
     let q = Queue::new(&Context::new(&sparrow::find_device(&device)?)?)?;
     let rates = Rates::measure_blocking(&q)?;
