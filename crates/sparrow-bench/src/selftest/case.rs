@@ -202,9 +202,14 @@ pub(super) fn judge<T: Accumulator>(
     })
 }
 
-/// The first row whose bits differ.
+/// The first row whose bits differ; of a NaN, of which neither OpenCL nor IEEE 754 says which bits a sum has, only that
+/// it is one.
 pub(super) fn first_difference<T: Value>(a: &[T], b: &[T]) -> Option<usize> {
-    a.iter().zip(b).position(|(a, b)| bytemuck::bytes_of(a) != bytemuck::bytes_of(b))
+    let differs = |(a, b): (&T, &T)| {
+        let both_nan = a.to_f64().is_nan() && b.to_f64().is_nan();
+        !both_nan && bytemuck::bytes_of(a) != bytemuck::bytes_of(b)
+    };
+    a.iter().zip(b).position(differs)
 }
 
 fn place<T: bytemuck::Pod>(
