@@ -119,4 +119,44 @@ acc_t lanes_total(const lane_sums_t sums)
     return total;
 }
 
+// alpha sums, each by itself.
+lane_sums_t lanes_scale(const real_t alpha, const lane_sums_t sums)
+{
+#ifdef COMPENSATED
+    lane_sums_t product = lanes_product((lanes_t)alpha, sums.sum);
+    product.error = fma((lanes_t)alpha, sums.error, product.error);
+    return product;
+#else
+    return lanes_of(alpha * sums.sum);
+#endif
+}
+
+// y[at] and its neighbours = alpha sums + beta of what they were, as `store_result` does it to one.
+void store_results(global real_t *y, const ulong at, const real_t alpha, const lane_sums_t sums, const real_t beta)
+{
+    lane_sums_t results = lanes_scale(alpha, sums);
+    if (beta != 0)
+        results = lanes_mad(results, (lanes_t)beta, JOIN_NAMES(vload, LANES)(0, y + at));
+    JOIN_NAMES(vstore, LANES)(lanes_round(results), 0, y + at);
+}
+
+// As `store_results`, of the first `count` lanes.
+void store_first_results(global real_t *y, const ulong at, const uint count, const real_t alpha, const lane_sums_t sums,
+                         const real_t beta)
+{
+    lane_array_t of_sum;
+    of_sum.lanes = sums.sum;
+#ifdef COMPENSATED
+    lane_array_t of_error;
+    of_error.lanes = sums.error;
+#endif
+    for (uint lane = 0; lane < count; ++lane) {
+#ifdef COMPENSATED
+        store_result(y, at + lane, alpha, (acc_t)(of_sum.each[lane], of_error.each[lane]), beta);
+#else
+        store_result(y, at + lane, alpha, of_sum.each[lane], beta);
+#endif
+    }
+}
+
 #endif

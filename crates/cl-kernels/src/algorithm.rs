@@ -1,8 +1,8 @@
 //! The registry: every algorithm, under the one name it has at every station.
 
 use crate::{
-    ParameterError, Parameters, csr_adaptive, csr_flat, csr_scalar, csr_vector, evc_hyb,
-    segmented_sum,
+    ParameterError, Parameters, csr_adaptive, csr_flat, csr_pieces, csr_scalar, csr_vector,
+    evc_hyb, segmented_sum, sell,
 };
 
 /// A way of computing y = alpha A x + beta y. One line here adds it to `--algorithms`, to bench rows and
@@ -12,9 +12,10 @@ use crate::{
 /// |---|---|
 /// | `csr_scalar`, `csr_vector` | yes: one item, or one group of items, sums each row in a fixed order |
 /// | `csr_adaptive` | yes: sums that cross from group to group are added in a fixed order |
-/// | `csr_flat` | yes: the same |
+/// | `csr_flat`, `csr_pieces` | yes: the same |
 /// | `segmented_sum` | yes: segments are cut by place alone, and parts of a row are added in their order |
 /// | `evc_hyb` | yes: the items of a row sum it in a fixed order |
+/// | `sell` | yes: one item sums each row in a fixed order |
 /// | `csr_adaptive`, variant `spin` | no, where rows are cut: groups add by float atomics as they come |
 ///
 /// "Every time" is: the same plan, hyper-parameters, device and driver. A plan says it of itself
@@ -33,21 +34,27 @@ pub enum Algorithm {
     CsrAdaptive,
     /// Equal nonzeros a group, wherever rows begin and end; long rows alone are cut.
     CsrFlat,
+    /// Equal nonzeros an item, one contiguous piece: for CPUs; no plan; long rows alone are cut.
+    CsrPieces,
     /// Equal nonzeros an item, rows put together afterwards; no plan (Liu and Vinter 2015).
     SegmentedSum,
     /// Rows in order of length, in two parts: a sorted, padded copy (Guo, Gropp and Olson).
     EvcHyb,
+    /// Some rows a vector, in slices: for CPUs; a copy with fewer bytes (after Kreutzer and others 2014).
+    Sell,
 }
 
 impl Algorithm {
     /// Every algorithm, in the order reports list them.
-    pub const ALL: [Algorithm; 6] = [
+    pub const ALL: [Algorithm; 8] = [
         Algorithm::CsrScalar,
         Algorithm::CsrVector,
         Algorithm::CsrAdaptive,
         Algorithm::CsrFlat,
+        Algorithm::CsrPieces,
         Algorithm::SegmentedSum,
         Algorithm::EvcHyb,
+        Algorithm::Sell,
     ];
 
     /// The name: of its files, in `--algorithms`, records, tuning tables and tests.
@@ -57,8 +64,10 @@ impl Algorithm {
             Algorithm::CsrVector => "csr_vector",
             Algorithm::CsrAdaptive => "csr_adaptive",
             Algorithm::CsrFlat => "csr_flat",
+            Algorithm::CsrPieces => "csr_pieces",
             Algorithm::SegmentedSum => "segmented_sum",
             Algorithm::EvcHyb => "evc_hyb",
+            Algorithm::Sell => "sell",
         }
     }
 
@@ -72,8 +81,10 @@ impl Algorithm {
             Algorithm::CsrVector => known::<csr_vector::CsrVector>(name),
             Algorithm::CsrAdaptive => known::<csr_adaptive::CsrAdaptive>(name),
             Algorithm::CsrFlat => known::<csr_flat::CsrFlat>(name),
+            Algorithm::CsrPieces => known::<csr_pieces::CsrPieces>(name),
             Algorithm::SegmentedSum => known::<segmented_sum::SegmentedSum>(name),
             Algorithm::EvcHyb => known::<evc_hyb::EvcHyb>(name),
+            Algorithm::Sell => known::<sell::Sell>(name),
         }
     }
 }

@@ -181,6 +181,9 @@ mod tests {
         check::<crate::csr_adaptive::Arguments<()>>(crate::csr_adaptive::SOURCE);
         check::<crate::csr_flat::Arguments<()>>(crate::csr_flat::SOURCE);
         check::<crate::csr_flat_plan::Arguments<()>>(crate::csr_flat_plan::SOURCE);
+        check::<crate::csr_pieces::Arguments<()>>(crate::csr_pieces::SOURCE);
+        check::<crate::sell::Arguments<()>>(crate::sell::SOURCE);
+        check::<crate::sell::ValuesArguments<()>>(crate::sell::VALUES_SOURCE);
         check::<crate::csr_adaptive_plan::MarkArguments<()>>(crate::csr_adaptive_plan::SOURCE);
         check::<crate::csr_adaptive_plan::WriteArguments<()>>(crate::csr_adaptive_plan::SOURCE);
         check::<crate::segmented_sum::Arguments<()>>(crate::segmented_sum::SOURCE);

@@ -37,19 +37,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn experiments_are_honoured_in_one_place() {
+    fn experiments_are_honoured_where_one_element_is_loaded_or_lanes_of_them() {
         for feature in Experiment::BothConstant.features() {
             let places: Vec<_> = crate::SOURCES
                 .iter()
                 .filter(|source| source.text.contains(feature))
                 .map(|source| source.path)
                 .collect();
-            assert_eq!(places, ["item/scalar.h"], "{feature}");
+            assert_eq!(places, ["item/scalar.h", "item/lane_loads.h"], "{feature}");
         }
     }
 
     #[test]
-    fn no_product_for_one_matrix_loads_past_that_place() {
+    fn no_product_for_one_matrix_loads_past_those_places() {
         for source in crate::SOURCES.iter().filter(|source| source.path.starts_with("spmv/")) {
             for bypass in ["x[", "columns[", "values["] {
                 // `&x[...]` and the like would be found too: there are none.

@@ -194,6 +194,9 @@ mod tests {
         check::<crate::csr_adaptive::CsrAdaptive>(crate::csr_adaptive::SOURCE);
         check::<crate::csr_flat::CsrFlat>(crate::csr_flat::SOURCE);
         check::<crate::csr_flat_plan::CsrFlatPlan>(crate::csr_flat_plan::SOURCE);
+        check::<crate::csr_pieces::CsrPiecesKernel>(crate::csr_pieces::SOURCE);
+        check::<crate::sell::SellKernel>(crate::sell::SOURCE);
+        check::<crate::sell::SellKernel>(crate::sell::VALUES_SOURCE);
         check::<crate::csr_adaptive_plan::CsrAdaptivePlan>(crate::csr_adaptive_plan::SOURCE);
         check::<crate::segmented_sum::SegmentedSum>(crate::segmented_sum::SOURCE);
         check::<crate::evc_hyb::EvcHybKernel>(crate::evc_hyb::SOURCE);

@@ -113,6 +113,20 @@ pub(crate) use parameters;
 /// Work-group sizes worth trying on any device.
 pub(crate) const GROUP_SIZES: [u32; 5] = [64, 128, 256, 512, 1024];
 
+/// Refuses a value outside `limits`.
+pub(crate) fn check_between(
+    algorithm: &'static str,
+    name: &'static str,
+    value: u32,
+    limits: std::ops::RangeInclusive<u32>,
+) -> Result<(), ParameterError> {
+    if limits.contains(&value) {
+        return Ok(());
+    }
+    let rule = format!("it must be {} to {}", limits.start(), limits.end());
+    Err(ParameterError::Invalid { algorithm, name, value: value.into(), rule })
+}
+
 /// Refuses a group size that is no power of two or above the device's limit.
 pub(crate) fn check_group_size(
     algorithm: &'static str,

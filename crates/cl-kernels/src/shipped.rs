@@ -84,6 +84,8 @@ pub fn specialisations(
             Algorithm::CsrFlat => {
                 list.spmv(csr_flat::SOURCE, &[None], |_| vec![CsrFlat::default()])?;
             }
+            Algorithm::CsrPieces => list.csr_pieces()?,
+            Algorithm::Sell => list.sell(),
             Algorithm::EvcHyb => list.evc_hyb()?,
             Algorithm::SegmentedSum => {
                 // Devices of every SIMD width.
@@ -110,6 +112,7 @@ const ROUND: [(OffsetType, bool); 4] = [
     (OffsetType::U64, false),
 ];
 
+mod cpu;
 mod evc_hyb;
 mod format;
 mod solvers;

@@ -18,12 +18,13 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 76] = sources![
+pub(crate) const SOURCES: [Source; 81] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
     "item/dense.h",
     "item/lanes.h",
+    "item/lane_loads.h",
     "item/lane_sums.h",
     "item/store.h",
     "subgroup/broadcast.h",
@@ -83,6 +84,7 @@ pub(crate) const SOURCES: [Source; 76] = sources![
     "spmv/csr_flat.cl",
     "spmv/csr_flat_piece.h",
     "spmv/csr_flat_plan.cl",
+    "spmv/csr_pieces.cl",
     "spmv/evc_hyb.cl",
     "spmv/evc_hyb_plan.cl",
     "spmv/evc_hyb_task.h",
@@ -91,6 +93,9 @@ pub(crate) const SOURCES: [Source; 76] = sources![
     "spmv/segmented_sum_rows.h",
     "spmv/segmented_sum_stage2.h",
     "spmv/segmented_sum_staged.h",
+    "spmv/sell.cl",
+    "spmv/sell_slice.h",
+    "spmv/sell_values.cl",
     "vector/elementwise.cl",
     "vector/reduce.cl",
     "vector/sum_integers.cl",

@@ -4,10 +4,12 @@ use csr_core::ValueType;
 
 use crate::csr_adaptive::CsrAdaptive;
 use crate::csr_flat::CsrFlat;
+use crate::csr_pieces::CsrPieces;
 use crate::csr_scalar::CsrScalar;
 use crate::csr_vector::CsrVector;
 use crate::evc_hyb::EvcHyb;
 use crate::segmented_sum::SegmentedSum;
+use crate::sell::Sell;
 use crate::{Accumulate, Algorithm, DeviceTraits, ParameterError, ParameterSpace, Parameters};
 
 /// Hyper-parameters by name, in the order of the algorithm's space.
@@ -21,8 +23,10 @@ impl Algorithm {
             Algorithm::CsrVector => CsrVector::SPACE,
             Algorithm::CsrAdaptive => CsrAdaptive::SPACE,
             Algorithm::CsrFlat => CsrFlat::SPACE,
+            Algorithm::CsrPieces => CsrPieces::SPACE,
             Algorithm::SegmentedSum => SegmentedSum::SPACE,
             Algorithm::EvcHyb => EvcHyb::SPACE,
+            Algorithm::Sell => Sell::SPACE,
         }
     }
 
@@ -38,10 +42,12 @@ impl Algorithm {
             Algorithm::CsrVector => CsrVector::default_for_mean_row(mean_row).entries(),
             Algorithm::CsrAdaptive => CsrAdaptive::default_for(value_type).entries(),
             Algorithm::CsrFlat => CsrFlat::default().entries(),
+            Algorithm::CsrPieces => CsrPieces::default_for_mean_row(mean_row).entries(),
             Algorithm::SegmentedSum => {
                 SegmentedSum::default_for(device, value_type, Accumulate::Plain).entries()
             }
             Algorithm::EvcHyb => EvcHyb::usual(device.device_type).entries(),
+            Algorithm::Sell => Sell::default().entries(),
         }
     }
 
@@ -66,6 +72,7 @@ impl Algorithm {
                 with(CsrAdaptive::default_for(value_type), given)?.check(device, value_type, plain)
             }
             Algorithm::CsrFlat => with(CsrFlat::default(), given)?.check(device, value_type, plain),
+            Algorithm::CsrPieces => with(CsrPieces::default_for_mean_row(1.0), given)?.check(),
             Algorithm::SegmentedSum => {
                 let usual = SegmentedSum::default_for(device, value_type, plain);
                 with(usual, given)?.check(device, value_type, plain)
@@ -74,6 +81,7 @@ impl Algorithm {
                 let usual = EvcHyb::usual(device.device_type);
                 with(usual, given)?.check(device, value_type, plain)
             }
+            Algorithm::Sell => with(Sell::default(), given)?.check(),
         }
     }
 }

@@ -3,11 +3,13 @@
 mod csr_adaptive;
 mod csr_adaptive_plan;
 mod csr_flat;
+mod csr_pieces;
 mod csr_scalar;
 mod csr_vector;
 mod evc_hyb;
 mod evc_hyb_plan;
 mod segmented_sum;
+mod sell;
 pub(crate) mod workspace;
 
 use std::fmt::Debug;
@@ -24,11 +26,13 @@ pub use csr_adaptive::CsrAdaptive;
 pub use csr_adaptive_plan::DeviceRowBlocks;
 pub(crate) use csr_adaptive_plan::PlanWorkspace;
 pub use csr_flat::{CsrFlat, DevicePieces};
+pub use csr_pieces::CsrPieces;
 pub use csr_scalar::CsrScalar;
 pub use csr_vector::CsrVector;
 pub use evc_hyb::EvcHyb;
 pub use evc_hyb_plan::{DeviceEvcHyb, VectorOrder};
 pub use segmented_sum::{Borders, SegmentedSum};
+pub use sell::Sell;
 pub use workspace::Workspace;
 
 /// What a kernel is specialised by, apart from its hyper-parameters.

@@ -7,3 +7,4 @@ pub mod batched;
 pub mod csr_adaptive;
 pub mod csr_flat;
 pub mod evc_hyb;
+pub mod sell;

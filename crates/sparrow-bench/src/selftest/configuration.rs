@@ -36,6 +36,12 @@ impl Configuration {
                 named("piece_nnz", LIMITS.nnz_per_wg),
                 named("whole_row", LIMITS.tile),
             ],
+            Algorithm::CsrPieces => vec![
+                named("lanes", 4),
+                named("pieces_per_unit", 1024),
+                named("least_piece", LIMITS.nnz_per_wg),
+            ],
+            Algorithm::Sell => vec![named("slice_rows", 4), named("pieces_per_unit", 5)],
             Algorithm::SegmentedSum => vec![
                 named("bunch_size", 8),
                 named("nnz_per_item", LIMITS.tile / 8),

@@ -2,14 +2,16 @@
 
 use cl_kernels::csr_adaptive::CsrAdaptive as AdaptiveParameters;
 use cl_kernels::csr_flat::CsrFlat as FlatParameters;
+use cl_kernels::csr_pieces::CsrPieces as PiecesParameters;
 use cl_kernels::csr_scalar::CsrScalar as ScalarParameters;
 use cl_kernels::csr_vector::CsrVector as VectorParameters;
 use cl_kernels::evc_hyb::EvcHyb as EvcHybParameters;
 use cl_kernels::segmented_sum::SegmentedSum as SegmentedSumParameters;
+use cl_kernels::sell::Sell as SellParameters;
 use cl_kernels::{Algorithm, Choice, DeviceType, Tables, Variant};
 use cl_runtime::spmv::{
-    CsrAdaptive, CsrFlat, CsrScalar, CsrVector, DevicePieces, DeviceRowBlocks, SegmentedSum,
-    Specialisation, Spmv, VectorOrder,
+    CsrAdaptive, CsrFlat, CsrPieces, CsrScalar, CsrVector, DevicePieces, DeviceRowBlocks,
+    SegmentedSum, Sell, Specialisation, Spmv, VectorOrder,
 };
 use cl_runtime::{Matrix, Queue};
 use csr_core::plan::csr_adaptive::{RowBlockRules, RowBlocks};
@@ -132,6 +134,42 @@ pub(super) fn bind<V: Value, O: Offset>(
                 options,
             )?;
             (spmv, parameters.to_string())
+        }
+        Algorithm::CsrPieces => {
+            let shape = matrix.shape();
+            let mean_row = shape.nnz as f64 / (shape.rows.max(1)) as f64;
+            let defaults = PiecesParameters::default_for_mean_row(mean_row);
+            let parameters = resolver.resolve(defaults, PiecesParameters::check)?;
+            let context = queue.context();
+            let spmv = CsrPieces::new(context, specialisation, parameters, matrix.nnz())?;
+            (Box::new(spmv), parameters.to_string())
+        }
+        Algorithm::Sell => {
+            let parameters = resolver.resolve(SellParameters::default(), SellParameters::check)?;
+            let bind = |pattern: PatternView<'_, O>| -> Result<Sell<V, O>> {
+                Ok(Sell::new_blocking(
+                    queue,
+                    specialisation,
+                    parameters,
+                    pattern,
+                    matrix,
+                    values_id,
+                )?)
+            };
+            let spmv = match (options.planning, pattern) {
+                (Planning::OnDevice, _) => {
+                    let text =
+                        "sell is laid out on the host: its plan cannot be made on the device";
+                    return Err(Error::Mismatch(text.to_owned()));
+                }
+                (_, Some(pattern)) => bind(pattern)?,
+                (_, None) => {
+                    let offsets = matrix.offsets().read_blocking(queue)?;
+                    let columns = matrix.columns().read_blocking(queue)?;
+                    bind(PatternView::new(matrix.cols(), &offsets, &columns)?)?
+                }
+            };
+            (Box::new(spmv), parameters.to_string())
         }
         other => return Err(Error::Mismatch(format!("{other} has no launch"))),
     };

@@ -1,0 +1,70 @@
+// What products load side by side: LANES values of A, and LANES elements of x, neighbours or not.
+#ifndef ITEM_LANE_LOADS_H
+#define ITEM_LANE_LOADS_H
+
+#include "item/lane_sums.h"
+
+// LANES values of A from `at` on, widened to the type sums are made in.
+lanes_t load_values(global const value_t *values, const ulong at)
+{
+#if defined(A_CONSTANT)
+    return 1;
+#elif defined(VALUE_F16)
+    return JOIN_NAMES(vload_half, LANES)(0, values + at);
+#elif defined(VALUE_BF16)
+    const JOIN_NAMES(uint, LANES) bits = JOIN_NAMES(convert_uint, LANES)(JOIN_NAMES(vload, LANES)(0, values + at));
+    return JOIN_NAMES(as_float, LANES)(bits << 16);
+#else
+    return JOIN_NAMES(vload, LANES)(0, values + at);
+#endif
+}
+
+// LANES elements of x, from `column` on.
+lanes_t load_x_run(global const real_t *x, const uint column)
+{
+#ifdef X_CONSTANT
+    return 1;
+#else
+    return JOIN_NAMES(vload, LANES)(0, x + column);
+#endif
+}
+
+// The elements of x in the columns `column(0)`, `column(1)` and so on; `column` is a macro. Each column is loaded as a
+// number of its own: taken out of a vector of columns it would cost an instruction more than its load.
+#if LANES == 4
+#define gather_lanes(x, column) \
+    (lanes_t)(gather_x(x, column(0)), gather_x(x, column(1)), gather_x(x, column(2)), gather_x(x, column(3)))
+#elif LANES == 8
+#define gather_lanes(x, column) \
+    (lanes_t)(gather_x(x, column(0)), gather_x(x, column(1)), gather_x(x, column(2)), gather_x(x, column(3)), \
+              gather_x(x, column(4)), gather_x(x, column(5)), gather_x(x, column(6)), gather_x(x, column(7)))
+#elif LANES == 16
+#define gather_lanes(x, column) \
+    (lanes_t)(gather_x(x, column(0)), gather_x(x, column(1)), gather_x(x, column(2)), gather_x(x, column(3)), \
+              gather_x(x, column(4)), gather_x(x, column(5)), gather_x(x, column(6)), gather_x(x, column(7)), \
+              gather_x(x, column(8)), gather_x(x, column(9)), gather_x(x, column(10)), gather_x(x, column(11)), \
+              gather_x(x, column(12)), gather_x(x, column(13)), gather_x(x, column(14)), gather_x(x, column(15)))
+#endif
+
+// The lanes whose bit of `mask` is 1; the others 0.
+#ifdef VALUE_F64
+typedef JOIN_NAMES(ulong, LANES) lane_mask_t;
+#define LANE_SIGN 63
+#else
+typedef JOIN_NAMES(uint, LANES) lane_mask_t;
+#define LANE_SIGN 31
+#endif
+#if LANES == 4
+#define LANE_NUMBERS (lane_mask_t)(0, 1, 2, 3)
+#elif LANES == 8
+#define LANE_NUMBERS (lane_mask_t)(0, 1, 2, 3, 4, 5, 6, 7)
+#elif LANES == 16
+#define LANE_NUMBERS (lane_mask_t)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#endif
+lanes_t lanes_where(const uint mask, const lanes_t lanes)
+{
+    // `select` looks at the highest bit of each.
+    return select((lanes_t)0, lanes, (lane_mask_t)mask << (LANE_SIGN - LANE_NUMBERS));
+}
+
+#endif

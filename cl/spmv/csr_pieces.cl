@@ -1,0 +1,124 @@
+// csr_pieces: an item takes one contiguous piece of the nonzeros, as a core of a CPU likes it.
+//
+// A CPU device runs an item as a loop, its groups one after another on each core, and a barrier as the end of one loop and
+// the beginning of the next. So there are no barriers here, no local memory, and few items: some for each core, so
+// that one that is held up does not hold up the launch. Every item has the same number of nonzeros, wherever
+// rows begin and end; it finds its first row by bisection, so nothing is planned.
+//
+// Within a row, LANES products at a time are loaded, multiplied and added as a vector; what is left of the row, and
+// rows shorter than that, go one by one. (Short rows leave most of a wide vector unused: LANES is tuned by the mean row.)
+//
+// A row belongs to the piece its first nonzero lies in; an empty row to the piece of the nonzero that comes next, and
+// behind all of them to the last. A row that goes on into the next pieces is a sum of parts, which meet
+// two by two (group/meet.h): whoever comes last has all, and writes y. Which parts there are follows from the row's
+// two offsets.
+
+#ifndef LANES
+#define LANES 8 // products of a row at a time: 1, 4, 8 or 16
+#endif
+
+#include "item/accumulate.h"
+#if LANES > 1
+#include "item/lane_loads.h"
+#endif
+#include "group/meet.h"
+
+// The first row that begins at `at` or later.
+uint first_row_from(global const offset_t *offsets, const uint rows, const ulong at)
+{
+    uint low = 0, high = rows;
+    while (low < high) {
+        const uint middle = low + (high - low) / 2;
+        if (offsets[middle] < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// The sum of the products of nonzeros [begin, end), which are one row's.
+acc_t sum_of(const ulong begin, const ulong end, global const uint *columns, global const value_t *values,
+             global const real_t *x)
+{
+    acc_t sum = acc_zero();
+    ulong at = begin;
+#if LANES > 1
+    if (end - at >= LANES) {
+        lane_sums_t sums = lanes_zero();
+        do {
+#define COLUMN(lane) load_column(columns, at + lane)
+            sums = lanes_mad(sums, load_values(values, at), gather_lanes(x, COLUMN));
+#undef COLUMN
+            at += LANES;
+        } while (end - at >= LANES);
+        sum = lanes_total(sums);
+    }
+#endif
+    for (; at < end; ++at)
+        sum = acc_mad(sum, load_value(values, at), load_x(x, columns, at));
+    return sum;
+}
+
+kernel void csr_pieces(const uint rows,
+                       const ulong nnz,
+                       const ulong piece_nnz,
+                       ARRAY_PARAMETER(const offset_t, offsets),
+                       ARRAY_PARAMETER(const uint, columns),
+                       ARRAY_PARAMETER(const value_t, values),
+                       ARRAY_PARAMETER(const real_t, x),
+                       ARRAY_PARAMETER(real_t, y),
+                       SCALAR_PARAMETER(alpha),
+                       SCALAR_PARAMETER(beta),
+                       const uint zero,
+                       ARRAY_PARAMETER(uint, counters),
+                       ARRAY_PARAMETER(uint, carries))
+{
+    OPEN_ARRAY(const offset_t, offsets);
+    OPEN_ARRAY(const uint, columns);
+    OPEN_ARRAY(const value_t, values);
+    OPEN_ARRAY(const real_t, x);
+    OPEN_ARRAY(real_t, y);
+    OPEN_SCALAR(alpha);
+    OPEN_SCALAR(beta);
+    meetings_t borders;
+    borders.carries = carries_buffer + carries_start;
+    borders.counters = counters_buffer + counters_start;
+    borders.zero = zero;
+
+    const uint piece = (uint)get_global_id(0);
+    const int is_last = piece + 1 == get_global_size(0);
+    const ulong first = piece * piece_nnz;
+    const ulong past = is_last ? nnz : first + piece_nnz;
+    const uint begin_row = first_row_from(offsets, rows, first);
+    const uint end_row = is_last ? rows : first_row_from(offsets, rows, past);
+
+    // The row before, where it goes on into this piece, and the last, where it goes on behind it.
+    ulong at = offsets[begin_row];
+    uint cut_rows[2];
+    acc_t cut_sums[2];
+    uint cuts = 0;
+    if (at > first) {
+        cut_rows[cuts] = begin_row - 1;
+        cut_sums[cuts++] = sum_of(first, min(at, past), columns, values, x);
+    }
+    for (uint row = begin_row; row < end_row; ++row) {
+        const ulong end = offsets[row + 1];
+        const acc_t sum = sum_of(at, min(end, past), columns, values, x);
+        if (end > past) {
+            cut_rows[cuts] = row;
+            cut_sums[cuts++] = sum;
+        } else {
+            store_result(y, row, alpha, sum, beta);
+        }
+        at = end;
+    }
+    for (uint cut = 0; cut < cuts; ++cut) {
+        const uint row = cut_rows[cut];
+        const uint first_piece = (uint)(offsets[row] / piece_nnz);
+        const uint last_piece = (uint)((offsets[row + 1] - 1) / piece_nnz);
+        acc_t sum = cut_sums[cut];
+        if (gather_parts(borders, first_piece, piece - first_piece, last_piece - first_piece + 1, &sum))
+            store_result(y, row, alpha, sum, beta);
+    }
+}

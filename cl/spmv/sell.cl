@@ -1,0 +1,125 @@
+// Sliced ELL for CPUs: SLICE_ROWS neighbouring rows share a vector, a lane a row (after Kreutzer, Hager, Wellein,
+// Fehske and Bishop's SELL-C-sigma, 2014, here without sorting, so that x and y stay as near as they were).
+//
+// A slice is SLICE_ROWS rows. Where their lengths are much the same it is a strip: step by step, one nonzero of each
+// row, values side by side. Steps come in an order of their own, by what is known of their columns:
+//   runs   the rows' columns are neighbours (c, c + 1, c + 2, ...), as on grids: one 32-bit column is stored, and x
+//          comes as one vector;
+//   full   every row has a nonzero: columns of 16 bits, counted from the slice's lowest, or of 32 where they
+//          are too far apart; x is gathered;
+//   tail   some rows have ended: a mask says which lanes have a nonzero. x is gathered in the others too, from a column
+//          that exists, and taken for 0: padding must not turn an Inf of x into a NaN.
+// Where lengths differ, the rows of a slice lie one after another, as in compressed rows but with 16-bit columns,
+// and LANES products of a row are made at a time.
+//
+// An item takes a piece: some slices in a row, of about equal bytes, cut on the host. All that it reads lies in the
+// order in which it is read: two streams, values and words. No local memory, no barriers.
+
+#ifndef SLICE_ROWS
+#define SLICE_ROWS 8 // rows of a slice: 4, 8 or 16
+#endif
+#define LANES SLICE_ROWS
+
+#include "item/lane_loads.h"
+#include "spmv/sell_slice.h"
+
+// Steps of a strip that gather x; those behind the first `full` have a mask. `column_words` are a column's.
+#define SUM_STEPS(column, column_words) \
+    do { \
+        for (uint step = 0; step < slice.full; ++step) { \
+            sums = lanes_mad(sums, load_values(value, 0), gather_lanes(x_base, column)); \
+            word += LANES * column_words; \
+            value += LANES; \
+        } \
+        for (uint step = 0; step < slice.tail; ++step) { \
+            const uint mask = word_pair(word); \
+            word += 2; \
+            sums = lanes_mad(sums, load_values(value, 0), lanes_where(mask, gather_lanes(x_base, column))); \
+            word += LANES * column_words; \
+            value += LANES; \
+        } \
+    } while (0)
+
+// A row of `length` nonzeros, LANES at a time.
+#define SUM_ROW(column, column_words) \
+    do { \
+        uint left = length; \
+        if (left >= LANES) { \
+            lane_sums_t sums = lanes_zero(); \
+            do { \
+                sums = lanes_mad(sums, load_values(value, 0), gather_lanes(x_base, column)); \
+                word += LANES * column_words; \
+                value += LANES; \
+                left -= LANES; \
+            } while (left >= LANES); \
+            sum = lanes_total(sums); \
+        } \
+        for (; left > 0; --left) { \
+            sum = acc_mad(sum, load_value(value, 0), gather_x(x_base, column(0))); \
+            word += column_words; \
+            ++value; \
+        } \
+    } while (0)
+
+#define NARROW_COLUMN(lane) word[lane]
+#define WIDE_COLUMN(lane) word_pair(word + 2 * lane)
+
+kernel void sell(const uint rows,
+                 ARRAY_PARAMETER(const sell_piece_t, pieces),
+                 ARRAY_PARAMETER(const ushort, words),
+                 ARRAY_PARAMETER(const value_t, values),
+                 ARRAY_PARAMETER(const real_t, x),
+                 ARRAY_PARAMETER(real_t, y),
+                 SCALAR_PARAMETER(alpha),
+                 SCALAR_PARAMETER(beta))
+{
+    OPEN_ARRAY(const sell_piece_t, pieces);
+    OPEN_ARRAY(const ushort, words);
+    OPEN_ARRAY(const value_t, values);
+    OPEN_ARRAY(const real_t, x);
+    OPEN_ARRAY(real_t, y);
+    OPEN_SCALAR(alpha);
+    OPEN_SCALAR(beta);
+
+    const sell_piece_t piece = pieces[get_global_id(0)];
+    const uint past = pieces[get_global_id(0) + 1].slice;
+    global const ushort *word = words + piece.word;
+    global const value_t *value = values + piece.value;
+    for (uint number = piece.slice; number < past; ++number) {
+        const sell_slice_t slice = open_slice(word);
+        word += SELL_HEADER_WORDS;
+        const uint first_row = number * SLICE_ROWS;
+        const uint slice_rows = min((uint)SLICE_ROWS, rows - first_row);
+        global const real_t *x_base = slice.is_wide ? x : x + slice.base;
+        if (slice.is_strip) {
+            lane_sums_t sums = lanes_zero();
+            for (uint step = 0; step < slice.runs; ++step) {
+                sums = lanes_mad(sums, load_values(value, 0), load_x_run(x, word_pair(word)));
+                word += 2;
+                value += LANES;
+            }
+            if (slice.is_wide)
+                SUM_STEPS(WIDE_COLUMN, 2);
+            else
+                SUM_STEPS(NARROW_COLUMN, 1);
+            if (slice_rows == SLICE_ROWS)
+                store_results(y, first_row, alpha, sums, beta);
+            else
+                store_first_results(y, first_row, slice_rows, alpha, sums, beta);
+        } else {
+            global const ushort *lengths = word;
+            word += 2 * slice_rows;
+            for (uint row = 0; row < slice_rows; ++row) {
+                const uint length = word_pair(lengths + 2 * row);
+                acc_t sum = acc_zero();
+                if (slice.is_wide)
+                    SUM_ROW(WIDE_COLUMN, 2);
+                else
+                    SUM_ROW(NARROW_COLUMN, 1);
+                store_result(y, first_row + row, alpha, sum, beta);
+            }
+            // 32-bit numbers lie at even words.
+            word += (word - words) & 1;
+        }
+    }
+}

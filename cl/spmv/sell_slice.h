@@ -1,0 +1,48 @@
+// How sliced ELL lies in memory (`csr_core::plan::sell`), and how one item goes through it.
+#ifndef SPMV_SELL_SLICE_H
+#define SPMV_SELL_SLICE_H
+
+#include "item/scalar.h"
+
+// Where a piece begins: `SellPiece` of the host.
+typedef struct {
+    ulong value; // of the values
+    ulong word; // of the 16-bit words that say columns
+    ulong step; // of the steps of strips: which nonzero of its row each takes
+    uint slice;
+    uint unused;
+} sell_piece_t;
+
+// A slice: SLICE_ROWS rows. It is a strip, or its rows lie one after another.
+typedef struct {
+    uint is_strip;
+    uint is_wide; // columns have 32 bits, and `base` says nothing
+    uint runs; // steps whose rows have neighbouring columns: the first of them is said
+    uint full; // steps in which every row has a nonzero
+    uint tail; // steps in which some do: a mask says which
+    uint base; // what 16-bit columns count from
+} sell_slice_t;
+
+#define SELL_HEADER_WORDS 6
+#define SELL_ROWS 2
+#define SELL_WIDE 1
+
+// 32-bit numbers lie at even words.
+uint word_pair(global const ushort *words)
+{
+    return *(global const uint *)words;
+}
+
+sell_slice_t open_slice(global const ushort *words)
+{
+    sell_slice_t slice;
+    slice.is_strip = (words[0] & SELL_ROWS) == 0;
+    slice.is_wide = words[0] & SELL_WIDE;
+    slice.runs = words[1];
+    slice.full = words[2];
+    slice.tail = words[3];
+    slice.base = word_pair(words + 4);
+    return slice;
+}
+
+#endif

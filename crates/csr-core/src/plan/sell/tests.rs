@@ -1,0 +1,178 @@
+use super::*;
+use crate::Csr;
+
+/// y = A x, read as the kernel reads it.
+fn product(pattern: &SellPattern, matrix: &Csr<f64>, rows_of_slice: usize, x: &[f64]) -> Vec<f64> {
+    let rows = matrix.rows();
+    let words = pattern.words();
+    let pair = |at: usize| u32::from(words[at]) | u32::from(words[at + 1]) << 16;
+    let mut y = vec![f64::NAN; rows];
+    for piece in pattern.pieces().windows(2) {
+        let (mut word, mut step) = (piece[0].word as usize, piece[0].step as usize);
+        for slice in piece[0].slice..piece[1].slice {
+            let first_row = slice as usize * rows_of_slice;
+            let own_rows = rows_of_slice.min(rows - first_row);
+            let header = word;
+            let (is_wide, is_strip) = (words[header] & WIDE != 0, words[header] & ROWS == 0);
+            let base = pair(header + 4);
+            word += HEADER_WORDS;
+            let column_at = |word: &mut usize| {
+                let at = *word;
+                *word += if is_wide { 2 } else { 1 };
+                if is_wide { pair(at) } else { base + u32::from(words[at]) }
+            };
+            let row_of = |row: usize| {
+                let range = matrix.pattern().offsets()[row] as usize
+                    ..matrix.pattern().offsets()[row + 1] as usize;
+                (&matrix.pattern().columns()[range.clone()], &matrix.values()[range])
+            };
+            let mut add = |lane: usize, step: usize, column: u32| {
+                let (columns, values) = row_of(first_row + lane);
+                assert_eq!(columns[step], column, "row {} step {step}", first_row + lane);
+                let sum = &mut y[first_row + lane];
+                *sum = if sum.is_nan() { 0.0 } else { *sum } + values[step] * x[column as usize];
+            };
+            if is_strip {
+                let [runs, full, tail] = [1, 2, 3].map(|at| usize::from(words[header + at]));
+                for done in 0..runs + full + tail {
+                    let own_step = usize::from(pattern.steps()[step + done]);
+                    if done < runs {
+                        (0..rows_of_slice)
+                            .for_each(|lane| add(lane, own_step, pair(word) + lane as u32));
+                        word += 2;
+                        continue;
+                    }
+                    let mut mask = u32::MAX;
+                    if done >= runs + full {
+                        mask = pair(word);
+                        word += 2;
+                    }
+                    for lane in 0..rows_of_slice {
+                        let column = column_at(&mut word);
+                        if mask >> lane & 1 != 0 {
+                            add(lane, own_step, column);
+                        }
+                    }
+                }
+                step += runs + full + tail;
+            } else {
+                let lengths = word;
+                word += 2 * own_rows;
+                for lane in 0..own_rows {
+                    (0..pair(lengths + 2 * lane) as usize)
+                        .for_each(|step| add(lane, step, column_at(&mut word)));
+                }
+                word += word & 1;
+            }
+            for sum in &mut y[first_row..first_row + own_rows] {
+                *sum = if sum.is_nan() { 0.0 } else { *sum };
+            }
+        }
+        assert_eq!((word, step), (piece[1].word as usize, piece[1].step as usize));
+    }
+    y
+}
+
+fn check(matrix: &Csr<f64>, slice_rows: u32, pieces: u32) -> SellPattern {
+    let rules = SellRules { slice_rows, pieces };
+    let pattern = SellPattern::new(matrix.pattern().view(), rules, 8).unwrap();
+    let x: Vec<f64> = (0..matrix.cols()).map(|column| 1.0 + (column % 7) as f64).collect();
+    let mut expected = vec![0.0; matrix.rows()];
+    for (row, sum) in expected.iter_mut().enumerate() {
+        for at in
+            matrix.pattern().offsets()[row] as usize..matrix.pattern().offsets()[row + 1] as usize
+        {
+            *sum += matrix.values()[at] * x[matrix.pattern().columns()[at] as usize];
+        }
+    }
+    // All numbers are small integers, so their order does not matter.
+    assert_eq!(product(&pattern, matrix, slice_rows as usize, &x), expected);
+    pattern
+}
+
+/// Rows with these columns; values are small integers.
+fn matrix(cols: usize, rows: &[Vec<u32>]) -> Csr<f64> {
+    let mut offsets = vec![0];
+    let mut columns = Vec::new();
+    for row in rows {
+        columns.extend(row);
+        offsets.push(columns.len() as u32);
+    }
+    let values = (0..columns.len()).map(|at| 1.0 + (at % 5) as f64).collect();
+    Csr::new(cols, offsets, columns, values).unwrap()
+}
+
+#[test]
+fn neighbouring_columns_are_stored_once() {
+    let rows: Vec<_> = (0..64).map(|row| vec![row, row + 3, row + 70]).collect();
+    let pattern = check(&matrix(200, &rows), 8, 3);
+    assert_eq!(pattern.words().len(), 8 * (HEADER_WORDS + 3 * 2));
+    assert_eq!(pattern.elements(), 64 * 3);
+}
+
+#[test]
+fn every_kind_of_slice_holds_every_nonzero() {
+    for slice_rows in [4, 8, 16] {
+        // Lengths all the same, nearly the same, and far apart; near columns, far ones, runs among them; unsorted.
+        let mut rows = Vec::new();
+        for row in 0..150u32 {
+            let length = match row / 40 {
+                0 => 6,
+                1 => 8 - u32::from(row % 5 == 0),
+                2 => (row * row) % 23,
+                _ => 0,
+            };
+            let step = if row % 64 < 32 { 5 } else { 40_009 };
+            let columns = (0..length).map(|at| match at {
+                0 => row,
+                at => (at * step + row * 13) % 200_000,
+            });
+            rows.push(columns.rev().collect());
+        }
+        for pieces in [1, 7, 1000] {
+            check(&matrix(200_000, &rows), slice_rows, pieces);
+        }
+    }
+}
+
+#[test]
+fn a_row_that_is_far_longer_than_its_neighbours_pads_nothing() {
+    let mut rows = vec![vec![1, 2]; 16];
+    rows[3] = (0..70_000).collect();
+    let matrix = matrix(70_000, &rows);
+    assert_eq!(check(&matrix, 8, 4).elements(), 15 * 2 + 70_000);
+}
+
+#[test]
+fn a_matrix_without_rows_or_nonzeros_has_pieces_that_end() {
+    assert_eq!(check(&matrix(3, &[]), 8, 4).pieces().len(), 1);
+    let pattern = check(&matrix(3, &vec![vec![]; 20]), 8, 4);
+    assert_eq!((pattern.elements(), pattern.pieces().len()), (0, 4));
+}
+
+#[test]
+fn pieces_have_about_equal_bytes() {
+    let rows: Vec<_> =
+        (0..8000).map(|row| (0..1 + row % 9).map(|at| at * 7 + row).collect()).collect();
+    let pattern = check(&matrix(9000, &rows), 8, 16);
+    let bytes: Vec<u64> = pattern
+        .pieces()
+        .windows(2)
+        .map(|piece| (piece[1].value - piece[0].value) * 8 + (piece[1].word - piece[0].word) * 2)
+        .collect();
+    let mean = bytes.iter().sum::<u64>() / 16;
+    assert!(bytes.iter().all(|own| own.abs_diff(mean) < 2000), "{bytes:?}");
+}
+
+#[test]
+fn slices_of_no_rows_are_refused() {
+    let matrix = matrix(3, &[vec![0]]);
+    for rules in [
+        SellRules { slice_rows: 0, pieces: 1 },
+        SellRules { slice_rows: 17, pieces: 1 },
+        SellRules { slice_rows: 8, pieces: 0 },
+    ] {
+        let text = SellPattern::new(matrix.pattern().view(), rules, 8).unwrap_err().to_string();
+        assert!(text.contains(if rules.pieces == 0 { "pieces" } else { "slice_rows" }), "{text}");
+    }
+}
