@@ -132,13 +132,16 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_cpu_leaves_rows_whole_until_one_outweighs_a_compute_unit() {
+    fn an_unknown_cpu_takes_pieces_and_a_copy_where_many_products_follow() {
         let cpu = DeviceTraits { device_type: DeviceType::Cpu, compute_units: 2, ..gpu() };
         let skewed = MatrixShape { longest_row: 60_000, in_step: 2_000_000, ..EVEN };
-        let algorithm = |device, matrix| choose(device, matrix, Products::Several).algorithm;
-        assert_eq!(algorithm(&cpu, &EVEN), Algorithm::CsrScalar);
-        assert_eq!(algorithm(&cpu, &skewed), Algorithm::CsrAdaptive);
-        assert_eq!(algorithm(&gpu(), &EVEN), Algorithm::CsrAdaptive);
+        let algorithm = |device, matrix, products| choose(device, matrix, products).algorithm;
+        for matrix in [&EVEN, &skewed] {
+            assert_eq!(algorithm(&cpu, matrix, Products::Once), Algorithm::CsrPieces);
+            assert_eq!(algorithm(&cpu, matrix, Products::Several), Algorithm::CsrPieces);
+            assert_eq!(algorithm(&cpu, matrix, Products::Many), Algorithm::Sell);
+        }
+        assert_eq!(algorithm(&gpu(), &EVEN, Products::Several), Algorithm::CsrAdaptive);
     }
 
     #[test]

@@ -130,6 +130,62 @@ const BREAKAGES: &[Breakage] = &[
         noticed: Noticed::Everywhere,
     },
     Breakage {
+        what: "a row that goes on behind a piece is taken for whole",
+        subject: Single(Algorithm::CsrPieces, Variant::Full),
+        from: "if (end > past) {",
+        to: "if (0) {",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "the row before is not looked at",
+        subject: Single(Algorithm::CsrPieces, Variant::Full),
+        from: "if (at > first) {",
+        to: "if (0) {",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "the products that are left of a row are forgotten",
+        subject: Single(Algorithm::CsrPieces, Variant::Full),
+        from: "for (; at < end; ++at)",
+        to: "for (; at + 1 < end; ++at)",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "padding multiplies what x holds",
+        subject: Single(Algorithm::Sell, Variant::Full),
+        from: "lanes_where(mask, gather_lanes(x_base, column))",
+        to: "gather_lanes(x_base, column)",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "columns count from the first column of all",
+        subject: Single(Algorithm::Sell, Variant::Full),
+        from: "slice.is_wide ? x : x + slice.base",
+        to: "x",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "what comes behind rows of odd words begins too early",
+        subject: Single(Algorithm::Sell, Variant::Full),
+        from: "word += (word - words) & 1;",
+        to: "",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "steps of padded rows take the place of others",
+        subject: Single(Algorithm::Sell, Variant::Full),
+        from: "const uint place = steps[step + done];",
+        to: "const uint place = done;",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
         what: "rows of the list are forgotten",
         subject: Single(Algorithm::CsrFlat, Variant::Full),
         from: "const uint heavy = heavy_count[0];",
@@ -380,14 +436,15 @@ fn check_of(error: &CaseError) -> Option<Check> {
     }
 }
 
-/// The text of the kernel that is broken, with what it includes.
+/// The text of the kernels that are broken, with what they include.
 fn source_of(subject: Subject) -> String {
-    let path = match subject {
-        Single(algorithm, _) => format!("spmv/{}.cl", algorithm.name()),
-        Batched(_) => "batched/batched.cl".to_owned(),
-        Spmm(algorithm) => format!("spmm/{}.cl", algorithm.name()),
-    };
-    cl_kernels::kernel_source(&path).unwrap()
+    let text = |path: &str| cl_kernels::kernel_source(path).unwrap();
+    match subject {
+        Single(Algorithm::Sell, _) => text("spmv/sell.cl") + &text("spmv/sell_values.cl"),
+        Single(algorithm, _) => text(&format!("spmv/{}.cl", algorithm.name())),
+        Batched(_) => text("batched/batched.cl"),
+        Spmm(algorithm) => text(&format!("spmm/{}.cl", algorithm.name())),
+    }
 }
 
 /// On every implementation, also where breaking them all is left to `--full`.

@@ -129,6 +129,19 @@ fn csr_vector_keeps_digits() {
 }
 
 #[test]
+fn csr_pieces_keeps_digits_where_rows_are_cut_and_where_they_are_not() {
+    // Pieces of 128 nonzeros.
+    for shape in [(12, 21), (5, 301)] {
+        on_each_type(shape, (Algorithm::CsrPieces, Variant::Full));
+    }
+}
+
+#[test]
+fn sell_keeps_digits() {
+    on_each_type((5, 301), (Algorithm::Sell, Variant::Full));
+}
+
+#[test]
 fn csr_adaptive_keeps_digits_in_stream_with_the_scalar_reduction() {
     let shape = (12, 21);
     for (variant, width) in [(Variant::Baseline, 2), (Variant::Nrs, 3)] {

@@ -120,6 +120,7 @@ fn cases() -> Vec<Case> {
     let (scalar, vector, adaptive) =
         (plain(Algorithm::CsrScalar), plain(Algorithm::CsrVector), plain(Algorithm::CsrAdaptive));
     let segmented = plain(Algorithm::SegmentedSum);
+    let (pieces, sliced) = (plain(Algorithm::CsrPieces), plain(Algorithm::Sell));
     let in_stages = PlanOptions { variant: Variant::Device, ..segmented.clone() };
     let on_cpu = PlanOptions { variant: Variant::Cpu, ..segmented.clone() };
     let on_host = PlanOptions { planning: Planning::OnHost, ..adaptive.clone() };
@@ -138,6 +139,9 @@ fn cases() -> Vec<Case> {
             PlanOptions { scalars_on_device: true, ..scalar },
         ),
         case("csr_vector, borrowed arrays", true, vector),
+        case("csr_pieces, borrowed arrays", true, pieces),
+        case("sell", false, sliced.clone()),
+        case("sell, borrowed arrays", true, sliced),
         case("segmented_sum, one launch", false, segmented),
         case("segmented_sum, stage 2 on the device", false, in_stages),
         case("segmented_sum, stage 2 on the CPU", false, on_cpu),
@@ -209,6 +213,7 @@ fn a_product_fails_at_any_build_and_the_next_is_right() {
         let programs = match case.name {
             "evc_hyb, converted on the host" => 2,
             "evc_hyb, converted on the device" => 4,
+            "sell, borrowed arrays" => 3,
             name if ["host", "scalar", "segmented"].iter().any(|word| name.contains(word)) => 1,
             // The copy itself: a sort and its scan, columns and their offsets, and a look at row lengths.
             name if name.contains("transposed") && !is_cpu => 8,

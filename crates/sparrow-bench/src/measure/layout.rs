@@ -83,6 +83,10 @@ impl Layout {
                     ..csr
                 }
             }
+            // Its columns take 16 bits, or are not stored at all: the copy says how many bytes there are.
+            Algorithm::Sell => {
+                Layout { stored: 0, structure_bytes: record.plan_bytes + read, ..csr }
+            }
             _ => csr,
         })
     }
