@@ -60,6 +60,7 @@ acc_t sum_of(const ulong begin, const ulong end, global const uint *columns, glo
     return sum;
 }
 
+__attribute__((reqd_work_group_size(1, 1, 1)))
 kernel void csr_pieces(const uint rows,
                        const ulong nnz,
                        const ulong piece_nnz,
@@ -95,29 +96,28 @@ kernel void csr_pieces(const uint rows,
 
     // The row before, where it goes on into this piece, and the last, where it goes on behind it.
     ulong at = offsets[begin_row];
-    uint cut_rows[2];
-    acc_t cut_sums[2];
-    uint cuts = 0;
-    if (at > first) {
-        cut_rows[cuts] = begin_row - 1;
-        cut_sums[cuts++] = sum_of(first, min(at, past), columns, values, x);
-    }
+    acc_t sum_before = acc_zero();
+    acc_t sum_behind = acc_zero();
+    const int is_cut_before = at > first;
+    int is_cut_behind = 0;
+    if (is_cut_before)
+        sum_before = sum_of(first, min(at, past), columns, values, x);
     for (uint row = begin_row; row < end_row; ++row) {
         const ulong end = offsets[row + 1];
         const acc_t sum = sum_of(at, min(end, past), columns, values, x);
         if (end > past) {
-            cut_rows[cuts] = row;
-            cut_sums[cuts++] = sum;
+            sum_behind = sum;
+            is_cut_behind = 1;
         } else {
             store_result(y, row, alpha, sum, beta);
         }
         at = end;
     }
-    for (uint cut = 0; cut < cuts; ++cut) {
-        const uint row = cut_rows[cut];
+    for (uint cut = is_cut_before ? 0 : 1; cut < 1 + (uint)is_cut_behind; ++cut) {
+        const uint row = cut == 0 ? begin_row - 1 : end_row - 1;
         const uint first_piece = (uint)(offsets[row] / piece_nnz);
         const uint last_piece = (uint)((offsets[row + 1] - 1) / piece_nnz);
-        acc_t sum = cut_sums[cut];
+        acc_t sum = cut == 0 ? sum_before : sum_behind;
         if (gather_parts(borders, first_piece, piece - first_piece, last_piece - first_piece + 1, &sum))
             store_result(y, row, alpha, sum, beta);
     }

@@ -40,19 +40,14 @@
         } \
     } while (0)
 
-// A row of `length` nonzeros, LANES at a time.
+// A row of `length` nonzeros: LANES at a time into `sums`, what is left into `sum`.
 #define SUM_ROW(column, column_words) \
     do { \
         uint left = length; \
-        if (left >= LANES) { \
-            lane_sums_t sums = lanes_zero(); \
-            do { \
-                sums = lanes_mad(sums, load_values(value, 0), gather_lanes(x_base, column)); \
-                word += LANES * column_words; \
-                value += LANES; \
-                left -= LANES; \
-            } while (left >= LANES); \
-            sum = lanes_total(sums); \
+        for (; left >= LANES; left -= LANES) { \
+            sums = lanes_mad(sums, load_values(value, 0), gather_lanes(x_base, column)); \
+            word += LANES * column_words; \
+            value += LANES; \
         } \
         for (; left > 0; --left) { \
             sum = acc_mad(sum, load_value(value, 0), gather_x(x_base, column(0))); \
@@ -64,6 +59,7 @@
 #define NARROW_COLUMN(lane) word[lane]
 #define WIDE_COLUMN(lane) word_pair(word + 2 * lane)
 
+__attribute__((reqd_work_group_size(1, 1, 1)))
 kernel void sell(const uint rows,
                  ARRAY_PARAMETER(const sell_piece_t, pieces),
                  ARRAY_PARAMETER(const ushort, words),
@@ -111,11 +107,14 @@ kernel void sell(const uint rows,
             word += 2 * slice_rows;
             for (uint row = 0; row < slice_rows; ++row) {
                 const uint length = word_pair(lengths + 2 * row);
+                lane_sums_t sums = lanes_zero();
                 acc_t sum = acc_zero();
                 if (slice.is_wide)
                     SUM_ROW(WIDE_COLUMN, 2);
                 else
                     SUM_ROW(NARROW_COLUMN, 1);
+                if (length >= LANES)
+                    sum = acc_add(lanes_total(sums), sum);
                 store_result(y, first_row + row, alpha, sum, beta);
             }
             // 32-bit numbers lie at even words.

@@ -8,6 +8,7 @@
 #include "item/store.h"
 #include "spmv/sell_slice.h"
 
+__attribute__((reqd_work_group_size(1, 1, 1)))
 kernel void sell_values(const uint rows,
                         ARRAY_PARAMETER(const sell_piece_t, pieces),
                         ARRAY_PARAMETER(const ushort, words),

@@ -140,8 +140,8 @@ const BREAKAGES: &[Breakage] = &[
     Breakage {
         what: "the row before is not looked at",
         subject: Single(Algorithm::CsrPieces, Variant::Full),
-        from: "if (at > first) {",
-        to: "if (0) {",
+        from: "const int is_cut_before = at > first;",
+        to: "const int is_cut_before = 0;",
         caught_by: &[Check::Bound],
         noticed: Noticed::Everywhere,
     },

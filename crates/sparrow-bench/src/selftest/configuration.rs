@@ -1,7 +1,7 @@
 //! What is tested: every algorithm and variant, with hyper-parameters so small that small matrices
 //! straddle every limit, and with those a user would get.
 
-use sparrow::{Accumulate, Algorithm, DeviceTraits, PlanOptions, ValueType, Variant};
+use sparrow::{Accumulate, Algorithm, DeviceTraits, DeviceType, PlanOptions, ValueType, Variant};
 
 use super::{Axes, Limits};
 
@@ -115,6 +115,10 @@ impl Configuration {
         let is_f64 = axes.value_type == ValueType::F64;
         if is_f64 && !device.has_f64 {
             return Some("the device has no f64");
+        }
+        let is_for_cpus = matches!(self.algorithm, Algorithm::CsrPieces | Algorithm::Sell);
+        if is_for_cpus && device.device_type != DeviceType::Cpu {
+            return Some("it is for CPU devices");
         }
         if self.algorithm != Algorithm::CsrAdaptive || self.variant != Variant::Spin {
             return None;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cl_kernels::csr_vector::CsrVector;
-use cl_kernels::{Algorithm, Choice, DeviceTraits, Rule, Variant};
+use cl_kernels::{Algorithm, Choice, DeviceTraits, DeviceType, Rule, Variant};
 use csr_core::ValueType;
 use serde::{Deserialize, Serialize};
 use sparrow::{PlanOptions, Tables};
@@ -170,6 +170,17 @@ pub(super) fn coarse(
                 let others = others.into_iter().filter(|items| *items != now);
                 found.extend(others.map(|items| usual.with("items_per_row", items)));
             }
+            // For CPUs: elsewhere they are correct and no more.
+            Algorithm::CsrPieces | Algorithm::Sell if device.device_type == DeviceType::Cpu => {
+                let (name, now) = match algorithm {
+                    Algorithm::Sell => ("slice_rows", usual.parameters["slice_rows"]),
+                    _ => ("lanes", usual.parameters["lanes"]),
+                };
+                found.push(usual.clone());
+                let others = [1, 4, 8, 16].into_iter().filter(|lanes| *lanes != now);
+                found.extend(others.map(|lanes| usual.with(name, lanes)));
+            }
+            Algorithm::CsrPieces | Algorithm::Sell => {}
             Algorithm::SegmentedSum => {
                 found.push(usual.clone());
                 found.push(Candidate { variant: Some(Variant::Device), ..usual });
@@ -193,8 +204,13 @@ mod tests {
             assert!(found.iter().all(|candidate| candidate.fits(&device(), ValueType::F64)));
             let distinct: BTreeSet<_> = found.iter().collect();
             assert_eq!(distinct.len(), found.len());
+            let cpu = DeviceTraits { device_type: DeviceType::Cpu, ..device() };
+            let of_cpu = coarse(&cpu, ValueType::F64, mean_row);
             for algorithm in Algorithm::ALL {
-                assert!(found.iter().any(|candidate| candidate.algorithm == algorithm));
+                let is_of = |candidate: &Candidate| candidate.algorithm == algorithm;
+                let is_for_cpus = matches!(algorithm, Algorithm::CsrPieces | Algorithm::Sell);
+                assert!(of_cpu.iter().any(is_of), "{algorithm}");
+                assert_eq!(found.iter().any(is_of), !is_for_cpus, "{algorithm}");
             }
         }
     }
