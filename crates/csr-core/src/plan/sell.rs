@@ -23,6 +23,8 @@ use rayon::prelude::*;
 use crate::memory::{room, zeroed};
 use crate::{Error, Offset, PatternView, Result};
 
+/// Rows of a slice at most.
+const MOST_ROWS: usize = 16;
 /// 16-bit words of a slice's header.
 const HEADER_WORDS: usize = 6;
 /// In a header's first word: columns take two words.
@@ -75,9 +77,10 @@ impl SellPattern {
         rules: SellRules,
         value_bytes: usize,
     ) -> Result<Self> {
-        for (what, value, most) in
-            [("slice_rows", rules.slice_rows, 16), ("the number of pieces", rules.pieces, u32::MAX)]
-        {
+        for (what, value, most) in [
+            ("slice_rows", rules.slice_rows, MOST_ROWS as u32),
+            ("the number of pieces", rules.pieces, u32::MAX),
+        ] {
             let value = u64::from(value);
             if value == 0 {
                 return Err(Error::TooSmall { what, value, limit: 1 });
@@ -196,10 +199,11 @@ fn pieces(ends: &[Size], count: usize, value_bytes: usize) -> Vec<SellPiece> {
 }
 
 /// Rows of a pattern that share a vector.
-struct Slice<'a, O> {
-    pattern: PatternView<'a, O>,
-    first_row: usize,
+struct Slice<'a> {
+    columns: &'a [u32],
     rows: usize,
+    /// Where the nonzeros of each row begin, and those of the last end.
+    starts: [usize; MOST_ROWS + 1],
     /// Lanes, of which the last slice may leave some without a row.
     lanes: usize,
 }
@@ -218,30 +222,33 @@ struct Shape {
     size: Size,
 }
 
-impl<'a, O: Offset> Slice<'a, O> {
-    fn new(pattern: PatternView<'a, O>, number: usize, lanes: usize) -> Self {
+impl<'a> Slice<'a> {
+    fn new<O: Offset>(pattern: PatternView<'a, O>, number: usize, lanes: usize) -> Self {
         let first_row = number * lanes;
         let rows = lanes.min(pattern.rows() - first_row);
-        Slice { pattern, first_row, rows, lanes }
+        let mut starts = [0; MOST_ROWS + 1];
+        for (start, offset) in
+            starts.iter_mut().zip(&pattern.offsets()[first_row..=first_row + rows])
+        {
+            *start = offset.to_usize();
+        }
+        Slice { columns: pattern.columns(), rows, starts, lanes }
     }
 
     /// Where a lane's nonzeros are.
     fn range(&self, lane: usize) -> std::ops::Range<usize> {
-        let offsets = self.pattern.offsets();
-        let row = self.first_row + lane;
-        offsets[row].to_usize()..offsets[row + 1].to_usize()
+        self.starts[lane]..self.starts[lane + 1]
     }
 
     fn row(&self, lane: usize) -> &'a [u32] {
-        &self.pattern.columns()[self.range(lane)]
+        &self.columns[self.range(lane)]
     }
 
     /// Whether all lanes have a nonzero at `step`, and the columns are neighbours.
     fn is_run(&self, step: usize) -> bool {
-        let columns = self.pattern.columns();
-        let first = columns[self.range(0).start + step];
+        let first = self.columns[self.starts[0] + step];
         (1..self.lanes).all(|lane| {
-            u64::from(columns[self.range(lane).start + step]) == u64::from(first) + lane as u64
+            self.columns[self.starts[lane] + step].checked_sub(first) == Some(lane as u32)
         })
     }
 
@@ -250,7 +257,7 @@ impl<'a, O: Offset> Slice<'a, O> {
         let longest = lengths().max().unwrap_or(0);
         let shortest = if self.rows < self.lanes { 0 } else { lengths().min().unwrap_or(0) };
         let nnz: usize = lengths().sum();
-        let own = &self.pattern.columns()[self.range(0).start..self.range(self.rows - 1).end];
+        let own = &self.columns[self.starts[0]..self.starts[self.rows]];
         let base = own.iter().min().copied().unwrap_or(0);
         let highest = own.iter().max().copied().unwrap_or(0);
         let is_wide = highest - base > u32::from(u16::MAX);
