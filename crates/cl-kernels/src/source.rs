@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 76] = sources![
+pub(crate) const SOURCES: [Source; 78] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
@@ -64,8 +64,10 @@ pub(crate) const SOURCES: [Source; 76] = sources![
     "solver/stream.h",
     "spgemm/batch.h",
     "spgemm/entries.h",
+    "spgemm/flat.h",
     "spgemm/spgemm_bitmap.cl",
     "spgemm/spgemm_hash.cl",
+    "spgemm/spgemm_long.cl",
     "spgemm/spgemm_order.cl",
     "spgemm/spgemm_rows.cl",
     "spgemm/spgemm_tiny.cl",

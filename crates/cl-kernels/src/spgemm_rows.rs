@@ -16,7 +16,10 @@ use crate::spgemm_values::SpgemmValues;
 pub const SOURCE: &str = "spgemm/spgemm_rows.cl";
 
 /// Classes of rows by their products (`CLASSES` of the kernel).
-pub const ROW_CLASSES: usize = 8;
+pub const ROW_CLASSES: usize = 9;
+
+/// The last of them: rows at which all groups work together.
+pub const LONG_ROWS: usize = 8;
 
 /// Classes of rows by the entries of C.
 pub const OUTPUT_CLASSES: usize = 4;
@@ -43,6 +46,10 @@ parameters! {
         middle: [1024, 2048, 4096],
         /// Words of a large group's bitmap, which is laid over one window after the other.
         wide: [4096, 8192],
+        /// What a row takes, in products, before it may be long: all groups work at it together.
+        least_long: [32768, 65536, 131072, 262144],
+        /// Parts of a compute unit's share of all products, one of which a long row is more than.
+        unit_shares: [4, 8, 16, 32],
         /// Entries of a row of C that a small group sums, at most.
         small_outputs: [64, 128, 256],
         /// Entries of a row of C that a group sums, at most.
@@ -80,13 +87,24 @@ impl SpgemmRows {
             near: 512,
             middle: 2048,
             wide: if has_room { 8192 } else { 4096 },
+            least_long: 65536,
+            unit_shares: 8,
             small_outputs: 128,
             middle_outputs: 512,
             window_outputs: if has_room { 1024 } else { 512 },
         }
     }
 
-    /// What computes the rows of `class`, from 1 on, in groups of up to `max_group_size` items.
+    /// What a row takes more than, in products, that is long, on a device of so many compute units: A's nonzeros name
+    /// rows of B of the mean length, as far as anybody knows.
+    pub fn long_work(&self, a_nnz: u64, (b_rows, b_nnz): (u64, u64), compute_units: u32) -> u64 {
+        let products = u128::from(a_nnz) * u128::from(b_nnz) / u128::from(b_rows.max(1));
+        let parts = u128::from(compute_units.max(1)) * u128::from(self.unit_shares.max(1));
+        let part = u64::try_from(products / parts).unwrap_or(u64::MAX);
+        part.max(self.least_long.into())
+    }
+
+    /// What computes the rows of `class`, from 1 on and before [`LONG_ROWS`], in groups of up to `max_group_size` items.
     pub fn row_kernel(&self, class: usize, max_group_size: u64) -> RowKernel {
         let [small, middle, large] = GROUPS.map(|size| clamp(size, max_group_size));
         let tiny = |group_size, capacity| RowKernel::Tiny(SpgemmTiny { group_size, capacity });
@@ -208,6 +226,8 @@ arguments! {
         first_row: u32,
         /// Rows.
         count: u32,
+        /// What a row that is long takes more than.
+        long_work: u64,
         /// Row offsets of A: rows + 1.
         a_offsets: Array<M>,
         /// Columns of A: a row of B each.
@@ -220,7 +240,7 @@ arguments! {
         b_columns: Array<M>,
         /// The result: a byte a row.
         classes: Array<M>,
-        /// The result, 0 before: rows of each class, and two words of products.
+        /// The result, 0 before: rows of each class, and two words of the products of all but the last.
         tallies: Array<M>,
     }
 }

@@ -1,12 +1,13 @@
 //! The fill pass: columns and values of C.
 
-use cl_kernels::spgemm_rows::{OUTPUT_CLASSES, ROW_CLASSES, RowKernel};
+use cl_kernels::spgemm_rows::{LONG_ROWS, OUTPUT_CLASSES, RowKernel};
 use cl_kernels::{Array, spgemm_bitmap, spgemm_hash, spgemm_tiny, spgemm_values};
 use csr_core::{Accumulator, Offset, ValueType};
 
 use super::lists::{OutputLists, Patterns, RowLists};
+use super::long::{self, LongRows};
 use super::programs::{groups, value_groups};
-use super::{Spgemm, patterns};
+use super::{Kept, Spgemm, patterns};
 use crate::raw::Memory;
 use crate::spmv::workspace::for_a_kernel_to_write;
 use crate::{DeviceArray, Matrix, Queue, Result};
@@ -41,15 +42,17 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
             c_values: values.argument(),
         };
         let patterns = patterns(a, &b);
-        if let Some((rows, outputs)) = &self.lists {
-            self.fill_rows(queue, patterns, filled, rows, outputs)?;
+        if let Some(kept) = &self.kept {
+            self.fill_rows(queue, patterns, filled, kept)?;
         } else {
             let parameters = &self.parameters;
             for rows in self.chunks.clone() {
-                let rows = RowLists::find_blocking::<O>(queue, parameters, patterns, rows)?;
+                let limits = (parameters, self.long_work);
+                let rows = RowLists::find_blocking::<O>(queue, limits, patterns, rows)?;
                 let outputs =
                     OutputLists::find_blocking::<O>(queue, parameters, &rows, &self.counts)?;
-                self.fill_rows(queue, patterns, filled, &rows, &outputs)?;
+                let found = Kept { rows, outputs, long: None };
+                self.fill_rows(queue, patterns, filled, &found)?;
                 // The lists of the next chunk take the memory of these.
                 queue.finish_blocking()?;
             }
@@ -66,14 +69,22 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
         queue: &Queue,
         patterns: Patterns<'_>,
         filled: Filled<'_>,
-        rows: &RowLists,
-        outputs: &OutputLists,
+        kept: &Kept,
     ) -> Result<()> {
-        for class in 1..ROW_CLASSES {
-            self.fill_class(queue, patterns, filled, rows, class)?;
+        for class in 1..LONG_ROWS {
+            self.fill_class(queue, patterns, filled, &kept.rows, class)?;
+        }
+        let (offsets, columns) = (filled.c_offsets, filled.c_columns);
+        match &kept.long {
+            Some(long) => long.fill::<O>(queue, offsets, columns)?,
+            None => {
+                let listed = (&kept.rows.of_class(LONG_ROWS)?, self.cols);
+                let each = |rows: LongRows, _| rows.fill::<O>(queue, offsets, columns);
+                long::find_blocking::<O>(queue, patterns, listed, self.scratch_bytes, each)?;
+            }
         }
         for class in 1..OUTPUT_CLASSES {
-            self.fill_values(queue, patterns, filled, outputs, class)?;
+            self.fill_values(queue, patterns, filled, &kept.outputs, class)?;
         }
         Ok(())
     }

@@ -81,17 +81,17 @@ impl Lists {
 pub(super) struct RowLists {
     /// Those it holds.
     pub(super) rows: Range<usize>,
-    /// Their products.
+    /// The products of those that are not long.
     pub(super) products: u64,
     classes: DeviceArray<u8>,
     lists: Lists,
 }
 
 impl RowLists {
-    /// Sorts `rows` into classes; 40 bytes are read back.
+    /// Sorts `rows` into classes, where long is what takes more than the number says; 44 bytes are read back.
     pub(super) fn find_blocking<O: Offset>(
         queue: &Queue,
-        parameters: &SpgemmRows,
+        (parameters, long_work): (&SpgemmRows, u64),
         patterns: Patterns<'_>,
         rows: Range<usize>,
     ) -> Result<Self> {
@@ -102,6 +102,7 @@ impl RowLists {
         let arguments = ClassifyArguments {
             first_row: rows.start as u32,
             count: rows.len() as u32,
+            long_work,
             a_offsets,
             a_columns,
             b_begins,
