@@ -20,7 +20,8 @@
 // entries alone are that many is long without being looked at.
 //
 // The classes of C's rows (n entries), for spgemm_values.cl: 0 done (the first three above), 1 n <= SMALL_OUTPUTS,
-// 2 n <= MIDDLE_OUTPUTS, 3 all others, WINDOW_OUTPUTS at a time.
+// 2 n <= MIDDLE_OUTPUTS, 3 all others, WINDOW_OUTPUTS at a time. Class 4, crowded, are those of 3 whose row of A has
+// CROWDED entries or more: spgemm_parts.cl.
 //
 // Lists are in the order in which groups arrive. No bit of C depends on it: a row is computed by itself.
 
@@ -64,9 +65,17 @@
 #define WINDOW_OUTPUTS 1024 // entries of longer rows that a group sums at a time
 #endif
 
+#ifndef CROWDED
+#define CROWDED 8192 // entries of A's row whose parts in windows of C's row may be sorted, at least
+#endif
+#ifndef CROWDED_LOOKS
+#define CROWDED_LOOKS 4 // looks at entries that sorting a part spares, at least: the host alone asks
+#endif
+
 #include "item/scalar.h"
 
 #define CLASSES 9
+#define OUTPUT_CLASSES 5
 #define ROW_ITEMS 8 // items that look at a row
 #define GROUP_ROWS (GROUP_SIZE / ROW_ITEMS)
 #define LONG_ROW 1024 // entries of a row that all items of the group look at
@@ -201,22 +210,25 @@ kernel void classify_rows(const uint first_row,
         add_wide(tallies + CLASSES, of_group + CLASSES);
 }
 
-// The class of each of `count` rows of C, with as many entries as `counts` says. tallies[class], 0 before, are its
-// rows; after those of all four, the windows of the last.
+// The class of each of `count` rows of C from `first_row` on, with as many entries as `counts` says. tallies[class], 0
+// before, are its rows; after those of all classes, the windows of class 3.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-kernel void classify_outputs(const uint count,
+kernel void classify_outputs(const uint first_row,
+                             const uint count,
+                             ARRAY_PARAMETER(const offset_t, a_offsets),
                              ARRAY_PARAMETER(const uchar, row_classes),
                              ARRAY_PARAMETER(const uint, counts),
                              ARRAY_PARAMETER(uchar, classes),
                              ARRAY_PARAMETER(uint, tallies))
 {
+    OPEN_ARRAY(const offset_t, a_offsets);
     OPEN_ARRAY(const uchar, row_classes);
     OPEN_ARRAY(const uint, counts);
     OPEN_ARRAY(uchar, classes);
     OPEN_ARRAY(uint, tallies);
-    local uint of_group[5];
+    local uint of_group[OUTPUT_CLASSES + 1];
     const uint item = (uint)get_local_id(0);
-    if (item < 5)
+    if (item <= OUTPUT_CLASSES)
         of_group[item] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     const ulong row = get_global_id(0);
@@ -229,13 +241,15 @@ kernel void classify_outputs(const uint count,
             class = 1;
         else if (entries <= MIDDLE_OUTPUTS)
             class = 2;
+        else if (a_offsets[first_row + row + 1] - a_offsets[first_row + row] >= CROWDED)
+            class = 4;
         classes[row] = (uchar)class;
         atomic_inc(of_group + class);
         if (class == 3)
-            atomic_add(of_group + 4, (entries - 1) / WINDOW_OUTPUTS + 1);
+            atomic_add(of_group + OUTPUT_CLASSES, (entries - 1) / WINDOW_OUTPUTS + 1);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (item < 5)
+    if (item <= OUTPUT_CLASSES)
         atomic_add(tallies_buffer + tallies_start + item, of_group[item]);
 }
 
@@ -273,7 +287,6 @@ kernel void list_rows(const uint first_row,
 // Writes the windows of `count` rows of C: two words each, row and window. `cursor`, 0 before, counts them.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void list_windows(const uint count,
-                         const uint first_row,
                          ARRAY_PARAMETER(const uint, rows),
                          ARRAY_PARAMETER(const uint, counts),
                          ARRAY_PARAMETER(uint, cursor),
@@ -286,7 +299,7 @@ kernel void list_windows(const uint count,
     const ulong item = get_global_id(0);
     if (item < count) {
         const uint row = rows[item];
-        const uint of_row = (counts[row - first_row] - 1) / WINDOW_OUTPUTS + 1;
+        const uint of_row = (counts[row] - 1) / WINDOW_OUTPUTS + 1;
         const ulong at = atomic_add(cursor, of_row);
         for (uint window = 0; window < of_row; ++window) {
             windows[2 * (at + window)] = row;

@@ -61,6 +61,7 @@ pub mod spgemm_bitmap;
 pub mod spgemm_hash;
 pub mod spgemm_long;
 pub mod spgemm_order;
+pub mod spgemm_parts;
 pub mod spgemm_rows;
 pub mod spgemm_tiny;
 pub mod spgemm_values;

@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 78] = sources![
+pub(crate) const SOURCES: [Source; 80] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
@@ -69,9 +69,11 @@ pub(crate) const SOURCES: [Source; 78] = sources![
     "spgemm/spgemm_hash.cl",
     "spgemm/spgemm_long.cl",
     "spgemm/spgemm_order.cl",
+    "spgemm/spgemm_parts.cl",
     "spgemm/spgemm_rows.cl",
     "spgemm/spgemm_tiny.cl",
     "spgemm/spgemm_values.cl",
+    "spgemm/sums.h",
     "spmm/join.h",
     "spmm/node.h",
     "spmm/spmm_merge.cl",

@@ -9,6 +9,7 @@ use crate::parameters::ParameterError;
 use crate::parameters::{GROUP_SIZES, parameters};
 use crate::spgemm_bitmap::SpgemmBitmap;
 use crate::spgemm_hash::SpgemmHash;
+use crate::spgemm_parts::SpgemmParts;
 use crate::spgemm_tiny::SpgemmTiny;
 use crate::spgemm_values::SpgemmValues;
 
@@ -22,7 +23,13 @@ pub const ROW_CLASSES: usize = 9;
 pub const LONG_ROWS: usize = 8;
 
 /// Classes of rows by the entries of C.
-pub const OUTPUT_CLASSES: usize = 4;
+pub const OUTPUT_CLASSES: usize = 5;
+
+/// Those that are summed in windows.
+pub const WINDOW_ROWS: usize = 3;
+
+/// The last class: rows that are summed in windows, and have many entries of A.
+pub const CROWDED_ROWS: usize = 4;
 
 /// The items of a group that looks at a row of its own, by how much there is to do.
 const GROUPS: [u32; 3] = [32, 128, 256];
@@ -56,6 +63,10 @@ parameters! {
         middle_outputs: [256, 512],
         /// Entries of longer rows that a large group sums at a time.
         window_outputs: [512, 1024],
+        /// Entries of a row of A whose parts in the windows of C's row may be sorted, at least.
+        crowded: [4096, 8192, 16384, 32768],
+        /// Looks at entries that sorting a part spares, at least.
+        crowded_looks: [2, 4, 8],
     }
 }
 
@@ -92,6 +103,8 @@ impl SpgemmRows {
             small_outputs: 128,
             middle_outputs: 512,
             window_outputs: if has_room { 1024 } else { 512 },
+            crowded: 8192,
+            crowded_looks: 4,
         }
     }
 
@@ -121,7 +134,14 @@ impl SpgemmRows {
         }
     }
 
-    /// What sums the rows of C of `class`, from 1 on, in such groups; the last takes windows.
+    /// What sums the windows of crowded rows.
+    pub fn part_kernel(&self, max_group_size: u64) -> SpgemmParts {
+        let SpgemmValues { group_size, outputs, products_per_item } =
+            self.value_kernel(WINDOW_ROWS, max_group_size);
+        SpgemmParts { group_size, outputs, products_per_item }
+    }
+
+    /// What sums the rows of C of `class`, from 1 on, in such groups; [`WINDOW_ROWS`] takes windows.
     pub fn value_kernel(&self, class: usize, max_group_size: u64) -> SpgemmValues {
         let outputs = match class {
             0 | 1 => self.small_outputs,
@@ -248,15 +268,19 @@ arguments! {
 arguments! {
     /// Arguments of the kernel `classify_outputs`.
     pub struct OutputArguments<M> for "classify_outputs" {
+        /// The first row.
+        first_row: u32,
         /// Rows.
         count: u32,
+        /// Row offsets of A: rows + 1.
+        a_offsets: Array<M>,
         /// The classes that `classify_rows` found.
         row_classes: Array<M>,
-        /// Entries of each row of C.
+        /// Entries of each row of C, from `first_row` on.
         counts: Array<M>,
         /// The result: a byte a row.
         classes: Array<M>,
-        /// The result, 0 before: rows of each class, and windows of the last.
+        /// The result, 0 before: rows of each class, and windows of [`WINDOW_ROWS`].
         tallies: Array<M>,
     }
 }
@@ -282,11 +306,9 @@ arguments! {
     pub struct WindowArguments<M> for "list_windows" {
         /// Rows in the list.
         count: u32,
-        /// The row that the first of the counts belongs to.
-        first_row: u32,
         /// Rows of C.
         rows: Array<M>,
-        /// Entries of each row of C, from `first_row` on.
+        /// Entries of each row of C.
         counts: Array<M>,
         /// The windows so far: 0 before.
         cursor: Array<M>,

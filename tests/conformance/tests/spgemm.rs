@@ -26,11 +26,15 @@ fn options() -> SpgemmOptions {
     SpgemmOptions { parameters, ..SpgemmOptions::default() }
 }
 
-/// The same, and every row of more than 4 entries of A, or of much work, is long.
+/// The same, and every row of more than 4 entries of A, or of much work, is long; with 5 entries or more a row whose
+/// values are summed in windows is crowded, however few looks that spares.
 fn long_options() -> SpgemmOptions {
-    let mut options = options();
-    let long = [("least_long", 64), ("unit_shares", 1 << 20)];
-    options.parameters.extend(long.map(|(name, value)| (name.to_owned(), value)));
+    let long = [("least_long", 64), ("unit_shares", 1 << 20), ("crowded", 5), ("crowded_looks", 1)];
+    with(options(), &long)
+}
+
+fn with(mut options: SpgemmOptions, parameters: &[(&str, u32)]) -> SpgemmOptions {
+    options.parameters.extend(parameters.iter().map(|&(name, value)| (name.to_owned(), value)));
     options
 }
 
@@ -147,7 +151,30 @@ fn dense_rows_of_a_and_of_b_are_right() {
     let mut of_b = lengths(inner, &[1, 0, 2, 0, 0]);
     of_b[0] = 700;
     let b = matrix::<f32, u32>(700, &of_b, 3, 2);
-    check(&queue, &a, &b, &options());
+    let alone = check(&queue, &a, &b, &options());
+    // More parts than are sorted at once where there is no memory.
+    for scratch_bytes in [30, 64 << 20] {
+        let long = SpgemmOptions { scratch_bytes, ..long_options() };
+        assert_eq!(bits(multiply(&queue, &a, &b, &long).values()), bits(alone.values()));
+    }
+}
+
+#[test]
+fn crowded_rows_whose_parts_are_sorted_or_not_have_the_same_bits() {
+    let queue = queue();
+    let inner = size(700, 120);
+    // Rows of B of more entries than C's rows have windows, and of fewer; entries of A in no order, and twice.
+    for lengths_of_b in [&[1, 0, 2, 3][..], &[1, 90, 2, 0, 7], &[60]] {
+        let a = matrix::<f32, u32>(inner, &[inner, 3, inner + 40, 0, 6, 20], 11, 1);
+        let b = matrix::<f32, u32>(1201, &lengths(inner, lengths_of_b), 59, 2);
+        let alone = check(&queue, &a, &b, &options());
+        for looks in [1, 2, 1 << 20] {
+            let options = with(long_options(), &[("crowded_looks", looks)]);
+            let c = multiply(&queue, &a, &b, &options);
+            assert_eq!(alone.pattern(), c.pattern());
+            assert_eq!(bits(alone.values()), bits(c.values()), "{looks}");
+        }
+    }
 }
 
 #[test]
@@ -285,18 +312,19 @@ fn entries_that_cancel_stay_and_what_is_no_number_goes_through() {
     a.values_mut()[30] = f32::NEG_INFINITY;
     let b = matrix::<f32, u32>(300, &lengths(60, &[1, 2, 0, 3, 2, 9, 1, 33]), 11, 2);
     check(&queue, &a, &b, &options());
+    check(&queue, &a, &b, &long_options());
 }
 
 #[test]
 fn new_values_of_the_same_patterns_need_no_new_count() {
     let queue = queue();
-    for step in [1, 4] {
+    for (step, options) in [(1, options()), (4, options()), (1, long_options())] {
         let mut a = matrix::<f32, u32>(20, &lengths(size(30, 4), &[1, 2, 5, 20]), 3, 1);
         let mut b = matrix::<f32, u32>(50, &lengths(20, &[3, 15, 29]), step, 2);
         let on_device = Matrix::upload_blocking(&queue, a.view()).unwrap();
         let b_on_device = Matrix::upload_blocking(&queue, b.view()).unwrap();
         let mut plan =
-            SpgemmPlan::new_blocking(&queue, &on_device, &b_on_device, &options()).unwrap();
+            SpgemmPlan::new_blocking(&queue, &on_device, &b_on_device, &options).unwrap();
         plan.multiply_blocking(&queue, &on_device, &b_on_device).unwrap();
         a.values_mut().iter_mut().for_each(|value| *value *= 3.0);
         b.values_mut().iter_mut().for_each(|value| *value -= 1.0);

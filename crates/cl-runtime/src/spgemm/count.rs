@@ -23,8 +23,13 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
             let long = self.count_long(queue, patterns, &rows)?;
             if self.chunks.len() == 1 {
                 let parameters = &self.parameters;
-                let outputs =
-                    OutputLists::find_blocking::<O>(queue, parameters, &rows, &self.counts)?;
+                let outputs = OutputLists::find_blocking::<O>(
+                    queue,
+                    parameters,
+                    patterns,
+                    &rows,
+                    &self.counts,
+                )?;
                 self.kept = Some(Kept { rows, outputs, long });
             }
         }

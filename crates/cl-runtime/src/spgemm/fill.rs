@@ -1,6 +1,6 @@
 //! The fill pass: columns and values of C.
 
-use cl_kernels::spgemm_rows::{LONG_ROWS, OUTPUT_CLASSES, RowKernel};
+use cl_kernels::spgemm_rows::{LONG_ROWS, RowKernel, WINDOW_ROWS};
 use cl_kernels::{Array, spgemm_bitmap, spgemm_hash, spgemm_tiny, spgemm_values};
 use csr_core::{Accumulator, Offset, ValueType};
 
@@ -14,12 +14,12 @@ use crate::{DeviceArray, Matrix, Queue, Result};
 
 /// What kernels of the fill pass read and write beside lists and patterns.
 #[derive(Clone, Copy, Debug)]
-struct Filled<'a> {
-    a_values: Array<&'a Memory>,
-    b_values: Array<&'a Memory>,
-    c_offsets: Array<&'a Memory>,
-    c_columns: Array<&'a Memory>,
-    c_values: Array<&'a Memory>,
+pub(super) struct Filled<'a> {
+    pub(super) a_values: Array<&'a Memory>,
+    pub(super) b_values: Array<&'a Memory>,
+    pub(super) c_offsets: Array<&'a Memory>,
+    pub(super) c_columns: Array<&'a Memory>,
+    pub(super) c_values: Array<&'a Memory>,
 }
 
 impl<V: Accumulator, O: Offset> Spgemm<V, O> {
@@ -49,8 +49,13 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
             for rows in self.chunks.clone() {
                 let limits = (parameters, self.long_work);
                 let rows = RowLists::find_blocking::<O>(queue, limits, patterns, rows)?;
-                let outputs =
-                    OutputLists::find_blocking::<O>(queue, parameters, &rows, &self.counts)?;
+                let outputs = OutputLists::find_blocking::<O>(
+                    queue,
+                    parameters,
+                    patterns,
+                    &rows,
+                    &self.counts,
+                )?;
                 let found = Kept { rows, outputs, long: None };
                 self.fill_rows(queue, patterns, filled, &found)?;
                 // The lists of the next chunk take the memory of these.
@@ -83,10 +88,12 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
                 long::find_blocking::<O>(queue, patterns, listed, self.scratch_bytes, each)?;
             }
         }
-        for class in 1..OUTPUT_CLASSES {
-            self.fill_values(queue, patterns, filled, &kept.outputs, class)?;
+        for class in 1..WINDOW_ROWS {
+            let rows = kept.outputs.rows(class)?;
+            self.fill_values(queue, patterns, filled, (&rows, rows.len()), class)?;
         }
-        Ok(())
+        self.fill_windows(queue, patterns, filled, kept.outputs.windows())?;
+        self.fill_crowded(queue, patterns, filled, &kept.outputs)
     }
 
     /// The columns of the rows of a class, and the values of tiny ones.
@@ -166,26 +173,36 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
         }
     }
 
-    /// The values of the rows of C of a class, whose columns are there.
+    /// The values of windows of rows of C, whose columns are there.
+    pub(super) fn fill_windows(
+        &self,
+        queue: &Queue,
+        patterns: Patterns<'_>,
+        filled: Filled<'_>,
+        windows: &DeviceArray<u32>,
+    ) -> Result<()> {
+        let tasks = (windows, windows.len() / 2);
+        self.fill_values(queue, patterns, filled, tasks, WINDOW_ROWS)
+    }
+
+    /// The values of what the kernel of a class takes, so many rows or windows, whose columns are there.
     fn fill_values(
         &self,
         queue: &Queue,
         patterns: Patterns<'_>,
         filled: Filled<'_>,
-        lists: &OutputLists,
+        (tasks, count): (&DeviceArray<u32>, usize),
         class: usize,
     ) -> Result<()> {
-        let (listed, count) = lists.tasks(class)?;
         if count == 0 {
             return Ok(());
         }
         let Patterns { a_offsets, a_columns, b_begins, b_ends, b_columns } = patterns;
         let Filled { a_values, b_values, c_offsets, c_columns, c_values } = filled;
         let groups = value_groups(queue, (V::TYPE, O::TYPE), &self.parameters, class)?;
-        let (tasks, all) = (listed.argument(), count);
         let arguments = spgemm_values::Arguments {
             count: count as u32,
-            tasks,
+            tasks: tasks.argument(),
             a_offsets,
             a_columns,
             a_values,
@@ -200,7 +217,7 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
         // SAFETY: the patterns are those that were counted, and C's columns were written before in this queue.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
-            groups.run_tasks(queue, &arguments, all)
+            groups.run_tasks(queue, &arguments, count)
         }
     }
 }

@@ -9,6 +9,7 @@ mod entries;
 mod fill;
 mod lists;
 mod long;
+mod parts;
 mod programs;
 mod sorted;
 
