@@ -180,7 +180,8 @@ kernel void fill_tiles(const uint row_tiles,
     ulong total;
     ulong at = group_scan_exclusive(mine, scratch, &total);
     at += c_offsets[rows[slot]] + (places[tile] - places[slot * row_tiles]);
-    const uint column = (uint)(tile % row_tiles) * TILE_WORDS * 32;
+    // Not tile % row_tiles: Oclgrind does not know what clang makes of a quotient and a remainder.
+    const uint column = (uint)(tile - slot * row_tiles) * TILE_WORDS * 32;
     for (uint word = first; word < beyond; ++word)
         for (uint bits = bitmap[tile * TILE_WORDS + word]; bits != 0; bits &= bits - 1)
             c_columns[at++] = column + word * 32 + 31 - clz(bits & -bits);

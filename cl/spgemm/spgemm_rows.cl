@@ -69,7 +69,7 @@
 #define CROWDED 8192 // entries of A's row whose parts in windows of C's row may be sorted, at least
 #endif
 #ifndef CROWDED_LOOKS
-#define CROWDED_LOOKS 4 // looks at entries that sorting a part spares, at least: the host alone asks
+#define CROWDED_LOOKS 16 // looks at entries that sorting a part spares, at least: the host alone asks
 #endif
 
 #include "item/scalar.h"

@@ -3,7 +3,6 @@
 use csr_core::ValueType;
 
 use crate::Array;
-use crate::DeviceTraits;
 use crate::arguments::arguments;
 use crate::parameters::ParameterError;
 use crate::parameters::{GROUP_SIZES, parameters};
@@ -12,6 +11,7 @@ use crate::spgemm_hash::SpgemmHash;
 use crate::spgemm_parts::SpgemmParts;
 use crate::spgemm_tiny::SpgemmTiny;
 use crate::spgemm_values::SpgemmValues;
+use crate::{DeviceTraits, DeviceType};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spgemm/spgemm_rows.cl";
@@ -66,7 +66,7 @@ parameters! {
         /// Entries of a row of A whose parts in the windows of C's row may be sorted, at least.
         crowded: [4096, 8192, 16384, 32768],
         /// Looks at entries that sorting a part spares, at least.
-        crowded_looks: [2, 4, 8],
+        crowded_looks: [4, 8, 16, 32],
     }
 }
 
@@ -84,7 +84,10 @@ pub enum RowKernel {
 impl SpgemmRows {
     /// What suits a device's local memory.
     pub fn default_for(device: &DeviceTraits) -> Self {
-        Self::usual(device.max_group_size, device.local_bytes >= 48 << 10)
+        let usual = Self::usual(device.max_group_size, device.local_bytes >= 48 << 10);
+        // Few groups at once: a look takes no longer than its share of the work.
+        let crowded_looks = if device.device_type == DeviceType::Cpu { 32 } else { 16 };
+        SpgemmRows { crowded_looks, ..usual }
     }
 
     /// The same for groups of up to `max_group_size` items; `has_room` says that there are 48 KiB of local memory.
@@ -104,7 +107,7 @@ impl SpgemmRows {
             middle_outputs: 512,
             window_outputs: if has_room { 1024 } else { 512 },
             crowded: 8192,
-            crowded_looks: 4,
+            crowded_looks: 16,
         }
     }
 
@@ -314,5 +317,20 @@ arguments! {
         cursor: Array<M>,
         /// The result: row and window, two words each.
         windows: Array<M>,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SpgemmRows;
+
+    #[test]
+    fn long_rows_take_more_than_a_part_of_a_units_share_and_than_the_least() {
+        let rows = SpgemmRows { least_long: 100, unit_shares: 4, ..SpgemmRows::usual(256, true) };
+        // 1000 entries of A name rows of 8 entries: 8000 products, 1000 a part of 2 units.
+        assert_eq!(rows.long_work(1000, (10, 80), 2), 1000);
+        assert_eq!(rows.long_work(1000, (10, 80), 200), 100);
+        assert_eq!(rows.long_work(0, (0, 0), 0), 100);
+        assert_eq!(rows.long_work(u64::MAX, (1, u64::MAX), 1), u64::MAX);
     }
 }
