@@ -81,6 +81,7 @@
 #define LONG_ROW 1024 // entries of a row that all items of the group look at
 #define ENTRY_WORK 16 // products that it takes as long as to look at an entry of A
 #define WINDOW_WORK (LEAST_LONG / 16) // the same of a window
+#define MOST_ENTRIES 0xfffffffful // entries of a row of A that is long or crowded are fewer
 
 // Adds to a number of two words.
 void add_wide_local(local uint *sum, const ulong value)
@@ -96,10 +97,10 @@ void add_wide(volatile global uint *sum, local const uint *value)
     atomic_add(sum + 1, value[1] + (before + value[0] < before));
 }
 
-// Whether a row of so many entries of A is long, whatever they name.
+// Whether a row of so many entries of A is long, whatever they name. Entries of long rows are counted in 32 bits.
 int is_long_unseen(const ulong entries, const ulong long_work)
 {
-    return entries > long_work / ENTRY_WORK;
+    return entries > long_work / ENTRY_WORK && entries < MOST_ENTRIES;
 }
 
 uint row_class(const ulong entries, const ulong products, const uint words, const ulong long_work)
@@ -119,7 +120,7 @@ uint row_class(const ulong entries, const ulong products, const uint words, cons
     if (words > MIDDLE && products <= SCATTERED)
         return 6;
     const uint windows = words <= MIDDLE ? 1 : (words - 1) / WIDE + 1;
-    if (products + windows * (ENTRY_WORK * entries + WINDOW_WORK) > long_work)
+    if (products + windows * (ENTRY_WORK * entries + WINDOW_WORK) > long_work && entries < MOST_ENTRIES)
         return 8;
     return words <= MIDDLE ? 5 : 7;
 }
@@ -241,8 +242,11 @@ kernel void classify_outputs(const uint first_row,
             class = 1;
         else if (entries <= MIDDLE_OUTPUTS)
             class = 2;
-        else if (a_offsets[first_row + row + 1] - a_offsets[first_row + row] >= CROWDED)
-            class = 4;
+        else {
+            const ulong of_a = a_offsets[first_row + row + 1] - a_offsets[first_row + row];
+            if (of_a >= CROWDED && of_a < MOST_ENTRIES)
+                class = 4;
+        }
         classes[row] = (uchar)class;
         atomic_inc(of_group + class);
         if (class == 3)

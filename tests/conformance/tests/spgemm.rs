@@ -162,13 +162,14 @@ fn dense_rows_of_a_and_of_b_are_right() {
 #[test]
 fn crowded_rows_whose_parts_are_sorted_or_not_have_the_same_bits() {
     let queue = queue();
-    let inner = size(700, 120);
+    let inner = size(700, 24);
+    let cols = size(1201, 201);
     // Rows of B of more entries than C's rows have windows, and of fewer; entries of A in no order, and twice.
     for lengths_of_b in [&[1, 0, 2, 3][..], &[1, 90, 2, 0, 7], &[60]] {
-        let a = matrix::<f32, u32>(inner, &[inner, 3, inner + 40, 0, 6, 20], 11, 1);
-        let b = matrix::<f32, u32>(1201, &lengths(inner, lengths_of_b), 59, 2);
+        let a = matrix::<f32, u32>(inner, &[inner, 3, inner + size(40, 4), 0, 6, 20], 11, 1);
+        let b = matrix::<f32, u32>(cols, &lengths(inner, lengths_of_b), 59, 2);
         let alone = check(&queue, &a, &b, &options());
-        for looks in [1, 2, 1 << 20] {
+        for &looks in &[1, 1 << 20, 2][..size(3, 2)] {
             let options = with(long_options(), &[("crowded_looks", looks)]);
             let c = multiply(&queue, &a, &b, &options);
             assert_eq!(alone.pattern(), c.pattern());
@@ -221,15 +222,15 @@ fn borders(more: &[u32]) -> Csr<f32, u32> {
 #[test]
 fn long_rows_across_windows_and_empty_ones_are_right() {
     let queue = queue();
-    let columns = vec![
-        vec![0, 1, 2, 3, 4, 5],
-        vec![3, 3, 3, 3, 3, 3], // names an empty row alone
-        vec![5],
-        vec![1, 1, 0, 1, 0, 2, 2, 4, 5, 5, 3],
-        vec![],
-        vec![4, 3, 2, 1, 0],
+    let columns: [&[u32]; 6] = [
+        &[0, 1, 2, 3, 4, 5],
+        &[3, 3, 3, 3, 3, 3], // names an empty row alone
+        &[5],
+        &[1, 1, 0, 1, 0, 2, 2, 4, 5, 5, 3],
+        &[],
+        &[4, 3, 2, 1, 0],
     ];
-    let lengths: Vec<_> = columns.iter().map(|row: &Vec<u32>| row.len() as u32).collect();
+    let lengths: Vec<_> = columns.iter().map(|row| row.len() as u32).collect();
     let offsets = (0..=lengths.len()).map(|row| lengths[..row].iter().sum()).collect();
     let columns = columns.concat();
     let values = csr_core::random_vector(4, columns.len());
