@@ -74,9 +74,6 @@ pub(super) fn lengths_blocking<O: Offset>(
     patterns: Patterns<'_>,
     rows: &DeviceArray<u32>,
 ) -> Result<Vec<u32>> {
-    if rows.is_empty() {
-        return Ok(Vec::new());
-    }
     let (program, _) = long_groups::<O>(queue)?;
     let counts = for_a_kernel_to_write(queue, rows.len())?;
     let arguments = EntriesArguments {

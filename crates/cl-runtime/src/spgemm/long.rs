@@ -21,7 +21,7 @@ pub(super) struct LongRows {
 }
 
 /// Finds the columns of `rows` of C, which has `cols`, in batches that keep to `scratch_bytes` or are one row, and hands
-/// each to `each`, with its products.
+/// each to `each`, with its products. Returns how many batches there were.
 pub(super) fn find_blocking<O: Offset>(
     queue: &Queue,
     patterns: Patterns<'_>,
@@ -29,6 +29,9 @@ pub(super) fn find_blocking<O: Offset>(
     scratch_bytes: u64,
     mut each: impl FnMut(LongRows, u64) -> Result<()>,
 ) -> Result<usize> {
+    if rows.is_empty() {
+        return Ok(0);
+    }
     let lengths = lengths_blocking::<O>(queue, patterns, rows)?;
     let (_, parameters) = long_groups::<O>(queue)?;
     let tile = parameters.tile_words as usize;

@@ -2,7 +2,8 @@
 //!
 //! [`Spgemm::count_blocking`] finds how many entries each row of C has, so that C is allocated as large as it is;
 //! [`Spgemm::multiply_blocking`] fills it, as often as there are new values. `lists.rs` says which kernel takes which
-//! row, `sorted.rs` sorts a B that is not.
+//! row, `long.rs` finds the columns of long rows and `parts.rs` the values of crowded ones, `sorted.rs` sorts a B that is
+//! not.
 
 mod count;
 mod entries;
