@@ -11,9 +11,17 @@
 //   5 middle     S <= MIDDLE           spgemm_bitmap.cl
 //   6 scattered  P <= SCATTERED        spgemm_hash.cl
 //   7 wide       all others            spgemm_bitmap.cl, a large group a row, window after window
+//   8 long       of 5 and 7, where a group would work for too long: spgemm_long.cl, all groups together
+//
+// How long a group works is counted in products: P, and for each of its windows (W of them) what it takes to look at
+// each entry of A's row, 16 products, and to begin and end, LEAST_LONG / 16. Long is what takes more than LEAST_LONG and
+// more than one of UNIT_SHARES parts of a compute unit's share of all products, as many as they would be if each entry of
+// A named a row of B of mean length: where all rows are as long as that, there are groups enough. A row of A whose
+// entries alone are that many is long without being looked at.
 //
 // The classes of C's rows (n entries), for spgemm_values.cl: 0 done (the first three above), 1 n <= SMALL_OUTPUTS,
-// 2 n <= MIDDLE_OUTPUTS, 3 all others, WINDOW_OUTPUTS at a time.
+// 2 n <= MIDDLE_OUTPUTS, 3 all others, WINDOW_OUTPUTS at a time. Class 4, crowded, are those of 3 whose row of A has
+// CROWDED entries or more: spgemm_parts.cl.
 //
 // Lists are in the order in which groups arrive. No bit of C depends on it: a row is computed by itself.
 
@@ -39,7 +47,13 @@
 #define MIDDLE 2048 // words of a group's bitmap
 #endif
 #ifndef WIDE
-#define WIDE 8192 // words of a large group's bitmap: spgemm_bitmap.cl alone asks
+#define WIDE 8192 // words of a large group's bitmap
+#endif
+#ifndef LEAST_LONG
+#define LEAST_LONG 65536 // what a row takes, in products, before it may be long
+#endif
+#ifndef UNIT_SHARES
+#define UNIT_SHARES 8 // parts of a compute unit's share, one of which a long row is more than: the host alone asks
 #endif
 #ifndef SMALL_OUTPUTS
 #define SMALL_OUTPUTS 128 // entries of C's row that a small group sums, at most
@@ -51,12 +65,23 @@
 #define WINDOW_OUTPUTS 1024 // entries of longer rows that a group sums at a time
 #endif
 
+#ifndef CROWDED
+#define CROWDED 8192 // entries of A's row whose parts in windows of C's row may be sorted, at least
+#endif
+#ifndef CROWDED_LOOKS
+#define CROWDED_LOOKS 16 // looks at entries that sorting a part spares, at least: the host alone asks
+#endif
+
 #include "item/scalar.h"
 
-#define CLASSES 8
+#define CLASSES 9
+#define OUTPUT_CLASSES 5
 #define ROW_ITEMS 8 // items that look at a row
 #define GROUP_ROWS (GROUP_SIZE / ROW_ITEMS)
 #define LONG_ROW 1024 // entries of a row that all items of the group look at
+#define ENTRY_WORK 16 // products that it takes as long as to look at an entry of A
+#define WINDOW_WORK (LEAST_LONG / 16) // the same of a window
+#define MOST_ENTRIES 0xfffffffful // entries of a row of A that is long or crowded are fewer
 
 // Adds to a number of two words.
 void add_wide_local(local uint *sum, const ulong value)
@@ -72,8 +97,16 @@ void add_wide(volatile global uint *sum, local const uint *value)
     atomic_add(sum + 1, value[1] + (before + value[0] < before));
 }
 
-uint row_class(const ulong products, const uint words)
+// Whether a row of so many entries of A is long, whatever they name. Entries of long rows are counted in 32 bits.
+int is_long_unseen(const ulong entries, const ulong long_work)
 {
+    return entries > long_work / ENTRY_WORK && entries < MOST_ENTRIES;
+}
+
+uint row_class(const ulong entries, const ulong products, const uint words, const ulong long_work)
+{
+    if (is_long_unseen(entries, long_work))
+        return 8;
     if (products == 0)
         return 0;
     if (products <= TINY)
@@ -84,16 +117,20 @@ uint row_class(const ulong products, const uint words)
         return 3;
     if (products <= FEW)
         return 4;
-    if (words <= MIDDLE)
-        return 5;
-    return products <= SCATTERED ? 6 : 7;
+    if (words > MIDDLE && products <= SCATTERED)
+        return 6;
+    const uint windows = words <= MIDDLE ? 1 : (words - 1) / WIDE + 1;
+    if (products + windows * (ENTRY_WORK * entries + WINDOW_WORK) > long_work && entries < MOST_ENTRIES)
+        return 8;
+    return words <= MIDDLE ? 5 : 7;
 }
 
-// The class of each of `count` rows of A from `first_row` on. tallies[class], 0 before, are its rows; after those of
-// all classes, low and high word of all products.
+// The class of each of `count` rows of A from `first_row` on; long is what takes more than `long_work`. tallies[class],
+// 0 before, are its rows; after those of all classes, low and high word of all products of rows that are not long.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void classify_rows(const uint first_row,
                           const uint count,
+                          const ulong long_work,
                           ARRAY_PARAMETER(const offset_t, a_offsets),
                           ARRAY_PARAMETER(const uint, a_columns),
                           ARRAY_PARAMETER(const offset_t, b_begins),
@@ -133,7 +170,7 @@ kernel void classify_rows(const uint first_row,
             const ulong begin = a_offsets[first_row + first + row];
             const ulong end = a_offsets[first_row + first + row + 1];
             const int is_long = end - begin > LONG_ROW;
-            if (is_long == (turn > 0)) {
+            if (is_long == (turn > 0) && !is_long_unseen(end - begin, long_work)) {
                 ulong sum = 0;
                 uint low = 0xffffffffu;
                 uint high = 0;
@@ -160,10 +197,12 @@ kernel void classify_rows(const uint first_row,
         const ulong sum = products[2 * item] | (ulong)products[2 * item + 1] << 32;
         // The columns of unsorted rows of B are not in order, and whoever finds that out calls this again.
         const uint words = highs[item] >= lows[item] ? highs[item] / 32 - lows[item] / 32 + 1 : 1;
-        const uint class = row_class(sum, words);
+        const ulong row = first_row + first + item;
+        const uint class = row_class(a_offsets[row + 1] - a_offsets[row], sum, words, long_work);
         classes[first + item] = (uchar)class;
         atomic_inc(of_group + class);
-        add_wide_local(of_group + CLASSES, sum);
+        if (class != 8)
+            add_wide_local(of_group + CLASSES, sum);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item < CLASSES)
@@ -172,22 +211,25 @@ kernel void classify_rows(const uint first_row,
         add_wide(tallies + CLASSES, of_group + CLASSES);
 }
 
-// The class of each of `count` rows of C, with as many entries as `counts` says. tallies[class], 0 before, are its
-// rows; after those of all four, the windows of the last.
+// The class of each of `count` rows of C from `first_row` on, with as many entries as `counts` says. tallies[class], 0
+// before, are its rows; after those of all classes, the windows of class 3.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-kernel void classify_outputs(const uint count,
+kernel void classify_outputs(const uint first_row,
+                             const uint count,
+                             ARRAY_PARAMETER(const offset_t, a_offsets),
                              ARRAY_PARAMETER(const uchar, row_classes),
                              ARRAY_PARAMETER(const uint, counts),
                              ARRAY_PARAMETER(uchar, classes),
                              ARRAY_PARAMETER(uint, tallies))
 {
+    OPEN_ARRAY(const offset_t, a_offsets);
     OPEN_ARRAY(const uchar, row_classes);
     OPEN_ARRAY(const uint, counts);
     OPEN_ARRAY(uchar, classes);
     OPEN_ARRAY(uint, tallies);
-    local uint of_group[5];
+    local uint of_group[OUTPUT_CLASSES + 1];
     const uint item = (uint)get_local_id(0);
-    if (item < 5)
+    if (item <= OUTPUT_CLASSES)
         of_group[item] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     const ulong row = get_global_id(0);
@@ -200,13 +242,18 @@ kernel void classify_outputs(const uint count,
             class = 1;
         else if (entries <= MIDDLE_OUTPUTS)
             class = 2;
+        else {
+            const ulong of_a = a_offsets[first_row + row + 1] - a_offsets[first_row + row];
+            if (of_a >= CROWDED && of_a < MOST_ENTRIES)
+                class = 4;
+        }
         classes[row] = (uchar)class;
         atomic_inc(of_group + class);
         if (class == 3)
-            atomic_add(of_group + 4, (entries - 1) / WINDOW_OUTPUTS + 1);
+            atomic_add(of_group + OUTPUT_CLASSES, (entries - 1) / WINDOW_OUTPUTS + 1);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (item < 5)
+    if (item <= OUTPUT_CLASSES)
         atomic_add(tallies_buffer + tallies_start + item, of_group[item]);
 }
 
@@ -244,7 +291,6 @@ kernel void list_rows(const uint first_row,
 // Writes the windows of `count` rows of C: two words each, row and window. `cursor`, 0 before, counts them.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void list_windows(const uint count,
-                         const uint first_row,
                          ARRAY_PARAMETER(const uint, rows),
                          ARRAY_PARAMETER(const uint, counts),
                          ARRAY_PARAMETER(uint, cursor),
@@ -257,7 +303,7 @@ kernel void list_windows(const uint count,
     const ulong item = get_global_id(0);
     if (item < count) {
         const uint row = rows[item];
-        const uint of_row = (counts[row - first_row] - 1) / WINDOW_OUTPUTS + 1;
+        const uint of_row = (counts[row] - 1) / WINDOW_OUTPUTS + 1;
         const ulong at = atomic_add(cursor, of_row);
         for (uint window = 0; window < of_row; ++window) {
             windows[2 * (at + window)] = row;

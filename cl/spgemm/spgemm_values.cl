@@ -1,20 +1,9 @@
 // The values of rows of C whose columns are known and in order; a group a row, or OUTPUTS neighbouring entries of one.
 //
-// Floating-point atomics would add in an order that timing chooses. Instead, products are taken ENTRIES of A's entries
-// at a time, CHUNK products at once, and each is stored where nobody else stores:
-//
-//   1. an item finds where its product's column stands in C's row (binary search), and sets bit e of that entry's
-//      mask, e being the entry of A it comes from. Rows of B have no column twice, so each bit is one product;
-//   2. each entry of C takes as many neighbouring places as its mask has bits;
-//   3. the product of bit e goes to its entry's place number popcount(mask below e);
-//   4. each entry of C adds up its places, in order.
+// How products are added up always in the order of A's row: `sums.h`.
 //
 // A window of a long row of C gets products from few entries of A's row: GROUP_SIZE of these are looked at together, and
 // those whose row of B reaches into the window go onto a list, in order, until ENTRIES are on it or all were looked at.
-//
-// Which places an entry takes depends on timing; what stands in them, and in which order, does not. So an entry's
-// products are added one after the other in the order of A's row, always: the same bits, however rows are cut, with
-// four barriers for CHUNK products.
 //
 // Local memory: 12 bytes and a sum for each of OUTPUTS, a product for each of CHUNK, and 24 bytes and a number for each
 // of ENTRIES; with WINDOWS, 12 bytes and a number for each of GROUP_SIZE + ENTRIES.
@@ -29,23 +18,9 @@
 #define PRODUCTS_PER_ITEM 4 // products that an item has in flight
 #endif
 
-#include "spgemm/entries.h"
+#include "spgemm/sums.h"
 
-#define ENTRIES 32 // bits of a mask
-#define CHUNK (GROUP_SIZE * PRODUCTS_PER_ITEM)
 #define LISTED (GROUP_SIZE + ENTRIES) // places of the list, which goes round
-
-// Where `column` stands among the first `count` columns, of which it is one.
-uint position_of(local const uint *columns, const uint count, const uint column)
-{
-    uint first = 0;
-    for (uint width = count; width > 1;) {
-        const uint half_width = width / 2;
-        first += columns[first + half_width] <= column ? half_width : 0;
-        width -= half_width;
-    }
-    return first;
-}
 
 // With WINDOWS, `tasks` are two words each: a row, and which OUTPUTS of its entries; else a word, a row of up to OUTPUTS.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
@@ -89,9 +64,6 @@ kernel void fill_values(const uint count,
     local real_t list_of_a[LISTED];
     local uint votes[GROUP_SIZE / 32];
 #endif
-    uint entries[PRODUCTS_PER_ITEM];
-    uint outputs_of[PRODUCTS_PER_ITEM];
-    real_t mine[PRODUCTS_PER_ITEM];
     const uint item = (uint)get_local_id(0);
     uint task = (uint)get_group_id(0);
     do {
@@ -175,65 +147,8 @@ kernel void fill_values(const uint count,
             }
             first += ENTRIES;
 #endif
-            barrier(CLK_LOCAL_MEM_FENCE);
-            if (item < ENTRIES) {
-                ulong before = 0;
-                for (uint entry = 0; entry < item; ++entry)
-                    before += lengths[entry];
-                starts[item] -= before;
-                ends[item] = before + lengths[item];
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
-            const ulong total = ends[ENTRIES - 1];
-            ulong done = 0;
-            do {
-#pragma unroll
-                for (uint k = 0; k < PRODUCTS_PER_ITEM; ++k) {
-                    // What there is not is the last product again, and of none the first entry of B.
-                    const ulong product = min(done + k * GROUP_SIZE + item, max(total, 1ul) - 1);
-                    const uint entry = entry_of(ends, ENTRIES, product);
-                    const ulong at = total > 0 ? starts[entry] + product : 0;
-                    entries[k] = entry;
-                    outputs_of[k] = b_columns[at];
-                    mine[k] = of_a[entry] * load_value(b_values, at);
-                }
-#pragma unroll
-                for (uint k = 0; k < PRODUCTS_PER_ITEM; ++k) {
-                    outputs_of[k] = position_of(columns, outputs, outputs_of[k]);
-                    if (done + k * GROUP_SIZE + item < total)
-                        atomic_or(masks + outputs_of[k], 1u << entries[k]);
-                }
-                barrier(CLK_LOCAL_MEM_FENCE);
-                uint wanted = 0;
-                for (uint output = item; output < outputs; output += GROUP_SIZE)
-                    wanted += popcount(masks[output]);
-                uint place = wanted > 0 ? atomic_add(&taken, wanted) : 0;
-                for (uint output = item; output < outputs; output += GROUP_SIZE) {
-                    places[output] = place;
-                    place += popcount(masks[output]);
-                }
-                barrier(CLK_LOCAL_MEM_FENCE);
-#pragma unroll
-                for (uint k = 0; k < PRODUCTS_PER_ITEM; ++k) {
-                    const uint below = masks[outputs_of[k]] & ((1u << entries[k]) - 1);
-                    if (done + k * GROUP_SIZE + item < total)
-                        products[places[outputs_of[k]] + popcount(below)] = mine[k];
-                }
-                barrier(CLK_LOCAL_MEM_FENCE);
-                for (uint output = item; output < outputs; output += GROUP_SIZE) {
-                    const uint from = places[output];
-                    const uint of_output = popcount(masks[output]);
-                    real_t sum = sums[output];
-                    for (uint k = 0; k < of_output; ++k)
-                        sum += products[from + k];
-                    sums[output] = sum;
-                    masks[output] = 0;
-                }
-                if (item == 0)
-                    taken = 0;
-                barrier(CLK_LOCAL_MEM_FENCE);
-                done += CHUNK;
-            } while (done < total);
+            add_products(columns, outputs, masks, places, sums, &taken, products, of_a, lengths, starts, ends, b_columns,
+                         b_values);
 #ifdef WINDOWS
         } while (first < end || listed > 0);
 #else

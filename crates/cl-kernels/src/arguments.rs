@@ -229,6 +229,14 @@ mod tests {
         check::<crate::spgemm_tiny::FillArguments<()>>(crate::spgemm_tiny::SOURCE);
         check::<crate::spgemm_hash::CountArguments<()>>(crate::spgemm_hash::SOURCE);
         check::<crate::spgemm_hash::FillArguments<()>>(crate::spgemm_hash::SOURCE);
+        check::<crate::spgemm_long::EntriesArguments<()>>(crate::spgemm_long::SOURCE);
+        check::<crate::spgemm_long::MeasureArguments<()>>(crate::spgemm_long::SOURCE);
+        check::<crate::spgemm_long::MarkArguments<()>>(crate::spgemm_long::SOURCE);
+        check::<crate::spgemm_long::TileArguments<()>>(crate::spgemm_long::SOURCE);
+        check::<crate::spgemm_long::CountArguments<()>>(crate::spgemm_long::SOURCE);
+        check::<crate::spgemm_long::FillArguments<()>>(crate::spgemm_long::SOURCE);
+        check::<crate::spgemm_parts::WriteArguments<()>>(crate::spgemm_parts::SOURCE);
+        check::<crate::spgemm_parts::FillArguments<()>>(crate::spgemm_parts::SOURCE);
         check::<crate::spgemm_bitmap::CountArguments<()>>(crate::spgemm_bitmap::SOURCE);
         check::<crate::spgemm_bitmap::FillArguments<()>>(crate::spgemm_bitmap::SOURCE);
         check::<crate::spgemm_values::Arguments<()>>(crate::spgemm_values::SOURCE);

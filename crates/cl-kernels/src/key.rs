@@ -213,6 +213,8 @@ mod tests {
         check::<crate::jacobi::Jacobi>(crate::jacobi::SOURCE);
         check::<crate::spgemm_tiny::SpgemmTiny>(crate::spgemm_tiny::SOURCE);
         check::<crate::spgemm_hash::SpgemmHash>(crate::spgemm_hash::SOURCE);
+        check::<crate::spgemm_long::SpgemmLong>(crate::spgemm_long::SOURCE);
+        check::<crate::spgemm_parts::SpgemmParts>(crate::spgemm_parts::SOURCE);
         check::<crate::spgemm_bitmap::SpgemmBitmap>(crate::spgemm_bitmap::SOURCE);
         check::<crate::spgemm_values::SpgemmValues>(crate::spgemm_values::SOURCE);
         check::<crate::spgemm_order::SpgemmOrder>(crate::spgemm_order::SOURCE);

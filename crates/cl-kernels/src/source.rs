@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 81] = sources![
+pub(crate) const SOURCES: [Source; 85] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
@@ -65,12 +65,16 @@ pub(crate) const SOURCES: [Source; 81] = sources![
     "solver/stream.h",
     "spgemm/batch.h",
     "spgemm/entries.h",
+    "spgemm/flat.h",
     "spgemm/spgemm_bitmap.cl",
     "spgemm/spgemm_hash.cl",
+    "spgemm/spgemm_long.cl",
     "spgemm/spgemm_order.cl",
+    "spgemm/spgemm_parts.cl",
     "spgemm/spgemm_rows.cl",
     "spgemm/spgemm_tiny.cl",
     "spgemm/spgemm_values.cl",
+    "spgemm/sums.h",
     "spmm/join.h",
     "spmm/node.h",
     "spmm/spmm_merge.cl",

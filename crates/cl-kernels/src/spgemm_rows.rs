@@ -3,23 +3,33 @@
 use csr_core::ValueType;
 
 use crate::Array;
-use crate::DeviceTraits;
 use crate::arguments::arguments;
 use crate::parameters::ParameterError;
 use crate::parameters::{GROUP_SIZES, parameters};
 use crate::spgemm_bitmap::SpgemmBitmap;
 use crate::spgemm_hash::SpgemmHash;
+use crate::spgemm_parts::SpgemmParts;
 use crate::spgemm_tiny::SpgemmTiny;
 use crate::spgemm_values::SpgemmValues;
+use crate::{DeviceTraits, DeviceType};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spgemm/spgemm_rows.cl";
 
 /// Classes of rows by their products (`CLASSES` of the kernel).
-pub const ROW_CLASSES: usize = 8;
+pub const ROW_CLASSES: usize = 9;
+
+/// The last of them: rows at which all groups work together.
+pub const LONG_ROWS: usize = 8;
 
 /// Classes of rows by the entries of C.
-pub const OUTPUT_CLASSES: usize = 4;
+pub const OUTPUT_CLASSES: usize = 5;
+
+/// Those that are summed in windows.
+pub const WINDOW_ROWS: usize = 3;
+
+/// The last class: rows that are summed in windows, and have many entries of A.
+pub const CROWDED_ROWS: usize = 4;
 
 /// The items of a group that looks at a row of its own, by how much there is to do.
 const GROUPS: [u32; 3] = [32, 128, 256];
@@ -43,12 +53,20 @@ parameters! {
         middle: [1024, 2048, 4096],
         /// Words of a large group's bitmap, which is laid over one window after the other.
         wide: [4096, 8192],
+        /// What a row takes, in products, before it may be long: all groups work at it together.
+        least_long: [32768, 65536, 131072, 262144],
+        /// Parts of a compute unit's share of all products, one of which a long row is more than.
+        unit_shares: [4, 8, 16, 32],
         /// Entries of a row of C that a small group sums, at most.
         small_outputs: [64, 128, 256],
         /// Entries of a row of C that a group sums, at most.
         middle_outputs: [256, 512],
         /// Entries of longer rows that a large group sums at a time.
         window_outputs: [512, 1024],
+        /// Entries of a row of A whose parts in the windows of C's row may be sorted, at least.
+        crowded: [4096, 8192, 16384, 32768],
+        /// Looks at entries that sorting a part spares, at least.
+        crowded_looks: [4, 8, 16, 32],
     }
 }
 
@@ -66,7 +84,10 @@ pub enum RowKernel {
 impl SpgemmRows {
     /// What suits a device's local memory.
     pub fn default_for(device: &DeviceTraits) -> Self {
-        Self::usual(device.max_group_size, device.local_bytes >= 48 << 10)
+        let usual = Self::usual(device.max_group_size, device.local_bytes >= 48 << 10);
+        // Few groups at once: a look takes no longer than its share of the work.
+        let crowded_looks = if device.device_type == DeviceType::Cpu { 32 } else { 16 };
+        SpgemmRows { crowded_looks, ..usual }
     }
 
     /// The same for groups of up to `max_group_size` items; `has_room` says that there are 48 KiB of local memory.
@@ -80,13 +101,26 @@ impl SpgemmRows {
             near: 512,
             middle: 2048,
             wide: if has_room { 8192 } else { 4096 },
+            least_long: 65536,
+            unit_shares: 8,
             small_outputs: 128,
             middle_outputs: 512,
             window_outputs: if has_room { 1024 } else { 512 },
+            crowded: 8192,
+            crowded_looks: 16,
         }
     }
 
-    /// What computes the rows of `class`, from 1 on, in groups of up to `max_group_size` items.
+    /// What a row takes more than, in products, that is long, on a device of so many compute units: A's nonzeros name
+    /// rows of B of the mean length, as far as anybody knows.
+    pub fn long_work(&self, a_nnz: u64, (b_rows, b_nnz): (u64, u64), compute_units: u32) -> u64 {
+        let products = u128::from(a_nnz) * u128::from(b_nnz) / u128::from(b_rows.max(1));
+        let parts = u128::from(compute_units.max(1)) * u128::from(self.unit_shares.max(1));
+        let part = u64::try_from(products / parts).unwrap_or(u64::MAX);
+        part.max(self.least_long.into())
+    }
+
+    /// What computes the rows of `class`, from 1 on and before [`LONG_ROWS`], in groups of up to `max_group_size` items.
     pub fn row_kernel(&self, class: usize, max_group_size: u64) -> RowKernel {
         let [small, middle, large] = GROUPS.map(|size| clamp(size, max_group_size));
         let tiny = |group_size, capacity| RowKernel::Tiny(SpgemmTiny { group_size, capacity });
@@ -103,7 +137,14 @@ impl SpgemmRows {
         }
     }
 
-    /// What sums the rows of C of `class`, from 1 on, in such groups; the last takes windows.
+    /// What sums the windows of crowded rows.
+    pub fn part_kernel(&self, max_group_size: u64) -> SpgemmParts {
+        let SpgemmValues { group_size, outputs, products_per_item } =
+            self.value_kernel(WINDOW_ROWS, max_group_size);
+        SpgemmParts { group_size, outputs, products_per_item }
+    }
+
+    /// What sums the rows of C of `class`, from 1 on, in such groups; [`WINDOW_ROWS`] takes windows.
     pub fn value_kernel(&self, class: usize, max_group_size: u64) -> SpgemmValues {
         let outputs = match class {
             0 | 1 => self.small_outputs,
@@ -208,6 +249,8 @@ arguments! {
         first_row: u32,
         /// Rows.
         count: u32,
+        /// What a row that is long takes more than.
+        long_work: u64,
         /// Row offsets of A: rows + 1.
         a_offsets: Array<M>,
         /// Columns of A: a row of B each.
@@ -220,7 +263,7 @@ arguments! {
         b_columns: Array<M>,
         /// The result: a byte a row.
         classes: Array<M>,
-        /// The result, 0 before: rows of each class, and two words of products.
+        /// The result, 0 before: rows of each class, and two words of the products of all but the last.
         tallies: Array<M>,
     }
 }
@@ -228,15 +271,19 @@ arguments! {
 arguments! {
     /// Arguments of the kernel `classify_outputs`.
     pub struct OutputArguments<M> for "classify_outputs" {
+        /// The first row.
+        first_row: u32,
         /// Rows.
         count: u32,
+        /// Row offsets of A: rows + 1.
+        a_offsets: Array<M>,
         /// The classes that `classify_rows` found.
         row_classes: Array<M>,
-        /// Entries of each row of C.
+        /// Entries of each row of C, from `first_row` on.
         counts: Array<M>,
         /// The result: a byte a row.
         classes: Array<M>,
-        /// The result, 0 before: rows of each class, and windows of the last.
+        /// The result, 0 before: rows of each class, and windows of [`WINDOW_ROWS`].
         tallies: Array<M>,
     }
 }
@@ -262,15 +309,28 @@ arguments! {
     pub struct WindowArguments<M> for "list_windows" {
         /// Rows in the list.
         count: u32,
-        /// The row that the first of the counts belongs to.
-        first_row: u32,
         /// Rows of C.
         rows: Array<M>,
-        /// Entries of each row of C, from `first_row` on.
+        /// Entries of each row of C.
         counts: Array<M>,
         /// The windows so far: 0 before.
         cursor: Array<M>,
         /// The result: row and window, two words each.
         windows: Array<M>,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SpgemmRows;
+
+    #[test]
+    fn long_rows_take_more_than_a_part_of_a_units_share_and_than_the_least() {
+        let rows = SpgemmRows { least_long: 100, unit_shares: 4, ..SpgemmRows::usual(256, true) };
+        // 1000 entries of A name rows of 8 entries: 8000 products, 1000 a part of 2 units.
+        assert_eq!(rows.long_work(1000, (10, 80), 2), 1000);
+        assert_eq!(rows.long_work(1000, (10, 80), 200), 100);
+        assert_eq!(rows.long_work(0, (0, 0), 0), 100);
+        assert_eq!(rows.long_work(u64::MAX, (1, u64::MAX), 1), u64::MAX);
     }
 }

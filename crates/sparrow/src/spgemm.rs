@@ -14,7 +14,7 @@ use crate::{Result, usual_tables};
 #[derive(Clone, Debug)]
 pub struct SpgemmOptions {
     /// Bytes on the device that lists of rows may take, 10 a row: more rows are computed in chunks, one after the
-    /// other, which changes no bit of C.
+    /// other, which changes no bit of C. So much again is what long rows are computed in, a row at a time at least.
     pub scratch_bytes: u64,
     /// Hyper-parameters by name, over what the device table says.
     pub parameters: Vec<(String, u32)>,
@@ -34,7 +34,8 @@ impl Default for SpgemmOptions {
 ///
 /// Memory on the device: C's row offsets, 4 bytes a row of C, and the lists of [`SpgemmOptions::scratch_bytes`]; beside
 /// C itself (columns and values, allocated once, exactly) nothing else but 8 bytes for each window of 1,024 entries of
-/// C's longest rows. Where rows of B do not ascend or have a column twice, also the order of B's entries (24 bytes each
+/// C's longest rows, and for rows that all groups work at together a bit for each column of C, 12 bytes for each entry
+/// of A and 32 for each part of a product, as many at a time as `scratch_bytes` says. Where rows of B do not ascend or have a column twice, also the order of B's entries (24 bytes each
 /// while they are sorted, 12 then) and during a product a copy of B.
 ///
 /// ```no_run

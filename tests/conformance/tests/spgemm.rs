@@ -26,6 +26,18 @@ fn options() -> SpgemmOptions {
     SpgemmOptions { parameters, ..SpgemmOptions::default() }
 }
 
+/// The same, and every row of more than 4 entries of A, or of much work, is long; with 5 entries or more a row whose
+/// values are summed in windows is crowded, however few looks that spares.
+fn long_options() -> SpgemmOptions {
+    let long = [("least_long", 64), ("unit_shares", 1 << 20), ("crowded", 5), ("crowded_looks", 1)];
+    with(options(), &long)
+}
+
+fn with(mut options: SpgemmOptions, parameters: &[(&str, u32)]) -> SpgemmOptions {
+    options.parameters.extend(parameters.iter().map(|&(name, value)| (name.to_owned(), value)));
+    options
+}
+
 /// Rows of these lengths whose columns are `step` apart, beginning anywhere; what is longer than the row repeats.
 fn matrix<V: Accumulator, O: Offset>(
     cols: usize,
@@ -139,7 +151,109 @@ fn dense_rows_of_a_and_of_b_are_right() {
     let mut of_b = lengths(inner, &[1, 0, 2, 0, 0]);
     of_b[0] = 700;
     let b = matrix::<f32, u32>(700, &of_b, 3, 2);
-    check(&queue, &a, &b, &options());
+    let alone = check(&queue, &a, &b, &options());
+    // More parts than are sorted at once where there is no memory.
+    for scratch_bytes in [30, 64 << 20] {
+        let long = SpgemmOptions { scratch_bytes, ..long_options() };
+        assert_eq!(bits(multiply(&queue, &a, &b, &long).values()), bits(alone.values()));
+    }
+}
+
+#[test]
+fn crowded_rows_whose_parts_are_sorted_or_not_have_the_same_bits() {
+    let queue = queue();
+    let inner = size(700, 24);
+    let cols = size(1201, 201);
+    // Rows of B of more entries than C's rows have windows, and of fewer; entries of A in no order, and twice.
+    for lengths_of_b in [&[1, 0, 2, 3][..], &[1, 90, 2, 0, 7], &[60]] {
+        let a = matrix::<f32, u32>(inner, &[inner, 3, inner + size(40, 4), 0, 6, 20], 11, 1);
+        let b = matrix::<f32, u32>(cols, &lengths(inner, lengths_of_b), 59, 2);
+        let alone = check(&queue, &a, &b, &options());
+        for &looks in &[1, 1 << 20, 2][..size(3, 2)] {
+            let options = with(long_options(), &[("crowded_looks", looks)]);
+            let c = multiply(&queue, &a, &b, &options);
+            assert_eq!(alone.pattern(), c.pattern());
+            assert_eq!(bits(alone.values()), bits(c.values()), "{looks}");
+        }
+    }
+}
+
+#[test]
+fn long_rows_of_every_shape_are_right_and_have_the_same_bits() {
+    let queue = queue();
+    let a = matrix::<f32, u32>(60, &lengths(size(90, 8), &[1, 2, 0, 3, 5, 8, 13, 40]), 7, 1);
+    for (cols, step) in [(300, 1), (size(5000, 700), 331), (40, 3)] {
+        let b = matrix::<f32, u32>(cols, &lengths(60, &[1, 2, 0, 3, 2, 9, 1, 33]), step, 2);
+        let long = check(&queue, &a, &b, &long_options());
+        let alone = multiply(&queue, &a, &b, &options());
+        assert_eq!(long.pattern(), alone.pattern());
+        assert_eq!(bits(long.values()), bits(alone.values()));
+    }
+    if device().traits().has_f64 {
+        let a = matrix::<f64, u64>(60, &lengths(size(30, 8), &[1, 7, 40]), 7, 1);
+        let b = matrix::<f64, u64>(300, &lengths(60, &[1, 2, 0, 33]), 11, 2);
+        check(&queue, &a, &b, &long_options());
+    }
+}
+
+/// Columns on both sides of the borders of windows of 65,536, in the first and in the last; windows 2 and 3 are empty
+/// but for what `more` puts there. Row 3 is empty.
+fn borders(more: &[u32]) -> Csr<f32, u32> {
+    const WINDOW: u32 = 1 << 16;
+    let last = 4 * WINDOW + 99;
+    let rows = [
+        vec![0, WINDOW - 1, WINDOW, 2 * WINDOW - 1],
+        vec![4 * WINDOW, last],
+        vec![31, 32, 63, 64, WINDOW + 31, WINDOW + 32],
+        vec![],
+        more.to_vec(),
+        (0..500).map(|k| k * 131).collect(),
+    ];
+    let mut offsets = vec![0];
+    offsets.extend(rows.iter().scan(0, |sum, row: &Vec<u32>| {
+        *sum += row.len() as u32;
+        Some(*sum)
+    }));
+    let columns = rows.concat();
+    let values = csr_core::random_vector(3, columns.len());
+    Csr::new(last as usize + 1, offsets, columns, values).unwrap()
+}
+
+#[test]
+fn long_rows_across_windows_and_empty_ones_are_right() {
+    let queue = queue();
+    let columns: [&[u32]; 6] = [
+        &[0, 1, 2, 3, 4, 5],
+        &[3, 3, 3, 3, 3, 3], // names an empty row alone
+        &[5],
+        &[1, 1, 0, 1, 0, 2, 2, 4, 5, 5, 3],
+        &[],
+        &[4, 3, 2, 1, 0],
+    ];
+    let lengths: Vec<_> = columns.iter().map(|row| row.len() as u32).collect();
+    let offsets = (0..=lengths.len()).map(|row| lengths[..row].iter().sum()).collect();
+    let columns = columns.concat();
+    let values = csr_core::random_vector(4, columns.len());
+    let a = Csr::new(6, offsets, columns, values).unwrap();
+    for more in [vec![], vec![3 << 16], vec![2 << 16, (3 << 16) - 1]] {
+        check(&queue, &a, &borders(&more), &long_options());
+    }
+}
+
+#[test]
+fn batches_and_chunks_of_long_rows_change_no_bit() {
+    let queue = queue();
+    let a = matrix::<f32, u32>(60, &lengths(size(60, 8), &[1, 2, 0, 13, 40]), 7, 1);
+    // Unsorted too, and with a column twice.
+    for (cols, step) in [(700, 331), (11, 4)] {
+        let b = matrix::<f32, u32>(cols, &lengths(60, &[1, 2, 0, 3, 2, 9, 1, 33]), step, 2);
+        let first = check(&queue, &a, &b, &long_options());
+        for scratch_bytes in [30, 20_000, 60_000] {
+            let c = multiply(&queue, &a, &b, &SpgemmOptions { scratch_bytes, ..long_options() });
+            assert_eq!(first.pattern(), c.pattern());
+            assert_eq!(bits(first.values()), bits(c.values()));
+        }
+    }
 }
 
 #[test]
@@ -199,18 +313,19 @@ fn entries_that_cancel_stay_and_what_is_no_number_goes_through() {
     a.values_mut()[30] = f32::NEG_INFINITY;
     let b = matrix::<f32, u32>(300, &lengths(60, &[1, 2, 0, 3, 2, 9, 1, 33]), 11, 2);
     check(&queue, &a, &b, &options());
+    check(&queue, &a, &b, &long_options());
 }
 
 #[test]
 fn new_values_of_the_same_patterns_need_no_new_count() {
     let queue = queue();
-    for step in [1, 4] {
+    for (step, options) in [(1, options()), (4, options()), (1, long_options())] {
         let mut a = matrix::<f32, u32>(20, &lengths(size(30, 4), &[1, 2, 5, 20]), 3, 1);
         let mut b = matrix::<f32, u32>(50, &lengths(20, &[3, 15, 29]), step, 2);
         let on_device = Matrix::upload_blocking(&queue, a.view()).unwrap();
         let b_on_device = Matrix::upload_blocking(&queue, b.view()).unwrap();
         let mut plan =
-            SpgemmPlan::new_blocking(&queue, &on_device, &b_on_device, &options()).unwrap();
+            SpgemmPlan::new_blocking(&queue, &on_device, &b_on_device, &options).unwrap();
         plan.multiply_blocking(&queue, &on_device, &b_on_device).unwrap();
         a.values_mut().iter_mut().for_each(|value| *value *= 3.0);
         b.values_mut().iter_mut().for_each(|value| *value -= 1.0);

@@ -36,6 +36,10 @@ fn multiply(queue: &Queue, (a, b): &(Csr<f32>, Csr<f32>)) -> Result<Csr<f32>> {
         ("small_outputs", 4),
         ("middle_outputs", 16),
         ("window_outputs", 16),
+        ("least_long", 400),
+        ("unit_shares", 1 << 20),
+        ("crowded", 9),
+        ("crowded_looks", 1),
     ];
     let parameters = parameters.map(|(name, value)| (name.to_owned(), value)).to_vec();
     let options = SpgemmOptions { parameters, ..SpgemmOptions::default() };

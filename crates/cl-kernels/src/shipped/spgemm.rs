@@ -3,9 +3,10 @@
 use csr_core::{OffsetType, ValueType};
 
 use super::List;
+use crate::spgemm_long::{self, SpgemmLong};
 use crate::spgemm_order::{self, SpgemmOrder};
-use crate::spgemm_rows::{OUTPUT_CLASSES, ROW_CLASSES, RowKernel, SpgemmRows};
-use crate::{spgemm_bitmap, spgemm_hash, spgemm_rows, spgemm_tiny, spgemm_values};
+use crate::spgemm_rows::{CROWDED_ROWS, LONG_ROWS, RowKernel, SpgemmRows};
+use crate::{spgemm_bitmap, spgemm_hash, spgemm_parts, spgemm_rows, spgemm_tiny, spgemm_values};
 
 /// Items of a group at most: what drivers for AMD may allow.
 const MAX_GROUP_SIZE: u64 = 256;
@@ -17,7 +18,7 @@ impl List<'_> {
         let numbers = [ValueType::F32, ValueType::F64];
         for offset_type in [OffsetType::U32, OffsetType::U64] {
             self.helper(spgemm_rows::SOURCE, ValueType::F32, offset_type, &rows);
-            for class in 1..ROW_CLASSES {
+            for class in 1..LONG_ROWS {
                 match rows.row_kernel(class, MAX_GROUP_SIZE) {
                     RowKernel::Tiny(tiny) => {
                         for value_type in numbers {
@@ -32,16 +33,20 @@ impl List<'_> {
                     }
                 }
             }
+            let long = SpgemmLong::for_groups(MAX_GROUP_SIZE);
+            self.helper(spgemm_long::SOURCE, ValueType::F32, offset_type, &long);
             for value_type in numbers {
                 let order = SpgemmOrder { group_size: 256 };
                 self.helper(spgemm_order::SOURCE, value_type, offset_type, &order);
-                for class in 1..OUTPUT_CLASSES {
+                for class in 1..CROWDED_ROWS {
                     let values = rows.value_kernel(class, MAX_GROUP_SIZE);
                     self.helper(spgemm_values::SOURCE, value_type, offset_type, &values);
                 }
-                // The last class comes in windows alone.
+                // The last of these comes in windows alone.
                 let windows = self.keys.pop().map(|key| key.with_feature(spgemm_values::WINDOWS));
                 self.keys.extend(windows);
+                let parts = rows.part_kernel(MAX_GROUP_SIZE);
+                self.helper(spgemm_parts::SOURCE, value_type, offset_type, &parts);
             }
         }
     }

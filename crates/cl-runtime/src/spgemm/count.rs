@@ -1,31 +1,62 @@
 //! The count pass: how many entries each row of C has.
 
-use cl_kernels::spgemm_rows::{ROW_CLASSES, RowKernel};
+use cl_kernels::spgemm_rows::{LONG_ROWS, RowKernel};
 use cl_kernels::{spgemm_bitmap, spgemm_hash, spgemm_tiny};
 use csr_core::{Accumulator, Offset, ValueType};
 
-use super::Spgemm;
 use super::lists::{OutputLists, Patterns, RowLists};
+use super::long::{self, LongRows};
 use super::programs::groups;
+use super::{Kept, Spgemm};
 use crate::{Queue, Result};
 
 impl<V: Accumulator, O: Offset> Spgemm<V, O> {
     /// Counts chunk after chunk; keeps the lists of a single one.
     pub(super) fn count(&mut self, queue: &Queue, patterns: Patterns<'_>) -> Result<()> {
         for rows in self.chunks.clone() {
-            let lists = RowLists::find_blocking::<O>(queue, &self.parameters, patterns, rows)?;
-            self.products += lists.products;
-            for class in 1..ROW_CLASSES {
-                self.count_class(queue, patterns, &lists, class)?;
+            let limits = (&self.parameters, self.long_work);
+            let rows = RowLists::find_blocking::<O>(queue, limits, patterns, rows)?;
+            self.products += rows.products;
+            for class in 1..LONG_ROWS {
+                self.count_class(queue, patterns, &rows, class)?;
             }
+            let long = self.count_long(queue, patterns, &rows)?;
             if self.chunks.len() == 1 {
                 let parameters = &self.parameters;
-                let outputs =
-                    OutputLists::find_blocking::<O>(queue, parameters, &lists, &self.counts)?;
-                self.lists = Some((lists, outputs));
+                let outputs = OutputLists::find_blocking::<O>(
+                    queue,
+                    parameters,
+                    patterns,
+                    &rows,
+                    &self.counts,
+                )?;
+                self.kept = Some(Kept { rows, outputs, long });
             }
         }
         Ok(())
+    }
+
+    /// Counts the long rows, and returns their columns where they are one batch.
+    fn count_long(
+        &mut self,
+        queue: &Queue,
+        patterns: Patterns<'_>,
+        lists: &RowLists,
+    ) -> Result<Option<LongRows>> {
+        let listed = (&lists.of_class(LONG_ROWS)?, self.cols);
+        let mut last = None;
+        let mut products = 0;
+        let counts = &self.counts;
+        let each = |rows: LongRows, of_rows| {
+            rows.count::<O>(queue, counts)?;
+            products += of_rows;
+            last = Some(rows);
+            Ok(())
+        };
+        let bytes = self.scratch_bytes;
+        let batches = long::find_blocking::<O>(queue, patterns, listed, bytes, each)?;
+        self.products += products;
+        Ok(last.filter(|_| batches == 1))
     }
 
     fn count_class(

@@ -1,24 +1,25 @@
 //! The fill pass: columns and values of C.
 
-use cl_kernels::spgemm_rows::{OUTPUT_CLASSES, ROW_CLASSES, RowKernel};
+use cl_kernels::spgemm_rows::{LONG_ROWS, RowKernel, WINDOW_ROWS};
 use cl_kernels::{Array, spgemm_bitmap, spgemm_hash, spgemm_tiny, spgemm_values};
 use csr_core::{Accumulator, Offset, ValueType};
 
 use super::lists::{OutputLists, Patterns, RowLists};
+use super::long::{self, LongRows};
 use super::programs::{groups, value_groups};
-use super::{Spgemm, patterns};
+use super::{Kept, Spgemm, patterns};
 use crate::raw::Memory;
 use crate::spmv::workspace::for_a_kernel_to_write;
 use crate::{DeviceArray, Matrix, Queue, Result};
 
 /// What kernels of the fill pass read and write beside lists and patterns.
 #[derive(Clone, Copy, Debug)]
-struct Filled<'a> {
-    a_values: Array<&'a Memory>,
-    b_values: Array<&'a Memory>,
-    c_offsets: Array<&'a Memory>,
-    c_columns: Array<&'a Memory>,
-    c_values: Array<&'a Memory>,
+pub(super) struct Filled<'a> {
+    pub(super) a_values: Array<&'a Memory>,
+    pub(super) b_values: Array<&'a Memory>,
+    pub(super) c_offsets: Array<&'a Memory>,
+    pub(super) c_columns: Array<&'a Memory>,
+    pub(super) c_values: Array<&'a Memory>,
 }
 
 impl<V: Accumulator, O: Offset> Spgemm<V, O> {
@@ -41,15 +42,22 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
             c_values: values.argument(),
         };
         let patterns = patterns(a, &b);
-        if let Some((rows, outputs)) = &self.lists {
-            self.fill_rows(queue, patterns, filled, rows, outputs)?;
+        if let Some(kept) = &self.kept {
+            self.fill_rows(queue, patterns, filled, kept)?;
         } else {
             let parameters = &self.parameters;
             for rows in self.chunks.clone() {
-                let rows = RowLists::find_blocking::<O>(queue, parameters, patterns, rows)?;
-                let outputs =
-                    OutputLists::find_blocking::<O>(queue, parameters, &rows, &self.counts)?;
-                self.fill_rows(queue, patterns, filled, &rows, &outputs)?;
+                let limits = (parameters, self.long_work);
+                let rows = RowLists::find_blocking::<O>(queue, limits, patterns, rows)?;
+                let outputs = OutputLists::find_blocking::<O>(
+                    queue,
+                    parameters,
+                    patterns,
+                    &rows,
+                    &self.counts,
+                )?;
+                let found = Kept { rows, outputs, long: None };
+                self.fill_rows(queue, patterns, filled, &found)?;
                 // The lists of the next chunk take the memory of these.
                 queue.finish_blocking()?;
             }
@@ -66,16 +74,26 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
         queue: &Queue,
         patterns: Patterns<'_>,
         filled: Filled<'_>,
-        rows: &RowLists,
-        outputs: &OutputLists,
+        kept: &Kept,
     ) -> Result<()> {
-        for class in 1..ROW_CLASSES {
-            self.fill_class(queue, patterns, filled, rows, class)?;
+        for class in 1..LONG_ROWS {
+            self.fill_class(queue, patterns, filled, &kept.rows, class)?;
         }
-        for class in 1..OUTPUT_CLASSES {
-            self.fill_values(queue, patterns, filled, outputs, class)?;
+        let (offsets, columns) = (filled.c_offsets, filled.c_columns);
+        match &kept.long {
+            Some(long) => long.fill::<O>(queue, offsets, columns)?,
+            None => {
+                let listed = (&kept.rows.of_class(LONG_ROWS)?, self.cols);
+                let each = |rows: LongRows, _| rows.fill::<O>(queue, offsets, columns);
+                long::find_blocking::<O>(queue, patterns, listed, self.scratch_bytes, each)?;
+            }
         }
-        Ok(())
+        for class in 1..WINDOW_ROWS {
+            let rows = kept.outputs.rows(class)?;
+            self.fill_values(queue, patterns, filled, (&rows, rows.len()), class)?;
+        }
+        self.fill_windows(queue, patterns, filled, kept.outputs.windows())?;
+        self.fill_crowded(queue, patterns, filled, &kept.outputs)
     }
 
     /// The columns of the rows of a class, and the values of tiny ones.
@@ -155,26 +173,36 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
         }
     }
 
-    /// The values of the rows of C of a class, whose columns are there.
+    /// The values of windows of rows of C, whose columns are there.
+    pub(super) fn fill_windows(
+        &self,
+        queue: &Queue,
+        patterns: Patterns<'_>,
+        filled: Filled<'_>,
+        windows: &DeviceArray<u32>,
+    ) -> Result<()> {
+        let tasks = (windows, windows.len() / 2);
+        self.fill_values(queue, patterns, filled, tasks, WINDOW_ROWS)
+    }
+
+    /// The values of what the kernel of a class takes, so many rows or windows, whose columns are there.
     fn fill_values(
         &self,
         queue: &Queue,
         patterns: Patterns<'_>,
         filled: Filled<'_>,
-        lists: &OutputLists,
+        (tasks, count): (&DeviceArray<u32>, usize),
         class: usize,
     ) -> Result<()> {
-        let (listed, count) = lists.tasks(class)?;
         if count == 0 {
             return Ok(());
         }
         let Patterns { a_offsets, a_columns, b_begins, b_ends, b_columns } = patterns;
         let Filled { a_values, b_values, c_offsets, c_columns, c_values } = filled;
         let groups = value_groups(queue, (V::TYPE, O::TYPE), &self.parameters, class)?;
-        let (tasks, all) = (listed.argument(), count);
         let arguments = spgemm_values::Arguments {
             count: count as u32,
-            tasks,
+            tasks: tasks.argument(),
             a_offsets,
             a_columns,
             a_values,
@@ -189,7 +217,7 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
         // SAFETY: the patterns are those that were counted, and C's columns were written before in this queue.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
-            groups.run_tasks(queue, &arguments, all)
+            groups.run_tasks(queue, &arguments, count)
         }
     }
 }

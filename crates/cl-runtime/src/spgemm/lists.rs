@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use cl_kernels::Array;
 use cl_kernels::spgemm_rows::{
-    ClassifyArguments, ListArguments, OUTPUT_CLASSES, OutputArguments, ROW_CLASSES, SpgemmRows,
-    WindowArguments,
+    CROWDED_ROWS, ClassifyArguments, ListArguments, OUTPUT_CLASSES, OutputArguments, ROW_CLASSES,
+    SpgemmRows, WINDOW_ROWS, WindowArguments,
 };
 use csr_core::Offset;
 
@@ -81,17 +81,17 @@ impl Lists {
 pub(super) struct RowLists {
     /// Those it holds.
     pub(super) rows: Range<usize>,
-    /// Their products.
+    /// The products of those that are not long.
     pub(super) products: u64,
     classes: DeviceArray<u8>,
     lists: Lists,
 }
 
 impl RowLists {
-    /// Sorts `rows` into classes; 40 bytes are read back.
+    /// Sorts `rows` into classes, where long is what takes more than the number says; 44 bytes are read back.
     pub(super) fn find_blocking<O: Offset>(
         queue: &Queue,
-        parameters: &SpgemmRows,
+        (parameters, long_work): (&SpgemmRows, u64),
         patterns: Patterns<'_>,
         rows: Range<usize>,
     ) -> Result<Self> {
@@ -102,6 +102,7 @@ impl RowLists {
         let arguments = ClassifyArguments {
             first_row: rows.start as u32,
             count: rows.len() as u32,
+            long_work,
             a_offsets,
             a_columns,
             b_begins,
@@ -136,23 +137,26 @@ pub(super) struct OutputLists {
 }
 
 impl OutputLists {
-    /// Sorts the rows of `row_lists` into classes by their entries, `counts`, which has one for each row of C; 20 bytes
+    /// Sorts the rows of `row_lists` into classes by their entries, `counts`, which has one for each row of C; 24 bytes
     /// are read back.
     pub(super) fn find_blocking<O: Offset>(
         queue: &Queue,
         parameters: &SpgemmRows,
+        patterns: Patterns<'_>,
         row_lists: &RowLists,
         counts: &DeviceArray<u32>,
     ) -> Result<Self> {
         let program = row_groups(queue, O::TYPE, parameters)?;
         let rows = row_lists.rows.clone();
-        let counts = counts.slice(rows.clone())?;
+        let of_rows = counts.slice(rows.clone())?;
         let classes = for_a_kernel_to_write(queue, rows.len())?;
         let tallies = DeviceArray::upload_blocking(queue, &[0u32; OUTPUT_CLASSES + 1])?;
         let arguments = OutputArguments {
+            first_row: rows.start as u32,
             count: rows.len() as u32,
+            a_offsets: patterns.a_offsets,
             row_classes: row_lists.classes.argument(),
-            counts: counts.argument(),
+            counts: of_rows.argument(),
             classes: classes.argument(),
             tallies: tallies.argument(),
         };
@@ -163,34 +167,50 @@ impl OutputLists {
         }
         let tallies = tallies.read_blocking(queue)?;
         let lists = Lists::list(queue, &program, &rows, &classes, &tallies[..OUTPUT_CLASSES])?;
-        let windows = for_a_kernel_to_write(queue, 2 * tallies[OUTPUT_CLASSES] as usize)?;
-        let long_rows = lists.of_class(OUTPUT_CLASSES - 1)?;
-        if !long_rows.is_empty() {
-            let cursor = DeviceArray::upload_blocking(queue, &[0u32])?;
-            let arguments = WindowArguments {
-                count: long_rows.len() as u32,
-                first_row: rows.start as u32,
-                rows: long_rows.argument(),
-                counts: counts.argument(),
-                cursor: cursor.argument(),
-                windows: windows.argument(),
-            };
-            // SAFETY: two words for each window of each row.
-            #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-            unsafe {
-                program.run_items(queue, &arguments, long_rows.len())?;
-            }
-        }
+        let listed = (&lists.of_class(WINDOW_ROWS)?, tallies[OUTPUT_CLASSES] as usize);
+        let windows = windows_of::<O>(queue, parameters, listed, counts)?;
         Ok(OutputLists { lists, windows })
     }
 
-    /// What the kernel of a class takes, and how many: rows, or for the last class windows.
-    pub(super) fn tasks(&self, class: usize) -> Result<(DeviceArray<u32>, usize)> {
-        if class + 1 == OUTPUT_CLASSES {
-            return Ok((self.windows.slice(0..self.windows.len())?, self.windows.len() / 2));
-        }
-        let rows = self.lists.of_class(class)?;
-        let count = rows.len();
-        Ok((rows, count))
+    /// The rows of a class that are summed whole.
+    pub(super) fn rows(&self, class: usize) -> Result<DeviceArray<u32>> {
+        self.lists.of_class(class)
     }
+
+    /// The windows of those that are summed in windows: row and window, two words each.
+    pub(super) fn windows(&self) -> &DeviceArray<u32> {
+        &self.windows
+    }
+
+    /// The rows that are summed in windows and have many entries of A.
+    pub(super) fn crowded(&self) -> Result<DeviceArray<u32>> {
+        self.lists.of_class(CROWDED_ROWS)
+    }
+}
+
+/// The windows of `rows` of C, so many, two words each; `counts` has the entries of each row of C.
+pub(super) fn windows_of<O: Offset>(
+    queue: &Queue,
+    parameters: &SpgemmRows,
+    (rows, windows): (&DeviceArray<u32>, usize),
+    counts: &DeviceArray<u32>,
+) -> Result<DeviceArray<u32>> {
+    let list = for_a_kernel_to_write(queue, 2 * windows)?;
+    if !rows.is_empty() {
+        let program = row_groups(queue, O::TYPE, parameters)?;
+        let cursor = DeviceArray::upload_blocking(queue, &[0u32])?;
+        let arguments = WindowArguments {
+            count: rows.len() as u32,
+            rows: rows.argument(),
+            counts: counts.argument(),
+            cursor: cursor.argument(),
+            windows: list.argument(),
+        };
+        // SAFETY: two words for each window of each row.
+        #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
+        unsafe {
+            program.run_items(queue, &arguments, rows.len())?;
+        }
+    }
+    Ok(list)
 }

@@ -2,11 +2,15 @@
 //!
 //! [`Spgemm::count_blocking`] finds how many entries each row of C has, so that C is allocated as large as it is;
 //! [`Spgemm::multiply_blocking`] fills it, as often as there are new values. `lists.rs` says which kernel takes which
-//! row, `sorted.rs` sorts a B that is not.
+//! row, `long.rs` finds the columns of long rows and `parts.rs` the values of crowded ones, `sorted.rs` sorts a B that is
+//! not.
 
 mod count;
+mod entries;
 mod fill;
 mod lists;
+mod long;
+mod parts;
 mod programs;
 mod sorted;
 
@@ -19,6 +23,7 @@ use crate::spmv::check_value_type;
 use crate::{Context, DeviceArray, Error, Matrix, Queue, Result, Scan};
 
 use lists::{BYTES_PER_ROW, OutputLists, Patterns, RowLists};
+use long::LongRows;
 use sorted::{Order, SortedRows};
 
 /// The pattern of C = A B, counted. Good for any values of A and B.
@@ -36,17 +41,29 @@ pub struct Spgemm<V, O> {
     /// The entries of each row of C.
     counts: DeviceArray<u32>,
     chunks: Vec<Range<usize>>,
-    /// Those of the one chunk, where there is one.
-    lists: Option<(RowLists, OutputLists)>,
+    /// What a row that is long takes more than, in products.
+    long_work: u64,
+    scratch_bytes: u64,
+    /// Of the one chunk, where there is one.
+    kept: Option<Kept>,
     /// Where the rows of B do not ascend.
     order: Option<Order>,
     copy_bytes: usize,
     value: std::marker::PhantomData<fn() -> V>,
 }
 
+/// What the fill pass need not find again.
+#[derive(Debug)]
+struct Kept {
+    rows: RowLists,
+    outputs: OutputLists,
+    /// The columns of all long rows, where they are one batch.
+    long: Option<LongRows>,
+}
+
 impl<V: Accumulator, O: Offset> Spgemm<V, O> {
     /// Counts the entries of C = A B. Lists of rows take no more than `scratch_bytes` at a time: what needs more is
-    /// computed in chunks of rows.
+    /// computed in chunks of rows. The columns of long rows take as much again, or what one row needs.
     ///
     /// # Errors
     /// A with another number of columns than B has rows, matrices of another context, parameters or a value type that
@@ -63,6 +80,9 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
         parameters.check(context.device().traits(), V::TYPE)?;
         check_value_type(&context, V::TYPE)?;
         let rows = a.rows();
+        let of_b = (b.rows() as u64, b.nnz() as u64);
+        let units = context.device().traits().compute_units;
+        let long_work = parameters.long_work(a.nnz() as u64, of_b, units);
         let counts = crate::spmv::workspace::zeroed_blocking(queue, rows)?;
         let offsets = crate::spmv::workspace::for_a_kernel_to_write(queue, rows + 1)?;
         let mut spgemm = Spgemm {
@@ -75,7 +95,9 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
             offsets,
             counts,
             chunks: chunks(rows, scratch_bytes),
-            lists: None,
+            long_work,
+            scratch_bytes,
+            kept: None,
             order: None,
             copy_bytes: 0,
             value: std::marker::PhantomData,
@@ -157,12 +179,12 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
     /// Bytes on the device that the count holds, C's row offsets among them; with a B whose rows do not ascend, the
     /// order of its entries and, during a product, a copy.
     pub fn size_bytes(&self) -> usize {
-        let lists = match self.lists {
-            Some(_) => self.rows() * BYTES_PER_ROW as usize,
-            None => 0,
-        };
+        let kept = self.kept.as_ref().map_or(0, |kept| {
+            let long = kept.long.as_ref().map_or(0, LongRows::size_bytes);
+            self.rows() * BYTES_PER_ROW as usize + long
+        });
         let order = self.order.as_ref().map_or(0, Order::size_bytes);
-        self.offsets.size_bytes() + self.counts.size_bytes() + lists + order + self.copy_bytes
+        self.offsets.size_bytes() + self.counts.size_bytes() + kept + order + self.copy_bytes
     }
 
     /// The context it was counted in.

@@ -103,7 +103,7 @@ pub(super) fn row_groups(
     groups(queue, spgemm_rows::SOURCE, types, parameters, parameters.group_size)
 }
 
-/// The program that sums the rows of C of `class`; the last class comes in windows.
+/// The program that sums the rows of C of `class`; one class comes in windows.
 pub(super) fn value_groups(
     queue: &Queue,
     (value_type, offset_type): (ValueType, OffsetType),
@@ -114,7 +114,7 @@ pub(super) fn value_groups(
     let source = spgemm_values::SOURCE;
     let mut key =
         KernelKey::new(source, value_type, offset_type, Accumulate::Plain, false, &kernel);
-    if class + 1 == spgemm_rows::OUTPUT_CLASSES {
+    if class == spgemm_rows::WINDOW_ROWS {
         key = key.with_feature(spgemm_values::WINDOWS);
     }
     let program = queue.context().program(&key)?;
