@@ -1,0 +1,140 @@
+// Times y = A x by ViennaCL's compressed_matrix on an OpenCL device, and prints a line of JSON as
+// `sparrow-peers spmv` does for other libraries:
+//
+//     viennacl --matrix A --x X --out FOLDER [--device TEXT]
+//
+// Set-up is compressed_matrix::set: ViennaCL makes its row blocks while it uploads, so the upload is in it.
+
+#define VIENNACL_WITH_OPENCL
+#include "exchange.hpp"
+#include "samples.hpp"
+
+#include <viennacl/compressed_matrix.hpp>
+#include <viennacl/linalg/prod.hpp>
+#include <viennacl/ocl/backend.hpp>
+#include <viennacl/vector.hpp>
+
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Options = std::map<std::string, std::string>;
+
+// A string as JSON writes it.
+std::string quoted(std::string const &text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') {
+            out += '\\';
+        }
+        out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+    return out + "\"";
+}
+
+std::string platform_name(cl_platform_id platform) {
+    char name[256] = "";
+    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, nullptr);
+    return name;
+}
+
+// The first device whose name, or whose platform's name, holds the text; ViennaCL computes on it
+// from then on.
+viennacl::ocl::device choose_device(std::string const &text) {
+    std::string names;
+    for (auto &platform : viennacl::ocl::get_platforms()) {
+        for (auto const &device : platform.devices(CL_DEVICE_TYPE_ALL)) {
+            const std::string full = device.name() + " on " + platform_name(platform.id());
+            if (full.find(text) != std::string::npos) {
+                viennacl::ocl::setup_context(0, device);
+                viennacl::ocl::switch_context(0);
+                return device;
+            }
+            names += "; " + full;
+        }
+    }
+    throw std::runtime_error("no OpenCL device is called \"" + text + "\"" + names);
+}
+
+template <typename T> void run(Options const &options, viennacl::ocl::device const &device) {
+    const auto matrix = exchange::read_matrix<T>(options.at("--matrix"));
+    const auto x = exchange::read_vector<T>(options.at("--x"), matrix.cols);
+    if (matrix.rows == 0 || matrix.cols == 0 || matrix.values.empty()) {
+        throw std::runtime_error("ViennaCL has no matrices without entries");
+    }
+    viennacl::compressed_matrix<T> a;
+    viennacl::vector<T> device_x(matrix.cols), device_y(matrix.rows);
+    viennacl::copy(x, device_x);
+    // As for every peer: not zero, so that a row that is not written is seen.
+    std::vector<T> y(matrix.rows, static_cast<T>(1e30));
+    viennacl::copy(y, device_y);
+    viennacl::backend::finish();
+
+    // The first call builds ViennaCL's programs, which is not set-up.
+    const auto set = [&] {
+        a.set(matrix.offsets.data(), matrix.columns.data(), matrix.values.data(), matrix.rows,
+              matrix.cols, matrix.values.size());
+        viennacl::backend::finish();
+    };
+    set();
+    const double setup_us = samples::time_us(set);
+    const auto launch = [&] { device_y = viennacl::linalg::prod(a, device_x); };
+    const auto times = samples::take(launch, [] { viennacl::backend::finish(); });
+    viennacl::copy(device_y, y);
+
+    const std::string path = options.at("--out") + "/y-ViennaCL-compressed_matrix.x";
+    exchange::write_vector(path, y);
+    std::cout.precision(9);
+    std::cout << "{\"schema\":\"sparrow-peer/1\",\"peer\":\"ViennaCL\",\"version\":\"1.7.1\",\"device\":"
+              << quoted(device.name()) << ",\"algorithm\":\"compressed_matrix\",\"value_type\":\"f"
+              << 8 * sizeof(T) << "\",\"rows\":" << matrix.rows << ",\"cols\":" << matrix.cols
+              << ",\"nnz\":" << matrix.values.size() << ",\"median_us\":" << times.quantile(0.5)
+              << ",\"min_us\":" << times.quantile(0.0) << ",\"p95_us\":" << times.quantile(0.95)
+              << ",\"runs\":" << times.launches << ",\"setup_us\":" << setup_us
+              << ",\"y\":" << quoted(path) << "}" << std::endl;
+}
+
+Options parse(int count, char **words) {
+    Options options{{"--device", ""}};
+    for (int at = 1; at < count; at += 2) {
+        const std::string name = words[at];
+        if (at + 1 == count || (name != "--matrix" && name != "--x" && name != "--out" && name != "--device")) {
+            throw std::runtime_error("usage: viennacl --matrix A --x X --out FOLDER [--device TEXT]");
+        }
+        options[name] = words[at + 1];
+    }
+    for (auto const *name : {"--matrix", "--x", "--out"}) {
+        if (options.find(name) == options.end()) {
+            throw std::runtime_error(std::string(name) + " is missing");
+        }
+    }
+    return options;
+}
+
+} // namespace
+
+int main(int count, char **words) {
+    try {
+        const Options options = parse(count, words);
+        const auto device = choose_device(options.at("--device"));
+        std::ifstream in(options.at("--matrix"), std::ios::binary);
+        const auto header = exchange::read_header(in, options.at("--matrix"));
+        in.close();
+        if (header.value_bits == 64) {
+            if (!device.double_support()) {
+                throw std::runtime_error(device.name() + " has no f64");
+            }
+            run<double>(options, device);
+        } else {
+            run<float>(options, device);
+        }
+    } catch (std::exception const &error) {
+        std::cerr << "error: " << error.what() << std::endl;
+        return EXIT_FAILURE;
+    }
+    return EXIT_SUCCESS;
+}
