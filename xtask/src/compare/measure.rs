@@ -1,7 +1,8 @@
 //! One matrix in one value type: written for all, timed by ours and theirs in turn, and verified.
 
+use super::child::said;
 use super::matrix::Matrix;
-use super::programs::{Program, Programs, said};
+use super::programs::{Program, Programs};
 use super::results::{Case, OURS, Timing};
 use super::table::LeftOut;
 use anyhow::{Context as _, Result, bail};

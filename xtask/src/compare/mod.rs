@@ -5,6 +5,7 @@
 //! theirs, so that what slows the machine for a while slows all. Whoever has no right result has no time. What the
 //! machine lacks is named and left out.
 
+mod child;
 mod matrix;
 mod measure;
 mod plot;
@@ -16,9 +17,10 @@ use crate::environment::Choice;
 use crate::project;
 use crate::provide::{self, Options};
 use anyhow::{Context as _, Result, bail};
+use child::said;
 use matrix::{DEFAULT, EVEN, EVEN_LENGTH, EVEN_ROWS, Matrix};
 use measure::Bench;
-use programs::{Peer, said};
+use programs::Peer;
 use results::{Case, OURS, Standing};
 use std::fmt::Write as _;
 use std::fs;
@@ -132,8 +134,9 @@ fn variables(choice: Option<Choice>, options: &Options) -> Result<Vec<(String, S
 
 /// Writes the matrix of even rows, if it is not there from another time.
 fn write_even(program: &Path, folder: &Path, seed: u64) -> Result<String> {
-    let path = folder.join(format!("{EVEN}-{seed}.mtx"));
+    let path = folder.join(format!("seed-{seed}/{EVEN}.mtx"));
     if !path.is_file() {
+        fs::create_dir_all(folder.join(format!("seed-{seed}")))?;
         let mut command = Command::new(program);
         command.args(["even", "--rows", &EVEN_ROWS.to_string()]);
         command.args(["--length", &EVEN_LENGTH.to_string(), "--seed", &seed.to_string()]);

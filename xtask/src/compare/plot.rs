@@ -5,6 +5,11 @@ use anyhow::{Result, anyhow};
 use plotters::prelude::*;
 
 const WIDTH: u32 = 900;
+const MARGIN: u32 = 10;
+/// For the names of matrices.
+const LEFT: u32 = 230;
+/// For the names of programs.
+const RIGHT: u32 = 110;
 const LINE_HEIGHT: u32 = 26;
 /// Title, axis and their margins.
 const FRAME_HEIGHT: u32 = 110;
@@ -27,12 +32,12 @@ pub(super) fn svg(cases: &[Case]) -> Result<Option<String>> {
     Ok(Some(text))
 }
 
-/// The axis: everything with some air, and 1 always on it.
+/// The axis in powers of two: everything, and 1 always on it.
 fn range(ratios: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    let all: Vec<f64> = ratios.collect();
+    let all: Vec<f64> = ratios.map(f64::log2).collect();
     let least = all.iter().copied().reduce(f64::min)?;
     let most = all.iter().copied().reduce(f64::max)?;
-    Some((least.min(1.0) / 1.3, most.max(1.0) * 1.3))
+    Some(((least - 0.1).floor().min(-1.0), (most + 0.1).ceil().max(1.0)))
 }
 
 type Drawn<'a> =
@@ -49,10 +54,11 @@ fn draw<'a>(
     let place = |index: usize| cases.len() - 1 - index;
     let mut chart = ChartBuilder::on(area)
         .caption("How many times as fast Sparrow is (right of 1: faster)", ("sans-serif", 18))
-        .margin(10)
+        .margin(MARGIN)
+        .margin_right(MARGIN + RIGHT)
         .x_label_area_size(40)
-        .y_label_area_size(230)
-        .build_cartesian_2d((least..most).log_scale(), (0..cases.len()).into_segmented())?;
+        .y_label_area_size(LEFT)
+        .build_cartesian_2d(least..most, (0..cases.len() - 1).into_segmented())?;
     let label = |segment: &SegmentValue<usize>| match segment {
         SegmentValue::CenterOf(at) => cases
             .get(place((*at).min(cases.len() - 1)))
@@ -62,30 +68,31 @@ fn draw<'a>(
     chart
         .configure_mesh()
         .disable_y_mesh()
-        .y_labels(cases.len() + 1)
+        .light_line_style(TRANSPARENT)
+        .label_style(("sans-serif", 14))
+        .x_labels((most - least) as usize + 1)
+        .y_labels(cases.len())
         .y_label_formatter(&label)
-        .x_label_formatter(&|ratio| format!("{ratio:.2}"))
+        .x_label_formatter(&|power| format!("{}", power.exp2()))
         .x_desc("their time / Sparrow's time")
         .draw()?;
-    let all = [SegmentValue::Exact(0), SegmentValue::Exact(cases.len())];
-    chart.draw_series(LineSeries::new(all.map(|end| (1.0, end)), BLACK.stroke_width(2)))?;
+    let all = [SegmentValue::Exact(0), SegmentValue::Last];
+    chart.draw_series(LineSeries::new(all.map(|end| (0.0, end)), BLACK.stroke_width(2)))?;
     for (peer, colour) in peers.iter().zip(COLOURS.iter().cycle()) {
         let points = cases.iter().enumerate().filter_map(|(index, case)| {
             let ratio = case.times_as_fast(peer)?;
-            let at = (ratio, SegmentValue::CenterOf(place(index)));
+            let at = (ratio.log2(), SegmentValue::CenterOf(place(index)));
             Some(Circle::new(at, 5, colour.filled()))
         });
-        chart
-            .draw_series(points)?
-            .label(peer.clone())
-            .legend(|(x, y)| Circle::new((x + 10, y), 5, colour.filled()));
+        chart.draw_series(points)?;
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperRight)
-        .background_style(WHITE.mix(0.8))
-        .border_style(BLACK)
-        .draw()?;
+    // Beside the points, not over them.
+    let left = i32::try_from(WIDTH - RIGHT).unwrap_or_default();
+    for (at, (peer, colour)) in (0..).zip(peers.iter().zip(COLOURS.iter().cycle())) {
+        let middle = 50 + 20 * at;
+        area.draw(&Circle::new((left, middle), 5, colour.filled()))?;
+        area.draw(&Text::new(peer.as_str(), (left + 12, middle - 7), ("sans-serif", 14)))?;
+    }
     area.present()
 }
 
@@ -110,6 +117,7 @@ mod tests {
     fn nothing_to_compare_is_no_plot() {
         assert_eq!(svg(&[case("alone", vec![timing(OURS, "sell", 1.0)])]).unwrap(), None);
         assert_eq!(range([].into_iter()), None);
-        assert_eq!(range([2.0, 4.0].into_iter()), Some((1.0 / 1.3, 5.2)));
+        assert_eq!(range([2.0, 3.9].into_iter()), Some((-1.0, 3.0)));
+        assert_eq!(range([0.2].into_iter()), Some((-3.0, 1.0)));
     }
 }

@@ -1,5 +1,6 @@
 //! The programs that time products: ours, and those of others that this machine has.
 
+use super::child::said;
 use super::table::LeftOut;
 use crate::provide::{self, Options, linking, peers};
 use crate::{project, sparrow};
@@ -151,42 +152,4 @@ fn viennacl(
     said(&mut compile)?;
     let first = device.map_or_else(Vec::new, |device| vec!["--device".into(), device.into()]);
     Ok(Program { peer: Peer::Viennacl, path, first, variables: variables.to_vec() })
-}
-
-/// What a command writes to its standard output; if it fails, what it complains of is the error.
-pub(super) fn said(command: &mut Command) -> Result<String> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    // A backtrace tells users nothing.
-    let output = command.env("RUST_BACKTRACE", "0").output();
-    let output = output.with_context(|| format!("starting {program}"))?;
-    if !output.status.success() {
-        let complaint = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        match complaint.is_empty() {
-            true => bail!("{program} ended with {}", output.status),
-            false => bail!("{}", strip_error(&complaint)),
-        }
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
-/// Without the word that programs begin a complaint with.
-fn strip_error(complaint: &str) -> &str {
-    let stripped = complaint.strip_prefix("error: ").or_else(|| complaint.strip_prefix("Error: "));
-    stripped.unwrap_or(complaint)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_program_that_fails_gives_its_complaint() {
-        let complain = |script: &str| {
-            let error = said(Command::new("sh").args(["-c", script])).unwrap_err();
-            error.to_string()
-        };
-        assert_eq!(complain("echo 'Error: no such device' >&2; exit 1"), "no such device");
-        assert!(complain("exit 3").contains("exit status: 3"));
-        assert_eq!(said(Command::new("echo").arg("{}")).unwrap(), "{}\n");
-    }
 }
