@@ -1,7 +1,7 @@
 // Times y = A x by ViennaCL's compressed_matrix on an OpenCL device, and prints a line of JSON as
 // `sparrow-peers spmv` does for other libraries:
 //
-//     viennacl --matrix A --x X --out FOLDER [--device TEXT]
+//     viennacl --matrix A --x X --out FOLDER [--platform TEXT] [--device TEXT]
 //
 // Set-up is compressed_matrix::set: ViennaCL makes its row blocks while it uploads, so the upload is in it.
 
@@ -42,25 +42,39 @@ std::string platform_name(cl_platform_id platform) {
     return name;
 }
 
-// The first device whose name, or whose platform's name, holds the text; ViennaCL computes on it
-// from then on.
-viennacl::ocl::device choose_device(std::string const &text) {
-    std::string names;
-    for (auto &platform : viennacl::ocl::get_platforms()) {
-        for (auto const &device : platform.devices(CL_DEVICE_TYPE_ALL)) {
-            const std::string full = device.name() + " on " + platform_name(platform.id());
-            if (full.find(text) != std::string::npos) {
-                viennacl::ocl::setup_context(0, device);
-                viennacl::ocl::switch_context(0);
-                return device;
-            }
-            names += "; " + full;
-        }
-    }
-    throw std::runtime_error("no OpenCL device is called \"" + text + "\"" + names);
+// Without spaces at both ends.
+std::string trimmed(std::string const &text) {
+    const auto first = text.find_first_not_of(" \t");
+    return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t") + 1 - first);
 }
 
-template <typename T> void run(Options const &options, viennacl::ocl::device const &device) {
+// Has ViennaCL compute on the device of these names; where the platform has one device alone its name does not matter,
+// because vendors have several names for it. Returns what it is called.
+std::string choose_device(std::string const &platform_text, std::string const &device_text, bool needs_f64) {
+    std::string names;
+    for (auto &platform : viennacl::ocl::get_platforms()) {
+        const std::string platform_is = trimmed(platform_name(platform.id()));
+        const auto devices = platform.devices(CL_DEVICE_TYPE_ALL);
+        for (auto const &device : devices) {
+            const std::string device_is = trimmed(device.name());
+            const std::string full = device_is + " on " + platform_is;
+            names += "; there is " + full;
+            const bool is_named = devices.size() == 1 || device_is.find(device_text) != std::string::npos;
+            if (platform_is.find(platform_text) == std::string::npos || !is_named) {
+                continue;
+            }
+            if (needs_f64 && !device.double_support()) {
+                throw std::runtime_error(full + " has no f64");
+            }
+            viennacl::ocl::setup_context(0, device);
+            viennacl::ocl::switch_context(0);
+            return full;
+        }
+    }
+    throw std::runtime_error("no OpenCL device is called \"" + device_text + "\" on \"" + platform_text + "\"" + names);
+}
+
+template <typename T> void run(Options const &options, std::string const &device) {
     const auto matrix = exchange::read_matrix<T>(options.at("--matrix"));
     const auto x = exchange::read_vector<T>(options.at("--x"), matrix.cols);
     if (matrix.rows == 0 || matrix.cols == 0 || matrix.values.empty()) {
@@ -90,7 +104,7 @@ template <typename T> void run(Options const &options, viennacl::ocl::device con
     exchange::write_vector(path, y);
     std::cout.precision(9);
     std::cout << "{\"schema\":\"sparrow-peer/1\",\"peer\":\"ViennaCL\",\"version\":\"1.7.1\",\"device\":"
-              << quoted(device.name()) << ",\"algorithm\":\"compressed_matrix\",\"value_type\":\"f"
+              << quoted(device) << ",\"algorithm\":\"compressed_matrix\",\"value_type\":\"f"
               << 8 * sizeof(T) << "\",\"rows\":" << matrix.rows << ",\"cols\":" << matrix.cols
               << ",\"nnz\":" << matrix.values.size() << ",\"median_us\":" << times.quantile(0.5)
               << ",\"min_us\":" << times.quantile(0.0) << ",\"p95_us\":" << times.quantile(0.95)
@@ -99,11 +113,13 @@ template <typename T> void run(Options const &options, viennacl::ocl::device con
 }
 
 Options parse(int count, char **words) {
-    Options options{{"--device", ""}};
+    Options options{{"--platform", ""}, {"--device", ""}};
     for (int at = 1; at < count; at += 2) {
         const std::string name = words[at];
-        if (at + 1 == count || (name != "--matrix" && name != "--x" && name != "--out" && name != "--device")) {
-            throw std::runtime_error("usage: viennacl --matrix A --x X --out FOLDER [--device TEXT]");
+        const bool is_known = name == "--matrix" || name == "--x" || name == "--out" || options.count(name) != 0;
+        if (at + 1 == count || !is_known) {
+            throw std::runtime_error(
+                "usage: viennacl --matrix A --x X --out FOLDER [--platform TEXT] [--device TEXT]");
         }
         options[name] = words[at + 1];
     }
@@ -120,18 +136,11 @@ Options parse(int count, char **words) {
 int main(int count, char **words) {
     try {
         const Options options = parse(count, words);
-        const auto device = choose_device(options.at("--device"));
         std::ifstream in(options.at("--matrix"), std::ios::binary);
-        const auto header = exchange::read_header(in, options.at("--matrix"));
+        const bool is_f64 = exchange::read_header(in, options.at("--matrix")).value_bits == 64;
         in.close();
-        if (header.value_bits == 64) {
-            if (!device.double_support()) {
-                throw std::runtime_error(device.name() + " has no f64");
-            }
-            run<double>(options, device);
-        } else {
-            run<float>(options, device);
-        }
+        const std::string device = choose_device(options.at("--platform"), options.at("--device"), is_f64);
+        is_f64 ? run<double>(options, device) : run<float>(options, device);
     } catch (std::exception const &error) {
         std::cerr << "error: " << error.what() << std::endl;
         return EXIT_FAILURE;

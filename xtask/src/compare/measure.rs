@@ -2,7 +2,7 @@
 
 use super::child::said;
 use super::matrix::Matrix;
-use super::programs::{Program, Programs};
+use super::programs::{Place, Programs};
 use super::results::{Case, OURS, Timing};
 use super::table::LeftOut;
 use anyhow::{Context as _, Result, bail};
@@ -91,12 +91,14 @@ impl Bench<'_> {
         };
         let mut failed = Vec::new();
         for _ in 0..self.rounds {
-            case.timings.extend(self.ours(matrix, value_type, written.nnz)?);
+            let (ours, place) = self.ours(matrix, value_type, written.nnz)?;
+            case.timings.extend(ours);
             for program in &self.programs.peers {
                 if failed.contains(&program.peer) {
                     continue;
                 }
-                match self.theirs(program, &a, &x, scratch.path(), written.nnz) {
+                let command = program.command(&a, &x, scratch.path(), &place);
+                match self.theirs(command, &a, &x, written.nnz) {
                     Ok(timings) => case.timings.extend(timings),
                     Err(error) => {
                         failed.push(program.peer);
@@ -119,32 +121,25 @@ impl Bench<'_> {
         serde_json::from_str(&text).context("reading what was written")
     }
 
-    fn ours(&self, matrix: &Matrix, value_type: &str, nnz: u64) -> Result<Vec<Timing>> {
+    /// What ours took, and the device on which.
+    fn ours(&self, matrix: &Matrix, value_type: &str, nnz: u64) -> Result<(Vec<Timing>, Place)> {
         let mut command = Command::new(&self.programs.sparrow);
         command.arg("bench").arg(&matrix.input).args(["--value-type", value_type]);
         command.args(["--scale", &matrix.scale.to_string(), "--seed", &self.seed.to_string()]);
         command.args(self.arguments).args(["--json", "-"]).envs(self.variables.iter().cloned());
         let text = said(&mut command).with_context(|| format!("sparrow bench {}", matrix.input))?;
-        let records = text.lines().map(|line| {
-            let record: Record = serde_json::from_str(line).context("reading a record")?;
-            record.into_timing(nnz)
-        });
-        let timings = records.collect::<Result<Vec<_>>>()?;
-        if timings.is_empty() {
+        let records = text.lines().map(serde_json::from_str::<Record>);
+        let records = records.collect::<Result<Vec<_>, _>>().context("reading a record")?;
+        let Some(first) = records.first() else {
             bail!("sparrow bench {} printed no record", matrix.input);
-        }
-        Ok(timings)
+        };
+        let (platform, device) = (first.platform.trim().to_owned(), first.device.trim().to_owned());
+        let timings = records.into_iter().map(|record| record.into_timing(nnz));
+        Ok((timings.collect::<Result<_>>()?, Place { platform, device }))
     }
 
-    fn theirs(
-        &self,
-        program: &Program,
-        a: &Path,
-        x: &Path,
-        out: &Path,
-        nnz: u64,
-    ) -> Result<Vec<Timing>> {
-        let text = said(&mut program.command(a, x, out))?;
+    fn theirs(&self, mut command: Command, a: &Path, x: &Path, nnz: u64) -> Result<Vec<Timing>> {
+        let text = said(&mut command)?;
         let lines = text.lines().map(|line| {
             serde_json::from_str::<PeerLine>(line).with_context(|| format!("no result: {line}"))
         });
@@ -178,7 +173,7 @@ impl Record {
         Ok(Timing {
             program: OURS.to_owned(),
             version: self.version,
-            device: format!("{} ({})", self.device, self.platform),
+            device: format!("{} on {}", self.device.trim(), self.platform.trim()),
             algorithm,
             median_us: median_us.unwrap_or_default(),
             setup_us: setup_us.unwrap_or_default(),
@@ -218,7 +213,7 @@ mod tests {
         let record: Record = serde_json::from_str(line).unwrap();
         let timing = record.into_timing(7).unwrap();
         assert_eq!((timing.program.as_str(), timing.verified), (OURS, false));
-        assert_eq!(timing.device, "cpu (PoCL)");
+        assert_eq!(timing.device, "cpu on PoCL");
     }
 
     #[test]

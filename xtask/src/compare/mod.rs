@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let variables = variables(arguments.implementation, &options)?;
     let peers = if arguments.peers.is_empty() { &Peer::ALL } else { &arguments.peers[..] };
     let device = arguments.device.as_deref();
-    let built = programs::build(peers, device, &variables, &folder, &options)?;
+    let built = programs::build(peers, &variables, &folder, &options)?;
     let (programs, mut left_out) = built;
     for one in &left_out {
         eprintln!("left out: {}: {}", one.what, one.reason);

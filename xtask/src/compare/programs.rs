@@ -34,6 +34,12 @@ impl Peer {
     }
 }
 
+/// An OpenCL device by its names.
+pub(super) struct Place {
+    pub(super) platform: String,
+    pub(super) device: String,
+}
+
 /// A program that times y = A x by another library, and prints a line of JSON for each of its algorithms.
 pub(super) struct Program {
     pub(super) peer: Peer,
@@ -44,11 +50,14 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// The command that times one matrix.
-    pub(super) fn command(&self, matrix: &Path, x: &Path, out: &Path) -> Command {
+    /// The command that times one matrix; `place` is where ours ran.
+    pub(super) fn command(&self, matrix: &Path, x: &Path, out: &Path, place: &Place) -> Command {
         let mut command = Command::new(&self.path);
         command.args(&self.first).envs(self.variables.iter().cloned());
         command.arg("--matrix").arg(matrix).arg("--x").arg(x).arg("--out").arg(out);
+        if self.peer == Peer::Viennacl {
+            command.args(["--platform", &place.platform, "--device", &place.device]);
+        }
         command
     }
 }
@@ -68,7 +77,6 @@ pub(super) struct Programs {
 /// What is ours does not build.
 pub(super) fn build(
     wanted: &[Peer],
-    device: Option<&str>,
     variables: &[(String, String)],
     folder: &Path,
     options: &Options,
@@ -78,7 +86,7 @@ pub(super) fn build(
     let (mut peers, mut left_out) = (Vec::new(), Vec::new());
     for &peer in wanted {
         let program = match peer {
-            Peer::Viennacl => viennacl(device, variables, folder, options),
+            Peer::Viennacl => viennacl(variables, folder, options),
             Peer::Mkl => provide::peers::mkl(options).and_then(|libraries| {
                 let libraries = libraries.to_str().context("a folder that is no UTF-8")?;
                 opened(peer, "mkl", &exchange, vec![linker_path(libraries)])
@@ -132,12 +140,7 @@ fn opened(
 }
 
 /// Compiles the program of `benches/peers/viennacl`.
-fn viennacl(
-    device: Option<&str>,
-    variables: &[(String, String)],
-    folder: &Path,
-    options: &Options,
-) -> Result<Program> {
+fn viennacl(variables: &[(String, String)], folder: &Path, options: &Options) -> Result<Program> {
     let compiler = project::find_program("c++").context("c++ is not on PATH; install g++")?;
     let headers = [peers::viennacl(options)?, linking::headers(options)?];
     let loader = linking::loader(&folder.join("loader"), variables)?;
@@ -150,6 +153,6 @@ fn viennacl(
     compile.arg(project::root()?.join("benches/peers/viennacl/main.cpp"));
     compile.arg("-L").arg(loader).args(["-lOpenCL", "-o"]).arg(&path);
     said(&mut compile)?;
-    let first = device.map_or_else(Vec::new, |device| vec!["--device".into(), device.into()]);
-    Ok(Program { peer: Peer::Viennacl, path, first, variables: variables.to_vec() })
+    let variables = variables.to_vec();
+    Ok(Program { peer: Peer::Viennacl, path, first: Vec::new(), variables })
 }

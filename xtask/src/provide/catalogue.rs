@@ -114,7 +114,7 @@ pub(super) const MKL: Bundle = Bundle {
             sha256: "2308a1a3e74718a9cd8cccf218c34d8cd80b43d3b89dfbb01b38dee205c50980",
         },
     ],
-    unpacked_bytes: 683_000_000,
+    unpacked_bytes: 697_000_000,
     gather: Some("data/data/lib"),
     leave_out: &["libomptarget.so", "libiomp5.dbg", "libiomp5.a"],
     library: "lib/libmkl_rt.so.3",
