@@ -2,7 +2,6 @@
 
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
-use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 use csr_core::{Accumulator, Csr};
@@ -10,7 +9,7 @@ use libloading::Library;
 use sparrow_bench::{Budget, Samples};
 
 use crate::foreign::{call, open};
-use crate::spmv::{Outcome, POISON, Timed};
+use crate::spmv::{Outcome, POISON, Timed, set_up};
 
 /// SPARSE_OPERATION_NON_TRANSPOSE.
 const NON_TRANSPOSE: c_int = 10;
@@ -49,6 +48,9 @@ struct Matrix<'a> {
 
 impl Drop for Matrix<'_> {
     fn drop(&mut self) {
+        if self.handle.is_null() {
+            return;
+        }
         // SAFETY: the handle came from MKL and is ended once; a failure here has nobody to tell.
         unsafe {
             let end = self
@@ -132,15 +134,16 @@ impl Mkl {
         algorithm: &'static str,
         is_optimised: bool,
     ) -> Result<Timed<T>> {
-        let start = Instant::now();
-        let mut known = Matrix { owner: self, handle: ptr::null_mut() };
-        T::create(self, matrix, &mut known.handle)?;
-        if is_optimised {
-            call!(self.library, "mkl_sparse_set_mv_hint", known.handle => Handle, NON_TRANSPOSE => c_int,
-                GENERAL => Description, PRODUCTS => c_int);
-            call!(self.library, "mkl_sparse_optimize", known.handle => Handle);
-        }
-        let setup_us = start.elapsed().as_secs_f64() * 1e6;
+        let (known, setup_us) = set_up(|| {
+            let mut known = Matrix { owner: self, handle: ptr::null_mut() };
+            T::create(self, matrix, &mut known.handle)?;
+            if is_optimised {
+                call!(self.library, "mkl_sparse_set_mv_hint", known.handle => Handle,
+                    NON_TRANSPOSE => c_int, GENERAL => Description, PRODUCTS => c_int);
+                call!(self.library, "mkl_sparse_optimize", known.handle => Handle);
+            }
+            Ok(known)
+        })?;
         let mut y = vec![T::from_f64(POISON); matrix.rows()];
         let multiply = || T::multiply(self, known.handle, x, &mut y);
         let samples = Samples::take::<anyhow::Error>(&Budget::default(), multiply, || Ok(()))?;

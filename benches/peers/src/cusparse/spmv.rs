@@ -2,7 +2,6 @@
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::time::Instant;
 
 use anyhow::Result;
 use csr_core::{Accumulator, Csr, ValueType};
@@ -12,7 +11,7 @@ use super::{
     CuSparse, DEVICE_TO_HOST, Descriptor, DeviceMemory, HOST_TO_DEVICE, NON_TRANSPOSE, Pointer,
 };
 use crate::foreign::call;
-use crate::spmv::{Outcome, POISON, Timed};
+use crate::spmv::{Outcome, POISON, Timed, set_up};
 
 /// CUSPARSE_SPMV_ALG_DEFAULT, CUSPARSE_SPMV_CSR_ALG1 and _ALG2.
 const ALGORITHMS: [(&str, c_int); 3] = [("ALG_DEFAULT", 0), ("CSR_ALG1", 2), ("CSR_ALG2", 3)];
@@ -47,13 +46,14 @@ impl CuSparse {
                         number => c_int, $value => $type)
                 };
             }
-            let start = Instant::now();
-            let mut bytes = 0usize;
-            step!("cusparseSpMV_bufferSize", &mut bytes => *mut usize);
-            let buffer = self.allocate(bytes)?;
-            step!("cusparseSpMV_preprocess", buffer.pointer => Pointer);
-            self.synchronize()?;
-            let setup_us = start.elapsed().as_secs_f64() * 1e6;
+            let (buffer, setup_us) = set_up(|| {
+                let mut bytes = 0usize;
+                step!("cusparseSpMV_bufferSize", &mut bytes => *mut usize);
+                let buffer = self.allocate(bytes)?;
+                step!("cusparseSpMV_preprocess", buffer.pointer => Pointer);
+                self.synchronize()?;
+                Ok(buffer)
+            })?;
             let launch = || -> Result<()> {
                 step!("cusparseSpMV", buffer.pointer => Pointer);
                 Ok(())
