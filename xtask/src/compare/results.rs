@@ -38,6 +38,8 @@ pub(super) struct Best {
     pub(super) algorithm: String,
     pub(super) median_us: f64,
     pub(super) setup_us: f64,
+    /// How far its rounds lie apart, as a share of their median.
+    pub(super) spread: f64,
 }
 
 /// What is known of a program on a matrix.
@@ -67,10 +69,15 @@ impl Case {
         let folded = algorithms.into_iter().filter_map(|algorithm| {
             let rounds = self.timings.iter().filter(of_program);
             let rounds: Vec<_> = rounds.filter(|timing| timing.algorithm == algorithm).collect();
+            let times = rounds.iter().map(|timing| timing.median_us);
+            let median_us = median(times.clone());
+            let (least, most) =
+                (times.clone().fold(f64::INFINITY, f64::min), times.fold(0.0, f64::max));
             rounds.iter().all(|timing| timing.verified).then(|| Best {
                 algorithm: algorithm.to_owned(),
-                median_us: median(rounds.iter().map(|timing| timing.median_us)),
+                median_us,
                 setup_us: median(rounds.iter().map(|timing| timing.setup_us)),
+                spread: (most - least) / median_us,
             })
         });
         let best = folded.min_by(|a, b| a.median_us.total_cmp(&b.median_us));
@@ -107,7 +114,7 @@ pub(super) fn geometric_mean(ratios: &[f64]) -> Option<f64> {
 }
 
 /// The median; of an even number the mean of the two in the middle.
-fn median(values: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = values.collect();
     sorted.sort_by(f64::total_cmp);
     match sorted.as_slice() {
@@ -145,6 +152,7 @@ pub(super) mod tests {
         let case = case("m", [timings, vec![timing(OURS, "sell", 3.5)]].concat());
         let Standing::Best(best) = case.standing("MKL") else { panic!("it ran") };
         assert_eq!((best.algorithm.as_str(), best.median_us, best.setup_us), ("a", 7.0, 14.0));
+        assert_eq!(best.spread, 4.0 / 7.0);
         assert_eq!(case.times_as_fast("MKL"), Some(2.0));
         assert_eq!(case.standing("cuSPARSE"), Standing::Absent);
         assert_eq!(case.times_as_fast("cuSPARSE"), None);

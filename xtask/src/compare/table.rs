@@ -1,6 +1,6 @@
 //! The table, in Markdown: a line a matrix and value type, geometric means, and what was left out.
 
-use super::results::{Best, Case, OURS, Standing, geometric_mean, programs};
+use super::results::{Best, Case, OURS, Standing, geometric_mean, median, programs};
 use std::fmt::Write as _;
 
 /// A part that was not measured, and why.
@@ -31,6 +31,7 @@ pub(super) fn markdown(command: &str, cases: &[Case], left_out: &[LeftOut]) -> S
         page.push_str(&row(line(case, &peers)));
     }
     page.push_str(&means(cases, &peers));
+    page.push_str(&spreads(cases, &programs));
     if !left_out.is_empty() {
         page.push_str("\nLeft out:\n\n");
         for LeftOut { what, reason } in left_out {
@@ -63,7 +64,7 @@ fn cell(standing: &Standing) -> String {
     match standing {
         Standing::Absent => String::new(),
         Standing::Wrong => "WRONG".to_owned(),
-        Standing::Best(Best { algorithm, median_us, setup_us }) => {
+        Standing::Best(Best { algorithm, median_us, setup_us, .. }) => {
             format!("{median_us:.1} ({algorithm}, {:.1})", setup_us / median_us)
         }
     }
@@ -93,6 +94,28 @@ fn means(cases: &[Case], peers: &[&str]) -> String {
         }
     }
     text
+}
+
+/// How quiet the machine was: a sentence, where there was more than one round.
+fn spreads(cases: &[Case], programs: &[(String, String)]) -> String {
+    let standings =
+        cases.iter().flat_map(|case| programs.iter().map(|(name, _)| case.standing(name)));
+    let spread = |standing| match standing {
+        Standing::Best(best) => Some(best.spread),
+        _ => None,
+    };
+    let spreads: Vec<f64> = standings.filter_map(spread).collect();
+    let most = spreads.iter().copied().fold(0.0, f64::max);
+    if most == 0.0 {
+        return String::new();
+    }
+    let middle = median(spreads.into_iter());
+    format!(
+        "\nRounds of one program on one matrix lie {:.0}% apart in the median and {:.0}% at most: smaller differences \
+         between programs mean nothing.\n",
+        100.0 * middle,
+        100.0 * most
+    )
 }
 
 /// Where a program ran.
@@ -142,6 +165,16 @@ mod tests {
             - cuSPARSE: no libcudart.so\n";
         assert!(page.ends_with(expected), "{page}");
         assert!(page.contains("- MKL 1.0, a device\n"), "{page}");
+    }
+
+    #[test]
+    fn rounds_that_lie_apart_are_said() {
+        let rounds = [10.0, 12.0, 11.0].map(|us| timing(OURS, "sell", us)).to_vec();
+        let page = markdown("cargo xtask compare", &[case("a", rounds)], &[]);
+        assert!(page.contains("lie 18% apart in the median and 18% at most"), "{page}");
+        let page =
+            markdown("cargo xtask compare", &[case("a", vec![timing(OURS, "sell", 1.0)])], &[]);
+        assert!(!page.contains("apart"), "one round says nothing: {page}");
     }
 
     #[test]
