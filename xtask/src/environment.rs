@@ -18,8 +18,9 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
+/// An implementation, or what the system has.
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum Choice {
+pub(crate) enum Choice {
     Pocl,
     Intel,
     Oclgrind,
@@ -27,7 +28,8 @@ enum Choice {
 }
 
 impl Choice {
-    fn implementation(self) -> Option<Implementation> {
+    /// None for the system's own.
+    pub(crate) fn implementation(self) -> Option<Implementation> {
         match self {
             Choice::Pocl => Some(Implementation::Pocl),
             Choice::Intel => Some(Implementation::Intel),

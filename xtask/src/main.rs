@@ -6,6 +6,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its user")]
 
+mod compare;
 mod demo;
 mod environment;
 mod implementation;
@@ -31,6 +32,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Time Sparrow and other libraries in turn on the same matrices; writes a table and a plot
+    Compare(compare::Arguments),
     /// See it work: find or provide a device, assemble a real problem, benchmark it, write a report
     Demo(demo::Arguments),
     /// Print the variables with which OpenCL programs find an implementation: eval "$(cargo xtask env)"
@@ -54,6 +57,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
+        Command::Compare(arguments) => compare::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Env(arguments) => environment::run(&arguments),
         Command::Install(arguments) => install::run(&arguments),

@@ -1,13 +1,15 @@
-//! cuSPARSE's generic SpMM and SpGEMM, opened at run time: there is no NVIDIA library where this is built.
+//! cuSPARSE's generic SpMV, SpMM and SpGEMM, opened at run time: there is no NVIDIA library where this is built.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::Result;
 use csr_core::{Csr, Value, ValueType};
-use libloading::{Library, Symbol};
+use libloading::Library;
 use sparrow_bench::{Budget, Samples};
+
+use crate::foreign::{call, open};
 
 type Pointer = *mut c_void;
 
@@ -56,34 +58,31 @@ impl Drop for DeviceMemory<'_> {
     }
 }
 
-/// Calls `$name` of `$library` with arguments of the types given; an error names it.
-macro_rules! call {
-    ($library:expr, $name:literal, $($value:expr => $type:ty),* $(,)?) => {{
-        // SAFETY: the name and the types are those of the library's header, and the pointers passed are valid.
-        let status = unsafe {
-            let function: Symbol<'_, unsafe extern "C" fn($($type),*) -> c_int> =
-                $library.get(concat!($name, "\0").as_bytes()).context($name)?;
-            function($($value),*)
-        };
-        if status != 0 {
-            bail!("{} answered {status}", $name);
+/// Ends a descriptor with whoever holds it.
+struct Descriptor<'a> {
+    owner: &'a CuSparse,
+    pointer: Pointer,
+    end: &'static [u8],
+}
+
+impl Drop for Descriptor<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the descriptor is ended once, by the function of its kind; a failure here has nobody to tell.
+        unsafe {
+            if let Ok(end) =
+                self.owner.cusparse.get::<unsafe extern "C" fn(Pointer) -> c_int>(self.end)
+            {
+                end(self.pointer);
+            }
         }
-    }};
+    }
 }
 
 mod spgemm;
+mod spmv;
 
 impl CuSparse {
     pub fn open() -> Result<Self> {
-        let open = |names: &[&str]| -> Result<Library> {
-            for name in names {
-                // SAFETY: NVIDIA's libraries run nothing surprising when they are loaded.
-                if let Ok(library) = unsafe { Library::new(name) } {
-                    return Ok(library);
-                }
-            }
-            bail!("none of {} can be opened", names.join(", "))
-        };
         let root = "/usr/local/cuda/lib64";
         let at = |name: &str| format!("{root}/{name}");
         let runtime = open(&["libcudart.so", &at("libcudart.so")])?;
@@ -105,6 +104,21 @@ impl CuSparse {
         call!(self.runtime, "cudaMemcpy", memory.pointer => Pointer, data.as_ptr().cast() => *const c_void,
             size_of_val(data) => usize, HOST_TO_DEVICE => c_int);
         Ok(memory)
+    }
+
+    /// Describes a matrix of (rows, cols) in compressed rows.
+    fn csr(
+        &self,
+        (rows, cols): (usize, usize),
+        nnz: usize,
+        [offsets, columns, values]: [Pointer; 3],
+        kind: c_int,
+    ) -> Result<Descriptor<'_>> {
+        let mut pointer = ptr::null_mut();
+        call!(self.cusparse, "cusparseCreateCsr", &mut pointer => *mut Pointer, rows as i64 => i64,
+            cols as i64 => i64, nnz as i64 => i64, offsets => Pointer, columns => Pointer, values => Pointer,
+            INDEX_32I => c_int, INDEX_32I => c_int, INDEX_BASE_ZERO => c_int, kind => c_int);
+        Ok(Descriptor { owner: self, pointer, end: b"cusparseDestroySpMat\0" })
     }
 
     fn synchronize(&self) -> Result<()> {

@@ -6,7 +6,7 @@
 
 use super::target::{Compiler, Family};
 use super::{amd, intel};
-use crate::provide::{self, Options};
+use crate::provide::{self, Extent, Options};
 use anyhow::{Context as _, Result, anyhow, bail};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -51,7 +51,8 @@ fn one(
         return Ok(compiler);
     }
     let packages: Vec<_> = packages.iter().map(String::as_str).collect();
-    provide::unpacked(folder, &packages, "a compiler for devices that are not here", options, check)
+    let reason = "a compiler for devices that are not here";
+    provide::unpacked(folder, &packages, Extent::WithDependencies, reason, options, check)
 }
 
 /// Runs a compiler and returns what it prints; `libraries` is where its own lie.

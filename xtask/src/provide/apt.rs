@@ -76,7 +76,7 @@ pub(super) fn install(packages: &[&str], reason: &str, permission: Permission) -
 
 /// What to fetch of a package.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(crate) enum Extent {
     /// Its own file.
     Alone,
     /// With everything it depends on that is not installed.

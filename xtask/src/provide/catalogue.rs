@@ -17,7 +17,7 @@ pub(super) struct Wheel {
     pub(super) sha256: &'static str,
 }
 
-/// An implementation as a set of wheels.
+/// An implementation, or another library, as a set of wheels.
 pub(super) struct Bundle {
     /// Folder name in the store, with the version.
     pub(super) folder: &'static str,
@@ -28,9 +28,9 @@ pub(super) struct Bundle {
     pub(super) unpacked_bytes: u64,
     /// If set, these folders' files are gathered in `lib/`, because they look for each other there.
     pub(super) gather: Option<&'static str>,
-    /// Large files in it that OpenCL never opens.
+    /// Large files in it that are never opened.
     pub(super) leave_out: &'static [&'static str],
-    /// The library that the .icd file names, from the bundle's folder.
+    /// The library that is opened, for OpenCL by the .icd file's word, from the bundle's folder.
     pub(super) library: &'static str,
 }
 
@@ -92,6 +92,32 @@ const OCLGRIND: Bundle = Bundle {
     gather: None,
     leave_out: &[],
     library: "pyopencl/.libs/liboclgrind-rt-icd-9fd49082.so",
+};
+
+/// What Sparrow is timed beside on CPUs. intel-openmp is named for its libiomp5.so; what it has for GPUs stays out.
+pub(super) const MKL: Bundle = Bundle {
+    folder: "mkl-2026.2.0",
+    licence: "Intel's MKL 2026.2 (Intel Simplified Software License) and its OpenMP library (Intel End User \
+              License Agreement for Developer Tools), LICENSE.txt beside the files; fetching them means \
+              accepting both",
+    wheels: &[
+        Wheel {
+            requirement: "mkl==2026.2.0",
+            file: "mkl-2026.2.0-py2.py3-none-manylinux_2_28_x86_64.whl",
+            bytes: 221_067_932,
+            sha256: "eaab1875ce9f47ab3c66d5632cef06baf768c05781f2f28847bdbc4343500ed7",
+        },
+        Wheel {
+            requirement: "intel-openmp==2026.2.0",
+            file: "intel_openmp-2026.2.0-py2.py3-none-manylinux_2_28_x86_64.whl",
+            bytes: 50_322_489,
+            sha256: "2308a1a3e74718a9cd8cccf218c34d8cd80b43d3b89dfbb01b38dee205c50980",
+        },
+    ],
+    unpacked_bytes: 697_000_000,
+    gather: Some("data/data/lib"),
+    leave_out: &["libomptarget.so", "libiomp5.dbg", "libiomp5.a"],
+    library: "lib/libmkl_rt.so.3",
 };
 
 /// The bundle of an implementation.

@@ -69,6 +69,7 @@ pub(super) fn fetch(implementation: Implementation, options: &Options) -> Result
 pub(crate) fn unpacked<T>(
     folder: &str,
     packages: &[&str],
+    extent: Extent,
     reason: &str,
     options: &Options,
     check: impl Fn(&Path) -> Result<T>,
@@ -84,7 +85,6 @@ pub(crate) fn unpacked<T>(
         fs::remove_dir_all(&path).with_context(|| path.display().to_string())?;
     }
     let temporary = options.store.temporary()?;
-    let extent = Extent::WithDependencies;
     apt::download(packages, extent, reason, temporary.path(), &options.store)?;
     fs::rename(temporary.path().join("tree"), &path)
         .with_context(|| format!("moving it to {}", path.display()))?;
@@ -102,7 +102,8 @@ mod tests {
         let store = Store::open(folder.path().to_owned()).unwrap();
         fs::create_dir(store.path("tool")).unwrap();
         let options = Options { packages: apt::Permission::No, ignore_system: true, store };
-        let found = unpacked("tool", &["no-such-package"], "a test", &options, |prefix| {
+        let extent = Extent::Alone;
+        let found = unpacked("tool", &["no-such-package"], extent, "a test", &options, |prefix| {
             Ok(prefix.to_owned())
         });
         assert_eq!(found.unwrap(), options.store.path("tool"));

@@ -9,13 +9,16 @@ mod apt;
 mod catalogue;
 mod checksum;
 mod debs;
+pub(crate) mod linking;
 mod loader;
+pub(crate) mod peers;
 pub(crate) mod python;
 mod store;
 mod system;
 pub(crate) mod tools;
 mod wheels;
 
+pub(crate) use apt::Extent;
 pub(crate) use checksum::sha256;
 pub(crate) use debs::unpacked;
 

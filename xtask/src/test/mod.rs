@@ -162,7 +162,8 @@ impl Bench {
                 // A workspace of its own, which nothing else builds.
                 let peers = ["--manifest-path", "benches/peers/Cargo.toml"];
                 let target = project::target()?.join("peers");
-                cmd!(sh, "{cargo} clippy --locked {peers...} --target-dir {target} -- -D warnings")
+                let rest = ["--all-targets", "--", "-D", "warnings"];
+                cmd!(sh, "{cargo} clippy --locked {peers...} --target-dir {target} {rest...}")
                     .run()?;
             }
             Stage::Tidy => {
@@ -175,6 +176,9 @@ impl Bench {
                 let exclude: &[&str] =
                     if conformance { &["--exclude", conformance::PACKAGE] } else { &[] };
                 cmd!(sh, "{cargo} test --locked --workspace {exclude...} --tests").run()?;
+                let peers = ["--manifest-path", "benches/peers/Cargo.toml"];
+                let target = project::target()?.join("peers");
+                cmd!(sh, "{cargo} test --locked {peers...} --target-dir {target}").run()?;
             }
             Stage::Docs => {
                 sh.set_var("RUSTDOCFLAGS", "-D warnings");

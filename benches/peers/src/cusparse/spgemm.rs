@@ -4,15 +4,12 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use csr_core::{Csr, Value, ValueType};
-use libloading::Symbol;
 use sparrow_bench::{Budget, Samples};
 
-use super::{
-    CuSparse, DEVICE_TO_HOST, DeviceMemory, INDEX_32I, INDEX_BASE_ZERO, NON_TRANSPOSE, PeerTime,
-    Pointer,
-};
+use super::{CuSparse, DEVICE_TO_HOST, Descriptor, DeviceMemory, NON_TRANSPOSE, PeerTime, Pointer};
+use crate::foreign::call;
 
 /// CUSPARSE_SPGEMM_DEFAULT, _ALG2 and _ALG3; the first is _ALG1.
 const ALGORITHMS: [(&str, c_int); 3] = [("DEFAULT", 0), ("ALG2", 4), ("ALG3", 5)];
@@ -25,26 +22,6 @@ struct Product<'a> {
     columns: DeviceMemory<'a>,
     values: DeviceMemory<'a>,
     nnz: usize,
-}
-
-/// Ends a descriptor with whoever holds it.
-struct Descriptor<'a> {
-    owner: &'a CuSparse,
-    pointer: Pointer,
-    end: &'static [u8],
-}
-
-impl Drop for Descriptor<'_> {
-    fn drop(&mut self) {
-        // SAFETY: the descriptor is ended once, by the function of its kind; a failure here has nobody to tell.
-        unsafe {
-            if let Ok(end) =
-                self.owner.cusparse.get::<unsafe extern "C" fn(Pointer) -> c_int>(self.end)
-            {
-                end(self.pointer);
-            }
-        }
-    }
 }
 
 /// What each algorithm that ran took, and the C of the first.
@@ -64,7 +41,7 @@ impl CuSparse {
         let columns = self.upload(pattern.columns())?;
         let values = self.upload(matrix.values())?;
         let arrays = [offsets.pointer, columns.pointer, values.pointer];
-        let a = self.csr(matrix.rows(), matrix.nnz(), arrays, kind)?;
+        let a = self.csr((matrix.rows(), matrix.cols()), matrix.nnz(), arrays, kind)?;
         let (mut times, mut first) = (Vec::new(), None);
         for (algorithm, number) in ALGORITHMS {
             let product = match self.multiply::<T>(a.pointer, matrix.rows(), kind, number) {
@@ -88,21 +65,6 @@ impl CuSparse {
         Ok((times, first))
     }
 
-    /// Describes a square matrix in compressed rows.
-    fn csr(
-        &self,
-        rows: usize,
-        nnz: usize,
-        [offsets, columns, values]: [Pointer; 3],
-        kind: c_int,
-    ) -> Result<Descriptor<'_>> {
-        let mut pointer = ptr::null_mut();
-        call!(self.cusparse, "cusparseCreateCsr", &mut pointer => *mut Pointer, rows as i64 => i64,
-            rows as i64 => i64, nnz as i64 => i64, offsets => Pointer, columns => Pointer, values => Pointer,
-            INDEX_32I => c_int, INDEX_32I => c_int, INDEX_BASE_ZERO => c_int, kind => c_int);
-        Ok(Descriptor { owner: self, pointer, end: b"cusparseDestroySpMat\0" })
-    }
-
     /// C = A A, waited for.
     fn multiply<T: Value<Accum = T>>(
         &self,
@@ -115,7 +77,8 @@ impl CuSparse {
         let (one, zero) = (T::from_f64(1.0), T::from_f64(0.0));
         let (alpha, beta) = ((&raw const one).cast::<c_void>(), (&raw const zero).cast::<c_void>());
         let offsets = self.allocate((rows + 1) * 4)?;
-        let c = self.csr(rows, 0, [offsets.pointer, ptr::null_mut(), ptr::null_mut()], kind)?;
+        let c =
+            self.csr((rows, rows), 0, [offsets.pointer, ptr::null_mut(), ptr::null_mut()], kind)?;
         let mut state = ptr::null_mut();
         call!(self.cusparse, "cusparseSpGEMM_createDescr", &mut state => *mut Pointer);
         let state =

@@ -1,0 +1,247 @@
+//! cuSPARSE's SpMM, or with --spgemm its SpGEMM, beside Sparrow's, on the same matrices in the same process. It is judged by
+//! its best algorithm after its preprocess; a column of its result is verified as Sparrow's are.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use csr_core::generate::Suite;
+use csr_core::verify::{Oracle, Summation};
+use csr_core::{Accumulator, Csr, DenseShape, Layout, ValueType};
+use sparrow::{Context, Queue, Rates, SpmmAlgorithm};
+use sparrow_bench::{
+    Budget, Input, Making, Origin, Record, SpmmSubject, json_lines, measure_spmm, table,
+};
+
+use crate::cusparse::{CuSparse, PeerTime};
+use crate::spgemm;
+
+/// Less than the command takes: there are many cases, and these kernels take long enough.
+const BUDGET: Budget = Budget {
+    min_samples: 5,
+    max_samples: 15,
+    time: Duration::from_millis(120),
+    sample: Duration::from_millis(4),
+};
+
+/// What is compared, and on what.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// .mtx or .mtx.gz files, or classes; without any, the suite
+    matrices: Vec<String>,
+    #[arg(long, default_value = "papers")]
+    suite: Suite,
+    #[arg(long, default_value = "32,64", value_delimiter = ',')]
+    columns: Vec<usize>,
+    /// Products of square matrices with themselves instead, by cuSPARSE's SpGEMM: allocations and waits included
+    #[arg(long)]
+    spgemm: bool,
+    #[arg(long, default_value = "f32,f64", value_delimiter = ',')]
+    value_type: Vec<ValueType>,
+    /// Also time the two algorithms, not the choice alone
+    #[arg(long)]
+    all: bool,
+    #[arg(long, default_value = "NVIDIA")]
+    device: String,
+    #[arg(long)]
+    json: Option<PathBuf>,
+}
+
+struct Compared {
+    peer: PeerTime,
+    ours: Option<f64>,
+    matrix: String,
+    value_type: ValueType,
+    columns: usize,
+    is_verified: bool,
+}
+
+/// Times both, prints a line a case and geometric means.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let peer = CuSparse::open()?;
+    let queue = Queue::new(&Context::new(&sparrow::find_device(&arguments.device)?)?)?;
+    let rates = Rates::measure_blocking(&queue)?;
+    let named = arguments.matrices.iter().map(|text| Input::parse(text));
+    let mut inputs = named.collect::<csr_core::Result<Vec<_>>>()?;
+    if inputs.is_empty() {
+        inputs.extend(arguments.suite.classes().into_iter().map(Input::Class));
+    }
+    if arguments.spgemm {
+        return square(arguments, &peer, &queue, &rates, &inputs);
+    }
+    let (mut records, mut compared) = (Vec::new(), Vec::new());
+    println!("cuSPARSE {}; times in us; times as fast as its best algorithm", peer.version);
+    for input in &inputs {
+        let making = Making { scale: 1.0, seed: csr_core::generate::DEFAULT_SEED };
+        let matrix: Csr<f64, u32> = input.load(making, &|_, _| {})?;
+        let origin = Origin { name: input.name(), source: input.source(), making };
+        let bench = Bench { arguments, peer: &peer, queue: &queue, rates: &rates, origin };
+        for value_type in &arguments.value_type {
+            match value_type {
+                ValueType::F64 => bench.compare(&matrix, &mut records, &mut compared)?,
+                ValueType::F32 => {
+                    bench.compare(&matrix.map_values::<f32>(), &mut records, &mut compared)?;
+                }
+                other => bail!("{other} is not compared: --value-type takes f32 and f64"),
+            }
+        }
+    }
+    for value_type in &arguments.value_type {
+        for columns in &arguments.columns {
+            let of = compared
+                .iter()
+                .filter(|one| (one.value_type, one.columns) == (*value_type, *columns));
+            let ratios: Vec<f64> =
+                of.filter_map(|one| Some(one.peer.median_us / one.ours?)).collect();
+            let mean =
+                (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
+            let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+            println!(
+                "{value_type}, {columns} columns: {mean:.2} in the geometric mean of {}, {least:.2} at least",
+                ratios.len()
+            );
+        }
+    }
+    if arguments.all {
+        print!("{}", table(&records));
+    }
+    if let Some(path) = &arguments.json {
+        let mut file = File::create(path).with_context(|| path.display().to_string())?;
+        file.write_all(json_lines(&records)?.as_bytes())?;
+        for one in &compared {
+            let line = serde_json::json!({
+                "schema": "sparrow-peers/1", "op": "spmm", "peer": format!("cuSPARSE {}", peer.version),
+                "matrix": one.matrix, "value_type": one.value_type.name(), "columns": one.columns,
+                "algorithm": one.peer.algorithm, "median_us": one.peer.median_us,
+                "setup_us": one.peer.setup_us, "sparrow_us": one.ours, "verified": one.is_verified,
+            });
+            writeln!(file, "{line}")?;
+        }
+    }
+    Ok(())
+}
+
+/// C = A A of every square matrix.
+fn square(
+    arguments: &Arguments,
+    peer: &CuSparse,
+    queue: &Queue,
+    rates: &Rates,
+    inputs: &[Input],
+) -> Result<()> {
+    println!("cuSPARSE {}; times in us; times as fast as its best algorithm", peer.version);
+    let (mut compared, mut records) = (Vec::new(), Vec::new());
+    for input in inputs {
+        let making = Making { scale: 1.0, seed: csr_core::generate::DEFAULT_SEED };
+        let matrix: Csr<f64, u32> = input.load(making, &|_, _| {})?;
+        let origin = Origin { name: input.name(), source: input.source(), making };
+        for value_type in &arguments.value_type {
+            let both = match value_type {
+                ValueType::F64 => spgemm::compare(peer, queue, &matrix, &origin, rates, &BUDGET)?,
+                ValueType::F32 => {
+                    let matrix = matrix.map_values::<f32>();
+                    spgemm::compare(peer, queue, &matrix, &origin, rates, &BUDGET)?
+                }
+                other => bail!("{other} is not compared: --value-type takes f32 and f64"),
+            };
+            if let Some((one, record)) = both {
+                compared.push(one);
+                records.push(record);
+            }
+        }
+    }
+    for value_type in &arguments.value_type {
+        let of = compared.iter().filter(|one| one.value_type == *value_type);
+        let ratios: Vec<f64> = of.filter_map(|one| Some(one.peer.median_us / one.ours?)).collect();
+        let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
+        println!("{value_type}: {mean:.2} in the geometric mean of {}", ratios.len());
+    }
+    if let Some(path) = &arguments.json {
+        let mut file = File::create(path).with_context(|| path.display().to_string())?;
+        file.write_all(json_lines(&records)?.as_bytes())?;
+        for one in &compared {
+            let line = serde_json::json!({
+                "schema": "sparrow-peers/1", "op": "spgemm", "peer": format!("cuSPARSE {}", peer.version),
+                "matrix": one.matrix, "value_type": one.value_type.name(),
+                "algorithm": one.peer.algorithm, "median_us": one.peer.median_us,
+                "sparrow_us": one.ours, "same_nnz": one.agrees,
+            });
+            writeln!(file, "{line}")?;
+        }
+    }
+    Ok(())
+}
+
+struct Bench<'a> {
+    arguments: &'a Arguments,
+    peer: &'a CuSparse,
+    queue: &'a Queue,
+    rates: &'a Rates,
+    origin: Origin,
+}
+
+impl Bench<'_> {
+    fn compare<T: Accumulator>(
+        &self,
+        matrix: &Csr<T, u32>,
+        records: &mut Vec<Record>,
+        compared: &mut Vec<Compared>,
+    ) -> Result<()> {
+        let mut algorithms = vec![None];
+        if self.arguments.all {
+            algorithms.extend(SpmmAlgorithm::ALL.map(Some));
+        }
+        for &columns in &self.arguments.columns {
+            let subject = SpmmSubject {
+                algorithms: algorithms.clone(),
+                columns,
+                layout_b: Layout::RowMajor,
+                layout_c: Layout::RowMajor,
+                parameters: Vec::new(),
+                beside_dense: false,
+                budget: BUDGET,
+            };
+            let shape = DenseShape::packed(matrix.cols(), columns, Layout::RowMajor)?;
+            let b: Vec<T> = csr_core::random_vector(self.origin.making.seed, shape.span());
+            let (times, c) = self.peer.spmm(matrix, &b, columns, &subject.budget)?;
+            let x = shape.column(&b, 0)?;
+            let zeros = vec![T::from_f64(0.0); matrix.rows()];
+            let oracle =
+                Oracle::new(T::from_f64(1.0), matrix.view(), &x, T::from_f64(0.0), &zeros)?;
+            let first: Vec<T> = c.iter().step_by(columns).copied().collect();
+            let is_verified = oracle.verify(&first, Summation::Plain)?.passed();
+            let best = times.into_iter().min_by(|a, b| a.median_us.total_cmp(&b.median_us));
+            let best = best.context("cuSPARSE has no algorithm")?;
+            let ours = measure_spmm(self.queue, matrix, &self.origin, &subject, self.rates)?;
+            let choice = &ours[0];
+            let time = choice.median_us;
+            println!(
+                "{:<22} {} {:>4} columns: cuSPARSE {:>9.1} ({}{}), Sparrow {:>9.1} ({}), {:.2}",
+                self.origin.name,
+                T::TYPE,
+                columns,
+                best.median_us,
+                best.algorithm,
+                if is_verified { "" } else { ", WRONG" },
+                time.unwrap_or(f64::NAN),
+                choice.spmm.as_ref().map_or("", |spmm| spmm.chosen.as_str()),
+                best.median_us / time.unwrap_or(f64::NAN),
+            );
+            for one in &ours[1..] {
+                println!("  {:<16} {:>9.1}", one.algorithm, one.median_us.unwrap_or(f64::NAN));
+            }
+            compared.push(Compared {
+                peer: best,
+                ours: time,
+                matrix: self.origin.name.clone(),
+                value_type: T::TYPE,
+                columns,
+                is_verified,
+            });
+            records.extend(ours);
+        }
+        Ok(())
+    }
+}
