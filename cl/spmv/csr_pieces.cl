@@ -6,7 +6,7 @@
 // rows begin and end; it finds its first row by bisection, so nothing is planned.
 //
 // Within a row, LANES products at a time are loaded, multiplied and added as a vector; what is left of the row, and
-// rows shorter than that, go one by one. (Short rows leave most of a wide vector unused: LANES is tuned by the mean row.)
+// rows shorter than that, go one by one.
 //
 // A row belongs to the piece its first nonzero lies in; an empty row to the piece of the nonzero that comes next, and
 // behind all of them to the last. A row that goes on into the next pieces is a sum of parts, which meet

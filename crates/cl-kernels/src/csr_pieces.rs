@@ -13,9 +13,9 @@ parameters! {
         /// Products of a row that are made at a time: 1, 4, 8 or 16.
         lanes: [1, 4, 8, 16],
         /// Pieces for each compute unit.
-        pieces_per_unit: [1, 4, 16, 64],
+        pieces_per_unit: [16, 64],
         /// Nonzeros of a piece at least: few are not worth an item.
-        least_piece: [512, 4096],
+        least_piece: [512],
     }
 }
 
@@ -27,17 +27,15 @@ parameters! {
     }
 }
 
-impl CsrPieces {
-    /// As many lanes as rows of this mean length fill.
-    pub fn default_for_mean_row(mean_row: f64) -> Self {
-        let lanes = match mean_row {
-            mean if mean < 4.0 => 1,
-            mean if mean < 8.0 => 4,
-            _ => 8,
-        };
-        CsrPieces { lanes, pieces_per_unit: 16, least_piece: 512 }
+impl Default for CsrPieces {
+    /// 8 lanes did well on rows of any length, since those that are shorter go one by one; 4 are filled sooner, and
+    /// leave rows of 5 to 7 nonzeros with two loops that end where nobody foresees it.
+    fn default() -> Self {
+        CsrPieces { lanes: 8, pieces_per_unit: 16, least_piece: 512 }
     }
+}
 
+impl CsrPieces {
     /// What the kernel is compiled with.
     pub fn kernel(&self) -> CsrPiecesKernel {
         CsrPiecesKernel { lanes: self.lanes }

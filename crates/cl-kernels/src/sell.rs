@@ -15,7 +15,7 @@ parameters! {
         /// Rows of a slice, a lane of the vector each: 4, 8 or 16.
         slice_rows: [4, 8, 16],
         /// Pieces for each compute unit.
-        pieces_per_unit: [1, 4, 16, 64],
+        pieces_per_unit: [16, 64],
     }
 }
 

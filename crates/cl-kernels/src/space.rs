@@ -42,7 +42,7 @@ impl Algorithm {
             Algorithm::CsrVector => CsrVector::default_for_mean_row(mean_row).entries(),
             Algorithm::CsrAdaptive => CsrAdaptive::default_for(value_type).entries(),
             Algorithm::CsrFlat => CsrFlat::default().entries(),
-            Algorithm::CsrPieces => CsrPieces::default_for_mean_row(mean_row).entries(),
+            Algorithm::CsrPieces => CsrPieces::default().entries(),
             Algorithm::SegmentedSum => {
                 SegmentedSum::default_for(device, value_type, Accumulate::Plain).entries()
             }
@@ -72,7 +72,7 @@ impl Algorithm {
                 with(CsrAdaptive::default_for(value_type), given)?.check(device, value_type, plain)
             }
             Algorithm::CsrFlat => with(CsrFlat::default(), given)?.check(device, value_type, plain),
-            Algorithm::CsrPieces => with(CsrPieces::default_for_mean_row(1.0), given)?.check(),
+            Algorithm::CsrPieces => with(CsrPieces::default(), given)?.check(),
             Algorithm::SegmentedSum => {
                 let usual = SegmentedSum::default_for(device, value_type, plain);
                 with(usual, given)?.check(device, value_type, plain)

@@ -136,9 +136,7 @@ pub(super) fn bind<V: Value, O: Offset>(
             (spmv, parameters.to_string())
         }
         Algorithm::CsrPieces => {
-            let shape = matrix.shape();
-            let mean_row = shape.nnz as f64 / (shape.rows.max(1)) as f64;
-            let defaults = PiecesParameters::default_for_mean_row(mean_row);
+            let defaults = PiecesParameters::default();
             let parameters = resolver.resolve(defaults, PiecesParameters::check)?;
             let context = queue.context();
             let spmv = CsrPieces::new(context, specialisation, parameters, matrix.nnz())?;
