@@ -16,7 +16,7 @@
 // order in which it is read: two streams, values and words. No local memory, no barriers.
 
 #ifndef SLICE_ROWS
-#define SLICE_ROWS 8 // rows of a slice: 4, 8 or 16
+#define SLICE_ROWS 16 // rows of a slice: 4, 8 or 16
 #endif
 #define LANES SLICE_ROWS
 

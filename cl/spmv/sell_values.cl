@@ -2,7 +2,7 @@
 // takes a piece, as the product does. Values are moved bit for bit.
 
 #ifndef SLICE_ROWS
-#define SLICE_ROWS 8 // rows of a slice: 4, 8 or 16
+#define SLICE_ROWS 16 // rows of a slice: 4, 8 or 16
 #endif
 
 #include "item/store.h"

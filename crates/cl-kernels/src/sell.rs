@@ -28,9 +28,9 @@ parameters! {
 }
 
 impl Default for Sell {
-    /// 8 lanes fill a vector of 256 bits with f32 and one of 512 bits with f64.
+    /// 16 lanes fill a vector of 512 bits with f32, and several narrower ones, whose sums do not wait for one another.
     fn default() -> Self {
-        Sell { slice_rows: 8, pieces_per_unit: 16 }
+        Sell { slice_rows: 16, pieces_per_unit: 16 }
     }
 }
 
