@@ -1,3 +1,5 @@
+//! What the layout holds, read as the kernel reads it.
+
 use super::*;
 use crate::Csr;
 
