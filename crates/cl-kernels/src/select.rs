@@ -132,15 +132,16 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_cpu_takes_pieces_and_a_copy_where_many_products_follow() {
+    fn an_unknown_cpu_takes_pieces_and_where_many_products_follow_a_copy_unless_a_row_is_to_be_cut() {
         let cpu = DeviceTraits { device_type: DeviceType::Cpu, compute_units: 2, ..gpu() };
         let skewed = MatrixShape { longest_row: 60_000, in_step: 2_000_000, ..EVEN };
         let algorithm = |device, matrix, products| choose(device, matrix, products).algorithm;
         for matrix in [&EVEN, &skewed] {
             assert_eq!(algorithm(&cpu, matrix, Products::Once), Algorithm::CsrPieces);
             assert_eq!(algorithm(&cpu, matrix, Products::Several), Algorithm::CsrPieces);
-            assert_eq!(algorithm(&cpu, matrix, Products::Many), Algorithm::Sell);
         }
+        assert_eq!(algorithm(&cpu, &EVEN, Products::Many), Algorithm::Sell);
+        assert_eq!(algorithm(&cpu, &skewed, Products::Many), Algorithm::CsrPieces);
         assert_eq!(algorithm(&gpu(), &EVEN, Products::Several), Algorithm::CsrAdaptive);
     }
 
