@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_cpu_takes_pieces_and_where_many_products_follow_a_copy_unless_a_row_is_to_be_cut() {
+    fn an_unknown_cpu_takes_pieces_and_for_many_products_a_copy_unless_a_row_must_be_cut() {
         let cpu = DeviceTraits { device_type: DeviceType::Cpu, compute_units: 2, ..gpu() };
         let skewed = MatrixShape { longest_row: 60_000, in_step: 2_000_000, ..EVEN };
         let algorithm = |device, matrix, products| choose(device, matrix, products).algorithm;
