@@ -98,9 +98,7 @@ fn padding_multiplies_nothing_even_where_x_is_infinite() {
     let host = every_kind::<f32>(7);
     // The lowest columns of padded slices are where padding points to.
     let mut x: Vec<f32> = csr_core::random_vector(5, COLS);
-    for row in 48..96 {
-        x[row] = f32::INFINITY;
-    }
+    x[48..96].fill(f32::INFINITY);
     let a = Matrix::upload_blocking(&queue, host.view()).unwrap();
     let plan = Plan::new_blocking(&queue, &a, &options(8, Accumulate::Plain)).unwrap();
     let y_before = vec![0.0; host.rows()];
