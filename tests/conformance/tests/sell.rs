@@ -5,8 +5,8 @@
 
 use conformance::{check_product, queue};
 use sparrow::{
-    Accumulate, Algorithm, Csr, DeviceArray, Matrix, Plan, PlanOptions, Planning, Product, Queue,
-    Value,
+    Accumulate, Algorithm, Csr, DeviceArray, Matrix, Plan, PlanOptions, Planning, Product,
+    Products, Queue, Value,
 };
 
 fn options(slice_rows: u32, accumulate: Accumulate) -> PlanOptions {
@@ -135,4 +135,22 @@ fn a_layout_on_the_device_is_refused_by_name() {
     let options = PlanOptions { planning: Planning::OnDevice, ..options(8, Accumulate::Plain) };
     let refused = Plan::new_blocking(&queue, &a, &options).unwrap_err();
     assert!(refused.to_string().contains("sell is laid out on the host"), "{refused}");
+}
+
+#[test]
+fn the_automatic_choice_makes_no_copy_on_the_host_where_plans_are_made_on_the_device() {
+    let queue = queue();
+    let host = every_kind::<f32>(4);
+    let a = Matrix::upload_blocking(&queue, host.view()).unwrap();
+    let x: Vec<f32> = csr_core::random_vector(5, COLS);
+    let y_before = vec![0.0; host.rows()];
+    for planning in [Planning::OnDevice, Planning::Automatic] {
+        let options = PlanOptions { planning, products: Products::Many, ..PlanOptions::default() };
+        let plan = Plan::new_blocking(&queue, &a, &options).unwrap();
+        if planning == Planning::OnDevice {
+            assert_ne!(plan.choice().algorithm, Algorithm::Sell);
+        }
+        let y = multiply(&queue, &plan, &a, &x, &y_before);
+        check_product(&host, 1.5, &x, -1.0, &y_before, &y, Accumulate::Plain);
+    }
 }

@@ -4,7 +4,7 @@ mod bind;
 mod evc_hyb;
 mod options;
 
-use cl_kernels::{Algorithm, Choice, DeviceType, KernelKey, Scalar, select};
+use cl_kernels::{Algorithm, Choice, DeviceType, KernelKey, Products, Scalar, select};
 use cl_runtime::raw::Memory;
 use cl_runtime::spmv::{Operands, Spmv, Stages, Workspace};
 use cl_runtime::{Context, DeviceArray, Event, Matrix, Queue, TransposedMatrix};
@@ -139,7 +139,14 @@ impl<V: Value, O: Offset> Plan<V, O> {
             Some(algorithm) => Choice::by_name(algorithm),
             None => {
                 let tables = tables(options);
-                select(&tables, device, V::TYPE, &matrix.shape(), options.products)
+                let of = |products| select(&tables, device, V::TYPE, &matrix.shape(), products);
+                match (of(options.products), options.planning) {
+                    // It is laid out on the host: what suits fewer products makes no such copy.
+                    (found, Planning::OnDevice) if found.algorithm == Algorithm::Sell => {
+                        of(Products::Several)
+                    }
+                    (found, _) => found,
+                }
             }
         };
         let Bound { spmv, parameters } = bind(queue, matrix, pattern, values_id, &choice, options)?;

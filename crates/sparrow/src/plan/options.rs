@@ -45,7 +45,8 @@ pub struct PlanOptions {
     /// Which order x and y are in; another than the matrix's is for [`Algorithm::EvcHyb`], whose plan says which
     /// ([`Plan::row_order`](crate::Plan::row_order)).
     pub order: VectorOrder,
-    /// Where the plan is computed.
+    /// Where the plan is computed. [`Algorithm::Sell`] is laid out on the host alone: on the device it is refused, and
+    /// not chosen.
     pub planning: Planning,
     /// Hyper-parameters by name, over what the device table says.
     pub parameters: Vec<(String, u32)>,
