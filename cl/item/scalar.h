@@ -104,6 +104,26 @@ real_t stream_value(global const value_t *values, const ulong at)
 #define stream_value(values, at) load_value(values, at)
 #endif
 
+// Two neighbouring values of A, of which the first has an even place: one load.
+typedef struct {
+    real_t first;
+    real_t second;
+} value_pair_t;
+
+value_pair_t stream_values(global const value_t *values, const ulong at)
+{
+    value_pair_t pair;
+#if defined(__NV_CL_C_VERSION) && !defined(A_CONSTANT) && defined(VALUE_F64)
+    asm volatile(STREAM ".v2.f64 {%0, %1}, [%2];" : "=d"(pair.first), "=d"(pair.second) : "l"(values + at));
+#elif defined(__NV_CL_C_VERSION) && !defined(A_CONSTANT) && !defined(VALUE_F16) && !defined(VALUE_BF16)
+    asm volatile(STREAM ".v2.f32 {%0, %1}, [%2];" : "=f"(pair.first), "=f"(pair.second) : "l"(values + at));
+#else
+    pair.first = load_value(values, at);
+    pair.second = load_value(values, at + 1);
+#endif
+    return pair;
+}
+
 // An array comes as a buffer and the element it starts at, so that callers can hand over any part of
 // their own buffers: sub-buffers alone must begin at the device's base alignment.
 #define ARRAY_PARAMETER(type, name) global type *restrict name##_buffer, const ulong name##_start

@@ -39,6 +39,7 @@
 #endif
 #include "group/meet.h"
 #include "group/reduce.h"
+#include "group/size.h"
 #include "spmv/csr_flat_piece.h"
 
 #define TRIPS (PIECE_NNZ / GROUP_SIZE)
@@ -55,13 +56,6 @@
 #define MOST_WIDTH (GROUP_SIZE < 32 ? GROUP_SIZE : 32)
 #define RUN_SCRATCH GROUP_SIZE
 #define sum_runs(mine, scratch, width) group_reduce_runs(mine, scratch, width)
-#endif
-
-// NVIDIA's compiler gives a kernel of a known group size few registers, and f64 then lives in memory.
-#ifdef __NV_CL_C_VERSION
-#define OF_GROUP_SIZE
-#else
-#define OF_GROUP_SIZE __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 #endif
 
 // One piece. A slot is a row that has nonzeros here, or is empty and belongs here; slot 0 is row `row`.

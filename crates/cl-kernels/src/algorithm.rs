@@ -2,7 +2,7 @@
 
 use crate::{
     ParameterError, Parameters, csr_adaptive, csr_flat, csr_pieces, csr_scalar, csr_vector,
-    evc_hyb, segmented_sum, sell,
+    evc_hyb, segmented_sum, sell, sell_sigma,
 };
 
 /// A way of computing y = alpha A x + beta y. One line here adds it to `--algorithms`, to bench rows and
@@ -16,6 +16,7 @@ use crate::{
 /// | `segmented_sum` | yes: segments are cut by place alone, and parts of a row are added in their order |
 /// | `evc_hyb` | yes: the items of a row sum it in a fixed order |
 /// | `sell` | yes: one item sums each row in a fixed order |
+/// | `sell_sigma` | yes: the lanes of a row sum it in a fixed order |
 /// | `csr_adaptive`, variant `spin` | no, where rows are cut: groups add by float atomics as they come |
 ///
 /// "Every time" is: the same plan, hyper-parameters, device and driver. A plan says it of itself
@@ -42,11 +43,13 @@ pub enum Algorithm {
     EvcHyb,
     /// Some rows a vector, in slices: for CPUs; a copy with fewer bytes (after Kreutzer and others 2014).
     Sell,
+    /// Rows sorted by length within windows, in slices: for GPUs; a copy with fewer bytes (Kreutzer and others 2014).
+    SellSigma,
 }
 
 impl Algorithm {
     /// Every algorithm, in the order reports list them.
-    pub const ALL: [Algorithm; 8] = [
+    pub const ALL: [Algorithm; 9] = [
         Algorithm::CsrScalar,
         Algorithm::CsrVector,
         Algorithm::CsrAdaptive,
@@ -55,6 +58,7 @@ impl Algorithm {
         Algorithm::SegmentedSum,
         Algorithm::EvcHyb,
         Algorithm::Sell,
+        Algorithm::SellSigma,
     ];
 
     /// The name: of its files, in `--algorithms`, records, tuning tables and tests.
@@ -68,6 +72,7 @@ impl Algorithm {
             Algorithm::SegmentedSum => "segmented_sum",
             Algorithm::EvcHyb => "evc_hyb",
             Algorithm::Sell => "sell",
+            Algorithm::SellSigma => "sell_sigma",
         }
     }
 
@@ -85,6 +90,7 @@ impl Algorithm {
             Algorithm::SegmentedSum => known::<segmented_sum::SegmentedSum>(name),
             Algorithm::EvcHyb => known::<evc_hyb::EvcHyb>(name),
             Algorithm::Sell => known::<sell::Sell>(name),
+            Algorithm::SellSigma => known::<sell_sigma::SellSigma>(name),
         }
     }
 }

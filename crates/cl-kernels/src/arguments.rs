@@ -184,6 +184,13 @@ mod tests {
         check::<crate::csr_pieces::Arguments<()>>(crate::csr_pieces::SOURCE);
         check::<crate::sell::Arguments<()>>(crate::sell::SOURCE);
         check::<crate::sell::ValuesArguments<()>>(crate::sell::VALUES_SOURCE);
+        check::<crate::sell_sigma::Arguments<()>>(crate::sell_sigma::SOURCE);
+        let plan = crate::sell_sigma_plan::SOURCE;
+        check::<crate::sell_sigma_plan::OrderArguments<()>>(plan);
+        check::<crate::sell_sigma_plan::SliceArguments<()>>(plan);
+        check::<crate::sell_sigma_plan::ShapeArguments<()>>(plan);
+        check::<crate::sell_sigma_plan::ColumnArguments<()>>(plan);
+        check::<crate::sell_sigma_plan::ValueArguments<()>>(plan);
         check::<crate::csr_adaptive_plan::MarkArguments<()>>(crate::csr_adaptive_plan::SOURCE);
         check::<crate::csr_adaptive_plan::WriteArguments<()>>(crate::csr_adaptive_plan::SOURCE);
         check::<crate::segmented_sum::Arguments<()>>(crate::segmented_sum::SOURCE);

@@ -197,6 +197,8 @@ mod tests {
         check::<crate::csr_pieces::CsrPiecesKernel>(crate::csr_pieces::SOURCE);
         check::<crate::sell::SellKernel>(crate::sell::SOURCE);
         check::<crate::sell::SellKernel>(crate::sell::VALUES_SOURCE);
+        check::<crate::sell_sigma::SellSigmaKernel>(crate::sell_sigma::SOURCE);
+        check::<crate::sell_sigma_plan::SellSigmaPlan>(crate::sell_sigma_plan::SOURCE);
         check::<crate::csr_adaptive_plan::CsrAdaptivePlan>(crate::csr_adaptive_plan::SOURCE);
         check::<crate::segmented_sum::SegmentedSum>(crate::segmented_sum::SOURCE);
         check::<crate::evc_hyb::EvcHybKernel>(crate::evc_hyb::SOURCE);

@@ -56,6 +56,8 @@ pub mod row_offsets;
 pub mod scan;
 pub mod segmented_sum;
 pub mod sell;
+pub mod sell_sigma;
+pub mod sell_sigma_plan;
 pub mod solver_state;
 pub mod solver_vectors;
 pub mod sort;

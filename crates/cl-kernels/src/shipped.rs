@@ -86,6 +86,7 @@ pub fn specialisations(
             }
             // For CPUs, which are here to run them.
             Algorithm::CsrPieces | Algorithm::Sell => {}
+            Algorithm::SellSigma => list.sell_sigma()?,
             Algorithm::EvcHyb => list.evc_hyb()?,
             Algorithm::SegmentedSum => {
                 // Devices of every SIMD width.
@@ -114,6 +115,7 @@ const ROUND: [(OffsetType, bool); 4] = [
 
 mod evc_hyb;
 mod format;
+mod sell_sigma;
 mod solvers;
 mod spgemm;
 mod spmm;

@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 85] = sources![
+pub(crate) const SOURCES: [Source; 89] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
@@ -35,6 +35,7 @@ pub(crate) const SOURCES: [Source; 85] = sources![
     "group/meet.h",
     "group/scan.h",
     "group/search.h",
+    "group/size.h",
     "batched/batched.cl",
     "batched/batched_coo.h",
     "batched/batched_csr_i.h",
@@ -98,6 +99,9 @@ pub(crate) const SOURCES: [Source; 85] = sources![
     "spmv/segmented_sum_stage2.h",
     "spmv/segmented_sum_staged.h",
     "spmv/sell.cl",
+    "spmv/sell_sigma.cl",
+    "spmv/sell_sigma_plan.cl",
+    "spmv/sell_sigma_slice.h",
     "spmv/sell_slice.h",
     "spmv/sell_values.cl",
     "vector/elementwise.cl",

@@ -10,6 +10,7 @@ use crate::csr_vector::CsrVector;
 use crate::evc_hyb::EvcHyb;
 use crate::segmented_sum::SegmentedSum;
 use crate::sell::Sell;
+use crate::sell_sigma::SellSigma;
 use crate::{Accumulate, Algorithm, DeviceTraits, ParameterError, ParameterSpace, Parameters};
 
 /// Hyper-parameters by name, in the order of the algorithm's space.
@@ -27,6 +28,7 @@ impl Algorithm {
             Algorithm::SegmentedSum => SegmentedSum::SPACE,
             Algorithm::EvcHyb => EvcHyb::SPACE,
             Algorithm::Sell => Sell::SPACE,
+            Algorithm::SellSigma => SellSigma::SPACE,
         }
     }
 
@@ -48,6 +50,7 @@ impl Algorithm {
             }
             Algorithm::EvcHyb => EvcHyb::usual(device.device_type).entries(),
             Algorithm::Sell => Sell::default().entries(),
+            Algorithm::SellSigma => SellSigma::default().entries(),
         }
     }
 
@@ -82,6 +85,7 @@ impl Algorithm {
                 with(usual, given)?.check(device, value_type, plain)
             }
             Algorithm::Sell => with(Sell::default(), given)?.check(),
+            Algorithm::SellSigma => with(SellSigma::default(), given)?.check(device),
         }
     }
 }

@@ -186,6 +186,46 @@ const BREAKAGES: &[Breakage] = &[
         noticed: Noticed::Everywhere,
     },
     Breakage {
+        what: "padding multiplies what x holds",
+        subject: Single(Algorithm::SellSigma, Variant::Full),
+        from: "if (step + 2 * k + 1 < lane.length)",
+        to: "if (1)",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "columns count from the first column of all",
+        subject: Single(Algorithm::SellSigma, Variant::Full),
+        from: "is_wide ? x : x + base",
+        to: "x",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "upper halves of columns are left out",
+        subject: Single(Algorithm::SellSigma, Variant::Full),
+        from: "(high[k] & 0xffff0000u) | low[k] >> 16",
+        to: "low[k] >> 16",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "each part of a cut row stores what it has",
+        subject: Single(Algorithm::SellSigma, Variant::Full),
+        from: "parts > 1 && ",
+        to: "parts > 99999 && ",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "rows without a slice of their own follow the wrong ones",
+        subject: Single(Algorithm::SellSigma, Variant::Full),
+        from: "class_at += class_rows[log_lanes];",
+        to: "class_at += 0;",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
         what: "rows of the list are forgotten",
         subject: Single(Algorithm::CsrFlat, Variant::Full),
         from: "const uint heavy = heavy_count[0];",
@@ -441,6 +481,9 @@ fn source_of(subject: Subject) -> String {
     let text = |path: &str| cl_kernels::kernel_source(path).unwrap();
     match subject {
         Single(Algorithm::Sell, _) => text("spmv/sell.cl") + &text("spmv/sell_values.cl"),
+        Single(Algorithm::SellSigma, _) => {
+            text("spmv/sell_sigma.cl") + &text("spmv/sell_sigma_plan.cl")
+        }
         Single(algorithm, _) => text(&format!("spmv/{}.cl", algorithm.name())),
         Batched(_) => text("batched/batched.cl"),
         Spmm(algorithm) => text(&format!("spmm/{}.cl", algorithm.name())),

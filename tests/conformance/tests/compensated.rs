@@ -142,6 +142,13 @@ fn sell_keeps_digits() {
 }
 
 #[test]
+fn sell_sigma_keeps_digits_in_one_lane_and_in_many() {
+    for shape in [(12, 21), (5, 301)] {
+        on_each_type(shape, (Algorithm::SellSigma, Variant::Full));
+    }
+}
+
+#[test]
 fn csr_adaptive_keeps_digits_in_stream_with_the_scalar_reduction() {
     let shape = (12, 21);
     for (variant, width) in [(Variant::Baseline, 2), (Variant::Nrs, 3)] {

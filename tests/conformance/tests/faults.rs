@@ -121,6 +121,7 @@ fn cases() -> Vec<Case> {
         (plain(Algorithm::CsrScalar), plain(Algorithm::CsrVector), plain(Algorithm::CsrAdaptive));
     let segmented = plain(Algorithm::SegmentedSum);
     let (pieces, sliced) = (plain(Algorithm::CsrPieces), plain(Algorithm::Sell));
+    let sorted = plain(Algorithm::SellSigma);
     let in_stages = PlanOptions { variant: Variant::Device, ..segmented.clone() };
     let on_cpu = PlanOptions { variant: Variant::Cpu, ..segmented.clone() };
     let on_host = PlanOptions { planning: Planning::OnHost, ..adaptive.clone() };
@@ -148,6 +149,7 @@ fn cases() -> Vec<Case> {
         case("csr_adaptive, planned on the host", false, on_host),
         case("evc_hyb, converted on the host", false, copied),
         case("evc_hyb, converted on the device", false, converted),
+        case("sell_sigma, made on the device", false, sorted),
         case("csr_adaptive, planned on the device", false, on_device),
         case("csr_adaptive, transposed", false, transposed),
     ];
@@ -213,7 +215,8 @@ fn a_product_fails_at_any_build_and_the_next_is_right() {
         let programs = match case.name {
             "evc_hyb, converted on the host" => 2,
             "evc_hyb, converted on the device" => 4,
-            "sell, borrowed arrays" => 3,
+            // The copy, its scan, and the product.
+            "sell, borrowed arrays" | "sell_sigma, made on the device" => 3,
             name if ["host", "scalar", "segmented"].iter().any(|word| name.contains(word)) => 1,
             // The copy itself: a sort and its scan, columns and their offsets, and a look at row lengths.
             name if name.contains("transposed") && !is_cpu => 8,

@@ -11,13 +11,14 @@ use sparrow::{
 };
 
 /// Every algorithm, and the one launch that is two kernels.
-const WAYS: [(Algorithm, Variant); 8] = [
+const WAYS: [(Algorithm, Variant); 9] = [
     (Algorithm::CsrScalar, Variant::Full),
     (Algorithm::CsrVector, Variant::Full),
     (Algorithm::CsrAdaptive, Variant::Full),
     (Algorithm::CsrFlat, Variant::Full),
     (Algorithm::CsrPieces, Variant::Full),
     (Algorithm::Sell, Variant::Full),
+    (Algorithm::SellSigma, Variant::Full),
     (Algorithm::SegmentedSum, Variant::Fused),
     (Algorithm::SegmentedSum, Variant::Device),
 ];

@@ -31,6 +31,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("crates/cl-runtime/src/spmv/csr_flat.rs", "launches on arrays of its own"),
     ("crates/cl-runtime/src/spmv/evc_hyb_plan.rs", "launches on arrays of its own"),
     ("crates/cl-runtime/src/spmv/sell.rs", "launches on arrays of its own and of a matrix"),
+    ("crates/cl-runtime/src/spmv/sell_sigma.rs", "launches on arrays of its own and of a matrix"),
     ("crates/cl-runtime/src/solver/", "launches on arrays of its own and of a matrix"),
     ("crates/cl-runtime/src/scan.rs", "launches on arrays that it has checked"),
     ("crates/cl-runtime/src/sort.rs", "launches on arrays of its own"),

@@ -10,6 +10,7 @@ mod evc_hyb;
 mod evc_hyb_plan;
 mod segmented_sum;
 mod sell;
+mod sell_sigma;
 pub(crate) mod workspace;
 
 use std::fmt::Debug;
@@ -33,6 +34,7 @@ pub use evc_hyb::EvcHyb;
 pub use evc_hyb_plan::{DeviceEvcHyb, VectorOrder};
 pub use segmented_sum::{Borders, SegmentedSum};
 pub use sell::Sell;
+pub use sell_sigma::SellSigma;
 pub use workspace::Workspace;
 
 /// What a kernel is specialised by, apart from its hyper-parameters.

@@ -83,8 +83,8 @@ impl Layout {
                     ..csr
                 }
             }
-            // Its columns take 16 bits, or are not stored at all: the copy says how many bytes there are.
-            Algorithm::Sell => {
+            // Columns take 16 bits, or are not stored at all: the copy says how many bytes there are.
+            Algorithm::Sell | Algorithm::SellSigma => {
                 Layout { stored: 0, structure_bytes: record.plan_bytes + read, ..csr }
             }
             _ => csr,

@@ -42,6 +42,12 @@ impl Configuration {
                 named("least_piece", LIMITS.nnz_per_wg),
             ],
             Algorithm::Sell => vec![named("slice_rows", 4), named("pieces_per_unit", 5)],
+            Algorithm::SellSigma => vec![
+                named("group_size", 64),
+                named("lane_nnz", 3),
+                named("window_rows", 50),
+                named("pairs_at_once", 3),
+            ],
             Algorithm::SegmentedSum => vec![
                 named("bunch_size", 8),
                 named("nnz_per_item", LIMITS.tile / 8),

@@ -65,7 +65,7 @@ impl Formula {
             }
             Algorithm::SegmentedSum => return Outcome::Hung { seconds: 1.0 },
             Algorithm::CsrFlat | Algorithm::CsrPieces => base * 2.0,
-            Algorithm::Sell => base * 4.0,
+            Algorithm::Sell | Algorithm::SellSigma => base * 4.0,
             _ => base * if is_giant { 3.0 } else { 1.0 },
         };
         let setup_us = if candidate.algorithm == Algorithm::EvcHyb { 60.0 * product } else { 1.0 };

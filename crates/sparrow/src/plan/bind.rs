@@ -8,10 +8,11 @@ use cl_kernels::csr_vector::CsrVector as VectorParameters;
 use cl_kernels::evc_hyb::EvcHyb as EvcHybParameters;
 use cl_kernels::segmented_sum::SegmentedSum as SegmentedSumParameters;
 use cl_kernels::sell::Sell as SellParameters;
+use cl_kernels::sell_sigma::SellSigma as SellSigmaParameters;
 use cl_kernels::{Algorithm, Choice, DeviceType, Tables, Variant};
 use cl_runtime::spmv::{
     CsrAdaptive, CsrFlat, CsrPieces, CsrScalar, CsrVector, DevicePieces, DeviceRowBlocks,
-    SegmentedSum, Sell, Specialisation, Spmv, VectorOrder,
+    SegmentedSum, Sell, SellSigma, Specialisation, Spmv, VectorOrder,
 };
 use cl_runtime::{Matrix, Queue};
 use csr_core::plan::csr_adaptive::{RowBlockRules, RowBlocks};
@@ -167,6 +168,13 @@ pub(super) fn bind<V: Value, O: Offset>(
                     bind(PatternView::new(matrix.cols(), &offsets, &columns)?)?
                 }
             };
+            (Box::new(spmv), parameters.to_string())
+        }
+        Algorithm::SellSigma => {
+            let defaults = SellSigmaParameters::default();
+            let parameters = resolver.resolve(defaults, |p| p.check(device))?;
+            let spmv =
+                SellSigma::new_blocking(queue, specialisation, parameters, matrix, values_id)?;
             (Box::new(spmv), parameters.to_string())
         }
         other => return Err(Error::Mismatch(format!("{other} has no launch"))),

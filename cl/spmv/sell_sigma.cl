@@ -1,0 +1,148 @@
+// SELL-C-sigma for GPUs (Kreutzer, Hager, Wellein, Fehske and Bishop, "A unified sparse matrix data format", 2014): rows
+// sorted by length within windows, in slices of 32 lanes; a copy with fewer bytes. Beyond the paper: lanes share rows.
+//
+// The idea. Where a lane has a row, the lanes of a slice read x for neighbouring rows at a time: on grids these are
+// neighbours in x, and where rows share columns they are the same element. A row side by side (csr_flat) reads as many
+// places of x as it has runs of columns, and each is a cache line for L1 to look up; that, not memory, is what an H200
+// waits for (docs/benchmarks.md, "sell_sigma on the H200"). Sums stay in registers, and nothing goes through local
+// memory.
+//
+// Lanes. A row has one lane if it has at most LANE_NNZ nonzeros, else two, four, and so on. A row that is too long for 32
+// lanes is cut into parts, each a slice. So no slice takes longer than LANE_NNZ steps, whatever rows there are. Since
+// rows are in order of length, the rows of a slice have as many lanes each, and of about the same length: there is
+// little padding. Parts of a row meet two by two, and who comes last stores y (group/meet.h).
+//
+// The form. A lane's nonzeros lie two by two, the pairs of the 32 lanes side by side: pair p of lane l of a slice is
+// number (start + p) x 32 + l of all. Columns have 16 bits, counted from the slice's lowest, both of a pair in one word.
+// Where they are further apart, the upper halves are in a second array. Padding is loaded and not taken: its 0 times an
+// Inf of x would be a NaN.
+//
+// Local memory: GROUP_SIZE sums, where items cannot shuffle.
+
+#ifndef GROUP_SIZE
+#define GROUP_SIZE 128 // items of a work-group: a multiple of 32
+#endif
+#ifndef LANE_NNZ
+#define LANE_NNZ 32 // nonzeros that a lane has at most
+#endif
+#ifndef PAIRS_AT_ONCE
+#define PAIRS_AT_ONCE 2 // pairs that a lane loads before it uses the first
+#endif
+
+#define BUNCH_SIZE 32
+#define BUNCHES_PER_GROUP (GROUP_SIZE / 32)
+#include "subgroup/bunch.h"
+#include "group/meet.h"
+#include "group/size.h"
+#include "spmv/sell_sigma_slice.h"
+
+// The sum of a lane, so many pairs at a time. Columns of a pair's two words: FIRST and SECOND.
+#define SUM_PAIRS(count, FIRST, SECOND) \
+    do { \
+        uint low[count]; \
+        uint high[count]; \
+        value_pair_t pairs[count]; \
+        _Pragma("unroll") for (uint k = 0; k < count; ++k) low[k] = stream_column(low_columns, at + SLICE_LANES * k); \
+        if (is_wide) { \
+            _Pragma("unroll") for (uint k = 0; k < count; ++k) high[k] = stream_column(high_columns, at + SLICE_LANES * k); \
+        } \
+        _Pragma("unroll") for (uint k = 0; k < count; ++k) pairs[k] = stream_values(values, 2 * (at + SLICE_LANES * k)); \
+        real_t of_x[2 * count]; \
+        _Pragma("unroll") for (uint k = 0; k < count; ++k) { \
+            of_x[2 * k] = gather_x(x_base, FIRST(k)); \
+            of_x[2 * k + 1] = gather_x(x_base, SECOND(k)); \
+        } \
+        _Pragma("unroll") for (uint k = 0; k < count; ++k) { \
+            if (step + 2 * k < lane.length) \
+                sum = acc_mad(sum, pairs[k].first, of_x[2 * k]); \
+            if (step + 2 * k + 1 < lane.length) \
+                sum = acc_mad(sum, pairs[k].second, of_x[2 * k + 1]); \
+        } \
+        at += SLICE_LANES * count; \
+        step += 2 * count; \
+    } while (0)
+
+#define SUM_LANE(FIRST, SECOND) \
+    do { \
+        uint left = pairs_here; \
+        for (; left >= PAIRS_AT_ONCE; left -= PAIRS_AT_ONCE) \
+            SUM_PAIRS(PAIRS_AT_ONCE, FIRST, SECOND); \
+        for (; left > 0; --left) \
+            SUM_PAIRS(1, FIRST, SECOND); \
+    } while (0)
+
+#define NARROW_FIRST(k) (low[k] & 0xffffu)
+#define NARROW_SECOND(k) (low[k] >> 16)
+#define WIDE_FIRST(k) (high[k] << 16 | (low[k] & 0xffffu))
+#define WIDE_SECOND(k) ((high[k] & 0xffff0000u) | low[k] >> 16)
+
+OF_GROUP_SIZE
+kernel void sell_sigma(const uint rows,
+                       const uint slice_count,
+                       ARRAY_PARAMETER(const uint, order),
+                       ARRAY_PARAMETER(const offset_t, offsets),
+                       ARRAY_PARAMETER(const ulong, slices),
+                       ARRAY_PARAMETER(const uint, starts),
+                       ARRAY_PARAMETER(const uint, bases),
+                       ARRAY_PARAMETER(const uint, low_columns),
+                       ARRAY_PARAMETER(const uint, high_columns),
+                       ARRAY_PARAMETER(const value_t, values),
+                       ARRAY_PARAMETER(const real_t, x),
+                       ARRAY_PARAMETER(real_t, y),
+                       SCALAR_PARAMETER(alpha),
+                       SCALAR_PARAMETER(beta),
+                       const uint zero,
+                       ARRAY_PARAMETER(uint, counters),
+                       ARRAY_PARAMETER(uint, carries))
+{
+    OPEN_ARRAY(const uint, order);
+    OPEN_ARRAY(const offset_t, offsets);
+    OPEN_ARRAY(const ulong, slices);
+    OPEN_ARRAY(const uint, starts);
+    OPEN_ARRAY(const uint, bases);
+    OPEN_ARRAY(const uint, low_columns);
+    OPEN_ARRAY(const uint, high_columns);
+    OPEN_ARRAY(const value_t, values);
+    OPEN_ARRAY(const real_t, x);
+    OPEN_ARRAY(real_t, y);
+    OPEN_SCALAR(alpha);
+    OPEN_SCALAR(beta);
+    meetings_t meetings;
+    meetings.carries = carries_buffer + carries_start;
+    meetings.counters = counters_buffer + counters_start;
+    meetings.zero = zero;
+
+    // The last group may have slices that there are not: it takes the last one again, and drops the sums.
+    const uint wanted = (uint)(get_global_id(0) / SLICE_LANES);
+    const uint number = min(wanted, slice_count - 1);
+    const uint start = starts[number];
+    const uint pairs_here = starts[number + 1] - start;
+    const uint base = bases[number];
+    const lane_t lane =
+        open_lane((uint)get_global_id(0) % SLICE_LANES, slices[number], slices[number + 1], rows, order, offsets);
+    ulong at = (ulong)start * SLICE_LANES + lane.number;
+    uint step = 0;
+    acc_t sum = acc_zero();
+    const int is_wide = base == WIDE_BASE;
+    global const real_t *x_base = is_wide ? x : x + base;
+    if (is_wide)
+        SUM_LANE(WIDE_FIRST, WIDE_SECOND);
+    else
+        SUM_LANE(NARROW_FIRST, NARROW_SECOND);
+    const int is_first = (lane.number & (lane.lanes - 1)) == 0;
+#ifdef BUNCH_VOTES
+    sum = bunch_sum_runs(sum, lane.lanes);
+#else
+    local acc_t scratch[GROUP_SIZE];
+    scratch[get_local_id(0)] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint other = 1; is_first && other < lane.lanes; ++other)
+        sum = acc_add(sum, scratch[get_local_id(0) + other]);
+#endif
+    if (wanted >= slice_count || !lane.has_row || !is_first)
+        return;
+    const uint parts = parts_of_row(lane.row_nnz);
+    if (parts > 1 && !gather_parts(meetings, number - lane.part, lane.part, parts, &sum))
+        return;
+    store_result(y, lane.row, alpha, sum, beta);
+}

@@ -1,0 +1,110 @@
+//! `sell_sigma`: SELL-C-sigma for GPUs, a sorted copy of the matrix with fewer bytes (`cl/spmv/sell_sigma.cl`).
+
+use crate::arguments::arguments;
+use crate::parameters::{GROUP_SIZES, check_between, check_group_size, parameters};
+use crate::{Array, DeviceTraits, ParameterError, Scalar};
+
+/// Path of the source below `cl/`.
+pub const SOURCE: &str = "spmv/sell_sigma.cl";
+
+/// Lanes of a slice: `SLICE_LANES` of `cl/spmv/sell_sigma_slice.h`.
+pub const SLICE_LANES: u32 = 32;
+
+parameters! {
+    /// Parameters of `sell_sigma`.
+    pub struct SellSigma for "sell_sigma" {
+        /// Items of a work-group: a multiple of 32.
+        group_size: GROUP_SIZES,
+        /// Nonzeros that a lane has at most: longer rows are shared.
+        lane_nnz: [8, 16, 32, 64],
+        /// Rows that are sorted among each other.
+        window_rows: [256, 512, 1024],
+        /// Pairs of nonzeros that a lane loads before it uses the first.
+        pairs_at_once: [1, 2, 4],
+    }
+}
+
+parameters! {
+    /// What the product is compiled with.
+    pub struct SellSigmaKernel for "sell_sigma" {
+        /// Items of a work-group: a multiple of 32.
+        group_size: GROUP_SIZES,
+        /// Nonzeros that a lane has at most: longer rows are shared.
+        lane_nnz: [8, 16, 32, 64],
+        /// Pairs of nonzeros that a lane loads before it uses the first.
+        pairs_at_once: [1, 2, 4],
+    }
+}
+
+impl Default for SellSigma {
+    /// What does well on the GPU it was tried on: rows of a 27-point stencil have a lane each.
+    fn default() -> Self {
+        SellSigma { group_size: 256, lane_nnz: 32, window_rows: 512, pairs_at_once: 2 }
+    }
+}
+
+impl SellSigma {
+    /// What the product is compiled with.
+    pub fn kernel(&self) -> SellSigmaKernel {
+        let SellSigma { group_size, lane_nnz, pairs_at_once, .. } = *self;
+        SellSigmaKernel { group_size, lane_nnz, pairs_at_once }
+    }
+
+    /// Checks the parameters against the kernels' rules and the device's limits.
+    ///
+    /// # Errors
+    /// The first rule that is broken.
+    pub fn check(&self, device: &DeviceTraits) -> Result<(), ParameterError> {
+        const ALGORITHM: &str = "sell_sigma";
+        check_group_size(ALGORITHM, self.group_size, device)?;
+        if !self.group_size.is_multiple_of(SLICE_LANES) {
+            let (name, value) = ("group_size", u64::from(self.group_size));
+            let rule = "it must be a multiple of 32".to_owned();
+            return Err(ParameterError::Invalid { algorithm: ALGORITHM, name, value, rule });
+        }
+        check_between(ALGORITHM, "lane_nnz", self.lane_nnz, 1..=1024)?;
+        // Their lengths lie in local memory, and each is compared with each.
+        check_between(ALGORITHM, "window_rows", self.window_rows, 1..=2048)?;
+        check_between(ALGORITHM, "pairs_at_once", self.pairs_at_once, 1..=8)
+    }
+}
+
+arguments! {
+    /// Arguments of the kernel `sell_sigma`.
+    pub struct Arguments<M> for "sell_sigma" {
+        /// Rows of A: at least 1.
+        rows: u32,
+        /// Slices: at least 1.
+        slice_count: u32,
+        /// Which row each place has: rows.
+        order: Array<M>,
+        /// Row offsets: rows + 1.
+        offsets: Array<M>,
+        /// What each slice is (`cl/spmv/sell_sigma_slice.h`), 64 bits: slices + 1.
+        slices: Array<M>,
+        /// The first pair of each slice, over 32: slices + 1.
+        starts: Array<M>,
+        /// What a slice's columns are counted from: slices.
+        bases: Array<M>,
+        /// Lower halves of columns, two a word: 32 for each of `starts`.
+        low_columns: Array<M>,
+        /// Upper halves, where a slice has them: as many, or none where no slice has.
+        high_columns: Array<M>,
+        /// Values in their places: 64 for each of `starts`.
+        values: Array<M>,
+        /// The vector x: cols.
+        x: Array<M>,
+        /// The vector y: rows.
+        y: Array<M>,
+        /// Scales A x.
+        alpha: Scalar<M>,
+        /// Scales y; with 0, y is not read.
+        beta: Scalar<M>,
+        /// 0, which the compiler must not know: it ties the order of atomics to data.
+        zero: u32,
+        /// Arrivals at meetings of a row's parts: a 32-bit word a slice, 0.
+        counters: Array<M>,
+        /// Parts of rows: two accumulators a slice, 0, aligned to 8 bytes.
+        carries: Array<M>,
+    }
+}

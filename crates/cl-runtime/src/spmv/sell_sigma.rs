@@ -1,0 +1,316 @@
+//! Binds and launches `sell_sigma`: the copy is made on the device, and 20 bytes are read back.
+
+use std::sync::Arc;
+
+use cl_kernels::sell_sigma::{Arguments, SLICE_LANES, SOURCE, SellSigma as Parameters};
+use cl_kernels::sell_sigma_plan::{
+    self, ColumnArguments, OrderArguments, SellSigmaPlan, ShapeArguments, SliceArguments,
+    ValueArguments,
+};
+use cl_kernels::{Accumulate, Algorithm, Array, KernelKey};
+use csr_core::{Offset, Value};
+
+use super::workspace::{OwnerId, for_a_kernel_to_write};
+use super::{Operands, Specialisation, Spmv, Workspace, accumulator_words, check_value_type};
+use crate::launch::{Size, Steps, launch, launch_unobserved};
+use crate::raw::Memory;
+use crate::scan::Scan;
+use crate::{DeviceArray, Event, InOrder, Matrix, Program, Queue, Result};
+
+/// `sell_sigma`, ready to launch: a copy of the matrix in sorted slices.
+#[derive(Debug)]
+pub struct SellSigma<V, O> {
+    owner: OwnerId,
+    program: Arc<Program>,
+    plan_program: Arc<Program>,
+    slices: Slices,
+    values: DeviceArray<V>,
+    /// Of the values the copy was made from.
+    values_id: u64,
+    group_size: usize,
+    offsets: std::marker::PhantomData<O>,
+}
+
+/// A pattern in slices, in device memory.
+#[derive(Debug)]
+struct Slices {
+    rows: usize,
+    count: usize,
+    order: DeviceArray<u32>,
+    slices: DeviceArray<u64>,
+    starts: DeviceArray<u32>,
+    bases: DeviceArray<u32>,
+    low_columns: DeviceArray<u32>,
+    high_columns: DeviceArray<u32>,
+}
+
+/// [`Matrix::values_id`] of no matrix.
+const NOBODYS: u64 = 0;
+/// Nonzeros of a pair.
+const PAIR: usize = 2;
+
+impl Slices {
+    /// Puts rows in order, cuts slices and brings columns into place.
+    fn make_blocking<V: Value, O: Offset>(
+        queue: &Queue,
+        steps: &mut Steps<'_>,
+        parameters: Parameters,
+        matrix: &Matrix<V, O>,
+    ) -> Result<Self> {
+        let rows = matrix.rows();
+        let windows = rows.div_ceil(parameters.window_rows as usize);
+        let (offsets, columns) = (matrix.offsets().argument(), matrix.columns().argument());
+        let order = for_a_kernel_to_write::<u32>(queue, rows)?;
+        let window_slices = for_a_kernel_to_write::<u32>(queue, windows)?;
+        let ordering = OrderArguments {
+            rows: rows as u32,
+            offsets,
+            order: order.argument(),
+            window_slices: window_slices.argument(),
+        };
+        // SAFETY: a place for each row and a word for each window, and the matrix's arrays are a pattern's.
+        #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
+        unsafe {
+            steps.run(&ordering, windows)?
+        };
+        let mut scan = Scan::<u32>::new_blocking(queue)?;
+        let window_starts = for_a_kernel_to_write::<u32>(queue, windows + 1)?;
+        scan.run(queue, &window_slices, &window_starts)?;
+        let count = scan.total_blocking(queue)? as usize;
+        let slices = for_a_kernel_to_write::<u64>(queue, count + 1)?;
+        let slicing = SliceArguments {
+            rows: rows as u32,
+            offsets,
+            order: order.argument(),
+            window_starts: window_starts.argument(),
+            slices: slices.argument(),
+        };
+        let bases = for_a_kernel_to_write::<u32>(queue, count)?;
+        let pairs = for_a_kernel_to_write::<u32>(queue, count)?;
+        let wide = DeviceArray::upload_blocking(queue, &[0_u32])?;
+        let starts = for_a_kernel_to_write::<u32>(queue, count + 1)?;
+        let shaping = ShapeArguments {
+            rows: rows as u32,
+            slice_count: count as u32,
+            offsets,
+            columns,
+            order: order.argument(),
+            slices: slices.argument(),
+            pairs: pairs.argument(),
+            bases: bases.argument(),
+            wide: wide.argument(),
+        };
+        let of_lanes = steps.groups(count * SLICE_LANES as usize);
+        // SAFETY: windows end with the slices there are, and each has a word, a base and an entry.
+        #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
+        unsafe {
+            steps.run(&slicing, windows)?;
+            steps.run(&shaping, of_lanes)?;
+        }
+        scan.run(queue, &pairs, &starts)?;
+        let words = scan.total_blocking(queue)? as usize * SLICE_LANES as usize;
+        let has_wide = wide.read_blocking(queue)? != [0];
+        let low_columns = for_a_kernel_to_write::<u32>(queue, words)?;
+        let high_columns = for_a_kernel_to_write::<u32>(queue, if has_wide { words } else { 0 })?;
+        let made = Slices { rows, count, order, slices, starts, bases, low_columns, high_columns };
+        let placing = ColumnArguments {
+            rows: rows as u32,
+            slice_count: count as u32,
+            offsets,
+            columns,
+            order: made.order.argument(),
+            slices: made.slices.argument(),
+            starts: made.starts.argument(),
+            bases: made.bases.argument(),
+            low_columns: made.low_columns.argument(),
+            high_columns: made.high_columns.argument(),
+        };
+        // SAFETY: starts end with the words there are, and wide slices have their upper halves.
+        #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
+        unsafe {
+            steps.run(&placing, of_lanes)?
+        };
+        Ok(made)
+    }
+
+    fn size_bytes(&self) -> usize {
+        let Slices { order, slices, starts, bases, low_columns, high_columns, .. } = self;
+        let words = [order, starts, bases, low_columns, high_columns];
+        slices.size_bytes() + words.iter().map(|array| array.size_bytes()).sum::<usize>()
+    }
+
+    fn lanes(&self) -> usize {
+        self.count * SLICE_LANES as usize
+    }
+}
+
+impl<V: Value, O: Offset> SellSigma<V, O> {
+    /// Builds the programs and copies the matrix; `values_id` says whose values they are.
+    ///
+    /// # Errors
+    /// Parameters that break a rule, a device without the value type, a kernel that does not build, no memory for the
+    /// copy, or more pairs of nonzeros than 2^32 x 32.
+    pub fn new_blocking(
+        queue: &Queue,
+        specialisation: Specialisation,
+        parameters: Parameters,
+        matrix: &Matrix<V, O>,
+        values_id: u64,
+    ) -> Result<Self> {
+        let context = queue.context();
+        check_value_type(context, specialisation.value_type)?;
+        parameters.check(context.device().traits())?;
+        let program = context.program(&specialisation.key(SOURCE, &parameters.kernel()))?;
+        let plan = SellSigmaPlan::of(&parameters);
+        let plain = Accumulate::Plain;
+        let source = sell_sigma_plan::SOURCE;
+        let key = KernelKey::new(source, V::TYPE, O::TYPE, plain, false, &plan);
+        let plan_program = context.program(&key)?;
+        let group_size = parameters.group_size as usize;
+        let mut steps = Steps::new(queue, &plan_program, group_size);
+        let slices = Slices::make_blocking(queue, &mut steps, parameters, matrix)?;
+        let values = for_a_kernel_to_write(queue, slices.low_columns.len() * PAIR)?;
+        let mut found = SellSigma {
+            owner: OwnerId::new(),
+            program,
+            plan_program: Arc::clone(&plan_program),
+            slices,
+            values,
+            values_id: NOBODYS,
+            group_size,
+            offsets: std::marker::PhantomData,
+        };
+        let (offsets, values) = (matrix.offsets().argument(), matrix.values().argument());
+        found.update_values_blocking(queue, offsets, values, values_id)?;
+        Ok(found)
+    }
+
+    /// 32-bit words of the workspace: two accumulators and a counter a slice.
+    fn scratch_words(&self) -> usize {
+        self.slices.count * (1 + 2 * accumulator_words(self.key()))
+    }
+
+    /// What the kernel is given.
+    fn arguments<'a>(
+        &'a self,
+        scratch: &'a DeviceArray<u32>,
+        operands: &Operands<'a>,
+    ) -> Arguments<&'a Memory> {
+        let carries = scratch.argument();
+        let carry_words = 2 * accumulator_words(self.key()) as u64;
+        let Slices { order, slices, starts, bases, low_columns, high_columns, .. } = &self.slices;
+        Arguments {
+            rows: self.slices.rows as u32,
+            slice_count: self.slices.count as u32,
+            order: order.argument(),
+            offsets: operands.offsets,
+            slices: slices.argument(),
+            starts: starts.argument(),
+            bases: bases.argument(),
+            low_columns: low_columns.argument(),
+            high_columns: high_columns.argument(),
+            values: self.values.argument(),
+            x: operands.x,
+            y: operands.y,
+            alpha: operands.alpha,
+            beta: operands.beta,
+            zero: 0,
+            counters: Array {
+                start: carries.start + self.slices.count as u64 * carry_words,
+                ..carries
+            },
+            carries,
+        }
+    }
+
+    fn size(&self) -> Size {
+        let groups = self.slices.lanes().div_ceil(self.group_size);
+        Size { groups, group_size: self.group_size }
+    }
+}
+
+#[expect(unsafe_code, reason = "implements an unsafe method")]
+impl<V: Value, O: Offset> Spmv for SellSigma<V, O> {
+    fn algorithm(&self) -> Algorithm {
+        Algorithm::SellSigma
+    }
+
+    fn key(&self) -> &KernelKey {
+        self.program.key()
+    }
+
+    fn plan_bytes(&self) -> usize {
+        self.slices.size_bytes() + self.values.size_bytes()
+    }
+
+    fn workspace_bytes(&self) -> usize {
+        self.scratch_words() * 4
+    }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    fn values_id(&self) -> Option<u64> {
+        Some(self.values_id)
+    }
+
+    fn update_values_blocking(
+        &mut self,
+        queue: &Queue,
+        offsets: Array<&Memory>,
+        values: Array<&Memory>,
+        values_id: u64,
+    ) -> Result<()> {
+        // Until the wait ends well, nobody knows whose values the copy holds.
+        self.values_id = NOBODYS;
+        let arguments = ValueArguments {
+            rows: self.slices.rows as u32,
+            slice_count: self.slices.count as u32,
+            offsets,
+            order: self.slices.order.argument(),
+            slices: self.slices.slices.argument(),
+            starts: self.slices.starts.argument(),
+            source: values,
+            target: self.values.argument(),
+        };
+        let mut steps = Steps::new(queue, &self.plan_program, self.group_size);
+        // SAFETY: order and starts name the places of this plan; offsets and values were made or checked for it.
+        let moved = unsafe { steps.run(&arguments, self.size().groups)? };
+        moved.wait()?;
+        self.values_id = values_id;
+        Ok(())
+    }
+
+    fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
+        let kernels = vec![self.program.kernel("sell_sigma")?];
+        Workspace::new_blocking(queue, self.owner, kernels, self.scratch_words())
+    }
+
+    unsafe fn launch(
+        &self,
+        queue: &Queue,
+        workspace: &mut Workspace,
+        operands: &Operands<'_>,
+        wait: &[Event],
+    ) -> Result<Event> {
+        // SAFETY: the caller's promise about offsets, x and y; the rest is this plan's own.
+        workspace.run(self.owner, queue, wait, |parts| unsafe {
+            let arguments = self.arguments(parts.scratch, operands);
+            launch(queue, &mut parts.kernels[0], &arguments, self.size(), &parts.wait)
+        })
+    }
+
+    unsafe fn launch_unobserved(
+        &self,
+        queue: InOrder<'_>,
+        workspace: &mut Workspace,
+        operands: &Operands<'_>,
+    ) -> Result<()> {
+        // SAFETY: as for `launch`.
+        workspace.run_unobserved(self.owner, queue, |kernels, scratch| unsafe {
+            let arguments = self.arguments(scratch, operands);
+            launch_unobserved(&queue, &mut kernels[0], &arguments, self.size())
+        })
+    }
+}
