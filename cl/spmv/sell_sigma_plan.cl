@@ -155,7 +155,7 @@ kernel void sell_sigma_shape(const uint rows,
     uint low = 0xffffffffu;
     uint high = 0;
     for (uint step = 0; step < lane.length; ++step) {
-        const uint column = columns[lane.first + (offset_t)step * lane.lanes];
+        const uint column = load_column(columns, lane.first + (offset_t)step * lane.lanes);
         low = min(low, column);
         high = max(high, column);
     }
@@ -181,7 +181,7 @@ kernel void sell_sigma_shape(const uint rows,
 // The column of a lane's nonzero, from its slice's base; of padding, 0.
 uint column_of_step(global const uint *restrict columns, const lane_t lane, const uint step, const uint base)
 {
-    return step < lane.length ? columns[lane.first + (offset_t)step * lane.lanes] - base : 0;
+    return step < lane.length ? load_column(columns, lane.first + (offset_t)step * lane.lanes) - base : 0;
 }
 
 // Columns in their places; upper halves where the slice is wide, for which there is an array if one is.
