@@ -11,11 +11,11 @@ use cl_kernels::batched::{
 use cl_kernels::{Accumulate, Array, Experiment, KernelKey, Scalar};
 use csr_core::{Offset, Value, ValueType};
 
-use crate::launch::{Size, launch};
+use crate::launch::{Size, launch, launch_unobserved};
 use crate::raw::Memory;
 use crate::spmv::workspace::{OwnerId, Workspace};
 use crate::spmv::{Specialisation, check_value_type};
-use crate::{Error, Event, Program, Queue, Result};
+use crate::{Error, Event, InOrder, Program, Queue, Result};
 
 pub use batch::{Batch, BatchColumns, ColumnWidth};
 use tasks::DeviceTasks;
@@ -164,10 +164,48 @@ impl Batched {
         operands: &BatchOperands<'_>,
         wait: &[Event],
     ) -> Result<Event> {
-        let DeviceTasks { count, whole, words, marks } = &self.tasks;
+        let arguments = self.arguments(batch, operands);
+        // SAFETY: the caller's promise about the operands; the tasks are the batch's.
+        workspace.run(self.owner, queue, wait, |parts| unsafe {
+            launch(queue, &mut parts.kernels[0], &arguments, self.size(), &parts.wait)
+        })
+    }
+
+    /// As [`Batched::launch`], after what is in the queue already, and without an event.
+    ///
+    /// # Safety
+    /// As there.
+    ///
+    /// # Errors
+    /// As there.
+    #[expect(unsafe_code, reason = "operands are trusted")]
+    pub unsafe fn launch_unobserved<V: Value, O: Offset>(
+        &self,
+        queue: InOrder<'_>,
+        workspace: &mut Workspace,
+        batch: &Batch<V, O>,
+        operands: &BatchOperands<'_>,
+    ) -> Result<()> {
+        let arguments = self.arguments(batch, operands);
+        // SAFETY: as for `launch`.
+        workspace.run_unobserved(self.owner, queue, |kernels, _| unsafe {
+            launch_unobserved(&queue, &mut kernels[0], &arguments, self.size())
+        })
+    }
+
+    fn size(&self) -> Size {
+        let DeviceTasks { count, whole, .. } = &self.tasks;
         let shared = (count - whole).div_ceil(self.parameters.bunches_per_group as usize);
-        let size = Size { groups: whole + shared, group_size: self.parameters.group_size() };
-        let arguments = Arguments {
+        Size { groups: whole + shared, group_size: self.parameters.group_size() }
+    }
+
+    fn arguments<'a, V: Value, O: Offset>(
+        &'a self,
+        batch: &'a Batch<V, O>,
+        operands: &BatchOperands<'a>,
+    ) -> Arguments<&'a Memory> {
+        let DeviceTasks { count, whole, words, marks } = &self.tasks;
+        Arguments {
             task_count: *count as u32,
             whole: *whole as u32,
             tasks: words.argument(),
@@ -182,10 +220,6 @@ impl Batched {
             beta: operands.beta.0,
             alpha_stride: operands.alpha.1,
             beta_stride: operands.beta.1,
-        };
-        // SAFETY: the caller's promise about the operands; the tasks are the batch's.
-        workspace.run(self.owner, queue, wait, |parts| unsafe {
-            launch(queue, &mut parts.kernels[0], &arguments, size, &parts.wait)
-        })
+        }
     }
 }
