@@ -1,5 +1,5 @@
-// Tasks: what one work-group, or one bunch of it, computes of a batch. A task is a problem or a run of its rows;
-// the plan (batched_plan.cl) writes TASK_WORDS 64-bit words for each.
+// Tasks: what one work-group, or one bunch of it, computes of a batch. A task is a problem or a run of its rows. Where
+// tasks are listed, each has TASK_WORDS 64-bit words.
 //
 //   0  the first entry's place in `values`
 //   1  the same in `columns`; a batch of one pattern has them once
@@ -7,9 +7,15 @@
 //   3  the first element of x
 //   4  the first element of y
 //   5  rows, and columns << 32
-//   6  nonzeros (CSR, COO) or entries of a row (ELL); << 32: CSR-I its first mark, ELL the stride between
-//      entries of a row, COO the problem's row that is the task's first
+//   6  nonzeros (CSR, COO) or entries of a row (ELL); << 32: ELL the stride between entries of a row, COO the
+//      problem's row that is the task's first
 //   7  the kind, and the problem << 32
+//
+// Stretches, of problems alike and equally far apart, have STRETCH_WORDS each:
+//
+//   0  the words of the first task
+//   8  from task to task: what is to be added to words 0 to 4
+//  13  the number of the first task
 #ifndef BATCHED_TASK_H
 #define BATCHED_TASK_H
 
@@ -20,6 +26,9 @@
 #define LOG2(power) (31 - clz(power))
 
 #define TASK_WORDS 8
+#define STRETCH_WORDS 16
+#define STRETCH_STEPS 8
+#define STRETCH_FIRST 13
 
 #define KIND_CSR_SCALAR 0
 #define KIND_CSR_VECTOR 1
@@ -54,6 +63,18 @@ typedef struct {
     int is_staged; // whether its x lies in local memory
 } task_t;
 
+// Words 5 to 7.
+void set_sizes(const ulong shape, const ulong lengths, const ulong kind, task_t *task)
+{
+    task->rows = (uint)shape;
+    task->cols = (uint)(shape >> 32);
+    task->nnz = (uint)lengths;
+    task->extra = (uint)(lengths >> 32);
+    task->kind = (uint)kind;
+    task->problem = (uint)(kind >> 32);
+    task->is_staged = 0;
+}
+
 void read_task(global const ulong *restrict words, task_t *task)
 {
     task->values = words[0];
@@ -61,13 +82,32 @@ void read_task(global const ulong *restrict words, task_t *task)
     task->index = words[2];
     task->x = words[3];
     task->y = words[4];
-    task->rows = (uint)words[5];
-    task->cols = (uint)(words[5] >> 32);
-    task->nnz = (uint)words[6];
-    task->extra = (uint)(words[6] >> 32);
-    task->kind = (uint)words[7];
-    task->problem = (uint)(words[7] >> 32);
-    task->is_staged = 0;
+    set_sizes(words[5], words[6], words[7], task);
+}
+
+// Task `index` of those that `count` stretches hold.
+void read_task_of_stretch(global const ulong *restrict stretches, const uint count, const uint index,
+                          task_t *task)
+{
+    uint found = 0;
+    uint beyond = count;
+    while (beyond - found > 1) {
+        const uint middle = found + (beyond - found) / 2;
+        if (stretches[middle * STRETCH_WORDS + STRETCH_FIRST] <= index)
+            found = middle;
+        else
+            beyond = middle;
+    }
+    global const ulong *words = stretches + found * STRETCH_WORDS;
+    global const ulong *steps = words + STRETCH_STEPS;
+    read_task(words, task);
+    const uint turn = index - (uint)words[STRETCH_FIRST];
+    task->values += turn * steps[0];
+    task->columns += turn * steps[1];
+    task->index += turn * steps[2];
+    task->x += turn * steps[3];
+    task->y += turn * steps[4];
+    task->problem += turn;
 }
 
 // Whether a task's entries are cut into pieces, one a bunch, wherever rows begin and end.

@@ -16,8 +16,14 @@ pub const FEATURE_COLUMNS_U16: &str = "COLUMNS_U16";
 /// Adds rows that are cut between bunches by float atomics, as published.
 pub const FEATURE_ATOMIC: &str = "ATOMIC";
 
-/// 64-bit words of a task (`cl/batched/task.h`).
+/// 64-bit words of a task that is listed (`cl/batched/task.h`).
 pub const TASK_WORDS: usize = 8;
+
+/// 64-bit words of a stretch of tasks (`cl/batched/task.h`).
+pub const STRETCH_WORDS: usize = 16;
+
+/// The most stretches: each task searches for its own.
+pub const MOST_STRETCHES: usize = 16;
 
 /// Rows of a slice of sliced ELL.
 pub const SLICE_ROWS: usize = 32;
@@ -258,10 +264,36 @@ arguments! {
         task_count: u32,
         /// The first of them, which have a group each; the others have a bunch.
         whole: u32,
-        /// The tasks: [`TASK_WORDS`] each.
+        /// Stretches of tasks; 0 where tasks are listed.
+        stretch_count: u32,
+        /// Of one stretch, words 0 to 7 of its first task.
+        first_value: u64,
+        /// Word 1.
+        first_column: u64,
+        /// Word 2.
+        first_index: u64,
+        /// Word 3.
+        first_x: u64,
+        /// Word 4.
+        first_y: u64,
+        /// Word 5.
+        shape: u64,
+        /// Word 6.
+        lengths: u64,
+        /// Word 7.
+        kind: u64,
+        /// And from task to task, what is to be added to word 0.
+        value_step: u64,
+        /// To word 1.
+        column_step: u64,
+        /// To word 2.
+        index_step: u64,
+        /// To word 3.
+        x_step: u64,
+        /// To word 4.
+        y_step: u64,
+        /// The tasks, [`TASK_WORDS`] each, or the stretches where they are several, [`STRETCH_WORDS`] each.
         tasks: Array<M>,
-        /// The rows that the pieces of `batched_csr_i` begin in.
-        marks: Array<M>,
         /// Row offsets of CSR problems.
         offsets: Array<M>,
         /// Row indices of COO problems, and where the slices of sliced ELL begin.
@@ -325,6 +357,7 @@ mod tests {
             assert_eq!(algorithm.kind(format), number(name), "{name}");
         }
         assert_eq!(TASK_WORDS, number("TASK_WORDS") as usize);
+        assert_eq!(STRETCH_WORDS, number("STRETCH_WORDS") as usize);
     }
 
     #[test]

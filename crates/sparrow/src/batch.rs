@@ -6,6 +6,7 @@ use cl_runtime::batched::{Batch, BatchOperands, Batched, BatchedVariant, Strided
 use cl_runtime::raw::Memory;
 use cl_runtime::spmv::Workspace;
 use cl_runtime::{Context, DeviceArray, Event, Queue};
+use csr_core::batch::Problem;
 use csr_core::{Offset, Value, ValueType};
 
 use crate::plan::check_context;
@@ -71,7 +72,8 @@ pub struct BatchPlan {
 }
 
 impl BatchPlan {
-    /// Plans for a batch on the device; a few microseconds for each thousand problems, and one launch.
+    /// Plans for a batch on the device. Where its problems are a few stretches of ones alike and equally far apart, that
+    /// takes as long however many they are; else a few microseconds for each thousand, and where one is cut a launch.
     ///
     /// # Errors
     /// An algorithm that reads no problem of the batch, parameters that break a rule, a device that lacks the value
@@ -83,19 +85,21 @@ impl BatchPlan {
     ) -> Result<Self> {
         check_context(queue, batch.context(), "batch")?;
         let device = queue.context().device().traits();
-        let select = |problem| BatchedAlgorithm::select(options.algorithm, device, problem);
-        let chosen: Vec<_> = batch.problems().iter().map(select).collect();
-        let count = |algorithm| chosen.iter().filter(|&&its| its == algorithm).count();
-        let algorithms: Vec<_> = BatchedAlgorithm::ALL
-            .into_iter()
-            .map(|algorithm| (algorithm, count(algorithm)))
-            .filter(|(_, problems)| *problems > 0)
-            .collect();
+        let select =
+            |problem: &Problem| BatchedAlgorithm::select(options.algorithm, device, problem);
+        let mut algorithms = BatchedAlgorithm::ALL.map(|algorithm| (algorithm, 0)).to_vec();
+        for (problem, alike) in batch.kinds() {
+            let chosen = select(problem);
+            for (algorithm, problems) in &mut algorithms {
+                *problems += if *algorithm == chosen { alike } else { 0 };
+            }
+        }
+        algorithms.retain(|(_, problems)| *problems > 0);
         // ELL is a wish: what it would pad too much was stored otherwise.
         if let Some(asked) = options.algorithm
             && asked != BatchedAlgorithm::Ell
-            && !chosen.is_empty()
-            && !chosen.contains(&asked)
+            && !algorithms.is_empty()
+            && algorithms.iter().all(|(algorithm, _)| *algorithm != asked)
         {
             let formats = if asked.reads_csr() { "compressed rows" } else { "its format" };
             return Err(Error::Mismatch(format!(
@@ -110,7 +114,7 @@ impl BatchPlan {
         let batched = Batched::new_blocking(
             queue,
             batch,
-            &chosen,
+            select,
             parameters,
             options.variant,
             options.scalars_on_device,

@@ -9,6 +9,7 @@ use cl_kernels::batched::{
     Arguments, Batched as Parameters, BatchedAlgorithm, FEATURE_ATOMIC, FEATURE_COLUMNS_U16, SOURCE,
 };
 use cl_kernels::{Accumulate, Array, Experiment, KernelKey, Scalar};
+use csr_core::batch::Problem;
 use csr_core::{Offset, Value, ValueType};
 
 use crate::launch::{Size, launch, launch_unobserved};
@@ -68,7 +69,7 @@ pub struct Batched {
 }
 
 impl Batched {
-    /// Makes the tasks of a batch and builds the program; `algorithms` says by which each problem is computed.
+    /// Makes the tasks of a batch and builds the program; `select` says by which algorithm each problem is computed.
     ///
     /// # Errors
     /// Parameters that break a rule, a device without the value type or the atomics, a kernel that does not
@@ -76,7 +77,7 @@ impl Batched {
     pub fn new_blocking<V: Value, O: Offset>(
         queue: &Queue,
         batch: &Batch<V, O>,
-        algorithms: &[BatchedAlgorithm],
+        select: impl Fn(&Problem) -> BatchedAlgorithm,
         parameters: Parameters,
         variant: BatchedVariant,
         scalars_on_device: bool,
@@ -98,9 +99,15 @@ impl Batched {
             experiment: Experiment::Off,
         };
         let mut key = specialisation.key(SOURCE, &parameters);
-        for algorithm in BatchedAlgorithm::ALL {
-            let feature = algorithm.feature();
-            if algorithms.contains(&algorithm) && !key.features.contains(&feature) {
+        let mut features = Vec::new();
+        for (problem, _) in batch.kinds() {
+            let feature = select(problem).feature();
+            if !features.contains(&feature) {
+                features.push(feature);
+            }
+        }
+        for feature in BatchedAlgorithm::ALL.map(BatchedAlgorithm::feature) {
+            if features.contains(&feature) && !key.features.contains(&feature) {
                 key = key.with_feature(feature);
             }
         }
@@ -111,7 +118,7 @@ impl Batched {
             key = key.with_feature(FEATURE_ATOMIC);
         }
         let program = context.program(&key)?;
-        let tasks = DeviceTasks::new_blocking(queue, batch, algorithms, &parameters)?;
+        let tasks = DeviceTasks::new_blocking(queue, batch, select, &parameters)?;
         Ok(Batched { owner: OwnerId::new(), program, parameters, variant, tasks })
     }
 
@@ -204,12 +211,28 @@ impl Batched {
         batch: &'a Batch<V, O>,
         operands: &BatchOperands<'a>,
     ) -> Arguments<&'a Memory> {
-        let DeviceTasks { count, whole, words, marks } = &self.tasks;
+        let DeviceTasks { count, whole, stretch_count, stretch, words } = &self.tasks;
+        let [first_value, first_column, first_index, first_x, first_y, shape, lengths, kind, ..] =
+            *stretch;
+        let [value_step, column_step, index_step, x_step, y_step] = tasks::steps(stretch);
         Arguments {
             task_count: *count as u32,
             whole: *whole as u32,
+            stretch_count: *stretch_count,
+            first_value,
+            first_column,
+            first_index,
+            first_x,
+            first_y,
+            shape,
+            lengths,
+            kind,
+            value_step,
+            column_step,
+            index_step,
+            x_step,
+            y_step,
             tasks: words.argument(),
-            marks: marks.argument(),
             offsets: batch.offsets().argument(),
             indices: batch.indices().argument(),
             columns: batch.columns().argument(),

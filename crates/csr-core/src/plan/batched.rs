@@ -2,11 +2,12 @@
 //!
 //! A problem is one task, unless it is large: then it is several, each some of its rows, so that it neither holds up
 //! the launch nor exceeds what a group keeps in local memory. Small problems, of which several share a group, come
-//! last.
+//! last. Where problems are alike and equally far apart, a task follows from its number: then nothing is listed but
+//! stretches of problems.
 
 use std::cmp::Reverse;
 
-use crate::batch::{Format, Problem};
+use crate::batch::{Format, Problem, Stretch};
 
 /// What a task may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,18 +44,43 @@ pub struct Tasks {
     pub whole: usize,
 }
 
+/// Stretches of problems, each of which is a task, in the order in which groups take them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskStretches {
+    /// All of them.
+    pub stretches: Vec<Stretch>,
+    /// Tasks of the first of them, which have a group each; the others share groups.
+    pub whole: usize,
+}
+
+impl TaskRules {
+    fn cuts(&self, problem: &Problem) -> bool {
+        problem.rows as usize > self.rows_per_task || problem.entries as usize > self.nnz_per_task
+    }
+
+    fn is_small(&self, problem: &Problem) -> bool {
+        problem.entries as usize <= self.small_entries
+    }
+}
+
+/// Most work first; what shares groups last.
+fn rank(problem: &Problem, shares: bool) -> (bool, Reverse<u64>) {
+    (shares, Reverse(u64::from(problem.entries) + u64::from(problem.rows)))
+}
+
 impl Tasks {
     /// The tasks of `problems`; `may_share` says of which problem that it can share a group.
-    pub fn new(problems: &[Problem], rules: &TaskRules, may_share: impl Fn(usize) -> bool) -> Self {
+    pub fn new(
+        problems: &[Problem],
+        rules: &TaskRules,
+        may_share: impl Fn(&Problem) -> bool,
+    ) -> Self {
         let mut order: Vec<u32> = (0..problems.len() as u32).collect();
-        let shares = |&index: &u32| {
-            let entries = problems[index as usize].entries as usize;
-            entries <= rules.small_entries && may_share(index as usize)
-        };
+        let shares = |problem: &Problem| rules.is_small(problem) && may_share(problem);
         // Problems of one size are the usual case, and need no sorting.
         let key = |index: &u32| {
             let problem = &problems[*index as usize];
-            (shares(index), Reverse(u64::from(problem.entries) + u64::from(problem.rows)))
+            rank(problem, shares(problem))
         };
         if !order.is_sorted_by_key(key) {
             order.sort_by_cached_key(key);
@@ -63,8 +89,9 @@ impl Tasks {
         let mut whole = 0;
         for index in order {
             let first = tasks.len();
-            cut(index, &problems[index as usize], rules, &mut tasks);
-            if !shares(&index) {
+            let problem = &problems[index as usize];
+            cut(index, problem, rules, &mut tasks);
+            if !shares(problem) {
                 whole += tasks.len() - first;
             }
         }
@@ -72,11 +99,32 @@ impl Tasks {
     }
 }
 
+impl TaskStretches {
+    /// The tasks of problems that are these stretches, in the order of [`Tasks::new`]; `None` where a problem is cut.
+    pub fn new(
+        problems: &[Problem],
+        stretches: &[Stretch],
+        rules: &TaskRules,
+        may_share: impl Fn(&Problem) -> bool,
+    ) -> Option<Self> {
+        let of = |stretch: &Stretch| &problems[stretch.first as usize];
+        let shares = |stretch: &Stretch| rules.is_small(of(stretch)) && may_share(of(stretch));
+        if stretches.iter().any(|stretch| rules.cuts(of(stretch))) {
+            return None;
+        }
+        let mut stretches = stretches.to_vec();
+        stretches.sort_by_key(|stretch| rank(of(stretch), shares(stretch)));
+        let whole = stretches.iter().filter(|stretch| !shares(stretch));
+        let whole = whole.map(|stretch| stretch.count as usize).sum();
+        Some(TaskStretches { stretches, whole })
+    }
+}
+
 /// Adds the tasks of one problem.
 fn cut(index: u32, problem: &Problem, rules: &TaskRules, tasks: &mut Vec<Task>) {
     let (rows, entries) = (problem.rows as usize, problem.entries as usize);
     let whole = Task { problem: index, part: 0, parts: 1, part_work: 0, row_weight: 0 };
-    if rows <= rules.rows_per_task && entries <= rules.nnz_per_task {
+    if !rules.cuts(problem) {
         tasks.push(whole);
         return;
     }
@@ -103,6 +151,7 @@ fn cut(index: u32, problem: &Problem, rules: &TaskRules, tasks: &mut Vec<Task>) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::find_stretches;
 
     const RULES: TaskRules =
         TaskRules { nnz_per_task: 1000, rows_per_task: 100, small_entries: 10 };
@@ -122,6 +171,22 @@ mod tests {
         assert_eq!(found.whole, 2);
         assert_eq!(Tasks::new(&problems, &RULES, |_| false).whole, 4);
         assert_eq!(Tasks::new(&[], &RULES, |_| true), Tasks::default());
+    }
+
+    #[test]
+    fn stretches_are_taken_in_the_order_of_their_problems() {
+        let mut problems = vec![problem(5, 10); 4];
+        problems.extend([problem(50, 100), problem(50, 100), problem(1, 1), problem(5, 10)]);
+        let stretches = find_stretches(&problems, 9).unwrap();
+        let found = TaskStretches::new(&problems, &stretches, &RULES, |_| true).unwrap();
+        let listed = Tasks::new(&problems, &RULES, |_| true);
+        let places = found.stretches.iter().flat_map(|its| its.first..its.first + its.count);
+        let order: Vec<_> = listed.tasks.iter().map(|task| task.problem).collect();
+        assert_eq!(places.collect::<Vec<_>>(), order);
+        assert_eq!((found.whole, listed.whole), (2, 2));
+        problems[5].entries = 1001;
+        let stretches = find_stretches(&problems, 9).unwrap();
+        assert_eq!(TaskStretches::new(&problems, &stretches, &RULES, |_| true), None);
     }
 
     /// The rows that the parts of a CSR problem end at, as the device finds them.
