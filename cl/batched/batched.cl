@@ -4,9 +4,10 @@
 //
 // The plan makes tasks of the problems, those with most work first. A group takes one of the first `whole` tasks; behind
 // them a group takes as many as it has bunches, each by one bunch. A problem with much work is several tasks, each some
-// of its rows (batched_plan.cl), so that one large problem does not hold up the launch. Tasks are listed in memory; or
-// they are a few stretches of problems alike and equally far apart, whose tasks follow from their numbers. Of one
-// stretch alone nothing lies in memory: the launch says what its first task is (`first_...`, `..._step`; task.h).
+// of its rows (batched_plan.cl), so that one large problem does not hold up the launch. Tasks are listed in memory, many
+// small ones packed; or they are a few stretches of problems alike and equally far apart, whose tasks follow from their
+// numbers. Of one stretch alone nothing lies in memory: the launch says what its first task is (`first_...`, `..._step`;
+// task.h).
 //
 // x of a task lies in local memory, if it has no more than X_LOCAL elements and a group of its own; else x is read
 // where it is.
@@ -58,6 +59,9 @@ __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void batched(const uint task_count,
                     const uint whole,
                     const uint stretch_count,
+                    const uint packed_words,
+                    const ulong widths,
+                    const uint follows,
                     const ulong first_value,
                     const ulong first_column,
                     const ulong first_index,
@@ -119,6 +123,14 @@ kernel void batched(const uint task_count,
         task.y = first_y + known * y_step;
         set_sizes(shape, lengths, kind, &task);
         task.problem += known;
+    } else if (packed_words > 0) {
+        task.values = first_value;
+        task.columns = first_column;
+        task.index = first_index;
+        task.x = first_x;
+        task.y = first_y;
+        set_sizes(shape, lengths, kind, &task);
+        add_packed_task(tasks + (ulong)known * packed_words, packed_words, widths, follows, &task);
     } else if (stretch_count > 1) {
         read_task_of_stretch(tasks, stretch_count, known, &task);
     } else {

@@ -22,6 +22,15 @@ pub const TASK_WORDS: usize = 8;
 /// 64-bit words of a stretch of tasks (`cl/batched/task.h`).
 pub const STRETCH_WORDS: usize = 16;
 
+/// Bits by which `widths` tells the width of one field of a packed task from the next.
+pub const WIDTH_BITS: u32 = 5;
+
+/// A packed task's place in the row offsets follows y and the problem's number.
+pub const FOLLOWS_ROWS: u32 = 1;
+
+/// Its place in the row indices follows values.
+pub const FOLLOWS_VALUES: u32 = 2;
+
 /// The most stretches: each task searches for its own.
 pub const MOST_STRETCHES: usize = 16;
 
@@ -266,7 +275,13 @@ arguments! {
         whole: u32,
         /// Stretches of tasks; 0 where tasks are listed.
         stretch_count: u32,
-        /// Of one stretch, words 0 to 7 of its first task.
+        /// Words of a task in a packed list, 1 or 2; 0 where none is packed.
+        packed_words: u32,
+        /// How many bits each field of a packed task has: [`WIDTH_BITS`] a field.
+        widths: u64,
+        /// What a packed task's place in offsets or indices follows; 0 where it is the same for all.
+        follows: u32,
+        /// Of one stretch, words 0 to 7 of its first task; of a packed list the least of all tasks.
         first_value: u64,
         /// Word 1.
         first_column: u64,
@@ -292,7 +307,7 @@ arguments! {
         x_step: u64,
         /// To word 4.
         y_step: u64,
-        /// The tasks, [`TASK_WORDS`] each, or the stretches where they are several, [`STRETCH_WORDS`] each.
+        /// The tasks, [`TASK_WORDS`] each or packed, or the stretches where they are several, [`STRETCH_WORDS`] each.
         tasks: Array<M>,
         /// Row offsets of CSR problems.
         offsets: Array<M>,
@@ -358,6 +373,9 @@ mod tests {
         }
         assert_eq!(TASK_WORDS, number("TASK_WORDS") as usize);
         assert_eq!(STRETCH_WORDS, number("STRETCH_WORDS") as usize);
+        assert!(text.contains(&format!("#define FOLLOWS_ROWS {FOLLOWS_ROWS} ")));
+        assert!(text.contains(&format!("#define FOLLOWS_VALUES {FOLLOWS_VALUES} ")));
+        assert!(text.contains(&format!("widths >> ({WIDTH_BITS} * field)")));
     }
 
     #[test]

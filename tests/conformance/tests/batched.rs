@@ -126,7 +126,32 @@ fn product(queue: &Queue, host: &HostBatch<f32>, case: &BatchCase) -> (Vec<u64>,
     (bits(&y.read_blocking(queue).unwrap()), plan.plan_bytes())
 }
 
-/// Alike ones alone, with one of another size among them, and among so many kinds that every task is listed.
+/// The batch in the format that the algorithm reads, and the last problems in another.
+fn formatted(
+    algorithm: Option<BatchedAlgorithm>,
+    problems: &[Csr<f32>],
+    others: usize,
+) -> HostBatch<f32> {
+    let mut host = HostBatch::new();
+    for (number, problem) in problems.iter().enumerate() {
+        let is_other = number + others >= problems.len();
+        match algorithm {
+            Some(BatchedAlgorithm::Coo) if !is_other => host.push_coo(&problem.to_coo()).unwrap(),
+            Some(BatchedAlgorithm::Ell) if !is_other => {
+                host.push_ell(&Ell::from_csr(problem.view()).unwrap()).unwrap();
+            }
+            Some(BatchedAlgorithm::Coo | BatchedAlgorithm::Ell) => {
+                host.push_csr(problem.view()).unwrap();
+            }
+            _ if is_other => host.push_coo(&problem.to_coo()).unwrap(),
+            _ => host.push_csr(problem.view()).unwrap(),
+        }
+    }
+    host
+}
+
+/// Problems alike alone, with one of another size among them, and among so many kinds that every task is listed: packed,
+/// and in full where formats are mixed.
 #[test]
 fn tasks_that_follow_from_their_numbers_are_those_that_are_listed() {
     let queue = queue();
@@ -146,24 +171,16 @@ fn tasks_that_follow_from_their_numbers_are_those_that_are_listed() {
                 reads_y: true,
                 ..BatchCase::new(algorithm)
             };
-            let made = [&alike, &with_one, &among_many].map(|problems| {
-                let mut host = HostBatch::new();
-                for problem in problems {
-                    match algorithm {
-                        Some(BatchedAlgorithm::Coo) => host.push_coo(&problem.to_coo()).unwrap(),
-                        Some(BatchedAlgorithm::Ell) => {
-                            host.push_ell(&Ell::from_csr(problem.view()).unwrap()).unwrap();
-                        }
-                        _ => host.push_csr(problem.view()).unwrap(),
-                    }
-                }
+            let batches = [(&alike, 0), (&with_one, 0), (&among_many, 0), (&among_many, 2)];
+            let made = batches.map(|(problems, others)| {
+                let host = formatted(algorithm, problems, others);
                 check(&queue, problems, &host, &case);
                 product(&queue, &host, &case)
             });
-            let [(alone, nothing), (_, few), (listed, many)] = made;
+            let [(alone, nothing), (_, few), (packed, eighth), (listed, all)] = made;
+            assert_eq!(alone, packed[..rows], "{case:?}");
             assert_eq!(alone, listed[..rows], "{case:?}");
-            assert_eq!((nothing, few), (0, 3 * 128));
-            assert!(many >= 41 * 64, "{many}");
+            assert_eq!((nothing, few, eighth, all), (0, 3 * 128, 41 * 8, 41 * 64), "{case:?}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Batched products on the device: one launch computes y = alpha A x + beta y for every problem of a batch.
 
 mod batch;
+mod packed;
 mod tasks;
 
 use std::sync::Arc;
@@ -211,14 +212,17 @@ impl Batched {
         batch: &'a Batch<V, O>,
         operands: &BatchOperands<'a>,
     ) -> Arguments<&'a Memory> {
-        let DeviceTasks { count, whole, stretch_count, stretch, words } = &self.tasks;
-        let [first_value, first_column, first_index, first_x, first_y, shape, lengths, kind, ..] =
-            *stretch;
-        let [value_step, column_step, index_step, x_step, y_step] = tasks::steps(stretch);
+        let DeviceTasks { count, whole, form, words } = &self.tasks;
+        let [first_value, first_column, first_index, first_x, first_y, shape, lengths, kind] =
+            form.first;
+        let [value_step, column_step, index_step, x_step, y_step] = form.steps;
         Arguments {
             task_count: *count as u32,
             whole: *whole as u32,
-            stretch_count: *stretch_count,
+            stretch_count: form.stretch_count,
+            packed_words: form.packed_words,
+            widths: form.widths,
+            follows: form.follows,
             first_value,
             first_column,
             first_index,

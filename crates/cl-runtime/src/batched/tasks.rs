@@ -1,4 +1,4 @@
-//! The tasks of a batch: listed on the device, or as stretches of problems from whose numbers they follow.
+//! The tasks of a batch: listed on the device, packed or not, or as stretches of problems from whose numbers they follow.
 
 use cl_kernels::batched::{
     Batched as Parameters, BatchedAlgorithm, NNZ_PER_TASK, SMALL_ENTRIES, STRETCH_WORDS, TASK_WORDS,
@@ -10,9 +10,10 @@ use csr_core::plan::batched::{Task, TaskRules, TaskStretches, Tasks};
 use csr_core::{Offset, Value, ValueType};
 
 use super::Batch;
+use super::packed::PackedTasks;
 use crate::launch::{Size, launch};
 use crate::spmv::workspace::for_a_kernel_to_write;
-use crate::{Context, DeviceArray, Queue, Result};
+use crate::{DeviceArray, Queue, Result};
 
 /// What groups compute, in the order in which they take it.
 #[derive(Debug)]
@@ -20,21 +21,30 @@ pub(super) struct DeviceTasks {
     pub(super) count: usize,
     /// The first of them, which have a group each.
     pub(super) whole: usize,
-    /// 0 where tasks are listed.
-    pub(super) stretch_count: u32,
-    /// The only stretch; zeros where there are several or none.
-    pub(super) stretch: [u64; STRETCH_WORDS],
+    pub(super) form: Form,
     /// Of each task, or of each stretch where they are several.
     pub(super) words: DeviceArray<u64>,
 }
 
-/// Where a stretch's steps stand among its words (`cl/batched/task.h`).
-const STEPS_AT: usize = TASK_WORDS;
-
-/// The steps among a stretch's words.
-pub(super) fn steps(stretch: &[u64; STRETCH_WORDS]) -> [u64; 5] {
-    std::array::from_fn(|step| stretch[STEPS_AT + step])
+/// What the words say, and what a launch says besides; the default is tasks listed in full.
+#[derive(Debug, Default)]
+pub(super) struct Form {
+    /// Stretches; 0 where tasks are listed.
+    pub(super) stretch_count: u32,
+    /// Words of a packed task; 0 where none is.
+    pub(super) packed_words: u32,
+    /// How many bits each field of a packed task has.
+    pub(super) widths: u64,
+    /// What its place in offsets or indices follows.
+    pub(super) follows: u32,
+    /// The first task of the only stretch, or the least of a packed list.
+    pub(super) first: [u64; TASK_WORDS],
+    /// From task to task of the only stretch.
+    pub(super) steps: [u64; 5],
 }
+
+/// Lists are packed where they would take more than the batch's bytes over this: unpacking takes a task instructions.
+const PACKED_FROM: usize = 100;
 
 impl DeviceTasks {
     /// Makes the tasks of `batch`; `select` says by which algorithm each problem is computed.
@@ -66,6 +76,7 @@ impl DeviceTasks {
             let problem = &problems[task.problem as usize];
             task_words(problem, task.problem, select(problem))
         };
+        let mut form = Form::default();
         let words = if tasks.iter().any(|task| task.parts > 1) {
             let draft = |task: &Task| {
                 let [w0, w1, w2, w3, w4, w5, w6, w7] = words_of(task);
@@ -77,10 +88,22 @@ impl DeviceTasks {
             cut_blocking(queue, batch, drafts.as_flattened())?
         } else {
             let words: Vec<[u64; TASK_WORDS]> = tasks.iter().map(words_of).collect();
-            DeviceArray::upload_blocking(queue, words.as_flattened())?
+            let is_small = size_of_val(words.as_slice()) > batch.size_bytes() / PACKED_FROM;
+            match is_small.then(|| PackedTasks::new(&words)).flatten() {
+                Some(PackedTasks { words_per_task, widths, follows, least, words }) => {
+                    form = Form {
+                        packed_words: words_per_task,
+                        widths,
+                        follows,
+                        first: least,
+                        ..form
+                    };
+                    DeviceArray::upload_blocking(queue, &words)?
+                }
+                None => DeviceArray::upload_blocking(queue, words.as_flattened())?,
+            }
         };
-        let stretch = [0; STRETCH_WORDS];
-        Ok(DeviceTasks { count: tasks.len(), whole, stretch_count: 0, stretch, words })
+        Ok(DeviceTasks { count: tasks.len(), whole, form, words })
     }
 
     fn of_stretches_blocking(
@@ -89,28 +112,27 @@ impl DeviceTasks {
         tasks: &TaskStretches,
         select: impl Fn(&Problem) -> BatchedAlgorithm,
     ) -> Result<Self> {
+        let mut form = Form { stretch_count: tasks.stretches.len() as u32, ..Form::default() };
         let mut count = 0;
         let mut all = Vec::with_capacity(tasks.stretches.len());
         for stretch in &tasks.stretches {
             let problem = &problems[stretch.first as usize];
-            let [w0, w1, w2, w3, w4, w5, w6, w7] =
-                task_words(problem, stretch.first, select(problem));
             let Steps { index, columns, values, x, y } = stretch.steps;
-            let number = count as u64;
-            all.push([w0, w1, w2, w3, w4, w5, w6, w7, values, columns, index, x, y, number, 0, 0]);
+            form.first = task_words(problem, stretch.first, select(problem));
+            form.steps = [values, columns, index, x, y];
+            let mut words = [0; STRETCH_WORDS];
+            words[..TASK_WORDS].copy_from_slice(&form.first);
+            words[TASK_WORDS..][..form.steps.len()].copy_from_slice(&form.steps);
+            words[TASK_WORDS + form.steps.len()] = count as u64;
+            all.push(words);
             count += stretch.count as usize;
         }
-        let context: &Context = queue.context();
-        let (stretch, words) = match all.as_slice() {
-            [] => ([0; STRETCH_WORDS], DeviceArray::allocate(context, 0)?),
-            [only] => (*only, DeviceArray::allocate(context, 0)?),
-            several => {
-                let words = several.as_flattened();
-                ([0; STRETCH_WORDS], DeviceArray::upload_blocking(queue, words)?)
-            }
+        let words = match all.as_slice() {
+            // A launch says it.
+            [] | [_] => DeviceArray::allocate(queue.context(), 0)?,
+            several => DeviceArray::upload_blocking(queue, several.as_flattened())?,
         };
-        let stretch_count = all.len() as u32;
-        Ok(DeviceTasks { count, whole: tasks.whole, stretch_count, stretch, words })
+        Ok(DeviceTasks { count, whole: tasks.whole, form, words })
     }
 
     pub(super) fn size_bytes(&self) -> usize {

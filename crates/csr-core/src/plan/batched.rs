@@ -75,28 +75,49 @@ impl Tasks {
         rules: &TaskRules,
         may_share: impl Fn(&Problem) -> bool,
     ) -> Self {
-        let mut order: Vec<u32> = (0..problems.len() as u32).collect();
-        let shares = |problem: &Problem| rules.is_small(problem) && may_share(problem);
-        // Problems of one size are the usual case, and need no sorting.
-        let key = |index: &u32| {
-            let problem = &problems[*index as usize];
-            rank(problem, shares(problem))
-        };
-        if !order.is_sorted_by_key(key) {
-            order.sort_by_cached_key(key);
-        }
+        let ranks: Vec<(bool, Reverse<u64>)> = problems
+            .iter()
+            .map(|problem| rank(problem, rules.is_small(problem) && may_share(problem)))
+            .collect();
         let mut tasks = Vec::with_capacity(problems.len());
         let mut whole = 0;
-        for index in order {
+        for index in order_by_rank(&ranks) {
             let first = tasks.len();
-            let problem = &problems[index as usize];
-            cut(index, problem, rules, &mut tasks);
-            if !shares(problem) {
+            cut(index, &problems[index as usize], rules, &mut tasks);
+            if !ranks[index as usize].0 {
                 whole += tasks.len() - first;
             }
         }
         Tasks { tasks, whole }
     }
+}
+
+/// Work up to which problems are dealt to as many buckets: thousands of small ones, which are not to wait for a sort.
+const MOST_BUCKETS: u64 = 1 << 14;
+
+/// The indices of `ranks` in their order, equal ones as they are.
+fn order_by_rank(ranks: &[(bool, Reverse<u64>)]) -> Vec<u32> {
+    let most = ranks.iter().map(|&(_, Reverse(work))| work).max().unwrap_or(0);
+    if most >= MOST_BUCKETS {
+        let mut order: Vec<u32> = (0..ranks.len() as u32).collect();
+        order.sort_by_key(|&index| ranks[index as usize]);
+        return order;
+    }
+    let bucket = |&(shares, Reverse(work)): &(bool, Reverse<u64>)| {
+        (most - work + if shares { most + 1 } else { 0 }) as usize
+    };
+    let mut begins = vec![0u32; 2 * most as usize + 3];
+    ranks.iter().for_each(|rank| begins[bucket(rank) + 1] += 1);
+    for next in 1..begins.len() {
+        begins[next] += begins[next - 1];
+    }
+    let mut order = vec![0; ranks.len()];
+    for (index, rank) in ranks.iter().enumerate() {
+        let place = &mut begins[bucket(rank)];
+        order[*place as usize] = index as u32;
+        *place += 1;
+    }
+    order
 }
 
 impl TaskStretches {
@@ -171,6 +192,19 @@ mod tests {
         assert_eq!(found.whole, 2);
         assert_eq!(Tasks::new(&problems, &RULES, |_| false).whole, 4);
         assert_eq!(Tasks::new(&[], &RULES, |_| true), Tasks::default());
+    }
+
+    #[test]
+    fn buckets_are_in_the_order_of_sorting() {
+        let work = |index: u64| index * 7919 % 331;
+        for factor in [0, 1, 50] {
+            let ranks: Vec<_> =
+                (0..700).map(|index| (index % 3 == 0, Reverse(factor * work(index)))).collect();
+            let mut sorted: Vec<u32> = (0..700).collect();
+            sorted.sort_by_key(|&index| ranks[index as usize]);
+            assert_eq!(order_by_rank(&ranks), sorted, "{factor}");
+        }
+        assert_eq!(order_by_rank(&[]), []);
     }
 
     #[test]
