@@ -2,9 +2,12 @@
 // size, pattern and values (Anzt, Collins, Dongarra, Flegar, Quintana-Orti, "Flexible batched sparse matrix-vector
 // product on GPUs", ScalA 2017), with six ways of summing, of which each problem has one.
 //
-// The plan (batched_plan.cl) makes tasks of the problems, those with most work first. A group takes one of the first
-// `whole` tasks; behind them a group takes as many as it has bunches, each by one bunch. A problem with much work is
-// several tasks, each some of its rows, so that one large problem does not hold up the launch.
+// The plan makes tasks of the problems, those with most work first. A group takes one of the first `whole` tasks; behind
+// them a group takes as many as it has bunches, each by one bunch. A problem with much work is several tasks, each some
+// of its rows (batched_plan.cl), so that one large problem does not hold up the launch. Tasks are listed in memory, many
+// small ones packed; or they are a few stretches of problems alike and equally far apart, whose tasks follow from their
+// numbers. Of one stretch alone nothing lies in memory: the launch says what its first task is (`first_...`, `..._step`;
+// task.h).
 //
 // x of a task lies in local memory, if it has no more than X_LOCAL elements and a group of its own; else x is read
 // where it is.
@@ -55,8 +58,24 @@
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void batched(const uint task_count,
                     const uint whole,
+                    const uint stretch_count,
+                    const uint packed_words,
+                    const ulong widths,
+                    const uint follows,
+                    const ulong first_value,
+                    const ulong first_column,
+                    const ulong first_index,
+                    const ulong first_x,
+                    const ulong first_y,
+                    const ulong shape,
+                    const ulong lengths,
+                    const ulong kind,
+                    const ulong value_step,
+                    const ulong column_step,
+                    const ulong index_step,
+                    const ulong x_step,
+                    const ulong y_step,
                     ARRAY_PARAMETER(const ulong, tasks),
-                    ARRAY_PARAMETER(const uint, marks),
                     ARRAY_PARAMETER(const offset_t, offsets),
                     ARRAY_PARAMETER(const uint, indices),
                     ARRAY_PARAMETER(const column_t, columns),
@@ -69,7 +88,6 @@ kernel void batched(const uint task_count,
                     const uint beta_stride)
 {
     OPEN_ARRAY(const ulong, tasks);
-    OPEN_ARRAY(const uint, marks);
     OPEN_ARRAY(const offset_t, offsets);
     OPEN_ARRAY(const uint, indices);
     OPEN_ARRAY(const column_t, columns);
@@ -92,12 +110,32 @@ kernel void batched(const uint task_count,
     (void)members;
     (void)member;
     (void)parts;
-    (void)marks;
     (void)offsets;
     (void)indices;
 
     task_t task;
-    read_task(tasks + (ulong)min(index, task_count - 1) * TASK_WORDS, &task);
+    const uint known = min(index, task_count - 1);
+    if (stretch_count == 1) {
+        task.values = first_value + known * value_step;
+        task.columns = first_column + known * column_step;
+        task.index = first_index + known * index_step;
+        task.x = first_x + known * x_step;
+        task.y = first_y + known * y_step;
+        set_sizes(shape, lengths, kind, &task);
+        task.problem += known;
+    } else if (packed_words > 0) {
+        task.values = first_value;
+        task.columns = first_column;
+        task.index = first_index;
+        task.x = first_x;
+        task.y = first_y;
+        set_sizes(shape, lengths, kind, &task);
+        add_packed_task(tasks + (ulong)known * packed_words, packed_words, widths, follows, &task);
+    } else if (stretch_count > 1) {
+        read_task_of_stretch(tasks, stretch_count, known, &task);
+    } else {
+        read_task(tasks + (ulong)known * TASK_WORDS, &task);
+    }
     if (index >= task_count)
         task.rows = 0; // a bunch without a task
     OPEN_SCALAR_OF(alpha, task.problem);
@@ -111,12 +149,16 @@ kernel void batched(const uint task_count,
     from.staged_x = staged_x;
     task.is_staged = is_whole && task.cols <= X_LOCAL;
     uint steps = 1;
+    // On their way while other loads are: the first elements of x.
+    loaded_x_t loaded_x;
+    if (task.is_staged)
+        fetch_x(x + task.x, task.cols, 0, &loaded_x);
 
 #ifdef BUNCH_VOTES
     // Items of a bunch run in step, so kinds that cut no rows need no barrier but x's.
     if (!is_cut(&task)) {
         if (task.is_staged) {
-            stage_x(x + task.x, task.cols, staged_x);
+            stage_x(x + task.x, task.cols, &loaded_x, staged_x);
             barrier(CLK_LOCAL_MEM_FENCE);
         }
 #ifdef WITH_CSR_ROWS
@@ -162,7 +204,6 @@ kernel void batched(const uint task_count,
     csr.carries = carries;
     csr_piece_t piece;
     if (task.kind == KIND_CSR_I) {
-        open_csr_piece(&task, marks, bunch, &piece);
         stage_starts(offsets + task.index, task.rows, starts);
         if (lane == 0)
             *carry_of(&csr, 1, bunch) = 0;
@@ -200,8 +241,12 @@ kernel void batched(const uint task_count,
     }
 #endif
     if (task.is_staged)
-        stage_x(x + task.x, task.cols, staged_x);
+        stage_x(x + task.x, task.cols, &loaded_x, staged_x);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+#ifdef WITH_CSR_I
+    if (task.kind == KIND_CSR_I)
+        open_csr_piece(&task, starts, bunch, &piece);
+#endif
 
     for (uint step = 0; step < steps; ++step) {
         // Stage 1.

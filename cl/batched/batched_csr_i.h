@@ -1,6 +1,6 @@
 // batched_csr_i: each bunch of a group takes as many nonzeros as the others, wherever rows begin and end (Anzt et
-// al. 2017, section 3.5; Flegar and Quintana-Orti 2017). Which row a bunch's piece begins in is known beforehand
-// (`marks`).
+// al. 2017, section 3.5; Flegar and Quintana-Orti 2017). Which row a bunch's piece begins in is found in local memory,
+// where the places at which rows begin lie anyway: a plan need not know.
 //
 // A bunch walks its piece in steps of BUNCH_SIZE x NNZ_PER_ITEM. In each step its items put products, which they
 // loaded side by side, into local memory; then they share out the rows of the step: where there are few, several
@@ -31,17 +31,6 @@ typedef struct {
     local real_t *leads; // of a row that ends in a piece and began in one before, what the piece has
     local real_t *carries; // the open row's sum so far: after even steps, and behind those after odd ones
 } csr_shared_t;
-
-// The bunch's piece; `marks` are the rows that pieces begin in, but for the first.
-void open_csr_piece(const task_t *task, global const uint *restrict marks, const uint bunch,
-                    csr_piece_t *piece)
-{
-    piece->begin = piece_begin(task->nnz, bunch);
-    piece->end = piece_begin(task->nnz, bunch + 1);
-    piece->first_row = bunch == 0 ? 0 : marks[task->extra + bunch - 1];
-    piece->last_row = bunch + 1 == BUNCHES_PER_GROUP ? task->rows : marks[task->extra + bunch];
-    piece->row = piece->first_row;
-}
 
 // Puts the places where the task's rows begin into local memory.
 void stage_starts(global const offset_t *restrict offsets, const uint rows, local uint *starts)
@@ -87,6 +76,35 @@ uint open_row(local const uint *starts, const uint row, const uint last, const u
     }
     return first;
 #endif
+}
+
+// The last of a task's `rows` that begins at or before nonzero `border`; `rows` where none is behind it. All items of a
+// bunch call it.
+uint row_at(local const uint *starts, const uint rows, const uint border)
+{
+#ifdef BUNCH_VOTES
+    uint row = 0;
+    uint beyond = rows + 1;
+    while (beyond - row > 1) {
+        const uint width = (beyond - row + BUNCH_SIZE - 1) / BUNCH_SIZE;
+        const uint next = row + (1 + (uint)get_local_id(0) % BUNCH_SIZE) * width;
+        row += width * bunch_count(next < beyond && starts[next] <= border);
+        beyond = min(row + width, beyond);
+    }
+    return row;
+#else
+    return open_row(starts, 0, rows, border);
+#endif
+}
+
+// The bunch's piece, once `starts` are there. All items of a bunch call it.
+void open_csr_piece(const task_t *task, local const uint *starts, const uint bunch, csr_piece_t *piece)
+{
+    piece->begin = piece_begin(task->nnz, bunch);
+    piece->end = piece_begin(task->nnz, bunch + 1);
+    piece->first_row = bunch == 0 ? 0 : row_at(starts, task->rows, piece->begin);
+    piece->last_row = bunch + 1 == BUNCHES_PER_GROUP ? task->rows : row_at(starts, task->rows, piece->end);
+    piece->row = piece->first_row;
 }
 
 // Items that share the rows of a step: no more than have eight products each, since fewer are added up by one item

@@ -1,10 +1,10 @@
-// Tasks of a batch, made on the device, since where rows are cut depends on row offsets that need not leave it.
+// Tasks of a batch some of whose problems are cut, made on the device, since where rows are cut depends on row offsets
+// that need not leave it.
 //
 // The host knows how large problems are. It writes a draft for each task: the words of task.h as if the task were
 // its whole problem, and two more: which part it is (lower half) of how many (upper half), and what work a part of
 // a CSR problem holds (lower half), where a nonzero counts 1 and a row as much as the upper half says. Here an item
-// for each bunch of each task finds the part's rows; the first writes the task, the others find the rows that the
-// pieces of CSR-I begin in (`marks`).
+// for each task finds the part's rows.
 //
 // Parts of a CSR problem end at the first row before which there is a multiple of that work: so a part's rows are at
 // most work / weight of a row, and its nonzeros at most the work and one row. Parts of a COO problem have equal
@@ -15,7 +15,6 @@
 #endif
 
 #include "batched/task.h"
-#include "group/search.h"
 
 #define DRAFT_WORDS 10
 
@@ -53,21 +52,16 @@ uint entry_of_row(global const uint *restrict rows, const uint count, const uint
 
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void plan_batch(const uint task_count,
-                       const uint bunches_per_group,
                        ARRAY_PARAMETER(const ulong, drafts),
                        ARRAY_PARAMETER(const offset_t, offsets),
                        ARRAY_PARAMETER(const uint, indices),
-                       ARRAY_PARAMETER(ulong, tasks),
-                       ARRAY_PARAMETER(uint, marks))
+                       ARRAY_PARAMETER(ulong, tasks))
 {
     OPEN_ARRAY(const ulong, drafts);
     OPEN_ARRAY(const offset_t, offsets);
     OPEN_ARRAY(const uint, indices);
     OPEN_ARRAY(ulong, tasks);
-    OPEN_ARRAY(uint, marks);
-    const ulong number = get_global_id(0);
-    const ulong index = number >> LOG2(bunches_per_group);
-    const uint bunch = (uint)number & (bunches_per_group - 1);
+    const ulong index = get_global_id(0);
     if (index >= task_count)
         return;
     global const ulong *draft = drafts + index * DRAFT_WORDS;
@@ -92,10 +86,6 @@ kernel void plan_batch(const uint task_count,
             index_skipped = first;
             task.nnz = (uint)((ulong)of_problem[beyond] - of_problem[first]);
         }
-        if (task.kind == KIND_CSR_I && bunch > 0) {
-            const ulong place = of_problem[first] + (ulong)task.nnz * bunch / bunches_per_group;
-            marks[task.extra + bunch - 1] = rightmost_row(of_problem, first, beyond + 1, place) - first;
-        }
     } else if (task.kind == KIND_COO) {
         global const uint *rows = indices + task.index;
         if (parts > 1 && part > 0)
@@ -118,8 +108,6 @@ kernel void plan_batch(const uint task_count,
             skipped = indices[task.index + index_skipped] - indices[task.index];
         }
     }
-    if (bunch > 0)
-        return;
     global ulong *words = tasks + index * TASK_WORDS;
     words[0] = task.values + skipped;
     words[1] = task.columns + skipped;

@@ -1,5 +1,5 @@
-// Tasks: what one work-group, or one bunch of it, computes of a batch. A task is a problem or a run of its rows;
-// the plan (batched_plan.cl) writes TASK_WORDS 64-bit words for each.
+// Tasks: what one work-group, or one bunch of it, computes of a batch. A task is a problem or a run of its rows. Where
+// tasks are listed, each has TASK_WORDS 64-bit words.
 //
 //   0  the first entry's place in `values`
 //   1  the same in `columns`; a batch of one pattern has them once
@@ -7,9 +7,23 @@
 //   3  the first element of x
 //   4  the first element of y
 //   5  rows, and columns << 32
-//   6  nonzeros (CSR, COO) or entries of a row (ELL); << 32: CSR-I its first mark, ELL the stride between
-//      entries of a row, COO the problem's row that is the task's first
+//   6  nonzeros (CSR, COO) or entries of a row (ELL); << 32: ELL the stride between entries of a row, COO the
+//      problem's row that is the task's first
 //   7  the kind, and the problem << 32
+//
+// Stretches, of problems alike and equally far apart, have STRETCH_WORDS each:
+//
+//   0  the words of the first task
+//   8  from task to task: what is to be added to words 0 to 4
+//  13  the number of the first task
+//
+// A packed list, of many small problems, has one or two words a task instead. What a task has beyond the least of all
+// stands there in as many bits as that takes (`widths`: 5 bits a field from bit 0 on, in their order):
+//
+//   the place in `values`, which that in `columns` keeps in step with; the problem; the kind; and in the second word,
+//   if there is one, y; x beyond y; rows; columns beyond rows; nonzeros or entries of a row
+//
+// `follows` says what word 2 keeps in step with.
 #ifndef BATCHED_TASK_H
 #define BATCHED_TASK_H
 
@@ -20,6 +34,12 @@
 #define LOG2(power) (31 - clz(power))
 
 #define TASK_WORDS 8
+#define STRETCH_WORDS 16
+#define STRETCH_STEPS 8
+#define STRETCH_FIRST 13
+
+#define FOLLOWS_ROWS 1 // row offsets: y and the problem's number, since each problem has one more than rows
+#define FOLLOWS_VALUES 2 // row indices
 
 #define KIND_CSR_SCALAR 0
 #define KIND_CSR_VECTOR 1
@@ -54,6 +74,18 @@ typedef struct {
     int is_staged; // whether its x lies in local memory
 } task_t;
 
+// Words 5 to 7.
+void set_sizes(const ulong shape, const ulong lengths, const ulong kind, task_t *task)
+{
+    task->rows = (uint)shape;
+    task->cols = (uint)(shape >> 32);
+    task->nnz = (uint)lengths;
+    task->extra = (uint)(lengths >> 32);
+    task->kind = (uint)kind;
+    task->problem = (uint)(kind >> 32);
+    task->is_staged = 0;
+}
+
 void read_task(global const ulong *restrict words, task_t *task)
 {
     task->values = words[0];
@@ -61,13 +93,68 @@ void read_task(global const ulong *restrict words, task_t *task)
     task->index = words[2];
     task->x = words[3];
     task->y = words[4];
-    task->rows = (uint)words[5];
-    task->cols = (uint)(words[5] >> 32);
-    task->nnz = (uint)words[6];
-    task->extra = (uint)(words[6] >> 32);
-    task->kind = (uint)words[7];
-    task->problem = (uint)(words[7] >> 32);
-    task->is_staged = 0;
+    set_sizes(words[5], words[6], words[7], task);
+}
+
+// The lowest bits of a word, which loses them: as many as field `field` has.
+uint take_field(ulong *word, const ulong widths, const uint field)
+{
+    const uint width = (uint)(widths >> (5 * field)) & 31;
+    const uint bits = (uint)*word & ((1u << width) - 1);
+    *word >>= width;
+    return bits;
+}
+
+// Adds what the one or two words of a packed task say to `task`, which holds the least of all.
+void add_packed_task(global const ulong *restrict words, const uint count, const ulong widths,
+                     const uint follows, task_t *task)
+{
+    ulong word = words[0];
+    const uint value = take_field(&word, widths, 0);
+    const uint problem = take_field(&word, widths, 1);
+    task->kind += take_field(&word, widths, 2);
+    if (count > 1)
+        word = words[1];
+    const ulong y = take_field(&word, widths, 3);
+    task->x += y + take_field(&word, widths, 4);
+    const uint rows = take_field(&word, widths, 5);
+    task->cols += rows + take_field(&word, widths, 6);
+    task->nnz += take_field(&word, widths, 7);
+    task->values += value;
+    task->columns += value;
+    task->y += y;
+    task->rows += rows;
+    task->problem += problem;
+    if (follows == FOLLOWS_ROWS)
+        task->index += y + problem;
+    else if (follows == FOLLOWS_VALUES)
+        task->index += value;
+    task->extra = task->kind == KIND_ELL ? task->rows : 0;
+}
+
+// Task `index` of those that `count` stretches hold.
+void read_task_of_stretch(global const ulong *restrict stretches, const uint count, const uint index,
+                          task_t *task)
+{
+    uint found = 0;
+    uint beyond = count;
+    while (beyond - found > 1) {
+        const uint middle = found + (beyond - found) / 2;
+        if (stretches[middle * STRETCH_WORDS + STRETCH_FIRST] <= index)
+            found = middle;
+        else
+            beyond = middle;
+    }
+    global const ulong *words = stretches + found * STRETCH_WORDS;
+    global const ulong *steps = words + STRETCH_STEPS;
+    read_task(words, task);
+    const uint turn = index - (uint)words[STRETCH_FIRST];
+    task->values += turn * steps[0];
+    task->columns += turn * steps[1];
+    task->index += turn * steps[2];
+    task->x += turn * steps[3];
+    task->y += turn * steps[4];
+    task->problem += turn;
 }
 
 // Whether a task's entries are cut into pieces, one a bunch, wherever rows begin and end.
@@ -100,24 +187,36 @@ real_t task_x(const task_t *task, const matrices_t *from, const uint column)
 
 #define STAGED_AT_ONCE 8 // loads that an item has under way when a group copies into local memory
 
-// Puts x into local memory. Where there is no entry, column 0 is multiplied (pieces.h), so there is always one.
-void stage_x(global const real_t *restrict x, const uint cols, local real_t *staged_x)
+// Elements of x that an item has loaded but not put into local memory.
+typedef struct {
+    real_t of[STAGED_AT_ONCE];
+} loaded_x_t;
+
+// Loads the elements of x from `base` on, as many as a group has under way.
+void fetch_x(global const real_t *restrict x, const uint cols, const uint base, loaded_x_t *loaded)
+{
+#pragma unroll
+    for (uint turn = 0; turn < STAGED_AT_ONCE; ++turn) {
+        const uint column = base + turn * GROUP_SIZE + (uint)get_local_id(0);
+        loaded->of[turn] = column < cols ? x[column] : 0;
+    }
+}
+
+// Puts x into local memory, of which `loaded` are the first elements. Where there is no entry, column 0 is multiplied
+// (pieces.h), so there is always one.
+void stage_x(global const real_t *restrict x, const uint cols, loaded_x_t *loaded, local real_t *staged_x)
 {
     const uint item = (uint)get_local_id(0);
     if (item == 0 && cols == 0)
         staged_x[0] = 0;
     for (uint base = 0; base < cols; base += STAGED_AT_ONCE * GROUP_SIZE) {
-        real_t loaded[STAGED_AT_ONCE];
-#pragma unroll
-        for (uint turn = 0; turn < STAGED_AT_ONCE; ++turn) {
-            const uint column = base + turn * GROUP_SIZE + item;
-            loaded[turn] = column < cols ? x[column] : 0;
-        }
+        if (base > 0)
+            fetch_x(x, cols, base, loaded);
 #pragma unroll
         for (uint turn = 0; turn < STAGED_AT_ONCE; ++turn) {
             const uint column = base + turn * GROUP_SIZE + item;
             if (column < cols)
-                staged_x[column] = loaded[turn];
+                staged_x[column] = loaded->of[turn];
         }
     }
 }

@@ -16,8 +16,23 @@ pub const FEATURE_COLUMNS_U16: &str = "COLUMNS_U16";
 /// Adds rows that are cut between bunches by float atomics, as published.
 pub const FEATURE_ATOMIC: &str = "ATOMIC";
 
-/// 64-bit words of a task (`cl/batched/task.h`).
+/// 64-bit words of a task that is listed (`cl/batched/task.h`).
 pub const TASK_WORDS: usize = 8;
+
+/// 64-bit words of a stretch of tasks (`cl/batched/task.h`).
+pub const STRETCH_WORDS: usize = 16;
+
+/// Bits by which `widths` tells the width of one field of a packed task from the next.
+pub const WIDTH_BITS: u32 = 5;
+
+/// A packed task's place in the row offsets follows y and the problem's number.
+pub const FOLLOWS_ROWS: u32 = 1;
+
+/// Its place in the row indices follows values.
+pub const FOLLOWS_VALUES: u32 = 2;
+
+/// The most stretches: each task searches for its own.
+pub const MOST_STRETCHES: usize = 16;
 
 /// Rows of a slice of sliced ELL.
 pub const SLICE_ROWS: usize = 32;
@@ -258,10 +273,42 @@ arguments! {
         task_count: u32,
         /// The first of them, which have a group each; the others have a bunch.
         whole: u32,
-        /// The tasks: [`TASK_WORDS`] each.
+        /// Stretches of tasks; 0 where tasks are listed.
+        stretch_count: u32,
+        /// Words of a task in a packed list, 1 or 2; 0 where none is packed.
+        packed_words: u32,
+        /// How many bits each field of a packed task has: [`WIDTH_BITS`] a field.
+        widths: u64,
+        /// What a packed task's place in offsets or indices follows; 0 where it is the same for all.
+        follows: u32,
+        /// Of one stretch, words 0 to 7 of its first task; of a packed list the least of all tasks.
+        first_value: u64,
+        /// Word 1.
+        first_column: u64,
+        /// Word 2.
+        first_index: u64,
+        /// Word 3.
+        first_x: u64,
+        /// Word 4.
+        first_y: u64,
+        /// Word 5.
+        shape: u64,
+        /// Word 6.
+        lengths: u64,
+        /// Word 7.
+        kind: u64,
+        /// And from task to task, what is to be added to word 0.
+        value_step: u64,
+        /// To word 1.
+        column_step: u64,
+        /// To word 2.
+        index_step: u64,
+        /// To word 3.
+        x_step: u64,
+        /// To word 4.
+        y_step: u64,
+        /// The tasks, [`TASK_WORDS`] each or packed, or the stretches where they are several, [`STRETCH_WORDS`] each.
         tasks: Array<M>,
-        /// The rows that the pieces of `batched_csr_i` begin in.
-        marks: Array<M>,
         /// Row offsets of CSR problems.
         offsets: Array<M>,
         /// Row indices of COO problems, and where the slices of sliced ELL begin.
@@ -325,6 +372,10 @@ mod tests {
             assert_eq!(algorithm.kind(format), number(name), "{name}");
         }
         assert_eq!(TASK_WORDS, number("TASK_WORDS") as usize);
+        assert_eq!(STRETCH_WORDS, number("STRETCH_WORDS") as usize);
+        assert!(text.contains(&format!("#define FOLLOWS_ROWS {FOLLOWS_ROWS} ")));
+        assert!(text.contains(&format!("#define FOLLOWS_VALUES {FOLLOWS_VALUES} ")));
+        assert!(text.contains(&format!("widths >> ({WIDTH_BITS} * field)")));
     }
 
     #[test]

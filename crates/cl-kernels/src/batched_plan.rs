@@ -23,8 +23,6 @@ arguments! {
     pub struct Arguments<M> for "plan_batch" {
         /// Tasks.
         task_count: u32,
-        /// Bunches of a group that will run them.
-        bunches_per_group: u32,
         /// The drafts: [`DRAFT_WORDS`] each.
         drafts: Array<M>,
         /// Row offsets of CSR problems.
@@ -33,7 +31,5 @@ arguments! {
         indices: Array<M>,
         /// The tasks: [`crate::batched::TASK_WORDS`] each.
         tasks: Array<M>,
-        /// For each task of `batched_csr_i` the rows that its pieces begin in, but for the first.
-        marks: Array<M>,
     }
 }

@@ -31,7 +31,10 @@ impl<T: Pod> DeviceArray<T> {
     /// More than the device allocates at once, or the driver's own failure.
     pub fn allocate(context: &Context, len: usize) -> Result<Self> {
         let bytes = Self::checked_bytes(context, len)?;
-        let memory = Memory::create(context.handle(), MemoryFlags::ReadWrite, bytes)?;
+        let memory = match bytes {
+            0 => context.nothing()?,
+            _ => Memory::create(context.handle(), MemoryFlags::ReadWrite, bytes)?,
+        };
         Ok(Self::from_memory(memory, 0, len, Some(context.address())))
     }
 

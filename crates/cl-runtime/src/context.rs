@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytemuck::Pod;
 use cl_kernels::KernelKey;
 
-use crate::raw::{ContextHandle, DeviceId, QueueHandle};
+use crate::raw::{ContextHandle, DeviceId, Memory, MemoryFlags, QueueHandle};
 use crate::spmv::PlanWorkspace;
 use crate::{BinaryCache, Device, DeviceArray, Error, Program, Result};
 
@@ -23,6 +23,7 @@ struct Shared {
     cache: BinaryCache,
     programs: Mutex<HashMap<KernelKey, Arc<Program>>>,
     plan_workspace: Mutex<Option<PlanWorkspace>>,
+    nothing: Mutex<Option<Memory>>,
 }
 
 impl Context {
@@ -80,8 +81,9 @@ impl Context {
 
     fn from_parts(handle: ContextHandle, device: Device, cache: BinaryCache) -> Self {
         let programs = Mutex::new(HashMap::new());
-        let plan_workspace = Mutex::new(None);
-        Context { shared: Arc::new(Shared { handle, device, cache, programs, plan_workspace }) }
+        let (plan_workspace, nothing) = (Mutex::new(None), Mutex::new(None));
+        let shared = Shared { handle, device, cache, programs, plan_workspace, nothing };
+        Context { shared: Arc::new(shared) }
     }
 
     /// The device.
@@ -117,6 +119,18 @@ impl Context {
     pub(crate) fn keep_plan_workspace(&self, workspace: PlanWorkspace) {
         *self.shared.plan_workspace.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(workspace);
+    }
+
+    /// What kernels are given for arrays without elements: one buffer for all of them, since a driver takes as long to
+    /// make a small one as a large one (10 us and more, NVIDIA's).
+    pub(crate) fn nothing(&self) -> Result<Memory> {
+        let mut nothing = self.shared.nothing.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(memory) = &*nothing {
+            return Ok(memory.clone());
+        }
+        let memory = Memory::create(self.handle(), MemoryFlags::ReadWrite, 1)?;
+        *nothing = Some(memory.clone());
+        Ok(memory)
     }
 
     /// Refuses an allocation the device cannot make, by name.

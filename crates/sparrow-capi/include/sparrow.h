@@ -1160,7 +1160,8 @@ sparrow_status sparrow_batch_plan_workspace_blocking(const struct sparrow_batch_
                                                      struct sparrow_workspace **workspace);
 
 // Enqueues all products of a batch after the events of the wait list; allocates no device memory and waits for
-// nothing. `event`, if not NULL, gets an event of the launch.
+// nothing. `event`, if not NULL, gets an event of the launch; without one, and with an empty list, none is made, which
+// saves a GPU time of its own (2 us on an H200).
 sparrow_status sparrow_batch_plan_launch(const struct sparrow_batch_plan *plan,
                                          cl_command_queue queue,
                                          struct sparrow_workspace *workspace,

@@ -29,6 +29,12 @@ pub(crate) trait AnyBatch: Debug + Send + Sync {
     /// # Safety
     /// Buffers are NULL or valid.
     unsafe fn launch(&self, plan: &BatchPlan, launch: BatchLaunch<'_>) -> Result<Event>;
+
+    /// As [`AnyBatch::launch`], after nothing (the list is empty) and without an event.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn launch_unobserved(&self, plan: &BatchPlan, launch: BatchLaunch<'_>) -> Result<()>;
 }
 
 /// The products of one launch, as the application asks for them.
@@ -91,21 +97,47 @@ impl<V: Value, O: Offset> AnyBatch for Batch<V, O> {
     }
 
     unsafe fn launch(&self, plan: &BatchPlan, launch: BatchLaunch<'_>) -> Result<Event> {
-        let BatchLaunch { queue, workspace, alpha, x, beta, y, wait } = launch;
-        let (context, problems) = (queue.context(), self.problems().len());
         // SAFETY: the caller's promise.
-        let (x, mut y, alpha, beta) = unsafe {
-            (
-                array(context, x, self.x_len(), "product->x")?,
-                array(context, y, self.y_len(), "product->y")?,
-                Scalar::new(context, alpha, problems, "product->alpha")?,
-                Scalar::new(context, beta, problems, "product->beta")?,
-            )
-        };
-        let (alpha, beta) = (alpha.coefficient(), beta.coefficient());
-        let product = BatchProduct { alpha, a: self, x: &x, beta, y: &mut y };
-        Ok(plan.launch(queue, workspace, product, wait)?)
+        unsafe {
+            with_operands(self, launch, |queue, workspace, product, wait| {
+                plan.launch(queue, workspace, product, wait)
+            })
+        }
     }
+
+    unsafe fn launch_unobserved(&self, plan: &BatchPlan, launch: BatchLaunch<'_>) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            with_operands(self, launch, |queue, workspace, product, _wait| {
+                plan.launch_unobserved(queue, workspace, product)
+            })
+        }
+    }
+}
+
+/// Has `work` launch the products: the operands as arrays of the batch's types.
+///
+/// # Safety
+/// Buffers are NULL or valid.
+unsafe fn with_operands<V: Value, O: Offset, T>(
+    batch: &Batch<V, O>,
+    launch: BatchLaunch<'_>,
+    work: impl FnOnce(&Queue, &mut Workspace, BatchProduct<'_, V, O>, &[Event]) -> sparrow::Result<T>,
+) -> Result<T> {
+    let BatchLaunch { queue, workspace, alpha, x, beta, y, wait } = launch;
+    let (context, problems) = (queue.context(), batch.problems().len());
+    // SAFETY: the caller's promise.
+    let (x, mut y, alpha, beta) = unsafe {
+        (
+            array(context, x, batch.x_len(), "product->x")?,
+            array(context, y, batch.y_len(), "product->y")?,
+            Scalar::new(context, alpha, problems, "product->alpha")?,
+            Scalar::new(context, beta, problems, "product->beta")?,
+        )
+    };
+    let (alpha, beta) = (alpha.coefficient(), beta.coefficient());
+    let product = BatchProduct { alpha, a: batch, x: &x, beta, y: &mut y };
+    Ok(work(queue, workspace, product, wait)?)
 }
 
 /// A buffer, and how many elements of it there are.

@@ -139,7 +139,8 @@ pub unsafe extern "C" fn sparrow_batch_plan_workspace_blocking(
 }
 
 /// Enqueues all products of a batch after the events of the wait list; allocates no device memory and waits for
-/// nothing. `event`, if not NULL, gets an event of the launch.
+/// nothing. `event`, if not NULL, gets an event of the launch; without one, and with an empty list, none is made, which
+/// saves a GPU time of its own (2 us on an H200).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparrow_batch_plan_launch(
     plan: *const sparrow_batch_plan,
@@ -174,6 +175,10 @@ pub unsafe extern "C" fn sparrow_batch_plan_launch(
             y: product.y,
             wait: &wait,
         };
+        if event.is_null() && num_events_in_wait_list == 0 {
+            // SAFETY: the caller's promise.
+            return unsafe { batch.inner().launch_unobserved(&plan.plan, launch) };
+        }
         // SAFETY: the caller's promise.
         out.give(&unsafe { batch.inner().launch(&plan.plan, launch)? })
     })

@@ -6,6 +6,7 @@ use cl_runtime::batched::{Batch, BatchOperands, Batched, BatchedVariant, Strided
 use cl_runtime::raw::Memory;
 use cl_runtime::spmv::Workspace;
 use cl_runtime::{Context, DeviceArray, Event, Queue};
+use csr_core::batch::Problem;
 use csr_core::{Offset, Value, ValueType};
 
 use crate::plan::check_context;
@@ -71,7 +72,8 @@ pub struct BatchPlan {
 }
 
 impl BatchPlan {
-    /// Plans for a batch on the device; a few microseconds for each thousand problems, and one launch.
+    /// Plans for a batch on the device. Where its problems are a few stretches of ones alike and equally far apart, that
+    /// takes as long however many they are; else a few microseconds for each thousand, and where one is cut a launch.
     ///
     /// # Errors
     /// An algorithm that reads no problem of the batch, parameters that break a rule, a device that lacks the value
@@ -83,19 +85,21 @@ impl BatchPlan {
     ) -> Result<Self> {
         check_context(queue, batch.context(), "batch")?;
         let device = queue.context().device().traits();
-        let select = |problem| BatchedAlgorithm::select(options.algorithm, device, problem);
-        let chosen: Vec<_> = batch.problems().iter().map(select).collect();
-        let count = |algorithm| chosen.iter().filter(|&&its| its == algorithm).count();
-        let algorithms: Vec<_> = BatchedAlgorithm::ALL
-            .into_iter()
-            .map(|algorithm| (algorithm, count(algorithm)))
-            .filter(|(_, problems)| *problems > 0)
-            .collect();
+        let select =
+            |problem: &Problem| BatchedAlgorithm::select(options.algorithm, device, problem);
+        let mut algorithms = BatchedAlgorithm::ALL.map(|algorithm| (algorithm, 0)).to_vec();
+        for (problem, alike) in batch.kinds() {
+            let chosen = select(problem);
+            for (algorithm, problems) in &mut algorithms {
+                *problems += if *algorithm == chosen { alike } else { 0 };
+            }
+        }
+        algorithms.retain(|(_, problems)| *problems > 0);
         // ELL is a wish: what it would pad too much was stored otherwise.
         if let Some(asked) = options.algorithm
             && asked != BatchedAlgorithm::Ell
-            && !chosen.is_empty()
-            && !chosen.contains(&asked)
+            && !algorithms.is_empty()
+            && algorithms.iter().all(|(algorithm, _)| *algorithm != asked)
         {
             let formats = if asked.reads_csr() { "compressed rows" } else { "its format" };
             return Err(Error::Mismatch(format!(
@@ -110,7 +114,7 @@ impl BatchPlan {
         let batched = Batched::new_blocking(
             queue,
             batch,
-            &chosen,
+            select,
             parameters,
             options.variant,
             options.scalars_on_device,
@@ -145,13 +149,53 @@ impl BatchPlan {
         product: BatchProduct<'_, V, O>,
         wait: &[Event],
     ) -> Result<Event> {
+        let operands = self.operands(queue, &product)?;
+        // SAFETY: `operands` has checked that the batch shares the plan's patterns, that x and y are as long as its
+        // problems demand, that coefficients are as many as there are problems, and that all of it lives in the
+        // queue's context.
+        #[expect(unsafe_code, reason = "the checks are what the launch demands")]
+        let event = unsafe { self.batched.launch(queue, workspace, product.a, &operands, wait)? };
+        Ok(event)
+    }
+
+    /// As [`BatchPlan::launch`], after what is in the queue already, and without an event: what comes next in an in-order
+    /// queue comes after it. An event takes a GPU time of its own between two kernels (2 us on an H200), so this is the
+    /// way for batches that take tens of microseconds. In a queue out of order only a barrier of the caller's comes
+    /// after it.
+    ///
+    /// # Errors
+    /// As [`BatchPlan::launch`].
+    pub fn launch_unobserved<V: Value, O: Offset>(
+        &self,
+        queue: &Queue,
+        workspace: &mut Workspace,
+        product: BatchProduct<'_, V, O>,
+    ) -> Result<()> {
+        let Some(in_order) = queue.in_order() else {
+            return self.launch(queue, workspace, product, &[]).map(drop);
+        };
+        let operands = self.operands(queue, &product)?;
+        // SAFETY: as for `launch`.
+        #[expect(unsafe_code, reason = "the checks are what the launch demands")]
+        unsafe {
+            self.batched.launch_unobserved(in_order, workspace, product.a, &operands)?;
+        }
+        Ok(())
+    }
+
+    /// The operands as a launch takes them, once they were checked against the plan.
+    fn operands<'a, V: Value, O: Offset>(
+        &self,
+        queue: &Queue,
+        product: &'a BatchProduct<'_, V, O>,
+    ) -> Result<BatchOperands<'a>> {
         let BatchProduct { alpha, a, x, beta, y } = product;
         if a.pattern_id() != self.pattern_id || V::TYPE != self.value_type {
             let text = "the batch does not share the patterns the plan was made for";
             return Err(Error::Mismatch(text.to_owned()));
         }
         check_context(queue, a.context(), "batch")?;
-        for (name, array, needed) in [("x", x, a.x_len()), ("y", &*y, a.y_len())] {
+        for (name, array, needed) in [("x", *x, a.x_len()), ("y", &**y, a.y_len())] {
             if array.len() < needed {
                 let text =
                     format!("{name} has {} elements, and the problems need {needed}", array.len());
@@ -160,17 +204,12 @@ impl BatchPlan {
             self.context.check_array(name, array)?;
         }
         let problems = a.problems().len();
-        let operands = BatchOperands {
+        Ok(BatchOperands {
             x: x.argument(),
             y: y.argument(),
-            alpha: self.coefficient("alpha", &alpha, problems)?,
-            beta: self.coefficient("beta", &beta, problems)?,
-        };
-        // SAFETY: the batch shares the plan's patterns, x and y are as long as its problems demand, coefficients as
-        // many as there are problems, and all of it lives in the queue's context.
-        #[expect(unsafe_code, reason = "the checks are what the launch demands")]
-        let event = unsafe { self.batched.launch(queue, workspace, a, &operands, wait)? };
-        Ok(event)
+            alpha: self.coefficient("alpha", alpha, problems)?,
+            beta: self.coefficient("beta", beta, problems)?,
+        })
     }
 
     fn coefficient<'a, T: Value>(

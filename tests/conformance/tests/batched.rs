@@ -5,7 +5,8 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use conformance::{check_product, is_full, is_interpreter, queue, say};
+use conformance::{bits, check_product, is_full, is_interpreter, queue, say};
+use csr_core::batch::Ell;
 use sparrow::{
     Accumulate, Batch, BatchCoefficient, BatchColumns, BatchOptions, BatchPlan, BatchProduct,
     BatchedAlgorithm, ColumnWidth, Csr, DeviceArray, Format, HostBatch, Problem, Queue, Value,
@@ -104,6 +105,83 @@ fn one_pattern_serves_many_values() {
             ..BatchCase::new(algorithm)
         };
         check(&queue, &problems, &host, &case);
+    }
+}
+
+/// The bits of y, and the bytes of the plan.
+fn product(queue: &Queue, host: &HostBatch<f32>, case: &BatchCase) -> (Vec<u64>, usize) {
+    let batch = Batch::upload_blocking(queue, host, ColumnWidth::Automatic).unwrap();
+    let options = BatchOptions {
+        algorithm: case.algorithm,
+        parameters: case.parameters.clone(),
+        ..BatchOptions::default()
+    };
+    let plan = BatchPlan::new_blocking(queue, &batch, &options).unwrap();
+    let mut workspace = plan.workspace_blocking(queue).unwrap();
+    let x: Vec<f32> = (0..host.x_len()).map(|at| 1.0 + (at % 40) as f32 / 7.0).collect();
+    let x = DeviceArray::upload_blocking(queue, &x).unwrap();
+    let mut y = DeviceArray::upload_blocking(queue, &vec![f32::NAN; host.y_len()]).unwrap();
+    let product = BatchProduct { alpha: 1.5.into(), a: &batch, x: &x, beta: 0.0.into(), y: &mut y };
+    plan.launch_unobserved(queue, &mut workspace, product).unwrap();
+    (bits(&y.read_blocking(queue).unwrap()), plan.plan_bytes())
+}
+
+/// The batch in the format that the algorithm reads, and the last problems in another.
+fn formatted(
+    algorithm: Option<BatchedAlgorithm>,
+    problems: &[Csr<f32>],
+    others: usize,
+) -> HostBatch<f32> {
+    let mut host = HostBatch::new();
+    for (number, problem) in problems.iter().enumerate() {
+        let is_other = number + others >= problems.len();
+        match algorithm {
+            Some(BatchedAlgorithm::Coo) if !is_other => host.push_coo(&problem.to_coo()).unwrap(),
+            Some(BatchedAlgorithm::Ell) if !is_other => {
+                host.push_ell(&Ell::from_csr(problem.view()).unwrap()).unwrap();
+            }
+            Some(BatchedAlgorithm::Coo | BatchedAlgorithm::Ell) => {
+                host.push_csr(problem.view()).unwrap();
+            }
+            _ if is_other => host.push_coo(&problem.to_coo()).unwrap(),
+            _ => host.push_csr(problem.view()).unwrap(),
+        }
+    }
+    host
+}
+
+/// Problems alike alone, with one of another size among them, and among so many kinds that every task is listed: packed,
+/// and in full where formats are mixed.
+#[test]
+fn tasks_that_follow_from_their_numbers_are_those_that_are_listed() {
+    let queue = queue();
+    let alike: Vec<Csr<f32>> =
+        (0..21).map(|seed| csr(40, &[1, 9, 0, 5, 17, 2].repeat(5), seed)).collect();
+    let other = |rows: usize| csr::<f32>(40, &vec![2; rows], rows as u64);
+    let mut with_one = alike.clone();
+    with_one.insert(9, csr(40, &[40; 30], 1));
+    let mut among_many = alike.clone();
+    among_many.extend((0..20).map(other));
+    let rows: usize = alike.iter().map(Csr::rows).sum();
+    for algorithm in std::iter::once(None).chain(BatchedAlgorithm::ALL.map(Some)) {
+        for parameters in [Vec::new(), small_parameters()] {
+            let case = BatchCase {
+                parameters,
+                coefficients: BatchCoefficients::Each,
+                reads_y: true,
+                ..BatchCase::new(algorithm)
+            };
+            let batches = [(&alike, 0), (&with_one, 0), (&among_many, 0), (&among_many, 2)];
+            let made = batches.map(|(problems, others)| {
+                let host = formatted(algorithm, problems, others);
+                check(&queue, problems, &host, &case);
+                product(&queue, &host, &case)
+            });
+            let [(alone, nothing), (_, few), (packed, eighth), (listed, all)] = made;
+            assert_eq!(alone, packed[..rows], "{case:?}");
+            assert_eq!(alone, listed[..rows], "{case:?}");
+            assert_eq!((nothing, few, eighth, all), (0, 3 * 128, 41 * 8, 41 * 64), "{case:?}");
+        }
     }
 }
 

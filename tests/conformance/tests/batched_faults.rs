@@ -9,10 +9,11 @@ use sparrow::{
     BinaryCache, ColumnWidth, Context, Csr, DeviceArray, HostBatch, Queue, Result,
 };
 
-const ROWS: usize = 12;
+/// More than a task may have, so that the plan cuts them on the device.
+const ROWS: usize = 36;
 
 fn problem(seed: u64) -> Csr<f32> {
-    let lengths = [2, 2, 0, 33, 1, 27, 0, 3, 3, 10, 1, 2];
+    let lengths = [2, 2, 0, 33, 1, 27, 0, 3, 3, 10, 1, 2].repeat(3);
     let (mut offsets, mut columns) = (vec![0u32], Vec::new());
     for (row, length) in lengths.into_iter().enumerate() {
         columns.extend((0..length).map(|k| ((row + k * 7) % ROWS) as u32));
@@ -31,6 +32,7 @@ fn multiply(queue: &Queue, host: &HostBatch<f32>) -> Result<Vec<f32>> {
     let options = BatchOptions {
         algorithm: Some(BatchedAlgorithm::CsrI),
         scalars_on_device: true,
+        parameters: vec![("rows_per_task".to_owned(), 32)],
         ..BatchOptions::default()
     };
     let plan = BatchPlan::new_blocking(queue, &batch, &options)?;

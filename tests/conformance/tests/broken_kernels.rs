@@ -396,8 +396,8 @@ const BREAKAGES: &[Breakage] = &[
     Breakage {
         what: "in a batch, the barrier between x's copy and its use is missing",
         subject: Batched(BatchedAlgorithm::CsrScalar),
-        from: "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n\n    for (uint step",
-        to: "\n    for (uint step",
+        from: "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n#ifdef WITH_CSR_I",
+        to: "#ifdef WITH_CSR_I",
         caught_by: &[Check::Bound],
         noticed: Noticed::OnInterpreters,
     },

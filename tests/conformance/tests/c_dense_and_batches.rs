@@ -277,6 +277,20 @@ fn a_batch_is_right_with_numbers_by_value_one_on_the_device_and_one_for_each_pro
             assert_eq!(y[..4], scaled(factors[0]));
             assert!(y[4].is_nan(), "what lies between is left alone");
             assert_eq!(y[5..], scaled(factors[1])[..3]);
+            // And without an event, into a y of its own.
+            let y_again = application.buffer(1, &[f32::NAN; 8]);
+            let again = sparrow_batch_product { y: y_again, ..product };
+            expect_success(sparrow_batch_plan_launch(
+                plan,
+                queue,
+                workspace,
+                &raw const again,
+                0,
+                null(),
+                null_mut(),
+            ));
+            let again: Vec<f32> = application.read(y_again, 8, null_mut());
+            assert_eq!(conformance::bits(&again), conformance::bits(&y));
             expect_success(sparrow_batch_plan_release(plan));
             expect_success(sparrow_workspace_release(workspace));
         }

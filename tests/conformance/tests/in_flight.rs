@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use cl_runtime::raw::fault::live;
 use conformance::{Fixture, Gate, bits, is_interpreter, options, queue, say};
 use sparrow::{
-    Accumulate, Algorithm, DeviceArray, Event, Plan, PlanOptions, Queue, Variant, Workspace,
+    Accumulate, Algorithm, Batch, BatchOptions, BatchPlan, BatchProduct, ColumnWidth, Csr,
+    DeviceArray, Event, HostBatch, Plan, PlanOptions, Queue, Variant, Workspace,
 };
 
 /// Every algorithm, and the one launch that is two kernels.
@@ -216,6 +217,41 @@ fn a_launch_of_one_kernel_without_an_event_makes_none() {
         queue.finish_blocking().unwrap();
         assert_eq!(bits(&y.read_blocking(&queue).unwrap()), expected, "{way:?}");
     }
+}
+
+#[test]
+fn a_batch_launched_without_an_event_makes_none_and_comes_after_what_was_before() {
+    let queue = queue();
+    let mut host = HostBatch::new();
+    for seed in 0..3 {
+        let values = csr_core::random_vector(seed, 4);
+        let problem = Csr::<f32>::new(2, vec![0, 2, 4], vec![0, 1, 0, 1], values).unwrap();
+        host.push_csr(problem.view()).unwrap();
+    }
+    let batch = Batch::upload_blocking(&queue, &host, ColumnWidth::Automatic).unwrap();
+    let plan = BatchPlan::new_blocking(&queue, &batch, &BatchOptions::default()).unwrap();
+    let mut workspace = plan.workspace_blocking(&queue).unwrap();
+    let x = DeviceArray::upload_blocking(&queue, &[1.0f32; 6]).unwrap();
+    let mut y = DeviceArray::upload_blocking(&queue, &[0.0f32; 6]).unwrap();
+    let mut launch = |number: f32, is_observed: bool| {
+        let (alpha, beta) = (1.0.into(), number.into());
+        let product = BatchProduct { alpha, a: &batch, x: &x, beta, y: &mut y };
+        match is_observed {
+            true => drop(plan.launch(&queue, &mut workspace, product, &[]).unwrap()),
+            false => plan.launch_unobserved(&queue, &mut workspace, product).unwrap(),
+        }
+    };
+    launch(0.0, true);
+    launch(1.0, true);
+    queue.finish_blocking().unwrap();
+    let before = live().events;
+    launch(0.0, false);
+    launch(1.0, false);
+    assert!(live().events <= before);
+    let after_two = y.read_blocking(&queue).unwrap();
+    let sums = |row: &[f32]| 2.0 * (row[0] + row[1]);
+    let expected: Vec<f32> = host.values().chunks(2).map(sums).collect();
+    assert_eq!(after_two, expected);
 }
 
 #[test]

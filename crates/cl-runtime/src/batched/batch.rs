@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use cl_kernels::Array;
-use csr_core::batch::{HostBatch, Lengths, PADDING, Problem, check_problems};
+use cl_kernels::batched::MOST_STRETCHES;
+use csr_core::batch::{
+    HostBatch, Lengths, PADDING, Problem, Stretch, check_problems, find_stretches,
+};
 use csr_core::{Offset, Value};
 
 use crate::matrix::next_id;
@@ -37,6 +40,8 @@ pub enum ColumnWidth {
 pub struct Batch<V, O = u32> {
     context: Context,
     problems: Arc<[Problem]>,
+    /// `None` where they are too many.
+    stretches: Option<Arc<[Stretch]>>,
     offsets: DeviceArray<O>,
     indices: DeviceArray<u32>,
     columns: BatchColumns,
@@ -120,7 +125,19 @@ impl<V: Value, O: Offset> Batch<V, O> {
         };
         let (x_len, y_len) = (end(Problem::x_range), end(Problem::y_range));
         let (context, pattern_id) = (context.clone(), next_id());
-        Ok(Batch { context, problems, offsets, indices, columns, values, pattern_id, x_len, y_len })
+        let stretches = find_stretches(&problems, MOST_STRETCHES).map(Arc::from);
+        Ok(Batch {
+            context,
+            problems,
+            stretches,
+            offsets,
+            indices,
+            columns,
+            values,
+            pattern_id,
+            x_len,
+            y_len,
+        })
     }
 
     /// The same patterns with other values; every plan of this batch fits the new one.
@@ -133,6 +150,7 @@ impl<V: Value, O: Offset> Batch<V, O> {
         Ok(Batch {
             context: self.context.clone(),
             problems: self.problems.clone(),
+            stretches: self.stretches.clone(),
             offsets: self.offsets.slice(0..self.offsets.len())?,
             indices: self.indices.slice(0..self.indices.len())?,
             columns: match &self.columns {
@@ -165,6 +183,19 @@ impl<V: Value, O: Offset> Batch<V, O> {
     /// The problems, in the application's order.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
+    }
+
+    /// One problem of each stretch of problems that are alike, and how many those are; where stretches are many, every
+    /// problem by itself.
+    pub fn kinds(&self) -> impl Iterator<Item = (&Problem, usize)> {
+        let few = self.stretches.iter().flat_map(|stretches| stretches.iter());
+        let few = few.map(|its| (&self.problems[its.first as usize], its.count as usize));
+        let all = if self.stretches.is_none() { &*self.problems } else { &[] };
+        few.chain(all.iter().map(|problem| (problem, 1)))
+    }
+
+    pub(super) fn stretches(&self) -> Option<&[Stretch]> {
+        self.stretches.as_deref()
     }
 
     /// The context the batch lives in.

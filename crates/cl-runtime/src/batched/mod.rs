@@ -1,6 +1,7 @@
 //! Batched products on the device: one launch computes y = alpha A x + beta y for every problem of a batch.
 
 mod batch;
+mod packed;
 mod tasks;
 
 use std::sync::Arc;
@@ -9,13 +10,14 @@ use cl_kernels::batched::{
     Arguments, Batched as Parameters, BatchedAlgorithm, FEATURE_ATOMIC, FEATURE_COLUMNS_U16, SOURCE,
 };
 use cl_kernels::{Accumulate, Array, Experiment, KernelKey, Scalar};
+use csr_core::batch::Problem;
 use csr_core::{Offset, Value, ValueType};
 
-use crate::launch::{Size, launch};
+use crate::launch::{Size, launch, launch_unobserved};
 use crate::raw::Memory;
 use crate::spmv::workspace::{OwnerId, Workspace};
 use crate::spmv::{Specialisation, check_value_type};
-use crate::{Error, Event, Program, Queue, Result};
+use crate::{Error, Event, InOrder, Program, Queue, Result};
 
 pub use batch::{Batch, BatchColumns, ColumnWidth};
 use tasks::DeviceTasks;
@@ -68,7 +70,7 @@ pub struct Batched {
 }
 
 impl Batched {
-    /// Makes the tasks of a batch and builds the program; `algorithms` says by which each problem is computed.
+    /// Makes the tasks of a batch and builds the program; `select` says by which algorithm each problem is computed.
     ///
     /// # Errors
     /// Parameters that break a rule, a device without the value type or the atomics, a kernel that does not
@@ -76,7 +78,7 @@ impl Batched {
     pub fn new_blocking<V: Value, O: Offset>(
         queue: &Queue,
         batch: &Batch<V, O>,
-        algorithms: &[BatchedAlgorithm],
+        select: impl Fn(&Problem) -> BatchedAlgorithm,
         parameters: Parameters,
         variant: BatchedVariant,
         scalars_on_device: bool,
@@ -98,9 +100,15 @@ impl Batched {
             experiment: Experiment::Off,
         };
         let mut key = specialisation.key(SOURCE, &parameters);
-        for algorithm in BatchedAlgorithm::ALL {
-            let feature = algorithm.feature();
-            if algorithms.contains(&algorithm) && !key.features.contains(&feature) {
+        let mut features = Vec::new();
+        for (problem, _) in batch.kinds() {
+            let feature = select(problem).feature();
+            if !features.contains(&feature) {
+                features.push(feature);
+            }
+        }
+        for feature in BatchedAlgorithm::ALL.map(BatchedAlgorithm::feature) {
+            if features.contains(&feature) && !key.features.contains(&feature) {
                 key = key.with_feature(feature);
             }
         }
@@ -111,7 +119,7 @@ impl Batched {
             key = key.with_feature(FEATURE_ATOMIC);
         }
         let program = context.program(&key)?;
-        let tasks = DeviceTasks::new_blocking(queue, batch, algorithms, &parameters)?;
+        let tasks = DeviceTasks::new_blocking(queue, batch, select, &parameters)?;
         Ok(Batched { owner: OwnerId::new(), program, parameters, variant, tasks })
     }
 
@@ -164,14 +172,71 @@ impl Batched {
         operands: &BatchOperands<'_>,
         wait: &[Event],
     ) -> Result<Event> {
-        let DeviceTasks { count, whole, words, marks } = &self.tasks;
+        let arguments = self.arguments(batch, operands);
+        // SAFETY: the caller's promise about the operands; the tasks are the batch's.
+        workspace.run(self.owner, queue, wait, |parts| unsafe {
+            launch(queue, &mut parts.kernels[0], &arguments, self.size(), &parts.wait)
+        })
+    }
+
+    /// As [`Batched::launch`], after what is in the queue already, and without an event.
+    ///
+    /// # Safety
+    /// As there.
+    ///
+    /// # Errors
+    /// As there.
+    #[expect(unsafe_code, reason = "operands are trusted")]
+    pub unsafe fn launch_unobserved<V: Value, O: Offset>(
+        &self,
+        queue: InOrder<'_>,
+        workspace: &mut Workspace,
+        batch: &Batch<V, O>,
+        operands: &BatchOperands<'_>,
+    ) -> Result<()> {
+        let arguments = self.arguments(batch, operands);
+        // SAFETY: as for `launch`.
+        workspace.run_unobserved(self.owner, queue, |kernels, _| unsafe {
+            launch_unobserved(&queue, &mut kernels[0], &arguments, self.size())
+        })
+    }
+
+    fn size(&self) -> Size {
+        let DeviceTasks { count, whole, .. } = &self.tasks;
         let shared = (count - whole).div_ceil(self.parameters.bunches_per_group as usize);
-        let size = Size { groups: whole + shared, group_size: self.parameters.group_size() };
-        let arguments = Arguments {
+        Size { groups: whole + shared, group_size: self.parameters.group_size() }
+    }
+
+    fn arguments<'a, V: Value, O: Offset>(
+        &'a self,
+        batch: &'a Batch<V, O>,
+        operands: &BatchOperands<'a>,
+    ) -> Arguments<&'a Memory> {
+        let DeviceTasks { count, whole, form, words } = &self.tasks;
+        let [first_value, first_column, first_index, first_x, first_y, shape, lengths, kind] =
+            form.first;
+        let [value_step, column_step, index_step, x_step, y_step] = form.steps;
+        Arguments {
             task_count: *count as u32,
             whole: *whole as u32,
+            stretch_count: form.stretch_count,
+            packed_words: form.packed_words,
+            widths: form.widths,
+            follows: form.follows,
+            first_value,
+            first_column,
+            first_index,
+            first_x,
+            first_y,
+            shape,
+            lengths,
+            kind,
+            value_step,
+            column_step,
+            index_step,
+            x_step,
+            y_step,
             tasks: words.argument(),
-            marks: marks.argument(),
             offsets: batch.offsets().argument(),
             indices: batch.indices().argument(),
             columns: batch.columns().argument(),
@@ -182,10 +247,6 @@ impl Batched {
             beta: operands.beta.0,
             alpha_stride: operands.alpha.1,
             beta_stride: operands.beta.1,
-        };
-        // SAFETY: the caller's promise about the operands; the tasks are the batch's.
-        workspace.run(self.owner, queue, wait, |parts| unsafe {
-            launch(queue, &mut parts.kernels[0], &arguments, size, &parts.wait)
-        })
+        }
     }
 }

@@ -2,9 +2,11 @@
 
 mod ell;
 mod problem;
+mod stretch;
 
 pub use ell::{Ell, PADDING};
 pub use problem::{Format, Lengths, Problem, check_problems};
+pub use stretch::{Steps, Stretch, find_stretches};
 
 use crate::{Coo, CsrView, Error, Offset, PatternView, Result, Value};
 

@@ -2,11 +2,12 @@
 //!
 //! A problem is one task, unless it is large: then it is several, each some of its rows, so that it neither holds up
 //! the launch nor exceeds what a group keeps in local memory. Small problems, of which several share a group, come
-//! last.
+//! last. Where problems are alike and equally far apart, a task follows from its number: then nothing is listed but
+//! stretches of problems.
 
 use std::cmp::Reverse;
 
-use crate::batch::{Format, Problem};
+use crate::batch::{Format, Problem, Stretch};
 
 /// What a task may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,28 +44,47 @@ pub struct Tasks {
     pub whole: usize,
 }
 
+/// Stretches of problems, each of which is a task, in the order in which groups take them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskStretches {
+    /// All of them.
+    pub stretches: Vec<Stretch>,
+    /// Tasks of the first of them, which have a group each; the others share groups.
+    pub whole: usize,
+}
+
+impl TaskRules {
+    fn cuts(&self, problem: &Problem) -> bool {
+        problem.rows as usize > self.rows_per_task || problem.entries as usize > self.nnz_per_task
+    }
+
+    fn is_small(&self, problem: &Problem) -> bool {
+        problem.entries as usize <= self.small_entries
+    }
+}
+
+/// Most work first; what shares groups last.
+fn rank(problem: &Problem, shares: bool) -> (bool, Reverse<u64>) {
+    (shares, Reverse(u64::from(problem.entries) + u64::from(problem.rows)))
+}
+
 impl Tasks {
     /// The tasks of `problems`; `may_share` says of which problem that it can share a group.
-    pub fn new(problems: &[Problem], rules: &TaskRules, may_share: impl Fn(usize) -> bool) -> Self {
-        let mut order: Vec<u32> = (0..problems.len() as u32).collect();
-        let shares = |&index: &u32| {
-            let entries = problems[index as usize].entries as usize;
-            entries <= rules.small_entries && may_share(index as usize)
-        };
-        // Problems of one size are the usual case, and need no sorting.
-        let key = |index: &u32| {
-            let problem = &problems[*index as usize];
-            (shares(index), Reverse(u64::from(problem.entries) + u64::from(problem.rows)))
-        };
-        if !order.is_sorted_by_key(key) {
-            order.sort_by_cached_key(key);
-        }
+    pub fn new(
+        problems: &[Problem],
+        rules: &TaskRules,
+        may_share: impl Fn(&Problem) -> bool,
+    ) -> Self {
+        let ranks: Vec<(bool, Reverse<u64>)> = problems
+            .iter()
+            .map(|problem| rank(problem, rules.is_small(problem) && may_share(problem)))
+            .collect();
         let mut tasks = Vec::with_capacity(problems.len());
         let mut whole = 0;
-        for index in order {
+        for index in order_by_rank(&ranks) {
             let first = tasks.len();
             cut(index, &problems[index as usize], rules, &mut tasks);
-            if !shares(&index) {
+            if !ranks[index as usize].0 {
                 whole += tasks.len() - first;
             }
         }
@@ -72,11 +92,60 @@ impl Tasks {
     }
 }
 
+/// Work up to which problems are dealt to as many buckets: thousands of small ones, which are not to wait for a sort.
+const MOST_BUCKETS: u64 = 1 << 14;
+
+/// The indices of `ranks` in their order, equal ones as they are.
+fn order_by_rank(ranks: &[(bool, Reverse<u64>)]) -> Vec<u32> {
+    let most = ranks.iter().map(|&(_, Reverse(work))| work).max().unwrap_or(0);
+    if most >= MOST_BUCKETS {
+        let mut order: Vec<u32> = (0..ranks.len() as u32).collect();
+        order.sort_by_key(|&index| ranks[index as usize]);
+        return order;
+    }
+    let bucket = |&(shares, Reverse(work)): &(bool, Reverse<u64>)| {
+        (most - work + if shares { most + 1 } else { 0 }) as usize
+    };
+    let mut begins = vec![0u32; 2 * most as usize + 3];
+    ranks.iter().for_each(|rank| begins[bucket(rank) + 1] += 1);
+    for next in 1..begins.len() {
+        begins[next] += begins[next - 1];
+    }
+    let mut order = vec![0; ranks.len()];
+    for (index, rank) in ranks.iter().enumerate() {
+        let place = &mut begins[bucket(rank)];
+        order[*place as usize] = index as u32;
+        *place += 1;
+    }
+    order
+}
+
+impl TaskStretches {
+    /// The tasks of problems that are these stretches, in the order of [`Tasks::new`]; `None` where a problem is cut.
+    pub fn new(
+        problems: &[Problem],
+        stretches: &[Stretch],
+        rules: &TaskRules,
+        may_share: impl Fn(&Problem) -> bool,
+    ) -> Option<Self> {
+        let of = |stretch: &Stretch| &problems[stretch.first as usize];
+        let shares = |stretch: &Stretch| rules.is_small(of(stretch)) && may_share(of(stretch));
+        if stretches.iter().any(|stretch| rules.cuts(of(stretch))) {
+            return None;
+        }
+        let mut stretches = stretches.to_vec();
+        stretches.sort_by_key(|stretch| rank(of(stretch), shares(stretch)));
+        let whole = stretches.iter().filter(|stretch| !shares(stretch));
+        let whole = whole.map(|stretch| stretch.count as usize).sum();
+        Some(TaskStretches { stretches, whole })
+    }
+}
+
 /// Adds the tasks of one problem.
 fn cut(index: u32, problem: &Problem, rules: &TaskRules, tasks: &mut Vec<Task>) {
     let (rows, entries) = (problem.rows as usize, problem.entries as usize);
     let whole = Task { problem: index, part: 0, parts: 1, part_work: 0, row_weight: 0 };
-    if rows <= rules.rows_per_task && entries <= rules.nnz_per_task {
+    if !rules.cuts(problem) {
         tasks.push(whole);
         return;
     }
@@ -103,6 +172,7 @@ fn cut(index: u32, problem: &Problem, rules: &TaskRules, tasks: &mut Vec<Task>) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::find_stretches;
 
     const RULES: TaskRules =
         TaskRules { nnz_per_task: 1000, rows_per_task: 100, small_entries: 10 };
@@ -122,6 +192,35 @@ mod tests {
         assert_eq!(found.whole, 2);
         assert_eq!(Tasks::new(&problems, &RULES, |_| false).whole, 4);
         assert_eq!(Tasks::new(&[], &RULES, |_| true), Tasks::default());
+    }
+
+    #[test]
+    fn buckets_are_in_the_order_of_sorting() {
+        let work = |index: u64| index * 7919 % 331;
+        for factor in [0, 1, 50] {
+            let ranks: Vec<_> =
+                (0..700).map(|index| (index % 3 == 0, Reverse(factor * work(index)))).collect();
+            let mut sorted: Vec<u32> = (0..700).collect();
+            sorted.sort_by_key(|&index| ranks[index as usize]);
+            assert_eq!(order_by_rank(&ranks), sorted, "{factor}");
+        }
+        assert_eq!(order_by_rank(&[]), []);
+    }
+
+    #[test]
+    fn stretches_are_taken_in_the_order_of_their_problems() {
+        let mut problems = vec![problem(5, 10); 4];
+        problems.extend([problem(50, 100), problem(50, 100), problem(1, 1), problem(5, 10)]);
+        let stretches = find_stretches(&problems, 9).unwrap();
+        let found = TaskStretches::new(&problems, &stretches, &RULES, |_| true).unwrap();
+        let listed = Tasks::new(&problems, &RULES, |_| true);
+        let places = found.stretches.iter().flat_map(|its| its.first..its.first + its.count);
+        let order: Vec<_> = listed.tasks.iter().map(|task| task.problem).collect();
+        assert_eq!(places.collect::<Vec<_>>(), order);
+        assert_eq!((found.whole, listed.whole), (2, 2));
+        problems[5].entries = 1001;
+        let stretches = find_stretches(&problems, 9).unwrap();
+        assert_eq!(TaskStretches::new(&problems, &stretches, &RULES, |_| true), None);
     }
 
     /// The rows that the parts of a CSR problem end at, as the device finds them.
