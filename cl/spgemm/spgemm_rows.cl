@@ -136,6 +136,7 @@ kernel void classify_rows(const uint first_row,
                           ARRAY_PARAMETER(const offset_t, b_begins),
                           ARRAY_PARAMETER(const offset_t, b_ends),
                           ARRAY_PARAMETER(const uint, b_columns),
+                          ARRAY_PARAMETER(uint, counts),
                           ARRAY_PARAMETER(uchar, classes),
                           ARRAY_PARAMETER(uint, tallies))
 {
@@ -144,6 +145,7 @@ kernel void classify_rows(const uint first_row,
     OPEN_ARRAY(const offset_t, b_begins);
     OPEN_ARRAY(const offset_t, b_ends);
     OPEN_ARRAY(const uint, b_columns);
+    OPEN_ARRAY(uint, counts);
     OPEN_ARRAY(uchar, classes);
     OPEN_ARRAY(uint, tallies);
     local uint products[GROUP_ROWS * 2]; // of each row: low and high word
@@ -200,6 +202,9 @@ kernel void classify_rows(const uint first_row,
         const ulong row = first_row + first + item;
         const uint class = row_class(a_offsets[row + 1] - a_offsets[row], sum, words, long_work);
         classes[first + item] = (uchar)class;
+        // No other kernel looks at rows without products.
+        if (class == 0)
+            counts[row] = 0;
         atomic_inc(of_group + class);
         if (class != 8)
             add_wide_local(of_group + CLASSES, sum);
@@ -257,16 +262,18 @@ kernel void classify_outputs(const uint first_row,
         atomic_add(tallies_buffer + tallies_start + item, of_group[item]);
 }
 
-// Writes the rows of each class one behind the other; cursors[class] is where the next one goes, and before where the
-// first one does.
+// Writes the rows of each class from 1 on, one behind the other, of which there are as many as `tallies` says;
+// cursors[class], 0 before, counts those that are written.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void list_rows(const uint first_row,
                       const uint count,
                       ARRAY_PARAMETER(const uchar, classes),
+                      ARRAY_PARAMETER(const uint, tallies),
                       ARRAY_PARAMETER(uint, cursors),
                       ARRAY_PARAMETER(uint, list))
 {
     OPEN_ARRAY(const uchar, classes);
+    OPEN_ARRAY(const uint, tallies);
     OPEN_ARRAY(uint, cursors);
     OPEN_ARRAY(uint, list);
     local uint of_group[CLASSES];
@@ -278,13 +285,18 @@ kernel void list_rows(const uint first_row,
     const ulong row = get_global_id(0);
     const uint class = row < count ? classes[row] : 0;
     uint at = 0;
-    if (row < count)
+    if (class > 0)
         at = atomic_inc(of_group + class);
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (item < CLASSES)
-        starts[item] = atomic_add(cursors + item, of_group[item]);
+    // There may be tallies of no more classes than rows have.
+    if (item < CLASSES && of_group[item] > 0) {
+        uint start = atomic_add(cursors + item, of_group[item]);
+        for (uint before = 1; before < item; ++before)
+            start += tallies[before];
+        starts[item] = start;
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (row < count)
+    if (class > 0)
         list[starts[class] + at] = first_row + (uint)row;
 }
 

@@ -19,6 +19,9 @@ pub const SOURCE: &str = "spgemm/spgemm_rows.cl";
 /// Classes of rows by their products (`CLASSES` of the kernel).
 pub const ROW_CLASSES: usize = 9;
 
+/// The first of them whose rows have their values summed by another kernel than finds their columns.
+pub const SUMMED_ROWS: usize = 3;
+
 /// The last of them: rows at which all groups work together.
 pub const LONG_ROWS: usize = 8;
 
@@ -261,6 +264,8 @@ arguments! {
         b_ends: Array<M>,
         /// Columns of B, ascending in each row.
         b_columns: Array<M>,
+        /// The result: 0 for each row of C, of all there are, that has no products.
+        counts: Array<M>,
         /// The result: a byte a row.
         classes: Array<M>,
         /// The result, 0 before: rows of each class, and two words of the products of all but the last.
@@ -297,9 +302,11 @@ arguments! {
         count: u32,
         /// A byte a row.
         classes: Array<M>,
-        /// Where the next row of each class goes.
+        /// Rows of each class.
+        tallies: Array<M>,
+        /// Rows of each class that are written: 0 before.
         cursors: Array<M>,
-        /// The result: the rows, by class.
+        /// The result: the rows, by class, but for the first class.
         list: Array<M>,
     }
 }

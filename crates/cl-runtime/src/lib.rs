@@ -22,6 +22,7 @@ mod program;
 mod queue;
 mod rates;
 pub mod raw;
+mod room;
 mod row_lengths;
 mod row_offsets;
 mod scan;
