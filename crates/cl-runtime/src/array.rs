@@ -179,7 +179,8 @@ impl<T: Pod> DeviceArray<T> {
         let end = len.checked_mul(size_of::<U>()).and_then(|bytes| bytes.checked_add(first));
         if end.is_none_or(|end| end > self.size_bytes()) {
             let what = "the end of a part of an array".to_owned();
-            let rule = format!("the array has {} bytes, and it starts at {first}", self.size_bytes());
+            let rule =
+                format!("the array has {} bytes, and it starts at {first}", self.size_bytes());
             return Err(Error::Range { what, value: end.map_or(u64::MAX, |end| end as u64), rule });
         }
         let start = self.byte_start() + first;

@@ -154,7 +154,7 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
                         b_columns,
                         counts,
                     };
-                    groups.run_items(queue, &arguments, tasks)
+                    groups.run_items(queue, &arguments, tasks * tiny.row_items as usize)
                 }
                 RowKernel::Hash(hash) => {
                     let source = spgemm_hash::SOURCE;

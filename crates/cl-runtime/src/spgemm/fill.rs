@@ -137,7 +137,7 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
                         c_columns,
                         c_values,
                     };
-                    groups.run_items(queue, &arguments, tasks)
+                    groups.run_items(queue, &arguments, tasks * tiny.row_items as usize)
                 }
                 RowKernel::Hash(hash) => {
                     let source = spgemm_hash::SOURCE;

@@ -22,6 +22,9 @@ pub(super) const BYTES_PER_ROW: u64 = 10;
 /// Items that look at a row together (`ROW_ITEMS` of the kernel).
 const ROW_ITEMS: usize = 8;
 
+/// Groups that look at rows, for each compute unit: a few times what it runs at once.
+const GROUPS_PER_UNIT: usize = 32;
+
 /// The patterns of A and B as kernels take them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patterns<'a> {
@@ -99,6 +102,9 @@ impl RowListing {
             tallies: of_rows.argument(),
         };
         let groups = rows.len().div_ceil((program.group_size() / ROW_ITEMS).max(1));
+        // Each group adds to the same few words.
+        let units = queue.context().device().traits().compute_units as usize;
+        let groups = groups.min(units * GROUPS_PER_UNIT);
         // SAFETY: the patterns are checked ones that belong together, and there is a class for each row.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {

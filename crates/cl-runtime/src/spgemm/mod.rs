@@ -20,8 +20,8 @@ use std::ops::Range;
 use cl_kernels::spgemm_rows::SpgemmRows;
 use csr_core::{Accumulator, Offset, RowLengths};
 
-use crate::spmv::check_value_type;
 use crate::room::{Room, bytes_of};
+use crate::spmv::check_value_type;
 use crate::{Context, DeviceArray, Error, Matrix, Queue, Result, Scan};
 
 use lists::{BYTES_PER_ROW, OutputLists, Patterns, RowLists, list_bytes};
@@ -194,7 +194,12 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
         });
         let order = self.order.as_ref().map_or(0, Order::size_bytes);
         let words = 4 * Tallies::WORDS;
-        self.offsets.size_bytes() + self.counts.size_bytes() + words + kept + order + self.copy_bytes
+        self.offsets.size_bytes()
+            + self.counts.size_bytes()
+            + words
+            + kept
+            + order
+            + self.copy_bytes
     }
 
     /// The context it was counted in.
