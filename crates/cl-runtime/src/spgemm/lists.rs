@@ -263,10 +263,8 @@ pub(super) fn windows_of<O: Offset>(
     if rows.is_empty() {
         return rows.slice(0..0);
     }
-    let memory: DeviceArray<u32> = for_a_kernel_to_write(queue, 2 * windows + 1)?;
-    let list = memory.slice(0..2 * windows)?;
-    let mut cursor = memory.slice(2 * windows..2 * windows + 1)?;
-    cursor.write_blocking(queue, &[0])?;
+    let list = for_a_kernel_to_write(queue, 2 * windows)?;
+    let cursor = DeviceArray::upload_blocking(queue, &[0u32])?;
     let program = row_groups(queue, O::TYPE, parameters)?;
     let arguments = WindowArguments {
         count: rows.len() as u32,

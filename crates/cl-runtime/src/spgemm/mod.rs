@@ -92,9 +92,9 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
         let scan = crate::scan::usual_parameters(queue);
         // The lists of a single chunk are kept as long as the counts are.
         let lists = if chunks.len() == 1 { list_bytes(rows) } else { 0 };
-        let words = bytes_of::<u32>(Tallies::WORDS) + bytes_of::<u64>(scan.tile());
-        let mut room = Room::new(queue, words + bytes_of::<u32>(rows) + lists)?;
-        let tallies = Tallies::new_blocking(queue, room.take(Tallies::WORDS)?)?;
+        let bytes = bytes_of::<u64>(scan.tile()) + bytes_of::<u32>(rows) + lists;
+        let mut room = Room::new(queue, bytes)?;
+        let tallies = Tallies::new_blocking(queue)?;
         let sums = room.take(scan.tile())?;
         let counts = room.take(rows)?;
         let offsets = crate::spmv::workspace::for_a_kernel_to_write(queue, rows + 1)?;

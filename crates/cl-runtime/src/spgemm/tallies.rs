@@ -52,11 +52,9 @@ impl Tallies {
     /// Words.
     pub(super) const WORDS: usize = OUTPUT_CURSORS.end;
 
-    /// In this memory, all 0.
-    pub(super) fn new_blocking(queue: &Queue, words: DeviceArray<u32>) -> Result<Self> {
-        let mut tallies = Tallies(words);
-        tallies.clear_blocking(queue)?;
-        Ok(tallies)
+    /// All 0, in memory of their own: Oclgrind forgets what is in the rest where a part is written from here.
+    pub(super) fn new_blocking(queue: &Queue) -> Result<Self> {
+        Ok(Tallies(DeviceArray::upload_blocking(queue, &[0; Self::WORDS])?))
     }
 
     /// Sets all words to 0.
