@@ -77,11 +77,18 @@ uint count_columns(const ulong begin, const ulong end, global const uint *restri
         mine[k] = product < total ? columns[product] : EMPTY;
         is_repeated[k] = product >= total;
     }
-    for (uint other = 0; other < total; ++other) {
-        const uint column = columns[other];
+    // A product is compared with those before it: all of the blocks of ROW_ITEMS before its own, and some of that.
 #pragma unroll
-        for (uint k = 0; k < PER_ITEM; ++k)
-            is_repeated[k] |= (column == mine[k]) & (other < k * ROW_ITEMS + of_row);
+    for (uint block = 0; block < PER_ITEM; ++block) {
+        const uint first = block * ROW_ITEMS;
+        const uint end = min(total, first + ROW_ITEMS);
+        for (uint other = first; other < end; ++other) {
+            const uint column = columns[other];
+            is_repeated[block] |= (column == mine[block]) & (other < first + of_row);
+#pragma unroll
+            for (uint k = block + 1; k < PER_ITEM; ++k)
+                is_repeated[k] |= column == mine[k];
+        }
     }
     uint entries = 0;
 #pragma unroll
