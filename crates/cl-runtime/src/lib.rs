@@ -18,6 +18,7 @@ mod host_view;
 mod launch;
 mod level_rates;
 mod matrix;
+mod observation;
 mod program;
 mod queue;
 mod rates;
@@ -46,6 +47,7 @@ pub use error::{Error, Result};
 pub use host_view::{HostView, HostViewMut};
 pub use level_rates::{LevelRates, RowRates};
 pub use matrix::{KnownPattern, Matrix};
+pub use observation::{Observation, Unobserved};
 pub use program::{BinaryCache, Program};
 #[cfg(feature = "fault-injection")]
 pub use program::{Broken, break_kernels};
