@@ -33,6 +33,14 @@
 #define LAUNCH_SUMS 1 // sums that travel together
 #endif
 
+// Carries of each sum that an item reads before it adds any: each takes the way to memory and back. Groups of one item are
+// CPUs', to which it is short.
+#if GROUP_SIZE > 1
+#define CARRIES_AT_ONCE 4
+#else
+#define CARRIES_AT_ONCE 1
+#endif
+
 // The counter has a cache line for itself.
 #define LAUNCH_SUM_CARRIES 32
 
@@ -98,11 +106,24 @@ void launch_sum_total(acc_t *sums, const launch_sum_t shared, volatile global ui
 #pragma unroll
     for (uint s = 0; s < LAUNCH_SUMS; ++s)
         sums[s] = is_alone && get_local_id(0) == 0 ? sums[s] : acc_zero();
-    for (ulong group = get_local_id(0); group < groups && !is_alone; group += GROUP_SIZE) {
+    for (ulong group = get_local_id(0); group < groups && !is_alone; group += CARRIES_AT_ONCE * GROUP_SIZE) {
+        acc_t of_groups[CARRIES_AT_ONCE * LAUNCH_SUMS];
 #pragma unroll
-        for (uint s = 0; s < LAUNCH_SUMS; ++s) {
-            const acc_t of_group = carry_read(workspace + LAUNCH_SUM_CARRIES, group * LAUNCH_SUMS + s);
-            sums[s] = acc_add(sums[s], of_group);
+        for (uint k = 0; k < CARRIES_AT_ONCE; ++k) {
+#pragma unroll
+            for (uint s = 0; s < LAUNCH_SUMS; ++s) {
+                // What is read twice is added once.
+                const ulong slot = min(group + k * GROUP_SIZE, (ulong)groups - 1) * LAUNCH_SUMS + s;
+                of_groups[k * LAUNCH_SUMS + s] = carry_read(workspace + LAUNCH_SUM_CARRIES, slot);
+            }
+        }
+#pragma unroll
+        for (uint k = 0; k < CARRIES_AT_ONCE; ++k) {
+#pragma unroll
+            for (uint s = 0; s < LAUNCH_SUMS; ++s) {
+                if (group + k * GROUP_SIZE < groups)
+                    sums[s] = acc_add(sums[s], of_groups[k * LAUNCH_SUMS + s]);
+            }
         }
     }
     group_add_sums(sums, shared.scratch);

@@ -4,7 +4,7 @@
 // The classes of rows, the first that fits (P products, S words of 32 columns from the first to the last):
 //
 //   0 empty      P = 0
-//   1 tiny       P <= TINY             spgemm_tiny.cl, an item a row
+//   1 tiny       P <= TINY             spgemm_tiny.cl, an item or a few a row
 //   2 short      P <= SHORT            the same with room for more
 //   3 near       S <= NEAR, P <= 2 NEAR  spgemm_bitmap.cl, a small group a row
 //   4 few        P <= FEW              spgemm_hash.cl, a small group a row
@@ -33,6 +33,12 @@
 #endif
 #ifndef SHORT
 #define SHORT 64 // products of a short row, at most
+#endif
+#ifndef TINY_ITEMS
+#define TINY_ITEMS 4 // items of a tiny row: the host alone asks
+#endif
+#ifndef SHORT_ITEMS
+#define SHORT_ITEMS 16 // items of a short row: the host alone asks
 #endif
 #ifndef FEW
 #define FEW 256 // products of a row whose columns a small group hashes, at most
@@ -88,13 +94,17 @@ void add_wide_local(local uint *sum, const ulong value)
 {
     const uint low = (uint)value;
     const uint before = atomic_add(sum, low);
-    atomic_add(sum + 1, (uint)(value >> 32) + (before + low < before));
+    const uint high = (uint)(value >> 32) + (before + low < before);
+    if (high > 0)
+        atomic_add(sum + 1, high);
 }
 
 void add_wide(volatile global uint *sum, local const uint *value)
 {
     const uint before = atomic_add(sum, value[0]);
-    atomic_add(sum + 1, value[1] + (before + value[0] < before));
+    const uint high = value[1] + (before + value[0] < before);
+    if (high > 0)
+        atomic_add(sum + 1, high);
 }
 
 // Whether a row of so many entries of A is long, whatever they name. Entries of long rows are counted in 32 bits.
@@ -136,6 +146,7 @@ kernel void classify_rows(const uint first_row,
                           ARRAY_PARAMETER(const offset_t, b_begins),
                           ARRAY_PARAMETER(const offset_t, b_ends),
                           ARRAY_PARAMETER(const uint, b_columns),
+                          ARRAY_PARAMETER(uint, counts),
                           ARRAY_PARAMETER(uchar, classes),
                           ARRAY_PARAMETER(uint, tallies))
 {
@@ -144,68 +155,98 @@ kernel void classify_rows(const uint first_row,
     OPEN_ARRAY(const offset_t, b_begins);
     OPEN_ARRAY(const offset_t, b_ends);
     OPEN_ARRAY(const uint, b_columns);
+    OPEN_ARRAY(uint, counts);
     OPEN_ARRAY(uchar, classes);
     OPEN_ARRAY(uint, tallies);
     local uint products[GROUP_ROWS * 2]; // of each row: low and high word
     local uint lows[GROUP_ROWS];
     local uint highs[GROUP_ROWS];
     local uint of_group[CLASSES + 2];
+    local uint has_long;
     const uint item = (uint)get_local_id(0);
-    const ulong first = (ulong)get_group_id(0) * GROUP_ROWS;
-    const uint rows = (uint)min((ulong)GROUP_ROWS, count - first);
-    if (item < GROUP_ROWS) {
-        products[2 * item] = 0;
-        products[2 * item + 1] = 0;
-        lows[item] = 0xffffffffu;
-        highs[item] = 0;
-    }
     if (item < CLASSES + 2)
         of_group[item] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint turn = 0; turn <= rows; ++turn) {
+    ulong first = (ulong)get_group_id(0) * GROUP_ROWS;
+    do {
+        const uint rows = (uint)min((ulong)GROUP_ROWS, count - first);
+        if (item < GROUP_ROWS) {
+            products[2 * item] = 0;
+            products[2 * item + 1] = 0;
+            lows[item] = 0xffffffffu;
+            highs[item] = 0;
+        }
+        if (item == 0)
+            has_long = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const ulong mine = first_row + first + item / ROW_ITEMS;
+        if (item / ROW_ITEMS < rows && a_offsets[mine + 1] - a_offsets[mine] > LONG_ROW)
+            atomic_or(&has_long, 1u);
+        barrier(CLK_LOCAL_MEM_FENCE);
         // In the first turn each row has its own items; after it the long rows have all, one after the other.
-        const uint row = turn == 0 ? item / ROW_ITEMS : turn - 1;
-        const uint step = turn == 0 ? ROW_ITEMS : GROUP_SIZE;
-        if (row < rows) {
-            const ulong begin = a_offsets[first_row + first + row];
-            const ulong end = a_offsets[first_row + first + row + 1];
-            const int is_long = end - begin > LONG_ROW;
-            if (is_long == (turn > 0) && !is_long_unseen(end - begin, long_work)) {
-                ulong sum = 0;
+        const uint turns = has_long ? rows + 1 : 1;
+        for (uint turn = 0; turn < turns; ++turn) {
+            const uint row = turn == 0 ? item / ROW_ITEMS : turn - 1;
+            const uint step = turn == 0 ? ROW_ITEMS : GROUP_SIZE;
+            if (row < rows) {
+                const ulong begin = a_offsets[first_row + first + row];
+                const ulong end = a_offsets[first_row + first + row + 1];
+                const int is_long = end - begin > LONG_ROW;
+                if (is_long == (turn > 0) && !is_long_unseen(end - begin, long_work)) {
+                    ulong sum = 0;
+                    for (ulong at = begin + item % step; at < end; at += step) {
+                        const uint of_b = a_columns[at];
+                        sum += b_ends[of_b] - b_begins[of_b];
+                    }
+                    if (sum > 0)
+                        add_wide_local(products + 2 * row, sum);
+                }
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        // Nobody asks how far apart the columns of short rows lie.
+        for (uint turn = 0; turn < turns; ++turn) {
+            const uint row = turn == 0 ? item / ROW_ITEMS : turn - 1;
+            const uint step = turn == 0 ? ROW_ITEMS : GROUP_SIZE;
+            if (row < rows && (products[2 * row] > SHORT || products[2 * row + 1] > 0)) {
+                const ulong begin = a_offsets[first_row + first + row];
+                const ulong end = a_offsets[first_row + first + row + 1];
+                const int is_long = end - begin > LONG_ROW;
                 uint low = 0xffffffffu;
                 uint high = 0;
-                for (ulong at = begin + item % step; at < end; at += step) {
+                for (ulong at = begin + item % step; at < end && is_long == (turn > 0); at += step) {
                     const uint of_b = a_columns[at];
                     const ulong b_begin = b_begins[of_b];
                     const ulong b_end = b_ends[of_b];
                     if (b_begin < b_end) {
-                        sum += b_end - b_begin;
                         low = min(low, b_columns[b_begin]);
                         high = max(high, b_columns[b_end - 1]);
                     }
                 }
-                if (sum > 0) {
-                    add_wide_local(products + 2 * row, sum);
+                if (low <= high) {
                     atomic_min(lows + row, low);
                     atomic_max(highs + row, high);
                 }
             }
         }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (item < rows) {
-        const ulong sum = products[2 * item] | (ulong)products[2 * item + 1] << 32;
-        // The columns of unsorted rows of B are not in order, and whoever finds that out calls this again.
-        const uint words = highs[item] >= lows[item] ? highs[item] / 32 - lows[item] / 32 + 1 : 1;
-        const ulong row = first_row + first + item;
-        const uint class = row_class(a_offsets[row + 1] - a_offsets[row], sum, words, long_work);
-        classes[first + item] = (uchar)class;
-        atomic_inc(of_group + class);
-        if (class != 8)
-            add_wide_local(of_group + CLASSES, sum);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (item < CLASSES)
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item < rows) {
+            const ulong sum = products[2 * item] | (ulong)products[2 * item + 1] << 32;
+            // The columns of unsorted rows of B are not in order, and whoever finds that out calls this again.
+            const uint words = highs[item] >= lows[item] ? highs[item] / 32 - lows[item] / 32 + 1 : 1;
+            const ulong row = first_row + first + item;
+            const uint class = row_class(a_offsets[row + 1] - a_offsets[row], sum, words, long_work);
+            classes[first + item] = (uchar)class;
+            // No other kernel looks at rows without products.
+            if (class == 0)
+                counts[row] = 0;
+            atomic_inc(of_group + class);
+            if (class != 8)
+                add_wide_local(of_group + CLASSES, sum);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        first += (ulong)get_num_groups(0) * GROUP_ROWS;
+    } while (first < count);
+    if (item < CLASSES && of_group[item] > 0)
         atomic_add(tallies_buffer + tallies_start + item, of_group[item]);
     if (item == 0)
         add_wide(tallies + CLASSES, of_group + CLASSES);
@@ -253,20 +294,22 @@ kernel void classify_outputs(const uint first_row,
             atomic_add(of_group + OUTPUT_CLASSES, (entries - 1) / WINDOW_OUTPUTS + 1);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (item <= OUTPUT_CLASSES)
+    if (item <= OUTPUT_CLASSES && of_group[item] > 0)
         atomic_add(tallies_buffer + tallies_start + item, of_group[item]);
 }
 
-// Writes the rows of each class one behind the other; cursors[class] is where the next one goes, and before where the
-// first one does.
+// Writes the rows of each class from 1 on, one behind the other, of which there are as many as `tallies` says;
+// cursors[class], 0 before, counts those that are written.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void list_rows(const uint first_row,
                       const uint count,
                       ARRAY_PARAMETER(const uchar, classes),
+                      ARRAY_PARAMETER(const uint, tallies),
                       ARRAY_PARAMETER(uint, cursors),
                       ARRAY_PARAMETER(uint, list))
 {
     OPEN_ARRAY(const uchar, classes);
+    OPEN_ARRAY(const uint, tallies);
     OPEN_ARRAY(uint, cursors);
     OPEN_ARRAY(uint, list);
     local uint of_group[CLASSES];
@@ -278,13 +321,18 @@ kernel void list_rows(const uint first_row,
     const ulong row = get_global_id(0);
     const uint class = row < count ? classes[row] : 0;
     uint at = 0;
-    if (row < count)
+    if (class > 0)
         at = atomic_inc(of_group + class);
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (item < CLASSES)
-        starts[item] = atomic_add(cursors + item, of_group[item]);
+    // There may be tallies of no more classes than rows have.
+    if (item < CLASSES && of_group[item] > 0) {
+        uint start = atomic_add(cursors + item, of_group[item]);
+        for (uint before = 1; before < item; ++before)
+            start += tallies[before];
+        starts[item] = start;
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (row < count)
+    if (class > 0)
         list[starts[class] + at] = first_row + (uint)row;
 }
 

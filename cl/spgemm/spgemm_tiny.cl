@@ -1,25 +1,26 @@
-// Rows of C of few products, an item each: the row's columns stand in order in local memory, and each product is added
-// where its column stands, or makes room for it. Products come in the order of A's entries, so sums have one order.
+// Rows of C of few products, an item each or a few: how they find a row's columns is in `tiny_alone.h` for one item, and
+// in `tiny_together.h` for several. Either way products are added in the order of A's entries, so sums have one order.
 //
-// Element k of item i stands at k GROUP_SIZE + i: neighbours meet in no bank.
+// Local memory: for each product that a row of the group may have, and with several items one more a row, 4 bytes and
+// with `fill_tiny` a number; and 4 bytes an item.
 
 #ifndef GROUP_SIZE
-#define GROUP_SIZE 64 // items of a work-group
+#define GROUP_SIZE 64 // items of a work-group: a power of two
 #endif
 #ifndef CAPACITY
 #define CAPACITY 16 // products of a row, at most
 #endif
+#ifndef ROW_ITEMS
+#define ROW_ITEMS 1 // items of a row: a power of two, at most GROUP_SIZE
+#endif
 
 #include "item/scalar.h"
 
-// How many of the first `count` columns are below `column`, all before `from` being so.
-uint place_of(local const uint *columns, const uint from, const uint count, const uint column)
-{
-    uint at = from;
-    while (at < count && columns[at * GROUP_SIZE] < column)
-        ++at;
-    return at;
-}
+#if ROW_ITEMS == 1
+#include "spgemm/tiny_alone.h"
+#else
+#include "spgemm/tiny_together.h"
+#endif
 
 // The entries of each of `count` listed rows of C.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
@@ -39,29 +40,15 @@ kernel void count_tiny(const uint count,
     OPEN_ARRAY(const offset_t, b_ends);
     OPEN_ARRAY(const uint, b_columns);
     OPEN_ARRAY(uint, counts);
-    local uint all_columns[CAPACITY * GROUP_SIZE];
-    local uint *const columns = all_columns + get_local_id(0);
-    if (get_global_id(0) >= count)
-        return;
-    const ulong row = rows[get_global_id(0)];
-    const ulong end = a_offsets[row + 1];
-    uint entries = 0;
-    for (ulong at = a_offsets[row]; at < end; ++at) {
-        const uint of_b = a_columns[at];
-        const ulong b_end = b_ends[of_b];
-        uint place = 0;
-        for (ulong b_at = b_begins[of_b]; b_at < b_end; ++b_at) {
-            const uint column = b_columns[b_at];
-            place = place_of(columns, place, entries, column);
-            if (place == entries || columns[place * GROUP_SIZE] != column) {
-                for (uint k = entries; k > place; --k)
-                    columns[k * GROUP_SIZE] = columns[(k - 1) * GROUP_SIZE];
-                columns[place * GROUP_SIZE] = column;
-                ++entries;
-            }
-        }
-    }
-    counts[row] = entries;
+    local uint columns[PLACES];
+    local uint lengths[GROUP_SIZE];
+    const ulong task = get_global_id(0) / ROW_ITEMS;
+    const ulong row = task < count ? rows[task] : 0;
+    const ulong begin = task < count ? a_offsets[row] : 0;
+    const ulong end = task < count ? a_offsets[row + 1] : 0;
+    const uint entries = count_columns(begin, end, a_columns, b_begins, b_ends, b_columns, columns, lengths);
+    if (task < count && get_global_id(0) % ROW_ITEMS == 0)
+        counts[row] = entries;
 }
 
 // The columns and values of each of `count` listed rows of C.
@@ -90,40 +77,15 @@ kernel void fill_tiny(const uint count,
     OPEN_ARRAY(const offset_t, c_offsets);
     OPEN_ARRAY(uint, c_columns);
     OPEN_ARRAY(value_t, c_values);
-    local uint all_columns[CAPACITY * GROUP_SIZE];
-    local real_t all_sums[CAPACITY * GROUP_SIZE];
-    local uint *const columns = all_columns + get_local_id(0);
-    local real_t *const sums = all_sums + get_local_id(0);
-    if (get_global_id(0) >= count)
-        return;
-    const ulong row = rows[get_global_id(0)];
-    const ulong end = a_offsets[row + 1];
-    uint entries = 0;
-    for (ulong at = a_offsets[row]; at < end; ++at) {
-        const uint of_b = a_columns[at];
-        const real_t of_a = load_value(a_values, at);
-        const ulong b_end = b_ends[of_b];
-        uint place = 0;
-        for (ulong b_at = b_begins[of_b]; b_at < b_end; ++b_at) {
-            const uint column = b_columns[b_at];
-            const real_t product = of_a * load_value(b_values, b_at);
-            place = place_of(columns, place, entries, column);
-            if (place == entries || columns[place * GROUP_SIZE] != column) {
-                for (uint k = entries; k > place; --k) {
-                    columns[k * GROUP_SIZE] = columns[(k - 1) * GROUP_SIZE];
-                    sums[k * GROUP_SIZE] = sums[(k - 1) * GROUP_SIZE];
-                }
-                columns[place * GROUP_SIZE] = column;
-                sums[place * GROUP_SIZE] = product;
-                ++entries;
-            } else {
-                sums[place * GROUP_SIZE] += product;
-            }
-        }
-    }
-    const ulong to = c_offsets[row];
-    for (uint k = 0; k < entries; ++k) {
-        c_columns[to + k] = columns[k * GROUP_SIZE];
-        c_values[to + k] = sums[k * GROUP_SIZE];
-    }
+    local uint columns[PLACES];
+    local real_t numbers[PLACES];
+    local uint lengths[GROUP_SIZE];
+    const ulong task = get_global_id(0) / ROW_ITEMS;
+    const ulong row = task < count ? rows[task] : 0;
+    const ulong begin = task < count ? a_offsets[row] : 0;
+    const ulong end = task < count ? a_offsets[row + 1] : 0;
+    const ulong to = task < count ? c_offsets[row] : 0;
+    const uint entries = task < count ? (uint)(c_offsets[row + 1] - to) : 0;
+    fill_row(begin, end, to, entries, a_columns, a_values, b_begins, b_ends, b_columns, b_values, c_columns, c_values,
+             columns, numbers, lengths);
 }

@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 89] = sources![
+pub(crate) const SOURCES: [Source; 91] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
@@ -76,6 +76,8 @@ pub(crate) const SOURCES: [Source; 89] = sources![
     "spgemm/spgemm_tiny.cl",
     "spgemm/spgemm_values.cl",
     "spgemm/sums.h",
+    "spgemm/tiny_alone.h",
+    "spgemm/tiny_together.h",
     "spmm/join.h",
     "spmm/node.h",
     "spmm/spmm_merge.cl",

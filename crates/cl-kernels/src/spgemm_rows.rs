@@ -19,6 +19,9 @@ pub const SOURCE: &str = "spgemm/spgemm_rows.cl";
 /// Classes of rows by their products (`CLASSES` of the kernel).
 pub const ROW_CLASSES: usize = 9;
 
+/// The first of them whose rows have their values summed by another kernel than finds their columns.
+pub const SUMMED_ROWS: usize = 3;
+
 /// The last of them: rows at which all groups work together.
 pub const LONG_ROWS: usize = 8;
 
@@ -43,6 +46,10 @@ parameters! {
         tiny: [8, 16, 32],
         /// Products of a short row, at most.
         short: [32, 64],
+        /// Items of a tiny row: a power of two.
+        tiny_items: [1, 2, 4, 8],
+        /// Items of a short row: a power of two.
+        short_items: [1, 4, 8, 16],
         /// Products of a row whose columns a small group hashes, at most: a power of two.
         few: [128, 256, 512],
         /// Products of a row whose columns a group hashes, at most: a power of two.
@@ -86,8 +93,10 @@ impl SpgemmRows {
     pub fn default_for(device: &DeviceTraits) -> Self {
         let usual = Self::usual(device.max_group_size, device.local_bytes >= 48 << 10);
         // Few groups at once: a look takes no longer than its share of the work.
-        let crowded_looks = if device.device_type == DeviceType::Cpu { 32 } else { 16 };
-        SpgemmRows { crowded_looks, ..usual }
+        if device.device_type == DeviceType::Cpu {
+            return SpgemmRows { crowded_looks: 32, tiny_items: 1, short_items: 1, ..usual };
+        }
+        usual
     }
 
     /// The same for groups of up to `max_group_size` items; `has_room` says that there are 48 KiB of local memory.
@@ -96,6 +105,8 @@ impl SpgemmRows {
             group_size: 1 << max_group_size.clamp(1, 256).ilog2(),
             tiny: 16,
             short: 64,
+            tiny_items: 4,
+            short_items: 16,
             few: 256,
             scattered: 2048,
             near: 512,
@@ -123,12 +134,17 @@ impl SpgemmRows {
     /// What computes the rows of `class`, from 1 on and before [`LONG_ROWS`], in groups of up to `max_group_size` items.
     pub fn row_kernel(&self, class: usize, max_group_size: u64) -> RowKernel {
         let [small, middle, large] = GROUPS.map(|size| clamp(size, max_group_size));
-        let tiny = |group_size, capacity| RowKernel::Tiny(SpgemmTiny { group_size, capacity });
+        let tiny = |group_size, capacity, row_items: u32| {
+            let row_items = row_items.min(group_size);
+            RowKernel::Tiny(SpgemmTiny { group_size, capacity, row_items })
+        };
+        let usual = clamp(64, max_group_size);
         let hash = |group_size, capacity| RowKernel::Hash(SpgemmHash { group_size, capacity });
         let bitmap = |group_size, words| RowKernel::Bitmap(SpgemmBitmap { group_size, words });
         match class {
-            0 | 1 => tiny(clamp(64, max_group_size), self.tiny),
-            2 => tiny(small, self.short),
+            0 | 1 => tiny(usual, self.tiny, self.tiny_items),
+            2 if self.short_items == 1 => tiny(small, self.short, 1),
+            2 => tiny(usual, self.short, self.short_items),
             3 => bitmap(small, self.near),
             4 => hash(small, self.few),
             5 => bitmap(middle, self.middle),
@@ -172,7 +188,13 @@ impl SpgemmRows {
         if self.group_size < 32 {
             return refuse("group_size", self.group_size, "it must be at least 32".to_owned());
         }
-        for (name, value) in [("few", self.few), ("scattered", self.scattered)] {
+        let powers = [
+            ("tiny_items", self.tiny_items),
+            ("short_items", self.short_items),
+            ("few", self.few),
+            ("scattered", self.scattered),
+        ];
+        for (name, value) in powers {
             if !value.is_power_of_two() {
                 return refuse(name, value, "it must be a power of two".to_owned());
             }
@@ -202,9 +224,7 @@ impl SpgemmRows {
         let number = value_type.size_bytes() as u64;
         let of_row = |name, value, class| {
             let bytes = match self.row_kernel(class, device.max_group_size) {
-                RowKernel::Tiny(tiny) => {
-                    u64::from(tiny.capacity) * u64::from(tiny.group_size) * (4 + number)
-                }
+                RowKernel::Tiny(tiny) => tiny.local_bytes(number),
                 RowKernel::Hash(hash) => {
                     12 * u64::from(hash.capacity) + 24 * u64::from(hash.group_size) + 64
                 }
@@ -261,6 +281,8 @@ arguments! {
         b_ends: Array<M>,
         /// Columns of B, ascending in each row.
         b_columns: Array<M>,
+        /// The result: 0 for each row of C, of all there are, that has no products.
+        counts: Array<M>,
         /// The result: a byte a row.
         classes: Array<M>,
         /// The result, 0 before: rows of each class, and two words of the products of all but the last.
@@ -297,9 +319,11 @@ arguments! {
         count: u32,
         /// A byte a row.
         classes: Array<M>,
-        /// Where the next row of each class goes.
+        /// Rows of each class.
+        tallies: Array<M>,
+        /// Rows of each class that are written: 0 before.
         cursors: Array<M>,
-        /// The result: the rows, by class.
+        /// The result: the rows, by class, but for the first class.
         list: Array<M>,
     }
 }

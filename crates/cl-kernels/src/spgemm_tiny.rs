@@ -1,4 +1,4 @@
-//! `spgemm_tiny`: rows of C of few products, an item each (`cl/spgemm/spgemm_tiny.cl`).
+//! `spgemm_tiny`: rows of C of few products, an item each or a few (`cl/spgemm/spgemm_tiny.cl`).
 
 use crate::Array;
 use crate::arguments::arguments;
@@ -14,6 +14,17 @@ parameters! {
         group_size: GROUP_SIZES,
         /// Products of a row, at most.
         capacity: [16, 32, 64],
+        /// Items of a row: a power of two, at most the group's.
+        row_items: [1, 2, 4, 8, 16],
+    }
+}
+
+impl SpgemmTiny {
+    /// Local memory of a group that sums products of so many bytes.
+    pub fn local_bytes(&self, number: u64) -> u64 {
+        let rows = u64::from(self.group_size / self.row_items.max(1));
+        let of_row = u64::from(self.capacity) + u64::from(self.row_items > 1);
+        rows * of_row * (4 + number) + 4 * u64::from(self.group_size)
     }
 }
 

@@ -173,6 +173,25 @@ impl<T: Pod> DeviceArray<T> {
         Ok(Self::from_memory(memory, start, range.len(), self.context))
     }
 
+    /// `len` elements of another type on the same memory, from the byte `first` of this array on: a multiple of their
+    /// size, as the array's own first byte is.
+    ///
+    /// # Errors
+    /// A range beyond the end.
+    pub(crate) fn view<U: Pod>(&self, first: usize, len: usize) -> Result<DeviceArray<U>> {
+        let end = len.checked_mul(size_of::<U>()).and_then(|bytes| bytes.checked_add(first));
+        if end.is_none_or(|end| end > self.size_bytes()) {
+            let what = "the end of a part of an array".to_owned();
+            let rule =
+                format!("the array has {} bytes, and it starts at {first}", self.size_bytes());
+            return Err(Error::Range { what, value: end.map_or(u64::MAX, |end| end as u64), rule });
+        }
+        let start = self.byte_start() + first;
+        debug_assert!(start.is_multiple_of(size_of::<U>()), "a part of an array is aligned");
+        let memory = self.memory.clone();
+        Ok(DeviceArray::from_memory(memory, start / size_of::<U>(), len, self.context))
+    }
+
     /// Elements.
     pub fn len(&self) -> usize {
         self.len

@@ -4,10 +4,10 @@ use cl_kernels::DeviceType;
 use cl_kernels::launch_cost::{Arguments, LaunchCost, SOURCE};
 use csr_core::ValueType;
 
-use crate::launch::{Size, launch};
+use crate::launch::{Size, launch_next};
 use crate::rates::measure_key;
 use crate::raw::Kernel;
-use crate::{DeviceArray, Event, Queue, Result};
+use crate::{DeviceArray, Queue, Result};
 
 /// A kernel that does nothing, ready to launch.
 #[derive(Debug)]
@@ -35,17 +35,18 @@ impl EmptyLaunch {
         Ok(EmptyLaunch { kernel, target, group_size })
     }
 
-    /// Enqueues one group.
+    /// Enqueues one group, for which an event is made in a queue out of order alone.
     ///
     /// # Errors
     /// The driver's own failure.
-    pub fn launch(&mut self, queue: &Queue) -> Result<Event> {
+    pub fn launch_unobserved(&mut self, queue: &Queue) -> Result<()> {
         queue.context().check_array("the empty launch", &self.target)?;
         let arguments = Arguments { busy: 1, target: self.target.argument() };
         let size = Size { groups: 1, group_size: self.group_size };
         // SAFETY: the target has the one word that the kernel would write.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-        let event = unsafe { launch(queue, &mut self.kernel, &arguments, size, &[])? };
-        Ok(event)
+        unsafe {
+            launch_next(queue, &mut self.kernel, &arguments, size)
+        }
     }
 }

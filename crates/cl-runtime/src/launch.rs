@@ -120,6 +120,30 @@ pub(crate) unsafe fn launch_unobserved<'a, A: KernelArguments<&'a Memory>>(
     Ok(())
 }
 
+/// As [`launch`], after what `queue` holds and before whatever comes next in it: no event is made where the queue sees
+/// to that, and where it does not, the launch is waited for.
+///
+/// # Safety
+/// As there.
+#[expect(
+    unsafe_code,
+    reason = "what a kernel does with its memory is the launching algorithm's promise"
+)]
+pub(crate) unsafe fn launch_next<'a, A: KernelArguments<&'a Memory>>(
+    queue: &Queue,
+    kernel: &mut Kernel,
+    arguments: &A,
+    size: Size,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if queue.is_in_order() {
+            return launch_unobserved(queue, kernel, arguments, size);
+        }
+        queue.settle_blocking(&launch(queue, kernel, arguments, size, &[])?)
+    }
+}
+
 /// Sets all arguments; the shared virtual memory among them.
 fn set_arguments<'a, A: KernelArguments<&'a Memory>>(
     kernel: &mut Kernel,

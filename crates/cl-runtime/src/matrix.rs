@@ -111,6 +111,26 @@ impl<V: Value, O: Offset> Matrix<V, O> {
         Self::of_arrays(context, cols, offsets, columns, values, next_id())
     }
 
+    /// As [`Matrix::from_arrays`], with row lengths that the caller has looked at.
+    ///
+    /// # Safety
+    /// As [`Matrix::from_arrays_blocking`].
+    ///
+    /// # Errors
+    /// As [`Matrix::from_arrays_blocking`].
+    #[expect(unsafe_code, reason = "trusts device memory")]
+    pub(crate) unsafe fn from_measured_arrays(
+        context: &Context,
+        cols: usize,
+        offsets: DeviceArray<O>,
+        columns: DeviceArray<u32>,
+        values: DeviceArray<V>,
+        row_lengths: RowLengths,
+    ) -> Result<Self> {
+        let matrix = Self::of_arrays(context, cols, offsets, columns, values, next_id())?;
+        Ok(Matrix { row_lengths, ..matrix })
+    }
+
     /// Borrows a matrix whose pattern is known: every plan of that pattern fits. Nothing is looked at.
     ///
     /// # Safety

@@ -4,15 +4,25 @@ use cl_kernels::row_lengths::{Arguments, RowLengthsKernel, SOURCE, WORDS};
 use cl_kernels::{Accumulate, KernelKey};
 use csr_core::{Offset, RowLengths, ValueType};
 
-use crate::launch::{Size, launch};
+use crate::launch::{Size, launch_next};
 use crate::{DeviceArray, Queue, Result};
 
-/// What rules ask of the rows of a pattern with these offsets; reads 12 bytes back. The longest row saturates at
-/// 2^32 - 1.
+/// What rules ask of the rows of a pattern with these offsets; reads 12 bytes back.
 pub(crate) fn row_lengths_blocking<O: Offset>(
     queue: &Queue,
     offsets: &DeviceArray<O>,
 ) -> Result<RowLengths> {
+    let lengths = DeviceArray::upload_blocking(queue, &[0u32; WORDS])?;
+    enqueue(queue, offsets, &lengths)?;
+    Ok(of_words(&lengths.read_blocking(queue)?))
+}
+
+/// Has the device look at the rows, and write what [`of_words`] reads to `lengths`, all 0 before.
+pub(crate) fn enqueue<O: Offset>(
+    queue: &Queue,
+    offsets: &DeviceArray<O>,
+    lengths: &DeviceArray<u32>,
+) -> Result<()> {
     let context = queue.context();
     let traits = context.device().traits();
     let rows = offsets.len().saturating_sub(1);
@@ -21,19 +31,21 @@ pub(crate) fn row_lengths_blocking<O: Offset>(
     let key =
         KernelKey::new(SOURCE, ValueType::F32, O::TYPE, Accumulate::Plain, false, &parameters);
     let mut kernel = context.program(&key)?.kernel("row_lengths")?;
-    let lengths = DeviceArray::upload_blocking(queue, &[0u32; WORDS])?;
     let arguments =
         Arguments { rows: rows as u32, offsets: offsets.argument(), lengths: lengths.argument() };
     let groups = rows.div_ceil(RowLengths::BUNDLE * group_size);
     let groups = groups.min(traits.compute_units as usize * 16);
     // SAFETY: there are rows + 1 offsets and as many words as the result has.
     #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-    let found =
-        unsafe { launch(queue, &mut kernel, &arguments, Size { groups, group_size }, &[])? };
-    queue.settle_blocking(&found)?;
-    let words = lengths.read_blocking(queue)?;
-    Ok(RowLengths {
+    unsafe {
+        launch_next(queue, &mut kernel, &arguments, Size { groups, group_size })
+    }
+}
+
+/// What the kernel found. The longest row saturates at 2^32 - 1.
+pub(crate) fn of_words(words: &[u32]) -> RowLengths {
+    RowLengths {
         longest: u64::from(words[0]),
         in_step: u64::from(words[1]) | u64::from(words[2]) << 32,
-    })
+    }
 }

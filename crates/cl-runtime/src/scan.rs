@@ -4,7 +4,7 @@ use cl_kernels::scan::{self, OffsetArguments, SOURCE, ScanArguments, SumArgument
 use cl_kernels::{Accumulate, KernelKey};
 use csr_core::{Offset, ValueType};
 
-use crate::launch::{Size, launch};
+use crate::launch::{Size, launch_next};
 use crate::raw::Kernel;
 use crate::spmv::workspace::for_a_kernel_to_write;
 use crate::{DeviceArray, Error, Event, Queue, Result};
@@ -30,10 +30,7 @@ impl<O: Offset> Scan<O> {
     /// # Errors
     /// A kernel that does not build, or the driver's own failure.
     pub fn new_blocking(queue: &Queue) -> Result<Self> {
-        let max_group_size = queue.context().device().traits().max_group_size;
-        let group_size = 1u32 << max_group_size.clamp(1, 256).ilog2();
-        let parameters = scan::Scan { group_size, counts_per_item: COUNTS_PER_ITEM };
-        Self::with_parameters_blocking(queue, parameters)
+        Self::with_parameters_blocking(queue, usual_parameters(queue))
     }
 
     /// As [`Scan::new_blocking`], with hyper-parameters of the caller's.
@@ -41,6 +38,18 @@ impl<O: Offset> Scan<O> {
     /// # Errors
     /// Parameters that the kernels or the device cannot do; else as there.
     pub fn with_parameters_blocking(queue: &Queue, parameters: scan::Scan) -> Result<Self> {
+        let sums = for_a_kernel_to_write(queue, parameters.tile())?;
+        let total = for_a_kernel_to_write(queue, 1)?;
+        Self::in_memory_blocking(queue, parameters, sums, total)
+    }
+
+    /// As [`Scan::with_parameters_blocking`], in the caller's memory: a tile of sums and the total.
+    pub(crate) fn in_memory_blocking(
+        queue: &Queue,
+        parameters: scan::Scan,
+        sums: DeviceArray<u64>,
+        total: DeviceArray<u64>,
+    ) -> Result<Self> {
         let context = queue.context();
         parameters.check(context.device().traits())?;
         let key =
@@ -51,14 +60,14 @@ impl<O: Offset> Scan<O> {
             sum: program.kernel("sum_runs")?,
             scan: program.kernel("scan_runs")?,
             write: program.kernel("write_offsets")?,
-            sums: for_a_kernel_to_write(queue, parameters.tile())?,
-            total: for_a_kernel_to_write(queue, 1)?,
+            sums,
+            total,
             offset: std::marker::PhantomData,
         })
     }
 
     /// Sets `offsets[i]` to the sum of the counts before `i`, and the last one to the sum of all: one offset more
-    /// than counts. Enqueued after what `queue` holds, not waited for; the event is the last launch's.
+    /// than counts. Enqueued after what `queue` holds, not waited for; the event completes when the offsets are there.
     ///
     /// With 32-bit offsets whose sum they do not hold, offsets are nobody's: [`Scan::total_blocking`] says so.
     ///
@@ -70,6 +79,17 @@ impl<O: Offset> Scan<O> {
         counts: &DeviceArray<u32>,
         offsets: &DeviceArray<O>,
     ) -> Result<Event> {
+        self.enqueue(queue, counts, offsets)?;
+        queue.handle().marker(&[])
+    }
+
+    /// As [`Scan::run`], and no event is made for it.
+    pub(crate) fn enqueue(
+        &mut self,
+        queue: &Queue,
+        counts: &DeviceArray<u32>,
+        offsets: &DeviceArray<O>,
+    ) -> Result<()> {
         if offsets.len() != counts.len() + 1 {
             return Err(Error::Mismatch(format!(
                 "{} offsets for {} counts: there is one offset more",
@@ -95,11 +115,9 @@ impl<O: Offset> Scan<O> {
         // SAFETY: there are `count` counts and one offset more, and `sums` has room for every run.
         #[expect(unsafe_code, reason = "arrays that were checked, or are this module's own")]
         unsafe {
-            queue.settle_blocking(&launch(queue, &mut self.sum, &sum, all, &[])?)?;
-            queue.settle_blocking(&launch(queue, &mut self.scan, &scan, one, &[])?)?;
-            let written = launch(queue, &mut self.write, &write, all, &[])?;
-            queue.settle_blocking(&written)?;
-            Ok(written)
+            launch_next(queue, &mut self.sum, &sum, all)?;
+            launch_next(queue, &mut self.scan, &scan, one)?;
+            launch_next(queue, &mut self.write, &write, all)
         }
     }
 
@@ -119,8 +137,15 @@ impl<O: Offset> Scan<O> {
     }
 }
 
+/// What suits the device.
+pub(crate) fn usual_parameters(queue: &Queue) -> scan::Scan {
+    let max_group_size = queue.context().device().traits().max_group_size;
+    let group_size = 1u32 << max_group_size.clamp(1, 256).ilog2();
+    scan::Scan { group_size, counts_per_item: COUNTS_PER_ITEM }
+}
+
 /// Refuses more entries than the offset type counts.
-fn check_total<O: Offset>(total: u64) -> Result<u64> {
+pub(crate) fn check_total<O: Offset>(total: u64) -> Result<u64> {
     if total > O::MAX_NNZ {
         let rule = format!("{} offsets count at most {}", O::TYPE, O::MAX_NNZ);
         return Err(Error::Range { what: "the sum of counts".to_owned(), value: total, rule });

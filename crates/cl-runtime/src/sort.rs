@@ -108,7 +108,7 @@ impl<K: SortKey> Keyed<K> {
             #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
             unsafe {
                 steps.run(&tally, tiles)?;
-                scan.run(queue, &counts, &scanned)?;
+                scan.enqueue(queue, &counts, &scanned)?;
                 steps.run(&move_, tiles)?;
             }
             std::mem::swap(&mut from, &mut to);

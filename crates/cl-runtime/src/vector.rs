@@ -9,11 +9,12 @@ use cl_kernels::vector_pieces::{Pieces, Tiling};
 use cl_kernels::{Accumulate, Array, KernelArguments, KernelKey, Scalar};
 use csr_core::{OffsetType, ValueType};
 
-use crate::launch::{Size, launch};
+use crate::launch::Size;
+use crate::observation::{Observation, Prepared};
 use crate::raw::Memory;
 use crate::spmv::check_value_type;
 use crate::spmv::workspace::{OwnerId, Workspace, zeroed_blocking};
-use crate::{Context, DeviceArray, Error, Event, Program, Queue, Result};
+use crate::{Context, DeviceArray, Error, Program, Queue, Result};
 
 /// Something that is done to dense vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -222,7 +223,7 @@ impl VectorKernels {
         self.scratch.size_bytes()
     }
 
-    /// Enqueues an operation element by element after the events in `wait`.
+    /// Enqueues an operation element by element after the events in `wait`, or unobserved.
     ///
     /// # Safety
     /// The vectors have `count` elements of the form's type, in the queue's context, and alpha and beta lie where the
@@ -231,13 +232,13 @@ impl VectorKernels {
     /// # Errors
     /// An operation that was not prepared, or the driver's own failure.
     #[expect(unsafe_code, reason = "operands are trusted")]
-    pub unsafe fn elementwise(
+    pub unsafe fn elementwise<W: Observation>(
         &mut self,
         queue: &Queue,
         operation: Elementary,
         operands: &ElementwiseOperands<'_>,
-        wait: &[Event],
-    ) -> Result<Event> {
+        wait: W,
+    ) -> Result<W::Event> {
         let &ElementwiseOperands { count, alpha, x, beta, y, r } = operands;
         let pieces = Elementwise::new(self.tiling).pieces(count as u64);
         let arguments = |_| elementwise::Arguments {
@@ -254,7 +255,7 @@ impl VectorKernels {
         unsafe { self.run(queue, operation, self.tiling, pieces, arguments, wait) }
     }
 
-    /// Enqueues a reduction after the events in `wait`. Of no elements, the result is 0.
+    /// Enqueues a reduction after the events in `wait`, or unobserved. Of no elements, the result is 0.
     ///
     /// # Safety
     /// The vectors have `count` elements of the form's type and the result one, in the queue's context; the result is
@@ -263,13 +264,13 @@ impl VectorKernels {
     /// # Errors
     /// As [`VectorKernels::elementwise`].
     #[expect(unsafe_code, reason = "operands are trusted")]
-    pub unsafe fn reduce(
+    pub unsafe fn reduce<W: Observation>(
         &mut self,
         queue: &Queue,
         reduction: Reduction,
         operands: &ReduceOperands<'_>,
-        wait: &[Event],
-    ) -> Result<Event> {
+        wait: W,
+    ) -> Result<W::Event> {
         let &ReduceOperands { count, x, y, result } = operands;
         let pieces = Reduce::new(self.tiling).pieces(count as u64);
         let arguments = |workspace| reduce::Arguments {
@@ -286,7 +287,7 @@ impl VectorKernels {
         unsafe { self.run(queue, operation, self.tiling, pieces, arguments, wait) }
     }
 
-    /// Enqueues the sum of `count` 32-bit integers, modulo 2^32, after the events in `wait`.
+    /// Enqueues the sum of `count` 32-bit integers, modulo 2^32, after the events in `wait`, or unobserved.
     ///
     /// # Safety
     /// x has `count` integers and the result one, in the queue's context; the result is apart from x.
@@ -294,14 +295,14 @@ impl VectorKernels {
     /// # Errors
     /// As [`VectorKernels::elementwise`].
     #[expect(unsafe_code, reason = "operands are trusted")]
-    pub unsafe fn sum_integers(
+    pub unsafe fn sum_integers<W: Observation>(
         &mut self,
         queue: &Queue,
         count: usize,
         x: Array<&Memory>,
         result: Array<&Memory>,
-        wait: &[Event],
-    ) -> Result<Event> {
+        wait: W,
+    ) -> Result<W::Event> {
         let tiling = self.integer_tiling();
         let pieces = SumIntegers::new(tiling).pieces(count as u64);
         let before = Self::words_of_reduce(&self.form) as u64;
@@ -320,15 +321,15 @@ impl VectorKernels {
     /// # Safety
     /// The arrays in the arguments are as long as the kernel reads and writes.
     #[expect(unsafe_code, reason = "operands are trusted")]
-    unsafe fn run<'a, A: KernelArguments<&'a Memory>>(
+    unsafe fn run<'a, A: KernelArguments<&'a Memory>, W: Observation>(
         &'a mut self,
         queue: &Queue,
         operation: VectorOperation,
         tiling: Tiling,
         pieces: Pieces,
         arguments: impl FnOnce(Array<&'a Memory>) -> A,
-        wait: &[Event],
-    ) -> Result<Event> {
+        wait: W,
+    ) -> Result<W::Event> {
         let known = self.programs.iter().position(|(known, _)| *known == operation);
         let Some(number) = known else {
             return Err(Error::Mismatch(format!(
@@ -338,9 +339,9 @@ impl VectorKernels {
         };
         let size = Size { groups: pieces.groups as usize, group_size: tiling.group_size as usize };
         let arguments = arguments(self.scratch.argument());
-        self.workspace.run(self.owner, queue, wait, |parts| {
-            // SAFETY: the caller's promise.
-            unsafe { launch(queue, &mut parts.kernels[number], &arguments, size, &parts.wait) }
-        })
+        let (owner, workspace) = (self.owner, &mut self.workspace);
+        let prepared = Prepared { owner, workspace, queue, number, arguments, size };
+        // SAFETY: the caller's promise.
+        unsafe { wait.enqueue(prepared) }
     }
 }

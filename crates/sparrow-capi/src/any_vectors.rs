@@ -13,17 +13,17 @@ use crate::vectors::*;
 
 /// Kernels for vectors of some type.
 pub(crate) trait AnyVectors: Debug + Send {
-    /// Enqueues an operation element by element.
+    /// Enqueues an operation element by element; the event, if there is one.
     ///
     /// # Safety
     /// Buffers are NULL or valid.
-    unsafe fn elementwise(&mut self, launch: ElementwiseLaunch<'_>) -> Result<Event>;
+    unsafe fn elementwise(&mut self, launch: ElementwiseLaunch<'_>) -> Result<Option<Event>>;
 
-    /// Enqueues a reduction.
+    /// Enqueues a reduction, likewise.
     ///
     /// # Safety
     /// As there.
-    unsafe fn reduce(&mut self, launch: ReductionLaunch<'_>) -> Result<Event>;
+    unsafe fn reduce(&mut self, launch: ReductionLaunch<'_>) -> Result<Option<Event>>;
 }
 
 /// An operation element by element, as the application asks for it.
@@ -31,7 +31,8 @@ pub(crate) trait AnyVectors: Debug + Send {
 pub(crate) struct ElementwiseLaunch<'a> {
     pub(crate) queue: &'a Queue,
     pub(crate) operands: sparrow_elementwise,
-    pub(crate) wait: &'a [Event],
+    /// None where nobody will hear of it.
+    pub(crate) wait: Option<&'a [Event]>,
 }
 
 /// A reduction, as the application asks for it.
@@ -39,7 +40,8 @@ pub(crate) struct ElementwiseLaunch<'a> {
 pub(crate) struct ReductionLaunch<'a> {
     pub(crate) queue: &'a Queue,
     pub(crate) operands: sparrow_reduction,
-    pub(crate) wait: &'a [Event],
+    /// None where nobody will hear of it.
+    pub(crate) wait: Option<&'a [Event]>,
 }
 
 /// What numbers of `sparrow_elementary` stand for.
@@ -90,7 +92,7 @@ const KINDS: [(sparrow_reduction_kind, &str, Kind); 5] = [
 ];
 
 impl<T: Accumulator> AnyVectors for Vectors<T> {
-    unsafe fn elementwise(&mut self, launch: ElementwiseLaunch<'_>) -> Result<Event> {
+    unsafe fn elementwise(&mut self, launch: ElementwiseLaunch<'_>) -> Result<Option<Event>> {
         let ElementwiseLaunch { queue, operands, wait } = launch;
         let operation = choice(operands.operation, "elementwise->operation", &OPERATIONS)?;
         let elements = size(operands.elements, "elementwise->elements")?;
@@ -126,7 +128,7 @@ impl<T: Accumulator> AnyVectors for Vectors<T> {
         })
     }
 
-    unsafe fn reduce(&mut self, launch: ReductionLaunch<'_>) -> Result<Event> {
+    unsafe fn reduce(&mut self, launch: ReductionLaunch<'_>) -> Result<Option<Event>> {
         let ReductionLaunch { queue, operands, wait } = launch;
         let kind = choice(operands.kind, "reduction->kind", &KINDS)?;
         let elements = size(operands.elements, "reduction->elements")?;

@@ -8,8 +8,8 @@ use cl_kernels::vector_pieces::Tiling;
 use cl_kernels::{Accumulate, Scalar};
 use cl_runtime::raw::Memory;
 use cl_runtime::{
-    Context, DeviceArray, ElementwiseOperands, Event, Pod, Queue, ReduceOperands, VectorForm,
-    VectorKernels, VectorOperation,
+    Context, DeviceArray, ElementwiseOperands, Event, Observation, Pod, Queue, ReduceOperands,
+    VectorForm, VectorKernels, VectorOperation,
 };
 use csr_core::Accumulator;
 
@@ -72,6 +72,9 @@ pub struct VectorOptions {
 /// Reductions add up in an order that depends on the number of elements alone: the same bits every time, on the same
 /// device. Of no elements they are 0.
 ///
+/// What comes last says what a launch comes after: events, for an event of its own, or
+/// [`Unobserved`](crate::Unobserved), which a GPU takes less time for.
+///
 /// One launch is in flight at a time, which `&mut` enforces while it is set up; one from another queue waits on the
 /// device for the one before.
 #[derive(Debug)]
@@ -133,13 +136,13 @@ impl<T: Accumulator> Vectors<T> {
     /// Vectors of different lengths or of another context, or that overlap without being the same; alpha that does not
     /// come as the options say; an event in `wait` that has ended in error already; or the driver's own failure.
     /// Nothing was enqueued then.
-    pub fn scale(
+    pub fn scale<W: Observation>(
         &mut self,
         queue: &Queue,
         (alpha, x): (Coefficient<'_, T>, &DeviceArray<T>),
         r: &mut DeviceArray<T>,
-        wait: &[Event],
-    ) -> Result<Event> {
+        wait: W,
+    ) -> Result<W::Event> {
         self.check(queue, &[("x", x), ("r", r)])?;
         let alpha = self.scalar("alpha", &alpha, r)?;
         check_same_or_apart("x", x, r)?;
@@ -151,14 +154,14 @@ impl<T: Accumulator> Vectors<T> {
     ///
     /// # Errors
     /// As [`Vectors::scale`].
-    pub fn axpy(
+    pub fn axpy<W: Observation>(
         &mut self,
         queue: &Queue,
         (alpha, x): (Coefficient<'_, T>, &DeviceArray<T>),
         y: &DeviceArray<T>,
         r: &mut DeviceArray<T>,
-        wait: &[Event],
-    ) -> Result<Event> {
+        wait: W,
+    ) -> Result<W::Event> {
         self.check(queue, &[("x", x), ("y", y), ("r", r)])?;
         let alpha = self.scalar("alpha", &alpha, r)?;
         check_same_or_apart("x", x, r)?;
@@ -172,14 +175,14 @@ impl<T: Accumulator> Vectors<T> {
     ///
     /// # Errors
     /// As [`Vectors::scale`].
-    pub fn axpby(
+    pub fn axpby<W: Observation>(
         &mut self,
         queue: &Queue,
         (alpha, x): (Coefficient<'_, T>, &DeviceArray<T>),
         (beta, y): (Coefficient<'_, T>, &DeviceArray<T>),
         r: &mut DeviceArray<T>,
-        wait: &[Event],
-    ) -> Result<Event> {
+        wait: W,
+    ) -> Result<W::Event> {
         self.check(queue, &[("x", x), ("y", y), ("r", r)])?;
         let alpha = self.scalar("alpha", &alpha, r)?;
         let beta = self.scalar("beta", &beta, r)?;
@@ -192,14 +195,14 @@ impl<T: Accumulator> Vectors<T> {
     ///
     /// # Errors
     /// As [`Vectors::scale`].
-    pub fn combine(
+    pub fn combine<W: Observation>(
         &mut self,
         queue: &Queue,
         combination: Combination,
         (x, y): (&DeviceArray<T>, &DeviceArray<T>),
         r: &mut DeviceArray<T>,
-        wait: &[Event],
-    ) -> Result<Event> {
+        wait: W,
+    ) -> Result<W::Event> {
         self.check(queue, &[("x", x), ("y", y), ("r", r)])?;
         check_same_or_apart("x", x, r)?;
         check_same_or_apart("y", y, r)?;
@@ -219,14 +222,14 @@ impl<T: Accumulator> Vectors<T> {
     /// # Errors
     /// A result without an element, in another context or in x; an event in `wait` that has ended in error already; or
     /// the driver's own failure. Nothing was enqueued then.
-    pub fn reduce(
+    pub fn reduce<W: Observation>(
         &mut self,
         queue: &Queue,
         reduction: Reduction,
         x: &DeviceArray<T>,
         result: &mut DeviceArray<T>,
-        wait: &[Event],
-    ) -> Result<Event> {
+        wait: W,
+    ) -> Result<W::Event> {
         self.check(queue, &[("x", x)])?;
         self.check_result(result, &[("x", x)])?;
         let reduction = match reduction {
@@ -241,14 +244,14 @@ impl<T: Accumulator> Vectors<T> {
     ///
     /// # Errors
     /// As [`Vectors::reduce`]; or vectors of different lengths.
-    pub fn dot(
+    pub fn dot<W: Observation>(
         &mut self,
         queue: &Queue,
         x: &DeviceArray<T>,
         y: &DeviceArray<T>,
         result: &mut DeviceArray<T>,
-        wait: &[Event],
-    ) -> Result<Event> {
+        wait: W,
+    ) -> Result<W::Event> {
         self.check(queue, &[("x", x), ("y", y)])?;
         self.check_result(result, &[("x", x), ("y", y)])?;
         run_reduction(&mut self.kernels, queue, reduce::Reduction::Dot, (x, y, result), wait)
@@ -258,13 +261,13 @@ impl<T: Accumulator> Vectors<T> {
     ///
     /// # Errors
     /// As [`Vectors::reduce`].
-    pub fn sum_integers(
+    pub fn sum_integers<W: Observation>(
         &mut self,
         queue: &Queue,
         x: &DeviceArray<i32>,
         result: &mut DeviceArray<i32>,
-        wait: &[Event],
-    ) -> Result<Event> {
+        wait: W,
+    ) -> Result<W::Event> {
         self.check(queue, &[("x", x)])?;
         self.check_result(result, &[("x", x)])?;
         self.kernels.prepare_blocking(VectorOperation::SumIntegers)?;
@@ -373,14 +376,14 @@ impl<T: Accumulator> Vectors<T> {
         Ok(found)
     }
 
-    fn elementwise(
+    fn elementwise<W: Observation>(
         &mut self,
         queue: &Queue,
         operation: Elementary,
         Scalars { alpha, beta }: Scalars<'_>,
         (x, y, r): (&DeviceArray<T>, &DeviceArray<T>, &DeviceArray<T>),
-        wait: &[Event],
-    ) -> Result<Event> {
+        wait: W,
+    ) -> Result<W::Event> {
         self.kernels.prepare_blocking(VectorOperation::Elementwise(operation))?;
         let (x, y, count) = (x.argument(), y.argument(), r.len());
         let operands = ElementwiseOperands { count, alpha, x, beta, y, r: r.argument() };
@@ -397,13 +400,13 @@ struct Scalars<'a> {
 }
 
 /// Enqueues a reduction whose operands were checked.
-fn run_reduction<T: Accumulator>(
+fn run_reduction<T: Accumulator, W: Observation>(
     kernels: &mut VectorKernels,
     queue: &Queue,
     reduction: reduce::Reduction,
     (x, y, result): (&DeviceArray<T>, &DeviceArray<T>, &DeviceArray<T>),
-    wait: &[Event],
-) -> Result<Event> {
+    wait: W,
+) -> Result<W::Event> {
     kernels.prepare_blocking(VectorOperation::Reduce(reduction))?;
     let (count, result) = (x.len(), result.argument());
     let operands = ReduceOperands { count, x: x.argument(), y: y.argument(), result };

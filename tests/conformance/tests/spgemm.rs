@@ -142,6 +142,28 @@ fn rows_at_each_limit_are_right() {
 }
 
 #[test]
+fn rows_of_few_products_are_right_however_many_items_they_have() {
+    let queue = queue();
+    let rows = size(300, 24);
+    // Rows of A that name more rows of B than there are items, most of them empty; and columns that repeat in C.
+    let a = matrix::<f32, u32>(60, &lengths(rows, &[1, 40, 0, 3, 60, 7, 2]), 11, 1);
+    for (cols, step) in [(500, 3), (9, 1)] {
+        let b = matrix::<f32, u32>(cols, &lengths(60, &[0, 1, 0, 2, 0, 0, 3]), step, 2);
+        let of_items = |tiny_items, short_items| {
+            let items = [("tiny_items", tiny_items), ("short_items", short_items)];
+            with(SpgemmOptions::default(), &items)
+        };
+        let alone = check(&queue, &a, &b, &of_items(1, 1));
+        for (tiny_items, short_items) in [(2, 4), (4, 16), (16, 64)] {
+            let options = of_items(tiny_items, short_items);
+            let together = check(&queue, &a, &b, &options);
+            assert_eq!(together.pattern(), alone.pattern());
+            assert_eq!(bits(multiply(&queue, &a, &b, &options).values()), bits(together.values()));
+        }
+    }
+}
+
+#[test]
 fn dense_rows_of_a_and_of_b_are_right() {
     let queue = queue();
     let inner = size(1500, 300);

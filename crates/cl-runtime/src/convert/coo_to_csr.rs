@@ -341,7 +341,7 @@ fn places_blocking<K: SortKey>(
         steps.run(&FirstArguments { nnz: entries as u32, keys, firsts: marks }, groups)?
     };
     let mut scan = Scan::<u32>::new_blocking(queue)?;
-    scan.run(queue, &firsts, &places)?;
+    scan.enqueue(queue, &firsts, &places)?;
     let nnz = scan.total_blocking(queue)? as usize;
     Ok((nnz < entries).then_some((nnz, places)))
 }

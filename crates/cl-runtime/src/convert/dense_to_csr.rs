@@ -84,7 +84,7 @@ impl<V: Value, O: Offset> DenseToCsr<V, O> {
             steps.run(&arguments, groups)?
         };
         let mut scan = Scan::<O>::new_blocking(queue)?;
-        scan.run(queue, &counts, &found.places)?;
+        scan.enqueue(queue, &counts, &found.places)?;
         found.nnz = scan.total_blocking(queue)? as usize;
         Ok(found)
     }

@@ -4,36 +4,98 @@ use cl_kernels::spgemm_rows::{LONG_ROWS, RowKernel};
 use cl_kernels::{spgemm_bitmap, spgemm_hash, spgemm_tiny};
 use csr_core::{Accumulator, Offset, ValueType};
 
-use super::lists::{OutputLists, Patterns, RowLists};
+use super::lists::{Patterns, RowListing, RowLists, list_bytes};
 use super::long::{self, LongRows};
 use super::programs::groups;
-use super::{Kept, Spgemm};
-use crate::{Queue, Result};
+use super::sorted::{Order, SortedRows};
+use super::{Kept, Spgemm, patterns};
+use crate::room::Room;
+use crate::row_lengths;
+use crate::scan::check_total;
+use crate::{Matrix, Queue, Result, Scan};
 
 impl<V: Accumulator, O: Offset> Spgemm<V, O> {
-    /// Counts chunk after chunk; keeps the lists of a single one.
-    pub(super) fn count(&mut self, queue: &Queue, patterns: Patterns<'_>) -> Result<()> {
-        for rows in self.chunks.clone() {
-            let limits = (&self.parameters, self.long_work);
-            let rows = RowLists::find_blocking::<O>(queue, limits, patterns, rows)?;
+    /// Counts chunk after chunk, and makes offsets of the counts; keeps the lists of a single chunk, which are in `room`.
+    /// Where that is all, B ascends and no row is long, the device is waited for twice.
+    pub(super) fn count(
+        &mut self,
+        queue: &Queue,
+        a: &Matrix<V, O>,
+        b: &Matrix<V, O>,
+        mut room: Room,
+        scan: &mut Scan<O>,
+    ) -> Result<()> {
+        let mut sorted = SortedRows::of(b)?;
+        Order::count_descents(queue, b, &self.tallies.descents()?)?;
+        let mut kept = None;
+        for (number, rows) in self.chunks.clone().into_iter().enumerate() {
+            if number > 0 {
+                self.tallies.clear_blocking(queue)?;
+            }
+            if self.chunks.len() > 1 {
+                room = Room::new(queue, list_bytes(rows.len()))?;
+            }
+            let listing = RowListing::take(&mut room, rows)?;
+            self.list(queue, patterns(a, &sorted), &listing)?;
+            let mut found = self.tallies.read_rows_blocking(queue)?;
+            if number == 0 && !Order::is_kept(&found.descents) {
+                self.order = Some(Order::find(queue, b)?);
+                sorted = self.sorted(queue, b)?;
+                self.tallies.clear_blocking(queue)?;
+                self.list(queue, patterns(a, &sorted), &listing)?;
+                found = self.tallies.read_rows_blocking(queue)?;
+            }
+            let patterns = patterns(a, &sorted);
+            let rows = listing.found(&found);
             self.products += rows.products;
             for class in 1..LONG_ROWS {
                 self.count_class(queue, patterns, &rows, class)?;
             }
             let long = self.count_long(queue, patterns, &rows)?;
             if self.chunks.len() == 1 {
-                let parameters = &self.parameters;
-                let outputs = OutputLists::find_blocking::<O>(
-                    queue,
-                    parameters,
-                    patterns,
-                    &rows,
-                    &self.counts,
-                )?;
-                self.kept = Some(Kept { rows, outputs, long });
+                self.list_outputs(queue, patterns, &rows)?;
+                kept = Some((rows, long));
             }
         }
+        scan.enqueue(queue, &self.counts, &self.offsets)?;
+        row_lengths::enqueue(queue, &self.offsets, &self.tallies.lengths()?)?;
+        let found = self.tallies.read_outputs_blocking(queue)?;
+        self.nnz = check_total::<O>(found.total)? as usize;
+        self.row_lengths = found.lengths;
+        if let Some((rows, long)) = kept {
+            let outputs = rows.outputs::<O>(queue, &self.parameters, &self.counts, &found)?;
+            if !outputs.windows().is_empty() {
+                // Who multiplies may do so in another queue.
+                queue.finish_blocking()?;
+            }
+            self.kept = Some(Kept { rows, outputs, long });
+        }
         Ok(())
+    }
+
+    /// Has the device sort rows into classes and list them.
+    pub(super) fn list(
+        &self,
+        queue: &Queue,
+        patterns: Patterns<'_>,
+        listing: &RowListing,
+    ) -> Result<()> {
+        let limits = (&self.parameters, self.long_work);
+        listing.enqueue::<O>(queue, limits, patterns, &self.counts, &self.tallies)
+    }
+
+    /// The same by their entries, where another kernel sums them than finds their columns.
+    pub(super) fn list_outputs(
+        &self,
+        queue: &Queue,
+        patterns: Patterns<'_>,
+        rows: &RowLists,
+    ) -> Result<()> {
+        if !rows.has_summed() {
+            return Ok(());
+        }
+        let parameters = &self.parameters;
+        rows.enqueue_outputs::<O>(queue, parameters, patterns, &self.counts, &self.tallies)
     }
 
     /// Counts the long rows, and returns their columns where they are one batch.
@@ -92,7 +154,7 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
                         b_columns,
                         counts,
                     };
-                    groups.run_items(queue, &arguments, tasks)
+                    groups.run_items(queue, &arguments, tasks * tiny.row_items as usize)
                 }
                 RowKernel::Hash(hash) => {
                     let source = spgemm_hash::SOURCE;

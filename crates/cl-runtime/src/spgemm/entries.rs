@@ -62,7 +62,7 @@ impl Entries {
             program.run_items(queue, &arguments, count as usize)?;
         }
         let mut scan = Scan::<u64>::new_blocking(queue)?;
-        scan.run(queue, &of_entries, &starts)?;
+        scan.enqueue(queue, &of_entries, &starts)?;
         let total = scan.total_blocking(queue)?;
         Ok(Entries { row_starts, starts, count, total })
     }

@@ -4,11 +4,12 @@ use cl_kernels::spgemm_rows::{LONG_ROWS, RowKernel, WINDOW_ROWS};
 use cl_kernels::{Array, spgemm_bitmap, spgemm_hash, spgemm_tiny, spgemm_values};
 use csr_core::{Accumulator, Offset, ValueType};
 
-use super::lists::{OutputLists, Patterns, RowLists};
+use super::lists::{Patterns, RowListing, RowLists, list_bytes};
 use super::long::{self, LongRows};
 use super::programs::{groups, value_groups};
 use super::{Kept, Spgemm, patterns};
 use crate::raw::Memory;
+use crate::room::Room;
 use crate::spmv::workspace::for_a_kernel_to_write;
 use crate::{DeviceArray, Matrix, Queue, Result};
 
@@ -45,28 +46,29 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
         if let Some(kept) = &self.kept {
             self.fill_rows(queue, patterns, filled, kept)?;
         } else {
-            let parameters = &self.parameters;
             for rows in self.chunks.clone() {
-                let limits = (parameters, self.long_work);
-                let rows = RowLists::find_blocking::<O>(queue, limits, patterns, rows)?;
-                let outputs = OutputLists::find_blocking::<O>(
-                    queue,
-                    parameters,
-                    patterns,
-                    &rows,
-                    &self.counts,
-                )?;
+                self.tallies.clear_blocking(queue)?;
+                let mut room = Room::new(queue, list_bytes(rows.len()))?;
+                let listing = RowListing::take(&mut room, rows)?;
+                self.list(queue, patterns, &listing)?;
+                let rows = listing.found(&self.tallies.read_rows_blocking(queue)?);
+                self.list_outputs(queue, patterns, &rows)?;
+                let found = self.tallies.read_outputs_blocking(queue)?;
+                let (parameters, counts) = (&self.parameters, &self.counts);
+                let outputs = rows.outputs::<O>(queue, parameters, counts, &found)?;
                 let found = Kept { rows, outputs, long: None };
                 self.fill_rows(queue, patterns, filled, &found)?;
                 // The lists of the next chunk take the memory of these.
                 queue.finish_blocking()?;
             }
         }
-        // SAFETY: the kernels before have written a pattern, and row lengths are looked at after them.
+        queue.finish_blocking()?;
+        let (context, lengths) = (queue.context(), self.row_lengths);
+        // SAFETY: the kernels before have written a pattern, and rows of these lengths were counted.
         #[expect(unsafe_code, reason = "the pattern is this module's own")]
-        let c =
-            unsafe { Matrix::from_arrays_blocking(queue, self.cols, offsets, columns, values)? };
-        Ok(c)
+        unsafe {
+            Matrix::from_measured_arrays(context, self.cols, offsets, columns, values, lengths)
+        }
     }
 
     fn fill_rows(
@@ -135,7 +137,7 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
                         c_columns,
                         c_values,
                     };
-                    groups.run_items(queue, &arguments, tasks)
+                    groups.run_items(queue, &arguments, tasks * tiny.row_items as usize)
                 }
                 RowKernel::Hash(hash) => {
                     let source = spgemm_hash::SOURCE;

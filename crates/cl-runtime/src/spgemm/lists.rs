@@ -4,13 +4,15 @@ use std::ops::Range;
 
 use cl_kernels::Array;
 use cl_kernels::spgemm_rows::{
-    CROWDED_ROWS, ClassifyArguments, ListArguments, OUTPUT_CLASSES, OutputArguments, ROW_CLASSES,
-    SpgemmRows, WINDOW_ROWS, WindowArguments,
+    CROWDED_ROWS, ClassifyArguments, ListArguments, OutputArguments, SUMMED_ROWS, SpgemmRows,
+    WINDOW_ROWS, WindowArguments,
 };
 use csr_core::Offset;
 
 use super::programs::{Groups, row_groups};
+use super::tallies::{OutputTallies, RowTallies, Tallies};
 use crate::raw::Memory;
+use crate::room::{Room, bytes_of};
 use crate::spmv::workspace::for_a_kernel_to_write;
 use crate::{DeviceArray, Queue, Result};
 
@@ -19,6 +21,9 @@ pub(super) const BYTES_PER_ROW: u64 = 10;
 
 /// Items that look at a row together (`ROW_ITEMS` of the kernel).
 const ROW_ITEMS: usize = 8;
+
+/// Groups that look at rows, for each compute unit: a few times what it runs at once.
+const GROUPS_PER_UNIT: usize = 32;
 
 /// The patterns of A and B as kernels take them.
 #[derive(Clone, Copy, Debug)]
@@ -30,74 +35,58 @@ pub(super) struct Patterns<'a> {
     pub(super) b_columns: Array<&'a Memory>,
 }
 
-/// Rows by class, one class behind the other.
+/// Memory for the lists of so many rows.
 #[derive(Debug)]
-struct Lists {
+struct ListMemory {
+    row_classes: DeviceArray<u8>,
+    output_classes: DeviceArray<u8>,
     rows: DeviceArray<u32>,
-    /// Where each class begins, and the number of rows.
-    starts: Vec<u32>,
+    outputs: DeviceArray<u32>,
 }
 
-impl Lists {
-    /// Lists `rows` by their classes, of each of which there are as many as `tallies` says.
-    fn list(
-        queue: &Queue,
-        program: &Groups,
-        rows: &Range<usize>,
-        classes: &DeviceArray<u8>,
-        tallies: &[u32],
-    ) -> Result<Self> {
-        let mut starts = vec![0];
-        starts.extend(tallies.iter().scan(0, |sum, tally| {
-            *sum += tally;
-            Some(*sum)
-        }));
-        let mut cursors = starts[..tallies.len()].to_vec();
-        cursors.resize(ROW_CLASSES, 0);
-        let cursors = DeviceArray::upload_blocking(queue, &cursors)?;
-        let list = for_a_kernel_to_write(queue, rows.len())?;
-        let arguments = ListArguments {
-            first_row: rows.start as u32,
-            count: rows.len() as u32,
-            classes: classes.argument(),
-            cursors: cursors.argument(),
-            list: list.argument(),
-        };
-        // SAFETY: a class and a place in the list for each row, and a cursor for each class.
-        #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-        unsafe {
-            program.run_items(queue, &arguments, rows.len())?;
-        }
-        Ok(Lists { rows: list, starts })
-    }
+/// What lists of so many rows take of a room.
+pub(super) fn list_bytes(rows: usize) -> usize {
+    2 * bytes_of::<u8>(rows) + 2 * bytes_of::<u32>(rows)
+}
 
-    fn of_class(&self, class: usize) -> Result<DeviceArray<u32>> {
-        self.rows.slice(self.starts[class] as usize..self.starts[class + 1] as usize)
+impl ListMemory {
+    fn take(room: &mut Room, rows: usize) -> Result<Self> {
+        Ok(ListMemory {
+            row_classes: room.take(rows)?,
+            output_classes: room.take(rows)?,
+            rows: room.take(rows)?,
+            outputs: room.take(rows)?,
+        })
     }
 }
 
-/// Rows of C by what may be in them.
+/// Rows that are being sorted into classes: the device has not said yet how many each class has.
 #[derive(Debug)]
-pub(super) struct RowLists {
-    /// Those it holds.
-    pub(super) rows: Range<usize>,
-    /// The products of those that are not long.
-    pub(super) products: u64,
-    classes: DeviceArray<u8>,
-    lists: Lists,
+pub(super) struct RowListing {
+    rows: Range<usize>,
+    memory: ListMemory,
 }
 
-impl RowLists {
-    /// Sorts `rows` into classes, where long is what takes more than the number says; 44 bytes are read back.
-    pub(super) fn find_blocking<O: Offset>(
+impl RowListing {
+    /// In memory of this room.
+    pub(super) fn take(room: &mut Room, rows: Range<usize>) -> Result<Self> {
+        let memory = ListMemory::take(room, rows.len())?;
+        Ok(RowListing { rows, memory })
+    }
+
+    /// Has the device sort the rows into classes, where long is what takes more than the number says, and list them. C
+    /// has a count for each of its rows: those without products are counted here.
+    pub(super) fn enqueue<O: Offset>(
+        &self,
         queue: &Queue,
         (parameters, long_work): (&SpgemmRows, u64),
         patterns: Patterns<'_>,
-        rows: Range<usize>,
-    ) -> Result<Self> {
+        counts: &DeviceArray<u32>,
+        tallies: &Tallies,
+    ) -> Result<()> {
         let program = row_groups(queue, O::TYPE, parameters)?;
-        let classes = for_a_kernel_to_write(queue, rows.len())?;
-        let tallies = DeviceArray::upload_blocking(queue, &[0u32; ROW_CLASSES + 2])?;
+        let (rows, memory) = (&self.rows, &self.memory);
+        let of_rows = tallies.rows()?;
         let Patterns { a_offsets, a_columns, b_begins, b_ends, b_columns } = patterns;
         let arguments = ClassifyArguments {
             first_row: rows.start as u32,
@@ -108,73 +97,112 @@ impl RowLists {
             b_begins,
             b_ends,
             b_columns,
-            classes: classes.argument(),
-            tallies: tallies.argument(),
+            counts: counts.argument(),
+            classes: memory.row_classes.argument(),
+            tallies: of_rows.argument(),
         };
+        let groups = rows.len().div_ceil((program.group_size() / ROW_ITEMS).max(1));
+        // Each group adds to the same few words.
+        let units = queue.context().device().traits().compute_units as usize;
+        let groups = groups.min(units * GROUPS_PER_UNIT);
         // SAFETY: the patterns are checked ones that belong together, and there is a class for each row.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
-            program.run_items(queue, &arguments, rows.len() * ROW_ITEMS)?;
+            program.run(queue, &arguments, groups)?;
         }
-        let tallies = tallies.read_blocking(queue)?;
-        let (of_classes, products) = tallies.split_at(ROW_CLASSES);
-        let products = u64::from(products[0]) | u64::from(products[1]) << 32;
-        let lists = Lists::list(queue, &program, &rows, &classes, of_classes)?;
-        Ok(RowLists { rows, products, classes, lists })
+        let listed = (&memory.row_classes, &memory.rows);
+        list(queue, &program, rows, listed, (&of_rows, &tallies.row_cursors()?))
     }
 
-    /// The rows of a class.
-    pub(super) fn of_class(&self, class: usize) -> Result<DeviceArray<u32>> {
-        self.lists.of_class(class)
+    /// The lists, of which the device has said this.
+    pub(super) fn found(self, tallies: &RowTallies) -> RowLists {
+        let starts = starts(&tallies.of_classes);
+        RowLists { rows: self.rows, products: tallies.products, starts, memory: self.memory }
     }
 }
 
-/// Rows of C by how many entries they have, and the windows of the longest.
+/// Rows of C by what may be in them.
 #[derive(Debug)]
-pub(super) struct OutputLists {
-    lists: Lists,
-    windows: DeviceArray<u32>,
+pub(super) struct RowLists {
+    /// Those it holds.
+    rows: Range<usize>,
+    /// The products of those that are not long.
+    pub(super) products: u64,
+    starts: Vec<u32>,
+    memory: ListMemory,
 }
 
-impl OutputLists {
-    /// Sorts the rows of `row_lists` into classes by their entries, `counts`, which has one for each row of C; 24 bytes
-    /// are read back.
-    pub(super) fn find_blocking<O: Offset>(
+impl RowLists {
+    /// The rows of a class, from 1 on.
+    pub(super) fn of_class(&self, class: usize) -> Result<DeviceArray<u32>> {
+        of_class(&self.memory.rows, &self.starts, class)
+    }
+
+    /// Whether the values of some rows are summed by another kernel than finds their columns.
+    pub(super) fn has_summed(&self) -> bool {
+        self.starts.last() > self.starts.get(SUMMED_ROWS)
+    }
+
+    /// Has the device sort the rows into classes by their entries, `counts`, which has one for each row of C.
+    pub(super) fn enqueue_outputs<O: Offset>(
+        &self,
         queue: &Queue,
         parameters: &SpgemmRows,
         patterns: Patterns<'_>,
-        row_lists: &RowLists,
         counts: &DeviceArray<u32>,
-    ) -> Result<Self> {
+        tallies: &Tallies,
+    ) -> Result<()> {
         let program = row_groups(queue, O::TYPE, parameters)?;
-        let rows = row_lists.rows.clone();
+        let (rows, memory) = (&self.rows, &self.memory);
         let of_rows = counts.slice(rows.clone())?;
-        let classes = for_a_kernel_to_write(queue, rows.len())?;
-        let tallies = DeviceArray::upload_blocking(queue, &[0u32; OUTPUT_CLASSES + 1])?;
+        let outputs = tallies.outputs()?;
         let arguments = OutputArguments {
             first_row: rows.start as u32,
             count: rows.len() as u32,
             a_offsets: patterns.a_offsets,
-            row_classes: row_lists.classes.argument(),
+            row_classes: memory.row_classes.argument(),
             counts: of_rows.argument(),
-            classes: classes.argument(),
-            tallies: tallies.argument(),
+            classes: memory.output_classes.argument(),
+            tallies: outputs.argument(),
         };
         // SAFETY: a class and a count for each row.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
             program.run_items(queue, &arguments, rows.len())?;
         }
-        let tallies = tallies.read_blocking(queue)?;
-        let lists = Lists::list(queue, &program, &rows, &classes, &tallies[..OUTPUT_CLASSES])?;
-        let listed = (&lists.of_class(WINDOW_ROWS)?, tallies[OUTPUT_CLASSES] as usize);
-        let windows = windows_of::<O>(queue, parameters, listed, counts)?;
-        Ok(OutputLists { lists, windows })
+        let listed = (&memory.output_classes, &memory.outputs);
+        list(queue, &program, rows, listed, (&outputs, &tallies.output_cursors()?))
     }
 
+    /// The rows by their entries, of which the device has said this.
+    pub(super) fn outputs<O: Offset>(
+        &self,
+        queue: &Queue,
+        parameters: &SpgemmRows,
+        counts: &DeviceArray<u32>,
+        tallies: &OutputTallies,
+    ) -> Result<OutputLists> {
+        let starts = starts(&tallies.of_classes);
+        let listed = of_class(&self.memory.outputs, &starts, WINDOW_ROWS)?;
+        let windows =
+            windows_of::<O>(queue, parameters, (&listed, tallies.windows as usize), counts)?;
+        let rows = self.memory.outputs.slice(0..self.rows.len())?;
+        Ok(OutputLists { rows, starts, windows })
+    }
+}
+
+/// Rows of C by how many entries they have, and the windows of the longest.
+#[derive(Debug)]
+pub(super) struct OutputLists {
+    rows: DeviceArray<u32>,
+    starts: Vec<u32>,
+    windows: DeviceArray<u32>,
+}
+
+impl OutputLists {
     /// The rows of a class that are summed whole.
     pub(super) fn rows(&self, class: usize) -> Result<DeviceArray<u32>> {
-        self.lists.of_class(class)
+        of_class(&self.rows, &self.starts, class)
     }
 
     /// The windows of those that are summed in windows: row and window, two words each.
@@ -184,8 +212,45 @@ impl OutputLists {
 
     /// The rows that are summed in windows and have many entries of A.
     pub(super) fn crowded(&self) -> Result<DeviceArray<u32>> {
-        self.lists.of_class(CROWDED_ROWS)
+        self.rows(CROWDED_ROWS)
     }
+}
+
+/// Has the device list `rows` by their classes, one class behind the other, of which there are as many as `tallies` says.
+fn list(
+    queue: &Queue,
+    program: &Groups,
+    rows: &Range<usize>,
+    (classes, list): (&DeviceArray<u8>, &DeviceArray<u32>),
+    (tallies, cursors): (&DeviceArray<u32>, &DeviceArray<u32>),
+) -> Result<()> {
+    let arguments = ListArguments {
+        first_row: rows.start as u32,
+        count: rows.len() as u32,
+        classes: classes.argument(),
+        tallies: tallies.argument(),
+        cursors: cursors.argument(),
+        list: list.argument(),
+    };
+    // SAFETY: a class and a place in the list for each row, and a tally and a cursor for each class.
+    #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
+    unsafe {
+        program.run_items(queue, &arguments, rows.len())
+    }
+}
+
+/// Where each class begins in a list without the first one, and the list's length.
+fn starts(tallies: &[u32]) -> Vec<u32> {
+    let mut starts = vec![0, 0];
+    starts.extend(tallies[1..].iter().scan(0, |sum, tally| {
+        *sum += tally;
+        Some(*sum)
+    }));
+    starts
+}
+
+fn of_class(list: &DeviceArray<u32>, starts: &[u32], class: usize) -> Result<DeviceArray<u32>> {
+    list.slice(starts[class] as usize..starts[class + 1] as usize)
 }
 
 /// The windows of `rows` of C, so many, two words each; `counts` has the entries of each row of C.
@@ -195,22 +260,23 @@ pub(super) fn windows_of<O: Offset>(
     (rows, windows): (&DeviceArray<u32>, usize),
     counts: &DeviceArray<u32>,
 ) -> Result<DeviceArray<u32>> {
+    if rows.is_empty() {
+        return rows.slice(0..0);
+    }
     let list = for_a_kernel_to_write(queue, 2 * windows)?;
-    if !rows.is_empty() {
-        let program = row_groups(queue, O::TYPE, parameters)?;
-        let cursor = DeviceArray::upload_blocking(queue, &[0u32])?;
-        let arguments = WindowArguments {
-            count: rows.len() as u32,
-            rows: rows.argument(),
-            counts: counts.argument(),
-            cursor: cursor.argument(),
-            windows: list.argument(),
-        };
-        // SAFETY: two words for each window of each row.
-        #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-        unsafe {
-            program.run_items(queue, &arguments, rows.len())?;
-        }
+    let cursor = DeviceArray::upload_blocking(queue, &[0u32])?;
+    let program = row_groups(queue, O::TYPE, parameters)?;
+    let arguments = WindowArguments {
+        count: rows.len() as u32,
+        rows: rows.argument(),
+        counts: counts.argument(),
+        cursor: cursor.argument(),
+        windows: list.argument(),
+    };
+    // SAFETY: two words for each window of each row.
+    #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
+    unsafe {
+        program.run_items(queue, &arguments, rows.len())?;
     }
     Ok(list)
 }

@@ -86,7 +86,7 @@ impl LongRows {
             program.run(queue, &mark, groups)?;
             program.run(queue, &count, tiles)?;
         }
-        Scan::<u64>::new_blocking(queue)?.run(queue, &counts, &places)?;
+        Scan::<u64>::new_blocking(queue)?.enqueue(queue, &counts, &places)?;
         Ok((LongRows { rows, bitmap, places, row_tiles }, entries.total))
     }
 

@@ -13,18 +13,21 @@ mod long;
 mod parts;
 mod programs;
 mod sorted;
+mod tallies;
 
 use std::ops::Range;
 
 use cl_kernels::spgemm_rows::SpgemmRows;
-use csr_core::{Accumulator, Offset};
+use csr_core::{Accumulator, Offset, RowLengths};
 
+use crate::room::{Room, bytes_of};
 use crate::spmv::check_value_type;
 use crate::{Context, DeviceArray, Error, Matrix, Queue, Result, Scan};
 
-use lists::{BYTES_PER_ROW, OutputLists, Patterns, RowLists};
+use lists::{BYTES_PER_ROW, OutputLists, Patterns, RowLists, list_bytes};
 use long::LongRows;
 use sorted::{Order, SortedRows};
+use tallies::Tallies;
 
 /// The pattern of C = A B, counted. Good for any values of A and B.
 #[derive(Debug)]
@@ -40,6 +43,8 @@ pub struct Spgemm<V, O> {
     offsets: DeviceArray<O>,
     /// The entries of each row of C.
     counts: DeviceArray<u32>,
+    row_lengths: RowLengths,
+    tallies: Tallies,
     chunks: Vec<Range<usize>>,
     /// What a row that is long takes more than, in products.
     long_work: u64,
@@ -83,8 +88,17 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
         let of_b = (b.rows() as u64, b.nnz() as u64);
         let units = context.device().traits().compute_units;
         let long_work = parameters.long_work(a.nnz() as u64, of_b, units);
-        let counts = crate::spmv::workspace::zeroed_blocking(queue, rows)?;
+        let chunks = chunks(rows, scratch_bytes);
+        let scan = crate::scan::usual_parameters(queue);
+        // The lists of a single chunk are kept as long as the counts are.
+        let lists = if chunks.len() == 1 { list_bytes(rows) } else { 0 };
+        let bytes = bytes_of::<u64>(scan.tile()) + bytes_of::<u32>(rows) + lists;
+        let mut room = Room::new(queue, bytes)?;
+        let tallies = Tallies::new_blocking(queue)?;
+        let sums = room.take(scan.tile())?;
+        let counts = room.take(rows)?;
         let offsets = crate::spmv::workspace::for_a_kernel_to_write(queue, rows + 1)?;
+        let mut scan = Scan::<O>::in_memory_blocking(queue, scan, sums, tallies.total()?)?;
         let mut spgemm = Spgemm {
             context,
             parameters,
@@ -94,7 +108,9 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
             nnz: 0,
             offsets,
             counts,
-            chunks: chunks(rows, scratch_bytes),
+            row_lengths: RowLengths { longest: 0, in_step: 0 },
+            tallies,
+            chunks,
             long_work,
             scratch_bytes,
             kept: None,
@@ -102,14 +118,7 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
             copy_bytes: 0,
             value: std::marker::PhantomData,
         };
-        if !Order::is_kept_blocking(queue, b)? {
-            spgemm.order = Some(Order::find(queue, b)?);
-        }
-        let sorted = spgemm.sorted(queue, b)?;
-        spgemm.count(queue, patterns(a, &sorted))?;
-        let mut scan = Scan::<O>::new_blocking(queue)?;
-        scan.run(queue, &spgemm.counts, &spgemm.offsets)?;
-        spgemm.nnz = scan.total_blocking(queue)? as usize;
+        spgemm.count(queue, a, b, room, &mut scan)?;
         Ok(spgemm)
     }
 
@@ -184,7 +193,13 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
             self.rows() * BYTES_PER_ROW as usize + long
         });
         let order = self.order.as_ref().map_or(0, Order::size_bytes);
-        self.offsets.size_bytes() + self.counts.size_bytes() + kept + order + self.copy_bytes
+        let words = 4 * Tallies::WORDS;
+        self.offsets.size_bytes()
+            + self.counts.size_bytes()
+            + words
+            + kept
+            + order
+            + self.copy_bytes
     }
 
     /// The context it was counted in.

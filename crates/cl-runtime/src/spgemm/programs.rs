@@ -6,7 +6,7 @@ use cl_kernels::spgemm_rows::{self, SpgemmRows};
 use cl_kernels::{Accumulate, KernelArguments, KernelKey, Parameters, spgemm_values};
 use csr_core::{OffsetType, ValueType};
 
-use crate::launch::{Size, launch};
+use crate::launch::{Size, launch_next};
 use crate::raw::Memory;
 use crate::{Program, Queue, Result};
 
@@ -25,8 +25,8 @@ impl Groups {
     /// Runs the kernel that takes these arguments with an item for each of `items`.
     ///
     /// # Safety
-    /// As [`launch`].
-    #[expect(unsafe_code, reason = "as `launch`")]
+    /// As [`launch_next`].
+    #[expect(unsafe_code, reason = "as `launch_next`")]
     pub(super) unsafe fn run_items<'m, A: KernelArguments<&'m Memory>>(
         &self,
         queue: &Queue,
@@ -40,8 +40,8 @@ impl Groups {
     /// The same with a group for each of `tasks`, or as many as keep the device busy.
     ///
     /// # Safety
-    /// As [`launch`].
-    #[expect(unsafe_code, reason = "as `launch`")]
+    /// As [`launch_next`].
+    #[expect(unsafe_code, reason = "as `launch_next`")]
     pub(super) unsafe fn run_tasks<'m, A: KernelArguments<&'m Memory>>(
         &self,
         queue: &Queue,
@@ -57,8 +57,8 @@ impl Groups {
     /// Runs so many groups.
     ///
     /// # Safety
-    /// As [`launch`].
-    #[expect(unsafe_code, reason = "as `launch`")]
+    /// As [`launch_next`].
+    #[expect(unsafe_code, reason = "as `launch_next`")]
     pub(super) unsafe fn run<'m, A: KernelArguments<&'m Memory>>(
         &self,
         queue: &Queue,
@@ -71,8 +71,7 @@ impl Groups {
         let mut kernel = self.program.kernel(A::KERNEL)?;
         let size = Size { groups, group_size: self.group_size };
         // SAFETY: the caller's promise.
-        let event = unsafe { launch(queue, &mut kernel, arguments, size, &[])? };
-        queue.settle_blocking(&event)
+        unsafe { launch_next(queue, &mut kernel, arguments, size) }
     }
 
     /// Items of a group.

@@ -46,13 +46,13 @@ impl<V: Accumulator, O: Offset> SortedRows<V, O> {
 }
 
 impl Order {
-    /// Whether rows ascend without a column twice; 16 bytes are read back.
-    pub(super) fn is_kept_blocking<V: Accumulator, O: Offset>(
+    /// Has the device count what does not ascend into `descents`, four words that are 0 before.
+    pub(super) fn count_descents<V: Accumulator, O: Offset>(
         queue: &Queue,
         matrix: &Matrix<V, O>,
-    ) -> Result<bool> {
+        descents: &DeviceArray<u32>,
+    ) -> Result<()> {
         let program = program::<O>(queue, ValueType::F32)?;
-        let descents = DeviceArray::upload_blocking(queue, &[0u32; 4])?;
         let arguments = DescentArguments {
             rows: matrix.rows() as u32,
             nnz: matrix.nnz() as u64,
@@ -65,10 +65,13 @@ impl Order {
         // SAFETY: the arrays are the matrix's, and there are four words of results.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
-            program.run(queue, &arguments, wanted.min(units * 16))?;
+            program.run(queue, &arguments, wanted.min(units * 16))
         }
-        let words = descents.read_blocking(queue)?;
-        Ok(words[0..2] == words[2..4])
+    }
+
+    /// Whether rows ascend without a column twice, by what was counted.
+    pub(super) fn is_kept(descents: &[u32]) -> bool {
+        descents[0..2] == descents[2..4]
     }
 
     /// Sorts the entries of a matrix: 12 bytes each are kept, and as many more needed meanwhile.

@@ -3,7 +3,8 @@
 use csr_core::verify::{Oracle, Summation};
 use csr_core::{Accumulator, Csr, OffsetType, ValueType};
 use sparrow::{
-    Accumulate, DeviceArray, EmptyLaunch, Queue, Rates, Reduction, VectorOptions, Vectors,
+    Accumulate, DeviceArray, EmptyLaunch, Queue, Rates, Reduction, Unobserved, VectorOptions,
+    Vectors,
 };
 
 use super::{
@@ -73,7 +74,7 @@ struct Operands<T> {
 }
 
 /// Measures axpy, dot, scale, nrm2 and reduce on vectors of `subject.elements` random elements; every element and
-/// every sum is verified.
+/// every sum is verified. No launch makes an event, the empty one neither.
 ///
 /// # Errors
 /// The device or the library refuses; a wrong result is a record without times.
@@ -105,7 +106,7 @@ pub fn measure_vectors<T: Accumulator>(
         // Beside each, as a device may change its clock meanwhile.
         let launch = Samples::take::<MeasureError>(
             &subject.budget,
-            || Ok(empty.launch(queue).map(drop)?),
+            || Ok(empty.launch_unobserved(queue)?),
             || Ok(queue.finish_blocking()?),
         )?;
         operands.r.write_blocking(queue, &poison[..subject.elements])?;
@@ -149,11 +150,11 @@ fn enqueue<T: Accumulator>(
     let Operands { x, y, r, number, .. } = operands;
     let alpha = || T::from_f64(ALPHA).into();
     match operation {
-        Operation::Scale => vectors.scale(queue, (alpha(), x), r, &[])?,
-        Operation::Axpy => vectors.axpy(queue, (alpha(), x), y, r, &[])?,
-        Operation::Dot => vectors.dot(queue, x, y, number, &[])?,
-        Operation::Norm2 => vectors.reduce(queue, Reduction::Norm2, x, number, &[])?,
-        Operation::Reduce => vectors.reduce(queue, Reduction::Sum, x, number, &[])?,
+        Operation::Scale => vectors.scale(queue, (alpha(), x), r, Unobserved)?,
+        Operation::Axpy => vectors.axpy(queue, (alpha(), x), y, r, Unobserved)?,
+        Operation::Dot => vectors.dot(queue, x, y, number, Unobserved)?,
+        Operation::Norm2 => vectors.reduce(queue, Reduction::Norm2, x, number, Unobserved)?,
+        Operation::Reduce => vectors.reduce(queue, Reduction::Sum, x, number, Unobserved)?,
     };
     Ok(())
 }

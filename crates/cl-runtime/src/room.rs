@@ -1,0 +1,38 @@
+//! One allocation for several arrays: a driver may take longer to make memory than a kernel runs that uses it.
+
+use bytemuck::Pod;
+
+use crate::spmv::workspace::for_a_kernel_to_write;
+use crate::{DeviceArray, Queue, Result};
+
+/// Bytes by which each array's first one is divisible: those of the widest vector.
+const ALIGNMENT: usize = 128;
+
+/// Memory of which arrays are taken one behind the other.
+#[derive(Debug)]
+pub(crate) struct Room {
+    memory: DeviceArray<u8>,
+    taken: usize,
+}
+
+impl Room {
+    /// What a queue's kernels write, so many bytes: the sum of [`bytes_of`] all arrays that will be taken.
+    pub(crate) fn new(queue: &Queue, bytes: usize) -> Result<Self> {
+        Ok(Room { memory: for_a_kernel_to_write(queue, bytes)?, taken: 0 })
+    }
+
+    /// The next array.
+    ///
+    /// # Errors
+    /// More than is left.
+    pub(crate) fn take<T: Pod>(&mut self, len: usize) -> Result<DeviceArray<T>> {
+        let array = self.memory.view(self.taken, len)?;
+        self.taken += bytes_of::<T>(len);
+        Ok(array)
+    }
+}
+
+/// What an array takes of a room.
+pub(crate) fn bytes_of<T>(len: usize) -> usize {
+    len.saturating_mul(size_of::<T>()).div_ceil(ALIGNMENT) * ALIGNMENT
+}
