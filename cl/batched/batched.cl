@@ -149,16 +149,12 @@ kernel void batched(const uint task_count,
     from.staged_x = staged_x;
     task.is_staged = is_whole && task.cols <= X_LOCAL;
     uint steps = 1;
-    // On their way while other loads are: the first elements of x.
-    loaded_x_t loaded_x;
-    if (task.is_staged)
-        fetch_x(x + task.x, task.cols, 0, &loaded_x);
 
 #ifdef BUNCH_VOTES
     // Items of a bunch run in step, so kinds that cut no rows need no barrier but x's.
     if (!is_cut(&task)) {
         if (task.is_staged) {
-            stage_x(x + task.x, task.cols, &loaded_x, staged_x);
+            stage_x(x + task.x, task.cols, staged_x);
             barrier(CLK_LOCAL_MEM_FENCE);
         }
 #ifdef WITH_CSR_ROWS
@@ -241,7 +237,7 @@ kernel void batched(const uint task_count,
     }
 #endif
     if (task.is_staged)
-        stage_x(x + task.x, task.cols, &loaded_x, staged_x);
+        stage_x(x + task.x, task.cols, staged_x);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 #ifdef WITH_CSR_I
     if (task.kind == KIND_CSR_I)

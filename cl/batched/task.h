@@ -187,36 +187,24 @@ real_t task_x(const task_t *task, const matrices_t *from, const uint column)
 
 #define STAGED_AT_ONCE 8 // loads that an item has under way when a group copies into local memory
 
-// Elements of x that an item has loaded but not put into local memory.
-typedef struct {
-    real_t of[STAGED_AT_ONCE];
-} loaded_x_t;
-
-// Loads the elements of x from `base` on, as many as a group has under way.
-void fetch_x(global const real_t *restrict x, const uint cols, const uint base, loaded_x_t *loaded)
-{
-#pragma unroll
-    for (uint turn = 0; turn < STAGED_AT_ONCE; ++turn) {
-        const uint column = base + turn * GROUP_SIZE + (uint)get_local_id(0);
-        loaded->of[turn] = column < cols ? x[column] : 0;
-    }
-}
-
-// Puts x into local memory, of which `loaded` are the first elements. Where there is no entry, column 0 is multiplied
-// (pieces.h), so there is always one.
-void stage_x(global const real_t *restrict x, const uint cols, loaded_x_t *loaded, local real_t *staged_x)
+// Puts x into local memory. Where there is no entry, column 0 is multiplied (pieces.h), so there is always one.
+void stage_x(global const real_t *restrict x, const uint cols, local real_t *staged_x)
 {
     const uint item = (uint)get_local_id(0);
     if (item == 0 && cols == 0)
         staged_x[0] = 0;
     for (uint base = 0; base < cols; base += STAGED_AT_ONCE * GROUP_SIZE) {
-        if (base > 0)
-            fetch_x(x, cols, base, loaded);
+        real_t loaded[STAGED_AT_ONCE];
+#pragma unroll
+        for (uint turn = 0; turn < STAGED_AT_ONCE; ++turn) {
+            const uint column = base + turn * GROUP_SIZE + item;
+            loaded[turn] = column < cols ? x[column] : 0;
+        }
 #pragma unroll
         for (uint turn = 0; turn < STAGED_AT_ONCE; ++turn) {
             const uint column = base + turn * GROUP_SIZE + item;
             if (column < cols)
-                staged_x[column] = loaded->of[turn];
+                staged_x[column] = loaded[turn];
         }
     }
 }
