@@ -27,7 +27,7 @@ pub fn time(mut launch: impl FnMut() -> Result<()>, mut finish: impl FnMut() -> 
     Ok(s[5])
 }
 
-struct Variant { name: String, source: String, options: [String; 2], group: usize, nnz: [usize; 2], units: usize, persist: usize, port: bool }
+struct Variant { name: String, source: String, options: [String; 2], group: usize, nnz: [usize; 2], units: usize, persist: usize, port: bool, sell: Option<(usize, usize, usize, usize)> }
 
 struct Cl { lib: Library, context: P, queue: P, device: P }
 impl Cl {
@@ -112,9 +112,55 @@ fn one<T: Accumulator>(cl: &Cl, m: &Csr<T, u32>, name: &str, variants: &[Variant
         let per = w.nnz[ty];
         let pieces = nnz.div_ceil(per).max(1);
         let bs = cl.buffer((pieces + 2) * 8, std::ptr::null())?;
+        let bn = cl.buffer((nnz + 64) * 2, std::ptr::null())?;
         let bcar = cl.upload(&vec![0u64; pieces * 4 + 4])?;
         let bcnt = cl.upload(&vec![0u32; pieces * 2 + 4])?;
         let p = match cl.program(&w.source, &w.options[ty]) { Ok(p) => p, Err(e) => { println!("  {} {e}", w.name); continue; } };
+        if let Some((t, pk, bits, window)) = w.sell {
+            let go = || -> Result<Option<(f64, f64)>> {
+                let r = 32 / t;
+                let mut perm: Vec<u32> = (0..rows as u32).collect();
+                if window > 0 { perm.par_chunks_mut(window).for_each(|k| k.sort_by_key(|r| std::cmp::Reverse(o[*r as usize + 1] - o[*r as usize]))); }
+                let slices = rows.div_ceil(r);
+                let len = |i: usize| if i < rows { (o[perm[i] as usize + 1] - o[perm[i] as usize]) as usize } else { 0 };
+                let mut starts = vec![0u32; slices + 1];
+                for s in 0..slices { let m = (s * r..s * r + r).map(len).max().unwrap(); starts[s + 1] = starts[s] + m.div_ceil(t).next_multiple_of(pk) as u32; }
+                let total = starts[slices] as usize * 32;
+                if total > nnz * 3 { println!("  {:<26} padding {:.2}", w.name, total as f64 / nnz as f64); return Ok(None); }
+                let mut cs = vec![0u32; total]; let mut vals = vec![T::from_f64(0.0); total]; let mut bases = vec![0u32; slices];
+                let (mut cl_, mut vl) = (&mut cs[..], &mut vals[..]);
+                let mut jobs = Vec::new();
+                for s in 0..slices { let n = (starts[s + 1] - starts[s]) as usize * 32; let (a, b) = cl_.split_at_mut(n); cl_ = b; let (d, e) = vl.split_at_mut(n); vl = e; jobs.push((s, a, d)); }
+                let wide: usize = jobs.into_par_iter().zip(bases.par_iter_mut()).map(|((s, a, d), base)| {
+                    let its = |i: usize| { let row = perm[s * r + i] as usize; o[row] as usize..o[row + 1] as usize };
+                    let n = r.min(rows - s * r);
+                    let lo = (0..n).flat_map(its).map(|k| c[k]).min().unwrap_or(0); let hi = (0..n).flat_map(its).map(|k| c[k]).max().unwrap_or(0);
+                    *base = if bits == 16 { lo } else { 0 };
+                    a.fill(lo - *base);
+                    for i in 0..n { for (e, k) in its(i).enumerate() { let (step, lane) = (e / t, i * t + e % t); let at = step / pk * pk * 32 + lane * pk + step % pk; a[at] = c[k] - *base; d[at] = v[k]; } }
+                    usize::from(bits == 16 && hi - lo > 65535)
+                }).sum();
+                if wide > 0 { println!("  {:<26} wide {:.3}", w.name, wide as f64 / slices as f64); return Ok(None); }
+                let bcs = if bits == 16 { cl.upload(&cs.iter().map(|c| *c as u16).collect::<Vec<_>>())? } else { cl.upload(&cs)? };
+                let (bst, bba, bpe, bva) = (cl.upload(&starts)?, cl.upload(&bases)?, cl.upload(&perm)?, cl.upload(&vals)?);
+                let k = cl.kernel(p, "spmv")?;
+                cl.arg(k, 0, &(rows as u32))?; cl.arg(k, 1, &(slices as u32))?;
+                for (i, b) in [bo, bpe, bst, bba, bcs, bva, bx, by].iter().enumerate() { cl.arg(k, i as u32 + 2, b)?; }
+                let enqueue = cl.f::<unsafe extern "C" fn(P, P, u32, *const usize, *const usize, *const usize, u32, *const P, *mut P) -> i32>("clEnqueueNDRangeKernel");
+                let g = (slices * 32).next_multiple_of(w.group);
+                let t = time(|| { let e = unsafe { enqueue(cl.queue, k, 1, std::ptr::null(), &g, &w.group, 0, std::ptr::null(), std::ptr::null_mut()) }; if e != 0 { bail!("enqueue {e}") } Ok(()) }, || cl.finish())?;
+                for b in [bcs, bst, bba, bpe, bva] { cl.release(b); }
+                Ok(Some((total as f64 / nnz as f64, t)))
+            };
+            match go() { Ok(Some((pad, t))) => {
+                cl.read(by, &mut y)?;
+                let eps = if ty == 1 { 1e-14 } else { 2e-6 };
+                let wrong = (0..rows).filter(|r| { let (s, a) = reference[*r]; !((y[*r].to_f64() - s).abs() <= eps * (10.0 + (o[r + 1] - o[*r]) as f64) * a + 1e-30) }).count();
+                println!("  {:<26} {t:>8.1} us  limit {:>5.2}  cuSPARSE x {:>5.2}  padding {pad:.2}{}", w.name, limit / t, best / t, if wrong > 0 { format!(" WRONG {wrong}") } else { String::new() });
+            } Ok(None) => {} Err(e) => println!("  {} {e}", w.name) }
+            for b in [by, bn, bs, bcar, bcnt] { cl.release(b); }
+            continue;
+        }
         let run = || -> Result<(f64, f64)> {
             let (plan, k) = (cl.kernel(p, "plan")?, cl.kernel(p, "spmv")?);
             for (i, b) in [bo, bs].iter().enumerate() { cl.arg(plan, i as u32 + 3, b)?; }
@@ -122,7 +168,8 @@ fn one<T: Accumulator>(cl: &Cl, m: &Csr<T, u32>, name: &str, variants: &[Variant
             if w.port {
                 cl.arg(k, 1, &(nnz as u64))?;
                 let mut at = 2;
-                for b in [bs, bo, bc, bv, bx, by] { cl.arg(k, at, &b)?; cl.arg(k, at + 1, &0u64)?; at += 2; }
+                cl.arg(plan, 5, &bc)?; cl.arg(plan, 6, &bn)?;
+                for b in [bs, bo, bc, bn, bv, bx, by] { cl.arg(k, at, &b)?; cl.arg(k, at + 1, &0u64)?; at += 2; }
                 for v in [1.0f64, 0.0] { if ty == 1 { cl.arg(k, at, &v)? } else { cl.arg(k, at, &(v as f32))? } at += 1; }
                 cl.arg(k, at, &0u32)?; at += 1;
                 for b in [bcnt, bcar] { cl.arg(k, at, &b)?; cl.arg(k, at + 1, &0u64)?; at += 2; }
@@ -135,7 +182,7 @@ fn one<T: Accumulator>(cl: &Cl, m: &Csr<T, u32>, name: &str, variants: &[Variant
                 let e = unsafe { enqueue(cl.queue, k, 1, std::ptr::null(), &g, &local, 0, std::ptr::null(), std::ptr::null_mut()) };
                 if e != 0 { bail!("enqueue {e}") } Ok(())
             };
-            let tp = time(|| go(plan, (pieces + 1).div_ceil(64), 64), || cl.finish())?;
+            let tp = if w.port { go(plan, (pieces + 1).div_ceil(64), 64)?; cl.finish()?; 0.0 } else { time(|| go(plan, (pieces + 1).div_ceil(64), 64), || cl.finish())? };
             let t = time(|| go(k, pieces.div_ceil(w.units).min(w.persist), w.group), || cl.finish())?;
             if std::env::var("LAB_EVENTS").is_ok() {
                 let g = pieces.div_ceil(w.units).min(w.persist) * w.group; let local = w.group;
@@ -145,7 +192,7 @@ fn one<T: Accumulator>(cl: &Cl, m: &Csr<T, u32>, name: &str, variants: &[Variant
                 let mut held: P = std::ptr::null_mut();
                 let mut ev = |mode: u32| -> Result<()> {
                     let mut e: P = std::ptr::null_mut();
-                    if mode & 2 != 0 { let mut at = 2; for b in [bs, bo, bc, bv, bx, by] { cl.arg(k, at, &b)?; at += 2; } at += 3; for b in [bcnt, bcar] { cl.arg(k, at, &b)?; at += 2; } }
+                    if mode & 2 != 0 { let mut at = 2; for b in [bs, bo, bc, bn, bv, bx, by] { cl.arg(k, at, &b)?; at += 2; } at += 3; for b in [bcnt, bcar] { cl.arg(k, at, &b)?; at += 2; } }
                     let r = unsafe { enqueue(cl.queue, k, 1, std::ptr::null(), &g, &local, 0, std::ptr::null(), if mode & 1 != 0 { &mut e } else { std::ptr::null_mut() }) };
                     if r != 0 { bail!("enqueue {r}") }
                     if mode & 1 != 0 {
@@ -176,7 +223,7 @@ fn one<T: Accumulator>(cl: &Cl, m: &Csr<T, u32>, name: &str, variants: &[Variant
         }
         println!("  {:<26} {t:>8.1} us  limit {:>5.2}  cuSPARSE x {:>5.2}  plan {tp:>5.1}{}", w.name, limit / t, best / t,
             if wrong > 0 { format!("  WRONG {wrong} rows, first {worst:?} len {}", o[worst.0+1]-o[worst.0]) } else { String::new() });
-        for b in [by, bs, bcar, bcnt] { cl.release(b); }
+        for b in [by, bn, bs, bcar, bcnt] { cl.release(b); }
     }
     for b in [bo, bc, bv, bx] { cl.release(b); }
     Ok(())
@@ -196,7 +243,7 @@ fn main() -> Result<()> {
         let group: usize = f[2].parse()?;
         let n: [usize; 2] = [f[3].parse()?, f[4].parse()?];
         let opt = |i: usize| format!("-DGROUP={group} -DNNZ={} {} {} {}", n[i], f.get(5).unwrap_or(&""), f.get(6 + i).unwrap_or(&""), if i == 0 { "-DF32" } else { "-DF64" });
-        variants.push(Variant { name: f[0].into(), source: std::fs::read_to_string(dir.join(f[1]))?, options: [opt(0), opt(1)], group, nnz: n, units: f.get(5).and_then(|o| o.split("-DBUNCH=").nth(1)).map_or(1, |b| group / b.split(' ').next().unwrap().parse::<usize>().unwrap()), persist: f.get(5).and_then(|o| o.split("-DPERSIST=").nth(1)).map_or(1 << 30, |b| b.split(' ').next().unwrap().parse::<usize>().unwrap() * 132), port: f.get(5).is_some_and(|o| o.contains("-DPORT")) });
+        variants.push(Variant { name: f[0].into(), source: std::fs::read_to_string(dir.join(f[1]))?, options: [opt(0), opt(1)], group, nnz: n, units: f.get(5).and_then(|o| o.split("-DBUNCH=").nth(1)).map_or(1, |b| group / b.split(' ').next().unwrap().parse::<usize>().unwrap()), persist: f.get(5).and_then(|o| o.split("-DSTAYING_GROUPS=").nth(1)).map_or(1 << 30, |b| b.split(' ').next().unwrap().parse::<usize>().unwrap() * 132), port: f.get(5).is_some_and(|o| o.contains("-DPORT")), sell: f.get(5).filter(|o| o.contains("-DSELL")).map(|o| { let g = |k: &str, d: usize| o.split(k).nth(1).map_or(d, |b| b.split(' ').next().unwrap().parse::<usize>().unwrap()); (g("-DT=", 1), g("-DP=", 1), g("-DBITS=", 32), g("-DSORTED=", 0)) }) });
     }
     let q = Queue::new(&Context::new(&sparrow::find_device(&device)?)?)?;
     let rates = Rates::measure_blocking(&q)?;
