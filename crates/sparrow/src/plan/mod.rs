@@ -310,7 +310,7 @@ impl<V: Value, O: Offset> Plan<V, O> {
     }
 
     /// Brings the plan's copy of the values up to date, where it keeps one ([`Op::Transpose`],
-    /// [`Algorithm::EvcHyb`], [`Algorithm::Sell`]); else does nothing. Nothing is sorted again.
+    /// [`Algorithm::EvcHyb`], [`Algorithm::Sell`], [`Algorithm::SellSigma`]); else does nothing. Nothing is sorted again.
     ///
     /// # Errors
     /// A matrix of another pattern, a queue of another context, or the driver's own failure.
