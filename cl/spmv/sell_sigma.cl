@@ -136,7 +136,8 @@ kernel void sell_sigma(const uint rows,
     local acc_t scratch[GROUP_SIZE];
     scratch[get_local_id(0)] = sum;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint other = 1; is_first && other < lane.lanes; ++other)
+    const uint own_lanes = is_first ? lane.lanes : 1;
+    for (uint other = 1; other < own_lanes; ++other)
         sum = acc_add(sum, scratch[get_local_id(0) + other]);
 #endif
     if (wanted >= slice_count || !lane.has_row || !is_first)

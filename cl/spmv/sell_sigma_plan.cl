@@ -105,13 +105,16 @@ kernel void sell_sigma_slices(const uint rows,
     // Rows with all lanes are few, or the window is few slices.
     if (item == 0) {
         uint slice = window_start;
-        for (uint at = 0; at < class_rows[LOG_SLICE_LANES]; ++at) {
-            for (uint part = 0; part < parts_of_row(lengths[at]); ++part)
+        const uint long_rows = class_rows[LOG_SLICE_LANES];
+        for (uint at = 0; at < long_rows; ++at) {
+            const uint parts = parts_of_row(lengths[at]);
+            for (uint part = 0; part < parts; ++part)
                 slices[slice++] = make_slice(first + at, part, LOG_SLICE_LANES);
         }
-        if (get_group_id(0) == get_num_groups(0) - 1)
-            slices[window_starts[get_num_groups(0)]] = make_slice(rows, 0, 0);
     }
+    // The end of the last window is that of all.
+    if (item == 0 && first + count == rows)
+        slices[window_starts[get_group_id(0) + 1]] = make_slice(rows, 0, 0);
     // The others follow, those with the most lanes first.
     uint class_at = class_rows[LOG_SLICE_LANES];
     uint class_start = window_start + long_slices[0];

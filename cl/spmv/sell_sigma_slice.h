@@ -33,7 +33,7 @@ uint log_lanes_of_row(const uint row_nnz)
 // Slices that a row with all lanes has.
 uint parts_of_row(const uint row_nnz)
 {
-    return row_nnz / SLICE_NNZ + (row_nnz % SLICE_NNZ > 0 ? 1 : 0);
+    return row_nnz > 0 ? (row_nnz - 1) / SLICE_NNZ + 1 : 0;
 }
 
 // A lane of a slice: every `lanes`-th nonzero of a row, or of a part of one.

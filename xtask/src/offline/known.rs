@@ -46,6 +46,8 @@ pub(super) const KNOWN_SPILLS: &[KnownSpill] = &[
     carry("csr_adaptive", "pvc", 512),
     carry("csr_flat", "skl", 1024),
     carry("csr_flat", "pvc", 1024),
+    carry("sell_sigma", "skl", 1024),
+    carry("sell_sigma", "pvc", 512),
     KnownSpill {
         kernel: "csr_flat",
         target: "pvc",
@@ -72,6 +74,7 @@ pub(super) const KNOWN_SPILLS: &[KnownSpill] = &[
     in_flight("move_by_digit", "dg2", 224),
     in_flight("move_by_digit", "pvc", 8192),
     in_flight("fill_values", "pvc", 512),
+    in_flight("fill_tiny", "pvc", 512),
     in_flight("bicgstab_direction", "pvc", 512),
 ];
 

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use cl_kernels::csr_flat::{Arguments, CsrFlat as Parameters, SOURCE};
 use cl_kernels::csr_flat_plan::{self, CsrFlatPlan};
-use cl_kernels::{Accumulate, Algorithm, Array, KernelKey};
+use cl_kernels::{Accumulate, Algorithm, KernelKey};
 use csr_core::plan::csr_flat::{PieceRules, PieceStart};
 use csr_core::{Offset, ValueType};
 
+use super::meetings::Meetings;
 use super::workspace::{OwnerId, for_a_kernel_to_write};
-use super::{Operands, Specialisation, Spmv, Workspace, accumulator_words, check_value_type};
+use super::{Operands, Specialisation, Spmv, Workspace, check_value_type};
 use crate::launch::{Size, Steps, launch, launch_unobserved};
 use crate::raw::Memory;
 use crate::{Context, DeviceArray, Event, InOrder, Program, Queue, Result};
@@ -127,9 +128,9 @@ impl CsrFlat {
         Ok(CsrFlat { owner: OwnerId::new(), program, pieces, nnz, group_size })
     }
 
-    /// 32-bit words of the workspace: two accumulators and a counter a piece.
-    fn scratch_words(&self) -> usize {
-        self.pieces.count() * (1 + 2 * accumulator_words(self.key()))
+    /// Where parts of cut rows meet.
+    fn meetings(&self) -> Meetings {
+        Meetings::new(self.key(), self.pieces.count())
     }
 
     /// What the kernel is given.
@@ -138,8 +139,7 @@ impl CsrFlat {
         scratch: &'a DeviceArray<u32>,
         operands: &Operands<'a>,
     ) -> Arguments<&'a Memory> {
-        let carries = scratch.argument();
-        let carry_words = 2 * accumulator_words(self.key()) as u64;
+        let (counters, carries) = self.meetings().arrays(scratch);
         Arguments {
             rows: operands.rows as u32,
             nnz: self.nnz as u64,
@@ -152,10 +152,7 @@ impl CsrFlat {
             alpha: operands.alpha,
             beta: operands.beta,
             zero: 0,
-            counters: Array {
-                start: carries.start + self.pieces.count() as u64 * carry_words,
-                ..carries
-            },
+            counters,
             carries,
         }
     }
@@ -180,7 +177,7 @@ impl Spmv for CsrFlat {
     }
 
     fn workspace_bytes(&self) -> usize {
-        self.scratch_words() * 4
+        self.meetings().words() * 4
     }
 
     fn is_repeatable(&self) -> bool {
@@ -189,7 +186,7 @@ impl Spmv for CsrFlat {
 
     fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
         let kernels = vec![self.program.kernel("csr_flat")?];
-        Workspace::new_blocking(queue, self.owner, kernels, self.scratch_words())
+        Workspace::new_blocking(queue, self.owner, kernels, self.meetings().words())
     }
 
     unsafe fn launch(

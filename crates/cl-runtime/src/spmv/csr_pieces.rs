@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use cl_kernels::csr_pieces::{Arguments, CsrPieces as Parameters, SOURCE};
-use cl_kernels::{Algorithm, Array, KernelKey};
+use cl_kernels::{Algorithm, KernelKey};
 
+use super::meetings::Meetings;
 use super::workspace::OwnerId;
-use super::{Operands, Specialisation, Spmv, Workspace, accumulator_words, check_value_type};
+use super::{Operands, Specialisation, Spmv, Workspace, check_value_type};
 use crate::launch::{Size, launch, launch_unobserved};
 use crate::raw::Memory;
 use crate::{Context, DeviceArray, Event, InOrder, Program, Queue, Result};
@@ -44,9 +45,9 @@ impl CsrPieces {
         (self.nnz as u64).div_ceil(self.piece_nnz).max(1) as usize
     }
 
-    /// 32-bit words of the workspace: two accumulators and a counter a piece.
-    fn scratch_words(&self) -> usize {
-        self.pieces() * (1 + 2 * accumulator_words(self.key()))
+    /// Where parts of cut rows meet.
+    fn meetings(&self) -> Meetings {
+        Meetings::new(self.key(), self.pieces())
     }
 
     /// What the kernel is given.
@@ -55,8 +56,7 @@ impl CsrPieces {
         scratch: &'a DeviceArray<u32>,
         operands: &Operands<'a>,
     ) -> Arguments<&'a Memory> {
-        let carries = scratch.argument();
-        let carry_words = 2 * accumulator_words(self.key()) as u64;
+        let (counters, carries) = self.meetings().arrays(scratch);
         Arguments {
             rows: operands.rows as u32,
             nnz: self.nnz as u64,
@@ -69,10 +69,7 @@ impl CsrPieces {
             alpha: operands.alpha,
             beta: operands.beta,
             zero: 0,
-            counters: Array {
-                start: carries.start + self.pieces() as u64 * carry_words,
-                ..carries
-            },
+            counters,
             carries,
         }
     }
@@ -98,7 +95,7 @@ impl Spmv for CsrPieces {
     }
 
     fn workspace_bytes(&self) -> usize {
-        self.scratch_words() * 4
+        self.meetings().words() * 4
     }
 
     fn is_repeatable(&self) -> bool {
@@ -107,7 +104,7 @@ impl Spmv for CsrPieces {
 
     fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
         let kernels = vec![self.program.kernel("csr_pieces")?];
-        Workspace::new_blocking(queue, self.owner, kernels, self.scratch_words())
+        Workspace::new_blocking(queue, self.owner, kernels, self.meetings().words())
     }
 
     unsafe fn launch(

@@ -8,6 +8,7 @@ mod csr_scalar;
 mod csr_vector;
 mod evc_hyb;
 mod evc_hyb_plan;
+mod meetings;
 mod segmented_sum;
 mod sell;
 mod sell_sigma;

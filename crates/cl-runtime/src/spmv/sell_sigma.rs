@@ -10,8 +10,9 @@ use cl_kernels::sell_sigma_plan::{
 use cl_kernels::{Accumulate, Algorithm, Array, KernelKey};
 use csr_core::{Offset, Value};
 
+use super::meetings::Meetings;
 use super::workspace::{OwnerId, for_a_kernel_to_write};
-use super::{Operands, Specialisation, Spmv, Workspace, accumulator_words, check_value_type};
+use super::{Operands, Specialisation, Spmv, Workspace, check_value_type};
 use crate::launch::{Size, Steps, launch, launch_unobserved};
 use crate::raw::Memory;
 use crate::scan::Scan;
@@ -185,9 +186,9 @@ impl<V: Value, O: Offset> SellSigma<V, O> {
         Ok(found)
     }
 
-    /// 32-bit words of the workspace: two accumulators and a counter a slice.
-    fn scratch_words(&self) -> usize {
-        self.slices.count * (1 + 2 * accumulator_words(self.key()))
+    /// Where parts of cut rows meet.
+    fn meetings(&self) -> Meetings {
+        Meetings::new(self.key(), self.slices.count)
     }
 
     /// What the kernel is given.
@@ -196,8 +197,7 @@ impl<V: Value, O: Offset> SellSigma<V, O> {
         scratch: &'a DeviceArray<u32>,
         operands: &Operands<'a>,
     ) -> Arguments<&'a Memory> {
-        let carries = scratch.argument();
-        let carry_words = 2 * accumulator_words(self.key()) as u64;
+        let (counters, carries) = self.meetings().arrays(scratch);
         let Slices { order, slices, starts, bases, low_columns, high_columns, .. } = &self.slices;
         Arguments {
             rows: self.slices.rows as u32,
@@ -215,10 +215,7 @@ impl<V: Value, O: Offset> SellSigma<V, O> {
             alpha: operands.alpha,
             beta: operands.beta,
             zero: 0,
-            counters: Array {
-                start: carries.start + self.slices.count as u64 * carry_words,
-                ..carries
-            },
+            counters,
             carries,
         }
     }
@@ -244,7 +241,7 @@ impl<V: Value, O: Offset> Spmv for SellSigma<V, O> {
     }
 
     fn workspace_bytes(&self) -> usize {
-        self.scratch_words() * 4
+        self.meetings().words() * 4
     }
 
     fn is_repeatable(&self) -> bool {
@@ -284,7 +281,7 @@ impl<V: Value, O: Offset> Spmv for SellSigma<V, O> {
 
     fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
         let kernels = vec![self.program.kernel("sell_sigma")?];
-        Workspace::new_blocking(queue, self.owner, kernels, self.scratch_words())
+        Workspace::new_blocking(queue, self.owner, kernels, self.meetings().words())
     }
 
     unsafe fn launch(
