@@ -202,14 +202,6 @@ const BREAKAGES: &[Breakage] = &[
         noticed: Noticed::Everywhere,
     },
     Breakage {
-        what: "upper halves of columns are left out",
-        subject: Single(Algorithm::SellSigma, Variant::Full),
-        from: "(high[k] & 0xffff0000u) | low[k] >> 16",
-        to: "low[k] >> 16",
-        caught_by: &[Check::Bound],
-        noticed: Noticed::Everywhere,
-    },
-    Breakage {
         what: "each part of a cut row stores what it has",
         subject: Single(Algorithm::SellSigma, Variant::Full),
         from: "parts > 1 && ",

@@ -37,7 +37,8 @@ fn every_kind<V: Value>(seed: u64) -> Csr<V> {
             4 => lengths[(row * 7 % 16) as usize],
             _ => 2 + row % 3,
         };
-        let stride = if row / 50 % 2 == 0 { 3 } else { 127 };
+        // Further apart than 16 bits count, in every other window.
+        let stride = if row / 50 % 2 == 0 { 3 } else { 23_003 };
         columns.extend((0..length).map(|at| (row + at * stride) % COLS as u32));
         offsets.push(columns.len() as u32);
     }
