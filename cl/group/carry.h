@@ -8,7 +8,8 @@
 // That the words are published before the counter is raised rests on data, not on a fence: what is added
 // to the counter is computed from what the exchanges returned, so they must have been carried out. (The
 // fences of OpenCL C 1.2 reach no further than the group: NVIDIA compiles mem_fence to membar.cta. Where
-// a device-wide fence can be named, it is put there as well.) `zero` is 0, but only the host knows.
+// a device-wide fence can be named, it is put there as well, and volatile loads, which go past L1, are then
+// enough to read with: PTX ISA 8.0, section 8.) `zero` is 0, but only the host knows.
 //
 // The group that arrives last sets the counter back to 0 for the next launch. No number that the host
 // counts takes part: a launch that was enqueued may never run, where what it waits for ends in error.
@@ -24,8 +25,10 @@ typedef union {
 
 #ifdef __NV_CL_C_VERSION
 #define DEVICE_FENCE() asm volatile("membar.gl;" ::: "memory")
+#define READ_PUBLISHED(word) (*(word))
 #else
 #define DEVICE_FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#define READ_PUBLISHED(word) atomic_or(word, 0u)
 #endif
 
 // One item calls it. Returns what was in the carry before: a proof that it was published.
@@ -44,7 +47,7 @@ acc_t carry_read(volatile global uint *carries, const ulong slot)
 {
     carry_t carry;
     for (uint word = 0; word < ACC_WORDS; ++word)
-        carry.words[word] = atomic_or(carries + slot * ACC_WORDS + word, 0u);
+        carry.words[word] = READ_PUBLISHED(carries + slot * ACC_WORDS + word);
     return carry.sum;
 }
 

@@ -1,9 +1,9 @@
 // Sums over all items of a launch, in an order that depends on nothing but the sizes: the same bits every time, in
 // one launch.
 //
-// The items of a group are added up as a tree; the group's sums go out as carries (group/carry.h), and the group that
-// arrives last adds up those of all groups: its item i those of groups i, i + GROUP_SIZE, ..., then the items as a
-// tree. Nobody waits for anybody. LAUNCH_SUMS sums (1 unless it is defined before this is included) travel together,
+// The items of a group are added up in two levels: ADDERS items add up some each, and one of them what those have. The
+// group's sums go out as carries (group/carry.h), and the group that arrives last adds up those of all groups: its item
+// i those of groups i, i + GROUP_SIZE, ..., then the items as before. Nobody waits for anybody. LAUNCH_SUMS sums (1 unless it is defined before this is included) travel together,
 // so that a kernel that needs two pays for one arrival.
 //
 // In a kernel of GROUP_SIZE items, a power of two:
@@ -33,12 +33,11 @@
 #define LAUNCH_SUMS 1 // sums that travel together
 #endif
 
-// Carries of each sum that an item reads before it adds any: each takes the way to memory and back. Groups of one item are
-// CPUs', to which it is short.
-#if GROUP_SIZE > 1
-#define CARRIES_AT_ONCE 4
+// Items that add up at first: two barriers are fewer than a tree has, and short launches feel each.
+#if GROUP_SIZE > 16
+#define ADDERS 16
 #else
-#define CARRIES_AT_ONCE 1
+#define ADDERS GROUP_SIZE
 #endif
 
 // The counter has a cache line for itself.
@@ -64,14 +63,23 @@ void group_add_sums(acc_t *sums, local acc_t *scratch)
 #pragma unroll
     for (uint s = 0; s < LAUNCH_SUMS; ++s)
         scratch[s * GROUP_SIZE + item] = sums[s];
-    for (uint half_width = GROUP_SIZE >> 1; half_width > 0; half_width >>= 1) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (item < half_width) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item < ADDERS) {
 #pragma unroll
-            for (uint s = 0; s < LAUNCH_SUMS; ++s) {
-                sums[s] = acc_add(sums[s], scratch[s * GROUP_SIZE + item + half_width]);
-                scratch[s * GROUP_SIZE + item] = sums[s];
-            }
+        for (uint s = 0; s < LAUNCH_SUMS; ++s) {
+#pragma unroll
+            for (uint other = ADDERS; other < GROUP_SIZE; other += ADDERS)
+                sums[s] = acc_add(sums[s], scratch[s * GROUP_SIZE + item + other]);
+            scratch[s * GROUP_SIZE + item] = sums[s];
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item == 0) {
+#pragma unroll
+        for (uint s = 0; s < LAUNCH_SUMS; ++s) {
+#pragma unroll
+            for (uint other = 1; other < ADDERS; ++other)
+                sums[s] = acc_add(sums[s], scratch[s * GROUP_SIZE + other]);
         }
     }
 }
@@ -106,25 +114,10 @@ void launch_sum_total(acc_t *sums, const launch_sum_t shared, volatile global ui
 #pragma unroll
     for (uint s = 0; s < LAUNCH_SUMS; ++s)
         sums[s] = is_alone && get_local_id(0) == 0 ? sums[s] : acc_zero();
-    for (ulong group = get_local_id(0); group < groups && !is_alone; group += CARRIES_AT_ONCE * GROUP_SIZE) {
-        acc_t of_groups[CARRIES_AT_ONCE * LAUNCH_SUMS];
+    for (ulong group = get_local_id(0); group < groups && !is_alone; group += GROUP_SIZE) {
 #pragma unroll
-        for (uint k = 0; k < CARRIES_AT_ONCE; ++k) {
-#pragma unroll
-            for (uint s = 0; s < LAUNCH_SUMS; ++s) {
-                // What is read twice is added once.
-                const ulong slot = min(group + k * GROUP_SIZE, (ulong)groups - 1) * LAUNCH_SUMS + s;
-                of_groups[k * LAUNCH_SUMS + s] = carry_read(workspace + LAUNCH_SUM_CARRIES, slot);
-            }
-        }
-#pragma unroll
-        for (uint k = 0; k < CARRIES_AT_ONCE; ++k) {
-#pragma unroll
-            for (uint s = 0; s < LAUNCH_SUMS; ++s) {
-                if (group + k * GROUP_SIZE < groups)
-                    sums[s] = acc_add(sums[s], of_groups[k * LAUNCH_SUMS + s]);
-            }
-        }
+        for (uint s = 0; s < LAUNCH_SUMS; ++s)
+            sums[s] = acc_add(sums[s], carry_read(workspace + LAUNCH_SUM_CARRIES, group * LAUNCH_SUMS + s));
     }
     group_add_sums(sums, shared.scratch);
 }

@@ -2,7 +2,7 @@
 // AXPY, r = alpha x + y; AXPBY, r = alpha x + beta y; ADD, SUBTRACT, MULTIPLY and DIVIDE, r = x + y, x - y, x y, x / y.
 //
 // r may be x, or y, or both: a group loads a tile of both before it stores any of it, and no other group touches that.
-// A group makes `piece` neighbouring elements, tile by tile.
+// A group works tile by tile (vector/tile.h).
 //
 // AXPY rounds once. AXPBY rounds each product, then the sum; with COMPENSATED, but the sum of both. With beta = 0, y is
 // not read.
@@ -50,7 +50,6 @@ lanes_t result_of(const real_t alpha, const lanes_t x, const real_t beta, const 
 
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void elementwise(const ulong count,
-                        const ulong piece,
                         SCALAR_PARAMETER(alpha),
                         SHARED_ARRAY_PARAMETER(const real_t, x),
                         SCALAR_PARAMETER(beta),
@@ -72,15 +71,14 @@ kernel void elementwise(const ulong count,
 #else
     const real_t beta = 1;
 #endif
-    const ulong first = get_group_id(0) * piece;
-    const ulong end = min(count, first + piece);
-    for (ulong tile = first; tile < end; tile += TILE) {
+    const tiles_t tiles = tiles_of_group(count);
+    for (ulong tile = tiles.begin; tile < tiles.end; tile += tiles.step) {
         lanes_t of_x[LOADS];
         lanes_t of_y[LOADS];
-        load_tile(x, tile, end, of_x);
+        load_tile(x, tile, tiles.end, of_x);
 #ifdef HAS_Y
         if (beta != 0)
-            load_tile(y, tile, end, of_y);
+            load_tile(y, tile, tiles.end, of_y);
         else
 #endif
         {
@@ -91,6 +89,6 @@ kernel void elementwise(const ulong count,
 #pragma unroll
         for (uint load = 0; load < LOADS; ++load)
             of_x[load] = result_of(alpha, of_x[load], beta, of_y[load]);
-        store_tile(r, tile, end, of_x);
+        store_tile(r, tile, tiles.end, of_x);
     }
 }

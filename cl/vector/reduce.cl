@@ -1,8 +1,8 @@
 // Reductions of dense vectors, in one launch and in a fixed order (group/launch_sum.h): SUM, x_0 + x_1 + ...;
 // DOT, x_0 y_0 + x_1 y_1 + ...; NORM1, |x_0| + |x_1| + ...; NORM2, the square root of x_0^2 + x_1^2 + ...
 //
-// A group adds up `piece` neighbouring elements, tile by tile; a lane of an item has a sum of its own. The result
-// depends on the number of elements and of groups, never on which group came first or on where the arrays begin.
+// A group adds up tile by tile (vector/tile.h); a lane of an item has a sum of its own. The result depends on the
+// number of elements and of groups, never on which group came first or on where the arrays begin.
 //
 // NORM2 adds squares of three kinds (after Blue 1978): of elements in the middle, whose squares neither overflow nor
 // underflow; of larger and of smaller ones, both scaled. One pass is enough, and what does not fit is only told at the
@@ -93,7 +93,6 @@ real_t result_of(const acc_t *sums)
 // Of `count` elements. y is that of DOT; others do not read it.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void reduce(const ulong count,
-                   const ulong piece,
                    ARRAY_PARAMETER(const real_t, x),
                    ARRAY_PARAMETER(const real_t, y),
                    ARRAY_PARAMETER(real_t, result),
@@ -107,15 +106,15 @@ kernel void reduce(const ulong count,
 #pragma unroll
     for (uint s = 0; s < LAUNCH_SUMS; ++s)
         of_lanes[s] = lanes_zero();
-    const ulong first = get_group_id(0) * piece;
-    const ulong end = min(count, first + piece);
-    for (ulong tile = first; tile < end; tile += TILE) {
+    const tiles_t tiles = tiles_of_group(count);
+    for (ulong tile = tiles.begin; tile < tiles.end; tile += tiles.step) {
         lanes_t of_x[LOADS];
-        load_tile(x, tile, end, of_x);
 #ifdef DOT
         OPEN_ARRAY(const real_t, y);
         lanes_t of_y[LOADS];
-        load_tile(y, tile, end, of_y);
+        load_two_tiles(x, y, tile, tiles.end, of_x, of_y);
+#else
+        load_tile(x, tile, tiles.end, of_x);
 #endif
 #pragma unroll
         for (uint load = 0; load < LOADS; ++load) {

@@ -1,7 +1,7 @@
 // The sum of 32-bit integers, modulo 2^32 as such sums are. Order does not matter to integers, so groups add to one
 // total, and the one that arrives last stores it.
 //
-// A group adds up `piece` neighbouring elements, tile by tile.
+// A group adds up tile by tile (vector/tile.h).
 //
 // Local memory: GROUP_SIZE words.
 
@@ -42,7 +42,6 @@ uint lanes_total(const lanes_t sums, const uint zero)
 // Of `count` elements; `zero` is 0, but only the host knows (group/carry.h).
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void sum_integers(const ulong count,
-                         const ulong piece,
                          ARRAY_PARAMETER(const uint, x),
                          ARRAY_PARAMETER(uint, result),
                          ARRAY_PARAMETER(uint, workspace),
@@ -54,11 +53,10 @@ kernel void sum_integers(const ulong count,
     local uint scratch[GROUP_SIZE];
     const uint item = (uint)get_local_id(0);
     lanes_t of_lanes = 0;
-    const ulong first = get_group_id(0) * piece;
-    const ulong end = min(count, first + piece);
-    for (ulong tile = first; tile < end; tile += TILE) {
+    const tiles_t tiles = tiles_of_group(count);
+    for (ulong tile = tiles.begin; tile < tiles.end; tile += tiles.step) {
         lanes_t of_x[LOADS];
-        load_tile(x, tile, end, of_x);
+        load_tile(x, tile, tiles.end, of_x);
 #pragma unroll
         for (uint load = 0; load < LOADS; ++load)
             of_lanes += of_x[load];

@@ -275,6 +275,8 @@ mod tests {
         check::<crate::gather_rate::RowArguments<()>>(crate::gather_rate::SOURCE);
         check::<crate::gather_rate::ChainArguments<()>>(crate::gather_rate::SOURCE);
         check::<crate::launch_cost::Arguments<()>>(crate::launch_cost::SOURCE);
+        check::<crate::launch_cost::ArgumentsOfThree<()>>(crate::launch_cost::SOURCE);
+        check::<crate::launch_cost::ArgumentsOfFour<()>>(crate::launch_cost::SOURCE);
         check::<crate::rates::ReadArguments<()>>(crate::rates::SOURCE);
         check::<crate::rates::CopyArguments<()>>(crate::rates::SOURCE);
         check::<crate::elementwise::Arguments<()>>(crate::elementwise::SOURCE);

@@ -2,7 +2,7 @@
 
 use crate::arguments::arguments;
 use crate::parameters::parameters;
-use crate::vector_pieces::{Pieces, Tiling};
+use crate::tiling::Tiling;
 use crate::{Array, Scalar};
 
 /// Path of the source below `cl/`.
@@ -99,10 +99,10 @@ impl Elementwise {
         Elementwise { group_size, lanes, loads }
     }
 
-    /// How `count` elements are dealt to groups.
-    pub fn pieces(&self, count: u64) -> Pieces {
+    /// Groups for `count` elements.
+    pub fn groups(&self, count: u64) -> u64 {
         let Elementwise { group_size, lanes, loads } = *self;
-        Tiling { group_size, lanes, loads }.pieces(count, MOST_GROUPS)
+        Tiling { group_size, lanes, loads }.groups(count, MOST_GROUPS)
     }
 }
 
@@ -111,8 +111,6 @@ arguments! {
     pub struct Arguments<M> for "elementwise" {
         /// Elements of each vector.
         count: u64,
-        /// Elements of a group.
-        piece: u64,
         /// Scales x.
         alpha: Scalar<M>,
         /// The vector x.

@@ -1,4 +1,4 @@
-//! `launch_cost`: a kernel with nothing to do (`cl/measure/launch_cost.cl`).
+//! `launch_cost`: kernels with nothing to do (`cl/measure/launch_cost.cl`).
 
 use crate::Array;
 use crate::arguments::arguments;
@@ -20,6 +20,36 @@ arguments! {
     pub struct Arguments<M> for "launch_cost" {
         /// Not 0: with 0, the first word of `target` is cleared.
         busy: u32,
+        /// One word.
+        target: Array<M>,
+    }
+}
+
+arguments! {
+    /// Arguments of the kernel `launch_cost_of_three`.
+    pub struct ArgumentsOfThree<M> for "launch_cost_of_three" {
+        /// Not 0: with 0, all words are read and the first word of `target` is written.
+        busy: u32,
+        /// One word.
+        x: Array<M>,
+        /// One word.
+        y: Array<M>,
+        /// One word.
+        target: Array<M>,
+    }
+}
+
+arguments! {
+    /// Arguments of the kernel `launch_cost_of_four`.
+    pub struct ArgumentsOfFour<M> for "launch_cost_of_four" {
+        /// Not 0: with 0, all words are read and the first word of `target` is written.
+        busy: u32,
+        /// One word.
+        x: Array<M>,
+        /// One word.
+        y: Array<M>,
+        /// One word.
+        z: Array<M>,
         /// One word.
         target: Array<M>,
     }

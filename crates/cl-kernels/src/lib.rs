@@ -75,7 +75,7 @@ pub mod spmm_merge_plan;
 pub mod spmm_row_split;
 pub mod spmm_row_split_plan;
 pub mod sum_integers;
-pub mod vector_pieces;
+pub mod tiling;
 
 pub use algorithm::Algorithm;
 pub use arguments::{Argument, ArgumentKind, ArgumentSink, Array, KernelArguments, Scalar};

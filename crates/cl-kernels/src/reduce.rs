@@ -4,8 +4,8 @@ use csr_core::ValueType;
 
 use crate::arguments::arguments;
 use crate::parameters::parameters;
-use crate::vector_pieces::{Pieces, Tiling};
-use crate::{Accumulate, Array};
+use crate::tiling::Tiling;
+use crate::{Accumulate, Array, DeviceTraits, DeviceType};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "vector/reduce.cl";
@@ -70,8 +70,20 @@ parameters! {
     }
 }
 
-/// Groups: enough to keep a large device busy, and few enough for the last of them to add up what all have.
-pub(crate) const MOST_GROUPS: u64 = 2048;
+/// Groups of any device at most: few enough for the last of them to add up what all have.
+const MOST_GROUPS: u64 = 2048;
+
+/// Groups that a compute unit has at once; more would only begin after them.
+const GROUPS_OF_UNIT: u64 = 8;
+
+/// Groups of a sum on `device` at most. The order of sums depends on it.
+pub fn most_groups(device: &DeviceTraits) -> u64 {
+    match device.device_type {
+        // As many as a tiling allows, whatever the machine: its cores are not all that it has.
+        DeviceType::Cpu => MOST_GROUPS,
+        _ => (GROUPS_OF_UNIT * u64::from(device.compute_units)).clamp(1, MOST_GROUPS),
+    }
+}
 
 /// Words before the carries (`LAUNCH_SUM_CARRIES` of `cl/group/launch_sum.h`): the counter, in a cache line for itself.
 const WORDS_BEFORE_CARRIES: usize = 32;
@@ -83,11 +95,10 @@ impl Reduce {
         Reduce { group_size, lanes, loads }
     }
 
-    /// How `count` elements are dealt to groups. One group at least: the sum of nothing is written too.
-    pub fn pieces(&self, count: u64) -> Pieces {
+    /// Groups for `count` elements, `most` at most. One group at least: the sum of nothing is written too.
+    pub fn groups(&self, count: u64, most: u64) -> u64 {
         let Reduce { group_size, lanes, loads } = *self;
-        let pieces = Tiling { group_size, lanes, loads }.pieces(count, MOST_GROUPS);
-        Pieces { groups: pieces.groups.max(1), ..pieces }
+        Tiling { group_size, lanes, loads }.groups(count, most).max(1)
     }
 
     /// Words of a workspace that serves any reduction of any length.
@@ -107,8 +118,6 @@ arguments! {
     pub struct Arguments<M> for "reduce" {
         /// Elements of each vector.
         count: u64,
-        /// Elements of a group.
-        piece: u64,
         /// The vector x.
         x: Array<M>,
         /// The vector y, of `dot`; others do not read it.
@@ -141,7 +150,7 @@ mod tests {
     #[test]
     fn the_sum_of_nothing_takes_a_group() {
         let reduce = Reduce { group_size: 256, lanes: 2, loads: 4 };
-        assert_eq!(reduce.pieces(0).groups, 1);
-        assert_eq!(reduce.pieces(10_000_000).groups, 1628);
+        assert_eq!(reduce.groups(0, 1056), 1);
+        assert_eq!(reduce.groups(10_000_000, 1056), 1056);
     }
 }

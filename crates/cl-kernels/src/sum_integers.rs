@@ -3,8 +3,7 @@
 use crate::Array;
 use crate::arguments::arguments;
 use crate::parameters::parameters;
-use crate::reduce::MOST_GROUPS;
-use crate::vector_pieces::{Pieces, Tiling};
+use crate::tiling::Tiling;
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "vector/sum_integers.cl";
@@ -31,11 +30,10 @@ impl SumIntegers {
         SumIntegers { group_size, lanes, loads }
     }
 
-    /// How `count` elements are dealt to groups. One group at least: the sum of nothing is written too.
-    pub fn pieces(&self, count: u64) -> Pieces {
+    /// Groups for `count` elements, `most` at most. One group at least: the sum of nothing is written too.
+    pub fn groups(&self, count: u64, most: u64) -> u64 {
         let SumIntegers { group_size, lanes, loads } = *self;
-        let pieces = Tiling { group_size, lanes, loads }.pieces(count, MOST_GROUPS);
-        Pieces { groups: pieces.groups.max(1), ..pieces }
+        Tiling { group_size, lanes, loads }.groups(count, most).max(1)
     }
 }
 
@@ -44,8 +42,6 @@ arguments! {
     pub struct Arguments<M> for "sum_integers" {
         /// Elements.
         count: u64,
-        /// Elements of a group.
-        piece: u64,
         /// The integers.
         x: Array<M>,
         /// One integer.

@@ -42,7 +42,7 @@ pub use context::Context;
 pub use convert::{CooToCsr, DenseToCsr, Duplicates, TransposedMatrix};
 pub use dense_matrix::DenseMatrix;
 pub use device::{Device, devices, find_device, find_devices};
-pub use empty_launch::EmptyLaunch;
+pub use empty_launch::{Buffers, EmptyLaunch};
 pub use error::{Error, Result};
 pub use host_view::{HostView, HostViewMut};
 pub use level_rates::{LevelRates, RowRates};

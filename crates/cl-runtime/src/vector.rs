@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cl_kernels::elementwise::{self, Elementary, Elementwise};
 use cl_kernels::reduce::{self, Reduce, Reduction};
 use cl_kernels::sum_integers::{self, SumIntegers};
-use cl_kernels::vector_pieces::{Pieces, Tiling};
+use cl_kernels::tiling::Tiling;
 use cl_kernels::{Accumulate, Array, KernelArguments, KernelKey, Scalar};
 use csr_core::{OffsetType, ValueType};
 
@@ -202,6 +202,11 @@ impl VectorKernels {
         Tiling { lanes, ..self.tiling }
     }
 
+    /// Groups of a sum at most.
+    fn most_groups(&self) -> u64 {
+        reduce::most_groups(self.context.device().traits())
+    }
+
     /// The context.
     pub fn context(&self) -> &Context {
         &self.context
@@ -240,19 +245,11 @@ impl VectorKernels {
         wait: W,
     ) -> Result<W::Event> {
         let &ElementwiseOperands { count, alpha, x, beta, y, r } = operands;
-        let pieces = Elementwise::new(self.tiling).pieces(count as u64);
-        let arguments = |_| elementwise::Arguments {
-            count: count as u64,
-            piece: pieces.piece,
-            alpha,
-            x,
-            beta,
-            y,
-            r,
-        };
+        let groups = Elementwise::new(self.tiling).groups(count as u64);
+        let arguments = |_| elementwise::Arguments { count: count as u64, alpha, x, beta, y, r };
         let operation = VectorOperation::Elementwise(operation);
         // SAFETY: the caller's promise; groups stay below `count`.
-        unsafe { self.run(queue, operation, self.tiling, pieces, arguments, wait) }
+        unsafe { self.run(queue, operation, self.tiling, groups, arguments, wait) }
     }
 
     /// Enqueues a reduction after the events in `wait`, or unobserved. Of no elements, the result is 0.
@@ -272,19 +269,12 @@ impl VectorKernels {
         wait: W,
     ) -> Result<W::Event> {
         let &ReduceOperands { count, x, y, result } = operands;
-        let pieces = Reduce::new(self.tiling).pieces(count as u64);
-        let arguments = |workspace| reduce::Arguments {
-            count: count as u64,
-            piece: pieces.piece,
-            x,
-            y,
-            result,
-            workspace,
-            zero: 0,
-        };
+        let groups = Reduce::new(self.tiling).groups(count as u64, self.most_groups());
+        let arguments =
+            |workspace| reduce::Arguments { count: count as u64, x, y, result, workspace, zero: 0 };
         let operation = VectorOperation::Reduce(reduction);
         // SAFETY: the caller's promise; the workspace has carries for the most groups there are.
-        unsafe { self.run(queue, operation, self.tiling, pieces, arguments, wait) }
+        unsafe { self.run(queue, operation, self.tiling, groups, arguments, wait) }
     }
 
     /// Enqueues the sum of `count` 32-bit integers, modulo 2^32, after the events in `wait`, or unobserved.
@@ -304,18 +294,17 @@ impl VectorKernels {
         wait: W,
     ) -> Result<W::Event> {
         let tiling = self.integer_tiling();
-        let pieces = SumIntegers::new(tiling).pieces(count as u64);
+        let groups = SumIntegers::new(tiling).groups(count as u64, self.most_groups());
         let before = Self::words_of_reduce(&self.form) as u64;
         let arguments = |workspace: Array<_>| sum_integers::Arguments {
             count: count as u64,
-            piece: pieces.piece,
             x,
             result,
             workspace: Array { start: workspace.start + before, ..workspace },
             zero: 0,
         };
         // SAFETY: the caller's promise; the workspace has words of its own for it.
-        unsafe { self.run(queue, VectorOperation::SumIntegers, tiling, pieces, arguments, wait) }
+        unsafe { self.run(queue, VectorOperation::SumIntegers, tiling, groups, arguments, wait) }
     }
 
     /// # Safety
@@ -326,7 +315,7 @@ impl VectorKernels {
         queue: &Queue,
         operation: VectorOperation,
         tiling: Tiling,
-        pieces: Pieces,
+        groups: u64,
         arguments: impl FnOnce(Array<&'a Memory>) -> A,
         wait: W,
     ) -> Result<W::Event> {
@@ -337,7 +326,7 @@ impl VectorKernels {
                 operation.name()
             )));
         };
-        let size = Size { groups: pieces.groups as usize, group_size: tiling.group_size as usize };
+        let size = Size { groups: groups as usize, group_size: tiling.group_size as usize };
         let arguments = arguments(self.scratch.argument());
         let (owner, workspace) = (self.owner, &mut self.workspace);
         let prepared = Prepared { owner, workspace, queue, number, arguments, size };

@@ -112,9 +112,11 @@ pub struct Record {
 pub struct VectorRecord {
     /// Elements of each vector.
     pub elements: u64,
-    /// Median microseconds of a launch with nothing to do, measured just before.
+    /// Median microseconds of a launch with nothing to do and as many buffers, measured in turn.
     pub launch_us: Option<f64>,
-    /// The median as a multiple of that.
+    /// The same with one buffer.
+    pub bare_launch_us: Option<f64>,
+    /// The median as a multiple of `launch_us`.
     pub in_launches: Option<f64>,
     /// Bytes that must move once / median, as a share of the copy rate.
     pub copy_fraction: Option<f64>,

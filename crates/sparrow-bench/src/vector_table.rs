@@ -13,7 +13,7 @@ const HEADER: [&str; 8] =
 const LEGEND: &str = "\
 GB/s: each vector read or written once, over the time. copy %: the same as a share of the rate at
   which the device copies memory past its caches; above 100 where vectors stay in a cache.
-launches: the time over that of a launch with nothing to do, measured just before.
+launches: the time over that of a launch with nothing to do and as many buffers, measured in turn.
 FAILED: some element or sum left its error bound, so no time is shown.
 ";
 
@@ -74,6 +74,7 @@ mod tests {
             Some(VectorRecord {
                 elements,
                 launch_us: Some(3.5),
+                bare_launch_us: Some(2.5),
                 in_launches: Some(57.3),
                 copy_fraction: Some(0.645),
             })
@@ -93,7 +94,7 @@ mod tests {
 
             GB/s: each vector read or written once, over the time. copy %: the same as a share of the rate at
               which the device copies memory past its caches; above 100 where vectors stay in a cache.
-            launches: the time over that of a launch with nothing to do, measured just before.
+            launches: the time over that of a launch with nothing to do and as many buffers, measured in turn.
             FAILED: some element or sum left its error bound, so no time is shown.
         "#]].assert_eq(&crate::table(&[axpy, dot]));
     }

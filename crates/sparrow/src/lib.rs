@@ -85,10 +85,10 @@ pub use cl_runtime::Error as RuntimeError;
 pub use cl_runtime::batched::{Batch, BatchColumns, BatchedVariant, ColumnWidth};
 pub use cl_runtime::spmv::{Stages, VectorOrder, Workspace};
 pub use cl_runtime::{
-    BinaryCache, Context, CooToCsr, DenseMatrix, DenseToCsr, Device, DeviceArray, Duplicates,
-    EmptyLaunch, Event, HostView, HostViewMut, KnownPattern, LevelRates, Matrix, Observation,
-    Queue, Rates, RowOffsets, RowRates, TransposedMatrix, Unobserved, devices, find_device,
-    find_devices,
+    BinaryCache, Buffers, Context, CooToCsr, DenseMatrix, DenseToCsr, Device, DeviceArray,
+    Duplicates, EmptyLaunch, Event, HostView, HostViewMut, KnownPattern, LevelRates, Matrix,
+    Observation, Queue, Rates, RowOffsets, RowRates, TransposedMatrix, Unobserved, devices,
+    find_device, find_devices,
 };
 pub use csr_core::batch::{Ell, Format, HostBatch, PADDING, Problem};
 pub use csr_core::evc_hyb::EvcHybStatistics;

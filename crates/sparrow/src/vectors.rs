@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use cl_kernels::elementwise::Elementary;
 use cl_kernels::reduce;
-use cl_kernels::vector_pieces::Tiling;
+use cl_kernels::tiling::Tiling;
 use cl_kernels::{Accumulate, Scalar};
 use cl_runtime::raw::Memory;
 use cl_runtime::{

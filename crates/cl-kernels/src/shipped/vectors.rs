@@ -6,14 +6,14 @@ use super::List;
 use crate::elementwise::{self, Elementary, Elementwise};
 use crate::reduce::{self, Reduce, Reduction};
 use crate::sum_integers::{self, SumIntegers};
-use crate::vector_pieces::Tiling;
+use crate::tiling::Tiling;
 use crate::{Accumulate, KernelKey};
 
 impl List<'_> {
     /// With the tiling that the runtime takes on a GPU.
     pub(super) fn vectors(&mut self) {
         let tiling =
-            |element_bytes: u32| Tiling { group_size: 256, lanes: 16 / element_bytes, loads: 4 };
+            |element_bytes: u32| Tiling { group_size: 256, lanes: 16 / element_bytes, loads: 2 };
         let sums = [Accumulate::Plain, Accumulate::Compensated];
         for (value_type, element_bytes) in [(ValueType::F32, 4), (ValueType::F64, 8)] {
             let key = |source, accumulate, on_device| {

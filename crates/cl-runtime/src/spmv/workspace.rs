@@ -157,7 +157,9 @@ impl Workspace {
             self.is_torn = false;
         }
         launch(&mut self.kernels, &self.scratch)?;
-        self.in_flight.unobserved = Some(Queue::clone(&queue));
+        if self.in_flight.unobserved.as_ref().is_none_or(|last| last.as_raw() != queue.as_raw()) {
+            self.in_flight.unobserved = Some(Queue::clone(&queue));
+        }
         Ok(())
     }
 

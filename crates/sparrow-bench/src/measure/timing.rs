@@ -42,9 +42,24 @@ impl Samples {
     pub fn take<E>(
         budget: &Budget,
         mut launch: impl FnMut() -> Result<(), E>,
-        mut finish: impl FnMut() -> Result<(), E>,
+        finish: impl FnMut() -> Result<(), E>,
     ) -> Result<Self, E> {
-        let mut batch = |launches: u64| -> Result<Duration, E> {
+        let [samples] = Self::take_in_turn(budget, [&mut launch], finish)?;
+        Ok(samples)
+    }
+
+    /// As [`Samples::take`], of several launches: a sample of each, then the next of each, for devices that change their
+    /// clocks meanwhile. The budget is for all of them together.
+    ///
+    /// # Errors
+    /// The first error of any.
+    pub fn take_in_turn<E, const N: usize>(
+        budget: &Budget,
+        mut contenders: [&mut dyn FnMut() -> Result<(), E>; N],
+        mut finish: impl FnMut() -> Result<(), E>,
+    ) -> Result<[Self; N], E> {
+        let mut batch = |contender: usize, launches: u64| -> Result<Duration, E> {
+            let launch = &mut contenders[contender];
             let start = Instant::now();
             for _ in 0..launches {
                 launch()?;
@@ -53,21 +68,31 @@ impl Samples {
             Ok(start.elapsed())
         };
         // The first launch may compile or allocate; then batches grow until one fills a sample.
-        batch(1)?;
-        let mut launches = 1;
-        while batch(launches)? < budget.sample && launches < 1 << 16 {
-            launches *= 2;
+        let mut launches = [1; N];
+        for (contender, launches) in launches.iter_mut().enumerate() {
+            batch(contender, 1)?;
+            while batch(contender, *launches)? < budget.sample && *launches < 1 << 16 {
+                *launches *= 2;
+            }
         }
         let start = Instant::now();
-        let mut sorted_us = Vec::new();
-        while sorted_us.len() < budget.max_samples
-            && (sorted_us.len() < budget.min_samples || start.elapsed() < budget.time)
+        let mut all_us: [Vec<f64>; N] = std::array::from_fn(|_| Vec::new());
+        let mut taken = 0;
+        while taken < budget.max_samples
+            && (taken < budget.min_samples || start.elapsed() < budget.time)
         {
-            sorted_us.push(batch(launches)?.as_secs_f64() * 1e6 / launches as f64);
+            for (contender, (all_us, &launches)) in all_us.iter_mut().zip(&launches).enumerate() {
+                let time = batch(contender, launches)?;
+                all_us.push(time.as_secs_f64() * 1e6 / launches as f64);
+            }
+            taken += 1;
         }
-        sorted_us.sort_by(f64::total_cmp);
-        let launches = launches * sorted_us.len() as u64;
-        Ok(Samples { sorted_us, launches })
+        let mut launches = launches.into_iter();
+        Ok(all_us.map(|mut sorted_us| {
+            sorted_us.sort_by(f64::total_cmp);
+            let launches = launches.next().unwrap_or(0) * sorted_us.len() as u64;
+            Samples { sorted_us, launches }
+        }))
     }
 
     /// The median.

@@ -1,10 +1,10 @@
-//! Measuring operations on dense vectors, beside an empty launch.
+//! Measuring operations on dense vectors, beside empty launches.
 
 use csr_core::verify::{Oracle, Summation};
 use csr_core::{Accumulator, Csr, OffsetType, ValueType};
 use sparrow::{
-    Accumulate, DeviceArray, EmptyLaunch, Queue, Rates, Reduction, Unobserved, VectorOptions,
-    Vectors,
+    Accumulate, Buffers, DeviceArray, EmptyLaunch, Queue, Rates, Reduction, Unobserved,
+    VectorOptions, Vectors,
 };
 
 use super::{
@@ -59,6 +59,14 @@ impl Operation {
             Operation::Norm2 | Operation::Reduce => 1,
         }
     }
+
+    /// Of its kernel.
+    fn buffers(self) -> Buffers {
+        match self {
+            Operation::Axpy | Operation::Scale => Buffers::Three,
+            Operation::Dot | Operation::Norm2 | Operation::Reduce => Buffers::Four,
+        }
+    }
 }
 
 const ALPHA: f64 = 1.7;
@@ -89,7 +97,6 @@ pub fn measure_vectors<T: Accumulator>(
         ..VectorOptions::default()
     };
     let mut vectors = Vectors::<T>::new_blocking(queue, &options)?;
-    let mut empty = EmptyLaunch::new_blocking(queue)?;
     let host_x: Vec<T> = csr_core::random_vector(subject.seed, subject.elements);
     let host_y: Vec<T> = csr_core::random_vector(subject.seed + 1, subject.elements);
     let poison = vec![T::nan(); subject.elements.max(1)];
@@ -103,19 +110,17 @@ pub fn measure_vectors<T: Accumulator>(
     };
     let mut records = Vec::new();
     for operation in Operation::ALL {
-        // Beside each, as a device may change its clock meanwhile.
-        let launch = Samples::take::<MeasureError>(
-            &subject.budget,
-            || Ok(empty.launch_unobserved(queue)?),
-            || Ok(queue.finish_blocking()?),
-        )?;
         operands.r.write_blocking(queue, &poison[..subject.elements])?;
         operands.number.write_blocking(queue, &poison[..1])?;
-        let samples = Samples::take::<MeasureError>(
-            &subject.budget,
-            || enqueue(queue, &mut vectors, operation, &mut operands),
-            || Ok(queue.finish_blocking()?),
-        )?;
+        let mut bare = EmptyLaunch::new_blocking(queue, Buffers::One)?;
+        let mut empty = EmptyLaunch::new_blocking(queue, operation.buffers())?;
+        let contenders: [&mut dyn FnMut() -> Result<(), MeasureError>; 3] = [
+            &mut || enqueue(queue, &mut vectors, operation, &mut operands),
+            &mut || Ok(empty.launch_unobserved(queue)?),
+            &mut || Ok(bare.launch_unobserved(queue)?),
+        ];
+        let finish = || Ok(queue.finish_blocking()?);
+        let [samples, launch, bare] = Samples::take_in_turn(&subject.budget, contenders, finish)?;
         // NaN before the first launch: what is verified is what was timed.
         let error = error_in_tolerance(queue, operation, &operands, subject.accumulate)?;
         let bytes = (operation.vectors() * subject.elements * size_of::<T>()) as f64;
@@ -131,6 +136,7 @@ pub fn measure_vectors<T: Accumulator>(
             let launch_us = launch.median_us();
             record.vector = Some(VectorRecord {
                 launch_us: Some(launch_us),
+                bare_launch_us: Some(bare.median_us()),
                 in_launches: Some(samples.median_us() / launch_us),
                 copy_fraction: record.gbytes_per_s.map(|rate| rate * 1e9 / rates.copy),
                 ..vector_record(subject)
@@ -213,6 +219,7 @@ fn vector_record(subject: &VectorSubject) -> VectorRecord {
     VectorRecord {
         elements: subject.elements as u64,
         launch_us: None,
+        bare_launch_us: None,
         in_launches: None,
         copy_fraction: None,
     }

@@ -1,4 +1,4 @@
-//! How a dense vector is dealt to work-groups: neighbouring elements, in whole tiles.
+//! How a dense vector is dealt to work-groups: in whole tiles (`cl/vector/tile.h`).
 
 use crate::parameters::check_group_size;
 use crate::{DeviceTraits, DeviceType, ParameterError};
@@ -14,18 +14,9 @@ pub struct Tiling {
     pub loads: u32,
 }
 
-/// What each group has: `piece` elements, and the last one the rest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pieces {
-    /// Elements of a piece: whole tiles.
-    pub piece: u64,
-    /// Pieces, and groups; 0 without elements.
-    pub groups: u64,
-}
-
 /// A CPU's groups are few, since one that has little to do costs more than its work.
 const MOST_GROUPS_ON_CPU: u64 = 256;
-const LEAST_PIECE_ON_CPU: u64 = 8192;
+const LEAST_OF_GROUP_ON_CPU: u64 = 8192;
 
 impl Tiling {
     /// The lanes that tilings are made of.
@@ -33,11 +24,11 @@ impl Tiling {
 
     /// What `device` streams elements of so many bytes with: loads of 16 bytes, on a CPU of 64.
     pub fn default_for(device: &DeviceTraits, element_bytes: usize) -> Self {
-        let (group_size, load_bytes) = match device.device_type {
-            DeviceType::Cpu => (1, 64),
-            _ => (1u32 << device.max_group_size.clamp(1, 256).ilog2(), 16),
+        let (group_size, load_bytes, loads) = match device.device_type {
+            DeviceType::Cpu => (1, 64, 4),
+            _ => (1u32 << device.max_group_size.clamp(1, 256).ilog2(), 16, 2),
         };
-        Tiling { group_size, lanes: load_bytes / element_bytes as u32, loads: 4 }
+        Tiling { group_size, lanes: load_bytes / element_bytes as u32, loads }
     }
 
     /// Elements that a group loads before it uses any of them.
@@ -45,15 +36,12 @@ impl Tiling {
         u64::from(self.group_size) * u64::from(self.lanes) * u64::from(self.loads)
     }
 
-    /// Deals `count` elements to `most_groups` groups at most: a function of these numbers alone, so that sums always
-    /// come about in the same order.
-    pub fn pieces(&self, count: u64, most_groups: u64) -> Pieces {
-        let (most_groups, least) = match self.group_size {
-            1 => (MOST_GROUPS_ON_CPU.min(most_groups), LEAST_PIECE_ON_CPU),
-            _ => (most_groups, 1),
-        };
-        let piece = count.div_ceil(most_groups).max(least).next_multiple_of(self.tile());
-        Pieces { piece, groups: count.div_ceil(piece) }
+    /// Groups for `count` elements, `most` at most; none without elements.
+    pub fn groups(&self, count: u64, most: u64) -> u64 {
+        match self.group_size {
+            1 => count.div_ceil(LEAST_OF_GROUP_ON_CPU).min(most.min(MOST_GROUPS_ON_CPU)),
+            _ => count.div_ceil(self.tile()).min(most),
+        }
     }
 
     /// Checks the rules of the kernels and the device's limits.
@@ -105,22 +93,21 @@ mod tests {
     ];
 
     #[test]
-    fn pieces_hold_every_element_once_and_none_is_empty() {
+    fn every_group_has_a_tile_and_there_are_no_more_than_asked_for() {
         for tiling in TILINGS {
             for count in [1, 63, 4096, 4097, 100_000, 10_000_000, (1 << 40) + 1] {
-                let Pieces { piece, groups } = tiling.pieces(count, 2048);
-                assert!(piece * groups >= count && piece * (groups - 1) < count, "{count}");
+                let groups = tiling.groups(count, 2048);
                 assert!((1..=2048).contains(&groups), "{count}: {groups} groups");
-                assert_eq!(piece % tiling.tile(), 0);
+                assert!(groups <= count.div_ceil(tiling.tile()), "{count}: {groups} groups");
             }
-            assert_eq!(tiling.pieces(0, 2048).groups, 0);
+            assert_eq!(tiling.groups(0, 2048), 0);
         }
     }
 
     #[test]
     fn a_cpu_device_has_few_groups_and_none_with_little_to_do() {
         let cpu = TILINGS[2];
-        assert_eq!(cpu.pieces(8192, 2048).groups, 1);
-        assert_eq!(cpu.pieces(10_000_000, 2048).groups, 256);
+        assert_eq!(cpu.groups(8192, 2048), 1);
+        assert_eq!(cpu.groups(10_000_000, 2048), 256);
     }
 }
