@@ -3,8 +3,8 @@
 //
 // The items of a group are added up in two levels: ADDERS items add up some each, and one of them what those have. The
 // group's sums go out as carries (group/carry.h), and the group that arrives last adds up those of all groups: its item
-// i those of groups i, i + GROUP_SIZE, ..., then the items as before. Nobody waits for anybody. LAUNCH_SUMS sums (1 unless it is defined before this is included) travel together,
-// so that a kernel that needs two pays for one arrival.
+// i those of groups i, i + GROUP_SIZE, ..., then the items as before. Nobody waits for anybody. LAUNCH_SUMS sums (1
+// unless it is defined before this is included) travel together, so that a kernel that needs two pays for one arrival.
 //
 // In a kernel of GROUP_SIZE items, a power of two:
 //
@@ -40,6 +40,14 @@
 #define ADDERS GROUP_SIZE
 #endif
 
+// Unrolled, so that loads do not wait for sums; but three compensated sums are more than AMD's compiler then takes into
+// a kernel.
+#ifdef COMPENSATED
+#define UNROLL_ADDING _Pragma("unroll 1")
+#else
+#define UNROLL_ADDING _Pragma("unroll")
+#endif
+
 // The counter has a cache line for itself.
 #define LAUNCH_SUM_CARRIES 32
 
@@ -67,7 +75,7 @@ void group_add_sums(acc_t *sums, local acc_t *scratch)
     if (item < ADDERS) {
 #pragma unroll
         for (uint s = 0; s < LAUNCH_SUMS; ++s) {
-#pragma unroll
+            UNROLL_ADDING
             for (uint other = ADDERS; other < GROUP_SIZE; other += ADDERS)
                 sums[s] = acc_add(sums[s], scratch[s * GROUP_SIZE + item + other]);
             scratch[s * GROUP_SIZE + item] = sums[s];
@@ -77,7 +85,7 @@ void group_add_sums(acc_t *sums, local acc_t *scratch)
     if (item == 0) {
 #pragma unroll
         for (uint s = 0; s < LAUNCH_SUMS; ++s) {
-#pragma unroll
+            UNROLL_ADDING
             for (uint other = 1; other < ADDERS; ++other)
                 sums[s] = acc_add(sums[s], scratch[s * GROUP_SIZE + other]);
         }

@@ -70,6 +70,7 @@ pub(super) const KNOWN_SPILLS: &[KnownSpill] = &[
     in_flight("elementwise", "pvc", 8192),
     in_flight("reduce", "skl", 1024),
     in_flight("reduce", "pvc", 8192),
+    in_flight("sum_integers", "pvc", 512),
     in_flight("move_by_digit", "skl", 8192),
     in_flight("move_by_digit", "dg2", 224),
     in_flight("move_by_digit", "pvc", 8192),
