@@ -60,6 +60,16 @@ pub struct BatchSubject {
     pub budget: Budget,
 }
 
+/// What the block-diagonal matrix is multiplied by; the best counts. First what is chosen for it. None of them copies
+/// values.
+const SINGLE_PRODUCTS: [Option<Algorithm>; 5] = [
+    None,
+    Some(Algorithm::CsrFlat),
+    Some(Algorithm::CsrAdaptive),
+    Some(Algorithm::CsrVector),
+    Some(Algorithm::SegmentedSum),
+];
+
 /// The problems of a batch: some matrices, and which of them each problem is.
 #[derive(Clone, Debug)]
 pub struct BatchProblems<'a, V> {
@@ -157,8 +167,8 @@ pub fn measure_batch_peers<V: Value>(
     let matrix = problems.block_diagonal()?;
     let x = csr_core::random_vector(1, matrix.cols());
     let mut best = f64::INFINITY;
-    for algorithm in [Algorithm::CsrAdaptive, Algorithm::CsrVector, Algorithm::SegmentedSum] {
-        let options = PlanOptions { algorithm: Some(algorithm), ..PlanOptions::default() };
+    for algorithm in SINGLE_PRODUCTS {
+        let options = PlanOptions { algorithm, ..PlanOptions::default() };
         let mut instance = Instance::new(queue, &matrix, &x, &options)?;
         let samples = Samples::take::<MeasureError>(
             budget,
