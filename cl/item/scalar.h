@@ -133,6 +133,20 @@ value_pair_t stream_values(global const value_t *values, const ulong at)
 #define SHARED_ARRAY_PARAMETER(type, name) global type *name##_buffer, const ulong name##_start
 #define OPEN_SHARED_ARRAY(type, name) global type *name = name##_buffer + name##_start
 
+// The address of x for gathers. NVIDIA's compiler would add an array's start and each column before it scales the sum,
+// four instructions for each gather where one does: so it is told no more than the address. Where sums are f32 the two
+// registers that this takes cost more (docs/benchmarks.md, "sell_sigma on the H200").
+#if defined(__NV_CL_C_VERSION) && defined(VALUE_F64)
+global const real_t *gather_base(global const real_t *x)
+{
+    ulong address;
+    asm("mov.b64 %0, %1;" : "=l"(address) : "l"(x));
+    return (global const real_t *)address;
+}
+#else
+#define gather_base(x) (x)
+#endif
+
 // alpha and beta come by value, or with SCALARS_ON_DEVICE as an array of one.
 #ifdef SCALARS_ON_DEVICE
 #define SCALAR_PARAMETER(name) global const real_t *restrict name##_buffer, const ulong name##_start

@@ -10,17 +10,23 @@
 // next group leaves that out. A longer row is cut at the border. So groups speak to each other about long rows only.
 //
 // Three steps:
-//   products   side by side into local memory, the tail behind them.
+//   products   side by side into local memory, the tail behind them, and where each row's products begin.
 //   rows       each run of `width` neighbouring items sums a row, `width` the power of two at which all rows of the
 //              piece are in hand at once, 32 at most; many short rows take several rounds. A row with more than
-//              HEAVY products an item would hold the others up, so it is put on a list.
+//              HEAVY products an item would hold the others up, so it is put on a list, and so is a cut one.
 //   the list   a team (32 items in step where the device can, else the group) a row.
 //
-// Cut rows. The parts of a row meet two by two at the borders that cut it; who comes last stores y (group/meet.h). Nobody
-// waits, and the result has the same bits every time: sums depend on the pieces alone, and the order of the list, which
-// is as it comes, changes no sum.
+// Instructions are what an H200 has too few of: it has time for some 50 for each 32 nonzeros that come from memory
+// (docs/benchmarks.md, "csr_flat on the H200"). So each offset is read once and its place kept in local memory, loads of A
+// lie at constant distances, and what only cut rows need stands once, behind everything else. Registers decide how many
+// groups a compute unit holds: those that the loads on their way and a row's places need, and no more.
 //
-// Local memory: PIECE_NNZ + WHOLE_ROW products; the list; GROUP_SIZE sums where items cannot shuffle.
+// Cut rows. The parts of a row come together between groups; who comes last stores y (group/meet.h, group/meet_bunch.h).
+// Nobody waits for what has not begun, and the result has the same bits every time: sums depend on the pieces alone, and
+// the order of the list, which is as it comes, changes no sum.
+//
+// Local memory: PIECE_NNZ + WHOLE_ROW products; 2 GROUP_SIZE + 1 places; the list; GROUP_SIZE sums where items cannot
+// shuffle.
 
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 256 // items of a work-group: a power of two
@@ -31,29 +37,33 @@
 #ifndef WHOLE_ROW
 #define WHOLE_ROW 256 // rows of at most this many nonzeros are never cut
 #endif
+#ifndef REGISTERS
+#define REGISTERS 0 // that NVIDIA's compiler is told to keep to, by an option; 0: as many as it likes
+#endif
 
 #if GROUP_SIZE >= 32
 #define BUNCH_SIZE 32
 #define BUNCHES_PER_GROUP (GROUP_SIZE / 32)
 #include "subgroup/bunch.h"
 #endif
-#include "group/meet.h"
+#include "group/meet_bunch.h"
 #include "group/reduce.h"
 #include "group/size.h"
 #include "spmv/csr_flat_piece.h"
 
 #define TRIPS (PIECE_NNZ / GROUP_SIZE)
 #define HEAVY 64
-#define MOST_HEAVY ((PIECE_NNZ + WHOLE_ROW) / HEAVY + 1)
+#define MOST_LISTED ((PIECE_NNZ + WHOLE_ROW) / HEAVY + 3)
+#define KNOWN_PLACES (2 * GROUP_SIZE + 1)
 
 #ifdef BUNCH_VOTES
 #define TEAM_SIZE 32
-#define MOST_WIDTH 32
+#define LOG_MOST_WIDTH 5
 #define RUN_SCRATCH 1
 #define sum_runs(mine, scratch, width) bunch_sum_runs(mine, width)
 #else
 #define TEAM_SIZE GROUP_SIZE
-#define MOST_WIDTH (GROUP_SIZE < 32 ? GROUP_SIZE : 32)
+#define LOG_MOST_WIDTH (GROUP_SIZE < 32 ? 31 - (int)clz(GROUP_SIZE) : 5)
 #define RUN_SCRATCH GROUP_SIZE
 #define sum_runs(mine, scratch, width) group_reduce_runs(mine, scratch, width)
 #endif
@@ -61,55 +71,44 @@
 // One piece. A slot is a row that has nonzeros here, or is empty and belongs here; slot 0 is row `row`.
 typedef struct {
     uint number;
-    offset_t base; // its first nonzero
+    offset_t border; // its first nonzero
     offset_t beyond; // past its last one, the tail included
-    uint tail; // nonzeros behind the border that belong here
+    offset_t window; // the nonzero whose product lies first in local memory
+    uint tail; // nonzeros behind the next border that belong here
     uint row;
     uint slots;
-    uint rows; // of the matrix
-    int is_cut_before; // slot 0 began in an earlier piece
-    int is_cut_behind; // the last slot goes on in the next piece
+    uint cut_before; // the slot that began in an earlier piece: 0, or none
+    uint cut_behind; // the slot that goes on in the next piece: the last, or none
 } piece_t;
+#define NO_SLOT 0xffffffffu
 
-piece_t open_piece(const uint number, const ulong start, const ulong next, const uint rows, const ulong nnz)
+// Piece `number` of a matrix of `nnz` nonzeros, the first of which lies in place `lead` of local memory.
+piece_t open_piece(const uint number, const uint lead, const ulong start, const ulong next, const offset_t nnz)
 {
     piece_t piece;
     piece.number = number;
-    piece.base = (offset_t)number * PIECE_NNZ;
+    piece.border = (offset_t)number * PIECE_NNZ;
+    piece.window = piece.border - lead;
     piece.tail = piece_past(next);
-    piece.beyond = piece.base + (offset_t)min(nnz - piece.base, (ulong)PIECE_NNZ) + piece.tail;
+    piece.beyond = piece.border + min(nnz - piece.border, (offset_t)PIECE_NNZ) + piece.tail;
     piece.row = piece_row(start);
-    piece.is_cut_before = piece_is_cut(start);
-    piece.is_cut_behind = piece_is_cut(next);
-    piece.slots = piece_row(next) - piece.row + (piece.is_cut_behind ? 1 : 0);
-    piece.rows = rows;
+    piece.slots = piece_row(next) - piece.row + (piece_is_cut(next) ? 1 : 0);
+    piece.cut_before = piece_is_cut(start) ? 0 : NO_SLOT;
+    piece.cut_behind = piece_is_cut(next) ? piece.slots - 1 : NO_SLOT;
     return piece;
 }
 
-// Places from `first` up to `past`. No vector type: Oclgrind 21.10 crashes on the shuffles that come of those.
-typedef struct {
-    uint first;
-    uint past;
-} range_t;
-
-// Where in `products` a slot's products are; of a slot that there is not, those of some row.
-range_t places_of_slot(global const offset_t *restrict offsets, const piece_t piece, const uint slot)
+// Where in local memory the products of a row begin, of whose offsets `offset` is one; within the piece.
+uint place_of(const piece_t piece, const offset_t offset)
 {
-    const uint row = min(piece.row + slot, piece.rows - 1);
-    const offset_t begin = max(offsets[row], piece.base);
-    const offset_t end = max(min(offsets[row + 1], piece.beyond), begin);
-    range_t places;
-    places.first = (uint)(begin - piece.base);
-    places.past = (uint)(end - piece.base);
-    return places;
+    return (uint)(min(max(offset, piece.border), piece.beyond) - piece.window);
 }
 
-// Every `stride`-th of the products in `places`, from the `first` on.
-acc_t sum_places(local const acc_t *products, const range_t places, const uint first, const uint stride)
+// Every `stride`-th of the products from place `at` up to `past`.
+acc_t sum_places(local const acc_t *products, uint at, const uint past, const uint stride)
 {
     acc_t sum = acc_zero();
-    uint at = places.first + first;
-    for (; at + 3 * stride < places.past; at += 4 * stride) {
+    for (; at + 3 * stride < past; at += 4 * stride) {
         // Loaded together, added in order.
         const acc_t next[4] = {products[at], products[at + stride], products[at + 2 * stride],
                                products[at + 3 * stride]};
@@ -117,44 +116,42 @@ acc_t sum_places(local const acc_t *products, const range_t places, const uint f
         for (uint k = 0; k < 4; ++k)
             sum = acc_add(sum, next[k]);
     }
-    for (; at < places.past; at += stride)
-        sum = acc_add(sum, products[at]);
+    // At most three are left, and not one waits for another.
+    acc_t rest[3];
+#pragma unroll
+    for (uint k = 0; k < 3; ++k)
+        if (at + k * stride < past)
+            rest[k] = products[at + k * stride];
+#pragma unroll
+    for (uint k = 0; k < 3; ++k)
+        if (at + k * stride < past)
+            sum = acc_add(sum, rest[k]);
     return sum;
 }
 
-// Stores the sum of a row that ends here, or came together here.
-void end_row(const piece_t piece, const uint slot, const acc_t sum, global const offset_t *restrict offsets,
-             global real_t *restrict y, const real_t alpha, const real_t beta, const meetings_t borders)
-{
-    const uint row = piece.row + slot;
-    const int is_cut = (slot == 0 && piece.is_cut_before) || (slot == piece.slots - 1 && piece.is_cut_behind);
-    acc_t whole = sum;
-    if (is_cut) {
-        const uint first = (uint)(offsets[row] / PIECE_NNZ);
-        const uint past = (uint)((offsets[row + 1] - 1) / PIECE_NNZ) + 1;
-        if (!gather_parts(borders, first, piece.number - first, past - first, &whole))
-            return;
-    }
-    store_result(y, row, alpha, whole, beta);
-}
-#define END_ROW(slot, sum) end_row(piece, slot, sum, offsets, y, alpha, beta, borders)
-
 // One round: each run of items sums a row, or puts it on the list.
-#define SUM_ROUND(its_slot, its_places) \
+#define SUM_ROUND(its_slot, PLACE) \
     do { \
         const uint slot = its_slot; \
-        const range_t in = its_places; \
         const int has_row = slot < piece.slots; \
-        const int is_heavy = has_row && width < TEAM_SIZE && in.past - in.first > HEAVY << log_width; \
+        const uint from = has_row ? PLACE(slot) : 0; \
+        const uint past = has_row ? PLACE(slot + 1) : 0; \
+        const int is_listed = (width < TEAM_SIZE && past - from > HEAVY << log_width) || \
+                              slot == piece.cut_before || slot == piece.cut_behind; \
         acc_t sum = acc_zero(); \
-        if (has_row && !is_heavy) \
-            sum = sum_places(products, in, in_run, width); \
+        if (!is_listed) \
+            sum = sum_places(products, from + in_run, past, width); \
         sum = sum_runs(sum, scratch, width); \
-        if (is_heavy && in_run == 0) \
-            heavy_slots[atomic_inc(heavy_count)] = slot; \
-        else if (has_row && in_run == 0) \
-            END_ROW(slot, sum); \
+        if (has_row && in_run == 0) { \
+            if (is_listed) \
+                listed_slots[atomic_inc(listed_count)] = slot; \
+            else \
+                store_result(y, piece.row + slot, alpha, sum, beta); \
+        } \
     } while (0)
+#define KNOWN_PLACE(slot) places[slot]
+#define FAR_PLACE(slot) place_of(piece, offsets[piece.row + (slot)])
+#define ANY_PLACE(slot) ((slot) < KNOWN_PLACES ? KNOWN_PLACE(slot) : FAR_PLACE(slot))
 
 OF_GROUP_SIZE
 kernel void csr_flat(const uint rows,
@@ -184,9 +181,10 @@ kernel void csr_flat(const uint rows,
     borders.counters = counters_buffer + counters_start;
     borders.zero = zero;
     local acc_t products[PIECE_NNZ + WHOLE_ROW];
+    local uint places[KNOWN_PLACES];
     local acc_t scratch[RUN_SCRATCH];
-    local uint heavy_count[1];
-    local uint heavy_slots[MOST_HEAVY];
+    local uint listed_count[1];
+    local uint listed_slots[MOST_LISTED];
 
     const uint item = (uint)get_local_id(0);
     const uint number = (uint)get_group_id(0);
@@ -199,75 +197,102 @@ kernel void csr_flat(const uint rows,
         return;
     }
 
-    // Loads of A that wait for nothing. The last piece loads its last nonzero over and over: a load under a condition
-    // would be a branch, and only one of them on its way at a time.
-    uint piece_columns[TRIPS];
-    real_t piece_values[TRIPS];
-    const uint last = (uint)min(nnz - first, (ulong)PIECE_NNZ) - 1;
+    // The last piece begins as early as it must to be a full one, so that no load is made under a condition: that would
+    // be a branch, and only one of them on its way at a time. What it loads of the piece before is in nobody's row.
+    const offset_t next_border = first + PIECE_NNZ;
+    piece_t piece;
+    if (nnz >= PIECE_NNZ) {
+        const uint lead = PIECE_NNZ - (uint)min((offset_t)nnz - first, (offset_t)PIECE_NNZ);
+        global const uint *restrict its_columns = columns + (first - lead) + item;
+        global const value_t *restrict its_values = values + (first - lead) + item;
+        uint piece_columns[TRIPS];
+        real_t piece_values[TRIPS];
 #pragma unroll
-    for (uint trip = 0; trip < TRIPS; ++trip)
-        piece_columns[trip] = stream_column(columns + first, min(trip * GROUP_SIZE + item, last));
+        for (uint trip = 0; trip < TRIPS; ++trip)
+            piece_columns[trip] = stream_column(its_columns, trip * GROUP_SIZE);
 #pragma unroll
-    for (uint trip = 0; trip < TRIPS; ++trip)
-        piece_values[trip] = stream_value(values + first, min(trip * GROUP_SIZE + item, last));
+        for (uint trip = 0; trip < TRIPS; ++trip)
+            piece_values[trip] = stream_value(its_values, trip * GROUP_SIZE);
 
-    const piece_t piece = open_piece(number, starts[number], starts[number + 1], rows, nnz);
-    // In shifts: divisions would cost more than all else that an item does.
-    uint log_width = 0;
-    while (1u << log_width < MOST_WIDTH && piece.slots <= GROUP_SIZE >> (log_width + 1))
-        ++log_width;
-    const uint width = 1u << log_width;
-    const uint slots_a_round = GROUP_SIZE >> log_width;
-    const uint in_round = item >> log_width;
-    const uint in_run = item & (width - 1);
-    // Of the first two rounds: on their way with A.
-    const range_t places = places_of_slot(offsets, piece, in_round);
-    const range_t places_next = places_of_slot(offsets, piece, in_round + slots_a_round);
-    const offset_t border = first + PIECE_NNZ;
-    uint tail_column = 0;
-    real_t tail_value = 0;
-    if (item < piece.tail) {
-        tail_column = load_column(columns, border + item);
-        tail_value = load_value(values, border + item);
+        piece = open_piece(number, lead, starts[number], starts[number + 1], (offset_t)nnz);
+        const offset_t offset = offsets[min(piece.row + item, rows)];
+        uint tail_column = 0;
+        real_t tail_value = 0;
+        if (item < piece.tail) {
+            tail_column = load_column(columns, next_border + item);
+            tail_value = load_value(values, next_border + item);
+        }
+
+        real_t of_x[TRIPS];
+#pragma unroll
+        for (uint trip = 0; trip < TRIPS; ++trip)
+            of_x[trip] = gather_x(x, piece_columns[trip]);
+#pragma unroll
+        for (uint trip = 0; trip < TRIPS; ++trip)
+            products[trip * GROUP_SIZE + item] = acc_product(piece_values[trip], of_x[trip]);
+        if (item < piece.tail)
+            products[PIECE_NNZ + item] = acc_product(tail_value, gather_x(x, tail_column));
+        places[item] = place_of(piece, offset);
+    } else {
+        // All of the matrix is less than a piece.
+        for (uint at = item; at < nnz; at += GROUP_SIZE)
+            products[at] = acc_product(load_value(values, at), load_x(x, columns, at));
+        piece = open_piece(number, 0, starts[number], starts[number + 1], (offset_t)nnz);
+        places[item] = place_of(piece, offsets[min(piece.row + item, rows)]);
     }
-
-#pragma unroll
-    for (uint trip = 0; trip < TRIPS; ++trip)
-        products[trip * GROUP_SIZE + item] = acc_product(piece_values[trip], gather_x(x, piece_columns[trip]));
-    if (item < piece.tail)
-        products[PIECE_NNZ + item] = acc_product(tail_value, gather_x(x, tail_column));
 #if WHOLE_ROW > GROUP_SIZE
     for (uint at = item + GROUP_SIZE; at < piece.tail; at += GROUP_SIZE)
-        products[PIECE_NNZ + at] = acc_product(load_value(values, border + at), load_x(x, columns, border + at));
+        products[PIECE_NNZ + at] = acc_product(load_value(values, next_border + at), load_x(x, columns, next_border + at));
 #endif
-    if (item == 0)
-        heavy_count[0] = 0;
+    if (piece.slots >= GROUP_SIZE)
+        places[GROUP_SIZE + item] = place_of(piece, offsets[min(piece.row + GROUP_SIZE + item, rows)]);
+    if (item == 0) {
+        listed_count[0] = 0;
+        if (piece.slots >= 2 * GROUP_SIZE)
+            places[2 * GROUP_SIZE] = place_of(piece, offsets[min(piece.row + 2 * GROUP_SIZE, rows)]);
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
 
     // Each run of items a row. What a barrier would be in stays in one loop; elsewhere the first two rounds, most often all
-    // there are, have a place of their own, where their offsets have long come.
+    // there are, have a place of their own. Without a slot, clz(slots - 1) is 0.
+    const int log_fit = (int)clz(piece.slots - 1) - (int)clz(GROUP_SIZE - 1);
+    const uint log_width = (uint)clamp(log_fit, 0, LOG_MOST_WIDTH);
+    const uint width = 1u << log_width;
+    const uint in_round = item >> log_width;
+    const uint in_run = item & (width - 1);
 #ifdef BUNCH_VOTES
-    SUM_ROUND(in_round, places);
-    if (slots_a_round < piece.slots)
-        SUM_ROUND(in_round + slots_a_round, places_next);
-    for (uint done = 2 * slots_a_round; done < piece.slots; done += slots_a_round)
-        SUM_ROUND(in_round + done, places_of_slot(offsets, piece, in_round + done));
+    SUM_ROUND(in_round, KNOWN_PLACE);
+    if (piece.slots > GROUP_SIZE) {
+        SUM_ROUND(GROUP_SIZE + item, KNOWN_PLACE);
+        for (uint done = 2 * GROUP_SIZE; done < piece.slots; done += GROUP_SIZE)
+            SUM_ROUND(done + item, FAR_PLACE);
+    }
 #else
-    for (uint done = 0; done < piece.slots; done += slots_a_round)
-        SUM_ROUND(in_round + done, places_of_slot(offsets, piece, in_round + done));
+    for (uint done = 0; done < piece.slots; done += GROUP_SIZE >> log_width)
+        SUM_ROUND(done + in_round, ANY_PLACE);
 #endif
 
     // Each team a row of the list.
     barrier(CLK_LOCAL_MEM_FENCE);
-    const uint heavy = heavy_count[0];
-    for (uint done = 0; done < heavy; done += GROUP_SIZE / TEAM_SIZE) {
+    const uint listed = listed_count[0];
+    for (uint done = 0; done < listed; done += GROUP_SIZE / TEAM_SIZE) {
         const uint at = done + item / TEAM_SIZE;
-        const uint slot = heavy_slots[min(at, heavy - 1)];
+        const uint in_team = item % TEAM_SIZE;
+        const uint slot = listed_slots[min(at, listed - 1)];
+        const uint row = piece.row + slot;
+        const offset_t begin = offsets[row];
+        const offset_t end = offsets[row + 1];
         acc_t sum = acc_zero();
-        if (at < heavy)
-            sum = sum_places(products, places_of_slot(offsets, piece, slot), item % TEAM_SIZE, TEAM_SIZE);
+        if (at < listed)
+            sum = sum_places(products, place_of(piece, begin) + in_team, place_of(piece, end), TEAM_SIZE);
         sum = sum_runs(sum, scratch, TEAM_SIZE);
-        if (at < heavy && item % TEAM_SIZE == 0)
-            END_ROW(slot, sum);
+        int is_whole = at < listed;
+        if (is_whole && (slot == piece.cut_before || slot == piece.cut_behind)) {
+            const uint first_piece = (uint)(begin / PIECE_NNZ);
+            const uint pieces = (uint)((end - 1) / PIECE_NNZ) + 1 - first_piece;
+            is_whole = TEAM_GATHER_PARTS(borders, first_piece, number - first_piece, pieces, in_team, &sum);
+        }
+        if (is_whole && in_team == 0)
+            store_result(y, row, alpha, sum, beta);
     }
 }

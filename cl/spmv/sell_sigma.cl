@@ -124,7 +124,7 @@ kernel void sell_sigma(const uint rows,
     uint step = 0;
     acc_t sum = acc_zero();
     const int is_wide = base == WIDE_BASE;
-    global const real_t *x_base = is_wide ? x : x + base;
+    global const real_t *x_base = gather_base(is_wide ? x : x + base);
     if (is_wide)
         SUM_LANE(WIDE_FIRST, WIDE_SECOND);
     else

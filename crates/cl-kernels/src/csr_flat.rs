@@ -4,7 +4,7 @@ use csr_core::ValueType;
 use csr_core::plan::csr_flat::PieceRules;
 
 use crate::arguments::arguments;
-use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
+use crate::parameters::{GROUP_SIZES, check_group_size, check_registers, parameters};
 use crate::{Accumulate, Array, DeviceTraits, ParameterError, Scalar};
 
 /// Path of the source below `cl/`.
@@ -19,16 +19,19 @@ parameters! {
         /// Items of a work-group: a power of two.
         group_size: GROUP_SIZES,
         /// Nonzeros of a piece, which is a group's: a multiple of `group_size`.
-        piece_nnz: [256, 512, 1024, 1536, 2048, 3072, 4096],
+        piece_nnz: [256, 512, 1024, 1536, 2048, 2560, 3072, 4096, 6144],
         /// Rows of at most this many nonzeros are never cut: at most `piece_nnz`.
         whole_row: [64, 128, 256, 512, 1024],
+        /// Registers of an item that NVIDIA's compiler is told to keep to, which decides how many groups a compute unit
+        /// holds; 0: as many as it likes. Elsewhere 0.
+        registers: [0, 32, 40, 48],
     }
 }
 
 impl Default for CsrFlat {
     /// What does well on the GPUs it was tried on, and fits everywhere: 20 KiB for compensated sums in f64.
     fn default() -> Self {
-        CsrFlat { group_size: 256, piece_nnz: 1024, whole_row: 256 }
+        CsrFlat { group_size: 256, piece_nnz: 1024, whole_row: 256, registers: 0 }
     }
 }
 
@@ -62,9 +65,11 @@ impl CsrFlat {
             let rule = format!("it must be between 1 and piece_nnz = {}", self.piece_nnz);
             return refuse("whole_row", self.whole_row, rule);
         }
+        check_registers(ALGORITHM, self.registers, device)?;
         let products = u64::from(self.piece_nnz) + u64::from(self.whole_row);
-        // The list of heavy rows has less than one word for each of a sum's.
-        let sums = products + u64::from(self.group_size) + products / HEAVY + 4;
+        // Places and the list of rows have less than one word for each of a sum's.
+        let places = 2 * u64::from(self.group_size) + 1;
+        let sums = products + places + u64::from(self.group_size) + products / HEAVY + 4;
         device.check_local_sums(ALGORITHM, "piece_nnz", sums, value_type, accumulate)
     }
 

@@ -166,6 +166,11 @@ impl DeviceTraits {
         self.platform.contains("Portable Computing Language")
     }
 
+    /// Whether the compiler is told how many registers an item may have (`-cl-nv-maxrregcount`): NVIDIA's is.
+    pub fn takes_register_limits(&self) -> bool {
+        self.architecture.starts_with("sm_")
+    }
+
     /// Compiler options for all kernels: what of the device's own instructions they may use, where no macro of the
     /// compiler tells. LOADS_PAST_L1 (`cl/item/scalar.h`) is PTX ISA 7.4 for sm_70 and later, which came with driver 470.
     pub fn build_options(&self) -> &'static str {

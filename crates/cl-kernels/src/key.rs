@@ -118,6 +118,8 @@ impl KernelKey {
         options.extend(self.features.iter().map(|feature| format!("-D{feature}")));
         let defines = self.parameters.iter();
         options.extend(defines.map(|(name, value)| format!("-D{}={value}", name.to_uppercase())));
+        let registers = self.parameters.iter().find(|(name, value)| *name == "registers" && *value > 0);
+        options.extend(registers.map(|(_, most)| format!("-cl-nv-maxrregcount={most}")));
         options.join(" ")
     }
 }
@@ -161,6 +163,19 @@ mod tests {
             .assert_eq(&key.to_string());
         expect!["-cl-std=CL1.2 -DVALUE_F64 -DOFFSET_U64 -DSCALARS_ON_DEVICE -DSPIN -DGROUP_SIZE=256 -DNNZ_PER_WG=1024 -DNUM_ROWS_STREAM=3 -DNNZ_MULTIPLIER=2"]
             .assert_eq(&key.build_options());
+    }
+
+    #[test]
+    fn a_limit_of_registers_becomes_an_option_of_the_compiler() {
+        let options = |registers| {
+            let parameters = crate::csr_flat::CsrFlat { registers, ..Default::default() };
+            let (value_type, offset_type) = (ValueType::F64, OffsetType::U32);
+            let source = crate::csr_flat::SOURCE;
+            let plain = Accumulate::Plain;
+            KernelKey::new(source, value_type, offset_type, plain, false, &parameters).build_options()
+        };
+        assert!(options(40).ends_with("-DREGISTERS=40 -cl-nv-maxrregcount=40"));
+        assert!(options(0).ends_with("-DREGISTERS=0"));
     }
 
     #[test]

@@ -145,3 +145,20 @@ pub(crate) fn check_group_size(
     }
     Ok(())
 }
+
+/// Refuses a limit of registers that no compiler would be told, or that leaves a kernel none to work with.
+pub(crate) fn check_registers(
+    algorithm: &'static str,
+    registers: u32,
+    device: &crate::DeviceTraits,
+) -> Result<(), ParameterError> {
+    if registers == 0 {
+        return Ok(());
+    }
+    if !device.takes_register_limits() {
+        let rule = format!("{} is not told how many, so it must be 0", device.name);
+        let value = registers.into();
+        return Err(ParameterError::Invalid { algorithm, name: "registers", value, rule });
+    }
+    check_between(algorithm, "registers", registers, 24..=255)
+}

@@ -256,7 +256,9 @@ impl List<'_> {
                     parameters.try_for_each(|(name, value)| set.set(name, *value))?;
                     of_entry.push(set);
                 }
-                for set in of_entry {
+                for mut set in of_entry {
+                    // Where an algorithm has such a limit, NVIDIA's compiler alone is told.
+                    let _ = set.set("registers", 0);
                     if !sets.contains(&set) {
                         sets.push(set);
                     }

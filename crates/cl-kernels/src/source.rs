@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 91] = sources![
+pub(crate) const SOURCES: [Source; 92] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
@@ -33,6 +33,7 @@ pub(crate) const SOURCES: [Source; 91] = sources![
     "group/carry.h",
     "group/launch_sum.h",
     "group/meet.h",
+    "group/meet_bunch.h",
     "group/scan.h",
     "group/search.h",
     "group/size.h",
