@@ -34,6 +34,16 @@ typedef struct {
     uint zero; // 0, which only the host knows (group/carry.h)
 } meetings_t;
 
+// Meetings at `places` places in `room`: carries, and a counter for each place behind them.
+meetings_t open_meetings(global uint *room, const ulong places, const uint zero)
+{
+    meetings_t meetings;
+    meetings.carries = room;
+    meetings.counters = room + places * 2 * ACC_WORDS;
+    meetings.zero = zero;
+    return meetings;
+}
+
 // Brings `mine` to meeting `place`. True for the second who comes; `*sum` is then that of both.
 int meet(const meetings_t meetings, const uint place, const int is_right, const acc_t mine, acc_t *sum)
 {

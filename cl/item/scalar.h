@@ -110,19 +110,36 @@ typedef struct {
     real_t second;
 } value_pair_t;
 
+#if defined(__NV_CL_C_VERSION) && !defined(A_CONSTANT)
 value_pair_t stream_values(global const value_t *values, const ulong at)
 {
     value_pair_t pair;
-#if defined(__NV_CL_C_VERSION) && !defined(A_CONSTANT) && defined(VALUE_F64)
+#if defined(VALUE_F64)
     asm volatile(STREAM ".v2.f64 {%0, %1}, [%2];" : "=d"(pair.first), "=d"(pair.second) : "l"(values + at));
-#elif defined(__NV_CL_C_VERSION) && !defined(A_CONSTANT) && !defined(VALUE_F16) && !defined(VALUE_BF16)
-    asm volatile(STREAM ".v2.f32 {%0, %1}, [%2];" : "=f"(pair.first), "=f"(pair.second) : "l"(values + at));
+#elif defined(VALUE_F16)
+    asm volatile("{.reg .b32 both; .reg .f16 low, high; " STREAM ".b32 both, [%2]; mov.b32 {low, high}, both;"
+                 " cvt.f32.f16 %0, low; cvt.f32.f16 %1, high;}"
+                 : "=f"(pair.first), "=f"(pair.second)
+                 : "l"(values + at));
+#elif defined(VALUE_BF16)
+    uint both;
+    asm volatile(STREAM ".b32 %0, [%1];" : "=r"(both) : "l"(values + at));
+    pair.first = as_float(both << 16);
+    pair.second = as_float(both & 0xffff0000u);
 #else
-    pair.first = load_value(values, at);
-    pair.second = load_value(values, at + 1);
+    asm volatile(STREAM ".v2.f32 {%0, %1}, [%2];" : "=f"(pair.first), "=f"(pair.second) : "l"(values + at));
 #endif
     return pair;
 }
+#else
+value_pair_t stream_values(global const value_t *values, const ulong at)
+{
+    value_pair_t pair;
+    pair.first = load_value(values, at);
+    pair.second = load_value(values, at + 1);
+    return pair;
+}
+#endif
 
 // An array comes as a buffer and the element it starts at, so that callers can hand over any part of
 // their own buffers: sub-buffers alone must begin at the device's base alignment.

@@ -25,6 +25,9 @@
 // Nobody waits for what has not begun, and the result has the same bits every time: sums depend on the pieces alone, and
 // the order of the list, which is as it comes, changes no sum.
 //
+// Room: where pieces begin, one entry a piece and one more, and behind them where parts come together (group/meet.h). One
+// array, since each that a kernel is given takes the driver time at every launch (0.4 us on an H200).
+//
 // Local memory: PIECE_NNZ + WHOLE_ROW products; 2 GROUP_SIZE + 1 places; the list; GROUP_SIZE sums where items cannot
 // shuffle.
 
@@ -156,7 +159,6 @@ acc_t sum_places(local const acc_t *products, uint at, const uint past, const ui
 OF_GROUP_SIZE
 kernel void csr_flat(const uint rows,
                      const ulong nnz,
-                     ARRAY_PARAMETER(const ulong, starts),
                      ARRAY_PARAMETER(const offset_t, offsets),
                      ARRAY_PARAMETER(const uint, columns),
                      ARRAY_PARAMETER(const value_t, values),
@@ -165,10 +167,8 @@ kernel void csr_flat(const uint rows,
                      SCALAR_PARAMETER(alpha),
                      SCALAR_PARAMETER(beta),
                      const uint zero,
-                     ARRAY_PARAMETER(uint, counters),
-                     ARRAY_PARAMETER(uint, carries))
+                     ARRAY_PARAMETER(uint, room))
 {
-    OPEN_ARRAY(const ulong, starts);
     OPEN_ARRAY(const offset_t, offsets);
     OPEN_ARRAY(const uint, columns);
     OPEN_ARRAY(const value_t, values);
@@ -176,10 +176,10 @@ kernel void csr_flat(const uint rows,
     OPEN_ARRAY(real_t, y);
     OPEN_SCALAR(alpha);
     OPEN_SCALAR(beta);
-    meetings_t borders;
-    borders.carries = carries_buffer + carries_start;
-    borders.counters = counters_buffer + counters_start;
-    borders.zero = zero;
+    OPEN_ARRAY(uint, room);
+    const ulong pieces = get_num_groups(0);
+    global const ulong *starts = (global const ulong *)room;
+    const meetings_t borders = open_meetings(room + 2 * (pieces + 1), pieces, zero);
     local acc_t products[PIECE_NNZ + WHOLE_ROW];
     local uint places[KNOWN_PLACES];
     local acc_t scratch[RUN_SCRATCH];
@@ -289,8 +289,8 @@ kernel void csr_flat(const uint rows,
         int is_whole = at < listed;
         if (is_whole && (slot == piece.cut_before || slot == piece.cut_behind)) {
             const uint first_piece = (uint)(begin / PIECE_NNZ);
-            const uint pieces = (uint)((end - 1) / PIECE_NNZ) + 1 - first_piece;
-            is_whole = TEAM_GATHER_PARTS(borders, first_piece, number - first_piece, pieces, in_team, &sum);
+            const uint parts = (uint)((end - 1) / PIECE_NNZ) + 1 - first_piece;
+            is_whole = TEAM_GATHER_PARTS(borders, first_piece, number - first_piece, parts, in_team, &sum);
         }
         if (is_whole && in_team == 0)
             store_result(y, row, alpha, sum, beta);

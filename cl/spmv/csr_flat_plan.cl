@@ -3,6 +3,8 @@
 // Every PIECE_NNZ nonzeros there is a border. The row that lies across it, if one does, stays whole where it has at
 // most `whole_row` nonzeros: the piece that it begins in goes on to its end, and the next piece begins behind it.
 // A longer row is cut at the border.
+//
+// The room of a launch begins with these starts. What follows is where parts of cut rows come together, and becomes 0.
 
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 64 // items of a work-group
@@ -17,12 +19,16 @@ kernel void csr_flat_plan(const uint rows,
                           const uint piece_nnz,
                           const uint whole_row,
                           const uint pieces,
+                          const ulong room_words,
                           ARRAY_PARAMETER(const offset_t, offsets),
-                          ARRAY_PARAMETER(ulong, starts))
+                          ARRAY_PARAMETER(uint, room))
 {
     OPEN_ARRAY(const offset_t, offsets);
-    OPEN_ARRAY(ulong, starts);
+    OPEN_ARRAY(uint, room);
+    global ulong *starts = (global ulong *)room;
     const uint piece = (uint)get_global_id(0);
+    for (ulong word = 2 * ((ulong)pieces + 1) + piece; word < room_words; word += get_global_size(0))
+        room[word] = 0;
     if (piece > pieces)
         return;
     const ulong border = (ulong)piece * piece_nnz;

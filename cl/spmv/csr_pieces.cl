@@ -72,8 +72,7 @@ kernel void csr_pieces(const uint rows,
                        SCALAR_PARAMETER(alpha),
                        SCALAR_PARAMETER(beta),
                        const uint zero,
-                       ARRAY_PARAMETER(uint, counters),
-                       ARRAY_PARAMETER(uint, carries))
+                       ARRAY_PARAMETER(uint, room))
 {
     OPEN_ARRAY(const offset_t, offsets);
     OPEN_ARRAY(const uint, columns);
@@ -82,10 +81,8 @@ kernel void csr_pieces(const uint rows,
     OPEN_ARRAY(real_t, y);
     OPEN_SCALAR(alpha);
     OPEN_SCALAR(beta);
-    meetings_t borders;
-    borders.carries = carries_buffer + carries_start;
-    borders.counters = counters_buffer + counters_start;
-    borders.zero = zero;
+    OPEN_ARRAY(uint, room);
+    const meetings_t borders = open_meetings(room, get_global_size(0), zero);
 
     const uint piece = (uint)get_global_id(0);
     const int is_last = piece + 1 == get_global_size(0);

@@ -19,7 +19,7 @@ parameters! {
         /// Items of a work-group: a power of two.
         group_size: GROUP_SIZES,
         /// Nonzeros of a piece, which is a group's: a multiple of `group_size`.
-        piece_nnz: [256, 512, 1024, 1536, 2048, 2560, 3072, 4096, 6144],
+        piece_nnz: [256, 512, 1024, 1536, 2048, 2560, 3072, 4096, 6144, 8192],
         /// Rows of at most this many nonzeros are never cut: at most `piece_nnz`.
         whole_row: [64, 128, 256, 512, 1024],
         /// Registers of an item that NVIDIA's compiler is told to keep to, which decides how many groups a compute unit
@@ -86,8 +86,6 @@ arguments! {
         rows: u32,
         /// Nonzeros of A.
         nnz: u64,
-        /// Where pieces begin: 64-bit entries, one more than work-groups.
-        starts: Array<M>,
         /// Row offsets: rows + 1.
         offsets: Array<M>,
         /// Column indices: nnz.
@@ -104,9 +102,8 @@ arguments! {
         beta: Scalar<M>,
         /// 0, which the compiler must not know: it ties the order of atomics to data.
         zero: u32,
-        /// Arrivals at borders that cut rows: a 32-bit word a piece, 0.
-        counters: Array<M>,
-        /// Parts of cut rows: two accumulators a piece, 0, aligned to 8 bytes.
-        carries: Array<M>,
+        /// Where pieces begin, 64-bit entries, one more than work-groups; and behind them where parts of cut rows come
+        /// together, two accumulators and a 32-bit word a piece, which are 0. Aligned to 8 bytes.
+        room: Array<M>,
     }
 }

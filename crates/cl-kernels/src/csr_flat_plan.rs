@@ -44,9 +44,11 @@ arguments! {
         whole_row: u32,
         /// Pieces.
         pieces: u32,
+        /// 32-bit words of the room.
+        room_words: u64,
         /// Row offsets: rows + 1.
         offsets: Array<M>,
-        /// Where pieces begin: pieces + 1.
-        starts: Array<M>,
+        /// Where pieces begin, 64-bit entries: pieces + 1; and behind them what becomes 0. Aligned to 8 bytes.
+        room: Array<M>,
     }
 }

@@ -92,9 +92,7 @@ arguments! {
         beta: Scalar<M>,
         /// 0, which the compiler must not know: it ties the order of atomics to data.
         zero: u32,
-        /// Arrivals at borders that cut rows: a 32-bit word a piece, 0.
-        counters: Array<M>,
-        /// Parts of cut rows: two accumulators a piece, 0, aligned to 8 bytes.
-        carries: Array<M>,
+        /// Where parts of rows come together: two accumulators and a 32-bit word an item, 0, aligned to 8 bytes.
+        room: Array<M>,
     }
 }

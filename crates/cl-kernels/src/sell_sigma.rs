@@ -1,7 +1,9 @@
 //! `sell_sigma`: SELL-C-sigma for GPUs, a sorted copy of the matrix with fewer bytes (`cl/spmv/sell_sigma.cl`).
 
 use crate::arguments::arguments;
-use crate::parameters::{GROUP_SIZES, check_between, check_group_size, parameters};
+use crate::parameters::{
+    GROUP_SIZES, check_between, check_group_size, check_registers, parameters,
+};
 use crate::{Array, DeviceTraits, ParameterError, Scalar};
 
 /// Path of the source below `cl/`.
@@ -20,7 +22,9 @@ parameters! {
         /// Rows that are sorted among each other.
         window_rows: [256, 512, 1024],
         /// Pairs of nonzeros that a lane loads before it uses the first.
-        pairs_at_once: [1, 2, 4],
+        pairs_at_once: [1, 2, 4, 8],
+        /// Registers of an item that NVIDIA's compiler is told to keep to; 0: as many as it likes. Elsewhere 0.
+        registers: [0, 32, 40, 48, 64],
     }
 }
 
@@ -32,22 +36,24 @@ parameters! {
         /// Nonzeros that a lane has at most: longer rows are shared.
         lane_nnz: [8, 16, 32, 64],
         /// Pairs of nonzeros that a lane loads before it uses the first.
-        pairs_at_once: [1, 2, 4],
+        pairs_at_once: [1, 2, 4, 8],
+        /// Registers of an item that NVIDIA's compiler is told to keep to; 0: as many as it likes. Elsewhere 0.
+        registers: [0, 32, 40, 48, 64],
     }
 }
 
 impl Default for SellSigma {
     /// What does well on the GPU it was tried on: rows of a 27-point stencil have a lane each.
     fn default() -> Self {
-        SellSigma { group_size: 256, lane_nnz: 32, window_rows: 512, pairs_at_once: 2 }
+        SellSigma { group_size: 256, lane_nnz: 32, window_rows: 512, pairs_at_once: 2, registers: 0 }
     }
 }
 
 impl SellSigma {
     /// What the product is compiled with.
     pub fn kernel(&self) -> SellSigmaKernel {
-        let SellSigma { group_size, lane_nnz, pairs_at_once, .. } = *self;
-        SellSigmaKernel { group_size, lane_nnz, pairs_at_once }
+        let SellSigma { group_size, lane_nnz, pairs_at_once, registers, .. } = *self;
+        SellSigmaKernel { group_size, lane_nnz, pairs_at_once, registers }
     }
 
     /// Checks the parameters against the kernels' rules and the device's limits.
@@ -65,7 +71,8 @@ impl SellSigma {
         check_between(ALGORITHM, "lane_nnz", self.lane_nnz, 1..=1024)?;
         // Their lengths lie in local memory, and each is compared with each.
         check_between(ALGORITHM, "window_rows", self.window_rows, 1..=2048)?;
-        check_between(ALGORITHM, "pairs_at_once", self.pairs_at_once, 1..=8)
+        check_between(ALGORITHM, "pairs_at_once", self.pairs_at_once, 1..=8)?;
+        check_registers(ALGORITHM, self.registers, device)
     }
 }
 
@@ -76,20 +83,20 @@ arguments! {
         rows: u32,
         /// Slices: at least 1.
         slice_count: u32,
+        /// Where in the layout starts begin, in 32-bit words: the first pair of each slice, over 32: slices + 1.
+        starts_at: u64,
+        /// What a slice's columns are counted from: slices.
+        bases_at: u64,
         /// Which row each place has: rows.
-        order: Array<M>,
+        order_at: u64,
+        /// Lower halves of columns, two a word: 32 for each of `starts`.
+        low_columns_at: u64,
+        /// Upper halves, where a slice has them: as many, or none where no slice has.
+        high_columns_at: u64,
+        /// What each slice is (`cl/spmv/sell_sigma_slice.h`), 64 bits: slices + 1; and what lies where it says above.
+        layout: Array<M>,
         /// Row offsets: rows + 1.
         offsets: Array<M>,
-        /// What each slice is (`cl/spmv/sell_sigma_slice.h`), 64 bits: slices + 1.
-        slices: Array<M>,
-        /// The first pair of each slice, over 32: slices + 1.
-        starts: Array<M>,
-        /// What a slice's columns are counted from: slices.
-        bases: Array<M>,
-        /// Lower halves of columns, two a word: 32 for each of `starts`.
-        low_columns: Array<M>,
-        /// Upper halves, where a slice has them: as many, or none where no slice has.
-        high_columns: Array<M>,
         /// Values in their places: 64 for each of `starts`.
         values: Array<M>,
         /// The vector x: cols.
@@ -102,9 +109,7 @@ arguments! {
         beta: Scalar<M>,
         /// 0, which the compiler must not know: it ties the order of atomics to data.
         zero: u32,
-        /// Arrivals at meetings of a row's parts: a 32-bit word a slice, 0.
-        counters: Array<M>,
-        /// Parts of rows: two accumulators a slice, 0, aligned to 8 bytes.
-        carries: Array<M>,
+        /// Where parts of rows come together: two accumulators and a 32-bit word a slice, 0, aligned to 8 bytes.
+        room: Array<M>,
     }
 }

@@ -35,7 +35,7 @@ fn check<O: Offset>(queue: &Queue, lengths: &[usize]) {
     for rules in [(64, 32), (128, 128), (128, 1)] {
         let rules = PieceRules { piece_nnz: rules.0, whole_row: rules.1 };
         let expected = rules.starts(&offsets).unwrap();
-        let found = DevicePieces::find_blocking(queue, &on_device, sum, rules).unwrap();
+        let found = DevicePieces::find(queue, &on_device, sum, rules, 1).unwrap();
         assert_eq!(found.starts().read_blocking(queue).unwrap(), expected, "{rules:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! Binds and launches `csr_flat`: where its pieces begin is found on the device, and nothing is read back.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cl_kernels::csr_flat::{Arguments, CsrFlat as Parameters, SOURCE};
 use cl_kernels::csr_flat_plan::{self, CsrFlatPlan};
@@ -10,9 +10,9 @@ use csr_core::{Offset, ValueType};
 
 use super::meetings::Meetings;
 use super::workspace::{OwnerId, for_a_kernel_to_write};
-use super::{Operands, Specialisation, Spmv, Workspace, check_value_type};
+use super::{Operands, Specialisation, Spmv, Workspace, accumulator_words, check_value_type};
 use crate::launch::{Size, Steps, launch, launch_unobserved};
-use crate::raw::Memory;
+use crate::raw::{Kernel, Memory};
 use crate::{Context, DeviceArray, Event, InOrder, Program, Queue, Result};
 
 /// `csr_flat`, ready to launch.
@@ -25,66 +25,111 @@ pub struct CsrFlat {
     group_size: usize,
 }
 
-/// Where the pieces of a pattern begin, in device memory.
+/// Where the pieces of a pattern begin, in device memory: the first part of the room that a launch takes. The room they were
+/// found in is the first workspace's, which so needs no memory and no launch of its own.
 #[derive(Debug)]
 pub struct DevicePieces {
     rules: PieceRules,
+    layout: Layout,
     starts: DeviceArray<PieceStart>,
+    first_room: Mutex<Option<DeviceArray<u32>>>,
+    /// What fills the room, in which queue; `None` if that was waited for.
+    filled: Option<(Queue, Event)>,
+}
+
+/// What lies where in the room of a launch: starts, then places where parts of cut rows come together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Layout {
+    pieces: usize,
+    sum_words: usize,
+}
+
+impl Layout {
+    fn starts_words(self) -> usize {
+        (self.pieces + 1) * (size_of::<PieceStart>() / size_of::<u32>())
+    }
+
+    fn words(self) -> usize {
+        self.starts_words() + Meetings::of_sums(self.sum_words, self.pieces).words()
+    }
+
+    /// A room with these starts, whose other words are 0.
+    fn upload_blocking(self, queue: &Queue, starts: &[PieceStart]) -> Result<DeviceArray<u32>> {
+        let mut words = vec![0; self.words()];
+        words[..self.starts_words()].copy_from_slice(bytemuck::cast_slice(starts));
+        DeviceArray::upload_blocking(queue, &words)
+    }
 }
 
 impl DevicePieces {
-    /// Finds the borders on the host, from row offsets that a pattern's check has passed, and copies them.
+    /// Finds the borders on the host, from row offsets that a pattern's check has passed, and copies them; sums have
+    /// `sum_words` 32-bit words.
     ///
     /// # Errors
-    /// As [`DevicePieces::find_blocking`].
+    /// As [`DevicePieces::find`].
     pub fn upload_blocking<O: Offset>(
         queue: &Queue,
         offsets: &[O],
         rules: PieceRules,
+        sum_words: usize,
     ) -> Result<Self> {
-        let starts = DeviceArray::upload_blocking(queue, &rules.starts(offsets)?)?;
-        Ok(DevicePieces { rules, starts })
+        let starts = rules.starts(offsets)?;
+        let layout = Layout { pieces: starts.len() - 1, sum_words };
+        let room = layout.upload_blocking(queue, &starts)?;
+        Self::in_room(rules, layout, room, None)
     }
 
-    /// Finds the borders of a matrix of `nnz` nonzeros from its row offsets, as [`PieceRules::starts`] does.
+    /// Finds the borders of a matrix of `nnz` nonzeros from its row offsets, as [`PieceRules::starts`] does; sums have
+    /// `sum_words` 32-bit words. It is begun when this returns: workspaces see to what comes after it.
     ///
     /// # Errors
     /// More pieces than can be counted, or the driver's own failure.
-    pub fn find_blocking<O: Offset>(
+    pub fn find<O: Offset>(
         queue: &Queue,
         offsets: &DeviceArray<O>,
         nnz: usize,
         rules: PieceRules,
+        sum_words: usize,
     ) -> Result<Self> {
         let rows = offsets.len().saturating_sub(1);
         let pieces = rules.pieces(rows, nnz)?;
         if pieces == 0 {
-            return Self::upload_blocking(queue, &[O::zeroed()], rules);
+            return Self::upload_blocking(queue, &[O::zeroed()], rules, sum_words);
         }
+        let layout = Layout { pieces, sum_words };
         let parameters = CsrFlatPlan::default_for(queue.context().device().traits());
         parameters.check(queue.context().device().traits())?;
         let source = csr_flat_plan::SOURCE;
         let plain = Accumulate::Plain;
         let key = KernelKey::new(source, ValueType::F32, O::TYPE, plain, false, &parameters);
         let program = queue.context().program(&key)?;
-        let starts = for_a_kernel_to_write(queue, pieces + 1)?;
+        let room = for_a_kernel_to_write::<u32>(queue, layout.words())?;
         let arguments = csr_flat_plan::Arguments {
             rows: rows as u32,
             nnz: nnz as u64,
             piece_nnz: rules.piece_nnz,
             whole_row: rules.whole_row,
             pieces: pieces as u32,
+            room_words: layout.words() as u64,
             offsets: offsets.argument(),
-            starts: starts.argument(),
+            room: room.argument(),
         };
         let mut steps = Steps::new(queue, &program, parameters.group_size as usize);
         let groups = steps.groups(pieces + 1);
-        // SAFETY: the offsets are a pattern's, and there is a start for each piece and one more.
+        // SAFETY: the offsets are a pattern's, and the room has a start for each piece and one more.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-        let found = unsafe { steps.run(&arguments, groups)? };
-        // Launches may follow on other queues.
-        found.wait()?;
-        Ok(DevicePieces { rules, starts })
+        let filled = unsafe { steps.run(&arguments, groups)? };
+        Self::in_room(rules, layout, room, Some((queue.clone(), filled)))
+    }
+
+    fn in_room(
+        rules: PieceRules,
+        layout: Layout,
+        room: DeviceArray<u32>,
+        filled: Option<(Queue, Event)>,
+    ) -> Result<Self> {
+        let starts = room.view(0, layout.pieces + 1)?;
+        Ok(DevicePieces { rules, layout, starts, first_room: Mutex::new(Some(room)), filled })
     }
 
     /// One entry a piece, and one behind them.
@@ -94,7 +139,25 @@ impl DevicePieces {
 
     /// Pieces, each one work-group of a launch.
     pub fn count(&self) -> usize {
-        self.starts.len() - 1
+        self.layout.pieces
+    }
+
+    /// A workspace with a room: that of the plan for the first who asks.
+    fn workspace_blocking(
+        &self,
+        queue: &Queue,
+        owner: OwnerId,
+        kernels: Vec<Kernel>,
+    ) -> Result<Workspace> {
+        let first = self.first_room.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(room) = first {
+            return Ok(Workspace::in_memory(owner, kernels, room, self.filled.clone()));
+        }
+        if let Some((_, filled)) = &self.filled {
+            filled.wait()?;
+        }
+        let room = self.layout.upload_blocking(queue, &self.starts.read_blocking(queue)?)?;
+        Ok(Workspace::in_memory(owner, kernels, room, None))
     }
 }
 
@@ -124,13 +187,15 @@ impl CsrFlat {
             )));
         }
         let program = context.program(&specialisation.key(SOURCE, &parameters))?;
+        if pieces.layout.sum_words != accumulator_words(program.key()) {
+            let words = pieces.layout.sum_words;
+            return Err(crate::Error::Mismatch(format!(
+                "pieces with room for sums of {words} words cannot serve {}",
+                program.key()
+            )));
+        }
         let group_size = parameters.group_size as usize;
         Ok(CsrFlat { owner: OwnerId::new(), program, pieces, nnz, group_size })
-    }
-
-    /// Where parts of cut rows meet.
-    fn meetings(&self) -> Meetings {
-        Meetings::new(self.key(), self.pieces.count())
     }
 
     /// What the kernel is given.
@@ -139,11 +204,9 @@ impl CsrFlat {
         scratch: &'a DeviceArray<u32>,
         operands: &Operands<'a>,
     ) -> Arguments<&'a Memory> {
-        let (counters, carries) = self.meetings().arrays(scratch);
         Arguments {
             rows: operands.rows as u32,
             nnz: self.nnz as u64,
-            starts: self.pieces.starts.argument(),
             offsets: operands.offsets,
             columns: operands.columns,
             values: operands.values,
@@ -152,8 +215,7 @@ impl CsrFlat {
             alpha: operands.alpha,
             beta: operands.beta,
             zero: 0,
-            counters,
-            carries,
+            room: scratch.argument(),
         }
     }
 
@@ -177,7 +239,7 @@ impl Spmv for CsrFlat {
     }
 
     fn workspace_bytes(&self) -> usize {
-        self.meetings().words() * 4
+        self.pieces.layout.words() * size_of::<u32>()
     }
 
     fn is_repeatable(&self) -> bool {
@@ -186,7 +248,7 @@ impl Spmv for CsrFlat {
 
     fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
         let kernels = vec![self.program.kernel("csr_flat")?];
-        Workspace::new_blocking(queue, self.owner, kernels, self.meetings().words())
+        self.pieces.workspace_blocking(queue, self.owner, kernels)
     }
 
     unsafe fn launch(
@@ -197,8 +259,7 @@ impl Spmv for CsrFlat {
         wait: &[Event],
     ) -> Result<Event> {
         let size = self.size();
-        // SAFETY: the caller's promise about the operands; starts, counters and carries are as long as the pieces
-        // they were made for.
+        // SAFETY: the caller's promise about the operands; the room was made for as many pieces.
         workspace.run(self.owner, queue, wait, |parts| unsafe {
             let arguments = self.arguments(parts.scratch, operands);
             launch(queue, &mut parts.kernels[0], &arguments, size, &parts.wait)

@@ -56,7 +56,6 @@ impl CsrPieces {
         scratch: &'a DeviceArray<u32>,
         operands: &Operands<'a>,
     ) -> Arguments<&'a Memory> {
-        let (counters, carries) = self.meetings().arrays(scratch);
         Arguments {
             rows: operands.rows as u32,
             nnz: self.nnz as u64,
@@ -69,8 +68,7 @@ impl CsrPieces {
             alpha: operands.alpha,
             beta: operands.beta,
             zero: 0,
-            counters,
-            carries,
+            room: scratch.argument(),
         }
     }
 
@@ -115,7 +113,7 @@ impl Spmv for CsrPieces {
         wait: &[Event],
     ) -> Result<Event> {
         let size = self.size(operands);
-        // SAFETY: the caller's promise about the operands; counters and carries are as long as there are pieces.
+        // SAFETY: the caller's promise about the operands; the room is as long as there are pieces.
         workspace.run(self.owner, queue, wait, |parts| unsafe {
             let arguments = self.arguments(parts.scratch, operands);
             launch(queue, &mut parts.kernels[0], &arguments, size, &parts.wait)

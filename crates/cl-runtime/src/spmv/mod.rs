@@ -66,6 +66,11 @@ impl Specialisation {
         )
         .with_experiment(self.experiment)
     }
+
+    /// 32-bit words of a sum.
+    pub fn sum_words(&self) -> usize {
+        sum_words(self.value_type, self.accumulate)
+    }
 }
 
 /// The arrays and numbers of one product. Lengths were checked by whoever made it.
@@ -225,8 +230,13 @@ pub struct Stages {
 
 /// 32-bit words of a kernel's accumulator.
 fn accumulator_words(key: &KernelKey) -> usize {
-    let parts = if key.accumulate == Accumulate::Compensated { 2 } else { 1 };
-    key.value_type.accumulator().size_bytes() / 4 * parts
+    sum_words(key.value_type, key.accumulate)
+}
+
+/// 32-bit words of a sum.
+fn sum_words(value_type: ValueType, accumulate: Accumulate) -> usize {
+    let parts = if accumulate == Accumulate::Compensated { 2 } else { 1 };
+    value_type.accumulator().size_bytes() / size_of::<u32>() * parts
 }
 
 /// Refuses value types the device has no arithmetic for.

@@ -15,6 +15,7 @@ use super::workspace::{OwnerId, for_a_kernel_to_write};
 use super::{Operands, Specialisation, Spmv, Workspace, check_value_type};
 use crate::launch::{Size, Steps, launch, launch_unobserved};
 use crate::raw::Memory;
+use crate::room::{Room, bytes_of};
 use crate::scan::Scan;
 use crate::{DeviceArray, Event, InOrder, Matrix, Program, Queue, Result};
 
@@ -37,10 +38,12 @@ pub struct SellSigma<V, O> {
 struct Slices {
     rows: usize,
     count: usize,
-    order: DeviceArray<u32>,
+    /// All arrays below, which are parts of it, the slices first.
+    layout: DeviceArray<u32>,
     slices: DeviceArray<u64>,
     starts: DeviceArray<u32>,
     bases: DeviceArray<u32>,
+    order: DeviceArray<u32>,
     low_columns: DeviceArray<u32>,
     high_columns: DeviceArray<u32>,
 }
@@ -111,9 +114,21 @@ impl Slices {
         scan.run(queue, &pairs, &starts)?;
         let words = scan.total_blocking(queue)? as usize * SLICE_LANES as usize;
         let has_wide = wide.read_blocking(queue)? != [0];
-        let low_columns = for_a_kernel_to_write::<u32>(queue, words)?;
-        let high_columns = for_a_kernel_to_write::<u32>(queue, if has_wide { words } else { 0 })?;
-        let made = Slices { rows, count, order, slices, starts, bases, low_columns, high_columns };
+        let wide_words = if has_wide { words } else { 0 };
+        let bytes = bytes_of::<u64>(count + 1)
+            + [count + 1, count, rows, words, wide_words].map(bytes_of::<u32>).iter().sum::<usize>();
+        let mut room = Room::new(queue, bytes)?;
+        let made = Slices {
+            rows,
+            count,
+            layout: room.all()?,
+            slices: kept(queue, room.take(count + 1)?, &slices)?,
+            starts: kept(queue, room.take(count + 1)?, &starts)?,
+            bases: kept(queue, room.take(count)?, &bases)?,
+            order: kept(queue, room.take(rows)?, &order)?,
+            low_columns: room.take(words)?,
+            high_columns: room.take(wide_words)?,
+        };
         let placing = ColumnArguments {
             rows: rows as u32,
             slice_count: count as u32,
@@ -135,14 +150,29 @@ impl Slices {
     }
 
     fn size_bytes(&self) -> usize {
-        let Slices { order, slices, starts, bases, low_columns, high_columns, .. } = self;
-        let words = [order, starts, bases, low_columns, high_columns];
-        slices.size_bytes() + words.iter().map(|array| array.size_bytes()).sum::<usize>()
+        self.layout.size_bytes()
+    }
+
+    /// Where in the layout an array begins, in 32-bit words.
+    fn place_of(&self, array: &DeviceArray<u32>) -> u64 {
+        array.argument().start - self.layout.argument().start
     }
 
     fn lanes(&self) -> usize {
         self.count * SLICE_LANES as usize
     }
+}
+
+/// A part of a room with what an array holds.
+fn kept<T: bytemuck::Pod>(
+    queue: &Queue,
+    mut part: DeviceArray<T>,
+    array: &DeviceArray<T>,
+) -> Result<DeviceArray<T>> {
+    if let Some(copied) = part.copy_from(queue, array)? {
+        queue.settle_blocking(&copied)?;
+    }
+    Ok(part)
 }
 
 impl<V: Value, O: Offset> SellSigma<V, O> {
@@ -197,26 +227,24 @@ impl<V: Value, O: Offset> SellSigma<V, O> {
         scratch: &'a DeviceArray<u32>,
         operands: &Operands<'a>,
     ) -> Arguments<&'a Memory> {
-        let (counters, carries) = self.meetings().arrays(scratch);
-        let Slices { order, slices, starts, bases, low_columns, high_columns, .. } = &self.slices;
+        let made = &self.slices;
         Arguments {
-            rows: self.slices.rows as u32,
-            slice_count: self.slices.count as u32,
-            order: order.argument(),
+            rows: made.rows as u32,
+            slice_count: made.count as u32,
+            starts_at: made.place_of(&made.starts),
+            bases_at: made.place_of(&made.bases),
+            order_at: made.place_of(&made.order),
+            low_columns_at: made.place_of(&made.low_columns),
+            high_columns_at: made.place_of(&made.high_columns),
+            layout: made.layout.argument(),
             offsets: operands.offsets,
-            slices: slices.argument(),
-            starts: starts.argument(),
-            bases: bases.argument(),
-            low_columns: low_columns.argument(),
-            high_columns: high_columns.argument(),
             values: self.values.argument(),
             x: operands.x,
             y: operands.y,
             alpha: operands.alpha,
             beta: operands.beta,
             zero: 0,
-            counters,
-            carries,
+            room: scratch.argument(),
         }
     }
 

@@ -68,6 +68,18 @@ impl Workspace {
         Ok(Self::with_scratch(owner, kernels, scratch))
     }
 
+    /// A workspace in memory that is filled by then, or by an event in a queue, after which its launches come.
+    pub(crate) fn in_memory(
+        owner: OwnerId,
+        kernels: Vec<Kernel>,
+        scratch: DeviceArray<u32>,
+        filled: Option<(Queue, Event)>,
+    ) -> Self {
+        let mut workspace = Self::with_scratch(owner, kernels, scratch);
+        workspace.in_flight.launches.extend(filled);
+        workspace
+    }
+
     fn with_scratch(owner: OwnerId, kernels: Vec<Kernel>, scratch: DeviceArray<u32>) -> Self {
         let in_flight = InFlight::default();
         Workspace { owner, kernels, scratch, in_flight, is_torn: false, first: None }

@@ -111,7 +111,8 @@ pub(super) fn bind<V: Value, O: Offset>(
             let parameters = resolver.resolve(FlatParameters::default(), check)?;
             // Before the pattern is cut by them.
             check(&parameters)?;
-            let pieces = pieces(queue, matrix, parameters.rules())?;
+            let sum_words = specialisation.sum_words();
+            let pieces = pieces(queue, matrix, parameters.rules(), sum_words)?;
             let context = queue.context();
             let spmv = CsrFlat::new(context, specialisation, parameters, matrix.nnz(), pieces)?;
             (Box::new(spmv), parameters.to_string())
@@ -232,12 +233,14 @@ fn pieces<V: Value, O: Offset>(
     queue: &Queue,
     matrix: &Matrix<V, O>,
     rules: PieceRules,
+    sum_words: usize,
 ) -> Result<DevicePieces> {
     let offsets = matrix.offsets();
     if queue.context().device().traits().device_type == DeviceType::Cpu {
-        return Ok(DevicePieces::upload_blocking(queue, &offsets.read_blocking(queue)?, rules)?);
+        let offsets = offsets.read_blocking(queue)?;
+        return Ok(DevicePieces::upload_blocking(queue, &offsets, rules, sum_words)?);
     }
-    Ok(DevicePieces::find_blocking(queue, offsets, matrix.nnz(), rules)?)
+    Ok(DevicePieces::find(queue, offsets, matrix.nnz(), rules, sum_words)?)
 }
 
 /// Row blocks, cut where `planning` says. A CPU device's memory is the host's, and the host cuts faster.
