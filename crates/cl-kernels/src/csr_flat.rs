@@ -66,11 +66,15 @@ impl CsrFlat {
             return refuse("whole_row", self.whole_row, rule);
         }
         check_registers(ALGORITHM, self.registers, device)?;
+        device.check_local_sums(ALGORITHM, "piece_nnz", self.local_sums(), value_type, accumulate)
+    }
+
+    /// What a group's local memory holds, in sums: products, those of items, and places and the list of rows, which
+    /// have less than one word for each of a sum's.
+    pub(crate) fn local_sums(&self) -> u64 {
         let products = u64::from(self.piece_nnz) + u64::from(self.whole_row);
-        // Places and the list of rows have less than one word for each of a sum's.
         let places = 2 * u64::from(self.group_size) + 1;
-        let sums = products + places + u64::from(self.group_size) + products / HEAVY + 4;
-        device.check_local_sums(ALGORITHM, "piece_nnz", sums, value_type, accumulate)
+        products + places + u64::from(self.group_size) + products / HEAVY + 4
     }
 
     /// How the pattern is cut into pieces.

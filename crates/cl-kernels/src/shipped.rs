@@ -83,6 +83,7 @@ pub fn specialisations(
             }
             Algorithm::CsrFlat => {
                 list.spmv(csr_flat::SOURCE, &[None], |_| vec![CsrFlat::default()])?;
+                list.keys.retain(|key| key.source != csr_flat::SOURCE || fits_a_gpu(key));
             }
             // For CPUs, which are here to run them.
             Algorithm::CsrPieces | Algorithm::Sell => {}
@@ -103,6 +104,15 @@ pub fn specialisations(
     list.vectors();
     list.formats();
     Ok(list.keys)
+}
+
+/// Whether a program of `csr_flat` takes no more local memory than GPUs have, 64 KiB; such sums are refused on them.
+fn fits_a_gpu(key: &KernelKey) -> bool {
+    let mut parameters = CsrFlat::default();
+    let set = key.parameters.iter().try_for_each(|(name, value)| parameters.set(name, *value));
+    let parts = if key.accumulate == Accumulate::Compensated { 2 } else { 1 };
+    let sum_bytes = key.value_type.accumulator().size_bytes() as u64 * parts;
+    set.is_ok() && parameters.local_sums() * sum_bytes <= 64 << 10
 }
 
 /// The pairs of offset type and where scalars lie.

@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cl_kernels::csr_flat::{Arguments, CsrFlat as Parameters, SOURCE};
 use cl_kernels::csr_flat_plan::{self, CsrFlatPlan};
-use cl_kernels::{Accumulate, Algorithm, KernelKey};
+use cl_kernels::{Accumulate, Algorithm, KernelArguments, KernelKey};
 use csr_core::plan::csr_flat::{PieceRules, PieceStart};
 use csr_core::{Offset, ValueType};
 
 use super::meetings::Meetings;
 use super::workspace::{OwnerId, for_a_kernel_to_write};
 use super::{Operands, Specialisation, Spmv, Workspace, accumulator_words, check_value_type};
-use crate::launch::{Size, Steps, launch, launch_unobserved};
+use crate::launch::{Size, launch, launch_next, launch_unobserved};
 use crate::raw::{Kernel, Memory};
 use crate::{Context, DeviceArray, Event, InOrder, Program, Queue, Result};
 
@@ -33,8 +33,8 @@ pub struct DevicePieces {
     layout: Layout,
     starts: DeviceArray<PieceStart>,
     first_room: Mutex<Option<DeviceArray<u32>>>,
-    /// What fills the room, in which queue; `None` if that was waited for.
-    filled: Option<(Queue, Event)>,
+    /// The in-order queue in which the room is filled; `None` if that was waited for.
+    filled_in: Option<Queue>,
 }
 
 /// What lies where in the room of a launch: starts, then places where parts of cut rows come together.
@@ -114,22 +114,25 @@ impl DevicePieces {
             offsets: offsets.argument(),
             room: room.argument(),
         };
-        let mut steps = Steps::new(queue, &program, parameters.group_size as usize);
-        let groups = steps.groups(pieces + 1);
+        let mut kernel = program.kernel(csr_flat_plan::Arguments::<&Memory>::KERNEL)?;
+        let group_size = parameters.group_size as usize;
+        let size = Size { groups: (pieces + 1).div_ceil(group_size), group_size };
         // SAFETY: the offsets are a pattern's, and the room has a start for each piece and one more.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-        let filled = unsafe { steps.run(&arguments, groups)? };
-        Self::in_room(rules, layout, room, Some((queue.clone(), filled)))
+        unsafe {
+            launch_next(queue, &mut kernel, &arguments, size)?
+        };
+        Self::in_room(rules, layout, room, queue.is_in_order().then(|| queue.clone()))
     }
 
     fn in_room(
         rules: PieceRules,
         layout: Layout,
         room: DeviceArray<u32>,
-        filled: Option<(Queue, Event)>,
+        filled_in: Option<Queue>,
     ) -> Result<Self> {
         let starts = room.view(0, layout.pieces + 1)?;
-        Ok(DevicePieces { rules, layout, starts, first_room: Mutex::new(Some(room)), filled })
+        Ok(DevicePieces { rules, layout, starts, first_room: Mutex::new(Some(room)), filled_in })
     }
 
     /// One entry a piece, and one behind them.
@@ -151,10 +154,10 @@ impl DevicePieces {
     ) -> Result<Workspace> {
         let first = self.first_room.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(room) = first {
-            return Ok(Workspace::in_memory(owner, kernels, room, self.filled.clone()));
+            return Ok(Workspace::in_memory(owner, kernels, room, self.filled_in.clone()));
         }
-        if let Some((_, filled)) = &self.filled {
-            filled.wait()?;
+        if let Some(queue) = &self.filled_in {
+            queue.finish_blocking()?;
         }
         let room = self.layout.upload_blocking(queue, &self.starts.read_blocking(queue)?)?;
         Ok(Workspace::in_memory(owner, kernels, room, None))

@@ -68,15 +68,15 @@ impl Workspace {
         Ok(Self::with_scratch(owner, kernels, scratch))
     }
 
-    /// A workspace in memory that is filled by then, or by an event in a queue, after which its launches come.
+    /// A workspace in memory that is filled already, or by what is in an in-order queue, after which its launches come.
     pub(crate) fn in_memory(
         owner: OwnerId,
         kernels: Vec<Kernel>,
         scratch: DeviceArray<u32>,
-        filled: Option<(Queue, Event)>,
+        filled_in: Option<Queue>,
     ) -> Self {
         let mut workspace = Self::with_scratch(owner, kernels, scratch);
-        workspace.in_flight.launches.extend(filled);
+        workspace.in_flight.unobserved = filled_in;
         workspace
     }
 
@@ -189,7 +189,7 @@ impl Workspace {
 #[derive(Debug, Default)]
 struct InFlight {
     launches: VecDeque<(Queue, Event)>,
-    /// The in-order queue of launches after those, for which no event was made.
+    /// The in-order queue of launches after those, or of what fills the memory, for which no event was made.
     unobserved: Option<Queue>,
 }
 
