@@ -118,7 +118,8 @@ impl KernelKey {
         options.extend(self.features.iter().map(|feature| format!("-D{feature}")));
         let defines = self.parameters.iter();
         options.extend(defines.map(|(name, value)| format!("-D{}={value}", name.to_uppercase())));
-        let registers = self.parameters.iter().find(|(name, value)| *name == "registers" && *value > 0);
+        let registers =
+            self.parameters.iter().find(|(name, value)| *name == "registers" && *value > 0);
         options.extend(registers.map(|(_, most)| format!("-cl-nv-maxrregcount={most}")));
         options.join(" ")
     }
@@ -172,7 +173,8 @@ mod tests {
             let (value_type, offset_type) = (ValueType::F64, OffsetType::U32);
             let source = crate::csr_flat::SOURCE;
             let plain = Accumulate::Plain;
-            KernelKey::new(source, value_type, offset_type, plain, false, &parameters).build_options()
+            KernelKey::new(source, value_type, offset_type, plain, false, &parameters)
+                .build_options()
         };
         assert!(options(40).ends_with("-DREGISTERS=40 -cl-nv-maxrregcount=40"));
         assert!(options(0).ends_with("-DREGISTERS=0"));

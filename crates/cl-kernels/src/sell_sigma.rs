@@ -45,7 +45,13 @@ parameters! {
 impl Default for SellSigma {
     /// What does well on the GPU it was tried on: rows of a 27-point stencil have a lane each.
     fn default() -> Self {
-        SellSigma { group_size: 256, lane_nnz: 32, window_rows: 512, pairs_at_once: 2, registers: 0 }
+        SellSigma {
+            group_size: 256,
+            lane_nnz: 32,
+            window_rows: 512,
+            pairs_at_once: 2,
+            registers: 0,
+        }
     }
 }
 

@@ -17,7 +17,6 @@ use crate::batched::Batched;
 use crate::batched_plan::BatchedPlan;
 use crate::csr_adaptive::{CsrAdaptive, FEATURE_SPIN};
 use crate::csr_adaptive_plan::CsrAdaptivePlan;
-use crate::csr_flat::CsrFlat;
 use crate::csr_flat_plan::CsrFlatPlan;
 use crate::csr_scalar::CsrScalar;
 use crate::csr_vector::CsrVector;
@@ -36,8 +35,8 @@ use crate::{
     Accumulate, Algorithm, DeviceTable, DeviceType, KernelKey, ParameterError, Parameters, Products,
 };
 use crate::{
-    batched, batched_plan, csr_adaptive, csr_adaptive_plan, csr_flat, csr_flat_plan, csr_scalar,
-    csr_vector, segmented_sum,
+    batched, batched_plan, csr_adaptive, csr_adaptive_plan, csr_flat_plan, csr_scalar, csr_vector,
+    segmented_sum,
 };
 use crate::{
     dense_product, dense_rows, gather_rate, gather_values, launch_cost, rates, row_lengths,
@@ -81,10 +80,7 @@ pub fn specialisations(
                 // The published baseline takes CSR-Stream from two rows on, whatever the table says.
                 list.repeat(csr_adaptive::SOURCE, "num_rows_stream", 2);
             }
-            Algorithm::CsrFlat => {
-                list.spmv(csr_flat::SOURCE, &[None], |_| vec![CsrFlat::default()])?;
-                list.keys.retain(|key| key.source != csr_flat::SOURCE || fits_a_gpu(key));
-            }
+            Algorithm::CsrFlat => list.csr_flat()?,
             // For CPUs, which are here to run them.
             Algorithm::CsrPieces | Algorithm::Sell => {}
             Algorithm::SellSigma => list.sell_sigma()?,
@@ -106,15 +102,6 @@ pub fn specialisations(
     Ok(list.keys)
 }
 
-/// Whether a program of `csr_flat` takes no more local memory than GPUs have, 64 KiB; such sums are refused on them.
-fn fits_a_gpu(key: &KernelKey) -> bool {
-    let mut parameters = CsrFlat::default();
-    let set = key.parameters.iter().try_for_each(|(name, value)| parameters.set(name, *value));
-    let parts = if key.accumulate == Accumulate::Compensated { 2 } else { 1 };
-    let sum_bytes = key.value_type.accumulator().size_bytes() as u64 * parts;
-    set.is_ok() && parameters.local_sums() * sum_bytes <= 64 << 10
-}
-
 /// The pairs of offset type and where scalars lie.
 const ROUND: [(OffsetType, bool); 4] = [
     (OffsetType::U32, false),
@@ -123,6 +110,7 @@ const ROUND: [(OffsetType, bool); 4] = [
     (OffsetType::U64, false),
 ];
 
+mod csr_flat;
 mod evc_hyb;
 mod format;
 mod sell_sigma;

@@ -116,7 +116,10 @@ impl Slices {
         let has_wide = wide.read_blocking(queue)? != [0];
         let wide_words = if has_wide { words } else { 0 };
         let bytes = bytes_of::<u64>(count + 1)
-            + [count + 1, count, rows, words, wide_words].map(bytes_of::<u32>).iter().sum::<usize>();
+            + [count + 1, count, rows, words, wide_words]
+                .map(bytes_of::<u32>)
+                .iter()
+                .sum::<usize>();
         let mut room = Room::new(queue, bytes)?;
         let made = Slices {
             rows,
