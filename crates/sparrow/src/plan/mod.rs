@@ -66,7 +66,8 @@ pub struct Plan<V, O = u32> {
 }
 
 impl<V: Value, O: Offset> Plan<V, O> {
-    /// Plans for a matrix on the device, by what is on the device ([`Planning::Automatic`]).
+    /// Plans for a matrix on the device, by what is on the device ([`Planning::Automatic`]). A last kernel may be left in
+    /// `queue`, if that is in order; launches come after it in whatever queue they are.
     ///
     /// # Errors
     /// Parameters that break a rule, a device that lacks the value type, a kernel that does not build.
