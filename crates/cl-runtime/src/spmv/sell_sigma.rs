@@ -7,7 +7,7 @@ use cl_kernels::sell_sigma_plan::{
     self, ColumnArguments, OrderArguments, SellSigmaPlan, ShapeArguments, SliceArguments,
     ValueArguments,
 };
-use cl_kernels::{Accumulate, Algorithm, Array, KernelKey};
+use cl_kernels::{Accumulate, Algorithm, Array, DeviceType, KernelKey};
 use csr_core::{Offset, Value};
 
 use super::meetings::Meetings;
@@ -166,13 +166,16 @@ impl Slices {
     }
 }
 
-/// A part of a room with what an array holds.
+/// A part of a room with what an array holds. On a CPU device by way of the host: Oclgrind, which shows itself as one,
+/// takes copied memory for uninitialised.
 fn kept<T: bytemuck::Pod>(
     queue: &Queue,
     mut part: DeviceArray<T>,
     array: &DeviceArray<T>,
 ) -> Result<DeviceArray<T>> {
-    if let Some(copied) = part.copy_from(queue, array)? {
+    if queue.context().device().traits().device_type == DeviceType::Cpu {
+        part.write_blocking(queue, &array.read_blocking(queue)?)?;
+    } else if let Some(copied) = part.copy_from(queue, array)? {
         queue.settle_blocking(&copied)?;
     }
     Ok(part)
