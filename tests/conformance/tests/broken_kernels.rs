@@ -236,8 +236,8 @@ const BREAKAGES: &[Breakage] = &[
     Breakage {
         what: "rows of the list are forgotten",
         subject: Single(Algorithm::CsrFlat, Variant::Full),
-        from: "const uint heavy = heavy_count[0];",
-        to: "const uint heavy = 0;",
+        from: "const uint listed = listed_count[0];",
+        to: "const uint listed = 0;",
         caught_by: &[Check::Bound],
         noticed: Noticed::Everywhere,
     },
