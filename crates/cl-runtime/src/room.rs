@@ -21,6 +21,11 @@ impl Room {
         Ok(Room { memory: for_a_kernel_to_write(queue, bytes)?, taken: 0 })
     }
 
+    /// Memory that is there already.
+    pub(crate) fn of(memory: DeviceArray<u8>) -> Self {
+        Room { memory, taken: 0 }
+    }
+
     /// All of it, in 32-bit words.
     pub(crate) fn all(&self) -> Result<DeviceArray<u32>> {
         self.memory.view(0, self.memory.len() / size_of::<u32>())

@@ -120,15 +120,39 @@ impl Slices {
                 .map(bytes_of::<u32>)
                 .iter()
                 .sum::<usize>();
-        let mut room = Room::new(queue, bytes)?;
+        let is_cpu = queue.context().device().traits().device_type == DeviceType::Cpu;
+        let mut room = if is_cpu {
+            // By way of the host: Oclgrind, which shows itself as a CPU, takes copied memory for uninitialised.
+            let mut held = padded_blocking(queue, &slices)?;
+            for array in [&starts, &bases, &order] {
+                held.extend(padded_blocking(queue, array)?);
+            }
+            held.resize(bytes, 0);
+            Room::of(DeviceArray::upload_blocking(queue, &held)?)
+        } else {
+            Room::new(queue, bytes)?
+        };
+        let layout = room.all()?;
+        let parts =
+            (room.take(count + 1)?, room.take(count + 1)?, room.take(count)?, room.take(rows)?);
+        let (slices, starts, bases, order) = if is_cpu {
+            parts
+        } else {
+            (
+                kept(queue, parts.0, &slices)?,
+                kept(queue, parts.1, &starts)?,
+                kept(queue, parts.2, &bases)?,
+                kept(queue, parts.3, &order)?,
+            )
+        };
         let made = Slices {
             rows,
             count,
-            layout: room.all()?,
-            slices: kept(queue, room.take(count + 1)?, &slices)?,
-            starts: kept(queue, room.take(count + 1)?, &starts)?,
-            bases: kept(queue, room.take(count)?, &bases)?,
-            order: kept(queue, room.take(rows)?, &order)?,
+            layout,
+            slices,
+            starts,
+            bases,
+            order,
             low_columns: room.take(words)?,
             high_columns: room.take(wide_words)?,
         };
@@ -166,19 +190,24 @@ impl Slices {
     }
 }
 
-/// A part of a room with what an array holds. On a CPU device by way of the host: Oclgrind, which shows itself as one,
-/// takes copied memory for uninitialised.
+/// A part of a room with what an array holds.
 fn kept<T: bytemuck::Pod>(
     queue: &Queue,
     mut part: DeviceArray<T>,
     array: &DeviceArray<T>,
 ) -> Result<DeviceArray<T>> {
-    if queue.context().device().traits().device_type == DeviceType::Cpu {
-        part.write_blocking(queue, &array.read_blocking(queue)?)?;
-    } else if let Some(copied) = part.copy_from(queue, array)? {
+    if let Some(copied) = part.copy_from(queue, array)? {
         queue.settle_blocking(&copied)?;
     }
     Ok(part)
+}
+
+/// As many zeros as [`bytes_of`] an array, which begin with what it holds.
+fn padded_blocking<T: bytemuck::Pod>(queue: &Queue, array: &DeviceArray<T>) -> Result<Vec<u8>> {
+    let held = array.read_blocking(queue)?;
+    let mut bytes = bytemuck::cast_slice(&held).to_vec();
+    bytes.resize(bytes_of::<T>(array.len()), 0);
+    Ok(bytes)
 }
 
 impl<V: Value, O: Offset> SellSigma<V, O> {
