@@ -7,6 +7,13 @@
 #ifndef ITEM_SCALAR_H
 #define ITEM_SCALAR_H
 
+// Clang warns that a vector wider than the processor's registers goes to functions in another way than on processors
+// that have them. All functions here are inlined, and whoever runs an application would read the warning (PoCL prints
+// it).
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpsabi"
+#endif
+
 #if defined(VALUE_F64)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 typedef double value_t;

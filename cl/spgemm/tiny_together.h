@@ -152,7 +152,7 @@ void fill_row(const ulong begin, const ulong end, const ulong to, const uint ent
             for (uint k = 0; k < PER_ITEM; ++k) {
                 const uint product = k * ROW_ITEMS + of_row;
                 is_repeated[k] |= (column == mine[k]) & (other < product);
-                sums[k] = (column == mine[k]) & (other > product) ? sums[k] + value : sums[k];
+                sums[k] = ((column == mine[k]) & (other > product)) ? sums[k] + value : sums[k];
             }
         }
     }

@@ -158,6 +158,9 @@ fn judge(implementation: Implementation, status: Option<ExitStatus>, output: &st
     if ran == 0 {
         return Outcome::Failed("no test ran".to_owned());
     }
+    if let Some(line) = output.lines().find(|line| is_count_of_warnings(line)) {
+        return Outcome::Failed(format!("a kernel does not compile cleanly: {line}"));
+    }
     if implementation == Implementation::Oclgrind {
         let findings = oclgrind::findings(output);
         if let Some(first) = findings.first() {
@@ -165,6 +168,11 @@ fn judge(implementation: Implementation, status: Option<ExitStatus>, output: &st
         }
     }
     Outcome::Passed
+}
+
+/// Whether this is what Clang, in a driver, leaves on the error output of whoever compiled a kernel with warnings.
+fn is_count_of_warnings(line: &str) -> bool {
+    line.ends_with(" warning generated.") || line.ends_with(" warnings generated.")
 }
 
 /// Reads `test result: ok. 12 passed; ...`.
@@ -195,6 +203,8 @@ mod tests {
         let failed = |outcome: Outcome, words: &str| matches!(outcome, Outcome::Failed(reason) if reason.contains(words));
         assert!(failed(judged(&format!("{result}; exit 101")), "101"));
         assert!(failed(judged("echo 'test result: ok. 0 passed; 0 failed'"), "no test ran"));
+        let warned = "echo '15 warnings generated.' >&2";
+        assert!(failed(judged(&format!("{warned}; {result}")), "15 warnings"));
         let finding = "printf 'Invalid read of size 4\\n\\tKernel: k\\n' >&2";
         assert!(failed(
             judged(&format!("{finding}; {result}")),
