@@ -2,6 +2,8 @@
 //! includes resolved, into a folder, and prints one line a specialisation: the kernel's path below `cl/`,
 //! the key, the compiler's options; between them a tab.
 //!
+//! Table entries for NVIDIA's devices are left out: these kernels are compiled there by the driver alone.
+//!
 //! cargo run -p cl-kernels --example specialisations -- FOLDER [--product] [TABLE.toml]...
 
 #![expect(clippy::print_stdout, reason = "a program prints")]
@@ -12,6 +14,8 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use cl_kernels::{DeviceTable, Extent, kernel_source, parse_device_table, specialisations};
+
+const NVIDIA: &str = "NVIDIA Corporation";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (options, mut paths): (Vec<String>, Vec<String>) =
@@ -29,10 +33,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         .iter()
         .map(|path| -> Result<_, Box<dyn Error>> {
             let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
-            let (table, problems) = parse_device_table(Path::new(path), &text);
+            let (mut table, problems) = parse_device_table(Path::new(path), &text);
             if let Some(problem) = problems.first() {
                 return Err(problem.to_string().into());
             }
+            table.devices.retain(|entry| entry.vendor.as_deref() != Some(NVIDIA));
             Ok(table)
         })
         .collect::<Result<_, _>>()?;

@@ -36,9 +36,6 @@ const IN_FLIGHT: &str = "no register is spilled: the compiler leaves arrays of l
     (columns and values of a tile or a step, rows of B, products, elements of vectors, and keys) in memory, whose loops it does not unroll; what that \
     costs is to be measured where there is such a device";
 
-const WIDE_SUMS: &str = "groups of 1024 leave an item 64 registers, and compensated sums of f64 take four where others \
-    take two; these parameters are an H200's, whose compiler gives them their registers";
-
 /// The list.
 pub(super) const KNOWN_SPILLS: &[KnownSpill] = &[
     plan("gfx906", &["group_size-256"], 2, 0, LANES),
@@ -51,14 +48,6 @@ pub(super) const KNOWN_SPILLS: &[KnownSpill] = &[
     carry("csr_flat", "pvc", 1024),
     carry("sell_sigma", "skl", 1024),
     carry("sell_sigma", "pvc", 512),
-    KnownSpill {
-        kernel: "sell_sigma",
-        target: "gfx906",
-        key: &["f64", "compensated", "group_size-1024", "pairs_at_once-4"],
-        spilled: 3,
-        scratch_bytes: 16,
-        reason: WIDE_SUMS,
-    },
     KnownSpill {
         kernel: "csr_flat",
         target: "pvc",
