@@ -36,18 +36,28 @@ kernel void sell_values(const uint rows,
         const uint first_row = number * SLICE_ROWS;
         const uint slice_rows = min((uint)SLICE_ROWS, rows - first_row);
         if (slice.is_strip) {
-            const uint width = slice.runs + slice.full + slice.tail;
-            for (uint done = 0; done < width; ++done) {
+            global const bits_t *own = source + offsets[first_row];
+            uint starts[SLICE_ROWS]; // of rows, from the slice's first nonzero on; a strip has no row longer than 65,535
+            uint lengths[SLICE_ROWS];
+            for (uint row = 0; row < SLICE_ROWS; ++row) {
+                const uint begin = first_row + min(row, slice_rows);
+                const uint end = first_row + min(row + 1, slice_rows);
+                starts[row] = (uint)(offsets[begin] - offsets[first_row]);
+                lengths[row] = (uint)(offsets[end] - offsets[begin]);
+            }
+            const uint whole = slice.runs + slice.full;
+            for (uint done = 0; done < whole; ++done) {
                 const uint place = steps[step + done];
-                for (uint row = 0; row < SLICE_ROWS; ++row) {
-                    bits_t bits = 0;
-                    if (row < slice_rows) {
-                        const ulong own = (ulong)offsets[first_row + row] + place;
-                        if (own < offsets[first_row + row + 1])
-                            bits = source[own];
-                    }
-                    target[at++] = bits;
-                }
+                for (uint row = 0; row < SLICE_ROWS; ++row)
+                    target[at + row] = own[starts[row] + place];
+                at += SLICE_ROWS;
+            }
+            const uint width = whole + slice.tail;
+            for (uint done = whole; done < width; ++done) {
+                const uint place = steps[step + done];
+                for (uint row = 0; row < SLICE_ROWS; ++row)
+                    target[at + row] = place < lengths[row] ? own[starts[row] + place] : 0;
+                at += SLICE_ROWS;
             }
             word += 2 * slice.runs + SLICE_ROWS * column_words * slice.full + (2 + SLICE_ROWS * column_words) * slice.tail;
             step += width;

@@ -136,6 +136,11 @@ impl std::fmt::Display for HostAccess {
 }
 
 impl DeviceTraits {
+    /// Whether this is the simulator Oclgrind, which forgets of some memory that it was written.
+    pub fn is_oclgrind(&self) -> bool {
+        self.platform == "Oclgrind"
+    }
+
     /// The name a table entry is matched by: the board's where known, with any suffix after ':' cut.
     pub fn table_name(&self) -> &str {
         let name = self.board_name.as_deref().unwrap_or(&self.name);

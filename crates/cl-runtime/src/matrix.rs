@@ -188,14 +188,12 @@ impl<V: Value, O: Offset> Matrix<V, O> {
         Ok(Matrix { context, cols, offsets, columns, values, pattern_id, values_id, row_lengths })
     }
 
-    /// Reads the pattern back and checks every invariant.
+    /// Checks every invariant of the pattern, on the host.
     ///
     /// # Errors
     /// The first invariant that is broken, with its place.
     pub fn check_blocking(&self, queue: &Queue) -> Result<()> {
-        let offsets = self.offsets.read_blocking(queue)?;
-        let columns = self.columns.read_blocking(queue)?;
-        csr_core::PatternView::new(self.cols, &offsets, &columns)?;
+        self.host_pattern_blocking(queue)?.check()?;
         Ok(())
     }
 

@@ -88,6 +88,17 @@ pub enum Error {
         limit: u64,
     },
 
+    /// A number is none of those there are.
+    #[error("{what} is {value} where one of {allowed} is needed")]
+    NoneOf {
+        /// What is counted.
+        what: &'static str,
+        /// How many.
+        value: u64,
+        /// All that may be, as text.
+        allowed: &'static str,
+    },
+
     /// No class of the suite has this name.
     #[error("no matrix class is called \"{name}\"; the nearest are {nearest}")]
     UnknownClass {

@@ -50,10 +50,8 @@ impl<V: Value, O: Offset> TransposedMatrix<V, O> {
         if let Some(pattern) = pattern {
             return Self::on_host_blocking(queue, matrix, pattern);
         }
-        let offsets = matrix.offsets().read_blocking(queue)?;
-        let columns = matrix.columns().read_blocking(queue)?;
-        let pattern = PatternView::new(matrix.cols(), &offsets, &columns)?;
-        Self::on_host_blocking(queue, matrix, pattern)
+        let pattern = matrix.host_pattern_blocking(queue)?;
+        Self::on_host_blocking(queue, matrix, pattern.check()?)
     }
 
     /// Transposes on the device, and reads nothing back but what the choice of an algorithm asks of row lengths. While

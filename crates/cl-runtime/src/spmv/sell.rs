@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cl_kernels::sell::{Arguments, SOURCE, Sell as Parameters, VALUES_SOURCE, ValuesArguments};
 use cl_kernels::{Accumulate, Algorithm, Array, KernelKey};
-use csr_core::plan::sell::{SellPattern, SellPiece, SellRules};
+use csr_core::plan::sell::{SellLayout, SellPiece, SellRules};
 use csr_core::{Offset, OffsetType, PatternView, Value};
 
 use super::workspace::{OwnerId, for_a_kernel_to_write};
@@ -33,6 +33,35 @@ struct DeviceSell {
     pieces: DeviceArray<SellPiece>,
     words: DeviceArray<u16>,
     steps: DeviceArray<u16>,
+}
+
+impl DeviceSell {
+    /// Brings a pattern into slices, in the device's memory where the host reaches it there.
+    fn fill_blocking<O: Offset>(
+        queue: &Queue,
+        rows: usize,
+        layout: &SellLayout<'_, O>,
+    ) -> Result<Self> {
+        let traits = queue.context().device().traits();
+        let pieces = DeviceArray::upload_blocking(queue, layout.pieces())?;
+        if !traits.has_host_memory || traits.is_oclgrind() {
+            let (mut words, mut steps) = (vec![0; layout.words()], vec![0; layout.steps()]);
+            layout.fill(&mut words, &mut steps)?;
+            let words = DeviceArray::upload_blocking(queue, &words)?;
+            let steps = DeviceArray::upload_blocking(queue, &steps)?;
+            return Ok(DeviceSell { rows, pieces, words, steps });
+        }
+        let mut words = DeviceArray::allocate(queue.context(), layout.words())?;
+        let mut steps = DeviceArray::allocate(queue.context(), layout.steps())?;
+        // SAFETY: nobody else has seen these arrays.
+        #[expect(unsafe_code, reason = "commands in flight are not seen from there")]
+        let (mut all_words, mut all_steps) =
+            unsafe { (words.view_mut_blocking(queue)?, steps.view_mut_blocking(queue)?) };
+        layout.fill(&mut all_words, &mut all_steps)?;
+        all_words.unmap_blocking()?;
+        all_steps.unmap_blocking()?;
+        Ok(DeviceSell { rows, pieces, words, steps })
+    }
 }
 
 /// [`Matrix::values_id`] of no matrix.
@@ -67,18 +96,13 @@ impl<V: Value, O: Offset> Sell<V, O> {
             slice_rows: parameters.slice_rows,
             pieces: parameters.pieces(context.device().traits().compute_units),
         };
-        let laid_out = SellPattern::new(pattern, rules, V::TYPE.size_bytes())?;
+        let layout = SellLayout::new(pattern, rules, V::TYPE.size_bytes())?;
         let mut found = Sell {
             owner: OwnerId::new(),
             program,
             values_program,
-            pattern: DeviceSell {
-                rows: pattern.rows(),
-                pieces: DeviceArray::upload_blocking(queue, laid_out.pieces())?,
-                words: DeviceArray::upload_blocking(queue, laid_out.words())?,
-                steps: DeviceArray::upload_blocking(queue, laid_out.steps())?,
-            },
-            values: for_a_kernel_to_write(queue, laid_out.elements())?,
+            pattern: DeviceSell::fill_blocking(queue, pattern.rows(), &layout)?,
+            values: for_a_kernel_to_write(queue, layout.elements())?,
             values_id: NOBODYS,
             offsets: std::marker::PhantomData,
         };

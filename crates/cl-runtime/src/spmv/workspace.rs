@@ -260,13 +260,12 @@ pub(crate) fn zeros_blocking<T: bytemuck::Pod>(
     Ok(zeros)
 }
 
-/// Memory that a kernel writes. Oclgrind forgets that one did where memory was used before, but not what was there:
-/// on a CPU device, as which it shows itself, zeros cost little.
+/// Memory that a kernel writes. Oclgrind forgets that one did where memory was used before, but not what was there.
 pub(crate) fn for_a_kernel_to_write<T: bytemuck::Pod>(
     queue: &Queue,
     len: usize,
 ) -> Result<DeviceArray<T>> {
-    if queue.context().device().traits().device_type == DeviceType::Cpu {
+    if queue.context().device().traits().is_oclgrind() {
         return DeviceArray::upload_blocking(queue, &vec![T::zeroed(); len]);
     }
     DeviceArray::allocate(queue.context(), len)

@@ -18,13 +18,15 @@
 //! Kreutzer, Hager, Wellein, Fehske and Bishop, "A unified sparse matrix data format" (2014), without its sorting:
 //! rows keep their places, so neither x nor y is permuted.
 
+mod slice;
+
 use rayon::prelude::*;
 
-use crate::memory::{room, zeroed};
+use crate::coo::check_length;
+use crate::memory::room;
 use crate::{Error, Offset, PatternView, Result};
+use slice::{Shape, Slice};
 
-/// Rows of a slice at most.
-const MOST_ROWS: usize = 16;
 /// 16-bit words of a slice's header.
 const HEADER_WORDS: usize = 6;
 /// In a header's first word: columns take two words.
@@ -37,7 +39,7 @@ const SLICES_A_TASK: usize = 4096;
 /// How a pattern is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SellRules {
-    /// Rows of a slice: 1 to 16.
+    /// Rows of a slice: 4, 8 or 16.
     pub slice_rows: u32,
     /// Pieces, each an item's share: as many, or fewer where there are not so many slices.
     pub pieces: u32,
@@ -59,77 +61,41 @@ pub struct SellPiece {
     pub unused: u32,
 }
 
-/// A pattern in slices.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SellPattern {
+/// How a pattern lies in slices, and how much room that takes.
+#[derive(Clone, Debug)]
+pub struct SellLayout<'a, O> {
+    pattern: PatternView<'a, O>,
+    slice_rows: u32,
+    shapes: Vec<Shape>,
     pieces: Vec<SellPiece>,
-    words: Vec<u16>,
-    steps: Vec<u16>,
+    size: Size,
 }
 
-impl SellPattern {
+impl<'a, O: Offset> SellLayout<'a, O> {
     /// Lays out a pattern. `value_bytes` is what a value takes, by which pieces are made equal.
     ///
     /// # Errors
-    /// Slices of no rows or of more than 16, no pieces, or no memory.
-    pub fn new<O: Offset>(
-        pattern: PatternView<'_, O>,
-        rules: SellRules,
-        value_bytes: usize,
-    ) -> Result<Self> {
-        for (what, value, most) in [
-            ("slice_rows", rules.slice_rows, MOST_ROWS as u32),
-            ("the number of pieces", rules.pieces, u32::MAX),
-        ] {
-            let value = u64::from(value);
-            if value == 0 {
-                return Err(Error::TooSmall { what, value, limit: 1 });
-            }
-            if value > u64::from(most) {
-                return Err(Error::TooLarge { what, value, limit: most.into() });
-            }
+    /// Slices of other numbers of rows than 4, 8 and 16, no pieces, or no memory.
+    pub fn new(pattern: PatternView<'a, O>, rules: SellRules, value_bytes: usize) -> Result<Self> {
+        let SellRules { slice_rows, pieces } = rules;
+        if pieces == 0 {
+            let what = "the number of pieces";
+            return Err(Error::TooSmall { what, value: 0, limit: 1 });
         }
-        let slice_rows = rules.slice_rows as usize;
-        let slices = pattern.rows().div_ceil(slice_rows);
-        let shape_of = |slice: usize| Slice::new(pattern, slice, slice_rows).shape();
-        let mut ends = room("the slices of sliced ELL", slices)?;
-        ends.resize(slices, Size::default());
-        ends.par_chunks_mut(SLICES_A_TASK).enumerate().for_each(|(task, ends)| {
-            for (at, end) in ends.iter_mut().enumerate() {
-                *end = shape_of(task * SLICES_A_TASK + at).size;
-            }
-        });
-        let mut total = Size::default();
-        for end in &mut ends {
-            total = total + *end;
-            *end = total;
+        let shapes = match slice_rows {
+            4 => shapes::<O, 4>(pattern)?,
+            8 => shapes::<O, 8>(pattern)?,
+            16 => shapes::<O, 16>(pattern)?,
+            other => return Err(wrong_rows(other)),
+        };
+        let mut ends = room("the ends of sliced ELL's slices", shapes.len())?;
+        let mut size = Size::default();
+        for shape in &shapes {
+            size = size + shape.size;
+            ends.push(size);
         }
-        let pieces = pieces(&ends, rules.pieces as usize, value_bytes);
-        let mut words = zeroed("the words of sliced ELL", total.words)?;
-        let mut steps = zeroed("the steps of sliced ELL", total.steps)?;
-        let (mut words_left, mut steps_left) = (&mut words[..], &mut steps[..]);
-        let mut shares = Vec::new();
-        for piece in pieces.windows(2) {
-            let (own, rest) = words_left.split_at_mut((piece[1].word - piece[0].word) as usize);
-            words_left = rest;
-            let (own_steps, rest) =
-                steps_left.split_at_mut((piece[1].step - piece[0].step) as usize);
-            steps_left = rest;
-            shares.push((piece[0].slice as usize..piece[1].slice as usize, own, own_steps));
-        }
-        shares.into_par_iter().for_each(|(slices, words, steps)| {
-            let (mut word, mut step) = (0, 0);
-            for number in slices {
-                let slice = Slice::new(pattern, number, slice_rows);
-                let shape = slice.shape();
-                let Size { words: word_count, steps: step_count, .. } = shape.size;
-                let steps = &mut steps[step..step + step_count];
-                slice.write(&shape, &mut words[word..word + word_count], steps);
-                word += word_count;
-                step += step_count;
-            }
-        });
-        Ok(SellPattern { pieces, words, steps })
+        let pieces = cut(&ends, pieces as usize, value_bytes);
+        Ok(SellLayout { pattern, slice_rows, shapes, pieces, size })
     }
 
     /// Where each piece begins, and behind them an entry that ends the last.
@@ -137,20 +103,82 @@ impl SellPattern {
         &self.pieces
     }
 
-    /// What the kernel reads beside values.
-    pub fn words(&self) -> &[u16] {
-        &self.words
+    /// How many words the kernel reads beside values.
+    pub fn words(&self) -> usize {
+        self.size.words
     }
 
-    /// Which nonzero of its row each step of a strip takes, strip by strip.
-    pub fn steps(&self) -> &[u16] {
-        &self.steps
+    /// Steps of all strips.
+    pub fn steps(&self) -> usize {
+        self.size.steps
     }
 
     /// Values, padding included.
     pub fn elements(&self) -> usize {
-        self.pieces.last().map_or(0, |end| end.value as usize)
+        self.size.values
     }
+
+    /// Writes what the kernel reads beside values into `words`, and into `steps` which nonzero of its row each step of
+    /// a strip takes, strip by strip.
+    ///
+    /// # Errors
+    /// Arrays of other lengths than [`SellLayout::words`] and [`SellLayout::steps`].
+    pub fn fill(&self, words: &mut [u16], steps: &mut [u16]) -> Result<()> {
+        for (what, found, expected) in [
+            ("the array of sliced ELL's words", words.len(), self.words()),
+            ("the array of sliced ELL's steps", steps.len(), self.steps()),
+        ] {
+            check_length(what, found, expected)?;
+        }
+        match self.slice_rows {
+            4 => self.fill_lanes::<4>(words, steps),
+            8 => self.fill_lanes::<8>(words, steps),
+            16 => self.fill_lanes::<16>(words, steps),
+            other => return Err(wrong_rows(other)),
+        }
+        Ok(())
+    }
+
+    fn fill_lanes<const LANES: usize>(&self, mut words: &mut [u16], mut steps: &mut [u16]) {
+        let mut shares = Vec::new();
+        for piece in self.pieces.windows(2) {
+            let (own, rest) = words.split_at_mut((piece[1].word - piece[0].word) as usize);
+            words = rest;
+            let (own_steps, rest) = steps.split_at_mut((piece[1].step - piece[0].step) as usize);
+            steps = rest;
+            shares.push((piece[0].slice as usize..piece[1].slice as usize, own, own_steps));
+        }
+        shares.into_par_iter().for_each(|(slices, mut words, mut steps)| {
+            for number in slices {
+                let shape = &self.shapes[number];
+                let (own, rest) = words.split_at_mut(shape.size.words);
+                words = rest;
+                let (own_steps, rest) = steps.split_at_mut(shape.size.steps);
+                steps = rest;
+                let slice = Slice::<LANES>::new(self.pattern, number);
+                slice.write(shape, own, own_steps);
+            }
+        });
+    }
+}
+
+/// What becomes of each slice.
+fn shapes<O: Offset, const LANES: usize>(pattern: PatternView<'_, O>) -> Result<Vec<Shape>> {
+    let slices = pattern.rows().div_ceil(LANES);
+    let mut shapes = room("the slices of sliced ELL", slices)?;
+    shapes.resize(slices, Shape::default());
+    shapes.par_chunks_mut(SLICES_A_TASK).enumerate().for_each(|(task, shapes)| {
+        for (at, shape) in shapes.iter_mut().enumerate() {
+            let slice = Slice::<LANES>::new(pattern, task * SLICES_A_TASK + at);
+            *shape = slice.shape();
+        }
+    });
+    Ok(shapes)
+}
+
+fn wrong_rows(slice_rows: u32) -> Error {
+    let (what, value) = ("slice_rows", u64::from(slice_rows));
+    Error::NoneOf { what, value, allowed: "4, 8 and 16" }
 }
 
 /// What a slice, or all before its end, take of each stream.
@@ -174,7 +202,7 @@ impl std::ops::Add for Size {
 }
 
 /// Cuts slices, whose ends are given, into `count` pieces of about equal bytes.
-fn pieces(ends: &[Size], count: usize, value_bytes: usize) -> Vec<SellPiece> {
+fn cut(ends: &[Size], count: usize, value_bytes: usize) -> Vec<SellPiece> {
     let bytes = |end: &Size| end.values * value_bytes + end.words * 2;
     let total = ends.last().map_or(0, bytes) as u128;
     let count = count.min(ends.len());
@@ -196,163 +224,6 @@ fn pieces(ends: &[Size], count: usize, value_bytes: usize) -> Vec<SellPiece> {
         .collect();
     pieces.push(start(ends.len()));
     pieces
-}
-
-/// Rows of a pattern that share a vector.
-struct Slice<'a> {
-    columns: &'a [u32],
-    rows: usize,
-    /// Where the nonzeros of each row begin, and those of the last end.
-    starts: [usize; MOST_ROWS + 1],
-    /// Lanes, of which the last slice may leave some without a row.
-    lanes: usize,
-}
-
-/// What is made of a slice.
-struct Shape {
-    is_wide: bool,
-    is_strip: bool,
-    /// The lowest column.
-    base: u32,
-    /// Steps that every lane has.
-    shortest: usize,
-    /// All steps.
-    longest: usize,
-    runs: usize,
-    size: Size,
-}
-
-impl<'a> Slice<'a> {
-    fn new<O: Offset>(pattern: PatternView<'a, O>, number: usize, lanes: usize) -> Self {
-        let first_row = number * lanes;
-        let rows = lanes.min(pattern.rows() - first_row);
-        let mut starts = [0; MOST_ROWS + 1];
-        for (start, offset) in
-            starts.iter_mut().zip(&pattern.offsets()[first_row..=first_row + rows])
-        {
-            *start = offset.to_usize();
-        }
-        Slice { columns: pattern.columns(), rows, starts, lanes }
-    }
-
-    /// Where a lane's nonzeros are.
-    fn range(&self, lane: usize) -> std::ops::Range<usize> {
-        self.starts[lane]..self.starts[lane + 1]
-    }
-
-    fn row(&self, lane: usize) -> &'a [u32] {
-        &self.columns[self.range(lane)]
-    }
-
-    /// Whether all lanes have a nonzero at `step`, and the columns are neighbours.
-    fn is_run(&self, step: usize) -> bool {
-        let first = self.columns[self.starts[0] + step];
-        (1..self.lanes).all(|lane| {
-            self.columns[self.starts[lane] + step].checked_sub(first) == Some(lane as u32)
-        })
-    }
-
-    fn shape(&self) -> Shape {
-        let lengths = || (0..self.rows).map(|lane| self.range(lane).len());
-        let longest = lengths().max().unwrap_or(0);
-        let shortest = if self.rows < self.lanes { 0 } else { lengths().min().unwrap_or(0) };
-        let nnz: usize = lengths().sum();
-        let own = &self.columns[self.starts[0]..self.starts[self.rows]];
-        let base = own.iter().min().copied().unwrap_or(0);
-        let highest = own.iter().max().copied().unwrap_or(0);
-        let is_wide = highest - base > u32::from(u16::MAX);
-        let column_words = if is_wide { 2 } else { 1 };
-        let is_strip = longest * self.lanes * 4 <= nnz * 5 && longest <= usize::from(u16::MAX);
-        let (runs, size);
-        if is_strip {
-            runs = (0..shortest).filter(|step| self.is_run(*step)).count();
-            let of_step = self.lanes * column_words;
-            let words = HEADER_WORDS
-                + 2 * runs
-                + of_step * (shortest - runs)
-                + (2 + of_step) * (longest - shortest);
-            size = Size { values: longest * self.lanes, words, steps: longest };
-        } else {
-            runs = 0;
-            let words = HEADER_WORDS + 2 * self.rows + nnz * column_words;
-            size = Size { values: nnz, words: words.next_multiple_of(2), steps: 0 };
-        }
-        Shape { is_wide, is_strip, base, shortest, longest, runs, size }
-    }
-
-    fn write(&self, shape: &Shape, words: &mut [u16], steps: &mut [u16]) {
-        let mut words = Words { words, at: 0 };
-        let kind = if shape.is_wide { WIDE } else { 0 } | if shape.is_strip { 0 } else { ROWS };
-        words.put(kind);
-        if !shape.is_strip {
-            [0; 3].into_iter().for_each(|none| words.put(none));
-            words.put_pair(shape.base);
-            (0..self.rows).for_each(|lane| words.put_pair(self.range(lane).len() as u32));
-            (0..self.rows)
-                .flat_map(|lane| self.row(lane))
-                .for_each(|column| words.put_column(*column, shape));
-            return;
-        }
-        let (shortest, longest) = (shape.shortest, shape.longest);
-        for count in [shape.runs, shortest - shape.runs, longest - shortest] {
-            words.put(count as u16);
-        }
-        words.put_pair(shape.base);
-        // Runs first, then what every lane has, then the tail.
-        let (mut run_at, mut full_at) = (0, shape.runs);
-        for step in 0..shortest {
-            let place = if self.is_run(step) { &mut run_at } else { &mut full_at };
-            steps[*place] = step as u16;
-            *place += 1;
-        }
-        (shortest..longest).for_each(|step| steps[step] = step as u16);
-        for step in &steps[..shape.runs] {
-            words.put_pair(self.row(0)[usize::from(*step)]);
-        }
-        for step in &steps[shape.runs..shortest] {
-            (0..self.lanes)
-                .for_each(|lane| words.put_column(self.row(lane)[usize::from(*step)], shape));
-        }
-        for step in shortest..longest {
-            let column = |lane: usize| match lane < self.rows {
-                true => self.row(lane).get(step).copied(),
-                false => None,
-            };
-            let mask = (0..self.lanes)
-                .filter(|lane| column(*lane).is_some())
-                .fold(0, |mask, lane| mask | 1 << lane);
-            words.put_pair(mask);
-            (0..self.lanes)
-                .for_each(|lane| words.put_column(column(lane).unwrap_or(shape.base), shape));
-        }
-    }
-}
-
-/// Where words are written, one after another.
-struct Words<'a> {
-    words: &'a mut [u16],
-    at: usize,
-}
-
-impl Words<'_> {
-    fn put(&mut self, word: u16) {
-        self.words[self.at] = word;
-        self.at += 1;
-    }
-
-    /// As the device reads 32 bits: it shares the host's memory, and its order of bytes.
-    fn put_pair(&mut self, number: u32) {
-        let pair: [u16; 2] = bytemuck::cast(number);
-        pair.into_iter().for_each(|word| self.put(word));
-    }
-
-    fn put_column(&mut self, column: u32, shape: &Shape) {
-        if shape.is_wide {
-            self.put_pair(column);
-        } else {
-            self.put((column - shape.base) as u16);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -163,11 +163,7 @@ pub(super) fn bind<V: Value, O: Offset>(
                     return Err(Error::Mismatch(text.to_owned()));
                 }
                 (_, Some(pattern)) => bind(pattern)?,
-                (_, None) => {
-                    let offsets = matrix.offsets().read_blocking(queue)?;
-                    let columns = matrix.columns().read_blocking(queue)?;
-                    bind(PatternView::new(matrix.cols(), &offsets, &columns)?)?
-                }
+                (_, None) => bind(matrix.host_pattern_blocking(queue)?.check()?)?,
             };
             (Box::new(spmv), parameters.to_string())
         }
@@ -235,12 +231,11 @@ fn pieces<V: Value, O: Offset>(
     rules: PieceRules,
     sum_words: usize,
 ) -> Result<DevicePieces> {
-    let offsets = matrix.offsets();
     if queue.context().device().traits().device_type == DeviceType::Cpu {
-        let offsets = offsets.read_blocking(queue)?;
+        let offsets = matrix.host_offsets_blocking(queue)?;
         return Ok(DevicePieces::upload_blocking(queue, &offsets, rules, sum_words)?);
     }
-    Ok(DevicePieces::find(queue, offsets, matrix.nnz(), rules, sum_words)?)
+    Ok(DevicePieces::find(queue, matrix.offsets(), matrix.nnz(), rules, sum_words)?)
 }
 
 /// Row blocks, cut where `planning` says. A CPU device's memory is the host's, and the host cuts faster.
@@ -263,7 +258,7 @@ fn row_blocks<V: Value, O: Offset>(
     }
     let row_blocks = match offsets {
         Some(offsets) => RowBlocks::from_offsets(offsets, rules)?,
-        None => RowBlocks::from_offsets(&matrix.offsets().read_blocking(queue)?, rules)?,
+        None => RowBlocks::from_offsets(&matrix.host_offsets_blocking(queue)?, rules)?,
     };
     Ok(DeviceRowBlocks::upload_blocking(queue, &row_blocks)?)
 }

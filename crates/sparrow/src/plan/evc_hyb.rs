@@ -53,11 +53,7 @@ pub(super) fn convert_blocking<V: Value, O: Offset>(
             DeviceEvcHyb::convert_blocking(queue, matrix, &format, &rules, options.order)?
         }
         (true, Some(pattern)) => upload(pattern)?,
-        (true, None) => {
-            let offsets = matrix.offsets().read_blocking(queue)?;
-            let columns = matrix.columns().read_blocking(queue)?;
-            upload(PatternView::new(matrix.cols(), &offsets, &columns)?)?
-        }
+        (true, None) => upload(matrix.host_pattern_blocking(queue)?.check()?)?,
     };
     let spmv =
         EvcHyb::new_blocking(queue, specialisation, parameters, variant, plan, matrix, values_id)?;

@@ -3,13 +3,20 @@
 use super::*;
 use crate::Csr;
 
+/// A pattern in slices.
+struct Filled<'a> {
+    layout: SellLayout<'a, u32>,
+    words: Vec<u16>,
+    steps: Vec<u16>,
+}
+
 /// y = A x, read as the kernel reads it.
-fn product(pattern: &SellPattern, matrix: &Csr<f64>, rows_of_slice: usize, x: &[f64]) -> Vec<f64> {
+fn product(filled: &Filled<'_>, matrix: &Csr<f64>, rows_of_slice: usize, x: &[f64]) -> Vec<f64> {
     let rows = matrix.rows();
-    let words = pattern.words();
+    let Filled { layout, words, steps } = filled;
     let pair = |at: usize| u32::from(words[at]) | u32::from(words[at + 1]) << 16;
     let mut y = vec![f64::NAN; rows];
-    for piece in pattern.pieces().windows(2) {
+    for piece in layout.pieces().windows(2) {
         let (mut word, mut step) = (piece[0].word as usize, piece[0].step as usize);
         for slice in piece[0].slice..piece[1].slice {
             let first_row = slice as usize * rows_of_slice;
@@ -37,7 +44,7 @@ fn product(pattern: &SellPattern, matrix: &Csr<f64>, rows_of_slice: usize, x: &[
             if is_strip {
                 let [runs, full, tail] = [1, 2, 3].map(|at| usize::from(words[header + at]));
                 for done in 0..runs + full + tail {
-                    let own_step = usize::from(pattern.steps()[step + done]);
+                    let own_step = usize::from(steps[step + done]);
                     if done < runs {
                         (0..rows_of_slice)
                             .for_each(|lane| add(lane, own_step, pair(word) + lane as u32));
@@ -64,7 +71,10 @@ fn product(pattern: &SellPattern, matrix: &Csr<f64>, rows_of_slice: usize, x: &[
                     (0..pair(lengths + 2 * lane) as usize)
                         .for_each(|step| add(lane, step, column_at(&mut word)));
                 }
-                word += word & 1;
+                if word & 1 == 1 {
+                    assert_eq!(words[word], 0);
+                    word += 1;
+                }
             }
             for sum in &mut y[first_row..first_row + own_rows] {
                 *sum = if sum.is_nan() { 0.0 } else { *sum };
@@ -75,9 +85,13 @@ fn product(pattern: &SellPattern, matrix: &Csr<f64>, rows_of_slice: usize, x: &[
     y
 }
 
-fn check(matrix: &Csr<f64>, slice_rows: u32, pieces: u32) -> SellPattern {
+fn check(matrix: &Csr<f64>, slice_rows: u32, pieces: u32) -> SellLayout<'_, u32> {
     let rules = SellRules { slice_rows, pieces };
-    let pattern = SellPattern::new(matrix.pattern().view(), rules, 8).unwrap();
+    let layout = SellLayout::new(matrix.pattern().view(), rules, 8).unwrap();
+    // Whatever was there is written over.
+    let (mut words, mut steps) = (vec![0xabcd; layout.words()], vec![0xabcd; layout.steps()]);
+    layout.fill(&mut words, &mut steps).unwrap();
+    let filled = Filled { layout, words, steps };
     let x: Vec<f64> = (0..matrix.cols()).map(|column| 1.0 + (column % 7) as f64).collect();
     let mut expected = vec![0.0; matrix.rows()];
     for (row, sum) in expected.iter_mut().enumerate() {
@@ -88,8 +102,8 @@ fn check(matrix: &Csr<f64>, slice_rows: u32, pieces: u32) -> SellPattern {
         }
     }
     // All numbers are small integers, so their order does not matter.
-    assert_eq!(product(&pattern, matrix, slice_rows as usize, &x), expected);
-    pattern
+    assert_eq!(product(&filled, matrix, slice_rows as usize, &x), expected);
+    filled.layout
 }
 
 /// Rows with these columns; values are small integers.
@@ -107,9 +121,10 @@ fn matrix(cols: usize, rows: &[Vec<u32>]) -> Csr<f64> {
 #[test]
 fn neighbouring_columns_are_stored_once() {
     let rows: Vec<_> = (0..64).map(|row| vec![row, row + 3, row + 70]).collect();
-    let pattern = check(&matrix(200, &rows), 8, 3);
-    assert_eq!(pattern.words().len(), 8 * (HEADER_WORDS + 3 * 2));
-    assert_eq!(pattern.elements(), 64 * 3);
+    let matrix = matrix(200, &rows);
+    let layout = check(&matrix, 8, 3);
+    assert_eq!(layout.words(), 8 * (HEADER_WORDS + 3 * 2));
+    assert_eq!(layout.elements(), 64 * 3);
 }
 
 #[test]
@@ -148,16 +163,18 @@ fn a_row_that_is_far_longer_than_its_neighbours_pads_nothing() {
 #[test]
 fn a_matrix_without_rows_or_nonzeros_has_pieces_that_end() {
     assert_eq!(check(&matrix(3, &[]), 8, 4).pieces().len(), 1);
-    let pattern = check(&matrix(3, &vec![vec![]; 20]), 8, 4);
-    assert_eq!((pattern.elements(), pattern.pieces().len()), (0, 4));
+    let empty_rows = matrix(3, &vec![vec![]; 20]);
+    let layout = check(&empty_rows, 8, 4);
+    assert_eq!((layout.elements(), layout.pieces().len()), (0, 4));
 }
 
 #[test]
 fn pieces_have_about_equal_bytes() {
     let rows: Vec<_> =
         (0..8000).map(|row| (0..1 + row % 9).map(|at| at * 7 + row).collect()).collect();
-    let pattern = check(&matrix(9000, &rows), 8, 16);
-    let bytes: Vec<u64> = pattern
+    let matrix = matrix(9000, &rows);
+    let layout = check(&matrix, 8, 16);
+    let bytes: Vec<u64> = layout
         .pieces()
         .windows(2)
         .map(|piece| (piece[1].value - piece[0].value) * 8 + (piece[1].word - piece[0].word) * 2)
@@ -167,14 +184,25 @@ fn pieces_have_about_equal_bytes() {
 }
 
 #[test]
+fn arrays_of_other_lengths_are_refused() {
+    let matrix = matrix(3, &[vec![0]]);
+    let pattern = matrix.pattern().view();
+    let layout = SellLayout::new(pattern, SellRules { slice_rows: 8, pieces: 1 }, 8).unwrap();
+    let (mut words, mut steps) = (vec![0; layout.words() + 1], vec![0; layout.steps()]);
+    let text = layout.fill(&mut words, &mut steps).unwrap_err().to_string();
+    assert!(text.contains("words"), "{text}");
+}
+
+#[test]
 fn slices_of_no_rows_are_refused() {
     let matrix = matrix(3, &[vec![0]]);
     for rules in [
         SellRules { slice_rows: 0, pieces: 1 },
+        SellRules { slice_rows: 5, pieces: 1 },
         SellRules { slice_rows: 17, pieces: 1 },
         SellRules { slice_rows: 8, pieces: 0 },
     ] {
-        let text = SellPattern::new(matrix.pattern().view(), rules, 8).unwrap_err().to_string();
+        let text = SellLayout::new(matrix.pattern().view(), rules, 8).unwrap_err().to_string();
         assert!(text.contains(if rules.pieces == 0 { "pieces" } else { "slice_rows" }), "{text}");
     }
 }

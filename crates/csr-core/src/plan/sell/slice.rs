@@ -1,0 +1,156 @@
+//! One slice of sliced ELL: what is made of it, and how its words are written.
+
+use super::{HEADER_WORDS, ROWS, Size, WIDE};
+use crate::{Offset, PatternView};
+
+/// LANES neighbouring rows that share a vector; the last slice may have fewer.
+pub(super) struct Slice<'a, const LANES: usize> {
+    /// Columns of all rows, one row after another.
+    columns: &'a [u32],
+    /// Columns of each; none where there is no row.
+    rows: [&'a [u32]; LANES],
+    row_count: usize,
+}
+
+/// What is made of a slice.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Shape {
+    pub(super) size: Size,
+    /// The lowest column.
+    base: u32,
+    /// Steps that every lane has; of strips alone, as all steps and runs.
+    shortest: u16,
+    longest: u16,
+    runs: u16,
+    is_strip: bool,
+    is_wide: bool,
+}
+
+impl Shape {
+    /// Words of a column.
+    fn column_words(&self) -> usize {
+        if self.is_wide { 2 } else { 1 }
+    }
+}
+
+impl<'a, const LANES: usize> Slice<'a, LANES> {
+    pub(super) fn new<O: Offset>(pattern: PatternView<'a, O>, number: usize) -> Self {
+        let first_row = number * LANES;
+        let row_count = LANES.min(pattern.rows() - first_row);
+        let offsets = &pattern.offsets()[first_row..=first_row + row_count];
+        let mut rows = [&[][..]; LANES];
+        for (row, range) in rows.iter_mut().zip(offsets.windows(2)) {
+            *row = &pattern.columns()[range[0].to_usize()..range[1].to_usize()];
+        }
+        let columns = &pattern.columns()[offsets[0].to_usize()..offsets[row_count].to_usize()];
+        Slice { columns, rows, row_count }
+    }
+
+    /// For each of the `shortest` steps that every lane has, whether the lanes' columns are neighbours (c, c + 1, c + 2,
+    /// ...). Where they are not, the second lane mostly says so.
+    fn runs(&self, shortest: usize) -> impl Iterator<Item = bool> {
+        let rows = self.rows.map(|row| &row[..shortest]);
+        (0..shortest).map(move |step| {
+            let first = rows[0][step];
+            (1..LANES).all(|lane| rows[lane][step].checked_sub(first) == Some(lane as u32))
+        })
+    }
+
+    /// What is made of it.
+    pub(super) fn shape(&self) -> Shape {
+        let lengths = self.rows.map(<[u32]>::len);
+        let nnz = self.columns.len();
+        let longest = lengths.into_iter().max().unwrap_or(0);
+        let shortest = lengths.into_iter().min().unwrap_or(0);
+        let base = self.columns.iter().min().copied().unwrap_or(0);
+        let highest = self.columns.iter().max().copied().unwrap_or(0);
+        let is_wide = highest - base > u32::from(u16::MAX);
+        let column_words = if is_wide { 2 } else { 1 };
+        let is_strip = longest * LANES * 4 <= nnz * 5 && longest <= usize::from(u16::MAX);
+        if !is_strip {
+            let words = HEADER_WORDS + 2 * self.row_count + nnz * column_words;
+            let size = Size { values: nnz, words: words.next_multiple_of(2), steps: 0 };
+            return Shape { size, base, is_wide, ..Shape::default() };
+        }
+        let runs = self.runs(shortest).filter(|is_run| *is_run).count();
+        let of_step = LANES * column_words;
+        let words = HEADER_WORDS
+            + 2 * runs
+            + of_step * (shortest - runs)
+            + (2 + of_step) * (longest - shortest);
+        let size = Size { values: longest * LANES, words, steps: longest };
+        // Steps of a strip fit 16 bits.
+        let [shortest, longest, runs] = [shortest, longest, runs].map(|steps| steps as u16);
+        Shape { size, base, shortest, longest, runs, is_strip, is_wide }
+    }
+
+    /// Writes its words and steps, as many as `shape` says.
+    pub(super) fn write(&self, shape: &Shape, words: &mut [u16], steps: &mut [u16]) {
+        let kind = if shape.is_wide { WIDE } else { 0 } | if shape.is_strip { 0 } else { ROWS };
+        let (header, words) = words.split_at_mut(HEADER_WORDS);
+        let Shape { shortest, longest, runs, .. } = *shape;
+        header[..4].copy_from_slice(&[kind, runs, shortest - runs, longest - shortest]);
+        put_pair(&mut header[4..], shape.base);
+        if shape.is_strip {
+            order_steps(self.runs(usize::from(shortest)), shape, steps);
+            self.write_strip(shape, words, steps);
+        } else {
+            let (lengths, words) = words.split_at_mut(2 * self.row_count);
+            for (pair, row) in lengths.chunks_exact_mut(2).zip(&self.rows) {
+                put_pair(pair, row.len() as u32);
+            }
+            let (words, unused) = words.split_at_mut(shape.column_words() * self.columns.len());
+            put_columns(words, self.columns.iter().copied(), shape);
+            unused.fill(0);
+        }
+    }
+
+    fn write_strip(&self, shape: &Shape, words: &mut [u16], steps: &[u16]) {
+        let (shortest, runs) = (usize::from(shape.shortest), usize::from(shape.runs));
+        let of_step = shape.column_words() * LANES;
+        let (run_words, words) = words.split_at_mut(2 * runs);
+        for (pair, step) in run_words.chunks_exact_mut(2).zip(steps) {
+            put_pair(pair, self.rows[0][usize::from(*step)]);
+        }
+        let (full_words, tail_words) = words.split_at_mut(of_step * (shortest - runs));
+        let rows = self.rows.map(|row| &row[..shortest]);
+        for (words, step) in full_words.chunks_exact_mut(of_step).zip(&steps[runs..]) {
+            put_columns(words, rows.iter().map(|row| row[usize::from(*step)]), shape);
+        }
+        for (words, step) in tail_words.chunks_exact_mut(2 + of_step).zip(&steps[shortest..]) {
+            let columns = self.rows.map(|row| row.get(usize::from(*step)).copied());
+            let mask =
+                (0..LANES).fold(0, |mask, lane| mask | u32::from(columns[lane].is_some()) << lane);
+            put_pair(words, mask);
+            let padded = columns.into_iter().map(|column| column.unwrap_or(shape.base));
+            put_columns(&mut words[2..], padded, shape);
+        }
+    }
+}
+
+/// Runs first, then what every lane has, then the tail.
+fn order_steps(are_runs: impl Iterator<Item = bool>, shape: &Shape, steps: &mut [u16]) {
+    let (mut run_at, mut full_at) = (0, usize::from(shape.runs));
+    for (step, is_run) in are_runs.enumerate() {
+        let place = if is_run { &mut run_at } else { &mut full_at };
+        steps[*place] = step as u16;
+        *place += 1;
+    }
+    for (step, place) in steps.iter_mut().enumerate().skip(usize::from(shape.shortest)) {
+        *place = step as u16;
+    }
+}
+
+/// As the device reads 32 bits: it shares the host's memory, and its order of bytes.
+fn put_pair(words: &mut [u16], number: u32) {
+    words[..2].copy_from_slice(&bytemuck::cast::<u32, [u16; 2]>(number));
+}
+
+fn put_columns(words: &mut [u16], columns: impl Iterator<Item = u32>, shape: &Shape) {
+    if shape.is_wide {
+        words.chunks_exact_mut(2).zip(columns).for_each(|(pair, column)| put_pair(pair, column));
+    } else {
+        let narrow = |column: u32| (column - shape.base) as u16;
+        words.iter_mut().zip(columns).for_each(|(word, column)| *word = narrow(column));
+    }
+}
