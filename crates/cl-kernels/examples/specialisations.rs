@@ -2,7 +2,8 @@
 //! includes resolved, into a folder, and prints one line a specialisation: the kernel's path below `cl/`,
 //! the key, the compiler's options; between them a tab.
 //!
-//! Table entries for NVIDIA's devices are left out: these kernels are compiled there by the driver alone.
+//! Table entries for NVIDIA's devices are left out, whose driver alone compiles for them, and those for CPUs, on which
+//! the tests run everything.
 //!
 //! cargo run -p cl-kernels --example specialisations -- FOLDER [--product] [TABLE.toml]...
 
@@ -13,7 +14,9 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use cl_kernels::{DeviceTable, Extent, kernel_source, parse_device_table, specialisations};
+use cl_kernels::{
+    DeviceTable, DeviceType, Extent, kernel_source, parse_device_table, specialisations,
+};
 
 const NVIDIA: &str = "NVIDIA Corporation";
 
@@ -37,7 +40,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             if let Some(problem) = problems.first() {
                 return Err(problem.to_string().into());
             }
-            table.devices.retain(|entry| entry.vendor.as_deref() != Some(NVIDIA));
+            table.devices.retain(|entry| {
+                let is_cpu = entry.device_type == Some(DeviceType::Cpu);
+                !is_cpu && entry.vendor.as_deref() != Some(NVIDIA)
+            });
             Ok(table)
         })
         .collect::<Result<_, _>>()?;

@@ -1,7 +1,7 @@
 //! `cargo xtask offline`: compiles the kernels for devices that are not here.
 //!
-//! Every kernel in every shipped configuration (`cl_kernels::specialisations`) but those of NVIDIA's devices, for AMD
-//! by clang and for Intel by `ocloc`. A kernel that does not compile, spills, uses scratch memory, or wants more local
+//! Every kernel in every shipped configuration (`cl_kernels::specialisations`) but those of CPUs and NVIDIA devices, for
+//! AMD by clang and for Intel by `ocloc`. A kernel that does not compile, spills, uses scratch memory, or wants more local
 //! memory or larger groups than there are is a failure, unless it is a spill that
 //! `known.rs` lists with its reason. The worst figures stand in a table in
 //! `docs/portability.md`; the command rewrites it, and the stage of `cargo xtask test` fails where it is
