@@ -5,15 +5,35 @@ use std::ops::Deref;
 use bytemuck::Pod;
 use csr_core::{Offset, PatternView, Value};
 
-use crate::{DeviceArray, HostView, Matrix, Queue, Result};
+use crate::{DeviceArray, Error, HostView, Matrix, Queue, Result};
 
 /// Elements of an array that the host can read.
 #[derive(Debug)]
-pub enum OnHost<'a, T> {
+enum OnHost<'a, T> {
     /// Where they lie.
     Seen(HostView<'a, T>),
     /// Read back.
     Copied(Vec<T>),
+}
+
+impl<'a, T: Pod> OnHost<'a, T> {
+    fn read_blocking(queue: &Queue, array: &'a DeviceArray<T>) -> Result<Self> {
+        if !queue.context().device().traits().has_host_memory {
+            return Ok(OnHost::Copied(array.read_blocking(queue)?));
+        }
+        #[expect(unsafe_code, reason = "commands in flight are not seen from here")]
+        // SAFETY: a matrix's pattern never changes, as whoever made it of arrays of their own has promised.
+        let view = unsafe { array.view_blocking(queue)? };
+        Ok(OnHost::Seen(view))
+    }
+
+    /// Gives the array back: a failure of that is told.
+    fn release_blocking(self) -> Result<()> {
+        match self {
+            OnHost::Seen(view) => view.unmap_blocking(),
+            OnHost::Copied(_) => Ok(()),
+        }
+    }
 }
 
 impl<T: Pod> Deref for OnHost<'_, T> {
@@ -27,51 +47,39 @@ impl<T: Pod> Deref for OnHost<'_, T> {
     }
 }
 
-/// Both arrays of a pattern.
-#[derive(Debug)]
-pub struct HostPattern<'a, O> {
-    cols: usize,
-    offsets: OnHost<'a, O>,
-    columns: OnHost<'a, u32>,
-}
-
-impl<O: Offset> HostPattern<'_, O> {
-    /// The pattern, with every invariant checked: the arrays may be the application's.
-    ///
-    /// # Errors
-    /// The first invariant that is broken, with its place.
-    pub fn check(&self) -> Result<PatternView<'_, O>> {
-        Ok(PatternView::new(self.cols, &self.offsets, &self.columns)?)
-    }
-}
-
 impl<V: Value, O: Offset> Matrix<V, O> {
-    /// The row offsets, after everything before in `queue`.
+    /// What `read` makes of the row offsets, after everything before in `queue`.
     ///
     /// # Errors
-    /// A queue of another context, or the driver's own failure.
-    pub fn host_offsets_blocking(&self, queue: &Queue) -> Result<OnHost<'_, O>> {
-        on_host_blocking(queue, self.offsets())
+    /// Those of `read`; a queue of another context, or the driver's own failure.
+    pub fn with_host_offsets_blocking<R, E: From<Error>>(
+        &self,
+        queue: &Queue,
+        read: impl FnOnce(&[O]) -> Result<R, E>,
+    ) -> Result<R, E> {
+        let offsets = OnHost::read_blocking(queue, self.offsets())?;
+        let found = read(&offsets)?;
+        offsets.release_blocking()?;
+        Ok(found)
     }
 
-    /// The pattern, after everything before in `queue`.
+    /// What `read` makes of the pattern, after everything before in `queue`. Every invariant has been checked: the
+    /// arrays may be the application's.
     ///
     /// # Errors
-    /// A queue of another context, or the driver's own failure.
-    pub fn host_pattern_blocking(&self, queue: &Queue) -> Result<HostPattern<'_, O>> {
-        let offsets = on_host_blocking(queue, self.offsets())?;
-        let columns = on_host_blocking(queue, self.columns())?;
-        Ok(HostPattern { cols: self.cols(), offsets, columns })
+    /// The first invariant that is broken, with its place; those of `read`; a queue of another context, or the driver's
+    /// own failure.
+    pub fn with_host_pattern_blocking<R, E: From<Error>>(
+        &self,
+        queue: &Queue,
+        read: impl FnOnce(PatternView<'_, O>) -> Result<R, E>,
+    ) -> Result<R, E> {
+        let offsets = OnHost::read_blocking(queue, self.offsets())?;
+        let columns = OnHost::read_blocking(queue, self.columns())?;
+        let pattern = PatternView::new(self.cols(), &offsets, &columns).map_err(Error::from)?;
+        let found = read(pattern)?;
+        columns.release_blocking()?;
+        offsets.release_blocking()?;
+        Ok(found)
     }
-}
-
-/// An array of a pattern.
-fn on_host_blocking<'a, T: Pod>(queue: &Queue, array: &'a DeviceArray<T>) -> Result<OnHost<'a, T>> {
-    if !queue.context().device().traits().has_host_memory {
-        return Ok(OnHost::Copied(array.read_blocking(queue)?));
-    }
-    #[expect(unsafe_code, reason = "commands in flight are not seen from here")]
-    // SAFETY: a matrix's pattern never changes, as whoever made it of arrays of their own has promised.
-    let view = unsafe { array.view_blocking(queue)? };
-    Ok(OnHost::Seen(view))
 }

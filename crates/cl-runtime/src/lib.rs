@@ -45,7 +45,6 @@ pub use dense_matrix::DenseMatrix;
 pub use device::{Device, devices, find_device, find_devices};
 pub use empty_launch::{Buffers, EmptyLaunch};
 pub use error::{Error, Result};
-pub use host_pattern::{HostPattern, OnHost};
 pub use host_view::{HostView, HostViewMut};
 pub use level_rates::{LevelRates, RowRates};
 pub use matrix::{KnownPattern, Matrix};

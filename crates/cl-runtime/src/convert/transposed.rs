@@ -50,8 +50,9 @@ impl<V: Value, O: Offset> TransposedMatrix<V, O> {
         if let Some(pattern) = pattern {
             return Self::on_host_blocking(queue, matrix, pattern);
         }
-        let pattern = matrix.host_pattern_blocking(queue)?;
-        Self::on_host_blocking(queue, matrix, pattern.check()?)
+        matrix.with_host_pattern_blocking(queue, |pattern| {
+            Self::on_host_blocking(queue, matrix, pattern)
+        })
     }
 
     /// Transposes on the device, and reads nothing back but what the choice of an algorithm asks of row lengths. While

@@ -163,7 +163,7 @@ pub(super) fn bind<V: Value, O: Offset>(
                     return Err(Error::Mismatch(text.to_owned()));
                 }
                 (_, Some(pattern)) => bind(pattern)?,
-                (_, None) => bind(matrix.host_pattern_blocking(queue)?.check()?)?,
+                (_, None) => matrix.with_host_pattern_blocking(queue, bind)?,
             };
             (Box::new(spmv), parameters.to_string())
         }
@@ -232,8 +232,9 @@ fn pieces<V: Value, O: Offset>(
     sum_words: usize,
 ) -> Result<DevicePieces> {
     if queue.context().device().traits().device_type == DeviceType::Cpu {
-        let offsets = matrix.host_offsets_blocking(queue)?;
-        return Ok(DevicePieces::upload_blocking(queue, &offsets, rules, sum_words)?);
+        return matrix.with_host_offsets_blocking(queue, |offsets| {
+            Ok(DevicePieces::upload_blocking(queue, offsets, rules, sum_words)?)
+        });
     }
     Ok(DevicePieces::find(queue, matrix.offsets(), matrix.nnz(), rules, sum_words)?)
 }
@@ -258,7 +259,9 @@ fn row_blocks<V: Value, O: Offset>(
     }
     let row_blocks = match offsets {
         Some(offsets) => RowBlocks::from_offsets(offsets, rules)?,
-        None => RowBlocks::from_offsets(&matrix.host_offsets_blocking(queue)?, rules)?,
+        None => matrix.with_host_offsets_blocking(queue, |offsets| -> Result<_> {
+            Ok(RowBlocks::from_offsets(offsets, rules)?)
+        })?,
     };
     Ok(DeviceRowBlocks::upload_blocking(queue, &row_blocks)?)
 }

@@ -53,7 +53,7 @@ pub(super) fn convert_blocking<V: Value, O: Offset>(
             DeviceEvcHyb::convert_blocking(queue, matrix, &format, &rules, options.order)?
         }
         (true, Some(pattern)) => upload(pattern)?,
-        (true, None) => upload(matrix.host_pattern_blocking(queue)?.check()?)?,
+        (true, None) => matrix.with_host_pattern_blocking(queue, upload)?,
     };
     let spmv =
         EvcHyb::new_blocking(queue, specialisation, parameters, variant, plan, matrix, values_id)?;
