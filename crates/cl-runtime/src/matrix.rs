@@ -191,7 +191,7 @@ impl<V: Value, O: Offset> Matrix<V, O> {
     /// Checks every invariant of the pattern, on the host.
     ///
     /// # Errors
-    /// The first invariant that is broken, with its place.
+    /// The first invariant that is broken, with its place; a queue of another context, or the driver's own failure.
     pub fn check_blocking(&self, queue: &Queue) -> Result<()> {
         self.with_host_pattern_blocking(queue, |_| Ok(()))
     }
