@@ -7,12 +7,14 @@
 //! `docs/portability.md`; the command rewrites it, and the stage of `cargo xtask test` fails where it is
 //! out of date.
 //!
-//! A compiler takes a fifth of a second. So the table covers value types and parameters in full and the rest in
-//! pairs (`Extent::Cover`), and bunches for the targets that run as many items in step. With `--full` the whole
-//! product is compiled and held to the same limits, and what is worse than its line of the table is named.
+//! A compiler takes half a second. So the table covers value types and parameters in full and the rest in pairs
+//! (`Extent::Cover`), bunches for the targets that run as many items in step, and targets of a kind share it (`deal.rs`).
+//! With `--full` the whole product is compiled for every target and held to the same limits, and what is worse than its
+//! line of the table is named.
 
 mod amd;
 mod configurations;
+mod deal;
 mod figures;
 mod intel;
 mod known;
@@ -24,9 +26,10 @@ use crate::parallel::in_parallel;
 use crate::{project, provide};
 use anyhow::{Context as _, Result};
 use configurations::Configuration;
+use deal::Deal;
 use figures::Figures;
 use known::KNOWN_SPILLS;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
@@ -114,7 +117,7 @@ fn compile(root: &Path, full: bool) -> Result<(Vec<Part>, Verdict)> {
     let sources = scratch.path().join("cl");
     let cover = configurations::list(root, &sources, false)?;
     let all = if full { configurations::list(root, &sources, true)? } else { cover.clone() };
-    let covered: BTreeSet<&str> = cover.iter().map(|one| one.key.as_str()).collect();
+    let deal = Deal::new(&cover);
 
     let mut verdict = Verdict::default();
     let options = provide::Options::from_environment(false)?;
@@ -134,13 +137,13 @@ fn compile(root: &Path, full: bool) -> Result<(Vec<Part>, Verdict)> {
         for target in family.targets() {
             let mut left_out = BTreeMap::<_, usize>::new();
             for configuration in &all {
-                match target.obstacle(configuration) {
-                    Some(why) => *left_out.entry(why).or_default() += 1,
-                    None => jobs.push(Job {
-                        target,
-                        configuration,
-                        in_table: covered.contains(configuration.key.as_str()),
-                    }),
+                if let Some(why) = target.obstacle(configuration) {
+                    *left_out.entry(why).or_default() += 1;
+                    continue;
+                }
+                let in_table = deal.gives(configuration, target);
+                if in_table || full {
+                    jobs.push(Job { target, configuration, in_table });
                 }
             }
             for (why, count) in left_out {
