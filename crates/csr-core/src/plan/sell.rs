@@ -24,15 +24,15 @@ use rayon::prelude::*;
 
 use crate::coo::check_length;
 use crate::memory::room;
-use crate::{Error, Offset, PatternView, Result};
+use crate::{Error, Offset, PatternView, Result, Value};
 use slice::{Shape, Slice};
 
 /// 16-bit words of a slice's header.
-const HEADER_WORDS: usize = 6;
+pub(crate) const HEADER_WORDS: usize = 6;
 /// In a header's first word: columns take two words.
-const WIDE: u16 = 1;
+pub(crate) const WIDE: u16 = 1;
 /// In a header's first word: rows lie one after another.
-const ROWS: u16 = 2;
+pub(crate) const ROWS: u16 = 2;
 /// Slices that one task of the host looks at.
 const SLICES_A_TASK: usize = 4096;
 
@@ -157,6 +157,59 @@ impl<'a, O: Offset> SellLayout<'a, O> {
                 steps = rest;
                 let slice = Slice::<LANES>::new(self.pattern, number);
                 slice.write(shape, own, own_steps);
+            }
+        });
+    }
+
+    /// Writes the matrix's values into `target` as strips and rows have them, padding as 0; `steps` are those that
+    /// [`SellLayout::fill`] wrote.
+    ///
+    /// # Errors
+    /// Arrays of other lengths than the pattern's nonzeros, [`SellLayout::steps`] and [`SellLayout::elements`].
+    pub fn fill_values<V: Value>(
+        &self,
+        values: &[V],
+        steps: &[u16],
+        target: &mut [V],
+    ) -> Result<()> {
+        for (what, found, expected) in [
+            ("the array of values", values.len(), self.pattern.nnz()),
+            ("the array of sliced ELL's steps", steps.len(), self.steps()),
+            ("the array of sliced ELL's values", target.len(), self.elements()),
+        ] {
+            check_length(what, found, expected)?;
+        }
+        match self.slice_rows {
+            4 => self.fill_lanes_of_values::<V, 4>(values, steps, target),
+            8 => self.fill_lanes_of_values::<V, 8>(values, steps, target),
+            16 => self.fill_lanes_of_values::<V, 16>(values, steps, target),
+            other => return Err(wrong_rows(other)),
+        }
+        Ok(())
+    }
+
+    fn fill_lanes_of_values<V: Value, const LANES: usize>(
+        &self,
+        values: &[V],
+        steps: &[u16],
+        mut target: &mut [V],
+    ) {
+        let mut shares = Vec::new();
+        for piece in self.pieces.windows(2) {
+            let (own, rest) = target.split_at_mut((piece[1].value - piece[0].value) as usize);
+            target = rest;
+            let steps = &steps[piece[0].step as usize..piece[1].step as usize];
+            shares.push((piece[0].slice as usize..piece[1].slice as usize, steps, own));
+        }
+        shares.into_par_iter().for_each(|(slices, mut steps, mut target)| {
+            for number in slices {
+                let shape = &self.shapes[number];
+                let (own_steps, rest) = steps.split_at(shape.size.steps);
+                steps = rest;
+                let (own, rest) = target.split_at_mut(shape.size.values);
+                target = rest;
+                Slice::<LANES>::new(self.pattern, number)
+                    .write_values(shape, own_steps, values, own);
             }
         });
     }

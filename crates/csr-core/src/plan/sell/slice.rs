@@ -1,7 +1,7 @@
 //! One slice of sliced ELL: what is made of it, and how its words are written.
 
 use super::{HEADER_WORDS, ROWS, Size, WIDE};
-use crate::{Offset, PatternView};
+use crate::{Offset, PatternView, Value};
 
 /// LANES neighbouring rows that share a vector; the last slice may have fewer.
 pub(super) struct Slice<'a, const LANES: usize> {
@@ -10,6 +10,8 @@ pub(super) struct Slice<'a, const LANES: usize> {
     /// Columns of each; none where there is no row.
     rows: [&'a [u32]; LANES],
     row_count: usize,
+    /// The slice's first nonzero, counted in the matrix.
+    first: usize,
 }
 
 /// What is made of a slice.
@@ -42,8 +44,9 @@ impl<'a, const LANES: usize> Slice<'a, LANES> {
         for (row, range) in rows.iter_mut().zip(offsets.windows(2)) {
             *row = &pattern.columns()[range[0].to_usize()..range[1].to_usize()];
         }
-        let columns = &pattern.columns()[offsets[0].to_usize()..offsets[row_count].to_usize()];
-        Slice { columns, rows, row_count }
+        let first = offsets[0].to_usize();
+        let columns = &pattern.columns()[first..offsets[row_count].to_usize()];
+        Slice { columns, rows, row_count, first }
     }
 
     /// For each of the `shortest` steps that every lane has, whether the lanes' columns are neighbours (c, c + 1, c + 2,
@@ -124,6 +127,31 @@ impl<'a, const LANES: usize> Slice<'a, LANES> {
             put_pair(words, mask);
             let padded = columns.into_iter().map(|column| column.unwrap_or(shape.base));
             put_columns(&mut words[2..], padded, shape);
+        }
+    }
+
+    /// Writes its values, out of those of the whole matrix, in the order that `steps` tells; padding is 0.
+    pub(super) fn write_values<V: Value>(
+        &self,
+        shape: &Shape,
+        steps: &[u16],
+        of_matrix: &[V],
+        values: &mut [V],
+    ) {
+        let mut rest = &of_matrix[self.first..][..self.columns.len()];
+        if !shape.is_strip {
+            values.copy_from_slice(rest);
+            return;
+        }
+        let rows = self.rows.map(|row| {
+            let (own, others) = rest.split_at(row.len());
+            rest = others;
+            own
+        });
+        for (values, step) in values.chunks_exact_mut(LANES).zip(steps) {
+            for (value, row) in values.iter_mut().zip(&rows) {
+                *value = row.get(usize::from(*step)).copied().unwrap_or(V::zeroed());
+            }
         }
     }
 }

@@ -1,0 +1,228 @@
+//! One piece of a matrix in sliced ELL, multiplied by one thread.
+//!
+//! The loops are plain ones over arrays of [`LANES`] elements. [`multiply`] is compiled once for each width of vectors
+//! that the processor may have, with everything that it calls, which is therefore inlined.
+
+use std::array;
+
+use crate::plan::sell::{HEADER_WORDS, ROWS, WIDE};
+use crate::{Accumulator, Value};
+
+/// Rows of a slice.
+pub(super) const LANES: usize = 16;
+
+type Lanes<A> = [A; LANES];
+
+/// A piece of A, x, and the rows of y that are this piece's.
+pub(super) struct Piece<'a, V: Value> {
+    pub(super) alpha: V::Accum,
+    pub(super) beta: V::Accum,
+    pub(super) x: &'a [V::Accum],
+    pub(super) words: &'a [u16],
+    pub(super) values: &'a [V],
+    pub(super) y: &'a mut [V::Accum],
+}
+
+/// Multiplies a piece.
+#[multiversion::multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512dq+avx512vl",
+    "x86_64+avx2",
+    "x86_64+avx"
+))]
+pub(super) fn multiply<V: Value>(piece: Piece<'_, V>) {
+    let Piece { alpha, beta, x, words, values, y } = piece;
+    let mut stream = Stream { words, values };
+    for y in y.chunks_mut(LANES) {
+        let slice = Header::read(stream.words(HEADER_WORDS));
+        // A narrow column is counted from the slice's lowest.
+        let from_base = x.get(slice.base..).unwrap_or_default();
+        let sums = match (slice.is_strip, slice.is_wide) {
+            (true, true) => strip::<V, Wide>(&mut stream, &slice, x, x),
+            (true, false) => strip::<V, Narrow>(&mut stream, &slice, x, from_base),
+            (false, true) => rows::<V, Wide>(&mut stream, x, y.len()),
+            (false, false) => rows::<V, Narrow>(&mut stream, from_base, y.len()),
+        };
+        for (y, sum) in y.iter_mut().zip(sums) {
+            *y = if beta == zero() { alpha * sum } else { alpha * sum + beta * *y };
+        }
+    }
+}
+
+#[inline(always)]
+fn zero<A: Accumulator>() -> A {
+    <A as num_traits::Zero>::zero()
+}
+
+/// What is left of the piece.
+struct Stream<'a, V> {
+    words: &'a [u16],
+    values: &'a [V],
+}
+
+impl<'a, V> Stream<'a, V> {
+    #[inline(always)]
+    fn words(&mut self, count: usize) -> &'a [u16] {
+        let (words, rest) = self.words.split_at(count);
+        self.words = rest;
+        words
+    }
+
+    #[inline(always)]
+    fn values(&mut self, count: usize) -> &'a [V] {
+        let (values, rest) = self.values.split_at(count);
+        self.values = rest;
+        values
+    }
+}
+
+/// A slice's first words.
+struct Header {
+    is_strip: bool,
+    is_wide: bool,
+    runs: usize,
+    full: usize,
+    tail: usize,
+    base: usize,
+}
+
+impl Header {
+    #[inline(always)]
+    fn read(words: &[u16]) -> Self {
+        let [kind, runs, full, tail] = [0, 1, 2, 3].map(|at| words[at]);
+        let [runs, full, tail] = [runs, full, tail].map(usize::from);
+        let base = pair(&words[4..]) as usize;
+        Header { is_strip: kind & ROWS == 0, is_wide: kind & WIDE != 0, runs, full, tail, base }
+    }
+}
+
+#[inline(always)]
+fn pair(words: &[u16]) -> u32 {
+    bytemuck::cast::<[u16; 2], u32>([words[0], words[1]])
+}
+
+/// How columns are stored.
+trait Column {
+    const WORDS: usize;
+    /// Column `at` of `words`.
+    fn read(words: &[u16], at: usize) -> u32;
+}
+
+struct Narrow;
+
+impl Column for Narrow {
+    const WORDS: usize = 1;
+
+    #[inline(always)]
+    fn read(words: &[u16], at: usize) -> u32 {
+        u32::from(words[at])
+    }
+}
+
+struct Wide;
+
+impl Column for Wide {
+    const WORDS: usize = 2;
+
+    #[inline(always)]
+    fn read(words: &[u16], at: usize) -> u32 {
+        pair(&words[2 * at..])
+    }
+}
+
+/// An element of x for each lane. Every column is one of x; that none is beyond its end is said to the compiler by
+/// the clamp, which costs less than a branch a lane.
+#[inline(always)]
+fn gather<A: Accumulator, C: Column>(x: &[A], words: &[u16]) -> Lanes<A> {
+    let Some(last) = x.len().checked_sub(1) else { return [zero(); LANES] };
+    array::from_fn(|lane| x[(C::read(words, lane) as usize).min(last)])
+}
+
+#[inline(always)]
+fn add_products<V: Value>(sums: &mut Lanes<V::Accum>, values: &Lanes<V>, x: &Lanes<V::Accum>) {
+    for ((sum, value), x) in sums.iter_mut().zip(values).zip(x) {
+        *sum += value.to_accum() * *x;
+    }
+}
+
+/// The sums of a strip's rows, a lane each. Columns of runs are counted in `x`, others in `from_base`.
+#[inline(always)]
+fn strip<V: Value, C: Column>(
+    stream: &mut Stream<'_, V>,
+    slice: &Header,
+    x: &[V::Accum],
+    from_base: &[V::Accum],
+) -> Lanes<V::Accum> {
+    let mut sums = [zero(); LANES];
+    let run_words = stream.words(2 * slice.runs);
+    let run_values = stream.values(LANES * slice.runs);
+    for (words, values) in run_words.chunks_exact(2).zip(run_values.as_chunks().0) {
+        let its_x = x.get(pair(words) as usize..).and_then(|x| x.first_chunk());
+        if let Some(its_x) = its_x {
+            add_products(&mut sums, values, its_x);
+        }
+    }
+    let full_words = stream.words(C::WORDS * LANES * slice.full);
+    let full_values = stream.values(LANES * slice.full);
+    for (words, values) in full_words.chunks_exact(C::WORDS * LANES).zip(full_values.as_chunks().0)
+    {
+        add_products(&mut sums, values, &gather::<_, C>(from_base, words));
+    }
+    let tail_words = stream.words((2 + C::WORDS * LANES) * slice.tail);
+    let tail_values = stream.values(LANES * slice.tail);
+    for (words, values) in
+        tail_words.chunks_exact(2 + C::WORDS * LANES).zip(tail_values.as_chunks().0)
+    {
+        let mask = pair(words);
+        let mut its_x = gather::<_, C>(from_base, &words[2..]);
+        // Padding must not turn an infinity of x into a NaN.
+        for (lane, x) in its_x.iter_mut().enumerate() {
+            *x = if mask >> lane & 1 != 0 { *x } else { zero() };
+        }
+        add_products(&mut sums, values, &its_x);
+    }
+    sums
+}
+
+/// The sums of `count` rows that lie one after another, [`LANES`] products of a row at a time.
+#[inline(always)]
+fn rows<V: Value, C: Column>(
+    stream: &mut Stream<'_, V>,
+    x: &[V::Accum],
+    count: usize,
+) -> Lanes<V::Accum> {
+    let mut totals = [zero(); LANES];
+    let lengths = stream.words(2 * count);
+    let mut nnz = 0;
+    for (total, length) in totals.iter_mut().zip(lengths.chunks_exact(2)) {
+        let length = pair(length) as usize;
+        nnz += length;
+        let (blocks, rest) = stream.values(length).as_chunks::<LANES>();
+        let words = stream.words(C::WORDS * length);
+        let mut sums = [zero(); LANES];
+        for (values, words) in blocks.iter().zip(words.chunks_exact(C::WORDS * LANES)) {
+            add_products(&mut sums, values, &gather::<_, C>(x, words));
+        }
+        let mut sum = zero::<V::Accum>();
+        let first = LANES * blocks.len();
+        for (at, value) in rest.iter().enumerate() {
+            sum += value.to_accum() * x[C::read(words, first + at) as usize];
+        }
+        *total = if blocks.is_empty() { sum } else { add_lanes(sums) + sum };
+    }
+    // 32-bit numbers lie at even words.
+    stream.words(C::WORDS * nnz & 1);
+    totals
+}
+
+/// Their sum, by halves.
+#[inline(always)]
+fn add_lanes<A: Accumulator>(mut sums: Lanes<A>) -> A {
+    let mut width = LANES / 2;
+    while width > 0 {
+        for lane in 0..width {
+            sums[lane] = sums[lane] + sums[lane + width];
+        }
+        width /= 2;
+    }
+    sums[0]
+}
