@@ -19,6 +19,7 @@
 
 #include "item/accumulate.h"
 #if LANES > 1
+#include "item/fetch_ahead.h"
 #include "item/lane_loads.h"
 #endif
 #include "group/meet.h"
@@ -47,6 +48,8 @@ acc_t sum_of(const ulong begin, const ulong end, global const uint *columns, glo
     if (end - at >= LANES) {
         lane_sums_t sums = lanes_zero();
         do {
+            fetch_ahead(values + at, VALUES_AHEAD, LANES * sizeof(value_t));
+            fetch_ahead(columns + at, COLUMNS_AHEAD, LANES * sizeof(uint));
 #define COLUMN(lane) load_column(columns, at + lane)
             sums = lanes_mad(sums, load_values(values, at), gather_lanes(x, COLUMN));
 #undef COLUMN

@@ -20,18 +20,28 @@
 #endif
 #define LANES SLICE_ROWS
 
+#include "item/fetch_ahead.h"
 #include "item/lane_loads.h"
 #include "spmv/sell_slice.h"
+
+// Values and words some steps on.
+#define FETCH_STEP(column_words) \
+    do { \
+        fetch_ahead(value, VALUES_AHEAD, LANES * sizeof(value_t)); \
+        fetch_ahead(word, COLUMNS_AHEAD, LANES * column_words * sizeof(ushort)); \
+    } while (0)
 
 // Steps of a strip that gather x; those behind the first `full` have a mask. `column_words` are a column's.
 #define SUM_STEPS(column, column_words) \
     do { \
         for (uint step = 0; step < slice.full; ++step) { \
+            FETCH_STEP(column_words); \
             sums = lanes_mad(sums, load_values(value, 0), gather_lanes(x_base, column)); \
             word += LANES * column_words; \
             value += LANES; \
         } \
         for (uint step = 0; step < slice.tail; ++step) { \
+            FETCH_STEP(column_words); \
             const uint mask = word_pair(word); \
             word += 2; \
             sums = lanes_mad(sums, load_values(value, 0), lanes_where(mask, gather_lanes(x_base, column))); \
@@ -45,6 +55,7 @@
     do { \
         uint left = length; \
         for (; left >= LANES; left -= LANES) { \
+            FETCH_STEP(column_words); \
             sums = lanes_mad(sums, load_values(value, 0), gather_lanes(x_base, column)); \
             word += LANES * column_words; \
             value += LANES; \
@@ -90,6 +101,7 @@ kernel void sell(const uint rows,
         if (slice.is_strip) {
             lane_sums_t sums = lanes_zero();
             for (uint step = 0; step < slice.runs; ++step) {
+                fetch_ahead(value, VALUES_AHEAD, LANES * sizeof(value_t));
                 sums = lanes_mad(sums, load_values(value, 0), load_x_run(x, word_pair(word)));
                 word += 2;
                 value += LANES;

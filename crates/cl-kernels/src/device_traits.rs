@@ -141,6 +141,12 @@ impl DeviceTraits {
         self.platform == "Oclgrind"
     }
 
+    /// Whether its compiler has a word for memory that is read some steps later, and its processor a use for it
+    /// (`cl/item/fetch_ahead.h`): those for CPUs are all made of Clang, and the interpreter alone does not know it.
+    pub fn fetches_ahead(&self) -> bool {
+        self.device_type == DeviceType::Cpu && !self.is_oclgrind()
+    }
+
     /// The name a table entry is matched by: the board's where known, with any suffix after ':' cut.
     pub fn table_name(&self) -> &str {
         let name = self.board_name.as_deref().unwrap_or(&self.name);

@@ -2,7 +2,7 @@
 
 use csr_core::{OffsetType, ValueType};
 
-use crate::{Experiment, Parameters};
+use crate::{DeviceTraits, Experiment, Parameters};
 
 /// How products are summed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -91,6 +91,12 @@ impl KernelKey {
     pub fn with_feature(mut self, feature: &'static str) -> Self {
         self.features.push(feature);
         self
+    }
+
+    /// The same kernel, which asks for memory ahead where `device` does.
+    #[must_use]
+    pub fn for_streams_of(self, device: &DeviceTraits) -> Self {
+        if device.fetches_ahead() { self.with_feature("FETCH_AHEAD") } else { self }
     }
 
     /// The same kernel for an experiment; the same key where that is off.

@@ -18,12 +18,13 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 92] = sources![
+pub(crate) const SOURCES: [Source; 93] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/atomic.h",
     "item/dense.h",
     "item/lanes.h",
+    "item/fetch_ahead.h",
     "item/lane_loads.h",
     "item/lane_sums.h",
     "item/store.h",

@@ -34,8 +34,10 @@ impl CsrPieces {
     ) -> Result<Self> {
         check_value_type(context, specialisation.value_type)?;
         parameters.check()?;
-        let program = context.program(&specialisation.key(SOURCE, &parameters.kernel()))?;
-        let compute_units = context.device().traits().compute_units;
+        let traits = context.device().traits();
+        let key = specialisation.key(SOURCE, &parameters.kernel()).for_streams_of(traits);
+        let program = context.program(&key)?;
+        let compute_units = traits.compute_units;
         let piece_nnz = parameters.piece_nnz(nnz as u64, compute_units);
         Ok(CsrPieces { owner: OwnerId::new(), program, nnz, piece_nnz })
     }

@@ -89,7 +89,8 @@ impl<V: Value, O: Offset> Sell<V, O> {
         let kernel = parameters.kernel();
         // The product reads no offsets.
         let of_product = Specialisation { offset_type: OffsetType::U32, ..specialisation };
-        let program = context.program(&of_product.key(SOURCE, &kernel))?;
+        let key = of_product.key(SOURCE, &kernel).for_streams_of(context.device().traits());
+        let program = context.program(&key)?;
         let plain = Accumulate::Plain;
         let key = KernelKey::new(VALUES_SOURCE, V::TYPE, O::TYPE, plain, false, &kernel);
         let values_program = context.program(&key)?;

@@ -3,8 +3,6 @@
 //! The loops are plain ones over arrays of [`LANES`] elements. [`multiply`] is compiled once for each width of vectors
 //! that the processor may have, with everything that it calls, which is therefore inlined.
 
-use std::array;
-
 use crate::plan::sell::{HEADER_WORDS, ROWS, WIDE};
 use crate::{Accumulator, Value};
 
@@ -36,11 +34,10 @@ pub(super) fn multiply<V: Value>(piece: Piece<'_, V>) {
         let slice = Header::read(stream.words(HEADER_WORDS));
         // A narrow column is counted from the slice's lowest.
         let from_base = x.get(slice.base..).unwrap_or_default();
-        let sums = match (slice.is_strip, slice.is_wide) {
-            (true, true) => strip::<V, Wide>(&mut stream, &slice, x, x),
-            (true, false) => strip::<V, Narrow>(&mut stream, &slice, x, from_base),
-            (false, true) => rows::<V, Wide>(&mut stream, x, y.len()),
-            (false, false) => rows::<V, Narrow>(&mut stream, from_base, y.len()),
+        let sums = match from_base.first_chunk() {
+            _ if slice.is_wide => sums::<V, _>(&mut stream, &slice, x, Wide(x), y.len()),
+            Some(window) => sums::<V, _>(&mut stream, &slice, x, Window(window), y.len()),
+            None => sums::<V, _>(&mut stream, &slice, x, Narrow(from_base), y.len()),
         };
         for (y, sum) in y.iter_mut().zip(sums) {
             *y = if beta == zero() { alpha * sum } else { alpha * sum + beta * *y };
@@ -100,41 +97,61 @@ fn pair(words: &[u16]) -> u32 {
     bytemuck::cast::<[u16; 2], u32>([words[0], words[1]])
 }
 
-/// How columns are stored.
-trait Column {
+/// x as a slice's columns are counted in it.
+trait Source<A>: Copy {
+    /// Words of a column.
     const WORDS: usize;
-    /// Column `at` of `words`.
-    fn read(words: &[u16], at: usize) -> u32;
+    /// The element that a column's words name.
+    fn element(self, words: &[u16]) -> A;
 }
 
-struct Narrow;
+/// All that 16 bits can name, from the slice's lowest column on: nothing is left to check.
+#[derive(Clone, Copy)]
+struct Window<'a, A>(&'a [A; 1 << 16]);
 
-impl Column for Narrow {
+impl<A: Accumulator> Source<A> for Window<'_, A> {
     const WORDS: usize = 1;
 
     #[inline(always)]
-    fn read(words: &[u16], at: usize) -> u32 {
-        u32::from(words[at])
+    fn element(self, words: &[u16]) -> A {
+        self.0[usize::from(words[0])]
     }
 }
 
-struct Wide;
+/// The same at the end of x, where less is left.
+#[derive(Clone, Copy)]
+struct Narrow<'a, A>(&'a [A]);
 
-impl Column for Wide {
+impl<A: Accumulator> Source<A> for Narrow<'_, A> {
+    const WORDS: usize = 1;
+
+    #[inline(always)]
+    fn element(self, words: &[u16]) -> A {
+        self.0[usize::from(words[0])]
+    }
+}
+
+/// All of x, by 32 bits. No column is beyond its end; a clamp says so to the compiler, and costs less than a branch.
+#[derive(Clone, Copy)]
+struct Wide<'a, A>(&'a [A]);
+
+impl<A: Accumulator> Source<A> for Wide<'_, A> {
     const WORDS: usize = 2;
 
     #[inline(always)]
-    fn read(words: &[u16], at: usize) -> u32 {
-        pair(&words[2 * at..])
+    fn element(self, words: &[u16]) -> A {
+        self.0[(pair(words) as usize).min(self.0.len() - 1)]
     }
 }
 
-/// An element of x for each lane. Every column is one of x; that none is beyond its end is said to the compiler by
-/// the clamp, which costs less than a branch a lane.
+/// An element of x for each lane.
 #[inline(always)]
-fn gather<A: Accumulator, C: Column>(x: &[A], words: &[u16]) -> Lanes<A> {
-    let Some(last) = x.len().checked_sub(1) else { return [zero(); LANES] };
-    array::from_fn(|lane| x[(C::read(words, lane) as usize).min(last)])
+fn gather<A: Accumulator, S: Source<A>>(x: S, words: &[u16]) -> Lanes<A> {
+    let mut gathered = [zero(); LANES];
+    for (element, words) in gathered.iter_mut().zip(words.chunks_exact(S::WORDS)) {
+        *element = x.element(words);
+    }
+    gathered
 }
 
 #[inline(always)]
@@ -144,13 +161,29 @@ fn add_products<V: Value>(sums: &mut Lanes<V::Accum>, values: &Lanes<V>, x: &Lan
     }
 }
 
-/// The sums of a strip's rows, a lane each. Columns of runs are counted in `x`, others in `from_base`.
+/// The sums of a slice's `count` rows.
 #[inline(always)]
-fn strip<V: Value, C: Column>(
+fn sums<V: Value, S: Source<V::Accum>>(
     stream: &mut Stream<'_, V>,
     slice: &Header,
     x: &[V::Accum],
-    from_base: &[V::Accum],
+    source: S,
+    count: usize,
+) -> Lanes<V::Accum> {
+    if slice.is_strip {
+        strip::<V, S>(stream, slice, x, source)
+    } else {
+        rows::<V, S>(stream, source, count)
+    }
+}
+
+/// Those of a strip, a lane each. Columns of runs are counted in `x`, others in `source`.
+#[inline(always)]
+fn strip<V: Value, S: Source<V::Accum>>(
+    stream: &mut Stream<'_, V>,
+    slice: &Header,
+    x: &[V::Accum],
+    source: S,
 ) -> Lanes<V::Accum> {
     let mut sums = [zero(); LANES];
     let run_words = stream.words(2 * slice.runs);
@@ -161,19 +194,18 @@ fn strip<V: Value, C: Column>(
             add_products(&mut sums, values, its_x);
         }
     }
-    let full_words = stream.words(C::WORDS * LANES * slice.full);
+    let full_words = stream.words(S::WORDS * LANES * slice.full);
     let full_values = stream.values(LANES * slice.full);
-    for (words, values) in full_words.chunks_exact(C::WORDS * LANES).zip(full_values.as_chunks().0)
-    {
-        add_products(&mut sums, values, &gather::<_, C>(from_base, words));
+    let full_steps = full_words.chunks_exact(S::WORDS * LANES).zip(full_values.as_chunks().0);
+    for (words, values) in full_steps {
+        add_products(&mut sums, values, &gather(source, words));
     }
-    let tail_words = stream.words((2 + C::WORDS * LANES) * slice.tail);
+    let tail_words = stream.words((2 + S::WORDS * LANES) * slice.tail);
     let tail_values = stream.values(LANES * slice.tail);
-    for (words, values) in
-        tail_words.chunks_exact(2 + C::WORDS * LANES).zip(tail_values.as_chunks().0)
-    {
+    let tail_steps = tail_words.chunks_exact(2 + S::WORDS * LANES).zip(tail_values.as_chunks().0);
+    for (words, values) in tail_steps {
         let mask = pair(words);
-        let mut its_x = gather::<_, C>(from_base, &words[2..]);
+        let mut its_x = gather(source, &words[2..]);
         // Padding must not turn an infinity of x into a NaN.
         for (lane, x) in its_x.iter_mut().enumerate() {
             *x = if mask >> lane & 1 != 0 { *x } else { zero() };
@@ -183,11 +215,11 @@ fn strip<V: Value, C: Column>(
     sums
 }
 
-/// The sums of `count` rows that lie one after another, [`LANES`] products of a row at a time.
+/// Those of rows that lie one after another, [`LANES`] products of a row at a time.
 #[inline(always)]
-fn rows<V: Value, C: Column>(
+fn rows<V: Value, S: Source<V::Accum>>(
     stream: &mut Stream<'_, V>,
-    x: &[V::Accum],
+    source: S,
     count: usize,
 ) -> Lanes<V::Accum> {
     let mut totals = [zero(); LANES];
@@ -197,20 +229,20 @@ fn rows<V: Value, C: Column>(
         let length = pair(length) as usize;
         nnz += length;
         let (blocks, rest) = stream.values(length).as_chunks::<LANES>();
-        let words = stream.words(C::WORDS * length);
+        let words = stream.words(S::WORDS * length);
+        let (block_words, rest_words) = words.split_at(S::WORDS * LANES * blocks.len());
         let mut sums = [zero(); LANES];
-        for (values, words) in blocks.iter().zip(words.chunks_exact(C::WORDS * LANES)) {
-            add_products(&mut sums, values, &gather::<_, C>(x, words));
+        for (values, words) in blocks.iter().zip(block_words.chunks_exact(S::WORDS * LANES)) {
+            add_products(&mut sums, values, &gather(source, words));
         }
         let mut sum = zero::<V::Accum>();
-        let first = LANES * blocks.len();
-        for (at, value) in rest.iter().enumerate() {
-            sum += value.to_accum() * x[C::read(words, first + at) as usize];
+        for (value, words) in rest.iter().zip(rest_words.chunks_exact(S::WORDS)) {
+            sum += value.to_accum() * source.element(words);
         }
         *total = if blocks.is_empty() { sum } else { add_lanes(sums) + sum };
     }
     // 32-bit numbers lie at even words.
-    stream.words(C::WORDS * nnz & 1);
+    stream.words(S::WORDS * nnz & 1);
     totals
 }
 
