@@ -3,6 +3,8 @@
 //! The loops are plain ones over arrays of [`LANES`] elements. [`multiply`] is compiled once for each width of vectors
 //! that the processor may have, with everything that it calls, which is therefore inlined.
 
+use prefetch_index::prefetch_index;
+
 use crate::plan::sell::{HEADER_WORDS, ROWS, WIDE};
 use crate::{Accumulator, Value};
 
@@ -154,8 +156,26 @@ fn gather<A: Accumulator, S: Source<A>>(x: S, words: &[u16]) -> Lanes<A> {
     gathered
 }
 
+/// Asks for the lines of as many elements, `bytes` ahead of `these`; as far as on CPU devices, and for their reasons
+/// (`cl/item/fetch_ahead.h`).
 #[inline(always)]
-fn add_products<V: Value>(sums: &mut Lanes<V::Accum>, values: &Lanes<V>, x: &Lanes<V::Accum>) {
+fn fetch_ahead<T>(these: &[T], bytes: usize) {
+    const LINE_BYTES: usize = 64;
+    for line in 0..size_of_val(these).div_ceil(LINE_BYTES) {
+        prefetch_index(these, (bytes + LINE_BYTES * line) / size_of::<T>());
+    }
+}
+
+/// Adds a step's products; `words` are its columns'.
+#[inline(always)]
+fn add_products<V: Value>(
+    sums: &mut Lanes<V::Accum>,
+    values: &Lanes<V>,
+    words: &[u16],
+    x: &Lanes<V::Accum>,
+) {
+    fetch_ahead(values, 1024);
+    fetch_ahead(words, 512);
     for ((sum, value), x) in sums.iter_mut().zip(values).zip(x) {
         *sum += value.to_accum() * *x;
     }
@@ -191,14 +211,14 @@ fn strip<V: Value, S: Source<V::Accum>>(
     for (words, values) in run_words.chunks_exact(2).zip(run_values.as_chunks().0) {
         let its_x = x.get(pair(words) as usize..).and_then(|x| x.first_chunk());
         if let Some(its_x) = its_x {
-            add_products(&mut sums, values, its_x);
+            add_products(&mut sums, values, words, its_x);
         }
     }
     let full_words = stream.words(S::WORDS * LANES * slice.full);
     let full_values = stream.values(LANES * slice.full);
     let full_steps = full_words.chunks_exact(S::WORDS * LANES).zip(full_values.as_chunks().0);
     for (words, values) in full_steps {
-        add_products(&mut sums, values, &gather(source, words));
+        add_products(&mut sums, values, words, &gather(source, words));
     }
     let tail_words = stream.words((2 + S::WORDS * LANES) * slice.tail);
     let tail_values = stream.values(LANES * slice.tail);
@@ -210,7 +230,7 @@ fn strip<V: Value, S: Source<V::Accum>>(
         for (lane, x) in its_x.iter_mut().enumerate() {
             *x = if mask >> lane & 1 != 0 { *x } else { zero() };
         }
-        add_products(&mut sums, values, &its_x);
+        add_products(&mut sums, values, words, &its_x);
     }
     sums
 }
@@ -233,7 +253,7 @@ fn rows<V: Value, S: Source<V::Accum>>(
         let (block_words, rest_words) = words.split_at(S::WORDS * LANES * blocks.len());
         let mut sums = [zero(); LANES];
         for (values, words) in blocks.iter().zip(block_words.chunks_exact(S::WORDS * LANES)) {
-            add_products(&mut sums, values, &gather(source, words));
+            add_products(&mut sums, values, words, &gather(source, words));
         }
         let mut sum = zero::<V::Accum>();
         for (value, words) in rest.iter().zip(rest_words.chunks_exact(S::WORDS)) {
