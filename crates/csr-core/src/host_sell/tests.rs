@@ -90,6 +90,22 @@ fn what_is_not_finite_in_x_reaches_its_own_rows_only() {
 }
 
 #[test]
+fn what_is_read_behind_a_short_row_counts_nothing() {
+    // Rows of 1 to 8 nonzeros in a matrix so wide that columns are indices into a window; row 20 alone meets infinity.
+    let row = |row: u32| (0..1 + (row * 5) % 8).map(|at| row + at * 3 + u32::from(row == 20) * 500);
+    let rows: Vec<Vec<u32>> = (0..64).map(|number| row(number).collect()).collect();
+    let matrix = matrix::<f64>(100_000, &rows);
+    let mut x = vec![1.0; 100_000];
+    x[500..600].fill(f64::INFINITY);
+    let mut y = vec![0.0; 64];
+    HostSell::new(matrix.view()).unwrap().product(1.0, &x, 0.0, &mut y).unwrap();
+    for (row, sum) in y.iter().enumerate() {
+        assert_eq!(sum.is_finite(), row != 20, "row {row}: {sum}");
+    }
+    check(&matrix, 2.0, 1.0);
+}
+
+#[test]
 fn y_has_the_same_bits_with_any_number_of_threads() {
     let matrix = matrix::<f32>(200_000, &rows_of_every_kind());
     let x: Vec<f32> = random_vector(5, matrix.cols());
