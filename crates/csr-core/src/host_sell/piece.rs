@@ -276,7 +276,7 @@ fn rows<V: Value, S: Source<V::Accum>>(
         *total = if blocks.is_empty() { sum } else { add_lanes(sums) + sum };
     }
     // 32-bit numbers lie at even words.
-    stream.words(S::WORDS * nnz & 1);
+    stream.words((S::WORDS * nnz) & 1);
     totals
 }
 
@@ -308,7 +308,7 @@ fn add_lanes<A: Accumulator, const COUNT: usize>(mut sums: [A; COUNT]) -> A {
     let mut width = COUNT / 2;
     while width > 0 {
         for lane in 0..width {
-            sums[lane] = sums[lane] + sums[lane + width];
+            sums[lane] += sums[lane + width];
         }
         width /= 2;
     }

@@ -1,3 +1,5 @@
+//! Every kind of slice against the oracle, and what must not reach a row.
+
 use super::*;
 use crate::verify::{Oracle, Summation};
 use crate::{Csr, f16, random_vector};
@@ -92,7 +94,8 @@ fn what_is_not_finite_in_x_reaches_its_own_rows_only() {
 #[test]
 fn what_is_read_behind_a_short_row_counts_nothing() {
     // Rows of 1 to 8 nonzeros in a matrix so wide that columns are indices into a window; row 20 alone meets infinity.
-    let row = |row: u32| (0..1 + (row * 5) % 8).map(|at| row + at * 3 + u32::from(row == 20) * 500);
+    let row =
+        |row: u32| (0..1 + (row * 5) % 8).map(move |at| row + at * 3 + u32::from(row == 20) * 500);
     let rows: Vec<Vec<u32>> = (0..64).map(|number| row(number).collect()).collect();
     let matrix = matrix::<f64>(100_000, &rows);
     let mut x = vec![1.0; 100_000];
