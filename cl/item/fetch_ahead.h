@@ -13,14 +13,13 @@
 #define COLUMNS_AHEAD 512
 
 #ifdef FETCH_AHEAD
-// The lines of `count` bytes from `at` + `ahead` bytes on.
-void fetch_ahead(global const void *at, const uint ahead, const uint count)
-{
-    global const uchar *line = (global const uchar *)at + ahead;
-#pragma unroll
-    for (uint done = 0; done < count; done += 64)
-        __builtin_prefetch(line + done);
-}
+// The lines of `count` bytes, a constant, from `at` + `ahead` bytes on.
+#define fetch_ahead(at, ahead, count) \
+    do { \
+        global const uchar *line = (global const uchar *)(at) + (ahead); \
+        _Pragma("unroll") for (uint done = 0; done < (count); done += 64) \
+            __builtin_prefetch(line + done); \
+    } while (0)
 #else
 #define fetch_ahead(at, ahead, count)
 #endif
