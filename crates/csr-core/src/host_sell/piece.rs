@@ -12,6 +12,7 @@ use crate::{Accumulator, Value};
 pub(super) const LANES: usize = 16;
 
 type Lanes<A> = [A; LANES];
+
 /// Short rows of at most as many nonzeros are summed without a loop, whose end no processor would foresee: a row of 5
 /// takes 8 products, 3 of them for nothing, and half the time.
 const FEW: usize = 8;
@@ -164,8 +165,12 @@ fn gather<A: Accumulator, S: Source<A>>(x: S, words: &[u16]) -> Lanes<A> {
     gathered
 }
 
-/// Asks for the lines of as many elements, `bytes` ahead of `these`; as far as on CPU devices, and for their reasons
+/// How many bytes ahead values and words are asked for: as on CPU devices, and for their reasons
 /// (`cl/item/fetch_ahead.h`).
+const VALUES_AHEAD: usize = 1024;
+const WORDS_AHEAD: usize = 512;
+
+/// Asks for the lines of as many elements, `bytes` ahead of `these`.
 #[inline(always)]
 fn fetch_ahead<T>(these: &[T], bytes: usize) {
     const LINE_BYTES: usize = 64;
@@ -182,8 +187,8 @@ fn add_products<V: Value>(
     words: &[u16],
     x: &Lanes<V::Accum>,
 ) {
-    fetch_ahead(values, 1024);
-    fetch_ahead(words, 512);
+    fetch_ahead(values, VALUES_AHEAD);
+    fetch_ahead(words, WORDS_AHEAD);
     for ((sum, value), x) in sums.iter_mut().zip(values).zip(x) {
         *sum += value.to_accum() * *x;
     }
