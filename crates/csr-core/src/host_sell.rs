@@ -18,7 +18,7 @@ const PIECES: u32 = 64;
 /// Rows of similar length lie in strips of 16, a vector's lane each; where the rows' columns are neighbours, one column
 /// stands for all; other columns take 16 bits where they fit. So a nonzero of a grid takes 4.3 bytes in f32
 /// instead of 8, and of most others 6. The copy takes as many bytes beside the matrix, and as long to make as
-/// some 3 to 60 products.
+/// some 3 to 60 products. Rows are never cut: one that is longer than a thread's share holds the others up.
 ///
 /// y has the same bits at every call, whatever the number of threads: a row's sum depends on its slice alone. The
 /// sum's order is not [`crate::product`]'s.

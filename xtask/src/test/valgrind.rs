@@ -86,11 +86,11 @@ pub(super) fn run(
         set_own(&mut command, &folders);
         command.envs(variables.iter().map(|(name, value)| (name, value)));
         command.env("SPARROW_TEST_PLATFORM", Implementation::Oclgrind.platform());
-        let shown: Vec<_> = options.iter().copied().map(project::quoted).collect();
+        let shown = options.iter().copied().map(project::quoted);
+        let shown: Vec<_> = shown.chain(test.map(str::to_owned)).collect();
         printer.say(format_args!(
-            "$ cargo {} {} -- --test-threads=1 --exact {}",
+            "$ cargo {} -- --test-threads=1 --exact {}",
             shown.join(" "),
-            test.join(" "),
             tests.join(" ")
         ));
         let status = run_logged(&mut command, &log, DEADLINE)?;
@@ -98,6 +98,11 @@ pub(super) fn run(
     };
     let more: &[_] = if full { FULL_PROGRAMS } else { &[] };
     for (program, tests) in PROGRAMS.iter().chain(more) {
+        // Built apart, so that neither the deadline nor the other environment touches the compiler.
+        let build = ["test", "--locked", "--package", PACKAGE, "--test", program, "--no-run"];
+        if !Command::new(project::cargo()).args(build).current_dir(root).status()?.success() {
+            return Ok(Outcome::Failed("the tests do not build".to_owned()));
+        }
         // Once as they are: memcheck would look at Oclgrind's compiler most of the time. What was compiled is in the
         // cache then; how a kernel is compiled without one is `program_cache`'s and `refusals`' to show, under memcheck.
         let (status, output) = run_tests(&[], program, tests)?;

@@ -8,16 +8,18 @@ struct Filled<'a> {
     layout: SellLayout<'a, u32>,
     words: Vec<u16>,
     steps: Vec<u16>,
+    values: Vec<f64>,
 }
 
 /// y = A x, read as the kernel reads it.
 fn product(filled: &Filled<'_>, matrix: &Csr<f64>, rows_of_slice: usize, x: &[f64]) -> Vec<f64> {
     let rows = matrix.rows();
-    let Filled { layout, words, steps } = filled;
+    let Filled { layout, words, steps, values: in_place } = filled;
     let pair = |at: usize| u32::from(words[at]) | u32::from(words[at + 1]) << 16;
     let mut y = vec![f64::NAN; rows];
     for piece in layout.pieces().windows(2) {
         let (mut word, mut step) = (piece[0].word as usize, piece[0].step as usize);
+        let mut place = piece[0].value as usize;
         for slice in piece[0].slice..piece[1].slice {
             let first_row = slice as usize * rows_of_slice;
             let own_rows = rows_of_slice.min(rows - first_row);
@@ -35,9 +37,10 @@ fn product(filled: &Filled<'_>, matrix: &Csr<f64>, rows_of_slice: usize, x: &[f6
                     ..matrix.pattern().offsets()[row + 1] as usize;
                 (&matrix.pattern().columns()[range.clone()], &matrix.values()[range])
             };
-            let mut add = |lane: usize, step: usize, column: u32| {
+            let mut add = |place: usize, lane: usize, step: usize, column: u32| {
                 let (columns, values) = row_of(first_row + lane);
                 assert_eq!(columns[step], column, "row {} step {step}", first_row + lane);
+                assert_eq!(values[step], in_place[place], "row {} step {step}", first_row + lane);
                 let sum = &mut y[first_row + lane];
                 *sum = if sum.is_nan() { 0.0 } else { *sum } + values[step] * x[column as usize];
             };
@@ -46,9 +49,11 @@ fn product(filled: &Filled<'_>, matrix: &Csr<f64>, rows_of_slice: usize, x: &[f6
                 for done in 0..runs + full + tail {
                     let own_step = usize::from(steps[step + done]);
                     if done < runs {
-                        (0..rows_of_slice)
-                            .for_each(|lane| add(lane, own_step, pair(word) + lane as u32));
+                        (0..rows_of_slice).for_each(|lane| {
+                            add(place + lane, lane, own_step, pair(word) + lane as u32)
+                        });
                         word += 2;
+                        place += rows_of_slice;
                         continue;
                     }
                     let mut mask = u32::MAX;
@@ -59,17 +64,22 @@ fn product(filled: &Filled<'_>, matrix: &Csr<f64>, rows_of_slice: usize, x: &[f6
                     for lane in 0..rows_of_slice {
                         let column = column_at(&mut word);
                         if mask >> lane & 1 != 0 {
-                            add(lane, own_step, column);
+                            add(place + lane, lane, own_step, column);
+                        } else {
+                            assert_eq!(in_place[place + lane], 0.0, "padding");
                         }
                     }
+                    place += rows_of_slice;
                 }
                 step += runs + full + tail;
             } else {
                 let lengths = word;
                 word += 2 * own_rows;
                 for lane in 0..own_rows {
-                    (0..pair(lengths + 2 * lane) as usize)
-                        .for_each(|step| add(lane, step, column_at(&mut word)));
+                    let length = pair(lengths + 2 * lane) as usize;
+                    (0..length)
+                        .for_each(|step| add(place + step, lane, step, column_at(&mut word)));
+                    place += length;
                 }
                 if word & 1 == 1 {
                     assert_eq!(words[word], 0);
@@ -91,7 +101,9 @@ fn check(matrix: &Csr<f64>, slice_rows: u32, pieces: u32) -> SellLayout<'_, u32>
     // Whatever was there is written over.
     let (mut words, mut steps) = (vec![0xabcd; layout.words()], vec![0xabcd; layout.steps()]);
     layout.fill(&mut words, &mut steps).unwrap();
-    let filled = Filled { layout, words, steps };
+    let mut values = vec![f64::NAN; layout.elements()];
+    layout.fill_values(matrix.values(), &steps, &mut values).unwrap();
+    let filled = Filled { layout, words, steps, values };
     let x: Vec<f64> = (0..matrix.cols()).map(|column| 1.0 + (column % 7) as f64).collect();
     let mut expected = vec![0.0; matrix.rows()];
     for (row, sum) in expected.iter_mut().enumerate() {
