@@ -25,6 +25,9 @@
 // Nobody waits for what has not begun, and the result has the same bits every time: sums depend on the pieces alone, and
 // the order of the list, which is as it comes, changes no sum.
 //
+// Order. Every other launch takes the pieces from the last to the first (`first_piece`), so that what the launch before
+// left in the cache is found there by matrices that do not fit it. No sum depends on it.
+//
 // Room: where pieces begin, one entry a piece and one more, and behind them where parts come together (group/meet.h). One
 // array, since each that a kernel is given takes the driver time at every launch (0.4 us on an H200).
 //
@@ -167,6 +170,7 @@ kernel void csr_flat(const uint rows,
                      SCALAR_PARAMETER(alpha),
                      SCALAR_PARAMETER(beta),
                      const uint zero,
+                     const uint first_piece,
                      ARRAY_PARAMETER(uint, room))
 {
     OPEN_ARRAY(const offset_t, offsets);
@@ -187,7 +191,7 @@ kernel void csr_flat(const uint rows,
     local uint listed_slots[MOST_LISTED];
 
     const uint item = (uint)get_local_id(0);
-    const uint number = (uint)get_group_id(0);
+    const uint number = abs_diff((uint)get_group_id(0), first_piece);
     const offset_t first = (offset_t)number * PIECE_NNZ;
 
     // Nothing to load: one group is the launch.
@@ -288,9 +292,9 @@ kernel void csr_flat(const uint rows,
         sum = sum_runs(sum, scratch, TEAM_SIZE);
         int is_whole = at < listed;
         if (is_whole && (slot == piece.cut_before || slot == piece.cut_behind)) {
-            const uint first_piece = (uint)(begin / PIECE_NNZ);
-            const uint parts = (uint)((end - 1) / PIECE_NNZ) + 1 - first_piece;
-            is_whole = TEAM_GATHER_PARTS(borders, first_piece, number - first_piece, parts, in_team, &sum);
+            const uint its_first = (uint)(begin / PIECE_NNZ);
+            const uint parts = (uint)((end - 1) / PIECE_NNZ) + 1 - its_first;
+            is_whole = TEAM_GATHER_PARTS(borders, its_first, number - its_first, parts, in_team, &sum);
         }
         if (is_whole && in_team == 0)
             store_result(y, row, alpha, sum, beta);

@@ -98,6 +98,7 @@ kernel void sell_sigma(const uint rows,
                        SCALAR_PARAMETER(alpha),
                        SCALAR_PARAMETER(beta),
                        const uint zero,
+                       const uint first_group,
                        ARRAY_PARAMETER(uint, room))
 {
     OPEN_ARRAY(const uint, layout);
@@ -117,13 +118,15 @@ kernel void sell_sigma(const uint rows,
     global const uint *high_columns = layout + high_columns_at;
 
     // The last group may have slices that there are not: it takes the last one again, and drops the sums.
-    const uint wanted = (uint)(get_global_id(0) / SLICE_LANES);
+    // Every other launch takes the groups from the last to the first: what the launch before left in the cache comes first.
+    const uint group = abs_diff((uint)get_group_id(0), first_group);
+    const uint wanted = group * (GROUP_SIZE / SLICE_LANES) + (uint)get_local_id(0) / SLICE_LANES;
     const uint number = min(wanted, slice_count - 1);
     const uint start = starts[number];
     const uint pairs_here = starts[number + 1] - start;
     const uint base = bases[number];
     const lane_t lane =
-        open_lane((uint)get_global_id(0) % SLICE_LANES, slices[number], slices[number + 1], rows, order, offsets);
+        open_lane((uint)get_local_id(0) % SLICE_LANES, slices[number], slices[number + 1], rows, order, offsets);
     ulong at = (ulong)start * SLICE_LANES + lane.number;
     uint step = 0;
     acc_t sum = acc_zero();

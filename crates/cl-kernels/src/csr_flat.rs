@@ -106,6 +106,8 @@ arguments! {
         beta: Scalar<M>,
         /// 0, which the compiler must not know: it ties the order of atomics to data.
         zero: u32,
+        /// The piece that the first group takes: 0, or the last, from which the others count down.
+        first_piece: u32,
         /// Where pieces begin, 64-bit entries, one more than work-groups; and behind them where parts of cut rows come
         /// together, two accumulators and a 32-bit word a piece, which are 0. Aligned to 8 bytes.
         room: Array<M>,

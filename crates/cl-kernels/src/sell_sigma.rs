@@ -115,6 +115,8 @@ arguments! {
         beta: Scalar<M>,
         /// 0, which the compiler must not know: it ties the order of atomics to data.
         zero: u32,
+        /// The group that the first group takes: 0, or the last, from which the others count down.
+        first_group: u32,
         /// Where parts of rows come together: two accumulators and a 32-bit word a slice, 0, aligned to 8 bytes.
         room: Array<M>,
     }

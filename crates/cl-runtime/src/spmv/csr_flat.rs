@@ -9,7 +9,7 @@ use csr_core::plan::csr_flat::{PieceRules, PieceStart};
 use csr_core::{Offset, ValueType};
 
 use super::meetings::Meetings;
-use super::workspace::{OwnerId, for_a_kernel_to_write};
+use super::workspace::{OwnerId, Turn, for_a_kernel_to_write};
 use super::{Operands, Specialisation, Spmv, Workspace, accumulator_words, check_value_type};
 use crate::launch::{Size, launch, launch_next, launch_unobserved};
 use crate::raw::{Kernel, Memory};
@@ -206,6 +206,7 @@ impl CsrFlat {
         &'a self,
         scratch: &'a DeviceArray<u32>,
         operands: &Operands<'a>,
+        turn: Turn,
     ) -> Arguments<&'a Memory> {
         Arguments {
             rows: operands.rows as u32,
@@ -218,6 +219,7 @@ impl CsrFlat {
             alpha: operands.alpha,
             beta: operands.beta,
             zero: 0,
+            first_piece: turn.first_of(self.pieces.count()),
             room: scratch.argument(),
         }
     }
@@ -262,9 +264,10 @@ impl Spmv for CsrFlat {
         wait: &[Event],
     ) -> Result<Event> {
         let size = self.size();
+        let turn = workspace.next_turn();
         // SAFETY: the caller's promise about the operands; the room was made for as many pieces.
         workspace.run(self.owner, queue, wait, |parts| unsafe {
-            let arguments = self.arguments(parts.scratch, operands);
+            let arguments = self.arguments(parts.scratch, operands, turn);
             launch(queue, &mut parts.kernels[0], &arguments, size, &parts.wait)
         })
     }
@@ -276,9 +279,15 @@ impl Spmv for CsrFlat {
         operands: &Operands<'_>,
     ) -> Result<()> {
         let size = self.size();
+        let turn = workspace.next_turn();
         // SAFETY: as for `launch`.
         workspace.run_unobserved(self.owner, queue, |kernels, scratch| unsafe {
-            launch_unobserved(&queue, &mut kernels[0], &self.arguments(scratch, operands), size)
+            launch_unobserved(
+                &queue,
+                &mut kernels[0],
+                &self.arguments(scratch, operands, turn),
+                size,
+            )
         })
     }
 }

@@ -11,7 +11,7 @@ use cl_kernels::{Accumulate, Algorithm, Array, DeviceType, KernelKey};
 use csr_core::{Offset, Value};
 
 use super::meetings::Meetings;
-use super::workspace::{OwnerId, for_a_kernel_to_write};
+use super::workspace::{OwnerId, Turn, for_a_kernel_to_write};
 use super::{Operands, Specialisation, Spmv, Workspace, check_value_type};
 use crate::launch::{Size, Steps, launch, launch_unobserved};
 use crate::raw::Memory;
@@ -261,6 +261,7 @@ impl<V: Value, O: Offset> SellSigma<V, O> {
         &'a self,
         scratch: &'a DeviceArray<u32>,
         operands: &Operands<'a>,
+        turn: Turn,
     ) -> Arguments<&'a Memory> {
         let made = &self.slices;
         Arguments {
@@ -279,6 +280,7 @@ impl<V: Value, O: Offset> SellSigma<V, O> {
             alpha: operands.alpha,
             beta: operands.beta,
             zero: 0,
+            first_group: turn.first_of(self.size().groups),
             room: scratch.argument(),
         }
     }
@@ -354,9 +356,10 @@ impl<V: Value, O: Offset> Spmv for SellSigma<V, O> {
         operands: &Operands<'_>,
         wait: &[Event],
     ) -> Result<Event> {
+        let turn = workspace.next_turn();
         // SAFETY: the caller's promise about offsets, x and y; the rest is this plan's own.
         workspace.run(self.owner, queue, wait, |parts| unsafe {
-            let arguments = self.arguments(parts.scratch, operands);
+            let arguments = self.arguments(parts.scratch, operands, turn);
             launch(queue, &mut parts.kernels[0], &arguments, self.size(), &parts.wait)
         })
     }
@@ -367,9 +370,10 @@ impl<V: Value, O: Offset> Spmv for SellSigma<V, O> {
         workspace: &mut Workspace,
         operands: &Operands<'_>,
     ) -> Result<()> {
+        let turn = workspace.next_turn();
         // SAFETY: as for `launch`.
         workspace.run_unobserved(self.owner, queue, |kernels, scratch| unsafe {
-            let arguments = self.arguments(scratch, operands);
+            let arguments = self.arguments(scratch, operands, turn);
             launch_unobserved(&queue, &mut kernels[0], &arguments, self.size())
         })
     }

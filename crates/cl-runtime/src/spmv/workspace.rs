@@ -19,6 +19,25 @@ impl OwnerId {
     }
 }
 
+/// Which end of a matrix a launch begins at: each at the other than the one before, so that it finds first what is still
+/// in the cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Turn {
+    #[default]
+    Forward,
+    Backward,
+}
+
+impl Turn {
+    /// What comes first of `count` things: their numbers are what it differs by from 0, 1, 2 and so on.
+    pub(crate) fn first_of(self, count: usize) -> u32 {
+        match self {
+            Turn::Forward => 0,
+            Turn::Backward => count.saturating_sub(1) as u32,
+        }
+    }
+}
+
 /// Kernel objects and scratch memory of one launch in flight, which `&mut` enforces while a launch is
 /// set up; a launch from another queue waits on the device for the one before.
 ///
@@ -31,6 +50,7 @@ pub struct Workspace {
     scratch: DeviceArray<u32>,
     in_flight: InFlight,
     is_torn: bool,
+    turn: Turn,
     /// The first of the last launch's kernels, where others wait for it: PoCL 3.1 aborts where a command fails
     /// whose event nobody holds any more.
     first: Option<Event>,
@@ -82,7 +102,15 @@ impl Workspace {
 
     fn with_scratch(owner: OwnerId, kernels: Vec<Kernel>, scratch: DeviceArray<u32>) -> Self {
         let in_flight = InFlight::default();
-        Workspace { owner, kernels, scratch, in_flight, is_torn: false, first: None }
+        Workspace {
+            owner,
+            kernels,
+            scratch,
+            in_flight,
+            is_torn: false,
+            turn: Turn::Forward,
+            first: None,
+        }
     }
 
     /// Bytes of scratch memory on the device.
@@ -97,6 +125,16 @@ impl Workspace {
 
     pub(crate) fn scratch(&self) -> &DeviceArray<u32> {
         &self.scratch
+    }
+
+    /// The next launch's turn.
+    pub(crate) fn next_turn(&mut self) -> Turn {
+        let turn = self.turn;
+        self.turn = match turn {
+            Turn::Forward => Turn::Backward,
+            Turn::Backward => Turn::Forward,
+        };
+        turn
     }
 
     /// Has the next launch begin with a scratch memory of zeros.
