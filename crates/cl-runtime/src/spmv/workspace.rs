@@ -29,6 +29,13 @@ pub(crate) enum Turn {
 }
 
 impl Turn {
+    fn next(self) -> Turn {
+        match self {
+            Turn::Forward => Turn::Backward,
+            Turn::Backward => Turn::Forward,
+        }
+    }
+
     /// What comes first of `count` things: their numbers are what it differs by from 0, 1, 2 and so on.
     pub(crate) fn first_of(self, count: usize) -> u32 {
         match self {
@@ -129,12 +136,8 @@ impl Workspace {
 
     /// The next launch's turn.
     pub(crate) fn next_turn(&mut self) -> Turn {
-        let turn = self.turn;
-        self.turn = match turn {
-            Turn::Forward => Turn::Backward,
-            Turn::Backward => Turn::Forward,
-        };
-        turn
+        let next = self.turn.next();
+        std::mem::replace(&mut self.turn, next)
     }
 
     /// Has the next launch begin with a scratch memory of zeros.
@@ -320,4 +323,18 @@ pub(crate) struct Parts<'a> {
     pub(crate) is_torn: &'a mut bool,
     /// Where the event of a first kernel is kept that others wait for.
     pub(crate) first: &'a mut Option<Event>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_launch_begins_at_the_end_that_the_one_before_left() {
+        assert_eq!(Turn::Forward.first_of(7), 0);
+        assert_eq!(Turn::Backward.first_of(7), 6);
+        assert_eq!(Turn::Backward.first_of(0), 0);
+        assert_eq!(Turn::Forward.next(), Turn::Backward);
+        assert_eq!(Turn::Backward.next(), Turn::Forward);
+    }
 }
