@@ -145,16 +145,20 @@ mod tests {
         assert_eq!(algorithm(&gpu(), &EVEN, Products::Several), Algorithm::CsrAdaptive);
     }
 
-    #[test]
-    fn an_h200_makes_a_copy_where_it_pays_and_many_products_follow_and_only_there() {
-        let h200 = DeviceTraits {
+    fn h200() -> DeviceTraits {
+        DeviceTraits {
             name: "NVIDIA H200".to_owned(),
             platform: "NVIDIA CUDA".to_owned(),
             vendor: "NVIDIA Corporation".to_owned(),
             architecture: "sm_90".to_owned(),
             compute_units: 132,
             ..gpu()
-        };
+        }
+    }
+
+    #[test]
+    fn an_h200_makes_a_copy_where_it_pays_and_many_products_follow_and_only_there() {
+        let h200 = h200();
         let even =
             MatrixShape { rows: 100_000, nnz: 5_000_000, longest_row: 100, in_step: 5_000_000 };
         let pays = |device: &DeviceTraits, matrix: &MatrixShape, products| {
@@ -166,6 +170,24 @@ mod tests {
         assert!(!pays(&gpu(), &even, Products::Many));
         let uneven = MatrixShape { longest_row: 20_000, in_step: 40_000_000, ..even };
         assert!(!pays(&h200, &uneven, Products::Many));
+    }
+
+    #[test]
+    fn an_h200_gives_one_long_row_to_all_and_even_rows_in_its_cache_to_few() {
+        let of = |rows, row: u64| MatrixShape {
+            rows,
+            nnz: rows * row,
+            longest_row: row,
+            in_step: rows * row,
+        };
+        let taken = |matrix| choose(&h200(), &matrix, Products::Several).algorithm;
+        assert_eq!(taken(of(500_000, 4)), Algorithm::CsrScalar);
+        assert_eq!(taken(of(5_000_000, 4)), Algorithm::CsrFlat);
+        assert_eq!(taken(of(20_000, 50)), Algorithm::CsrVector);
+        assert_eq!(taken(of(400_000, 50)), Algorithm::CsrFlat);
+        assert_eq!(taken(of(2_000, 2_000)), Algorithm::CsrVector);
+        assert_eq!(taken(of(1, 1_000_000)), Algorithm::CsrFlat);
+        assert_eq!(taken(of(20, 50_000)), Algorithm::CsrFlat);
     }
 
     #[test]
