@@ -74,3 +74,24 @@ fn a_host_record_has_the_published_form() {
         assert!(us("error_in_tolerance") <= 1.0);
     }
 }
+
+#[test]
+fn the_host_copies_a_matrix_that_many_products_follow_and_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("small.mtx"), MATRIX).unwrap();
+    for (products, variant) in [("once", ""), ("several", ""), ("many", "sell")] {
+        let output = Command::new(env!("CARGO_BIN_EXE_sparrow"))
+            .current_dir(folder.path())
+            .args(["bench", "small.mtx", "--device", "host", "--json", "out.json"])
+            .args(["--products", products])
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        for line in fs::read_to_string(folder.path().join("out.json")).unwrap().lines() {
+            let record: serde_json::Value = serde_json::from_str(line).unwrap();
+            assert_eq!(record["variant"], variant, "{products}");
+            assert_eq!(record["plan_bytes"].as_u64().unwrap() > 0, variant == "sell", "{products}");
+            assert_eq!(record["verified"], true, "{products}");
+        }
+    }
+}
