@@ -120,10 +120,16 @@ fn product(queue: &Queue, host: &HostBatch<f32>, case: &BatchCase) -> (Vec<u64>,
     let mut workspace = plan.workspace_blocking(queue).unwrap();
     let x: Vec<f32> = (0..host.x_len()).map(|at| 1.0 + (at % 40) as f32 / 7.0).collect();
     let x = DeviceArray::upload_blocking(queue, &x).unwrap();
-    let mut y = DeviceArray::upload_blocking(queue, &vec![f32::NAN; host.y_len()]).unwrap();
-    let product = BatchProduct { alpha: 1.5.into(), a: &batch, x: &x, beta: 0.0.into(), y: &mut y };
-    plan.launch_unobserved(queue, &mut workspace, product).unwrap();
-    (bits(&y.read_blocking(queue).unwrap()), plan.plan_bytes())
+    let mut launched = || {
+        let mut y = DeviceArray::upload_blocking(queue, &vec![f32::NAN; host.y_len()]).unwrap();
+        let product =
+            BatchProduct { alpha: 1.5.into(), a: &batch, x: &x, beta: 0.0.into(), y: &mut y };
+        plan.launch_unobserved(queue, &mut workspace, product).unwrap();
+        bits(&y.read_blocking(queue).unwrap())
+    };
+    let found = launched();
+    assert_eq!(launched(), found, "the next launch: {case:?}");
+    (found, plan.plan_bytes())
 }
 
 /// The batch in the format that the algorithm reads, and the last problems in another.
