@@ -12,9 +12,6 @@
 // x of a task lies in local memory, if it has no more than X_LOCAL elements and a group of its own; else x is read
 // where it is.
 //
-// Where all tasks are alike, every other launch takes the groups from the last to the first (`first_group`): what the launch
-// before left in the cache comes first. Else the largest must come first.
-//
 // A task goes through steps of three stages, with barriers between them that the items of a group meet whatever
 // kind of task they have; PoCL 3.1 miscompiles barriers inside branches. Where the items of a bunch run in step, the
 // kinds that cut no rows (csr_scalar, _vector, _smart, ell) have a way of their own without them: fewer registers for
@@ -62,7 +59,6 @@ __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void batched(const uint task_count,
                     const uint whole,
                     const uint stretch_count,
-                    const uint first_group,
                     const uint packed_words,
                     const ulong widths,
                     const uint follows,
@@ -104,7 +100,7 @@ kernel void batched(const uint task_count,
     const uint item = (uint)get_local_id(0);
     const uint bunch = item / BUNCH_SIZE;
     const uint lane = item % BUNCH_SIZE;
-    const uint group = abs_diff((uint)get_group_id(0), first_group);
+    const uint group = (uint)get_group_id(0);
     const int is_whole = group < whole;
     const uint index = is_whole ? group : whole + (group - whole) * BUNCHES_PER_GROUP + bunch;
     // Items that work on the task, and this one's number among them.

@@ -275,8 +275,6 @@ arguments! {
         whole: u32,
         /// Stretches of tasks; 0 where tasks are listed.
         stretch_count: u32,
-        /// The group that the first group takes: 0, or the last, from which the others count down.
-        first_group: u32,
         /// Words of a task in a packed list, 1 or 2; 0 where none is packed.
         packed_words: u32,
         /// How many bits each field of a packed task has: [`WIDTH_BITS`] a field.

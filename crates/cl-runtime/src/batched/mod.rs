@@ -15,7 +15,7 @@ use csr_core::{Offset, Value, ValueType};
 
 use crate::launch::{Size, launch, launch_unobserved};
 use crate::raw::Memory;
-use crate::spmv::workspace::{OwnerId, Turn, Workspace};
+use crate::spmv::workspace::{OwnerId, Workspace};
 use crate::spmv::{Specialisation, check_value_type};
 use crate::{Error, Event, InOrder, Program, Queue, Result};
 
@@ -172,7 +172,7 @@ impl Batched {
         operands: &BatchOperands<'_>,
         wait: &[Event],
     ) -> Result<Event> {
-        let arguments = self.arguments(batch, operands, self.turn(workspace));
+        let arguments = self.arguments(batch, operands);
         // SAFETY: the caller's promise about the operands; the tasks are the batch's.
         workspace.run(self.owner, queue, wait, |parts| unsafe {
             launch(queue, &mut parts.kernels[0], &arguments, self.size(), &parts.wait)
@@ -194,19 +194,11 @@ impl Batched {
         batch: &Batch<V, O>,
         operands: &BatchOperands<'_>,
     ) -> Result<()> {
-        let arguments = self.arguments(batch, operands, self.turn(workspace));
+        let arguments = self.arguments(batch, operands);
         // SAFETY: as for `launch`.
         workspace.run_unobserved(self.owner, queue, |kernels, _| unsafe {
             launch_unobserved(&queue, &mut kernels[0], &arguments, self.size())
         })
-    }
-
-    /// From which end a launch goes: of tasks of different work, the largest always come first.
-    fn turn(&self, workspace: &mut Workspace) -> Turn {
-        match self.tasks.form.stretch_count {
-            1 => workspace.next_turn(),
-            _ => Turn::Forward,
-        }
     }
 
     fn size(&self) -> Size {
@@ -219,7 +211,6 @@ impl Batched {
         &'a self,
         batch: &'a Batch<V, O>,
         operands: &BatchOperands<'a>,
-        turn: Turn,
     ) -> Arguments<&'a Memory> {
         let DeviceTasks { count, whole, form, words } = &self.tasks;
         let [first_value, first_column, first_index, first_x, first_y, shape, lengths, kind] =
@@ -229,7 +220,6 @@ impl Batched {
             task_count: *count as u32,
             whole: *whole as u32,
             stretch_count: form.stretch_count,
-            first_group: turn.first_of(self.size().groups),
             packed_words: form.packed_words,
             widths: form.widths,
             follows: form.follows,
