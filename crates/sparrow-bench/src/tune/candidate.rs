@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cl_kernels::csr_vector::CsrVector;
-use cl_kernels::{Algorithm, Choice, DeviceTraits, DeviceType, Rule, Variant};
+use cl_kernels::{
+    Algorithm, DeviceTraits, DeviceType, MatrixShape, Products, Rule, Variant, select,
+};
 use csr_core::ValueType;
 use serde::{Deserialize, Serialize};
 use sparrow::{PlanOptions, Tables};
@@ -38,16 +40,25 @@ impl Candidate {
         }
     }
 
-    /// What a choice comes to, where no table says more of its algorithm.
-    pub fn of_choice(
-        choice: &Choice,
+    /// What tables choose for a matrix, with what they say of the algorithm.
+    pub fn of_tables(
+        tables: &Tables,
         device: &DeviceTraits,
         value_type: ValueType,
-        mean_row: f64,
+        matrix: &MatrixShape,
+        products: Products,
     ) -> Self {
+        let choice = select(tables, device, value_type, matrix, products);
+        let mean_row = matrix.nnz as f64 / matrix.rows.max(1) as f64;
         let mut candidate = Self::usual(choice.algorithm, device, value_type, mean_row);
+        // The strongest entry has the last word, but for the rule's.
+        for (_, found) in tables.matches(device).into_iter().rev() {
+            let kernel = found.entry.kernel.get(choice.algorithm.name());
+            let stated = kernel.and_then(|types| types.get(value_type.name()));
+            candidate.parameters.extend(stated.cloned().into_iter().flatten());
+        }
         candidate.variant = choice.variant.or(candidate.variant);
-        candidate.parameters.extend(choice.parameters.iter().cloned());
+        candidate.parameters.extend(choice.parameters);
         candidate
     }
 
@@ -213,6 +224,34 @@ mod tests {
                 assert_eq!(found.iter().any(is_of), !is_for_cpus, "{algorithm}");
             }
         }
+    }
+
+    #[test]
+    fn what_tables_choose_has_their_parameters_and_the_rules_over_them() {
+        let h200 = DeviceTraits {
+            name: "NVIDIA H200".to_owned(),
+            platform: "NVIDIA CUDA".to_owned(),
+            vendor: "NVIDIA Corporation".to_owned(),
+            architecture: "sm_90".to_owned(),
+            compute_units: 132,
+            ..device()
+        };
+        let (rows, nnz) = (1 << 20, 30 << 20);
+        let even = MatrixShape { rows, nnz, longest_row: 40, in_step: nnz };
+        let of = |device, value_type, products| {
+            let tables = Tables::with_user(None);
+            let found = Candidate::of_tables(&tables, device, value_type, &even, products);
+            assert!(found.fits(device, value_type), "{found}");
+            found.to_string()
+        };
+        // By the table's line of the kernel, by a rule over it, and where no table knows the device.
+        let text = "csr_flat(group_size=256,piece_nnz=4096,registers=40,whole_row=256)";
+        assert_eq!(of(&h200, ValueType::F32, Products::Several), text);
+        let text = "csr_flat(group_size=256,piece_nnz=3072,registers=40,whole_row=256)";
+        assert_eq!(of(&h200, ValueType::F64, Products::Several), text);
+        assert!(of(&h200, ValueType::F32, Products::Many).starts_with("sell_sigma(group_size=128"));
+        let usual = Candidate::usual(Algorithm::CsrAdaptive, &device(), ValueType::F32, 30.0);
+        assert_eq!(of(&device(), ValueType::F32, Products::Several), usual.to_string());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cl_kernels::{DeviceTraits, MatrixShape, Products, Tables, select};
+use cl_kernels::{DeviceTraits, MatrixShape, Products, Tables};
 use csr_core::ValueType;
 
 use super::candidate::coarse;
@@ -58,12 +58,21 @@ impl<T: Trials> Search<'_, T> {
         self.repeat()
     }
 
-    /// Each algorithm as it usually is, on every matrix: the likeliest everywhere before the next anywhere.
+    /// What would run untuned, what the shipped tables choose for the device, and each algorithm as it usually is, on
+    /// every matrix: the likeliest everywhere before the next anywhere.
     fn coarse(&mut self) -> Result<(), TuneError> {
-        let lists: Vec<(ValueType, LadderMatrix, Vec<Candidate>)> = self
-            .pairs()
+        let pairs: Vec<_> = self.pairs().collect();
+        // These trials say what rules ask of a matrix.
+        for (value_type, rung) in &pairs {
+            let untuned = self.untuned(*value_type, rung);
+            if !self.try_on(*value_type, rung, &untuned, "coarse")? {
+                return Ok(());
+            }
+        }
+        let lists: Vec<(ValueType, LadderMatrix, Vec<Candidate>)> = pairs
+            .into_iter()
             .map(|(value_type, rung)| {
-                let mut list = vec![self.untuned(value_type, &rung)];
+                let mut list = self.shipped(value_type, &rung);
                 list.extend(coarse(self.traits, value_type, rung.mean_row));
                 (value_type, rung, list)
             })
@@ -193,9 +202,19 @@ impl<T: Trials> Search<'_, T> {
         // Close enough for a first candidate: rules of kinds of devices ask for the longest row alone.
         let longest_row = (2.0 * rung.mean_row) as u64;
         let shape = MatrixShape { rows, nnz: rung.nnz, longest_row, in_step: rung.nnz };
-        let tables = Tables::untuned();
-        let choice = select(&tables, self.traits, value_type, &shape, Products::Several);
-        Candidate::of_choice(&choice, self.traits, value_type, rung.mean_row)
+        let several = Products::Several;
+        Candidate::of_tables(&Tables::untuned(), self.traits, value_type, &shape, several)
+    }
+
+    /// What the shipped tables choose for a matrix whose figures are known, whatever the user's own says.
+    fn shipped(&self, value_type: ValueType, rung: &LadderMatrix) -> Vec<Candidate> {
+        let Some(matrix) = self.board.matrix(value_type, &rung.name) else { return Vec::new() };
+        let tables = Tables::with_user(None);
+        let chosen = [Products::Several, Products::Many].map(|products| {
+            Candidate::of_tables(&tables, self.traits, value_type, &matrix.shape, products)
+        });
+        let fits = |candidate: &Candidate| candidate.fits(self.traits, value_type);
+        chosen.into_iter().filter(fits).collect()
     }
 
     fn is_known(&self, value_type: ValueType, rung: &LadderMatrix, candidate: &Candidate) -> bool {
