@@ -9,8 +9,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use sparrow::{
-    Device, DeviceEntry, DeviceTraits, Products, Tables, ValueType, select, user_table_path,
-    usual_tables, write_entry,
+    Device, DeviceEntry, DeviceTraits, Products, Tables, ValueType, user_table_path, usual_tables,
+    write_entry,
 };
 use sparrow_bench::tune::{
     Arena, Board, Candidate, Effort, TunedDevice, entry_of, held_out_ratio, ratios, serve, tune,
@@ -158,9 +158,8 @@ fn summary(
         ));
         for (name, ratio) in &after {
             let Some(matrix) = board.matrix(value_type, name) else { continue };
-            let choice = select(&untuned, traits, value_type, &matrix.shape, Products::Several);
-            let mean_row = matrix.shape.nnz as f64 / matrix.shape.rows.max(1) as f64;
-            let before = Candidate::of_choice(&choice, traits, value_type, mean_row);
+            let (shape, several) = (&matrix.shape, Products::Several);
+            let before = Candidate::of_tables(&untuned, traits, value_type, shape, several);
             let best = matrix.best(Products::Several, |_| true);
             let gain = matrix
                 .cost_us(&before, Products::Several)
