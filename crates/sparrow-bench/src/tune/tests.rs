@@ -103,8 +103,11 @@ impl Trials for Formula {
 }
 
 fn tuned(most: usize) -> (Board, Formula) {
-    let traits = device();
-    let tuned = TunedDevice::of(&traits, traits.cache_bytes);
+    tuned_on(&device(), most)
+}
+
+fn tuned_on(traits: &DeviceTraits, most: usize) -> (Board, Formula) {
+    let tuned = TunedDevice::of(traits, traits.cache_bytes);
     let rung = |(mean_row, skew)| Rung { mean_row, skew, nnz: 60_000 };
     let ladder = [
         (3, Skew::Even),
@@ -119,7 +122,7 @@ fn tuned(most: usize) -> (Board, Formula) {
     let ladder = ladder.map(|one| rung(one).into()).to_vec();
     let effort = Effort { ladder, budget: std::time::Duration::ZERO, sampling_ms: 1, winners: 7 };
     let mut trials = Formula { trials: 0, most, ended: Vec::new() };
-    let board = tune(&traits, &tuned, &[ValueType::F32], &effort, &mut trials).unwrap();
+    let board = tune(traits, &tuned, &[ValueType::F32], &effort, &mut trials).unwrap();
     (board, trials)
 }
 
@@ -181,6 +184,26 @@ fn a_launch_that_found_the_caches_cold_counts_only_where_nothing_was_sampled() {
     let (cold, warm) = (|| Outcome::Slow(times(300.0)), Outcome::Timed(times(50.0)));
     assert_eq!(cost(vec![cold()]), Some(300.0));
     assert_eq!(cost(vec![cold(), warm, cold()]), Some(50.0));
+}
+
+#[test]
+fn what_the_shipped_tables_choose_is_tried_before_what_algorithms_usually_take() {
+    let h200 = DeviceTraits {
+        name: "NVIDIA H200".to_owned(),
+        platform: "NVIDIA CUDA".to_owned(),
+        vendor: "NVIDIA Corporation".to_owned(),
+        architecture: "sm_90".to_owned(),
+        ..device()
+    };
+    let is_shipped = |timing: &Timing| {
+        let candidate = &timing.candidate;
+        candidate.algorithm == Algorithm::CsrFlat && candidate.parameters["piece_nnz"] == 4096
+    };
+    // Eight matrices: what would run untuned on each, then what is shipped.
+    let (_, trials) = tuned_on(&h200, 60);
+    assert!(trials.ended[8..16].iter().any(is_shipped));
+    let (_, trials) = tuned(60);
+    assert!(!trials.ended[..16].iter().any(is_shipped));
 }
 
 #[test]
