@@ -19,6 +19,22 @@ uint rightmost_row(global const offset_t *restrict offsets, uint first, uint bey
     return first;
 }
 
+// The same by seven loads at once a step instead of one: a third of the steps that wait for memory.
+uint rightmost_row_by_eighths(global const offset_t *restrict offsets, uint first, uint beyond,
+                              const ulong border)
+{
+    while (beyond - first > 8) {
+        const ulong width = beyond - first;
+        uint part = 0;
+#pragma unroll
+        for (uint eighth = 1; eighth < 8; eighth++)
+            part += offsets[first + (uint)(width * eighth / 8)] <= border;
+        beyond = first + (uint)(width * (part + 1) / 8);
+        first += (uint)(width * part / 8);
+    }
+    return rightmost_row(offsets, first, beyond, border);
+}
+
 // Windows of rows around two borders at once, by half of the group each: row windows[2][b][0] begins at or
 // before border b, row windows[2][b][1] behind it (or is rows + 1), and no more than `close` lie between. In
 // each step an item looks at one part of its window, and the one in whose part the border lies says so: where

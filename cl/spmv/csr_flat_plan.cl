@@ -37,7 +37,7 @@ kernel void csr_flat_plan(const uint rows,
         return;
     }
     // The first row that begins at the border or behind it; rows before it that are empty belong to the piece before.
-    const uint across = rightmost_row(offsets, 0, rows, border - 1);
+    const uint across = rightmost_row_by_eighths(offsets, 0, rows, border - 1);
     const ulong begin = offsets[across];
     const ulong end = offsets[across + 1];
     if (end > border && end - begin > whole_row)

@@ -7,8 +7,13 @@ use bytemuck::Pod;
 use cl_kernels::KernelKey;
 
 use crate::raw::{ContextHandle, DeviceId, Memory, MemoryFlags, QueueHandle};
+use crate::room::{Room, bytes_of};
 use crate::spmv::PlanWorkspace;
 use crate::{BinaryCache, Device, DeviceArray, Error, Program, Result};
+
+/// Bytes of the memory of which small arrays are taken, and of the largest of them.
+const SMALL_ARRAYS: usize = 1 << 20;
+const SMALL_ARRAY: usize = SMALL_ARRAYS / 16;
 
 /// A context with one device, owned or the application's. Cheap to clone; clones share the programs.
 #[derive(Clone, Debug)]
@@ -24,6 +29,7 @@ struct Shared {
     programs: Mutex<HashMap<KernelKey, Arc<Program>>>,
     plan_workspace: Mutex<Option<PlanWorkspace>>,
     nothing: Mutex<Option<Memory>>,
+    small_arrays: Mutex<Option<Room>>,
 }
 
 impl Context {
@@ -80,9 +86,15 @@ impl Context {
     }
 
     fn from_parts(handle: ContextHandle, device: Device, cache: BinaryCache) -> Self {
-        let programs = Mutex::new(HashMap::new());
-        let (plan_workspace, nothing) = (Mutex::new(None), Mutex::new(None));
-        let shared = Shared { handle, device, cache, programs, plan_workspace, nothing };
+        let shared = Shared {
+            handle,
+            device,
+            cache,
+            programs: Mutex::new(HashMap::new()),
+            plan_workspace: Mutex::new(None),
+            nothing: Mutex::new(None),
+            small_arrays: Mutex::new(None),
+        };
         Context { shared: Arc::new(shared) }
     }
 
@@ -131,6 +143,29 @@ impl Context {
         let memory = Memory::create(self.handle(), MemoryFlags::ReadWrite, 1)?;
         *nothing = Some(memory.clone());
         Ok(memory)
+    }
+
+    /// `len` elements with undefined content; small arrays lie behind one another in the same memory, since a driver takes
+    /// as long to make a small one as a large one, and again to use it first. No part of that memory is given out twice; it
+    /// goes with the last array in it.
+    ///
+    /// # Errors
+    /// As [`DeviceArray::allocate`].
+    pub(crate) fn allocate_small<T: Pod>(&self, len: usize) -> Result<DeviceArray<T>> {
+        let bytes = bytes_of::<T>(len);
+        if bytes == 0 || bytes > SMALL_ARRAY {
+            return DeviceArray::allocate(self, len);
+        }
+        let mut small = self.shared.small_arrays.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *small {
+            Some(room) if room.left() >= bytes => room.take(len),
+            _ => {
+                let mut room = Room::of(DeviceArray::allocate(self, SMALL_ARRAYS)?);
+                let array = room.take(len);
+                *small = Some(room);
+                array
+            }
+        }
     }
 
     /// Refuses an allocation the device cannot make, by name.

@@ -31,6 +31,11 @@ impl Room {
         self.memory.view(0, self.memory.len() / size_of::<u32>())
     }
 
+    /// Bytes that are not taken.
+    pub(crate) fn left(&self) -> usize {
+        self.memory.len().saturating_sub(self.taken)
+    }
+
     /// The next array.
     ///
     /// # Errors

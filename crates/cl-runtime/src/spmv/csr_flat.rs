@@ -9,7 +9,7 @@ use csr_core::plan::csr_flat::{PieceRules, PieceStart};
 use csr_core::{Offset, ValueType};
 
 use super::meetings::Meetings;
-use super::workspace::{OwnerId, Turn, for_a_kernel_to_write};
+use super::workspace::{OwnerId, Turn, small_for_a_kernel_to_write};
 use super::{Operands, Specialisation, Spmv, Workspace, accumulator_words, check_value_type};
 use crate::launch::{Size, launch, launch_next, launch_unobserved};
 use crate::raw::{Kernel, Memory};
@@ -103,7 +103,7 @@ impl DevicePieces {
         let plain = Accumulate::Plain;
         let key = KernelKey::new(source, ValueType::F32, O::TYPE, plain, false, &parameters);
         let program = queue.context().program(&key)?;
-        let room = for_a_kernel_to_write::<u32>(queue, layout.words())?;
+        let room = small_for_a_kernel_to_write::<u32>(queue, layout.words())?;
         let arguments = csr_flat_plan::Arguments {
             rows: rows as u32,
             nnz: nnz as u64,

@@ -312,6 +312,17 @@ pub(crate) fn for_a_kernel_to_write<T: bytemuck::Pod>(
     DeviceArray::allocate(queue.context(), len)
 }
 
+/// As [`for_a_kernel_to_write`], beside other small arrays if it is one.
+pub(crate) fn small_for_a_kernel_to_write<T: bytemuck::Pod>(
+    queue: &Queue,
+    len: usize,
+) -> Result<DeviceArray<T>> {
+    if queue.context().device().traits().is_oclgrind() {
+        return for_a_kernel_to_write(queue, len);
+    }
+    queue.context().allocate_small(len)
+}
+
 /// What one launch may use.
 pub(crate) struct Parts<'a> {
     /// In the order in which the workspace was given them.
