@@ -4,8 +4,9 @@
 
 use cl_kernels::csr_flat::CsrFlat as Parameters;
 use cl_kernels::{Accumulate, Experiment, Scalar};
-use cl_runtime::spmv::{CsrFlat, DevicePieces, Operands, Specialisation, Spmv};
-use conformance::queue;
+use cl_runtime::raw::fault::{Kind, count};
+use cl_runtime::spmv::{CsrFlat, DevicePieces, Operands, Specialisation, Spmv, Workspace};
+use conformance::{is_interpreter, queue};
 use csr_core::plan::csr_flat::PieceRules;
 use csr_core::{Csr, Offset, OffsetType, ValueType};
 use sparrow::{DeviceArray, Matrix, Queue};
@@ -55,57 +56,116 @@ fn pieces_begin_where_the_host_says() {
     check::<u64>(&queue, &[]);
 }
 
+const PARAMETERS: Parameters =
+    Parameters { group_size: 64, piece_nnz: 128, whole_row: 32, registers: 0 };
+
+const SPECIALISATION: Specialisation = Specialisation {
+    value_type: ValueType::F32,
+    offset_type: OffsetType::U32,
+    accumulate: Accumulate::Plain,
+    scalars_on_device: false,
+    experiment: Experiment::Off,
+};
+
+/// Rows of these lengths, every value 1, in one column.
+fn ones(queue: &Queue, lengths: &[u32]) -> Matrix<f32> {
+    let mut offsets = vec![0];
+    offsets.extend(lengths.iter().scan(0, |sum, length| {
+        *sum += length;
+        Some(*sum)
+    }));
+    let nnz = offsets[lengths.len()] as usize;
+    let a = Csr::<f32, u32>::new(1, offsets, vec![0; nnz], vec![1.0; nnz]).unwrap();
+    Matrix::upload_blocking(queue, a.view()).unwrap()
+}
+
+fn flat(queue: &Queue, a: &Matrix<f32>) -> CsrFlat {
+    let (rules, words) = (PARAMETERS.rules(), SPECIALISATION.sum_words());
+    let pieces = DevicePieces::find(queue, a.offsets(), a.nnz(), rules, words).unwrap();
+    CsrFlat::new(queue.context(), SPECIALISATION, PARAMETERS, a.nnz(), pieces).unwrap()
+}
+
+/// y = A x is right, by a launch in `queue`.
+fn check_launch(
+    queue: &Queue,
+    flat: &CsrFlat,
+    workspace: &mut Workspace,
+    a: &Matrix<f32>,
+    lengths: &[u32],
+) {
+    let x = DeviceArray::upload_blocking(queue, &[2.0_f32]).unwrap();
+    let y = DeviceArray::upload_blocking(queue, &vec![f32::NAN; lengths.len()]).unwrap();
+    let operands = Operands {
+        rows: lengths.len(),
+        cols: 1,
+        offsets: a.offsets().argument(),
+        columns: a.columns().argument(),
+        values: a.values().argument(),
+        x: x.argument(),
+        y: y.argument(),
+        alpha: Scalar::F32(1.0),
+        beta: Scalar::F32(0.0),
+    };
+    // SAFETY: the arrays are as long as the matrix says.
+    #[expect(unsafe_code, reason = "what Plan::launch does after its checks")]
+    let launched = unsafe { flat.launch(queue, workspace, &operands, &[]).unwrap() };
+    launched.wait().unwrap();
+    let expected: Vec<f32> = lengths.iter().map(|&length| 2.0 * length as f32).collect();
+    assert_eq!(y.read_blocking(queue).unwrap(), expected);
+}
+
 #[test]
 fn what_one_queue_finds_serves_launches_in_another_and_every_workspace_has_a_room() {
     let queue = queue();
     let other = Queue::new(queue.context()).unwrap();
     // Rows in one piece, in two, and in so many that all items in step bring parts together.
     let lengths = [3, 700, 0, 90, 20_000, 1, 130];
-    let offsets: Vec<u32> =
-        std::iter::once(0).chain(lengths.iter().scan(0, |sum, n| Some(add(sum, *n)))).collect();
-    let nnz = offsets[lengths.len()] as usize;
-    let a = Csr::<f32, u32>::new(1, offsets, vec![0; nnz], vec![1.0; nnz]).unwrap();
-    let a = Matrix::upload_blocking(&queue, a.view()).unwrap();
-    let x = DeviceArray::upload_blocking(&queue, &[2.0_f32]).unwrap();
-    let parameters = Parameters { group_size: 64, piece_nnz: 128, whole_row: 32, registers: 0 };
-    let specialisation = Specialisation {
-        value_type: ValueType::F32,
-        offset_type: OffsetType::U32,
-        accumulate: Accumulate::Plain,
-        scalars_on_device: false,
-        experiment: Experiment::Off,
-    };
-    let words = specialisation.sum_words();
-    let pieces = DevicePieces::find(&queue, a.offsets(), nnz, parameters.rules(), words).unwrap();
-    let flat = CsrFlat::new(queue.context(), specialisation, parameters, nnz, pieces).unwrap();
+    let a = ones(&queue, &lengths);
+    let flat = flat(&queue, &a);
     // The first has the room of the plan; the second gets one with what stands there.
     for _ in 0..2 {
         let mut workspace = flat.workspace_blocking(&other).unwrap();
         for _ in 0..3 {
-            let y = DeviceArray::upload_blocking(&other, &[f32::NAN; 7]).unwrap();
-            let operands = Operands {
-                rows: lengths.len(),
-                cols: 1,
-                offsets: a.offsets().argument(),
-                columns: a.columns().argument(),
-                values: a.values().argument(),
-                x: x.argument(),
-                y: y.argument(),
-                alpha: Scalar::F32(1.0),
-                beta: Scalar::F32(0.0),
-            };
-            // SAFETY: the arrays are as long as the matrix says.
-            #[expect(unsafe_code, reason = "what Plan::launch does after its checks")]
-            let launched = unsafe { flat.launch(&other, &mut workspace, &operands, &[]).unwrap() };
-            launched.wait().unwrap();
-            let expected = lengths.map(|length| 2.0 * length as f32);
-            assert_eq!(y.read_blocking(&other).unwrap(), expected);
+            check_launch(&other, &flat, &mut workspace, &a, &lengths);
         }
     }
 }
 
-/// The sum so far and `more`, which becomes the sum so far.
-fn add(sum: &mut u32, more: usize) -> u32 {
-    *sum += more as u32;
-    *sum
+#[test]
+fn plans_whose_rooms_lie_in_one_memory_do_not_meet() {
+    let queue = queue();
+    let shapes = [vec![700, 0, 5, 3000], vec![1, 20_000], vec![64; 90]];
+    let mut all: Vec<_> = shapes
+        .iter()
+        .map(|lengths| {
+            let a = ones(&queue, lengths);
+            let flat = flat(&queue, &a);
+            let workspace = flat.workspace_blocking(&queue).unwrap();
+            (lengths, a, flat, workspace)
+        })
+        .collect();
+    for _ in 0..3 {
+        for (lengths, a, flat, workspace) in &mut all {
+            check_launch(&queue, flat, workspace, a, lengths);
+        }
+    }
+}
+
+#[test]
+fn a_plan_after_another_has_the_driver_make_nothing() {
+    let queue = queue();
+    let lengths = [3, 700, 0, 90];
+    let a = ones(&queue, &lengths);
+    let set_up = || {
+        let flat = flat(&queue, &a);
+        let workspace = flat.workspace_blocking(&queue).unwrap();
+        (flat, workspace)
+    };
+    drop(set_up());
+    let counter = count(Kind::Allocation);
+    let (flat, mut workspace) = set_up();
+    // Oclgrind would take memory that a kernel has filled for undefined, so there it is another, and copied.
+    let made = if is_interpreter(queue.context().device()) { 1 } else { 0 };
+    assert_eq!(counter.counted(), made);
+    check_launch(&queue, &flat, &mut workspace, &a, &lengths);
 }

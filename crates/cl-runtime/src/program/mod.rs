@@ -67,7 +67,7 @@ impl Program {
         self.from_cache
     }
 
-    /// A new kernel object; each workspace has its own.
+    /// A kernel object; each workspace has its own.
     pub(crate) fn kernel(&self, name: &str) -> Result<Kernel> {
         self.built.kernel(name)
     }

@@ -7,7 +7,7 @@
 //! and releases take them off again, in the whole process, so that "nothing leaks" is a number.
 
 #[cfg(feature = "fault-injection")]
-pub use armed::{Armed, Kind, Live, arm, arm_with, live};
+pub use armed::{Armed, Kind, Live, arm, arm_with, count, live};
 
 /// What is counted; shared virtual memory counts as memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,16 @@ pub(super) fn attempt<T>(
     function: impl FnOnce() -> Result<T, i32>,
 ) -> Result<T, i32> {
     function()
+}
+
+/// Whether a test has a call of this kind fail: then what could be had without the call is made by it, so that each fails in
+/// its turn, and nothing is kept.
+#[inline(always)]
+pub(super) fn is_awaited(_call: &'static str) -> bool {
+    #[cfg(feature = "fault-injection")]
+    return armed::is_awaited(_call);
+    #[cfg(not(feature = "fault-injection"))]
+    false
 }
 
 /// Counts an object, or a reference to one, that this crate will release.
@@ -114,6 +124,8 @@ mod armed {
     #[derive(Clone, Copy)]
     struct Plan {
         kind: Kind,
+        /// Whether calls are counted and none fails.
+        only_counts: bool,
         /// Calls until the one that fails, that one included; 0 once it has.
         left: usize,
         status: Option<i32>,
@@ -134,16 +146,21 @@ mod armed {
     /// Has the `k`-th call of `kind` that this thread makes from now on fail with the status a driver
     /// gives where it cannot carry the call out; the first is 1. Calls after it reach the driver.
     pub fn arm(kind: Kind, k: usize) -> Armed {
-        arm_plan(kind, k, None)
+        arm_plan(kind, false, k, None)
     }
 
     /// As [`arm`], with another status.
     pub fn arm_with(kind: Kind, k: usize, status: i32) -> Armed {
-        arm_plan(kind, k, Some(status))
+        arm_plan(kind, false, k, Some(status))
     }
 
-    fn arm_plan(kind: Kind, k: usize, status: Option<i32>) -> Armed {
-        PLAN.set(Some(Plan { kind, left: k, status, failed: None }));
+    /// Counts this thread's calls of a kind and has none fail.
+    pub fn count(kind: Kind) -> Armed {
+        arm_plan(kind, true, usize::MAX, None)
+    }
+
+    fn arm_plan(kind: Kind, only_counts: bool, k: usize, status: Option<i32>) -> Armed {
+        PLAN.set(Some(Plan { kind, only_counts, left: k, status, failed: None }));
         Armed { not_send: PhantomData }
     }
 
@@ -151,6 +168,11 @@ mod armed {
         /// The call that failed, if there were so many. The seam is no longer armed.
         pub fn disarm(self) -> Option<&'static str> {
             PLAN.take().and_then(|plan| plan.failed)
+        }
+
+        /// The calls that [`count`] has counted. It counts no longer.
+        pub fn counted(self) -> usize {
+            PLAN.take().map_or(0, |plan| usize::MAX - plan.left)
         }
     }
 
@@ -173,6 +195,12 @@ mod armed {
         }
         PLAN.set(Some(plan));
         if fails { Err(plan.status.unwrap_or(status_of(call))) } else { Ok(()) }
+    }
+
+    /// Whether a call of this kind is to fail, or has.
+    pub(super) fn is_awaited(call: &str) -> bool {
+        let kind = classify(call).map(|(kind, _)| kind);
+        PLAN.get().is_some_and(|plan| kind == Some(plan.kind) && !plan.only_counts)
     }
 
     /// Objects of this process that this crate created or retained and has not released.

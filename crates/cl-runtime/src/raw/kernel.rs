@@ -1,7 +1,8 @@
 //! Kernel objects. Arguments and launch of one kernel must not interleave, so both take `&mut self`.
 
-use std::ffi::c_void;
-use std::ptr;
+use std::ffi::{CString, c_void};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{mem, ptr};
 
 use opencl3::kernel as cl;
 use opencl3::types::{cl_event, cl_kernel};
@@ -12,10 +13,16 @@ use crate::Result;
 /// What the binding answers for a function that the library lacks.
 const NOT_AVAILABLE: i32 = opencl3::error_codes::DLOPEN_FUNCTION_NOT_AVAILABLE;
 
-/// A kernel object, never shared between threads while it is set up.
+/// Kernel objects of a program that a shelf keeps.
+const KEPT: usize = 8;
+
+/// A kernel object, never shared between threads while it is set up. Dropped, it is kept for the next that asks its program
+/// for one.
 #[derive(Debug)]
 pub struct Kernel {
+    name: CString,
     handle: cl_kernel,
+    shelf: Arc<Shelf>,
     /// What arguments are set to, by their index: most are the same from launch to launch, and each call of the driver's
     /// costs part of one.
     known: Vec<Option<Known>>,
@@ -37,9 +44,9 @@ unsafe impl Sync for Kernel {}
 
 impl Kernel {
     /// # Safety
-    /// `handle` is a valid kernel, and the caller gives up one reference to it.
-    pub(super) unsafe fn from_created(handle: cl_kernel) -> Self {
-        Kernel { handle, known: Vec::new() }
+    /// `handle` is a valid kernel of that name of the shelf's program, and the caller gives up one reference to it.
+    pub(super) unsafe fn from_created(name: CString, handle: cl_kernel, shelf: Arc<Shelf>) -> Self {
+        Kernel { name, handle, shelf, known: Vec::new() }
     }
 
     /// Sets argument `index` to a plain value; where it is set so already, there is nothing to do.
@@ -209,6 +216,57 @@ impl Kernel {
 
 impl Drop for Kernel {
     fn drop(&mut self) {
+        let known = mem::take(&mut self.known);
+        self.shelf.keep(Spare { name: mem::take(&mut self.name), handle: self.handle, known });
+    }
+}
+
+/// Kernel objects of one program that nobody uses: a driver may take as long to make one as to launch it (NVIDIA's, 2 us,
+/// and 5 where it has a dozen arguments). What is in flight has its own copy of the arguments.
+#[derive(Debug, Default)]
+pub(super) struct Shelf {
+    spares: Mutex<Vec<Spare>>,
+}
+
+impl Shelf {
+    /// A kernel of that name, if there is one.
+    pub(super) fn take(self: &Arc<Self>, name: &CString) -> Option<Kernel> {
+        if fault::is_awaited("clCreateKernel") {
+            return None;
+        }
+        let mut spares = self.spares.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = spares.iter().position(|spare| spare.name == *name)?;
+        let mut spare = spares.swap_remove(at);
+        let (name, known) = (mem::take(&mut spare.name), mem::take(&mut spare.known));
+        let handle = mem::replace(&mut spare.handle, ptr::null_mut());
+        Some(Kernel { name, handle, shelf: self.clone(), known })
+    }
+
+    /// Keeps a kernel, or releases it where there are enough.
+    fn keep(&self, spare: Spare) {
+        let mut spares = self.spares.lock().unwrap_or_else(PoisonError::into_inner);
+        if spares.len() < KEPT && !fault::is_awaited("clCreateKernel") {
+            spares.push(spare);
+        }
+    }
+}
+
+/// A kernel object on a shelf; its handle is null where it was taken.
+#[derive(Debug)]
+struct Spare {
+    name: CString,
+    handle: cl_kernel,
+    known: Vec<Option<Known>>,
+}
+
+// SAFETY: a kernel may move between threads, and a spare one is not used at all.
+unsafe impl Send for Spare {}
+
+impl Drop for Spare {
+    fn drop(&mut self) {
+        if self.handle.is_null() {
+            return;
+        }
         // SAFETY: this owner holds the kernel's one reference.
         let release = unsafe { cl::release_kernel(self.handle) };
         fault::released(fault::Object::Kernel, release);

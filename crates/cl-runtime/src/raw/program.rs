@@ -2,10 +2,12 @@
 
 use std::ffi::CString;
 use std::ptr;
+use std::sync::Arc;
 
 use opencl3::program as cl;
 use opencl3::types::cl_program;
 
+use super::kernel::Shelf;
 use super::{ContextHandle, DeviceId, Kernel, fault, make};
 use crate::{Error, Result};
 
@@ -13,6 +15,7 @@ use crate::{Error, Result};
 #[derive(Debug)]
 pub struct BuiltProgram {
     handle: cl_program,
+    shelf: Arc<Shelf>,
 }
 
 // SAFETY: programs are reference-counted and usable from any thread.
@@ -34,7 +37,7 @@ impl BuiltProgram {
         let handle = make("clCreateProgramWithSource", || {
             cl::create_program_with_source(context.as_raw(), &[source])
         })?;
-        BuiltProgram { handle }.build(device, options)
+        Self::of(handle).build(device, options)
     }
 
     /// Builds a binary that [`BuiltProgram::binary`] gave earlier, for the same device and driver.
@@ -51,7 +54,11 @@ impl BuiltProgram {
         let handle = make("clCreateProgramWithBinary", || unsafe {
             cl::create_program_with_binary(context.as_raw(), &[device.as_raw()], &[binary])
         })?;
-        BuiltProgram { handle }.build(device, options)
+        Self::of(handle).build(device, options)
+    }
+
+    fn of(handle: cl_program) -> Self {
+        BuiltProgram { handle, shelf: Arc::default() }
     }
 
     fn build(self, device: DeviceId, options: &str) -> Result<Result<Self, String>> {
@@ -82,15 +89,18 @@ impl BuiltProgram {
         binaries.into_iter().next().filter(|binary| !binary.is_empty())
     }
 
-    /// A new kernel object of the program.
+    /// A kernel object of the program: one that was dropped, else a new one. Arguments may be as they were.
     ///
     /// # Errors
     /// No kernel of that name, or the driver's own failure.
     pub fn kernel(&self, name: &str) -> Result<Kernel> {
         let name = CString::new(name).map_err(|_| Error::call("clCreateKernel", -46))?;
+        if let Some(kernel) = self.shelf.take(&name) {
+            return Ok(kernel);
+        }
         let handle = make("clCreateKernel", || opencl3::kernel::create_kernel(self.handle, &name))?;
         // SAFETY: the handle is new, and its one reference becomes the owner's.
-        Ok(unsafe { Kernel::from_created(handle) })
+        Ok(unsafe { Kernel::from_created(name, handle, self.shelf.clone()) })
     }
 }
 
