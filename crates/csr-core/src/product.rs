@@ -54,6 +54,7 @@ pub fn product_of_rows<V: Value, O: Offset>(
 
 /// The sum of one row's products from its nonzero `skipped` on, in the order they are stored; x is `cols`
 /// long.
+#[inline]
 pub fn part_of_row<V: Value, O: Offset>(
     a: CsrView<'_, V, O>,
     x: &[V::Accum],

@@ -38,12 +38,25 @@ pub(super) fn multiply<V: Value>(piece: Piece<'_, V>) {
     let mut stream = Stream { words, values };
     for y in y.chunks_mut(LANES) {
         let slice = Header::read(stream.words(HEADER_WORDS));
-        // A narrow column is counted from the slice's lowest.
+        // A narrow column is counted from the slice's lowest. Where less of x than a window is behind that, the window is
+        // its end.
         let from_base = x.get(slice.base..).unwrap_or_default();
-        let sums = match from_base.first_chunk() {
-            _ if slice.is_wide => sums::<V, _>(&mut stream, &slice, x, Wide(x), y.len()),
-            Some(window) => sums::<V, _>(&mut stream, &slice, x, Window(window), y.len()),
-            None => sums::<V, _>(&mut stream, &slice, x, Narrow(from_base), y.len()),
+        let shift = WINDOW.saturating_sub(from_base.len());
+        let window = from_base.first_chunk().or_else(|| x.last_chunk());
+        let count = y.len();
+        let sums = match window {
+            // The compiler must see that there is an element, or it checks each column.
+            _ if slice.is_wide && !x.is_empty() => {
+                sums::<V, _>(&mut stream, &slice, x, Wide(x), count)
+            }
+            Some(window) => {
+                let window = Window { x: window, shift: shift as u16 };
+                sums::<V, _>(&mut stream, &slice, x, window, count)
+            }
+            None if from_base.is_empty() => {
+                sums::<V, _>(&mut stream, &slice, x, Narrow(&[zero()]), count)
+            }
+            None => sums::<V, _>(&mut stream, &slice, x, Narrow(from_base), count),
         };
         for (y, sum) in y.iter_mut().zip(sums) {
             *y = if beta == zero() { alpha * sum } else { alpha * sum + beta * *y };
@@ -113,9 +126,15 @@ trait Source<A>: Copy {
     fn element(self, words: &[u16]) -> A;
 }
 
-/// All that 16 bits can name, from the slice's lowest column on: nothing is left to check.
+/// All that 16 bits can name: nothing is left to check.
+const WINDOW: usize = 1 << 16;
+
+/// As much of x, which begins `shift` elements before the slice's lowest column.
 #[derive(Clone, Copy)]
-struct Window<'a, A>(&'a [A; 1 << 16]);
+struct Window<'a, A> {
+    x: &'a [A; WINDOW],
+    shift: u16,
+}
 
 impl<A: Accumulator> Source<A> for Window<'_, A> {
     const WORDS: usize = 1;
@@ -123,25 +142,26 @@ impl<A: Accumulator> Source<A> for Window<'_, A> {
 
     #[inline(always)]
     fn element(self, words: &[u16]) -> A {
-        self.0[usize::from(words[0])]
+        self.x[usize::from(words[0].wrapping_add(self.shift))]
     }
 }
 
-/// The same at the end of x, where less is left.
+/// An x that is shorter, from the slice's lowest column on, and not empty. No column is beyond its end; a clamp says so to the
+/// compiler, and costs less than a branch.
 #[derive(Clone, Copy)]
 struct Narrow<'a, A>(&'a [A]);
 
 impl<A: Accumulator> Source<A> for Narrow<'_, A> {
     const WORDS: usize = 1;
-    const NAMES_ANY: bool = false;
+    const NAMES_ANY: bool = true;
 
     #[inline(always)]
     fn element(self, words: &[u16]) -> A {
-        self.0[usize::from(words[0])]
+        self.0[usize::from(words[0]).min(self.0.len() - 1)]
     }
 }
 
-/// All of x, by 32 bits. No column is beyond its end; a clamp says so to the compiler, and costs less than a branch.
+/// All of x, which is not empty, by 32 bits; clamped, too.
 #[derive(Clone, Copy)]
 struct Wide<'a, A>(&'a [A]);
 
@@ -278,7 +298,7 @@ fn rows<V: Value, S: Source<V::Accum>>(
         for (value, words) in rest.iter().zip(rest_words.chunks_exact(S::WORDS)) {
             sum += value.to_accum() * source.element(words);
         }
-        *total = if blocks.is_empty() { sum } else { add_lanes(sums) + sum };
+        *total = if blocks.is_empty() { sum } else { add_lanes(in_order(sums)) + sum };
     }
     // 32-bit numbers lie at even words.
     stream.words((S::WORDS * nnz) & 1);
@@ -305,6 +325,13 @@ fn short_row<V: Value, S: Source<V::Accum>>(
         *sum = if lane < length { product } else { zero() };
     }
     Some(add_lanes(sums))
+}
+
+/// The same. The compiler sees that they are in memory, lane by lane, before they are added up: else it arranges the lanes of
+/// the loop before by the order in which these are added, and permutes every load.
+#[inline(always)]
+fn in_order<A: Accumulator>(sums: Lanes<A>) -> Lanes<A> {
+    std::hint::black_box(sums)
 }
 
 /// Their sum, by halves.

@@ -109,6 +109,23 @@ fn what_is_read_behind_a_short_row_counts_nothing() {
 }
 
 #[test]
+fn columns_at_the_end_of_x_are_right_whether_a_window_fits_or_not() {
+    // 65,536 elements are a window: one that begins at the slice's lowest column, one that must begin before it, and an x
+    // that is too short for any; in strips, in rows and in short rows.
+    for cols in [200_000, 66_000, 65_536, 65_535, 700] {
+        for length in [5, 6, 40] {
+            let row = |row: u32| -> Vec<u32> {
+                let length = if length == 5 { 1 + row % 8 } else { length };
+                (0..length).map(|at| cols - 1 - row - at * 11 * (1 + row % 3) % 600).collect()
+            };
+            let rows: Vec<Vec<u32>> = (0..64).map(row).collect();
+            check(&matrix::<f32>(cols as usize, &rows), 1.0, 0.0);
+            check(&matrix::<f64>(cols as usize, &rows), -1.0, 0.5);
+        }
+    }
+}
+
+#[test]
 fn y_has_the_same_bits_with_any_number_of_threads() {
     let matrix = matrix::<f32>(200_000, &rows_of_every_kind());
     let x: Vec<f32> = random_vector(5, matrix.cols());
