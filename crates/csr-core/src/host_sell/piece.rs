@@ -1,7 +1,7 @@
 //! One piece of a matrix in sliced ELL, multiplied by one thread.
 //!
-//! The loops are plain ones over arrays of [`LANES`] elements. [`multiply`] is compiled once for each width of vectors
-//! that the processor may have, with everything that it calls, which is therefore inlined.
+//! The loops are plain ones over arrays of [`LANES`] elements. They are compiled once for each width of vectors that the
+//! processor may have, with everything that is called in them, which is therefore inlined.
 
 use prefetch_index::prefetch_index;
 
@@ -28,12 +28,40 @@ pub(super) struct Piece<'a, V: Value> {
 }
 
 /// Multiplies a piece.
+pub(super) fn multiply<V: Value>(piece: Piece<'_, V>) {
+    if has_slow_gathers() {
+        with_loads(piece);
+    } else {
+        with_gathers(piece);
+    }
+}
+
+/// Whether an instruction that gathers takes longer than a load for each lane: AMD's processors, which alone have SSE4a.
+fn has_slow_gathers() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::arch::is_x86_feature_detected!("sse4a");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
+/// The widest vectors that there are. For those of 512 bits the compiler gathers by instruction.
 #[multiversion::multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl",
     "x86_64+avx2",
     "x86_64+avx"
 ))]
-pub(super) fn multiply<V: Value>(piece: Piece<'_, V>) {
+fn with_gathers<V: Value>(piece: Piece<'_, V>) {
+    multiply_slices(piece);
+}
+
+/// Vectors of 256 bits at most, for which it loads each lane.
+#[multiversion::multiversion(targets("x86_64+avx2", "x86_64+avx"))]
+fn with_loads<V: Value>(piece: Piece<'_, V>) {
+    multiply_slices(piece);
+}
+
+#[inline(always)]
+fn multiply_slices<V: Value>(piece: Piece<'_, V>) {
     let Piece { alpha, beta, x, words, values, y } = piece;
     let mut stream = Stream { words, values };
     for y in y.chunks_mut(LANES) {
