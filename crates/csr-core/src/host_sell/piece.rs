@@ -355,8 +355,8 @@ fn short_row<V: Value, S: Source<V::Accum>>(
     Some(add_lanes(sums))
 }
 
-/// The same. The compiler sees that they are in memory, lane by lane, before they are added up: else it arranges the lanes of
-/// the loop before by the order in which these are added, and permutes every load.
+/// Sums as they are. The compiler is told that they lie in memory, lane by lane, before they are added up: else it arranges
+/// the lanes of the loop before by the order in which these are added, and permutes every load.
 #[inline(always)]
 fn in_order<A: Accumulator>(sums: Lanes<A>) -> Lanes<A> {
     std::hint::black_box(sums)
