@@ -76,22 +76,31 @@ fn a_host_record_has_the_published_form() {
 }
 
 #[test]
-fn the_host_copies_a_matrix_that_many_products_follow_and_no_other() {
+fn the_host_copies_a_matrix_that_many_products_follow_where_the_copy_is_smaller() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("small.mtx"), MATRIX).unwrap();
-    for (products, variant) in [("once", ""), ("several", ""), ("many", "sell")] {
+    let cases = [
+        ("poisson5", "once", ""),
+        ("poisson5", "several", ""),
+        ("poisson5", "many", "sell"),
+        ("small.mtx", "many", ""),
+    ];
+    for (matrix, products, variant) in cases {
+        let scale: &[_] = if matrix == "poisson5" { &["--scale", "0.01"] } else { &[] };
         let output = Command::new(env!("CARGO_BIN_EXE_sparrow"))
             .current_dir(folder.path())
-            .args(["bench", "small.mtx", "--device", "host", "--json", "out.json"])
+            .args(["bench", matrix, "--device", "host", "--json", "out.json"])
             .args(["--products", products])
+            .args(scale)
             .output()
             .unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
         for line in fs::read_to_string(folder.path().join("out.json")).unwrap().lines() {
             let record: serde_json::Value = serde_json::from_str(line).unwrap();
-            assert_eq!(record["variant"], variant, "{products}");
-            assert_eq!(record["plan_bytes"].as_u64().unwrap() > 0, variant == "sell", "{products}");
-            assert_eq!(record["verified"], true, "{products}");
+            let at = format!("{matrix}, {products}");
+            assert_eq!(record["variant"], variant, "{at}");
+            assert_eq!(record["plan_bytes"].as_u64().unwrap() > 0, variant == "sell", "{at}");
+            assert_eq!(record["verified"], true, "{at}");
         }
     }
 }
