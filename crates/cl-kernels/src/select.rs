@@ -191,6 +191,19 @@ mod tests {
     }
 
     #[test]
+    fn an_h200_takes_no_eight_items_for_a_row_that_holds_a_unit_up() {
+        let of = |longest_row| MatrixShape {
+            rows: 10_581,
+            nnz: 770_901,
+            longest_row,
+            in_step: 1_150_000,
+        };
+        let taken = |matrix| choose(&h200(), &matrix, Products::Several).algorithm;
+        assert_eq!(taken(of(200)), Algorithm::CsrVector);
+        assert_eq!(taken(of(1_711)), Algorithm::CsrFlat);
+    }
+
+    #[test]
     fn a_rule_brings_variant_and_parameters_and_says_what_it_saw() {
         let text = "format = 1\n[[device]]\ntype = \"gpu\"\norigin = \"mine\"\n\
                     [[device.choice.f32.several]]\nwhen = \"mean_row >= 200\"\nalgorithm = \"csr_scalar\"\n\
