@@ -10,7 +10,9 @@
 //   tail   some rows have ended: a mask says which lanes have a nonzero. x is gathered in the others too, from a column
 //          that exists, and taken for 0: padding must not turn an Inf of x into a NaN.
 // Where lengths differ, the rows of a slice lie one after another, as in compressed rows but with 16-bit columns,
-// and LANES products of a row are made at a time.
+// and LANES products of a row are made at a time. So they do where most rows have the columns of a neighbour, as the
+// unknowns of a mesh's node have: such rows, at most four, are a node, whose columns are stored once, whose values lie
+// LANES of each row by turns, and for which x is gathered once.
 //
 // An item takes a piece: some slices in a row, of about equal bytes, cut on the host. All that it reads lies in the
 // order in which it is read: two streams, values and words. No local memory, no barriers.
@@ -50,20 +52,46 @@
         } \
     } while (0)
 
-// A row of `length` nonzeros: LANES at a time into `sums`, what is left into `sum`.
-#define SUM_ROW(column, column_words) \
+// A node: `node_rows` rows, a constant, of `length` nonzeros in the same columns, LANES at a time into `sums`, what is left
+// into `rests`. What is loaded of x serves all of them.
+#define SUM_NODE(node_rows, column, column_words) \
     do { \
+        lane_sums_t sums[node_rows]; \
+        acc_t rests[node_rows]; \
+        _Pragma("unroll") for (uint own = 0; own < node_rows; ++own) { \
+            sums[own] = lanes_zero(); \
+            rests[own] = acc_zero(); \
+        } \
         uint left = length; \
         for (; left >= LANES; left -= LANES) { \
-            FETCH_STEP(column_words); \
-            sums = lanes_mad(sums, load_values(value, 0), gather_lanes(x_base, column)); \
+            fetch_ahead(value, VALUES_AHEAD, node_rows * LANES * sizeof(value_t)); \
+            fetch_ahead(word, COLUMNS_AHEAD, LANES * column_words * sizeof(ushort)); \
+            const lanes_t its_x = gather_lanes(x_base, column); \
+            _Pragma("unroll") for (uint own = 0; own < node_rows; ++own) \
+                sums[own] = lanes_mad(sums[own], load_values(value, LANES * own), its_x); \
             word += LANES * column_words; \
-            value += LANES; \
+            value += LANES * node_rows; \
         } \
-        for (; left > 0; --left) { \
-            sum = acc_mad(sum, load_value(value, 0), gather_x(x_base, column(0))); \
+        for (uint done = 0; done < left; ++done) { \
+            const real_t its_x = gather_x(x_base, column(0)); \
+            _Pragma("unroll") for (uint own = 0; own < node_rows; ++own) \
+                rests[own] = acc_mad(rests[own], load_value(value, left * own + done), its_x); \
             word += column_words; \
-            ++value; \
+        } \
+        value += left * node_rows; \
+        _Pragma("unroll") for (uint own = 0; own < node_rows; ++own) { \
+            const acc_t sum = length >= LANES ? acc_add(lanes_total(sums[own]), rests[own]) : rests[own]; \
+            store_result(y, first_row + row + own, alpha, sum, beta); \
+        } \
+    } while (0)
+
+#define SUM_NODES(column, column_words) \
+    do { \
+        switch (node_rows) { \
+        case 1: SUM_NODE(1, column, column_words); break; \
+        case 2: SUM_NODE(2, column, column_words); break; \
+        case 3: SUM_NODE(3, column, column_words); break; \
+        default: SUM_NODE(SELL_NODE_ROWS, column, column_words); \
         } \
     } while (0)
 
@@ -117,17 +145,14 @@ kernel void sell(const uint rows,
         } else {
             global const ushort *lengths = word;
             word += 2 * slice_rows;
-            for (uint row = 0; row < slice_rows; ++row) {
+            for (uint row = 0; row < slice_rows;) {
                 const uint length = word_pair(lengths + 2 * row);
-                lane_sums_t sums = lanes_zero();
-                acc_t sum = acc_zero();
+                const uint node_rows = rows_of_node(slice, row);
                 if (slice.is_wide)
-                    SUM_ROW(WIDE_COLUMN, 2);
+                    SUM_NODES(WIDE_COLUMN, 2);
                 else
-                    SUM_ROW(NARROW_COLUMN, 1);
-                if (length >= LANES)
-                    sum = acc_add(lanes_total(sums), sum);
-                store_result(y, first_row + row, alpha, sum, beta);
+                    SUM_NODES(NARROW_COLUMN, 1);
+                row += node_rows;
             }
             // 32-bit numbers lie at even words.
             word += (word - words) & 1;

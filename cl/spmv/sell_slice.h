@@ -17,7 +17,8 @@ typedef struct {
 typedef struct {
     uint is_strip;
     uint is_wide; // columns have 32 bits, and `base` says nothing
-    uint runs; // steps whose rows have neighbouring columns: the first of them is said
+    uint runs; // of a strip: steps whose rows have neighbouring columns: the first of them is said
+    uint shared; // of other slices: rows that have the columns of the row before, a bit each
     uint full; // steps in which every row has a nonzero
     uint tail; // steps in which some do: a mask says which
     uint base; // what 16-bit columns count from
@@ -26,6 +27,7 @@ typedef struct {
 #define SELL_HEADER_WORDS 6
 #define SELL_ROWS 2
 #define SELL_WIDE 1
+#define SELL_NODE_ROWS 4 // at most
 
 // 32-bit numbers lie at even words.
 uint word_pair(global const ushort *words)
@@ -39,10 +41,20 @@ sell_slice_t open_slice(global const ushort *words)
     slice.is_strip = (words[0] & SELL_ROWS) == 0;
     slice.is_wide = words[0] & SELL_WIDE;
     slice.runs = words[1];
+    slice.shared = words[1];
     slice.full = words[2];
     slice.tail = words[3];
     slice.base = word_pair(words + 4);
     return slice;
+}
+
+// Rows that share the columns of `row`, the first of them, and this one.
+uint rows_of_node(const sell_slice_t slice, uint row)
+{
+    uint count = 1;
+    while (slice.shared >> (row + count) & 1)
+        ++count;
+    return count;
 }
 
 #endif

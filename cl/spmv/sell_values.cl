@@ -62,12 +62,22 @@ kernel void sell_values(const uint rows,
             word += 2 * slice.runs + SLICE_ROWS * column_words * slice.full + (2 + SLICE_ROWS * column_words) * slice.tail;
             step += width;
         } else {
-            const ulong own = offsets[first_row];
-            const ulong count = offsets[first_row + slice_rows] - own;
-            for (ulong done = 0; done < count; ++done)
-                target[at + done] = source[own + done];
-            at += count;
-            word += 2 * slice_rows + column_words * count;
+            ulong stored = 0; // columns
+            for (uint row = 0; row < slice_rows;) {
+                const ulong own = offsets[first_row + row];
+                const ulong length = offsets[first_row + row + 1] - own;
+                const uint node_rows = rows_of_node(slice, row);
+                // SLICE_ROWS of each row by turns, then what is left of each.
+                for (ulong done = 0; done < length; done += SLICE_ROWS) {
+                    const uint count = min((ulong)SLICE_ROWS, length - done);
+                    for (uint own_row = 0; own_row < node_rows; ++own_row)
+                        for (uint lane = 0; lane < count; ++lane)
+                            target[at++] = source[own + own_row * length + done + lane];
+                }
+                stored += length;
+                row += node_rows;
+            }
+            word += 2 * slice_rows + column_words * stored;
             word += word & 1;
         }
     }

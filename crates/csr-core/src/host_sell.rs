@@ -1,6 +1,7 @@
 //! The host's product by a copy of the matrix in sliced ELL: what CPU devices run as `sell`, without OpenCL.
 
 mod piece;
+mod source;
 
 use rayon::prelude::*;
 
@@ -16,8 +17,9 @@ const PIECES: u32 = 64;
 /// A matrix, copied into sliced ELL ([`crate::plan::sell`]) for many products on the host.
 ///
 /// Rows of similar length lie in strips of 16, a vector's lane each; where the rows' columns are neighbours, one column
-/// stands for all; other columns take 16 bits where they fit. So a nonzero of a grid takes 4.3 bytes in f32
-/// instead of 8, and of most others 6. The copy takes as many bytes beside the matrix, and as long to make as
+/// stands for all; other columns take 16 bits where they fit, and rows that share their columns, as the unknowns of a
+/// mesh's node do, store them once. So a nonzero of a grid takes 4.3 bytes in f32 instead of 8, of such a mesh 4.8,
+/// and of most others 6. The copy takes as many bytes beside the matrix, and as long to make as
 /// some 3 to 60 products. Rows are never cut: one that is longer than a thread's share holds the others up.
 ///
 /// y has the same bits at every call, whatever the number of threads: a row's sum depends on its slice alone. The
@@ -59,6 +61,18 @@ impl<V: Value> HostSell<V> {
     /// x is not `cols` long, or y not `rows`.
     pub fn product(
         &self,
+        alpha: V::Accum,
+        x: &[V::Accum],
+        beta: V::Accum,
+        y: &mut [V::Accum],
+    ) -> Result<()> {
+        self.product_by(multiply, alpha, x, beta, y)
+    }
+
+    /// The same by one of the forms that the product of a piece is compiled in.
+    fn product_by(
+        &self,
+        multiply: impl Fn(Piece<'_, V>) + Sync + Send,
         alpha: V::Accum,
         x: &[V::Accum],
         beta: V::Accum,

@@ -21,8 +21,8 @@ fn options(slice_rows: u32, accumulate: Accumulate) -> PlanOptions {
 
 const COLS: usize = 90_000;
 
-/// Strips of runs, of near and of far columns, with rows that end early, and rows so uneven that they lie one after
-/// another, near and far; not a multiple of any number of lanes.
+/// Strips of runs, of near and of far columns, with rows that end early, rows so uneven that they lie one after
+/// another, near and far, and nodes of two to six rows that have the same columns; not a multiple of any number of lanes.
 fn every_kind<V: Value>(seed: u64) -> Csr<V> {
     let (mut offsets, mut columns) = (vec![0u32], Vec::new());
     for row in 0..243u32 {
@@ -42,6 +42,14 @@ fn every_kind<V: Value>(seed: u64) -> Csr<V> {
             _ => row * 3 + at * at,
         }));
         offsets.push(columns.len() as u32);
+    }
+    for of_node in 2..=6 {
+        for row in 0..48u32 {
+            let (node, step) = (row / of_node, if row < 24 { 3 } else { 2_003 });
+            let length = 16 + (node * 5 + of_node) % 29;
+            columns.extend((0..length).map(|at| (node * 11 + at * step) % COLS as u32));
+            offsets.push(columns.len() as u32);
+        }
     }
     let values: Vec<V> =
         csr_core::random_vector::<f64>(seed, columns.len()).into_iter().map(V::from_f64).collect();

@@ -5,7 +5,8 @@
 
 use prefetch_index::prefetch_index;
 
-use crate::plan::sell::{HEADER_WORDS, ROWS, WIDE};
+use super::source::{Narrow, Source, WINDOW, Wide, Window, gather, pair, zero};
+use crate::plan::sell::{HEADER_WORDS, NODE_ROWS, ROWS, WIDE};
 use crate::{Accumulator, Value};
 
 /// Rows of a slice.
@@ -50,13 +51,13 @@ fn has_slow_gathers() -> bool {
     "x86_64+avx2",
     "x86_64+avx"
 ))]
-fn with_gathers<V: Value>(piece: Piece<'_, V>) {
+pub(super) fn with_gathers<V: Value>(piece: Piece<'_, V>) {
     multiply_slices(piece);
 }
 
 /// Vectors of 256 bits at most, for which it loads each lane.
 #[multiversion::multiversion(targets("x86_64+avx2", "x86_64+avx"))]
-fn with_loads<V: Value>(piece: Piece<'_, V>) {
+pub(super) fn with_loads<V: Value>(piece: Piece<'_, V>) {
     multiply_slices(piece);
 }
 
@@ -92,11 +93,6 @@ fn multiply_slices<V: Value>(piece: Piece<'_, V>) {
     }
 }
 
-#[inline(always)]
-fn zero<A: Accumulator>() -> A {
-    <A as num_traits::Zero>::zero()
-}
-
 /// What is left of the piece.
 struct Stream<'a, V> {
     words: &'a [u16],
@@ -124,6 +120,8 @@ struct Header {
     is_strip: bool,
     is_wide: bool,
     runs: usize,
+    /// Rows that have the columns of the row before, a bit each, unless it is a strip.
+    shared: u16,
     full: usize,
     tail: usize,
     base: usize,
@@ -133,84 +131,19 @@ impl Header {
     #[inline(always)]
     fn read(words: &[u16]) -> Self {
         let [kind, runs, full, tail] = [0, 1, 2, 3].map(|at| words[at]);
+        let shared = runs;
         let [runs, full, tail] = [runs, full, tail].map(usize::from);
         let base = pair(&words[4..]) as usize;
-        Header { is_strip: kind & ROWS == 0, is_wide: kind & WIDE != 0, runs, full, tail, base }
+        Header {
+            is_strip: kind & ROWS == 0,
+            is_wide: kind & WIDE != 0,
+            runs,
+            shared,
+            full,
+            tail,
+            base,
+        }
     }
-}
-
-#[inline(always)]
-fn pair(words: &[u16]) -> u32 {
-    bytemuck::cast::<[u16; 2], u32>([words[0], words[1]])
-}
-
-/// x as a slice's columns are counted in it.
-trait Source<A>: Copy {
-    /// Words of a column.
-    const WORDS: usize;
-    /// Whether words behind a row, whatever they are, name an element, and one that is near.
-    const NAMES_ANY: bool;
-    /// The element that a column's words name.
-    fn element(self, words: &[u16]) -> A;
-}
-
-/// All that 16 bits can name: nothing is left to check.
-const WINDOW: usize = 1 << 16;
-
-/// As much of x, which begins `shift` elements before the slice's lowest column.
-#[derive(Clone, Copy)]
-struct Window<'a, A> {
-    x: &'a [A; WINDOW],
-    shift: u16,
-}
-
-impl<A: Accumulator> Source<A> for Window<'_, A> {
-    const WORDS: usize = 1;
-    const NAMES_ANY: bool = true;
-
-    #[inline(always)]
-    fn element(self, words: &[u16]) -> A {
-        self.x[usize::from(words[0].wrapping_add(self.shift))]
-    }
-}
-
-/// An x that is shorter, from the slice's lowest column on, and not empty. No column is beyond its end; a clamp says so to the
-/// compiler, and costs less than a branch.
-#[derive(Clone, Copy)]
-struct Narrow<'a, A>(&'a [A]);
-
-impl<A: Accumulator> Source<A> for Narrow<'_, A> {
-    const WORDS: usize = 1;
-    const NAMES_ANY: bool = true;
-
-    #[inline(always)]
-    fn element(self, words: &[u16]) -> A {
-        self.0[usize::from(words[0]).min(self.0.len() - 1)]
-    }
-}
-
-/// All of x, which is not empty, by 32 bits; clamped, too.
-#[derive(Clone, Copy)]
-struct Wide<'a, A>(&'a [A]);
-
-impl<A: Accumulator> Source<A> for Wide<'_, A> {
-    const WORDS: usize = 2;
-    const NAMES_ANY: bool = false;
-
-    #[inline(always)]
-    fn element(self, words: &[u16]) -> A {
-        self.0[(pair(words) as usize).min(self.0.len() - 1)]
-    }
-}
-
-/// An element of x for each lane.
-#[inline(always)]
-fn gather<A: Accumulator, S: Source<A>>(x: S, words: &[u16]) -> Lanes<A> {
-    let mut gathered = [zero(); LANES];
-    for (element, words) in gathered.iter_mut().zip(words.chunks_exact(S::WORDS)) {
-        *element = x.element(words);
-    }
-    gathered
 }
 
 /// How many bytes ahead values and words are asked for: as on CPU devices, and for their reasons
@@ -227,16 +160,20 @@ fn fetch_ahead<T>(these: &[T], bytes: usize) {
     }
 }
 
-/// Adds a step's products; `words` are its columns'.
+/// Asks for what some steps on is read, where this step reads `values` and `words`.
 #[inline(always)]
-fn add_products<V: Value>(
-    sums: &mut Lanes<V::Accum>,
-    values: &Lanes<V>,
-    words: &[u16],
-    x: &Lanes<V::Accum>,
-) {
+fn fetch_step_ahead<V>(values: &[V], words: &[u16]) {
     fetch_ahead(values, VALUES_AHEAD);
     fetch_ahead(words, WORDS_AHEAD);
+}
+
+/// Adds a step's products.
+#[inline(always)]
+fn add_products<V: Value, const COUNT: usize>(
+    sums: &mut [V::Accum; COUNT],
+    values: &[V; COUNT],
+    x: &[V::Accum; COUNT],
+) {
     for ((sum, value), x) in sums.iter_mut().zip(values).zip(x) {
         *sum += value.to_accum() * *x;
     }
@@ -254,7 +191,7 @@ fn sums<V: Value, S: Source<V::Accum>>(
     if slice.is_strip {
         strip::<V, S>(stream, slice, x, source)
     } else {
-        rows::<V, S>(stream, source, count)
+        rows::<V, S>(stream, slice, source, count)
     }
 }
 
@@ -272,14 +209,16 @@ fn strip<V: Value, S: Source<V::Accum>>(
     for (words, values) in run_words.chunks_exact(2).zip(run_values.as_chunks().0) {
         let its_x = x.get(pair(words) as usize..).and_then(|x| x.first_chunk());
         if let Some(its_x) = its_x {
-            add_products(&mut sums, values, words, its_x);
+            fetch_step_ahead(values, words);
+            add_products(&mut sums, values, its_x);
         }
     }
     let full_words = stream.words(S::WORDS * LANES * slice.full);
     let full_values = stream.values(LANES * slice.full);
     let full_steps = full_words.chunks_exact(S::WORDS * LANES).zip(full_values.as_chunks().0);
     for (words, values) in full_steps {
-        add_products(&mut sums, values, words, &gather(source, words));
+        fetch_step_ahead(values, words);
+        add_products(&mut sums, values, &gather(source, words));
     }
     let tail_words = stream.words((2 + S::WORDS * LANES) * slice.tail);
     let tail_values = stream.values(LANES * slice.tail);
@@ -291,7 +230,8 @@ fn strip<V: Value, S: Source<V::Accum>>(
         for (lane, x) in its_x.iter_mut().enumerate() {
             *x = if mask >> lane & 1 != 0 { *x } else { zero() };
         }
-        add_products(&mut sums, values, words, &its_x);
+        fetch_step_ahead(values, words);
+        add_products(&mut sums, values, &its_x);
     }
     sums
 }
@@ -300,37 +240,89 @@ fn strip<V: Value, S: Source<V::Accum>>(
 #[inline(always)]
 fn rows<V: Value, S: Source<V::Accum>>(
     stream: &mut Stream<'_, V>,
+    slice: &Header,
     source: S,
     count: usize,
 ) -> Lanes<V::Accum> {
     let mut totals = [zero(); LANES];
     let lengths = stream.words(2 * count);
-    let mut nnz = 0;
-    for (total, length) in totals.iter_mut().zip(lengths.chunks_exact(2)) {
-        let length = pair(length) as usize;
-        nnz += length;
-        if let Some(sum) = short_row(stream, source, length) {
-            *total = sum;
-            stream.values(length);
-            stream.words(S::WORDS * length);
-            continue;
+    let mut stored = 0;
+    let mut row = 0;
+    while row < count {
+        let length = pair(&lengths[2 * row..]) as usize;
+        stored += length;
+        let rows_of_node = 1 + (u32::from(slice.shared) >> (row + 1)).trailing_ones() as usize;
+        let totals = &mut totals[row..];
+        match rows_of_node {
+            1 => match short_row(stream, source, length) {
+                Some(sum) => {
+                    totals[0] = sum;
+                    stream.values(length);
+                    stream.words(S::WORDS * length);
+                }
+                None => node::<V, S, 1>(stream, source, length, totals),
+            },
+            2 => node::<V, S, 2>(stream, source, length, totals),
+            3 => node::<V, S, 3>(stream, source, length, totals),
+            _ => node::<V, S, NODE_ROWS>(stream, source, length, totals),
         }
-        let (blocks, rest) = stream.values(length).as_chunks::<LANES>();
-        let words = stream.words(S::WORDS * length);
-        let (block_words, rest_words) = words.split_at(S::WORDS * LANES * blocks.len());
-        let mut sums = [zero(); LANES];
-        for (values, words) in blocks.iter().zip(block_words.chunks_exact(S::WORDS * LANES)) {
-            add_products(&mut sums, values, words, &gather(source, words));
-        }
-        let mut sum = zero::<V::Accum>();
-        for (value, words) in rest.iter().zip(rest_words.chunks_exact(S::WORDS)) {
-            sum += value.to_accum() * source.element(words);
-        }
-        *total = if blocks.is_empty() { sum } else { add_lanes(in_order(sums)) + sum };
+        row += rows_of_node;
     }
     // 32-bit numbers lie at even words.
-    stream.words((S::WORDS * nnz) & 1);
+    stream.words((S::WORDS * stored) & 1);
     totals
+}
+
+/// Those of a node: of COUNT rows of `length` nonzeros that have the same columns. An element of x is loaded once for all.
+#[inline(always)]
+fn node<V: Value, S: Source<V::Accum>, const COUNT: usize>(
+    stream: &mut Stream<'_, V>,
+    source: S,
+    length: usize,
+    totals: &mut [V::Accum],
+) {
+    // Sums that registers hold: of several rows, or of one row in several vectors that do not wait for one another.
+    if COUNT == 1 {
+        node_by_parts::<V, S, COUNT, LANES>(stream, source, length, totals);
+    } else {
+        node_by_parts::<V, S, COUNT, { LANES / 2 }>(stream, source, length, totals);
+    }
+}
+
+/// The same, PART lanes of a step at a time.
+#[inline(always)]
+fn node_by_parts<V: Value, S: Source<V::Accum>, const COUNT: usize, const PART: usize>(
+    stream: &mut Stream<'_, V>,
+    source: S,
+    length: usize,
+    totals: &mut [V::Accum],
+) {
+    let (steps, rest) = (length / LANES, length % LANES);
+    let step_values = stream.values(COUNT * LANES * steps);
+    let step_words = stream.words(S::WORDS * LANES * steps);
+    let mut sums = [[zero(); PART]; COUNT];
+    let of_step = step_words.chunks_exact(S::WORDS * LANES);
+    for (words, values) in of_step.zip(step_values.chunks_exact(COUNT * LANES)) {
+        fetch_step_ahead(values, words);
+        for (part, words) in words.chunks_exact(S::WORDS * PART).enumerate() {
+            let x = gather(source, words);
+            for (sums, row) in sums.iter_mut().zip(values.as_chunks::<LANES>().0) {
+                add_products(sums, &row.as_chunks::<PART>().0[part], &x);
+            }
+        }
+    }
+    let rest_values: [&[V]; COUNT] = std::array::from_fn(|_| stream.values(rest));
+    let mut rest_sums = [zero::<V::Accum>(); COUNT];
+    let rest_words = stream.words(S::WORDS * rest);
+    for (at, words) in rest_words.chunks_exact(S::WORDS).enumerate() {
+        let x = source.element(words);
+        for (sum, row) in rest_sums.iter_mut().zip(&rest_values) {
+            *sum += row[at].to_accum() * x;
+        }
+    }
+    for ((total, sums), rest) in totals.iter_mut().zip(sums).zip(rest_sums) {
+        *total = if steps == 0 { rest } else { add_lanes(in_order(sums)) + rest };
+    }
 }
 
 /// The sum of the next row, if it is a short one of which as many as [`FEW`] nonzeros may be read: those behind it
@@ -358,7 +350,7 @@ fn short_row<V: Value, S: Source<V::Accum>>(
 /// Sums as they are. The compiler is told that they lie in memory, lane by lane, before they are added up: else it arranges
 /// the lanes of the loop before by the order in which these are added, and permutes every load.
 #[inline(always)]
-fn in_order<A: Accumulator>(sums: Lanes<A>) -> Lanes<A> {
+fn in_order<A: Accumulator, const COUNT: usize>(sums: [A; COUNT]) -> [A; COUNT] {
     std::hint::black_box(sums)
 }
 

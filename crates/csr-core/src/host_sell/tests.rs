@@ -16,7 +16,8 @@ fn matrix<V: Value>(cols: usize, rows: &[Vec<u32>]) -> Csr<V, u64> {
     Csr::new(cols, offsets, columns, values).unwrap()
 }
 
-/// Lengths all the same, nearly the same, and far apart; near columns, far ones, neighbours among them; unsorted.
+/// Lengths all the same, nearly the same, and far apart; near columns, far ones, neighbours among them; unsorted; and
+/// nodes of one to five rows that have the same columns.
 fn rows_of_every_kind() -> Vec<Vec<u32>> {
     let row = |row: u32| {
         let length = match row / 80 {
@@ -29,7 +30,12 @@ fn rows_of_every_kind() -> Vec<Vec<u32>> {
         let column = |at| if at == 0 { row } else { (at * step + row * 13) % 200_000 };
         (0..length).map(column).rev().collect()
     };
-    (0..299).map(row).collect()
+    let of_node = |row: u32| {
+        let node = row / 48 * 100 + row % 48 / (1 + row / 48);
+        let step = if row % 96 < 48 { 3 } else { 2_003 };
+        (0..16 + node % 29).map(|at| (node * 11 + at * step) % 200_000).collect()
+    };
+    (0..299).map(row).chain((0..240).map(of_node)).collect()
 }
 
 /// Holds alpha A x + beta y against the oracle.
@@ -138,6 +144,24 @@ fn y_has_the_same_bits_with_any_number_of_threads() {
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(product);
     let many = rayon::ThreadPoolBuilder::new().num_threads(5).build().unwrap().install(product);
     assert_eq!(alone, many);
+}
+
+#[test]
+fn y_has_the_same_bits_by_gathers_and_by_loads() {
+    fn check<V: Value>() {
+        let matrix = matrix::<V>(200_000, &rows_of_every_kind());
+        let x: Vec<V::Accum> = random_vector(5, matrix.cols());
+        let sell = HostSell::new(matrix.view()).unwrap();
+        let [one, zero] = [1.0, 0.0].map(V::Accum::from_f64);
+        let [mut by_gathers, mut by_loads] = [0, 1].map(|_| vec![zero; matrix.rows()]);
+        sell.product_by(piece::with_gathers, one, &x, zero, &mut by_gathers).unwrap();
+        sell.product_by(piece::with_loads, one, &x, zero, &mut by_loads).unwrap();
+        assert!(by_gathers.iter().any(|sum| *sum != zero));
+        assert_eq!(by_gathers, by_loads);
+    }
+    check::<f64>();
+    check::<f32>();
+    check::<f16>();
 }
 
 #[test]

@@ -1,18 +1,22 @@
 //! Sliced ELL for CPU devices (`cl/spmv/sell.cl`): how a pattern is laid out in slices, and slices in pieces.
 //!
 //! A slice is [`SellRules::slice_rows`] neighbouring rows. It is a strip, padded to its longest row, where that makes at
-//! most a quarter more of it; otherwise its rows lie one after another. Everything but values is in one stream of
-//! 16-bit words, in the order in which the kernel reads it:
+//! most a quarter more of it; otherwise its rows lie one after another. So they do where rows of [`SellRules::slice_rows`]
+//! nonzeros or more share their columns with others, as the unknowns of a mesh's node do, so that half of the columns
+//! at most are left: two to four such rows are a node, whose columns are stored once. Everything but values is in one
+//! stream of 16-bit words, in the order in which the kernel reads it:
 //!
 //! | what | words |
 //! |---|---|
-//! | header | kind, runs, full steps, steps of the tail, lowest column (2) |
+//! | header of a strip | kind, runs, full steps, steps of the tail, lowest column (2) |
+//! | header of rows | kind, which rows have the columns of the row before (a bit each), 0, 0, lowest column (2) |
 //! | strip: each run | the first row's column (2) |
 //! | strip: each full step | a column of each row (1 or 2 each) |
 //! | strip: each step of the tail | which rows have a nonzero, a bit each (2); a column of each row (1 or 2 each) |
 //! | rows: lengths | 2 each |
-//! | rows: columns | 1 or 2 each, then up to an even place |
+//! | rows: columns, of a node once | 1 or 2 each, then up to an even place |
 //!
+//! The values of a node are as many of each of its rows by turns as a slice has rows, then what is left of each.
 //! Columns take one word, counted from the slice's lowest, where they fit; what takes two lies at an even place.
 //!
 //! Kreutzer, Hager, Wellein, Fehske and Bishop, "A unified sparse matrix data format" (2014), without its sorting:
@@ -33,6 +37,8 @@ pub(crate) const HEADER_WORDS: usize = 6;
 pub(crate) const WIDE: u16 = 1;
 /// In a header's first word: rows lie one after another.
 pub(crate) const ROWS: u16 = 2;
+/// The most rows of a node: what vector registers hold the sums of.
+pub(crate) const NODE_ROWS: usize = 4;
 /// Slices that one task of the host looks at.
 const SLICES_A_TASK: usize = 4096;
 

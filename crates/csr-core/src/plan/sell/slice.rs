@@ -1,6 +1,6 @@
 //! One slice of sliced ELL: what is made of it, and how its words are written.
 
-use super::{HEADER_WORDS, ROWS, Size, WIDE};
+use super::{HEADER_WORDS, NODE_ROWS, ROWS, Size, WIDE};
 use crate::{Offset, PatternView, Value};
 
 /// LANES neighbouring rows that share a vector; the last slice may have fewer.
@@ -24,6 +24,8 @@ pub(super) struct Shape {
     shortest: u16,
     longest: u16,
     runs: u16,
+    /// Rows that have the columns of the row before, a bit each; of rows that lie one after another alone.
+    shared: u16,
     is_strip: bool,
     is_wide: bool,
 }
@@ -59,6 +61,27 @@ impl<'a, const LANES: usize> Slice<'a, LANES> {
         })
     }
 
+    /// Which rows share the columns of the row before them, a bit each: at most [`NODE_ROWS`] have the same.
+    fn shared(&self) -> u16 {
+        let mut shared = 0;
+        let mut rows_of_node = 1;
+        for row in 1..self.row_count {
+            if rows_of_node < NODE_ROWS && self.rows[row] == self.rows[row - 1] {
+                shared |= 1 << row;
+                rows_of_node += 1;
+            } else {
+                rows_of_node = 1;
+            }
+        }
+        shared
+    }
+
+    /// Of rows that lie one after another, those whose columns are stored: the first of each node.
+    fn leaders(&self, shared: u16) -> impl Iterator<Item = &'a [u32]> {
+        let rows = self.rows.into_iter().take(self.row_count).enumerate();
+        rows.filter(move |(row, _)| shared >> row & 1 == 0).map(|(_, row)| row)
+    }
+
     /// What is made of it.
     pub(super) fn shape(&self) -> Shape {
         let lengths = self.rows.map(<[u32]>::len);
@@ -69,30 +92,38 @@ impl<'a, const LANES: usize> Slice<'a, LANES> {
         let highest = self.columns.iter().max().copied().unwrap_or(0);
         let is_wide = highest - base > u32::from(u16::MAX);
         let column_words = if is_wide { 2 } else { 1 };
-        let is_strip = longest * LANES * 4 <= nnz * 5 && longest <= usize::from(u16::MAX);
-        if !is_strip {
-            let words = HEADER_WORDS + 2 * self.row_count + nnz * column_words;
-            let size = Size { values: nnz, words: words.next_multiple_of(2), steps: 0 };
-            return Shape { size, base, is_wide, ..Shape::default() };
-        }
-        let runs = self.runs(shortest).filter(|is_run| *is_run).count();
+        let fits_strip = longest * LANES * 4 <= nnz * 5 && longest <= usize::from(u16::MAX);
+        let runs =
+            if fits_strip { self.runs(shortest).filter(|is_run| *is_run).count() } else { 0 };
         let of_step = LANES * column_words;
         let words = HEADER_WORDS
             + 2 * runs
             + of_step * (shortest - runs)
             + (2 + of_step) * (longest - shortest);
+        let shared = self.shared();
+        let stored: usize = self.leaders(shared).map(<[u32]>::len).sum();
+        let words_of_rows = HEADER_WORDS + 2 * self.row_count + stored * column_words;
+        // Rows that do not fill a vector are faster side by side, and runs take less than columns of nodes.
+        let are_nodes = stored * 2 <= nnz && nnz >= LANES * self.row_count && words_of_rows < words;
+        let is_strip = fits_strip && !are_nodes;
+        if !is_strip {
+            let words = words_of_rows.next_multiple_of(2);
+            let size = Size { values: nnz, words, steps: 0 };
+            return Shape { size, base, shared, is_wide, ..Shape::default() };
+        }
         let size = Size { values: longest * LANES, words, steps: longest };
         // Steps of a strip fit 16 bits.
         let [shortest, longest, runs] = [shortest, longest, runs].map(|steps| steps as u16);
-        Shape { size, base, shortest, longest, runs, is_strip, is_wide }
+        Shape { size, base, shortest, longest, runs, shared: 0, is_strip, is_wide }
     }
 
     /// Writes its words and steps, as many as `shape` says.
     pub(super) fn write(&self, shape: &Shape, words: &mut [u16], steps: &mut [u16]) {
         let kind = if shape.is_wide { WIDE } else { 0 } | if shape.is_strip { 0 } else { ROWS };
         let (header, words) = words.split_at_mut(HEADER_WORDS);
-        let Shape { shortest, longest, runs, .. } = *shape;
-        header[..4].copy_from_slice(&[kind, runs, shortest - runs, longest - shortest]);
+        let Shape { shortest, longest, runs, shared, .. } = *shape;
+        let runs_or_shared = if shape.is_strip { runs } else { shared };
+        header[..4].copy_from_slice(&[kind, runs_or_shared, shortest - runs, longest - shortest]);
         put_pair(&mut header[4..], shape.base);
         if shape.is_strip {
             order_steps(self.runs(usize::from(shortest)), shape, steps);
@@ -102,8 +133,9 @@ impl<'a, const LANES: usize> Slice<'a, LANES> {
             for (pair, row) in lengths.chunks_exact_mut(2).zip(&self.rows) {
                 put_pair(pair, row.len() as u32);
             }
-            let (words, unused) = words.split_at_mut(shape.column_words() * self.columns.len());
-            put_columns(words, self.columns.iter().copied(), shape);
+            let stored: usize = self.leaders(shared).map(<[u32]>::len).sum();
+            let (words, unused) = words.split_at_mut(shape.column_words() * stored);
+            put_columns(words, self.leaders(shared).flatten().copied(), shape);
             unused.fill(0);
         }
     }
@@ -140,7 +172,7 @@ impl<'a, const LANES: usize> Slice<'a, LANES> {
     ) {
         let mut rest = &of_matrix[self.first..][..self.columns.len()];
         if !shape.is_strip {
-            values.copy_from_slice(rest);
+            self.write_values_of_nodes(shape.shared, rest, values);
             return;
         }
         let rows = self.rows.map(|row| {
@@ -151,6 +183,32 @@ impl<'a, const LANES: usize> Slice<'a, LANES> {
         for (values, step) in values.chunks_exact_mut(LANES).zip(steps) {
             for (value, row) in values.iter_mut().zip(&rows) {
                 *value = row.get(usize::from(*step)).copied().unwrap_or(V::zeroed());
+            }
+        }
+    }
+
+    /// Values of rows that lie one after another: of a node, LANES of each row by turns, then what is left of each.
+    fn write_values_of_nodes<V: Value>(&self, shared: u16, mut source: &[V], mut target: &mut [V]) {
+        let mut row = 0;
+        while row < self.row_count {
+            let rows = 1 + (u32::from(shared) >> (row + 1)).trailing_ones() as usize;
+            let length = self.rows[row].len();
+            let (own, others) = source.split_at(rows * length);
+            source = others;
+            let (own_target, others) = target.split_at_mut(rows * length);
+            target = others;
+            row += rows;
+            let of_steps = length - length % LANES;
+            let (step_target, mut rest_target) = own_target.split_at_mut(rows * of_steps);
+            for (step, target) in step_target.chunks_exact_mut(rows * LANES).enumerate() {
+                for (row, target) in target.chunks_exact_mut(LANES).enumerate() {
+                    target.copy_from_slice(&own[row * length + step * LANES..][..LANES]);
+                }
+            }
+            for row in own.chunks_exact(length.max(1)) {
+                let (target, others) = rest_target.split_at_mut(length - of_steps);
+                target.copy_from_slice(&row[of_steps..]);
+                rest_target = others;
             }
         }
     }

@@ -73,13 +73,24 @@ fn product(filled: &Filled<'_>, matrix: &Csr<f64>, rows_of_slice: usize, x: &[f6
                 }
                 step += runs + full + tail;
             } else {
-                let lengths = word;
+                let (lengths, shared) = (word, words[header + 1]);
                 word += 2 * own_rows;
-                for lane in 0..own_rows {
+                let mut lane = 0;
+                while lane < own_rows {
+                    let rows = 1 + (u32::from(shared) >> (lane + 1)).trailing_ones() as usize;
+                    assert!(rows <= NODE_ROWS);
                     let length = pair(lengths + 2 * lane) as usize;
-                    (0..length)
-                        .for_each(|step| add(place + step, lane, step, column_at(&mut word)));
-                    place += length;
+                    let columns: Vec<_> = (0..length).map(|_| column_at(&mut word)).collect();
+                    // As many of each row by turns as a slice has rows, then what is left of each.
+                    for first in (0..length).step_by(rows_of_slice) {
+                        for lane in lane..lane + rows {
+                            for step in first..length.min(first + rows_of_slice) {
+                                add(place, lane, step, columns[step]);
+                                place += 1;
+                            }
+                        }
+                    }
+                    lane += rows;
                 }
                 if word & 1 == 1 {
                     assert_eq!(words[word], 0);
@@ -160,6 +171,39 @@ fn every_kind_of_slice_holds_every_nonzero() {
         }
         for pieces in [1, 7, 1000] {
             check(&matrix(200_000, &rows), slice_rows, pieces);
+        }
+    }
+}
+
+/// Rows in groups of `of_node` that have the same columns, whose lengths differ.
+fn nodes(rows: u32, of_node: u32, cols: u32) -> Vec<Vec<u32>> {
+    let row = |row: u32| {
+        let node = row / of_node;
+        (0..20 + node % 24).map(|at| (node * 7 + at * 5) % cols).collect()
+    };
+    (0..rows).map(row).collect()
+}
+
+#[test]
+fn rows_that_have_the_same_columns_share_them() {
+    let rows = nodes(160, 4, 3000);
+    let nnz: usize = rows.iter().map(Vec::len).sum();
+    let matrix = matrix(3000, &rows);
+    let layout = check(&matrix, 16, 3);
+    assert_eq!(layout.elements(), nnz, "no padding");
+    assert_eq!(layout.words(), 10 * (HEADER_WORDS + 2 * 16) + nnz / 4);
+}
+
+#[test]
+fn nodes_of_any_size_hold_every_nonzero() {
+    for slice_rows in [4, 8, 16] {
+        for of_node in [2, 3, 4, 5, 6, 9, 40] {
+            check(&matrix(3000, &nodes(123, of_node, 3000)), slice_rows, 5);
+            let far: Vec<Vec<u32>> = nodes(123, of_node, 3000)
+                .into_iter()
+                .map(|row| row.into_iter().map(|column| column * 60).collect())
+                .collect();
+            check(&matrix(180_000, &far), slice_rows, 5);
         }
     }
 }
