@@ -1,10 +1,11 @@
 //! Sliced ELL for CPU devices (`cl/spmv/sell.cl`): how a pattern is laid out in slices, and slices in pieces.
 //!
 //! A slice is [`SellRules::slice_rows`] neighbouring rows. It is a strip, padded to its longest row, where that makes at
-//! most a quarter more of it; otherwise its rows lie one after another. So they do where rows of [`SellRules::slice_rows`]
-//! nonzeros or more share their columns with others, as the unknowns of a mesh's node do, so that half of the columns
-//! at most are left: two to four such rows are a node, whose columns are stored once. Everything but values is in one
-//! stream of 16-bit words, in the order in which the kernel reads it:
+//! most a quarter more of it, or as much again if no row has more than 8 nonzeros; otherwise its rows lie one after
+//! another. So they do where rows of [`SellRules::slice_rows`] nonzeros or more share their columns with others, as the
+//! unknowns of a mesh's node do, so that half of the columns at most are left: two to four such rows are a node, whose
+//! columns are stored once. Everything but values is in one stream of 16-bit words, in the order in which the kernel
+//! reads it:
 //!
 //! | what | words |
 //! |---|---|

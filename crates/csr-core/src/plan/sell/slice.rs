@@ -3,6 +3,10 @@
 use super::{HEADER_WORDS, NODE_ROWS, ROWS, Size, WIDE};
 use crate::{Offset, PatternView, Value};
 
+/// Rows of at most so many nonzeros are padded further than others: one by one, each would end where no processor foresees
+/// it.
+const SHORT: usize = 8;
+
 /// LANES neighbouring rows that share a vector; the last slice may have fewer.
 pub(super) struct Slice<'a, const LANES: usize> {
     /// Columns of all rows, one row after another.
@@ -92,7 +96,9 @@ impl<'a, const LANES: usize> Slice<'a, LANES> {
         let highest = self.columns.iter().max().copied().unwrap_or(0);
         let is_wide = highest - base > u32::from(u16::MAX);
         let column_words = if is_wide { 2 } else { 1 };
-        let fits_strip = longest * LANES * 4 <= nnz * 5 && longest <= usize::from(u16::MAX);
+        let elements = longest * LANES;
+        let is_even = elements * 4 <= nnz * 5 || longest <= SHORT && elements <= nnz * 2;
+        let fits_strip = is_even && longest <= usize::from(u16::MAX);
         let runs =
             if fits_strip { self.runs(shortest).filter(|is_run| *is_run).count() } else { 0 };
         let of_step = LANES * column_words;
@@ -111,7 +117,7 @@ impl<'a, const LANES: usize> Slice<'a, LANES> {
             let size = Size { values: nnz, words, steps: 0 };
             return Shape { size, base, shared, is_wide, ..Shape::default() };
         }
-        let size = Size { values: longest * LANES, words, steps: longest };
+        let size = Size { values: elements, words, steps: longest };
         // Steps of a strip fit 16 bits.
         let [shortest, longest, runs] = [shortest, longest, runs].map(|steps| steps as u16);
         Shape { size, base, shortest, longest, runs, shared: 0, is_strip, is_wide }
