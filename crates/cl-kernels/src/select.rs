@@ -191,16 +191,17 @@ mod tests {
     }
 
     #[test]
-    fn an_h200_takes_no_eight_items_for_a_row_that_holds_a_unit_up() {
+    fn an_h200_takes_more_items_for_a_row_that_would_hold_a_unit_up_and_all_for_a_longer_one() {
         let of = |longest_row| MatrixShape {
             rows: 10_581,
             nnz: 770_901,
             longest_row,
             in_step: 1_150_000,
         };
-        let taken = |matrix| choose(&h200(), &matrix, Products::Several).algorithm;
-        assert_eq!(taken(of(200)), Algorithm::CsrVector);
-        assert_eq!(taken(of(1_711)), Algorithm::CsrFlat);
+        let taken = |matrix| choose(&h200(), &matrix, Products::Several);
+        assert!(taken(of(200)).parameters.contains(&("items_per_row".to_owned(), 8)));
+        assert!(taken(of(1_711)).parameters.contains(&("items_per_row".to_owned(), 64)));
+        assert_eq!(taken(of(20_000)).algorithm, Algorithm::CsrFlat);
     }
 
     #[test]
