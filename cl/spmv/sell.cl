@@ -85,6 +85,7 @@
         } \
     } while (0)
 
+// A node of `node_rows` rows, whatever that is.
 #define SUM_NODES(column, column_words) \
     do { \
         switch (node_rows) { \

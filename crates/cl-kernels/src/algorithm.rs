@@ -61,6 +61,11 @@ impl Algorithm {
         Algorithm::SellSigma,
     ];
 
+    /// Whether a plan holds A's values in an order of its own: it takes A's room once more, and must be told of new values.
+    pub fn copies_values(self) -> bool {
+        matches!(self, Algorithm::EvcHyb | Algorithm::Sell | Algorithm::SellSigma)
+    }
+
     /// The name: of its files, in `--algorithms`, records, tuning tables and tests.
     pub fn name(self) -> &'static str {
         match self {

@@ -86,7 +86,7 @@ pub use features::{Feature, Features, MatrixShape};
 pub use key::{Accumulate, KernelKey};
 pub use parameters::{ParameterError, ParameterSpace, Parameters};
 pub use rules::{Comparison, Condition, Rule, Rules, Side};
-pub use select::{Choice, Products, select};
+pub use select::{Choice, Products, select, select_where};
 pub use shipped::{Extent, specialisations};
 pub use source::{Source, SourceError, kernel_source};
 pub use space::NamedParameters;

@@ -88,11 +88,23 @@ pub fn select(
     matrix: &MatrixShape,
     products: Products,
 ) -> Choice {
+    select_where(tables, device, value_type, matrix, products, |_| true)
+}
+
+/// The same, by the rules whose algorithm `may` be taken.
+pub fn select_where(
+    tables: &Tables,
+    device: &DeviceTraits,
+    value_type: ValueType,
+    matrix: &MatrixShape,
+    products: Products,
+    may: impl Fn(Algorithm) -> bool,
+) -> Choice {
     let features =
         Features::of(matrix, value_type, device.compute_units, tables.cache_bytes(device));
     for (path, found) in tables.matches(device) {
         let Some(rules) = found.entry.rules(value_type) else { continue };
-        let mut rules = rules.of(products);
+        let mut rules = rules.of(products).filter(|rule| may(rule.algorithm));
         if let Some(rule) = rules.find(|rule| rule.when.holds(&features)) {
             let when = match rule.when.is_empty() {
                 true => "no rule before it fits".to_owned(),

@@ -10,7 +10,8 @@ use crate::{
 };
 
 /// The shipped files: name and text.
-const SHIPPED: [(&str, &str); 3] = [
+const SHIPPED: [(&str, &str); 4] = [
+    ("data/tuning/cpus.toml", include_str!("../../../data/tuning/cpus.toml")),
     ("data/tuning/nvidia-h200.toml", include_str!("../../../data/tuning/nvidia-h200.toml")),
     ("data/tuning/papers.toml", include_str!("../../../data/tuning/papers.toml")),
     DEFAULT,

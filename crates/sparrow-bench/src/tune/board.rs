@@ -42,15 +42,15 @@ pub(super) fn median(values: &[f64]) -> f64 {
 }
 
 impl Matrix {
-    /// Microseconds of a product with its part of the set-up; infinite where the candidate failed, `None` where it
-    /// was not tried.
+    /// Microseconds of a product with its part of the set-up; infinite where the candidate failed, or copies A though no
+    /// more than several products follow, and `None` where it was not tried.
     pub fn cost_us(&self, candidate: &Candidate, products: Products) -> Option<f64> {
-        self.tries.get(candidate).map(|tries| self.cost_of(tries, products))
+        self.tries.get(candidate).map(|tries| self.cost_of(candidate, tries, products))
     }
 
-    fn cost_of(&self, tries: &Tries, products: Products) -> f64 {
+    fn cost_of(&self, candidate: &Candidate, tries: &Tries, products: Products) -> f64 {
         // What failed once is not to be trusted.
-        if tries.has_failed {
+        if tries.has_failed || !candidate.may_be_chosen(products) {
             return f64::INFINITY;
         }
         let product_us = |(reference, ratio): &(Candidate, f64)| {
@@ -68,7 +68,8 @@ impl Matrix {
         of: impl Fn(&Candidate) -> bool,
     ) -> Option<(&Candidate, f64)> {
         let tried = self.tries.iter().filter(|(candidate, _)| of(candidate));
-        let costs = tried.map(|(candidate, tries)| (candidate, self.cost_of(tries, products)));
+        let costs =
+            tried.map(|(candidate, tries)| (candidate, self.cost_of(candidate, tries, products)));
         costs.filter(|(_, cost)| cost.is_finite()).min_by(|(_, a), (_, b)| a.total_cmp(b))
     }
 

@@ -40,6 +40,12 @@ impl Candidate {
         }
     }
 
+    /// Whether rules may take it where so many products follow. A copy of A takes its room once more and must be told of new
+    /// values, which is for applications that say that many products follow.
+    pub fn may_be_chosen(&self, products: Products) -> bool {
+        products == Products::Many || !self.algorithm.copies_values()
+    }
+
     /// What tables choose for a matrix, with what they say of the algorithm.
     pub fn of_tables(
         tables: &Tables,

@@ -44,11 +44,12 @@ impl From<Rung> for LadderMatrix {
     }
 }
 
-/// The likenesses that rules may be fitted to, of about so many nonzeros: two of three.
-fn likenesses(most: u64) -> Vec<LadderMatrix> {
+/// The likenesses that rules may be fitted to, two of three, of about as many nonzeros as `sizes` says, in turn. (Where all
+/// have as many, what share of the cache they take says how long their rows are.)
+fn likenesses(sizes: &[u64]) -> Vec<LadderMatrix> {
     let likenesses = Class::all().filter(|class| class.source() == Source::Likeness);
-    let fitted = likenesses.enumerate().filter(|(k, _)| k % 3 != 2);
-    let scaled = fitted.filter_map(|(_, class)| {
+    let fitted = likenesses.enumerate().filter(|(k, _)| k % 3 != 2).map(|(_, class)| class);
+    let scaled = fitted.zip(sizes.iter().cycle()).filter_map(|(class, &most)| {
         let (rows, nnz) = class.published_size()?;
         let scale = (most as f64 / nnz as f64).min(1.0);
         Some(LadderMatrix {
@@ -104,9 +105,12 @@ impl Effort {
             (Skew::Mixed, &[6]),
         ];
         let mut ladder = Self::quick(device).ladder;
-        // A CPU learns by heart where the rows of a small matrix end, and short uneven rows one by one seem fast.
-        let is_cpu = device.device_type == DeviceType::Cpu;
-        ladder.extend(likenesses(if is_cpu { large / 2 } else { medium / 2 }));
+        // A CPU learns by heart where the rows of a small matrix end.
+        let of_likenesses = match device.device_type {
+            DeviceType::Cpu => vec![large / 2, large, large / 4],
+            _ => vec![medium / 2],
+        };
+        ladder.extend(likenesses(&of_likenesses));
         ladder.extend(rungs(small, &within));
         ladder.extend(rungs(large, &beyond));
         ladder.push(Rung { mean_row: 2000, skew: Skew::Even, nnz: small }.into());
@@ -123,7 +127,7 @@ impl Effort {
             (Skew::Spread, &MEANS[..9]),
             (Skew::Mixed, &MEANS[..9]),
         ];
-        let mut ladder = likenesses(large);
+        let mut ladder = likenesses(&[large]);
         ladder.extend(rungs(medium, &all));
         ladder.extend(rungs(small, &all));
         ladder.extend(rungs(large, &all.map(|(skew, means)| (skew, &means[..4]))));
@@ -175,7 +179,7 @@ mod tests {
 
     #[test]
     fn every_third_likeness_is_held_out_and_so_is_what_is_assembled() {
-        let names: Vec<_> = likenesses(1 << 20).into_iter().map(|matrix| matrix.name).collect();
+        let names: Vec<_> = likenesses(&[1 << 20]).into_iter().map(|matrix| matrix.name).collect();
         let is_on = |class: &Class| names.iter().any(|name| name == class.name());
         let (likenesses, assembled): (Vec<_>, Vec<_>) =
             Class::all().partition(|class| class.source() == Source::Likeness);

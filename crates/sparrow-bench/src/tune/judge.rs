@@ -115,7 +115,10 @@ pub fn judge<V: Value>(
     let mut costs = Vec::new();
     let mut failed = 0;
     let mut best = f64::INFINITY;
-    for candidate in &by.list {
+    let list = by.list.iter().filter(|candidate| candidate.may_be_chosen(by.products));
+    let mut candidates = 0;
+    for candidate in list {
+        candidates += 1;
         let options = candidate.plan_options(&by.tables);
         let Ok(Ok(mut one)) = entrant(&mut ground, queue, &options, by) else {
             failed += 1;
@@ -176,7 +179,7 @@ pub fn judge<V: Value>(
         nnz: shape.nnz,
         value_type: V::TYPE.to_string(),
         products: by.products.to_string(),
-        candidates: by.list.len(),
+        candidates,
         failed,
         best: text(best),
         best_us: rounded(median(&entrants[best].samples_us) + entrants[best].setup_us / count),

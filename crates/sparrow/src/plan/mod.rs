@@ -4,7 +4,7 @@ mod bind;
 mod evc_hyb;
 mod options;
 
-use cl_kernels::{Algorithm, Choice, DeviceType, KernelKey, Products, Scalar, select};
+use cl_kernels::{Algorithm, Choice, DeviceType, KernelKey, Scalar, select, select_where};
 use cl_runtime::raw::Memory;
 use cl_runtime::spmv::{Operands, Spmv, Stages, Workspace};
 use cl_runtime::{Context, DeviceArray, Event, Matrix, Queue, TransposedMatrix};
@@ -139,15 +139,11 @@ impl<V: Value, O: Offset> Plan<V, O> {
         let choice = match options.algorithm {
             Some(algorithm) => Choice::by_name(algorithm),
             None => {
-                let tables = tables(options);
-                let of = |products| select(&tables, device, V::TYPE, &matrix.shape(), products);
-                match (of(options.products), options.planning) {
-                    // It is laid out on the host: what suits fewer products makes no such copy.
-                    (found, Planning::OnDevice) if found.algorithm == Algorithm::Sell => {
-                        of(Products::Several)
-                    }
-                    (found, _) => found,
-                }
+                // `sell` is laid out on the host.
+                let is_on_device = options.planning == Planning::OnDevice;
+                let may = |algorithm| !(is_on_device && algorithm == Algorithm::Sell);
+                let (tables, shape) = (tables(options), matrix.shape());
+                select_where(&tables, device, V::TYPE, &shape, options.products, may)
             }
         };
         let Bound { spmv, parameters } = bind(queue, matrix, pattern, values_id, &choice, options)?;

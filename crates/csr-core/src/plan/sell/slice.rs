@@ -92,8 +92,11 @@ impl<'a, const LANES: usize> Slice<'a, LANES> {
         let nnz = self.columns.len();
         let longest = lengths.into_iter().max().unwrap_or(0);
         let shortest = lengths.into_iter().min().unwrap_or(0);
-        let base = self.columns.iter().min().copied().unwrap_or(0);
-        let highest = self.columns.iter().max().copied().unwrap_or(0);
+        let (lowest, highest) = self
+            .columns
+            .iter()
+            .fold((u32::MAX, 0), |(low, high), &column| (low.min(column), high.max(column)));
+        let base = lowest.min(highest);
         let is_wide = highest - base > u32::from(u16::MAX);
         let column_words = if is_wide { 2 } else { 1 };
         let elements = longest * LANES;
@@ -139,10 +142,13 @@ impl<'a, const LANES: usize> Slice<'a, LANES> {
             for (pair, row) in lengths.chunks_exact_mut(2).zip(&self.rows) {
                 put_pair(pair, row.len() as u32);
             }
-            let stored: usize = self.leaders(shared).map(<[u32]>::len).sum();
-            let (words, unused) = words.split_at_mut(shape.column_words() * stored);
-            put_columns(words, self.leaders(shared).flatten().copied(), shape);
-            unused.fill(0);
+            let mut rest = words;
+            for row in self.leaders(shared) {
+                let (words, others) = rest.split_at_mut(shape.column_words() * row.len());
+                put_columns(words, row.iter().copied(), shape);
+                rest = others;
+            }
+            rest.fill(0);
         }
     }
 
