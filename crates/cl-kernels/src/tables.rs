@@ -141,9 +141,9 @@ impl Tables {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Accumulate;
     use crate::csr_adaptive::CsrAdaptive;
     use crate::tests::gpu;
+    use crate::{Accumulate, Products};
 
     fn hawaii() -> DeviceTraits {
         DeviceTraits {
@@ -173,6 +173,21 @@ mod tests {
     #[test]
     fn nothing_is_left_out_of_the_shipped_tables() {
         assert_eq!(Tables::with_user(None).problems(), []);
+    }
+
+    #[test]
+    fn no_shipped_rule_copies_a_where_many_products_were_not_asked_for() {
+        for (path, table) in &Tables::with_user(None).0.shipped {
+            let of_types = |entry| ValueType::ALL.map(|value_type| (entry, value_type));
+            for (entry, value_type) in table.devices.iter().flat_map(of_types) {
+                // Those for several products, too.
+                let rules = entry.rules(value_type).into_iter();
+                for rule in rules.flat_map(|rules| rules.of(Products::Once)) {
+                    let algorithm = rule.algorithm;
+                    assert!(!algorithm.copies_values(), "{}: {algorithm}", path.display());
+                }
+            }
+        }
     }
 
     #[test]

@@ -187,6 +187,26 @@ fn a_launch_that_found_the_caches_cold_counts_only_where_nothing_was_sampled() {
 }
 
 #[test]
+fn a_copy_of_a_is_best_for_many_products_alone() {
+    let (_, trials) = tuned(8);
+    let first = &trials.ended[0];
+    let times = |us: f64| Times { samples_us: vec![us], reference_us: vec![100.0], setup_us: 0.0 };
+    let copy = Candidate { algorithm: Algorithm::SellSigma, ..first.candidate.clone() };
+    let timings =
+        [(first.candidate.clone(), 100.0), (copy.clone(), 50.0)].map(|(candidate, us)| Timing {
+            outcome: Outcome::Timed(times(us)),
+            candidate,
+            ..first.clone()
+        });
+    let board = Board::of(&timings);
+    let matrix = board.matrix(ValueType::F32, &first.matrix).unwrap();
+    let best = |products| matrix.best(products, |_| true).unwrap().0;
+    assert_eq!(best(Products::Many), &copy);
+    assert_eq!(best(Products::Several), &first.candidate);
+    assert_eq!(best(Products::Once), &first.candidate);
+}
+
+#[test]
 fn what_the_shipped_tables_choose_is_tried_before_what_algorithms_usually_take() {
     let h200 = DeviceTraits {
         name: "NVIDIA H200".to_owned(),

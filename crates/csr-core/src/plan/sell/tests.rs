@@ -84,8 +84,9 @@ fn product(filled: &Filled<'_>, matrix: &Csr<f64>, rows_of_slice: usize, x: &[f6
                     // As many of each row by turns as a slice has rows, then what is left of each.
                     for first in (0..length).step_by(rows_of_slice) {
                         for lane in lane..lane + rows {
-                            for step in first..length.min(first + rows_of_slice) {
-                                add(place, lane, step, columns[step]);
+                            let its = columns.iter().enumerate().skip(first).take(rows_of_slice);
+                            for (step, &column) in its {
+                                add(place, lane, step, column);
                                 place += 1;
                             }
                         }
