@@ -196,6 +196,21 @@ fn rows_that_have_the_same_columns_share_them() {
 }
 
 #[test]
+fn slices_of_short_rows_are_padded_up_to_twice_and_others_by_a_quarter() {
+    // Every second row has two, the others as many nonzeros as `longest`; in steps that no two rows share.
+    let elements = |longest: u32| {
+        let row = |row: u32| -> Vec<u32> {
+            let length = if row.is_multiple_of(2) { 2 } else { longest };
+            (0..length).map(|at| row + at * 31).collect()
+        };
+        let matrix = matrix(400, &(0..32).map(row).collect::<Vec<_>>());
+        check(&matrix, 16, 3).elements()
+    };
+    assert_eq!(elements(8), 32 * 8, "padded");
+    assert_eq!(elements(9), 16 * (2 + 9), "one after another");
+}
+
+#[test]
 fn nodes_of_any_size_hold_every_nonzero() {
     for slice_rows in [4, 8, 16] {
         for of_node in [2, 3, 4, 5, 6, 9, 40] {
