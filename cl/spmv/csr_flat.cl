@@ -14,7 +14,8 @@
 //   rows       each run of `width` neighbouring items sums a row, `width` the power of two at which all rows of the
 //              piece are in hand at once, 32 at most; many short rows take several rounds. A row with more than
 //              HEAVY products an item would hold the others up, so it is put on a list, and so is a cut one.
-//   the list   a team (32 items in step where the device can, else the group) a row.
+//   the list   a team (32 items in step where the device can, else the group) a row; with SHARED_ROWS several teams,
+//              where rows are fewer. A row that takes a whole piece is 64 to 128 products for each of 32 items.
 //
 // Instructions are what an H200 has too few of: it has time for some 50 for each 32 nonzeros that come from memory
 // (docs/benchmarks.md, "csr_flat on the H200"). So each offset is read once and its place kept in local memory, loads of A
@@ -32,7 +33,7 @@
 // array, since each that a kernel is given takes the driver time at every launch (0.4 us on an H200).
 //
 // Local memory: PIECE_NNZ + WHOLE_ROW products; 2 GROUP_SIZE + 1 places; the list; GROUP_SIZE sums where items cannot
-// shuffle.
+// shuffle, else one or, with SHARED_ROWS, one a team.
 
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 256 // items of a work-group: a power of two
@@ -46,6 +47,9 @@
 #ifndef REGISTERS
 #define REGISTERS 0 // that NVIDIA's compiler is told to keep to, by an option; 0: as many as it likes
 #endif
+#ifndef SHARED_ROWS
+#define SHARED_ROWS 0 // 1: teams that are free help others with the rows of the list
+#endif
 
 #if GROUP_SIZE >= 32
 #define BUNCH_SIZE 32
@@ -58,6 +62,7 @@
 #include "spmv/csr_flat_piece.h"
 
 #define TRIPS (PIECE_NNZ / GROUP_SIZE)
+#define TEAMS (GROUP_SIZE / TEAM_SIZE)
 #define HEAVY 64
 #define MOST_LISTED ((PIECE_NNZ + WHOLE_ROW) / HEAVY + 3)
 #define KNOWN_PLACES (2 * GROUP_SIZE + 1)
@@ -65,7 +70,7 @@
 #ifdef BUNCH_VOTES
 #define TEAM_SIZE 32
 #define LOG_MOST_WIDTH 5
-#define RUN_SCRATCH 1
+#define RUN_SCRATCH (SHARED_ROWS ? TEAMS : 1)
 #define sum_runs(mine, scratch, width) bunch_sum_runs(mine, width)
 #else
 #define TEAM_SIZE GROUP_SIZE
@@ -250,8 +255,19 @@ kernel void csr_flat(const uint rows,
 #endif
     if (piece.slots >= GROUP_SIZE)
         places[GROUP_SIZE + item] = place_of(piece, offsets[min(piece.row + GROUP_SIZE + item, rows)]);
+#if SHARED_ROWS
+    // A piece within one or two long rows has nothing to sum before the list.
+    const int is_listed_whole = piece.cut_before == 0 && piece.cut_behind == piece.slots - 1 && piece.slots <= 2;
+#endif
     if (item == 0) {
         listed_count[0] = 0;
+#if SHARED_ROWS
+        if (is_listed_whole) {
+            listed_count[0] = piece.slots;
+            listed_slots[0] = 0;
+            listed_slots[1] = 1;
+        }
+#endif
         if (piece.slots >= 2 * GROUP_SIZE)
             places[2 * GROUP_SIZE] = place_of(piece, offsets[min(piece.row + 2 * GROUP_SIZE, rows)]);
     }
@@ -259,38 +275,61 @@ kernel void csr_flat(const uint rows,
 
     // Each run of items a row. What a barrier would be in stays in one loop; elsewhere the first two rounds, most often all
     // there are, have a place of their own. Without a slot, clz(slots - 1) is 0.
-    const int log_fit = (int)clz(piece.slots - 1) - (int)clz(GROUP_SIZE - 1);
-    const uint log_width = (uint)clamp(log_fit, 0, LOG_MOST_WIDTH);
-    const uint width = 1u << log_width;
-    const uint in_round = item >> log_width;
-    const uint in_run = item & (width - 1);
-#ifdef BUNCH_VOTES
-    SUM_ROUND(in_round, KNOWN_PLACE);
-    if (piece.slots > GROUP_SIZE) {
-        SUM_ROUND(GROUP_SIZE + item, KNOWN_PLACE);
-        for (uint done = 2 * GROUP_SIZE; done < piece.slots; done += GROUP_SIZE)
-            SUM_ROUND(done + item, FAR_PLACE);
-    }
-#else
-    for (uint done = 0; done < piece.slots; done += GROUP_SIZE >> log_width)
-        SUM_ROUND(done + in_round, ANY_PLACE);
+#if SHARED_ROWS
+    if (!is_listed_whole)
 #endif
+    {
+        const int log_fit = (int)clz(piece.slots - 1) - (int)clz(GROUP_SIZE - 1);
+        const uint log_width = (uint)clamp(log_fit, 0, LOG_MOST_WIDTH);
+        const uint width = 1u << log_width;
+        const uint in_round = item >> log_width;
+        const uint in_run = item & (width - 1);
+#ifdef BUNCH_VOTES
+        SUM_ROUND(in_round, KNOWN_PLACE);
+        if (piece.slots > GROUP_SIZE) {
+            SUM_ROUND(GROUP_SIZE + item, KNOWN_PLACE);
+            for (uint done = 2 * GROUP_SIZE; done < piece.slots; done += GROUP_SIZE)
+                SUM_ROUND(done + item, FAR_PLACE);
+        }
+#else
+        for (uint done = 0; done < piece.slots; done += GROUP_SIZE >> log_width)
+            SUM_ROUND(done + in_round, ANY_PLACE);
+#endif
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
 
-    // Each team a row of the list.
-    barrier(CLK_LOCAL_MEM_FENCE);
+    // Each team a row of the list, or `sharers` of them.
     const uint listed = listed_count[0];
-    for (uint done = 0; done < listed; done += GROUP_SIZE / TEAM_SIZE) {
-        const uint at = done + item / TEAM_SIZE;
-        const uint in_team = item % TEAM_SIZE;
+#if SHARED_ROWS
+    const int log_spare = (int)clz(listed - 1) - (int)clz(TEAMS - 1);
+    const uint log_sharers = (uint)clamp(log_spare, 0, 31 - (int)clz(TEAMS));
+#else
+    const uint log_sharers = 0;
+#endif
+    const uint sharers = 1u << log_sharers;
+    const uint team = item / TEAM_SIZE;
+    const uint in_team = item % TEAM_SIZE;
+    for (uint done = 0; done < listed; done += TEAMS >> log_sharers) {
+        const uint at = done + (team >> log_sharers);
         const uint slot = listed_slots[min(at, listed - 1)];
         const uint row = piece.row + slot;
         const offset_t begin = offsets[row];
         const offset_t end = offsets[row + 1];
         acc_t sum = acc_zero();
         if (at < listed)
-            sum = sum_places(products, place_of(piece, begin) + in_team, place_of(piece, end), TEAM_SIZE);
+            sum = sum_places(products, place_of(piece, begin) + (item & (TEAM_SIZE * sharers - 1)), place_of(piece, end),
+                             TEAM_SIZE * sharers);
         sum = sum_runs(sum, scratch, TEAM_SIZE);
-        int is_whole = at < listed;
+#if SHARED_ROWS && TEAMS > 1
+        // Then there is one turn of this loop only, and all items are in it.
+        if (sharers > 1) {
+            if (in_team == 0)
+                scratch[team] = sum;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            sum = sum_runs(scratch[(team & ~(sharers - 1)) + (in_team & (sharers - 1))], scratch, sharers);
+        }
+#endif
+        int is_whole = at < listed && (team & (sharers - 1)) == 0;
         if (is_whole && (slot == piece.cut_before || slot == piece.cut_behind)) {
             const uint its_first = (uint)(begin / PIECE_NNZ);
             const uint parts = (uint)((end - 1) / PIECE_NNZ) + 1 - its_first;

@@ -25,13 +25,17 @@ parameters! {
         /// Registers of an item that NVIDIA's compiler is told to keep to, which decides how many groups a compute unit
         /// holds; 0: as many as it likes. Elsewhere 0.
         registers: [0, 32, 40, 48],
+        /// 1: where a piece has fewer long rows than its group teams of 32 items, teams share rows; 0: one team a row. For
+        /// rows of thousands; the code takes registers and time from all others. 1 on NVIDIA alone, where items of a team
+        /// run in step; elsewhere all of a group share each row.
+        shared_rows: [0, 1],
     }
 }
 
 impl Default for CsrFlat {
     /// What does well on the GPUs it was tried on, and fits everywhere: 20 KiB for compensated sums in f64.
     fn default() -> Self {
-        CsrFlat { group_size: 256, piece_nnz: 1024, whole_row: 256, registers: 0 }
+        CsrFlat { group_size: 256, piece_nnz: 1024, whole_row: 256, registers: 0, shared_rows: 0 }
     }
 }
 
@@ -66,6 +70,11 @@ impl CsrFlat {
             return refuse("whole_row", self.whole_row, rule);
         }
         check_registers(ALGORITHM, self.registers, device)?;
+        let most = u32::from(device.takes_register_limits());
+        if self.shared_rows > most {
+            let rule = format!("on {} it must be at most {most}", device.name);
+            return refuse("shared_rows", self.shared_rows, rule);
+        }
         device.check_local_sums(ALGORITHM, "piece_nnz", self.local_sums(), value_type, accumulate)
     }
 

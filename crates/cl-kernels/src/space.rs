@@ -128,4 +128,18 @@ mod tests {
         assert!(check(Algorithm::CsrVector, "items_per_row", 3).is_err());
         assert!(check(Algorithm::EvcHyb, "items_per_row", 4).is_err());
     }
+
+    #[test]
+    fn teams_share_rows_where_their_items_are_known_to_run_in_step() {
+        let shared = |device: &DeviceTraits, value| {
+            let given = [("shared_rows", value)];
+            Algorithm::CsrFlat.check_parameters(given, device, ValueType::F64)
+        };
+        let nvidia = DeviceTraits { architecture: "sm_90".to_owned(), ..gpu() };
+        assert_eq!(shared(&nvidia, 1), Ok(()));
+        assert!(shared(&nvidia, 2).is_err());
+        assert_eq!(shared(&gpu(), 0), Ok(()));
+        let refusal = shared(&gpu(), 1).unwrap_err().to_string();
+        assert!(refusal.contains("shared_rows = 1") && refusal.contains(&gpu().name), "{refusal}");
+    }
 }

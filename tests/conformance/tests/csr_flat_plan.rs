@@ -57,7 +57,7 @@ fn pieces_begin_where_the_host_says() {
 }
 
 const PARAMETERS: Parameters =
-    Parameters { group_size: 64, piece_nnz: 128, whole_row: 32, registers: 0 };
+    Parameters { group_size: 64, piece_nnz: 128, whole_row: 32, registers: 0, shared_rows: 0 };
 
 const SPECIALISATION: Specialisation = Specialisation {
     value_type: ValueType::F32,

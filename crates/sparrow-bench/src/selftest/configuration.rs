@@ -8,6 +8,8 @@ use super::{Axes, Limits};
 /// What the small hyper-parameters turn at; an interpreter can walk through matrices around them.
 pub const LIMITS: Limits = Limits { group_size: 64, nnz_per_wg: 128, share: 256, tile: 32 };
 
+const SHARED_ROWS: &str = "shared_rows";
+
 /// An algorithm with its variant and hyper-parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Configuration {
@@ -68,6 +70,17 @@ impl Configuration {
         Configuration { algorithm, variant, parameters }
     }
 
+    /// `csr_flat` where teams of items share rows, as rules for rows of thousands have it.
+    pub fn shared_rows() -> Self {
+        let mut configuration = Self::small(Algorithm::CsrFlat, Variant::Full);
+        configuration.parameters.push((SHARED_ROWS.to_owned(), 1));
+        configuration
+    }
+
+    fn shares_rows(&self) -> bool {
+        self.parameters.iter().any(|(name, value)| name == SHARED_ROWS && *value > 0)
+    }
+
     /// With the hyper-parameters a user gets.
     pub fn tuned(algorithm: Algorithm) -> Self {
         let variant = Variant::Full.or_usual(algorithm);
@@ -83,7 +96,7 @@ impl Configuration {
         let small = Algorithm::ALL.into_iter().flat_map(|algorithm| {
             variants(algorithm).iter().map(move |&variant| Self::small(algorithm, variant))
         });
-        small.chain(Algorithm::ALL.map(Self::tuned)).collect()
+        small.chain([Self::shared_rows()]).chain(Algorithm::ALL.map(Self::tuned)).collect()
     }
 
     /// As reports name it: `csr_adaptive/full`, with `tuned` where a user's hyper-parameters run.
@@ -91,6 +104,9 @@ impl Configuration {
         let mut name = self.algorithm.to_string();
         if !self.variant_name().is_empty() {
             name = format!("{name}/{}", self.variant);
+        }
+        if self.shares_rows() {
+            name += " shared rows";
         }
         if self.parameters.is_empty() { format!("{name} tuned") } else { name }
     }
@@ -125,6 +141,9 @@ impl Configuration {
         let is_for_cpus = matches!(self.algorithm, Algorithm::CsrPieces | Algorithm::Sell);
         if is_for_cpus && device.device_type != DeviceType::Cpu {
             return Some("it is for CPU devices");
+        }
+        if self.shares_rows() && !device.takes_register_limits() {
+            return Some("items of a team are not known to run in step");
         }
         if self.algorithm != Algorithm::CsrAdaptive || self.variant != Variant::Spin {
             return None;

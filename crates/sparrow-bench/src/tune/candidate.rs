@@ -251,9 +251,11 @@ mod tests {
             found.to_string()
         };
         // By the table's line of the kernel, by a rule over it, and where no table knows the device.
-        let text = "csr_flat(group_size=256,piece_nnz=4096,registers=40,whole_row=256)";
+        let text =
+            "csr_flat(group_size=256,piece_nnz=4096,registers=40,shared_rows=0,whole_row=256)";
         assert_eq!(of(&h200, ValueType::F32, Products::Several), text);
-        let text = "csr_flat(group_size=256,piece_nnz=3072,registers=40,whole_row=256)";
+        let text =
+            "csr_flat(group_size=256,piece_nnz=3072,registers=40,shared_rows=0,whole_row=256)";
         assert_eq!(of(&h200, ValueType::F64, Products::Several), text);
         assert!(of(&h200, ValueType::F32, Products::Many).starts_with("sell_sigma(group_size=128"));
         let usual = Candidate::usual(Algorithm::CsrAdaptive, &device(), ValueType::F32, 30.0);
