@@ -64,12 +64,23 @@ pub struct Judgement {
     pub auto: String,
     /// Its time over that of the best.
     pub auto_over_best: f64,
+    /// Those of the first run that were timed again, the likeliest first.
+    pub finalists: Vec<Finalist>,
     /// The time of the best over its own, taken twice in turn; 1 on a quiet machine.
     pub best_over_itself: f64,
     /// What would run without tables of this device.
     pub untuned: String,
     /// Its time over that of what was chosen.
     pub untuned_over_auto: f64,
+}
+
+/// A candidate that was timed beside the automatic choice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finalist {
+    /// Algorithm and hyper-parameters.
+    pub candidate: String,
+    /// Its time over that of the best.
+    pub over_best: f64,
 }
 
 /// What is judged by: the list of the tuner, the tables that choose, and what a sample takes.
@@ -185,6 +196,9 @@ pub fn judge<V: Value>(
         best_us: rounded(median(&entrants[best].samples_us) + entrants[best].setup_us / count),
         auto: text(0),
         auto_over_best: over(0, best),
+        finalists: (2..twin)
+            .map(|place| Finalist { candidate: text(place), over_best: over(place, best) })
+            .collect(),
         best_over_itself: if finalists.is_empty() { 1.0 } else { over(twin, 2) },
         untuned: text(1),
         untuned_over_auto: over(1, 0),
