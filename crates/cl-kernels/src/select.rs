@@ -203,6 +203,19 @@ mod tests {
     }
 
     #[test]
+    fn an_h200_has_teams_share_rows_of_thousands_in_a_small_matrix_and_nowhere_else() {
+        let shares = |rows, row: u64| {
+            let nnz = rows * row;
+            let matrix = MatrixShape { rows, nnz, longest_row: row, in_step: nnz };
+            let parameters = choose(&h200(), &matrix, Products::Several).parameters;
+            parameters.contains(&("shared_rows".to_owned(), 1))
+        };
+        assert!(shares(36, 17_685));
+        assert!(!shares(509, 921));
+        assert!(!shares(4_000, 17_685));
+    }
+
+    #[test]
     fn an_h200_takes_more_items_for_a_row_that_would_hold_a_unit_up_and_all_for_a_longer_one() {
         let of = |longest_row| MatrixShape {
             rows: 10_581,
