@@ -3,9 +3,11 @@
 //! `SPARROW_TEST_PLATFORM` names the platform (part of its name); without it the best device is taken.
 //! `SPARROW_TEST_FULL=1` runs whole products instead of a pairwise cover. `cargo xtask test` sets both.
 
+pub mod c_application;
 mod failing;
 mod fixture;
 mod gate;
+pub mod host_solvers;
 mod small;
 mod unchecked;
 

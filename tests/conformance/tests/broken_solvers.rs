@@ -1,12 +1,8 @@
 //! The solvers' tests catch kernels that are broken on purpose: as `broken_kernels.rs`, for solvers.
 
-#![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
-
-mod host_solvers;
-
 use cl_runtime::break_kernels;
+use conformance::host_solvers::*;
 use conformance::{bits, device, is_full, is_interpreter, runs_unchecked, say};
-use host_solvers::*;
 use sparrow::{Context, Preconditioner, Queue, SolverMethod, SolverOptions, StopRule};
 
 struct Breakage {

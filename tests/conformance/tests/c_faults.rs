@@ -3,13 +3,11 @@
 #![expect(unsafe_code, reason = "stands for an application in C")]
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
-mod c_application;
-
 use std::ffi::{CStr, CString};
 use std::ptr::{null, null_mut};
 
-use c_application::*;
 use cl_runtime::raw::fault::{Kind, arm, live};
+use conformance::c_application::*;
 use opencl3::types::cl_event;
 use sparrow_c::*;
 

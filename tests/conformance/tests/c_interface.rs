@@ -1,13 +1,10 @@
 //! `sparrow.h` from an application's side: products of every kind are right, and events are kept.
 #![expect(unsafe_code, reason = "stands for an application in C")]
-#![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
-
-mod c_application;
 
 use std::ptr::{null, null_mut};
 use std::time::Duration;
 
-use c_application::*;
+use conformance::c_application::*;
 use half::{bf16, f16};
 use opencl3::event as cl_event;
 use sparrow::{Offset, Value};

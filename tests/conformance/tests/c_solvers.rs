@@ -1,13 +1,10 @@
 //! `sparrow.h` from an application's side: A x = b.
 #![expect(unsafe_code, reason = "stands for an application in C")]
-#![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
-
-mod c_application;
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
-use c_application::*;
+use conformance::c_application::*;
 use conformance::device;
 use half::f16;
 use sparrow::{Offset, Value};

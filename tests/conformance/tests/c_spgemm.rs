@@ -1,12 +1,9 @@
 //! `sparrow.h` from an application's side: products of sparse matrices.
 #![expect(unsafe_code, reason = "stands for an application in C")]
-#![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
-
-mod c_application;
 
 use std::ptr::{null, null_mut};
 
-use c_application::*;
+use conformance::c_application::*;
 use sparrow_c::*;
 
 use sparrow_status::SPARROW_STATUS_MISMATCH as MISMATCH;

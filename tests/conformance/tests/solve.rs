@@ -1,13 +1,9 @@
 //! CG and BiCGStab: beside plain ones on the host, at their edges, and where they break down.
 
-#![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
-
-mod host_solvers;
-
 use std::ops::ControlFlow;
 
+use conformance::host_solvers::*;
 use conformance::{bits, queue};
-use host_solvers::*;
 use sparrow::{
     Breakdown, Csr, DeviceArray, LinearSystem, Matrix, Norm, Outcome, Preconditioner, Queue,
     Solution, Solver, SolverMethod, SolverOptions, StopRule,

@@ -44,7 +44,9 @@ const FULL_PROGRAMS: &[(&str, &[&str])] = &[
     ("in_flight", &["a_launch_whose_wait_list_fails_is_in_error_and_its_workspace_goes_on"]),
     ("c_refusals", &[]),
     ("c_interface", &[]),
-    ("c_dense_and_batches", &[]),
+    ("c_dense", &[]),
+    ("c_batches", &[]),
+    ("c_vectors", &[]),
     ("c_solvers", &[]),
 ];
 

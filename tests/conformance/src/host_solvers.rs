@@ -1,7 +1,7 @@
 //! CG and BiCGStab as textbooks have them, on the host, beside those of the device under test.
-#![allow(dead_code, reason = "each test program uses a part of it")]
 
-use conformance::is_interpreter;
+#![expect(clippy::unwrap_used, reason = "support code of tests")]
+
 use csr_core::generate::Class;
 use csr_core::verify::Oracle;
 use sparrow::{
@@ -10,22 +10,32 @@ use sparrow::{
 };
 use sparrow_bench::selftest::Guarded;
 
+use crate::is_interpreter;
+
 /// Hyper-parameters of the kernels between products.
-pub(crate) type Groups = [(&'static str, u32); 3];
+pub type Groups = [(&'static str, u32); 3];
 
 /// Groups of several items, which take several tiles each, one after the other.
-pub(crate) const SMALL: Groups = [("group_size", 4), ("batch", 2), ("groups_per_unit", 2)];
+pub const SMALL: Groups = [("group_size", 4), ("batch", 2), ("groups_per_unit", 2)];
 /// Groups more like those of GPUs.
-pub(crate) const LARGE: Groups = [("group_size", 64), ("batch", 1), ("groups_per_unit", 2)];
+pub const LARGE: Groups = [("group_size", 64), ("batch", 1), ("groups_per_unit", 2)];
 
-pub(crate) fn class(name: &str, rows: usize) -> Csr<f64> {
+/// A likeness or problem of about this many rows.
+///
+/// # Panics
+/// No class has that name.
+pub fn class(name: &str, rows: usize) -> Csr<f64> {
     let class = Class::all().find(|class| class.name() == name).unwrap();
     let full: Csr<f64> = class.generate(0.0001, 1).unwrap();
     let scale = 0.0001 * rows as f64 / full.rows() as f64;
     class.generate(scale, 1).unwrap()
 }
 
-pub(crate) fn dense(rows: &[&[f64]]) -> Csr<f64> {
+/// The matrix of these rows; what is 0 is no entry.
+///
+/// # Panics
+/// Rows of different lengths.
+pub fn dense(rows: &[&[f64]]) -> Csr<f64> {
     let (mut offsets, mut columns, mut values) = (vec![0u32], Vec::new(), Vec::new());
     for row in rows {
         for (column, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
@@ -37,18 +47,23 @@ pub(crate) fn dense(rows: &[&[f64]]) -> Csr<f64> {
     Csr::new(rows.len(), offsets, columns, values).unwrap()
 }
 
-pub(crate) fn options(method: SolverMethod, preconditioner: Preconditioner) -> SolverOptions {
+/// Options of a solver, all others as they usually are.
+pub fn options(method: SolverMethod, preconditioner: Preconditioner) -> SolverOptions {
     SolverOptions { method, preconditioner, ..SolverOptions::default() }
 }
 
-pub(crate) fn in_groups(options: SolverOptions, groups: Groups) -> SolverOptions {
+/// The same with these hyper-parameters.
+pub fn in_groups(options: SolverOptions, groups: Groups) -> SolverOptions {
     let parameters = groups.map(|(name, value)| (name.to_owned(), value)).to_vec();
     SolverOptions { parameters, ..options }
 }
 
 /// x from the device, which stood between canaries, and what is said of it.
+///
+/// # Panics
+/// Something of that is wrong, or the device fails.
 #[track_caller]
-pub(crate) fn solve<V: Value>(
+pub fn solve<V: Value>(
     queue: &Queue,
     matrix: &Csr<V>,
     options: &SolverOptions,
@@ -60,7 +75,13 @@ pub(crate) fn solve<V: Value>(
 }
 
 /// The same, or what of it is wrong.
-pub(crate) fn try_solve<V: Value>(
+///
+/// # Errors
+/// What changed, or is not as the host has it.
+///
+/// # Panics
+/// The device fails.
+pub fn try_solve<V: Value>(
     queue: &Queue,
     matrix: &Csr<V>,
     options: &SolverOptions,
@@ -104,13 +125,18 @@ pub(crate) fn try_solve<V: Value>(
     Ok((x, solution))
 }
 
-pub(crate) fn product(matrix: &Csr<f64>, x: &[f64]) -> Vec<f64> {
+/// A x, in twice the precision and rounded.
+///
+/// # Panics
+/// x of another length.
+pub fn product(matrix: &Csr<f64>, x: &[f64]) -> Vec<f64> {
     let zeros = vec![0.0; matrix.rows()];
     let oracle = Oracle::new(1.0, matrix.view(), x, 0.0, &zeros).unwrap();
     (0..matrix.rows()).map(|row| oracle.value(row)).collect()
 }
 
-pub(crate) fn residual(matrix: &Csr<f64>, b: &[f64], x: &[f64]) -> Vec<f64> {
+/// b - A x.
+pub fn residual(matrix: &Csr<f64>, b: &[f64], x: &[f64]) -> Vec<f64> {
     b.iter().zip(product(matrix, x)).map(|(b, ax)| b - ax).collect()
 }
 
@@ -118,7 +144,8 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-pub(crate) fn norm(r: &[f64], norm: Norm) -> f64 {
+/// The norm of r.
+pub fn norm(r: &[f64], norm: Norm) -> f64 {
     match norm {
         Norm::Two => dot(r, r).sqrt(),
         Norm::One => r.iter().map(|r| r.abs()).sum(),
@@ -142,7 +169,7 @@ fn scaled(inverse: &[f64], r: &[f64]) -> Vec<f64> {
 }
 
 /// a + factor b
-pub(crate) fn sum(a: &[f64], factor: f64, b: &[f64]) -> Vec<f64> {
+pub fn sum(a: &[f64], factor: f64, b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a + factor * b).collect()
 }
 
@@ -213,7 +240,8 @@ fn host_bicgstab(
     (x, history)
 }
 
-pub(crate) fn host(
+/// What the host finds: x, and the norms of residuals.
+pub fn host(
     method: SolverMethod,
     preconditioner: Preconditioner,
     matrix: &Csr<f64>,
@@ -229,13 +257,16 @@ pub(crate) fn host(
 }
 
 /// Rows that the device can be asked for.
-pub(crate) fn rows(queue: &Queue, many: usize) -> usize {
+pub fn rows(queue: &Queue, many: usize) -> usize {
     if is_interpreter(queue.context().device()) { 64 } else { many }
 }
 
 /// Both agree for the first iterations to rounding, which then grows, and faster in f32; and on how many there are.
+///
+/// # Panics
+/// They do not.
 #[track_caller]
-pub(crate) fn assert_like(found: &(Vec<f64>, Solution), right: &(Vec<f64>, Vec<f64>), eps: f64) {
+pub fn assert_like(found: &(Vec<f64>, Solution), right: &(Vec<f64>, Vec<f64>), eps: f64) {
     like(found, right, eps).unwrap();
 }
 
@@ -244,8 +275,11 @@ fn is_within(difference: f64, bound: f64) -> bool {
     difference.abs() <= bound
 }
 
-/// As [`assert_like`]: what differs.
-pub(crate) fn like(
+/// As [`assert_like`].
+///
+/// # Errors
+/// What differs.
+pub fn like(
     (x, solution): &(Vec<f64>, Solution),
     (host_x, host_history): &(Vec<f64>, Vec<f64>),
     eps: f64,

@@ -1,5 +1,10 @@
 //! An application of `sparrow.h`, with a context, a queue and buffers of its own.
-#![allow(dead_code, reason = "each test program uses a part of it")]
+
+#![expect(unsafe_code, reason = "stands for an application in C")]
+#![expect(clippy::unwrap_used, reason = "support code of tests")]
+#![expect(clippy::not_unsafe_ptr_arg_deref, reason = "tests hand over what this made")]
+
+mod structs;
 
 use std::ffi::{CStr, c_char};
 use std::ptr::{null, null_mut};
@@ -10,31 +15,45 @@ use opencl3::context::context as cl_context;
 use opencl3::event as cl_event;
 use opencl3::memory as cl_memory;
 use opencl3::types;
-use sparrow::{Offset, OffsetType, Value, ValueType};
+use sparrow::{Offset, Value};
 use sparrow_c::*;
+
+pub use structs::*;
 
 /// Elements before an array that is written in place: Oclgrind takes what the host writes at an offset for
 /// uninitialised.
-pub(crate) fn before_what_is_written(elements: usize) -> usize {
-    if conformance::is_interpreter(&conformance::device()) { 0 } else { elements }
+pub fn before_what_is_written(elements: usize) -> usize {
+    if crate::is_interpreter(&crate::device()) { 0 } else { elements }
 }
 
 /// What the application has, and Sparrow's context over it.
-pub(crate) struct Application {
-    pub(crate) device: types::cl_device_id,
-    pub(crate) context: types::cl_context,
-    pub(crate) queue: types::cl_command_queue,
-    pub(crate) sparrow: *mut sparrow_context,
+pub struct Application {
+    /// The device under test.
+    pub device: types::cl_device_id,
+    /// Its own context.
+    pub context: types::cl_context,
+    /// Its own queue, in order.
+    pub queue: types::cl_command_queue,
+    /// Sparrow's context over both.
+    pub sparrow: *mut sparrow_context,
     buffers: Vec<types::cl_mem>,
 }
 
 impl Application {
-    pub(crate) fn new() -> Self {
+    /// With the options that there usually are.
+    ///
+    /// # Panics
+    /// The device fails.
+    pub fn new() -> Self {
         Self::with_options(null())
     }
 
-    pub(crate) fn with_options(options: *const sparrow_context_options) -> Self {
-        let device = conformance::device().id().as_raw();
+    /// With these options; NULL for the usual ones.
+    ///
+    /// # Panics
+    /// The device fails, or Sparrow refuses the options.
+    pub fn with_options(options: *const sparrow_context_options) -> Self {
+        let device = crate::device().id().as_raw();
         let context = cl_context::create_context(&[device], null(), None, null_mut()).unwrap();
         // SAFETY: the device belongs to the context; the options are NULL or valid.
         unsafe {
@@ -45,7 +64,7 @@ impl Application {
     }
 
     /// A buffer that holds `padding` elements of no meaning and then `data`.
-    pub(crate) fn buffer<T: Pod>(&mut self, padding: usize, data: &[T]) -> sparrow_buffer {
+    pub fn buffer<T: Pod>(&mut self, padding: usize, data: &[T]) -> sparrow_buffer {
         let start = padding * size_of::<T>();
         // All of it from its beginning: what is written at an offset, Oclgrind takes for uninitialised.
         let content = [&vec![T::zeroed(); padding], data].concat();
@@ -71,7 +90,7 @@ impl Application {
     }
 
     /// The elements of a buffer from its offset on, after `event`, which is released.
-    pub(crate) fn read<T: Pod>(
+    pub fn read<T: Pod>(
         &self,
         buffer: sparrow_buffer,
         len: usize,
@@ -102,18 +121,18 @@ impl Application {
     }
 
     /// The matrix of [`OFFSETS`], [`COLUMNS`] and [`VALUES`] over buffers with odd element offsets.
-    pub(crate) fn matrix<V: Value, O: Offset>(&mut self) -> *mut sparrow_matrix {
+    pub fn matrix<V: Value, O: Offset>(&mut self) -> *mut sparrow_matrix {
         let buffers = self.csr::<V, O>();
         self.over(&buffers)
     }
 
     /// Its buffers.
-    pub(crate) fn csr<V: Value, O: Offset>(&mut self) -> sparrow_csr_buffers {
+    pub fn csr<V: Value, O: Offset>(&mut self) -> sparrow_csr_buffers {
         self.csr_of::<V, O>(COLS, &OFFSETS, &COLUMNS, &VALUES)
     }
 
     /// Buffers of any matrix, with odd element offsets.
-    pub(crate) fn csr_of<V: Value, O: Offset>(
+    pub fn csr_of<V: Value, O: Offset>(
         &mut self,
         cols: usize,
         offsets: &[usize],
@@ -137,7 +156,7 @@ impl Application {
     }
 
     /// A matrix over buffers of the application's.
-    pub(crate) fn over(&self, buffers: &sparrow_csr_buffers) -> *mut sparrow_matrix {
+    pub fn over(&self, buffers: &sparrow_csr_buffers) -> *mut sparrow_matrix {
         let (context, queue) = (self.sparrow, self.queue);
         // SAFETY: everything is valid.
         made(|out| unsafe {
@@ -146,12 +165,16 @@ impl Application {
     }
 
     /// Numbers in the type that a matrix of `V` is summed in.
-    pub(crate) fn vector<V: Value>(&mut self, padding: usize, numbers: &[f64]) -> sparrow_buffer {
+    pub fn vector<V: Value>(&mut self, padding: usize, numbers: &[f64]) -> sparrow_buffer {
         let data: Vec<V::Accum> = numbers.iter().map(|&n| V::Accum::from_f64(n)).collect();
         self.buffer(padding, &data)
     }
 
-    pub(crate) fn plan(
+    /// A plan and a workspace for it.
+    ///
+    /// # Panics
+    /// It is refused.
+    pub fn plan(
         &self,
         matrix: *mut sparrow_matrix,
         options: &sparrow_plan_options,
@@ -166,7 +189,7 @@ impl Application {
     }
 
     /// y of one product, with the numbers that were in y before.
-    pub(crate) fn multiply<V: Value>(
+    pub fn multiply<V: Value>(
         &mut self,
         (plan, workspace): (*mut sparrow_plan, *mut sparrow_workspace),
         a: *mut sparrow_matrix,
@@ -183,6 +206,12 @@ impl Application {
         });
         let y: Vec<V::Accum> = self.read(y_buffer, y.len(), event);
         y.into_iter().map(Value::to_f64).collect()
+    }
+}
+
+impl Default for Application {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -204,170 +233,66 @@ impl Drop for Application {
 /// | . . . |
 /// | . 7 3 |
 /// | 2 . . |
-pub(crate) const ROWS: usize = 4;
-pub(crate) const COLS: usize = 3;
-pub(crate) const OFFSETS: [usize; 5] = [0, 2, 2, 4, 5];
-pub(crate) const COLUMNS: [u32; 5] = [0, 2, 1, 2, 0];
-pub(crate) const VALUES: [f64; 5] = [5.0, 1.0, 7.0, 3.0, 2.0];
-/// Its x, and A x.
-pub(crate) const X: [f64; 3] = [1.0, 2.0, 3.0];
-pub(crate) const AX: [f64; 4] = [8.0, 0.0, 23.0, 2.0];
-/// y before, and 2 A x + 0.5 y.
-pub(crate) const Y: [f64; 4] = [2.0, 4.0, 6.0, 8.0];
-pub(crate) const AXPY: [f64; 4] = [17.0, 2.0, 49.0, 8.0];
-
-pub(crate) fn value_number(value_type: ValueType) -> sparrow_value_type {
-    match value_type {
-        ValueType::F32 => SPARROW_VALUE_TYPE_F32,
-        ValueType::F64 => SPARROW_VALUE_TYPE_F64,
-        ValueType::F16 => SPARROW_VALUE_TYPE_F16,
-        ValueType::Bf16 => SPARROW_VALUE_TYPE_BF16,
-    }
-}
-
-pub(crate) fn offset_number(offset_type: OffsetType) -> sparrow_offset_type {
-    match offset_type {
-        OffsetType::U32 => SPARROW_OFFSET_TYPE_U32,
-        OffsetType::U64 => SPARROW_OFFSET_TYPE_U64,
-    }
-}
-
-pub(crate) const NOWHERE: sparrow_buffer = sparrow_buffer { memory: null_mut(), byte_offset: 0 };
-
-pub(crate) fn by_value(value: f64) -> sparrow_scalar {
-    sparrow_scalar { value, device: NOWHERE }
-}
-
-pub(crate) fn plan_options() -> sparrow_plan_options {
-    sparrow_plan_options {
-        size: size_of::<sparrow_plan_options>(),
-        algorithm: null(),
-        variant: null(),
-        parameters: null(),
-        device_table: null(),
-        products: 0,
-        accumulate: 0,
-        operation: 0,
-        planning: 0,
-        scalars_on_device: 0,
-    }
-}
-
-pub(crate) fn solver_options() -> sparrow_solver_options {
-    sparrow_solver_options {
-        size: size_of::<sparrow_solver_options>(),
-        plan: null(),
-        parameters: null(),
-        method: 0,
-        preconditioner: 0,
-        norm: 0,
-        check_every: 0,
-    }
-}
-
-/// A x = b until 1e-8 of b, with nobody watching.
-pub(crate) fn system(
-    a: *const sparrow_matrix,
-    b: sparrow_buffer,
-    x: sparrow_buffer,
-) -> sparrow_linear_system {
-    sparrow_linear_system {
-        size: size_of::<sparrow_linear_system>(),
-        a,
-        b,
-        x,
-        stop: null(),
-        observe: None,
-        user_data: null_mut(),
-        history: null_mut(),
-        history_room: 0,
-    }
-}
-
-pub(crate) fn empty_solution() -> sparrow_solution {
-    sparrow_solution {
-        size: size_of::<sparrow_solution>(),
-        true_residual: f64::NAN,
-        residual: f64::NAN,
-        b_norm: f64::NAN,
-        threshold: f64::NAN,
-        nanoseconds: 0,
-        nanoseconds_per_iteration: 0,
-        iterations: 99,
-        launched: 99,
-        outcome: 99,
-        breakdown: 99,
-        breakdown_iteration: 99,
-    }
-}
-
-pub(crate) fn empty_solver_info() -> sparrow_solver_info {
-    sparrow_solver_info {
-        size: size_of::<sparrow_solver_info>(),
-        algorithm: null(),
-        reason: null(),
-        plan_parameters: null(),
-        parameters: null(),
-        size_bytes: 0,
-        bytes_per_iteration: 0,
-        check_every: 0,
-    }
-}
-
-pub(crate) fn product(
-    alpha: sparrow_scalar,
-    a: *const sparrow_matrix,
-    x: sparrow_buffer,
-    beta: sparrow_scalar,
-    y: sparrow_buffer,
-) -> sparrow_product {
-    sparrow_product { size: size_of::<sparrow_product>(), alpha, a, x, beta, y }
-}
+///
+/// Its rows.
+pub const ROWS: usize = 4;
+/// Its columns.
+pub const COLS: usize = 3;
+/// Where its rows begin.
+pub const OFFSETS: [usize; 5] = [0, 2, 2, 4, 5];
+/// Columns of its entries.
+pub const COLUMNS: [u32; 5] = [0, 2, 1, 2, 0];
+/// Values of its entries.
+pub const VALUES: [f64; 5] = [5.0, 1.0, 7.0, 3.0, 2.0];
+/// Its x.
+pub const X: [f64; 3] = [1.0, 2.0, 3.0];
+/// A x.
+pub const AX: [f64; 4] = [8.0, 0.0, 23.0, 2.0];
+/// y before.
+pub const Y: [f64; 4] = [2.0, 4.0, 6.0, 8.0];
+/// 2 A x + 0.5 y.
+pub const AXPY: [f64; 4] = [17.0, 2.0, 49.0, 8.0];
 
 /// What a function makes.
-pub(crate) fn made<T>(call: impl FnOnce(*mut *mut T) -> sparrow_status) -> *mut T {
+pub fn made<T>(call: impl FnOnce(*mut *mut T) -> sparrow_status) -> *mut T {
     let mut object = null_mut();
     expect_success(call(&raw mut object));
     assert!(!object.is_null());
     object
 }
 
-pub(crate) fn expect_success(status: sparrow_status) {
+/// Panics with the error's text where a call was not well.
+///
+/// # Panics
+/// So it does.
+pub fn expect_success(status: sparrow_status) {
     assert_eq!(status, sparrow_status::SPARROW_STATUS_SUCCESS, "{}", last_error());
 }
 
 /// The text of a call that must fail in this way.
-pub(crate) fn refusal(status: sparrow_status, expected: sparrow_status) -> String {
+pub fn refusal(status: sparrow_status, expected: sparrow_status) -> String {
     assert_eq!(status, expected, "{}", last_error());
     last_error()
 }
 
-pub(crate) fn last_error() -> String {
+/// The text of this thread's last error.
+pub fn last_error() -> String {
     text(sparrow_last_error())
 }
 
-pub(crate) fn text(pointer: *const c_char) -> String {
+/// A text of the library.
+///
+/// # Panics
+/// It is not UTF-8.
+pub fn text(pointer: *const c_char) -> String {
     // SAFETY: texts of the library end with a zero.
     unsafe { CStr::from_ptr(pointer) }.to_str().unwrap().to_owned()
 }
 
 /// What a plan says of itself: algorithm, variant, reason, parameters.
-pub(crate) fn info(plan: *const sparrow_plan) -> (sparrow_plan_info, [String; 4]) {
+pub fn info(plan: *const sparrow_plan) -> (sparrow_plan_info, [String; 4]) {
     let mut info = empty_info();
     // SAFETY: the plan is valid, and the size is set.
     expect_success(unsafe { sparrow_plan_get_info(plan, &raw mut info) });
     (info, [info.algorithm, info.variant, info.reason, info.parameters].map(text))
-}
-
-pub(crate) fn empty_info() -> sparrow_plan_info {
-    sparrow_plan_info {
-        size: size_of::<sparrow_plan_info>(),
-        algorithm: null(),
-        variant: null(),
-        reason: null(),
-        parameters: null(),
-        plan_bytes: 0,
-        workspace_bytes: 0,
-        repeatable: 9,
-    }
 }
