@@ -41,10 +41,8 @@ impl<V: Value> HostSell<V> {
     pub fn new<O: Offset>(a: CsrView<'_, V, O>) -> Result<Self> {
         let rules = SellRules { slice_rows: LANES as u32, pieces: PIECES };
         let layout = SellLayout::new(a.pattern(), rules, size_of::<V>())?;
-        let mut words = zeroed("sliced ELL's words", layout.words())?;
-        let mut steps = zeroed("sliced ELL's steps", layout.steps())?;
+        let (words, steps) = layout.filled()?;
         let mut values = zeroed("sliced ELL's values", layout.elements())?;
-        layout.fill(&mut words, &mut steps)?;
         layout.fill_values(a.values(), &steps, &mut values)?;
         let pieces = layout.pieces().to_vec();
         Ok(HostSell { rows: a.rows(), cols: a.cols(), pieces, words, values })

@@ -46,8 +46,7 @@ impl DeviceSell {
         let pieces = DeviceArray::upload_blocking(queue, layout.pieces())?;
         // Oclgrind knows of what is uploaded that it was written; of what is written through a map nobody has tried.
         if !traits.has_host_memory || traits.is_oclgrind() {
-            let (mut words, mut steps) = (vec![0; layout.words()], vec![0; layout.steps()]);
-            layout.fill(&mut words, &mut steps)?;
+            let (words, steps) = layout.filled()?;
             let words = DeviceArray::upload_blocking(queue, &words)?;
             let steps = DeviceArray::upload_blocking(queue, &steps)?;
             return Ok(DeviceSell { rows, pieces, words, steps });

@@ -28,7 +28,7 @@ mod slice;
 use rayon::prelude::*;
 
 use crate::coo::check_length;
-use crate::memory::room;
+use crate::memory::{room, zeroed};
 use crate::{Error, Offset, PatternView, Result, Value};
 use slice::{Shape, Slice};
 
@@ -166,6 +166,17 @@ impl<'a, O: Offset> SellLayout<'a, O> {
                 slice.write(shape, own, own_steps);
             }
         });
+    }
+
+    /// Words and steps as [`SellLayout::fill`] writes them, in arrays of their own.
+    ///
+    /// # Errors
+    /// No memory for them.
+    pub fn filled(&self) -> Result<(Vec<u16>, Vec<u16>)> {
+        let mut words = zeroed("sliced ELL's words", self.words())?;
+        let mut steps = zeroed("sliced ELL's steps", self.steps())?;
+        self.fill(&mut words, &mut steps)?;
+        Ok((words, steps))
     }
 
     /// Writes the matrix's values into `target` as strips and rows have them, padding as 0; `steps` are those that
