@@ -7,7 +7,7 @@ use sparrow_bench::selftest::Configuration;
 pub fn implementations() -> Vec<(Algorithm, Variant)> {
     let all = Configuration::all().into_iter().filter(|configuration| {
         !configuration.parameters.is_empty()
-            && configuration.variant != Variant::Spin
+            && configuration.runs_anywhere()
             && !configuration.variant.blocks()
     });
     all.map(|configuration| (configuration.algorithm, configuration.variant)).collect()

@@ -7,7 +7,7 @@ use conformance::{device, is_full, is_interpreter, queue};
 use csr_core::{Csr, Offset, Value, io};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
-use sparrow::{Accumulate, Queue, Variant};
+use sparrow::{Accumulate, Queue};
 use sparrow_bench::selftest::{Case, CaseError, Configuration, Placement, run};
 
 /// A matrix as numbers that shrink well, and what to do with it.
@@ -43,7 +43,7 @@ fn problems(has_f64: bool) -> impl Strategy<Value = Problem> {
     ];
     let row = length.prop_flat_map(|length| prop::collection::vec(0_u32..2000, length));
     let configurations: Vec<_> =
-        Configuration::all().into_iter().filter(|c| c.variant != Variant::Spin).collect();
+        Configuration::all().into_iter().filter(Configuration::runs_anywhere).collect();
     let mut kinds = vec![Kind::F32, Kind::F32CompensatedU64];
     kinds.extend(has_f64.then_some(Kind::F64ScalarsOnDevice));
     (

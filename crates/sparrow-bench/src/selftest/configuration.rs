@@ -81,6 +81,11 @@ impl Configuration {
         self.parameters.iter().any(|(name, value)| name == SHARED_ROWS && *value > 0)
     }
 
+    /// Whether it asks nothing of a device: that its groups progress while others wait, or that items run in step.
+    pub fn runs_anywhere(&self) -> bool {
+        self.variant != Variant::Spin && !self.shares_rows()
+    }
+
     /// With the hyper-parameters a user gets.
     pub fn tuned(algorithm: Algorithm) -> Self {
         let variant = Variant::Full.or_usual(algorithm);
