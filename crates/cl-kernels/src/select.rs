@@ -230,6 +230,22 @@ mod tests {
     }
 
     #[test]
+    fn an_h200_gives_small_uneven_rows_to_few_items_in_f32_and_to_large_groups_in_f64() {
+        let cited =
+            MatrixShape { rows: 34_546, nnz: 421_578, longest_row: 411, in_step: 1_922_000 };
+        let taken = |value_type| {
+            let tables = Tables::with_user(None);
+            select(&tables, &h200(), value_type, &cited, Products::Several)
+        };
+        let in_f32 = taken(ValueType::F32);
+        assert_eq!(in_f32.algorithm, Algorithm::CsrVector);
+        assert!(in_f32.parameters.contains(&("items_per_row".to_owned(), 16)));
+        let in_f64 = taken(ValueType::F64);
+        assert_eq!(in_f64.algorithm, Algorithm::CsrFlat);
+        assert!(in_f64.parameters.contains(&("group_size".to_owned(), 512)));
+    }
+
+    #[test]
     fn a_rule_brings_variant_and_parameters_and_says_what_it_saw() {
         let text = "format = 1\n[[device]]\ntype = \"gpu\"\norigin = \"mine\"\n\
                     [[device.choice.f32.several]]\nwhen = \"mean_row >= 200\"\nalgorithm = \"csr_scalar\"\n\
