@@ -185,10 +185,11 @@ kernel void batched(const uint task_count,
     uint begin = 0;
     uint end = 0;
     if (is_cut(&task)) {
-        begin = piece_begin(task.nnz, bunch);
-        end = piece_begin(task.nnz, bunch + 1);
+        task.gap = gap_of(&task);
+        begin = piece_begin(&task, bunch);
+        end = piece_begin(&task, bunch + 1);
         steps = piece_steps(task.nnz);
-        load_step(&task, &from, begin, end, lane, &loaded);
+        load_step(&task, &from, piece_start(begin), begin, end, lane, &loaded);
     }
 #endif
 #ifdef WITH_CSR_I
@@ -200,7 +201,7 @@ kernel void batched(const uint task_count,
     csr.carries = carries;
     csr_piece_t piece;
     if (task.kind == KIND_CSR_I) {
-        stage_starts(offsets + task.index, task.rows, starts);
+        stage_starts(offsets + task.index, task.rows, task.gap, starts);
         if (lane == 0)
             *carry_of(&csr, 1, bunch) = 0;
     }
@@ -263,11 +264,11 @@ kernel void batched(const uint task_count,
             walk_ell_rows(&task, &from, indices, member, members, y, alpha, beta);
 #endif
 #if defined(WITH_CSR_I) || defined(WITH_COO)
-        const uint first = min(begin + step * STEP, end);
+        const uint first = min(piece_start(begin) + step * STEP, end);
         const uint stop = min(first + STEP, end);
         if (is_cut(&task)) {
             multiply_step(&task, &from, &loaded, stop - first, lane, products[bunch]);
-            load_step(&task, &from, first + STEP, end, lane, &loaded);
+            load_step(&task, &from, first + STEP, begin, end, lane, &loaded);
         }
 #endif
 #ifdef WITH_COO
@@ -351,7 +352,7 @@ kernel void batched(const uint task_count,
     barrier(CLK_LOCAL_MEM_FENCE);
 #if defined(WITH_CSR_I) && !defined(ATOMIC)
     if (task.kind == KIND_CSR_I && lane == 0 && ends_cut_row(&csr, &piece)) {
-        const real_t sum = cut_row_sum(&csr, &piece, task.nnz, bunch, steps - 1);
+        const real_t sum = cut_row_sum(&csr, &piece, &task, bunch, steps - 1);
         store_result(y, task.y + piece.first_row, alpha, sum, beta);
     }
 #endif

@@ -18,7 +18,7 @@
 
 // A bunch's piece of the task's nonzeros, and how far it is.
 typedef struct {
-    uint begin; // its first nonzero
+    uint begin; // the place of its first nonzero (pieces.h)
     uint end; // behind its last
     uint first_row; // the row that nonzero `begin` belongs to
     uint last_row; // the row that the next piece begins in; behind the last piece, the number of rows
@@ -27,13 +27,13 @@ typedef struct {
 
 // What bunches tell each other, in local memory: an element a bunch.
 typedef struct {
-    local const uint *starts; // where the task's rows begin, and behind them its nonzeros
+    local const uint *starts; // the places where the task's rows begin, and behind them where its nonzeros end
     local real_t *leads; // of a row that ends in a piece and began in one before, what the piece has
     local real_t *carries; // the open row's sum so far: after even steps, and behind those after odd ones
 } csr_shared_t;
 
 // Puts the places where the task's rows begin into local memory.
-void stage_starts(global const offset_t *restrict offsets, const uint rows, local uint *starts)
+void stage_starts(global const offset_t *restrict offsets, const uint rows, const uint gap, local uint *starts)
 {
     const offset_t first = offsets[0];
     for (uint base = 0; base <= rows; base += STAGED_AT_ONCE * GROUP_SIZE) {
@@ -47,12 +47,12 @@ void stage_starts(global const offset_t *restrict offsets, const uint rows, loca
         for (uint turn = 0; turn < STAGED_AT_ONCE; ++turn) {
             const uint row = base + turn * GROUP_SIZE + (uint)get_local_id(0);
             if (row <= rows)
-                starts[row] = (uint)(loaded[turn] - first);
+                starts[row] = (uint)(loaded[turn] - first) + gap;
         }
     }
 }
 
-// The last row from `row` to `last` that begins at or before nonzero `stop`.
+// The last row from `row` to `last` that begins at or before place `stop`.
 uint open_row(local const uint *starts, const uint row, const uint last, const uint stop)
 {
 #ifdef BUNCH_VOTES
@@ -78,7 +78,7 @@ uint open_row(local const uint *starts, const uint row, const uint last, const u
 #endif
 }
 
-// The last of a task's `rows` that begins at or before nonzero `border`; `rows` where none is behind it. All items of a
+// The last of a task's `rows` that begins at or before place `border`; `rows` where none is behind it. All items of a
 // bunch call it.
 uint row_at(local const uint *starts, const uint rows, const uint border)
 {
@@ -100,8 +100,8 @@ uint row_at(local const uint *starts, const uint rows, const uint border)
 // The bunch's piece, once `starts` are there. All items of a bunch call it.
 void open_csr_piece(const task_t *task, local const uint *starts, const uint bunch, csr_piece_t *piece)
 {
-    piece->begin = piece_begin(task->nnz, bunch);
-    piece->end = piece_begin(task->nnz, bunch + 1);
+    piece->begin = piece_begin(task, bunch);
+    piece->end = piece_begin(task, bunch + 1);
     piece->first_row = bunch == 0 ? 0 : row_at(starts, task->rows, piece->begin);
     piece->last_row = bunch + 1 == BUNCHES_PER_GROUP ? task->rows : row_at(starts, task->rows, piece->end);
     piece->row = piece->first_row;
@@ -159,12 +159,12 @@ void end_row_of_step(const csr_shared_t *shared, const csr_piece_t *piece, const
 }
 
 // The sum of the row that ends in this bunch's piece and began before, when all pieces are done; `step` is the last.
-real_t cut_row_sum(const csr_shared_t *shared, const csr_piece_t *piece, const uint nnz,
+real_t cut_row_sum(const csr_shared_t *shared, const csr_piece_t *piece, const task_t *task,
                    const uint bunch, const uint step)
 {
     const uint start = shared->starts[piece->first_row];
     uint other = bunch - 1;
-    while (start < piece_begin(nnz, other))
+    while (start < piece_begin(task, other))
         --other;
     real_t sum = 0;
     for (; other < bunch; ++other)

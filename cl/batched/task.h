@@ -71,6 +71,7 @@ typedef struct {
     uint extra; // word 6, upper half
     uint kind;
     uint problem;
+    uint gap; // places before the first entry (pieces.h)
     int is_staged; // whether its x lies in local memory
 } task_t;
 
@@ -83,6 +84,7 @@ void set_sizes(const ulong shape, const ulong lengths, const ulong kind, task_t 
     task->extra = (uint)(lengths >> 32);
     task->kind = (uint)kind;
     task->problem = (uint)(kind >> 32);
+    task->gap = 0;
     task->is_staged = 0;
 }
 
