@@ -25,8 +25,17 @@
 //
 // WITH_CSR_ROWS (the first three), WITH_CSR_I, WITH_COO, WITH_ELL: kinds that the program knows.
 //
+// ALIKE: the batch is one stretch, all by csr_i, as most are. What there is to know of a task is then the same for all
+// items of its group and follows from what the launch says, which takes an H200 56 registers an item instead of 80.
+//
+// PAIRS: of such a batch whose problems have one pattern, a group takes two at once. Their x,
+// products and sums lie side by side, so that what does not depend on values is done once for both: columns, row
+// offsets, gathers, and finding the rows of a step. Local memory is what csr_i waits for on an H200, and a gather of
+// sixteen bytes takes it less than two of eight.
+//
 // Local memory: X_LOCAL elements of x; CSR-I: ROWS_PER_TASK + 1 words; CSR-I and COO: NNZ_PER_ITEM products an item
-// and a sixteenth (f32: a thirty-second) more; COO: as many words; one sum an item, and some for each bunch.
+// and a sixteenth (f32: a thirty-second) more; COO: as many words; one sum an item, and some for each bunch. PAIRS: two
+// of each but the words, and twice the part of products that is more.
 
 #ifndef BUNCH_SIZE
 #define BUNCH_SIZE 32 // items that share a piece: as many as the device runs in step
@@ -44,13 +53,19 @@
 #define ROWS_PER_TASK 1024 // the most rows of a task
 #endif
 
+#ifndef PAIRS
+#define PAIRS 0 // 1: tasks are two problems of one pattern, ALIKE, with x in local memory
+#endif
+
 #define GROUP_SIZE (BUNCH_SIZE * BUNCHES_PER_GROUP)
 
 #include "item/accumulate.h"
-#include "batched/batched_csr_rows.h"
 #include "batched/batched_csr_i.h"
+#if !PAIRS
+#include "batched/batched_csr_rows.h"
 #include "batched/batched_coo.h"
 #include "batched/batched_ell.h"
+#endif
 #ifdef ATOMIC
 #include "item/atomic.h"
 #endif
@@ -94,15 +109,19 @@ kernel void batched(const uint task_count,
     OPEN_ARRAY(const value_t, values);
     OPEN_ARRAY(const real_t, x);
     OPEN_ARRAY(real_t, y);
-    local real_t staged_x[X_LOCAL];
-    local real_t parts[GROUP_SIZE];
+    local sums_t staged_x[X_LOCAL];
+    local sums_t parts[GROUP_SIZE];
 
     const uint item = (uint)get_local_id(0);
     const uint bunch = item / BUNCH_SIZE;
     const uint lane = item % BUNCH_SIZE;
     const uint group = (uint)get_group_id(0);
     const int is_whole = group < whole;
+#if PAIRS
+    const uint index = 2 * group;
+#else
     const uint index = is_whole ? group : whole + (group - whole) * BUNCHES_PER_GROUP + bunch;
+#endif
     // Items that work on the task, and this one's number among them.
     const uint members = is_whole ? GROUP_SIZE : BUNCH_SIZE;
     const uint member = is_whole ? item : lane;
@@ -115,7 +134,12 @@ kernel void batched(const uint task_count,
 
     task_t task;
     const uint known = min(index, task_count - 1);
-    if (stretch_count == 1) {
+#ifdef ALIKE
+    const int is_alike = 1;
+#else
+    const int is_alike = stretch_count == 1;
+#endif
+    if (is_alike) {
         task.values = first_value + known * value_step;
         task.columns = first_column + known * column_step;
         task.index = first_index + known * index_step;
@@ -123,6 +147,15 @@ kernel void batched(const uint task_count,
         task.y = first_y + known * y_step;
         set_sizes(shape, lengths, kind, &task);
         task.problem += known;
+#if PAIRS
+        task.has_other = known + 1 < task_count;
+        task.other_values = task.has_other ? value_step : 0;
+        task.other_x = task.has_other ? x_step : 0;
+        task.other_y = y_step;
+#endif
+#ifdef ALIKE
+        task.kind = KIND_CSR_I;
+#endif
     } else if (packed_words > 0) {
         task.values = first_value;
         task.columns = first_column;
@@ -136,10 +169,12 @@ kernel void batched(const uint task_count,
     } else {
         read_task(tasks + (ulong)known * TASK_WORDS, &task);
     }
+#ifndef ALIKE
     if (index >= task_count)
         task.rows = 0; // a bunch without a task
-    OPEN_SCALAR_OF(alpha, task.problem);
-    OPEN_SCALAR_OF(beta, task.problem);
+#endif
+    OPEN_SCALAR_OF(alpha, task);
+    OPEN_SCALAR_OF(beta, task);
     (void)alpha_stride;
     (void)beta_stride;
     matrices_t from;
@@ -154,7 +189,7 @@ kernel void batched(const uint task_count,
     // Items of a bunch run in step, so kinds that cut no rows need no barrier but x's.
     if (!is_cut(&task)) {
         if (task.is_staged) {
-            stage_x(x + task.x, task.cols, staged_x);
+            stage_x(&task, x, staged_x);
             barrier(CLK_LOCAL_MEM_FENCE);
         }
 #ifdef WITH_CSR_ROWS
@@ -179,22 +214,22 @@ kernel void batched(const uint task_count,
     }
 #endif
 #if defined(WITH_CSR_I) || defined(WITH_COO)
-    local real_t products[BUNCHES_PER_GROUP][PADDED_STEP];
-    local real_t leads[BUNCHES_PER_GROUP];
+    local sums_t products[BUNCHES_PER_GROUP][PADDED_STEP];
+    local sums_t leads[BUNCHES_PER_GROUP];
     loaded_t loaded;
     uint begin = 0;
     uint end = 0;
     if (is_cut(&task)) {
-        task.gap = gap_of(&task);
+        count_places(&task);
         begin = piece_begin(&task, bunch);
         end = piece_begin(&task, bunch + 1);
         steps = piece_steps(task.nnz);
-        load_step(&task, &from, piece_start(begin), begin, end, lane, &loaded);
+        load_step(&task, &from, piece_start(begin), end, lane, &loaded);
     }
 #endif
 #ifdef WITH_CSR_I
     local uint starts[ROWS_PER_TASK + 1];
-    local real_t carries[2 * BUNCHES_PER_GROUP];
+    local sums_t carries[2 * BUNCHES_PER_GROUP];
     csr_shared_t csr;
     csr.starts = starts;
     csr.leads = leads;
@@ -203,7 +238,7 @@ kernel void batched(const uint task_count,
     if (task.kind == KIND_CSR_I) {
         stage_starts(offsets + task.index, task.rows, task.gap, starts);
         if (lane == 0)
-            *carry_of(&csr, 1, bunch) = 0;
+            *carry_of(&csr, 1, bunch) = (sums_t)(0);
     }
 #endif
 #ifdef WITH_COO
@@ -238,7 +273,7 @@ kernel void batched(const uint task_count,
     }
 #endif
     if (task.is_staged)
-        stage_x(x + task.x, task.cols, staged_x);
+        stage_x(&task, x, staged_x);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 #ifdef WITH_CSR_I
     if (task.kind == KIND_CSR_I)
@@ -268,7 +303,7 @@ kernel void batched(const uint task_count,
         const uint stop = min(first + STEP, end);
         if (is_cut(&task)) {
             multiply_step(&task, &from, &loaded, stop - first, lane, products[bunch]);
-            load_step(&task, &from, first + STEP, begin, end, lane, &loaded);
+            load_step(&task, &from, first + STEP, end, lane, &loaded);
         }
 #endif
 #ifdef WITH_COO
@@ -296,7 +331,7 @@ kernel void batched(const uint task_count,
             items_per_row = step_width(open - piece.row + 1);
             const uint beyond = min(open + 1, task.rows);
             const uint rows_at_once = BUNCH_SIZE >> LOG2(items_per_row);
-            real_t sum = 0;
+            sums_t sum = (sums_t)(0);
             // More than one turn only where an item adds up whole rows.
             for (uint turn = piece.row; turn < beyond; turn += rows_at_once) {
                 const uint row = turn + (lane >> LOG2(items_per_row));
@@ -305,13 +340,13 @@ kernel void batched(const uint task_count,
                 sum = sum_products(products[bunch], row_begin + (lane & (items_per_row - 1)), row_end,
                                    items_per_row);
                 if (items_per_row == 1 && row < beyond)
-                    end_row_of_step(&csr, &piece, bunch, step, open, row, sum, y + task.y, alpha, beta);
+                    end_row_of_step(&csr, &piece, &task, bunch, step, open, row, sum, y, alpha, beta);
             }
 #ifdef BUNCH_VOTES
-            sum = bunch_sum_runs(sum, items_per_row);
+            sum = sum_runs(sum, items_per_row);
             const uint row = piece.row + (lane >> LOG2(items_per_row));
             if (items_per_row > 1 && (lane & (items_per_row - 1)) == 0 && row < beyond)
-                end_row_of_step(&csr, &piece, bunch, step, open, row, sum, y + task.y, alpha, beta);
+                end_row_of_step(&csr, &piece, &task, bunch, step, open, row, sum, y, alpha, beta);
 #else
             parts[item] = sum;
 #endif
@@ -332,10 +367,10 @@ kernel void batched(const uint task_count,
 #ifndef BUNCH_VOTES
             const uint row = piece.row + (lane >> LOG2(items_per_row));
             if (items_per_row > 1 && (lane & (items_per_row - 1)) == 0 && row < min(open + 1, task.rows)) {
-                real_t sum = parts[item];
+                sums_t sum = parts[item];
                 for (uint part = 1; part < items_per_row; ++part)
                     sum += parts[item + part];
-                end_row_of_step(&csr, &piece, bunch, step, open, row, sum, y + task.y, alpha, beta);
+                end_row_of_step(&csr, &piece, &task, bunch, step, open, row, sum, y, alpha, beta);
             }
 #endif
             piece.row = open;
@@ -352,8 +387,8 @@ kernel void batched(const uint task_count,
     barrier(CLK_LOCAL_MEM_FENCE);
 #if defined(WITH_CSR_I) && !defined(ATOMIC)
     if (task.kind == KIND_CSR_I && lane == 0 && ends_cut_row(&csr, &piece)) {
-        const real_t sum = cut_row_sum(&csr, &piece, &task, bunch, steps - 1);
-        store_result(y, task.y + piece.first_row, alpha, sum, beta);
+        const sums_t sum = cut_row_sum(&csr, &piece, &task, bunch, steps - 1);
+        store_sums(&task, y, piece.first_row, alpha, sum, beta);
     }
 #endif
 #if defined(WITH_COO) && !defined(ATOMIC)

@@ -28,8 +28,8 @@ typedef struct {
 // What bunches tell each other, in local memory: an element a bunch.
 typedef struct {
     local const uint *starts; // the places where the task's rows begin, and behind them where its nonzeros end
-    local real_t *leads; // of a row that ends in a piece and began in one before, what the piece has
-    local real_t *carries; // the open row's sum so far: after even steps, and behind those after odd ones
+    local sums_t *leads; // of a row that ends in a piece and began in one before, what the piece has
+    local sums_t *carries; // the open row's sum so far: after even steps, and behind those after odd ones
 } csr_shared_t;
 
 // Puts the places where the task's rows begin into local memory.
@@ -118,15 +118,27 @@ uint step_width(const uint count)
 }
 
 // Every `stride`-th of the products [begin, end) of a step.
-real_t sum_products(local const real_t *products, const uint begin, const uint end, const uint stride)
+sums_t sum_products(local const sums_t *products, const uint begin, const uint end, const uint stride)
 {
-    real_t sum = 0;
+    sums_t sum = (sums_t)(0);
     for (uint at = begin; at < end; at += stride)
         sum += products[PADDED(at)];
     return sum;
 }
 
-local real_t *carry_of(const csr_shared_t *shared, const uint step, const uint bunch)
+#ifdef BUNCH_VOTES
+// As bunch_sum_runs.
+sums_t sum_runs(const sums_t mine, const uint width)
+{
+#if PAIRS
+    return (sums_t)(bunch_sum_runs(mine.x, width), bunch_sum_runs(mine.y, width));
+#else
+    return bunch_sum_runs(mine, width);
+#endif
+}
+#endif
+
+local sums_t *carry_of(const csr_shared_t *shared, const uint step, const uint bunch)
 {
     return shared->carries + (step & 1) * BUNCHES_PER_GROUP + bunch;
 }
@@ -143,11 +155,11 @@ int ends_cut_row(const csr_shared_t *shared, const csr_piece_t *piece)
 }
 
 // One row's sum in a step is known: it is stored, or carried on, or the end of a row that began in a piece before.
-void end_row_of_step(const csr_shared_t *shared, const csr_piece_t *piece, const uint bunch,
-                     const uint step, const uint open, const uint row, const real_t of_step,
-                     global real_t *restrict y, const real_t alpha, const real_t beta)
+void end_row_of_step(const csr_shared_t *shared, const csr_piece_t *piece, const task_t *task, const uint bunch,
+                     const uint step, const uint open, const uint row, const sums_t of_step,
+                     global real_t *restrict y, const sums_t alpha, const sums_t beta)
 {
-    real_t sum = of_step;
+    sums_t sum = of_step;
     if (row == piece->row)
         sum += *carry_of(shared, step + 1, bunch);
     if (row == open)
@@ -155,18 +167,18 @@ void end_row_of_step(const csr_shared_t *shared, const csr_piece_t *piece, const
     else if (row == piece->first_row && is_first_row_cut(shared, piece))
         shared->leads[bunch] = sum;
     else
-        store_result(y, row, alpha, sum, beta);
+        store_sums(task, y, row, alpha, sum, beta);
 }
 
 // The sum of the row that ends in this bunch's piece and began before, when all pieces are done; `step` is the last.
-real_t cut_row_sum(const csr_shared_t *shared, const csr_piece_t *piece, const task_t *task,
+sums_t cut_row_sum(const csr_shared_t *shared, const csr_piece_t *piece, const task_t *task,
                    const uint bunch, const uint step)
 {
     const uint start = shared->starts[piece->first_row];
     uint other = bunch - 1;
     while (start < piece_begin(task, other))
         --other;
-    real_t sum = 0;
+    sums_t sum = (sums_t)(0);
     for (; other < bunch; ++other)
         sum += *carry_of(shared, step, other);
     return sum + shared->leads[bunch];

@@ -27,7 +27,7 @@
 #ifndef BATCHED_TASK_H
 #define BATCHED_TASK_H
 
-#include "item/scalar.h"
+#include "item/accumulate.h"
 
 // How often a power of two can be halved. Quotients by numbers that are no constants are shifts here: they are
 // faster, and Oclgrind cannot follow a quotient together with its remainder.
@@ -59,12 +59,27 @@ typedef uint column_t;
 #define PADDING 0xffffffffu
 #endif
 
+// What is summed up: of one problem, or with PAIRS of two of one pattern, side by side, so that a column, a gather and
+// the bookkeeping of a row serve both. The second problem is the next; behind the last it is the last again, and its y
+// is not stored.
+#if PAIRS
+typedef real2_t sums_t;
+#else
+typedef real_t sums_t;
+#endif
+
 typedef struct {
     ulong values;
     ulong columns;
     ulong index;
     ulong x;
     ulong y;
+#if PAIRS
+    ulong other_values; // from the first problem's values to the second's
+    ulong other_x; // the same of x
+    ulong other_y; // the same of y
+    uint has_other; // 1 where there is a second
+#endif
     uint rows;
     uint cols;
     uint nnz; // ELL: entries of a row
@@ -168,10 +183,15 @@ int is_cut(const task_t *task)
 // What alpha and beta are for one problem: by value for all, or from an array on the device, where problems lie
 // `stride` apart: 0, one for all, or 1.
 #ifdef SCALARS_ON_DEVICE
-#define OPEN_SCALAR_OF(name, problem) \
-    const real_t name = name##_buffer[name##_start + (ulong)name##_stride * (problem)]
+#define SCALAR_OF(name, problem) name##_buffer[name##_start + (ulong)name##_stride * (problem)]
 #else
-#define OPEN_SCALAR_OF(name, problem) const real_t name = name##_value
+#define SCALAR_OF(name, problem) name##_value
+#endif
+#if PAIRS
+#define OPEN_SCALAR_OF(name, task) \
+    const sums_t name = (sums_t)(SCALAR_OF(name, task.problem), SCALAR_OF(name, task.problem + task.has_other))
+#else
+#define OPEN_SCALAR_OF(name, task) const sums_t name = SCALAR_OF(name, task.problem)
 #endif
 
 // The arrays of a launch, and x in local memory.
@@ -179,28 +199,48 @@ typedef struct {
     global const column_t *columns;
     global const value_t *values;
     global const real_t *x;
-    local const real_t *staged_x;
+    local const sums_t *staged_x;
 } matrices_t;
 
+#if !PAIRS
 real_t task_x(const task_t *task, const matrices_t *from, const uint column)
 {
     return task->is_staged ? from->staged_x[column] : from->x[task->x + column];
 }
 
-#define STAGED_AT_ONCE 8 // loads that an item has under way when a group copies into local memory
+// The product of the entry `at` places behind the task's first.
+real_t task_product(const task_t *task, const matrices_t *from, const ulong at)
+{
+    const uint column = from->columns[task->columns + at];
+    return load_value(from->values, task->values + at) * task_x(task, from, column);
+}
+#endif
+
+// Loads that an item has under way when a group copies into local memory.
+#if PAIRS
+#define STAGED_AT_ONCE 2
+#else
+#define STAGED_AT_ONCE 8
+#endif
 
 // Puts x into local memory. Where there is no entry, column 0 is multiplied (pieces.h), so there is always one.
-void stage_x(global const real_t *restrict x, const uint cols, local real_t *staged_x)
+void stage_x(const task_t *task, global const real_t *restrict all_x, local sums_t *staged_x)
 {
+    global const real_t *restrict x = all_x + task->x;
+    const uint cols = task->cols;
     const uint item = (uint)get_local_id(0);
     if (item == 0 && cols == 0)
-        staged_x[0] = 0;
+        staged_x[0] = (sums_t)(0);
     for (uint base = 0; base < cols; base += STAGED_AT_ONCE * GROUP_SIZE) {
-        real_t loaded[STAGED_AT_ONCE];
+        sums_t loaded[STAGED_AT_ONCE];
 #pragma unroll
         for (uint turn = 0; turn < STAGED_AT_ONCE; ++turn) {
             const uint column = base + turn * GROUP_SIZE + item;
+#if PAIRS
+            loaded[turn] = column < cols ? (sums_t)(x[column], x[task->other_x + column]) : (sums_t)(0);
+#else
             loaded[turn] = column < cols ? x[column] : 0;
+#endif
         }
 #pragma unroll
         for (uint turn = 0; turn < STAGED_AT_ONCE; ++turn) {
@@ -211,11 +251,17 @@ void stage_x(global const real_t *restrict x, const uint cols, local real_t *sta
     }
 }
 
-// The product of the entry `at` places behind the task's first.
-real_t task_product(const task_t *task, const matrices_t *from, const ulong at)
+// Stores the sums of one row.
+void store_sums(const task_t *task, global real_t *restrict y, const uint row, const sums_t alpha, const sums_t sums,
+                const sums_t beta)
 {
-    const uint column = from->columns[task->columns + at];
-    return load_value(from->values, task->values + at) * task_x(task, from, column);
+#if PAIRS
+    store_result(y, task->y + row, alpha.x, sums.x, beta.x);
+    if (task->has_other)
+        store_result(y, task->y + task->other_y + row, alpha.y, sums.y, beta.y);
+#else
+    store_result(y, task->y + row, alpha, sums, beta);
+#endif
 }
 
 #endif

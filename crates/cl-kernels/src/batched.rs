@@ -1,11 +1,14 @@
 //! `batched`: thousands of small products in one launch (`cl/batched/batched.cl`; Anzt et al. 2017).
 
+mod algorithm;
+
 use csr_core::ValueType;
-use csr_core::batch::{Format, Problem};
 
 use crate::arguments::arguments;
 use crate::parameters::parameters;
 use crate::{Accumulate, Array, DeviceTraits, DeviceType, ParameterError, Scalar};
+
+pub use algorithm::BatchedAlgorithm;
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "batched/batched.cl";
@@ -15,6 +18,9 @@ pub const FEATURE_COLUMNS_U16: &str = "COLUMNS_U16";
 
 /// Adds rows that are cut between bunches by float atomics, as published.
 pub const FEATURE_ATOMIC: &str = "ATOMIC";
+
+/// Computes one stretch of problems by `batched_csr_i`, and nothing else.
+pub const FEATURE_ALIKE: &str = "ALIKE";
 
 /// 64-bit words of a task that is listed (`cl/batched/task.h`).
 pub const TASK_WORDS: usize = 8;
@@ -44,121 +50,6 @@ pub const SMALL_ENTRIES: usize = 512;
 /// they gain (docs/benchmarks.md, "Batches on the H200").
 pub const NNZ_PER_TASK: usize = 20_000;
 
-/// A way of computing one problem of a batch.
-///
-/// Each gives the same bits every time: whatever crosses from item to item is added in a fixed order.
-/// The variant `atomic` of `batched_coo` and `batched_csr_i` does not claim it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum BatchedAlgorithm {
-    /// Equal entries a bunch, runs of one row added up.
-    Coo,
-    /// An item a row.
-    CsrScalar,
-    /// A bunch of items a row.
-    CsrVector,
-    /// As many items a row as the problem's mean row has nonzeros.
-    CsrSmart,
-    /// Equal nonzeros a bunch, wherever rows begin and end.
-    CsrI,
-    /// An item a row, entries of neighbouring rows side by side.
-    Ell,
-}
-
-impl BatchedAlgorithm {
-    /// Every one, in the paper's order.
-    pub const ALL: [BatchedAlgorithm; 6] = [
-        BatchedAlgorithm::Coo,
-        BatchedAlgorithm::CsrScalar,
-        BatchedAlgorithm::CsrVector,
-        BatchedAlgorithm::CsrSmart,
-        BatchedAlgorithm::CsrI,
-        BatchedAlgorithm::Ell,
-    ];
-
-    /// The name: in `--algorithms`, in records and tests; the three by rows share a file in `cl/batched/`.
-    pub fn name(self) -> &'static str {
-        match self {
-            BatchedAlgorithm::Coo => "batched_coo",
-            BatchedAlgorithm::CsrScalar => "batched_csr_scalar",
-            BatchedAlgorithm::CsrVector => "batched_csr_vector",
-            BatchedAlgorithm::CsrSmart => "batched_csr_smart",
-            BatchedAlgorithm::CsrI => "batched_csr_i",
-            BatchedAlgorithm::Ell => "batched_ell",
-        }
-    }
-
-    /// Chooses for one problem: the algorithm that was asked for, where it reads the problem's format.
-    ///
-    /// On a CPU an item is a loop, so whole rows by items are soundest; elsewhere equal nonzeros a bunch suit every
-    /// pattern, but a problem of few nonzeros gets a bunch alone, and items by its mean row.
-    pub fn select(asked: Option<Self>, device: &DeviceTraits, problem: &Problem) -> Self {
-        match (problem.format, asked) {
-            (Format::Coo, _) => BatchedAlgorithm::Coo,
-            (Format::Ell { .. } | Format::SlicedEll, _) => BatchedAlgorithm::Ell,
-            (Format::Csr, Some(asked)) if asked.reads_csr() => asked,
-            (Format::Csr, _) if device.device_type == DeviceType::Cpu => {
-                BatchedAlgorithm::CsrScalar
-            }
-            (Format::Csr, _) if problem.entries as usize <= SMALL_ENTRIES => {
-                BatchedAlgorithm::CsrSmart
-            }
-            (Format::Csr, _) => BatchedAlgorithm::CsrI,
-        }
-    }
-
-    /// Whether it computes problems in compressed rows.
-    pub fn reads_csr(self) -> bool {
-        !matches!(self, BatchedAlgorithm::Coo | BatchedAlgorithm::Ell)
-    }
-
-    /// Whether a bunch can compute a problem without the others of its group.
-    pub fn may_share_group(self) -> bool {
-        !matches!(self, BatchedAlgorithm::Coo | BatchedAlgorithm::CsrI)
-    }
-
-    /// The number of the kind in a task (`KIND_...`).
-    pub fn kind(self, format: Format) -> u32 {
-        match (self, format) {
-            (BatchedAlgorithm::CsrScalar, _) => 0,
-            (BatchedAlgorithm::CsrVector, _) => 1,
-            (BatchedAlgorithm::CsrSmart, _) => 2,
-            (BatchedAlgorithm::CsrI, _) => 3,
-            (BatchedAlgorithm::Coo, _) => 4,
-            (BatchedAlgorithm::Ell, Format::SlicedEll) => 6,
-            (BatchedAlgorithm::Ell, _) => 5,
-        }
-    }
-
-    /// The feature a program needs to know it.
-    pub fn feature(self) -> &'static str {
-        match self {
-            BatchedAlgorithm::Coo => "WITH_COO",
-            BatchedAlgorithm::CsrI => "WITH_CSR_I",
-            BatchedAlgorithm::Ell => "WITH_ELL",
-            _ => "WITH_CSR_ROWS",
-        }
-    }
-}
-
-impl std::fmt::Display for BatchedAlgorithm {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl std::str::FromStr for BatchedAlgorithm {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let all = BatchedAlgorithm::ALL;
-        all.into_iter().find(|algorithm| algorithm.name() == text).ok_or_else(|| {
-            let names: Vec<_> = all.iter().map(|algorithm| algorithm.name()).collect();
-            format!("algorithm \"{text}\" is none of {}", names.join(", "))
-        })
-    }
-}
-
 parameters! {
     /// Parameters of the batched algorithms, which are one program.
     pub struct Batched for "batched" {
@@ -172,6 +63,9 @@ parameters! {
         x_local: [256, 512, 1024, 2048],
         /// The most rows of a task: 32 or more.
         rows_per_task: [256, 512, 1024, 2048],
+        /// 1: where all problems are of one pattern and by `batched_csr_i`, groups compute two at once, and have twice
+        /// the bunches, whose items take half the entries ([`Batched::by_pairs`]). 0: one by one.
+        pairs: [0, 1],
     }
 }
 
@@ -203,7 +97,24 @@ impl Batched {
             nnz_per_item: 8,
             x_local: 1024,
             rows_per_task: 1024,
+            pairs: 0,
         }
+    }
+
+    /// Of the program that computes problems by twos: an entry is two values there, so an item takes half as many, and a
+    /// group has twice the items.
+    pub fn by_pairs(self) -> Self {
+        Batched {
+            bunches_per_group: self.bunches_per_group * 2,
+            nnz_per_item: self.nnz_per_item / 2,
+            pairs: 1,
+            ..self
+        }
+    }
+
+    /// Of the program that computes them one by one.
+    pub fn one_by_one(self) -> Self {
+        Batched { pairs: 0, ..self }
     }
 
     /// Items of a work-group.
@@ -235,11 +146,23 @@ impl Batched {
                 return refuse(name, value, rule);
             }
         }
-        if self.group_size() as u64 > device.max_group_size {
-            let most = device.max_group_size / u64::from(self.bunch_size);
+        if self.pairs > 1 {
+            return refuse("pairs", self.pairs, "it must be 0 or 1".to_owned());
+        }
+        if self.pairs == 1 && self.nnz_per_item < 2 {
+            let rule = "pairs take half of it, so it must be 2 or more".to_owned();
+            return refuse("nnz_per_item", self.nnz_per_item, rule);
+        }
+        let together = self.pairs + 1;
+        let items = self.group_size() as u64 * u64::from(together);
+        if items > device.max_group_size {
+            let most = device.max_group_size / u64::from(self.bunch_size * together);
             let rule = format!(
-                "{} allows groups of {} items: 1 to {most} bunches of {}",
-                device.name, device.max_group_size, self.bunch_size
+                "{} allows groups of {} items: 1 to {most} bunches of {}{}",
+                device.name,
+                device.max_group_size,
+                self.bunch_size,
+                if self.pairs == 1 { ", since pairs take twice as many" } else { "" }
             );
             return refuse("bunches_per_group", self.bunches_per_group, rule);
         }
@@ -253,15 +176,23 @@ impl Batched {
                 "it must be 32 to 65536".to_owned(),
             );
         }
-        // A program that knows every algorithm: x, products with a place between them, two sums an item and five a
-        // bunch; a word for each row of a task, for each product, and one an item and four a bunch.
-        let items = self.group_size() as u64;
+        // x, products and a place between some; a word for each row of a task.
+        let (x, rows) = (u64::from(self.x_local), u64::from(self.rows_per_task) + 1);
+        let one_by_one = self.group_size() as u64;
+        let products = one_by_one * u64::from(self.nnz_per_item);
         let bunches = u64::from(self.bunches_per_group);
-        let products = items * u64::from(self.nnz_per_item);
-        let sums = u64::from(self.x_local) + products + products / 16 + 2 * items + 5 * bunches;
-        let words = u64::from(self.rows_per_task) + 1 + products + items + 4 * bunches;
-        let words_as_sums = words / (value_type.accumulator().size_bytes() as u64 / 4) + 1;
-        let all = sums + words_as_sums;
+        let in_sums = |sums: u64, words: u64| {
+            sums + words / (value_type.accumulator().size_bytes() as u64 / 4) + 1
+        };
+        // A program that knows every algorithm: two sums an item and five a bunch; a word for each product, and one an
+        // item and four a bunch. That of pairs knows CSR-I alone, two of its sums, and has twice the bunches.
+        let mut all = in_sums(
+            x + products + products / 16 + 2 * one_by_one + 5 * bunches,
+            rows + products + one_by_one + 4 * bunches,
+        );
+        if self.pairs == 1 {
+            all = all.max(in_sums(2 * (x + products + products / 8 + items + 6 * bunches), rows));
+        }
         device.check_local_sums(ALGORITHM, "x_local", all, value_type, Accumulate::Plain)
     }
 }
@@ -334,6 +265,8 @@ arguments! {
 
 #[cfg(test)]
 mod tests {
+    use csr_core::batch::Format;
+
     use super::*;
     use crate::tests::gpu;
 
@@ -350,6 +283,23 @@ mod tests {
         }
         let found = Batched::default_for(&gpu(), ValueType::F64);
         assert_eq!((found.group_size(), found.x_local), (128, 1024));
+    }
+
+    #[test]
+    fn pairs_fit_48_kib_with_the_defaults_and_no_less() {
+        let pairs = Batched { pairs: 1, ..Batched::usual(32) };
+        let of = |local_kib: u64| DeviceTraits { local_bytes: local_kib << 10, ..gpu() };
+        assert_eq!(pairs.check(&of(48), ValueType::F64), Ok(()));
+        assert!(pairs.check(&of(40), ValueType::F64).is_err());
+        assert_eq!(pairs.check(&of(32), ValueType::F32), Ok(()));
+        assert_eq!((pairs.by_pairs().group_size(), pairs.by_pairs().nnz_per_item), (256, 4));
+        let refused = |parameters: Batched| {
+            parameters.check(&of(48), ValueType::F32).unwrap_err().to_string()
+        };
+        assert!(refused(Batched { pairs: 2, ..pairs }).contains("pairs = 2"));
+        assert!(refused(Batched { nnz_per_item: 1, ..pairs }).contains("nnz_per_item = 1"));
+        let most = Batched { bunches_per_group: 32, nnz_per_item: 2, ..pairs };
+        assert!(refused(most).contains("1 to 16 bunches of 32, since pairs take twice as many"));
     }
 
     #[test]
@@ -376,13 +326,5 @@ mod tests {
         assert!(text.contains(&format!("#define FOLLOWS_ROWS {FOLLOWS_ROWS} ")));
         assert!(text.contains(&format!("#define FOLLOWS_VALUES {FOLLOWS_VALUES} ")));
         assert!(text.contains(&format!("widths >> ({WIDTH_BITS} * field)")));
-    }
-
-    #[test]
-    fn names_go_both_ways() {
-        for algorithm in BatchedAlgorithm::ALL {
-            assert_eq!(algorithm.name().parse(), Ok(algorithm));
-        }
-        assert!("csr_i".parse::<BatchedAlgorithm>().unwrap_err().contains("batched_csr_i"));
     }
 }

@@ -178,8 +178,10 @@ impl List<'_> {
     /// those that add cut rows by atomics. Widths of columns and offsets, and where scalars lie, go in turn. In the
     /// cover, 16-bit values have the usual program only.
     fn batched(&mut self) -> Result<(), ParameterError> {
-        let forms: [&[&'static str]; 7] = [
+        let alike: &[&'static str] = &["WITH_CSR_I", batched::FEATURE_ALIKE];
+        let forms: [&[&'static str]; 8] = [
             &["WITH_CSR_ROWS", "WITH_CSR_I"],
+            alike,
             &["WITH_CSR_I"],
             &["WITH_CSR_ROWS"],
             &["WITH_COO"],
@@ -191,18 +193,19 @@ impl List<'_> {
             // Devices of every SIMD width.
             let sets =
                 self.parameter_sets(value_type, [8, 16, 32, 64].map(Batched::usual).to_vec())?;
-            let is_stored_short = value_type != value_type.accumulator();
             let count = match self.extent {
-                Extent::Cover if is_stored_short => 1,
+                Extent::Cover if value_type != value_type.accumulator() => 1,
                 _ => forms.len(),
             };
             for (number, parameters) in sets.iter().enumerate() {
-                for (turn, form) in (number..).zip(&forms[..count]) {
+                let one_by_one = forms[..count].iter().map(|form| (*form, parameters.one_by_one()));
+                let all = one_by_one.chain([(alike, parameters.by_pairs())]);
+                for (turn, (form, parameters)) in (number..).zip(all) {
                     for (offset_type, on_device) in self.pairs(turn, ROUND.len()) {
                         let plain = Accumulate::Plain;
                         let (source, types) = (batched::SOURCE, (value_type, offset_type));
                         let mut key =
-                            KernelKey::new(source, types.0, types.1, plain, on_device, parameters);
+                            KernelKey::new(source, types.0, types.1, plain, on_device, &parameters);
                         key.features.extend_from_slice(form);
                         let short = key.clone().with_feature(batched::FEATURE_COLUMNS_U16);
                         match self.extent {

@@ -7,7 +7,8 @@ mod tasks;
 use std::sync::Arc;
 
 use cl_kernels::batched::{
-    Arguments, Batched as Parameters, BatchedAlgorithm, FEATURE_ATOMIC, FEATURE_COLUMNS_U16, SOURCE,
+    Arguments, Batched as Parameters, BatchedAlgorithm, FEATURE_ALIKE, FEATURE_ATOMIC,
+    FEATURE_COLUMNS_U16, SOURCE,
 };
 use cl_kernels::{Accumulate, Array, Experiment, KernelKey, Scalar};
 use csr_core::batch::Problem;
@@ -59,6 +60,10 @@ pub struct BatchOperands<'a> {
     pub beta: Strided<'a>,
 }
 
+/// Pairs of problems that every compute unit has at least, or problems are computed one by one: with fewer, groups that
+/// take two leave units without work.
+const PAIRS_PER_UNIT: usize = 2;
+
 /// The tasks of a batch, with the program that computes them.
 #[derive(Debug)]
 pub struct Batched {
@@ -99,7 +104,16 @@ impl Batched {
             scalars_on_device,
             experiment: Experiment::Off,
         };
+        let tasks = DeviceTasks::new_blocking(queue, batch, &select, &parameters)?;
+        let may_pair = parameters.pairs == 1
+            && variant == BatchedVariant::Ordered
+            && tasks.count >= PAIRS_PER_UNIT * 2 * device.compute_units as usize
+            && tasks.are_of_one_pattern(&parameters);
+        let parameters = if may_pair { parameters.by_pairs() } else { parameters.one_by_one() };
         let mut key = specialisation.key(SOURCE, &parameters);
+        if tasks.are_alike() {
+            key = key.with_feature(FEATURE_ALIKE);
+        }
         let mut features = Vec::new();
         for (problem, _) in batch.kinds() {
             let feature = select(problem).feature();
@@ -119,7 +133,6 @@ impl Batched {
             key = key.with_feature(FEATURE_ATOMIC);
         }
         let program = context.program(&key)?;
-        let tasks = DeviceTasks::new_blocking(queue, batch, select, &parameters)?;
         Ok(Batched { owner: OwnerId::new(), program, parameters, variant, tasks })
     }
 
@@ -203,8 +216,12 @@ impl Batched {
 
     fn size(&self) -> Size {
         let DeviceTasks { count, whole, .. } = &self.tasks;
-        let shared = (count - whole).div_ceil(self.parameters.bunches_per_group as usize);
-        Size { groups: whole + shared, group_size: self.parameters.group_size() }
+        let groups = if self.parameters.pairs == 1 {
+            count.div_ceil(2)
+        } else {
+            whole + (count - whole).div_ceil(self.parameters.bunches_per_group as usize)
+        };
+        Size { groups, group_size: self.parameters.group_size() }
     }
 
     fn arguments<'a, V: Value, O: Offset>(

@@ -135,6 +135,21 @@ impl DeviceTasks {
         Ok(DeviceTasks { count, whole: tasks.whole, form, words })
     }
 
+    /// Whether they are one stretch of problems by CSR-I, each a group's.
+    pub(super) fn are_alike(&self) -> bool {
+        let kind = self.form.first[7] as u32;
+        self.form.stretch_count == 1
+            && self.whole == self.count
+            && kind == BatchedAlgorithm::CsrI.kind(Format::Csr)
+    }
+
+    /// Whether they are such, of one pattern, whose x fits local memory: what pairs ask.
+    pub(super) fn are_of_one_pattern(&self, parameters: &Parameters) -> bool {
+        let [_, columns, index, ..] = self.form.steps;
+        let cols = self.form.first[5] >> 32;
+        self.are_alike() && (columns, index) == (0, 0) && cols <= u64::from(parameters.x_local)
+    }
+
     pub(super) fn size_bytes(&self) -> usize {
         self.words.size_bytes()
     }

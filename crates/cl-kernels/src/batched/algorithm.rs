@@ -1,0 +1,134 @@
+//! The ways of computing one problem of a batch (Anzt et al. 2017), and which is chosen.
+
+use csr_core::batch::{Format, Problem};
+
+use super::SMALL_ENTRIES;
+use crate::{DeviceTraits, DeviceType};
+
+/// A way of computing one problem of a batch.
+///
+/// Each gives the same bits every time: whatever crosses from item to item is added in a fixed order.
+/// The variant `atomic` of `batched_coo` and `batched_csr_i` does not claim it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum BatchedAlgorithm {
+    /// Equal entries a bunch, runs of one row added up.
+    Coo,
+    /// An item a row.
+    CsrScalar,
+    /// A bunch of items a row.
+    CsrVector,
+    /// As many items a row as the problem's mean row has nonzeros.
+    CsrSmart,
+    /// Equal nonzeros a bunch, wherever rows begin and end.
+    CsrI,
+    /// An item a row, entries of neighbouring rows side by side.
+    Ell,
+}
+
+impl BatchedAlgorithm {
+    /// Every one, in the paper's order.
+    pub const ALL: [BatchedAlgorithm; 6] = [
+        BatchedAlgorithm::Coo,
+        BatchedAlgorithm::CsrScalar,
+        BatchedAlgorithm::CsrVector,
+        BatchedAlgorithm::CsrSmart,
+        BatchedAlgorithm::CsrI,
+        BatchedAlgorithm::Ell,
+    ];
+
+    /// The name: in `--algorithms`, in records and tests; the three by rows share a file in `cl/batched/`.
+    pub fn name(self) -> &'static str {
+        match self {
+            BatchedAlgorithm::Coo => "batched_coo",
+            BatchedAlgorithm::CsrScalar => "batched_csr_scalar",
+            BatchedAlgorithm::CsrVector => "batched_csr_vector",
+            BatchedAlgorithm::CsrSmart => "batched_csr_smart",
+            BatchedAlgorithm::CsrI => "batched_csr_i",
+            BatchedAlgorithm::Ell => "batched_ell",
+        }
+    }
+
+    /// Chooses for one problem: the algorithm that was asked for, where it reads the problem's format.
+    ///
+    /// On a CPU an item is a loop, so whole rows by items are soundest; elsewhere equal nonzeros a bunch suit every
+    /// pattern, but a problem of few nonzeros gets a bunch alone, and items by its mean row.
+    pub fn select(asked: Option<Self>, device: &DeviceTraits, problem: &Problem) -> Self {
+        match (problem.format, asked) {
+            (Format::Coo, _) => BatchedAlgorithm::Coo,
+            (Format::Ell { .. } | Format::SlicedEll, _) => BatchedAlgorithm::Ell,
+            (Format::Csr, Some(asked)) if asked.reads_csr() => asked,
+            (Format::Csr, _) if device.device_type == DeviceType::Cpu => {
+                BatchedAlgorithm::CsrScalar
+            }
+            (Format::Csr, _) if problem.entries as usize <= SMALL_ENTRIES => {
+                BatchedAlgorithm::CsrSmart
+            }
+            (Format::Csr, _) => BatchedAlgorithm::CsrI,
+        }
+    }
+
+    /// Whether it computes problems in compressed rows.
+    pub fn reads_csr(self) -> bool {
+        !matches!(self, BatchedAlgorithm::Coo | BatchedAlgorithm::Ell)
+    }
+
+    /// Whether a bunch can compute a problem without the others of its group.
+    pub fn may_share_group(self) -> bool {
+        !matches!(self, BatchedAlgorithm::Coo | BatchedAlgorithm::CsrI)
+    }
+
+    /// The number of the kind in a task (`KIND_...`).
+    pub fn kind(self, format: Format) -> u32 {
+        match (self, format) {
+            (BatchedAlgorithm::CsrScalar, _) => 0,
+            (BatchedAlgorithm::CsrVector, _) => 1,
+            (BatchedAlgorithm::CsrSmart, _) => 2,
+            (BatchedAlgorithm::CsrI, _) => 3,
+            (BatchedAlgorithm::Coo, _) => 4,
+            (BatchedAlgorithm::Ell, Format::SlicedEll) => 6,
+            (BatchedAlgorithm::Ell, _) => 5,
+        }
+    }
+
+    /// The feature a program needs to know it.
+    pub fn feature(self) -> &'static str {
+        match self {
+            BatchedAlgorithm::Coo => "WITH_COO",
+            BatchedAlgorithm::CsrI => "WITH_CSR_I",
+            BatchedAlgorithm::Ell => "WITH_ELL",
+            _ => "WITH_CSR_ROWS",
+        }
+    }
+}
+
+impl std::fmt::Display for BatchedAlgorithm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl std::str::FromStr for BatchedAlgorithm {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let all = BatchedAlgorithm::ALL;
+        all.into_iter().find(|algorithm| algorithm.name() == text).ok_or_else(|| {
+            let names: Vec<_> = all.iter().map(|algorithm| algorithm.name()).collect();
+            format!("algorithm \"{text}\" is none of {}", names.join(", "))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_go_both_ways() {
+        for algorithm in BatchedAlgorithm::ALL {
+            assert_eq!(algorithm.name().parse(), Ok(algorithm));
+        }
+        assert!("csr_i".parse::<BatchedAlgorithm>().unwrap_err().contains("batched_csr_i"));
+    }
+}
