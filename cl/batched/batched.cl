@@ -28,10 +28,9 @@
 // ALIKE: the batch is one stretch, all by csr_i, as most are. What there is to know of a task is then the same for all
 // items of its group and follows from what the launch says, which takes an H200 56 registers an item instead of 80.
 //
-// PAIRS: of such a batch whose problems have one pattern, a group takes two at once. Their x,
-// products and sums lie side by side, so that what does not depend on values is done once for both: columns, row
-// offsets, gathers, and finding the rows of a step. Local memory is what csr_i waits for on an H200, and a gather of
-// sixteen bytes takes it less than two of eight.
+// PAIRS: of such a batch whose problems have one pattern, a group takes two at once. Their x, products and sums lie side
+// by side, so that what does not depend on values is done once for both: columns, row offsets, gathers, and finding the
+// rows of a step. A gather of sixteen bytes takes local memory less than two of eight.
 //
 // Local memory: X_LOCAL elements of x; CSR-I: ROWS_PER_TASK + 1 words; CSR-I and COO: NNZ_PER_ITEM products an item
 // and a sixteenth (f32: a thirty-second) more; COO: as many words; one sum an item, and some for each bunch. PAIRS: two

@@ -117,7 +117,7 @@ void end_piece(const coo_pieces_t *pieces, const uint bunch, global real_t *rest
         const int ends = pieces->ends_first[other];
         if (goes_on)
             sum += ends ? pieces->leads[other] : pieces->sums[other];
-        // Pieces without entries come where there are few.
+        // A piece without entries comes only where there are fewer entries than bunches.
         has_ended = pieces->first_rows[other] != NO_ROW && (!goes_on || ends);
     }
     y[row] = fma(alpha, sum, y[row]);
