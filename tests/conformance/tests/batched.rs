@@ -176,6 +176,22 @@ fn pairs_are_made_of_one_pattern_and_of_enough_problems_alone() {
     assert!(!taken(&formatted(csr_i, &problems, 0), csr_i, ordered, 40), "a pattern each");
 }
 
+#[test]
+fn large_problems_are_cut_unless_enough_are_alike() {
+    let queue = queue();
+    let one = csr::<f32>(700, &[67; 301], 1);
+    let enough = 6 * queue.context().device().traits().compute_units as usize;
+    for (count, parts) in [(enough, 1), (enough - 1, 2)] {
+        let (host, problems) = of_one_pattern(&one, count);
+        let batch = Batch::upload_blocking(&queue, &host, ColumnWidth::Automatic).unwrap();
+        let plan = BatchPlan::new_blocking(&queue, &batch, &BatchOptions::default()).unwrap();
+        assert_eq!(plan.tasks(), (parts * count, parts * count));
+        if !is_interpreter(queue.context().device()) {
+            check(&queue, &problems, &host, &BatchCase::new(Some(BatchedAlgorithm::CsrI)));
+        }
+    }
+}
+
 /// The bits of y, and the bytes of the plan.
 fn product(queue: &Queue, host: &HostBatch<f32>, case: &BatchCase) -> (Vec<u64>, usize) {
     let batch = Batch::upload_blocking(queue, host, ColumnWidth::Automatic).unwrap();

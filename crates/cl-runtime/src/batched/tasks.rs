@@ -5,7 +5,7 @@ use cl_kernels::batched::{
 };
 use cl_kernels::batched_plan::{Arguments, BatchedPlan, DRAFT_WORDS, SOURCE};
 use cl_kernels::{Accumulate, KernelKey};
-use csr_core::batch::{Format, Problem, Steps};
+use csr_core::batch::{Format, Problem, Steps, Stretch};
 use csr_core::plan::batched::{Task, TaskRules, TaskStretches, Tasks};
 use csr_core::{Offset, Value, ValueType};
 
@@ -43,6 +43,13 @@ pub(super) struct Form {
     pub(super) steps: [u64; 5],
 }
 
+/// Problems alike that every compute unit has at least, or the large ones are cut: with so many no unit waits for another
+/// for long, and each part would fetch x again.
+const UNCUT_PER_UNIT: u32 = 6;
+
+/// Nonzeros from which on even these are cut: half of what a task can count.
+const UNCUT_NNZ: usize = (u32::MAX / 2) as usize;
+
 /// Lists are packed where they would take more than the batch's bytes over this: unpacking takes a task instructions.
 const PACKED_FROM: usize = 100;
 
@@ -54,8 +61,12 @@ impl DeviceTasks {
         select: impl Fn(&Problem) -> BatchedAlgorithm,
         parameters: &Parameters,
     ) -> Result<Self> {
+        let units = queue.context().device().traits().compute_units;
+        let is_enough =
+            |all: &[Stretch]| matches!(all, [one] if one.count >= UNCUT_PER_UNIT * units);
+        let is_whole = batch.stretches().is_some_and(is_enough);
         let rules = TaskRules {
-            nnz_per_task: NNZ_PER_TASK,
+            nnz_per_task: if is_whole { UNCUT_NNZ } else { NNZ_PER_TASK },
             rows_per_task: parameters.rows_per_task as usize,
             small_entries: SMALL_ENTRIES,
         };
