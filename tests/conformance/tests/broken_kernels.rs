@@ -396,8 +396,8 @@ const BREAKAGES: &[Breakage] = &[
     Breakage {
         what: "in a batch, alpha is the first problem's",
         subject: Batched(BatchedAlgorithm::CsrSmart),
-        from: "OPEN_SCALAR_OF(alpha, task.problem);",
-        to: "OPEN_SCALAR_OF(alpha, 0);",
+        from: "OPEN_SCALAR_OF(alpha, task);",
+        to: "const sums_t alpha = SCALAR_OF(alpha, 0);",
         caught_by: &[Check::Bound],
         noticed: Noticed::Everywhere,
     },
