@@ -6,7 +6,9 @@
 // rows begin and end; it finds its first row by bisection, so nothing is planned.
 //
 // Within a row, LANES products at a time are loaded, multiplied and added as a vector; what is left of the row, and
-// rows shorter than that, go one by one.
+// rows shorter than that, go one by one. That loop is some 24 bytes of code: where it lies across two lines of 64, of
+// which a processor reads one at a time, short rows take up to half as long again, so compilers that can are told to
+// begin it with a line or in its middle (docs/benchmarks.md, "CPU devices beside MKL").
 //
 // A row belongs to the piece its first nonzero lies in; an empty row to the piece of the nonzero that comes next, and
 // behind all of them to the last. A row that goes on into the next pieces is a sum of parts, which meet
@@ -15,6 +17,15 @@
 
 #ifndef LANES
 #define LANES 8 // products of a row at a time: 1, 4, 8 or 16
+#endif
+
+#ifdef __has_attribute
+#if __has_attribute(code_align)
+#define SMALL_LOOP [[clang::code_align(32)]]
+#endif
+#endif
+#ifndef SMALL_LOOP
+#define SMALL_LOOP
 #endif
 
 #include "item/accumulate.h"
@@ -58,7 +69,7 @@ acc_t sum_of(const ulong begin, const ulong end, global const uint *columns, glo
         sum = lanes_total(sums);
     }
 #endif
-    for (; at < end; ++at)
+    SMALL_LOOP for (; at < end; ++at)
         sum = acc_mad(sum, load_value(values, at), load_x(x, columns, at));
     return sum;
 }
