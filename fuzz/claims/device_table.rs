@@ -80,7 +80,7 @@ fn fits<P: Parameters>(
 /// Something runs on every matrix, by a rule that is of it alone.
 fn check_choices(tables: &Tables, device: &DeviceTraits, value_type: ValueType) {
     for (rows, nnz, longest_row) in [(0, 0, 0), (1, 1, 1), (1000, 9000, 400)] {
-        let matrix = MatrixShape { rows, nnz, longest_row, in_step: 2 * nnz };
+        let matrix = MatrixShape { rows, nnz, longest_row, in_step: 2 * nnz, changes: 0 };
         for products in Products::ALL {
             let choice = select(tables, device, value_type, &matrix, products);
             assert!(!choice.reason.is_empty());

@@ -39,8 +39,13 @@ fn h200() -> DeviceTraits {
 
 fn choose(criterion: &mut Criterion) {
     let (tables, device) = (Tables::with_user(None), h200());
-    let matrix =
-        MatrixShape { rows: 100_000, nnz: 5_000_000, longest_row: 300, in_step: 6_000_000 };
+    let matrix = MatrixShape {
+        rows: 100_000,
+        nnz: 5_000_000,
+        longest_row: 300,
+        in_step: 6_000_000,
+        changes: 0,
+    };
     criterion.bench_function("look up and choose", |bencher| {
         bencher.iter(|| {
             let choice = select(&tables, &device, ValueType::F64, &matrix, Products::Several);

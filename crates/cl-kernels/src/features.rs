@@ -3,7 +3,7 @@
 use csr_core::ValueType;
 
 /// What one pass over the row offsets says of a matrix.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MatrixShape {
     /// Rows of A.
     pub rows: u64,
@@ -13,6 +13,8 @@ pub struct MatrixShape {
     pub longest_row: u64,
     /// What neighbouring rows take in step ([`csr_core::RowLengths::in_step`]).
     pub in_step: u64,
+    /// Rows whose length is not that of the row before ([`csr_core::RowLengths::changes`]).
+    pub changes: u64,
 }
 
 /// A figure that a rule compares with a number.
@@ -32,19 +34,23 @@ pub enum Feature {
     /// How many times as long 32 neighbouring rows take in step, each as long as the longest of them, as without
     /// waiting: 1 where rows are even.
     Unevenness,
+    /// Share of the rows that are longer or shorter than the row before: where a processor does not foresee whether a row
+    /// ends.
+    Changes,
     /// Bytes of values, columns and offsets over those of the device's last cache.
     CacheShare,
 }
 
 impl Feature {
     /// Every feature.
-    pub const ALL: [Feature; 7] = [
+    pub const ALL: [Feature; 8] = [
         Feature::Rows,
         Feature::Nnz,
         Feature::MeanRow,
         Feature::LongestRow,
         Feature::LongestShare,
         Feature::Unevenness,
+        Feature::Changes,
         Feature::CacheShare,
     ];
 
@@ -57,6 +63,7 @@ impl Feature {
             Feature::LongestRow => "longest_row",
             Feature::LongestShare => "longest_share",
             Feature::Unevenness => "unevenness",
+            Feature::Changes => "changes",
             Feature::CacheShare => "cache_share",
         }
     }
@@ -92,7 +99,7 @@ impl Features {
         compute_units: u32,
         cache_bytes: u64,
     ) -> Self {
-        let MatrixShape { rows, nnz, longest_row, in_step } = *matrix;
+        let MatrixShape { rows, nnz, longest_row, in_step, changes } = *matrix;
         let over = |whole: f64, part: f64| if part == 0.0 { 0.0 } else { whole / part };
         let (rows, nnz, longest_row) = (rows as f64, nnz as f64, longest_row as f64);
         let units = f64::from(compute_units.max(1));
@@ -104,6 +111,7 @@ impl Features {
             Feature::LongestRow => longest_row,
             Feature::LongestShare => over(longest_row * units, nnz),
             Feature::Unevenness => over(in_step as f64, nnz).max(1.0),
+            Feature::Changes => over(changes as f64, rows),
             Feature::CacheShare => over(bytes, cache_bytes as f64),
         }))
     }
@@ -138,18 +146,19 @@ mod tests {
 
     #[test]
     fn figures_follow_from_shape_and_device() {
-        let matrix = MatrixShape { rows: 1000, nnz: 8000, longest_row: 500, in_step: 12_000 };
+        let (rows, nnz, longest_row, in_step, changes) = (1000, 8000, 500, 12_000, 400);
+        let matrix = MatrixShape { rows, nnz, longest_row, in_step, changes };
         let found = Features::of(&matrix, ValueType::F64, 4, 50_000);
         assert_eq!(
             found.to_string(),
             "rows 1000, nnz 8000, mean_row 8, longest_row 500, longest_share 0.25, unevenness 1.5, \
-             cache_share 2"
+             changes 0.4, cache_share 2"
         );
     }
 
     #[test]
     fn a_matrix_of_nothing_has_figures_too() {
-        let nothing = MatrixShape { rows: 0, nnz: 0, longest_row: 0, in_step: 0 };
+        let nothing = MatrixShape::default();
         let found = Features::of(&nothing, ValueType::F32, 0, 0);
         assert!(Feature::ALL.into_iter().all(|feature| found.get(feature).is_finite()));
     }

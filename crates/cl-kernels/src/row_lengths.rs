@@ -7,8 +7,8 @@ use crate::parameters::{GROUP_SIZES, parameters};
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "format/row_lengths.cl";
 
-/// Words of the result: the longest row, and low and high word of what rows take in step.
-pub const WORDS: usize = 3;
+/// Words of the result: the longest row, low and high word of what rows take in step, and changes of length.
+pub const WORDS: usize = 4;
 
 parameters! {
     /// Parameters of `row_lengths`.

@@ -241,7 +241,7 @@ mod tests {
 
     fn features(mean_row: u64) -> Features {
         let (rows, nnz) = (1000, 1000 * mean_row);
-        let shape = MatrixShape { rows, nnz, longest_row: mean_row, in_step: nnz };
+        let shape = MatrixShape { rows, nnz, longest_row: mean_row, in_step: nnz, changes: 0 };
         Features::of(&shape, ValueType::F32, 8, 1 << 20)
     }
 

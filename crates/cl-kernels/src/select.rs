@@ -137,7 +137,7 @@ mod tests {
     use crate::{DeviceType, parse_device_table};
 
     const EVEN: MatrixShape =
-        MatrixShape { rows: 1000, nnz: 100_000, longest_row: 100, in_step: 100_000 };
+        MatrixShape { rows: 1000, nnz: 100_000, longest_row: 100, in_step: 100_000, changes: 0 };
 
     fn choose(device: &DeviceTraits, matrix: &MatrixShape, products: Products) -> Choice {
         select(&Tables::with_user(None), device, ValueType::F32, matrix, products)
@@ -171,8 +171,13 @@ mod tests {
     #[test]
     fn an_h200_makes_a_copy_where_it_pays_and_many_products_follow_and_only_there() {
         let h200 = h200();
-        let even =
-            MatrixShape { rows: 100_000, nnz: 5_000_000, longest_row: 100, in_step: 5_000_000 };
+        let even = MatrixShape {
+            rows: 100_000,
+            nnz: 5_000_000,
+            longest_row: 100,
+            in_step: 5_000_000,
+            changes: 0,
+        };
         let pays = |device: &DeviceTraits, matrix: &MatrixShape, products| {
             choose(device, matrix, products).algorithm == Algorithm::SellSigma
         };
@@ -191,6 +196,7 @@ mod tests {
             nnz: rows * row,
             longest_row: row,
             in_step: rows * row,
+            changes: 0,
         };
         let taken = |matrix| choose(&h200(), &matrix, Products::Several).algorithm;
         assert_eq!(taken(of(500_000, 4)), Algorithm::CsrScalar);
@@ -206,7 +212,7 @@ mod tests {
     fn an_h200_has_teams_share_rows_of_thousands_in_a_small_matrix_and_nowhere_else() {
         let shares = |rows, row: u64| {
             let nnz = rows * row;
-            let matrix = MatrixShape { rows, nnz, longest_row: row, in_step: nnz };
+            let matrix = MatrixShape { rows, nnz, longest_row: row, in_step: nnz, changes: 0 };
             let parameters = choose(&h200(), &matrix, Products::Several).parameters;
             parameters.contains(&("shared_rows".to_owned(), 1))
         };
@@ -222,6 +228,7 @@ mod tests {
             nnz: 770_901,
             longest_row,
             in_step: 1_150_000,
+            changes: 0,
         };
         let taken = |matrix| choose(&h200(), &matrix, Products::Several);
         assert!(taken(of(200)).parameters.contains(&("items_per_row".to_owned(), 8)));
@@ -231,8 +238,13 @@ mod tests {
 
     #[test]
     fn an_h200_gives_small_uneven_rows_to_few_items_in_f32_and_to_large_groups_in_f64() {
-        let cited =
-            MatrixShape { rows: 34_546, nnz: 421_578, longest_row: 411, in_step: 1_922_000 };
+        let cited = MatrixShape {
+            rows: 34_546,
+            nnz: 421_578,
+            longest_row: 411,
+            in_step: 1_922_000,
+            changes: 0,
+        };
         let taken = |value_type| {
             let tables = Tables::with_user(None);
             select(&tables, &h200(), value_type, &cited, Products::Several)
@@ -243,6 +255,49 @@ mod tests {
         let in_f64 = taken(ValueType::F64);
         assert_eq!(in_f64.algorithm, Algorithm::CsrFlat);
         assert!(in_f64.parameters.contains(&("group_size".to_owned(), 512)));
+    }
+
+    fn cpu(platform: &str, cache_bytes: u64) -> DeviceTraits {
+        let (platform, device_type) = (platform.to_owned(), DeviceType::Cpu);
+        DeviceTraits { platform, device_type, compute_units: 2, cache_bytes, ..gpu() }
+    }
+
+    #[test]
+    fn rows_whose_ends_nobody_foresees_go_one_by_one_on_intels_runtime_and_others_by_eight() {
+        let intel = cpu("Intel(R) OpenCL", 1 << 20);
+        let (rows, nnz, longest_row, in_step) = (34_546, 421_578, 411, 1_922_000);
+        let (cited, in_runs) = (32_000, 9_000);
+        for value_type in [ValueType::F32, ValueType::F64] {
+            for (changes, lanes) in [(cited, Some(1)), (in_runs, None)] {
+                let matrix = MatrixShape { rows, nnz, longest_row, in_step, changes };
+                let tables = Tables::with_user(None);
+                let taken = select(&tables, &intel, value_type, &matrix, Products::Several);
+                assert_eq!(taken.algorithm, Algorithm::CsrPieces);
+                let found = taken.parameters.iter().find(|(name, _)| name == "lanes");
+                assert_eq!(found.map(|(_, lanes)| *lanes), lanes, "{value_type} {changes}");
+            }
+        }
+    }
+
+    #[test]
+    fn pocl_takes_pieces_where_long_rows_stand_in_a_small_matrix() {
+        let pocl = cpu("Portable Computing Language", 32 << 20);
+        let of = |times: u64, longest_row| MatrixShape {
+            rows: 17_758 * times,
+            nnz: 126_150 * times,
+            longest_row,
+            in_step: 289_000 * times,
+            changes: 12_600 * times,
+        };
+        for value_type in [ValueType::F32, ValueType::F64] {
+            let taken = |matrix| {
+                let tables = Tables::with_user(None);
+                select(&tables, &pocl, value_type, &matrix, Products::Several).algorithm
+            };
+            assert_eq!(taken(of(1, 574)), Algorithm::CsrPieces);
+            assert_eq!(taken(of(1, 100)), Algorithm::CsrScalar);
+            assert_eq!(taken(of(10, 574)), Algorithm::CsrScalar);
+        }
     }
 
     #[test]

@@ -183,7 +183,7 @@ impl<V: Value, O: Offset> Matrix<V, O> {
         context.check_array("the array of values", &values)?;
         let nnz = columns.len() as u64;
         let rows = (offsets.len() - 1).max(1) as u64;
-        let row_lengths = RowLengths { longest: nnz.div_ceil(rows), in_step: nnz };
+        let row_lengths = RowLengths { longest: nnz.div_ceil(rows), in_step: nnz, changes: 0 };
         let (context, values_id) = (context.clone(), next_id());
         Ok(Matrix { context, cols, offsets, columns, values, pattern_id, values_id, row_lengths })
     }
@@ -253,6 +253,7 @@ impl<V: Value, O: Offset> Matrix<V, O> {
             nnz: self.nnz() as u64,
             longest_row: self.row_lengths.longest,
             in_step: self.row_lengths.in_step,
+            changes: self.row_lengths.changes,
         }
     }
 

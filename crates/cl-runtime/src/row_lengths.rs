@@ -7,7 +7,7 @@ use csr_core::{Offset, RowLengths, ValueType};
 use crate::launch::{Size, launch_next};
 use crate::{DeviceArray, Queue, Result};
 
-/// What rules ask of the rows of a pattern with these offsets; reads 12 bytes back.
+/// What rules ask of the rows of a pattern with these offsets; reads 16 bytes back.
 pub(crate) fn row_lengths_blocking<O: Offset>(
     queue: &Queue,
     offsets: &DeviceArray<O>,
@@ -47,5 +47,6 @@ pub(crate) fn of_words(words: &[u32]) -> RowLengths {
     RowLengths {
         longest: u64::from(words[0]),
         in_step: u64::from(words[1]) | u64::from(words[2]) << 32,
+        changes: u64::from(words[3]),
     }
 }

@@ -81,6 +81,8 @@ pub struct RowLengths {
     /// What [`RowLengths::BUNDLE`] neighbouring rows take in step: the sum, over bundles, of the longest row's
     /// nonzeros times the rows. As many as there are nonzeros where rows are even.
     pub in_step: u64,
+    /// Rows that are longer or shorter than the row before; the first of each bundle is compared with none.
+    pub changes: u64,
 }
 
 impl RowLengths {
@@ -98,8 +100,12 @@ impl RowLengths {
                 let bundles = (task * ROWS_PER_TASK..end).step_by(Self::BUNDLE);
                 bundles.fold(RowLengths::default(), |lengths, first| {
                     let count = Self::BUNDLE.min(rows - first);
-                    let longest = (first..first + count).map(length).max().unwrap_or(0);
-                    lengths.merge(RowLengths { longest, in_step: longest * count as u64 })
+                    let rows = first..first + count;
+                    let longest = rows.clone().map(length).max().unwrap_or(0);
+                    let changes =
+                        rows.skip(1).filter(|&row| length(row) != length(row - 1)).count();
+                    let (in_step, changes) = (longest * count as u64, changes as u64);
+                    lengths.merge(RowLengths { longest, in_step, changes })
                 })
             })
             .reduce(RowLengths::default, RowLengths::merge)
@@ -109,6 +115,7 @@ impl RowLengths {
         RowLengths {
             longest: self.longest.max(other.longest),
             in_step: self.in_step + other.in_step,
+            changes: self.changes + other.changes,
         }
     }
 }
@@ -214,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_in_step_take_what_the_longest_of_their_bundle_takes() {
+    fn rows_in_step_take_what_the_longest_of_their_bundle_takes_and_changes_are_within_it() {
         let lengths = |lengths: &[u32]| {
             let sums = lengths.iter().scan(0, |sum, &length| {
                 *sum += length;
@@ -223,12 +230,15 @@ mod tests {
             RowLengths::of(&[0].into_iter().chain(sums).collect::<Vec<u32>>())
         };
         assert_eq!(lengths(&[]), RowLengths::default());
-        assert_eq!(lengths(&[3, 0, 7]), RowLengths { longest: 7, in_step: 21 });
+        assert_eq!(lengths(&[3, 0, 7]), RowLengths { longest: 7, in_step: 21, changes: 2 });
         // Two bundles, the second of one row; and as many as tasks need.
         let mut rows = vec![2; 32];
         rows.push(100);
-        assert_eq!(lengths(&rows), RowLengths { longest: 100, in_step: 164 });
-        assert_eq!(lengths(&[5; 100_000]), RowLengths { longest: 5, in_step: 500_000 });
+        assert_eq!(lengths(&rows), RowLengths { longest: 100, in_step: 164, changes: 0 });
+        rows.extend([100, 3]);
+        assert_eq!(lengths(&rows).changes, 1);
+        let even = RowLengths { longest: 5, in_step: 500_000, changes: 0 };
+        assert_eq!(lengths(&[5; 100_000]), even);
     }
 
     #[test]

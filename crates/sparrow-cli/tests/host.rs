@@ -245,7 +245,7 @@ fn selftest_has_nothing_to_test_on_the_host() {
 }
 
 /// A raw timing of a device that nobody has, as `tune` writes them.
-const TIMING: &str = r#"{"schema":"sparrow-tune/1","version":"0.1.0","device":"Nobody's","platform":"P","vendor":"V","architecture":"","type":"gpu","driver":"1","compute_units":8,"cache_bytes":1000000,"value_type":"f32","matrix":"rung:3:even:1000","rows":333,"nnz":1000,"longest_row":5,"in_step":1100,"algorithm":"csr_scalar","parameters":{"group_size":128},"reference":{"algorithm":"csr_scalar","parameters":{"group_size":64}},"outcome":"timed","samples_us":[1.0,1.1],"reference_us":[2.0,2.1],"setup_us":0.5}"#;
+const TIMING: &str = r#"{"schema":"sparrow-tune/2","version":"0.1.0","device":"Nobody's","platform":"P","vendor":"V","architecture":"","type":"gpu","driver":"1","compute_units":8,"cache_bytes":1000000,"value_type":"f32","matrix":"rung:3:even:1000","rows":333,"nnz":1000,"longest_row":5,"in_step":1100,"changes":200,"algorithm":"csr_scalar","parameters":{"group_size":128},"reference":{"algorithm":"csr_scalar","parameters":{"group_size":64}},"outcome":"timed","samples_us":[1.0,1.1],"reference_us":[2.0,2.1],"setup_us":0.5}"#;
 
 #[test]
 fn raw_timings_of_others_become_an_entry_and_nothing_else_moves() {

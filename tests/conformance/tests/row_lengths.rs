@@ -23,7 +23,9 @@ fn check<O: Offset>(queue: &Queue, lengths: impl Iterator<Item = usize>) {
     let matrix =
         unsafe { Matrix::from_arrays_blocking(queue, 1, on_device, columns, values).unwrap() };
     let found = matrix.shape();
-    assert_eq!((found.longest_row, found.in_step), (host.longest, host.in_step));
+    let found =
+        RowLengths { longest: found.longest_row, in_step: found.in_step, changes: found.changes };
+    assert_eq!(found, host);
 }
 
 #[test]

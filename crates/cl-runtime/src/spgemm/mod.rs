@@ -108,7 +108,7 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
             nnz: 0,
             offsets,
             counts,
-            row_lengths: RowLengths { longest: 0, in_step: 0 },
+            row_lengths: RowLengths::default(),
             tallies,
             chunks,
             long_work,

@@ -243,7 +243,7 @@ mod tests {
             ..device()
         };
         let (rows, nnz) = (1 << 20, 30 << 20);
-        let even = MatrixShape { rows, nnz, longest_row: 40, in_step: nnz };
+        let even = MatrixShape { rows, nnz, longest_row: 40, in_step: nnz, changes: 0 };
         let of = |device, value_type, products| {
             let tables = Tables::with_user(None);
             let found = Candidate::of_tables(&tables, device, value_type, &even, products);

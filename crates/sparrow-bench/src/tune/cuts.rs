@@ -10,8 +10,13 @@ const LIMITS: usize = 16;
 
 /// The figures that are compared, the likeliest to mean something first: of what gains alike, the first is taken. Rows,
 /// nonzeros and the longest row by themselves are not among them: how many are many depends on the device.
-pub(super) const FIGURES: [Feature; 4] =
-    [Feature::MeanRow, Feature::Unevenness, Feature::LongestShare, Feature::CacheShare];
+pub(super) const FIGURES: [Feature; 5] = [
+    Feature::MeanRow,
+    Feature::Unevenness,
+    Feature::Changes,
+    Feature::LongestShare,
+    Feature::CacheShare,
+];
 
 /// Where figures may be cut, and on which side of each limit the matrices lie.
 pub(super) struct Grid {

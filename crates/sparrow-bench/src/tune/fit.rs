@@ -239,7 +239,7 @@ mod tests {
     fn case_of(rows: u64, mean_row: u64, skew: u64, ratios: &[f64]) -> Case {
         let nnz = rows * mean_row;
         let longest_row = mean_row * skew;
-        let shape = MatrixShape { rows, nnz, longest_row, in_step: nnz * skew.min(8) };
+        let shape = MatrixShape { rows, nnz, longest_row, in_step: nnz * skew.min(8), changes: 0 };
         let features = Features::of(&shape, ValueType::F32, 8, 1 << 20);
         let kind = (mean_row * 31 + skew) as usize;
         Case { features, kind, losses: ratios.iter().map(|ratio| loss(*ratio, 1.0)).collect() }

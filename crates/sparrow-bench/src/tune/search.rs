@@ -201,7 +201,7 @@ impl<T: Trials> Search<'_, T> {
         let rows = (rung.nnz as f64 / rung.mean_row) as u64;
         // Close enough for a first candidate: rules of kinds of devices ask for the longest row alone.
         let longest_row = (2.0 * rung.mean_row) as u64;
-        let shape = MatrixShape { rows, nnz: rung.nnz, longest_row, in_step: rung.nnz };
+        let shape = MatrixShape { rows, nnz: rung.nnz, longest_row, in_step: rung.nnz, changes: 0 };
         let several = Products::Several;
         Candidate::of_tables(&Tables::untuned(), self.traits, value_type, &shape, several)
     }
@@ -274,7 +274,7 @@ pub(super) fn timing_of(
     trial: &Trial,
     report: TrialReport,
 ) -> Timing {
-    let TrialReport { rows, nnz, longest_row, in_step, outcome } = report;
+    let TrialReport { rows, nnz, longest_row, in_step, changes, outcome } = report;
     Timing {
         schema: super::TUNE_SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -285,6 +285,7 @@ pub(super) fn timing_of(
         nnz,
         longest_row,
         in_step,
+        changes,
         candidate: trial.candidate.clone(),
         reference: trial.reference.clone(),
         outcome,

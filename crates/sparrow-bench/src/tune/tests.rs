@@ -89,8 +89,8 @@ impl Trials for Formula {
         let lengths = RowLengths::of(matrix.pattern().offsets());
         let (rows, nnz) = (matrix.rows() as u64, matrix.nnz() as u64);
         let outcome = Self::outcome(&trial.candidate, lengths, rows, nnz);
-        let (longest_row, in_step) = (lengths.longest, lengths.in_step);
-        Ok(Some(TrialReport { rows, nnz, longest_row, in_step, outcome }))
+        let RowLengths { longest: longest_row, in_step, changes } = lengths;
+        Ok(Some(TrialReport { rows, nnz, longest_row, in_step, changes, outcome }))
     }
 
     fn spent(&self) -> f64 {
@@ -252,7 +252,7 @@ fn timings_read_as_they_are_written_and_make_the_same_entry() {
     // A few KB.
     assert!(toml::to_string(&entry(&board)).unwrap().len() < 4096);
 
-    std::fs::write(&path, "{\"schema\":\"sparrow-tune/1\"}").unwrap();
+    std::fs::write(&path, "{\"schema\":\"sparrow-tune/2\"}").unwrap();
     let error = read_timings(&path).unwrap_err().to_string();
     assert!(error.contains("raw.jsonl: line 1: "), "{error}");
 }

@@ -11,7 +11,7 @@ use super::board::median;
 use super::{Candidate, TuneError};
 
 /// The form's name; a change that breaks readers changes the number.
-pub const TUNE_SCHEMA: &str = "sparrow-tune/1";
+pub const TUNE_SCHEMA: &str = "sparrow-tune/2";
 
 /// The device that was tuned: what an entry is about, and what rules weigh a matrix against.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -145,6 +145,8 @@ pub struct Timing {
     pub longest_row: u64,
     /// What neighbouring rows take in step.
     pub in_step: u64,
+    /// Rows whose length is not that of the row before.
+    pub changes: u64,
     /// What was tried.
     #[serde(flatten)]
     pub candidate: Candidate,
@@ -158,8 +160,8 @@ pub struct Timing {
 impl Timing {
     /// What one pass over the matrix' offsets says.
     pub fn shape(&self) -> MatrixShape {
-        let Timing { rows, nnz, longest_row, in_step, .. } = *self;
-        MatrixShape { rows, nnz, longest_row, in_step }
+        let Timing { rows, nnz, longest_row, in_step, changes, .. } = *self;
+        MatrixShape { rows, nnz, longest_row, in_step, changes }
     }
 
     /// What rules ask of the matrix on this device.

@@ -60,6 +60,8 @@ pub struct TrialReport {
     pub longest_row: u64,
     /// What neighbouring rows take in step.
     pub in_step: u64,
+    /// Rows whose length is not that of the row before.
+    pub changes: u64,
     /// How it went.
     #[serde(flatten)]
     pub outcome: Outcome,
@@ -319,8 +321,8 @@ impl<V: Value> Grounds<V> {
 }
 
 fn report(shape: &MatrixShape, outcome: Outcome) -> TrialReport {
-    let MatrixShape { rows, nnz, longest_row, in_step } = *shape;
-    TrialReport { rows, nnz, longest_row, in_step, outcome }
+    let MatrixShape { rows, nnz, longest_row, in_step, changes } = *shape;
+    TrialReport { rows, nnz, longest_row, in_step, changes, outcome }
 }
 
 /// A rung, a class or a file.

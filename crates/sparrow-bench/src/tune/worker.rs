@@ -86,7 +86,7 @@ impl Worker {
             }
         };
         drop(running);
-        Ok(TrialReport { rows: 0, nnz: 0, longest_row: 0, in_step: 0, outcome })
+        Ok(TrialReport { rows: 0, nnz: 0, longest_row: 0, in_step: 0, changes: 0, outcome })
     }
 }
 
@@ -160,7 +160,7 @@ mod tests {
         })
     }
 
-    const ANSWER: &str = r#"read line; echo driver talk; echo '{"rows":1,"nnz":2,"longest_row":2,"in_step":2,"outcome":"wrong","message":"no"}'"#;
+    const ANSWER: &str = r#"read line; echo driver talk; echo '{"rows":1,"nnz":2,"longest_row":2,"in_step":2,"changes":0,"outcome":"wrong","message":"no"}'"#;
 
     #[test]
     fn a_child_that_hangs_is_ended_and_the_next_trial_gets_another() {
