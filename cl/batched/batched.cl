@@ -56,15 +56,6 @@
 #define PAIRS 0 // 1: tasks are two problems of one pattern, ALIKE, with x in local memory
 #endif
 
-// An experiment: parts of a problem, each a group's.
-#if ROWS_PER_TASK == 1025 && defined(ALIKE)
-#define PARTS 2
-#elif ROWS_PER_TASK == 1026 && defined(ALIKE)
-#define PARTS 4
-#else
-#define PARTS 1
-#endif
-
 #define GROUP_SIZE (BUNCH_SIZE * BUNCHES_PER_GROUP)
 
 #include "item/accumulate.h"
@@ -123,7 +114,7 @@ kernel void batched(const uint task_count,
     const uint item = (uint)get_local_id(0);
     const uint bunch = item / BUNCH_SIZE;
     const uint lane = item % BUNCH_SIZE;
-    const uint group = (uint)get_group_id(0) / PARTS;
+    const uint group = (uint)get_group_id(0);
     const int is_whole = group < whole;
 #if PAIRS
     const uint index = 2 * group;
@@ -162,7 +153,6 @@ kernel void batched(const uint task_count,
         task.other_y = y_step;
 #endif
 #ifdef ALIKE
-        task.part = (uint)get_group_id(0) % PARTS;
         task.kind = KIND_CSR_I;
 #endif
     } else if (packed_words > 0) {
@@ -233,8 +223,7 @@ kernel void batched(const uint task_count,
         begin = piece_begin(&task, bunch);
         end = piece_begin(&task, bunch + 1);
         steps = piece_steps(task.nnz);
-        load_step(&task, &from, piece_start(begin), bunch + 1 == BUNCHES_PER_GROUP ? task.gap + task.nnz : end, lane,
-                  &loaded);
+        load_step(&task, &from, piece_start(begin), end, lane, &loaded);
     }
 #endif
 #ifdef WITH_CSR_I
@@ -288,15 +277,6 @@ kernel void batched(const uint task_count,
 #ifdef WITH_CSR_I
     if (task.kind == KIND_CSR_I)
         open_csr_piece(&task, starts, bunch, &piece);
-#if PARTS > 1
-    if (bunch + 1 == BUNCHES_PER_GROUP)
-        end = piece.end;
-    const uint beyond_part =
-        task.part + 1 == PARTS ? task.rows
-                               : row_at(starts, task.rows, piece_begin(&task, BUNCHES_PER_GROUP) - 1) + 1;
-    const uint last_start = piece_start(piece_begin(&task, BUNCHES_PER_GROUP - 1));
-    steps = max(steps, (starts[beyond_part] - last_start + STEP - 1) / STEP);
-#endif
 #endif
 
     for (uint step = 0; step < steps; ++step) {

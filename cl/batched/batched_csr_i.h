@@ -100,25 +100,10 @@ uint row_at(local const uint *starts, const uint rows, const uint border)
 // The bunch's piece, once `starts` are there. All items of a bunch call it.
 void open_csr_piece(const task_t *task, local const uint *starts, const uint bunch, csr_piece_t *piece)
 {
-#if PARTS > 1
-    // Rows of the part are those that begin in it.
-    const uint low_row = task->part == 0 ? 0 : row_at(starts, task->rows, piece_begin(task, 0) - 1) + 1;
-    const uint high_row = task->part + 1 == PARTS
-                              ? task->rows
-                              : row_at(starts, task->rows, piece_begin(task, BUNCHES_PER_GROUP) - 1) + 1;
-    const uint low = starts[low_row];
-    const uint high = starts[high_row];
-    piece->begin = bunch == 0 ? low : clamp(piece_begin(task, bunch), low, high);
-    piece->end = bunch + 1 == BUNCHES_PER_GROUP ? high : clamp(piece_begin(task, bunch + 1), low, high);
-    piece->first_row = bunch == 0 ? low_row : max(row_at(starts, task->rows, piece->begin), low_row);
-    piece->last_row = bunch + 1 == BUNCHES_PER_GROUP ? high_row : min(row_at(starts, task->rows, piece->end), high_row);
-    piece->first_row = min(piece->first_row, high_row);
-#else
     piece->begin = piece_begin(task, bunch);
     piece->end = piece_begin(task, bunch + 1);
     piece->first_row = bunch == 0 ? 0 : row_at(starts, task->rows, piece->begin);
     piece->last_row = bunch + 1 == BUNCHES_PER_GROUP ? task->rows : row_at(starts, task->rows, piece->end);
-#endif
     piece->row = piece->first_row;
 }
 

@@ -40,16 +40,9 @@ void count_places(task_t *task)
 // The first place of a bunch's piece.
 uint piece_begin(const task_t *task, const uint bunch)
 {
-#if PARTS > 1
-    const uint number = task->part * BUNCHES_PER_GROUP + bunch;
-    if (number == PARTS * BUNCHES_PER_GROUP)
-        return task->gap + task->nnz;
-    const uint place = task->gap + (uint)((ulong)task->nnz * number / (PARTS * BUNCHES_PER_GROUP));
-#else
     if (bunch == BUNCHES_PER_GROUP)
         return task->gap + task->nnz;
     const uint place = task->gap + (uint)((ulong)task->nnz * bunch / BUNCHES_PER_GROUP);
-#endif
     return max(place / ALIGNED * ALIGNED, task->gap);
 }
 
@@ -62,7 +55,7 @@ uint piece_start(const uint begin)
 // Steps that every bunch of the group makes, so that all of them meet at barriers; at least one.
 uint piece_steps(const uint nnz)
 {
-    const uint longest = nnz / (PARTS * BUNCHES_PER_GROUP) + ALIGNED;
+    const uint longest = nnz / BUNCHES_PER_GROUP + ALIGNED;
     return (longest + STEP - 1) / STEP;
 }
 

@@ -86,7 +86,6 @@ typedef struct {
     uint extra; // word 6, upper half
     uint kind;
     uint problem;
-    uint part; // of its problem
     uint gap; // places before the first entry (pieces.h)
     int is_staged; // whether its x lies in local memory
 } task_t;

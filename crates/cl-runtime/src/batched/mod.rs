@@ -221,12 +221,7 @@ impl Batched {
         } else {
             whole + (count - whole).div_ceil(self.parameters.bunches_per_group as usize)
         };
-        let parts = match (self.tasks.are_alike(), self.parameters.rows_per_task) {
-            (true, 1025) => 2,
-            (true, 1026) => 4,
-            _ => 1,
-        };
-        Size { groups: groups * parts, group_size: self.parameters.group_size() }
+        Size { groups, group_size: self.parameters.group_size() }
     }
 
     fn arguments<'a, V: Value, O: Offset>(
