@@ -30,20 +30,27 @@ lanes_t load_x_run(global const real_t *x, const uint column)
 }
 
 // The elements of x in the columns `column(0)`, `column(1)` and so on; `column` is a macro. Each column is loaded as a
-// number of its own: taken out of a vector of columns it would cost an instruction more than its load.
+// number of its own: taken out of a vector of columns it would cost an instruction more than its load. So is each element
+// of x: `volatile` keeps LLVM from making a gather instruction of the loads, which AMD's processors are half as fast at
+// (docs/benchmarks.md, "CPU devices beside MKL"). Intel's compiler makes the same code either way.
+#ifdef X_CONSTANT
+#define load_apart(x, column) ((real_t)1)
+#else
+#define load_apart(x, column) ((volatile global const real_t *)(x))[column]
+#endif
 #if LANES == 4
 #define gather_lanes(x, column) \
-    (lanes_t)(gather_x(x, column(0)), gather_x(x, column(1)), gather_x(x, column(2)), gather_x(x, column(3)))
+    (lanes_t)(load_apart(x, column(0)), load_apart(x, column(1)), load_apart(x, column(2)), load_apart(x, column(3)))
 #elif LANES == 8
 #define gather_lanes(x, column) \
-    (lanes_t)(gather_x(x, column(0)), gather_x(x, column(1)), gather_x(x, column(2)), gather_x(x, column(3)), \
-              gather_x(x, column(4)), gather_x(x, column(5)), gather_x(x, column(6)), gather_x(x, column(7)))
+    (lanes_t)(load_apart(x, column(0)), load_apart(x, column(1)), load_apart(x, column(2)), load_apart(x, column(3)), \
+              load_apart(x, column(4)), load_apart(x, column(5)), load_apart(x, column(6)), load_apart(x, column(7)))
 #elif LANES == 16
 #define gather_lanes(x, column) \
-    (lanes_t)(gather_x(x, column(0)), gather_x(x, column(1)), gather_x(x, column(2)), gather_x(x, column(3)), \
-              gather_x(x, column(4)), gather_x(x, column(5)), gather_x(x, column(6)), gather_x(x, column(7)), \
-              gather_x(x, column(8)), gather_x(x, column(9)), gather_x(x, column(10)), gather_x(x, column(11)), \
-              gather_x(x, column(12)), gather_x(x, column(13)), gather_x(x, column(14)), gather_x(x, column(15)))
+    (lanes_t)(load_apart(x, column(0)), load_apart(x, column(1)), load_apart(x, column(2)), load_apart(x, column(3)), \
+              load_apart(x, column(4)), load_apart(x, column(5)), load_apart(x, column(6)), load_apart(x, column(7)), \
+              load_apart(x, column(8)), load_apart(x, column(9)), load_apart(x, column(10)), load_apart(x, column(11)), \
+              load_apart(x, column(12)), load_apart(x, column(13)), load_apart(x, column(14)), load_apart(x, column(15)))
 #endif
 
 // The lanes whose bit of `mask` is 1; the others 0.

@@ -12,9 +12,13 @@ typedef uint element_t;
 typedef JOIN_NAMES(uint, LANES) lanes_t;
 #elif defined(VALUE_F64)
 typedef double element_t;
+typedef double4 lanes4_t;
+typedef double8 lanes8_t;
 typedef JOIN_NAMES(double, LANES) lanes_t;
 #else
 typedef float element_t;
+typedef float4 lanes4_t;
+typedef float8 lanes8_t;
 typedef JOIN_NAMES(float, LANES) lanes_t;
 #endif
 
