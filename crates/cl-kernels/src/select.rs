@@ -280,23 +280,25 @@ mod tests {
     }
 
     #[test]
-    fn pocl_takes_pieces_where_long_rows_stand_in_a_small_matrix() {
+    fn pocl_takes_short_rows_side_by_side_only_where_nobody_foresees_their_ends() {
         let pocl = cpu("Portable Computing Language", 32 << 20);
-        let of = |times: u64, longest_row| MatrixShape {
-            rows: 17_758 * times,
-            nnz: 126_150 * times,
-            longest_row,
-            in_step: 289_000 * times,
-            changes: 12_600 * times,
+        let of = |rows: u64, mean: f64, longest_row, unevenness: f64, changes: f64| {
+            let nnz = (rows as f64 * mean) as u64;
+            let in_step = (nnz as f64 * unevenness) as u64;
+            MatrixShape { rows, nnz, longest_row, in_step, changes: (rows as f64 * changes) as u64 }
         };
         for value_type in [ValueType::F32, ValueType::F64] {
-            let taken = |matrix| {
+            let taken = |matrix: MatrixShape| {
                 let tables = Tables::with_user(None);
-                select(&tables, &pocl, value_type, &matrix, Products::Several).algorithm
+                let taken = select(&tables, &pocl, value_type, &matrix, Products::Several);
+                let lanes = taken.parameters.into_iter().find(|(name, _)| name == "lanes");
+                (taken.algorithm, lanes.map(|(_, lanes)| lanes))
             };
-            assert_eq!(taken(of(1, 574)), Algorithm::CsrPieces);
-            assert_eq!(taken(of(1, 100)), Algorithm::CsrScalar);
-            assert_eq!(taken(of(10, 574)), Algorithm::CsrScalar);
+            assert_eq!(taken(of(916_428, 5.6, 456, 4.8, 0.87)).0, Algorithm::CsrScalar);
+            assert_eq!(taken(of(34_546, 12.2, 411, 4.6, 0.93)).0, Algorithm::CsrScalar);
+            assert_eq!(taken(of(490_000, 5.0, 5, 1.0, 0.0)), (Algorithm::CsrPieces, Some(4)));
+            assert_eq!(taken(of(17_758, 7.1, 574, 2.3, 0.69)), (Algorithm::CsrPieces, Some(4)));
+            assert_eq!(taken(of(269_938, 28.9, 120, 1.2, 0.2)), (Algorithm::CsrPieces, None));
         }
     }
 

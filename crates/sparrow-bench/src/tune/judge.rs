@@ -26,6 +26,9 @@ const FINALISTS: usize = 5;
 const FIRST_ROUNDS: usize = 3;
 const SECOND_ROUNDS: usize = 11;
 
+/// A prime above the entrants and the rounds of the second run.
+const TURNS: usize = 13;
+
 /// A candidate this many times as slow as the best so far is timed no further.
 const GIVE_UP: f64 = 2.0;
 
@@ -158,10 +161,8 @@ pub fn judge<V: Value>(
         entrants.push(entrant(&mut ground, queue, &options, by)??);
     }
     for round in 0..SECOND_ROUNDS {
-        // Nobody is always behind the same other.
-        for place in 0..entrants.len() {
-            let entrants_len = entrants.len();
-            let one = &mut entrants[(place + round) % entrants_len];
+        for place in turns(round, entrants.len()) {
+            let one = &mut entrants[place];
             let sample = ground.sample_us(queue, &mut one.contender, one.launches)?;
             one.samples_us.push(sample);
         }
@@ -205,6 +206,14 @@ pub fn judge<V: Value>(
     })
 }
 
+/// The order of `entrants` in a round: behind another one in each. A processor knows where rows end when the same
+/// kernel went before, so nobody may always come behind its like.
+fn turns(round: usize, entrants: usize) -> impl Iterator<Item = usize> {
+    (0..TURNS)
+        .map(move |turn| (turn * (round + 1) + round) % TURNS)
+        .filter(move |&place| place < entrants)
+}
+
 /// A plan that was verified; inside, what is wrong with it.
 fn entrant<V: Value>(
     ground: &mut Ground<V>,
@@ -224,4 +233,23 @@ fn entrant<V: Value>(
     let once_us = ground.sample_us(queue, &mut contender, 1)?;
     let launches = launches(by.sample_ms * 1e3, once_us);
     Ok(Ok(Entrant { contender, setup_us, launches, samples_us: Vec::new() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everyone_has_one_turn_a_round_and_seldom_the_same_before() {
+        let entrants = FINALISTS + 3;
+        let mut befores = vec![BTreeSet::new(); entrants];
+        for round in 0..SECOND_ROUNDS {
+            let order: Vec<_> = turns(round, entrants).collect();
+            assert_eq!(order.iter().collect::<BTreeSet<_>>().len(), entrants);
+            for pair in order.windows(2) {
+                befores[pair[1]].insert(pair[0]);
+            }
+        }
+        assert!(befores.iter().skip(1).all(|others| others.len() >= entrants / 2), "{befores:?}");
+    }
 }
