@@ -5,7 +5,7 @@ matrices on CPUs").
     python3 benches/matrices/more_matrices.py OUT
     python3 benches/matrices/more_matrices.py OUT --fitted [--sources FOLDER] [--packages FILE]
 
-Without more it writes the 22 that no rule was read from; with `--fitted` most of those that rules were read from. Some of
+Without more it writes those that no rule was read from; with `--fitted` most of those that rules were read from. Some of
 these lie in source packages of Debian 12, unpacked into one folder (metis 5.1.0, suitesparse 5.12.0, trilinos 13.2.0), and
 in its list of packages. Every matrix is written as OUT/NAME.mtx; what cannot be made is named and left out, and so is what
 has fewer than 40,000 nonzeros.
@@ -154,9 +154,33 @@ def finite_elements(which):
             skfem.ElementQuad1(),
             lambda u, v, w: dot(grad(u), grad(v)) + grad(u)[0] * v,
         ),
+        "graded_p1": (graded(9), skfem.ElementTriP1(), laplace),
+        "graded_p2": (graded(6), skfem.ElementTriP2(), laplace),
+        "symmetric_elastic": (
+            skfem.MeshTri.init_symmetric().refined(6),
+            skfem.ElementVector(skfem.ElementTriP1()),
+            elastic,
+        ),
+        "tensor_q1": (
+            skfem.MeshHex.init_tensor(*(np.linspace(0, 1, n) for n in (60, 30, 20))),
+            skfem.ElementHex1(),
+            laplace,
+        ),
+        "ball_p2": (skfem.MeshTet.init_ball(3), skfem.ElementTetP2(), laplace),
     }
     for name in which:
         yield name, lambda case=cases[name]: elements(*case)
+
+
+def graded(steps):
+    """Triangles that become smaller towards a corner."""
+    import skfem
+
+    mesh = skfem.MeshTri().refined(5)
+    for step in range(steps):
+        middles = mesh.p[:, mesh.t].mean(1)
+        mesh = mesh.refined(np.flatnonzero(np.hypot(*middles) < 0.9 * 0.55**step))
+    return mesh
 
 
 # Networks, multigrid, physics, text.
@@ -176,6 +200,12 @@ def networks(which):
         "net_random": lambda: nx.gnm_random_graph(40_000, 200_000, seed=9),
         "net_barabasi2": lambda: nx.barabasi_albert_graph(100_000, 2, seed=9),
         "net_dorogovtsev": lambda: nx.dorogovtsev_goltsev_mendes_graph(10),
+        "net_partition": lambda: nx.gaussian_random_partition_graph(9_000, 60, 20, 0.25, 0.0008, seed=4),
+        "net_thresholded": lambda: nx.thresholded_random_geometric_graph(20_000, 0.02, 0.8, seed=4),
+        "net_expander": lambda: nx.Graph(nx.margulis_gabber_galil_graph(180)),
+        "net_out": lambda: nx.DiGraph(nx.random_k_out_graph(30_000, 5, 0.7, seed=4)),
+        "net_tree": lambda: nx.full_rary_tree(3, 60_000),
+        "net_ties": lambda: nx.newman_watts_strogatz_graph(50_000, 4, 0.4, seed=4),
     }
     for name in which:
         yield name, lambda case=cases[name]: nx.to_scipy_sparse_array(case())
@@ -198,9 +228,16 @@ def multigrid(which):
         "rs_tilted1": lambda: levels(tilted(400), pyamg.ruge_stuben_solver)[1].A,
         "rs_tilted_restrict": lambda: levels(tilted(400), pyamg.ruge_stuben_solver)[0].R,
         "sa_coarse2": lambda: levels(poisson(90, 90, 90), pyamg.smoothed_aggregation_solver)[2].A,
+        "sa_elastic_prolong": lambda: elastic_prolongation(pyamg),
+        "rs_coarse3": lambda: levels(poisson(400, 400), pyamg.ruge_stuben_solver)[1].P,
     }
     for name in which:
         yield name, cases[name]
+
+
+def elastic_prolongation(pyamg):
+    matrix, modes = pyamg.gallery.linear_elasticity((150, 150))
+    return pyamg.smoothed_aggregation_solver(matrix.tobsr((2, 2)), B=modes, max_coarse=50).levels[0].P.tocsr()
 
 
 def physics():
@@ -258,6 +295,51 @@ def kicked_spins(length=17, up=8):
     return graph(np.concatenate(rows), np.concatenate(cols))
 
 
+def more_physics():
+    """Forces within a cut-off, wavelets, two kinds of electrons, stages of a plan, what lines lead where."""
+    yield "cut_off", lambda: within(22_000, 0.062)
+    yield "wavelets", lambda: wavelets(14)
+    yield "electrons", lambda: sp.kronsum(kicked_spins(10, 4), kicked_spins(10, 5))
+    yield "stages", stages
+    yield "usa_lines", lambda: incidence("case_SyntheticUSA")
+    yield "usa_lines_reverse", lambda: incidence("case_SyntheticUSA").T
+    yield "polar", lambda: sp.kronsum(*(sp.diags([1.0, 2.0, 1.0, 1.0], [-1, 0, 1, n - 1], (n, n)) for n in (300, 200)))
+
+
+def within(count, radius):
+    points = np.random.default_rng(17).random((count, 3))
+    pairs = cKDTree(points).query_pairs(radius, output_type="ndarray")
+    return graph(pairs[:, 0], pairs[:, 1], (count, count)) + sp.eye(count)
+
+
+def wavelets(levels):
+    """Haar's: the first rows are long, most have two."""
+    rows = [np.full((1, 1), 1.0)]
+    transform = sp.csr_matrix(rows[0])
+    for level in range(levels):
+        finer = sp.kron(transform, np.ones((1, 2)))
+        details = sp.kron(sp.eye(1 << level), np.array([[1.0, -1.0]]))
+        transform = sp.vstack([finer, details])
+    return transform.tocsr()
+
+
+def stages(count=60, rows=300, cols=420):
+    """Blocks on the diagonal, each tied to the one before, and a few rows about all."""
+    random = np.random.default_rng(19)
+    block = lambda share: sp.random(rows, cols, share, random_state=random)
+    shares = {0: 0.01, 1: 0.004}
+    parts = [[block(shares[a - b]) if a - b in shares else None for b in range(count)] for a in range(count)]
+    stair = sp.bmat(parts)
+    return sp.vstack([stair, sp.random(8, count * cols, 0.1, random_state=random)])
+
+
+def incidence(case):
+    """Lines of a power grid by what they join."""
+    upper = sp.triu(power_grid(case, False), 1).tocoo()
+    lines = np.arange(upper.nnz)
+    return graph(np.r_[lines, lines], np.r_[upper.row, upper.col], (upper.nnz, upper.shape[0]))
+
+
 def packages(path):
     """Debian's packages by whom they depend on, and by the words that describe them."""
     entries = [dict(re.findall(r"^([A-Za-z-]+): (.*)$", entry, re.M)) for entry in path.read_text().split("\n\n")]
@@ -291,7 +373,6 @@ def matrices(options):
         yield from networks(["net_barabasi", "net_smallworld", "net_geometric", "net_caveman"])
         yield from finite_elements("fem_p1 fem_p2 fem_p4 fem_morley fem_argyris fem_nedelec fem_rt_tet".split())
         yield from finite_elements("fem_tet_elastic fem_hex_q2".split())
-    else:
         yield "pegase13659_jac", lambda: power_grid("case13659pegase", True)
         yield "activsg25k_ybus", lambda: power_grid("case_ACTIVSg25k", False)
         yield from finite_elements("disk_p1 disk_p3 disk_elastic ball_p1 ball_nedelec quad_transport".split())
@@ -299,6 +380,12 @@ def matrices(options):
         yield from networks(["net_dorogovtsev"])
         yield from multigrid(["rs_tilted1", "rs_tilted_restrict", "sa_coarse2"])
         yield from physics()
+    else:
+        yield "rte6470_jac", lambda: power_grid("case6470rte", True)
+        yield from finite_elements("graded_p1 graded_p2 symmetric_elastic tensor_q1 ball_p2".split())
+        yield from networks("net_partition net_thresholded net_expander net_out net_tree net_ties".split())
+        yield from multigrid(["sa_elastic_prolong", "rs_coarse3"])
+        yield from more_physics()
 
 
 def main():
