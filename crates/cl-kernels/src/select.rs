@@ -296,6 +296,7 @@ mod tests {
             };
             assert_eq!(taken(of(916_428, 5.6, 456, 4.8, 0.87)).0, Algorithm::CsrScalar);
             assert_eq!(taken(of(34_546, 12.2, 411, 4.6, 0.93)).0, Algorithm::CsrScalar);
+            assert_eq!(taken(of(20_000, 12.2, 411, 4.6, 0.93)).0, Algorithm::CsrPieces);
             assert_eq!(taken(of(490_000, 5.0, 5, 1.0, 0.0)), (Algorithm::CsrPieces, Some(4)));
             assert_eq!(taken(of(17_758, 7.1, 574, 2.3, 0.69)), (Algorithm::CsrPieces, Some(4)));
             assert_eq!(taken(of(269_938, 28.9, 120, 1.2, 0.2)), (Algorithm::CsrPieces, None));
