@@ -5,9 +5,9 @@ matrices, and unseen ones, on CPUs").
     python3 benches/matrices/more_matrices.py OUT
     python3 benches/matrices/more_matrices.py OUT --seen [--sources FOLDER] [--packages FILE]
 
-Without more it writes those that no rule was read from, timed last; with `--seen` most of those before them. Some of these
-lie in source packages of Debian 12, unpacked into one folder (metis 5.1.0, suitesparse 5.12.0, trilinos 13.2.0), and
-in its list of packages. Every matrix is written as OUT/NAME.mtx; what cannot be made is named and left out, and so is what
+Without more it writes those that were judged last, before anybody had looked at them (last_matrices.py); with `--seen`
+most of those before them. Some of these lie in source packages of Debian 12, unpacked into one folder (metis 5.1.0,
+suitesparse 5.12.0, trilinos 13.2.0), and in its list of packages. Every matrix is written as OUT/NAME.mtx; what cannot be made is named and left out, and so is what
 has fewer than 40,000 nonzeros.
 """
 
@@ -17,17 +17,14 @@ import pathlib
 import re
 import zipfile
 
+import last_matrices
 import numpy as np
 import scipy.io
 import scipy.sparse as sp
+from last_matrices import pattern as graph
 from scipy.spatial import Delaunay, cKDTree
 
 LEAST_NONZEROS = 40_000
-
-
-def graph(rows, cols, shape=None):
-    """A matrix of ones, doubled places added up."""
-    return sp.csr_matrix((np.ones(len(rows)), (rows, cols)), shape=shape)
 
 
 def neighbours(shape, steps, keep=None):
@@ -381,12 +378,13 @@ def groups(options):
         yield networks(["net_dorogovtsev"])
         yield multigrid(["rs_tilted1", "rs_tilted_restrict", "sa_coarse2"])
         yield physics()
-    else:
         yield [("rte6470_jac", lambda: power_grid("case6470rte", True))]
         yield finite_elements("graded_p1 graded_p2 symmetric_elastic tensor_q1 ball_p2".split())
         yield networks("net_partition net_thresholded net_expander net_out net_tree net_ties".split())
         yield multigrid(["sa_elastic_prolong", "rs_prolong"])
         yield more_physics()
+    else:
+        yield from last_matrices.groups()
 
 
 def matrices(options):
