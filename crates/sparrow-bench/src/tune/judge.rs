@@ -29,6 +29,10 @@ const SECOND_ROUNDS: usize = 11;
 /// A prime above the entrants and the rounds of the second run.
 const TURNS: usize = 13;
 
+/// A sample has as many launches as products follow, as far as these many times the least span of a sample go: a CPU
+/// learns by some tens of products where rows end, so the tenth product costs more than the fiftieth.
+const STRETCH: f64 = 10.0;
+
 /// A candidate this many times as slow as the best so far is timed no further.
 const GIVE_UP: f64 = 2.0;
 
@@ -93,7 +97,7 @@ pub struct Judge {
     pub list: BTreeSet<Candidate>,
     /// The tables behind the automatic choice.
     pub tables: Tables,
-    /// How many products follow.
+    /// How many products follow; a sample has as many launches where ten times [`Judge::sample_ms`] hold them.
     pub products: Products,
     /// Milliseconds of a sample, at least.
     pub sample_ms: f64,
@@ -231,7 +235,9 @@ fn entrant<V: Value>(
     }
     let setup_us = setup_us(|| ground.contender(queue, options))?;
     let once_us = ground.sample_us(queue, &mut contender, 1)?;
-    let launches = launches(by.sample_ms * 1e3, once_us);
+    let least_us = by.sample_ms * 1e3;
+    let following_us = f64::from(by.products.count()) * once_us;
+    let launches = launches(following_us.clamp(least_us, STRETCH * least_us), once_us);
     Ok(Ok(Entrant { contender, setup_us, launches, samples_us: Vec::new() }))
 }
 

@@ -70,7 +70,7 @@ pub(crate) struct JudgeArguments {
     /// Raw timings whose candidates are the list; those of the user's data folder if left out
     #[arg(long, value_name = "FILE", value_delimiter = ',')]
     pub(crate) from: Vec<PathBuf>,
-    /// Milliseconds of a sample, at least
+    /// Milliseconds of a sample, at least; up to ten times as many where that holds all products that follow
     #[arg(long, default_value_t = 2.0)]
     pub(crate) sample_ms: f64,
     #[command(flatten)]
