@@ -5,9 +5,9 @@
 // The plan makes tasks of the problems, those with most work first. A group takes one of the first `whole` tasks; behind
 // them a group takes as many as it has bunches, each by one bunch. A problem with much work is several tasks, each some
 // of its rows (batched_plan.cl), so that one large problem does not hold up the launch. Tasks are listed in memory, many
-// small ones packed; or they are a few stretches of problems alike and equally far apart, whose tasks follow from their
-// numbers. Of one stretch alone nothing lies in memory: the launch says what its first task is (`first_...`, `..._step`;
-// task.h).
+// small ones packed; or the parts of what is cut are listed, and behind these `listed` come a few stretches of problems
+// alike and equally far apart, whose tasks follow from their numbers. Of the last two of these (`last`, `before_last`)
+// nothing lies in memory: the launch says what their first tasks are (task.h).
 //
 // x of a task lies in local memory, if it has no more than X_LOCAL elements and a group of its own; else x is read
 // where it is.
@@ -25,8 +25,13 @@
 //
 // WITH_CSR_ROWS (the first three), WITH_CSR_I, WITH_COO, WITH_ELL: kinds that the program knows.
 //
-// ALIKE: the batch is one stretch, all by csr_i, as most are. What there is to know of a task is then the same for all
-// items of its group and follows from what the launch says, which takes an H200 56 registers an item instead of 80.
+// What a program does not know of its tasks costs registers and time, so three forms of a batch have programs of their
+// own. ONE_STRETCH: it is one stretch. ALIKE: one stretch, all by csr_i, each a group's, as most are; what there is to
+// know of a task is then the same for all items of its group, which takes an H200 56 registers an item instead of 80.
+// FEW_STRETCHES: it is a list, or one or two stretches, or these behind a list.
+//
+// LONG_ROWS: a problem is long beside the others. Its long rows are added up by all items of a bunch (batched_csr_i.h), which
+// takes more registers than it gains where none is.
 //
 // PAIRS: of such a batch whose problems have one pattern, a group takes two at once. Their x, products and sums lie side
 // by side, so that what does not depend on values is done once for both: columns, row offsets, gathers, and finding the
@@ -56,6 +61,10 @@
 #define PAIRS 0 // 1: tasks are two problems of one pattern, ALIKE, with x in local memory
 #endif
 
+#ifdef ALIKE
+#define ONE_STRETCH
+#endif
+
 #define GROUP_SIZE (BUNCH_SIZE * BUNCHES_PER_GROUP)
 
 #include "item/accumulate.h"
@@ -72,24 +81,15 @@
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void batched(const uint task_count,
                     const uint whole,
+                    const uint listed,
                     const uint stretch_count,
                     const uint packed_words,
                     const ulong widths,
                     const uint follows,
-                    const ulong first_value,
-                    const ulong first_column,
-                    const ulong first_index,
-                    const ulong first_x,
-                    const ulong first_y,
-                    const ulong shape,
-                    const ulong lengths,
-                    const ulong kind,
-                    const ulong value_step,
-                    const ulong column_step,
-                    const ulong index_step,
-                    const ulong x_step,
-                    const ulong y_step,
+                    const ulong16 last,
+                    const ulong16 before_last,
                     ARRAY_PARAMETER(const ulong, tasks),
+                    ARRAY_PARAMETER(const ulong, stretches),
                     ARRAY_PARAMETER(const offset_t, offsets),
                     ARRAY_PARAMETER(const uint, indices),
                     ARRAY_PARAMETER(const column_t, columns),
@@ -102,6 +102,7 @@ kernel void batched(const uint task_count,
                     const uint beta_stride)
 {
     OPEN_ARRAY(const ulong, tasks);
+    OPEN_ARRAY(const ulong, stretches);
     OPEN_ARRAY(const offset_t, offsets);
     OPEN_ARRAY(const uint, indices);
     OPEN_ARRAY(const column_t, columns);
@@ -133,42 +134,33 @@ kernel void batched(const uint task_count,
 
     task_t task;
     const uint known = min(index, task_count - 1);
-#ifdef ALIKE
-    const int is_alike = 1;
+#ifdef ONE_STRETCH
+    set_task_of_stretch(last, known, &task);
 #else
-    const int is_alike = stretch_count == 1;
+    const uint number = known - listed;
+    if (known < listed)
+        read_task(tasks + (ulong)known * TASK_WORDS, &task);
+#ifndef FEW_STRETCHES
+    else if (packed_words > 0) {
+        set_task_of_stretch(last, 0, &task);
+        add_packed_task(tasks + (ulong)known * packed_words, packed_words, widths, follows, &task);
+    } else if (number < (uint)before_last.sd)
+        read_task_of_stretch(stretches, stretch_count - 2, number, &task);
 #endif
-    if (is_alike) {
-        task.values = first_value + known * value_step;
-        task.columns = first_column + known * column_step;
-        task.index = first_index + known * index_step;
-        task.x = first_x + known * x_step;
-        task.y = first_y + known * y_step;
-        set_sizes(shape, lengths, kind, &task);
-        task.problem += known;
-#if PAIRS
-        task.has_other = known + 1 < task_count;
-        task.other_values = task.has_other ? value_step : 0;
-        task.other_x = task.has_other ? x_step : 0;
-        task.other_y = y_step;
+    else if (number < (uint)last.sd)
+        set_task_of_stretch(before_last, number - (uint)before_last.sd, &task);
+    else
+        set_task_of_stretch(last, number - (uint)last.sd, &task);
 #endif
 #ifdef ALIKE
-        task.kind = KIND_CSR_I;
+    task.kind = KIND_CSR_I;
+#if PAIRS
+    task.has_other = known + 1 < task_count;
+    task.other_values = task.has_other ? last.s8 : 0;
+    task.other_x = task.has_other ? last.sb : 0;
+    task.other_y = last.sc;
 #endif
-    } else if (packed_words > 0) {
-        task.values = first_value;
-        task.columns = first_column;
-        task.index = first_index;
-        task.x = first_x;
-        task.y = first_y;
-        set_sizes(shape, lengths, kind, &task);
-        add_packed_task(tasks + (ulong)known * packed_words, packed_words, widths, follows, &task);
-    } else if (stretch_count > 1) {
-        read_task_of_stretch(tasks, stretch_count, known, &task);
-    } else {
-        read_task(tasks + (ulong)known * TASK_WORDS, &task);
-    }
-#ifndef ALIKE
+#else
     if (index >= task_count)
         task.rows = 0; // a bunch without a task
 #endif
@@ -336,8 +328,12 @@ kernel void batched(const uint task_count,
                 const uint row = turn + (lane >> LOG2(items_per_row));
                 const uint row_begin = row < beyond ? max(starts[row], first) - first : 0;
                 const uint row_end = row < beyond ? min(starts[row + 1], stop) - first : 0;
+#ifdef SHARES_LONG_ROWS
+                sum = share_products(products[bunch], row_begin, row_end, items_per_row, lane);
+#else
                 sum = sum_products(products[bunch], row_begin + (lane & (items_per_row - 1)), row_end,
                                    items_per_row);
+#endif
                 if (items_per_row == 1 && row < beyond)
                     end_row_of_step(&csr, &piece, &task, bunch, step, open, row, sum, y, alpha, beta);
             }

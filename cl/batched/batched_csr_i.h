@@ -4,11 +4,11 @@
 //
 // A bunch walks its piece in steps of BUNCH_SIZE x NNZ_PER_ITEM. In each step its items put products, which they
 // loaded side by side, into local memory; then they share out the rows of the step: where there are few, several
-// items add up each, so that a long row does not hold up the others; where there are many (step_width), each adds
-// up whole rows. The row that is open at the end of a step is carried to the next, and the row
-// that is open at the end of a piece to the pieces behind it: its parts are added up in their order when all
-// pieces are done, by the bunch in whose piece the row ends. So each row is stored once, and the bits are the
-// same every time.
+// items add up each; where there are many (step_width), each adds up whole rows; and what is left of a row that is long
+// beside the others all add up together (share_products), so that it does not hold them up. The row that is open at
+// the end of a step is carried to the next, and the row that is open at the end of a piece to the pieces behind it: its
+// parts are added up in their order when all pieces are done, by the bunch in whose piece the row ends. So each row is
+// stored once, and the bits are the same every time.
 //
 // ATOMIC: as published. Rows that are cut between bunches are added to y by float atomics, as they come.
 #ifndef BATCHED_CSR_I_H
@@ -135,6 +135,45 @@ sums_t sum_runs(const sums_t mine, const uint width)
 #else
     return bunch_sum_runs(mine, width);
 #endif
+}
+#endif
+
+#if defined(BUNCH_VOTES) && defined(LONG_ROWS)
+#define SHARES_LONG_ROWS
+// The sum of item `place`.
+real_t sum_of(const real_t mine, const uint place)
+{
+    union {
+        real_t sum;
+        uint words[REAL_WORDS];
+    } its;
+    its.sum = mine;
+#pragma unroll
+    for (uint word = 0; word < REAL_WORDS; ++word)
+        its.words[word] = word_of(its.words[word], place);
+    return its.sum;
+}
+
+// The most products of a row that an item adds up before the whole bunch does.
+#define OWN_PRODUCTS 16
+
+// What an item has of products [begin, end), those of a row that `width` items of a step share. Where they are many,
+// the bunch adds up those that are left, row by row, and the first of the row's items has them: else all would wait
+// for one long row among short ones. All items of a bunch call it.
+real_t share_products(local const real_t *products, const uint begin, const uint end, const uint width, const uint lane)
+{
+    const uint part = lane & (width - 1);
+    const uint left = min(begin + OWN_PRODUCTS * width, end);
+    real_t sum = sum_products(products, begin + part, left, width);
+    for (uint rows = bunch_votes(part == 0 && left < end); rows != 0; rows &= rows - 1) {
+        const uint first = LOG2(rows & -rows);
+        const uint its_end = word_of(end, first);
+        const real_t of_lane = sum_products(products, word_of(left, first) + lane, its_end, BUNCH_SIZE);
+        const real_t rest = sum_of(sum_runs(of_lane, BUNCH_SIZE), 0);
+        if (lane == first)
+            sum += rest;
+    }
+    return sum;
 }
 #endif
 

@@ -15,7 +15,9 @@
 //
 //   0  the words of the first task
 //   8  from task to task: what is to be added to words 0 to 4
-//  13  the number of the first task
+//  13  the number of the first task, counted from that of the first stretch
+//
+// The last two stretches come with the launch, for no item waits then until it has found its own; others lie in memory.
 //
 // A packed list, of many small problems, has one or two words a task instead. What a task has beyond the least of all
 // stands there in as many bits as that takes (`widths`: 5 bits a field from bit 0 on, in their order):
@@ -35,7 +37,6 @@
 
 #define TASK_WORDS 8
 #define STRETCH_WORDS 16
-#define STRETCH_STEPS 8
 #define STRETCH_FIRST 13
 
 #define FOLLOWS_ROWS 1 // row offsets: y and the problem's number, since each problem has one more than rows
@@ -113,6 +114,18 @@ void read_task(global const ulong *restrict words, task_t *task)
     set_sizes(words[5], words[6], words[7], task);
 }
 
+// Task `turn` of a stretch.
+void set_task_of_stretch(const ulong16 stretch, const uint turn, task_t *task)
+{
+    task->values = stretch.s0 + turn * stretch.s8;
+    task->columns = stretch.s1 + turn * stretch.s9;
+    task->index = stretch.s2 + turn * stretch.sa;
+    task->x = stretch.s3 + turn * stretch.sb;
+    task->y = stretch.s4 + turn * stretch.sc;
+    set_sizes(stretch.s5, stretch.s6, stretch.s7, task);
+    task->problem += turn;
+}
+
 // The lowest bits of a word, which loses them: as many as field `field` has.
 uint take_field(ulong *word, const ulong widths, const uint field)
 {
@@ -149,29 +162,20 @@ void add_packed_task(global const ulong *restrict words, const uint count, const
     task->extra = task->kind == KIND_ELL ? task->rows : 0;
 }
 
-// Task `index` of those that `count` stretches hold.
-void read_task_of_stretch(global const ulong *restrict stretches, const uint count, const uint index,
-                          task_t *task)
+// The task of a number, of one among `count` stretches in memory.
+void read_task_of_stretch(global const ulong *restrict stretches, const uint count, const uint number, task_t *task)
 {
     uint found = 0;
     uint beyond = count;
     while (beyond - found > 1) {
         const uint middle = found + (beyond - found) / 2;
-        if (stretches[middle * STRETCH_WORDS + STRETCH_FIRST] <= index)
+        if (stretches[middle * STRETCH_WORDS + STRETCH_FIRST] <= number)
             found = middle;
         else
             beyond = middle;
     }
-    global const ulong *words = stretches + found * STRETCH_WORDS;
-    global const ulong *steps = words + STRETCH_STEPS;
-    read_task(words, task);
-    const uint turn = index - (uint)words[STRETCH_FIRST];
-    task->values += turn * steps[0];
-    task->columns += turn * steps[1];
-    task->index += turn * steps[2];
-    task->x += turn * steps[3];
-    task->y += turn * steps[4];
-    task->problem += turn;
+    const ulong16 stretch = vload16(found, stretches);
+    set_task_of_stretch(stretch, number - (uint)stretch.sd, task);
 }
 
 // Whether a task's entries are cut into pieces, one a bunch, wherever rows begin and end.

@@ -65,14 +65,28 @@ acc_t acc_after(const acc_t mine, const uint reach)
 #if BUNCH_SIZE == 32
 #define BUNCH_VOTES
 
-// How many items of the bunch say yes; a bunch is all that runs in step, so no other need call it.
-uint bunch_count(const int yes)
+// Which items of the bunch say yes, a bit each; a bunch is all that runs in step, so no other need call it.
+uint bunch_votes(const int yes)
 {
     uint votes;
     asm volatile("{.reg .pred vote; setp.ne.s32 vote, %1, 0; vote.sync.ballot.b32 %0, vote, 0xffffffff;}"
                  : "=r"(votes)
                  : "r"(yes));
-    return popcount(votes);
+    return votes;
+}
+
+// How many of them.
+uint bunch_count(const int yes)
+{
+    return popcount(bunch_votes(yes));
+}
+
+// A word of item `place`.
+uint word_of(const uint mine, const uint place)
+{
+    uint its;
+    asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(its) : "r"(mine), "r"(place));
+    return its;
 }
 
 // Adds up each run of `width` neighbouring items, a power of two. Valid in the first of each run. Nothing else may

@@ -32,6 +32,8 @@ pub trait ArgumentSink<M> {
     fn uint(&mut self, value: u32) -> Result<(), Self::Error>;
     /// A 64-bit unsigned number.
     fn ulong(&mut self, value: u64) -> Result<(), Self::Error>;
+    /// Sixteen 64-bit unsigned numbers.
+    fn ulong16(&mut self, value: &[u64; 16]) -> Result<(), Self::Error>;
     /// A buffer and its start.
     fn array(&mut self, array: &Array<M>) -> Result<(), Self::Error>;
     /// alpha or beta.
@@ -45,6 +47,8 @@ pub enum ArgumentKind {
     Uint,
     /// `const ulong name`
     Ulong,
+    /// `const ulong16 name`
+    Ulong16,
     /// `ARRAY_PARAMETER(type, name)`
     Array,
     /// `SCALAR_PARAMETER(name)`
@@ -88,6 +92,14 @@ impl<M> Argument<M> for u64 {
 
     fn pass<S: ArgumentSink<M>>(&self, sink: &mut S) -> Result<(), S::Error> {
         sink.ulong(*self)
+    }
+}
+
+impl<M> Argument<M> for [u64; 16] {
+    const KIND: ArgumentKind = ArgumentKind::Ulong16;
+
+    fn pass<S: ArgumentSink<M>>(&self, sink: &mut S) -> Result<(), S::Error> {
+        sink.ulong16(self)
     }
 }
 
@@ -160,6 +172,8 @@ mod tests {
                 parameters.push((name.to_owned(), ArgumentKind::Uint));
             } else if let Some(name) = part.strip_prefix("const ulong ") {
                 parameters.push((name.to_owned(), ArgumentKind::Ulong));
+            } else if let Some(name) = part.strip_prefix("const ulong16 ") {
+                parameters.push((name.to_owned(), ArgumentKind::Ulong16));
             } else {
                 panic!("{kernel}: cannot read parameter \"{part}\"");
             }

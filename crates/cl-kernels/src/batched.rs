@@ -22,6 +22,15 @@ pub const FEATURE_ATOMIC: &str = "ATOMIC";
 /// Computes one stretch of problems by `batched_csr_i`, and nothing else.
 pub const FEATURE_ALIKE: &str = "ALIKE";
 
+/// Computes one stretch of problems, of whatever kind.
+pub const FEATURE_ONE_STRETCH: &str = "ONE_STRETCH";
+
+/// Computes a list that is not packed, and two stretches at most.
+pub const FEATURE_FEW_STRETCHES: &str = "FEW_STRETCHES";
+
+/// Adds up long rows among short ones by all items of a bunch, where those run in step.
+pub const FEATURE_LONG_ROWS: &str = "LONG_ROWS";
+
 /// 64-bit words of a task that is listed (`cl/batched/task.h`).
 pub const TASK_WORDS: usize = 8;
 
@@ -204,7 +213,9 @@ arguments! {
         task_count: u32,
         /// The first of them, which have a group each; the others have a bunch.
         whole: u32,
-        /// Stretches of tasks; 0 where tasks are listed.
+        /// Tasks that are listed in full, before those of stretches.
+        listed: u32,
+        /// Stretches of tasks; 0 where all tasks are listed.
         stretch_count: u32,
         /// Words of a task in a packed list, 1 or 2; 0 where none is packed.
         packed_words: u32,
@@ -212,34 +223,14 @@ arguments! {
         widths: u64,
         /// What a packed task's place in offsets or indices follows; 0 where it is the same for all.
         follows: u32,
-        /// Of one stretch, words 0 to 7 of its first task; of a packed list the least of all tasks.
-        first_value: u64,
-        /// Word 1.
-        first_column: u64,
-        /// Word 2.
-        first_index: u64,
-        /// Word 3.
-        first_x: u64,
-        /// Word 4.
-        first_y: u64,
-        /// Word 5.
-        shape: u64,
-        /// Word 6.
-        lengths: u64,
-        /// Word 7.
-        kind: u64,
-        /// And from task to task, what is to be added to word 0.
-        value_step: u64,
-        /// To word 1.
-        column_step: u64,
-        /// To word 2.
-        index_step: u64,
-        /// To word 3.
-        x_step: u64,
-        /// To word 4.
-        y_step: u64,
-        /// The tasks, [`TASK_WORDS`] each or packed, or the stretches where they are several, [`STRETCH_WORDS`] each.
+        /// The last stretch; of a packed list the least of all tasks.
+        last: [u64; STRETCH_WORDS],
+        /// The stretch before it; where there is none, the same as the last.
+        before_last: [u64; STRETCH_WORDS],
+        /// The tasks that are listed, [`TASK_WORDS`] each or packed.
         tasks: Array<M>,
+        /// The stretches before the last two, [`STRETCH_WORDS`] each.
+        stretches: Array<M>,
         /// Row offsets of CSR problems.
         offsets: Array<M>,
         /// Row indices of COO problems, and where the slices of sliced ELL begin.

@@ -180,6 +180,10 @@ impl<'a> ArgumentSink<&'a Memory> for Setter<'_, 'a> {
         self.value(&value)
     }
 
+    fn ulong16(&mut self, value: &[u64; 16]) -> Result<()> {
+        self.value(value)
+    }
+
     fn array(&mut self, array: &Array<&'a Memory>) -> Result<()> {
         self.kernel.set_memory(self.next, array.memory)?;
         self.next += 1;

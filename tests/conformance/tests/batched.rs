@@ -275,8 +275,25 @@ fn tasks_that_follow_from_their_numbers_are_those_that_are_listed() {
                 assert_eq!(alone, packed[..rows], "{case:?}");
             }
             assert_eq!(packed[..rows], listed[..rows], "{case:?}");
-            assert_eq!((nothing, few, eighth, all), (0, 3 * 128, 41 * 8, 41 * 64), "{case:?}");
+            assert_eq!((nothing, few, eighth, all), (0, 128, 41 * 8, 41 * 64), "{case:?}");
         }
+    }
+}
+
+/// The parts are listed, the two stretches around the problem come with the launch.
+#[test]
+fn a_problem_that_is_long_beside_the_others_is_cut() {
+    let queue = queue();
+    let mut problems = vec![csr::<f32>(9, &[3; 9], 1); 300];
+    problems.insert(120, csr(60, &[20; 60], 2));
+    for algorithm in std::iter::once(None).chain(BatchedAlgorithm::ALL.map(Some)) {
+        let host = formatted(algorithm, &problems, 0);
+        check(&queue, &problems, &host, &BatchCase::new(algorithm));
+        let batch = Batch::upload_blocking(&queue, &host, ColumnWidth::Automatic).unwrap();
+        let options = BatchOptions { algorithm, ..BatchOptions::default() };
+        let plan = BatchPlan::new_blocking(&queue, &batch, &options).unwrap();
+        let parts = plan.tasks().0 - 300;
+        assert!(parts > 1 && plan.plan_bytes() == parts * 64, "{parts} parts; {algorithm:?}");
     }
 }
 

@@ -7,8 +7,8 @@ mod tasks;
 use std::sync::Arc;
 
 use cl_kernels::batched::{
-    Arguments, Batched as Parameters, BatchedAlgorithm, FEATURE_ALIKE, FEATURE_ATOMIC,
-    FEATURE_COLUMNS_U16, SOURCE,
+    Arguments, Batched as Parameters, BatchedAlgorithm, FEATURE_ATOMIC, FEATURE_COLUMNS_U16,
+    FEATURE_LONG_ROWS, SOURCE,
 };
 use cl_kernels::{Accumulate, Array, Experiment, KernelKey, Scalar};
 use csr_core::batch::Problem;
@@ -111,8 +111,11 @@ impl Batched {
             && tasks.are_of_one_pattern(&parameters);
         let parameters = if may_pair { parameters.by_pairs() } else { parameters.one_by_one() };
         let mut key = specialisation.key(SOURCE, &parameters);
-        if tasks.are_alike() {
-            key = key.with_feature(FEATURE_ALIKE);
+        if let Some(form) = tasks.program_form() {
+            key = key.with_feature(form);
+        }
+        if tasks.has_long {
+            key = key.with_feature(FEATURE_LONG_ROWS);
         }
         let mut features = Vec::new();
         for (problem, _) in batch.kinds() {
@@ -229,31 +232,19 @@ impl Batched {
         batch: &'a Batch<V, O>,
         operands: &BatchOperands<'a>,
     ) -> Arguments<&'a Memory> {
-        let DeviceTasks { count, whole, form, words } = &self.tasks;
-        let [first_value, first_column, first_index, first_x, first_y, shape, lengths, kind] =
-            form.first;
-        let [value_step, column_step, index_step, x_step, y_step] = form.steps;
+        let DeviceTasks { count, whole, form, words, stretches, .. } = &self.tasks;
         Arguments {
             task_count: *count as u32,
             whole: *whole as u32,
+            listed: form.listed,
             stretch_count: form.stretch_count,
             packed_words: form.packed_words,
             widths: form.widths,
             follows: form.follows,
-            first_value,
-            first_column,
-            first_index,
-            first_x,
-            first_y,
-            shape,
-            lengths,
-            kind,
-            value_step,
-            column_step,
-            index_step,
-            x_step,
-            y_step,
+            last: form.last,
+            before_last: form.before_last,
             tasks: words.argument(),
+            stretches: stretches.argument(),
             offsets: batch.offsets().argument(),
             indices: batch.indices().argument(),
             columns: batch.columns().argument(),

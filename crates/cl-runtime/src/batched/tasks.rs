@@ -1,18 +1,19 @@
 //! The tasks of a batch: listed on the device, packed or not, or as stretches of problems from whose numbers they follow.
 
 use cl_kernels::batched::{
-    Batched as Parameters, BatchedAlgorithm, NNZ_PER_TASK, SMALL_ENTRIES, STRETCH_WORDS, TASK_WORDS,
+    Batched as Parameters, BatchedAlgorithm, FEATURE_ALIKE, FEATURE_FEW_STRETCHES,
+    FEATURE_ONE_STRETCH, NNZ_PER_TASK, SMALL_ENTRIES, STRETCH_WORDS, TASK_WORDS,
 };
 use cl_kernels::batched_plan::{Arguments, BatchedPlan, DRAFT_WORDS, SOURCE};
 use cl_kernels::{Accumulate, KernelKey};
 use csr_core::batch::{Format, Problem, Steps, Stretch};
-use csr_core::plan::batched::{Task, TaskRules, TaskStretches, Tasks};
+use csr_core::plan::batched::{LongRules, Task, TaskRules, TaskStretches, Tasks, work};
 use csr_core::{Offset, Value, ValueType};
 
 use super::Batch;
 use super::packed::PackedTasks;
 use crate::launch::{Size, launch};
-use crate::spmv::workspace::for_a_kernel_to_write;
+use crate::spmv::workspace::small_for_a_kernel_to_write;
 use crate::{DeviceArray, Queue, Result};
 
 /// What groups compute, in the order in which they take it.
@@ -21,15 +22,21 @@ pub(super) struct DeviceTasks {
     pub(super) count: usize,
     /// The first of them, which have a group each.
     pub(super) whole: usize,
+    /// Whether a problem is long beside the others.
+    pub(super) has_long: bool,
     pub(super) form: Form,
-    /// Of each task, or of each stretch where they are several.
+    /// Of each task that is listed.
     pub(super) words: DeviceArray<u64>,
+    /// Of each stretch but the last two.
+    pub(super) stretches: DeviceArray<u64>,
 }
 
-/// What the words say, and what a launch says besides; the default is tasks listed in full.
+/// What the words say, and what a launch says besides.
 #[derive(Debug, Default)]
 pub(super) struct Form {
-    /// Stretches; 0 where tasks are listed.
+    /// Tasks that are listed in full, before those of stretches.
+    pub(super) listed: u32,
+    /// Stretches; 0 where all tasks are listed.
     pub(super) stretch_count: u32,
     /// Words of a packed task; 0 where none is.
     pub(super) packed_words: u32,
@@ -37,10 +44,10 @@ pub(super) struct Form {
     pub(super) widths: u64,
     /// What its place in offsets or indices follows.
     pub(super) follows: u32,
-    /// The first task of the only stretch, or the least of a packed list.
-    pub(super) first: [u64; TASK_WORDS],
-    /// From task to task of the only stretch.
-    pub(super) steps: [u64; 5],
+    /// The last stretch, or the least of a packed list.
+    pub(super) last: [u64; STRETCH_WORDS],
+    /// The stretch before it, if there is one.
+    pub(super) before_last: [u64; STRETCH_WORDS],
 }
 
 /// Problems alike that every compute unit has at least, or the large ones are cut: with so many no unit waits for another
@@ -49,6 +56,15 @@ const UNCUT_PER_UNIT: u32 = 6;
 
 /// Nonzeros from which on even these are cut: half of what a task can count.
 const UNCUT_NNZ: usize = (u32::MAX / 2) as usize;
+
+/// A problem is long with this many times the work of the mean one: the others are done before its group is.
+const LONG_TIMES: u64 = 16;
+
+/// Parts of a long problem have the work that falls to a compute unit over this: bunches that a unit runs at once.
+const LONG_PARTS: u64 = 32;
+
+/// The fewest nonzeros of such a part.
+const LEAST_PART: u64 = 128;
 
 /// Lists are packed where they would take more than the batch's bytes over this: unpacking takes a task instructions.
 const PACKED_FROM: usize = 100;
@@ -69,35 +85,25 @@ impl DeviceTasks {
             nnz_per_task: if is_whole { UNCUT_NNZ } else { NNZ_PER_TASK },
             rows_per_task: parameters.rows_per_task as usize,
             small_entries: SMALL_ENTRIES,
+            long: long_rules(batch, units),
         };
+        let has_long = batch.kinds().any(|(problem, _)| rules.is_long(problem));
         let problems = batch.problems();
         let may_share = |problem: &Problem| select(problem).may_share_group();
-        let stretches = batch.stretches();
-        let stretches =
-            stretches.and_then(|all| TaskStretches::new(problems, all, &rules, may_share));
-        if let Some(stretches) = stretches {
-            return Self::of_stretches_blocking(queue, problems, &stretches, select);
+        if let Some(all) = batch.stretches() {
+            let stretches = TaskStretches::new(problems, all, &rules, may_share);
+            let tasks = Self::of_stretches_blocking(queue, batch, &stretches, select)?;
+            return Ok(DeviceTasks { has_long, ..tasks });
         }
         let Tasks { tasks, whole } = Tasks::new(problems, &rules, may_share);
-        u32::try_from(tasks.len()).map_err(|_| {
-            let (value, limit) = (tasks.len() as u64, u64::from(u32::MAX));
-            csr_core::Error::TooLarge { what: "the number of tasks", value, limit }
-        })?;
-        let words_of = |task: &Task| {
-            let problem = &problems[task.problem as usize];
-            task_words(problem, task.problem, select(problem))
-        };
-        let mut form = Form::default();
+        let mut form = Form { listed: number_of_tasks(tasks.len())?, ..Form::default() };
         let words = if tasks.iter().any(|task| task.parts > 1) {
-            let draft = |task: &Task| {
-                let [w0, w1, w2, w3, w4, w5, w6, w7] = words_of(task);
-                let (part, work) =
-                    (pair(task.part, task.parts), pair(task.part_work, task.row_weight));
-                [w0, w1, w2, w3, w4, w5, w6, w7, part, work]
-            };
-            let drafts: Vec<[u64; DRAFT_WORDS]> = tasks.iter().map(draft).collect();
-            cut_blocking(queue, batch, drafts.as_flattened())?
+            cut_blocking(queue, batch, &tasks, select)?
         } else {
+            let words_of = |task: &Task| {
+                let problem = &problems[task.problem as usize];
+                task_words(problem, task.problem, select(problem))
+            };
             let words: Vec<[u64; TASK_WORDS]> = tasks.iter().map(words_of).collect();
             let is_small = size_of_val(words.as_slice()) > batch.size_bytes() / PACKED_FROM;
             match is_small.then(|| PackedTasks::new(&words)).flatten() {
@@ -106,82 +112,122 @@ impl DeviceTasks {
                         packed_words: words_per_task,
                         widths,
                         follows,
-                        first: least,
-                        ..form
+                        last: stretch_words(least, Steps::default(), 0),
+                        ..Form::default()
                     };
                     DeviceArray::upload_blocking(queue, &words)?
                 }
                 None => DeviceArray::upload_blocking(queue, words.as_flattened())?,
             }
         };
-        Ok(DeviceTasks { count: tasks.len(), whole, form, words })
+        let stretches = DeviceArray::allocate(queue.context(), 0)?;
+        Ok(DeviceTasks { count: tasks.len(), whole, has_long, form, words, stretches })
     }
 
-    fn of_stretches_blocking(
+    fn of_stretches_blocking<V: Value, O: Offset>(
         queue: &Queue,
-        problems: &[Problem],
+        batch: &Batch<V, O>,
         tasks: &TaskStretches,
         select: impl Fn(&Problem) -> BatchedAlgorithm,
     ) -> Result<Self> {
-        let mut form = Form { stretch_count: tasks.stretches.len() as u32, ..Form::default() };
-        let mut count = 0;
+        let problems = batch.problems();
+        let listed = number_of_tasks(tasks.parts.len())?;
+        let stretch_count = tasks.stretches.len() as u32;
+        let words = match tasks.parts.as_slice() {
+            [] => DeviceArray::allocate(queue.context(), 0)?,
+            parts => cut_blocking(queue, batch, parts, &select)?,
+        };
+        let mut number = 0;
         let mut all = Vec::with_capacity(tasks.stretches.len());
         for stretch in &tasks.stretches {
             let problem = &problems[stretch.first as usize];
-            let Steps { index, columns, values, x, y } = stretch.steps;
-            form.first = task_words(problem, stretch.first, select(problem));
-            form.steps = [values, columns, index, x, y];
-            let mut words = [0; STRETCH_WORDS];
-            words[..TASK_WORDS].copy_from_slice(&form.first);
-            words[TASK_WORDS..][..form.steps.len()].copy_from_slice(&form.steps);
-            words[TASK_WORDS + form.steps.len()] = count as u64;
-            all.push(words);
-            count += stretch.count as usize;
+            let first = task_words(problem, stretch.first, select(problem));
+            all.push(stretch_words(first, stretch.steps, number as u64));
+            number += stretch.count as usize;
         }
-        let words = match all.as_slice() {
-            // A launch says it.
-            [] | [_] => DeviceArray::allocate(queue.context(), 0)?,
-            several => DeviceArray::upload_blocking(queue, several.as_flattened())?,
+        let last = all.pop().unwrap_or_default();
+        let before_last = all.pop().unwrap_or(last);
+        let form = Form { listed, stretch_count, last, before_last, ..Form::default() };
+        let stretches = match all.as_slice() {
+            [] => DeviceArray::allocate(queue.context(), 0)?,
+            others => DeviceArray::upload_blocking(queue, others.as_flattened())?,
         };
-        Ok(DeviceTasks { count, whole: tasks.whole, form, words })
+        let count = listed as usize + number;
+        number_of_tasks(count)?;
+        Ok(DeviceTasks { count, whole: tasks.whole, has_long: false, form, words, stretches })
+    }
+
+    /// The form that a program of its own computes.
+    pub(super) fn program_form(&self) -> Option<&'static str> {
+        match (self.form.listed, self.form.stretch_count) {
+            (0, 1) if self.are_alike() => Some(FEATURE_ALIKE),
+            (0, 1) => Some(FEATURE_ONE_STRETCH),
+            (_, 0..=2) if self.form.packed_words == 0 => Some(FEATURE_FEW_STRETCHES),
+            _ => None,
+        }
     }
 
     /// Whether they are one stretch of problems by CSR-I, each a group's.
-    pub(super) fn are_alike(&self) -> bool {
-        let kind = self.form.first[7] as u32;
-        self.form.stretch_count == 1
+    fn are_alike(&self) -> bool {
+        let kind = self.form.last[7] as u32;
+        (self.form.listed, self.form.stretch_count) == (0, 1)
             && self.whole == self.count
             && kind == BatchedAlgorithm::CsrI.kind(Format::Csr)
     }
 
     /// Whether they are such, of one pattern, whose x fits local memory: what pairs ask.
     pub(super) fn are_of_one_pattern(&self, parameters: &Parameters) -> bool {
-        let [_, columns, index, ..] = self.form.steps;
-        let cols = self.form.first[5] >> 32;
+        let (columns, index) = (self.form.last[TASK_WORDS + 1], self.form.last[TASK_WORDS + 2]);
+        let cols = self.form.last[5] >> 32;
         self.are_alike() && (columns, index) == (0, 0) && cols <= u64::from(parameters.x_local)
     }
 
     pub(super) fn size_bytes(&self) -> usize {
-        self.words.size_bytes()
+        self.words.size_bytes() + self.stretches.size_bytes()
     }
 }
 
-/// The words of tasks whose drafts are these, some of them parts of problems.
+fn number_of_tasks(count: usize) -> Result<u32> {
+    let limit = u32::MAX.into();
+    let error =
+        csr_core::Error::TooLarge { what: "the number of tasks", value: count as u64, limit };
+    Ok(u32::try_from(count).map_err(|_| error)?)
+}
+
+/// When a problem is cut because the others would be done before it, on a device of so many compute units.
+fn long_rules<V: Value, O: Offset>(batch: &Batch<V, O>, units: u32) -> LongRules {
+    let works = batch.kinds().map(|(problem, count)| work(problem) * count as u64);
+    let all: u64 = works.sum();
+    let mean = all / batch.problems().len().max(1) as u64;
+    let of_a_part = (all / (u64::from(units) * LONG_PARTS)).max(LEAST_PART);
+    LongRules { work: (LONG_TIMES * mean).max(2 * of_a_part), nnz_per_task: of_a_part as usize }
+}
+
+/// The words of tasks, some of them parts of problems, as the device finds them.
 fn cut_blocking<V: Value, O: Offset>(
     queue: &Queue,
     batch: &Batch<V, O>,
-    drafts: &[u64],
+    tasks: &[Task],
+    select: impl Fn(&Problem) -> BatchedAlgorithm,
 ) -> Result<DeviceArray<u64>> {
+    let draft = |task: &Task| {
+        let problem = &batch.problems()[task.problem as usize];
+        let [w0, w1, w2, w3, w4, w5, w6, w7] = task_words(problem, task.problem, select(problem));
+        let (part, work) = (pair(task.part, task.parts), pair(task.part_work, task.row_weight));
+        [w0, w1, w2, w3, w4, w5, w6, w7, part, work]
+    };
+    let drafts: Vec<[u64; DRAFT_WORDS]> = tasks.iter().map(draft).collect();
     let context = queue.context();
-    let count = drafts.len() / DRAFT_WORDS;
-    let words = for_a_kernel_to_write(queue, count * TASK_WORDS)?;
-    let drafts = DeviceArray::upload_blocking(queue, drafts)?;
+    let count = drafts.len();
+    let words = small_for_a_kernel_to_write(queue, count * TASK_WORDS)?;
+    let mut uploaded = context.allocate_small(count * DRAFT_WORDS)?;
+    uploaded.write_blocking(queue, drafts.as_flattened())?;
     let own = BatchedPlan { group_size: context.device().traits().max_group_size.min(64) as u32 };
     let key = KernelKey::new(SOURCE, ValueType::F32, O::TYPE, Accumulate::Plain, false, &own);
     let mut kernel = context.program(&key)?.kernel("plan_batch")?;
     let arguments = Arguments {
         task_count: count as u32,
-        drafts: drafts.argument(),
+        drafts: uploaded.argument(),
         offsets: batch.offsets().argument(),
         indices: batch.indices().argument(),
         tasks: words.argument(),
@@ -197,6 +243,13 @@ fn cut_blocking<V: Value, O: Offset>(
 
 fn pair(low: u32, high: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
+}
+
+/// The words of a stretch whose first task has these, and the number `number` among those of stretches.
+fn stretch_words(first: [u64; TASK_WORDS], steps: Steps, number: u64) -> [u64; STRETCH_WORDS] {
+    let [w0, w1, w2, w3, w4, w5, w6, w7] = first;
+    let Steps { index, columns, values, x, y } = steps;
+    [w0, w1, w2, w3, w4, w5, w6, w7, values, columns, index, x, y, number, 0, 0]
 }
 
 /// The words of a task that is a whole problem (`cl/batched/task.h`).

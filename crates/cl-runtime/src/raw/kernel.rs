@@ -29,10 +29,12 @@ pub struct Kernel {
 }
 
 /// What an argument is set to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Known {
     /// A number of up to 8 bytes, and how many it has.
     Plain([u8; 8], usize),
+    /// A value of more bytes.
+    Long(Box<[u8]>),
     /// A buffer, by its owner's id: a handle may be another buffer's by now.
     Buffer(u64),
 }
@@ -55,12 +57,17 @@ impl Kernel {
     /// The kernel declares another type at that index.
     pub fn set_value<T: bytemuck::Pod>(&mut self, index: u32, value: &T) -> Result<()> {
         let bytes = bytemuck::bytes_of(value);
-        let plain = (bytes.len() <= 8).then(|| {
+        let known = if bytes.len() <= 8 {
             let mut padded = [0; 8];
             padded[..bytes.len()].copy_from_slice(bytes);
             Known::Plain(padded, bytes.len())
-        });
-        self.set(index, plain, |handle| {
+        } else {
+            match self.known.get(index as usize) {
+                Some(Some(Known::Long(known))) if **known == *bytes => return Ok(()),
+                _ => Known::Long(bytes.into()),
+            }
+        };
+        self.set(index, Some(known), |handle| {
             // SAFETY: the value lives through the call, which copies exactly its bytes.
             let set = unsafe {
                 cl::set_kernel_arg(handle, index, size_of::<T>(), ptr::from_ref(value).cast())

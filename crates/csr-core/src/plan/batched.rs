@@ -3,7 +3,7 @@
 //! A problem is one task, unless it is large: then it is several, each some of its rows, so that it neither holds up
 //! the launch nor exceeds what a group keeps in local memory. Small problems, of which several share a group, come
 //! last. Where problems are alike and equally far apart, a task follows from its number: then nothing is listed but
-//! stretches of problems.
+//! stretches of problems, and before them the parts of those that are cut.
 
 use std::cmp::Reverse;
 
@@ -18,6 +18,22 @@ pub struct TaskRules {
     pub rows_per_task: usize,
     /// The most entries of a problem that shares a group.
     pub small_entries: usize,
+    /// Problems that are long beside the others.
+    pub long: LongRules,
+}
+
+/// What is cut earlier, because the other problems would be done before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongRules {
+    /// Rows and nonzeros of a problem from which on it is long.
+    pub work: u64,
+    /// Nonzeros of its parts, as [`TaskRules::nnz_per_task`].
+    pub nnz_per_task: usize,
+}
+
+impl LongRules {
+    /// No problem is long.
+    pub const NONE: LongRules = LongRules { work: u64::MAX, nnz_per_task: usize::MAX };
 }
 
 /// Part `part` of `parts` of a problem.
@@ -47,15 +63,28 @@ pub struct Tasks {
 /// Stretches of problems, each of which is a task, in the order in which groups take them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskStretches {
-    /// All of them.
+    /// Parts of problems that are cut, before all others.
+    pub parts: Vec<Task>,
+    /// Stretches of the other problems.
     pub stretches: Vec<Stretch>,
-    /// Tasks of the first of them, which have a group each; the others share groups.
+    /// The first tasks, which have a group each; the others share groups.
     pub whole: usize,
 }
 
 impl TaskRules {
+    /// Whether a problem is long beside the others.
+    pub fn is_long(&self, problem: &Problem) -> bool {
+        work(problem) >= self.long.work
+    }
+
+    fn nnz_per_task(&self, problem: &Problem) -> usize {
+        let of_long = if self.is_long(problem) { self.long.nnz_per_task } else { usize::MAX };
+        self.nnz_per_task.min(of_long)
+    }
+
     fn cuts(&self, problem: &Problem) -> bool {
-        problem.rows as usize > self.rows_per_task || problem.entries as usize > self.nnz_per_task
+        let most = self.nnz_per_task(problem);
+        problem.rows as usize > self.rows_per_task || problem.entries as usize > most
     }
 
     fn is_small(&self, problem: &Problem) -> bool {
@@ -63,9 +92,14 @@ impl TaskRules {
     }
 }
 
+/// Rows and nonzeros of a problem.
+pub fn work(problem: &Problem) -> u64 {
+    u64::from(problem.entries) + u64::from(problem.rows)
+}
+
 /// Most work first; what shares groups last.
 fn rank(problem: &Problem, shares: bool) -> (bool, Reverse<u64>) {
-    (shares, Reverse(u64::from(problem.entries) + u64::from(problem.rows)))
+    (shares, Reverse(work(problem)))
 }
 
 impl Tasks {
@@ -121,29 +155,34 @@ fn order_by_rank(ranks: &[(bool, Reverse<u64>)]) -> Vec<u32> {
 }
 
 impl TaskStretches {
-    /// The tasks of problems that are these stretches, in the order of [`Tasks::new`]; `None` where a problem is cut.
+    /// The tasks of problems that are these stretches: parts of those that are cut, and the others in the order of
+    /// [`Tasks::new`].
     pub fn new(
         problems: &[Problem],
         stretches: &[Stretch],
         rules: &TaskRules,
         may_share: impl Fn(&Problem) -> bool,
-    ) -> Option<Self> {
+    ) -> Self {
         let of = |stretch: &Stretch| &problems[stretch.first as usize];
         let shares = |stretch: &Stretch| rules.is_small(of(stretch)) && may_share(of(stretch));
-        if stretches.iter().any(|stretch| rules.cuts(of(stretch))) {
-            return None;
+        let (mut long, mut stretches): (Vec<_>, Vec<_>) =
+            stretches.iter().copied().partition(|stretch| rules.cuts(of(stretch)));
+        long.sort_by_key(|stretch| rank(of(stretch), false));
+        let mut parts = Vec::new();
+        for index in long.iter().flat_map(|its| its.first..its.first + its.count) {
+            cut(index, &problems[index as usize], rules, &mut parts);
         }
-        let mut stretches = stretches.to_vec();
         stretches.sort_by_key(|stretch| rank(of(stretch), shares(stretch)));
         let whole = stretches.iter().filter(|stretch| !shares(stretch));
-        let whole = whole.map(|stretch| stretch.count as usize).sum();
-        Some(TaskStretches { stretches, whole })
+        let whole = whole.map(|stretch| stretch.count as usize).sum::<usize>() + parts.len();
+        TaskStretches { parts, stretches, whole }
     }
 }
 
 /// Adds the tasks of one problem.
 fn cut(index: u32, problem: &Problem, rules: &TaskRules, tasks: &mut Vec<Task>) {
     let (rows, entries) = (problem.rows as usize, problem.entries as usize);
+    let nnz_per_task = rules.nnz_per_task(problem);
     let whole = Task { problem: index, part: 0, parts: 1, part_work: 0, row_weight: 0 };
     if !rules.cuts(problem) {
         tasks.push(whole);
@@ -154,14 +193,14 @@ fn cut(index: u32, problem: &Problem, rules: &TaskRules, tasks: &mut Vec<Task>) 
         // nnz_per_task, and never more rows than rows_per_task.
         Format::Csr => {
             let row_weight = entries.div_ceil(rows).max(1);
-            let part_work = (2 * rules.nnz_per_task).min(row_weight * rules.rows_per_task);
+            let part_work = (2 * nnz_per_task).min(row_weight * rules.rows_per_task);
             let work = entries + rows * row_weight;
             (work.div_ceil(part_work), part_work, row_weight)
         }
-        Format::Coo => (entries.div_ceil(rules.nnz_per_task).max(1), 0, 0),
+        Format::Coo => (entries.div_ceil(nnz_per_task).max(1), 0, 0),
         Format::Ell { .. } | Format::SlicedEll => {
             let by_rows = rows.div_ceil(rules.rows_per_task);
-            (by_rows.max(entries.div_ceil(rules.nnz_per_task)).min(rows.div_ceil(32)), 0, 0)
+            (by_rows.max(entries.div_ceil(nnz_per_task)).min(rows.div_ceil(32)), 0, 0)
         }
     };
     let numbers = 0..parts as u32;
@@ -174,8 +213,12 @@ mod tests {
     use super::*;
     use crate::batch::find_stretches;
 
-    const RULES: TaskRules =
-        TaskRules { nnz_per_task: 1000, rows_per_task: 100, small_entries: 10 };
+    const RULES: TaskRules = TaskRules {
+        nnz_per_task: 1000,
+        rows_per_task: 100,
+        small_entries: 10,
+        long: LongRules::NONE,
+    };
 
     fn problem(rows: u32, entries: u32) -> Problem {
         let format = Format::Csr;
@@ -212,15 +255,38 @@ mod tests {
         let mut problems = vec![problem(5, 10); 4];
         problems.extend([problem(50, 100), problem(50, 100), problem(1, 1), problem(5, 10)]);
         let stretches = find_stretches(&problems, 9).unwrap();
-        let found = TaskStretches::new(&problems, &stretches, &RULES, |_| true).unwrap();
+        let found = TaskStretches::new(&problems, &stretches, &RULES, |_| true);
         let listed = Tasks::new(&problems, &RULES, |_| true);
         let places = found.stretches.iter().flat_map(|its| its.first..its.first + its.count);
         let order: Vec<_> = listed.tasks.iter().map(|task| task.problem).collect();
         assert_eq!(places.collect::<Vec<_>>(), order);
         assert_eq!((found.whole, listed.whole), (2, 2));
-        problems[5].entries = 1001;
+        assert_eq!(found.parts, []);
+    }
+
+    #[test]
+    fn parts_of_what_is_cut_come_before_stretches_and_have_groups_of_their_own() {
+        let mut problems = vec![problem(5, 10); 9];
+        problems[3] = problem(50, 1001);
+        problems[6] = problem(30, 2500);
+        problems[8] = problem(50, 100);
         let stretches = find_stretches(&problems, 9).unwrap();
-        assert_eq!(TaskStretches::new(&problems, &stretches, &RULES, |_| true), None);
+        let found = TaskStretches::new(&problems, &stretches, &RULES, |_| true);
+        let parts: Vec<_> = found.parts.iter().map(|task| (task.problem, task.part)).collect();
+        let all = |problem, parts| (0..parts).map(move |part| (problem, part));
+        assert_eq!(parts, all(6, found.parts[0].parts).chain(all(3, 2)).collect::<Vec<_>>());
+        let places: Vec<_> = found.stretches.iter().map(|its| (its.first, its.count)).collect();
+        assert_eq!(places, [(8, 1), (0, 3), (4, 2), (7, 1)]);
+        assert_eq!(found.whole, parts.len() + 1);
+    }
+
+    #[test]
+    fn a_problem_that_is_long_beside_the_others_is_cut_finer() {
+        let rules = TaskRules { long: LongRules { work: 500, nnz_per_task: 100 }, ..RULES };
+        let problems = [problem(50, 449), problem(50, 450)];
+        let found = Tasks::new(&problems, &rules, |_| true);
+        let parts: Vec<_> = found.tasks.iter().map(|task| (task.problem, task.parts)).collect();
+        assert_eq!(parts, [[(1, 5); 5].as_slice(), &[(0, 1)]].concat());
     }
 
     /// The rows that the parts of a CSR problem end at, as the device finds them.
