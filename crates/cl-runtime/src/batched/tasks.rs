@@ -66,6 +66,9 @@ const LONG_PARTS: u64 = 32;
 /// The fewest nonzeros of such a part.
 const LEAST_PART: u64 = 128;
 
+/// Parts of a long problem for each compute unit, at most: groups that a unit runs at once.
+const PARTS_PER_UNIT: usize = 8;
+
 /// Lists are packed where they would take more than the batch's bytes over this: unpacking takes a task instructions.
 const PACKED_FROM: usize = 100;
 
@@ -200,7 +203,11 @@ fn long_rules<V: Value, O: Offset>(batch: &Batch<V, O>, units: u32) -> LongRules
     let all: u64 = works.sum();
     let mean = all / batch.problems().len().max(1) as u64;
     let of_a_part = (all / (u64::from(units) * LONG_PARTS)).max(LEAST_PART);
-    LongRules { work: (LONG_TIMES * mean).max(2 * of_a_part), nnz_per_task: of_a_part as usize }
+    LongRules {
+        work: (LONG_TIMES * mean).max(2 * of_a_part),
+        nnz_per_task: of_a_part as usize,
+        most_parts: PARTS_PER_UNIT * units as usize,
+    }
 }
 
 /// The words of tasks, some of them parts of problems, as the device finds them.

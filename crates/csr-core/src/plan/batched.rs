@@ -29,11 +29,14 @@ pub struct LongRules {
     pub work: u64,
     /// Nonzeros of its parts, as [`TaskRules::nnz_per_task`].
     pub nnz_per_task: usize,
+    /// About how many parts it has at most: each fetches x again.
+    pub most_parts: usize,
 }
 
 impl LongRules {
     /// No problem is long.
-    pub const NONE: LongRules = LongRules { work: u64::MAX, nnz_per_task: usize::MAX };
+    pub const NONE: LongRules =
+        LongRules { work: u64::MAX, nnz_per_task: usize::MAX, most_parts: 1 };
 }
 
 /// Part `part` of `parts` of a problem.
@@ -78,7 +81,11 @@ impl TaskRules {
     }
 
     fn nnz_per_task(&self, problem: &Problem) -> usize {
-        let of_long = if self.is_long(problem) { self.long.nnz_per_task } else { usize::MAX };
+        if !self.is_long(problem) {
+            return self.nnz_per_task;
+        }
+        let LongRules { nnz_per_task, most_parts, .. } = self.long;
+        let of_long = nnz_per_task.max((problem.entries as usize).div_ceil(most_parts));
         self.nnz_per_task.min(of_long)
     }
 
@@ -190,11 +197,12 @@ fn cut(index: u32, problem: &Problem, rules: &TaskRules, tasks: &mut Vec<Task>) 
     }
     let (parts, part_work, row_weight) = match problem.format {
         // Rows count as much as their mean nonzeros. A part of `part_work` then has about as many nonzeros as
-        // nnz_per_task, and never more rows than rows_per_task.
+        // nnz_per_task, and never more rows than rows_per_task. There are no more parts than rows.
         Format::Csr => {
             let row_weight = entries.div_ceil(rows).max(1);
-            let part_work = (2 * nnz_per_task).min(row_weight * rules.rows_per_task);
             let work = entries + rows * row_weight;
+            let part_work = (2 * nnz_per_task).min(row_weight * rules.rows_per_task);
+            let part_work = part_work.max(work.div_ceil(rows)).min(u32::MAX as usize);
             (work.div_ceil(part_work), part_work, row_weight)
         }
         Format::Coo => (entries.div_ceil(nnz_per_task).max(1), 0, 0),
@@ -282,11 +290,16 @@ mod tests {
 
     #[test]
     fn a_problem_that_is_long_beside_the_others_is_cut_finer() {
-        let rules = TaskRules { long: LongRules { work: 500, nnz_per_task: 100 }, ..RULES };
+        let parts = |most_parts, problems: &[Problem]| {
+            let long = LongRules { work: 500, nnz_per_task: 100, most_parts };
+            let found = Tasks::new(problems, &TaskRules { long, ..RULES }, |_| true);
+            found.tasks.iter().map(|task| (task.problem, task.parts)).collect::<Vec<_>>()
+        };
         let problems = [problem(50, 449), problem(50, 450)];
-        let found = Tasks::new(&problems, &rules, |_| true);
-        let parts: Vec<_> = found.tasks.iter().map(|task| (task.problem, task.parts)).collect();
-        assert_eq!(parts, [[(1, 5); 5].as_slice(), &[(0, 1)]].concat());
+        assert_eq!(parts(9, &problems), [[(1, 5); 5].as_slice(), &[(0, 1)]].concat());
+        assert_eq!(parts(3, &problems), [(1, 3), (1, 3), (1, 3), (0, 1)]);
+        assert_eq!(parts(99, &[problem(2, 5000)]), [(0, 2), (0, 2)], "no more parts than rows");
+        assert!(parts(1, &[problem(1, u32::MAX)]).len() <= 2);
     }
 
     /// The rows that the parts of a CSR problem end at, as the device finds them.
