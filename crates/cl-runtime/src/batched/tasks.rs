@@ -13,7 +13,7 @@ use csr_core::{Offset, Value, ValueType};
 use super::Batch;
 use super::packed::PackedTasks;
 use crate::launch::{Size, launch};
-use crate::spmv::workspace::small_for_a_kernel_to_write;
+use crate::spmv::workspace::{small_for_a_kernel_to_write, upload_small_blocking};
 use crate::{DeviceArray, Queue, Result};
 
 /// What groups compute, in the order in which they take it.
@@ -227,14 +227,13 @@ fn cut_blocking<V: Value, O: Offset>(
     let context = queue.context();
     let count = drafts.len();
     let words = small_for_a_kernel_to_write(queue, count * TASK_WORDS)?;
-    let mut uploaded = context.allocate_small(count * DRAFT_WORDS)?;
-    uploaded.write_blocking(queue, drafts.as_flattened())?;
+    let drafts = upload_small_blocking(queue, drafts.as_flattened())?;
     let own = BatchedPlan { group_size: context.device().traits().max_group_size.min(64) as u32 };
     let key = KernelKey::new(SOURCE, ValueType::F32, O::TYPE, Accumulate::Plain, false, &own);
     let mut kernel = context.program(&key)?.kernel("plan_batch")?;
     let arguments = Arguments {
         task_count: count as u32,
-        drafts: uploaded.argument(),
+        drafts: drafts.argument(),
         offsets: batch.offsets().argument(),
         indices: batch.indices().argument(),
         tasks: words.argument(),

@@ -323,6 +323,20 @@ pub(crate) fn small_for_a_kernel_to_write<T: bytemuck::Pod>(
     queue.context().allocate_small(len)
 }
 
+/// A copy of `data` on the device, beside other small arrays if it is one. What the host writes into a part of a buffer,
+/// Oclgrind takes for undefined.
+pub(crate) fn upload_small_blocking<T: bytemuck::Pod>(
+    queue: &Queue,
+    data: &[T],
+) -> Result<DeviceArray<T>> {
+    if queue.context().device().traits().is_oclgrind() {
+        return DeviceArray::upload_blocking(queue, data);
+    }
+    let mut array = queue.context().allocate_small(data.len())?;
+    array.write_blocking(queue, data)?;
+    Ok(array)
+}
+
 /// What one launch may use.
 pub(crate) struct Parts<'a> {
     /// In the order in which the workspace was given them.

@@ -27,7 +27,7 @@ pub struct TaskRules {
 pub struct LongRules {
     /// Rows and nonzeros of a problem from which on it is long.
     pub work: u64,
-    /// Nonzeros of its parts, as [`TaskRules::nnz_per_task`].
+    /// Nonzeros of its parts: they have about half to all of it.
     pub nnz_per_task: usize,
     /// About how many parts it has at most: each fetches x again.
     pub most_parts: usize,
