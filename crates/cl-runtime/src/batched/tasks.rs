@@ -199,6 +199,7 @@ fn number_of_tasks(count: usize) -> Result<u32> {
 
 /// When a problem is cut because the others would be done before it, on a device of so many compute units.
 fn long_rules<V: Value, O: Offset>(batch: &Batch<V, O>, units: u32) -> LongRules {
+    let units = units.max(1);
     let works = batch.kinds().map(|(problem, count)| work(problem) * count as u64);
     let all: u64 = works.sum();
     let mean = all / batch.problems().len().max(1) as u64;

@@ -85,7 +85,7 @@ impl TaskRules {
             return self.nnz_per_task;
         }
         let LongRules { nnz_per_task, most_parts, .. } = self.long;
-        let of_long = nnz_per_task.max((problem.entries as usize).div_ceil(most_parts));
+        let of_long = nnz_per_task.max((problem.entries as usize).div_ceil(most_parts.max(1)));
         self.nnz_per_task.min(of_long)
     }
 
