@@ -68,6 +68,7 @@
 #define GROUP_SIZE (BUNCH_SIZE * BUNCHES_PER_GROUP)
 
 #include "item/accumulate.h"
+#include "batched/alike.h"
 #include "batched/batched_csr_i.h"
 #if !PAIRS
 #include "batched/batched_csr_rows.h"
@@ -109,7 +110,7 @@ kernel void batched(const uint task_count,
     OPEN_ARRAY(const value_t, values);
     OPEN_ARRAY(const real_t, x);
     OPEN_ARRAY(real_t, y);
-    local sums_t staged_x[X_LOCAL];
+    local sums_t staged_x[X_PLACES];
     local sums_t parts[GROUP_SIZE];
 
     const uint item = (uint)get_local_id(0);
@@ -174,6 +175,31 @@ kernel void batched(const uint task_count,
     from.x = x;
     from.staged_x = staged_x;
     task.is_staged = is_whole && task.cols <= X_LOCAL;
+#ifdef WALKS_ALIKE
+    local sums_t products[BUNCHES_PER_GROUP][PADDED_STEP];
+    local start_t starts[ROWS_PER_TASK + 1];
+    local sums_t parts_of_steps[BUNCHES_PER_GROUP][MOST_STEPS];
+    local sums_t leads[BUNCHES_PER_GROUP], carries[BUNCHES_PER_GROUP];
+    loaded_t loaded;
+    count_places(&task);
+    walk_t walk = walk_of(&task, bunch);
+    walk.starts = starts;
+    walk.products = products[bunch];
+    walk.parts = parts_of_steps[bunch];
+    walk.leads = leads;
+    walk.carries = carries;
+    load_step(&task, &from, first_step(&walk), walk.end, lane, &loaded);
+#if PAIRS
+    begin_stage_x(&task, x, staged_x);
+    stage_starts(offsets + task.index, task.rows, task.gap, starts);
+    end_copies();
+#else
+    stage_starts(offsets + task.index, task.rows, task.gap, starts);
+    stage_x(&task, x, staged_x);
+#endif
+    barrier(CLK_LOCAL_MEM_FENCE);
+    walk_alike(&task, &from, &walk, bunch, lane, &loaded, y, alpha, beta);
+#else
     uint steps = 1;
 
 #ifdef BUNCH_VOTES
@@ -219,7 +245,7 @@ kernel void batched(const uint task_count,
     }
 #endif
 #ifdef WITH_CSR_I
-    local uint starts[ROWS_PER_TASK + 1];
+    local start_t starts[ROWS_PER_TASK + 1];
     local sums_t carries[2 * BUNCHES_PER_GROUP];
     csr_shared_t csr;
     csr.starts = starts;
@@ -382,8 +408,8 @@ kernel void batched(const uint task_count,
     barrier(CLK_LOCAL_MEM_FENCE);
 #if defined(WITH_CSR_I) && !defined(ATOMIC)
     if (task.kind == KIND_CSR_I && lane == 0 && ends_cut_row(&csr, &piece)) {
-        const sums_t sum = cut_row_sum(&csr, &piece, &task, bunch, steps - 1);
-        store_sums(&task, y, piece.first_row, alpha, sum, beta);
+        const sums_t before = sum_before(&task, starts[piece.first_row], carry_of(&csr, steps - 1, 0), bunch);
+        store_sums(&task, y, piece.first_row, alpha, before + leads[bunch], beta);
     }
 #endif
 #if defined(WITH_COO) && !defined(ATOMIC)
@@ -414,6 +440,7 @@ kernel void batched(const uint task_count,
         if (open_rows[bunch] != NO_ROW)
             atomic_add_real(y, task.y + open_rows[bunch], alpha * open_sums[bunch]);
     }
+#endif
 #endif
 #endif
 }

@@ -16,6 +16,14 @@
 
 #include "batched/pieces.h"
 
+// A place where a row begins. Problems that are ALIKE have fewer than 2^16; what that saves is room for the parts of steps
+// (alike.h), with which a multiprocessor holds no group less.
+#ifdef ALIKE
+typedef ushort start_t;
+#else
+typedef uint start_t;
+#endif
+
 // A bunch's piece of the task's nonzeros, and how far it is.
 typedef struct {
     uint begin; // the place of its first nonzero (pieces.h)
@@ -27,13 +35,13 @@ typedef struct {
 
 // What bunches tell each other, in local memory: an element a bunch.
 typedef struct {
-    local const uint *starts; // the places where the task's rows begin, and behind them where its nonzeros end
+    local const start_t *starts; // the places where the task's rows begin, and behind them where its nonzeros end
     local sums_t *leads; // of a row that ends in a piece and began in one before, what the piece has
     local sums_t *carries; // the open row's sum so far: after even steps, and behind those after odd ones
 } csr_shared_t;
 
 // Puts the places where the task's rows begin into local memory.
-void stage_starts(global const offset_t *restrict offsets, const uint rows, const uint gap, local uint *starts)
+void stage_starts(global const offset_t *restrict offsets, const uint rows, const uint gap, local start_t *starts)
 {
     const offset_t first = offsets[0];
     for (uint base = 0; base <= rows; base += STAGED_AT_ONCE * GROUP_SIZE) {
@@ -47,13 +55,13 @@ void stage_starts(global const offset_t *restrict offsets, const uint rows, cons
         for (uint turn = 0; turn < STAGED_AT_ONCE; ++turn) {
             const uint row = base + turn * GROUP_SIZE + (uint)get_local_id(0);
             if (row <= rows)
-                starts[row] = (uint)(loaded[turn] - first) + gap;
+                starts[row] = (start_t)((uint)(loaded[turn] - first) + gap);
         }
     }
 }
 
 // The last row from `row` to `last` that begins at or before place `stop`.
-uint open_row(local const uint *starts, const uint row, const uint last, const uint stop)
+uint open_row(local const start_t *starts, const uint row, const uint last, const uint stop)
 {
 #ifdef BUNCH_VOTES
     uint open = row;
@@ -80,7 +88,7 @@ uint open_row(local const uint *starts, const uint row, const uint last, const u
 
 // The last of a task's `rows` that begins at or before place `border`; `rows` where none is behind it. All items of a
 // bunch call it.
-uint row_at(local const uint *starts, const uint rows, const uint border)
+uint row_at(local const start_t *starts, const uint rows, const uint border)
 {
 #ifdef BUNCH_VOTES
     uint row = 0;
@@ -98,7 +106,7 @@ uint row_at(local const uint *starts, const uint rows, const uint border)
 }
 
 // The bunch's piece, once `starts` are there. All items of a bunch call it.
-void open_csr_piece(const task_t *task, local const uint *starts, const uint bunch, csr_piece_t *piece)
+void open_csr_piece(const task_t *task, local const start_t *starts, const uint bunch, csr_piece_t *piece)
 {
     piece->begin = piece_begin(task, bunch);
     piece->end = piece_begin(task, bunch + 1);
@@ -108,8 +116,9 @@ void open_csr_piece(const task_t *task, local const uint *starts, const uint bun
 }
 
 // Items that share the rows of a step: no more than have eight products each, since fewer are added up by one item
-// before several have told each other.
-#define STEP_ITEMS (NNZ_PER_ITEM < 8 ? BUNCH_SIZE * NNZ_PER_ITEM / 8 : BUNCH_SIZE)
+// before several have told each other. Products of PAIRS are two.
+#define STEP_SUMS ((PAIRS + 1) * NNZ_PER_ITEM)
+#define STEP_ITEMS (STEP_SUMS < 8 ? BUNCH_SIZE * STEP_SUMS / 8 : BUNCH_SIZE)
 
 // Items that share one row where a step has `count` rows.
 uint step_width(const uint count)
@@ -209,18 +218,17 @@ void end_row_of_step(const csr_shared_t *shared, const csr_piece_t *piece, const
         store_sums(task, y, row, alpha, sum, beta);
 }
 
-// The sum of the row that ends in this bunch's piece and began before, when all pieces are done; `step` is the last.
-sums_t cut_row_sum(const csr_shared_t *shared, const csr_piece_t *piece, const task_t *task,
-                   const uint bunch, const uint step)
+// What the pieces before this bunch's have of the row that begins at place `start` and ends in this bunch's, when all are
+// done; `carries` has what each has of the row that is open at its end.
+sums_t sum_before(const task_t *task, const uint start, local const sums_t *carries, const uint bunch)
 {
-    const uint start = shared->starts[piece->first_row];
     uint other = bunch - 1;
     while (start < piece_begin(task, other))
         --other;
     sums_t sum = (sums_t)(0);
     for (; other < bunch; ++other)
-        sum += *carry_of(shared, step, other);
-    return sum + shared->leads[bunch];
+        sum += carries[other];
+    return sum;
 }
 
 #endif

@@ -121,7 +121,7 @@ void multiply_step(const task_t *task, const matrices_t *from, const loaded_t *l
     if (PAIRS || task->is_staged) {
 #pragma unroll
         for (uint turn = 0; turn < NNZ_PER_ITEM; ++turn)
-            products[PADDED(turn * BUNCH_SIZE + lane)] = loaded->values[turn] * from->staged_x[loaded->columns[turn]];
+            products[PADDED(turn * BUNCH_SIZE + lane)] = loaded->values[turn] * from->staged_x[X_PLACE(loaded->columns[turn])];
     }
 #if !PAIRS
     else {

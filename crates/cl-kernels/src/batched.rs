@@ -19,8 +19,14 @@ pub const FEATURE_COLUMNS_U16: &str = "COLUMNS_U16";
 /// Adds rows that are cut between bunches by float atomics, as published.
 pub const FEATURE_ATOMIC: &str = "ATOMIC";
 
-/// Computes one stretch of problems by `batched_csr_i`, and nothing else.
+/// Computes one stretch of problems by `batched_csr_i`, of no more than [`MOST_NNZ_ALIKE`], and nothing else.
 pub const FEATURE_ALIKE: &str = "ALIKE";
+
+/// The most nonzeros of problems that [`FEATURE_ALIKE`] computes: their places, up to 31 more, have 16 bits.
+pub const MOST_NNZ_ALIKE: u32 = 65_504;
+
+/// With [`FEATURE_ALIKE`], walks each piece of a problem from its end, where [`Batched::bunches_vote`].
+pub const FEATURE_BACKWARD: &str = "BACKWARD";
 
 /// Computes one stretch of problems, of whatever kind.
 pub const FEATURE_ONE_STRETCH: &str = "ONE_STRETCH";
@@ -126,6 +132,11 @@ impl Batched {
         Batched { pairs: 0, ..self }
     }
 
+    /// Whether the items of a bunch can vote (`BUNCH_VOTES`, `cl/subgroup/bunch.h`).
+    pub fn bunches_vote(&self, device: &DeviceTraits) -> bool {
+        self.bunch_size == 32 && device.shuffle_sizes.contains(&self.bunch_size)
+    }
+
     /// Items of a work-group.
     pub fn group_size(&self) -> usize {
         self.bunch_size as usize * self.bunches_per_group as usize
@@ -202,6 +213,15 @@ impl Batched {
         if self.pairs == 1 {
             all = all.max(in_sums(2 * (x + products + products / 8 + items + 6 * bunches), rows));
         }
+        if self.bunches_vote(device) {
+            // Of problems alike (cl/batched/alike.h): one sum a step and five a bunch, half a word for each row.
+            let step = u64::from(self.bunch_size * self.nnz_per_item) / u64::from(together);
+            let bunches = bunches * u64::from(together);
+            let steps = 65_536 / step + 5 * bunches;
+            let padded = products + products / if self.pairs == 1 { 8 } else { 16 };
+            let sums = u64::from(together) * (x.next_multiple_of(8) + padded + steps);
+            all = all.max(in_sums(sums, rows.div_ceil(2)));
+        }
         device.check_local_sums(ALGORITHM, "x_local", all, value_type, Accumulate::Plain)
     }
 }
@@ -274,6 +294,24 @@ mod tests {
         }
         let found = Batched::default_for(&gpu(), ValueType::F64);
         assert_eq!((found.group_size(), found.x_local), (128, 1024));
+    }
+
+    #[test]
+    fn the_parts_of_steps_where_bunches_vote_are_counted_too() {
+        let of = |local_kib: u64, shuffle_sizes: &[u32]| {
+            let shuffle_sizes = shuffle_sizes.to_vec();
+            DeviceTraits { local_bytes: local_kib << 10, shuffle_sizes, ..gpu() }
+        };
+        // Two entries an item: 1,024 steps have a part each, twice as many for pairs, of two sums.
+        let short = Batched { nnz_per_item: 2, ..Batched::usual(32) };
+        assert_eq!(short.check(&of(20, &[]), ValueType::F64), Ok(()));
+        assert!(short.check(&of(20, &[32]), ValueType::F64).is_err());
+        assert_eq!(short.check(&of(24, &[32]), ValueType::F64), Ok(()));
+        let pairs = Batched { pairs: 1, ..short };
+        assert_eq!(pairs.check(&of(48, &[]), ValueType::F64), Ok(()));
+        assert!(pairs.check(&of(48, &[32]), ValueType::F64).is_err());
+        let usual = Batched { pairs: 1, ..Batched::usual(32) };
+        assert_eq!(usual.check(&of(48, &[32]), ValueType::F64), Ok(()));
     }
 
     #[test]

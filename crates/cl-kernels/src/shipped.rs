@@ -13,7 +13,6 @@ use std::slice;
 
 use csr_core::{OffsetType, ValueType};
 
-use crate::batched::Batched;
 use crate::batched_plan::BatchedPlan;
 use crate::csr_adaptive::{CsrAdaptive, FEATURE_SPIN};
 use crate::csr_adaptive_plan::CsrAdaptivePlan;
@@ -35,7 +34,7 @@ use crate::{
     Accumulate, Algorithm, DeviceTable, DeviceType, KernelKey, ParameterError, Parameters, Products,
 };
 use crate::{
-    batched, batched_plan, csr_adaptive, csr_adaptive_plan, csr_flat_plan, csr_scalar, csr_vector,
+    batched_plan, csr_adaptive, csr_adaptive_plan, csr_flat_plan, csr_scalar, csr_vector,
     segmented_sum,
 };
 use crate::{
@@ -110,6 +109,7 @@ const ROUND: [(OffsetType, bool); 4] = [
     (OffsetType::U64, false),
 ];
 
+mod batched;
 mod csr_flat;
 mod evc_hyb;
 mod format;
@@ -167,52 +167,6 @@ impl List<'_> {
                             Some(feature) => key.clone().with_feature(feature),
                             None => key.clone(),
                         }));
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Batches: programs that know one kind of problem, or the two that are chosen where nothing is asked for, and
-    /// those that add cut rows by atomics. Widths of columns and offsets, and where scalars lie, go in turn. In the
-    /// cover, 16-bit values have the usual program only.
-    fn batched(&mut self) -> Result<(), ParameterError> {
-        let alike: &[&'static str] = &["WITH_CSR_I", batched::FEATURE_ALIKE];
-        let forms: [&[&'static str]; 8] = [
-            &["WITH_CSR_ROWS", "WITH_CSR_I"],
-            alike,
-            &["WITH_CSR_I"],
-            &["WITH_CSR_ROWS"],
-            &["WITH_COO"],
-            &["WITH_ELL"],
-            &["WITH_CSR_I", batched::FEATURE_ATOMIC],
-            &["WITH_COO", batched::FEATURE_ATOMIC],
-        ];
-        for value_type in ValueType::ALL {
-            // Devices of every SIMD width.
-            let sets =
-                self.parameter_sets(value_type, [8, 16, 32, 64].map(Batched::usual).to_vec())?;
-            let count = match self.extent {
-                Extent::Cover if value_type != value_type.accumulator() => 1,
-                _ => forms.len(),
-            };
-            for (number, parameters) in sets.iter().enumerate() {
-                let one_by_one = forms[..count].iter().map(|form| (*form, parameters.one_by_one()));
-                let all = one_by_one.chain([(alike, parameters.by_pairs())]);
-                for (turn, (form, parameters)) in (number..).zip(all) {
-                    for (offset_type, on_device) in self.pairs(turn, ROUND.len()) {
-                        let plain = Accumulate::Plain;
-                        let (source, types) = (batched::SOURCE, (value_type, offset_type));
-                        let mut key =
-                            KernelKey::new(source, types.0, types.1, plain, on_device, &parameters);
-                        key.features.extend_from_slice(form);
-                        let short = key.clone().with_feature(batched::FEATURE_COLUMNS_U16);
-                        match self.extent {
-                            Extent::Product => self.keys.extend([key, short]),
-                            Extent::Cover if turn.is_multiple_of(2) => self.keys.push(short),
-                            Extent::Cover => self.keys.push(key),
-                        }
                     }
                 }
             }

@@ -18,9 +18,10 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 93] = sources![
+pub(crate) const SOURCES: [Source; 95] = sources![
     "item/scalar.h",
     "item/accumulate.h",
+    "item/copy.h",
     "item/atomic.h",
     "item/dense.h",
     "item/lanes.h",
@@ -38,6 +39,7 @@ pub(crate) const SOURCES: [Source; 93] = sources![
     "group/scan.h",
     "group/search.h",
     "group/size.h",
+    "batched/alike.h",
     "batched/batched.cl",
     "batched/batched_coo.h",
     "batched/batched_csr_i.h",

@@ -7,8 +7,8 @@ mod tasks;
 use std::sync::Arc;
 
 use cl_kernels::batched::{
-    Arguments, Batched as Parameters, BatchedAlgorithm, FEATURE_ATOMIC, FEATURE_COLUMNS_U16,
-    FEATURE_LONG_ROWS, SOURCE,
+    Arguments, Batched as Parameters, BatchedAlgorithm, FEATURE_ALIKE, FEATURE_ATOMIC,
+    FEATURE_BACKWARD, FEATURE_COLUMNS_U16, FEATURE_LONG_ROWS, SOURCE,
 };
 use cl_kernels::{Accumulate, Array, Experiment, KernelKey, Scalar};
 use csr_core::batch::Problem;
@@ -69,6 +69,8 @@ const PAIRS_PER_UNIT: usize = 2;
 pub struct Batched {
     owner: OwnerId,
     program: Arc<Program>,
+    /// The program of every other launch, where there is one: it walks problems from their ends.
+    backward: Option<Arc<Program>>,
     parameters: Parameters,
     variant: BatchedVariant,
     tasks: DeviceTasks,
@@ -136,7 +138,12 @@ impl Batched {
             key = key.with_feature(FEATURE_ATOMIC);
         }
         let program = context.program(&key)?;
-        Ok(Batched { owner: OwnerId::new(), program, parameters, variant, tasks })
+        let takes_turns = tasks.program_form() == Some(FEATURE_ALIKE)
+            && variant == BatchedVariant::Ordered
+            && parameters.bunches_vote(device);
+        let backward = takes_turns.then(|| context.program(&key.with_feature(FEATURE_BACKWARD)));
+        let backward = backward.transpose()?;
+        Ok(Batched { owner: OwnerId::new(), program, backward, parameters, variant, tasks })
     }
 
     /// The kernel's key: hyper-parameters included.
@@ -169,7 +176,11 @@ impl Batched {
     /// # Errors
     /// The driver's own failure.
     pub fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
-        Workspace::new_blocking(queue, self.owner, vec![self.program.kernel("batched")?], 0)
+        let mut kernels = vec![self.program.kernel("batched")?];
+        if let Some(backward) = &self.backward {
+            kernels.push(backward.kernel("batched")?);
+        }
+        Workspace::new_blocking(queue, self.owner, kernels, 0)
     }
 
     /// Enqueues the products after the events in `wait`. Allocates nothing.
@@ -189,9 +200,10 @@ impl Batched {
         wait: &[Event],
     ) -> Result<Event> {
         let arguments = self.arguments(batch, operands);
+        let kernel = self.next_kernel(workspace);
         // SAFETY: the caller's promise about the operands; the tasks are the batch's.
         workspace.run(self.owner, queue, wait, |parts| unsafe {
-            launch(queue, &mut parts.kernels[0], &arguments, self.size(), &parts.wait)
+            launch(queue, &mut parts.kernels[kernel], &arguments, self.size(), &parts.wait)
         })
     }
 
@@ -211,10 +223,17 @@ impl Batched {
         operands: &BatchOperands<'_>,
     ) -> Result<()> {
         let arguments = self.arguments(batch, operands);
+        let kernel = self.next_kernel(workspace);
         // SAFETY: as for `launch`.
         workspace.run_unobserved(self.owner, queue, |kernels, _| unsafe {
-            launch_unobserved(&queue, &mut kernels[0], &arguments, self.size())
+            launch_unobserved(&queue, &mut kernels[kernel], &arguments, self.size())
         })
+    }
+
+    /// The number, in the workspace, of the kernel of the next launch.
+    fn next_kernel(&self, workspace: &mut Workspace) -> usize {
+        let count = 1 + usize::from(self.backward.is_some());
+        workspace.next_turn().first_of(count) as usize
     }
 
     fn size(&self) -> Size {

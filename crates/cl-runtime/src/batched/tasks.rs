@@ -2,7 +2,7 @@
 
 use cl_kernels::batched::{
     Batched as Parameters, BatchedAlgorithm, FEATURE_ALIKE, FEATURE_FEW_STRETCHES,
-    FEATURE_ONE_STRETCH, NNZ_PER_TASK, SMALL_ENTRIES, STRETCH_WORDS, TASK_WORDS,
+    FEATURE_ONE_STRETCH, MOST_NNZ_ALIKE, NNZ_PER_TASK, SMALL_ENTRIES, STRETCH_WORDS, TASK_WORDS,
 };
 use cl_kernels::batched_plan::{Arguments, BatchedPlan, DRAFT_WORDS, SOURCE};
 use cl_kernels::{Accumulate, KernelKey};
@@ -170,12 +170,13 @@ impl DeviceTasks {
         }
     }
 
-    /// Whether they are one stretch of problems by CSR-I, each a group's.
+    /// Whether they are one stretch of problems by CSR-I, each a group's and none too large for `FEATURE_ALIKE`.
     fn are_alike(&self) -> bool {
-        let kind = self.form.last[7] as u32;
+        let (nnz, kind) = (self.form.last[6] as u32, self.form.last[7] as u32);
         (self.form.listed, self.form.stretch_count) == (0, 1)
             && self.whole == self.count
             && kind == BatchedAlgorithm::CsrI.kind(Format::Csr)
+            && nnz <= MOST_NNZ_ALIKE
     }
 
     /// Whether they are such, of one pattern, whose x fits local memory: what pairs ask.

@@ -6,6 +6,7 @@ use csr_core::batch::{Ell, HostBatch};
 use csr_core::{Csr, Value, ValueType, bf16, f16};
 use sparrow::{BatchedAlgorithm, BatchedVariant, ColumnWidth, DeviceTraits, Queue};
 
+use super::batch_alike::run_alike;
 use super::report::parameter_text;
 use super::suite::spoil_values;
 use super::{
@@ -99,16 +100,23 @@ pub fn mixed_problems<V: Value>() -> csr_core::Result<Vec<Csr<V>>> {
     // Larger than all others together.
     let huge = (0..900).map(|row| if row % 97 == 0 { 150 } else { row % 9 }).collect();
     shapes.insert(6, (400, huge));
-    let problem = |(seed, (cols, lengths)): (usize, &(usize, Vec<usize>))| {
-        let (mut offsets, mut columns) = (vec![0], Vec::new());
-        for (row, &length) in lengths.iter().enumerate() {
-            columns.extend((0..length).map(|k| ((row * 31 + k * 7) % cols) as u32));
-            offsets.push(columns.len() as u32);
-        }
-        let values = csr_core::random_vector::<f64>(seed as u64, columns.len());
-        Csr::new(*cols, offsets, columns, values.into_iter().map(V::from_f64).collect())
-    };
-    shapes.iter().enumerate().map(problem).collect()
+    let all = shapes.iter().enumerate();
+    all.map(|(seed, (cols, lengths))| csr_of_lengths(*cols, lengths, seed as u64)).collect()
+}
+
+/// A problem of rows of these lengths, with random values.
+pub(super) fn csr_of_lengths<V: Value>(
+    cols: usize,
+    lengths: &[usize],
+    seed: u64,
+) -> csr_core::Result<Csr<V>> {
+    let (mut offsets, mut columns) = (vec![0], Vec::new());
+    for (row, &length) in lengths.iter().enumerate() {
+        columns.extend((0..length).map(|k| ((row * 31 + k * 7) % cols) as u32));
+        offsets.push(columns.len() as u32);
+    }
+    let values = csr_core::random_vector::<f64>(seed, columns.len());
+    Csr::new(cols, offsets, columns, values.into_iter().map(V::from_f64).collect())
 }
 
 /// The problems in the format that an algorithm reads; in all of them for the choice.
@@ -197,10 +205,10 @@ pub fn run_batches(
             };
             let is_finite = !(way + number).is_multiple_of(3);
             let found = match value_type {
-                ValueType::F32 => run_mixed::<f32>(queue, &case, is_finite),
-                ValueType::F64 => run_mixed::<f64>(queue, &case, is_finite),
-                ValueType::F16 => run_mixed::<f16>(queue, &case, is_finite),
-                ValueType::Bf16 => run_mixed::<bf16>(queue, &case, is_finite),
+                ValueType::F32 => run_one::<f32>(queue, &case, is_finite, progress.done),
+                ValueType::F64 => run_one::<f64>(queue, &case, is_finite, progress.done),
+                ValueType::F16 => run_one::<f16>(queue, &case, is_finite, progress.done),
+                ValueType::Bf16 => run_one::<bf16>(queue, &case, is_finite, progress.done),
             };
             match found {
                 Ok(error) => {
@@ -227,6 +235,19 @@ pub fn run_batches(
         }
     }
     Ok(report)
+}
+
+/// Runs a case on the mixed problems, and if CSR-I has a part in it on problems alike.
+fn run_one<V: Value>(
+    queue: &Queue,
+    case: &BatchCase,
+    is_finite: bool,
+    turn: usize,
+) -> Result<f64, (Option<usize>, CaseError)> {
+    let mixed = run_mixed::<V>(queue, case, is_finite)?;
+    let has_alike = matches!(case.algorithm, None | Some(BatchedAlgorithm::CsrI));
+    let alike = if has_alike { run_alike::<V>(queue, case, is_finite, turn)? } else { 0.0 };
+    Ok(mixed.max(alike))
 }
 
 /// Runs a case on the mixed problems; without `is_finite` some have an infinity and a NaN, others an infinity first in

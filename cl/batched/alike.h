@@ -1,0 +1,192 @@
+// batched_csr_i for problems ALIKE, where the items of a bunch run in step and can vote.
+//
+// Most batches are such. A bunch goes through its piece by itself then: no item waits for another bunch between the
+// group's first barrier and its last. What each step does is that of batched_csr_i.h.
+//
+// BACKWARD: steps are taken from the last to the first. Every other launch is such a program, so that it finds in the
+// cache what the launch before read last. All problems of 1,000 are begun at once, so another order of problems would
+// not do it. The bits are the same: a row that lies in several steps is added up in their order either way. Forward, what
+// there is of it goes on to the next step; backward, its parts wait in local memory for the step that it begins in.
+//
+// On an H200 the work of 1,000 problems is bounded by what local memory delivers more than by memory itself
+// (docs/benchmarks.md, "Batches on the H200"). Three things are there for that. Elements of x lie where columns a power
+// of two apart do not share a bank (X_PLACE, task.h). An item loads two products before it adds the first. And PAIRS
+// copy x without registers (item/copy.h), since two of its elements at a time were all that there was room for.
+#ifndef BATCHED_ALIKE_H
+#define BATCHED_ALIKE_H
+
+#include "batched/batched_csr_i.h"
+#include "item/copy.h"
+
+#if defined(ALIKE) && defined(BUNCH_VOTES) && !defined(ATOMIC)
+#define WALKS_ALIKE
+
+// The most steps of a piece: 2^16 places, and up to a cache line before it and behind it. With less of this memory pairs
+// would seem to fit a multiprocessor five times, and ptxas would take 48 registers instead of 64, which costs 6%.
+#define MOST_STEPS (65536 / (STEP * BUNCHES_PER_GROUP) + 3)
+
+// A bunch's way through its piece, and what lies in local memory for it.
+typedef struct {
+    uint begin; // the place of its first nonzero (pieces.h)
+    uint end; // behind its last
+    uint start; // where the first step begins
+    uint steps; // at least one, since rows without nonzeros are a step's too
+    local const start_t *starts; // the places where the task's rows begin
+    local sums_t *products; // of a step
+    local sums_t *parts; // one a step, of the row that is open when it begins: what comes before, or BACKWARD the step's
+    local sums_t *leads; // one a bunch: of the row that began in a piece before, what this one has, if it ends here
+    local sums_t *carries; // one a bunch: of the row that is open at the end, what the piece has
+} walk_t;
+
+walk_t walk_of(const task_t *task, const uint bunch)
+{
+    walk_t walk;
+    walk.begin = piece_begin(task, bunch);
+    walk.end = piece_begin(task, bunch + 1);
+    walk.start = piece_start(walk.begin);
+    walk.steps = max((walk.end - walk.start + STEP - 1) / STEP, 1u);
+    return walk;
+}
+
+// Where the step begins that is taken first.
+uint first_step(const walk_t *walk)
+{
+#ifdef BACKWARD
+    return walk->start + (walk->steps - 1) * STEP;
+#else
+    return walk->start;
+#endif
+}
+
+#if PAIRS
+// Begins to put x into local memory, as stage_x.
+void begin_stage_x(const task_t *task, global const real_t *restrict all_x, local sums_t *staged_x)
+{
+    global const real_t *restrict x = all_x + task->x;
+    local real_t *to = (local real_t *)staged_x;
+    const uint item = (uint)get_local_id(0);
+    if (item == 0 && task->cols == 0)
+        staged_x[0] = (sums_t)(0);
+    for (uint column = item; column < task->cols; column += GROUP_SIZE) {
+        begin_copy(to + 2 * X_PLACE(column), x + column);
+        begin_copy(to + 2 * X_PLACE(column) + 1, x + task->other_x + column);
+    }
+}
+#endif
+
+// The last row, from `row` down, that begins at or before place `first`; there is one. All items of a bunch call it.
+uint open_row_down(local const start_t *starts, const uint row, const uint first)
+{
+    const uint lane = (uint)get_local_id(0) % BUNCH_SIZE;
+    uint open = row;
+    uint behind = BUNCH_SIZE;
+    while (behind == BUNCH_SIZE) {
+        behind = bunch_count(open >= lane && starts[open - lane] > first);
+        open -= behind;
+    }
+    return open;
+}
+
+// As sum_products, two at a time.
+sums_t sum_products_by_twos(local const sums_t *products, const uint begin, const uint end, const uint stride)
+{
+    sums_t sum = (sums_t)(0);
+    uint at = begin;
+    for (; at + stride < end; at += 2 * stride) {
+        const sums_t one = products[PADDED(at)];
+        const sums_t next = products[PADDED(at + stride)];
+        sum += one;
+        sum += next;
+    }
+    if (at < end)
+        sum += products[PADDED(at)];
+    return sum;
+}
+
+// Computes a task; `loaded` is the first step that is taken. All items of a group call it.
+void walk_alike(const task_t *task, const matrices_t *from, const walk_t *walk, const uint bunch, const uint lane,
+                loaded_t *loaded, global real_t *restrict y, const sums_t alpha, const sums_t beta)
+{
+    local const start_t *starts = walk->starts;
+    const uint first_row = bunch == 0 ? 0 : row_at(starts, task->rows, walk->begin);
+    const uint last_row = bunch + 1 == BUNCHES_PER_GROUP ? task->rows : row_at(starts, task->rows, walk->end);
+#ifdef BACKWARD
+    uint near = last_row; // the row that is open where the step before ended, in the order in which they are taken
+    for (uint step = walk->steps - 1; step < walk->steps; --step) {
+#else
+    uint near = first_row;
+    for (uint step = 0; step < walk->steps; ++step) {
+#endif
+        const uint first = walk->start + step * STEP;
+        const uint stop = min(first + STEP, walk->end);
+        multiply_step(task, from, loaded, stop - first, lane, walk->products);
+#ifdef BACKWARD
+        if (step > 0)
+            load_step(task, from, first - STEP, walk->end, lane, loaded);
+#else
+        load_step(task, from, first + STEP, walk->end, lane, loaded);
+#endif
+        BUNCH_BARRIER();
+
+        // Rows `low` to `high` are open when the step begins and ends.
+#ifdef BACKWARD
+        const uint high = near;
+        const uint low = step > 0 ? open_row_down(starts, high, first) : first_row;
+        // A row that begins where the step ends was the next one's.
+        const uint beyond = step + 1 < walk->steps && starts[high] == stop ? high : min(high + 1, task->rows);
+        near = low;
+#else
+        const uint low = near;
+        const uint high = step + 1 < walk->steps ? open_row(starts, low, last_row, stop) : last_row;
+        const uint beyond = min(high + 1, task->rows);
+        near = high;
+#endif
+        const uint items_per_row = step_width(high - low + 1);
+        for (uint turn = low; turn < beyond; turn += BUNCH_SIZE >> LOG2(items_per_row)) {
+            const uint row = turn + (lane >> LOG2(items_per_row));
+            const uint part = lane & (items_per_row - 1);
+            // Items without a row do the last one's work: that is no branch, and asks for the same places.
+            const uint its = min(row, beyond - 1);
+            const uint row_begin = starts[its];
+            const uint row_end = starts[its + 1];
+            const uint from_here = max(row_begin, first) - first;
+            const uint to_here = min(row_end, stop) - first;
+            const sums_t of_item = sum_products_by_twos(walk->products, from_here + part, to_here, items_per_row);
+            sums_t sum = sum_runs(of_item, items_per_row);
+            if (row < beyond && part == 0) {
+                local sums_t *to = 0; // where the sum is kept that is not the whole row's
+#ifdef BACKWARD
+                if (step > 0 && row_begin < first)
+                    to = walk->parts + step;
+                else
+                    for (uint later = step + 1; later < walk->steps && row_end > walk->start + later * STEP; ++later)
+                        sum += walk->parts[later];
+#else
+                if (step > 0 && row == low)
+                    sum += walk->parts[step];
+                if (step + 1 < walk->steps && row == high)
+                    to = walk->parts + step + 1;
+#endif
+                if (!to && row == last_row)
+                    to = walk->carries + bunch;
+                if (!to && row == first_row && row_begin < walk->begin)
+                    to = walk->leads + bunch;
+                if (to)
+                    *to = sum;
+                else
+                    store_sums(task, y, row, alpha, sum, beta);
+            }
+        }
+        BUNCH_BARRIER();
+    }
+
+    // The row that ends in this piece and began in one before.
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane == 0 && first_row < last_row && starts[first_row] < walk->begin) {
+        const sums_t before = sum_before(task, starts[first_row], walk->carries, bunch);
+        store_sums(task, y, first_row, alpha, before + walk->leads[bunch], beta);
+    }
+}
+
+#endif
+#endif
