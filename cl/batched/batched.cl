@@ -352,8 +352,8 @@ kernel void batched(const uint task_count,
             // More than one turn only where an item adds up whole rows.
             for (uint turn = piece.row; turn < beyond; turn += rows_at_once) {
                 const uint row = turn + (lane >> LOG2(items_per_row));
-                const uint row_begin = row < beyond ? max(starts[row], first) - first : 0;
-                const uint row_end = row < beyond ? min(starts[row + 1], stop) - first : 0;
+                const uint row_begin = row < beyond ? max((uint)starts[row], first) - first : 0;
+                const uint row_end = row < beyond ? min((uint)starts[row + 1], stop) - first : 0;
 #ifdef SHARES_LONG_ROWS
                 sum = share_products(products[bunch], row_begin, row_end, items_per_row, lane);
 #else
