@@ -1,12 +1,13 @@
-// batched_csr_i for problems ALIKE, where the items of a bunch run in step and can vote.
+// batched_csr_i for problems ALIKE, where x of each fits local memory, and the items of a bunch run in step and can vote.
 //
-// Most batches are such. A bunch goes through its piece by itself then: no item waits for another bunch between the
-// group's first barrier and its last. What each step does is that of batched_csr_i.h.
+// Most batches are such on NVIDIA. A bunch goes through its piece by itself then: no item waits for another bunch between
+// the group's first barrier and its last. What each step does is that of batched_csr_i.h.
 //
-// BACKWARD: steps are taken from the last to the first. Every other launch is such a program, so that it finds in the
-// cache what the launch before read last. All problems of 1,000 are begun at once, so another order of problems would
-// not do it. The bits are the same: a row that lies in several steps is added up in their order either way. Forward, what
-// there is of it goes on to the next step; backward, its parts wait in local memory for the step that it begins in.
+// FORWARD: steps are taken from the first to the last. BACKWARD: from the last. Launches are one or the other in turn, so
+// that each finds in the cache what the launch before read last. All problems of 1,000 are begun at once, so another order
+// of problems would not do it. The bits are the same: a row that lies in several steps is added up in their order either
+// way. Forward, what there is of it goes on to the next step; backward, its parts wait in local memory for the step that
+// it begins in.
 //
 // On an H200 the work of 1,000 problems is bounded by what local memory delivers more than by memory itself
 // (docs/benchmarks.md, "Batches on the H200"). Three things are there for that. Elements of x lie where columns a power
@@ -18,7 +19,7 @@
 #include "batched/batched_csr_i.h"
 #include "item/copy.h"
 
-#if defined(ALIKE) && defined(BUNCH_VOTES) && !defined(ATOMIC)
+#if (defined(FORWARD) || defined(BACKWARD)) && defined(BUNCH_VOTES)
 #define WALKS_ALIKE
 
 // The most steps of a piece: 2^16 places, and up to a cache line before it and behind it. With less of this memory pairs

@@ -28,6 +28,7 @@
 // What a program does not know of its tasks costs registers and time, so three forms of a batch have programs of their
 // own. ONE_STRETCH: it is one stretch. ALIKE: one stretch, all by csr_i, each a group's, as most are; what there is to
 // know of a task is then the same for all items of its group, which takes an H200 56 registers an item instead of 80.
+// FORWARD, BACKWARD: ALIKE, and bunches walk their pieces by themselves (alike.h).
 // FEW_STRETCHES: it is a list, or one or two stretches, or these behind a list.
 //
 // LONG_ROWS: a problem is long beside the others. Its long rows are added up by all items of a bunch (batched_csr_i.h), which
@@ -39,7 +40,8 @@
 //
 // Local memory: X_LOCAL elements of x; CSR-I: ROWS_PER_TASK + 1 words; CSR-I and COO: NNZ_PER_ITEM products an item
 // and a sixteenth (f32: a thirty-second) more; COO: as many words; one sum an item, and some for each bunch. PAIRS: two
-// of each but the words, and twice the part of products that is more.
+// of each but the words, and twice the part of products that is more. FORWARD and BACKWARD: half of the words, a sum for
+// each step of every piece, two for each bunch, and none for each item.
 
 #ifndef BUNCH_SIZE
 #define BUNCH_SIZE 32 // items that share a piece: as many as the device runs in step

@@ -25,7 +25,11 @@ pub const FEATURE_ALIKE: &str = "ALIKE";
 /// The most nonzeros of problems that [`FEATURE_ALIKE`] computes: their places, up to 31 more, have 16 bits.
 pub const MOST_NNZ_ALIKE: u32 = 65_504;
 
-/// With [`FEATURE_ALIKE`], walks each piece of a problem from its end, where [`Batched::bunches_vote`].
+/// With [`FEATURE_ALIKE`], has bunches walk their pieces by themselves (`cl/batched/alike.h`): where
+/// [`Batched::bunches_vote`] and x of every problem fits local memory.
+pub const FEATURE_FORWARD: &str = "FORWARD";
+
+/// The same from the end of each piece, in every other launch.
 pub const FEATURE_BACKWARD: &str = "BACKWARD";
 
 /// Computes one stretch of problems, of whatever kind.

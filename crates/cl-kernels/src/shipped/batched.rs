@@ -4,7 +4,8 @@ use csr_core::ValueType;
 
 use super::{Extent, List, ROUND};
 use crate::batched::{
-    Batched, FEATURE_ALIKE, FEATURE_ATOMIC, FEATURE_BACKWARD, FEATURE_COLUMNS_U16, SOURCE,
+    Batched, FEATURE_ALIKE, FEATURE_ATOMIC, FEATURE_BACKWARD, FEATURE_COLUMNS_U16, FEATURE_FORWARD,
+    SOURCE,
 };
 use crate::{Accumulate, KernelKey, ParameterError};
 
@@ -14,10 +15,12 @@ impl List<'_> {
     /// cover, 16-bit values have the usual program only.
     pub(super) fn batched(&mut self) -> Result<(), ParameterError> {
         let alike: &[&'static str] = &["WITH_CSR_I", FEATURE_ALIKE];
+        let forward: &[&'static str] = &["WITH_CSR_I", FEATURE_ALIKE, FEATURE_FORWARD];
         let backward: &[&'static str] = &["WITH_CSR_I", FEATURE_ALIKE, FEATURE_BACKWARD];
-        let forms: [&[&'static str]; 9] = [
+        let forms: [&[&'static str]; 10] = [
             &["WITH_CSR_ROWS", "WITH_CSR_I"],
             alike,
+            forward,
             backward,
             &["WITH_CSR_I"],
             &["WITH_CSR_ROWS"],
@@ -36,8 +39,8 @@ impl List<'_> {
             };
             for (number, parameters) in sets.iter().enumerate() {
                 let one_by_one = forms[..count].iter().map(|form| (*form, parameters.one_by_one()));
-                let all =
-                    one_by_one.chain([alike, backward].map(|form| (form, parameters.by_pairs())));
+                let all = one_by_one
+                    .chain([alike, forward, backward].map(|form| (form, parameters.by_pairs())));
                 for (turn, (form, parameters)) in (number..).zip(all) {
                     for (offset_type, on_device) in self.pairs(turn, ROUND.len()) {
                         let plain = Accumulate::Plain;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use cl_kernels::batched::{
     Arguments, Batched as Parameters, BatchedAlgorithm, FEATURE_ALIKE, FEATURE_ATOMIC,
-    FEATURE_BACKWARD, FEATURE_COLUMNS_U16, FEATURE_LONG_ROWS, SOURCE,
+    FEATURE_BACKWARD, FEATURE_COLUMNS_U16, FEATURE_FORWARD, FEATURE_LONG_ROWS, SOURCE,
 };
 use cl_kernels::{Accumulate, Array, Experiment, KernelKey, Scalar};
 use csr_core::batch::Problem;
@@ -137,12 +137,16 @@ impl Batched {
         if variant == BatchedVariant::Atomic {
             key = key.with_feature(FEATURE_ATOMIC);
         }
-        let program = context.program(&key)?;
         let takes_turns = tasks.program_form() == Some(FEATURE_ALIKE)
+            && tasks.x_fits(&parameters)
             && variant == BatchedVariant::Ordered
             && parameters.bunches_vote(device);
-        let backward = takes_turns.then(|| context.program(&key.with_feature(FEATURE_BACKWARD)));
-        let backward = backward.transpose()?;
+        let backward = takes_turns.then(|| key.clone().with_feature(FEATURE_BACKWARD));
+        let backward = backward.map(|key| context.program(&key)).transpose()?;
+        if takes_turns {
+            key = key.with_feature(FEATURE_FORWARD);
+        }
+        let program = context.program(&key)?;
         Ok(Batched { owner: OwnerId::new(), program, backward, parameters, variant, tasks })
     }
 

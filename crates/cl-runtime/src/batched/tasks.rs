@@ -179,11 +179,16 @@ impl DeviceTasks {
             && nnz <= MOST_NNZ_ALIKE
     }
 
+    /// Whether x of the last stretch's problems fits local memory.
+    pub(super) fn x_fits(&self, parameters: &Parameters) -> bool {
+        let cols = self.form.last[5] >> 32;
+        cols <= u64::from(parameters.x_local)
+    }
+
     /// Whether they are such, of one pattern, whose x fits local memory: what pairs ask.
     pub(super) fn are_of_one_pattern(&self, parameters: &Parameters) -> bool {
         let (columns, index) = (self.form.last[TASK_WORDS + 1], self.form.last[TASK_WORDS + 2]);
-        let cols = self.form.last[5] >> 32;
-        self.are_alike() && (columns, index) == (0, 0) && cols <= u64::from(parameters.x_local)
+        self.are_alike() && (columns, index) == (0, 0) && self.x_fits(parameters)
     }
 
     pub(super) fn size_bytes(&self) -> usize {
