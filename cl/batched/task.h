@@ -30,7 +30,6 @@
 #define BATCHED_TASK_H
 
 #include "item/accumulate.h"
-#include "subgroup/bunch.h"
 
 // How often a power of two can be halved. Quotients by numbers that are no constants are shifts here: they are
 // faster, and Oclgrind cannot follow a quotient together with its remainder.
@@ -210,7 +209,7 @@ typedef struct {
 // Where an element of x lies in local memory. Columns that one gather asks for are often a power of two apart, and would
 // share a memory bank; so elements change places within eight. On an H200 that is a fifth of the time of dwt_992's batch
 // and a percent or two of others' loss, so other programs, whose time it was not seen in, leave x as it is.
-#if defined(ALIKE) && defined(BUNCH_VOTES)
+#if defined(FORWARD) || defined(BACKWARD)
 #define X_PLACE(column) ((column) ^ ((column) >> 3 & 7))
 #define X_PLACES ((X_LOCAL + 7) / 8 * 8)
 #else
