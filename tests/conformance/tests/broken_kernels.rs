@@ -364,8 +364,8 @@ const BREAKAGES: &[Breakage] = &[
     Breakage {
         what: "in a batch, what a bunch has of a row that began before it is dropped",
         subject: Batched(BatchedAlgorithm::CsrI),
-        from: "return sum + shared->leads[bunch];",
-        to: "return sum;",
+        from: "before + leads[bunch], beta);",
+        to: "before, beta);",
         caught_by: &[Check::Bound],
         noticed: Noticed::Everywhere,
     },
