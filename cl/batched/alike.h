@@ -11,12 +11,14 @@
 //
 // On an H200 the work of 1,000 problems is bounded by what local memory delivers more than by memory itself
 // (docs/benchmarks.md, "Batches on the H200"). Three things are there for that. Elements of x lie where columns a power
-// of two apart do not share a bank (X_PLACE, task.h). An item loads two products before it adds the first. And PAIRS
-// copy x without registers (item/copy.h), since two of its elements at a time were all that there was room for.
+// of two apart do not share a bank (X_PLACE, task.h). An item loads two products before it adds the first. PAIRS copy x
+// without registers (item/copy.h), since two of its elements at a time were all that there was room for, and go by twos
+// (twos.h), which puts half as many products into local memory.
 #ifndef BATCHED_ALIKE_H
 #define BATCHED_ALIKE_H
 
 #include "batched/batched_csr_i.h"
+#include "batched/twos.h"
 #include "item/copy.h"
 
 #if (defined(FORWARD) || defined(BACKWARD)) && defined(BUNCH_VOTES)
@@ -24,7 +26,14 @@
 
 // The most steps of a piece: 2^16 places, and up to a cache line before it and behind it. With less of this memory pairs
 // would seem to fit a multiprocessor five times, and ptxas would take 48 registers instead of 64, which costs 6%.
-#define MOST_STEPS (65536 / (STEP * BUNCHES_PER_GROUP) + 3)
+#define MOST_STEPS (65536 / (STEP * BUNCHES_PER_GROUP) + 4)
+
+#ifdef BY_TWOS
+#define LOAD_ALIKE load_twos
+#else
+#define LOAD_ALIKE load_step
+#define STEP_PRODUCTS PADDED_STEP
+#endif
 
 // A bunch's way through its piece, and what lies in local memory for it.
 typedef struct {
@@ -75,6 +84,44 @@ void begin_stage_x(const task_t *task, global const real_t *restrict all_x, loca
 }
 #endif
 
+#ifdef BY_TWOS
+#ifdef BACKWARD
+// The last row, from `row` down, that begins before place `from`, and `least` at least. Adds to `marks` those of rows
+// behind it, in the step that begins at place `first`. All items of a bunch call it.
+uint open_row_down(local const start_t *starts, const uint row, const uint least, const uint from, const uint first,
+                   const uint lane, uint *marks)
+{
+    uint open = row;
+    uint behind = BUNCH_SIZE;
+    while (behind == BUNCH_SIZE) {
+        const uint begin = open > lane + least ? starts[open - lane] : 0;
+        const int is_behind = open > lane + least && begin >= from;
+        *marks |= marks_of_rows(begin - first, is_behind, lane);
+        behind = bunch_count(is_behind);
+        open -= behind;
+    }
+    return open;
+}
+#else
+// The last row from `row` to `last` that begins at or before place `stop`. Adds to `marks` those of rows behind `row`, in
+// the step that begins at place `first`. All items of a bunch call it.
+uint open_row_up(local const start_t *starts, const uint row, const uint last, const uint stop, const uint first,
+                 const uint lane, uint *marks)
+{
+    uint open = row;
+    uint before = BUNCH_SIZE;
+    while (before == BUNCH_SIZE) {
+        const uint next = open + 1 + lane;
+        const uint begin = next <= last ? starts[next] : 0;
+        const int is_before = next <= last && begin <= stop;
+        *marks |= marks_of_rows(begin - first, is_before, lane);
+        before = bunch_count(is_before);
+        open += before;
+    }
+    return open;
+}
+#endif
+#elif defined(BACKWARD)
 // The last row, from `row` down, that begins at or before place `first`; there is one. All items of a bunch call it.
 uint open_row_down(local const start_t *starts, const uint row, const uint first)
 {
@@ -87,9 +134,10 @@ uint open_row_down(local const start_t *starts, const uint row, const uint first
     }
     return open;
 }
+#endif
 
 // As sum_products, two at a time.
-sums_t sum_products_by_twos(local const sums_t *products, const uint begin, const uint end, const uint stride)
+sums_t sum_products_unrolled(local const sums_t *products, const uint begin, const uint end, const uint stride)
 {
     sums_t sum = (sums_t)(0);
     uint at = begin;
@@ -103,6 +151,69 @@ sums_t sum_products_by_twos(local const sums_t *products, const uint begin, cons
         sum += products[PADDED(at)];
     return sum;
 }
+
+// What an item has of the products from place `begin` of a step to before `end`, a row's, which `width` items share.
+sums_t sum_part(local const sums_t *products, const uint begin, const uint end, const uint part, const uint width)
+{
+#ifdef BY_TWOS
+    const sums_t sum = sum_products_unrolled(products, (begin + 1) / 2 + part, (end + 1) / 2, width);
+    const int has_apart = part == 0 && begin % 2 == 1 && begin < end;
+    return sum + (has_apart ? products[PADDED_TURNS + PADDED(begin / 2)] : (sums_t)(0));
+#else
+    return sum_products_unrolled(products, begin + part, end, width);
+#endif
+}
+
+// Rows of a step: `low` to `high` are open when it begins and ends, and from `low` to before `beyond` are added up.
+typedef struct {
+    uint low;
+    uint high;
+    uint beyond;
+#ifdef BY_TWOS
+    uint marks; // of its rows (twos.h)
+#endif
+} step_rows_t;
+
+// Finds them; `near` is open where the step taken before ended. All items of a bunch call it.
+step_rows_t rows_of_step(const task_t *task, const walk_t *walk, const uint step, const uint near, const uint first_row,
+                         const uint last_row, const uint lane)
+{
+    local const start_t *starts = walk->starts;
+    const uint first = walk->start + step * STEP;
+    const uint stop = min(first + STEP, walk->end);
+    step_rows_t rows;
+#ifdef BY_TWOS
+    rows.marks = mark_of_gap(task, first, lane);
+#endif
+#ifdef BACKWARD
+    rows.high = near;
+#ifdef BY_TWOS
+    rows.low = open_row_down(starts, near, first_row, step > 0 ? first + 1 : 0, first, lane, &rows.marks);
+#else
+    rows.low = step > 0 ? open_row_down(starts, near, first) : first_row;
+#endif
+    // A row that begins where the step ends was the next one's.
+    rows.beyond = step + 1 < walk->steps && starts[near] == stop ? near : min(near + 1, task->rows);
+#else
+    rows.low = near;
+#ifdef BY_TWOS
+    rows.high = open_row_up(starts, near, last_row, stop, first, lane, &rows.marks);
+#else
+    rows.high = step + 1 < walk->steps ? open_row(starts, near, last_row, stop) : last_row;
+#endif
+    rows.beyond = min(rows.high + 1, task->rows);
+#endif
+    return rows;
+}
+
+// Loads the step that is taken after the one that begins at place `first`.
+#ifdef BACKWARD
+#define LOAD_NEXT() \
+    if (step > 0) \
+    LOAD_ALIKE(task, from, first - STEP, walk->end, lane, loaded)
+#else
+#define LOAD_NEXT() LOAD_ALIKE(task, from, first + STEP, walk->end, lane, loaded)
+#endif
 
 // Computes a task; `loaded` is the first step that is taken. All items of a group call it.
 void walk_alike(const task_t *task, const matrices_t *from, const walk_t *walk, const uint bunch, const uint lane,
@@ -120,26 +231,23 @@ void walk_alike(const task_t *task, const matrices_t *from, const walk_t *walk, 
 #endif
         const uint first = walk->start + step * STEP;
         const uint stop = min(first + STEP, walk->end);
-        multiply_step(task, from, loaded, stop - first, lane, walk->products);
-#ifdef BACKWARD
-        if (step > 0)
-            load_step(task, from, first - STEP, walk->end, lane, loaded);
-#else
-        load_step(task, from, first + STEP, walk->end, lane, loaded);
-#endif
+#ifdef BY_TWOS
+        const step_rows_t rows = rows_of_step(task, walk, step, near, first_row, last_row, lane);
+        multiply_twos(from, loaded, rows.marks, lane, walk->products);
+        LOAD_NEXT();
         BUNCH_BARRIER();
-
-        // Rows `low` to `high` are open when the step begins and ends.
+#else
+        multiply_step(task, from, loaded, stop - first, lane, walk->products);
+        LOAD_NEXT();
+        BUNCH_BARRIER();
+        const step_rows_t rows = rows_of_step(task, walk, step, near, first_row, last_row, lane);
+#endif
+        const uint low = rows.low;
+        const uint high = rows.high;
+        const uint beyond = rows.beyond;
 #ifdef BACKWARD
-        const uint high = near;
-        const uint low = step > 0 ? open_row_down(starts, high, first) : first_row;
-        // A row that begins where the step ends was the next one's.
-        const uint beyond = step + 1 < walk->steps && starts[high] == stop ? high : min(high + 1, task->rows);
         near = low;
 #else
-        const uint low = near;
-        const uint high = step + 1 < walk->steps ? open_row(starts, low, last_row, stop) : last_row;
-        const uint beyond = min(high + 1, task->rows);
         near = high;
 #endif
         const uint items_per_row = step_width(high - low + 1);
@@ -152,7 +260,7 @@ void walk_alike(const task_t *task, const matrices_t *from, const walk_t *walk, 
             const uint row_end = starts[its + 1];
             const uint from_here = max(row_begin, first) - first;
             const uint to_here = min(row_end, stop) - first;
-            const sums_t of_item = sum_products_by_twos(walk->products, from_here + part, to_here, items_per_row);
+            const sums_t of_item = sum_part(walk->products, from_here, to_here, part, items_per_row);
             sums_t sum = sum_runs(of_item, items_per_row);
             if (row < beyond && part == 0) {
                 local sums_t *to = 0; // where the sum is kept that is not the whole row's

@@ -121,7 +121,8 @@ kernel void batched(const uint task_count,
     const uint group = (uint)get_group_id(0);
     const int is_whole = group < whole;
 #if PAIRS
-    const uint index = 2 * group;
+    const uint to_other = 1 + (uint)(last.s8 & 1);
+    const uint index = to_other == 1 ? 2 * group : 2 * (group & ~1u) + (group & 1);
 #else
     const uint index = is_whole ? group : whole + (group - whole) * BUNCHES_PER_GROUP + bunch;
 #endif
@@ -158,10 +159,10 @@ kernel void batched(const uint task_count,
 #ifdef ALIKE
     task.kind = KIND_CSR_I;
 #if PAIRS
-    task.has_other = known + 1 < task_count;
-    task.other_values = task.has_other ? last.s8 : 0;
-    task.other_x = task.has_other ? last.sb : 0;
-    task.other_y = last.sc;
+    task.to_other = known + to_other < task_count ? to_other : 0;
+    task.other_values = task.to_other * last.s8;
+    task.other_x = task.to_other * last.sb;
+    task.other_y = to_other * last.sc;
 #endif
 #else
     if (index >= task_count)
@@ -178,19 +179,19 @@ kernel void batched(const uint task_count,
     from.staged_x = staged_x;
     task.is_staged = is_whole && task.cols <= X_LOCAL;
 #ifdef WALKS_ALIKE
-    local sums_t products[BUNCHES_PER_GROUP][PADDED_STEP];
+    local sums_t products[BUNCHES_PER_GROUP][STEP_PRODUCTS];
     local start_t starts[ROWS_PER_TASK + 1];
     local sums_t parts_of_steps[BUNCHES_PER_GROUP][MOST_STEPS];
     local sums_t leads[BUNCHES_PER_GROUP], carries[BUNCHES_PER_GROUP];
     loaded_t loaded;
-    count_places(&task);
+    count_places(values, &task);
     walk_t walk = walk_of(&task, bunch);
     walk.starts = starts;
     walk.products = products[bunch];
     walk.parts = parts_of_steps[bunch];
     walk.leads = leads;
     walk.carries = carries;
-    load_step(&task, &from, first_step(&walk), walk.end, lane, &loaded);
+    LOAD_ALIKE(&task, &from, first_step(&walk), walk.end, lane, &loaded);
 #if PAIRS
     begin_stage_x(&task, x, staged_x);
     stage_starts(offsets + task.index, task.rows, task.gap, starts);
@@ -239,7 +240,7 @@ kernel void batched(const uint task_count,
     uint begin = 0;
     uint end = 0;
     if (is_cut(&task)) {
-        count_places(&task);
+        count_places(values, &task);
         begin = piece_begin(&task, bunch);
         end = piece_begin(&task, bunch + 1);
         steps = piece_steps(task.nnz);

@@ -5,8 +5,9 @@
 // `values` that begins at or before the task's first entry (`gap` places before it), and its pieces and steps begin with
 // a cache line: problems lie one behind the other wherever that is, and a load that lies across lines fetches an eighth
 // more. It also leaves L1 out, as stream_value does. On an H200 the two are 2 to 3% and 9% of 1,000 problems' time
-// (docs/benchmarks.md, "Batches on the H200"). Other programs would have registers for fewer groups then, and so would
-// pairs with places: their second problem lies otherwise than the first.
+// (docs/benchmarks.md, "Batches on the H200"). Other programs would have registers for fewer groups then. The second
+// problem of a pair lies otherwise than the first, but for one place: where they go by twos (twos.h), places are counted
+// from an even one, and pieces are whole steps, as far as nonzeros go.
 #ifndef BATCHED_PIECES_H
 #define BATCHED_PIECES_H
 
@@ -21,18 +22,34 @@
 #define PADDED(at) ((at) + ((at) >> (6 - PAIRS - REAL_WORDS)))
 #define PADDED_STEP (PADDED(STEP - 1) + 1)
 
-// Entries from one place where a piece may begin to the next: f32 and longer fill whole cache lines.
-#if defined(ALIKE) && !PAIRS
+// BY_TWOS: items take two neighbouring entries of each problem at a time (twos.h).
+#if PAIRS && NNZ_PER_ITEM > 1 && (defined(FORWARD) || defined(BACKWARD)) && defined(BUNCH_VOTES)
+#define BY_TWOS
+#endif
+
+// Entries from one place where a step may begin to the next: f32 and longer fill whole cache lines. The same of pieces.
+#if defined(BY_TWOS)
+#define ALIGNED 2
+#define PIECE_ALIGNED STEP
+#elif defined(ALIKE) && !PAIRS
 #define ALIGNED 32
+#define PIECE_ALIGNED ALIGNED
 #else
 #define ALIGNED 1
+#define PIECE_ALIGNED ALIGNED
 #endif
 
 // Lets a task count its entries in places: what it has of `values` and `columns` begins at place 0 then, before the
-// arrays if the task's first entry is theirs, but nothing is read there.
-void count_places(task_t *task)
+// arrays if the task's first entry is theirs, but nothing is read there. By twos it is addresses that are even.
+void count_places(global const value_t *values, task_t *task)
 {
-    task->gap = task->kind == KIND_CSR_I && task->nnz > 0 ? (uint)(task->values % ALIGNED) : 0;
+#ifdef BY_TWOS
+    const ulong place = (ulong)(values + task->values) / sizeof(value_t);
+#else
+    const ulong place = task->values;
+#endif
+    (void)values;
+    task->gap = task->kind == KIND_CSR_I && task->nnz > 0 ? (uint)(place % ALIGNED) : 0;
     task->values -= task->gap;
     task->columns -= task->gap;
 }
@@ -43,7 +60,7 @@ uint piece_begin(const task_t *task, const uint bunch)
     if (bunch == BUNCHES_PER_GROUP)
         return task->gap + task->nnz;
     const uint place = task->gap + (uint)((ulong)task->nnz * bunch / BUNCHES_PER_GROUP);
-    return max(place / ALIGNED * ALIGNED, task->gap);
+    return max(place / PIECE_ALIGNED * PIECE_ALIGNED, task->gap);
 }
 
 // Where the first step of a piece begins: before the piece, if that begins with the task.

@@ -61,7 +61,8 @@ typedef uint column_t;
 #endif
 
 // What is summed up: of one problem, or with PAIRS of two of one pattern, side by side, so that a column, a gather and
-// the bookkeeping of a row serve both. The second problem is the next; behind the last it is the last again, and its y
+// the bookkeeping of a row serve both. The second problem is the next, or where that lies an odd number of values further
+// the next but one, so that places are even in both or odd in both; where there is none it is the first again, and its y
 // is not stored.
 #if PAIRS
 typedef real2_t sums_t;
@@ -79,7 +80,7 @@ typedef struct {
     ulong other_values; // from the first problem's values to the second's
     ulong other_x; // the same of x
     ulong other_y; // the same of y
-    uint has_other; // 1 where there is a second
+    uint to_other; // problems from the first to the second; 0 where there is none
 #endif
     uint rows;
     uint cols;
@@ -193,7 +194,7 @@ int is_cut(const task_t *task)
 #endif
 #if PAIRS
 #define OPEN_SCALAR_OF(name, task) \
-    const sums_t name = (sums_t)(SCALAR_OF(name, task.problem), SCALAR_OF(name, task.problem + task.has_other))
+    const sums_t name = (sums_t)(SCALAR_OF(name, task.problem), SCALAR_OF(name, task.problem + task.to_other))
 #else
 #define OPEN_SCALAR_OF(name, task) const sums_t name = SCALAR_OF(name, task.problem)
 #endif
@@ -272,7 +273,7 @@ void store_sums(const task_t *task, global real_t *restrict y, const uint row, c
 {
 #if PAIRS
     store_result(y, task->y + row, alpha.x, sums.x, beta.x);
-    if (task->has_other)
+    if (task->to_other)
         store_result(y, task->y + task->other_y + row, alpha.y, sums.y, beta.y);
 #else
     store_result(y, task->y + row, alpha, sums, beta);

@@ -1,12 +1,12 @@
 // Copies into local memory: begin_copy begins one, end_copies waits for all that this item began. On NVIDIA no register
-// holds what is on its way (PTX ISA, cp.async); elsewhere it is an assignment. COPIES_UNDER_WAY says that device and
-// driver know it (PTX ISA 7.0, sm_80).
+// holds what is on its way (PTX ISA, cp.async); elsewhere it is an assignment. SM_80 says that device and driver
+// know it (PTX ISA 7.0).
 #ifndef ITEM_COPY_H
 #define ITEM_COPY_H
 
 #include "item/scalar.h"
 
-#if defined(__NV_CL_C_VERSION) && defined(COPIES_UNDER_WAY)
+#if defined(__NV_CL_C_VERSION) && defined(SM_80)
 #if REAL_WORDS == 2
 #define COPY "cp.async.ca.shared.global [%0], [%1], 8;"
 #else

@@ -218,10 +218,10 @@ impl Batched {
             all = all.max(in_sums(2 * (x + products + products / 8 + items + 6 * bunches), rows));
         }
         if self.bunches_vote(device) {
-            // Of problems alike (cl/batched/alike.h): one sum a step and five a bunch, half a word for each row.
+            // Of problems alike (cl/batched/alike.h): one sum a step and six a bunch, half a word for each row.
             let step = u64::from(self.bunch_size * self.nnz_per_item) / u64::from(together);
             let bunches = bunches * u64::from(together);
-            let steps = 65_536 / step + 5 * bunches;
+            let steps = 65_536 / step + 6 * bunches;
             let padded = products + products / if self.pairs == 1 { 8 } else { 16 };
             let sums = u64::from(together) * (x.next_multiple_of(8) + padded + steps);
             all = all.max(in_sums(sums, rows.div_ceil(2)));

@@ -184,14 +184,14 @@ impl DeviceTraits {
 
     /// Compiler options for all kernels: what of the device's own instructions they may use, where no macro of the
     /// compiler tells. LOADS_PAST_L1 (`cl/item/scalar.h`) is PTX ISA 7.4 for sm_70 and later, which came with driver
-    /// 470; COPIES_UNDER_WAY (`cl/item/copy.h`) is older, for sm_80 and later.
+    /// 470; SM_80 is what came with sm_80 and an older driver (`cl/item/copy.h`, `bunch_or` in `cl/subgroup/bunch.h`).
     pub fn build_options(&self) -> &'static str {
         let number = |text: &str| text.parse::<u32>().unwrap_or(0);
         let sm = self.architecture.strip_prefix("sm_").map_or(0, number);
         let driver = self.driver.split('.').next().map_or(0, number);
         match sm {
             _ if driver < 470 => "",
-            80.. => " -DLOADS_PAST_L1 -DCOPIES_UNDER_WAY",
+            80.. => " -DLOADS_PAST_L1 -DSM_80",
             70.. => " -DLOADS_PAST_L1",
             _ => "",
         }
@@ -229,7 +229,7 @@ mod tests {
             let (architecture, driver) = (architecture.to_owned(), driver.to_owned());
             super::DeviceTraits { architecture, driver, ..gpu() }.build_options()
         };
-        assert_eq!(options("sm_90", "580.159.04"), " -DLOADS_PAST_L1 -DCOPIES_UNDER_WAY");
+        assert_eq!(options("sm_90", "580.159.04"), " -DLOADS_PAST_L1 -DSM_80");
         assert_eq!(options("sm_75", "580.159.04"), " -DLOADS_PAST_L1");
         for (architecture, driver) in
             [("sm_61", "580.159.04"), ("sm_80", "460.32.03"), ("gfx90a", "3581.0"), ("", "")]

@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 95] = sources![
+pub(crate) const SOURCES: [Source; 96] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/copy.h",
@@ -48,6 +48,7 @@ pub(crate) const SOURCES: [Source; 95] = sources![
     "batched/batched_plan.cl",
     "batched/pieces.h",
     "batched/task.h",
+    "batched/twos.h",
     "format/coo_to_csr.cl",
     "format/csr_to_coo.cl",
     "format/csr_to_dense.cl",

@@ -243,7 +243,7 @@ impl Batched {
     fn size(&self) -> Size {
         let DeviceTasks { count, whole, .. } = &self.tasks;
         let groups = if self.parameters.pairs == 1 {
-            count.div_ceil(2)
+            self.tasks.pairs()
         } else {
             whole + (count - whole).div_ceil(self.parameters.bunches_per_group as usize)
         };

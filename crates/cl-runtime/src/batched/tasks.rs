@@ -191,6 +191,13 @@ impl DeviceTasks {
         self.are_alike() && (columns, index) == (0, 0) && self.x_fits(parameters)
     }
 
+    /// Groups that take two problems of one pattern, or the last ones. Where problems lie an odd number of values apart,
+    /// a problem's other is the next but one (`cl/batched/task.h`).
+    pub(super) fn pairs(&self) -> usize {
+        let is_odd = self.form.last[TASK_WORDS] % 2 == 1;
+        if is_odd { self.count / 4 * 2 + (self.count % 4).min(2) } else { self.count.div_ceil(2) }
+    }
+
     pub(super) fn size_bytes(&self) -> usize {
         self.words.size_bytes() + self.stretches.size_bytes()
     }

@@ -24,7 +24,7 @@ fn shapes() -> [(usize, Vec<usize>); 5] {
 const ALONE: usize = 9;
 
 /// Runs a case on two of the shapes, from `turn` on, as problems with columns of their own and as values of one pattern,
-/// so many that each compute unit has two pairs. Without `is_finite` x begins with an infinity, which must not reach rows
+/// so many that each compute unit has two pairs, and that one has no other. Without `is_finite` x begins with an infinity, which must not reach rows
 /// that do not ask for it.
 pub(super) fn run_alike<V: Value>(
     queue: &Queue,
@@ -33,7 +33,7 @@ pub(super) fn run_alike<V: Value>(
     turn: usize,
 ) -> Result<f64, (Option<usize>, CaseError)> {
     let host_error = |error: csr_core::Error| (None, error.into());
-    let of_one_pattern = 4 * queue.context().device().traits().compute_units as usize + 1;
+    let of_one_pattern = 4 * queue.context().device().traits().compute_units as usize + 3;
     let shapes = shapes();
     let mut largest = 0.0f64;
     for number in [turn, turn + 1].map(|number| number % shapes.len()) {

@@ -1,0 +1,98 @@
+// Steps of PAIRS whose bunches walk by themselves (alike.h): an item takes two neighbouring nonzeros at a time.
+//
+// Their products are added before they go into local memory, so half as many go there and come back: on an H200 what
+// local memory delivers is what pairs wait for. And two values are one load of sixteen bytes (f64), since pieces begin
+// with a place that is even for both problems of a pair.
+//
+// Where a row begins between the two, their products stay apart: the first lies where a sum would, the second behind all
+// of those. An item is told of it by the one that finds the row in the step (alike.h), so rows are sought before products
+// are made. A row that begins at place `from` of a step and ends before `to` is then
+//
+//   the product that lies apart, if `from` is odd, and all sums from (from + 1) / 2 to (to + 1) / 2 - 1
+//
+// where the last is a product alone if `to` is odd. The places before a task's first nonzero and behind its last count as
+// rows of their own here: there zeros are multiplied by what may be infinite.
+#ifndef BATCHED_TWOS_H
+#define BATCHED_TWOS_H
+
+#include "batched/pieces.h"
+
+#ifdef BY_TWOS
+// Times that an item takes two of a step.
+#define TURNS (NNZ_PER_ITEM / 2)
+// Sums of a step, with places between some; as many products that lie apart are behind them.
+#define PADDED_TURNS (PADDED(TURNS * BUNCH_SIZE - 1) + 1)
+// Sums and products of a step, in local memory.
+#define STEP_PRODUCTS (2 * PADDED_TURNS)
+
+// Marks say in which turns a row begins between an item's two, a bit each. Those of rows that begin at place `at` of a
+// step, one for each item that `has_row`. All items of a bunch call it.
+uint marks_of_rows(const uint at, const int has_row, const uint lane)
+{
+    const uint its_item = at / 2 % BUNCH_SIZE;
+    const uint its_turn = at / 2 / BUNCH_SIZE;
+    const uint bit = has_row && at % 2 == 1 ? 1u << its_item : 0;
+    uint marks = 0;
+#pragma unroll
+    for (uint turn = 0; turn < TURNS; ++turn)
+        marks |= (bunch_or(turn == its_turn ? bit : 0) >> lane & 1) << turn;
+    return marks;
+}
+
+// The mark of the task's first row, in the step that begins at place `first`.
+uint mark_of_gap(const task_t *task, const uint first, const uint lane)
+{
+    return first < task->gap && lane == 0 ? 1 : 0;
+}
+
+// As load_step.
+void load_twos(const task_t *task, const matrices_t *from, const uint first, const uint end, const uint lane,
+               loaded_t *loaded)
+{
+    global const column_t *restrict columns = from->columns + (task->columns + first + 2 * lane);
+    global const value_t *restrict values = from->values + (task->values + first + 2 * lane);
+    global const value_t *restrict others = values + task->other_values;
+    if (first >= task->gap && first + STEP <= end) {
+#pragma unroll
+        for (uint turn = 0; turn < TURNS; ++turn) {
+            const uint at = turn * 2 * BUNCH_SIZE;
+            const value_pair_t one = stream_values(values, at);
+            const value_pair_t other = stream_values(others, at);
+            loaded->columns[2 * turn] = columns[at];
+            loaded->columns[2 * turn + 1] = columns[at + 1];
+            loaded->values[2 * turn] = (sums_t)(one.first, other.first);
+            loaded->values[2 * turn + 1] = (sums_t)(one.second, other.second);
+        }
+    } else {
+#pragma unroll
+        for (uint turn = 0; turn < NNZ_PER_ITEM; ++turn) {
+            const uint at = turn / 2 * 2 * BUNCH_SIZE + turn % 2;
+            const uint place = first + 2 * lane + at;
+            const int is_there = place >= task->gap && place < end;
+            loaded->columns[turn] = is_there ? columns[at] : 0;
+            loaded->values[turn] = is_there ? (sums_t)(load_value(values, at), load_value(others, at)) : (sums_t)(0);
+        }
+    }
+}
+
+// Their products into local memory, added where no row begins between them. Where no entry is stand zeros times x of
+// column 0.
+void multiply_twos(const matrices_t *from, const loaded_t *loaded, const uint marks, const uint lane,
+                   local sums_t *products)
+{
+#pragma unroll
+    for (uint turn = 0; turn < TURNS; ++turn) {
+        const sums_t one = loaded->values[2 * turn] * from->staged_x[X_PLACE(loaded->columns[2 * turn])];
+        const sums_t next = loaded->values[2 * turn + 1] * from->staged_x[X_PLACE(loaded->columns[2 * turn + 1])];
+        local sums_t *to = products + PADDED(turn * BUNCH_SIZE + lane);
+        if (marks >> turn & 1) {
+            to[0] = one;
+            to[PADDED_TURNS] = next;
+        } else {
+            to[0] = one + next;
+        }
+    }
+}
+#endif
+
+#endif
