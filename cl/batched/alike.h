@@ -12,8 +12,8 @@
 // On an H200 the work of 1,000 problems is bounded by what local memory delivers more than by memory itself
 // (docs/benchmarks.md, "Batches on the H200"). Three things are there for that. Elements of x lie where columns a power
 // of two apart do not share a bank (X_PLACE, task.h). An item loads two products before it adds the first. PAIRS copy x
-// without registers (item/copy.h), since two of its elements at a time were all that there was room for, and go by twos
-// (twos.h), which puts half as many products into local memory.
+// without registers (item/copy.h), since two of its elements at a time were all that there was room for, and in f64 go by
+// twos (twos.h), which puts half as many products into local memory.
 #ifndef BATCHED_ALIKE_H
 #define BATCHED_ALIKE_H
 

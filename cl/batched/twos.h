@@ -1,8 +1,8 @@
-// Steps of PAIRS whose bunches walk by themselves (alike.h): an item takes two neighbouring nonzeros at a time.
+// Steps of PAIRS in f64 whose bunches walk by themselves (alike.h): an item takes two neighbouring nonzeros at a time.
 //
 // Their products are added before they go into local memory, so half as many go there and come back: on an H200 what
-// local memory delivers is what pairs wait for. And two values are one load of sixteen bytes (f64), since pieces begin
-// with a place that is even for both problems of a pair.
+// local memory delivers is what pairs wait for. And two values are one load of sixteen bytes, since pieces begin with a
+// place that is even for both problems of a pair.
 //
 // Where a row begins between the two, their products stay apart: the first lies where a sum would, the second behind all
 // of those. An item is told of it by the one that finds the row in the step (alike.h), so rows are sought before products
