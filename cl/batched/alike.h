@@ -10,7 +10,7 @@
 // it begins in.
 //
 // On an H200 the work of 1,000 problems is bounded by what local memory delivers more than by memory itself
-// (docs/benchmarks.md, "Batches on the H200"). Three things are there for that. Elements of x lie where columns a power
+// (docs/benchmarks.md, "Batches on the H200"). Four things are there for that. Elements of x lie where columns a power
 // of two apart do not share a bank (X_PLACE, task.h). An item loads two products before it adds the first. PAIRS copy x
 // without registers (item/copy.h), since two of its elements at a time were all that there was room for, and in f64 go by
 // twos (twos.h), which puts half as many products into local memory.
@@ -24,7 +24,7 @@
 #if (defined(FORWARD) || defined(BACKWARD)) && defined(BUNCH_VOTES)
 #define WALKS_ALIKE
 
-// The most steps of a piece: 2^16 places, and up to a cache line before it and behind it. With less of this memory pairs
+// The most steps of a piece: 2^16 places, and up to a step before it and behind it. With less of this memory pairs
 // would seem to fit a multiprocessor five times, and ptxas would take 48 registers instead of 64, which costs 6%.
 #define MOST_STEPS (65536 / (STEP * BUNCHES_PER_GROUP) + 4)
 
@@ -84,44 +84,7 @@ void begin_stage_x(const task_t *task, global const real_t *restrict all_x, loca
 }
 #endif
 
-#ifdef BY_TWOS
-#ifdef BACKWARD
-// The last row, from `row` down, that begins before place `from`, and `least` at least. Adds to `marks` those of rows
-// behind it, in the step that begins at place `first`. All items of a bunch call it.
-uint open_row_down(local const start_t *starts, const uint row, const uint least, const uint from, const uint first,
-                   const uint lane, uint *marks)
-{
-    uint open = row;
-    uint behind = BUNCH_SIZE;
-    while (behind == BUNCH_SIZE) {
-        const uint begin = open > lane + least ? starts[open - lane] : 0;
-        const int is_behind = open > lane + least && begin >= from;
-        *marks |= marks_of_rows(begin - first, is_behind, lane);
-        behind = bunch_count(is_behind);
-        open -= behind;
-    }
-    return open;
-}
-#else
-// The last row from `row` to `last` that begins at or before place `stop`. Adds to `marks` those of rows behind `row`, in
-// the step that begins at place `first`. All items of a bunch call it.
-uint open_row_up(local const start_t *starts, const uint row, const uint last, const uint stop, const uint first,
-                 const uint lane, uint *marks)
-{
-    uint open = row;
-    uint before = BUNCH_SIZE;
-    while (before == BUNCH_SIZE) {
-        const uint next = open + 1 + lane;
-        const uint begin = next <= last ? starts[next] : 0;
-        const int is_before = next <= last && begin <= stop;
-        *marks |= marks_of_rows(begin - first, is_before, lane);
-        before = bunch_count(is_before);
-        open += before;
-    }
-    return open;
-}
-#endif
-#elif defined(BACKWARD)
+#if defined(BACKWARD) && !defined(BY_TWOS)
 // The last row, from `row` down, that begins at or before place `first`; there is one. All items of a bunch call it.
 uint open_row_down(local const start_t *starts, const uint row, const uint first)
 {

@@ -5,9 +5,9 @@
 // `values` that begins at or before the task's first entry (`gap` places before it), and its pieces and steps begin with
 // a cache line: problems lie one behind the other wherever that is, and a load that lies across lines fetches an eighth
 // more. It also leaves L1 out, as stream_value does. On an H200 the two are 2 to 3% and 9% of 1,000 problems' time
-// (docs/benchmarks.md, "Batches on the H200"). Other programs would have registers for fewer groups then. The second
-// problem of a pair lies otherwise than the first, but for one place: where they go by twos (twos.h), places are counted
-// from an even one, and pieces are whole steps, as far as nonzeros go.
+// (docs/benchmarks.md, "Batches on the H200"). Other programs would have registers for fewer groups then. The two
+// problems of a pair begin in different places of a cache line; where they go by twos (twos.h), places are counted from an
+// even one, which both have, and pieces are whole steps but for the last.
 #ifndef BATCHED_PIECES_H
 #define BATCHED_PIECES_H
 

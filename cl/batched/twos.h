@@ -5,8 +5,8 @@
 // place that is even for both problems of a pair.
 //
 // Where a row begins between the two, their products stay apart: the first lies where a sum would, the second behind all
-// of those. An item is told of it by the one that finds the row in the step (alike.h), so rows are sought before products
-// are made. A row that begins at place `from` of a step and ends before `to` is then
+// of those. An item is told of it by the one that finds the row in the step, so rows are sought before products are made.
+// A row that begins at place `from` of a step and ends before `to` is then
 //
 //   the product that lies apart, if `from` is odd, and all sums from (from + 1) / 2 to (to + 1) / 2 - 1
 //
@@ -15,7 +15,7 @@
 #ifndef BATCHED_TWOS_H
 #define BATCHED_TWOS_H
 
-#include "batched/pieces.h"
+#include "batched/batched_csr_i.h"
 
 #ifdef BY_TWOS
 // Times that an item takes two of a step.
@@ -44,6 +44,43 @@ uint mark_of_gap(const task_t *task, const uint first, const uint lane)
 {
     return first < task->gap && lane == 0 ? 1 : 0;
 }
+
+#ifdef BACKWARD
+// The last row, from `row` down, that begins before place `from`, and `least` at least. Adds to `marks` those of rows
+// behind it, in the step that begins at place `first`. All items of a bunch call it.
+uint open_row_down(local const start_t *starts, const uint row, const uint least, const uint from, const uint first,
+                   const uint lane, uint *marks)
+{
+    uint open = row;
+    uint behind = BUNCH_SIZE;
+    while (behind == BUNCH_SIZE) {
+        const uint begin = open > lane + least ? starts[open - lane] : 0;
+        const int is_behind = open > lane + least && begin >= from;
+        *marks |= marks_of_rows(begin - first, is_behind, lane);
+        behind = bunch_count(is_behind);
+        open -= behind;
+    }
+    return open;
+}
+#else
+// The last row from `row` to `last` that begins at or before place `stop`. Adds to `marks` those of rows behind `row`, in
+// the step that begins at place `first`. All items of a bunch call it.
+uint open_row_up(local const start_t *starts, const uint row, const uint last, const uint stop, const uint first,
+                 const uint lane, uint *marks)
+{
+    uint open = row;
+    uint before = BUNCH_SIZE;
+    while (before == BUNCH_SIZE) {
+        const uint next = open + 1 + lane;
+        const uint begin = next <= last ? starts[next] : 0;
+        const int is_before = next <= last && begin <= stop;
+        *marks |= marks_of_rows(begin - first, is_before, lane);
+        before = bunch_count(is_before);
+        open += before;
+    }
+    return open;
+}
+#endif
 
 // As load_step.
 void load_twos(const task_t *task, const matrices_t *from, const uint first, const uint end, const uint lane,

@@ -191,16 +191,20 @@ impl DeviceTasks {
         self.are_alike() && (columns, index) == (0, 0) && self.x_fits(parameters)
     }
 
-    /// Groups that take two problems of one pattern, or the last ones. Where problems lie an odd number of values apart,
-    /// a problem's other is the next but one (`cl/batched/task.h`).
+    /// Groups of two problems of one pattern each, or of one that has no other.
     pub(super) fn pairs(&self) -> usize {
-        let is_odd = self.form.last[TASK_WORDS] % 2 == 1;
-        if is_odd { self.count / 4 * 2 + (self.count % 4).min(2) } else { self.count.div_ceil(2) }
+        pairs(self.count, self.form.last[TASK_WORDS])
     }
 
     pub(super) fn size_bytes(&self) -> usize {
         self.words.size_bytes() + self.stretches.size_bytes()
     }
+}
+
+/// Pairs of `count` problems that lie `apart` values apart: of neighbours, or, where that is odd, of a problem and the next
+/// but one (`cl/batched/task.h`).
+fn pairs(count: usize, apart: u64) -> usize {
+    if apart.is_multiple_of(2) { count.div_ceil(2) } else { count / 4 * 2 + (count % 4).min(2) }
 }
 
 fn number_of_tasks(count: usize) -> Result<u32> {
@@ -288,4 +292,29 @@ fn task_words(problem: &Problem, number: u32, algorithm: BatchedAlgorithm) -> [u
         lengths,
         pair(algorithm.kind(problem.format), number),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_problem_is_in_one_pair_and_no_group_without_a_problem() {
+        for count in 1..30 {
+            for apart in [6, 7] {
+                let mut taken = vec![0; count];
+                for group in 0..super::pairs(count, apart) {
+                    // As the kernel has it (cl/batched/batched.cl).
+                    let (first, to_other) = if apart % 2 == 0 {
+                        (2 * group, 1)
+                    } else {
+                        (2 * (group & !1) + group % 2, 2)
+                    };
+                    taken[first] += 1;
+                    if let Some(other) = taken.get_mut(first + to_other) {
+                        *other += 1;
+                    }
+                }
+                assert_eq!(taken, vec![1; count], "{count} problems, {apart} values apart");
+            }
+        }
+    }
 }
