@@ -28,7 +28,8 @@
 #define BY_TWOS
 #endif
 
-// Entries from one place where a step may begin to the next: f32 and longer fill whole cache lines. The same of pieces.
+// Entries from one place where a step may begin to the next, and from one where a piece may: f32 and longer fill whole
+// cache lines.
 #if defined(BY_TWOS)
 #define ALIGNED 2
 #define PIECE_ALIGNED STEP

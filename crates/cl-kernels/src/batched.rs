@@ -120,7 +120,7 @@ impl Batched {
         }
     }
 
-    /// Of the program that computes problems by twos: an entry is two values there, so an item takes half as many, and a
+    /// Of the program that computes problems in pairs: an entry is two values there, so an item takes half as many, and a
     /// group has twice the items.
     pub fn by_pairs(self) -> Self {
         Batched {

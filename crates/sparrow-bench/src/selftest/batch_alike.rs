@@ -1,4 +1,4 @@
-//! Batches of problems alike, of which CSR-I has programs of their own: one by one, and by twos where they have one
+//! Batches of problems alike, of which CSR-I has programs of their own: one by one, and in pairs where they have one
 //! pattern.
 
 use csr_core::batch::HostBatch;
@@ -24,8 +24,8 @@ fn shapes() -> [(usize, Vec<usize>); 5] {
 const ALONE: usize = 9;
 
 /// Runs a case on two of the shapes, from `turn` on, as problems with columns of their own and as values of one pattern,
-/// so many that each compute unit has two pairs, and that one has no other. Without `is_finite` x begins with an infinity, which must not reach rows
-/// that do not ask for it.
+/// so many that each compute unit has two pairs, and that one problem has no other. Without `is_finite` x begins with an
+/// infinity, which must not reach rows that do not ask for it.
 pub(super) fn run_alike<V: Value>(
     queue: &Queue,
     case: &BatchCase,
