@@ -9,11 +9,11 @@
 // way. Forward, what there is of it goes on to the next step; backward, its parts wait in local memory for the step that
 // it begins in.
 //
-// On an H200 the work of 1,000 problems is bounded by what local memory delivers more than by memory itself
-// (docs/benchmarks.md, "Batches on the H200"). Four things are there for that. Elements of x lie where columns a power
-// of two apart do not share a bank (X_PLACE, task.h). An item loads two products before it adds the first. PAIRS copy x
-// without registers (item/copy.h), since two of its elements at a time were all that there was room for, and in f64 go by
-// twos (twos.h), which puts half as many products into local memory.
+// On an H200 the work of 1,000 problems is bounded by what local memory delivers, and where rows are short by
+// instructions, more than by memory itself (docs/benchmarks.md, "Batches on the H200"). Four things are there for the
+// first. Elements of x lie where columns a power of two apart do not share a bank (X_PLACE, task.h). An item loads two
+// products before it adds the first. PAIRS copy x without registers (item/copy.h), since two of its elements at a time
+// were all that there was room for, and in f64 go by twos (twos.h), which puts half as many products into local memory.
 #ifndef BATCHED_ALIKE_H
 #define BATCHED_ALIKE_H
 
@@ -21,12 +21,10 @@
 #include "batched/twos.h"
 #include "item/copy.h"
 
-#if (defined(FORWARD) || defined(BACKWARD)) && defined(BUNCH_VOTES)
-#define WALKS_ALIKE
-
+#ifdef WALKS_ALIKE
 // The most steps of a piece: 2^16 places, and up to a step before it and behind it. With less of this memory pairs
 // would seem to fit a multiprocessor five times, and ptxas would take 48 registers instead of 64, which costs 6%.
-#define MOST_STEPS (65536 / (STEP * BUNCHES_PER_GROUP) + 4)
+#define MOST_STEPS (65536 / (STEP * BUNCHES_PER_GROUP) + 6)
 
 #ifdef BY_TWOS
 #define LOAD_ALIKE load_twos
@@ -42,11 +40,16 @@ typedef struct {
     uint start; // where the first step begins
     uint steps; // at least one, since rows without nonzeros are a step's too
     local const start_t *starts; // the places where the task's rows begin
-    local sums_t *products; // of a step
-    local sums_t *parts; // one a step, of the row that is open when it begins: what comes before, or BACKWARD the step's
-    local sums_t *leads; // one a bunch: of the row that began in a piece before, what this one has, if it ends here
-    local sums_t *carries; // one a bunch: of the row that is open at the end, what the piece has
+    local sums_t *products; // of a step, and behind them sums of parts of rows
 } walk_t;
+
+// Where sums lie that are not a row's, behind a bunch's products. PART_OF: of the row that is open when a step begins, what
+// comes before, or BACKWARD what the step has; the first step's part is of the row that began in a piece before and ends
+// in this one. CARRY: of the row that is open where the piece ends, what the piece has.
+#define PART_OF(step) (STEP_PRODUCTS + (step))
+#define CARRY (STEP_PRODUCTS + MOST_STEPS)
+#define BUNCH_SUMS (CARRY + 1)
+#define NOWHERE 0xffffffffu
 
 walk_t walk_of(const task_t *task, const uint bunch)
 {
@@ -99,31 +102,15 @@ uint open_row_down(local const start_t *starts, const uint row, const uint first
 }
 #endif
 
-// As sum_products, two at a time.
-sums_t sum_products_unrolled(local const sums_t *products, const uint begin, const uint end, const uint stride)
-{
-    sums_t sum = (sums_t)(0);
-    uint at = begin;
-    for (; at + stride < end; at += 2 * stride) {
-        const sums_t one = products[PADDED(at)];
-        const sums_t next = products[PADDED(at + stride)];
-        sum += one;
-        sum += next;
-    }
-    if (at < end)
-        sum += products[PADDED(at)];
-    return sum;
-}
-
 // What an item has of the products from place `begin` of a step to before `end`, a row's, which `width` items share.
 sums_t sum_part(local const sums_t *products, const uint begin, const uint end, const uint part, const uint width)
 {
 #ifdef BY_TWOS
-    const sums_t sum = sum_products_unrolled(products, (begin + 1) / 2 + part, (end + 1) / 2, width);
+    const sums_t sum = sum_products(products, (begin + 1) / 2 + part, (end + 1) / 2, width);
     const int has_apart = part == 0 && begin % 2 == 1 && begin < end;
     return sum + (has_apart ? products[PADDED_TURNS + PADDED(begin / 2)] : (sums_t)(0));
 #else
-    return sum_products_unrolled(products, begin + part, end, width);
+    return sum_products(products, begin + part, end, width);
 #endif
 }
 
@@ -175,7 +162,9 @@ step_rows_t rows_of_step(const task_t *task, const walk_t *walk, const uint step
     if (step > 0) \
     LOAD_ALIKE(task, from, first - STEP, walk->end, lane, loaded)
 #else
-#define LOAD_NEXT() LOAD_ALIKE(task, from, first + STEP, walk->end, lane, loaded)
+#define LOAD_NEXT() \
+    if (step + 1 < walk->steps) \
+    LOAD_ALIKE(task, from, first + STEP, walk->end, lane, loaded)
 #endif
 
 // Computes a task; `loaded` is the first step that is taken. All items of a group call it.
@@ -205,46 +194,43 @@ void walk_alike(const task_t *task, const matrices_t *from, const walk_t *walk, 
         BUNCH_BARRIER();
         const step_rows_t rows = rows_of_step(task, walk, step, near, first_row, last_row, lane);
 #endif
-        const uint low = rows.low;
-        const uint high = rows.high;
-        const uint beyond = rows.beyond;
 #ifdef BACKWARD
-        near = low;
+        near = rows.low;
 #else
-        near = high;
+        near = rows.high;
 #endif
-        const uint items_per_row = step_width(high - low + 1);
-        for (uint turn = low; turn < beyond; turn += BUNCH_SIZE >> LOG2(items_per_row)) {
-            const uint row = turn + (lane >> LOG2(items_per_row));
-            const uint part = lane & (items_per_row - 1);
+        const uint shift = step_shift(rows.high - rows.low + 1);
+        const uint width = 1 << shift;
+        const uint part = lane & (width - 1);
+        for (uint turn = rows.low; turn < rows.beyond; turn += BUNCH_SIZE >> shift) {
+            const uint row = turn + (lane >> shift);
             // Items without a row do the last one's work: that is no branch, and asks for the same places.
-            const uint its = min(row, beyond - 1);
-            const uint row_begin = starts[its];
-            const uint row_end = starts[its + 1];
-            const uint from_here = max(row_begin, first) - first;
-            const uint to_here = min(row_end, stop) - first;
-            const sums_t of_item = sum_part(walk->products, from_here, to_here, part, items_per_row);
-            sums_t sum = sum_runs(of_item, items_per_row);
-            if (row < beyond && part == 0) {
-                local sums_t *to = 0; // where the sum is kept that is not the whole row's
+            local const start_t *its = starts + min(row, rows.beyond - 1);
+            const uint from_here = max((uint)its[0], first) - first;
+            const uint to_here = min((uint)its[1], stop) - first;
+            const sums_t of_item = sum_part(walk->products, from_here, to_here, part, width);
+            sums_t sum = sum_runs(of_item, width);
+            if (row < rows.beyond && part == 0) {
+                const uint row_begin = its[0];
 #ifdef BACKWARD
-                if (step > 0 && row_begin < first)
-                    to = walk->parts + step;
-                else
-                    for (uint later = step + 1; later < walk->steps && row_end > walk->start + later * STEP; ++later)
-                        sum += walk->parts[later];
+                // The last row stays open, and one that began before waits for the steps before, or for other pieces.
+                uint to = row == last_row ? CARRY : NOWHERE;
+                if (row_begin < first && (step > 0 || row != last_row))
+                    to = PART_OF(step);
+                if (row == rows.high && (row_begin >= first || step == 0)) {
+                    for (uint later = step + 1; later < walk->steps && its[1] > walk->start + later * STEP; ++later)
+                        sum += walk->products[PART_OF(later)];
+                }
 #else
-                if (step > 0 && row == low)
-                    sum += walk->parts[step];
-                if (step + 1 < walk->steps && row == high)
-                    to = walk->parts + step + 1;
+                // A row that began in a piece before waits for other pieces, and the one that stays open for what is next.
+                uint to = row == first_row && row_begin < walk->begin ? PART_OF(0) : NOWHERE;
+                if (row == rows.high)
+                    to = step + 1 < walk->steps ? PART_OF(step + 1) : CARRY;
+                if (step > 0 && row == rows.low)
+                    sum += walk->products[PART_OF(step)];
 #endif
-                if (!to && row == last_row)
-                    to = walk->carries + bunch;
-                if (!to && row == first_row && row_begin < walk->begin)
-                    to = walk->leads + bunch;
-                if (to)
-                    *to = sum;
+                if (to != NOWHERE)
+                    walk->products[to] = sum;
                 else
                     store_sums(task, y, row, alpha, sum, beta);
             }
@@ -255,8 +241,9 @@ void walk_alike(const task_t *task, const matrices_t *from, const walk_t *walk, 
     // The row that ends in this piece and began in one before.
     barrier(CLK_LOCAL_MEM_FENCE);
     if (lane == 0 && first_row < last_row && starts[first_row] < walk->begin) {
-        const sums_t before = sum_before(task, starts[first_row], walk->carries, bunch);
-        store_sums(task, y, first_row, alpha, before + walk->leads[bunch], beta);
+        local const sums_t *carries = walk->products - bunch * BUNCH_SUMS + CARRY;
+        const sums_t before = sum_before(task, starts[first_row], carries, BUNCH_SUMS, bunch);
+        store_sums(task, y, first_row, alpha, before + walk->products[PART_OF(0)], beta);
     }
 }
 

@@ -41,7 +41,7 @@
 // Local memory: X_LOCAL elements of x; CSR-I: ROWS_PER_TASK + 1 words; CSR-I and COO: NNZ_PER_ITEM products an item
 // and a sixteenth (f32: a thirty-second) more; COO: as many words; one sum an item, and some for each bunch. PAIRS: two
 // of each but the words, and twice the part of products that is more. FORWARD and BACKWARD: half of the words, a sum for
-// each step of every piece, two for each bunch, and none for each item.
+// each step of every piece, one for each bunch, and none for each item.
 
 #ifndef BUNCH_SIZE
 #define BUNCH_SIZE 32 // items that share a piece: as many as the device runs in step
@@ -177,20 +177,15 @@ kernel void batched(const uint task_count,
     from.values = values;
     from.x = x;
     from.staged_x = staged_x;
-    task.is_staged = is_whole && task.cols <= X_LOCAL;
 #ifdef WALKS_ALIKE
-    local sums_t products[BUNCHES_PER_GROUP][STEP_PRODUCTS];
+    task.is_staged = 1; // the host chooses this program for no others
+    local sums_t products[BUNCHES_PER_GROUP][BUNCH_SUMS];
     local start_t starts[ROWS_PER_TASK + 1];
-    local sums_t parts_of_steps[BUNCHES_PER_GROUP][MOST_STEPS];
-    local sums_t leads[BUNCHES_PER_GROUP], carries[BUNCHES_PER_GROUP];
     loaded_t loaded;
     count_places(values, &task);
     walk_t walk = walk_of(&task, bunch);
     walk.starts = starts;
     walk.products = products[bunch];
-    walk.parts = parts_of_steps[bunch];
-    walk.leads = leads;
-    walk.carries = carries;
     LOAD_ALIKE(&task, &from, first_step(&walk), walk.end, lane, &loaded);
 #if PAIRS
     begin_stage_x(&task, x, staged_x);
@@ -203,6 +198,7 @@ kernel void batched(const uint task_count,
     barrier(CLK_LOCAL_MEM_FENCE);
     walk_alike(&task, &from, &walk, bunch, lane, &loaded, y, alpha, beta);
 #else
+    task.is_staged = is_whole && task.cols <= X_LOCAL;
     uint steps = 1;
 
 #ifdef BUNCH_VOTES
@@ -411,7 +407,7 @@ kernel void batched(const uint task_count,
     barrier(CLK_LOCAL_MEM_FENCE);
 #if defined(WITH_CSR_I) && !defined(ATOMIC)
     if (task.kind == KIND_CSR_I && lane == 0 && ends_cut_row(&csr, &piece)) {
-        const sums_t before = sum_before(&task, starts[piece.first_row], carry_of(&csr, steps - 1, 0), bunch);
+        const sums_t before = sum_before(&task, starts[piece.first_row], carry_of(&csr, steps - 1, 0), 1, bunch);
         store_sums(&task, y, piece.first_row, alpha, before + leads[bunch], beta);
     }
 #endif

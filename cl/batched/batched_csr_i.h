@@ -120,17 +120,30 @@ void open_csr_piece(const task_t *task, local const start_t *starts, const uint 
 #define STEP_SUMS ((PAIRS + 1) * NNZ_PER_ITEM)
 #define STEP_ITEMS (STEP_SUMS < 8 ? BUNCH_SIZE * STEP_SUMS / 8 : BUNCH_SIZE)
 
-// Items that share one row where a step has `count` rows.
-uint step_width(const uint count)
+// Items that share one row where a step has `count` rows: 2 to the power of this.
+uint step_shift(const uint count)
 {
-    return 2 * count > STEP_ITEMS ? 1 : STEP_ITEMS >> (32 - clz(count - 1));
+    return 2 * count > STEP_ITEMS ? 0 : LOG2(STEP_ITEMS) - (32 - clz(count - 1));
 }
 
-// Every `stride`-th of the products [begin, end) of a step.
+// The items themselves.
+uint step_width(const uint count)
+{
+    return 1u << step_shift(count);
+}
+
+// Every `stride`-th of the products [begin, end) of a step. Two are loaded before the first is added.
 sums_t sum_products(local const sums_t *products, const uint begin, const uint end, const uint stride)
 {
     sums_t sum = (sums_t)(0);
-    for (uint at = begin; at < end; at += stride)
+    uint at = begin;
+    for (; at + stride < end; at += 2 * stride) {
+        const sums_t one = products[PADDED(at)];
+        const sums_t next = products[PADDED(at + stride)];
+        sum += one;
+        sum += next;
+    }
+    if (at < end)
         sum += products[PADDED(at)];
     return sum;
 }
@@ -140,7 +153,10 @@ sums_t sum_products(local const sums_t *products, const uint begin, const uint e
 sums_t sum_runs(const sums_t mine, const uint width)
 {
 #if PAIRS
-    return (sums_t)(bunch_sum_runs(mine.x, width), bunch_sum_runs(mine.y, width));
+    sums_t sum = mine;
+    for (uint reach = width >> 1; reach > 0; reach >>= 1)
+        sum += (sums_t)(acc_after(sum.x, reach), acc_after(sum.y, reach));
+    return sum;
 #else
     return bunch_sum_runs(mine, width);
 #endif
@@ -219,15 +235,16 @@ void end_row_of_step(const csr_shared_t *shared, const csr_piece_t *piece, const
 }
 
 // What the pieces before this bunch's have of the row that begins at place `start` and ends in this bunch's, when all are
-// done; `carries` has what each has of the row that is open at its end.
-sums_t sum_before(const task_t *task, const uint start, local const sums_t *carries, const uint bunch)
+// done. In `carries` lies, every `apart` sums, what each has of the row that is open at its end.
+sums_t sum_before(const task_t *task, const uint start, local const sums_t *carries, const uint apart,
+                  const uint bunch)
 {
     uint other = bunch - 1;
     while (start < piece_begin(task, other))
         --other;
     sums_t sum = (sums_t)(0);
     for (; other < bunch; ++other)
-        sum += carries[other];
+        sum += carries[other * apart];
     return sum;
 }
 

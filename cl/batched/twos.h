@@ -104,8 +104,7 @@ void load_twos(const task_t *task, const matrices_t *from, const uint first, con
 #pragma unroll
         for (uint turn = 0; turn < NNZ_PER_ITEM; ++turn) {
             const uint at = turn / 2 * 2 * BUNCH_SIZE + turn % 2;
-            const uint place = first + 2 * lane + at;
-            const int is_there = place >= task->gap && place < end;
+            const int is_there = first + 2 * lane + at - task->gap < end - task->gap;
             loaded->columns[turn] = is_there ? columns[at] : 0;
             loaded->values[turn] = is_there ? (sums_t)(load_value(values, at), load_value(others, at)) : (sums_t)(0);
         }
@@ -121,7 +120,7 @@ void multiply_twos(const matrices_t *from, const loaded_t *loaded, const uint ma
     for (uint turn = 0; turn < TURNS; ++turn) {
         const sums_t one = loaded->values[2 * turn] * from->staged_x[X_PLACE(loaded->columns[2 * turn])];
         const sums_t next = loaded->values[2 * turn + 1] * from->staged_x[X_PLACE(loaded->columns[2 * turn + 1])];
-        local sums_t *to = products + PADDED(turn * BUNCH_SIZE + lane);
+        local sums_t *to = products + PADDED_TURN(turn, lane);
         if (marks >> turn & 1) {
             to[0] = one;
             to[PADDED_TURNS] = next;
