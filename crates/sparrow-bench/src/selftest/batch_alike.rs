@@ -8,12 +8,12 @@ use sparrow::Queue;
 use super::batch_suite::csr_of_lengths;
 use super::{BatchCase, CaseError, run_batch};
 
-/// Columns and lengths of rows: empty ones first, last and between; one that lies in many steps and in every piece; no
+/// Columns and lengths of rows: empty ones first, last and between; ones that lie in many steps of several pieces; no
 /// nonzeros at all; rows of equal lengths; more columns than local memory holds by the defaults.
 fn shapes() -> [(usize, Vec<usize>); 5] {
     [
         (61, [vec![0, 1, 9, 0, 61], [5, 17, 3, 0, 1].repeat(9), vec![0; 3]].concat()),
-        (1024, vec![0, 1024, 0, 3, 1, 1, 1, 300, 0, 2, 5]),
+        (1024, vec![0, 1024, 0, 3, 1, 1, 1, 1024, 300, 0, 2, 1024, 5]),
         (7, vec![0; 70]),
         (100, vec![3; 100]),
         (1100, [7, 0, 30].repeat(15)),
