@@ -27,8 +27,8 @@
 #define PADDED(at) ((at) + ((at) >> (6 - PAIRS - REAL_WORDS)))
 #define PADDED_STEP (PADDED(STEP - 1) + 1)
 
-// PADDED(turn * BUNCH_SIZE + lane). As a sum of two, of which one is a constant, it takes no instructions: of a step's some
-// 350 these were 22. Programs of lists would have 64 registers then instead of 72, which costs them 5%.
+// PADDED(turn * BUNCH_SIZE + lane). As a sum of two, of which one is a constant, it takes no instructions, which are some
+// twenty of a step's otherwise. Programs of lists would have 64 registers then instead of 72, which costs them 5%.
 #ifdef WALKS_ALIKE
 #define PADDED_TURN(turn, lane) (PADDED((turn) * BUNCH_SIZE) + PADDED(lane))
 #else
@@ -137,6 +137,7 @@ void load_step(const task_t *task, const matrices_t *from, const uint first, con
     } else {
 #pragma unroll
         for (uint turn = 0; turn < NNZ_PER_ITEM; ++turn) {
+            // Places before the first entry wrap around, and are behind the end too.
             const int is_there = first + turn * BUNCH_SIZE + lane - task->gap < end - task->gap;
             loaded->columns[turn] = is_there ? entry_column(columns, turn * BUNCH_SIZE) : 0;
             loaded->values[turn] = is_there ? entry_value(task, values, turn * BUNCH_SIZE) : (sums_t)(0);
