@@ -12,8 +12,8 @@
 // On an H200 the work of 1,000 problems is bounded by what local memory delivers, and where rows are short by
 // instructions, more than by memory itself (docs/benchmarks.md, "Batches on the H200"). Four things are there for the
 // first. Elements of x lie where columns a power of two apart do not share a bank (X_PLACE, task.h). An item loads two
-// products before it adds the first. PAIRS copy x without registers (item/copy.h), since two of its elements at a time
-// were all that there was room for, and in f64 go by twos (twos.h), which puts half as many products into local memory.
+// products before it adds the first. In f64 items go by twos (twos.h), which puts half as many products into local memory.
+// PAIRS copy x without registers (item/copy.h), since two of its elements at a time were all that there was room for.
 #ifndef BATCHED_ALIKE_H
 #define BATCHED_ALIKE_H
 
@@ -38,9 +38,10 @@ typedef struct {
     uint begin; // the place of its first nonzero (pieces.h)
     uint end; // behind its last
     uint start; // where the first step begins
-    uint steps; // at least one, since rows without nonzeros are a step's too
+    uint steps;
     local const start_t *starts; // the places where the task's rows begin
     local sums_t *products; // of a step, and behind them sums of parts of rows
+    uint opens; // the rows that are open where steps begin (step_rows.h)
 } walk_t;
 
 // Where sums lie that are not a row's, behind a bunch's products. PART_OF: of the row that is open when a step begins, what
@@ -51,6 +52,9 @@ typedef struct {
 #define BUNCH_SUMS (CARRY + 1)
 #define NOWHERE 0xffffffffu
 
+// The walk of a bunch, but for what lies in memory. It has a step at least, since rows without nonzeros are a step's too.
+// Where rows are planned they are those of the step that begins at their place, so a piece without nonzeros has none; but
+// the last has one, for a task without any.
 walk_t walk_of(const task_t *task, const uint bunch)
 {
     walk_t walk;
@@ -58,6 +62,10 @@ walk_t walk_of(const task_t *task, const uint bunch)
     walk.end = piece_begin(task, bunch + 1);
     walk.start = piece_start(walk.begin);
     walk.steps = max((walk.end - walk.start + STEP - 1) / STEP, 1u);
+#ifdef ROWS_PLANNED
+    if (walk.begin == walk.end && bunch + 1 < BUNCHES_PER_GROUP)
+        walk.steps = 0;
+#endif
     return walk;
 }
 
@@ -69,6 +77,19 @@ uint first_step(const walk_t *walk)
 #else
     return walk->start;
 #endif
+}
+
+// Asks for the step that is taken first, and for what the plan noted. Problem `number` of `count` is the task.
+void begin_walk(const task_t *task, matrices_t *from, global const uint *step_rows, const uint number, const uint count,
+                const uint lane, walk_t *walk, loaded_t *loaded)
+{
+#ifdef ROWS_PLANNED
+    from->marks = marks_of(step_rows, task->nnz, number);
+    walk->opens = load_opens(opens_of(step_rows, task->nnz, number, count) + walk->start / STEP, walk->steps, lane);
+    if (walk->steps == 0)
+        return;
+#endif
+    LOAD_ALIKE(task, from, first_step(walk), walk->end, lane, loaded);
 }
 
 #if PAIRS
@@ -124,20 +145,34 @@ typedef struct {
 #endif
 } step_rows_t;
 
+// Where the step that begins at place `first` ends.
+uint step_stop(const task_t *task, const walk_t *walk, const uint first)
+{
+#ifdef ROWS_PLANNED
+    return min(first + STEP, task->gap + task->nnz); // pieces are whole steps, and this takes no register
+#else
+    return min(first + STEP, walk->end);
+#endif
+}
+
 // Finds them; `near` is open where the step taken before ended. All items of a bunch call it.
-step_rows_t rows_of_step(const task_t *task, const walk_t *walk, const uint step, const uint near, const uint first_row,
-                         const uint last_row, const uint lane)
+step_rows_t rows_of_step(const task_t *task, const walk_t *walk, const loaded_t *loaded, const uint step, const uint near,
+                         const uint first_row, const uint last_row, const uint lane)
 {
     local const start_t *starts = walk->starts;
     const uint first = walk->start + step * STEP;
-    const uint stop = min(first + STEP, walk->end);
+    const uint stop = step_stop(task, walk, first);
     step_rows_t rows;
-#ifdef BY_TWOS
+#if defined(ROWS_PLANNED)
+    rows.marks = loaded->marks;
+#elif defined(BY_TWOS)
     rows.marks = mark_of_gap(task, first, lane);
 #endif
 #ifdef BACKWARD
     rows.high = near;
-#ifdef BY_TWOS
+#if defined(ROWS_PLANNED)
+    rows.low = open_at(walk->opens, step);
+#elif defined(BY_TWOS)
     rows.low = open_row_down(starts, near, first_row, step > 0 ? first + 1 : 0, first, lane, &rows.marks);
 #else
     rows.low = step > 0 ? open_row_down(starts, near, first) : first_row;
@@ -146,7 +181,9 @@ step_rows_t rows_of_step(const task_t *task, const walk_t *walk, const uint step
     rows.beyond = step + 1 < walk->steps && starts[near] == stop ? near : min(near + 1, task->rows);
 #else
     rows.low = near;
-#ifdef BY_TWOS
+#if defined(ROWS_PLANNED)
+    rows.high = open_at(walk->opens, step + 1);
+#elif defined(BY_TWOS)
     rows.high = open_row_up(starts, near, last_row, stop, first, lane, &rows.marks);
 #else
     rows.high = step + 1 < walk->steps ? open_row(starts, near, last_row, stop) : last_row;
@@ -172,8 +209,15 @@ void walk_alike(const task_t *task, const matrices_t *from, const walk_t *walk, 
                 loaded_t *loaded, global real_t *restrict y, const sums_t alpha, const sums_t beta)
 {
     local const start_t *starts = walk->starts;
+#ifdef ROWS_PLANNED
+    const uint first_row = open_at(walk->opens, 0);
+    const uint last_row = open_at(walk->opens, walk->steps);
+    if (walk->steps == 0 && lane == 0)
+        walk->products[CARRY] = 0;
+#else
     const uint first_row = bunch == 0 ? 0 : row_at(starts, task->rows, walk->begin);
     const uint last_row = bunch + 1 == BUNCHES_PER_GROUP ? task->rows : row_at(starts, task->rows, walk->end);
+#endif
 #ifdef BACKWARD
     uint near = last_row; // the row that is open where the step before ended, in the order in which they are taken
     for (uint step = walk->steps - 1; step < walk->steps; --step) {
@@ -182,9 +226,9 @@ void walk_alike(const task_t *task, const matrices_t *from, const walk_t *walk, 
     for (uint step = 0; step < walk->steps; ++step) {
 #endif
         const uint first = walk->start + step * STEP;
-        const uint stop = min(first + STEP, walk->end);
+        const uint stop = step_stop(task, walk, first);
 #ifdef BY_TWOS
-        const step_rows_t rows = rows_of_step(task, walk, step, near, first_row, last_row, lane);
+        const step_rows_t rows = rows_of_step(task, walk, loaded, step, near, first_row, last_row, lane);
         multiply_twos(from, loaded, rows.marks, lane, walk->products);
         LOAD_NEXT();
         BUNCH_BARRIER();
@@ -192,7 +236,7 @@ void walk_alike(const task_t *task, const matrices_t *from, const walk_t *walk, 
         multiply_step(task, from, loaded, stop - first, lane, walk->products);
         LOAD_NEXT();
         BUNCH_BARRIER();
-        const step_rows_t rows = rows_of_step(task, walk, step, near, first_row, last_row, lane);
+        const step_rows_t rows = rows_of_step(task, walk, loaded, step, near, first_row, last_row, lane);
 #endif
 #ifdef BACKWARD
         near = rows.low;

@@ -36,35 +36,49 @@
 #endif
 
 // BY_TWOS: items take two neighbouring entries of each problem at a time (twos.h). In f64 alone: f32 asks half as much of
-// local memory, waits for instructions, and would take 1.08 times as long.
-#if PAIRS && REAL_WORDS == 2 && NNZ_PER_ITEM > 1 && defined(WALKS_ALIKE)
+// local memory, waits for instructions, and would take 1.08 times as long. ROWS_PLANNED: what a step has to know of its
+// rows for that, the plan has noted (step_rows.h).
+#if REAL_WORDS == 2 && NNZ_PER_ITEM > 1 && defined(WALKS_ALIKE)
 #define BY_TWOS
+#if !PAIRS
+#define ROWS_PLANNED
+#endif
+// Times that an item takes two of a step.
+#define TURNS (NNZ_PER_ITEM / 2)
 #endif
 
 // Entries from one place where a step may begin to the next, and from one where a piece may: f32 and longer fill whole
 // cache lines.
-#if defined(BY_TWOS)
-#define ALIGNED 2
-#define PIECE_ALIGNED STEP
-#elif defined(ALIKE) && !PAIRS
+#if defined(ALIKE) && !PAIRS
 #define ALIGNED 32
-#define PIECE_ALIGNED ALIGNED
+#elif defined(BY_TWOS)
+#define ALIGNED 2
 #else
 #define ALIGNED 1
+#endif
+#ifdef BY_TWOS
+#define PIECE_ALIGNED STEP
+#else
 #define PIECE_ALIGNED ALIGNED
 #endif
 
+// The places before a task's first entry, if that is number `place` where places are counted.
+uint gap_before(const task_t *task, const ulong place)
+{
+    return task->kind == KIND_CSR_I && task->nnz > 0 ? (uint)(place % ALIGNED) : 0;
+}
+
 // Lets a task count its entries in places: what it has of `values` and `columns` begins at place 0 then, before the
-// arrays if the task's first entry is theirs, but nothing is read there. By twos it is addresses that are even.
+// arrays if the task's first entry is theirs, but nothing is read there. By twos it is addresses of PAIRS that are even.
 void count_places(global const value_t *values, task_t *task)
 {
-#ifdef BY_TWOS
+#if defined(BY_TWOS) && PAIRS
     const ulong place = (ulong)(values + task->values) / sizeof(value_t);
 #else
     const ulong place = task->values;
 #endif
     (void)values;
-    task->gap = task->kind == KIND_CSR_I && task->nnz > 0 ? (uint)(place % ALIGNED) : 0;
+    task->gap = gap_before(task, place);
     task->values -= task->gap;
     task->columns -= task->gap;
 }
@@ -115,11 +129,22 @@ uint entry_column(global const ushort *columns, const ulong at)
 #define entry_value(task, values, at) load_value(values, at)
 #endif
 
-// Entries that an item has loaded but not used.
+// Entries that an item has loaded but not used. Where two columns of 16 bits came by one load, they lie in one word: to
+// part them is to wait for them.
+#if defined(ROWS_PLANNED) && defined(COLUMNS_U16)
+#define COLUMN_WORDS TURNS
+#else
+#define COLUMN_WORDS NNZ_PER_ITEM
+#endif
 typedef struct {
-    uint columns[NNZ_PER_ITEM];
+    uint columns[COLUMN_WORDS];
     sums_t values[NNZ_PER_ITEM];
+#ifdef ROWS_PLANNED
+    uint marks; // of the step (step_rows.h)
+#endif
 } loaded_t;
+
+#ifndef BY_TWOS
 
 // Loads the step that begins at `first`, as far as it belongs to the piece that ends at `end`. Whole steps are told
 // apart, since a load that is never left out is one instruction.
@@ -166,5 +191,6 @@ void multiply_step(const task_t *task, const matrices_t *from, const loaded_t *l
     }
 #endif
 }
+#endif
 
 #endif

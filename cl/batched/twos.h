@@ -1,11 +1,14 @@
-// Steps of PAIRS in f64 whose bunches walk by themselves (alike.h): an item takes two neighbouring nonzeros at a time.
+// Steps in f64 whose bunches walk by themselves (alike.h): an item takes two neighbouring nonzeros at a time.
 //
 // Their products are added before they go into local memory, so half as many go there and come back: on an H200 what
-// local memory delivers is what pairs wait for. And two values are one load of sixteen bytes, since pieces begin with a
-// place that is even for both problems of a pair.
+// local memory delivers is what problems of some thousand nonzeros wait for. And two values are one load of sixteen bytes,
+// since steps begin with an even place, which is so in memory too: for both problems of PAIRS always; of others where the
+// arrays begin so, or the step is loaded one by one.
 //
 // Where a row begins between the two, their products stay apart: the first lies where a sum would, the second behind all
-// of those. An item is told of it by the one that finds the row in the step, so rows are sought before products are made.
+// of those. An item has to be told of it before it makes products. For single problems the plan has noted it (step_rows.h).
+// PAIRS look for the rows of a step, and the item that finds one tells the other: all read one pattern, which lies in L1,
+// and by a plan's notes, which lie there too, 10,000 problems took 4% longer.
 // A row that begins at place `from` of a step and ends before `to` is then
 //
 //   the product that lies apart, if `from` is odd, and all sums from (from + 1) / 2 to (to + 1) / 2 - 1
@@ -16,15 +19,15 @@
 #define BATCHED_TWOS_H
 
 #include "batched/batched_csr_i.h"
+#include "batched/step_rows.h"
 
 #ifdef BY_TWOS
-// Times that an item takes two of a step.
-#define TURNS (NNZ_PER_ITEM / 2)
 // Sums of a step, with places between some; as many products that lie apart are behind them.
 #define PADDED_TURNS (PADDED(TURNS * BUNCH_SIZE - 1) + 1)
 // Sums and products of a step, in local memory.
 #define STEP_PRODUCTS (2 * PADDED_TURNS)
 
+#if PAIRS
 // Marks say in which turns a row begins between an item's two, a bit each. Those of rows that begin at place `at` of a
 // step, one for each item that `has_row`. All items of a bunch call it.
 uint marks_of_rows(const uint at, const int has_row, const uint lane)
@@ -82,7 +85,10 @@ uint open_row_up(local const start_t *starts, const uint row, const uint last, c
 }
 #endif
 
+#endif
+
 // As load_step.
+#if PAIRS
 void load_twos(const task_t *task, const matrices_t *from, const uint first, const uint end, const uint lane,
                loaded_t *loaded)
 {
@@ -111,6 +117,56 @@ void load_twos(const task_t *task, const matrices_t *from, const uint first, con
     }
 }
 
+#else
+void load_twos(const task_t *task, const matrices_t *from, const uint first, const uint end, const uint lane,
+               loaded_t *loaded)
+{
+    global const column_t *restrict columns = from->columns + (task->columns + first + 2 * lane);
+    global const value_t *restrict values = from->values + (task->values + first + 2 * lane);
+    const int are_even = (ulong)columns % (2 * sizeof(column_t)) == 0 && (ulong)values % (2 * sizeof(value_t)) == 0;
+    loaded->marks = load_marks(from->marks, first, lane);
+    if (are_even && first >= task->gap && first + STEP <= end) {
+#pragma unroll
+        for (uint turn = 0; turn < TURNS; ++turn) {
+            const uint at = turn * 2 * BUNCH_SIZE;
+            const value_pair_t two = stream_values(values, at);
+#ifdef COLUMNS_U16
+            loaded->columns[turn] = stream_column((global const uint *)(columns + at), 0);
+#else
+            const uint2 its = stream_columns(columns, at);
+            loaded->columns[2 * turn] = its.x;
+            loaded->columns[2 * turn + 1] = its.y;
+#endif
+            loaded->values[2 * turn] = two.first;
+            loaded->values[2 * turn + 1] = two.second;
+        }
+    } else {
+#pragma unroll
+        for (uint turn = 0; turn < NNZ_PER_ITEM; ++turn) {
+            const uint at = turn / 2 * 2 * BUNCH_SIZE + turn % 2;
+            const int is_there = first + 2 * lane + at - task->gap < end - task->gap;
+            const uint column = is_there ? columns[at] : 0;
+#ifdef COLUMNS_U16
+            loaded->columns[turn / 2] = turn % 2 == 0 ? column : loaded->columns[turn / 2] | column << 16;
+#else
+            loaded->columns[turn] = column;
+#endif
+            loaded->values[turn] = is_there ? stream_value(values, at) : 0;
+        }
+    }
+}
+#endif
+
+// The column of the first or second of the two that an item has of a turn.
+uint column_of(const loaded_t *loaded, const uint turn, const uint second)
+{
+#if COLUMN_WORDS == TURNS
+    return second ? loaded->columns[turn] >> 16 : loaded->columns[turn] & 0xffff;
+#else
+    return loaded->columns[2 * turn + second];
+#endif
+}
+
 // Their products into local memory, added where no row begins between them. Where no entry is stand zeros times x of
 // column 0.
 void multiply_twos(const matrices_t *from, const loaded_t *loaded, const uint marks, const uint lane,
@@ -118,8 +174,8 @@ void multiply_twos(const matrices_t *from, const loaded_t *loaded, const uint ma
 {
 #pragma unroll
     for (uint turn = 0; turn < TURNS; ++turn) {
-        const sums_t one = loaded->values[2 * turn] * from->staged_x[X_PLACE(loaded->columns[2 * turn])];
-        const sums_t next = loaded->values[2 * turn + 1] * from->staged_x[X_PLACE(loaded->columns[2 * turn + 1])];
+        const sums_t one = loaded->values[2 * turn] * from->staged_x[X_PLACE(column_of(loaded, turn, 0))];
+        const sums_t next = loaded->values[2 * turn + 1] * from->staged_x[X_PLACE(column_of(loaded, turn, 1))];
         local sums_t *to = products + PADDED_TURN(turn, lane);
         if (marks >> turn & 1) {
             to[0] = one;

@@ -89,8 +89,16 @@ uint stream_column(global const uint *columns, const ulong at)
     asm volatile(STREAM ".u32 %0, [%1];" : "=r"(column) : "l"(columns + at));
     return column;
 }
+// Two neighbouring columns, of which the first has an even place: one load.
+uint2 stream_columns(global const uint *columns, const ulong at)
+{
+    uint2 pair;
+    asm volatile(STREAM ".v2.u32 {%0, %1}, [%2];" : "=r"(pair.x), "=r"(pair.y) : "l"(columns + at));
+    return pair;
+}
 #else
 #define stream_column(columns, at) load_column(columns, at)
+#define stream_columns(columns, at) (uint2)(load_column(columns, at), load_column(columns, (at) + 1))
 #endif
 
 #if defined(__NV_CL_C_VERSION) && !defined(A_CONSTANT) && defined(VALUE_F64)

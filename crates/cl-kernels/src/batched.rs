@@ -1,6 +1,7 @@
 //! `batched`: thousands of small products in one launch (`cl/batched/batched.cl`; Anzt et al. 2017).
 
 mod algorithm;
+pub mod step_rows;
 
 use csr_core::ValueType;
 
@@ -26,7 +27,8 @@ pub const FEATURE_ALIKE: &str = "ALIKE";
 pub const MOST_NNZ_ALIKE: u32 = 65_504;
 
 /// With [`FEATURE_ALIKE`], has bunches walk their pieces by themselves (`cl/batched/alike.h`): where
-/// [`Batched::bunches_vote`] and x of every problem fits local memory.
+/// [`Batched::bunches_vote`], x of every problem fits local memory, and so it is with [`Batched::can_keep_rows`] where
+/// [`Batched::plans_rows`].
 pub const FEATURE_FORWARD: &str = "FORWARD";
 
 /// The same from the end of each piece, in every other launch.
@@ -255,6 +257,8 @@ arguments! {
         tasks: Array<M>,
         /// The stretches before the last two, [`STRETCH_WORDS`] each.
         stretches: Array<M>,
+        /// What the plan noted of the rows of each step, where [`Batched::plans_rows`] ([`step_rows`]).
+        step_rows: Array<M>,
         /// Row offsets of CSR problems.
         offsets: Array<M>,
         /// Row indices of COO problems, and where the slices of sliced ELL begin.

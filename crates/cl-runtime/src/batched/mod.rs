@@ -2,6 +2,7 @@
 
 mod batch;
 mod packed;
+mod step_rows;
 mod tasks;
 
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use crate::launch::{Size, launch, launch_unobserved};
 use crate::raw::Memory;
 use crate::spmv::workspace::{OwnerId, Workspace};
 use crate::spmv::{Specialisation, check_value_type};
-use crate::{Error, Event, InOrder, Program, Queue, Result};
+use crate::{DeviceArray, Error, Event, InOrder, Program, Queue, Result};
 
 pub use batch::{Batch, BatchColumns, ColumnWidth};
 use tasks::DeviceTasks;
@@ -74,6 +75,8 @@ pub struct Batched {
     parameters: Parameters,
     variant: BatchedVariant,
     tasks: DeviceTasks,
+    /// What the rows of each step are, for programs that want to be told.
+    step_rows: DeviceArray<u32>,
 }
 
 impl Batched {
@@ -137,8 +140,10 @@ impl Batched {
         if variant == BatchedVariant::Atomic {
             key = key.with_feature(FEATURE_ATOMIC);
         }
+        let plans_rows = parameters.plans_rows(V::TYPE);
         let takes_turns = tasks.program_form() == Some(FEATURE_ALIKE)
             && tasks.x_fits(&parameters)
+            && (!plans_rows || parameters.can_keep_rows(tasks.nnz()))
             && variant == BatchedVariant::Ordered
             && parameters.bunches_vote(device);
         let backward = takes_turns.then(|| key.clone().with_feature(FEATURE_BACKWARD));
@@ -147,7 +152,13 @@ impl Batched {
             key = key.with_feature(FEATURE_FORWARD);
         }
         let program = context.program(&key)?;
-        Ok(Batched { owner: OwnerId::new(), program, backward, parameters, variant, tasks })
+        let step_rows = if takes_turns && plans_rows {
+            step_rows::find_blocking(queue, batch, &tasks, &program, &parameters)?
+        } else {
+            DeviceArray::allocate(context, 0)?
+        };
+        let owner = OwnerId::new();
+        Ok(Batched { owner, program, backward, parameters, variant, tasks, step_rows })
     }
 
     /// The kernel's key: hyper-parameters included.
@@ -162,7 +173,7 @@ impl Batched {
 
     /// Bytes of the plan on the device, beyond the batch's arrays.
     pub fn plan_bytes(&self) -> usize {
-        self.tasks.size_bytes()
+        self.tasks.size_bytes() + self.step_rows.size_bytes()
     }
 
     /// Tasks, and how many of them have a group each.
@@ -268,6 +279,7 @@ impl Batched {
             before_last: form.before_last,
             tasks: words.argument(),
             stretches: stretches.argument(),
+            step_rows: self.step_rows.argument(),
             offsets: batch.offsets().argument(),
             indices: batch.indices().argument(),
             columns: batch.columns().argument(),

@@ -172,11 +172,16 @@ impl DeviceTasks {
 
     /// Whether they are one stretch of problems by CSR-I, each a group's and none too large for `FEATURE_ALIKE`.
     fn are_alike(&self) -> bool {
-        let (nnz, kind) = (self.form.last[6] as u32, self.form.last[7] as u32);
+        let (nnz, kind) = (self.nnz(), self.form.last[7] as u32);
         (self.form.listed, self.form.stretch_count) == (0, 1)
             && self.whole == self.count
             && kind == BatchedAlgorithm::CsrI.kind(Format::Csr)
             && nnz <= MOST_NNZ_ALIKE
+    }
+
+    /// Nonzeros of each of the last stretch's problems.
+    pub(super) fn nnz(&self) -> u32 {
+        self.form.last[6] as u32
     }
 
     /// Whether x of the last stretch's problems fits local memory.

@@ -9,14 +9,16 @@ use super::batch_suite::csr_of_lengths;
 use super::{BatchCase, CaseError, run_batch};
 
 /// Columns and lengths of rows: empty ones first, last and between; one that lies in every piece; ones that lie in many
-/// steps of a piece; no nonzeros at all; rows of equal lengths; more columns than local memory holds by the defaults.
-fn shapes() -> [(usize, Vec<usize>); 6] {
+/// steps of a piece; no nonzeros at all; rows of equal lengths; one that goes on behind a piece without nonzeros; more
+/// columns than local memory holds by the defaults.
+fn shapes() -> [(usize, Vec<usize>); 7] {
     [
         (61, [vec![0, 1, 9, 0, 61], [5, 17, 3, 0, 1].repeat(9), vec![0; 3]].concat()),
         (1024, vec![0, 1024, 0, 3, 1, 1, 1, 300, 0, 2, 5]),
         (1024, vec![0, 1024, 0, 3, 1, 1, 1, 1024, 300, 0, 2, 1024, 5]),
         (7, vec![0; 70]),
         (100, vec![3; 100]),
+        (40, [7, 0, 30].repeat(15)),
         (1100, [7, 0, 30].repeat(15)),
     ]
 }

@@ -1,0 +1,54 @@
+// Finds what step_rows.h describes, when a plan is made: a kernel of the program FORWARD, whose steps they are. A group
+// for each problem; its items take rows, which say where they begin.
+#ifndef BATCHED_FIND_STEP_ROWS_H
+#define BATCHED_FIND_STEP_ROWS_H
+
+#include "batched/step_rows.h"
+
+#if defined(ROWS_PLANNED) && defined(FORWARD)
+// `stretch` is that of the `problems`.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void find_step_rows(const uint problems,
+                           const ulong16 stretch,
+                           ARRAY_PARAMETER(const offset_t, offsets),
+                           ARRAY_PARAMETER(uint, step_rows))
+{
+    OPEN_ARRAY(const offset_t, offsets);
+    OPEN_ARRAY(uint, step_rows);
+    local uint marks[65536 / 64]; // more places no problem has
+    const uint item = (uint)get_local_id(0);
+    const uint problem = (uint)get_group_id(0);
+    task_t task;
+    set_task_of_stretch(stretch, problem, &task);
+    task.kind = KIND_CSR_I;
+    task.gap = gap_before(&task, task.values);
+    const uint words = MARK_WORDS(task.nnz);
+    global ushort *opens = (global ushort *)opens_of(step_rows, task.nnz, problem, problems);
+
+    for (uint word = item; word < words; word += GROUP_SIZE)
+        marks[word] = 0;
+    if (item == 0)
+        opens[0] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    global const offset_t *restrict its_offsets = offsets + task.index;
+    const offset_t first = its_offsets[0];
+    for (uint row = item; row <= task.rows; row += GROUP_SIZE) {
+        const uint begin = (uint)(its_offsets[row] - first) + task.gap;
+        if (begin % 2 == 1) {
+            const uint of_step = begin % STEP / 2;
+            const uint bit = of_step % BUNCH_SIZE * TURNS + of_step / BUNCH_SIZE;
+            atomic_or(&marks[begin / STEP * (STEP / 64) + bit / 32], 1u << bit % 32);
+        }
+        // Steps that begin while the row is open.
+        const uint end = row < task.rows ? (uint)(its_offsets[row + 1] - first) + task.gap : OPENS(task.nnz) * STEP;
+        for (uint step = max((begin + STEP - 1) / STEP, 1u); step * STEP < end; ++step)
+            opens[step] = (ushort)row;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    global uint *its_marks = step_rows + (ulong)problem * words;
+    for (uint word = item; word < words; word += GROUP_SIZE)
+        its_marks[word] = marks[word];
+}
+#endif
+
+#endif
