@@ -9,6 +9,7 @@
 // of those. An item has to be told of it before it makes products. For single problems the plan has noted it (step_rows.h).
 // PAIRS look for the rows of a step, and the item that finds one tells the other: all read one pattern, which lies in L1,
 // and by a plan's notes, which lie there too, 10,000 problems took 4% longer.
+//
 // A row that begins at place `from` of a step and ends before `to` is then
 //
 //   the product that lies apart, if `from` is odd, and all sums from (from + 1) / 2 to (to + 1) / 2 - 1
