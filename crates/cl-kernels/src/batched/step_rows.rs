@@ -7,8 +7,9 @@ use super::{Batched, STRETCH_WORDS};
 use crate::Array;
 use crate::arguments::arguments;
 
-/// Places that single problems alike have before their first nonzero, at most (`ALIGNED` - 1).
-const MOST_GAP: usize = 31;
+/// Places from one where pieces of single problems alike may begin to the next (`ALIGNED`, `cl/batched/pieces.h`), so
+/// before their first nonzero are fewer.
+const ALIGNED: usize = 32;
 
 impl Batched {
     /// Whether programs whose bunches walk by themselves want it.
@@ -24,7 +25,7 @@ impl Batched {
 
     /// 32-bit words of so many problems.
     pub fn step_rows_words(&self, problems: usize, nnz: u32) -> usize {
-        let steps = (nnz as usize + MOST_GAP).div_ceil(self.step());
+        let steps = (nnz as usize + ALIGNED - 1).div_ceil(self.step());
         problems * steps * (self.step() / 64) + (problems * (steps + 1)).div_ceil(2)
     }
 
@@ -58,6 +59,13 @@ mod tests {
         assert_eq!(usual.step_rows_words(10, 481), 10 * 2 * 4 + 10 * 3 / 2);
         assert_eq!(usual.step_rows_words(1, 225), 4 + 1);
         assert_eq!(usual.step_rows_words(3, 0), 3 * 4 + 3);
+    }
+
+    #[test]
+    fn places_are_aligned_as_in_the_kernel() {
+        let text = crate::SOURCES.iter().find(|s| s.path == "batched/pieces.h").unwrap().text;
+        let of_single = format!("#if defined(ALIKE) && !PAIRS\n#define ALIGNED {ALIGNED}\n");
+        assert!(text.contains(&of_single));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Batches of problems alike, of which CSR-I has programs of their own: one by one, and in pairs where they have one
 //! pattern.
 
+use std::iter;
+
 use csr_core::batch::HostBatch;
 use csr_core::{Csr, Value};
 use sparrow::Queue;
@@ -8,14 +10,14 @@ use sparrow::Queue;
 use super::batch_suite::csr_of_lengths;
 use super::{BatchCase, CaseError, run_batch};
 
-/// Columns and lengths of rows: empty ones first, last and between; one that lies in every piece; ones that lie in many
-/// steps of a piece; no nonzeros at all; rows of equal lengths; one that goes on behind a piece without nonzeros; more
-/// columns than local memory holds by the defaults.
+/// Columns and lengths of rows: ones that lie in many steps of a piece, of which one bunch makes more than it has items;
+/// and others: empty rows first, last and between; one that lies in every piece; no nonzeros at all; rows of equal
+/// lengths; one that goes on behind a piece without nonzeros; more columns than local memory holds by the defaults.
 fn shapes() -> [(usize, Vec<usize>); 7] {
     [
+        (1024, vec![0, 1024, 0, 3, 1, 1, 1, 1024, 300, 0, 2, 1024, 5]),
         (61, [vec![0, 1, 9, 0, 61], [5, 17, 3, 0, 1].repeat(9), vec![0; 3]].concat()),
         (1024, vec![0, 1024, 0, 3, 1, 1, 1, 300, 0, 2, 5]),
-        (1024, vec![0, 1024, 0, 3, 1, 1, 1, 1024, 300, 0, 2, 1024, 5]),
         (7, vec![0; 70]),
         (100, vec![3; 100]),
         (40, [7, 0, 30].repeat(15)),
@@ -26,9 +28,9 @@ fn shapes() -> [(usize, Vec<usize>); 7] {
 /// Problems, each with columns of its own.
 const ALONE: usize = 9;
 
-/// Runs a case on three of the shapes, from `turn` on, as problems with columns of their own and as values of one pattern,
-/// so many that each compute unit has two pairs, and that one problem has no other. Without `is_finite` x begins with an
-/// infinity, which must not reach rows that do not ask for it.
+/// Runs a case on the first of the shapes and on two others, from `turn` on, as problems with columns of their own and as
+/// values of one pattern, so many that each compute unit has two pairs, and that one problem has no other. Without
+/// `is_finite` x begins with an infinity, which must not reach rows that do not ask for it.
 pub(super) fn run_alike<V: Value>(
     queue: &Queue,
     case: &BatchCase,
@@ -39,8 +41,9 @@ pub(super) fn run_alike<V: Value>(
     let of_one_pattern = 4 * queue.context().device().traits().compute_units as usize + 3;
     let shapes = shapes();
     let mut largest = 0.0f64;
-    for number in [turn, turn + 1, turn + 2].map(|number| number % shapes.len()) {
-        let (cols, lengths) = &shapes[number];
+    let [many_steps, others @ ..] = &shapes;
+    let of_turn = [turn, turn + 1].map(|number| &others[number % others.len()]);
+    for (cols, lengths) in iter::once(many_steps).chain(of_turn) {
         let count = of_one_pattern.max(ALONE);
         let problems: csr_core::Result<Vec<Csr<V>>> =
             (0..count).map(|seed| csr_of_lengths(*cols, lengths, seed as u64)).collect();

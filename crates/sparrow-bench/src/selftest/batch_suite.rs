@@ -45,6 +45,16 @@ impl BatchConfiguration {
         Tested { name, algorithm, variant: variant.to_owned(), parameters }
     }
 
+    /// The hyper-parameters it runs with: small ones, a user's, and of CSR-I those of one bunch, without atomics.
+    fn settings(&self) -> Vec<Vec<(String, u32)>> {
+        let mut settings = vec![small_parameters(), Vec::new()];
+        if (self.algorithm, self.variant) == (Some(BatchedAlgorithm::CsrI), BatchedVariant::Ordered)
+        {
+            settings.push(one_bunch_parameters());
+        }
+        settings
+    }
+
     fn obstacle(&self, device: &DeviceTraits, value_type: ValueType) -> Option<&'static str> {
         let is_f64 = value_type == ValueType::F64;
         if is_f64 && !device.has_f64 {
@@ -66,6 +76,14 @@ pub fn small_parameters() -> Vec<(String, u32)> {
         ("rows_per_task", 64),
     ];
     parameters.map(|(name, value)| (name.to_owned(), value)).to_vec()
+}
+
+/// One bunch a group and few entries an item, so that CSR-I walks a small problem alone, in more steps than a bunch has
+/// items: what the plan notes of them lies in both halves of their words (`cl/batched/step_rows.h`).
+fn one_bunch_parameters() -> Vec<(String, u32)> {
+    [("bunches_per_group", 1), ("nnz_per_item", 2), ("pairs", 0)]
+        .map(|(name, value)| (name.to_owned(), value))
+        .to_vec()
 }
 
 /// Nothing at all, one entry, rows around every limit, long runs of empty rows, one row with nearly everything, and
@@ -156,8 +174,22 @@ const WAYS: [(BatchCoefficients, bool); 5] = [
 /// Ways that [`Extent::Cover`] takes of each algorithm and type, others of the next.
 const COVERED: usize = 2;
 
+/// The ways of a configuration that is `number` in order in the type that is `turn`, and which of its settings each has:
+/// the first two in turn, others once.
+fn ways_of(
+    number: usize,
+    turn: usize,
+    ways: usize,
+    settings: usize,
+) -> impl Iterator<Item = (usize, usize)> {
+    let in_turn = (0..ways).map(move |way| (way + number + turn) % WAYS.len());
+    let once = (2..settings).map(move |setting| ((setting + number + turn) % WAYS.len(), setting));
+    in_turn.map(|way| (way, way % 2)).chain(once)
+}
+
 /// Runs `configurations` on the queue's device, in each of `value_types`: with small hyper-parameters and a user's
-/// in turn, 16-bit columns and 32, finite numbers and others. `observe` is as [`super::run_suite`]'s.
+/// in turn, CSR-I with those of one bunch too, 16-bit columns and 32, finite numbers and others. `observe` is as
+/// [`super::run_suite`]'s.
 ///
 /// # Errors
 /// None in practice: the problems are small. What a case finds is in the report.
@@ -173,23 +205,29 @@ pub fn run_batches(
         Extent::Brief | Extent::Cover => COVERED,
         Extent::Programs | Extent::Full => WAYS.len(),
     };
-    let all = configurations.len() * value_types.len() * ways;
+    let cases_of_type =
+        |configuration: &BatchConfiguration| ways + configuration.settings().len() - 2;
+    let all = configurations.iter().map(cases_of_type).sum::<usize>() * value_types.len();
     let mut progress = Progress { done: 0, all, failed: 0 };
     let mut report = Report::new(device, extent);
     for (number, configuration) in configurations.iter().enumerate() {
-        let mut tallies = [small_parameters(), Vec::new()]
-            .map(|parameters| (configuration.tested(&parameters), parameters, Tally::default()));
-        let cases = value_types.iter().enumerate();
-        let cases = cases.flat_map(|(turn, &ty)| (0..ways).map(move |way| (turn, ty, way)));
+        let settings = configuration.settings();
+        let count = settings.len();
+        let mut tallies: Vec<_> = settings
+            .into_iter()
+            .map(|parameters| (configuration.tested(&parameters), parameters, Tally::default()))
+            .collect();
+        let cases = value_types.iter().enumerate().flat_map(|(turn, &value_type)| {
+            ways_of(number, turn, ways, count).map(move |way| (turn, value_type, way))
+        });
         let mut ends = false;
-        for (turn, value_type, way) in cases {
+        for (turn, value_type, (way, setting)) in cases {
             if observe(progress).is_break() {
                 ends = true;
                 break;
             }
             progress.done += 1;
-            let way = (way + number + turn) % WAYS.len();
-            let (tested, parameters, tally) = &mut tallies[way % 2];
+            let (tested, parameters, tally) = &mut tallies[setting];
             if let Some(why) = configuration.obstacle(device, value_type) {
                 *tally.not_applicable.entry(why).or_default() += 1;
                 continue;
