@@ -80,14 +80,17 @@ uint first_step(const walk_t *walk)
 }
 
 // Asks for the step that is taken first, and for what the plan noted. Problem `number` of `count` is the task.
-void begin_walk(const task_t *task, matrices_t *from, global const uint *step_rows, const uint number, const uint count,
+void begin_walk(const task_t *task, matrices_t *from, global const uint *notes, const uint number, const uint count,
                 const uint lane, walk_t *walk, loaded_t *loaded)
 {
 #ifdef ROWS_PLANNED
-    from->marks = marks_of(step_rows, task->nnz, number);
-    walk->opens = load_opens(opens_of(step_rows, task->nnz, number, count) + walk->start / STEP, walk->steps, lane);
+    from->marks = marks_of(notes, task->nnz, number);
+    walk->opens = load_opens(opens_of(notes, task->nnz, number, count) + walk->start / STEP, walk->steps, lane);
     if (walk->steps == 0)
         return;
+#endif
+#ifdef COLUMNS_PLANNED
+    from->step_columns = notes + task->gap * COPY_WORDS(task->nnz);
 #endif
     LOAD_ALIKE(task, from, first_step(walk), walk->end, lane, loaded);
 }
@@ -108,7 +111,7 @@ void begin_stage_x(const task_t *task, global const real_t *restrict all_x, loca
 }
 #endif
 
-#if defined(BACKWARD) && !defined(BY_TWOS)
+#if defined(BACKWARD) && !defined(ROWS_PLANNED)
 // The last row, from `row` down, that begins at or before place `first`; there is one. All items of a bunch call it.
 uint open_row_down(local const start_t *starts, const uint row, const uint first)
 {
@@ -140,9 +143,6 @@ typedef struct {
     uint low;
     uint high;
     uint beyond;
-#ifdef BY_TWOS
-    uint marks; // of its rows (twos.h)
-#endif
 } step_rows_t;
 
 // Where the step that begins at place `first` ends.
@@ -156,24 +156,17 @@ uint step_stop(const task_t *task, const walk_t *walk, const uint first)
 }
 
 // Finds them; `near` is open where the step taken before ended. All items of a bunch call it.
-step_rows_t rows_of_step(const task_t *task, const walk_t *walk, const loaded_t *loaded, const uint step, const uint near,
-                         const uint first_row, const uint last_row, const uint lane)
+step_rows_t rows_of_step(const task_t *task, const walk_t *walk, const uint step, const uint near, const uint first_row,
+                         const uint last_row)
 {
     local const start_t *starts = walk->starts;
     const uint first = walk->start + step * STEP;
     const uint stop = step_stop(task, walk, first);
     step_rows_t rows;
-#if defined(ROWS_PLANNED)
-    rows.marks = loaded->marks;
-#elif defined(BY_TWOS)
-    rows.marks = mark_of_gap(task, first, lane);
-#endif
 #ifdef BACKWARD
     rows.high = near;
-#if defined(ROWS_PLANNED)
+#ifdef ROWS_PLANNED
     rows.low = open_at(walk->opens, step);
-#elif defined(BY_TWOS)
-    rows.low = open_row_down(starts, near, first_row, step > 0 ? first + 1 : 0, first, lane, &rows.marks);
 #else
     rows.low = step > 0 ? open_row_down(starts, near, first) : first_row;
 #endif
@@ -181,10 +174,8 @@ step_rows_t rows_of_step(const task_t *task, const walk_t *walk, const loaded_t 
     rows.beyond = step + 1 < walk->steps && starts[near] == stop ? near : min(near + 1, task->rows);
 #else
     rows.low = near;
-#if defined(ROWS_PLANNED)
+#ifdef ROWS_PLANNED
     rows.high = open_at(walk->opens, step + 1);
-#elif defined(BY_TWOS)
-    rows.high = open_row_up(starts, near, last_row, stop, first, lane, &rows.marks);
 #else
     rows.high = step + 1 < walk->steps ? open_row(starts, near, last_row, stop) : last_row;
 #endif
@@ -227,16 +218,18 @@ void walk_alike(const task_t *task, const matrices_t *from, const walk_t *walk, 
 #endif
         const uint first = walk->start + step * STEP;
         const uint stop = step_stop(task, walk, first);
+#ifdef ROWS_PLANNED
+        const step_rows_t rows = rows_of_step(task, walk, step, near, first_row, last_row);
+#endif
 #ifdef BY_TWOS
-        const step_rows_t rows = rows_of_step(task, walk, loaded, step, near, first_row, last_row, lane);
-        multiply_twos(from, loaded, rows.marks, lane, walk->products);
-        LOAD_NEXT();
-        BUNCH_BARRIER();
+        multiply_twos(from, loaded, lane, walk->products);
 #else
         multiply_step(task, from, loaded, stop - first, lane, walk->products);
+#endif
         LOAD_NEXT();
         BUNCH_BARRIER();
-        const step_rows_t rows = rows_of_step(task, walk, loaded, step, near, first_row, last_row, lane);
+#ifndef ROWS_PLANNED
+        const step_rows_t rows = rows_of_step(task, walk, step, near, first_row, last_row);
 #endif
 #ifdef BACKWARD
         near = rows.low;

@@ -72,6 +72,7 @@
 #include "item/accumulate.h"
 #include "batched/alike.h"
 #include "batched/batched_csr_i.h"
+#include "batched/find_step_columns.h"
 #include "batched/find_step_rows.h"
 #if !PAIRS
 #include "batched/batched_csr_rows.h"
@@ -94,7 +95,7 @@ kernel void batched(const uint task_count,
                     const ulong16 before_last,
                     ARRAY_PARAMETER(const ulong, tasks),
                     ARRAY_PARAMETER(const ulong, stretches),
-                    ARRAY_PARAMETER(const uint, step_rows),
+                    ARRAY_PARAMETER(const uint, step_notes),
                     ARRAY_PARAMETER(const offset_t, offsets),
                     ARRAY_PARAMETER(const uint, indices),
                     ARRAY_PARAMETER(const column_t, columns),
@@ -108,7 +109,7 @@ kernel void batched(const uint task_count,
 {
     OPEN_ARRAY(const ulong, tasks);
     OPEN_ARRAY(const ulong, stretches);
-    OPEN_ARRAY(const uint, step_rows);
+    OPEN_ARRAY(const uint, step_notes);
     OPEN_ARRAY(const offset_t, offsets);
     OPEN_ARRAY(const uint, indices);
     OPEN_ARRAY(const column_t, columns);
@@ -136,7 +137,7 @@ kernel void batched(const uint task_count,
     (void)members;
     (void)member;
     (void)parts;
-    (void)step_rows;
+    (void)step_notes;
     (void)offsets;
     (void)indices;
 
@@ -190,7 +191,7 @@ kernel void batched(const uint task_count,
     walk_t walk = walk_of(&task, bunch);
     walk.starts = starts;
     walk.products = products[bunch];
-    begin_walk(&task, &from, step_rows, known, task_count, lane, &walk, &loaded);
+    begin_walk(&task, &from, step_notes, known, task_count, lane, &walk, &loaded);
 #if PAIRS
     begin_stage_x(&task, x, staged_x);
     stage_starts(offsets + task.index, task.rows, task.gap, starts);

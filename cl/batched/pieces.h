@@ -36,11 +36,13 @@
 #endif
 
 // BY_TWOS: items take two neighbouring entries of each problem at a time (twos.h). In f64 alone: f32 asks half as much of
-// local memory, waits for instructions, and would take 1.08 times as long. ROWS_PLANNED: what a step has to know of its
-// rows for that, the plan has noted (step_rows.h).
+// local memory, waits for instructions, and would take 1.08 times as long. What a step has to know of its rows for that,
+// the plan has noted. ROWS_PLANNED: in step_rows.h. COLUMNS_PLANNED: in step_columns.h.
 #if REAL_WORDS == 2 && NNZ_PER_ITEM > 1 && defined(WALKS_ALIKE)
 #define BY_TWOS
-#if !PAIRS
+#if PAIRS
+#define COLUMNS_PLANNED
+#else
 #define ROWS_PLANNED
 #endif
 // Times that an item takes two of a step.
@@ -131,7 +133,7 @@ uint entry_column(global const ushort *columns, const ulong at)
 
 // Entries that an item has loaded but not used. Where two columns of 16 bits came by one load, they lie in one word: to
 // part them is to wait for them.
-#if defined(ROWS_PLANNED) && defined(COLUMNS_U16)
+#if defined(COLUMNS_PLANNED) || (defined(ROWS_PLANNED) && defined(COLUMNS_U16))
 #define COLUMN_WORDS TURNS
 #else
 #define COLUMN_WORDS NNZ_PER_ITEM

@@ -206,6 +206,7 @@ typedef struct {
     global const real_t *x;
     local const sums_t *staged_x;
     global const uchar *marks; // of the task's steps (step_rows.h)
+    global const uint *step_columns; // of both tasks' steps (step_columns.h)
 } matrices_t;
 
 // Where an element of x lies in local memory. Columns that one gather asks for are often a power of two apart, and would

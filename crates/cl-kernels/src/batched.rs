@@ -1,7 +1,7 @@
 //! `batched`: thousands of small products in one launch (`cl/batched/batched.cl`; Anzt et al. 2017).
 
 mod algorithm;
-pub mod step_rows;
+pub mod step_notes;
 
 use csr_core::ValueType;
 
@@ -28,7 +28,7 @@ pub const MOST_NNZ_ALIKE: u32 = 65_504;
 
 /// With [`FEATURE_ALIKE`], has bunches walk their pieces by themselves (`cl/batched/alike.h`): where
 /// [`Batched::bunches_vote`], x of every problem fits local memory, and so it is with [`Batched::can_keep_rows`] where
-/// [`Batched::plans_rows`].
+/// [`Batched::notes_rows`].
 pub const FEATURE_FORWARD: &str = "FORWARD";
 
 /// The same from the end of each piece, in every other launch.
@@ -70,6 +70,10 @@ pub const SMALL_ENTRIES: usize = 512;
 /// Nonzeros from which on a problem is cut: each part fetches x again, so parts of a few thousand lose more than
 /// they gain (docs/benchmarks.md, "Batches on the H200").
 pub const NNZ_PER_TASK: usize = 20_000;
+
+/// The most elements of x that pairs have in local memory, where words of their columns have 15 bits for each
+/// (`cl/batched/step_columns.h`).
+pub const MOST_X_OF_PAIRS: u32 = 1 << 15;
 
 parameters! {
     /// Parameters of the batched algorithms, which are one program.
@@ -202,6 +206,10 @@ impl Batched {
                 "it must be 32 to 65536".to_owned(),
             );
         }
+        if self.pairs == 1 && self.x_local > MOST_X_OF_PAIRS {
+            let rule = format!("pairs tell {MOST_X_OF_PAIRS} elements apart");
+            return refuse("x_local", self.x_local, rule);
+        }
         // x, products and a place between some; a word for each row of a task.
         let (x, rows) = (u64::from(self.x_local), u64::from(self.rows_per_task) + 1);
         let one_by_one = self.group_size() as u64;
@@ -257,8 +265,8 @@ arguments! {
         tasks: Array<M>,
         /// The stretches before the last two, [`STRETCH_WORDS`] each.
         stretches: Array<M>,
-        /// What the plan noted of the rows of each step, where [`Batched::plans_rows`] ([`step_rows`]).
-        step_rows: Array<M>,
+        /// What the plan noted of each step ([`step_notes`]).
+        step_notes: Array<M>,
         /// Row offsets of CSR problems.
         offsets: Array<M>,
         /// Row indices of COO problems, and where the slices of sliced ELL begin.
@@ -335,6 +343,8 @@ mod tests {
         };
         assert!(refused(Batched { pairs: 2, ..pairs }).contains("pairs = 2"));
         assert!(refused(Batched { nnz_per_item: 1, ..pairs }).contains("nnz_per_item = 1"));
+        let large = Batched { x_local: MOST_X_OF_PAIRS + 1, ..pairs };
+        assert!(refused(large).contains("pairs tell 32768 elements apart"));
         let most = Batched { bunches_per_group: 32, nnz_per_item: 2, ..pairs };
         assert!(refused(most).contains("1 to 16 bunches of 32, since pairs take twice as many"));
     }

@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 98] = sources![
+pub(crate) const SOURCES: [Source; 100] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/copy.h",
@@ -46,8 +46,10 @@ pub(crate) const SOURCES: [Source; 98] = sources![
     "batched/batched_csr_rows.h",
     "batched/batched_ell.h",
     "batched/batched_plan.cl",
+    "batched/find_step_columns.h",
     "batched/find_step_rows.h",
     "batched/pieces.h",
+    "batched/step_columns.h",
     "batched/step_rows.h",
     "batched/task.h",
     "batched/twos.h",

@@ -2,7 +2,7 @@
 
 mod batch;
 mod packed;
-mod step_rows;
+mod step_notes;
 mod tasks;
 
 use std::sync::Arc;
@@ -75,8 +75,8 @@ pub struct Batched {
     parameters: Parameters,
     variant: BatchedVariant,
     tasks: DeviceTasks,
-    /// What the rows of each step are, for programs that want to be told.
-    step_rows: DeviceArray<u32>,
+    /// What there is to know of each step, for programs that want to be told.
+    step_notes: DeviceArray<u32>,
 }
 
 impl Batched {
@@ -140,10 +140,9 @@ impl Batched {
         if variant == BatchedVariant::Atomic {
             key = key.with_feature(FEATURE_ATOMIC);
         }
-        let plans_rows = parameters.plans_rows(V::TYPE);
         let takes_turns = tasks.program_form() == Some(FEATURE_ALIKE)
             && tasks.x_fits(&parameters)
-            && (!plans_rows || parameters.can_keep_rows(tasks.nnz()))
+            && (!parameters.notes_rows(V::TYPE) || parameters.can_keep_rows(tasks.nnz()))
             && variant == BatchedVariant::Ordered
             && parameters.bunches_vote(device);
         let backward = takes_turns.then(|| key.clone().with_feature(FEATURE_BACKWARD));
@@ -152,13 +151,13 @@ impl Batched {
             key = key.with_feature(FEATURE_FORWARD);
         }
         let program = context.program(&key)?;
-        let step_rows = if takes_turns && plans_rows {
-            step_rows::find_blocking(queue, batch, &tasks, &program, &parameters)?
+        let step_notes = if takes_turns {
+            step_notes::find_blocking(queue, batch, &tasks, &program, &parameters)?
         } else {
             DeviceArray::allocate(context, 0)?
         };
         let owner = OwnerId::new();
-        Ok(Batched { owner, program, backward, parameters, variant, tasks, step_rows })
+        Ok(Batched { owner, program, backward, parameters, variant, tasks, step_notes })
     }
 
     /// The kernel's key: hyper-parameters included.
@@ -173,7 +172,7 @@ impl Batched {
 
     /// Bytes of the plan on the device, beyond the batch's arrays.
     pub fn plan_bytes(&self) -> usize {
-        self.tasks.size_bytes() + self.step_rows.size_bytes()
+        self.tasks.size_bytes() + self.step_notes.size_bytes()
     }
 
     /// Tasks, and how many of them have a group each.
@@ -279,7 +278,7 @@ impl Batched {
             before_last: form.before_last,
             tasks: words.argument(),
             stretches: stretches.argument(),
-            step_rows: self.step_rows.argument(),
+            step_notes: self.step_notes.argument(),
             offsets: batch.offsets().argument(),
             indices: batch.indices().argument(),
             columns: batch.columns().argument(),

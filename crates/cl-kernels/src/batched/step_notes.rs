@@ -1,0 +1,137 @@
+//! What a plan notes of each step for items that go by twos (`cl/batched/twos.h`), and the kernels of the program
+//! [`FEATURE_FORWARD`](super::FEATURE_FORWARD) that find it: of single problems the rows (`cl/batched/step_rows.h`), of
+//! pairs the columns of their one pattern (`cl/batched/step_columns.h`).
+
+use csr_core::ValueType;
+
+use super::{Batched, STRETCH_WORDS};
+use crate::Array;
+use crate::arguments::arguments;
+
+/// Places from one where pieces of single problems alike may begin to the next (`ALIGNED`, `cl/batched/pieces.h`), so
+/// before their first nonzero are fewer.
+const ALIGNED: usize = 32;
+
+/// The same of pairs.
+const ALIGNED_PAIRS: usize = 2;
+
+impl Batched {
+    /// Whether programs whose bunches walk by themselves want to be told of rows.
+    pub fn notes_rows(&self, value_type: ValueType) -> bool {
+        self.goes_by_twos(value_type) && self.pairs == 0
+    }
+
+    /// Whether they want to be told of columns.
+    pub fn notes_columns(&self, value_type: ValueType) -> bool {
+        self.goes_by_twos(value_type) && self.pairs == 1
+    }
+
+    fn goes_by_twos(&self, value_type: ValueType) -> bool {
+        value_type.accumulator() == ValueType::F64 && self.nnz_per_item > 1
+    }
+
+    /// Whether the items of a bunch can keep what they want of a piece of a problem of `nnz` nonzeros: two numbers each.
+    pub fn can_keep_rows(&self, nnz: u32) -> bool {
+        let steps = nnz as usize / (self.step() * self.bunches_per_group as usize) + 2;
+        steps < 2 * self.bunch_size as usize
+    }
+
+    /// 32-bit words of so many problems.
+    pub fn step_rows_words(&self, problems: usize, nnz: u32) -> usize {
+        let steps = (nnz as usize + ALIGNED - 1).div_ceil(self.step());
+        problems * steps * (self.step() / 64) + (problems * (steps + 1)).div_ceil(2)
+    }
+
+    /// Steps of a copy of the columns of a pattern of `nnz` nonzeros.
+    pub fn steps_of_a_copy(&self, nnz: u32) -> usize {
+        (nnz as usize + ALIGNED_PAIRS - 1).div_ceil(self.step())
+    }
+
+    /// 32-bit words of both copies.
+    pub fn step_columns_words(&self, nnz: u32) -> usize {
+        2 * self.steps_of_a_copy(nnz) * (self.step() / 2)
+    }
+
+    fn step(&self) -> usize {
+        self.bunch_size as usize * self.nnz_per_item as usize
+    }
+}
+
+arguments! {
+    /// Arguments of the kernel `find_step_rows`.
+    pub struct StepRows<M> for "find_step_rows" {
+        /// Problems, a group for each.
+        problems: u32,
+        /// The stretch that they are.
+        stretch: [u64; STRETCH_WORDS],
+        /// Row offsets.
+        offsets: Array<M>,
+        /// [`Batched::step_rows_words`].
+        step_rows: Array<M>,
+    }
+}
+
+arguments! {
+    /// Arguments of the kernel `find_step_columns`.
+    pub struct StepColumns<M> for "find_step_columns" {
+        /// [`Batched::steps_of_a_copy`], a group for each of each copy.
+        steps: u32,
+        /// The stretch that the problems are.
+        stretch: [u64; STRETCH_WORDS],
+        /// Row offsets.
+        offsets: Array<M>,
+        /// Column indices.
+        columns: Array<M>,
+        /// [`Batched::step_columns_words`].
+        step_columns: Array<M>,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_has_a_bit_for_two_places_and_a_row() {
+        let usual = Batched::usual(32);
+        // 31 places and 481 nonzeros are two steps, which have three rows; with 225 they are one.
+        assert_eq!(usual.step_rows_words(10, 481), 10 * 2 * 4 + 10 * 3 / 2);
+        assert_eq!(usual.step_rows_words(1, 225), 4 + 1);
+        assert_eq!(usual.step_rows_words(3, 0), 3 * 4 + 3);
+    }
+
+    #[test]
+    fn places_are_aligned_as_in_the_kernel() {
+        let text = crate::SOURCES.iter().find(|s| s.path == "batched/pieces.h").unwrap().text;
+        let single = format!("#if defined(ALIKE) && !PAIRS\n#define ALIGNED {ALIGNED}\n");
+        let pairs = format!("#elif defined(BY_TWOS)\n#define ALIGNED {ALIGNED_PAIRS}\n");
+        assert!(text.contains(&single) && text.contains(&pairs));
+    }
+
+    #[test]
+    fn a_bunch_keeps_the_rows_of_63_steps() {
+        let usual = Batched::usual(32);
+        assert!(usual.can_keep_rows(62 * 1024 - 1));
+        assert!(!usual.can_keep_rows(62 * 1024));
+    }
+
+    #[test]
+    fn two_copies_of_a_pattern_are_whole_steps() {
+        let pairs = Batched::usual(32).by_pairs();
+        // 127 nonzeros and a place before them are one step of 128, 128 are two.
+        assert_eq!(pairs.step_columns_words(127), 2 * 64);
+        assert_eq!(pairs.step_columns_words(128), 2 * 2 * 64);
+        assert_eq!(pairs.step_columns_words(0), 2 * 64);
+    }
+
+    #[test]
+    fn who_goes_by_twos_in_f64_is_told_of_rows_or_columns() {
+        let usual = Batched::usual(32);
+        assert!(usual.notes_rows(ValueType::F64) && !usual.notes_columns(ValueType::F64));
+        assert!(!usual.notes_rows(ValueType::F32) && !usual.notes_columns(ValueType::F32));
+        let pairs = usual.by_pairs();
+        assert!(!pairs.notes_rows(ValueType::F64) && pairs.notes_columns(ValueType::F64));
+        let ones = Batched { nnz_per_item: 1, ..pairs };
+        assert!(!ones.notes_columns(ValueType::F64));
+    }
+}
