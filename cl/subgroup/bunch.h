@@ -89,22 +89,6 @@ uint word_of(const uint mine, const uint place)
     return its;
 }
 
-// The bits that any item has. SM_80: device and driver know the instruction for it (PTX ISA 7.0).
-uint bunch_or(const uint mine)
-{
-#ifdef SM_80
-    uint all;
-    asm volatile("redux.sync.or.b32 %0, %1, 0xffffffff;" : "=r"(all) : "r"(mine));
-    return all;
-#else
-    uint all = mine;
-#pragma unroll
-    for (uint reach = BUNCH_SIZE / 2; reach > 0; reach >>= 1)
-        all |= word_of(all, (uint)get_local_id(0) % BUNCH_SIZE ^ reach);
-    return all;
-#endif
-}
-
 // Adds up each run of `width` neighbouring items, a power of two. Valid in the first of each run. Nothing else may
 // run in step with the bunch, so that widths of others do not matter.
 acc_t bunch_sum_runs(const acc_t mine, const uint width)

@@ -184,7 +184,7 @@ impl DeviceTraits {
 
     /// Compiler options for all kernels: what of the device's own instructions they may use, where no macro of the
     /// compiler tells. LOADS_PAST_L1 (`cl/item/scalar.h`) is PTX ISA 7.4 for sm_70 and later, which came with driver
-    /// 470; SM_80 is what came with sm_80 and an older driver (`cl/item/copy.h`, `bunch_or` in `cl/subgroup/bunch.h`).
+    /// 470; SM_80 is what came with sm_80 and an older driver (`cl/item/copy.h`).
     pub fn build_options(&self) -> &'static str {
         let number = |text: &str| text.parse::<u32>().unwrap_or(0);
         let sm = self.architecture.strip_prefix("sm_").map_or(0, number);
