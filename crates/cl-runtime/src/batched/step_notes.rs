@@ -18,34 +18,61 @@ pub(super) fn find_blocking<V: Value, O: Offset>(
     program: &Program,
     parameters: &Parameters,
 ) -> Result<DeviceArray<u32>> {
-    let (nnz, group_size) = (tasks.nnz(), parameters.group_size());
-    let (stretch, offsets) = (tasks.form.last, batch.offsets().argument());
-    let (notes, found);
     if parameters.notes_rows(V::TYPE) {
-        notes = small_for_a_kernel_to_write(queue, parameters.step_rows_words(tasks.count, nnz))?;
-        let (problems, step_rows) = (tasks.count as u32, notes.argument());
-        let arguments = StepRows { problems, stretch, offsets, step_rows };
-        let mut kernel = program.kernel("find_step_rows")?;
-        let size = Size { groups: tasks.count, group_size };
-        // SAFETY: the array is as long as its layout asks; where row offsets lie was checked.
-        #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-        let launched = unsafe { launch(queue, &mut kernel, &arguments, size, &[])? };
-        found = launched;
+        find_rows_blocking(queue, batch, tasks, program, parameters)
     } else if parameters.notes_columns(V::TYPE) {
-        notes = small_for_a_kernel_to_write(queue, parameters.step_columns_words(nnz))?;
-        let steps = parameters.steps_of_a_copy(nnz);
-        let (columns, step_columns) = (batch.columns().argument(), notes.argument());
-        let arguments =
-            StepColumns { steps: steps as u32, stretch, offsets, columns, step_columns };
-        let mut kernel = program.kernel("find_step_columns")?;
-        let size = Size { groups: 2 * steps, group_size };
-        // SAFETY: the array is as long as its layout asks; where the pattern lies was checked.
-        #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-        let launched = unsafe { launch(queue, &mut kernel, &arguments, size, &[])? };
-        found = launched;
+        find_columns_blocking(queue, batch, tasks, program, parameters)
     } else {
-        return DeviceArray::allocate(queue.context(), 0);
+        DeviceArray::allocate(queue.context(), 0)
     }
+}
+
+fn find_rows_blocking<V: Value, O: Offset>(
+    queue: &Queue,
+    batch: &Batch<V, O>,
+    tasks: &DeviceTasks,
+    program: &Program,
+    parameters: &Parameters,
+) -> Result<DeviceArray<u32>> {
+    let words = parameters.step_rows_words(tasks.count, tasks.nnz());
+    let step_rows = small_for_a_kernel_to_write(queue, words)?;
+    let arguments = StepRows {
+        problems: tasks.count as u32,
+        stretch: tasks.form.last,
+        offsets: batch.offsets().argument(),
+        step_rows: step_rows.argument(),
+    };
+    let mut kernel = program.kernel("find_step_rows")?;
+    let size = Size { groups: tasks.count, group_size: parameters.group_size() };
+    // SAFETY: the array is as long as its layout asks; where row offsets lie was checked.
+    #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
+    let found = unsafe { launch(queue, &mut kernel, &arguments, size, &[])? };
     found.wait()?;
-    Ok(notes)
+    Ok(step_rows)
+}
+
+fn find_columns_blocking<V: Value, O: Offset>(
+    queue: &Queue,
+    batch: &Batch<V, O>,
+    tasks: &DeviceTasks,
+    program: &Program,
+    parameters: &Parameters,
+) -> Result<DeviceArray<u32>> {
+    let steps = parameters.steps_of_a_copy(tasks.nnz());
+    let words = parameters.step_columns_words(tasks.nnz());
+    let step_columns = small_for_a_kernel_to_write(queue, words)?;
+    let arguments = StepColumns {
+        steps: steps as u32,
+        stretch: tasks.form.last,
+        offsets: batch.offsets().argument(),
+        columns: batch.columns().argument(),
+        step_columns: step_columns.argument(),
+    };
+    let mut kernel = program.kernel("find_step_columns")?;
+    let size = Size { groups: 2 * steps, group_size: parameters.group_size() };
+    // SAFETY: the array is as long as its layout asks; where the pattern lies was checked.
+    #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
+    let found = unsafe { launch(queue, &mut kernel, &arguments, size, &[])? };
+    found.wait()?;
+    Ok(step_columns)
 }
