@@ -218,17 +218,15 @@ void walk_alike(const task_t *task, const matrices_t *from, const walk_t *walk, 
 #endif
         const uint first = walk->start + step * STEP;
         const uint stop = step_stop(task, walk, first);
-#ifdef ROWS_PLANNED
-        const step_rows_t rows = rows_of_step(task, walk, step, near, first_row, last_row);
-#endif
 #ifdef BY_TWOS
+        const step_rows_t rows = rows_of_step(task, walk, step, near, first_row, last_row);
         multiply_twos(from, loaded, lane, walk->products);
-#else
-        multiply_step(task, from, loaded, stop - first, lane, walk->products);
-#endif
         LOAD_NEXT();
         BUNCH_BARRIER();
-#ifndef ROWS_PLANNED
+#else
+        multiply_step(task, from, loaded, stop - first, lane, walk->products);
+        LOAD_NEXT();
+        BUNCH_BARRIER();
         const step_rows_t rows = rows_of_step(task, walk, step, near, first_row, last_row);
 #endif
 #ifdef BACKWARD

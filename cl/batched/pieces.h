@@ -22,7 +22,7 @@
 // Entries of a step.
 #define STEP (BUNCH_SIZE * NNZ_PER_ITEM)
 
-// A place between every 64 bytes' worth: products that lie a power of two apart, as rows of equal lengths begin,
+// A place between every 128 bytes' worth: products that lie a power of two apart, as rows of equal lengths begin,
 // would share a memory bank.
 #define PADDED(at) ((at) + ((at) >> (6 - PAIRS - REAL_WORDS)))
 #define PADDED_STEP (PADDED(STEP - 1) + 1)

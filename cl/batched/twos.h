@@ -120,8 +120,8 @@ int are_apart(const loaded_t *loaded, const uint turn)
 #endif
 }
 
-// Their products into local memory, added where no row begins between them. Where no entry is stand zeros times x of
-// column 0.
+// Their products into local memory, added where no row begins between them: all items store to the first place together,
+// since to store there from two branches asks local memory twice. Where no entry is stand zeros times x of column 0.
 void multiply_twos(const matrices_t *from, const loaded_t *loaded, const uint lane, local sums_t *products)
 {
 #pragma unroll
@@ -129,12 +129,12 @@ void multiply_twos(const matrices_t *from, const loaded_t *loaded, const uint la
         const sums_t one = loaded->values[2 * turn] * from->staged_x[x_place(loaded, turn, 0)];
         const sums_t next = loaded->values[2 * turn + 1] * from->staged_x[x_place(loaded, turn, 1)];
         local sums_t *to = products + PADDED_TURN(turn, lane);
-        if (are_apart(loaded, turn)) {
-            to[0] = one;
+        sums_t sum = one;
+        if (are_apart(loaded, turn))
             to[PADDED_TURNS] = next;
-        } else {
-            to[0] = one + next;
-        }
+        else
+            sum += next;
+        to[0] = sum;
     }
 }
 #endif
