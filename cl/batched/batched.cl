@@ -7,7 +7,7 @@
 // of its rows (batched_plan.cl), so that one large problem does not hold up the launch. Tasks are listed in memory, many
 // small ones packed; or the parts of what is cut are listed, and behind these `listed` come a few stretches of problems
 // alike and equally far apart, whose tasks follow from their numbers. Of the last two of these (`last`, `before_last`)
-// nothing lies in memory: the launch says what their first tasks are (task.h).
+// nothing lies in memory: the launch says what their first tasks are (find_task.h).
 //
 // x of a task lies in local memory, if it has no more than X_LOCAL elements and a group of its own; else x is read
 // where it is.
@@ -74,6 +74,7 @@
 #include "batched/batched_csr_i.h"
 #include "batched/find_step_columns.h"
 #include "batched/find_step_rows.h"
+#include "batched/find_task.h"
 #if !PAIRS
 #include "batched/batched_csr_rows.h"
 #include "batched/batched_coo.h"
@@ -146,20 +147,7 @@ kernel void batched(const uint task_count,
 #ifdef ONE_STRETCH
     set_task_of_stretch(last, known, &task);
 #else
-    const uint number = known - listed;
-    if (known < listed)
-        read_task(tasks + (ulong)known * TASK_WORDS, &task);
-#ifndef FEW_STRETCHES
-    else if (packed_words > 0) {
-        set_task_of_stretch(last, 0, &task);
-        add_packed_task(tasks + (ulong)known * packed_words, packed_words, widths, follows, &task);
-    } else if (number < (uint)before_last.sd)
-        read_task_of_stretch(stretches, stretch_count - 2, number, &task);
-#endif
-    else if (number < (uint)last.sd)
-        set_task_of_stretch(before_last, number - (uint)before_last.sd, &task);
-    else
-        set_task_of_stretch(last, number - (uint)last.sd, &task);
+    find_task(known, listed, tasks, packed_words, widths, follows, stretches, stretch_count, before_last, last, &task);
 #endif
 #ifdef ALIKE
     task.kind = KIND_CSR_I;
@@ -278,20 +266,8 @@ kernel void batched(const uint task_count,
     pieces.sums = open_sums;
     coo_run_t run;
     global const uint *restrict entry_rows = indices + task.index;
-    const uint first_row = task.extra;
-    if (task.kind == KIND_COO) {
-        for (uint row = item; row < task.rows; row += GROUP_SIZE)
-            y[task.y + row] = beta != 0 ? beta * y[task.y + row] : 0;
-        if (lane == 0) {
-            const int has_entries = begin < end;
-            first_rows[bunch] = has_entries ? entry_rows[begin] - first_row : NO_ROW;
-            are_cut[bunch] =
-                has_entries && begin > 0 && entry_rows[begin] == entry_rows[begin - 1];
-            ends_first[bunch] = 0;
-            open_rows[bunch] = NO_ROW;
-            open_sums[bunch] = 0;
-        }
-    }
+    if (task.kind == KIND_COO)
+        begin_coo(&task, entry_rows, begin, end, bunch, lane, y + task.y, beta, &pieces);
 #endif
     if (task.is_staged)
         stage_x(&task, x, staged_x);
@@ -330,7 +306,7 @@ kernel void batched(const uint task_count,
 #ifdef WITH_COO
         if (task.kind == KIND_COO) {
             for (uint at = lane; first + at < stop; at += BUNCH_SIZE)
-                run_rows[bunch][at] = entry_rows[first + at] - first_row;
+                run_rows[bunch][at] = entry_rows[first + at] - task.extra;
         }
 #endif
         BUNCH_BARRIER();

@@ -17,15 +17,7 @@
 //   8  from task to task: what is to be added to words 0 to 4
 //  13  the number of the first task, counted from that of the first stretch
 //
-// The last two stretches come with the launch, for no item waits then until it has found its own; others lie in memory.
-//
-// A packed list, of many small problems, has one or two words a task instead. What a task has beyond the least of all
-// stands there in as many bits as that takes (`widths`: 5 bits a field from bit 0 on, in their order):
-//
-//   the place in `values`, which that in `columns` keeps in step with; the problem; the kind; and in the second word,
-//   if there is one, y; x beyond y; rows; columns beyond rows; nonzeros or entries of a row
-//
-// `follows` says what word 2 keeps in step with.
+// Which task is an item's: find_task.h.
 #ifndef BATCHED_TASK_H
 #define BATCHED_TASK_H
 
@@ -38,9 +30,6 @@
 #define TASK_WORDS 8
 #define STRETCH_WORDS 16
 #define STRETCH_FIRST 13
-
-#define FOLLOWS_ROWS 1 // row offsets: y and the problem's number, since each problem has one more than rows
-#define FOLLOWS_VALUES 2 // row indices
 
 #define KIND_CSR_SCALAR 0
 #define KIND_CSR_VECTOR 1
@@ -125,58 +114,6 @@ void set_task_of_stretch(const ulong16 stretch, const uint turn, task_t *task)
     task->y = stretch.s4 + turn * stretch.sc;
     set_sizes(stretch.s5, stretch.s6, stretch.s7, task);
     task->problem += turn;
-}
-
-// The lowest bits of a word, which loses them: as many as field `field` has.
-uint take_field(ulong *word, const ulong widths, const uint field)
-{
-    const uint width = (uint)(widths >> (5 * field)) & 31;
-    const uint bits = (uint)*word & ((1u << width) - 1);
-    *word >>= width;
-    return bits;
-}
-
-// Adds what the one or two words of a packed task say to `task`, which holds the least of all.
-void add_packed_task(global const ulong *restrict words, const uint count, const ulong widths,
-                     const uint follows, task_t *task)
-{
-    ulong word = words[0];
-    const uint value = take_field(&word, widths, 0);
-    const uint problem = take_field(&word, widths, 1);
-    task->kind += take_field(&word, widths, 2);
-    if (count > 1)
-        word = words[1];
-    const ulong y = take_field(&word, widths, 3);
-    task->x += y + take_field(&word, widths, 4);
-    const uint rows = take_field(&word, widths, 5);
-    task->cols += rows + take_field(&word, widths, 6);
-    task->nnz += take_field(&word, widths, 7);
-    task->values += value;
-    task->columns += value;
-    task->y += y;
-    task->rows += rows;
-    task->problem += problem;
-    if (follows == FOLLOWS_ROWS)
-        task->index += y + problem;
-    else if (follows == FOLLOWS_VALUES)
-        task->index += value;
-    task->extra = task->kind == KIND_ELL ? task->rows : 0;
-}
-
-// The task of a number, of one among `count` stretches in memory.
-void read_task_of_stretch(global const ulong *restrict stretches, const uint count, const uint number, task_t *task)
-{
-    uint found = 0;
-    uint beyond = count;
-    while (beyond - found > 1) {
-        const uint middle = found + (beyond - found) / 2;
-        if (stretches[middle * STRETCH_WORDS + STRETCH_FIRST] <= number)
-            found = middle;
-        else
-            beyond = middle;
-    }
-    const ulong16 stretch = vload16(found, stretches);
-    set_task_of_stretch(stretch, number - (uint)stretch.sd, task);
 }
 
 // Whether a task's entries are cut into pieces, one a bunch, wherever rows begin and end.

@@ -351,7 +351,8 @@ mod tests {
 
     #[test]
     fn kinds_are_those_of_the_kernels() {
-        let text = crate::SOURCES.iter().find(|s| s.path == "batched/task.h").unwrap().text;
+        let text_of = |path| crate::SOURCES.iter().find(|source| source.path == path).unwrap().text;
+        let text = text_of("batched/task.h");
         let number = |name: &str| -> u32 {
             let line = text.lines().find(|line| line.starts_with(&format!("#define {name} ")));
             line.unwrap().rsplit(' ').next().unwrap().parse().unwrap()
@@ -370,6 +371,7 @@ mod tests {
         }
         assert_eq!(TASK_WORDS, number("TASK_WORDS") as usize);
         assert_eq!(STRETCH_WORDS, number("STRETCH_WORDS") as usize);
+        let text = text_of("batched/find_task.h");
         assert!(text.contains(&format!("#define FOLLOWS_ROWS {FOLLOWS_ROWS} ")));
         assert!(text.contains(&format!("#define FOLLOWS_VALUES {FOLLOWS_VALUES} ")));
         assert!(text.contains(&format!("widths >> ({WIDTH_BITS} * field)")));

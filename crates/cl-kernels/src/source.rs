@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 100] = sources![
+pub(crate) const SOURCES: [Source; 101] = sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/copy.h",
@@ -48,6 +48,7 @@ pub(crate) const SOURCES: [Source; 100] = sources![
     "batched/batched_plan.cl",
     "batched/find_step_columns.h",
     "batched/find_step_rows.h",
+    "batched/find_task.h",
     "batched/pieces.h",
     "batched/step_columns.h",
     "batched/step_rows.h",

@@ -1,4 +1,4 @@
-//! Packed lists of tasks: what a task has beyond the least of all, in as few bits as that takes (`cl/batched/task.h`).
+//! Packed lists of tasks: what a task has beyond the least of all, in as few bits as that takes (`cl/batched/find_task.h`).
 
 use cl_kernels::batched::{FOLLOWS_ROWS, FOLLOWS_VALUES, TASK_WORDS, WIDTH_BITS};
 
