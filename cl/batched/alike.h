@@ -23,7 +23,7 @@
 
 #ifdef WALKS_ALIKE
 // The most steps of a piece: 2^16 places, and up to a step before it and behind it. With less of this memory pairs
-// would seem to fit a multiprocessor five times, and ptxas would take 48 registers instead of 64, which costs 6%.
+// would seem to fit a multiprocessor five times, and ptxas would take 48 registers instead of some 60, which costs 6%.
 #define MOST_STEPS (65536 / (STEP * BUNCHES_PER_GROUP) + 6)
 
 #ifdef BY_TWOS

@@ -147,7 +147,7 @@ kernel void batched(const uint task_count,
 #ifdef ONE_STRETCH
     set_task_of_stretch(last, known, &task);
 #else
-    find_task(known, listed, tasks, packed_words, widths, follows, stretches, stretch_count, before_last, last, &task);
+    find_task(known, listed, tasks, packed_words, widths, follows, stretches, stretch_count, last, before_last, &task);
 #endif
 #ifdef ALIKE
     task.kind = KIND_CSR_I;

@@ -74,7 +74,7 @@ void read_task_of_stretch(global const ulong *restrict stretches, const uint cou
 // or all are packed, `packed_words` each.
 void find_task(const uint number, const uint listed, global const ulong *restrict tasks, const uint packed_words,
                const ulong widths, const uint follows, global const ulong *restrict stretches, const uint stretch_count,
-               const ulong16 before_last, const ulong16 last, task_t *task)
+               const ulong16 last, const ulong16 before_last, task_t *task)
 {
     const uint of_stretches = number - listed;
     if (number < listed)

@@ -9,7 +9,7 @@ use crate::arguments::arguments;
 use crate::parameters::parameters;
 use crate::{Accumulate, Array, DeviceTraits, DeviceType, ParameterError, Scalar};
 
-pub use algorithm::BatchedAlgorithm;
+pub use algorithm::{BatchedAlgorithm, BatchedSwitch};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "batched/batched.cl";

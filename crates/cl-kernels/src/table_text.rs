@@ -7,7 +7,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use crate::algorithm::known;
-use crate::batched::Batched;
+use crate::batched::{Batched, BatchedSwitch};
 use crate::bicgstab::BiCgStab;
 use crate::cg::Cg;
 use crate::rules::{Rule, Rules};
@@ -203,6 +203,7 @@ fn parameter_check(line: &str) -> Result<ParameterCheck, String> {
     // The batched algorithms are one program; switches are none.
     Ok(match line {
         Batched::ALGORITHM => Box::new(known::<Batched>),
+        BatchedSwitch::ALGORITHM => Box::new(known::<BatchedSwitch>),
         SpmmSwitch::ALGORITHM => Box::new(known::<SpmmSwitch>),
         SpmmRowSplit::ALGORITHM => Box::new(known::<SpmmRowSplit>),
         SpmmMerge::ALGORITHM => Box::new(known::<SpmmMerge>),

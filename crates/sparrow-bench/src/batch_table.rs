@@ -44,6 +44,9 @@ pub(crate) fn write(text: &mut String, records: &[&Record]) {
                 last = Some(head);
             }
             table.add_row(line(record));
+            for note in notes(record) {
+                table.add_row([note]);
+            }
         }
         arrange(&mut table, 2..9);
         // Writing to a String cannot fail.
@@ -90,6 +93,21 @@ fn line(record: &Record) -> Vec<String> {
     ]
 }
 
+/// What ELL did to the batch.
+fn notes(record: &Record) -> Vec<String> {
+    let Some(batch) = &record.batch else { return Vec::new() };
+    let mut notes = Vec::new();
+    if batch.padding > 0 {
+        let share = percent_or_absent(Some(batch.padding as f64 / record.nnz.max(1) as f64));
+        notes.push(format!("    padding: {share} % of the nonzeros"));
+    }
+    if batch.not_ell > 0 {
+        let (some, all) = (short(batch.not_ell), short(batch.batch_size));
+        notes.push(format!("    {some} of {all} in compressed rows: ELL pads them > 4 times"));
+    }
+    notes
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,6 +123,7 @@ mod tests {
                 batch_form: form.to_owned(),
                 batch_bytes: 3_131_200,
                 padding: 0,
+                not_ell: 0,
                 loop_us: Some(2005.0),
                 block_diagonal_us: Some(401.0),
             }),
@@ -121,6 +140,18 @@ mod tests {
         let line = text.lines().find(|line| line.contains("one pattern")).unwrap();
         assert!(line.contains("10.0") && line.contains("2.00"), "{line}");
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+
+    #[test]
+    fn what_ell_pads_and_what_it_leaves_to_others_is_said() {
+        let mut record = batch("as given");
+        let batch = record.batch.as_mut().unwrap();
+        (batch.padding, batch.not_ell) = (record.nnz / 4, 17);
+        let mut text = String::new();
+        write(&mut text, &[&record]);
+        assert!(text.contains("padding: 25.0 % of the nonzeros"), "{text}");
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("17 of 1k in compressed rows: ELL pads them > 4 times"), "{text}");
     }
 
     #[test]

@@ -219,6 +219,9 @@ pub struct BatchRecord {
     pub batch_bytes: u64,
     /// Places of ELL that hold no entry.
     pub padding: u64,
+    /// Problems that were to be in ELL, and are in compressed rows, since they would pad more than four times.
+    #[serde(default)]
+    pub not_ell: u64,
     /// Median microseconds of single products, one after the other.
     pub loop_us: Option<f64>,
     /// Median microseconds of one product with the block-diagonal matrix of all problems.

@@ -1,12 +1,14 @@
 //! Batches: thousands of small products in one launch.
 
-use cl_kernels::batched::{Batched as Parameters, BatchedAlgorithm};
+use std::ops::Range;
+
+use cl_kernels::batched::{Batched as Parameters, BatchedAlgorithm, BatchedSwitch};
 use cl_kernels::{KernelKey, Scalar, Tables};
 use cl_runtime::batched::{Batch, BatchOperands, Batched, BatchedVariant, Strided};
 use cl_runtime::raw::Memory;
 use cl_runtime::spmv::Workspace;
 use cl_runtime::{Context, DeviceArray, Event, Queue};
-use csr_core::batch::Problem;
+use csr_core::batch::{Format, Problem};
 use csr_core::{Offset, Value, ValueType};
 
 use crate::plan::check_context;
@@ -85,8 +87,10 @@ impl BatchPlan {
     ) -> Result<Self> {
         check_context(queue, batch.context(), "batch")?;
         let device = queue.context().device().traits();
-        let select =
-            |problem: &Problem| BatchedAlgorithm::select(options.algorithm, device, problem);
+        let tables = options.tables.clone().unwrap_or_else(usual_tables);
+        let defaults = BatchedSwitch::default_for(device);
+        let (switch, _) = tables.parameters(device, V::TYPE, defaults, |_| Ok(()));
+        let select = |problem: &Problem| switch.select(options.algorithm, problem);
         let mut algorithms = BatchedAlgorithm::ALL.map(|algorithm| (algorithm, 0)).to_vec();
         for (problem, alike) in batch.kinds() {
             let chosen = select(problem);
@@ -95,18 +99,15 @@ impl BatchPlan {
             }
         }
         algorithms.retain(|(_, problems)| *problems > 0);
-        // ELL is a wish: what it would pad too much was stored otherwise.
         if let Some(asked) = options.algorithm
-            && asked != BatchedAlgorithm::Ell
             && !algorithms.is_empty()
             && algorithms.iter().all(|(algorithm, _)| *algorithm != asked)
         {
-            let formats = if asked.reads_csr() { "compressed rows" } else { "its format" };
+            let formats = if asked.reads(Format::Csr) { "compressed rows" } else { "its format" };
             return Err(Error::Mismatch(format!(
                 "{asked}: no problem of the batch is in {formats}"
             )));
         }
-        let tables = options.tables.clone().unwrap_or_else(usual_tables);
         let asked = options.parameters.as_slice();
         let resolver = Resolver { tables: &tables, device, value_type: V::TYPE, rule: &[], asked };
         let defaults = Parameters::default_for(device, V::TYPE);
@@ -195,14 +196,8 @@ impl BatchPlan {
             return Err(Error::Mismatch(text.to_owned()));
         }
         check_context(queue, a.context(), "batch")?;
-        for (name, array, needed) in [("x", *x, a.x_len()), ("y", &**y, a.y_len())] {
-            if array.len() < needed {
-                let text =
-                    format!("{name} has {} elements, and the problems need {needed}", array.len());
-                return Err(Error::Mismatch(text));
-            }
-            self.context.check_array(name, array)?;
-        }
+        self.check_vector("x", *x, a.problems(), a.x_len(), Problem::x_range)?;
+        self.check_vector("y", &**y, a.problems(), a.y_len(), Problem::y_range)?;
         let problems = a.problems().len();
         Ok(BatchOperands {
             x: x.argument(),
@@ -210,6 +205,25 @@ impl BatchPlan {
             alpha: self.coefficient("alpha", alpha, problems)?,
             beta: self.coefficient("beta", beta, problems)?,
         })
+    }
+
+    /// Refuses an array that has not all elements `needed`, by the first problem that lacks some.
+    fn check_vector<T: Value>(
+        &self,
+        name: &'static str,
+        array: &DeviceArray<T>,
+        problems: &[Problem],
+        needed: usize,
+        range_of: impl Fn(&Problem) -> Range<u64>,
+    ) -> Result<()> {
+        let len = array.len();
+        if len < needed {
+            let mut ends = problems.iter().map(|problem| range_of(problem).end);
+            let index = ends.position(|end| end > len as u64).unwrap_or_default();
+            let text = format!("{name} has {len} elements, and the problems need {needed}");
+            return Err(Error::Mismatch(format!("{text}: problem {index} ends beyond it")));
+        }
+        Ok(self.context.check_array(name, array)?)
     }
 
     fn coefficient<'a, T: Value>(

@@ -3,14 +3,16 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test panics when its claim is broken")]
 
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 
+use cl_kernels::parse_device_table;
 use conformance::{bits, check_product, is_full, is_interpreter, queue, say};
 use csr_core::batch::Ell;
 use sparrow::{
     Accumulate, Batch, BatchCoefficient, BatchColumns, BatchOptions, BatchPlan, BatchProduct,
     BatchedAlgorithm, BatchedVariant, ColumnWidth, Csr, DeviceArray, Format, HostBatch, Problem,
-    Queue, Value, ValueType,
+    Queue, Tables, Value, ValueType,
 };
 use sparrow_bench::selftest::{
     BatchCase, BatchCoefficients, BatchConfiguration, Extent, mixed_batch, run_batch, run_batches,
@@ -58,8 +60,8 @@ fn every_algorithm_is_right_on_problems_of_every_kind() {
 fn a_batch_of_no_problems_and_one_of_empty_ones_are_launched() {
     let queue = queue();
     for problems in [vec![], vec![csr::<f32>(0, &[], 0); 3]] {
-        for algorithm in [None, Some(BatchedAlgorithm::CsrI)] {
-            let host = mixed_batch(Some(BatchedAlgorithm::CsrI), &problems).unwrap();
+        for algorithm in every_algorithm() {
+            let host = mixed_batch(algorithm, &problems).unwrap();
             let case = BatchCase {
                 coefficients: BatchCoefficients::Each,
                 reads_y: true,
@@ -70,19 +72,73 @@ fn a_batch_of_no_problems_and_one_of_empty_ones_are_launched() {
     }
 }
 
-/// One batch of every order from 1 to 1,500; on an interpreter of every 83rd, and of those beside 1,024.
+/// The choice, and each by name.
+fn every_algorithm() -> impl Iterator<Item = Option<BatchedAlgorithm>> {
+    std::iter::once(None).chain(BatchedAlgorithm::ALL.map(Some))
+}
+
+/// One batch of every order from 1 to 1,500 by every algorithm; on an interpreter of every 83rd, and of those beside
+/// 1,024, by name of every 331st.
 #[test]
 fn problems_of_every_order_are_right() {
-    let queue = queue();
-    let mut orders: Vec<usize> = (1..=1500).collect();
-    if is_interpreter(queue.context().device()) {
-        orders.retain(|order| order % 83 == 1 || (1023..=1025).contains(order));
+    fn are_right<V: Value>(queue: &Queue, algorithm: Option<BatchedAlgorithm>, orders: &[usize]) {
+        let lengths = |order: usize| (0..order).map(|row| (row + order) % 4).collect::<Vec<_>>();
+        let problems: Vec<Csr<V>> =
+            orders.iter().map(|&order| csr(order, &lengths(order), order as u64)).collect();
+        let host = mixed_batch(algorithm, &problems).unwrap();
+        check(queue, &problems, &host, &BatchCase::new(algorithm));
     }
-    let lengths = |order: usize| (0..order).map(|row| (row + order) % 4).collect::<Vec<_>>();
-    let problems: Vec<Csr<f32>> =
-        orders.iter().map(|&order| csr(order, &lengths(order), order as u64)).collect();
-    let host = mixed_batch(None, &problems).unwrap();
-    check(&queue, &problems, &host, &BatchCase::new(None));
+
+    let queue = queue();
+    let orders: Vec<usize> = (1..=1500).collect();
+    for algorithm in every_algorithm() {
+        let step = match (is_interpreter(queue.context().device()), algorithm) {
+            (false, _) => 1,
+            (true, None) => 83,
+            (true, Some(_)) => 331,
+        };
+        let is_taken = |order: &usize| order % step == 1 % step || (1023..=1025).contains(order);
+        let orders: Vec<usize> = orders.iter().copied().filter(is_taken).collect();
+        are_right::<f32>(&queue, algorithm, &orders);
+        if step < 100 {
+            are_right::<f64>(&queue, algorithm, &orders);
+        }
+    }
+}
+
+/// A device table's own numbers, and what a plan says of them.
+#[test]
+fn a_device_table_chooses_algorithms_by_entries() {
+    let queue = queue();
+    let problems = [csr::<f32>(20, &[1; 20], 1), csr(20, &[4; 20], 2), csr(20, &[9; 20], 3)];
+    let mut host = HostBatch::new();
+    problems.iter().for_each(|problem| host.push_csr(problem.view()).unwrap());
+    let text = "format = 1\n[[device]]\norigin = \"a test\"\n[device.kernel.batched_switch.f32]\n\
+                scalar_entries = 20\nsmart_entries = 80\n";
+    let (table, problems_of_text) = parse_device_table(Path::new("t.toml"), text);
+    assert!(problems_of_text.is_empty());
+    let tables = Tables::with_user(Some(("t.toml".into(), table)));
+    let batch = Batch::upload_blocking(&queue, &host, ColumnWidth::Automatic).unwrap();
+    let options = BatchOptions { tables: Some(tables), ..BatchOptions::default() };
+    let plan = BatchPlan::new_blocking(&queue, &batch, &options).unwrap();
+    let one_each =
+        [BatchedAlgorithm::CsrScalar, BatchedAlgorithm::CsrSmart, BatchedAlgorithm::CsrI];
+    assert_eq!(plan.algorithms(), one_each.map(|algorithm| (algorithm, 1)));
+}
+
+/// A wish for a format that no problem has is refused, ELL's too.
+#[test]
+fn an_algorithm_that_reads_no_problem_is_refused() {
+    let queue = queue();
+    let mut host = HostBatch::new();
+    host.push_csr(csr::<f32>(20, &[4; 20], 1).view()).unwrap();
+    let batch = Batch::upload_blocking(&queue, &host, ColumnWidth::Automatic).unwrap();
+    for asked in [BatchedAlgorithm::Ell, BatchedAlgorithm::Coo] {
+        let options = BatchOptions { algorithm: Some(asked), ..BatchOptions::default() };
+        let error = BatchPlan::new_blocking(&queue, &batch, &options).unwrap_err().to_string();
+        let said = format!("{asked}: no problem of the batch is in its format");
+        assert!(error.contains(&said), "{error}");
+    }
 }
 
 #[test]
@@ -402,16 +458,14 @@ fn what_does_not_belong_together_is_refused_by_name() {
     };
     for (found, part) in [
         (refusal(1.0.into(), &other, &long), "does not share the patterns"),
-        (refusal(1.0.into(), &batch, &short), "x has 39 elements, and the problems need 40"),
+        (
+            refusal(1.0.into(), &batch, &short),
+            "x has 39 elements, and the problems need 40: problem 1 ends beyond it",
+        ),
         (refusal(BatchCoefficient::Each(&long), &batch, &long), "set scalars_on_device"),
     ] {
         assert!(found.contains(part), "{found}");
     }
-    let options =
-        BatchOptions { algorithm: Some(BatchedAlgorithm::Coo), ..BatchOptions::default() };
-    let error = BatchPlan::new_blocking(&queue, &batch, &options).unwrap_err().to_string();
-    assert!(error.contains("batched_coo: no problem of the batch"), "{error}");
-
     let beyond = Problem { values: 81, ..batch.problems()[1] };
     // SAFETY: nothing is launched.
     #[expect(unsafe_code, reason = "the second door")]

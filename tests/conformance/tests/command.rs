@@ -16,6 +16,13 @@ const MATRIX: &str = "%%MatrixMarket matrix coordinate real general\n3 2 3\n1 1 
 const X: &str = "%%MatrixMarket matrix array real general\n2 1\n1\n10\n";
 const Y: &str = "%%MatrixMarket matrix array real general\n3 1\n100\n200\n300\n";
 
+/// 40 x 40 with a full row, and one nonzero in each other.
+fn heaped() -> String {
+    let head = "%%MatrixMarket matrix coordinate real general\n40 40 79\n";
+    let lines = (1..=40).flat_map(|row| (1..=if row == 7 { 40 } else { 1 }).map(move |k| (row, k)));
+    lines.fold(head.to_owned(), |text, (row, column)| text + &format!("{row} {column} 1\n"))
+}
+
 struct Ran {
     status: Option<i32>,
     stdout: String,
@@ -26,7 +33,8 @@ struct Ran {
 /// Runs the command in a folder of its own.
 fn run(arguments: &[&str]) -> Ran {
     let folder = tempfile::tempdir().unwrap();
-    for (name, text) in [("a.mtx", MATRIX), ("x.mtx", X), ("y.mtx", Y)] {
+    let heaped = heaped();
+    for (name, text) in [("a.mtx", MATRIX), ("x.mtx", X), ("y.mtx", Y), ("heaped.mtx", &heaped)] {
         fs::write(folder.path().join(name), text).unwrap();
     }
     let Output { status, stdout, stderr } =
@@ -181,7 +189,33 @@ fn bench_batch_sets_every_algorithm_beside_a_loop_and_the_block_diagonal() {
         assert!(record.verified && record.op == "batch" && batch.batch_size == 20);
         assert!(batch.loop_us.is_some() && batch.block_diagonal_us.is_some());
     }
-    assert!(records.iter().any(|record| record.algorithm == "batched_ell"));
+    // Rows of 2, 0 and 1: ELL has six places for three nonzeros.
+    let by_ell = of_a.filter(|record| record.algorithm == "batched_ell");
+    let padding: Vec<u64> = by_ell.map(|record| record.batch.as_ref().unwrap().padding).collect();
+    assert_eq!(padding, [60, 60]);
+}
+
+#[test]
+fn a_batch_that_ell_would_pad_too_much_is_computed_otherwise_and_says_so() {
+    if is_interpreter(&device()) {
+        say("skipped: bench --batch takes an interpreter minutes");
+        return;
+    }
+    let position = device().position();
+    let usual = ["bench", "heaped.mtx", "--batch", "--alone", "--batch-size", "2"];
+    let ell = ["--batch-kind", "homogeneous", "--algorithms", "batched_ell", "--value-type", "f32"];
+    let usual = [&usual[..], &ell, &["--device", &position]].concat();
+    let ran = run(&[&usual[..], &["--json", "-"]].concat());
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    for line in ran.stdout.lines() {
+        let record: Record = serde_json::from_str(line).unwrap();
+        let batch = record.batch.unwrap();
+        assert_eq!((batch.not_ell, batch.padding), (2, 0), "{line}");
+        assert!(record.verified && record.algorithm.starts_with("batched_csr_"), "{line}");
+    }
+    let shown = run(&usual);
+    let words = shown.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("2 of 2 in compressed rows: ELL pads them > 4 times"), "{words}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use csr_core::batch::{Format, Problem};
 
 use super::SMALL_ENTRIES;
+use crate::parameters::parameters;
 use crate::{DeviceTraits, DeviceType};
 
 /// A way of computing one problem of a batch.
@@ -49,28 +50,13 @@ impl BatchedAlgorithm {
         }
     }
 
-    /// Chooses for one problem: the algorithm that was asked for, where it reads the problem's format.
-    ///
-    /// On a CPU an item is a loop, so whole rows by items are soundest; elsewhere equal nonzeros a bunch suit every
-    /// pattern, but a problem of few nonzeros gets a bunch alone, and items by its mean row.
-    pub fn select(asked: Option<Self>, device: &DeviceTraits, problem: &Problem) -> Self {
-        match (problem.format, asked) {
-            (Format::Coo, _) => BatchedAlgorithm::Coo,
-            (Format::Ell { .. } | Format::SlicedEll, _) => BatchedAlgorithm::Ell,
-            (Format::Csr, Some(asked)) if asked.reads_csr() => asked,
-            (Format::Csr, _) if device.device_type == DeviceType::Cpu => {
-                BatchedAlgorithm::CsrScalar
-            }
-            (Format::Csr, _) if problem.entries as usize <= SMALL_ENTRIES => {
-                BatchedAlgorithm::CsrSmart
-            }
-            (Format::Csr, _) => BatchedAlgorithm::CsrI,
+    /// Whether it computes problems in that format.
+    pub fn reads(self, format: Format) -> bool {
+        match format {
+            Format::Coo => self == BatchedAlgorithm::Coo,
+            Format::Ell { .. } | Format::SlicedEll => self == BatchedAlgorithm::Ell,
+            Format::Csr => !matches!(self, BatchedAlgorithm::Coo | BatchedAlgorithm::Ell),
         }
-    }
-
-    /// Whether it computes problems in compressed rows.
-    pub fn reads_csr(self) -> bool {
-        !matches!(self, BatchedAlgorithm::Coo | BatchedAlgorithm::Ell)
     }
 
     /// Whether a bunch can compute a problem without the others of its group.
@@ -98,6 +84,42 @@ impl BatchedAlgorithm {
             BatchedAlgorithm::CsrI => "WITH_CSR_I",
             BatchedAlgorithm::Ell => "WITH_ELL",
             _ => "WITH_CSR_ROWS",
+        }
+    }
+}
+
+parameters! {
+    /// Which algorithm a problem in compressed rows gets where none is asked for, by its entries: `batched_csr_i` where
+    /// it has more than both. A device table's line like a kernel's.
+    pub struct BatchedSwitch for "batched_switch" {
+        /// Up to so many `batched_csr_scalar`.
+        scalar_entries: [0, 64, u32::MAX],
+        /// Up to so many `batched_csr_smart`; above `scalar_entries`, or there is none.
+        smart_entries: [0, 128, 512, 2048],
+    }
+}
+
+impl BatchedSwitch {
+    /// On a CPU an item is a loop, so whole rows by items are soundest; elsewhere equal nonzeros a bunch suit every
+    /// pattern, but a problem of so few that it shares a group gets items by its mean row.
+    pub fn default_for(device: &DeviceTraits) -> Self {
+        match device.device_type {
+            DeviceType::Cpu => BatchedSwitch { scalar_entries: u32::MAX, smart_entries: 0 },
+            _ => BatchedSwitch { scalar_entries: 0, smart_entries: SMALL_ENTRIES as u32 },
+        }
+    }
+
+    /// Chooses for one problem: the algorithm that was asked for, where it reads the problem's format.
+    pub fn select(&self, asked: Option<BatchedAlgorithm>, problem: &Problem) -> BatchedAlgorithm {
+        match (problem.format, asked) {
+            (Format::Coo, _) => BatchedAlgorithm::Coo,
+            (Format::Ell { .. } | Format::SlicedEll, _) => BatchedAlgorithm::Ell,
+            (Format::Csr, Some(asked)) if asked.reads(Format::Csr) => asked,
+            (Format::Csr, _) if problem.entries <= self.scalar_entries => {
+                BatchedAlgorithm::CsrScalar
+            }
+            (Format::Csr, _) if problem.entries <= self.smart_entries => BatchedAlgorithm::CsrSmart,
+            (Format::Csr, _) => BatchedAlgorithm::CsrI,
         }
     }
 }
@@ -130,5 +152,37 @@ mod tests {
             assert_eq!(algorithm.name().parse(), Ok(algorithm));
         }
         assert!("csr_i".parse::<BatchedAlgorithm>().unwrap_err().contains("batched_csr_i"));
+    }
+
+    #[test]
+    fn a_problem_gets_what_its_entries_say_or_what_was_asked_for() {
+        let of = |entries, format| Problem {
+            rows: 100,
+            cols: 100,
+            entries,
+            format,
+            index: 0,
+            columns: 0,
+            values: 0,
+            x: 0,
+            y: 0,
+        };
+        let switch = BatchedSwitch { scalar_entries: 30, smart_entries: 400 };
+        for (entries, chosen) in [
+            (30, BatchedAlgorithm::CsrScalar),
+            (31, BatchedAlgorithm::CsrSmart),
+            (400, BatchedAlgorithm::CsrSmart),
+            (401, BatchedAlgorithm::CsrI),
+        ] {
+            let problem = of(entries, Format::Csr);
+            assert_eq!(switch.select(None, &problem), chosen);
+            // No program reads compressed rows as ELL or coordinates.
+            assert_eq!(switch.select(Some(BatchedAlgorithm::Ell), &problem), chosen);
+            let vector = BatchedAlgorithm::CsrVector;
+            assert_eq!(switch.select(Some(vector), &problem), vector);
+        }
+        let vector = Some(BatchedAlgorithm::CsrVector);
+        assert_eq!(switch.select(vector, &of(30, Format::Coo)), BatchedAlgorithm::Coo);
+        assert_eq!(switch.select(vector, &of(30, Format::SlicedEll)), BatchedAlgorithm::Ell);
     }
 }

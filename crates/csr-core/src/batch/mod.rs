@@ -117,7 +117,7 @@ impl<V: Value> HostBatch<V> {
     }
 
     /// Adds a matrix in the form of ELL that suits it, and says which: sliced where ELL would take more than 1.2
-    /// places an entry, and left in compressed rows where both would take more than 4.
+    /// places an entry, as it is where slices would take more than 4, and left in compressed rows where both would.
     ///
     /// # Errors
     /// More nonzeros than `u32` counts.
@@ -134,6 +134,8 @@ impl<V: Value> HostBatch<V> {
             self.push_ell(&Ell::from_csr(matrix)?)?;
         } else if allows(sliced, MOST_PLACES) {
             self.push_sliced(matrix, &widths, sliced)?;
+        } else if allows(whole, MOST_PLACES) {
+            self.push_ell(&Ell::from_csr(matrix)?)?;
         } else {
             self.push_csr(matrix)?;
         }
@@ -328,6 +330,17 @@ mod tests {
         assert_eq!(formats, [Format::Ell { width: 3 }, Format::SlicedEll, Format::Csr]);
         assert_eq!(batch.indices(), [0, 96, 384]);
         assert_eq!(batch.padding(), 0);
+    }
+
+    #[test]
+    fn padding_is_counted_and_few_rows_are_not_sliced() {
+        let mut batch = HostBatch::new();
+        let uneven = [vec![3; 31], vec![4; 33]].concat();
+        // A slice of 32 rows would have 64 places for the four entries; ELL has six.
+        let formats = [uneven, vec![1, 1, 2]]
+            .map(|lengths| batch.push_as_ell(matrix(&lengths, 300).view()).unwrap());
+        assert_eq!(formats, [Format::Ell { width: 4 }, Format::Ell { width: 2 }]);
+        assert_eq!(batch.padding(), 31 + 2);
     }
 
     #[test]

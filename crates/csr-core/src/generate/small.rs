@@ -7,8 +7,8 @@ use crate::{Csr, Result, random_vector};
 const ORDERS: [f64; 2] = [11.0, 1015.0];
 /// Mean nonzeros of their rows.
 const MEANS: [f64; 2] = [3.0, 66.0];
-/// Their most nonzeros.
-const MOST_NONZEROS: f64 = 38_352.0;
+/// Their fewest and most nonzeros.
+const NONZEROS: [usize; 2] = [76, 38_352];
 /// The order of problems of controlled density.
 const ORDER: usize = 1024;
 
@@ -22,7 +22,7 @@ pub fn drawn_problem(number: u64, seed: u64) -> Result<Csr<f64>> {
     let between =
         |range: [f64; 2], at: f64| range[0] * (range[1] / range[0]).powf((at + 1.0) / 2.0);
     let order = between(ORDERS, drawn[0]).round();
-    let mean = between(MEANS, drawn[1]).min(order).min(MOST_NONZEROS / order);
+    let mean = between(MEANS, drawn[1]).min(order).min(NONZEROS[1] as f64 / order);
     let spread = (drawn[2] + 1.0) / 2.0;
     let order = order as usize;
     let weights = random_vector::<f64>(seed ^ number, order);
@@ -31,7 +31,25 @@ pub fn drawn_problem(number: u64, seed: u64) -> Result<Csr<f64>> {
         let weight = (1.0 - spread) + spread * 4.0 * ((weight + 1.0) / 2.0).powi(3);
         ((mean * weight).round() as usize).clamp(1, order)
     });
-    from_lengths(order, &lengths.collect::<Vec<_>>(), seed)
+    from_lengths(order, &into_range(lengths.collect(), NONZEROS), seed)
+}
+
+/// Rows with a nonzero more or less, those that can in turn, until all of them have as many as `range` says.
+fn into_range(mut lengths: Vec<usize>, [least, most]: [usize; 2]) -> Vec<usize> {
+    let order = lengths.len();
+    let mut nnz: usize = lengths.iter().sum();
+    for row in (0..order).cycle() {
+        if nnz < least && lengths[row] < order {
+            lengths[row] += 1;
+            nnz += 1;
+        } else if nnz > most && lengths[row] > 1 {
+            lengths[row] -= 1;
+            nnz -= 1;
+        } else if (least..=most).contains(&nnz) {
+            break;
+        }
+    }
+    lengths
 }
 
 /// A problem of order 1,024 with `mean` nonzeros a row: the same in each, or heaped in as few rows as hold them.
@@ -94,10 +112,11 @@ mod tests {
 
     #[test]
     fn drawn_problems_keep_the_published_ranges() {
-        let problems: Vec<_> = (0..32).map(|number| drawn_problem(number, 1).unwrap()).collect();
+        let problems: Vec<_> = (0..320).map(|number| drawn_problem(number, 1).unwrap()).collect();
         for problem in &problems {
             let (order, nnz) = (problem.rows(), problem.nnz());
-            assert!((11..=1015).contains(&order) && nnz >= order && nnz <= 48_000, "{order} {nnz}");
+            assert!((11..=1015).contains(&order), "{order}");
+            assert!((76..=38_352).contains(&nnz) && nnz >= order, "{order} {nnz}");
         }
         assert!(problems.iter().any(|problem| problem.rows() < 60));
         assert!(problems.iter().any(|problem| problem.rows() > 600));

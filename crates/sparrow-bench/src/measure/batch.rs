@@ -203,8 +203,16 @@ pub fn measure_batch<V: Value>(
     let device_x = DeviceArray::upload_blocking(queue, &x)?;
     let poison = vec![V::Accum::from_f64(f64::NAN); host.y_len()];
     let mut device_y = DeviceArray::upload_blocking(queue, &poison)?;
+    // ELL leaves problems that it would pad too much to others, all of them perhaps.
+    let is_not_ell = |problem: &&sparrow::Problem| !BatchedAlgorithm::Ell.reads(problem.format);
+    let not_ell = match subject.algorithm {
+        Some(BatchedAlgorithm::Ell) => host.problems().iter().filter(is_not_ell).count(),
+        _ => 0,
+    };
+    let has_none = not_ell > 0 && not_ell == host.problems().len();
+    let asked = subject.algorithm.filter(|_| !has_none);
     let options = BatchOptions {
-        algorithm: subject.algorithm,
+        algorithm: asked,
         variant: subject.variant,
         parameters: subject.parameters.clone(),
         ..BatchOptions::default()
@@ -242,8 +250,7 @@ pub fn measure_batch<V: Value>(
         offset_type: sparrow::OffsetType::U32,
     };
     let traits = queue.context().device().traits();
-    // What was asked for, though ELL leaves problems that it would pad too much to another.
-    let algorithm = match (subject.algorithm, plan.algorithms()) {
+    let algorithm = match (asked, plan.algorithms()) {
         (Some(asked), _) => asked.name(),
         (None, [(only, _)]) => only.name(),
         (None, _) => "batched",
@@ -279,6 +286,7 @@ pub fn measure_batch<V: Value>(
             batch_form: subject.form.name().to_owned(),
             batch_bytes: batch.size_bytes() as u64,
             padding: host.padding() as u64,
+            not_ell: not_ell as u64,
             loop_us: peers.loop_us,
             block_diagonal_us: peers.block_diagonal_us,
         }),
