@@ -266,8 +266,20 @@ kernel void batched(const uint task_count,
     pieces.sums = open_sums;
     coo_run_t run;
     global const uint *restrict entry_rows = indices + task.index;
-    if (task.kind == KIND_COO)
-        begin_coo(&task, entry_rows, begin, end, bunch, lane, y + task.y, beta, &pieces);
+    const uint first_row = task.extra;
+    if (task.kind == KIND_COO) {
+        for (uint row = item; row < task.rows; row += GROUP_SIZE)
+            y[task.y + row] = beta != 0 ? beta * y[task.y + row] : 0;
+        if (lane == 0) {
+            const int has_entries = begin < end;
+            first_rows[bunch] = has_entries ? entry_rows[begin] - first_row : NO_ROW;
+            are_cut[bunch] =
+                has_entries && begin > 0 && entry_rows[begin] == entry_rows[begin - 1];
+            ends_first[bunch] = 0;
+            open_rows[bunch] = NO_ROW;
+            open_sums[bunch] = 0;
+        }
+    }
 #endif
     if (task.is_staged)
         stage_x(&task, x, staged_x);
@@ -306,7 +318,7 @@ kernel void batched(const uint task_count,
 #ifdef WITH_COO
         if (task.kind == KIND_COO) {
             for (uint at = lane; first + at < stop; at += BUNCH_SIZE)
-                run_rows[bunch][at] = entry_rows[first + at] - task.extra;
+                run_rows[bunch][at] = entry_rows[first + at] - first_row;
         }
 #endif
         BUNCH_BARRIER();

@@ -34,23 +34,6 @@ typedef struct {
     int has_begun;
 } coo_run_t;
 
-// Makes y beta y, and opens the bunch's piece, the entries from `begin` to before `end`. All items of a group call it.
-void begin_coo(const task_t *task, global const uint *restrict entry_rows, const uint begin, const uint end,
-               const uint bunch, const uint lane, global real_t *restrict y, const real_t beta,
-               const coo_pieces_t *pieces)
-{
-    for (uint row = (uint)get_local_id(0); row < task->rows; row += GROUP_SIZE)
-        y[row] = beta != 0 ? beta * y[row] : 0;
-    if (lane == 0) {
-        const int has_entries = begin < end;
-        pieces->first_rows[bunch] = has_entries ? entry_rows[begin] - task->extra : NO_ROW;
-        pieces->are_cut[bunch] = has_entries && begin > 0 && entry_rows[begin] == entry_rows[begin - 1];
-        pieces->ends_first[bunch] = 0;
-        pieces->rows[bunch] = NO_ROW;
-        pieces->sums[bunch] = 0;
-    }
-}
-
 // A run has ended: it is added to y, but the end of one that began in a piece before waits for it.
 void end_run(const coo_pieces_t *pieces, const uint bunch, const uint row, const real_t sum,
              global real_t *restrict y, const real_t alpha)
