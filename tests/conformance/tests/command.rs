@@ -207,6 +207,8 @@ fn a_batch_that_ell_would_pad_too_much_is_computed_otherwise_and_says_so() {
     let usual = [&usual[..], &ell, &["--device", &position]].concat();
     let ran = run(&[&usual[..], &["--json", "-"]].concat());
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    // With 32- and with 16-bit columns.
+    assert_eq!(ran.stdout.lines().count(), 2, "{}", ran.stdout);
     for line in ran.stdout.lines() {
         let record: Record = serde_json::from_str(line).unwrap();
         let batch = record.batch.unwrap();
