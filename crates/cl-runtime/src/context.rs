@@ -11,9 +11,11 @@ use crate::room::{Room, bytes_of};
 use crate::spmv::PlanWorkspace;
 use crate::{BinaryCache, Device, DeviceArray, Error, Program, Result};
 
-/// Bytes of the memory of which small arrays are taken, and of the largest of them.
-const SMALL_ARRAYS: usize = 1 << 20;
-const SMALL_ARRAY: usize = SMALL_ARRAYS / 16;
+/// Bytes of the memory of which small arrays are taken, at least and at most: a 4,096th of the device's.
+const SMALL_ARRAYS: (u64, u64) = (1 << 20, 1 << 24);
+
+/// The largest of them has this part of it.
+const SMALL_ARRAY_PART: usize = 8;
 
 /// A context with one device, owned or the application's. Cheap to clone; clones share the programs.
 #[derive(Clone, Debug)]
@@ -153,14 +155,16 @@ impl Context {
     /// As [`DeviceArray::allocate`].
     pub(crate) fn allocate_small<T: Pod>(&self, len: usize) -> Result<DeviceArray<T>> {
         let bytes = bytes_of::<T>(len);
-        if bytes == 0 || bytes > SMALL_ARRAY {
+        let (least, most) = SMALL_ARRAYS;
+        let room_bytes = (self.device().traits().global_bytes >> 12).clamp(least, most) as usize;
+        if bytes == 0 || bytes > room_bytes / SMALL_ARRAY_PART {
             return DeviceArray::allocate(self, len);
         }
         let mut small = self.shared.small_arrays.lock().unwrap_or_else(PoisonError::into_inner);
         match &mut *small {
             Some(room) if room.left() >= bytes => room.take(len),
             _ => {
-                let mut room = Room::of(DeviceArray::allocate(self, SMALL_ARRAYS)?);
+                let mut room = Room::of(DeviceArray::allocate(self, room_bytes)?);
                 let array = room.take(len);
                 *small = Some(room);
                 array
