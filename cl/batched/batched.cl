@@ -25,11 +25,12 @@
 //
 // WITH_CSR_ROWS (the first three), WITH_CSR_I, WITH_COO, WITH_ELL: kinds that the program knows.
 //
-// What a program does not know of its tasks costs registers and time, so three forms of a batch have programs of their
-// own. ONE_STRETCH: it is one stretch. ALIKE: one stretch, all by csr_i, each a group's, as most are; what there is to
-// know of a task is then the same for all items of its group, which takes an H200 56 registers an item instead of 80.
-// FORWARD, BACKWARD: ALIKE, and bunches walk their pieces by themselves (alike.h).
-// FEW_STRETCHES: it is a list, or one or two stretches, or these behind a list.
+// What a program does not know of its tasks costs registers and time, so some forms of a batch have programs of their own.
+// ONE_STRETCH: it is one stretch. FEW_STRETCHES: it is a list, or one or two stretches, or these behind a list.
+// ALIKE: one stretch, all by csr_i, each a group's, as most are; what there is to know of a task is then the same for all
+// items of its group, which takes an H200 56 registers an item instead of 80.
+// FORWARD, BACKWARD: all by csr_i, each a group's, in any form that is not packed, and bunches walk their pieces by
+// themselves (walk.h).
 //
 // LONG_ROWS: a problem is long beside the others. Its long rows are added up by all items of a bunch (batched_csr_i.h), which
 // takes more registers than it gains where none is.
@@ -66,11 +67,14 @@
 #ifdef ALIKE
 #define ONE_STRETCH
 #endif
+#if defined(ALIKE) || defined(FORWARD) || defined(BACKWARD)
+#define ALL_CSR_I // every task is by csr_i and a group's
+#endif
 
 #define GROUP_SIZE (BUNCH_SIZE * BUNCHES_PER_GROUP)
 
 #include "item/accumulate.h"
-#include "batched/alike.h"
+#include "batched/walk.h"
 #include "batched/batched_csr_i.h"
 #include "batched/find_step_columns.h"
 #include "batched/find_step_rows.h"
@@ -149,7 +153,7 @@ kernel void batched(const uint task_count,
 #else
     find_task(known, listed, tasks, packed_words, widths, follows, stretches, stretch_count, last, before_last, &task);
 #endif
-#ifdef ALIKE
+#ifdef ALL_CSR_I
     task.kind = KIND_CSR_I;
 #if PAIRS
     task.to_other = known + to_other < task_count ? to_other : 0;
@@ -170,7 +174,7 @@ kernel void batched(const uint task_count,
     from.values = values;
     from.x = x;
     from.staged_x = staged_x;
-#ifdef WALKS_ALIKE
+#ifdef WALKS
     task.is_staged = 1; // the host chooses this program for no others
     local sums_t products[BUNCHES_PER_GROUP][BUNCH_SUMS];
     local start_t starts[ROWS_PER_TASK + 1];
@@ -179,7 +183,7 @@ kernel void batched(const uint task_count,
     walk_t walk = walk_of(&task, bunch);
     walk.starts = starts;
     walk.products = products[bunch];
-    begin_walk(&task, &from, step_notes, known, task_count, lane, &walk, &loaded);
+    begin_walk(&task, &from, step_notes, lane, &walk, &loaded);
 #if PAIRS
     begin_stage_x(&task, x, staged_x);
     stage_starts(offsets + task.index, task.rows, task.gap, starts);
@@ -189,7 +193,7 @@ kernel void batched(const uint task_count,
     stage_x(&task, x, staged_x);
 #endif
     barrier(CLK_LOCAL_MEM_FENCE);
-    walk_alike(&task, &from, &walk, bunch, lane, &loaded, y, alpha, beta);
+    walk_pieces(&task, &from, &walk, bunch, lane, &loaded, y, alpha, beta);
 #else
     task.is_staged = is_whole && task.cols <= X_LOCAL;
     uint steps = 1;

@@ -16,9 +16,9 @@
 
 #include "batched/pieces.h"
 
-// A place where a row begins. Problems that are ALIKE have fewer than 2^16; what that saves is room for the parts of steps
-// (alike.h), with which a multiprocessor holds no group less.
-#ifdef ALIKE
+// A place where a row begins. Tasks of programs that know no other kind have fewer than 2^16; what that saves is room for
+// the parts of steps (walk.h), with which a multiprocessor holds no group less.
+#ifdef ALL_CSR_I
 typedef ushort start_t;
 #else
 typedef uint start_t;

@@ -1,29 +1,40 @@
 // Finds what step_rows.h describes, when a plan is made: a kernel of the program FORWARD, whose steps they are. A group
-// for each problem; its items take rows, which say where they begin.
+// for each task; its items take rows, which say where they begin.
 #ifndef BATCHED_FIND_STEP_ROWS_H
 #define BATCHED_FIND_STEP_ROWS_H
 
+#include "batched/find_task.h"
 #include "batched/step_rows.h"
 
 #if defined(ROWS_PLANNED) && defined(FORWARD)
-// `stretch` is that of the `problems`.
+// Arguments are those of `batched` (batched.cl), as far as they say which task is which.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-kernel void find_step_rows(const uint problems,
-                           const ulong16 stretch,
+kernel void find_step_rows(const uint listed,
+                           const uint stretch_count,
+                           const ulong16 last,
+                           const ulong16 before_last,
+                           ARRAY_PARAMETER(const ulong, tasks),
+                           ARRAY_PARAMETER(const ulong, stretches),
                            ARRAY_PARAMETER(const offset_t, offsets),
                            ARRAY_PARAMETER(uint, step_rows))
 {
+    OPEN_ARRAY(const ulong, tasks);
+    OPEN_ARRAY(const ulong, stretches);
     OPEN_ARRAY(const offset_t, offsets);
     OPEN_ARRAY(uint, step_rows);
-    local uint marks[65536 / 64]; // more places no problem has
+    local uint marks[65536 / 64]; // more places no task has
     const uint item = (uint)get_local_id(0);
-    const uint problem = (uint)get_group_id(0);
+    const uint number = (uint)get_group_id(0);
     task_t task;
-    set_task_of_stretch(stretch, problem, &task);
+#ifdef ONE_STRETCH
+    set_task_of_stretch(last, number, &task);
+#else
+    find_task(number, listed, tasks, 0, 0, 0, stretches, stretch_count, last, before_last, &task);
+#endif
     task.kind = KIND_CSR_I;
     task.gap = gap_before(&task, task.values);
     const uint words = MARK_WORDS(task.nnz);
-    global ushort *opens = (global ushort *)opens_of(step_rows, task.nnz, problem, problems);
+    global ushort *opens = (global ushort *)opens_of(step_rows, &task);
 
     for (uint word = item; word < words; word += GROUP_SIZE)
         marks[word] = 0;
@@ -40,12 +51,13 @@ kernel void find_step_rows(const uint problems,
             atomic_or(&marks[begin / STEP * (STEP / 64) + bit / 32], 1u << bit % 32);
         }
         // Steps that begin while the row is open.
-        const uint end = row < task.rows ? (uint)(its_offsets[row + 1] - first) + task.gap : OPENS(task.nnz) * STEP;
+        const uint last_end = (TASK_STEPS(task.nnz) + 1) * STEP;
+        const uint end = row < task.rows ? (uint)(its_offsets[row + 1] - first) + task.gap : last_end;
         for (uint step = max((begin + STEP - 1) / STEP, 1u); step * STEP < end; ++step)
             opens[step] = (ushort)row;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    global uint *its_marks = step_rows + (ulong)problem * words;
+    global uint *its_marks = (global uint *)marks_of(step_rows, &task);
     for (uint word = item; word < words; word += GROUP_SIZE)
         its_marks[word] = marks[word];
 }

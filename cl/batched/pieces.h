@@ -1,22 +1,22 @@
 // Pieces: a task's entries cut into as many equal parts as a group has bunches, wherever rows begin and end, and
 // walked in steps. For batched_csr_i and batched_coo.
 //
-// Entries are counted in places. Of problems that are ALIKE, batched_csr_i counts them from the last whole cache line of
-// `values` that begins at or before the task's first entry (`gap` places before it), and its pieces and steps begin with
-// a cache line: problems lie one behind the other wherever that is, and a load that lies across lines fetches an eighth
-// more. It also leaves L1 out, as stream_value does. On an H200 the two are 2 to 3% and 9% of 1,000 problems' time
-// (docs/benchmarks.md, "Batches on the H200"). Other programs would have registers for fewer groups then. The two
-// problems of a pair begin in different places of a cache line; where they go by twos (twos.h), places are counted from an
-// even one, which both have, and pieces are whole steps but for the last.
+// Entries are counted in places. Where every task is by batched_csr_i and a group's (ALL_CSR_I), they are counted from the
+// last whole cache line of `values` that begins at or before the task's first entry (`gap` places before it), and its
+// pieces and steps begin with a cache line: tasks lie one behind the other wherever that is, and a load that lies across
+// lines fetches an eighth more. It also leaves L1 out, as stream_value does. On an H200 the two are 2 to 3% and 9% of 1,000
+// problems' time (docs/benchmarks.md, "Batches on the H200"). Other programs would have registers for fewer groups then.
+// The two problems of a pair begin in different places of a cache line; where they go by twos (twos.h), places are counted
+// from an even one, which both have, and pieces are whole steps but for the last.
 #ifndef BATCHED_PIECES_H
 #define BATCHED_PIECES_H
 
 #include "batched/task.h"
 #include "subgroup/bunch.h"
 
-// WALKS_ALIKE: bunches walk their pieces by themselves (alike.h).
+// WALKS: bunches walk their pieces by themselves (walk.h).
 #if (defined(FORWARD) || defined(BACKWARD)) && defined(BUNCH_VOTES)
-#define WALKS_ALIKE
+#define WALKS
 #endif
 
 // Entries of a step.
@@ -29,7 +29,7 @@
 
 // PADDED(turn * BUNCH_SIZE + lane). As a sum of two, of which one is a constant, it takes no instructions, which are some
 // twenty of a step's otherwise. Programs of lists would have 64 registers then instead of 72, which costs them 5%.
-#ifdef WALKS_ALIKE
+#ifdef WALKS
 #define PADDED_TURN(turn, lane) (PADDED((turn) * BUNCH_SIZE) + PADDED(lane))
 #else
 #define PADDED_TURN(turn, lane) PADDED((turn) * BUNCH_SIZE + (lane))
@@ -38,7 +38,7 @@
 // BY_TWOS: items take two neighbouring entries of each problem at a time (twos.h). In f64 alone: f32 asks half as much of
 // local memory, waits for instructions, and would take 1.08 times as long. What a step has to know of its rows for that,
 // the plan has noted. ROWS_PLANNED: in step_rows.h. COLUMNS_PLANNED: in step_columns.h.
-#if REAL_WORDS == 2 && NNZ_PER_ITEM > 1 && defined(WALKS_ALIKE)
+#if REAL_WORDS == 2 && NNZ_PER_ITEM > 1 && defined(WALKS)
 #define BY_TWOS
 #if PAIRS
 #define COLUMNS_PLANNED
@@ -51,7 +51,7 @@
 
 // Entries from one place where a step may begin to the next, and from one where a piece may: f32 and longer fill whole
 // cache lines.
-#if defined(ALIKE) && !PAIRS
+#if defined(ALL_CSR_I) && !PAIRS
 #define ALIGNED 32
 #elif defined(BY_TWOS)
 #define ALIGNED 2
@@ -108,7 +108,7 @@ uint piece_steps(const uint nnz)
 }
 
 // One column and one value, or two of a pair. A pattern that all problems share is found in L1 by other groups.
-#if PAIRS || !defined(ALIKE)
+#if PAIRS || !defined(ALL_CSR_I)
 #define entry_column(columns, at) (columns)[at]
 #elif defined(COLUMNS_U16) && defined(__NV_CL_C_VERSION)
 uint entry_column(global const ushort *columns, const ulong at)
@@ -125,7 +125,7 @@ uint entry_column(global const ushort *columns, const ulong at)
 #if PAIRS
 #define entry_value(task, values, at) \
     (sums_t)(stream_value(values, at), stream_value((values) + (task)->other_values, at))
-#elif defined(ALIKE)
+#elif defined(ALL_CSR_I)
 #define entry_value(task, values, at) stream_value(values, at)
 #else
 #define entry_value(task, values, at) load_value(values, at)

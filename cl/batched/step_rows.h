@@ -1,13 +1,14 @@
-// What a plan notes of the rows of each step, for single problems ALIKE that go by twos (twos.h): found once
-// (find_step_rows.h), since it depends on the pattern alone, instead of by every launch.
+// What a plan notes of the rows of each step, for single problems whose bunches walk by themselves (walk.h) and go by
+// twos (twos.h): found once (find_step_rows.h), since it depends on the pattern alone, instead of by every launch.
 //
 //   marks   for each step TURNS bits an item: bit `turn` says that a row begins, or the task's nonzeros end, between the
 //           two that the item takes then
 //   opens   for each step the row that is open where it begins, 16 bits: 0 for the first; and the number of rows for
 //           what begins behind the last nonzero
 //
-// Marks of all problems come first, then opens of all. Steps are counted through the task, since pieces are whole steps.
-// For each step of 256 nonzeros that is 18 bytes, 0.6% of the batch.
+// Of each task marks come first, then opens, where its word 6 says (task.h). Steps are counted through the task, since
+// pieces are whole steps. A step has a word for its open row, which is half of it too much, and never too little with
+// the one behind the last. For each step of 256 nonzeros that is 20 bytes, 0.7% of the batch.
 //
 // On an H200 it is marks that gain: 1,000 problems with 16-bit columns take 4% less. To look for the open row takes as long
 // as to read it, within 2% either way (docs/benchmarks.md, "Batches on the H200").
@@ -17,18 +18,18 @@
 #include "batched/pieces.h"
 
 #ifdef ROWS_PLANNED
-// Numbers of a problem of so many nonzeros, before which there are up to ALIGNED - 1 places.
-#define OPENS(nnz) (((nnz) + ALIGNED - 1 + STEP - 1) / STEP + 1)
-#define MARK_WORDS(nnz) ((OPENS(nnz) - 1) * (STEP / 64))
+// Steps of a task of so many nonzeros, before which there are up to ALIGNED - 1 places, and words of their marks.
+#define TASK_STEPS(nnz) (((nnz) + ALIGNED - 1 + STEP - 1) / STEP)
+#define MARK_WORDS(nnz) (TASK_STEPS(nnz) * (STEP / 64))
 
-global const uchar *marks_of(global const uint *step_rows, const uint nnz, const uint problem)
+global const uchar *marks_of(global const uint *notes, const task_t *task)
 {
-    return (global const uchar *)(step_rows + (ulong)problem * MARK_WORDS(nnz));
+    return (global const uchar *)(notes + task->extra);
 }
 
-global const ushort *opens_of(global const uint *step_rows, const uint nnz, const uint problem, const uint problems)
+global const ushort *opens_of(global const uint *notes, const task_t *task)
 {
-    return (global const ushort *)(step_rows + (ulong)problems * MARK_WORDS(nnz)) + (ulong)problem * OPENS(nnz);
+    return (global const ushort *)(notes + task->extra + MARK_WORDS(task->nnz));
 }
 
 // The marks of an item in the step that begins at place `first`.

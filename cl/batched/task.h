@@ -8,7 +8,7 @@
 //   4  the first element of y
 //   5  rows, and columns << 32
 //   6  nonzeros (CSR, COO) or entries of a row (ELL); << 32: ELL the stride between entries of a row, COO the
-//      problem's row that is the task's first
+//      problem's row that is the task's first, CSR where the notes of its steps begin (step_rows.h), if there are any
 //   7  the kind, and the problem << 32
 //
 // Stretches, of problems alike and equally far apart, have STRETCH_WORDS each:
@@ -16,6 +16,7 @@
 //   0  the words of the first task
 //   8  from task to task: what is to be added to words 0 to 4
 //  13  the number of the first task, counted from that of the first stretch
+//  14  from task to task: what is to be added to the upper half of word 6
 //
 // Which task is an item's: find_task.h.
 #ifndef BATCHED_TASK_H
@@ -113,6 +114,7 @@ void set_task_of_stretch(const ulong16 stretch, const uint turn, task_t *task)
     task->x = stretch.s3 + turn * stretch.sb;
     task->y = stretch.s4 + turn * stretch.sc;
     set_sizes(stretch.s5, stretch.s6, stretch.s7, task);
+    task->extra += turn * (uint)stretch.se;
     task->problem += turn;
 }
 

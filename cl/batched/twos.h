@@ -1,4 +1,4 @@
-// Steps in f64 whose bunches walk by themselves (alike.h): an item takes two neighbouring nonzeros at a time.
+// Steps in f64 whose bunches walk by themselves (walk.h): an item takes two neighbouring nonzeros at a time.
 //
 // Their products are added before they go into local memory, so half as many go there and come back: on an H200 what
 // local memory delivers is what problems of some thousand nonzeros wait for. And two values are one load of sixteen bytes,

@@ -20,15 +20,16 @@ pub const FEATURE_COLUMNS_U16: &str = "COLUMNS_U16";
 /// Adds rows that are cut between bunches by float atomics, as published.
 pub const FEATURE_ATOMIC: &str = "ATOMIC";
 
-/// Computes one stretch of problems by `batched_csr_i`, of no more than [`MOST_NNZ_ALIKE`], and nothing else.
+/// Computes one stretch of problems by `batched_csr_i`, of no more than [`MOST_NNZ_OF_PLACES`], and nothing else.
 pub const FEATURE_ALIKE: &str = "ALIKE";
 
-/// The most nonzeros of problems that [`FEATURE_ALIKE`] computes: their places, up to 31 more, have 16 bits.
-pub const MOST_NNZ_ALIKE: u32 = 65_504;
+/// The most nonzeros of tasks that [`FEATURE_ALIKE`] and [`FEATURE_FORWARD`] compute: their places, up to 31 more, have 16
+/// bits.
+pub const MOST_NNZ_OF_PLACES: u32 = 65_504;
 
-/// With [`FEATURE_ALIKE`], has bunches walk their pieces by themselves (`cl/batched/alike.h`): where
-/// [`Batched::bunches_vote`], x of every problem fits local memory, and so it is with [`Batched::can_keep_rows`] where
-/// [`Batched::notes_rows`].
+/// Computes tasks by `batched_csr_i`, each a group's, and nothing else, and has bunches walk their pieces by themselves
+/// (`cl/batched/walk.h`): where [`Batched::bunches_vote`], x of every problem fits local memory, and every task is such as
+/// [`Batched::can_walk`] says.
 pub const FEATURE_FORWARD: &str = "FORWARD";
 
 /// The same from the end of each piece, in every other launch.
@@ -228,7 +229,7 @@ impl Batched {
             all = all.max(in_sums(2 * (x + products + products / 8 + items + 6 * bunches), rows));
         }
         if self.bunches_vote(device) {
-            // Of problems alike (cl/batched/alike.h): one sum a step and six a bunch, half a word for each row.
+            // Of bunches that walk by themselves (cl/batched/walk.h): one sum a step and six a bunch, half a word for each row.
             let step = u64::from(self.bunch_size * self.nnz_per_item) / u64::from(together);
             let bunches = bunches * u64::from(together);
             let steps = 65_536 / step + 6 * bunches;

@@ -39,7 +39,7 @@ pub(crate) const SOURCES: [Source; 101] = sources![
     "group/scan.h",
     "group/search.h",
     "group/size.h",
-    "batched/alike.h",
+    "batched/walk.h",
     "batched/batched.cl",
     "batched/batched_coo.h",
     "batched/batched_csr_i.h",

@@ -4,11 +4,11 @@
 
 use csr_core::ValueType;
 
-use super::{Batched, STRETCH_WORDS};
+use super::{Batched, MOST_NNZ_OF_PLACES, STRETCH_WORDS};
 use crate::Array;
 use crate::arguments::arguments;
 
-/// Places from one where pieces of single problems alike may begin to the next (`ALIGNED`, `cl/batched/pieces.h`), so
+/// Places from one where pieces of single tasks may begin to the next (`ALIGNED`, `cl/batched/pieces.h`), so
 /// before their first nonzero are fewer.
 const ALIGNED: usize = 32;
 
@@ -30,16 +30,32 @@ impl Batched {
         value_type.accumulator() == ValueType::F64 && self.nnz_per_item > 1
     }
 
+    /// Whether bunches can walk a task of so many nonzeros by themselves ([`FEATURE_FORWARD`](super::FEATURE_FORWARD)).
+    pub fn can_walk(&self, nnz: u32, value_type: ValueType) -> bool {
+        nnz <= MOST_NNZ_OF_PLACES && (!self.notes_rows(value_type) || self.can_keep_rows(nnz))
+    }
+
     /// Whether the items of a bunch can keep what they want of a piece of a problem of `nnz` nonzeros: two numbers each.
-    pub fn can_keep_rows(&self, nnz: u32) -> bool {
+    fn can_keep_rows(&self, nnz: u32) -> bool {
         let steps = nnz as usize / (self.step() * self.bunches_per_group as usize) + 2;
         steps < 2 * self.bunch_size as usize
     }
 
-    /// 32-bit words of so many problems.
-    pub fn step_rows_words(&self, problems: usize, nnz: u32) -> usize {
+    /// 32-bit words of the rows of a task of `nnz` nonzeros.
+    pub fn step_rows_words(&self, nnz: u32) -> u64 {
         let steps = (nnz as usize + ALIGNED - 1).div_ceil(self.step());
-        problems * steps * (self.step() / 64) + (problems * (steps + 1)).div_ceil(2)
+        steps as u64 * u64::from(self.step_rows_words_a_step())
+    }
+
+    /// The same of a problem that is cut into so many parts, however its rows are (`cl/batched/batched_plan.cl`).
+    pub fn step_rows_words_of_parts(&self, nnz: u32, parts: u32) -> u64 {
+        let steps = u64::from(nnz) / self.step() as u64 + 2 * u64::from(parts);
+        steps * u64::from(self.step_rows_words_a_step())
+    }
+
+    /// Of one step: a bit for two places, and a word for the open row.
+    pub fn step_rows_words_a_step(&self) -> u32 {
+        self.step() as u32 / 64 + 1
     }
 
     /// Steps of a copy of the columns of a pattern of `nnz` nonzeros.
@@ -52,21 +68,30 @@ impl Batched {
         2 * self.steps_of_a_copy(nnz) * (self.step() / 2)
     }
 
-    fn step(&self) -> usize {
+    /// Nonzeros that a bunch takes in a step.
+    pub fn step(&self) -> usize {
         self.bunch_size as usize * self.nnz_per_item as usize
     }
 }
 
 arguments! {
-    /// Arguments of the kernel `find_step_rows`.
+    /// Arguments of the kernel `find_step_rows`: of [`super::Arguments`] what says which task is which.
     pub struct StepRows<M> for "find_step_rows" {
-        /// Problems, a group for each.
-        problems: u32,
-        /// The stretch that they are.
-        stretch: [u64; STRETCH_WORDS],
+        /// Tasks that are listed, before those of stretches.
+        listed: u32,
+        /// Stretches.
+        stretch_count: u32,
+        /// The last stretch.
+        last: [u64; STRETCH_WORDS],
+        /// The one before it.
+        before_last: [u64; STRETCH_WORDS],
+        /// The tasks that are listed.
+        tasks: Array<M>,
+        /// The stretches before the last two.
+        stretches: Array<M>,
         /// Row offsets.
         offsets: Array<M>,
-        /// [`Batched::step_rows_words`].
+        /// [`Batched::step_rows_words`] for each task, where its words say.
         step_rows: Array<M>,
     }
 }
@@ -92,18 +117,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_has_a_bit_for_two_places_and_a_row() {
+    fn a_step_has_a_bit_for_two_places_and_a_word_for_its_row() {
         let usual = Batched::usual(32);
-        // 31 places and 481 nonzeros are two steps, which have three rows; with 225 they are one.
-        assert_eq!(usual.step_rows_words(10, 481), 10 * 2 * 4 + 10 * 3 / 2);
-        assert_eq!(usual.step_rows_words(1, 225), 4 + 1);
-        assert_eq!(usual.step_rows_words(3, 0), 3 * 4 + 3);
+        // 31 places and 481 nonzeros are two steps; with 225 they are one.
+        assert_eq!(usual.step_rows_words(481), 2 * 5);
+        assert_eq!(usual.step_rows_words(225), 5);
+        assert_eq!(usual.step_rows_words(0), 5);
+    }
+
+    #[test]
+    fn notes_of_parts_have_room_before_those_of_the_next_part() {
+        for nnz_per_item in [2, 8] {
+            let parameters = Batched { nnz_per_item, ..Batched::usual(32) };
+            let step = parameters.step() as u32;
+            for lengths in [[0, 0, 0], [1, step - 1, step], [step + 1, 1, 2 * step - 30], [226; 3]]
+            {
+                let (mut before, mut taken) = (0, 0);
+                for (part, &nnz) in (0..).zip(&lengths) {
+                    // As the kernel has it.
+                    let place = parameters.step_rows_words_of_parts(before, part);
+                    assert!(taken <= place, "part {part} of {lengths:?}");
+                    taken = place + parameters.step_rows_words(nnz);
+                    before += nnz;
+                }
+                assert!(taken <= parameters.step_rows_words_of_parts(before, 3), "{lengths:?}");
+            }
+        }
     }
 
     #[test]
     fn places_are_aligned_as_in_the_kernel() {
         let text = crate::SOURCES.iter().find(|s| s.path == "batched/pieces.h").unwrap().text;
-        let single = format!("#if defined(ALIKE) && !PAIRS\n#define ALIGNED {ALIGNED}\n");
+        let single = format!("#if defined(ALL_CSR_I) && !PAIRS\n#define ALIGNED {ALIGNED}\n");
         let pairs = format!("#elif defined(BY_TWOS)\n#define ALIGNED {ALIGNED_PAIRS}\n");
         assert!(text.contains(&single) && text.contains(&pairs));
     }

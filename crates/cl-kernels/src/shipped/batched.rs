@@ -4,8 +4,8 @@ use csr_core::ValueType;
 
 use super::{Extent, List, ROUND};
 use crate::batched::{
-    Batched, FEATURE_ALIKE, FEATURE_ATOMIC, FEATURE_BACKWARD, FEATURE_COLUMNS_U16, FEATURE_FORWARD,
-    SOURCE,
+    Batched, FEATURE_ALIKE, FEATURE_ATOMIC, FEATURE_BACKWARD, FEATURE_COLUMNS_U16,
+    FEATURE_FEW_STRETCHES, FEATURE_FORWARD, SOURCE,
 };
 use crate::{Accumulate, KernelKey, ParameterError};
 
@@ -17,11 +17,13 @@ impl List<'_> {
         let alike: &[&'static str] = &["WITH_CSR_I", FEATURE_ALIKE];
         let forward: &[&'static str] = &["WITH_CSR_I", FEATURE_ALIKE, FEATURE_FORWARD];
         let backward: &[&'static str] = &["WITH_CSR_I", FEATURE_ALIKE, FEATURE_BACKWARD];
-        let forms: [&[&'static str]; 10] = [
+        let forms: [&[&'static str]; 12] = [
             &["WITH_CSR_ROWS", "WITH_CSR_I"],
             alike,
             forward,
             backward,
+            &["WITH_CSR_I", FEATURE_FEW_STRETCHES, FEATURE_FORWARD],
+            &["WITH_CSR_I", FEATURE_FEW_STRETCHES, FEATURE_BACKWARD],
             &["WITH_CSR_I"],
             &["WITH_CSR_ROWS"],
             &["WITH_COO"],

@@ -1,15 +1,17 @@
 //! Batched products on the device: one launch computes y = alpha A x + beta y for every problem of a batch.
 
 mod batch;
+mod cut;
 mod packed;
 mod step_notes;
 mod tasks;
+mod words;
 
 use std::sync::Arc;
 
 use cl_kernels::batched::{
-    Arguments, Batched as Parameters, BatchedAlgorithm, FEATURE_ALIKE, FEATURE_ATOMIC,
-    FEATURE_BACKWARD, FEATURE_COLUMNS_U16, FEATURE_FORWARD, FEATURE_LONG_ROWS, SOURCE,
+    Arguments, Batched as Parameters, BatchedAlgorithm, FEATURE_ATOMIC, FEATURE_BACKWARD,
+    FEATURE_COLUMNS_U16, FEATURE_FORWARD, FEATURE_LONG_ROWS, SOURCE,
 };
 use cl_kernels::{Accumulate, Array, Experiment, KernelKey, Scalar};
 use csr_core::batch::Problem;
@@ -109,7 +111,12 @@ impl Batched {
             scalars_on_device,
             experiment: Experiment::Off,
         };
-        let tasks = DeviceTasks::new_blocking(queue, batch, &select, &parameters)?;
+        let may_walk = variant == BatchedVariant::Ordered
+            && parameters.bunches_vote(device)
+            && batch.kinds().all(|(problem, _)| {
+                select(problem) == BatchedAlgorithm::CsrI && problem.cols <= parameters.x_local
+            });
+        let mut tasks = DeviceTasks::new_blocking(queue, batch, &select, &parameters, may_walk)?;
         let may_pair = parameters.pairs == 1
             && variant == BatchedVariant::Ordered
             && tasks.count >= PAIRS_PER_UNIT * 2 * device.compute_units as usize
@@ -140,11 +147,7 @@ impl Batched {
         if variant == BatchedVariant::Atomic {
             key = key.with_feature(FEATURE_ATOMIC);
         }
-        let takes_turns = tasks.program_form() == Some(FEATURE_ALIKE)
-            && tasks.x_fits(&parameters)
-            && (!parameters.notes_rows(V::TYPE) || parameters.can_keep_rows(tasks.nnz()))
-            && variant == BatchedVariant::Ordered
-            && parameters.bunches_vote(device);
+        let takes_turns = may_walk && tasks.can_be_walked(&parameters, V::TYPE);
         let backward = takes_turns.then(|| key.clone().with_feature(FEATURE_BACKWARD));
         let backward = backward.map(|key| context.program(&key)).transpose()?;
         if takes_turns {
@@ -156,6 +159,7 @@ impl Batched {
         } else {
             DeviceArray::allocate(context, 0)?
         };
+        cut::finish(&mut tasks.pending)?;
         let owner = OwnerId::new();
         Ok(Batched { owner, program, backward, parameters, variant, tasks, step_notes })
     }

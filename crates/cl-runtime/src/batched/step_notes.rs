@@ -1,4 +1,4 @@
-//! What a plan notes of each step, of problems alike whose bunches walk by themselves.
+//! What a plan notes of each step, where bunches walk by themselves.
 
 use cl_kernels::batched::Batched as Parameters;
 use cl_kernels::batched::step_notes::{StepColumns, StepRows};
@@ -34,11 +34,14 @@ fn find_rows_blocking<V: Value, O: Offset>(
     program: &Program,
     parameters: &Parameters,
 ) -> Result<DeviceArray<u32>> {
-    let words = parameters.step_rows_words(tasks.count, tasks.nnz());
-    let step_rows = small_for_a_kernel_to_write(queue, words)?;
+    let step_rows = small_for_a_kernel_to_write(queue, tasks.noted_words as usize)?;
     let arguments = StepRows {
-        problems: tasks.count as u32,
-        stretch: tasks.form.last,
+        listed: tasks.form.listed,
+        stretch_count: tasks.form.stretch_count,
+        last: tasks.form.last,
+        before_last: tasks.form.before_last,
+        tasks: tasks.words.argument(),
+        stretches: tasks.stretches.argument(),
         offsets: batch.offsets().argument(),
         step_rows: step_rows.argument(),
     };
@@ -46,7 +49,7 @@ fn find_rows_blocking<V: Value, O: Offset>(
     let size = Size { groups: tasks.count, group_size: parameters.group_size() };
     // SAFETY: the array is as long as its layout asks; where row offsets lie was checked.
     #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-    let found = unsafe { launch(queue, &mut kernel, &arguments, size, &[])? };
+    let found = unsafe { launch(queue, &mut kernel, &arguments, size, &tasks.written(queue))? };
     found.wait()?;
     Ok(step_rows)
 }

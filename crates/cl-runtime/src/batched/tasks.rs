@@ -2,19 +2,18 @@
 
 use cl_kernels::batched::{
     Batched as Parameters, BatchedAlgorithm, FEATURE_ALIKE, FEATURE_FEW_STRETCHES,
-    FEATURE_ONE_STRETCH, MOST_NNZ_ALIKE, NNZ_PER_TASK, SMALL_ENTRIES, STRETCH_WORDS, TASK_WORDS,
+    FEATURE_ONE_STRETCH, MOST_NNZ_OF_PLACES, NNZ_PER_TASK, SMALL_ENTRIES, STRETCH_WORDS,
+    TASK_WORDS,
 };
-use cl_kernels::batched_plan::{Arguments, BatchedPlan, DRAFT_WORDS, SOURCE};
-use cl_kernels::{Accumulate, KernelKey};
 use csr_core::batch::{Format, Problem, Steps, Stretch};
 use csr_core::plan::batched::{LongRules, Task, TaskRules, TaskStretches, Tasks, work};
 use csr_core::{Offset, Value, ValueType};
 
 use super::Batch;
+use super::cut::{CutTasks, Pending, cut_blocking};
 use super::packed::PackedTasks;
-use crate::launch::{Size, launch};
-use crate::spmv::workspace::{small_for_a_kernel_to_write, upload_small_blocking};
-use crate::{DeviceArray, Queue, Result};
+use super::words::{NotePlaces, stretch_words, task_words};
+use crate::{DeviceArray, Event, Queue, Result};
 
 /// What groups compute, in the order in which they take it.
 #[derive(Debug)]
@@ -29,6 +28,12 @@ pub(super) struct DeviceTasks {
     pub(super) words: DeviceArray<u64>,
     /// Of each stretch but the last two.
     pub(super) stretches: DeviceArray<u64>,
+    /// No task has more nonzeros.
+    most_nnz: u32,
+    /// While the device writes the words of those that are listed.
+    pub(super) pending: Option<Pending>,
+    /// 32-bit words of what is to be noted of the rows of all tasks.
+    pub(super) noted_words: u64,
 }
 
 /// What the words say, and what a launch says besides.
@@ -73,16 +78,25 @@ const PARTS_PER_UNIT: usize = 8;
 const PACKED_FROM: usize = 100;
 
 impl DeviceTasks {
-    /// Makes the tasks of `batch`; `select` says by which algorithm each problem is computed.
+    /// Makes the tasks of `batch`; `select` says by which algorithm each problem is computed. `may_walk`: bunches could
+    /// walk every problem by themselves, if none has too many nonzeros.
     pub(super) fn new_blocking<V: Value, O: Offset>(
         queue: &Queue,
         batch: &Batch<V, O>,
         select: impl Fn(&Problem) -> BatchedAlgorithm,
         parameters: &Parameters,
+        may_walk: bool,
     ) -> Result<Self> {
         let units = queue.context().device().traits().compute_units;
-        let is_enough =
-            |all: &[Stretch]| matches!(all, [one] if one.count >= UNCUT_PER_UNIT * units);
+        let problems = batch.problems();
+        let alone = parameters.one_by_one();
+        let is_enough = |all: &[Stretch]| match all {
+            [one] if one.count >= UNCUT_PER_UNIT * units => {
+                // What is too large to be walked is cut, so that its parts are not.
+                !may_walk || alone.can_walk(problems[one.first as usize].entries, V::TYPE)
+            }
+            _ => false,
+        };
         let is_whole = batch.stretches().is_some_and(is_enough);
         let rules = TaskRules {
             nnz_per_task: if is_whole { UNCUT_NNZ } else { NNZ_PER_TASK },
@@ -91,21 +105,27 @@ impl DeviceTasks {
             long: long_rules(batch, units),
         };
         let has_long = batch.kinds().any(|(problem, _)| rules.is_long(problem));
-        let problems = batch.problems();
         let may_share = |problem: &Problem| select(problem).may_share_group();
+        let notes_rows = may_walk && alone.notes_rows(V::TYPE);
+        let mut notes = NotePlaces { parameters: notes_rows.then_some(alone), words: 0 };
         if let Some(all) = batch.stretches() {
-            let stretches = TaskStretches::new(problems, all, &rules, may_share);
-            let tasks = Self::of_stretches_blocking(queue, batch, &stretches, select)?;
+            let tasks = TaskStretches::new(problems, all, &rules, may_share);
+            let tasks = Self::of_stretches_blocking(queue, batch, &tasks, select, notes, may_walk)?;
             return Ok(DeviceTasks { has_long, ..tasks });
         }
         let Tasks { tasks, whole } = Tasks::new(problems, &rules, may_share);
         let mut form = Form { listed: number_of_tasks(tasks.len())?, ..Form::default() };
+        let mut pending = None;
+        let mut most_nnz = problems.iter().map(|problem| problem.entries).max().unwrap_or(0);
         let words = if tasks.iter().any(|task| task.parts > 1) {
-            cut_blocking(queue, batch, &tasks, select)?
+            let cut = cut_blocking(queue, batch, &tasks, select, &mut notes, may_walk)?;
+            (most_nnz, pending) = (cut.most_nnz, cut.pending);
+            cut.words
         } else {
             let words_of = |task: &Task| {
                 let problem = &problems[task.problem as usize];
-                task_words(problem, task.problem, select(problem))
+                let place = notes.take(problem, 1);
+                task_words(problem, task.problem, select(problem), place)
             };
             let words: Vec<[u64; TASK_WORDS]> = tasks.iter().map(words_of).collect();
             let is_small = size_of_val(words.as_slice()) > batch.size_bytes() / PACKED_FROM;
@@ -115,7 +135,7 @@ impl DeviceTasks {
                         packed_words: words_per_task,
                         widths,
                         follows,
-                        last: stretch_words(least, Steps::default(), 0),
+                        last: stretch_words(least, Steps::default(), 0, 0),
                         ..Form::default()
                     };
                     DeviceArray::upload_blocking(queue, &words)?
@@ -124,7 +144,18 @@ impl DeviceTasks {
             }
         };
         let stretches = DeviceArray::allocate(queue.context(), 0)?;
-        Ok(DeviceTasks { count: tasks.len(), whole, has_long, form, words, stretches })
+        let (count, noted_words) = (tasks.len(), notes.all_words()?);
+        Ok(DeviceTasks {
+            count,
+            whole,
+            has_long,
+            form,
+            words,
+            stretches,
+            most_nnz,
+            pending,
+            noted_words,
+        })
     }
 
     fn of_stretches_blocking<V: Value, O: Offset>(
@@ -132,20 +163,27 @@ impl DeviceTasks {
         batch: &Batch<V, O>,
         tasks: &TaskStretches,
         select: impl Fn(&Problem) -> BatchedAlgorithm,
+        mut notes: NotePlaces,
+        may_walk: bool,
     ) -> Result<Self> {
         let problems = batch.problems();
         let listed = number_of_tasks(tasks.parts.len())?;
         let stretch_count = tasks.stretches.len() as u32;
-        let words = match tasks.parts.as_slice() {
-            [] => DeviceArray::allocate(queue.context(), 0)?,
-            parts => cut_blocking(queue, batch, parts, &select)?,
+        let CutTasks { words, mut most_nnz, pending } = match tasks.parts.as_slice() {
+            [] => {
+                let words = DeviceArray::allocate(queue.context(), 0)?;
+                CutTasks { words, most_nnz: 0, pending: None }
+            }
+            parts => cut_blocking(queue, batch, parts, &select, &mut notes, may_walk)?,
         };
         let mut number = 0;
         let mut all = Vec::with_capacity(tasks.stretches.len());
         for stretch in &tasks.stretches {
             let problem = &problems[stretch.first as usize];
-            let first = task_words(problem, stretch.first, select(problem));
-            all.push(stretch_words(first, stretch.steps, number as u64));
+            most_nnz = most_nnz.max(problem.entries);
+            let (place, noted) = notes.take_many(problem, stretch.count);
+            let first = task_words(problem, stretch.first, select(problem), place);
+            all.push(stretch_words(first, stretch.steps, number as u64, noted));
             number += stretch.count as usize;
         }
         let last = all.pop().unwrap_or_default();
@@ -157,7 +195,19 @@ impl DeviceTasks {
         };
         let count = listed as usize + number;
         number_of_tasks(count)?;
-        Ok(DeviceTasks { count, whole: tasks.whole, has_long: false, form, words, stretches })
+        let (whole, noted_words) = (tasks.whole, notes.all_words()?);
+        let has_long = false;
+        Ok(DeviceTasks {
+            count,
+            whole,
+            has_long,
+            form,
+            words,
+            stretches,
+            most_nnz,
+            pending,
+            noted_words,
+        })
     }
 
     /// The form that a program of its own computes.
@@ -176,7 +226,13 @@ impl DeviceTasks {
         (self.form.listed, self.form.stretch_count) == (0, 1)
             && self.whole == self.count
             && kind == BatchedAlgorithm::CsrI.kind(Format::Csr)
-            && nnz <= MOST_NNZ_ALIKE
+            && nnz <= MOST_NNZ_OF_PLACES
+    }
+
+    /// Whether bunches of such parameters can walk them by themselves, if they may.
+    pub(super) fn can_be_walked(&self, parameters: &Parameters, value_type: ValueType) -> bool {
+        let is_readable = self.count > 0 && self.form.packed_words == 0 && !self.has_long;
+        is_readable && parameters.can_walk(self.most_nnz, value_type)
     }
 
     /// Nonzeros of each of the last stretch's problems.
@@ -199,6 +255,12 @@ impl DeviceTasks {
     /// Groups of two problems of one pattern each, or of one that has no other.
     pub(super) fn pairs(&self) -> usize {
         pairs(self.count, self.form.last[TASK_WORDS])
+    }
+
+    /// What a kernel that reads the words has to wait for: nothing in a queue that runs kernels in order.
+    pub(super) fn written(&self, queue: &Queue) -> Vec<Event> {
+        let pending = self.pending.iter().filter(|_| !queue.is_in_order());
+        pending.map(|pending| pending.event.clone()).collect()
     }
 
     pub(super) fn size_bytes(&self) -> usize {
@@ -231,72 +293,6 @@ fn long_rules<V: Value, O: Offset>(batch: &Batch<V, O>, units: u32) -> LongRules
         nnz_per_task: of_a_part as usize,
         most_parts: PARTS_PER_UNIT * units as usize,
     }
-}
-
-/// The words of tasks, some of them parts of problems, as the device finds them.
-fn cut_blocking<V: Value, O: Offset>(
-    queue: &Queue,
-    batch: &Batch<V, O>,
-    tasks: &[Task],
-    select: impl Fn(&Problem) -> BatchedAlgorithm,
-) -> Result<DeviceArray<u64>> {
-    let draft = |task: &Task| {
-        let problem = &batch.problems()[task.problem as usize];
-        let [w0, w1, w2, w3, w4, w5, w6, w7] = task_words(problem, task.problem, select(problem));
-        let (part, work) = (pair(task.part, task.parts), pair(task.part_work, task.row_weight));
-        [w0, w1, w2, w3, w4, w5, w6, w7, part, work]
-    };
-    let drafts: Vec<[u64; DRAFT_WORDS]> = tasks.iter().map(draft).collect();
-    let context = queue.context();
-    let count = drafts.len();
-    let words = small_for_a_kernel_to_write(queue, count * TASK_WORDS)?;
-    let drafts = upload_small_blocking(queue, drafts.as_flattened())?;
-    let own = BatchedPlan { group_size: context.device().traits().max_group_size.min(64) as u32 };
-    let key = KernelKey::new(SOURCE, ValueType::F32, O::TYPE, Accumulate::Plain, false, &own);
-    let mut kernel = context.program(&key)?.kernel("plan_batch")?;
-    let arguments = Arguments {
-        task_count: count as u32,
-        drafts: drafts.argument(),
-        offsets: batch.offsets().argument(),
-        indices: batch.indices().argument(),
-        tasks: words.argument(),
-    };
-    let group_size = own.group_size as usize;
-    let size = Size { groups: count.div_ceil(group_size), group_size };
-    // SAFETY: every array is as long as the tasks demand; where a problem lies was checked.
-    #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-    let planned = unsafe { launch(queue, &mut kernel, &arguments, size, &[])? };
-    planned.wait()?;
-    Ok(words)
-}
-
-fn pair(low: u32, high: u32) -> u64 {
-    u64::from(low) | u64::from(high) << 32
-}
-
-/// The words of a stretch whose first task has these, and the number `number` among those of stretches.
-fn stretch_words(first: [u64; TASK_WORDS], steps: Steps, number: u64) -> [u64; STRETCH_WORDS] {
-    let [w0, w1, w2, w3, w4, w5, w6, w7] = first;
-    let Steps { index, columns, values, x, y } = steps;
-    [w0, w1, w2, w3, w4, w5, w6, w7, values, columns, index, x, y, number, 0, 0]
-}
-
-/// The words of a task that is a whole problem (`cl/batched/task.h`).
-fn task_words(problem: &Problem, number: u32, algorithm: BatchedAlgorithm) -> [u64; TASK_WORDS] {
-    let lengths = match problem.format {
-        Format::Ell { width } => pair(width, problem.rows),
-        _ => pair(problem.entries, 0),
-    };
-    [
-        problem.values,
-        problem.columns,
-        problem.index,
-        problem.x,
-        problem.y,
-        pair(problem.rows, problem.cols),
-        lengths,
-        pair(algorithm.kind(problem.format), number),
-    ]
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use csr_core::batch::{Ell, HostBatch};
 use csr_core::{Csr, Value, ValueType, bf16, f16};
 use sparrow::{BatchedAlgorithm, BatchedVariant, ColumnWidth, DeviceTraits, Queue};
 
-use super::batch_alike::run_alike;
+use super::batch_forms::run_forms;
 use super::report::parameter_text;
 use super::suite::spoil_values;
 use super::{
@@ -275,7 +275,7 @@ pub fn run_batches(
     Ok(report)
 }
 
-/// Runs a case on the mixed problems, and if CSR-I has a part in it on problems alike.
+/// Runs a case on the mixed problems, and if CSR-I has a part in it on the batches that it has programs of their own for.
 fn run_one<V: Value>(
     queue: &Queue,
     case: &BatchCase,
@@ -283,9 +283,9 @@ fn run_one<V: Value>(
     turn: usize,
 ) -> Result<f64, (Option<usize>, CaseError)> {
     let mixed = run_mixed::<V>(queue, case, is_finite)?;
-    let has_alike = matches!(case.algorithm, None | Some(BatchedAlgorithm::CsrI));
-    let alike = if has_alike { run_alike::<V>(queue, case, is_finite, turn)? } else { 0.0 };
-    Ok(mixed.max(alike))
+    let has_forms = matches!(case.algorithm, None | Some(BatchedAlgorithm::CsrI));
+    let others = if has_forms { run_forms::<V>(queue, case, is_finite, turn)? } else { 0.0 };
+    Ok(mixed.max(others))
 }
 
 /// Runs a case on the mixed problems; without `is_finite` some have an infinity and a NaN, others an infinity first in

@@ -7,8 +7,8 @@
 //! [`run_spmms`] with dense matrices. `sparrow selftest` and the tests share it.
 
 mod axes;
-mod batch_alike;
 mod batch_case;
+mod batch_forms;
 mod batch_suite;
 mod case;
 mod configuration;

@@ -1,7 +1,9 @@
-// batched_csr_i for problems ALIKE, where x of each fits local memory, and the items of a bunch run in step and can vote.
+// batched_csr_i where it computes every task, a group's each, x of each fits local memory, and the items of a bunch run in
+// step and can vote.
 //
-// Most batches are such on NVIDIA. A bunch goes through its piece by itself then: no item waits for another bunch between
-// the group's first barrier and its last. What each step does is that of batched_csr_i.h.
+// Most batches are such on NVIDIA, of problems alike and of different ones. A bunch goes through its piece by itself then:
+// no item waits for another bunch between the group's first barrier and its last. What each step does is that of
+// batched_csr_i.h.
 //
 // FORWARD: steps are taken from the first to the last. BACKWARD: from the last. Launches are one or the other in turn, so
 // that each finds in the cache what the launch before read last. All problems of 1,000 are begun at once, so another order
@@ -14,22 +16,22 @@
 // first. Elements of x lie where columns a power of two apart do not share a bank (X_PLACE, task.h). An item loads two
 // products before it adds the first. In f64 items go by twos (twos.h), which puts half as many products into local memory.
 // PAIRS copy x without registers (item/copy.h), since two of its elements at a time were all that there was room for.
-#ifndef BATCHED_ALIKE_H
-#define BATCHED_ALIKE_H
+#ifndef BATCHED_WALK_H
+#define BATCHED_WALK_H
 
 #include "batched/batched_csr_i.h"
 #include "batched/twos.h"
 #include "item/copy.h"
 
-#ifdef WALKS_ALIKE
+#ifdef WALKS
 // The most steps of a piece: 2^16 places, and up to a step before it and behind it. With less of this memory pairs
 // would seem to fit a multiprocessor five times, and ptxas would take 48 registers instead of some 60, which costs 6%.
 #define MOST_STEPS (65536 / (STEP * BUNCHES_PER_GROUP) + 6)
 
 #ifdef BY_TWOS
-#define LOAD_ALIKE load_twos
+#define LOAD_WALKED load_twos
 #else
-#define LOAD_ALIKE load_step
+#define LOAD_WALKED load_step
 #define STEP_PRODUCTS PADDED_STEP
 #endif
 
@@ -79,20 +81,20 @@ uint first_step(const walk_t *walk)
 #endif
 }
 
-// Asks for the step that is taken first, and for what the plan noted. Problem `number` of `count` is the task.
-void begin_walk(const task_t *task, matrices_t *from, global const uint *notes, const uint number, const uint count,
-                const uint lane, walk_t *walk, loaded_t *loaded)
+// Asks for the step that is taken first, and for what the plan noted.
+void begin_walk(const task_t *task, matrices_t *from, global const uint *notes, const uint lane, walk_t *walk,
+                loaded_t *loaded)
 {
 #ifdef ROWS_PLANNED
-    from->marks = marks_of(notes, task->nnz, number);
-    walk->opens = load_opens(opens_of(notes, task->nnz, number, count) + walk->start / STEP, walk->steps, lane);
+    from->marks = marks_of(notes, task);
+    walk->opens = load_opens(opens_of(notes, task) + walk->start / STEP, walk->steps, lane);
     if (walk->steps == 0)
         return;
 #endif
 #ifdef COLUMNS_PLANNED
     from->step_columns = notes + task->gap * COPY_WORDS(task->nnz);
 #endif
-    LOAD_ALIKE(task, from, first_step(walk), walk->end, lane, loaded);
+    LOAD_WALKED(task, from, first_step(walk), walk->end, lane, loaded);
 }
 
 #if PAIRS
@@ -188,15 +190,15 @@ step_rows_t rows_of_step(const task_t *task, const walk_t *walk, const uint step
 #ifdef BACKWARD
 #define LOAD_NEXT() \
     if (step > 0) \
-    LOAD_ALIKE(task, from, first - STEP, walk->end, lane, loaded)
+    LOAD_WALKED(task, from, first - STEP, walk->end, lane, loaded)
 #else
 #define LOAD_NEXT() \
     if (step + 1 < walk->steps) \
-    LOAD_ALIKE(task, from, first + STEP, walk->end, lane, loaded)
+    LOAD_WALKED(task, from, first + STEP, walk->end, lane, loaded)
 #endif
 
 // Computes a task; `loaded` is the first step that is taken. All items of a group call it.
-void walk_alike(const task_t *task, const matrices_t *from, const walk_t *walk, const uint bunch, const uint lane,
+void walk_pieces(const task_t *task, const matrices_t *from, const walk_t *walk, const uint bunch, const uint lane,
                 loaded_t *loaded, global real_t *restrict y, const sums_t alpha, const sums_t beta)
 {
     local const start_t *starts = walk->starts;

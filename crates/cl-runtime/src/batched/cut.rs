@@ -1,0 +1,101 @@
+//! Parts of problems that are cut: where, the device finds, since it has the row offsets (`cl/batched/batched_plan.cl`).
+
+use cl_kernels::batched::{
+    Batched as Parameters, BatchedAlgorithm, MOST_NNZ_OF_PLACES, TASK_WORDS,
+};
+use cl_kernels::batched_plan::{Arguments, BatchedPlan, DRAFT_WORDS, SOURCE};
+use cl_kernels::{Accumulate, KernelKey};
+use csr_core::batch::Problem;
+use csr_core::plan::batched::Task;
+use csr_core::{Offset, Value, ValueType};
+
+use super::Batch;
+use super::words::{NotePlaces, pair, task_words};
+use crate::launch::{Size, launch};
+use crate::spmv::workspace::{small_for_a_kernel_to_write, upload_small_blocking};
+use crate::{DeviceArray, Event, Queue, Result};
+
+/// Tasks of which some are parts of problems.
+pub(super) struct CutTasks {
+    pub(super) words: DeviceArray<u64>,
+    /// No task has more nonzeros.
+    pub(super) most_nnz: u32,
+    /// While the device writes the words.
+    pub(super) pending: Option<Pending>,
+}
+
+/// A kernel that was not waited for, with what it reads.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub(super) event: Event,
+    _drafts: DeviceArray<u64>,
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        // Drafts have part of a larger memory, which is the next array's then. Whoever wants to know of errors has waited.
+        let _ = self.event.wait();
+    }
+}
+
+/// Has the device find them. `counts`: the bound of nonzeros is to be close where problems have more than
+/// [`MOST_NNZ_OF_PLACES`]; all problems are in compressed rows then. That is waited for, else the device may be at it yet.
+pub(super) fn cut_blocking<V: Value, O: Offset>(
+    queue: &Queue,
+    batch: &Batch<V, O>,
+    tasks: &[Task],
+    select: impl Fn(&Problem) -> BatchedAlgorithm,
+    notes: &mut NotePlaces,
+    counts: bool,
+) -> Result<CutTasks> {
+    let mut place = 0;
+    let draft = |task: &Task| {
+        let problem = &batch.problems()[task.problem as usize];
+        if task.part == 0 {
+            place = notes.take(problem, task.parts);
+        }
+        let words = task_words(problem, task.problem, select(problem), place);
+        let [w0, w1, w2, w3, w4, w5, w6, w7] = words;
+        let (part, work) = (pair(task.part, task.parts), pair(task.part_work, task.row_weight));
+        [w0, w1, w2, w3, w4, w5, w6, w7, part, work]
+    };
+    let drafts: Vec<[u64; DRAFT_WORDS]> = tasks.iter().map(draft).collect();
+    let context = queue.context();
+    let count = drafts.len();
+    let words = small_for_a_kernel_to_write(queue, count * TASK_WORDS)?;
+    let drafts = upload_small_blocking(queue, drafts.as_flattened())?;
+    let own = BatchedPlan { group_size: context.device().traits().max_group_size.min(64) as u32 };
+    let key = KernelKey::new(SOURCE, ValueType::F32, O::TYPE, Accumulate::Plain, false, &own);
+    let mut kernel = context.program(&key)?.kernel("plan_batch")?;
+    let arguments = Arguments {
+        task_count: count as u32,
+        step: notes.parameters.as_ref().map_or(1, Parameters::step) as u32,
+        words_a_step: notes.parameters.as_ref().map_or(0, Parameters::step_rows_words_a_step),
+        drafts: drafts.argument(),
+        offsets: batch.offsets().argument(),
+        indices: batch.indices().argument(),
+        tasks: words.argument(),
+    };
+    let group_size = own.group_size as usize;
+    let size = Size { groups: count.div_ceil(group_size), group_size };
+    // SAFETY: every array is as long as the tasks demand; where a problem lies was checked.
+    #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
+    let event = unsafe { launch(queue, &mut kernel, &arguments, size, &[])? };
+    let mut pending = Some(Pending { event, _drafts: drafts });
+    let of_problem = |task: &Task| batch.problems()[task.problem as usize].entries;
+    let mut most_nnz = tasks.iter().map(of_problem).max().unwrap_or(0);
+    if counts && most_nnz > MOST_NNZ_OF_PLACES {
+        finish(&mut pending)?;
+        let found = words.read_blocking(queue)?;
+        most_nnz = found.chunks(TASK_WORDS).map(|its| its[6] as u32).max().unwrap_or(0);
+    }
+    Ok(CutTasks { words, most_nnz, pending })
+}
+
+/// Waits for the kernel.
+///
+/// # Errors
+/// What it ended with.
+pub(super) fn finish(pending: &mut Option<Pending>) -> Result<()> {
+    pending.take().map_or(Ok(()), |pending| pending.event.wait())
+}
