@@ -81,3 +81,42 @@ impl NotePlaces {
         if self.words > limit { Err(error.into()) } else { Ok(self.words) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(entries: u32) -> Problem {
+        let format = Format::Csr;
+        let (index, columns, values, x, y) = (0, 0, 0, 0, 0);
+        Problem { rows: 9, cols: 9, entries, format, index, columns, values, x, y }
+    }
+
+    #[test]
+    fn notes_of_tasks_lie_one_behind_the_other() {
+        let usual = Parameters {
+            bunch_size: 32,
+            bunches_per_group: 4,
+            nnz_per_item: 8,
+            x_local: 1024,
+            rows_per_task: 1024,
+            pairs: 0,
+        };
+        let mut notes = NotePlaces { parameters: Some(usual), words: 0 };
+        // Five words for each step of 256 nonzeros, before which there may be 31 places.
+        assert_eq!(notes.take(&problem(225), 1), 0);
+        assert_eq!(notes.take(&problem(226), 1), 5);
+        assert_eq!(notes.take_many(&problem(0), 3), (15, 5));
+        assert_eq!(notes.take(&problem(512), 2), 30);
+        assert_eq!(notes.all_words().unwrap(), 30 + (2 + 2 * 2) * 5);
+        notes.words = 1 << 32;
+        assert!(notes.all_words().unwrap_err().to_string().contains("4294967296"));
+    }
+
+    #[test]
+    fn nothing_is_noted_without_parameters() {
+        let mut notes = NotePlaces { parameters: None, words: 0 };
+        assert_eq!((notes.take(&problem(9), 1), notes.take_many(&problem(9), 7)), (0, (0, 0)));
+        assert_eq!(task_words(&problem(9), 0, BatchedAlgorithm::CsrI, 5)[6], 9 | 5 << 32);
+    }
+}
