@@ -186,6 +186,23 @@ step_rows_t rows_of_step(const task_t *task, const walk_t *walk, const uint step
     return rows;
 }
 
+// Items that share the first row of a step, 2 to the power of this, where `usual` share each other. It may have most of
+// the step's nonzeros before many rows of few or none, which an item adds up each: then all of the bunch share it, so that
+// they do not wait for one. Behind it goes NEXT_SHIFT: where all share a row it is the last, or such a first one. On an
+// H200 problems whose nonzeros are heaped in full rows gain 4 to 17%. Programs of lists have no register left for it, and
+// f32 would lose 1%.
+#if defined(ONE_STRETCH) && defined(BY_TWOS)
+uint first_shift(local const start_t *starts, const step_rows_t *rows, const uint usual, const uint first)
+{
+    const int are_many = rows->beyond - rows->low > 2 * BUNCH_SIZE;
+    return are_many && starts[rows->low + 1] > first + BUNCH_SIZE ? LOG2(BUNCH_SIZE) : usual;
+}
+#define NEXT_SHIFT(shift) ((shift) == LOG2(BUNCH_SIZE) ? 0 : (shift))
+#else
+#define first_shift(starts, rows, usual, first) (usual)
+#define NEXT_SHIFT(shift) (shift)
+#endif
+
 // Loads the step that is taken after the one that begins at place `first`.
 #ifdef BACKWARD
 #define LOAD_NEXT() \
@@ -236,10 +253,10 @@ void walk_pieces(const task_t *task, const matrices_t *from, const walk_t *walk,
 #else
         near = rows.high;
 #endif
-        const uint shift = step_shift(rows.high - rows.low + 1);
-        const uint width = 1 << shift;
-        const uint part = lane & (width - 1);
-        for (uint turn = rows.low; turn < rows.beyond; turn += BUNCH_SIZE >> shift) {
+        uint shift = first_shift(starts, &rows, step_shift(rows.high - rows.low + 1), first);
+        for (uint turn = rows.low; turn < rows.beyond; turn += BUNCH_SIZE >> shift, shift = NEXT_SHIFT(shift)) {
+            const uint width = 1 << shift;
+            const uint part = lane & (width - 1);
             const uint row = turn + (lane >> shift);
             // Items without a row do the last one's work: that is no branch, and asks for the same places.
             local const start_t *its = starts + min(row, rows.beyond - 1);
