@@ -1,8 +1,6 @@
 //! Parts of problems that are cut: where, the device finds, since it has the row offsets (`cl/batched/batched_plan.cl`).
 
-use cl_kernels::batched::{
-    Batched as Parameters, BatchedAlgorithm, MOST_NNZ_OF_PLACES, TASK_WORDS,
-};
+use cl_kernels::batched::{Batched as Parameters, BatchedAlgorithm, TASK_WORDS};
 use cl_kernels::batched_plan::{Arguments, BatchedPlan, DRAFT_WORDS, SOURCE};
 use cl_kernels::{Accumulate, KernelKey};
 use csr_core::batch::Problem;
@@ -38,15 +36,15 @@ impl Drop for Pending {
     }
 }
 
-/// Has the device find them. `counts`: the bound of nonzeros is to be close where problems have more than
-/// [`MOST_NNZ_OF_PLACES`]; all problems are in compressed rows then. That is waited for, else the device may be at it yet.
+/// Has the device find them. That no task has more nonzeros than its problem may not suffice: then all problems are in
+/// compressed rows, and the device is waited for and asked. Else it may be at it yet.
 pub(super) fn cut_blocking<V: Value, O: Offset>(
     queue: &Queue,
     batch: &Batch<V, O>,
     tasks: &[Task],
     select: impl Fn(&Problem) -> BatchedAlgorithm,
     notes: &mut NotePlaces,
-    counts: bool,
+    suffices: impl Fn(u32) -> bool,
 ) -> Result<CutTasks> {
     let mut place = 0;
     let draft = |task: &Task| {
@@ -84,7 +82,7 @@ pub(super) fn cut_blocking<V: Value, O: Offset>(
     let mut pending = Some(Pending { event, _drafts: drafts });
     let of_problem = |task: &Task| batch.problems()[task.problem as usize].entries;
     let mut most_nnz = tasks.iter().map(of_problem).max().unwrap_or(0);
-    if counts && most_nnz > MOST_NNZ_OF_PLACES {
+    if !suffices(most_nnz) {
         finish(&mut pending)?;
         let found = words.read_blocking(queue)?;
         most_nnz = found.chunks(TASK_WORDS).map(|its| its[6] as u32).max().unwrap_or(0);

@@ -90,10 +90,11 @@ impl DeviceTasks {
         let units = queue.context().device().traits().compute_units;
         let problems = batch.problems();
         let alone = parameters.one_by_one();
+        // What is too large to be walked is cut, so that its parts are not.
+        let is_small_enough = |nnz: u32| !may_walk || alone.can_walk(nnz, V::TYPE);
         let is_enough = |all: &[Stretch]| match all {
             [one] if one.count >= UNCUT_PER_UNIT * units => {
-                // What is too large to be walked is cut, so that its parts are not.
-                !may_walk || alone.can_walk(problems[one.first as usize].entries, V::TYPE)
+                is_small_enough(problems[one.first as usize].entries)
             }
             _ => false,
         };
@@ -110,7 +111,8 @@ impl DeviceTasks {
         let mut notes = NotePlaces { parameters: notes_rows.then_some(alone), words: 0 };
         if let Some(all) = batch.stretches() {
             let tasks = TaskStretches::new(problems, all, &rules, may_share);
-            let tasks = Self::of_stretches_blocking(queue, batch, &tasks, select, notes, may_walk)?;
+            let tasks =
+                Self::of_stretches_blocking(queue, batch, &tasks, select, notes, is_small_enough)?;
             return Ok(DeviceTasks { has_long, ..tasks });
         }
         let Tasks { tasks, whole } = Tasks::new(problems, &rules, may_share);
@@ -118,7 +120,7 @@ impl DeviceTasks {
         let mut pending = None;
         let mut most_nnz = problems.iter().map(|problem| problem.entries).max().unwrap_or(0);
         let words = if tasks.iter().any(|task| task.parts > 1) {
-            let cut = cut_blocking(queue, batch, &tasks, select, &mut notes, may_walk)?;
+            let cut = cut_blocking(queue, batch, &tasks, select, &mut notes, is_small_enough)?;
             (most_nnz, pending) = (cut.most_nnz, cut.pending);
             cut.words
         } else {
@@ -164,7 +166,7 @@ impl DeviceTasks {
         tasks: &TaskStretches,
         select: impl Fn(&Problem) -> BatchedAlgorithm,
         mut notes: NotePlaces,
-        may_walk: bool,
+        suffices: impl Fn(u32) -> bool,
     ) -> Result<Self> {
         let problems = batch.problems();
         let listed = number_of_tasks(tasks.parts.len())?;
@@ -174,7 +176,7 @@ impl DeviceTasks {
                 let words = DeviceArray::allocate(queue.context(), 0)?;
                 CutTasks { words, most_nnz: 0, pending: None }
             }
-            parts => cut_blocking(queue, batch, parts, &select, &mut notes, may_walk)?,
+            parts => cut_blocking(queue, batch, parts, &select, &mut notes, suffices)?,
         };
         let mut number = 0;
         let mut all = Vec::with_capacity(tasks.stretches.len());
