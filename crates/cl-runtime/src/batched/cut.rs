@@ -25,14 +25,24 @@ pub(super) struct CutTasks {
 /// A kernel that was not waited for, with what it reads.
 #[derive(Debug)]
 pub(super) struct Pending {
-    pub(super) event: Event,
+    /// None once it was waited for.
+    event: Option<Event>,
     _drafts: DeviceArray<u64>,
+}
+
+impl Pending {
+    /// What a kernel that reads the words has to wait for.
+    pub(super) fn event(&self) -> Option<&Event> {
+        self.event.as_ref()
+    }
 }
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        // Drafts have part of a larger memory, which is the next array's then. Whoever wants to know of errors has waited.
-        let _ = self.event.wait();
+        // Drafts have part of a larger memory, which is the next array's then. What made the plan fail was told.
+        if let Some(event) = self.event.take() {
+            let _ = event.wait();
+        }
     }
 }
 
@@ -79,7 +89,7 @@ pub(super) fn cut_blocking<V: Value, O: Offset>(
     // SAFETY: every array is as long as the tasks demand; where a problem lies was checked.
     #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
     let event = unsafe { launch(queue, &mut kernel, &arguments, size, &[])? };
-    let mut pending = Some(Pending { event, _drafts: drafts });
+    let mut pending = Some(Pending { event: Some(event), _drafts: drafts });
     let of_problem = |task: &Task| batch.problems()[task.problem as usize].entries;
     let mut most_nnz = tasks.iter().map(of_problem).max().unwrap_or(0);
     if !suffices(most_nnz) {
@@ -95,5 +105,8 @@ pub(super) fn cut_blocking<V: Value, O: Offset>(
 /// # Errors
 /// What it ended with.
 pub(super) fn finish(pending: &mut Option<Pending>) -> Result<()> {
-    pending.take().map_or(Ok(()), |pending| pending.event.wait())
+    let event = pending.as_mut().and_then(|pending| pending.event.take());
+    let ended = event.map_or(Ok(()), |event| event.wait());
+    *pending = None;
+    ended
 }

@@ -261,8 +261,8 @@ impl DeviceTasks {
 
     /// What a kernel that reads the words has to wait for: nothing in a queue that runs kernels in order.
     pub(super) fn written(&self, queue: &Queue) -> Vec<Event> {
-        let pending = self.pending.iter().filter(|_| !queue.is_in_order());
-        pending.map(|pending| pending.event.clone()).collect()
+        let events = self.pending.iter().filter_map(Pending::event);
+        events.filter(|_| !queue.is_in_order()).cloned().collect()
     }
 
     pub(super) fn size_bytes(&self) -> usize {
