@@ -28,7 +28,7 @@
 #define PADDED_STEP (PADDED(STEP - 1) + 1)
 
 // PADDED(turn * BUNCH_SIZE + lane). As a sum of two, of which one is a constant, it takes no instructions, which are some
-// twenty of a step's otherwise. Programs of lists would have 64 registers then instead of 72, which costs them 5%.
+// twenty of a step's otherwise. Other programs of lists would have 64 registers then instead of 72, which costs them 5%.
 #ifdef WALKS
 #define PADDED_TURN(turn, lane) (PADDED((turn) * BUNCH_SIZE) + PADDED(lane))
 #else
