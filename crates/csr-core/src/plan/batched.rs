@@ -196,13 +196,19 @@ fn cut(index: u32, problem: &Problem, rules: &TaskRules, tasks: &mut Vec<Task>) 
         return;
     }
     let (parts, part_work, row_weight) = match problem.format {
-        // Rows count as much as their mean nonzeros. A part of `part_work` then has about as many nonzeros as
-        // nnz_per_task, and never more rows than rows_per_task. There are no more parts than rows.
+        // Where rows could be too many for a task, or parts are the small ones of a long problem, rows count as much as
+        // their mean nonzeros: a part of 2 nnz_per_task then has no more than rows_per_task, and about as many nonzeros
+        // as nnz_per_task. Else nonzeros are shared out. There are no more parts than rows.
         Format::Csr => {
-            let row_weight = entries.div_ceil(rows).max(1);
+            let by_nnz = rows <= rules.rows_per_task && !rules.is_long(problem);
+            let row_weight = if by_nnz { 1 } else { entries.div_ceil(rows).max(1) };
             let work = entries + rows * row_weight;
-            let part_work = (2 * nnz_per_task).min(row_weight * rules.rows_per_task);
-            let part_work = part_work.max(work.div_ceil(rows)).min(u32::MAX as usize);
+            let parts = if by_nnz {
+                entries.div_ceil(nnz_per_task)
+            } else {
+                work.div_ceil((2 * nnz_per_task).min(row_weight * rules.rows_per_task))
+            };
+            let part_work = work.div_ceil(parts.min(rows)).min(u32::MAX as usize);
             (work.div_ceil(part_work), part_work, row_weight)
         }
         Format::Coo => (entries.div_ceil(nnz_per_task).max(1), 0, 0),
@@ -316,6 +322,14 @@ mod tests {
                 .unwrap_or(lengths.len()),
         };
         found.tasks.iter().map(end).collect()
+    }
+
+    #[test]
+    fn nonzeros_heaped_in_few_rows_are_shared_out() {
+        let mut heap = vec![0; 90];
+        heap[3..33].fill(100);
+        assert_eq!(ends(&heap), [14, 24, 90]);
+        assert_eq!(ends(&[50; 90]), [18, 36, 54, 72, 90]);
     }
 
     #[test]
