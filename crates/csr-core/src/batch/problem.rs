@@ -71,6 +71,14 @@ impl Problem {
         }
     }
 
+    /// Those that no other problem may have in part: the last row offset or slice start may be the next one's first.
+    fn own_index_len(&self) -> u64 {
+        match self.format {
+            Format::Coo => self.index_len(),
+            _ => self.index_len().saturating_sub(1),
+        }
+    }
+
     /// Its elements of y.
     pub fn y_range(&self) -> Range<u64> {
         self.y..self.y.saturating_add(u64::from(self.rows))
@@ -82,6 +90,15 @@ impl Problem {
     }
 }
 
+/// What the elements are called that `Problem::index` is the first of.
+fn index_array(format: Format) -> &'static str {
+    match format {
+        Format::Csr => "row offsets",
+        Format::Coo => "row indices",
+        Format::Ell { .. } | Format::SlicedEll => "slice starts",
+    }
+}
+
 /// Refuses problems that reach beyond the arrays, or share what cannot be shared: elements of y, or a part of
 /// another's matrix. A whole pattern, values and x may be shared.
 ///
@@ -89,14 +106,13 @@ impl Problem {
 /// The first such problem, by its index.
 pub fn check_problems(problems: &[Problem], lengths: Lengths) -> Result<()> {
     for (index, problem) in problems.iter().enumerate() {
-        let (of_index, index_array) = match problem.format {
-            Format::Csr => (lengths.offsets, "row offsets"),
-            Format::Coo => (lengths.indices, "row indices"),
-            Format::Ell { .. } | Format::SlicedEll => (lengths.indices, "slice starts"),
+        let of_index = match problem.format {
+            Format::Csr => lengths.offsets,
+            _ => lengths.indices,
         };
         let entries = u64::from(problem.entries);
         let ranges = [
-            (index_array, problem.index, problem.index_len(), of_index),
+            (index_array(problem.format), problem.index, problem.index_len(), of_index),
             ("columns", problem.columns, entries, lengths.columns),
             ("values", problem.values, entries, lengths.values),
         ];
@@ -123,6 +139,11 @@ pub fn check_problems(problems: &[Problem], lengths: Lengths) -> Result<()> {
         }
     }
     refuse_overlaps(problems, "y", |problem| problem.y_range(), false)?;
+    for array in ["row offsets", "row indices", "slice starts"] {
+        let range = |p: &Problem| p.index..p.index + p.own_index_len();
+        let of_array = |p: &Problem| if index_array(p.format) == array { range(p) } else { 0..0 };
+        refuse_overlaps(problems, array, of_array, true)?;
+    }
     refuse_overlaps(problems, "columns", |p| p.columns..p.columns + u64::from(p.entries), true)?;
     refuse_overlaps(problems, "values", |p| p.values..p.values + u64::from(p.entries), true)
 }
@@ -182,6 +203,9 @@ mod tests {
         let one_pattern: Vec<_> =
             (0..3).map(|at| Problem { index: 0, columns: 0, ..problem(at) }).collect();
         check_problems(&one_pattern, LENGTHS).unwrap();
+        let one_array_of_offsets: Vec<_> =
+            (0..3).map(|at| Problem { index: 2 * at, ..problem(at) }).collect();
+        check_problems(&one_array_of_offsets, LENGTHS).unwrap();
     }
 
     #[test]
@@ -206,6 +230,11 @@ mod tests {
         assert!(refusal(&[problem(0), Problem { y: 0, ..problem(1) }]).starts_with("problem 1: y"));
         let shifted = Problem { columns: 2, ..problem(1) };
         assert!(refusal(&[problem(0), shifted]).contains("columns from 2 on"));
+        let shifted = Problem { index: 1, ..problem(1) };
+        assert_eq!(
+            refusal(&[problem(0), shifted]),
+            "problem 1: row offsets from 1 on, but problem 0 has 0..2 of the same"
+        );
     }
 
     #[test]
