@@ -3,6 +3,7 @@
 #ifndef BATCHED_FIND_STEP_ROWS_H
 #define BATCHED_FIND_STEP_ROWS_H
 
+#include "batched/batched_csr_i.h"
 #include "batched/find_task.h"
 #include "batched/step_rows.h"
 
@@ -23,6 +24,8 @@ kernel void find_step_rows(const uint listed,
     OPEN_ARRAY(const offset_t, offsets);
     OPEN_ARRAY(uint, step_rows);
     local uint marks[65536 / 64]; // more places no task has
+    local uint opens[65536 / STEP + 1];
+    local uint longest[65536 / STEP + 1];
     const uint item = (uint)get_local_id(0);
     const uint number = (uint)get_group_id(0);
     task_t task;
@@ -34,12 +37,15 @@ kernel void find_step_rows(const uint listed,
     task.kind = KIND_CSR_I;
     task.gap = gap_before(&task, task.values);
     const uint words = MARK_WORDS(task.nnz);
-    global ushort *opens = (global ushort *)opens_of(step_rows, &task);
+    const uint steps = TASK_STEPS(task.nnz);
+    const uint stop = task.gap + task.nnz;
 
     for (uint word = item; word < words; word += GROUP_SIZE)
         marks[word] = 0;
-    if (item == 0)
-        opens[0] = 0;
+    for (uint step = item; step <= steps; step += GROUP_SIZE) {
+        opens[step] = step > 0 ? task.rows : 0;
+        longest[step] = 0;
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
     global const offset_t *restrict its_offsets = offsets + task.index;
     const offset_t first = its_offsets[0];
@@ -50,16 +56,25 @@ kernel void find_step_rows(const uint listed,
             const uint bit = of_step % BUNCH_SIZE * TURNS + of_step / BUNCH_SIZE;
             atomic_or(&marks[begin / STEP * (STEP / 64) + bit / 32], 1u << bit % 32);
         }
-        // Steps that begin while the row is open.
-        const uint last_end = (TASK_STEPS(task.nnz) + 1) * STEP;
-        const uint end = row < task.rows ? (uint)(its_offsets[row + 1] - first) + task.gap : last_end;
-        for (uint step = max((begin + STEP - 1) / STEP, 1u); step * STEP < end; ++step)
-            opens[step] = (ushort)row;
+        const uint end = row < task.rows ? (uint)(its_offsets[row + 1] - first) + task.gap : stop;
+        for (uint step = begin / STEP; step * STEP < end; ++step) {
+            const uint part = min(end, (step + 1) * STEP) - max(begin, step * STEP);
+            if (step > 0 && step * STEP >= begin)
+                opens[step] = row;
+            if (part > LONG_PART)
+                atomic_max(&longest[step], part);
+        }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     global uint *its_marks = (global uint *)marks_of(step_rows, &task);
     for (uint word = item; word < words; word += GROUP_SIZE)
         its_marks[word] = marks[word];
+    global ushort *its_opens = (global ushort *)opens_of(step_rows, &task);
+    for (uint step = item; step <= steps; step += GROUP_SIZE) {
+        const uint width = step < steps ? step_width(opens[step + 1] - opens[step] + 1) : BUNCH_SIZE;
+        const int is_uneven = longest[step] > LONG_PART * width;
+        its_opens[step] = (ushort)(opens[step] | (is_uneven ? IS_UNEVEN(~0u) : 0));
+    }
 }
 #endif
 

@@ -3,8 +3,9 @@
 //
 //   marks   for each step TURNS bits an item: bit `turn` says that a row begins, or the task's nonzeros end, between the
 //           two that the item takes then
-//   opens   for each step the row that is open where it begins, 16 bits: 0 for the first; and the number of rows for
-//           what begins behind the last nonzero
+//   opens   for each step 15 bits, the row that is open where it begins: 0 for the first; and the number of rows for
+//           what begins behind the last nonzero. And a bit, whether the step is uneven: as many items as share each of its
+//           rows would add up more than LONG_PART nonzeros each of the longest, while all others wait
 //
 // Of each task marks come first, then opens, where its word 6 says (task.h). Steps are counted through the task, since
 // pieces are whole steps. A step has a word for its open row, which is half of it too much, and never too little with
@@ -16,6 +17,18 @@
 #define BATCHED_STEP_ROWS_H
 
 #include "batched/pieces.h"
+
+// A row is long that has more nonzeros than this in a step.
+#define LONG_PART 64
+
+// What `opens` say of a step; where nothing is noted, there are rows alone.
+#ifdef ROWS_PLANNED
+#define OPEN_ROW(open) ((open) & 0x7fff)
+#define IS_UNEVEN(open) ((open) & 0x8000)
+#else
+#define OPEN_ROW(open) (open)
+#define IS_UNEVEN(open) 0
+#endif
 
 #ifdef ROWS_PLANNED
 // Steps of a task of so many nonzeros, before which there are up to ALIGNED - 1 places, and words of their marks.
@@ -47,7 +60,7 @@ uint load_opens(global const ushort *opens, const uint steps, const uint lane)
     return one | other << 16;
 }
 
-// The row that is open where the piece's step `step` begins. All items of a bunch call it.
+// What is noted of where the piece's step `step` begins. All items of a bunch call it.
 uint open_at(const uint opens, const uint step)
 {
     return word_of(step < BUNCH_SIZE ? opens & 0xffff : opens >> 16, step % BUNCH_SIZE);

@@ -20,6 +20,7 @@
 #define BATCHED_WALK_H
 
 #include "batched/batched_csr_i.h"
+#include "batched/step_rows.h"
 #include "batched/twos.h"
 #include "item/copy.h"
 
@@ -43,7 +44,7 @@ typedef struct {
     uint steps;
     local const start_t *starts; // the places where the task's rows begin
     local sums_t *products; // of a step, and behind them sums of parts of rows
-    uint opens; // the rows that are open where steps begin (step_rows.h)
+    uint opens; // what is noted of where steps begin (step_rows.h)
 } walk_t;
 
 // Where sums lie that are not a row's, behind a bunch's products. PART_OF: of the row that is open when a step begins, what
@@ -145,6 +146,8 @@ typedef struct {
     uint low;
     uint high;
     uint beyond;
+    uint near; // what the step taken next has to know: `high`, or BACKWARD `low`, and what is noted besides
+    uint is_uneven;
 } step_rows_t;
 
 // Where the step that begins at place `first` ends.
@@ -157,7 +160,7 @@ uint step_stop(const task_t *task, const walk_t *walk, const uint first)
 #endif
 }
 
-// Finds them; `near` is open where the step taken before ended. All items of a bunch call it.
+// Finds them; `near` is that of the step taken before. All items of a bunch call it.
 step_rows_t rows_of_step(const task_t *task, const walk_t *walk, const uint step, const uint near, const uint first_row,
                          const uint last_row)
 {
@@ -166,32 +169,36 @@ step_rows_t rows_of_step(const task_t *task, const walk_t *walk, const uint step
     const uint stop = step_stop(task, walk, first);
     step_rows_t rows;
 #ifdef BACKWARD
-    rows.high = near;
+    rows.high = OPEN_ROW(near);
 #ifdef ROWS_PLANNED
-    rows.low = open_at(walk->opens, step);
+    rows.near = open_at(walk->opens, step);
 #else
-    rows.low = step > 0 ? open_row_down(starts, near, first) : first_row;
+    rows.near = step > 0 ? open_row_down(starts, near, first) : first_row;
 #endif
+    rows.low = OPEN_ROW(rows.near);
+    rows.is_uneven = IS_UNEVEN(rows.near);
     // A row that begins where the step ends was the next one's.
-    rows.beyond = step + 1 < walk->steps && starts[near] == stop ? near : min(near + 1, task->rows);
+    rows.beyond =
+        step + 1 < walk->steps && starts[rows.high] == stop ? rows.high : min(rows.high + 1, task->rows);
 #else
-    rows.low = near;
+    rows.low = OPEN_ROW(near);
+    rows.is_uneven = IS_UNEVEN(near);
 #ifdef ROWS_PLANNED
-    rows.high = open_at(walk->opens, step + 1);
+    rows.near = open_at(walk->opens, step + 1);
 #else
-    rows.high = step + 1 < walk->steps ? open_row(starts, near, last_row, stop) : last_row;
+    rows.near = step + 1 < walk->steps ? open_row(starts, near, last_row, stop) : last_row;
 #endif
+    rows.high = OPEN_ROW(rows.near);
     rows.beyond = min(rows.high + 1, task->rows);
 #endif
     return rows;
 }
 
-// Items that share the first row of a step, 2 to the power of this, where `usual` share each other. It may have most of
-// the step's nonzeros before many rows of few or none, which an item adds up each: then all of the bunch share it, so that
-// they do not wait for one. Behind it goes NEXT_SHIFT: where all share a row it is the last, or such a first one. On an
-// H200 problems whose nonzeros are heaped in full rows gain up to 17%. Programs of lists have no register left for it, and
-// f32 would lose 1%.
-#if defined(ONE_STRETCH) && defined(BY_TWOS)
+// Items that share the first row of a pair's step, 2 to the power of this, where `usual` share each other. It may have most
+// of the step's nonzeros before many rows of few or none, which an item adds up each: then all of the bunch share it, so
+// that they do not wait for one. Behind it goes NEXT_SHIFT: where all share a row it is the last, or such a first one. On
+// an H200 problems whose nonzeros are heaped in full rows gain up to 10%. Of single problems the plan notes such steps.
+#if PAIRS && defined(BY_TWOS)
 uint first_shift(local const start_t *starts, const step_rows_t *rows, const uint usual, const uint first)
 {
     const int are_many = rows->beyond - rows->low > 2 * BUNCH_SIZE;
@@ -220,19 +227,20 @@ void walk_pieces(const task_t *task, const matrices_t *from, const walk_t *walk,
 {
     local const start_t *starts = walk->starts;
 #ifdef ROWS_PLANNED
-    const uint first_row = open_at(walk->opens, 0);
-    const uint last_row = open_at(walk->opens, walk->steps);
+    const uint first_open = open_at(walk->opens, 0);
+    const uint last_row = OPEN_ROW(open_at(walk->opens, walk->steps));
     if (walk->steps == 0 && lane == 0)
         walk->products[CARRY] = 0;
 #else
-    const uint first_row = bunch == 0 ? 0 : row_at(starts, task->rows, walk->begin);
+    const uint first_open = bunch == 0 ? 0 : row_at(starts, task->rows, walk->begin);
     const uint last_row = bunch + 1 == BUNCHES_PER_GROUP ? task->rows : row_at(starts, task->rows, walk->end);
 #endif
+    const uint first_row = OPEN_ROW(first_open);
 #ifdef BACKWARD
     uint near = last_row; // the row that is open where the step before ended, in the order in which they are taken
     for (uint step = walk->steps - 1; step < walk->steps; --step) {
 #else
-    uint near = first_row;
+    uint near = first_open;
     for (uint step = 0; step < walk->steps; ++step) {
 #endif
         const uint first = walk->start + step * STEP;
@@ -248,23 +256,36 @@ void walk_pieces(const task_t *task, const matrices_t *from, const walk_t *walk,
         BUNCH_BARRIER();
         const step_rows_t rows = rows_of_step(task, walk, step, near, first_row, last_row);
 #endif
-#ifdef BACKWARD
-        near = rows.low;
-#else
-        near = rows.high;
-#endif
-        uint shift = first_shift(starts, &rows, step_shift(rows.high - rows.low + 1), first);
-        for (uint turn = rows.low; turn < rows.beyond; turn += BUNCH_SIZE >> shift, shift = NEXT_SHIFT(shift)) {
-            const uint width = 1 << shift;
-            const uint part = lane & (width - 1);
+        near = rows.near;
+        const uint usual = rows.is_uneven ? 0 : step_shift(rows.high - rows.low + 1);
+        uint shift = first_shift(starts, &rows, usual, first);
+        uint count; // rows of a turn
+        for (uint turn = rows.low; turn < rows.beyond; turn += count, shift = NEXT_SHIFT(shift)) {
+            uint width = 1 << shift;
+            uint part = lane & (width - 1);
             const uint row = turn + (lane >> shift);
             // Items without a row do the last one's work: that is no branch, and asks for the same places.
             local const start_t *its = starts + min(row, rows.beyond - 1);
-            const uint from_here = max((uint)its[0], first) - first;
-            const uint to_here = min((uint)its[1], stop) - first;
+            uint from_here = max((uint)its[0], first) - first;
+            uint to_here = min((uint)its[1], stop) - first;
+            count = BUNCH_SIZE >> shift;
+            if (rows.is_uneven) {
+                // An item has a row, up to the first that is long; that has a turn of its own, and all items share it.
+                const uint votes = bunch_votes(to_here - from_here > LONG_PART);
+                if (votes % 2 == 1) {
+                    from_here = word_of(from_here, 0);
+                    to_here = word_of(to_here, 0);
+                    part = lane;
+                    width = BUNCH_SIZE;
+                    count = 1;
+                } else if (votes != 0) {
+                    count = LOG2(votes & -votes);
+                    to_here = lane < count ? to_here : from_here;
+                }
+            }
             const sums_t of_item = sum_part(walk->products, from_here, to_here, part, width);
             sums_t sum = sum_runs(of_item, width);
-            if (row < rows.beyond && part == 0) {
+            if (row < min(turn + count, rows.beyond) && part == 0) {
                 const uint row_begin = its[0];
 #ifdef BACKWARD
                 // The last row stays open, and one that began before waits for the steps before, or for other pieces.

@@ -35,10 +35,11 @@ impl Batched {
         nnz <= MOST_NNZ_OF_PLACES && (!self.notes_rows(value_type) || self.can_keep_rows(nnz))
     }
 
-    /// Whether the items of a bunch can keep what they want of a piece of a problem of `nnz` nonzeros: two numbers each.
+    /// Whether the items of a bunch can keep what they want of a piece of a problem of `nnz` nonzeros: two numbers each, of
+    /// rows that have 15 bits.
     fn can_keep_rows(&self, nnz: u32) -> bool {
         let steps = nnz as usize / (self.step() * self.bunches_per_group as usize) + 2;
-        steps < 2 * self.bunch_size as usize
+        steps < 2 * self.bunch_size as usize && self.rows_per_task < 1 << 15
     }
 
     /// 32-bit words of the rows of a task of `nnz` nonzeros.
@@ -53,7 +54,7 @@ impl Batched {
         steps * u64::from(self.step_rows_words_a_step())
     }
 
-    /// Of one step: a bit for two places, and a word for the open row.
+    /// Of one step: a bit for two places, and a word for the open row and whether the step is uneven.
     pub fn step_rows_words_a_step(&self) -> u32 {
         self.step() as u32 / 64 + 1
     }
@@ -123,6 +124,12 @@ mod tests {
         assert_eq!(usual.step_rows_words(481), 2 * 5);
         assert_eq!(usual.step_rows_words(225), 5);
         assert_eq!(usual.step_rows_words(0), 5);
+    }
+
+    #[test]
+    fn rows_that_15_bits_do_not_count_are_not_walked() {
+        let many_rows = Batched { rows_per_task: 1 << 15, ..Batched::usual(32) };
+        assert!(!many_rows.can_walk(1, ValueType::F64) && many_rows.can_walk(1, ValueType::F32));
     }
 
     #[test]

@@ -11,16 +11,18 @@ use super::batch_suite::csr_of_lengths;
 use super::{BatchCase, CaseError, run_batch};
 
 /// Columns and lengths of rows: ones that lie in many steps of a piece, of which one bunch makes more than it has items, the
-/// last of them in a step with many short ones; and others: empty rows first, last and between; one that lies in every
-/// piece; no nonzeros at all; rows of equal lengths; one that goes on behind a piece without nonzeros; more rows than a task
-/// has, and more columns than local memory holds, by the defaults.
-fn shapes() -> [(usize, Vec<usize>); 8] {
+/// last of them in a step with many short ones; and others: long rows with more short and empty ones between them than a
+/// bunch has items; empty rows first, last and between; one that lies in every piece; no nonzeros at all; rows of equal
+/// lengths; one that goes on behind a piece without nonzeros; more rows than a task has, and more columns than local memory
+/// holds, by the defaults.
+fn shapes() -> [(usize, Vec<usize>); 9] {
     [
         (
             1024,
             [vec![0, 1024, 0, 3, 1, 1, 1, 1024, 300, 0, 2, 1024, 5], vec![0; 100], vec![1; 90]]
                 .concat(),
         ),
+        (200, [vec![70], vec![0; 40], vec![80], vec![1; 33], vec![150, 3, 90]].concat().repeat(7)),
         (61, [vec![0, 1, 9, 0, 61], [5, 17, 3, 0, 1].repeat(9), vec![0; 3]].concat()),
         (1024, vec![0, 1024, 0, 3, 1, 1, 1, 300, 0, 2, 5]),
         (7, vec![0; 70]),
