@@ -228,14 +228,15 @@ void walk_pieces(const task_t *task, const matrices_t *from, const walk_t *walk,
     local const start_t *starts = walk->starts;
 #ifdef ROWS_PLANNED
     const uint first_open = open_at(walk->opens, 0);
+    const uint first_row = OPEN_ROW(first_open);
     const uint last_row = OPEN_ROW(open_at(walk->opens, walk->steps));
     if (walk->steps == 0 && lane == 0)
         walk->products[CARRY] = 0;
 #else
     const uint first_open = bunch == 0 ? 0 : row_at(starts, task->rows, walk->begin);
+    const uint first_row = first_open;
     const uint last_row = bunch + 1 == BUNCHES_PER_GROUP ? task->rows : row_at(starts, task->rows, walk->end);
 #endif
-    const uint first_row = OPEN_ROW(first_open);
 #ifdef BACKWARD
     uint near = last_row; // the row that is open where the step before ended, in the order in which they are taken
     for (uint step = walk->steps - 1; step < walk->steps; --step) {
