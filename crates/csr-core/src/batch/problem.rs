@@ -238,6 +238,27 @@ mod tests {
     }
 
     #[test]
+    fn row_indices_and_slice_starts_that_overlap_are_named() {
+        let lengths = Lengths { indices: 9, ..LENGTHS };
+        let at = |format, rows, index, number: u32| {
+            let y = u64::from(rows * number);
+            Problem { format, rows, index, y, ..problem(number.into()) }
+        };
+        let refusal = |format, rows, index| {
+            check_problems(&[at(format, rows, 0, 0), at(format, rows, index, 1)], lengths)
+                .map_err(|error| error.to_string())
+        };
+        let indices = refusal(Format::Coo, 2, 3).unwrap_err();
+        assert_eq!(indices, "problem 1: row indices from 3 on, but problem 0 has 0..4 of the same");
+        let starts = refusal(Format::SlicedEll, 40, 1).unwrap_err();
+        assert_eq!(starts, "problem 1: slice starts from 1 on, but problem 0 has 0..2 of the same");
+        for (format, behind) in [(Format::Coo, 4), (Format::SlicedEll, 2)] {
+            assert_eq!(refusal(format, 40, behind), Ok(()));
+            assert_eq!(refusal(format, 40, 0), Ok(()), "one pattern");
+        }
+    }
+
+    #[test]
     fn entries_of_a_matrix_without_rows_or_columns_are_refused() {
         for empty in [Problem { rows: 0, ..problem(0) }, Problem { cols: 0, ..problem(0) }] {
             assert!(refusal(&[empty]).contains("has none"));
