@@ -197,7 +197,7 @@ step_rows_t rows_of_step(const task_t *task, const walk_t *walk, const uint step
 // Items that share the first row of a pair's step, 2 to the power of this, where `usual` share each other. It may have most
 // of the step's nonzeros before many rows of few or none, which an item adds up each: then all of the bunch share it, so
 // that they do not wait for one. Behind it goes NEXT_SHIFT: where all share a row it is the last, or such a first one. On
-// an H200 problems whose nonzeros are heaped in full rows gain up to 10%. Of single problems the plan notes such steps.
+// an H200 problems whose nonzeros are heaped in full rows gain up to 5%. Of single problems the plan notes such steps.
 #if PAIRS && defined(BY_TWOS)
 uint first_shift(local const start_t *starts, const step_rows_t *rows, const uint usual, const uint first)
 {
