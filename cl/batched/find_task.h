@@ -2,13 +2,18 @@
 //
 // The last two stretches come with the launch, for no item waits then until it has found its own; others lie in memory.
 //
-// A packed list, of many small problems, has one or two words a task instead. What a task has beyond the least of all
-// stands there in as many bits as that takes (`widths`: 5 bits a field from bit 0 on, in their order):
+// A packed list, of many small problems, has fewer words a task instead. Its fields stand there in as many bits as that
+// takes, from bit 0 on (`widths`: 6 bits a field, in their order). A group of fields is in one word, and may begin the next
+// (`widths` from GROUPS_BIT on, a bit for each group but the first):
 //
-//   the place in `values`, which that in `columns` keeps in step with; the problem; the kind; and in the second word,
-//   if there is one, y; x beyond y; rows; columns beyond rows; nonzeros or entries of a row
+//   0  the place in `values`; the problem; the kind
+//   1  y; rows; nonzeros or entries of a row
+//   2  x beyond y; columns beyond rows
+//   3  the place in `columns` beyond that in `values`
+//   4  word 2 beyond what it `follows`
 //
-// `follows` says what word 2 keeps in step with.
+// The last three are counted from the least of all. They mostly are the same for all tasks and have no bits then, so two
+// words at most are all.
 #ifndef BATCHED_FIND_TASK_H
 #define BATCHED_FIND_TASK_H
 
@@ -17,40 +22,67 @@
 #ifndef ONE_STRETCH
 #define FOLLOWS_ROWS 1 // row offsets: y and the problem's number, since each problem has one more than rows
 #define FOLLOWS_VALUES 2 // row indices
+#define GROUPS_BIT 60 // of the second group
 
-// The lowest bits of a word, which loses them: as many as field `field` has.
-uint take_field(ulong *word, const ulong widths, const uint field)
+// The lowest bits of a word, which loses them: as many as field `field` has, of a place.
+ulong take_place(ulong *word, const ulong widths, const uint field)
 {
-    const uint width = (uint)(widths >> (5 * field)) & 31;
+    const uint width = (uint)(widths >> (6 * field)) & 63;
+    const ulong bits = *word & (((ulong)1 << width) - 1);
+    *word >>= width;
+    return bits;
+}
+
+// The same of a number below 2^31.
+uint take_number(ulong *word, const ulong widths, const uint field)
+{
+    const uint width = (uint)(widths >> (6 * field)) & 63;
     const uint bits = (uint)*word & ((1u << width) - 1);
     *word >>= width;
     return bits;
 }
 
-// Adds what the one or two words of a packed task say to `task`, which holds the least of all.
-void add_packed_task(global const ulong *restrict words, const uint count, const ulong widths,
-                     const uint follows, task_t *task)
+// Whether a group of fields begins a word.
+int begins_word(const ulong widths, const uint group)
+{
+    return (int)(widths >> (GROUPS_BIT + group - 1)) & 1;
+}
+
+// Adds what the words of a packed task say to `task`, which holds the least of all.
+void add_packed_task(global const ulong *restrict words, const ulong widths, const uint follows, task_t *task)
 {
     ulong word = words[0];
-    const uint value = take_field(&word, widths, 0);
-    const uint problem = take_field(&word, widths, 1);
-    task->kind += take_field(&word, widths, 2);
-    if (count > 1)
-        word = words[1];
-    const ulong y = take_field(&word, widths, 3);
-    task->x += y + take_field(&word, widths, 4);
-    const uint rows = take_field(&word, widths, 5);
-    task->cols += rows + take_field(&word, widths, 6);
-    task->nnz += take_field(&word, widths, 7);
-    task->values += value;
-    task->columns += value;
+    const ulong values = take_place(&word, widths, 0);
+    const uint problem = take_number(&word, widths, 1);
+    task->kind += take_number(&word, widths, 2);
+    if (begins_word(widths, 1))
+        word = *++words;
+    const ulong y = take_place(&word, widths, 3);
+    const uint rows = take_number(&word, widths, 4);
+    task->nnz += take_number(&word, widths, 5);
+    if (widths << 4 >> 40 != 0) {
+        if (begins_word(widths, 2))
+            word = *++words;
+        task->x += take_place(&word, widths, 6);
+        task->cols += take_number(&word, widths, 7);
+        if (begins_word(widths, 3))
+            word = *++words;
+        task->columns += take_place(&word, widths, 8);
+        if (begins_word(widths, 4))
+            word = *++words;
+        task->index += take_place(&word, widths, 9);
+    }
+    task->values += values;
+    task->columns += values;
+    task->x += y;
     task->y += y;
     task->rows += rows;
+    task->cols += rows;
     task->problem += problem;
     if (follows == FOLLOWS_ROWS)
         task->index += y + problem;
     else if (follows == FOLLOWS_VALUES)
-        task->index += value;
+        task->index += values;
     task->extra = task->kind == KIND_ELL ? task->rows : 0;
 }
 
@@ -82,7 +114,7 @@ void find_task(const uint number, const uint listed, global const ulong *restric
 #ifndef FEW_STRETCHES
     else if (packed_words > 0) {
         set_task_of_stretch(last, 0, task);
-        add_packed_task(tasks + (ulong)number * packed_words, packed_words, widths, follows, task);
+        add_packed_task(tasks + (ulong)number * packed_words, widths, follows, task);
     } else if (of_stretches < (uint)before_last.sd)
         read_task_of_stretch(stretches, stretch_count - 2, of_stretches, task);
 #endif

@@ -51,12 +51,18 @@ pub const TASK_WORDS: usize = 8;
 pub const STRETCH_WORDS: usize = 16;
 
 /// Bits by which `widths` tells the width of one field of a packed task from the next.
-pub const WIDTH_BITS: u32 = 5;
+pub const WIDTH_BITS: u32 = 6;
 
-/// A packed task's place in the row offsets follows y and the problem's number.
+/// From this bit on `widths` says which groups of a packed task's fields begin a word.
+pub const GROUPS_BIT: u32 = 60;
+
+/// A packed task's place in the offsets or indices is counted from 0.
+pub const FOLLOWS_NOTHING: u32 = 0;
+
+/// From y and the problem's number, as row offsets lie.
 pub const FOLLOWS_ROWS: u32 = 1;
 
-/// Its place in the row indices follows values.
+/// From that in values, as row indices lie.
 pub const FOLLOWS_VALUES: u32 = 2;
 
 /// The most stretches: each task searches for its own.
@@ -252,11 +258,11 @@ arguments! {
         listed: u32,
         /// Stretches of tasks; 0 where all tasks are listed.
         stretch_count: u32,
-        /// Words of a task in a packed list, 1 or 2; 0 where none is packed.
+        /// Words of a task in a packed list; 0 where none is packed.
         packed_words: u32,
-        /// How many bits each field of a packed task has: [`WIDTH_BITS`] a field.
+        /// How many bits each field of a packed task has, [`WIDTH_BITS`] a field, and which begin a word ([`GROUPS_BIT`]).
         widths: u64,
-        /// What a packed task's place in offsets or indices follows; 0 where it is the same for all.
+        /// What a packed task's place in offsets or indices is counted from.
         follows: u32,
         /// The last stretch; of a packed list the least of all tasks.
         last: [u64; STRETCH_WORDS],
@@ -376,5 +382,11 @@ mod tests {
         assert!(text.contains(&format!("#define FOLLOWS_ROWS {FOLLOWS_ROWS} ")));
         assert!(text.contains(&format!("#define FOLLOWS_VALUES {FOLLOWS_VALUES} ")));
         assert!(text.contains(&format!("widths >> ({WIDTH_BITS} * field)")));
+        assert!(text.contains(&format!("#define GROUPS_BIT {GROUPS_BIT} ")));
+        assert!(text.contains(&format!(
+            "widths << {} >> {}",
+            64 - GROUPS_BIT,
+            64 - 4 * WIDTH_BITS
+        )));
     }
 }

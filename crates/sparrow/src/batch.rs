@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use cl_kernels::batched::{Batched as Parameters, BatchedAlgorithm, BatchedSwitch};
 use cl_kernels::{KernelKey, Scalar, Tables};
-use cl_runtime::batched::{Batch, BatchOperands, Batched, BatchedVariant, Strided};
+use cl_runtime::batched::{Batch, BatchOperands, Batched, BatchedVariant, Strided, Survey};
 use cl_runtime::raw::Memory;
 use cl_runtime::spmv::Workspace;
 use cl_runtime::{Context, DeviceArray, Event, Queue};
@@ -91,14 +91,8 @@ impl BatchPlan {
         let defaults = BatchedSwitch::default_for(device);
         let (switch, _) = tables.parameters(device, V::TYPE, defaults, |_| Ok(()));
         let select = |problem: &Problem| switch.select(options.algorithm, problem);
-        let mut algorithms = BatchedAlgorithm::ALL.map(|algorithm| (algorithm, 0)).to_vec();
-        for (problem, alike) in batch.kinds() {
-            let chosen = select(problem);
-            for (algorithm, problems) in &mut algorithms {
-                *problems += if *algorithm == chosen { alike } else { 0 };
-            }
-        }
-        algorithms.retain(|(_, problems)| *problems > 0);
+        let survey = Survey::new(batch, select);
+        let algorithms: Vec<_> = survey.algorithms().collect();
         if let Some(asked) = options.algorithm
             && !algorithms.is_empty()
             && algorithms.iter().all(|(algorithm, _)| *algorithm != asked)
@@ -115,6 +109,7 @@ impl BatchPlan {
         let batched = Batched::new_blocking(
             queue,
             batch,
+            &survey,
             select,
             parameters,
             options.variant,

@@ -297,7 +297,7 @@ fn formatted(
 }
 
 /// Problems alike alone, with one of another size among them, and among so many kinds that every task is listed: packed,
-/// and in full where formats are mixed.
+/// in more bits where formats are mixed, and in full where one is cut.
 #[test]
 fn tasks_that_follow_from_their_numbers_are_those_that_are_listed() {
     let queue = queue();
@@ -308,6 +308,8 @@ fn tasks_that_follow_from_their_numbers_are_those_that_are_listed() {
     with_one.insert(9, csr(40, &[40; 30], 1));
     let mut among_many = alike.clone();
     among_many.extend((0..20).map(other));
+    let mut with_long = among_many.clone();
+    with_long.push(csr(40, &[40; 300], 3));
     let rows: usize = alike.iter().map(Csr::rows).sum();
     for algorithm in std::iter::once(None).chain(BatchedAlgorithm::ALL.map(Some)) {
         let all_parameters = [small_parameters(), Vec::new()];
@@ -319,19 +321,23 @@ fn tasks_that_follow_from_their_numbers_are_those_that_are_listed() {
                 reads_y: true,
                 ..BatchCase::new(algorithm)
             };
-            let batches = [(&alike, 0), (&with_one, 0), (&among_many, 0), (&among_many, 2)];
+            let batches =
+                [(&alike, 0), (&with_one, 0), (&among_many, 0), (&among_many, 2), (&with_long, 0)];
             let made = batches.map(|(problems, others)| {
                 let host = formatted(algorithm, problems, others);
                 check(&queue, problems, &host, &case);
                 product(&queue, &host, &case)
             });
-            let [(alone, nothing), (_, few), (packed, eighth), (listed, all)] = made;
-            // Problems that are all alike are cut into pieces elsewhere by `batched_csr_i`.
+            let [(alone, nothing), (_, few), (packed, a_word), (mixed, of_mixed), (listed, all)] =
+                made;
+            // Problems that are all alike, and those beside a long one, are cut into pieces elsewhere by `batched_csr_i`.
             if algorithm != Some(BatchedAlgorithm::CsrI) {
                 assert_eq!(alone, packed[..rows], "{case:?}");
+                assert_eq!(listed[..rows], packed[..rows], "{case:?}");
             }
-            assert_eq!(packed[..rows], listed[..rows], "{case:?}");
-            assert_eq!((nothing, few, eighth, all), (0, 128, 41 * 8, 41 * 64), "{case:?}");
+            assert_eq!(packed[..rows], mixed[..rows], "{case:?}");
+            assert_eq!((nothing, few, a_word, of_mixed), (0, 128, 41 * 8, 41 * 16), "{case:?}");
+            assert!(all >= 43 * 64 && all % 64 == 0, "{all}; {case:?}");
         }
     }
 }

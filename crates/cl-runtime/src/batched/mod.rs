@@ -4,6 +4,7 @@ mod batch;
 mod cut;
 mod packed;
 mod step_notes;
+mod survey;
 mod tasks;
 mod words;
 
@@ -24,6 +25,7 @@ use crate::spmv::{Specialisation, check_value_type};
 use crate::{DeviceArray, Error, Event, InOrder, Program, Queue, Result};
 
 pub use batch::{Batch, BatchColumns, ColumnWidth};
+pub use survey::Survey;
 use tasks::DeviceTasks;
 
 /// How rows that are cut between the bunches of a group come together.
@@ -82,7 +84,8 @@ pub struct Batched {
 }
 
 impl Batched {
-    /// Makes the tasks of a batch and builds the program; `select` says by which algorithm each problem is computed.
+    /// Makes the tasks of a batch and builds the program; `select` says by which algorithm each problem is computed, and was
+    /// what the batch was surveyed with.
     ///
     /// # Errors
     /// Parameters that break a rule, a device without the value type or the atomics, a kernel that does not
@@ -90,6 +93,7 @@ impl Batched {
     pub fn new_blocking<V: Value, O: Offset>(
         queue: &Queue,
         batch: &Batch<V, O>,
+        survey: &Survey,
         select: impl Fn(&Problem) -> BatchedAlgorithm,
         parameters: Parameters,
         variant: BatchedVariant,
@@ -113,10 +117,10 @@ impl Batched {
         };
         let may_walk = variant == BatchedVariant::Ordered
             && parameters.bunches_vote(device)
-            && batch.kinds().all(|(problem, _)| {
-                select(problem) == BatchedAlgorithm::CsrI && problem.cols <= parameters.x_local
-            });
-        let mut tasks = DeviceTasks::new_blocking(queue, batch, &select, &parameters, may_walk)?;
+            && survey.are_all_by(BatchedAlgorithm::CsrI)
+            && survey.most_cols <= parameters.x_local;
+        let mut tasks =
+            DeviceTasks::new_blocking(queue, batch, survey, &select, &parameters, may_walk)?;
         let may_pair = parameters.pairs == 1
             && variant == BatchedVariant::Ordered
             && tasks.count >= PAIRS_PER_UNIT * 2 * device.compute_units as usize
@@ -129,15 +133,8 @@ impl Batched {
         if tasks.has_long {
             key = key.with_feature(FEATURE_LONG_ROWS);
         }
-        let mut features = Vec::new();
-        for (problem, _) in batch.kinds() {
-            let feature = select(problem).feature();
-            if !features.contains(&feature) {
-                features.push(feature);
-            }
-        }
-        for feature in BatchedAlgorithm::ALL.map(BatchedAlgorithm::feature) {
-            if features.contains(&feature) && !key.features.contains(&feature) {
+        for feature in survey.algorithms().map(|(algorithm, _)| algorithm.feature()) {
+            if !key.features.contains(&feature) {
                 key = key.with_feature(feature);
             }
         }

@@ -6,13 +6,15 @@ use cl_kernels::batched::{
     TASK_WORDS,
 };
 use csr_core::batch::{Format, Problem, Steps, Stretch};
-use csr_core::plan::batched::{LongRules, Task, TaskRules, TaskStretches, Tasks, work};
+use csr_core::plan::batched::{LongRules, Task, TaskRules, TaskStretches, Tasks};
 use csr_core::{Offset, Value, ValueType};
 
 use super::Batch;
 use super::cut::{CutTasks, Pending, cut_blocking};
 use super::packed::PackedTasks;
+use super::survey::Survey;
 use super::words::{NotePlaces, stretch_words, task_words};
+use crate::spmv::workspace::upload_small_blocking;
 use crate::{DeviceArray, Event, Queue, Result};
 
 /// What groups compute, in the order in which they take it.
@@ -78,11 +80,12 @@ const PARTS_PER_UNIT: usize = 8;
 const PACKED_FROM: usize = 100;
 
 impl DeviceTasks {
-    /// Makes the tasks of `batch`; `select` says by which algorithm each problem is computed. `may_walk`: bunches could
-    /// walk every problem by themselves, if none has too many nonzeros.
+    /// Makes the tasks of `batch`, which was surveyed; `select` says by which algorithm each problem is computed.
+    /// `may_walk`: bunches could walk every problem by themselves, if none has too many nonzeros.
     pub(super) fn new_blocking<V: Value, O: Offset>(
         queue: &Queue,
         batch: &Batch<V, O>,
+        survey: &Survey,
         select: impl Fn(&Problem) -> BatchedAlgorithm,
         parameters: &Parameters,
         may_walk: bool,
@@ -103,9 +106,9 @@ impl DeviceTasks {
             nnz_per_task: if is_whole { UNCUT_NNZ } else { NNZ_PER_TASK },
             rows_per_task: parameters.rows_per_task as usize,
             small_entries: SMALL_ENTRIES,
-            long: long_rules(batch, units),
+            long: long_rules(survey, problems.len(), units),
         };
-        let has_long = batch.kinds().any(|(problem, _)| rules.is_long(problem));
+        let has_long = survey.most_work >= rules.long.work;
         let may_share = |problem: &Problem| select(problem).may_share_group();
         let notes_rows = may_walk && alone.notes_rows(V::TYPE);
         let mut notes = NotePlaces { parameters: notes_rows.then_some(alone), words: 0 };
@@ -116,34 +119,14 @@ impl DeviceTasks {
             return Ok(DeviceTasks { has_long, ..tasks });
         }
         let Tasks { tasks, whole } = Tasks::new(problems, &rules, may_share);
-        let mut form = Form { listed: number_of_tasks(tasks.len())?, ..Form::default() };
         let mut pending = None;
-        let mut most_nnz = problems.iter().map(|problem| problem.entries).max().unwrap_or(0);
-        let words = if tasks.iter().any(|task| task.parts > 1) {
+        let mut most_nnz = survey.most_nnz;
+        let (form, words) = if tasks.iter().any(|task| task.parts > 1) {
             let cut = cut_blocking(queue, batch, &tasks, select, &mut notes, is_small_enough)?;
             (most_nnz, pending) = (cut.most_nnz, cut.pending);
-            cut.words
+            (Form { listed: number_of_tasks(tasks.len())?, ..Form::default() }, cut.words)
         } else {
-            let words_of = |task: &Task| {
-                let problem = &problems[task.problem as usize];
-                let place = notes.take(problem, 1);
-                task_words(problem, task.problem, select(problem), place)
-            };
-            let words: Vec<[u64; TASK_WORDS]> = tasks.iter().map(words_of).collect();
-            let is_small = size_of_val(words.as_slice()) > batch.size_bytes() / PACKED_FROM;
-            match is_small.then(|| PackedTasks::new(&words)).flatten() {
-                Some(PackedTasks { words_per_task, widths, follows, least, words }) => {
-                    form = Form {
-                        packed_words: words_per_task,
-                        widths,
-                        follows,
-                        last: stretch_words(least, Steps::default(), 0, 0),
-                        ..Form::default()
-                    };
-                    DeviceArray::upload_blocking(queue, &words)?
-                }
-                None => DeviceArray::upload_blocking(queue, words.as_flattened())?,
-            }
+            list_blocking(queue, batch, &tasks, select, &mut notes)?
         };
         let stretches = DeviceArray::allocate(queue.context(), 0)?;
         let (count, noted_words) = (tasks.len(), notes.all_words()?);
@@ -270,6 +253,39 @@ impl DeviceTasks {
     }
 }
 
+/// Lists tasks that are whole problems, packed where they are small.
+fn list_blocking<V: Value, O: Offset>(
+    queue: &Queue,
+    batch: &Batch<V, O>,
+    tasks: &[Task],
+    select: impl Fn(&Problem) -> BatchedAlgorithm,
+    notes: &mut NotePlaces,
+) -> Result<(Form, DeviceArray<u64>)> {
+    let problem_of = |task: &Task| &batch.problems()[task.problem as usize];
+    let words_of = |task: &Task, place: u64| {
+        let problem = problem_of(task);
+        task_words(problem, task.problem, select(problem), place)
+    };
+    let listed = number_of_tasks(tasks.len())?;
+    if tasks.len() * size_of::<[u64; TASK_WORDS]>() > batch.size_bytes() / PACKED_FROM
+        // What is packed is not walked, so nothing is noted of it.
+        && let Some(packed) = PackedTasks::new(tasks.iter().map(|task| words_of(task, 0)))
+    {
+        let form = Form {
+            packed_words: packed.words_per_task,
+            widths: packed.widths,
+            follows: packed.follows,
+            last: stretch_words(packed.least, Steps::default(), 0, 0),
+            ..Form::default()
+        };
+        return Ok((form, upload_small_blocking(queue, &packed.words)?));
+    }
+    let words = tasks.iter().map(|task| words_of(task, notes.take(problem_of(task), 1)));
+    let words: Vec<[u64; TASK_WORDS]> = words.collect();
+    let form = Form { listed, ..Form::default() };
+    Ok((form, upload_small_blocking(queue, words.as_flattened())?))
+}
+
 /// Pairs of `count` problems that lie `apart` values apart: of neighbours, or, where that is odd, of a problem and the next
 /// but one (`cl/batched/task.h`).
 fn pairs(count: usize, apart: u64) -> usize {
@@ -283,13 +299,11 @@ fn number_of_tasks(count: usize) -> Result<u32> {
     Ok(u32::try_from(count).map_err(|_| error)?)
 }
 
-/// When a problem is cut because the others would be done before it, on a device of so many compute units.
-fn long_rules<V: Value, O: Offset>(batch: &Batch<V, O>, units: u32) -> LongRules {
+/// When one of so many problems is cut because the others would be done before it, on a device of so many compute units.
+fn long_rules(survey: &Survey, problems: usize, units: u32) -> LongRules {
     let units = units.max(1);
-    let works = batch.kinds().map(|(problem, count)| work(problem) * count as u64);
-    let all: u64 = works.sum();
-    let mean = all / batch.problems().len().max(1) as u64;
-    let of_a_part = (all / (u64::from(units) * LONG_PARTS)).max(LEAST_PART);
+    let mean = survey.all_work / problems.max(1) as u64;
+    let of_a_part = (survey.all_work / (u64::from(units) * LONG_PARTS)).max(LEAST_PART);
     LongRules {
         work: (LONG_TIMES * mean).max(2 * of_a_part),
         nnz_per_task: of_a_part as usize,

@@ -23,6 +23,7 @@ pub(super) fn stretch_words(
 }
 
 /// The words of a task that is a whole problem (`cl/batched/task.h`); what is noted of its rows begins at `place`.
+#[inline]
 pub(super) fn task_words(
     problem: &Problem,
     number: u32,

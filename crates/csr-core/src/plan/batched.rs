@@ -5,8 +5,7 @@
 //! last. Where problems are alike and equally far apart, a task follows from its number: then nothing is listed but
 //! stretches of problems, and before them the parts of those that are cut.
 
-use std::cmp::Reverse;
-
+use super::by_work::{Rank, in_order};
 use crate::batch::{Format, Problem, Stretch};
 
 /// What a task may hold.
@@ -104,11 +103,6 @@ pub fn work(problem: &Problem) -> u64 {
     u64::from(problem.entries) + u64::from(problem.rows)
 }
 
-/// Most work first; what shares groups last.
-fn rank(problem: &Problem, shares: bool) -> (bool, Reverse<u64>) {
-    (shares, Reverse(work(problem)))
-}
-
 impl Tasks {
     /// The tasks of `problems`; `may_share` says of which problem that it can share a group.
     pub fn new(
@@ -116,49 +110,20 @@ impl Tasks {
         rules: &TaskRules,
         may_share: impl Fn(&Problem) -> bool,
     ) -> Self {
-        let ranks: Vec<(bool, Reverse<u64>)> = problems
-            .iter()
-            .map(|problem| rank(problem, rules.is_small(problem) && may_share(problem)))
-            .collect();
+        let shares = |problem| rules.is_small(problem) && may_share(problem);
+        let ranks = problems.iter().map(|problem| Rank::new(work(problem), shares(problem)));
+        let ranks: Vec<Rank> = ranks.collect();
         let mut tasks = Vec::with_capacity(problems.len());
         let mut whole = 0;
-        for index in order_by_rank(&ranks) {
+        for index in in_order(&ranks) {
             let first = tasks.len();
             cut(index, &problems[index as usize], rules, &mut tasks);
-            if !ranks[index as usize].0 {
+            if !ranks[index as usize].shares() {
                 whole += tasks.len() - first;
             }
         }
         Tasks { tasks, whole }
     }
-}
-
-/// Work up to which problems are dealt to as many buckets: thousands of small ones, which are not to wait for a sort.
-const MOST_BUCKETS: u64 = 1 << 14;
-
-/// The indices of `ranks` in their order, equal ones as they are.
-fn order_by_rank(ranks: &[(bool, Reverse<u64>)]) -> Vec<u32> {
-    let most = ranks.iter().map(|&(_, Reverse(work))| work).max().unwrap_or(0);
-    if most >= MOST_BUCKETS {
-        let mut order: Vec<u32> = (0..ranks.len() as u32).collect();
-        order.sort_by_key(|&index| ranks[index as usize]);
-        return order;
-    }
-    let bucket = |&(shares, Reverse(work)): &(bool, Reverse<u64>)| {
-        (most - work + if shares { most + 1 } else { 0 }) as usize
-    };
-    let mut begins = vec![0u32; 2 * most as usize + 3];
-    ranks.iter().for_each(|rank| begins[bucket(rank) + 1] += 1);
-    for next in 1..begins.len() {
-        begins[next] += begins[next - 1];
-    }
-    let mut order = vec![0; ranks.len()];
-    for (index, rank) in ranks.iter().enumerate() {
-        let place = &mut begins[bucket(rank)];
-        order[*place as usize] = index as u32;
-        *place += 1;
-    }
-    order
 }
 
 impl TaskStretches {
@@ -174,12 +139,12 @@ impl TaskStretches {
         let shares = |stretch: &Stretch| rules.is_small(of(stretch)) && may_share(of(stretch));
         let (mut long, mut stretches): (Vec<_>, Vec<_>) =
             stretches.iter().copied().partition(|stretch| rules.cuts(of(stretch)));
-        long.sort_by_key(|stretch| rank(of(stretch), false));
+        long.sort_by_key(|stretch| Rank::new(work(of(stretch)), false));
         let mut parts = Vec::new();
         for index in long.iter().flat_map(|its| its.first..its.first + its.count) {
             cut(index, &problems[index as usize], rules, &mut parts);
         }
-        stretches.sort_by_key(|stretch| rank(of(stretch), shares(stretch)));
+        stretches.sort_by_key(|stretch| Rank::new(work(of(stretch)), shares(stretch)));
         let whole = stretches.iter().filter(|stretch| !shares(stretch));
         let whole = whole.map(|stretch| stretch.count as usize).sum::<usize>() + parts.len();
         TaskStretches { parts, stretches, whole }
@@ -249,19 +214,6 @@ mod tests {
         assert_eq!(found.whole, 2);
         assert_eq!(Tasks::new(&problems, &RULES, |_| false).whole, 4);
         assert_eq!(Tasks::new(&[], &RULES, |_| true), Tasks::default());
-    }
-
-    #[test]
-    fn buckets_are_in_the_order_of_sorting() {
-        let work = |index: u64| index * 7919 % 331;
-        for factor in [0, 1, 50] {
-            let ranks: Vec<_> =
-                (0..700).map(|index| (index % 3 == 0, Reverse(factor * work(index)))).collect();
-            let mut sorted: Vec<u32> = (0..700).collect();
-            sorted.sort_by_key(|&index| ranks[index as usize]);
-            assert_eq!(order_by_rank(&ranks), sorted, "{factor}");
-        }
-        assert_eq!(order_by_rank(&[]), []);
     }
 
     #[test]

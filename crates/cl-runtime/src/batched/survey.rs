@@ -1,0 +1,59 @@
+//! What a plan has to know of all problems together, found in one pass: thousands of small ones are computed in a few
+//! passes' time.
+
+use cl_kernels::batched::BatchedAlgorithm;
+use csr_core::batch::Problem;
+use csr_core::plan::batched::work;
+use csr_core::{Offset, Value};
+
+use super::Batch;
+
+/// By which algorithms a batch's problems are computed, and how large they are.
+#[derive(Clone, Debug, Default)]
+pub struct Survey {
+    /// Problems by each of [`BatchedAlgorithm::ALL`].
+    counts: [usize; BatchedAlgorithm::ALL.len()],
+    /// Rows and nonzeros of all.
+    pub(super) all_work: u64,
+    /// The most of one.
+    pub(super) most_work: u64,
+    pub(super) most_nnz: u32,
+    pub(super) most_cols: u32,
+}
+
+impl Survey {
+    /// Of `batch`; `select` says by which algorithm a problem is computed.
+    pub fn new<V: Value, O: Offset>(
+        batch: &Batch<V, O>,
+        select: impl Fn(&Problem) -> BatchedAlgorithm,
+    ) -> Self {
+        let mut found = Survey::default();
+        for (problem, alike) in batch.kinds() {
+            found.counts[select(problem) as usize] += alike;
+            let work = work(problem);
+            found.all_work += work * alike as u64;
+            found.most_work = found.most_work.max(work);
+            found.most_nnz = found.most_nnz.max(problem.entries);
+            found.most_cols = found.most_cols.max(problem.cols);
+        }
+        found
+    }
+
+    /// The algorithms that compute problems, and how many each does.
+    pub fn algorithms(&self) -> impl Iterator<Item = (BatchedAlgorithm, usize)> {
+        BatchedAlgorithm::ALL.into_iter().zip(self.counts).filter(|&(_, problems)| problems > 0)
+    }
+
+    /// Whether that one computes all problems.
+    pub(super) fn are_all_by(&self, algorithm: BatchedAlgorithm) -> bool {
+        self.algorithms().all(|(its, _)| its == algorithm)
+    }
+}
+
+const _: () = {
+    let mut number = 0;
+    while number < BatchedAlgorithm::ALL.len() {
+        assert!(BatchedAlgorithm::ALL[number] as usize == number);
+        number += 1;
+    }
+};
