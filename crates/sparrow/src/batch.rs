@@ -75,7 +75,7 @@ pub struct BatchPlan {
 
 impl BatchPlan {
     /// Plans for a batch on the device. Where its problems are a few stretches of ones alike and equally far apart, that
-    /// takes as long however many they are; else a few microseconds for each thousand, and where one is cut a launch.
+    /// takes as long however many they are; else some tens of microseconds for each thousand, and where one is cut a launch.
     ///
     /// # Errors
     /// An algorithm that reads no problem of the batch, parameters that break a rule, a device that lacks the value

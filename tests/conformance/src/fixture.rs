@@ -143,3 +143,14 @@ fn matrix<V: Value>(seed: u64) -> Csr<V> {
     let values = csr_core::random_vector::<f64>(seed, columns.len());
     Csr::new(cols, offsets, columns, values.into_iter().map(V::from_f64).collect()).unwrap()
 }
+
+/// A matrix with rows of these lengths, whose columns are anywhere.
+pub fn csr<V: Value>(cols: usize, lengths: &[usize], seed: u64) -> Csr<V> {
+    let (mut offsets, mut columns) = (vec![0], Vec::new());
+    for (row, &length) in lengths.iter().enumerate() {
+        columns.extend((0..length).map(|k| ((row * 31 + k * 7) % cols) as u32));
+        offsets.push(columns.len() as u32);
+    }
+    let values = csr_core::random_vector::<f64>(seed, columns.len());
+    Csr::new(cols, offsets, columns, values.into_iter().map(V::from_f64).collect()).unwrap()
+}

@@ -14,7 +14,7 @@ mod unchecked;
 use sparrow::{Context, Device, Queue};
 
 pub use failing::{alone, assert_names, fail_each, names};
-pub use fixture::{Fixture, bits, check_product};
+pub use fixture::{Fixture, bits, check_product, csr};
 pub use gate::{Gate, Opening};
 pub use small::{implementations, options};
 pub use sparrow_bench::selftest::LIMITS;

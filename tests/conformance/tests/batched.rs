@@ -7,27 +7,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cl_kernels::parse_device_table;
-use conformance::{bits, check_product, is_full, is_interpreter, queue, say};
+use conformance::{bits, csr, is_full, is_interpreter, queue, say};
 use csr_core::batch::Ell;
 use sparrow::{
-    Accumulate, Batch, BatchCoefficient, BatchColumns, BatchOptions, BatchPlan, BatchProduct,
-    BatchedAlgorithm, BatchedVariant, ColumnWidth, Csr, DeviceArray, Format, HostBatch, Problem,
-    Queue, Tables, Value, ValueType,
+    Batch, BatchCoefficient, BatchColumns, BatchOptions, BatchPlan, BatchProduct, BatchedAlgorithm,
+    BatchedVariant, ColumnWidth, Csr, DeviceArray, HostBatch, Problem, Queue, Tables, Value,
+    ValueType,
 };
 use sparrow_bench::selftest::{
     BatchCase, BatchCoefficients, BatchConfiguration, Extent, mixed_batch, run_batch, run_batches,
     small_parameters,
 };
-
-fn csr<V: Value>(cols: usize, lengths: &[usize], seed: u64) -> Csr<V> {
-    let (mut offsets, mut columns) = (vec![0], Vec::new());
-    for (row, &length) in lengths.iter().enumerate() {
-        columns.extend((0..length).map(|k| ((row * 31 + k * 7) % cols) as u32));
-        offsets.push(columns.len() as u32);
-    }
-    let values = csr_core::random_vector::<f64>(seed, columns.len());
-    Csr::new(cols, offsets, columns, values.into_iter().map(V::from_f64).collect()).unwrap()
-}
 
 /// Holds a batch against the oracle, problem by problem.
 fn check<V: Value>(queue: &Queue, problems: &[Csr<V>], host: &HostBatch<V>, case: &BatchCase) {
@@ -356,69 +346,6 @@ fn a_problem_that_is_long_beside_the_others_is_cut() {
         let plan = BatchPlan::new_blocking(&queue, &batch, &options).unwrap();
         let parts = plan.tasks().0 - 300;
         assert!(parts > 1 && plan.plan_bytes() == parts * 64, "{parts} parts; {algorithm:?}");
-    }
-}
-
-/// Problems that share x, with y apart from each other, in row offsets that count on from problem to problem.
-#[test]
-fn arrays_of_the_applications_own_are_used_as_they_lie() {
-    let queue = queue();
-    let (first, second) = (csr::<f32>(9, &[3, 0, 8, 2], 1), csr::<f32>(9, &[70, 1], 2));
-    let mut offsets: Vec<u64> = vec![7777];
-    offsets.extend(first.pattern().offsets().iter().map(|&offset| u64::from(offset) + (1 << 40)));
-    offsets.extend(second.pattern().offsets().iter().map(|&offset| u64::from(offset) + 13));
-    let columns = [first.pattern().columns(), second.pattern().columns()].concat();
-    let values = [first.values(), second.values()].concat();
-    let problem = |csr: &Csr<f32>, index, entries, y| Problem {
-        rows: csr.rows() as u32,
-        cols: csr.cols() as u32,
-        entries: csr.nnz() as u32,
-        format: Format::Csr,
-        index,
-        columns: entries,
-        values: entries,
-        x: 2,
-        y,
-    };
-    let problems = [problem(&first, 1, 0, 3), problem(&second, 6, first.nnz() as u64, 0)];
-    let upload = |data: &[u64]| DeviceArray::upload_blocking(&queue, data).unwrap();
-    let columns = BatchColumns::U32(DeviceArray::upload_blocking(&queue, &columns).unwrap());
-    let values = DeviceArray::upload_blocking(&queue, &values).unwrap();
-    let none = DeviceArray::upload_blocking(&queue, &[]).unwrap();
-    // SAFETY: the arrays were just copied from checked matrices.
-    #[expect(unsafe_code, reason = "the second door: arrays that are on the device already")]
-    let batch = unsafe {
-        Batch::from_arrays(
-            queue.context(),
-            Arc::new(problems),
-            upload(&offsets),
-            none,
-            columns,
-            values,
-        )
-        .unwrap()
-    };
-    assert_eq!((batch.x_len(), batch.y_len()), (11, 7));
-    let x: Vec<f32> = csr_core::random_vector(3, 11);
-    let device_x = DeviceArray::upload_blocking(&queue, &x).unwrap();
-    for algorithm in [None, Some(BatchedAlgorithm::CsrI), Some(BatchedAlgorithm::CsrVector)] {
-        let options =
-            BatchOptions { algorithm, parameters: small_parameters(), ..BatchOptions::default() };
-        let plan = BatchPlan::new_blocking(&queue, &batch, &options).unwrap();
-        let mut workspace = plan.workspace_blocking(&queue).unwrap();
-        let mut y = DeviceArray::upload_blocking(&queue, &[9.0f32; 7]).unwrap();
-        let product = BatchProduct {
-            alpha: 2.0.into(),
-            a: &batch,
-            x: &device_x,
-            beta: 0.0.into(),
-            y: &mut y,
-        };
-        plan.launch(&queue, &mut workspace, product, &[]).unwrap();
-        let y = y.read_blocking(&queue).unwrap();
-        assert_eq!(y[2], 9.0, "between the problems");
-        check_product(&first, 2.0, &x[2..], 0.0, &y[3..], &y[3..], Accumulate::Plain);
-        check_product(&second, 2.0, &x[2..], 0.0, &y[..2], &y[..2], Accumulate::Plain);
     }
 }
 
