@@ -1,12 +1,14 @@
 //! A batch of more than 2^32 nonzeros, where the device has room for one.
 
+#![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
+
 use std::sync::Arc;
 
 use conformance::{check_product, queue, say};
 use csr_core::f16;
 use sparrow::{
     Accumulate, Batch, BatchColumns, BatchOptions, BatchPlan, BatchProduct, BatchedAlgorithm, Csr,
-    DeviceArray, Format, Problem,
+    DeviceArray, Format, Problem, Queue,
 };
 
 const ORDER: usize = 1024;
@@ -94,5 +96,66 @@ fn more_than_32_bits_count_is_right() {
         }
         assert!(y.iter().all(|value| value.is_finite()), "{algorithm}: a row was never written");
     }
+    packed_lists_reach_beyond(&queue, &batch, [&near, &far]);
     say(&format!("more than 2^32 nonzeros: right, {PROBLEMS} problems of {NONZEROS}"));
+}
+
+/// So many problems of a few rows that they have a packed list, each the beginning of the first matrix of `large` or of one
+/// of the last two, by turns. They share patterns and values, and have y of their own.
+fn packed_lists_reach_beyond(queue: &Queue, large: &Batch<f16, u64>, [near, far]: [&Csr<f16>; 2]) {
+    let BatchColumns::U16(columns) = large.columns() else { unreachable!("16-bit columns") };
+    let count = large.size_bytes() / 100 / 64 + 7;
+    let rows_of = |number: usize| 3 + number % 3;
+    let mut y = 0;
+    let problem = |number: usize| {
+        let matrix = [0, PROBLEMS - 2, PROBLEMS - 1][number % 3];
+        let rows = rows_of(number);
+        y += rows;
+        Problem {
+            rows: rows as u32,
+            cols: ORDER as u32,
+            entries: 32 * rows as u32,
+            format: Format::Csr,
+            index: (matrix * ORDER) as u64,
+            columns: (matrix * NONZEROS) as u64,
+            values: (matrix * NONZEROS) as u64,
+            x: 0,
+            y: (y - rows) as u64,
+        }
+    };
+    let problems: Arc<[Problem]> = (0..count).map(problem).collect();
+    let whole = |array: &DeviceArray<u64>| array.slice(0..array.len()).unwrap();
+    // SAFETY: the arrays are another batch's, and each problem the first rows of one of its.
+    #[expect(unsafe_code, reason = "the second door: arrays that are on the device already")]
+    let batch = unsafe {
+        let columns = BatchColumns::U16(columns.slice(0..columns.len()).unwrap());
+        let values = large.values().slice(0..large.values().len()).unwrap();
+        let none = DeviceArray::upload_blocking(queue, &[]).unwrap();
+        let offsets = whole(large.offsets());
+        Batch::from_arrays(queue.context(), problems.clone(), offsets, none, columns, values)
+            .unwrap()
+    };
+    let plan = BatchPlan::new_blocking(queue, &batch, &BatchOptions::default()).unwrap();
+    assert!(plan.plan_bytes() <= 32 * count, "{} bytes of {count} problems", plan.plan_bytes());
+    let x: Vec<f32> = csr_core::random_vector(5, ORDER);
+    let device_x = DeviceArray::upload_blocking(queue, &x).unwrap();
+    let before = vec![f32::NAN; batch.y_len()];
+    let mut y = DeviceArray::upload_blocking(queue, &before).unwrap();
+    let mut workspace = plan.workspace_blocking(queue).unwrap();
+    let (alpha, beta) = (1.0.into(), 0.0.into());
+    let product = BatchProduct { alpha, a: &batch, x: &device_x, beta, y: &mut y };
+    plan.launch(queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
+    let y = y.read_blocking(queue).unwrap();
+    for number in (0..9).chain(count / 2..count / 2 + 9).chain(count - 9..count) {
+        let matrix = if number.is_multiple_of(3) { near } else { far };
+        let rows = rows_of(number);
+        let (columns, values) = (matrix.pattern().columns(), matrix.values());
+        let its_offsets = matrix.pattern().offsets()[..=rows].to_vec();
+        let beginning = |nnz| (columns[..nnz].to_vec(), values[..nnz].to_vec());
+        let (columns, values) = beginning(32 * rows);
+        let its = Csr::new(ORDER, its_offsets, columns, values).unwrap();
+        let found = &y[problems[number].y as usize..][..rows];
+        check_product(&its, 1.0, &x, 0.0, found, found, Accumulate::Plain);
+    }
+    assert!(y.iter().all(|value| value.is_finite()), "a row was never written");
 }
