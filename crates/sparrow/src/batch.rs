@@ -110,7 +110,6 @@ impl BatchPlan {
             queue,
             batch,
             &survey,
-            select,
             parameters,
             options.variant,
             options.scalars_on_device,

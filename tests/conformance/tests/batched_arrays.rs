@@ -23,13 +23,14 @@ struct Arrays {
 }
 
 impl Arrays {
-    /// Problems whose vectors x overlap, the first one's farthest behind; with places between those of y, of values and of
-    /// row offsets, which count on from any number.
+    /// Problems whose vectors x overlap, and x and y of the first lie farthest behind; with places between those of y, of
+    /// values and of row offsets, which count on from any number.
     fn new(matrices: &[Csr<f32>]) -> Self {
         let (mut offsets, mut columns, mut values) = (vec![7777], Vec::new(), Vec::new());
-        let mut y = 3;
+        let mut y = matrices.iter().map(|matrix| matrix.rows() as u64 + 1).sum();
         let mut problems = Vec::new();
         for (number, matrix) in matrices.iter().enumerate() {
+            y -= (matrix.rows() + number % 2) as u64;
             problems.push(Problem {
                 rows: matrix.rows() as u32,
                 cols: matrix.cols() as u32,
@@ -47,7 +48,6 @@ impl Arrays {
             columns.extend(matrix.pattern().columns());
             values.extend(matrix.values());
             values.extend(vec![f32::NAN; 5 - number % 4]);
-            y += (matrix.rows() + number % 2) as u64;
         }
         Arrays { problems, offsets, columns, values }
     }

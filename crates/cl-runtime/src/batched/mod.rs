@@ -84,8 +84,7 @@ pub struct Batched {
 }
 
 impl Batched {
-    /// Makes the tasks of a batch and builds the program; `select` says by which algorithm each problem is computed, and was
-    /// what the batch was surveyed with.
+    /// Makes the tasks of a batch and builds the program, which was surveyed.
     ///
     /// # Errors
     /// Parameters that break a rule, a device without the value type or the atomics, a kernel that does not
@@ -93,8 +92,7 @@ impl Batched {
     pub fn new_blocking<V: Value, O: Offset>(
         queue: &Queue,
         batch: &Batch<V, O>,
-        survey: &Survey,
-        select: impl Fn(&Problem) -> BatchedAlgorithm,
+        survey: &Survey<impl Fn(&Problem) -> BatchedAlgorithm>,
         parameters: Parameters,
         variant: BatchedVariant,
         scalars_on_device: bool,
@@ -119,8 +117,7 @@ impl Batched {
             && parameters.bunches_vote(device)
             && survey.are_all_by(BatchedAlgorithm::CsrI)
             && survey.most_cols <= parameters.x_local;
-        let mut tasks =
-            DeviceTasks::new_blocking(queue, batch, survey, &select, &parameters, may_walk)?;
+        let mut tasks = DeviceTasks::new_blocking(queue, batch, survey, &parameters, may_walk)?;
         let may_pair = parameters.pairs == 1
             && variant == BatchedVariant::Ordered
             && tasks.count >= PAIRS_PER_UNIT * 2 * device.compute_units as usize

@@ -1,4 +1,4 @@
-//! Packed lists of tasks: what a task has beyond the least of all, in as few bits as that takes (`cl/batched/find_task.h`).
+//! Packed lists of tasks: their fields in as few bits as these take (`cl/batched/find_task.h`).
 
 use std::array;
 

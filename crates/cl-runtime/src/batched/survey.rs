@@ -9,8 +9,9 @@ use csr_core::{Offset, Value};
 use super::Batch;
 
 /// By which algorithms a batch's problems are computed, and how large they are.
-#[derive(Clone, Debug, Default)]
-pub struct Survey {
+#[derive(Clone, Debug)]
+pub struct Survey<S> {
+    select: S,
     /// Problems by each of [`BatchedAlgorithm::ALL`].
     counts: [usize; BatchedAlgorithm::ALL.len()],
     /// Rows and nonzeros of all.
@@ -21,15 +22,14 @@ pub struct Survey {
     pub(super) most_cols: u32,
 }
 
-impl Survey {
+impl<S: Fn(&Problem) -> BatchedAlgorithm> Survey<S> {
     /// Of `batch`; `select` says by which algorithm a problem is computed.
-    pub fn new<V: Value, O: Offset>(
-        batch: &Batch<V, O>,
-        select: impl Fn(&Problem) -> BatchedAlgorithm,
-    ) -> Self {
-        let mut found = Survey::default();
+    pub fn new<V: Value, O: Offset>(batch: &Batch<V, O>, select: S) -> Self {
+        let counts = [0; BatchedAlgorithm::ALL.len()];
+        let mut found =
+            Survey { select, counts, all_work: 0, most_work: 0, most_nnz: 0, most_cols: 0 };
         for (problem, alike) in batch.kinds() {
-            found.counts[select(problem) as usize] += alike;
+            found.counts[found.select(problem) as usize] += alike;
             let work = work(problem);
             found.all_work += work * alike as u64;
             found.most_work = found.most_work.max(work);
@@ -37,6 +37,11 @@ impl Survey {
             found.most_cols = found.most_cols.max(problem.cols);
         }
         found
+    }
+
+    /// By which algorithm a problem is computed.
+    pub(super) fn select(&self, problem: &Problem) -> BatchedAlgorithm {
+        (self.select)(problem)
     }
 
     /// The algorithms that compute problems, and how many each does.

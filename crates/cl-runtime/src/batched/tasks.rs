@@ -80,13 +80,12 @@ const PARTS_PER_UNIT: usize = 8;
 const PACKED_FROM: usize = 100;
 
 impl DeviceTasks {
-    /// Makes the tasks of `batch`, which was surveyed; `select` says by which algorithm each problem is computed.
-    /// `may_walk`: bunches could walk every problem by themselves, if none has too many nonzeros.
+    /// Makes the tasks of `batch`, which was surveyed. `may_walk`: bunches could walk every problem by themselves, if none
+    /// has too many nonzeros.
     pub(super) fn new_blocking<V: Value, O: Offset>(
         queue: &Queue,
         batch: &Batch<V, O>,
-        survey: &Survey,
-        select: impl Fn(&Problem) -> BatchedAlgorithm,
+        survey: &Survey<impl Fn(&Problem) -> BatchedAlgorithm>,
         parameters: &Parameters,
         may_walk: bool,
     ) -> Result<Self> {
@@ -106,9 +105,10 @@ impl DeviceTasks {
             nnz_per_task: if is_whole { UNCUT_NNZ } else { NNZ_PER_TASK },
             rows_per_task: parameters.rows_per_task as usize,
             small_entries: SMALL_ENTRIES,
-            long: long_rules(survey, problems.len(), units),
+            long: long_rules(survey.all_work, problems.len(), units),
         };
-        let has_long = survey.most_work >= rules.long.work;
+        let has_long = rules.is_long(survey.most_work);
+        let select = |problem: &Problem| survey.select(problem);
         let may_share = |problem: &Problem| select(problem).may_share_group();
         let notes_rows = may_walk && alone.notes_rows(V::TYPE);
         let mut notes = NotePlaces { parameters: notes_rows.then_some(alone), words: 0 };
@@ -299,11 +299,12 @@ fn number_of_tasks(count: usize) -> Result<u32> {
     Ok(u32::try_from(count).map_err(|_| error)?)
 }
 
-/// When one of so many problems is cut because the others would be done before it, on a device of so many compute units.
-fn long_rules(survey: &Survey, problems: usize, units: u32) -> LongRules {
+/// When one of so many problems, which have so much work together, is cut because the others would be done before it, on a
+/// device of so many compute units.
+fn long_rules(all_work: u64, problems: usize, units: u32) -> LongRules {
     let units = units.max(1);
-    let mean = survey.all_work / problems.max(1) as u64;
-    let of_a_part = (survey.all_work / (u64::from(units) * LONG_PARTS)).max(LEAST_PART);
+    let mean = all_work / problems.max(1) as u64;
+    let of_a_part = (all_work / (u64::from(units) * LONG_PARTS)).max(LEAST_PART);
     LongRules {
         work: (LONG_TIMES * mean).max(2 * of_a_part),
         nnz_per_task: of_a_part as usize,

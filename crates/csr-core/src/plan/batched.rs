@@ -5,8 +5,10 @@
 //! last. Where problems are alike and equally far apart, a task follows from its number: then nothing is listed but
 //! stretches of problems, and before them the parts of those that are cut.
 
-use super::by_work::{Rank, in_order};
+mod by_work;
+
 use crate::batch::{Format, Problem, Stretch};
+use by_work::{Rank, in_order};
 
 /// What a task may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,13 +76,13 @@ pub struct TaskStretches {
 }
 
 impl TaskRules {
-    /// Whether a problem is long beside the others.
-    pub fn is_long(&self, problem: &Problem) -> bool {
-        work(problem) >= self.long.work
+    /// Whether a problem with so much work is long beside the others.
+    pub fn is_long(&self, work: u64) -> bool {
+        work >= self.long.work
     }
 
     fn nnz_per_task(&self, problem: &Problem) -> usize {
-        if !self.is_long(problem) {
+        if !self.is_long(work(problem)) {
             return self.nnz_per_task;
         }
         let LongRules { nnz_per_task, most_parts, .. } = self.long;
@@ -165,7 +167,7 @@ fn cut(index: u32, problem: &Problem, rules: &TaskRules, tasks: &mut Vec<Task>) 
         // their mean nonzeros: a part of 2 nnz_per_task then has no more than rows_per_task, and about as many nonzeros
         // as nnz_per_task. Else nonzeros are shared out. There are no more parts than rows.
         Format::Csr => {
-            let by_nnz = rows <= rules.rows_per_task && !rules.is_long(problem);
+            let by_nnz = rows <= rules.rows_per_task && !rules.is_long(work(problem));
             let row_weight = if by_nnz { 1 } else { entries.div_ceil(rows).max(1) };
             let work = entries + rows * row_weight;
             let parts = if by_nnz {

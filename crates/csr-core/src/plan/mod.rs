@@ -4,7 +4,6 @@
 //! nothing of OpenCL, and new values need no new plan.
 
 pub mod batched;
-mod by_work;
 pub mod csr_adaptive;
 pub mod csr_flat;
 pub mod evc_hyb;
