@@ -130,7 +130,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // SAFETY: the handles are valid and belong together, and p and q hold as many numbers as said.
     let (context, queue, shared_p, mut shared_q) = unsafe {
         let id = device.id().as_raw();
-        let context = Context::from_raw(own_context.get(), id, BinaryCache::Usual)?;
+        let context = Context::from_raw(own_context.get(), id, BinaryCache::Default)?;
         let queue = Queue::from_raw(&context, own_queue.get())?;
         let p = DeviceArray::<f64>::from_raw(p.get(), 0, all)?;
         let q = DeviceArray::<f64>::from_raw(q.get(), 0, all)?;

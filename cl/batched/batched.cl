@@ -2,20 +2,20 @@
 // size, pattern and values (Anzt, Collins, Dongarra, Flegar, Quintana-Orti, "Flexible batched sparse matrix-vector
 // product on GPUs", ScalA 2017), with six ways of summing, of which each problem has one.
 //
-// The plan makes tasks of the problems, those with most work first. A group takes one of the first `whole` tasks; behind
-// them a group takes as many as it has bunches, each by one bunch. A problem with much work is several tasks, each some
-// of its rows (batched_plan.cl), so that one large problem does not hold up the launch. Tasks are listed in memory, many
-// small ones packed; or the parts of what is cut are listed, and behind these `listed` come a few stretches of problems
-// alike and equally far apart, whose tasks follow from their numbers. Of the last two of these (`last`, `before_last`)
-// nothing lies in memory: the launch says what their first tasks are (find_task.h).
+// The plan makes tasks of the problems, those with most work first. A group takes one of the first `whole` tasks;
+// behind them a group takes as many as it has sub-groups, each by one sub-group. A problem with much work is several
+// tasks, each some of its rows (batched_plan.cl), so that one large problem does not hold up the launch. Tasks are
+// listed in memory, many small ones packed; or the parts of what is cut are listed, and behind these `listed` come a
+// few strided ranges of problems alike and equally far apart, whose tasks follow from their numbers. Of the last two of
+// these (`last`, `before_last`) nothing lies in memory: the launch says what their first tasks are (find_task.h).
 //
 // x of a task lies in local memory, if it has no more than X_LOCAL elements and a group of its own; else x is read
 // where it is.
 //
 // A task goes through steps of three stages, with barriers between them that the items of a group meet whatever
-// kind of task they have; PoCL 3.1 miscompiles barriers inside branches. Where the items of a bunch run in step, the
-// kinds that cut no rows (csr_scalar, _vector, _smart, ell) have a way of their own without them: fewer registers for
-// a program that has both, and several rows of an item at once.
+// kind of task they have; PoCL 3.1 miscompiles barriers inside branches. Where the items of a sub-group run in step,
+// the kinds that cut no rows (csr_scalar, _vector, _smart, ell) have a way of their own without them: fewer registers
+// for a program that has both, and several rows of an item at once.
 //
 //                      1                      2                     3
 //   csr_scalar, ell    whole rows
@@ -25,30 +25,31 @@
 //
 // WITH_CSR_ROWS (the first three), WITH_CSR_I, WITH_COO, WITH_ELL: kinds that the program knows.
 //
-// What a program does not know of its tasks costs registers and time, so some forms of a batch have programs of their own.
-// ONE_STRETCH: it is one stretch. FEW_STRETCHES: it is a list, or one or two stretches, or these behind a list.
-// ALIKE: one stretch, all by csr_i, each a group's, as most are; what there is to know of a task is then the same for all
-// items of its group, which takes an H200 56 registers an item instead of 80.
-// FORWARD, BACKWARD: all by csr_i, each a group's, in any form that is not packed, and bunches walk their pieces by
+// What a program does not know of its tasks costs registers and time, so some forms of a batch have programs of their
+// own.
+// ONE_RANGE: it is one strided range. FEW_RANGES: it is a list, or one or two strided ranges, or these behind a list.
+// ALIKE: one strided range, all by csr_i, each a group's, as most are; what there is to know of a task is then the same
+// for all items of its group, which takes an H200 56 registers an item instead of 80.
+// FORWARD, BACKWARD: all by csr_i, each a group's, in any form that is not packed, and sub-groups walk their chunks by
 // themselves (walk.h).
 //
-// LONG_ROWS: a problem is long beside the others. Its long rows are added up by all items of a bunch (batched_csr_i.h), which
-// takes more registers than it gains where none is.
+// LONG_ROWS: a problem is long compared with the others. Its long rows are added up by all items of a sub-group
+// (batched_csr_i.h), which takes more registers than it gains where none is.
 //
-// PAIRS: of such a batch whose problems have one pattern, a group takes two at once. Their x, products and sums lie side
-// by side, so that what does not depend on values is done once for both: columns, row offsets, gathers, and finding the
-// rows of a step. A gather of sixteen bytes takes local memory less than two of eight.
+// PAIRS: of such a batch whose problems have one pattern, a group takes two at once. Their x, products and sums lie
+// side by side, so that what does not depend on values is done once for both: columns, row offsets, gathers, and
+// finding the rows of a step. A gather of sixteen bytes takes local memory less than two of eight.
 //
 // Local memory: X_LOCAL elements of x; CSR-I: ROWS_PER_TASK + 1 words; CSR-I and COO: NNZ_PER_ITEM products an item
-// and a sixteenth (f32: a thirty-second) more; COO: as many words; one sum an item, and some for each bunch. PAIRS: two
-// of each but the words, and twice the part of products that is more. FORWARD and BACKWARD: half of the words, a sum for
-// each step of every piece, one for each bunch, and none for each item.
+// and a sixteenth (f32: a thirty-second) more; COO: as many words; one sum an item, and some for each sub-group. PAIRS:
+// two of each but the words, and twice the part of products that is more. FORWARD and BACKWARD: half of the words, a
+// sum for each step of every chunk, one for each sub-group, and none for each item.
 
-#ifndef BUNCH_SIZE
-#define BUNCH_SIZE 32 // items that share a piece: as many as the device runs in step
+#ifndef SUB_GROUP_SIZE
+#define SUB_GROUP_SIZE 32 // items that share a chunk: as many as the device runs in step
 #endif
-#ifndef BUNCHES_PER_GROUP
-#define BUNCHES_PER_GROUP 4 // bunches of a work-group
+#ifndef SUB_GROUPS_PER_GROUP
+#define SUB_GROUPS_PER_GROUP 4 // sub-groups of a work-group
 #endif
 #ifndef NNZ_PER_ITEM
 #define NNZ_PER_ITEM 8 // entries an item takes in a step: a power of two
@@ -65,13 +66,13 @@
 #endif
 
 #ifdef ALIKE
-#define ONE_STRETCH
+#define ONE_RANGE
 #endif
 #if defined(ALIKE) || defined(FORWARD) || defined(BACKWARD)
 #define ALL_CSR_I // every task is by csr_i and a group's
 #endif
 
-#define GROUP_SIZE (BUNCH_SIZE * BUNCHES_PER_GROUP)
+#define GROUP_SIZE (SUB_GROUP_SIZE * SUB_GROUPS_PER_GROUP)
 
 #include "item/accumulate.h"
 #include "batched/walk.h"
@@ -92,14 +93,14 @@ __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void batched(const uint task_count,
                     const uint whole,
                     const uint listed,
-                    const uint stretch_count,
+                    const uint range_count,
                     const uint packed_words,
                     const ulong widths,
                     const uint follows,
                     const ulong16 last,
                     const ulong16 before_last,
                     ARRAY_PARAMETER(const ulong, tasks),
-                    ARRAY_PARAMETER(const ulong, stretches),
+                    ARRAY_PARAMETER(const ulong, ranges),
                     ARRAY_PARAMETER(const uint, step_notes),
                     ARRAY_PARAMETER(const offset_t, offsets),
                     ARRAY_PARAMETER(const uint, indices),
@@ -113,7 +114,7 @@ kernel void batched(const uint task_count,
                     const uint beta_stride)
 {
     OPEN_ARRAY(const ulong, tasks);
-    OPEN_ARRAY(const ulong, stretches);
+    OPEN_ARRAY(const ulong, ranges);
     OPEN_ARRAY(const uint, step_notes);
     OPEN_ARRAY(const offset_t, offsets);
     OPEN_ARRAY(const uint, indices);
@@ -125,18 +126,18 @@ kernel void batched(const uint task_count,
     local sums_t parts[GROUP_SIZE];
 
     const uint item = (uint)get_local_id(0);
-    const uint bunch = item / BUNCH_SIZE;
-    const uint lane = item % BUNCH_SIZE;
+    const uint sub_group = item / SUB_GROUP_SIZE;
+    const uint lane = item % SUB_GROUP_SIZE;
     const uint group = (uint)get_group_id(0);
     const int is_whole = group < whole;
 #if PAIRS
     const uint to_other = 1 + (uint)(last.s8 & 1);
     const uint index = to_other == 1 ? 2 * group : 2 * (group & ~1u) + (group & 1);
 #else
-    const uint index = is_whole ? group : whole + (group - whole) * BUNCHES_PER_GROUP + bunch;
+    const uint index = is_whole ? group : whole + (group - whole) * SUB_GROUPS_PER_GROUP + sub_group;
 #endif
     // Items that work on the task, and this one's number among them.
-    const uint members = is_whole ? GROUP_SIZE : BUNCH_SIZE;
+    const uint members = is_whole ? GROUP_SIZE : SUB_GROUP_SIZE;
     const uint member = is_whole ? item : lane;
     // Each kind of task leaves out some of these.
     (void)members;
@@ -148,10 +149,10 @@ kernel void batched(const uint task_count,
 
     task_t task;
     const uint known = min(index, task_count - 1);
-#ifdef ONE_STRETCH
-    set_task_of_stretch(last, known, &task);
+#ifdef ONE_RANGE
+    set_task_of_range(last, known, &task);
 #else
-    find_task(known, listed, tasks, packed_words, widths, follows, stretches, stretch_count, last, before_last, &task);
+    find_task(known, listed, tasks, packed_words, widths, follows, ranges, range_count, last, before_last, &task);
 #endif
 #ifdef ALL_CSR_I
     task.kind = KIND_CSR_I;
@@ -163,7 +164,7 @@ kernel void batched(const uint task_count,
 #endif
 #else
     if (index >= task_count)
-        task.rows = 0; // a bunch without a task
+        task.rows = 0; // a sub-group without a task
 #endif
     OPEN_SCALAR_OF(alpha, task);
     OPEN_SCALAR_OF(beta, task);
@@ -176,13 +177,13 @@ kernel void batched(const uint task_count,
     from.staged_x = staged_x;
 #ifdef WALKS
     task.is_staged = 1; // the host chooses this program for no others
-    local sums_t products[BUNCHES_PER_GROUP][BUNCH_SUMS];
+    local sums_t products[SUB_GROUPS_PER_GROUP][SUB_GROUP_SUMS];
     local start_t starts[ROWS_PER_TASK + 1];
     loaded_t loaded;
     count_places(values, &task);
-    walk_t walk = walk_of(&task, bunch);
+    walk_t walk = walk_of(&task, sub_group);
     walk.starts = starts;
-    walk.products = products[bunch];
+    walk.products = products[sub_group];
     begin_walk(&task, &from, step_notes, lane, &walk, &loaded);
 #if PAIRS
     begin_stage_x(&task, x, staged_x);
@@ -193,13 +194,13 @@ kernel void batched(const uint task_count,
     stage_x(&task, x, staged_x);
 #endif
     barrier(CLK_LOCAL_MEM_FENCE);
-    walk_pieces(&task, &from, &walk, bunch, lane, &loaded, y, alpha, beta);
+    walk_chunks(&task, &from, &walk, sub_group, lane, &loaded, y, alpha, beta);
 #else
     task.is_staged = is_whole && task.cols <= X_LOCAL;
     uint steps = 1;
 
-#ifdef BUNCH_VOTES
-    // Items of a bunch run in step, so kinds that cut no rows need no barrier but x's.
+#ifdef SUB_GROUP_BALLOT
+    // Items of a sub-group run in step, so kinds that cut no rows need no barrier but x's.
     if (!is_cut(&task)) {
         if (task.is_staged) {
             stage_x(&task, x, staged_x);
@@ -219,7 +220,7 @@ kernel void batched(const uint task_count,
     uint width = 0; // items a row; none for other kinds
     ulong first_offset = 0;
     if (task.kind <= KIND_CSR_SMART && task.rows > 0) {
-        // Bunches whose steps differ in number cannot meet at barriers of the group.
+        // Sub-groups whose steps differ in number cannot meet at barriers of the group.
         width = is_whole ? csr_rows_width(&task) : 1;
         first_offset = offsets[task.index];
         if (width > 1)
@@ -227,47 +228,47 @@ kernel void batched(const uint task_count,
     }
 #endif
 #if defined(WITH_CSR_I) || defined(WITH_COO)
-    local sums_t products[BUNCHES_PER_GROUP][PADDED_STEP];
-    local sums_t leads[BUNCHES_PER_GROUP];
+    local sums_t products[SUB_GROUPS_PER_GROUP][PADDED_STEP];
+    local sums_t leads[SUB_GROUPS_PER_GROUP];
     loaded_t loaded;
     uint begin = 0;
     uint end = 0;
     if (is_cut(&task)) {
         count_places(values, &task);
-        begin = piece_begin(&task, bunch);
-        end = piece_begin(&task, bunch + 1);
-        steps = piece_steps(task.nnz);
-        load_step(&task, &from, piece_start(begin), end, lane, &loaded);
+        begin = chunk_begin(&task, sub_group);
+        end = chunk_begin(&task, sub_group + 1);
+        steps = chunk_steps(task.nnz);
+        load_step(&task, &from, chunk_start(begin), end, lane, &loaded);
     }
 #endif
 #ifdef WITH_CSR_I
     local start_t starts[ROWS_PER_TASK + 1];
-    local sums_t carries[2 * BUNCHES_PER_GROUP];
+    local sums_t carries[2 * SUB_GROUPS_PER_GROUP];
     csr_shared_t csr;
     csr.starts = starts;
     csr.leads = leads;
     csr.carries = carries;
-    csr_piece_t piece;
+    csr_chunk_t chunk;
     if (task.kind == KIND_CSR_I) {
         stage_starts(offsets + task.index, task.rows, task.gap, starts);
         if (lane == 0)
-            *carry_of(&csr, 1, bunch) = (sums_t)(0);
+            *carry_of(&csr, 1, sub_group) = (sums_t)(0);
     }
 #endif
 #ifdef WITH_COO
-    local uint run_rows[BUNCHES_PER_GROUP][STEP];
+    local uint run_rows[SUB_GROUPS_PER_GROUP][STEP];
     local real_t run_leads[GROUP_SIZE];
     local uint begun[GROUP_SIZE];
-    local uint first_rows[BUNCHES_PER_GROUP], are_cut[BUNCHES_PER_GROUP];
-    local uint ends_first[BUNCHES_PER_GROUP], open_rows[BUNCHES_PER_GROUP];
-    local real_t open_sums[BUNCHES_PER_GROUP];
-    coo_pieces_t pieces;
-    pieces.first_rows = first_rows;
-    pieces.are_cut = are_cut;
-    pieces.ends_first = ends_first;
-    pieces.leads = leads;
-    pieces.rows = open_rows;
-    pieces.sums = open_sums;
+    local uint first_rows[SUB_GROUPS_PER_GROUP], are_cut[SUB_GROUPS_PER_GROUP];
+    local uint ends_first[SUB_GROUPS_PER_GROUP], open_rows[SUB_GROUPS_PER_GROUP];
+    local real_t open_sums[SUB_GROUPS_PER_GROUP];
+    coo_chunks_t chunks;
+    chunks.first_rows = first_rows;
+    chunks.are_cut = are_cut;
+    chunks.ends_first = ends_first;
+    chunks.leads = leads;
+    chunks.rows = open_rows;
+    chunks.sums = open_sums;
     coo_run_t run;
     global const uint *restrict entry_rows = indices + task.index;
     const uint first_row = task.extra;
@@ -276,12 +277,12 @@ kernel void batched(const uint task_count,
             y[task.y + row] = beta != 0 ? beta * y[task.y + row] : 0;
         if (lane == 0) {
             const int has_entries = begin < end;
-            first_rows[bunch] = has_entries ? entry_rows[begin] - first_row : NO_ROW;
-            are_cut[bunch] =
+            first_rows[sub_group] = has_entries ? entry_rows[begin] - first_row : NO_ROW;
+            are_cut[sub_group] =
                 has_entries && begin > 0 && entry_rows[begin] == entry_rows[begin - 1];
-            ends_first[bunch] = 0;
-            open_rows[bunch] = NO_ROW;
-            open_sums[bunch] = 0;
+            ends_first[sub_group] = 0;
+            open_rows[sub_group] = NO_ROW;
+            open_sums[sub_group] = 0;
         }
     }
 #endif
@@ -290,12 +291,12 @@ kernel void batched(const uint task_count,
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 #ifdef WITH_CSR_I
     if (task.kind == KIND_CSR_I)
-        open_csr_piece(&task, starts, bunch, &piece);
+        open_csr_chunk(&task, starts, sub_group, &chunk);
 #endif
 
     for (uint step = 0; step < steps; ++step) {
         // Stage 1.
-#if defined(WITH_CSR_ROWS) && !defined(BUNCH_VOTES)
+#if defined(WITH_CSR_ROWS) && !defined(SUB_GROUP_BALLOT)
         const uint row_of_step = width > 0 ? step * (members >> LOG2(width)) + (member >> LOG2(width)) : 0;
         if (width == 1) {
             walk_whole_rows(&task, &from, offsets + task.index, member, members, y, alpha, beta);
@@ -307,28 +308,28 @@ kernel void batched(const uint task_count,
             parts[item] = sum;
         }
 #endif
-#if defined(WITH_ELL) && !defined(BUNCH_VOTES)
+#if defined(WITH_ELL) && !defined(SUB_GROUP_BALLOT)
         if (task.kind == KIND_ELL || task.kind == KIND_SLICED_ELL)
             walk_ell_rows(&task, &from, indices, member, members, y, alpha, beta);
 #endif
 #if defined(WITH_CSR_I) || defined(WITH_COO)
-        const uint first = min(piece_start(begin) + step * STEP, end);
+        const uint first = min(chunk_start(begin) + step * STEP, end);
         const uint stop = min(first + STEP, end);
         if (is_cut(&task)) {
-            multiply_step(&task, &from, &loaded, stop - first, lane, products[bunch]);
+            multiply_step(&task, &from, &loaded, stop - first, lane, products[sub_group]);
             load_step(&task, &from, first + STEP, end, lane, &loaded);
         }
 #endif
 #ifdef WITH_COO
         if (task.kind == KIND_COO) {
-            for (uint at = lane; first + at < stop; at += BUNCH_SIZE)
-                run_rows[bunch][at] = entry_rows[first + at] - first_row;
+            for (uint at = lane; first + at < stop; at += SUB_GROUP_SIZE)
+                run_rows[sub_group][at] = entry_rows[first + at] - first_row;
         }
 #endif
-        BUNCH_BARRIER();
+        SUB_GROUP_BARRIER();
 
         // Stage 2.
-#if defined(WITH_CSR_ROWS) && !defined(BUNCH_VOTES)
+#if defined(WITH_CSR_ROWS) && !defined(SUB_GROUP_BALLOT)
         if (width > 1 && (member & (width - 1)) == 0 && row_of_step < task.rows) {
             real_t sum = parts[item];
             for (uint part = 1; part < width; ++part)
@@ -340,30 +341,30 @@ kernel void batched(const uint task_count,
         uint open = 0;
         uint items_per_row = 0;
         if (task.kind == KIND_CSR_I) {
-            open = step + 1 < steps ? open_row(starts, piece.row, piece.last_row, stop) : piece.last_row;
-            items_per_row = step_width(open - piece.row + 1);
+            open = step + 1 < steps ? open_row(starts, chunk.row, chunk.last_row, stop) : chunk.last_row;
+            items_per_row = step_width(open - chunk.row + 1);
             const uint beyond = min(open + 1, task.rows);
-            const uint rows_at_once = BUNCH_SIZE >> LOG2(items_per_row);
+            const uint rows_at_once = SUB_GROUP_SIZE >> LOG2(items_per_row);
             sums_t sum = (sums_t)(0);
             // More than one turn only where an item adds up whole rows.
-            for (uint turn = piece.row; turn < beyond; turn += rows_at_once) {
+            for (uint turn = chunk.row; turn < beyond; turn += rows_at_once) {
                 const uint row = turn + (lane >> LOG2(items_per_row));
                 const uint row_begin = row < beyond ? max((uint)starts[row], first) - first : 0;
                 const uint row_end = row < beyond ? min((uint)starts[row + 1], stop) - first : 0;
 #ifdef SHARES_LONG_ROWS
-                sum = share_products(products[bunch], row_begin, row_end, items_per_row, lane);
+                sum = share_products(products[sub_group], row_begin, row_end, items_per_row, lane);
 #else
-                sum = sum_products(products[bunch], row_begin + (lane & (items_per_row - 1)), row_end,
+                sum = sum_products(products[sub_group], row_begin + (lane & (items_per_row - 1)), row_end,
                                    items_per_row);
 #endif
                 if (items_per_row == 1 && row < beyond)
-                    end_row_of_step(&csr, &piece, &task, bunch, step, open, row, sum, y, alpha, beta);
+                    end_row_of_step(&csr, &chunk, &task, sub_group, step, open, row, sum, y, alpha, beta);
             }
-#ifdef BUNCH_VOTES
+#ifdef SUB_GROUP_BALLOT
             sum = sum_runs(sum, items_per_row);
-            const uint row = piece.row + (lane >> LOG2(items_per_row));
+            const uint row = chunk.row + (lane >> LOG2(items_per_row));
             if (items_per_row > 1 && (lane & (items_per_row - 1)) == 0 && row < beyond)
-                end_row_of_step(&csr, &piece, &task, bunch, step, open, row, sum, y, alpha, beta);
+                end_row_of_step(&csr, &chunk, &task, sub_group, step, open, row, sum, y, alpha, beta);
 #else
             parts[item] = sum;
 #endif
@@ -371,70 +372,72 @@ kernel void batched(const uint task_count,
 #endif
 #ifdef WITH_COO
         if (task.kind == KIND_COO) {
-            run_leads[item] = walk_runs(&pieces, bunch, lane, products[bunch], run_rows[bunch], stop - first,
+            run_leads[item] = walk_runs(&chunks, sub_group, lane, products[sub_group], run_rows[sub_group],
+                                        stop - first,
                                         y + task.y, alpha, &run);
             begun[item] = run.has_begun;
         }
 #endif
-        BUNCH_BARRIER();
+        SUB_GROUP_BARRIER();
 
         // Stage 3.
 #ifdef WITH_CSR_I
         if (task.kind == KIND_CSR_I) {
-#ifndef BUNCH_VOTES
-            const uint row = piece.row + (lane >> LOG2(items_per_row));
+#ifndef SUB_GROUP_BALLOT
+            const uint row = chunk.row + (lane >> LOG2(items_per_row));
             if (items_per_row > 1 && (lane & (items_per_row - 1)) == 0 && row < min(open + 1, task.rows)) {
                 sums_t sum = parts[item];
                 for (uint part = 1; part < items_per_row; ++part)
                     sum += parts[item + part];
-                end_row_of_step(&csr, &piece, &task, bunch, step, open, row, sum, y, alpha, beta);
+                end_row_of_step(&csr, &chunk, &task, sub_group, step, open, row, sum, y, alpha, beta);
             }
 #endif
-            piece.row = open;
+            chunk.row = open;
         }
 #endif
 #ifdef WITH_COO
         if (task.kind == KIND_COO)
-            join_run(&pieces, bunch, lane, run_leads + bunch * BUNCH_SIZE, begun + bunch * BUNCH_SIZE, &run,
+            join_run(&chunks, sub_group, lane, run_leads + sub_group * SUB_GROUP_SIZE,
+                     begun + sub_group * SUB_GROUP_SIZE, &run,
                      y + task.y, alpha);
 #endif
     }
 
-    // What is cut between bunches.
+    // What is cut between sub-groups.
     barrier(CLK_LOCAL_MEM_FENCE);
 #if defined(WITH_CSR_I) && !defined(ATOMIC)
-    if (task.kind == KIND_CSR_I && lane == 0 && ends_cut_row(&csr, &piece)) {
-        const sums_t before = sum_before(&task, starts[piece.first_row], carry_of(&csr, steps - 1, 0), 1, bunch);
-        store_sums(&task, y, piece.first_row, alpha, before + leads[bunch], beta);
+    if (task.kind == KIND_CSR_I && lane == 0 && ends_cut_row(&csr, &chunk)) {
+        const sums_t before = sum_before(&task, starts[chunk.first_row], carry_of(&csr, steps - 1, 0), 1, sub_group);
+        store_sums(&task, y, chunk.first_row, alpha, before + leads[sub_group], beta);
     }
 #endif
 #if defined(WITH_COO) && !defined(ATOMIC)
     if (task.kind == KIND_COO && lane == 0)
-        end_piece(&pieces, bunch, y + task.y, alpha);
+        end_chunk(&chunks, sub_group, y + task.y, alpha);
 #endif
 #ifdef ATOMIC
     // y has to be there before anything is added to it.
 #ifdef WITH_CSR_I
-    if (task.kind == KIND_CSR_I && lane == 0 && ends_cut_row(&csr, &piece)) {
-        const ulong at = task.y + piece.first_row;
+    if (task.kind == KIND_CSR_I && lane == 0 && ends_cut_row(&csr, &chunk)) {
+        const ulong at = task.y + chunk.first_row;
         y[at] = beta != 0 ? beta * y[at] : 0;
     }
 #endif
     barrier(CLK_GLOBAL_MEM_FENCE);
 #ifdef WITH_CSR_I
     if (task.kind == KIND_CSR_I && lane == 0) {
-        if (ends_cut_row(&csr, &piece))
-            atomic_add_real(y, task.y + piece.first_row, alpha * leads[bunch]);
-        if (piece.last_row < task.rows && starts[piece.last_row] < piece.end)
-            atomic_add_real(y, task.y + piece.last_row, alpha * *carry_of(&csr, steps - 1, bunch));
+        if (ends_cut_row(&csr, &chunk))
+            atomic_add_real(y, task.y + chunk.first_row, alpha * leads[sub_group]);
+        if (chunk.last_row < task.rows && starts[chunk.last_row] < chunk.end)
+            atomic_add_real(y, task.y + chunk.last_row, alpha * *carry_of(&csr, steps - 1, sub_group));
     }
 #endif
 #ifdef WITH_COO
     if (task.kind == KIND_COO && lane == 0) {
-        if (ends_first[bunch])
-            atomic_add_real(y, task.y + first_rows[bunch], alpha * leads[bunch]);
-        if (open_rows[bunch] != NO_ROW)
-            atomic_add_real(y, task.y + open_rows[bunch], alpha * open_sums[bunch]);
+        if (ends_first[sub_group])
+            atomic_add_real(y, task.y + first_rows[sub_group], alpha * leads[sub_group]);
+        if (open_rows[sub_group] != NO_ROW)
+            atomic_add_real(y, task.y + open_rows[sub_group], alpha * open_sums[sub_group]);
     }
 #endif
 #endif

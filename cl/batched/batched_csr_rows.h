@@ -1,10 +1,10 @@
-// batched_csr_scalar, batched_csr_vector, batched_csr_smart: rows by one item, by a bunch, or by as many items as
+// batched_csr_scalar, batched_csr_vector, batched_csr_smart: rows by one item, by a sub-group, or by as many items as
 // a row of the problem has nonzeros on average, rounded up to a power of two (Anzt et al. 2017, section 3.4).
 #ifndef BATCHED_CSR_ROWS_H
 #define BATCHED_CSR_ROWS_H
 
 #include "batched/task.h"
-#include "subgroup/bunch.h"
+#include "subgroup/sub_group.h"
 
 // Items that share a row.
 uint csr_rows_width(const task_t *task)
@@ -12,9 +12,9 @@ uint csr_rows_width(const task_t *task)
     if (task->kind == KIND_CSR_SCALAR)
         return 1;
     if (task->kind == KIND_CSR_VECTOR)
-        return BUNCH_SIZE;
+        return SUB_GROUP_SIZE;
     uint width = 1;
-    while (width < BUNCH_SIZE && (ulong)width * task->rows < task->nnz)
+    while (width < SUB_GROUP_SIZE && (ulong)width * task->rows < task->nnz)
         width <<= 1;
     return width;
 }
@@ -42,17 +42,17 @@ void walk_whole_rows(const task_t *task, const matrices_t *from, global const of
         store_result(y, task->y + row, alpha, csr_row_part(task, from, offsets, first, row, 0, 1), beta);
 }
 
-#ifdef BUNCH_VOTES
+#ifdef SUB_GROUP_BALLOT
 #define ROWS_IN_FLIGHT 4 // rows of an item at once, whose loads do not wait for each other
 
-// Every row of the task: `members` items take turns, `width` of them a row. All items of a bunch call it.
+// Every row of the task: `members` items take turns, `width` of them a row. All items of a sub-group call it.
 void walk_csr_rows(const task_t *task, const matrices_t *from, global const offset_t *restrict offsets,
                    const uint member, const uint members, global real_t *restrict y, const real_t alpha,
                    const real_t beta)
 {
     const uint width = csr_rows_width(task);
     if (width == 1) {
-        // Items of a bunch read entries apart from each other: several rows of each would be too many cache lines.
+        // Items of a sub-group read entries apart from each other: several rows of each would be too many cache lines.
         walk_whole_rows(task, from, offsets, member, members, y, alpha, beta);
         return;
     }
@@ -95,7 +95,7 @@ void walk_csr_rows(const task_t *task, const matrices_t *from, global const offs
 #pragma unroll
         for (uint turn = 0; turn < ROWS_IN_FLIGHT; ++turn) {
             const uint row = base + turn * rows_at_once + own_row;
-            const real_t sum = bunch_sum_runs(sums[turn], width);
+            const real_t sum = sub_group_sum_runs(sums[turn], width);
             if (part == 0 && row < task->rows)
                 store_result(y, task->y + row, alpha, sum, beta);
         }

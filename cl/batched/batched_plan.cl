@@ -10,9 +10,9 @@
 // most work / weight of a row, and its nonzeros at most the work and one row. Parts of a COO problem have equal
 // entries, but for whole rows; of an ELL problem equal rows, in whole slices.
 //
-// Where the steps of a CSR problem are noted (step_rows.h), each of `step` nonzeros in `words_a_step` words, the draft says
-// where its notes begin. A part's begin behind as many steps as the nonzeros before it fill, and two for each part before
-// it: none has more.
+// Where the steps of a CSR problem are noted (step_rows.h), each of `step` nonzeros in `words_a_step` words, the draft
+// says where its notes begin. A part's begin behind as many steps as the nonzeros before it fill, and two for each part
+// before it: none has more.
 
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 64 // items of a work-group

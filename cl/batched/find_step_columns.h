@@ -1,15 +1,15 @@
-// Makes what step_columns.h describes, when a plan is made: a kernel of the program FORWARD, whose steps they are. A group
-// for each step of each of the two copies.
+// Makes what step_columns.h describes, when a plan is made: a kernel of the program FORWARD, whose steps they are. A
+// group for each step of each of the two copies.
 #ifndef BATCHED_FIND_STEP_COLUMNS_H
 #define BATCHED_FIND_STEP_COLUMNS_H
 
 #include "batched/step_columns.h"
 
 #if defined(COLUMNS_PLANNED) && defined(FORWARD)
-// `stretch` is that of the problems, of which each copy has so many `steps`.
+// `range` is that of the problems, of which each copy has so many `steps`.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void find_step_columns(const uint steps,
-                              const ulong16 stretch,
+                              const ulong16 range,
                               ARRAY_PARAMETER(const offset_t, offsets),
                               ARRAY_PARAMETER(const column_t, columns),
                               ARRAY_PARAMETER(uint, step_columns))
@@ -22,7 +22,7 @@ kernel void find_step_columns(const uint steps,
     const uint gap = (uint)get_group_id(0) / steps;
     const uint first = (uint)get_group_id(0) % steps * STEP;
     task_t task;
-    set_task_of_stretch(stretch, 0, &task);
+    set_task_of_range(range, 0, &task);
     global const offset_t *restrict its_offsets = offsets + task.index;
     global const column_t *restrict its_columns = columns + task.columns;
 

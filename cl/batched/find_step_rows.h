@@ -11,16 +11,16 @@
 // Arguments are those of `batched` (batched.cl), as far as they say which task is which.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void find_step_rows(const uint listed,
-                           const uint stretch_count,
+                           const uint range_count,
                            const ulong16 last,
                            const ulong16 before_last,
                            ARRAY_PARAMETER(const ulong, tasks),
-                           ARRAY_PARAMETER(const ulong, stretches),
+                           ARRAY_PARAMETER(const ulong, ranges),
                            ARRAY_PARAMETER(const offset_t, offsets),
                            ARRAY_PARAMETER(uint, step_rows))
 {
     OPEN_ARRAY(const ulong, tasks);
-    OPEN_ARRAY(const ulong, stretches);
+    OPEN_ARRAY(const ulong, ranges);
     OPEN_ARRAY(const offset_t, offsets);
     OPEN_ARRAY(uint, step_rows);
     local uint marks[65536 / 64]; // more places no task has
@@ -29,10 +29,10 @@ kernel void find_step_rows(const uint listed,
     const uint item = (uint)get_local_id(0);
     const uint number = (uint)get_group_id(0);
     task_t task;
-#ifdef ONE_STRETCH
-    set_task_of_stretch(last, number, &task);
+#ifdef ONE_RANGE
+    set_task_of_range(last, number, &task);
 #else
-    find_task(number, listed, tasks, 0, 0, 0, stretches, stretch_count, last, before_last, &task);
+    find_task(number, listed, tasks, 0, 0, 0, ranges, range_count, last, before_last, &task);
 #endif
     task.kind = KIND_CSR_I;
     task.gap = gap_before(&task, task.values);
@@ -53,7 +53,7 @@ kernel void find_step_rows(const uint listed,
         const uint begin = (uint)(its_offsets[row] - first) + task.gap;
         if (begin % 2 == 1) {
             const uint of_step = begin % STEP / 2;
-            const uint bit = of_step % BUNCH_SIZE * TURNS + of_step / BUNCH_SIZE;
+            const uint bit = of_step % SUB_GROUP_SIZE * TURNS + of_step / SUB_GROUP_SIZE;
             atomic_or(&marks[begin / STEP * (STEP / 64) + bit / 32], 1u << bit % 32);
         }
         const uint end = row < task.rows ? (uint)(its_offsets[row + 1] - first) + task.gap : stop;
@@ -71,7 +71,7 @@ kernel void find_step_rows(const uint listed,
         its_marks[word] = marks[word];
     global ushort *its_opens = (global ushort *)opens_of(step_rows, &task);
     for (uint step = item; step <= steps; step += GROUP_SIZE) {
-        const uint width = step < steps ? step_width(opens[step + 1] - opens[step] + 1) : BUNCH_SIZE;
+        const uint width = step < steps ? step_width(opens[step + 1] - opens[step] + 1) : SUB_GROUP_SIZE;
         const int is_uneven = longest[step] > LONG_PART * width;
         its_opens[step] = (ushort)(opens[step] | (is_uneven ? IS_UNEVEN(~0u) : 0));
     }

@@ -1,10 +1,11 @@
 // Which task is an item's, of a batch whose tasks are listed, or packed, or follow from numbers (task.h).
 //
-// The last two stretches come with the launch, for no item waits then until it has found its own; others lie in memory.
+// The last two strided ranges come with the launch, for no item waits then until it has found its own; others lie in
+// memory.
 //
 // A packed list, of many small problems, has fewer words a task instead. Its fields stand there in as many bits as that
-// takes, from bit 0 on (`widths`: 6 bits a field, in their order). A group of fields is in one word, and may begin the next
-// (`widths` from GROUPS_BIT on, a bit for each group but the first):
+// takes, from bit 0 on (`widths`: 6 bits a field, in their order). A group of fields is in one word, and may begin the
+// next (`widths` from GROUPS_BIT on, a bit for each group but the first):
 //
 //   0  the place in `values`; the problem; the kind
 //   1  y; rows; nonzeros or entries of a row
@@ -12,14 +13,14 @@
 //   3  the place in `columns` beyond that in `values`
 //   4  word 2 beyond what it `follows`
 //
-// The last three are counted from the least of all. They mostly are the same for all tasks and have no bits then, so two
-// words at most are all.
+// The last three are counted from the least of all. They mostly are the same for all tasks and have no bits then, so
+// two words at most are all.
 #ifndef BATCHED_FIND_TASK_H
 #define BATCHED_FIND_TASK_H
 
 #include "batched/task.h"
 
-#ifndef ONE_STRETCH
+#ifndef ONE_RANGE
 #define FOLLOWS_ROWS 1 // row offsets: y and the problem's number, since each problem has one more than rows
 #define FOLLOWS_VALUES 2 // row indices
 #define GROUPS_BIT 60 // of the second group
@@ -86,42 +87,42 @@ void add_packed_task(global const ulong *restrict words, const ulong widths, con
     task->extra = task->kind == KIND_ELL ? task->rows : 0;
 }
 
-// The task of a number, of one among `count` stretches in memory.
-void read_task_of_stretch(global const ulong *restrict stretches, const uint count, const uint number, task_t *task)
+// The task of a number, of one among `count` strided ranges in memory.
+void read_task_of_range(global const ulong *restrict ranges, const uint count, const uint number, task_t *task)
 {
     uint found = 0;
     uint beyond = count;
     while (beyond - found > 1) {
         const uint middle = found + (beyond - found) / 2;
-        if (stretches[middle * STRETCH_WORDS + STRETCH_FIRST] <= number)
+        if (ranges[middle * RANGE_WORDS + RANGE_FIRST] <= number)
             found = middle;
         else
             beyond = middle;
     }
-    const ulong16 stretch = vload16(found, stretches);
-    set_task_of_stretch(stretch, number - (uint)stretch.sd, task);
+    const ulong16 range = vload16(found, ranges);
+    set_task_of_range(range, number - (uint)range.sd, task);
 }
 
-// Task `number` of a launch, of which the first `listed` are listed in `tasks`. Behind them come `stretch_count` stretches,
-// or all are packed, `packed_words` each.
+// Task `number` of a launch, of which the first `listed` are listed in `tasks`. Behind them come `range_count`
+// strided ranges, or all are packed, `packed_words` each.
 void find_task(const uint number, const uint listed, global const ulong *restrict tasks, const uint packed_words,
-               const ulong widths, const uint follows, global const ulong *restrict stretches, const uint stretch_count,
+               const ulong widths, const uint follows, global const ulong *restrict ranges, const uint range_count,
                const ulong16 last, const ulong16 before_last, task_t *task)
 {
-    const uint of_stretches = number - listed;
+    const uint of_ranges = number - listed;
     if (number < listed)
         read_task(tasks + (ulong)number * TASK_WORDS, task);
-#ifndef FEW_STRETCHES
+#ifndef FEW_RANGES
     else if (packed_words > 0) {
-        set_task_of_stretch(last, 0, task);
+        set_task_of_range(last, 0, task);
         add_packed_task(tasks + (ulong)number * packed_words, widths, follows, task);
-    } else if (of_stretches < (uint)before_last.sd)
-        read_task_of_stretch(stretches, stretch_count - 2, of_stretches, task);
+    } else if (of_ranges < (uint)before_last.sd)
+        read_task_of_range(ranges, range_count - 2, of_ranges, task);
 #endif
-    else if (of_stretches < (uint)last.sd)
-        set_task_of_stretch(before_last, of_stretches - (uint)before_last.sd, task);
+    else if (of_ranges < (uint)last.sd)
+        set_task_of_range(before_last, of_ranges - (uint)before_last.sd, task);
     else
-        set_task_of_stretch(last, of_stretches - (uint)last.sd, task);
+        set_task_of_range(last, of_ranges - (uint)last.sd, task);
 }
 #endif
 

@@ -1,5 +1,5 @@
-// Tasks: what one work-group, or one bunch of it, computes of a batch. A task is a problem or a run of its rows. Where
-// tasks are listed, each has TASK_WORDS 64-bit words.
+// Tasks: what one work-group, or one sub-group of it, computes of a batch. A task is a problem or a run of its rows.
+// Where tasks are listed, each has TASK_WORDS 64-bit words.
 //
 //   0  the first entry's place in `values`
 //   1  the same in `columns`; a batch of one pattern has them once
@@ -11,11 +11,11 @@
 //      problem's row that is the task's first, CSR where the notes of its steps begin (step_rows.h), if there are any
 //   7  the kind, and the problem << 32
 //
-// Stretches, of problems alike and equally far apart, have STRETCH_WORDS each:
+// Strided ranges, of problems alike and equally far apart, have RANGE_WORDS each:
 //
 //   0  the words of the first task
 //   8  from task to task: what is to be added to words 0 to 4
-//  13  the number of the first task, counted from that of the first stretch
+//  13  the number of the first task, counted from that of the first strided range
 //  14  from task to task: what is to be added to the upper half of word 6
 //
 // Which task is an item's: find_task.h.
@@ -29,8 +29,8 @@
 #define LOG2(power) (31 - clz(power))
 
 #define TASK_WORDS 8
-#define STRETCH_WORDS 16
-#define STRETCH_FIRST 13
+#define RANGE_WORDS 16
+#define RANGE_FIRST 13
 
 #define KIND_CSR_SCALAR 0
 #define KIND_CSR_VECTOR 1
@@ -51,9 +51,9 @@ typedef uint column_t;
 #endif
 
 // What is summed up: of one problem, or with PAIRS of two of one pattern, side by side, so that a column, a gather and
-// the bookkeeping of a row serve both. The second problem is the next, or where that lies an odd number of values further
-// the next but one, so that places are even in both or odd in both; where there is none it is the first again, and its y
-// is not stored.
+// the bookkeeping of a row serve both. The second problem is the next, or where that lies an odd number of values
+// further the next but one, so that places are even in both or odd in both; where there is none it is the first again,
+// and its y is not stored.
 #if PAIRS
 typedef real2_t sums_t;
 #else
@@ -78,7 +78,7 @@ typedef struct {
     uint extra; // word 6, upper half
     uint kind;
     uint problem;
-    uint gap; // places before the first entry (pieces.h)
+    uint gap; // places before the first entry (chunks.h)
     int is_staged; // whether its x lies in local memory
 } task_t;
 
@@ -105,20 +105,20 @@ void read_task(global const ulong *restrict words, task_t *task)
     set_sizes(words[5], words[6], words[7], task);
 }
 
-// Task `turn` of a stretch.
-void set_task_of_stretch(const ulong16 stretch, const uint turn, task_t *task)
+// Task `turn` of a strided range.
+void set_task_of_range(const ulong16 range, const uint turn, task_t *task)
 {
-    task->values = stretch.s0 + turn * stretch.s8;
-    task->columns = stretch.s1 + turn * stretch.s9;
-    task->index = stretch.s2 + turn * stretch.sa;
-    task->x = stretch.s3 + turn * stretch.sb;
-    task->y = stretch.s4 + turn * stretch.sc;
-    set_sizes(stretch.s5, stretch.s6, stretch.s7, task);
-    task->extra += turn * (uint)stretch.se;
+    task->values = range.s0 + turn * range.s8;
+    task->columns = range.s1 + turn * range.s9;
+    task->index = range.s2 + turn * range.sa;
+    task->x = range.s3 + turn * range.sb;
+    task->y = range.s4 + turn * range.sc;
+    set_sizes(range.s5, range.s6, range.s7, task);
+    task->extra += turn * (uint)range.se;
     task->problem += turn;
 }
 
-// Whether a task's entries are cut into pieces, one a bunch, wherever rows begin and end.
+// Whether a task's entries are cut into chunks, one a sub-group, wherever rows begin and end.
 int is_cut(const task_t *task)
 {
     return task->kind == KIND_CSR_I || task->kind == KIND_COO;
@@ -148,8 +148,8 @@ typedef struct {
     global const uint *step_columns; // of both tasks' steps (step_columns.h)
 } matrices_t;
 
-// Where an element of x lies in local memory. Columns that one gather asks for are often a power of two apart, and would
-// share a memory bank; so elements change places within eight. On an H200 that saves up to a sixth of the time of
+// Where an element of x lies in local memory. Columns that one gather asks for are often a power of two apart, and
+// would share a memory bank; so elements change places within eight. On an H200 that saves up to a sixth of the time of
 // dwt_992's batch and costs others up to 3%, so other programs, whose time it was not seen in, leave x as it is.
 #if defined(FORWARD) || defined(BACKWARD)
 #define X_PLACE(column) ((column) ^ ((column) >> 3 & 7))
@@ -180,7 +180,7 @@ real_t task_product(const task_t *task, const matrices_t *from, const ulong at)
 #define STAGED_AT_ONCE 8
 #endif
 
-// Puts x into local memory. Where there is no entry, column 0 is multiplied (pieces.h), so there is always one.
+// Puts x into local memory. Where there is no entry, column 0 is multiplied (chunks.h), so there is always one.
 void stage_x(const task_t *task, global const real_t *restrict all_x, local sums_t *staged_x)
 {
     global const real_t *restrict x = all_x + task->x;

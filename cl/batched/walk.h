@@ -1,21 +1,23 @@
-// batched_csr_i where it computes every task, a group's each, x of each fits local memory, and the items of a bunch run in
-// step and can vote.
+// batched_csr_i where it computes every task, a group's each, x of each fits local memory, and the items of a sub-group
+// run in step and can vote.
 //
-// Most batches are such on NVIDIA, of problems alike and of different ones. A bunch goes through its piece by itself then:
-// no item waits for another bunch between the group's first barrier and its last. What each step does is that of
-// batched_csr_i.h.
+// Most batches are such on NVIDIA, of problems alike and of different ones. A sub-group goes through its chunk by
+// itself then: no item waits for another sub-group between the group's first barrier and its last. What each step does
+// is that of batched_csr_i.h.
 //
-// FORWARD: steps are taken from the first to the last. BACKWARD: from the last. Launches are one or the other in turn, so
-// that each finds in the cache what the launch before read last. All problems of 1,000 are begun at once, so another order
-// of problems would not do it. The bits are the same: a row that lies in several steps is added up in their order either
-// way. Forward, what there is of it goes on to the next step; backward, its parts wait in local memory for the step that
-// it begins in.
+// FORWARD: steps are taken from the first to the last. BACKWARD: from the last. Launches are one or the other in turn,
+// so that each finds in the cache what the launch before read last. All problems of 1,000 are begun at once, so another
+// order of problems would not do it. The bits are the same: a row that lies in several steps is added up in their order
+// either way. Forward, what there is of it goes on to the next step; backward, its parts wait in local memory for the
+// step that it begins in.
 //
 // On an H200 the work of 1,000 problems is bounded by what local memory delivers, and where rows are short by
-// instructions, more than by memory itself (docs/benchmarks.md, "Batches on the H200"). Four things are there for the
+// instructions, more than by memory itself (docs/notebook/2026-11-26-batches-direction-h200.md).
+// Four things are there for the
 // first. Elements of x lie where columns a power of two apart do not share a bank (X_PLACE, task.h). An item loads two
-// products before it adds the first. In f64 items go by twos (twos.h), which puts half as many products into local memory.
-// PAIRS copy x without registers (item/copy.h), since two of its elements at a time were all that there was room for.
+// products before it adds the first. In f64 items go by twos (twos.h), which puts half as many products into local
+// memory. PAIRS copy x without registers (item/copy.h), since two of its elements at a time were all that there was
+// room for.
 #ifndef BATCHED_WALK_H
 #define BATCHED_WALK_H
 
@@ -25,9 +27,9 @@
 #include "item/copy.h"
 
 #ifdef WALKS
-// The most steps of a piece: 2^16 places, and up to a step before it and behind it. With less of this memory pairs
+// The most steps of a chunk: 2^16 places, and up to a step before it and behind it. With less of this memory pairs
 // would seem to fit a multiprocessor five times, and ptxas would take 48 registers instead of some 60, which costs 6%.
-#define MOST_STEPS (65536 / (STEP * BUNCHES_PER_GROUP) + 6)
+#define MOST_STEPS (65536 / (STEP * SUB_GROUPS_PER_GROUP) + 6)
 
 #ifdef BY_TWOS
 #define LOAD_WALKED load_twos
@@ -36,9 +38,9 @@
 #define STEP_PRODUCTS PADDED_STEP
 #endif
 
-// A bunch's way through its piece, and what lies in local memory for it.
+// A sub-group's way through its chunk, and what lies in local memory for it.
 typedef struct {
-    uint begin; // the place of its first nonzero (pieces.h)
+    uint begin; // the place of its first nonzero (chunks.h)
     uint end; // behind its last
     uint start; // where the first step begins
     uint steps;
@@ -47,26 +49,26 @@ typedef struct {
     uint opens; // what is noted of where steps begin (step_rows.h)
 } walk_t;
 
-// Where sums lie that are not a row's, behind a bunch's products. PART_OF: of the row that is open when a step begins, what
-// comes before, or BACKWARD what the step has; the first step's part is of the row that began in a piece before and ends
-// in this one. CARRY: of the row that is open where the piece ends, what the piece has.
+// Where sums lie that are not a row's, behind a sub-group's products. PART_OF: of the row that is open when a step
+// begins, what comes before, or BACKWARD what the step has; the first step's part is of the row that began in a chunk
+// before and ends in this one. CARRY: of the row that is open where the chunk ends, what the chunk has.
 #define PART_OF(step) (STEP_PRODUCTS + (step))
 #define CARRY (STEP_PRODUCTS + MOST_STEPS)
-#define BUNCH_SUMS (CARRY + 1)
+#define SUB_GROUP_SUMS (CARRY + 1)
 #define NOWHERE 0xffffffffu
 
-// The walk of a bunch, but for what lies in memory. It has a step at least, since rows without nonzeros are a step's too.
-// Where rows are planned they are those of the step that begins at their place, so a piece without nonzeros has none; but
-// the last has one, for a task without any.
-walk_t walk_of(const task_t *task, const uint bunch)
+// The walk of a sub-group, but for what lies in memory. It has a step at least, since rows without nonzeros are a
+// step's too. Where rows are planned they are those of the step that begins at their place, so a chunk without nonzeros
+// has none; but the last has one, for a task without any.
+walk_t walk_of(const task_t *task, const uint sub_group)
 {
     walk_t walk;
-    walk.begin = piece_begin(task, bunch);
-    walk.end = piece_begin(task, bunch + 1);
-    walk.start = piece_start(walk.begin);
+    walk.begin = chunk_begin(task, sub_group);
+    walk.end = chunk_begin(task, sub_group + 1);
+    walk.start = chunk_start(walk.begin);
     walk.steps = max((walk.end - walk.start + STEP - 1) / STEP, 1u);
 #ifdef ROWS_PLANNED
-    if (walk.begin == walk.end && bunch + 1 < BUNCHES_PER_GROUP)
+    if (walk.begin == walk.end && sub_group + 1 < SUB_GROUPS_PER_GROUP)
         walk.steps = 0;
 #endif
     return walk;
@@ -115,14 +117,15 @@ void begin_stage_x(const task_t *task, global const real_t *restrict all_x, loca
 #endif
 
 #if defined(BACKWARD) && !defined(ROWS_PLANNED)
-// The last row, from `row` down, that begins at or before place `first`; there is one. All items of a bunch call it.
+// The last row, from `row` down, that begins at or before place `first`; there is one. All items of a sub-group call
+// it.
 uint open_row_down(local const start_t *starts, const uint row, const uint first)
 {
-    const uint lane = (uint)get_local_id(0) % BUNCH_SIZE;
+    const uint lane = (uint)get_local_id(0) % SUB_GROUP_SIZE;
     uint open = row;
-    uint behind = BUNCH_SIZE;
-    while (behind == BUNCH_SIZE) {
-        behind = bunch_count(open >= lane && starts[open - lane] > first);
+    uint behind = SUB_GROUP_SIZE;
+    while (behind == SUB_GROUP_SIZE) {
+        behind = ballot_count(open >= lane && starts[open - lane] > first);
         open -= behind;
     }
     return open;
@@ -154,13 +157,13 @@ typedef struct {
 uint step_stop(const task_t *task, const walk_t *walk, const uint first)
 {
 #ifdef ROWS_PLANNED
-    return min(first + STEP, task->gap + task->nnz); // pieces are whole steps, and this takes no register
+    return min(first + STEP, task->gap + task->nnz); // chunks are whole steps, and this takes no register
 #else
     return min(first + STEP, walk->end);
 #endif
 }
 
-// Finds them; `near` is that of the step taken before. All items of a bunch call it.
+// Finds them; `near` is that of the step taken before. All items of a sub-group call it.
 step_rows_t rows_of_step(const task_t *task, const walk_t *walk, const uint step, const uint near, const uint first_row,
                          const uint last_row)
 {
@@ -194,17 +197,18 @@ step_rows_t rows_of_step(const task_t *task, const walk_t *walk, const uint step
     return rows;
 }
 
-// Items that share the first row of a pair's step, 2 to the power of this, where `usual` share each other. It may have most
-// of the step's nonzeros before many rows of few or none, which an item adds up each: then all of the bunch share it, so
-// that they do not wait for one. Behind it goes NEXT_SHIFT: where all share a row it is the last, or such a first one. On
-// an H200 problems whose nonzeros are heaped in full rows gain up to 5%. Of single problems the plan notes such steps.
+// Items that share the first row of a pair's step, 2 to the power of this, where `usual` share each other. It may have
+// most of the step's nonzeros before many rows of few or none, which an item adds up each: then all of the sub-group
+// share it, so that they do not wait for one. Behind it goes NEXT_SHIFT: where all share a row it is the last, or such
+// a first one. On an H200 problems whose nonzeros are heaped in full rows gain up to 5%. Of single problems the plan
+// notes such steps.
 #if PAIRS && defined(BY_TWOS)
 uint first_shift(local const start_t *starts, const step_rows_t *rows, const uint usual, const uint first)
 {
-    const int are_many = rows->beyond - rows->low > 2 * BUNCH_SIZE;
-    return are_many && starts[rows->low + 1] > first + BUNCH_SIZE ? LOG2(BUNCH_SIZE) : usual;
+    const int are_many = rows->beyond - rows->low > 2 * SUB_GROUP_SIZE;
+    return are_many && starts[rows->low + 1] > first + SUB_GROUP_SIZE ? LOG2(SUB_GROUP_SIZE) : usual;
 }
-#define NEXT_SHIFT(shift) ((shift) == LOG2(BUNCH_SIZE) ? 0 : (shift))
+#define NEXT_SHIFT(shift) ((shift) == LOG2(SUB_GROUP_SIZE) ? 0 : (shift))
 #else
 #define first_shift(starts, rows, usual, first) (usual)
 #define NEXT_SHIFT(shift) (shift)
@@ -222,7 +226,7 @@ uint first_shift(local const start_t *starts, const step_rows_t *rows, const uin
 #endif
 
 // Computes a task; `loaded` is the first step that is taken. All items of a group call it.
-void walk_pieces(const task_t *task, const matrices_t *from, const walk_t *walk, const uint bunch, const uint lane,
+void walk_chunks(const task_t *task, const matrices_t *from, const walk_t *walk, const uint sub_group, const uint lane,
                 loaded_t *loaded, global real_t *restrict y, const sums_t alpha, const sums_t beta)
 {
     local const start_t *starts = walk->starts;
@@ -233,9 +237,9 @@ void walk_pieces(const task_t *task, const matrices_t *from, const walk_t *walk,
     if (walk->steps == 0 && lane == 0)
         walk->products[CARRY] = 0;
 #else
-    const uint first_open = bunch == 0 ? 0 : row_at(starts, task->rows, walk->begin);
+    const uint first_open = sub_group == 0 ? 0 : row_at(starts, task->rows, walk->begin);
     const uint first_row = first_open;
-    const uint last_row = bunch + 1 == BUNCHES_PER_GROUP ? task->rows : row_at(starts, task->rows, walk->end);
+    const uint last_row = sub_group + 1 == SUB_GROUPS_PER_GROUP ? task->rows : row_at(starts, task->rows, walk->end);
 #endif
 #ifdef BACKWARD
     uint near = last_row; // the row that is open where the step before ended, in the order in which they are taken
@@ -250,11 +254,11 @@ void walk_pieces(const task_t *task, const matrices_t *from, const walk_t *walk,
         const step_rows_t rows = rows_of_step(task, walk, step, near, first_row, last_row);
         multiply_twos(from, loaded, lane, walk->products);
         LOAD_NEXT();
-        BUNCH_BARRIER();
+        SUB_GROUP_BARRIER();
 #else
         multiply_step(task, from, loaded, stop - first, lane, walk->products);
         LOAD_NEXT();
-        BUNCH_BARRIER();
+        SUB_GROUP_BARRIER();
         const step_rows_t rows = rows_of_step(task, walk, step, near, first_row, last_row);
 #endif
         near = rows.near;
@@ -269,15 +273,15 @@ void walk_pieces(const task_t *task, const matrices_t *from, const walk_t *walk,
             local const start_t *its = starts + min(row, rows.beyond - 1);
             uint from_here = max((uint)its[0], first) - first;
             uint to_here = min((uint)its[1], stop) - first;
-            count = BUNCH_SIZE >> shift;
+            count = SUB_GROUP_SIZE >> shift;
             if (rows.is_uneven) {
                 // An item has a row, up to the first that is long; that has a turn of its own, and all items share it.
-                const uint votes = bunch_votes(to_here - from_here > LONG_PART);
+                const uint votes = ballot(to_here - from_here > LONG_PART);
                 if (votes % 2 == 1) {
-                    from_here = word_of(from_here, 0);
-                    to_here = word_of(to_here, 0);
+                    from_here = shuffle_word(from_here, 0);
+                    to_here = shuffle_word(to_here, 0);
                     part = lane;
-                    width = BUNCH_SIZE;
+                    width = SUB_GROUP_SIZE;
                     count = 1;
                 } else if (votes != 0) {
                     count = LOG2(votes & -votes);
@@ -289,7 +293,7 @@ void walk_pieces(const task_t *task, const matrices_t *from, const walk_t *walk,
             if (row < min(turn + count, rows.beyond) && part == 0) {
                 const uint row_begin = its[0];
 #ifdef BACKWARD
-                // The last row stays open, and one that began before waits for the steps before, or for other pieces.
+                // The last row stays open, and one that began before waits for the steps before, or for other chunks.
                 uint to = row == last_row ? CARRY : NOWHERE;
                 if (row_begin < first && (step > 0 || row != last_row))
                     to = PART_OF(step);
@@ -298,7 +302,8 @@ void walk_pieces(const task_t *task, const matrices_t *from, const walk_t *walk,
                         sum += walk->products[PART_OF(later)];
                 }
 #else
-                // A row that began in a piece before waits for other pieces, and the one that stays open for what is next.
+                // A row that began in a chunk before waits for other chunks, and the one that stays open for what is
+                // next.
                 uint to = row == first_row && row_begin < walk->begin ? PART_OF(0) : NOWHERE;
                 if (row == rows.high)
                     to = step + 1 < walk->steps ? PART_OF(step + 1) : CARRY;
@@ -311,14 +316,14 @@ void walk_pieces(const task_t *task, const matrices_t *from, const walk_t *walk,
                     store_sums(task, y, row, alpha, sum, beta);
             }
         }
-        BUNCH_BARRIER();
+        SUB_GROUP_BARRIER();
     }
 
-    // The row that ends in this piece and began in one before.
+    // The row that ends in this chunk and began in one before.
     barrier(CLK_LOCAL_MEM_FENCE);
     if (lane == 0 && first_row < last_row && starts[first_row] < walk->begin) {
-        local const sums_t *carries = walk->products - bunch * BUNCH_SUMS + CARRY;
-        const sums_t before = sum_before(task, starts[first_row], carries, BUNCH_SUMS, bunch);
+        local const sums_t *carries = walk->products - sub_group * SUB_GROUP_SUMS + CARRY;
+        const sums_t before = sum_before(task, starts[first_row], carries, SUB_GROUP_SUMS, sub_group);
         store_sums(task, y, first_row, alpha, before + walk->products[PART_OF(0)], beta);
     }
 }

@@ -1,15 +1,16 @@
 // Compressed rows from entries in any order. An entry's key is its row above the column's `column_bits` bits: sorted
-// by it (`format/sort.cl`), entries come in order of row and column, and those of one place in the order they had.
+// by it (`format/sort.cl`), entries come in order of row and column, and those of one row and column in the order they
+// had.
 //
 // `make_keys` looks at every entry on the way:
 //
-//   findings[0]   1 where an entry stands before another that it belongs behind; 0 before
+//   findings[0]   1 where an entry stands before another that it belongs after; 0 before
 //   findings[1]   the first entry whose row is not below `rows`; all bits set before, and where there is none
 //   findings[2]   the same for columns
 //
-// Where entries of one place are summed, `mark_firsts` marks the first of each, and the scan of the marks gives
-// places: entry i goes to places[i] if it is a first, and is added to the first before it if not. Where they are kept
-// (`is_packed` 0) each stays where the sort put it, and `places` is not read.
+// Where entries of one row and column are summed, `mark_firsts` marks the first of each, and the scan of the marks
+// gives indices: entry i goes to indices[i] if it is a first, and is added to the first before it if not. Where they
+// are kept (`is_packed` 0) each stays where the sort put it, and `indices` is not read.
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 256 // items of a work-group
 #endif
@@ -94,25 +95,25 @@ uint keys_below(global const key_t *restrict keys, const uint nnz, const ulong k
     return first;
 }
 
-// The number of places before each row, and of all.
+// The number of entries before each row, and of all.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void find_offsets(const uint rows,
                          const uint nnz,
                          const uint column_bits,
                          const uint is_packed,
                          ARRAY_PARAMETER(const key_t, keys),
-                         ARRAY_PARAMETER(const uint, places),
+                         ARRAY_PARAMETER(const uint, indices),
                          ARRAY_PARAMETER(offset_t, offsets))
 {
     OPEN_ARRAY(const key_t, keys);
-    OPEN_ARRAY(const uint, places);
+    OPEN_ARRAY(const uint, indices);
     OPEN_ARRAY(offset_t, offsets);
     const size_t row = get_global_id(0);
     if (row > rows)
         return;
-    // Behind the last row there may be no key of the type.
+    // After the last row there may be no key of the type.
     const uint before = row < rows ? keys_below(keys, nnz, (ulong)row << column_bits) : nnz;
-    offsets[row] = is_packed ? places[before] : before;
+    offsets[row] = is_packed ? indices[before] : before;
 }
 
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
@@ -120,32 +121,33 @@ kernel void write_columns(const uint nnz,
                           const uint column_bits,
                           const uint is_packed,
                           ARRAY_PARAMETER(const key_t, keys),
-                          ARRAY_PARAMETER(const uint, places),
+                          ARRAY_PARAMETER(const uint, indices),
                           ARRAY_PARAMETER(uint, columns))
 {
     OPEN_ARRAY(const key_t, keys);
-    OPEN_ARRAY(const uint, places);
+    OPEN_ARRAY(const uint, indices);
     OPEN_ARRAY(uint, columns);
     const size_t at = get_global_id(0);
     if (at >= nnz)
         return;
-    const uint place = is_packed ? places[at] : (uint)at;
-    if (is_packed && places[at + 1] == place)
-        return; // another of the same place came before
-    columns[place] = (uint)(keys[at] & (((ulong)1 << column_bits) - 1));
+    const uint index = is_packed ? indices[at] : (uint)at;
+    if (is_packed && indices[at + 1] == index)
+        return; // another of the same row and column came before
+    columns[index] = (uint)(keys[at] & (((ulong)1 << column_bits) - 1));
 }
 
-// An entry that is alone in its place keeps its bits; several are added up one after another, in the order they had.
+// An entry that is alone in its row and column keeps its bits; several are added up one after another, in the order
+// they had.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void write_values(const uint nnz,
                          const uint is_packed,
                          ARRAY_PARAMETER(const uint, numbers),
-                         ARRAY_PARAMETER(const uint, places),
+                         ARRAY_PARAMETER(const uint, indices),
                          ARRAY_PARAMETER(const value_t, from),
                          ARRAY_PARAMETER(bits_t, to))
 {
     OPEN_ARRAY(const uint, numbers);
-    OPEN_ARRAY(const uint, places);
+    OPEN_ARRAY(const uint, indices);
     OPEN_ARRAY(const value_t, from);
     OPEN_ARRAY(bits_t, to);
     const size_t at = get_global_id(0);
@@ -156,16 +158,16 @@ kernel void write_values(const uint nnz,
         to[at] = bits[numbers[at]];
         return;
     }
-    const uint place = places[at];
-    const uint next = places[at + 1];
-    if (next == place)
-        return; // added to the first of its place
-    if (at + 1 == nnz || places[at + 2] > next) {
-        to[place] = bits[numbers[at]];
+    const uint index = indices[at];
+    const uint next = indices[at + 1];
+    if (next == index)
+        return; // added to the first of its row and column
+    if (at + 1 == nnz || indices[at + 2] > next) {
+        to[index] = bits[numbers[at]];
         return;
     }
     real_t sum = load_value(from, numbers[at]);
-    for (size_t more = at + 1; more < nnz && places[more + 1] <= next; ++more)
+    for (size_t more = at + 1; more < nnz && indices[more + 1] <= next; ++more)
         sum += load_value(from, numbers[more]);
-    to[place] = bits_of_real(sum);
+    to[index] = bits_of_real(sum);
 }

@@ -1,7 +1,10 @@
 // The row of each nonzero of compressed rows, and what a transposed copy is made of.
 //
 // A group takes TILE neighbouring nonzeros and looks for the rows that its first and its last are in; an item then
-// looks among those for the rows of its own: few steps, in the first cache, however rows differ in length.
+// looks among those for the rows of its own: few iterations, in the first cache, however rows differ in length.
+//
+// With ROWS_IN_ORDER, for CPU devices, an item takes NNZ_PER_ITEM neighbouring nonzeros, thousands of them: it looks for
+// the row of the first and goes through the offsets from there on, so that no other nonzero is looked for.
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 256 // items of a work-group
 #endif
@@ -22,20 +25,33 @@ kernel void expand_rows(const uint rows,
 {
     OPEN_ARRAY(const offset_t, offsets);
     OPEN_ARRAY(uint, row_indices);
-    local uint border_rows[2];
+#ifdef ROWS_IN_ORDER
+    const ulong first = get_global_id(0) * NNZ_PER_ITEM;
+    if (first >= nnz)
+        return;
+    const ulong beyond = min(first + NNZ_PER_ITEM, nnz);
+    uint row = rightmost_row(offsets, 0, rows, first);
+    for (ulong at = first; at < beyond; ++row) {
+        const ulong row_end = min((ulong)offsets[row + 1], beyond);
+        for (; at < row_end; ++at)
+            row_indices[at] = row;
+    }
+#else
+    local uint boundary_rows[2];
     const uint item = (uint)get_local_id(0);
     const ulong first = (ulong)get_group_id(0) * TILE;
     const ulong last = min(first + TILE, nnz) - 1;
-    if (item < 2)
-        border_rows[item] = rightmost_row(offsets, 0, rows, item == 0 ? first : last);
+    for (uint boundary = item; boundary < 2; boundary += GROUP_SIZE)
+        boundary_rows[boundary] = rightmost_row(offsets, 0, rows, boundary == 0 ? first : last);
     barrier(CLK_LOCAL_MEM_FENCE);
-    const uint first_row = border_rows[0];
-    const uint beyond = border_rows[1] + 1;
+    const uint first_row = boundary_rows[0];
+    const uint beyond = boundary_rows[1] + 1;
     for (uint k = 0; k < NNZ_PER_ITEM; ++k) {
         const ulong at = first + k * GROUP_SIZE + item;
         if (at <= last)
             row_indices[at] = rightmost_row(offsets, first_row, beyond, at);
     }
+#endif
 }
 
 // Keys and numbers of nonzeros, to be sorted by column.

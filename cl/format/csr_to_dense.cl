@@ -1,8 +1,8 @@
-// A dense matrix from compressed rows: zeros first, then the nonzeros in their places. Element (row, column) lies at
-// row * row_step + column * column_step, one of which is 1. What lies between rows (columns) is left alone.
+// A dense matrix from compressed rows: zeros first, then the nonzeros. Element (row, column) lies at
+// row * row_stride + column * column_stride, one of which is 1. What lies between rows (columns) is left alone.
 //
-// Nonzeros of one place add up. Where every row is in order of its columns they are neighbours, and the first of them
-// adds up the others: `scatter_nonzeros`, an item a nonzero. `find_disorder` says where some row is not:
+// Nonzeros of one row and column add up. Where every row is in order of its columns they are neighbours, and the first
+// of them adds up the others: `scatter_nonzeros`, an item a nonzero. `find_disorder` says where some row is not:
 //
 //   disorder[0]   1 where a column is below that of the nonzero before it in its row; `zero_dense` sets it to 0
 //
@@ -60,8 +60,8 @@ kernel void find_disorder(const ulong nnz,
 
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void scatter_nonzeros(const ulong nnz,
-                             const ulong row_step,
-                             const ulong column_step,
+                             const ulong row_stride,
+                             const ulong column_stride,
                              ARRAY_PARAMETER(const uint, disorder),
                              ARRAY_PARAMETER(const uint, row_indices),
                              ARRAY_PARAMETER(const uint, columns),
@@ -79,7 +79,7 @@ kernel void scatter_nonzeros(const ulong nnz,
     const uint row = row_indices[at];
     const uint column = columns[at];
     if (at > 0 && columns[at - 1] == column && row_indices[at - 1] == row)
-        return; // added to the first of its place
+        return; // added to the first of its row and column
     bits_t bits = ((global const bits_t *)values)[at];
     ulong beyond = at + 1;
     for (; beyond < nnz && columns[beyond] <= column && row_indices[beyond] <= row; ++beyond)
@@ -90,14 +90,14 @@ kernel void scatter_nonzeros(const ulong nnz,
             sum += load_value(values, more);
         bits = bits_of_real(sum);
     }
-    dense[row * row_step + column * column_step] = bits;
+    dense[row * row_stride + column * column_stride] = bits;
 }
 
 // Sums of several 16-bit values are rounded after each of them.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void add_rows(const uint rows,
-                     const ulong row_step,
-                     const ulong column_step,
+                     const ulong row_stride,
+                     const ulong column_stride,
                      ARRAY_PARAMETER(const uint, disorder),
                      ARRAY_PARAMETER(const offset_t, offsets),
                      ARRAY_PARAMETER(const uint, columns),
@@ -114,7 +114,7 @@ kernel void add_rows(const uint rows,
         return;
     const offset_t last = offsets[row + 1];
     for (offset_t at = offsets[row]; at < last; ++at) {
-        const ulong element = row * row_step + columns[at] * column_step;
+        const ulong element = row * row_stride + columns[at] * column_stride;
         const bits_t before = dense[element];
         // Nothing but zero was there: bits stay as they are, the sign of a zero too.
         const bits_t bits = ((global const bits_t *)values)[at];

@@ -2,10 +2,10 @@
 // through local memory, so that both sides are read and written in runs.
 
 #ifndef GROUP_SIZE
-#define GROUP_SIZE 256 // items of a work-group: a multiple of TILE_SIDE
+#define GROUP_SIZE 256 // items of a work-group
 #endif
 
-#define TILE_SIDE 16 // rows and columns of a tile
+#define TILE_SIDE (GROUP_SIZE < 16 ? 8 : 16) // rows and columns of a tile: where groups are small, so is local memory
 
 #include "item/scalar.h"
 
@@ -33,15 +33,16 @@ kernel void dense_rows(const uint rows,
     const uint tile_row = (uint)get_group_id(0) / tiles_per_row;
     const ulong first_row = (ulong)tile_row * TILE_SIDE;
     const uint first_column = ((uint)get_group_id(0) - tile_row * tiles_per_row) * TILE_SIDE;
-    const uint inner = (uint)get_local_id(0) % TILE_SIDE;
-    for (uint outer = (uint)get_local_id(0) / TILE_SIDE; outer < TILE_SIDE;
-         outer += GROUP_SIZE / TILE_SIDE) {
+    for (uint at = (uint)get_local_id(0); at < TILE_SIDE * TILE_SIDE; at += GROUP_SIZE) {
+        const uint outer = at / TILE_SIDE;
+        const uint inner = at % TILE_SIDE;
         if (first_row + inner < rows && first_column + outer < width)
             tile[outer][inner] = from[(first_column + outer) * leading + first_row + inner];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint outer = (uint)get_local_id(0) / TILE_SIDE; outer < TILE_SIDE;
-         outer += GROUP_SIZE / TILE_SIDE) {
+    for (uint at = (uint)get_local_id(0); at < TILE_SIDE * TILE_SIDE; at += GROUP_SIZE) {
+        const uint outer = at / TILE_SIDE;
+        const uint inner = at % TILE_SIDE;
         if (first_row + outer < rows && first_column + inner < width)
             to[(first_row + outer) * row_leading + first_column + inner] = tile[inner][outer];
     }

@@ -6,7 +6,7 @@
 //   lengths[3]      rows that are longer or shorter than the row before in their bundle
 //
 // An item looks at whole bundles, so its offsets are neighbours and stay in the first cache. Sums of 64 bits
-// are added by atomics of 32: whoever sees the low word wrap carries one to the high word.
+// are added by atomics of 32: an item that sees the low word wrap carries one to the high word.
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 256 // items of a work-group
 #endif

@@ -2,10 +2,10 @@
 // row. On the way a look at whether they are sorted, and whether every row lies inside:
 //
 //   fault[0]   0, or 1 where an entry's row is below that of the entry before it, or not below `rows`;
-//              the offsets are nobody's then
+//              the offsets are invalid then
 //
 // One item a row and one an entry, the same ones: whichever are more. The entries of a matrix lie close in
-// memory, and so do the places where neighbouring rows look.
+// memory, and so does what neighbouring rows read.
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 256 // items of a work-group
 #endif

@@ -2,9 +2,9 @@
 // 64 bits; with 32-bit offsets that overflow, the total says so.
 //
 // Three launches. Counts are cut into tiles of TILE, and tiles into at most TILE runs of equal length, one a group:
-// `sum_runs` adds up each run; `scan_runs`, one group, turns sums into what lies before each run; `write_offsets` goes
-// over its run again, tile after tile. Nobody waits for anybody, and all of it is integers: the result never depends on
-// timing.
+// `sum_runs` adds up each run; `scan_runs`, one group, makes of the sums what lies before each run; `write_offsets`
+// goes over its run again, tile after tile. No group waits for another, and all of it is integers: the result never
+// depends on timing.
 //
 // Local memory: an offset a count of a tile, and 8 bytes an item.
 #ifndef GROUP_SIZE

@@ -5,10 +5,11 @@
 // Counts are in order of digit, then tile: counts[digit * tiles + tile]. All of it is integers: the result never
 // depends on timing.
 //
-// A tile is sorted by its digit in local memory first, STEP_BITS bits at a time, so that keys with one digit lie side
-// by side and are written so. Keys past the end have all bits set, and stay behind all others.
+// A tile is sorted by its digit in local memory first, PASS_BITS bits at a time, so that keys with one digit lie side
+// by side and are written so. Keys past the end have all bits set, and stay after all others.
 //
-// Local memory: a key and a sixteenth a key of a tile, STEPS tallies of 2 bytes and 8 bytes an item, 4 bytes a digit.
+// Local memory: a key and a sixteenth a key of a tile, PASS_DIGITS tallies of 2 bytes and 8 bytes an item, 4 bytes a
+// digit.
 
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 128 // items of a work-group: a power of two
@@ -20,11 +21,15 @@
 #include "item/scalar.h"
 #include "group/scan.h"
 
-#define DIGIT_BITS 8
-#define DIGITS (1 << DIGIT_BITS)
-#define STEP_BITS 4
-#define STEP_DIGITS (1 << STEP_BITS)
 #define TILE (GROUP_SIZE * KEYS_PER_ITEM)
+#if TILE > 32
+#define DIGIT_BITS 8
+#else
+#define DIGIT_BITS 4 // a tally of more digits would be larger than the tile
+#endif
+#define DIGITS (1 << DIGIT_BITS)
+#define PASS_BITS 4
+#define PASS_DIGITS (1 << PASS_BITS)
 
 #ifdef NARROW_KEYS
 typedef uint key_t;
@@ -32,9 +37,9 @@ typedef uint key_t;
 typedef ulong key_t;
 #endif
 
-// A place of the tile in local memory: apart by one more than an item's keys, items use different banks.
-#define PLACES (TILE + GROUP_SIZE)
-#define PLACE(at) ((at) + (at) / KEYS_PER_ITEM)
+// Index `at` of the tile, padded in local memory: apart by one more than an item's keys, items use different banks.
+#define PADDED_TILE (TILE + GROUP_SIZE)
+#define PADDED(at) ((at) + (at) / KEYS_PER_ITEM)
 
 uint digit_of(const key_t key, const uint shift)
 {
@@ -67,33 +72,33 @@ kernel void count_digits(const uint count,
         counts[(ulong)digit * get_num_groups(0) + get_group_id(0)] = of_tile[digit];
 }
 
-// Where each of an item's KEYS_PER_ITEM neighbouring keys goes in the tile sorted by STEP_BITS bits from `shift` on.
+// Ranks each of an item's KEYS_PER_ITEM neighbouring keys in the tile sorted by PASS_BITS bits from `shift` on.
 // All items call it; `tallies` may be written again at once when the call is over.
-void places_by_step(const key_t *keys, const uint shift, local ushort *tallies, local ulong *scratch, ushort *places)
+void rank_keys(const key_t *keys, const uint shift, local ushort *tallies, local ulong *scratch, ushort *ranks)
 {
     const uint item = (uint)get_local_id(0);
-    for (uint digit = 0; digit < STEP_DIGITS; ++digit)
+    for (uint digit = 0; digit < PASS_DIGITS; ++digit)
         tallies[digit * GROUP_SIZE + item] = 0;
     for (uint k = 0; k < KEYS_PER_ITEM; ++k) {
-        const uint digit = (uint)(keys[k] >> shift) & (STEP_DIGITS - 1);
-        places[k] = tallies[digit * GROUP_SIZE + item]++;
+        const uint digit = (uint)(keys[k] >> shift) & (PASS_DIGITS - 1);
+        ranks[k] = tallies[digit * GROUP_SIZE + item]++;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    // Each item adds up STEP_DIGITS neighbouring tallies, which may be another item's.
+    // Each item adds up PASS_DIGITS neighbouring tallies, which may be another item's.
     uint sum = 0;
-    for (uint k = 0; k < STEP_DIGITS; ++k)
-        sum += tallies[item * STEP_DIGITS + k];
+    for (uint k = 0; k < PASS_DIGITS; ++k)
+        sum += tallies[item * PASS_DIGITS + k];
     ulong total;
     uint at = (uint)group_scan_exclusive(sum, scratch, &total);
-    for (uint k = 0; k < STEP_DIGITS; ++k) {
-        const uint tally = tallies[item * STEP_DIGITS + k];
-        tallies[item * STEP_DIGITS + k] = (ushort)at;
+    for (uint k = 0; k < PASS_DIGITS; ++k) {
+        const uint tally = tallies[item * PASS_DIGITS + k];
+        tallies[item * PASS_DIGITS + k] = (ushort)at;
         at += tally;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint k = 0; k < KEYS_PER_ITEM; ++k) {
-        const uint digit = (uint)(keys[k] >> shift) & (STEP_DIGITS - 1);
-        places[k] += tallies[digit * GROUP_SIZE + item];
+        const uint digit = (uint)(keys[k] >> shift) & (PASS_DIGITS - 1);
+        ranks[k] += tallies[digit * GROUP_SIZE + item];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 }
@@ -113,16 +118,16 @@ kernel void move_by_digit(const uint count,
     OPEN_ARRAY(const uint, numbers);
     OPEN_ARRAY(key_t, sorted_keys);
     OPEN_ARRAY(uint, sorted_numbers);
-    local key_t exchanged[PLACES];
-    local ushort tallies[STEP_DIGITS * GROUP_SIZE];
+    local key_t exchanged[PADDED_TILE];
+    local ushort tallies[PASS_DIGITS * GROUP_SIZE];
     local ulong scratch[GROUP_SIZE];
-    local uint targets[DIGITS]; // of each digit: where its first key goes, less its place in the tile
+    local uint targets[DIGITS]; // of each digit: where its first key goes, less its index in the tile
     const uint item = (uint)get_local_id(0);
     const ulong first = (ulong)get_group_id(0) * TILE;
     const uint present = (uint)min((ulong)TILE, count - first);
     key_t my_keys[KEYS_PER_ITEM];
     uint my_numbers[KEYS_PER_ITEM];
-    ushort places[KEYS_PER_ITEM];
+    ushort ranks[KEYS_PER_ITEM];
 
     // Neighbouring items load neighbouring keys; then each takes neighbouring keys of its own.
     for (uint k = 0; k < KEYS_PER_ITEM; ++k) {
@@ -131,38 +136,38 @@ kernel void move_by_digit(const uint count,
         my_numbers[k] = at < present ? numbers[first + at] : 0;
     }
     for (uint k = 0; k < KEYS_PER_ITEM; ++k)
-        exchanged[PLACE(k * GROUP_SIZE + item)] = my_keys[k];
+        exchanged[PADDED(k * GROUP_SIZE + item)] = my_keys[k];
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint k = 0; k < KEYS_PER_ITEM; ++k)
-        my_keys[k] = exchanged[PLACE(item * KEYS_PER_ITEM + k)];
+        my_keys[k] = exchanged[PADDED(item * KEYS_PER_ITEM + k)];
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint k = 0; k < KEYS_PER_ITEM; ++k)
-        exchanged[PLACE(k * GROUP_SIZE + item)] = my_numbers[k];
+        exchanged[PADDED(k * GROUP_SIZE + item)] = my_numbers[k];
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint k = 0; k < KEYS_PER_ITEM; ++k)
-        my_numbers[k] = (uint)exchanged[PLACE(item * KEYS_PER_ITEM + k)];
+        my_numbers[k] = (uint)exchanged[PADDED(item * KEYS_PER_ITEM + k)];
 
-    for (uint step = 0; step < DIGIT_BITS; step += STEP_BITS) {
-        places_by_step(my_keys, shift + step, tallies, scratch, places);
-        // After the last step neighbouring items take neighbouring keys again.
-        const int is_last = step + STEP_BITS >= DIGIT_BITS;
+    for (uint pass_shift = 0; pass_shift < DIGIT_BITS; pass_shift += PASS_BITS) {
+        rank_keys(my_keys, shift + pass_shift, tallies, scratch, ranks);
+        // After the last pass neighbouring items take neighbouring keys again.
+        const int is_last = pass_shift + PASS_BITS >= DIGIT_BITS;
         for (uint k = 0; k < KEYS_PER_ITEM; ++k)
-            exchanged[PLACE((uint)places[k])] = my_keys[k];
+            exchanged[PADDED((uint)ranks[k])] = my_keys[k];
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint k = 0; k < KEYS_PER_ITEM; ++k) {
             const uint at = is_last ? k * GROUP_SIZE + item : item * KEYS_PER_ITEM + k;
-            my_keys[k] = exchanged[PLACE(at)];
+            my_keys[k] = exchanged[PADDED(at)];
             const uint digit = digit_of(my_keys[k], shift);
-            if (is_last && at < present && (at == 0 || digit_of(exchanged[PLACE(at - 1)], shift) != digit))
+            if (is_last && at < present && (at == 0 || digit_of(exchanged[PADDED(at - 1)], shift) != digit))
                 targets[digit] = scanned[(ulong)digit * get_num_groups(0) + get_group_id(0)] - at;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint k = 0; k < KEYS_PER_ITEM; ++k)
-            exchanged[PLACE((uint)places[k])] = my_numbers[k];
+            exchanged[PADDED((uint)ranks[k])] = my_numbers[k];
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint k = 0; k < KEYS_PER_ITEM; ++k) {
             const uint at = is_last ? k * GROUP_SIZE + item : item * KEYS_PER_ITEM + k;
-            my_numbers[k] = (uint)exchanged[PLACE(at)];
+            my_numbers[k] = (uint)exchanged[PADDED(at)];
         }
     }
     for (uint k = 0; k < KEYS_PER_ITEM; ++k) {

@@ -1,9 +1,9 @@
 // Partial sums that cross from one work-group to another within a launch.
 //
 // Between groups of one launch OpenCL C 1.2 orders nothing, so a carry travels as 32-bit words that are
-// written and read by atomics alone; every device has those, so f64 needs no 64-bit atomics. Who may
-// read is settled by a counter: a group publishes its words, then raises the counter; the group that
-// raises it to the full number has arrived last and reads them all. Nobody waits for anybody.
+// written and read by atomics alone; every device has those, so f64 needs no 64-bit atomics. A counter says
+// which group may read: a group publishes its words, then raises the counter; the group that raises it to
+// the full number has arrived last and reads them all. No group waits for another.
 //
 // That the words are published before the counter is raised rests on data, not on a fence: what is added
 // to the counter is computed from what the exchanges returned, so they must have been carried out. (The

@@ -3,7 +3,7 @@
 //
 // The items of a group are added up in two levels: ADDERS items add up some each, and one of them what those have. The
 // group's sums go out as carries (group/carry.h), and the group that arrives last adds up those of all groups: its item
-// i those of groups i, i + GROUP_SIZE, ..., then the items as before. Nobody waits for anybody. LAUNCH_SUMS sums (1
+// i those of groups i, i + GROUP_SIZE, ..., then the items as before. No group waits for another. LAUNCH_SUMS sums (1
 // unless it is defined before this is included) travel together, so that a kernel that needs two pays for one arrival.
 //
 // In a kernel of GROUP_SIZE items, a power of two:

@@ -32,7 +32,8 @@ lanes_t load_x_run(global const real_t *x, const uint column)
 // The elements of x in the columns `column(0)`, `column(1)` and so on; `column` is a macro. Each column is loaded as a
 // number of its own: taken out of a vector of columns it would cost an instruction more than its load. So is each element
 // of x: `volatile` keeps LLVM from making a gather instruction of the loads, by which products took up to 1.8 times as
-// long on an AMD processor (docs/benchmarks.md, "CPU devices beside MKL"). On Intel's runtime they take as long either way.
+// long on an AMD processor (docs/notebook/2026-11-25-cpu-devices-mkl.md).
+// On Intel's runtime they take as long either way.
 #ifdef X_CONSTANT
 #define load_apart(x, column) ((real_t)1)
 #else

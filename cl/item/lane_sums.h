@@ -94,11 +94,11 @@ lanes_t lanes_round(const lane_sums_t sums)
 
 #endif
 
-// The sum of all lanes, one after another; plain ones on CPUs (FETCH_AHEAD) half of them and half, so that additions wait
+// The sum of all lanes, one after another; plain ones on CPUs (PREFETCH) half of them and half, so that additions wait
 // for few others: rows of eight to fifteen are summed in up to a fifth less time. (Such a tree, and an unrolled loop over
-// many pairs, become shuffles with undefined places: Oclgrind 21.10 crashes on them where it looks for uninitialised
+// many pairs, become shuffles with undefined lanes: Oclgrind 21.10 crashes on them where it looks for uninitialised
 // values, or finds some.)
-#if defined(FETCH_AHEAD) && !defined(COMPENSATED) && LANES > 2
+#if defined(PREFETCH) && !defined(COMPENSATED) && LANES > 2
 acc_t lanes_total(const lane_sums_t sums)
 {
 #if LANES == 16

@@ -8,8 +8,7 @@
 #define ITEM_SCALAR_H
 
 // Clang warns that a vector wider than the processor's registers goes to functions in another way than on processors
-// that have them. All functions here are inlined, and whoever runs an application would read the warning (PoCL prints
-// it).
+// that have them. All functions here are inlined, and users of an application would read the warning (PoCL prints it).
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wpsabi"
 #endif
@@ -43,7 +42,7 @@ typedef ulong offset_t;
 typedef uint offset_t;
 #endif
 
-// What a product loads of A and x, in one place, so that the experiments of `sparrow bench --model` (Guo, Gropp
+// What a product loads of A and x, in one file, so that the experiments of `sparrow bench --model` (Guo, Gropp
 // and Olson, section 3.3) can leave it out: with A_CONSTANT values are not loaded, with X_CONSTANT neither x
 // nor the columns that say where. y is wrong then, by design.
 
@@ -89,7 +88,7 @@ uint stream_column(global const uint *columns, const ulong at)
     asm volatile(STREAM ".u32 %0, [%1];" : "=r"(column) : "l"(columns + at));
     return column;
 }
-// Two neighbouring columns, of which the first has an even place: one load.
+// Two neighbouring columns, of which the first has an even index: one load.
 uint2 stream_columns(global const uint *columns, const ulong at)
 {
     uint2 pair;
@@ -119,7 +118,7 @@ real_t stream_value(global const value_t *values, const ulong at)
 #define stream_value(values, at) load_value(values, at)
 #endif
 
-// Two neighbouring values of A, of which the first has an even place: one load.
+// Two neighbouring values of A, of which the first has an even index: one load.
 typedef struct {
     real_t first;
     real_t second;
@@ -161,13 +160,13 @@ value_pair_t stream_values(global const value_t *values, const ulong at)
 #define ARRAY_PARAMETER(type, name) global type *restrict name##_buffer, const ulong name##_start
 #define OPEN_ARRAY(type, name) global type *restrict name = name##_buffer + name##_start
 
-// An array that may be another one of the same launch, as a result that takes the place of an operand is.
+// An array that may be another one of the same launch, as the result of an operation in place is.
 #define SHARED_ARRAY_PARAMETER(type, name) global type *name##_buffer, const ulong name##_start
 #define OPEN_SHARED_ARRAY(type, name) global type *name = name##_buffer + name##_start
 
 // The address of x for gathers. NVIDIA's compiler would add an array's start and each column before it scales the sum,
 // four instructions for each gather where one does: so it is told no more than the address. Where sums are f32 the two
-// registers that this takes cost more (docs/benchmarks.md, "sell_sigma on the H200").
+// registers that this takes cost more (docs/notebook/2026-11-25-sell-sigma-h200.md).
 #if defined(__NV_CL_C_VERSION) && defined(VALUE_F64)
 global const real_t *gather_base(global const real_t *x)
 {

@@ -1,4 +1,4 @@
-// The dense product that sparse ones are measured beside (Yang, Buluc, Owens 2018, Figure 7): C = A B with A's zeros
+// The dense product that sparse ones are compared with (Yang, Buluc, Owens 2018, Figure 7): C = A B with A's zeros
 // written out, all row-major and packed.
 //
 // A group makes TILE_ROWS x TILE_COLUMNS of C, its items 8 x 4 elements each, from TILE_DEPTH columns of A and rows of

@@ -1,6 +1,6 @@
 // Rates: how fast the device reads memory, and how fast it copies; the limit every product is held to.
 //
-// Each group has one contiguous part of the array, which its items walk side by side, 16 bytes at a time
+// Each group has one contiguous part of the array, which its items read side by side, 16 bytes at a time
 // and four loads in flight; on a CPU a group is one item. The sum of what was read decides about a store
 // that never happens, so nothing is optimised away.
 #ifndef GROUP_SIZE

@@ -11,7 +11,8 @@
 //   p = r + beta (p - omega v)
 //
 // Without JACOBI p^ is p and s^ is s. Iteration 0 is the start: without products, r stays, shadow = r, p = r. x is that
-// of the last iteration that ran (solver/state.h); after half an iteration omega is 0.
+// of the last iteration that ran (solver/state.h); after half an iteration omega is 0. Where the residual of an x was
+// the least so far and the next one's is not, bicgstab_direction copies that x to `best` before it changes.
 //
 // Local memory: two sums an item, and 4 bytes.
 
@@ -19,10 +20,7 @@
 #define GROUP_SIZE 256 // items of a work-group: a power of two
 #endif
 #ifndef BATCH
-#define BATCH 2 // pieces of 16 bytes that an item has under way, of each vector
-#endif
-#ifndef GROUPS_PER_UNIT
-#define GROUPS_PER_UNIT 4 // groups for each compute unit: the host's alone, which launches them
+#define BATCH 2 // chunks of 16 bytes that an item has under way, of each vector
 #endif
 
 #include "solver/stream.h"
@@ -49,8 +47,8 @@ kernel void bicgstab_alpha(const uint tiles,
         wide_t shadow_at[BATCH], v_at[BATCH];
 #pragma unroll
         for (uint k = 0; k < BATCH; ++k) {
-            shadow_at[k] = shadow[PIECE(at, k)];
-            v_at[k] = v[PIECE(at, k)];
+            shadow_at[k] = shadow[CHUNK(at, k)];
+            v_at[k] = v[CHUNK(at, k)];
         }
 #pragma unroll
         for (uint k = 0; k < BATCH; ++k)
@@ -79,7 +77,7 @@ kernel void bicgstab_alpha(const uint tiles,
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void bicgstab_half(const uint tiles,
                           const uint iteration,
-                          const uint place,
+                          const uint slot,
                           const uint zero,
                           SCALAR_PARAMETER(threshold),
                           ARRAY_PARAMETER(const wide_t, inverse_diagonal),
@@ -112,18 +110,18 @@ kernel void bicgstab_half(const uint tiles,
 #endif
 #pragma unroll
         for (uint k = 0; k < BATCH; ++k) {
-            r_at[k] = r[PIECE(at, k)];
-            v_at[k] = v[PIECE(at, k)];
+            r_at[k] = r[CHUNK(at, k)];
+            v_at[k] = v[CHUNK(at, k)];
 #ifdef JACOBI
-            inverse_at[k] = inverse_diagonal[PIECE(at, k)];
+            inverse_at[k] = inverse_diagonal[CHUNK(at, k)];
 #endif
         }
 #pragma unroll
         for (uint k = 0; k < BATCH; ++k) {
             const wide_t half_way = fma((wide_t)(-alpha), v_at[k], r_at[k]);
-            s[PIECE(at, k)] = half_way;
+            s[CHUNK(at, k)] = half_way;
 #ifdef JACOBI
-            s_hat[PIECE(at, k)] = half_way * inverse_at[k];
+            s_hat[CHUNK(at, k)] = half_way * inverse_at[k];
 #endif
             norms += NORM_PART(half_way);
         }
@@ -140,8 +138,8 @@ kernel void bicgstab_half(const uint tiles,
                 after = solver_ends(state, NOT_FINITE, iteration, iteration_before(iteration));
             } else if (residual <= threshold) {
                 after = solver_ends(state, CONVERGED, iteration, iteration);
-                solver_history(state)[place] = residual;
-                state[HALF_STEP] = 1;
+                solver_history(state)[slot] = residual;
+                state[HALF_ITERATION] = 1;
             }
         }
         state[LAST_AFTER_HALF] = after;
@@ -170,8 +168,8 @@ kernel void bicgstab_omega(const uint tiles,
         wide_t s_at[BATCH], t_at[BATCH];
 #pragma unroll
         for (uint k = 0; k < BATCH; ++k) {
-            s_at[k] = s[PIECE(at, k)];
-            t_at[k] = t[PIECE(at, k)];
+            s_at[k] = s[CHUNK(at, k)];
+            t_at[k] = t[CHUNK(at, k)];
         }
 #pragma unroll
         for (uint k = 0; k < BATCH; ++k) {
@@ -184,7 +182,7 @@ kernel void bicgstab_omega(const uint tiles,
         return;
     launch_sum_total(sums, shared, sums_space);
     if (get_local_id(0) == 0) {
-        const int is_half = state[HALF_STEP] != 0;
+        const int is_half = state[HALF_ITERATION] != 0;
         const real_t omega = sums[0] / sums[1];
         uint after = last;
         if (runs && !is_half) {
@@ -203,9 +201,11 @@ kernel void bicgstab_omega(const uint tiles,
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void bicgstab_residual(const uint tiles,
                               const uint iteration,
-                              const uint place,
+                              const uint slot,
                               const uint zero,
                               SCALAR_PARAMETER(threshold),
+                              SCALAR_PARAMETER(limit),
+                              const uint patience,
                               ARRAY_PARAMETER(const wide_t, s),
                               ARRAY_PARAMETER(const wide_t, t),
                               ARRAY_PARAMETER(wide_t, shadow),
@@ -220,6 +220,7 @@ kernel void bicgstab_residual(const uint tiles,
     OPEN_ARRAY(uint, sums_space);
     OPEN_ARRAY(uint, state);
     OPEN_SCALAR(threshold);
+    OPEN_SCALAR(limit);
     LAUNCH_SUM(shared);
     global real_t *const scalars = solver_scalars(state);
     const uint last = state[LAST_AFTER_OMEGA];
@@ -231,8 +232,8 @@ kernel void bicgstab_residual(const uint tiles,
     FOR_EACH_TILE (at, runs && is_start ? tiles : 0) {
 #pragma unroll
         for (uint k = 0; k < BATCH; ++k) {
-            const wide_t first = r[PIECE(at, k)];
-            shadow[PIECE(at, k)] = first;
+            const wide_t first = r[CHUNK(at, k)];
+            shadow[CHUNK(at, k)] = first;
             products = fma(first, first, products);
             norms += NORM_PART(first);
         }
@@ -241,14 +242,14 @@ kernel void bicgstab_residual(const uint tiles,
         wide_t s_at[BATCH], t_at[BATCH], shadow_at[BATCH];
 #pragma unroll
         for (uint k = 0; k < BATCH; ++k) {
-            s_at[k] = s[PIECE(at, k)];
-            t_at[k] = t[PIECE(at, k)];
-            shadow_at[k] = shadow[PIECE(at, k)];
+            s_at[k] = s[CHUNK(at, k)];
+            t_at[k] = t[CHUNK(at, k)];
+            shadow_at[k] = shadow[CHUNK(at, k)];
         }
 #pragma unroll
         for (uint k = 0; k < BATCH; ++k) {
             const wide_t next = fma((wide_t)(-omega), t_at[k], s_at[k]);
-            r[PIECE(at, k)] = next;
+            r[CHUNK(at, k)] = next;
             products = fma(shadow_at[k], next, products);
             norms += NORM_PART(next);
         }
@@ -259,16 +260,18 @@ kernel void bicgstab_residual(const uint tiles,
     launch_sum_total(sums, shared, sums_space);
     if (get_local_id(0) == 0) {
         uint after = last;
-        if (runs && state[HALF_STEP] == 0) {
+        if (runs && state[HALF_ITERATION] == 0) {
             const real_t rho = sums[0];
             const real_t residual = NORM_OF(sums[1]);
             if (!isfinite(residual) || !isfinite(rho))
                 after = solver_ends(state, NOT_FINITE, iteration, iteration_before(iteration));
-            else if (residual <= threshold)
-                after = solver_ends(state, CONVERGED, iteration, iteration);
-            else if (rho == 0)
-                after = solver_ends(state, RHO_ZERO, iteration, iteration);
-            solver_history(state)[place] = residual;
+            else {
+                const residual_limits_t limits = {threshold, limit, patience};
+                after = residual_judged(state, last, iteration, residual, limits);
+                if (after == last && rho == 0)
+                    after = solver_ends(state, RHO_ZERO, iteration, iteration);
+            }
+            solver_history(state)[slot] = residual;
             scalars[BETA] = is_start ? 0 : rho / scalars[RHO] * (scalars[ALPHA] / omega);
             scalars[RHO] = rho;
         }
@@ -286,6 +289,7 @@ kernel void bicgstab_direction(const uint tiles,
                                ARRAY_PARAMETER(wide_t, p),
                                ARRAY_PARAMETER(wide_t, p_hat),
                                ARRAY_PARAMETER(wide_t, x),
+                               ARRAY_PARAMETER(wide_t, best),
                                ARRAY_PARAMETER(uint, state))
 {
     OPEN_ARRAY(const wide_t, inverse_diagonal);
@@ -295,10 +299,12 @@ kernel void bicgstab_direction(const uint tiles,
     OPEN_ARRAY(wide_t, p);
     OPEN_ARRAY(wide_t, p_hat);
     OPEN_ARRAY(wide_t, x);
+    OPEN_ARRAY(wide_t, best);
     OPEN_ARRAY(uint, state);
     global const real_t *const scalars = solver_scalars(state);
     const int runs = iteration <= state[LAST_AFTER_RESIDUAL];
     const int is_start = iteration == 0;
+    const int leaves = leaves_least(state, iteration);
     const real_t alpha = scalars[ALPHA];
     const real_t beta = scalars[BETA];
     const real_t omega = scalars[OMEGA];
@@ -310,27 +316,29 @@ kernel void bicgstab_direction(const uint tiles,
 #endif
 #pragma unroll
         for (uint k = 0; k < BATCH; ++k) {
-            r_at[k] = r[PIECE(at, k)];
-            v_at[k] = v[PIECE(at, k)];
-            s_at[k] = s[PIECE(at, k)];
-            p_at[k] = p[PIECE(at, k)];
-            x_at[k] = x[PIECE(at, k)];
+            r_at[k] = r[CHUNK(at, k)];
+            v_at[k] = v[CHUNK(at, k)];
+            s_at[k] = s[CHUNK(at, k)];
+            p_at[k] = p[CHUNK(at, k)];
+            x_at[k] = x[CHUNK(at, k)];
 #ifdef JACOBI
-            inverse_at[k] = inverse_diagonal[PIECE(at, k)];
+            inverse_at[k] = inverse_diagonal[CHUNK(at, k)];
 #endif
         }
 #pragma unroll
         for (uint k = 0; k < BATCH; ++k) {
-            const wide_t step = fma((wide_t)(omega), s_at[k], alpha * p_at[k]);
-            const wide_t turned = fma((wide_t)(-omega), v_at[k], p_at[k]);
+            const wide_t update = fma((wide_t)(omega), s_at[k], alpha * p_at[k]);
+            const wide_t direction = fma((wide_t)(-omega), v_at[k], p_at[k]);
+            if (leaves)
+                best[CHUNK(at, k)] = x_at[k];
             // What p, s and v held before the start means nothing.
-            const wide_t next = is_start ? r_at[k] : fma((wide_t)(beta), turned, r_at[k]);
-            p[PIECE(at, k)] = next;
+            const wide_t next = is_start ? r_at[k] : fma((wide_t)(beta), direction, r_at[k]);
+            p[CHUNK(at, k)] = next;
 #ifdef JACOBI
-            x[PIECE(at, k)] = is_start ? x_at[k] : fma(step, inverse_at[k], x_at[k]);
-            p_hat[PIECE(at, k)] = next * inverse_at[k];
+            x[CHUNK(at, k)] = is_start ? x_at[k] : fma(update, inverse_at[k], x_at[k]);
+            p_hat[CHUNK(at, k)] = next * inverse_at[k];
 #else
-            x[PIECE(at, k)] = is_start ? x_at[k] : x_at[k] + step;
+            x[CHUNK(at, k)] = is_start ? x_at[k] : x_at[k] + update;
 #endif
         }
     }

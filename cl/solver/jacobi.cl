@@ -1,5 +1,6 @@
 // The inverse of a matrix's diagonal: what Jacobi preconditioning multiplies by. ITEMS_PER_ROW neighbouring items look
-// through a row; entries of one place are added up. `flawed` becomes the least row whose diagonal has no inverse.
+// through a row; entries of one row and column are added up. `flawed` becomes the least row whose diagonal has no
+// inverse.
 //
 // Local memory: an accumulator an item.
 

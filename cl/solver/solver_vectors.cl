@@ -6,7 +6,7 @@
 #define GROUP_SIZE 256 // items of a work-group: a power of two
 #endif
 #ifndef BATCH
-#define BATCH 2 // pieces of 16 bytes that an item has under way
+#define BATCH 2 // chunks of 16 bytes that an item has under way
 #endif
 
 #include "solver/stream.h"
@@ -23,10 +23,11 @@ kernel void copy_vector(const ulong count,
         target[at] = source[at];
 }
 
-// The sum of squares and the sum of magnitudes of a vector.
+// The sum of magnitudes of a vector, and the sum of squares of its elements times `scale`, which keeps squares in range.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void vector_norms(const uint tiles,
                          const uint zero,
+                         SCALAR_PARAMETER(scale),
                          ARRAY_PARAMETER(const wide_t, vector),
                          ARRAY_PARAMETER(uint, sums_space),
                          ARRAY_PARAMETER(uint, state))
@@ -34,13 +35,15 @@ kernel void vector_norms(const uint tiles,
     OPEN_ARRAY(const wide_t, vector);
     OPEN_ARRAY(uint, sums_space);
     OPEN_ARRAY(uint, state);
+    OPEN_SCALAR(scale);
     LAUNCH_SUM(shared);
     wide_t squares = 0, magnitudes = 0;
     FOR_EACH_TILE (at, tiles) {
 #pragma unroll
         for (uint k = 0; k < BATCH; ++k) {
-            const wide_t element = vector[PIECE(at, k)];
-            squares = fma(element, element, squares);
+            const wide_t element = vector[CHUNK(at, k)];
+            const wide_t scaled = element * (wide_t)(scale);
+            squares = fma(scaled, scaled, squares);
             magnitudes += fabs(element);
         }
     }

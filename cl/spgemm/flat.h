@@ -2,7 +2,7 @@
 // work of rows whatever their lengths, and whatever those of the rows of B that they name.
 //
 // Row `slot` of those listed has the entries from `entry_starts[slot]` on, and entry e the numbers from `starts[e]` on;
-// both have one element more than there are rows or entries. Nobody waits for anybody, and there is no barrier.
+// both have one element more than there are rows or entries. No group waits for another, and there is no barrier.
 #ifndef SPGEMM_FLAT_H
 #define SPGEMM_FLAT_H
 

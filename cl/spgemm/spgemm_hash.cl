@@ -1,7 +1,7 @@
 // The columns of rows of C that lie far apart and are few: a group a row puts them into a hash table in local memory,
 // and sorts what it holds.
 //
-// The table has two places for each product that a row may have. Where a column stands depends on timing, and how many
+// The table has two slots for each product that a row may have. Where a column stands depends on timing, and how many
 // there are does not; nor does their order once they are sorted.
 //
 // Local memory: 12 bytes for each product, and 24 for each item.
@@ -15,7 +15,7 @@
 
 #include "spgemm/batch.h"
 
-#define PLACES (2 * CAPACITY)
+#define SLOTS (2 * CAPACITY)
 #define EMPTY 0xffffffffu // no column: those are below the number of columns, which 32 bits hold
 #define AT_ONCE 4 // columns that an item loads before it looks at any
 
@@ -23,14 +23,14 @@
 uint put_column(local uint *table, const uint column)
 {
     // Fibonacci hashing: the upper bits of a product with 2^32 over the golden ratio.
-    uint place = (column * 2654435769u) >> (32 - (31 - clz((uint)PLACES)));
+    uint slot = (column * 2654435769u) >> (32 - (31 - clz((uint)SLOTS)));
     for (;;) {
-        const uint before = atomic_cmpxchg(table + place, EMPTY, column);
+        const uint before = atomic_cmpxchg(table + slot, EMPTY, column);
         if (before == EMPTY)
             return 1;
         if (before == column)
             return 0;
-        place = (place + 1) & (PLACES - 1);
+        slot = (slot + 1) & (SLOTS - 1);
     }
 }
 
@@ -41,8 +41,8 @@ uint put_row(const ulong begin, const ulong end,
              local uint *table, local ulong *starts, local ulong *ends, local ulong *scratch)
 {
     const uint item = (uint)get_local_id(0);
-    for (uint place = item; place < PLACES; place += GROUP_SIZE)
-        table[place] = EMPTY;
+    for (uint slot = item; slot < SLOTS; slot += GROUP_SIZE)
+        table[slot] = EMPTY;
     barrier(CLK_LOCAL_MEM_FENCE);
     uint put = 0;
     ulong first = begin;
@@ -85,7 +85,7 @@ kernel void count_hashed(const uint count,
     OPEN_ARRAY(const offset_t, b_ends);
     OPEN_ARRAY(const uint, b_columns);
     OPEN_ARRAY(uint, counts);
-    local uint table[PLACES];
+    local uint table[SLOTS];
     local ulong starts[GROUP_SIZE];
     local ulong ends[GROUP_SIZE];
     local ulong scratch[GROUP_SIZE];
@@ -127,7 +127,7 @@ kernel void fill_hashed(const uint count,
     OPEN_ARRAY(const uint, b_columns);
     OPEN_ARRAY(const offset_t, c_offsets);
     OPEN_ARRAY(uint, c_columns);
-    local uint table[PLACES];
+    local uint table[SLOTS];
     local uint columns[CAPACITY];
     local ulong starts[GROUP_SIZE];
     local ulong ends[GROUP_SIZE];
@@ -143,8 +143,8 @@ kernel void fill_hashed(const uint count,
             found = 0;
         put_row(a_offsets[row], a_offsets[row + 1], a_columns, b_begins, b_ends, b_columns, table, starts, ends,
                 scratch);
-        for (uint place = item; place < PLACES; place += GROUP_SIZE) {
-            const uint column = table[place];
+        for (uint slot = item; slot < SLOTS; slot += GROUP_SIZE) {
+            const uint column = table[slot];
             if (column != EMPTY)
                 columns[atomic_inc(&found)] = column;
         }

@@ -11,7 +11,7 @@
 //      row of A and a long row of B are cut alike, and nothing is looked at twice;
 //   3. count_tiles: a group counts the bits of TILE_WORDS words, a window of columns of one row. A scan of these counts
 //      is where each window's columns go, and count_rows takes the number of the row's entries from it;
-//   4. fill_tiles: a group writes the columns of a window to the row's place and the window's, in order.
+//   4. fill_tiles: a group writes the columns of a window to the row's offset and the window's, in order.
 //
 // Bits are set by atomics, in any order, and the same bits always; all else is done by one group. A row whose entries
 // of A name empty rows of B alone is done too: it has no bit.
@@ -136,33 +136,34 @@ kernel void count_tiles(ARRAY_PARAMETER(const uint, bitmap),
         counts[tile] = (uint)total;
 }
 
-// The entries of each of `count` listed rows of C, of `row_tiles` windows each; `places` is the scan of their counts.
+// The entries of each of `count` listed rows of C, of `row_tiles` windows each; `window_offsets` is the scan of their
+// counts.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void count_rows(const uint count,
                        const uint row_tiles,
                        ARRAY_PARAMETER(const uint, rows),
-                       ARRAY_PARAMETER(const ulong, places),
+                       ARRAY_PARAMETER(const ulong, window_offsets),
                        ARRAY_PARAMETER(uint, counts))
 {
     OPEN_ARRAY(const uint, rows);
-    OPEN_ARRAY(const ulong, places);
+    OPEN_ARRAY(const ulong, window_offsets);
     OPEN_ARRAY(uint, counts);
     const ulong slot = get_global_id(0);
     if (slot < count)
-        counts[rows[slot]] = (uint)(places[(slot + 1) * row_tiles] - places[slot * row_tiles]);
+        counts[rows[slot]] = (uint)(window_offsets[(slot + 1) * row_tiles] - window_offsets[slot * row_tiles]);
 }
 
 // The columns of each window, in order, a group each.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void fill_tiles(const uint row_tiles,
                        ARRAY_PARAMETER(const uint, rows),
-                       ARRAY_PARAMETER(const ulong, places),
+                       ARRAY_PARAMETER(const ulong, window_offsets),
                        ARRAY_PARAMETER(const uint, bitmap),
                        ARRAY_PARAMETER(const offset_t, c_offsets),
                        ARRAY_PARAMETER(uint, c_columns))
 {
     OPEN_ARRAY(const uint, rows);
-    OPEN_ARRAY(const ulong, places);
+    OPEN_ARRAY(const ulong, window_offsets);
     OPEN_ARRAY(const uint, bitmap);
     OPEN_ARRAY(const offset_t, c_offsets);
     OPEN_ARRAY(uint, c_columns);
@@ -179,7 +180,7 @@ kernel void fill_tiles(const uint row_tiles,
         mine += popcount(bitmap[tile * TILE_WORDS + word]);
     ulong total;
     ulong at = group_scan_exclusive(mine, scratch, &total);
-    at += c_offsets[rows[slot]] + (places[tile] - places[slot * row_tiles]);
+    at += c_offsets[rows[slot]] + (window_offsets[tile] - window_offsets[slot * row_tiles]);
     // Not tile % row_tiles: Oclgrind does not know what clang makes of a quotient and a remainder.
     const uint column = (uint)(tile - slot * row_tiles) * TILE_WORDS * 32;
     for (uint word = first; word < beyond; ++word)

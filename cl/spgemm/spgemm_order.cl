@@ -30,8 +30,8 @@ kernel void count_descents(const uint rows,
     OPEN_ARRAY(uint, descents);
     local uint of_group[4];
     const uint item = (uint)get_local_id(0);
-    if (item < 4)
-        of_group[item] = 0;
+    for (uint word = item; word < 4; word += GROUP_SIZE)
+        of_group[word] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     ulong entries = 0;
     for (ulong at = get_global_id(0) + 1; at < nnz; at += get_global_size(0))
@@ -45,10 +45,10 @@ kernel void count_descents(const uint rows,
     add_wide_local(of_group, entries);
     add_wide_local(of_group + 2, begins);
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (item < 2) {
-        volatile global uint *const sum = descents + 2 * item;
-        const uint before = atomic_add(sum, of_group[2 * item]);
-        atomic_add(sum + 1, of_group[2 * item + 1] + (before + of_group[2 * item] < before));
+    for (uint number = item; number < 2; number += GROUP_SIZE) {
+        volatile global uint *const sum = descents + 2 * number;
+        const uint before = atomic_add(sum, of_group[2 * number]);
+        atomic_add(sum + 1, of_group[2 * number + 1] + (before + of_group[2 * number] < before));
     }
 }
 

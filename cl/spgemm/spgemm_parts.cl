@@ -14,14 +14,14 @@
 // Parts are sorted in batches, in order, that keep to the memory that they may take: 32 bytes each. What is summed so
 // far is C's value meanwhile, so the bits are the same however they are cut, and those of `spgemm_values.cl`.
 //
-// Rows are crowded by CROWDED entries of A (`spgemm_rows.cl`); where a batch of them has not CROWDED_LOOKS times as many
+// Rows are crowded by CROWDED entries of A (`spgemm_rows.cl`); where a batch of them has not `crowded_looks` times as many
 // looks as parts, since rows of B reach into most windows, its rows are left to `spgemm_values.cl` after all.
 //
 // Local memory: 12 bytes and a sum for each of OUTPUTS, a product for each of CHUNK, 24 bytes and a number for each of
 // ENTRIES, and 12 bytes and a number an item.
 
 #ifndef GROUP_SIZE
-#define GROUP_SIZE 256 // items of a work-group: a multiple of 32
+#define GROUP_SIZE 256 // items of a work-group: a power of two
 #endif
 #ifndef OUTPUTS
 #define OUTPUTS 1024 // entries of C that a group sums: a window
@@ -146,7 +146,7 @@ kernel void fill_parts(const uint count,
     OPEN_ARRAY(value_t, c_values);
     local uint columns[OUTPUTS];
     local uint masks[OUTPUTS];
-    local uint places[OUTPUTS];
+    local uint first_slots[OUTPUTS];
     local real_t sums[OUTPUTS];
     local real_t products[CHUNK];
     local real_t of_a[ENTRIES];
@@ -201,8 +201,8 @@ kernel void fill_parts(const uint count,
                 lengths[item] = list_lengths[done + item];
                 of_a[item] = list_of_a[done + item];
             }
-            add_products(columns, outputs, masks, places, sums, &taken, products, of_a, lengths, starts, ends, b_columns,
-                         b_values);
+            add_products(columns, outputs, masks, first_slots, sums, &taken, products, of_a, lengths, starts, ends,
+                         b_columns, b_values);
             done += ENTRIES;
         } while (done < listed);
         first += listed;

@@ -5,7 +5,7 @@
 //
 //   0 empty      P = 0
 //   1 tiny       P <= TINY             spgemm_tiny.cl, an item or a few a row
-//   2 short      P <= SHORT            the same with room for more
+//   2 short      P <= SHORT            the same with capacity for more
 //   3 near       S <= NEAR, P <= 2 NEAR  spgemm_bitmap.cl, a small group a row
 //   4 few        P <= FEW              spgemm_hash.cl, a small group a row
 //   5 middle     S <= MIDDLE           spgemm_bitmap.cl
@@ -15,7 +15,7 @@
 //
 // How long a group works is counted in products: P, and for each of its windows (W of them) what it takes to look at
 // each entry of A's row, 16 products, and to begin and end, LEAST_LONG / 16. Long is what takes more than LEAST_LONG and
-// more than one of UNIT_SHARES parts of a compute unit's share of all products, as many as they would be if each entry of
+// more than one of `unit_shares` parts of a compute unit's share of all products, as many as they would be if each entry of
 // A named a row of B of mean length: where all rows are as long as that, there are groups enough. A row of A whose
 // entries alone are that many is long without being looked at.
 //
@@ -26,19 +26,13 @@
 // Lists are in the order in which groups arrive. No bit of C depends on it: a row is computed by itself.
 
 #ifndef GROUP_SIZE
-#define GROUP_SIZE 256 // items of a work-group: a multiple of 32
+#define GROUP_SIZE 256 // items of a work-group: a power of two
 #endif
 #ifndef TINY
 #define TINY 16 // products of a tiny row, at most
 #endif
 #ifndef SHORT
 #define SHORT 64 // products of a short row, at most
-#endif
-#ifndef TINY_ITEMS
-#define TINY_ITEMS 4 // items of a tiny row: the host alone asks
-#endif
-#ifndef SHORT_ITEMS
-#define SHORT_ITEMS 16 // items of a short row: the host alone asks
 #endif
 #ifndef FEW
 #define FEW 256 // products of a row whose columns a small group hashes, at most
@@ -58,9 +52,6 @@
 #ifndef LEAST_LONG
 #define LEAST_LONG 65536 // what a row takes, in products, before it may be long
 #endif
-#ifndef UNIT_SHARES
-#define UNIT_SHARES 8 // parts of a compute unit's share, one of which a long row is more than: the host alone asks
-#endif
 #ifndef SMALL_OUTPUTS
 #define SMALL_OUTPUTS 128 // entries of C's row that a small group sums, at most
 #endif
@@ -74,15 +65,12 @@
 #ifndef CROWDED
 #define CROWDED 8192 // entries of A's row whose parts in windows of C's row may be sorted, at least
 #endif
-#ifndef CROWDED_LOOKS
-#define CROWDED_LOOKS 16 // looks at entries that sorting a part spares, at least: the host alone asks
-#endif
 
 #include "item/scalar.h"
 
 #define CLASSES 9
 #define OUTPUT_CLASSES 5
-#define ROW_ITEMS 8 // items that look at a row
+#define ROW_ITEMS (GROUP_SIZE < 8 ? GROUP_SIZE : 8) // items that look at a row
 #define GROUP_ROWS (GROUP_SIZE / ROW_ITEMS)
 #define LONG_ROW 1024 // entries of a row that all items of the group look at
 #define ENTRY_WORK 16 // products that it takes as long as to look at an entry of A
@@ -164,8 +152,8 @@ kernel void classify_rows(const uint first_row,
     local uint of_group[CLASSES + 2];
     local uint has_long;
     const uint item = (uint)get_local_id(0);
-    if (item < CLASSES + 2)
-        of_group[item] = 0;
+    for (uint at = item; at < CLASSES + 2; at += GROUP_SIZE)
+        of_group[at] = 0;
     ulong first = (ulong)get_group_id(0) * GROUP_ROWS;
     do {
         const uint rows = (uint)min((ulong)GROUP_ROWS, count - first);
@@ -182,18 +170,18 @@ kernel void classify_rows(const uint first_row,
         if (item / ROW_ITEMS < rows && a_offsets[mine + 1] - a_offsets[mine] > LONG_ROW)
             atomic_or(&has_long, 1u);
         barrier(CLK_LOCAL_MEM_FENCE);
-        // In the first turn each row has its own items; after it the long rows have all, one after the other.
-        const uint turns = has_long ? rows + 1 : 1;
-        for (uint turn = 0; turn < turns; ++turn) {
-            const uint row = turn == 0 ? item / ROW_ITEMS : turn - 1;
-            const uint step = turn == 0 ? ROW_ITEMS : GROUP_SIZE;
+        // In the first pass each row has its own items; after it the long rows have all, one after the other.
+        const uint passes = has_long ? rows + 1 : 1;
+        for (uint pass = 0; pass < passes; ++pass) {
+            const uint row = pass == 0 ? item / ROW_ITEMS : pass - 1;
+            const uint stride = pass == 0 ? ROW_ITEMS : GROUP_SIZE;
             if (row < rows) {
                 const ulong begin = a_offsets[first_row + first + row];
                 const ulong end = a_offsets[first_row + first + row + 1];
                 const int is_long = end - begin > LONG_ROW;
-                if (is_long == (turn > 0) && !is_long_unseen(end - begin, long_work)) {
+                if (is_long == (pass > 0) && !is_long_unseen(end - begin, long_work)) {
                     ulong sum = 0;
-                    for (ulong at = begin + item % step; at < end; at += step) {
+                    for (ulong at = begin + item % stride; at < end; at += stride) {
                         const uint of_b = a_columns[at];
                         sum += b_ends[of_b] - b_begins[of_b];
                     }
@@ -203,17 +191,17 @@ kernel void classify_rows(const uint first_row,
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        // Nobody asks how far apart the columns of short rows lie.
-        for (uint turn = 0; turn < turns; ++turn) {
-            const uint row = turn == 0 ? item / ROW_ITEMS : turn - 1;
-            const uint step = turn == 0 ? ROW_ITEMS : GROUP_SIZE;
+        // How far apart the columns of short rows lie is not needed.
+        for (uint pass = 0; pass < passes; ++pass) {
+            const uint row = pass == 0 ? item / ROW_ITEMS : pass - 1;
+            const uint stride = pass == 0 ? ROW_ITEMS : GROUP_SIZE;
             if (row < rows && (products[2 * row] > SHORT || products[2 * row + 1] > 0)) {
                 const ulong begin = a_offsets[first_row + first + row];
                 const ulong end = a_offsets[first_row + first + row + 1];
                 const int is_long = end - begin > LONG_ROW;
                 uint low = 0xffffffffu;
                 uint high = 0;
-                for (ulong at = begin + item % step; at < end && is_long == (turn > 0); at += step) {
+                for (ulong at = begin + item % stride; at < end && is_long == (pass > 0); at += stride) {
                     const uint of_b = a_columns[at];
                     const ulong b_begin = b_begins[of_b];
                     const ulong b_end = b_ends[of_b];
@@ -231,7 +219,8 @@ kernel void classify_rows(const uint first_row,
         barrier(CLK_LOCAL_MEM_FENCE);
         if (item < rows) {
             const ulong sum = products[2 * item] | (ulong)products[2 * item + 1] << 32;
-            // The columns of unsorted rows of B are not in order, and whoever finds that out calls this again.
+            // The columns of unsorted rows of B are not in order, and the host, once it has found that out, launches
+            // this again.
             const uint words = highs[item] >= lows[item] ? highs[item] / 32 - lows[item] / 32 + 1 : 1;
             const ulong row = first_row + first + item;
             const uint class = row_class(a_offsets[row + 1] - a_offsets[row], sum, words, long_work);
@@ -246,8 +235,9 @@ kernel void classify_rows(const uint first_row,
         barrier(CLK_LOCAL_MEM_FENCE);
         first += (ulong)get_num_groups(0) * GROUP_ROWS;
     } while (first < count);
-    if (item < CLASSES && of_group[item] > 0)
-        atomic_add(tallies_buffer + tallies_start + item, of_group[item]);
+    for (uint class = item; class < CLASSES; class += GROUP_SIZE)
+        if (of_group[class] > 0)
+            atomic_add(tallies_buffer + tallies_start + class, of_group[class]);
     if (item == 0)
         add_wide(tallies + CLASSES, of_group + CLASSES);
 }
@@ -270,8 +260,8 @@ kernel void classify_outputs(const uint first_row,
     OPEN_ARRAY(uint, tallies);
     local uint of_group[OUTPUT_CLASSES + 1];
     const uint item = (uint)get_local_id(0);
-    if (item <= OUTPUT_CLASSES)
-        of_group[item] = 0;
+    for (uint at = item; at <= OUTPUT_CLASSES; at += GROUP_SIZE)
+        of_group[at] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     const ulong row = get_global_id(0);
     if (row < count) {
@@ -294,11 +284,12 @@ kernel void classify_outputs(const uint first_row,
             atomic_add(of_group + OUTPUT_CLASSES, (entries - 1) / WINDOW_OUTPUTS + 1);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (item <= OUTPUT_CLASSES && of_group[item] > 0)
-        atomic_add(tallies_buffer + tallies_start + item, of_group[item]);
+    for (uint at = item; at <= OUTPUT_CLASSES; at += GROUP_SIZE)
+        if (of_group[at] > 0)
+            atomic_add(tallies_buffer + tallies_start + at, of_group[at]);
 }
 
-// Writes the rows of each class from 1 on, one behind the other, of which there are as many as `tallies` says;
+// Writes the rows of each class from 1 on, one after the other, of which there are as many as `tallies` says;
 // cursors[class], 0 before, counts those that are written.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void list_rows(const uint first_row,
@@ -315,8 +306,8 @@ kernel void list_rows(const uint first_row,
     local uint of_group[CLASSES];
     local uint starts[CLASSES];
     const uint item = (uint)get_local_id(0);
-    if (item < CLASSES)
-        of_group[item] = 0;
+    for (uint other = item; other < CLASSES; other += GROUP_SIZE)
+        of_group[other] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     const ulong row = get_global_id(0);
     const uint class = row < count ? classes[row] : 0;
@@ -325,11 +316,13 @@ kernel void list_rows(const uint first_row,
         at = atomic_inc(of_group + class);
     barrier(CLK_LOCAL_MEM_FENCE);
     // There may be tallies of no more classes than rows have.
-    if (item < CLASSES && of_group[item] > 0) {
-        uint start = atomic_add(cursors + item, of_group[item]);
-        for (uint before = 1; before < item; ++before)
-            start += tallies[before];
-        starts[item] = start;
+    for (uint other = item; other < CLASSES; other += GROUP_SIZE) {
+        if (of_group[other] > 0) {
+            uint start = atomic_add(cursors + other, of_group[other]);
+            for (uint before = 1; before < other; ++before)
+                start += tallies[before];
+            starts[other] = start;
+        }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (class > 0)

@@ -40,7 +40,7 @@ kernel void count_tiny(const uint count,
     OPEN_ARRAY(const offset_t, b_ends);
     OPEN_ARRAY(const uint, b_columns);
     OPEN_ARRAY(uint, counts);
-    local uint columns[PLACES];
+    local uint columns[SLOTS];
     local uint lengths[GROUP_SIZE];
     const ulong task = get_global_id(0) / ROW_ITEMS;
     const ulong row = task < count ? rows[task] : 0;
@@ -77,8 +77,8 @@ kernel void fill_tiny(const uint count,
     OPEN_ARRAY(const offset_t, c_offsets);
     OPEN_ARRAY(uint, c_columns);
     OPEN_ARRAY(value_t, c_values);
-    local uint columns[PLACES];
-    local real_t numbers[PLACES];
+    local uint columns[SLOTS];
+    local real_t numbers[SLOTS];
     local uint lengths[GROUP_SIZE];
     const ulong task = get_global_id(0) / ROW_ITEMS;
     const ulong row = task < count ? rows[task] : 0;

@@ -9,7 +9,7 @@
 // of ENTRIES; with WINDOWS, 12 bytes and a number for each of GROUP_SIZE + ENTRIES.
 
 #ifndef GROUP_SIZE
-#define GROUP_SIZE 128 // items of a work-group: at least 32
+#define GROUP_SIZE 128 // items of a work-group: a power of two
 #endif
 #ifndef OUTPUTS
 #define OUTPUTS 512 // entries of C that a group sums at a time
@@ -20,7 +20,8 @@
 
 #include "spgemm/sums.h"
 
-#define LISTED (GROUP_SIZE + ENTRIES) // places of the list, which goes round
+#define LISTED (GROUP_SIZE + ENTRIES) // slots of the list, a ring buffer
+#define BALLOTS ((GROUP_SIZE + 31) / 32) // words with a bit an item
 
 // With WINDOWS, `tasks` are two words each: a row, and which OUTPUTS of its entries; else a word, a row of up to OUTPUTS.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
@@ -50,19 +51,19 @@ kernel void fill_values(const uint count,
     OPEN_ARRAY(value_t, c_values);
     local uint columns[OUTPUTS];
     local uint masks[OUTPUTS];
-    local uint places[OUTPUTS]; // the first of each entry of C
+    local uint first_slots[OUTPUTS]; // the first of each entry of C
     local real_t sums[OUTPUTS];
     local real_t products[CHUNK];
     local real_t of_a[ENTRIES];
     local ulong lengths[ENTRIES];
     local ulong starts[ENTRIES];
     local ulong ends[ENTRIES];
-    local uint taken; // places
+    local uint taken; // slots
 #ifdef WINDOWS
     local ulong list_begins[LISTED];
     local uint list_lengths[LISTED];
     local real_t list_of_a[LISTED];
-    local uint votes[GROUP_SIZE / 32];
+    local uint ballots[BALLOTS];
 #endif
     const uint item = (uint)get_local_id(0);
     uint task = (uint)get_group_id(0);
@@ -101,33 +102,33 @@ kernel void fill_values(const uint count,
                     part = row_within(b_columns, b_begins[of_b], b_ends[of_b], low, high);
                 }
                 const int reaches = part.x < part.y;
-                if (item < GROUP_SIZE / 32)
-                    votes[item] = 0;
+                if (item < BALLOTS)
+                    ballots[item] = 0;
                 barrier(CLK_LOCAL_MEM_FENCE);
                 if (reaches)
-                    atomic_or(votes + item / 32, 1u << item % 32);
+                    atomic_or(ballots + item / 32, 1u << item % 32);
                 barrier(CLK_LOCAL_MEM_FENCE);
-                uint before = popcount(votes[item / 32] & ((1u << item % 32) - 1));
+                uint before = popcount(ballots[item / 32] & ((1u << item % 32) - 1));
                 uint found = 0;
-                for (uint word = 0; word < GROUP_SIZE / 32; ++word) {
-                    before += word < item / 32 ? popcount(votes[word]) : 0;
-                    found += popcount(votes[word]);
+                for (uint word = 0; word < BALLOTS; ++word) {
+                    before += word < item / 32 ? popcount(ballots[word]) : 0;
+                    found += popcount(ballots[word]);
                 }
                 if (reaches) {
-                    const uint place = (head + listed + before) % LISTED;
-                    list_begins[place] = part.x;
-                    list_lengths[place] = (uint)(part.y - part.x);
-                    list_of_a[place] = load_value(a_values, first + item);
+                    const uint slot = (head + listed + before) % LISTED;
+                    list_begins[slot] = part.x;
+                    list_lengths[slot] = (uint)(part.y - part.x);
+                    list_of_a[slot] = load_value(a_values, first + item);
                 }
                 listed += found;
                 first += looked;
                 barrier(CLK_LOCAL_MEM_FENCE);
             } while (listed < ENTRIES && first < end);
             if (item < ENTRIES) {
-                const uint place = (head + item) % LISTED;
-                starts[item] = item < listed ? list_begins[place] : 0;
-                lengths[item] = item < listed ? list_lengths[place] : 0;
-                of_a[item] = item < listed ? list_of_a[place] : 0;
+                const uint slot = (head + item) % LISTED;
+                starts[item] = item < listed ? list_begins[slot] : 0;
+                lengths[item] = item < listed ? list_lengths[slot] : 0;
+                of_a[item] = item < listed ? list_of_a[slot] : 0;
             }
             const uint used = min(listed, (uint)ENTRIES);
             head = (head + used) % LISTED;
@@ -147,8 +148,8 @@ kernel void fill_values(const uint count,
             }
             first += ENTRIES;
 #endif
-            add_products(columns, outputs, masks, places, sums, &taken, products, of_a, lengths, starts, ends, b_columns,
-                         b_values);
+            add_products(columns, outputs, masks, first_slots, sums, &taken, products, of_a, lengths, starts, ends,
+                         b_columns, b_values);
 #ifdef WINDOWS
         } while (first < end || listed > 0);
 #else

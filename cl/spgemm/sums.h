@@ -1,15 +1,15 @@
 // Sums of entries of C, in the order of A's row, for the kernels that compute C's values.
 //
 // Floating-point atomics would add in an order that timing chooses. Instead, products are taken ENTRIES of A's entries
-// at a time, CHUNK products at once, and each is stored where nobody else stores:
+// at a time, CHUNK products at once, and each is stored in a slot of its own:
 //
 //   1. an item finds where its product's column stands in C's row (binary search), and sets bit e of that entry's
 //      mask, e being the entry of A it comes from. Rows of B have no column twice, so each bit is one product;
-//   2. each entry of C takes as many neighbouring places as its mask has bits;
-//   3. the product of bit e goes to its entry's place number popcount(mask below e);
-//   4. each entry of C adds up its places, in order.
+//   2. each entry of C takes as many neighbouring slots as its mask has bits;
+//   3. the product of bit e goes to its entry's slot number popcount(mask below e);
+//   4. each entry of C adds up its slots, in order.
 //
-// Which places an entry takes depends on timing; what stands in them, and in which order, does not. So an entry's
+// Which slots an entry takes depends on timing; what stands in them, and in which order, does not. So an entry's
 // products are added one after the other in the order of A's row, always: the same bits, however rows are cut, with
 // four barriers for CHUNK products.
 #ifndef SPGEMM_SUMS_H
@@ -17,7 +17,7 @@
 
 #include "spgemm/entries.h"
 
-#define ENTRIES 32 // bits of a mask
+#define ENTRIES (GROUP_SIZE < 32 ? GROUP_SIZE : 32) // bits of a mask that are used
 #define CHUNK (GROUP_SIZE * PRODUCTS_PER_ITEM)
 
 // Where `column` stands among the first `count` columns, of which it is one.
@@ -34,8 +34,8 @@ uint position_of(local const uint *columns, const uint count, const uint column)
 
 // Adds the products of a batch of ENTRIES entries of A to the sums of `outputs` entries of C: entry e has the value
 // of_a[e] and names lengths[e] entries of B from starts[e] on, all of them in columns of C's entries. All items of the
-// group call it. Masks and `taken` are 0 before and after; `starts` and `ends` are nobody's after.
-void add_products(local const uint *columns, const uint outputs, local uint *masks, local uint *places,
+// group call it. Masks and `taken` are 0 before and after; `starts` and `ends` are invalid after.
+void add_products(local const uint *columns, const uint outputs, local uint *masks, local uint *first_slots,
                   local real_t *sums, local uint *taken, local real_t *products, local const real_t *of_a,
                   local const ulong *lengths, local ulong *starts, local ulong *ends,
                   global const uint *restrict b_columns, global const value_t *restrict b_values)
@@ -76,21 +76,21 @@ void add_products(local const uint *columns, const uint outputs, local uint *mas
         uint wanted = 0;
         for (uint output = item; output < outputs; output += GROUP_SIZE)
             wanted += popcount(masks[output]);
-        uint place = wanted > 0 ? atomic_add(taken, wanted) : 0;
+        uint slot = wanted > 0 ? atomic_add(taken, wanted) : 0;
         for (uint output = item; output < outputs; output += GROUP_SIZE) {
-            places[output] = place;
-            place += popcount(masks[output]);
+            first_slots[output] = slot;
+            slot += popcount(masks[output]);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
         for (uint k = 0; k < PRODUCTS_PER_ITEM; ++k) {
             const uint below = masks[outputs_of[k]] & ((1u << entries[k]) - 1);
             if (done + k * GROUP_SIZE + item < total)
-                products[places[outputs_of[k]] + popcount(below)] = mine[k];
+                products[first_slots[outputs_of[k]] + popcount(below)] = mine[k];
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint output = item; output < outputs; output += GROUP_SIZE) {
-            const uint from = places[output];
+            const uint from = first_slots[output];
             const uint of_output = popcount(masks[output]);
             real_t sum = sums[output];
             for (uint k = 0; k < of_output; ++k)

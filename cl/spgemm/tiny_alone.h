@@ -1,16 +1,16 @@
 // A row of few products by one item: its columns stand in order in local memory, and each product is added where its
-// column stands, or makes room for it.
+// column stands, or is inserted.
 //
-// Element k of item i stands at k GROUP_SIZE + i: neighbours meet in no bank.
+// Element k of item i stands at k GROUP_SIZE + i: neighbours conflict in no bank.
 #ifndef SPGEMM_TINY_ALONE_H
 #define SPGEMM_TINY_ALONE_H
 
 #include "item/scalar.h"
 
-#define PLACES (CAPACITY * GROUP_SIZE) // of a group
+#define SLOTS (CAPACITY * GROUP_SIZE) // of a group
 
 // How many of the first `count` columns are below `column`, all before `from` being so.
-uint place_of(local const uint *columns, const uint from, const uint count, const uint column)
+uint slot_of(local const uint *columns, const uint from, const uint count, const uint column)
 {
     uint at = from;
     while (at < count && columns[at * GROUP_SIZE] < column)
@@ -28,14 +28,14 @@ uint count_columns(const ulong begin, const ulong end, global const uint *restri
     for (ulong at = begin; at < end; ++at) {
         const uint of_b = a_columns[at];
         const ulong b_end = b_ends[of_b];
-        uint place = 0;
+        uint slot = 0;
         for (ulong b_at = b_begins[of_b]; b_at < b_end; ++b_at) {
             const uint column = b_columns[b_at];
-            place = place_of(columns, place, entries, column);
-            if (place == entries || columns[place * GROUP_SIZE] != column) {
-                for (uint k = entries; k > place; --k)
+            slot = slot_of(columns, slot, entries, column);
+            if (slot == entries || columns[slot * GROUP_SIZE] != column) {
+                for (uint k = entries; k > slot; --k)
                     columns[k * GROUP_SIZE] = columns[(k - 1) * GROUP_SIZE];
-                columns[place * GROUP_SIZE] = column;
+                columns[slot * GROUP_SIZE] = column;
                 ++entries;
             }
         }
@@ -43,7 +43,7 @@ uint count_columns(const ulong begin, const ulong end, global const uint *restri
     return entries;
 }
 
-// Writes the columns and values of a row of C, of A's entries from `begin` to `end`, to their places from `to` on.
+// Writes the columns and values of a row of C, of A's entries from `begin` to `end`, from index `to` on.
 void fill_row(const ulong begin, const ulong end, const ulong to, const uint entries_of_c,
               global const uint *restrict a_columns, global const value_t *restrict a_values,
               global const offset_t *restrict b_begins, global const offset_t *restrict b_ends,
@@ -58,21 +58,21 @@ void fill_row(const ulong begin, const ulong end, const ulong to, const uint ent
         const uint of_b = a_columns[at];
         const real_t of_a = load_value(a_values, at);
         const ulong b_end = b_ends[of_b];
-        uint place = 0;
+        uint slot = 0;
         for (ulong b_at = b_begins[of_b]; b_at < b_end; ++b_at) {
             const uint column = b_columns[b_at];
             const real_t product = of_a * load_value(b_values, b_at);
-            place = place_of(columns, place, entries, column);
-            if (place == entries || columns[place * GROUP_SIZE] != column) {
-                for (uint k = entries; k > place; --k) {
+            slot = slot_of(columns, slot, entries, column);
+            if (slot == entries || columns[slot * GROUP_SIZE] != column) {
+                for (uint k = entries; k > slot; --k) {
                     columns[k * GROUP_SIZE] = columns[(k - 1) * GROUP_SIZE];
                     sums[k * GROUP_SIZE] = sums[(k - 1) * GROUP_SIZE];
                 }
-                columns[place * GROUP_SIZE] = column;
-                sums[place * GROUP_SIZE] = product;
+                columns[slot * GROUP_SIZE] = column;
+                sums[slot * GROUP_SIZE] = product;
                 ++entries;
             } else {
-                sums[place * GROUP_SIZE] += product;
+                sums[slot * GROUP_SIZE] += product;
             }
         }
     }

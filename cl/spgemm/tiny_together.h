@@ -1,17 +1,17 @@
 // A row of few products by ROW_ITEMS items: its products stand in local memory, in the order of A's entries, and each is
-// compared with all. The first of a column takes the sum of those that follow, in order; its place in C is the number of
-// smaller columns.
+// compared with all. The first of a column takes the sum of those that follow, in order; its index in the row of C is
+// the number of smaller columns.
 //
 // That is many comparisons, but every item of a row reads the same word, and none waits for another. A list in order, in
-// which each product makes room for itself, is a chain of loads and stores.
+// which each product is inserted, is a chain of loads and stores.
 #ifndef SPGEMM_TINY_TOGETHER_H
 #define SPGEMM_TINY_TOGETHER_H
 
 #include "item/scalar.h"
 
 #define PER_ITEM ((CAPACITY + ROW_ITEMS - 1) / ROW_ITEMS) // products that an item answers for
-#define STRIDE (CAPACITY + 1) // places of a row: the same place of all rows is in several banks
-#define PLACES (GROUP_SIZE / ROW_ITEMS * STRIDE) // of a group
+#define STRIDE (CAPACITY + 1) // slots of a row: the same slot of all rows is in several banks
+#define SLOTS (GROUP_SIZE / ROW_ITEMS * STRIDE) // of a group
 #define EMPTY 0xffffffffu // no column: those are below the number of columns, which 32 bits hold
 
 // Rounds in which all rows of the group have looked at so many entries of A, ROW_ITEMS at a time: one at least. All
@@ -30,18 +30,18 @@ uint rounds_of_group(const ulong entries, local uint *lengths)
 
 // The sum of what the items of a row before this one have, and *total, to which what all have is added. All items of the
 // group call it, with a barrier before the next call.
-uint place_of(const uint length, local uint *lengths, uint *total)
+uint first_slot(const uint length, local uint *lengths, uint *total)
 {
     const uint item = (uint)get_local_id(0);
     lengths[item] = length;
     barrier(CLK_LOCAL_MEM_FENCE);
-    uint place = *total;
+    uint slot = *total;
     for (uint k = 0; k < ROW_ITEMS; ++k) {
         const uint other = lengths[item / ROW_ITEMS * ROW_ITEMS + k];
-        place += k < item % ROW_ITEMS ? other : 0;
+        slot += k < item % ROW_ITEMS ? other : 0;
         *total += other;
     }
-    return place;
+    return slot;
 }
 
 // How many columns a row of C has, of A's entries from `begin` to `end`. All items of the group call it.
@@ -63,9 +63,9 @@ uint count_columns(const ulong begin, const ulong end, global const uint *restri
             from = b_begins[of_b];
             length = (uint)(b_ends[of_b] - from);
         }
-        const uint place = place_of(length, lengths, &total);
+        const uint slot = first_slot(length, lengths, &total);
         for (uint k = 0; k < length; ++k)
-            columns[place + k] = b_columns[from + k];
+            columns[slot + k] = b_columns[from + k];
         barrier(CLK_LOCAL_MEM_FENCE);
         ++round;
     } while (round < rounds);
@@ -95,11 +95,11 @@ uint count_columns(const ulong begin, const ulong end, global const uint *restri
     for (uint k = 0; k < PER_ITEM; ++k)
         entries += 1 - is_repeated[k];
     total = 0;
-    place_of(entries, lengths, &total);
+    first_slot(entries, lengths, &total);
     return total;
 }
 
-// Writes the columns and values of a row of C, of A's entries from `begin` to `end`, to their places from `to` on, of
+// Writes the columns and values of a row of C, of A's entries from `begin` to `end`, from index `to` on, of
 // which there are `entries`. All items of the group call it.
 void fill_row(const ulong begin, const ulong end, const ulong to, const uint entries,
               global const uint *restrict a_columns, global const value_t *restrict a_values,
@@ -125,10 +125,10 @@ void fill_row(const ulong begin, const ulong end, const ulong to, const uint ent
             from = b_begins[of_b];
             length = (uint)(b_ends[of_b] - from);
         }
-        const uint place = place_of(length, lengths, &total);
+        const uint slot = first_slot(length, lengths, &total);
         for (uint k = 0; k < length; ++k) {
-            columns[place + k] = b_columns[from + k];
-            products[place + k] = of_a * load_value(b_values, from + k);
+            columns[slot + k] = b_columns[from + k];
+            products[slot + k] = of_a * load_value(b_values, from + k);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         ++round;
@@ -165,21 +165,21 @@ void fill_row(const ulong begin, const ulong end, const ulong to, const uint ent
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    uint places[PER_ITEM];
+    uint ranks[PER_ITEM];
 #pragma unroll
     for (uint k = 0; k < PER_ITEM; ++k)
-        places[k] = 0;
+        ranks[k] = 0;
     for (uint other = 0; other < total; ++other) {
         const uint column = columns[other];
 #pragma unroll
         for (uint k = 0; k < PER_ITEM; ++k)
-            places[k] += column < mine[k];
+            ranks[k] += column < mine[k];
     }
 #pragma unroll
     for (uint k = 0; k < PER_ITEM; ++k) {
         if (!is_repeated[k]) {
-            c_columns[to + places[k]] = mine[k];
-            c_values[to + places[k]] = sums[k];
+            c_columns[to + ranks[k]] = mine[k];
+            c_values[to + ranks[k]] = sums[k];
         }
     }
 }

@@ -1,16 +1,16 @@
-// Where the pieces of spmm_merge.cl begin: a border each PIECE places of the merge path, found by binary search, an
-// item a border. A border within SLACK nonzeros of the beginning of the row it falls into moves there. One that does
-// cut its row gets a slot for the parts of that row, and the first of a row's begins a chain of them: slots and
-// chains are numbered as items come, which no result depends on.
+// Where the tiles of spmm_merge.cl begin: a boundary every TILE_LENGTH elements of the merge path, found by binary
+// search, an item a boundary. A boundary within SLACK nonzeros of the beginning of the row it falls into moves there.
+// One that does cut its row gets a slot for the partial sums of that row, and the first of a row's begins a chain of
+// them: slots and chains are numbered as items come, which no result depends on.
 
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 64 // items of a work-group
 #endif
-#ifndef PIECE
-#define PIECE 512 // rows and nonzeros of a piece, together
+#ifndef TILE_LENGTH
+#define TILE_LENGTH 512 // rows and nonzeros of a tile, together
 #endif
 #ifndef SLACK
-#define SLACK 64 // nonzeros by which a border may move
+#define SLACK 64 // nonzeros by which a boundary may move
 #endif
 
 #include "item/scalar.h"
@@ -19,13 +19,13 @@ typedef struct {
     uint row;
     ulong nonzero;
     int is_cut; // whether it lies in the middle of its row
-} border_t;
+} boundary_t;
 
-// Border `number`: the rows and nonzeros before it are number * PIECE, but for what it moves.
-border_t border_at(global const offset_t *restrict offsets, const uint rows, const ulong nnz,
+// Boundary `number`: the rows and nonzeros before it are number * TILE_LENGTH, but for what it moves.
+boundary_t boundary_at(global const offset_t *restrict offsets, const uint rows, const ulong nnz,
                    const ulong number)
 {
-    const ulong at = min(number * PIECE, rows + nnz);
+    const ulong at = min(number * TILE_LENGTH, rows + nnz);
     uint low = 0;
     uint high = (uint)min(at, (ulong)rows);
     while (low < high) {
@@ -35,45 +35,45 @@ border_t border_at(global const offset_t *restrict offsets, const uint rows, con
         else
             high = middle;
     }
-    border_t border;
-    border.row = low;
-    border.nonzero = at - low;
+    boundary_t boundary;
+    boundary.row = low;
+    boundary.nonzero = at - low;
     const ulong begin = offsets[low];
-    if (border.nonzero - begin <= SLACK)
-        border.nonzero = begin;
-    border.is_cut = border.nonzero > begin;
-    return border;
+    if (boundary.nonzero - begin <= SLACK)
+        boundary.nonzero = begin;
+    boundary.is_cut = boundary.nonzero > begin;
+    return boundary;
 }
 
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void spmm_merge_plan(const uint rows,
                             const ulong nnz,
-                            const uint pieces,
+                            const uint tiles,
                             ARRAY_PARAMETER(const offset_t, offsets),
-                            ARRAY_PARAMETER(uint, border_rows),
-                            ARRAY_PARAMETER(offset_t, border_nonzeros),
+                            ARRAY_PARAMETER(uint, boundary_rows),
+                            ARRAY_PARAMETER(offset_t, boundary_nonzeros),
                             ARRAY_PARAMETER(uint, slots),
-                            ARRAY_PARAMETER(uint, chain_borders),
+                            ARRAY_PARAMETER(uint, chain_boundaries),
                             ARRAY_PARAMETER(uint, counts))
 {
     OPEN_ARRAY(const offset_t, offsets);
-    OPEN_ARRAY(uint, border_rows);
-    OPEN_ARRAY(offset_t, border_nonzeros);
+    OPEN_ARRAY(uint, boundary_rows);
+    OPEN_ARRAY(offset_t, boundary_nonzeros);
     OPEN_ARRAY(uint, slots);
-    OPEN_ARRAY(uint, chain_borders);
+    OPEN_ARRAY(uint, chain_boundaries);
     OPEN_ARRAY(uint, counts);
 
     const uint number = (uint)get_global_id(0);
-    if (number > pieces)
+    if (number > tiles)
         return;
-    const border_t border = border_at(offsets, rows, nnz, number);
-    border_rows[number] = border.row;
-    border_nonzeros[number] = (offset_t)border.nonzero;
+    const boundary_t boundary = boundary_at(offsets, rows, nnz, number);
+    boundary_rows[number] = boundary.row;
+    boundary_nonzeros[number] = (offset_t)boundary.nonzero;
     slots[number] = 0;
-    if (!border.is_cut)
+    if (!boundary.is_cut)
         return;
     slots[number] = atomic_inc(counts);
-    const border_t before = border_at(offsets, rows, nnz, number - 1);
-    if (before.row != border.row || !before.is_cut)
-        chain_borders[atomic_inc(counts + 1)] = number;
+    const boundary_t before = boundary_at(offsets, rows, nnz, number - 1);
+    if (before.row != boundary.row || !before.is_cut)
+        chain_boundaries[atomic_inc(counts + 1)] = number;
 }

@@ -1,25 +1,26 @@
-// SpMM by whole rows: C = alpha A B + beta C, a bunch of items a row (the row split of Yang, Buluc, Owens, "Design
+// SpMM by whole rows: C = alpha A B + beta C, a sub-group of items a row (the row split of Yang, Buluc, Owens, "Design
 // principles for sparse matrix multiplication on the GPU", 2018).
 //
-// The items of a bunch stand side by side along a row of C, VECTOR_WIDTH columns each, and walk together along the
-// row of A: each nonzero names a row of B, of which they load their columns side by side. NNZ_AT_ONCE rows of B are
-// under way at a time. What has more columns than a bunch reaches is cut into tiles of equally many, which groups
-// take one after the other; a bunch is as many items as a tile needs.
+// The items of a sub-group stand side by side along a row of C, VECTOR_WIDTH columns each, and iterate together over
+// the row of A: each nonzero names a row of B, of which they load their columns side by side. NNZ_AT_ONCE rows of B are
+// under way at a time. What has more columns than a sub-group reaches is cut into tiles of equally many, which groups
+// take one after the other; a sub-group is as many neighbouring items as a tile needs, within those that the device
+// runs in step where they shuffle.
 //
-// The paper's items load 32 nonzeros and tell each other by shuffles. Here every item of a bunch loads each column
+// The paper's items load 32 nonzeros and exchange them by shuffles. Here every item of a sub-group loads each column
 // and value itself, from one address, which the device carries out once: for single rows that was faster on the H200,
 // and it needs no device that has shuffles.
 //
-// With ROWS_AT_ONCE above 1 a bunch takes an i-node: up to as many neighbouring rows that have the same columns, as
+// With ROWS_AT_ONCE above 1 a sub-group takes an i-node: up to as many neighbouring rows that have the same columns, as
 // the unknowns of a mesh node do. Their rows of B are loaded once for all of them, and so are their columns. A column
 // then goes with several values, and SHUFFLES pay there.
 //
-// Bunches that run in step wait for the longest of their nodes. With NODE_LIST nodes come from a list, of which the
-// plan has put neighbours in order of their length where that helps.
+// Sub-groups that run in step wait for the longest of their nodes. With NODE_LIST nodes come from a list, of which the
+// plan has sorted neighbours by length where that helps.
 //
 // The paper's rows are never cut. Here, with PARTS, those of more than PART_NNZ nonzeros are, into equal parts, each a
-// bunch's: the first groups take these, leave their sums in `partial`, and `spmm_row_split_join` adds them up in their
-// order. So rows may be long and alike.
+// sub-group's: the first groups take these, store their sums in `partial`, and `spmm_row_split_join` adds them up in
+// their order. So rows may be long and alike.
 
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 128 // items of a work-group
@@ -34,10 +35,10 @@
 #define ROWS_AT_ONCE 1 // most rows of an i-node
 #endif
 #ifndef PART_NNZ
-#define PART_NNZ 256 // most nonzeros of a row that a bunch takes
+#define PART_NNZ 256 // most nonzeros of a row that a sub-group takes
 #endif
 #ifndef SHUFFLES
-#define SHUFFLES 0 // items that run in step, and tell each other columns and values; 0: each loads its own
+#define SHUFFLES 0 // items that run in step, and shuffle columns and values; 0: each loads its own
 #endif
 
 #include "item/dense.h"
@@ -45,13 +46,21 @@
 #include "spmm/node.h"
 #include "subgroup/broadcast.h"
 
+// With ITEM_A_ROW a sub-group is one item. Compilers then know where its columns and its row are before a row's length
+// is, which no processor foresees.
+#ifdef ITEM_A_ROW
+#define SUB_GROUP_SIZE 1u
+#else
+#define SUB_GROUP_SIZE sub_group_size
+#endif
+
 #if SHUFFLES
 #define ITEMS_IN_STEP SHUFFLES
 #else
 #define ITEMS_IN_STEP GROUP_SIZE
 #endif
 
-// What a bunch takes: an i-node, or a part of each of its rows.
+// What a sub-group takes: an i-node, or a part of each of its rows.
 typedef struct {
     global const uint *columns; // of its first row
     global const value_t *values; // of its first row
@@ -73,21 +82,22 @@ typedef struct {
 // Adds NNZ_AT_ONCE nonzeros, `count` of which there are, of each row. What is beyond loads again what came last, and
 // its product is left out: loads that a condition guards would not be under way together.
 #if SHUFFLES
-// From place `first` on of what the items of the bunch have loaded, one each: a column, and a value of each row.
-void add_step(reals_t *sums, const inode_t *node, const uint column, const real_t *value,
-              const uint first, const uint count, const bunch_t *bunch)
+// Adds `count` nonzeros that the lanes of the sub-group have loaded, from lane `first` on, one each: a column, and a
+// value of each row.
+void add_nonzeros(reals_t *sums, const inode_t *node, const uint column, const real_t *value,
+              const uint first, const uint count, const sub_group_t *sub_group)
 {
     reals_t of_b[NNZ_AT_ONCE];
 #pragma unroll
     for (uint k = 0; k < NNZ_AT_ONCE; ++k) {
-        const uint b_row = broadcast_word(column, first + min(k, count - 1), bunch);
+        const uint b_row = broadcast_word(column, first + min(k, count - 1), sub_group);
         of_b[k] = load_dense(node->b, b_row, node->b_row_bytes, node->mine);
     }
 #pragma unroll
     for (uint other = 0; other < ROWS_AT_ONCE; ++other) {
 #pragma unroll
         for (uint k = 0; k < NNZ_AT_ONCE; ++k) {
-            const real_t factor = broadcast_real(value[other], first + min(k, count - 1), bunch);
+            const real_t factor = broadcast_real(value[other], first + min(k, count - 1), sub_group);
             const reals_t sum = fma((reals_t)(factor), of_b[k], sums[other]);
             sums[other] = k < count ? sum : sums[other];
         }
@@ -95,7 +105,7 @@ void add_step(reals_t *sums, const inode_t *node, const uint column, const real_
 }
 #else
 // Nonzeros from `at` on.
-void add_step(reals_t *sums, const inode_t *node, const offset_t at, const uint count)
+void add_nonzeros(reals_t *sums, const inode_t *node, const offset_t at, const uint count)
 {
     uint b_rows[NNZ_AT_ONCE];
     reals_t of_b[NNZ_AT_ONCE];
@@ -118,7 +128,7 @@ void add_step(reals_t *sums, const inode_t *node, const offset_t at, const uint 
 }
 #endif
 
-// The items of a bunch are loops over vectors already: a compiler for a CPU need not look for more.
+// The items of a sub-group are loops over vectors already: a compiler for a CPU need not look for more.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1), vec_type_hint(reals_t)))
 kernel void spmm_row_split(const uint nodes,
                            const uint parts,
@@ -126,7 +136,7 @@ kernel void spmm_row_split(const uint nodes,
                            const uint part_groups,
                            const uint width,
                            const uint tile_width,
-                           const uint bunch_size,
+                           const uint sub_group_size,
                            ARRAY_PARAMETER(const uint, node_list),
                            ARRAY_PARAMETER(const long_node_t, long_nodes),
                            ARRAY_PARAMETER(const uint, part_nodes),
@@ -152,16 +162,16 @@ kernel void spmm_row_split(const uint nodes,
     OPEN_SCALAR(alpha);
     OPEN_SCALAR(beta);
 
-    // A bunch lies within items that run in step. Remainders are worked out: Oclgrind cannot follow a quotient together
-    // with its remainder.
+    // A sub-group lies within items that run in step. Remainders are worked out: Oclgrind cannot follow a quotient
+    // together with its remainder.
     const uint item = (uint)get_local_id(0);
-    const uint step = item / ITEMS_IN_STEP;
-    const uint in_step = item - step * ITEMS_IN_STEP;
-    const uint bunches_in_step = ITEMS_IN_STEP / bunch_size;
-    const uint bunch_in_step = in_step / bunch_size;
-    const uint in_bunch = in_step - bunch_in_step * bunch_size;
-    const uint bunches = GROUP_SIZE / ITEMS_IN_STEP * bunches_in_step;
-    const uint bunch = step * bunches_in_step + bunch_in_step;
+    const uint step_set = item / ITEMS_IN_STEP;
+    const uint in_step = item - step_set * ITEMS_IN_STEP;
+    const uint sub_groups_in_step = ITEMS_IN_STEP / SUB_GROUP_SIZE;
+    const uint sub_group_in_step = in_step / SUB_GROUP_SIZE;
+    const uint lane = in_step - sub_group_in_step * SUB_GROUP_SIZE;
+    const uint sub_groups = GROUP_SIZE / ITEMS_IN_STEP * sub_groups_in_step;
+    const uint sub_group = step_set * sub_groups_in_step + sub_group_in_step;
     const uint groups_per_tile = part_groups + node_groups;
     const uint tile = (uint)get_group_id(0) / groups_per_tile;
     const uint group = (uint)get_group_id(0) - tile * groups_per_tile;
@@ -174,11 +184,15 @@ kernel void spmm_row_split(const uint nodes,
     const int is_part = 0;
 #endif
     // Parts are numbered, and nodes.
-    const ulong number = (ulong)(is_part ? group : group - part_groups) * bunches + bunch;
-    if (bunch_in_step >= bunches_in_step || number >= (is_part ? parts : nodes))
+    const ulong number = (ulong)(is_part ? group : group - part_groups) * sub_groups + sub_group;
+    if (sub_group_in_step >= sub_groups_in_step || number >= (is_part ? parts : nodes))
         return;
-    // Items without columns of their own load others': their bunch may want to hear of nonzeros from them.
-    const item_columns_t mine = item_columns(in_bunch, tile, tile_width, width);
+    // Items without columns of their own load others': their sub-group may shuffle nonzeros from them.
+    const item_columns_t mine = item_columns(lane, tile, tile_width, width);
+#ifdef COLUMNS_IN_HALVES
+    if (mine.count == 0)
+        return;
+#endif
 
 #ifdef NODE_LIST
     const uint node = node_list[is_part ? 0 : number];
@@ -223,28 +237,28 @@ kernel void spmm_row_split(const uint nodes,
         sums[other] = 0;
 
 #if SHUFFLES
-    const bunch_t told = bunch_of(in_step - in_bunch, bunch_size);
+    const sub_group_t told = sub_group_of(in_step - lane, sub_group_size);
     for (offset_t left = length; left > 0;) {
-        const uint count = left < bunch_size ? (uint)left : bunch_size;
-        const offset_t place = length - left + min(in_bunch, count - 1);
-        const uint b_row = inode.columns[place];
+        const uint count = left < sub_group_size ? (uint)left : sub_group_size;
+        const offset_t index = length - left + min(lane, count - 1);
+        const uint b_row = inode.columns[index];
         real_t value[ROWS_AT_ONCE];
 #pragma unroll
         for (uint other = 0; other < ROWS_AT_ONCE; ++other)
-            value[other] = load_value(inode.values, place + min(other, rows - 1) * inode.length);
+            value[other] = load_value(inode.values, index + min(other, rows - 1) * inode.length);
         const uint whole = count - count % NNZ_AT_ONCE;
         for (uint at = 0; at < whole; at += NNZ_AT_ONCE)
-            add_step(sums, &inode, b_row, value, at, NNZ_AT_ONCE, &told);
+            add_nonzeros(sums, &inode, b_row, value, at, NNZ_AT_ONCE, &told);
         if (whole < count)
-            add_step(sums, &inode, b_row, value, whole, count - whole, &told);
+            add_nonzeros(sums, &inode, b_row, value, whole, count - whole, &told);
         left -= count;
     }
 #else
     const offset_t whole = length - length % NNZ_AT_ONCE;
     for (offset_t at = 0; at < whole; at += NNZ_AT_ONCE)
-        add_step(sums, &inode, at, NNZ_AT_ONCE);
+        add_nonzeros(sums, &inode, at, NNZ_AT_ONCE);
     if (whole < length)
-        add_step(sums, &inode, whole, (uint)(length - whole));
+        add_nonzeros(sums, &inode, whole, (uint)(length - whole));
 #endif
 #pragma unroll
     for (uint other = 0; other < ROWS_AT_ONCE; ++other) {
@@ -256,7 +270,7 @@ kernel void spmm_row_split(const uint nodes,
             continue;
         }
 #endif
-        store_dense(dense_place(c, c_leading, row + other, mine), c_leading, alpha, sums[other], beta, mine);
+        store_dense(dense_pointer(c, c_leading, row + other, mine), c_leading, alpha, sums[other], beta, mine);
     }
 }
 
@@ -265,7 +279,7 @@ __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void spmm_row_split_join(const uint cut_nodes,
                                 const uint width,
                                 const uint tile_width,
-                                const uint bunch_size,
+                                const uint sub_group_size,
                                 ARRAY_PARAMETER(const long_node_t, long_nodes),
                                 ARRAY_PARAMETER(const real_t, partial),
                                 ARRAY_PARAMETER(real_t, c),
@@ -284,24 +298,24 @@ kernel void spmm_row_split_join(const uint cut_nodes,
     const uint other = (uint)get_group_id(0) - cut_row * ROWS_AT_ONCE;
     const uint tile = cut_row / cut_nodes;
     const long_node_t cut = long_nodes[cut_row - tile * cut_nodes];
-    const uint bunches = GROUP_SIZE / bunch_size;
-    const uint bunch = (uint)get_local_id(0) / bunch_size;
-    const uint in_bunch = (uint)get_local_id(0) - bunch * bunch_size;
-    const item_columns_t mine = item_columns(in_bunch, tile, tile_width, width);
-    const int has_columns = bunch < bunches && mine.count > 0 && other < cut.rows;
+    const uint sub_groups = GROUP_SIZE / sub_group_size;
+    const uint sub_group = (uint)get_local_id(0) / sub_group_size;
+    const uint lane = (uint)get_local_id(0) - sub_group * sub_group_size;
+    const item_columns_t mine = item_columns(lane, tile, tile_width, width);
+    const int has_columns = sub_group < sub_groups && mine.count > 0 && other < cut.rows;
     reals_t sum = 0;
-    for (uint part = bunch; has_columns && part < cut.parts; part += bunches * PARTS_AT_ONCE) {
+    for (uint part = sub_group; has_columns && part < cut.parts; part += sub_groups * PARTS_AT_ONCE) {
         reals_t sums_of[PARTS_AT_ONCE];
 #pragma unroll
         for (uint k = 0; k < PARTS_AT_ONCE; ++k) {
-            const ulong number = (ulong)cut.first_part + min(part + k * bunches, cut.parts - 1);
+            const ulong number = (ulong)cut.first_part + min(part + k * sub_groups, cut.parts - 1);
             sums_of[k] = load_sums(partial, number * ROWS_AT_ONCE + other, width, mine);
         }
 #pragma unroll
         for (uint k = 0; k < PARTS_AT_ONCE; ++k)
-            sum = part + k * bunches < cut.parts ? sum + sums_of[k] : sum;
+            sum = part + k * sub_groups < cut.parts ? sum + sums_of[k] : sum;
     }
-    sum = sum_of_bunches(sum, sums, bunch_size, bunches, has_columns);
-    if (has_columns && bunch == 0)
-        store_dense(dense_place(c, c_leading, (ulong)cut.row + other, mine), c_leading, alpha, sum, beta, mine);
+    sum = sum_over_sub_groups(sum, sums, sub_group_size, sub_groups, has_columns);
+    if (has_columns && sub_group == 0)
+        store_dense(dense_pointer(c, c_leading, (ulong)cut.row + other, mine), c_leading, alpha, sum, beta, mine);
 }

@@ -2,13 +2,13 @@
 // columns of the row before, which are to be cut, and neighbours in order of length. Nodes are those of node.h.
 
 #ifndef GROUP_SIZE
-#define GROUP_SIZE 256 // items of a work-group: a multiple of 32
+#define GROUP_SIZE 256 // items of a work-group
 #endif
 
 #include "spmm/node.h"
 
 #define WORDS_AT_ONCE 4 // columns of a row that an item compares at a time
-#define NODES_IN_STEP 4 // nodes whose bunches run in step, and wait for the longest of them
+#define NODES_IN_STEP 4 // nodes whose sub-groups run in step, and wait for the longest of them
 
 // Nonzeros of each row of node `number`; `has_list` says whether there is a list of nodes.
 ulong node_length(global const offset_t *restrict offsets, global const uint *restrict node_list, const uint has_list,
@@ -35,7 +35,7 @@ void add_wide(global uint *sum, local const uint *value)
 // Adds to `counts`, a number of two words each: nonzeros of one row of every node that is not cut; and what nodes cost
 // that wait for each other: the longest of each NODES_IN_STEP, as often as they are nodes.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-kernel void count_steps(const uint nodes,
+kernel void count_iterations(const uint nodes,
                         const uint has_list,
                         const uint part_nnz,
                         ARRAY_PARAMETER(const uint, node_list),
@@ -46,11 +46,11 @@ kernel void count_steps(const uint nodes,
     OPEN_ARRAY(const offset_t, offsets);
     OPEN_ARRAY(uint, counts);
     local uint of_group[4];
-    if (get_local_id(0) < 4)
-        of_group[get_local_id(0)] = 0;
+    for (uint word = (uint)get_local_id(0); word < 4; word += GROUP_SIZE)
+        of_group[word] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     ulong nonzeros = 0;
-    ulong steps = 0;
+    ulong iterations = 0;
     for (ulong node = get_global_id(0) * NODES_IN_STEP; node < nodes;
          node += get_global_size(0) * NODES_IN_STEP) {
         const ulong beyond = min(node + NODES_IN_STEP, (ulong)nodes);
@@ -62,10 +62,10 @@ kernel void count_steps(const uint nodes,
                 longest = max(longest, length);
             }
         }
-        steps += longest * (beyond - node);
+        iterations += longest * (beyond - node);
     }
     add_wide_local(of_group, nonzeros);
-    add_wide_local(of_group + 2, steps);
+    add_wide_local(of_group + 2, iterations);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (get_local_id(0) == 0) {
         add_wide(counts, of_group);
@@ -73,8 +73,8 @@ kernel void count_steps(const uint nodes,
     }
 }
 
-// A list of the nodes in which those of each group are ordered by length, the longest first: bunches that run in step
-// then take about as long, and nodes stay near those whose rows of B are near.
+// A list of the nodes in which those of each group are ordered by length, the longest first: sub-groups that run in
+// step then take about as long, and nodes stay near those whose rows of B are near.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void order_nodes(const uint nodes,
                         const uint has_list,
@@ -93,11 +93,11 @@ kernel void order_nodes(const uint nodes,
     const ulong length = node_length(offsets, node_list, has_list, node);
     lengths[item] = length;
     barrier(CLK_LOCAL_MEM_FENCE);
-    uint place = 0;
+    uint rank = 0;
     for (uint other = 0; other < count; ++other)
-        place += lengths[other] > length || (lengths[other] == length && other < item);
+        rank += lengths[other] > length || (lengths[other] == length && other < item);
     if (item < count)
-        ordered[first + place] = has_list ? node_list[node] : (uint)node << NODE_BITS;
+        ordered[first + rank] = has_list ? node_list[node] : (uint)node << NODE_BITS;
 }
 
 // Sets bit `row` of `alike`, which is 0 before, where the row has the columns of the one before, in the same order:
@@ -127,8 +127,8 @@ kernel void find_alike_rows(const uint rows,
         for (ulong at = in_row; !difference && at < length; at += row_items * WORDS_AT_ONCE) {
 #pragma unroll
             for (uint k = 0; k < WORDS_AT_ONCE; ++k) {
-                const ulong place = min(at + k * row_items, length - 1);
-                difference |= columns[before + place] ^ columns[begin + place];
+                const ulong entry = min(at + k * row_items, length - 1);
+                difference |= columns[before + entry] ^ columns[begin + entry];
             }
         }
         if (difference)
@@ -155,8 +155,8 @@ kernel void find_long_rows(const uint rows,
         return;
     const ulong length = offsets[row + 1] - offsets[row];
     if (length > part_nnz) {
-        const ulong place = atomic_inc(count);
-        found[2 * place] = (uint)row;
-        found[2 * place + 1] = (uint)((length - 1) / part_nnz + 1);
+        const ulong slot = atomic_inc(count);
+        found[2 * slot] = (uint)row;
+        found[2 * slot + 1] = (uint)((length - 1) / part_nnz + 1);
     }
 }

@@ -7,7 +7,7 @@
 //
 //   CSR-Stream   many short rows: the group streams all products of the block into local memory, side
 //                by side whatever the row lengths, then reduces row by row. `group` holds the log2 of
-//                the items each row gets for that: 0 is the scalar reduction (one item walks a row),
+//                the items each row gets for that: 0 is the scalar reduction (one item loops over a row),
 //                more the logarithmic one (Figure 3), without the divisions of the published code.
 //   CSR-Vector   one row that fills a block: all items on it; or a few rows, fewer than
 //                num_rows_stream: each has an equal part of the items.
@@ -16,7 +16,7 @@
 //
 // How the shares of a VectorL row come together:
 //   carry (default)  each group publishes its sum; the last to arrive adds all shares in their order
-//                    and stores y. Nobody waits, and the result has the same bits every time.
+//                    and stores y. No group waits, and the result has the same bits every time.
 //   SPIN             as published (Figure 7): the first group initialises y, the others spin on its
 //                    flag, all add with float atomics. Only where groups of a launch are known to make
 //                    progress while others wait; the order of additions, so the last bits, may differ.
@@ -41,14 +41,14 @@
 
 #define SHARE ((ulong)NNZ_MULTIPLIER * NNZ_PER_WG)
 
-// The products of nonzeros [first, first + nnz) side by side into local memory. The trip count is fixed,
-// so that the loads of all trips can be in flight.
+// The products of nonzeros [first, first + nnz) side by side into local memory. The iteration count is fixed,
+// so that the loads of all iterations can be in flight.
 void stream_products(global const uint *restrict columns, global const value_t *restrict values,
                      global const real_t *restrict x, const ulong first, const uint nnz,
                      local acc_t *products)
 {
-    for (uint trip = 0; trip < NNZ_PER_WG / GROUP_SIZE; ++trip) {
-        const uint at = trip * GROUP_SIZE + (uint)get_local_id(0);
+    for (uint iteration = 0; iteration < NNZ_PER_WG / GROUP_SIZE; ++iteration) {
+        const uint at = iteration * GROUP_SIZE + (uint)get_local_id(0);
         if (at < nnz)
             products[at] = acc_product(load_value(values, first + at),
                                        load_x(x, columns, first + at));
@@ -64,8 +64,8 @@ acc_t stream_sum(local const acc_t *products, const uint first, const uint last,
     return sum;
 }
 
-// This item's part of the dot product of nonzeros [first, last), which `width` items take in turns.
-// Unrolling this loop by hand, or for a constant width beside a variable one, was tried on an H200: the
+// This item's part of the dot product of nonzeros [first, last), which `width` items take in round-robin order.
+// Unrolling this loop by hand, or for a constant width next to a variable one, was tried on an H200: the
 // registers it takes cost the short rows more occupancy than the long rows gain (f64: 0.97 and 0.87).
 acc_t item_dot(global const uint *restrict columns, global const value_t *restrict values,
                global const real_t *restrict x, const ulong first, const ulong last,
@@ -167,7 +167,7 @@ kernel void csr_adaptive(ARRAY_PARAMETER(const ulong, row_blocks),
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (is_stream && group == 0) {
-        // The scalar reduction: an item walks a row, and a block may have more rows than items.
+        // The scalar reduction: an item loops over a row, and a block may have more rows than items.
         for (my_row = row + item; my_row < row_end; my_row += GROUP_SIZE) {
             sum = stream_sum(products, (uint)(offsets[my_row] - first),
                              (uint)(offsets[my_row + 1] - first), 1);

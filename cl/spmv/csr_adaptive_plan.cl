@@ -8,14 +8,14 @@
 // found so far finds one more, and twelve rounds find all of a chunk's 4096 at most.
 //
 //   mark_row_blocks    marks where blocks begin (a bit a row) and counts entries, chunk by chunk.
-//   write_row_blocks   puts the entries of each chunk behind those of the chunks before it. How many there
-//                      will be nobody knows yet, so the host lends room for a likely number and both
-//                      kernels run without waiting for it; it reads the true number back (8 bytes), and
-//                      where the room was too small, in which case nothing was written past it, lends
-//                      more and runs this kernel again.
+//   write_row_blocks   puts the entries of each chunk after those of the chunks before it. Their number is
+//                      not known yet, so the host allocates capacity for a likely number and both kernels
+//                      run without waiting for it; it reads the true number back (8 bytes), and where the
+//                      capacity was too small, in which case nothing was written past it, allocates more
+//                      and runs this kernel again.
 //
 // The device waits for memory and barriers far more than it computes: a group has many items so that few
-// rows queue behind each other. Local memory: 2 bytes a row of the chunk, 512 bytes of bits, and 4 an item
+// rows queue one after another. Local memory: 2 bytes a row of the chunk, 512 bytes of bits, and 4 an item
 // to mark, 8 to write.
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 512 // items of a work-group: divides ROWS_PER_CHUNK / 4
@@ -44,8 +44,8 @@ uint block_entries(const ulong nnz, const uint share)
 }
 
 // The last row up to `last` before which a block that begins at `row` holds at most `nnz_per_block`
-// nonzeros: by steps back from `last` that double from `step` on, then by halves.
-uint end_by_nnz(global const offset_t *restrict offsets, const uint row, const uint last, uint step,
+// nonzeros: by strides back from `last` that double from `stride` on, then by halves.
+uint end_by_nnz(global const offset_t *restrict offsets, const uint row, const uint last, uint stride,
                 const uint nnz_per_block)
 {
     const offset_t before = offsets[row];
@@ -53,8 +53,8 @@ uint end_by_nnz(global const offset_t *restrict offsets, const uint row, const u
     uint exceeds = last + 1; // the block up to here does not, or is not looked at
     while (fits > row && offsets[fits] - before > nnz_per_block) {
         exceeds = fits;
-        fits = fits - row > step ? fits - step : row;
-        step *= 2;
+        fits = fits - row > stride ? fits - stride : row;
+        stride *= 2;
     }
     while (fits + 1 < exceeds) {
         const uint middle = (fits + exceeds) / 2;
@@ -84,7 +84,7 @@ typedef union {
     ushort4 quads[ROWS_PER_CHUNK / 4];
 } ends_t;
 
-// One step on: where the block ends that begins at `row`; a chain that has left the chunk stays outside.
+// The next of the chain: where the block ends that begins at `row`; a chain that has left the chunk stays outside.
 ushort follow(local const ends_t *ends, const ushort row, const uint chunk_rows)
 {
     return row < chunk_rows ? ends->rows[row] : row;
@@ -119,8 +119,8 @@ kernel void mark_row_blocks(const uint rows,
 
     for (uint word = item; word < WORDS_PER_CHUNK; word += GROUP_SIZE)
         marked[word] = word == 0; // the first row begins a block
-    if (item < COUNTS)
-        counted[item] = 0;
+    for (uint count = item; count < COUNTS; count += GROUP_SIZE)
+        counted[count] = 0;
 
     // Rows past the last have no nonzeros, and no block reaches them.
     offset_t mine[ROWS_PER_ITEM + 1];
@@ -137,7 +137,7 @@ kernel void mark_row_blocks(const uint rows,
     // Where a block would end that began at each row: never later than from the row after it. A row that
     // will be cut is a block whatever comes before it, so its further entries are counted here.
     uint within = chunk_rows;
-    uint step = ROWS_PER_CHUNK;
+    uint stride = ROWS_PER_CHUNK;
     for (uint at = ROWS_PER_ITEM; at-- > 0;) {
         const uint row = my_first + at;
         const offset_t length = mine[at + 1] - mine[at];
@@ -147,8 +147,8 @@ kernel void mark_row_blocks(const uint rows,
             ends.rows[row] = (ushort)chunk_rows;
             continue;
         }
-        within = end_by_nnz(chunk_offsets, row, within, step, nnz_per_block);
-        step = 1;
+        within = end_by_nnz(chunk_offsets, row, within, stride, nnz_per_block);
+        stride = 1;
         const uint end = breaks_lengths ? min(within, (uint)max(next.x, next.y)) : within;
         ends.rows[row] = (ushort)max(end, row + 1);
         const uint entries = block_entries(length, share);
@@ -195,8 +195,8 @@ kernel void mark_row_blocks(const uint rows,
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     global uint *restrict counts = counts_buffer + counts_start + (ulong)chunk * COUNTS;
-    if (item < COUNTS)
-        counts[item] = counted[item];
+    for (uint count = item; count < COUNTS; count += GROUP_SIZE)
+        counts[count] = counted[count];
 }
 
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
@@ -207,7 +207,7 @@ kernel void write_row_blocks(const uint rows,
                              const uint reduction_size,
                              ARRAY_PARAMETER(const uint, begins),
                              ARRAY_PARAMETER(const uint, counts),
-                             const uint room,
+                             const uint capacity,
                              ARRAY_PARAMETER(ulong, row_blocks),
                              ARRAY_PARAMETER(uint, results))
 {
@@ -244,7 +244,7 @@ kernel void write_row_blocks(const uint rows,
     // Both sums at once: a count of all entries fits 32 bits.
     ulong sums;
     const uint before = (uint)group_scan_exclusive(of_chunks_before << 32 | entries, scratch, &sums);
-    uint place = (uint)(sums >> 32) + before;
+    uint index = (uint)(sums >> 32) + before;
     for (uint row = next_begin(marked, my_first, my_last), end; row < my_last; row = end) {
         end = next_begin(marked, row + 1, chunk_rows);
         const uint shares = block_entries(chunk_offsets[end] - chunk_offsets[row], share);
@@ -252,9 +252,9 @@ kernel void write_row_blocks(const uint rows,
         // The log2 of items that reduce each row of a Stream block.
         const int is_stream = block_rows >= num_rows_stream && block_rows <= reduction_size;
         const uint of_one = is_stream ? 31 - clz(reduction_size / block_rows) : 0;
-        for (uint group = 0; group < shares && place + group < room; ++group)
-            row_blocks[place + group] = (ulong)(first + row) << 32 | (shares > 1 ? group : of_one);
-        place += shares;
+        for (uint group = 0; group < shares && index + group < capacity; ++group)
+            row_blocks[index + group] = (ulong)(first + row) << 32 | (shares > 1 ? group : of_one);
+        index += shares;
     }
 
     for (uint at = item; is_last_chunk && at < chunks; at += GROUP_SIZE) {
@@ -265,7 +265,7 @@ kernel void write_row_blocks(const uint rows,
     barrier(CLK_LOCAL_MEM_FENCE);
     if (is_last_chunk && item == 0) {
         const uint count = (uint)(sums >> 32) + (uint)sums;
-        if (count < room)
+        if (count < capacity)
             row_blocks[count] = (ulong)rows << 32;
         global uint *restrict results = results_buffer + results_start;
         results[ENTRIES] = count;

@@ -1,4 +1,4 @@
-// csr_pieces: an item takes one contiguous piece of the nonzeros, as a core of a CPU likes it.
+// csr_pieces, for CPU devices: an item takes one contiguous chunk of the nonzeros.
 //
 // A CPU device runs an item as a loop, its groups one after another on each core, and a barrier as the end of one loop and
 // the beginning of the next. So there are no barriers here, no local memory, and few items: some for each core, so
@@ -8,12 +8,12 @@
 // Within a row, LANES products at a time are loaded, multiplied and added as a vector; what is left of the row, and
 // rows shorter than that, go one by one. That loop is some 24 bytes of code: where it lies across two lines of 64, of
 // which a processor reads one at a time, short rows take up to half as long again, so compilers that can are told to
-// begin it with a line or in its middle (docs/benchmarks.md, "CPU devices beside MKL").
+// begin it with a line or in its middle (docs/notebook/2026-11-25-cpu-devices-mkl.md).
 //
-// A row belongs to the piece its first nonzero lies in; an empty row to the piece of the nonzero that comes next, and
-// behind all of them to the last. A row that goes on into the next pieces is a sum of parts, which meet
-// two by two (group/meet.h): whoever comes last has all, and writes y. Which parts there are follows from the row's
-// two offsets.
+// A row belongs to the chunk its first nonzero lies in; an empty row to the chunk of the nonzero that comes next, and
+// after all of them to the last. A row that continues in the next chunks is a sum of parts, which are combined in
+// pairs (group/combine.h): the last item to arrive has the whole sum and writes y. Which parts there are follows from
+// the row's two offsets.
 
 #ifndef LANES
 #define LANES 8 // products of a row at a time: 1, 4, 8 or 16
@@ -30,10 +30,10 @@
 
 #include "item/accumulate.h"
 #if LANES > 1
-#include "item/fetch_ahead.h"
+#include "item/prefetch.h"
 #include "item/lane_loads.h"
 #endif
-#include "group/meet.h"
+#include "group/combine.h"
 
 // The first row that begins at `at` or later.
 uint first_row_from(global const offset_t *offsets, const uint rows, const ulong at)
@@ -59,8 +59,8 @@ acc_t sum_of(const ulong begin, const ulong end, global const uint *columns, glo
     if (end - at >= LANES) {
         lane_sums_t sums = lanes_zero();
         do {
-            fetch_ahead(values + at, VALUES_AHEAD, LANES * sizeof(value_t));
-            fetch_ahead(columns + at, COLUMNS_AHEAD, LANES * sizeof(uint));
+            prefetch_lines(values + at, VALUES_PREFETCH_DISTANCE, LANES * sizeof(value_t));
+            prefetch_lines(columns + at, COLUMNS_PREFETCH_DISTANCE, LANES * sizeof(uint));
 #define COLUMN(lane) load_column(columns, at + lane)
             sums = lanes_mad(sums, load_values(values, at), gather_lanes(x, COLUMN));
 #undef COLUMN
@@ -77,7 +77,7 @@ acc_t sum_of(const ulong begin, const ulong end, global const uint *columns, glo
 __attribute__((reqd_work_group_size(1, 1, 1)))
 kernel void csr_pieces(const uint rows,
                        const ulong nnz,
-                       const ulong piece_nnz,
+                       const ulong chunk_nnz,
                        ARRAY_PARAMETER(const offset_t, offsets),
                        ARRAY_PARAMETER(const uint, columns),
                        ARRAY_PARAMETER(const value_t, values),
@@ -86,7 +86,7 @@ kernel void csr_pieces(const uint rows,
                        SCALAR_PARAMETER(alpha),
                        SCALAR_PARAMETER(beta),
                        const uint zero,
-                       ARRAY_PARAMETER(uint, room))
+                       ARRAY_PARAMETER(uint, workspace))
 {
     OPEN_ARRAY(const offset_t, offsets);
     OPEN_ARRAY(const uint, columns);
@@ -95,41 +95,41 @@ kernel void csr_pieces(const uint rows,
     OPEN_ARRAY(real_t, y);
     OPEN_SCALAR(alpha);
     OPEN_SCALAR(beta);
-    OPEN_ARRAY(uint, room);
-    const meetings_t borders = open_meetings(room, get_global_size(0), zero);
+    OPEN_ARRAY(uint, workspace);
+    const partial_sums_t partials = open_partial_sums(workspace, get_global_size(0), zero);
 
-    const uint piece = (uint)get_global_id(0);
-    const int is_last = piece + 1 == get_global_size(0);
-    const ulong first = piece * piece_nnz;
-    const ulong past = is_last ? nnz : first + piece_nnz;
+    const uint chunk = (uint)get_global_id(0);
+    const int is_last = chunk + 1 == get_global_size(0);
+    const ulong first = chunk * chunk_nnz;
+    const ulong past = is_last ? nnz : first + chunk_nnz;
     const uint begin_row = first_row_from(offsets, rows, first);
     const uint end_row = is_last ? rows : first_row_from(offsets, rows, past);
 
-    // The row before, where it goes on into this piece, and the last, where it goes on behind it.
+    // The row before, where it continues in this chunk, and the last, where it continues after it.
     ulong at = offsets[begin_row];
     acc_t sum_before = acc_zero();
-    acc_t sum_behind = acc_zero();
+    acc_t sum_after = acc_zero();
     const int is_cut_before = at > first;
-    int is_cut_behind = 0;
+    int is_cut_after = 0;
     if (is_cut_before)
         sum_before = sum_of(first, min(at, past), columns, values, x);
     for (uint row = begin_row; row < end_row; ++row) {
         const ulong end = offsets[row + 1];
         const acc_t sum = sum_of(at, min(end, past), columns, values, x);
         if (end > past) {
-            sum_behind = sum;
-            is_cut_behind = 1;
+            sum_after = sum;
+            is_cut_after = 1;
         } else {
             store_result(y, row, alpha, sum, beta);
         }
         at = end;
     }
-    for (uint cut = is_cut_before ? 0 : 1; cut < 1 + (uint)is_cut_behind; ++cut) {
+    for (uint cut = is_cut_before ? 0 : 1; cut < 1 + (uint)is_cut_after; ++cut) {
         const uint row = cut == 0 ? begin_row - 1 : end_row - 1;
-        const uint first_piece = (uint)(offsets[row] / piece_nnz);
-        const uint last_piece = (uint)((offsets[row + 1] - 1) / piece_nnz);
-        acc_t sum = cut == 0 ? sum_before : sum_behind;
-        if (gather_parts(borders, first_piece, piece - first_piece, last_piece - first_piece + 1, &sum))
+        const uint first_chunk = (uint)(offsets[row] / chunk_nnz);
+        const uint last_chunk = (uint)((offsets[row + 1] - 1) / chunk_nnz);
+        acc_t sum = cut == 0 ? sum_before : sum_after;
+        if (combine_parts(partials, first_chunk, chunk - first_chunk, last_chunk - first_chunk + 1, &sum))
             store_result(y, row, alpha, sum, beta);
     }
 }

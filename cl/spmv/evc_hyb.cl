@@ -9,7 +9,7 @@
 //
 // The paper's listings read y where beta is 0, multiply padding, and have a barrier in a loop that groups leave at
 // different times. Here y is not read, an item's loop ends where its row does, so that padding is never loaded, and
-// barriers are behind all loops over nonzeros.
+// barriers are after all loops over nonzeros.
 //
 // y is written in the rows' own order, or with PERMUTED in order of length, as everything else lies.
 //
@@ -26,9 +26,9 @@
 #include "spmv/evc_hyb_task.h"
 
 #ifdef PERMUTED
-#define Y_PLACE(place) (place)
+#define Y_INDEX(index) (index)
 #else
-#define Y_PLACE(place) row_order[place]
+#define Y_INDEX(index) row_order[index]
 #endif
 
 // Adds up the sums of a row's `count` items, which are `apart` items apart; an item is number `number` of its row.
@@ -49,7 +49,7 @@ acc_t reduce_apart(const acc_t mine, local acc_t *scratch, const uint number, co
 }
 
 // The sum of an item's products, in their order. Where fewer than NNZ_AT_ONCE are left, the last is loaded in the
-// others' stead: rows of so few elements are the usual case, and wait for memory once.
+// others' stead: most rows have so few elements, and wait for memory once.
 acc_t sum_of_share(const evc_hyb_share_t mine, global const uint *columns, global const value_t *values,
                    global const real_t *x)
 {
@@ -62,22 +62,22 @@ acc_t sum_of_share(const evc_hyb_share_t mine, global const uint *columns, globa
     for (; left >= NNZ_AT_ONCE; left -= NNZ_AT_ONCE) {
 #pragma unroll
         for (uint k = 0; k < NNZ_AT_ONCE; ++k)
-            column[k] = load_column(columns, at + k * mine.step);
+            column[k] = load_column(columns, at + k * mine.stride);
 #pragma unroll
         for (uint k = 0; k < NNZ_AT_ONCE; ++k) {
-            of_a[k] = load_value(values, at + k * mine.step);
+            of_a[k] = load_value(values, at + k * mine.stride);
             of_x[k] = gather_x(x, column[k]);
         }
 #pragma unroll
         for (uint k = 0; k < NNZ_AT_ONCE; ++k)
             sum = acc_mad(sum, of_a[k], of_x[k]);
-        at += NNZ_AT_ONCE * mine.step;
+        at += NNZ_AT_ONCE * mine.stride;
     }
 #if NNZ_AT_ONCE > 1
     if (left > 0) {
 #pragma unroll
         for (uint k = 0; k < NNZ_AT_ONCE - 1; ++k) {
-            const ulong own = at + min(k, left - 1) * mine.step;
+            const ulong own = at + min(k, left - 1) * mine.stride;
             of_a[k] = load_value(values, own);
             of_x[k] = gather_x(x, load_column(columns, own));
         }
@@ -124,20 +124,20 @@ kernel void evc_hyb(ARRAY_PARAMETER(const evc_hyb_task_t, tasks),
     // Of several rows an item has each by itself, and the last as if it had no other.
     for (uint last = at_once; last < task.rows; last += at_once) {
         const evc_hyb_share_t mine = evc_hyb_share(task, row_lengths, long_starts, row, share);
-        const uint place = Y_PLACE(task.first + row);
-        store_result(y, place, alpha, sum_of_share(mine, columns, values, x), beta);
+        const uint index = Y_INDEX(task.first + row);
+        store_result(y, index, alpha, sum_of_share(mine, columns, values, x), beta);
         row += at_once;
     }
     const int has_row = row < task.rows;
     acc_t sum = acc_zero();
-    uint place = 0;
+    uint index = 0;
     if (has_row) {
         const evc_hyb_share_t mine = evc_hyb_share(task, row_lengths, long_starts, row, share);
         // Loaded before it is needed, so that nothing waits for it at the end.
-        place = Y_PLACE(task.first + row);
+        index = Y_INDEX(task.first + row);
         sum = sum_of_share(mine, columns, values, x);
     }
     sum = reduce_apart(sum, scratch, share, 1u << task.items_log, task.stride != 0 ? at_once : 1);
     if (has_row && share == 0)
-        store_result(y, place, alpha, sum, beta);
+        store_result(y, index, alpha, sum, beta);
 }

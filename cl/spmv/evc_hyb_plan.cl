@@ -1,5 +1,5 @@
 // Makes EVC-HYB from CSR where CSR lies: keys for the sort (`format/sort.cl`), how many rows are how long, where long
-// rows begin, and the elements in their places.
+// rows begin, and the elements in order.
 //
 // A key is a row's length above the column of its first nonzero: rows of one length come in order of where they read x.
 // The host reads back how many rows are shorter than each of some lengths, and how many elements long rows have;
@@ -50,7 +50,7 @@ uint first_of_length(global const ulong *restrict keys, const uint count, const 
     return first;
 }
 
-// Rows that are shorter than each of `border_count` lengths, and in two more words, the elements of rows from
+// Rows that are shorter than each of `boundary_count` lengths, and in two more words, the elements of rows from
 // `split` on, each row a multiple of `alignment`; `split` is the multiple of it that shorter rows than `long_length`
 // fill. One group.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
@@ -58,45 +58,46 @@ kernel void count_rows(const uint row_count,
                        const uint column_bits,
                        const uint long_length,
                        const uint alignment,
-                       const uint border_count,
-                       ARRAY_PARAMETER(const uint, borders),
+                       const uint boundary_count,
+                       ARRAY_PARAMETER(const uint, boundaries),
                        ARRAY_PARAMETER(const ulong, keys),
                        ARRAY_PARAMETER(uint, counts))
 {
-    OPEN_ARRAY(const uint, borders);
+    OPEN_ARRAY(const uint, boundaries);
     OPEN_ARRAY(const ulong, keys);
     OPEN_ARRAY(uint, counts);
     local ulong scratch[GROUP_SIZE];
     const uint item = (uint)get_local_id(0);
-    for (uint border = item; border < border_count; border += GROUP_SIZE)
-        counts[border] = first_of_length(keys, row_count, column_bits, borders[border]);
+    for (uint boundary = item; boundary < boundary_count; boundary += GROUP_SIZE)
+        counts[boundary] = first_of_length(keys, row_count, column_bits, boundaries[boundary]);
     const uint split = first_of_length(keys, row_count, column_bits, long_length) / alignment * alignment;
     ulong sum = 0;
-    for (ulong place = (ulong)split + item; place < row_count; place += GROUP_SIZE)
-        sum += ((keys[place] >> column_bits) + alignment - 1) / alignment * alignment;
+    for (ulong index = (ulong)split + item; index < row_count; index += GROUP_SIZE)
+        sum += ((keys[index] >> column_bits) + alignment - 1) / alignment * alignment;
     ulong total;
     group_scan_exclusive(sum, scratch, &total);
     if (item == 0) {
-        counts[border_count] = (uint)total;
-        counts[border_count + 1] = (uint)(total >> 32);
+        counts[boundary_count] = (uint)total;
+        counts[boundary_count + 1] = (uint)(total >> 32);
     }
 }
 
-// The length of the row at each place.
+// The length of each row, in the order of lengths.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-kernel void place_lengths(const uint row_count,
+kernel void ordered_lengths(const uint row_count,
                           const uint column_bits,
                           ARRAY_PARAMETER(const ulong, keys),
                           ARRAY_PARAMETER(uint, row_lengths))
 {
     OPEN_ARRAY(const ulong, keys);
     OPEN_ARRAY(uint, row_lengths);
-    const size_t place = get_global_id(0);
-    if (place < row_count)
-        row_lengths[place] = (uint)(keys[place] >> column_bits);
+    const size_t index = get_global_id(0);
+    if (index < row_count)
+        row_lengths[index] = (uint)(keys[index] >> column_bits);
 }
 
-// Where each row from place `split` on begins, the first at `start`, each a multiple of `alignment`. One group.
+// Where each row from index `split` of the order on begins, the first at `start`, each a multiple of `alignment`. One
+// group.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void start_long_rows(const uint row_count,
                             const uint split,
@@ -111,28 +112,28 @@ kernel void start_long_rows(const uint row_count,
     const uint item = (uint)get_local_id(0);
     ulong before = start;
     for (ulong first = split; first < row_count; first += GROUP_SIZE) {
-        const ulong place = first + item;
-        const ulong length = place < row_count ? row_lengths[place] : 0;
+        const ulong index = first + item;
+        const ulong length = index < row_count ? row_lengths[index] : 0;
         ulong total;
         const ulong at = group_scan_exclusive((length + alignment - 1) / alignment * alignment, scratch, &total);
-        if (place < row_count)
-            long_starts[place - split] = before + at;
+        if (index < row_count)
+            long_starts[index - split] = before + at;
         before += total;
         barrier(CLK_LOCAL_MEM_FENCE); // before `scratch` is written again
     }
 }
 
-// The place of each row.
+// The index of each row in the order of lengths.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void invert_order(const uint row_count,
                          ARRAY_PARAMETER(const uint, row_order),
-                         ARRAY_PARAMETER(uint, places))
+                         ARRAY_PARAMETER(uint, order_indices))
 {
     OPEN_ARRAY(const uint, row_order);
-    OPEN_ARRAY(uint, places);
-    const size_t place = get_global_id(0);
-    if (place < row_count)
-        places[row_order[place]] = (uint)place;
+    OPEN_ARRAY(uint, order_indices);
+    const size_t index = get_global_id(0);
+    if (index < row_count)
+        order_indices[row_order[index]] = (uint)index;
 }
 
 // Bits are moved, not numbers: 16-bit types need no arithmetic here, and NaN payloads survive.
@@ -144,8 +145,8 @@ typedef ushort bits_t;
 typedef uint bits_t;
 #endif
 
-// Puts what goes with the nonzeros of CSR into the places of their elements; padding is 0. The groups are those of the
-// product. With RENUMBER, they are columns, and become the places of the rows of the same number.
+// Copies what goes with the nonzeros of CSR to the indices of their elements; padding is 0. The groups are those of the
+// product. With RENUMBER, they are columns, and become the indices of the rows of the same number.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void arrange(const uint alignment,
                     ARRAY_PARAMETER(const evc_hyb_task_t, tasks),
@@ -154,7 +155,7 @@ kernel void arrange(const uint alignment,
                     ARRAY_PARAMETER(const ulong, long_starts),
                     ARRAY_PARAMETER(const offset_t, offsets),
                     ARRAY_PARAMETER(const bits_t, source),
-                    ARRAY_PARAMETER(const uint, places),
+                    ARRAY_PARAMETER(const uint, order_indices),
                     ARRAY_PARAMETER(bits_t, target))
 {
     OPEN_ARRAY(const evc_hyb_task_t, tasks);
@@ -165,8 +166,8 @@ kernel void arrange(const uint alignment,
     OPEN_ARRAY(const bits_t, source);
     OPEN_ARRAY(bits_t, target);
 #ifdef RENUMBER
-    OPEN_ARRAY(const uint, places);
-#define MOVED(bits) places[bits]
+    OPEN_ARRAY(const uint, order_indices);
+#define MOVED(bits) order_indices[bits]
 #else
 #define MOVED(bits) (bits)
 #endif
@@ -181,7 +182,7 @@ kernel void arrange(const uint alignment,
         ulong at = mine.at;
         for (uint k = share; k < padded; k += 1u << task.items_log) {
             target[at] = k < length ? MOVED(source[from + k]) : 0;
-            at += mine.step;
+            at += mine.stride;
         }
     }
 }

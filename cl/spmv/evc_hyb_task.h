@@ -1,6 +1,6 @@
 // What a work-group of EVC-HYB takes: neighbouring rows in order of length, all short or all long.
 //
-// Short rows are of one strip, which lies column by column: element k of a row is k strides behind its first. Where
+// Short rows are of one strip, which lies column by column: element k of a row is k strides after its first. Where
 // many items share them, those of one row are `rows at once` apart, so that neighbours load neighbouring rows. Long
 // rows lie one after the other; the items of one are neighbours.
 #ifndef SPMV_EVC_HYB_TASK_H
@@ -11,7 +11,7 @@
 // As `csr_core::plan::evc_hyb::Task` writes it.
 typedef struct {
     ulong start; // strip: the first element of the group's first row; long: of `long_starts`, its first row's number
-    uint first; // place of the first row
+    uint first; // index of the first row in the order of lengths
     uint rows; // rows of the group
     uint stride; // strip: elements from one of a row to its next; long: 0
     uint width; // strip: elements of a row
@@ -19,10 +19,10 @@ typedef struct {
     uint items_log; // logarithm of the items of a row, of which there are GROUP_SIZE at most
 } evc_hyb_task_t;
 
-// Where one item's elements of one row are: `count` of them, `step` apart.
+// Where one item's elements of one row are: `count` of them, `stride` apart.
 typedef struct {
     ulong at;
-    ulong step;
+    ulong stride;
     uint count;
 } evc_hyb_share_t;
 
@@ -55,10 +55,10 @@ evc_hyb_share_t evc_hyb_share(const evc_hyb_task_t task, global const uint *row_
     evc_hyb_share_t mine;
     if (task.stride == 0) {
         mine.at = long_starts[task.start + row] + share;
-        mine.step = 1ul << task.items_log;
+        mine.stride = 1ul << task.items_log;
     } else {
         mine.at = task.start + row + (ulong)share * task.stride;
-        mine.step = (ulong)task.stride << task.items_log;
+        mine.stride = (ulong)task.stride << task.items_log;
     }
     mine.count = length > share ? ((length - share - 1) >> task.items_log) + 1 : 0;
     return mine;

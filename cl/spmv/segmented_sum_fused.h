@@ -2,21 +2,20 @@
 // is settled by the work-groups themselves, since a second launch takes longer than a small product. The
 // counterpart of `segmented_sum_staged.h`; `segmented_sum.cl` calls the functions of either.
 //
-//   - Dirty tiles: a row's place is searched in the row offsets instead of counted, for these tiles alone.
+//   - Dirty tiles: the row of each sum is searched in the row offsets instead of counted, for these tiles alone.
 //     Nothing is misplaced, so beta need not be 0.
 //   - Empty rows are shared out evenly, wherever they lie: each group stores those among an equal part of all
 //     rows, before anything else, while its first loads are under way.
-//   - A row that crosses borders of bunches is put together in local memory.
-//   - A row that crosses the border of a group and has SHORT_REST nonzeros or fewer behind it: the group before
-//     the border takes them as well, and the one behind it leaves them. With rows of usual length, groups have
-//     nothing to say to each other.
-//   - The parts of a longer row travel as carries (group/carry.h), and the last of its groups to arrive stores
-//     it.
+//   - A row that crosses boundaries of bunches is combined in local memory.
+//   - A row that crosses the boundary of a group and has SHORT_REST nonzeros or fewer after it: the group before
+//     the boundary takes them as well, and the one after it leaves them. With short rows, there is no cross-group
+//     reduction.
+//   - The parts of a longer row are carries (group/carry.h), and the last of its groups to arrive stores it.
 //
 // Row offsets are read twice for it, and dirty tiles take longer than in the published form.
 //
 // In the workspace: a carry a group for the row in the middle of which it begins; one for the row that begins
-// in it and goes on behind it; a counter a group, of arrivals for the latter.
+// in it and continues after it; a counter a group, of arrivals for the latter.
 #ifndef SPMV_SEGMENTED_SUM_FUSED_H
 #define SPMV_SEGMENTED_SUM_FUSED_H
 
@@ -24,15 +23,15 @@
 #include "group/reduce.h"
 #include "item/accumulate.h"
 #include "spmv/segmented_sum_rows.h"
-#include "subgroup/bunch.h"
+#include "subgroup/sub_group.h"
 
 #ifdef FUSED
 
-// What the bunches of a group have of rows that cross their borders; in local memory.
+// Partial sums of rows that cross boundaries of a group's bunches; in local memory.
 typedef struct {
     local acc_t *heads; // of the row in the middle of which a bunch begins
-    local acc_t *tails; // of the row that begins in it and goes on behind it
-    local uint *head_rows; // the row that heads belong to or NO_ROW; and the row that goes on behind the group
+    local acc_t *tails; // of the row that begins in it and continues after it
+    local uint *head_rows; // the row that heads belong to or NO_ROW; and the row that continues after the group
     local uint *last_rows; // those that this group was last to arrive for: two at most
     local uint *lasts; // how many; 0 at first
     volatile global uint *carries;
@@ -40,7 +39,7 @@ typedef struct {
     uint bunch; // of the item that asks
 } unfinished_t;
 
-#define UNFINISHED(name, scratch, room, capacity, zero_, bunches)                                  \
+#define UNFINISHED(name, scratch, bunch_capacity, capacity, zero_, bunches)                                  \
     local acc_t name##_heads[BUNCHES_PER_GROUP];                                                   \
     local acc_t name##_tails[BUNCHES_PER_GROUP];                                                   \
     local uint name##_head_rows[BUNCHES_PER_GROUP + 1];                                            \
@@ -55,7 +54,7 @@ typedef struct {
     name.carries = scratch;                                                                        \
     name.zero = zero_;                                                                             \
     name.bunch = (uint)get_local_id(0) / BUNCH_SIZE;                                               \
-    (void)room;                                                                                    \
+    (void)bunch_capacity;                                                                                    \
     (void)capacity
 
 // A tile's rows and its first nonzero.
@@ -88,7 +87,7 @@ void store_empty_rows(global const offset_t *restrict offsets, const uint rows,
     }
 }
 
-// The row in the middle of which a bunch begins, or NO_ROW.
+// Notes the row in the middle of which a bunch begins, or NO_ROW.
 void begin_bunch(const unfinished_t mine, const uint item, const uint head_row, const uint leading)
 {
     if (item == 0)
@@ -97,7 +96,7 @@ void begin_bunch(const unfinished_t mine, const uint item, const uint head_row, 
         *mine.lasts = 0;
 }
 
-tile_t place_tile(const unfinished_t mine, const uint item, const uint start, const uint stop,
+tile_t open_tile(const unfinished_t mine, const uint item, const uint start, const uint stop,
                   const ulong begin, const int is_dirty, const real_t beta)
 {
     tile_t tile;
@@ -143,7 +142,7 @@ void leave_head(const unfinished_t mine, const acc_t sum)
     mine.heads[mine.bunch] = sum;
 }
 
-// This item's part of the `rest` nonzeros that a row has behind the group, which ends at `end`: nothing but in
+// This item's part of the `rest` nonzeros that a row has after the group, which ends at `end`: nothing but in
 // the last bunch.
 acc_t part_of_rest(const unfinished_t mine, global const uint *restrict columns,
                    global const value_t *restrict values, global const real_t *restrict x,
@@ -156,11 +155,11 @@ acc_t part_of_rest(const unfinished_t mine, global const uint *restrict columns,
     return sum;
 }
 
-// `row` goes on behind the bunch, NO_ROW if none does, with `sum` so far.
-void end_bunch(const unfinished_t mine, const bunch_segments_t shared, const uint item,
+// `row` continues after the bunch, NO_ROW if none does, with `sum` so far.
+void end_bunch(const unfinished_t mine, const sub_group_segments_t shared, const uint item,
                const uint row, const int is_in_head, const acc_t sum, const acc_t part)
 {
-    const acc_t rest = bunch_sum(shared, item, part);
+    const acc_t rest = sub_group_sum(shared, item, part);
     if (item != 0)
         return;
     if (row != NO_ROW)
@@ -181,8 +180,8 @@ ulong last_group(global const offset_t *restrict offsets, const uint row, const 
     return (offsets[row + 1] - 1 - SHORT_REST) / group_nnz;
 }
 
-// Puts together the rows that cross borders of bunches. The row in the middle of which the group begins has
-// `head_rest` nonzeros in it, the one that goes on behind it `tail_rest`. All items call it.
+// Combines the rows that cross boundaries of bunches. The row in the middle of which the group begins has
+// `head_rest` nonzeros in it, the one that continues after it `tail_rest`. All items call it.
 void finish_group(const unfinished_t mine, global const offset_t *restrict offsets,
                   const uint group_nnz, const uint head_rest, const uint tail_rest,
                   global real_t *restrict y, const real_t alpha, const real_t beta,

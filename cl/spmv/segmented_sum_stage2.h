@@ -1,17 +1,17 @@
 // Stage 2 of the speculative segmented sum on the device; what the CPU does instead is
 // cl-runtime/src/spmv/segmented_sum/stage2.rs. `segmented_sum_staged.h` says what stage 1 leaves.
 //
-//   1. Rows that cross borders of bunches: an item for each such row adds up, in their order, the tail of
+//   1. Rows that cross boundaries of bunches: an item for each such row adds up, in their order, the tail of
 //      the bunch in which it begins and the chain of heads after it, and stores it. Chains of LONG_CHAIN and
 //      more are left to the whole group.
-//   2. Rows that nobody has stored, from the back of the speculator array: an item a row computes it.
+//   2. Rows that are not stored yet, from the back of the speculator array: an item a row computes it.
 //   3. Rows whose sums lie packed at the front of their range: a group takes the range into local memory
 //      and stores each sum where its row is, and nothing times alpha where a row is empty.
 //
-// A fixed number of groups walks through all three. Where there was anything to count, the last group to
+// A fixed number of groups loops over all three. Where there was anything to count, the last group to
 // arrive sets the counters back to 0 for the next launch, so nothing is cleared in between.
 //
-// Local memory: PIECE_ROWS numbers; two numbers and a sum an item.
+// Local memory: CHUNK_ROWS numbers; two numbers and a sum an item.
 #ifndef SPMV_SEGMENTED_SUM_STAGE2_H
 #define SPMV_SEGMENTED_SUM_STAGE2_H
 
@@ -25,16 +25,16 @@
 
 #define LONG_CHAIN 16 // heads of one row that are added up by a group together
 
-// Stores the row whose chain of heads starts at bunch `at`; or, where it crosses a border of the piece, leaves
+// Stores the row whose chain of heads starts at bunch `at`; or, where it crosses a boundary of the part, leaves
 // its sum there.
 void store_chain(const uint at, const uint row, const acc_t sum, global real_t *restrict y,
                  const real_t alpha, const real_t beta, const left_over_t over,
                  const uint bunches)
 {
     if (at == 0)
-        over.borders[BORDER_HEAD] = sum;
+        over.boundaries[BOUNDARY_HEAD] = sum;
     else if (over.head_rows[bunches] == row)
-        over.borders[BORDER_TAIL] = sum;
+        over.boundaries[BOUNDARY_TAIL] = sum;
     else
         store_result(y, row, alpha, sum, beta);
 }
@@ -49,7 +49,7 @@ kernel void segmented_sum_stage2(const uint tiles,
                                  ARRAY_PARAMETER(real_t, y),
                                  SCALAR_PARAMETER(alpha),
                                  SCALAR_PARAMETER(beta),
-                                 const uint room,
+                                 const uint bunch_capacity,
                                  const uint capacity,
                                  const uint zero,
                                  ARRAY_PARAMETER(uint, scratch))
@@ -62,8 +62,8 @@ kernel void segmented_sum_stage2(const uint tiles,
     OPEN_SCALAR(alpha);
     OPEN_SCALAR(beta);
     OPEN_ARRAY(uint, scratch);
-    const left_over_t over = left_over(scratch, room, capacity);
-    local real_t packed[PIECE_ROWS];
+    const left_over_t over = left_over(scratch, bunch_capacity, capacity);
+    local real_t packed[CHUNK_ROWS];
     local ulong numbers[GROUP_SIZE];
     local acc_t sums[GROUP_SIZE];
     local uint chain_starts[GROUP_SIZE];
@@ -84,7 +84,7 @@ kernel void segmented_sum_stage2(const uint tiles,
     const uint left = counts[LEFT];
 
     // Number `at` is the row that begins in bunch at - 1 and is the head of bunch `at`; number 0 is the row
-    // that begins before the piece.
+    // that begins before the chunk.
     for (uint base = group * GROUP_SIZE; base <= bunches; base += groups * GROUP_SIZE) {
         const uint at = base + item;
         // Three loads in flight at once.
@@ -119,8 +119,8 @@ kernel void segmented_sum_stage2(const uint tiles,
         }
     }
 
-    for (uint piece = group; piece < left; piece += groups) {
-        const ulong range = 2 * ((ulong)capacity - 1 - piece);
+    for (uint chunk = group; chunk < left; chunk += groups) {
+        const ulong range = 2 * ((ulong)capacity - 1 - chunk);
         const uint end = over.speculator[range + 1];
         for (uint row = over.speculator[range] + item; row < end; row += GROUP_SIZE) {
             acc_t sum = acc_zero();
@@ -130,9 +130,9 @@ kernel void segmented_sum_stage2(const uint tiles,
         }
     }
 
-    for (uint piece = group; piece < misplaced; piece += groups) {
-        const uint begin = over.speculator[2 * (ulong)piece];
-        const uint end = over.speculator[2 * (ulong)piece + 1];
+    for (uint chunk = group; chunk < misplaced; chunk += groups) {
+        const uint begin = over.speculator[2 * (ulong)chunk];
+        const uint end = over.speculator[2 * (ulong)chunk + 1];
         const uint rows_an_item = (end - begin + GROUP_SIZE - 1) / GROUP_SIZE;
         const uint first = min(begin + item * rows_an_item, end);
         const uint last = min(first + rows_an_item, end);

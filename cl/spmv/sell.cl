@@ -1,20 +1,20 @@
 // Sliced ELL for CPUs: SLICE_ROWS neighbouring rows share a vector, a lane a row (after Kreutzer, Hager, Wellein,
 // Fehske and Bishop's SELL-C-sigma, 2014, here without sorting, so that x and y stay as near as they were).
 //
-// A slice is SLICE_ROWS rows. Where their lengths are much the same it is a strip: step by step, one nonzero of each
-// row, values side by side. Steps come in an order of their own, by what is known of their columns:
+// A slice is SLICE_ROWS rows. Where their lengths are much the same it is a strip: each iteration takes one nonzero of
+// each row, values side by side. Iterations have an order of their own, by what is known of their columns:
 //   runs   the rows' columns are neighbours (c, c + 1, c + 2, ...), as on grids: one 32-bit column is stored, and x
 //          comes as one vector;
 //   full   every row has a nonzero: columns of 16 bits, counted from the slice's lowest, or of 32 where they
 //          are too far apart; x is gathered;
 //   tail   some rows have ended: a mask says which lanes have a nonzero. x is gathered in the others too, from a column
-//          that exists, and taken for 0: padding must not turn an Inf of x into a NaN.
+//          that exists, and taken for 0: padding must not make a NaN of an Inf of x.
 // Where lengths differ, the rows of a slice lie one after another, as in compressed rows but with 16-bit columns,
 // and LANES products of a row are made at a time. So they do where most rows have the columns of a neighbour, as the
-// unknowns of a mesh's node have: such rows, at most four, are a node, whose columns are stored once, whose values lie
-// LANES of each row by turns, and for which x is gathered once.
+// unknowns of a mesh's node have: such rows, at most four, are a node, whose columns are stored once, whose values are
+// interleaved, LANES of each row, and for which x is gathered once.
 //
-// An item takes a piece: some slices in a row, of about equal bytes, cut on the host. All that it reads lies in the
+// An item takes a chunk: some slices in a row, of about equal bytes, cut on the host. All that it reads lies in the
 // order in which it is read: two streams, values and words. No local memory, no barriers.
 
 #ifndef SLICE_ROWS
@@ -22,28 +22,28 @@
 #endif
 #define LANES SLICE_ROWS
 
-#include "item/fetch_ahead.h"
+#include "item/prefetch.h"
 #include "item/lane_loads.h"
 #include "spmv/sell_slice.h"
 
-// Values and words some steps on.
-#define FETCH_STEP(column_words) \
+// Prefetches values and words of later iterations.
+#define PREFETCH_ITERATION(column_words) \
     do { \
-        fetch_ahead(value, VALUES_AHEAD, LANES * sizeof(value_t)); \
-        fetch_ahead(word, COLUMNS_AHEAD, LANES * column_words * sizeof(ushort)); \
+        prefetch_lines(value, VALUES_PREFETCH_DISTANCE, LANES * sizeof(value_t)); \
+        prefetch_lines(word, COLUMNS_PREFETCH_DISTANCE, LANES * column_words * sizeof(ushort)); \
     } while (0)
 
-// Steps of a strip that gather x; those behind the first `full` have a mask. `column_words` are a column's.
-#define SUM_STEPS(column, column_words) \
+// Iterations of a strip that gather x; those after the first `full` have a mask. `column_words` are a column's.
+#define SUM_ITERATIONS(column, column_words) \
     do { \
-        for (uint step = 0; step < slice.full; ++step) { \
-            FETCH_STEP(column_words); \
+        for (uint iteration = 0; iteration < slice.full; ++iteration) { \
+            PREFETCH_ITERATION(column_words); \
             sums = lanes_mad(sums, load_values(value, 0), gather_lanes(x_base, column)); \
             word += LANES * column_words; \
             value += LANES; \
         } \
-        for (uint step = 0; step < slice.tail; ++step) { \
-            FETCH_STEP(column_words); \
+        for (uint iteration = 0; iteration < slice.tail; ++iteration) { \
+            PREFETCH_ITERATION(column_words); \
             const uint mask = word_pair(word); \
             word += 2; \
             sums = lanes_mad(sums, load_values(value, 0), lanes_where(mask, gather_lanes(x_base, column))); \
@@ -64,8 +64,8 @@
         } \
         uint left = length; \
         for (; left >= LANES; left -= LANES) { \
-            fetch_ahead(value, VALUES_AHEAD, node_rows * LANES * sizeof(value_t)); \
-            fetch_ahead(word, COLUMNS_AHEAD, LANES * column_words * sizeof(ushort)); \
+            prefetch_lines(value, VALUES_PREFETCH_DISTANCE, node_rows * LANES * sizeof(value_t)); \
+            prefetch_lines(word, COLUMNS_PREFETCH_DISTANCE, LANES * column_words * sizeof(ushort)); \
             const lanes_t its_x = gather_lanes(x_base, column); \
             _Pragma("unroll") for (uint own = 0; own < node_rows; ++own) \
                 sums[own] = lanes_mad(sums[own], load_values(value, LANES * own), its_x); \
@@ -101,7 +101,7 @@
 
 __attribute__((reqd_work_group_size(1, 1, 1)))
 kernel void sell(const uint rows,
-                 ARRAY_PARAMETER(const sell_piece_t, pieces),
+                 ARRAY_PARAMETER(const sell_chunk_t, chunks),
                  ARRAY_PARAMETER(const ushort, words),
                  ARRAY_PARAMETER(const value_t, values),
                  ARRAY_PARAMETER(const real_t, x),
@@ -109,7 +109,7 @@ kernel void sell(const uint rows,
                  SCALAR_PARAMETER(alpha),
                  SCALAR_PARAMETER(beta))
 {
-    OPEN_ARRAY(const sell_piece_t, pieces);
+    OPEN_ARRAY(const sell_chunk_t, chunks);
     OPEN_ARRAY(const ushort, words);
     OPEN_ARRAY(const value_t, values);
     OPEN_ARRAY(const real_t, x);
@@ -117,11 +117,11 @@ kernel void sell(const uint rows,
     OPEN_SCALAR(alpha);
     OPEN_SCALAR(beta);
 
-    const sell_piece_t piece = pieces[get_global_id(0)];
-    const uint past = pieces[get_global_id(0) + 1].slice;
-    global const ushort *word = words + piece.word;
-    global const value_t *value = values + piece.value;
-    for (uint number = piece.slice; number < past; ++number) {
+    const sell_chunk_t chunk = chunks[get_global_id(0)];
+    const uint past = chunks[get_global_id(0) + 1].slice;
+    global const ushort *word = words + chunk.word;
+    global const value_t *value = values + chunk.value;
+    for (uint number = chunk.slice; number < past; ++number) {
         const sell_slice_t slice = open_slice(word);
         word += SELL_HEADER_WORDS;
         const uint first_row = number * SLICE_ROWS;
@@ -129,16 +129,16 @@ kernel void sell(const uint rows,
         global const real_t *x_base = slice.is_wide ? x : x + slice.base;
         if (slice.is_strip) {
             lane_sums_t sums = lanes_zero();
-            for (uint step = 0; step < slice.runs; ++step) {
-                fetch_ahead(value, VALUES_AHEAD, LANES * sizeof(value_t));
+            for (uint iteration = 0; iteration < slice.runs; ++iteration) {
+                prefetch_lines(value, VALUES_PREFETCH_DISTANCE, LANES * sizeof(value_t));
                 sums = lanes_mad(sums, load_values(value, 0), load_x_run(x, word_pair(word)));
                 word += 2;
                 value += LANES;
             }
             if (slice.is_wide)
-                SUM_STEPS(WIDE_COLUMN, 2);
+                SUM_ITERATIONS(WIDE_COLUMN, 2);
             else
-                SUM_STEPS(NARROW_COLUMN, 1);
+                SUM_ITERATIONS(NARROW_COLUMN, 1);
             if (slice_rows == SLICE_ROWS)
                 store_results(y, first_row, alpha, sums, beta);
             else

@@ -3,16 +3,16 @@
 //
 // The idea. Where a lane has a row, the lanes of a slice read x for neighbouring rows at a time: on grids these are
 // neighbours in x, and where rows share columns they are the same element. A row side by side (csr_flat) reads as many
-// places of x as it has runs of columns, and each is a cache line for L1 to look up; that, not memory, is what an H200
-// waits for (docs/benchmarks.md, "sell_sigma on the H200"). Sums stay in registers, and nothing goes through local
+// lines of x as it has runs of columns, and L1 looks up each; that, not memory, is what an H200
+// waits for (docs/notebook/2026-11-25-sell-sigma-h200.md). Sums stay in registers, and nothing goes through local
 // memory.
 //
 // Lanes. A row has one lane if it has at most LANE_NNZ nonzeros, else two, four, and so on. A row that is too long for 32
-// lanes is cut into parts, each a slice. So no slice takes longer than LANE_NNZ steps, whatever rows there are. Since
-// rows are in order of length, the rows of a slice have as many lanes each, and of about the same length: there is
-// little padding. Parts of a row meet two by two, and who comes last stores y (group/meet.h).
+// lanes is cut into parts, each a slice. So no slice takes more than LANE_NNZ iterations, whatever rows there are.
+// Since rows are in order of length, the rows of a slice have as many lanes each, and of about the same length: there
+// is little padding. Parts of a row are combined in pairs, and the last to arrive stores y (group/combine.h).
 //
-// The form. A lane's nonzeros lie two by two, the pairs of the 32 lanes side by side: pair p of lane l of a slice is
+// The form. A lane's nonzeros lie in pairs, the pairs of the 32 lanes side by side: pair p of lane l of a slice is
 // number (start + p) x 32 + l of all. Columns have 16 bits, counted from the slice's lowest, both of a pair in one word.
 // Where they are further apart, the upper halves are in a second array. Padding is loaded and not taken: its 0 times an
 // Inf of x would be a NaN.
@@ -35,10 +35,10 @@
 #define REGISTERS 0 // that NVIDIA's compiler is told to keep to, by an option; 0: as many as it likes
 #endif
 
-#define BUNCH_SIZE 32
-#define BUNCHES_PER_GROUP (GROUP_SIZE / 32)
-#include "subgroup/bunch.h"
-#include "group/meet.h"
+#define SUB_GROUP_SIZE 32
+#define SUB_GROUPS_PER_GROUP (GROUP_SIZE / 32)
+#include "subgroup/sub_group.h"
+#include "group/combine.h"
 #include "group/size.h"
 #include "spmv/sell_sigma_slice.h"
 
@@ -59,13 +59,13 @@
             of_x[2 * k + 1] = gather_x(x_base, SECOND(k)); \
         } \
         _Pragma("unroll") for (uint k = 0; k < count; ++k) { \
-            if (step + 2 * k < lane.length) \
+            if (iteration + 2 * k < lane.length) \
                 sum = acc_mad(sum, pairs[k].first, of_x[2 * k]); \
-            if (step + 2 * k + 1 < lane.length) \
+            if (iteration + 2 * k + 1 < lane.length) \
                 sum = acc_mad(sum, pairs[k].second, of_x[2 * k + 1]); \
         } \
         at += SLICE_LANES * count; \
-        step += 2 * count; \
+        iteration += 2 * count; \
     } while (0)
 
 #define SUM_LANE(FIRST, SECOND) \
@@ -99,7 +99,7 @@ kernel void sell_sigma(const uint rows,
                        SCALAR_PARAMETER(beta),
                        const uint zero,
                        const uint first_group,
-                       ARRAY_PARAMETER(uint, room))
+                       ARRAY_PARAMETER(uint, workspace))
 {
     OPEN_ARRAY(const uint, layout);
     OPEN_ARRAY(const offset_t, offsets);
@@ -108,8 +108,8 @@ kernel void sell_sigma(const uint rows,
     OPEN_ARRAY(real_t, y);
     OPEN_SCALAR(alpha);
     OPEN_SCALAR(beta);
-    OPEN_ARRAY(uint, room);
-    const meetings_t meetings = open_meetings(room, slice_count, zero);
+    OPEN_ARRAY(uint, workspace);
+    const partial_sums_t partials = open_partial_sums(workspace, slice_count, zero);
     global const ulong *slices = (global const ulong *)layout;
     global const uint *starts = layout + starts_at;
     global const uint *bases = layout + bases_at;
@@ -128,7 +128,7 @@ kernel void sell_sigma(const uint rows,
     const lane_t lane =
         open_lane((uint)get_local_id(0) % SLICE_LANES, slices[number], slices[number + 1], rows, order, offsets);
     ulong at = (ulong)start * SLICE_LANES + lane.number;
-    uint step = 0;
+    uint iteration = 0;
     acc_t sum = acc_zero();
     const int is_wide = base == WIDE_BASE;
     global const real_t *x_base = gather_base(is_wide ? x : x + base);
@@ -137,8 +137,8 @@ kernel void sell_sigma(const uint rows,
     else
         SUM_LANE(NARROW_FIRST, NARROW_SECOND);
     const int is_first = (lane.number & (lane.lanes - 1)) == 0;
-#ifdef BUNCH_VOTES
-    sum = bunch_sum_runs(sum, lane.lanes);
+#ifdef SUB_GROUP_BALLOT
+    sum = sub_group_sum_runs(sum, lane.lanes);
 #else
     local acc_t scratch[GROUP_SIZE];
     scratch[get_local_id(0)] = sum;
@@ -150,7 +150,7 @@ kernel void sell_sigma(const uint rows,
     if (wanted >= slice_count || !lane.has_row || !is_first)
         return;
     const uint parts = parts_of_row(lane.row_nnz);
-    if (parts > 1 && !gather_parts(meetings, number - lane.part, lane.part, parts, &sum))
+    if (parts > 1 && !combine_parts(partials, number - lane.part, lane.part, parts, &sum))
         return;
     store_result(y, lane.row, alpha, sum, beta);
 }

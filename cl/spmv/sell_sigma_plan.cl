@@ -1,5 +1,5 @@
 // Makes SELL-C-sigma (spmv/sell_sigma.cl) from CSR where CSR lies: the order of rows, the slices, what each
-// takes, and, once slices have their places (format/scan.cl), columns and values in theirs.
+// takes, and, once the offsets of slices are known (format/scan.cl), its columns and values.
 
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 128 // items of a work-group: a multiple of 32
@@ -72,7 +72,7 @@ kernel void sell_sigma_order(const uint rows,
     }
 }
 
-// The slices of each window, from `window_starts` on, and behind the last an entry that ends it.
+// The slices of each window, from `window_starts` on, and after the last an entry that ends it.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void sell_sigma_slices(const uint rows,
                               ARRAY_PARAMETER(const offset_t, offsets),
@@ -157,8 +157,8 @@ kernel void sell_sigma_shape(const uint rows,
     const lane_t lane = open_lane(item % SLICE_LANES, slices[known], slices[known + 1], rows, order, offsets);
     uint low = 0xffffffffu;
     uint high = 0;
-    for (uint step = 0; step < lane.length; ++step) {
-        const uint column = load_column(columns, lane.first + (offset_t)step * lane.lanes);
+    for (uint iteration = 0; iteration < lane.length; ++iteration) {
+        const uint column = load_column(columns, lane.first + (offset_t)iteration * lane.lanes);
         low = min(low, column);
         high = max(high, column);
     }
@@ -182,12 +182,12 @@ kernel void sell_sigma_shape(const uint rows,
 }
 
 // The column of a lane's nonzero, from its slice's base; of padding, 0.
-uint column_of_step(global const uint *restrict columns, const lane_t lane, const uint step, const uint base)
+uint column_of_iteration(global const uint *restrict columns, const lane_t lane, const uint iteration, const uint base)
 {
-    return step < lane.length ? load_column(columns, lane.first + (offset_t)step * lane.lanes) - base : 0;
+    return iteration < lane.length ? load_column(columns, lane.first + (offset_t)iteration * lane.lanes) - base : 0;
 }
 
-// Columns in their places; upper halves where the slice is wide, for which there is an array if one is.
+// Columns in their slices; upper halves where the slice is wide, for which there is an array if one is.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void sell_sigma_columns(const uint rows,
                                const uint slice_count,
@@ -219,15 +219,15 @@ kernel void sell_sigma_columns(const uint rows,
     const uint base = is_wide ? 0 : bases[slice];
     for (uint pair = 0; pair < pairs; ++pair) {
         const ulong at = ((ulong)start + pair) * SLICE_LANES + lane.number;
-        const uint one = column_of_step(columns, lane, 2 * pair, base);
-        const uint other = column_of_step(columns, lane, 2 * pair + 1, base);
+        const uint one = column_of_iteration(columns, lane, 2 * pair, base);
+        const uint other = column_of_iteration(columns, lane, 2 * pair + 1, base);
         low_columns[at] = (one & 0xffffu) | other << 16;
         if (is_wide)
             high_columns[at] = one >> 16 | (other & 0xffff0000u);
     }
 }
 
-// Values in their places, bit for bit; padding is 0.
+// Values in their slices, bit for bit; padding is 0.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void sell_sigma_values(const uint rows,
                               const uint slice_count,
@@ -251,8 +251,8 @@ kernel void sell_sigma_values(const uint rows,
         open_lane((uint)get_global_id(0) % SLICE_LANES, slices[slice], slices[slice + 1], rows, order, offsets);
     const uint start = starts[slice];
     const uint pairs = starts[slice + 1] - start;
-    for (uint step = 0; step < 2 * pairs; ++step) {
-        const ulong at = 2 * (((ulong)start + step / 2) * SLICE_LANES + lane.number) + step % 2;
-        target[at] = step < lane.length ? source[lane.first + (offset_t)step * lane.lanes] : 0;
+    for (uint iteration = 0; iteration < 2 * pairs; ++iteration) {
+        const ulong at = 2 * (((ulong)start + iteration / 2) * SLICE_LANES + lane.number) + iteration % 2;
+        target[at] = iteration < lane.length ? source[lane.first + (offset_t)iteration * lane.lanes] : 0;
     }
 }

@@ -9,14 +9,14 @@
 #define SLICE_NNZ (SLICE_LANES * LANE_NNZ) // of a slice that a part of one row has to itself
 #define WIDE_BASE 0xffffffffu // no base: the columns are too far apart for 16 bits
 
-// A slice in 64 bits, from the highest: its first place in the order of rows (32), which part of a long row it is (29),
-// and the logarithm of how many lanes a row has (3).
-ulong make_slice(const uint place, const uint part, const uint log_lanes)
+// A slice in 64 bits, from the highest: index of its first row in the order of rows (32), which part of a long row it
+// is (29), and the logarithm of how many lanes a row has (3).
+ulong make_slice(const uint at, const uint part, const uint log_lanes)
 {
-    return (ulong)place << 32 | (ulong)part << 3 | log_lanes;
+    return (ulong)at << 32 | (ulong)part << 3 | log_lanes;
 }
 
-uint slice_place(const ulong slice)
+uint slice_index(const ulong slice)
 {
     return (uint)(slice >> 32);
 }
@@ -41,26 +41,26 @@ typedef struct {
     uint number; // in the slice
     uint lanes; // of the row
     uint row;
-    int has_row; // or the lane is behind the last row, and has nothing
+    int has_row; // else the lane is after the last row, and has nothing
     uint row_nnz;
     uint part; // of the row's parts
     offset_t first; // its first nonzero
     uint length; // its nonzeros
 } lane_t;
 
-// Lane `number` of a slice; `next` is the slice behind it, or ends the last.
+// Lane `number` of a slice; `next` is the slice after it, or ends the last.
 lane_t open_lane(const uint number, const ulong slice, const ulong next, const uint rows,
                  global const uint *restrict order, global const offset_t *restrict offsets)
 {
     const uint log_lanes = (uint)slice & 7;
     const uint index = number >> log_lanes;
-    const uint place = slice_place(slice) + index;
+    const uint at = slice_index(slice) + index;
     lane_t lane;
     lane.number = number;
     lane.lanes = 1u << log_lanes;
     lane.part = (uint)slice >> 3;
-    lane.has_row = log_lanes == LOG_SLICE_LANES || index < slice_place(next) - slice_place(slice);
-    lane.row = order[min(place, rows - 1)];
+    lane.has_row = log_lanes == LOG_SLICE_LANES || index < slice_index(next) - slice_index(slice);
+    lane.row = order[min(at, rows - 1)];
     const offset_t begin = offsets[lane.row];
     lane.row_nnz = lane.has_row ? (uint)(offsets[lane.row + 1] - begin) : 0;
     // Parts have SLICE_NNZ each; a row with fewer lanes is one part.

@@ -4,23 +4,23 @@
 
 #include "item/scalar.h"
 
-// Where a piece begins: `SellPiece` of the host.
+// Where a chunk begins: `SellChunk` of the host.
 typedef struct {
     ulong value; // of the values
     ulong word; // of the 16-bit words that say columns
-    ulong step; // of the steps of strips: which nonzero of its row each takes
+    ulong iteration; // of `nonzero_order`: which nonzero of its row each iteration over a strip takes
     uint slice;
     uint unused;
-} sell_piece_t;
+} sell_chunk_t;
 
 // A slice: SLICE_ROWS rows. It is a strip, or its rows lie one after another.
 typedef struct {
     uint is_strip;
     uint is_wide; // columns have 32 bits, and `base` says nothing
-    uint runs; // of a strip: steps whose rows have neighbouring columns: the first of them is said
+    uint runs; // of a strip: iterations whose rows have neighbouring columns: the first of them is stored
     uint shared; // of other slices: rows that have the columns of the row before, a bit each
-    uint full; // steps in which every row has a nonzero
-    uint tail; // steps in which some do: a mask says which
+    uint full; // iterations in which every row has a nonzero
+    uint tail; // iterations in which some do: a mask says which
     uint base; // what 16-bit columns count from
 } sell_slice_t;
 

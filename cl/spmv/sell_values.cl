@@ -1,5 +1,5 @@
-// Puts the values of compressed rows into the places they have in sliced ELL (spmv/sell.cl), padding as 0. An item
-// takes a piece, as the product does. Values are moved bit for bit.
+// Copies the values of compressed rows to where they lie in sliced ELL (spmv/sell.cl), padding as 0. An item
+// takes a chunk, as the product does. Values are moved bit for bit.
 
 #ifndef SLICE_ROWS
 #define SLICE_ROWS 16 // rows of a slice: 4, 8 or 16
@@ -10,26 +10,26 @@
 
 __attribute__((reqd_work_group_size(1, 1, 1)))
 kernel void sell_values(const uint rows,
-                        ARRAY_PARAMETER(const sell_piece_t, pieces),
+                        ARRAY_PARAMETER(const sell_chunk_t, chunks),
                         ARRAY_PARAMETER(const ushort, words),
-                        ARRAY_PARAMETER(const ushort, steps),
+                        ARRAY_PARAMETER(const ushort, nonzero_order),
                         ARRAY_PARAMETER(const offset_t, offsets),
                         ARRAY_PARAMETER(const bits_t, source),
                         ARRAY_PARAMETER(bits_t, target))
 {
-    OPEN_ARRAY(const sell_piece_t, pieces);
+    OPEN_ARRAY(const sell_chunk_t, chunks);
     OPEN_ARRAY(const ushort, words);
-    OPEN_ARRAY(const ushort, steps);
+    OPEN_ARRAY(const ushort, nonzero_order);
     OPEN_ARRAY(const offset_t, offsets);
     OPEN_ARRAY(const bits_t, source);
     OPEN_ARRAY(bits_t, target);
 
-    const sell_piece_t piece = pieces[get_global_id(0)];
-    const uint past = pieces[get_global_id(0) + 1].slice;
-    ulong word = piece.word;
-    ulong at = piece.value;
-    ulong step = piece.step;
-    for (uint number = piece.slice; number < past; ++number) {
+    const sell_chunk_t chunk = chunks[get_global_id(0)];
+    const uint past = chunks[get_global_id(0) + 1].slice;
+    ulong word = chunk.word;
+    ulong at = chunk.value;
+    ulong iteration = chunk.iteration;
+    for (uint number = chunk.slice; number < past; ++number) {
         const sell_slice_t slice = open_slice(words + word);
         word += SELL_HEADER_WORDS;
         const uint column_words = slice.is_wide ? 2 : 1;
@@ -47,27 +47,27 @@ kernel void sell_values(const uint rows,
             }
             const uint whole = slice.runs + slice.full;
             for (uint done = 0; done < whole; ++done) {
-                const uint place = steps[step + done];
+                const uint nonzero = nonzero_order[iteration + done];
                 for (uint row = 0; row < SLICE_ROWS; ++row)
-                    target[at + row] = own[starts[row] + place];
+                    target[at + row] = own[starts[row] + nonzero];
                 at += SLICE_ROWS;
             }
             const uint width = whole + slice.tail;
             for (uint done = whole; done < width; ++done) {
-                const uint place = steps[step + done];
+                const uint nonzero = nonzero_order[iteration + done];
                 for (uint row = 0; row < SLICE_ROWS; ++row)
-                    target[at + row] = place < lengths[row] ? own[starts[row] + place] : 0;
+                    target[at + row] = nonzero < lengths[row] ? own[starts[row] + nonzero] : 0;
                 at += SLICE_ROWS;
             }
             word += 2 * slice.runs + SLICE_ROWS * column_words * slice.full + (2 + SLICE_ROWS * column_words) * slice.tail;
-            step += width;
+            iteration += width;
         } else {
             ulong stored = 0; // columns
             for (uint row = 0; row < slice_rows;) {
                 const ulong own = offsets[first_row + row];
                 const ulong length = offsets[first_row + row + 1] - own;
                 const uint node_rows = rows_of_node(slice, row);
-                // SLICE_ROWS of each row by turns, then what is left of each.
+                // Interleaved: SLICE_ROWS of each row, then what is left of each.
                 for (ulong done = 0; done < length; done += SLICE_ROWS) {
                     const uint count = min((ulong)SLICE_ROWS, length - done);
                     for (uint own_row = 0; own_row < node_rows; ++own_row)

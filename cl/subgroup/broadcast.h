@@ -1,9 +1,9 @@
-// One item's word for all of its bunch, without local memory: SHUFFLES neighbouring items run in step, and a bunch is
-// some of them. Bunches need not call it together.
+// Broadcasts an item's word to its sub-group without local memory. A sub-group here is some neighbouring items out of
+// SHUFFLES that the device runs in step; several need not call it together.
 //
-// NVIDIA alone: its OpenCL has no sub-groups, but the instruction (PTX ISA, shfl.sync). Sub-groups elsewhere shuffle
-// only where all their items call it together, and bunches have rows of different length (Intel's CPU runtime gives
-// wrong words then).
+// NVIDIA alone: its OpenCL lacks cl_khr_subgroups, but has the instruction (PTX ISA, shfl.sync). Sub-groups of OpenCL
+// shuffle only where all their items call it together, and here they have rows of different length (Intel's CPU
+// runtime returns wrong words then).
 #ifndef SUBGROUP_BROADCAST_H
 #define SUBGROUP_BROADCAST_H
 
@@ -12,30 +12,30 @@
 #if SHUFFLES
 
 typedef struct {
-    uint first; // the bunch's first item, among those that run in step
+    uint first; // its first item, among those that run in step
     uint members; // its items, a bit each
-} bunch_t;
+} sub_group_t;
 
-// The bunch of `bunch_size` items from item `first` on.
-bunch_t bunch_of(const uint first, const uint bunch_size)
+// The sub-group of `sub_group_size` items from item `first` on.
+sub_group_t sub_group_of(const uint first, const uint sub_group_size)
 {
-    bunch_t bunch;
-    bunch.first = first;
-    bunch.members = (bunch_size == 32 ? ~0u : (1u << bunch_size) - 1) << first;
-    return bunch;
+    sub_group_t sub_group;
+    sub_group.first = first;
+    sub_group.members = (sub_group_size == 32 ? ~0u : (1u << sub_group_size) - 1) << first;
+    return sub_group;
 }
 
-// `mine` of item `place` of the bunch.
-uint broadcast_word(const uint mine, const uint place, const bunch_t *bunch)
+// Returns `mine` of lane `lane` of the sub-group.
+uint broadcast_word(const uint mine, const uint lane, const sub_group_t *sub_group)
 {
     uint its;
     asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, %3;"
                  : "=r"(its)
-                 : "r"(mine), "r"(bunch->first + place), "r"(bunch->members));
+                 : "r"(mine), "r"(sub_group->first + lane), "r"(sub_group->members));
     return its;
 }
 
-real_t broadcast_real(const real_t mine, const uint place, const bunch_t *bunch)
+real_t broadcast_real(const real_t mine, const uint lane, const sub_group_t *sub_group)
 {
     union {
         real_t real;
@@ -44,7 +44,7 @@ real_t broadcast_real(const real_t mine, const uint place, const bunch_t *bunch)
     its.real = mine;
 #pragma unroll
     for (uint word = 0; word < REAL_WORDS; ++word)
-        its.words[word] = broadcast_word(its.words[word], place, bunch);
+        its.words[word] = broadcast_word(its.words[word], lane, sub_group);
     return its.real;
 }
 

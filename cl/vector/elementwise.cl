@@ -72,7 +72,7 @@ kernel void elementwise(const ulong count,
     const real_t beta = 1;
 #endif
     const tiles_t tiles = tiles_of_group(count);
-    for (ulong tile = tiles.begin; tile < tiles.end; tile += tiles.step) {
+    for (ulong tile = tiles.begin; tile < tiles.end; tile += tiles.stride) {
         lanes_t of_x[LOADS];
         lanes_t of_y[LOADS];
         load_tile(x, tile, tiles.end, of_x);

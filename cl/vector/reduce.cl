@@ -60,7 +60,7 @@ void add_squares(lane_sums_t *sums, const lanes_t of_x)
     sums[SMALL] = lanes_mad(sums[SMALL], small, small);
 }
 
-// The square root, to half a unit in the last place: a device's own may be off by three in f32.
+// The square root, to half an ulp (unit in the last place): a device's own may be off by three in f32.
 real_t root_of(const acc_t sum)
 {
     const real_t square = acc_round(sum);
@@ -69,7 +69,7 @@ real_t root_of(const acc_t sum)
     return is_exact ? root : root + fma(-root, root, square) / (2 * root);
 }
 
-// Beside large squares small ones are nothing, and where squares in the middle are nearly so, that is no loss either.
+// Small squares are lost next to large ones, and where squares in the middle are nearly so, that is no loss either.
 real_t result_of(const acc_t *sums)
 {
     const real_t middle = acc_round(sums[MIDDLE]);
@@ -107,7 +107,7 @@ kernel void reduce(const ulong count,
     for (uint s = 0; s < LAUNCH_SUMS; ++s)
         of_lanes[s] = lanes_zero();
     const tiles_t tiles = tiles_of_group(count);
-    for (ulong tile = tiles.begin; tile < tiles.end; tile += tiles.step) {
+    for (ulong tile = tiles.begin; tile < tiles.end; tile += tiles.stride) {
         lanes_t of_x[LOADS];
 #ifdef DOT
         OPEN_ARRAY(const real_t, y);

@@ -54,7 +54,7 @@ kernel void sum_integers(const ulong count,
     const uint item = (uint)get_local_id(0);
     lanes_t of_lanes = 0;
     const tiles_t tiles = tiles_of_group(count);
-    for (ulong tile = tiles.begin; tile < tiles.end; tile += tiles.step) {
+    for (ulong tile = tiles.begin; tile < tiles.end; tile += tiles.stride) {
         lanes_t of_x[LOADS];
         load_tile(x, tile, tiles.end, of_x);
 #pragma unroll

@@ -4,8 +4,8 @@
 // Which item has which elements depends on the sizes and on the number of groups alone, so that sums do not depend on
 // where an array begins. An array that is aligned is loaded a vector at a time, another an element at a time.
 //
-// Groups take tiles in turn, so that those that run together load what lies together; a CPU's, of one item, take
-// neighbouring tiles, which is what its caches want.
+// Groups take tiles in round-robin order, so that those that run together load what lies together; a CPU's, of one
+// item, take neighbouring tiles, which is what its caches want.
 //
 // Beyond the end, an item loads the last element there is, since a load that may be left out may wait for the one
 // before it. With IN_PLACE, where another item may have stored that one already, it loads none but its own.
@@ -16,11 +16,11 @@
 
 #define TILE (GROUP_SIZE * LANES * LOADS)
 
-// The tiles of a group: those from `begin` on, every `step` elements, of which `end` is beyond the last.
+// The tiles of a group: those from `begin` on, every `stride` elements, of which `end` is beyond the last.
 typedef struct {
     ulong begin;
     ulong end;
-    ulong step;
+    ulong stride;
 } tiles_t;
 
 tiles_t tiles_of_group(const ulong count)
@@ -31,19 +31,19 @@ tiles_t tiles_of_group(const ulong count)
 #if GROUP_SIZE > 1
     tiles.begin = group * TILE;
     tiles.end = count;
-    tiles.step = groups * TILE;
+    tiles.stride = groups * TILE;
 #else
     const ulong in_all = (count + TILE - 1) / TILE;
     const ulong each = (in_all + groups - 1) / groups * TILE;
     tiles.begin = group * each;
     tiles.end = min(count, tiles.begin + each);
-    tiles.step = TILE;
+    tiles.stride = TILE;
 #endif
     return tiles;
 }
 
-// The first of the LANES elements of the tile that load `load` of this item brings.
-ulong place_in_tile(const uint load)
+// Returns the offset in the tile of the first of the LANES elements of load `load` of this item.
+ulong offset_in_tile(const uint load)
 {
     return ((ulong)load * GROUP_SIZE + get_local_id(0)) * LANES;
 }
@@ -54,30 +54,30 @@ void load_tile(global const element_t *elements, const ulong begin, const ulong 
     if (end - begin < TILE) {
 #pragma unroll
         for (uint load = 0; load < LOADS; ++load) {
-            const ulong place = begin + place_in_tile(load);
+            const ulong index = begin + offset_in_tile(load);
             lane_array_t each;
 #ifdef IN_PLACE
             each.lanes = 0;
-            if (place < end)
+            if (index < end)
 #endif
             {
 #pragma unroll
                 for (uint lane = 0; lane < LANES; ++lane)
-                    each.each[lane] = elements[min(place + lane, end - 1)];
+                    each.each[lane] = elements[min(index + lane, end - 1)];
             }
 #pragma unroll
             for (uint lane = 0; lane < LANES; ++lane)
-                each.each[lane] = place + lane < end ? each.each[lane] : 0;
+                each.each[lane] = index + lane < end ? each.each[lane] : 0;
             loaded[load] = each.lanes;
         }
     } else if (is_aligned(elements + begin)) {
 #pragma unroll
         for (uint load = 0; load < LOADS; ++load)
-            loaded[load] = *(global const lanes_t *)(elements + begin + place_in_tile(load));
+            loaded[load] = *(global const lanes_t *)(elements + begin + offset_in_tile(load));
     } else {
 #pragma unroll
         for (uint load = 0; load < LOADS; ++load)
-            loaded[load] = JOIN_NAMES(vload, LANES)(0, elements + begin + place_in_tile(load));
+            loaded[load] = JOIN_NAMES(vload, LANES)(0, elements + begin + offset_in_tile(load));
     }
 }
 
@@ -89,8 +89,8 @@ void load_two_tiles(global const element_t *x, global const element_t *y, const 
     if (end - begin >= TILE && is_aligned(x + begin) && is_aligned(y + begin)) {
 #pragma unroll
         for (uint load = 0; load < LOADS; ++load) {
-            of_x[load] = *(global const lanes_t *)(x + begin + place_in_tile(load));
-            of_y[load] = *(global const lanes_t *)(y + begin + place_in_tile(load));
+            of_x[load] = *(global const lanes_t *)(x + begin + offset_in_tile(load));
+            of_y[load] = *(global const lanes_t *)(y + begin + offset_in_tile(load));
         }
     } else {
         load_tile(x, begin, end, of_x);
@@ -104,23 +104,23 @@ void store_tile(global element_t *elements, const ulong begin, const ulong end, 
     if (end - begin < TILE) {
 #pragma unroll
         for (uint load = 0; load < LOADS; ++load) {
-            const ulong place = begin + place_in_tile(load);
+            const ulong index = begin + offset_in_tile(load);
             lane_array_t each;
             each.lanes = results[load];
 #pragma unroll
             for (uint lane = 0; lane < LANES; ++lane) {
-                if (place + lane < end)
-                    elements[place + lane] = each.each[lane];
+                if (index + lane < end)
+                    elements[index + lane] = each.each[lane];
             }
         }
     } else if (is_aligned(elements + begin)) {
 #pragma unroll
         for (uint load = 0; load < LOADS; ++load)
-            *(global lanes_t *)(elements + begin + place_in_tile(load)) = results[load];
+            *(global lanes_t *)(elements + begin + offset_in_tile(load)) = results[load];
     } else {
 #pragma unroll
         for (uint load = 0; load < LOADS; ++load)
-            JOIN_NAMES(vstore, LANES)(results[load], 0, elements + begin + place_in_tile(load));
+            JOIN_NAMES(vstore, LANES)(results[load], 0, elements + begin + offset_in_tile(load));
     }
 }
 

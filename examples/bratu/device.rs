@@ -81,7 +81,7 @@ impl OnDevice {
         // SAFETY: the handles are valid and belong together, and the buffers hold as many numbers as said.
         let (queue, shared_p, shared_q, shared_values) = unsafe {
             let id = device.id().as_raw();
-            let context = Context::from_raw(own_context.get(), id, BinaryCache::Usual)?;
+            let context = Context::from_raw(own_context.get(), id, BinaryCache::Default)?;
             let queue = Queue::from_raw(&context, own_queue.get())?;
             let p = DeviceArray::from_raw(p.get(), 0, rows)?;
             let q = DeviceArray::from_raw(q.get(), 0, rows)?;

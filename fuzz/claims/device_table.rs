@@ -3,12 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use cl_kernels::csr_adaptive::CsrAdaptive;
-use cl_kernels::csr_scalar::CsrScalar;
-use cl_kernels::csr_vector::CsrVector;
 use cl_kernels::{
-    Accumulate, DeviceEntry, DeviceTraits, DeviceType, MatrixShape, ParameterError, Parameters,
-    Products, SvmSupport, Tables, parse_device_table, select,
+    Accumulate, Algorithm, DeviceEntry, DeviceTraits, DeviceType, Fit, MatrixShape,
+    NamedParameters, Products, SvmSupport, Tables, parse_device_table, select,
 };
 use csr_core::ValueType;
 
@@ -53,27 +50,17 @@ pub(crate) fn check(bytes: &[u8]) {
 
 /// Every algorithm has parameters that fit the device, whatever the table says.
 fn check_parameters(tables: &Tables, device: &DeviceTraits, value_type: ValueType) {
-    fits(tables, device, value_type, CsrScalar::default(), |p| p.check(device));
     for accumulate in [Accumulate::Plain, Accumulate::Compensated] {
-        let vector = CsrVector::default_for_mean_row(5.0);
-        fits(tables, device, value_type, vector, |p| p.check(device, value_type, accumulate));
-        let adaptive = CsrAdaptive::default_for(value_type);
-        fits(tables, device, value_type, adaptive, |p| p.check(device, value_type, accumulate));
-    }
-}
-
-fn fits<P: Parameters>(
-    tables: &Tables,
-    device: &DeviceTraits,
-    value_type: ValueType,
-    defaults: P,
-    check: impl Fn(&P) -> Result<(), ParameterError>,
-) {
-    let (found, left_out) = tables.parameters(device, value_type, defaults, &check);
-    assert_eq!(check(&found), Ok(()), "{found}");
-    assert!(found.entries().iter().all(|(_, value)| *value > 0), "{found}");
-    for problem in left_out {
-        assert!(problem.to_string().contains(P::ALGORITHM), "{problem}");
+        let fit = Fit { device, value_type, accumulate, mean_row: 5.0 };
+        for algorithm in Algorithm::ALL {
+            let check = |p: &NamedParameters| algorithm.check_parameters(p.entries(), &fit);
+            let defaults = algorithm.default_parameters(&fit);
+            let (found, left_out) = tables.named_parameters(device, value_type, defaults, &check);
+            assert_eq!(check(&found), Ok(()), "{algorithm}({found})");
+            for problem in left_out {
+                assert!(problem.to_string().contains(algorithm.name()), "{problem}");
+            }
+        }
     }
 }
 

@@ -16,6 +16,7 @@ mod parallel;
 mod probe;
 mod project;
 mod provide;
+mod results;
 mod sparrow;
 mod test;
 mod tidy;
@@ -44,6 +45,8 @@ enum Command {
     Offline(offline::Arguments),
     /// Get OpenCL implementations: those of the system, packages, or files without root
     Provide(provide::Arguments),
+    /// Make the tables of docs/results.md from the records in docs/results/
+    Results,
     /// Build the `sparrow` command and run it: on the system's devices, else on a provided PoCL
     Sparrow(sparrow::Arguments),
     /// Run everything that has to hold before a change lands
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         Command::Install(arguments) => install::run(&arguments),
         Command::Offline(arguments) => offline::run(&arguments),
         Command::Provide(arguments) => provide::run(&arguments),
+        Command::Results => results::run(),
         Command::Sparrow(arguments) => sparrow::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),
         Command::Tidy => tidy::run(),

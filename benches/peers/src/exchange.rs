@@ -22,7 +22,7 @@ use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use csr_core::{Accumulator, Csr, Offset, ValueType};
+use csr_core::{Accumulator, Csr, Offset, Real, ValueType};
 
 const MAGIC: [u8; 8] = *b"SPARROWX";
 const VERSION: u32 = 1;
@@ -138,7 +138,7 @@ impl Header {
 }
 
 /// Writes a matrix, with offsets as wide as they are in memory.
-pub fn write_matrix<T: Accumulator + Word, O: Offset + Word>(
+pub fn write_matrix<T: Accumulator + Real + Word, O: Offset + Word>(
     path: &Path,
     matrix: &Csr<T, O>,
 ) -> Result<()> {
@@ -175,7 +175,7 @@ pub fn value_type(path: &Path) -> Result<ValueType> {
 }
 
 /// Reads a matrix whose offsets fit 32 bits, however wide they are in the file.
-pub fn read_matrix<T: Accumulator + Word>(path: &Path) -> Result<Csr<T, u32>> {
+pub fn read_matrix<T: Accumulator + Real + Word>(path: &Path) -> Result<Csr<T, u32>> {
     let (header, mut from) = open(path)?;
     let mut read = || -> Result<Csr<T, u32>> {
         ensure!(!header.is_vector(), "it holds a vector, not a matrix");

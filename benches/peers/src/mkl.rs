@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
 
 use anyhow::{Context as _, Result};
-use csr_core::{Accumulator, Csr};
+use csr_core::{Accumulator, Csr, Real};
 use libloading::Library;
 use sparrow_bench::{Budget, Samples};
 
@@ -65,7 +65,7 @@ impl Drop for Matrix<'_> {
 }
 
 /// A value type for which MKL has functions.
-pub trait MklValue: Accumulator {
+pub trait MklValue: Accumulator + Real {
     /// `mkl_sparse_?_create_csr`, of arrays that outlive the handle.
     fn create(mkl: &Mkl, matrix: &Csr<Self, u32>, handle: &mut Handle) -> Result<()>;
     /// `mkl_sparse_?_mv` with alpha 1 and beta 0.

@@ -1,7 +1,7 @@
 //! cuSPARSE's SpGEMM beside Sparrow's: C = A A of square matrices.
 
 use anyhow::Result;
-use csr_core::{Accumulator, Csr, ValueType};
+use csr_core::{Accumulator, Csr, Real, ValueType};
 use sparrow::{Queue, Rates, SpgemmOptions};
 use sparrow_bench::{Budget, Origin, Record, measure_spgemm};
 
@@ -18,7 +18,7 @@ pub struct Compared {
 }
 
 /// Times one matrix; `None` where it is not square, or one of the two has not the memory.
-pub fn compare<T: Accumulator>(
+pub fn compare<T: Accumulator + Real>(
     peer: &CuSparse,
     queue: &Queue,
     matrix: &Csr<T, u32>,
@@ -30,7 +30,8 @@ pub fn compare<T: Accumulator>(
         return Ok(None);
     }
     let options = SpgemmOptions::default();
-    let ours = match measure_spgemm(queue, matrix, origin, &options, budget, rates) {
+    let a = matrix.view().into();
+    let ours = match measure_spgemm(queue, a, origin, &options, budget, rates) {
         Ok(Some(record)) => record,
         Ok(None) => return Ok(None),
         Err(error) => {
@@ -44,7 +45,7 @@ pub fn compare<T: Accumulator>(
         return Ok(None);
     };
     let time = ours.median_us;
-    let halves = ours.spgemm.as_ref().map(|one| (one.count_us, one.fill_us));
+    let halves = ours.spgemm().map(|one| (one.count_us, one.fill_us));
     let (count, fill) = halves.unwrap_or_default();
     println!(
         "{:<22} {}: cuSPARSE {:>10.1} ({}{}), Sparrow {:>10.1} (count {:.1}, fill {:.1}), {:.2}",

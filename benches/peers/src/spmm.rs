@@ -9,10 +9,10 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use csr_core::generate::Suite;
 use csr_core::verify::{Oracle, Summation};
-use csr_core::{Accumulator, Csr, DenseShape, Layout, ValueType};
+use csr_core::{Accumulator, Csr, DenseShape, Layout, Real, ValueType};
 use sparrow::{Context, Queue, Rates, SpmmAlgorithm};
 use sparrow_bench::{
-    Budget, Input, Making, Origin, Record, SpmmSubject, json_lines, measure_spmm, table,
+    Budget, Input, Look, Making, Origin, Record, SpmmSubject, json_lines, measure_spmm, table,
 };
 
 use crate::cusparse::{CuSparse, PeerTime};
@@ -63,7 +63,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let peer = CuSparse::open()?;
     let queue = Queue::new(&Context::new(&sparrow::find_device(&arguments.device)?)?)?;
     let rates = Rates::measure_blocking(&queue)?;
-    let named = arguments.matrices.iter().map(|text| Input::parse(text));
+    let named = arguments.matrices.iter().map(Input::parse);
     let mut inputs = named.collect::<csr_core::Result<Vec<_>>>()?;
     if inputs.is_empty() {
         inputs.extend(arguments.suite.classes().into_iter().map(Input::Class));
@@ -75,14 +75,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     println!("cuSPARSE {}; times in us; times as fast as its best algorithm", peer.version);
     for input in &inputs {
         let making = Making { scale: 1.0, seed: csr_core::generate::DEFAULT_SEED };
-        let matrix: Csr<f64, u32> = input.load(making, &|_, _| {})?;
+        let matrix: Csr<f64, u32> = input.load(making, &|_, _| {})?.with_u32_offsets()?;
         let origin = Origin { name: input.name(), source: input.source(), making };
         let bench = Bench { arguments, peer: &peer, queue: &queue, rates: &rates, origin };
         for value_type in &arguments.value_type {
             match value_type {
                 ValueType::F64 => bench.compare(&matrix, &mut records, &mut compared)?,
                 ValueType::F32 => {
-                    bench.compare(&matrix.map_values::<f32>(), &mut records, &mut compared)?;
+                    bench.compare(&matrix.narrowed::<f32>()?, &mut records, &mut compared)?;
                 }
                 other => bail!("{other} is not compared: --value-type takes f32 and f64"),
             }
@@ -105,7 +105,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     if arguments.all {
-        print!("{}", table(&records));
+        print!("{}", table(&records, Look::default()));
     }
     if let Some(path) = &arguments.json {
         let mut file = File::create(path).with_context(|| path.display().to_string())?;
@@ -135,13 +135,13 @@ fn square(
     let (mut compared, mut records) = (Vec::new(), Vec::new());
     for input in inputs {
         let making = Making { scale: 1.0, seed: csr_core::generate::DEFAULT_SEED };
-        let matrix: Csr<f64, u32> = input.load(making, &|_, _| {})?;
+        let matrix: Csr<f64, u32> = input.load(making, &|_, _| {})?.with_u32_offsets()?;
         let origin = Origin { name: input.name(), source: input.source(), making };
         for value_type in &arguments.value_type {
             let both = match value_type {
                 ValueType::F64 => spgemm::compare(peer, queue, &matrix, &origin, rates, &BUDGET)?,
                 ValueType::F32 => {
-                    let matrix = matrix.map_values::<f32>();
+                    let matrix = matrix.narrowed::<f32>()?;
                     spgemm::compare(peer, queue, &matrix, &origin, rates, &BUDGET)?
                 }
                 other => bail!("{other} is not compared: --value-type takes f32 and f64"),
@@ -183,7 +183,7 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    fn compare<T: Accumulator>(
+    fn compare<T: Accumulator + Real>(
         &self,
         matrix: &Csr<T, u32>,
         records: &mut Vec<Record>,
@@ -201,6 +201,7 @@ impl Bench<'_> {
                 layout_c: Layout::RowMajor,
                 parameters: Vec::new(),
                 beside_dense: false,
+                beside_vector: false,
                 budget: BUDGET,
             };
             let shape = DenseShape::packed(matrix.cols(), columns, Layout::RowMajor)?;
@@ -214,7 +215,8 @@ impl Bench<'_> {
             let is_verified = oracle.verify(&first, Summation::Plain)?.passed();
             let best = times.into_iter().min_by(|a, b| a.median_us.total_cmp(&b.median_us));
             let best = best.context("cuSPARSE has no algorithm")?;
-            let ours = measure_spmm(self.queue, matrix, &self.origin, &subject, self.rates)?;
+            let ours =
+                measure_spmm(self.queue, matrix.view().into(), &self.origin, &subject, self.rates)?;
             let choice = &ours[0];
             let time = choice.median_us;
             println!(
@@ -226,7 +228,7 @@ impl Bench<'_> {
                 best.algorithm,
                 if is_verified { "" } else { ", WRONG" },
                 time.unwrap_or(f64::NAN),
-                choice.spmm.as_ref().map_or("", |spmm| spmm.chosen.as_str()),
+                choice.spmm().map_or("", |spmm| spmm.chosen.as_str()),
                 best.median_us / time.unwrap_or(f64::NAN),
             );
             for one in &ours[1..] {

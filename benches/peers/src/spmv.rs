@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
-use csr_core::{Accumulator, Csr, ValueType};
+use csr_core::{Accumulator, Csr, Real, ValueType};
 use sparrow_bench::Samples;
 
 use crate::cusparse::CuSparse;
@@ -99,7 +99,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-fn time<T: Accumulator + Word + MklValue>(arguments: &Arguments) -> Result<()> {
+fn time<T: Accumulator + Real + Word + MklValue>(arguments: &Arguments) -> Result<()> {
     let matrix: Csr<T, u32> = exchange::read_matrix(&arguments.matrix)?;
     let x: Vec<T> = exchange::read_vector(&arguments.x, matrix.cols())?;
     let outcome = match arguments.peer {
@@ -112,7 +112,7 @@ fn time<T: Accumulator + Word + MklValue>(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn print<T: Accumulator + Word>(
+fn print<T: Accumulator + Real + Word>(
     outcome: &Outcome<T>,
     timed: &Timed<T>,
     matrix: &Csr<T, u32>,

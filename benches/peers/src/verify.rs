@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use csr_core::verify::{Oracle, Summation};
-use csr_core::{Accumulator, Csr, ValueType};
+use csr_core::{Accumulator, Csr, Real, ValueType};
 
 use crate::exchange::{self, Word};
 
@@ -28,7 +28,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-fn verify<T: Accumulator + Word>(arguments: &Arguments) -> Result<()> {
+fn verify<T: Accumulator + Real + Word>(arguments: &Arguments) -> Result<()> {
     let matrix: Csr<T, u32> = exchange::read_matrix(&arguments.matrix)?;
     let x: Vec<T> = exchange::read_vector(&arguments.x, matrix.cols())?;
     let (one, zero) = (T::from_f64(1.0), T::from_f64(0.0));

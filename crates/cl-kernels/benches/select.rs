@@ -3,7 +3,8 @@
 
 use cl_kernels::csr_adaptive::CsrAdaptive;
 use cl_kernels::{
-    Accumulate, DeviceTraits, DeviceType, MatrixShape, Products, SvmSupport, Tables, select,
+    DeviceTraits, DeviceType, Fit, FittedParameters as _, MatrixShape, Products, SvmSupport,
+    Tables, select,
 };
 use criterion::{Criterion, criterion_group, criterion_main};
 use csr_core::ValueType;
@@ -50,7 +51,9 @@ fn choose(criterion: &mut Criterion) {
         bencher.iter(|| {
             let choice = select(&tables, &device, ValueType::F64, &matrix, Products::Several);
             let defaults = CsrAdaptive::default_for(ValueType::F64);
-            let check = |p: &CsrAdaptive| p.check(&device, ValueType::F64, Accumulate::Plain);
+            let mean_row = matrix.nnz as f64 / matrix.rows as f64;
+            let fit = Fit::plain(&device, ValueType::F64, mean_row);
+            let check = |p: &CsrAdaptive| p.check(&fit);
             (choice, tables.parameters(&device, ValueType::F64, defaults, check))
         });
     });

@@ -1,84 +1,119 @@
 //! The registry: every algorithm, under the one name it has at every station.
 
-use crate::{
-    ParameterError, Parameters, csr_adaptive, csr_flat, csr_pieces, csr_scalar, csr_vector,
-    evc_hyb, segmented_sum, sell, sell_sigma,
-};
+use crate::{AlgorithmSpec, Fit, NamedParameters, ParameterError, ParameterSpace};
 
-/// A way of computing y = alpha A x + beta y. One line here adds it to `--algorithms`, to bench rows and
-/// to the device table.
-///
-/// | algorithm | the same bits every time |
-/// |---|---|
-/// | `csr_scalar`, `csr_vector` | yes: one item, or one group of items, sums each row in a fixed order |
-/// | `csr_adaptive` | yes: sums that cross from group to group are added in a fixed order |
-/// | `csr_flat`, `csr_pieces` | yes: the same |
-/// | `segmented_sum` | yes: segments are cut by place alone, and parts of a row are added in their order |
-/// | `evc_hyb` | yes: the items of a row sum it in a fixed order |
-/// | `sell` | yes: one item sums each row in a fixed order |
-/// | `sell_sigma` | yes: the lanes of a row sum it in a fixed order |
-/// | `csr_adaptive`, variant `spin` | no, where rows are cut: groups add by float atomics as they come |
-///
-/// "Every time" is: the same plan, hyper-parameters, device and driver. A plan says it of itself
-/// (`is_repeatable`), and so does each record of `sparrow bench`.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
-)]
-#[serde(try_from = "String", into = "&'static str")]
-#[non_exhaustive]
-pub enum Algorithm {
-    /// One work-item a row; no plan; never cuts a row (Bell and Garland 2009).
-    CsrScalar,
-    /// Several items a row; no plan; never cuts a row (Bell and Garland 2009).
-    CsrVector,
-    /// One group a row block, three ways of summing (Daga and Greathouse 2015).
-    CsrAdaptive,
-    /// Equal nonzeros a group, wherever rows begin and end; long rows alone are cut.
-    CsrFlat,
-    /// Equal nonzeros an item, one contiguous piece: for CPUs; no plan; long rows alone are cut.
-    CsrPieces,
-    /// Equal nonzeros an item, rows put together afterwards; no plan (Liu and Vinter 2015).
-    SegmentedSum,
-    /// Rows in order of length, in two parts: a sorted, padded copy (Guo, Gropp and Olson).
-    EvcHyb,
-    /// Some rows a vector, in slices: for CPUs; a copy with fewer bytes (after Kreutzer and others 2014).
-    Sell,
-    /// Rows sorted by length within windows, in slices: for GPUs; a copy with fewer bytes (Kreutzer and others 2014).
-    SellSigma,
+/// Gives every algorithm to the macro `$with`, one line each: its name in Rust and that of its files. A line here, after
+/// those files, adds an algorithm to everything.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! for_each_algorithm {
+    ($with:ident) => {
+        $with! {
+            /// One work-item a row; no plan; never cuts a row (Bell and Garland 2009).
+            CsrScalar => csr_scalar,
+            /// Several items a row; no plan; never cuts a row (Bell and Garland 2009).
+            CsrVector => csr_vector,
+            /// One group a row block, three ways of summing (Daga and Greathouse 2015).
+            CsrAdaptive => csr_adaptive,
+            /// Equal nonzeros a group, wherever rows begin and end; long rows alone are cut.
+            CsrFlat => csr_flat,
+            /// Equal nonzeros an item, one contiguous piece: for CPUs; no plan; long rows alone are cut.
+            CsrPieces => csr_pieces,
+            /// Equal nonzeros an item, rows put together afterwards; no plan (Liu and Vinter 2015).
+            SegmentedSum => segmented_sum,
+            /// Rows in order of length, in two parts: a sorted, padded copy (Guo, Gropp and Olson).
+            EvcHyb => evc_hyb,
+            /// Some rows a vector, in slices: for CPUs; a copy with fewer bytes (after Kreutzer and others 2014).
+            Sell => sell,
+            /// Rows sorted by length within windows, in slices: for GPUs; a copy with fewer bytes (Kreutzer and others 2014).
+            SellSigma => sell_sigma,
+        }
+    };
 }
 
-impl Algorithm {
-    /// Every algorithm, in the order reports list them.
-    pub const ALL: [Algorithm; 9] = [
-        Algorithm::CsrScalar,
-        Algorithm::CsrVector,
-        Algorithm::CsrAdaptive,
-        Algorithm::CsrFlat,
-        Algorithm::CsrPieces,
-        Algorithm::SegmentedSum,
-        Algorithm::EvcHyb,
-        Algorithm::Sell,
-        Algorithm::SellSigma,
-    ];
+/// The enum of the lines above, and what each is.
+macro_rules! algorithms {
+    ($( $(#[$doc:meta])* $algorithm:ident => $module:ident, )*) => {
+        /// A way of computing y = alpha A x + beta y; [`Algorithm::spec`] says what it is.
+        ///
+        /// | algorithm | the same bits every time |
+        /// |---|---|
+        /// | `csr_scalar`, `csr_vector` | yes: one item, or one group of items, sums each row in a fixed order |
+        /// | `csr_adaptive` | yes: sums that cross from group to group are added in a fixed order |
+        /// | `csr_flat`, `csr_pieces` | yes: the same |
+        /// | `segmented_sum` | yes: segments are cut by place alone, and parts of a row are added in their order |
+        /// | `evc_hyb` | yes: the items of a row sum it in a fixed order |
+        /// | `sell` | yes: one item sums each row in a fixed order |
+        /// | `sell_sigma` | yes: the lanes of a row sum it in a fixed order |
+        /// | `csr_adaptive`, variant `spin` | no, where rows are cut: groups add by float atomics as they come |
+        ///
+        /// "Every time" is: the same plan, hyper-parameters, device and driver. A plan says it of itself
+        /// (`is_repeatable`), and so does each record of `sparrow bench`.
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+        )]
+        #[serde(try_from = "String", into = "&'static str")]
+        #[non_exhaustive]
+        pub enum Algorithm {
+            $( $(#[$doc])* $algorithm, )*
+        }
 
-    /// Whether a plan holds A's values in an order of its own: it takes A's room once more, and must be told of new values.
-    pub fn copies_values(self) -> bool {
-        matches!(self, Algorithm::EvcHyb | Algorithm::Sell | Algorithm::SellSigma)
+        impl Algorithm {
+            /// Every algorithm, in the order reports list them.
+            pub const ALL: [Algorithm; [$(stringify!($algorithm)),*].len()] = [$(Algorithm::$algorithm),*];
+
+            /// The names of its files.
+            #[cfg(test)]
+            pub(crate) const FILES: [&str; Algorithm::ALL.len()] = [$(stringify!($module)),*];
+
+            /// What it is.
+            pub fn spec(self) -> &'static AlgorithmSpec {
+                match self {
+                    $(Algorithm::$algorithm => &$crate::$module::SPEC,)*
+                }
+            }
+        }
+    };
+}
+
+for_each_algorithm!(algorithms);
+
+impl Algorithm {
+    /// Its place in [`Algorithm::ALL`].
+    pub fn index(self) -> usize {
+        self as usize
     }
 
     /// The name: of its files, in `--algorithms`, records, tuning tables and tests.
     pub fn name(self) -> &'static str {
-        match self {
-            Algorithm::CsrScalar => "csr_scalar",
-            Algorithm::CsrVector => "csr_vector",
-            Algorithm::CsrAdaptive => "csr_adaptive",
-            Algorithm::CsrFlat => "csr_flat",
-            Algorithm::CsrPieces => "csr_pieces",
-            Algorithm::SegmentedSum => "segmented_sum",
-            Algorithm::EvcHyb => "evc_hyb",
-            Algorithm::Sell => "sell",
-            Algorithm::SellSigma => "sell_sigma",
-        }
+        self.spec().name
+    }
+
+    /// Whether a plan holds A's values in an order of its own.
+    pub fn copies_values(self) -> bool {
+        self.spec().copies_values
+    }
+
+    /// The values that each hyper-parameter may take.
+    pub fn space(self) -> &'static [ParameterSpace] {
+        self.spec().space
+    }
+
+    /// What it takes where no table knows better.
+    pub fn default_parameters(self, fit: &Fit<'_>) -> NamedParameters {
+        (self.spec().defaults)(fit)
+    }
+
+    /// Checks hyper-parameters against the kernel's rules and the device's limits; those not given are the defaults.
+    ///
+    /// # Errors
+    /// A name that is none of the algorithm's, or the first rule that is broken.
+    pub fn check_parameters(
+        self,
+        given: &[(&str, u32)],
+        fit: &Fit<'_>,
+    ) -> Result<(), ParameterError> {
+        (self.spec().check)(given, fit)
     }
 
     /// Refuses a hyper-parameter that the algorithm does not have.
@@ -86,31 +121,20 @@ impl Algorithm {
     /// # Errors
     /// The name, with the names there are.
     pub fn check_parameter(self, name: &str) -> Result<(), ParameterError> {
-        match self {
-            Algorithm::CsrScalar => known::<csr_scalar::CsrScalar>(name),
-            Algorithm::CsrVector => known::<csr_vector::CsrVector>(name),
-            Algorithm::CsrAdaptive => known::<csr_adaptive::CsrAdaptive>(name),
-            Algorithm::CsrFlat => known::<csr_flat::CsrFlat>(name),
-            Algorithm::CsrPieces => known::<csr_pieces::CsrPieces>(name),
-            Algorithm::SegmentedSum => known::<segmented_sum::SegmentedSum>(name),
-            Algorithm::EvcHyb => known::<evc_hyb::EvcHyb>(name),
-            Algorithm::Sell => known::<sell::Sell>(name),
-            Algorithm::SellSigma => known::<sell_sigma::SellSigma>(name),
-        }
+        known(self.name(), self.space(), name)
     }
 }
 
-/// Refuses a hyper-parameter that `P` does not have.
-pub(crate) fn known<P: Parameters>(name: &str) -> Result<(), ParameterError> {
-    if P::SPACE.iter().any(|space| space.name == name) {
+/// Refuses a hyper-parameter that `algorithm`, which has those of `space`, does not have.
+pub(crate) fn known(
+    algorithm: &'static str,
+    space: &'static [ParameterSpace],
+    name: &str,
+) -> Result<(), ParameterError> {
+    if space.iter().any(|space| space.name == name) {
         return Ok(());
     }
-    let names: Vec<_> = P::SPACE.iter().map(|space| space.name).collect();
-    Err(ParameterError::Unknown {
-        algorithm: P::ALGORITHM,
-        name: name.to_owned(),
-        known: names.join(", "),
-    })
+    Err(ParameterError::unknown(algorithm, name, space.iter().map(|space| space.name)))
 }
 
 impl From<Algorithm> for &'static str {

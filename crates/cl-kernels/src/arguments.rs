@@ -4,6 +4,8 @@
 //! holds the two against each other. What a buffer is stays open (`M`), since this crate knows no
 //! OpenCL handles.
 
+use csr_core::Number;
+
 /// Part of a buffer, from `start` elements on: `ARRAY_PARAMETER` in the kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Array<M> {
@@ -22,6 +24,15 @@ pub enum Scalar<M> {
     F64(f64),
     /// An array of one on the device (key bit SCALARS_ON_DEVICE).
     Device(Array<M>),
+}
+
+impl<M> From<Number> for Scalar<M> {
+    fn from(number: Number) -> Self {
+        match number {
+            Number::F32(value) => Scalar::F32(value),
+            Number::F64(value) => Scalar::F64(value),
+        }
+    }
 }
 
 /// Receives the arguments of one launch in the order the kernel declares them.
@@ -154,6 +165,7 @@ pub(crate) use arguments;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Algorithm;
 
     /// The parameters a kernel declares in its source, by the spellings of `item/scalar.h`.
     fn declared(source: &str, kernel: &str) -> Vec<(String, ArgumentKind)> {
@@ -182,40 +194,25 @@ mod tests {
     }
 
     fn check<A: KernelArguments<()>>(path: &str) {
+        check_kernel(path, A::KERNEL, A::PARAMETERS);
+    }
+
+    fn check_kernel(path: &str, kernel: &str, arguments: &[(&str, ArgumentKind)]) {
         let source = crate::kernel_source(path).unwrap();
         let expected: Vec<_> =
-            A::PARAMETERS.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect();
-        assert_eq!(declared(&source, A::KERNEL), expected, "{path}");
+            arguments.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect();
+        assert_eq!(declared(&source, kernel), expected, "{path}");
     }
 
     #[test]
-    fn argument_structs_match_the_kernels_they_name() {
-        check::<crate::csr_scalar::Arguments<()>>(crate::csr_scalar::SOURCE);
-        check::<crate::csr_vector::Arguments<()>>(crate::csr_vector::SOURCE);
-        check::<crate::csr_adaptive::Arguments<()>>(crate::csr_adaptive::SOURCE);
-        check::<crate::csr_flat::Arguments<()>>(crate::csr_flat::SOURCE);
-        check::<crate::csr_flat_plan::Arguments<()>>(crate::csr_flat_plan::SOURCE);
-        check::<crate::csr_pieces::Arguments<()>>(crate::csr_pieces::SOURCE);
-        check::<crate::sell::Arguments<()>>(crate::sell::SOURCE);
-        check::<crate::sell::ValuesArguments<()>>(crate::sell::VALUES_SOURCE);
-        check::<crate::sell_sigma::Arguments<()>>(crate::sell_sigma::SOURCE);
-        let plan = crate::sell_sigma_plan::SOURCE;
-        check::<crate::sell_sigma_plan::OrderArguments<()>>(plan);
-        check::<crate::sell_sigma_plan::SliceArguments<()>>(plan);
-        check::<crate::sell_sigma_plan::ShapeArguments<()>>(plan);
-        check::<crate::sell_sigma_plan::ColumnArguments<()>>(plan);
-        check::<crate::sell_sigma_plan::ValueArguments<()>>(plan);
-        check::<crate::csr_adaptive_plan::MarkArguments<()>>(crate::csr_adaptive_plan::SOURCE);
-        check::<crate::csr_adaptive_plan::WriteArguments<()>>(crate::csr_adaptive_plan::SOURCE);
-        check::<crate::segmented_sum::Arguments<()>>(crate::segmented_sum::SOURCE);
-        check::<crate::segmented_sum::Stage2Arguments<()>>(crate::segmented_sum::SOURCE);
-        check::<crate::evc_hyb::Arguments<()>>(crate::evc_hyb::SOURCE);
-        check::<crate::evc_hyb_plan::KeyArguments<()>>(crate::evc_hyb_plan::SOURCE);
-        check::<crate::evc_hyb_plan::CountArguments<()>>(crate::evc_hyb_plan::SOURCE);
-        check::<crate::evc_hyb_plan::LengthArguments<()>>(crate::evc_hyb_plan::SOURCE);
-        check::<crate::evc_hyb_plan::StartArguments<()>>(crate::evc_hyb_plan::SOURCE);
-        check::<crate::evc_hyb_plan::InvertArguments<()>>(crate::evc_hyb_plan::SOURCE);
-        check::<crate::evc_hyb_plan::ArrangeArguments<()>>(crate::evc_hyb_plan::SOURCE);
+    fn argument_structs_of_algorithms_match_their_kernels() {
+        for kernel in Algorithm::ALL.into_iter().flat_map(|algorithm| algorithm.spec().kernels) {
+            check_kernel(kernel.source, kernel.name, kernel.arguments);
+        }
+    }
+
+    #[test]
+    fn other_argument_structs_match_the_kernels_they_name() {
         check::<crate::coo_to_csr::KeyArguments<()>>(crate::coo_to_csr::SOURCE);
         check::<crate::coo_to_csr::FirstArguments<()>>(crate::coo_to_csr::SOURCE);
         check::<crate::coo_to_csr::OffsetArguments<()>>(crate::coo_to_csr::SOURCE);
@@ -264,6 +261,8 @@ mod tests {
         check::<crate::spgemm_order::DescentArguments<()>>(crate::spgemm_order::SOURCE);
         check::<crate::spgemm_order::KeyArguments<()>>(crate::spgemm_order::SOURCE);
         check::<crate::spgemm_order::MergeArguments<()>>(crate::spgemm_order::SOURCE);
+        check::<crate::spgemm_sets::CountArguments<()>>(crate::spgemm_sets::SOURCE);
+        check::<crate::spgemm_sets::FillArguments<()>>(crate::spgemm_sets::SOURCE);
         check::<crate::spgemm_rows::ClassifyArguments<()>>(crate::spgemm_rows::SOURCE);
         check::<crate::spgemm_rows::OutputArguments<()>>(crate::spgemm_rows::SOURCE);
         check::<crate::spgemm_rows::ListArguments<()>>(crate::spgemm_rows::SOURCE);
@@ -276,7 +275,9 @@ mod tests {
         check::<crate::spmm_row_split::JoinArguments<()>>(crate::spmm_row_split::SOURCE);
         check::<crate::spmm_row_split_plan::LongArguments<()>>(crate::spmm_row_split_plan::SOURCE);
         check::<crate::spmm_row_split_plan::OrderArguments<()>>(crate::spmm_row_split_plan::SOURCE);
-        check::<crate::spmm_row_split_plan::StepArguments<()>>(crate::spmm_row_split_plan::SOURCE);
+        check::<crate::spmm_row_split_plan::IterationArguments<()>>(
+            crate::spmm_row_split_plan::SOURCE,
+        );
         check::<crate::spmm_row_split_plan::AlikeArguments<()>>(crate::spmm_row_split_plan::SOURCE);
         check::<crate::spmm_merge::Arguments<()>>(crate::spmm_merge::SOURCE);
         check::<crate::spmm_merge::JoinArguments<()>>(crate::spmm_merge::SOURCE);

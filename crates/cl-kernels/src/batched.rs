@@ -17,38 +17,38 @@ pub const SOURCE: &str = "batched/batched.cl";
 /// Compiles for 16-bit column indices.
 pub const FEATURE_COLUMNS_U16: &str = "COLUMNS_U16";
 
-/// Adds rows that are cut between bunches by float atomics, as published.
+/// Adds rows that are cut between sub-groups by float atomics, as published.
 pub const FEATURE_ATOMIC: &str = "ATOMIC";
 
-/// Computes one stretch of problems by `batched_csr_i`, of no more than [`MOST_NNZ_OF_PLACES`], and nothing else.
+/// Computes one strided range of problems by `batched_csr_i`, of no more than [`MOST_NNZ_OF_PLACES`], and nothing else.
 pub const FEATURE_ALIKE: &str = "ALIKE";
 
-/// The most nonzeros of tasks that [`FEATURE_ALIKE`] and [`FEATURE_FORWARD`] compute: their places, up to 31 more, have 16
-/// bits.
+/// The most nonzeros of tasks that [`FEATURE_ALIKE`] and [`FEATURE_FORWARD`] compute: their places, up to 31 more, have
+/// 16 bits.
 pub const MOST_NNZ_OF_PLACES: u32 = 65_504;
 
-/// Computes tasks by `batched_csr_i`, each a group's, and nothing else, and has bunches walk their pieces by themselves
-/// (`cl/batched/walk.h`): where [`Batched::bunches_vote`], x of every problem fits local memory, and every task is such as
-/// [`Batched::can_walk`] says.
+/// Computes tasks by `batched_csr_i`, each a group's, and nothing else, and has sub-groups walk their chunks by
+/// themselves (`cl/batched/walk.h`): where [`Batched::runs_in_step`], x of every problem fits local memory, and every
+/// task is such as [`Batched::can_walk`] says.
 pub const FEATURE_FORWARD: &str = "FORWARD";
 
-/// The same from the end of each piece, in every other launch.
+/// The same from the end of each chunk, in every other launch.
 pub const FEATURE_BACKWARD: &str = "BACKWARD";
 
-/// Computes one stretch of problems, of whatever kind.
-pub const FEATURE_ONE_STRETCH: &str = "ONE_STRETCH";
+/// Computes one strided range of problems, of whatever kind.
+pub const FEATURE_ONE_RANGE: &str = "ONE_RANGE";
 
-/// Computes a list that is not packed, and two stretches at most.
-pub const FEATURE_FEW_STRETCHES: &str = "FEW_STRETCHES";
+/// Computes a list that is not packed, and two strided ranges at most.
+pub const FEATURE_FEW_RANGES: &str = "FEW_RANGES";
 
-/// Adds up long rows among short ones by all items of a bunch, where those run in step.
+/// Adds up long rows among short ones by all items of a sub-group, where those run in step.
 pub const FEATURE_LONG_ROWS: &str = "LONG_ROWS";
 
 /// 64-bit words of a task that is listed (`cl/batched/task.h`).
 pub const TASK_WORDS: usize = 8;
 
-/// 64-bit words of a stretch of tasks (`cl/batched/task.h`).
-pub const STRETCH_WORDS: usize = 16;
+/// 64-bit words of a strided range of tasks (`cl/batched/task.h`).
+pub const RANGE_WORDS: usize = 16;
 
 /// Bits by which `widths` tells the width of one field of a packed task from the next.
 pub const WIDTH_BITS: u32 = 6;
@@ -65,8 +65,8 @@ pub const FOLLOWS_ROWS: u32 = 1;
 /// From that in values, as row indices lie.
 pub const FOLLOWS_VALUES: u32 = 2;
 
-/// The most stretches: each task searches for its own.
-pub const MOST_STRETCHES: usize = 16;
+/// The most strided ranges: each task searches for its own.
+pub const MOST_RANGES: usize = 16;
 
 /// Rows of a slice of sliced ELL.
 pub const SLICE_ROWS: usize = 32;
@@ -75,7 +75,7 @@ pub const SLICE_ROWS: usize = 32;
 pub const SMALL_ENTRIES: usize = 512;
 
 /// Nonzeros from which on a problem is cut: each part fetches x again, so parts of a few thousand lose more than
-/// they gain (docs/benchmarks.md, "Batches on the H200").
+/// they gain (docs/notebook/2026-11-24-batches-h200.md).
 pub const NNZ_PER_TASK: usize = 20_000;
 
 /// The most elements of x that pairs have in local memory, where words of their columns have 15 bits for each
@@ -85,10 +85,10 @@ pub const MOST_X_OF_PAIRS: u32 = 1 << 15;
 parameters! {
     /// Parameters of the batched algorithms, which are one program.
     pub struct Batched for "batched" {
-        /// Items that share a piece, as many as the device runs in step: a power of two, 4 to 64.
-        bunch_size: [8, 16, 32, 64],
-        /// Bunches of a work-group: a power of two, 1 to 64.
-        bunches_per_group: [1, 2, 4, 8, 16],
+        /// Items that share a chunk, as many as the device runs in step: a power of two, 1 to 64.
+        sub_group_size: [8, 16, 32, 64],
+        /// Sub-groups of a work-group: a power of two, 1 to 64.
+        sub_groups_per_group: [1, 2, 4, 8, 16],
         /// Entries an item takes in a step: a power of two, 1 to 16.
         nnz_per_item: [2, 4, 8, 16],
         /// The most elements of x that lie in local memory: 1 or more.
@@ -96,24 +96,32 @@ parameters! {
         /// The most rows of a task: 32 or more.
         rows_per_task: [256, 512, 1024, 2048],
         /// 1: where all problems are of one pattern and by `batched_csr_i`, groups compute two at once, and have twice
-        /// the bunches, whose items take half the entries ([`Batched::by_pairs`]). 0: one by one.
+        /// the sub-groups, whose items take half the entries ([`Batched::by_pairs`]). 0: one by one.
         pairs: [0, 1],
     }
 }
 
 impl Batched {
-    /// Sane values for a device nothing is known of: groups of 128, of fewer bunches where groups are small,
+    /// Sane values for a device nothing is known of: groups of 128, of fewer sub-groups where groups are small,
     /// and less in local memory where that is.
     pub fn default_for(device: &DeviceTraits, value_type: ValueType) -> Self {
-        // On a CPU an item is a loop, and bunches of few items have little to tell each other.
+        // On a CPU an item is a loop, and sub-groups of few items have little to tell each other.
         let most = if device.device_type == DeviceType::Cpu { 8 } else { 64 };
         let mut parameters = Self::usual(1 << device.simd_width.clamp(8, most).ilog2());
         while parameters.check(device, value_type).is_err() {
             if parameters.rows_per_task > 32 {
                 parameters.x_local /= 2;
                 parameters.rows_per_task /= 2;
-            } else if parameters.bunches_per_group > 1 {
-                parameters.bunches_per_group /= 2;
+            } else if parameters.sub_groups_per_group > 1 {
+                parameters.sub_groups_per_group /= 2;
+            } else if parameters.group_size() as u64 > device.max_group_size {
+                parameters.sub_group_size /= 2;
+            } else if parameters.nnz_per_item > 2 {
+                parameters.nnz_per_item /= 2;
+            } else if parameters.x_local > 1 {
+                parameters.x_local /= 2;
+            } else if parameters.sub_group_size > 1 {
+                parameters.sub_group_size /= 2;
             } else {
                 break;
             }
@@ -121,11 +129,11 @@ impl Batched {
         parameters
     }
 
-    /// For items that run in step by `bunch_size`.
-    pub(crate) fn usual(bunch_size: u32) -> Self {
+    /// For items that run in step by `sub_group_size`.
+    pub(crate) fn usual(sub_group_size: u32) -> Self {
         Batched {
-            bunch_size,
-            bunches_per_group: (128 / bunch_size).clamp(1, 8),
+            sub_group_size,
+            sub_groups_per_group: (128 / sub_group_size).clamp(1, 8),
             nnz_per_item: 8,
             x_local: 1024,
             rows_per_task: 1024,
@@ -133,11 +141,11 @@ impl Batched {
         }
     }
 
-    /// Of the program that computes problems in pairs: an entry is two values there, so an item takes half as many, and a
-    /// group has twice the items.
+    /// Of the program that computes problems in pairs: an entry is two values there, so an item takes half as many, and
+    /// a group has twice the items.
     pub fn by_pairs(self) -> Self {
         Batched {
-            bunches_per_group: self.bunches_per_group * 2,
+            sub_groups_per_group: self.sub_groups_per_group * 2,
             nnz_per_item: self.nnz_per_item / 2,
             pairs: 1,
             ..self
@@ -149,14 +157,14 @@ impl Batched {
         Batched { pairs: 0, ..self }
     }
 
-    /// Whether the items of a bunch can vote (`BUNCH_VOTES`, `cl/subgroup/bunch.h`).
-    pub fn bunches_vote(&self, device: &DeviceTraits) -> bool {
-        self.bunch_size == 32 && device.shuffle_sizes.contains(&self.bunch_size)
+    /// Whether the items of a sub-group can vote (`SUB_GROUP_BALLOT`, `cl/subgroup/sub_group.h`).
+    pub fn runs_in_step(&self, device: &DeviceTraits) -> bool {
+        self.sub_group_size == 32 && device.shuffle_sizes.contains(&self.sub_group_size)
     }
 
     /// Items of a work-group.
     pub fn group_size(&self) -> usize {
-        self.bunch_size as usize * self.bunches_per_group as usize
+        self.sub_group_size as usize * self.sub_groups_per_group as usize
     }
 
     /// Checks the parameters against the kernel's rules and the device's limits.
@@ -174,8 +182,8 @@ impl Batched {
             Err(ParameterError::Invalid { algorithm: ALGORITHM, name, value, rule })
         };
         for (name, value, least, most) in [
-            ("bunch_size", self.bunch_size, 4, 64),
-            ("bunches_per_group", self.bunches_per_group, 1, 64),
+            ("sub_group_size", self.sub_group_size, 1, 64),
+            ("sub_groups_per_group", self.sub_groups_per_group, 1, 64),
             ("nnz_per_item", self.nnz_per_item, 1, 16),
         ] {
             if !value.is_power_of_two() || !(least..=most).contains(&value) {
@@ -193,15 +201,15 @@ impl Batched {
         let together = self.pairs + 1;
         let items = self.group_size() as u64 * u64::from(together);
         if items > device.max_group_size {
-            let most = device.max_group_size / u64::from(self.bunch_size * together);
+            let most = device.max_group_size / u64::from(self.sub_group_size * together);
             let rule = format!(
-                "{} allows groups of {} items: 1 to {most} bunches of {}{}",
+                "{} allows groups of {} items: 1 to {most} sub_groups of {}{}",
                 device.name,
                 device.max_group_size,
-                self.bunch_size,
+                self.sub_group_size,
                 if self.pairs == 1 { ", since pairs take twice as many" } else { "" }
             );
-            return refuse("bunches_per_group", self.bunches_per_group, rule);
+            return refuse("sub_groups_per_group", self.sub_groups_per_group, rule);
         }
         if !(1..=65_536).contains(&self.x_local) {
             return refuse("x_local", self.x_local, "it must be 1 to 65536".to_owned());
@@ -221,24 +229,26 @@ impl Batched {
         let (x, rows) = (u64::from(self.x_local), u64::from(self.rows_per_task) + 1);
         let one_by_one = self.group_size() as u64;
         let products = one_by_one * u64::from(self.nnz_per_item);
-        let bunches = u64::from(self.bunches_per_group);
+        let sub_groups = u64::from(self.sub_groups_per_group);
         let in_sums = |sums: u64, words: u64| {
             sums + words / (value_type.accumulator().size_bytes() as u64 / 4) + 1
         };
-        // A program that knows every algorithm: two sums an item and five a bunch; a word for each product, and one an
-        // item and four a bunch. That of pairs knows CSR-I alone, two of its sums, and has twice the bunches.
+        // A program that knows every algorithm: two sums an item and five a sub-group; a word for each product, and one
+        // an item and four a sub-group. That of pairs knows CSR-I alone, two of its sums, and has twice the sub-groups.
         let mut all = in_sums(
-            x + products + products / 16 + 2 * one_by_one + 5 * bunches,
-            rows + products + one_by_one + 4 * bunches,
+            x + products + products / 16 + 2 * one_by_one + 5 * sub_groups,
+            rows + products + one_by_one + 4 * sub_groups,
         );
         if self.pairs == 1 {
-            all = all.max(in_sums(2 * (x + products + products / 8 + items + 6 * bunches), rows));
+            all =
+                all.max(in_sums(2 * (x + products + products / 8 + items + 6 * sub_groups), rows));
         }
-        if self.bunches_vote(device) {
-            // Of bunches that walk by themselves (cl/batched/walk.h): one sum a step and six a bunch, half a word for each row.
-            let step = u64::from(self.bunch_size * self.nnz_per_item) / u64::from(together);
-            let bunches = bunches * u64::from(together);
-            let steps = 65_536 / step + 6 * bunches;
+        if self.runs_in_step(device) {
+            // Of sub-groups that walk by themselves (cl/batched/walk.h): one sum a step and six a sub-group, half a
+            // word for each row.
+            let step = u64::from(self.sub_group_size * self.nnz_per_item) / u64::from(together);
+            let sub_groups = sub_groups * u64::from(together);
+            let steps = 65_536 / step + 6 * sub_groups;
             let padded = products + products / if self.pairs == 1 { 8 } else { 16 };
             let sums = u64::from(together) * (x.next_multiple_of(8) + padded + steps);
             all = all.max(in_sums(sums, rows.div_ceil(2)));
@@ -252,26 +262,27 @@ arguments! {
     pub struct Arguments<M> for "batched" {
         /// Tasks.
         task_count: u32,
-        /// The first of them, which have a group each; the others have a bunch.
+        /// The first of them, which have a group each; the others have a sub-group.
         whole: u32,
-        /// Tasks that are listed in full, before those of stretches.
+        /// Tasks that are listed in full, before those of strided ranges.
         listed: u32,
-        /// Stretches of tasks; 0 where all tasks are listed.
-        stretch_count: u32,
+        /// Strided ranges of tasks; 0 where all tasks are listed.
+        range_count: u32,
         /// Words of a task in a packed list; 0 where none is packed.
         packed_words: u32,
-        /// How many bits each field of a packed task has, [`WIDTH_BITS`] a field, and which begin a word ([`GROUPS_BIT`]).
+        /// How many bits each field of a packed task has, [`WIDTH_BITS`] a field, and which begin a word
+        /// ([`GROUPS_BIT`]).
         widths: u64,
         /// What a packed task's place in offsets or indices is counted from.
         follows: u32,
-        /// The last stretch; of a packed list the least of all tasks.
-        last: [u64; STRETCH_WORDS],
-        /// The stretch before it; where there is none, the same as the last.
-        before_last: [u64; STRETCH_WORDS],
+        /// The last strided range; of a packed list the least of all tasks.
+        last: [u64; RANGE_WORDS],
+        /// The strided range before it; where there is none, the same as the last.
+        before_last: [u64; RANGE_WORDS],
         /// The tasks that are listed, [`TASK_WORDS`] each or packed.
         tasks: Array<M>,
-        /// The stretches before the last two, [`STRETCH_WORDS`] each.
-        stretches: Array<M>,
+        /// The strided ranges before the last two, [`RANGE_WORDS`] each.
+        ranges: Array<M>,
         /// What the plan noted of each step ([`step_notes`]).
         step_notes: Array<M>,
         /// Row offsets of CSR problems.
@@ -320,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_of_steps_where_bunches_vote_are_counted_too() {
+    fn the_parts_of_steps_where_runs_in_step_are_counted_too() {
         let of = |local_kib: u64, shuffle_sizes: &[u32]| {
             let shuffle_sizes = shuffle_sizes.to_vec();
             DeviceTraits { local_bytes: local_kib << 10, shuffle_sizes, ..gpu() }
@@ -352,8 +363,8 @@ mod tests {
         assert!(refused(Batched { nnz_per_item: 1, ..pairs }).contains("nnz_per_item = 1"));
         let large = Batched { x_local: MOST_X_OF_PAIRS + 1, ..pairs };
         assert!(refused(large).contains("pairs tell 32768 elements apart"));
-        let most = Batched { bunches_per_group: 32, nnz_per_item: 2, ..pairs };
-        assert!(refused(most).contains("1 to 16 bunches of 32, since pairs take twice as many"));
+        let most = Batched { sub_groups_per_group: 32, nnz_per_item: 2, ..pairs };
+        assert!(refused(most).contains("1 to 16 sub_groups of 32, since pairs take twice as many"));
     }
 
     #[test]
@@ -377,7 +388,7 @@ mod tests {
             assert_eq!(algorithm.kind(format), number(name), "{name}");
         }
         assert_eq!(TASK_WORDS, number("TASK_WORDS") as usize);
-        assert_eq!(STRETCH_WORDS, number("STRETCH_WORDS") as usize);
+        assert_eq!(RANGE_WORDS, number("RANGE_WORDS") as usize);
         let text = text_of("batched/find_task.h");
         assert!(text.contains(&format!("#define FOLLOWS_ROWS {FOLLOWS_ROWS} ")));
         assert!(text.contains(&format!("#define FOLLOWS_VALUES {FOLLOWS_VALUES} ")));

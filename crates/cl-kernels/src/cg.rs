@@ -12,10 +12,10 @@ parameters! {
     pub struct Cg for "cg" {
         /// Items of a work-group: a power of two.
         group_size: [64, 128, 256, 512],
-        /// Pieces of 16 bytes that an item has under way, of each vector.
+        /// Chunks of 16 bytes that an item has under way, of each vector.
         batch: [1, 2, 4],
         /// Groups for each compute unit.
-        groups_per_unit: [2, 4, 8, 16],
+        groups_per_unit: [2, 4, 8, 16] => host,
     }
 }
 
@@ -25,12 +25,13 @@ impl Cg {
         Cg { group_size: 256, batch: 2, groups_per_unit: 4 }
     }
 
-    /// On a CPU an item is a loop, and a group of one walks memory in its order.
+    /// On a CPU an item is a loop, and a group of one reads memory in its order.
     pub fn default_for(device: &DeviceTraits) -> Self {
         match device.device_type {
             DeviceType::Cpu => Cg { group_size: 1, batch: 4, groups_per_unit: 4 },
             _ => {
-                let group_size = 1 << device.max_group_size.clamp(1, 256).ilog2();
+                // Up to two sums of f64 an item.
+                let group_size = device.group_size(256, 16);
                 Cg { group_size, ..Cg::default_for_gpu() }
             }
         }
@@ -83,11 +84,15 @@ arguments! {
         /// The iteration it belongs to.
         iteration: u32,
         /// Where its residual goes.
-        place: u32,
+        slot: u32,
         /// 0.
         zero: u32,
         /// The residual that is small enough.
         threshold: Scalar<M>,
+        /// A larger residual is divergence.
+        limit: Scalar<M>,
+        /// Iterations that may pass without a new least residual.
+        patience: u32,
         /// With `JACOBI`, what multiplies the residual.
         inverse_diagonal: Array<M>,
         /// A times the direction.
@@ -116,6 +121,8 @@ arguments! {
         p: Array<M>,
         /// The solution.
         x: Array<M>,
+        /// Where x of the least residual is kept.
+        best: Array<M>,
         /// `cl/solver/state.h`.
         state: Array<M>,
     }

@@ -50,7 +50,7 @@ arguments! {
         nnz: u32,
         /// Their keys, ascending: nnz.
         keys: Array<M>,
-        /// 1 for the first entry of each place, 0 for others: nnz.
+        /// 1 for the first entry of each row and column, 0 for others: nnz.
         firsts: Array<M>,
     }
 }
@@ -64,12 +64,12 @@ arguments! {
         nnz: u32,
         /// Bits of a key that hold the column.
         column_bits: u32,
-        /// 1 where entries of one place are summed.
+        /// 1 where entries of one row and column are summed.
         is_packed: u32,
         /// The keys, ascending: nnz.
         keys: Array<M>,
-        /// Where they are summed, the place of each entry: nnz + 1.
-        places: Array<M>,
+        /// Where they are summed, the index of each entry: nnz + 1.
+        indices: Array<M>,
         /// The result: rows + 1.
         offsets: Array<M>,
     }
@@ -82,13 +82,13 @@ arguments! {
         nnz: u32,
         /// Bits of a key that hold the column.
         column_bits: u32,
-        /// 1 where entries of one place are summed.
+        /// 1 where entries of one row and column are summed.
         is_packed: u32,
         /// The keys, ascending: nnz.
         keys: Array<M>,
-        /// Where they are summed, the place of each entry: nnz + 1.
-        places: Array<M>,
-        /// The column of each place.
+        /// Where they are summed, the index of each entry: nnz + 1.
+        indices: Array<M>,
+        /// The column of each index.
         columns: Array<M>,
     }
 }
@@ -98,15 +98,15 @@ arguments! {
     pub struct ValueArguments<M> for "write_values" {
         /// Entries.
         nnz: u32,
-        /// 1 where entries of one place are summed.
+        /// 1 where entries of one row and column are summed.
         is_packed: u32,
         /// Their numbers in sorted order: nnz.
         numbers: Array<M>,
-        /// Where they are summed, the place of each entry: nnz + 1.
-        places: Array<M>,
+        /// Where they are summed, the index of each entry: nnz + 1.
+        indices: Array<M>,
         /// The value of each entry, in the order they had: nnz.
         from: Array<M>,
-        /// The value of each place.
+        /// The value of each index.
         to: Array<M>,
     }
 }

@@ -3,9 +3,12 @@
 use csr_core::ValueType;
 use csr_core::plan::csr_adaptive::{LengthBreak, RowBlockRules, StreamReduction};
 
+use crate::algorithm_spec::{KernelSpec, TEST_GROUP_SIZE, TEST_NNZ, TEST_SHARE};
 use crate::arguments::arguments;
+use crate::csr_adaptive_plan::{self, CsrAdaptivePlan, MarkArguments, WriteArguments};
+use crate::fit::nearest;
 use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
-use crate::{Accumulate, Array, DeviceTraits, ParameterError, Scalar, Variant};
+use crate::{AlgorithmSpec, Array, Fit, FittedParameters, ParameterError, Scalar, Variant};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spmv/csr_adaptive.cl";
@@ -20,7 +23,7 @@ parameters! {
         group_size: GROUP_SIZES,
         /// The most nonzeros of a Stream block: a multiple of `group_size`.
         nnz_per_wg: [256, 512, 1024, 1536, 2048, 3072, 4096],
-        /// The fewest rows that take Stream: 2 or more.
+        /// The fewest rows that take Stream: 2 to `group_size` + 1, since fewer share the items of a group.
         num_rows_stream: [2, 3, 4],
         /// `nnz_per_wg` times this is the share of a VectorL group.
         nnz_multiplier: [1, 2, 3, 4, 8],
@@ -46,19 +49,19 @@ impl CsrAdaptive {
             },
         }
     }
+}
 
-    /// Checks the parameters against the kernel's rules and the device's limits.
-    ///
-    /// # Errors
-    /// The first rule that is broken.
-    pub fn check(
-        &self,
-        device: &DeviceTraits,
-        value_type: ValueType,
-        accumulate: Accumulate,
-    ) -> Result<(), ParameterError> {
+impl FittedParameters for CsrAdaptive {
+    fn fitted(fit: &Fit<'_>) -> Self {
+        let mut wanted = CsrAdaptive::default_for(fit.value_type);
+        wanted.group_size = fit.group_size(wanted.group_size);
+        wanted.num_rows_stream = wanted.num_rows_stream.min(wanted.group_size + 1);
+        nearest(wanted, &["group_size", "nnz_per_wg"], fit)
+    }
+
+    fn check(&self, fit: &Fit<'_>) -> Result<(), ParameterError> {
         const ALGORITHM: &str = "csr_adaptive";
-        check_group_size(ALGORITHM, self.group_size, device)?;
+        check_group_size(ALGORITHM, self.group_size, fit.device)?;
         let refuse = |name, value: u32, rule: String| {
             let value = u64::from(value);
             Err(ParameterError::Invalid { algorithm: ALGORITHM, name, value, rule })
@@ -72,14 +75,43 @@ impl CsrAdaptive {
             let rule = "it must be 2 or more: a single long row would run past local memory";
             return refuse("num_rows_stream", self.num_rows_stream, rule.to_owned());
         }
+        if self.num_rows_stream - 1 > self.group_size {
+            let rule = format!(
+                "it must be at most group_size + 1 = {}: fewer rows share the items of a group",
+                self.group_size + 1
+            );
+            return refuse("num_rows_stream", self.num_rows_stream, rule);
+        }
         if self.nnz_multiplier == 0 || self.nnz_per_wg.checked_mul(self.nnz_multiplier).is_none() {
             let rule = "nnz_multiplier x nnz_per_wg must be between 1 and 4294967295";
             return refuse("nnz_multiplier", self.nnz_multiplier, rule.to_owned());
         }
-        let sums = u64::from(self.nnz_per_wg) + 1;
-        device.check_local_sums(ALGORITHM, "nnz_per_wg", sums, value_type, accumulate)
+        fit.check_local_sums(ALGORITHM, "nnz_per_wg", u64::from(self.nnz_per_wg) + 1)
     }
 }
+
+/// What `csr_adaptive` is.
+pub static SPEC: AlgorithmSpec = AlgorithmSpec {
+    variants: &[Variant::Baseline, Variant::Nrs, Variant::NrsLog, Variant::Full, Variant::Spin],
+    test_parameters: &[
+        ("group_size", TEST_GROUP_SIZE),
+        ("nnz_per_wg", TEST_NNZ),
+        ("nnz_multiplier", TEST_SHARE / TEST_NNZ),
+    ],
+    offline: |list| {
+        let default = |value_type| vec![CsrAdaptive::default_for(value_type)];
+        list.spmv(SOURCE, &[None], default)?;
+        list.spmv(SOURCE, &[Some(FEATURE_SPIN)], default)?;
+        // The published baseline takes CSR-Stream from two rows on, whatever the table says.
+        list.repeat(SOURCE, "num_rows_stream", 2);
+        Ok(())
+    },
+    ..AlgorithmSpec::of::<CsrAdaptive>(&[
+        KernelSpec::of::<Arguments<()>, CsrAdaptive>(SOURCE),
+        KernelSpec::of::<MarkArguments<()>, CsrAdaptivePlan>(csr_adaptive_plan::SOURCE),
+        KernelSpec::of::<WriteArguments<()>, CsrAdaptivePlan>(csr_adaptive_plan::SOURCE),
+    ])
+};
 
 /// What happens to rows above the share of one group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +124,7 @@ pub enum LongRows {
     Spin,
 }
 
-/// The steps of the paper's Figure 10, each with everything before it.
+/// The optimisations of the paper's Figure 10, each with everything before it.
 impl Variant {
     /// What the variant does with long rows.
     pub fn long_rows(self) -> LongRows {

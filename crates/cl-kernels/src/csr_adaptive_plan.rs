@@ -13,6 +13,9 @@ pub const BEGIN_WORDS_PER_CHUNK: usize = csr_core::plan::csr_adaptive::ROWS_PER_
 /// 32-bit words that a chunk counts, and of the results: entries, cut rows.
 pub const COUNT_WORDS: usize = 2;
 
+/// Fewer items would hold more rows of a chunk each than registers do; the host plans then.
+const LEAST_ITEMS: u32 = 16;
+
 parameters! {
     /// Parameters of `csr_adaptive_plan`.
     pub struct CsrAdaptivePlan for "csr_adaptive_plan" {
@@ -32,7 +35,19 @@ impl CsrAdaptivePlan {
     /// # Errors
     /// The first rule that is broken.
     pub fn check(&self, device: &DeviceTraits) -> Result<(), ParameterError> {
-        check_group_size("csr_adaptive_plan", self.group_size, device)
+        const ALGORITHM: &str = "csr_adaptive_plan";
+        check_group_size(ALGORITHM, self.group_size, device)?;
+        if self.group_size < LEAST_ITEMS {
+            let (name, value) = ("group_size", self.group_size.into());
+            let rule =
+                format!("it must be at least {LEAST_ITEMS}: each item holds its rows of a chunk");
+            return Err(ParameterError::Invalid { algorithm: ALGORITHM, name, value, rule });
+        }
+        // Where a block ends that begins at each row, 16 bits; a bit a row; counts; and 64 bits an item at most.
+        let chunk = 2 * csr_core::plan::csr_adaptive::ROWS_PER_CHUNK as u64;
+        let words = (BEGIN_WORDS_PER_CHUNK + COUNT_WORDS) as u64 * 4;
+        let items = u64::from(self.group_size);
+        device.check_local_bytes(ALGORITHM, ("group_size", items), chunk + words + items * 8)
     }
 }
 
@@ -47,7 +62,7 @@ arguments! {
         nnz_per_block: u32,
         /// Nonzeros of one CSR-VectorL group; 0 leaves every row whole.
         share: u32,
-        /// 1: a block ends where rows above 128 nonzeros meet rows below 32.
+        /// 1: a block ends where rows above 128 nonzeros are next to rows below 32.
         breaks_lengths: u32,
         /// A bit a row, whether a block begins there: [`BEGIN_WORDS_PER_CHUNK`] a chunk.
         begins: Array<M>,
@@ -74,8 +89,8 @@ arguments! {
         /// As counted.
         counts: Array<M>,
         /// Elements of `row_blocks`.
-        room: u32,
-        /// The entries, and a last one that holds the number of rows; those that there is room for.
+        capacity: u32,
+        /// The entries, and a last one that holds the number of rows; those that there is capacity for.
         row_blocks: Array<M>,
         /// [`COUNT_WORDS`]: of all chunks together.
         results: Array<M>,

@@ -1,11 +1,17 @@
 //! `csr_flat`: equal nonzeros a group, wherever rows begin and end (`cl/spmv/csr_flat.cl`).
 
-use csr_core::ValueType;
-use csr_core::plan::csr_flat::PieceRules;
+use csr_core::plan::csr_flat::TileRules;
 
+use crate::algorithm_spec::{KernelSpec, TEST_GROUP_SIZE, TEST_NNZ, TEST_TILE, TestSet};
 use crate::arguments::arguments;
+use crate::csr_flat_plan::{self, CsrFlatPlan};
+use crate::fit::nearest;
 use crate::parameters::{GROUP_SIZES, check_group_size, check_registers, parameters};
-use crate::{Accumulate, Array, DeviceTraits, ParameterError, Scalar};
+use crate::shipped::List;
+use crate::{
+    Accumulate, AlgorithmSpec, Array, DeviceTraits, Fit, FittedParameters, KernelKey,
+    ParameterError, Parameters, Scalar,
+};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spmv/csr_flat.cl";
@@ -13,60 +19,59 @@ pub const SOURCE: &str = "spmv/csr_flat.cl";
 /// Products that an item adds up by itself before others help: `HEAVY` of the kernel.
 const HEAVY: u64 = 64;
 
+/// Nonzeros of an item of a small group at most by default: their loads are under way at once, each with its registers.
+const MOST_AT_ONCE: u32 = 16;
+
 parameters! {
     /// Parameters of `csr_flat`.
     pub struct CsrFlat for "csr_flat" {
         /// Items of a work-group: a power of two.
         group_size: GROUP_SIZES,
-        /// Nonzeros of a piece, which is a group's: a multiple of `group_size`.
-        piece_nnz: [256, 512, 1024, 1536, 2048, 2560, 3072, 4096, 6144, 8192],
-        /// Rows of at most this many nonzeros are never cut: at most `piece_nnz`.
+        /// Nonzeros of a tile, which is a group's: a multiple of `group_size`.
+        tile_nnz: [256, 512, 1024, 1536, 2048, 2560, 3072, 4096, 6144, 8192],
+        /// Rows of at most this many nonzeros are never cut: at most `tile_nnz`.
         whole_row: [64, 128, 256, 512, 1024],
         /// Registers of an item that NVIDIA's compiler is told to keep to, which decides how many groups a compute unit
         /// holds; 0: as many as it likes. Elsewhere 0.
         registers: [0, 32, 40, 48],
-        /// 1: where a piece has fewer long rows than its group teams of 32 items, teams share rows; 0: one team a row. For
-        /// rows of thousands; the code takes registers and time from all others. 1 on NVIDIA alone, where items of a team
-        /// run in step; elsewhere all of a group share each row.
+        /// 1: where a tile has fewer long rows than its group teams of 32 items, teams share rows; 0: one team a row.
+        /// For rows of thousands; the code takes registers and time from all others. 1 on NVIDIA alone, where items of
+        /// a team run in step; elsewhere all of a group share each row.
         shared_rows: [0, 1],
     }
 }
 
 impl Default for CsrFlat {
-    /// What does well on the GPUs it was tried on, and fits everywhere: 20 KiB for compensated sums in f64.
+    /// What does well on the GPUs it was tried on: 17 KiB for sums in f64, and twice as much where they are compensated.
     fn default() -> Self {
-        CsrFlat { group_size: 256, piece_nnz: 1024, whole_row: 256, registers: 0, shared_rows: 0 }
+        CsrFlat { group_size: 256, tile_nnz: 1024, whole_row: 256, registers: 0, shared_rows: 0 }
     }
 }
 
-impl CsrFlat {
-    /// Checks the parameters against the kernel's rules and the device's limits.
-    ///
-    /// # Errors
-    /// The first rule that is broken.
-    pub fn check(
-        &self,
-        device: &DeviceTraits,
-        value_type: ValueType,
-        accumulate: Accumulate,
-    ) -> Result<(), ParameterError> {
+impl FittedParameters for CsrFlat {
+    fn fitted(fit: &Fit<'_>) -> Self {
+        let mut wanted = CsrFlat::default();
+        wanted.group_size = fit.group_size(wanted.group_size);
+        wanted.tile_nnz = wanted.tile_nnz.min(wanted.group_size * MOST_AT_ONCE);
+        wanted.whole_row = wanted.whole_row.min(wanted.tile_nnz);
+        nearest(wanted, &["whole_row", "group_size", "tile_nnz"], fit)
+    }
+
+    fn check(&self, fit: &Fit<'_>) -> Result<(), ParameterError> {
         const ALGORITHM: &str = "csr_flat";
+        let device = fit.device;
         check_group_size(ALGORITHM, self.group_size, device)?;
         let refuse = |name, value: u32, rule: String| {
             let value = u64::from(value);
             Err(ParameterError::Invalid { algorithm: ALGORITHM, name, value, rule })
         };
-        if !self.group_size.is_power_of_two() {
-            let rule = "it must be a power of two".to_owned();
-            return refuse("group_size", self.group_size, rule);
-        }
-        if self.piece_nnz == 0 || !self.piece_nnz.is_multiple_of(self.group_size) {
+        if self.tile_nnz == 0 || !self.tile_nnz.is_multiple_of(self.group_size) {
             let rule =
                 format!("it must be a positive multiple of group_size = {}", self.group_size);
-            return refuse("piece_nnz", self.piece_nnz, rule);
+            return refuse("tile_nnz", self.tile_nnz, rule);
         }
-        if self.whole_row == 0 || self.whole_row > self.piece_nnz {
-            let rule = format!("it must be between 1 and piece_nnz = {}", self.piece_nnz);
+        if self.whole_row == 0 || self.whole_row > self.tile_nnz {
+            let rule = format!("it must be between 1 and tile_nnz = {}", self.tile_nnz);
             return refuse("whole_row", self.whole_row, rule);
         }
         check_registers(ALGORITHM, self.registers, device)?;
@@ -75,20 +80,61 @@ impl CsrFlat {
             let rule = format!("on {} it must be at most {most}", device.name);
             return refuse("shared_rows", self.shared_rows, rule);
         }
-        device.check_local_sums(ALGORITHM, "piece_nnz", self.local_sums(), value_type, accumulate)
+        fit.check_local_sums(ALGORITHM, "tile_nnz", self.local_sums())
     }
+}
 
+/// What `csr_flat` is.
+pub static SPEC: AlgorithmSpec = AlgorithmSpec {
+    test_parameters: &[
+        ("group_size", TEST_GROUP_SIZE),
+        ("tile_nnz", TEST_NNZ),
+        ("whole_row", TEST_TILE),
+    ],
+    // Teams of items share rows, as rules for rows of thousands have it.
+    test_sets: &[TestSet {
+        label: "shared rows",
+        parameters: &[("shared_rows", 1)],
+        obstacle: |device: &DeviceTraits| {
+            let in_step = device.takes_register_limits();
+            (!in_step).then_some("items of a team are not known to run in step")
+        },
+    }],
+    offline,
+    ..AlgorithmSpec::of::<CsrFlat>(&[
+        KernelSpec::of::<Arguments<()>, CsrFlat>(SOURCE),
+        KernelSpec::of::<csr_flat_plan::Arguments<()>, CsrFlatPlan>(csr_flat_plan::SOURCE),
+    ])
+};
+
+/// Local memory of a work-group of GPUs, in bytes: none has more that OpenCL tells of.
+const MOST_LOCAL_BYTES: u64 = 64 << 10;
+
+/// Everything whose sums fit a GPU: large tiles are refused where sums are compensated.
+fn offline(list: &mut List<'_>) -> Result<(), ParameterError> {
+    list.spmv(SOURCE, &[None], |_| vec![CsrFlat::default()])?;
+    list.retain(SOURCE, |key: &KernelKey| {
+        let mut parameters = CsrFlat::default();
+        let set = key.parameters.iter().try_for_each(|(name, value)| parameters.set(name, *value));
+        let parts = if key.accumulate == Accumulate::Compensated { 2 } else { 1 };
+        let sum_bytes = key.value_type.accumulator().size_bytes() as u64 * parts;
+        set.is_ok() && parameters.local_sums() * sum_bytes <= MOST_LOCAL_BYTES
+    });
+    Ok(())
+}
+
+impl CsrFlat {
     /// What a group's local memory holds, in sums: products, those of items, and places and the list of rows, which
     /// have less than one word for each of a sum's.
-    pub(crate) fn local_sums(&self) -> u64 {
-        let products = u64::from(self.piece_nnz) + u64::from(self.whole_row);
+    fn local_sums(&self) -> u64 {
+        let products = u64::from(self.tile_nnz) + u64::from(self.whole_row);
         let places = 2 * u64::from(self.group_size) + 1;
         products + places + u64::from(self.group_size) + products / HEAVY + 4
     }
 
-    /// How the pattern is cut into pieces.
-    pub fn rules(&self) -> PieceRules {
-        PieceRules { piece_nnz: self.piece_nnz, whole_row: self.whole_row }
+    /// How the pattern is cut into tiles.
+    pub fn rules(&self) -> TileRules {
+        TileRules { tile_nnz: self.tile_nnz, whole_row: self.whole_row }
     }
 }
 
@@ -115,10 +161,10 @@ arguments! {
         beta: Scalar<M>,
         /// 0, which the compiler must not know: it ties the order of atomics to data.
         zero: u32,
-        /// The piece that the first group takes: 0, or the last, from which the others count down.
-        first_piece: u32,
-        /// Where pieces begin, 64-bit entries, one more than work-groups; and behind them where parts of cut rows come
-        /// together, two accumulators and a 32-bit word a piece, which are 0. Aligned to 8 bytes.
-        room: Array<M>,
+        /// The tile that the first group takes: 0, or the last, from which the others count down.
+        first_tile: u32,
+        /// Where tiles begin, 64-bit entries, one more than work-groups; and after them the slots of partial sums of
+        /// cut rows, two accumulators and a 32-bit word a tile, which are 0. Aligned to 8 bytes.
+        arena: Array<M>,
     }
 }

@@ -1,4 +1,4 @@
-//! `csr_flat_plan`: where the pieces of `csr_flat` begin, found on the device (`cl/spmv/csr_flat_plan.cl`).
+//! `csr_flat_plan`: where the tiles of `csr_flat` begin, found on the device (`cl/spmv/csr_flat_plan.cl`).
 
 use crate::arguments::arguments;
 use crate::parameters::{check_group_size, parameters};
@@ -10,7 +10,7 @@ pub const SOURCE: &str = "spmv/csr_flat_plan.cl";
 parameters! {
     /// Parameters of `csr_flat_plan`.
     pub struct CsrFlatPlan for "csr_flat_plan" {
-        /// Items of a work-group: each looks for one border.
+        /// Items of a work-group: each looks for one boundary.
         group_size: [1, 16, 32, 64],
     }
 }
@@ -38,17 +38,17 @@ arguments! {
         rows: u32,
         /// Nonzeros of A.
         nnz: u64,
-        /// Nonzeros of a piece.
-        piece_nnz: u32,
+        /// Nonzeros of a tile.
+        tile_nnz: u32,
         /// Rows of at most this many nonzeros are never cut.
         whole_row: u32,
-        /// Pieces.
-        pieces: u32,
-        /// 32-bit words of the room.
-        room_words: u64,
+        /// Tiles.
+        tiles: u32,
+        /// 32-bit words of the arena.
+        arena_words: u64,
         /// Row offsets: rows + 1.
         offsets: Array<M>,
-        /// Where pieces begin, 64-bit entries: pieces + 1; and behind them what becomes 0. Aligned to 8 bytes.
-        room: Array<M>,
+        /// Where tiles begin, 64-bit entries: tiles + 1; and after them what becomes 0. Aligned to 8 bytes.
+        arena: Array<M>,
     }
 }

@@ -1,8 +1,9 @@
-//! `csr_pieces`: one contiguous piece of the nonzeros an item, for CPU devices (`cl/spmv/csr_pieces.cl`).
+//! `csr_pieces`: one contiguous chunk of the nonzeros an item, for CPU devices (`cl/spmv/csr_pieces.cl`).
 
+use crate::algorithm_spec::{KernelSpec, TEST_NNZ, other_values};
 use crate::arguments::arguments;
 use crate::parameters::{check_between, parameters};
-use crate::{Array, ParameterError, Scalar};
+use crate::{AlgorithmSpec, Array, Fit, FittedParameters, ParameterError, Scalar};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spmv/csr_pieces.cl";
@@ -12,40 +13,36 @@ parameters! {
     pub struct CsrPieces for "csr_pieces" {
         /// Products of a row that are made at a time: 1, 4, 8 or 16.
         lanes: [1, 4, 8, 16],
-        /// Pieces for each compute unit.
-        pieces_per_unit: [16, 64],
-        /// Nonzeros of a piece at least: few are not worth an item.
-        least_piece: [512],
-    }
-}
-
-parameters! {
-    /// What the kernel is compiled with.
-    pub struct CsrPiecesKernel for "csr_pieces" {
-        /// Products of a row that are made at a time: 1, 4, 8 or 16.
-        lanes: [1, 4, 8, 16],
+        /// Chunks for each compute unit.
+        chunks_per_unit: [16, 64] => host,
+        /// Nonzeros of a chunk at least: few are not worth an item.
+        least_chunk: [512] => host,
     }
 }
 
 impl Default for CsrPieces {
     /// 8 lanes did well on rows of any length, since those that are shorter go one by one; 4 are filled sooner, and
-    /// leave rows of 5 to 7 nonzeros with two loops that end where nobody foresees it.
+    /// leave rows of 5 to 7 nonzeros with two loops whose ends no branch predictor foresees.
     fn default() -> Self {
-        CsrPieces { lanes: 8, pieces_per_unit: 16, least_piece: 512 }
+        CsrPieces { lanes: 8, chunks_per_unit: 16, least_chunk: 512 }
     }
 }
 
 impl CsrPieces {
-    /// What the kernel is compiled with.
-    pub fn kernel(&self) -> CsrPiecesKernel {
-        CsrPiecesKernel { lanes: self.lanes }
+    /// Nonzeros of a chunk of a matrix of `nnz`, on a device of so many compute units: a multiple of `lanes`, at least 1.
+    pub fn chunk_nnz(&self, nnz: u64, compute_units: u32) -> u64 {
+        let chunks = u64::from(compute_units.max(1)) * u64::from(self.chunks_per_unit);
+        nnz.div_ceil(chunks).max(self.least_chunk.into()).next_multiple_of(u64::from(self.lanes))
+    }
+}
+
+impl FittedParameters for CsrPieces {
+    /// An item is a group and needs no local memory: the defaults fit everywhere.
+    fn fitted(_: &Fit<'_>) -> Self {
+        CsrPieces::default()
     }
 
-    /// Checks the parameters against the kernel's rules.
-    ///
-    /// # Errors
-    /// The first rule that is broken.
-    pub fn check(&self) -> Result<(), ParameterError> {
+    fn check(&self, _: &Fit<'_>) -> Result<(), ParameterError> {
         const ALGORITHM: &str = "csr_pieces";
         if ![1, 4, 8, 16].contains(&self.lanes) {
             let (value, rule) = (u64::from(self.lanes), "it must be 1, 4, 8 or 16".to_owned());
@@ -56,16 +53,18 @@ impl CsrPieces {
                 rule,
             });
         }
-        check_between(ALGORITHM, "pieces_per_unit", self.pieces_per_unit, 1..=1024)?;
-        check_between(ALGORITHM, "least_piece", self.least_piece, 1..=1 << 24)
-    }
-
-    /// Nonzeros of a piece of a matrix of `nnz`, on a device of so many compute units: a multiple of `lanes`, at least 1.
-    pub fn piece_nnz(&self, nnz: u64, compute_units: u32) -> u64 {
-        let pieces = u64::from(compute_units.max(1)) * u64::from(self.pieces_per_unit);
-        nnz.div_ceil(pieces).max(self.least_piece.into()).next_multiple_of(u64::from(self.lanes))
+        check_between(ALGORITHM, "chunks_per_unit", self.chunks_per_unit, 1..=1024)?;
+        check_between(ALGORITHM, "least_chunk", self.least_chunk, 1..=1 << 24)
     }
 }
+
+/// What `csr_pieces` is.
+pub static SPEC: AlgorithmSpec = AlgorithmSpec {
+    is_for_cpus: true,
+    trials: |fit| other_values(&[1, 4, 8, 16], CsrPieces::fitted(fit).lanes, "lanes"),
+    test_parameters: &[("lanes", 4), ("chunks_per_unit", 1024), ("least_chunk", TEST_NNZ)],
+    ..AlgorithmSpec::of::<CsrPieces>(&[KernelSpec::of::<Arguments<()>, CsrPieces>(SOURCE)])
+};
 
 arguments! {
     /// Arguments of the kernel `csr_pieces`.
@@ -74,8 +73,8 @@ arguments! {
         rows: u32,
         /// Nonzeros of A.
         nnz: u64,
-        /// Nonzeros of a piece; there is an item a piece, one at least.
-        piece_nnz: u64,
+        /// Nonzeros of a chunk; there is an item a chunk, one at least.
+        chunk_nnz: u64,
         /// Row offsets: rows + 1.
         offsets: Array<M>,
         /// Column indices: nnz.
@@ -93,6 +92,6 @@ arguments! {
         /// 0, which the compiler must not know: it ties the order of atomics to data.
         zero: u32,
         /// Where parts of rows come together: two accumulators and a 32-bit word an item, 0, aligned to 8 bytes.
-        room: Array<M>,
+        workspace: Array<M>,
     }
 }

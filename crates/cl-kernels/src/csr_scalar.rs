@@ -1,8 +1,10 @@
 //! `csr_scalar`: one work-item a row (`cl/spmv/csr_scalar.cl`).
 
+use crate::algorithm_spec::{KernelSpec, Planned, Storage, StorageFormat, TEST_GROUP_SIZE, Trial};
 use crate::arguments::arguments;
+use crate::fit::nearest;
 use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
-use crate::{Array, DeviceTraits, ParameterError, Scalar};
+use crate::{AlgorithmSpec, Array, Fit, FittedParameters, ParameterError, Scalar};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spmv/csr_scalar.cl";
@@ -21,15 +23,25 @@ impl Default for CsrScalar {
     }
 }
 
-impl CsrScalar {
-    /// Checks the parameters against the kernel's rules and the device's limits.
-    ///
-    /// # Errors
-    /// The first rule that is broken.
-    pub fn check(&self, device: &DeviceTraits) -> Result<(), ParameterError> {
-        check_group_size("csr_scalar", self.group_size, device)
+impl FittedParameters for CsrScalar {
+    fn fitted(fit: &Fit<'_>) -> Self {
+        nearest(CsrScalar::default(), &["group_size"], fit)
+    }
+
+    fn check(&self, fit: &Fit<'_>) -> Result<(), ParameterError> {
+        check_group_size("csr_scalar", self.group_size, fit.device)
     }
 }
+
+/// What `csr_scalar` is.
+pub static SPEC: AlgorithmSpec = AlgorithmSpec {
+    planned: Planned::Never,
+    storage: Storage { format: StorageFormat::CsrRowPerItem, offset_reads: 1, staged: &[] },
+    trials: |_| vec![Trial::Parameter("group_size", 256)],
+    test_parameters: &[("group_size", TEST_GROUP_SIZE)],
+    offline: |list| list.spmv(SOURCE, &[None], |_| vec![CsrScalar::default()]),
+    ..AlgorithmSpec::of::<CsrScalar>(&[KernelSpec::of::<Arguments<()>, CsrScalar>(SOURCE)])
+};
 
 arguments! {
     /// Arguments of the kernel `csr_scalar`.

@@ -53,9 +53,9 @@ arguments! {
         /// Nonzeros.
         nnz: u64,
         /// Elements from a row to the next.
-        row_step: u64,
+        row_stride: u64,
         /// Elements from a column to the next.
-        column_step: u64,
+        column_stride: u64,
         /// What `find_disorder` found.
         disorder: Array<M>,
         /// The row of each nonzero: nnz.
@@ -75,9 +75,9 @@ arguments! {
         /// Rows of the matrix.
         rows: u32,
         /// Elements from a row to the next.
-        row_step: u64,
+        row_stride: u64,
         /// Elements from a column to the next.
-        column_step: u64,
+        column_stride: u64,
         /// What `find_disorder` found.
         disorder: Array<M>,
         /// The row offsets: rows + 1.

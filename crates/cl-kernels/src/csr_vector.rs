@@ -1,10 +1,12 @@
 //! `csr_vector`: several items a row (`cl/spmv/csr_vector.cl`).
 
-use csr_core::ValueType;
+use std::collections::BTreeSet;
 
+use crate::algorithm_spec::{ByMeanRow, KernelSpec, Planned, TEST_GROUP_SIZE, Trial, other_values};
 use crate::arguments::arguments;
+use crate::fit::nearest;
 use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
-use crate::{Accumulate, Array, DeviceTraits, ParameterError, Scalar};
+use crate::{AlgorithmSpec, Array, Fit, FittedParameters, ParameterError, Scalar};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spmv/csr_vector.cl";
@@ -27,19 +29,17 @@ impl CsrVector {
         let items = mean_row_length.clamp(1.0, 64.0) as u32;
         CsrVector { group_size: 256, items_per_row: 1 << items.ilog2() }
     }
+}
 
-    /// Checks the parameters against the kernel's rules and the device's limits.
-    ///
-    /// # Errors
-    /// The first rule that is broken.
-    pub fn check(
-        &self,
-        device: &DeviceTraits,
-        value_type: ValueType,
-        accumulate: Accumulate,
-    ) -> Result<(), ParameterError> {
+impl FittedParameters for CsrVector {
+    fn fitted(fit: &Fit<'_>) -> Self {
+        let wanted = CsrVector::default_for_mean_row(fit.mean_row);
+        nearest(wanted, &["group_size", "items_per_row"], fit)
+    }
+
+    fn check(&self, fit: &Fit<'_>) -> Result<(), ParameterError> {
         const ALGORITHM: &str = "csr_vector";
-        check_group_size(ALGORITHM, self.group_size, device)?;
+        check_group_size(ALGORITHM, self.group_size, fit.device)?;
         let limit = self.group_size.min(64);
         if !self.items_per_row.is_power_of_two() || self.items_per_row > limit {
             return Err(ParameterError::Invalid {
@@ -49,9 +49,37 @@ impl CsrVector {
                 rule: format!("it must be a power of two, at most {limit}"),
             });
         }
-        let sums = u64::from(self.group_size);
-        device.check_local_sums(ALGORITHM, "group_size", sums, value_type, accumulate)
+        fit.check_local_sums(ALGORITHM, "group_size", self.group_size.into())
     }
+}
+
+/// What `csr_vector` is.
+pub static SPEC: AlgorithmSpec = AlgorithmSpec {
+    planned: Planned::Never,
+    by_mean_row: Some(ByMeanRow {
+        name: "items_per_row",
+        value: |mean_row, other| {
+            let items = CsrVector::default_for_mean_row(mean_row).items_per_row;
+            other("group_size").map_or(items, |group_size| items.min(group_size))
+        },
+    }),
+    trials: fewer_and_more_items,
+    test_parameters: &[("group_size", TEST_GROUP_SIZE), ("items_per_row", 8)],
+    offline: |list| {
+        // Rows of 1, 2, 4, ... 64 nonzeros in the mean: every default there is.
+        list.spmv(SOURCE, &[None], |_| {
+            let means = (0..7).map(|log| f64::from(1 << log));
+            means.map(CsrVector::default_for_mean_row).collect()
+        })
+    },
+    ..AlgorithmSpec::of::<CsrVector>(&[KernelSpec::of::<Arguments<()>, CsrVector>(SOURCE)])
+};
+
+/// Few items a row, and a quarter and four times as many as the mean row asks for.
+fn fewer_and_more_items(fit: &Fit<'_>) -> Vec<Trial> {
+    let now = CsrVector::fitted(fit).items_per_row;
+    let values: Vec<_> = BTreeSet::from([1, 2, now / 4, now * 4]).into_iter().collect();
+    other_values(&values, now, "items_per_row")
 }
 
 arguments! {

@@ -1,4 +1,4 @@
-//! `dense_product`: the dense product that sparse ones are measured beside (`cl/measure/dense_product.cl`).
+//! `dense_product`: the dense product that sparse ones are compared with (`cl/measure/dense_product.cl`).
 
 use crate::Array;
 use crate::arguments::arguments;

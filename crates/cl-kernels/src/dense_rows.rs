@@ -1,20 +1,34 @@
 //! `dense_rows`: a row-major copy of a column-major matrix (`cl/format/dense_rows.cl`).
 
-use crate::Array;
 use crate::arguments::arguments;
 use crate::parameters::{GROUP_SIZES, parameters};
+use crate::{Array, DeviceTraits};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "format/dense_rows.cl";
 
-/// Rows and columns of what one work-group copies.
-pub const TILE_SIDE: usize = 16;
-
 parameters! {
     /// Parameters of `dense_rows`.
     pub struct DenseRows for "dense_rows" {
-        /// Items of a work-group: a multiple of 16.
+        /// Items of a work-group.
         group_size: GROUP_SIZES,
+    }
+}
+
+impl DenseRows {
+    /// What a device has local memory for: a tile of f64 and a column more.
+    pub fn for_device(device: &DeviceTraits) -> Self {
+        let of_16 = DenseRows { group_size: device.group_size(256, 1) };
+        let tile_bytes = (of_16.tile_side() * (of_16.tile_side() + 1) * 8) as u64;
+        match tile_bytes > device.local_bytes {
+            true => DenseRows { group_size: of_16.group_size.min(8) },
+            false => of_16,
+        }
+    }
+
+    /// Rows and columns of what one work-group copies (`TILE_SIDE` of the kernel).
+    pub fn tile_side(&self) -> usize {
+        if self.group_size < 16 { 8 } else { 16 }
     }
 }
 

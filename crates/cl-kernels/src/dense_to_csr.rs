@@ -27,9 +27,9 @@ arguments! {
         /// Cells of a row.
         row_cells: u32,
         /// Elements from a row to the next.
-        row_step: u64,
+        row_stride: u64,
         /// Elements from a column to the next.
-        column_step: u64,
+        column_stride: u64,
         /// What is larger in size is kept, and NaN.
         tolerance: Scalar<M>,
         /// The dense matrix.
@@ -49,15 +49,15 @@ arguments! {
         /// Cells of a row.
         row_cells: u32,
         /// Elements from a row to the next.
-        row_step: u64,
+        row_stride: u64,
         /// Elements from a column to the next.
-        column_step: u64,
+        column_stride: u64,
         /// As before.
         tolerance: Scalar<M>,
         /// The dense matrix.
         dense: Array<M>,
         /// What is kept before each cell, and in all: rows x row_cells + 1.
-        places: Array<M>,
+        kept_offsets: Array<M>,
         /// The row offsets: rows + 1.
         offsets: Array<M>,
         /// The column of each nonzero: nnz.

@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::rules::Rules;
-use crate::{DeviceTraits, DeviceType, ParameterError, Parameters};
+use crate::{DeviceTraits, DeviceType, NamedParameters, ParameterError};
 
 /// A device table: what a TOML file holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceTable {
-    /// Format of the file: 1.
+    /// Format of the file as it is written: [`DeviceTable::FORMAT`].
     pub format: u32,
     /// The entries, in the file's order.
     #[serde(default, rename = "device")]
@@ -72,8 +72,9 @@ pub struct TableMatch<'a> {
 }
 
 impl DeviceTable {
-    /// The only format there is so far.
-    pub const FORMAT: u32 = 1;
+    /// The format that is written. Format 1, which is still read, differs by names of hyper-parameters
+    /// ([`current_name`](crate::current_name)).
+    pub const FORMAT: u32 = 2;
 
     /// A table that says nothing.
     pub fn empty() -> Self {
@@ -101,12 +102,12 @@ impl DeviceEntry {
     ///
     /// # Errors
     /// A parameter name that the algorithm does not have.
-    pub(crate) fn apply<P: Parameters>(
+    pub(crate) fn apply(
         &self,
         value_type: csr_core::ValueType,
-        parameters: &mut P,
+        parameters: &mut NamedParameters,
     ) -> Result<bool, ParameterError> {
-        let Some(kernel) = self.kernel.get(P::ALGORITHM) else { return Ok(false) };
+        let Some(kernel) = self.kernel.get(parameters.algorithm()) else { return Ok(false) };
         // 16-bit storage sums in f32: where its own line is missing, f32's is the next best.
         let mut names = vec![value_type.accumulator().name(), value_type.name()];
         names.dedup();

@@ -141,9 +141,9 @@ impl DeviceTraits {
         self.platform == "Oclgrind"
     }
 
-    /// Whether its compiler has a word for memory that is read some steps later, and its processor a use for it
-    /// (`cl/item/fetch_ahead.h`): those for CPUs are all made of Clang, and the interpreter alone does not know it.
-    pub fn fetches_ahead(&self) -> bool {
+    /// Whether its compiler has a prefetch builtin, and its processor a use for it
+    /// (`cl/item/prefetch.h`): those for CPUs are all made of Clang, and the interpreter alone does not know it.
+    pub fn prefetches(&self) -> bool {
         self.device_type == DeviceType::Cpu && !self.is_oclgrind()
     }
 
@@ -171,7 +171,7 @@ impl DeviceTraits {
         self.platform.contains("Intel") && self.device_type == DeviceType::Cpu
     }
 
-    /// Whether the implementation keeps compiled kernels on disk, and makes a program's binary only for whoever
+    /// Whether the implementation keeps compiled kernels on disk, and makes a program's binary only for a caller that
     /// asks: PoCL then compiles every kernel a second time, for groups of any size.
     pub fn keeps_its_own_binaries(&self) -> bool {
         self.platform.contains("Portable Computing Language")
@@ -197,6 +197,14 @@ impl DeviceTraits {
         }
     }
 
+    /// Items of a work-group, a power of two: `wanted`, which is one too, or what the device allows that is nearest, where
+    /// each item takes so many bytes of local memory.
+    pub fn group_size(&self, wanted: u32, local_bytes_per_item: u64) -> u32 {
+        let most = self.local_bytes / local_bytes_per_item.max(1);
+        // At most `wanted`, so the conversion is exact.
+        1 << (most.min(self.max_group_size).clamp(1, wanted.into()) as u32).ilog2()
+    }
+
     /// Refuses local arrays that hold more sums than the device has local memory for.
     pub(crate) fn check_local_sums(
         &self,
@@ -208,12 +216,22 @@ impl DeviceTraits {
     ) -> Result<(), ParameterError> {
         let parts = if accumulate == Accumulate::Compensated { 2 } else { 1 };
         let bytes = sums * value_type.accumulator().size_bytes() as u64 * parts;
+        self.check_local_bytes(algorithm, (name, sums), bytes)
+    }
+
+    /// Refuses local arrays of `bytes` bytes, which a parameter of this name and value takes, where the device has fewer.
+    pub(crate) fn check_local_bytes(
+        &self,
+        algorithm: &'static str,
+        (name, value): (&'static str, u64),
+        bytes: u64,
+    ) -> Result<(), ParameterError> {
         if bytes > self.local_bytes {
             let rule = format!(
                 "that takes {bytes} bytes of local memory and {} has {}",
                 self.name, self.local_bytes
             );
-            return Err(ParameterError::Invalid { algorithm, name, value: sums, rule });
+            return Err(ParameterError::Invalid { algorithm, name, value, rule });
         }
         Ok(())
     }

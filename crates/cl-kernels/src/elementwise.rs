@@ -24,7 +24,7 @@ pub enum Elementary {
     Subtract,
     /// r = x y
     Multiply,
-    /// r = x / y, as the device divides: in f32, OpenCL allows an error of 2.5 units in the last place
+    /// r = x / y, as the device divides: in f32, OpenCL allows an error of 2.5 ulp
     Divide,
 }
 

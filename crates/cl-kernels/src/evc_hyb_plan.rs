@@ -7,7 +7,7 @@ use crate::parameters::{GROUP_SIZES, parameters};
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spmv/evc_hyb_plan.cl";
 
-/// Feature: columns become the places of the rows of the same number.
+/// Feature: columns become the indices, in the order, of the rows of the same number.
 pub const FEATURE_RENUMBER: &str = "RENUMBER";
 
 parameters! {
@@ -48,9 +48,9 @@ arguments! {
         /// What rows of a strip and elements of a long row are multiples of.
         alignment: u32,
         /// Lengths asked about.
-        border_count: u32,
+        boundary_count: u32,
         /// The lengths.
-        borders: Array<M>,
+        boundaries: Array<M>,
         /// Keys, ascending: rows.
         keys: Array<M>,
         /// The results: how many rows are shorter than each, and in two words the elements of all long rows.
@@ -59,8 +59,8 @@ arguments! {
 }
 
 arguments! {
-    /// Arguments of the kernel `place_lengths`.
-    pub struct LengthArguments<M> for "place_lengths" {
+    /// Arguments of the kernel `ordered_lengths`.
+    pub struct LengthArguments<M> for "ordered_lengths" {
         /// Rows of A.
         row_count: u32,
         /// Bits of a key that hold a column.
@@ -77,13 +77,13 @@ arguments! {
     pub struct StartArguments<M> for "start_long_rows" {
         /// Rows of A.
         row_count: u32,
-        /// The place of the first long row.
+        /// The index of the first long row.
         split: u32,
         /// What elements of a long row are multiples of.
         alignment: u32,
         /// Where the first begins.
         start: u64,
-        /// The nonzeros of the row at each place: rows.
+        /// The nonzeros of the row at each index: rows.
         row_lengths: Array<M>,
         /// The results: long rows.
         long_starts: Array<M>,
@@ -95,10 +95,10 @@ arguments! {
     pub struct InvertArguments<M> for "invert_order" {
         /// Rows of A.
         row_count: u32,
-        /// The row at each place: rows.
+        /// The row at each index of the order: rows.
         row_order: Array<M>,
-        /// The results, the place of each row: rows.
-        places: Array<M>,
+        /// The results, the index of each row: rows.
+        order_indices: Array<M>,
     }
 }
 
@@ -109,9 +109,9 @@ arguments! {
         alignment: u32,
         /// What each work-group takes.
         tasks: Array<M>,
-        /// The row at each place: rows.
+        /// The row at each index of the order: rows.
         row_order: Array<M>,
-        /// The nonzeros of the row at each place: rows.
+        /// The nonzeros of the row at each index: rows.
         row_lengths: Array<M>,
         /// Where each long row begins.
         long_starts: Array<M>,
@@ -119,8 +119,8 @@ arguments! {
         offsets: Array<M>,
         /// What goes with the nonzeros of CSR: nnz.
         source: Array<M>,
-        /// The place of each row, with [`FEATURE_RENUMBER`]; else nothing is read.
-        places: Array<M>,
+        /// The index of each row, with [`FEATURE_RENUMBER`]; else nothing is read.
+        order_indices: Array<M>,
         /// The results: elements.
         target: Array<M>,
     }

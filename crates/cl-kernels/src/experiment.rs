@@ -39,17 +39,17 @@ mod tests {
     #[test]
     fn experiments_are_honoured_where_one_element_is_loaded_or_lanes_of_them() {
         for feature in Experiment::BothConstant.features() {
-            let places: Vec<_> = crate::SOURCES
+            let paths: Vec<_> = crate::SOURCES
                 .iter()
                 .filter(|source| source.text.contains(feature))
                 .map(|source| source.path)
                 .collect();
-            assert_eq!(places, ["item/scalar.h", "item/lane_loads.h"], "{feature}");
+            assert_eq!(paths, ["item/scalar.h", "item/lane_loads.h"], "{feature}");
         }
     }
 
     #[test]
-    fn no_product_for_one_matrix_loads_past_those_places() {
+    fn no_product_for_one_matrix_loads_past_those_functions() {
         for source in crate::SOURCES.iter().filter(|source| source.path.starts_with("spmv/")) {
             for bypass in ["x[", "columns[", "values["] {
                 // `&x[...]` and the like would be found too: there are none.

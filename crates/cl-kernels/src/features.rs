@@ -1,4 +1,4 @@
-//! What the rules of a device table ask of a matrix: figures of row lengths, beside the device's size.
+//! What the rules of a device table ask of a matrix: figures of row lengths, and the device's size.
 
 use csr_core::ValueType;
 
@@ -15,6 +15,13 @@ pub struct MatrixShape {
     pub in_step: u64,
     /// Rows whose length is not that of the row before ([`csr_core::RowLengths::changes`]).
     pub changes: u64,
+}
+
+impl MatrixShape {
+    /// Nonzeros of a row in the mean; 0 where there are no rows.
+    pub fn mean_row(&self) -> f64 {
+        self.nnz as f64 / self.rows.max(1) as f64
+    }
 }
 
 /// A figure that a rule compares with a number.

@@ -10,7 +10,7 @@ pub const SOURCE: &str = "measure/gather_rate.cl";
 /// Elements that an item of the kernel `gather_rate` loads.
 pub const GATHERS: usize = 64;
 
-/// Steps of an item of the kernel `gather_chain`.
+/// Iterations of an item of the kernel `gather_chain`.
 pub const CHAIN: usize = 512;
 
 parameters! {
@@ -27,7 +27,7 @@ arguments! {
         /// Elements of `source`, a power of two, less one.
         mask: u32,
         /// Random numbers: [`GATHERS`] an item.
-        places: Array<M>,
+        indices: Array<M>,
         /// What is loaded from, elements of the accumulator's type.
         source: Array<M>,
         /// Sums: one an item.
@@ -42,10 +42,10 @@ arguments! {
         rows: u32,
         /// Elements of `source`, a power of two, less one.
         mask: u32,
-        /// Where rows of places begin: rows + 1.
+        /// Where rows of indices begin: rows + 1.
         offsets: Array<M>,
         /// Random numbers: one a gather.
-        places: Array<M>,
+        indices: Array<M>,
         /// What is gathered is multiplied by: one a gather.
         weights: Array<M>,
         /// What is loaded from, elements of the accumulator's type.
@@ -58,10 +58,10 @@ arguments! {
 arguments! {
     /// Arguments of the kernel `gather_chain`.
     pub struct ChainArguments<M> for "gather_chain" {
-        /// Elements of `places` that are walked through, a power of two, less one.
+        /// Elements of `indices` that are read, a power of two, less one.
         mask: u32,
         /// Random numbers.
-        places: Array<M>,
+        indices: Array<M>,
         /// Where each item ended.
         target: Array<M>,
     }

@@ -28,7 +28,7 @@ impl Jacobi {
         match device.device_type {
             DeviceType::Cpu => Jacobi { group_size: 1, items_per_row: 1 },
             _ => {
-                let group_size = 1 << device.max_group_size.clamp(1, 128).ilog2();
+                let group_size = device.group_size(128, 16);
                 Jacobi { group_size, items_per_row: group_size.min(8) }
             }
         }

@@ -60,7 +60,7 @@ pub struct KernelKey {
     pub scalars_on_device: bool,
     /// Features of the algorithm that are on, as macros: `SPIN`.
     pub features: Vec<&'static str>,
-    /// Hyper-parameters: name and value.
+    /// Hyper-parameters that the kernel is compiled with: name and value.
     pub parameters: Vec<(&'static str, u32)>,
 }
 
@@ -82,7 +82,7 @@ impl KernelKey {
             accumulate,
             scalars_on_device,
             features: Vec::new(),
-            parameters: parameters.entries(),
+            parameters: parameters.compiled(),
         }
     }
 
@@ -93,10 +93,10 @@ impl KernelKey {
         self
     }
 
-    /// The same kernel, which asks for memory ahead where `device` does.
+    /// The same kernel, which prefetches where `device` does.
     #[must_use]
     pub fn for_streams_of(self, device: &DeviceTraits) -> Self {
-        if device.fetches_ahead() { self.with_feature("FETCH_AHEAD") } else { self }
+        if device.prefetches() { self.with_feature("PREFETCH") } else { self }
     }
 
     /// The same kernel for an experiment; the same key where that is off.
@@ -150,9 +150,12 @@ impl std::fmt::Display for KernelKey {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use expect_test::expect;
 
     use super::*;
+    use crate::{Algorithm, Extent, KernelSpec, specialisations};
 
     #[test]
     fn key_reads_as_text_and_becomes_compiler_options() {
@@ -206,29 +209,53 @@ mod tests {
             .assert_eq(&key.with_experiment(Experiment::BothConstant).to_string());
     }
 
+    /// Whether a source, includes resolved, says the word anywhere but in comments and where it gets a default.
+    fn reads(source: &str, word: &str) -> bool {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        source.lines().any(|line| {
+            let code = line.split("//").next().unwrap_or_default();
+            let mut words = code.split(|c| !is_part(c)).filter(|found| !found.is_empty());
+            let is_default = code.trim_start().starts_with("#ifndef")
+                || words.clone().take(2).eq(["define", word]);
+            !is_default && words.any(|found| found == word)
+        })
+    }
+
+    #[test]
+    fn keys_hold_what_kernels_read_and_nothing_that_the_host_alone_asks_for() {
+        let keys = specialisations(&[], Extent::Product).unwrap();
+        let of_keys = keys.iter().map(|key| (key.source, key.parameters.as_slice()));
+        let mut looked_at: BTreeSet<(&str, &str)> = of_keys
+            .flat_map(|(path, entries)| entries.iter().map(move |(name, _)| (path, *name)))
+            .collect();
+        for kernel in Algorithm::ALL.into_iter().flat_map(|algorithm| algorithm.spec().kernels) {
+            looked_at.extend(kernel.compiled().map(|space| (kernel.source, space.name)));
+        }
+        for (path, name) in looked_at {
+            let source = crate::kernel_source(path).unwrap();
+            // `registers` is an option of the compiler.
+            let is_read = name == "registers" || reads(&source, &name.to_uppercase());
+            assert!(is_read, "{path} never reads {name}");
+        }
+    }
+
     #[test]
     fn every_parameter_has_a_default_in_its_kernel() {
-        fn check<P: Parameters>(path: &str) {
+        fn check_kernel(kernel: &KernelSpec) {
+            let path = kernel.source;
             let source = crate::SOURCES.iter().find(|source| source.path == path).unwrap();
-            for space in P::SPACE {
+            for space in kernel.compiled() {
                 let line = format!("#ifndef {}\n", space.name.to_uppercase());
                 assert!(source.text.contains(&line), "{path} lacks a default of {}", space.name);
             }
         }
-        check::<crate::csr_scalar::CsrScalar>(crate::csr_scalar::SOURCE);
-        check::<crate::csr_vector::CsrVector>(crate::csr_vector::SOURCE);
-        check::<crate::csr_adaptive::CsrAdaptive>(crate::csr_adaptive::SOURCE);
-        check::<crate::csr_flat::CsrFlat>(crate::csr_flat::SOURCE);
-        check::<crate::csr_flat_plan::CsrFlatPlan>(crate::csr_flat_plan::SOURCE);
-        check::<crate::csr_pieces::CsrPiecesKernel>(crate::csr_pieces::SOURCE);
-        check::<crate::sell::SellKernel>(crate::sell::SOURCE);
-        check::<crate::sell::SellKernel>(crate::sell::VALUES_SOURCE);
-        check::<crate::sell_sigma::SellSigmaKernel>(crate::sell_sigma::SOURCE);
-        check::<crate::sell_sigma_plan::SellSigmaPlan>(crate::sell_sigma_plan::SOURCE);
-        check::<crate::csr_adaptive_plan::CsrAdaptivePlan>(crate::csr_adaptive_plan::SOURCE);
-        check::<crate::segmented_sum::SegmentedSum>(crate::segmented_sum::SOURCE);
-        check::<crate::evc_hyb::EvcHybKernel>(crate::evc_hyb::SOURCE);
-        check::<crate::evc_hyb_plan::EvcHybPlan>(crate::evc_hyb_plan::SOURCE);
+        fn check<P: Parameters>(source: &'static str) {
+            let (parameters, host_only) = (P::SPACE, P::HOST_ONLY);
+            check_kernel(&KernelSpec { name: "", source, arguments: &[], parameters, host_only });
+        }
+        for kernel in Algorithm::ALL.into_iter().flat_map(|algorithm| algorithm.spec().kernels) {
+            check_kernel(kernel);
+        }
         check::<crate::coo_to_csr::CooToCsrKernel>(crate::coo_to_csr::SOURCE);
         check::<crate::csr_to_coo::CsrToCoo>(crate::csr_to_coo::SOURCE);
         check::<crate::csr_to_dense::CsrToDense>(crate::csr_to_dense::SOURCE);
@@ -247,6 +274,7 @@ mod tests {
         check::<crate::spgemm_values::SpgemmValues>(crate::spgemm_values::SOURCE);
         check::<crate::spgemm_order::SpgemmOrder>(crate::spgemm_order::SOURCE);
         check::<crate::spgemm_rows::SpgemmRows>(crate::spgemm_rows::SOURCE);
+        check::<crate::spgemm_sets::SpgemmSets>(crate::spgemm_sets::SOURCE);
         check::<crate::batched::Batched>(crate::batched::SOURCE);
         check::<crate::batched_plan::BatchedPlan>(crate::batched_plan::SOURCE);
         check::<crate::spmm_row_split::SpmmRowSplit>(crate::spmm_row_split::SOURCE);

@@ -5,21 +5,24 @@
 //! the types of the device table and the choice of an algorithm. It opens no device and reads no file.
 //!
 //! To add an algorithm: its `.cl` file, its file here, its launch in `cl-runtime`, and one line in
-//! [`Algorithm`].
+//! `algorithm.rs`.
 
 mod algorithm;
+mod algorithm_spec;
 mod arguments;
 mod device_table;
 mod device_traits;
 mod experiment;
 mod features;
+mod fit;
 mod key;
+mod named;
 mod parameters;
+mod renamed;
 mod rules;
 mod select;
 mod shipped;
 mod source;
-mod space;
 mod table_text;
 mod tables;
 mod variant;
@@ -67,6 +70,7 @@ pub mod spgemm_long;
 pub mod spgemm_order;
 pub mod spgemm_parts;
 pub mod spgemm_rows;
+pub mod spgemm_sets;
 pub mod spgemm_tiny;
 pub mod spgemm_values;
 pub mod spmm;
@@ -78,18 +82,24 @@ pub mod sum_integers;
 pub mod tiling;
 
 pub use algorithm::Algorithm;
+pub use algorithm_spec::{
+    AlgorithmSpec, ByMeanRow, CheckParameters, KernelSpec, Limits, Planned, Storage, StorageFormat,
+    TEST_LIMITS, TestSet, Trial, ValueByMeanRow,
+};
 pub use arguments::{Argument, ArgumentKind, ArgumentSink, Array, KernelArguments, Scalar};
 pub use device_table::{DeviceEntry, DeviceTable, TableMatch};
 pub use device_traits::{DeviceTraits, DeviceType, HostAccess, SvmSupport};
 pub use experiment::Experiment;
 pub use features::{Feature, Features, MatrixShape};
+pub use fit::{Checked, Fit, FittedParameters};
 pub use key::{Accumulate, KernelKey};
+pub use named::NamedParameters;
 pub use parameters::{ParameterError, ParameterSpace, Parameters};
+pub use renamed::current_name;
 pub use rules::{Comparison, Condition, Rule, Rules, Side};
 pub use select::{Choice, Products, select, select_where};
 pub use shipped::{Extent, specialisations};
 pub use source::{Source, SourceError, kernel_source};
-pub use space::NamedParameters;
 pub use table_text::parse_device_table;
 pub use tables::{TableError, Tables};
 pub use variant::Variant;
@@ -106,7 +116,7 @@ pub(crate) mod tests {
         DeviceTraits {
             name: "Test GPU".to_owned(),
             board_name: None,
-            vendor: "Nobody".to_owned(),
+            vendor: "Vendor".to_owned(),
             platform: "Test".to_owned(),
             driver: "1".to_owned(),
             version: "OpenCL 1.2".to_owned(),

@@ -3,6 +3,8 @@
 //! Each algorithm declares its parameters once, with [`parameters!`]: the struct, the values the tuner
 //! may try, and the macro of the same name in upper case that the kernel reads.
 
+use crate::NamedParameters;
+
 /// The values a hyper-parameter may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParameterSpace {
@@ -40,6 +42,18 @@ pub enum ParameterError {
     },
 }
 
+impl ParameterError {
+    /// No parameter of that name among those that are `known`.
+    pub(crate) fn unknown(
+        algorithm: &'static str,
+        name: &str,
+        known: impl IntoIterator<Item = &'static str>,
+    ) -> Self {
+        let known: Vec<_> = known.into_iter().collect();
+        ParameterError::Unknown { algorithm, name: name.to_owned(), known: known.join(", ") }
+    }
+}
+
 /// The hyper-parameters of one algorithm.
 pub trait Parameters: Clone + std::fmt::Display + PartialEq + Send + Sync + 'static {
     /// The algorithm's name.
@@ -48,22 +62,42 @@ pub trait Parameters: Clone + std::fmt::Display + PartialEq + Send + Sync + 'sta
     /// What the tuner searches, one line a parameter.
     const SPACE: &'static [ParameterSpace];
 
+    /// Those that the host alone reads: no kernel is compiled with them.
+    const HOST_ONLY: &'static [&'static str];
+
     /// Name and value of each parameter, in the order of [`Parameters::SPACE`].
     fn entries(&self) -> Vec<(&'static str, u32)>;
 
-    /// Changes one parameter by name.
+    /// Changes one parameter by name; that of device tables of format 1 counts too
+    /// ([`current_name`](crate::current_name)).
     ///
     /// # Errors
     /// A name that is none of the algorithm's.
     fn set(&mut self, name: &str, value: u32) -> Result<(), ParameterError>;
+
+    /// What kernels are compiled with: [`Parameters::entries`] without those that the host alone reads.
+    fn compiled(&self) -> Vec<(&'static str, u32)> {
+        let mut entries = self.entries();
+        entries.retain(|(name, _)| !Self::HOST_ONLY.contains(name));
+        entries
+    }
+
+    /// Takes over what `named` says.
+    ///
+    /// # Errors
+    /// A name that is none of the algorithm's.
+    fn take(&mut self, named: &NamedParameters) -> Result<(), ParameterError> {
+        named.entries().iter().try_for_each(|(name, value)| self.set(name, *value))
+    }
 }
 
-/// Declares the struct of an algorithm's parameters and implements [`Parameters`] for it.
+/// Declares the struct of an algorithm's parameters and implements [`Parameters`] for it. `=> host` marks one that the
+/// host alone reads.
 macro_rules! parameters {
     (
         $(#[$meta:meta])*
         pub struct $struct:ident for $algorithm:literal {
-            $( $(#[$field_meta:meta])* $field:ident: $space:expr, )*
+            $( $(#[$field_meta:meta])* $field:ident: $space:expr $(=> $host:ident)?, )*
         }
     ) => {
         $(#[$meta])*
@@ -79,19 +113,20 @@ macro_rules! parameters {
                 $( $crate::ParameterSpace { name: stringify!($field), values: &$space }, )*
             ];
 
+            const HOST_ONLY: &'static [&'static str] = &[
+                $( $( $crate::parameters::host_only!($host $field), )? )*
+            ];
+
             fn entries(&self) -> Vec<(&'static str, u32)> {
                 vec![$( (stringify!($field), self.$field), )*]
             }
 
             fn set(&mut self, name: &str, value: u32) -> Result<(), $crate::ParameterError> {
-                match name {
+                match $crate::current_name($algorithm, name) {
                     $( stringify!($field) => self.$field = value, )*
                     _ => {
-                        return Err($crate::ParameterError::Unknown {
-                            algorithm: $algorithm,
-                            name: name.to_owned(),
-                            known: [$( stringify!($field), )*].join(", "),
-                        });
+                        let known = [$( stringify!($field), )*];
+                        return Err($crate::ParameterError::unknown($algorithm, name, known));
                     }
                 }
                 Ok(())
@@ -100,15 +135,20 @@ macro_rules! parameters {
 
         impl std::fmt::Display for $struct {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                let entries = $crate::Parameters::entries(self);
-                let texts: Vec<_> =
-                    entries.iter().map(|(name, value)| format!("{name}={value}")).collect();
-                f.write_str(&texts.join(","))
+                $crate::NamedParameters::of(self).fmt(f)
             }
         }
     };
 }
 pub(crate) use parameters;
+
+/// The name of a parameter with the mark `host`, the only one there is.
+macro_rules! host_only {
+    (host $field:ident) => {
+        stringify!($field)
+    };
+}
+pub(crate) use host_only;
 
 /// Work-group sizes worth trying on any device.
 pub(crate) const GROUP_SIZES: [u32; 5] = [64, 128, 256, 512, 1024];

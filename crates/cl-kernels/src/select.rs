@@ -3,7 +3,7 @@
 use csr_core::ValueType;
 
 use crate::features::{Features, MatrixShape};
-use crate::{Algorithm, DeviceTraits, Tables, Variant};
+use crate::{Algorithm, DeviceTraits, Fit, Tables, Variant};
 
 /// How many products will follow a plan: what it may cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -80,7 +80,7 @@ impl Choice {
 
 /// Chooses for a matrix that stores `value_type` on a device, where so many products will follow.
 ///
-/// Where no rule fits, CSR-Adaptive takes every shape.
+/// Rules whose algorithm cannot run on the device are left out. Where no rule fits, CSR-Adaptive takes every shape.
 pub fn select(
     tables: &Tables,
     device: &DeviceTraits,
@@ -88,7 +88,9 @@ pub fn select(
     matrix: &MatrixShape,
     products: Products,
 ) -> Choice {
-    select_where(tables, device, value_type, matrix, products, |_| true)
+    let fit = Fit::plain(device, value_type, matrix.mean_row());
+    let may = |algorithm: Algorithm| algorithm.spec().check_device(&fit).is_ok();
+    select_where(tables, device, value_type, matrix, products, may)
 }
 
 /// The same, by the rules whose algorithm `may` be taken.
@@ -144,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_cpu_takes_pieces_and_for_many_products_a_copy_unless_a_row_must_be_cut() {
+    fn an_unknown_cpu_takes_csr_pieces_and_for_many_products_a_copy_unless_a_row_must_be_cut() {
         let cpu = DeviceTraits { device_type: DeviceType::Cpu, compute_units: 2, ..gpu() };
         let skewed = MatrixShape { longest_row: 60_000, in_step: 2_000_000, ..EVEN };
         let algorithm = |device, matrix, products| choose(device, matrix, products).algorithm;
@@ -263,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_whose_ends_nobody_foresees_go_one_by_one_on_intels_runtime_and_others_by_eight() {
+    fn rows_whose_ends_are_unpredictable_go_one_by_one_on_intels_runtime_and_others_by_eight() {
         let intel = cpu("Intel(R) OpenCL", 1 << 20);
         let (rows, nnz, longest_row, in_step) = (34_546, 421_578, 411, 1_922_000);
         let (cited, in_runs) = (32_000, 9_000);
@@ -280,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn pocl_takes_short_rows_side_by_side_only_where_nobody_foresees_their_ends() {
+    fn pocl_takes_short_rows_side_by_side_only_where_their_ends_are_unpredictable() {
         let pocl = cpu("Portable Computing Language", 32 << 20);
         let of = |rows: u64, mean: f64, longest_row, unevenness: f64, changes: f64| {
             let nnz = (rows as f64 * mean) as u64;
@@ -305,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_rule_brings_variant_and_parameters_and_says_what_it_saw() {
-        let text = "format = 1\n[[device]]\ntype = \"gpu\"\norigin = \"mine\"\n\
+        let text = "format = 2\n[[device]]\ntype = \"gpu\"\norigin = \"mine\"\n\
                     [[device.choice.f32.several]]\nwhen = \"mean_row >= 200\"\nalgorithm = \"csr_scalar\"\n\
                     [[device.choice.f32.several]]\nwhen = \"mean_row >= 12\"\n\
                     algorithm = \"segmented_sum\"\nvariant = \"device\"\nparameters = { nnz_per_item = 4 }\n";

@@ -1,12 +1,13 @@
 //! `sell`: sliced ELL for CPU devices, a copy of the matrix with fewer bytes (`cl/spmv/sell.cl`).
 
+use crate::algorithm_spec::{KernelSpec, Planned, Storage, StorageFormat, other_values};
 use crate::arguments::arguments;
 use crate::parameters::{check_between, parameters};
-use crate::{Array, ParameterError, Scalar};
+use crate::{AlgorithmSpec, Array, Fit, FittedParameters, ParameterError, Scalar};
 
 /// Path of the source of the product below `cl/`.
 pub const SOURCE: &str = "spmv/sell.cl";
-/// Path of the source that brings values into place below `cl/`.
+/// Path of the source that reorders values, below `cl/`.
 pub const VALUES_SOURCE: &str = "spmv/sell_values.cl";
 
 parameters! {
@@ -14,62 +15,67 @@ parameters! {
     pub struct Sell for "sell" {
         /// Rows of a slice, a lane of the vector each: 4, 8 or 16.
         slice_rows: [4, 8, 16],
-        /// Pieces for each compute unit.
-        pieces_per_unit: [16, 64],
-    }
-}
-
-parameters! {
-    /// What the kernels are compiled with.
-    pub struct SellKernel for "sell" {
-        /// Rows of a slice, a lane of the vector each: 4, 8 or 16.
-        slice_rows: [4, 8, 16],
+        /// Chunks for each compute unit.
+        chunks_per_unit: [16, 64] => host,
     }
 }
 
 impl Default for Sell {
     /// 16 lanes fill a vector of 512 bits with f32, and several narrower ones, whose sums do not wait for one another.
     fn default() -> Self {
-        Sell { slice_rows: 16, pieces_per_unit: 16 }
+        Sell { slice_rows: 16, chunks_per_unit: 16 }
     }
 }
 
 impl Sell {
-    /// What the kernels are compiled with.
-    pub fn kernel(&self) -> SellKernel {
-        SellKernel { slice_rows: self.slice_rows }
+    /// Chunks on a device of so many compute units.
+    pub fn chunks(&self, compute_units: u32) -> u32 {
+        compute_units.max(1).saturating_mul(self.chunks_per_unit)
+    }
+}
+
+impl FittedParameters for Sell {
+    /// An item is a group and needs no local memory: the defaults fit everywhere.
+    fn fitted(_: &Fit<'_>) -> Self {
+        Sell::default()
     }
 
-    /// Checks the parameters against the kernel's rules.
-    ///
-    /// # Errors
-    /// The first rule that is broken.
-    pub fn check(&self) -> Result<(), ParameterError> {
+    fn check(&self, _: &Fit<'_>) -> Result<(), ParameterError> {
         const ALGORITHM: &str = "sell";
         if ![4, 8, 16].contains(&self.slice_rows) {
             let (value, rule) = (u64::from(self.slice_rows), "it must be 4, 8 or 16".to_owned());
             let name = "slice_rows";
             return Err(ParameterError::Invalid { algorithm: ALGORITHM, name, value, rule });
         }
-        check_between(ALGORITHM, "pieces_per_unit", self.pieces_per_unit, 1..=1024)
-    }
-
-    /// Pieces on a device of so many compute units.
-    pub fn pieces(&self, compute_units: u32) -> u32 {
-        compute_units.max(1).saturating_mul(self.pieces_per_unit)
+        check_between(ALGORITHM, "chunks_per_unit", self.chunks_per_unit, 1..=1024)
     }
 }
+
+/// What `sell` is.
+pub static SPEC: AlgorithmSpec = AlgorithmSpec {
+    planned: Planned::OnHost,
+    copies_values: true,
+    is_for_cpus: true,
+    // Columns take 16 bits, or are not stored at all: the copy says how many bytes there are.
+    storage: Storage { format: StorageFormat::Copy, offset_reads: 0, staged: &[] },
+    trials: |fit| other_values(&[4, 8, 16], Sell::fitted(fit).slice_rows, "slice_rows"),
+    test_parameters: &[("slice_rows", 4), ("chunks_per_unit", 5)],
+    ..AlgorithmSpec::of::<Sell>(&[
+        KernelSpec::of::<Arguments<()>, Sell>(SOURCE),
+        KernelSpec::of::<ValuesArguments<()>, Sell>(VALUES_SOURCE),
+    ])
+};
 
 arguments! {
     /// Arguments of the kernel `sell`.
     pub struct Arguments<M> for "sell" {
         /// Rows of A.
         rows: u32,
-        /// What each item takes (`csr_core::plan::sell::SellPiece`), one more than items.
-        pieces: Array<M>,
+        /// What each item takes (`csr_core::plan::sell::SellChunk`), one more than items.
+        chunks: Array<M>,
         /// Columns and how they lie: 16-bit words.
         words: Array<M>,
-        /// Values in their places.
+        /// Values in the order of the slices.
         values: Array<M>,
         /// The vector x: cols.
         x: Array<M>,
@@ -88,16 +94,16 @@ arguments! {
         /// Rows of A.
         rows: u32,
         /// What each item takes, one more than items.
-        pieces: Array<M>,
+        chunks: Array<M>,
         /// Columns and how they lie: 16-bit words.
         words: Array<M>,
-        /// Which nonzero of its row each step of a strip takes: 16-bit words.
-        steps: Array<M>,
+        /// Which nonzero of its row each iteration over a strip takes: 16-bit words.
+        nonzero_order: Array<M>,
         /// Row offsets: rows + 1.
         offsets: Array<M>,
         /// Values of compressed rows: nnz.
         source: Array<M>,
-        /// Values in their places.
+        /// Values in the order of the slices.
         target: Array<M>,
     }
 }

@@ -1,10 +1,19 @@
 //! `sell_sigma`: SELL-C-sigma for GPUs, a sorted copy of the matrix with fewer bytes (`cl/spmv/sell_sigma.cl`).
 
+use csr_core::{OffsetType, ValueType};
+
+use crate::algorithm_spec::{KernelSpec, Storage, StorageFormat, TEST_GROUP_SIZE};
 use crate::arguments::arguments;
+use crate::fit::nearest;
 use crate::parameters::{
     GROUP_SIZES, check_between, check_group_size, check_registers, parameters,
 };
-use crate::{Array, DeviceTraits, ParameterError, Scalar};
+use crate::sell_sigma_plan::{self as plan, SellSigmaPlan};
+use crate::shipped::List;
+use crate::{
+    Accumulate, AlgorithmSpec, Array, Fit, FittedParameters, KernelKey, ParameterError, Parameters,
+    Scalar,
+};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spmv/sell_sigma.cl";
@@ -20,21 +29,7 @@ parameters! {
         /// Nonzeros that a lane has at most: longer rows are shared.
         lane_nnz: [8, 16, 32, 64],
         /// Rows that are sorted among each other.
-        window_rows: [256, 512, 1024],
-        /// Pairs of nonzeros that a lane loads before it uses the first.
-        pairs_at_once: [1, 2, 4, 8],
-        /// Registers of an item that NVIDIA's compiler is told to keep to; 0: as many as it likes. Elsewhere 0.
-        registers: [0, 32, 40, 48, 64],
-    }
-}
-
-parameters! {
-    /// What the product is compiled with.
-    pub struct SellSigmaKernel for "sell_sigma" {
-        /// Items of a work-group: a multiple of 32.
-        group_size: GROUP_SIZES,
-        /// Nonzeros that a lane has at most: longer rows are shared.
-        lane_nnz: [8, 16, 32, 64],
+        window_rows: [256, 512, 1024] => host,
         /// Pairs of nonzeros that a lane loads before it uses the first.
         pairs_at_once: [1, 2, 4, 8],
         /// Registers of an item that NVIDIA's compiler is told to keep to; 0: as many as it likes. Elsewhere 0.
@@ -55,19 +50,14 @@ impl Default for SellSigma {
     }
 }
 
-impl SellSigma {
-    /// What the product is compiled with.
-    pub fn kernel(&self) -> SellSigmaKernel {
-        let SellSigma { group_size, lane_nnz, pairs_at_once, registers, .. } = *self;
-        SellSigmaKernel { group_size, lane_nnz, pairs_at_once, registers }
+impl FittedParameters for SellSigma {
+    fn fitted(fit: &Fit<'_>) -> Self {
+        nearest(SellSigma::default(), &["window_rows", "group_size"], fit)
     }
 
-    /// Checks the parameters against the kernels' rules and the device's limits.
-    ///
-    /// # Errors
-    /// The first rule that is broken.
-    pub fn check(&self, device: &DeviceTraits) -> Result<(), ParameterError> {
+    fn check(&self, fit: &Fit<'_>) -> Result<(), ParameterError> {
         const ALGORITHM: &str = "sell_sigma";
+        let device = fit.device;
         check_group_size(ALGORITHM, self.group_size, device)?;
         if !self.group_size.is_multiple_of(SLICE_LANES) {
             let (name, value) = ("group_size", u64::from(self.group_size));
@@ -78,8 +68,81 @@ impl SellSigma {
         // Their lengths lie in local memory, and each is compared with each.
         check_between(ALGORITHM, "window_rows", self.window_rows, 1..=2048)?;
         check_between(ALGORITHM, "pairs_at_once", self.pairs_at_once, 1..=8)?;
-        check_registers(ALGORITHM, self.registers, device)
+        check_registers(ALGORITHM, self.registers, device)?;
+        // An item has a sum, or where the copy is made three words; a window a word a row and a few.
+        let (items, rows) = (u64::from(self.group_size), u64::from(self.window_rows));
+        let of_items = items * fit.sum_bytes().max(3 * 4);
+        device.check_local_bytes(ALGORITHM, ("group_size", items), of_items)?;
+        let of_window = (rows + WINDOW_WORDS) * 4;
+        device.check_local_bytes(ALGORITHM, ("window_rows", rows), of_window)
     }
+}
+
+/// Words of local memory that a window takes besides one a row: `cl/spmv/sell_sigma_plan.cl` counts rows of six classes
+/// of lanes, and slices of long rows.
+const WINDOW_WORDS: u64 = 7;
+
+/// What `sell_sigma` is.
+pub static SPEC: AlgorithmSpec = AlgorithmSpec {
+    copies_values: true,
+    // Columns take 16 bits where they can: the copy says how many bytes there are.
+    storage: Storage { format: StorageFormat::Copy, offset_reads: 0, staged: &[] },
+    test_parameters: &[
+        ("group_size", TEST_GROUP_SIZE),
+        ("lane_nnz", 3),
+        ("window_rows", 50),
+        ("pairs_at_once", 3),
+    ],
+    offline,
+    ..AlgorithmSpec::of::<SellSigma>(&[
+        KernelSpec::of::<Arguments<()>, SellSigma>(SOURCE),
+        KernelSpec::of::<plan::OrderArguments<()>, SellSigmaPlan>(plan::SOURCE),
+        KernelSpec::of::<plan::SliceArguments<()>, SellSigmaPlan>(plan::SOURCE),
+        KernelSpec::of::<plan::ShapeArguments<()>, SellSigmaPlan>(plan::SOURCE),
+        KernelSpec::of::<plan::ColumnArguments<()>, SellSigmaPlan>(plan::SOURCE),
+        KernelSpec::of::<plan::ValueArguments<()>, SellSigmaPlan>(plan::SOURCE),
+    ])
+};
+
+/// What is compiled offline: the product, in the cover with ways of summing and pairs in turn; and its plan with both types of offsets.
+fn offline(list: &mut List<'_>) -> Result<(), ParameterError> {
+    let sums = [Accumulate::Plain, Accumulate::Compensated];
+    let mut turn = 0;
+    for value_type in ValueType::ALL {
+        let sets = list.parameter_sets(value_type, vec![SellSigma::default()])?;
+        let mut kernels = Vec::new();
+        let mut plans = Vec::new();
+        for set in &sets {
+            if kernels.iter().all(|kernel: &SellSigma| kernel.compiled() != set.compiled()) {
+                kernels.push(*set);
+            }
+            if !plans.contains(&SellSigmaPlan::of(set)) {
+                plans.push(SellSigmaPlan::of(set));
+            }
+        }
+        for kernel in &kernels {
+            for accumulate in sums {
+                turn += 1;
+                for (offset_type, on_device) in list.pairs(turn, kernels.len()) {
+                    let key = KernelKey::new(
+                        SOURCE,
+                        value_type,
+                        offset_type,
+                        accumulate,
+                        on_device,
+                        kernel,
+                    );
+                    list.keys.push(key);
+                }
+            }
+        }
+        for plan in &plans {
+            for offset_type in [OffsetType::U32, OffsetType::U64] {
+                list.helper(plan::SOURCE, value_type, offset_type, plan);
+            }
+        }
+    }
+    Ok(())
 }
 
 arguments! {
@@ -93,7 +156,7 @@ arguments! {
         starts_at: u64,
         /// What a slice's columns are counted from: slices.
         bases_at: u64,
-        /// Which row each place has: rows.
+        /// The rows in order: rows.
         order_at: u64,
         /// Lower halves of columns, two a word: 32 for each of `starts`.
         low_columns_at: u64,
@@ -103,7 +166,7 @@ arguments! {
         layout: Array<M>,
         /// Row offsets: rows + 1.
         offsets: Array<M>,
-        /// Values in their places: 64 for each of `starts`.
+        /// Values in the order of the slices: 64 for each of `starts`.
         values: Array<M>,
         /// The vector x: cols.
         x: Array<M>,
@@ -118,6 +181,6 @@ arguments! {
         /// The group that the first group takes: 0, or the last, from which the others count down.
         first_group: u32,
         /// Where parts of rows come together: two accumulators and a 32-bit word a slice, 0, aligned to 8 bytes.
-        room: Array<M>,
+        workspace: Array<M>,
     }
 }

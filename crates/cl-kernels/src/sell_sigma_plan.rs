@@ -35,7 +35,7 @@ arguments! {
         rows: u32,
         /// Row offsets: rows + 1.
         offsets: Array<M>,
-        /// A result: which row each place has, rows.
+        /// A result: the rows in order, rows.
         order: Array<M>,
         /// A result: slices of each window.
         window_slices: Array<M>,
@@ -49,7 +49,7 @@ arguments! {
         rows: u32,
         /// Row offsets: rows + 1.
         offsets: Array<M>,
-        /// Which row each place has: rows.
+        /// The rows in order: rows.
         order: Array<M>,
         /// The first slice of each window: windows + 1.
         window_starts: Array<M>,
@@ -69,7 +69,7 @@ arguments! {
         offsets: Array<M>,
         /// Column indices: nnz.
         columns: Array<M>,
-        /// Which row each place has: rows.
+        /// The rows in order: rows.
         order: Array<M>,
         /// What each slice is: slices + 1.
         slices: Array<M>,
@@ -93,7 +93,7 @@ arguments! {
         offsets: Array<M>,
         /// Column indices: nnz.
         columns: Array<M>,
-        /// Which row each place has: rows.
+        /// The rows in order: rows.
         order: Array<M>,
         /// What each slice is: slices + 1.
         slices: Array<M>,
@@ -117,7 +117,7 @@ arguments! {
         slice_count: u32,
         /// Row offsets: rows + 1.
         offsets: Array<M>,
-        /// Which row each place has: rows.
+        /// The rows in order: rows.
         order: Array<M>,
         /// What each slice is: slices + 1.
         slices: Array<M>,
@@ -125,7 +125,7 @@ arguments! {
         starts: Array<M>,
         /// Values of compressed rows: nnz.
         source: Array<M>,
-        /// The result: values in their places, 64 for each of `starts`.
+        /// The result: values in the order of the slices, 64 for each of `starts`.
         target: Array<M>,
     }
 }

@@ -9,16 +9,15 @@
 //! four pairs, in turn, so that each of them meets each value type, each way of summing and each of the other
 //! two. The product takes everything.
 
+use std::collections::HashSet;
 use std::slice;
 
 use csr_core::{OffsetType, ValueType};
 
 use crate::batched_plan::BatchedPlan;
-use crate::csr_adaptive::{CsrAdaptive, FEATURE_SPIN};
+use crate::csr_adaptive::FEATURE_SPIN;
 use crate::csr_adaptive_plan::CsrAdaptivePlan;
 use crate::csr_flat_plan::CsrFlatPlan;
-use crate::csr_scalar::CsrScalar;
-use crate::csr_vector::CsrVector;
 use crate::dense_product::DenseProductKernel;
 use crate::dense_rows::DenseRows;
 use crate::gather_rate::GatherRate;
@@ -27,19 +26,16 @@ use crate::launch_cost::LaunchCost;
 use crate::rates::Rates;
 use crate::row_lengths::RowLengthsKernel;
 use crate::row_offsets::RowOffsetsKernel;
-use crate::segmented_sum::{FEATURE_FUSED, SegmentedSum};
 use crate::spmm_merge_plan::SpmmMergePlan;
 use crate::spmm_row_split_plan::SpmmRowSplitPlan;
 use crate::{
-    Accumulate, Algorithm, DeviceTable, DeviceType, KernelKey, ParameterError, Parameters, Products,
+    Accumulate, Algorithm, DeviceTable, DeviceType, KernelKey, NamedParameters, ParameterError,
+    Parameters, Products,
 };
 use crate::{
-    batched_plan, csr_adaptive, csr_adaptive_plan, csr_flat_plan, csr_scalar, csr_vector,
-    segmented_sum,
-};
-use crate::{
-    dense_product, dense_rows, gather_rate, gather_values, launch_cost, rates, row_lengths,
-    row_offsets, spmm_merge_plan, spmm_row_split_plan,
+    batched_plan, csr_adaptive_plan, csr_flat_plan, dense_product, dense_rows, gather_rate,
+    gather_values, launch_cost, rates, row_lengths, row_offsets, spmm_merge_plan,
+    spmm_row_split_plan,
 };
 
 /// How many of the specialisations.
@@ -61,35 +57,7 @@ pub fn specialisations(
 ) -> Result<Vec<KernelKey>, ParameterError> {
     let mut list = List { tables, extent, keys: Vec::new() };
     for algorithm in Algorithm::ALL {
-        match algorithm {
-            Algorithm::CsrScalar => {
-                list.spmv(csr_scalar::SOURCE, &[None], |_| vec![CsrScalar::default()])?;
-            }
-            Algorithm::CsrVector => {
-                // Rows of 1, 2, 4, ... 64 nonzeros in the mean: every default there is.
-                list.spmv(csr_vector::SOURCE, &[None], |_| {
-                    let means = (0..7).map(|log| f64::from(1 << log));
-                    means.map(CsrVector::default_for_mean_row).collect()
-                })?;
-            }
-            Algorithm::CsrAdaptive => {
-                let default = |value_type| vec![CsrAdaptive::default_for(value_type)];
-                list.spmv(csr_adaptive::SOURCE, &[None], default)?;
-                list.spmv(csr_adaptive::SOURCE, &[Some(FEATURE_SPIN)], default)?;
-                // The published baseline takes CSR-Stream from two rows on, whatever the table says.
-                list.repeat(csr_adaptive::SOURCE, "num_rows_stream", 2);
-            }
-            Algorithm::CsrFlat => list.csr_flat()?,
-            // For CPUs, which are here to run them.
-            Algorithm::CsrPieces | Algorithm::Sell => {}
-            Algorithm::SellSigma => list.sell_sigma()?,
-            Algorithm::EvcHyb => list.evc_hyb()?,
-            Algorithm::SegmentedSum => {
-                // Devices of every SIMD width.
-                let defaults = |_| [8, 16, 32, 64].map(SegmentedSum::usual).to_vec();
-                list.spmv(segmented_sum::SOURCE, &[None, Some(FEATURE_FUSED)], defaults)?;
-            }
-        }
+        (algorithm.spec().offline)(&mut list)?;
     }
     list.batched()?;
     list.spmm()?;
@@ -98,6 +66,9 @@ pub fn specialisations(
     list.solvers()?;
     list.vectors();
     list.formats();
+    // Sets that differ in what the host alone reads have one kernel.
+    let mut seen = HashSet::new();
+    list.keys.retain(|key| seen.insert(key.clone()));
     Ok(list.keys)
 }
 
@@ -110,24 +81,22 @@ const ROUND: [(OffsetType, bool); 4] = [
 ];
 
 mod batched;
-mod csr_flat;
-mod evc_hyb;
 mod format;
-mod sell_sigma;
 mod solvers;
 mod spgemm;
 mod spmm;
 mod vectors;
 
-struct List<'a> {
+/// The specialisations so far.
+pub(crate) struct List<'a> {
     tables: &'a [DeviceTable],
-    extent: Extent,
-    keys: Vec<KernelKey>,
+    pub(crate) extent: Extent,
+    pub(crate) keys: Vec<KernelKey>,
 }
 
 impl List<'_> {
     /// One algorithm, in forms that differ by a feature; in the cover, forms are taken in turn.
-    fn spmv<P: Parameters>(
+    pub(crate) fn spmv<P: Parameters>(
         &mut self,
         source: &'static str,
         forms: &[Option<&'static str>],
@@ -175,7 +144,7 @@ impl List<'_> {
     }
 
     /// Everything so far of a source, without features, once more with another value of a parameter.
-    fn repeat(&mut self, source: &'static str, name: &'static str, value: u32) {
+    pub(crate) fn repeat(&mut self, source: &'static str, name: &'static str, value: u32) {
         let mut keys: Vec<_> =
             self.keys.iter().filter(|key| key.source == source).cloned().collect();
         keys.retain(|key| key.features.is_empty());
@@ -188,8 +157,13 @@ impl List<'_> {
         self.keys.extend(keys);
     }
 
+    /// Leaves out what `keep` refuses of a source.
+    pub(crate) fn retain(&mut self, source: &str, keep: impl Fn(&KernelKey) -> bool) {
+        self.keys.retain(|key| key.source != source || keep(key));
+    }
+
     /// The defaults alone and under each entry of the tables, each set once.
-    fn parameter_sets<P: Parameters>(
+    pub(crate) fn parameter_sets<P: Parameters>(
         &self,
         value_type: ValueType,
         defaults: Vec<P>,
@@ -198,8 +172,10 @@ impl List<'_> {
         let entries = self.tables.iter().flat_map(|table| &table.devices);
         for entry in entries.filter(|entry| entry.device_type != Some(DeviceType::Cpu)) {
             for default in &defaults {
+                let mut named = NamedParameters::of(default);
+                entry.apply(value_type, &mut named)?;
                 let mut set = default.clone();
-                entry.apply(value_type, &mut set)?;
+                set.take(&named)?;
                 // Rules go over the line of their algorithm.
                 let rules = entry.rules(value_type).into_iter();
                 let rules = rules.flat_map(|rules| Products::ALL.map(|count| rules.own(count)));
@@ -231,7 +207,7 @@ impl List<'_> {
 
     /// The pairs for one of `sets` parameter sets: where there are four or more, one each, in turn, since
     /// they go all the way round; else two, which hold both of each.
-    fn pairs(&self, turn: usize, sets: usize) -> Vec<(OffsetType, bool)> {
+    pub(crate) fn pairs(&self, turn: usize, sets: usize) -> Vec<(OffsetType, bool)> {
         match self.extent {
             Extent::Product => ROUND.to_vec(),
             Extent::Cover if sets >= ROUND.len() => vec![ROUND[turn % ROUND.len()]],
@@ -251,7 +227,7 @@ impl List<'_> {
             }
             let parameters = CsrFlatPlan { group_size: 64 };
             self.helper(csr_flat_plan::SOURCE, ValueType::F32, offset_type, &parameters);
-            let parameters = SpmmMergePlan { group_size: 64, piece: 512, slack: 64 };
+            let parameters = SpmmMergePlan { group_size: 64, tile_length: 512, slack: 64 };
             self.helper(spmm_merge_plan::SOURCE, ValueType::F32, offset_type, &parameters);
             let parameters = SpmmRowSplitPlan { group_size: 256 };
             self.helper(spmm_row_split_plan::SOURCE, ValueType::F32, offset_type, &parameters);
@@ -282,7 +258,7 @@ impl List<'_> {
         self.helper(rates::SOURCE, ValueType::F32, OffsetType::U32, &parameters);
     }
 
-    fn helper<P: Parameters>(
+    pub(crate) fn helper<P: Parameters>(
         &mut self,
         source: &'static str,
         value_type: ValueType,
@@ -296,23 +272,25 @@ impl List<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
     use super::*;
-    use crate::{csr_pieces, sell};
+    use crate::segmented_sum::FEATURE_FUSED;
+    use crate::{csr_adaptive, csr_scalar, csr_vector, segmented_sum, spgemm_sets};
 
     fn table(line: &str) -> DeviceTable {
-        let head = "format = 1\n[[device]]\nname = \"A\"\norigin = \"a test\"\n";
+        let head = "format = 2\n[[device]]\nname = \"A\"\norigin = \"a test\"\n";
         toml::from_str(&format!("{head}[device.kernel.csr_adaptive.{line}")).unwrap()
     }
 
     #[test]
     fn every_kernel_source_is_there_but_those_for_cpus() {
         let keys = specialisations(&[], Extent::Cover).unwrap();
-        let of_cpus = [csr_pieces::SOURCE, sell::SOURCE, sell::VALUES_SOURCE];
+        let specs = Algorithm::ALL.map(Algorithm::spec).into_iter();
+        let of_cpus = specs.filter(|spec| spec.is_for_cpus).flat_map(|spec| spec.kernels);
+        let mut others: Vec<_> = of_cpus.map(|kernel| kernel.source).collect();
+        others.push(spgemm_sets::SOURCE);
         for source in crate::SOURCES.iter().filter(|source| source.path.ends_with(".cl")) {
             let is_there = keys.iter().any(|key| key.source == source.path);
-            assert_eq!(is_there, !of_cpus.contains(&source.path), "{}", source.path);
+            assert_eq!(is_there, !others.contains(&source.path), "{}", source.path);
         }
     }
 

@@ -10,26 +10,30 @@ pub const PROGRESS_WORDS: usize = 8;
 /// Numbers of the type sums are made in, which come next; then the residuals.
 pub const SCALARS: usize = 8;
 
-/// The place of a word of progress: how the solve stands.
+/// Index of a word of progress: how the solve stands.
 pub const OUTCOME: usize = 0;
-/// The place of a word of progress: the iteration in which it ended.
+/// Index of a word of progress: the iteration in which it ended.
 pub const ENDED_IN: usize = 1;
-/// The places of words of progress: the last iteration that may run, as each kernel leaves it to the next.
+/// Indices of words of progress: the last iteration that may run, as each kernel leaves it to the next.
 pub const LAST_ITERATION: std::ops::RangeInclusive<usize> = 3..=6;
-/// The place of the last of those.
+/// Index of the last of those.
 pub const LAST_AFTER_RESIDUAL: usize = 6;
+/// Index of a word of progress: the iteration of the least residual.
+pub const LEAST_AT: usize = 7;
 /// The last iteration of what has not ended.
 pub const LAST_ITERATION_NEVER_ENDS: u32 = u32::MAX;
 
-/// The place of a scalar: what `vector_norms` found.
+/// Index of a scalar: what `vector_norms` found.
 pub const SUM_OF_SQUARES: usize = 4;
-/// The place of a scalar: what `vector_norms` found.
+/// Index of a scalar: what `vector_norms` found.
 pub const SUM_OF_MAGNITUDES: usize = 5;
 
 /// Feature of the solvers' kernels: preconditioned by the inverse diagonal.
 pub const FEATURE_JACOBI: &str = "JACOBI";
 /// Feature of the solvers' kernels: residuals by the sum of magnitudes, not by the square root of squares.
 pub const FEATURE_NORM_ONE: &str = "NORM_ONE";
+/// Feature of CG's kernels: a change of signs, as of an indefinite matrix, does not end the iterations.
+pub const FEATURE_ANY_SIGN: &str = "ANY_SIGN";
 
 /// How a solve stands, as the device says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,10 +43,10 @@ pub enum SolverState {
     Running = 0,
     /// The residual is as small as was asked for.
     Converged = 1,
-    /// p'Ap is not positive.
-    NotPositiveDefinite = 2,
-    /// r'z is not positive.
-    RhoNotPositive = 3,
+    /// p'Ap has changed its sign.
+    Indefinite = 2,
+    /// r'z is 0, or has changed its sign.
+    PreconditionerIndefinite = 3,
     /// The residual has nothing of the first one left.
     RhoZero = 4,
     /// v has nothing of the first residual.
@@ -51,19 +55,28 @@ pub enum SolverState {
     OmegaZero = 6,
     /// An overflow or a NaN.
     NotFinite = 7,
+    /// p'Ap is 0.
+    CurvatureZero = 8,
+    /// The residual is beyond the limit.
+    Diverged = 9,
+    /// No residual was the least one for too many iterations.
+    Stalled = 10,
 }
 
 impl SolverState {
     /// Every one, in the order of their numbers.
-    pub const ALL: [SolverState; 8] = [
+    pub const ALL: [SolverState; 11] = [
         SolverState::Running,
         SolverState::Converged,
-        SolverState::NotPositiveDefinite,
-        SolverState::RhoNotPositive,
+        SolverState::Indefinite,
+        SolverState::PreconditionerIndefinite,
         SolverState::RhoZero,
         SolverState::ShadowZero,
         SolverState::OmegaZero,
         SolverState::NotFinite,
+        SolverState::CurvatureZero,
+        SolverState::Diverged,
+        SolverState::Stalled,
     ];
 
     /// The one of a word; what no kernel writes is [`SolverState::NotFinite`].
@@ -100,6 +113,7 @@ mod tests {
             ("ENDED_IN", ENDED_IN),
             ("LAST_AFTER_ALPHA", *LAST_ITERATION.start()),
             ("LAST_AFTER_RESIDUAL", LAST_AFTER_RESIDUAL),
+            ("LEAST_AT", LEAST_AT),
             ("SUM_OF_SQUARES", SUM_OF_SQUARES),
             ("SUM_OF_MAGNITUDES", SUM_OF_MAGNITUDES),
         ] {
@@ -108,12 +122,15 @@ mod tests {
         let states = [
             "RUNNING",
             "CONVERGED",
-            "NOT_POSITIVE_DEFINITE",
-            "RHO_NOT_POSITIVE",
+            "INDEFINITE",
+            "PRECONDITIONER_INDEFINITE",
             "RHO_ZERO",
             "SHADOW_ZERO",
             "OMEGA_ZERO",
             "NOT_FINITE",
+            "CURVATURE_ZERO",
+            "DIVERGED",
+            "STALLED",
         ];
         for (name, state) in states.into_iter().zip(SolverState::ALL) {
             defines(name, state as usize);

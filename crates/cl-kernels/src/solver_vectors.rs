@@ -1,8 +1,8 @@
 //! `solver_vectors`: copies and norms around a solve (`cl/solver/solver_vectors.cl`).
 
-use crate::Array;
 use crate::arguments::arguments;
 use crate::parameters::parameters;
+use crate::{Array, Scalar};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "solver/solver_vectors.cl";
@@ -12,7 +12,7 @@ parameters! {
     pub struct SolverVectors for "solver_vectors" {
         /// Items of a work-group: a power of two.
         group_size: [64, 128, 256, 512],
-        /// Pieces of 16 bytes that an item has under way.
+        /// Chunks of 16 bytes that an item has under way.
         batch: [1, 2, 4],
     }
 }
@@ -36,6 +36,8 @@ arguments! {
         tiles: u32,
         /// 0.
         zero: u32,
+        /// What elements are multiplied by before they are squared.
+        scale: Scalar<M>,
         /// The vector.
         vector: Array<M>,
         /// Where groups put their sums: `cl/group/launch_sum.h`.

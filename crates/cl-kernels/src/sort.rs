@@ -7,9 +7,6 @@ use crate::{Array, DeviceTraits};
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "format/sort.cl";
 
-/// Bits of a key that a count, a scan and a move sort by (`DIGIT_BITS` of the kernel).
-pub const DIGIT_BITS: u32 = 8;
-
 /// The feature of keys of 32 bits.
 pub const FEATURE_NARROW_KEYS: &str = "NARROW_KEYS";
 
@@ -29,9 +26,12 @@ impl Sort {
         let most = 1u32 << device.max_group_size.clamp(1, 128).ilog2();
         let sets = [(most, 16), (most, 8), (most.min(64), 8)];
         let fits = |sort: &Sort| sort.local_bytes(8) <= device.local_bytes;
-        let smallest = Sort { group_size: most.min(32), keys_per_item: 4 };
-        let mut sets =
-            sets.map(|(group_size, keys_per_item)| Sort { group_size, keys_per_item }).into_iter();
+        let small = [(most.min(32), 4), (most.min(16), 4)];
+        let smallest = Sort { group_size: most.min(4), keys_per_item: 4 };
+        let mut sets = sets
+            .into_iter()
+            .chain(small)
+            .map(|(group_size, keys_per_item)| Sort { group_size, keys_per_item });
         sets.find(fits).unwrap_or(smallest)
     }
 
@@ -40,10 +40,16 @@ impl Sort {
         (self.group_size * self.keys_per_item) as usize
     }
 
+    /// Bits of a key that a count, a scan and a move sort by (`DIGIT_BITS` of the kernel): few where tiles are small,
+    /// which have no use for a tally of many digits.
+    pub fn digit_bits(&self) -> u32 {
+        if self.tile() <= 32 { 4 } else { 8 }
+    }
+
     /// Bytes of local memory of a group that moves keys of `key_bytes`.
     pub fn local_bytes(&self, key_bytes: u64) -> u64 {
         let (tile, group_size) = (self.tile() as u64, u64::from(self.group_size));
-        (tile + group_size) * key_bytes + group_size * (2 * 16 + 8) + (4 << DIGIT_BITS)
+        (tile + group_size) * key_bytes + group_size * (2 * 16 + 8) + (4 << self.digit_bits())
     }
 }
 
@@ -95,6 +101,11 @@ mod tests {
         assert_eq!(with(16 << 10, 1024), Sort { group_size: 128, keys_per_item: 8 });
         assert_eq!(with(8 << 10, 1024), Sort { group_size: 64, keys_per_item: 8 });
         assert_eq!(with(4 << 10, 1024), Sort { group_size: 32, keys_per_item: 4 });
+        assert_eq!(with(1 << 10, 1024), Sort { group_size: 4, keys_per_item: 4 });
+        assert_eq!(with(1 << 10, 1), Sort { group_size: 1, keys_per_item: 16 });
+        for local_bytes in [1 << 10, 2 << 10, 4 << 10, 32 << 10] {
+            assert!(with(local_bytes, 1024).local_bytes(8) <= local_bytes);
+        }
         assert_eq!(with(48 << 10, 1), Sort { group_size: 1, keys_per_item: 16 });
     }
 }

@@ -18,24 +18,24 @@ macro_rules! sources {
 }
 
 /// Every file of `cl/`.
-pub(crate) const SOURCES: [Source; 101] = sources![
+pub(crate) const SOURCES: &[Source] = &sources![
     "item/scalar.h",
     "item/accumulate.h",
     "item/copy.h",
     "item/atomic.h",
     "item/dense.h",
     "item/lanes.h",
-    "item/fetch_ahead.h",
+    "item/prefetch.h",
     "item/lane_loads.h",
     "item/lane_sums.h",
     "item/store.h",
     "subgroup/broadcast.h",
-    "subgroup/bunch.h",
+    "subgroup/sub_group.h",
     "group/reduce.h",
     "group/carry.h",
     "group/launch_sum.h",
-    "group/meet.h",
-    "group/meet_bunch.h",
+    "group/combine.h",
+    "group/combine_sub_group.h",
     "group/scan.h",
     "group/search.h",
     "group/size.h",
@@ -49,7 +49,7 @@ pub(crate) const SOURCES: [Source; 101] = sources![
     "batched/find_step_columns.h",
     "batched/find_step_rows.h",
     "batched/find_task.h",
-    "batched/pieces.h",
+    "batched/chunks.h",
     "batched/step_columns.h",
     "batched/step_rows.h",
     "batched/task.h",
@@ -83,6 +83,7 @@ pub(crate) const SOURCES: [Source; 101] = sources![
     "spgemm/spgemm_order.cl",
     "spgemm/spgemm_parts.cl",
     "spgemm/spgemm_rows.cl",
+    "spgemm/spgemm_sets.cl",
     "spgemm/spgemm_tiny.cl",
     "spgemm/spgemm_values.cl",
     "spgemm/sums.h",
@@ -99,7 +100,7 @@ pub(crate) const SOURCES: [Source; 101] = sources![
     "spmv/csr_adaptive.cl",
     "spmv/csr_adaptive_plan.cl",
     "spmv/csr_flat.cl",
-    "spmv/csr_flat_piece.h",
+    "spmv/csr_flat_tile.h",
     "spmv/csr_flat_plan.cl",
     "spmv/csr_pieces.cl",
     "spmv/evc_hyb.cl",
@@ -191,6 +192,43 @@ mod tests {
             let text = kernel_source(source.path).unwrap();
             assert!(!text.contains("#include"), "{}", source.path);
             assert_eq!(text.matches("#ifndef ITEM_SCALAR_H").count(), 1, "{}", source.path);
+        }
+    }
+
+    /// Lists what `path` includes, in order, each with whether that stands under a condition; the guard of a header is none.
+    fn inclusions(path: &str, is_conditional: bool, found: &mut Vec<(&'static str, bool)>) {
+        let source = SOURCES.iter().find(|source| source.path == path).unwrap();
+        let mut depth = 0_i32;
+        for line in source.text.lines() {
+            let is_guard = line.starts_with("#ifndef") && line.ends_with("_H");
+            match included_path(line) {
+                Some(inner) => {
+                    let is_conditional = is_conditional || depth > 0;
+                    let inner = SOURCES.iter().find(|source| source.path == inner).unwrap().path;
+                    let is_new = found.iter().all(|(known, _)| *known != inner);
+                    found.push((inner, is_conditional));
+                    if is_new {
+                        inclusions(inner, is_conditional, found);
+                    }
+                }
+                None if line.starts_with("#if") && !is_guard => depth += 1,
+                None if line.starts_with("#endif") => depth -= 1,
+                None => {}
+            }
+            depth = depth.max(0);
+        }
+    }
+
+    #[test]
+    fn what_comes_first_under_a_condition_is_included_nowhere_else() {
+        for source in SOURCES.iter().filter(|source| source.path.ends_with(".cl")) {
+            let mut found = Vec::new();
+            inclusions(source.path, false, &mut found);
+            for (at, (path, is_conditional)) in found.iter().enumerate() {
+                let is_first = found[..at].iter().all(|(known, _)| known != path);
+                let is_wanted = found[at..].contains(&(*path, false));
+                assert!(!(is_first && *is_conditional && is_wanted), "{}: {path}", source.path);
+            }
         }
     }
 

@@ -34,7 +34,7 @@ arguments! {
         b_ends: Array<M>,
         /// Columns of B, ascending in each row.
         b_columns: Array<M>,
-        /// The result: the entries of each row of C, at the row's place.
+        /// The result: the entries of each row of C, at the row's index.
         counts: Array<M>,
     }
 }

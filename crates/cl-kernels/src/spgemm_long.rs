@@ -122,8 +122,8 @@ arguments! {
         /// Rows of C.
         rows: Array<M>,
         /// Where the columns of each window begin, and their number.
-        places: Array<M>,
-        /// The result: the entries of each row of C, at the row's place.
+        window_offsets: Array<M>,
+        /// The result: the entries of each row of C, at the row's index.
         counts: Array<M>,
     }
 }
@@ -136,7 +136,7 @@ arguments! {
         /// Rows of C.
         rows: Array<M>,
         /// Where the columns of each window begin, and their number.
-        places: Array<M>,
+        window_offsets: Array<M>,
         /// A bit for each column of each listed row.
         bitmap: Array<M>,
         /// Row offsets of C: rows + 1.

@@ -40,16 +40,16 @@ const GROUPS: [u32; 3] = [32, 128, 256];
 parameters! {
     /// Parameters of `spgemm_rows`.
     pub struct SpgemmRows for "spgemm_rows" {
-        /// Items of a work-group that looks at rows: a power of two, at least 32.
+        /// Items of a work-group that looks at rows: a power of two.
         group_size: GROUP_SIZES,
         /// Products of a tiny row, at most.
         tiny: [8, 16, 32],
         /// Products of a short row, at most.
         short: [32, 64],
         /// Items of a tiny row: a power of two.
-        tiny_items: [1, 2, 4, 8],
+        tiny_items: [1, 2, 4, 8] => host,
         /// Items of a short row: a power of two.
-        short_items: [1, 4, 8, 16],
+        short_items: [1, 4, 8, 16] => host,
         /// Products of a row whose columns a small group hashes, at most: a power of two.
         few: [128, 256, 512],
         /// Products of a row whose columns a group hashes, at most: a power of two.
@@ -63,7 +63,7 @@ parameters! {
         /// What a row takes, in products, before it may be long: all groups work at it together.
         least_long: [32768, 65536, 131072, 262144],
         /// Parts of a compute unit's share of all products, one of which a long row is more than.
-        unit_shares: [4, 8, 16, 32],
+        unit_shares: [4, 8, 16, 32] => host,
         /// Entries of a row of C that a small group sums, at most.
         small_outputs: [64, 128, 256],
         /// Entries of a row of C that a group sums, at most.
@@ -73,7 +73,9 @@ parameters! {
         /// Entries of a row of A whose parts in the windows of C's row may be sorted, at least.
         crowded: [4096, 8192, 16384, 32768],
         /// Looks at entries that sorting a part spares, at least.
-        crowded_looks: [4, 8, 16, 32],
+        crowded_looks: [4, 8, 16, 32] => host,
+        /// Items for each compute unit that compute all rows, each by itself with a set of columns; 0 where groups do.
+        items_per_unit: [0, 1] => host,
     }
 }
 
@@ -91,16 +93,30 @@ pub enum RowKernel {
 impl SpgemmRows {
     /// What suits a device's local memory.
     pub fn default_for(device: &DeviceTraits) -> Self {
-        let usual = Self::usual(device.max_group_size, device.local_bytes >= 48 << 10);
-        // Few groups at once: a look takes no longer than its share of the work.
+        let has_48_kib = device.local_bytes >= 48 << 10;
+        let mut defaults = Self::usual(Self::most_items(device), has_48_kib);
+        // Items compute all rows. Where groups do, few are there at once: a look takes no longer than its share of the
+        // work.
         if device.device_type == DeviceType::Cpu {
-            return SpgemmRows { crowded_looks: 32, tiny_items: 1, short_items: 1, ..usual };
+            let (crowded_looks, items_per_unit) = (32, 1);
+            let (tiny_items, short_items) = (1, 1);
+            defaults =
+                SpgemmRows { crowded_looks, tiny_items, short_items, items_per_unit, ..defaults };
         }
-        usual
+        // For f64, so that both types have the same.
+        let too_large = |of: &Self| {
+            let mut found = of.local_bytes(device, ValueType::F64).into_iter();
+            found.find(|(_, value, bytes)| *bytes > device.local_bytes && *value > 1)
+        };
+        while let Some((name, value, _)) = too_large(&defaults) {
+            let halved = crate::Parameters::set(&mut defaults, name, value / 2);
+            debug_assert!(halved.is_ok(), "{name} is one of them");
+        }
+        defaults
     }
 
-    /// The same for groups of up to `max_group_size` items; `has_room` says that there are 48 KiB of local memory.
-    pub(crate) fn usual(max_group_size: u64, has_room: bool) -> Self {
+    /// The same for groups of up to `max_group_size` items; `has_48_kib` says that there are 48 KiB of local memory.
+    pub(crate) fn usual(max_group_size: u64, has_48_kib: bool) -> Self {
         SpgemmRows {
             group_size: 1 << max_group_size.clamp(1, 256).ilog2(),
             tiny: 16,
@@ -111,14 +127,24 @@ impl SpgemmRows {
             scattered: 2048,
             near: 512,
             middle: 2048,
-            wide: if has_room { 8192 } else { 4096 },
+            wide: if has_48_kib { 8192 } else { 4096 },
             least_long: 65536,
             unit_shares: 8,
             small_outputs: 128,
             middle_outputs: 512,
-            window_outputs: if has_room { 1024 } else { 512 },
+            window_outputs: if has_48_kib { 1024 } else { 512 },
             crowded: 8192,
             crowded_looks: 16,
+            items_per_unit: 0,
+        }
+    }
+
+    /// Items of the largest groups that look at rows of their own: those of the device, or where local memory is small so
+    /// many that what each of them takes leaves half of it.
+    pub fn most_items(device: &DeviceTraits) -> u64 {
+        match device.local_bytes {
+            0..0x8000 => device.max_group_size.min((device.local_bytes / 256).max(1)),
+            _ => device.max_group_size,
         }
     }
 
@@ -138,13 +164,13 @@ impl SpgemmRows {
             let row_items = row_items.min(group_size);
             RowKernel::Tiny(SpgemmTiny { group_size, capacity, row_items })
         };
-        let usual = clamp(64, max_group_size);
+        let group_size = clamp(64, max_group_size);
         let hash = |group_size, capacity| RowKernel::Hash(SpgemmHash { group_size, capacity });
         let bitmap = |group_size, words| RowKernel::Bitmap(SpgemmBitmap { group_size, words });
         match class {
-            0 | 1 => tiny(usual, self.tiny, self.tiny_items),
+            0 | 1 => tiny(group_size, self.tiny, self.tiny_items),
             2 if self.short_items == 1 => tiny(small, self.short, 1),
-            2 => tiny(usual, self.short, self.short_items),
+            2 => tiny(group_size, self.short, self.short_items),
             3 => bitmap(small, self.near),
             4 => hash(small, self.few),
             5 => bitmap(middle, self.middle),
@@ -185,9 +211,6 @@ impl SpgemmRows {
         let refuse = |name, value: u32, rule: String| {
             Err(ParameterError::Invalid { algorithm, name, value: u64::from(value), rule })
         };
-        if self.group_size < 32 {
-            return refuse("group_size", self.group_size, "it must be at least 32".to_owned());
-        }
         let powers = [
             ("tiny_items", self.tiny_items),
             ("short_items", self.short_items),
@@ -200,7 +223,9 @@ impl SpgemmRows {
             }
         }
         let entries = crate::Parameters::entries(self);
-        if let Some((name, value)) = entries.into_iter().find(|(_, value)| *value == 0) {
+        let may_be_none = |name: &str| name == "items_per_unit";
+        let none = entries.into_iter().find(|(name, value)| *value == 0 && !may_be_none(name));
+        if let Some((name, value)) = none {
             return refuse(name, value, "it must be at least 1".to_owned());
         }
         for (name, value, bytes) in self.local_bytes(device, value_type) {
@@ -223,7 +248,7 @@ impl SpgemmRows {
     ) -> Vec<(&'static str, u32, u64)> {
         let number = value_type.size_bytes() as u64;
         let of_row = |name, value, class| {
-            let bytes = match self.row_kernel(class, device.max_group_size) {
+            let bytes = match self.row_kernel(class, Self::most_items(device)) {
                 RowKernel::Tiny(tiny) => tiny.local_bytes(number),
                 RowKernel::Hash(hash) => {
                     12 * u64::from(hash.capacity) + 24 * u64::from(hash.group_size) + 64
@@ -236,10 +261,13 @@ impl SpgemmRows {
         };
         let of_values = |name, value, class| {
             let SpgemmValues { group_size, outputs, products_per_item } =
-                self.value_kernel(class, device.max_group_size);
+                self.value_kernel(class, Self::most_items(device));
             let products = u64::from(group_size) * u64::from(products_per_item);
-            let bytes = u64::from(outputs) * (12 + number) + products * number + 32 * (24 + number);
-            let list = if class == 3 { (u64::from(group_size) + 32) * (12 + number) } else { 0 };
+            let entries = u64::from(group_size).min(32);
+            let bytes =
+                u64::from(outputs) * (12 + number) + products * number + entries * (24 + number);
+            let list =
+                if class == 3 { (u64::from(group_size) + entries) * (12 + number) } else { 0 };
             (name, value, bytes + list + 128)
         };
         vec![

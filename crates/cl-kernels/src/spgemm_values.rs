@@ -13,7 +13,7 @@ pub const WINDOWS: &str = "WINDOWS";
 parameters! {
     /// Parameters of `spgemm_values`.
     pub struct SpgemmValues for "spgemm_values" {
-        /// Items of a work-group: a power of two, at least 32.
+        /// Items of a work-group: a power of two.
         group_size: GROUP_SIZES,
         /// Entries of C that a group sums at a time.
         outputs: [128, 256, 512, 1024],

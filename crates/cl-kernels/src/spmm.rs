@@ -11,6 +11,10 @@ pub const FEATURE_C_COLUMN_MAJOR: &str = "C_COLUMN_MAJOR";
 /// An item's columns are apart, not side by side: B and C may begin anywhere and have any number of columns.
 pub const FEATURE_COLUMNS_APART: &str = "COLUMNS_APART";
 
+/// An item's columns are side by side and loaded as two half vectors, which may overlap: B and C may begin anywhere and
+/// have any number of columns.
+pub const FEATURE_COLUMNS_IN_HALVES: &str = "COLUMNS_IN_HALVES";
+
 /// B's rows lie where vectors may, and C's do not.
 pub const FEATURE_C_BY_ELEMENT: &str = "C_BY_ELEMENT";
 
@@ -27,7 +31,7 @@ pub fn storage_feature(storage: ValueType) -> Option<&'static str> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum SpmmAlgorithm {
-    /// A bunch of items a row; neighbouring rows with the same columns together.
+    /// A sub-group of items a row; neighbouring rows with the same columns together.
     RowSplit,
     /// Equal rows and nonzeros a group, wherever rows begin and end.
     Merge,
@@ -64,13 +68,14 @@ impl std::str::FromStr for SpmmAlgorithm {
     }
 }
 
-/// How the columns of B and C are dealt to items: in tiles of equally many, each as many vectors as a bunch has items.
+/// How the columns of B and C are dealt to items: in tiles of equally many, each as many vectors as a sub-group has
+/// items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiling {
     /// Columns an item takes.
     pub vector_width: u32,
     /// Items side by side along a row of C.
-    pub bunch_size: u32,
+    pub sub_group_size: u32,
     /// Columns of a tile; the last may have fewer.
     pub tile_width: u32,
     /// Tiles.
@@ -78,15 +83,20 @@ pub struct Tiling {
 }
 
 impl Tiling {
-    /// For `columns` columns in vectors of `vector_width`; a bunch lies within `in_step` items.
+    /// For `columns` columns in vectors of `vector_width`; a sub-group lies within `in_step` items.
     pub fn new(columns: u32, vector_width: u32, in_step: u32) -> Self {
         // Two lines of memory side by side are enough; narrower vectors would need more items to fill one.
         let most = (MOST_TILE_COLUMNS / vector_width).clamp(32, 64).min(in_step);
         let vectors = columns.div_ceil(vector_width).max(1);
         let fewest = vectors.div_ceil(most);
         let of = |tiles: u32| {
-            let bunch_size = vectors.div_ceil(tiles);
-            Tiling { vector_width, bunch_size, tile_width: bunch_size * vector_width, tiles }
+            let sub_group_size = vectors.div_ceil(tiles);
+            Tiling {
+                vector_width,
+                sub_group_size,
+                tile_width: sub_group_size * vector_width,
+                tiles,
+            }
         };
         // Each tile more reads A once more.
         let (few, more) = (of(fewest), of(fewest + 1));
@@ -100,8 +110,8 @@ impl Tiling {
     /// The part of the items in step that have columns, in the mean over tiles.
     fn busy(&self, columns: u32, in_step: u32) -> f64 {
         let vectors = columns.div_ceil(self.vector_width);
-        let bunches = in_step / self.bunch_size;
-        f64::from(bunches) * f64::from(vectors) / (f64::from(self.tiles) * f64::from(in_step))
+        let sub_groups = in_step / self.sub_group_size;
+        f64::from(sub_groups) * f64::from(vectors) / (f64::from(self.tiles) * f64::from(in_step))
     }
 
     /// The better of two widths: the first, unless the other makes fewer tiles of items that are as busy.
@@ -141,6 +151,13 @@ pub fn padded_width(most: u32, columns: u32) -> u32 {
     [16, 8, 4, 2].into_iter().filter(|width| *width <= most).find(is_tight).unwrap_or(1)
 }
 
+/// Columns an item takes where it loads them as two half vectors: up to `most`, a power of two, and more than half of
+/// them are there.
+pub fn halves_width(most: u32, columns: u32) -> u32 {
+    let holds = |width: &u32| *width <= most && *width / 2 < columns.max(1);
+    [16, 8, 4, 2].into_iter().find(holds).unwrap_or(1)
+}
+
 /// See [`apart_width`].
 const LEAST_NEIGHBOURS: u32 = 8;
 
@@ -162,7 +179,7 @@ pub(crate) fn check_vector_width(
 
 /// Columns an item takes at once where nothing is known of the device: 16 bytes of sums, which a GPU stores at once,
 /// and a CPU's vector.
-pub(crate) fn usual_vector_width(device_type: DeviceType, value_type: ValueType) -> u32 {
+pub(crate) fn default_vector_width(device_type: DeviceType, value_type: ValueType) -> u32 {
     let bytes = if device_type == DeviceType::Cpu { 64 } else { 16 };
     bytes / value_type.accumulator().size_bytes() as u32
 }
@@ -176,7 +193,7 @@ pub struct SpmmShape {
     pub nnz: u64,
     /// Nonzeros of the longest row.
     pub longest_row: u64,
-    /// The part of items that would have work where bunches run in step, with nodes as they come and long ones cut.
+    /// The part of items that would have work where sub-groups run in step, with nodes as they come and long ones cut.
     pub busy: f64,
     /// Rows per i-node, in the mean: so many rows share what row split loads of B, and merge loads it for each.
     pub mean_inode: f64,
@@ -184,10 +201,11 @@ pub struct SpmmShape {
 
 parameters! {
     /// The switch between row split and merge. Row split where neighbouring rows have the same columns; where rows are
-    /// long enough and none is long beside all; or where one is so long that merge would have a group add up too much.
+    /// long enough and none is long compared with all; or where one is so long that merge would have a group add up too
+    /// much.
     pub struct SpmmSwitch for "spmm" {
         /// Rows are long enough if the mean one has as many hundredths of a nonzero, times the part of items that have
-        /// work where bunches run in step; the paper's switch is 935, without the latter.
+        /// work where sub-groups run in step; the paper's switch is 935, without the latter.
         mean_row_hundredths: [0, 200, 400, 935],
         /// None is long if rows and nonzeros together are at least as many times the longest row.
         longest_share: [1, 1000, 3000, 10_000, 30_000, 60_000],
@@ -240,7 +258,10 @@ impl SpmmSwitch {
         if is_above(self.longest_share) {
             return (merge, format!("{longest}{} of all rows and nonzeros", self.longest_share));
         }
-        (row_split, format!("{rows_are}, and none is long beside all: {longest_row} at most"))
+        (
+            row_split,
+            format!("{rows_are}, and none is long compared with all: {longest_row} at most"),
+        )
     }
 }
 
@@ -251,7 +272,7 @@ mod tests {
     #[test]
     fn tiles_are_equal_and_no_item_is_idle() {
         let tiling = |columns, width| Tiling::new(columns, width, 128);
-        for (columns, width, bunch, tile, tiles) in [
+        for (columns, width, sub_group, tile, tiles) in [
             (1, 1, 1, 1, 1),
             (3, 1, 3, 3, 1),
             (32, 4, 8, 32, 1),
@@ -267,7 +288,7 @@ mod tests {
         ] {
             let found = tiling(columns, width);
             let expected =
-                Tiling { vector_width: width, bunch_size: bunch, tile_width: tile, tiles };
+                Tiling { vector_width: width, sub_group_size: sub_group, tile_width: tile, tiles };
             assert_eq!(found, expected, "{columns} columns by {width}");
             assert!(found.tile_width * found.tiles >= columns);
             assert!(found.tile_width * (found.tiles - 1) < columns);
@@ -275,11 +296,11 @@ mod tests {
     }
 
     #[test]
-    fn bunches_lie_within_items_in_step() {
+    fn sub_groups_lie_within_items_in_step() {
         for (columns, in_step) in (1..300).flat_map(|columns| [(columns, 8), (columns, 32)]) {
             let tiling = Tiling::new(columns, 4, in_step);
-            assert!((1..=in_step).contains(&tiling.bunch_size), "{columns}");
-            assert_eq!(tiling.bunch_size * 4, tiling.tile_width);
+            assert!((1..=in_step).contains(&tiling.sub_group_size), "{columns}");
+            assert_eq!(tiling.sub_group_size * 4, tiling.tile_width);
         }
     }
 
@@ -297,6 +318,15 @@ mod tests {
         ] {
             assert_eq!(apart_width(4, columns), apart, "{columns}");
             assert_eq!(padded_width(4, columns), padded, "{columns}");
+        }
+    }
+
+    #[test]
+    fn halves_hold_all_of_few_columns_and_more_than_half_of_them_are_there() {
+        for (most, columns, width) in
+            [(16, 1, 1), (16, 2, 2), (16, 3, 4), (16, 9, 16), (16, 33, 16), (8, 9, 8), (1, 3, 1)]
+        {
+            assert_eq!(halves_width(most, columns), width, "{columns} columns, at most {most}");
         }
     }
 

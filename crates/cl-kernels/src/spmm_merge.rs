@@ -1,10 +1,10 @@
-//! `spmm_merge`: pieces of equally many rows and nonzeros (`cl/spmm/spmm_merge.cl`).
+//! `spmm_merge`: tiles of equally many rows and nonzeros (`cl/spmm/spmm_merge.cl`).
 
 use csr_core::ValueType;
 
 use crate::arguments::arguments;
 use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
-use crate::spmm::{check_vector_width, usual_vector_width};
+use crate::spmm::{check_vector_width, default_vector_width};
 use crate::{Array, DeviceTraits, DeviceType, ParameterError, Scalar};
 
 /// Path of the source below `cl/`.
@@ -19,9 +19,9 @@ parameters! {
         vector_width: [1, 2, 4, 8, 16],
         /// Rows of B under way at a time: 1 to 16.
         nnz_at_once: [1, 2, 4, 8],
-        /// Rows and nonzeros of a piece, together: more than `slack`.
-        piece: [256, 512, 1024, 2048],
-        /// Nonzeros by which a border may move to the beginning of its row.
+        /// Rows and nonzeros of a tile, together: more than `slack`.
+        tile_length: [256, 512, 1024, 2048],
+        /// Nonzeros by which a boundary may move to the beginning of its row.
         slack: [0, 32, 64, 128],
     }
 }
@@ -32,10 +32,19 @@ impl SpmmMerge {
         let mut parameters = Self::usual(device.device_type, value_type);
         let most = 1 << device.max_group_size.clamp(1, 1 << 10).ilog2();
         parameters.group_size = parameters.group_size.min(most);
-        while parameters.check(device, value_type).is_err() && parameters.piece > 64 {
-            parameters.piece /= 2;
-            parameters.slack /= 2;
-            parameters.group_size = parameters.group_size.min(parameters.piece);
+        while parameters.check(device, value_type).is_err() {
+            if parameters.tile_length > 64 {
+                parameters.tile_length /= 2;
+                parameters.slack /= 2;
+                parameters.group_size = parameters.group_size.min(parameters.tile_length);
+            } else if parameters.group_size > 1 {
+                parameters.group_size /= 2;
+            } else if parameters.tile_length > 16 {
+                parameters.tile_length /= 2;
+                parameters.slack /= 2;
+            } else {
+                break;
+            }
         }
         parameters
     }
@@ -44,9 +53,9 @@ impl SpmmMerge {
     pub(crate) fn usual(device_type: DeviceType, value_type: ValueType) -> Self {
         SpmmMerge {
             group_size: 64,
-            vector_width: usual_vector_width(device_type, value_type),
+            vector_width: default_vector_width(device_type, value_type),
             nnz_at_once: 4,
-            piece: 512,
+            tile_length: 512,
             slack: 64,
         }
     }
@@ -54,10 +63,10 @@ impl SpmmMerge {
     /// Bytes of local memory, for sums of `value_type`.
     fn local_bytes(&self, value_type: ValueType) -> u64 {
         let real = value_type.accumulator().size_bytes() as u64;
-        let (group, piece) = (u64::from(self.group_size), u64::from(self.piece));
-        let loads = (piece + u64::from(self.slack)).next_multiple_of(group.max(1));
+        let (group, tile_length) = (u64::from(self.group_size), u64::from(self.tile_length));
+        let loads = (tile_length + u64::from(self.slack)).next_multiple_of(group.max(1));
         loads * (4 + real)
-            + (piece + 1) * 4
+            + (tile_length + 1) * 4
             + (group + 1) * 8
             + 2 * group * u64::from(self.vector_width) * real
     }
@@ -81,9 +90,9 @@ impl SpmmMerge {
         if self.nnz_at_once == 0 || self.nnz_at_once > 16 {
             return refuse("nnz_at_once", self.nnz_at_once, "it must be 1 to 16".to_owned());
         }
-        if self.piece <= self.slack || self.piece > 1 << 16 {
+        if self.tile_length <= self.slack || self.tile_length > 1 << 16 {
             let rule = format!("it must be above slack, {}, and at most {}", self.slack, 1 << 16);
-            return refuse("piece", self.piece, rule);
+            return refuse("tile_length", self.tile_length, rule);
         }
         let bytes = self.local_bytes(value_type);
         if bytes > device.local_bytes {
@@ -91,7 +100,7 @@ impl SpmmMerge {
                 "that takes {bytes} bytes of local memory and {} has {}",
                 device.name, device.local_bytes
             );
-            return refuse("piece", self.piece, rule);
+            return refuse("tile_length", self.tile_length, rule);
         }
         Ok(())
     }
@@ -100,19 +109,19 @@ impl SpmmMerge {
 arguments! {
     /// Arguments of the kernel `spmm_merge`.
     pub struct Arguments<M> for "spmm_merge" {
-        /// Pieces.
-        pieces: u32,
+        /// Tiles.
+        tiles: u32,
         /// Columns of B and C.
         width: u32,
         /// Columns of a tile.
         tile_width: u32,
-        /// Items of a bunch.
-        bunch_size: u32,
-        /// The row each border falls into: pieces + 1.
-        border_rows: Array<M>,
-        /// The first nonzero behind each border: pieces + 1.
-        border_nonzeros: Array<M>,
-        /// The place of each border's carries: pieces + 1.
+        /// Items of a sub-group.
+        sub_group_size: u32,
+        /// The row each boundary falls into: tiles + 1.
+        boundary_rows: Array<M>,
+        /// The first nonzero after each boundary: tiles + 1.
+        boundary_nonzeros: Array<M>,
+        /// The slot of each boundary's carries: tiles + 1.
         slots: Array<M>,
         /// Row offsets: rows + 1.
         offsets: Array<M>,
@@ -132,7 +141,7 @@ arguments! {
         alpha: Scalar<M>,
         /// Scales C; with 0, C is not read.
         beta: Scalar<M>,
-        /// Parts of rows that groups share: two rows of C for each border that cuts one.
+        /// Parts of rows that groups share: two rows of C for each boundary that cuts one.
         carries: Array<M>,
     }
 }
@@ -140,21 +149,21 @@ arguments! {
 arguments! {
     /// Arguments of the kernel `spmm_merge_join`.
     pub struct JoinArguments<M> for "spmm_merge_join" {
-        /// Pieces.
-        pieces: u32,
+        /// Tiles.
+        tiles: u32,
         /// Rows that several groups share.
         chains: u32,
         /// Columns of B and C.
         width: u32,
         /// Columns of a tile.
         tile_width: u32,
-        /// Items of a bunch.
-        bunch_size: u32,
-        /// The first border of each such row: chains.
-        chain_borders: Array<M>,
-        /// The row each border falls into: pieces + 1.
-        border_rows: Array<M>,
-        /// The place of each border's carries: pieces + 1.
+        /// Items of a sub-group.
+        sub_group_size: u32,
+        /// The first boundary of each such row: chains.
+        chain_boundaries: Array<M>,
+        /// The row each boundary falls into: tiles + 1.
+        boundary_rows: Array<M>,
+        /// The slot of each boundary's carries: tiles + 1.
         slots: Array<M>,
         /// Parts of rows.
         carries: Array<M>,

@@ -1,4 +1,4 @@
-//! `spmm_merge_plan`: where pieces begin (`cl/spmm/spmm_merge_plan.cl`).
+//! `spmm_merge_plan`: where tiles begin (`cl/spmm/spmm_merge_plan.cl`).
 
 use crate::Array;
 use crate::arguments::arguments;
@@ -12,9 +12,9 @@ parameters! {
     pub struct SpmmMergePlan for "spmm_merge_plan" {
         /// Items of a work-group.
         group_size: GROUP_SIZES,
-        /// Rows and nonzeros of a piece, together.
-        piece: [256, 512, 1024, 2048],
-        /// Nonzeros by which a border may move to the beginning of its row.
+        /// Rows and nonzeros of a tile, together.
+        tile_length: [256, 512, 1024, 2048],
+        /// Nonzeros by which a boundary may move to the beginning of its row.
         slack: [0, 32, 64, 128],
     }
 }
@@ -26,19 +26,19 @@ arguments! {
         rows: u32,
         /// Nonzeros of A.
         nnz: u64,
-        /// Pieces.
-        pieces: u32,
+        /// Tiles.
+        tiles: u32,
         /// Row offsets: rows + 1.
         offsets: Array<M>,
-        /// The row each border falls into: pieces + 1.
-        border_rows: Array<M>,
-        /// The first nonzero behind each border: pieces + 1.
-        border_nonzeros: Array<M>,
-        /// The place of each border's carries: pieces + 1.
+        /// The row each boundary falls into: tiles + 1.
+        boundary_rows: Array<M>,
+        /// The first nonzero after each boundary: tiles + 1.
+        boundary_nonzeros: Array<M>,
+        /// The slot of each boundary's carries: tiles + 1.
         slots: Array<M>,
-        /// The first border of each row that several groups share: room for pieces.
-        chain_borders: Array<M>,
-        /// Borders that cut a row, and rows they cut; 0 before.
+        /// The first boundary of each row that several groups share: as many as tiles at most.
+        chain_boundaries: Array<M>,
+        /// Boundaries that cut a row, and rows they cut; 0 before.
         counts: Array<M>,
     }
 }

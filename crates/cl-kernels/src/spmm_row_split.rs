@@ -1,10 +1,10 @@
-//! `spmm_row_split`: a bunch of items a row (`cl/spmm/spmm_row_split.cl`).
+//! `spmm_row_split`: a sub-group of items a row (`cl/spmm/spmm_row_split.cl`).
 
 use csr_core::ValueType;
 
 use crate::arguments::arguments;
 use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
-use crate::spmm::{Tiling, check_vector_width, usual_vector_width};
+use crate::spmm::{Tiling, check_vector_width, default_vector_width};
 use crate::{Array, DeviceTraits, DeviceType, ParameterError, Scalar};
 
 /// Groups that a compute unit should have, so that some work while others wait: what an H200's hold of this kernel.
@@ -19,6 +19,9 @@ pub const FEATURE_NODE_LIST: &str = "NODE_LIST";
 /// Long rows are cut into parts.
 pub const FEATURE_PARTS: &str = "PARTS";
 
+/// A sub-group is one item, which takes all columns: for CPU devices.
+pub const FEATURE_ITEM_A_ROW: &str = "ITEM_A_ROW";
+
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spmm/spmm_row_split.cl";
 
@@ -31,11 +34,11 @@ parameters! {
         vector_width: [1, 2, 4, 8, 16],
         /// Rows of B under way at a time: 1 to 16.
         nnz_at_once: [1, 2, 4, 8],
-        /// The most neighbouring rows with the same columns that a bunch takes together: 1 to 8.
+        /// The most neighbouring rows with the same columns that a sub-group takes together: 1 to 8.
         rows_at_once: [1, 2, 3, 4],
-        /// The most nonzeros of a row that a bunch takes; longer rows are cut into equal parts.
+        /// The most nonzeros of a row that a sub-group takes; longer rows are cut into equal parts.
         part_nnz: [64, 128, 256, 512, 1024],
-        /// Items that run in step and tell each other columns and values: 32 on NVIDIA; 0 where each loads its own.
+        /// Items that run in step and shuffle columns and values: 32 on NVIDIA; 0 where each loads its own.
         shuffles: [0, 32],
     }
 }
@@ -43,16 +46,16 @@ parameters! {
 impl SpmmRowSplit {
     /// Sane values for a device nothing is known of.
     pub fn default_for(device: &DeviceTraits, value_type: ValueType) -> Self {
-        let usual = Self::usual(device.device_type, value_type);
+        let defaults = Self::usual(device.device_type, value_type);
         let most = 1 << device.max_group_size.clamp(1, 1 << 10).ilog2();
-        SpmmRowSplit { group_size: usual.group_size.min(most), ..usual }
+        SpmmRowSplit { group_size: defaults.group_size.min(most), ..defaults }
     }
 
     /// For devices of a kind, whose groups can be large enough.
     pub(crate) fn usual(device_type: DeviceType, value_type: ValueType) -> Self {
         SpmmRowSplit {
             group_size: if device_type == DeviceType::Cpu { 64 } else { 128 },
-            vector_width: usual_vector_width(device_type, value_type),
+            vector_width: default_vector_width(device_type, value_type),
             nnz_at_once: 2,
             rows_at_once: 4,
             // A CPU has few units to share a row, and sums it fast.
@@ -67,22 +70,23 @@ impl SpmmRowSplit {
         SpmmRowSplit { rows_at_once: 1, shuffles: 0, ..self }
     }
 
-    /// Columns an item takes, and twice as many, where bunches of those leave fewer items idle.
+    /// Columns an item takes, and twice as many, where sub-groups of those leave fewer items idle.
     pub fn widths(&self) -> [u32; 2] {
         [self.vector_width, 2 * self.vector_width]
     }
 
-    /// The items a bunch lies within.
+    /// The items a sub-group lies within.
     pub fn in_step(&self) -> u32 {
         if self.shuffles > 0 { self.shuffles } else { self.group_size }
     }
 
-    /// The most nonzeros of a row that a bunch takes, for a matrix whose bunches load `loads` rows of B: `part_nnz`,
-    /// or a half or less of it where the device would have too few bunches.
+    /// The most nonzeros of a row that a sub-group takes, for a matrix whose sub-groups load `loads` rows of B:
+    /// `part_nnz`, or a half or less of it where the device would have too few sub-groups.
     pub fn useful_part(&self, device: &DeviceTraits, tiling: &Tiling, loads: f64) -> u32 {
-        let bunches = self.group_size / self.in_step() * (self.in_step() / tiling.bunch_size);
+        let sub_groups =
+            self.group_size / self.in_step() * (self.in_step() / tiling.sub_group_size);
         let groups = device.compute_units.max(1) * GROUPS_PER_UNIT;
-        let fitting = loads * f64::from(tiling.tiles) / (f64::from(groups) * f64::from(bunches));
+        let fitting = loads * f64::from(tiling.tiles) / (f64::from(groups) * f64::from(sub_groups));
         let mut part = self.part_nnz;
         while part > LEAST_PART && fitting < f64::from(part) / std::f64::consts::SQRT_2 {
             part /= 2;
@@ -143,8 +147,8 @@ arguments! {
         width: u32,
         /// Columns of a tile.
         tile_width: u32,
-        /// Items of a bunch.
-        bunch_size: u32,
+        /// Items of a sub-group.
+        sub_group_size: u32,
         /// The list of nodes; without one, not read.
         node_list: Array<M>,
         /// Of each i-node that is cut: first row, rows, first part, parts. Not read where none is.
@@ -183,8 +187,8 @@ arguments! {
         width: u32,
         /// Columns of a tile.
         tile_width: u32,
-        /// Items of a bunch.
-        bunch_size: u32,
+        /// Items of a sub-group.
+        sub_group_size: u32,
         /// Of each i-node that is cut: first row, rows, first part, parts.
         long_nodes: Array<M>,
         /// Sums of parts.

@@ -13,14 +13,14 @@ pub const SOURCE: &str = "spmm/spmm_row_split_plan.cl";
 parameters! {
     /// Parameters of `spmm_row_split_plan`.
     pub struct SpmmRowSplitPlan for "spmm_row_split_plan" {
-        /// Items of a work-group: a multiple of 32.
+        /// Items of a work-group: a power of two.
         group_size: GROUP_SIZES,
     }
 }
 
 arguments! {
-    /// Arguments of the kernel `count_steps`.
-    pub struct StepArguments<M> for "count_steps" {
+    /// Arguments of the kernel `count_iterations`.
+    pub struct IterationArguments<M> for "count_iterations" {
         /// Nodes; rows, where there is no list.
         nodes: u32,
         /// 1 where there is a list of nodes.
@@ -31,7 +31,7 @@ arguments! {
         node_list: Array<M>,
         /// Row offsets: rows + 1.
         offsets: Array<M>,
-        /// The results in two words each, 0 before: nonzeros of one row of each node, and steps.
+        /// The results in two words each, 0 before: nonzeros of one row of each node, and iterations.
         counts: Array<M>,
     }
 }

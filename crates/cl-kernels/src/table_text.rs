@@ -16,16 +16,17 @@ use crate::spmm_merge::SpmmMerge;
 use crate::spmm_row_split::SpmmRowSplit;
 use crate::{
     Algorithm, DeviceEntry, DeviceTable, ParameterError, Parameters, Products, TableError,
+    current_name,
 };
 
 /// Reads a device table from the text of its file; `name` is what problems call it. For an application with a table of
 /// its own, which goes to [`Tables::with_user`](crate::Tables::with_user).
 ///
-/// Beside the table: what was left out of it. That is everything, where the text is no TOML or of another format; an
-/// entry with a field that is not known, since it might be about other devices than it seems; and single lines about
+/// Returns the table and what was left out of it. That is everything, where the text is no TOML or of another format;
+/// an entry with a field that is not known, since it might be about other devices than it seems; and single lines about
 /// algorithms, value types, hyper-parameters or features that nothing has.
 pub fn parse_device_table(name: &Path, text: &str) -> (DeviceTable, Vec<TableError>) {
-    let mut reader = Reader { name, problems: Vec::new() };
+    let mut reader = Reader { name, problems: Vec::new(), has_old_names: false };
     let table = reader.table(text);
     (table, reader.problems)
 }
@@ -33,11 +34,21 @@ pub fn parse_device_table(name: &Path, text: &str) -> (DeviceTable, Vec<TableErr
 struct Reader<'a> {
     name: &'a Path,
     problems: Vec<TableError>,
+    /// Whether hyper-parameters may have their names of format 1.
+    has_old_names: bool,
 }
 
 impl Reader<'_> {
     fn skip(&mut self, message: impl Into<String>) {
         self.problems.push(TableError { path: self.name.to_owned(), message: message.into() });
+    }
+
+    /// The name that a hyper-parameter has now.
+    fn current(&self, algorithm: &str, name: String) -> String {
+        match self.has_old_names {
+            true => current_name(algorithm, &name).to_owned(),
+            false => name,
+        }
     }
 
     fn table(&mut self, text: &str) -> DeviceTable {
@@ -51,8 +62,10 @@ impl Reader<'_> {
         };
         match found.remove("format") {
             Some(Value::Integer(format)) if format == i64::from(DeviceTable::FORMAT) => {}
+            Some(Value::Integer(1)) => self.has_old_names = true,
             Some(other) => {
-                self.skip(format!("format is {other}, and only {} is known", DeviceTable::FORMAT));
+                let newest = DeviceTable::FORMAT;
+                self.skip(format!("format is {other}, and only 1 to {newest} are known"));
                 return table;
             }
             None => {
@@ -76,8 +89,8 @@ impl Reader<'_> {
     }
 
     /// Everything but kernel and choice must be understood: it says which devices are meant.
-    fn entry(&mut self, place: usize, entry: Value) -> Option<DeviceEntry> {
-        let title = entry_title(place, &entry);
+    fn entry(&mut self, index: usize, entry: Value) -> Option<DeviceEntry> {
+        let title = entry_title(index, &entry);
         let Value::Table(mut fields) = entry else {
             self.skip(format!("{title} is no table"));
             return None;
@@ -97,7 +110,9 @@ impl Reader<'_> {
                 Ok(check) => {
                     for (value_type, line) in self.tables(&at, "", Some(lines)) {
                         let at = format!("{at}.{value_type}");
-                        if let Some(parameters) = self.parameters(&at, &value_type, line, &check) {
+                        if let Some(parameters) =
+                            self.parameters(&at, &algorithm, &value_type, line, &check)
+                        {
                             let lines = entry.kernel.entry(algorithm.clone()).or_default();
                             lines.insert(value_type, parameters);
                         }
@@ -136,6 +151,7 @@ impl Reader<'_> {
     fn parameters(
         &mut self,
         at: &str,
+        algorithm: &str,
         value_type: &str,
         line: Value,
         check: &ParameterCheck,
@@ -146,6 +162,7 @@ impl Reader<'_> {
         }
         let mut parameters = std::collections::BTreeMap::new();
         for (name, value) in self.tables(at, "", Some(line)) {
+            let name = self.current(algorithm, name);
             let number = value.as_integer().and_then(|number| u32::try_from(number).ok());
             match (check(&name), number) {
                 (Ok(()), Some(number)) => {
@@ -158,6 +175,14 @@ impl Reader<'_> {
             }
         }
         (!parameters.is_empty()).then_some(parameters)
+    }
+
+    fn with_current_names(&self, mut rule: Rule) -> Rule {
+        let algorithm = rule.algorithm.name();
+        let given = std::mem::take(&mut rule.parameters).into_iter();
+        rule.parameters =
+            given.map(|(name, value)| (self.current(algorithm, name), value)).collect();
+        rule
     }
 
     fn rules(&mut self, at: &str, lists: Value) -> Rules {
@@ -176,7 +201,8 @@ impl Reader<'_> {
                 continue;
             };
             for (k, rule) in list.into_iter().enumerate() {
-                let rule = Rule::deserialize(rule).map_err(|error| error.to_string());
+                let rule = Rule::deserialize(rule).map(|rule| self.with_current_names(rule));
+                let rule = rule.map_err(|error| error.to_string());
                 match rule.and_then(|rule| rule.check_names().map(|()| rule)) {
                     Ok(rule) => rules.list_mut(products).push(rule),
                     Err(error) => self.skip(format!("{at}: rule {}: {}", k + 1, error.trim())),
@@ -187,28 +213,33 @@ impl Reader<'_> {
     }
 }
 
-/// What problems call an entry: its place, and its name where it has one.
-fn entry_title(place: usize, entry: &Value) -> String {
+/// What problems call an entry: its number, and its name where it has one.
+fn entry_title(index: usize, entry: &Value) -> String {
     match entry.get("name").and_then(Value::as_str) {
-        Some(name) => format!("entry {} ({name})", place + 1),
-        None => format!("entry {}", place + 1),
+        Some(name) => format!("entry {} ({name})", index + 1),
+        None => format!("entry {}", index + 1),
     }
 }
 
 /// Refuses hyper-parameters that one line of a table does not have.
 type ParameterCheck = Box<dyn Fn(&str) -> Result<(), ParameterError>>;
 
+/// Refuses a hyper-parameter that `P` does not have.
+fn of<P: Parameters>(name: &str) -> Result<(), ParameterError> {
+    known(P::ALGORITHM, P::SPACE, name)
+}
+
 /// The check of a line.
 fn parameter_check(line: &str) -> Result<ParameterCheck, String> {
     // The batched algorithms are one program; switches are none.
     Ok(match line {
-        Batched::ALGORITHM => Box::new(known::<Batched>),
-        BatchedSwitch::ALGORITHM => Box::new(known::<BatchedSwitch>),
-        SpmmSwitch::ALGORITHM => Box::new(known::<SpmmSwitch>),
-        SpmmRowSplit::ALGORITHM => Box::new(known::<SpmmRowSplit>),
-        SpmmMerge::ALGORITHM => Box::new(known::<SpmmMerge>),
-        Cg::ALGORITHM => Box::new(known::<Cg>),
-        BiCgStab::ALGORITHM => Box::new(known::<BiCgStab>),
+        Batched::ALGORITHM => Box::new(of::<Batched>),
+        BatchedSwitch::ALGORITHM => Box::new(of::<BatchedSwitch>),
+        SpmmSwitch::ALGORITHM => Box::new(of::<SpmmSwitch>),
+        SpmmRowSplit::ALGORITHM => Box::new(of::<SpmmRowSplit>),
+        SpmmMerge::ALGORITHM => Box::new(of::<SpmmMerge>),
+        Cg::ALGORITHM => Box::new(of::<Cg>),
+        BiCgStab::ALGORITHM => Box::new(of::<BiCgStab>),
         _ => {
             let algorithm = line.parse::<Algorithm>()?;
             Box::new(move |name: &str| algorithm.check_parameter(name))
@@ -222,7 +253,7 @@ mod tests {
 
     /// What is left of an entry with this text in it, and what was said of the rest.
     fn read(text: &str) -> (DeviceTable, Vec<String>) {
-        let text = format!("format = 1\n[[device]]\norigin = \"mine\"\n{text}\n");
+        let text = format!("format = 2\n[[device]]\norigin = \"mine\"\n{text}\n");
         let (table, problems) = parse_device_table(Path::new("t.toml"), &text);
         (table, problems.iter().map(ToString::to_string).collect())
     }
@@ -273,6 +304,38 @@ mod tests {
         }
     }
 
+    const OLD_NAMES: &str = "[[device]]\norigin = \"mine\"\n\
+                             [device.kernel.csr_flat.f32]\npiece_nnz = 2048\n\
+                             [device.kernel.spmm_merge.f32]\npiece = 256\n\
+                             [[device.choice.f32.several]]\nalgorithm = \"csr_pieces\"\n\
+                             parameters = { lanes = 4, least_piece = 64 }\n";
+
+    #[test]
+    fn a_table_of_format_1_is_read_with_the_names_of_now() {
+        let text = format!("format = 1\n{OLD_NAMES}");
+        let (table, problems) = parse_device_table(Path::new("t.toml"), &text);
+        assert_eq!((table.format, problems), (2, Vec::new()));
+        let entry = &table.devices[0];
+        assert_eq!(entry.kernel["csr_flat"]["f32"]["tile_nnz"], 2048);
+        assert_eq!(entry.kernel["spmm_merge"]["f32"]["tile_length"], 256);
+        let rule = entry.choice["f32"].of(Products::Several).next().unwrap();
+        let parameters: Vec<_> =
+            rule.parameters.iter().map(|(name, value)| (&**name, *value)).collect();
+        assert_eq!(parameters, [("lanes", 4), ("least_chunk", 64)]);
+    }
+
+    #[test]
+    fn old_names_in_a_table_of_format_2_are_named() {
+        let text = format!("format = 2\n{OLD_NAMES}");
+        let (table, problems) = parse_device_table(Path::new("t.toml"), &text);
+        assert!(table.devices[0].kernel.is_empty() && table.devices[0].choice.is_empty());
+        let said: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        for (problem, name) in said.iter().zip(["piece_nnz", "piece", "least_piece"]) {
+            assert!(problem.contains(&format!("has no parameter \"{name}\"; it has")), "{problem}");
+        }
+        assert_eq!(said.len(), 3);
+    }
+
     #[test]
     fn solvers_have_lines_too() {
         for (name, parameter) in [("cg", "groups_per_unit"), ("bicgstab", "batch")] {
@@ -297,15 +360,15 @@ mod tests {
     fn a_file_that_is_no_table_of_this_format_is_left_out() {
         let read = |text: &str| parse_device_table(Path::new("t.toml"), text);
         for (text, said) in [
-            ("format = 2", "device table t.toml: format is 2, and only 1 is known"),
-            ("", "device table t.toml: it does not say format = 1"),
+            ("format = 3", "device table t.toml: format is 3, and only 1 to 2 are known"),
+            ("", "device table t.toml: it does not say format = 2"),
             ("format = ", "device table t.toml: TOML parse error at line 1"),
         ] {
             let (table, problems) = read(text);
             assert_eq!(table, DeviceTable::empty());
             assert!(problems[0].to_string().starts_with(said), "{}", problems[0]);
         }
-        let (_, problems) = read("format = 1\ndevices = 3\n");
+        let (_, problems) = read("format = 2\ndevices = 3\n");
         assert_eq!(problems[0].message, "\"devices\" is neither format nor device");
     }
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use csr_core::ValueType;
 
 use crate::{
-    DeviceTable, DeviceTraits, ParameterError, Parameters, TableMatch, parse_device_table,
+    DeviceTable, DeviceTraits, NamedParameters, ParameterError, Parameters, TableMatch,
+    parse_device_table,
 };
 
 /// The shipped files: name and text.
@@ -48,7 +49,7 @@ impl Tables {
         Self::with_user_and_problems(user, Vec::new())
     }
 
-    /// The shipped table of kinds of devices alone: what counts where nobody has tuned.
+    /// The shipped table of kinds of devices alone: what counts on devices that were not tuned.
     pub fn untuned() -> Self {
         Self::of_shipped(&[DEFAULT], None, Vec::new())
     }
@@ -104,6 +105,26 @@ impl Tables {
         defaults: P,
         check: impl Fn(&P) -> Result<(), ParameterError>,
     ) -> (P, Vec<TableError>) {
+        let typed = |named: &NamedParameters| {
+            let mut typed = defaults.clone();
+            typed.take(named).map(|()| typed)
+        };
+        let named = NamedParameters::of(&defaults);
+        let checks = |named: &NamedParameters| check(&typed(named)?);
+        let (found, problems) = self.named_parameters(device, value_type, named, &checks);
+        // The names are those of the defaults.
+        (typed(&found).unwrap_or(defaults), problems)
+    }
+
+    /// As [`Tables::parameters`], of an algorithm that is known at run time.
+    pub fn named_parameters(
+        &self,
+        device: &DeviceTraits,
+        value_type: ValueType,
+        defaults: NamedParameters,
+        check: &dyn Fn(&NamedParameters) -> Result<(), ParameterError>,
+    ) -> (NamedParameters, Vec<TableError>) {
+        let algorithm = defaults.algorithm();
         let mut parameters = defaults;
         let mut problems = Vec::new();
         for (path, found) in self.matches(device).into_iter().rev() {
@@ -113,8 +134,7 @@ impl Tables {
                 Ok(()) => parameters = changed,
                 Err(error) => {
                     let message = format!(
-                        "kernel.{}.{value_type} of \"{}\": {error}",
-                        P::ALGORITHM,
+                        "kernel.{algorithm}.{value_type} of \"{}\": {error}",
                         found.entry.title()
                     );
                     problems.push(TableError { path: path.to_owned(), message });
@@ -143,7 +163,7 @@ mod tests {
     use super::*;
     use crate::csr_adaptive::CsrAdaptive;
     use crate::tests::gpu;
-    use crate::{Accumulate, Products};
+    use crate::{Fit, FittedParameters, Products};
 
     fn hawaii() -> DeviceTraits {
         DeviceTraits {
@@ -166,7 +186,7 @@ mod tests {
         assert_eq!(problems, []);
         let tables = Tables::with_user(Some(("mine.toml".into(), table)));
         let defaults = CsrAdaptive::default_for(value_type);
-        let check = |p: &CsrAdaptive| p.check(device, value_type, Accumulate::Plain);
+        let check = |p: &CsrAdaptive| p.check(&Fit::plain(device, value_type, 1.0));
         tables.parameters(device, value_type, defaults, check)
     }
 
@@ -192,7 +212,7 @@ mod tests {
 
     #[test]
     fn the_firepro_w9100_gets_the_papers_parameters() {
-        let found = |value_type| parameters("format = 1", &hawaii(), value_type).0.to_string();
+        let found = |value_type| parameters("format = 2", &hawaii(), value_type).0.to_string();
         assert_eq!(
             found(ValueType::F64),
             "group_size=256,nnz_per_wg=1536,num_rows_stream=3,nnz_multiplier=2"
@@ -205,7 +225,7 @@ mod tests {
         assert_eq!(found(ValueType::F16), found(ValueType::F32));
     }
 
-    const MINE: &str = "format = 1\n[[device]]\ntype = \"gpu\"\norigin = \"mine\"\n\
+    const MINE: &str = "format = 2\n[[device]]\ntype = \"gpu\"\norigin = \"mine\"\n\
                         [device.kernel.csr_adaptive.f64]\ngroup_size = 128\nnnz_per_wg = 512\n\
                         [[device]]\nname = \"Hawaii\"\norigin = \"mine\"\n\
                         [device.kernel.csr_adaptive.f64]\nnnz_per_wg = 2048\n";

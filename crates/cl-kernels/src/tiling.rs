@@ -26,7 +26,8 @@ impl Tiling {
     pub fn default_for(device: &DeviceTraits, element_bytes: usize) -> Self {
         let (group_size, load_bytes, loads) = match device.device_type {
             DeviceType::Cpu => (1, 64, 4),
-            _ => (1u32 << device.max_group_size.clamp(1, 256).ilog2(), 16, 2),
+            // A compensated sum of f64 an item, and a few of the group's.
+            _ => (device.group_size(256, 24), 16, 2),
         };
         Tiling { group_size, lanes: load_bytes / element_bytes as u32, loads }
     }

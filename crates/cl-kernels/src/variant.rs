@@ -46,28 +46,16 @@ impl Variant {
     /// Those of an algorithm, the usual one first where they are no steps towards it; none where there is
     /// only one way.
     pub fn of(algorithm: Algorithm) -> &'static [Variant] {
-        match algorithm {
-            Algorithm::CsrAdaptive => {
-                &[Variant::Baseline, Variant::Nrs, Variant::NrsLog, Variant::Full, Variant::Spin]
-            }
-            Algorithm::SegmentedSum => &[Variant::Fused, Variant::Device, Variant::Cpu],
-            Algorithm::EvcHyb => &[Variant::Hybrid, Variant::SortedCsr],
-            _ => &[],
-        }
+        algorithm.spec().variants
     }
 
     /// Itself, or the algorithm's usual way where it has no such variant.
     #[must_use]
     pub fn or_usual(self, algorithm: Algorithm) -> Self {
-        match algorithm {
-            _ if Self::of(algorithm).contains(&self) => self,
-            Algorithm::SegmentedSum => Variant::Fused,
-            Algorithm::EvcHyb => Variant::Hybrid,
-            _ => Variant::Full,
-        }
+        if Self::of(algorithm).contains(&self) { self } else { algorithm.spec().default_variant }
     }
 
-    /// Whether products block, so that only `launch_blocking` makes them.
+    /// Whether products block, so that only `launch_in_place_blocking` makes them.
     pub fn blocks(self) -> bool {
         self == Variant::Cpu
     }

@@ -1,67 +1,84 @@
-//! Arrays on the device: typed, with a length, owned or the application's.
+//! Arrays on the device, owned or the application's, whose type is known at run time.
 
-use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
-use bytemuck::Pod;
+use bytemuck::{Pod, TransparentWrapper as _};
 use cl_kernels::Array;
+use csr_core::{OffsetType, ValueType};
 
-use crate::raw::{Memory, MemoryFlags, SvmAllocation};
-use crate::{Context, Error, Event, Queue, Result};
+use crate::raw::{Memory, MemoryFlags, Origin, SvmAllocation};
+use crate::{Context, DeviceArray, ElementType, Error, Event, Queue, Result, check_apart};
 
-/// `len` elements of `T` in device memory, from an element offset on.
+/// Elements in device memory, from an element offset on; what they are is known at run time.
 ///
 /// Kernels in flight keep a buffer's memory alive. Shared virtual memory has no such count, so an owned
 /// allocation waits for the launches that use it before it is freed.
 #[derive(Debug)]
-pub struct DeviceArray<T> {
+pub struct AnyArray {
     memory: Memory,
+    element: ElementType,
     start: usize,
     len: usize,
     /// [`Context::address`]; the memory keeps its context alive. `None` where only the application knows.
     context: Option<usize>,
-    element: PhantomData<fn() -> T>,
+    /// Of the memory.
+    origin: Origin,
 }
 
-impl<T: Pod> DeviceArray<T> {
+impl AnyArray {
     /// Memory for `len` elements, with undefined content.
     ///
     /// # Errors
     /// More than the device allocates at once, or the driver's own failure.
-    pub fn allocate(context: &Context, len: usize) -> Result<Self> {
-        let bytes = Self::checked_bytes(context, len)?;
-        let memory = match bytes {
+    pub fn allocate(
+        context: &Context,
+        element: impl Into<ElementType>,
+        len: usize,
+    ) -> Result<Self> {
+        let element = element.into();
+        let memory = match checked_bytes(context, element, len)? {
             0 => context.nothing()?,
-            _ => Memory::create(context.handle(), MemoryFlags::ReadWrite, bytes)?,
+            bytes => Memory::create(context.handle(), MemoryFlags::ReadWrite, bytes)?,
         };
-        Ok(Self::from_memory(memory, 0, len, Some(context.address())))
+        Ok(Self::of_created(memory, element, len, Some(context.address())))
     }
 
     /// Shared virtual memory for `len` elements, at the finest level the device has.
     ///
     /// # Errors
-    /// A device without shared virtual memory; else as [`DeviceArray::allocate`].
-    pub fn allocate_svm(context: &Context, len: usize) -> Result<Self> {
+    /// A device without shared virtual memory; else as [`AnyArray::allocate`].
+    pub fn allocate_svm(
+        context: &Context,
+        element: impl Into<ElementType>,
+        len: usize,
+    ) -> Result<Self> {
+        let element = element.into();
         let traits = context.device().traits();
         if !traits.svm.coarse_grain_buffer {
             let (device, what) = (traits.name.clone(), "shared virtual memory".to_owned());
             return Err(Error::Unsupported { device, what });
         }
-        let bytes = Self::checked_bytes(context, len)?;
+        let bytes = checked_bytes(context, element, len)?;
         let fine_grained = traits.svm.fine_grain_buffer;
         let allocation = SvmAllocation::new(context.handle(), bytes, fine_grained)?;
         let memory = Memory::Svm(Arc::new(allocation));
-        Ok(Self::from_memory(memory, 0, len, Some(context.address())))
+        Ok(Self::of_created(memory, element, len, Some(context.address())))
     }
 
-    /// A copy of `data` on the device; returns when it is there.
+    /// A copy of the bytes of some elements; returns when it is there.
     ///
     /// # Errors
-    /// As [`DeviceArray::allocate`].
-    pub fn upload_blocking(queue: &Queue, data: &[T]) -> Result<Self> {
-        let mut array = Self::allocate(queue.context(), data.len())?;
-        array.write_blocking(queue, data)?;
+    /// As [`AnyArray::allocate`].
+    pub fn upload_blocking(
+        queue: &Queue,
+        element: impl Into<ElementType>,
+        bytes: &[u8],
+    ) -> Result<Self> {
+        let element = element.into();
+        let len = bytes.len() / element.size_bytes();
+        let mut array = Self::allocate(queue.context(), element, len)?;
+        array.write_bytes_blocking(queue, bytes)?;
         Ok(array)
     }
 
@@ -76,14 +93,15 @@ impl<T: Pod> DeviceArray<T> {
     #[expect(unsafe_code, reason = "takes a raw handle")]
     pub unsafe fn from_raw(
         memory: opencl3::types::cl_mem,
+        element: impl Into<ElementType>,
         byte_offset: usize,
         len: usize,
     ) -> Result<Self> {
         // SAFETY: the caller's promise.
-        Self::of_memory(unsafe { Memory::from_raw(memory)? }, byte_offset, len)
+        Self::of_memory(unsafe { Memory::from_raw(memory)? }, element, byte_offset, len)
     }
 
-    /// As [`DeviceArray::from_raw`], without a reference of its own: for the length of a call.
+    /// As [`AnyArray::from_raw`], without a reference of its own: for the length of a call.
     ///
     /// # Safety
     /// As there; and the buffer lives until the array, and every clone and slice of it, is gone.
@@ -93,49 +111,44 @@ impl<T: Pod> DeviceArray<T> {
     #[expect(unsafe_code, reason = "takes a raw handle")]
     pub unsafe fn borrow_raw(
         memory: opencl3::types::cl_mem,
+        element: impl Into<ElementType>,
         byte_offset: usize,
         len: usize,
     ) -> Result<Self> {
         // SAFETY: the caller's promise.
-        Self::of_memory(unsafe { Memory::borrow_raw(memory) }, byte_offset, len)
-    }
-
-    /// `len` elements of shared virtual memory of the application's.
-    ///
-    /// # Safety
-    /// `pointer` is shared virtual memory of the context it will be used in, holds `len` elements,
-    /// outlives every launch that uses it, and holds what its use demands.
-    #[expect(unsafe_code, reason = "takes a raw pointer")]
-    pub unsafe fn from_svm(pointer: *mut T, len: usize, fine_grained: bool) -> Self {
-        let bytes = len * size_of::<T>();
-        // SAFETY: the caller's promise.
-        let allocation = unsafe { SvmAllocation::from_raw(pointer.cast(), bytes, fine_grained) };
-        Self::from_memory(Memory::Svm(Arc::new(allocation)), 0, len, None)
+        Self::of_memory(unsafe { Memory::borrow_raw(memory) }, element, byte_offset, len)
     }
 
     /// `len` elements of `memory` from `byte_offset` on.
     ///
     /// # Errors
     /// An offset that is no multiple of the element's size, or a range beyond the end.
-    pub fn of_memory(memory: Memory, byte_offset: usize, len: usize) -> Result<Self> {
-        let element = size_of::<T>();
+    pub fn of_memory(
+        memory: Memory,
+        element: impl Into<ElementType>,
+        byte_offset: usize,
+        len: usize,
+    ) -> Result<Self> {
+        let element = element.into();
+        let bytes = element.size_bytes();
         let refuse = |what: &str, value: usize, rule: String| {
             Err(Error::Range { what: what.to_owned(), value: value as u64, rule })
         };
-        if !byte_offset.is_multiple_of(element) {
-            let rule = format!("it must be a multiple of the element's {element} bytes");
+        if !byte_offset.is_multiple_of(bytes) {
+            let rule = format!("it must be a multiple of the element's {bytes} bytes");
             return refuse("the byte offset of an array", byte_offset, rule);
         }
         let size = memory.size_bytes()?;
-        let end = len.checked_mul(element).and_then(|bytes| bytes.checked_add(byte_offset));
+        let end = len.checked_mul(bytes).and_then(|bytes| bytes.checked_add(byte_offset));
         match end {
             Some(end) if end <= size => {
                 let context = memory.context()?.map(|context| context.addr());
-                Ok(Self::from_memory(memory, byte_offset / element, len, context))
+                let (start, origin) = (byte_offset / bytes, memory.origin()?);
+                Ok(AnyArray { memory, element, start, len, context, origin })
             }
             _ => {
                 let rule = format!(
-                    "{len} elements of {element} bytes from byte {byte_offset} on end beyond the \
+                    "{len} elements of {bytes} bytes from byte {byte_offset} on end beyond the \
                      buffer's {size} bytes"
                 );
                 refuse("the length of an array", len, rule)
@@ -143,15 +156,24 @@ impl<T: Pod> DeviceArray<T> {
         }
     }
 
-    fn from_memory(memory: Memory, start: usize, len: usize, context: Option<usize>) -> Self {
-        DeviceArray { memory, start, len, context, element: PhantomData }
+    /// `len` elements at the start of memory whose context only the application knows.
+    pub(crate) fn of_svm(memory: Memory, element: ElementType, len: usize) -> Self {
+        Self::of_created(memory, element, len, None)
     }
 
-    fn checked_bytes(context: &Context, len: usize) -> Result<usize> {
-        let bytes = len.saturating_mul(size_of::<T>());
-        let type_name = std::any::type_name::<T>();
-        context.check_allocation(&format!("an array of {len} {type_name}"), bytes as u64)?;
-        Ok(bytes)
+    fn of_created(
+        memory: Memory,
+        element: ElementType,
+        len: usize,
+        context: Option<usize>,
+    ) -> Self {
+        let origin = Origin::of_created(&memory);
+        AnyArray { memory, element, start: 0, len, context, origin }
+    }
+
+    /// The same elements under another handle.
+    pub fn alias(&self) -> Self {
+        AnyArray { memory: self.memory.clone(), ..*self }
     }
 
     /// The elements `range`, as an array of its own on the same memory.
@@ -169,8 +191,7 @@ impl<T: Pod> DeviceArray<T> {
                 ),
             });
         }
-        let (memory, start) = (self.memory.clone(), self.start + range.start);
-        Ok(Self::from_memory(memory, start, range.len(), self.context))
+        Ok(AnyArray { start: self.start + range.start, len: range.len(), ..self.alias() })
     }
 
     /// `len` elements of another type on the same memory, from the byte `first` of this array on: a multiple of their
@@ -178,8 +199,9 @@ impl<T: Pod> DeviceArray<T> {
     ///
     /// # Errors
     /// A range beyond the end.
-    pub(crate) fn view<U: Pod>(&self, first: usize, len: usize) -> Result<DeviceArray<U>> {
-        let end = len.checked_mul(size_of::<U>()).and_then(|bytes| bytes.checked_add(first));
+    pub(crate) fn view(&self, element: ElementType, first: usize, len: usize) -> Result<Self> {
+        let bytes = element.size_bytes();
+        let end = len.checked_mul(bytes).and_then(|bytes| bytes.checked_add(first));
         if end.is_none_or(|end| end > self.size_bytes()) {
             let what = "the end of a part of an array".to_owned();
             let rule =
@@ -187,9 +209,13 @@ impl<T: Pod> DeviceArray<T> {
             return Err(Error::Range { what, value: end.map_or(u64::MAX, |end| end as u64), rule });
         }
         let start = self.byte_start() + first;
-        debug_assert!(start.is_multiple_of(size_of::<U>()), "a part of an array is aligned");
-        let memory = self.memory.clone();
-        Ok(DeviceArray::from_memory(memory, start / size_of::<U>(), len, self.context))
+        debug_assert!(start.is_multiple_of(bytes), "a part of an array is aligned");
+        Ok(AnyArray { element, start: start / bytes, len, ..self.alias() })
+    }
+
+    /// What the elements are.
+    pub fn element(&self) -> ElementType {
+        self.element
     }
 
     /// Elements.
@@ -204,7 +230,7 @@ impl<T: Pod> DeviceArray<T> {
 
     /// Bytes of the elements.
     pub fn size_bytes(&self) -> usize {
-        self.len * size_of::<T>()
+        self.len * self.element.size_bytes()
     }
 
     /// The memory and the byte the array starts at, for the application's own calls.
@@ -212,64 +238,119 @@ impl<T: Pod> DeviceArray<T> {
         (&self.memory, self.byte_start())
     }
 
-    /// Overwrites the first elements with `data`; returns when they are there.
+    /// Refuses elements of another type than `element`, by the array's name `what`.
+    ///
+    /// # Errors
+    /// Another type.
+    pub fn check_element(&self, what: &str, element: impl Into<ElementType>) -> Result<()> {
+        let element = element.into();
+        if self.element != element {
+            return Err(Error::Mismatch(format!(
+                "{what} holds elements of {} where {element} is needed",
+                self.element
+            )));
+        }
+        Ok(())
+    }
+
+    /// The type of row offsets that the elements are.
+    ///
+    /// # Errors
+    /// Elements that are no row offsets.
+    pub fn offset_type(&self) -> Result<OffsetType> {
+        match self.element {
+            ElementType::U32 => Ok(OffsetType::U32),
+            ElementType::U64 => Ok(OffsetType::U64),
+            element => Err(Error::Mismatch(format!(
+                "the array of row offsets holds elements of {element}"
+            ))),
+        }
+    }
+
+    /// The type of values that the elements are; `what` names the array.
+    ///
+    /// # Errors
+    /// Elements that are no values.
+    pub fn value_type(&self, what: &str) -> Result<ValueType> {
+        match self.element {
+            ElementType::Value(value_type) => Ok(value_type),
+            element => Err(Error::Mismatch(format!("{what} holds elements of {element}"))),
+        }
+    }
+
+    /// As an array of `T`.
+    ///
+    /// # Errors
+    /// Elements of another type.
+    pub fn typed<T: Pod>(&self) -> Result<&DeviceArray<T>> {
+        self.check_element("the array", ElementType::of::<T>())?;
+        Ok(DeviceArray::wrap_ref(self))
+    }
+
+    /// As an array of `T`.
+    ///
+    /// # Errors
+    /// Elements of another type.
+    pub fn typed_mut<T: Pod>(&mut self) -> Result<&mut DeviceArray<T>> {
+        self.check_element("the array", ElementType::of::<T>())?;
+        Ok(DeviceArray::wrap_mut(self))
+    }
+
+    /// As an array of `T`.
+    ///
+    /// # Errors
+    /// Elements of another type.
+    pub fn into_typed<T: Pod>(self) -> Result<DeviceArray<T>> {
+        self.check_element("the array", ElementType::of::<T>())?;
+        Ok(DeviceArray::wrap(self))
+    }
+
+    /// Overwrites the first elements with the bytes of some; returns when they are there.
     ///
     /// # Errors
     /// More data than elements, a queue of another context, or the driver's own failure.
-    pub fn write_blocking(&mut self, queue: &Queue, data: &[T]) -> Result<()> {
-        if data.len() > self.len {
-            return Err(Error::Range {
-                what: "the length of the data".to_owned(),
-                value: data.len() as u64,
-                rule: format!("the array has {} elements", self.len),
-            });
-        }
+    pub fn write_bytes_blocking(&mut self, queue: &Queue, bytes: &[u8]) -> Result<()> {
+        self.check_count("the length of the data", bytes)?;
         queue.context().check_array("the array", self)?;
-        queue.handle().write_blocking(&self.memory, self.byte_start(), bytemuck::cast_slice(data))
+        queue.handle().write_blocking(&self.memory, self.byte_start(), bytes)
     }
 
-    /// Copies all elements to the host, after everything before in `queue`.
-    ///
-    /// # Errors
-    /// The driver's own failure.
-    pub fn read_blocking(&self, queue: &Queue) -> Result<Vec<T>> {
-        let mut data = vec![T::zeroed(); self.len];
-        self.read_into_blocking(queue, &mut data)?;
-        Ok(data)
-    }
-
-    /// Copies the first `data.len()` elements to the host, after everything before in `queue`.
+    /// Copies the first elements to the host, after everything before in `queue`.
     ///
     /// # Errors
     /// More asked for than there is, a queue of another context, or the driver's own failure.
-    pub fn read_into_blocking(&self, queue: &Queue, data: &mut [T]) -> Result<()> {
-        if data.len() > self.len {
-            return Err(Error::Range {
-                what: "the number of elements to read".to_owned(),
-                value: data.len() as u64,
-                rule: format!("the array has {} elements", self.len),
-            });
-        }
+    pub fn read_bytes_blocking(&self, queue: &Queue, bytes: &mut [u8]) -> Result<()> {
+        self.check_count("the number of elements to read", bytes)?;
         queue.context().check_array("the array", self)?;
-        let bytes = bytemuck::cast_slice_mut(data);
         queue.handle().read_blocking(&self.memory, self.byte_start(), bytes)
     }
 
-    /// Sets every element to `value`. The event is `None` for an array without elements.
+    fn check_count(&self, what: &str, bytes: &[u8]) -> Result<()> {
+        if bytes.len() > self.size_bytes() {
+            return Err(Error::Range {
+                what: what.to_owned(),
+                value: (bytes.len() / self.element.size_bytes()) as u64,
+                rule: format!("the array has {} elements", self.len),
+            });
+        }
+        Ok(())
+    }
+
+    /// Sets every element to that of these bytes. The event is `None` for an array without elements.
     ///
     /// # Errors
     /// The driver's own failure.
-    pub fn fill(&mut self, queue: &Queue, value: T) -> Result<Option<Event>> {
+    pub fn fill_bytes(&mut self, queue: &Queue, element: &[u8]) -> Result<Option<Event>> {
         queue.context().check_array("the array", self)?;
-        let pattern = bytemuck::bytes_of(&value);
-        queue.handle().fill(&self.memory, pattern, self.byte_start(), self.size_bytes())
+        queue.handle().fill(&self.memory, element, self.byte_start(), self.size_bytes())
     }
 
     /// Copies all elements from `source`, which is as long. The event is `None` where there are none.
     ///
     /// # Errors
-    /// Another length or context, or the driver's own failure.
+    /// Another type, length or context, a source that overlaps, or the driver's own failure.
     pub fn copy_from(&mut self, queue: &Queue, source: &Self) -> Result<Option<Event>> {
+        source.check_element("the source", self.element)?;
         if source.len != self.len {
             return Err(Error::Range {
                 what: "the length of the source".to_owned(),
@@ -279,6 +360,7 @@ impl<T: Pod> DeviceArray<T> {
         }
         queue.context().check_array("the source", source)?;
         queue.context().check_array("the array", self)?;
+        check_apart(("the array", self), [("the source", source)])?;
         queue.handle().copy(source.memory(), self.memory(), self.size_bytes())
     }
 
@@ -287,11 +369,21 @@ impl<T: Pod> DeviceArray<T> {
         Array { memory: &self.memory, start: self.start as u64 }
     }
 
+    pub(crate) fn origin(&self) -> Origin {
+        self.origin
+    }
+
     pub(crate) fn context_address(&self) -> Option<usize> {
         self.context
     }
 
     fn byte_start(&self) -> usize {
-        self.start * size_of::<T>()
+        self.start * self.element.size_bytes()
     }
+}
+
+fn checked_bytes(context: &Context, element: ElementType, len: usize) -> Result<usize> {
+    let bytes = len.saturating_mul(element.size_bytes());
+    context.check_allocation(&format!("an array of {len} {element}"), bytes as u64)?;
+    Ok(bytes)
 }

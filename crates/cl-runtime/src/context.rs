@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytemuck::Pod;
 use cl_kernels::KernelKey;
 
+use crate::arena::{Arena, bytes_of};
 use crate::raw::{ContextHandle, DeviceId, Memory, MemoryFlags, QueueHandle};
-use crate::room::{Room, bytes_of};
-use crate::spmv::PlanWorkspace;
-use crate::{BinaryCache, Device, DeviceArray, Error, Program, Result};
+use crate::spmv::{PlanWorkspace, check_value_type};
+use crate::{AnyArray, BinaryCache, Device, DeviceArray, ElementType, Error, Program, Result};
 
 /// Bytes of the memory of which small arrays are taken, at least and at most: a 4,096th of the device's.
 const SMALL_ARRAYS: (u64, u64) = (1 << 20, 1 << 24);
@@ -31,16 +31,18 @@ struct Shared {
     programs: Mutex<HashMap<KernelKey, Arc<Program>>>,
     plan_workspace: Mutex<Option<PlanWorkspace>>,
     nothing: Mutex<Option<Memory>>,
-    small_arrays: Mutex<Option<Room>>,
+    small_arrays: Mutex<Option<Arena>>,
+    /// The same context for smaller groups, where a compiled kernel turned out to have no larger ones.
+    smaller: Mutex<Option<Context>>,
 }
 
 impl Context {
-    /// A new context on `device`, with the usual cache of binaries.
+    /// A new context on `device`, with the default cache of binaries.
     ///
     /// # Errors
     /// The driver's own failure.
     pub fn new(device: &Device) -> Result<Self> {
-        Self::with_cache(device, BinaryCache::Usual)
+        Self::with_cache(device, BinaryCache::Default)
     }
 
     /// A new context on `device` with a given binary cache.
@@ -96,6 +98,7 @@ impl Context {
             plan_workspace: Mutex::new(None),
             nothing: Mutex::new(None),
             small_arrays: Mutex::new(None),
+            smaller: Mutex::new(None),
         };
         Context { shared: Arc::new(shared) }
     }
@@ -113,16 +116,35 @@ impl Context {
     /// The program of `key`: from memory, from the disk, or built.
     ///
     /// # Errors
-    /// The kernel does not build (with the compiler's log).
+    /// The kernel does not build (with the compiler's log), or the device does not run it in such groups.
     pub fn program(&self, key: &KernelKey) -> Result<Arc<Program>> {
         // The lock is held while building, so that two threads never build the same program.
         let mut programs = self.shared.programs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(program) = programs.get(key) {
-            return Ok(program.clone());
-        }
-        let program = Arc::new(Program::build(self, key, &self.shared.cache)?);
-        programs.insert(key.clone(), program.clone());
+        let program = match programs.get(key) {
+            Some(program) => program.clone(),
+            None => {
+                check_value_type(self, key.value_type)?;
+                let program = Arc::new(Program::build(self, key, &self.shared.cache)?);
+                programs.insert(key.clone(), program.clone());
+                program
+            }
+        };
+        program.check_groups()?;
         Ok(program)
+    }
+
+    /// The same context for kernels in groups of at most `most` items; it keeps its programs, too.
+    pub(crate) fn with_groups(&self, most: u64) -> Context {
+        let mut smaller = self.shared.smaller.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(context) = &*smaller
+            && context.device().traits().max_group_size <= most
+        {
+            return context.clone();
+        }
+        let (device, cache) = (self.device().with_groups(most), self.shared.cache.clone());
+        let context = Self::from_parts(self.shared.handle.clone(), device, cache);
+        *smaller = Some(context.clone());
+        context
     }
 
     /// What the last plan left for the next to work with; two at once make their own.
@@ -147,7 +169,7 @@ impl Context {
         Ok(memory)
     }
 
-    /// `len` elements with undefined content; small arrays lie behind one another in the same memory, since a driver takes
+    /// `len` elements with undefined content; small arrays lie one after another in one arena, since a driver takes
     /// as long to make a small one as a large one, and again to use it first. No part of that memory is given out twice; it
     /// goes with the last array in it.
     ///
@@ -156,17 +178,19 @@ impl Context {
     pub(crate) fn allocate_small<T: Pod>(&self, len: usize) -> Result<DeviceArray<T>> {
         let bytes = bytes_of::<T>(len);
         let (least, most) = SMALL_ARRAYS;
-        let room_bytes = (self.device().traits().global_bytes >> 12).clamp(least, most) as usize;
-        if bytes == 0 || bytes > room_bytes / SMALL_ARRAY_PART {
+        let traits = self.device().traits();
+        let most = most.min(traits.max_allocation_bytes);
+        let arena_bytes = (traits.global_bytes >> 12).clamp(least.min(most), most) as usize;
+        if bytes == 0 || bytes > arena_bytes / SMALL_ARRAY_PART {
             return DeviceArray::allocate(self, len);
         }
         let mut small = self.shared.small_arrays.lock().unwrap_or_else(PoisonError::into_inner);
         match &mut *small {
-            Some(room) if room.left() >= bytes => room.take(len),
+            Some(arena) if arena.left() >= bytes => arena.take(len),
             _ => {
-                let mut room = Room::of(DeviceArray::allocate(self, room_bytes)?);
-                let array = room.take(len);
-                *small = Some(room);
+                let mut arena = Arena::of(DeviceArray::allocate(self, arena_bytes)?);
+                let array = arena.take(len);
+                *small = Some(arena);
                 array
             }
         }
@@ -194,13 +218,22 @@ impl Context {
     ///
     /// # Errors
     /// The array belongs to another context.
-    pub fn check_array<T: Pod>(&self, what: &str, array: &DeviceArray<T>) -> Result<()> {
+    pub fn check_array(&self, what: &str, array: &AnyArray) -> Result<()> {
         if array.context_address().is_some_and(|context| context != self.address()) {
             return Err(Error::Mismatch(format!(
                 "{what} belongs to another context than the one it is used in"
             )));
         }
         Ok(())
+    }
+
+    /// As [`Context::check_array`], and refuses an array whose elements are not those that its type says.
+    ///
+    /// # Errors
+    /// As there; or other elements.
+    pub(crate) fn check_typed<T: Pod>(&self, what: &str, array: &DeviceArray<T>) -> Result<()> {
+        array.check_element(what, ElementType::of::<T>())?;
+        self.check_array(what, array)
     }
 
     /// Tells contexts apart.
@@ -212,8 +245,15 @@ impl Context {
         &self.shared.handle
     }
 
-    /// Whether both are the same OpenCL context.
+    /// Whether both are the same OpenCL context with the same device: programs, plans and workspaces of one serve the
+    /// other.
     pub fn is_same(&self, other: &Context) -> bool {
-        self.handle().as_raw() == other.handle().as_raw()
+        self.shares_memory_with(other) && self.device().id() == other.device().id()
+    }
+
+    /// Whether both are the same OpenCL context, with whichever of its devices: arrays and matrices of one serve the
+    /// other.
+    pub fn shares_memory_with(&self, other: &Context) -> bool {
+        self.address() == other.address()
     }
 }

@@ -1,20 +1,22 @@
-//! A matrix with its zeros written out: what products of sparse ones are measured beside.
+//! A matrix with its zeros written out: what products of sparse ones are compared with.
 
 use cl_kernels::dense_product::{
     Arguments, DenseProductKernel, SOURCE, TILE_COLUMNS, TILE_ROWS, WriteOutArguments,
 };
 use cl_kernels::{Accumulate, DeviceType, KernelKey};
-use csr_core::{Offset, Value};
+use csr_core::ValueType;
 
-use crate::launch::{Size, launch};
+use crate::launch::{Size, launch_after};
 use crate::raw::Kernel;
 use crate::spmv::check_value_type;
-use crate::{DeviceArray, Error, Matrix, Queue, Result};
+use crate::{AnyArray, AnyMatrix, Error, Queue, Result, check_apart};
 
 /// A dense matrix on the device, row-major, in slabs of rows that each fit one allocation.
 #[derive(Debug)]
-pub struct DenseMatrix<T> {
-    slabs: Vec<DeviceArray<T>>,
+pub struct AnyDenseMatrix {
+    slabs: Vec<AnyArray>,
+    /// Of the elements, and of B and C.
+    value_type: ValueType,
     slab_rows: usize,
     rows: usize,
     cols: usize,
@@ -22,21 +24,20 @@ pub struct DenseMatrix<T> {
     group_size: usize,
 }
 
-impl<T: Value<Accum = T>> DenseMatrix<T> {
-    /// Writes out the zeros of a sparse matrix.
+impl AnyDenseMatrix {
+    /// Writes out the zeros of a sparse matrix; elements are of the type that its sums are made in.
     ///
     /// # Errors
     /// A matrix that does not fit the device's memory, a device without the value type or whose groups are too small,
     /// or the driver's own failure.
-    pub fn write_out_blocking<V: Value<Accum = T>, O: Offset>(
-        queue: &Queue,
-        matrix: &Matrix<V, O>,
-    ) -> Result<Self> {
+    pub fn write_out_blocking(queue: &Queue, matrix: &AnyMatrix) -> Result<Self> {
         let context = queue.context();
         let traits = context.device().traits();
-        check_value_type(context, V::TYPE)?;
+        let (stored, offset_type) = (matrix.value_type(), matrix.offset_type());
+        check_value_type(context, stored)?;
+        let value_type = stored.accumulator();
         let (rows, cols) = (matrix.rows(), matrix.cols());
-        let row_bytes = cols.max(1) as u64 * size_of::<T>() as u64;
+        let row_bytes = cols.max(1) as u64 * value_type.size_bytes() as u64;
         let bytes = rows as u64 * row_bytes;
         if bytes > traits.global_bytes {
             let (what, limit) = ("the bytes of a dense matrix", traits.global_bytes);
@@ -48,13 +49,13 @@ impl<T: Value<Accum = T>> DenseMatrix<T> {
         let parameters = DenseProductKernel { group_size };
         let group_size = group_size as usize;
         let plain = Accumulate::Plain;
-        let key = KernelKey::new(SOURCE, V::TYPE, O::TYPE, plain, false, &parameters);
+        let key = KernelKey::new(SOURCE, stored, offset_type, plain, false, &parameters);
         let program = context.program(&key)?;
         let mut write_out = program.kernel("write_out_zeros")?;
         let mut slabs = Vec::new();
         for first_row in (0..rows).step_by(slab_rows) {
             let here = slab_rows.min(rows - first_row);
-            let dense = DeviceArray::allocate(context, here * cols)?;
+            let dense = AnyArray::allocate(context, value_type, here * cols)?;
             let arguments = WriteOutArguments {
                 first_row: first_row as u32,
                 columns_of_a: cols as u32,
@@ -64,29 +65,32 @@ impl<T: Value<Accum = T>> DenseMatrix<T> {
                 dense: dense.argument(),
             };
             let size = Size { groups: here, group_size };
-            // SAFETY: the slab has room for its rows, and offsets, columns and values are a matrix's.
+            // SAFETY: the slab holds its rows, and offsets, columns and values are a matrix's.
             #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-            let written = unsafe { launch(queue, &mut write_out, &arguments, size, &[])? };
+            let written = unsafe { launch_after(queue, &mut write_out, &arguments, size, &[])? };
             written.wait()?;
             slabs.push(dense);
         }
         let product = program.kernel("dense_product")?;
-        Ok(DenseMatrix { slabs, slab_rows, rows, cols, product, group_size })
+        Ok(AnyDenseMatrix { slabs, value_type, slab_rows, rows, cols, product, group_size })
     }
 
     /// Enqueues C = A B, with B and C row-major and packed, `width` columns each.
     ///
     /// # Errors
-    /// A B or C of another length or context, or the driver's own failure.
+    /// A B or C of another type, length or context, or that overlap, or the driver's own failure.
     pub fn launch(
         &mut self,
         queue: &Queue,
-        b: &DeviceArray<T>,
-        c: &mut DeviceArray<T>,
+        b: &AnyArray,
+        c: &mut AnyArray,
         width: usize,
     ) -> Result<()> {
+        b.check_element("B", self.value_type)?;
+        c.check_element("C", self.value_type)?;
         queue.context().check_array("B", b)?;
         queue.context().check_array("C", c)?;
+        check_apart(("C", c), [("B", b)])?;
         for (what, len, rows) in [("B", b.len(), self.cols), ("C", c.len(), self.rows)] {
             if len != rows * width {
                 return Err(Error::Mismatch(format!(
@@ -114,7 +118,7 @@ impl<T: Value<Accum = T>> DenseMatrix<T> {
             // SAFETY: the slab has its rows, and B and C are as long as was checked.
             #[expect(unsafe_code, reason = "lengths were checked")]
             unsafe {
-                launch(queue, &mut self.product, &arguments, size, &[])?;
+                launch_after(queue, &mut self.product, &arguments, size, &[])?;
             }
         }
         Ok(())
@@ -122,6 +126,6 @@ impl<T: Value<Accum = T>> DenseMatrix<T> {
 
     /// Bytes on the device.
     pub fn size_bytes(&self) -> usize {
-        self.slabs.iter().map(DeviceArray::size_bytes).sum()
+        self.slabs.iter().map(AnyArray::size_bytes).sum()
     }
 }

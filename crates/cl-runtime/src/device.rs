@@ -15,6 +15,15 @@ pub struct Device {
     traits: Arc<DeviceTraits>,
     /// Position as `PLATFORM:INDEX` spells it, where it was found by listing.
     position: Option<(usize, usize)>,
+    /// What it is made to look like, for tests.
+    mask: Option<Mask>,
+}
+
+/// What [`Device::masked`] and [`Device::with_kernel_groups`] hold a device to besides its facts.
+#[derive(Clone, Copy, Debug)]
+struct Mask {
+    /// Items of a work-group of any compiled kernel, at most.
+    kernel_group_size: u64,
 }
 
 impl Device {
@@ -32,7 +41,43 @@ impl Device {
     }
 
     pub(crate) fn new(id: DeviceId, position: Option<(usize, usize)>) -> Result<Self> {
-        Ok(Device { id, traits: Arc::new(query(id)?), position })
+        Ok(Device { id, traits: Arc::new(query(id)?), position, mask: None })
+    }
+
+    /// The same device as if it reported other facts: for tests of what is chosen and fitted on devices that are not at
+    /// hand. Everything in a context on it is held to these facts: an array above the largest allocation, a launch in
+    /// larger groups, a kernel that takes more local memory and a program with f64 where there is none are refused,
+    /// whatever the device itself would do. Limits are to be the device's own or smaller.
+    #[must_use]
+    pub fn masked(&self, change: impl FnOnce(&mut DeviceTraits)) -> Self {
+        let mut traits = DeviceTraits::clone(&self.traits);
+        change(&mut traits);
+        let mask = self.mask.unwrap_or(Mask { kernel_group_size: u64::MAX });
+        Device { traits: Arc::new(traits), mask: Some(mask), ..self.clone() }
+    }
+
+    /// The same device as if none of its compiled kernels ran in groups of more than `most` items, although the device
+    /// itself has larger ones: for tests, as [`Device::masked`].
+    #[must_use]
+    pub fn with_kernel_groups(&self, most: u64) -> Self {
+        Device { mask: Some(Mask { kernel_group_size: most }), ..self.clone() }
+    }
+
+    /// Whether it is made to look like another.
+    pub(crate) fn is_masked(&self) -> bool {
+        self.mask.is_some()
+    }
+
+    /// The most items of a group of a compiled kernel, of which the driver says this.
+    pub(crate) fn kernel_group_size(&self, reported: u64) -> u64 {
+        self.mask.map_or(reported, |mask| mask.kernel_group_size.min(reported))
+    }
+
+    /// The same device with groups of at most `most` items, as its compiled kernels turned out to have.
+    pub(crate) fn with_groups(&self, most: u64) -> Self {
+        let max_group_size = self.traits.max_group_size.min(most);
+        let traits = DeviceTraits { max_group_size, ..DeviceTraits::clone(&self.traits) };
+        Device { traits: Arc::new(traits), ..self.clone() }
     }
 
     /// The best device: a GPU before anything else before a CPU, then the one with most compute units.
@@ -186,7 +231,7 @@ fn query(id: DeviceId) -> Result<DeviceTraits> {
         },
         compute_units: number(cl::CL_DEVICE_MAX_COMPUTE_UNITS) as u32,
         simd_width: simd_width(id, kind & cl::CL_DEVICE_TYPE_CPU != 0),
-        max_group_size: number(cl::CL_DEVICE_MAX_WORK_GROUP_SIZE),
+        max_group_size: max_group_size(id),
         local_bytes: number(cl::CL_DEVICE_LOCAL_MEM_SIZE),
         global_bytes: number(cl::CL_DEVICE_GLOBAL_MEM_SIZE),
         max_allocation_bytes: number(cl::CL_DEVICE_MAX_MEM_ALLOC_SIZE),
@@ -210,8 +255,15 @@ fn query(id: DeviceId) -> Result<DeviceTraits> {
     })
 }
 
+/// Items of a work-group of one dimension: there are devices whose limit of a dimension is below that of a group.
+fn max_group_size(id: DeviceId) -> u64 {
+    let of_group = id.number(cl::CL_DEVICE_MAX_WORK_GROUP_SIZE).unwrap_or(0);
+    let of_dimension = id.first_size(cl::CL_DEVICE_MAX_WORK_ITEM_SIZES).filter(|&size| size > 0);
+    of_dimension.map_or(of_group, |size| size.min(of_group))
+}
+
 /// A warp, a wavefront, or what a device of OpenCL 3.0 prefers groups to be multiples of; the lanes of a
-/// CPU's vectors; else what is usual.
+/// CPU's vectors; else a default.
 fn simd_width(id: DeviceId, is_cpu: bool) -> u32 {
     const WARP_SIZE_NV: u32 = 0x4003;
     const WAVEFRONT_WIDTH_AMD: u32 = 0x4043;

@@ -57,10 +57,10 @@ impl EmptyLaunch {
     ///
     /// # Errors
     /// The driver's own failure.
-    pub fn launch_unobserved(&mut self, queue: &Queue) -> Result<()> {
+    pub fn launch(&mut self, queue: &Queue) -> Result<()> {
         let [target, x, y, z] = &self.arrays;
         queue.context().check_array("the empty launch", target)?;
-        let [target, x, y, z] = [target, x, y, z].map(DeviceArray::argument);
+        let [target, x, y, z] = [target, x, y, z].map(|array| array.argument());
         let size = Size { groups: 1, group_size: self.group_size };
         let kernel = &mut self.kernel;
         // SAFETY: each array has the one word that the kernel would read or write.

@@ -47,7 +47,7 @@ pub enum Error {
     /// What a launch was to wait for has failed already.
     #[error("event {index} of the wait list ended in error: {status} ({code})")]
     FailedEvent {
-        /// Its place in the list, from 0.
+        /// Its index in the list, from 0.
         index: usize,
         /// OpenCL's name of its status.
         status: &'static str,
@@ -81,6 +81,21 @@ pub enum Error {
         device: String,
         /// The compiler's log.
         log: String,
+    },
+
+    /// A kernel that the device runs in smaller groups only than it was compiled for.
+    #[error(
+        "the kernel {kernel} in groups of {group_size} items takes more than {device} has; groups of {limit} may fit"
+    )]
+    KernelGroup {
+        /// The kernel's name.
+        kernel: String,
+        /// Items of the groups it was compiled for.
+        group_size: u64,
+        /// The device.
+        device: String,
+        /// Items of the groups that the device may run.
+        limit: u64,
     },
 
     /// A source that is not embedded.
@@ -130,6 +145,14 @@ pub enum Error {
 }
 
 impl Error {
+    /// The limit of [`Error::KernelGroup`].
+    pub fn kernel_group_limit(&self) -> Option<u64> {
+        match self {
+            Error::KernelGroup { limit, .. } => Some(*limit),
+            _ => None,
+        }
+    }
+
     pub(crate) fn failed_event(index: usize, code: i32) -> Self {
         Error::FailedEvent { index, status: opencl3::error_codes::error_text(code), code }
     }

@@ -3,9 +3,9 @@
 use std::ops::Deref;
 
 use bytemuck::Pod;
-use csr_core::{Offset, PatternView, Value};
+use csr_core::{AnyOffsets, AnyPatternView, Offset, PatternView, for_offset_type};
 
-use crate::{DeviceArray, Error, HostView, Matrix, Queue, Result};
+use crate::{AnyMatrix, DeviceArray, Error, HostView, Queue, Result};
 
 /// Elements of an array that the host can read.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl<'a, T: Pod> OnHost<'a, T> {
             return Ok(OnHost::Copied(array.read_blocking(queue)?));
         }
         #[expect(unsafe_code, reason = "commands in flight are not seen from here")]
-        // SAFETY: a matrix's pattern never changes, as whoever made it of arrays of their own has promised.
+        // SAFETY: a matrix's pattern never changes, as the caller that made it of arrays of its own has promised.
         let view = unsafe { array.view_blocking(queue)? };
         Ok(OnHost::Seen(view))
     }
@@ -47,7 +47,7 @@ impl<T: Pod> Deref for OnHost<'_, T> {
     }
 }
 
-impl<V: Value, O: Offset> Matrix<V, O> {
+impl AnyMatrix {
     /// What `read` makes of the row offsets, after everything before in `queue`.
     ///
     /// # Errors
@@ -55,31 +55,35 @@ impl<V: Value, O: Offset> Matrix<V, O> {
     pub fn with_host_offsets_blocking<R, E: From<Error>>(
         &self,
         queue: &Queue,
-        read: impl FnOnce(&[O]) -> Result<R, E>,
+        read: impl FnOnce(AnyOffsets<'_>) -> Result<R, E>,
     ) -> Result<R, E> {
-        let offsets = OnHost::read_blocking(queue, self.offsets())?;
-        let found = read(&offsets)?;
-        offsets.release_blocking()?;
-        Ok(found)
+        for_offset_type!(self.offset_type(), O => {
+            let offsets = OnHost::<O>::read_blocking(queue, self.offsets().typed()?)?;
+            let found = read(O::erase(&offsets))?;
+            offsets.release_blocking()?;
+            Ok(found)
+        })
     }
 
     /// What `read` makes of the pattern, after everything before in `queue`. Every invariant has been checked: the
     /// arrays may be the application's.
     ///
     /// # Errors
-    /// The first invariant that is broken, with its place; those of `read`; a queue of another context, or the driver's
+    /// The first invariant that is broken, with its index; those of `read`; a queue of another context, or the driver's
     /// own failure.
     pub fn with_host_pattern_blocking<R, E: From<Error>>(
         &self,
         queue: &Queue,
-        read: impl FnOnce(PatternView<'_, O>) -> Result<R, E>,
+        read: impl FnOnce(AnyPatternView<'_>) -> Result<R, E>,
     ) -> Result<R, E> {
-        let offsets = OnHost::read_blocking(queue, self.offsets())?;
-        let columns = OnHost::read_blocking(queue, self.columns())?;
-        let pattern = PatternView::new(self.cols(), &offsets, &columns).map_err(Error::from)?;
-        let found = read(pattern)?;
-        columns.release_blocking()?;
-        offsets.release_blocking()?;
-        Ok(found)
+        for_offset_type!(self.offset_type(), O => {
+            let offsets = OnHost::<O>::read_blocking(queue, self.offsets().typed()?)?;
+            let columns = OnHost::<u32>::read_blocking(queue, self.columns().typed()?)?;
+            let pattern = PatternView::new(self.cols(), &offsets, &columns).map_err(Error::from)?;
+            let found = read(pattern.into())?;
+            columns.release_blocking()?;
+            offsets.release_blocking()?;
+            Ok(found)
+        })
     }
 }

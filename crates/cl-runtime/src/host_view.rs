@@ -61,20 +61,30 @@ impl<'a, T: Pod> HostView<'a, T> {
 }
 
 impl<T: Pod> HostView<'_, T> {
+    /// Whether it shows a copy, as the buffer denies the host its own bytes.
+    pub fn is_copy(&self) -> bool {
+        self.mapping.is_copy()
+    }
+
     /// Gives the array back to the device.
     ///
     /// # Errors
-    /// The driver's own failure; where the view is dropped instead, nobody is told of it.
+    /// The driver's own failure; where the view is dropped instead, it is not reported.
     pub fn unmap_blocking(self) -> Result<()> {
         self.mapping.unmap_blocking()
     }
 }
 
 impl<T: Pod> HostViewMut<'_, T> {
+    /// As [`HostView::is_copy`].
+    pub fn is_copy(&self) -> bool {
+        self.0.is_copy()
+    }
+
     /// Gives the array back to the device; what is enqueued afterwards sees what was written.
     ///
     /// # Errors
-    /// The driver's own failure; where the view is dropped instead, nobody is told of it.
+    /// The driver's own failure; where the view is dropped instead, it is not reported.
     pub fn unmap_blocking(self) -> Result<()> {
         self.0.mapping.unmap_blocking()
     }

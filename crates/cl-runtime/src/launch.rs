@@ -3,7 +3,7 @@
 use cl_kernels::{ArgumentSink, Array, KernelArguments, Scalar};
 
 use crate::raw::{Kernel, Memory, SvmAllocation};
-use crate::{Event, Program, Queue, Result};
+use crate::{Error, Event, Program, Queue, Result};
 
 /// How many items a launch has.
 #[derive(Clone, Copy, Debug)]
@@ -14,8 +14,19 @@ pub(crate) struct Size {
     pub(crate) group_size: usize,
 }
 
-/// Sets all arguments and enqueues the kernel after `wait`; without groups, an event that completes
-/// when `wait` has.
+/// What a launch comes after, and whether an event is made for it.
+#[derive(Clone, Copy, Debug)]
+pub enum After<'a> {
+    /// After these events, and with an event of its own.
+    Events(&'a [Event]),
+    /// After what is in the queue, without an event: what comes next in an in-order queue comes after it. An event takes a
+    /// GPU time of its own between two kernels (2 us on an H200). In a queue out of order only a barrier of the caller's
+    /// comes after it.
+    Queue,
+}
+
+/// Sets all arguments and enqueues the kernel. Without groups nothing is launched, and an event completes when those it
+/// comes after have. `None` where no event was asked for.
 ///
 /// # Safety
 /// The memory in `arguments` is as long as the kernel will read and write.
@@ -28,23 +39,92 @@ pub(crate) unsafe fn launch<'a, A: KernelArguments<&'a Memory>>(
     kernel: &mut Kernel,
     arguments: &A,
     size: Size,
-    wait: &[Event],
-) -> Result<Event> {
-    let wait: Vec<_> = wait.iter().map(Event::as_raw).collect();
+    after: After<'_>,
+) -> Result<Option<Event>> {
+    let (wait, has_event) = match after {
+        After::Events(wait) => (wait.iter().map(Event::as_raw).collect(), true),
+        After::Queue => (Vec::new(), false),
+    };
     if size.groups == 0 {
-        return queue.handle().marker(&wait);
+        return has_event.then(|| queue.handle().marker(&wait)).transpose();
     }
+    check_device(queue, kernel, size)?;
     let shared = set_arguments(kernel, arguments)?;
-    // SAFETY: all arguments were just set; the rest is the caller's promise.
+    // Shared virtual memory has no other way to know that it is in use.
+    if !has_event && shared.is_empty() {
+        // SAFETY: all arguments were just set; the rest is the caller's promise.
+        unsafe { kernel.enqueue_without_event(queue.handle(), size.groups, size.group_size)? };
+        return Ok(None);
+    }
+    // SAFETY: as above.
     let event = unsafe { kernel.enqueue(queue.handle(), size.groups, size.group_size, &wait)? };
     for allocation in shared {
         allocation.note_use(&event);
     }
-    Ok(event)
+    Ok(has_event.then_some(event))
+}
+
+/// Refuses a queue of another device than the kernel was built for, which there are drivers that crash on, and groups
+/// of more items than the device says it runs.
+fn check_device(queue: &Queue, kernel: &Kernel, size: Size) -> Result<()> {
+    let device = queue.context().device();
+    if kernel.device() != device.id() {
+        return Err(Error::Mismatch(format!(
+            "the queue is one of the device {}, and the kernel {} was built for another device",
+            device.traits().name,
+            kernel.name()
+        )));
+    }
+    let most = device.traits().max_group_size;
+    if size.group_size as u64 > most {
+        return Err(Error::Range {
+            what: format!("the group size of the kernel {}", kernel.name()),
+            value: size.group_size as u64,
+            rule: format!("{} allows at most {most}", device.traits().name),
+        });
+    }
+    Ok(())
+}
+
+/// As [`launch`], after these events and with an event.
+///
+/// # Safety
+/// As there.
+#[expect(unsafe_code, reason = "as `launch`")]
+pub(crate) unsafe fn launch_after<'a, A: KernelArguments<&'a Memory>>(
+    queue: &Queue,
+    kernel: &mut Kernel,
+    arguments: &A,
+    size: Size,
+    wait: &[Event],
+) -> Result<Event> {
+    // SAFETY: the caller's promise.
+    let event = unsafe { launch(queue, kernel, arguments, size, After::Events(wait))? };
+    event.map_or_else(|| queue.handle().marker(&[]), Ok)
+}
+
+/// As [`launch`], after what `queue` holds and before whatever comes next in it: no event is made where the queue sees
+/// to that, and where it does not, the launch is waited for.
+///
+/// # Safety
+/// As there.
+#[expect(unsafe_code, reason = "as `launch`")]
+pub(crate) unsafe fn launch_next<'a, A: KernelArguments<&'a Memory>>(
+    queue: &Queue,
+    kernel: &mut Kernel,
+    arguments: &A,
+    size: Size,
+) -> Result<()> {
+    let after = if queue.is_in_order() { After::Queue } else { After::Events(&[]) };
+    // SAFETY: the caller's promise.
+    match unsafe { launch(queue, kernel, arguments, size, after)? } {
+        Some(event) => queue.settle_blocking(&event),
+        None => Ok(()),
+    }
 }
 
 /// Launches of one program's kernels, each after the one before.
-pub(crate) struct Steps<'a> {
+pub(crate) struct LaunchSequence<'a> {
     queue: &'a Queue,
     program: &'a Program,
     group_size: usize,
@@ -52,10 +132,10 @@ pub(crate) struct Steps<'a> {
     kernels: Vec<(&'static str, Kernel)>,
 }
 
-impl<'a> Steps<'a> {
+impl<'a> LaunchSequence<'a> {
     /// Of groups of `group_size` items.
     pub(crate) fn new(queue: &'a Queue, program: &'a Program, group_size: usize) -> Self {
-        Steps { queue, program, group_size, kernels: Vec::new() }
+        LaunchSequence { queue, program, group_size, kernels: Vec::new() }
     }
 
     /// Groups for `items` items.
@@ -83,64 +163,10 @@ impl<'a> Steps<'a> {
         };
         let size = Size { groups, group_size: self.group_size };
         // SAFETY: the caller's promise.
-        let event = unsafe { launch(self.queue, &mut self.kernels[at].1, arguments, size, &[])? };
+        let event =
+            unsafe { launch_after(self.queue, &mut self.kernels[at].1, arguments, size, &[])? };
         self.queue.settle_blocking(&event)?;
         Ok(event)
-    }
-}
-
-/// As [`launch`], after nothing, in an in-order queue: no event is made for it, which takes a GPU time of its own (2 us on
-/// an H200). Only shared virtual memory has to be watched.
-///
-/// # Safety
-/// As there.
-#[expect(
-    unsafe_code,
-    reason = "what a kernel does with its memory is the launching algorithm's promise"
-)]
-pub(crate) unsafe fn launch_unobserved<'a, A: KernelArguments<&'a Memory>>(
-    queue: &Queue,
-    kernel: &mut Kernel,
-    arguments: &A,
-    size: Size,
-) -> Result<()> {
-    if size.groups == 0 {
-        return Ok(());
-    }
-    let shared = set_arguments(kernel, arguments)?;
-    if shared.is_empty() {
-        // SAFETY: all arguments were just set; the rest is the caller's promise.
-        return unsafe { kernel.enqueue_unobserved(queue.handle(), size.groups, size.group_size) };
-    }
-    // SAFETY: as above.
-    let event = unsafe { kernel.enqueue(queue.handle(), size.groups, size.group_size, &[])? };
-    for allocation in shared {
-        allocation.note_use(&event);
-    }
-    Ok(())
-}
-
-/// As [`launch`], after what `queue` holds and before whatever comes next in it: no event is made where the queue sees
-/// to that, and where it does not, the launch is waited for.
-///
-/// # Safety
-/// As there.
-#[expect(
-    unsafe_code,
-    reason = "what a kernel does with its memory is the launching algorithm's promise"
-)]
-pub(crate) unsafe fn launch_next<'a, A: KernelArguments<&'a Memory>>(
-    queue: &Queue,
-    kernel: &mut Kernel,
-    arguments: &A,
-    size: Size,
-) -> Result<()> {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if queue.is_in_order() {
-            return launch_unobserved(queue, kernel, arguments, size);
-        }
-        queue.settle_blocking(&launch(queue, kernel, arguments, size, &[])?)
     }
 }
 

@@ -7,7 +7,7 @@ use cl_kernels::launch_cost::{self, LaunchCost};
 use cl_kernels::rates::{self as streams, ReadArguments};
 use cl_kernels::{DeviceType, KernelArguments, KernelKey};
 use csr_core::ValueType;
-use csr_core::model::{Curve, random_lengths, random_places};
+use csr_core::model::{Curve, random_indices, random_lengths};
 
 use crate::launch::Size;
 use crate::rates::{
@@ -37,7 +37,7 @@ pub struct LevelRates {
 pub struct RowRates {
     /// All rows have so many.
     pub foreseen: Curve,
-    /// Rows have half as many to half as many more, at random: nobody foresees where one ends.
+    /// Rows have half as many to half as many more, at random: where one ends is unpredictable.
     pub unforeseen: Curve,
 }
 
@@ -79,10 +79,10 @@ impl LevelRates {
             streams.push(bytes, bench.stream(bytes, launch)?);
         }
         let mut gathers = Curve::default();
-        let usual =
+        let even_rows =
             if is_cpu { Some(bench.rows(GATHERS_ON_CPU as u32, Self::ROW, 0)?) } else { None };
         for bytes in sizes(LEAST_GATHERED, 4, largest, cache_bytes) {
-            let seconds = match &usual {
+            let seconds = match &even_rows {
                 Some(rows) => bench.gather_rows(bytes, element, rows)?,
                 None => bench.gather(bytes, element)?,
             };
@@ -102,11 +102,11 @@ impl LevelRates {
     }
 }
 
-/// Powers of two from `least` to `largest`, each `step` times the one before, and among them the largest within half of the cache: all of that is in the
-/// cache, nearly nothing in any before.
-fn sizes(least: u64, step: u64, largest: u64, cache_bytes: u64) -> Vec<u64> {
-    let steps = std::iter::successors(Some(least), |bytes| Some(bytes * step));
-    let mut sizes: Vec<u64> = steps.take_while(|&bytes| bytes < largest).collect();
+/// Powers of two from `least` to `largest`, each `factor` times the one before, and among them the largest within half
+/// of the cache: all of that is in the cache, nearly nothing in any before.
+fn sizes(least: u64, factor: u64, largest: u64, cache_bytes: u64) -> Vec<u64> {
+    let powers = std::iter::successors(Some(least), |bytes| Some(bytes * factor));
+    let mut sizes: Vec<u64> = powers.take_while(|&bytes| bytes < largest).collect();
     let power_below = |bytes: u64| 1 << bytes.max(1).ilog2();
     let others = [cache_bytes / 2, largest].map(power_below);
     sizes.extend(others.into_iter().filter(|&bytes| bytes >= least));
@@ -120,7 +120,7 @@ struct Bench<'a> {
     queue: &'a Queue,
     /// What is streamed and gathered from.
     array: DeviceArray<[f32; 4]>,
-    places: DeviceArray<u32>,
+    indices: DeviceArray<u32>,
     /// Zeros of either type.
     weights: DeviceArray<f64>,
     sums: DeviceArray<f64>,
@@ -134,7 +134,7 @@ impl<'a> Bench<'a> {
         Ok(Bench {
             queue,
             array: DeviceArray::upload_blocking(queue, &array)?,
-            places: DeviceArray::upload_blocking(queue, &random_places(gathers))?,
+            indices: DeviceArray::upload_blocking(queue, &random_indices(gathers))?,
             weights: DeviceArray::upload_blocking(
                 queue,
                 &vec![0.0; if is_cpu { gathers } else { 1 }],
@@ -169,10 +169,10 @@ impl<'a> Bench<'a> {
     /// Seconds a gather, by items side by side.
     fn gather(&self, bytes: u64, element: ValueType) -> Result<f64> {
         let group_size = self.group_size(256);
-        let groups = self.places.len() / (GATHERS * group_size);
+        let groups = self.indices.len() / (GATHERS * group_size);
         let arguments = gather_rate::Arguments {
             mask: (bytes / element.size_bytes() as u64) as u32 - 1,
-            places: self.places.argument(),
+            indices: self.indices.argument(),
             source: self.array.argument(),
             target: self.sums.argument(),
         };
@@ -182,13 +182,13 @@ impl<'a> Bench<'a> {
     }
 
     /// Seconds a load that is waited for: by so few items that none stands in another's way, and by so many that
-    /// all places are walked through before the first comes again.
+    /// all indices are read before the first comes again.
     fn latency(&self, bytes: u64) -> Result<f64> {
         let group_size = self.group_size(256);
         let items = (bytes as usize / (4 * CHAIN)).clamp(group_size, 64 * group_size);
         let arguments = ChainArguments {
             mask: (bytes / 4) as u32 - 1,
-            places: self.places.argument(),
+            indices: self.indices.argument(),
             target: self.sums.argument(),
         };
         let key = gather_key(ValueType::F32, group_size);
@@ -205,7 +205,7 @@ impl<'a> Bench<'a> {
             rows: count as u32,
             mask: (bytes / element.size_bytes() as u64) as u32 - 1,
             offsets: rows.offsets.argument(),
-            places: self.places.argument(),
+            indices: self.indices.argument(),
             weights: self.weights.argument(),
             source: self.array.argument(),
             target: self.sums.argument(),
@@ -232,7 +232,7 @@ impl<'a> Bench<'a> {
         Ok(rates)
     }
 
-    /// Rows of `length` places, more or less by up to `spread`, at most `total` in all.
+    /// Rows of `length` indices, more or less by up to `spread`, at most `total` in all.
     fn rows(&self, total: u32, length: u32, spread: u32) -> Result<Rows> {
         let offsets = random_lengths(total, length, spread);
         let gathers = offsets.last().copied().unwrap_or(0) as usize;
@@ -262,7 +262,7 @@ fn gather_key(element: ValueType, group_size: usize) -> KernelKey {
     measure_key(gather_rate::SOURCE, element, &parameters)
 }
 
-/// Rows of places on the device.
+/// Rows of indices on the device.
 struct Rows {
     offsets: DeviceArray<u32>,
     gathers: usize,

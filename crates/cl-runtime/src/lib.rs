@@ -6,12 +6,14 @@
 //! handles. Launches take a wait list and return an event; nothing blocks unless its name ends in
 //! `_blocking`.
 
+mod arena;
 mod array;
 pub mod batched;
 mod context;
 pub mod convert;
 mod dense_matrix;
 mod device;
+mod element;
 mod empty_launch;
 mod error;
 mod host_pattern;
@@ -19,12 +21,11 @@ mod host_view;
 mod launch;
 mod level_rates;
 mod matrix;
-mod observation;
+mod overlap;
 mod program;
 mod queue;
 mod rates;
 pub mod raw;
-mod room;
 mod row_lengths;
 mod row_offsets;
 mod scan;
@@ -33,22 +34,26 @@ mod sort;
 pub mod spgemm;
 pub mod spmm;
 pub mod spmv;
+mod typed_array;
 mod vector;
+mod wait;
 
 /// What arrays may hold, so that callers need not name its crate themselves.
 pub use bytemuck::Pod;
 
-pub use array::DeviceArray;
+pub use array::AnyArray;
 pub use context::Context;
-pub use convert::{CooToCsr, DenseToCsr, Duplicates, TransposedMatrix};
-pub use dense_matrix::DenseMatrix;
+pub use convert::{AnyCooToCsr, AnyDenseToCsr, AnyTransposedMatrix, Duplicates};
+pub use dense_matrix::AnyDenseMatrix;
 pub use device::{Device, devices, find_device, find_devices};
+pub use element::ElementType;
 pub use empty_launch::{Buffers, EmptyLaunch};
 pub use error::{Error, Result};
 pub use host_view::{HostView, HostViewMut};
+pub use launch::After;
 pub use level_rates::{LevelRates, RowRates};
-pub use matrix::{KnownPattern, Matrix};
-pub use observation::{Observation, Unobserved};
+pub use matrix::{AnyMatrix, KnownPattern, MatrixTypes};
+pub use overlap::{Overlap, check_apart, check_same_or_apart, common_bytes, overlap};
 pub use program::{BinaryCache, Program};
 #[cfg(feature = "fault-injection")]
 pub use program::{Broken, break_kernels};
@@ -56,5 +61,7 @@ pub use queue::{Event, InOrder, Queue};
 pub use rates::Rates;
 pub use row_offsets::RowOffsets;
 pub use scan::Scan;
-pub use sort::{Keyed, SortKey};
+pub use sort::{KeyType, Keyed};
+pub use typed_array::DeviceArray;
 pub use vector::{ElementwiseOperands, ReduceOperands, VectorForm, VectorKernels, VectorOperation};
+pub use wait::{NoEvent, Wait};

@@ -3,28 +3,61 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cl_kernels::MatrixShape;
-use csr_core::{CsrView, Offset, PatternView, RowLengths, Value};
+use csr_core::{
+    AnyCsrView, AnyPatternView, ColumnType, OffsetType, RowLengths, ValueType, for_offsets,
+};
 
 use crate::row_lengths::row_lengths_blocking;
-use crate::{Context, DeviceArray, Error, Queue, Result};
+use crate::{AnyArray, Context, DeviceArray, ElementType, Error, Queue, Result};
 
-/// A sparse matrix in compressed rows in device memory.
+/// A sparse matrix in compressed rows in device memory, whose types are known at run time.
 ///
 /// Values can change; the pattern cannot. Plans belong to the pattern, which every matrix made from
-/// another by [`Matrix::with_values`] shares.
+/// another by [`AnyMatrix::with_values`] shares.
 #[derive(Debug)]
-pub struct Matrix<V, O = u32> {
+pub struct AnyMatrix {
     context: Context,
     cols: usize,
-    offsets: DeviceArray<O>,
-    columns: DeviceArray<u32>,
-    values: DeviceArray<V>,
+    types: MatrixTypes,
+    offsets: AnyArray,
+    columns: AnyArray,
+    values: AnyArray,
     pattern_id: u64,
     values_id: u64,
     row_lengths: RowLengths,
 }
 
-/// A pattern that was looked at, without its arrays: for whoever keeps a plan, and no buffers of the application's.
+/// What the arrays of a matrix hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MatrixTypes {
+    /// Of the values.
+    pub value_type: ValueType,
+    /// Of the row offsets.
+    pub offset_type: OffsetType,
+    /// Of the column indices.
+    pub column_type: ColumnType,
+}
+
+impl MatrixTypes {
+    /// Those of three arrays.
+    fn of(offsets: &AnyArray, columns: &AnyArray, values: &AnyArray) -> Result<Self> {
+        let refuse = |what: &str, array: &AnyArray| {
+            let element = array.element();
+            Err(Error::Mismatch(format!("the array of {what} holds elements of {element}")))
+        };
+        let offset_type = offsets.offset_type()?;
+        let column_type = match columns.element() {
+            ElementType::U32 => ColumnType::U32,
+            _ => return refuse("columns", columns),
+        };
+        let ElementType::Value(value_type) = values.element() else {
+            return refuse("values", values);
+        };
+        Ok(MatrixTypes { value_type, offset_type, column_type })
+    }
+}
+
+/// A pattern that was looked at, without its arrays: for callers that keep a plan, and no buffers of the application's.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownPattern {
     id: u64,
@@ -34,13 +67,14 @@ pub struct KnownPattern {
     row_lengths: RowLengths,
 }
 
-impl<V: Value, O: Offset> Matrix<V, O> {
+impl AnyMatrix {
     /// Uploads a matrix; returns when it is on the device.
     ///
     /// # Errors
     /// An array above the device's largest allocation, or a device without the value type's arithmetic.
-    pub fn upload_blocking(queue: &Queue, matrix: CsrView<'_, V, O>) -> Result<Self> {
-        let values = DeviceArray::upload_blocking(queue, matrix.values())?;
+    pub fn upload_blocking(queue: &Queue, matrix: AnyCsrView<'_>) -> Result<Self> {
+        let values = matrix.values();
+        let values = AnyArray::upload_blocking(queue, values.value_type(), values.bytes())?;
         Self::from_pattern_blocking(queue, matrix.pattern(), values)
     }
 
@@ -51,20 +85,26 @@ impl<V: Value, O: Offset> Matrix<V, O> {
     /// context.
     pub fn from_pattern_blocking(
         queue: &Queue,
-        pattern: PatternView<'_, O>,
-        values: DeviceArray<V>,
+        pattern: AnyPatternView<'_>,
+        values: AnyArray,
     ) -> Result<Self> {
         check_values(values.len(), pattern.nnz())?;
         queue.context().check_array("the array of values", &values)?;
-        Ok(Matrix {
+        let columns = DeviceArray::upload_blocking(queue, pattern.columns())?.into_any();
+        let (offsets, row_lengths) = for_offsets!(pattern.offsets(), offsets => {
+            let uploaded = DeviceArray::upload_blocking(queue, offsets)?.into_any();
+            (uploaded, RowLengths::of(offsets))
+        });
+        Ok(AnyMatrix {
             context: queue.context().clone(),
             cols: pattern.cols(),
-            offsets: DeviceArray::upload_blocking(queue, pattern.offsets())?,
-            columns: DeviceArray::upload_blocking(queue, pattern.columns())?,
+            types: MatrixTypes::of(&offsets, &columns, &values)?,
+            offsets,
+            columns,
             values,
             pattern_id: next_id(),
             values_id: next_id(),
-            row_lengths: RowLengths::of(pattern.offsets()),
+            row_lengths,
         })
     }
 
@@ -74,7 +114,7 @@ impl<V: Value, O: Offset> Matrix<V, O> {
     ///
     /// # Safety
     /// The arrays hold a valid pattern: offsets from 0 to nnz that never fall, columns below `cols`.
-    /// [`Matrix::check_blocking`] makes sure where that is in doubt.
+    /// [`AnyMatrix::check_blocking`] makes sure where that is in doubt.
     ///
     /// # Errors
     /// Lengths or contexts that do not belong together.
@@ -82,9 +122,9 @@ impl<V: Value, O: Offset> Matrix<V, O> {
     pub unsafe fn from_arrays_blocking(
         queue: &Queue,
         cols: usize,
-        offsets: DeviceArray<O>,
-        columns: DeviceArray<u32>,
-        values: DeviceArray<V>,
+        offsets: AnyArray,
+        columns: AnyArray,
+        values: AnyArray,
     ) -> Result<Self> {
         let mut matrix =
             Self::of_arrays(queue.context(), cols, offsets, columns, values, next_id())?;
@@ -92,43 +132,43 @@ impl<V: Value, O: Offset> Matrix<V, O> {
         Ok(matrix)
     }
 
-    /// As [`Matrix::from_arrays_blocking`], and nothing is looked at: rows are taken to be of one length. For
+    /// As [`AnyMatrix::from_arrays_blocking`], and nothing is looked at: rows are taken to be of one length. For
     /// algorithms without a plan, which do not ask; an automatic choice would know no better.
     ///
     /// # Safety
-    /// As [`Matrix::from_arrays_blocking`].
+    /// As [`AnyMatrix::from_arrays_blocking`].
     ///
     /// # Errors
-    /// As [`Matrix::from_arrays_blocking`].
+    /// As [`AnyMatrix::from_arrays_blocking`].
     #[expect(unsafe_code, reason = "trusts device memory")]
     pub unsafe fn from_arrays(
         context: &Context,
         cols: usize,
-        offsets: DeviceArray<O>,
-        columns: DeviceArray<u32>,
-        values: DeviceArray<V>,
+        offsets: AnyArray,
+        columns: AnyArray,
+        values: AnyArray,
     ) -> Result<Self> {
         Self::of_arrays(context, cols, offsets, columns, values, next_id())
     }
 
-    /// As [`Matrix::from_arrays`], with row lengths that the caller has looked at.
+    /// As [`AnyMatrix::from_arrays`], with row lengths that the caller has looked at.
     ///
     /// # Safety
-    /// As [`Matrix::from_arrays_blocking`].
+    /// As [`AnyMatrix::from_arrays_blocking`].
     ///
     /// # Errors
-    /// As [`Matrix::from_arrays_blocking`].
+    /// As [`AnyMatrix::from_arrays_blocking`].
     #[expect(unsafe_code, reason = "trusts device memory")]
     pub(crate) unsafe fn from_measured_arrays(
         context: &Context,
         cols: usize,
-        offsets: DeviceArray<O>,
-        columns: DeviceArray<u32>,
-        values: DeviceArray<V>,
+        offsets: AnyArray,
+        columns: AnyArray,
+        values: AnyArray,
         row_lengths: RowLengths,
     ) -> Result<Self> {
         let matrix = Self::of_arrays(context, cols, offsets, columns, values, next_id())?;
-        Ok(Matrix { row_lengths, ..matrix })
+        Ok(AnyMatrix { row_lengths, ..matrix })
     }
 
     /// Borrows a matrix whose pattern is known: every plan of that pattern fits. Nothing is looked at.
@@ -142,9 +182,9 @@ impl<V: Value, O: Offset> Matrix<V, O> {
     pub unsafe fn of_known_pattern(
         context: &Context,
         pattern: &KnownPattern,
-        offsets: DeviceArray<O>,
-        columns: DeviceArray<u32>,
-        values: DeviceArray<V>,
+        offsets: AnyArray,
+        columns: AnyArray,
+        values: AnyArray,
     ) -> Result<Self> {
         if offsets.len() != pattern.rows + 1 || columns.len() != pattern.nnz {
             return Err(Error::Mismatch(format!(
@@ -157,16 +197,16 @@ impl<V: Value, O: Offset> Matrix<V, O> {
         }
         let (cols, id, row_lengths) = (pattern.cols, pattern.id, pattern.row_lengths);
         let matrix = Self::of_arrays(context, cols, offsets, columns, values, id)?;
-        Ok(Matrix { row_lengths, ..matrix })
+        Ok(AnyMatrix { row_lengths, ..matrix })
     }
 
     /// Arrays that belong together, with rows of one length.
     fn of_arrays(
         context: &Context,
         cols: usize,
-        offsets: DeviceArray<O>,
-        columns: DeviceArray<u32>,
-        values: DeviceArray<V>,
+        offsets: AnyArray,
+        columns: AnyArray,
+        values: AnyArray,
         pattern_id: u64,
     ) -> Result<Self> {
         if offsets.is_empty() || columns.len() != values.len() {
@@ -178,6 +218,7 @@ impl<V: Value, O: Offset> Matrix<V, O> {
                 values.len()
             )));
         }
+        let types = MatrixTypes::of(&offsets, &columns, &values)?;
         context.check_array("the array of row offsets", &offsets)?;
         context.check_array("the array of columns", &columns)?;
         context.check_array("the array of values", &values)?;
@@ -185,13 +226,23 @@ impl<V: Value, O: Offset> Matrix<V, O> {
         let rows = (offsets.len() - 1).max(1) as u64;
         let row_lengths = RowLengths { longest: nnz.div_ceil(rows), in_step: nnz, changes: 0 };
         let (context, values_id) = (context.clone(), next_id());
-        Ok(Matrix { context, cols, offsets, columns, values, pattern_id, values_id, row_lengths })
+        Ok(AnyMatrix {
+            context,
+            cols,
+            types,
+            offsets,
+            columns,
+            values,
+            pattern_id,
+            values_id,
+            row_lengths,
+        })
     }
 
     /// Checks every invariant of the pattern, on the host.
     ///
     /// # Errors
-    /// The first invariant that is broken, with its place; a queue of another context, or the driver's own failure.
+    /// The first invariant that is broken, with its index; a queue of another context, or the driver's own failure.
     pub fn check_blocking(&self, queue: &Queue) -> Result<()> {
         self.with_host_pattern_blocking(queue, |_| Ok(()))
     }
@@ -200,29 +251,28 @@ impl<V: Value, O: Offset> Matrix<V, O> {
     ///
     /// # Errors
     /// Not one value a nonzero, or values of another context.
-    pub fn with_values(&self, values: DeviceArray<V>) -> Result<Self> {
+    pub fn with_values(&self, values: AnyArray) -> Result<Self> {
         check_values(values.len(), self.nnz())?;
+        values.check_element("the array of values", self.types.value_type)?;
         self.context.check_array("the array of values", &values)?;
-        Ok(Matrix {
+        Ok(AnyMatrix {
             context: self.context.clone(),
-            cols: self.cols,
-            offsets: self.offsets.slice(0..self.offsets.len())?,
-            columns: self.columns.slice(0..self.columns.len())?,
+            offsets: self.offsets.alias(),
+            columns: self.columns.alias(),
             values,
-            pattern_id: self.pattern_id,
             values_id: next_id(),
-            row_lengths: self.row_lengths,
+            ..*self
         })
     }
 
-    /// Overwrites the values; returns when they are on the device.
+    /// Overwrites the values, which are given as they lie in memory; returns when they are on the device.
     ///
     /// # Errors
     /// Not one value a nonzero, or the driver's own failure.
-    pub fn write_values_blocking(&mut self, queue: &Queue, values: &[V]) -> Result<()> {
-        check_values(values.len(), self.nnz())?;
+    pub fn write_values_blocking(&mut self, queue: &Queue, bytes: &[u8]) -> Result<()> {
+        check_values(bytes.len() / self.types.value_type.size_bytes(), self.nnz())?;
         self.values_changed();
-        self.values.write_blocking(queue, values)
+        self.values.write_bytes_blocking(queue, bytes)
     }
 
     /// Says that the application has changed the values in its own buffer. Plans that keep a copy of the
@@ -246,6 +296,21 @@ impl<V: Value, O: Offset> Matrix<V, O> {
         self.values.len()
     }
 
+    /// What its arrays hold.
+    pub fn types(&self) -> MatrixTypes {
+        self.types
+    }
+
+    /// The type of its values.
+    pub fn value_type(&self) -> ValueType {
+        self.types.value_type
+    }
+
+    /// The type of its row offsets.
+    pub fn offset_type(&self) -> OffsetType {
+        self.types.offset_type
+    }
+
     /// What the choice of an algorithm looks at.
     pub fn shape(&self) -> MatrixShape {
         MatrixShape {
@@ -263,18 +328,27 @@ impl<V: Value, O: Offset> Matrix<V, O> {
     }
 
     /// The row offsets: rows + 1.
-    pub fn offsets(&self) -> &DeviceArray<O> {
+    pub fn offsets(&self) -> &AnyArray {
         &self.offsets
     }
 
     /// The column indices: nnz.
-    pub fn columns(&self) -> &DeviceArray<u32> {
+    pub fn columns(&self) -> &AnyArray {
         &self.columns
     }
 
     /// The values: nnz.
-    pub fn values(&self) -> &DeviceArray<V> {
+    pub fn values(&self) -> &AnyArray {
         &self.values
+    }
+
+    /// The three arrays by their names, for what must lie apart from them.
+    pub fn named_arrays(&self) -> [(&'static str, &AnyArray); 3] {
+        [
+            ("the matrix's row offsets", &self.offsets),
+            ("the matrix's columns", &self.columns),
+            ("the matrix's values", &self.values),
+        ]
     }
 
     /// Bytes of the three arrays.

@@ -87,6 +87,14 @@ impl Queue {
         self.handle.finish()
     }
 
+    /// An event that completes when everything that was enqueued so far has.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub fn marker(&self) -> Result<Event> {
+        self.handle.marker(&[])
+    }
+
     pub(crate) fn handle(&self) -> &QueueHandle {
         &self.handle
     }
@@ -97,6 +105,28 @@ impl Queue {
     /// The command it stands for failed.
     pub fn settle_blocking(&self, event: &Event) -> Result<()> {
         if self.in_order { Ok(()) } else { event.wait() }
+    }
+
+    /// Runs `make` with this queue. Where it compiles a kernel that the device runs in smaller groups only than its
+    /// parameters say ([`Error::KernelGroup`], of which `limit_of` gives the limit), it runs once more as on a device of
+    /// such groups, to which all parameters are fitted then; what it makes serves this queue.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn fitting<T, E>(
+        &self,
+        limit_of: impl Fn(&E) -> Option<u64>,
+        mut make: impl FnMut(&Queue) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut queue = self.clone();
+        loop {
+            let made = make(&queue);
+            let limit = made.as_ref().err().and_then(&limit_of);
+            match limit.filter(|limit| *limit < queue.context.device().traits().max_group_size) {
+                Some(limit) if limit > 0 => queue.context = queue.context.with_groups(limit),
+                _ => return made,
+            }
+        }
     }
 
     pub(crate) fn is_in_order(&self) -> bool {

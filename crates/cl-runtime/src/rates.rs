@@ -6,8 +6,9 @@ use cl_kernels::rates::{CopyArguments, ReadArguments, SOURCE};
 use cl_kernels::{Accumulate, DeviceTraits, DeviceType, KernelArguments, KernelKey, Parameters};
 use csr_core::{OffsetType, ValueType};
 
-use crate::launch::{Size, launch};
+use crate::launch::{Size, launch_after};
 use crate::raw::Memory;
+use crate::spmv::workspace::zeros_blocking;
 use crate::{DeviceArray, Queue, Result};
 
 /// Rates of device memory, in bytes a second.
@@ -30,7 +31,11 @@ pub(crate) struct Effort {
     pub(crate) launches: u32,
 }
 
-const EFFORT: Effort = Effort { samples: 12, time: Duration::ZERO, launches: 8 };
+/// That of a stream: enough on a GPU, where a launch takes a millisecond, and not many seconds on a CPU.
+const EFFORT: Effort = Effort { samples: 3, time: Duration::from_millis(150), launches: 2 };
+
+/// Bytes of each array that is streamed on a CPU, where its cache is not larger: both together are twice the cache.
+const BYTES_ON_CPU: u64 = 64 << 20;
 
 impl Rates {
     /// Measures both on arrays of several times the device's cache.
@@ -44,9 +49,9 @@ impl Rates {
         let parameters = cl_kernels::rates::Rates { group_size: group_size as u32 };
         let program = context.program(&measure_key(SOURCE, ValueType::F32, &parameters))?;
 
-        let bytes = past_cache_bytes(traits, traits.cache_bytes) as usize;
-        let source = DeviceArray::<[f32; 4]>::upload_blocking(queue, &vec![[1.0; 4]; bytes / 16])?;
-        let target = DeviceArray::<[f32; 4]>::upload_blocking(queue, &vec![[0.0; 4]; bytes / 16])?;
+        let bytes = stream_bytes(traits) as usize;
+        let source: DeviceArray<[f32; 4]> = zeros_blocking(queue, bytes / 16)?;
+        let target: DeviceArray<[f32; 4]> = zeros_blocking(queue, bytes / 16)?;
         let count = source.len() as u32;
         let size = stream_size(queue, source.len());
 
@@ -66,6 +71,15 @@ impl Rates {
     }
 }
 
+/// Bytes of each of the two arrays that are streamed.
+fn stream_bytes(traits: &DeviceTraits) -> u64 {
+    let bytes = past_cache_bytes(traits, traits.cache_bytes);
+    match traits.device_type {
+        DeviceType::Cpu => bytes.min(BYTES_ON_CPU.max(traits.cache_bytes)),
+        _ => bytes,
+    }
+}
+
 /// Bytes past any cache by far (a GPU may answer for its first level only), yet small enough for the smallest
 /// device: an eighth of what it gives at once.
 pub(crate) fn past_cache_bytes(traits: &DeviceTraits, cache_bytes: u64) -> u64 {
@@ -74,7 +88,7 @@ pub(crate) fn past_cache_bytes(traits: &DeviceTraits, cache_bytes: u64) -> u64 {
     (4 * cache_bytes).clamp(least, 1 << 30).min(largest)
 }
 
-/// Items of a group that streams. On a CPU an item is a loop, and a group of one walks memory in its order.
+/// Items of a group that streams. On a CPU an item is a loop, and a group of one reads memory in its order.
 pub(crate) fn stream_group_size(queue: &Queue) -> usize {
     let traits = queue.context().device().traits();
     match traits.device_type {
@@ -118,7 +132,7 @@ pub(crate) fn fastest<'a, A: KernelArguments<&'a Memory>>(
             // SAFETY: the arrays hold as many elements as the arguments say.
             #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
             unsafe {
-                launch(queue, kernel, arguments, size, &[])?
+                launch_after(queue, kernel, arguments, size, &[])?
             };
         }
         queue.finish_blocking()?;

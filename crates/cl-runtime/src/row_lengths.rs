@@ -2,34 +2,37 @@
 
 use cl_kernels::row_lengths::{Arguments, RowLengthsKernel, SOURCE, WORDS};
 use cl_kernels::{Accumulate, KernelKey};
-use csr_core::{Offset, RowLengths, ValueType};
+use csr_core::{RowLengths, ValueType};
 
 use crate::launch::{Size, launch_next};
-use crate::{DeviceArray, Queue, Result};
+use crate::{AnyArray, DeviceArray, Error, Queue, Result};
 
 /// What rules ask of the rows of a pattern with these offsets; reads 16 bytes back.
-pub(crate) fn row_lengths_blocking<O: Offset>(
-    queue: &Queue,
-    offsets: &DeviceArray<O>,
-) -> Result<RowLengths> {
+pub(crate) fn row_lengths_blocking(queue: &Queue, offsets: &AnyArray) -> Result<RowLengths> {
     let lengths = DeviceArray::upload_blocking(queue, &[0u32; WORDS])?;
     enqueue(queue, offsets, &lengths)?;
     Ok(of_words(&lengths.read_blocking(queue)?))
 }
 
 /// Has the device look at the rows, and write what [`of_words`] reads to `lengths`, all 0 before.
-pub(crate) fn enqueue<O: Offset>(
-    queue: &Queue,
-    offsets: &DeviceArray<O>,
-    lengths: &DeviceArray<u32>,
-) -> Result<()> {
+pub(crate) fn enqueue(queue: &Queue, offsets: &AnyArray, lengths: &DeviceArray<u32>) -> Result<()> {
+    queue.fitting(Error::kernel_group_limit, |queue| enqueue_fitted(queue, offsets, lengths))
+}
+
+fn enqueue_fitted(queue: &Queue, offsets: &AnyArray, lengths: &DeviceArray<u32>) -> Result<()> {
     let context = queue.context();
     let traits = context.device().traits();
     let rows = offsets.len().saturating_sub(1);
     let group_size = 1usize << traits.max_group_size.clamp(1, 256).ilog2();
     let parameters = RowLengthsKernel { group_size: group_size as u32 };
-    let key =
-        KernelKey::new(SOURCE, ValueType::F32, O::TYPE, Accumulate::Plain, false, &parameters);
+    let key = KernelKey::new(
+        SOURCE,
+        ValueType::F32,
+        offsets.offset_type()?,
+        Accumulate::Plain,
+        false,
+        &parameters,
+    );
     let mut kernel = context.program(&key)?.kernel("row_lengths")?;
     let arguments =
         Arguments { rows: rows as u32, offsets: offsets.argument(), lengths: lengths.argument() };

@@ -4,7 +4,7 @@ use cl_kernels::row_offsets::{Arguments, RowOffsetsKernel, SOURCE};
 use cl_kernels::{Accumulate, KernelKey};
 use csr_core::{OffsetType, ValueType};
 
-use crate::launch::{Size, launch};
+use crate::launch::{Size, launch_after};
 use crate::raw::Kernel;
 use crate::spmv::workspace::for_a_kernel_to_write;
 use crate::{Context, DeviceArray, Error, Event, Queue, Result};
@@ -23,6 +23,15 @@ impl RowOffsets {
     /// # Errors
     /// A kernel that does not build, or the driver's own failure.
     pub fn new(context: &Context) -> Result<Self> {
+        match Self::of(context) {
+            Err(Error::KernelGroup { limit, .. }) if limit > 0 => {
+                Self::new(&context.with_groups(limit))
+            }
+            made => made,
+        }
+    }
+
+    fn of(context: &Context) -> Result<Self> {
         let traits = context.device().traits();
         let group_size = 1u32 << traits.max_group_size.clamp(1, 256).ilog2();
         let parameters = RowOffsetsKernel { group_size };
@@ -47,7 +56,7 @@ impl RowOffsets {
         row_indices: &DeviceArray<u32>,
         wait: &[Event],
     ) -> Result<Option<DeviceArray<u32>>> {
-        queue.context().check_array("the array of row indices", row_indices)?;
+        queue.context().check_typed("the array of row indices", row_indices)?;
         let nnz = row_indices.len();
         for (what, value) in [("the number of rows", rows), ("the number of entries", nnz)] {
             if value >= u32::MAX as usize {
@@ -77,7 +86,7 @@ impl RowOffsets {
         let size = Size { groups, group_size: self.group_size };
         // SAFETY: there are nnz row indices, rows + 1 offsets and one word.
         #[expect(unsafe_code, reason = "arrays that were checked, or are this module's own")]
-        let found = unsafe { launch(queue, &mut self.kernel, &arguments, size, wait)? };
+        let found = unsafe { launch_after(queue, &mut self.kernel, &arguments, size, wait)? };
         queue.settle_blocking(&found)?;
         let is_sorted = fault.read_blocking(queue)? == [0];
         Ok(is_sorted.then_some(offsets))

@@ -9,12 +9,11 @@ use cl_kernels::tiling::Tiling;
 use cl_kernels::{Accumulate, Array, KernelArguments, KernelKey, Scalar};
 use csr_core::{OffsetType, ValueType};
 
-use crate::launch::Size;
-use crate::observation::{Observation, Prepared};
+use crate::launch::{After, Size};
 use crate::raw::Memory;
 use crate::spmv::check_value_type;
 use crate::spmv::workspace::{OwnerId, Workspace, zeroed_blocking};
-use crate::{Context, DeviceArray, Error, Program, Queue, Result};
+use crate::{Context, DeviceArray, Error, Event, Program, Queue, Result};
 
 /// Something that is done to dense vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -149,6 +148,26 @@ impl VectorKernels {
         Ok(())
     }
 
+    /// As [`VectorKernels::prepare_blocking`], in smaller groups where the device does not run the kernel in those that
+    /// the tiling says: kernels of other operations are then built again.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn prepare_fitted_blocking(&mut self, operation: VectorOperation) -> Result<()> {
+        loop {
+            match self.prepare_blocking(operation) {
+                Err(Error::KernelGroup { limit, .. })
+                    if (1..u64::from(self.tiling.group_size)).contains(&limit) =>
+                {
+                    self.tiling.group_size = 1 << limit.ilog2();
+                    self.programs.clear();
+                    self.workspace.drop_kernels();
+                }
+                prepared => return prepared,
+            }
+        }
+    }
+
     /// The key of an operation's kernel: forms that make no difference to it share one.
     fn key(&self, operation: VectorOperation) -> KernelKey {
         let VectorForm { value_type, accumulate, scalars_on_device } = self.form;
@@ -228,7 +247,7 @@ impl VectorKernels {
         self.scratch.size_bytes()
     }
 
-    /// Enqueues an operation element by element after the events in `wait`, or unobserved.
+    /// Enqueues an operation element by element as `after` says.
     ///
     /// # Safety
     /// The vectors have `count` elements of the form's type, in the queue's context, and alpha and beta lie where the
@@ -237,22 +256,22 @@ impl VectorKernels {
     /// # Errors
     /// An operation that was not prepared, or the driver's own failure.
     #[expect(unsafe_code, reason = "operands are trusted")]
-    pub unsafe fn elementwise<W: Observation>(
+    pub unsafe fn elementwise(
         &mut self,
         queue: &Queue,
         operation: Elementary,
         operands: &ElementwiseOperands<'_>,
-        wait: W,
-    ) -> Result<W::Event> {
+        after: After<'_>,
+    ) -> Result<Option<Event>> {
         let &ElementwiseOperands { count, alpha, x, beta, y, r } = operands;
         let groups = Elementwise::new(self.tiling).groups(count as u64);
         let arguments = |_| elementwise::Arguments { count: count as u64, alpha, x, beta, y, r };
         let operation = VectorOperation::Elementwise(operation);
         // SAFETY: the caller's promise; groups stay below `count`.
-        unsafe { self.run(queue, operation, self.tiling, groups, arguments, wait) }
+        unsafe { self.run(queue, operation, self.tiling, groups, arguments, after) }
     }
 
-    /// Enqueues a reduction after the events in `wait`, or unobserved. Of no elements, the result is 0.
+    /// Enqueues a reduction as `after` says. Of no elements, the result is 0.
     ///
     /// # Safety
     /// The vectors have `count` elements of the form's type and the result one, in the queue's context; the result is
@@ -261,23 +280,23 @@ impl VectorKernels {
     /// # Errors
     /// As [`VectorKernels::elementwise`].
     #[expect(unsafe_code, reason = "operands are trusted")]
-    pub unsafe fn reduce<W: Observation>(
+    pub unsafe fn reduce(
         &mut self,
         queue: &Queue,
         reduction: Reduction,
         operands: &ReduceOperands<'_>,
-        wait: W,
-    ) -> Result<W::Event> {
+        after: After<'_>,
+    ) -> Result<Option<Event>> {
         let &ReduceOperands { count, x, y, result } = operands;
         let groups = Reduce::new(self.tiling).groups(count as u64, self.most_groups());
         let arguments =
             |workspace| reduce::Arguments { count: count as u64, x, y, result, workspace, zero: 0 };
         let operation = VectorOperation::Reduce(reduction);
         // SAFETY: the caller's promise; the workspace has carries for the most groups there are.
-        unsafe { self.run(queue, operation, self.tiling, groups, arguments, wait) }
+        unsafe { self.run(queue, operation, self.tiling, groups, arguments, after) }
     }
 
-    /// Enqueues the sum of `count` 32-bit integers, modulo 2^32, after the events in `wait`, or unobserved.
+    /// Enqueues the sum of `count` 32-bit integers, modulo 2^32, as `after` says.
     ///
     /// # Safety
     /// x has `count` integers and the result one, in the queue's context; the result is apart from x.
@@ -285,14 +304,14 @@ impl VectorKernels {
     /// # Errors
     /// As [`VectorKernels::elementwise`].
     #[expect(unsafe_code, reason = "operands are trusted")]
-    pub unsafe fn sum_integers<W: Observation>(
+    pub unsafe fn sum_integers(
         &mut self,
         queue: &Queue,
         count: usize,
         x: Array<&Memory>,
         result: Array<&Memory>,
-        wait: W,
-    ) -> Result<W::Event> {
+        after: After<'_>,
+    ) -> Result<Option<Event>> {
         let tiling = self.integer_tiling();
         let groups = SumIntegers::new(tiling).groups(count as u64, self.most_groups());
         let before = Self::words_of_reduce(&self.form) as u64;
@@ -304,21 +323,21 @@ impl VectorKernels {
             zero: 0,
         };
         // SAFETY: the caller's promise; the workspace has words of its own for it.
-        unsafe { self.run(queue, VectorOperation::SumIntegers, tiling, groups, arguments, wait) }
+        unsafe { self.run(queue, VectorOperation::SumIntegers, tiling, groups, arguments, after) }
     }
 
     /// # Safety
     /// The arrays in the arguments are as long as the kernel reads and writes.
     #[expect(unsafe_code, reason = "operands are trusted")]
-    unsafe fn run<'a, A: KernelArguments<&'a Memory>, W: Observation>(
+    unsafe fn run<'a, A: KernelArguments<&'a Memory>>(
         &'a mut self,
         queue: &Queue,
         operation: VectorOperation,
         tiling: Tiling,
         groups: u64,
         arguments: impl FnOnce(Array<&'a Memory>) -> A,
-        wait: W,
-    ) -> Result<W::Event> {
+        after: After<'_>,
+    ) -> Result<Option<Event>> {
         let known = self.programs.iter().position(|(known, _)| *known == operation);
         let Some(number) = known else {
             return Err(Error::Mismatch(format!(
@@ -329,8 +348,8 @@ impl VectorKernels {
         let size = Size { groups: groups as usize, group_size: tiling.group_size as usize };
         let arguments = arguments(self.scratch.argument());
         let (owner, workspace) = (self.owner, &mut self.workspace);
-        let prepared = Prepared { owner, workspace, queue, number, arguments, size };
         // SAFETY: the caller's promise.
-        unsafe { wait.enqueue(prepared) }
+        workspace
+            .run(owner, queue, after, |mut parts| unsafe { parts.launch(number, &arguments, size) })
     }
 }

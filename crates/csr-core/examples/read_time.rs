@@ -1,5 +1,5 @@
 //! Reads a Matrix Market file and prints how long that took: the command behind the figures of
-//! docs/benchmarks.md.
+//! docs/notebook/2026-11-21-matrix-market-reading.md.
 //!
 //! ```text
 //! cargo run --release -p csr-core --example read_time -- FILE.mtx [coo|csr]

@@ -1,6 +1,6 @@
 //! Coordinate form: one (row, column, value) a nonzero, in any order, duplicates allowed.
 
-use crate::{Error, Result, Value};
+use crate::{Error, Real, Result, Value};
 
 /// A sparse matrix as it comes out of a file or an assembly loop.
 ///
@@ -84,16 +84,18 @@ impl<V: Value> Coo<V> {
         &self.values
     }
 
-    /// The same entries with values of another type, rounded to nearest.
+    /// Rows, columns and values, given back.
+    pub fn into_arrays(self) -> (Vec<u32>, Vec<u32>, Vec<V>) {
+        (self.row_indices, self.column_indices, self.values)
+    }
+}
+
+impl<V: Real> Coo<V> {
+    /// The same entries with values of another type, rounded to nearest; what is beyond the type becomes infinite.
     pub fn map_values<W: Value>(&self) -> Coo<W> {
         let values = self.values.iter().map(|value| W::from_f64(value.to_f64())).collect();
         let (row_indices, column_indices) = (self.row_indices.clone(), self.column_indices.clone());
         Coo::new_trusted(self.rows, self.cols, row_indices, column_indices, values)
-    }
-
-    /// Rows, columns and values, given back.
-    pub fn into_arrays(self) -> (Vec<u32>, Vec<u32>, Vec<V>) {
-        (self.row_indices, self.column_indices, self.values)
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::{ValueType, spelled};
+
 /// The result of everything in this crate that can refuse its input.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -146,6 +148,20 @@ pub enum Error {
         line: u64,
         /// What is wrong, with the value and the limit.
         message: String,
+    },
+
+    /// A number is finite where it is written, and infinite in the type that has to hold it.
+    #[error(
+        "{place}: {value} is beyond the largest {value_type}, {}",
+        spelled(value_type.largest())
+    )]
+    Overflow {
+        /// Where it stands: the line of a file, or row and column of a matrix, both from 1.
+        place: String,
+        /// The number, as it is written or as [`spelled`](crate::spelled) spells it.
+        value: String,
+        /// The type that does not hold it.
+        value_type: ValueType,
     },
 
     /// The system, or a damaged compressed file, stopped reading or writing.

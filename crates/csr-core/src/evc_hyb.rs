@@ -10,6 +10,7 @@
 
 use rayon::prelude::*;
 
+use crate::parallel;
 use crate::plan::evc_hyb::{EvcHybShape, RowCounts};
 use crate::{Csr, CsrView, Error, Offset, PatternView, Result, Value};
 
@@ -34,7 +35,7 @@ impl Default for EvcHybOptions {
 /// Short rows that are stored column by column: element `k` of the strip's row `r` is at `start + k * rows + r`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Strip {
-    /// The place of its first row, in order of length.
+    /// The index of its first row, in order of length.
     pub first: usize,
     /// Its rows.
     pub rows: usize,
@@ -61,7 +62,7 @@ pub struct EvcHybPattern {
 /// What the paper's Table 3 says of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EvcHybStatistics {
-    /// The place of the first row that is not in a strip.
+    /// The index of the first row that is not in a strip.
     pub split_row: usize,
     /// Elements in strips, padding included.
     pub short_elements: usize,
@@ -95,8 +96,8 @@ impl EvcHybPattern {
         let length = |row: &u32| pattern.row_len(*row as usize);
         let row_lengths: Vec<u32> = row_order.iter().map(|row| length(row) as u32).collect();
 
-        let borders = RowCounts::borders_of_split(longest, options);
-        let counts = RowCounts::of_lengths(&row_lengths, borders);
+        let boundaries = RowCounts::boundaries_of_split(longest, options);
+        let counts = RowCounts::of_lengths(&row_lengths, boundaries);
         let shape = EvcHybShape::new(longest, options, &counts);
         let mut start = shape.short_elements as u64;
         let mut long_starts = vec![start];
@@ -117,33 +118,35 @@ impl EvcHybPattern {
         pattern: PatternView<'_, O>,
         of_nonzeros: &[T],
     ) -> Vec<T> {
-        let of_place =
-            |place: usize| &of_nonzeros[pattern.row_range(self.row_order[place] as usize)];
+        let of_row = |index: usize| &of_nonzeros[pattern.row_range(self.row_order[index] as usize)];
         let mut arranged = vec![T::zeroed(); self.elements()];
         let (short, mut long) = arranged.split_at_mut(self.shape.short_elements);
         let mut rest = short;
         for strip in &self.shape.strips {
-            let (own, behind) = rest.split_at_mut(strip.rows * strip.width);
-            rest = behind;
+            let (own, after) = rest.split_at_mut(strip.rows * strip.width);
+            rest = after;
             if own.is_empty() {
                 continue;
             }
-            own.par_chunks_mut(strip.rows).enumerate().for_each(|(k, column)| {
+            parallel::for_each_chunk(own, strip.rows, |first, column| {
+                let k = first / strip.rows;
                 for (r, element) in column.iter_mut().enumerate() {
-                    *element = of_place(strip.first + r).get(k).copied().unwrap_or(T::zeroed());
+                    *element = of_row(strip.first + r).get(k).copied().unwrap_or(T::zeroed());
                 }
             });
         }
         let split_row = self.split_row();
         let mut rows = Vec::with_capacity(self.long_starts.len() - 1);
-        for borders in self.long_starts.windows(2) {
-            let (own, behind) = long.split_at_mut((borders[1] - borders[0]) as usize);
-            long = behind;
+        for bounds in self.long_starts.windows(2) {
+            let (own, after) = long.split_at_mut((bounds[1] - bounds[0]) as usize);
+            long = after;
             rows.push(own);
         }
-        rows.into_par_iter().enumerate().for_each(|(number, own)| {
-            let row = of_place(split_row + number);
-            own[..row.len()].copy_from_slice(row);
+        parallel::for_each_chunk(&mut rows, 64, |first, rows| {
+            for (number, own) in rows.iter_mut().enumerate() {
+                let row = of_row(split_row + first + number);
+                own[..row.len()].copy_from_slice(row);
+            }
         });
         arranged
     }
@@ -177,10 +180,10 @@ impl EvcHybPattern {
             return Err(Error::Length { what: "the values of EVC-HYB", found, expected });
         }
         let mut lengths = vec![0; self.rows()];
-        let mut places = vec![0; self.rows()];
-        for (place, (row, length)) in self.row_order.iter().zip(&self.row_lengths).enumerate() {
+        let mut indices = vec![0; self.rows()];
+        for (index, (row, length)) in self.row_order.iter().zip(&self.row_lengths).enumerate() {
             lengths[*row as usize] = *length as usize;
-            places[*row as usize] = place;
+            indices[*row as usize] = index;
         }
         let mut end = 0;
         let mut offsets = Vec::with_capacity(self.rows() + 1);
@@ -190,26 +193,26 @@ impl EvcHybPattern {
             let too_large = Error::TooLarge { what, value: end as u64, limit: O::MAX_NNZ };
             offsets.push(O::try_from_usize(end).ok_or(too_large)?);
         }
-        let at = places
+        let at = indices
             .iter()
             .zip(&lengths)
-            .flat_map(|(place, length)| self.element_places(*place, *length));
+            .flat_map(|(index, length)| self.element_indices(*index, *length));
         let (columns, values) = at.map(|at| (self.columns[at], values[at])).unzip();
         Csr::new(self.cols, offsets, columns, values)
     }
 
-    /// Where the `length` elements of the row at `place` are.
-    fn element_places(&self, place: usize, length: usize) -> impl Iterator<Item = usize> + use<> {
-        let (start, step) = match place.checked_sub(self.split_row()) {
+    /// Where the `length` elements of the row at `index` are.
+    fn element_indices(&self, index: usize, length: usize) -> impl Iterator<Item = usize> + use<> {
+        let (start, stride) = match index.checked_sub(self.split_row()) {
             Some(long) => (self.long_starts[long] as usize, 1),
             None => {
                 let strips = &self.shape.strips;
-                let strip = strips.partition_point(|strip| strip.first <= place) - 1;
+                let strip = strips.partition_point(|strip| strip.first <= index) - 1;
                 let Strip { first, rows, start, .. } = strips[strip];
-                (start + place - first, rows)
+                (start + index - first, rows)
             }
         };
-        (0..length).map(move |k| start + k * step)
+        (0..length).map(move |k| start + k * stride)
     }
 
     /// Rows of the matrix.
@@ -217,12 +220,12 @@ impl EvcHybPattern {
         self.row_order.len()
     }
 
-    /// The row at each place, in order of length.
+    /// The rows, in order of length.
     pub fn row_order(&self) -> &[u32] {
         &self.row_order
     }
 
-    /// The nonzeros of the row at each place: what lies behind them is padding.
+    /// The nonzeros of each row, in order of length: what lies after them is padding.
     pub fn row_lengths(&self) -> &[u32] {
         &self.row_lengths
     }
@@ -242,7 +245,7 @@ impl EvcHybPattern {
         &self.columns
     }
 
-    /// The columns as places of the rows of the same number: those of a product whose x is in order of length too.
+    /// The columns as indices of the rows of the same number: those of a product whose x is in order of length too.
     /// Padding may be any column.
     ///
     /// # Errors
@@ -252,14 +255,14 @@ impl EvcHybPattern {
             let (what, found) = ("a matrix whose columns are renumbered as its rows", self.cols);
             return Err(Error::Length { what, found, expected: self.rows() });
         }
-        let mut places = vec![0; self.rows()];
-        for (place, row) in self.row_order.iter().enumerate() {
-            places[*row as usize] = place as u32;
+        let mut indices = vec![0; self.rows()];
+        for (index, row) in self.row_order.iter().enumerate() {
+            indices[*row as usize] = index as u32;
         }
-        Ok(self.columns.par_iter().map(|column| places[*column as usize]).collect())
+        Ok(parallel::collect(0, self.columns.len(), |at| indices[self.columns[at] as usize]))
     }
 
-    /// The place of the first row that is not in a strip.
+    /// The index of the first row that is not in a strip.
     pub fn split_row(&self) -> usize {
         self.shape.split_row
     }
@@ -282,8 +285,9 @@ impl EvcHybStatistics {
             (0..pattern.rows()).map(|row| pattern.row_len(row) as u32).collect();
         lengths.par_sort_unstable();
         let longest = lengths.last().map_or(0, |length| *length as usize);
-        let borders = RowCounts::borders_of_split(longest, options);
-        let shape = EvcHybShape::new(longest, options, &RowCounts::of_lengths(&lengths, borders));
+        let boundaries = RowCounts::boundaries_of_split(longest, options);
+        let shape =
+            EvcHybShape::new(longest, options, &RowCounts::of_lengths(&lengths, boundaries));
         let padded = |length: &u32| (*length as usize).next_multiple_of(options.alignment);
         let long_elements: usize = lengths[shape.split_row..].iter().map(padded).sum();
         Self::new(&shape, shape.short_elements + long_elements, pattern.nnz())

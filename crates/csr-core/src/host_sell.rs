@@ -1,25 +1,25 @@
 //! The host's product by a copy of the matrix in sliced ELL: what CPU devices run as `sell`, without OpenCL.
 
-mod piece;
+mod chunk;
 mod source;
 
 use rayon::prelude::*;
 
 use crate::coo::check_length;
 use crate::memory::zeroed;
-use crate::plan::sell::{SellLayout, SellPiece, SellRules};
+use crate::plan::sell::{SellChunk, SellLayout, SellRules};
 use crate::{CsrView, Offset, Result, Value};
-use piece::{LANES, Piece, multiply};
+use chunk::{Chunk, LANES, multiply};
 
-/// Pieces are dealt to threads as these get done; enough of them that the last ones are short.
-const PIECES: u32 = 64;
+/// Chunks are dealt to threads as these get done; enough of them that the last ones are short.
+const CHUNKS: u32 = 64;
 
 /// A matrix, copied into sliced ELL ([`crate::plan::sell`]) for many products on the host.
 ///
 /// Rows of similar length lie in strips of 16, a vector's lane each; where the rows' columns are neighbours, one column
 /// stands for all; other columns take 16 bits where they fit, and rows that share their columns, as the unknowns of a
 /// mesh's node do, store them once. So a nonzero of a grid takes 4.3 bytes in f32 instead of 8, of such a mesh 4.8,
-/// and of most others 6. The copy takes as many bytes beside the matrix, and as long to make as
+/// and of most others 6. The copy takes as many bytes besides the matrix, and as long to make as
 /// some 3 to 60 products. Rows are never cut: one that is longer than a thread's share holds the others up.
 ///
 /// y has the same bits at every call, whatever the number of threads: a row's sum depends on its slice alone. The
@@ -28,7 +28,7 @@ const PIECES: u32 = 64;
 pub struct HostSell<V> {
     rows: usize,
     cols: usize,
-    pieces: Vec<SellPiece>,
+    chunks: Vec<SellChunk>,
     words: Vec<u16>,
     values: Vec<V>,
 }
@@ -39,21 +39,21 @@ impl<V: Value> HostSell<V> {
     /// # Errors
     /// There is no memory for it.
     pub fn new<O: Offset>(a: CsrView<'_, V, O>) -> Result<Self> {
-        let rules = SellRules { slice_rows: LANES as u32, pieces: PIECES };
+        let rules = SellRules { slice_rows: LANES as u32, chunks: CHUNKS };
         let layout = SellLayout::new(a.pattern(), rules, size_of::<V>())?;
-        let (words, steps) = layout.filled()?;
+        let (words, nonzero_order) = layout.filled()?;
         let mut values = zeroed("sliced ELL's values", layout.elements())?;
-        layout.fill_values(a.values(), &steps, &mut values)?;
-        let pieces = layout.pieces().to_vec();
-        Ok(HostSell { rows: a.rows(), cols: a.cols(), pieces, words, values })
+        layout.fill_values(a.values(), &nonzero_order, &mut values)?;
+        let chunks = layout.chunks().to_vec();
+        Ok(HostSell { rows: a.rows(), cols: a.cols(), chunks, words, values })
     }
 
     /// Bytes of the copy.
     pub fn bytes(&self) -> usize {
-        size_of_val(&*self.pieces) + size_of_val(&*self.words) + size_of_val(&*self.values)
+        size_of_val(&*self.chunks) + size_of_val(&*self.words) + size_of_val(&*self.values)
     }
 
-    /// Computes y = alpha A x + beta y in the accumulator type, as [`crate::product`] does, parallel over pieces.
+    /// Computes y = alpha A x + beta y in the accumulator type, as [`crate::product`] does, parallel over chunks.
     ///
     /// # Errors
     /// x is not `cols` long, or y not `rows`.
@@ -67,10 +67,10 @@ impl<V: Value> HostSell<V> {
         self.product_by(multiply, alpha, x, beta, y)
     }
 
-    /// The same by one of the forms that the product of a piece is compiled in.
+    /// The same by one of the forms that the product of a chunk is compiled in.
     fn product_by(
         &self,
-        multiply: impl Fn(Piece<'_, V>) + Sync + Send,
+        multiply: impl Fn(Chunk<'_, V>) + Sync + Send,
         alpha: V::Accum,
         x: &[V::Accum],
         beta: V::Accum,
@@ -78,13 +78,13 @@ impl<V: Value> HostSell<V> {
     ) -> Result<()> {
         check_length("x", x.len(), self.cols)?;
         check_length("y", y.len(), self.rows)?;
-        let mut pieces = Vec::with_capacity(self.pieces.len());
-        for bounds in self.pieces.windows(2) {
+        let mut chunks = Vec::with_capacity(self.chunks.len());
+        for bounds in self.chunks.windows(2) {
             let [from, to] = [&bounds[0], &bounds[1]];
             let rows = (to.slice - from.slice) as usize * LANES;
             let (own, rest) = y.split_at_mut(rows.min(y.len()));
             y = rest;
-            pieces.push(Piece {
+            chunks.push(Chunk {
                 alpha,
                 beta,
                 x,
@@ -93,7 +93,7 @@ impl<V: Value> HostSell<V> {
                 y: own,
             });
         }
-        pieces.into_par_iter().with_max_len(1).for_each(multiply);
+        chunks.into_par_iter().with_max_len(1).for_each(multiply);
         Ok(())
     }
 }

@@ -8,6 +8,8 @@
 //! A matrix is a *pattern* (row offsets and column indices) and *values*, kept apart: plans belong to
 //! the pattern, so new values need no new plan.
 
+mod any_csr;
+mod any_vector;
 pub mod batch;
 mod coo;
 mod csr;
@@ -17,10 +19,14 @@ pub mod evc_hyb;
 mod host_sell;
 pub mod io;
 mod memory;
+mod narrow;
 mod offset;
+mod parallel;
 mod product;
 pub mod segmented_sum;
 mod statistics;
+mod symmetry;
+mod untyped;
 mod value;
 
 pub mod generate;
@@ -28,15 +34,20 @@ pub mod model;
 pub mod plan;
 pub mod verify;
 
+pub use any_csr::AnyCsr;
+pub use any_vector::AnyVector;
 pub use coo::Coo;
 pub use csr::{Csr, CsrPattern, CsrView, PatternView, Transposed};
 pub use dense::{DenseShape, Layout, dense_product};
 pub use error::{Error, Result};
 pub use host_sell::HostSell;
+pub use narrow::{Narrowing, Occurrences, check_narrowing, spelled};
 pub use offset::{Offset, OffsetType};
 pub use product::{part_of_row, product, product_of_rows, random_vector};
 pub use statistics::{RowLengths, RowStatistics};
-pub use value::{Accumulator, Value, ValueType};
+pub use symmetry::Asymmetry;
+pub use untyped::{AnyCsrView, AnyOffsets, AnyPatternView, AnyValues, ColumnType};
+pub use value::{Accumulator, Number, Real, RealValue, Value, ValueType};
 
 // The 16-bit storage types, so that callers need not name the `half` crate themselves.
 pub use half::{bf16, f16};

@@ -1,5 +1,7 @@
 //! The types row offsets come in. Column indices are always `u32`.
 
+use crate::AnyOffsets;
+
 /// Names an [`Offset`] at run time, as records and kernel keys spell it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OffsetType {
@@ -15,6 +17,14 @@ impl OffsetType {
         match self {
             OffsetType::U32 => "u32",
             OffsetType::U64 => "u64",
+        }
+    }
+
+    /// The largest number of nonzeros this type can count.
+    pub fn max_nnz(self) -> u64 {
+        match self {
+            OffsetType::U32 => u32::MAX_NNZ,
+            OffsetType::U64 => u64::MAX_NNZ,
         }
     }
 
@@ -54,6 +64,9 @@ pub trait Offset:
 
     /// Narrows, or `None` where `value` exceeds [`Offset::MAX_NNZ`].
     fn try_from_usize(value: usize) -> Option<Self>;
+
+    /// The same offsets, with their type known at run time.
+    fn erase(offsets: &[Self]) -> AnyOffsets<'_>;
 }
 
 impl Offset for u32 {
@@ -66,6 +79,10 @@ impl Offset for u32 {
 
     fn try_from_usize(value: usize) -> Option<Self> {
         u32::try_from(value).ok()
+    }
+
+    fn erase(offsets: &[Self]) -> AnyOffsets<'_> {
+        AnyOffsets::U32(offsets)
     }
 }
 
@@ -80,5 +97,9 @@ impl Offset for u64 {
 
     fn try_from_usize(value: usize) -> Option<Self> {
         u64::try_from(value).ok()
+    }
+
+    fn erase(offsets: &[Self]) -> AnyOffsets<'_> {
+        AnyOffsets::U64(offsets)
     }
 }

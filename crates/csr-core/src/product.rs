@@ -1,9 +1,8 @@
 //! The product on the host: y = alpha A x + beta y, parallel over rows.
 
-use rayon::prelude::*;
-
 use crate::coo::check_length;
 use crate::generate::random::{GOLDEN_GAMMA, mix};
+use crate::parallel;
 use crate::{Accumulator, CsrView, Offset, Result, Value};
 
 /// Rows of one task. Fixed, so that results never depend on the number of cores.
@@ -42,9 +41,9 @@ pub fn product_of_rows<V: Value, O: Offset>(
     check_length("x", x.len(), a.cols())?;
     check_length("y", y.len(), y.len().min(a.rows().saturating_sub(first_row)))?;
     let zero = <V::Accum as num_traits::Zero>::zero();
-    y.par_chunks_mut(ROWS_PER_TASK).enumerate().for_each(|(task, y)| {
+    parallel::for_each_chunk(y, ROWS_PER_TASK, |first, y| {
         for (row, y) in y.iter_mut().enumerate() {
-            let row = first_row + task * ROWS_PER_TASK + row;
+            let row = first_row + first + row;
             let sum = part_of_row(a, x, 0, row);
             *y = if beta == zero { alpha * sum } else { alpha * sum + beta * *y };
         }
@@ -79,7 +78,7 @@ pub fn random_vector<T: Accumulator>(seed: u64, len: usize) -> Vec<T> {
         // The upper 53 bits as a number in [0, 1), then stretched over [-1, 1).
         T::from_f64((z >> 11) as f64 * (2.0 / (1u64 << 53) as f64) - 1.0)
     };
-    (0..len).into_par_iter().map(element).collect()
+    parallel::collect(T::zeroed(), len, element)
 }
 
 #[cfg(test)]

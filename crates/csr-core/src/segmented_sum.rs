@@ -1,5 +1,5 @@
 //! Stage 2 of the speculative segmented sum on the CPU (Liu and Vinter 2015, section 3.2, "checking
-//! prediction stage"): what a device leaves after stage 1 is put together and in its place.
+//! prediction stage"): what a device leaves after stage 1 is combined and stored.
 //!
 //! `cl/spmv/segmented_sum.cl` says what is left and why. The sums are taken in pairs of f64, so plain and
 //! compensated kernels are finished by the same code and rounded once.
@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::{Accumulator, Offset, Value};
+use crate::parallel;
+use crate::{Accumulator, Offset, Real, RealValue, Value};
 
 /// Where a bunch of nonzeros begins with a row of its own.
 pub const NO_ROW: u32 = u32::MAX;
@@ -16,24 +17,24 @@ pub const NO_ROW: u32 = u32::MAX;
 /// What stage 1 leaves, a bunch being a run of nonzeros that one group of items took.
 #[derive(Clone, Copy, Debug)]
 pub struct LeftOver<'a, T> {
-    /// The row in the middle of which each bunch begins, or [`NO_ROW`]; and the row that goes on behind the
+    /// The row in the middle of which each bunch begins, or [`NO_ROW`]; and the row that continues after the
     /// last bunch: bunches + 1.
     pub head_rows: &'a [u32],
     /// What each bunch has of that row: `parts` numbers a bunch.
     pub heads: &'a [T],
-    /// What each bunch has of a row that begins in it and goes on behind it: `parts` numbers a bunch.
+    /// What each bunch has of a row that begins in it and continues after it: `parts` numbers a bunch.
     pub tails: &'a [T],
     /// 1, or 2 where a sum comes with its error.
     pub parts: usize,
     /// Ranges of rows whose sums lie packed at the front of their range in y, because some are empty.
     pub misplaced: &'a [[u32; 2]],
-    /// Ranges of rows that nobody has stored.
+    /// Ranges of rows that are not stored yet.
     pub left: &'a [[u32; 2]],
 }
 
 /// The arrays of a product, trusted as the device trusts them.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrays<'a, V: Value, O> {
+pub struct Arrays<'a, V: RealValue, O> {
     /// Row offsets: rows + 1.
     pub offsets: &'a [O],
     /// Column indices: nnz; empty where no range is `left`.
@@ -50,14 +51,14 @@ pub struct Arrays<'a, V: Value, O> {
 
 /// Finishes y: rows that cross bunches are added up and stored, misplaced sums are moved, rows that were left
 /// are computed. Rows of different ranges are different rows.
-pub fn finish<V: Value, O: Offset>(
+pub fn finish<V: RealValue, O: Offset>(
     arrays: &Arrays<'_, V, O>,
     left_over: &LeftOver<'_, V::Accum>,
     y: &mut [V::Accum],
 ) {
     store_chains::<V>(arrays.alpha, arrays.beta, left_over, y);
     for_each_range(left_over.misplaced, y, |range, rows| {
-        put_in_place::<V, O>(arrays.alpha, &arrays.offsets[range.start..=range.end], rows);
+        spread_in_place::<V, O>(arrays.alpha, &arrays.offsets[range.start..=range.end], rows);
     });
     for_each_range(left_over.left, y, |range, rows| {
         for (row, y) in range.zip(rows) {
@@ -67,7 +68,7 @@ pub fn finish<V: Value, O: Offset>(
 }
 
 /// Each row that crosses bunches: the tail where it begins, and the heads after that, in their order.
-fn store_chains<V: Value>(
+fn store_chains<V: RealValue>(
     alpha: V::Accum,
     beta: V::Accum,
     left_over: &LeftOver<'_, V::Accum>,
@@ -98,7 +99,7 @@ fn store_chains<V: Value>(
 }
 
 /// Moves the sums at the front of `y` to the rows that are not empty; `offsets` are one more than rows.
-fn put_in_place<V: Value, O: Offset>(alpha: V::Accum, offsets: &[O], y: &mut [V::Accum]) {
+fn spread_in_place<V: RealValue, O: Offset>(alpha: V::Accum, offsets: &[O], y: &mut [V::Accum]) {
     let is_empty = |row: usize| offsets[row] == offsets[row + 1];
     let mut packed = (0..y.len()).filter(|&row| !is_empty(row)).count();
     // From the back, as no sum has to move towards the front.
@@ -112,7 +113,7 @@ fn put_in_place<V: Value, O: Offset>(alpha: V::Accum, offsets: &[O], y: &mut [V:
     }
 }
 
-fn row_sum<V: Value, O: Offset>(arrays: &Arrays<'_, V, O>, row: usize) -> Pair {
+fn row_sum<V: RealValue, O: Offset>(arrays: &Arrays<'_, V, O>, row: usize) -> Pair {
     let nonzeros = arrays.offsets[row].to_usize()..arrays.offsets[row + 1].to_usize();
     let products = arrays.columns[nonzeros.clone()].iter().zip(&arrays.values[nonzeros]);
     products.fold(Pair::default(), |sum, (&column, &value)| {
@@ -122,7 +123,7 @@ fn row_sum<V: Value, O: Offset>(arrays: &Arrays<'_, V, O>, row: usize) -> Pair {
 }
 
 /// alpha sum + beta y, rounded once. With beta = 0, y takes no part.
-fn store<V: Value>(alpha: V::Accum, sum: Pair, beta: V::Accum, y: V::Accum) -> V::Accum {
+fn store<V: RealValue>(alpha: V::Accum, sum: Pair, beta: V::Accum, y: V::Accum) -> V::Accum {
     let scaled = sum.times(alpha.to_f64());
     let result = if beta.to_f64() == 0.0 {
         scaled
@@ -146,12 +147,14 @@ fn for_each_range<T: Accumulator>(
     let mut tasks = Vec::with_capacity(sorted.len());
     for range in sorted {
         let (_, from) = rest.split_at_mut(range.start - first);
-        let (rows, behind) = from.split_at_mut(range.len());
+        let (rows, after) = from.split_at_mut(range.len());
         first = range.end;
-        rest = behind;
+        rest = after;
         tasks.push((range, rows));
     }
-    tasks.into_par_iter().with_min_len(64).for_each(|(range, rows)| work(range, rows));
+    parallel::for_each_chunk(&mut tasks, 64, |_, tasks| {
+        tasks.iter_mut().for_each(|(range, rows)| work(range.clone(), rows));
+    });
 }
 
 /// An unevaluated sum of a rounded number and its error, as the kernels' compensated accumulator
@@ -231,7 +234,7 @@ mod tests {
         finish(&arrays, &left_over, &mut y);
         assert_eq!(y[3], 2.0 * 11.0 + 0.5);
         assert_eq!(y[7], 2.0 * 20.0 + 0.5);
-        // What goes on behind the last bunch is not this product's to store.
+        // What continues after the last bunch is not this product's to store.
         assert_eq!(y[9], 1.0);
     }
 

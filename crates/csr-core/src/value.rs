@@ -2,6 +2,8 @@
 
 use half::{bf16, f16};
 
+use crate::AnyValues;
+
 mod sealed {
     pub trait Sealed {}
     impl Sealed for f64 {}
@@ -47,6 +49,26 @@ impl ValueType {
         }
     }
 
+    /// The largest finite number of the type, exactly.
+    pub fn largest(self) -> f64 {
+        match self {
+            ValueType::F32 => f32::MAX.into(),
+            ValueType::F64 => f64::MAX,
+            ValueType::F16 => f16::MAX.to_f64(),
+            ValueType::Bf16 => bf16::MAX.to_f64(),
+        }
+    }
+
+    /// The power of two up to which the type holds every whole number.
+    pub fn exact_whole_numbers(self) -> f64 {
+        match self {
+            ValueType::F32 => 2f64.powi(f32::MANTISSA_DIGITS as i32),
+            ValueType::F64 => 2f64.powi(f64::MANTISSA_DIGITS as i32),
+            ValueType::F16 => 2f64.powi(f16::MANTISSA_DIGITS as i32),
+            ValueType::Bf16 => 2f64.powi(bf16::MANTISSA_DIGITS as i32),
+        }
+    }
+
     /// The type of x, y, alpha, beta, products and sums: f64 for f64, f32 for everything else.
     pub fn accumulator(self) -> ValueType {
         match self {
@@ -77,7 +99,7 @@ impl std::str::FromStr for ValueType {
 ///
 /// The 16-bit types are storage only: x, y, alpha, beta and every sum are in [`Value::Accum`].
 pub trait Value:
-    sealed::Sealed + bytemuck::Pod + PartialEq + PartialOrd + std::fmt::Debug + Send + Sync + 'static
+    sealed::Sealed + bytemuck::Pod + PartialEq + std::fmt::Debug + Send + Sync + 'static
 {
     /// The type of x, y, products and sums.
     type Accum: Accumulator;
@@ -85,35 +107,111 @@ pub trait Value:
     /// This type's name at run time.
     const TYPE: ValueType;
 
-    /// Rounds to nearest.
+    /// A real number, rounded to nearest.
     fn from_f64(value: f64) -> Self;
 
-    /// Exact.
-    fn to_f64(self) -> f64;
+    /// The absolute value, rounded to f64.
+    fn norm(self) -> f64;
+
+    /// With the other sign; exact.
+    fn negated(self) -> Self;
 
     /// Exact: the accumulator is never narrower than the storage.
     fn to_accum(self) -> Self::Accum;
 
     /// Rounds to nearest.
     fn from_accum(value: Self::Accum) -> Self;
+
+    /// The same values, with their type known at run time.
+    fn erase(values: &[Self]) -> AnyValues<'_>;
+}
+
+/// A value that is a real number.
+pub trait Real: Value {
+    /// Exact.
+    fn to_f64(self) -> f64;
+}
+
+/// A real value whose sums are real numbers too: what oracles and files take.
+pub trait RealValue: Real + Value<Accum: Real> {}
+
+impl<V: Real + Value<Accum: Real>> RealValue for V {}
+
+/// A number of a type that sums are made in, known at run time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// Of 32 bits.
+    F32(f32),
+    /// Of 64 bits.
+    F64(f64),
+}
+
+impl Number {
+    /// `value` rounded to the type that sums of a value type are made in.
+    pub fn of(value_type: ValueType, value: f64) -> Self {
+        match value_type.accumulator() {
+            ValueType::F64 => Number::F64(value),
+            _ => Number::F32(value as f32),
+        }
+    }
+
+    /// The type: [`ValueType::F32`] or [`ValueType::F64`].
+    pub fn value_type(self) -> ValueType {
+        match self {
+            Number::F32(_) => ValueType::F32,
+            Number::F64(_) => ValueType::F64,
+        }
+    }
+
+    /// Exact.
+    pub fn to_f64(self) -> f64 {
+        match self {
+            Number::F32(value) => value.into(),
+            Number::F64(value) => value,
+        }
+    }
 }
 
 /// A type that products and sums are made in: `f32` or `f64`.
-pub trait Accumulator: Value<Accum = Self> + num_traits::Float + std::ops::AddAssign {
+pub trait Accumulator:
+    Value<Accum = Self> + num_traits::NumAssign + std::ops::Neg<Output = Self>
+{
     /// The distance from 1 to the next larger number.
     const EPSILON: f64;
     /// The smallest number that is not subnormal.
     const SMALLEST_NORMAL: f64;
+
+    /// The same number, with its type known at run time.
+    fn number(self) -> Number;
+
+    /// self x + y; of real numbers, rounded once.
+    fn multiplied_added(self, x: Self, y: Self) -> Self;
 }
 
 impl Accumulator for f32 {
     const EPSILON: f64 = f32::EPSILON as f64;
     const SMALLEST_NORMAL: f64 = f32::MIN_POSITIVE as f64;
+
+    fn number(self) -> Number {
+        Number::F32(self)
+    }
+
+    fn multiplied_added(self, x: Self, y: Self) -> Self {
+        self.mul_add(x, y)
+    }
 }
 
 impl Accumulator for f64 {
     const EPSILON: f64 = f64::EPSILON;
     const SMALLEST_NORMAL: f64 = f64::MIN_POSITIVE;
+
+    fn number(self) -> Number {
+        Number::F64(self)
+    }
+
+    fn multiplied_added(self, x: Self, y: Self) -> Self {
+        self.mul_add(x, y)
+    }
 }
 
 impl Value for f32 {
@@ -124,8 +222,12 @@ impl Value for f32 {
         value as f32
     }
 
-    fn to_f64(self) -> f64 {
-        self.into()
+    fn norm(self) -> f64 {
+        f64::from(self.abs())
+    }
+
+    fn negated(self) -> Self {
+        -self
     }
 
     fn to_accum(self) -> f32 {
@@ -134,6 +236,16 @@ impl Value for f32 {
 
     fn from_accum(value: f32) -> Self {
         value
+    }
+
+    fn erase(values: &[Self]) -> AnyValues<'_> {
+        AnyValues::F32(values)
+    }
+}
+
+impl Real for f32 {
+    fn to_f64(self) -> f64 {
+        self.into()
     }
 }
 
@@ -145,8 +257,12 @@ impl Value for f64 {
         value
     }
 
-    fn to_f64(self) -> f64 {
-        self
+    fn norm(self) -> f64 {
+        self.abs()
+    }
+
+    fn negated(self) -> Self {
+        -self
     }
 
     fn to_accum(self) -> f64 {
@@ -155,6 +271,16 @@ impl Value for f64 {
 
     fn from_accum(value: f64) -> Self {
         value
+    }
+
+    fn erase(values: &[Self]) -> AnyValues<'_> {
+        AnyValues::F64(values)
+    }
+}
+
+impl Real for f64 {
+    fn to_f64(self) -> f64 {
+        self
     }
 }
 
@@ -166,8 +292,12 @@ impl Value for f16 {
         f16::from_f64(value)
     }
 
-    fn to_f64(self) -> f64 {
-        f16::to_f64(self)
+    fn norm(self) -> f64 {
+        f16::to_f64(self).abs()
+    }
+
+    fn negated(self) -> Self {
+        -self
     }
 
     fn to_accum(self) -> f32 {
@@ -176,6 +306,16 @@ impl Value for f16 {
 
     fn from_accum(value: f32) -> Self {
         f16::from_f32(value)
+    }
+
+    fn erase(values: &[Self]) -> AnyValues<'_> {
+        AnyValues::F16(values)
+    }
+}
+
+impl Real for f16 {
+    fn to_f64(self) -> f64 {
+        f16::to_f64(self)
     }
 }
 
@@ -187,8 +327,12 @@ impl Value for bf16 {
         bf16::from_f64(value)
     }
 
-    fn to_f64(self) -> f64 {
-        bf16::to_f64(self)
+    fn norm(self) -> f64 {
+        bf16::to_f64(self).abs()
+    }
+
+    fn negated(self) -> Self {
+        -self
     }
 
     fn to_accum(self) -> f32 {
@@ -197,5 +341,15 @@ impl Value for bf16 {
 
     fn from_accum(value: f32) -> Self {
         bf16::from_f32(value)
+    }
+
+    fn erase(values: &[Self]) -> AnyValues<'_> {
+        AnyValues::Bf16(values)
+    }
+}
+
+impl Real for bf16 {
+    fn to_f64(self) -> f64 {
+        bf16::to_f64(self)
     }
 }

@@ -5,36 +5,36 @@
 use std::path::Path;
 
 use csr_core::io::{read_matrix_market_csr, read_vector, write_matrix_market, write_vector};
-use csr_core::{Csr, Offset, Value, bf16, f16};
+use csr_core::{Csr, Offset, RealValue, bf16, f16};
 use proptest::prelude::*;
 
 /// Where an entry stands, and the bits its value is made of.
-type Place = (usize, usize, u64);
+type Entry = (usize, usize, u64);
 
-fn shape_and_places() -> impl Strategy<Value = (usize, usize, Vec<Place>)> {
+fn shape_and_entries() -> impl Strategy<Value = (usize, usize, Vec<Entry>)> {
     (0..40usize, 0..40usize).prop_flat_map(|(rows, cols)| {
-        let place = (0..rows.max(1), 0..cols.max(1), any::<u64>());
+        let entry = (0..rows.max(1), 0..cols.max(1), any::<u64>());
         let most = if rows * cols == 0 { 0 } else { 200 };
-        (Just(rows), Just(cols), prop::collection::vec(place, 0..=most))
+        (Just(rows), Just(cols), prop::collection::vec(entry, 0..=most))
     })
 }
 
-/// A matrix without repeated places, so that nothing is summed on the way.
-fn matrix<V: Value, O: Offset>(
-    (rows, cols, mut places): (usize, usize, Vec<Place>),
+/// A matrix without repeated indices, so that nothing is summed on the way.
+fn matrix<V: RealValue, O: Offset>(
+    (rows, cols, mut entries): (usize, usize, Vec<Entry>),
     from_bits: impl Fn(u64) -> V,
 ) -> Csr<V, O> {
-    places.sort_by_key(|&(row, column, _)| (row, column));
-    places.dedup_by_key(|&mut (row, column, _)| (row, column));
-    let end_of = |rows: usize| places.partition_point(|&(row, _, _)| row < rows);
+    entries.sort_by_key(|&(row, column, _)| (row, column));
+    entries.dedup_by_key(|&mut (row, column, _)| (row, column));
+    let end_of = |rows: usize| entries.partition_point(|&(row, _, _)| row < rows);
     let offsets = (0..=rows).map(|row| O::try_from_usize(end_of(row)).unwrap()).collect();
-    let columns = places.iter().map(|&(_, column, _)| column as u32).collect();
-    let values = places.iter().map(|&(_, _, bits)| from_bits(bits)).collect();
+    let columns = entries.iter().map(|&(_, column, _)| column as u32).collect();
+    let values = entries.iter().map(|&(_, _, bits)| from_bits(bits)).collect();
     Csr::new(cols, offsets, columns, values).unwrap()
 }
 
 /// The bits of values, all NaN taken as one: a file says `nan` and no more.
-fn bits<V: Value>(values: &[V]) -> Vec<u64> {
+fn bits<V: RealValue>(values: &[V]) -> Vec<u64> {
     let of = |value: &V| {
         let value = value.to_f64();
         if value.is_nan() { u64::MAX } else { value.to_bits() }
@@ -42,7 +42,7 @@ fn bits<V: Value>(values: &[V]) -> Vec<u64> {
     values.iter().map(of).collect()
 }
 
-fn comes_back<V: Value, O: Offset>(matrix: &Csr<V, O>, name: &str) {
+fn comes_back<V: RealValue, O: Offset>(matrix: &Csr<V, O>, name: &str) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     write_matrix_market(&path, matrix.view()).unwrap();
@@ -61,7 +61,7 @@ proptest! {
 
     #[test]
     fn written_matrices_and_vectors_read_back_bit_for_bit(
-        parts in shape_and_places(),
+        parts in shape_and_entries(),
         name in prop::sample::select(vec!["a.mtx", "a.mtx.gz"]),
     ) {
         comes_back(&matrix::<f64, u32>(parts.clone(), f64::from_bits), name);
@@ -84,7 +84,7 @@ fn every_sixteen_bit_value_reads_back() {
 }
 
 /// What a file says after its banner.
-fn text_of<V: Value>(vector: &[V]) -> String {
+fn text_of<V: RealValue>(vector: &[V]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.mtx");
     write_vector(&path, vector).unwrap();
@@ -127,7 +127,7 @@ fn many_blocks_read_back_in_their_order() {
 }
 
 #[test]
-fn a_failed_write_leaves_the_old_file_and_nothing_beside_it() {
+fn a_failed_write_leaves_the_old_file_and_no_other() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("none").join("a.mtx");
     let error = write_vector(&path, &[1.0f64]).unwrap_err();

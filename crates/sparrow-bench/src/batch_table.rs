@@ -1,10 +1,10 @@
-//! Records of `bench --batch` as a table for a terminal: a block a batch, a line a way of computing it.
+//! Records of `bench batch` as a table for a terminal: a block a batch, a line a way of computing it.
 
 use std::fmt::Write as _;
 
 use crate::group::{by_device, plain};
 use crate::record::Record;
-use crate::table::{arrange, heading, new_table};
+use crate::table::{Look, arranged, heading, new_table, push_legend};
 use crate::units::{ABSENT, percent_or_absent, short, significant_or_absent};
 
 const HEADER: [&str; 9] = [
@@ -29,10 +29,10 @@ FAILED: some row of some y left its error bound, so no time is shown.
 ";
 
 /// Writes the table of `records`, all of which have a [`crate::BatchRecord`] part.
-pub(crate) fn write(text: &mut String, records: &[&Record]) {
+pub(crate) fn write(text: &mut String, records: &[&Record], look: Look) {
     for group in by_device(records.iter().copied()) {
         heading(text, &group);
-        let mut table = new_table();
+        let mut table = new_table(look);
         table.set_header(HEADER);
         let own: Vec<&Record> =
             records.iter().copied().filter(|record| record.device == group.device).collect();
@@ -48,15 +48,15 @@ pub(crate) fn write(text: &mut String, records: &[&Record]) {
                 table.add_row([note]);
             }
         }
-        arrange(&mut table, 2..9);
+        let table = arranged(&mut table, look, 2..9, &[6, 5, 4]);
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "{}\n", table.trim_fmt());
+        let _ = writeln!(text, "{}\n", table);
     }
-    text.push_str(LEGEND);
+    push_legend(text, LEGEND, look);
 }
 
 fn batch_heading(record: &Record) -> String {
-    let Some(batch) = &record.batch else { return plain(&record.matrix) };
+    let Some(batch) = record.batch() else { return plain(&record.matrix) };
     // Many times one matrix: no word is needed.
     let kind = match batch.batch_kind.as_str() {
         "homogeneous" => String::new(),
@@ -67,7 +67,7 @@ fn batch_heading(record: &Record) -> String {
 }
 
 fn line(record: &Record) -> Vec<String> {
-    let batch = record.batch.as_ref();
+    let batch = record.batch();
     let form = batch.map_or("", |batch| &batch.batch_form);
     let variant = if record.variant.is_empty() { "" } else { "/" };
     let name = format!("  {}{variant}{}, {form}", plain(&record.algorithm), record.variant);
@@ -95,7 +95,7 @@ fn line(record: &Record) -> Vec<String> {
 
 /// What ELL did to the batch.
 fn notes(record: &Record) -> Vec<String> {
-    let Some(batch) = &record.batch else { return Vec::new() };
+    let Some(batch) = record.batch() else { return Vec::new() };
     let mut notes = Vec::new();
     if batch.padding > 0 {
         let share = percent_or_absent(Some(batch.padding as f64 / record.nnz.max(1) as f64));
@@ -111,31 +111,27 @@ fn notes(record: &Record) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::BatchRecord;
-    use crate::samples::sample;
+    use crate::record::{BatchRecord, Details};
+    use crate::samples::{WIDE, sample};
 
     fn batch(form: &str) -> Record {
-        Record {
-            op: "batch".to_owned(),
-            batch: Some(BatchRecord {
-                batch_size: 1000,
-                batch_kind: "homogeneous".to_owned(),
-                batch_form: form.to_owned(),
-                batch_bytes: 3_131_200,
-                padding: 0,
-                not_ell: 0,
-                loop_us: Some(2005.0),
-                block_diagonal_us: Some(401.0),
-            }),
-            ..sample("nos3", "batched_csr_i")
-        }
+        sample("nos3", "batched_csr_i").with_details(Details::Batch(BatchRecord {
+            batch_size: 1000,
+            batch_kind: "homogeneous".to_owned(),
+            batch_form: form.to_owned(),
+            batch_bytes: 3_131_200,
+            padding: 0,
+            not_ell: 0,
+            loop_us: Some(2005.0),
+            block_diagonal_us: Some(401.0),
+        }))
     }
 
     #[test]
     fn a_batch_has_one_heading_and_its_times_beside_those_of_others() {
         let records = [batch("as given"), batch("one pattern")];
         let mut text = String::new();
-        write(&mut text, &records.iter().collect::<Vec<_>>());
+        write(&mut text, &records.iter().collect::<Vec<_>>(), WIDE);
         assert_eq!(text.matches("1k × nos3, 4.01M nnz").count(), 1, "{text}");
         let line = text.lines().find(|line| line.contains("one pattern")).unwrap();
         assert!(line.contains("10.0") && line.contains("2.00"), "{line}");
@@ -145,10 +141,11 @@ mod tests {
     #[test]
     fn what_ell_pads_and_what_it_leaves_to_others_is_said() {
         let mut record = batch("as given");
-        let batch = record.batch.as_mut().unwrap();
+        let mut batch = record.batch().unwrap().clone();
         (batch.padding, batch.not_ell) = (record.nnz / 4, 17);
+        record.details = Details::Batch(batch);
         let mut text = String::new();
-        write(&mut text, &[&record]);
+        write(&mut text, &[&record], WIDE);
         assert!(text.contains("padding: 25.0 % of the nonzeros"), "{text}");
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains("17 of 1k in compressed rows: ELL pads them > 4 times"), "{text}");

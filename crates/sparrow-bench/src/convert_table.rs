@@ -1,10 +1,10 @@
-//! Records of `bench --op convert` as a table for a terminal: a block a matrix, a line a conversion.
+//! Records of `bench convert` as a table for a terminal: a block a matrix, a line a conversion.
 
 use std::fmt::Write as _;
 
 use crate::group::{by_device, plain};
 use crate::record::Record;
-use crate::table::{arrange, heading, new_table};
+use crate::table::{Look, arranged, heading, new_table, push_legend};
 use crate::units::{ABSENT, percent_or_absent, short, significant_or_absent};
 
 const HEADER: [&str; 7] =
@@ -18,10 +18,10 @@ FAILED: an array was not, bit for bit, what the host makes of it, so no time is 
 ";
 
 /// Writes the table of `records`, all of which have a [`crate::ConvertRecord`] part.
-pub(crate) fn write(text: &mut String, records: &[&Record]) {
+pub(crate) fn write(text: &mut String, records: &[&Record], look: Look) {
     for group in by_device(records.iter().copied()) {
         heading(text, &group);
-        let mut table = new_table();
+        let mut table = new_table(look);
         table.set_header(HEADER);
         let mut last = None;
         for record in records.iter().filter(|record| record.device == group.device) {
@@ -38,11 +38,11 @@ pub(crate) fn write(text: &mut String, records: &[&Record]) {
             }
             table.add_row(line(record));
         }
-        arrange(&mut table, 2..7);
+        let table = arranged(&mut table, look, 2..7, &[6, 5]);
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "{}\n", table.trim_fmt());
+        let _ = writeln!(text, "{}\n", table);
     }
-    text.push_str(LEGEND);
+    push_legend(text, LEGEND, look);
 }
 
 fn line(record: &Record) -> Vec<String> {
@@ -54,7 +54,7 @@ fn line(record: &Record) -> Vec<String> {
             .chain(absent)
             .collect();
     }
-    let host_us = record.convert.as_ref().and_then(|convert| convert.host_us);
+    let host_us = record.convert().and_then(|convert| convert.host_us);
     let millis = |micros: Option<f64>| significant_or_absent(micros.map(|micros| micros / 1e3));
     let times = host_us.zip(record.median_us).map(|(host, device)| host / device);
     vec![
@@ -71,22 +71,19 @@ fn line(record: &Record) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::ConvertRecord;
-    use crate::samples::sample;
+    use crate::record::{ConvertRecord, Details};
+    use crate::samples::{WIDE, sample};
 
     fn conversion(host_us: Option<f64>) -> Record {
-        Record {
-            op: "convert".to_owned(),
-            convert: Some(ConvertRecord { entries: 15_844, host_us }),
-            ..sample("nos3", "coo_to_csr")
-        }
+        let details = Details::Convert(ConvertRecord { entries: 15_844, host_us });
+        sample("nos3", "coo_to_csr").with_details(details)
     }
 
     #[test]
     fn a_conversion_stands_beside_the_hosts() {
         let record = conversion(Some(4e6));
         let mut text = String::new();
-        write(&mut text, &[&record]);
+        write(&mut text, &[&record], WIDE);
         let line = text.lines().find(|line| line.contains("coo_to_csr")).unwrap();
         assert!(line.contains("4000") || line.contains("4,000"), "{line}");
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");

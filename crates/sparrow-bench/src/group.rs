@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use crate::record::Record;
-use crate::units::significant;
+use crate::units::{counted, significant};
 
 /// All records of one device, sorted by nnz, matrix and value type.
 pub(crate) struct DeviceGroup<'a> {
@@ -38,7 +38,7 @@ pub(crate) fn by_device<'a>(records: impl IntoIterator<Item = &'a Record>) -> Ve
     }
     for group in &mut groups {
         // A stable sort: algorithms of one matrix and type keep the order they were run in.
-        group.records.sort_by_key(|r| (matrix_key(r), r.op.as_str(), r.value_type.as_str()));
+        group.records.sort_by_key(|r| (matrix_key(r), r.op.name(), r.value_type.as_str()));
     }
     groups
 }
@@ -100,18 +100,39 @@ impl<'a> DeviceGroup<'a> {
             .max_by(f64::total_cmp)
     }
 
+    /// How many verified results hold NaN or infinity.
+    pub(crate) fn non_finite(&self) -> usize {
+        self.records.iter().filter(|r| r.verified && r.non_finite > 0).count()
+    }
+
     /// "all 12 results verified", or "10 of 12 results verified, 2 FAILED".
     pub(crate) fn verdict(&self) -> String {
-        verdict(self.verified(), self.records.len())
+        verdict(self.verified(), self.records.len(), self.non_finite())
     }
 }
 
-/// How many of some results verified, as a phrase.
-pub(crate) fn verdict(verified: usize, results: usize) -> String {
+/// How many of some results verified, and how many of those hold NaN or infinity, as a phrase.
+pub(crate) fn verdict(verified: usize, results: usize, non_finite: usize) -> String {
+    let some = match non_finite {
+        0 => String::new(),
+        count => format!(" ({count} with NaN or infinity)"),
+    };
     match results - verified {
-        0 if results == 1 => "the 1 result verified".to_owned(),
-        0 => format!("all {results} results verified"),
-        failed => format!("{verified} of {results} results verified, {failed} FAILED"),
+        0 if results == 1 => format!("the 1 result verified{some}"),
+        0 => format!("all {results} results verified{some}"),
+        failed => {
+            let results = counted(results, "result");
+            format!("{verified} of {results} verified{some}, {failed} FAILED")
+        }
+    }
+}
+
+/// What a table says of one result: right, right as far as NaN and infinities can be, or wrong.
+pub(crate) fn check(record: &Record) -> &'static str {
+    match (record.verified, record.non_finite) {
+        (false, _) => "FAILED",
+        (true, 0) => "verified",
+        (true, _) => "NaN or inf",
     }
 }
 
@@ -140,7 +161,7 @@ pub(crate) struct Kind<'a> {
 impl<'a> Kind<'a> {
     /// The kind a record is of.
     pub(crate) fn of(record: &'a Record) -> Self {
-        Self { op: &record.op, value_type: &record.value_type }
+        Self { op: record.op.name(), value_type: &record.value_type }
     }
 
     /// "f64", or "f64 spmm" where the operation is not the usual one.
@@ -160,7 +181,7 @@ pub(crate) fn series(record: &Record) -> String {
         name.push('/');
         name.push_str(&record.variant);
     }
-    if let Some(spmm) = &record.spmm {
+    if let Some(spmm) = record.spmm() {
         let s = if spmm.columns == 1 { "" } else { "s" };
         // Writing to a String cannot fail.
         let _ = write!(name, ", {} column{s}", spmm.columns);
@@ -170,7 +191,7 @@ pub(crate) fn series(record: &Record) -> String {
             }
         }
     }
-    if let Some(evc_hyb) = &record.evc_hyb
+    if let Some(evc_hyb) = record.evc_hyb()
         && evc_hyb.vector_order != "original"
     {
         name.push(' ');

@@ -1,4 +1,4 @@
-//! The records of `bench --hetero` set side by side: for each value type a row a matrix and a column a
+//! The records of `bench hetero` set side by side: for each value type a row a matrix and a column a
 //! method, across devices.
 //!
 //! A method is an algorithm on a device, or two devices together. Names of devices are too long for a
@@ -18,7 +18,7 @@ impl<'a> Devices<'a> {
     /// The devices of the records that have a [`Hetero`] part.
     pub(crate) fn of(records: &[&'a Record]) -> Self {
         let mut names = Vec::new();
-        let all = records.iter().filter_map(|r| r.hetero.as_ref()).flat_map(|h| &h.devices);
+        let all = records.iter().filter_map(|r| r.hetero()).flat_map(|h| &h.devices);
         for name in all.map(String::as_str).filter(|name| *name != HOST) {
             if !names.contains(&name) {
                 names.push(name);
@@ -84,7 +84,7 @@ pub(crate) enum Mean {
 
 /// Those of `records` that have a [`Hetero`] part.
 pub(crate) fn with_hetero(records: &[Record]) -> Vec<&Record> {
-    records.iter().filter(|r| r.hetero.is_some()).collect()
+    records.iter().filter(|r| r.hetero().is_some()).collect()
 }
 
 /// Records with a [`Hetero`] part as one comparison each operation and value type, sorted by these.
@@ -148,7 +148,7 @@ impl<'a> Row<'a> {
 
     /// Median microseconds of the fastest right result of one device alone.
     pub(crate) fn single_us(&self) -> Option<f64> {
-        let alone = |r: &&&Record| r.hetero.as_ref().is_some_and(|h| h.devices.len() == 1);
+        let alone = |r: &&&Record| r.hetero().is_some_and(|h| h.devices.len() == 1);
         let right = self.results.iter().flatten().filter(alone).filter(|r| r.verified);
         right.filter_map(|r| r.median_us).min_by(f64::total_cmp)
     }
@@ -179,7 +179,7 @@ pub(crate) fn is_both(record: &Record) -> bool {
 
 /// The name of each record's method, different for all records of one matrix.
 fn methods_of(records: &[&Record], devices: &Devices<'_>) -> Vec<String> {
-    let share = |r: &Record| r.hetero.as_ref().map_or(0.0, |h| h.share);
+    let share = |r: &Record| r.hetero().map_or(0.0, |h| h.share);
     let names: Vec<String> = records.iter().map(|r| method(r, devices, "")).collect();
     let mut methods: Vec<(&Record, String)> = Vec::new();
     for (record, name) in records.iter().zip(&names) {
@@ -209,14 +209,14 @@ fn method(record: &Record, devices: &Devices<'_>, share: &str) -> String {
         Some(rest) if is_both(record) => format!("both{rest}"),
         _ => name,
     };
-    let devices = record.hetero.as_ref().map(|h| devices.suffix(h)).unwrap_or_default();
+    let devices = record.hetero().map(|h| devices.suffix(h)).unwrap_or_default();
     plain(&format!("{name}{share}{devices}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{failed, hetero_sample, sample};
+    use crate::samples::{failed, hetero_mut, hetero_sample, sample};
 
     fn compare(records: &[Record]) -> Vec<Comparison<'_>> {
         let records = with_hetero(records);
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn one_wrong_result_leaves_a_method_without_a_mean() {
         let wrong = failed("b", "csr_vector");
-        let wrong = Record { hetero: hetero_sample("b", "x", &["GPU"]).hetero, ..wrong };
+        let wrong = Record { details: hetero_sample("b", "x", &["GPU"]).details, ..wrong };
         let records = [hetero_sample("a", "csr_vector", &["GPU"]), wrong];
         assert_eq!(compare(&records)[0].mean(0), Mean::Failed);
     }
@@ -285,7 +285,7 @@ mod tests {
             hetero_sample("a", "hetero", &["GPU", "host"]),
             hetero_sample("b", "hetero", &["GPU", "host"]),
         ];
-        records[2].hetero.as_mut().unwrap().share = 0.3;
+        hetero_mut(&mut records[2]).share = 0.3;
         assert_eq!(compare(&records)[0].methods, ["segmented_sum/cpu", "both"]);
         records[2].matrix = "a".to_owned();
         assert_eq!(compare(&records)[0].methods, ["segmented_sum/cpu", "both 0.12", "both 0.30"]);

@@ -1,10 +1,10 @@
-//! The figures of one result of `bench --hetero`: bandwidth as the paper counts it, stages, and what two
+//! The figures of one result of `bench hetero`: bandwidth as the paper counts it, stages, and what two
 //! devices gain, as numbers and as the words that the terminal table and the HTML report share.
 
 use csr_core::{OffsetType, ValueType};
 
 use crate::hetero::{Mean, is_both};
-use crate::record::Record;
+use crate::record::{Operation, Record};
 use crate::units::{ABSENT, bytes, percent_or_absent, significant, significant_or_absent};
 
 /// What stands in the place of a figure of a wrong result.
@@ -61,7 +61,7 @@ pub(crate) fn mean(mean: Mean, matrices: usize) -> String {
 /// The figures of a result in stages under [`STAGES`]; a wrong result has none. `single_us` is the fastest
 /// single device's time where the record does not say it.
 pub(crate) fn stages(record: &Record, single_us: Option<f64>) -> [String; 9] {
-    let Some(hetero) = record.hetero.as_ref().filter(|_| record.verified) else {
+    let Some(hetero) = record.hetero().filter(|_| record.verified) else {
         let mut cells = std::array::from_fn(|_| ABSENT.to_owned());
         if !record.verified {
             cells[0] = FAILED.to_owned();
@@ -85,7 +85,7 @@ pub(crate) fn stages(record: &Record, single_us: Option<f64>) -> [String; 9] {
 /// bytes) / time, x once for every nonzero. Offsets and columns count with their own widths, and 16-bit
 /// values with 4 bytes in x and y. `None` for a result without a time or of another operation.
 pub(crate) fn paper_gbytes_per_s(record: &Record) -> Option<f64> {
-    let median_us = record.median_us.filter(|_| record.verified && record.op == "spmv")?;
+    let median_us = record.median_us.filter(|_| record.verified && record.op == Operation::Spmv)?;
     let value: ValueType = record.value_type.parse().ok()?;
     let offset = match record.offset_type.as_str() {
         "u32" => OffsetType::U32,
@@ -101,7 +101,7 @@ pub(crate) fn paper_gbytes_per_s(record: &Record) -> Option<f64> {
 
 /// Stage 2's time as a multiple of stage 1's, where the result is right and has both.
 pub(crate) fn stage_ratio(record: &Record) -> Option<f64> {
-    let hetero = record.hetero.as_ref().filter(|_| record.verified)?;
+    let hetero = record.hetero().filter(|_| record.verified)?;
     let stage1 = hetero.stage1_us.filter(|us| *us > 0.0)?;
     hetero.stage2_us.map(|stage2| stage2 / stage1)
 }
@@ -109,7 +109,7 @@ pub(crate) fn stage_ratio(record: &Record) -> Option<f64> {
 /// How many times as fast as the fastest single device on the same matrix, as the record says or else
 /// `single_us`.
 pub(crate) fn times_single(record: &Record, single_us: Option<f64>) -> Option<f64> {
-    let hetero = record.hetero.as_ref().filter(|_| record.verified)?;
+    let hetero = record.hetero().filter(|_| record.verified)?;
     let median_us = record.median_us.filter(|us| *us > 0.0)?;
     hetero.single_us.or(single_us).map(|single| single / median_us)
 }
@@ -117,7 +117,7 @@ pub(crate) fn times_single(record: &Record, single_us: Option<f64>) -> Option<f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::hetero_sample;
+    use crate::samples::{hetero_mut, hetero_sample};
 
     #[test]
     fn bytes_are_counted_as_the_paper_counts_them() {
@@ -140,7 +140,7 @@ mod tests {
         let mut record = hetero_sample("a", "segmented_sum", &["GPU"]);
         assert_eq!(stage_ratio(&record), Some(0.25));
         assert_eq!(times_single(&record, Some(1.0)), Some(0.5));
-        let hetero = record.hetero.as_mut().unwrap();
+        let hetero = hetero_mut(&mut record);
         (hetero.stage2_us, hetero.single_us) = (None, None);
         assert_eq!(times_single(&record, Some(401.0)), Some(2.0));
         assert_eq!(stage_ratio(&record), None);

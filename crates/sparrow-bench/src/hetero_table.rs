@@ -1,4 +1,4 @@
-//! Records of `bench --hetero` as tables for a terminal: the devices, then for each value type the
+//! Records of `bench hetero` as tables for a terminal: the devices, then for each value type the
 //! throughput of every method on every matrix, and the stages of the methods that have some.
 //!
 //! Methods that do not fit beside one another follow in a further table with the same rows.
@@ -12,7 +12,7 @@ use crate::group::{by_device, plain};
 use crate::hetero::{Comparison, Devices, comparisons};
 use crate::hetero_figures::{STAGES, STAGES_LEGEND, mean, stages, throughput};
 use crate::record::Record;
-use crate::table::{WIDTH, arrange, heading, new_table};
+use crate::table::{Look, arranged, heading, new_table};
 use crate::units::short;
 
 /// Characters of a method's name in one line of a column's head.
@@ -23,7 +23,7 @@ const NAME: usize = 24;
 const GAP: usize = 2;
 
 /// Writes the tables of `records`, all of which have a [`crate::Hetero`] part.
-pub(crate) fn write(text: &mut String, records: &[&Record]) {
+pub(crate) fn write(text: &mut String, records: &[&Record], look: Look) {
     let devices = Devices::of(records);
     text.push_str("Devices compared and together\n\n");
     for group in by_device(records.iter().copied()) {
@@ -34,15 +34,17 @@ pub(crate) fn write(text: &mut String, records: &[&Record]) {
         let label = plain(&comparison.kind.label());
         // Writing to a String cannot fail.
         let _ = writeln!(text, "\nGFLOP/s, {label}");
-        for block in blocks(&comparison) {
-            text.push_str(&throughputs(&comparison, block));
+        for block in blocks(&comparison, look) {
+            text.push_str(&throughputs(&comparison, block, look));
             text.push_str("\n\n");
         }
-        if let Some(table) = stage_table(&comparison) {
+        if let Some(table) = stage_table(&comparison, look) {
             let _ = writeln!(text, "Stages, {label}\n{table}");
         }
     }
-    legend(text);
+    if look.legend {
+        legend(text);
+    }
 }
 
 fn legend(text: &mut String) {
@@ -58,7 +60,7 @@ fn legend(text: &mut String) {
 }
 
 /// The methods of one table after another, each as many as fit.
-fn blocks(comparison: &Comparison<'_>) -> Vec<Range<usize>> {
+fn blocks(comparison: &Comparison<'_>, look: Look) -> Vec<Range<usize>> {
     let longest = comparison.rows.iter().map(|r| r.matrix.matrix.chars().count()).max();
     let mean_name = mean_name(comparison).chars().count();
     let nnz = 5;
@@ -66,7 +68,7 @@ fn blocks(comparison: &Comparison<'_>) -> Vec<Range<usize>> {
     let (mut blocks, mut start, mut width) = (Vec::new(), 0, first);
     for method in 0..comparison.methods.len() {
         let own = GAP + column_width(comparison, method);
-        if width + own > usize::from(WIDTH) && method > start {
+        if look.width.is_some_and(|limit| width + own > limit.into()) && method > start {
             blocks.push(start..method);
             (start, width) = (method, first);
         }
@@ -84,8 +86,8 @@ fn column_width(comparison: &Comparison<'_>, method: usize) -> usize {
     lines.map(|line| line.chars().count()).max().unwrap_or(0)
 }
 
-fn throughputs(comparison: &Comparison<'_>, methods: Range<usize>) -> String {
-    let mut table = new_table();
+fn throughputs(comparison: &Comparison<'_>, methods: Range<usize>, look: Look) -> String {
+    let mut table = new_table(look);
     let names = comparison.methods[methods.clone()].iter().map(|name| broken(name));
     table.set_header(["matrix", "nnz"].map(str::to_owned).into_iter().chain(names));
     for row in &comparison.rows {
@@ -95,8 +97,7 @@ fn throughputs(comparison: &Comparison<'_>, methods: Range<usize>) -> String {
     }
     let means = methods.clone().map(|m| mean(comparison.mean(m), comparison.rows.len()));
     table.add_row([mean_name(comparison), String::new()].into_iter().chain(means));
-    arrange(&mut table, 1..methods.len() + 2);
-    table.trim_fmt()
+    arranged(&mut table, look, 1..methods.len() + 2, &[])
 }
 
 fn mean_name(comparison: &Comparison<'_>) -> String {
@@ -104,12 +105,12 @@ fn mean_name(comparison: &Comparison<'_>) -> String {
 }
 
 /// A heading line a matrix and a line a method; `None` where no method has stages.
-fn stage_table(comparison: &Comparison<'_>) -> Option<String> {
+fn stage_table(comparison: &Comparison<'_>, look: Look) -> Option<String> {
     let staged = comparison.staged();
     if staged.is_empty() {
         return None;
     }
-    let mut table = new_table();
+    let mut table = new_table(look);
     table.set_header(["matrix, method"].into_iter().chain(STAGES));
     for row in staged {
         let matrix = row.matrix;
@@ -119,8 +120,8 @@ fn stage_table(comparison: &Comparison<'_>) -> Option<String> {
             table.add_row([name].into_iter().chain(stages(record, row.single_us())).map(Cell::new));
         }
     }
-    arrange(&mut table, 1..STAGES.len() + 1);
-    Some(table.trim_fmt())
+    // In place, copied, dirty, stage 2 / 1.
+    Some(arranged(&mut table, look, 1..STAGES.len() + 1, &[5, 6, 4, 3]))
 }
 
 /// A method's name in lines of few characters, broken behind `_` and before `/` and at spaces.
@@ -165,8 +166,8 @@ fn cut(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use crate::record::Record;
-    use crate::samples::{hetero_sample, sample};
-    use crate::table::table;
+    use crate::samples::{WIDE, hetero_mut, hetero_sample, sample};
+    use crate::table::{Look, table};
     use expect_test::expect;
 
     fn run(matrix: &str) -> Vec<Record> {
@@ -174,7 +175,7 @@ mod tests {
         let mut device = on("segmented_sum", &["Example GPU"]);
         device.variant = "device".to_owned();
         let mut both = on("hetero", &["Example GPU", "host"]);
-        let hetero = both.hetero.as_mut().unwrap();
+        let hetero = hetero_mut(&mut both);
         (hetero.stage1_us, hetero.stage2_us) = (Some(90.0), Some(4.5));
         both.gflops = Some(44.0);
         vec![
@@ -230,7 +231,7 @@ mod tests {
             GB/s: bytes as Liu and Vinter (2015) count them, x once for every nonzero, over the time.
             share: the second device's part of the nonzeros; 0 where it does not help.
             × single: how many times as fast as the fastest single device.
-        "#]].assert_eq(&table(&records));
+        "#]].assert_eq(&table(&records, WIDE));
     }
 
     #[test]
@@ -238,8 +239,9 @@ mod tests {
         let alone = [sample("m", "csr_vector")];
         let mut mixed = run("m");
         mixed.splice(1..1, alone.clone());
-        assert!(table(&mixed).starts_with(&table(&alone)));
-        assert!(!table(&alone).contains("harmonic"));
+        let bare = Look { width: None, legend: true };
+        assert!(table(&mixed, bare).starts_with(&table(&alone, bare)));
+        assert!(!table(&alone, bare).contains("harmonic"));
     }
 
     #[test]
@@ -251,7 +253,7 @@ mod tests {
             }
             records.push(hetero_sample("b", "segmented_sum", &[device]));
         }
-        let text = table(&records);
+        let text = table(&records, WIDE);
         let widest = text.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(100), "{widest:?}\n{text}");
         for device in ["[1]", "[2]"] {

@@ -1,16 +1,19 @@
 //! Where a matrix comes from: a file of the user's, or a class that is generated.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use csr_core::Csr;
 use csr_core::generate::{Class, Source};
 use csr_core::io::ReadOptions;
-use csr_core::{Csr, Offset, Value};
 
 /// A matrix by name: `M` on the command line.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// A Matrix Market file.
+    /// A Matrix Market file, or an archive with one.
     File(PathBuf),
+    /// Matrix Market text on standard input, which can be read once.
+    StandardInput,
     /// A class of the suite.
     Class(Class),
 }
@@ -25,36 +28,44 @@ pub struct Making {
 }
 
 impl Input {
-    /// A path (anything that exists, or looks like a file) or a class name.
+    /// `-` (standard input), a path (anything that exists, or looks like a file), or a class name in any case.
     ///
     /// # Errors
-    /// Neither: the message names the nearest classes.
-    pub fn parse(text: &str) -> csr_core::Result<Self> {
-        let path = Path::new(text);
-        let looks_like_a_file =
-            path.exists() || text.contains('/') || text.ends_with(".mtx") || text.ends_with(".gz");
-        if looks_like_a_file {
-            return Ok(Input::File(path.to_owned()));
+    /// None of them: the message names the nearest classes.
+    pub fn parse(text: impl AsRef<OsStr>) -> csr_core::Result<Self> {
+        let path = Path::new(&text);
+        if path == Path::new("-") {
+            return Ok(Input::StandardInput);
         }
-        Ok(Input::Class(text.parse()?))
+        let is_file = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            let endings = [".mtx", ".gz", ".tar", ".tgz", ".bz2", ".xz", ".zst", ".zip"];
+            name.contains('/') || endings.iter().any(|end| name.ends_with(end))
+        };
+        match path.to_str() {
+            Some(name) if !path.exists() && !is_file(name) => Ok(Input::Class(name.parse()?)),
+            _ => Ok(Input::File(path.to_owned())),
+        }
     }
 
-    /// The name in records: a file's stem, a class, or a likeness as `pwtk-like`.
+    /// The name in records: a file's stem, a class, a likeness as `pwtk-like`, or `stdin`.
     pub fn name(&self) -> String {
         match self {
             Input::Class(class) => class.display_name(),
+            Input::StandardInput => "stdin".to_owned(),
             Input::File(path) => {
                 let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
                 let name = name.strip_suffix(".gz").unwrap_or(&name);
-                name.strip_suffix(".mtx").unwrap_or(name).to_owned()
+                let ending = [".mtx", ".tar", ".tgz"];
+                ending.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name).to_owned()
             }
         }
     }
 
-    /// "file", "assembled" or "likeness".
+    /// "file" (standard input too), "assembled" or "likeness".
     pub fn source(&self) -> &'static str {
         match self {
-            Input::File(_) => "file",
+            Input::File(_) | Input::StandardInput => "file",
             Input::Class(class) => match class.source() {
                 Source::Assembled => "assembled",
                 Source::Likeness => "likeness",
@@ -62,17 +73,30 @@ impl Input {
         }
     }
 
-    /// Reads or generates the matrix. `progress` hears bytes done and in all while a file is read.
+    /// Reads or generates the matrix; [`AnyCsr::compact`](csr_core::AnyCsr::compact) gives it other types. `progress` hears bytes done and in all while a file is read.
     ///
     /// # Errors
     /// What is wrong with the file, by name and line; or a scale no matrix can have.
-    pub fn load<V: Value, O: Offset>(
+    pub fn load(
         &self,
         making: Making,
         progress: &(dyn Fn(u64, u64) + Sync),
-    ) -> csr_core::Result<Csr<V, O>> {
+    ) -> csr_core::Result<Csr<f64, u64>> {
+        self.load_by(making, ReadOptions::new().progress(progress))
+    }
+
+    /// As [`Input::load`]; `options` say how a file is read, and who hears what.
+    ///
+    /// # Errors
+    /// As [`Input::load`].
+    pub fn load_by(
+        &self,
+        making: Making,
+        options: ReadOptions<'_>,
+    ) -> csr_core::Result<Csr<f64, u64>> {
         match self {
-            Input::File(path) => ReadOptions::new().progress(progress).csr(path),
+            Input::File(path) => options.csr(path),
+            Input::StandardInput => options.csr_from(std::io::stdin(), "standard input"),
             Input::Class(class) => class.generate(making.scale, making.seed),
         }
     }
@@ -87,8 +111,22 @@ mod tests {
         assert_eq!(Input::parse("pwtk").unwrap().name(), "pwtk-like");
         assert_eq!(Input::parse("pwtk").unwrap().source(), "likeness");
         assert_eq!(Input::parse("poisson5").unwrap().source(), "assembled");
-        assert_eq!(Input::parse("data/a.mtx.gz").unwrap().name(), "a");
+        for file in ["data/a.mtx.gz", "a.tar.gz", "a.tgz", "a.tar", "a.mtx"] {
+            assert_eq!(Input::parse(file).unwrap().name(), "a", "{file}");
+        }
+        assert_eq!(Input::parse("a.zip").unwrap().source(), "file");
         assert_eq!(Input::parse("no/such/file.mtx").unwrap().source(), "file");
+        assert_eq!(Input::parse("-").unwrap().name(), "stdin");
+        assert_eq!(Input::parse("PwTK").unwrap().name(), "pwtk-like");
+        assert_eq!(Input::parse("A.MTX").unwrap().source(), "file");
         assert!(Input::parse("pwtkk").unwrap_err().to_string().contains("pwtk"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_name_that_is_no_text_is_a_file() {
+        use std::os::unix::ffi::OsStrExt;
+        let input = Input::parse(OsStr::from_bytes(b"\xff")).unwrap();
+        assert_eq!((input.source(), &*input.name()), ("file", "\u{fffd}"));
     }
 }

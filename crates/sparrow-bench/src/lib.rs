@@ -19,6 +19,7 @@ mod report;
 pub mod selftest;
 mod solve_record;
 mod spmm_choice;
+mod spmm_table;
 mod table;
 pub mod tune;
 mod units;
@@ -28,19 +29,20 @@ pub use input::{Input, Making};
 pub use json::json_lines;
 pub use measure::{
     BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, ChipRates, MeasureError, Model,
-    Origin, Samples, SolveSubject, Solved, SpmmSubject, Subject, VectorSubject, add_stages,
-    as_hetero, host_rates, is_vector_type, measure_batch, measure_batch_peers, measure_both,
+    Origin, Samples, SolveSubject, SolveTarget, Solved, SpmmSubject, Subject, VectorSubject,
+    add_stages, as_hetero, host_rates, measure_batch, measure_batch_peers, measure_both,
     measure_conversions, measure_on_device, measure_on_host, measure_solve, measure_spgemm,
     measure_spmm, measure_vectors,
 };
 pub use record::{
-    BatchRecord, ConvertRecord, Hetero, ModelRecord, Record, SCHEMA, SpgemmRecord, SpmmRecord,
-    VectorRecord,
+    BatchRecord, ConvertRecord, Details, EvcHybRecord, Hetero, ModelRecord, Operation, Record,
+    SCHEMA, SpgemmRecord, SpmmRecord, SpmvRecord, VectorRecord,
 };
 pub use report::{ReportError, html, solve_html, sweep_html};
 pub use solve_record::{SOLVE_SCHEMA, SolveRecord};
 pub use spmm_choice::{SpmmChoices, spmm_choices};
-pub use table::table;
+pub use table::{Look, table};
+pub use units::{counted, error_in_words, multiple};
 
 #[cfg(test)]
 mod samples;

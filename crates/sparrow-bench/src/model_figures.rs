@@ -1,4 +1,4 @@
-//! What follows from a record of `bench --model`: the paper's figures, computed once for table and report.
+//! What follows from a record of `bench spmv --model`: the paper's figures, computed once for table and report.
 
 use crate::record::{ModelRecord, Record};
 
@@ -7,7 +7,7 @@ pub(crate) const GOOD: f64 = 0.2;
 
 /// The records that the model has something to say of.
 pub(crate) fn with_model<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<&'a Record> {
-    records.into_iter().filter(|record| record.model.is_some()).collect()
+    records.into_iter().filter(|record| record.model().is_some()).collect()
 }
 
 /// Operations as the paper counts them, in 10^9 a second, in a time of microseconds.
@@ -17,7 +17,7 @@ pub(crate) fn gflops(record: &Record, us: f64) -> f64 {
 
 /// The paper's P_max = b / B, with the measured rate of a copy, in 10^9 operations a second.
 pub(crate) fn p_max(record: &Record) -> Option<f64> {
-    let balance = record.model.as_ref()?.code_balance;
+    let balance = record.model()?.code_balance;
     record.copy_gbytes_per_s.map(|rate| rate / balance).filter(|p_max| p_max.is_finite())
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn parts(model: &ModelRecord) -> Option<[f64; 3]> {
 
 /// Whether a prediction is good; `None` where nothing was measured.
 pub(crate) fn is_good(record: &Record) -> Option<bool> {
-    let over = record.model.as_ref()?.predicted_over_measured?;
+    let over = record.model()?.predicted_over_measured?;
     Some((over - 1.0).abs() <= GOOD)
 }
 
@@ -50,16 +50,16 @@ pub(crate) fn verdict(records: &[&Record]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::model_sample;
+    use crate::samples::{model_mut, model_sample};
 
     #[test]
     fn parts_come_out_of_the_three_experiments_and_sum_to_one() {
         // 120 = T_A + T_Y, 100 = T_X + T_Y, 40 = T_Y.
         let record = model_sample("m", "a");
-        let [a, x, y] = parts(record.model.as_ref().unwrap()).unwrap();
+        let [a, x, y] = parts(record.model().unwrap()).unwrap();
         let close = |found: f64, expected: f64| (found - expected).abs() < 1e-12;
         assert!(close(a, 80.0 / 180.0) && close(x, 60.0 / 180.0) && close(y, 40.0 / 180.0));
-        let without = ModelRecord { x_constant_us: None, ..record.model.unwrap() };
+        let without = ModelRecord { x_constant_us: None, ..record.model().unwrap().clone() };
         assert_eq!(parts(&without), None);
     }
 
@@ -67,7 +67,7 @@ mod tests {
     fn a_prediction_is_good_within_a_fifth_either_way() {
         let with = |over: f64| {
             let mut record = model_sample("m", "a");
-            record.model.as_mut().unwrap().predicted_over_measured = Some(over);
+            model_mut(&mut record).predicted_over_measured = Some(over);
             is_good(&record)
         };
         assert_eq!([0.79, 0.81, 1.19, 1.21].map(with), [false, true, true, false].map(Some));

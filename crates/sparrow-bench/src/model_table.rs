@@ -1,11 +1,11 @@
-//! Records of `bench --model` as a table for a terminal: predicted beside measured, and where the time goes.
+//! Records of `bench spmv --model` as a table for a terminal: predicted beside measured, and where the time goes.
 
 use std::fmt::Write as _;
 
 use crate::group::{by_device, plain, series};
 use crate::model_figures::{p_max, parts, verdict};
 use crate::record::Record;
-use crate::table::{arrange, heading, new_table};
+use crate::table::{Look, arranged, heading, new_table, push_legend};
 use crate::units::{ABSENT, significant, significant_or_absent};
 
 const HEADER: [&str; 10] = [
@@ -30,10 +30,10 @@ model: predicted µs, the larger of bytes over bandwidth (memory) and loads of x
 ";
 
 /// Writes the table of `records`, all of which have a [`crate::ModelRecord`] part.
-pub(crate) fn write(text: &mut String, records: &[&Record]) {
+pub(crate) fn write(text: &mut String, records: &[&Record], look: Look) {
     for group in by_device(records.iter().copied()) {
         heading(text, &group);
-        let mut table = new_table();
+        let mut table = new_table(look);
         table.set_header(HEADER);
         for matrix in group.matrices() {
             let first = matrix.first();
@@ -42,16 +42,16 @@ pub(crate) fn write(text: &mut String, records: &[&Record]) {
                 table.add_row(line(record));
             }
         }
-        arrange(&mut table, 2..10);
+        let table = arranged(&mut table, look, 2..10, &[7, 8, 6]);
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "{}\n\n{}.\n", table.trim_fmt(), verdict(&group.records));
+        let _ = writeln!(text, "{}\n\n{}.\n", table, verdict(&group.records));
     }
-    text.push_str(LEGEND);
+    push_legend(text, LEGEND, look);
 }
 
 fn line(record: &Record) -> Vec<String> {
     let name = format!("  {}", plain(&series(record)).replace(' ', "\n    "));
-    let Some(model) = &record.model else { return vec![name] };
+    let Some(model) = record.model() else { return vec![name] };
     let time = match record.verified {
         true => significant_or_absent(record.median_us),
         false => "FAILED".to_owned(),
@@ -74,20 +74,18 @@ fn line(record: &Record) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{failed, model_sample};
+    use crate::samples::{WIDE, failed, model_mut, model_sample};
     use expect_test::expect;
 
     #[test]
     fn predicted_stands_beside_measured_and_a_wrong_result_has_no_ratio() {
         let mut wrong = failed("pwtk-like", "csr_scalar");
-        wrong.model = model_sample("m", "a").model;
-        if let Some(model) = &mut wrong.model {
-            model.predicted_over_measured = None;
-            model.x_constant_us = None;
-        }
+        wrong.details = model_sample("m", "a").details;
+        let model = model_mut(&mut wrong);
+        (model.predicted_over_measured, model.x_constant_us) = (None, None);
         let records = [model_sample("pwtk-like", "csr_adaptive"), wrong];
         let mut text = String::new();
-        write(&mut text, &records.iter().collect::<Vec<_>>());
+        write(&mut text, &records.iter().collect::<Vec<_>>(), WIDE);
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         let table = text.split("\nmodel: predicted").next().unwrap();
         expect![[r#"

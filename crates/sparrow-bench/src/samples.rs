@@ -1,6 +1,10 @@
 //! Records for tests: a verified result, a failed one, and how to vary them.
 
-use crate::record::{Hetero, ModelRecord, Record, SCHEMA};
+use crate::record::{Details, Hetero, ModelRecord, Operation, Record, SCHEMA, SpmvRecord};
+use crate::table::Look;
+
+/// A terminal of 100 columns, with legends.
+pub(crate) const WIDE: Look = Look { width: Some(100), legend: true };
 
 /// A verified result of `algorithm` on a matrix of 62,451 rows.
 pub(crate) fn sample(matrix: &str, algorithm: &str) -> Record {
@@ -12,7 +16,7 @@ pub(crate) fn sample(matrix: &str, algorithm: &str) -> Record {
         rows: 62_451,
         cols: 62_451,
         nnz: 4_007_383,
-        op: "spmv".to_owned(),
+        op: Operation::Spmv,
         algorithm: algorithm.to_owned(),
         variant: String::new(),
         params: "group_size=256,nnz_per_wg=1024".to_owned(),
@@ -41,18 +45,12 @@ pub(crate) fn sample(matrix: &str, algorithm: &str) -> Record {
         repeatable: true,
         verified: true,
         error_in_tolerance: Some(0.0625),
-        hetero: None,
-        batch: None,
-        spmm: None,
-        spgemm: None,
-        convert: None,
-        evc_hyb: None,
-        model: None,
-        vector: None,
+        non_finite: 0,
+        details: Details::Spmv(SpmvRecord::default()),
     }
 }
 
-/// A verified result of `bench --model`: predicted at 90% of its time, 80, 60 and 40 µs for A, x and y.
+/// A verified result of `bench spmv --model`: predicted at 90% of its time, 80, 60 and 40 µs for A, x and y.
 pub(crate) fn model_sample(matrix: &str, algorithm: &str) -> Record {
     let model = ModelRecord {
         alpha: 0.25,
@@ -68,7 +66,8 @@ pub(crate) fn model_sample(matrix: &str, algorithm: &str) -> Record {
         a_constant_us: Some(100.0),
         both_constant_us: Some(40.0),
     };
-    Record { model: Some(model), ..sample(matrix, algorithm) }
+    let details = Details::Spmv(SpmvRecord { evc_hyb: None, model: Some(model) });
+    sample(matrix, algorithm).with_details(details)
 }
 
 /// The same with a wrong result: the record keeps no time.
@@ -89,7 +88,7 @@ pub(crate) fn failed(matrix: &str, algorithm: &str) -> Record {
     }
 }
 
-/// A verified result of `bench --hetero` on `devices`: stages of 160 and 40 µs for the segmented sum
+/// A verified result of `bench hetero` on `devices`: stages of 160 and 40 µs for the segmented sum
 /// with stage 2 on the CPU, and a partner's share of 0.12 for two devices together.
 pub(crate) fn hetero_sample(matrix: &str, algorithm: &str, devices: &[&str]) -> Record {
     let staged = algorithm == "segmented_sum";
@@ -102,11 +101,28 @@ pub(crate) fn hetero_sample(matrix: &str, algorithm: &str, devices: &[&str]) -> 
         svm_bytes: if staged { 61_440 } else { 0 },
         copied_bytes: 0,
         single_us: Some(100.25),
+        evc_hyb: None,
     };
     Record {
         variant: if staged { "cpu" } else { "" }.to_owned(),
         device: devices[0].to_owned(),
-        hetero: Some(hetero),
+        details: Details::Hetero(hetero),
         ..sample(matrix, algorithm)
+    }
+}
+
+/// What `bench hetero` adds to a record that has it.
+pub(crate) fn hetero_mut(record: &mut Record) -> &mut Hetero {
+    match &mut record.details {
+        Details::Hetero(hetero) => hetero,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What the model says in a record that has it.
+pub(crate) fn model_mut(record: &mut Record) -> &mut ModelRecord {
+    match &mut record.details {
+        Details::Spmv(SpmvRecord { model: Some(model), .. }) => model,
+        other => panic!("{other:?}"),
     }
 }

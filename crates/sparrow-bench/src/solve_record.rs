@@ -54,34 +54,38 @@ pub struct SolveRecord {
     pub max_iterations: u32,
     /// Iterations between two looks at the residual.
     pub check_every: u32,
-    /// "converged", "max-iterations", "stopped" or "breakdown".
+    /// Whether A equals its transpose, in pattern and values.
+    pub symmetric: bool,
+    /// "converged", "max-iterations", "stagnated", "diverged", "stopped" or "breakdown".
     pub outcome: String,
     /// Why it broke down.
     pub breakdown: Option<String>,
     /// In which iteration.
     pub breakdown_iteration: Option<u32>,
-    /// Iterations that x has seen.
+    /// Iterations until it ended.
     pub iterations: u32,
+    /// The iteration that x is of: the last where it converged, else that of the least residual.
+    pub x_iteration: u32,
     /// Iterations that were enqueued.
     pub launched: u32,
     /// The norm of b.
     pub b_norm: f64,
-    /// The last residual of the recurrence, as a multiple of the norm of b.
+    /// The residual of x by the recurrence, as a multiple of the norm of b.
     pub relative_residual: f64,
     /// b - A x at the end, computed on the device, as a multiple of the norm of b.
     pub true_relative_residual: f64,
     /// The same, computed on the host in f64.
     pub host_relative_residual: f64,
-    /// Whether device and host agree on it within what rounding allows.
+    /// Whether it converged, and device and host agree on that residual within what rounding allows.
     pub verified: bool,
-    /// Rate of a read-only stream in the same run, in 10^9 bytes a second.
-    pub stream_gbytes_per_s: f64,
-    /// Rate of a copy in the same run, bytes read plus bytes written.
-    pub copy_gbytes_per_s: f64,
-    /// Bytes that an iteration moves if every kernel moves each array once.
-    pub bytes_per_iteration: u64,
+    /// Rate of a read-only stream in the same run, in 10^9 bytes a second; where it was measured.
+    pub stream_gbytes_per_s: Option<f64>,
+    /// Rate of a copy in the same run, bytes read plus bytes written; where it was measured.
+    pub copy_gbytes_per_s: Option<f64>,
+    /// Bytes that an iteration moves on a device if every kernel moves each array once.
+    pub bytes_per_iteration: Option<u64>,
     /// Those over the rate of a copy.
-    pub iteration_limit_us: f64,
+    pub iteration_limit_us: Option<f64>,
     /// Microseconds of an iteration, between the first and the last look at the residual; `None` where the solve ended
     /// before there were such, or did not verify.
     pub iteration_us: Option<f64>,
@@ -92,7 +96,19 @@ pub struct SolveRecord {
     /// Microseconds from the matrix on the device to a solver: plan, kernels, vectors.
     pub setup_us: f64,
     /// Bytes of the solver on the device, beside the matrix.
-    pub solver_bytes: u64,
-    /// The residual's norm before the first iteration, and after each.
+    pub solver_bytes: Option<u64>,
+    /// The residual's norm by the recurrence: before the first iteration, and after each.
     pub history: Vec<f64>,
+}
+
+impl SolveRecord {
+    /// A residual of this record in words: as a multiple of the norm of b, where b has one.
+    pub fn of_b(&self, relative: f64) -> String {
+        match (self.b_norm == 0.0, relative) {
+            (true, relative) if relative.is_nan() || relative == 0.0 => "0, as b is,".to_owned(),
+            (true, _) => "more than 0, where b is 0,".to_owned(),
+            (false, relative) if !relative.is_finite() => "not a finite number".to_owned(),
+            (false, relative) => format!("{relative:.3e} of b"),
+        }
+    }
 }

@@ -24,12 +24,11 @@ pub fn spmm_choices(records: &[Record]) -> Option<SpmmChoices> {
     let mut choices = SpmmChoices { cases: 0, right: 0, loss: 1.0 };
     let mut logarithms = 0.0;
     for choice in records.iter().filter(|record| record.algorithm == "spmm") {
-        let Some(of_choice) = &choice.spmm else { continue };
+        let Some(of_choice) = choice.spmm() else { continue };
         let others = records.iter().filter(|record| {
             let is_same = (&record.matrix, &record.value_type, &record.device)
                 == (&choice.matrix, &choice.value_type, &choice.device);
-            let dense =
-                record.spmm.as_ref().map(|spmm| (spmm.columns, &spmm.layout_b, &spmm.layout_c));
+            let dense = record.spmm().map(|spmm| (spmm.columns, &spmm.layout_b, &spmm.layout_c));
             let wanted = (of_choice.columns, &of_choice.layout_b, &of_choice.layout_c);
             is_same && dense == Some(wanted) && record.algorithm.parse::<SpmmAlgorithm>().is_ok()
         });
@@ -55,7 +54,7 @@ pub fn spmm_choices(records: &[Record]) -> Option<SpmmChoices> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::SpmmRecord;
+    use crate::record::{Details, SpmmRecord};
     use crate::samples::sample;
 
     fn timed(matrix: &str, algorithm: &str, chosen: &str, time: f64) -> Record {
@@ -65,11 +64,17 @@ mod tests {
             layout_c: "row".to_owned(),
             chosen: chosen.to_owned(),
             mean_inode: 1.0,
+            single_us: None,
         };
         let names = (matrix.to_owned(), algorithm.to_owned());
         let (matrix, algorithm) = names;
         let median_us = Some(time);
-        Record { matrix, algorithm, median_us, spmm: Some(spmm), ..sample("x", "y") }
+        Record {
+            matrix,
+            algorithm,
+            median_us,
+            ..sample("x", "y").with_details(Details::Spmm(spmm))
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Records as a table for a terminal of 100 columns: a block a device, a heading line a matrix, a line
+//! Records as a table for a terminal of any width, or for a file: a block a device, a heading line a matrix, a line
 //! a result.
 //!
 //! Matrix and algorithm share the first column, so that the figures keep their place; a failed result
@@ -8,19 +8,27 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use comfy_table::{
-    Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, presets,
+    Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Row, Table, presets,
 };
 
-use crate::group::{DeviceGroup, by_device, plain, series};
-use crate::hetero::with_hetero;
+use crate::group::{DeviceGroup, Kind, by_device, check, plain, series};
 use crate::model_figures::with_model;
-use crate::record::Record;
+use crate::record::{Details, Record};
 use crate::spmm_choice::{SpmmChoices, spmm_choices};
 use crate::units::{ABSENT, bytes, percent_or_absent, short, significant_or_absent};
-use crate::{batch_table, convert_table, hetero_table, model_table, vector_table};
+use crate::{batch_table, convert_table, hetero_table, model_table, spmm_table, vector_table};
 
-/// Columns of the terminal that tables keep to.
-pub(crate) const WIDTH: u16 = 100;
+/// How a table is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// Columns of the terminal, which tables keep to: columns of less weight are left out, and named. `None`: no limit.
+    pub width: Option<u16>,
+    /// Whether what the columns mean follows; else a line says how to have it.
+    pub legend: bool,
+}
+
+/// What is left to names before a column is left out.
+const LEAST_NAME: u16 = 22;
 
 /// Characters for the name of an algorithm before it takes a second line.
 const NAME: usize = 28;
@@ -41,34 +49,45 @@ const LEGEND: &str = "\
 limit %: the least time in which the device could move matrix and vectors once, at the rate at which
   it streams memory, as a share of the time taken; above 100 only where a matrix stays in cache.
 set-up: what preparing the matrix costs, in products; extra: device memory beyond the matrix.
+NaN or inf: right, but some rows are NaN or infinite, of which no rounding can be judged.
 FAILED: some row of y left its error bound, so no time is shown. A name ending in -like is a
   synthetic likeness of that matrix.
 ";
 
-/// The records as text: for each device two lines that name it and a table of its results, then a legend;
-/// records of `bench --hetero` follow in tables across devices.
+/// Which records have a table of their own, and what writes it.
+type OwnTable = (fn(&Details) -> bool, fn(&mut String, &[&Record], Look));
+
+const OWN_TABLES: [OwnTable; 4] = [
+    (|details| matches!(details, Details::Hetero(_)), hetero_table::write),
+    (|details| matches!(details, Details::Batch(_)), batch_table::write),
+    (|details| matches!(details, Details::Convert(_)), convert_table::write),
+    (|details| matches!(details, Details::Vector(_)), vector_table::write),
+];
+
+/// The records as text: for each device two lines that name it and a table of its results, then a legend where `look`
+/// has one; those of the other operations follow in tables of their own.
 ///
 /// Times are medians in microseconds, GB/s and GFLOP/s are 10^9 a second, set-up is a multiple of the
-/// time. Lines stay within 100 columns unless a device has a longer name. No records give a line that
-/// says so.
-pub fn table(records: &[Record]) -> String {
+/// time. Tables stay within `look`'s width; lines about devices and the legend may be longer. No records give a line
+/// that says so.
+pub fn table(records: &[Record], look: Look) -> String {
     if records.is_empty() {
         return "No results.\n".to_owned();
     }
     let mut text = String::new();
     let alone = || {
-        let is_alone = |r: &&Record| {
-            r.hetero.is_none() && r.batch.is_none() && r.convert.is_none() && r.vector.is_none()
+        let is_alone = |details: &Details| {
+            matches!(details, Details::Spmv(_) | Details::Spmm(_) | Details::Spgemm(_))
         };
-        records.iter().filter(is_alone)
+        records.iter().filter(move |record| is_alone(&record.details))
     };
     for group in by_device(alone()) {
         heading(&mut text, &group);
-        text.push_str(&results(&group));
+        text.push_str(&results(&group, look));
         text.push_str("\n\n");
     }
     if alone().next().is_some() {
-        text.push_str(LEGEND);
+        push_legend(&mut text, LEGEND, look);
     }
     if let Some(SpmmChoices { cases, right, loss }) = spmm_choices(records) {
         let _ = writeln!(
@@ -77,38 +96,29 @@ pub fn table(records: &[Record]) -> String {
              cases;\nwhat it chose took {loss:.3} times as long as the faster, in the geometric mean."
         );
     }
+    let compared: Vec<_> =
+        alone().filter(|record| spmm_table::single_us(record).is_some()).collect();
+    if !compared.is_empty() {
+        text.push('\n');
+        spmm_table::write(&mut text, &compared, look);
+    }
     let modelled = with_model(alone());
     if !modelled.is_empty() {
         text.push('\n');
-        model_table::write(&mut text, &modelled);
+        model_table::write(&mut text, &modelled, look);
     }
-    let together = with_hetero(records);
-    if !together.is_empty() {
+    for (is_own, write) in OWN_TABLES {
+        let own: Vec<_> = records.iter().filter(|record| is_own(&record.details)).collect();
+        if own.is_empty() {
+            continue;
+        }
         if !text.is_empty() {
             text.push('\n');
         }
-        hetero_table::write(&mut text, &together);
+        write(&mut text, &own, look);
     }
-    let batches: Vec<_> = records.iter().filter(|r| r.batch.is_some()).collect();
-    if !batches.is_empty() {
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        batch_table::write(&mut text, &batches);
-    }
-    let conversions: Vec<_> = records.iter().filter(|r| r.convert.is_some()).collect();
-    if !conversions.is_empty() {
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        convert_table::write(&mut text, &conversions);
-    }
-    let vectors: Vec<_> = records.iter().filter(|r| r.vector.is_some()).collect();
-    if !vectors.is_empty() {
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        vector_table::write(&mut text, &vectors);
+    if !look.legend {
+        text.push_str("What the columns mean: --legend\n");
     }
     text
 }
@@ -126,30 +136,85 @@ pub(crate) fn heading(text: &mut String, group: &DeviceGroup<'_>) {
     );
 }
 
+/// Adds a legend where it is wanted: as it is, or where a terminal is narrower, a line an entry, for others to wrap.
+pub(crate) fn push_legend(text: &mut String, legend: &str, look: Look) {
+    match look.width {
+        _ if !look.legend => {}
+        Some(width) if width < 100 => text.push_str(&legend.replace("\n  ", " ")),
+        _ => text.push_str(legend),
+    }
+}
+
 /// An empty table of this house's look.
-pub(crate) fn new_table() -> Table {
+pub(crate) fn new_table(look: Look) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING.header_separator(LineStyle::none().fill('─').junction('─')));
-    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
+    match look.width {
+        Some(width) => {
+            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+        }
+        None => {
+            table.set_content_arrangement(ContentArrangement::Disabled);
+        }
+    }
     table
 }
 
-/// Sets padding, and the columns in `figures` to the right; all but the first keep their width.
-pub(crate) fn arrange(table: &mut Table, figures: Range<usize>) {
+/// The table as text. Sets padding, and the columns in `figures` to the right; all but the first keep their width. Of
+/// the columns in `optional`, those that a terminal is too narrow for are left out, the first of them first, and named
+/// in a line below.
+pub(crate) fn arranged(
+    table: &mut Table,
+    look: Look,
+    figures: Range<usize>,
+    optional: &[usize],
+) -> String {
+    let hidden = too_many(table, look, optional);
     for (index, column) in table.column_iter_mut().enumerate() {
         // Columns stand one space apart by themselves; one more parts them well enough.
         column.set_padding((u16::from(index > 0), 0));
-        if index > 0 {
+        if hidden.contains(&index) {
+            column.set_constraint(ColumnConstraint::Hidden);
+        } else if index > 0 {
             column.set_constraint(ColumnConstraint::ContentWidth);
         }
         if figures.contains(&index) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
+    let text = table.trim_fmt();
+    match hidden {
+        [] => text,
+        hidden => format!("{text}\nLeft out for want of width: {}", names(table, hidden)),
+    }
 }
 
-fn results(group: &DeviceGroup<'_>) -> String {
-    let mut table = new_table();
+/// Those of the columns in `optional` for which there is no width.
+fn too_many<'a>(table: &Table, look: Look, optional: &'a [usize]) -> &'a [usize] {
+    let Some(width) = look.width else { return &[] };
+    let widths = table.column_max_content_widths();
+    let Some((&first, others)) = widths.split_first() else { return &[] };
+    // Two spaces before each but the first.
+    let mut needed: u16 = first.min(LEAST_NAME) + others.iter().map(|width| width + 2).sum::<u16>();
+    let mut count = 0;
+    while needed > width && count < optional.len() {
+        needed -= widths.get(optional[count]).map_or(0, |width| width + 2);
+        count += 1;
+    }
+    &optional[..count]
+}
+
+/// Heads of columns, in the order of the table.
+fn names(table: &Table, columns: &[usize]) -> String {
+    let heads: Vec<_> = table.header().into_iter().flat_map(Row::cell_iter).collect();
+    let mut columns = columns.to_vec();
+    columns.sort_unstable();
+    let names = columns.iter().filter_map(|&column| heads.get(column));
+    names.map(|head| head.content().replace('\n', " ")).collect::<Vec<_>>().join(", ")
+}
+
+fn results(group: &DeviceGroup<'_>, look: Look) -> String {
+    let mut table = new_table(look);
     table.set_header(HEADER);
     for matrix in group.matrices() {
         table.add_row([matrix_heading(matrix.first())]);
@@ -157,8 +222,8 @@ fn results(group: &DeviceGroup<'_>) -> String {
             table.add_row(result(record));
         }
     }
-    arrange(&mut table, 2..8);
-    table.trim_fmt()
+    // Extra, set-up, GB/s.
+    arranged(&mut table, look, 2..8, &[7, 6, 4])
 }
 
 /// "elasticity, assembled, 4.01M nnz"; a likeness says so by its name, a file needs no word.
@@ -182,15 +247,11 @@ fn result(record: &Record) -> Vec<Cell> {
         ],
         false => std::array::from_fn(|_| ABSENT.to_owned()),
     };
-    let kind = match record.op.as_str() {
-        "spmv" => plain(&record.value_type),
-        op => format!("{} {}", plain(&record.value_type), plain(op)),
-    };
-    let check = if record.verified { "verified" } else { "FAILED" };
+    let kind = plain(&Kind::of(record).label());
     [name, kind]
         .into_iter()
         .chain(figures)
-        .chain([bytes(record.plan_bytes), check.to_owned()])
+        .chain([bytes(record.plan_bytes), check(record).to_owned()])
         .map(Cell::new)
         .collect()
 }
@@ -198,7 +259,7 @@ fn result(record: &Record) -> Vec<Cell> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{failed, sample};
+    use crate::samples::{WIDE, failed, sample};
     use expect_test::expect;
 
     #[test]
@@ -226,23 +287,34 @@ mod tests {
             limit %: the least time in which the device could move matrix and vectors once, at the rate at which
               it streams memory, as a share of the time taken; above 100 only where a matrix stays in cache.
             set-up: what preparing the matrix costs, in products; extra: device memory beyond the matrix.
+            NaN or inf: right, but some rows are NaN or infinite, of which no rounding can be judged.
             FAILED: some row of y left its error bound, so no time is shown. A name ending in -like is a
               synthetic likeness of that matrix.
-        "#]].assert_eq(&table(&records));
+        "#]].assert_eq(&table(&records, WIDE));
     }
 
     #[test]
     fn no_records_give_a_line_that_says_so() {
-        assert_eq!(table(&[]), "No results.\n");
+        assert_eq!(table(&[], WIDE), "No results.\n");
     }
 
     #[test]
     fn a_failed_result_shows_no_figure_even_if_its_record_holds_one() {
-        let text = table(&[Record { verified: false, ..sample("m", "csr_scalar") }]);
+        let text = table(&[Record { verified: false, ..sample("m", "csr_scalar") }], WIDE);
         let line = text.lines().find(|line| line.contains("csr_scalar")).unwrap();
         let words: Vec<&str> = line.split_whitespace().collect();
         assert_eq!(words, ["csr_scalar", "f64", "–", "–", "–", "–", "–", "30.6", "KiB", "FAILED"]);
-        assert!(text.contains("0 of 1 results verified, 1 FAILED"));
+        assert!(text.contains("0 of 1 result verified, 1 FAILED"));
+    }
+
+    #[test]
+    fn a_result_with_nan_or_infinity_says_so_instead_of_verified() {
+        let text = table(&[Record { non_finite: 3, ..sample("m", "csr_scalar") }], WIDE);
+        let line = text.lines().find(|line| line.contains("csr_scalar")).unwrap();
+        assert!(line.ends_with("NaN or inf"), "{line}");
+        assert!(text.contains("the 1 result verified (1 with NaN or infinity)"), "{text}");
+        let wrong = Record { non_finite: 3, verified: false, ..sample("m", "csr_scalar") };
+        assert!(table(&[wrong], WIDE).contains("0 of 1 result verified, 1 FAILED"));
     }
 
     #[test]
@@ -257,7 +329,7 @@ mod tests {
         record.gflops = Some(12_345.0);
         record.gbytes_per_s = Some(12_345.0);
         record.plan_bytes = 1_234_567_890;
-        let text = table(&[record]);
+        let text = table(&[record], WIDE);
         let widest = text.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(100), "{widest:?}\n{text}");
     }
@@ -266,7 +338,7 @@ mod tests {
     fn each_device_has_its_own_lines_above_its_own_table() {
         let mut records = [sample("m", "a"), sample("m", "a")];
         records[1].device = "Other CPU".to_owned();
-        let text = table(&records);
+        let text = table(&records, WIDE);
         assert!(text.contains("Example GPU (Example Platform, driver 1.0)\n"));
         assert!(text.contains("Other CPU (Example Platform, driver 1.0)\n"));
         assert_eq!(text.matches("matrix, algorithm").count(), 2);
@@ -274,6 +346,35 @@ mod tests {
 
     #[test]
     fn control_characters_of_a_name_do_not_reach_the_terminal() {
-        assert!(!table(&[sample("\u{1b}[2J", "\u{1b}[31m")]).contains('\u{1b}'));
+        assert!(!table(&[sample("\u{1b}[2J", "\u{1b}[31m")], WIDE).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_fewer_columns_and_their_names_and_a_file_gets_all() {
+        let records = [sample("a-very-long-name-of-a-matrix-of-somebody", "csr_adaptive")];
+        for width in [80, 60] {
+            let text = table(&records, Look { width: Some(width), legend: false });
+            // The device's lines are wrapped by those who print them.
+            let mut lines = text.lines().skip(2);
+            assert!(lines.all(|line| line.chars().count() <= width.into()), "{text}");
+            assert!(text.contains("GFLOP/s") && text.contains("verified"), "{text}");
+        }
+        let narrow = table(&records, Look { width: Some(80), legend: false });
+        assert!(narrow.contains("\nLeft out for want of width: extra\n"), "{narrow}");
+        let file = table(&records, Look::default());
+        assert!(file.contains("a-very-long-name-of-a-matrix-of-somebody, "), "{file}");
+        assert!(file.contains("extra") && !file.contains("Left out"), "{file}");
+    }
+
+    #[test]
+    fn a_legend_is_shown_where_it_is_asked_for() {
+        let records = [sample("m", "csr_scalar")];
+        let with = table(&records, Look { width: Some(80), legend: true });
+        assert!(with.contains("limit %: the least time") && !with.contains("--legend"), "{with}");
+        // A line an entry: who prints them wraps them.
+        assert!(with.contains("at the rate at which it streams memory, as a share"), "{with}");
+        let without = table(&records, Look::default());
+        assert!(!without.contains("limit %:"), "{without}");
+        assert!(without.ends_with("What the columns mean: --legend\n"), "{without}");
     }
 }

@@ -1,6 +1,8 @@
 //! Numbers as a person reads them: three significant digits, thousands apart, bytes in powers of two.
 //!
-//! The terminal table and the HTML report share these, so that the same record reads the same in both.
+//! The terminal table, the HTML report and the command share these, so that the same record reads the same in all.
+
+use std::fmt::Display;
 
 /// What stands where a record has no value.
 pub(crate) const ABSENT: &str = "–";
@@ -16,6 +18,35 @@ pub(crate) fn grouped(value: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// A count with its noun: `1 row`, `2 rows`, `3 matrices`, `4 entries`.
+pub fn counted(count: impl Display, noun: &str) -> String {
+    let count = count.to_string();
+    if count == "1" {
+        return format!("1 {noun}");
+    }
+    match (noun.strip_suffix("ix"), noun.strip_suffix("ry")) {
+        (Some(stem), _) => format!("{count} {stem}ices"),
+        (_, Some(stem)) => format!("{count} {stem}ries"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
+/// What follows "right" where a result was verified, from its largest error as a multiple of what its row allows.
+pub fn error_in_words(error_in_tolerance: f64) -> String {
+    match error_in_tolerance {
+        0.0 => "exact to rounding".to_owned(),
+        error => format!("the largest error is {} of what its row allows", multiple(error)),
+    }
+}
+
+/// A multiple of something at any size: `0.271`, `41.5`, `2.1e-7`.
+pub fn multiple(value: f64) -> String {
+    match value {
+        v if v == 0.0 || (0.0005..1e12).contains(&v) => significant(v),
+        v => format!("{v:.1e}"),
+    }
 }
 
 /// A number of at least 0 with three significant digits: `0.123`, `7.50`, `84.2`, `12,345`.
@@ -82,6 +113,27 @@ mod tests {
     fn thousands_stand_apart() {
         let texts = [0, 999, 1000, 11_634_424].map(grouped);
         assert_eq!(texts, ["0", "999", "1,000", "11,634,424"]);
+    }
+
+    #[test]
+    fn one_of_a_kind_has_no_plural() {
+        assert_eq!(
+            ["row", "matrix", "entry"].map(|noun| counted(1, noun)),
+            ["1 row", "1 matrix", "1 entry"]
+        );
+        assert_eq!(
+            ["row", "matrix", "entry"].map(|noun| counted(grouped(1000), noun)),
+            ["1,000 rows", "1,000 matrices", "1,000 entries"]
+        );
+        assert_eq!(counted(0, "result"), "0 results");
+    }
+
+    #[test]
+    fn an_error_reads_as_a_number_however_small() {
+        assert_eq!(error_in_words(0.0), "exact to rounding");
+        let words = [0.2714, 2.1e-7, 3e15].map(multiple);
+        assert_eq!(words, ["0.271", "2.1e-7", "3.0e15"]);
+        assert_eq!(multiple(f64::NAN), "NaN");
     }
 
     #[test]

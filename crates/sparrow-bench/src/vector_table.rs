@@ -1,10 +1,10 @@
-//! Records of `bench --op vector` as a table for a terminal: a block a length, a line an operation.
+//! Records of `bench vector` as a table for a terminal: a block a length, a line an operation.
 
 use std::fmt::Write as _;
 
-use crate::group::{by_device, plain};
+use crate::group::{by_device, check, plain};
 use crate::record::Record;
-use crate::table::{arrange, heading, new_table};
+use crate::table::{Look, arranged, heading, new_table, push_legend};
 use crate::units::{ABSENT, percent_or_absent, significant_or_absent};
 
 const HEADER: [&str; 8] =
@@ -18,10 +18,10 @@ FAILED: some element or sum left its error bound, so no time is shown.
 ";
 
 /// Writes the table of `records`, all of which have a [`crate::VectorRecord`] part.
-pub(crate) fn write(text: &mut String, records: &[&Record]) {
+pub(crate) fn write(text: &mut String, records: &[&Record], look: Look) {
     for group in by_device(records.iter().copied()) {
         heading(text, &group);
-        let mut table = new_table();
+        let mut table = new_table(look);
         table.set_header(HEADER);
         let mut last = "";
         for record in records.iter().copied().filter(|record| record.device == group.device) {
@@ -31,15 +31,15 @@ pub(crate) fn write(text: &mut String, records: &[&Record]) {
             }
             table.add_row(line(record));
         }
-        arrange(&mut table, 3..7);
+        let table = arranged(&mut table, look, 3..7, &[6, 5]);
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "{}\n", table.trim_fmt());
+        let _ = writeln!(text, "{}\n", table);
     }
-    text.push_str(LEGEND);
+    push_legend(text, LEGEND, look);
 }
 
 fn line(record: &Record) -> Vec<String> {
-    let vector = record.vector.as_ref();
+    let vector = record.vector();
     let figures = match record.verified {
         true => [
             significant_or_absent(record.median_us),
@@ -49,7 +49,6 @@ fn line(record: &Record) -> Vec<String> {
         ],
         false => std::array::from_fn(|_| ABSENT.to_owned()),
     };
-    let check = if record.verified { "verified" } else { "FAILED" };
     [
         format!("  {}", plain(&record.algorithm)),
         plain(&record.value_type),
@@ -57,7 +56,7 @@ fn line(record: &Record) -> Vec<String> {
     ]
     .into_iter()
     .chain(figures)
-    .chain([check.to_owned()])
+    .chain([check(record).to_owned()])
     .collect()
 }
 
@@ -65,13 +64,13 @@ fn line(record: &Record) -> Vec<String> {
 mod tests {
     use expect_test::expect;
 
-    use crate::record::VectorRecord;
-    use crate::samples::{failed, sample};
+    use crate::record::{Details, VectorRecord};
+    use crate::samples::{WIDE, failed, sample};
 
     #[test]
     fn the_table_of_two_operations_reads_like_this() {
         let vector = |elements| {
-            Some(VectorRecord {
+            Details::Vector(VectorRecord {
                 elements,
                 launch_us: Some(3.5),
                 bare_launch_us: Some(2.5),
@@ -79,10 +78,8 @@ mod tests {
                 copy_fraction: Some(0.645),
             })
         };
-        let mut axpy = sample("10000000 elements", "axpy");
-        (axpy.op, axpy.vector) = ("vector".to_owned(), vector(10_000_000));
-        let mut dot = failed("10000000 elements", "dot");
-        (dot.op, dot.vector) = ("vector".to_owned(), vector(10_000_000));
+        let axpy = sample("10000000 elements", "axpy").with_details(vector(10_000_000));
+        let dot = failed("10000000 elements", "dot").with_details(vector(10_000_000));
         expect![[r#"
             Example GPU (Example Platform, driver 1.0)
             reads 400 GB/s, copies 380 GB/s; 1 of 2 results verified, 1 FAILED
@@ -96,6 +93,6 @@ mod tests {
               which the device copies memory past its caches; above 100 where vectors stay in a cache.
             launches: the time over that of a launch with nothing to do and as many buffers, measured in turn.
             FAILED: some element or sum left its error bound, so no time is shown.
-        "#]].assert_eq(&crate::table(&[axpy, dot]));
+        "#]].assert_eq(&crate::table(&[axpy, dot], WIDE));
     }
 }

@@ -22,7 +22,18 @@
  * needed there only for what other queues, or a queue out of order, still do.
  *
  * Structs that may grow begin with their size: `.size = sizeof(sparrow_plan_options)`. In options, all other fields 0
- * or NULL are the defaults.
+ * or NULL are the defaults. Programs and libraries of different versions fit: a field that the program's struct does not
+ * have is 0; one that this library does not know must be 0 where the program fills the struct, and is set to 0 where the
+ * library does.
+ *
+ * Buffers. What is written may not share a byte with what the same call reads, whatever handles they go by (sub-buffers of
+ * one buffer, and buffers over the same host memory, are told apart by their bytes): that is SPARROW_STATUS_MISMATCH, and
+ * where it is allowed, the struct says so. Buffers may deny the host access (CL_MEM_HOST_NO_ACCESS,
+ * CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY): where a plan, a transposition or a check has the host look at one all the
+ * same, as on CPU devices, it looks at a copy that the device makes for the length of the call. Kernels must be allowed to
+ * read what is read and to write what is written.
+ *
+ * Callbacks. There is one, sparrow_linear_system.observe: it may throw an exception of C++, and must not leave by longjmp.
  */
 
 #ifndef SPARROW_H
@@ -357,7 +368,8 @@ typedef struct sparrow_plan_info {
 
 // alpha or beta: a number, or, for plans with `scalars_on_device`, where it lies on the device.
 typedef struct sparrow_scalar {
-    // The number; rounded to float where sums are made in float. Not looked at where `device` has a buffer.
+    // The number; rounded to float where sums are made in float, which a finite one must not exceed. Not looked at where
+    // `device` has a buffer.
     double value;
     // A float (a double for SPARROW_VALUE_TYPE_F64); without a buffer, `value` counts.
     struct sparrow_buffer device;
@@ -375,7 +387,7 @@ typedef struct sparrow_product {
     struct sparrow_buffer x;
     // Scales y; with 0, y is never read.
     struct sparrow_scalar beta;
-    // The vector y: as many elements as there are rows. Must not overlap x.
+    // The vector y: as many elements as there are rows. Must not overlap x, alpha, beta or the matrix's own buffers.
     struct sparrow_buffer y;
 } sparrow_product;
 
@@ -427,7 +439,7 @@ typedef struct sparrow_dense_product {
     struct sparrow_buffer b;
     // Scales C; with 0, C is never read.
     struct sparrow_scalar beta;
-    // C, of the plan's shape. Must not overlap B.
+    // C, of the plan's shape. What it spans must not overlap B, alpha, beta or the matrix's own buffers.
     struct sparrow_buffer c;
 } sparrow_dense_product;
 
@@ -533,7 +545,8 @@ typedef struct sparrow_batch_product {
     struct sparrow_buffer x;
     // Scales y; where it is 0, y is never read.
     struct sparrow_batch_scalar beta;
-    // The vectors y, each where its problem says; elements between them are left alone.
+    // The vectors y, each where its problem says; elements between them are left alone. None may overlap an x, alpha,
+    // beta or the batch's own buffers.
     struct sparrow_buffer y;
 } sparrow_batch_product;
 
@@ -677,12 +690,15 @@ typedef struct sparrow_linear_system {
     const struct sparrow_matrix *a;
     // The right-hand side: as many elements as A has rows. May be x.
     struct sparrow_buffer b;
-    // Where the iterations begin, and where the solution goes: as many elements as A has rows.
+    // Where the iterations begin, and where the solution goes: as many elements as A has rows. Must not overlap the
+    // matrix's own buffers.
     struct sparrow_buffer x;
     // When it ends; NULL is 1e-8 of b, or 10,000 iterations.
     const struct sparrow_stop_rule *stop;
-    // Called at each look at the residual, in the thread that solves; or NULL. Any other number than 0 ends the solve
-    // there. It must neither use the solver nor change the matrix.
+    // Called at each look at the residual, on the thread that called the solve; or NULL. Any other number than 0 ends the
+    // solve there. It may throw an exception of C++, which ends the solve and leaves the solver usable; it must return or
+    // throw: neither leave by longjmp nor end its thread. It may neither use the solver nor change or release the matrix:
+    // such calls are refused.
     uint32_t (*observe)(const struct sparrow_solver_progress *progress, void *user_data);
     // Handed to `observe`.
     void *user_data;
@@ -702,9 +718,9 @@ typedef uint32_t sparrow_breakdown;
 typedef struct sparrow_solution {
     // sizeof(sparrow_solution); set by the caller.
     size_t size;
-    // The norm of b - A x, computed from x at the end. The recurrence may drift from it.
+    // The norm of b - A x, computed from x. The recurrence may drift from it.
     double true_residual;
-    // The last residual of the recurrence.
+    // The residual of x by the recurrence.
     double residual;
     // The norm of b.
     double b_norm;
@@ -714,7 +730,7 @@ typedef struct sparrow_solution {
     uint64_t nanoseconds;
     // Of an iteration, between the first and the last look at the residual; 0 where it ended before there were such.
     uint64_t nanoseconds_per_iteration;
-    // Iterations that x has seen; where it converged, the first that met the tolerance.
+    // Iterations until it ended.
     uint32_t iterations;
     // Iterations that were enqueued; those that came too late have changed nothing.
     uint32_t launched;
@@ -724,6 +740,8 @@ typedef struct sparrow_solution {
     sparrow_breakdown breakdown;
     // In which iteration; 0 is the start.
     uint32_t breakdown_iteration;
+    // The iteration that x is of: the last where it converged, else that of the least residual.
+    uint32_t x_iteration;
 } sparrow_solution;
 
 // 32-bit IEEE floating point.
@@ -834,7 +852,7 @@ typedef struct sparrow_solution {
 // The sum of x, which holds int32_t whatever the type of the kernels, modulo 2^32; so does the result.
 #define SPARROW_REDUCTION_SUM_INTEGERS 5
 
-// Conjugate gradients, for A symmetric and positive definite.
+// Conjugate gradients, for A symmetric, and positive or negative definite.
 #define SPARROW_SOLVER_METHOD_CG 0
 
 // Stabilised bi-conjugate gradients, for any A.
@@ -852,7 +870,7 @@ typedef struct sparrow_solution {
 // The sum of magnitudes.
 #define SPARROW_NORM_ONE 1
 
-// The residual is as small as was asked for.
+// The residual, computed from x, is as small as was asked for.
 #define SPARROW_OUTCOME_CONVERGED 0
 
 // It is not, after as many iterations as were allowed.
@@ -864,14 +882,20 @@ typedef struct sparrow_solution {
 // The method cannot go on.
 #define SPARROW_OUTCOME_BREAKDOWN 3
 
+// The residual, computed from x, is not small enough and falls no further.
+#define SPARROW_OUTCOME_STAGNATED 4
+
+// The residual has grown beyond the first one and does not come back, as CG's may where A is not symmetric.
+#define SPARROW_OUTCOME_DIVERGED 5
+
 // It did not break down.
 #define SPARROW_BREAKDOWN_NONE 0
 
-// p'Ap is not positive: A is not positive definite, which CG needs.
-#define SPARROW_BREAKDOWN_NOT_POSITIVE_DEFINITE 1
+// p'Ap has changed its sign: A is indefinite, and CG needs a definite one.
+#define SPARROW_BREAKDOWN_INDEFINITE 1
 
-// r'z is not positive: the preconditioner is not positive definite, which CG needs.
-#define SPARROW_BREAKDOWN_RHO_NOT_POSITIVE 2
+// r'z is 0 or has changed its sign: the preconditioner is indefinite, and CG needs a definite one.
+#define SPARROW_BREAKDOWN_PRECONDITIONER_INDEFINITE 2
 
 // The residual is orthogonal to the first one (BiCGStab).
 #define SPARROW_BREAKDOWN_RHO_ZERO 3
@@ -887,6 +911,9 @@ typedef struct sparrow_solution {
 
 // The squares of b's elements vanish or overflow in its type: scale the system, or take SPARROW_NORM_ONE.
 #define SPARROW_BREAKDOWN_OUT_OF_RANGE 7
+
+// p'Ap is 0: A is indefinite or singular (CG).
+#define SPARROW_BREAKDOWN_CURVATURE_ZERO 8
 
 #ifdef __cplusplus
 extern "C" {
@@ -914,7 +941,8 @@ sparrow_status sparrow_context_from_queue(cl_command_queue queue,
                                           const struct sparrow_context_options *options,
                                           struct sparrow_context **context);
 
-// Uses a context of the application's and one of its devices. `options` may be NULL. Sub-devices must outlive it.
+// Uses a context of the application's and one of its devices, or a sub-device that the driver makes queues on in that
+// context. `options` may be NULL. Sub-devices must outlive it.
 sparrow_status sparrow_context_from_device(cl_context opencl_context,
                                            cl_device_id device,
                                            const struct sparrow_context_options *options,
@@ -1002,7 +1030,7 @@ sparrow_status sparrow_matrix_transpose_blocking(const struct sparrow_matrix *ma
 
 // Copies parts of a matrix into buffers of the application's, after the events of the wait list: row offsets, the
 // row of each nonzero, columns, values. With rows, columns and values these are its entries one by one. How long
-// they are, sparrow_matrix_get_info says.
+// they are, sparrow_matrix_get_info says. The buffers may overlap neither each other nor the matrix's own.
 sparrow_status sparrow_matrix_copy_blocking(const struct sparrow_matrix *matrix,
                                             cl_command_queue queue,
                                             const struct sparrow_matrix_parts *parts,
@@ -1010,7 +1038,7 @@ sparrow_status sparrow_matrix_copy_blocking(const struct sparrow_matrix *matrix,
                                             const cl_event *event_wait_list);
 
 // Writes all elements of a matrix into a dense one, of its value type, after the events of the wait list. Nonzeros
-// of one place add up; what lies between rows (columns) is left alone.
+// of one place add up; what lies between rows (columns) is left alone. `dense` may not overlap the matrix's own buffers.
 sparrow_status sparrow_matrix_write_dense_blocking(const struct sparrow_matrix *matrix,
                                                    cl_command_queue queue,
                                                    const struct sparrow_dense_shape *dense_shape,
@@ -1215,10 +1243,13 @@ sparrow_status sparrow_solver_get_info(const struct sparrow_solver *solver,
                                        struct sparrow_solver_info *info);
 
 // Solves A x = b after the events of the wait list, from the x that is there, and returns when the solution is in its
-// place. That it did not converge is no failure: `solution` says how it ended, and x is that of the last iteration that
-// ended well. b = 0 has the solution 0. A diagonal without an inverse in some row, with SPARROW_PRECONDITIONER_JACOBI,
+// place. It has converged where the residual computed from x is small enough; where that of the recurrence is and the
+// computed one is not, iterations begin again from there. That it did not converge is no failure: `solution` says how
+// it ended, and x is that of the least residual. b = 0 has the solution 0. A diagonal without an inverse in some row, with SPARROW_PRECONDITIONER_JACOBI,
 // is SPARROW_STATUS_INVALID_MATRIX. On a failure x is as it was, unless writing it is what failed. Where products are
-// repeatable, x has the same bits every time, whatever `check_every` is.
+// repeatable, x has the same bits every time, whatever `check_every` is. With an observer the solve runs on a thread of
+// its own, and the observer on the caller's. An exception of the observer's goes on to the caller when the solve has
+// ended, as if the observer had ended it: `solution` and `history` are not written then.
 sparrow_status sparrow_solver_solve_blocking(const struct sparrow_solver *solver,
                                              cl_command_queue queue,
                                              const struct sparrow_linear_system *system,

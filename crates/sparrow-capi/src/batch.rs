@@ -1,14 +1,14 @@
 //! Batches: many small matrices in arrays that all of them share.
 
-use sparrow::{Format, Problem};
+use sparrow::{AnyBatch, BatchColumns, ElementType, Format, Problem};
 
-use crate::any_batch::{AnyBatch, OverBuffers};
+use crate::buffer::array;
 use crate::context::Home;
 use crate::failure::{Result, guard};
-use crate::pointer::{Growing, Out, handle, read, release, size, slice};
+use crate::pointer::{Growing, Out, handle, read, release, size, slice, starts};
 use crate::types::{
     SPARROW_FORMAT_COO, SPARROW_FORMAT_CSR, SPARROW_FORMAT_ELL, SPARROW_FORMAT_SLICED_ELL, choice,
-    for_types, offset_type, value_type,
+    offset_type, value_type,
 };
 use crate::{
     sparrow_buffer, sparrow_context, sparrow_format, sparrow_offset_type, sparrow_status,
@@ -19,7 +19,7 @@ use crate::{
 /// and plans belong to the patterns. Any number of threads may use it at once.
 pub struct sparrow_batch {
     home: Home,
-    inner: Box<dyn AnyBatch>,
+    inner: AnyBatch,
 }
 
 impl sparrow_batch {
@@ -27,8 +27,8 @@ impl sparrow_batch {
         &self.home
     }
 
-    pub(crate) fn inner(&self) -> &dyn AnyBatch {
-        &*self.inner
+    pub(crate) fn inner(&self) -> &AnyBatch {
+        &self.inner
     }
 }
 
@@ -99,6 +99,23 @@ pub struct sparrow_batch_buffers {
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
 unsafe impl Growing for sparrow_batch_buffers {
     const NAME: &'static str = "sparrow_batch_buffers";
+    const STARTS: &'static [usize] = starts!(sparrow_batch_buffers {
+        size,
+        problems,
+        num_problems,
+        value_type,
+        offset_type,
+        column_bits,
+        reserved,
+        offsets,
+        num_offsets,
+        indices,
+        num_indices,
+        columns,
+        num_columns,
+        values,
+        num_values
+    });
 }
 
 fn problem(problem: &sparrow_problem, index: usize) -> Result<Problem> {
@@ -144,17 +161,26 @@ pub unsafe extern "C" fn sparrow_batch_from_buffers(
             problems.iter().enumerate().map(|(index, its)| problem(its, index)).collect();
         let values = value_type(buffers.value_type, "buffers->value_type")?;
         let offsets = offset_type(buffers.offset_type, "buffers->offset_type")?;
-        let widths = [(16, "16 bits", true), (32, "32 bits", false)];
-        let work = OverBuffers {
-            context: &home.context,
-            problems: problems?.into(),
-            offsets: (buffers.offsets, size(buffers.num_offsets, "buffers->num_offsets")?),
-            indices: (buffers.indices, size(buffers.num_indices, "buffers->num_indices")?),
-            columns: (buffers.columns, size(buffers.num_columns, "buffers->num_columns")?),
-            has_short_columns: choice(buffers.column_bits, "buffers->column_bits", &widths)?,
-            values: (buffers.values, size(buffers.num_values, "buffers->num_values")?),
+        let problems = problems?.into();
+        let num_offsets = size(buffers.num_offsets, "buffers->num_offsets")?;
+        let num_indices = size(buffers.num_indices, "buffers->num_indices")?;
+        let num_columns = size(buffers.num_columns, "buffers->num_columns")?;
+        let widths = [(16, "16 bits", ElementType::U16), (32, "32 bits", ElementType::U32)];
+        let width = choice(buffers.column_bits, "buffers->column_bits", &widths)?;
+        let num_values = size(buffers.num_values, "buffers->num_values")?;
+        let context = &home.context;
+        // SAFETY: the buffers are valid, as whoever called promised, and so are the patterns.
+        let inner = unsafe {
+            let offsets =
+                array(context, buffers.offsets, offsets, num_offsets, "buffers->offsets")?;
+            let indices = ElementType::U32;
+            let indices =
+                array(context, buffers.indices, indices, num_indices, "buffers->indices")?;
+            let columns = array(context, buffers.columns, width, num_columns, "buffers->columns")?;
+            let values = array(context, buffers.values, values, num_values, "buffers->values")?;
+            let (indices, columns) = (indices.into_typed()?, BatchColumns::of(columns)?);
+            AnyBatch::from_arrays(context, problems, offsets, indices, columns, values)?
         };
-        let inner = for_types((values, offsets), work)?;
         out.give(sparrow_batch { home: home.clone(), inner });
         Ok(())
     })
@@ -172,8 +198,11 @@ pub unsafe extern "C" fn sparrow_batch_with_values(
         let out = unsafe { Out::new(with_values, "with_values")? };
         // SAFETY: the caller's promise.
         let batch = unsafe { handle(batch, "batch")? };
+        let (context, value_type) = (batch.inner.context(), batch.inner.value_type());
+        let len = batch.inner.values().len();
         // SAFETY: the caller's promise.
-        let inner = unsafe { batch.inner.with_values(values)? };
+        let values = unsafe { array(context, values, value_type, len, "values")? };
+        let inner = batch.inner.with_values(values)?;
         out.give(sparrow_batch { home: batch.home.clone(), inner });
         Ok(())
     })

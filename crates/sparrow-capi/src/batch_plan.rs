@@ -1,15 +1,18 @@
 //! Plans for batches: y = alpha A x + beta y for every problem, in one launch.
 
 use opencl3::types::{cl_command_queue, cl_event, cl_uint};
-use sparrow::{BatchOptions, BatchPlan};
+use sparrow::{
+    AnyArray, AnyBatchCoefficient, AnyBatchProduct, BatchOptions, BatchPlan, Context, Number,
+    ValueType,
+};
 
-use crate::any_batch::BatchLaunch;
+use crate::buffer::{array, number};
 use crate::context::Home;
 use crate::events::{EventOut, queue as queue_of, wait_blocking, wait_list};
-use crate::failure::guard;
+use crate::failure::{Result, guard};
 use crate::info::{Facts, Texts};
 use crate::options::batch_options;
-use crate::pointer::{Growing, Out, fill, handle, read, release, turn};
+use crate::pointer::{Growing, Out, fill, flag, handle, read, release, starts, turn};
 use crate::{
     sparrow_batch, sparrow_batch_options, sparrow_buffer, sparrow_plan_info, sparrow_status,
     sparrow_workspace,
@@ -49,13 +52,54 @@ pub struct sparrow_batch_product {
     pub x: sparrow_buffer,
     /// Scales y; where it is 0, y is never read.
     pub beta: sparrow_batch_scalar,
-    /// The vectors y, each where its problem says; elements between them are left alone.
+    /// The vectors y, each where its problem says; elements between them are left alone. None may overlap an x, alpha,
+    /// beta or the batch's own buffers.
     pub y: sparrow_buffer,
 }
 
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
 unsafe impl Growing for sparrow_batch_product {
     const NAME: &'static str = "sparrow_batch_product";
+    const STARTS: &'static [usize] = starts!(sparrow_batch_product { size, alpha, a, x, beta, y });
+}
+
+/// alpha or beta before it is known whether the plan takes it so.
+enum Scalar {
+    Value(Number),
+    One(AnyArray),
+    Each(AnyArray),
+}
+
+impl Scalar {
+    /// Of the type that sums of `value_type` are made in.
+    ///
+    /// # Safety
+    /// The buffer is NULL or valid.
+    unsafe fn new(
+        context: &Context,
+        scalar: sparrow_batch_scalar,
+        problems: usize,
+        value_type: ValueType,
+        name: &str,
+    ) -> Result<Self> {
+        let is_each = flag(scalar.each, &format!("{name}.each"))?;
+        if scalar.device.memory.is_null() && !is_each {
+            return Ok(Scalar::Value(number(scalar.value, value_type, name)?));
+        }
+        let len = if is_each { problems } else { 1 };
+        let (element, name) = (value_type.accumulator(), format!("{name}.device"));
+        // SAFETY: the caller's promise.
+        let array = unsafe { array(context, scalar.device, element, len, &name)? };
+        Ok(if is_each { Scalar::Each(array) } else { Scalar::One(array) })
+    }
+
+    fn coefficient(&self) -> AnyBatchCoefficient<'_> {
+        match self {
+            Scalar::Value(number) => AnyBatchCoefficient::Value(*number),
+            Scalar::One(array) => AnyBatchCoefficient::One(array),
+            Scalar::Each(array) => AnyBatchCoefficient::Each(array),
+        }
+    }
 }
 
 /// Plans for a batch, after the events of the wait list. `options` may be NULL. Builds a kernel where it is not
@@ -80,7 +124,7 @@ pub unsafe extern "C" fn sparrow_batch_plan_create_blocking(
             unsafe { (queue_of(&home.context, queue)?, batch_options(options, home)?) };
         // SAFETY: the caller's promise.
         unsafe { wait_blocking((num_events_in_wait_list, event_wait_list))? };
-        let plan = batch.inner().plan_blocking(&queue, &options)?;
+        let plan = BatchPlan::new_blocking(&queue, batch.inner(), &options)?;
         let workspace_bytes = plan.workspace_blocking(&queue)?.size_bytes();
         let facts = facts(&plan, &options, workspace_bytes);
         out.give(sparrow_batch_plan { home: home.clone(), plan, facts });
@@ -166,21 +210,22 @@ pub unsafe extern "C" fn sparrow_batch_plan_launch(
             (queue_of(&plan.home.context, queue)?, wait)
         };
         let mut workspace = turn(workspace.inner(), "workspace")?;
-        let launch = BatchLaunch {
-            queue: &queue,
-            workspace: &mut workspace,
-            alpha: product.alpha,
-            x: product.x,
-            beta: product.beta,
-            y: product.y,
-            wait: &wait,
-        };
-        if event.is_null() && num_events_in_wait_list == 0 {
-            // SAFETY: the caller's promise.
-            return unsafe { batch.inner().launch_unobserved(&plan.plan, launch) };
-        }
+        let a = batch.inner();
+        let (context, problems, value_type) = (queue.context(), a.problems().len(), a.value_type());
+        let accumulator = value_type.accumulator();
         // SAFETY: the caller's promise.
-        out.give(&unsafe { batch.inner().launch(&plan.plan, launch)? })
+        let (x, mut y, alpha, beta) = unsafe {
+            (
+                array(context, product.x, accumulator, a.x_len(), "product->x")?,
+                array(context, product.y, accumulator, a.y_len(), "product->y")?,
+                Scalar::new(context, product.alpha, problems, value_type, "product->alpha")?,
+                Scalar::new(context, product.beta, problems, value_type, "product->beta")?,
+            )
+        };
+        let (alpha, beta) = (alpha.coefficient(), beta.coefficient());
+        let product = AnyBatchProduct { alpha, a, x: &x, beta, y: &mut y };
+        let event = plan.plan.launch(&queue, &mut workspace, product, out.wait(&wait))?;
+        out.give_if_any(event.as_ref())
     })
 }
 

@@ -7,7 +7,7 @@ use opencl3::types::{cl_command_queue, cl_context, cl_device_id};
 use sparrow::{BinaryCache, Context, Tables, parse_device_table, usual_tables};
 
 use crate::failure::{Failure, Result, guard};
-use crate::pointer::{Growing, Out, Place, fill, handle, place, read_optional, release};
+use crate::pointer::{Growing, Out, Place, fill, handle, place, read_optional, release, starts};
 use crate::sparrow_status;
 
 /// What a context is asked for; all other fields NULL are the defaults.
@@ -27,6 +27,8 @@ pub struct sparrow_context_options {
 // SAFETY: `repr(C)`, its size first, and any bits are pointers.
 unsafe impl Growing for sparrow_context_options {
     const NAME: &'static str = "sparrow_context_options";
+    const STARTS: &'static [usize] =
+        starts!(sparrow_context_options { size, device_table, binary_cache });
 }
 
 /// Facts of a context. Texts are valid until the context is released.
@@ -46,6 +48,8 @@ pub struct sparrow_context_info {
 // SAFETY: `repr(C)`, its size first, and any bits are pointers.
 unsafe impl Growing for sparrow_context_info {
     const NAME: &'static str = "sparrow_context_info";
+    const STARTS: &'static [usize] =
+        starts!(sparrow_context_info { size, device, platform, table_problems });
 }
 
 /// A context of the application's with one of its devices, and the programs built for it. Any number of threads may
@@ -97,7 +101,8 @@ pub unsafe extern "C" fn sparrow_context_from_queue(
     })
 }
 
-/// Uses a context of the application's and one of its devices. `options` may be NULL. Sub-devices must outlive it.
+/// Uses a context of the application's and one of its devices, or a sub-device that the driver makes queues on in that
+/// context. `options` may be NULL. Sub-devices must outlive it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparrow_context_from_device(
     opencl_context: cl_context,
@@ -117,16 +122,45 @@ pub unsafe extern "C" fn sparrow_context_from_device(
         let parameter = opencl3::context::context::CL_CONTEXT_DEVICES;
         let devices = opencl3::context::context::get_context_data(opencl_context, parameter);
         let devices = devices.map_err(|code| Failure::of_call("clGetContextInfo", code))?;
-        if !handles_of(&devices).any(|its| its == device) {
-            let count = handles_of(&devices).count();
-            return Err(Failure::mismatch(format!(
-                "the device is none of the {count} of the context"
-            )));
-        }
+        // SAFETY: the caller's promise.
+        unsafe { check_device(opencl_context, device, &devices)? };
         // SAFETY: the caller's promise, and the device is the context's.
         out.give(unsafe { adopt(opencl_context, device, options)? });
         Ok(())
     })
+}
+
+/// Refuses a device that is neither one of the context's, nor a part of one on which the driver makes a queue: PoCL names
+/// whole devices where a context was made of their parts.
+///
+/// # Safety
+/// Both are valid.
+unsafe fn check_device(context: cl_context, device: cl_device_id, of_context: &[u8]) -> Result<()> {
+    let is_its = |device: cl_device_id| handles_of(of_context).any(|its| its == device);
+    if is_its(device) {
+        return Ok(());
+    }
+    let count = handles_of(of_context).count();
+    let none = format!("the device is none of the {count} of the context");
+    let mut whole = device;
+    while !is_its(whole) {
+        let parameter = opencl3::device::CL_DEVICE_PARENT_DEVICE;
+        // Where parts are unknown, it is none.
+        let parent = opencl3::device::get_device_data(whole, parameter).unwrap_or_default();
+        whole = handles_of(&parent).next().unwrap_or(std::ptr::null_mut());
+        if whole.is_null() {
+            return Err(Failure::mismatch(none));
+        }
+    }
+    // SAFETY: the caller's promise; the queue is released at once.
+    unsafe {
+        let queue = opencl3::command_queue::create_command_queue(context, device, 0);
+        let released = queue.and_then(|queue| opencl3::command_queue::release_command_queue(queue));
+        released.map_err(|code| {
+            let call = Failure::of_call("clCreateCommandQueue", code).of("a part of one of them");
+            Failure::mismatch(none).and(&call)
+        })
+    }
 }
 
 /// # Safety
@@ -146,7 +180,7 @@ unsafe fn adopt(
         cache = unsafe { place(options.binary_cache, "options->binary_cache")? };
     }
     let cache = match cache {
-        Place::Usual => BinaryCache::Usual,
+        Place::Usual => BinaryCache::Default,
         Place::Off => BinaryCache::Off,
         Place::At(folder) => BinaryCache::Folder(folder),
     };

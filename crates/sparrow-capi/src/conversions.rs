@@ -1,15 +1,17 @@
 //! Matrices from entries and from dense matrices, and back, on the device.
 
 use opencl3::types::{cl_command_queue, cl_event, cl_uint};
-use sparrow::{CooToCsr, DenseShape, DenseToCsr, Duplicates, Offset, Queue, Value};
+use sparrow::{
+    AnyArray, AnyCooToCsr, AnyDenseToCsr, AnyMatrix, AnyTransposedMatrix, Context, Duplicates,
+    ElementType, Queue,
+};
 
-use crate::any_matrix::{AnyMatrix, Parts};
 use crate::buffer::array;
 use crate::events::{queue as queue_of, wait_blocking};
 use crate::failure::{Result, guard};
 use crate::options::shape;
-use crate::pointer::{Growing, Out, handle, read, shared, size};
-use crate::types::{ForTypes, choice, for_types, offset_type, value_type};
+use crate::pointer::{Growing, Out, handle, read, shared, size, starts};
+use crate::types::{choice, offset_type, value_type};
 use crate::{
     sparrow_buffer, sparrow_context, sparrow_dense_shape, sparrow_matrix, sparrow_offset_type,
     sparrow_status, sparrow_value_type,
@@ -53,6 +55,19 @@ pub struct sparrow_coo_buffers {
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
 unsafe impl Growing for sparrow_coo_buffers {
     const NAME: &'static str = "sparrow_coo_buffers";
+    const STARTS: &'static [usize] = starts!(sparrow_coo_buffers {
+        size,
+        rows,
+        cols,
+        entries,
+        value_type,
+        offset_type,
+        duplicates,
+        reserved,
+        row_indices,
+        column_indices,
+        values
+    });
 }
 
 /// A dense matrix in a buffer of the application's, and what of it is stored.
@@ -76,6 +91,8 @@ pub struct sparrow_dense_source {
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
 unsafe impl Growing for sparrow_dense_source {
     const NAME: &'static str = "sparrow_dense_source";
+    const STARTS: &'static [usize] =
+        starts!(sparrow_dense_source { size, shape, value_type, offset_type, tolerance, elements });
 }
 
 /// Where parts of a matrix are copied to; those whose `memory` is NULL are left out.
@@ -97,66 +114,8 @@ pub struct sparrow_matrix_parts {
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
 unsafe impl Growing for sparrow_matrix_parts {
     const NAME: &'static str = "sparrow_matrix_parts";
-}
-
-/// Sorts and counts entries, and makes the matrix in buffers of its own.
-struct FromEntries<'a> {
-    queue: &'a Queue,
-    entries: sparrow_coo_buffers,
-    duplicates: Duplicates,
-}
-
-impl ForTypes for FromEntries<'_> {
-    type Output = Result<Box<dyn AnyMatrix>>;
-
-    fn run<V: Value, O: Offset>(self) -> Self::Output {
-        let FromEntries { queue, entries, duplicates } = self;
-        let context = queue.context();
-        let (count, rows, cols) = (
-            size(entries.entries, "entries->entries")?,
-            size(entries.rows, "entries->rows")?,
-            size(entries.cols, "entries->cols")?,
-        );
-        // SAFETY: the buffers are valid, as whoever called promised.
-        let (row_indices, column_indices, values) = unsafe {
-            (
-                array(context, entries.row_indices, count, "entries->row_indices")?,
-                array(context, entries.column_indices, count, "entries->column_indices")?,
-                array::<V>(context, entries.values, count, "entries->values")?,
-            )
-        };
-        let shape = (rows, cols);
-        let order =
-            CooToCsr::new_blocking(queue, shape, &row_indices, &column_indices, duplicates)?;
-        let matrix = order.matrix_blocking::<V, O>(queue, &values)?;
-        // The buffers may be changed again.
-        queue.finish_blocking()?;
-        Ok(Box::new(matrix))
-    }
-}
-
-/// Counts what is stored of a dense matrix, and makes the matrix in buffers of its own.
-struct FromDense<'a> {
-    queue: &'a Queue,
-    shape: DenseShape,
-    tolerance: f64,
-    elements: sparrow_buffer,
-}
-
-impl ForTypes for FromDense<'_> {
-    type Output = Result<Box<dyn AnyMatrix>>;
-
-    fn run<V: Value, O: Offset>(self) -> Self::Output {
-        let FromDense { queue, shape, tolerance, elements } = self;
-        // SAFETY: the buffer is valid, as whoever called promised.
-        let dense =
-            unsafe { array::<V>(queue.context(), elements, shape.span(), "dense->elements")? };
-        let tolerance = V::Accum::from_f64(tolerance);
-        let counted = DenseToCsr::<V, O>::new_blocking(queue, shape, &dense, tolerance)?;
-        let matrix = counted.matrix_blocking(queue, &dense)?;
-        queue.finish_blocking()?;
-        Ok(Box::new(matrix))
-    }
+    const STARTS: &'static [usize] =
+        starts!(sparrow_matrix_parts { size, offsets, row_indices, columns, values });
 }
 
 /// Makes a matrix of entries in any order, sorted by row and column, in buffers of its own, after the events of the
@@ -187,8 +146,24 @@ pub unsafe extern "C" fn sparrow_matrix_from_entries_blocking(
         let duplicates = choice(entries.duplicates, "entries->duplicates", &all)?;
         // SAFETY: the caller's promise.
         unsafe { wait_blocking((num_events_in_wait_list, event_wait_list))? };
-        let work = FromEntries { queue: &queue, entries, duplicates };
-        out.give(sparrow_matrix::new(home, for_types((values, offsets), work)?));
+        let (count, shape) = (
+            size(entries.entries, "entries->entries")?,
+            (size(entries.rows, "entries->rows")?, size(entries.cols, "entries->cols")?),
+        );
+        let context = queue.context();
+        let part = |buffer, element: ElementType, name: &str| {
+            // SAFETY: the caller's promise.
+            unsafe { array(context, buffer, element, count, &format!("entries->{name}")) }
+        };
+        let rows = part(entries.row_indices, ElementType::U32, "row_indices")?;
+        let columns = part(entries.column_indices, ElementType::U32, "column_indices")?;
+        let values = part(entries.values, values.into(), "values")?;
+        let (rows, columns) = (rows.typed()?, columns.typed()?);
+        let order = AnyCooToCsr::new_blocking(&queue, shape, rows, columns, duplicates)?;
+        let made = order.matrix_blocking(&queue, offsets, &values)?;
+        // The buffers may be changed again.
+        queue.finish_blocking()?;
+        out.give(sparrow_matrix::new(home, made));
         Ok(())
     })
 }
@@ -214,15 +189,18 @@ pub unsafe extern "C" fn sparrow_matrix_from_dense_blocking(
         let queue = unsafe { queue_of(&home.context, queue)? };
         let values = value_type(dense.value_type, "dense->value_type")?;
         let offsets = offset_type(dense.offset_type, "dense->offset_type")?;
-        let work = FromDense {
-            queue: &queue,
-            shape: shape(dense.shape, "dense->shape")?,
-            tolerance: dense.tolerance,
-            elements: dense.elements,
+        let shape = shape(dense.shape, "dense->shape")?;
+        let (context, tolerance) = (queue.context(), dense.tolerance);
+        // SAFETY: the caller's promise, of the events and of the buffer.
+        let elements = unsafe {
+            wait_blocking((num_events_in_wait_list, event_wait_list))?;
+            array(context, dense.elements, values, shape.span(), "dense->elements")?
         };
-        // SAFETY: the caller's promise.
-        unsafe { wait_blocking((num_events_in_wait_list, event_wait_list))? };
-        out.give(sparrow_matrix::new(home, for_types((values, offsets), work)?));
+        let counted = AnyDenseToCsr::new_blocking(&queue, (shape, &elements), offsets, tolerance)?;
+        let made = counted.matrix_blocking(&queue, &elements)?;
+        // The buffer may be changed again.
+        queue.finish_blocking()?;
+        out.give(sparrow_matrix::new(home, made));
         Ok(())
     })
 }
@@ -246,7 +224,10 @@ pub unsafe extern "C" fn sparrow_matrix_transpose_blocking(
         let queue = unsafe { queue_of(&matrix.home().context, queue)? };
         // SAFETY: the caller's promise.
         unsafe { wait_blocking((num_events_in_wait_list, event_wait_list))? };
-        let made = shared(matrix.inner(), "matrix")?.transposed_blocking(&queue)?;
+        let made = {
+            let matrix = shared(matrix.inner(), "matrix")?;
+            AnyTransposedMatrix::new_blocking(&queue, &matrix, None)?.into_matrix()
+        };
         out.give(sparrow_matrix::new(matrix.home(), made));
         Ok(())
     })
@@ -254,7 +235,7 @@ pub unsafe extern "C" fn sparrow_matrix_transpose_blocking(
 
 /// Copies parts of a matrix into buffers of the application's, after the events of the wait list: row offsets, the
 /// row of each nonzero, columns, values. With rows, columns and values these are its entries one by one. How long
-/// they are, sparrow_matrix_get_info says.
+/// they are, sparrow_matrix_get_info says. The buffers may overlap neither each other nor the matrix's own.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparrow_matrix_copy_blocking(
     matrix: *const sparrow_matrix,
@@ -268,17 +249,90 @@ pub unsafe extern "C" fn sparrow_matrix_copy_blocking(
         let (matrix, parts) = unsafe { (handle(matrix, "matrix")?, read(parts, "parts")?) };
         // SAFETY: the caller's promise.
         let queue = unsafe { queue_of(&matrix.home().context, queue)? };
-        let sparrow_matrix_parts { offsets, row_indices, columns, values, .. } = parts;
         // SAFETY: the caller's promise.
         unsafe { wait_blocking((num_events_in_wait_list, event_wait_list))? };
-        let parts = Parts { offsets, row_indices, columns, values };
+        let matrix = shared(matrix.inner(), "matrix")?;
         // SAFETY: the caller's promise.
-        unsafe { shared(matrix.inner(), "matrix")?.copy_blocking(&queue, &parts) }
+        let targets = unsafe { Targets::of(queue.context(), &matrix, &parts)? };
+        targets.copy_blocking(&queue, &matrix)
     })
 }
 
+/// Where parts of a matrix go; those that were not asked for are left out.
+struct Targets {
+    offsets: Option<AnyArray>,
+    row_indices: Option<AnyArray>,
+    columns: Option<AnyArray>,
+    values: Option<AnyArray>,
+}
+
+impl Targets {
+    /// # Safety
+    /// The buffers are NULL or valid.
+    unsafe fn of(
+        context: &Context,
+        matrix: &AnyMatrix,
+        parts: &sparrow_matrix_parts,
+    ) -> Result<Self> {
+        let part = |buffer: sparrow_buffer, element: ElementType, len: usize, name: &str| {
+            if buffer.memory.is_null() {
+                return Ok(None);
+            }
+            // SAFETY: the caller's promise.
+            unsafe { array(context, buffer, element, len, &format!("parts->{name}")).map(Some) }
+        };
+        let (types, nnz) = (matrix.types(), matrix.nnz());
+        let of_offsets = types.offset_type.into();
+        Ok(Targets {
+            offsets: part(parts.offsets, of_offsets, matrix.rows() + 1, "offsets")?,
+            row_indices: part(parts.row_indices, ElementType::U32, nnz, "row_indices")?,
+            columns: part(parts.columns, types.column_type.into(), nnz, "columns")?,
+            values: part(parts.values, types.value_type.into(), nnz, "values")?,
+        })
+    }
+
+    /// Refuses a target that shares memory with another, or with the matrix's own arrays.
+    fn check_apart(&self, matrix: &AnyMatrix) -> Result<()> {
+        let targets = [
+            ("parts->offsets", &self.offsets),
+            ("parts->row_indices", &self.row_indices),
+            ("parts->columns", &self.columns),
+            ("parts->values", &self.values),
+        ];
+        let targets = targets.map(|(name, target)| target.as_ref().map(|target| (name, target)));
+        for (index, target) in targets.iter().enumerate() {
+            let Some(target) = *target else { continue };
+            let others = targets[..index].iter().copied().flatten();
+            sparrow::check_apart(target, others.chain(matrix.named_arrays()))?;
+        }
+        Ok(())
+    }
+
+    /// Returns when all of them are there.
+    fn copy_blocking(self, queue: &Queue, matrix: &AnyMatrix) -> Result<()> {
+        self.check_apart(matrix)?;
+        let mut copied = Vec::new();
+        if let Some(mut offsets) = self.offsets {
+            copied.extend(offsets.copy_from(queue, matrix.offsets())?);
+        }
+        if let Some(mut row_indices) = self.row_indices {
+            copied.push(matrix.write_row_indices(queue, row_indices.typed_mut()?)?);
+        }
+        if let Some(mut columns) = self.columns {
+            copied.extend(columns.copy_from(queue, matrix.columns())?);
+        }
+        if let Some(mut values) = self.values {
+            copied.extend(values.copy_from(queue, matrix.values())?);
+        }
+        for event in copied {
+            event.wait()?;
+        }
+        Ok(())
+    }
+}
+
 /// Writes all elements of a matrix into a dense one, of its value type, after the events of the wait list. Nonzeros
-/// of one place add up; what lies between rows (columns) is left alone.
+/// of one place add up; what lies between rows (columns) is left alone. `dense` may not overlap the matrix's own buffers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparrow_matrix_write_dense_blocking(
     matrix: *const sparrow_matrix,
@@ -297,7 +351,10 @@ pub unsafe extern "C" fn sparrow_matrix_write_dense_blocking(
         let lies = shape(*lies, "dense_shape")?;
         // SAFETY: the caller's promise.
         unsafe { wait_blocking((num_events_in_wait_list, event_wait_list))? };
+        let matrix = shared(matrix.inner(), "matrix")?;
+        let (context, value_type) = (queue.context(), matrix.value_type());
         // SAFETY: the caller's promise.
-        unsafe { shared(matrix.inner(), "matrix")?.write_dense_blocking(&queue, lies, dense) }
+        let mut dense = unsafe { array(context, dense, value_type, lies.span(), "dense")? };
+        Ok(matrix.write_dense(&queue, lies, &mut dense)?.wait()?)
     })
 }

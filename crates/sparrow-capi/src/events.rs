@@ -85,6 +85,17 @@ impl EventOut {
         EventOut(pointer)
     }
 
+    /// What a launch comes after: without a list and where no event was asked for, what is in the queue, and no event is
+    /// made for it.
+    pub(crate) fn wait<'w>(&self, list: &'w [Event]) -> Option<&'w [Event]> {
+        (!self.0.is_null() || !list.is_empty()).then_some(list)
+    }
+
+    /// Hands over a reference to the event, if one was made.
+    pub(crate) fn give_if_any(self, event: Option<&Event>) -> Result<()> {
+        event.map_or(Ok(()), |event| self.give(event))
+    }
+
     /// Hands over a reference.
     pub(crate) fn give(self, event: &Event) -> Result<()> {
         if self.0.is_null() {

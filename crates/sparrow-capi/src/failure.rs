@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use sparrow::{RuntimeError, host};
+use sparrow::{FloatTrapsHeld, RuntimeError, host};
 
 use crate::sparrow_status;
 
@@ -46,6 +46,12 @@ impl Failure {
         Failure { status, opencl_status: code, text: format!("{call} failed: {name} ({code})") }
     }
 
+    /// Adds what another failure says.
+    pub(crate) fn and(mut self, other: &Self) -> Self {
+        self.text = format!("{}; {}", self.text, other.text);
+        self
+    }
+
     /// Says which argument it is about.
     pub(crate) fn of(mut self, name: &str) -> Self {
         self.text = format!("{name}: {}", self.text);
@@ -67,7 +73,9 @@ impl From<RuntimeError> for Failure {
             RuntimeError::FailedEvent { code, .. } => (S::SPARROW_STATUS_EVENT_FAILED, *code),
             RuntimeError::Allocation { .. } => (S::SPARROW_STATUS_OUT_OF_MEMORY, 0),
             RuntimeError::Build { .. } => (S::SPARROW_STATUS_BUILD_FAILED, 0),
-            RuntimeError::Parameter(_) => (S::SPARROW_STATUS_INVALID_PARAMETER, 0),
+            RuntimeError::Parameter(_) | RuntimeError::KernelGroup { .. } => {
+                (S::SPARROW_STATUS_INVALID_PARAMETER, 0)
+            }
             RuntimeError::Matrix(error) => (of_matrix(error), 0),
             RuntimeError::Diagonal { .. } => (S::SPARROW_STATUS_INVALID_MATRIX, 0),
             RuntimeError::Unsupported { .. } => (S::SPARROW_STATUS_UNSUPPORTED, 0),
@@ -117,19 +125,25 @@ thread_local! {
     static LAST: RefCell<Last> = RefCell::new(Last { text: CString::default(), opencl_status: 0 });
 }
 
-/// Runs what a C function does; keeps panics in and remembers why it failed.
+/// What `work` comes to; a panic is a failure.
+pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let said = panic.downcast_ref::<String>().map(String::as_str);
+        let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no text");
+        let text = format!("a fault of the library: {said}");
+        // What was thrown may panic again when it is dropped.
+        std::mem::forget(panic);
+        Err(Failure::new(sparrow_status::SPARROW_STATUS_INTERNAL_ERROR, text))
+    })
+}
+
+/// Runs what a C function does; keeps panics in, holds the application's floating-point traps, and remembers why it
+/// failed.
 pub(crate) fn guard(work: impl FnOnce() -> Result<()>) -> sparrow_status {
-    let failure = match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(Ok(())) => return sparrow_status::SPARROW_STATUS_SUCCESS,
-        Ok(Err(failure)) => failure,
-        Err(panic) => {
-            let said = panic.downcast_ref::<String>().map(String::as_str);
-            let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no text");
-            let text = format!("a fault of the library: {said}");
-            // What was thrown may panic again when it is dropped.
-            std::mem::forget(panic);
-            Failure::new(sparrow_status::SPARROW_STATUS_INTERNAL_ERROR, text)
-        }
+    let _held = FloatTrapsHeld::new();
+    let failure = match caught(work) {
+        Ok(()) => return sparrow_status::SPARROW_STATUS_SUCCESS,
+        Err(failure) => failure,
     };
     let Failure { status, opencl_status, text } = failure;
     let text = CString::new(text.replace('\0', " ")).unwrap_or_default();

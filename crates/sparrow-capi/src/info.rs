@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_char};
 
 use crate::context::c_text;
-use crate::pointer::Growing;
+use crate::pointer::{Growing, starts};
 
 /// Facts of a plan. Texts are valid until the plan is released.
 #[repr(C)]
@@ -30,6 +30,16 @@ pub struct sparrow_plan_info {
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
 unsafe impl Growing for sparrow_plan_info {
     const NAME: &'static str = "sparrow_plan_info";
+    const STARTS: &'static [usize] = starts!(sparrow_plan_info {
+        size,
+        algorithm,
+        variant,
+        reason,
+        parameters,
+        plan_bytes,
+        workspace_bytes,
+        repeatable
+    });
 }
 
 /// What [`sparrow_plan_info`] points to.

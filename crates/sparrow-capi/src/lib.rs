@@ -1,9 +1,8 @@
 //! Sparrow's own C interface: `include/sparrow.h`, `libsparrow.so.0`.
 //!
 //! Each exported function is thin: `failure::guard` around it keeps panics in and writes down why it failed,
-//! `pointer` turns arguments into values or refuses them by name, and the rest is a call of the Rust face. What a
-//! matrix stores is known at run time only, so behind the handles stand traits (`any_matrix::AnyMatrix` and its
-//! like), each implemented once for all types; `types` goes from numbers to types.
+//! `pointer` turns arguments into values or refuses them by name, and the rest is a call of the untyped Rust face:
+//! behind the handles stand `sparrow::AnyMatrix`, `AnyPlan` and their like; `types` goes from numbers to types.
 //!
 //! Names are C's, in Rust too: whoever searches for `sparrow_plan_launch` finds it.
 //!
@@ -14,12 +13,6 @@
 #![expect(non_camel_case_types, reason = "the names are C's")]
 #![expect(clippy::missing_safety_doc, reason = "the head of this crate says it once for all")]
 
-mod any_batch;
-mod any_matrix;
-mod any_plan;
-mod any_solver;
-mod any_spmm;
-mod any_vectors;
 mod batch;
 mod batch_plan;
 mod buffer;
@@ -29,6 +22,7 @@ mod events;
 mod failure;
 mod info;
 mod matrix;
+mod observer;
 mod options;
 mod plan;
 mod pointer;

@@ -4,13 +4,17 @@ use std::ffi::c_void;
 use std::sync::RwLock;
 
 use opencl3::types::{cl_command_queue, cl_event, cl_uint};
+use sparrow::host::{for_offset_type, for_value_type};
+use sparrow::{AnyArray, AnyMatrix, ColumnType, OffsetType, PatternView, ValueType};
 
-use crate::any_matrix::{AnyMatrix, FromHost, OverBuffers, Sizes};
+use crate::buffer::array;
 use crate::context::Home;
 use crate::events::{queue as queue_of, wait_blocking};
 use crate::failure::{Failure, Result, guard};
-use crate::pointer::{Growing, Out, changed, fill, handle, read, release, shared, size};
-use crate::types::{for_types, offset_number, offset_type, value_number, value_type};
+use crate::pointer::{
+    Growing, Out, changed, fill, handle, read, release, shared, size, slice, starts,
+};
+use crate::types::{offset_number, offset_type, value_number, value_type};
 use crate::{
     sparrow_buffer, sparrow_context, sparrow_offset_type, sparrow_status, sparrow_value_type,
 };
@@ -19,11 +23,11 @@ use crate::{
 /// the pattern. Any number of threads may use it at once.
 pub struct sparrow_matrix {
     home: Home,
-    inner: RwLock<Box<dyn AnyMatrix>>,
+    inner: RwLock<AnyMatrix>,
 }
 
 impl sparrow_matrix {
-    pub(crate) fn new(home: &Home, matrix: Box<dyn AnyMatrix>) -> Self {
+    pub(crate) fn new(home: &Home, matrix: AnyMatrix) -> Self {
         sparrow_matrix { home: home.clone(), inner: RwLock::new(matrix) }
     }
 
@@ -31,7 +35,7 @@ impl sparrow_matrix {
         &self.home
     }
 
-    pub(crate) fn inner(&self) -> &RwLock<Box<dyn AnyMatrix>> {
+    pub(crate) fn inner(&self) -> &RwLock<AnyMatrix> {
         &self.inner
     }
 }
@@ -63,6 +67,17 @@ pub struct sparrow_csr_buffers {
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
 unsafe impl Growing for sparrow_csr_buffers {
     const NAME: &'static str = "sparrow_csr_buffers";
+    const STARTS: &'static [usize] = starts!(sparrow_csr_buffers {
+        size,
+        rows,
+        cols,
+        nnz,
+        value_type,
+        offset_type,
+        offsets,
+        columns,
+        values
+    });
 }
 
 /// A matrix in compressed rows in the host's memory.
@@ -92,6 +107,17 @@ pub struct sparrow_csr_arrays {
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
 unsafe impl Growing for sparrow_csr_arrays {
     const NAME: &'static str = "sparrow_csr_arrays";
+    const STARTS: &'static [usize] = starts!(sparrow_csr_arrays {
+        size,
+        rows,
+        cols,
+        nnz,
+        value_type,
+        offset_type,
+        offsets,
+        columns,
+        values
+    });
 }
 
 /// Facts of a matrix.
@@ -119,10 +145,28 @@ pub struct sparrow_matrix_info {
 // SAFETY: `repr(C)`, its size first, and any bits are numbers.
 unsafe impl Growing for sparrow_matrix_info {
     const NAME: &'static str = "sparrow_matrix_info";
+    const STARTS: &'static [usize] = starts!(sparrow_matrix_info {
+        size,
+        rows,
+        cols,
+        nnz,
+        longest_row,
+        size_bytes,
+        value_type,
+        offset_type
+    });
+}
+
+/// Sizes of a matrix that is about to be made.
+#[derive(Clone, Copy, Debug)]
+struct Sizes {
+    offsets: usize,
+    cols: usize,
+    nnz: usize,
 }
 
 /// Rows and columns are counted in 32 bits, nonzeros by their offset type.
-fn sizes(rows: u64, cols: u64, nnz: u64, name: &str) -> Result<Sizes> {
+fn sizes((rows, cols, nnz): (u64, u64, u64), offset_type: OffsetType, name: &str) -> Result<Sizes> {
     let count = |value: u64, field: &str| {
         let limit = u32::MAX;
         u32::try_from(value).map_err(|_| {
@@ -131,7 +175,28 @@ fn sizes(rows: u64, cols: u64, nnz: u64, name: &str) -> Result<Sizes> {
     };
     let offsets = size(u64::from(count(rows, "rows")?) + 1, &format!("{name}->rows"))?;
     let cols = size(u64::from(count(cols, "cols")?), &format!("{name}->cols"))?;
+    if nnz > offset_type.max_nnz() {
+        let limit = offset_type.max_nnz();
+        let text = format!("nnz is {nnz}, above the limit of {limit} of {offset_type} offsets");
+        return Err(Failure::argument(text));
+    }
     Ok(Sizes { offsets, cols, nnz: size(nnz, &format!("{name}->nnz"))? })
+}
+
+/// Values of the host's memory, as they lie there.
+///
+/// # Safety
+/// NULL, or `len` values that nobody changes while `'a` lasts.
+unsafe fn value_bytes<'a>(
+    values: *const c_void,
+    value_type: ValueType,
+    len: usize,
+    name: &str,
+) -> Result<&'a [u8]> {
+    for_value_type!(value_type, V => {
+        // SAFETY: the caller's promise.
+        Ok(bytemuck::cast_slice(unsafe { slice::<V>(values.cast(), len, name)? }))
+    })
 }
 
 /// Makes a matrix over buffers of the application's: nothing is copied, and what they hold is trusted
@@ -156,16 +221,20 @@ pub unsafe extern "C" fn sparrow_matrix_from_buffers_blocking(
         let queue = unsafe { queue_of(&home.context, queue)? };
         let values = value_type(buffers.value_type, "buffers->value_type")?;
         let offsets = offset_type(buffers.offset_type, "buffers->offset_type")?;
-        let work = OverBuffers {
-            queue: &queue,
-            sizes: sizes(buffers.rows, buffers.cols, buffers.nnz, "buffers")?,
-            offsets: buffers.offsets,
-            columns: buffers.columns,
-            values: buffers.values,
+        let sizes = sizes((buffers.rows, buffers.cols, buffers.nnz), offsets, "buffers")?;
+        let context = queue.context();
+        // SAFETY: the caller's promise: of the events, the buffers, and the pattern in them.
+        let made = unsafe {
+            wait_blocking((num_events_in_wait_list, event_wait_list))?;
+            let nnz = sizes.nnz;
+            let offsets =
+                array(context, buffers.offsets, offsets, sizes.offsets, "buffers->offsets")?;
+            let columns =
+                array(context, buffers.columns, ColumnType::U32, nnz, "buffers->columns")?;
+            let values = array(context, buffers.values, values, nnz, "buffers->values")?;
+            AnyMatrix::from_arrays_blocking(&queue, sizes.cols, offsets, columns, values)?
         };
-        // SAFETY: the caller's promise.
-        unsafe { wait_blocking((num_events_in_wait_list, event_wait_list))? };
-        out.give(sparrow_matrix::new(home, for_types((values, offsets), work)?));
+        out.give(sparrow_matrix::new(home, made));
         Ok(())
     })
 }
@@ -188,14 +257,21 @@ pub unsafe extern "C" fn sparrow_matrix_upload_blocking(
         let queue = unsafe { queue_of(&home.context, queue)? };
         let values = value_type(arrays.value_type, "arrays->value_type")?;
         let offsets = offset_type(arrays.offset_type, "arrays->offset_type")?;
-        let work = FromHost {
-            queue: &queue,
-            sizes: sizes(arrays.rows, arrays.cols, arrays.nnz, "arrays")?,
-            offsets: arrays.offsets,
-            columns: arrays.columns,
-            values: arrays.values,
-        };
-        out.give(sparrow_matrix::new(home, for_types((values, offsets), work)?));
+        let sizes = sizes((arrays.rows, arrays.cols, arrays.nnz), offsets, "arrays")?;
+        let made = for_offset_type!(offsets, O => {
+            // SAFETY: the arrays are as long as their sizes say, as the caller promised.
+            let (offsets, columns, bytes) = unsafe {
+                (
+                    slice::<O>(arrays.offsets.cast(), sizes.offsets, "arrays->offsets")?,
+                    slice(arrays.columns, sizes.nnz, "arrays->columns")?,
+                    value_bytes(arrays.values, values, sizes.nnz, "arrays->values")?,
+                )
+            };
+            let pattern = PatternView::new(sizes.cols, offsets, columns)?;
+            let values = AnyArray::upload_blocking(&queue, values, bytes)?;
+            AnyMatrix::from_pattern_blocking(&queue, pattern.into(), values)?
+        });
+        out.give(sparrow_matrix::new(home, made));
         Ok(())
     })
 }
@@ -215,7 +291,7 @@ pub unsafe extern "C" fn sparrow_matrix_check_blocking(
         let queue = unsafe { queue_of(&matrix.home.context, queue)? };
         // SAFETY: the caller's promise.
         unsafe { wait_blocking((num_events_in_wait_list, event_wait_list))? };
-        shared(&matrix.inner, "matrix")?.check_blocking(&queue)
+        Ok(shared(&matrix.inner, "matrix")?.check_blocking(&queue)?)
     })
 }
 
@@ -232,8 +308,11 @@ pub unsafe extern "C" fn sparrow_matrix_with_values(
         let out = unsafe { Out::new(with_values, "with_values")? };
         // SAFETY: the caller's promise.
         let matrix = unsafe { handle(matrix, "matrix")? };
+        let found = shared(&matrix.inner, "matrix")?;
+        let (context, value_type, nnz) = (found.context(), found.value_type(), found.nnz());
         // SAFETY: the caller's promise.
-        let other = unsafe { shared(&matrix.inner, "matrix")?.with_values(values)? };
+        let values = unsafe { array(context, values, value_type, nnz, "values")? };
+        let other = found.with_values(values)?;
         out.give(sparrow_matrix::new(&matrix.home, other));
         Ok(())
     })
@@ -273,8 +352,11 @@ pub unsafe extern "C" fn sparrow_matrix_write_values_blocking(
         }
         // SAFETY: the caller's promise.
         unsafe { wait_blocking((num_events_in_wait_list, event_wait_list))? };
+        let mut matrix = changed(&matrix.inner, "matrix")?;
+        let (value_type, nnz) = (matrix.value_type(), matrix.nnz());
         // SAFETY: the caller's promise.
-        unsafe { changed(&matrix.inner, "matrix")?.write_values_blocking(&queue, values) }
+        let bytes = unsafe { value_bytes(values, value_type, nnz, "values")? };
+        Ok(matrix.write_values_blocking(&queue, bytes)?)
     })
 }
 
@@ -288,16 +370,16 @@ pub unsafe extern "C" fn sparrow_matrix_get_info(
         // SAFETY: the caller's promise.
         let matrix = unsafe { handle(matrix, "matrix")? };
         let make = || {
-            let facts = shared(&matrix.inner, "matrix")?.facts();
+            let matrix = shared(&matrix.inner, "matrix")?;
             Ok(sparrow_matrix_info {
                 size: size_of::<sparrow_matrix_info>(),
-                rows: facts.rows as u64,
-                cols: facts.cols as u64,
-                nnz: facts.nnz as u64,
-                longest_row: facts.longest_row,
-                size_bytes: facts.size_bytes as u64,
-                value_type: value_number(facts.value_type),
-                offset_type: offset_number(facts.offset_type),
+                rows: matrix.rows() as u64,
+                cols: matrix.cols() as u64,
+                nnz: matrix.nnz() as u64,
+                longest_row: matrix.shape().longest_row,
+                size_bytes: matrix.size_bytes() as u64,
+                value_type: value_number(matrix.value_type()),
+                offset_type: offset_number(matrix.offset_type()),
             })
         };
         // SAFETY: the caller's promise.

@@ -10,7 +10,7 @@ use sparrow::{
 
 use crate::context::{Home, tables};
 use crate::failure::{Failure, Result};
-use crate::pointer::{Growing, Place, flag, place, read, read_optional, size, text};
+use crate::pointer::{Growing, Place, flag, place, read, read_optional, size, starts, text};
 use crate::types::{accumulate, layout, operation, planning, products, value_type};
 use crate::{
     sparrow_accumulate, sparrow_layout, sparrow_operation, sparrow_planning, sparrow_products,
@@ -47,6 +47,18 @@ pub struct sparrow_plan_options {
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
 unsafe impl Growing for sparrow_plan_options {
     const NAME: &'static str = "sparrow_plan_options";
+    const STARTS: &'static [usize] = starts!(sparrow_plan_options {
+        size,
+        algorithm,
+        variant,
+        parameters,
+        device_table,
+        products,
+        accumulate,
+        operation,
+        planning,
+        scalars_on_device
+    });
 }
 
 /// Where the elements of a dense matrix lie.
@@ -91,6 +103,17 @@ pub struct sparrow_spmm_options {
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
 unsafe impl Growing for sparrow_spmm_options {
     const NAME: &'static str = "sparrow_spmm_options";
+    const STARTS: &'static [usize] = starts!(sparrow_spmm_options {
+        size,
+        b,
+        c,
+        algorithm,
+        parameters,
+        device_table,
+        b_type,
+        operation,
+        scalars_on_device
+    });
 }
 
 /// What a plan for a batch is asked for; all other fields 0 or NULL are the automatic choice.
@@ -115,6 +138,14 @@ pub struct sparrow_batch_options {
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
 unsafe impl Growing for sparrow_batch_options {
     const NAME: &'static str = "sparrow_batch_options";
+    const STARTS: &'static [usize] = starts!(sparrow_batch_options {
+        size,
+        algorithm,
+        variant,
+        parameters,
+        device_table,
+        scalars_on_device
+    });
 }
 
 /// # Safety

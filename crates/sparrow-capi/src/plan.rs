@@ -3,15 +3,15 @@
 use std::sync::RwLock;
 
 use opencl3::types::{cl_command_queue, cl_event, cl_uint};
-use sparrow::Stages;
+use sparrow::{AnyPlan, AnyProduct, Event, Op, Queue, Stages, Workspace};
 
-use crate::any_plan::{AnyPlan, VectorLaunch};
+use crate::buffer::{Scalar, array};
 use crate::context::Home;
 use crate::events::{EventOut, queue as queue_of, wait_blocking, wait_list};
 use crate::failure::{Result, guard};
-use crate::info::Facts;
+use crate::info::{Facts, Texts};
 use crate::options::plan_options;
-use crate::pointer::{Growing, Out, changed, fill, handle, read, release, shared, turn};
+use crate::pointer::{Growing, Out, changed, fill, handle, read, release, shared, starts, turn};
 use crate::{
     sparrow_buffer, sparrow_matrix, sparrow_plan_info, sparrow_plan_options, sparrow_scalar,
     sparrow_status, sparrow_workspace,
@@ -21,7 +21,8 @@ use crate::{
 /// each with a workspace of its own.
 pub struct sparrow_plan {
     home: Home,
-    inner: RwLock<Box<dyn AnyPlan>>,
+    inner: RwLock<AnyPlan>,
+    op: Op,
     facts: Facts,
 }
 
@@ -39,13 +40,14 @@ pub struct sparrow_product {
     pub x: sparrow_buffer,
     /// Scales y; with 0, y is never read.
     pub beta: sparrow_scalar,
-    /// The vector y: as many elements as there are rows. Must not overlap x.
+    /// The vector y: as many elements as there are rows. Must not overlap x, alpha, beta or the matrix's own buffers.
     pub y: sparrow_buffer,
 }
 
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
 unsafe impl Growing for sparrow_product {
     const NAME: &'static str = "sparrow_product";
+    const STARTS: &'static [usize] = starts!(sparrow_product { size, alpha, a, x, beta, y });
 }
 
 /// What a blocking product did; only the algorithm "segmented_sum" has a second stage.
@@ -67,6 +69,13 @@ pub struct sparrow_stages {
 // SAFETY: `repr(C)`, its size first, and any bits are numbers.
 unsafe impl Growing for sparrow_stages {
     const NAME: &'static str = "sparrow_stages";
+    const STARTS: &'static [usize] = starts!(sparrow_stages {
+        size,
+        stage1_nanoseconds,
+        stage2_nanoseconds,
+        shared_bytes,
+        copied_bytes
+    });
 }
 
 /// Chooses an algorithm, or takes the one asked for, and plans for the pattern of a matrix, after the events of the
@@ -91,11 +100,23 @@ pub unsafe extern "C" fn sparrow_plan_create_blocking(
             unsafe { (queue_of(&home.context, queue)?, plan_options(options, home)?) };
         // SAFETY: the caller's promise.
         unsafe { wait_blocking((num_events_in_wait_list, event_wait_list))? };
-        let plan = shared(matrix.inner(), "matrix")?.plan_blocking(&queue, &options)?;
-        let (home, facts) = (home.clone(), plan.facts());
-        out.give(sparrow_plan { home, inner: RwLock::new(plan), facts });
+        let matrix = shared(matrix.inner(), "matrix")?;
+        let plan = AnyPlan::new_blocking(&queue, &matrix, &options)?;
+        let (home, facts) = (home.clone(), facts(&plan));
+        out.give(sparrow_plan { home, inner: RwLock::new(plan), op: options.op, facts });
         Ok(())
     })
+}
+
+/// What is told of a plan.
+fn facts(plan: &AnyPlan) -> Facts {
+    let texts = Texts {
+        algorithm: plan.algorithm().name(),
+        variant: plan.variant(),
+        reason: &plan.choice().reason,
+        parameters: plan.parameters(),
+    };
+    Facts::new(texts, (plan.plan_bytes(), plan.workspace_bytes()), plan.is_repeatable())
 }
 
 /// What is known of a plan.
@@ -131,7 +152,7 @@ pub unsafe extern "C" fn sparrow_plan_update_values_blocking(
         unsafe { wait_blocking((num_events_in_wait_list, event_wait_list))? };
         let mut plan = changed(&plan.inner, "plan")?;
         let matrix = shared(matrix.inner(), "matrix")?;
-        plan.update_values_blocking(&queue, &**matrix)
+        Ok(plan.update_values_blocking(&queue, &matrix)?)
     })
 }
 
@@ -173,19 +194,20 @@ pub unsafe extern "C" fn sparrow_plan_launch(
         // SAFETY: the caller's promise.
         let out = unsafe { EventOut::new(event) };
         let list = (num_events_in_wait_list, event_wait_list);
-        if event.is_null() && num_events_in_wait_list == 0 {
-            // SAFETY: the caller's promise.
-            return unsafe {
-                let enqueue =
-                    |plan: &dyn AnyPlan, launch: VectorLaunch<'_>| plan.launch_unobserved(launch);
-                launch(plan, queue, workspace, product, list, enqueue)
-            };
-        }
         // SAFETY: the caller's promise.
         let event = unsafe {
-            launch(plan, queue, workspace, product, list, |plan, launch| plan.launch(launch))?
+            launch(
+                plan,
+                queue,
+                workspace,
+                product,
+                list,
+                |plan, queue, workspace, product, wait| {
+                    plan.launch(queue, workspace, product, out.wait(wait))
+                },
+            )?
         };
-        out.give(&event)
+        out.give_if_any(event.as_ref())
     })
 }
 
@@ -205,11 +227,18 @@ pub unsafe extern "C" fn sparrow_plan_launch_blocking(
     guard(|| {
         let list = (num_events_in_wait_list, event_wait_list);
         let run = || {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller's promise, of other commands too.
             let stages = unsafe {
-                launch(plan, queue, workspace, product, list, |plan, launch| {
-                    plan.launch_blocking(launch)
-                })?
+                launch(
+                    plan,
+                    queue,
+                    workspace,
+                    product,
+                    list,
+                    |plan, queue, space, product, wait| {
+                        plan.launch_in_place_blocking(queue, space, product, wait)
+                    },
+                )?
             };
             Ok(in_c(stages))
         };
@@ -243,7 +272,7 @@ unsafe fn launch<T>(
     workspace: *mut sparrow_workspace,
     product: *const sparrow_product,
     list: (cl_uint, *const cl_event),
-    work: impl FnOnce(&dyn AnyPlan, VectorLaunch<'_>) -> Result<T>,
+    work: impl FnOnce(&AnyPlan, &Queue, &mut Workspace, AnyProduct<'_>, &[Event]) -> sparrow::Result<T>,
 ) -> Result<T> {
     // SAFETY: the caller's promise.
     let (plan, workspace, product) = unsafe {
@@ -253,21 +282,29 @@ unsafe fn launch<T>(
     let a = unsafe { handle(product.a, "product->a")? };
     // SAFETY: the caller's promise.
     let (queue, wait) = unsafe { (queue_of(&plan.home.context, queue)?, wait_list(list)?) };
+    let op = plan.op;
     // Locks are taken in this order everywhere: plan, matrix, workspace.
     let plan = shared(&plan.inner, "plan")?;
     let a = shared(a.inner(), "matrix")?;
     let mut workspace = turn(workspace.inner(), "workspace")?;
-    let launch = VectorLaunch {
-        queue: &queue,
-        workspace: &mut workspace,
-        alpha: product.alpha,
-        a: &**a,
-        x: product.x,
-        beta: product.beta,
-        y: product.y,
-        wait: &wait,
+    let (context, value_type) = (queue.context(), a.value_type());
+    let (of_x, of_y) = match op {
+        Op::Normal => (a.cols(), a.rows()),
+        Op::Transpose => (a.rows(), a.cols()),
     };
-    work(&**plan, launch)
+    let accumulator = value_type.accumulator();
+    // SAFETY: the caller's promise.
+    let (x, mut y, alpha, beta) = unsafe {
+        (
+            array(context, product.x, accumulator, of_x, "product->x")?,
+            array(context, product.y, accumulator, of_y, "product->y")?,
+            Scalar::new(context, product.alpha, value_type, "product->alpha")?,
+            Scalar::new(context, product.beta, value_type, "product->beta")?,
+        )
+    };
+    let (alpha, beta) = (alpha.coefficient(), beta.coefficient());
+    let product = AnyProduct { alpha, a: &a, x: &x, beta, y: &mut y };
+    Ok(work(&plan, &queue, &mut workspace, product, &wait)?)
 }
 
 /// Ends a plan; NULL is allowed. Launches in flight end as they would have.

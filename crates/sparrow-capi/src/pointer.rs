@@ -1,20 +1,41 @@
 //! Arguments of C as values of Rust: each is refused by name where it is NULL or has no meaning.
 
 use std::ffi::{CStr, c_char};
+use std::mem::MaybeUninit;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::failure::{Failure, Result};
+use crate::observer::{busy, is_busy};
 use crate::sparrow_status;
 
 /// A struct that can grow: its first field is its size as the caller knows it.
+///
+/// A program that was compiled when it had fewer fields says a smaller size: fields that it does not have are 0, which in
+/// each is the default. One that was compiled when it has more says a larger size, and may leave those at 0. So a field
+/// that is added comes last, means with 0 what was there before it, and begins where the struct ended, padding included.
 ///
 /// # Safety
 /// `repr(C)`, begins with a `usize`, and any bits in it are a value.
 pub(crate) unsafe trait Growing: Copy {
     /// Its name in C.
     const NAME: &'static str;
+    /// Where its fields begin, from the second after the size on: with fewer fields, it ended there.
+    const STARTS: &'static [usize];
 }
+
+/// [`Growing::STARTS`] of a struct with these fields, all of them.
+macro_rules! starts {
+    ($name:ident { size, $first:ident $(, $field:ident)* }) => {{
+        // A field that is missing here does not compile.
+        let _all = |$name { size: _, $first: _ $(, $field: _)* }: $name| {};
+        &[$(std::mem::offset_of!($name, $field)),*]
+    }};
+}
+pub(crate) use starts;
+
+/// Bytes by which a struct of a later version may be larger than this one's: a larger size is none.
+const MOST_GROWTH: usize = 256;
 
 /// The object behind a handle.
 ///
@@ -31,15 +52,31 @@ pub(crate) unsafe fn handle<'a, T>(pointer: *const T, name: &str) -> Result<&'a 
     Ok(unsafe { &*pointer })
 }
 
-/// A struct that the caller filled.
+/// A struct that the caller filled. What it is too small for is 0.
 ///
 /// # Safety
 /// NULL, or as many bytes as its first field says.
 pub(crate) unsafe fn read<T: Growing>(pointer: *const T, name: &str) -> Result<T> {
     // SAFETY: the caller's promise.
-    unsafe { check_size(pointer, name)? };
-    // SAFETY: it has the size of a `T`, whose every value is valid.
-    Ok(unsafe { pointer.read_unaligned() })
+    let given = unsafe { size_given(pointer, name)? };
+    let known = size_of::<T>();
+    for index in known..given {
+        // SAFETY: there are as many bytes as are given.
+        if unsafe { pointer.cast::<u8>().add(index).read() } != 0 {
+            return Err(Failure::argument(format!(
+                "{name}->size is {given}, and byte {index} of it is not 0: {} has {known} bytes in this library, \
+                 which cannot do what a later one might",
+                T::NAME
+            )));
+        }
+    }
+    let mut value = MaybeUninit::<T>::zeroed();
+    // SAFETY: both have that many bytes; any bits are a `T`, and so are zeros.
+    Ok(unsafe {
+        let target = value.as_mut_ptr().cast::<u8>();
+        target.copy_from_nonoverlapping(pointer.cast::<u8>(), given.min(known));
+        value.assume_init()
+    })
 }
 
 /// As [`read`]; NULL is `None`.
@@ -54,7 +91,17 @@ pub(crate) unsafe fn read_optional<T: Growing>(pointer: *const T, name: &str) ->
     Ok(Some(unsafe { read(pointer, name)? }))
 }
 
-/// Fills a struct of the caller's, whose size it has set.
+/// Refuses a struct that [`fill`] would refuse.
+///
+/// # Safety
+/// NULL, or at least a `usize`.
+pub(crate) unsafe fn check_size<T: Growing>(pointer: *const T, name: &str) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe { size_given(pointer, name) }.map(|_| ())
+}
+
+/// Fills a struct of the caller's, whose size it has set: what it has no field for is left out, and fields that this
+/// library does not know are 0.
 ///
 /// # Safety
 /// NULL, or as many bytes as its first field says, which nobody else uses.
@@ -64,28 +111,38 @@ pub(crate) unsafe fn fill<T: Growing>(
     make: impl FnOnce() -> Result<T>,
 ) -> Result<()> {
     // SAFETY: the caller's promise.
-    unsafe { check_size(pointer, name)? };
+    let given = unsafe { size_given(pointer, name)? };
     let value = make()?;
-    // SAFETY: it has the size of a `T`.
-    unsafe { pointer.write_unaligned(value) };
+    let (size, written) = (size_of::<usize>(), given.min(size_of::<T>()));
+    let (source, target) = ((&raw const value).cast::<u8>(), pointer.cast::<u8>());
+    // SAFETY: both have `written` bytes, and the caller's has as many as are given; its size stays.
+    unsafe {
+        target.add(size).copy_from_nonoverlapping(source.add(size), written - size);
+        target.add(written).write_bytes(0, given - written);
+    }
     Ok(())
 }
 
+/// The size that the caller's struct has, if some version of the struct has it.
+///
 /// # Safety
 /// NULL, or at least a `usize`.
-unsafe fn check_size<T: Growing>(pointer: *const T, name: &str) -> Result<()> {
+unsafe fn size_given<T: Growing>(pointer: *const T, name: &str) -> Result<usize> {
     if pointer.is_null() {
         return Err(Failure::null(name));
     }
     // SAFETY: the first field is a `usize`.
     let size = unsafe { pointer.cast::<usize>().read_unaligned() };
-    if size != size_of::<T>() {
-        let (kind, known) = (T::NAME, size_of::<T>());
+    let (known, unit) = (size_of::<T>(), align_of::<T>());
+    let is_earlier = size.is_multiple_of(unit) && T::STARTS.contains(&size);
+    let is_later = size.is_multiple_of(unit) && (known..=known + MOST_GROWTH).contains(&size);
+    if !is_earlier && !is_later {
         return Err(Failure::argument(format!(
-            "{name}->size is {size}, and {kind} has {known} bytes in this library"
+            "{name}->size is {size}, and {} has {known} bytes in this library",
+            T::NAME
         )));
     }
-    Ok(())
+    Ok(size)
 }
 
 /// Where a handle goes that a function makes; NULL stands there until it is made.
@@ -121,6 +178,9 @@ pub(crate) unsafe fn release<T>(pointer: *mut T, name: &str) -> Result<()> {
     }
     // SAFETY: the caller's promise.
     unsafe { handle(pointer, name)? };
+    if is_busy(pointer) {
+        return Err(busy(name));
+    }
     // SAFETY: it came from a box, and the caller gives it up.
     drop(unsafe { Box::from_raw(pointer) });
     Ok(())
@@ -228,15 +288,25 @@ fn torn(name: &str) -> Failure {
 
 /// Shares it with other threads that look at it.
 pub(crate) fn shared<'a, T>(lock: &'a RwLock<T>, name: &str) -> Result<RwLockReadGuard<'a, T>> {
+    if is_busy(lock) {
+        // Not behind a thread that waits to change it, and so for the end of the solve.
+        return lock.try_read().map_err(|_| busy(name));
+    }
     lock.read().map_err(|_| torn(name))
 }
 
 /// Keeps other threads off it.
 pub(crate) fn changed<'a, T>(lock: &'a RwLock<T>, name: &str) -> Result<RwLockWriteGuard<'a, T>> {
+    if is_busy(lock) {
+        return Err(busy(name));
+    }
     lock.write().map_err(|_| torn(name))
 }
 
 /// Waits for its turn.
 pub(crate) fn turn<'a, T>(lock: &'a Mutex<T>, name: &str) -> Result<MutexGuard<'a, T>> {
+    if is_busy(lock) {
+        return Err(busy(name));
+    }
     lock.lock().map_err(|_| torn(name))
 }

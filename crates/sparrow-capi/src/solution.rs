@@ -1,16 +1,16 @@
 //! What is told of solvers and of solves.
 
-use std::ffi::c_char;
+use std::ffi::{CString, c_char};
 use std::time::Duration;
 
-use sparrow::{Breakdown, Outcome, Solution, SolverProgress};
+use sparrow::{AnySolver, Breakdown, Outcome, Solution, SolverProgress};
 
-use crate::any_solver::SolverFacts;
-use crate::pointer::Growing;
+use crate::context::c_text;
+use crate::pointer::{Growing, starts};
 
 /// How a solve ended.
 pub type sparrow_outcome = u32;
-/// The residual is as small as was asked for.
+/// The residual, computed from x, is as small as was asked for.
 pub const SPARROW_OUTCOME_CONVERGED: sparrow_outcome = 0;
 /// It is not, after as many iterations as were allowed.
 pub const SPARROW_OUTCOME_MAX_ITERATIONS: sparrow_outcome = 1;
@@ -18,15 +18,19 @@ pub const SPARROW_OUTCOME_MAX_ITERATIONS: sparrow_outcome = 1;
 pub const SPARROW_OUTCOME_STOPPED: sparrow_outcome = 2;
 /// The method cannot go on.
 pub const SPARROW_OUTCOME_BREAKDOWN: sparrow_outcome = 3;
+/// The residual, computed from x, is not small enough and falls no further.
+pub const SPARROW_OUTCOME_STAGNATED: sparrow_outcome = 4;
+/// The residual has grown beyond the first one and does not come back, as CG's may where A is not symmetric.
+pub const SPARROW_OUTCOME_DIVERGED: sparrow_outcome = 5;
 
 /// Why a method cannot go on.
 pub type sparrow_breakdown = u32;
 /// It did not break down.
 pub const SPARROW_BREAKDOWN_NONE: sparrow_breakdown = 0;
-/// p'Ap is not positive: A is not positive definite, which CG needs.
-pub const SPARROW_BREAKDOWN_NOT_POSITIVE_DEFINITE: sparrow_breakdown = 1;
-/// r'z is not positive: the preconditioner is not positive definite, which CG needs.
-pub const SPARROW_BREAKDOWN_RHO_NOT_POSITIVE: sparrow_breakdown = 2;
+/// p'Ap has changed its sign: A is indefinite, and CG needs a definite one.
+pub const SPARROW_BREAKDOWN_INDEFINITE: sparrow_breakdown = 1;
+/// r'z is 0 or has changed its sign: the preconditioner is indefinite, and CG needs a definite one.
+pub const SPARROW_BREAKDOWN_PRECONDITIONER_INDEFINITE: sparrow_breakdown = 2;
 /// The residual is orthogonal to the first one (BiCGStab).
 pub const SPARROW_BREAKDOWN_RHO_ZERO: sparrow_breakdown = 3;
 /// A p is orthogonal to the first residual (BiCGStab).
@@ -37,6 +41,8 @@ pub const SPARROW_BREAKDOWN_OMEGA_ZERO: sparrow_breakdown = 5;
 pub const SPARROW_BREAKDOWN_NOT_FINITE: sparrow_breakdown = 6;
 /// The squares of b's elements vanish or overflow in its type: scale the system, or take SPARROW_NORM_ONE.
 pub const SPARROW_BREAKDOWN_OUT_OF_RANGE: sparrow_breakdown = 7;
+/// p'Ap is 0: A is indefinite or singular (CG).
+pub const SPARROW_BREAKDOWN_CURVATURE_ZERO: sparrow_breakdown = 8;
 
 /// How a solve went. Residuals are norms as the solver's options ask for them.
 #[repr(C)]
@@ -44,9 +50,9 @@ pub const SPARROW_BREAKDOWN_OUT_OF_RANGE: sparrow_breakdown = 7;
 pub struct sparrow_solution {
     /// sizeof(sparrow_solution); set by the caller.
     pub size: usize,
-    /// The norm of b - A x, computed from x at the end. The recurrence may drift from it.
+    /// The norm of b - A x, computed from x. The recurrence may drift from it.
     pub true_residual: f64,
-    /// The last residual of the recurrence.
+    /// The residual of x by the recurrence.
     pub residual: f64,
     /// The norm of b.
     pub b_norm: f64,
@@ -56,7 +62,7 @@ pub struct sparrow_solution {
     pub nanoseconds: u64,
     /// Of an iteration, between the first and the last look at the residual; 0 where it ended before there were such.
     pub nanoseconds_per_iteration: u64,
-    /// Iterations that x has seen; where it converged, the first that met the tolerance.
+    /// Iterations until it ended.
     pub iterations: u32,
     /// Iterations that were enqueued; those that came too late have changed nothing.
     pub launched: u32,
@@ -66,11 +72,28 @@ pub struct sparrow_solution {
     pub breakdown: sparrow_breakdown,
     /// In which iteration; 0 is the start.
     pub breakdown_iteration: u32,
+    /// The iteration that x is of: the last where it converged, else that of the least residual.
+    pub x_iteration: u32,
 }
 
 // SAFETY: `repr(C)`, its size first, and any bits are numbers.
 unsafe impl Growing for sparrow_solution {
     const NAME: &'static str = "sparrow_solution";
+    const STARTS: &'static [usize] = starts!(sparrow_solution {
+        size,
+        true_residual,
+        residual,
+        b_norm,
+        threshold,
+        nanoseconds,
+        nanoseconds_per_iteration,
+        iterations,
+        launched,
+        outcome,
+        breakdown,
+        breakdown_iteration,
+        x_iteration
+    });
 }
 
 impl sparrow_solution {
@@ -90,6 +113,7 @@ impl sparrow_solution {
             outcome,
             breakdown,
             breakdown_iteration,
+            x_iteration: solution.x_iteration,
         }
     }
 }
@@ -99,6 +123,8 @@ fn outcome_number(outcome: Outcome) -> (sparrow_outcome, sparrow_breakdown, u32)
         Outcome::Converged => (SPARROW_OUTCOME_CONVERGED, SPARROW_BREAKDOWN_NONE, 0),
         Outcome::MaxIterations => (SPARROW_OUTCOME_MAX_ITERATIONS, SPARROW_BREAKDOWN_NONE, 0),
         Outcome::Stopped => (SPARROW_OUTCOME_STOPPED, SPARROW_BREAKDOWN_NONE, 0),
+        Outcome::Stagnated => (SPARROW_OUTCOME_STAGNATED, SPARROW_BREAKDOWN_NONE, 0),
+        Outcome::Diverged => (SPARROW_OUTCOME_DIVERGED, SPARROW_BREAKDOWN_NONE, 0),
         Outcome::Breakdown { kind, iteration } => {
             (SPARROW_OUTCOME_BREAKDOWN, breakdown_number(kind), iteration)
         }
@@ -107,8 +133,9 @@ fn outcome_number(outcome: Outcome) -> (sparrow_outcome, sparrow_breakdown, u32)
 
 fn breakdown_number(kind: Breakdown) -> sparrow_breakdown {
     match kind {
-        Breakdown::NotPositiveDefinite => SPARROW_BREAKDOWN_NOT_POSITIVE_DEFINITE,
-        Breakdown::RhoNotPositive => SPARROW_BREAKDOWN_RHO_NOT_POSITIVE,
+        Breakdown::Indefinite => SPARROW_BREAKDOWN_INDEFINITE,
+        Breakdown::CurvatureZero => SPARROW_BREAKDOWN_CURVATURE_ZERO,
+        Breakdown::PreconditionerIndefinite => SPARROW_BREAKDOWN_PRECONDITIONER_INDEFINITE,
         Breakdown::RhoZero => SPARROW_BREAKDOWN_RHO_ZERO,
         Breakdown::ShadowZero => SPARROW_BREAKDOWN_SHADOW_ZERO,
         Breakdown::OmegaZero => SPARROW_BREAKDOWN_OMEGA_ZERO,
@@ -145,6 +172,33 @@ impl sparrow_solver_progress {
     }
 }
 
+/// What [`sparrow_solver_info`] points to.
+#[derive(Debug)]
+pub(crate) struct SolverFacts {
+    algorithm: CString,
+    reason: CString,
+    plan_parameters: CString,
+    parameters: CString,
+    size_bytes: u64,
+    bytes_per_iteration: u64,
+    check_every: u32,
+}
+
+impl SolverFacts {
+    pub(crate) fn of(solver: &AnySolver) -> Self {
+        let plan = solver.plan();
+        SolverFacts {
+            algorithm: c_text(plan.algorithm().name()),
+            reason: c_text(&plan.choice().reason),
+            plan_parameters: c_text(plan.parameters()),
+            parameters: c_text(solver.parameters()),
+            size_bytes: solver.size_bytes() as u64,
+            bytes_per_iteration: solver.bytes_per_iteration(),
+            check_every: solver.check_every(),
+        }
+    }
+}
+
 /// Facts of a solver. Texts are valid until the solver is released.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -170,6 +224,16 @@ pub struct sparrow_solver_info {
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
 unsafe impl Growing for sparrow_solver_info {
     const NAME: &'static str = "sparrow_solver_info";
+    const STARTS: &'static [usize] = starts!(sparrow_solver_info {
+        size,
+        algorithm,
+        reason,
+        plan_parameters,
+        parameters,
+        size_bytes,
+        bytes_per_iteration,
+        check_every
+    });
 }
 
 impl sparrow_solver_info {

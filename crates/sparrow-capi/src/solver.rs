@@ -4,24 +4,26 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 
 use opencl3::types::{cl_command_queue, cl_event, cl_uint};
-use sparrow::{SolverProgress, StopRule};
+use sparrow::{AnyLinearSystem, AnySolver, StopRule};
 
-use crate::any_solver::{AnySolver, Solve, SolverFacts};
+use crate::buffer::array;
 use crate::context::Home;
 use crate::events::{queue as queue_of, wait_blocking, wait_list};
-use crate::failure::{Failure, Result, guard};
-use crate::pointer::{Out, fill, handle, read, read_optional, release, shared, turn};
+use crate::failure::{Failure, Result, caught, guard};
+use crate::observer::{Observe, run_observed};
+use crate::pointer::{Out, check_size, fill, handle, read, read_optional, release, shared, turn};
+use crate::solution::SolverFacts;
 use crate::solver_options::solver_options;
 use crate::{
     sparrow_linear_system, sparrow_matrix, sparrow_solution, sparrow_solver_info,
-    sparrow_solver_options, sparrow_solver_progress, sparrow_status, sparrow_stop_rule,
+    sparrow_solver_options, sparrow_status, sparrow_stop_rule,
 };
 
 /// A method for A x = b, bound to the pattern of a square matrix, with the vectors it needs on the device: good for any
 /// values, any b and any x. Calls of several threads take turns.
 pub struct sparrow_solver {
     home: Home,
-    inner: Mutex<Box<dyn AnySolver>>,
+    inner: Mutex<AnySolver>,
     facts: SolverFacts,
 }
 
@@ -47,8 +49,9 @@ pub unsafe extern "C" fn sparrow_solver_create_blocking(
             unsafe { (queue_of(&home.context, queue)?, solver_options(options, home)?) };
         // SAFETY: the caller's promise.
         unsafe { wait_blocking((num_events_in_wait_list, event_wait_list))? };
-        let solver = shared(matrix.inner(), "matrix")?.solver_blocking(&queue, &options)?;
-        let (home, facts) = (home.clone(), solver.facts());
+        let matrix = shared(matrix.inner(), "matrix")?;
+        let solver = AnySolver::new_blocking(&queue, &matrix, &options)?;
+        let (home, facts) = (home.clone(), SolverFacts::of(&solver));
         out.give(sparrow_solver { home, inner: Mutex::new(solver), facts });
         Ok(())
     })
@@ -69,12 +72,15 @@ pub unsafe extern "C" fn sparrow_solver_get_info(
 }
 
 /// Solves A x = b after the events of the wait list, from the x that is there, and returns when the solution is in its
-/// place. That it did not converge is no failure: `solution` says how it ended, and x is that of the last iteration that
-/// ended well. b = 0 has the solution 0. A diagonal without an inverse in some row, with SPARROW_PRECONDITIONER_JACOBI,
+/// place. It has converged where the residual computed from x is small enough; where that of the recurrence is and the
+/// computed one is not, iterations begin again from there. That it did not converge is no failure: `solution` says how
+/// it ended, and x is that of the least residual. b = 0 has the solution 0. A diagonal without an inverse in some row, with SPARROW_PRECONDITIONER_JACOBI,
 /// is SPARROW_STATUS_INVALID_MATRIX. On a failure x is as it was, unless writing it is what failed. Where products are
-/// repeatable, x has the same bits every time, whatever `check_every` is.
+/// repeatable, x has the same bits every time, whatever `check_every` is. With an observer the solve runs on a thread of
+/// its own, and the observer on the caller's. An exception of the observer's goes on to the caller when the solve has
+/// ended, as if the observer had ended it: `solution` and `history` are not written then.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sparrow_solver_solve_blocking(
+pub unsafe extern "C-unwind" fn sparrow_solver_solve_blocking(
     solver: *const sparrow_solver,
     queue: cl_command_queue,
     system: *const sparrow_linear_system,
@@ -82,7 +88,7 @@ pub unsafe extern "C" fn sparrow_solver_solve_blocking(
     event_wait_list: *const cl_event,
     solution: *mut sparrow_solution,
 ) -> sparrow_status {
-    guard(|| {
+    let prepare = || {
         // SAFETY: the caller's promise.
         let (solver, system) = unsafe { (handle(solver, "solver")?, read(system, "system")?) };
         // SAFETY: the caller's promise.
@@ -95,21 +101,44 @@ pub unsafe extern "C" fn sparrow_solver_solve_blocking(
         // SAFETY: the caller's promise.
         let stop = unsafe { stop_rule(system.stop)? };
         let history = History::of(&system)?;
-        let mut observe = |progress: &SolverProgress<'_>| observe(&system, progress);
-        let solve = || {
+        // SAFETY: the caller's promise.
+        unsafe { check_size(solution, "solution")? };
+        let solve = move |observe: Observe<'_>| {
             // Locks are taken in this order everywhere: solver, matrix.
             let mut inner = turn(&solver.inner, "solver")?;
             let a = shared(a.inner(), "matrix")?;
-            let (queue, wait, observe) = (&queue, &wait[..], &mut observe);
-            let solve = Solve { queue, a: &**a, b: system.b, x: system.x, stop, wait, observe };
+            let (context, accumulator) = (queue.context(), a.value_type().accumulator());
             // SAFETY: the caller's promise.
-            let solved = unsafe { inner.solve_blocking(solve)? };
-            // SAFETY: the caller's promise.
-            unsafe { history.write(&solved.history) };
-            Ok(sparrow_solution::of(&solved))
+            let (b, mut x) = unsafe {
+                (
+                    array(context, system.b, accumulator, a.rows(), "system->b")?,
+                    array(context, system.x, accumulator, a.cols(), "system->x")?,
+                )
+            };
+            let system = AnyLinearSystem { a: &a, b: &b, x: &mut x };
+            let solved = inner.solve_observed_blocking(&queue, system, &stop, &wait, observe)?;
+            Ok((sparrow_solution::of(&solved), solved.history))
         };
+        let busy = [(&raw const solver.inner).cast(), std::ptr::from_ref(a.inner()).cast()];
+        let observer = system.observe.map(|observe| (observe, system.user_data));
+        Ok((solve, history, observer, busy))
+    };
+    let (solve, history, observer, busy) = match caught(prepare) {
+        Ok(prepared) => prepared,
+        Err(failure) => return guard(|| Err(failure)),
+    };
+    let solved = match observer {
+        None => caught(|| solve(&mut |_| ControlFlow::Continue(()))),
+        // SAFETY: the caller's promise; OpenCL's objects and the struct's buffers may be used on any thread.
+        Some(observer) => unsafe { run_observed(observer, busy, solve) },
+    };
+    guard(|| {
+        let (solved, residuals) = solved?;
         // SAFETY: the caller's promise.
-        unsafe { fill(solution, "solution", solve) }
+        unsafe {
+            history.write(&residuals);
+            fill(solution, "solution", || Ok(solved))
+        }
     })
 }
 
@@ -122,17 +151,6 @@ unsafe fn stop_rule(rule: *const sparrow_stop_rule) -> Result<StopRule> {
     };
     let sparrow_stop_rule { relative, relative_to_first, absolute, max_iterations, .. } = rule;
     Ok(StopRule { relative, relative_to_first, absolute, max_iterations })
-}
-
-/// Tells the application how far a solve has come, and hears whether it shall go on.
-fn observe(system: &sparrow_linear_system, progress: &SolverProgress<'_>) -> ControlFlow<()> {
-    let Some(observe) = system.observe else { return ControlFlow::Continue(()) };
-    let progress = sparrow_solver_progress::of(progress);
-    // SAFETY: a function of this type, as whoever filled the struct promised.
-    match unsafe { observe(&raw const progress, system.user_data) } {
-        0 => ControlFlow::Continue(()),
-        _ => ControlFlow::Break(()),
-    }
 }
 
 /// Where residuals go.

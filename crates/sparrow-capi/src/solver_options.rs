@@ -7,13 +7,13 @@ use sparrow::{Norm, Preconditioner, SolverMethod, SolverOptions};
 use crate::context::Home;
 use crate::failure::Result;
 use crate::options::{parameters, plan_options};
-use crate::pointer::{Growing, read_optional};
+use crate::pointer::{Growing, read_optional, starts};
 use crate::types::choice;
 use crate::{sparrow_buffer, sparrow_matrix, sparrow_plan_options, sparrow_solver_progress};
 
 /// How A x = b is solved.
 pub type sparrow_solver_method = u32;
-/// Conjugate gradients, for A symmetric and positive definite.
+/// Conjugate gradients, for A symmetric, and positive or negative definite.
 pub const SPARROW_SOLVER_METHOD_CG: sparrow_solver_method = 0;
 /// Stabilised bi-conjugate gradients, for any A.
 pub const SPARROW_SOLVER_METHOD_BICGSTAB: sparrow_solver_method = 1;
@@ -57,6 +57,15 @@ pub struct sparrow_solver_options {
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
 unsafe impl Growing for sparrow_solver_options {
     const NAME: &'static str = "sparrow_solver_options";
+    const STARTS: &'static [usize] = starts!(sparrow_solver_options {
+        size,
+        plan,
+        parameters,
+        method,
+        preconditioner,
+        norm,
+        check_every
+    });
 }
 
 /// When a solve ends: where the residual is at most the largest of three, or after so many iterations. Every field
@@ -79,6 +88,8 @@ pub struct sparrow_stop_rule {
 // SAFETY: `repr(C)`, its size first, and any bits are numbers.
 unsafe impl Growing for sparrow_stop_rule {
     const NAME: &'static str = "sparrow_stop_rule";
+    const STARTS: &'static [usize] =
+        starts!(sparrow_stop_rule { size, relative, relative_to_first, absolute, max_iterations });
 }
 
 /// A x = b. b and x hold double for SPARROW_VALUE_TYPE_F64, else float.
@@ -91,14 +102,17 @@ pub struct sparrow_linear_system {
     pub a: *const sparrow_matrix,
     /// The right-hand side: as many elements as A has rows. May be x.
     pub b: sparrow_buffer,
-    /// Where the iterations begin, and where the solution goes: as many elements as A has rows.
+    /// Where the iterations begin, and where the solution goes: as many elements as A has rows. Must not overlap the
+    /// matrix's own buffers.
     pub x: sparrow_buffer,
     /// When it ends; NULL is 1e-8 of b, or 10,000 iterations.
     pub stop: *const sparrow_stop_rule,
-    /// Called at each look at the residual, in the thread that solves; or NULL. Any other number than 0 ends the solve
-    /// there. It must neither use the solver nor change the matrix.
+    /// Called at each look at the residual, on the thread that called the solve; or NULL. Any other number than 0 ends the
+    /// solve there. It may throw an exception of C++, which ends the solve and leaves the solver usable; it must return or
+    /// throw: neither leave by longjmp nor end its thread. It may neither use the solver nor change or release the matrix:
+    /// such calls are refused.
     pub observe: Option<
-        unsafe extern "C" fn(
+        unsafe extern "C-unwind" fn(
             progress: *const sparrow_solver_progress,
             user_data: *mut c_void,
         ) -> u32,
@@ -114,6 +128,17 @@ pub struct sparrow_linear_system {
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
 unsafe impl Growing for sparrow_linear_system {
     const NAME: &'static str = "sparrow_linear_system";
+    const STARTS: &'static [usize] = starts!(sparrow_linear_system {
+        size,
+        a,
+        b,
+        x,
+        stop,
+        observe,
+        user_data,
+        history,
+        history_room
+    });
 }
 
 /// # Safety
@@ -154,5 +179,6 @@ pub(crate) unsafe fn solver_options(
         // SAFETY: texts of valid options are valid.
         parameters: unsafe { parameters(options.parameters)? },
         plan,
+        ..SolverOptions::default()
     })
 }

@@ -1,26 +1,12 @@
 //! C = A B, all three sparse.
 
 use opencl3::types::{cl_command_queue, cl_event, cl_uint};
-use sparrow::{Offset, OffsetType, Queue, SpgemmOptions, SpgemmPlan, Value, ValueType};
+use sparrow::{AnySpgemmPlan, SpgemmOptions};
 
-use crate::any_matrix::{AnyMatrix, typed};
 use crate::events::{queue as queue_of, wait_blocking};
-use crate::failure::{Failure, Result, guard};
+use crate::failure::{Failure, guard};
 use crate::pointer::{Out, handle, shared};
 use crate::{sparrow_matrix, sparrow_status};
-
-/// Multiplies matrices of these types.
-fn multiply<V: Value<Accum = V> + sparrow::host::Accumulator, O: Offset>(
-    queue: &Queue,
-    a: &dyn AnyMatrix,
-    b: &dyn AnyMatrix,
-    options: &SpgemmOptions,
-) -> Result<Box<dyn AnyMatrix>> {
-    let (a, b) = (typed::<V, O>(a)?, typed::<V, O>(b)?);
-    let c = SpgemmPlan::new_blocking(queue, a, b, options)?.multiply_blocking(queue, a, b)?;
-    queue.finish_blocking()?;
-    Ok(Box::new(c))
-}
 
 /// Makes C = A B in buffers of its own, after the events of the wait list: columns ascend in each row, and entries whose
 /// products cancel stay. A and B store the same type, SPARROW_VALUE_TYPE_F32 or _F64, with offsets of one type, which
@@ -53,27 +39,15 @@ pub unsafe extern "C" fn sparrow_matrix_multiply_blocking(
         let locked = shared(a.inner(), "a")?;
         // A lock that is held is not taken twice.
         let other = (!std::ptr::eq(a, b)).then(|| shared(b.inner(), "b")).transpose()?;
-        let first: &dyn AnyMatrix = &**locked;
-        let second: &dyn AnyMatrix = other.as_ref().map_or(first, |other| &***other);
-        let facts = first.facts();
-        let made = match (facts.value_type, facts.offset_type) {
-            (ValueType::F32, OffsetType::U32) => {
-                multiply::<f32, u32>(&queue, first, second, &options)?
-            }
-            (ValueType::F32, OffsetType::U64) => {
-                multiply::<f32, u64>(&queue, first, second, &options)?
-            }
-            (ValueType::F64, OffsetType::U32) => {
-                multiply::<f64, u32>(&queue, first, second, &options)?
-            }
-            (ValueType::F64, OffsetType::U64) => {
-                multiply::<f64, u64>(&queue, first, second, &options)?
-            }
-            (other, _) => {
-                let text = format!("a stores {other}: sparse products take f32 and f64");
-                return Err(Failure::mismatch(text));
-            }
-        };
+        let (first, second) = (&*locked, other.as_deref().unwrap_or(&locked));
+        let stored = first.value_type();
+        if stored != stored.accumulator() {
+            let text = format!("a stores {stored}: sparse products take f32 and f64");
+            return Err(Failure::mismatch(text));
+        }
+        let mut plan = AnySpgemmPlan::new_blocking(&queue, first, second, &options)?;
+        let made = plan.multiply_blocking(&queue, first, second)?;
+        queue.finish_blocking()?;
         out.give(sparrow_matrix::new(a.home(), made));
         Ok(())
     })

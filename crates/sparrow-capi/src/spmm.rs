@@ -3,15 +3,15 @@
 use std::sync::RwLock;
 
 use opencl3::types::{cl_command_queue, cl_event, cl_uint};
+use sparrow::{AnyDenseProduct, AnySpmmPlan, DenseOperands, ValueType};
 
-use crate::any_spmm::{AnySpmmPlan, DenseLaunch, PlanDense};
+use crate::buffer::{Scalar, array};
 use crate::context::Home;
 use crate::events::{EventOut, queue as queue_of, wait_blocking, wait_list};
-use crate::failure::guard;
-use crate::info::Facts;
-use crate::options::spmm_options;
-use crate::pointer::{Growing, Out, changed, fill, handle, read, release, shared, turn};
-use crate::types::for_dense;
+use crate::failure::{Failure, Result, guard};
+use crate::info::{Facts, Texts};
+use crate::options::{DenseOptions, spmm_options};
+use crate::pointer::{Growing, Out, changed, fill, handle, read, release, shared, starts, turn};
 use crate::{
     sparrow_buffer, sparrow_matrix, sparrow_plan_info, sparrow_scalar, sparrow_spmm_options,
     sparrow_status, sparrow_workspace,
@@ -21,7 +21,7 @@ use crate::{
 /// number of threads may use it at once, each with a workspace of its own.
 pub struct sparrow_spmm_plan {
     home: Home,
-    inner: RwLock<Box<dyn AnySpmmPlan>>,
+    inner: RwLock<AnySpmmPlan>,
     facts: Facts,
 }
 
@@ -39,13 +39,14 @@ pub struct sparrow_dense_product {
     pub b: sparrow_buffer,
     /// Scales C; with 0, C is never read.
     pub beta: sparrow_scalar,
-    /// C, of the plan's shape. Must not overlap B.
+    /// C, of the plan's shape. What it spans must not overlap B, alpha, beta or the matrix's own buffers.
     pub c: sparrow_buffer,
 }
 
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
 unsafe impl Growing for sparrow_dense_product {
     const NAME: &'static str = "sparrow_dense_product";
+    const STARTS: &'static [usize] = starts!(sparrow_dense_product { size, alpha, a, b, beta, c });
 }
 
 /// Plans for the pattern of a matrix and the shapes of B and C in `options`, after the events of the wait list.
@@ -71,13 +72,37 @@ pub unsafe extern "C" fn sparrow_spmm_plan_create_blocking(
         // SAFETY: the caller's promise.
         unsafe { wait_blocking((num_events_in_wait_list, event_wait_list))? };
         let matrix = shared(matrix.inner(), "matrix")?;
-        let facts = matrix.facts();
-        let work = PlanDense { queue: &queue, matrix: &**matrix, options: &options };
-        let plan = for_dense((facts.value_type, facts.offset_type), options.b_type, work)??;
-        let (home, facts) = (home.clone(), plan.facts());
+        let DenseOptions { b, c, b_type, options } = options;
+        check_sums(matrix.value_type(), b_type)?;
+        let dense = DenseOperands { b, b_type, c };
+        let plan = AnySpmmPlan::new_blocking(&queue, &matrix, dense, &options)?;
+        let (home, facts) = (home.clone(), facts(&plan));
         out.give(sparrow_spmm_plan { home, inner: RwLock::new(plan), facts });
         Ok(())
     })
+}
+
+/// Refuses a B that is summed in another type than the matrix.
+fn check_sums(values: ValueType, b: ValueType) -> Result<()> {
+    if b.accumulator() != values.accumulator() {
+        return Err(Failure::mismatch(format!(
+            "B of {b} is summed in {}, and a matrix of {values} in {}",
+            b.accumulator(),
+            values.accumulator()
+        )));
+    }
+    Ok(())
+}
+
+/// What is told of a plan.
+fn facts(plan: &AnySpmmPlan) -> Facts {
+    let texts = Texts {
+        algorithm: plan.algorithm_name(),
+        variant: "",
+        reason: &plan.choice().reason,
+        parameters: &plan.parameters(),
+    };
+    Facts::new(texts, (plan.plan_bytes(), plan.workspace_bytes()), plan.is_repeatable())
 }
 
 /// What is known of a plan.
@@ -113,7 +138,7 @@ pub unsafe extern "C" fn sparrow_spmm_plan_update_values_blocking(
         unsafe { wait_blocking((num_events_in_wait_list, event_wait_list))? };
         let mut plan = changed(&plan.inner, "plan")?;
         let matrix = shared(matrix.inner(), "matrix")?;
-        plan.update_values_blocking(&queue, &**matrix)
+        Ok(plan.update_values_blocking(&queue, &matrix)?)
     })
 }
 
@@ -168,18 +193,20 @@ pub unsafe extern "C" fn sparrow_spmm_plan_launch(
         let plan = shared(&plan.inner, "plan")?;
         let a = shared(a.inner(), "matrix")?;
         let mut workspace = turn(workspace.inner(), "workspace")?;
-        let launch = DenseLaunch {
-            queue: &queue,
-            workspace: &mut workspace,
-            alpha: product.alpha,
-            a: &**a,
-            b: product.b,
-            beta: product.beta,
-            c: product.c,
-            wait: &wait,
-        };
+        let (context, value_type) = (queue.context(), plan.types().value_type);
+        let DenseOperands { b, b_type, c } = plan.dense();
         // SAFETY: the caller's promise.
-        out.give(&unsafe { plan.launch(launch)? })
+        let (b, mut c, alpha, beta) = unsafe {
+            (
+                array(context, product.b, *b_type, b.span(), "product->b")?,
+                array(context, product.c, value_type.accumulator(), c.span(), "product->c")?,
+                Scalar::new(context, product.alpha, value_type, "product->alpha")?,
+                Scalar::new(context, product.beta, value_type, "product->beta")?,
+            )
+        };
+        let (alpha, beta) = (alpha.coefficient(), beta.coefficient());
+        let product = AnyDenseProduct { alpha, a: &a, b: &b, beta, c: &mut c };
+        out.give(&plan.launch(&queue, &mut workspace, product, &wait)?)
     })
 }
 

@@ -1,7 +1,6 @@
 //! Types and choices as numbers, and the way from a number to a type.
 
-use half::{bf16, f16};
-use sparrow::{Accumulate, Layout, Offset, OffsetType, Op, Planning, Products, Value, ValueType};
+use sparrow::{Accumulate, Layout, OffsetType, Op, Planning, Products, ValueType};
 
 use crate::failure::{Failure, Result};
 
@@ -159,77 +158,6 @@ pub(crate) fn layout(value: sparrow_layout, name: &str) -> Result<Layout> {
         (SPARROW_LAYOUT_COLUMN_MAJOR, "SPARROW_LAYOUT_COLUMN_MAJOR", Layout::ColumnMajor),
     ];
     choice(value, name, &all)
-}
-
-/// Work that is the same for every type of values and of offsets.
-pub(crate) trait ForTypes {
-    type Output;
-
-    /// Does it for these.
-    fn run<V: Value, O: Offset>(self) -> Self::Output;
-}
-
-/// Does the work for types that are known at run time.
-pub(crate) fn for_types<W: ForTypes>(types: (ValueType, OffsetType), work: W) -> W::Output {
-    match types {
-        (ValueType::F32, OffsetType::U32) => work.run::<f32, u32>(),
-        (ValueType::F32, OffsetType::U64) => work.run::<f32, u64>(),
-        (ValueType::F64, OffsetType::U32) => work.run::<f64, u32>(),
-        (ValueType::F64, OffsetType::U64) => work.run::<f64, u64>(),
-        (ValueType::F16, OffsetType::U32) => work.run::<f16, u32>(),
-        (ValueType::F16, OffsetType::U64) => work.run::<f16, u64>(),
-        (ValueType::Bf16, OffsetType::U32) => work.run::<bf16, u32>(),
-        (ValueType::Bf16, OffsetType::U64) => work.run::<bf16, u64>(),
-    }
-}
-
-/// Work that is the same for every type of values and of offsets, and every `D` that a dense B may store beside them.
-pub(crate) trait ForDense {
-    type Output;
-
-    /// Does it for these.
-    fn run<V: Value, O: Offset, D: Value<Accum = V::Accum>>(self) -> Self::Output;
-}
-
-/// Does the work for types that are known at run time.
-///
-/// # Errors
-/// A B that is summed in another type than the matrix.
-pub(crate) fn for_dense<W: ForDense>(
-    (values, offsets): (ValueType, OffsetType),
-    b: ValueType,
-    work: W,
-) -> Result<W::Output> {
-    use ValueType::{Bf16, F16, F32, F64};
-    Ok(match (values, b) {
-        (F64, F64) => for_offsets::<f64, f64, W>(offsets, work),
-        (F32, F32) => for_offsets::<f32, f32, W>(offsets, work),
-        (F32, F16) => for_offsets::<f32, f16, W>(offsets, work),
-        (F32, Bf16) => for_offsets::<f32, bf16, W>(offsets, work),
-        (F16, F32) => for_offsets::<f16, f32, W>(offsets, work),
-        (F16, F16) => for_offsets::<f16, f16, W>(offsets, work),
-        (F16, Bf16) => for_offsets::<f16, bf16, W>(offsets, work),
-        (Bf16, F32) => for_offsets::<bf16, f32, W>(offsets, work),
-        (Bf16, F16) => for_offsets::<bf16, f16, W>(offsets, work),
-        (Bf16, Bf16) => for_offsets::<bf16, bf16, W>(offsets, work),
-        (F64, F32 | F16 | Bf16) | (F32 | F16 | Bf16, F64) => {
-            return Err(Failure::mismatch(format!(
-                "B of {b} is summed in {}, and a matrix of {values} in {}",
-                b.accumulator(),
-                values.accumulator()
-            )));
-        }
-    })
-}
-
-fn for_offsets<V: Value, D: Value<Accum = V::Accum>, W: ForDense>(
-    offsets: OffsetType,
-    work: W,
-) -> W::Output {
-    match offsets {
-        OffsetType::U32 => work.run::<V, u32, D>(),
-        OffsetType::U64 => work.run::<V, u64, D>(),
-    }
 }
 
 #[cfg(test)]

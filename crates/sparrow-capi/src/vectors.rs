@@ -3,14 +3,14 @@
 use std::sync::Mutex;
 
 use opencl3::types::{cl_command_queue, cl_event, cl_uint};
-use sparrow::{ValueType, VectorOptions, Vectors};
+use sparrow::{AnyVectors, Combination, ElementType, Event, Queue, Reduction, VectorOptions};
 
-use crate::any_vectors::{AnyVectors, ElementwiseLaunch, ReductionLaunch};
+use crate::buffer::{Scalar, array};
 use crate::context::{Home, sparrow_context};
 use crate::events::{EventOut, queue as queue_of, wait_list};
-use crate::failure::{Failure, guard};
-use crate::pointer::{Growing, Out, flag, handle, read, release, turn};
-use crate::types::{accumulate, value_type};
+use crate::failure::{Failure, Result, guard};
+use crate::pointer::{Growing, Out, flag, handle, read, release, size, starts, turn};
+use crate::types::{accumulate, choice, value_type};
 use crate::{
     sparrow_accumulate, sparrow_buffer, sparrow_scalar, sparrow_status, sparrow_value_type,
 };
@@ -19,7 +19,7 @@ use crate::{
 /// run one after the other.
 pub struct sparrow_vectors {
     home: Home,
-    inner: Mutex<Box<dyn AnyVectors>>,
+    inner: Mutex<AnyVectors>,
 }
 
 /// What kernels for dense vectors are asked for; `size` and `value_type` must be set.
@@ -39,6 +39,8 @@ pub struct sparrow_vectors_options {
 // SAFETY: `repr(C)`, its size first, and any bits are numbers.
 unsafe impl Growing for sparrow_vectors_options {
     const NAME: &'static str = "sparrow_vectors_options";
+    const STARTS: &'static [usize] =
+        starts!(sparrow_vectors_options { size, value_type, accumulate, scalars_on_device });
 }
 
 /// What becomes of each element of r.
@@ -83,6 +85,8 @@ pub struct sparrow_elementwise {
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
 unsafe impl Growing for sparrow_elementwise {
     const NAME: &'static str = "sparrow_elementwise";
+    const STARTS: &'static [usize] =
+        starts!(sparrow_elementwise { size, elements, alpha, x, beta, y, r, operation });
 }
 
 /// What a vector, or two, are reduced to.
@@ -119,6 +123,8 @@ pub struct sparrow_reduction {
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
 unsafe impl Growing for sparrow_reduction {
     const NAME: &'static str = "sparrow_reduction";
+    const STARTS: &'static [usize] =
+        starts!(sparrow_reduction { size, elements, x, y, result, kind });
 }
 
 /// Makes kernels for dense vectors of a type. Builds them where they are not cached.
@@ -142,19 +148,14 @@ pub unsafe extern "C" fn sparrow_vectors_create_blocking(
             scalars_on_device: flag(options.scalars_on_device, "options->scalars_on_device")?,
             ..VectorOptions::default()
         };
-        let inner: Box<dyn AnyVectors> = match value_type(
-            options.value_type,
-            "options->value_type",
-        )? {
-            ValueType::F32 => Box::new(Vectors::<f32>::new_blocking(&queue, &own)?),
-            ValueType::F64 => Box::new(Vectors::<f64>::new_blocking(&queue, &own)?),
-            stored => {
-                let text = format!(
-                    "options->value_type is {stored}, which matrices store and vectors do not hold"
-                );
-                return Err(Failure::argument(text));
-            }
-        };
+        let value_type = value_type(options.value_type, "options->value_type")?;
+        if value_type != value_type.accumulator() {
+            let text = format!(
+                "options->value_type is {value_type}, which matrices store and vectors do not hold"
+            );
+            return Err(Failure::argument(text));
+        }
+        let inner = AnyVectors::new_blocking(&queue, value_type, &own)?;
         out.give(sparrow_vectors { home, inner: Mutex::new(inner) });
         Ok(())
     })
@@ -185,9 +186,8 @@ pub unsafe extern "C" fn sparrow_vectors_elementwise(
         };
         let mut inner = turn(&vectors.inner, "vectors")?;
         let wait = (!event.is_null() || !wait.is_empty()).then_some(wait.as_slice());
-        let launch = ElementwiseLaunch { queue: &queue, operands, wait };
         // SAFETY: the caller's promise.
-        match unsafe { inner.elementwise(launch)? } {
+        match unsafe { elementwise_launch(&mut inner, &queue, &operands, wait)? } {
             Some(event) => out.give(&event),
             None => Ok(()),
         }
@@ -218,11 +218,135 @@ pub unsafe extern "C" fn sparrow_vectors_reduce(
         };
         let mut inner = turn(&vectors.inner, "vectors")?;
         let wait = (!event.is_null() || !wait.is_empty()).then_some(wait.as_slice());
-        let launch = ReductionLaunch { queue: &queue, operands, wait };
         // SAFETY: the caller's promise.
-        match unsafe { inner.reduce(launch)? } {
+        match unsafe { reduction_launch(&mut inner, &queue, &operands, wait)? } {
             Some(event) => out.give(&event),
             None => Ok(()),
+        }
+    })
+}
+
+/// What numbers of `sparrow_elementary` stand for.
+#[derive(Clone, Copy)]
+enum Operation {
+    Scale,
+    Axpy,
+    Axpby,
+    Combine(Combination),
+}
+
+const OPERATIONS: [(sparrow_elementary, &str, Operation); 7] = [
+    (SPARROW_ELEMENTARY_SCALE, "SPARROW_ELEMENTARY_SCALE", Operation::Scale),
+    (SPARROW_ELEMENTARY_AXPY, "SPARROW_ELEMENTARY_AXPY", Operation::Axpy),
+    (SPARROW_ELEMENTARY_AXPBY, "SPARROW_ELEMENTARY_AXPBY", Operation::Axpby),
+    (SPARROW_ELEMENTARY_ADD, "SPARROW_ELEMENTARY_ADD", Operation::Combine(Combination::Add)),
+    (
+        SPARROW_ELEMENTARY_SUBTRACT,
+        "SPARROW_ELEMENTARY_SUBTRACT",
+        Operation::Combine(Combination::Subtract),
+    ),
+    (
+        SPARROW_ELEMENTARY_MULTIPLY,
+        "SPARROW_ELEMENTARY_MULTIPLY",
+        Operation::Combine(Combination::Multiply),
+    ),
+    (
+        SPARROW_ELEMENTARY_DIVIDE,
+        "SPARROW_ELEMENTARY_DIVIDE",
+        Operation::Combine(Combination::Divide),
+    ),
+];
+
+/// What numbers of `sparrow_reduction_kind` stand for.
+#[derive(Clone, Copy)]
+enum Kind {
+    Reduce(Reduction),
+    Dot,
+    SumIntegers,
+}
+
+const KINDS: [(sparrow_reduction_kind, &str, Kind); 5] = [
+    (SPARROW_REDUCTION_SUM, "SPARROW_REDUCTION_SUM", Kind::Reduce(Reduction::Sum)),
+    (SPARROW_REDUCTION_DOT, "SPARROW_REDUCTION_DOT", Kind::Dot),
+    (SPARROW_REDUCTION_NORM1, "SPARROW_REDUCTION_NORM1", Kind::Reduce(Reduction::Norm1)),
+    (SPARROW_REDUCTION_NORM2, "SPARROW_REDUCTION_NORM2", Kind::Reduce(Reduction::Norm2)),
+    (SPARROW_REDUCTION_SUM_INTEGERS, "SPARROW_REDUCTION_SUM_INTEGERS", Kind::SumIntegers),
+];
+
+/// Enqueues an operation element by element; the event, where there is a list of events to wait for.
+///
+/// # Safety
+/// Buffers are NULL or valid.
+unsafe fn elementwise_launch(
+    vectors: &mut AnyVectors,
+    queue: &Queue,
+    operands: &sparrow_elementwise,
+    wait: Option<&[Event]>,
+) -> Result<Option<Event>> {
+    let operation = choice(operands.operation, "elementwise->operation", &OPERATIONS)?;
+    let elements = size(operands.elements, "elementwise->elements")?;
+    let (context, value_type) = (queue.context(), vectors.value_type());
+    let part = |buffer, name: &str| {
+        // SAFETY: the caller's promise.
+        unsafe { array(context, buffer, value_type, elements, &format!("elementwise->{name}")) }
+    };
+    let number = |scalar, name: &str| {
+        // SAFETY: the caller's promise.
+        unsafe { Scalar::new(context, scalar, value_type, &format!("elementwise->{name}")) }
+    };
+    let (x, mut r) = (part(operands.x, "x")?, part(operands.r, "r")?);
+    Ok(match operation {
+        Operation::Scale => {
+            let alpha = number(operands.alpha, "alpha")?;
+            vectors.scale(queue, (alpha.coefficient(), &x), &mut r, wait)?
+        }
+        Operation::Axpy => {
+            let (alpha, y) = (number(operands.alpha, "alpha")?, part(operands.y, "y")?);
+            vectors.axpy(queue, (alpha.coefficient(), &x), &y, &mut r, wait)?
+        }
+        Operation::Axpby => {
+            let (alpha, y) = (number(operands.alpha, "alpha")?, part(operands.y, "y")?);
+            let beta = number(operands.beta, "beta")?;
+            let (of_x, of_y) = ((alpha.coefficient(), &x), (beta.coefficient(), &y));
+            vectors.axpby(queue, of_x, of_y, &mut r, wait)?
+        }
+        Operation::Combine(combination) => {
+            let y = part(operands.y, "y")?;
+            vectors.combine(queue, combination, (&x, &y), &mut r, wait)?
+        }
+    })
+}
+
+/// Enqueues a reduction, likewise.
+///
+/// # Safety
+/// As there.
+unsafe fn reduction_launch(
+    vectors: &mut AnyVectors,
+    queue: &Queue,
+    operands: &sparrow_reduction,
+    wait: Option<&[Event]>,
+) -> Result<Option<Event>> {
+    let kind = choice(operands.kind, "reduction->kind", &KINDS)?;
+    let elements = size(operands.elements, "reduction->elements")?;
+    let element = match kind {
+        Kind::SumIntegers => ElementType::I32,
+        Kind::Reduce(_) | Kind::Dot => vectors.value_type().into(),
+    };
+    let part = |buffer, len: usize, name: &str| {
+        // SAFETY: the caller's promise.
+        unsafe { array(queue.context(), buffer, element, len, &format!("reduction->{name}")) }
+    };
+    let x = part(operands.x, elements, "x")?;
+    let result = || part(operands.result, 1, "result");
+    Ok(match kind {
+        Kind::Reduce(reduction) => vectors.reduce(queue, reduction, &x, &mut result()?, wait)?,
+        Kind::Dot => {
+            let y = part(operands.y, elements, "y")?;
+            vectors.dot(queue, &x, &y, &mut result()?, wait)?
+        }
+        Kind::SumIntegers => {
+            vectors.sum_integers(queue, x.typed()?, result()?.typed_mut()?, wait)?
         }
     })
 }

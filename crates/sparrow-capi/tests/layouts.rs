@@ -196,7 +196,8 @@ fn layouts() -> Vec<Layout> {
             launched,
             outcome,
             breakdown,
-            breakdown_iteration
+            breakdown_iteration,
+            x_iteration
         }),
         layout!(sparrow_solver_info {
             size,

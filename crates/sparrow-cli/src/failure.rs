@@ -1,7 +1,5 @@
 //! What a failed command says, and the status it exits with.
 
-use std::fmt;
-
 /// Why the command failed, sorted by whose fault it is.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -9,6 +7,10 @@ pub(crate) enum Failure {
     Run(anyhow::Error),
     /// Bad usage or input: status 2.
     Input(anyhow::Error),
+    /// Who reads what is written has read enough: no failure, and nothing is said.
+    Closed,
+    /// A signal of this number ended the run before its end: status 128 and the number.
+    Interrupted(u8, anyhow::Error),
 }
 
 impl Failure {
@@ -26,30 +28,41 @@ impl Failure {
         match self {
             Failure::Run(_) => 1,
             Failure::Input(_) => 2,
+            Failure::Closed => 0,
+            Failure::Interrupted(signal, _) => 128 + signal,
         }
     }
 
-    pub(crate) fn is_broken_pipe(&self) -> bool {
-        let (Failure::Run(error) | Failure::Input(error)) = self;
-        let io = error.downcast_ref::<std::io::Error>();
-        io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    /// What there is to say.
+    pub(crate) fn message(&self) -> Option<String> {
+        match self {
+            Failure::Closed => None,
+            Failure::Run(error) | Failure::Input(error) | Failure::Interrupted(_, error) => {
+                Some(in_words(error))
+            }
+        }
     }
 }
 
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Failure::Run(error) | Failure::Input(error)) = self;
-        write!(f, "{error:#}")?;
-        if let Some(sparrow::RuntimeError::NoLibrary | sparrow::RuntimeError::NoDevice) =
-            error.downcast_ref::<sparrow::RuntimeError>()
-        {
-            f.write_str(
-                "\n  To use the host's own cores instead: --device host\n  To get an OpenCL \
-                 implementation, from a clone of the project: cargo xtask provide",
-            )?;
+fn in_words(error: &anyhow::Error) -> String {
+    use sparrow::RuntimeError as E;
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        // Many errors have their cause in their own words.
+        if !text.contains(&cause) {
+            text.push_str(&format!(": {cause}"));
         }
-        Ok(())
     }
+    if let Some(E::NoLibrary | E::NoDevice) = error.downcast_ref() {
+        text.push_str(
+            "\n  To use the host's own cores instead: --device host\n  To get an OpenCL \
+             implementation, from a clone of the project: cargo xtask provide",
+        );
+    }
+    if let Some(csr_core::Error::Overflow { .. }) = error.downcast_ref() {
+        text.push_str("\n  To take such numbers as infinite: --allow-overflow");
+    }
+    text
 }
 
 impl From<sparrow::Error> for Failure {
@@ -70,8 +83,11 @@ impl From<sparrow::RuntimeError> for Failure {
             E::UnknownDevice { .. }
             | E::AmbiguousDevice { .. }
             | E::Parameter(_)
-            | E::Diagonal { .. }
             | E::Matrix(_) => Failure::Input(error.into()),
+            // As the matrix's file counts, which is from 1.
+            E::Diagonal { row } => {
+                Failure::Input(E::Diagonal { row: row.saturating_add(1) }.into())
+            }
             error => Failure::Run(error.into()),
         }
     }
@@ -107,5 +123,24 @@ impl From<sparrow_bench::tune::TuneError> for Failure {
             E::File { .. } => Failure::Input(error.into()),
             error => Failure::Run(error.into()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_said_once() {
+        let io = || std::io::Error::other("the pipe is closed");
+        // Has its cause in its words.
+        let worker = sparrow_bench::tune::TuneError::Io(io());
+        assert_eq!(
+            Failure::from(worker).message().as_deref(),
+            Some("the process that runs trials: the pipe is closed")
+        );
+        // Has it beside them.
+        let apart = Failure::Run(anyhow::Error::from(io()).context("cannot start"));
+        assert_eq!(apart.message().as_deref(), Some("cannot start: the pipe is closed"));
     }
 }

@@ -24,6 +24,29 @@ impl Target {
     }
 }
 
+/// The devices that `--device` names; `command` is what cannot run on the host.
+pub(crate) fn devices(global: &Global, command: &str) -> Result<Vec<Device>, Failure> {
+    match global.device.as_deref() {
+        None => Ok(vec![Device::best()?]),
+        Some("host") => {
+            Err(Failure::input(format!("{command} takes OpenCL devices, and host is none")))
+        }
+        Some("all") => Ok(sparrow::find_devices("all")?),
+        Some(text) => Ok(vec![sparrow::find_device(text)?]),
+    }
+}
+
+/// The one device that `--device` names; `command` is what takes no other number.
+pub(crate) fn one_device(global: &Global, command: &str) -> Result<Device, Failure> {
+    match global.device.as_deref() {
+        None => Ok(Device::best()?),
+        Some(text @ ("host" | "all")) => {
+            Err(Failure::input(format!("{command} takes one OpenCL device, not --device {text}")))
+        }
+        Some(text) => Ok(sparrow::find_device(text)?),
+    }
+}
+
 /// A queue on a context of its own.
 pub(crate) fn queue_on(device: &Device) -> Result<Queue, Failure> {
     Ok(Queue::new(&Context::new(device)?)?)

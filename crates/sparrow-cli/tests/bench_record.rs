@@ -10,7 +10,7 @@ use std::process::Command;
 const FIELDS: &str = "schema version matrix source rows cols nnz op algorithm variant params kernel_key \
     value_type offset_type accumulate device platform driver seed stream_gbytes_per_s \
     copy_gbytes_per_s cache median_us min_us p95_us runs gflops gbytes_per_s limit_us limit_fraction \
-    setup_us setup_in_products plan_bytes repeatable verified error_in_tolerance";
+    setup_us setup_in_products plan_bytes repeatable verified error_in_tolerance non_finite";
 
 const MATRIX: &str =
     "%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 2\n2 1 -1\n2 2 2\n3 3 1\n";
@@ -72,6 +72,37 @@ fn a_host_record_has_the_published_form() {
         let us = |field: &str| record[field].as_f64().unwrap();
         assert!(us("min_us") <= us("median_us") && us("median_us") <= us("p95_us"));
         assert!(us("error_in_tolerance") <= 1.0);
+    }
+}
+
+#[test]
+fn spmv_is_what_bench_does_where_no_operation_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("small.mtx"), MATRIX).unwrap();
+    // A matrix that is called like an operation is given as a path.
+    fs::write(folder.path().join("spmm"), MATRIX).unwrap();
+    for (arguments, name) in [
+        (&["bench", "spmv", "small.mtx"][..], "small"),
+        (&["bench", "--op", "spmv", "small.mtx"], "small"),
+        (&["bench", "./spmm"], "spmm"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_sparrow"))
+            .current_dir(folder.path())
+            .args(arguments)
+            .args(["--device", "host", "--value-type", "f64", "--json", "-"])
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{stderr}");
+        let is_old = arguments.contains(&"--op");
+        assert_eq!(stderr.contains("`bench --op spmv` is spelled `bench spmv` now"), is_old);
+        let line = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(
+            field_names(&line).join(" "),
+            FIELDS.split_whitespace().collect::<Vec<_>>().join(" ")
+        );
+        let record: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert_eq!((&record["matrix"], &record["op"]), (&name.into(), &"spmv".into()));
     }
 }
 

@@ -173,6 +173,14 @@ fn bad_usage_and_input_end_with_status_2_and_leave_every_file_alone() {
         ("spmv a.mtx --alpha one", &["one", "--alpha"]),
         ("info missing.mtx", &["missing.mtx"]),
         ("bench missing.mtx", &["missing.mtx"]),
+        ("bench --accumulate plain spmm", &["\"spmm\" is an operation", "sparrow bench spmm"]),
+        ("bench a.mtx --model", &["--model", "host"]),
+        ("bench spmm a.mtx", &["bench spmm takes OpenCL devices"]),
+        ("bench spgemm a.mtx", &["bench spgemm takes OpenCL devices"]),
+        ("bench convert a.mtx", &["bench convert takes OpenCL devices"]),
+        ("bench vector", &["bench vector takes OpenCL devices"]),
+        ("bench batch a.mtx", &["bench batch", "one OpenCL device"]),
+        ("bench a.mtx --hetero", &["is spelled `bench hetero`", "one OpenCL device"]),
     ] {
         let line =
             if line.starts_with("spmv") { format!("{line} --out out.mtx") } else { line.into() };
@@ -251,7 +259,7 @@ const TIMING: &str = r#"{"schema":"sparrow-tune/2","version":"0.1.0","device":"N
 fn raw_timings_of_others_become_an_entry_and_nothing_else_moves() {
     let desk = Desk::new();
     desk.put("raw.jsonl", format!("{TIMING}\n"));
-    let table = "format = 1\n# mine\n[[device]]\nname = \"Mine\"\norigin = \"me\"\n";
+    let table = "format = 2\n# mine\n[[device]]\nname = \"Mine\"\norigin = \"me\"\n";
     desk.put("t.toml", table);
     let merge = |files: &str| {
         let arguments = format!("tune merge {files} --into t.toml");

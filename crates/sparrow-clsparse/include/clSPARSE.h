@@ -7,7 +7,9 @@
  *
  * Everything that is computed with, alpha and beta too, lies in buffers of the application's. Offsets count
  * elements. Every function returns a status, and none aborts or unwinds, or prints, but solvers where
- * clsparseSolverPrintMode asks for it. docs/c-api.md says who owns what, and what was mended since the original.
+ * clsparseSolverPrintMode asks for it. Products may be written over what they
+ * multiply, or over alpha or beta, which then count as they were.
+ * Buffers may deny the host access (CL_MEM_HOST_NO_ACCESS and its like). docs/c-api.md says who owns what, and what was mended since the original.
  */
 
 #include "clsparse_export.h"

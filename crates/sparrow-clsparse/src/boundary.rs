@@ -1,12 +1,15 @@
-//! Between C and Rust: nothing unwinds, and no null pointer is followed.
+//! Between C and Rust: nothing unwinds, no null pointer is followed, and the application's floating-point traps are held.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use sparrow::FloatTrapsHeld;
 
 use crate::status::{Result, Status};
 
 /// What `body` comes to, as a status. A panic, which is a fault of this library, is told as an operation that cannot
 /// be; what it held stays as it is.
 pub(crate) fn status_of(body: impl FnOnce() -> Result<()>) -> Status {
+    let _held = FloatTrapsHeld::new();
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => Status::Success,
         Ok(Err(status)) => status,
@@ -16,6 +19,7 @@ pub(crate) fn status_of(body: impl FnOnce() -> Result<()>) -> Status {
 
 /// What `body` comes to: a status and a value, `nothing` where it fails.
 pub(crate) fn value_of<T>(nothing: T, body: impl FnOnce() -> Result<T>) -> (Status, T) {
+    let _held = FloatTrapsHeld::new();
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(value)) => (Status::Success, value),
         Ok(Err(status)) => (status, nothing),

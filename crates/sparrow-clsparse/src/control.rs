@@ -1,7 +1,7 @@
 //! Setting up, controls and events.
 //!
 //! A control is a queue, and how calls that name it run: by default each waits until its result is there, else
-//! (`clsparseEnableAsync`) the event of the last one's last kernel is kept for whoever asks.
+//! (`clsparseEnableAsync`) the event of the last one's last kernel is kept for the caller who asks.
 
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,16 +38,12 @@ pub(crate) struct Control {
 pub(crate) struct State {
     is_async: bool,
     is_extended: bool,
-    /// Of the last call's last kernel; none where nothing ran, or it was waited for.
+    /// Of the last call's last kernel; none of a control that is not asynchronous.
     event: Option<Event>,
     /// Products of matrices without a meta.
-    pub(crate) f32: FreePlans<f32>,
-    /// The same in double precision.
-    pub(crate) f64: FreePlans<f64>,
+    pub(crate) free_plans: FreePlans,
     /// Kernels on dense vectors.
-    pub(crate) vectors_f32: KnownVectors<f32>,
-    /// The same in double precision.
-    pub(crate) vectors_f64: KnownVectors<f64>,
+    pub(crate) vectors: KnownVectors,
     /// What makes compressed rows of entries, and the last product that used them.
     pub(crate) row_offsets: Option<RowOffsets>,
     pub(crate) reads_row_offsets: Option<Event>,
@@ -84,9 +80,14 @@ impl State {
         if self.is_extended { Accumulate::Compensated } else { Accumulate::Plain }
     }
 
-    /// Ends a call that has waited for its kernels.
-    pub(crate) fn end_blocking(&mut self) {
+    /// Ends a call that has waited for its kernels or had none to launch: an asynchronous control keeps an event that
+    /// completes after whatever is in its queue.
+    pub(crate) fn end_blocking(&mut self, queue: &Queue) -> Result<()> {
         self.event = None;
+        if self.is_async {
+            self.event = Some(queue.marker()?);
+        }
+        Ok(())
     }
 
     /// Ends a call whose last kernel is `event`: waits for it, or keeps it.
@@ -105,8 +106,7 @@ fn shared(context: Context) -> Arc<Context> {
     static CONTEXTS: Mutex<Vec<Weak<Context>>> = Mutex::new(Vec::new());
     let mut contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
     contexts.retain(|one| one.strong_count() > 0);
-    let is_same =
-        |one: &Arc<Context>| one.is_same(&context) && one.device().id() == context.device().id();
+    let is_same = |one: &Arc<Context>| one.is_same(&context);
     if let Some(known) = contexts.iter().filter_map(Weak::upgrade).find(is_same) {
         return known;
     }
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn clsparseCreateControl(queue: cl_command_queue) -> clspa
             return Err(Status::InvalidCommandQueue);
         }
         // SAFETY: the queue is valid, as types.rs says.
-        let context = shared(unsafe { Context::of_queue(queue, BinaryCache::Usual)? });
+        let context = shared(unsafe { Context::of_queue(queue, BinaryCache::Default)? });
         // SAFETY: as before.
         let queue = unsafe { Queue::from_raw(&context, queue)? };
         Ok(CONTROLS.add(Control { queue, context, state: Mutex::default() }))
@@ -189,7 +189,9 @@ pub extern "C" fn clsparseEnableExtendedPrecision(
     })
 }
 
-/// The event of the last call's last kernel, which the caller releases; null where that was waited for.
+/// The event of the last call's last kernel, which the caller releases; null unless the control is asynchronous. After a
+/// call that waits for its kernels all the same (metas, files, products of sparse matrices, solvers), or that had none to
+/// launch, it is an event that completes once they and what is in the queue have.
 #[unsafe(no_mangle)]
 pub extern "C" fn clsparseGetEvent(control: clsparseControl) -> clsparseEventResult {
     let (status, event): (_, cl_event) = value_of(ptr::null_mut(), || {

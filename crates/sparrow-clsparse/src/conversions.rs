@@ -1,28 +1,32 @@
 //! From one format to another, on the device. The caller allocates what comes out; its sizes are set here.
 
-use sparrow::{CooToCsr, DenseShape, DenseToCsr, DeviceArray, Duplicates, Event, Layout, Matrix};
+use sparrow::{
+    AnyArray, AnyCooToCsr, AnyDenseToCsr, AnyMatrix, DenseShape, Duplicates, Event, Layout,
+    OffsetType, Overlap, ValueType, check_apart, overlap,
+};
 
 use crate::boundary::{read, status_of, write};
 use crate::control::Control;
 use crate::initialize::{COLUMN_MAJOR, ROW_MAJOR};
-use crate::operands::{CsrArrays, Real, array};
+use crate::operands::{CsrArrays, apart, array, typed_array};
 use crate::status::{Result, Status};
 use crate::types::{cldenseMatrix, clsparseControl, clsparseCooMatrix, clsparseCsrMatrix};
 
 /// A matrix in compressed rows, for the length of a call.
-fn matrix<T: Real>(control: &Control, csr: &clsparseCsrMatrix) -> Result<Matrix<T>> {
-    let CsrArrays { offsets, columns, values } = CsrArrays::of(control, csr)?;
+fn matrix(control: &Control, value_type: ValueType, csr: &clsparseCsrMatrix) -> Result<AnyMatrix> {
+    let CsrArrays { offsets, columns, values } = CsrArrays::of(control, value_type, csr)?;
     let cols = csr.num_cols as usize;
     // SAFETY: that the pattern is one is the application's promise.
-    Ok(unsafe { Matrix::from_arrays(control.context(), cols, offsets, columns, values)? })
+    Ok(unsafe { AnyMatrix::from_arrays(control.context(), cols, offsets, columns, values)? })
 }
 
 /// A dense matrix, and how it lies. clSPARSE never looked at the leading dimension here, and its own programs set one
 /// that no row fits into: rows (columns) then lie together.
-fn dense<T: Real>(
+fn dense(
     control: &Control,
+    value_type: ValueType,
     matrix: &cldenseMatrix,
-) -> Result<(DenseShape, DeviceArray<T>)> {
+) -> Result<(DenseShape, AnyArray)> {
     let (rows, cols) = (matrix.num_rows as usize, matrix.num_cols as usize);
     let (layout, length) = match matrix.major {
         ROW_MAJOR => (Layout::RowMajor, cols),
@@ -30,17 +34,14 @@ fn dense<T: Real>(
         _ => return Err(Status::InvalidValue),
     };
     let shape = DenseShape::new(rows, cols, layout, length.max(matrix.lead_dim as usize))?;
-    let elements = array(control, matrix.values, matrix.off_values, shape.span())?;
+    let part = (matrix.values, matrix.off_values);
+    let elements = array(control, value_type, part, shape.span())?;
     Ok((shape, elements))
 }
 
 /// Copies `from`, unless both are the same elements.
-fn copy<T: bytemuck::Pod>(
-    control: &Control,
-    from: &DeviceArray<T>,
-    to: &mut DeviceArray<T>,
-    is_same: bool,
-) -> Result<()> {
+fn copy(control: &Control, from: &AnyArray, to: &mut AnyArray) -> Result<()> {
+    let is_same = overlap(from, to) == Overlap::Whole;
     let copied = if is_same { None } else { to.copy_from(&control.queue, from)? };
     // What follows waits for it in its queue, unless that is out of order.
     Ok(copied.map_or(Ok(()), |event| event.wait())?)
@@ -48,7 +49,8 @@ fn copy<T: bytemuck::Pod>(
 
 /// # Safety
 /// As types.rs says of all functions.
-unsafe fn csr2coo<T: Real>(
+unsafe fn csr2coo(
+    value_type: ValueType,
     csr: *const clsparseCsrMatrix,
     coo: *mut clsparseCooMatrix,
     control: clsparseControl,
@@ -61,15 +63,22 @@ unsafe fn csr2coo<T: Real>(
         let ended = if csr.num_rows == 0 || nnz == 0 {
             None
         } else {
-            let matrix: Matrix<T> = matrix(&control, csr)?;
-            let mut row_indices = array(&control, coo.row_indices, coo.off_row_indices, nnz)?;
-            let mut columns = array(&control, coo.col_indices, coo.off_col_indices, nnz)?;
-            let mut values = array(&control, coo.values, coo.off_values, nnz)?;
-            let has_columns =
-                (coo.col_indices, coo.off_col_indices) == (csr.col_indices, csr.off_col_indices);
-            let has_values = (coo.values, coo.off_values) == (csr.values, csr.off_values);
-            copy(&control, matrix.columns(), &mut columns, has_columns)?;
-            copy(&control, matrix.values(), &mut values, has_values)?;
+            let matrix = matrix(&control, value_type, csr)?;
+            let of_rows = (coo.row_indices, coo.off_row_indices);
+            let of_columns = (coo.col_indices, coo.off_col_indices);
+            let of_values = (coo.values, coo.off_values);
+            let mut row_indices = typed_array(&control, of_rows, nnz)?;
+            let mut columns = array(&control, matrix.types().column_type, of_columns, nnz)?;
+            let mut values = array(&control, value_type, of_values, nnz)?;
+            // Before anything is written. Columns and values may be the matrix's own.
+            let [of_offsets, of_columns, of_values] = matrix.named_arrays();
+            let targets = [("the columns", &columns), ("the values", &values)];
+            check_apart(("the row indices", &row_indices), targets)?;
+            check_apart(("the row indices", &row_indices), [of_offsets, of_columns, of_values])?;
+            check_apart(targets[0], [of_offsets, of_values, targets[1]])?;
+            check_apart(targets[1], [of_offsets, of_columns])?;
+            copy(&control, matrix.columns(), &mut columns)?;
+            copy(&control, matrix.values(), &mut values)?;
             Some(matrix.write_row_indices(&control.queue, &mut row_indices)?)
         };
         (coo.num_rows, coo.num_cols) = (csr.num_rows, csr.num_cols);
@@ -80,7 +89,8 @@ unsafe fn csr2coo<T: Real>(
 
 /// # Safety
 /// As types.rs says of all functions.
-unsafe fn coo2csr<T: Real>(
+unsafe fn coo2csr(
+    value_type: ValueType,
     coo: *const clsparseCooMatrix,
     csr: *mut clsparseCsrMatrix,
     control: clsparseControl,
@@ -91,26 +101,26 @@ unsafe fn coo2csr<T: Real>(
         let (coo, csr) = unsafe { (read(coo)?, write(csr)?) };
         let (queue, nnz) = (&control.queue, coo.num_nonzeros as usize);
         let shape = (coo.num_rows as usize, coo.num_cols as usize);
-        let row_indices = array(&control, coo.row_indices, coo.off_row_indices, nnz)?;
-        let column_indices = array(&control, coo.col_indices, coo.off_col_indices, nnz)?;
-        let mut entries = array::<T>(&control, coo.values, coo.off_values, nnz)?;
+        let row_indices = typed_array(&control, (coo.row_indices, coo.off_row_indices), nnz)?;
+        let column_indices = typed_array(&control, (coo.col_indices, coo.off_col_indices), nnz)?;
+        let entries = array(&control, value_type, (coo.values, coo.off_values), nnz)?;
         let sizes = clsparseCsrMatrix {
             num_rows: coo.num_rows,
             num_cols: coo.num_cols,
             num_nonzeros: coo.num_nonzeros,
             ..*csr
         };
-        let CsrArrays { mut offsets, mut columns, mut values } = CsrArrays::of(&control, &sizes)?;
-        if coo.values == csr.values && nnz > 0 {
-            // They move about in it.
-            let mut aside = DeviceArray::allocate(control.context(), nnz)?;
-            copy(&control, &entries, &mut aside, false)?;
-            entries = aside;
-        }
+        let arrays = CsrArrays::of(&control, value_type, &sizes)?;
+        let CsrArrays { mut offsets, mut columns, mut values } = arrays;
+        let named: [(&str, &AnyArray); 2] = [("the columns", &columns), ("the values", &values)];
+        check_apart(("the row offsets", &offsets), named)?;
+        check_apart(("the columns", &columns), [("the values", &values)])?;
+        // They move about in it.
+        let entries = apart(&control, entries, &values)?;
         let keep = Duplicates::Keep;
-        let order = CooToCsr::new_blocking(queue, shape, &row_indices, &column_indices, keep)?;
+        let order = AnyCooToCsr::new_blocking(queue, shape, &row_indices, &column_indices, keep)?;
         order.write_values(queue, &entries, &mut values)?;
-        let ended = order.write_pattern(queue, &mut offsets, &mut columns)?;
+        let ended = order.write_pattern(queue, &mut offsets, columns.typed_mut()?)?;
         *csr = sizes;
         end(&control, Some(ended))
     })
@@ -118,7 +128,8 @@ unsafe fn coo2csr<T: Real>(
 
 /// # Safety
 /// As types.rs says of all functions.
-unsafe fn csr2dense<T: Real>(
+unsafe fn csr2dense(
+    value_type: ValueType,
     csr: *const clsparseCsrMatrix,
     A: *mut cldenseMatrix,
     control: clsparseControl,
@@ -130,18 +141,20 @@ unsafe fn csr2dense<T: Real>(
         if (csr.num_rows, csr.num_cols) != (of_dense.num_rows, of_dense.num_cols) {
             return Err(Status::InvalidSize);
         }
-        let (shape, mut elements) = dense::<T>(&control, of_dense)?;
+        let (shape, mut elements) = dense(&control, value_type, of_dense)?;
         if shape.span() == 0 {
-            return Ok(());
+            return end(&control, None);
         }
-        let ended = matrix(&control, csr)?.write_dense(&control.queue, shape, &mut elements)?;
+        let matrix = matrix(&control, value_type, csr)?;
+        let ended = matrix.write_dense(&control.queue, shape, &mut elements)?;
         end(&control, Some(ended))
     })
 }
 
 /// # Safety
 /// As types.rs says of all functions.
-unsafe fn dense2csr<T: Real>(
+unsafe fn dense2csr(
+    value_type: ValueType,
     A: *const cldenseMatrix,
     csr: *mut clsparseCsrMatrix,
     control: clsparseControl,
@@ -150,9 +163,9 @@ unsafe fn dense2csr<T: Real>(
         let control = Control::of(control)?;
         // SAFETY: the caller's promise.
         let (of_dense, csr) = unsafe { (read(A)?, write(csr)?) };
-        let (shape, elements) = dense::<T>(&control, of_dense)?;
-        let zero = T::from_f64(0.0);
-        let counted = DenseToCsr::<T, u32>::new_blocking(&control.queue, shape, &elements, zero)?;
+        let (shape, elements) = dense(&control, value_type, of_dense)?;
+        let (queue, source) = (&control.queue, (shape, &elements));
+        let counted = AnyDenseToCsr::new_blocking(queue, source, OffsetType::U32, 0.0)?;
         let sizes = clsparseCsrMatrix {
             num_rows: of_dense.num_rows,
             num_cols: of_dense.num_cols,
@@ -160,16 +173,20 @@ unsafe fn dense2csr<T: Real>(
             ..*csr
         };
         // Refused where the caller's buffers do not hold them.
-        let CsrArrays { mut offsets, mut columns, mut values } = CsrArrays::of(&control, &sizes)?;
-        let queue = &control.queue;
-        let ended = counted.write(queue, &elements, &mut offsets, &mut columns, &mut values)?;
+        let arrays = CsrArrays::of(&control, value_type, &sizes)?;
+        let CsrArrays { mut offsets, mut columns, mut values } = arrays;
+        let columns = columns.typed_mut()?;
+        let ended = counted.write(queue, &elements, &mut offsets, columns, &mut values)?;
         *csr = sizes;
         end(&control, Some(ended))
     })
 }
 
 fn end(control: &Control, ended: Option<Event>) -> Result<()> {
-    ended.map_or(Ok(()), |event| control.state().end(event))
+    match ended {
+        Some(event) => control.state().end(event),
+        None => control.state().end_blocking(&control.queue),
+    }
 }
 
 /// Entries of a matrix in compressed rows, in single precision, in the order they are stored.
@@ -180,7 +197,7 @@ pub unsafe extern "C" fn clsparseScsr2coo(
     control: clsparseControl,
 ) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { csr2coo::<f32>(csr, coo, control) }
+    unsafe { csr2coo(ValueType::F32, csr, coo, control) }
 }
 
 /// Entries of a matrix in compressed rows, in double precision, in the order they are stored.
@@ -191,7 +208,7 @@ pub unsafe extern "C" fn clsparseDcsr2coo(
     control: clsparseControl,
 ) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { csr2coo::<f64>(csr, coo, control) }
+    unsafe { csr2coo(ValueType::F64, csr, coo, control) }
 }
 
 /// Compressed rows, sorted by column, of entries in any order, in single precision. Duplicates are kept.
@@ -202,7 +219,7 @@ pub unsafe extern "C" fn clsparseScoo2csr(
     control: clsparseControl,
 ) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { coo2csr::<f32>(coo, csr, control) }
+    unsafe { coo2csr(ValueType::F32, coo, csr, control) }
 }
 
 /// Compressed rows, sorted by column, of entries in any order, in double precision. Duplicates are kept.
@@ -213,7 +230,7 @@ pub unsafe extern "C" fn clsparseDcoo2csr(
     control: clsparseControl,
 ) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { coo2csr::<f64>(coo, csr, control) }
+    unsafe { coo2csr(ValueType::F64, coo, csr, control) }
 }
 
 /// All elements of a matrix in compressed rows, in single precision.
@@ -224,7 +241,7 @@ pub unsafe extern "C" fn clsparseScsr2dense(
     control: clsparseControl,
 ) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { csr2dense::<f32>(csr, A, control) }
+    unsafe { csr2dense(ValueType::F32, csr, A, control) }
 }
 
 /// All elements of a matrix in compressed rows, in double precision.
@@ -235,7 +252,7 @@ pub unsafe extern "C" fn clsparseDcsr2dense(
     control: clsparseControl,
 ) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { csr2dense::<f64>(csr, A, control) }
+    unsafe { csr2dense(ValueType::F64, csr, A, control) }
 }
 
 /// Compressed rows of what is not zero in a dense matrix, in single precision.
@@ -246,7 +263,7 @@ pub unsafe extern "C" fn clsparseSdense2csr(
     control: clsparseControl,
 ) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { dense2csr::<f32>(A, csr, control) }
+    unsafe { dense2csr(ValueType::F32, A, csr, control) }
 }
 
 /// Compressed rows of what is not zero in a dense matrix, in double precision.
@@ -257,5 +274,5 @@ pub unsafe extern "C" fn clsparseDdense2csr(
     control: clsparseControl,
 ) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { dense2csr::<f64>(A, csr, control) }
+    unsafe { dense2csr(ValueType::F64, A, csr, control) }
 }

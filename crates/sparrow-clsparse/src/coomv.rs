@@ -3,27 +3,33 @@
 //! Entries that are sorted by row, as the readers leave them, become compressed rows on the device, for this product;
 //! 4 bytes are read back to know that they are. Others are sorted there first.
 
-use sparrow::{CooToCsr, Duplicates, Event, Matrix, RowOffsets};
+use sparrow::{
+    AnyArray, AnyCooToCsr, AnyMatrix, Duplicates, Event, OffsetType, RowOffsets, ValueType,
+    check_apart,
+};
 
 use crate::boundary::{read, status_of};
 use crate::control::{Control, State};
 use crate::csrmv::Operands;
-use crate::operands::{Real, array};
+use crate::operands::{array, typed_array};
 use crate::status::{Result, Status};
 use crate::types::{cldenseVector, clsparseControl, clsparseCooMatrix, clsparseScalar};
 
 /// Enqueues the product.
-fn launch<T: Real>(
+fn launch(
     control: &Control,
     state: &mut State,
-    matrix: &clsparseCooMatrix,
-    operands: &mut Operands<T>,
+    (matrix, value_type): (&clsparseCooMatrix, ValueType),
+    operands: &mut Operands,
 ) -> Result<Event> {
     let (queue, nnz) = (&control.queue, matrix.num_nonzeros as usize);
     let (rows, cols) = (matrix.num_rows as usize, matrix.num_cols as usize);
-    let row_indices = array(control, matrix.row_indices, matrix.off_row_indices, nnz)?;
-    let columns = array::<u32>(control, matrix.col_indices, matrix.off_col_indices, nnz)?;
-    let values = array::<T>(control, matrix.values, matrix.off_values, nnz)?;
+    let row_indices = typed_array(control, (matrix.row_indices, matrix.off_row_indices), nnz)?;
+    let columns = typed_array(control, (matrix.col_indices, matrix.off_col_indices), nnz)?;
+    let values = array(control, value_type, (matrix.values, matrix.off_values), nnz)?;
+    let named: [(&str, &AnyArray); 3] =
+        [("row indices", &row_indices), ("columns", &columns), ("values", &values)];
+    check_apart(("y", &operands.y), named)?;
     let row_offsets = match &mut state.row_offsets {
         Some(known) => known,
         none => none.insert(RowOffsets::new(control.context())?),
@@ -33,23 +39,25 @@ fn launch<T: Real>(
     let a = match row_offsets.find_blocking(queue, rows, &row_indices, last.as_slice())? {
         // SAFETY: offsets were made for these entries; that columns lie inside is the application's promise.
         Some(offsets) => unsafe {
-            Matrix::from_arrays(control.context(), cols, offsets, columns, values)?
+            let (offsets, columns) = (offsets.into_any(), columns.into_any());
+            AnyMatrix::from_arrays(control.context(), cols, offsets, columns, values)?
         },
         None => {
             let (shape, keep) = ((rows, cols), Duplicates::Keep);
-            let order = CooToCsr::new_blocking(queue, shape, &row_indices, &columns, keep)?;
-            order.matrix_blocking(queue, &values)?
+            let order = AnyCooToCsr::new_blocking(queue, shape, &row_indices, &columns, keep)?;
+            order.matrix_blocking(queue, OffsetType::U32, &values)?
         }
     };
     let accumulate = state.accumulate();
-    let event = T::free_plans(state).launch(control, accumulate, &a, operands)?;
+    let event = state.free_plans.launch(control, accumulate, &a, operands)?;
     state.reads_row_offsets = Some(event.clone());
     Ok(event)
 }
 
 /// # Safety
 /// As types.rs says of all functions.
-unsafe fn coomv<T: Real>(
+unsafe fn coomv(
+    value_type: ValueType,
     alpha: *const clsparseScalar,
     matx: *const clsparseCooMatrix,
     x: *const cldenseVector,
@@ -64,12 +72,12 @@ unsafe fn coomv<T: Real>(
         // SAFETY: as before.
         let matrix = unsafe { read(matx)? };
         if matrix.num_rows == 0 {
-            return Ok(());
+            return control.state().end_blocking(&control.queue);
         }
         let sizes = (matrix.num_rows, matrix.num_cols);
-        let mut operands: Operands<T> = Operands::of(&control, sizes, (alpha, x), (beta, y))?;
+        let mut operands = Operands::of(&control, value_type, sizes, (alpha, x), (beta, y))?;
         let mut state = control.state();
-        let event = launch(&control, &mut state, matrix, &mut operands)?;
+        let event = launch(&control, &mut state, (matrix, value_type), &mut operands)?;
         state.end(event)
     })
 }
@@ -85,7 +93,7 @@ pub unsafe extern "C" fn clsparseScoomv(
     control: clsparseControl,
 ) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { coomv::<f32>(alpha, matx, x, beta, y, control) }
+    unsafe { coomv(ValueType::F32, alpha, matx, x, beta, y, control) }
 }
 
 /// y = alpha A x + beta y in double precision.
@@ -99,5 +107,5 @@ pub unsafe extern "C" fn clsparseDcoomv(
     control: clsparseControl,
 ) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { coomv::<f64>(alpha, matx, x, beta, y, control) }
+    unsafe { coomv(ValueType::F64, alpha, matx, x, beta, y, control) }
 }

@@ -2,35 +2,35 @@
 //!
 //! With a meta, by the plan it keeps for matrices that lie so; without one, by a plan that serves once.
 
-use sparrow::{DenseProduct, DeviceArray, Event, Matrix, Workspace};
+use sparrow::{AnyArray, AnyDenseProduct, AnyMatrix, AnySpmmPlan, Event, ValueType, Workspace};
 
 use crate::boundary::{read, status_of};
 use crate::control::Control;
-use crate::meta::{DensePlan, DenseShapes, Meta, spmm_plan};
-use crate::operands::{CsrArrays, Real, dense, scalar};
+use crate::meta::{DenseShapes, Meta, spmm_plan};
+use crate::operands::{CsrArrays, apart, dense, scalar};
 use crate::status::{Result, Status};
 use crate::types::{cldenseMatrix, clsparseControl, clsparseCsrMatrix, clsparseScalar};
 
 /// The numbers and dense matrices of a product.
-pub(crate) struct DenseOperands<T> {
-    alpha: DeviceArray<T>,
-    b: DeviceArray<T>,
-    beta: DeviceArray<T>,
-    c: DeviceArray<T>,
+pub(crate) struct DenseOperands {
+    alpha: AnyArray,
+    b: AnyArray,
+    beta: AnyArray,
+    c: AnyArray,
     /// How B and C lie.
     pub(crate) shapes: DenseShapes,
 }
 
-impl<T: Real> DenseOperands<T> {
+impl DenseOperands {
     /// Enqueues the product.
     pub(crate) fn launch(
         &mut self,
         control: &Control,
-        plan: &DensePlan<T>,
+        plan: &AnySpmmPlan,
         workspace: &mut Workspace,
-        a: &Matrix<T>,
+        a: &AnyMatrix,
     ) -> Result<Event> {
-        let product = DenseProduct {
+        let product = AnyDenseProduct {
             alpha: (&self.alpha).into(),
             a,
             b: &self.b,
@@ -43,7 +43,8 @@ impl<T: Real> DenseOperands<T> {
 
 /// # Safety
 /// As types.rs says of all functions.
-unsafe fn csrmm<T: Real>(
+unsafe fn csrmm(
+    value_type: ValueType,
     alpha: *const clsparseScalar,
     sparseMatA: *const clsparseCsrMatrix,
     denseMatB: *const cldenseMatrix,
@@ -64,11 +65,15 @@ unsafe fn csrmm<T: Real>(
             return Err(Status::InvalidSize);
         }
         if c.num_rows == 0 || c.num_cols == 0 {
-            return Ok(());
+            return control.state().end_blocking(&control.queue);
         }
-        let arrays = CsrArrays::<T>::of(&control, matrix)?;
-        let ((b_shape, b), (c_shape, c)) = (dense(&control, b)?, dense(&control, c)?);
-        let (alpha, beta) = (scalar(&control, alpha)?, scalar(&control, beta)?);
+        let arrays = CsrArrays::of(&control, value_type, matrix)?;
+        let (b_shape, b) = dense(&control, value_type, b)?;
+        let (c_shape, c) = dense(&control, value_type, c)?;
+        // What shares memory with C counts as it was.
+        let b = apart(&control, b, &c)?;
+        let alpha = apart(&control, scalar(&control, value_type, alpha)?, &c)?;
+        let beta = apart(&control, scalar(&control, value_type, beta)?, &c)?;
         let shapes = (b_shape, c_shape);
         let mut operands = DenseOperands { alpha, b, beta, c, shapes };
         let event = match Meta::of(matrix)? {
@@ -77,8 +82,9 @@ unsafe fn csrmm<T: Real>(
                 let CsrArrays { offsets, columns, values } = arrays;
                 let (queue, cols) = (&control.queue, matrix.num_cols as usize);
                 // SAFETY: that the pattern is one is the application's promise.
-                let a =
-                    unsafe { Matrix::from_arrays_blocking(queue, cols, offsets, columns, values)? };
+                let a = unsafe {
+                    AnyMatrix::from_arrays_blocking(queue, cols, offsets, columns, values)?
+                };
                 let plan = spmm_plan(queue, &a, shapes)?;
                 let mut workspace = plan.workspace_blocking(queue)?;
                 operands.launch(&control, &plan, &mut workspace, &a)?
@@ -99,7 +105,7 @@ pub unsafe extern "C" fn clsparseScsrmm(
     control: clsparseControl,
 ) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { csrmm::<f32>(alpha, sparseMatA, denseMatB, beta, denseMatC, control) }
+    unsafe { csrmm(ValueType::F32, alpha, sparseMatA, denseMatB, beta, denseMatC, control) }
 }
 
 /// C = alpha A B + beta C in double precision.
@@ -113,5 +119,5 @@ pub unsafe extern "C" fn clsparseDcsrmm(
     control: clsparseControl,
 ) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { csrmm::<f64>(alpha, sparseMatA, denseMatB, beta, denseMatC, control) }
+    unsafe { csrmm(ValueType::F64, alpha, sparseMatA, denseMatB, beta, denseMatC, control) }
 }

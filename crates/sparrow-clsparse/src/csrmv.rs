@@ -6,37 +6,44 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use sparrow::{
-    Accumulate, DeviceArray, Event, Matrix, Plan, PlanOptions, Product, Products, Workspace,
+    Accumulate, AnyArray, AnyMatrix, AnyPlan, AnyProduct, Event, PlanOptions, Products, ValueType,
+    Workspace,
 };
 
 use crate::boundary::{read, status_of};
 use crate::control::Control;
 use crate::meta::Meta;
-use crate::operands::{CsrArrays, Real, scalar, vector};
+use crate::operands::{CsrArrays, apart, scalar, vector};
 use crate::status::{Result, Status};
 use crate::types::{cldenseVector, clsparseControl, clsparseCsrMatrix, clsparseScalar};
 
 /// The numbers and vectors of a product.
-pub(crate) struct Operands<T> {
-    pub(crate) alpha: DeviceArray<T>,
-    pub(crate) x: DeviceArray<T>,
-    pub(crate) beta: DeviceArray<T>,
-    pub(crate) y: DeviceArray<T>,
+pub(crate) struct Operands {
+    pub(crate) alpha: AnyArray,
+    pub(crate) x: AnyArray,
+    pub(crate) beta: AnyArray,
+    pub(crate) y: AnyArray,
 }
 
-impl<T: Real> Operands<T> {
-    /// Those of a product with a matrix of these sizes.
+impl Operands {
+    /// Those of a product with a matrix of these sizes, which stores values of this type. What shares memory with y is
+    /// copied: programs compute y = A y, and mean the y that was there.
     pub(crate) fn of(
         control: &Control,
+        value_type: ValueType,
         (rows, cols): (u32, u32),
         (alpha, x): (&clsparseScalar, &cldenseVector),
         (beta, y): (&clsparseScalar, &cldenseVector),
     ) -> Result<Self> {
+        let y = vector(control, value_type, y, rows as usize)?;
+        let [alpha, beta] =
+            [scalar(control, value_type, alpha)?, scalar(control, value_type, beta)?];
+        let x = vector(control, value_type, x, cols as usize)?;
         Ok(Operands {
-            alpha: scalar(control, alpha)?,
-            x: vector(control, x, cols as usize)?,
-            beta: scalar(control, beta)?,
-            y: vector(control, y, rows as usize)?,
+            alpha: apart(control, alpha, &y)?,
+            x: apart(control, x, &y)?,
+            beta: apart(control, beta, &y)?,
+            y,
         })
     }
 
@@ -44,10 +51,10 @@ impl<T: Real> Operands<T> {
     pub(crate) fn launch(
         &mut self,
         control: &Control,
-        (plan, workspace): (&Plan<T>, &mut Workspace),
-        a: &Matrix<T>,
+        (plan, workspace): (&AnyPlan, &mut Workspace),
+        a: &AnyMatrix,
     ) -> Result<Event> {
-        let product = Product {
+        let product = AnyProduct {
             alpha: (&self.alpha).into(),
             a,
             x: &self.x,
@@ -59,28 +66,23 @@ impl<T: Real> Operands<T> {
 }
 
 /// Plans for matrices of which nothing is known but how long their rows are in the mean.
-pub(crate) struct FreePlans<T> {
-    /// By the way of summing and the mean row, to a power of two.
-    known: HashMap<(Accumulate, u64), (Plan<T>, Workspace)>,
+#[derive(Default)]
+pub(crate) struct FreePlans {
+    /// By the type of values, the way of summing, and the mean row, to a power of two.
+    known: HashMap<(ValueType, Accumulate, u64), (AnyPlan, Workspace)>,
 }
 
-impl<T> Default for FreePlans<T> {
-    fn default() -> Self {
-        FreePlans { known: HashMap::new() }
-    }
-}
-
-impl<T: Real> FreePlans<T> {
+impl FreePlans {
     /// Enqueues a product with a matrix of any pattern.
     pub(crate) fn launch(
         &mut self,
         control: &Control,
         accumulate: Accumulate,
-        a: &Matrix<T>,
-        operands: &mut Operands<T>,
+        a: &AnyMatrix,
+        operands: &mut Operands,
     ) -> Result<Event> {
         let mean_row = (a.nnz() as u64).div_ceil(a.rows().max(1) as u64).next_power_of_two();
-        let key = (accumulate, mean_row);
+        let key = (a.value_type(), accumulate, mean_row);
         let (plan, workspace) = match self.known.entry(key) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
@@ -90,7 +92,7 @@ impl<T: Real> FreePlans<T> {
                     products: Products::Once,
                     ..PlanOptions::default()
                 };
-                let plan = Plan::for_any_pattern(&control.queue, a, &options)?;
+                let plan = AnyPlan::for_any_pattern(&control.queue, a, &options)?;
                 let workspace = plan.workspace_blocking(&control.queue)?;
                 place.insert((plan, workspace))
             }
@@ -101,7 +103,8 @@ impl<T: Real> FreePlans<T> {
 
 /// # Safety
 /// As types.rs says of all functions.
-unsafe fn csrmv<T: Real>(
+unsafe fn csrmv(
+    value_type: ValueType,
     alpha: *const clsparseScalar,
     matx: *const clsparseCsrMatrix,
     x: *const cldenseVector,
@@ -116,11 +119,11 @@ unsafe fn csrmv<T: Real>(
         // SAFETY: as before.
         let matrix = unsafe { read(matx)? };
         if matrix.num_rows == 0 {
-            return Ok(());
+            return control.state().end_blocking(&control.queue);
         }
-        let arrays = CsrArrays::of(&control, matrix)?;
+        let arrays = CsrArrays::of(&control, value_type, matrix)?;
         let sizes = (matrix.num_rows, matrix.num_cols);
-        let mut operands = Operands::of(&control, sizes, (alpha, x), (beta, y))?;
+        let mut operands = Operands::of(&control, value_type, sizes, (alpha, x), (beta, y))?;
         let mut state = control.state();
         let accumulate = state.accumulate();
         let event = match Meta::of(matrix)? {
@@ -129,9 +132,8 @@ unsafe fn csrmv<T: Real>(
                 let CsrArrays { offsets, columns, values } = arrays;
                 let (context, cols) = (control.context(), matrix.num_cols as usize);
                 // SAFETY: that the pattern is one is the application's promise.
-                let a = unsafe { Matrix::from_arrays(context, cols, offsets, columns, values)? };
-                let plans = T::free_plans(&mut state);
-                plans.launch(&control, accumulate, &a, &mut operands)?
+                let a = unsafe { AnyMatrix::from_arrays(context, cols, offsets, columns, values)? };
+                state.free_plans.launch(&control, accumulate, &a, &mut operands)?
             }
         };
         state.end(event)
@@ -149,7 +151,7 @@ pub unsafe extern "C" fn clsparseScsrmv(
     control: clsparseControl,
 ) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { csrmv::<f32>(alpha, matx, x, beta, y, control) }
+    unsafe { csrmv(ValueType::F32, alpha, matx, x, beta, y, control) }
 }
 
 /// y = alpha A x + beta y in double precision.
@@ -163,5 +165,5 @@ pub unsafe extern "C" fn clsparseDcsrmv(
     control: clsparseControl,
 ) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { csrmv::<f64>(alpha, matx, x, beta, y, control) }
+    unsafe { csrmv(ValueType::F64, alpha, matx, x, beta, y, control) }
 }

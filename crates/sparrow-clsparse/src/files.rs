@@ -9,11 +9,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use sparrow::host::io::{FileSizes, ReadOptions};
-use sparrow::host::{Coo, Csr};
+use sparrow::host::{Coo, Csr, Value};
 
 use crate::boundary::{read, status_of, write};
 use crate::control::Control;
-use crate::operands::{Real, array};
+use crate::operands::typed_array;
 use crate::status::{Result, Status};
 use crate::types::{clsparseControl, clsparseCooMatrix, clsparseCsrMatrix};
 
@@ -38,7 +38,7 @@ fn sizes_of(path: &Path) -> Result<FileSizes> {
 }
 
 /// The matrix in a file; without the zeros that it stores, unless they are asked for.
-fn matrix_of<T: Real>(path: &Path, keeps_zeros: bool) -> Result<Csr<T>> {
+fn matrix_of<T: Value>(path: &Path, keeps_zeros: bool) -> Result<Csr<T>> {
     sizes_of(path)?;
     let mut entries: Coo<T> = ReadOptions::new().coo(path)?;
     let zero = T::from_f64(0.0);
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn clsparseHeaderfromFile(
 
 /// # Safety
 /// As types.rs says of all functions.
-unsafe fn coo_from_file<T: Real>(
+unsafe fn coo_from_file<T: Value>(
     cooMatx: *mut clsparseCooMatrix,
     filePath: *const c_char,
     control: clsparseControl,
@@ -93,21 +93,23 @@ unsafe fn coo_from_file<T: Real>(
         let (target, path) = unsafe { (write(cooMatx)?, path_of(filePath)?) };
         let matrix = matrix_of::<T>(path, read_explicit_zeroes != 0)?.to_coo();
         let (queue, nnz) = (&control.queue, matrix.nnz());
-        let mut values = array(&control, target.values, target.off_values, nnz)?;
-        let mut columns = array(&control, target.col_indices, target.off_col_indices, nnz)?;
-        let mut rows = array(&control, target.row_indices, target.off_row_indices, nnz)?;
+        let of_columns = (target.col_indices, target.off_col_indices);
+        let of_rows = (target.row_indices, target.off_row_indices);
+        let mut values = typed_array(&control, (target.values, target.off_values), nnz)?;
+        let mut columns = typed_array(&control, of_columns, nnz)?;
+        let mut rows = typed_array(&control, of_rows, nnz)?;
         values.write_blocking(queue, matrix.values())?;
         columns.write_blocking(queue, matrix.column_indices())?;
         rows.write_blocking(queue, matrix.row_indices())?;
         target.num_nonzeros = index(nnz)?;
         (target.num_rows, target.num_cols) = (index(matrix.rows())?, index(matrix.cols())?);
-        Ok(())
+        control.state().end_blocking(queue)
     })
 }
 
 /// # Safety
 /// As types.rs says of all functions.
-unsafe fn csr_from_file<T: Real>(
+unsafe fn csr_from_file<T: Value>(
     csrMatx: *mut clsparseCsrMatrix,
     filePath: *const c_char,
     control: clsparseControl,
@@ -119,15 +121,17 @@ unsafe fn csr_from_file<T: Real>(
         let (target, path) = unsafe { (write(csrMatx)?, path_of(filePath)?) };
         let matrix = matrix_of::<T>(path, read_explicit_zeroes != 0)?;
         let (queue, nnz, rows) = (&control.queue, matrix.nnz(), matrix.rows());
-        let mut values = array(&control, target.values, target.off_values, nnz)?;
-        let mut columns = array(&control, target.col_indices, target.off_col_indices, nnz)?;
-        let mut offsets = array(&control, target.row_pointer, target.off_row_pointer, rows + 1)?;
+        let of_columns = (target.col_indices, target.off_col_indices);
+        let of_offsets = (target.row_pointer, target.off_row_pointer);
+        let mut values = typed_array(&control, (target.values, target.off_values), nnz)?;
+        let mut columns = typed_array(&control, of_columns, nnz)?;
+        let mut offsets = typed_array(&control, of_offsets, rows + 1)?;
         values.write_blocking(queue, matrix.values())?;
         columns.write_blocking(queue, matrix.pattern().columns())?;
         offsets.write_blocking(queue, matrix.pattern().offsets())?;
         target.num_nonzeros = index(nnz)?;
         (target.num_rows, target.num_cols) = (index(rows)?, index(matrix.cols())?);
-        Ok(())
+        control.state().end_blocking(queue)
     })
 }
 

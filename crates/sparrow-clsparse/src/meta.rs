@@ -1,17 +1,17 @@
 //! Metas: what is known of a pattern, and the plans for products with matrices that have it.
 //!
 //! An application copies its `clsparseCsrMatrix`, frees it, puts other buffers into it; so a meta keeps no buffers of
-//! the application's, and its `void*` is a handle. Plans are made for a precision when it is first met, and for the
-//! one that the values' buffer has room for when the meta is made. Products from several queues at once have a
+//! the application's, and its `void*` is a handle. Plans are made for a precision when it is first met on a device of
+//! the context, and on the control's for the one that the values' buffer has room for when the meta is made. Products from several queues at once have a
 //! workspace each.
 
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sparrow::{
-    Accumulate, Algorithm, Context, DenseShape, Event, KnownPattern, Matrix, Plan, PlanOptions,
-    Queue, SpmmOptions, SpmmPlan, Workspace,
+    Accumulate, Algorithm, AnyMatrix, AnyPlan, AnySpmmPlan, ColumnType, Context, DenseShape, Event,
+    KnownPattern, OffsetType, PlanOptions, Queue, SpmmOptions, ValueType, Workspace,
 };
 
 use crate::boundary::{read, status_of, value_of, write};
@@ -19,7 +19,7 @@ use crate::control::Control;
 use crate::csrmm::DenseOperands;
 use crate::csrmv::Operands;
 use crate::handles::Handles;
-use crate::operands::{CsrArrays, Real, array};
+use crate::operands::{CsrArrays, array};
 use crate::status::{Result, Status};
 use crate::types::{clsparseControl, clsparseCsrMatrix, clsparseMetaSizeResult};
 
@@ -32,26 +32,25 @@ const KEPT: usize = 8;
 pub(crate) struct Meta {
     context: Context,
     pattern: KnownPattern,
-    pub(crate) f32: Mutex<MetaPlans<f32>>,
-    pub(crate) f64: Mutex<MetaPlans<f64>>,
+    f32: Mutex<MetaPlans>,
+    f64: Mutex<MetaPlans>,
 }
 
 /// How B and C lie.
 pub(crate) type DenseShapes = (DenseShape, DenseShape);
 
-/// A plan for products with dense matrices.
-pub(crate) type DensePlan<T> = SpmmPlan<T, u32, T>;
-
-/// The plans of one precision.
-pub(crate) struct MetaPlans<T> {
-    vector: Vec<(Accumulate, Planned<Plan<T>>)>,
-    dense: Vec<(DenseShapes, Planned<DensePlan<T>>)>,
+/// The plans of one precision, each for one device of the context.
+#[derive(Default)]
+struct MetaPlans {
+    vector: Vec<((Device, Accumulate), Planned<AnyPlan>)>,
+    dense: Vec<((Device, DenseShapes), Planned<AnySpmmPlan>)>,
 }
 
-impl<T> Default for MetaPlans<T> {
-    fn default() -> Self {
-        MetaPlans { vector: Vec::new(), dense: Vec::new() }
-    }
+/// The address of a device's handle.
+type Device = usize;
+
+fn device_of(queue: &Queue) -> Device {
+    queue.context().device().id().as_raw().addr()
 }
 
 /// A plan with a workspace for each queue.
@@ -99,14 +98,16 @@ impl Meta {
     /// Looks at the pattern of `matrix`.
     fn new(control: &Control, matrix: &clsparseCsrMatrix) -> Result<Self> {
         let (rows, nnz) = (matrix.num_rows as usize, matrix.num_nonzeros as usize);
-        let offsets = array::<u32>(control, matrix.row_pointer, matrix.off_row_pointer, rows + 1)?;
-        let columns = || array::<u32>(control, matrix.col_indices, matrix.off_col_indices, nnz);
+        let of_offsets = (matrix.row_pointer, matrix.off_row_pointer);
+        let of_columns = (matrix.col_indices, matrix.off_col_indices);
+        let offsets = array(control, OffsetType::U32, of_offsets, rows + 1)?;
+        let columns = array(control, ColumnType::U32, of_columns, nnz)?;
         // Values play no part, and may not be there yet: columns stand for them.
-        let values = array::<f32>(control, matrix.col_indices, matrix.off_col_indices, nnz)?;
+        let values = array(control, ValueType::F32, of_columns, nnz)?;
         let cols = matrix.num_cols as usize;
         // SAFETY: that the pattern is one is the application's promise.
         let a = unsafe {
-            Matrix::from_arrays_blocking(&control.queue, cols, offsets, columns()?, values)?
+            AnyMatrix::from_arrays_blocking(&control.queue, cols, offsets, columns, values)?
         };
         let meta = Meta {
             context: control.context().clone(),
@@ -125,46 +126,46 @@ impl Meta {
             return Ok(());
         }
         let has_f64 = control.context().device().traits().has_f64;
-        if has_f64 && array::<f64>(control, matrix.values, matrix.off_values, nnz).is_ok() {
-            self.plan::<f64>(control, matrix)
-        } else {
-            self.plan::<f32>(control, matrix)
-        }
+        let values = (matrix.values, matrix.off_values);
+        let is_f64 = has_f64 && array(control, ValueType::F64, values, nnz).is_ok();
+        let value_type = if is_f64 { ValueType::F64 } else { ValueType::F32 };
+        let a = self.matrix(control, CsrArrays::of(control, value_type, matrix)?)?;
+        self.plans(value_type).vector(&control.queue, Accumulate::Plain, &a).map(drop)
     }
 
-    fn plan<T: Real>(&self, control: &Control, matrix: &clsparseCsrMatrix) -> Result<()> {
-        let a = self.matrix::<T>(control, CsrArrays::of(control, matrix)?)?;
-        let mut plans = T::meta_plans(self).lock().unwrap_or_else(PoisonError::into_inner);
-        plans.vector(&control.queue, Accumulate::Plain, &a).map(drop)
+    /// The plans for values of this type.
+    fn plans(&self, value_type: ValueType) -> MutexGuard<'_, MetaPlans> {
+        let plans = match value_type {
+            ValueType::F64 => &self.f64,
+            _ => &self.f32,
+        };
+        plans.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The matrix of these arrays, as one that has this pattern.
-    pub(crate) fn matrix<T: Real>(
-        &self,
-        control: &Control,
-        arrays: CsrArrays<T>,
-    ) -> Result<Matrix<T>> {
-        if !self.context.is_same(control.context()) {
+    pub(crate) fn matrix(&self, control: &Control, arrays: CsrArrays) -> Result<AnyMatrix> {
+        let context = control.context();
+        if !self.context.shares_memory_with(context) {
             return Err(Status::InvalidContext);
         }
         let CsrArrays { offsets, columns, values } = arrays;
         // SAFETY: that the pattern has not changed since the meta was made is the application's promise.
         let a = unsafe {
-            Matrix::of_known_pattern(&self.context, &self.pattern, offsets, columns, values)
+            AnyMatrix::of_known_pattern(context, &self.pattern, offsets, columns, values)
         };
         a.map_err(|_| Status::StructInvalid)
     }
 
     /// Enqueues a product with a vector.
-    pub(crate) fn launch<T: Real>(
+    pub(crate) fn launch(
         &self,
         control: &Control,
         accumulate: Accumulate,
-        arrays: CsrArrays<T>,
-        operands: &mut Operands<T>,
+        arrays: CsrArrays,
+        operands: &mut Operands,
     ) -> Result<Event> {
         let a = self.matrix(control, arrays)?;
-        let mut plans = T::meta_plans(self).lock().unwrap_or_else(PoisonError::into_inner);
+        let mut plans = self.plans(a.value_type());
         let planned = plans.vector(&control.queue, accumulate, &a)?;
         let ready =
             planned.for_queue(&control.queue, |plan| plan.workspace_blocking(&control.queue))?;
@@ -172,14 +173,14 @@ impl Meta {
     }
 
     /// Enqueues a product with a dense matrix.
-    pub(crate) fn launch_dense<T: Real>(
+    pub(crate) fn launch_dense(
         &self,
         control: &Control,
-        arrays: CsrArrays<T>,
-        operands: &mut DenseOperands<T>,
+        arrays: CsrArrays,
+        operands: &mut DenseOperands,
     ) -> Result<Event> {
         let a = self.matrix(control, arrays)?;
-        let mut plans = T::meta_plans(self).lock().unwrap_or_else(PoisonError::into_inner);
+        let mut plans = self.plans(a.value_type());
         let planned = plans.dense(&control.queue, &a, operands.shapes)?;
         let (plan, workspace) =
             planned.for_queue(&control.queue, |plan| plan.workspace_blocking(&control.queue))?;
@@ -188,32 +189,33 @@ impl Meta {
 
     /// Bytes of its plans.
     fn size_bytes(&self) -> usize {
-        fn of<T: Real>(meta: &Meta) -> usize {
-            let plans = T::meta_plans(meta).lock().unwrap_or_else(PoisonError::into_inner);
+        let of = |value_type| -> usize {
+            let plans = self.plans(value_type);
             plans.vector.iter().map(|(_, planned)| planned.plan.plan_bytes()).sum()
-        }
-        of::<f32>(self) + of::<f64>(self)
+        };
+        of(ValueType::F32) + of(ValueType::F64)
     }
 }
 
-impl<T: Real> MetaPlans<T> {
+impl MetaPlans {
     fn vector(
         &mut self,
         queue: &Queue,
         accumulate: Accumulate,
-        a: &Matrix<T>,
-    ) -> Result<&mut Planned<Plan<T>>> {
-        if let Some(at) = self.vector.iter().position(|(of, _)| *of == accumulate) {
+        a: &AnyMatrix,
+    ) -> Result<&mut Planned<AnyPlan>> {
+        let key = (device_of(queue), accumulate);
+        if let Some(at) = self.vector.iter().position(|(of, _)| *of == key) {
             return Ok(&mut self.vector[at].1);
         }
         let options = PlanOptions { accumulate, scalars_on_device: true, ..PlanOptions::default() };
-        let mut plan = Plan::new_blocking(queue, a, &options)?;
-        if plan.algorithm() == Algorithm::EvcHyb {
+        let mut plan = AnyPlan::new_blocking(queue, a, &options)?;
+        if plan.algorithm().copies_values() {
             // Its copy of the values would not hear of new ones.
             let options = PlanOptions { algorithm: Some(Algorithm::CsrAdaptive), ..options };
-            plan = Plan::new_blocking(queue, a, &options)?;
+            plan = AnyPlan::new_blocking(queue, a, &options)?;
         }
-        self.vector.push((accumulate, Planned::new(plan)));
+        self.vector.push((key, Planned::new(plan)));
         let at = self.vector.len() - 1;
         Ok(&mut self.vector[at].1)
     }
@@ -221,29 +223,27 @@ impl<T: Real> MetaPlans<T> {
     fn dense(
         &mut self,
         queue: &Queue,
-        a: &Matrix<T>,
+        a: &AnyMatrix,
         shapes: DenseShapes,
-    ) -> Result<&mut Planned<DensePlan<T>>> {
-        if let Some(at) = self.dense.iter().position(|(of, _)| *of == shapes) {
+    ) -> Result<&mut Planned<AnySpmmPlan>> {
+        let key = (device_of(queue), shapes);
+        if let Some(at) = self.dense.iter().position(|(of, _)| *of == key) {
             return Ok(&mut self.dense[at].1);
         }
         if self.dense.len() == KEPT {
             self.dense.remove(0);
         }
-        self.dense.push((shapes, Planned::new(spmm_plan(queue, a, shapes)?)));
+        self.dense.push((key, Planned::new(spmm_plan(queue, a, shapes)?)));
         let at = self.dense.len() - 1;
         Ok(&mut self.dense[at].1)
     }
 }
 
 /// A plan for C = alpha A B + beta C with alpha and beta on the device.
-pub(crate) fn spmm_plan<T: Real>(
-    queue: &Queue,
-    a: &Matrix<T>,
-    (b, c): DenseShapes,
-) -> Result<DensePlan<T>> {
+pub(crate) fn spmm_plan(queue: &Queue, a: &AnyMatrix, (b, c): DenseShapes) -> Result<AnySpmmPlan> {
     let options = SpmmOptions { scalars_on_device: true, ..SpmmOptions::default() };
-    Ok(SpmmPlan::new_blocking(queue, a, b, c, &options)?)
+    let dense = sparrow::DenseOperands { b, b_type: a.value_type(), c };
+    Ok(AnySpmmPlan::new_blocking(queue, a, dense, &options)?)
 }
 
 /// How large a meta is, or would be: in entries of 8 bytes. It is for information; nobody has to allocate it.
@@ -260,6 +260,7 @@ pub unsafe extern "C" fn clsparseCsrMetaSize(
             Ok(Some(meta)) => meta.size_bytes(),
             _ => Meta::new(&control, matrix)?.size_bytes(),
         };
+        control.state().end_blocking(&control.queue)?;
         // Never 0: somebody may ask OpenCL for a buffer of this size.
         Ok(u32::try_from(bytes.div_ceil(8)).unwrap_or(u32::MAX).max(2))
     });
@@ -277,6 +278,7 @@ pub unsafe extern "C" fn clsparseCsrMetaCreate(
         // SAFETY: as types.rs says of all functions.
         let matrix = unsafe { write(csrMatx)? };
         let meta = Meta::new(&control, matrix)?;
+        control.state().end_blocking(&control.queue)?;
         METAS.remove(matrix.meta);
         matrix.meta = METAS.add(meta);
         Ok(())

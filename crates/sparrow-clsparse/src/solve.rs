@@ -1,21 +1,23 @@
 //! A x = b by CG and BiCGStab, from the x that is there.
 //!
 //! Residuals are sums of magnitudes. A solve ends where the residual is at most `relTol` of b's, or at most `absTol`
-//! of the first residual, or after `maxIters` iterations: success, all three, as programs for clSPARSE expect. Where
-//! the method breaks down it is `clsparseSolverError`, and x is that of the last iteration that ended well.
+//! of the first residual, or after `maxIters` iterations: success, all three, as programs for clSPARSE expect. The
+//! residual is the recurrence's, as in the original; what is printed is also computed from x. Nothing else ends a solve
+//! but a zero to divide by or a number that is not finite: `clsparseSolverError`, and x is that of the last iteration
+//! that ended well.
 
 use std::io::Write;
 use std::ops::ControlFlow;
 
 use sparrow::{
-    LinearSystem, Matrix, Norm, Outcome, Preconditioner, Solution, Solver, SolverMethod,
-    SolverOptions, SolverProgress, StopRule,
+    AnyLinearSystem, AnyMatrix, AnySolver, Norm, Outcome, Preconditioner, Solution, SolverMethod,
+    SolverOptions, SolverProgress, StopRule, ValueType, Verdict,
 };
 
 use crate::boundary::{read, status_of};
 use crate::control::Control;
 use crate::meta::Meta;
-use crate::operands::{CsrArrays, Real, vector};
+use crate::operands::{CsrArrays, vector};
 use crate::solver_control::SolverControl;
 use crate::status::Status;
 use crate::types::{clSParseSolverControl, cldenseVector, clsparseControl, clsparseCsrMatrix};
@@ -27,8 +29,8 @@ const VERBOSE: i32 = 2;
 
 /// # Safety
 /// As types.rs says of all functions.
-unsafe fn solve<T: Real>(
-    method: SolverMethod,
+unsafe fn solve(
+    (method, value_type): (SolverMethod, ValueType),
     x: *mut cldenseVector,
     A: *const clsparseCsrMatrix,
     b: *const cldenseVector,
@@ -38,54 +40,113 @@ unsafe fn solve<T: Real>(
     status_of(|| {
         let control = Control::of(control)?;
         let told = SolverControl::of(solverControl)?;
+        let mut printer = Printer { method, mode: told.print_mode, printed: 0 };
         // SAFETY: the caller's promise.
-        let (x, matrix, b) = unsafe { (read(x)?, read(A)?, read(b)?) };
-        let order = matrix.num_rows;
-        // A length that nobody set is 0.
-        let is_other = |length: u32| length != 0 && length != order;
-        if matrix.num_cols != order || is_other(x.num_values) || is_other(b.num_values) {
-            return Err(Status::InvalidSystemSize);
-        }
-        if order == 0 {
-            return Ok(());
-        }
-        let arrays = CsrArrays::<T>::of(&control, matrix)?;
-        let mut x = vector::<T>(&control, x, order as usize)?;
-        let b = vector::<T>(&control, b, order as usize)?;
-        let a = match Meta::of(matrix)? {
-            Some(meta) => meta.matrix(&control, arrays)?,
-            None => {
-                let CsrArrays { offsets, columns, values } = arrays;
-                let (queue, cols) = (&control.queue, order as usize);
-                // SAFETY: that the pattern is one is the application's promise.
-                unsafe { Matrix::from_arrays_blocking(queue, cols, offsets, columns, values)? }
+        let solved =
+            unsafe { solve_on(&control, (method, value_type), (x, A, b), &told, &mut printer) };
+        match solved {
+            Ok(is_solved) => {
+                if is_solved {
+                    Ok(())
+                } else {
+                    Err(Status::SolverError)
+                }
             }
-        };
-        let mut solver = Solver::new_blocking(&control.queue, &a, &options(method, &told))?;
-        // Infinite ones are met at once.
-        let finite = |tolerance: f64| tolerance.min(f64::MAX);
-        let stop = StopRule {
-            relative: finite(told.parameters.relative_tolerance),
-            relative_to_first: finite(told.parameters.absolute_tolerance),
-            absolute: 0.0,
-            max_iterations: told.parameters.max_iterations as u32,
-        };
-        let system = LinearSystem { a: &a, b: &b, x: &mut x };
-        let mut printer = Printer { mode: told.print_mode, printed: 0 };
-        let observe = &mut |progress: &SolverProgress<'_>| {
-            printer.iterations(progress.history, progress.b_norm);
-            ControlFlow::Continue(())
-        };
-        let solution =
-            solver.solve_observed_blocking(&control.queue, system, &stop, &[], observe)?;
-        printer.iterations(&solution.history, solution.b_norm);
-        printer.ending(method, &solution);
-        control.state().end_blocking();
-        match solution.outcome {
-            Outcome::Converged | Outcome::MaxIterations => Ok(()),
-            _ => Err(Status::SolverError),
+            Err(Refusal { status, reason }) => {
+                printer.line(NORMAL, &format!("{method}: refused: {reason}"));
+                Err(status)
+            }
         }
     })
+}
+
+/// Why there was no solve, or not all of one.
+struct Refusal {
+    status: Status,
+    reason: String,
+}
+
+impl From<Status> for Refusal {
+    fn from(status: Status) -> Self {
+        Refusal { status, reason: format!("clsparse{status:?}") }
+    }
+}
+
+impl From<sparrow::Error> for Refusal {
+    fn from(error: sparrow::Error) -> Self {
+        let reason = error.to_string();
+        Refusal { status: error.into(), reason }
+    }
+}
+
+impl From<sparrow::RuntimeError> for Refusal {
+    fn from(error: sparrow::RuntimeError) -> Self {
+        sparrow::Error::from(error).into()
+    }
+}
+
+/// Whether the solve ended well; how it ended is printed.
+///
+/// # Safety
+/// As types.rs says of all functions.
+unsafe fn solve_on(
+    control: &Control,
+    (method, value_type): (SolverMethod, ValueType),
+    (x, A, b): (*mut cldenseVector, *const clsparseCsrMatrix, *const cldenseVector),
+    told: &SolverControl,
+    printer: &mut Printer,
+) -> Result<bool, Refusal> {
+    // SAFETY: the caller's promise.
+    let (x, matrix, b) = unsafe { (read(x)?, read(A)?, read(b)?) };
+    let order = matrix.num_rows;
+    let lengths = [
+        ("columns of A", matrix.num_cols),
+        ("values of x", x.num_values),
+        ("values of b", b.num_values),
+    ];
+    for (what, length) in lengths {
+        // A length of a vector that nobody set is 0.
+        let is_set = length != 0 || what == "columns of A";
+        if is_set && length != order {
+            let reason = format!("there are {length} {what}, and A has {order} rows");
+            return Err(Refusal { status: Status::InvalidSystemSize, reason });
+        }
+    }
+    if order == 0 {
+        control.state().end_blocking(&control.queue)?;
+        return Ok(true);
+    }
+    let arrays = CsrArrays::of(control, value_type, matrix)?;
+    let mut x = vector(control, value_type, x, order as usize)?;
+    let b = vector(control, value_type, b, order as usize)?;
+    let a = match Meta::of(matrix)? {
+        Some(meta) => meta.matrix(control, arrays)?,
+        None => {
+            let CsrArrays { offsets, columns, values } = arrays;
+            let (queue, cols) = (&control.queue, order as usize);
+            // SAFETY: that the pattern is one is the application's promise.
+            unsafe { AnyMatrix::from_arrays_blocking(queue, cols, offsets, columns, values)? }
+        }
+    };
+    let mut solver = AnySolver::new_blocking(&control.queue, &a, &options(method, told))?;
+    // Infinite ones are met at once.
+    let finite = |tolerance: f64| tolerance.min(f64::MAX);
+    let stop = StopRule {
+        relative: finite(told.parameters.relative_tolerance),
+        relative_to_first: finite(told.parameters.absolute_tolerance),
+        absolute: 0.0,
+        max_iterations: told.parameters.max_iterations as u32,
+    };
+    let system = AnyLinearSystem { a: &a, b: &b, x: &mut x };
+    let observe = &mut |progress: &SolverProgress<'_>| {
+        printer.iterations(progress.history, progress.b_norm);
+        ControlFlow::Continue(())
+    };
+    let solution = solver.solve_observed_blocking(&control.queue, system, &stop, &[], observe)?;
+    printer.iterations(&solution.history, solution.b_norm);
+    printer.ending(&solution);
+    control.state().end_blocking(&control.queue)?;
+    Ok(matches!(solution.outcome, Outcome::Converged | Outcome::MaxIterations))
 }
 
 fn options(method: SolverMethod, told: &SolverControl) -> SolverOptions {
@@ -93,11 +154,18 @@ fn options(method: SolverMethod, told: &SolverControl) -> SolverOptions {
         0 => Preconditioner::None,
         _ => Preconditioner::Jacobi,
     };
-    SolverOptions { method, preconditioner, norm: Norm::One, ..SolverOptions::default() }
+    SolverOptions {
+        method,
+        preconditioner,
+        norm: Norm::One,
+        verdict: Verdict::Recurrence,
+        ..SolverOptions::default()
+    }
 }
 
 /// What an application asks to be printed, and nothing else.
 struct Printer {
+    method: SolverMethod,
     mode: i32,
     /// Residuals so far.
     printed: usize,
@@ -120,12 +188,14 @@ impl Printer {
         self.printed = history.len();
     }
 
-    fn ending(&self, method: SolverMethod, solution: &Solution) {
+    /// With the residual computed from x: the recurrence's, which has ended the solve, may be another.
+    fn ending(&self, solution: &Solution) {
         let text = format!(
-            "{method}: {}; iterations {}, residual {:e}",
+            "{}: {}; iterations {}, residual {:e}",
+            self.method,
             solution.outcome,
             solution.iterations,
-            solution.relative_residual()
+            solution.true_relative_residual()
         );
         self.line(NORMAL, &text);
     }
@@ -141,7 +211,7 @@ pub unsafe extern "C" fn clsparseScsrcg(
     control: clsparseControl,
 ) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { solve::<f32>(SolverMethod::Cg, x, A, b, solverControl, control) }
+    unsafe { solve((SolverMethod::Cg, ValueType::F32), x, A, b, solverControl, control) }
 }
 
 /// Conjugate gradients in double precision.
@@ -154,7 +224,7 @@ pub unsafe extern "C" fn clsparseDcsrcg(
     control: clsparseControl,
 ) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { solve::<f64>(SolverMethod::Cg, x, A, b, solverControl, control) }
+    unsafe { solve((SolverMethod::Cg, ValueType::F64), x, A, b, solverControl, control) }
 }
 
 /// Stabilised bi-conjugate gradients in single precision.
@@ -167,7 +237,7 @@ pub unsafe extern "C" fn clsparseScsrbicgStab(
     control: clsparseControl,
 ) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { solve::<f32>(SolverMethod::BiCgStab, x, A, b, solverControl, control) }
+    unsafe { solve((SolverMethod::BiCgStab, ValueType::F32), x, A, b, solverControl, control) }
 }
 
 /// Stabilised bi-conjugate gradients in double precision.
@@ -180,5 +250,5 @@ pub unsafe extern "C" fn clsparseDcsrbicgStab(
     control: clsparseControl,
 ) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { solve::<f64>(SolverMethod::BiCgStab, x, A, b, solverControl, control) }
+    unsafe { solve((SolverMethod::BiCgStab, ValueType::F64), x, A, b, solverControl, control) }
 }

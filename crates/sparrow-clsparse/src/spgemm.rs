@@ -3,7 +3,7 @@
 //! The buffers of C are made here and the application's to release, as clSPARSE does; all of it is waited for, with an
 //! asynchronous control too.
 
-use sparrow::{DeviceArray, Matrix, SpgemmOptions, SpgemmPlan};
+use sparrow::{AnyArray, AnyMatrix, AnySpgemmPlan, SpgemmOptions, ValueType};
 
 use crate::boundary::{read, status_of, write};
 use crate::control::Control;
@@ -12,15 +12,16 @@ use crate::status::{Result, Status};
 use crate::types::{cl_mem, clsparseControl, clsparseCsrMatrix};
 
 /// An operand in compressed rows.
-fn operand(control: &Control, matrix: &clsparseCsrMatrix) -> Result<Matrix<f32>> {
-    let CsrArrays { offsets, columns, values } = CsrArrays::<f32>::of(control, matrix)?;
+fn operand(control: &Control, matrix: &clsparseCsrMatrix) -> Result<AnyMatrix> {
+    let arrays = CsrArrays::of(control, ValueType::F32, matrix)?;
+    let CsrArrays { offsets, columns, values } = arrays;
     let cols = matrix.num_cols as usize;
     // SAFETY: that the pattern is one is the application's promise.
-    Ok(unsafe { Matrix::from_arrays(control.context(), cols, offsets, columns, values)? })
+    Ok(unsafe { AnyMatrix::from_arrays(control.context(), cols, offsets, columns, values)? })
 }
 
 /// The buffer of an array that begins where its buffer does, with a reference for the application.
-fn given<T: bytemuck::Pod>(array: &DeviceArray<T>) -> Result<cl_mem> {
+fn given(array: &AnyArray) -> Result<cl_mem> {
     array.memory().0.to_owned_raw()?.ok_or(Status::InvalidMemObj)
 }
 
@@ -47,13 +48,14 @@ pub unsafe extern "C" fn clsparseScsrSpGemm(
         }
         let queue = &control.queue;
         let (a, b) = (operand(&control, &a)?, operand(&control, &b)?);
-        let mut plan = SpgemmPlan::new_blocking(queue, &a, &b, &SpgemmOptions::default())?;
+        let mut plan = AnySpgemmPlan::new_blocking(queue, &a, &b, &SpgemmOptions::default())?;
         let c = plan.multiply_blocking(queue, &a, &b)?;
         queue.finish_blocking()?;
         let sizes = [c.rows(), c.cols(), c.nnz()].map(u32::try_from);
         let [Ok(num_rows), Ok(num_cols), Ok(num_nonzeros)] = sizes else {
             return Err(Status::InvalidSize);
         };
+        control.state().end_blocking(queue)?;
         *target = clsparseCsrMatrix {
             num_rows,
             num_cols,
@@ -66,7 +68,6 @@ pub unsafe extern "C" fn clsparseScsrSpGemm(
             off_row_pointer: 0,
             meta: target.meta,
         };
-        control.state().end_blocking();
         Ok(())
     })
 }

@@ -91,7 +91,9 @@ impl From<sparrow::host::Error> for Status {
     fn from(error: sparrow::host::Error) -> Self {
         use sparrow::host::Error;
         match error {
-            Error::Io { .. } | Error::MatrixMarket { .. } => Status::InvalidFile,
+            Error::Io { .. } | Error::MatrixMarket { .. } | Error::Overflow { .. } => {
+                Status::InvalidFile
+            }
             Error::Memory { .. } => Status::OutOfHostMemory,
             _ => Status::InvalidSize,
         }

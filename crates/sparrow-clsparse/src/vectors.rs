@@ -7,30 +7,31 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use sparrow::{
-    Accumulate, Combination, DeviceArray, Event, KernelBuild, Queue, Reduction, VectorOptions,
-    Vectors,
+    Accumulate, AnyArray, AnyVectors, Combination, ElementType, Event, KernelBuild, Queue,
+    Reduction, ValueType, VectorOptions,
 };
 
 use crate::boundary::{read, status_of, write};
-use crate::control::{Control, State};
-use crate::operands::{Real, array, scalar};
+use crate::control::Control;
+use crate::operands::{array, scalar};
 use crate::status::{Result, Status};
 use crate::types::{cldenseVector, clsparseControl, clsparseScalar};
 
-/// The kernels that a control keeps, by the way of summing; each is built when it is asked for first.
-pub(crate) struct KnownVectors<T: Real> {
-    known: HashMap<Accumulate, Vectors<T>>,
+/// The kernels that a control keeps, by the type of elements and the way of summing; each is built when it is asked for
+/// first.
+#[derive(Default)]
+pub(crate) struct KnownVectors {
+    known: HashMap<(ValueType, Accumulate), AnyVectors>,
 }
 
-impl<T: Real> Default for KnownVectors<T> {
-    fn default() -> Self {
-        KnownVectors { known: HashMap::new() }
-    }
-}
-
-impl<T: Real> KnownVectors<T> {
-    fn get(&mut self, queue: &Queue, accumulate: Accumulate) -> Result<&mut Vectors<T>> {
-        match self.known.entry(accumulate) {
+impl KnownVectors {
+    fn get(
+        &mut self,
+        queue: &Queue,
+        value_type: ValueType,
+        accumulate: Accumulate,
+    ) -> Result<&mut AnyVectors> {
+        match self.known.entry((value_type, accumulate)) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(place) => {
                 let options = VectorOptions {
@@ -39,7 +40,7 @@ impl<T: Real> KnownVectors<T> {
                     build: KernelBuild::AtFirstUse,
                     parameters: Vec::new(),
                 };
-                Ok(place.insert(Vectors::new_blocking(queue, &options)?))
+                Ok(place.insert(AnyVectors::new_blocking(queue, value_type, &options)?))
             }
         }
     }
@@ -56,29 +57,31 @@ fn length(vectors: &[&cldenseVector]) -> Result<usize> {
 }
 
 /// The first `length` elements of a vector.
-fn elements<E: bytemuck::Pod>(
+fn elements(
     control: &Control,
+    element: impl Into<ElementType>,
     vector: &cldenseVector,
     length: usize,
-) -> Result<DeviceArray<E>> {
-    array(control, vector.values, vector.off_values, length)
+) -> Result<AnyArray> {
+    array(control, element, (vector.values, vector.off_values), length)
 }
 
 /// Runs `launch` with the kernels of a type, and ends the call as the control says.
-fn run<T: Real>(
+fn run(
     control: &Control,
-    launch: impl FnOnce(&Queue, &mut Vectors<T>) -> sparrow::Result<Event>,
+    value_type: ValueType,
+    launch: impl FnOnce(&Queue, &mut AnyVectors) -> sparrow::Result<Event>,
 ) -> Result<()> {
     let mut state = control.state();
-    let accumulate = state.accumulate();
-    let state: &mut State = &mut state;
-    let event = launch(&control.queue, T::vectors(state).get(&control.queue, accumulate)?)?;
+    let (queue, accumulate) = (&control.queue, state.accumulate());
+    let event = launch(queue, state.vectors.get(queue, value_type, accumulate)?)?;
     state.end(event)
 }
 
 /// # Safety
 /// As types.rs says of all functions.
-unsafe fn scale<T: Real>(
+unsafe fn scale(
+    value_type: ValueType,
     r: *mut cldenseVector,
     alpha: *const clsparseScalar,
     y: *const cldenseVector,
@@ -89,10 +92,10 @@ unsafe fn scale<T: Real>(
         // SAFETY: the caller's promise.
         let (r, alpha, y) = unsafe { (read(r)?, read(alpha)?, read(y)?) };
         let length = length(&[r, y])?;
-        let alpha = scalar::<T>(&control, alpha)?;
-        let y = elements::<T>(&control, y, length)?;
-        let mut r = elements::<T>(&control, r, length)?;
-        run::<T>(&control, |queue, vectors| {
+        let alpha = scalar(&control, value_type, alpha)?;
+        let y = elements(&control, value_type, y, length)?;
+        let mut r = elements(&control, value_type, r, length)?;
+        run(&control, value_type, |queue, vectors| {
             vectors.scale(queue, ((&alpha).into(), &y), &mut r, &[])
         })
     })
@@ -100,7 +103,8 @@ unsafe fn scale<T: Real>(
 
 /// # Safety
 /// As types.rs says of all functions.
-unsafe fn axpy<T: Real>(
+unsafe fn axpy(
+    value_type: ValueType,
     r: *mut cldenseVector,
     (alpha, x): (*const clsparseScalar, *const cldenseVector),
     y: *const cldenseVector,
@@ -111,10 +115,11 @@ unsafe fn axpy<T: Real>(
         // SAFETY: the caller's promise.
         let (r, alpha, x, y) = unsafe { (read(r)?, read(alpha)?, read(x)?, read(y)?) };
         let length = length(&[r, x, y])?;
-        let alpha = scalar::<T>(&control, alpha)?;
-        let (x, y) = (elements::<T>(&control, x, length)?, elements::<T>(&control, y, length)?);
-        let mut r = elements::<T>(&control, r, length)?;
-        run::<T>(&control, |queue, vectors| {
+        let alpha = scalar(&control, value_type, alpha)?;
+        let x = elements(&control, value_type, x, length)?;
+        let y = elements(&control, value_type, y, length)?;
+        let mut r = elements(&control, value_type, r, length)?;
+        run(&control, value_type, |queue, vectors| {
             vectors.axpy(queue, ((&alpha).into(), &x), &y, &mut r, &[])
         })
     })
@@ -122,7 +127,8 @@ unsafe fn axpy<T: Real>(
 
 /// # Safety
 /// As types.rs says of all functions.
-unsafe fn axpby<T: Real>(
+unsafe fn axpby(
+    value_type: ValueType,
     r: *mut cldenseVector,
     (alpha, x): (*const clsparseScalar, *const cldenseVector),
     (beta, y): (*const clsparseScalar, *const cldenseVector),
@@ -135,10 +141,12 @@ unsafe fn axpby<T: Real>(
         // SAFETY: as before.
         let (beta, y) = unsafe { (read(beta)?, read(y)?) };
         let length = length(&[r, x, y])?;
-        let (alpha, beta) = (scalar::<T>(&control, alpha)?, scalar::<T>(&control, beta)?);
-        let (x, y) = (elements::<T>(&control, x, length)?, elements::<T>(&control, y, length)?);
-        let mut r = elements::<T>(&control, r, length)?;
-        run::<T>(&control, |queue, vectors| {
+        let alpha = scalar(&control, value_type, alpha)?;
+        let beta = scalar(&control, value_type, beta)?;
+        let x = elements(&control, value_type, x, length)?;
+        let y = elements(&control, value_type, y, length)?;
+        let mut r = elements(&control, value_type, r, length)?;
+        run(&control, value_type, |queue, vectors| {
             vectors.axpby(queue, ((&alpha).into(), &x), ((&beta).into(), &y), &mut r, &[])
         })
     })
@@ -146,7 +154,8 @@ unsafe fn axpby<T: Real>(
 
 /// # Safety
 /// As types.rs says of all functions.
-unsafe fn combine<T: Real>(
+unsafe fn combine(
+    value_type: ValueType,
     combination: Combination,
     r: *mut cldenseVector,
     (x, y): (*const cldenseVector, *const cldenseVector),
@@ -157,9 +166,10 @@ unsafe fn combine<T: Real>(
         // SAFETY: the caller's promise.
         let (r, x, y) = unsafe { (read(r)?, read(x)?, read(y)?) };
         let length = length(&[r, x, y])?;
-        let (x, y) = (elements::<T>(&control, x, length)?, elements::<T>(&control, y, length)?);
-        let mut r = elements::<T>(&control, r, length)?;
-        run::<T>(&control, |queue, vectors| {
+        let x = elements(&control, value_type, x, length)?;
+        let y = elements(&control, value_type, y, length)?;
+        let mut r = elements(&control, value_type, r, length)?;
+        run(&control, value_type, |queue, vectors| {
             vectors.combine(queue, combination, (&x, &y), &mut r, &[])
         })
     })
@@ -167,7 +177,8 @@ unsafe fn combine<T: Real>(
 
 /// # Safety
 /// As types.rs says of all functions.
-unsafe fn reduce<T: Real>(
+unsafe fn reduce(
+    value_type: ValueType,
     reduction: Reduction,
     s: *mut clsparseScalar,
     x: *const cldenseVector,
@@ -177,15 +188,18 @@ unsafe fn reduce<T: Real>(
         let control = Control::of(control)?;
         // SAFETY: the caller's promise.
         let (s, x) = unsafe { (write(s)?, read(x)?) };
-        let x = elements::<T>(&control, x, length(&[x])?)?;
-        let mut s = scalar::<T>(&control, s)?;
-        run::<T>(&control, |queue, vectors| vectors.reduce(queue, reduction, &x, &mut s, &[]))
+        let x = elements(&control, value_type, x, length(&[x])?)?;
+        let mut s = scalar(&control, value_type, s)?;
+        run(&control, value_type, |queue, vectors| {
+            vectors.reduce(queue, reduction, &x, &mut s, &[])
+        })
     })
 }
 
 /// # Safety
 /// As types.rs says of all functions.
-unsafe fn dot<T: Real>(
+unsafe fn dot(
+    value_type: ValueType,
     r: *mut clsparseScalar,
     (x, y): (*const cldenseVector, *const cldenseVector),
     control: clsparseControl,
@@ -195,9 +209,10 @@ unsafe fn dot<T: Real>(
         // SAFETY: the caller's promise.
         let (r, x, y) = unsafe { (write(r)?, read(x)?, read(y)?) };
         let length = length(&[x, y])?;
-        let (x, y) = (elements::<T>(&control, x, length)?, elements::<T>(&control, y, length)?);
-        let mut r = scalar::<T>(&control, r)?;
-        run::<T>(&control, |queue, vectors| vectors.dot(queue, &x, &y, &mut r, &[]))
+        let x = elements(&control, value_type, x, length)?;
+        let y = elements(&control, value_type, y, length)?;
+        let mut r = scalar(&control, value_type, r)?;
+        run(&control, value_type, |queue, vectors| vectors.dot(queue, &x, &y, &mut r, &[]))
     })
 }
 
@@ -212,9 +227,11 @@ pub unsafe extern "C" fn cldenseIreduce(
         let control = Control::of(control)?;
         // SAFETY: as types.rs says of all functions.
         let (s, x) = unsafe { (write(s)?, read(x)?) };
-        let x = elements::<i32>(&control, x, length(&[x])?)?;
-        let mut s = array::<i32>(&control, s.value, s.off_value, 1)?;
-        run::<f32>(&control, |queue, vectors| vectors.sum_integers(queue, &x, &mut s, &[]))
+        let x = elements(&control, ElementType::I32, x, length(&[x])?)?;
+        let mut s = array(&control, ElementType::I32, (s.value, s.off_value), 1)?;
+        run(&control, ValueType::F32, |queue, vectors| {
+            vectors.sum_integers(queue, x.typed()?, s.typed_mut()?, &[])
+        })
     })
 }
 
@@ -226,14 +243,14 @@ macro_rules! both {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $single($($argument: $type,)+ control: clsparseControl) -> Status {
             // SAFETY: the caller's promise.
-            unsafe { $function::<f32>($($value,)+ control) }
+            unsafe { $function(ValueType::F32, $($value,)+ control) }
         }
 
         #[doc = concat!($what, ", in double precision.")]
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $double($($argument: $type,)+ control: clsparseControl) -> Status {
             // SAFETY: the caller's promise.
-            unsafe { $function::<f64>($($value,)+ control) }
+            unsafe { $function(ValueType::F64, $($value,)+ control) }
         }
     )+};
 }

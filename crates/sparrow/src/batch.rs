@@ -4,47 +4,48 @@ use std::ops::Range;
 
 use cl_kernels::batched::{Batched as Parameters, BatchedAlgorithm, BatchedSwitch};
 use cl_kernels::{KernelKey, Scalar, Tables};
-use cl_runtime::batched::{Batch, BatchOperands, Batched, BatchedVariant, Strided, Survey};
-use cl_runtime::raw::Memory;
+use cl_runtime::batched::{AnyBatch, BatchOperands, Batched, BatchedVariant, Strided, Survey};
 use cl_runtime::spmv::Workspace;
-use cl_runtime::{Context, DeviceArray, Event, Queue};
+use cl_runtime::{After, AnyArray, Context, Event, Queue, Wait};
 use csr_core::batch::{Format, Problem};
-use csr_core::{Offset, Value, ValueType};
+use csr_core::{Number, ValueType};
 
-use crate::plan::check_context;
+use crate::batch_overlap::check_batch_apart;
+use crate::plan::{by_value, check_context, check_device, fitting};
 use crate::tables::Resolver;
 use crate::{Error, Result, usual_tables};
 
-/// alpha or beta of a batch.
+/// alpha or beta of a batch, of the type that sums are made in.
 #[derive(Clone, Copy, Debug)]
-pub enum BatchCoefficient<'a, T> {
+pub enum AnyBatchCoefficient<'a> {
     /// By value, for all problems.
-    Value(T),
+    Value(Number),
     /// The first element of an array on the device, for all problems.
-    One(&'a DeviceArray<T>),
+    One(&'a AnyArray),
     /// An element for each problem, on the device.
-    Each(&'a DeviceArray<T>),
+    Each(&'a AnyArray),
 }
 
-impl<T> From<T> for BatchCoefficient<'_, T> {
-    fn from(value: T) -> Self {
-        BatchCoefficient::Value(value)
+impl From<Number> for AnyBatchCoefficient<'_> {
+    fn from(number: Number) -> Self {
+        AnyBatchCoefficient::Value(number)
     }
 }
 
 /// The operands of y = alpha A x + beta y, for every problem of a batch.
 #[derive(Debug)]
-pub struct BatchProduct<'a, V: Value, O> {
+pub struct AnyBatchProduct<'a> {
     /// Scales A x; 0 is not special, so NaN in A or x reaches y.
-    pub alpha: BatchCoefficient<'a, V::Accum>,
-    /// The batch: the plan's, or one that shares its patterns.
-    pub a: &'a Batch<V, O>,
-    /// The vectors x, each where its problem says.
-    pub x: &'a DeviceArray<V::Accum>,
+    pub alpha: AnyBatchCoefficient<'a>,
+    /// The batch: the plan's, or one that shares its patterns and types.
+    pub a: &'a AnyBatch,
+    /// The vectors x, each where its problem says, of the type that sums are made in.
+    pub x: &'a AnyArray,
     /// Scales y; where it is 0, y is never read.
-    pub beta: BatchCoefficient<'a, V::Accum>,
-    /// The vectors y, each where its problem says; elements between them are left alone.
-    pub y: &'a mut DeviceArray<V::Accum>,
+    pub beta: AnyBatchCoefficient<'a>,
+    /// The vectors y, each where its problem says, of the type that sums are made in; elements between them are left
+    /// alone. None may overlap an x, alpha, beta or the batch's own arrays.
+    pub y: &'a mut AnyArray,
 }
 
 /// What a plan is asked for; the default is the automatic choice.
@@ -53,7 +54,7 @@ pub struct BatchOptions {
     /// The algorithm, for the problems whose format it reads; the others, and with `None` all, get the one that
     /// suits them.
     pub algorithm: Option<BatchedAlgorithm>,
-    /// How rows that are cut between the bunches of a group come together.
+    /// How rows that are cut between the sub-groups of a group come together.
     pub variant: BatchedVariant,
     /// Whether alpha and beta will come as device arrays.
     pub scalars_on_device: bool,
@@ -74,22 +75,22 @@ pub struct BatchPlan {
 }
 
 impl BatchPlan {
-    /// Plans for a batch on the device. Where its problems are a few stretches of ones alike and equally far apart, that
+    /// Plans for a batch on the device. Where its problems are a few strided ranges of ones alike and equally far apart, that
     /// takes as long however many they are; else some tens of microseconds for each thousand, and where one is cut a launch.
     ///
     /// # Errors
     /// An algorithm that reads no problem of the batch, parameters that break a rule, a device that lacks the value
     /// type, a kernel that does not build.
-    pub fn new_blocking<V: Value, O: Offset>(
-        queue: &Queue,
-        batch: &Batch<V, O>,
-        options: &BatchOptions,
-    ) -> Result<Self> {
+    pub fn new_blocking(queue: &Queue, batch: &AnyBatch, options: &BatchOptions) -> Result<Self> {
         check_context(queue, batch.context(), "batch")?;
-        let device = queue.context().device().traits();
+        fitting(queue, |queue| Self::build(queue, batch, options))
+    }
+
+    fn build(queue: &Queue, batch: &AnyBatch, options: &BatchOptions) -> Result<Self> {
+        let (device, value_type) = (queue.context().device().traits(), batch.value_type());
         let tables = options.tables.clone().unwrap_or_else(usual_tables);
         let defaults = BatchedSwitch::default_for(device);
-        let (switch, _) = tables.parameters(device, V::TYPE, defaults, |_| Ok(()));
+        let (switch, _) = tables.parameters(device, value_type, defaults, |_| Ok(()));
         let select = |problem: &Problem| switch.select(options.algorithm, problem);
         let survey = Survey::new(batch, select);
         let algorithms: Vec<_> = survey.algorithms().collect();
@@ -103,9 +104,9 @@ impl BatchPlan {
             )));
         }
         let asked = options.parameters.as_slice();
-        let resolver = Resolver { tables: &tables, device, value_type: V::TYPE, rule: &[], asked };
-        let defaults = Parameters::default_for(device, V::TYPE);
-        let parameters = resolver.resolve(defaults, |p| p.check(device, V::TYPE))?;
+        let resolver = Resolver { tables: &tables, device, value_type, rule: &[], asked };
+        let defaults = Parameters::default_for(device, value_type);
+        let parameters = resolver.resolve(defaults, |p| p.check(device, value_type))?;
         let batched = Batched::new_blocking(
             queue,
             batch,
@@ -119,7 +120,7 @@ impl BatchPlan {
             algorithms,
             context: queue.context().clone(),
             pattern_id: batch.pattern_id(),
-            value_type: V::TYPE,
+            value_type,
         })
     }
 
@@ -128,88 +129,81 @@ impl BatchPlan {
     /// # Errors
     /// A queue of another context than the plan's, or the driver's own failure.
     pub fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
-        check_context(queue, &self.context, "plan")?;
+        check_device(queue, &self.context, "plan")?;
         Ok(self.batched.workspace_blocking(queue)?)
     }
 
-    /// Enqueues all products after the events in `wait`. Allocates nothing, waits for nothing.
+    /// Enqueues all products after the events in `wait`, with an event of its own; or after what is in the queue, without
+    /// one ([`NoEvent`](crate::NoEvent)), which is the way for batches that take tens of microseconds. Allocates nothing,
+    /// waits for nothing.
     ///
     /// # Errors
-    /// Operands of another pattern, length or context than the plan's; a workspace of another plan; an event in
-    /// `wait` that has ended in error already; or the driver's own failure. Nothing was enqueued then.
-    pub fn launch<V: Value, O: Offset>(
+    /// Operands of another pattern, type, length or context than the plan's; y that overlaps what is read; a workspace of
+    /// another plan; an event in `wait` that has ended in error already; or the driver's own failure. Nothing was enqueued then.
+    pub fn launch<'a, W: Wait>(
         &self,
         queue: &Queue,
         workspace: &mut Workspace,
-        product: BatchProduct<'_, V, O>,
-        wait: &[Event],
-    ) -> Result<Event> {
-        let operands = self.operands(queue, &product)?;
-        // SAFETY: `operands` has checked that the batch shares the plan's patterns, that x and y are as long as its
-        // problems demand, that coefficients are as many as there are problems, and that all of it lives in the
-        // queue's context.
+        product: impl Into<AnyBatchProduct<'a>>,
+        wait: W,
+    ) -> Result<W::Event> {
+        let event = self.enqueue(queue, workspace, &product.into(), wait.after())?;
+        Ok(W::given(queue, event)?)
+    }
+
+    fn enqueue(
+        &self,
+        queue: &Queue,
+        workspace: &mut Workspace,
+        product: &AnyBatchProduct<'_>,
+        after: After<'_>,
+    ) -> Result<Option<Event>> {
+        let operands = self.operands(queue, product)?;
+        // SAFETY: `operands` has checked that the batch shares the plan's patterns and types, that x and y are as long
+        // as its problems demand, that coefficients are as many as there are problems, that no y overlaps what is read,
+        // and that all of it lives in the queue's context.
         #[expect(unsafe_code, reason = "the checks are what the launch demands")]
-        let event = unsafe { self.batched.launch(queue, workspace, product.a, &operands, wait)? };
+        let event = unsafe { self.batched.launch(queue, workspace, product.a, &operands, after)? };
         Ok(event)
     }
 
-    /// As [`BatchPlan::launch`], after what is in the queue already, and without an event: what comes next in an in-order
-    /// queue comes after it. An event takes a GPU time of its own between two kernels (2 us on an H200), so this is the
-    /// way for batches that take tens of microseconds. In a queue out of order only a barrier of the caller's comes
-    /// after it.
-    ///
-    /// # Errors
-    /// As [`BatchPlan::launch`].
-    pub fn launch_unobserved<V: Value, O: Offset>(
-        &self,
-        queue: &Queue,
-        workspace: &mut Workspace,
-        product: BatchProduct<'_, V, O>,
-    ) -> Result<()> {
-        let Some(in_order) = queue.in_order() else {
-            return self.launch(queue, workspace, product, &[]).map(drop);
-        };
-        let operands = self.operands(queue, &product)?;
-        // SAFETY: as for `launch`.
-        #[expect(unsafe_code, reason = "the checks are what the launch demands")]
-        unsafe {
-            self.batched.launch_unobserved(in_order, workspace, product.a, &operands)?;
-        }
-        Ok(())
-    }
-
     /// The operands as a launch takes them, once they were checked against the plan.
-    fn operands<'a, V: Value, O: Offset>(
+    fn operands<'a>(
         &self,
         queue: &Queue,
-        product: &'a BatchProduct<'_, V, O>,
+        product: &'a AnyBatchProduct<'_>,
     ) -> Result<BatchOperands<'a>> {
-        let BatchProduct { alpha, a, x, beta, y } = product;
-        if a.pattern_id() != self.pattern_id || V::TYPE != self.value_type {
+        let AnyBatchProduct { alpha, a, x, beta, y } = product;
+        if a.pattern_id() != self.pattern_id || a.value_type() != self.value_type {
             let text = "the batch does not share the patterns the plan was made for";
             return Err(Error::Mismatch(text.to_owned()));
         }
         check_context(queue, a.context(), "batch")?;
-        self.check_vector("x", *x, a.problems(), a.x_len(), Problem::x_range)?;
-        self.check_vector("y", &**y, a.problems(), a.y_len(), Problem::y_range)?;
+        check_device(queue, &self.context, "plan")?;
+        self.check_vector("x", x, a.problems(), a.x_len(), Problem::x_range)?;
+        self.check_vector("y", y, a.problems(), a.y_len(), Problem::y_range)?;
         let problems = a.problems().len();
-        Ok(BatchOperands {
+        let operands = BatchOperands {
             x: x.argument(),
             y: y.argument(),
             alpha: self.coefficient("alpha", alpha, problems)?,
             beta: self.coefficient("beta", beta, problems)?,
-        })
+        };
+        check_batch_apart(product)?;
+        Ok(operands)
     }
 
-    /// Refuses an array that has not all elements `needed`, by the first problem that lacks some.
-    fn check_vector<T: Value>(
+    /// Refuses an array of another type than sums are made in, and one that has not all elements `needed`, by the first
+    /// problem that lacks some.
+    fn check_vector(
         &self,
         name: &'static str,
-        array: &DeviceArray<T>,
+        array: &AnyArray,
         problems: &[Problem],
         needed: usize,
         range_of: impl Fn(&Problem) -> Range<u64>,
     ) -> Result<()> {
+        array.check_element(name, self.value_type.accumulator())?;
         let len = array.len();
         if len < needed {
             let mut ends = problems.iter().map(|problem| range_of(problem).end);
@@ -220,28 +214,25 @@ impl BatchPlan {
         Ok(self.context.check_array(name, array)?)
     }
 
-    fn coefficient<'a, T: Value>(
+    fn coefficient<'a>(
         &self,
         name: &str,
-        coefficient: &BatchCoefficient<'a, T>,
+        coefficient: &AnyBatchCoefficient<'a>,
         problems: usize,
     ) -> Result<Strided<'a>> {
         let on_device = self.key().scalars_on_device;
+        let accumulator = self.value_type.accumulator();
         let (array, stride, needed) = match coefficient {
-            BatchCoefficient::Value(value) if !on_device => {
-                let scalar = match self.value_type.accumulator() {
-                    ValueType::F64 => Scalar::F64(value.to_f64()),
-                    _ => Scalar::F32(f32::from_f64(value.to_f64())),
-                };
-                return Ok((scalar, 0));
+            AnyBatchCoefficient::Value(number) if !on_device => {
+                return Ok((by_value(name, *number, accumulator)?, 0));
             }
-            BatchCoefficient::Value(_) => {
+            AnyBatchCoefficient::Value(_) => {
                 return Err(Error::Mismatch(format!(
                     "{name} came by value, but the plan takes alpha and beta from the device"
                 )));
             }
-            BatchCoefficient::One(array) => (*array, 0, problems.min(1)),
-            BatchCoefficient::Each(array) => (*array, 1, problems),
+            AnyBatchCoefficient::One(array) => (*array, 0, problems.min(1)),
+            AnyBatchCoefficient::Each(array) => (*array, 1, problems),
         };
         if !on_device {
             return Err(Error::Mismatch(format!(
@@ -249,13 +240,13 @@ impl BatchPlan {
                  scalars_on_device in its options"
             )));
         }
+        array.check_element(name, accumulator)?;
         if array.len() < needed {
             let text = format!("{name} has {} elements, and {needed} are needed", array.len());
             return Err(Error::Mismatch(text));
         }
         self.context.check_array(name, array)?;
-        let scalar: Scalar<&'a Memory> = Scalar::Device(array.argument());
-        Ok((scalar, stride))
+        Ok((Scalar::Device(array.argument()), stride))
     }
 
     /// The algorithms that run, and on how many problems.
@@ -263,7 +254,7 @@ impl BatchPlan {
         &self.algorithms
     }
 
-    /// The hyper-parameters as text: `bunch_size=32,...`.
+    /// The hyper-parameters as text: `sub_group_size=32,...`.
     pub fn parameters(&self) -> String {
         self.batched.parameters().to_string()
     }

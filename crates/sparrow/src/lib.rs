@@ -23,7 +23,7 @@
 //!         unsafe { own_queue.enqueue_write_buffer(&mut own_x, CL_NON_BLOCKING, 0, &data, &[])? };
 //!
 //!     // Sparrow adds references of its own. SAFETY: the handles are valid and belong together.
-//!     let context = unsafe { sparrow::Context::from_raw(own_context.get(), device.id(), BinaryCache::Usual)? };
+//!     let context = unsafe { sparrow::Context::from_raw(own_context.get(), device.id(), BinaryCache::Default)? };
 //!     let queue = unsafe { sparrow::Queue::from_raw(&context, own_queue.get())? };
 //!     let x = unsafe { DeviceArray::<f64>::from_raw(own_x.get(), 0, 3)? };
 //!     let mut y = unsafe { DeviceArray::<f64>::from_raw(own_y.get(), 0, 3)? };
@@ -60,53 +60,63 @@
 //! ```
 
 mod batch;
+mod batch_overlap;
 mod error;
 mod hetero;
-mod overlap;
 mod plan;
 mod solve;
 mod spgemm;
 mod spmm;
 mod table_file;
 mod tables;
+mod typed;
 mod vectors;
 
-pub use batch::{BatchCoefficient, BatchOptions, BatchPlan, BatchProduct};
+pub use batch::{AnyBatchCoefficient, AnyBatchProduct, BatchOptions, BatchPlan};
 #[doc(hidden)]
 pub use cl_kernels::Experiment;
 pub use cl_kernels::batched::BatchedAlgorithm;
 pub use cl_kernels::spmm::SpmmAlgorithm;
 pub use cl_kernels::{
-    Accumulate, Algorithm, Choice, DeviceEntry, DeviceTable, DeviceTraits, DeviceType, Feature,
-    Features, HostAccess, KernelKey, MatrixShape, Products, Rule, Rules, TableError, Tables,
-    Variant, parse_device_table, select,
+    Accumulate, Algorithm, AlgorithmSpec, Choice, DeviceEntry, DeviceTable, DeviceTraits,
+    DeviceType, Feature, Features, Fit, HostAccess, KernelKey, MatrixShape, NamedParameters,
+    Planned, Products, Rule, Rules, TableError, Tables, Variant, parse_device_table, select,
 };
 pub use cl_runtime::Error as RuntimeError;
-pub use cl_runtime::batched::{Batch, BatchColumns, BatchedVariant, ColumnWidth};
+pub use cl_runtime::batched::{AnyBatch, BatchColumns, BatchedVariant, ColumnWidth};
+pub use cl_runtime::raw::FloatTrapsHeld;
+pub use cl_runtime::spmm::DenseOperands;
 pub use cl_runtime::spmv::{Stages, VectorOrder, Workspace};
 pub use cl_runtime::{
-    BinaryCache, Buffers, Context, CooToCsr, DenseMatrix, DenseToCsr, Device, DeviceArray,
-    Duplicates, EmptyLaunch, Event, HostView, HostViewMut, KnownPattern, LevelRates, Matrix,
-    Observation, Queue, Rates, RowOffsets, RowRates, TransposedMatrix, Unobserved, devices,
-    find_device, find_devices,
+    AnyArray, AnyCooToCsr, AnyDenseMatrix, AnyDenseToCsr, AnyMatrix, AnyTransposedMatrix,
+    BinaryCache, Buffers, Context, Device, DeviceArray, Duplicates, ElementType, EmptyLaunch,
+    Event, HostView, HostViewMut, KnownPattern, LevelRates, MatrixTypes, NoEvent, Overlap, Queue,
+    Rates, RowOffsets, RowRates, Wait, check_apart, common_bytes, devices, find_device,
+    find_devices, overlap,
 };
-pub use csr_core::batch::{Ell, Format, HostBatch, PADDING, Problem};
+pub use csr_core::batch::{AnyHostBatch, Ell, Format, HostBatch, PADDING, Problem};
 pub use csr_core::evc_hyb::EvcHybStatistics;
 pub use csr_core::{
-    Coo, Csr, CsrView, DenseShape, Layout, Offset, OffsetType, PatternView, Value, ValueType,
+    AnyCsrView, AnyPatternView, ColumnType, Coo, Csr, CsrView, DenseShape, Layout, Number, Offset,
+    OffsetType, PatternView, Real, RealValue, Value, ValueType,
 };
 pub use error::{Error, Result};
 pub use hetero::{HeteroPlan, LEARNING_PRODUCTS, Partner, Share, Shared};
-pub use plan::{Coefficient, Op, Plan, PlanOptions, Planning, Product};
+pub use plan::{AnyCoefficient, AnyPlan, AnyProduct, Op, PlanOptions, Planning};
 pub use solve::{
-    Breakdown, LinearSystem, Norm, Outcome, Preconditioner, Solution, Solver, SolverMethod,
-    SolverOptions, SolverProgress, StopRule,
+    AnyLinearSystem, AnySolver, Breakdown, Norm, Outcome, Preconditioner, Solution, SolverMethod,
+    SolverOptions, SolverProgress, StopRule, Verdict, solve_on_host,
 };
-pub use spgemm::{SpgemmOptions, SpgemmPlan};
-pub use spmm::{DenseProduct, SpmmChoice, SpmmOptions, SpmmPlan};
+pub use spgemm::{AnySpgemmPlan, SpgemmOptions};
+pub use spmm::{AnyDenseProduct, AnySpmmPlan, SpmmChoice, SpmmOptions};
 pub use table_file::write_entry;
 pub use tables::{raw_timings_folder, user_table_path, usual_tables};
-pub use vectors::{Combination, KernelBuild, Reduction, VectorOptions, Vectors};
+pub use typed::{
+    Batch, BatchCoefficient, BatchProduct, Coefficient, CooToCsr, DenseMatrix, DenseProduct,
+    DenseToCsr, LinearSystem, Matrix, Plan, Product, Solver, SpgemmPlan, SpmmPlan,
+    TransposedMatrix, Vectors,
+};
+pub use vectors::{AnyVectors, Combination, KernelBuild, Reduction, VectorOptions};
 
 /// Formats, files, generators and the host's own products, without a device.
 pub use csr_core as host;

@@ -3,10 +3,9 @@
 use cl_kernels::Tables;
 use cl_kernels::spgemm_rows::SpgemmRows;
 use cl_runtime::spgemm::Spgemm;
-use cl_runtime::{DeviceArray, Matrix, Queue};
-use csr_core::{Accumulator, Offset};
+use cl_runtime::{AnyArray, AnyMatrix, MatrixTypes, Queue};
 
-use crate::plan::check_context;
+use crate::plan::{check_context, check_device, check_types, fitting};
 use crate::tables::Resolver;
 use crate::{Result, usual_tables};
 
@@ -14,7 +13,9 @@ use crate::{Result, usual_tables};
 #[derive(Clone, Debug)]
 pub struct SpgemmOptions {
     /// Bytes on the device that lists of rows may take, 10 a row: more rows are computed in chunks, one after the
-    /// other, which changes no bit of C. So much again is what long rows are computed in, a row at a time at least.
+    /// other, which changes no bit of C. So much again is what long rows are computed in, a row at a time at least. On
+    /// CPU devices there are no lists: sets of columns take so much at most, a quarter of a byte a column of C for each
+    /// compute unit.
     pub scratch_bytes: u64,
     /// Hyper-parameters by name, over what the device table says.
     pub parameters: Vec<(String, u32)>,
@@ -29,59 +30,50 @@ impl Default for SpgemmOptions {
     }
 }
 
-/// C = A B counted: how many entries each row of C has. It belongs to the patterns of A and B, and multiplies them as
-/// often as there are new values.
+/// C = A B counted, with types that are known at run time: how many entries each row of C has. It belongs to the
+/// patterns of A and B, and multiplies them as often as there are new values.
 ///
 /// Memory on the device: C's row offsets, 4 bytes a row of C, and the lists of [`SpgemmOptions::scratch_bytes`]; beside
 /// C itself (columns and values, allocated once, exactly) nothing else but 8 bytes for each window of 1,024 entries of
 /// C's longest rows, and for rows that all groups work at together a bit for each column of C, 12 bytes for each entry
-/// of A and 32 for each part of a product, as many at a time as `scratch_bytes` says. Where rows of B do not ascend or have a column twice, also the order of B's entries (24 bytes each
-/// while they are sorted, 12 then) and during a product a copy of B.
-///
-/// ```no_run
-/// # fn main() -> Result<(), sparrow::Error> {
-/// use sparrow::{Context, Csr, Device, Matrix, Queue, SpgemmOptions, SpgemmPlan};
-///
-/// let queue = Queue::new(&Context::new(&Device::best()?)?)?;
-/// // | 1 2 |   | 1 2 |   | 1 2 |
-/// // | . . | x | . . | = | . . |
-/// let a: Csr<f64> = Csr::new(2, vec![0, 2, 2], vec![0, 1], vec![1.0, 2.0])?;
-/// let a = Matrix::upload_blocking(&queue, a.view())?;
-/// let mut plan = SpgemmPlan::new_blocking(&queue, &a, &a, &SpgemmOptions::default())?;
-/// let c = plan.multiply_blocking(&queue, &a, &a)?;
-/// assert_eq!(c.values().read_blocking(&queue)?, [1.0, 2.0]);
-/// # Ok(())
-/// # }
-/// ```
+/// of A and 32 for each part of a product, as many at a time as `scratch_bytes` says. Where rows of B do not ascend or
+/// have a column twice, also the order of B's entries (24 bytes each while they are sorted, 12 then) and during a
+/// product a copy of B.
 #[derive(Debug)]
-pub struct SpgemmPlan<V, O = u32> {
-    spgemm: Spgemm<V, O>,
+pub struct AnySpgemmPlan {
+    spgemm: Spgemm,
     parameters: SpgemmRows,
 }
 
-impl<V: Accumulator, O: Offset> SpgemmPlan<V, O> {
+impl AnySpgemmPlan {
     /// Counts the entries of C = A B. Columns of A and B may stand in any order and repeat.
     ///
     /// # Errors
-    /// A has another number of columns than B has rows; a matrix of another context; a device that lacks the value type;
+    /// A has another number of columns than B has rows; matrices of different types, or whose values are for storing
+    /// alone (16-bit ones); a matrix of another context; a device that lacks the value type;
     /// parameters that break a rule; a C of more entries than the offset type counts, by their number; or the driver's
     /// own failure.
     pub fn new_blocking(
         queue: &Queue,
-        a: &Matrix<V, O>,
-        b: &Matrix<V, O>,
+        a: &AnyMatrix,
+        b: &AnyMatrix,
         options: &SpgemmOptions,
     ) -> Result<Self> {
+        check_types(a.types(), b.types())?;
         check_context(queue, a.context(), "matrix A")?;
         check_context(queue, b.context(), "matrix B")?;
-        let device = queue.context().device().traits();
+        fitting(queue, |queue| Self::build(queue, a, b, options))
+    }
+
+    fn build(queue: &Queue, a: &AnyMatrix, b: &AnyMatrix, options: &SpgemmOptions) -> Result<Self> {
+        let (device, value_type) = (queue.context().device().traits(), a.value_type());
         let tables = options.tables.clone().unwrap_or_else(usual_tables);
         let asked = options.parameters.as_slice();
-        let resolver = Resolver { tables: &tables, device, value_type: V::TYPE, rule: &[], asked };
+        let resolver = Resolver { tables: &tables, device, value_type, rule: &[], asked };
         let defaults = SpgemmRows::default_for(device);
-        let parameters = resolver.resolve(defaults, |found| found.check(device, V::TYPE))?;
+        let parameters = resolver.resolve(defaults, |found| found.check(device, value_type))?;
         let spgemm = Spgemm::count_blocking(queue, a, b, parameters, options.scratch_bytes)?;
-        Ok(SpgemmPlan { spgemm, parameters })
+        Ok(AnySpgemmPlan { spgemm, parameters })
     }
 
     /// C = A B, with ascending columns. Its pattern depends on those of A and B alone: where products cancel, the entry
@@ -89,16 +81,21 @@ impl<V: Accumulator, O: Offset> SpgemmPlan<V, O> {
     /// bits every time.
     ///
     /// # Errors
-    /// Matrices of other patterns than the plan's, or of another context; a C that the device cannot hold, by the bytes
-    /// it takes; or the driver's own failure.
+    /// Matrices of other patterns or types than the plan's, or of another context; a C that the device cannot hold, by
+    /// the bytes it takes; or the driver's own failure.
     pub fn multiply_blocking(
         &mut self,
         queue: &Queue,
-        a: &Matrix<V, O>,
-        b: &Matrix<V, O>,
-    ) -> Result<Matrix<V, O>> {
-        check_context(queue, self.spgemm.context(), "plan")?;
-        Ok(self.spgemm.multiply_blocking(queue, a, b)?)
+        a: &AnyMatrix,
+        b: &AnyMatrix,
+    ) -> Result<AnyMatrix> {
+        check_device(queue, self.spgemm.context(), "plan")?;
+        fitting(queue, |queue| Ok(self.spgemm.multiply_blocking(queue, a, b)?))
+    }
+
+    /// What A, B and C hold.
+    pub fn types(&self) -> MatrixTypes {
+        self.spgemm.types()
     }
 
     /// Rows of C.
@@ -116,13 +113,14 @@ impl<V: Accumulator, O: Offset> SpgemmPlan<V, O> {
         self.spgemm.nnz()
     }
 
-    /// Products of an entry of A and one of B; columns that a row of B has twice count once.
+    /// Products of an entry of A and one of B. Where groups compute the rows, columns that a row of B has twice count
+    /// once.
     pub fn products(&self) -> u64 {
         self.spgemm.products()
     }
 
     /// The row offsets of C on the device: rows + 1.
-    pub fn offsets(&self) -> &DeviceArray<O> {
+    pub fn offsets(&self) -> &AnyArray {
         self.spgemm.offsets()
     }
 

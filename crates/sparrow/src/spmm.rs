@@ -4,30 +4,31 @@ use cl_kernels::spmm::{SpmmAlgorithm, SpmmSwitch};
 use cl_kernels::spmm_merge::SpmmMerge;
 use cl_kernels::spmm_row_split::SpmmRowSplit;
 use cl_kernels::{KernelKey, Tables};
-use cl_runtime::raw::Memory;
 use cl_runtime::spmm::{DenseOperands, RowFacts, Spmm, SpmmOperands, SpmmParameters};
 use cl_runtime::spmv::Workspace;
-use cl_runtime::{Context, DeviceArray, Event, Matrix, Queue, TransposedMatrix};
-use csr_core::{DenseShape, Layout, Offset, Value};
+use cl_runtime::{
+    After, AnyArray, AnyMatrix, AnyTransposedMatrix, Context, Event, MatrixTypes, Queue, Wait,
+};
+use csr_core::{DenseShape, Layout, ValueType};
 
-use crate::plan::{check_context, coefficient};
+use crate::plan::{check_context, check_device, check_result, check_types, coefficient, fitting};
 use crate::tables::Resolver;
-use crate::{Coefficient, Error, Op, Plan, PlanOptions, Product};
-use crate::{Result, usual_tables};
+use crate::{AnyCoefficient, AnyPlan, AnyProduct, Error, Op, PlanOptions, Result, usual_tables};
 
-/// The operands of C = alpha A B + beta C. B stores `D`: the type sums are made in, or for sums in f32 16 bits.
+/// The operands of C = alpha A B + beta C.
 #[derive(Debug)]
-pub struct DenseProduct<'a, V: Value, O, D: Value> {
+pub struct AnyDenseProduct<'a> {
     /// Scales A B; 0 is not special, so NaN in A or B reaches C.
-    pub alpha: Coefficient<'a, V::Accum>,
-    /// The matrix: the plan's, or one that shares its pattern.
-    pub a: &'a Matrix<V, O>,
-    /// B, at least as long as its shape spans.
-    pub b: &'a DeviceArray<D>,
+    pub alpha: AnyCoefficient<'a>,
+    /// The matrix: the plan's, or one that shares its pattern and types.
+    pub a: &'a AnyMatrix,
+    /// B, at least as long as its shape spans: of the type that the plan was made for.
+    pub b: &'a AnyArray,
     /// Scales C; with 0, C is never read.
-    pub beta: Coefficient<'a, V::Accum>,
-    /// C, at least as long as its shape spans. What lies between its rows (columns) is left alone.
-    pub c: &'a mut DeviceArray<V::Accum>,
+    pub beta: AnyCoefficient<'a>,
+    /// C, at least as long as its shape spans, of the type that sums are made in. What lies between its rows (columns)
+    /// is left alone, but all of the span is C's: it may not overlap B, alpha, beta or the matrix's arrays.
+    pub c: &'a mut AnyArray,
 }
 
 /// What a plan is asked for; the default is the automatic choice.
@@ -48,54 +49,62 @@ pub struct SpmmOptions {
 /// What runs, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpmmChoice {
-    /// What runs; `None` is a product with the one column as a vector ([`Plan`]).
+    /// What runs; `None` is a product with the one column as a vector ([`AnyPlan`]).
     pub algorithm: Option<SpmmAlgorithm>,
     /// The reason.
     pub reason: String,
 }
 
-/// A way of multiplying bound to the pattern of a matrix and to the shapes of B and C. Immutable, `Send + Sync`, good
-/// for any values.
+/// A way of multiplying bound to the pattern of a matrix and to the shapes and types of B and C. Immutable, `Send + Sync`,
+/// good for any values.
 #[derive(Debug)]
-pub struct SpmmPlan<V, O, D> {
-    form: Form<V, O>,
+pub struct AnySpmmPlan {
+    form: Form,
     choice: SpmmChoice,
     dense: DenseOperands,
     context: Context,
     pattern_id: u64,
-    transposed: Option<TransposedMatrix<V, O>>,
-    storage: std::marker::PhantomData<fn() -> D>,
+    transposed: Option<AnyTransposedMatrix>,
+    types: MatrixTypes,
 }
 
 #[derive(Debug)]
-enum Form<V, O> {
+enum Form {
     Spmm(Box<Spmm>),
     /// One column, side by side: a vector.
-    Vector(Box<Plan<V, O>>),
+    Vector(Box<AnyPlan>),
 }
 
-impl<V: Value, O: Offset, D: Value<Accum = V::Accum>> SpmmPlan<V, O, D> {
-    /// Plans for a matrix on the device, and a B and C that lie as `b` and `c` say.
+impl AnySpmmPlan {
+    /// Plans for a matrix on the device, and a B and C that are as `dense` says.
     ///
     /// # Errors
-    /// Shapes that do not fit the matrix or each other, parameters that break a rule, a device that lacks the value
-    /// type, a kernel that does not build.
+    /// Shapes that do not fit the matrix or each other, a B that is summed in another type than the matrix, parameters
+    /// that break a rule, a device that lacks the value type, a kernel that does not build.
     pub fn new_blocking(
         queue: &Queue,
-        matrix: &Matrix<V, O>,
-        b: DenseShape,
-        c: DenseShape,
+        matrix: &AnyMatrix,
+        dense: DenseOperands,
         options: &SpmmOptions,
     ) -> Result<Self> {
         check_context(queue, matrix.context(), "matrix")?;
+        fitting(queue, |queue| Self::build(queue, matrix, dense, options))
+    }
+
+    fn build(
+        queue: &Queue,
+        matrix: &AnyMatrix,
+        dense: DenseOperands,
+        options: &SpmmOptions,
+    ) -> Result<Self> {
         let transposed = match options.op {
             Op::Normal => None,
-            Op::Transpose => Some(TransposedMatrix::new_blocking(queue, matrix, None)?),
+            Op::Transpose => Some(AnyTransposedMatrix::new_blocking(queue, matrix, None)?),
         };
         let pattern_id = matrix.pattern_id();
-        let matrix = transposed.as_ref().map_or(matrix, TransposedMatrix::matrix);
-        let dense = DenseOperands { b, b_type: D::TYPE, c };
-        let (form, choice) = if is_vector::<V, D>(&dense, options) {
+        let matrix = transposed.as_ref().map_or(matrix, AnyTransposedMatrix::matrix);
+        let types = matrix.types();
+        let (form, choice) = if is_vector(&dense, types.value_type, options) {
             let plan = vector_plan(queue, matrix, options)?;
             let reason =
                 format!("one column is a vector: {}, {}", plan.algorithm(), plan.choice().reason);
@@ -108,8 +117,8 @@ impl<V: Value, O: Offset, D: Value<Accum = V::Accum>> SpmmPlan<V, O, D> {
                 Spmm::new_blocking(queue, matrix, dense, parameters, facts, scalars_on_device)?;
             (Form::Spmm(Box::new(spmm)), SpmmChoice { algorithm, reason })
         };
-        let (context, storage) = (queue.context().clone(), std::marker::PhantomData);
-        Ok(SpmmPlan { form, choice, dense, context, pattern_id, transposed, storage })
+        let context = queue.context().clone();
+        Ok(AnySpmmPlan { form, choice, dense, context, pattern_id, transposed, types })
     }
 
     /// A new workspace: one serves one launch in flight.
@@ -117,32 +126,45 @@ impl<V: Value, O: Offset, D: Value<Accum = V::Accum>> SpmmPlan<V, O, D> {
     /// # Errors
     /// A queue of another context than the plan's, or the driver's own failure.
     pub fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
-        check_context(queue, &self.context, "plan")?;
+        check_device(queue, &self.context, "plan")?;
         match &self.form {
             Form::Spmm(spmm) => Ok(spmm.workspace_blocking(queue)?),
             Form::Vector(plan) => plan.workspace_blocking(queue),
         }
     }
 
-    /// Enqueues C = alpha A B + beta C after the events in `wait`. Allocates nothing, waits for nothing.
+    /// Enqueues C = alpha A B + beta C after the events in `wait`, with an event of its own, or after what is in the queue,
+    /// without one ([`NoEvent`](crate::NoEvent)). Allocates nothing, waits for nothing.
     ///
     /// # Errors
-    /// Operands of another pattern, length or context than the plan's; B and C that overlap; a workspace of another
+    /// Operands of another pattern, type, length or context than the plan's; C that overlaps what is read; a workspace of another
     /// plan; an event in `wait` that has ended in error already; or the driver's own failure. Nothing was enqueued
     /// then. Where an event in `wait` ends in error later, so does the launch's, and C is not written.
-    pub fn launch(
+    pub fn launch<W: Wait>(
         &self,
         queue: &Queue,
         workspace: &mut Workspace,
-        product: DenseProduct<'_, V, O, D>,
-        wait: &[Event],
-    ) -> Result<Event> {
-        let DenseProduct { alpha, a, b, beta, c } = product;
-        if a.pattern_id() != self.pattern_id {
-            let text = "the matrix does not share the pattern the plan was made for";
-            return Err(Error::Mismatch(text.to_owned()));
-        }
+        product: AnyDenseProduct<'_>,
+        wait: W,
+    ) -> Result<W::Event> {
+        Ok(W::given(queue, self.enqueue(queue, workspace, product, wait.after())?)?)
+    }
+
+    fn enqueue(
+        &self,
+        queue: &Queue,
+        workspace: &mut Workspace,
+        product: AnyDenseProduct<'_>,
+        after: After<'_>,
+    ) -> Result<Option<Event>> {
+        let AnyDenseProduct { alpha, a, b, beta, c } = product;
+        self.check_pattern(a)?;
         check_context(queue, a.context(), "matrix")?;
+        check_device(queue, &self.context, "plan")?;
+        let accumulator = self.types.value_type.accumulator();
+        b.check_element("B", self.dense.b_type)?;
+        c.check_element("C", accumulator)?;
+        let own = a;
         let a = match &self.transposed {
             None => a,
             Some(transposed) if transposed.values_id() == a.values_id() => transposed.matrix(),
@@ -156,47 +178,66 @@ impl<V: Value, O: Offset, D: Value<Accum = V::Accum>> SpmmPlan<V, O, D> {
         check_span("C", c.len(), &self.dense.c)?;
         self.context.check_array("B", b)?;
         self.context.check_array("C", c)?;
-        check_apart(b, &self.dense.b, c, &self.dense.c)?;
+        // What lies after the last element is neither read nor written.
+        let (of_b, of_c) = (b.slice(0..self.dense.b.span())?, c.slice(0..self.dense.c.span())?);
+        check_result(("C", &of_c), ("B", &of_b), own, (&alpha, &beta))?;
         let spmm = match &self.form {
             Form::Spmm(spmm) => spmm,
             Form::Vector(plan) => {
-                let x = bytes_of_vector::<V, D>(b, self.dense.b.rows())?;
+                // B is of the type that sums are made in.
+                let x = b.slice(0..self.dense.b.rows())?;
                 let mut y = c.slice(0..self.dense.c.rows())?;
-                let product = Product { alpha, a, x: &x, beta, y: &mut y };
-                return plan.launch(queue, workspace, product, wait);
+                let product = AnyProduct { alpha, a, x: &x, beta, y: &mut y };
+                return plan.enqueue(queue, workspace, &product, after);
             }
         };
-        let on_device = spmm.key().scalars_on_device;
+        let scalars = (accumulator, spmm.key().scalars_on_device);
         let operands = SpmmOperands {
             offsets: a.offsets().argument(),
             columns: a.columns().argument(),
             values: a.values().argument(),
             b: b.argument(),
             c: c.argument(),
-            alpha: coefficient::<V>(&self.context, on_device, "alpha", &alpha)?,
-            beta: coefficient::<V>(&self.context, on_device, "beta", &beta)?,
+            alpha: coefficient(&self.context, scalars, "alpha", &alpha)?,
+            beta: coefficient(&self.context, scalars, "beta", &beta)?,
         };
-        // SAFETY: the matrix shares the plan's pattern, B and C are as long as the plan's shapes span and do not
-        // overlap, and all of it lives in the queue's context.
+        // SAFETY: the matrix shares the plan's pattern and types, B and C are of the plan's types, as long as its shapes
+        // span, C overlaps nothing that is read, and all of it lives in the queue's context.
         #[expect(unsafe_code, reason = "the checks are what the launch demands")]
-        let event = unsafe { spmm.launch(queue, workspace, &operands, wait)? };
+        let event = unsafe { spmm.launch(queue, workspace, &operands, after)? };
         Ok(event)
     }
 
     /// Brings the plan's transposed copy up to date with the matrix's values, where it keeps one.
     ///
     /// # Errors
-    /// A matrix of another pattern, a queue of another context, or the driver's own failure.
-    pub fn update_values_blocking(&mut self, queue: &Queue, matrix: &Matrix<V, O>) -> Result<()> {
-        if matrix.pattern_id() != self.pattern_id {
-            let text = "the matrix does not share the pattern the plan was made for";
-            return Err(Error::Mismatch(text.to_owned()));
-        }
-        check_context(queue, &self.context, "plan")?;
+    /// A matrix of another pattern or other types, a queue of another context, or the driver's own failure.
+    pub fn update_values_blocking(&mut self, queue: &Queue, matrix: &AnyMatrix) -> Result<()> {
+        self.check_pattern(matrix)?;
+        check_device(queue, &self.context, "plan")?;
         match &mut self.transposed {
             Some(transposed) => Ok(transposed.update_values_blocking(queue, matrix)?),
             None => Ok(()),
         }
+    }
+
+    fn check_pattern(&self, matrix: &AnyMatrix) -> Result<()> {
+        check_types(self.types, matrix.types())?;
+        if matrix.pattern_id() != self.pattern_id {
+            let text = "the matrix does not share the pattern the plan was made for";
+            return Err(Error::Mismatch(text.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// What the arrays of its matrices hold.
+    pub fn types(&self) -> MatrixTypes {
+        self.types
+    }
+
+    /// The B and C it is for.
+    pub fn dense(&self) -> &DenseOperands {
+        &self.dense
     }
 
     /// What runs, and why.
@@ -242,7 +283,7 @@ impl<V: Value, O: Offset, D: Value<Accum = V::Accum>> SpmmPlan<V, O, D> {
             Form::Spmm(spmm) => spmm.plan_bytes(),
             Form::Vector(plan) => plan.plan_bytes(),
         };
-        own + self.transposed.as_ref().map_or(0, TransposedMatrix::size_bytes)
+        own + self.transposed.as_ref().map_or(0, AnyTransposedMatrix::size_bytes)
     }
 
     /// Bytes a workspace takes on the device: with a column-major B a copy of it.
@@ -264,29 +305,25 @@ impl<V: Value, O: Offset, D: Value<Accum = V::Accum>> SpmmPlan<V, O, D> {
 
 /// Whether B and C are one column each that lies side by side, in the type sums are made in, and nothing was asked for
 /// that only SpMM has.
-fn is_vector<V: Value, D: Value>(dense: &DenseOperands, options: &SpmmOptions) -> bool {
+fn is_vector(dense: &DenseOperands, value_type: ValueType, options: &SpmmOptions) -> bool {
     let is_packed = |shape: &DenseShape| {
         shape.cols() == 1 && (shape.layout() == Layout::ColumnMajor || shape.leading() == 1)
     };
     options.algorithm.is_none()
         && options.parameters.is_empty()
-        && D::TYPE == V::TYPE.accumulator()
+        && dense.b_type == value_type.accumulator()
         && is_packed(&dense.b)
         && is_packed(&dense.c)
 }
 
 /// A plan for one column.
-fn vector_plan<V: Value, O: Offset>(
-    queue: &Queue,
-    matrix: &Matrix<V, O>,
-    options: &SpmmOptions,
-) -> Result<Plan<V, O>> {
+fn vector_plan(queue: &Queue, matrix: &AnyMatrix, options: &SpmmOptions) -> Result<AnyPlan> {
     let options = PlanOptions {
         scalars_on_device: options.scalars_on_device,
         tables: options.tables.clone(),
         ..PlanOptions::default()
     };
-    Plan::new_blocking(queue, matrix, &options)
+    AnyPlan::new_blocking(queue, matrix, &options)
 }
 
 /// What [`choose`] chose.
@@ -298,34 +335,37 @@ struct Chosen {
 }
 
 /// The algorithm with its hyper-parameters, and why it was chosen.
-fn choose<V: Value, O: Offset>(
-    queue: &Queue,
-    matrix: &Matrix<V, O>,
-    options: &SpmmOptions,
-) -> Result<Chosen> {
-    let device = queue.context().device().traits();
+fn choose(queue: &Queue, matrix: &AnyMatrix, options: &SpmmOptions) -> Result<Chosen> {
+    let (device, value_type) = (queue.context().device().traits(), matrix.value_type());
     let tables = options.tables.clone().unwrap_or_else(usual_tables);
     let asked = options.parameters.as_slice();
-    let resolver = Resolver { tables: &tables, device, value_type: V::TYPE, rule: &[], asked };
+    let resolver = Resolver { tables: &tables, device, value_type, rule: &[], asked };
     let row_split = || {
-        let defaults = SpmmRowSplit::default_for(device, V::TYPE);
+        let defaults = SpmmRowSplit::default_for(device, value_type);
         resolver.resolve(defaults, |parameters| parameters.check(device))
     };
     let (algorithm, facts, reason) = match options.algorithm {
         Some(algorithm) => (algorithm, None, "asked for by name".to_owned()),
         None => {
             let defaults = SpmmSwitch::default_for(device);
-            let (switch, _) = tables.parameters(device, V::TYPE, defaults, |_| Ok(()));
+            let (switch, _) = tables.parameters(device, value_type, defaults, |_| Ok(()));
             let facts = RowFacts::find_blocking(queue, matrix, &row_split()?)?;
-            let (algorithm, reason) = switch.select(&facts.shape);
+            let (mut algorithm, mut reason) = switch.select(&facts.shape);
+            if algorithm == SpmmAlgorithm::Merge
+                && let Err(rule) =
+                    SpmmMerge::default_for(device, value_type).check(device, value_type)
+            {
+                algorithm = SpmmAlgorithm::RowSplit;
+                reason = format!("{reason}; but {rule}");
+            }
             (algorithm, Some(facts), reason)
         }
     };
     let parameters = match algorithm {
         SpmmAlgorithm::RowSplit => SpmmParameters::RowSplit(row_split()?),
         SpmmAlgorithm::Merge => {
-            let defaults = SpmmMerge::default_for(device, V::TYPE);
-            let check = |parameters: &SpmmMerge| parameters.check(device, V::TYPE);
+            let defaults = SpmmMerge::default_for(device, value_type);
+            let check = |parameters: &SpmmMerge| parameters.check(device, value_type);
             SpmmParameters::Merge(resolver.resolve(defaults, check)?)
         }
         other => return Err(Error::Mismatch(format!("{other} has no launch"))),
@@ -344,36 +384,4 @@ fn check_span(what: &str, len: usize, shape: &DenseShape) -> Result<()> {
         )));
     }
     Ok(())
-}
-
-/// Refuses a B and a C that share bytes of one memory.
-fn check_apart<D: Value, T: Value>(
-    b: &DeviceArray<D>,
-    b_shape: &DenseShape,
-    c: &DeviceArray<T>,
-    c_shape: &DenseShape,
-) -> Result<()> {
-    let ((b_memory, b_start), (c_memory, c_start)) = (b.memory(), c.memory());
-    let is_same = match (b_memory, c_memory) {
-        (Memory::Buffer(b), Memory::Buffer(c)) => b.as_raw() == c.as_raw(),
-        (Memory::Svm(b), Memory::Svm(c)) => b.as_raw() == c.as_raw(),
-        _ => false,
-    };
-    let b_end = b_start + b_shape.span() * size_of::<D>();
-    let c_end = c_start + c_shape.span() * size_of::<T>();
-    if is_same && b_start < c_end && c_start < b_end && b_start < b_end && c_start < c_end {
-        return Err(Error::Mismatch(format!(
-            "B (bytes {b_start} to {b_end} of its memory) and C (bytes {c_start} to {c_end}) overlap"
-        )));
-    }
-    Ok(())
-}
-
-/// The first `len` elements of B as a vector x, which are of the same type.
-fn bytes_of_vector<V: Value, D: Value>(
-    b: &DeviceArray<D>,
-    len: usize,
-) -> Result<DeviceArray<V::Accum>> {
-    let (memory, start) = b.memory();
-    Ok(DeviceArray::of_memory(memory.clone(), start, len)?)
 }

@@ -1,16 +1,19 @@
 //! Writes an entry into a device-table file, and leaves everything else in it as it was.
 
 use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use cl_kernels::{Algorithm, DeviceEntry, DeviceTable, TableError};
-use toml_edit::{ArrayOfTables, DocumentMut, Item, Table};
+use cl_kernels::{Algorithm, DeviceEntry, DeviceTable, TableError, current_name};
+use csr_core::io::{Destination, OutputFile};
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Key, Table, TableLike};
 
 /// Puts an entry that was tuned into a file: over what that has of the same device and value types, else at its end.
 /// Other entries, other facts of this one, and comments stay where they are.
 ///
-/// The file is written under a lock (`FILE.lock` beside it) and by rename: two that write at once wait for each
-/// other, and whoever reads meanwhile reads the whole of one.
+/// The file is written under a lock (`FILE.lock` in its folder) and as an [`OutputFile`]: two that write at once wait
+/// for each other, whoever reads meanwhile reads the whole of one, and links and permissions stay. A pipe or a device
+/// gets a table of this entry alone.
 ///
 /// # Errors
 /// A folder or a file that cannot be written, or a file that is no device table: it is not touched then.
@@ -20,29 +23,37 @@ pub fn write_entry(path: &Path, entry: &DeviceEntry) -> Result<(), TableError> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(|error| refuse("its folder cannot be made", &error))?;
-    let lock = File::create(beside(path, "lock"))
+    let unwritten = |error| refuse("it cannot be written", &error);
+    let destination = Destination::of(path).map_err(unwritten)?;
+    if !destination.is_regular().map_err(unwritten)? {
+        let table = with_entry("", entry).map_err(|message| failed(path, message))?;
+        return write(&destination, &table).map_err(unwritten);
+    }
+    let lock = File::create(lock_of(destination.path()))
         .map_err(|error| refuse("its lock cannot be made", &error))?;
     lock.lock().map_err(|error| refuse("its lock cannot be taken", &error))?;
-    let before = match fs::read_to_string(path) {
+    let before = match fs::read_to_string(destination.path()) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(refuse("it cannot be read", &error)),
     };
     let after = with_entry(&before, entry).map_err(|message| failed(path, message))?;
-    let partial = beside(path, &format!("{}.part", std::process::id()));
-    fs::write(&partial, after).and_then(|()| fs::rename(&partial, path)).map_err(|error| {
-        let _ = fs::remove_file(&partial);
-        refuse("it cannot be written", &error)
-    })
+    write(&destination, &after).map_err(unwritten)
+}
+
+fn write(destination: &Destination, text: &str) -> std::io::Result<()> {
+    let mut file = OutputFile::at(destination)?;
+    file.write_all(text.as_bytes())?;
+    file.finish()
 }
 
 fn failed(path: &Path, message: String) -> TableError {
     TableError { path: path.to_owned(), message }
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn lock_of(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{suffix}"));
+    name.push(".lock");
     path.with_file_name(name)
 }
 
@@ -55,7 +66,8 @@ fn with_entry(text: &str, entry: &DeviceEntry) -> Result<String, String> {
             document["format"] = toml_edit::value(i64::from(DeviceTable::FORMAT));
         }
         Some(Some(format)) if format == i64::from(DeviceTable::FORMAT) => {}
-        Some(_) => return Err(format!("its format is not {}", DeviceTable::FORMAT)),
+        Some(Some(1)) => from_format_1(&mut document),
+        Some(_) => return Err(format!("its format is neither 1 nor {}", DeviceTable::FORMAT)),
     }
     let mut fresh = as_table(entry)?;
     let devices = document.entry("device").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
@@ -76,6 +88,60 @@ fn with_entry(text: &str, entry: &DeviceEntry) -> Result<String, String> {
         Some(old) => replace(old, fresh, entry),
     }
     Ok(document.to_string())
+}
+
+/// Gives hyper-parameters the names that they have now, and the document the format that is written. What is no entry
+/// of a device table stays as it is.
+fn from_format_1(document: &mut DocumentMut) {
+    if let Some(format) = document.get_mut("format").and_then(Item::as_value_mut) {
+        let decor = format.decor().clone();
+        *format = i64::from(DeviceTable::FORMAT).into();
+        *format.decor_mut() = decor;
+    }
+    let devices = document.get_mut("device").and_then(Item::as_array_of_tables_mut);
+    for device in devices.into_iter().flat_map(ArrayOfTables::iter_mut) {
+        let kernel = device.get_mut("kernel").and_then(Item::as_table_like_mut);
+        for (algorithm, lines) in kernel.into_iter().flat_map(TableLike::iter_mut) {
+            let lines = lines.as_table_like_mut().into_iter().flat_map(TableLike::iter_mut);
+            for line in lines.filter_map(|(_, line)| line.as_table_like_mut()) {
+                rename_parameters(&algorithm, line);
+            }
+        }
+        let choice = device.get_mut("choice").and_then(Item::as_table_like_mut);
+        for (_, lists) in choice.into_iter().flat_map(TableLike::iter_mut) {
+            let lists = lists.as_table_like_mut().into_iter().flat_map(TableLike::iter_mut);
+            for rules in lists.filter_map(|(_, list)| list.as_array_of_tables_mut()) {
+                for rule in rules.iter_mut() {
+                    let Some(algorithm) = text_of(rule, "algorithm").map(str::to_owned) else {
+                        continue;
+                    };
+                    if let Some(given) =
+                        rule.get_mut("parameters").and_then(Item::as_table_like_mut)
+                    {
+                        rename_parameters(&algorithm, given);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Gives the hyper-parameters of a line or a rule the names that they have now, in their order.
+fn rename_parameters(algorithm: &str, line: &mut dyn TableLike) {
+    let is_old = |name: &str| current_name(algorithm, name) != name;
+    if !line.iter().any(|(name, _)| is_old(name)) {
+        return;
+    }
+    let names: Vec<_> = line.iter().map(|(name, _)| name.to_owned()).collect();
+    for name in names {
+        let Some(key) = line.key(&name) else { continue };
+        let (leaf, dotted) = (key.leaf_decor().clone(), key.dotted_decor().clone());
+        let renamed = Key::new(current_name(algorithm, &name));
+        let renamed = renamed.with_leaf_decor(leaf).with_dotted_decor(dotted);
+        if let Some(item) = line.remove(&name) {
+            line.entry_format(&renamed).or_insert(item);
+        }
+    }
 }
 
 /// The entry as a table of a document.
@@ -160,7 +226,7 @@ mod tests {
 
     #[test]
     fn an_entry_goes_to_the_end_and_nothing_else_moves() {
-        let before = "# mine\nformat = 1\n\n# the old one\n[[device]] # here\nname = 'Old'\norigin = 'x'\n\
+        let before = "# mine\nformat = 2\n\n# the old one\n[[device]] # here\nname = 'Old'\norigin = 'x'\n\
                       [device.kernel.csr_scalar.f32]\ngroup_size = 64\n\n[[device]]\ntype = 'cpu'\norigin = 'y'\n";
         let after = with_entry(before, &entry(ENTRY)).unwrap();
         assert!(after.starts_with(before), "{after}");
@@ -174,12 +240,12 @@ mod tests {
 
     #[test]
     fn what_was_tuned_goes_over_the_same_device_and_other_facts_stay() {
-        let before = "format = 1\n[[device]]\nname = 'GPU'\nplatform = 'P'\norigin = 'old' # why\n\
+        let before = "format = 2\n[[device]]\nname = 'GPU'\nplatform = 'P'\norigin = 'old' # why\n\
                       cache_bytes = 77\n\
                       [device.kernel.csr_adaptive.f32]\nnnz_per_wg = 4096\nnum_rows_stream = 4\n\
                       [device.kernel.csr_scalar.f32]\ngroup_size = 1024\n\
                       [device.kernel.csr_scalar.f64]\ngroup_size = 512\n\
-                      [device.kernel.batched.f32]\nbunch_size = 32\n\
+                      [device.kernel.batched.f32]\nsub_group_size = 32\n\
                       [[device.choice.f32.many]]\nalgorithm = 'evc_hyb'\n\
                       [[device.choice.f64.several]]\nalgorithm = 'csr_scalar'\n\
                       # of another platform\n[[device]]\nname = 'GPU'\nplatform = 'Q'\norigin = 'z'\n";
@@ -191,7 +257,7 @@ mod tests {
         assert_eq!(found.kernel["csr_adaptive"]["f32"], [("nnz_per_wg".to_owned(), 512)].into());
         assert!(found.kernel.get("csr_scalar").is_none_or(|lines| !lines.contains_key("f32")));
         assert_eq!(found.kernel["csr_scalar"]["f64"]["group_size"], 512);
-        assert_eq!(found.kernel["batched"]["f32"]["bunch_size"], 32);
+        assert_eq!(found.kernel["batched"]["f32"]["sub_group_size"], 32);
         assert_eq!(found.choice["f32"], entry(ENTRY).choice["f32"]);
         assert_eq!(found.choice["f64"].several.len(), 1);
         assert!(after.ends_with(
@@ -200,11 +266,28 @@ mod tests {
     }
 
     #[test]
+    fn a_table_of_format_1_becomes_one_of_format_2_with_the_names_of_now() {
+        let before = "format = 1 # the first\n[[device]]\nname = 'Old'\norigin = 'x'\n\
+                      [device.kernel.csr_flat.f32]\ngroup_size = 64\n# large\npiece_nnz = 2048 # each\nwhole_row = 32\n\
+                      [device.kernel.segmented_sum.f32]\nbunch_size = 32\n\
+                      [[device.choice.f32.several]]\nalgorithm = 'csr_pieces'\n\
+                      parameters = { lanes = 4, least_piece = 64 }\n";
+        let now = before.replace("format = 1", "format = 2");
+        let now = now.replace("piece_nnz", "tile_nnz").replace("least_piece", "least_chunk");
+        let after = with_entry(before, &entry(ENTRY)).unwrap();
+        assert!(after.starts_with(&now), "{after}");
+        let table = read(&after);
+        assert_eq!(table.devices[0].kernel["csr_flat"]["f32"]["tile_nnz"], 2048);
+        assert_eq!(table.devices[0], read(before).devices[0]);
+        assert_eq!(table.devices[1], entry(ENTRY));
+    }
+
+    #[test]
     fn a_file_that_is_no_table_is_refused_and_not_touched() {
         let folder = std::env::temp_dir().join(format!("sparrow-table-{}", std::process::id()));
         let path = folder.join("devices.toml");
         write_entry(&path, &entry(ENTRY)).unwrap();
-        for wrong in ["format = ", "format = 2\n", "format = 1\ndevice = 3\n"] {
+        for wrong in ["format = ", "format = 3\n", "format = 2\ndevice = 3\n"] {
             fs::write(&path, wrong).unwrap();
             let error = write_entry(&path, &entry(ENTRY)).unwrap_err();
             assert_eq!(error.path, path);

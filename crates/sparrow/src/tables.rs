@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock};
 
 use cl_kernels::{
-    DeviceTraits, ParameterError, Parameters, TableError, Tables, parse_device_table,
+    DeviceTraits, NamedParameters, ParameterError, Parameters, TableError, Tables,
+    parse_device_table,
 };
 use csr_core::ValueType;
 
@@ -88,11 +89,30 @@ impl Resolver<'_> {
     /// uses it to check.
     pub(crate) fn resolve<P: Parameters>(
         &self,
-        defaults: P,
+        mut defaults: P,
         check: impl Fn(&P) -> Result<(), ParameterError>,
     ) -> Result<P> {
+        let checks = |named: &NamedParameters| {
+            let mut typed = defaults.clone();
+            typed.take(named)?;
+            check(&typed)
+        };
+        let found = self.resolve_named(NamedParameters::of(&defaults), &checks)?;
+        defaults.take(&found)?;
+        Ok(defaults)
+    }
+
+    /// As [`Resolver::resolve`], of an algorithm that is known at run time.
+    ///
+    /// # Errors
+    /// As [`Resolver::resolve`].
+    pub(crate) fn resolve_named(
+        &self,
+        defaults: NamedParameters,
+        check: &dyn Fn(&NamedParameters) -> Result<(), ParameterError>,
+    ) -> Result<NamedParameters> {
         let (mut parameters, problems) =
-            self.tables.parameters(self.device, self.value_type, defaults, &check);
+            self.tables.named_parameters(self.device, self.value_type, defaults, check);
         problems.iter().for_each(name_once);
         if !self.rule.is_empty() {
             let mut of_rule = parameters.clone();

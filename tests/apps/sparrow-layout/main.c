@@ -241,6 +241,7 @@ int main(void) {
     FIELD(sparrow_solution, outcome)
     FIELD(sparrow_solution, breakdown)
     FIELD(sparrow_solution, breakdown_iteration)
+    FIELD(sparrow_solution, x_iteration)
     STRUCT(sparrow_solver_info)
     FIELD(sparrow_solver_info, size)
     FIELD(sparrow_solver_info, algorithm)

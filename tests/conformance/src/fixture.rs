@@ -4,14 +4,14 @@
 
 use csr_core::verify::{Oracle, Summation};
 use sparrow::{
-    Accumulate, Csr, DeviceArray, Event, Matrix, Plan, PlanOptions, Product, Queue, Value,
-    Workspace,
+    Accumulate, Csr, DeviceArray, Event, Matrix, NoEvent, Plan, PlanOptions, Product, Queue,
+    RealValue, Value, Workspace,
 };
 
 /// Rows of every kind that [`crate::LIMITS`] tells apart: empty, short, one that fills a group, one that
 /// several groups share. Square, so that products can be chained.
 #[derive(Debug)]
-pub struct Fixture<V: Value> {
+pub struct Fixture<V: RealValue> {
     /// On the host.
     pub host: Csr<V>,
     /// On the device.
@@ -22,7 +22,7 @@ pub struct Fixture<V: Value> {
     pub x: DeviceArray<V::Accum>,
 }
 
-impl<V: Value> Fixture<V> {
+impl<V: RealValue> Fixture<V> {
     /// Makes the matrix and uploads it; other seeds have other values in the same pattern.
     ///
     /// # Panics
@@ -71,7 +71,7 @@ impl<V: Value> Fixture<V> {
     }
 
     /// As [`Fixture::launch`], without an event.
-    pub fn launch_unobserved(
+    pub fn launch_without_event(
         &self,
         queue: &Queue,
         (plan, workspace): (&Plan<V>, &mut Workspace),
@@ -79,7 +79,7 @@ impl<V: Value> Fixture<V> {
     ) -> sparrow::Result<()> {
         let (one, zero) = (V::Accum::from_f64(1.0), V::Accum::from_f64(0.0));
         let product = Product { alpha: one.into(), a: &self.a, x: &self.x, beta: zero.into(), y };
-        plan.launch_unobserved(queue, workspace, product)
+        plan.launch(queue, workspace, product, NoEvent)
     }
 
     /// Holds y against A x.
@@ -96,7 +96,7 @@ impl<V: Value> Fixture<V> {
 ///
 /// # Panics
 /// A row is wrong.
-pub fn check_product<V: Value>(
+pub fn check_product<V: RealValue>(
     host: &Csr<V>,
     alpha: V::Accum,
     x: &[V::Accum],
@@ -122,11 +122,11 @@ pub fn check_product<V: Value>(
 }
 
 /// What tells two results apart that are equal to a comparison: the bits, widened.
-pub fn bits<T: Value>(y: &[T]) -> Vec<u64> {
+pub fn bits<T: RealValue>(y: &[T]) -> Vec<u64> {
     y.iter().map(|&value| value.to_f64().to_bits()).collect()
 }
 
-fn matrix<V: Value>(seed: u64) -> Csr<V> {
+fn matrix<V: RealValue>(seed: u64) -> Csr<V> {
     let mut lengths = vec![2; 100];
     lengths.extend([0; 70]);
     lengths.extend([33; 7]);
@@ -145,7 +145,7 @@ fn matrix<V: Value>(seed: u64) -> Csr<V> {
 }
 
 /// A matrix with rows of these lengths, whose columns are anywhere.
-pub fn csr<V: Value>(cols: usize, lengths: &[usize], seed: u64) -> Csr<V> {
+pub fn csr<V: RealValue>(cols: usize, lengths: &[usize], seed: u64) -> Csr<V> {
     let (mut offsets, mut columns) = (vec![0], Vec::new());
     for (row, &length) in lengths.iter().enumerate() {
         columns.extend((0..length).map(|k| ((row * 31 + k * 7) % cols) as u32));

@@ -5,8 +5,8 @@
 use csr_core::generate::Class;
 use csr_core::verify::Oracle;
 use sparrow::{
-    Csr, LinearSystem, Matrix, Norm, Outcome, Preconditioner, Queue, Solution, Solver,
-    SolverMethod, SolverOptions, StopRule, Value,
+    Csr, LinearSystem, Matrix, Norm, Outcome, Preconditioner, Queue, Real, RealValue, Solution,
+    Solver, SolverMethod, SolverOptions, StopRule, Value,
 };
 use sparrow_bench::selftest::Guarded;
 
@@ -63,7 +63,7 @@ pub fn in_groups(options: SolverOptions, groups: Groups) -> SolverOptions {
 /// # Panics
 /// Something of that is wrong, or the device fails.
 #[track_caller]
-pub fn solve<V: Value>(
+pub fn solve<V: RealValue>(
     queue: &Queue,
     matrix: &Csr<V>,
     options: &SolverOptions,
@@ -81,7 +81,7 @@ pub fn solve<V: Value>(
 ///
 /// # Panics
 /// The device fails.
-pub fn try_solve<V: Value>(
+pub fn try_solve<V: RealValue>(
     queue: &Queue,
     matrix: &Csr<V>,
     options: &SolverOptions,
@@ -96,7 +96,7 @@ pub fn try_solve<V: Value>(
         Guarded::upload_blocking(queue, &values, 3).unwrap()
     };
     let on_host = |array: &Guarded<V::Accum>| -> Vec<f64> {
-        array.read_blocking(queue).unwrap().into_iter().map(Value::to_f64).collect()
+        array.read_blocking(queue).unwrap().into_iter().map(Real::to_f64).collect()
     };
     let (b, mut x) = (on_device(b), on_device(x));
     let system = LinearSystem { a: &a, b: b.array(), x: x.array_mut() };
@@ -144,9 +144,13 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// The norm of r.
+/// The norm of r, also where its squares vanish or overflow.
 pub fn norm(r: &[f64], norm: Norm) -> f64 {
+    let largest = r.iter().fold(0.0, |largest: f64, r| largest.max(r.abs()));
     match norm {
+        Norm::Two if !(1e-100..1e100).contains(&largest) && largest.is_normal() => {
+            largest * r.iter().map(|r| (r / largest).powi(2)).sum::<f64>().sqrt()
+        }
         Norm::Two => dot(r, r).sqrt(),
         Norm::One => r.iter().map(|r| r.abs()).sum(),
     }

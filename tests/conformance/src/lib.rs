@@ -9,15 +9,18 @@ mod fixture;
 mod gate;
 pub mod host_solvers;
 mod small;
+mod two_devices;
 mod unchecked;
 
 use sparrow::{Context, Device, Queue};
+use sparrow_bench::selftest::Extent;
 
 pub use failing::{alone, assert_names, fail_each, names};
 pub use fixture::{Fixture, bits, check_product, csr};
 pub use gate::{Gate, Opening};
 pub use small::{implementations, options};
 pub use sparrow_bench::selftest::LIMITS;
+pub use two_devices::queues_on_two_devices;
 pub use unchecked::runs_unchecked;
 
 /// The device that this process tests.
@@ -72,9 +75,36 @@ pub fn compiles_slowly(device: &Device) -> bool {
     device.traits().platform.contains("Portable Computing Language")
 }
 
+/// How much of a suite is run: whole products under `SPARROW_TEST_FULL`, else a cover, of which half where each kernel
+/// takes seconds to compile or to run. Every run has a device that has all of it: Intel's runtime, or a GPU.
+pub fn extent(device: &Device) -> Extent {
+    let is_slow = is_interpreter(device) || compiles_slowly(device);
+    match (is_full(), is_slow) {
+        (false, true) => Extent::Half,
+        (false, false) => Extent::Cover,
+        (true, _) if is_interpreter(device) => Extent::Programs,
+        (true, _) => Extent::Full,
+    }
+}
+
 /// Prints a line that the harness does not swallow: what was run, and what was not and why.
 pub fn say(line: &str) {
     use std::io::Write as _;
     // Nobody is left to tell when nobody listens.
     let _ = writeln!(std::io::stderr(), "conformance: {line}");
 }
+
+/// Whether it holds, at once or after some of many looks. Looks are counted, not seconds: on a busy machine each takes
+/// longer.
+pub fn eventually(holds: impl Fn() -> bool) -> bool {
+    (0..LOOKS).any(|_| {
+        let it_does = holds();
+        if !it_does {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        it_does
+    })
+}
+
+/// Half a minute of them, where nothing else runs.
+const LOOKS: usize = 30_000;

@@ -292,7 +292,7 @@ fn two_processes_at_once_share_a_folder() {
 
 #[test]
 fn the_users_folder_is_used_but_where_the_implementation_keeps_its_own() {
-    let served = [(); 2].map(|()| multiply(BinaryCache::Usual, Algorithm::CsrScalar));
+    let served = [(); 2].map(|()| multiply(BinaryCache::Default, Algorithm::CsrScalar));
     let users = empty_caches().join(USERS_CACHE).join("sparrow");
     let is_pocl = device().traits().platform == "Portable Computing Language";
     assert_eq!(served, [false, !is_pocl]);

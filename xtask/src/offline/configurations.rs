@@ -2,7 +2,7 @@
 
 use crate::project;
 use anyhow::{Context as _, Result, bail};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// One kernel source with one set of options.
@@ -23,17 +23,19 @@ impl Configuration {
 
     /// The size of work-group it is compiled for.
     pub(super) fn group_size(&self) -> Result<u64> {
-        match (self.number("GROUP_SIZE"), self.bunch_size()) {
+        let per_group = ["SUB_GROUPS_PER_GROUP", "BUNCHES_PER_GROUP"];
+        match (self.number("GROUP_SIZE"), self.sub_group_size()) {
             (Some(size), _) => Ok(size),
-            // Bunches of items make a group.
-            (None, Some(bunch)) => Ok(bunch * self.number("BUNCHES_PER_GROUP").unwrap_or(1)),
+            (None, Some(items)) => {
+                Ok(items * per_group.iter().find_map(|name| self.number(name)).unwrap_or(1))
+            }
             (None, None) => bail!("{} has no group size", self.key),
         }
     }
 
-    /// How many items it takes to run in step, where it does.
-    pub(super) fn bunch_size(&self) -> Option<u64> {
-        self.number("BUNCH_SIZE")
+    /// How many items it takes to run in step, where it does; `segmented_sum` has its paper's word.
+    pub(super) fn sub_group_size(&self) -> Option<u64> {
+        self.number("SUB_GROUP_SIZE").or_else(|| self.number("BUNCH_SIZE"))
     }
 
     fn number(&self, name: &str) -> Option<u64> {
@@ -45,11 +47,30 @@ impl Configuration {
     }
 }
 
-/// The list, with the shipped device tables; the sources are written into `folder`.
+/// Builds the program that lists them; its file.
 ///
 /// # Errors
-/// The list does not build, or a table is not understood.
-pub(super) fn list(root: &Path, folder: &Path, product: bool) -> Result<Vec<Configuration>> {
+/// It does not build.
+pub(super) fn build(root: &Path) -> Result<PathBuf> {
+    let example = ["--package", "cl-kernels", "--example", "specialisations"];
+    let mut command = Command::new(project::cargo());
+    command.args(["build", "--quiet", "--locked"]).args(example).current_dir(root);
+    if !command.status().context("starting cargo")?.success() {
+        bail!("the list of configurations does not build");
+    }
+    Ok(project::target()?.join("debug/examples/specialisations"))
+}
+
+/// What `program` lists, with the shipped device tables; the sources are written into `folder`.
+///
+/// # Errors
+/// The list is not made, or a table is not understood.
+pub(super) fn list(
+    root: &Path,
+    program: &Path,
+    folder: &Path,
+    product: bool,
+) -> Result<Vec<Configuration>> {
     let tables = root.join("data/tuning");
     let mut files: Vec<_> = std::fs::read_dir(&tables)
         .with_context(|| tables.display().to_string())?
@@ -57,13 +78,12 @@ pub(super) fn list(root: &Path, folder: &Path, product: bool) -> Result<Vec<Conf
         .collect::<Result<_>>()?;
     files.retain(|file| file.extension().is_some_and(|extension| extension == "toml"));
     files.sort();
-    let mut command = Command::new(project::cargo());
-    command.args(["run", "--quiet", "--locked", "--package", "cl-kernels"]);
-    command.args(["--example", "specialisations", "--"]).arg(folder).args(files);
+    let mut command = Command::new(program);
+    command.arg(folder).args(files);
     if product {
         command.arg("--product");
     }
-    let output = command.current_dir(root).output().context("starting cargo")?;
+    let output = command.current_dir(root).output().context("listing configurations")?;
     if !output.status.success() {
         bail!("listing configurations: {}", String::from_utf8_lossy(&output.stderr).trim());
     }

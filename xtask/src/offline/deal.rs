@@ -1,98 +1,151 @@
 //! Which targets a configuration of the cover is compiled for.
 //!
-//! Targets of a family that run as many items in step differ little in the code they get. They share a source's
-//! configurations: each is compiled for one of them, and a few of every source for all.
+//! Each is compiled for one target at least. They are dealt so that, of every source, each family's compiler meets each
+//! value type with each way of summing and every other option that its targets can take, and each target is met.
 
 use super::configurations::Configuration;
-use super::target::Target;
+use super::target::{TARGETS, Target};
 use sha2::{Digest as _, Sha256};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Configurations of a source that all targets get.
-const FOR_ALL: usize = 4;
+/// What is to be met of a source: an option by a family, or a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Pair<'a> {
+    /// The family's name, a value type, and how its values are summed.
+    Sum(&'static str, &'a str, bool),
+    /// The family's name, and a compiler's option.
+    Option(&'static str, &'a str),
+    Target(&'static str),
+}
 
-/// The places of configurations among those of their source, in an order that has nothing to do with what they are:
-/// neighbours in the list differ in one thing, so that a turn by the list's order would give one target the f32 alone.
+/// The targets of each configuration of the cover, by its key.
 pub(super) struct Deal<'a> {
-    places: HashMap<&'a str, usize>,
+    targets: HashMap<&'a str, Vec<&'static Target>>,
 }
 
 impl<'a> Deal<'a> {
     pub(super) fn new(cover: &'a [Configuration]) -> Self {
         let mut sources: BTreeMap<&str, Vec<_>> = BTreeMap::new();
-        for Configuration { source, key, .. } in cover {
-            sources.entry(source).or_default().push((Sha256::digest(key), key.as_str()));
+        for configuration in cover {
+            // An order that has nothing to do with what they are: neighbours in the list differ in one thing.
+            let order = Sha256::digest(&configuration.key);
+            sources.entry(&configuration.source).or_default().push((order, configuration));
         }
-        let places = sources.into_values().flat_map(|mut keys| {
-            keys.sort();
-            keys.into_iter().enumerate().map(|(place, (_, key))| (key, place))
-        });
-        Deal { places: places.collect() }
+        let mut deal = Deal { targets: HashMap::new() };
+        for mut configurations in sources.into_values() {
+            configurations.sort_by_key(|(order, _)| *order);
+            deal.source(configurations.into_iter().map(|(_, configuration)| configuration));
+        }
+        deal
     }
 
-    /// Whether `target` gets `configuration`, which is for it: one that is not of the cover it does not.
-    pub(super) fn gives(&self, configuration: &Configuration, target: &'static Target) -> bool {
-        let Some(&place) = self.places.get(configuration.key.as_str()) else { return false };
-        let shares = |other: &&'static Target| {
-            other.simd_widths == target.simd_widths && other.obstacle(configuration).is_none()
-        };
-        let sharers: Vec<_> = target.family.targets().filter(shares).collect();
-        place < FOR_ALL || sharers.get(place % sharers.len().max(1)) == Some(&target)
+    /// Gives each configuration of a source to the target that meets most by it, and then to others what is left.
+    fn source(&mut self, configurations: impl Iterator<Item = &'a Configuration> + Clone) {
+        let mut met = BTreeSet::new();
+        let mut given = BTreeMap::<&str, usize>::new();
+        for configuration in configurations.clone() {
+            let able = TARGETS.iter().filter(|target| target.obstacle(configuration).is_none());
+            // Of the best, one that has got least.
+            let best = able.max_by_key(|target| {
+                let new = pairs(configuration, target).difference(&met).count();
+                (new, std::cmp::Reverse(given.get(target.name).copied().unwrap_or(0)))
+            });
+            if let Some(target) = best {
+                met.extend(pairs(configuration, target));
+                *given.entry(target.name).or_default() += 1;
+                self.give(configuration, target);
+            }
+        }
+        for target in &TARGETS {
+            for configuration in configurations.clone() {
+                if target.obstacle(configuration).is_some() || self.gives(configuration, target) {
+                    continue;
+                }
+                let all = pairs(configuration, target);
+                if all.difference(&met).next().is_some() {
+                    met.extend(all);
+                    self.give(configuration, target);
+                }
+            }
+        }
     }
+
+    fn give(&mut self, configuration: &'a Configuration, target: &'static Target) {
+        self.targets.entry(&configuration.key).or_default().push(target);
+    }
+
+    /// Whether `target` gets `configuration`: one that is not of the cover it does not.
+    pub(super) fn gives(&self, configuration: &Configuration, target: &'static Target) -> bool {
+        let targets = self.targets.get(configuration.key.as_str());
+        targets.is_some_and(|targets| targets.contains(&target))
+    }
+}
+
+/// What a target meets by a configuration.
+fn pairs<'a>(configuration: &'a Configuration, target: &'static Target) -> BTreeSet<Pair<'a>> {
+    let family = target.family.name();
+    let options = configuration.options.split(' ');
+    let value = options.clone().find(|option| option.starts_with("-DVALUE_")).unwrap_or_default();
+    let is_compensated = options.clone().any(|option| option == "-DCOMPENSATED");
+    let mut pairs: BTreeSet<_> = options.map(|option| Pair::Option(family, option)).collect();
+    pairs.extend([Pair::Sum(family, value, is_compensated), Pair::Target(target.name)]);
+    pairs
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::target::TARGETS;
     use super::*;
 
     fn configurations() -> Vec<Configuration> {
         let one = |number: usize| {
-            let value = ["F64", "F32"][number % 2];
+            let value = ["F64", "F32", "F16"][number % 3];
+            let sum = ["", " -DCOMPENSATED"][number / 3 % 2];
+            let size = [64, 128][number / 6 % 2];
             Configuration {
                 source: "spmv/a.cl".to_owned(),
                 key: format!("a.{value}.{number}"),
-                options: format!("-DVALUE_{value} -DGROUP_SIZE=64"),
+                options: format!("-DVALUE_{value}{sum} -DGROUP_SIZE={size}"),
             }
         };
-        (0..100).map(one).collect()
+        (0..60).map(one).collect()
     }
 
     #[test]
-    fn each_configuration_has_a_target_of_each_width_and_a_few_have_all() {
+    fn each_configuration_has_a_target_and_most_have_one() {
         let cover = configurations();
         let deal = Deal::new(&cover);
-        let mut for_all = 0;
-        for configuration in &cover {
-            let able = |target: &&Target| target.obstacle(configuration).is_none();
-            let able: Vec<_> = TARGETS.iter().filter(able).collect();
-            let given: Vec<_> =
-                able.iter().filter(|target| deal.gives(configuration, target)).collect();
-            let widths = |of: &[&Target]| {
-                let mut widths: Vec<_> =
-                    of.iter().map(|target| (target.family.name(), target.simd_widths)).collect();
-                widths.dedup();
-                widths
+        let targets =
+            |one: &Configuration| TARGETS.iter().filter(|target| deal.gives(one, target)).count();
+        assert!(cover.iter().all(|one| targets(one) > 0));
+        let all: usize = cover.iter().map(targets).sum();
+        assert!(all < cover.len() + TARGETS.len(), "{all}");
+        let with_f64 = cover.iter().filter(|one| one.uses_f64());
+        let given =
+            with_f64.flat_map(|one| TARGETS.iter().filter(|target| deal.gives(one, target)));
+        assert!(given.into_iter().all(|target| target.has_f64));
+    }
+
+    #[test]
+    fn each_compiler_meets_each_type_with_each_sum_and_each_option_and_each_target_is_met() {
+        let cover = configurations();
+        // Two alone are hardly enough for seven targets.
+        for cover in [&cover[..], &cover[..2]] {
+            let deal = Deal::new(cover);
+            let able = |target: &'static Target| {
+                cover.iter().filter(move |one| target.obstacle(one).is_none())
             };
-            let given: Vec<_> = given.into_iter().copied().collect();
-            assert_eq!(widths(&given), widths(&able));
-            for_all += usize::from(given.len() == able.len());
-            assert!(given.len() == able.len() || given.len() == widths(&able).len());
-        }
-        assert_eq!(for_all, FOR_ALL);
-    }
-
-    #[test]
-    fn no_target_is_left_without_a_value_type() {
-        let cover = configurations();
-        let deal = Deal::new(&cover);
-        for target in &TARGETS {
-            for f64 in [true, false] {
-                let of_it = cover.iter().filter(|one| one.uses_f64() == f64);
-                let given =
-                    of_it.filter(|one| target.obstacle(one).is_none() && deal.gives(one, target));
-                assert_eq!(given.count() > 0, target.has_f64 || !f64, "{}", target.name);
-            }
+            let possible: BTreeSet<_> = TARGETS
+                .iter()
+                .flat_map(|target| able(target).flat_map(|one| pairs(one, target)))
+                .collect();
+            let met: BTreeSet<_> = TARGETS
+                .iter()
+                .flat_map(|target| {
+                    let given = able(target).filter(|one| deal.gives(one, target));
+                    given.flat_map(|one| pairs(one, target))
+                })
+                .collect();
+            assert_eq!(met, possible);
         }
     }
 

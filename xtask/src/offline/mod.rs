@@ -8,7 +8,7 @@
 //! out of date.
 //!
 //! A compiler takes half a second. So the table covers value types and parameters in full and the rest in pairs
-//! (`Extent::Cover`), bunches for the targets that run as many items in step, and targets of a kind share it (`deal.rs`).
+//! (`Extent::Cover`), and each configuration is compiled for one target at least, of those that it is for (`deal.rs`).
 //! With `--full` the whole product is compiled for every target and held to the same limits, and what is worse than its
 //! line of the table is named.
 
@@ -63,7 +63,8 @@ struct Part {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let root = project::root()?;
-    let (parts, verdict) = compile(&root, arguments.full)?;
+    let program = configurations::build(&root)?;
+    let (parts, verdict) = compile(&root, &program, arguments.full)?;
     let page = root.join(table::PAGE);
     let old = fs::read_to_string(&page).context(table::PAGE)?;
     let texts: Vec<_> = parts.into_iter().map(|part| (part.family, part.text)).collect();
@@ -82,9 +83,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Compiles, and holds the table against the committed one.
-pub(crate) fn check(root: &Path, full: bool) -> Result<Verdict> {
-    let (parts, mut verdict) = compile(root, full)?;
+/// Compiles what `program`, the example `specialisations`, lists, and holds the table against the committed one.
+pub(crate) fn check(root: &Path, program: &Path, full: bool) -> Result<Verdict> {
+    let (parts, mut verdict) = compile(root, program, full)?;
     let page = fs::read_to_string(root.join(table::PAGE)).context(table::PAGE)?;
     for Part { family, version, text } in &parts {
         match table::compare(&page, *family, version, text)? {
@@ -112,11 +113,12 @@ struct Job<'a> {
     in_table: bool,
 }
 
-fn compile(root: &Path, full: bool) -> Result<(Vec<Part>, Verdict)> {
+fn compile(root: &Path, program: &Path, full: bool) -> Result<(Vec<Part>, Verdict)> {
     let scratch = tempfile::tempdir().context("a temporary directory")?;
     let sources = scratch.path().join("cl");
-    let cover = configurations::list(root, &sources, false)?;
-    let all = if full { configurations::list(root, &sources, true)? } else { cover.clone() };
+    let cover = configurations::list(root, program, &sources, false)?;
+    let all =
+        if full { configurations::list(root, program, &sources, true)? } else { cover.clone() };
     let deal = Deal::new(&cover);
 
     let mut verdict = Verdict::default();

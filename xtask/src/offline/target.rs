@@ -44,7 +44,7 @@ pub(super) struct Target {
     /// For people: what it is in.
     pub(super) devices: &'static str,
     pub(super) has_f64: bool,
-    /// How many items it runs in step. Kernels whose bunches are as wide as that are for it.
+    /// How many items it runs in step. Kernels whose sub-groups are as wide as that are for it.
     pub(super) simd_widths: &'static [u64],
     /// The most local memory of a work-group.
     pub(super) local_bytes: u64,
@@ -79,8 +79,8 @@ impl Target {
         if !self.has_f64 && configuration.uses_f64() {
             return Some("no f64");
         }
-        let fits = configuration.bunch_size().is_none_or(is_as_wide);
-        (!fits).then_some("no bunches of that width")
+        let fits = configuration.sub_group_size().is_none_or(is_as_wide);
+        (!fits).then_some("no sub-groups of that width")
     }
 }
 

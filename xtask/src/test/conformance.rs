@@ -1,28 +1,21 @@
 //! The device tests, once an implementation.
 //!
-//! Each run is a process of its own that sees one implementation and starts with empty caches: its ICD
-//! folder, every driver's cache and our own, and the XDG folders lie in a temporary directory. Device
-//! tests run one after the other. A kernel that hangs ends with the deadline, not with the day.
+//! Each run sees one implementation and starts with empty caches: its ICD folder, every driver's cache and our own, and
+//! the XDG folders lie in a temporary directory. Device tests run one after the other, and each module of a test program
+//! is a process of its own, so that what one module leaves behind in the driver does not reach another.
 
-use super::printer::Printer;
-use super::{Outcome, oclgrind};
+use super::built::TestProgram;
+use super::watched::{self, Patience, Ran};
+use super::{Given, Outcome, oclgrind};
 use crate::implementation::Implementation;
-use crate::project;
-use anyhow::{Context as _, Result};
-use std::fs::{self, File};
-use std::os::unix::process::CommandExt as _;
+use anyhow::{Context as _, Result, bail};
+use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 /// The package that holds them.
 pub(super) const PACKAGE: &str = "conformance";
-
-/// For the pairwise cover, which aims at a minute or two.
-const DEADLINE: Duration = Duration::from_secs(40 * 60);
-
-/// For whole products.
-const FULL_DEADLINE: Duration = Duration::from_secs(4 * 60 * 60);
 
 /// How lines begin that tests mean to be seen.
 const SAID: &str = "conformance: ";
@@ -44,68 +37,119 @@ const FOLDERS: &[(&str, &str)] = &[
     ("XDG_CONFIG_HOME", "xdg-config"),
     ("XDG_DATA_HOME", "xdg-data"),
     ("XDG_STATE_HOME", "xdg-state"),
-    ("POCL_CACHE_DIR", "pocl-cache"),
     ("CUDA_CACHE_PATH", "cuda-cache"),
 ];
 
-/// Builds the tests, then runs them on `implementation`, found by `variables`.
-pub(super) fn run(
-    root: &Path,
-    implementation: Implementation,
-    variables: &[(String, String)],
-    full: bool,
-    printer: &Printer,
-) -> Result<Outcome> {
-    let test = ["test", "--locked", "--package", PACKAGE];
-    // Built apart, so that neither the deadline nor the other environment touches the compiler.
-    printer.say(format_args!("$ cargo {} --no-run", test.join(" ")));
-    let built =
-        Command::new(project::cargo()).args(test).arg("--no-run").current_dir(root).status()?;
-    if !built.success() {
-        return Ok(Outcome::Failed("the tests do not build".to_owned()));
-    }
-
+/// Runs the tests on `implementation`.
+pub(super) fn run(given: &Given, implementation: Implementation) -> Result<Outcome> {
     let folder = tempfile::tempdir().context("a temporary directory")?;
-    let mut command = Command::new(project::cargo());
-    command.args(test).args(["--no-fail-fast", "--", "--test-threads=1"]).current_dir(root);
-    set_own(&mut command, &own_folders(folder.path())?);
-    command.envs(variables.iter().map(|(name, value)| (name, value)));
-    command.env("SPARROW_TEST_PLATFORM", implementation.platform());
-    if full {
-        command.env("SPARROW_TEST_FULL", "1");
-    }
-    printer.say(format_args!(
-        "$ SPARROW_TEST_PLATFORM='{}' cargo {} --no-fail-fast -- --test-threads=1",
-        implementation.platform(),
-        test.join(" ")
-    ));
-    let log = folder.path().join("output");
-    let status = run_logged(&mut command, &log, if full { FULL_DEADLINE } else { DEADLINE })?;
-    let output = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
-    let outcome = judge(implementation, status, &output);
-    if outcome == Outcome::Passed {
-        for line in output.lines() {
-            // What a test says of itself, behind what the harness had begun to say.
-            if let Some(said) = line.find(SAID) {
-                printer.say(&line[said..]);
-            } else if line.starts_with("test result:") {
-                printer.say(line);
-            }
+    let folders = own_folders(given, folder.path())?;
+    let mut outcome = Outcome::NotTested("no test ran".to_owned());
+    for program in programs(given)? {
+        for (module, tests) in modules(&program)? {
+            let mut command = command(given, implementation, &folders)?;
+            command.current_dir(program.package).arg(program.file).arg("--exact").args(tests);
+            let name = format!("{} {module}", program.name);
+            let ran = watched::run(&mut command, Patience::new(given.full))?;
+            given.printer.add(ran.cpu);
+            let judged = judge(implementation, &ran);
+            say(given, &name, &ran, &judged);
+            outcome = worse(outcome, judged, &name);
         }
-    } else {
-        printer.say(output);
     }
-    Ok(outcome)
+    Ok(match outcome {
+        Outcome::NotTested(reason) => Outcome::Failed(reason),
+        other => other,
+    })
 }
 
-/// Empty caches and settings below `folder`, by the variables that name them.
-pub(super) fn own_folders(folder: &Path) -> Result<Vec<(&'static str, PathBuf)>> {
+/// The programs of the package.
+pub(super) fn programs<'a>(given: &Given<'a>) -> Result<Vec<TestProgram<'a>>> {
+    let folder = given.root.join("tests").join(PACKAGE);
+    let found: Vec<_> = given.built()?.tests().filter(|one| one.package == folder).collect();
+    if found.is_empty() {
+        bail!("no test of the package {PACKAGE} was built");
+    }
+    Ok(found)
+}
+
+/// `env ... test program`, for one implementation: the program and what to run of it are to be added.
+pub(super) fn command(
+    given: &Given,
+    implementation: Implementation,
+    folders: &[(&str, PathBuf)],
+) -> Result<Command> {
+    let mut command = Command::new("env");
+    set_own(&mut command, folders);
+    command.envs(given.variables.iter().map(|(name, value)| (name, value)));
+    command.env("SPARROW_TEST_PLATFORM", implementation.platform());
+    command.env("SPARROW_TEST_COMMAND", given.built()?.command("sparrow")?);
+    command.env("RUST_TEST_THREADS", "1");
+    if given.full {
+        command.env("SPARROW_TEST_FULL", "1");
+    }
+    Ok(command)
+}
+
+/// The tests of a program by how their names begin: its modules.
+fn modules(program: &TestProgram) -> Result<BTreeMap<String, Vec<String>>> {
+    let list = Command::new(program.file)
+        .args(["--list", "--format=terse"])
+        .output()
+        .with_context(|| format!("starting {}", program.file.display()))?;
+    if !list.status.success() {
+        bail!("listing the tests of {} ended with {}", program.name, list.status);
+    }
+    Ok(modules_of(&String::from_utf8_lossy(&list.stdout)))
+}
+
+/// Reads lines as `spmv::every_case_of_the_suite_passes: test`; tests outside a module have one process together.
+fn modules_of(list: &str) -> BTreeMap<String, Vec<String>> {
+    let mut modules = BTreeMap::<String, Vec<String>>::new();
+    for name in list.lines().filter_map(|line| line.strip_suffix(": test")) {
+        let module =
+            name.split_once("::").map_or(String::new(), |(module, _)| format!("{module}::"));
+        modules.entry(module).or_default().push(name.to_owned());
+    }
+    modules
+}
+
+/// What tests say of themselves, and all of it if something is wrong.
+fn say(given: &Given, name: &str, ran: &Ran, judged: &Outcome) {
+    let printer = given.printer;
+    if *judged != Outcome::Passed {
+        printer.say(&ran.output);
+    }
+    for line in ran.output.lines() {
+        // Behind what the harness had begun to say.
+        if let Some(said) = line.find(SAID) {
+            printer.say(&line[said..]);
+        }
+    }
+    let tests: usize = ran.output.lines().filter_map(passed_tests).sum();
+    let (took, cpu) = (ran.took.as_secs_f64(), ran.cpu.as_secs_f64());
+    printer.say(format_args!("{name} {tests} passed in {took:.1} s, {cpu:.1} s of processor time"));
+}
+
+/// The first failure; else a pass, if there was any.
+fn worse(so_far: Outcome, judged: Outcome, name: &str) -> Outcome {
+    match (so_far, judged) {
+        (failed @ Outcome::Failed(_), _) => failed,
+        (_, Outcome::Failed(reason)) => Outcome::Failed(format!("{name}: {reason}")),
+        (_, passed) => passed,
+    }
+}
+
+/// Empty caches and settings below `folder`, by the variables that name them, and PoCL's cache, which all stages share
+/// that hold what its compiler says against a program.
+pub(super) fn own_folders(given: &Given, folder: &Path) -> Result<Vec<(&'static str, PathBuf)>> {
+    let shared = std::iter::once(Ok(("POCL_CACHE_DIR", given.pocl_cache.to_owned())));
     let made = FOLDERS.iter().map(|(name, inside)| {
         let path = folder.join(inside);
         fs::create_dir(&path)?;
         Ok((*name, path))
     });
-    made.collect()
+    made.chain(shared).collect()
 }
 
 /// Gives a command those folders, and nothing of the caller's that would change what is tested.
@@ -116,46 +160,13 @@ pub(super) fn set_own(command: &mut Command, folders: &[(&str, PathBuf)]) {
     command.envs(folders.iter().map(|(name, path)| (name, path)));
 }
 
-/// Runs it with both outputs in one file; `None` if the deadline came first.
-pub(super) fn run_logged(
-    command: &mut Command,
-    log: &Path,
-    deadline: Duration,
-) -> Result<Option<ExitStatus>> {
-    let file = File::create(log)?;
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(file.try_clone()?)
-        .stderr(file)
-        // A group of its own, so that cargo's children end with it.
-        .process_group(0)
-        .spawn()
-        .context("starting cargo")?;
-    let start = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if start.elapsed() > deadline {
-            // The shell's own `kill`: a bare machine has no program of that name.
-            let kill = format!("kill -KILL -{}", child.id());
-            Command::new("sh").args(["-c", &kill]).status()?;
-            child.wait()?;
-            return Ok(None);
-        }
-        std::thread::sleep(Duration::from_millis(50));
+fn judge(implementation: Implementation, ran: &Ran) -> Outcome {
+    if !ran.is_success() {
+        return Outcome::Failed(ran.ending());
     }
-}
-
-fn judge(implementation: Implementation, status: Option<ExitStatus>, output: &str) -> Outcome {
-    let Some(status) = status else {
-        return Outcome::Failed("did not end before the deadline".to_owned());
-    };
-    if !status.success() {
-        return Outcome::Failed(format!("cargo test ended with {status}"));
-    }
-    let ran: usize = output.lines().filter_map(passed_tests).sum();
-    if ran == 0 {
+    let output = ran.output.as_str();
+    let tests: usize = output.lines().filter_map(passed_tests).sum();
+    if tests == 0 {
         return Outcome::Failed("no test ran".to_owned());
     }
     if let Some(line) = output.lines().find(|line| is_count_of_warnings(line)) {
@@ -184,16 +195,10 @@ pub(super) fn passed_tests(line: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn run_script(script: &str, deadline: Duration) -> (Option<ExitStatus>, String) {
-        let folder = tempfile::tempdir().unwrap();
-        let log = folder.path().join("output");
-        let status = run_logged(Command::new("sh").args(["-c", script]), &log, deadline).unwrap();
-        (status, fs::read_to_string(log).unwrap())
-    }
-
     fn judged(script: &str) -> Outcome {
-        let (status, output) = run_script(script, Duration::from_secs(10));
-        judge(Implementation::Oclgrind, status, &output)
+        let mut command = Command::new("sh");
+        let ran = watched::run(command.args(["-c", script]), Patience::new(false)).unwrap();
+        judge(Implementation::Oclgrind, &ran)
     }
 
     #[test]
@@ -213,12 +218,29 @@ mod tests {
     }
 
     #[test]
-    fn the_deadline_ends_children_too() {
-        let start = Instant::now();
-        let (status, output) =
-            run_script("echo begun; sleep 60 & sleep 60", Duration::from_millis(200));
-        assert!(status.is_none());
-        assert_eq!(output, "begun\n");
-        assert!(start.elapsed() < Duration::from_secs(20));
+    fn a_program_is_run_a_module_at_a_time_and_each_test_once() {
+        let list = "a::one: test\na::inner::two: test\nb::three: test\nb::time: benchmark\n";
+        let of = |list: &str| -> Vec<(String, usize)> {
+            modules_of(list).into_iter().map(|(module, tests)| (module, tests.len())).collect()
+        };
+        assert_eq!(of(list), [("a::".to_owned(), 2), ("b::".to_owned(), 1)]);
+        assert_eq!(of("one: test\ntwo: test\n"), [(String::new(), 2)]);
+        // What the name of one module ends with is another's name: tests are named in full.
+        let tests = &modules_of("faults::x: test\nc_faults::y: test\n")["faults::"];
+        assert_eq!(tests, &["faults::x"]);
+        assert!(modules_of("0 tests\n").is_empty());
+    }
+
+    #[test]
+    fn the_first_failure_is_kept() {
+        let failed = |reason: &str| Outcome::Failed(reason.to_owned());
+        let outcome = worse(Outcome::NotTested("none".to_owned()), Outcome::Passed, "a");
+        assert_eq!(outcome, Outcome::Passed);
+        let outcome = worse(outcome, failed("wrong"), "b");
+        assert_eq!(outcome, failed("b: wrong"));
+        assert_eq!(
+            worse(worse(outcome, failed("too"), "c"), Outcome::Passed, "d"),
+            failed("b: wrong")
+        );
     }
 }

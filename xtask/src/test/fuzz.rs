@@ -1,56 +1,52 @@
 //! The fuzz targets of `fuzz/`: their corpora replayed, then each run for a while on what it makes of
 //! them.
 //!
-//! New inputs go to a temporary folder, so that the committed corpora stay small: what finds a fault is
-//! added by hand, with the test of its cure. A fault's input is left in `fuzz/artifacts/`.
+//! They are built as cargo-fuzz builds them, by the nightly compiler alone: with the address sanitizer and what
+//! libFuzzer is guided by. New inputs go to a temporary folder, so that the committed corpora stay small: what finds a
+//! fault is added by hand, with the test of its cure. A fault's input is left in `fuzz/artifacts/`.
 
-use super::Outcome;
-use super::conformance::run_logged;
 use super::printer::Printer;
+use super::watched::{self, Patience};
+use super::{Given, Outcome};
 use crate::project;
 use crate::provide::tools::NIGHTLY;
 use anyhow::{Context as _, Result};
-use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, SystemTime};
-use std::{env, fs};
+use std::time::SystemTime;
 
 const TARGETS: [&str; 3] = ["matrix_market", "device_table", "row_blocks"];
 
 /// How long each target runs; under `--full`, as long as a release wants.
-const SECONDS: u64 = 30;
+const SECONDS: u64 = 10;
 const FULL_SECONDS: u64 = 600;
+
+/// What the compiler puts into the programs: the sanitizer, and counters and compared numbers for libFuzzer.
+const RUSTFLAGS: &str = "-Zsanitizer=address -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-simplifycfg-branch-fold-threshold=0 \
+    --cfg fuzzing -Cdebug-assertions -Ccodegen-units=1";
 
 /// A small input may not take large memory, nor long. The largest input: a page of text.
 const LIMITS: [&str; 4] =
     ["-max_len=4096", "-timeout=20", "-rss_limit_mb=2048", "-malloc_limit_mb=64"];
 
-/// Beside the time a target fuzzes: to read its corpus, and to end its last input.
-const GRACE: Duration = Duration::from_secs(120);
-
-/// Replays and runs every target; `programs` is the folder of cargo-fuzz.
-pub(super) fn run(root: &Path, programs: &Path, full: bool, printer: &Printer) -> Result<Outcome> {
-    let bench = Bench { root, programs, printer, target: project::target()?.join("fuzz") };
-    // cargo-fuzz has no --locked: a lock file behind its manifests is a change nobody committed.
-    let mut metadata = Command::new(project::cargo());
-    metadata.args(["metadata", "--locked", "--format-version", "1", "--manifest-path"]);
-    let locked = metadata.arg("fuzz/Cargo.toml").current_dir(root).output()?;
-    if !locked.status.success() {
-        let reason = String::from_utf8_lossy(&locked.stderr).trim().to_owned();
-        return Ok(Outcome::Failed(format!("fuzz/Cargo.lock: {reason}")));
-    }
-    if !bench.command(&["build"], &[])?.status()?.success() {
+/// Replays and runs every target.
+pub(super) fn run(given: &Given) -> Result<Outcome> {
+    let Given { root, full, printer, .. } = *given;
+    let bench = Bench { root, printer, programs: build_folder()? };
+    let built = watched::run(&mut bench.build()?, Patience::new(full))?;
+    printer.add(built.cpu);
+    if !built.is_success() {
+        printer.say(built.output);
         return Ok(Outcome::Failed("the fuzz targets do not build".to_owned()));
     }
     let seconds = if full { FULL_SECONDS } else { SECONDS };
     let mut failed = Vec::new();
     for target in TARGETS {
-        for (limit, grace) in
-            [("-runs=0".to_owned(), 0), (format!("-max_total_time={seconds}"), seconds)]
-        {
-            let deadline = GRACE + Duration::from_secs(grace);
-            if let Err(reason) = bench.fuzz(target, &limit, deadline)? {
+        for limit in ["-runs=0".to_owned(), format!("-max_total_time={seconds}")] {
+            if let Err(reason) = bench.fuzz(target, &limit, Patience::new(full))? {
                 printer.say(reason);
                 failed.push(target);
                 break;
@@ -63,73 +59,85 @@ pub(super) fn run(root: &Path, programs: &Path, full: bool, printer: &Printer) -
     })
 }
 
+/// Where cargo puts the programs: what is built for a named target does not share flags with what runs at build time.
+fn build_folder() -> Result<PathBuf> {
+    Ok(project::target()?.join("fuzz").join(host()?).join("release"))
+}
+
+/// The compiler's name for this machine.
+fn host() -> Result<String> {
+    let output = Command::new("rustup").args(["run", NIGHTLY, "rustc", "-vV"]).output()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("the nightly compiler does not say what it compiles for")?.to_owned())
+}
+
 struct Bench<'a> {
     root: &'a Path,
-    programs: &'a Path,
     printer: &'a Printer,
-    target: PathBuf,
+    programs: PathBuf,
 }
 
 impl Bench<'_> {
-    /// `cargo fuzz ARGUMENTS` by the nightly compiler, said before it is done.
-    fn command(&self, arguments: &[&str], limits: &[&str]) -> Result<Command> {
+    fn build(&self) -> Result<Command> {
         let mut command = Command::new("rustup");
-        command.args(["run", NIGHTLY, "cargo", "fuzz"]).args(&arguments[..1]);
-        command.arg("--target-dir").arg(&self.target).args(&arguments[1..]).current_dir(self.root);
-        if !limits.is_empty() {
-            command.arg("--").args(limits);
-        }
-        let mut words: Vec<_> = command.get_args().map(|word| word.to_string_lossy()).collect();
-        words.insert(0, "rustup".into());
-        self.printer.say(format_args!("$ {}", words.join(" ")));
-        command.env("PATH", self.path()?);
+        command.args(["run", NIGHTLY, "cargo", "build", "--locked", "--release", "--bins"]);
+        command.args(["--manifest-path", "fuzz/Cargo.toml", "--target", &host()?, "--target-dir"]);
+        command.arg(project::target()?.join("fuzz")).current_dir(self.root);
+        self.say(&command, &format!("RUSTFLAGS='{RUSTFLAGS}' "));
+        command.env("RUSTFLAGS", RUSTFLAGS);
         Ok(command)
     }
 
-    /// PATH with cargo-fuzz in it.
-    fn path(&self) -> Result<OsString> {
-        let path = env::var_os("PATH").unwrap_or_default();
-        let folders = env::split_paths(&path).chain([self.programs.to_owned()]);
-        env::join_paths(folders).context("PATH")
+    /// Says a command before it is done.
+    fn say(&self, command: &Command, before: &str) {
+        let words = std::iter::once(command.get_program()).chain(command.get_args());
+        let words: Vec<_> = words.map(|word| project::quoted(&word.to_string_lossy())).collect();
+        self.printer.say(format_args!("$ {before}{}", words.join(" ")));
     }
 
     /// One run of one target; the error says what it found and how to see it again.
-    fn fuzz(&self, target: &str, limit: &str, deadline: Duration) -> Result<Result<(), String>> {
+    fn fuzz(&self, target: &str, limit: &str, patience: Patience) -> Result<Result<(), String>> {
         let begin = SystemTime::now();
         let folder = tempfile::tempdir().context("a temporary directory")?;
         let made = folder.path().join("made");
         fs::create_dir(&made)?;
-        let made = made.to_str().context("the temporary directory is no UTF-8")?;
-        let corpus = format!("fuzz/corpus/{target}");
-        let limits: Vec<_> = [limit, "-print_final_stats=1"].into_iter().chain(LIMITS).collect();
-        let mut command = self.command(&["run", target, made, &corpus], &limits)?;
-        let log = folder.path().join("output");
-        let status = run_logged(&mut command, &log, deadline)?;
-        let output = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
-        let reason = match (status, executions(&output)) {
-            (Some(status), Some(runs)) if status.success() && runs > 0 => {
+        let artifacts = self.artifacts(target);
+        fs::create_dir_all(&artifacts)?;
+        let mut command = Command::new(self.programs.join(target));
+        command.arg(made).arg(self.root.join("fuzz/corpus").join(target));
+        command.arg(format!("-artifact_prefix={}/", artifacts.display()));
+        command.args([limit, "-print_final_stats=1"]).args(LIMITS).current_dir(self.root);
+        // The same type's description in several libraries is no fault of theirs.
+        command.env("ASAN_OPTIONS", "detect_odr_violation=0");
+        self.say(&command, "");
+        let ran = watched::run(&mut command, patience)?;
+        self.printer.add(ran.cpu);
+        let reason = match executions(&ran.output) {
+            Some(runs) if ran.is_success() && runs > 0 => {
                 self.printer.say(format_args!("{target}: {runs} inputs, no fault"));
                 return Ok(Ok(()));
             }
-            (Some(status), Some(_)) if status.success() => "no input was run".to_owned(),
-            (Some(status), _) => format!("ended with {status}"),
-            (None, _) => "did not end before the deadline".to_owned(),
+            _ if ran.is_success() => "no input was run".to_owned(),
+            _ => ran.ending(),
         };
-        self.printer.say(output);
+        self.printer.say(ran.output);
         let replays = self.artifacts_since(target, begin)?.into_iter().map(|artifact| {
-            format!(
-                "\n{target}: the input is {}; replay it by `rustup run {NIGHTLY} cargo fuzz run \
-                 {target} {}`",
-                artifact.display(),
-                project::quoted(&artifact.to_string_lossy())
-            )
+            let program = self.programs.join(target);
+            let input = project::quoted(&artifact.to_string_lossy());
+            format!("\n{target}: replay what it found by `{} {input}`", program.display())
         });
         Ok(Err(format!("{target} {reason}{}", replays.collect::<String>())))
     }
 
+    /// Where inputs are left that found something.
+    fn artifacts(&self, target: &str) -> PathBuf {
+        self.root.join("fuzz/artifacts").join(target)
+    }
+
     /// Inputs left by runs since `begin`.
     fn artifacts_since(&self, target: &str, begin: SystemTime) -> Result<Vec<PathBuf>> {
-        let Ok(entries) = fs::read_dir(self.root.join("fuzz/artifacts").join(target)) else {
+        let Ok(entries) = fs::read_dir(self.artifacts(target)) else {
             return Ok(Vec::new());
         };
         let mut found = Vec::new();

@@ -5,26 +5,33 @@
 //! long each took.
 
 mod apps;
+mod built;
 mod conformance;
+mod cpu;
 mod fuzz;
 mod licences;
 mod metadata;
 mod oclgrind;
 mod printer;
 mod stage;
+mod unit;
 mod valgrind;
+mod watched;
 
 use crate::implementation::Implementation;
 use crate::parallel::in_parallel;
 use crate::provide::{self, Provided, tools};
 use crate::{offline, project, tidy};
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
+use built::Built;
 use metadata::Metadata;
 use printer::Printer;
 use stage::Stage;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 use xshell::{Shell, cmd};
 
 /// Options of `test`.
@@ -54,6 +61,8 @@ struct Ended {
     stage: Stage,
     outcome: Outcome,
     took: Duration,
+    /// Processor time of all it ran.
+    cpu: Duration,
 }
 
 /// What stages share.
@@ -62,6 +71,27 @@ struct Bench {
     metadata: Metadata,
     full: bool,
     provided: Vec<(Implementation, Result<Provided, String>)>,
+    built: OnceLock<Result<Built, String>>,
+    pocl_cache: TempDir,
+}
+
+/// What a stage that runs programs is given.
+struct Given<'a> {
+    root: &'a Path,
+    /// By which programs find the implementation.
+    variables: &'a [(String, String)],
+    full: bool,
+    bench: &'a Bench,
+    /// Where PoCL keeps what it compiles, in this run and no other.
+    pocl_cache: &'a Path,
+    printer: &'a Printer,
+}
+
+impl<'a> Given<'a> {
+    /// What one build makes, of which the first to ask waits for it.
+    fn built(&self) -> Result<&'a Built> {
+        self.bench.built()
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
@@ -80,13 +110,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         root,
         full: arguments.full,
         provided: provide_for(&stages)?,
+        built: OnceLock::new(),
+        pocl_cache: tempfile::tempdir().context("a temporary directory")?,
     };
     println!("provided after {:.1} s", start.elapsed().as_secs_f64());
 
     let (beside, alone): (Vec<_>, Vec<_>) = stages.into_iter().partition(Stage::runs_beside);
-    let mut ended: Vec<_> = alone.into_iter().map(|stage| bench.timed(stage)).collect();
+    let mut ended: Vec<_> = alone.into_iter().map(|stage| bench.alone(stage)).collect();
     ended.extend(in_parallel(&beside, |&stage| bench.timed(stage))?);
-    print_summary(&ended, start.elapsed());
+    print_summary(&ended, (start.elapsed(), cpu::of_us()));
     let failed = ended.iter().any(|one| matches!(one.outcome, Outcome::Failed(_)));
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -129,15 +161,29 @@ fn provide_for(stages: &[Stage]) -> Result<Vec<(Implementation, Result<Provided,
 }
 
 impl Bench {
+    /// A stage that has the machine to itself: every child of ours is its.
+    fn alone(&self, stage: Stage) -> Ended {
+        let before = cpu::of_us();
+        let ended = self.timed(stage);
+        Ended { cpu: cpu::of_us() - before, ..ended }
+    }
+
     fn timed(&self, stage: Stage) -> Ended {
         println!("\n== {}: {}", stage.name(), stage.purpose());
         let start = Instant::now();
-        let outcome = self.run(stage);
+        let printer = Printer::new(stage);
+        let outcome = self.run(stage, &printer);
         let outcome = outcome.unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")));
-        Ended { stage, outcome, took: start.elapsed() }
+        Ended { stage, outcome, took: start.elapsed(), cpu: printer.cpu() }
     }
 
-    fn run(&self, stage: Stage) -> Result<Outcome> {
+    /// All that one build makes, built when it is first asked for.
+    fn built(&self) -> Result<&Built> {
+        let build = || Built::build(&self.root).map_err(|error| format!("{error:#}"));
+        self.built.get_or_init(build).as_ref().map_err(|reason| anyhow!("{reason}"))
+    }
+
+    fn run(&self, stage: Stage, printer: &Printer) -> Result<Outcome> {
         let sh = Shell::new()?;
         sh.change_dir(&self.root);
         let cargo = project::cargo();
@@ -153,15 +199,22 @@ impl Bench {
         if self.full {
             sh.set_var("SPARROW_TEST_FULL", "1");
         }
-        let conformance = self.metadata.has_package(conformance::PACKAGE);
+        let given = Given {
+            root: &self.root,
+            variables: &variables,
+            full: self.full,
+            bench: self,
+            pocl_cache: self.pocl_cache.path(),
+            printer,
+        };
         match stage {
             Stage::Fmt => cmd!(sh, "{cargo} fmt --all --check").run()?,
             Stage::Clippy => {
                 cmd!(sh, "{cargo} clippy --locked --workspace --all-targets -- -D warnings")
                     .run()?;
-                // A workspace of its own, which nothing else builds.
+                // A workspace of its own; in the same folder, so that what both are made of is there.
                 let peers = ["--manifest-path", "benches/peers/Cargo.toml"];
-                let target = project::target()?.join("peers");
+                let target = project::target()?;
                 let rest = ["--all-targets", "--", "-D", "warnings"];
                 cmd!(sh, "{cargo} clippy --locked {peers...} --target-dir {target} {rest...}")
                     .run()?;
@@ -170,69 +223,45 @@ impl Bench {
                 if tidy::run()? != ExitCode::SUCCESS {
                     return Ok(Outcome::Failed("house rules are broken".to_owned()));
                 }
+                metadata::check_lock_files(&self.root)?;
             }
             Stage::Licences => return licences::check(&self.root, &self.metadata),
-            Stage::Unit => {
-                let exclude: &[&str] =
-                    if conformance { &["--exclude", conformance::PACKAGE] } else { &[] };
-                cmd!(sh, "{cargo} test --locked --workspace {exclude...} --tests").run()?;
-                let peers = ["--manifest-path", "benches/peers/Cargo.toml"];
-                let target = project::target()?.join("peers");
-                cmd!(sh, "{cargo} test --locked {peers...} --target-dir {target}").run()?;
-            }
+            Stage::Build => drop(self.built()?),
+            Stage::Unit => return unit::run(&given),
             Stage::Docs => {
                 sh.set_var("RUSTDOCFLAGS", "-D warnings");
                 cmd!(sh, "{cargo} doc --locked --workspace --lib --no-deps").run()?;
             }
             Stage::Doctests => cmd!(sh, "{cargo} test --locked --workspace --doc").run()?,
             Stage::Examples => {
-                cmd!(sh, "{cargo} build --locked --workspace --examples").run()?;
+                let built = self.built()?;
                 for name in self.metadata.examples("sparrow-sparse") {
-                    cmd!(
-                        sh,
-                        "{cargo} run --locked --quiet --package sparrow-sparse --example {name}"
-                    )
-                    .run()?;
+                    let example = built.example(name)?;
+                    cmd!(sh, "{example}").run()?;
                 }
             }
             Stage::Offline => {
-                let verdict = offline::check(&self.root, self.full)?;
+                let verdict = offline::check(
+                    &self.root,
+                    self.built()?.example("specialisations")?,
+                    self.full,
+                )?;
                 return Ok(offline_outcome(&verdict, project::is_ci()));
             }
-            Stage::Apps(implementation) => {
-                return apps::run(&self.root, implementation, &variables, &Printer::new(stage));
-            }
-            Stage::Conformance(_) if !conformance => {
-                let reason =
-                    format!("the workspace has no package called {}", conformance::PACKAGE);
-                return Ok(Outcome::NotTested(reason));
-            }
+            Stage::Apps(implementation) => return apps::run(&given, implementation),
             Stage::Conformance(implementation) => {
-                let printer = Printer::new(stage);
-                return conformance::run(
-                    &self.root,
-                    implementation,
-                    &variables,
-                    self.full,
-                    &printer,
-                );
+                return conformance::run(&given, implementation);
             }
             Stage::Valgrind => {
                 let options = provide::Options::from_environment(false)?;
                 return match tools::program("valgrind", "valgrind", &options) {
-                    Ok(valgrind) => {
-                        let printer = Printer::new(stage);
-                        valgrind::run(&self.root, &valgrind, &variables, self.full, &printer)
-                    }
+                    Ok(valgrind) => valgrind::run(&given, &valgrind),
                     Err(error) => Ok(missing(project::is_ci(), &format!("{error:#}"))),
                 };
             }
             Stage::Fuzz => {
-                let options = provide::Options::from_environment(false)?;
-                return match tools::cargo_fuzz(&options) {
-                    Ok(programs) => {
-                        fuzz::run(&self.root, &programs, self.full, &Printer::new(stage))
-                    }
+                return match tools::check_fuzzing() {
+                    Ok(()) => fuzz::run(&given),
                     // Under CI too: no stable toolchain can do it, and the corpora are replayed anyway.
                     Err(error) => Ok(Outcome::NotTested(format!("{error:#}"))),
                 };
@@ -267,20 +296,24 @@ fn offline_outcome(verdict: &offline::Verdict, ci: bool) -> Outcome {
     }
 }
 
-fn print_summary(ended: &[Ended], whole: Duration) {
-    println!("\n{:22} {:>8}  result", "stage", "seconds");
+fn print_summary(ended: &[Ended], (whole, whole_cpu): (Duration, Duration)) {
+    println!("\n{:22} {:>8} {:>8}  result", "stage", "seconds", "CPU");
     let (mut passed, mut failed, mut not_tested) = (0, 0, 0);
-    for Ended { stage, outcome, took } in ended {
+    for Ended { stage, outcome, took, cpu } in ended {
         let (counter, text) = match outcome {
             Outcome::Passed => (&mut passed, "passed".to_owned()),
             Outcome::Failed(reason) => (&mut failed, format!("FAILED: {reason}")),
             Outcome::NotTested(reason) => (&mut not_tested, format!("NOT TESTED: {reason}")),
         };
         *counter += 1;
-        println!("{:22} {:8.1}  {text}", stage.name(), took.as_secs_f64());
+        let (took, cpu) = (took.as_secs_f64(), cpu.as_secs_f64());
+        println!("{:22} {took:8.1} {cpu:8.1}  {text}", stage.name());
     }
-    let seconds = whole.as_secs_f64();
-    println!("{passed} passed, {failed} failed, {not_tested} not tested in {seconds:.0} s");
+    let (seconds, minutes) = (whole.as_secs_f64(), whole_cpu.as_secs_f64() / 60.0);
+    println!(
+        "{passed} passed, {failed} failed, {not_tested} not tested in {seconds:.0} s, {minutes:.0} min of \
+         processor time"
+    );
 }
 
 #[cfg(test)]

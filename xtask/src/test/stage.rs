@@ -9,11 +9,12 @@ pub(super) enum Stage {
     Tidy,
     Licences,
     Clippy,
-    Unit,
     Docs,
+    Build,
     Doctests,
     Examples,
     Offline,
+    Unit,
     Apps(Implementation),
     Conformance(Implementation),
     Valgrind,
@@ -23,17 +24,18 @@ pub(super) enum Stage {
 impl Stage {
     /// In the order in which they begin.
     pub(super) fn all() -> Vec<Stage> {
-        use Stage::{Clippy, Docs, Doctests, Examples, Fmt, Licences, Offline, Tidy, Unit};
-        let mut all = vec![Fmt, Tidy, Licences, Clippy, Unit, Docs, Doctests, Examples, Offline];
+        use Stage::{Build, Clippy, Docs, Doctests, Examples, Fmt, Licences, Offline, Tidy};
+        let mut all = vec![Fmt, Tidy, Licences, Clippy, Docs, Build, Doctests, Examples, Offline];
         all.extend([
             Stage::Apps(Implementation::Pocl),
             Stage::Apps(Implementation::Intel),
             Stage::Apps(Implementation::Oclgrind),
-            Stage::Valgrind,
             Stage::Conformance(Implementation::Oclgrind),
             Stage::Conformance(Implementation::Pocl),
-            Stage::Fuzz,
             Stage::Conformance(Implementation::Intel),
+            Stage::Valgrind,
+            Stage::Unit,
+            Stage::Fuzz,
         ]);
         all
     }
@@ -45,6 +47,7 @@ impl Stage {
             Stage::Tidy => "tidy".to_owned(),
             Stage::Licences => "licences".to_owned(),
             Stage::Clippy => "clippy".to_owned(),
+            Stage::Build => "build".to_owned(),
             Stage::Unit => "unit".to_owned(),
             Stage::Docs => "docs".to_owned(),
             Stage::Doctests => "doctests".to_owned(),
@@ -64,10 +67,11 @@ impl Stage {
             Stage::Tidy => "house rules hold".to_owned(),
             Stage::Licences => "every dependency has an allowed licence and origin".to_owned(),
             Stage::Clippy => "no warning in any target".to_owned(),
+            Stage::Build => "every test, example and command builds".to_owned(),
             Stage::Unit => "unit, property and integration tests".to_owned(),
             Stage::Docs => "documentation builds without warnings".to_owned(),
             Stage::Doctests => "code in the documentation runs".to_owned(),
-            Stage::Examples => "examples build, and the library's run".to_owned(),
+            Stage::Examples => "the library's examples run".to_owned(),
             Stage::Offline => "kernels compile for AMD and Intel GPUs, without spills".to_owned(),
             Stage::Apps(Implementation::Oclgrind) => {
                 "memcheck finds nothing in C programs that link the libraries".to_owned()
@@ -84,7 +88,7 @@ impl Stage {
     /// Whether it may run beside others: most of the time it takes one processor. PoCL compiles kernels one after
     /// the other, Oclgrind interprets on hardly more than one processor, and so do memcheck and a fuzz target.
     pub(super) fn runs_beside(&self) -> bool {
-        matches!(self, Stage::Conformance(_) | Stage::Valgrind | Stage::Fuzz)
+        matches!(self, Stage::Conformance(_) | Stage::Valgrind | Stage::Unit | Stage::Fuzz)
     }
 
     /// The implementation that its programs run on.
@@ -95,6 +99,7 @@ impl Stage {
             | Stage::Licences
             | Stage::Clippy
             | Stage::Docs
+            | Stage::Build
             | Stage::Offline
             | Stage::Fuzz => None,
             Stage::Unit | Stage::Doctests | Stage::Examples => Some(Implementation::Pocl),

@@ -1,17 +1,19 @@
 //! `cargo xtask tidy`: the house rules, read from the tree.
 //!
-//! A rule is a pure function from a file's path and text to its findings, so that each has tests proving
-//! that it fires. This module walks the tree and applies them; `cargo test -p xtask` does the same, so a
+//! A rule is a function from a file's path and text, or from the whole tree, to its findings, so that each has tests
+//! proving that it fires. This module reads the tree and applies them; `cargo test -p xtask` does the same, so a
 //! broken rule is seen in the usual test run too.
 
 mod example;
 mod layers;
+mod pages;
 mod sources;
 mod unsafety;
 mod words;
 
 use crate::project;
 use anyhow::{Context as _, Result};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::path::Path;
@@ -41,19 +43,32 @@ impl fmt::Display for Finding {
     }
 }
 
+/// The checkout, for rules that look at more than one file.
+struct Tree<'a> {
+    root: &'a Path,
+    /// Text by path from the root, of the files in [`READ`].
+    files: BTreeMap<String, String>,
+}
+
 type Rule = fn(&str, &str) -> Vec<Finding>;
+type TreeRule = fn(&Tree<'_>) -> Vec<Finding>;
 
 const RULES: &[Rule] = &[
     example::readme_shows_the_tested_examples,
     layers::crates_depend_leftwards,
     layers::lints_are_inherited,
     layers::device_layers_include_downwards,
+    pages::first_pages_are_short,
     sources::files_are_short,
     sources::heads_say_what_a_file_is,
     unsafety::unsafe_keeps_to_its_rooms,
     words::nothing_is_left_to_do,
     words::no_machine_is_named,
+    words::replaced_words_stay_away,
 ];
+
+const TREE_RULES: &[TreeRule] =
+    &[pages::results_are_up_to_date, pages::links_lead_somewhere, pages::named_pages_exist];
 
 /// Folders that hold nothing of ours.
 const PASSED_OVER: &[&str] = &[".git", "target", ".carry", "node_modules"];
@@ -69,21 +84,28 @@ pub(crate) fn run() -> Result<ExitCode> {
     for finding in &findings {
         println!("{finding}");
     }
-    println!("tidy: {files} files, {} rules, {} findings", RULES.len(), findings.len());
+    let rules = RULES.len() + TREE_RULES.len();
+    println!("tidy: {files} files, {rules} rules, {} findings", findings.len());
     Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn check_tree(root: &Path, files: &mut usize) -> Result<Vec<Finding>> {
-    let mut findings = Vec::new();
+    let mut tree = Tree { root, files: BTreeMap::new() };
     walk(root, root, &mut |path, text| {
-        *files += 1;
-        findings.extend(RULES.iter().flat_map(|rule| rule(path, text)));
+        tree.files.insert(path.to_owned(), text);
     })?;
+    *files = tree.files.len();
+    let each = tree
+        .files
+        .iter()
+        .flat_map(|(path, text)| RULES.iter().flat_map(move |rule| rule(path, text)));
+    let mut findings: Vec<_> = each.collect();
+    findings.extend(TREE_RULES.iter().flat_map(|rule| rule(&tree)));
     findings.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
     Ok(findings)
 }
 
-fn walk(root: &Path, folder: &Path, visit: &mut impl FnMut(&str, &str)) -> Result<()> {
+fn walk(root: &Path, folder: &Path, visit: &mut impl FnMut(&str, String)) -> Result<()> {
     for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let entry = entry?;
         let path = entry.path();
@@ -100,7 +122,7 @@ fn walk(root: &Path, folder: &Path, visit: &mut impl FnMut(&str, &str)) -> Resul
             Path::new(name).extension().and_then(|e| e.to_str()).is_some_and(|e| READ.contains(&e));
         if known || relative == ".ci/run" {
             let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-            visit(relative, &text);
+            visit(relative, text);
         }
     }
     Ok(())

@@ -41,8 +41,20 @@ const ROOMS: &[(&str, &str)] = &[
     ("crates/sparrow/src/hetero/", "launches of pieces, after the checks that make them sound"),
     ("crates/sparrow/src/plan/mod.rs", "the launch, after the checks that make it sound"),
     ("crates/sparrow/src/spmm.rs", "the launch, after the checks that make it sound"),
-    ("crates/sparrow/src/vectors.rs", "the launches, after the checks that make them sound"),
+    ("crates/sparrow/src/vectors/mod.rs", "the launches, after the checks that make them sound"),
+    (
+        "crates/sparrow-bench/src/measure/device.rs",
+        "launches whose stage 2 reaches arrays of its own in place",
+    ),
+    (
+        "crates/sparrow-bench/src/measure/hetero.rs",
+        "products of two devices on arrays of its own in place",
+    ),
     ("crates/sparrow-bench/src/selftest/", "tests the door for arrays that are on the device"),
+    (
+        "crates/sparrow-cli/src/commands/spmv.rs",
+        "a launch whose stage 2 reaches arrays of its own in place",
+    ),
     ("crates/sparrow-capi/", "a C interface"),
     ("crates/sparrow-clsparse/", "a C interface"),
     ("tests/", "stands for applications with raw handles of their own"),

@@ -32,6 +32,71 @@ const HOSTS: &[&str] = &[
     concat!("static.rust-", "lang.org"),
 ];
 
+/// Words that the field does not use, and what docs/glossary.md writes instead.
+const REPLACED: &[(&str, &str)] = &[
+    ("bunch", "sub-group"),
+    ("piece", "tile or chunk"),
+    ("room", "capacity, arena or workspace"),
+    ("meeting", "cross-group reduction or partial sums"),
+    ("stretch", "range"),
+    ("border", "boundary"),
+    ("shelf", "pool"),
+    ("torn", "dirty"),
+    ("beside", "compared with, next to or besides"),
+    ("whoever", "the caller"),
+    ("nobody", "what is meant"),
+    ("unobserved", "without an event"),
+];
+
+/// Folders in which none of [`REPLACED`] is left.
+const WORDED: &[&str] =
+    &["cl/", "crates/cl-kernels/src/", "crates/cl-runtime/src/", "crates/csr-core/src/"];
+
+/// Parts of paths below [`WORDED`] that may have a word: all of them ("") or one. Bunches in `segmented_sum` are Liu
+/// and Vinter's, and old names of hyper-parameters are read.
+const EXCEPTED: &[(&str, &str)] = &[
+    ("batch", "room"),
+    ("shipped", ""),
+    ("segmented_sum", "bunch"),
+    // Which names its parameters.
+    ("crates/cl-kernels/src/algorithm_spec/tests.rs", "bunch"),
+    ("source.rs", "piece"),
+    ("renamed.rs", "piece"),
+    ("renamed.rs", "bunch"),
+    ("table_text.rs", "piece"),
+    ("algorithm.rs", "room"),
+    ("algorithm.rs", "piece"),
+];
+
+/// The field's words stay: names of identifiers count by their parts, plurals as their singulars.
+pub(super) fn replaced_words_stay_away(path: &str, text: &str) -> Vec<Finding> {
+    if !WORDED.iter().any(|folder| path.starts_with(folder)) {
+        return Vec::new();
+    }
+    let is_excepted = |word: &str| {
+        EXCEPTED.iter().any(|(part, of)| path.contains(part) && (of.is_empty() || *of == word))
+    };
+    let mut findings = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        // The algorithm's name.
+        let line = line.to_lowercase().replace("csr_pieces", "");
+        let mut words = line.split(|c: char| !c.is_alphabetic());
+        let found = words.find_map(|word| {
+            let is = |one: &str| {
+                word == one
+                    || (word != "besides"
+                        && word.strip_prefix(one).is_some_and(|rest| rest == "s" || rest == "es"))
+            };
+            REPLACED.iter().find(|(replaced, _)| is(replaced) && !is_excepted(replaced))
+        });
+        if let Some((word, instead)) = found {
+            let message = format!("`{word}`: write {instead} (docs/glossary.md)");
+            findings.push(Finding::new(path, index + 1, message));
+        }
+    }
+    findings
+}
+
 /// Issues hold what is left to do; files do not.
 pub(super) fn nothing_is_left_to_do(path: &str, text: &str) -> Vec<Finding> {
     find(path, text, LEFT_TO_DO, "is left to do: finish it or write an issue")
@@ -78,6 +143,25 @@ mod tests {
         }
         let innocent = concat!("XX", "XX, a mas", "TO", "DOn and me", "to", "do");
         assert!(nothing_is_left_to_do("a.rs", innocent).is_empty());
+    }
+
+    #[test]
+    fn a_replaced_word_is_found_by_itself_and_in_names() {
+        for (word, instead) in REPLACED {
+            for text in [format!("// A {word}.\n"), format!("let {word}_count = 1;\n")] {
+                let findings = replaced_words_stay_away("cl/spmv/a.cl", &text);
+                assert_eq!(findings.len(), 1, "{text}");
+                assert!(findings[0].message.contains(instead), "{}", findings[0].message);
+                assert!(replaced_words_stay_away("crates/sparrow/src/a.rs", &text).is_empty());
+            }
+        }
+        for (path, text) in [
+            ("cl/spmv/segmented_sum.cl", "BUNCH_SIZE"),
+            ("cl/spmv/csr_pieces.cl", "csr_pieces besides stretched"),
+        ] {
+            assert!(replaced_words_stay_away(path, text).is_empty(), "{text}");
+        }
+        assert_eq!(replaced_words_stay_away("cl/spmv/segmented_sum.cl", "its borders").len(), 1);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 
 use anyhow::Result;
-use csr_core::{Accumulator, Csr, ValueType};
+use csr_core::{Accumulator, Csr, Real, ValueType};
 use sparrow_bench::{Budget, Samples};
 
 use super::{
@@ -18,7 +18,7 @@ const ALGORITHMS: [(&str, c_int); 3] = [("ALG_DEFAULT", 0), ("CSR_ALG1", 2), ("C
 
 impl CuSparse {
     /// Times y = A x.
-    pub fn spmv<T: Accumulator>(&self, matrix: &Csr<T, u32>, x: &[T]) -> Result<Outcome<T>> {
+    pub fn spmv<T: Accumulator + Real>(&self, matrix: &Csr<T, u32>, x: &[T]) -> Result<Outcome<T>> {
         let kind: c_int = if T::TYPE == ValueType::F64 { 1 } else { 0 };
         let pattern = matrix.pattern();
         let offsets = self.upload(pattern.offsets())?;

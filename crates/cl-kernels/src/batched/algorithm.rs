@@ -13,15 +13,15 @@ use crate::{DeviceTraits, DeviceType};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum BatchedAlgorithm {
-    /// Equal entries a bunch, runs of one row added up.
+    /// Equal entries a sub-group, runs of one row added up.
     Coo,
     /// An item a row.
     CsrScalar,
-    /// A bunch of items a row.
+    /// A sub-group of items a row.
     CsrVector,
     /// As many items a row as the problem's mean row has nonzeros.
     CsrSmart,
-    /// Equal nonzeros a bunch, wherever rows begin and end.
+    /// Equal nonzeros a sub-group, wherever rows begin and end.
     CsrI,
     /// An item a row, entries of neighbouring rows side by side.
     Ell,
@@ -59,7 +59,7 @@ impl BatchedAlgorithm {
         }
     }
 
-    /// Whether a bunch can compute a problem without the others of its group.
+    /// Whether a sub-group can compute a problem without the others of its group.
     pub fn may_share_group(self) -> bool {
         !matches!(self, BatchedAlgorithm::Coo | BatchedAlgorithm::CsrI)
     }
@@ -100,7 +100,7 @@ parameters! {
 }
 
 impl BatchedSwitch {
-    /// On a CPU an item is a loop, so whole rows by items are soundest; elsewhere equal nonzeros a bunch suit every
+    /// On a CPU an item is a loop, so whole rows by items are soundest; elsewhere equal nonzeros a sub-group suit every
     /// pattern, but a problem of so few that it shares a group gets items by its mean row.
     pub fn default_for(device: &DeviceTraits) -> Self {
         match device.device_type {

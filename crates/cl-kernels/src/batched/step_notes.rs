@@ -4,11 +4,11 @@
 
 use csr_core::ValueType;
 
-use super::{Batched, MOST_NNZ_OF_PLACES, STRETCH_WORDS};
+use super::{Batched, MOST_NNZ_OF_PLACES, RANGE_WORDS};
 use crate::Array;
 use crate::arguments::arguments;
 
-/// Places from one where pieces of single tasks may begin to the next (`ALIGNED`, `cl/batched/pieces.h`), so
+/// Places from one where chunks of single tasks may begin to the next (`ALIGNED`, `cl/batched/chunks.h`), so
 /// before their first nonzero are fewer.
 const ALIGNED: usize = 32;
 
@@ -16,7 +16,7 @@ const ALIGNED: usize = 32;
 const ALIGNED_PAIRS: usize = 2;
 
 impl Batched {
-    /// Whether programs whose bunches walk by themselves want to be told of rows.
+    /// Whether programs whose sub-groups walk by themselves want to be told of rows.
     pub fn notes_rows(&self, value_type: ValueType) -> bool {
         self.goes_by_twos(value_type) && self.pairs == 0
     }
@@ -30,16 +30,17 @@ impl Batched {
         value_type.accumulator() == ValueType::F64 && self.nnz_per_item > 1
     }
 
-    /// Whether bunches can walk a task of so many nonzeros by themselves ([`FEATURE_FORWARD`](super::FEATURE_FORWARD)).
+    /// Whether sub-groups can walk a task of so many nonzeros by themselves
+    /// ([`FEATURE_FORWARD`](super::FEATURE_FORWARD)).
     pub fn can_walk(&self, nnz: u32, value_type: ValueType) -> bool {
         nnz <= MOST_NNZ_OF_PLACES && (!self.notes_rows(value_type) || self.can_keep_rows(nnz))
     }
 
-    /// Whether the items of a bunch can keep what they want of a piece of a problem of `nnz` nonzeros: two numbers each, of
-    /// rows that have 15 bits.
+    /// Whether the items of a sub-group can keep what they want of a chunk of a problem of `nnz` nonzeros: two numbers
+    /// each, of rows that have 15 bits.
     fn can_keep_rows(&self, nnz: u32) -> bool {
-        let steps = nnz as usize / (self.step() * self.bunches_per_group as usize) + 2;
-        steps < 2 * self.bunch_size as usize && self.rows_per_task < 1 << 15
+        let steps = nnz as usize / (self.step() * self.sub_groups_per_group as usize) + 2;
+        steps < 2 * self.sub_group_size as usize && self.rows_per_task < 1 << 15
     }
 
     /// 32-bit words of the rows of a task of `nnz` nonzeros.
@@ -69,27 +70,27 @@ impl Batched {
         2 * self.steps_of_a_copy(nnz) * (self.step() / 2)
     }
 
-    /// Nonzeros that a bunch takes in a step.
+    /// Nonzeros that a sub-group takes in a step.
     pub fn step(&self) -> usize {
-        self.bunch_size as usize * self.nnz_per_item as usize
+        self.sub_group_size as usize * self.nnz_per_item as usize
     }
 }
 
 arguments! {
     /// Arguments of the kernel `find_step_rows`: of [`super::Arguments`] what says which task is which.
     pub struct StepRows<M> for "find_step_rows" {
-        /// Tasks that are listed, before those of stretches.
+        /// Tasks that are listed, before those of strided ranges.
         listed: u32,
-        /// Stretches.
-        stretch_count: u32,
-        /// The last stretch.
-        last: [u64; STRETCH_WORDS],
+        /// Strided ranges.
+        range_count: u32,
+        /// The last strided range.
+        last: [u64; RANGE_WORDS],
         /// The one before it.
-        before_last: [u64; STRETCH_WORDS],
+        before_last: [u64; RANGE_WORDS],
         /// The tasks that are listed.
         tasks: Array<M>,
-        /// The stretches before the last two.
-        stretches: Array<M>,
+        /// The strided ranges before the last two.
+        ranges: Array<M>,
         /// Row offsets.
         offsets: Array<M>,
         /// [`Batched::step_rows_words`] for each task, where its words say.
@@ -102,8 +103,8 @@ arguments! {
     pub struct StepColumns<M> for "find_step_columns" {
         /// [`Batched::steps_of_a_copy`], a group for each of each copy.
         steps: u32,
-        /// The stretch that the problems are.
-        stretch: [u64; STRETCH_WORDS],
+        /// The strided range that the problems are.
+        range: [u64; RANGE_WORDS],
         /// Row offsets.
         offsets: Array<M>,
         /// Column indices.
@@ -154,14 +155,14 @@ mod tests {
 
     #[test]
     fn places_are_aligned_as_in_the_kernel() {
-        let text = crate::SOURCES.iter().find(|s| s.path == "batched/pieces.h").unwrap().text;
+        let text = crate::SOURCES.iter().find(|s| s.path == "batched/chunks.h").unwrap().text;
         let single = format!("#if defined(ALL_CSR_I) && !PAIRS\n#define ALIGNED {ALIGNED}\n");
         let pairs = format!("#elif defined(BY_TWOS)\n#define ALIGNED {ALIGNED_PAIRS}\n");
         assert!(text.contains(&single) && text.contains(&pairs));
     }
 
     #[test]
-    fn a_bunch_keeps_the_rows_of_63_steps() {
+    fn a_sub_group_keeps_the_rows_of_63_steps() {
         let usual = Batched::usual(32);
         assert!(usual.can_keep_rows(62 * 1024 - 1));
         assert!(!usual.can_keep_rows(62 * 1024));

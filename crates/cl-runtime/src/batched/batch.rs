@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use cl_kernels::Array;
-use cl_kernels::batched::MOST_STRETCHES;
+use cl_kernels::batched::MOST_RANGES;
 use csr_core::batch::{
-    HostBatch, Lengths, PADDING, Problem, Stretch, check_problems, find_stretches,
+    AnyHostBatch, Lengths, PADDING, Problem, StridedRange, check_problems, find_ranges,
 };
-use csr_core::{Offset, Value};
+use csr_core::{OffsetType, ValueType};
 
 use crate::matrix::next_id;
 use crate::raw::Memory;
-use crate::{Context, DeviceArray, Error, Queue, Result};
+use crate::{AnyArray, Context, DeviceArray, ElementType, Error, Queue, Result};
 
 /// Column indices of a batch.
 #[derive(Debug)]
@@ -32,33 +32,37 @@ pub enum ColumnWidth {
     U32,
 }
 
-/// Many small matrices in device memory.
+/// Many small matrices in device memory, whose types are known at run time.
 ///
 /// Values can change; the patterns cannot. Plans belong to the patterns, which every batch made from another by
-/// [`Batch::with_values`] shares.
+/// [`AnyBatch::with_values`] shares.
 #[derive(Debug)]
-pub struct Batch<V, O = u32> {
+pub struct AnyBatch {
     context: Context,
     problems: Arc<[Problem]>,
     /// `None` where they are too many.
-    stretches: Option<Arc<[Stretch]>>,
-    offsets: DeviceArray<O>,
+    ranges: Option<Arc<[StridedRange]>>,
+    value_type: ValueType,
+    offset_type: OffsetType,
+    offsets: AnyArray,
     indices: DeviceArray<u32>,
     columns: BatchColumns,
-    values: DeviceArray<V>,
+    values: AnyArray,
     pattern_id: u64,
     x_len: usize,
     y_len: usize,
 }
 
-impl<V: Value> Batch<V> {
+const _: () = assert!(PADDING as u16 == u16::MAX);
+
+impl AnyBatch {
     /// Uploads a batch; returns when it is on the device.
     ///
     /// # Errors
     /// An array above the device's largest allocation, or the driver's own failure.
     pub fn upload_blocking(
         queue: &Queue,
-        batch: &HostBatch<V>,
+        batch: AnyHostBatch<'_>,
         width: ColumnWidth,
     ) -> Result<Self> {
         let columns = if width == ColumnWidth::Automatic && batch.has_short_columns() {
@@ -68,9 +72,10 @@ impl<V: Value> Batch<V> {
         } else {
             BatchColumns::U32(DeviceArray::upload_blocking(queue, batch.columns())?)
         };
-        let offsets = DeviceArray::upload_blocking(queue, batch.offsets())?;
+        let offsets = DeviceArray::upload_blocking(queue, batch.offsets())?.into_any();
         let indices = DeviceArray::upload_blocking(queue, batch.indices())?;
-        let values = DeviceArray::upload_blocking(queue, batch.values())?;
+        let values = batch.values();
+        let values = AnyArray::upload_blocking(queue, values.value_type(), values.bytes())?;
         let problems = batch.problems().into();
         // SAFETY: a host batch is made of checked matrices, and was just copied.
         #[expect(unsafe_code, reason = "arrays that were just copied from checked ones")]
@@ -78,11 +83,7 @@ impl<V: Value> Batch<V> {
             Self::from_arrays(queue.context(), problems, offsets, indices, columns, values)
         }
     }
-}
 
-const _: () = assert!(PADDING as u16 == u16::MAX);
-
-impl<V: Value, O: Offset> Batch<V, O> {
     /// Borrows a batch whose arrays the application already has on the device; nothing is copied. Where no problem
     /// needs one of the first two arrays, it may be empty.
     ///
@@ -91,16 +92,19 @@ impl<V: Value, O: Offset> Batch<V, O> {
     /// `entries`, row indices below `rows` in order, columns below `cols` or padding.
     ///
     /// # Errors
-    /// A problem that reaches beyond an array or into another's part, by its index; arrays of another context.
+    /// A problem that reaches beyond an array or into another's part, by its index; arrays of another context, or row
+    /// offsets or values of no such type.
     #[expect(unsafe_code, reason = "trusts device memory")]
     pub unsafe fn from_arrays(
         context: &Context,
         problems: Arc<[Problem]>,
-        offsets: DeviceArray<O>,
+        offsets: AnyArray,
         indices: DeviceArray<u32>,
         columns: BatchColumns,
-        values: DeviceArray<V>,
+        values: AnyArray,
     ) -> Result<Self> {
+        let (offset_type, value_type) =
+            (offsets.offset_type()?, values.value_type("the array of values")?);
         context.check_array("the array of row offsets", &offsets)?;
         context.check_array("the array of row indices", &indices)?;
         context.check_array("the array of values", &values)?;
@@ -125,11 +129,13 @@ impl<V: Value, O: Offset> Batch<V, O> {
         };
         let (x_len, y_len) = (end(Problem::x_range), end(Problem::y_range));
         let (context, pattern_id) = (context.clone(), next_id());
-        let stretches = find_stretches(&problems, MOST_STRETCHES).map(Arc::from);
-        Ok(Batch {
+        let ranges = find_ranges(&problems, MOST_RANGES).map(Arc::from);
+        Ok(AnyBatch {
             context,
             problems,
-            stretches,
+            ranges,
+            value_type,
+            offset_type,
             offsets,
             indices,
             columns,
@@ -143,15 +149,16 @@ impl<V: Value, O: Offset> Batch<V, O> {
     /// The same patterns with other values; every plan of this batch fits the new one.
     ///
     /// # Errors
-    /// Not as many values, or values of another context.
-    pub fn with_values(&self, values: DeviceArray<V>) -> Result<Self> {
+    /// Not as many values, or values of another type or context.
+    pub fn with_values(&self, values: AnyArray) -> Result<Self> {
         self.check_values(values.len())?;
+        values.check_element("the array of values", self.value_type)?;
         self.context.check_array("the array of values", &values)?;
-        Ok(Batch {
+        Ok(AnyBatch {
             context: self.context.clone(),
             problems: self.problems.clone(),
-            stretches: self.stretches.clone(),
-            offsets: self.offsets.slice(0..self.offsets.len())?,
+            ranges: self.ranges.clone(),
+            offsets: self.offsets.alias(),
             indices: self.indices.slice(0..self.indices.len())?,
             columns: match &self.columns {
                 BatchColumns::U16(columns) => BatchColumns::U16(columns.slice(0..columns.len())?),
@@ -162,13 +169,13 @@ impl<V: Value, O: Offset> Batch<V, O> {
         })
     }
 
-    /// Overwrites the values; returns when they are on the device.
+    /// Overwrites the values, which are given as they lie in memory; returns when they are on the device.
     ///
     /// # Errors
     /// Not as many values, or the driver's own failure.
-    pub fn write_values_blocking(&mut self, queue: &Queue, values: &[V]) -> Result<()> {
-        self.check_values(values.len())?;
-        self.values.write_blocking(queue, values)
+    pub fn write_values_blocking(&mut self, queue: &Queue, bytes: &[u8]) -> Result<()> {
+        self.check_values(bytes.len() / self.value_type.size_bytes())?;
+        self.values.write_bytes_blocking(queue, bytes)
     }
 
     fn check_values(&self, found: usize) -> Result<()> {
@@ -185,17 +192,17 @@ impl<V: Value, O: Offset> Batch<V, O> {
         &self.problems
     }
 
-    /// One problem of each stretch of problems that are alike, and how many those are; where stretches are many, every
-    /// problem by itself.
+    /// One problem of each strided range of problems that are alike, and how many those are; where strided ranges are
+    /// many, every problem by itself.
     pub fn kinds(&self) -> impl Iterator<Item = (&Problem, usize)> {
-        let few = self.stretches.iter().flat_map(|stretches| stretches.iter());
+        let few = self.ranges.iter().flat_map(|ranges| ranges.iter());
         let few = few.map(|its| (&self.problems[its.first as usize], its.count as usize));
-        let all = if self.stretches.is_none() { &*self.problems } else { &[] };
+        let all = if self.ranges.is_none() { &*self.problems } else { &[] };
         few.chain(all.iter().map(|problem| (problem, 1)))
     }
 
-    pub(super) fn stretches(&self) -> Option<&[Stretch]> {
-        self.stretches.as_deref()
+    pub(super) fn ranges(&self) -> Option<&[StridedRange]> {
+        self.ranges.as_deref()
     }
 
     /// The context the batch lives in.
@@ -203,8 +210,18 @@ impl<V: Value, O: Offset> Batch<V, O> {
         &self.context
     }
 
+    /// The type of the values.
+    pub fn value_type(&self) -> ValueType {
+        self.value_type
+    }
+
+    /// The type of the row offsets.
+    pub fn offset_type(&self) -> OffsetType {
+        self.offset_type
+    }
+
     /// Row offsets of problems in compressed rows.
-    pub fn offsets(&self) -> &DeviceArray<O> {
+    pub fn offsets(&self) -> &AnyArray {
         &self.offsets
     }
 
@@ -219,7 +236,7 @@ impl<V: Value, O: Offset> Batch<V, O> {
     }
 
     /// Values.
-    pub fn values(&self) -> &DeviceArray<V> {
+    pub fn values(&self) -> &AnyArray {
         &self.values
     }
 
@@ -246,6 +263,17 @@ impl<V: Value, O: Offset> Batch<V, O> {
 }
 
 impl BatchColumns {
+    /// Column indices of an array whose type is known at run time.
+    ///
+    /// # Errors
+    /// Elements of another type than `u16` and `u32`.
+    pub fn of(columns: AnyArray) -> Result<Self> {
+        match columns.element() {
+            ElementType::U16 => Ok(BatchColumns::U16(columns.into_typed()?)),
+            _ => Ok(BatchColumns::U32(columns.into_typed()?)),
+        }
+    }
+
     /// Column indices.
     pub fn len(&self) -> usize {
         match self {

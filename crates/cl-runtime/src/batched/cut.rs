@@ -1,15 +1,16 @@
-//! Parts of problems that are cut: where, the device finds, since it has the row offsets (`cl/batched/batched_plan.cl`).
+//! Parts of problems that are cut: where, the device finds, since it has the row offsets
+//! (`cl/batched/batched_plan.cl`).
 
 use cl_kernels::batched::{Batched as Parameters, BatchedAlgorithm, TASK_WORDS};
 use cl_kernels::batched_plan::{Arguments, BatchedPlan, DRAFT_WORDS, SOURCE};
 use cl_kernels::{Accumulate, KernelKey};
+use csr_core::ValueType;
 use csr_core::batch::Problem;
 use csr_core::plan::batched::Task;
-use csr_core::{Offset, Value, ValueType};
 
-use super::Batch;
+use super::AnyBatch;
 use super::words::{NotePlaces, pair, task_words};
-use crate::launch::{Size, launch};
+use crate::launch::{Size, launch_after};
 use crate::spmv::workspace::{small_for_a_kernel_to_write, upload_small_blocking};
 use crate::{DeviceArray, Event, Queue, Result};
 
@@ -48,9 +49,9 @@ impl Drop for Pending {
 
 /// Has the device find them. That no task has more nonzeros than its problem may not suffice: then all problems are in
 /// compressed rows, and the device is waited for and asked. Else it may be at it yet.
-pub(super) fn cut_blocking<V: Value, O: Offset>(
+pub(super) fn cut_blocking(
     queue: &Queue,
-    batch: &Batch<V, O>,
+    batch: &AnyBatch,
     tasks: &[Task],
     select: impl Fn(&Problem) -> BatchedAlgorithm,
     notes: &mut NotePlaces,
@@ -73,7 +74,8 @@ pub(super) fn cut_blocking<V: Value, O: Offset>(
     let words = small_for_a_kernel_to_write(queue, count * TASK_WORDS)?;
     let drafts = upload_small_blocking(queue, drafts.as_flattened())?;
     let own = BatchedPlan { group_size: context.device().traits().max_group_size.min(64) as u32 };
-    let key = KernelKey::new(SOURCE, ValueType::F32, O::TYPE, Accumulate::Plain, false, &own);
+    let key =
+        KernelKey::new(SOURCE, ValueType::F32, batch.offset_type(), Accumulate::Plain, false, &own);
     let mut kernel = context.program(&key)?.kernel("plan_batch")?;
     let arguments = Arguments {
         task_count: count as u32,
@@ -88,7 +90,7 @@ pub(super) fn cut_blocking<V: Value, O: Offset>(
     let size = Size { groups: count.div_ceil(group_size), group_size };
     // SAFETY: every array is as long as the tasks demand; where a problem lies was checked.
     #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-    let event = unsafe { launch(queue, &mut kernel, &arguments, size, &[])? };
+    let event = unsafe { launch_after(queue, &mut kernel, &arguments, size, &[])? };
     let mut pending = Some(Pending { event: Some(event), _drafts: drafts });
     let of_problem = |task: &Task| batch.problems()[task.problem as usize].entries;
     let mut most_nnz = tasks.iter().map(of_problem).max().unwrap_or(0);

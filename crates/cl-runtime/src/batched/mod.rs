@@ -15,20 +15,20 @@ use cl_kernels::batched::{
     FEATURE_COLUMNS_U16, FEATURE_FORWARD, FEATURE_LONG_ROWS, SOURCE,
 };
 use cl_kernels::{Accumulate, Array, Experiment, KernelKey, Scalar};
+use csr_core::ValueType;
 use csr_core::batch::Problem;
-use csr_core::{Offset, Value, ValueType};
 
-use crate::launch::{Size, launch, launch_unobserved};
+use crate::launch::{After, Size};
 use crate::raw::Memory;
 use crate::spmv::workspace::{OwnerId, Workspace};
 use crate::spmv::{Specialisation, check_value_type};
-use crate::{DeviceArray, Error, Event, InOrder, Program, Queue, Result};
+use crate::{DeviceArray, Error, Event, Program, Queue, Result};
 
-pub use batch::{Batch, BatchColumns, ColumnWidth};
+pub use batch::{AnyBatch, BatchColumns, ColumnWidth};
 pub use survey::Survey;
 use tasks::DeviceTasks;
 
-/// How rows that are cut between the bunches of a group come together.
+/// How rows that are cut between the sub-groups of a group come together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BatchedVariant {
     /// Added up in their order: the same bits every time.
@@ -52,7 +52,7 @@ impl BatchedVariant {
 /// A coefficient as a launch takes it, and how far apart those of two problems lie: 0 or 1 elements.
 pub type Strided<'a> = (Scalar<&'a Memory>, u32);
 
-/// The vectors and numbers of one launch. Lengths were checked by whoever made it.
+/// The vectors and numbers of one launch. Lengths were checked by the caller.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchOperands<'a> {
     /// The vectors x.
@@ -89,9 +89,9 @@ impl Batched {
     /// # Errors
     /// Parameters that break a rule, a device without the value type or the atomics, a kernel that does not
     /// build, or the driver's own failure.
-    pub fn new_blocking<V: Value, O: Offset>(
+    pub fn new_blocking(
         queue: &Queue,
-        batch: &Batch<V, O>,
+        batch: &AnyBatch,
         survey: &Survey<impl Fn(&Problem) -> BatchedAlgorithm>,
         parameters: Parameters,
         variant: BatchedVariant,
@@ -99,22 +99,23 @@ impl Batched {
     ) -> Result<Self> {
         let context = queue.context();
         let device = context.device().traits();
-        check_value_type(context, V::TYPE)?;
-        parameters.check(device, V::TYPE)?;
-        let is_f64 = V::TYPE.accumulator() == ValueType::F64;
+        let (value_type, offset_type) = (batch.value_type(), batch.offset_type());
+        check_value_type(context, value_type)?;
+        parameters.check(device, value_type)?;
+        let is_f64 = value_type.accumulator() == ValueType::F64;
         if variant == BatchedVariant::Atomic && is_f64 && !device.has_int64_atomics {
             let what = "64-bit atomics, which the variant atomic needs for f64".to_owned();
             return Err(Error::Unsupported { device: device.name.clone(), what });
         }
         let specialisation = Specialisation {
-            value_type: V::TYPE,
-            offset_type: O::TYPE,
+            value_type,
+            offset_type,
             accumulate: Accumulate::Plain,
             scalars_on_device,
             experiment: Experiment::Off,
         };
         let may_walk = variant == BatchedVariant::Ordered
-            && parameters.bunches_vote(device)
+            && parameters.runs_in_step(device)
             && survey.are_all_by(BatchedAlgorithm::CsrI)
             && survey.most_cols <= parameters.x_local;
         let mut tasks = DeviceTasks::new_blocking(queue, batch, survey, &parameters, may_walk)?;
@@ -141,7 +142,7 @@ impl Batched {
         if variant == BatchedVariant::Atomic {
             key = key.with_feature(FEATURE_ATOMIC);
         }
-        let takes_turns = may_walk && tasks.can_be_walked(&parameters, V::TYPE);
+        let takes_turns = may_walk && tasks.can_be_walked(&parameters, value_type);
         let backward = takes_turns.then(|| key.clone().with_feature(FEATURE_BACKWARD));
         let backward = backward.map(|key| context.program(&key)).transpose()?;
         if takes_turns {
@@ -195,7 +196,7 @@ impl Batched {
         Workspace::new_blocking(queue, self.owner, kernels, 0)
     }
 
-    /// Enqueues the products after the events in `wait`. Allocates nothing.
+    /// Enqueues the products. Allocates nothing. `None` where no event was asked for.
     ///
     /// # Safety
     /// The batch shares the patterns of the one the tasks were made of, and the operands are as long as it says.
@@ -203,49 +204,26 @@ impl Batched {
     /// # Errors
     /// A workspace of another plan, or the driver's own failure.
     #[expect(unsafe_code, reason = "operands are trusted")]
-    pub unsafe fn launch<V: Value, O: Offset>(
+    pub unsafe fn launch(
         &self,
         queue: &Queue,
         workspace: &mut Workspace,
-        batch: &Batch<V, O>,
+        batch: &AnyBatch,
         operands: &BatchOperands<'_>,
-        wait: &[Event],
-    ) -> Result<Event> {
+        after: After<'_>,
+    ) -> Result<Option<Event>> {
         let arguments = self.arguments(batch, operands);
         let kernel = self.next_kernel(workspace);
         // SAFETY: the caller's promise about the operands; the tasks are the batch's.
-        workspace.run(self.owner, queue, wait, |parts| unsafe {
-            launch(queue, &mut parts.kernels[kernel], &arguments, self.size(), &parts.wait)
-        })
-    }
-
-    /// As [`Batched::launch`], after what is in the queue already, and without an event.
-    ///
-    /// # Safety
-    /// As there.
-    ///
-    /// # Errors
-    /// As there.
-    #[expect(unsafe_code, reason = "operands are trusted")]
-    pub unsafe fn launch_unobserved<V: Value, O: Offset>(
-        &self,
-        queue: InOrder<'_>,
-        workspace: &mut Workspace,
-        batch: &Batch<V, O>,
-        operands: &BatchOperands<'_>,
-    ) -> Result<()> {
-        let arguments = self.arguments(batch, operands);
-        let kernel = self.next_kernel(workspace);
-        // SAFETY: as for `launch`.
-        workspace.run_unobserved(self.owner, queue, |kernels, _| unsafe {
-            launch_unobserved(&queue, &mut kernels[kernel], &arguments, self.size())
+        workspace.run(self.owner, queue, after, |mut parts| unsafe {
+            parts.launch(kernel, &arguments, self.size())
         })
     }
 
     /// The number, in the workspace, of the kernel of the next launch.
     fn next_kernel(&self, workspace: &mut Workspace) -> usize {
         let count = 1 + usize::from(self.backward.is_some());
-        workspace.next_turn().first_of(count) as usize
+        workspace.next_direction().first_of(count) as usize
     }
 
     fn size(&self) -> Size {
@@ -253,29 +231,29 @@ impl Batched {
         let groups = if self.parameters.pairs == 1 {
             self.tasks.pairs()
         } else {
-            whole + (count - whole).div_ceil(self.parameters.bunches_per_group as usize)
+            whole + (count - whole).div_ceil(self.parameters.sub_groups_per_group as usize)
         };
         Size { groups, group_size: self.parameters.group_size() }
     }
 
-    fn arguments<'a, V: Value, O: Offset>(
+    fn arguments<'a>(
         &'a self,
-        batch: &'a Batch<V, O>,
+        batch: &'a AnyBatch,
         operands: &BatchOperands<'a>,
     ) -> Arguments<&'a Memory> {
-        let DeviceTasks { count, whole, form, words, stretches, .. } = &self.tasks;
+        let DeviceTasks { count, whole, form, words, ranges, .. } = &self.tasks;
         Arguments {
             task_count: *count as u32,
             whole: *whole as u32,
             listed: form.listed,
-            stretch_count: form.stretch_count,
+            range_count: form.range_count,
             packed_words: form.packed_words,
             widths: form.widths,
             follows: form.follows,
             last: form.last,
             before_last: form.before_last,
             tasks: words.argument(),
-            stretches: stretches.argument(),
+            ranges: ranges.argument(),
             step_notes: self.step_notes.argument(),
             offsets: batch.offsets().argument(),
             indices: batch.indices().argument(),

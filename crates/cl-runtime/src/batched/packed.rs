@@ -35,7 +35,8 @@ pub(super) struct PackedTasks {
 }
 
 impl PackedTasks {
-    /// Packs tasks that are whole problems; `None` where there is none, or where fields have more bits than the kernel takes.
+    /// Packs tasks that are whole problems; `None` where there is none, or where fields have more bits than the kernel
+    /// takes.
     pub(super) fn new(tasks: impl Iterator<Item = [u64; TASK_WORDS]> + Clone) -> Option<Self> {
         let first = leads(&tasks.clone().next()?);
         let mut bits = [0; COUNTED];

@@ -1,35 +1,34 @@
-//! What a plan notes of each step, where bunches walk by themselves.
+//! What a plan notes of each step, where sub-groups walk by themselves.
 
 use cl_kernels::batched::Batched as Parameters;
 use cl_kernels::batched::step_notes::{StepColumns, StepRows};
-use csr_core::{Offset, Value};
 
-use super::Batch;
+use super::AnyBatch;
 use super::tasks::DeviceTasks;
-use crate::launch::{Size, launch};
+use crate::launch::{Size, launch_after};
 use crate::spmv::workspace::small_for_a_kernel_to_write;
 use crate::{DeviceArray, Program, Queue, Result};
 
 /// Has the device find it, by the program FORWARD that will read it; nothing where that wants none.
-pub(super) fn find_blocking<V: Value, O: Offset>(
+pub(super) fn find_blocking(
     queue: &Queue,
-    batch: &Batch<V, O>,
+    batch: &AnyBatch,
     tasks: &DeviceTasks,
     program: &Program,
     parameters: &Parameters,
 ) -> Result<DeviceArray<u32>> {
-    if parameters.notes_rows(V::TYPE) {
+    if parameters.notes_rows(batch.value_type()) {
         find_rows_blocking(queue, batch, tasks, program, parameters)
-    } else if parameters.notes_columns(V::TYPE) {
+    } else if parameters.notes_columns(batch.value_type()) {
         find_columns_blocking(queue, batch, tasks, program, parameters)
     } else {
         DeviceArray::allocate(queue.context(), 0)
     }
 }
 
-fn find_rows_blocking<V: Value, O: Offset>(
+fn find_rows_blocking(
     queue: &Queue,
-    batch: &Batch<V, O>,
+    batch: &AnyBatch,
     tasks: &DeviceTasks,
     program: &Program,
     parameters: &Parameters,
@@ -37,11 +36,11 @@ fn find_rows_blocking<V: Value, O: Offset>(
     let step_rows = small_for_a_kernel_to_write(queue, tasks.noted_words as usize)?;
     let arguments = StepRows {
         listed: tasks.form.listed,
-        stretch_count: tasks.form.stretch_count,
+        range_count: tasks.form.range_count,
         last: tasks.form.last,
         before_last: tasks.form.before_last,
         tasks: tasks.words.argument(),
-        stretches: tasks.stretches.argument(),
+        ranges: tasks.ranges.argument(),
         offsets: batch.offsets().argument(),
         step_rows: step_rows.argument(),
     };
@@ -49,14 +48,15 @@ fn find_rows_blocking<V: Value, O: Offset>(
     let size = Size { groups: tasks.count, group_size: parameters.group_size() };
     // SAFETY: the array is as long as its layout asks; where row offsets lie was checked.
     #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-    let found = unsafe { launch(queue, &mut kernel, &arguments, size, &tasks.written(queue))? };
+    let found =
+        unsafe { launch_after(queue, &mut kernel, &arguments, size, &tasks.written(queue))? };
     found.wait()?;
     Ok(step_rows)
 }
 
-fn find_columns_blocking<V: Value, O: Offset>(
+fn find_columns_blocking(
     queue: &Queue,
-    batch: &Batch<V, O>,
+    batch: &AnyBatch,
     tasks: &DeviceTasks,
     program: &Program,
     parameters: &Parameters,
@@ -66,7 +66,7 @@ fn find_columns_blocking<V: Value, O: Offset>(
     let step_columns = small_for_a_kernel_to_write(queue, words)?;
     let arguments = StepColumns {
         steps: steps as u32,
-        stretch: tasks.form.last,
+        range: tasks.form.last,
         offsets: batch.offsets().argument(),
         columns: batch.columns().argument(),
         step_columns: step_columns.argument(),
@@ -75,7 +75,7 @@ fn find_columns_blocking<V: Value, O: Offset>(
     let size = Size { groups: 2 * steps, group_size: parameters.group_size() };
     // SAFETY: the array is as long as its layout asks; where the pattern lies was checked.
     #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-    let found = unsafe { launch(queue, &mut kernel, &arguments, size, &[])? };
+    let found = unsafe { launch_after(queue, &mut kernel, &arguments, size, &[])? };
     found.wait()?;
     Ok(step_columns)
 }

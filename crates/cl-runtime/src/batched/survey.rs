@@ -4,9 +4,8 @@
 use cl_kernels::batched::BatchedAlgorithm;
 use csr_core::batch::Problem;
 use csr_core::plan::batched::work;
-use csr_core::{Offset, Value};
 
-use super::Batch;
+use super::AnyBatch;
 
 /// By which algorithms a batch's problems are computed, and how large they are.
 #[derive(Clone, Debug)]
@@ -24,7 +23,7 @@ pub struct Survey<S> {
 
 impl<S: Fn(&Problem) -> BatchedAlgorithm> Survey<S> {
     /// Of `batch`; `select` says by which algorithm a problem is computed.
-    pub fn new<V: Value, O: Offset>(batch: &Batch<V, O>, select: S) -> Self {
+    pub fn new(batch: &AnyBatch, select: S) -> Self {
         let counts = [0; BatchedAlgorithm::ALL.len()];
         let mut found =
             Survey { select, counts, all_work: 0, most_work: 0, most_nnz: 0, most_cols: 0 };

@@ -1,6 +1,6 @@
-//! The words of tasks and stretches, as `cl/batched/task.h` lays them out.
+//! The words of tasks and strided ranges, as `cl/batched/task.h` lays them out.
 
-use cl_kernels::batched::{Batched as Parameters, BatchedAlgorithm, STRETCH_WORDS, TASK_WORDS};
+use cl_kernels::batched::{Batched as Parameters, BatchedAlgorithm, RANGE_WORDS, TASK_WORDS};
 use csr_core::batch::{Format, Problem, Steps};
 
 use crate::Result;
@@ -9,14 +9,14 @@ pub(super) fn pair(low: u32, high: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
 
-/// The words of a stretch whose first task has these, and the number `number` among those of stretches; what is noted of
-/// each task's rows has so many.
-pub(super) fn stretch_words(
+/// The words of a strided range whose first task has these, and the number `number` among those of strided ranges; what
+/// is noted of each task's rows has so many.
+pub(super) fn range_words(
     first: [u64; TASK_WORDS],
     steps: Steps,
     number: u64,
     noted_words: u64,
-) -> [u64; STRETCH_WORDS] {
+) -> [u64; RANGE_WORDS] {
     let [w0, w1, w2, w3, w4, w5, w6, w7] = first;
     let Steps { index, columns, values, x, y } = steps;
     [w0, w1, w2, w3, w4, w5, w6, w7, values, columns, index, x, y, number, noted_words, 0]
@@ -96,8 +96,8 @@ mod tests {
     #[test]
     fn notes_of_tasks_lie_one_behind_the_other() {
         let usual = Parameters {
-            bunch_size: 32,
-            bunches_per_group: 4,
+            sub_group_size: 32,
+            sub_groups_per_group: 4,
             nnz_per_item: 8,
             x_local: 1024,
             rows_per_task: 1024,

@@ -7,15 +7,18 @@ use cl_kernels::coo_to_csr::{
     SOURCE, ValueArguments,
 };
 use cl_kernels::{Array, KernelKey};
-use csr_core::{Offset, OffsetType, Value, ValueType};
+use csr_core::{OffsetType, ValueType};
 
-use super::{check_target, group_size, plain_key};
-use crate::launch::Steps;
+use super::{check_indices, check_target, group_size, plain_key};
+use crate::launch::LaunchSequence;
 use crate::raw::Memory;
-use crate::sort::{Keyed, SortKey, bits_of, count_of};
+use crate::sort::{KeyType, Keyed, bits_of, count_of};
 use crate::spmv::check_value_type;
-use crate::spmv::workspace::for_a_kernel_to_write;
-use crate::{Context, DeviceArray, Event, Matrix, Program, Queue, Result, Scan};
+use crate::spmv::workspace::{any_for_a_kernel_to_write, for_a_kernel_to_write};
+use crate::{
+    AnyArray, AnyMatrix, Context, DeviceArray, Error, Event, Program, Queue, Result, Scan,
+    check_apart,
+};
 
 /// What becomes of entries that share row and column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,7 +26,7 @@ pub enum Duplicates {
     /// They are added up one after another, in the order they had, in the type sums are made in.
     #[default]
     Sum,
-    /// They stay beside each other, in the order they had.
+    /// They stay next to each other, in the order they had.
     Keep,
 }
 
@@ -31,53 +34,25 @@ pub enum Duplicates {
 /// it, and values are, as often as they change. Rows come sorted by column.
 ///
 /// While it is found it takes 24 bytes an entry on the device (16 where row and column have 32 bits together), and
-/// [`CooToCsr::size_bytes`] afterwards.
+/// [`AnyCooToCsr::size_bytes`] afterwards.
 #[derive(Debug)]
-pub struct CooToCsr {
+pub struct AnyCooToCsr {
     context: Context,
     rows: usize,
     cols: usize,
     entries: usize,
     nnz: usize,
     was_ordered: bool,
-    keys: Keys,
+    /// Row and column of each entry, ascending.
+    keys: AnyArray,
+    key_type: KeyType,
     /// The number of each entry, in sorted order.
     numbers: DeviceArray<u32>,
-    /// Where entries share a place and are summed: the place of each, and the number of all.
-    places: Option<DeviceArray<u32>>,
+    /// Where entries share a row and column and are summed: the index of each, and the number of all.
+    indices: Option<DeviceArray<u32>>,
 }
 
-/// Row and column of each entry, ascending.
-#[derive(Debug)]
-enum Keys {
-    Narrow(DeviceArray<u32>),
-    Wide(DeviceArray<u64>),
-}
-
-impl Keys {
-    fn argument(&self) -> Array<&Memory> {
-        match self {
-            Keys::Narrow(keys) => keys.argument(),
-            Keys::Wide(keys) => keys.argument(),
-        }
-    }
-
-    fn feature(&self) -> Option<&'static str> {
-        match self {
-            Keys::Narrow(_) => u32::FEATURE,
-            Keys::Wide(_) => u64::FEATURE,
-        }
-    }
-
-    fn size_bytes(&self) -> usize {
-        match self {
-            Keys::Narrow(keys) => keys.size_bytes(),
-            Keys::Wide(keys) => keys.size_bytes(),
-        }
-    }
-}
-
-impl CooToCsr {
+impl AnyCooToCsr {
     /// Checks and sorts the entries of a matrix of `rows` x `cols`, whose rows and columns are `row_indices` and
     /// `column_indices`, and counts what will be stored. Reads 20 bytes back; entries that are in order already are
     /// not sorted.
@@ -93,17 +68,15 @@ impl CooToCsr {
         duplicates: Duplicates,
     ) -> Result<Self> {
         let entries = row_indices.len();
-        queue.context().check_array("the array of row indices", row_indices)?;
-        check_target(queue.context(), "the array of column indices", column_indices, entries)?;
+        queue.context().check_typed("the array of row indices", row_indices)?;
+        check_indices(queue.context(), "the array of column indices", column_indices, entries)?;
         for (what, value) in [("rows", rows), ("columns", cols), ("entries", entries)] {
             count_of(&format!("the number of {what}"), value)?;
         }
         let entries = Entries { rows, cols, row_indices, column_indices };
-        if entries.row_bits() + entries.column_bits() <= u32::BITS {
-            entries.order_blocking::<u32>(queue, duplicates, Keys::Narrow)
-        } else {
-            entries.order_blocking::<u64>(queue, duplicates, Keys::Wide)
-        }
+        let is_narrow = entries.row_bits() + entries.column_bits() <= u32::BITS;
+        let key_type = if is_narrow { KeyType::U32 } else { KeyType::U64 };
+        entries.order_blocking(queue, duplicates, key_type)
     }
 
     /// Entries of the result.
@@ -118,53 +91,56 @@ impl CooToCsr {
 
     /// Bytes that it keeps on the device.
     pub fn size_bytes(&self) -> usize {
-        let places = self.places.as_ref().map_or(0, DeviceArray::size_bytes);
-        self.keys.size_bytes() + self.numbers.size_bytes() + places
+        let indices = self.indices.as_ref().map_or(0, |indices| indices.size_bytes());
+        self.keys.size_bytes() + self.numbers.size_bytes() + indices
     }
 
     /// Writes row offsets (rows + 1) and columns (nnz). Enqueued, not waited for; the event is the last launch's.
     ///
     /// # Errors
-    /// Arrays of another length or context, or the driver's own failure.
-    pub fn write_pattern<O: Offset>(
+    /// Offsets of no type that offsets have, arrays of another length or context or that overlap, or the driver's own failure.
+    pub fn write_pattern(
         &self,
         queue: &Queue,
-        offsets: &mut DeviceArray<O>,
+        offsets: &mut AnyArray,
         columns: &mut DeviceArray<u32>,
     ) -> Result<Event> {
+        let offset_type = offsets.offset_type()?;
         self.check_queue(queue)?;
         check_target(&self.context, "the array of row offsets", offsets, self.rows + 1)?;
-        check_target(&self.context, "the array of columns", columns, self.nnz)?;
-        let (program, group_size) = program(queue, ValueType::F32, O::TYPE, self.keys.feature())?;
-        let mut steps = Steps::new(queue, &program, group_size);
+        check_indices(&self.context, "the array of columns", columns, self.nnz)?;
+        let of_columns: &AnyArray = columns;
+        check_apart(("the array of row offsets", offsets), [("the array of columns", of_columns)])?;
+        let (program, group_size) = program(queue, ValueType::F32, offset_type, self.key_type)?;
+        let mut sequence = LaunchSequence::new(queue, &program, group_size);
         let arguments = ColumnArguments {
             nnz: self.entries as u32,
             column_bits: bits_of(self.cols.saturating_sub(1)),
-            is_packed: self.places.is_some().into(),
+            is_packed: self.indices.is_some().into(),
             keys: self.keys.argument(),
-            places: self.places(),
+            indices: self.indices(),
             columns: columns.argument(),
         };
-        let groups = steps.groups(self.entries);
-        // SAFETY: there are as many keys as entries and one place more, and places are below nnz.
+        let groups = sequence.groups(self.entries);
+        // SAFETY: there are as many keys as entries and one index more, and indices are below nnz.
         #[expect(unsafe_code, reason = "arrays that were checked, or are this module's own")]
         unsafe {
-            steps.run(&arguments, groups)?
+            sequence.run(&arguments, groups)?
         };
         let arguments = OffsetArguments {
             rows: self.rows as u32,
             nnz: self.entries as u32,
             column_bits: bits_of(self.cols.saturating_sub(1)),
-            is_packed: self.places.is_some().into(),
+            is_packed: self.indices.is_some().into(),
             keys: self.keys.argument(),
-            places: self.places(),
+            indices: self.indices(),
             offsets: offsets.argument(),
         };
-        let groups = steps.groups(self.rows + 1);
+        let groups = sequence.groups(self.rows + 1);
         // SAFETY: as before; there are rows + 1 offsets.
         #[expect(unsafe_code, reason = "arrays that were checked, or are this module's own")]
         unsafe {
-            steps.run(&arguments, groups)
+            sequence.run(&arguments, groups)
         }
     }
 
@@ -172,59 +148,60 @@ impl CooToCsr {
     /// not waited for.
     ///
     /// # Errors
-    /// Arrays of another length or context, a device without the value type's arithmetic, or the driver's own failure.
-    pub fn write_values<V: Value>(
-        &self,
-        queue: &Queue,
-        from: &DeviceArray<V>,
-        to: &mut DeviceArray<V>,
-    ) -> Result<Event> {
+    /// Arrays of another length or context, of different types or that overlap, a device without the value type's arithmetic, or the
+    /// driver's own failure.
+    pub fn write_values(&self, queue: &Queue, from: &AnyArray, to: &mut AnyArray) -> Result<Event> {
+        let value_type = from.value_type("the array of the entries' values")?;
+        to.check_element("the array of values", value_type)?;
         self.check_queue(queue)?;
-        check_value_type(&self.context, V::TYPE)?;
+        check_value_type(&self.context, value_type)?;
         check_target(&self.context, "the array of the entries' values", from, self.entries)?;
         check_target(&self.context, "the array of values", to, self.nnz)?;
-        let (program, group_size) = program(queue, V::TYPE, OffsetType::U32, self.keys.feature())?;
-        let mut steps = Steps::new(queue, &program, group_size);
+        check_apart(("the array of values", to), [("the array of the entries' values", from)])?;
+        let (program, group_size) = program(queue, value_type, OffsetType::U32, self.key_type)?;
+        let mut sequence = LaunchSequence::new(queue, &program, group_size);
         let arguments = ValueArguments {
             nnz: self.entries as u32,
-            is_packed: self.places.is_some().into(),
+            is_packed: self.indices.is_some().into(),
             numbers: self.numbers.argument(),
-            places: self.places(),
+            indices: self.indices(),
             from: from.argument(),
             to: to.argument(),
         };
-        let groups = steps.groups(self.entries);
-        // SAFETY: numbers are those of the entries, and places are below nnz.
+        let groups = sequence.groups(self.entries);
+        // SAFETY: numbers are those of the entries, and indices are below nnz.
         #[expect(unsafe_code, reason = "arrays that were checked, or are this module's own")]
         unsafe {
-            steps.run(&arguments, groups)
+            sequence.run(&arguments, groups)
         }
     }
 
-    /// The matrix, in arrays of its own. Reads 12 bytes back for the choice of an algorithm.
+    /// The matrix with offsets of this type, in arrays of its own. Reads 12 bytes back for the choice of an algorithm.
     ///
     /// # Errors
-    /// As [`CooToCsr::write_pattern`] and [`CooToCsr::write_values`].
-    pub fn matrix_blocking<V: Value, O: Offset>(
+    /// As [`AnyCooToCsr::write_pattern`] and [`AnyCooToCsr::write_values`].
+    pub fn matrix_blocking(
         &self,
         queue: &Queue,
-        values: &DeviceArray<V>,
-    ) -> Result<Matrix<V, O>> {
-        let mut of_result = for_a_kernel_to_write(queue, self.nnz)?;
+        offset_type: OffsetType,
+        values: &AnyArray,
+    ) -> Result<AnyMatrix> {
+        let mut of_result = any_for_a_kernel_to_write(queue, values.element(), self.nnz)?;
         self.write_values(queue, values, &mut of_result)?;
-        let mut offsets = for_a_kernel_to_write::<O>(queue, self.rows + 1)?;
+        let mut offsets = any_for_a_kernel_to_write(queue, offset_type, self.rows + 1)?;
         let mut columns = for_a_kernel_to_write(queue, self.nnz)?;
         self.write_pattern(queue, &mut offsets, &mut columns)?;
         // SAFETY: all entries were found inside the matrix, and the arrays made from them.
         #[expect(unsafe_code, reason = "the arrays are this module's own")]
         unsafe {
-            Matrix::from_arrays_blocking(queue, self.cols, offsets, columns, of_result)
+            let columns = columns.into_any();
+            AnyMatrix::from_arrays_blocking(queue, self.cols, offsets, columns, of_result)
         }
     }
 
-    fn places(&self) -> Array<&Memory> {
+    fn indices(&self) -> Array<&Memory> {
         // Not read where there are none.
-        self.places.as_ref().unwrap_or(&self.numbers).argument()
+        self.indices.as_ref().unwrap_or(&self.numbers).argument()
     }
 
     fn check_queue(&self, queue: &Queue) -> Result<()> {
@@ -249,16 +226,16 @@ impl Entries<'_> {
         bits_of(self.cols.saturating_sub(1))
     }
 
-    fn order_blocking<K: SortKey>(
+    fn order_blocking(
         self,
         queue: &Queue,
         duplicates: Duplicates,
-        keys: impl FnOnce(DeviceArray<K>) -> Keys,
-    ) -> Result<CooToCsr> {
+        key_type: KeyType,
+    ) -> Result<AnyCooToCsr> {
         let entries = self.row_indices.len();
-        let (program, group_size) = program(queue, ValueType::F32, OffsetType::U32, K::FEATURE)?;
-        let mut steps = Steps::new(queue, &program, group_size);
-        let unsorted = Keyed::<K>::allocate(queue, entries)?;
+        let (program, group_size) = program(queue, ValueType::F32, OffsetType::U32, key_type)?;
+        let mut sequence = LaunchSequence::new(queue, &program, group_size);
+        let unsorted = Keyed::allocate(queue, key_type, entries)?;
         let findings = DeviceArray::upload_blocking(queue, &[0, u32::MAX, u32::MAX])?;
         let arguments = KeyArguments {
             nnz: entries as u32,
@@ -271,11 +248,11 @@ impl Entries<'_> {
             numbers: unsorted.numbers.argument(),
             findings: findings.argument(),
         };
-        let groups = steps.groups(entries);
+        let groups = sequence.groups(entries);
         // SAFETY: there are `entries` rows and columns, keys and numbers, and three words of findings.
         #[expect(unsafe_code, reason = "arrays that were checked, or are this module's own")]
         unsafe {
-            steps.run(&arguments, groups)?
+            sequence.run(&arguments, groups)?
         };
         let mut found = [0; FINDINGS];
         findings.read_into_blocking(queue, &mut found)?;
@@ -284,22 +261,23 @@ impl Entries<'_> {
         let was_ordered = is_unordered == 0;
         let bits = self.row_bits() + self.column_bits();
         let sorted = if was_ordered { unsorted } else { unsorted.sort(queue, bits)? };
-        let places = match duplicates {
+        let indices = match duplicates {
             Duplicates::Keep => None,
-            Duplicates::Sum => places_blocking(queue, &mut steps, &sorted)?,
+            Duplicates::Sum => indices_blocking(queue, &mut sequence, &sorted)?,
         };
-        let (nnz, places) = places.map_or((entries, None), |(nnz, places)| (nnz, Some(places)));
-        let Keyed { keys: of_entries, numbers } = sorted;
-        Ok(CooToCsr {
+        let (nnz, indices) = indices.map_or((entries, None), |(nnz, indices)| (nnz, Some(indices)));
+        let Keyed { keys, numbers } = sorted;
+        Ok(AnyCooToCsr {
             context: queue.context().clone(),
             rows: self.rows,
             cols: self.cols,
             entries,
             nnz,
             was_ordered,
-            keys: keys(of_entries),
+            keys,
+            key_type,
             numbers,
-            places,
+            indices,
         })
     }
 
@@ -324,36 +302,37 @@ impl Entries<'_> {
     }
 }
 
-/// How many places sorted entries have, and the place of each; `None` where each has its own.
-fn places_blocking<K: SortKey>(
+/// How many rows and columns sorted entries have, and the index of each among them; `None` where each has its own.
+fn indices_blocking(
     queue: &Queue,
-    steps: &mut Steps<'_>,
-    sorted: &Keyed<K>,
+    sequence: &mut LaunchSequence<'_>,
+    sorted: &Keyed,
 ) -> Result<Option<(usize, DeviceArray<u32>)>> {
     let entries = sorted.keys.len();
     let firsts = for_a_kernel_to_write::<u32>(queue, entries)?;
-    let places = for_a_kernel_to_write::<u32>(queue, entries + 1)?;
+    let indices = for_a_kernel_to_write::<u32>(queue, entries + 1)?;
     let (keys, marks) = (sorted.keys.argument(), firsts.argument());
-    let groups = steps.groups(entries);
+    let groups = sequence.groups(entries);
     // SAFETY: a mark for each key.
     #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
     unsafe {
-        steps.run(&FirstArguments { nnz: entries as u32, keys, firsts: marks }, groups)?
+        sequence.run(&FirstArguments { nnz: entries as u32, keys, firsts: marks }, groups)?
     };
-    let mut scan = Scan::<u32>::new_blocking(queue)?;
-    scan.enqueue(queue, &firsts, &places)?;
+    let mut scan = Scan::new_blocking(queue, OffsetType::U32)?;
+    scan.enqueue(queue, &firsts, &indices)?;
     let nnz = scan.total_blocking(queue)? as usize;
-    Ok((nnz < entries).then_some((nnz, places)))
+    Ok((nnz < entries).then_some((nnz, indices)))
 }
 
 /// Offsets (rows + 1) of ascending `keys`, each a row.
-pub(super) fn write_offsets_of_rows<O: Offset>(
+pub(super) fn write_offsets_of_rows(
     queue: &Queue,
-    keys: &DeviceArray<u32>,
-    offsets: &DeviceArray<O>,
+    keys: &AnyArray,
+    offsets: &AnyArray,
 ) -> Result<Event> {
-    let (program, group_size) = program(queue, ValueType::F32, O::TYPE, u32::FEATURE)?;
-    let mut steps = Steps::new(queue, &program, group_size);
+    let (key_type, offset_type) = (KeyType::of(keys)?, offsets.offset_type()?);
+    let (program, group_size) = program(queue, ValueType::F32, offset_type, key_type)?;
+    let mut sequence = LaunchSequence::new(queue, &program, group_size);
     let arguments = OffsetArguments {
         rows: (offsets.len() - 1) as u32,
         nnz: keys.len() as u32,
@@ -361,14 +340,14 @@ pub(super) fn write_offsets_of_rows<O: Offset>(
         is_packed: 0,
         keys: keys.argument(),
         // Not read then.
-        places: keys.argument(),
+        indices: keys.argument(),
         offsets: offsets.argument(),
     };
-    let groups = steps.groups(offsets.len());
+    let groups = sequence.groups(offsets.len());
     // SAFETY: keys and offsets are as many as the arguments say.
     #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
     unsafe {
-        steps.run(&arguments, groups)
+        sequence.run(&arguments, groups)
     }
 }
 
@@ -376,16 +355,18 @@ fn program(
     queue: &Queue,
     value_type: ValueType,
     offset_type: OffsetType,
-    feature: Option<&'static str>,
+    key_type: KeyType,
 ) -> Result<(Arc<Program>, usize)> {
-    let group_size = group_size(queue.context());
-    let parameters = CooToCsrKernel { group_size };
-    let key: KernelKey = plain_key(SOURCE, value_type, offset_type, &parameters);
-    let key = match feature {
-        Some(feature) => key.with_feature(feature),
-        None => key,
-    };
-    Ok((queue.context().program(&key)?, group_size as usize))
+    queue.fitting(Error::kernel_group_limit, |queue| {
+        let group_size = group_size(queue.context());
+        let parameters = CooToCsrKernel { group_size };
+        let key: KernelKey = plain_key(SOURCE, value_type, offset_type, &parameters);
+        let key = match key_type.feature() {
+            Some(feature) => key.with_feature(feature),
+            None => key,
+        };
+        Ok((queue.context().program(&key)?, group_size as usize))
+    })
 }
 
 #[cfg(test)]

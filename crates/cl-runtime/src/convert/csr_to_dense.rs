@@ -3,31 +3,31 @@
 use cl_kernels::csr_to_dense::{
     CsrToDense, DisorderArguments, RowArguments, SOURCE, ScatterArguments, ZeroArguments,
 };
-use csr_core::{DenseShape, Layout, Offset, Value};
+use csr_core::{DenseShape, Layout};
 
-use super::{Apart, check_span, group_size, plain_key};
-use crate::launch::Steps;
+use super::{Apart, check_span, fitted_program};
+use crate::launch::LaunchSequence;
 use crate::spmv::check_value_type;
 use crate::spmv::workspace::for_a_kernel_to_write;
-use crate::{DeviceArray, Error, Event, Matrix, Queue, Result};
+use crate::{AnyArray, AnyMatrix, Error, Event, Queue, Result, check_apart};
 
 /// Elements that an item sets to zero.
 const ELEMENTS_PER_ITEM: u32 = 8;
 
-impl<V: Value, O: Offset> Matrix<V, O> {
+impl AnyMatrix {
     /// Writes all elements into `dense`, which lies as `shape` says; what lies between its rows (columns) is left
-    /// alone. Nonzeros of one place add up, in the order in which they are stored: in the type sums are made in, but
-    /// 16-bit values of rows that are not in order of their columns are rounded after each sum. Takes 4 bytes a
+    /// alone. Nonzeros of one row and column add up, in the order in which they are stored: in the type sums are made
+    /// in, but 16-bit values of rows that are not in order of their columns are rounded after each sum. Takes 4 bytes a
     /// nonzero meanwhile. Enqueued after what `queue` holds; on a CPU device, it waits for an upload of zeros.
     ///
     /// # Errors
-    /// A shape of another size, an array that is shorter or of another context, a device without the value type's
-    /// arithmetic, or the driver's own failure.
+    /// A shape of another size, an array that is shorter, of another type or context or in the matrix's own, a device without the value
+    /// type's arithmetic, or the driver's own failure.
     pub fn write_dense(
         &self,
         queue: &Queue,
         shape: DenseShape,
-        dense: &mut DeviceArray<V>,
+        dense: &mut AnyArray,
     ) -> Result<Event> {
         let context = queue.context();
         if (shape.rows(), shape.cols()) != (self.rows(), self.cols()) {
@@ -40,21 +40,25 @@ impl<V: Value, O: Offset> Matrix<V, O> {
             )));
         }
         context.check_array("the matrix", self.offsets())?;
+        dense.check_element("the dense matrix", self.value_type())?;
         check_span(context, shape, dense)?;
-        check_value_type(context, V::TYPE)?;
+        let own = dense.slice(0..shape.span())?;
+        check_apart(("the dense matrix", &own), self.named_arrays())?;
+        check_value_type(context, self.value_type())?;
         let mut row_indices = for_a_kernel_to_write(queue, self.nnz())?;
         self.write_row_indices(queue, &mut row_indices)?;
         let disorder = for_a_kernel_to_write::<u32>(queue, 1)?;
 
-        let group_size = group_size(context);
-        let parameters = CsrToDense { group_size, elements_per_item: ELEMENTS_PER_ITEM };
-        let program = context.program(&plain_key(SOURCE, V::TYPE, O::TYPE, &parameters))?;
-        let mut steps = Steps::new(queue, &program, group_size as usize);
-        let (of_nonzeros, of_rows) = (steps.groups(self.nnz()), steps.groups(self.rows()));
+        let parameters =
+            |group_size| CsrToDense { group_size, elements_per_item: ELEMENTS_PER_ITEM };
+        let of_source = (SOURCE, self.value_type(), self.offset_type());
+        let (program, group_size) = fitted_program(queue, of_source, parameters)?;
+        let mut sequence = LaunchSequence::new(queue, &program, group_size as usize);
+        let (of_nonzeros, of_rows) = (sequence.groups(self.nnz()), sequence.groups(self.rows()));
         let (row_indices, columns) = (row_indices.argument(), self.columns().argument());
         let (values, dense) = (self.values().argument(), dense.argument());
         let (nnz, disorder) = (self.nnz() as u64, disorder.argument());
-        let Apart { row_step, column_step } = Apart::of(shape);
+        let Apart { row_stride, column_stride } = Apart::of(shape);
         let (lines, length) = lines(shape);
         let zero =
             ZeroArguments { lines, length, leading: shape.leading() as u64, dense, disorder };
@@ -62,8 +66,8 @@ impl<V: Value, O: Offset> Matrix<V, O> {
         let look = DisorderArguments { nnz, row_indices, columns, disorder };
         let scatter = ScatterArguments {
             nnz,
-            row_step,
-            column_step,
+            row_stride,
+            column_stride,
             disorder,
             row_indices,
             columns,
@@ -72,15 +76,23 @@ impl<V: Value, O: Offset> Matrix<V, O> {
         };
         let rows = self.rows() as u32;
         let offsets = self.offsets().argument();
-        let add =
-            RowArguments { rows, row_step, column_step, disorder, offsets, columns, values, dense };
+        let add = RowArguments {
+            rows,
+            row_stride,
+            column_stride,
+            disorder,
+            offsets,
+            columns,
+            values,
+            dense,
+        };
         // SAFETY: the pattern's rows and columns lie inside the shape, and `dense` is as long as it spans.
         #[expect(unsafe_code, reason = "arrays that were checked, or are this module's own")]
         unsafe {
-            steps.run(&zero, of_elements as usize)?;
-            steps.run(&look, of_nonzeros)?;
-            steps.run(&scatter, of_nonzeros)?;
-            steps.run(&add, of_rows)
+            sequence.run(&zero, of_elements as usize)?;
+            sequence.run(&look, of_nonzeros)?;
+            sequence.run(&scatter, of_nonzeros)?;
+            sequence.run(&add, of_rows)
         }
     }
 }

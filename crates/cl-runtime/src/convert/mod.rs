@@ -1,6 +1,6 @@
 //! From one format to another, on the device: each in a file of its own name, all of them on one scan and one sort.
 //!
-//! Where the caller allocates, a conversion has two steps: the first counts, and blocks for that; the second writes
+//! Where the caller allocates, a conversion has two phases: the first counts, and blocks for that; the second writes
 //! into the caller's arrays. Everything is enqueued after what the queue holds, and all results are the same bits
 //! every time.
 
@@ -10,18 +10,33 @@ mod csr_to_dense;
 mod dense_to_csr;
 mod transposed;
 
+use std::sync::Arc;
+
 use cl_kernels::{Accumulate, KernelKey, Parameters};
 use csr_core::{DenseShape, Layout, OffsetType, ValueType};
 
-use crate::{Context, DeviceArray, Error, Result};
+use crate::{AnyArray, Context, DeviceArray, Error, Program, Queue, Result};
 
-pub use coo_to_csr::{CooToCsr, Duplicates};
-pub use dense_to_csr::DenseToCsr;
-pub use transposed::TransposedMatrix;
+pub use coo_to_csr::{AnyCooToCsr, Duplicates};
+pub use dense_to_csr::AnyDenseToCsr;
+pub use transposed::AnyTransposedMatrix;
 
 /// Items of the groups of kernels without barriers, and what decides on others.
 fn group_size(context: &Context) -> u32 {
     1 << context.device().traits().max_group_size.clamp(1, 256).ilog2()
+}
+
+/// The program of a source with what `parameters` makes of the items of a group, and as many items as its kernels run in.
+fn fitted_program<P: Parameters>(
+    queue: &Queue,
+    (source, value_type, offset_type): (&'static str, ValueType, OffsetType),
+    parameters: impl Fn(u32) -> P,
+) -> Result<(Arc<Program>, u32)> {
+    queue.fitting(Error::kernel_group_limit, |queue| {
+        let group_size = group_size(queue.context());
+        let key = plain_key(source, value_type, offset_type, &parameters(group_size));
+        Ok((queue.context().program(&key)?, group_size))
+    })
 }
 
 /// The key of a kernel that sums nothing that could be compensated.
@@ -34,13 +49,19 @@ fn plain_key<P: Parameters>(
     KernelKey::new(source, value_type, offset_type, Accumulate::Plain, false, parameters)
 }
 
-/// Refuses an array of another length or context, by name.
-fn check_target<T: bytemuck::Pod>(
+/// As [`check_target`], of row or column indices.
+fn check_indices(
     context: &Context,
     what: &str,
-    array: &DeviceArray<T>,
+    indices: &DeviceArray<u32>,
     needed: usize,
 ) -> Result<()> {
+    context.check_typed(what, indices)?;
+    check_target(context, what, indices, needed)
+}
+
+/// Refuses an array of another length or context, by name.
+fn check_target(context: &Context, what: &str, array: &AnyArray, needed: usize) -> Result<()> {
     if array.len() != needed {
         let found = array.len();
         return Err(Error::Mismatch(format!(
@@ -52,26 +73,22 @@ fn check_target<T: bytemuck::Pod>(
 
 /// How far apart neighbours of a dense matrix lie, in elements.
 struct Apart {
-    row_step: u64,
-    column_step: u64,
+    row_stride: u64,
+    column_stride: u64,
 }
 
 impl Apart {
     fn of(shape: DenseShape) -> Self {
         let leading = shape.leading() as u64;
         match shape.layout() {
-            Layout::RowMajor => Apart { row_step: leading, column_step: 1 },
-            Layout::ColumnMajor => Apart { row_step: 1, column_step: leading },
+            Layout::RowMajor => Apart { row_stride: leading, column_stride: 1 },
+            Layout::ColumnMajor => Apart { row_stride: 1, column_stride: leading },
         }
     }
 }
 
 /// Refuses a dense matrix that is shorter than its shape spans, or of another context.
-fn check_span<T: bytemuck::Pod>(
-    context: &Context,
-    shape: DenseShape,
-    dense: &DeviceArray<T>,
-) -> Result<()> {
+fn check_span(context: &Context, shape: DenseShape, dense: &AnyArray) -> Result<()> {
     if dense.len() < shape.span() {
         return Err(Error::Mismatch(format!(
             "the dense matrix has {} elements where its shape spans {}",

@@ -6,42 +6,42 @@
 use std::sync::Arc;
 
 use cl_kernels::DeviceType;
-use cl_kernels::csr_to_coo::{ExpandArguments, NumberArguments, TransposedArguments};
+use cl_kernels::csr_to_coo::{NumberArguments, TransposedArguments};
 use cl_kernels::gather_values::{Arguments, GatherValues, SOURCE};
-use csr_core::{Offset, PatternView, Transposed, Value};
+use csr_core::{AnyPatternView, Transposed, for_pattern};
 
 use super::coo_to_csr::write_offsets_of_rows;
-use super::{csr_to_coo, group_size, plain_key};
-use crate::launch::{Size, Steps, launch};
-use crate::sort::{Keyed, bits_of, count_of};
-use crate::spmv::workspace::for_a_kernel_to_write;
-use crate::{DeviceArray, Matrix, Program, Queue, Result};
+use super::{csr_to_coo, fitted_program};
+use crate::launch::{LaunchSequence, Size, launch_after};
+use crate::sort::{KeyType, Keyed, bits_of, count_of};
+use crate::spmv::workspace::{any_for_a_kernel_to_write, for_a_kernel_to_write};
+use crate::{AnyArray, AnyMatrix, DeviceArray, Error, Program, Queue, Result};
 
 /// The transposed copy of a matrix, which is the matrix in compressed columns: its own pattern, rows in order of their
 /// columns, and where each of its values comes from.
 #[derive(Debug)]
-pub struct TransposedMatrix<V, O> {
-    matrix: Matrix<V, O>,
-    sources: DeviceArray<O>,
+pub struct AnyTransposedMatrix {
+    matrix: AnyMatrix,
+    sources: AnyArray,
     gather: Arc<Program>,
     group_size: usize,
     /// The values the copy was made from.
     values_id: u64,
 }
 
-/// [`Matrix::values_id`] of no matrix.
-const NOBODYS: u64 = 0;
+/// [`AnyMatrix::values_id`] of no matrix.
+const NO_VALUES: u64 = 0;
 
-impl<V: Value, O: Offset> TransposedMatrix<V, O> {
+impl AnyTransposedMatrix {
     /// Transposes where it is faster: a CPU device's memory is the host's, which sorts faster; elsewhere on the device,
     /// where the way is longer than the sort. `pattern` is the matrix's, if the host has it. The result is the same.
     ///
     /// # Errors
-    /// As [`TransposedMatrix::on_device_blocking`]; or a pattern on the device that breaks its invariants.
+    /// As [`AnyTransposedMatrix::on_device_blocking`]; or a pattern on the device that breaks its invariants.
     pub fn new_blocking(
         queue: &Queue,
-        matrix: &Matrix<V, O>,
-        pattern: Option<PatternView<'_, O>>,
+        matrix: &AnyMatrix,
+        pattern: Option<AnyPatternView<'_>>,
     ) -> Result<Self> {
         let is_cpu = queue.context().device().traits().device_type == DeviceType::Cpu;
         if !is_cpu && u32::try_from(matrix.nnz()).is_ok() {
@@ -60,38 +60,34 @@ impl<V: Value, O: Offset> TransposedMatrix<V, O> {
     ///
     /// # Errors
     /// More than 2^32 - 1 nonzeros, a matrix of another context, no memory on the device, or the driver's own failure.
-    pub fn on_device_blocking(queue: &Queue, matrix: &Matrix<V, O>) -> Result<Self> {
+    pub fn on_device_blocking(queue: &Queue, matrix: &AnyMatrix) -> Result<Self> {
         let nnz = count_of("the number of nonzeros", matrix.nnz())?;
         queue.context().check_array("the matrix", matrix.offsets())?;
-        let (program, parameters) = csr_to_coo::program::<O>(queue)?;
-        let mut steps = Steps::new(queue, &program, parameters.group_size as usize);
-        let unsorted = Keyed::<u32>::allocate(queue, matrix.nnz())?;
+        let (program, parameters) = csr_to_coo::program(queue, matrix.offset_type())?;
+        let mut sequence = LaunchSequence::new(queue, &program, parameters.group_size as usize);
+        let unsorted = Keyed::allocate(queue, KeyType::U32, matrix.nnz())?;
         let number = NumberArguments {
             nnz,
             columns: matrix.columns().argument(),
             keys: unsorted.keys.argument(),
             numbers: unsorted.numbers.argument(),
         };
-        let groups = steps.groups(matrix.nnz());
+        let groups = sequence.groups(matrix.nnz());
         // SAFETY: a key and a number for each nonzero.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
-            steps.run(&number, groups)?
+            sequence.run(&number, groups)?
         };
         let sorted = unsorted.sort(queue, bits_of(matrix.cols().saturating_sub(1)))?;
-        let offsets = for_a_kernel_to_write::<O>(queue, matrix.cols() + 1)?;
+        let offset_type = matrix.offset_type();
+        let offsets = any_for_a_kernel_to_write(queue, offset_type, matrix.cols() + 1)?;
         write_offsets_of_rows(queue, &sorted.keys, &offsets)?;
         let Keyed { keys, numbers } = sorted;
         drop(keys);
-        let row_indices = for_a_kernel_to_write::<u32>(queue, matrix.nnz())?;
+        let mut row_indices = for_a_kernel_to_write::<u32>(queue, matrix.nnz())?;
+        matrix.write_row_indices(queue, &mut row_indices)?;
         let columns = for_a_kernel_to_write::<u32>(queue, matrix.nnz())?;
-        let sources = for_a_kernel_to_write::<O>(queue, matrix.nnz())?;
-        let expand = ExpandArguments {
-            rows: matrix.rows() as u32,
-            nnz: u64::from(nnz),
-            offsets: matrix.offsets().argument(),
-            row_indices: row_indices.argument(),
-        };
+        let sources = any_for_a_kernel_to_write(queue, offset_type, matrix.nnz())?;
         let write = TransposedArguments {
             nnz,
             numbers: numbers.argument(),
@@ -99,17 +95,17 @@ impl<V: Value, O: Offset> TransposedMatrix<V, O> {
             columns: columns.argument(),
             sources: sources.argument(),
         };
-        // SAFETY: all arrays are nnz long, the offsets are a pattern's, and numbers are below nnz.
+        // SAFETY: all arrays are nnz long, and numbers are below nnz.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
-            steps.run(&expand, matrix.nnz().div_ceil(parameters.tile()))?;
-            steps.run(&write, groups)?
+            sequence.run(&write, groups)?
         };
-        let values = for_a_kernel_to_write(queue, matrix.nnz())?;
+        let values = any_for_a_kernel_to_write(queue, matrix.value_type(), matrix.nnz())?;
+        let columns = columns.into_any();
         // SAFETY: offsets and columns were made from a pattern's, sorted.
         #[expect(unsafe_code, reason = "the arrays are this module's own")]
         let copy = unsafe {
-            Matrix::from_arrays_blocking(queue, matrix.rows(), offsets, columns, values)?
+            AnyMatrix::from_arrays_blocking(queue, matrix.rows(), offsets, columns, values)?
         };
         Self::with_values_blocking(queue, copy, sources, matrix)
     }
@@ -117,33 +113,42 @@ impl<V: Value, O: Offset> TransposedMatrix<V, O> {
     /// Transposes `pattern`, which is the matrix's, on the host, and fetches the values on the device.
     ///
     /// # Errors
-    /// No memory on the device for the copy, or the driver's own failure.
+    /// A pattern with offsets of another type, no memory on the device for the copy, or the driver's own failure.
     pub fn on_host_blocking(
         queue: &Queue,
-        matrix: &Matrix<V, O>,
-        pattern: PatternView<'_, O>,
+        matrix: &AnyMatrix,
+        pattern: AnyPatternView<'_>,
     ) -> Result<Self> {
-        let Transposed { pattern, sources } = pattern.transpose();
-        let values = for_a_kernel_to_write(queue, sources.len())?;
-        let copy = Matrix::from_pattern_blocking(queue, pattern.view(), values)?;
-        let sources = DeviceArray::upload_blocking(queue, &sources)?;
+        let (found, needed) = (pattern.offsets().offset_type(), matrix.offset_type());
+        if found != needed {
+            return Err(Error::Mismatch(format!(
+                "the pattern has offsets of {found} where the matrix has offsets of {needed}"
+            )));
+        }
+        let (copy, sources) = for_pattern!(pattern, pattern => {
+            let Transposed { pattern, sources } = pattern.transpose();
+            let values = any_for_a_kernel_to_write(queue, matrix.value_type(), sources.len())?;
+            let copy = AnyMatrix::from_pattern_blocking(queue, pattern.view().into(), values)?;
+            (copy, DeviceArray::upload_blocking(queue, &sources)?.into_any())
+        });
         Self::with_values_blocking(queue, copy, sources, matrix)
     }
 
     fn with_values_blocking(
         queue: &Queue,
-        copy: Matrix<V, O>,
-        sources: DeviceArray<O>,
-        matrix: &Matrix<V, O>,
+        copy: AnyMatrix,
+        sources: AnyArray,
+        matrix: &AnyMatrix,
     ) -> Result<Self> {
-        let group_size = group_size(queue.context());
-        let key = plain_key(SOURCE, V::TYPE, O::TYPE, &GatherValues { group_size });
-        let mut transposed = TransposedMatrix {
+        let of_source = (SOURCE, copy.value_type(), copy.offset_type());
+        let (gather, group_size) =
+            fitted_program(queue, of_source, |group_size| GatherValues { group_size })?;
+        let mut transposed = AnyTransposedMatrix {
             matrix: copy,
             sources,
-            gather: queue.context().program(&key)?,
+            gather,
             group_size: group_size as usize,
-            values_id: NOBODYS,
+            values_id: NO_VALUES,
         };
         transposed.update_values_blocking(queue, matrix)?;
         Ok(transposed)
@@ -152,8 +157,9 @@ impl<V: Value, O: Offset> TransposedMatrix<V, O> {
     /// Fetches the values of `matrix`, whose pattern is the one that was transposed.
     ///
     /// # Errors
-    /// The driver's own failure.
-    pub fn update_values_blocking(&mut self, queue: &Queue, matrix: &Matrix<V, O>) -> Result<()> {
+    /// Values of another type, or the driver's own failure.
+    pub fn update_values_blocking(&mut self, queue: &Queue, matrix: &AnyMatrix) -> Result<()> {
+        matrix.values().check_element("the array of values", self.matrix.value_type())?;
         let offsets = self.matrix.offsets();
         let count = offsets.slice(offsets.len() - 1..offsets.len())?;
         let arguments = Arguments {
@@ -167,30 +173,30 @@ impl<V: Value, O: Offset> TransposedMatrix<V, O> {
         let mut kernel = self.gather.kernel("gather_values")?;
         // SAFETY: all arrays are nnz long, and sources are below nnz.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-        let gathered = unsafe { launch(queue, &mut kernel, &arguments, size, &[])? };
-        // Until the wait ends well, nobody knows whose values the copy holds.
-        self.values_id = NOBODYS;
+        let gathered = unsafe { launch_after(queue, &mut kernel, &arguments, size, &[])? };
+        // Until the wait ends well, it is unknown which values the copy holds.
+        self.values_id = NO_VALUES;
         gathered.wait()?;
         self.values_id = matrix.values_id();
         Ok(())
     }
 
     /// The transposed matrix.
-    pub fn matrix(&self) -> &Matrix<V, O> {
+    pub fn matrix(&self) -> &AnyMatrix {
         &self.matrix
     }
 
     /// The transposed matrix alone; new values are then the caller's own affair.
-    pub fn into_matrix(self) -> Matrix<V, O> {
+    pub fn into_matrix(self) -> AnyMatrix {
         self.matrix
     }
 
-    /// Where each of its values comes from, as a place among the matrix's: nnz.
-    pub fn sources(&self) -> &DeviceArray<O> {
+    /// Where each of its values comes from, as an index among the matrix's: nnz.
+    pub fn sources(&self) -> &AnyArray {
         &self.sources
     }
 
-    /// [`Matrix::values_id`] of the values the copy holds.
+    /// [`AnyMatrix::values_id`] of the values the copy holds.
     pub fn values_id(&self) -> u64 {
         self.values_id
     }

@@ -22,7 +22,7 @@ pub enum BinaryCache {
     /// in `$XDG_CACHE_HOME/sparrow`, but nowhere on PoCL: it keeps its own, and compiles each kernel once more
     /// to hand a binary out.
     #[default]
-    Usual,
+    Default,
     /// Nowhere.
     Off,
     /// In this folder, made when first needed.
@@ -36,7 +36,7 @@ impl BinaryCache {
         match self {
             BinaryCache::Off => None,
             BinaryCache::Folder(folder) => Some(folder.clone()),
-            BinaryCache::Usual => match std::env::var_os("SPARROW_CACHE_DIR") {
+            BinaryCache::Default => match std::env::var_os("SPARROW_CACHE_DIR") {
                 Some(value) if value == "off" => None,
                 Some(value) if !value.is_empty() => Some(value.into()),
                 _ if device.keeps_its_own_binaries() => None,

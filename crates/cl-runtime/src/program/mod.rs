@@ -7,7 +7,7 @@ mod cache;
 use cl_kernels::{KernelKey, kernel_source};
 
 use crate::raw::{BuiltProgram, Kernel};
-use crate::{Context, Error, Result};
+use crate::{Context, Device, Error, Result};
 
 #[cfg(feature = "fault-injection")]
 pub use broken::{Broken, break_kernels};
@@ -19,6 +19,19 @@ pub struct Program {
     built: BuiltProgram,
     key: KernelKey,
     from_cache: bool,
+    device: Device,
+    kernels: Vec<KernelFacts>,
+}
+
+/// What the driver says of a compiled kernel.
+#[derive(Debug)]
+struct KernelFacts {
+    name: String,
+    /// Items of its groups as its source demands; 0 where it leaves them open.
+    required: u64,
+    /// Items of its groups, at most.
+    most: u64,
+    local_bytes: u64,
 }
 
 impl Program {
@@ -37,7 +50,7 @@ impl Program {
             let loaded =
                 BuiltProgram::from_binary(context.handle(), device.id(), &binary, &options);
             match loaded {
-                Ok(Ok(built)) => return Ok(Program { built, key: key.clone(), from_cache: true }),
+                Ok(Ok(built)) => return Self::of(built, key, true, device),
                 refused => {
                     tracing::warn!(?refused, "cached binary refused by the driver; rebuilding")
                 }
@@ -54,7 +67,46 @@ impl Program {
         {
             entry.store(&binary);
         }
-        Ok(Program { built, key: key.clone(), from_cache: false })
+        Self::of(built, key, false, device)
+    }
+
+    fn of(built: BuiltProgram, key: &KernelKey, from_cache: bool, device: &Device) -> Result<Self> {
+        let facts = |name: String| {
+            let kernel = built.kernel(&name)?;
+            // A driver that does not say has no limit to name.
+            let reported = kernel.work_group_limit(device.id()).ok().filter(|&most| most > 0);
+            Ok(KernelFacts {
+                name,
+                required: kernel.required_group_size(device.id()).unwrap_or(0) as u64,
+                most: device.kernel_group_size(reported.map_or(u64::MAX, |most| most as u64)),
+                local_bytes: kernel.local_bytes(device.id()).unwrap_or(0) as u64,
+            })
+        };
+        let kernels = built.kernel_names()?.into_iter().map(facts).collect::<Result<_>>()?;
+        Ok(Program { built, key: key.clone(), from_cache, device: device.clone(), kernels })
+    }
+
+    /// Refuses a program of which the device does not run a kernel in the groups it was compiled for: its limit is below
+    /// them, or they take more local memory than it has.
+    ///
+    /// # Errors
+    /// [`Error::KernelGroup`].
+    pub(crate) fn check_groups(&self) -> Result<()> {
+        let traits = self.device.traits();
+        let limit = |kernel: &KernelFacts| {
+            let is_too_large = kernel.local_bytes > traits.local_bytes && kernel.required > 1;
+            let most = if is_too_large { kernel.required / 2 } else { kernel.most };
+            most.min(kernel.most)
+        };
+        match self.kernels.iter().find(|kernel| kernel.required > limit(kernel)) {
+            None => Ok(()),
+            Some(kernel) => Err(Error::KernelGroup {
+                kernel: kernel.name.clone(),
+                group_size: kernel.required,
+                device: traits.name.clone(),
+                limit: limit(kernel),
+            }),
+        }
     }
 
     /// What the program was built for.
@@ -69,6 +121,22 @@ impl Program {
 
     /// A kernel object; each workspace has its own.
     pub(crate) fn kernel(&self, name: &str) -> Result<Kernel> {
+        self.check_mask(name)?;
         self.built.kernel(name)
+    }
+
+    /// Refuses a kernel that takes more local memory than a masked device has: the device itself would run it.
+    fn check_mask(&self, name: &str) -> Result<()> {
+        let traits = self.device.traits();
+        let kernel = self.kernels.iter().find(|kernel| kernel.name == name);
+        let taken = kernel.map_or(0, |kernel| kernel.local_bytes);
+        if self.device.is_masked() && taken > traits.local_bytes {
+            return Err(Error::Range {
+                what: format!("the local memory of the kernel {name} of {}", self.key),
+                value: taken,
+                rule: format!("{} has {} bytes", traits.name, traits.local_bytes),
+            });
+        }
+        Ok(())
     }
 }

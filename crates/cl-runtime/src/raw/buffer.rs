@@ -1,4 +1,4 @@
-//! Device memory: buffers and shared virtual memory behind one owner.
+//! Device memory: buffers and shared virtual memory under one owner.
 
 use std::ptr;
 use std::sync::Arc;

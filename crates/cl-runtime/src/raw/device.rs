@@ -102,6 +102,12 @@ impl DeviceId {
         cl::get_device_data(self.0, parameter).ok().and_then(|bytes| number_of(&bytes))
     }
 
+    /// The first of the sizes the device answers, or `None`.
+    pub fn first_size(self, parameter: u32) -> Option<u64> {
+        let bytes = cl::get_device_data(self.0, parameter).ok()?;
+        number_of(bytes.get(..size_of::<usize>())?)
+    }
+
     /// A new context with this device alone.
     ///
     /// # Errors

@@ -45,7 +45,7 @@ pub(super) fn attempt<T>(
 }
 
 /// Whether a test has a call of this kind fail: then what could be had without the call is made by it, so that each fails in
-/// its turn, and nothing is kept.
+/// its count, and nothing is kept.
 #[inline(always)]
 pub(super) fn is_awaited(_call: &'static str) -> bool {
     #[cfg(feature = "fault-injection")]

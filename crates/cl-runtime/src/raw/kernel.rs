@@ -13,7 +13,7 @@ use crate::Result;
 /// What the binding answers for a function that the library lacks.
 const NOT_AVAILABLE: i32 = opencl3::error_codes::DLOPEN_FUNCTION_NOT_AVAILABLE;
 
-/// Kernel objects of a program that a shelf keeps.
+/// Kernel objects of a program that a pool keeps.
 const KEPT: usize = 8;
 
 /// A kernel object, never shared between threads while it is set up. Dropped, it is kept for the next that asks its program
@@ -22,7 +22,7 @@ const KEPT: usize = 8;
 pub struct Kernel {
     name: CString,
     handle: cl_kernel,
-    shelf: Arc<Shelf>,
+    pool: Arc<KernelPool>,
     /// What arguments are set to, by their index: most are the same from launch to launch, and each call of the driver's
     /// costs part of one.
     known: Vec<Option<Known>>,
@@ -46,9 +46,13 @@ unsafe impl Sync for Kernel {}
 
 impl Kernel {
     /// # Safety
-    /// `handle` is a valid kernel of that name of the shelf's program, and the caller gives up one reference to it.
-    pub(super) unsafe fn from_created(name: CString, handle: cl_kernel, shelf: Arc<Shelf>) -> Self {
-        Kernel { name, handle, shelf, known: Vec::new() }
+    /// `handle` is a valid kernel of that name of the pool's program, and the caller gives up one reference to it.
+    pub(super) unsafe fn from_created(
+        name: CString,
+        handle: cl_kernel,
+        pool: Arc<KernelPool>,
+    ) -> Self {
+        Kernel { name, handle, pool, known: Vec::new() }
     }
 
     /// Sets argument `index` to a plain value; where it is set so already, there is nothing to do.
@@ -83,17 +87,17 @@ impl Kernel {
         known: Option<Known>,
         set: impl FnOnce(cl_kernel) -> Result<()>,
     ) -> Result<()> {
-        let place = index as usize;
-        if known.is_some() && self.known.get(place) == Some(&known) {
+        let at = index as usize;
+        if known.is_some() && self.known.get(at) == Some(&known) {
             return Ok(());
         }
-        if self.known.len() <= place {
-            self.known.resize(place + 1, None);
+        if self.known.len() <= at {
+            self.known.resize(at + 1, None);
         }
         // Nothing is known until the driver has taken it.
-        self.known[place] = None;
+        self.known[at] = None;
         set(self.handle)?;
-        self.known[place] = known;
+        self.known[at] = known;
         Ok(())
     }
 
@@ -126,10 +130,20 @@ impl Kernel {
         }
     }
 
+    /// The device it was built for.
+    pub fn device(&self) -> DeviceId {
+        self.pool.device
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.name.to_str().unwrap_or_default()
+    }
+
     /// Enqueues `groups` work-groups of `group_size` items after the events in `wait`.
     ///
     /// # Safety
-    /// Every argument is set, and the memory behind it is as long as the kernel will read and write.
+    /// Every argument is set, and its memory is as long as the kernel will read and write.
     ///
     /// # Errors
     /// The driver's own failure.
@@ -166,7 +180,7 @@ impl Kernel {
     ///
     /// # Errors
     /// The driver's own failure.
-    pub unsafe fn enqueue_unobserved(
+    pub unsafe fn enqueue_without_event(
         &mut self,
         queue: &QueueHandle,
         groups: usize,
@@ -206,6 +220,14 @@ impl Kernel {
         self.work_group_number(device, cl::CL_KERNEL_WORK_GROUP_SIZE)
     }
 
+    /// The items of a work-group that its source demands, in one dimension; 0 where it leaves them open.
+    ///
+    /// # Errors
+    /// The driver does not answer.
+    pub fn required_group_size(&self, device: DeviceId) -> Result<usize> {
+        self.work_group_number(device, cl::CL_KERNEL_COMPILE_WORK_GROUP_SIZE)
+    }
+
     /// Local memory of one work-group, in bytes.
     ///
     /// # Errors
@@ -214,28 +236,36 @@ impl Kernel {
         self.work_group_number(device, cl::CL_KERNEL_LOCAL_MEM_SIZE)
     }
 
+    /// The answer, or the first of its numbers.
     fn work_group_number(&self, device: DeviceId, parameter: u32) -> Result<usize> {
         let data = cl::get_kernel_work_group_data(self.handle, device.as_raw(), parameter);
         let bytes = check("clGetKernelWorkGroupInfo", data)?;
-        Ok(bytes.try_into().map(usize::from_ne_bytes).unwrap_or(0))
+        let first = bytes.first_chunk().copied();
+        Ok(first.map_or(0, usize::from_ne_bytes))
     }
 }
 
 impl Drop for Kernel {
     fn drop(&mut self) {
         let known = mem::take(&mut self.known);
-        self.shelf.keep(Spare { name: mem::take(&mut self.name), handle: self.handle, known });
+        self.pool.keep(Spare { name: mem::take(&mut self.name), handle: self.handle, known });
     }
 }
 
-/// Kernel objects of one program that nobody uses: a driver may take as long to make one as to launch it (NVIDIA's, 2 us,
+/// Free list of one program's kernel objects: a driver may take as long to make one as to launch it (NVIDIA's, 2 us,
 /// and 5 where it has a dozen arguments). What is in flight has its own copy of the arguments.
-#[derive(Debug, Default)]
-pub(super) struct Shelf {
+#[derive(Debug)]
+pub(super) struct KernelPool {
+    device: DeviceId,
     spares: Mutex<Vec<Spare>>,
 }
 
-impl Shelf {
+impl KernelPool {
+    /// An empty one, of a program that is built for `device`.
+    pub(super) fn new(device: DeviceId) -> Self {
+        KernelPool { device, spares: Mutex::default() }
+    }
+
     /// A kernel of that name, if there is one.
     pub(super) fn take(self: &Arc<Self>, name: &CString) -> Option<Kernel> {
         if fault::is_awaited("clCreateKernel") {
@@ -246,7 +276,7 @@ impl Shelf {
         let mut spare = spares.swap_remove(at);
         let (name, known) = (mem::take(&mut spare.name), mem::take(&mut spare.known));
         let handle = mem::replace(&mut spare.handle, ptr::null_mut());
-        Some(Kernel { name, handle, shelf: self.clone(), known })
+        Some(Kernel { name, handle, pool: self.clone(), known })
     }
 
     /// Keeps a kernel, or releases it where there are enough.
@@ -258,7 +288,7 @@ impl Shelf {
     }
 }
 
-/// A kernel object on a shelf; its handle is null where it was taken.
+/// A kernel object of a pool; its handle is null where it was taken.
 #[derive(Debug)]
 struct Spare {
     name: CString,

@@ -1,4 +1,5 @@
-//! Memory as the host sees it: addressed directly where both sides share it finely, else mapped.
+//! Memory as the host sees it: addressed directly where both sides share it finely, else mapped; of buffers that deny the
+//! host that, a copy is.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -6,6 +7,7 @@ use std::ptr;
 use opencl3::command_queue as cl;
 use opencl3::memory::{CL_MAP_READ, CL_MAP_WRITE};
 
+use super::staging::Permits;
 use super::{EventHandle, Memory, QueueHandle, make};
 use crate::{Error, Result};
 
@@ -19,6 +21,8 @@ pub struct Mapping {
     pointer: *mut u8,
     bytes: usize,
     is_direct: bool,
+    /// Where `memory` is a copy: what it is a copy of, and from which byte on, if it goes back there.
+    copy_of: Option<Option<(Memory, usize)>>,
 }
 
 // SAFETY: the pointer is a plain address; `&self` reads and `&mut self` writes what it points at.
@@ -28,8 +32,9 @@ unsafe impl Sync for Mapping {}
 
 impl QueueHandle {
     /// Makes `bytes` of `memory` from `offset` on readable, and with `writes` writable, after everything
-    /// before in the queue. Fine-grained shared virtual memory is addressed as it is: for that, whoever
-    /// calls has waited for what writes it.
+    /// before in the queue. Fine-grained shared virtual memory is addressed as it is: for that, the caller
+    /// has waited for what writes it. Of a buffer that the host must not read (or write), a copy is shown, and copied
+    /// back if it may be written.
     ///
     /// # Safety
     /// No command touches those bytes while the mapping lives, if they are written on either side.
@@ -53,6 +58,18 @@ impl QueueHandle {
                 value: offset.saturating_add(bytes) as u64,
                 rule: format!("the memory has {size} bytes"),
             });
+        }
+        if let Memory::Buffer(handle) = memory
+            && bytes > 0
+        {
+            let permits = Permits::of(handle)?;
+            if !permits.reads || (writes && !permits.writes) {
+                let staging = self.staged_blocking(memory, offset, bytes)?;
+                // SAFETY: nothing else knows the copy; the caller's promise about what is copied.
+                let mut mapping = unsafe { self.map_blocking(&staging, 0, bytes, writes)? };
+                mapping.copy_of = Some(writes.then(|| (memory.clone(), offset)));
+                return Ok(mapping);
+            }
         }
         let pointer = match memory {
             // Nothing may be mapped; a pointer that is never read through will do.
@@ -99,14 +116,15 @@ impl QueueHandle {
                 mapped.cast()
             }
         };
-        Ok(Mapping { memory: memory.clone(), queue: self.clone(), pointer, bytes, is_direct })
+        let (memory, queue) = (memory.clone(), self.clone());
+        Ok(Mapping { memory, queue, pointer, bytes, is_direct, copy_of: None })
     }
 }
 
 impl Mapping {
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: mapped for reading, and as long as it says; nobody else writes, as whoever mapped said.
+        // SAFETY: mapped for reading, and as long as it says; nothing else writes, as the caller that mapped said.
         unsafe { std::slice::from_raw_parts(self.pointer, self.bytes) }
     }
 
@@ -119,6 +137,11 @@ impl Mapping {
     /// Whether the host addresses the memory without any call: fine-grained shared virtual memory.
     pub fn is_direct(&self) -> bool {
         self.is_direct
+    }
+
+    /// Whether the host sees a copy, as the memory's own bytes are denied it.
+    pub fn is_copy(&self) -> bool {
+        self.copy_of.is_some()
     }
 
     /// Gives the bytes back to the device; what is enqueued afterwards sees what was written.
@@ -146,15 +169,21 @@ impl Mapping {
             })?,
         };
         // Unmapped once; what was refused is tried again when the mapping is dropped.
-        self.bytes = 0;
+        let bytes = std::mem::take(&mut self.bytes);
         // SAFETY: the event is new, and its one reference becomes the owner's.
-        unsafe { EventHandle::from_created(event) }.wait()
+        unsafe { EventHandle::from_created(event) }.wait()?;
+        match &self.copy_of {
+            Some(Some((target, offset))) => {
+                self.queue.copy_blocking((&self.memory, 0), (target, *offset), bytes)
+            }
+            _ => Ok(()),
+        }
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // Whoever wants to know of a failure calls `unmap_blocking`.
+        // A failure is reported by `unmap_blocking` alone.
         let _ = self.unmap();
     }
 }

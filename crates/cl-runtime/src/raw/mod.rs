@@ -1,4 +1,4 @@
-//! Thin owners of OpenCL handles: the only room where OpenCL functions are called.
+//! Thin owners of OpenCL handles: the only module where OpenCL functions are called.
 //!
 //! `opencl3` is the binding. Its own owners panic when a release fails and assert on kernel arguments,
 //! so these call the plain functions it re-exports instead; each returns a status by name. An owner
@@ -10,17 +10,22 @@
 mod buffer;
 mod device;
 pub mod fault;
+mod float_traps;
 mod kernel;
 mod map;
+mod origin;
 mod owner;
 mod program;
 mod queue;
+mod staging;
 mod svm;
 
 pub use buffer::{Memory, MemoryFlags};
 pub use device::{DeviceId, PlatformId, device_ids, platform_ids};
+pub use float_traps::FloatTrapsHeld;
 pub use kernel::Kernel;
 pub use map::Mapping;
+pub use origin::Origin;
 pub use owner::{ContextHandle, EventHandle, MemHandle, QueueHandle};
 pub use program::BuiltProgram;
 pub use svm::SvmAllocation;

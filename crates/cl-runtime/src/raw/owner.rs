@@ -39,7 +39,7 @@ unsafe impl Sync for Reference {}
 
 impl Drop for Reference {
     fn drop(&mut self) {
-        // SAFETY: this owner holds one reference. A failing release at exit has nobody to tell.
+        // SAFETY: this owner holds one reference. A failing release at exit cannot be reported.
         let release = unsafe { (self.release)(self.handle) };
         fault::released(self.object, release);
     }

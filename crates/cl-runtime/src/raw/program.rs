@@ -7,15 +7,15 @@ use std::sync::Arc;
 use opencl3::program as cl;
 use opencl3::types::cl_program;
 
-use super::kernel::Shelf;
-use super::{ContextHandle, DeviceId, Kernel, fault, make};
+use super::kernel::KernelPool;
+use super::{ContextHandle, DeviceId, Kernel, check, fault, make};
 use crate::{Error, Result};
 
 /// A program built for one device.
 #[derive(Debug)]
 pub struct BuiltProgram {
     handle: cl_program,
-    shelf: Arc<Shelf>,
+    pool: Arc<KernelPool>,
 }
 
 // SAFETY: programs are reference-counted and usable from any thread.
@@ -37,7 +37,7 @@ impl BuiltProgram {
         let handle = make("clCreateProgramWithSource", || {
             cl::create_program_with_source(context.as_raw(), &[source])
         })?;
-        Self::of(handle).build(device, options)
+        Self::of(handle, device).build(device, options)
     }
 
     /// Builds a binary that [`BuiltProgram::binary`] gave earlier, for the same device and driver.
@@ -54,11 +54,11 @@ impl BuiltProgram {
         let handle = make("clCreateProgramWithBinary", || unsafe {
             cl::create_program_with_binary(context.as_raw(), &[device.as_raw()], &[binary])
         })?;
-        Self::of(handle).build(device, options)
+        Self::of(handle, device).build(device, options)
     }
 
-    fn of(handle: cl_program) -> Self {
-        BuiltProgram { handle, shelf: Arc::default() }
+    fn of(handle: cl_program, device: DeviceId) -> Self {
+        BuiltProgram { handle, pool: Arc::new(KernelPool::new(device)) }
     }
 
     fn build(self, device: DeviceId, options: &str) -> Result<Result<Self, String>> {
@@ -89,18 +89,29 @@ impl BuiltProgram {
         binaries.into_iter().next().filter(|binary| !binary.is_empty())
     }
 
+    /// The names of its kernels.
+    ///
+    /// # Errors
+    /// The driver does not answer.
+    pub fn kernel_names(&self) -> Result<Vec<String>> {
+        let info = cl::get_program_info(self.handle, cl::CL_PROGRAM_KERNEL_NAMES);
+        let names: String = check("clGetProgramInfo", info)?.into();
+        let names = names.trim_end_matches('\0').split(';').map(str::trim);
+        Ok(names.filter(|name| !name.is_empty()).map(str::to_owned).collect())
+    }
+
     /// A kernel object of the program: one that was dropped, else a new one. Arguments may be as they were.
     ///
     /// # Errors
     /// No kernel of that name, or the driver's own failure.
     pub fn kernel(&self, name: &str) -> Result<Kernel> {
         let name = CString::new(name).map_err(|_| Error::call("clCreateKernel", -46))?;
-        if let Some(kernel) = self.shelf.take(&name) {
+        if let Some(kernel) = self.pool.take(&name) {
             return Ok(kernel);
         }
         let handle = make("clCreateKernel", || opencl3::kernel::create_kernel(self.handle, &name))?;
         // SAFETY: the handle is new, and its one reference becomes the owner's.
-        Ok(unsafe { Kernel::from_created(name, handle, self.shelf.clone()) })
+        Ok(unsafe { Kernel::from_created(name, handle, self.pool.clone()) })
     }
 }
 

@@ -6,6 +6,7 @@ use std::ptr;
 use opencl3::command_queue as cl;
 use opencl3::types::{cl_event, cl_ulong};
 
+use super::staging::Permits;
 use super::{
     ContextHandle, DeviceId, EventHandle, Memory, QueueHandle, SvmAllocation, check, make,
 };
@@ -53,7 +54,8 @@ impl QueueHandle {
         Ok(ptr::with_exposed_provenance_mut(address.unwrap_or(0)))
     }
 
-    /// Copies `data` to `memory` from byte `offset` on, and waits until whatever is enqueued next finds it there.
+    /// Copies `data` to `memory` from byte `offset` on, and waits until whatever is enqueued next finds it there. What
+    /// the host must not write gets it by way of a buffer of our own.
     ///
     /// # Errors
     /// The driver's own failure, or data that would run past the end.
@@ -62,6 +64,11 @@ impl QueueHandle {
             return Ok(());
         }
         match memory {
+            Memory::Buffer(handle) if !Permits::of(handle)?.writes => {
+                let staging = self.staging_buffer(data.len())?;
+                self.write_blocking(&staging, 0, data)?;
+                self.copy_blocking((&staging, 0), (memory, offset), data.len())
+            }
             Memory::Buffer(handle) => {
                 // SAFETY: `data` lives through the call, which blocks; the driver checks the range.
                 let written = make("clEnqueueWriteBuffer", || unsafe {
@@ -89,7 +96,8 @@ impl QueueHandle {
         }
     }
 
-    /// Copies bytes of `memory` from `offset` on into `data` and waits.
+    /// Copies bytes of `memory` from `offset` on into `data` and waits; of what the host must not read, by way of a
+    /// buffer of our own.
     ///
     /// # Errors
     /// The driver's own failure, or a range that runs past the end.
@@ -98,6 +106,10 @@ impl QueueHandle {
             return Ok(());
         }
         match memory {
+            Memory::Buffer(handle) if !Permits::of(handle)?.reads => {
+                let staging = self.staged_blocking(memory, offset, data.len())?;
+                self.read_blocking(&staging, 0, data)
+            }
             Memory::Buffer(handle) => {
                 // SAFETY: `data` lives through the call, which blocks; the driver checks the range.
                 let read = make("clEnqueueReadBuffer", || unsafe {

@@ -95,7 +95,7 @@ impl Drop for SvmAllocation {
         if let Some(context) = &self.owner {
             let uses = self.uses.get_mut().unwrap_or_else(PoisonError::into_inner);
             for event in uses.drain(..) {
-                // A failed command no longer uses the memory. Not through the seam: nobody would be told
+                // A failed command no longer uses the memory. Not through the seam: it would not be reported
                 // of a failure here, and the memory would be freed under the command.
                 let _ = opencl3::event::wait_for_events(&[event.as_raw()]);
             }

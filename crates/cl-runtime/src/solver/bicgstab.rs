@@ -3,11 +3,10 @@
 use cl_kernels::bicgstab::{
     AlphaArguments, DirectionArguments, HalfArguments, OmegaArguments, ResidualArguments,
 };
-use csr_core::Accumulator;
 
 use super::stage::{Stage, inverse};
-use super::{Multiplication, Multiply};
-use crate::{DeviceArray, Error, Queue, Result};
+use super::{Limits, Multiplication, Multiply};
+use crate::{AnyArray, Error, Queue, Result};
 
 /// How often the kernels of an iteration read or write a vector: shadow, v; r, v, s; t, s; s, t, shadow, r;
 /// x, p, s, r, v, x, p; and with the inverse diagonal that twice, s^ and p^.
@@ -17,24 +16,24 @@ pub(super) fn passes(jacobi: bool) -> usize {
 
 /// The vectors of BiCGStab.
 #[derive(Debug)]
-pub(super) struct BiCgStab<T> {
-    shadow: DeviceArray<T>,
-    p: DeviceArray<T>,
-    v: DeviceArray<T>,
-    s: DeviceArray<T>,
-    t: DeviceArray<T>,
-    preconditioned: Option<Preconditioned<T>>,
+pub(super) struct BiCgStab {
+    shadow: AnyArray,
+    p: AnyArray,
+    v: AnyArray,
+    s: AnyArray,
+    t: AnyArray,
+    preconditioned: Option<Preconditioned>,
 }
 
 /// p and s times the inverse diagonal.
 #[derive(Debug)]
-struct Preconditioned<T> {
-    p: DeviceArray<T>,
-    s: DeviceArray<T>,
+struct Preconditioned {
+    p: AnyArray,
+    s: AnyArray,
 }
 
-impl<T: Accumulator> BiCgStab<T> {
-    pub(super) fn new_blocking(queue: &Queue, stage: &Stage<T>) -> Result<Self> {
+impl BiCgStab {
+    pub(super) fn new_blocking(queue: &Queue, stage: &Stage) -> Result<Self> {
         let vector = || stage.vector_blocking(queue);
         let preconditioned = match &stage.inverse_diagonal {
             Some(_) => Some(Preconditioned { p: vector()?, s: vector()? }),
@@ -50,18 +49,13 @@ impl<T: Accumulator> BiCgStab<T> {
         })
     }
 
-    /// A vector that holds nothing once the iterations are over.
-    pub(super) fn scratch(&self) -> &DeviceArray<T> {
-        &self.t
-    }
-
-    /// Vectors beside those of the stage.
+    /// Vectors besides those of the stage.
     pub(super) fn vectors(&self) -> usize {
         5 + 2 * usize::from(self.preconditioned.is_some())
     }
 
     /// What A multiplies in the first and in the second half of an iteration.
-    fn multiplied(&self) -> (&DeviceArray<T>, &DeviceArray<T>) {
+    fn multiplied(&self) -> (&AnyArray, &AnyArray) {
         match &self.preconditioned {
             Some(hats) => (&hats.p, &hats.s),
             None => (&self.p, &self.s),
@@ -69,7 +63,7 @@ impl<T: Accumulator> BiCgStab<T> {
     }
 
     /// Where p and s go once more with the inverse diagonal; kernels without it never look at it.
-    fn hats(&self) -> (&DeviceArray<T>, &DeviceArray<T>) {
+    fn hats(&self) -> (&AnyArray, &AnyArray) {
         match &self.preconditioned {
             Some(hats) => (&hats.p, &hats.s),
             None => (&self.t, &self.t),
@@ -78,12 +72,12 @@ impl<T: Accumulator> BiCgStab<T> {
 
     pub(super) fn iterate<E: From<Error>>(
         &mut self,
-        stage: &mut Stage<T>,
+        stage: &mut Stage,
         queue: &Queue,
         iteration: u32,
-        place: u32,
-        threshold: f64,
-        multiply: &mut Multiplication<'_, T, E>,
+        slot: u32,
+        limits: &Limits,
+        multiply: &mut Multiplication<'_, E>,
     ) -> Result<(), E> {
         let (tiles, zero) = (stage.tiles, 0);
         let (p, s) = self.multiplied();
@@ -101,9 +95,9 @@ impl<T: Accumulator> BiCgStab<T> {
         let half = HalfArguments {
             tiles,
             iteration,
-            place,
+            slot,
             zero,
-            threshold: Stage::<T>::scalar(threshold),
+            threshold: stage.scalar(limits.threshold),
             inverse_diagonal: inverse(&stage.inverse_diagonal, &self.t),
             r: stage.r.argument(),
             v: self.v.argument(),
@@ -133,24 +127,26 @@ impl<T: Accumulator> BiCgStab<T> {
         unsafe {
             stage.launcher.run(queue, &omega)?
         };
-        Ok(self.update(stage, queue, iteration, place, threshold)?)
+        Ok(self.update(stage, queue, iteration, slot, limits)?)
     }
 
     /// What follows the second product; all of the start, which is iteration 0.
     pub(super) fn update(
         &mut self,
-        stage: &mut Stage<T>,
+        stage: &mut Stage,
         queue: &Queue,
         iteration: u32,
-        place: u32,
-        threshold: f64,
+        slot: u32,
+        limits: &Limits,
     ) -> Result<()> {
         let residual = ResidualArguments {
             tiles: stage.tiles,
             iteration,
-            place,
+            slot,
             zero: 0,
-            threshold: Stage::<T>::scalar(threshold),
+            threshold: stage.scalar(limits.threshold),
+            limit: stage.scalar(limits.divergence),
+            patience: limits.patience,
             s: self.s.argument(),
             t: self.t.argument(),
             shadow: self.shadow.argument(),
@@ -168,6 +164,7 @@ impl<T: Accumulator> BiCgStab<T> {
             p: self.p.argument(),
             p_hat: self.hats().0.argument(),
             x: stage.x.argument(),
+            best: stage.best.or(&self.t).argument(),
             state: stage.state.argument(),
         };
         // SAFETY: all vectors are of `tiles` tiles; sums and state are as long as kernels demand.

@@ -1,13 +1,12 @@
 //! Launches the kernels of `cl/solver/cg.cl`.
 
 use cl_kernels::cg::{AlphaArguments, DirectionArguments, ResidualArguments};
-use csr_core::Accumulator;
 
 use super::stage::{Stage, inverse};
-use super::{Multiplication, Multiply};
-use crate::{DeviceArray, Error, Queue, Result};
+use super::{Limits, Multiplication, Multiply};
+use crate::{AnyArray, Error, Queue, Result};
 
-/// Vectors beside those of the stage.
+/// Vectors besides those of the stage.
 pub(super) const VECTORS: usize = 2;
 
 /// How often the kernels of an iteration read or write a vector: p, q; r, q, r; x, p, r, x, p; and the inverse
@@ -18,29 +17,24 @@ pub(super) fn passes(jacobi: bool) -> usize {
 
 /// The vectors of CG.
 #[derive(Debug)]
-pub(super) struct Cg<T> {
-    p: DeviceArray<T>,
-    q: DeviceArray<T>,
+pub(super) struct Cg {
+    p: AnyArray,
+    q: AnyArray,
 }
 
-impl<T: Accumulator> Cg<T> {
-    pub(super) fn new_blocking(queue: &Queue, stage: &Stage<T>) -> Result<Self> {
+impl Cg {
+    pub(super) fn new_blocking(queue: &Queue, stage: &Stage) -> Result<Self> {
         Ok(Cg { p: stage.vector_blocking(queue)?, q: stage.vector_blocking(queue)? })
-    }
-
-    /// A vector that holds nothing once the iterations are over.
-    pub(super) fn scratch(&self) -> &DeviceArray<T> {
-        &self.q
     }
 
     pub(super) fn iterate<E: From<Error>>(
         &mut self,
-        stage: &mut Stage<T>,
+        stage: &mut Stage,
         queue: &Queue,
         iteration: u32,
-        place: u32,
-        threshold: f64,
-        multiply: &mut Multiplication<'_, T, E>,
+        slot: u32,
+        limits: &Limits,
+        multiply: &mut Multiplication<'_, E>,
     ) -> Result<(), E> {
         let (p, mut q) = (stage.unpadded(&self.p)?, stage.unpadded(&self.q)?);
         multiply(Multiply::Product, &p, &mut q)?;
@@ -58,25 +52,27 @@ impl<T: Accumulator> Cg<T> {
         unsafe {
             stage.launcher.run(queue, &alpha)?
         };
-        Ok(self.update(stage, queue, iteration, place, threshold)?)
+        Ok(self.update(stage, queue, iteration, slot, limits)?)
     }
 
     /// What follows a product; all of the start, which is iteration 0.
     pub(super) fn update(
         &mut self,
-        stage: &mut Stage<T>,
+        stage: &mut Stage,
         queue: &Queue,
         iteration: u32,
-        place: u32,
-        threshold: f64,
+        slot: u32,
+        limits: &Limits,
     ) -> Result<()> {
         let inverse_diagonal = inverse(&stage.inverse_diagonal, &self.q);
         let residual = ResidualArguments {
             tiles: stage.tiles,
             iteration,
-            place,
+            slot,
             zero: 0,
-            threshold: Stage::<T>::scalar(threshold),
+            threshold: stage.scalar(limits.threshold),
+            limit: stage.scalar(limits.divergence),
+            patience: limits.patience,
             inverse_diagonal,
             q: self.q.argument(),
             r: stage.r.argument(),
@@ -90,6 +86,7 @@ impl<T: Accumulator> Cg<T> {
             r: stage.r.argument(),
             p: self.p.argument(),
             x: stage.x.argument(),
+            best: stage.best.or(&self.q).argument(),
             state: stage.state.argument(),
         };
         // SAFETY: all vectors are of `tiles` tiles; sums and state are as long as kernels demand.

@@ -2,10 +2,9 @@
 
 use cl_kernels::jacobi::{Arguments, Jacobi, SOURCE};
 use cl_kernels::{Accumulate, KernelKey};
-use csr_core::{Offset, Value};
 
-use crate::launch::{Size, launch};
-use crate::{DeviceArray, Error, Matrix, Queue, Result};
+use crate::launch::{Size, launch_after};
+use crate::{AnyArray, AnyMatrix, DeviceArray, Error, MatrixTypes, Queue, Result};
 
 /// No row has no inverse.
 const NONE: u32 = u32::MAX;
@@ -14,18 +13,21 @@ const NONE: u32 = u32::MAX;
 /// that suit the device.
 ///
 /// # Errors
-/// A row whose diagonal has no inverse, the first by its number; fewer elements than rows; parameters that break a
-/// rule; or the driver's own failure.
-pub fn inverse_diagonal_blocking<V: Value, O: Offset>(
+/// A row whose diagonal has no inverse, the first by its number; fewer elements than rows, or of another type than sums
+/// are made in; parameters that break a rule; or the driver's own failure.
+pub fn inverse_diagonal_blocking(
     queue: &Queue,
-    matrix: &Matrix<V, O>,
+    matrix: &AnyMatrix,
     parameters: Option<Jacobi>,
-    inverse: &mut DeviceArray<V::Accum>,
+    inverse: &mut AnyArray,
 ) -> Result<()> {
     let traits = queue.context().device().traits();
     let parameters = parameters.unwrap_or_else(|| Jacobi::default_for(traits));
     parameters.check(traits)?;
-    let key = KernelKey::new(SOURCE, V::TYPE, O::TYPE, Accumulate::Plain, false, &parameters);
+    let MatrixTypes { value_type, offset_type, .. } = matrix.types();
+    inverse.check_element("the inverse diagonal", value_type.accumulator())?;
+    let key =
+        KernelKey::new(SOURCE, value_type, offset_type, Accumulate::Plain, false, &parameters);
     let program = queue.context().program(&key)?;
     let flawed = DeviceArray::upload_blocking(queue, &[NONE])?;
     let inverse = inverse.slice(0..matrix.rows())?;
@@ -45,7 +47,7 @@ pub fn inverse_diagonal_blocking<V: Value, O: Offset>(
     let mut kernel = program.kernel("inverse_diagonal")?;
     // SAFETY: the matrix's arrays belong together, and the inverse has an element a row.
     #[expect(unsafe_code, reason = "arguments are this module's own and the matrix's")]
-    let event = unsafe { launch(queue, &mut kernel, &arguments, size, &[])? };
+    let event = unsafe { launch_after(queue, &mut kernel, &arguments, size, &[])? };
     queue.settle_blocking(&event)?;
     match flawed.read_blocking(queue)?.first() {
         Some(&NONE) | None => Ok(()),

@@ -9,15 +9,15 @@ mod jacobi;
 mod stage;
 
 use cl_kernels::solver_state::SolverState;
-use csr_core::{Accumulator, ValueType};
+use csr_core::ValueType;
 
-use crate::{DeviceArray, Error, Event, Queue, Result};
+use crate::{AnyArray, Error, Event, Queue, Result};
 
 pub use jacobi::inverse_diagonal_blocking;
 
 use bicgstab::BiCgStab;
 use cg::Cg;
-use stage::{Stage, Which};
+use stage::Stage;
 
 /// How residuals are measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,8 +48,8 @@ pub enum Multiply {
 }
 
 /// The caller's multiplication of x, to y.
-pub type Multiplication<'a, T, E> =
-    dyn FnMut(Multiply, &DeviceArray<T>, &mut DeviceArray<T>) -> Result<(), E> + 'a;
+pub type Multiplication<'a, E> =
+    dyn FnMut(Multiply, &AnyArray, &mut AnyArray) -> Result<(), E> + 'a;
 
 /// Waits for events.
 ///
@@ -69,20 +69,60 @@ pub fn wait_blocking(wait: &[Event]) -> Result<()> {
 /// Both norms of a vector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Norms {
-    /// The sum of squares; it may overflow or vanish where the vector does not.
-    pub squares: f64,
+    /// The square root of the sum of squares, also where the squares vanish or overflow and it does not.
+    pub two: f64,
     /// The sum of magnitudes.
-    pub magnitudes: f64,
+    pub one: f64,
+    /// Whether the sum of squares is a normal number of the vector's type.
+    pub is_in_range: bool,
 }
 
 impl Norms {
     /// One of them.
     pub fn by(&self, norm: Norm) -> f64 {
         match norm {
-            Norm::Two => self.squares.sqrt(),
-            Norm::One => self.magnitudes,
+            Norm::Two => self.two,
+            Norm::One => self.one,
         }
     }
+}
+
+/// What a solver's kernels are built for, and which vectors there are.
+#[derive(Clone, Copy, Debug)]
+pub struct Form {
+    /// How residuals are measured.
+    pub norm: Norm,
+    /// Whether residuals are multiplied by the inverse of the diagonal.
+    pub has_preconditioner: bool,
+    /// Whether CG goes on where p'Ap or r'z changes its sign.
+    pub any_sign: bool,
+    /// Whether x of the least residual is kept.
+    pub keeps_best: bool,
+}
+
+/// What residuals are compared with.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Small enough.
+    pub threshold: f64,
+    /// A larger one is divergence; infinite where there is none.
+    pub divergence: f64,
+    /// Iterations that may pass without a new least residual.
+    pub patience: u32,
+}
+
+impl Limits {
+    /// Of iterations that nothing but a breakdown ends.
+    const NONE: Limits = Limits { threshold: 0.0, divergence: f64::INFINITY, patience: u32::MAX };
+}
+
+/// One of the solutions that a solver has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// That of the last iteration.
+    Last,
+    /// That of the least residual before the first restart; after one, that of before the last restart.
+    Best,
 }
 
 /// How a solve stands, as it was read from the device.
@@ -94,38 +134,41 @@ pub struct Snapshot {
     pub ended_in: u32,
     /// The last iteration that changed x, where it has ended.
     pub last_iteration: u32,
+    /// The iteration of the least residual since the start or the last restart.
+    pub least_at: u32,
     /// The residual after each iteration since the one before, and some that never ran.
     pub residuals: Vec<f64>,
 }
 
 /// A solver's vectors and kernels.
 #[derive(Debug)]
-pub struct Iterations<T: Accumulator> {
-    stage: Stage<T>,
-    vectors: Vectors<T>,
+pub struct Iterations {
+    stage: Stage,
+    vectors: Vectors,
 }
 
 #[derive(Debug)]
-enum Vectors<T> {
-    Cg(Cg<T>),
-    BiCgStab(Box<BiCgStab<T>>),
+enum Vectors {
+    Cg(Cg),
+    BiCgStab(Box<BiCgStab>),
 }
 
-impl<T: Accumulator> Iterations<T> {
-    /// Allocates the vectors for a matrix of `rows` rows and builds the kernels. `places` residuals are kept until
-    /// they are read.
+impl Iterations {
+    /// Allocates the vectors for a matrix of `rows` rows and values of `value_type`, and builds the kernels. `slots`
+    /// residuals are kept until they are read.
     ///
     /// # Errors
     /// A device without the value type, a kernel that does not build, or the driver's own failure.
     pub fn new_blocking(
         queue: &Queue,
+        value_type: ValueType,
         parameters: SolverParameters,
-        norm: Norm,
-        has_preconditioner: bool,
+        form: Form,
         rows: usize,
-        places: usize,
+        slots: usize,
     ) -> Result<Self> {
-        let stage = Stage::new_blocking(queue, parameters, norm, has_preconditioner, rows, places)?;
+        let real = value_type.accumulator();
+        let stage = Stage::new_blocking(queue, real, parameters, form, rows, slots)?;
         let vectors = match parameters {
             SolverParameters::Cg(_) => Vectors::Cg(Cg::new_blocking(queue, &stage)?),
             SolverParameters::BiCgStab(_) => {
@@ -136,38 +179,77 @@ impl<T: Accumulator> Iterations<T> {
     }
 
     /// The vector that Jacobi preconditioning multiplies by, where there is one: rows, and padding.
-    pub fn inverse_diagonal(&mut self) -> Option<&mut DeviceArray<T>> {
+    pub fn inverse_diagonal(&mut self) -> Option<&mut AnyArray> {
         self.stage.inverse_diagonal.as_mut()
     }
 
     /// Starts with x: r = b - A x. Returns the norms of b and of r.
     ///
     /// # Errors
-    /// The caller's, or the driver's own failure.
+    /// Vectors of another type than the solver's, the caller's error, or the driver's own failure.
     pub fn start_blocking<E: From<Error>>(
         &mut self,
         queue: &Queue,
-        x: &DeviceArray<T>,
-        b: &DeviceArray<T>,
-        multiply: &mut Multiplication<'_, T, E>,
+        x: &AnyArray,
+        b: &AnyArray,
+        multiply: &mut Multiplication<'_, E>,
     ) -> Result<(Norms, Norms), E> {
         let stage = &mut self.stage;
-        stage.reset_blocking(queue)?;
+        x.check_element("x", stage.value_type)?;
+        b.check_element("b", stage.value_type)?;
         let (own_x, mut r) = (stage.unpadded(&stage.x)?, stage.unpadded(&stage.r)?);
         stage.launcher.copy(queue, b, &r)?;
         stage.launcher.copy(queue, x, &own_x)?;
-        let of_b = stage.norms_blocking(queue, Which::R)?;
+        let of_b = stage.norms_blocking(queue)?;
         multiply(Multiply::Residual, &own_x, &mut r)?;
-        let of_r = stage.norms_blocking(queue, Which::R)?;
-        match &mut self.vectors {
-            Vectors::Cg(cg) => cg.update(stage, queue, 0, 0, 0.0)?,
-            Vectors::BiCgStab(bicgstab) => bicgstab.update(stage, queue, 0, 0, 0.0)?,
-        }
+        let of_r = stage.norms_blocking(queue)?;
+        stage.best.is_written = true;
+        self.begin_blocking(queue)?;
         Ok((of_b, of_r))
     }
 
-    /// Enqueues an iteration, the first of which is 1. Its residual goes to `place`; at most `threshold`, it is small
-    /// enough.
+    /// Iteration 0, from x and r as they are.
+    fn begin_blocking(&mut self, queue: &Queue) -> Result<()> {
+        let stage = &mut self.stage;
+        stage.reset_blocking(queue)?;
+        match &mut self.vectors {
+            Vectors::Cg(cg) => cg.update(stage, queue, 0, 0, &Limits::NONE),
+            Vectors::BiCgStab(bicgstab) => bicgstab.update(stage, queue, 0, 0, &Limits::NONE),
+        }
+    }
+
+    /// r = b - A x, computed from the x of the last iteration or the one that was kept; its norms. Iterations cannot go
+    /// on from there, but begin again: [`Iterations::restart_blocking`].
+    ///
+    /// # Errors
+    /// A b of another type than the solver's, the caller's error, or the driver's own failure.
+    pub fn residual_blocking<E: From<Error>>(
+        &mut self,
+        queue: &Queue,
+        b: &AnyArray,
+        of: Kept,
+        multiply: &mut Multiplication<'_, E>,
+    ) -> Result<Norms, E> {
+        let stage = &mut self.stage;
+        b.check_element("b", stage.value_type)?;
+        let (x, mut r) = (stage.unpadded(stage.kept(of))?, stage.unpadded(&stage.r)?);
+        stage.launcher.copy(queue, b, &r)?;
+        multiply(Multiply::Residual, &x, &mut r)?;
+        Ok(stage.norms_blocking(queue)?)
+    }
+
+    /// Begins again from x and r as they are, after [`Iterations::residual_blocking`] of [`Kept::Last`]: the next
+    /// iteration is 1, and x is kept.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub fn restart_blocking(&mut self, queue: &Queue) -> Result<()> {
+        self.stage.keep_x(queue)?;
+        self.begin_blocking(queue)
+    }
+
+    /// Enqueues an iteration, the first of which is 1. Its residual goes to `slot`, and is held against
+    /// `limits`.
     ///
     /// # Errors
     /// The caller's, or the driver's own failure.
@@ -175,15 +257,15 @@ impl<T: Accumulator> Iterations<T> {
         &mut self,
         queue: &Queue,
         iteration: u32,
-        place: u32,
-        threshold: f64,
-        multiply: &mut Multiplication<'_, T, E>,
+        slot: u32,
+        limits: &Limits,
+        multiply: &mut Multiplication<'_, E>,
     ) -> Result<(), E> {
         let stage = &mut self.stage;
         match &mut self.vectors {
-            Vectors::Cg(cg) => cg.iterate(stage, queue, iteration, place, threshold, multiply),
+            Vectors::Cg(cg) => cg.iterate(stage, queue, iteration, slot, limits, multiply),
             Vectors::BiCgStab(bicgstab) => {
-                bicgstab.iterate(stage, queue, iteration, place, threshold, multiply)
+                bicgstab.iterate(stage, queue, iteration, slot, limits, multiply)
             }
         }
     }
@@ -196,29 +278,16 @@ impl<T: Accumulator> Iterations<T> {
         self.stage.snapshot_blocking(queue)
     }
 
-    /// Ends a solve: b - A x once more, whose norms it returns; and x goes to the caller's.
+    /// Ends a solve: the x that is asked for goes to the caller's.
     ///
     /// # Errors
-    /// The caller's, or the driver's own failure.
-    pub fn finish_blocking<E: From<Error>>(
-        &mut self,
-        queue: &Queue,
-        b: &DeviceArray<T>,
-        x: &DeviceArray<T>,
-        multiply: &mut Multiplication<'_, T, E>,
-    ) -> Result<Norms, E> {
+    /// A vector of another type than the solver's, or the driver's own failure.
+    pub fn finish_blocking(&mut self, queue: &Queue, of: Kept, x: &AnyArray) -> Result<()> {
         let stage = &mut self.stage;
-        let scratch = match &self.vectors {
-            Vectors::Cg(cg) => cg.scratch(),
-            Vectors::BiCgStab(bicgstab) => bicgstab.scratch(),
-        };
-        let (own_x, mut residual) = (stage.unpadded(&stage.x)?, stage.unpadded(scratch)?);
-        stage.launcher.copy(queue, b, &residual)?;
-        multiply(Multiply::Residual, &own_x, &mut residual)?;
-        let norms = stage.norms_blocking(queue, Which::Other(scratch))?;
+        x.check_element("x", stage.value_type)?;
+        let own_x = stage.unpadded(stage.kept(of))?;
         stage.launcher.copy(queue, &own_x, x)?;
-        queue.finish_blocking()?;
-        Ok(norms)
+        queue.finish_blocking()
     }
 
     /// Bytes of the vectors and the state on the device.
@@ -230,14 +299,14 @@ impl<T: Accumulator> Iterations<T> {
         self.stage.size_bytes() + own * self.stage.vector_bytes()
     }
 
-    /// Bytes that the kernels of an iteration move beside the products, each element of a vector once a kernel.
+    /// Bytes that the kernels of an iteration move besides the products, each element of a vector once a kernel.
     pub fn bytes_per_iteration(&self) -> u64 {
         let jacobi = self.stage.inverse_diagonal.is_some();
         let passes = match &self.vectors {
             Vectors::Cg(_) => cg::passes(jacobi),
             Vectors::BiCgStab(_) => bicgstab::passes(jacobi),
         };
-        (passes * self.stage.rows * size_of::<T>()) as u64
+        (passes * self.stage.rows * self.value_type().size_bytes()) as u64
     }
 
     /// Products an iteration takes.
@@ -250,6 +319,6 @@ impl<T: Accumulator> Iterations<T> {
 
     /// What vectors and sums are made in.
     pub fn value_type(&self) -> ValueType {
-        T::TYPE
+        self.stage.value_type
     }
 }

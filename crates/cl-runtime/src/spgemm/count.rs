@@ -1,30 +1,38 @@
 //! The count pass: how many entries each row of C has.
 
-use cl_kernels::spgemm_rows::{LONG_ROWS, RowKernel};
+use cl_kernels::spgemm_rows::{LONG_ROWS, RowKernel, SpgemmRows};
 use cl_kernels::{spgemm_bitmap, spgemm_hash, spgemm_tiny};
-use csr_core::{Accumulator, Offset, ValueType};
+use csr_core::ValueType;
 
 use super::lists::{Patterns, RowListing, RowLists, list_bytes};
 use super::long::{self, LongRows};
 use super::programs::groups;
 use super::sorted::{Order, SortedRows};
+use super::tallies::OutputTallies;
 use super::{Kept, Spgemm, patterns};
-use crate::room::Room;
+use crate::arena::Arena;
 use crate::row_lengths;
 use crate::scan::check_total;
-use crate::{Matrix, Queue, Result, Scan};
+use crate::{AnyMatrix, Queue, Result, Scan};
 
-impl<V: Accumulator, O: Offset> Spgemm<V, O> {
-    /// Counts chunk after chunk, and makes offsets of the counts; keeps the lists of a single chunk, which are in `room`.
-    /// Where that is all, B ascends and no row is long, the device is waited for twice.
+impl Spgemm {
+    /// Counts chunk after chunk, and makes offsets of the counts; keeps the lists of a single chunk, which are in
+    /// `arena`. Where that is all, B ascends and no row is long, the device is waited for twice. With sets there are no
+    /// lists, and nothing of B is looked at before.
     pub(super) fn count(
         &mut self,
         queue: &Queue,
-        a: &Matrix<V, O>,
-        b: &Matrix<V, O>,
-        mut room: Room,
-        scan: &mut Scan<O>,
+        a: &AnyMatrix,
+        b: &AnyMatrix,
+        mut arena: Arena,
+        scan: &mut Scan,
     ) -> Result<()> {
+        if let Some(sets) = self.sets {
+            self.count_in_sets(queue, a, b, sets)?;
+            self.find_offsets(queue, scan)?;
+            self.products = self.tallies.read_rows_blocking(queue)?.products;
+            return Ok(());
+        }
         let mut sorted = SortedRows::of(b)?;
         Order::count_descents(queue, b, &self.tallies.descents()?)?;
         let mut kept = None;
@@ -33,9 +41,9 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
                 self.tallies.clear_blocking(queue)?;
             }
             if self.chunks.len() > 1 {
-                room = Room::new(queue, list_bytes(rows.len()))?;
+                arena = Arena::new(queue, list_bytes(rows.len()))?;
             }
-            let listing = RowListing::take(&mut room, rows)?;
+            let listing = RowListing::take(&mut arena, rows)?;
             self.list(queue, patterns(a, &sorted), &listing)?;
             let mut found = self.tallies.read_rows_blocking(queue)?;
             if number == 0 && !Order::is_kept(&found.descents) {
@@ -57,13 +65,10 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
                 kept = Some((rows, long));
             }
         }
-        scan.enqueue(queue, &self.counts, &self.offsets)?;
-        row_lengths::enqueue(queue, &self.offsets, &self.tallies.lengths()?)?;
-        let found = self.tallies.read_outputs_blocking(queue)?;
-        self.nnz = check_total::<O>(found.total)? as usize;
-        self.row_lengths = found.lengths;
+        let found = self.find_offsets(queue, scan)?;
         if let Some((rows, long)) = kept {
-            let outputs = rows.outputs::<O>(queue, &self.parameters, &self.counts, &found)?;
+            let row_program = (self.types.offset_type, &self.parameters);
+            let outputs = rows.outputs(queue, row_program, &self.counts, &found)?;
             if !outputs.windows().is_empty() {
                 // Who multiplies may do so in another queue.
                 queue.finish_blocking()?;
@@ -71,6 +76,16 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
             self.kept = Some(Kept { rows, outputs, long });
         }
         Ok(())
+    }
+
+    /// Makes row offsets of the counts, and reads back how many entries C has, and what was counted of its rows.
+    fn find_offsets(&mut self, queue: &Queue, scan: &mut Scan) -> Result<OutputTallies> {
+        scan.enqueue(queue, &self.counts, &self.offsets)?;
+        row_lengths::enqueue(queue, &self.offsets, &self.tallies.lengths()?)?;
+        let found = self.tallies.read_outputs_blocking(queue)?;
+        self.nnz = check_total(self.types.offset_type, found.total)? as usize;
+        self.row_lengths = found.lengths;
+        Ok(found)
     }
 
     /// Has the device sort rows into classes and list them.
@@ -81,7 +96,7 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
         listing: &RowListing,
     ) -> Result<()> {
         let limits = (&self.parameters, self.long_work);
-        listing.enqueue::<O>(queue, limits, patterns, &self.counts, &self.tallies)
+        listing.enqueue(queue, limits, patterns, &self.counts, &self.tallies)
     }
 
     /// The same by their entries, where another kernel sums them than finds their columns.
@@ -95,7 +110,7 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
             return Ok(());
         }
         let parameters = &self.parameters;
-        rows.enqueue_outputs::<O>(queue, parameters, patterns, &self.counts, &self.tallies)
+        rows.enqueue_outputs(queue, parameters, patterns, &self.counts, &self.tallies)
     }
 
     /// Counts the long rows, and returns their columns where they are one batch.
@@ -110,13 +125,13 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
         let mut products = 0;
         let counts = &self.counts;
         let each = |rows: LongRows, of_rows| {
-            rows.count::<O>(queue, counts)?;
+            rows.count(queue, counts)?;
             products += of_rows;
             last = Some(rows);
             Ok(())
         };
         let bytes = self.scratch_bytes;
-        let batches = long::find_blocking::<O>(queue, patterns, listed, bytes, each)?;
+        let batches = long::find_blocking(queue, patterns, listed, bytes, each)?;
         self.products += products;
         Ok(last.filter(|_| batches == 1))
     }
@@ -133,17 +148,17 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
             return Ok(());
         }
         let device = queue.context().device().traits();
-        let Patterns { a_offsets, a_columns, b_begins, b_ends, b_columns } = patterns;
+        let Patterns { offset_type, a_offsets, a_columns, b_begins, b_ends, b_columns } = patterns;
         let (tasks, count, rows) = (listed.len(), listed.len() as u32, listed.argument());
         let counts = self.counts.argument();
-        let pattern_only = (ValueType::F32, O::TYPE);
+        let pattern_only = (ValueType::F32, offset_type);
         // SAFETY: the patterns are checked ones that belong together, the rows are A's, and C has a count for each.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
-            match self.parameters.row_kernel(class, device.max_group_size) {
+            match self.parameters.row_kernel(class, SpgemmRows::most_items(device)) {
                 RowKernel::Tiny(tiny) => {
-                    let types = (V::TYPE, O::TYPE);
-                    let groups = groups(queue, spgemm_tiny::SOURCE, types, &tiny, tiny.group_size)?;
+                    let (source, types) = (spgemm_tiny::SOURCE, self.program_types());
+                    let groups = groups(queue, source, types, &tiny, tiny.group_size)?;
                     let arguments = spgemm_tiny::CountArguments {
                         count,
                         rows,

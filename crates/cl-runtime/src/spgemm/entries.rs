@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use cl_kernels::spgemm_long::{EntriesArguments, MeasureArguments, SOURCE, SpgemmLong};
-use csr_core::{Offset, ValueType};
+use cl_kernels::spgemm_rows::SpgemmRows;
+use csr_core::{OffsetType, ValueType};
 
 use super::lists::Patterns;
 use super::programs::{Groups, groups};
@@ -29,14 +30,14 @@ pub(super) struct Entries {
 impl Entries {
     /// Numbers the entries of `rows`, of which there are as many as `lengths` says, and what comes of each: a number for
     /// each entry of the row of B that it names, up to the row's limit. 8 bytes are read back.
-    pub(super) fn number_blocking<O: Offset>(
+    pub(super) fn number_blocking(
         queue: &Queue,
         patterns: Patterns<'_>,
         rows: &DeviceArray<u32>,
         lengths: &[u32],
         limits: &[u32],
     ) -> Result<Self> {
-        let (program, _) = long_groups::<O>(queue)?;
+        let (program, _) = long_groups(queue, patterns.offset_type)?;
         let row_starts = starts_of(lengths);
         let count = row_starts[lengths.len()];
         let row_starts = DeviceArray::upload_blocking(queue, &row_starts)?;
@@ -61,7 +62,7 @@ impl Entries {
         unsafe {
             program.run_items(queue, &arguments, count as usize)?;
         }
-        let mut scan = Scan::<u64>::new_blocking(queue)?;
+        let mut scan = Scan::new_blocking(queue, OffsetType::U64)?;
         scan.enqueue(queue, &of_entries, &starts)?;
         let total = scan.total_blocking(queue)?;
         Ok(Entries { row_starts, starts, count, total })
@@ -69,12 +70,12 @@ impl Entries {
 }
 
 /// How many entries each of `rows` of A has; read back.
-pub(super) fn lengths_blocking<O: Offset>(
+pub(super) fn lengths_blocking(
     queue: &Queue,
     patterns: Patterns<'_>,
     rows: &DeviceArray<u32>,
 ) -> Result<Vec<u32>> {
-    let (program, _) = long_groups::<O>(queue)?;
+    let (program, _) = long_groups(queue, patterns.offset_type)?;
     let counts = for_a_kernel_to_write(queue, rows.len())?;
     let arguments = EntriesArguments {
         count: rows.len() as u32,
@@ -96,10 +97,10 @@ pub(super) fn batches(lengths: &[u32], of_row: u64, bytes: u64) -> Vec<Range<usi
     let (mut entries, mut taken) = (0, 0);
     for (row, &length) in lengths.iter().enumerate() {
         let more = of_row + BYTES_PER_ENTRY * u64::from(length);
-        let room = bytes.saturating_sub(taken) >= more;
+        let fits = bytes.saturating_sub(taken) >= more;
         match batches.last_mut() {
             // Entries of a batch are counted in 32 bits.
-            Some(batch) if room && entries + u64::from(length) <= u32::MAX.into() => {
+            Some(batch) if fits && entries + u64::from(length) <= u32::MAX.into() => {
                 batch.end = row + 1;
                 (entries, taken) = (entries + u64::from(length), taken + more);
             }
@@ -123,9 +124,10 @@ pub(super) fn starts_of(lengths: &[u32]) -> Vec<u32> {
 }
 
 /// The program of long rows, and its parameters.
-pub(super) fn long_groups<O: Offset>(queue: &Queue) -> Result<(Groups, SpgemmLong)> {
-    let parameters = SpgemmLong::for_groups(queue.context().device().traits().max_group_size);
-    let types = (ValueType::F32, O::TYPE);
+pub(super) fn long_groups(queue: &Queue, offset_type: OffsetType) -> Result<(Groups, SpgemmLong)> {
+    let parameters =
+        SpgemmLong::for_groups(SpgemmRows::most_items(queue.context().device().traits()));
+    let types = (ValueType::F32, offset_type);
     Ok((groups(queue, SOURCE, types, &parameters, parameters.group_size)?, parameters))
 }
 

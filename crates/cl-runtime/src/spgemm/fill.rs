@@ -1,19 +1,19 @@
 //! The fill pass: columns and values of C.
 
-use cl_kernels::spgemm_rows::{LONG_ROWS, RowKernel, WINDOW_ROWS};
+use cl_kernels::spgemm_rows::{LONG_ROWS, RowKernel, SpgemmRows, WINDOW_ROWS};
 use cl_kernels::{Array, spgemm_bitmap, spgemm_hash, spgemm_tiny, spgemm_values};
-use csr_core::{Accumulator, Offset, ValueType};
+use csr_core::ValueType;
 
 use super::lists::{Patterns, RowListing, RowLists, list_bytes};
 use super::long::{self, LongRows};
 use super::programs::{groups, value_groups};
 use super::{Kept, Spgemm, patterns};
+use crate::arena::Arena;
 use crate::raw::Memory;
-use crate::room::Room;
-use crate::spmv::workspace::for_a_kernel_to_write;
-use crate::{DeviceArray, Matrix, Queue, Result};
+use crate::spmv::workspace::any_for_a_kernel_to_write;
+use crate::{AnyMatrix, DeviceArray, Queue, Result};
 
-/// What kernels of the fill pass read and write beside lists and patterns.
+/// What kernels of the fill pass read and write besides lists and patterns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Filled<'a> {
     pub(super) a_values: Array<&'a Memory>,
@@ -23,18 +23,18 @@ pub(super) struct Filled<'a> {
     pub(super) c_values: Array<&'a Memory>,
 }
 
-impl<V: Accumulator, O: Offset> Spgemm<V, O> {
+impl Spgemm {
     /// Allocates C and fills it, chunk after chunk.
     pub(super) fn fill(
         &mut self,
         queue: &Queue,
-        a: &Matrix<V, O>,
-        b: &Matrix<V, O>,
-    ) -> Result<Matrix<V, O>> {
-        let b = self.sorted(queue, b)?;
+        a: &AnyMatrix,
+        matrix_b: &AnyMatrix,
+    ) -> Result<AnyMatrix> {
+        let b = self.sorted(queue, matrix_b)?;
         let offsets = self.offsets.slice(0..self.offsets.len())?;
-        let columns: DeviceArray<u32> = for_a_kernel_to_write(queue, self.nnz)?;
-        let values: DeviceArray<V> = for_a_kernel_to_write(queue, self.nnz)?;
+        let columns = any_for_a_kernel_to_write(queue, self.types.column_type, self.nnz)?;
+        let values = any_for_a_kernel_to_write(queue, self.types.value_type, self.nnz)?;
         let filled = Filled {
             a_values: a.values().argument(),
             b_values: b.values.argument(),
@@ -43,19 +43,21 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
             c_values: values.argument(),
         };
         let patterns = patterns(a, &b);
-        if let Some(kept) = &self.kept {
+        if let Some(sets) = self.sets {
+            self.fill_from_sets(queue, (a, matrix_b), filled, sets)?;
+        } else if let Some(kept) = &self.kept {
             self.fill_rows(queue, patterns, filled, kept)?;
         } else {
             for rows in self.chunks.clone() {
                 self.tallies.clear_blocking(queue)?;
-                let mut room = Room::new(queue, list_bytes(rows.len()))?;
-                let listing = RowListing::take(&mut room, rows)?;
+                let mut arena = Arena::new(queue, list_bytes(rows.len()))?;
+                let listing = RowListing::take(&mut arena, rows)?;
                 self.list(queue, patterns, &listing)?;
                 let rows = listing.found(&self.tallies.read_rows_blocking(queue)?);
                 self.list_outputs(queue, patterns, &rows)?;
                 let found = self.tallies.read_outputs_blocking(queue)?;
-                let (parameters, counts) = (&self.parameters, &self.counts);
-                let outputs = rows.outputs::<O>(queue, parameters, counts, &found)?;
+                let row_program = (self.types.offset_type, &self.parameters);
+                let outputs = rows.outputs(queue, row_program, &self.counts, &found)?;
                 let found = Kept { rows, outputs, long: None };
                 self.fill_rows(queue, patterns, filled, &found)?;
                 // The lists of the next chunk take the memory of these.
@@ -67,7 +69,7 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
         // SAFETY: the kernels before have written a pattern, and rows of these lengths were counted.
         #[expect(unsafe_code, reason = "the pattern is this module's own")]
         unsafe {
-            Matrix::from_measured_arrays(context, self.cols, offsets, columns, values, lengths)
+            AnyMatrix::from_measured_arrays(context, self.cols, offsets, columns, values, lengths)
         }
     }
 
@@ -83,11 +85,11 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
         }
         let (offsets, columns) = (filled.c_offsets, filled.c_columns);
         match &kept.long {
-            Some(long) => long.fill::<O>(queue, offsets, columns)?,
+            Some(long) => long.fill(queue, offsets, columns)?,
             None => {
                 let listed = (&kept.rows.of_class(LONG_ROWS)?, self.cols);
-                let each = |rows: LongRows, _| rows.fill::<O>(queue, offsets, columns);
-                long::find_blocking::<O>(queue, patterns, listed, self.scratch_bytes, each)?;
+                let each = |rows: LongRows, _| rows.fill(queue, offsets, columns);
+                long::find_blocking(queue, patterns, listed, self.scratch_bytes, each)?;
             }
         }
         for class in 1..WINDOW_ROWS {
@@ -112,17 +114,17 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
             return Ok(());
         }
         let device = queue.context().device().traits();
-        let Patterns { a_offsets, a_columns, b_begins, b_ends, b_columns } = patterns;
+        let Patterns { a_offsets, a_columns, b_begins, b_ends, b_columns, .. } = patterns;
         let Filled { a_values, b_values, c_offsets, c_columns, c_values } = filled;
         let (tasks, count, rows) = (listed.len(), listed.len() as u32, listed.argument());
-        let pattern_only = (ValueType::F32, O::TYPE);
+        let pattern_only = (ValueType::F32, patterns.offset_type);
         // SAFETY: the patterns are those that were counted, and C has as many entries as the count says.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
-            match self.parameters.row_kernel(class, device.max_group_size) {
+            match self.parameters.row_kernel(class, SpgemmRows::most_items(device)) {
                 RowKernel::Tiny(tiny) => {
-                    let types = (V::TYPE, O::TYPE);
-                    let groups = groups(queue, spgemm_tiny::SOURCE, types, &tiny, tiny.group_size)?;
+                    let (source, types) = (spgemm_tiny::SOURCE, self.program_types());
+                    let groups = groups(queue, source, types, &tiny, tiny.group_size)?;
                     let arguments = spgemm_tiny::FillArguments {
                         count,
                         rows,
@@ -199,9 +201,9 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
         if count == 0 {
             return Ok(());
         }
-        let Patterns { a_offsets, a_columns, b_begins, b_ends, b_columns } = patterns;
+        let Patterns { a_offsets, a_columns, b_begins, b_ends, b_columns, .. } = patterns;
         let Filled { a_values, b_values, c_offsets, c_columns, c_values } = filled;
-        let groups = value_groups(queue, (V::TYPE, O::TYPE), &self.parameters, class)?;
+        let groups = value_groups(queue, self.program_types(), &self.parameters, class)?;
         let arguments = spgemm_values::Arguments {
             count: count as u32,
             tasks: tasks.argument(),

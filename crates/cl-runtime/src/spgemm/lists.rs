@@ -7,12 +7,12 @@ use cl_kernels::spgemm_rows::{
     CROWDED_ROWS, ClassifyArguments, ListArguments, OutputArguments, SUMMED_ROWS, SpgemmRows,
     WINDOW_ROWS, WindowArguments,
 };
-use csr_core::Offset;
+use csr_core::OffsetType;
 
 use super::programs::{Groups, row_groups};
 use super::tallies::{OutputTallies, RowTallies, Tallies};
+use crate::arena::{Arena, bytes_of};
 use crate::raw::Memory;
-use crate::room::{Room, bytes_of};
 use crate::spmv::workspace::for_a_kernel_to_write;
 use crate::{DeviceArray, Queue, Result};
 
@@ -28,6 +28,7 @@ const GROUPS_PER_UNIT: usize = 32;
 /// The patterns of A and B as kernels take them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patterns<'a> {
+    pub(super) offset_type: OffsetType,
     pub(super) a_offsets: Array<&'a Memory>,
     pub(super) a_columns: Array<&'a Memory>,
     pub(super) b_begins: Array<&'a Memory>,
@@ -44,18 +45,18 @@ struct ListMemory {
     outputs: DeviceArray<u32>,
 }
 
-/// What lists of so many rows take of a room.
+/// Bytes that lists of so many rows take of an arena.
 pub(super) fn list_bytes(rows: usize) -> usize {
     2 * bytes_of::<u8>(rows) + 2 * bytes_of::<u32>(rows)
 }
 
 impl ListMemory {
-    fn take(room: &mut Room, rows: usize) -> Result<Self> {
+    fn take(arena: &mut Arena, rows: usize) -> Result<Self> {
         Ok(ListMemory {
-            row_classes: room.take(rows)?,
-            output_classes: room.take(rows)?,
-            rows: room.take(rows)?,
-            outputs: room.take(rows)?,
+            row_classes: arena.take(rows)?,
+            output_classes: arena.take(rows)?,
+            rows: arena.take(rows)?,
+            outputs: arena.take(rows)?,
         })
     }
 }
@@ -68,15 +69,15 @@ pub(super) struct RowListing {
 }
 
 impl RowListing {
-    /// In memory of this room.
-    pub(super) fn take(room: &mut Room, rows: Range<usize>) -> Result<Self> {
-        let memory = ListMemory::take(room, rows.len())?;
+    /// In memory of this arena.
+    pub(super) fn take(arena: &mut Arena, rows: Range<usize>) -> Result<Self> {
+        let memory = ListMemory::take(arena, rows.len())?;
         Ok(RowListing { rows, memory })
     }
 
     /// Has the device sort the rows into classes, where long is what takes more than the number says, and list them. C
     /// has a count for each of its rows: those without products are counted here.
-    pub(super) fn enqueue<O: Offset>(
+    pub(super) fn enqueue(
         &self,
         queue: &Queue,
         (parameters, long_work): (&SpgemmRows, u64),
@@ -84,10 +85,10 @@ impl RowListing {
         counts: &DeviceArray<u32>,
         tallies: &Tallies,
     ) -> Result<()> {
-        let program = row_groups(queue, O::TYPE, parameters)?;
+        let program = row_groups(queue, patterns.offset_type, parameters)?;
         let (rows, memory) = (&self.rows, &self.memory);
         let of_rows = tallies.rows()?;
-        let Patterns { a_offsets, a_columns, b_begins, b_ends, b_columns } = patterns;
+        let Patterns { a_offsets, a_columns, b_begins, b_ends, b_columns, .. } = patterns;
         let arguments = ClassifyArguments {
             first_row: rows.start as u32,
             count: rows.len() as u32,
@@ -144,7 +145,7 @@ impl RowLists {
     }
 
     /// Has the device sort the rows into classes by their entries, `counts`, which has one for each row of C.
-    pub(super) fn enqueue_outputs<O: Offset>(
+    pub(super) fn enqueue_outputs(
         &self,
         queue: &Queue,
         parameters: &SpgemmRows,
@@ -152,7 +153,7 @@ impl RowLists {
         counts: &DeviceArray<u32>,
         tallies: &Tallies,
     ) -> Result<()> {
-        let program = row_groups(queue, O::TYPE, parameters)?;
+        let program = row_groups(queue, patterns.offset_type, parameters)?;
         let (rows, memory) = (&self.rows, &self.memory);
         let of_rows = counts.slice(rows.clone())?;
         let outputs = tallies.outputs()?;
@@ -175,17 +176,17 @@ impl RowLists {
     }
 
     /// The rows by their entries, of which the device has said this.
-    pub(super) fn outputs<O: Offset>(
+    pub(super) fn outputs(
         &self,
         queue: &Queue,
-        parameters: &SpgemmRows,
+        (offset_type, parameters): (OffsetType, &SpgemmRows),
         counts: &DeviceArray<u32>,
         tallies: &OutputTallies,
     ) -> Result<OutputLists> {
         let starts = starts(&tallies.of_classes);
         let listed = of_class(&self.memory.outputs, &starts, WINDOW_ROWS)?;
-        let windows =
-            windows_of::<O>(queue, parameters, (&listed, tallies.windows as usize), counts)?;
+        let listed = (&listed, tallies.windows as usize);
+        let windows = windows_of(queue, (offset_type, parameters), listed, counts)?;
         let rows = self.memory.outputs.slice(0..self.rows.len())?;
         Ok(OutputLists { rows, starts, windows })
     }
@@ -216,7 +217,8 @@ impl OutputLists {
     }
 }
 
-/// Has the device list `rows` by their classes, one class behind the other, of which there are as many as `tallies` says.
+/// Has the device list `rows` by their classes, one class after the other, of which there are as many as `tallies`
+/// says.
 fn list(
     queue: &Queue,
     program: &Groups,
@@ -232,7 +234,7 @@ fn list(
         cursors: cursors.argument(),
         list: list.argument(),
     };
-    // SAFETY: a class and a place in the list for each row, and a tally and a cursor for each class.
+    // SAFETY: a class and an index in the list for each row, and a tally and a cursor for each class.
     #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
     unsafe {
         program.run_items(queue, &arguments, rows.len())
@@ -254,9 +256,9 @@ fn of_class(list: &DeviceArray<u32>, starts: &[u32], class: usize) -> Result<Dev
 }
 
 /// The windows of `rows` of C, so many, two words each; `counts` has the entries of each row of C.
-pub(super) fn windows_of<O: Offset>(
+pub(super) fn windows_of(
     queue: &Queue,
-    parameters: &SpgemmRows,
+    (offset_type, parameters): (OffsetType, &SpgemmRows),
     (rows, windows): (&DeviceArray<u32>, usize),
     counts: &DeviceArray<u32>,
 ) -> Result<DeviceArray<u32>> {
@@ -265,7 +267,7 @@ pub(super) fn windows_of<O: Offset>(
     }
     let list = for_a_kernel_to_write(queue, 2 * windows)?;
     let cursor = DeviceArray::upload_blocking(queue, &[0u32])?;
-    let program = row_groups(queue, O::TYPE, parameters)?;
+    let program = row_groups(queue, offset_type, parameters)?;
     let arguments = WindowArguments {
         count: rows.len() as u32,
         rows: rows.argument(),

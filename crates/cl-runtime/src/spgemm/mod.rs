@@ -3,7 +3,7 @@
 //! [`Spgemm::count_blocking`] finds how many entries each row of C has, so that C is allocated as large as it is;
 //! [`Spgemm::multiply_blocking`] fills it, as often as there are new values. `lists.rs` says which kernel takes which
 //! row, `long.rs` finds the columns of long rows and `parts.rs` the values of crowded ones, `sorted.rs` sorts a B that is
-//! not.
+//! not. On CPU devices none of these is needed: `sets.rs` has items compute rows by themselves.
 
 mod count;
 mod entries;
@@ -12,27 +12,32 @@ mod lists;
 mod long;
 mod parts;
 mod programs;
+mod sets;
 mod sorted;
 mod tallies;
 
 use std::ops::Range;
 
 use cl_kernels::spgemm_rows::SpgemmRows;
-use csr_core::{Accumulator, Offset, RowLengths};
+use csr_core::{OffsetType, RowLengths, ValueType};
 
-use crate::room::{Room, bytes_of};
+use crate::arena::{Arena, bytes_of};
 use crate::spmv::check_value_type;
-use crate::{Context, DeviceArray, Error, Matrix, Queue, Result, Scan};
+use crate::spmv::workspace::any_for_a_kernel_to_write;
+use crate::{AnyArray, AnyMatrix, Context, DeviceArray, Error, MatrixTypes, Queue, Result, Scan};
 
 use lists::{BYTES_PER_ROW, OutputLists, Patterns, RowLists, list_bytes};
 use long::LongRows;
+use sets::Sets;
 use sorted::{Order, SortedRows};
 use tallies::Tallies;
 
 /// The pattern of C = A B, counted. Good for any values of A and B.
 #[derive(Debug)]
-pub struct Spgemm<V, O> {
+pub struct Spgemm {
     context: Context,
+    /// Of A, B and C.
+    types: MatrixTypes,
     parameters: SpgemmRows,
     /// Of A and of B.
     pattern_ids: [u64; 2],
@@ -40,7 +45,7 @@ pub struct Spgemm<V, O> {
     products: u64,
     nnz: usize,
     /// Row offsets of C.
-    offsets: DeviceArray<O>,
+    offsets: AnyArray,
     /// The entries of each row of C.
     counts: DeviceArray<u32>,
     row_lengths: RowLengths,
@@ -49,12 +54,13 @@ pub struct Spgemm<V, O> {
     /// What a row that is long takes more than, in products.
     long_work: u64,
     scratch_bytes: u64,
+    /// Where items compute rows by themselves.
+    sets: Option<Sets>,
     /// Of the one chunk, where there is one.
     kept: Option<Kept>,
     /// Where the rows of B do not ascend.
     order: Option<Order>,
     copy_bytes: usize,
-    value: std::marker::PhantomData<fn() -> V>,
 }
 
 /// What the fill pass need not find again.
@@ -66,41 +72,51 @@ struct Kept {
     long: Option<LongRows>,
 }
 
-impl<V: Accumulator, O: Offset> Spgemm<V, O> {
+impl Spgemm {
     /// Counts the entries of C = A B. Lists of rows take no more than `scratch_bytes` at a time: what needs more is
-    /// computed in chunks of rows. The columns of long rows take as much again, or what one row needs.
+    /// computed in chunks of rows. The columns of long rows take as much again, or what one row needs. Sets of columns
+    /// take no more either, and there are no lists then.
     ///
     /// # Errors
-    /// A with another number of columns than B has rows, matrices of another context, parameters or a value type that
-    /// the device cannot do, more entries than the offset type counts, or the driver's own failure.
+    /// A with another number of columns than B has rows, or of other types; values that products are not made in;
+    /// matrices of another context, parameters or a value type that the device cannot do, more entries than the offset
+    /// type counts, or the driver's own failure.
     pub fn count_blocking(
         queue: &Queue,
-        a: &Matrix<V, O>,
-        b: &Matrix<V, O>,
+        a: &AnyMatrix,
+        b: &AnyMatrix,
         parameters: SpgemmRows,
         scratch_bytes: u64,
     ) -> Result<Self> {
         let context = queue.context().clone();
         check_operands(&context, a, b)?;
-        parameters.check(context.device().traits(), V::TYPE)?;
-        check_value_type(&context, V::TYPE)?;
+        let types = a.types();
+        let MatrixTypes { value_type, offset_type, .. } = types;
+        parameters.check(context.device().traits(), value_type)?;
+        check_value_type(&context, value_type)?;
         let rows = a.rows();
         let of_b = (b.rows() as u64, b.nnz() as u64);
         let units = context.device().traits().compute_units;
         let long_work = parameters.long_work(a.nnz() as u64, of_b, units);
-        let chunks = chunks(rows, scratch_bytes);
-        let scan = crate::scan::usual_parameters(queue);
+        let most_items = u64::from(units.max(1)) * u64::from(parameters.items_per_unit);
+        let sets = Sets::for_columns(b.cols(), most_items, scratch_bytes);
+        // Without lists all rows are one chunk.
+        let chunks = chunks(rows, sets.map_or(scratch_bytes, |_| u64::MAX));
+        let scan = crate::scan::default_parameters(queue);
         // The lists of a single chunk are kept as long as the counts are.
-        let lists = if chunks.len() == 1 { list_bytes(rows) } else { 0 };
+        let has_kept_lists = sets.is_none() && chunks.len() == 1;
+        let lists = if has_kept_lists { list_bytes(rows) } else { 0 };
         let bytes = bytes_of::<u64>(scan.tile()) + bytes_of::<u32>(rows) + lists;
-        let mut room = Room::new(queue, bytes)?;
+        let mut arena = Arena::new(queue, bytes)?;
         let tallies = Tallies::new_blocking(queue)?;
-        let sums = room.take(scan.tile())?;
-        let counts = room.take(rows)?;
-        let offsets = crate::spmv::workspace::for_a_kernel_to_write(queue, rows + 1)?;
-        let mut scan = Scan::<O>::in_memory_blocking(queue, scan, sums, tallies.total()?)?;
+        let sums = arena.take(scan.tile())?;
+        let counts = arena.take(rows)?;
+        let offsets = any_for_a_kernel_to_write(queue, offset_type, rows + 1)?;
+        let memory = (sums, tallies.total()?);
+        let mut scan = Scan::in_memory_blocking(queue, offset_type, scan, memory)?;
         let mut spgemm = Spgemm {
             context,
+            types,
             parameters,
             pattern_ids: [a.pattern_id(), b.pattern_id()],
             cols: b.cols(),
@@ -113,17 +129,17 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
             chunks,
             long_work,
             scratch_bytes,
+            sets,
             kept: None,
             order: None,
             copy_bytes: 0,
-            value: std::marker::PhantomData,
         };
-        spgemm.count(queue, a, b, room, &mut scan)?;
+        spgemm.count(queue, a, b, arena, &mut scan)?;
         Ok(spgemm)
     }
 
     /// B's rows in order: B itself, or a copy.
-    fn sorted(&mut self, queue: &Queue, b: &Matrix<V, O>) -> Result<SortedRows<V, O>> {
+    fn sorted(&mut self, queue: &Queue, b: &AnyMatrix) -> Result<SortedRows> {
         match &self.order {
             None => SortedRows::of(b),
             Some(order) => {
@@ -143,12 +159,14 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
     pub fn multiply_blocking(
         &mut self,
         queue: &Queue,
-        a: &Matrix<V, O>,
-        b: &Matrix<V, O>,
-    ) -> Result<Matrix<V, O>> {
+        a: &AnyMatrix,
+        b: &AnyMatrix,
+    ) -> Result<AnyMatrix> {
         check_operands(queue.context(), a, b)?;
         queue.context().check_array("the offsets of C", &self.offsets)?;
-        if [a.pattern_id(), b.pattern_id()] != self.pattern_ids {
+        // A known pattern can come back with arrays of other types.
+        let is_counted = [a.pattern_id(), b.pattern_id()] == self.pattern_ids;
+        if !is_counted || a.types() != self.types {
             let text = "A and B do not share the patterns that were counted";
             return Err(Error::Mismatch(text.to_owned()));
         }
@@ -176,7 +194,7 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
     }
 
     /// The row offsets of C: rows + 1.
-    pub fn offsets(&self) -> &DeviceArray<O> {
+    pub fn offsets(&self) -> &AnyArray {
         &self.offsets
     }
 
@@ -202,6 +220,16 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
             + self.copy_bytes
     }
 
+    /// What A, B and C hold.
+    pub fn types(&self) -> MatrixTypes {
+        self.types
+    }
+
+    /// Of values and offsets, as programs are told apart.
+    fn program_types(&self) -> (ValueType, OffsetType) {
+        (self.types.value_type, self.types.offset_type)
+    }
+
     /// The context it was counted in.
     pub fn context(&self) -> &Context {
         &self.context
@@ -214,11 +242,9 @@ fn chunks(rows: usize, scratch_bytes: u64) -> Vec<Range<usize>> {
     (0..rows).step_by(each).map(|first| first..(first + each).min(rows)).collect()
 }
 
-fn patterns<'a, V: Accumulator, O: Offset>(
-    a: &'a Matrix<V, O>,
-    b: &'a SortedRows<V, O>,
-) -> Patterns<'a> {
+fn patterns<'a>(a: &'a AnyMatrix, b: &'a SortedRows) -> Patterns<'a> {
     Patterns {
+        offset_type: a.offset_type(),
         a_offsets: a.offsets().argument(),
         a_columns: a.columns().argument(),
         b_begins: b.begins.argument(),
@@ -227,11 +253,8 @@ fn patterns<'a, V: Accumulator, O: Offset>(
     }
 }
 
-fn check_operands<V: Accumulator, O: Offset>(
-    context: &Context,
-    a: &Matrix<V, O>,
-    b: &Matrix<V, O>,
-) -> Result<()> {
+fn check_operands(context: &Context, a: &AnyMatrix, b: &AnyMatrix) -> Result<()> {
+    check_types(a.types(), b.types())?;
     if a.cols() != b.rows() {
         return Err(Error::Mismatch(format!(
             "A has {} columns and B {} rows: A B needs as many",
@@ -240,11 +263,26 @@ fn check_operands<V: Accumulator, O: Offset>(
         )));
     }
     for (name, matrix) in [("A", a), ("B", b)] {
-        if !matrix.context().is_same(context) {
+        if !matrix.context().shares_memory_with(context) {
             return Err(Error::Mismatch(format!(
                 "{name} belongs to another context than the queue"
             )));
         }
+    }
+    Ok(())
+}
+
+/// Refuses operands of different types, and values that are for storing alone.
+fn check_types(a: MatrixTypes, b: MatrixTypes) -> Result<()> {
+    if a.value_type != a.value_type.accumulator() {
+        let text = format!("A stores {}: sparse products take f32 and f64", a.value_type);
+        return Err(Error::Mismatch(text));
+    }
+    if a != b {
+        return Err(Error::Mismatch(format!(
+            "A stores {} with offsets of {}, and B {} with offsets of {}: they must be of the same types",
+            a.value_type, a.offset_type, b.value_type, b.offset_type
+        )));
     }
     Ok(())
 }

@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use cl_kernels::spgemm_parts::{FillArguments, SOURCE, WriteArguments};
-use csr_core::{Accumulator, Offset};
+use cl_kernels::spgemm_rows::SpgemmRows;
 
 use super::Spgemm;
 use super::entries::{Entries, batches, lengths_blocking, starts_of};
 use super::fill::Filled;
 use super::lists::{OutputLists, Patterns, windows_of};
 use super::programs::{Groups, groups};
-use crate::sort::Keyed;
+use crate::sort::{KeyType, Keyed};
 use crate::spmv::workspace::for_a_kernel_to_write;
 use crate::{DeviceArray, Queue, Result};
 
@@ -29,7 +29,7 @@ struct Crowd {
     windows: usize,
 }
 
-impl<V: Accumulator, O: Offset> Spgemm<V, O> {
+impl Spgemm {
     /// The values of crowded rows, whose columns are there.
     pub(super) fn fill_crowded(
         &self,
@@ -42,26 +42,26 @@ impl<V: Accumulator, O: Offset> Spgemm<V, O> {
         if rows.is_empty() {
             return Ok(());
         }
-        let max_group_size = queue.context().device().traits().max_group_size;
-        let kernel = self.parameters.part_kernel(max_group_size);
-        let program = groups(queue, SOURCE, (V::TYPE, O::TYPE), &kernel, kernel.group_size)?;
-        let lengths = lengths_blocking::<O>(queue, patterns, &rows)?;
+        let most_items = SpgemmRows::most_items(queue.context().device().traits());
+        let kernel = self.parameters.part_kernel(most_items);
+        let program = groups(queue, SOURCE, self.program_types(), &kernel, kernel.group_size)?;
+        let lengths = lengths_blocking(queue, patterns, &rows)?;
         let of_c = Patterns { a_offsets: filled.c_offsets, ..patterns };
-        let windows = lengths_blocking::<O>(queue, of_c, &rows)?;
+        let windows = lengths_blocking(queue, of_c, &rows)?;
         let windows: Vec<_> =
             windows.into_iter().map(|entries| entries.div_ceil(kernel.outputs)).collect();
         for batch in batches(&lengths, 4, self.scratch_bytes) {
             let rows = rows.slice(batch.clone())?;
             let (lengths, windows) = (&lengths[batch.clone()], &windows[batch]);
-            let entries = Entries::number_blocking::<O>(queue, patterns, &rows, lengths, windows)?;
+            let entries = Entries::number_blocking(queue, patterns, &rows, lengths, windows)?;
             let looks =
                 |(&entries, &windows): (&u32, &u32)| u64::from(entries) * u64::from(windows);
             let looks: u64 = lengths.iter().zip(windows).map(looks).sum();
             let starts = starts_of(windows);
             let windows = starts[rows.len()] as usize;
             if looks / u64::from(self.parameters.crowded_looks) < entries.total {
-                let tasks =
-                    windows_of::<O>(queue, &self.parameters, (&rows, windows), &self.counts)?;
+                let row_program = (patterns.offset_type, &self.parameters);
+                let tasks = windows_of(queue, row_program, (&rows, windows), &self.counts)?;
                 self.fill_windows(queue, patterns, filled, &tasks)?;
                 continue;
             }
@@ -92,9 +92,9 @@ impl Crowd {
         parts: Range<u64>,
     ) -> Result<()> {
         let count = (parts.end - parts.start) as usize;
-        let keyed = Keyed::<u32>::allocate(queue, count)?;
+        let keyed = Keyed::allocate(queue, KeyType::U32, count)?;
         let sources: DeviceArray<u32> = for_a_kernel_to_write(queue, 2 * count)?;
-        let Patterns { a_offsets, a_columns, b_begins, b_ends, b_columns } = patterns;
+        let Patterns { a_offsets, a_columns, b_begins, b_ends, b_columns, .. } = patterns;
         let Filled { a_values, b_values, c_offsets, c_columns, c_values } = filled;
         let (slots, rows) = (self.rows.len() as u32, self.rows.argument());
         let window_starts = self.window_starts.argument();

@@ -109,7 +109,8 @@ pub(super) fn value_groups(
     parameters: &SpgemmRows,
     class: usize,
 ) -> Result<Groups> {
-    let kernel = parameters.value_kernel(class, queue.context().device().traits().max_group_size);
+    let most_items = SpgemmRows::most_items(queue.context().device().traits());
+    let kernel = parameters.value_kernel(class, most_items);
     let source = spgemm_values::SOURCE;
     let mut key =
         KernelKey::new(source, value_type, offset_type, Accumulate::Plain, false, &kernel);

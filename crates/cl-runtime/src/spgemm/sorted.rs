@@ -3,33 +3,33 @@
 use cl_kernels::spgemm_order::{
     DescentArguments, KeyArguments, MergeArguments, SOURCE, SpgemmOrder,
 };
-use csr_core::{Accumulator, Offset, ValueType};
+use csr_core::{OffsetType, ValueType};
 
 use super::programs::{Groups, groups};
-use crate::sort::Keyed;
-use crate::spmv::workspace::for_a_kernel_to_write;
-use crate::{DeviceArray, Error, Matrix, Queue, Result};
+use crate::sort::{KeyType, Keyed};
+use crate::spmv::workspace::any_for_a_kernel_to_write;
+use crate::{AnyArray, AnyMatrix, DeviceArray, Error, Queue, Result};
 
 /// B's rows: B itself, or a copy of it.
 #[derive(Debug)]
-pub(super) struct SortedRows<V, O> {
-    pub(super) begins: DeviceArray<O>,
-    pub(super) ends: DeviceArray<O>,
-    pub(super) columns: DeviceArray<u32>,
-    pub(super) values: DeviceArray<V>,
+pub(super) struct SortedRows {
+    pub(super) begins: AnyArray,
+    pub(super) ends: AnyArray,
+    pub(super) columns: AnyArray,
+    pub(super) values: AnyArray,
 }
 
 /// In which order the entries of a pattern ascend.
 #[derive(Debug)]
 pub(super) struct Order {
-    keyed: Keyed<u64>,
+    keyed: Keyed,
     column_bits: u32,
     program: Groups,
 }
 
-impl<V: Accumulator, O: Offset> SortedRows<V, O> {
+impl SortedRows {
     /// The arrays of a matrix whose rows ascend.
-    pub(super) fn of(matrix: &Matrix<V, O>) -> Result<Self> {
+    pub(super) fn of(matrix: &AnyMatrix) -> Result<Self> {
         let (offsets, rows) = (matrix.offsets(), matrix.rows());
         Ok(SortedRows {
             begins: offsets.slice(0..rows)?,
@@ -47,12 +47,12 @@ impl<V: Accumulator, O: Offset> SortedRows<V, O> {
 
 impl Order {
     /// Has the device count what does not ascend into `descents`, four words that are 0 before.
-    pub(super) fn count_descents<V: Accumulator, O: Offset>(
+    pub(super) fn count_descents(
         queue: &Queue,
-        matrix: &Matrix<V, O>,
+        matrix: &AnyMatrix,
         descents: &DeviceArray<u32>,
     ) -> Result<()> {
-        let program = program::<O>(queue, ValueType::F32)?;
+        let program = program(queue, (ValueType::F32, matrix.offset_type()))?;
         let arguments = DescentArguments {
             rows: matrix.rows() as u32,
             nnz: matrix.nnz() as u64,
@@ -75,20 +75,17 @@ impl Order {
     }
 
     /// Sorts the entries of a matrix: 12 bytes each are kept, and as many more needed meanwhile.
-    pub(super) fn find<V: Accumulator, O: Offset>(
-        queue: &Queue,
-        matrix: &Matrix<V, O>,
-    ) -> Result<Self> {
+    pub(super) fn find(queue: &Queue, matrix: &AnyMatrix) -> Result<Self> {
         let nnz = matrix.nnz();
         if nnz > u32::MAX as usize {
             let what = "the number of B's entries, whose rows are not sorted,".to_owned();
             let rule = format!("at most {} are sorted", u32::MAX);
             return Err(Error::Range { what, value: nnz as u64, rule });
         }
-        let program = program::<O>(queue, V::TYPE)?;
+        let program = program(queue, (matrix.value_type(), matrix.offset_type()))?;
         let bits = |count: usize| usize::BITS - count.saturating_sub(1).leading_zeros();
         let column_bits = bits(matrix.cols());
-        let keyed = Keyed::<u64>::allocate(queue, nnz)?;
+        let keyed = Keyed::allocate(queue, KeyType::U64, nnz)?;
         let arguments = KeyArguments {
             rows: matrix.rows() as u32,
             column_bits,
@@ -107,17 +104,13 @@ impl Order {
     }
 
     /// A copy of `matrix`, whose entries these are, with sorted rows and repeated columns added up.
-    pub(super) fn sorted<V: Accumulator, O: Offset>(
-        &self,
-        queue: &Queue,
-        matrix: &Matrix<V, O>,
-    ) -> Result<SortedRows<V, O>> {
+    pub(super) fn sorted(&self, queue: &Queue, matrix: &AnyMatrix) -> Result<SortedRows> {
         let (rows, nnz) = (matrix.rows(), matrix.nnz());
         let sorted = SortedRows {
             begins: matrix.offsets().slice(0..rows)?,
-            ends: for_a_kernel_to_write(queue, rows)?,
-            columns: for_a_kernel_to_write(queue, nnz)?,
-            values: for_a_kernel_to_write(queue, nnz)?,
+            ends: any_for_a_kernel_to_write(queue, matrix.offset_type(), rows)?,
+            columns: any_for_a_kernel_to_write(queue, matrix.types().column_type, nnz)?,
+            values: any_for_a_kernel_to_write(queue, matrix.value_type(), nnz)?,
         };
         let arguments = MergeArguments {
             rows: rows as u32,
@@ -144,8 +137,8 @@ impl Order {
     }
 }
 
-fn program<O: Offset>(queue: &Queue, value_type: ValueType) -> Result<Groups> {
+fn program(queue: &Queue, types: (ValueType, OffsetType)) -> Result<Groups> {
     let max_group_size = queue.context().device().traits().max_group_size;
     let group_size = 1u32 << max_group_size.clamp(1, 256).ilog2();
-    groups(queue, SOURCE, (value_type, O::TYPE), &SpgemmOrder { group_size }, group_size)
+    groups(queue, SOURCE, types, &SpgemmOrder { group_size }, group_size)
 }

@@ -70,6 +70,11 @@ impl Tallies {
         self.0.slice(ROWS)
     }
 
+    /// Two words of the products of [`Tallies::rows`].
+    pub(super) fn products(&self) -> Result<DeviceArray<u32>> {
+        self.0.slice(ROWS.end - 2..ROWS.end)
+    }
+
     pub(super) fn row_cursors(&self) -> Result<DeviceArray<u32>> {
         self.0.slice(ROW_CURSORS)
     }

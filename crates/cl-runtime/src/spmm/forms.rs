@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use cl_kernels::dense_rows::{self, DenseRows};
 use cl_kernels::spmm::{
-    FEATURE_C_BY_ELEMENT, FEATURE_C_COLUMN_MAJOR, FEATURE_COLUMNS_APART, Tiling, apart_width,
-    padded_width, storage_feature, vector_width,
+    FEATURE_C_BY_ELEMENT, FEATURE_C_COLUMN_MAJOR, FEATURE_COLUMNS_APART, FEATURE_COLUMNS_IN_HALVES,
+    Tiling, apart_width, halves_width, padded_width, storage_feature, vector_width,
 };
-use cl_kernels::{Accumulate, KernelKey, spmm_merge, spmm_row_split};
+use cl_kernels::spmm_row_split::FEATURE_ITEM_A_ROW;
+use cl_kernels::{Accumulate, DeviceType, KernelKey, spmm_merge, spmm_row_split};
 use csr_core::{Layout, OffsetType};
 
 use super::{DenseOperands, SpmmParameters};
@@ -26,6 +27,8 @@ pub(super) enum Columns {
     VectorsOfB,
     /// Apart; B and C may lie anywhere.
     Apart,
+    /// Side by side, in two half vectors; B and C may lie anywhere.
+    Halves,
 }
 
 /// How items reach B and C.
@@ -38,8 +41,13 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// For items that take up to one or the other of `widths` columns, in bunches that lie within `in_step` items.
-    pub(super) fn new(dense: &DenseOperands, widths: [u32; 2], in_step: u32) -> Self {
+    /// For items that take up to one or the other of `widths` columns, in sub-groups that lie within `in_step` items.
+    pub(super) fn new(
+        dense: &DenseOperands,
+        widths: [u32; 2],
+        in_step: u32,
+        device_type: DeviceType,
+    ) -> Self {
         let (b, c) = (&dense.b, &dense.c);
         let columns = c.cols() as u32;
         let leading_of_c = match c.layout() {
@@ -48,6 +56,10 @@ impl Access {
             Layout::ColumnMajor => 0,
         };
         let best = |width: &dyn Fn(u32) -> u32| Tiling::best(columns, widths.map(width), in_step);
+        if device_type == DeviceType::Cpu {
+            let width = best(&|most| halves_width(most, columns));
+            return Access::with_fewest_items(dense, width, leading_of_c);
+        }
         let in_vectors = best(&|most| match b.layout() {
             Layout::RowMajor => vector_width(most, &[columns.into(), b.leading() as u64]),
             Layout::ColumnMajor => padded_width(most, columns),
@@ -67,6 +79,30 @@ impl Access {
         let copy_leading = (b.layout() == Layout::ColumnMajor).then(|| {
             let aligned = (COPY_ALIGNMENT / dense.b_type.size_bytes()).max(in_vectors as usize);
             b.cols().next_multiple_of(if in_vectors > 1 { aligned } else { 1 })
+        });
+        Access { ways, copy_leading }
+    }
+
+    /// Items of a CPU run one after another, and each iterates over the row of A: they take `width` columns, even where
+    /// vectors of as many elements may not lie.
+    fn with_fewest_items(dense: &DenseOperands, width: u32, leading_of_c: u64) -> Self {
+        let (b, c) = (&dense.b, &dense.c);
+        let is_multiple = |elements: u64| elements.is_multiple_of(width.into());
+        let b_fits = is_multiple(c.cols() as u64)
+            && (b.layout() == Layout::ColumnMajor || is_multiple(b.leading() as u64));
+        let mut ways = Vec::new();
+        if b_fits && width > 1 {
+            let c_fits = is_multiple(leading_of_c);
+            ways.push((if c_fits { Columns::Vectors } else { Columns::VectorsOfB }, width));
+        }
+        ways.push((if width > 1 { Columns::Halves } else { Columns::Apart }, width));
+        let copy_leading = (b.layout() == Layout::ColumnMajor).then(|| {
+            let aligned = COPY_ALIGNMENT / dense.b_type.size_bytes();
+            b.cols().next_multiple_of(match (b_fits, width) {
+                (_, 1) => 1,
+                (true, _) => aligned.max(width as usize),
+                (false, _) => aligned,
+            })
         });
         Access { ways, copy_leading }
     }
@@ -109,18 +145,22 @@ impl Form {
             (is_column_major, FEATURE_C_COLUMN_MAJOR),
             (columns == Columns::VectorsOfB, FEATURE_C_BY_ELEMENT),
             (columns == Columns::Apart, FEATURE_COLUMNS_APART),
+            (columns == Columns::Halves, FEATURE_COLUMNS_IN_HALVES),
         ];
         key.features.extend(features.iter().filter(|(is_on, _)| *is_on).map(|(_, name)| *name));
         key.features.extend(plan_features);
         let tiling = Form::tiling(dense, &parameters, width);
+        let is_cpu = context.device().traits().device_type == DeviceType::Cpu;
+        if is_cpu && tiling.sub_group_size == 1 && key.source == spmm_row_split::SOURCE {
+            key.features.push(FEATURE_ITEM_A_ROW);
+        }
         Ok(Form { program: context.program(&key)?, tiling, columns })
     }
 }
 
 /// The program that copies B.
 pub(super) fn copy_program(context: &Context, dense: &DenseOperands) -> Result<Arc<Program>> {
-    let most = context.device().traits().max_group_size.clamp(16, 256);
-    let parameters = DenseRows { group_size: 1 << most.ilog2() };
+    let parameters = DenseRows::for_device(context.device().traits());
     let key = KernelKey::new(
         dense_rows::SOURCE,
         dense.b_type,
@@ -145,7 +185,8 @@ mod tests {
         let access = |columns, b: (Layout, usize), c: (Layout, usize)| {
             let shape = |(layout, leading)| DenseShape::new(100, columns, layout, leading);
             let (Ok(b), Ok(c)) = (shape(b), shape(c)) else { return (Vec::new(), None) };
-            let found = Access::new(&DenseOperands { b, b_type: ValueType::F32, c }, [4, 8], 32);
+            let dense = DenseOperands { b, b_type: ValueType::F32, c };
+            let found = Access::new(&dense, [4, 8], 32, DeviceType::Gpu);
             (found.ways, found.copy_leading)
         };
         let rows = |leading| (RowMajor, leading);
@@ -158,6 +199,35 @@ mod tests {
             // One tile of nine items instead of two.
             (65, rows(65), rows(65), vec![(Apart, 8)], None),
             (3, (ColumnMajor, 100), rows(4), vec![(VectorsOfB, 4), (Apart, 1)], Some(8)),
+        ] {
+            let expected = (ways, copy);
+            assert_eq!(access(columns, b, c), expected, "{columns} {b:?} {c:?}");
+        }
+    }
+
+    #[test]
+    fn a_cpu_takes_as_few_items_as_it_can() {
+        use Columns::{Apart, Halves, Vectors, VectorsOfB};
+        use Layout::{ColumnMajor, RowMajor};
+        let access = |columns, b: (Layout, usize), c: (Layout, usize)| {
+            let shape = |(layout, leading)| DenseShape::new(100, columns, layout, leading);
+            let (Ok(b), Ok(c)) = (shape(b), shape(c)) else { return (Vec::new(), None) };
+            let dense = DenseOperands { b, b_type: ValueType::F32, c };
+            let found = Access::new(&dense, [16, 32], 64, DeviceType::Cpu);
+            (found.ways, found.copy_leading)
+        };
+        let rows = |leading| (RowMajor, leading);
+        for (columns, b, c, ways, copy) in [
+            (1, rows(1), rows(1), vec![(Apart, 1)], None),
+            (3, rows(3), rows(3), vec![(Halves, 4)], None),
+            (4, rows(4), rows(4), vec![(Vectors, 4), (Halves, 4)], None),
+            (4, rows(5), rows(4), vec![(Halves, 4)], None),
+            (8, rows(8), rows(9), vec![(VectorsOfB, 8), (Halves, 8)], None),
+            // Not three items of four columns.
+            (12, rows(12), rows(12), vec![(Halves, 16)], None),
+            (33, rows(33), rows(33), vec![(Halves, 16)], None),
+            (3, (ColumnMajor, 100), rows(3), vec![(Halves, 4)], Some(8)),
+            (16, (ColumnMajor, 100), rows(16), vec![(Vectors, 16), (Halves, 16)], Some(16)),
         ] {
             let expected = (ways, copy);
             assert_eq!(access(columns, b, c), expected, "{columns} {b:?} {c:?}");

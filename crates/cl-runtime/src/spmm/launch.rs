@@ -1,12 +1,12 @@
 //! One launch of SpMM: a copy of B where it is column-major, the product, and rows that groups share.
 
-use cl_kernels::dense_rows::{self, TILE_SIDE};
+use cl_kernels::dense_rows::{self, DenseRows};
 use cl_kernels::{Array, spmm_merge, spmm_row_split};
 use csr_core::Layout;
 
 use super::forms::{Columns, Form};
-use super::{Copy, LongNodes, PatternPlan, Pieces, Spmm, SpmmOperands, SpmmParameters};
-use crate::launch::{Size, launch};
+use super::{Copy, LongNodes, PatternPlan, Spmm, SpmmOperands, SpmmParameters, Tiles};
+use crate::launch::{After, Size};
 use crate::raw::Memory;
 use crate::spmv::workspace::{Parts, Workspace};
 use crate::{Event, Queue, Result};
@@ -19,7 +19,7 @@ struct RowMajor<'a> {
 }
 
 impl Spmm {
-    /// Enqueues the product after the events in `wait`. Allocates nothing.
+    /// Enqueues the product. Allocates nothing. `None` where no event was asked for.
     ///
     /// # Safety
     /// The operands belong to the pattern and the shapes the plan was made for, and B and C do not overlap.
@@ -32,28 +32,23 @@ impl Spmm {
         queue: &Queue,
         workspace: &mut Workspace,
         operands: &SpmmOperands<'_>,
-        wait: &[Event],
-    ) -> Result<Event> {
-        workspace.run(self.owner, queue, wait, |mut parts| {
+        after: After<'_>,
+    ) -> Result<Option<Event>> {
+        workspace.run(self.owner, queue, after, |mut parts| {
             // SAFETY: the caller's promise.
-            unsafe { self.enqueue(queue, &mut parts, operands) }
+            unsafe { self.enqueue(&mut parts, operands).map(Some) }
         })
     }
 
     /// # Safety
     /// As [`Spmm::launch`].
     #[expect(unsafe_code, reason = "operands are trusted")]
-    unsafe fn enqueue(
-        &self,
-        queue: &Queue,
-        parts: &mut Parts<'_>,
-        operands: &SpmmOperands<'_>,
-    ) -> Result<Event> {
+    unsafe fn enqueue(&self, parts: &mut Parts<'_>, operands: &SpmmOperands<'_>) -> Result<Event> {
         let scratch = parts.scratch;
         let mut wait = parts.wait.clone();
         let b = if let Some(copy) = &self.copy {
             // SAFETY: the caller's promise about B; the copy is as large as the workspace was made.
-            let copied = unsafe { self.copy_b(queue, parts, operands, copy)? };
+            let copied = unsafe { self.copy_b(parts, operands, copy)? };
             *parts.first = Some(copied.clone());
             wait.push(copied);
             let row_bytes = copy.leading * self.dense.b_type.size_bytes();
@@ -73,18 +68,17 @@ impl Spmm {
             memory: scratch.argument().memory,
             start: (self.copy_words() * 4 / self.real_type.size_bytes()) as u64,
         };
-        let kernel = &mut parts.kernels[first_kernel];
-        // SAFETY: the caller's promise about the operands; i-nodes and pieces are the pattern's, and there is room for
+        // SAFETY: the caller's promise about the operands; i-nodes and tiles are the pattern's, and there is memory for
         // the sums of what they cut.
         let product = unsafe {
             match &self.plan {
                 PatternPlan::Rows { long, .. } => {
                     let arguments = self.row_split(form, long.as_ref(), operands, b, sums);
-                    launch(queue, kernel, &arguments, size, &wait)?
+                    parts.launch_after(first_kernel, &arguments, size, &wait)?
                 }
-                PatternPlan::Pieces(pieces) => {
-                    let arguments = self.merge(form, pieces, operands, b, sums);
-                    launch(queue, kernel, &arguments, size, &wait)?
+                PatternPlan::Tiles(tiles) => {
+                    let arguments = self.merge(form, tiles, operands, b, sums);
+                    parts.launch_after(first_kernel, &arguments, size, &wait)?
                 }
             }
         };
@@ -95,17 +89,16 @@ impl Spmm {
         let size = Size { groups: joins, ..size };
         // Not for the product alone: a driver may show what never ran as complete.
         wait.push(product.clone());
-        let kernel = &mut parts.kernels[first_kernel + 1];
         // SAFETY: as above.
         let joined = unsafe {
             match &self.plan {
                 PatternPlan::Rows { long: Some(long), .. } => {
                     let arguments = self.row_split_join(form, long, operands, sums);
-                    launch(queue, kernel, &arguments, size, &wait)
+                    parts.launch_after(first_kernel + 1, &arguments, size, &wait)
                 }
-                PatternPlan::Pieces(pieces) => {
-                    let arguments = self.merge_join(form, pieces, operands, sums);
-                    launch(queue, kernel, &arguments, size, &wait)
+                PatternPlan::Tiles(tiles) => {
+                    let arguments = self.merge_join(form, tiles, operands, sums);
+                    parts.launch_after(first_kernel + 1, &arguments, size, &wait)
                 }
                 PatternPlan::Rows { long: None, .. } => return Ok(product),
             }
@@ -119,10 +112,10 @@ impl Spmm {
         joined
     }
 
-    /// Groups of a tile that add up rows which several bunches, or groups, have parts of.
+    /// Groups of a tile that add up rows which several sub-groups, or groups, have parts of.
     fn join_groups(&self) -> usize {
         match (&self.plan, self.parameters) {
-            (PatternPlan::Pieces(pieces), _) => pieces.chains(),
+            (PatternPlan::Tiles(tiles), _) => tiles.chains(),
             (PatternPlan::Rows { long: Some(long), .. }, SpmmParameters::RowSplit(parameters)) => {
                 long.count() * parameters.rows_at_once as usize
             }
@@ -138,7 +131,7 @@ impl Spmm {
             let in_vectors = match (form.columns, self.dense.c.layout()) {
                 (Columns::Vectors, Layout::RowMajor) => vec![of_b, of_c],
                 (Columns::Vectors, Layout::ColumnMajor) | (Columns::VectorsOfB, _) => vec![of_b],
-                (Columns::Apart, _) => Vec::new(),
+                (Columns::Apart | Columns::Halves, _) => Vec::new(),
             };
             let width = u64::from(form.tiling.vector_width);
             let mut fits = true;
@@ -158,7 +151,6 @@ impl Spmm {
     #[expect(unsafe_code, reason = "operands are trusted")]
     unsafe fn copy_b(
         &self,
-        queue: &Queue,
         parts: &mut Parts<'_>,
         operands: &SpmmOperands<'_>,
         copy: &Copy,
@@ -172,12 +164,13 @@ impl Spmm {
             from: operands.b,
             to: parts.scratch.argument(),
         };
-        let groups = rows.div_ceil(TILE_SIDE) * width.div_ceil(TILE_SIDE);
-        let group_size = copy.program.key().parameters[0].1 as usize;
-        let size = Size { groups, group_size };
-        let last = parts.kernels.len() - 1;
+        let group_size = copy.program.key().parameters[0].1;
+        let side = DenseRows { group_size }.tile_side();
+        let groups = rows.div_ceil(side) * width.div_ceil(side);
+        let size = Size { groups, group_size: group_size as usize };
+        let (last, wait) = (parts.kernel_count() - 1, parts.wait.clone());
         // SAFETY: the caller's promise.
-        unsafe { launch(queue, &mut parts.kernels[last], &arguments, size, &parts.wait) }
+        unsafe { parts.launch_after(last, &arguments, size, &wait) }
     }
 
     fn row_split<'a>(
@@ -192,7 +185,7 @@ impl Spmm {
         let unread = operands.offsets;
         let node_list = match &self.plan {
             PatternPlan::Rows { nodes, .. } => nodes.list().unwrap_or(unread),
-            PatternPlan::Pieces(_) => unread,
+            PatternPlan::Tiles(_) => unread,
         };
         spmm_row_split::Arguments {
             nodes: self.nodes() as u32,
@@ -201,7 +194,7 @@ impl Spmm {
             part_groups: self.part_groups(&form.tiling) as u32,
             width: self.dense.c.cols() as u32,
             tile_width: form.tiling.tile_width,
-            bunch_size: form.tiling.bunch_size,
+            sub_group_size: form.tiling.sub_group_size,
             node_list,
             long_nodes: long.map_or(unread, LongNodes::nodes),
             part_nodes: long.map_or(unread, LongNodes::part_nodes),
@@ -229,7 +222,7 @@ impl Spmm {
             cut_nodes: long.count() as u32,
             width: self.dense.c.cols() as u32,
             tile_width: form.tiling.tile_width,
-            bunch_size: form.tiling.bunch_size,
+            sub_group_size: form.tiling.sub_group_size,
             long_nodes: long.nodes(),
             partial,
             c: operands.c,
@@ -242,19 +235,19 @@ impl Spmm {
     fn merge<'a>(
         &self,
         form: &Form,
-        pieces: &'a Pieces,
+        tiles: &'a Tiles,
         operands: &SpmmOperands<'a>,
         b: RowMajor<'a>,
         carries: Array<&'a Memory>,
     ) -> spmm_merge::Arguments<&'a Memory> {
         spmm_merge::Arguments {
-            pieces: pieces.count() as u32,
+            tiles: tiles.count() as u32,
             width: self.dense.c.cols() as u32,
             tile_width: form.tiling.tile_width,
-            bunch_size: form.tiling.bunch_size,
-            border_rows: pieces.border_rows.argument(),
-            border_nonzeros: pieces.border_nonzeros(),
-            slots: pieces.slots.argument(),
+            sub_group_size: form.tiling.sub_group_size,
+            boundary_rows: tiles.boundary_rows.argument(),
+            boundary_nonzeros: tiles.boundary_nonzeros(),
+            slots: tiles.slots.argument(),
             offsets: operands.offsets,
             columns: operands.columns,
             values: operands.values,
@@ -271,19 +264,19 @@ impl Spmm {
     fn merge_join<'a>(
         &self,
         form: &Form,
-        pieces: &'a Pieces,
+        tiles: &'a Tiles,
         operands: &SpmmOperands<'a>,
         carries: Array<&'a Memory>,
     ) -> spmm_merge::JoinArguments<&'a Memory> {
         spmm_merge::JoinArguments {
-            pieces: pieces.count() as u32,
-            chains: pieces.chains() as u32,
+            tiles: tiles.count() as u32,
+            chains: tiles.chains() as u32,
             width: self.dense.c.cols() as u32,
             tile_width: form.tiling.tile_width,
-            bunch_size: form.tiling.bunch_size,
-            chain_borders: pieces.chain_borders.argument(),
-            border_rows: pieces.border_rows.argument(),
-            slots: pieces.slots.argument(),
+            sub_group_size: form.tiling.sub_group_size,
+            chain_boundaries: tiles.chain_boundaries.argument(),
+            boundary_rows: tiles.boundary_rows.argument(),
+            slots: tiles.slots.argument(),
             carries,
             c: operands.c,
             c_leading: self.dense.c.leading() as u64,

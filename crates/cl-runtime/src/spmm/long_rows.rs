@@ -1,14 +1,13 @@
-//! Rows that `spmm_row_split` cuts: those longer than a bunch takes, with neighbours that have the same columns.
+//! Rows that `spmm_row_split` cuts: those longer than a sub-group takes, with neighbours that have the same columns.
 
 use cl_kernels::Array;
 use cl_kernels::spmm_row_split_plan::LongArguments;
-use csr_core::{Offset, Value};
 
 use super::rows::{Nodes, program};
-use crate::launch::{Size, launch};
+use crate::launch::{Size, launch_after};
 use crate::raw::Memory;
 use crate::spmv::workspace::zeroed_blocking;
-use crate::{DeviceArray, Matrix, Queue, Result};
+use crate::{AnyMatrix, DeviceArray, Queue, Result};
 
 /// I-nodes (rows, where there are none) that are cut into parts.
 #[derive(Debug)]
@@ -22,9 +21,9 @@ pub(super) struct LongNodes {
 impl LongNodes {
     /// Finds the nodes with rows of more than `part_nnz` nonzeros; `None` where there are none. Two words a long row
     /// are read back.
-    pub(super) fn find_blocking<V: Value, O: Offset>(
+    pub(super) fn find_blocking(
         queue: &Queue,
-        matrix: &Matrix<V, O>,
+        matrix: &AnyMatrix,
         nodes: &Nodes,
         part_nnz: u32,
     ) -> Result<Option<Self>> {
@@ -66,16 +65,12 @@ impl LongNodes {
 }
 
 /// Each row of more than `part_nnz` nonzeros, and the number of its parts; rows ascend.
-fn long_rows_blocking<V: Value, O: Offset>(
-    queue: &Queue,
-    matrix: &Matrix<V, O>,
-    part_nnz: u32,
-) -> Result<Vec<(u32, u32)>> {
-    let (program, group_size) = program::<O>(queue)?;
+fn long_rows_blocking(queue: &Queue, matrix: &AnyMatrix, part_nnz: u32) -> Result<Vec<(u32, u32)>> {
+    let (program, group_size) = program(queue, matrix.offset_type())?;
     let mut kernel = program.kernel("find_long_rows")?;
     // More cannot be as long.
     let most = (matrix.nnz() / part_nnz as usize).min(matrix.rows());
-    // Zeros for Oclgrind, as in `Pieces`.
+    // Zeros for Oclgrind, as in `Tiles`.
     let found = zeroed_blocking(queue, 2 * most)?;
     let count = zeroed_blocking(queue, 1)?;
     let arguments = LongArguments {
@@ -88,7 +83,7 @@ fn long_rows_blocking<V: Value, O: Offset>(
     let size = Size { groups: matrix.rows().div_ceil(group_size), group_size };
     // SAFETY: `found` has a pair for each row that can be as long, and the offsets are a pattern's.
     #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-    let listed = unsafe { launch(queue, &mut kernel, &arguments, size, &[])? };
+    let listed = unsafe { launch_after(queue, &mut kernel, &arguments, size, &[])? };
     queue.settle_blocking(&listed)?;
     let count = count.read_blocking(queue)?.first().map_or(0, |count| *count as usize);
     let words = found.slice(0..2 * count.min(most))?.read_blocking(queue)?;

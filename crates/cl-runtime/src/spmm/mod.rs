@@ -2,33 +2,33 @@
 //!
 //! A plan belongs to a pattern and to the shapes of B and C. What it loads at once depends on where they lie: a vector
 //! must not begin where the device cannot load it, so there is a second program whose items take columns that are
-//! apart, for a B or C that starts in between, or whose rows do. A column-major B is copied to rows.
+//! apart, or on a CPU two half vectors, for a B or C that starts in between, or whose rows do. A column-major B is copied to rows.
 
 mod forms;
 mod launch;
 mod long_rows;
 mod parameters;
-mod pieces;
 mod rows;
+mod tiles;
 
 use std::sync::Arc;
 
 use cl_kernels::spmm::{SpmmAlgorithm, Tiling};
 use cl_kernels::spmm_row_split::{FEATURE_NODE_LIST, FEATURE_PARTS, SpmmRowSplit};
 use cl_kernels::{Accumulate, Array, Experiment, KernelKey, Scalar};
-use csr_core::{DenseShape, Layout, Offset, Value, ValueType};
+use csr_core::{DenseShape, Layout, ValueType};
 
 use crate::raw::Memory;
 use crate::spmv::workspace::{OwnerId, Workspace};
 use crate::spmv::{Specialisation, check_value_type};
-use crate::{Error, Matrix, Program, Queue, Result};
+use crate::{AnyMatrix, Error, MatrixTypes, Program, Queue, Result};
 
 use forms::{Access, Form, copy_program};
 use long_rows::LongNodes;
 pub use parameters::SpmmParameters;
-use pieces::Pieces;
 use rows::Nodes;
 pub use rows::RowFacts;
+use tiles::Tiles;
 
 /// The dense operands a plan is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub struct DenseOperands {
     pub c: DenseShape,
 }
 
-/// The arrays and numbers of one product. Lengths were checked by whoever made it.
+/// The arrays and numbers of one product. Lengths were checked by the caller that made it.
 #[derive(Clone, Copy, Debug)]
 pub struct SpmmOperands<'a> {
     /// Row offsets: rows + 1.
@@ -63,10 +63,10 @@ pub struct SpmmOperands<'a> {
 /// What is computed once from the pattern.
 #[derive(Debug)]
 enum PatternPlan {
-    /// A bunch a node, but for those that are cut.
+    /// A sub-group a node, but for those that are cut.
     Rows { nodes: Nodes, long: Option<LongNodes> },
-    /// A group a piece.
-    Pieces(Pieces),
+    /// A group a tile.
+    Tiles(Tiles),
 }
 
 impl PatternPlan {
@@ -110,9 +110,9 @@ impl Spmm {
     /// # Errors
     /// Shapes that do not fit the matrix or each other, or are larger than kernels count; parameters that break a
     /// rule; a device without the value type; a kernel that does not build; or the driver's own failure.
-    pub fn new_blocking<V: Value, O: Offset>(
+    pub fn new_blocking(
         queue: &Queue,
-        matrix: &Matrix<V, O>,
+        matrix: &AnyMatrix,
         dense: DenseOperands,
         parameters: SpmmParameters,
         facts: Option<RowFacts>,
@@ -120,13 +120,13 @@ impl Spmm {
     ) -> Result<Self> {
         let context = queue.context();
         let device = context.device().traits();
-        check_value_type(context, V::TYPE)?;
+        let MatrixTypes { value_type, offset_type, .. } = matrix.types();
+        check_value_type(context, value_type)?;
         check_shapes(matrix, &dense)?;
-        if dense.b_type.accumulator() != V::TYPE.accumulator() {
+        if dense.b_type.accumulator() != value_type.accumulator() {
             return Err(Error::Mismatch(format!(
-                "B stores {} and A {}: their products would be of two types",
-                dense.b_type,
-                V::TYPE
+                "B stores {} and A {value_type}: their products would be of two types",
+                dense.b_type
             )));
         }
         let (plan, parameters) = match parameters {
@@ -142,7 +142,7 @@ impl Spmm {
                     rows_at_once => SpmmRowSplit { rows_at_once, ..parameters },
                 };
                 let in_step = parameters.in_step();
-                let access = Access::new(&dense, parameters.widths(), in_step);
+                let access = Access::new(&dense, parameters.widths(), in_step, device.device_type);
                 let (_, width) = access.ways[0];
                 let tiling = Tiling::new(dense.c.cols() as u32, width, in_step);
                 let loads =
@@ -152,19 +152,20 @@ impl Spmm {
                 (PatternPlan::Rows { nodes, long }, SpmmParameters::RowSplit(parameters))
             }
             SpmmParameters::Merge(parameters) => {
-                parameters.check(device, V::TYPE)?;
-                let pieces = Pieces::cut_blocking(queue, matrix, &parameters)?;
-                (PatternPlan::Pieces(pieces), SpmmParameters::Merge(parameters))
+                parameters.check(device, value_type)?;
+                let tiles = Tiles::cut_blocking(queue, matrix, &parameters)?;
+                (PatternPlan::Tiles(tiles), SpmmParameters::Merge(parameters))
             }
         };
         let specialisation = Specialisation {
-            value_type: V::TYPE,
-            offset_type: O::TYPE,
+            value_type,
+            offset_type,
             accumulate: Accumulate::Plain,
             scalars_on_device,
             experiment: Experiment::Off,
         };
-        let access = Access::new(&dense, parameters.widths(), parameters.in_step());
+        let access =
+            Access::new(&dense, parameters.widths(), parameters.in_step(), device.device_type);
         let features = plan.features();
         let forms = access
             .ways
@@ -181,7 +182,7 @@ impl Spmm {
             dense,
             rows: matrix.rows(),
             cols: matrix.cols(),
-            real_type: V::TYPE.accumulator(),
+            real_type: value_type.accumulator(),
             plan,
             forms,
             copy,
@@ -208,34 +209,34 @@ impl Spmm {
         }
         let per_tile = match &self.plan {
             PatternPlan::Rows { .. } => self.node_groups(tiling) + self.part_groups(tiling),
-            PatternPlan::Pieces(pieces) => pieces.count(),
+            PatternPlan::Tiles(tiles) => tiles.count(),
         };
         per_tile * tiling.tiles as usize
     }
 
     /// Of a group.
-    fn bunches(&self, tiling: &Tiling) -> usize {
-        self.parameters.bunches(tiling) as usize
+    fn sub_groups(&self, tiling: &Tiling) -> usize {
+        self.parameters.sub_groups(tiling) as usize
     }
 
-    /// What bunches take.
+    /// What sub-groups take.
     fn nodes(&self) -> usize {
         match &self.plan {
             PatternPlan::Rows { nodes, .. } => nodes.count(),
-            PatternPlan::Pieces(_) => self.rows,
+            PatternPlan::Tiles(_) => self.rows,
         }
     }
 
     /// Of a tile, the groups that take nodes.
     fn node_groups(&self, tiling: &Tiling) -> usize {
-        self.nodes().div_ceil(self.bunches(tiling))
+        self.nodes().div_ceil(self.sub_groups(tiling))
     }
 
     /// Of a tile, the groups that take parts of nodes.
     fn part_groups(&self, tiling: &Tiling) -> usize {
         match &self.plan {
             PatternPlan::Rows { long: Some(long), .. } => {
-                long.parts().div_ceil(self.bunches(tiling))
+                long.parts().div_ceil(self.sub_groups(tiling))
             }
             _ => 0,
         }
@@ -267,11 +268,11 @@ impl Spmm {
             PatternPlan::Rows { nodes, long } => {
                 nodes.size_bytes() + long.as_ref().map_or(0, LongNodes::size_bytes)
             }
-            PatternPlan::Pieces(pieces) => pieces.size_bytes(),
+            PatternPlan::Tiles(tiles) => tiles.size_bytes(),
         }
     }
 
-    /// Rows that a bunch takes together, in the mean: more than 1 where rows of B are loaded once for several.
+    /// Rows that a sub-group takes together, in the mean: more than 1 where rows of B are loaded once for several.
     pub fn mean_inode(&self) -> f64 {
         self.rows as f64 / self.nodes().max(1) as f64
     }
@@ -294,7 +295,7 @@ impl Spmm {
 
     fn scratch_words(&self) -> usize {
         let sums = match &self.plan {
-            PatternPlan::Pieces(pieces) => 2 * pieces.cuts(),
+            PatternPlan::Tiles(tiles) => 2 * tiles.cuts(),
             PatternPlan::Rows { long, .. } => {
                 let rows_at_once = match self.parameters {
                     SpmmParameters::RowSplit(parameters) => parameters.rows_at_once as usize,
@@ -334,7 +335,7 @@ impl Spmm {
     }
 }
 
-fn check_shapes<V: Value, O: Offset>(matrix: &Matrix<V, O>, dense: &DenseOperands) -> Result<()> {
+fn check_shapes(matrix: &AnyMatrix, dense: &DenseOperands) -> Result<()> {
     let DenseOperands { b, b_type, c } = dense;
     for (what, found, of, expected) in [
         ("B has", b.rows(), "A has", matrix.cols()),

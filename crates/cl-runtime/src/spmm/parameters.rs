@@ -49,7 +49,7 @@ impl SpmmParameters {
         }
     }
 
-    /// The items a bunch lies within: those that run in step, if they speak to each other, or a group.
+    /// The items a sub-group lies within: those that run in step, if they shuffle, or a group.
     pub(super) fn in_step(&self) -> u32 {
         match self {
             SpmmParameters::RowSplit(parameters) => parameters.in_step(),
@@ -57,9 +57,9 @@ impl SpmmParameters {
         }
     }
 
-    /// Bunches of a group.
-    pub(super) fn bunches(&self, tiling: &Tiling) -> u32 {
-        self.group_size() / self.in_step() * (self.in_step() / tiling.bunch_size)
+    /// Sub-groups of a group.
+    pub(super) fn sub_groups(&self, tiling: &Tiling) -> u32 {
+        self.group_size() / self.in_step() * (self.in_step() / tiling.sub_group_size)
     }
 }
 

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use cl_kernels::spmm::SpmmShape;
 use cl_kernels::spmm_row_split::SpmmRowSplit;
 use cl_kernels::spmm_row_split_plan::{
-    AlikeArguments, NODE_BITS, OrderArguments, SOURCE, SpmmRowSplitPlan, StepArguments,
+    AlikeArguments, IterationArguments, NODE_BITS, OrderArguments, SOURCE, SpmmRowSplitPlan,
 };
 use cl_kernels::{Accumulate, Array, DeviceType, KernelKey};
-use csr_core::{Offset, Value, ValueType};
+use csr_core::{OffsetType, ValueType};
 
-use crate::launch::{Size, launch};
+use crate::launch::{Size, launch_after};
 use crate::raw::Memory;
 use crate::spmv::workspace::zeroed_blocking;
-use crate::{DeviceArray, Matrix, Program, Queue, Result};
+use crate::{AnyMatrix, DeviceArray, Program, Queue, Result};
 
 /// Nodes whose longest the others wait for (`NODES_IN_STEP` of the kernel).
 const NODES_IN_STEP: usize = 4;
@@ -54,7 +54,7 @@ impl Nodes {
 
     /// A word each, where there is a list.
     pub(super) fn list(&self) -> Option<Array<&Memory>> {
-        self.list.as_ref().map(DeviceArray::argument)
+        self.list.as_ref().map(|list| list.argument())
     }
 
     /// The first row of each i-node and the number of rows, where there are i-nodes.
@@ -64,7 +64,7 @@ impl Nodes {
 
     /// Bytes on the device.
     pub(super) fn size_bytes(&self) -> usize {
-        self.list.as_ref().map_or(0, DeviceArray::size_bytes)
+        self.list.as_ref().map_or(0, |list| list.size_bytes())
     }
 }
 
@@ -84,18 +84,18 @@ impl RowFacts {
     ///
     /// # Errors
     /// Parameters that break a rule, a kernel that does not build, or the driver's own failure.
-    pub fn find_blocking<V: Value, O: Offset>(
+    pub fn find_blocking(
         queue: &Queue,
-        matrix: &Matrix<V, O>,
+        matrix: &AnyMatrix,
         parameters: &SpmmRowSplit,
     ) -> Result<Self> {
-        // A node's word has room for so many rows alone.
+        // A node's word counts so many rows alone.
         parameters.check(queue.context().device().traits())?;
         let SpmmRowSplit { rows_at_once, part_nnz, .. } = *parameters;
         let mut nodes = find_nodes_blocking(queue, matrix, rows_at_once as usize)?;
-        let (nonzeros, steps) = count_steps_blocking(queue, matrix, &nodes, part_nnz)?;
-        let is_uneven = (nonzeros as f64) < steps as f64 * ORDER_BELOW_PERCENT / 100.0;
-        // A CPU's items run one after the other, and wait for nobody.
+        let (nonzeros, iterations) = count_iterations_blocking(queue, matrix, &nodes, part_nnz)?;
+        let is_uneven = (nonzeros as f64) < iterations as f64 * ORDER_BELOW_PERCENT / 100.0;
+        // A CPU's items run one after the other, and do not wait for each other.
         let runs_in_step = queue.context().device().traits().device_type != DeviceType::Cpu;
         if is_uneven && runs_in_step && fits_list(matrix.rows()) {
             nodes.list = Some(order_blocking(queue, matrix, &nodes)?);
@@ -105,7 +105,7 @@ impl RowFacts {
             rows: of_matrix.rows,
             nnz: of_matrix.nnz,
             longest_row: of_matrix.longest_row,
-            busy: if steps > 0 { nonzeros as f64 / steps as f64 } else { 1.0 },
+            busy: if iterations > 0 { nonzeros as f64 / iterations as f64 } else { 1.0 },
             mean_inode: of_matrix.rows as f64 / nodes.count.max(1) as f64,
         };
         Ok(RowFacts { shape, rows_at_once, nodes })
@@ -128,17 +128,13 @@ fn fits_list(rows: usize) -> bool {
 }
 
 /// Rows, or i-nodes of up to `most` rows where there are some. A bit a row is read back.
-fn find_nodes_blocking<V: Value, O: Offset>(
-    queue: &Queue,
-    matrix: &Matrix<V, O>,
-    most: usize,
-) -> Result<Nodes> {
+fn find_nodes_blocking(queue: &Queue, matrix: &AnyMatrix, most: usize) -> Result<Nodes> {
     let rows = matrix.rows();
     let single = Nodes { count: rows, most_rows: 1, list: None, firsts: None };
     if most < 2 || rows == 0 || !fits_list(rows) {
         return Ok(single);
     }
-    let (program, group_size) = program::<O>(queue)?;
+    let (program, group_size) = program(queue, matrix.offset_type())?;
     let mut kernel = program.kernel("find_alike_rows")?;
     let alike = zeroed_blocking(queue, rows.div_ceil(32))?;
     let row_items = (matrix.nnz() / rows / COMPARED_COLUMNS).next_power_of_two().min(group_size);
@@ -152,7 +148,7 @@ fn find_nodes_blocking<V: Value, O: Offset>(
     let size = Size { groups: rows.div_ceil(group_size / row_items), group_size };
     // SAFETY: there is a bit for each row, and the offsets and columns are a pattern's.
     #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-    let found = unsafe { launch(queue, &mut kernel, &arguments, size, &[])? };
+    let found = unsafe { launch_after(queue, &mut kernel, &arguments, size, &[])? };
     queue.settle_blocking(&found)?;
     let runs = run_lengths(&alike.read_blocking(queue)?, rows);
     let most = useful_rows(&runs, most);
@@ -203,17 +199,17 @@ fn first_rows(runs: &[u32], most: usize) -> Vec<u32> {
 
 /// Nonzeros of one row of each node that is not cut; and how many they would be if each of four neighbouring nodes
 /// were as long as the longest of them.
-fn count_steps_blocking<V: Value, O: Offset>(
+fn count_iterations_blocking(
     queue: &Queue,
-    matrix: &Matrix<V, O>,
+    matrix: &AnyMatrix,
     nodes: &Nodes,
     part_nnz: u32,
 ) -> Result<(u64, u64)> {
-    let (program, group_size) = program::<O>(queue)?;
-    let mut kernel = program.kernel("count_steps")?;
+    let (program, group_size) = program(queue, matrix.offset_type())?;
+    let mut kernel = program.kernel("count_iterations")?;
     let counts = zeroed_blocking(queue, 4)?;
     let offsets = matrix.offsets().argument();
-    let arguments = StepArguments {
+    let arguments = IterationArguments {
         nodes: nodes.count as u32,
         has_list: nodes.list.is_some().into(),
         part_nnz,
@@ -227,7 +223,7 @@ fn count_steps_blocking<V: Value, O: Offset>(
     let size = Size { groups: runs.div_ceil(group_size).min(most), group_size };
     // SAFETY: the list's rows are the matrix's, there are rows + 1 offsets, and four words of results.
     #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-    let counted = unsafe { launch(queue, &mut kernel, &arguments, size, &[])? };
+    let counted = unsafe { launch_after(queue, &mut kernel, &arguments, size, &[])? };
     queue.settle_blocking(&counted)?;
     let words = counts.read_blocking(queue)?;
     let wide = |at: usize| u64::from(words[at]) | u64::from(words[at + 1]) << 32;
@@ -235,14 +231,10 @@ fn count_steps_blocking<V: Value, O: Offset>(
 }
 
 /// The list of the nodes, neighbours in order of length.
-fn order_blocking<V: Value, O: Offset>(
-    queue: &Queue,
-    matrix: &Matrix<V, O>,
-    nodes: &Nodes,
-) -> Result<DeviceArray<u32>> {
-    let (program, group_size) = program::<O>(queue)?;
+fn order_blocking(queue: &Queue, matrix: &AnyMatrix, nodes: &Nodes) -> Result<DeviceArray<u32>> {
+    let (program, group_size) = program(queue, matrix.offset_type())?;
     let mut kernel = program.kernel("order_nodes")?;
-    // Zeros for Oclgrind, as in `Pieces`.
+    // Zeros for Oclgrind, as in `Tiles`.
     let ordered = zeroed_blocking(queue, nodes.count)?;
     let offsets = matrix.offsets().argument();
     let arguments = OrderArguments {
@@ -256,19 +248,19 @@ fn order_blocking<V: Value, O: Offset>(
     let size = Size { groups: nodes.count.div_ceil(group_size), group_size };
     // SAFETY: the list's rows are the matrix's, there are rows + 1 offsets, and a word of result a node.
     #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-    let done = unsafe { launch(queue, &mut kernel, &arguments, size, &[])? };
+    let done = unsafe { launch_after(queue, &mut kernel, &arguments, size, &[])? };
     // Launches may follow on other queues.
     done.wait()?;
     Ok(ordered)
 }
 
 /// The kernels that look at rows, and the items of their groups.
-pub(super) fn program<O: Offset>(queue: &Queue) -> Result<(Arc<Program>, usize)> {
+pub(super) fn program(queue: &Queue, offset_type: OffsetType) -> Result<(Arc<Program>, usize)> {
     let context = queue.context();
-    let group_size = 1usize << context.device().traits().max_group_size.clamp(32, 256).ilog2();
+    let group_size = 1usize << context.device().traits().max_group_size.clamp(1, 256).ilog2();
     let parameters = SpmmRowSplitPlan { group_size: group_size as u32 };
     let key =
-        KernelKey::new(SOURCE, ValueType::F32, O::TYPE, Accumulate::Plain, false, &parameters);
+        KernelKey::new(SOURCE, ValueType::F32, offset_type, Accumulate::Plain, false, &parameters);
     Ok((context.program(&key)?, group_size))
 }
 

@@ -2,20 +2,27 @@
 
 use std::sync::Arc;
 
-use cl_kernels::csr_adaptive::{self, Arguments, FEATURE_SPIN, LongRows};
-use cl_kernels::{Accumulate, Algorithm, Array, KernelKey, ParameterError, Variant};
+use cl_kernels::csr_adaptive::{
+    Arguments, CsrAdaptive as Parameters, FEATURE_SPIN, LongRows, SOURCE,
+};
+use cl_kernels::{
+    Accumulate, Algorithm, Array, Checked, DeviceType, KernelKey, ParameterError, Variant,
+};
+use csr_core::plan::csr_adaptive::{RowBlockRules, RowBlocks};
+use csr_core::{AnyOffsets, for_offsets};
 
 use super::workspace::OwnerId;
 use super::{
-    DeviceRowBlocks, Operands, Specialisation, Spmv, Workspace, accumulator_words, check_value_type,
+    BindRequest, Bound, DeviceRowBlocks, Operands, Planning, Specialisation, Spmv, Workspace,
+    accumulator_words, check_value_type,
 };
-use crate::launch::{Size, launch, launch_unobserved};
+use crate::launch::{After, Size};
 use crate::raw::Memory;
-use crate::{Context, DeviceArray, Error, Event, InOrder, Program, Queue, Result};
+use crate::{Context, DeviceArray, Error, Event, Program, Queue, Result};
 
 /// `csr_adaptive`, ready to launch.
 #[derive(Debug)]
-pub struct CsrAdaptive {
+struct CsrAdaptive {
     owner: OwnerId,
     program: Arc<Program>,
     variant: Variant,
@@ -23,37 +30,71 @@ pub struct CsrAdaptive {
     group_size: usize,
 }
 
+/// `csr_adaptive` as a plan asks for it.
+pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
+    let parameters = request.parameters::<Parameters>()?;
+    let variant = request.variant.or_usual(Algorithm::CsrAdaptive);
+    let row_blocks = row_blocks_blocking(request, variant.rules(&parameters))?;
+    let spmv = CsrAdaptive::new(
+        request.context(),
+        request.specialisation,
+        parameters,
+        variant,
+        request.groups_progress,
+        row_blocks,
+    )?;
+    Ok(Bound::new(spmv, variant.parameters(*parameters)))
+}
+
+/// Row blocks, cut where the plan shall be made. A CPU device's memory is the host's, and the host cuts faster.
+fn row_blocks_blocking(request: &BindRequest<'_>, rules: RowBlockRules) -> Result<DeviceRowBlocks> {
+    let BindRequest { queue, matrix, .. } = *request;
+    let offsets = request.pattern.map(|pattern| pattern.offsets());
+    let traits = request.context().device().traits();
+    let is_faster = offsets.is_some() || traits.device_type == DeviceType::Cpu;
+    let on_host = match request.planning {
+        Planning::Automatic => is_faster || !DeviceRowBlocks::can_cut_on(traits),
+        Planning::OnHost => true,
+        Planning::OnDevice => false,
+    };
+    if !on_host {
+        return DeviceRowBlocks::cut_blocking(queue, matrix.offsets(), matrix.nnz(), rules);
+    }
+    let cut = |offsets: AnyOffsets<'_>| -> Result<RowBlocks> {
+        Ok(for_offsets!(offsets, offsets => RowBlocks::from_offsets(offsets, rules))?)
+    };
+    let row_blocks = match offsets {
+        Some(offsets) => cut(offsets)?,
+        None => matrix.with_host_offsets_blocking(queue, cut)?,
+    };
+    DeviceRowBlocks::upload_blocking(queue, &row_blocks)
+}
+
 impl CsrAdaptive {
     /// Builds the program for `row_blocks`, which were cut by the variant's rules ([`Variant::rules`])
     /// for the matrix to come.
     ///
     /// # Errors
-    /// Parameters that break a rule, row blocks of other rules, a device without the value type, a
-    /// kernel that does not build; with [`Variant::Spin`], a device whose groups are not known to make
+    /// Row blocks of other rules, a device without the value type, a kernel that does not build; with [`Variant::Spin`], a device whose groups are not known to make
     /// progress (`groups_progress` is false), or compensated sums, which no float atomic can add.
-    pub fn new(
+    fn new(
         context: &Context,
         specialisation: Specialisation,
-        parameters: csr_adaptive::CsrAdaptive,
+        parameters: Checked<Parameters>,
         variant: Variant,
         groups_progress: bool,
         row_blocks: DeviceRowBlocks,
     ) -> Result<Self> {
         let variant = variant.or_usual(Algorithm::CsrAdaptive);
-        let parameters = variant.parameters(parameters);
+        let parameters = variant.parameters(*parameters);
         check_value_type(context, specialisation.value_type)?;
-        parameters.check(
-            context.device().traits(),
-            specialisation.value_type,
-            specialisation.accumulate,
-        )?;
         if *row_blocks.rules() != variant.rules(&parameters) {
             return Err(Error::Mismatch(format!(
                 "row blocks cut by {:?} cannot serve {variant} with {parameters}",
                 row_blocks.rules()
             )));
         }
-        let mut key = specialisation.key(csr_adaptive::SOURCE, &parameters);
+        let mut key = specialisation.key(SOURCE, &parameters);
         if variant.long_rows() == LongRows::Spin {
             check_spin(context, &specialisation, groups_progress)?;
             key = key.with_feature(FEATURE_SPIN);
@@ -170,27 +211,13 @@ impl Spmv for CsrAdaptive {
         queue: &Queue,
         workspace: &mut Workspace,
         operands: &Operands<'_>,
-        wait: &[Event],
-    ) -> Result<Event> {
-        let size = self.size();
+        after: After<'_>,
+    ) -> Result<Option<Event>> {
         // SAFETY: the caller's promise about the operands; row blocks, counters and carries are as long as the blocks
         // they were made for.
-        workspace.run(self.owner, queue, wait, |parts| unsafe {
+        workspace.run(self.owner, queue, after, |mut parts| unsafe {
             let arguments = self.arguments(parts.scratch, operands);
-            launch(queue, &mut parts.kernels[0], &arguments, size, &parts.wait)
-        })
-    }
-
-    unsafe fn launch_unobserved(
-        &self,
-        queue: InOrder<'_>,
-        workspace: &mut Workspace,
-        operands: &Operands<'_>,
-    ) -> Result<()> {
-        let size = self.size();
-        // SAFETY: as for `launch`.
-        workspace.run_unobserved(self.owner, queue, |kernels, scratch| unsafe {
-            launch_unobserved(&queue, &mut kernels[0], &self.arguments(scratch, operands), size)
+            parts.launch(0, &arguments, self.size())
         })
     }
 }

@@ -3,16 +3,16 @@
 use cl_kernels::csr_adaptive_plan::{
     BEGIN_WORDS_PER_CHUNK, COUNT_WORDS, CsrAdaptivePlan, MarkArguments, SOURCE, WriteArguments,
 };
-use cl_kernels::{Accumulate, KernelKey};
+use cl_kernels::{Accumulate, DeviceTraits, KernelKey};
+use csr_core::ValueType;
 use csr_core::plan::csr_adaptive::{
     LengthBreak, ROWS_PER_CHUNK, RowBlock, RowBlockRules, RowBlocks, StreamReduction,
 };
-use csr_core::{Offset, ValueType};
 
 use super::workspace::zeroed_blocking;
-use crate::launch::{Size, launch};
+use crate::launch::{Size, launch_after};
 use crate::raw::Kernel;
-use crate::{DeviceArray, Error, Queue, Result};
+use crate::{AnyArray, DeviceArray, Error, Queue, Result};
 
 /// Row blocks of a pattern, in device memory.
 #[derive(Debug)]
@@ -35,28 +35,33 @@ impl DeviceRowBlocks {
         Ok(DeviceRowBlocks { rules, size_bytes: entries.size_bytes(), entries, cut_rows })
     }
 
+    /// Whether a device has local memory and items for cutting rows.
+    pub(super) fn can_cut_on(device: &DeviceTraits) -> bool {
+        CsrAdaptivePlan::default_for(device).check(device).is_ok()
+    }
+
     /// Cuts the rows of a matrix of `nnz` nonzeros on the device, into the blocks that
     /// [`RowBlocks::build`] would cut. Reads 8 bytes back.
     ///
     /// # Errors
     /// Rules that no kernel can follow, more blocks than can be counted, or the driver's own failure.
-    pub fn cut_blocking<O: Offset>(
+    pub fn cut_blocking(
         queue: &Queue,
-        offsets: &DeviceArray<O>,
+        offsets: &AnyArray,
         nnz: usize,
         rules: RowBlockRules,
     ) -> Result<Self> {
         rules.check()?;
         let context = queue.context();
-        let rows = offsets.len().saturating_sub(1);
+        let (rows, offset_type) = (offsets.len().saturating_sub(1), offsets.offset_type()?);
         let numbers = Numbers::of(&rules, rows, nnz)?;
         if rows == 0 {
-            return Self::upload_blocking(queue, &RowBlocks::from_offsets(&[O::zeroed()], rules)?);
+            return Self::upload_blocking(queue, &RowBlocks::from_offsets(&[0_u32], rules)?);
         }
         let parameters = CsrAdaptivePlan::default_for(context.device().traits());
         parameters.check(context.device().traits())?;
-        let key =
-            KernelKey::new(SOURCE, ValueType::F32, O::TYPE, Accumulate::Plain, false, &parameters);
+        let plain = Accumulate::Plain;
+        let key = KernelKey::new(SOURCE, ValueType::F32, offset_type, plain, false, &parameters);
         let chunks = rows.div_ceil(ROWS_PER_CHUNK);
         let size = Size { groups: chunks, group_size: parameters.group_size as usize };
 
@@ -73,10 +78,10 @@ impl DeviceRowBlocks {
         };
         // SAFETY: the workspace is as long as `chunks` demands, and the offsets are a pattern's.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-        let marked = unsafe { launch(queue, &mut workspace.mark, &mark, size, &[])? };
+        let marked = unsafe { launch_after(queue, &mut workspace.mark, &mark, size, &[])? };
         queue.settle_blocking(&marked)?;
-        let mut write_blocking = |room: usize| -> Result<_> {
-            let entries = DeviceArray::<RowBlock>::allocate(context, room)?;
+        let mut write_blocking = |capacity: usize| -> Result<_> {
+            let entries = DeviceArray::<RowBlock>::allocate(context, capacity)?;
             let write = WriteArguments {
                 rows: rows as u32,
                 offsets: offsets.argument(),
@@ -85,19 +90,19 @@ impl DeviceRowBlocks {
                 reduction_size: numbers.reduction_size,
                 begins: begins.argument(),
                 counts: counts.argument(),
-                room: u32::try_from(room).unwrap_or(u32::MAX),
+                capacity: u32::try_from(capacity).unwrap_or(u32::MAX),
                 row_blocks: entries.argument(),
                 results: results.argument(),
             };
-            // SAFETY: as above; past `room` nothing is written.
+            // SAFETY: as above; past `capacity` nothing is written.
             #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-            let written = unsafe { launch(queue, &mut workspace.write, &write, size, &[])? };
+            let written = unsafe { launch_after(queue, &mut workspace.write, &write, size, &[])? };
             // Launches may follow on other queues. And NVIDIA's blocking read alone would look only now and
             // then whether it can begin.
             written.wait()?;
             Ok(entries)
         };
-        let mut entries = write_blocking(likely_room(&rules, nnz))?;
+        let mut entries = write_blocking(likely_capacity(&rules, nnz))?;
         let found = results.read_blocking(queue)?;
         let (blocks, cut_rows) = (found[0], found[1]);
         let needed = blocks as usize + 1;
@@ -139,9 +144,9 @@ impl DeviceRowBlocks {
     }
 }
 
-/// Room for the entries that a matrix of `nnz` nonzeros is likely to have: a quarter more than full blocks
-/// would be. Where rows of unlike lengths meet, or long rows, there can be any number more.
-fn likely_room(rules: &RowBlockRules, nnz: usize) -> usize {
+/// Capacity for the entries that a matrix of `nnz` nonzeros is likely to have: a quarter more than full blocks
+/// would be. Where rows of unlike lengths are neighbours, or rows are long, there can be any number more.
+fn likely_capacity(rules: &RowBlockRules, nnz: usize) -> usize {
     let full = nnz / rules.nnz_per_block;
     full + full / 4 + 2
 }

@@ -1,55 +1,62 @@
-//! Binds and launches `csr_pieces`: no plan, and a workspace in which parts of cut rows meet.
+//! Binds and launches `csr_pieces`: no plan, and a workspace in which partial sums of cut rows are combined.
 
 use std::sync::Arc;
 
 use cl_kernels::csr_pieces::{Arguments, CsrPieces as Parameters, SOURCE};
-use cl_kernels::{Algorithm, KernelKey};
+use cl_kernels::{Algorithm, Checked, KernelKey};
 
-use super::meetings::Meetings;
+use super::partial_sums::PartialSums;
 use super::workspace::OwnerId;
-use super::{Operands, Specialisation, Spmv, Workspace, check_value_type};
-use crate::launch::{Size, launch, launch_unobserved};
+use super::{BindRequest, Bound, Operands, Specialisation, Spmv, Workspace, check_value_type};
+use crate::launch::{After, Size};
 use crate::raw::Memory;
-use crate::{Context, DeviceArray, Event, InOrder, Program, Queue, Result};
+use crate::{Context, DeviceArray, Event, Program, Queue, Result};
 
 /// `csr_pieces`, ready to launch.
 #[derive(Debug)]
-pub struct CsrPieces {
+struct CsrPieces {
     owner: OwnerId,
     program: Arc<Program>,
     nnz: usize,
-    piece_nnz: u64,
+    chunk_nnz: u64,
+}
+
+/// `csr_pieces` as a plan asks for it.
+pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
+    let parameters = request.parameters::<Parameters>()?;
+    let nnz = request.matrix.nnz();
+    let spmv = CsrPieces::new(request.context(), request.specialisation, parameters, nnz)?;
+    Ok(Bound::new(spmv, *parameters))
 }
 
 impl CsrPieces {
     /// Builds the program for a matrix of `nnz` nonzeros.
     ///
     /// # Errors
-    /// Parameters that break a rule, a device without the value type, a kernel that does not build.
-    pub fn new(
+    /// A device without the value type, a kernel that does not build.
+    fn new(
         context: &Context,
         specialisation: Specialisation,
-        parameters: Parameters,
+        parameters: Checked<Parameters>,
         nnz: usize,
     ) -> Result<Self> {
         check_value_type(context, specialisation.value_type)?;
-        parameters.check()?;
         let traits = context.device().traits();
-        let key = specialisation.key(SOURCE, &parameters.kernel()).for_streams_of(traits);
+        let key = specialisation.key(SOURCE, &*parameters).for_streams_of(traits);
         let program = context.program(&key)?;
         let compute_units = traits.compute_units;
-        let piece_nnz = parameters.piece_nnz(nnz as u64, compute_units);
-        Ok(CsrPieces { owner: OwnerId::new(), program, nnz, piece_nnz })
+        let chunk_nnz = parameters.chunk_nnz(nnz as u64, compute_units);
+        Ok(CsrPieces { owner: OwnerId::new(), program, nnz, chunk_nnz })
     }
 
-    /// Pieces, each one item of a launch: one at least, so that empty rows have an owner.
-    fn pieces(&self) -> usize {
-        (self.nnz as u64).div_ceil(self.piece_nnz).max(1) as usize
+    /// Chunks, each one item of a launch: one at least, so that empty rows have an owner.
+    fn chunks(&self) -> usize {
+        (self.nnz as u64).div_ceil(self.chunk_nnz).max(1) as usize
     }
 
-    /// Where parts of cut rows meet.
-    fn meetings(&self) -> Meetings {
-        Meetings::new(self.key(), self.pieces())
+    /// Where partial sums of cut rows are combined.
+    fn partial_sums(&self) -> PartialSums {
+        PartialSums::new(self.key(), self.chunks())
     }
 
     /// What the kernel is given.
@@ -61,7 +68,7 @@ impl CsrPieces {
         Arguments {
             rows: operands.rows as u32,
             nnz: self.nnz as u64,
-            piece_nnz: self.piece_nnz,
+            chunk_nnz: self.chunk_nnz,
             offsets: operands.offsets,
             columns: operands.columns,
             values: operands.values,
@@ -70,13 +77,13 @@ impl CsrPieces {
             alpha: operands.alpha,
             beta: operands.beta,
             zero: 0,
-            room: scratch.argument(),
+            workspace: scratch.argument(),
         }
     }
 
     /// An item is a group: what a core of a CPU takes at a time. None where there are no rows.
     fn size(&self, operands: &Operands<'_>) -> Size {
-        Size { groups: if operands.rows == 0 { 0 } else { self.pieces() }, group_size: 1 }
+        Size { groups: if operands.rows == 0 { 0 } else { self.chunks() }, group_size: 1 }
     }
 }
 
@@ -95,7 +102,7 @@ impl Spmv for CsrPieces {
     }
 
     fn workspace_bytes(&self) -> usize {
-        self.meetings().words() * 4
+        self.partial_sums().words() * 4
     }
 
     fn is_repeatable(&self) -> bool {
@@ -104,7 +111,7 @@ impl Spmv for CsrPieces {
 
     fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
         let kernels = vec![self.program.kernel("csr_pieces")?];
-        Workspace::new_blocking(queue, self.owner, kernels, self.meetings().words())
+        Workspace::new_blocking(queue, self.owner, kernels, self.partial_sums().words())
     }
 
     unsafe fn launch(
@@ -112,26 +119,12 @@ impl Spmv for CsrPieces {
         queue: &Queue,
         workspace: &mut Workspace,
         operands: &Operands<'_>,
-        wait: &[Event],
-    ) -> Result<Event> {
-        let size = self.size(operands);
-        // SAFETY: the caller's promise about the operands; the room is as long as there are pieces.
-        workspace.run(self.owner, queue, wait, |parts| unsafe {
+        after: After<'_>,
+    ) -> Result<Option<Event>> {
+        // SAFETY: the caller's promise about the operands; the workspace has a slot for each chunk.
+        workspace.run(self.owner, queue, after, |mut parts| unsafe {
             let arguments = self.arguments(parts.scratch, operands);
-            launch(queue, &mut parts.kernels[0], &arguments, size, &parts.wait)
-        })
-    }
-
-    unsafe fn launch_unobserved(
-        &self,
-        queue: InOrder<'_>,
-        workspace: &mut Workspace,
-        operands: &Operands<'_>,
-    ) -> Result<()> {
-        let size = self.size(operands);
-        // SAFETY: as for `launch`.
-        workspace.run_unobserved(self.owner, queue, |kernels, scratch| unsafe {
-            launch_unobserved(&queue, &mut kernels[0], &self.arguments(scratch, operands), size)
+            parts.launch(0, &arguments, self.size(operands))
         })
     }
 }

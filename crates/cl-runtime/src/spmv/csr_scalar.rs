@@ -2,36 +2,42 @@
 
 use std::sync::Arc;
 
-use cl_kernels::csr_scalar::{self, Arguments};
-use cl_kernels::{Algorithm, KernelKey};
+use cl_kernels::csr_scalar::{Arguments, CsrScalar as Parameters, SOURCE};
+use cl_kernels::{Algorithm, Checked, KernelKey};
 
 use super::workspace::OwnerId;
-use super::{Operands, Specialisation, Spmv, Workspace, check_value_type};
-use crate::launch::{Size, launch, launch_unobserved};
+use super::{BindRequest, Bound, Operands, Specialisation, Spmv, Workspace, check_value_type};
+use crate::launch::{After, Size};
 use crate::raw::Memory;
-use crate::{Context, Event, InOrder, Program, Queue, Result};
+use crate::{Context, Event, Program, Queue, Result};
 
 /// `csr_scalar`, ready to launch; it has no plan.
 #[derive(Debug)]
-pub struct CsrScalar {
+struct CsrScalar {
     owner: OwnerId,
     program: Arc<Program>,
     group_size: usize,
+}
+
+/// `csr_scalar` as a plan asks for it.
+pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
+    let parameters = request.parameters::<Parameters>()?;
+    let spmv = CsrScalar::new(request.context(), request.specialisation, parameters)?;
+    Ok(Bound::new(spmv, *parameters))
 }
 
 impl CsrScalar {
     /// Builds the program.
     ///
     /// # Errors
-    /// Parameters that break a rule, a device without the value type, a kernel that does not build.
-    pub fn new(
+    /// A device without the value type, a kernel that does not build.
+    fn new(
         context: &Context,
         specialisation: Specialisation,
-        parameters: csr_scalar::CsrScalar,
+        parameters: Checked<Parameters>,
     ) -> Result<Self> {
         check_value_type(context, specialisation.value_type)?;
-        parameters.check(context.device().traits())?;
-        let program = context.program(&specialisation.key(csr_scalar::SOURCE, &parameters))?;
+        let program = context.program(&specialisation.key(SOURCE, &*parameters))?;
         Ok(CsrScalar { owner: OwnerId::new(), program, group_size: parameters.group_size as usize })
     }
 
@@ -86,26 +92,11 @@ impl Spmv for CsrScalar {
         queue: &Queue,
         workspace: &mut Workspace,
         operands: &Operands<'_>,
-        wait: &[Event],
-    ) -> Result<Event> {
-        let size = self.size(operands.rows);
+        after: After<'_>,
+    ) -> Result<Option<Event>> {
+        let (arguments, size) = (self.arguments(operands), self.size(operands.rows));
         // SAFETY: the caller's promise about the operands; the kernel reads nothing else.
-        workspace.run(self.owner, queue, wait, |parts| unsafe {
-            let arguments = self.arguments(operands);
-            launch(queue, &mut parts.kernels[0], &arguments, size, &parts.wait)
-        })
-    }
-
-    unsafe fn launch_unobserved(
-        &self,
-        queue: InOrder<'_>,
-        workspace: &mut Workspace,
-        operands: &Operands<'_>,
-    ) -> Result<()> {
-        let size = self.size(operands.rows);
-        // SAFETY: as for `launch`.
-        workspace.run_unobserved(self.owner, queue, |kernels, _| unsafe {
-            launch_unobserved(&queue, &mut kernels[0], &self.arguments(operands), size)
-        })
+        workspace
+            .run(self.owner, queue, after, |mut parts| unsafe { parts.launch(0, &arguments, size) })
     }
 }

@@ -3,54 +3,102 @@
 use std::sync::Arc;
 
 use cl_kernels::evc_hyb::{Arguments, EvcHyb as Parameters, FEATURE_PERMUTED, SOURCE};
-use cl_kernels::{Algorithm, Array, KernelKey, Variant};
-use csr_core::evc_hyb::EvcHybStatistics;
-use csr_core::{Offset, Value};
+use cl_kernels::{Algorithm, Array, Checked, DeviceType, KernelKey, Variant};
+use csr_core::evc_hyb::{EvcHybOptions, EvcHybPattern, EvcHybStatistics};
+use csr_core::plan::evc_hyb::TaskRules;
+use csr_core::{AnyPatternView, OffsetType, for_pattern};
 
 use super::evc_hyb_plan::{DeviceEvcHyb, VectorOrder};
-use super::workspace::{OwnerId, for_a_kernel_to_write};
-use super::{Operands, Specialisation, Spmv, Workspace, check_value_type};
-use crate::launch::{Size, launch};
+use super::workspace::{OwnerId, any_for_a_kernel_to_write};
+use super::{
+    BindRequest, Bound, Operands, Planning, Specialisation, Spmv, Workspace, check_value_type,
+};
+use crate::launch::{After, Size};
 use crate::raw::Memory;
-use crate::{DeviceArray, Event, Matrix, Program, Queue, Result};
+use crate::{AnyArray, AnyMatrix, DeviceArray, Event, Program, Queue, Result};
 
 /// `evc_hyb`, ready to launch: a sorted, padded copy of the matrix.
 #[derive(Debug)]
-pub struct EvcHyb<V, O> {
+struct EvcHyb {
     owner: OwnerId,
     program: Arc<Program>,
     group_size: usize,
     variant: Variant,
     plan: DeviceEvcHyb,
-    values: DeviceArray<V>,
+    offset_type: OffsetType,
+    values: AnyArray,
     /// Of the values the copy was made from.
     values_id: u64,
-    offsets: std::marker::PhantomData<O>,
 }
 
-/// [`Matrix::values_id`] of no matrix.
-const NOBODYS: u64 = 0;
+/// [`AnyMatrix::values_id`] of no matrix.
+const NO_VALUES: u64 = 0;
 
-impl<V: Value, O: Offset> EvcHyb<V, O> {
+/// `evc_hyb` as a plan asks for it.
+pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
+    let parameters = request.parameters::<Parameters>()?;
+    let variant = request.variant.or_usual(Algorithm::EvcHyb);
+    let BindRequest { queue, matrix, specialisation, values_id, .. } = *request;
+    let plan = plan_blocking(request, variant, &parameters)?;
+    let spmv =
+        EvcHyb::new_blocking(queue, specialisation, parameters, variant, plan, matrix, values_id)?;
+    Ok(Bound::new(spmv, *parameters))
+}
+
+/// The pattern converted, where the plan shall be made.
+fn plan_blocking(
+    request: &BindRequest<'_>,
+    variant: Variant,
+    parameters: &Parameters,
+) -> Result<DeviceEvcHyb> {
+    let BindRequest { queue, matrix, order, .. } = *request;
+    let format = match variant {
+        Variant::SortedCsr => EvcHybOptions { longest_short_row: None, alignment: 1 },
+        _ => EvcHybOptions {
+            longest_short_row: Some(parameters.longest_short_row as usize),
+            alignment: parameters.alignment as usize,
+        },
+    };
+    let rules = TaskRules {
+        group_size: parameters.group_size,
+        nnz_per_item: parameters.nnz_per_item,
+        rows_per_item: parameters.rows_per_item,
+        long_nnz_per_item: parameters.long_nnz_per_item,
+    };
+    // A CPU device's memory is the host's, which sorts faster; to others the way is longer than the sort.
+    let on_host = match request.planning {
+        Planning::Automatic => request.context().device().traits().device_type == DeviceType::Cpu,
+        Planning::OnHost => true,
+        Planning::OnDevice => false,
+    };
+    let upload = |pattern: AnyPatternView<'_>| -> Result<DeviceEvcHyb> {
+        let converted = for_pattern!(pattern, pattern => EvcHybPattern::new(pattern, &format))?;
+        DeviceEvcHyb::upload_blocking(queue, &converted, &format, &rules, order)
+    };
+    match (on_host, request.pattern) {
+        (false, _) => DeviceEvcHyb::convert_blocking(queue, matrix, &format, &rules, order),
+        (true, Some(pattern)) => upload(pattern),
+        (true, None) => matrix.with_host_pattern_blocking(queue, upload),
+    }
+}
+
+impl EvcHyb {
     /// Builds the program and arranges the values of `matrix`, whose pattern `plan` is of; `values_id` says whose they
     /// are.
     ///
     /// # Errors
-    /// Parameters that break a rule, a device without the value type, a kernel that does not build, no memory for the
-    /// copy.
-    pub fn new_blocking(
+    /// A device without the value type, a kernel that does not build, no memory for the copy.
+    fn new_blocking(
         queue: &Queue,
         specialisation: Specialisation,
-        parameters: Parameters,
+        parameters: Checked<Parameters>,
         variant: Variant,
         plan: DeviceEvcHyb,
-        matrix: &Matrix<V, O>,
+        matrix: &AnyMatrix,
         values_id: u64,
     ) -> Result<Self> {
-        let Specialisation { value_type, accumulate, .. } = specialisation;
-        check_value_type(queue.context(), value_type)?;
-        parameters.check(queue.context().device().traits(), value_type, accumulate)?;
-        let mut key = specialisation.key(SOURCE, &parameters.kernel());
+        check_value_type(queue.context(), specialisation.value_type)?;
+        let mut key = specialisation.key(SOURCE, &*parameters);
         if plan.order() != VectorOrder::Original {
             key = key.with_feature(FEATURE_PERMUTED);
         }
@@ -60,10 +108,10 @@ impl<V: Value, O: Offset> EvcHyb<V, O> {
             program,
             group_size: parameters.group_size as usize,
             variant,
-            values: for_a_kernel_to_write(queue, plan.elements())?,
+            offset_type: matrix.offset_type(),
+            values: any_for_a_kernel_to_write(queue, matrix.value_type(), plan.elements())?,
             plan,
-            values_id: NOBODYS,
-            offsets: std::marker::PhantomData,
+            values_id: NO_VALUES,
         };
         let (offsets, values) = (matrix.offsets().argument(), matrix.values().argument());
         found.update_values_blocking(queue, offsets, values, values_id)?;
@@ -72,7 +120,7 @@ impl<V: Value, O: Offset> EvcHyb<V, O> {
 }
 
 #[expect(unsafe_code, reason = "implements an unsafe method")]
-impl<V: Value, O: Offset> Spmv for EvcHyb<V, O> {
+impl Spmv for EvcHyb {
     fn algorithm(&self) -> Algorithm {
         Algorithm::EvcHyb
     }
@@ -108,10 +156,10 @@ impl<V: Value, O: Offset> Spmv for EvcHyb<V, O> {
         values: Array<&Memory>,
         values_id: u64,
     ) -> Result<()> {
-        // Until the wait ends well, nobody knows whose values the copy holds.
-        self.values_id = NOBODYS;
-        let target = self.values.argument();
-        self.plan.arrange_blocking::<O>(queue, V::TYPE, offsets, values, None, target)?;
+        // Until the wait ends well, it is unknown which values the copy holds.
+        self.values_id = NO_VALUES;
+        let (types, target) = ((self.key().value_type, self.offset_type), self.values.argument());
+        self.plan.arrange_blocking(queue, types, offsets, values, None, target)?;
         self.values_id = values_id;
         Ok(())
     }
@@ -134,24 +182,23 @@ impl<V: Value, O: Offset> Spmv for EvcHyb<V, O> {
         queue: &Queue,
         workspace: &mut Workspace,
         operands: &Operands<'_>,
-        wait: &[Event],
-    ) -> Result<Event> {
+        after: After<'_>,
+    ) -> Result<Option<Event>> {
         let size = Size { groups: self.plan.tasks().len(), group_size: self.group_size };
+        let arguments = Arguments {
+            tasks: self.plan.tasks().argument(),
+            row_order: self.plan.row_order().argument(),
+            row_lengths: self.plan.row_lengths().argument(),
+            long_starts: self.plan.long_starts().argument(),
+            columns: self.plan.columns().argument(),
+            values: self.values.argument(),
+            x: operands.x,
+            y: operands.y,
+            alpha: operands.alpha,
+            beta: operands.beta,
+        };
         // SAFETY: the caller's promise about x and y; the rest is this plan's own.
-        workspace.run(self.owner, queue, wait, |parts| unsafe {
-            let arguments = Arguments {
-                tasks: self.plan.tasks().argument(),
-                row_order: self.plan.row_order().argument(),
-                row_lengths: self.plan.row_lengths().argument(),
-                long_starts: self.plan.long_starts().argument(),
-                columns: self.plan.columns().argument(),
-                values: self.values.argument(),
-                x: operands.x,
-                y: operands.y,
-                alpha: operands.alpha,
-                beta: operands.beta,
-            };
-            launch(queue, &mut parts.kernels[0], &arguments, size, &parts.wait)
-        })
+        workspace
+            .run(self.owner, queue, after, |mut parts| unsafe { parts.launch(0, &arguments, size) })
     }
 }

@@ -7,13 +7,13 @@ use cl_kernels::evc_hyb_plan::{
 use cl_kernels::{Accumulate, Array, KernelKey};
 use csr_core::evc_hyb::{EvcHybOptions, EvcHybPattern, EvcHybStatistics};
 use csr_core::plan::evc_hyb::{EvcHybShape, RowCounts, Task, TaskRules};
-use csr_core::{Offset, OffsetType, Value, ValueType};
+use csr_core::{OffsetType, ValueType};
 
 use super::workspace::for_a_kernel_to_write;
-use crate::launch::Steps;
+use crate::launch::LaunchSequence;
 use crate::raw::Memory;
-use crate::sort::{Keyed, bits_of};
-use crate::{DeviceArray, Error, Matrix, Queue, Result};
+use crate::sort::{KeyType, Keyed, bits_of};
+use crate::{AnyMatrix, DeviceArray, Error, Queue, Result};
 
 /// Which order the vectors of a product are in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -71,14 +71,14 @@ pub struct DeviceEvcHyb {
 }
 
 impl DeviceEvcHyb {
-    /// Converts on the device; a few hundred words are read back. Memory while converting, beside the result and the
+    /// Converts on the device; a few hundred words are read back. Memory while converting, besides the result and the
     /// matrix: 24 bytes a row, given back before the elements get theirs.
     ///
     /// # Errors
     /// A matrix that is not square where columns are renumbered; or the driver's own failure.
-    pub fn convert_blocking<V: Value, O: Offset>(
+    pub fn convert_blocking(
         queue: &Queue,
-        matrix: &Matrix<V, O>,
+        matrix: &AnyMatrix,
         options: &EvcHybOptions,
         rules: &TaskRules,
         order: VectorOrder,
@@ -88,11 +88,13 @@ impl DeviceEvcHyb {
         let alignment = options.alignment as u32;
         let column_bits = bits_of(matrix.cols().saturating_sub(1));
         let context = queue.context();
-        let program = context.program(&key(ValueType::F32, O::TYPE, rules.group_size, false))?;
-        let mut steps = Steps::new(queue, &program, rules.group_size as usize);
-        let of_rows = steps.groups(rows);
+        let offset_type = matrix.offset_type();
+        let program =
+            context.program(&key(ValueType::F32, offset_type, rules.group_size, false))?;
+        let mut sequence = LaunchSequence::new(queue, &program, rules.group_size as usize);
+        let of_rows = sequence.groups(rows);
 
-        let unsorted = Keyed::<u64>::allocate(queue, rows)?;
+        let unsorted = Keyed::allocate(queue, KeyType::U64, rows)?;
         let keys = KeyArguments {
             row_count: rows as u32,
             column_bits,
@@ -104,21 +106,21 @@ impl DeviceEvcHyb {
         // SAFETY: a key and a number for each row, and the matrix's arrays are a pattern's.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
-            steps.run(&keys, of_rows)?
+            sequence.run(&keys, of_rows)?
         };
         let sorted = unsorted.sort(queue, column_bits + bits_of(longest))?;
 
-        let borders = RowCounts::borders(longest, options, rules);
-        let asked = DeviceArray::upload_blocking(queue, &borders)?;
-        let answers = for_a_kernel_to_write::<u32>(queue, borders.len() + 2)?;
+        let boundaries = RowCounts::boundaries(longest, options, rules);
+        let asked = DeviceArray::upload_blocking(queue, &boundaries)?;
+        let answers = for_a_kernel_to_write::<u32>(queue, boundaries.len() + 2)?;
         let row_lengths = for_a_kernel_to_write::<u32>(queue, rows)?;
         let count = CountArguments {
             row_count: rows as u32,
             column_bits,
             long_length: options.longest_short_row.map_or(0, |most| most as u32 + 1),
             alignment,
-            border_count: borders.len() as u32,
-            borders: asked.argument(),
+            boundary_count: boundaries.len() as u32,
+            boundaries: asked.argument(),
             keys: sorted.keys.argument(),
             counts: answers.argument(),
         };
@@ -128,21 +130,21 @@ impl DeviceEvcHyb {
             keys: sorted.keys.argument(),
             row_lengths: row_lengths.argument(),
         };
-        // SAFETY: an answer for each border and two more, and a length for each row.
+        // SAFETY: an answer for each boundary and two more, and a length for each row.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         let counted = unsafe {
-            steps.run(&lengths, of_rows)?;
-            steps.run(&count, 1)?
+            sequence.run(&lengths, of_rows)?;
+            sequence.run(&count, 1)?
         };
         counted.wait()?;
         let mut answers = answers.read_blocking(queue)?;
-        let of_long = answers.split_off(borders.len());
+        let of_long = answers.split_off(boundaries.len());
         let long_elements = u64::from(of_long[0]) | u64::from(of_long[1]) << 32;
         // What was sorted by gives its memory back before elements take theirs.
         let Keyed { numbers: row_order, keys } = sorted;
         drop(keys);
 
-        let counts = RowCounts::new(rows, borders, answers);
+        let counts = RowCounts::new(rows, boundaries, answers);
         let shape = EvcHybShape::new(longest, options, &counts);
         let elements = shape.short_elements + long_elements as usize;
         let long_starts = for_a_kernel_to_write::<u64>(queue, rows - shape.split_row)?;
@@ -159,7 +161,7 @@ impl DeviceEvcHyb {
         // SAFETY: a start for each row from the split on.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
-            steps.run(&starts, (rows - shape.split_row).min(1))?
+            sequence.run(&starts, (rows - shape.split_row).min(1))?
         };
         let statistics = EvcHybStatistics::new(&shape, elements, matrix.nnz());
         let group_size = rules.group_size as usize;
@@ -175,15 +177,15 @@ impl DeviceEvcHyb {
             columns,
             tasks,
         };
-        let places = plan.places(queue, &mut steps)?;
+        let order_indices = plan.order_indices(queue, &mut sequence)?;
         let source = matrix.columns().argument();
         let (offsets, target) = (matrix.offsets().argument(), plan.columns.argument());
-        plan.arrange_blocking::<O>(
+        plan.arrange_blocking(
             queue,
-            ValueType::F32,
+            (ValueType::F32, offset_type),
             offsets,
             source,
-            places.as_ref(),
+            order_indices.as_ref(),
             target,
         )?;
         Ok(plan)
@@ -202,7 +204,7 @@ impl DeviceEvcHyb {
     ) -> Result<Self> {
         let lengths = pattern.row_lengths();
         let longest = lengths.last().map_or(0, |length| *length as usize);
-        let counts = RowCounts::of_lengths(lengths, RowCounts::borders(longest, options, rules));
+        let counts = RowCounts::of_lengths(lengths, RowCounts::boundaries(longest, options, rules));
         let long_starts = &pattern.long_starts()[..pattern.long_starts().len() - 1];
         let columns = match order {
             VectorOrder::Symmetric => {
@@ -224,37 +226,41 @@ impl DeviceEvcHyb {
         })
     }
 
-    /// The place of each row, where columns are renumbered.
-    fn places(&self, queue: &Queue, steps: &mut Steps<'_>) -> Result<Option<DeviceArray<u32>>> {
+    /// The index of each row, where columns are renumbered.
+    fn order_indices(
+        &self,
+        queue: &Queue,
+        sequence: &mut LaunchSequence<'_>,
+    ) -> Result<Option<DeviceArray<u32>>> {
         if self.order != VectorOrder::Symmetric {
             return Ok(None);
         }
-        let places = for_a_kernel_to_write::<u32>(queue, self.row_order.len())?;
+        let order_indices = for_a_kernel_to_write::<u32>(queue, self.row_order.len())?;
         let invert = InvertArguments {
             row_count: self.row_order.len() as u32,
             row_order: self.row_order.argument(),
-            places: places.argument(),
+            order_indices: order_indices.argument(),
         };
-        let groups = steps.groups(self.row_order.len());
-        // SAFETY: a place for each row, and the order holds each row once.
+        let groups = sequence.groups(self.row_order.len());
+        // SAFETY: an index for each row, and the order holds each row once.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
-            steps.run(&invert, groups)?
+            sequence.run(&invert, groups)?
         };
-        Ok(Some(places))
+        Ok(Some(order_indices))
     }
 
-    /// Puts what goes with the nonzeros of CSR, as wide as `value_type`, into the places of its elements.
-    pub(super) fn arrange_blocking<O: Offset>(
+    /// Copies what goes with the nonzeros of CSR, as wide as `value_type`, to the indices of its elements.
+    pub(super) fn arrange_blocking(
         &self,
         queue: &Queue,
-        value_type: ValueType,
+        (value_type, offset_type): (ValueType, OffsetType),
         offsets: Array<&Memory>,
         source: Array<&Memory>,
-        places: Option<&DeviceArray<u32>>,
+        order_indices: Option<&DeviceArray<u32>>,
         target: Array<&Memory>,
     ) -> Result<()> {
-        let key = key(value_type, O::TYPE, self.group_size as u32, places.is_some());
+        let key = key(value_type, offset_type, self.group_size as u32, order_indices.is_some());
         let program = queue.context().program(&key)?;
         let arguments = ArrangeArguments {
             alignment: self.alignment,
@@ -265,23 +271,24 @@ impl DeviceEvcHyb {
             offsets,
             source,
             // Not read then.
-            places: places.unwrap_or(&self.row_order).argument(),
+            order_indices: order_indices.unwrap_or(&self.row_order).argument(),
             target,
         };
         // SAFETY: tasks name the rows and elements of this plan; `source` and `target` were made or checked for it.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         let arranged = unsafe {
-            Steps::new(queue, &program, self.group_size).run(&arguments, self.tasks.len())?
+            LaunchSequence::new(queue, &program, self.group_size)
+                .run(&arguments, self.tasks.len())?
         };
         arranged.wait()
     }
 
-    /// The row at each place.
+    /// The rows, in order of length.
     pub fn row_order(&self) -> &DeviceArray<u32> {
         &self.row_order
     }
 
-    /// The nonzeros of the row at each place.
+    /// The nonzeros of each row, in order of length.
     pub fn row_lengths(&self) -> &DeviceArray<u32> {
         &self.row_lengths
     }
@@ -326,7 +333,7 @@ impl DeviceEvcHyb {
     }
 }
 
-/// The kernels that plan, or with `renumber`, the one that arranges columns by places.
+/// The kernels that plan, or with `renumber`, the one that arranges columns by indices.
 fn key(
     value_type: ValueType,
     offset_type: OffsetType,
@@ -340,7 +347,7 @@ fn key(
 }
 
 /// Refuses columns in the order of rows where there is not one for each.
-fn check_order<V: Value, O: Offset>(matrix: &Matrix<V, O>, order: VectorOrder) -> Result<()> {
+fn check_order(matrix: &AnyMatrix, order: VectorOrder) -> Result<()> {
     if order == VectorOrder::Symmetric && matrix.rows() != matrix.cols() {
         return Err(Error::Mismatch(format!(
             "x can be in the order of rows where a matrix is square; this one has {} rows and {} columns",

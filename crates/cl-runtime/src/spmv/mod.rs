@@ -1,5 +1,6 @@
 //! y = alpha A x + beta y on the device: one file an algorithm, behind one trait.
 
+mod bind;
 mod csr_adaptive;
 mod csr_adaptive_plan;
 mod csr_flat;
@@ -8,7 +9,7 @@ mod csr_scalar;
 mod csr_vector;
 mod evc_hyb;
 mod evc_hyb_plan;
-mod meetings;
+mod partial_sums;
 mod segmented_sum;
 mod sell;
 mod sell_sigma;
@@ -21,21 +22,16 @@ use cl_kernels::{Accumulate, Algorithm, Array, Experiment, KernelKey, Parameters
 use csr_core::evc_hyb::EvcHybStatistics;
 use csr_core::{OffsetType, ValueType};
 
+use crate::launch::After;
 use crate::raw::Memory;
-use crate::{Context, DeviceArray, Error, Event, InOrder, Queue, Result};
+use crate::{Context, DeviceArray, Error, Event, Queue, Result};
 
-pub use csr_adaptive::CsrAdaptive;
+pub use bind::{BindRequest, Bound, Planning, bind};
 pub use csr_adaptive_plan::DeviceRowBlocks;
 pub(crate) use csr_adaptive_plan::PlanWorkspace;
-pub use csr_flat::{CsrFlat, DevicePieces};
-pub use csr_pieces::CsrPieces;
-pub use csr_scalar::CsrScalar;
-pub use csr_vector::CsrVector;
-pub use evc_hyb::EvcHyb;
+pub use csr_flat::{CsrFlat, DeviceTiles};
 pub use evc_hyb_plan::{DeviceEvcHyb, VectorOrder};
-pub use segmented_sum::{Borders, SegmentedSum};
-pub use sell::Sell;
-pub use sell_sigma::SellSigma;
+pub use segmented_sum::{Boundaries, SegmentedSum};
 pub use workspace::Workspace;
 
 /// What a kernel is specialised by, apart from its hyper-parameters.
@@ -73,7 +69,7 @@ impl Specialisation {
     }
 }
 
-/// The arrays and numbers of one product. Lengths were checked by whoever made it.
+/// The arrays and numbers of one product. Lengths were checked by the caller that made it.
 #[derive(Clone, Copy, Debug)]
 pub struct Operands<'a> {
     /// Rows of A.
@@ -118,7 +114,7 @@ pub trait Spmv: Debug + Send + Sync {
     /// Whether the same launch always gives the same bits.
     fn is_repeatable(&self) -> bool;
 
-    /// [`Matrix::values_id`](crate::Matrix::values_id) of the values it has a copy of; `None` where it has none.
+    /// [`AnyMatrix::values_id`](crate::AnyMatrix::values_id) of the values it has a copy of; `None` where it has none.
     fn values_id(&self) -> Option<u64> {
         None
     }
@@ -126,7 +122,7 @@ pub trait Spmv: Debug + Send + Sync {
     /// Brings its copy of the values up to date, if it has one, from CSR values that `offsets` belong to.
     ///
     /// # Errors
-    /// The driver's own failure; the copy is nobody's then.
+    /// The driver's own failure; the copy is invalid then.
     fn update_values_blocking(
         &mut self,
         _queue: &Queue,
@@ -137,7 +133,7 @@ pub trait Spmv: Debug + Send + Sync {
         Ok(())
     }
 
-    /// The row at each place, where it has them in an order of its own.
+    /// The row at each index, where it has them in an order of its own.
     fn row_order(&self) -> Option<&DeviceArray<u32>> {
         None
     }
@@ -153,7 +149,7 @@ pub trait Spmv: Debug + Send + Sync {
     /// The driver's own failure.
     fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace>;
 
-    /// Enqueues the product after the events in `wait`. Allocates nothing.
+    /// Enqueues the product. Allocates nothing. `None` where no event was asked for.
     ///
     /// # Safety
     /// The operands belong to the pattern the algorithm was bound to, and are as long as they say.
@@ -166,27 +162,8 @@ pub trait Spmv: Debug + Send + Sync {
         queue: &Queue,
         workspace: &mut Workspace,
         operands: &Operands<'_>,
-        wait: &[Event],
-    ) -> Result<Event>;
-
-    /// Enqueues the product after what is in the queue. Allocates nothing; no event is made where the algorithm is one
-    /// kernel.
-    ///
-    /// # Safety
-    /// As [`Spmv::launch`].
-    ///
-    /// # Errors
-    /// As [`Spmv::launch`].
-    #[expect(unsafe_code, reason = "operands are trusted")]
-    unsafe fn launch_unobserved(
-        &self,
-        queue: InOrder<'_>,
-        workspace: &mut Workspace,
-        operands: &Operands<'_>,
-    ) -> Result<()> {
-        // SAFETY: the caller's promise.
-        unsafe { self.launch(&queue, workspace, operands, &[]) }.map(drop)
-    }
+        after: After<'_>,
+    ) -> Result<Option<Event>>;
 
     /// Makes the product and returns when y is there, with the time each stage took.
     ///
@@ -205,7 +182,8 @@ pub trait Spmv: Debug + Send + Sync {
     ) -> Result<Stages> {
         let start = Instant::now();
         // SAFETY: the caller's promise.
-        unsafe { self.launch(queue, workspace, operands, wait)? }.wait()?;
+        let event = unsafe { self.launch(queue, workspace, operands, After::Events(wait))? };
+        event.iter().try_for_each(Event::wait)?;
         Ok(Stages { stage1: start.elapsed(), ..Stages::default() })
     }
 }
@@ -215,7 +193,7 @@ pub trait Spmv: Debug + Send + Sync {
 pub struct Stages {
     /// Time until the device had done its part.
     pub stage1: Duration,
-    /// Time until rows were together and in their places.
+    /// Time until partial sums were combined and stored.
     pub stage2: Duration,
     /// Tiles of nonzeros.
     pub tiles: usize,

@@ -7,30 +7,29 @@ use cl_kernels::sell_sigma_plan::{
     self, ColumnArguments, OrderArguments, SellSigmaPlan, ShapeArguments, SliceArguments,
     ValueArguments,
 };
-use cl_kernels::{Accumulate, Algorithm, Array, DeviceType, KernelKey};
-use csr_core::{Offset, Value};
+use cl_kernels::{Accumulate, Algorithm, Array, Checked, DeviceType, KernelKey};
+use csr_core::OffsetType;
 
-use super::meetings::Meetings;
-use super::workspace::{OwnerId, Turn, for_a_kernel_to_write};
-use super::{Operands, Specialisation, Spmv, Workspace, check_value_type};
-use crate::launch::{Size, Steps, launch, launch_unobserved};
+use super::partial_sums::PartialSums;
+use super::workspace::{Direction, OwnerId, any_for_a_kernel_to_write, for_a_kernel_to_write};
+use super::{BindRequest, Bound, Operands, Specialisation, Spmv, Workspace, check_value_type};
+use crate::arena::{Arena, bytes_of};
+use crate::launch::{After, LaunchSequence, Size};
 use crate::raw::Memory;
-use crate::room::{Room, bytes_of};
 use crate::scan::Scan;
-use crate::{DeviceArray, Event, InOrder, Matrix, Program, Queue, Result};
+use crate::{AnyArray, AnyMatrix, DeviceArray, Event, Program, Queue, Result};
 
 /// `sell_sigma`, ready to launch: a copy of the matrix in sorted slices.
 #[derive(Debug)]
-pub struct SellSigma<V, O> {
+struct SellSigma {
     owner: OwnerId,
     program: Arc<Program>,
     plan_program: Arc<Program>,
     slices: Slices,
-    values: DeviceArray<V>,
+    values: AnyArray,
     /// Of the values the copy was made from.
     values_id: u64,
     group_size: usize,
-    offsets: std::marker::PhantomData<O>,
 }
 
 /// A pattern in slices, in device memory.
@@ -48,18 +47,18 @@ struct Slices {
     high_columns: DeviceArray<u32>,
 }
 
-/// [`Matrix::values_id`] of no matrix.
-const NOBODYS: u64 = 0;
+/// [`AnyMatrix::values_id`] of no matrix.
+const NO_VALUES: u64 = 0;
 /// Nonzeros of a pair.
 const PAIR: usize = 2;
 
 impl Slices {
-    /// Puts rows in order, cuts slices and brings columns into place.
-    fn make_blocking<V: Value, O: Offset>(
+    /// Puts rows in order, cuts slices and reorders columns.
+    fn make_blocking(
         queue: &Queue,
-        steps: &mut Steps<'_>,
-        parameters: Parameters,
-        matrix: &Matrix<V, O>,
+        sequence: &mut LaunchSequence<'_>,
+        parameters: &Parameters,
+        matrix: &AnyMatrix,
     ) -> Result<Self> {
         let rows = matrix.rows();
         let windows = rows.div_ceil(parameters.window_rows as usize);
@@ -72,12 +71,12 @@ impl Slices {
             order: order.argument(),
             window_slices: window_slices.argument(),
         };
-        // SAFETY: a place for each row and a word for each window, and the matrix's arrays are a pattern's.
+        // SAFETY: an index for each row and a word for each window, and the matrix's arrays are a pattern's.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
-            steps.run(&ordering, windows)?
+            sequence.run(&ordering, windows)?
         };
-        let mut scan = Scan::<u32>::new_blocking(queue)?;
+        let mut scan = Scan::new_blocking(queue, OffsetType::U32)?;
         let window_starts = for_a_kernel_to_write::<u32>(queue, windows + 1)?;
         scan.run(queue, &window_slices, &window_starts)?;
         let count = scan.total_blocking(queue)? as usize;
@@ -104,12 +103,12 @@ impl Slices {
             bases: bases.argument(),
             wide: wide.argument(),
         };
-        let of_lanes = steps.groups(count * SLICE_LANES as usize);
+        let of_lanes = sequence.groups(count * SLICE_LANES as usize);
         // SAFETY: windows end with the slices there are, and each has a word, a base and an entry.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
-            steps.run(&slicing, windows)?;
-            steps.run(&shaping, of_lanes)?;
+            sequence.run(&slicing, windows)?;
+            sequence.run(&shaping, of_lanes)?;
         }
         scan.run(queue, &pairs, &starts)?;
         let words = scan.total_blocking(queue)? as usize * SLICE_LANES as usize;
@@ -121,20 +120,20 @@ impl Slices {
                 .iter()
                 .sum::<usize>();
         let is_cpu = queue.context().device().traits().device_type == DeviceType::Cpu;
-        let mut room = if is_cpu {
+        let mut arena = if is_cpu {
             // By way of the host: Oclgrind, which shows itself as a CPU, takes copied memory for uninitialised.
             let mut held = padded_blocking(queue, &slices)?;
             for array in [&starts, &bases, &order] {
                 held.extend(padded_blocking(queue, array)?);
             }
             held.resize(bytes, 0);
-            Room::of(DeviceArray::upload_blocking(queue, &held)?)
+            Arena::of(DeviceArray::upload_blocking(queue, &held)?)
         } else {
-            Room::new(queue, bytes)?
+            Arena::new(queue, bytes)?
         };
-        let layout = room.all()?;
+        let layout = arena.all()?;
         let parts =
-            (room.take(count + 1)?, room.take(count + 1)?, room.take(count)?, room.take(rows)?);
+            (arena.take(count + 1)?, arena.take(count + 1)?, arena.take(count)?, arena.take(rows)?);
         let (slices, starts, bases, order) = if is_cpu {
             parts
         } else {
@@ -153,8 +152,8 @@ impl Slices {
             starts,
             bases,
             order,
-            low_columns: room.take(words)?,
-            high_columns: room.take(wide_words)?,
+            low_columns: arena.take(words)?,
+            high_columns: arena.take(wide_words)?,
         };
         let placing = ColumnArguments {
             rows: rows as u32,
@@ -171,7 +170,7 @@ impl Slices {
         // SAFETY: starts end with the words there are, and wide slices have their upper halves.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
-            steps.run(&placing, of_lanes)?
+            sequence.run(&placing, of_lanes)?
         };
         Ok(made)
     }
@@ -181,7 +180,7 @@ impl Slices {
     }
 
     /// Where in the layout an array begins, in 32-bit words.
-    fn place_of(&self, array: &DeviceArray<u32>) -> u64 {
+    fn offset_of(&self, array: &DeviceArray<u32>) -> u64 {
         array.argument().start - self.layout.argument().start
     }
 
@@ -190,7 +189,7 @@ impl Slices {
     }
 }
 
-/// A part of a room with what an array holds.
+/// A part of an arena with what an array holds.
 fn kept<T: bytemuck::Pod>(
     queue: &Queue,
     mut part: DeviceArray<T>,
@@ -210,50 +209,57 @@ fn padded_blocking<T: bytemuck::Pod>(queue: &Queue, array: &DeviceArray<T>) -> R
     Ok(bytes)
 }
 
-impl<V: Value, O: Offset> SellSigma<V, O> {
+/// `sell_sigma` as a plan asks for it.
+pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
+    let parameters = request.parameters::<Parameters>()?;
+    let BindRequest { queue, matrix, specialisation, values_id, .. } = *request;
+    let spmv = SellSigma::new_blocking(queue, specialisation, parameters, matrix, values_id)?;
+    Ok(Bound::new(spmv, *parameters))
+}
+
+impl SellSigma {
     /// Builds the programs and copies the matrix; `values_id` says whose values they are.
     ///
     /// # Errors
-    /// Parameters that break a rule, a device without the value type, a kernel that does not build, no memory for the
-    /// copy, or more pairs of nonzeros than 2^32 x 32.
-    pub fn new_blocking(
+    /// A device without the value type, a kernel that does not build, no memory for the copy, or more pairs of nonzeros than 2^32 x 32.
+    fn new_blocking(
         queue: &Queue,
         specialisation: Specialisation,
-        parameters: Parameters,
-        matrix: &Matrix<V, O>,
+        parameters: Checked<Parameters>,
+        matrix: &AnyMatrix,
         values_id: u64,
     ) -> Result<Self> {
         let context = queue.context();
         check_value_type(context, specialisation.value_type)?;
-        parameters.check(context.device().traits())?;
-        let program = context.program(&specialisation.key(SOURCE, &parameters.kernel()))?;
+        let program = context.program(&specialisation.key(SOURCE, &*parameters))?;
         let plan = SellSigmaPlan::of(&parameters);
         let plain = Accumulate::Plain;
         let source = sell_sigma_plan::SOURCE;
-        let key = KernelKey::new(source, V::TYPE, O::TYPE, plain, false, &plan);
+        let (value_type, offset_type) = (matrix.value_type(), matrix.offset_type());
+        let key = KernelKey::new(source, value_type, offset_type, plain, false, &plan);
         let plan_program = context.program(&key)?;
         let group_size = parameters.group_size as usize;
-        let mut steps = Steps::new(queue, &plan_program, group_size);
-        let slices = Slices::make_blocking(queue, &mut steps, parameters, matrix)?;
-        let values = for_a_kernel_to_write(queue, slices.low_columns.len() * PAIR)?;
+        let mut sequence = LaunchSequence::new(queue, &plan_program, group_size);
+        let slices = Slices::make_blocking(queue, &mut sequence, &parameters, matrix)?;
+        let elements = slices.low_columns.len() * PAIR;
+        let values = any_for_a_kernel_to_write(queue, value_type, elements)?;
         let mut found = SellSigma {
             owner: OwnerId::new(),
             program,
             plan_program: Arc::clone(&plan_program),
             slices,
             values,
-            values_id: NOBODYS,
+            values_id: NO_VALUES,
             group_size,
-            offsets: std::marker::PhantomData,
         };
         let (offsets, values) = (matrix.offsets().argument(), matrix.values().argument());
         found.update_values_blocking(queue, offsets, values, values_id)?;
         Ok(found)
     }
 
-    /// Where parts of cut rows meet.
-    fn meetings(&self) -> Meetings {
-        Meetings::new(self.key(), self.slices.count)
+    /// Where partial sums of cut rows are combined.
+    fn partial_sums(&self) -> PartialSums {
+        PartialSums::new(self.key(), self.slices.count)
     }
 
     /// What the kernel is given.
@@ -261,17 +267,17 @@ impl<V: Value, O: Offset> SellSigma<V, O> {
         &'a self,
         scratch: &'a DeviceArray<u32>,
         operands: &Operands<'a>,
-        turn: Turn,
+        direction: Direction,
     ) -> Arguments<&'a Memory> {
         let made = &self.slices;
         Arguments {
             rows: made.rows as u32,
             slice_count: made.count as u32,
-            starts_at: made.place_of(&made.starts),
-            bases_at: made.place_of(&made.bases),
-            order_at: made.place_of(&made.order),
-            low_columns_at: made.place_of(&made.low_columns),
-            high_columns_at: made.place_of(&made.high_columns),
+            starts_at: made.offset_of(&made.starts),
+            bases_at: made.offset_of(&made.bases),
+            order_at: made.offset_of(&made.order),
+            low_columns_at: made.offset_of(&made.low_columns),
+            high_columns_at: made.offset_of(&made.high_columns),
             layout: made.layout.argument(),
             offsets: operands.offsets,
             values: self.values.argument(),
@@ -280,8 +286,8 @@ impl<V: Value, O: Offset> SellSigma<V, O> {
             alpha: operands.alpha,
             beta: operands.beta,
             zero: 0,
-            first_group: turn.first_of(self.size().groups),
-            room: scratch.argument(),
+            first_group: direction.first_of(self.size().groups),
+            workspace: scratch.argument(),
         }
     }
 
@@ -292,7 +298,7 @@ impl<V: Value, O: Offset> SellSigma<V, O> {
 }
 
 #[expect(unsafe_code, reason = "implements an unsafe method")]
-impl<V: Value, O: Offset> Spmv for SellSigma<V, O> {
+impl Spmv for SellSigma {
     fn algorithm(&self) -> Algorithm {
         Algorithm::SellSigma
     }
@@ -306,7 +312,7 @@ impl<V: Value, O: Offset> Spmv for SellSigma<V, O> {
     }
 
     fn workspace_bytes(&self) -> usize {
-        self.meetings().words() * 4
+        self.partial_sums().words() * 4
     }
 
     fn is_repeatable(&self) -> bool {
@@ -324,8 +330,8 @@ impl<V: Value, O: Offset> Spmv for SellSigma<V, O> {
         values: Array<&Memory>,
         values_id: u64,
     ) -> Result<()> {
-        // Until the wait ends well, nobody knows whose values the copy holds.
-        self.values_id = NOBODYS;
+        // Until the wait ends well, it is unknown which values the copy holds.
+        self.values_id = NO_VALUES;
         let arguments = ValueArguments {
             rows: self.slices.rows as u32,
             slice_count: self.slices.count as u32,
@@ -336,9 +342,9 @@ impl<V: Value, O: Offset> Spmv for SellSigma<V, O> {
             source: values,
             target: self.values.argument(),
         };
-        let mut steps = Steps::new(queue, &self.plan_program, self.group_size);
-        // SAFETY: order and starts name the places of this plan; offsets and values were made or checked for it.
-        let moved = unsafe { steps.run(&arguments, self.size().groups)? };
+        let mut sequence = LaunchSequence::new(queue, &self.plan_program, self.group_size);
+        // SAFETY: order and starts name the arrays of this plan; offsets and values were made or checked for it.
+        let moved = unsafe { sequence.run(&arguments, self.size().groups)? };
         moved.wait()?;
         self.values_id = values_id;
         Ok(())
@@ -346,7 +352,7 @@ impl<V: Value, O: Offset> Spmv for SellSigma<V, O> {
 
     fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
         let kernels = vec![self.program.kernel("sell_sigma")?];
-        Workspace::new_blocking(queue, self.owner, kernels, self.meetings().words())
+        Workspace::new_blocking(queue, self.owner, kernels, self.partial_sums().words())
     }
 
     unsafe fn launch(
@@ -354,27 +360,13 @@ impl<V: Value, O: Offset> Spmv for SellSigma<V, O> {
         queue: &Queue,
         workspace: &mut Workspace,
         operands: &Operands<'_>,
-        wait: &[Event],
-    ) -> Result<Event> {
-        let turn = workspace.next_turn();
+        after: After<'_>,
+    ) -> Result<Option<Event>> {
+        let direction = workspace.next_direction();
         // SAFETY: the caller's promise about offsets, x and y; the rest is this plan's own.
-        workspace.run(self.owner, queue, wait, |parts| unsafe {
-            let arguments = self.arguments(parts.scratch, operands, turn);
-            launch(queue, &mut parts.kernels[0], &arguments, self.size(), &parts.wait)
-        })
-    }
-
-    unsafe fn launch_unobserved(
-        &self,
-        queue: InOrder<'_>,
-        workspace: &mut Workspace,
-        operands: &Operands<'_>,
-    ) -> Result<()> {
-        let turn = workspace.next_turn();
-        // SAFETY: as for `launch`.
-        workspace.run_unobserved(self.owner, queue, |kernels, scratch| unsafe {
-            let arguments = self.arguments(scratch, operands, turn);
-            launch_unobserved(&queue, &mut kernels[0], &arguments, self.size())
+        workspace.run(self.owner, queue, after, |mut parts| unsafe {
+            let arguments = self.arguments(parts.scratch, operands, direction);
+            parts.launch(0, &arguments, self.size())
         })
     }
 }

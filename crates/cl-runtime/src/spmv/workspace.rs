@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::raw::Kernel;
-use crate::{DeviceArray, Error, Event, InOrder, Queue, Result};
+use cl_kernels::{DeviceType, HostAccess, KernelArguments};
 
-use cl_kernels::{DeviceType, HostAccess};
+use crate::launch::{After, Size, launch, launch_after, launch_next};
+use crate::raw::{Kernel, Memory};
+use crate::{AnyArray, DeviceArray, ElementType, Error, Event, Queue, Result};
 
 /// Ties a workspace to the algorithm object it was made by: counters of one plan say nothing to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,25 +23,25 @@ impl OwnerId {
 /// Which end of a matrix a launch begins at: each at the other than the one before, so that it finds first what is still
 /// in the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum Direction {
     #[default]
     Forward,
     Backward,
 }
 
-impl Turn {
-    fn next(self) -> Turn {
+impl Direction {
+    fn next(self) -> Direction {
         match self {
-            Turn::Forward => Turn::Backward,
-            Turn::Backward => Turn::Forward,
+            Direction::Forward => Direction::Backward,
+            Direction::Backward => Direction::Forward,
         }
     }
 
     /// What comes first of `count` things: their numbers are what it differs by from 0, 1, 2 and so on.
     pub(crate) fn first_of(self, count: usize) -> u32 {
         match self {
-            Turn::Forward => 0,
-            Turn::Backward => count.saturating_sub(1) as u32,
+            Direction::Forward => 0,
+            Direction::Backward => count.saturating_sub(1) as u32,
         }
     }
 }
@@ -56,10 +57,10 @@ pub struct Workspace {
     kernels: Vec<Kernel>,
     scratch: DeviceArray<u32>,
     in_flight: InFlight,
-    is_torn: bool,
-    turn: Turn,
+    is_dirty: bool,
+    direction: Direction,
     /// The first of the last launch's kernels, where others wait for it: PoCL 3.1 aborts where a command fails
-    /// whose event nobody holds any more.
+    /// whose event was released.
     first: Option<Event>,
 }
 
@@ -103,7 +104,7 @@ impl Workspace {
         filled_in: Option<Queue>,
     ) -> Self {
         let mut workspace = Self::with_scratch(owner, kernels, scratch);
-        workspace.in_flight.unobserved = filled_in;
+        workspace.in_flight.without_event = filled_in;
         workspace
     }
 
@@ -114,8 +115,8 @@ impl Workspace {
             kernels,
             scratch,
             in_flight,
-            is_torn: false,
-            turn: Turn::Forward,
+            is_dirty: false,
+            direction: Direction::Forward,
             first: None,
         }
     }
@@ -123,6 +124,11 @@ impl Workspace {
     /// Bytes of scratch memory on the device.
     pub fn size_bytes(&self) -> usize {
         self.scratch.size_bytes()
+    }
+
+    /// Drops all kernels: launches need others then.
+    pub(crate) fn drop_kernels(&mut self) {
+        self.kernels.clear();
     }
 
     /// Adds a kernel after those there are.
@@ -134,26 +140,32 @@ impl Workspace {
         &self.scratch
     }
 
-    /// The next launch's turn.
-    pub(crate) fn next_turn(&mut self) -> Turn {
-        let next = self.turn.next();
-        std::mem::replace(&mut self.turn, next)
+    /// The direction of the next launch.
+    pub(crate) fn next_direction(&mut self) -> Direction {
+        let next = self.direction.next();
+        std::mem::replace(&mut self.direction, next)
     }
 
     /// Has the next launch begin with a scratch memory of zeros.
-    pub(crate) fn tear(&mut self) {
-        self.is_torn = true;
+    pub(crate) fn set_dirty(&mut self) {
+        self.is_dirty = true;
     }
 
-    /// Runs one launch of `owner`'s kernel after the launches before it, in whatever queues they are.
+    /// Runs one launch of `owner`'s kernels after the launches before it, in whatever queues they are. `None` where no
+    /// event was asked for.
     pub(crate) fn run(
         &mut self,
         owner: OwnerId,
         queue: &Queue,
-        wait: &[Event],
-        launch: impl FnOnce(Parts<'_>) -> Result<Event>,
-    ) -> Result<Event> {
+        after: After<'_>,
+        launch: impl FnOnce(Parts<'_>) -> Result<Option<Event>>,
+    ) -> Result<Option<Event>> {
         self.check_owner(owner)?;
+        let (wait, has_event) = match after {
+            After::Events(wait) => (wait, true),
+            // Others have no way to come after a launch in a queue out of order but its event.
+            After::Queue => (&[][..], !queue.is_in_order()),
+        };
         // There are drivers on which a wait for what has failed already never ends (PoCL 3.1).
         for (index, event) in wait.iter().enumerate() {
             if let Some(code) = event.failure() {
@@ -166,54 +178,42 @@ impl Workspace {
         }
         let mut all = wait.to_vec();
         if !is_ordered && let Some((last_queue, event)) = self.in_flight.last() {
-            // Nobody but the queue it is in may have been told of that launch, and a queue that was not
+            // The queue it is in alone may have been told of that launch, and a queue that was not
             // flushed need not begin: waiting for it from another could take for ever.
             last_queue.flush()?;
             all.push(event.clone());
         }
-        if self.is_torn {
-            all.extend(self.scratch.fill(queue, 0)?);
-            self.is_torn = false;
+        if !has_event && !all.is_empty() {
+            // What follows in the queue waits for a marker that waits.
+            let before = std::mem::take(&mut all);
+            let before: Vec<_> = before.iter().map(Event::as_raw).collect();
+            let marker = queue.handle().marker(&before)?;
+            self.in_flight.push(queue, &marker, true);
+        }
+        if self.is_dirty {
+            all.extend(self.scratch.fill(queue, 0)?.filter(|_| has_event));
+            self.is_dirty = false;
         }
         let parts = Parts {
+            queue,
             kernels: &mut self.kernels,
             scratch: &self.scratch,
             wait: all,
-            is_torn: &mut self.is_torn,
+            has_event,
+            is_dirty: &mut self.is_dirty,
             first: &mut self.first,
         };
-        let event = launch(parts)?;
-        // Without a wait list of its own it can only end after all before it.
-        self.in_flight.push(queue, &event, is_ordered && wait.is_empty());
-        Ok(event)
-    }
-
-    /// As [`Workspace::run`], after nothing but the launches before it, and no event is made for it.
-    pub(crate) fn run_unobserved(
-        &mut self,
-        owner: OwnerId,
-        queue: InOrder<'_>,
-        launch: impl FnOnce(&mut [Kernel], &DeviceArray<u32>) -> Result<()>,
-    ) -> Result<()> {
-        self.check_owner(owner)?;
-        if !self.in_flight.is_ordered_by(&queue) {
-            self.in_flight.observe()?;
-            if let Some((last_queue, event)) = self.in_flight.last() {
-                last_queue.flush()?;
-                // What follows in the queue waits for a marker that waits.
-                let marker = queue.handle().marker(&[event.as_raw()])?;
-                self.in_flight.push(&queue, &marker, true);
+        match launch(parts)? {
+            // Without a wait list of its own it can only end after all before it.
+            Some(event) => {
+                self.in_flight.push(queue, &event, is_ordered && wait.is_empty());
+                Ok(matches!(after, After::Events(_)).then_some(event))
+            }
+            None => {
+                self.in_flight.note_without_event(queue);
+                Ok(None)
             }
         }
-        if self.is_torn {
-            self.scratch.fill(&queue, 0)?;
-            self.is_torn = false;
-        }
-        launch(&mut self.kernels, &self.scratch)?;
-        if self.in_flight.unobserved.as_ref().is_none_or(|last| last.as_raw() != queue.as_raw()) {
-            self.in_flight.unobserved = Some(Queue::clone(&queue));
-        }
-        Ok(())
     }
 
     fn check_owner(&self, owner: OwnerId) -> Result<()> {
@@ -231,7 +231,7 @@ impl Workspace {
 struct InFlight {
     launches: VecDeque<(Queue, Event)>,
     /// The in-order queue of launches after those, or of what fills the memory, for which no event was made.
-    unobserved: Option<Queue>,
+    without_event: Option<Queue>,
 }
 
 impl InFlight {
@@ -240,15 +240,15 @@ impl InFlight {
         let is_it = |other: &Queue| other.as_raw() == queue.as_raw();
         queue.is_in_order()
             && self.launches.iter().all(|(other, _)| is_it(other))
-            && self.unobserved.iter().all(is_it)
+            && self.without_event.iter().all(is_it)
     }
 
     /// Makes an event for launches that have none: their queue is in order, so a marker ends after them.
     fn observe(&mut self) -> Result<()> {
-        if let Some(queue) = self.unobserved.clone() {
+        if let Some(queue) = self.without_event.clone() {
             // Not forgotten where the driver refuses the marker.
             let marker = queue.handle().marker(&[])?;
-            self.unobserved = None;
+            self.without_event = None;
             self.push(&queue, &marker, false);
         }
         Ok(())
@@ -265,11 +265,18 @@ impl InFlight {
         self.launches.back()
     }
 
+    /// Notes a launch in an in-order queue for which no event was made.
+    fn note_without_event(&mut self, queue: &Queue) {
+        if self.without_event.as_ref().is_none_or(|last| last.as_raw() != queue.as_raw()) {
+            self.without_event = Some(queue.clone());
+        }
+    }
+
     /// Adds a launch; with `ends_last`, no other need be remembered.
     fn push(&mut self, queue: &Queue, event: &Event, ends_last: bool) {
         if ends_last {
             self.launches.clear();
-            self.unobserved = None;
+            self.without_event = None;
         }
         while let Some((_, oldest)) = self.launches.front()
             && oldest.is_complete()
@@ -291,11 +298,21 @@ pub(crate) fn zeros_blocking<T: bytemuck::Pod>(
     queue: &Queue,
     len: usize,
 ) -> Result<DeviceArray<T>> {
+    any_zeros_blocking(queue, ElementType::of::<T>(), len)?.into_typed()
+}
+
+/// As [`zeros_blocking`], of elements whose type is known at run time.
+pub(crate) fn any_zeros_blocking(
+    queue: &Queue,
+    element: impl Into<ElementType>,
+    len: usize,
+) -> Result<AnyArray> {
+    let element = element.into();
     if queue.context().device().traits().device_type == DeviceType::Cpu {
-        return DeviceArray::upload_blocking(queue, &vec![T::zeroed(); len]);
+        return AnyArray::upload_blocking(queue, element, &vec![0; len * element.size_bytes()]);
     }
-    let mut zeros = DeviceArray::allocate(queue.context(), len)?;
-    if let Some(filled) = zeros.fill(queue, T::zeroed())? {
+    let mut zeros = AnyArray::allocate(queue.context(), element, len)?;
+    if let Some(filled) = zeros.fill_bytes(queue, &vec![0; element.size_bytes()])? {
         filled.wait()?;
     }
     Ok(zeros)
@@ -306,13 +323,23 @@ pub(crate) fn for_a_kernel_to_write<T: bytemuck::Pod>(
     queue: &Queue,
     len: usize,
 ) -> Result<DeviceArray<T>> {
-    if queue.context().device().traits().is_oclgrind() {
-        return DeviceArray::upload_blocking(queue, &vec![T::zeroed(); len]);
-    }
-    DeviceArray::allocate(queue.context(), len)
+    any_for_a_kernel_to_write(queue, ElementType::of::<T>(), len)?.into_typed()
 }
 
-/// As [`for_a_kernel_to_write`], beside other small arrays if it is one.
+/// As [`for_a_kernel_to_write`], of elements whose type is known at run time.
+pub(crate) fn any_for_a_kernel_to_write(
+    queue: &Queue,
+    element: impl Into<ElementType>,
+    len: usize,
+) -> Result<AnyArray> {
+    let element = element.into();
+    if queue.context().device().traits().is_oclgrind() {
+        return AnyArray::upload_blocking(queue, element, &vec![0; len * element.size_bytes()]);
+    }
+    AnyArray::allocate(queue.context(), element, len)
+}
+
+/// As [`for_a_kernel_to_write`], with other small arrays in one arena if it is one.
 pub(crate) fn small_for_a_kernel_to_write<T: bytemuck::Pod>(
     queue: &Queue,
     len: usize,
@@ -323,8 +350,8 @@ pub(crate) fn small_for_a_kernel_to_write<T: bytemuck::Pod>(
     queue.context().allocate_small(len)
 }
 
-/// A copy of `data` on the device, beside other small arrays if it is one. What the host writes into a part of a buffer,
-/// Oclgrind takes for undefined.
+/// A copy of `data` on the device, with other small arrays in one arena if it is one. What the host writes into a part
+/// of a buffer, Oclgrind takes for undefined.
 pub(crate) fn upload_small_blocking<T: bytemuck::Pod>(
     queue: &Queue,
     data: &[T],
@@ -339,15 +366,73 @@ pub(crate) fn upload_small_blocking<T: bytemuck::Pod>(
 
 /// What one launch may use.
 pub(crate) struct Parts<'a> {
+    queue: &'a Queue,
     /// In the order in which the workspace was given them.
-    pub(crate) kernels: &'a mut [Kernel],
+    kernels: &'a mut [Kernel],
     pub(crate) scratch: &'a DeviceArray<u32>,
+    /// What the launch comes after, besides what is in its queue.
     pub(crate) wait: Vec<Event>,
+    /// Whether the launch has an event; it has none in an in-order queue alone.
+    pub(crate) has_event: bool,
     /// Set where a launch of several kernels was enqueued in part and has ended: the next one begins with
     /// a scratch memory of zeros.
-    pub(crate) is_torn: &'a mut bool,
+    pub(crate) is_dirty: &'a mut bool,
     /// Where the event of a first kernel is kept that others wait for.
     pub(crate) first: &'a mut Option<Event>,
+}
+
+impl Parts<'_> {
+    /// Enqueues a launch of one kernel, by its index.
+    ///
+    /// # Safety
+    /// As [`launch`].
+    #[expect(unsafe_code, reason = "as `launch`")]
+    pub(crate) unsafe fn launch<'m, A: KernelArguments<&'m Memory>>(
+        &mut self,
+        kernel: usize,
+        arguments: &A,
+        size: Size,
+    ) -> Result<Option<Event>> {
+        let after = if self.has_event { After::Events(&self.wait) } else { After::Queue };
+        // SAFETY: the caller's promise.
+        unsafe { launch(self.queue, &mut self.kernels[kernel], arguments, size, after) }
+    }
+
+    /// Enqueues one of several kernels in an in-order queue, after what is in it and without an event.
+    ///
+    /// # Safety
+    /// As [`launch`].
+    #[expect(unsafe_code, reason = "as `launch`")]
+    pub(crate) unsafe fn launch_next<'m, A: KernelArguments<&'m Memory>>(
+        &mut self,
+        kernel: usize,
+        arguments: &A,
+        size: Size,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { launch_next(self.queue, &mut self.kernels[kernel], arguments, size) }
+    }
+
+    /// Enqueues one of several kernels, after these events and with an event.
+    ///
+    /// # Safety
+    /// As [`launch`].
+    #[expect(unsafe_code, reason = "as `launch`")]
+    pub(crate) unsafe fn launch_after<'m, A: KernelArguments<&'m Memory>>(
+        &mut self,
+        kernel: usize,
+        arguments: &A,
+        size: Size,
+        wait: &[Event],
+    ) -> Result<Event> {
+        // SAFETY: the caller's promise.
+        unsafe { launch_after(self.queue, &mut self.kernels[kernel], arguments, size, wait) }
+    }
+
+    /// Kernels there are.
+    pub(crate) fn kernel_count(&self) -> usize {
+        self.kernels.len()
+    }
 }
 
 #[cfg(test)]
@@ -356,10 +441,10 @@ mod tests {
 
     #[test]
     fn a_launch_begins_at_the_end_that_the_one_before_left() {
-        assert_eq!(Turn::Forward.first_of(7), 0);
-        assert_eq!(Turn::Backward.first_of(7), 6);
-        assert_eq!(Turn::Backward.first_of(0), 0);
-        assert_eq!(Turn::Forward.next(), Turn::Backward);
-        assert_eq!(Turn::Backward.next(), Turn::Forward);
+        assert_eq!(Direction::Forward.first_of(7), 0);
+        assert_eq!(Direction::Backward.first_of(7), 6);
+        assert_eq!(Direction::Backward.first_of(0), 0);
+        assert_eq!(Direction::Forward.next(), Direction::Backward);
+        assert_eq!(Direction::Backward.next(), Direction::Forward);
     }
 }

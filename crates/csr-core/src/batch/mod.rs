@@ -1,12 +1,14 @@
 //! Batches: many small matrices, stored one behind the other.
 
+mod any_host;
 mod ell;
 mod problem;
-mod stretch;
+mod range;
 
+pub use any_host::AnyHostBatch;
 pub use ell::{Ell, PADDING};
 pub use problem::{Format, Lengths, Problem, check_problems};
-pub use stretch::{Steps, Stretch, find_stretches};
+pub use range::{Steps, StridedRange, find_ranges};
 
 use crate::{Coo, CsrView, Error, Offset, PatternView, Result, Value};
 

@@ -3,7 +3,8 @@
 use rayon::prelude::*;
 
 use super::group::{Symmetry, Triplets};
-use crate::{Coo, Csr, CsrPattern, CsrView, Offset, Result, Value};
+use crate::parallel;
+use crate::{Coo, Csr, CsrPattern, CsrView, Offset, Real, Result, Value, check_narrowing};
 
 /// Rows a task sorts together: enough work to be worth handing out.
 const ROWS_PER_TASK: usize = 1 << 12;
@@ -54,22 +55,29 @@ impl<V: Value, O: Offset> Csr<V, O> {
 
     /// Adds up neighbours of one row that share a column. Rows must be sorted for all to be found.
     pub fn sum_duplicates(&mut self) {
+        self.sum_duplicates_observed();
+    }
+
+    /// As [`Csr::sum_duplicates`]; returns row and column of the first sum that is not finite although all that was
+    /// added up is.
+    pub(crate) fn sum_duplicates_observed(&mut self) -> Option<(usize, u32)> {
         let view = self.view();
         let repeats = |row: usize| {
             let (columns, _) = view.row(row);
             columns.windows(2).any(|pair| pair[0] == pair[1])
         };
         if !(0..self.rows()).into_par_iter().any(repeats) {
-            return;
+            return None;
         }
         let (rows, cols) = (self.rows(), self.cols());
         let empty = CsrPattern::new_trusted(0, vec![O::zeroed()], Vec::new());
         let (mut offsets, mut columns) = std::mem::replace(&mut self.pattern, empty).into_arrays();
         let tasks = split_by_rows(&offsets, &mut columns, &mut self.values);
-        let kept: Vec<Vec<usize>> = tasks.into_par_iter().map(sum_within_rows).collect();
+        let kept: Vec<Summed> = tasks.into_par_iter().map(sum_within_rows).collect();
         // Every task left its rows packed at its own start; close the gaps between tasks.
-        let (mut nnz, mut row) = (0, 0);
-        for lengths in kept {
+        let (mut nnz, mut row, mut overflow) = (0, 0, None);
+        for Summed { lengths, overflow: of_task } in kept {
+            overflow = overflow.or(of_task.map(|(in_task, column)| (row + in_task, column)));
             let from = offsets[row].to_usize();
             let len: usize = lengths.iter().sum();
             columns.copy_within(from..from + len, nnz);
@@ -87,17 +95,35 @@ impl<V: Value, O: Offset> Csr<V, O> {
         self.values.truncate(nnz);
         self.values.shrink_to_fit();
         self.pattern = CsrPattern::new_trusted(cols, offsets, columns);
+        overflow
     }
 
     /// The entries one by one, in the order they are stored.
     pub fn to_coo(&self) -> Coo<V> {
         self.view().to_coo()
     }
+}
 
-    /// The same matrix with values of another type, rounded to nearest.
+impl<V: Real, O: Offset> Csr<V, O> {
+    /// The same matrix with values of another type, rounded to nearest; what is beyond the type becomes infinite, which
+    /// [`Csr::narrowed`] refuses.
     pub fn map_values<W: Value>(&self) -> Csr<W, O> {
-        let values = self.values.par_iter().map(|value| W::from_f64(value.to_f64())).collect();
+        let values =
+            parallel::collect(W::zeroed(), self.nnz(), |at| W::from_f64(self.values[at].to_f64()));
         Csr { pattern: self.pattern.clone(), values }
+    }
+}
+
+impl<O: Offset> Csr<f64, O> {
+    /// The same matrix with values of another type, rounded to nearest.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`](crate::Error::Overflow) with row and column, from 1, of the first finite value that is beyond
+    /// the type.
+    pub fn narrowed<W: Value>(&self) -> Result<Csr<W, O>> {
+        let pattern = self.pattern.view();
+        check_narrowing(&self.values, W::TYPE, |entry| pattern.place(entry))?;
+        Ok(self.map_values())
     }
 }
 
@@ -138,32 +164,48 @@ fn split_by_rows<'a, V, O: Offset>(
     slices
 }
 
-/// Packs the rows of one task at its start, neighbours of one column summed; their new lengths.
-fn sum_within_rows<V: Value, O: Offset>(
-    (offsets, columns, values): RowSlices<'_, V, O>,
-) -> Vec<usize> {
+/// What summing left of the rows of one task.
+struct Summed {
+    /// Their new lengths.
+    lengths: Vec<usize>,
+    /// Row of the task and column of the first sum that is not finite although all that was added up is.
+    overflow: Option<(usize, u32)>,
+}
+
+/// Packs the rows of one task at its start, neighbours of one column summed.
+fn sum_within_rows<V: Value, O: Offset>((offsets, columns, values): RowSlices<'_, V, O>) -> Summed {
     let base = offsets[0].to_usize();
-    let mut to = 0;
-    let sum_row = |pair: &[O]| {
+    let (mut to, mut overflow) = (0, None);
+    let sum_row = |(row, pair): (usize, &[O])| {
         let start = to;
         let mut from = pair[0].to_usize() - base;
         let end = pair[1].to_usize() - base;
         while from < end {
             let (column, value) = (columns[from], values[from]);
             let mut sum = value.to_accum();
+            let mut are_finite = value.norm().is_finite();
             let first = from;
             from += 1;
             while from < end && columns[from] == column {
                 sum += values[from].to_accum();
+                are_finite &= values[from].norm().is_finite();
                 from += 1;
             }
             columns[to] = column;
-            values[to] = if from > first + 1 { V::from_accum(sum) } else { value };
+            if from > first + 1 {
+                values[to] = V::from_accum(sum);
+                if are_finite && !values[to].norm().is_finite() {
+                    overflow = overflow.or(Some((row, column)));
+                }
+            } else {
+                values[to] = value;
+            }
             to += 1;
         }
         to - start
     };
-    offsets.windows(2).map(sum_row).collect()
+    let lengths = offsets.windows(2).enumerate().map(sum_row).collect();
+    Summed { lengths, overflow }
 }
 
 fn sort_row<V: Value>(columns: &mut [u32], values: &mut [V], scratch: &mut Vec<(u32, V)>) {
@@ -225,6 +267,17 @@ mod tests {
             let expected = (&[0, row as u32][..], &[3.0, row as f64 + 0.5][..]);
             assert_eq!(csr.view().row(row), expected, "row {row}");
         }
+    }
+
+    #[test]
+    fn values_beyond_a_narrower_type_are_refused_by_row_and_column_from_1() {
+        let values = vec![1.0, f64::NEG_INFINITY, -1e39];
+        let csr: Csr<f64, u32> = Csr::new(2, vec![0, 1, 3], vec![0, 0, 1], values).unwrap();
+        assert_eq!(csr.narrowed::<half::bf16>().unwrap_err().to_string(), {
+            "row 2, column 2: -1e39 is beyond the largest bf16, 3.3895313892515355e38"
+        });
+        assert_eq!(csr.map_values::<f32>().values()[2], f32::NEG_INFINITY);
+        assert_eq!(csr.narrowed::<f64>().unwrap(), csr);
     }
 
     #[test]

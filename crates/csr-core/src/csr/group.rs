@@ -1,14 +1,14 @@
 //! Entries in any order to compressed rows, in parallel and in little memory.
 //!
 //! Counting sort by row. Every task owns a range of rows, so a contiguous part of the finished arrays,
-//! and walks all entries picking its own: no atomics, and each row's entries keep the order they came
+//! and reads all entries picking its own: no atomics, and each row's entries keep the order they came
 //! in, whatever the number of tasks. Columns and values move one after the other so that the unsorted
 //! columns are gone before the sorted values exist: with f64 values and 32-bit offsets the peak is 24
 //! bytes an entry, twice the finished matrix, where moving both at once takes 28.
 
 use rayon::prelude::*;
 
-use crate::memory::{room, zeroed};
+use crate::memory::{with_capacity, zeroed};
 use crate::{Coo, Csr, CsrPattern, Error, Offset, Result, Value};
 
 /// Which entries are left out because others imply them.
@@ -54,7 +54,7 @@ impl<V: Value> Triplets<V> {
         stored + pairs.filter(|(row, column)| row != column).count()
     }
 
-    /// All entries in their order, a mirror image right behind its entry.
+    /// All entries in their order, a mirror image right after its entry.
     ///
     /// # Errors
     /// No memory for the mirror images.
@@ -65,9 +65,9 @@ impl<V: Value> Triplets<V> {
         if nnz == row_indices.len() {
             return Ok(Coo::new_trusted(rows, cols, row_indices, column_indices, values));
         }
-        let mut all_rows = room("the row indices", nnz)?;
-        let mut all_columns = room("the column indices", nnz)?;
-        let mut all_values = room("the values", nnz)?;
+        let mut all_rows = with_capacity("the row indices", nnz)?;
+        let mut all_columns = with_capacity("the column indices", nnz)?;
+        let mut all_values = with_capacity("the values", nnz)?;
         for ((&row, &column), &value) in row_indices.iter().zip(&column_indices).zip(&values) {
             all_rows.push(row);
             all_columns.push(column);
@@ -76,14 +76,14 @@ impl<V: Value> Triplets<V> {
                 let negated = symmetry == Symmetry::SkewSymmetric;
                 all_rows.push(column);
                 all_columns.push(row);
-                all_values.push(if negated { negative(value) } else { value });
+                all_values.push(if negated { value.negated() } else { value });
             }
         }
         Ok(Coo::new_trusted(rows, cols, all_rows, all_columns, all_values))
     }
 
     /// Groups by row and changes nothing else: within a row, entries keep their order and repeat. A
-    /// mirror image stands right behind its entry.
+    /// mirror image stands right after its entry.
     ///
     /// # Errors
     /// More entries than the offset type counts, or no memory for the row offsets.
@@ -106,11 +106,11 @@ impl<V: Value> Triplets<V> {
 
         let mut columns = zeroed("the column indices", nnz)?;
         let pairs = || row_indices.iter().copied().zip(column_indices.iter().copied());
-        scatter(&mut offsets, &mut columns, |place: &mut Place<'_, O, u32>| {
+        scatter(&mut offsets, &mut columns, |slots: &mut RowSlots<'_, O, u32>| {
             for (row, column) in pairs() {
-                place.put(row, column);
+                slots.put(row, column);
                 if mirrored && row != column {
-                    place.put(column, row);
+                    slots.put(column, row);
                 }
             }
         });
@@ -122,20 +122,20 @@ impl<V: Value> Triplets<V> {
         if mirrored {
             sorted = zeroed("the values", nnz)?;
             let negated = symmetry == Symmetry::SkewSymmetric;
-            scatter(&mut offsets, &mut sorted, |place: &mut Place<'_, O, V>| {
+            scatter(&mut offsets, &mut sorted, |slots: &mut RowSlots<'_, O, V>| {
                 for ((row, column), &value) in pairs().zip(&values) {
-                    place.put(row, value);
+                    slots.put(row, value);
                     if row != column {
-                        place.put(column, if negated { negative(value) } else { value });
+                        slots.put(column, if negated { value.negated() } else { value });
                     }
                 }
             });
         } else {
             drop(column_indices);
             sorted = zeroed("the values", nnz)?;
-            scatter(&mut offsets, &mut sorted, |place: &mut Place<'_, O, V>| {
+            scatter(&mut offsets, &mut sorted, |slots: &mut RowSlots<'_, O, V>| {
                 for (&row, &value) in row_indices.iter().zip(&values) {
-                    place.put(row, value);
+                    slots.put(row, value);
                 }
             });
         }
@@ -143,17 +143,12 @@ impl<V: Value> Triplets<V> {
     }
 }
 
-/// The value with its sign turned; exact, and the accumulator never is narrower than the storage.
-fn negative<V: Value>(value: V) -> V {
-    V::from_f64(-value.to_f64())
-}
-
 fn ones<V: Value>(len: usize) -> Vec<V> {
     vec![V::from_f64(1.0); len]
 }
 
 fn add_one<O: Offset>(offset: &mut O) {
-    // Counts and places never pass nnz, which fits.
+    // Counts and indices never pass nnz, which fits.
     *offset = O::try_from_usize(offset.to_usize() + 1).unwrap_or(*offset);
 }
 
@@ -187,7 +182,7 @@ fn count_rows<O: Offset>(offsets: &mut [O], row_indices: &[u32], mirrors: Option
 }
 
 /// A range of rows, and the part of a finished array that belongs to it.
-struct Place<'a, O, T> {
+struct RowSlots<'a, O, T> {
     first_row: u32,
     first_entry: usize,
     /// For each row of the range, where its next entry goes.
@@ -195,7 +190,7 @@ struct Place<'a, O, T> {
     entries: &'a mut [T],
 }
 
-impl<O: Offset, T> Place<'_, O, T> {
+impl<O: Offset, T> RowSlots<'_, O, T> {
     /// Puts the entry where it belongs if its row is in this range.
     #[inline(always)]
     fn put(&mut self, row: u32, entry: T) {
@@ -211,11 +206,11 @@ impl<O: Offset, T> Place<'_, O, T> {
 fn scatter<O: Offset, T: Send>(
     offsets: &mut [O],
     entries: &mut [T],
-    fill: impl Fn(&mut Place<'_, O, T>) + Sync,
+    fill: impl Fn(&mut RowSlots<'_, O, T>) + Sync,
 ) {
     let (rows, nnz) = (offsets.len() - 1, entries.len());
     let tasks = rayon::current_num_threads();
-    let mut places = Vec::with_capacity(tasks);
+    let mut ranges = Vec::with_capacity(tasks);
     let (mut next, mut rest) = (&mut offsets[..rows], entries);
     let (mut first_row, mut first_entry) = (0, 0);
     for task in 1..=tasks {
@@ -229,13 +224,13 @@ fn scatter<O: Offset, T: Send>(
         let (next_here, next_rest) = next.split_at_mut(rows_here);
         let end = next_rest.first().map_or(nnz, |offset| offset.to_usize());
         let (entries_here, entries_rest) = rest.split_at_mut(end - first_entry);
-        places.push(Place { first_row, first_entry, next: next_here, entries: entries_here });
+        ranges.push(RowSlots { first_row, first_entry, next: next_here, entries: entries_here });
         first_row += rows_here as u32;
         first_entry = end;
         (next, rest) = (next_rest, entries_rest);
     }
-    places.into_par_iter().with_max_len(1).for_each(|mut place| fill(&mut place));
-    // Every row's next place now is its end, the start of the row behind it.
+    ranges.into_par_iter().with_max_len(1).for_each(|mut slots| fill(&mut slots));
+    // Every row's next index now is its end, the start of the row after it.
     offsets.copy_within(..rows, 1);
     offsets[0] = O::zeroed();
 }

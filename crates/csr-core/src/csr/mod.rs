@@ -17,7 +17,7 @@ mod pattern;
 mod transpose;
 
 use crate::coo::check_length;
-use crate::{Offset, Result, Value};
+use crate::{Error, Offset, Result, Value};
 
 pub(crate) use group::{Symmetry, Triplets};
 pub use pattern::{CsrPattern, PatternView};
@@ -101,6 +101,21 @@ impl<V: Value, O: Offset> Csr<V, O> {
     }
 }
 
+impl<V: Value> Csr<V, u64> {
+    /// With 32-bit row offsets; columns and values are not copied.
+    ///
+    /// # Errors
+    /// More nonzeros than 32 bits count.
+    pub fn with_u32_offsets(self) -> Result<Csr<V, u32>> {
+        let nnz = self.nnz() as u64;
+        if nnz > u32::MAX_NNZ {
+            let (what, limit) = ("the number of nonzeros", u32::MAX_NNZ);
+            return Err(Error::TooLarge { what, value: nnz, limit });
+        }
+        Ok(Csr { pattern: self.pattern.with_u32_offsets(), values: self.values })
+    }
+}
+
 impl<'a, V: Value, O: Offset> CsrView<'a, V, O> {
     /// Checks borrowed arrays of a matrix with `offsets.len() - 1` rows.
     ///
@@ -110,6 +125,22 @@ impl<'a, V: Value, O: Offset> CsrView<'a, V, O> {
         let pattern = PatternView::new(cols, offsets, columns)?;
         check_length("the array of values", values.len(), pattern.nnz())?;
         Ok(CsrView { pattern, values })
+    }
+
+    /// Joins a checked pattern with values, one for each of its nonzeros.
+    ///
+    /// # Errors
+    /// `values` is not nnz long.
+    pub fn from_pattern(pattern: PatternView<'a, O>, values: &'a [V]) -> Result<Self> {
+        check_length("the array of values", values.len(), pattern.nnz())?;
+        Ok(CsrView { pattern, values })
+    }
+
+    /// Pattern and values that were one matrix before.
+    #[doc(hidden)]
+    pub fn of_checked(pattern: PatternView<'a, O>, values: &'a [V]) -> Self {
+        debug_assert_eq!(values.len(), pattern.nnz(), "one value a nonzero");
+        CsrView { pattern, values }
     }
 
     /// Rows of the matrix.

@@ -80,6 +80,15 @@ impl<O: Offset> CsrPattern<O> {
     }
 }
 
+impl CsrPattern<u64> {
+    /// With 32-bit row offsets, which count as far as the last one; columns are not copied.
+    pub(crate) fn with_u32_offsets(self) -> CsrPattern<u32> {
+        debug_assert!(self.nnz() as u64 <= u32::MAX_NNZ, "nonzeros that 32 bits count");
+        let offsets = self.offsets.into_par_iter().map(|offset| offset as u32).collect();
+        CsrPattern { cols: self.cols, offsets, columns: self.columns }
+    }
+}
+
 impl<'a, O: Offset> PatternView<'a, O> {
     /// Checks borrowed offsets and column indices.
     ///
@@ -94,6 +103,11 @@ impl<'a, O: Offset> PatternView<'a, O> {
         check_offsets(offsets, columns.len())?;
         check_columns(columns, cols)?;
         Ok(PatternView { cols, offsets, columns })
+    }
+
+    /// For arrays of a pattern that has been checked.
+    pub(crate) fn new_trusted(cols: usize, offsets: &'a [O], columns: &'a [u32]) -> Self {
+        PatternView { cols, offsets, columns }
     }
 
     /// Rows of the matrix.
@@ -124,6 +138,12 @@ impl<'a, O: Offset> PatternView<'a, O> {
     /// Where the nonzeros of one row stand in `columns`.
     pub fn row_range(&self, row: usize) -> Range<usize> {
         self.offsets[row].to_usize()..self.offsets[row + 1].to_usize()
+    }
+
+    /// Row and column of an entry, from 1, in words: as a file counts them.
+    pub fn place(&self, entry: usize) -> String {
+        let row = self.offsets.partition_point(|offset| offset.to_usize() <= entry);
+        format!("row {row}, column {}", u64::from(self.columns[entry]) + 1)
     }
 
     /// The number of nonzeros of one row.
@@ -183,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn every_broken_invariant_is_named_with_its_place() {
+    fn every_broken_invariant_is_named_with_its_index() {
         assert_eq!(
             refusal(3, vec![], vec![]),
             "the array of row offsets has 0 elements where 1 are needed"

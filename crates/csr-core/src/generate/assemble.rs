@@ -3,10 +3,9 @@
 //! Rows are cut into tasks of fixed size, so the result never depends on the number of threads. The
 //! number of nonzeros is known, and refused where it is too large, before columns are allocated.
 
-use rayon::prelude::*;
-
 use crate::coo::check_size;
-use crate::memory::{room, zeroed};
+use crate::memory::{with_capacity, zeroed};
+use crate::parallel;
 use crate::{Csr, CsrPattern, Error, Offset, Result, Value};
 
 /// Rows a task fills: few enough that long rows spread over the threads.
@@ -43,7 +42,7 @@ pub(super) fn assemble<V: Value, O: Offset>(
     let nnz = offsets[rows].to_usize();
     let mut columns = zeroed::<u32>("the column indices", nnz)?;
     let mut values = zeroed::<V>("the values", nnz)?;
-    split(&offsets, &mut columns, &mut values).into_par_iter().for_each(|task| {
+    parallel::for_each(&mut split(&offsets, &mut columns, &mut values), |task| {
         let mut scratch = Default::default();
         let base = offsets[task.first].to_usize();
         for row in task.first..task.last {
@@ -57,12 +56,16 @@ pub(super) fn assemble<V: Value, O: Offset>(
 }
 
 fn offsets<O: Offset>(rows: usize, source: &impl Rows) -> Result<Vec<O>> {
-    let mut lengths: Vec<u32> = room("the row lengths", rows)?;
-    (0..rows).into_par_iter().map(|row| source.length(row) as u32).collect_into_vec(&mut lengths);
-    let nnz: u64 = lengths.par_iter().map(|&length| u64::from(length)).sum();
+    let mut lengths = zeroed::<u32>("the row lengths", rows)?;
+    parallel::for_each_chunk(&mut lengths, ROWS_PER_TASK, |first, lengths| {
+        for (at, length) in lengths.iter_mut().enumerate() {
+            *length = source.length(first + at) as u32;
+        }
+    });
+    let nnz: u64 = lengths.iter().map(|&length| u64::from(length)).sum();
     let too_large =
         || Error::TooLarge { what: "the number of nonzeros", value: nnz, limit: O::MAX_NNZ };
-    let mut offsets = room("the row offsets", rows + 1)?;
+    let mut offsets = with_capacity("the row offsets", rows + 1)?;
     offsets.push(O::zeroed());
     let mut sum = 0;
     if nnz > O::MAX_NNZ {

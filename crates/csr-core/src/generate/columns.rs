@@ -30,7 +30,7 @@ pub(super) enum Far {
 }
 
 impl Far {
-    fn place(self, unit: f64) -> f64 {
+    fn position(self, unit: f64) -> f64 {
         match self {
             Far::Uniform => unit,
             Far::Skewed => unit * unit * unit,
@@ -97,7 +97,7 @@ impl Pattern {
     }
 }
 
-/// Makes room for `count` slots, on both sides where the edges allow.
+/// Widens for `count` slots, on both sides where the edges allow.
 fn widen(window: &mut Range<usize>, count: usize, total: usize) {
     let missing = count.saturating_sub(window.len());
     if missing > 0 {
@@ -120,7 +120,7 @@ fn draw_slots(
 ) {
     let start = slots.len();
     let width = range.len() as f64;
-    let slot = |unit: f64| (range.start + (far.place(unit) * width) as usize) as u32;
+    let slot = |unit: f64| (range.start + (far.position(unit) * width) as usize) as u32;
     if count <= SORTED_DRAWS {
         slots.extend((0..count).map(|_| slot(random.unit())));
         slots[start..].sort_unstable();
@@ -131,7 +131,7 @@ fn draw_slots(
     separate(&mut slots[start..], range);
 }
 
-/// Makes ascending numbers strictly ascending inside `range`, which has room for all of them.
+/// Makes ascending numbers strictly ascending inside `range`, which holds all of them.
 fn separate(ascending: &mut [u32], range: Range<usize>) {
     debug_assert!(ascending.len() <= range.len());
     let mut least = range.start as u32;

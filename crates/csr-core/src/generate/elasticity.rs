@@ -14,7 +14,7 @@ const POISSONS_RATIO: f64 = 0.3;
 /// Corners of a hexahedron; corner `c` is at `(c >> 2 & 1, c >> 1 & 1, c & 1)`.
 const CORNERS: usize = 8;
 
-/// What cancels on paper leaves less than this behind; it is stored as zero.
+/// What cancels on paper leaves less than this; it is stored as zero.
 const ROUNDING: f64 = 1e-14;
 
 type ElementStiffness = [[f64; 3 * CORNERS]; 3 * CORNERS];
@@ -76,8 +76,8 @@ impl Rows for Elasticity {
         for corner in self.corners_of(at) {
             let stiffness = &self.element[3 * corner + row % 3];
             for other in 0..CORNERS {
-                let step = |d: usize| 1 + bit(other, d) - bit(corner, d);
-                let sum = &mut sums[9 * step(0) + 3 * step(1) + step(2)];
+                let along = |d: usize| 1 + bit(other, d) - bit(corner, d);
+                let sum = &mut sums[9 * along(0) + 3 * along(1) + along(2)];
                 for (k, sum) in sum.iter_mut().enumerate() {
                     *sum += stiffness[3 * other + k];
                 }
@@ -85,7 +85,7 @@ impl Rows for Elasticity {
         }
         let mut entries = columns.iter_mut().zip(values);
         for (index, sums) in sums.iter().enumerate() {
-            let offset = [index / 9, index / 3 % 3, index % 3].map(|step| step as i8 - 1);
+            let offset = [index / 9, index / 3 % 3, index % 3].map(|delta| delta as i8 - 1);
             let Some(node) = self.nodes.neighbour(at, offset) else {
                 continue;
             };
@@ -104,7 +104,7 @@ fn bit(corner: usize, direction: usize) -> usize {
 /// The 24 x 24 stiffness of a unit cube by 2 x 2 x 2 Gauss points.
 ///
 /// With the gradients g of the shape functions and Lame's constants, corner a's displacement i and corner
-/// b's displacement j meet in the integral of lambda g_a[i] g_b[j] + mu g_a[j] g_b[i]
+/// b's displacement j: the integral of lambda g_a[i] g_b[j] + mu g_a[j] g_b[i]
 /// + (i = j) mu g_a . g_b.
 fn element_stiffness() -> ElementStiffness {
     let (e, nu) = (YOUNGS_MODULUS, POISSONS_RATIO);
@@ -201,8 +201,8 @@ mod tests {
     #[test]
     fn a_stretched_free_beam_pulls_with_youngs_modulus_at_its_ends() {
         // Uniaxial stress: strain 1 along the beam, -nu across; the end of 2 x 2 faces carries E x 4.
-        let stretch = field(|[x, y, z]| [x, -POISSONS_RATIO * y, -POISSONS_RATIO * z]);
-        let force = product(&matrix(Support::Free), &stretch);
+        let pull = field(|[x, y, z]| [x, -POISSONS_RATIO * y, -POISSONS_RATIO * z]);
+        let force = product(&matrix(Support::Free), &pull);
         let end: f64 = force[force.len() - 27..].iter().step_by(3).sum();
         assert!((end - 4.0 * YOUNGS_MODULUS).abs() < 1e-12, "{end}");
         let inside = &force[27..54];

@@ -5,7 +5,8 @@ use rayon::prelude::*;
 use super::random::{Purpose, Random};
 use crate::{Coo, Result, Value};
 
-/// `nnz` entries of a matrix of `rows` x `cols`, uniform over it and in no order; some places come more than once.
+/// `nnz` entries of a matrix of `rows` x `cols`, uniform over it and in no order; some rows and columns come more than
+/// once.
 ///
 /// # Errors
 /// Entries of a matrix without rows or columns, or sizes beyond `u32`.

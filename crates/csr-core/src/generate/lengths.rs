@@ -14,7 +14,7 @@ pub(super) const LONG_ROW: u32 = 128;
 /// The rows that do not belong to the log-normal body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Tail {
-    /// Nothing beside one row of the greatest length.
+    /// Nothing besides one row of the greatest length.
     None,
     /// `rows` rows: the longest, and each of the others `ratio` times the one before.
     Giants { rows: u32, ratio: f64 },
@@ -175,16 +175,16 @@ fn settle(lengths: &mut [u32], total: u64, lowest: u32, highest: u32) {
             return;
         }
         let stride = (movable_count as u64 / missing.unsigned_abs()).max(1);
-        let step = missing.signum();
+        let change = missing.signum();
         let mut seen = 0u64;
         for length in lengths.iter_mut() {
-            let may_move = if step > 0 { *length < highest } else { *length > lowest };
+            let may_move = if change > 0 { *length < highest } else { *length > lowest };
             if !may_move {
                 continue;
             }
             if missing != 0 && seen.is_multiple_of(stride) {
-                *length = length.saturating_add_signed(step as i32);
-                missing -= step;
+                *length = length.saturating_add_signed(change as i32);
+                missing -= change;
             }
             seen += 1;
         }

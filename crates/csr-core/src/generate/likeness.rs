@@ -9,7 +9,7 @@ use super::columns::{Pattern, Placement};
 use super::lengths::{LONG_ROW, RowLengths, Shape, Tail};
 use super::random::{Purpose, Random, class_seed};
 use super::stencil::{Grid, neighbourhood};
-use crate::memory::room;
+use crate::memory::with_capacity;
 use crate::{Csr, Offset, Result, Value};
 
 /// One row of the table: what is published of a matrix, and the rules that make another like it.
@@ -83,7 +83,7 @@ impl Likeness {
         let seed = class_seed(self.name, seed);
         let (rows, cols, shape) = self.scaled(scale);
         // Before the lengths of all rows are drawn, which takes its time.
-        drop(room::<V>("the values", usize::try_from(shape.nnz).unwrap_or(usize::MAX))?);
+        drop(with_capacity::<V>("the values", usize::try_from(shape.nnz).unwrap_or(usize::MAX))?);
         match self.placement {
             Placement::All => assemble(rows, cols, &Dense { cols, seed }),
             Placement::FivePoint => {
@@ -160,7 +160,7 @@ struct Scattered {
     giant: Pattern,
 }
 
-/// The pattern of the node whose rows are being filled, and room to draw the next.
+/// The pattern of the node whose rows are being filled, and scratch to draw the next.
 #[derive(Default)]
 struct NodePattern {
     node: Option<usize>,

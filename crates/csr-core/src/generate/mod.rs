@@ -175,9 +175,12 @@ impl Class {
 impl std::str::FromStr for Class {
     type Err = Error;
 
-    /// Takes the name of any class, and of a likeness also with `-like` behind it.
+    /// Takes the name of any class, in any case, and of a likeness also with `-like` after it.
     fn from_str(text: &str) -> Result<Self> {
-        let named = |class: &Class| class.name() == text || class.display_name() == text;
+        let named = |class: &Class| {
+            class.name().eq_ignore_ascii_case(text)
+                || class.display_name().eq_ignore_ascii_case(text)
+        };
         Class::all().find(named).ok_or_else(|| Error::UnknownClass {
             name: text.to_owned(),
             nearest: nearest_names(text).join(", "),

@@ -58,7 +58,7 @@ pub(super) fn class_seed(name: &str, seed: u64) -> u64 {
 
 /// A pseudo-random bijection of `0..size`: which rank in the order of lengths each row has.
 ///
-/// A Feistel network of four rounds over the next even number of bits, walked until it lands inside
+/// A Feistel network of four rounds over the next even number of bits, repeated until it lands inside
 /// (J. Black, P. Rogaway, "Ciphers with arbitrary finite domains", 2002).
 #[derive(Clone, Debug)]
 pub(super) struct Permutation {

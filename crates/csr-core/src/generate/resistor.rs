@@ -1,7 +1,7 @@
 //! A resistor network with supply rails: nodal analysis of a power grid.
 //!
 //! Nodes form a mesh of resistors; a quarter of them also hang on the supply rail and an eighth on the
-//! ground rail. The rails are unknowns of their own behind a source's inner resistance, so two rows and
+//! ground rail. The rails are unknowns of their own after a source's inner resistance, so two rows and
 //! two columns are nearly dense while the rest is a five-point mesh: circuits look like this. The matrix
 //! of conductances is symmetric positive definite.
 

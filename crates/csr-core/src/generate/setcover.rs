@@ -9,7 +9,7 @@ use super::random::{Purpose, Random};
 use crate::coo::check_size;
 use crate::{Csr, Offset, Result, Value};
 
-/// Columns a row, beside its own single one.
+/// Columns a row, besides its own single one.
 const DUTIES_PER_TRIP: usize = 100;
 
 /// Trips a duty serves at most, and at least where the day is long enough.
@@ -37,7 +37,7 @@ pub(super) fn set_cover<V: Value, O: Offset>(trips: usize, seed: u64) -> Result<
 
 impl Duties {
     /// The trips of a duty, ascending in time.
-    fn walk(&self, duty: usize, mut visit: impl FnMut(usize)) {
+    fn for_each_trip(&self, duty: usize, mut visit: impl FnMut(usize)) {
         let trips = self.chances.len();
         if duty < trips {
             return visit(duty);
@@ -68,13 +68,13 @@ impl Rows for Duties {
 
     fn length(&self, row: usize) -> usize {
         let mut length = 0;
-        self.walk(row, |_| length += 1);
+        self.for_each_trip(row, |_| length += 1);
         length
     }
 
     fn fill<V: Value>(&self, row: usize, (): &mut (), columns: &mut [u32], values: &mut [V]) {
         let mut at = 0;
-        self.walk(row, |trip| {
+        self.for_each_trip(row, |trip| {
             columns[at] = trip as u32;
             values[at] = V::from_f64(1.0);
             at += 1;

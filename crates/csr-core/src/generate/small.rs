@@ -34,7 +34,7 @@ pub fn drawn_problem(number: u64, seed: u64) -> Result<Csr<f64>> {
     from_lengths(order, &into_range(lengths.collect(), NONZEROS), seed)
 }
 
-/// Rows with a nonzero more or less, those that can in turn, until all of them have as many as `range` says.
+/// Rows with a nonzero more or less, those that can one after another, until all of them have as many as `range` says.
 fn into_range(mut lengths: Vec<usize>, [least, most]: [usize; 2]) -> Vec<usize> {
     let order = lengths.len();
     let mut nnz: usize = lengths.iter().sum();
@@ -89,15 +89,15 @@ pub fn dense_row_problem(seed: u64) -> Result<Csr<f64>> {
 /// A row has one column, drawn at random, of each of as many equal parts of the columns as it has nonzeros.
 fn from_lengths(order: usize, lengths: &[usize], seed: u64) -> Result<Csr<f64>> {
     let nnz = lengths.iter().sum();
-    // Between -1 and 1: a place in its part.
-    let places = random_vector::<f64>(seed.wrapping_add(1), nnz);
+    // Between -1 and 1: a position in its part.
+    let positions = random_vector::<f64>(seed.wrapping_add(1), nnz);
     let mut offsets = vec![0u32];
     let mut columns = Vec::with_capacity(nnz);
     for &length in lengths {
         for part in 0..length {
             let (first, end) = (part * order / length, (part + 1) * order / length);
-            let place = (places[columns.len()] + 1.0) / 2.0;
-            let column = first + (place * (end - first) as f64) as usize;
+            let position = (positions[columns.len()] + 1.0) / 2.0;
+            let column = first + (position * (end - first) as f64) as usize;
             columns.push(column.min(end - 1) as u32);
         }
         offsets.push(columns.len() as u32);

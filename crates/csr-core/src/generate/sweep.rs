@@ -20,12 +20,12 @@ impl Rows for Even {
     }
 
     fn fill<V: Value>(&self, row: usize, _: &mut (), columns: &mut [u32], values: &mut [V]) {
-        let mut places = Random::new(self.seed, Purpose::Columns, row as u64);
+        let mut positions = Random::new(self.seed, Purpose::Columns, row as u64);
         let mut numbers = Random::new(self.seed, Purpose::Values, row as u64);
         for (k, (column, value)) in columns.iter_mut().zip(values).enumerate() {
-            let border = |k: usize| (k as u64 * self.cols as u64 / self.length as u64) as u32;
-            let (begin, end) = (border(k), border(k + 1));
-            *column = begin + (places.unit() * f64::from(end - begin)) as u32;
+            let boundary = |k: usize| (k as u64 * self.cols as u64 / self.length as u64) as u32;
+            let (begin, end) = (boundary(k), boundary(k + 1));
+            *column = begin + (positions.unit() * f64::from(end - begin)) as u32;
             *value = V::from_f64(numbers.value());
         }
     }

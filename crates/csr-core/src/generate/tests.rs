@@ -226,10 +226,11 @@ fn sizes_and_scales_beyond_the_types_are_refused() {
 }
 
 #[test]
-fn names_parse_with_and_without_like_and_wrong_ones_are_told_the_nearest() {
+fn names_parse_in_any_case_with_and_without_like_and_wrong_ones_are_told_the_nearest() {
     for class in Class::all() {
         assert_eq!(class.name().parse::<Class>().unwrap(), class);
         assert_eq!(class.display_name().parse::<Class>().unwrap(), class);
+        assert_eq!(class.display_name().to_uppercase().parse::<Class>().unwrap(), class);
         assert!(!class.description().is_empty());
     }
     let shown = |name: &str| name.parse::<Class>().unwrap().display_name();

@@ -18,7 +18,7 @@ pub(super) fn pair(words: &[u16]) -> u32 {
 pub(super) trait Source<A>: Copy {
     /// Words of a column.
     const WORDS: usize;
-    /// Whether words behind a row, whatever they are, name an element, and one that is near.
+    /// Whether words after a row, whatever they are, name an element, and one that is near.
     const NAMES_ANY: bool;
     /// The element that a column's words name.
     fn element(self, words: &[u16]) -> A;

@@ -26,20 +26,20 @@ fn rows_of_every_kind() -> Vec<Vec<u32>> {
             2 => (row * row) % 53,
             _ => 0,
         };
-        let step = if row % 128 < 64 { 5 } else { 40_009 };
-        let column = |at| if at == 0 { row } else { (at * step + row * 13) % 200_000 };
+        let stride = if row % 128 < 64 { 5 } else { 40_009 };
+        let column = |at| if at == 0 { row } else { (at * stride + row * 13) % 200_000 };
         (0..length).map(column).rev().collect()
     };
     let of_node = |row: u32| {
         let node = row / 48 * 100 + row % 48 / (1 + row / 48);
-        let step = if row % 96 < 48 { 3 } else { 2_003 };
-        (0..16 + node % 29).map(|at| (node * 11 + at * step) % 200_000).collect()
+        let stride = if row % 96 < 48 { 3 } else { 2_003 };
+        (0..16 + node % 29).map(|at| (node * 11 + at * stride) % 200_000).collect()
     };
     (0..299).map(row).chain((0..240).map(of_node)).collect()
 }
 
 /// Holds alpha A x + beta y against the oracle.
-fn check<V: Value>(matrix: &Csr<V, u64>, alpha: f64, beta: f64) {
+fn check<V: crate::RealValue>(matrix: &Csr<V, u64>, alpha: f64, beta: f64) {
     let [alpha, beta] = [alpha, beta].map(V::Accum::from_f64);
     let x: Vec<V::Accum> = random_vector(5, matrix.cols());
     let before = if beta == V::Accum::from_f64(0.0) {
@@ -98,8 +98,8 @@ fn what_is_not_finite_in_x_reaches_its_own_rows_only() {
 }
 
 #[test]
-fn what_is_read_behind_a_short_row_counts_nothing() {
-    // Rows of 1 to 8 nonzeros in a matrix so wide that columns are indices into a window; row 20 alone meets infinity.
+fn what_is_read_after_a_short_row_counts_nothing() {
+    // Rows of 1 to 8 nonzeros in a matrix so wide that columns are indices into a window; row 20 alone reads infinity.
     let row =
         |row: u32| (0..1 + (row * 5) % 8).map(move |at| row + at * 3 + u32::from(row == 20) * 500);
     let rows: Vec<Vec<u32>> = (0..64).map(|number| row(number).collect()).collect();
@@ -148,14 +148,14 @@ fn y_has_the_same_bits_with_any_number_of_threads() {
 
 #[test]
 fn y_has_the_same_bits_by_gathers_and_by_loads() {
-    fn check<V: Value>() {
+    fn check<V: crate::RealValue>() {
         let matrix = matrix::<V>(200_000, &rows_of_every_kind());
         let x: Vec<V::Accum> = random_vector(5, matrix.cols());
         let sell = HostSell::new(matrix.view()).unwrap();
         let [one, zero] = [1.0, 0.0].map(V::Accum::from_f64);
         let [mut by_gathers, mut by_loads] = [0, 1].map(|_| vec![zero; matrix.rows()]);
-        sell.product_by(piece::with_gathers, one, &x, zero, &mut by_gathers).unwrap();
-        sell.product_by(piece::with_loads, one, &x, zero, &mut by_loads).unwrap();
+        sell.product_by(chunk::with_gathers, one, &x, zero, &mut by_gathers).unwrap();
+        sell.product_by(chunk::with_loads, one, &x, zero, &mut by_loads).unwrap();
         assert!(by_gathers.iter().any(|sum| *sum != zero));
         assert_eq!(by_gathers, by_loads);
     }

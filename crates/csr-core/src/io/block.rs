@@ -1,21 +1,26 @@
 //! The entry lines of one block of text: read fast, and when one cannot be read, explained slowly.
 
+use super::fault::Fault;
 use super::header::{Field, Format, Header, quoted, words};
-use super::number::{byte_at, integer, real, skip_blanks, whole};
+use super::number::{byte_at, skip_blanks, whole};
+use super::source::MAX_LINE_BYTES;
+use super::values::{ReadReport, Values};
 use crate::Value;
 use crate::csr::Symmetry;
 
 /// What stands in one block of whole lines. Kept and filled again, so that its memory is reused.
 pub(super) struct Block<V> {
-    /// From 0; empty for an array, whose entries have their places by order.
+    /// From 0; empty for an array, whose entries have their indices by order.
     pub(super) row_indices: Vec<u32>,
     pub(super) column_indices: Vec<u32>,
     /// Empty for a pattern.
-    pub(super) values: Vec<V>,
+    pub(super) values: Values<V>,
+    /// What happened to values; the first of each kind by its line of the block, from 0.
+    pub(super) report: ReadReport,
     /// Lines read, whatever stands on them; the faulty one not among them.
     pub(super) lines: u64,
     /// What is wrong with the line after those.
-    pub(super) fault: Option<String>,
+    pub(super) fault: Option<Fault>,
 }
 
 impl<V: Value> Block<V> {
@@ -23,7 +28,8 @@ impl<V: Value> Block<V> {
         Block {
             row_indices: Vec::new(),
             column_indices: Vec::new(),
-            values: Vec::new(),
+            values: Values::new(),
+            report: ReadReport::default(),
             lines: 0,
             fault: None,
         }
@@ -33,35 +39,48 @@ impl<V: Value> Block<V> {
         self.row_indices.clear();
         self.column_indices.clear();
         self.values.clear();
+        self.report = ReadReport::default();
         self.lines = 0;
         self.fault = None;
     }
 
     /// Entries read.
     pub(super) fn entries(&self) -> usize {
-        self.row_indices.len().max(self.values.len())
+        self.row_indices.len().max(self.values.list.len())
     }
 
     /// Forgets all entries but the first `len`.
     pub(super) fn truncate(&mut self, len: usize) {
         self.row_indices.truncate(len);
         self.column_indices.truncate(len);
-        self.values.truncate(len);
+        self.values.list.truncate(len);
     }
 
     /// Reads all of `text`, whole lines of which the last may lack its end, or up to the first fault.
     pub(super) fn parse(&mut self, text: &[u8], header: &Header) {
         self.clear();
-        let push_real = |at, values: &mut Vec<V>| push(real(text, at), values);
-        let push_integer = |at, values: &mut Vec<V>| push(integer(text, at), values);
+        let push_real = |at, values: &mut Values<V>| values.push_real(text, at);
+        let push_integer = |at, values: &mut Values<V>| values.push_integer(text, at);
         match (header.format, header.field) {
             (Format::Coordinate, Field::Real) => self.coordinates(text, header, push_real),
             (Format::Coordinate, Field::Integer) => self.coordinates(text, header, push_integer),
             (Format::Coordinate, Field::Pattern) => {
-                self.coordinates(text, header, |at, _: &mut Vec<V>| Some(at));
+                self.coordinates(text, header, |at, _: &mut Values<V>| Some(at));
             }
             (Format::Array, Field::Integer) => self.dense(text, header, push_integer),
             (Format::Array, _) => self.dense(text, header, push_real),
+        }
+        if !self.values.report.is_empty() {
+            let line = |index| lines_before_entry(text, index as usize);
+            self.report = self.values.report.map_positions(line);
+        }
+        // A block of this size without such a line is a rare one.
+        if text.len() > MAX_LINE_BYTES
+            && let Some(line) = first_long_line(text)
+            && line <= self.lines
+        {
+            self.lines = line;
+            self.fault = Some(long_line());
         }
     }
 
@@ -71,7 +90,7 @@ impl<V: Value> Block<V> {
         &mut self,
         text: &[u8],
         header: &Header,
-        push_value: impl Fn(usize, &mut Vec<V>) -> Option<usize>,
+        push_value: impl Fn(usize, &mut Values<V>) -> Option<usize>,
     ) {
         let Block { row_indices, column_indices, values, .. } = self;
         let (rows, cols) = (u64::from(header.rows), u64::from(header.cols));
@@ -99,7 +118,7 @@ impl<V: Value> Block<V> {
         };
         let (lines, fault_at) = each_entry_line(text, read);
         self.lines = lines;
-        self.fault = fault_at.map(|at| explain(line_at(text, at), header));
+        self.fault = fault_at.map(|at| explain(line_at(text, at), header, &self.values));
     }
 
     /// Lines of what `push_value` reads.
@@ -107,7 +126,7 @@ impl<V: Value> Block<V> {
         &mut self,
         text: &[u8],
         header: &Header,
-        push_value: impl Fn(usize, &mut Vec<V>) -> Option<usize>,
+        push_value: impl Fn(usize, &mut Values<V>) -> Option<usize>,
     ) {
         let values = &mut self.values;
         let read = |at| {
@@ -116,15 +135,8 @@ impl<V: Value> Block<V> {
         };
         let (lines, fault_at) = each_entry_line(text, read);
         self.lines = lines;
-        self.fault = fault_at.map(|at| explain(line_at(text, at), header));
+        self.fault = fault_at.map(|at| explain(line_at(text, at), header, &self.values));
     }
-}
-
-#[inline(always)]
-fn push<V>(read: Option<(V, usize)>, values: &mut Vec<V>) -> Option<usize> {
-    let (value, end) = read?;
-    values.push(value);
-    Some(end)
 }
 
 /// Calls `read` with the first byte of every line that holds an entry; `read` returns where the line
@@ -166,8 +178,19 @@ pub(super) fn lines_before_entry(text: &[u8], index: usize) -> u64 {
     each_entry_line(text, read).0
 }
 
+/// The first line, from 0, that is longer than a line may be.
+fn first_long_line(text: &[u8]) -> Option<u64> {
+    let mut lines = text.split(|&byte| byte == b'\n');
+    lines.position(|line| line.len() > MAX_LINE_BYTES).map(|line| line as u64)
+}
+
+/// What is wrong with a line that is too long to be anything.
+pub(super) fn long_line() -> Fault {
+    Fault::Text(format!("the line is longer than {MAX_LINE_BYTES} bytes"))
+}
+
 /// Says what is wrong with a line that could not be read.
-fn explain(line: &[u8], header: &Header) -> String {
+fn explain<V: Value>(line: &[u8], header: &Header, values: &Values<V>) -> Fault {
     let words: Vec<&[u8]> = words(line).collect();
     let names: &[&str] = match (header.format, header.field) {
         (Format::Array, _) => &["value"],
@@ -178,7 +201,7 @@ fn explain(line: &[u8], header: &Header) -> String {
     let mut indices = Vec::new();
     for (position, &name) in names.iter().enumerate() {
         let Some(&word) = words.get(position) else {
-            return format!("{} ends before its {name}", quoted(line));
+            return format!("{} ends before its {name}", quoted(line)).into();
         };
         let problem = match limits.iter().find(|(limited, _)| *limited == name) {
             Some(&(_, limit)) => match index(name, word, limit) {
@@ -186,22 +209,23 @@ fn explain(line: &[u8], header: &Header) -> String {
                     indices.push(index);
                     None
                 }
-                Err(problem) => Some(problem),
+                Err(problem) => Some(problem.into()),
             },
-            None => value_problem(word, header.field),
+            None => values.explain(word, header.field),
         };
         if let Some(problem) = problem {
             return problem;
         }
     }
     if let Some(junk) = words.get(names.len()) {
-        return format!("{} follows the {}", quoted(junk), names[names.len() - 1]);
+        return format!("{} follows the {}", quoted(junk), names[names.len() - 1]).into();
     }
     if indices.len() == 2 && indices[0] == indices[1] {
         let line = quoted(line);
-        return format!("{line} is on the diagonal, which is empty in a skew-symmetric matrix");
+        return format!("{line} is on the diagonal, which is empty in a skew-symmetric matrix")
+            .into();
     }
-    format!("{} cannot be read", quoted(line))
+    format!("{} cannot be read", quoted(line)).into()
 }
 
 fn index(name: &str, word: &[u8], limit: u32) -> Result<u64, String> {
@@ -215,13 +239,4 @@ fn index(name: &str, word: &[u8], limit: u32) -> Result<u64, String> {
         return Err(format!("{name} {} is outside 1..={limit}", word.escape_ascii()));
     }
     Ok(number)
-}
-
-fn value_problem(word: &[u8], field: Field) -> Option<String> {
-    let (read, kind) = match field {
-        Field::Integer => (integer::<f64>(word, 0), "an integer"),
-        _ => (real::<f64>(word, 0), "a number"),
-    };
-    let whole_word = read.is_some_and(|(_, end)| end == word.len());
-    (!whole_word).then(|| format!("value {} is not {kind}", quoted(word)))
 }

@@ -56,15 +56,19 @@ impl Banner {
         let words: Vec<String> =
             words(line).map(|word| String::from_utf8_lossy(word).to_ascii_lowercase()).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        if words.first() != Some(&"%%matrixmarket") {
+        // One % is what some programs write, and SciPy reads it.
+        if !matches!(words.first(), Some(&"%%matrixmarket" | &"%matrixmarket")) {
             return Err(format!(
                 "{} is not the banner \"%%MatrixMarket matrix FORMAT FIELD SYMMETRY\"",
                 quoted(line)
             ));
         }
-        let &[_, object, format, field, symmetry] = words.as_slice() else {
+        // What follows the fifth word is a comment, as in SciPy.
+        let &[_, object, format, field, symmetry, ..] = words.as_slice() else {
             let count = words.len();
-            return Err(format!("the banner has {count} words where 5 are needed"));
+            return Err(format!(
+                "the banner has {count} words where 5 are needed: %%MatrixMarket matrix FORMAT FIELD SYMMETRY"
+            ));
         };
         if object != "matrix" {
             return Err(format!("object \"{object}\" is not \"matrix\""));
@@ -153,7 +157,7 @@ pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|&byte| is_blank(byte) || byte == b'\n').filter(|word| !word.is_empty())
 }
 
-/// A piece of a file as a message shows it: in quotes, unprintable bytes escaped, cut when long.
+/// A part of a file as a message shows it: in quotes, unprintable bytes escaped, cut when long.
 pub(super) fn quoted(bytes: &[u8]) -> String {
     const SHOWN: usize = 60;
     let bytes = bytes.trim_ascii();
@@ -210,11 +214,14 @@ mod tests {
         let refusal = |banner: &str| Banner::parse(banner.as_bytes()).unwrap_err();
         let of = |rest: &str| refusal(&format!("%%MatrixMarket {rest}"));
         assert_eq!(
-            refusal("%MatrixMarket matrix coordinate real general\r"),
-            "\"%MatrixMarket matrix coordinate real general\" is not the banner \
+            refusal("MatrixMarket matrix coordinate real general\r"),
+            "\"MatrixMarket matrix coordinate real general\" is not the banner \
              \"%%MatrixMarket matrix FORMAT FIELD SYMMETRY\""
         );
-        assert_eq!(of("matrix coordinate real"), "the banner has 4 words where 5 are needed");
+        assert_eq!(
+            of("matrix coordinate real"),
+            "the banner has 4 words where 5 are needed: %%MatrixMarket matrix FORMAT FIELD SYMMETRY"
+        );
         assert_eq!(of("vector array real general"), "object \"vector\" is not \"matrix\"");
         assert_eq!(of("matrix csr real general"), "format \"csr\" is neither coordinate nor array");
         assert_eq!(
@@ -229,6 +236,19 @@ mod tests {
         assert!(of("matrix coordinate pattern skew-symmetric").contains("cannot be skew"));
         assert!(of("matrix coordinate complex general").contains("complex values"));
         assert!(of("matrix coordinate real hermitian").contains("hermitian"));
+    }
+
+    #[test]
+    fn one_percent_sign_and_words_after_the_fifth_are_read_as_scipy_does() {
+        let right = Banner::parse(b"%%MatrixMarket matrix array real general").unwrap();
+        for banner in [
+            "%MatrixMarket matrix array real general",
+            "%%MatrixMarket matrix array real general written by hand\r",
+            "%MATRIXMARKET matrix array real general %",
+        ] {
+            assert_eq!(Banner::parse(banner.as_bytes()), Ok(right), "{banner}");
+        }
+        assert!(Banner::parse(b"%%%MatrixMarket matrix array real general").is_err());
     }
 
     #[test]

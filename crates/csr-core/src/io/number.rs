@@ -175,14 +175,14 @@ fn parse_f64(word: &[u8]) -> Option<f64> {
 }
 
 /// Rounds to `V` what was rounded to f64 before, as if it had been rounded once: where the f64 lies
-/// on the border between two f32, only the text knows the side.
+/// on the boundary between two f32, only the text knows the side.
 #[inline(always)]
 fn rounded<V: Value>(value: f64, word: &[u8]) -> Option<V> {
     const BELOW_F32: u64 = (1 << 29) - 1;
-    const BORDER: u64 = 1 << 28;
+    const BOUNDARY: u64 = 1 << 28;
     if V::TYPE == ValueType::F32 {
         let subnormal = value != 0.0 && value.abs() < f64::from(f32::MIN_POSITIVE);
-        if subnormal || value.to_bits() & BELOW_F32 == BORDER {
+        if subnormal || value.to_bits() & BELOW_F32 == BOUNDARY {
             let once: f32 = with_text(word, |text| text.parse().ok())?;
             return Some(V::from_f64(once.into()));
         }
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn f32_is_rounded_once_from_the_text() {
-        // Just above the border between 1 and its successor, by less than f64 can tell.
+        // Just above the boundary between 1 and its successor, by less than f64 can tell.
         let text = "1.000000059604644775390625000001";
         assert_eq!(text.parse::<f64>().unwrap() as f32, 1.0);
         assert_eq!(real_of::<f32>(text), Some(1.0 + f32::EPSILON));

@@ -4,8 +4,9 @@ use std::io::Read;
 use std::path::Path;
 
 use super::header::{Format, Header};
-use super::read::{Entries, Progress, read_entries, read_sizes};
+use super::read::{Entries, Manner, Progress, read_entries, read_sizes};
 use super::source::Source;
+use super::values::{ReadReport, sum_overflows};
 use crate::csr::Symmetry;
 use crate::{Coo, Csr, Error, Offset, Result, Value};
 
@@ -45,23 +46,44 @@ pub struct FileSizes {
 #[derive(Clone, Copy, Default)]
 pub struct ReadOptions<'a> {
     progress: Option<Progress<'a>>,
+    report: Option<&'a (dyn Fn(&ReadReport) + Sync)>,
+    member_suffix: Option<&'a str>,
     block_bytes: Option<usize>,
+    allows_overflow: bool,
 }
 
 impl<'a> ReadOptions<'a> {
-    /// Nobody looking on.
+    /// Without a callback.
     pub fn new() -> Self {
         ReadOptions::default()
     }
 
     /// Calls `progress` now and then with the bytes of the file done and the bytes in all (compressed
-    /// bytes of a compressed file); 0 in all where nobody can say, as for a pipe.
+    /// bytes of a compressed file); 0 in all where that is unknown, as for a pipe.
     pub fn progress(self, progress: &'a (dyn Fn(u64, u64) + Sync)) -> Self {
         ReadOptions { progress: Some(progress), ..self }
     }
 
+    /// Calls `report` once a file has been read, with what happened to values that the type cannot hold as they are
+    /// written. Without it, integers are rounded and tiny numbers become 0 as everywhere in floating point.
+    pub fn report(self, report: &'a (dyn Fn(&ReadReport) + Sync)) -> Self {
+        ReadOptions { report: Some(report), ..self }
+    }
+
+    /// Whether a number that is beyond the type is read as infinity, as IEEE 754 rounds it; it is an error unless said.
+    /// `inf` and `nan` are read as what they say in any case.
+    pub fn allow_overflow(self, allow: bool) -> Self {
+        ReadOptions { allows_overflow: allow, ..self }
+    }
+
+    /// Reads from a tar archive, instead of its matrix NAME.mtx, what belongs to it: with "_b", NAME_b.mtx. What is no
+    /// archive is an error then.
+    pub fn member_suffix(self, suffix: &'a str) -> Self {
+        ReadOptions { member_suffix: Some(suffix), ..self }
+    }
+
     /// Text that one task parses at a time, in bytes (256 KiB unless said). Two batches of four blocks a
-    /// core are in memory. The matrix is the same whatever the size; tests put borders everywhere by it.
+    /// core are in memory. The matrix is the same whatever the size; tests put boundaries everywhere by it.
     pub fn block_bytes(self, bytes: usize) -> Self {
         ReadOptions { block_bytes: Some(bytes.max(1)), ..self }
     }
@@ -71,7 +93,7 @@ impl<'a> ReadOptions<'a> {
     /// # Errors
     /// A file that cannot be opened or read; a banner or size line that is wrong or not supported.
     pub fn sizes(&self, path: &Path) -> Result<FileSizes> {
-        let header = read_sizes(&mut Source::open(path, BLOCK_BYTES)?)?;
+        let header = read_sizes(&mut Source::open(path, BLOCK_BYTES, self.member_suffix)?)?;
         let copies = if header.symmetry == Symmetry::General { 1 } else { 2 };
         Ok(FileSizes {
             rows: header.rows,
@@ -81,14 +103,14 @@ impl<'a> ReadOptions<'a> {
         })
     }
 
-    /// Reads a matrix in the order of the file; a mirror image stands right behind its entry.
+    /// Reads a matrix in the order of the file; a mirror image stands right after its entry.
     ///
     /// # Errors
-    /// A file that cannot be opened or read, or with damaged gzip data; a banner or size line that is
-    /// wrong or not supported; a line that is no entry; an index outside the matrix; more or fewer
-    /// entries than declared; no memory.
+    /// A file that cannot be opened or read, or with damaged gzip data; an archive with no matrix or two; a banner or
+    /// size line that is wrong or not supported; a line that is no entry; an index outside the matrix; a number beyond
+    /// the type; more or fewer entries than declared; no memory.
     pub fn coo<V: Value>(&self, path: &Path) -> Result<Coo<V>> {
-        self.read_coo(&mut Source::open(path, self.batch_bytes())?)
+        self.read_coo(&mut self.open(path)?)
     }
 
     /// As [`ReadOptions::coo`], from a stream; `name` is what errors call it.
@@ -96,15 +118,15 @@ impl<'a> ReadOptions<'a> {
     /// # Errors
     /// As [`ReadOptions::coo`].
     pub fn coo_from<V: Value>(&self, text: impl Read + Send, name: &str) -> Result<Coo<V>> {
-        self.read_coo(&mut Source::new(text, Path::new(name), 0, self.batch_bytes())?)
+        self.read_coo(&mut self.stream(text, name)?)
     }
 
     /// Reads a matrix with sorted rows; what repeats is summed in the order of the file.
     ///
     /// # Errors
-    /// As [`ReadOptions::coo`]; or more nonzeros than the offset type counts.
+    /// As [`ReadOptions::coo`]; or more nonzeros than the offset type counts, or a sum beyond the value type.
     pub fn csr<V: Value, O: Offset>(&self, path: &Path) -> Result<Csr<V, O>> {
-        self.read_csr(&mut Source::open(path, self.batch_bytes())?)
+        self.read_csr(&mut self.open(path)?)
     }
 
     /// As [`ReadOptions::csr`], from a stream; `name` is what errors call it.
@@ -116,16 +138,16 @@ impl<'a> ReadOptions<'a> {
         text: impl Read + Send,
         name: &str,
     ) -> Result<Csr<V, O>> {
-        self.read_csr(&mut Source::new(text, Path::new(name), 0, self.batch_bytes())?)
+        self.read_csr(&mut self.stream(text, name)?)
     }
 
-    /// Reads a vector: an array with one column; or a coordinate file with one column, where places
+    /// Reads a vector: an array with one column; or a coordinate file with one column, where rows
     /// without an entry are 0 and what repeats is summed.
     ///
     /// # Errors
-    /// As [`ReadOptions::coo`]; or the file has not exactly one column.
+    /// As [`ReadOptions::coo`]; or the file has not exactly one column, or a sum is beyond the type.
     pub fn vector<V: Value>(&self, path: &Path) -> Result<Vec<V>> {
-        self.read_vector(&mut Source::open(path, self.batch_bytes())?)
+        self.read_vector(&mut self.open(path)?)
     }
 
     /// As [`ReadOptions::vector`], from a stream; `name` is what errors call it.
@@ -133,11 +155,15 @@ impl<'a> ReadOptions<'a> {
     /// # Errors
     /// As [`ReadOptions::vector`].
     pub fn vector_from<V: Value>(&self, text: impl Read + Send, name: &str) -> Result<Vec<V>> {
-        self.read_vector(&mut Source::new(text, Path::new(name), 0, self.batch_bytes())?)
+        self.read_vector(&mut self.stream(text, name)?)
     }
 
     fn read_coo<V: Value>(&self, source: &mut Source<'_>) -> Result<Coo<V>> {
-        self.entries(source, |_| Ok(()))?.into_triplets()?.into_coo()
+        let entries = self.entries(source, |_| Ok(()))?;
+        let report = entries.report;
+        let coo = entries.into_triplets()?.into_coo()?;
+        self.tell(&report);
+        Ok(coo)
     }
 
     fn read_csr<V: Value, O: Offset>(&self, source: &mut Source<'_>) -> Result<Csr<V, O>> {
@@ -149,7 +175,7 @@ impl<'a> ReadOptions<'a> {
             Err(format!("{entries} entries are above the limit of {limit} of {offsets} offsets"))
         };
         let entries: Entries<V> = self.entries(source, countable)?;
-        let line = entries.size_line;
+        let (line, report) = (entries.size_line, entries.report);
         let mut csr = entries.into_triplets()?.into_csr().map_err(|error| match error {
             // Mirror images can pass the limit where the entries did not.
             Error::TooLarge { .. } => Error::MatrixMarket {
@@ -160,7 +186,9 @@ impl<'a> ReadOptions<'a> {
             other => other,
         })?;
         csr.sort_rows();
-        csr.sum_duplicates();
+        let overflow = csr.sum_duplicates_observed();
+        self.check_sums::<V>(overflow, source)?;
+        self.tell(&report);
         Ok(csr)
     }
 
@@ -171,21 +199,43 @@ impl<'a> ReadOptions<'a> {
         };
         let entries: Entries<V> = self.entries(source, one_column)?;
         let Header { format, symmetry, .. } = entries.header;
+        let report = entries.report;
         if format == Format::Array && symmetry == Symmetry::General {
+            self.tell(&report);
             return Ok(entries.into_values());
         }
-        let triplets = entries.into_triplets()?;
-        let csr: Csr<V, u64> = triplets.into_csr()?;
-        let sum = |row: usize| match csr.view().row(row).1 {
-            [] => V::from_f64(0.0),
-            [only] => *only,
-            [first, more @ ..] => {
-                let mut sum = first.to_accum();
-                more.iter().for_each(|value| sum += value.to_accum());
-                V::from_accum(sum)
-            }
-        };
-        Ok((0..csr.rows()).map(sum).collect())
+        let mut csr: Csr<V, u64> = entries.into_triplets()?.into_csr()?;
+        let overflow = csr.sum_duplicates_observed();
+        self.check_sums::<V>(overflow, source)?;
+        self.tell(&report);
+        let value = |row: usize| csr.view().row(row).1.first().copied();
+        Ok((0..csr.rows()).map(|row| value(row).unwrap_or(V::from_f64(0.0))).collect())
+    }
+
+    /// Refuses a sum that is beyond the type, by row and column: its entries stand on several lines.
+    fn check_sums<V: Value>(
+        &self,
+        overflow: Option<(usize, u32)>,
+        source: &Source<'_>,
+    ) -> Result<()> {
+        match overflow.filter(|_| !self.allows_overflow) {
+            None => Ok(()),
+            Some(place) => Err(sum_overflows::<V>(place, source.name())),
+        }
+    }
+
+    fn tell(&self, report: &ReadReport) {
+        if let Some(tell) = self.report {
+            tell(report);
+        }
+    }
+
+    fn open(&self, path: &Path) -> Result<Source<'static>> {
+        Source::open(path, self.batch_bytes(), self.member_suffix)
+    }
+
+    fn stream<'r>(&self, text: impl Read + Send + 'r, name: &str) -> Result<Source<'r>> {
+        Source::new(text, Path::new(name), self.batch_bytes(), self.member_suffix)
     }
 
     fn entries<V: Value>(
@@ -193,7 +243,12 @@ impl<'a> ReadOptions<'a> {
         source: &mut Source<'_>,
         accept: impl FnOnce(&Header) -> Result<(), String>,
     ) -> Result<Entries<V>> {
-        read_entries(source, self.block_bytes.unwrap_or(BLOCK_BYTES), self.progress, accept)
+        let manner = Manner {
+            block_bytes: self.block_bytes.unwrap_or(BLOCK_BYTES),
+            progress: self.progress,
+            allows_overflow: self.allows_overflow,
+        };
+        read_entries(source, manner, accept)
     }
 
     fn batch_bytes(&self) -> usize {

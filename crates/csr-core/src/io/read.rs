@@ -7,12 +7,14 @@
 
 use rayon::prelude::*;
 
-use super::block::{Block, lines_before_entry};
+use super::block::{Block, lines_before_entry, long_line};
+use super::fault::Fault;
 use super::header::{Banner, Field, Format, Header};
 use super::number::{byte_at, skip_blanks};
-use super::source::Source;
+use super::source::{FillError, MAX_LINE_BYTES, Source};
+use super::values::ReadReport;
 use crate::csr::{Symmetry, Triplets};
-use crate::memory::room;
+use crate::memory::with_capacity;
 use crate::{Error, Result, Value};
 
 /// Called with bytes of the file done and in all (0 where unknown), now and then while reading.
@@ -28,6 +30,16 @@ pub(super) struct Entries<V> {
     column_indices: Vec<u32>,
     /// Empty for a pattern.
     values: Vec<V>,
+    /// What happened to the values; lines from 1.
+    pub(super) report: ReadReport,
+}
+
+/// How a file is read.
+#[derive(Clone, Copy)]
+pub(super) struct Manner<'a> {
+    pub(super) block_bytes: usize,
+    pub(super) progress: Option<Progress<'a>>,
+    pub(super) allows_overflow: bool,
 }
 
 /// Reads banner and sizes; then, if `accept` agrees to them, all entries.
@@ -36,17 +48,15 @@ pub(super) struct Entries<V> {
 /// Everything that can be wrong with the file; what `accept` says becomes an error at the size line.
 pub(super) fn read_entries<V: Value>(
     source: &mut Source<'_>,
-    block_bytes: usize,
-    progress: Option<Progress<'_>>,
+    manner: Manner<'_>,
     accept: impl FnOnce(&Header) -> Result<(), String>,
 ) -> Result<Entries<V>> {
     let name = source.name().to_owned();
-    let refuse =
-        |(line, message)| Error::MatrixMarket { path: name.clone(), line: line + 1, message };
+    let refuse = |(line, fault): LineFault| fault.at(&name, line);
     let mut text = Vec::new();
     let (header, mut tally, mut start) = read_header(source, &mut text, refuse)?;
-    accept(&header).map_err(|message| refuse((tally.lines - 1, message)))?;
-    let mut entries = Entries::with_room(header, tally.lines, source)?;
+    accept(&header).map_err(|message| refuse((tally.lines - 1, message.into())))?;
+    let mut entries = Entries::with_capacity(header, tally.lines, source)?;
     let mut next = Vec::new();
     let mut parsed = Blocks { list: Vec::new(), used: 0 };
     let mut ready = Blocks { list: Vec::new(), used: 0 };
@@ -56,13 +66,16 @@ pub(super) fn read_entries<V: Value>(
             || source.fill(&mut next),
             || {
                 let append = || entries.append(&ready);
-                let parse = || parsed.parse(batch, block_bytes, &header);
+                let parse = || parsed.parse(batch, manner, &header);
                 rayon::join(append, parse);
             },
         );
         tally.count(&mut parsed, batch, &header).map_err(refuse)?;
-        let more = more?;
-        if let Some(progress) = progress {
+        let more = more.map_err(|error| match error {
+            FillError::Read(error) => error,
+            FillError::LongLine => refuse((tally.lines, long_line())),
+        })?;
+        if let Some(progress) = manner.progress {
             let (done, total) = source.progress();
             progress(done, total);
         }
@@ -72,6 +85,8 @@ pub(super) fn read_entries<V: Value>(
         if !more {
             entries.append(&ready);
             tally.finish(&header).map_err(refuse)?;
+            entries.report = tally.report.map_positions(|line| line + 1);
+            entries.report.is_integer = header.field == Field::Integer;
             return Ok(entries);
         }
     }
@@ -83,41 +98,53 @@ pub(super) fn read_entries<V: Value>(
 /// What is wrong with either, or with the file.
 pub(super) fn read_sizes(source: &mut Source<'_>) -> Result<Header> {
     let name = source.name().to_owned();
-    let refuse =
-        |(line, message)| Error::MatrixMarket { path: name.clone(), line: line + 1, message };
+    let refuse = |(line, fault): LineFault| fault.at(&name, line);
     Ok(read_header(source, &mut Vec::new(), refuse)?.0)
 }
 
 /// A line (from 0) and what is wrong there.
-type Fault = (u64, String);
+type LineFault = (u64, Fault);
 
 /// Reads up to the size line. Leaves the rest of the last batch in `text`, from the position returned.
 fn read_header(
     source: &mut Source<'_>,
     text: &mut Vec<u8>,
-    refuse: impl Fn(Fault) -> Error,
+    refuse: impl Fn(LineFault) -> Error,
 ) -> Result<(Header, Tally, usize)> {
     let mut banner = None;
     let mut lines = 0;
-    while source.fill(text)? {
+    loop {
+        match source.fill(text) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(FillError::Read(error)) => return Err(error),
+            Err(FillError::LongLine) => return Err(refuse((lines, long_line()))),
+        }
         let mut start = 0;
         for line in text.split_inclusive(|&byte| byte == b'\n') {
             start += line.len();
+            if line.strip_suffix(b"\n").unwrap_or(line).len() > MAX_LINE_BYTES {
+                return Err(refuse((lines, long_line())));
+            }
             let first = byte_at(line, skip_blanks(line, 0));
             let Some(banner) = banner else {
-                banner = Some(Banner::parse(line).map_err(|message| refuse((lines, message)))?);
+                banner =
+                    Some(Banner::parse(line).map_err(|message| refuse((lines, message.into())))?);
                 lines += 1;
                 continue;
             };
             if !matches!(first, b'\n' | b'%') {
-                let header = banner.with_sizes(line).map_err(|message| refuse((lines, message)))?;
-                return Ok((header, Tally { lines: lines + 1, entries: 0, surplus: None }, start));
+                let header =
+                    banner.with_sizes(line).map_err(|message| refuse((lines, message.into())))?;
+                let lines = lines + 1;
+                let report = ReadReport::default();
+                return Ok((header, Tally { lines, entries: 0, surplus: None, report }, start));
             }
             lines += 1;
         }
     }
     let message = if lines == 0 { "the file is empty" } else { "the file ends before its sizes" };
-    Err(refuse((lines.max(1) - 1, message.to_owned())))
+    Err(refuse((lines.max(1) - 1, message.to_owned().into())))
 }
 
 /// How far the file has been read.
@@ -126,6 +153,8 @@ struct Tally {
     entries: u64,
     /// The line of the first entry beyond those declared.
     surplus: Option<u64>,
+    /// What happened to the values; lines from 0.
+    report: ReadReport,
 }
 
 impl Tally {
@@ -135,19 +164,21 @@ impl Tally {
         blocks: &mut Blocks<V>,
         batch: &[u8],
         header: &Header,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), LineFault> {
         let before = self.entries;
         let lines_before = self.lines;
         for block in blocks.used_mut() {
-            let room = header.entries.saturating_sub(self.entries);
+            let capacity = header.entries.saturating_sub(self.entries);
             self.entries += block.entries() as u64;
+            let lines = self.lines;
+            self.report = self.report.and(block.report.map_positions(|line| lines + line));
             self.lines += block.lines;
             if let Some(fault) = block.fault.take() {
                 return Err((self.lines, fault));
             }
-            if (block.entries() as u64) > room {
+            if (block.entries() as u64) > capacity {
                 // Less than what is there, so it fits.
-                block.truncate(room as usize);
+                block.truncate(capacity as usize);
             }
         }
         if self.entries > header.entries && self.surplus.is_none() {
@@ -157,14 +188,16 @@ impl Tally {
         Ok(())
     }
 
-    fn finish(&self, header: &Header) -> Result<(), Fault> {
+    fn finish(&self, header: &Header) -> Result<(), LineFault> {
         let (found, declared) = (self.entries, header.entries);
         match self.surplus {
             Some(line) => {
-                Err((line, format!("{found} entries stand where the sizes declare {declared}")))
+                let text = format!("{found} entries stand where the sizes declare {declared}");
+                Err((line, text.into()))
             }
             None if found < declared => {
-                Err((self.lines - 1, format!("the file ends after {found} of {declared} entries")))
+                let text = format!("the file ends after {found} of {declared} entries");
+                Err((self.lines - 1, text.into()))
             }
             None => Ok(()),
         }
@@ -178,14 +211,17 @@ struct Blocks<V> {
 }
 
 impl<V: Value> Blocks<V> {
-    fn parse(&mut self, batch: &[u8], block_bytes: usize, header: &Header) {
-        let texts = cut_at_lines(batch, block_bytes);
+    fn parse(&mut self, batch: &[u8], manner: Manner<'_>, header: &Header) {
+        let texts = cut_at_lines(batch, manner.block_bytes);
         self.used = texts.len();
         if self.list.len() < self.used {
             self.list.resize_with(self.used, Block::new);
         }
         let blocks = self.list.par_iter_mut().zip(texts).with_max_len(1);
-        blocks.for_each(|(block, text)| block.parse(text, header));
+        blocks.for_each(|(block, text)| {
+            block.values.allows_overflow = manner.allows_overflow;
+            block.parse(text, header);
+        });
     }
 
     fn used_mut(&mut self) -> &mut [Block<V>] {
@@ -193,7 +229,7 @@ impl<V: Value> Blocks<V> {
     }
 }
 
-/// Cuts behind a line end every `block_bytes` or as soon after as there is one.
+/// Cuts after a line end every `block_bytes` or as soon after as there is one.
 fn cut_at_lines(mut text: &[u8], block_bytes: usize) -> Vec<&[u8]> {
     let mut blocks = Vec::new();
     while !text.is_empty() {
@@ -207,9 +243,9 @@ fn cut_at_lines(mut text: &[u8], block_bytes: usize) -> Vec<&[u8]> {
 }
 
 impl<V: Value> Entries<V> {
-    /// With room for what the sizes declare, as far as the file's length makes that believable. Room
+    /// With capacity for what the sizes declare, as far as the file's length makes that believable. Capacity
     /// that is not used costs addresses, no memory.
-    fn with_room(header: Header, size_line: u64, source: &Source<'_>) -> Result<Self> {
+    fn with_capacity(header: Header, size_line: u64, source: &Source<'_>) -> Result<Self> {
         // The shortest line: "1\n", "1 1\n" or "1 1 1\n".
         let bytes_per_entry = match (header.format, header.field) {
             (Format::Array, _) => 2,
@@ -222,9 +258,10 @@ impl<V: Value> Entries<V> {
         Ok(Entries {
             header,
             size_line,
-            row_indices: room("the row indices", indices)?,
-            column_indices: room("the column indices", indices)?,
-            values: room("the values", values)?,
+            row_indices: with_capacity("the row indices", indices)?,
+            column_indices: with_capacity("the column indices", indices)?,
+            values: with_capacity("the values", values)?,
+            report: ReadReport::default(),
         })
     }
 
@@ -232,7 +269,7 @@ impl<V: Value> Entries<V> {
         for block in &blocks.list[..blocks.used] {
             self.row_indices.extend_from_slice(&block.row_indices);
             self.column_indices.extend_from_slice(&block.column_indices);
-            self.values.extend_from_slice(&block.values);
+            self.values.extend_from_slice(&block.values.list);
         }
     }
 
@@ -248,8 +285,8 @@ impl<V: Value> Entries<V> {
     pub(super) fn into_triplets(self) -> Result<Triplets<V>> {
         let Entries { header, mut row_indices, mut column_indices, values, .. } = self;
         if header.format == Format::Array {
-            row_indices = room("the row indices", values.len())?;
-            column_indices = room("the column indices", values.len())?;
+            row_indices = with_capacity("the row indices", values.len())?;
+            column_indices = with_capacity("the column indices", values.len())?;
             // Four billion columns of no rows hold nothing that is worth counting to four billion.
             let cols = if header.rows == 0 { 0 } else { header.cols };
             for column in 0..cols {

@@ -1,4 +1,4 @@
-//! The reader against the fixtures of `data/mtx-cases`, against bad input, and with block borders
+//! The reader against the fixtures of `data/mtx-cases`, against bad input, and with block boundaries
 //! everywhere.
 
 use std::fmt::Write as _;
@@ -182,7 +182,29 @@ fn sizes_beyond_the_offset_type_are_refused_before_the_entries_are_read() {
 fn lines_too_long_to_be_anything_are_refused() {
     let text = [b"%%MatrixMarket matrix array real general\n% ".to_vec(), vec![b'x'; 3 << 20]];
     let error = ReadOptions::new().coo_from::<f64>(text.concat().as_slice(), "a.mtx").unwrap_err();
-    assert_eq!(error.to_string(), "cannot read \"a.mtx\": a line is longer than 1048576 bytes");
+    assert_eq!(
+        error.to_string(),
+        "mtx file \"a.mtx\", line 2: the line is longer than 1048576 bytes"
+    );
+}
+
+#[test]
+fn a_long_line_is_refused_by_its_number_wherever_batches_and_blocks_end() {
+    let head = "%%MatrixMarket matrix coordinate real general\n% c\n2 2 2\n1 1 1\n";
+    let long = |bytes: usize| format!("{head}%{}\n2 2 2\n", "x".repeat(bytes - 1));
+    let read = |text: &str, block| {
+        let options = ReadOptions::new().block_bytes(block);
+        options.coo_from::<f64>(text.as_bytes(), "a.mtx").map_err(|error| error.to_string())
+    };
+    let refused = "mtx file \"a.mtx\", line 5: the line is longer than 1048576 bytes".to_owned();
+    for block in [1 << 10, 1 << 18, 8 << 20] {
+        assert_eq!(read(&long((1 << 20) + 1), block), Err(refused.clone()), "{block}");
+        assert!(read(&long(1 << 20), block).is_ok(), "{block}");
+    }
+    let before_sizes =
+        format!("%%MatrixMarket matrix array real general\n%{}\n", "x".repeat(2 << 20));
+    let error = read(&before_sizes, 8 << 20).unwrap_err();
+    assert!(error.contains("line 2: the line is longer than"), "{error}");
 }
 
 #[test]

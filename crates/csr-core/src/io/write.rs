@@ -2,35 +2,75 @@
 //!
 //! Text is made in parallel, a batch ahead of the file. Values are spelled as shortly as reads back to
 //! the same bits. A `.gz` is a chain of gzip members, one a chunk, each compressed by the task that
-//! made it; every reader of gzip takes such a chain as one stream. The file appears under its name only
-//! when it is complete: it is written under a temporary name in the same folder, and renamed.
+//! made it; every reader of gzip takes such a chain as one stream. A file is an [`OutputFile`]: a regular one
+//! appears under its name when it is complete.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rayon::prelude::*;
 
-use crate::{CsrView, Error, Offset, Result, Value, ValueType};
+use super::OutputFile;
+use crate::{CsrView, Error, Offset, RealValue, Result, ValueType};
 
 /// Lines that one task turns into text: about a MiB.
 const LINES_PER_CHUNK: usize = 1 << 15;
+
+/// Whether text is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// As it is.
+    Plain,
+    /// As a chain of gzip members.
+    Gzip,
+}
+
+impl Encoding {
+    /// Gzip for a path that ends in `.gz`.
+    pub fn of(path: &Path) -> Self {
+        let ending = path.extension();
+        match ending.is_some_and(|ending| ending.eq_ignore_ascii_case("gz")) {
+            true => Encoding::Gzip,
+            false => Encoding::Plain,
+        }
+    }
+}
 
 /// Writes a matrix as `coordinate real general`, its entries in the order they are stored. A path that
 /// ends in `.gz` is compressed.
 ///
 /// # Errors
 /// The system's, with the path. No file is left half-written, and one that was there stays as it was.
-pub fn write_matrix_market<V: Value, O: Offset>(
+pub fn write_matrix_market<V: RealValue, O: Offset>(
     path: &Path,
     matrix: CsrView<'_, V, O>,
 ) -> Result<()> {
+    to_file(path, |file, encoding| write_matrix_market_to(file, encoding, matrix))
+}
+
+/// Writes a vector as `array real general` with one column. A path that ends in `.gz` is compressed.
+///
+/// # Errors
+/// As [`write_matrix_market`].
+pub fn write_vector<V: RealValue>(path: &Path, vector: &[V]) -> Result<()> {
+    to_file(path, |file, encoding| write_vector_to(file, encoding, vector))
+}
+
+/// As [`write_matrix_market`], to a stream.
+///
+/// # Errors
+/// The stream's.
+pub fn write_matrix_market_to<V: RealValue, O: Offset>(
+    stream: &mut (impl Write + Send),
+    encoding: Encoding,
+    matrix: CsrView<'_, V, O>,
+) -> std::io::Result<()> {
     let (rows, cols, nnz) = (matrix.rows(), matrix.cols(), matrix.nnz());
     let head = format!("%%MatrixMarket matrix coordinate real general\n{rows} {cols} {nnz}\n");
     let offsets = matrix.pattern().offsets();
-    write_file(path, &head, nnz, |text, first, last| {
+    write_lines(stream, encoding, &head, nnz, |text, first, last| {
         let mut entry = first;
         // The row that the chunk begins in; empty rows before it end where it starts.
         let mut row = offsets.partition_point(|offset| offset.to_usize() <= first) - 1;
@@ -47,13 +87,17 @@ pub fn write_matrix_market<V: Value, O: Offset>(
     })
 }
 
-/// Writes a vector as `array real general` with one column. A path that ends in `.gz` is compressed.
+/// As [`write_vector`], to a stream.
 ///
 /// # Errors
-/// As [`write_matrix_market`].
-pub fn write_vector<V: Value>(path: &Path, vector: &[V]) -> Result<()> {
+/// The stream's.
+pub fn write_vector_to<V: RealValue>(
+    stream: &mut (impl Write + Send),
+    encoding: Encoding,
+    vector: &[V],
+) -> std::io::Result<()> {
     let head = format!("%%MatrixMarket matrix array real general\n{} 1\n", vector.len());
-    write_file(path, &head, vector.len(), |text, first, last| {
+    write_lines(stream, encoding, &head, vector.len(), |text, first, last| {
         for &value in &vector[first..last] {
             write_value(text, value)?;
             text.push(b'\n');
@@ -62,36 +106,48 @@ pub fn write_vector<V: Value>(path: &Path, vector: &[V]) -> Result<()> {
     })
 }
 
-/// Writes `head` and `lines` lines; `write_lines` makes the text of those from a first up to a last.
-fn write_file(
+fn to_file(
     path: &Path,
+    write: impl FnOnce(&mut OutputFile, Encoding) -> std::io::Result<()>,
+) -> Result<()> {
+    let written = OutputFile::create(path).and_then(|mut file| {
+        write(&mut file, Encoding::of(path))?;
+        file.finish()
+    });
+    written.map_err(|reason| Error::Io { action: "write", path: path.to_owned(), reason })
+}
+
+/// Writes `head` and `lines` lines; `make_lines` makes the text of those from a first up to a last.
+fn write_lines(
+    stream: &mut (impl Write + Send),
+    encoding: Encoding,
     head: &str,
     lines: usize,
-    write_lines: impl Fn(&mut Vec<u8>, usize, usize) -> std::io::Result<()> + Sync,
-) -> Result<()> {
-    let refuse = |reason| Error::Io { action: "write", path: path.to_owned(), reason };
-    let compressed = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    make_lines: impl Fn(&mut Vec<u8>, usize, usize) -> std::io::Result<()> + Sync,
+) -> std::io::Result<()> {
+    let encoded = |text: Vec<u8>| match encoding {
+        Encoding::Plain => Ok(text),
+        Encoding::Gzip => gzip(&text),
+    };
     let chunk = |first: usize| -> std::io::Result<Vec<u8>> {
         let mut text = Vec::new();
-        write_lines(&mut text, first, (first + LINES_PER_CHUNK).min(lines))?;
-        if compressed { gzip(&text) } else { Ok(text) }
+        make_lines(&mut text, first, (first + LINES_PER_CHUNK).min(lines))?;
+        encoded(text)
     };
-    let head = if compressed { gzip(head.as_bytes()) } else { Ok(head.as_bytes().to_vec()) };
     let batch_lines = LINES_PER_CHUNK * 2 * rayon::current_num_threads();
-    let mut target = Target::create(path).map_err(refuse)?;
-    let mut ready = vec![head.map_err(refuse)?];
+    let mut ready = vec![encoded(head.as_bytes().to_vec())?];
     for first in (0..lines).step_by(batch_lines) {
         let last = (first + batch_lines).min(lines);
         let starts: Vec<usize> = (first..last).step_by(LINES_PER_CHUNK).collect();
         let (written, made) = rayon::join(
-            || ready.iter().try_for_each(|text| target.file().write_all(text)),
+            || ready.iter().try_for_each(|text| stream.write_all(text)),
             || starts.into_par_iter().map(chunk).collect::<std::io::Result<Vec<_>>>(),
         );
-        written.map_err(refuse)?;
-        ready = made.map_err(refuse)?;
+        written?;
+        ready = made?;
     }
-    ready.iter().try_for_each(|text| target.file().write_all(text)).map_err(refuse)?;
-    target.finish().map_err(refuse)
+    ready.iter().try_for_each(|text| stream.write_all(text))?;
+    stream.flush()
 }
 
 fn gzip(text: &[u8]) -> std::io::Result<Vec<u8>> {
@@ -101,7 +157,7 @@ fn gzip(text: &[u8]) -> std::io::Result<Vec<u8>> {
 }
 
 /// Shortest text that reads back to the same bits. Values neither huge nor tiny without an exponent.
-fn write_value<V: Value>(text: &mut Vec<u8>, value: V) -> std::io::Result<()> {
+fn write_value<V: RealValue>(text: &mut Vec<u8>, value: V) -> std::io::Result<()> {
     let wide = value.to_f64();
     if wide.is_nan() {
         return text.write_all(b"nan");
@@ -124,55 +180,6 @@ fn write_value<V: Value>(text: &mut Vec<u8>, value: V) -> std::io::Result<()> {
             let digits = (0..5).find(leads_back).unwrap_or(5);
             let short: f64 = format!("{wide:.digits$e}").parse().unwrap_or(wide);
             if plain { write!(text, "{short}") } else { write!(text, "{short:e}") }
-        }
-    }
-}
-
-/// Where a file is written until it is complete.
-enum Target {
-    /// A new file beside the one it will become.
-    Renamed { file: tempfile::NamedTempFile, path: PathBuf },
-    /// A pipe or a device, which cannot be replaced.
-    Direct(File),
-}
-
-impl Target {
-    fn create(path: &Path) -> std::io::Result<Self> {
-        // A link stays a link: what it leads to is replaced.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        match fs::metadata(&path) {
-            Ok(metadata) if metadata.is_dir() => return Err(ErrorKind::IsADirectory.into()),
-            Ok(metadata) if !metadata.is_file() => {
-                return Ok(Target::Direct(File::options().write(true).open(&path)?));
-            }
-            _ => {}
-        }
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".sparrow-").suffix(".part");
-        #[cfg(unix)]
-        {
-            // What any new file gets: the user's mask decides, not the habit of temporary files.
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(fs::Permissions::from_mode(0o666));
-        }
-        Ok(Target::Renamed { file: builder.tempfile_in(folder)?, path })
-    }
-
-    fn file(&mut self) -> &mut File {
-        match self {
-            Target::Renamed { file, .. } => file.as_file_mut(),
-            Target::Direct(file) => file,
-        }
-    }
-
-    fn finish(self) -> std::io::Result<()> {
-        match self {
-            Target::Renamed { file, path } => file.persist(path).map(drop).map_err(|e| e.error),
-            Target::Direct(mut file) => file.flush(),
         }
     }
 }

@@ -17,8 +17,8 @@ impl Curve {
 
     /// Between sizes by their logarithm; beyond them as at the ends. NaN for a curve without sizes.
     pub fn at(&self, bytes: f64) -> f64 {
-        let behind = self.0.partition_point(|&(size, _)| (size as f64) < bytes);
-        match (behind.checked_sub(1).and_then(|at| self.0.get(at)), self.0.get(behind)) {
+        let after = self.0.partition_point(|&(size, _)| (size as f64) < bytes);
+        match (after.checked_sub(1).and_then(|at| self.0.get(at)), self.0.get(after)) {
             (Some(&(below, low)), Some(&(above, high))) => {
                 let part = (bytes / below as f64).ln() / (above as f64 / below as f64).ln();
                 low + part * (high - low)

@@ -13,7 +13,7 @@ pub struct Demand {
     pub value_bytes: u64,
     /// Bytes of an element of x and y.
     pub element_bytes: u64,
-    /// Bytes that say where rows and columns are, beside a column of four bytes for each stored entry: row
+    /// Bytes that say where rows and columns are, besides a column of four bytes for each stored entry: row
     /// offsets, as often as they are read, and what a plan holds.
     pub structure_bytes: u64,
 }
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn code_balance_is_the_papers_but_for_what_is_not_read() {
         // f64, no padding, 20 nonzeros a row: the paper has (12 + 8 alpha + 16 / 20) / (2 + 3 / 20), of which
-        // 8 / 20 is y read. Here row offsets take a part of that place.
+        // 8 / 20 is y read. Here row offsets take a part of that.
         let rows = 1000;
         let demand = Demand {
             rows,

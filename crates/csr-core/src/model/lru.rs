@@ -15,14 +15,14 @@ pub struct LruStack {
     /// The last granule within each capacity, or [`NONE`] while there are fewer.
     markers: Vec<u32>,
     before: Vec<u32>,
-    behind: Vec<u32>,
+    after: Vec<u32>,
     /// The first capacity that holds a granule; `limits.len()` for those in none.
     levels: Vec<u8>,
     head: u32,
     tail: u32,
     length: u32,
     numbered: u32,
-    /// Places of granules without a number that have left the list.
+    /// Nodes of granules without a number that have left the list.
     free: Vec<u32>,
 }
 
@@ -35,7 +35,7 @@ impl LruStack {
         LruStack {
             markers: vec![NONE; limits.len()],
             before: vec![NONE; granules],
-            behind: vec![NONE; granules],
+            after: vec![NONE; granules],
             levels: vec![absent; granules],
             limits,
             head: NONE,
@@ -73,7 +73,7 @@ impl LruStack {
     pub fn stream(&mut self) {
         let node = self.free.pop().unwrap_or_else(|| {
             self.before.push(NONE);
-            self.behind.push(NONE);
+            self.after.push(NONE);
             self.levels.push(0);
             self.levels.len() as u32 - 1
         });
@@ -82,19 +82,19 @@ impl LruStack {
 
     /// Moves a granule of the list to its front.
     fn raise(&mut self, node: u32, level: usize) {
-        // All before it move back by one place: those at the end of a smaller capacity leave it.
+        // All before it move back by one: those at the end of a smaller capacity leave it.
         for at in 0..level {
-            self.step_back(at, node);
+            self.move_back(at, node);
         }
-        let (before, behind) = (self.before[node as usize], self.behind[node as usize]);
+        let (before, after) = (self.before[node as usize], self.after[node as usize]);
         if self.markers[level] == node {
             self.markers[level] = before;
         }
         // Not the head, so something is before it.
-        self.behind[before as usize] = behind;
-        match behind {
+        self.after[before as usize] = after;
+        match after {
             NONE => self.tail = before,
-            _ => self.before[behind as usize] = before,
+            _ => self.before[after as usize] = before,
         }
         self.put_first(node);
     }
@@ -103,7 +103,7 @@ impl LruStack {
     fn push(&mut self, node: u32) {
         for at in 0..self.limits.len() {
             if self.markers[at] != NONE {
-                self.step_back(at, node);
+                self.move_back(at, node);
             }
         }
         self.put_first(node);
@@ -120,7 +120,7 @@ impl LruStack {
     }
 
     /// Capacity `at` loses its last granule to the next, since `node` comes to the front.
-    fn step_back(&mut self, at: usize, node: u32) {
+    fn move_back(&mut self, at: usize, node: u32) {
         let last = self.markers[at];
         self.levels[last as usize] = at as u8 + 1;
         self.markers[at] = if last == self.head { node } else { self.before[last as usize] };
@@ -128,7 +128,7 @@ impl LruStack {
 
     fn put_first(&mut self, node: u32) {
         self.before[node as usize] = NONE;
-        self.behind[node as usize] = self.head;
+        self.after[node as usize] = self.head;
         match self.head {
             NONE => self.tail = node,
             head => self.before[head as usize] = node,
@@ -142,7 +142,7 @@ impl LruStack {
         self.tail = self.before[node as usize];
         match self.tail {
             NONE => self.head = NONE,
-            tail => self.behind[tail as usize] = NONE,
+            tail => self.after[tail as usize] = NONE,
         }
         self.levels[node as usize] = self.limits.len() as u8;
         self.length -= 1;
@@ -162,16 +162,16 @@ mod tests {
     fn levels_by_hand(limits: &[usize], uses: &[Option<usize>]) -> Vec<usize> {
         let mut list: Vec<(bool, usize)> = Vec::new();
         let mut levels = Vec::new();
-        for (turn, granule) in uses.iter().enumerate() {
+        for (at, granule) in uses.iter().enumerate() {
             let Some(granule) = *granule else {
-                list.insert(0, (false, turn));
+                list.insert(0, (false, at));
                 continue;
             };
-            let place = list.iter().position(|&known| known == (true, granule));
-            let within = |place: usize| limits.iter().position(|&limit| place < limit);
-            levels.push(place.and_then(within).unwrap_or(limits.len()));
-            if let Some(place) = place {
-                list.remove(place);
+            let position = list.iter().position(|&known| known == (true, granule));
+            let within = |position: usize| limits.iter().position(|&limit| position < limit);
+            levels.push(position.and_then(within).unwrap_or(limits.len()));
+            if let Some(position) = position {
+                list.remove(position);
             }
             list.insert(0, (true, granule));
         }

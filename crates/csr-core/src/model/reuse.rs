@@ -1,16 +1,16 @@
 //! How far back in a cache the gathers of x find what they need.
 //!
-//! Gathers run in the order of the walk through one least-recently-used list, together with everything else the
+//! Gathers run in their order through one least-recently-used list, together with everything else the
 //! product streams, which is never used again. What is assumed: compute units advance together through the
 //! matrix, so that their shared cache sees that order; the cache is fully associative; before the product it
 //! holds nothing of x.
 //!
 //! Of a large matrix, a fixed share of x is followed: pages are drawn by a hash of their number, gathers of other
 //! pages are passed over, and capacities are scaled by the same share (C. Waldspurger et al., "Efficient MRC
-//! construction with SHARDS", FAST 2015). Unlike stretches of the matrix that needs no warming up, and a line that
+//! construction with SHARDS", FAST 2015). Unlike ranges of the matrix that needs no warming up, and a line that
 //! is used all over the matrix is seen to be.
 
-use super::{LruStack, NO_COLUMN, Walk};
+use super::{GatherOrder, LruStack, NO_COLUMN};
 use crate::generate::random::{GOLDEN_GAMMA, mix};
 use crate::{Offset, PatternView};
 
@@ -23,7 +23,7 @@ const PAGE: usize = 64;
 /// The fewest pages that are drawn.
 const FEWEST_PAGES: usize = 256;
 
-/// A place before this one in the list is near: what lies beside it is fetched before it is asked for.
+/// An index before this one in the list is near: neighbours of what lies there are prefetched.
 const NEAR_LEVELS: usize = 2;
 
 /// What [`reuse`] is asked.
@@ -43,17 +43,17 @@ pub struct ReuseQuestion<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reuse {
     /// Gathers that found it within each capacity, but not within the one before; at the end, those that did not
-    /// within any, which are few where x fits. Those beside a line that was just used count as found at once:
-    /// hardware fetches ahead.
+    /// within any, which are few where x fits. Neighbours of a line that was just used count as found at once:
+    /// hardware prefetches.
     pub found: Vec<f64>,
-    /// Gathers that are not within each capacity, fetched ahead or not: loads of a granule.
+    /// Gathers that are not within each capacity, prefetched or not: loads of a granule.
     pub misses: Vec<f64>,
     /// Bytes of a granule.
     pub granule_bytes: usize,
 }
 
 impl Reuse {
-    /// The paper's alpha for capacity number `at`: bytes of x that are loaded from behind it, over the bytes of one
+    /// The paper's alpha for capacity number `at`: bytes of x that are loaded from beyond it, over the bytes of one
     /// element for each of `nnz` nonzeros.
     pub fn alpha(&self, at: usize, nnz: usize, element_bytes: usize) -> f64 {
         let misses = self.misses.get(at).copied().unwrap_or(0.0);
@@ -61,16 +61,16 @@ impl Reuse {
     }
 }
 
-/// Follows the gathers of `walk`.
+/// Simulates the gathers of `order`.
 pub fn reuse<O: Offset>(
-    walk: Walk<'_>,
+    order: GatherOrder<'_>,
     pattern: PatternView<'_, O>,
     question: &ReuseQuestion<'_>,
 ) -> Reuse {
     let ReuseQuestion { element_bytes, granule_bytes, capacities, stream_bytes } = *question;
     let per_granule = (granule_bytes / element_bytes).max(1);
     let granules = pattern.cols().div_ceil(per_granule);
-    let columns = walk.columns(pattern);
+    let columns = order.columns(pattern);
     let share = share_bits(columns.len() as u64, granules.div_ceil(PAGE));
     let limits: Vec<usize> =
         capacities.iter().map(|&bytes| (bytes as usize / granule_bytes) >> share).collect();
@@ -84,7 +84,7 @@ pub fn reuse<O: Offset>(
 
     let mut stack = LruStack::new(granules, &limits);
     let mut counts = vec![0u64; limits.len() + 1];
-    let mut fetched_ahead = vec![0u64; limits.len() + 1];
+    let mut prefetched = vec![0u64; limits.len() + 1];
     let streamed = stream_bytes / granule_bytes as f64 / scale;
     let mut owed = 0.0;
     let mut gathers = 0u64;
@@ -105,15 +105,18 @@ pub fn reuse<O: Offset>(
             owed -= 1.0;
         }
         let near = |granule: usize| stack.level(granule) < NEAR_LEVELS.min(limits.len());
-        let is_ahead = near(granule + 1) || granule > 0 && near(granule - 1);
+        let is_prefetched = near(granule + 1) || granule > 0 && near(granule - 1);
         let level = stack.access(granule);
         counts[level] += 1;
-        fetched_ahead[level] += u64::from(is_ahead);
+        prefetched[level] += u64::from(is_prefetched);
     }
 
     let scaled = |count: u64| count as f64 * scale;
-    let mut found: Vec<f64> =
-        counts.iter().zip(&fetched_ahead).map(|(&all, &ahead)| scaled(all - ahead)).collect();
+    let mut found: Vec<f64> = counts
+        .iter()
+        .zip(&prefetched)
+        .map(|(&all, &before_use)| scaled(all - before_use))
+        .collect();
     // What is not far away is at hand, sampled or not.
     let far: f64 = found.iter().skip(1).sum();
     found[0] = (gathers as f64 - far).max(0.0);
@@ -139,7 +142,7 @@ mod tests {
         ReuseQuestion { element_bytes: 8, granule_bytes: 64, capacities: &[], stream_bytes: 0.0 };
 
     fn alpha(pattern: &CsrPattern, question: &ReuseQuestion<'_>) -> f64 {
-        let found = reuse(Walk::InOrder, pattern.view(), question);
+        let found = reuse(GatherOrder::InOrder, pattern.view(), question);
         found.alpha(0, pattern.nnz(), question.element_bytes)
     }
 
@@ -174,14 +177,14 @@ mod tests {
     }
 
     #[test]
-    fn what_the_matrix_streams_takes_room_from_x() {
+    fn what_the_matrix_streams_takes_capacity_from_x() {
         let question = ReuseQuestion { capacities: &[6400], stream_bytes: 12.0, ..QUESTION };
         assert!((alpha(&dense(7, 800), &question) - 1.0).abs() < 1e-12);
     }
 
     #[test]
     fn a_followed_share_of_x_tells_the_same_as_all_of_it() {
-        // 2^24 random gathers out of 2^21 elements with room for half of them: half of all gathers miss, and
+        // 2^24 random gathers out of 2^21 elements with capacity for half of them: half of all gathers miss, and
         // a line that comes anew is a miss as well.
         let (cols, nnz) = (1u32 << 21, 1u64 << 24);
         let columns: Vec<u32> =
@@ -203,7 +206,7 @@ mod tests {
             let pattern = CsrPattern::new(500, vec![0, nnz as u32], columns).unwrap();
             let capacities = [64, 256, 1024, 65536];
             let question = ReuseQuestion { capacities: &capacities, stream_bytes, ..QUESTION };
-            let found = reuse(Walk::InOrder, pattern.view(), &question);
+            let found = reuse(GatherOrder::InOrder, pattern.view(), &question);
             prop_assert!((found.found.iter().sum::<f64>() - nnz as f64).abs() < 1e-9);
             prop_assert!(found.misses.windows(2).all(|pair| pair[1] <= pair[0]));
             prop_assert!(found.alpha(0, nnz, 8) <= 8.0);

@@ -1,14 +1,14 @@
-//! Random places and row lengths, for measuring how fast a device gathers.
+//! Random indices and row lengths, for measuring how fast a device gathers.
 
 use crate::generate::random::{GOLDEN_GAMMA, mix};
 
-/// The number at a place of the sequence.
+/// The number at an index of the sequence.
 fn random(at: usize) -> u64 {
     mix((at as u64 + 1).wrapping_mul(GOLDEN_GAMMA))
 }
 
 /// `count` random numbers of 32 bits, the same every time.
-pub fn random_places(count: usize) -> Vec<u32> {
+pub fn random_indices(count: usize) -> Vec<u32> {
     (0..count).map(|at| (random(at) >> 32) as u32).collect()
 }
 

@@ -1,24 +1,24 @@
 //! Sectors of x that a GPU's loads fetch from its second cache.
 //!
 //! One load of a sub-group touches some sectors; those that its compute unit's first cache does not hold come from
-//! behind. What is assumed: a compute unit has every so-manieth piece, [`RESIDENT`] of them at a time, which load in
-//! turn; its cache is fully associative, replaces the least recently used, and the matrix' own values and columns
-//! pass through it. A few compute units' whole way is followed, and stands for all.
+//! the next one. What is assumed: a compute unit has every so-manieth tile, [`RESIDENT`] of them at a time, which load
+//! in round-robin order; its cache is fully associative, replaces the least recently used, and the matrix' own values
+//! and columns pass through it. A few compute units are simulated, and stand for all.
 
-use super::{LruStack, NO_COLUMN, Walk};
+use super::{GatherOrder, LruStack, NO_COLUMN};
 use crate::{Offset, PatternView};
 
 /// Bytes of a sector: what a GPU's caches hand on at once (the paper's "read-only transaction loads 32 bytes").
 pub const SECTOR_BYTES: usize = 32;
 
-/// Pieces that a compute unit works on at a time: sub-groups of 32 items where 2,048 items are resident. No query of
+/// Tiles that a compute unit works on at a time: sub-groups of 32 items where 2,048 items are resident. No query of
 /// OpenCL tells how many are.
 const RESIDENT: usize = 64;
 
 /// Gathers that are simulated, about.
 const MOST_GATHERS: usize = 1 << 22;
 
-/// The first cache and who stands before it.
+/// The first cache and the items that load through it.
 #[derive(Clone, Copy, Debug)]
 pub struct FirstLevel {
     /// Items whose loads are one.
@@ -38,18 +38,18 @@ pub struct Sectors {
     pub fetched: f64,
 }
 
-/// How many sectors of x all compute units together touch and fetch from behind their first caches; `element_bytes`
+/// How many sectors of x all compute units together touch and fetch from beyond their first caches; `element_bytes`
 /// and `stream_bytes` as for [`reuse`](super::reuse).
 pub fn sectors<O: Offset>(
-    walk: Walk<'_>,
+    order: GatherOrder<'_>,
     pattern: PatternView<'_, O>,
     level: &FirstLevel,
     element_bytes: usize,
     stream_bytes: f64,
 ) -> Sectors {
     let per_sector = (SECTOR_BYTES / element_bytes).max(1);
-    let pieces = walk.pieces(pattern);
-    let units = level.compute_units.clamp(1, pieces.max(1));
+    let tiles = order.tiles(pattern);
+    let units = level.compute_units.clamp(1, tiles.max(1));
     let followed = (MOST_GATHERS * units).div_ceil(pattern.nnz().max(1)).clamp(1, units);
     let capacity = level.bytes as usize / SECTOR_BYTES;
     let (mut touched, mut fetched, mut gathers) = (0u64, 0u64, 0usize);
@@ -58,13 +58,13 @@ pub fn sectors<O: Offset>(
         let unit = number * units / followed;
         let mut cache = LruStack::new(pattern.cols().div_ceil(per_sector), &[capacity]);
         let mut owed = 0.0;
-        let of_unit: Vec<usize> = (unit..pieces).step_by(units).collect();
+        let of_unit: Vec<usize> = (unit..tiles).step_by(units).collect();
         for resident in of_unit.chunks(RESIDENT) {
             let loads: Vec<_> = resident
                 .iter()
-                .map(|&piece| {
+                .map(|&tile| {
                     let mut loads = Vec::new();
-                    gathers += walk.loads(pattern, level.lanes, piece, |load| {
+                    gathers += order.loads(pattern, level.lanes, tile, |load| {
                         let real = load.iter().filter(|&&column| column != NO_COLUMN);
                         let mut at_once: Vec<_> =
                             real.map(|&column| column as usize / per_sector).collect();
@@ -76,16 +76,16 @@ pub fn sectors<O: Offset>(
                     loads
                 })
                 .collect();
-            let turns = loads.iter().map(Vec::len).max().unwrap_or(0);
+            let rounds = loads.iter().map(Vec::len).max().unwrap_or(0);
             // The stream passes evenly.
-            let streamed = owed / turns.max(1) as f64;
-            for turn in 0..turns {
-                for sectors in loads.iter().filter_map(|loads| loads.get(turn)) {
+            let streamed = owed / rounds.max(1) as f64;
+            for round in 0..rounds {
+                for sectors in loads.iter().filter_map(|loads| loads.get(round)) {
                     touched += sectors.len() as u64;
                     let missed = sectors.iter().map(|&sector| cache.access(sector) as u64);
                     fetched += missed.sum::<u64>();
                 }
-                let due = (streamed * (turn + 1) as f64) as u64 - (streamed * turn as f64) as u64;
+                let due = (streamed * (round + 1) as f64) as u64 - (streamed * round as f64) as u64;
                 (0..due).for_each(|_| cache.stream());
             }
             owed = 0.0;
@@ -110,7 +110,7 @@ mod tests {
             CsrPattern::new((nnz * stride) as usize, vec![0, nnz], columns).unwrap()
         };
         let found =
-            |stride| sectors(Walk::InOrder, pattern(stride).view(), &LEVEL, 8, 12.0).fetched;
+            |stride| sectors(GatherOrder::InOrder, pattern(stride).view(), &LEVEL, 8, 12.0).fetched;
         assert_eq!(found(1), f64::from(nnz) / 4.0);
         assert_eq!(found(4), f64::from(nnz));
         assert_eq!(found(64), f64::from(nnz));
@@ -125,7 +125,7 @@ mod tests {
         let pattern = CsrPattern::<u32>::new(64, offsets, columns).unwrap();
         let found = |bytes| {
             let level = FirstLevel { bytes, ..LEVEL };
-            sectors(Walk::InOrder, pattern.view(), &level, 8, 0.0).fetched
+            sectors(GatherOrder::InOrder, pattern.view(), &level, 8, 0.0).fetched
         };
         // Once a compute unit; or each time.
         assert_eq!(found(1 << 10), 4.0 * 16.0);
@@ -139,7 +139,7 @@ mod tests {
         let pattern =
             CsrPattern::<u32>::new(rows as usize, (0..=rows).collect(), (0..rows).collect())
                 .unwrap();
-        let found = sectors(Walk::RowPerItem, pattern.view(), &LEVEL, 4, 8.0).fetched;
+        let found = sectors(GatherOrder::RowPerItem, pattern.view(), &LEVEL, 4, 8.0).fetched;
         assert_eq!(found, f64::from(rows) / 8.0);
     }
 }

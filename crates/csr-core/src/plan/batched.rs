@@ -3,11 +3,11 @@
 //! A problem is one task, unless it is large: then it is several, each some of its rows, so that it neither holds up
 //! the launch nor exceeds what a group keeps in local memory. Small problems, of which several share a group, come
 //! last. Where problems are alike and equally far apart, a task follows from its number: then nothing is listed but
-//! stretches of problems, and before them the parts of those that are cut.
+//! strided ranges of problems, and before them the parts of those that are cut.
 
 mod by_work;
 
-use crate::batch::{Format, Problem, Stretch};
+use crate::batch::{Format, Problem, StridedRange};
 use by_work::{Rank, in_order};
 
 /// What a task may hold.
@@ -19,7 +19,7 @@ pub struct TaskRules {
     pub rows_per_task: usize,
     /// The most entries of a problem that shares a group.
     pub small_entries: usize,
-    /// Problems that are long beside the others.
+    /// Problems that are long compared with the others.
     pub long: LongRules,
 }
 
@@ -64,19 +64,19 @@ pub struct Tasks {
     pub whole: usize,
 }
 
-/// Stretches of problems, each of which is a task, in the order in which groups take them.
+/// Strided ranges of problems, each of which is a task, in the order in which groups take them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TaskStretches {
+pub struct TaskRanges {
     /// Parts of problems that are cut, before all others.
     pub parts: Vec<Task>,
-    /// Stretches of the other problems.
-    pub stretches: Vec<Stretch>,
+    /// Strided ranges of the other problems.
+    pub ranges: Vec<StridedRange>,
     /// The first tasks, which have a group each; the others share groups.
     pub whole: usize,
 }
 
 impl TaskRules {
-    /// Whether a problem with so much work is long beside the others.
+    /// Whether a problem with so much work is long compared with the others.
     pub fn is_long(&self, work: u64) -> bool {
         work >= self.long.work
     }
@@ -128,28 +128,28 @@ impl Tasks {
     }
 }
 
-impl TaskStretches {
-    /// The tasks of problems that are these stretches: parts of those that are cut, and the others in the order of
+impl TaskRanges {
+    /// The tasks of problems that are these strided ranges: parts of those that are cut, and the others in the order of
     /// [`Tasks::new`].
     pub fn new(
         problems: &[Problem],
-        stretches: &[Stretch],
+        ranges: &[StridedRange],
         rules: &TaskRules,
         may_share: impl Fn(&Problem) -> bool,
     ) -> Self {
-        let of = |stretch: &Stretch| &problems[stretch.first as usize];
-        let shares = |stretch: &Stretch| rules.is_small(of(stretch)) && may_share(of(stretch));
-        let (mut long, mut stretches): (Vec<_>, Vec<_>) =
-            stretches.iter().copied().partition(|stretch| rules.cuts(of(stretch)));
-        long.sort_by_key(|stretch| Rank::new(work(of(stretch)), false));
+        let of = |range: &StridedRange| &problems[range.first as usize];
+        let shares = |range: &StridedRange| rules.is_small(of(range)) && may_share(of(range));
+        let (mut long, mut ranges): (Vec<_>, Vec<_>) =
+            ranges.iter().copied().partition(|range| rules.cuts(of(range)));
+        long.sort_by_key(|range| Rank::new(work(of(range)), false));
         let mut parts = Vec::new();
         for index in long.iter().flat_map(|its| its.first..its.first + its.count) {
             cut(index, &problems[index as usize], rules, &mut parts);
         }
-        stretches.sort_by_key(|stretch| Rank::new(work(of(stretch)), shares(stretch)));
-        let whole = stretches.iter().filter(|stretch| !shares(stretch));
-        let whole = whole.map(|stretch| stretch.count as usize).sum::<usize>() + parts.len();
-        TaskStretches { parts, stretches, whole }
+        ranges.sort_by_key(|range| Rank::new(work(of(range)), shares(range)));
+        let whole = ranges.iter().filter(|range| !shares(range));
+        let whole = whole.map(|range| range.count as usize).sum::<usize>() + parts.len();
+        TaskRanges { parts, ranges, whole }
     }
 }
 
@@ -192,7 +192,7 @@ fn cut(index: u32, problem: &Problem, rules: &TaskRules, tasks: &mut Vec<Task>) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::find_stretches;
+    use crate::batch::find_ranges;
 
     const RULES: TaskRules = TaskRules {
         nnz_per_task: 1000,
@@ -219,13 +219,13 @@ mod tests {
     }
 
     #[test]
-    fn stretches_are_taken_in_the_order_of_their_problems() {
+    fn ranges_are_taken_in_the_order_of_their_problems() {
         let mut problems = vec![problem(5, 10); 4];
         problems.extend([problem(50, 100), problem(50, 100), problem(1, 1), problem(5, 10)]);
-        let stretches = find_stretches(&problems, 9).unwrap();
-        let found = TaskStretches::new(&problems, &stretches, &RULES, |_| true);
+        let ranges = find_ranges(&problems, 9).unwrap();
+        let found = TaskRanges::new(&problems, &ranges, &RULES, |_| true);
         let listed = Tasks::new(&problems, &RULES, |_| true);
-        let places = found.stretches.iter().flat_map(|its| its.first..its.first + its.count);
+        let places = found.ranges.iter().flat_map(|its| its.first..its.first + its.count);
         let order: Vec<_> = listed.tasks.iter().map(|task| task.problem).collect();
         assert_eq!(places.collect::<Vec<_>>(), order);
         assert_eq!((found.whole, listed.whole), (2, 2));
@@ -233,23 +233,23 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_what_is_cut_come_before_stretches_and_have_groups_of_their_own() {
+    fn parts_of_what_is_cut_come_before_ranges_and_have_groups_of_their_own() {
         let mut problems = vec![problem(5, 10); 9];
         problems[3] = problem(50, 1001);
         problems[6] = problem(30, 2500);
         problems[8] = problem(50, 100);
-        let stretches = find_stretches(&problems, 9).unwrap();
-        let found = TaskStretches::new(&problems, &stretches, &RULES, |_| true);
+        let ranges = find_ranges(&problems, 9).unwrap();
+        let found = TaskRanges::new(&problems, &ranges, &RULES, |_| true);
         let parts: Vec<_> = found.parts.iter().map(|task| (task.problem, task.part)).collect();
         let all = |problem, parts| (0..parts).map(move |part| (problem, part));
         assert_eq!(parts, all(6, found.parts[0].parts).chain(all(3, 2)).collect::<Vec<_>>());
-        let places: Vec<_> = found.stretches.iter().map(|its| (its.first, its.count)).collect();
+        let places: Vec<_> = found.ranges.iter().map(|its| (its.first, its.count)).collect();
         assert_eq!(places, [(8, 1), (0, 3), (4, 2), (7, 1)]);
         assert_eq!(found.whole, parts.len() + 1);
     }
 
     #[test]
-    fn a_problem_that_is_long_beside_the_others_is_cut_finer() {
+    fn a_problem_that_is_long_compared_with_the_others_is_cut_finer() {
         let parts = |most_parts, problems: &[Problem]| {
             let long = LongRules { work: 500, nnz_per_task: 100, most_parts };
             let found = Tasks::new(problems, &TaskRules { long, ..RULES }, |_| true);

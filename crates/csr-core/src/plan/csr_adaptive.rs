@@ -50,7 +50,7 @@ impl RowBlock {
     }
 }
 
-/// Whether a block ends where rows above 128 nonzeros meet rows below 32.
+/// Whether a block ends where rows above 128 nonzeros are next to rows below 32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LengthBreak {
     /// No block holds both.
@@ -62,7 +62,7 @@ pub enum LengthBreak {
 /// How the rows of a CSR-Stream block are reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamReduction {
-    /// One item walks a row.
+    /// One item loops over a row.
     Scalar,
     /// As many items a row as a group of this size has to give, to the power of two below.
     Logarithmic {

@@ -1,90 +1,90 @@
-//! Pieces of `csr_flat`: equal nonzeros a work-group, wherever rows begin and end.
+//! Tiles of `csr_flat`: equal nonzeros a work-group, wherever rows begin and end.
 //!
-//! Every [`PieceRules::piece_nnz`] nonzeros there is a border. The row that lies across it stays whole where it has
-//! at most [`PieceRules::whole_row`] nonzeros: the piece in which it begins goes on to its end. A longer row is cut
-//! at the border. Empty rows at a border belong to the piece behind it.
+//! Every [`TileRules::tile_nnz`] nonzeros there is a boundary. The row that lies across it stays whole where it has
+//! at most [`TileRules::whole_row`] nonzeros: the tile in which it begins continues to its end. A longer row is cut
+//! at the boundary. Empty rows at a boundary belong to the tile after it.
 
 use crate::{Error, Offset, Result};
 
-/// Where a piece begins, as the kernel reads it (`cl/spmv/csr_flat_piece.h`).
+/// Where a tile begins, as the kernel reads it (`cl/spmv/csr_flat_tile.h`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(transparent)]
-pub struct PieceStart(u64);
+pub struct TileStart(u64);
 
-impl PieceStart {
+impl TileStart {
     const ROW_SHIFT: u32 = 32;
     const CUT: u64 = 1 << 31;
 
     fn new(row: usize, is_cut: bool, past: usize) -> Self {
         debug_assert!(row <= u32::MAX as usize && (past as u64) < Self::CUT);
         let cut = if is_cut { Self::CUT } else { 0 };
-        PieceStart((row as u64) << Self::ROW_SHIFT | cut | past as u64)
+        TileStart((row as u64) << Self::ROW_SHIFT | cut | past as u64)
     }
 
-    /// The piece's first row.
+    /// The tile's first row.
     pub fn row(self) -> usize {
         (self.0 >> Self::ROW_SHIFT) as usize
     }
 
-    /// Whether that row began in an earlier piece.
+    /// Whether that row began in an earlier tile.
     pub fn is_cut(self) -> bool {
         self.0 & Self::CUT != 0
     }
 
-    /// Nonzeros behind the border that still belong to the piece before.
+    /// Nonzeros after the boundary that still belong to the tile before.
     pub fn past(self) -> usize {
         (self.0 & (Self::CUT - 1)) as usize
     }
 }
 
-/// How nonzeros are cut into pieces.
+/// How nonzeros are cut into tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PieceRules {
-    /// Nonzeros of a piece.
-    pub piece_nnz: u32,
-    /// Rows of at most this many nonzeros are never cut: at most `piece_nnz`, so that a row lies across one border
+pub struct TileRules {
+    /// Nonzeros of a tile.
+    pub tile_nnz: u32,
+    /// Rows of at most this many nonzeros are never cut: at most `tile_nnz`, so that a row lies across one boundary
     /// at most.
     pub whole_row: u32,
 }
 
-impl PieceRules {
-    /// Pieces of a matrix of `rows` rows and `nnz` nonzeros: one at least, so that empty rows have an owner, and none
+impl TileRules {
+    /// Tiles of a matrix of `rows` rows and `nnz` nonzeros: one at least, so that empty rows have an owner, and none
     /// without rows.
     ///
     /// # Errors
-    /// More pieces or rows than the kernel can count, which is 2^31 - 1.
-    pub fn pieces(&self, rows: usize, nnz: usize) -> Result<usize> {
-        let pieces = if rows == 0 { 0 } else { nnz.div_ceil(self.piece_nnz as usize).max(1) };
+    /// More tiles or rows than the kernel can count, which is 2^31 - 1.
+    pub fn tiles(&self, rows: usize, nnz: usize) -> Result<usize> {
+        let tiles = if rows == 0 { 0 } else { nnz.div_ceil(self.tile_nnz as usize).max(1) };
         let limit = u64::from(u32::MAX >> 1);
-        for (what, value) in [("the number of pieces", pieces), ("the number of rows", rows)] {
+        for (what, value) in [("the number of tiles", tiles), ("the number of rows", rows)] {
             if value as u64 > limit {
                 return Err(Error::TooLarge { what, value: value as u64, limit });
             }
         }
-        Ok(pieces)
+        Ok(tiles)
     }
 
-    /// Where each piece begins, and behind them an entry that ends the last, from row offsets that a pattern's check
+    /// Where each tile begins, and after them an entry that ends the last, from row offsets that a pattern's check
     /// has passed. What the device finds by `csr_flat_plan`, in plain words.
     ///
     /// # Errors
-    /// As [`PieceRules::pieces`].
-    pub fn starts<O: Offset>(&self, offsets: &[O]) -> Result<Vec<PieceStart>> {
+    /// As [`TileRules::tiles`].
+    pub fn starts<O: Offset>(&self, offsets: &[O]) -> Result<Vec<TileStart>> {
         let rows = offsets.len().saturating_sub(1);
         let nnz = offsets.last().map_or(0, |last| last.to_usize());
-        let pieces = self.pieces(rows, nnz)?;
-        let inner = (1..pieces).map(|piece| {
-            let border = piece * self.piece_nnz as usize;
-            let row = offsets.partition_point(|offset| offset.to_usize() < border);
+        let tiles = self.tiles(rows, nnz)?;
+        let inner = (1..tiles).map(|tile| {
+            let boundary = tile * self.tile_nnz as usize;
+            let row = offsets.partition_point(|offset| offset.to_usize() < boundary);
             let (begin, end) = (offsets[row - 1].to_usize(), offsets[row].to_usize());
-            if end > border && end - begin > self.whole_row as usize {
-                PieceStart::new(row - 1, true, 0)
+            if end > boundary && end - begin > self.whole_row as usize {
+                TileStart::new(row - 1, true, 0)
             } else {
-                PieceStart::new(row, false, end - border)
+                TileStart::new(row, false, end - boundary)
             }
         });
-        let first = std::iter::once(PieceStart::new(0, false, 0)).filter(|_| pieces > 0);
-        Ok(first.chain(inner).chain([PieceStart::new(rows, false, 0)]).collect())
+        let first = std::iter::once(TileStart::new(0, false, 0)).filter(|_| tiles > 0);
+        Ok(first.chain(inner).chain([TileStart::new(rows, false, 0)]).collect())
     }
 }
 
@@ -92,7 +92,7 @@ impl PieceRules {
 mod tests {
     use super::*;
 
-    const RULES: PieceRules = PieceRules { piece_nnz: 8, whole_row: 4 };
+    const RULES: TileRules = TileRules { tile_nnz: 8, whole_row: 4 };
 
     fn starts(lengths: &[usize]) -> Vec<(usize, bool, usize)> {
         let mut offsets = vec![0_u32];
@@ -110,12 +110,12 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_ends_at_a_border_is_not_cut_and_empty_rows_there_belong_behind() {
+    fn a_row_that_ends_at_a_boundary_is_not_cut_and_empty_rows_there_belong_to_the_tile_after() {
         assert_eq!(starts(&[8, 0, 0, 8]), [(0, false, 0), (1, false, 0), (4, false, 0)]);
     }
 
     #[test]
-    fn a_long_row_goes_through_whole_pieces() {
+    fn a_long_row_goes_through_whole_tiles() {
         assert_eq!(
             starts(&[4, 20, 1]),
             [(0, false, 0), (1, true, 0), (1, true, 0), (2, false, 0), (3, false, 0)]
@@ -123,14 +123,14 @@ mod tests {
     }
 
     #[test]
-    fn empty_rows_alone_are_one_piece_and_no_rows_are_none() {
+    fn empty_rows_alone_are_one_tile_and_no_rows_are_none() {
         assert_eq!(starts(&[0, 0, 0]), [(0, false, 0), (3, false, 0)]);
         assert_eq!(starts(&[]), [(0, false, 0)]);
     }
 
     #[test]
     fn more_rows_than_the_kernel_counts_are_refused_by_name() {
-        let found = RULES.pieces(1 << 31, 5).map_err(|error| error.to_string());
+        let found = RULES.tiles(1 << 31, 5).map_err(|error| error.to_string());
         assert!(found.as_ref().is_err_and(|text| text.contains("the number of rows")), "{found:?}");
     }
 }

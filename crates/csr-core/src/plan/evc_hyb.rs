@@ -23,7 +23,7 @@ pub struct TaskRules {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowCounts {
     /// Lengths, ascending.
-    borders: Vec<u32>,
+    boundaries: Vec<u32>,
     /// Rows that are shorter than each.
     shorter: Vec<u32>,
     rows: usize,
@@ -31,36 +31,36 @@ pub struct RowCounts {
 
 impl RowCounts {
     /// The lengths of which the split wants to know how many rows are shorter.
-    pub fn borders_of_split(longest_row: usize, options: &EvcHybOptions) -> Vec<u32> {
+    pub fn boundaries_of_split(longest_row: usize, options: &EvcHybOptions) -> Vec<u32> {
         let widths = short_widths(longest_row, options);
         widths.map_while(|width| u32::try_from(width as u64 + 1).ok()).collect()
     }
 
     /// And those of which tasks want to know.
-    pub fn borders(longest_row: usize, options: &EvcHybOptions, rules: &TaskRules) -> Vec<u32> {
+    pub fn boundaries(longest_row: usize, options: &EvcHybOptions, rules: &TaskRules) -> Vec<u32> {
         let of_classes = class_limits(rules).map(|(_, most)| most + 1);
-        let mut borders = Self::borders_of_split(longest_row, options);
-        borders.extend(of_classes.map_while(|border| u32::try_from(border).ok()));
-        borders.sort_unstable();
-        borders.dedup();
-        borders
+        let mut boundaries = Self::boundaries_of_split(longest_row, options);
+        boundaries.extend(of_classes.map_while(|boundary| u32::try_from(boundary).ok()));
+        boundaries.sort_unstable();
+        boundaries.dedup();
+        boundaries
     }
 
-    /// Counts, one for each of `borders`.
-    pub fn new(rows: usize, borders: Vec<u32>, shorter: Vec<u32>) -> Self {
-        RowCounts { borders, shorter, rows }
+    /// Counts, one for each of `boundaries`.
+    pub fn new(rows: usize, boundaries: Vec<u32>, shorter: Vec<u32>) -> Self {
+        RowCounts { boundaries, shorter, rows }
     }
 
     /// Counts from ascending lengths.
-    pub fn of_lengths(row_lengths: &[u32], borders: Vec<u32>) -> Self {
-        let shorter_than = |border: &u32| row_lengths.partition_point(|length| length < border);
-        let shorter = borders.iter().map(|border| shorter_than(border) as u32).collect();
-        RowCounts { borders, shorter, rows: row_lengths.len() }
+    pub fn of_lengths(row_lengths: &[u32], boundaries: Vec<u32>) -> Self {
+        let shorter_than = |boundary: &u32| row_lengths.partition_point(|length| length < boundary);
+        let shorter = boundaries.iter().map(|boundary| shorter_than(boundary) as u32).collect();
+        RowCounts { boundaries, shorter, rows: row_lengths.len() }
     }
 
     /// Rows of at most `most` nonzeros; of those lengths that were not asked about, all rows.
     fn up_to(&self, most: u64) -> usize {
-        match self.borders.binary_search_by(|border| u64::from(*border).cmp(&(most + 1))) {
+        match self.boundaries.binary_search_by(|boundary| u64::from(*boundary).cmp(&(most + 1))) {
             Ok(at) => self.shorter[at] as usize,
             Err(_) => self.rows,
         }
@@ -74,9 +74,9 @@ pub struct EvcHybShape {
     pub rows: usize,
     /// The short ones.
     pub strips: Vec<Strip>,
-    /// The place of the first row that is in no strip.
+    /// The index of the first row that is in no strip.
     pub split_row: usize,
-    /// Elements in strips, padding included: the first long row begins behind them.
+    /// Elements in strips, padding included: the first long row begins after them.
     pub short_elements: usize,
 }
 
@@ -185,8 +185,8 @@ mod tests {
         rules: &TaskRules,
     ) -> (EvcHybShape, Vec<Task>) {
         let longest = lengths.last().map_or(0, |length| *length as usize);
-        let borders = RowCounts::borders(longest, options, rules);
-        let counts = RowCounts::of_lengths(lengths, borders);
+        let boundaries = RowCounts::boundaries(longest, options, rules);
+        let counts = RowCounts::of_lengths(lengths, boundaries);
         let shape = EvcHybShape::new(longest, options, &counts);
         let tasks = shape.tasks(&counts, rules);
         (shape, tasks)
@@ -206,15 +206,15 @@ mod tests {
             let group_size = 1 << group_log;
             let rules = TaskRules { group_size, nnz_per_item, rows_per_item: 4, long_nnz_per_item: nnz_per_item };
             let (shape, tasks) = shape_and_tasks(&lengths, &options, &rules);
-            let mut place = lengths.len();
+            let mut first = lengths.len();
             for task in &tasks {
-                place -= task.rows as usize;
-                prop_assert_eq!(place, task.first as usize);
+                first -= task.rows as usize;
+                prop_assert_eq!(first, task.first as usize);
                 prop_assert!(task.rows > 0 && group_size >> task.items_log > 0);
-                let own = &lengths[place..place + task.rows as usize];
+                let own = &lengths[first..first + task.rows as usize];
                 let longest = *own.last().unwrap();
                 if task.stride == 0 {
-                    prop_assert!(place >= shape.split_row && task.rows <= group_size);
+                    prop_assert!(first >= shape.split_row && task.rows <= group_size);
                     let enough = (1u32 << task.items_log) == group_size || longest <= nnz_per_item * (1u32 << task.items_log);
                     prop_assert!(enough, "{} items for {}", 1u32 << task.items_log, longest);
                 } else {
@@ -224,7 +224,7 @@ mod tests {
                     prop_assert!((1u32 << task.items_log) == group_size || elements <= nnz_per_item.max(1));
                 }
             }
-            prop_assert_eq!(place, 0);
+            prop_assert_eq!(first, 0);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Sliced ELL for CPU devices (`cl/spmv/sell.cl`): how a pattern is laid out in slices, and slices in pieces.
+//! Sliced ELL for CPU devices (`cl/spmv/sell.cl`): how a pattern is laid out in slices, and slices in chunks.
 //!
 //! A slice is [`SellRules::slice_rows`] neighbouring rows. It is a strip, padded to its longest row, where that makes at
 //! most a quarter more of it, or as much again if no row has more than 8 nonzeros; otherwise its rows lie one after
@@ -9,26 +9,25 @@
 //!
 //! | what | words |
 //! |---|---|
-//! | header of a strip | kind, runs, full steps, steps of the tail, lowest column (2) |
+//! | header of a strip | kind, runs, full iterations, iterations of the tail, lowest column (2) |
 //! | header of rows | kind, which rows have the columns of the row before (a bit each), 0, 0, lowest column (2) |
 //! | strip: each run | the first row's column (2) |
-//! | strip: each full step | a column of each row (1 or 2 each) |
-//! | strip: each step of the tail | which rows have a nonzero, a bit each (2); a column of each row (1 or 2 each) |
+//! | strip: each full iteration | a column of each row (1 or 2 each) |
+//! | strip: each iteration of the tail | which rows have a nonzero, a bit each (2); a column of each row (1 or 2 each) |
 //! | rows: lengths | 2 each |
-//! | rows: columns, of a node once | 1 or 2 each, then up to an even place |
+//! | rows: columns, of a node once | 1 or 2 each, then up to an even index |
 //!
-//! The values of a node are as many of each of its rows by turns as a slice has rows, then what is left of each.
-//! Columns take one word, counted from the slice's lowest, where they fit; what takes two lies at an even place.
+//! The values of a node are interleaved, as many of each of its rows as a slice has rows, then what is left of each.
+//! Columns take one word, counted from the slice's lowest, where they fit; what takes two lies at an even index.
 //!
 //! Kreutzer, Hager, Wellein, Fehske and Bishop, "A unified sparse matrix data format" (2014), without its sorting:
-//! rows keep their places, so neither x nor y is permuted.
+//! rows keep their order, so neither x nor y is permuted.
 
 mod slice;
 
-use rayon::prelude::*;
-
 use crate::coo::check_length;
-use crate::memory::{room, zeroed};
+use crate::memory::{with_capacity, zeroed};
+use crate::parallel;
 use crate::{Error, Offset, PatternView, Result, Value};
 use slice::{Shape, Slice};
 
@@ -48,45 +47,45 @@ const SLICES_A_TASK: usize = 4096;
 pub struct SellRules {
     /// Rows of a slice: 4, 8 or 16.
     pub slice_rows: u32,
-    /// Pieces, each an item's share: as many, or fewer where there are not so many slices.
-    pub pieces: u32,
+    /// Chunks, each an item's share: as many, or fewer where there are not so many slices.
+    pub chunks: u32,
 }
 
-/// Where a piece begins, as the kernel reads it (`cl/spmv/sell_slice.h`).
+/// Where a chunk begins, as the kernel reads it (`cl/spmv/sell_slice.h`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
-pub struct SellPiece {
+pub struct SellChunk {
     /// Its first value.
     pub value: u64,
     /// Its first word.
     pub word: u64,
-    /// Its first step.
-    pub step: u64,
+    /// Its first iteration.
+    pub iteration: u64,
     /// Its first slice.
     pub slice: u32,
     /// 0.
     pub unused: u32,
 }
 
-/// How a pattern lies in slices, and how much room that takes.
+/// How a pattern lies in slices, and how much memory that takes.
 #[derive(Clone, Debug)]
 pub struct SellLayout<'a, O> {
     pattern: PatternView<'a, O>,
     slice_rows: u32,
     shapes: Vec<Shape>,
-    pieces: Vec<SellPiece>,
+    chunks: Vec<SellChunk>,
     size: Size,
 }
 
 impl<'a, O: Offset> SellLayout<'a, O> {
-    /// Lays out a pattern. `value_bytes` is what a value takes, by which pieces are made equal.
+    /// Lays out a pattern. `value_bytes` is what a value takes, by which chunks are made equal.
     ///
     /// # Errors
-    /// Slices of other numbers of rows than 4, 8 and 16, no pieces, or no memory.
+    /// Slices of other numbers of rows than 4, 8 and 16, no chunks, or no memory.
     pub fn new(pattern: PatternView<'a, O>, rules: SellRules, value_bytes: usize) -> Result<Self> {
-        let SellRules { slice_rows, pieces } = rules;
-        if pieces == 0 {
-            let what = "the number of pieces";
+        let SellRules { slice_rows, chunks } = rules;
+        if chunks == 0 {
+            let what = "the number of chunks";
             return Err(Error::TooSmall { what, value: 0, limit: 1 });
         }
         let shapes = match slice_rows {
@@ -95,29 +94,29 @@ impl<'a, O: Offset> SellLayout<'a, O> {
             16 => shapes::<O, 16>(pattern)?,
             other => return Err(wrong_rows(other)),
         };
-        let mut ends = room("the ends of sliced ELL's slices", shapes.len())?;
+        let mut ends = with_capacity("the ends of sliced ELL's slices", shapes.len())?;
         let mut size = Size::default();
         for shape in &shapes {
             size = size + shape.size;
             ends.push(size);
         }
-        let pieces = cut(&ends, pieces as usize, value_bytes);
-        Ok(SellLayout { pattern, slice_rows, shapes, pieces, size })
+        let chunks = cut(&ends, chunks as usize, value_bytes);
+        Ok(SellLayout { pattern, slice_rows, shapes, chunks, size })
     }
 
-    /// Where each piece begins, and behind them an entry that ends the last.
-    pub fn pieces(&self) -> &[SellPiece] {
-        &self.pieces
+    /// Where each chunk begins, and after them an entry that ends the last.
+    pub fn chunks(&self) -> &[SellChunk] {
+        &self.chunks
     }
 
-    /// How many words the kernel reads beside values.
+    /// How many words the kernel reads besides values.
     pub fn words(&self) -> usize {
         self.size.words
     }
 
-    /// Steps of all strips.
-    pub fn steps(&self) -> usize {
-        self.size.steps
+    /// Iterations over all strips.
+    pub fn iterations(&self) -> usize {
+        self.size.iterations
     }
 
     /// Values, padding included.
@@ -125,82 +124,84 @@ impl<'a, O: Offset> SellLayout<'a, O> {
         self.size.values
     }
 
-    /// Writes what the kernel reads beside values into `words`, and into `steps` which nonzero of its row each step of
-    /// a strip takes, strip by strip.
+    /// Writes what the kernel reads besides values into `words`, and into `nonzero_order` which nonzero of its row each
+    /// iteration over a strip takes, strip by strip.
     ///
     /// # Errors
-    /// Arrays of other lengths than [`SellLayout::words`] and [`SellLayout::steps`].
-    pub fn fill(&self, words: &mut [u16], steps: &mut [u16]) -> Result<()> {
+    /// Arrays of other lengths than [`SellLayout::words`] and [`SellLayout::iterations`].
+    pub fn fill(&self, words: &mut [u16], nonzero_order: &mut [u16]) -> Result<()> {
         for (what, found, expected) in [
             ("the array of sliced ELL's words", words.len(), self.words()),
-            ("the array of sliced ELL's steps", steps.len(), self.steps()),
+            ("the array of sliced ELL's order of nonzeros", nonzero_order.len(), self.iterations()),
         ] {
             check_length(what, found, expected)?;
         }
         match self.slice_rows {
-            4 => self.fill_lanes::<4>(words, steps),
-            8 => self.fill_lanes::<8>(words, steps),
-            16 => self.fill_lanes::<16>(words, steps),
+            4 => self.fill_lanes::<4>(words, nonzero_order),
+            8 => self.fill_lanes::<8>(words, nonzero_order),
+            16 => self.fill_lanes::<16>(words, nonzero_order),
             other => return Err(wrong_rows(other)),
         }
         Ok(())
     }
 
-    fn fill_lanes<const LANES: usize>(&self, mut words: &mut [u16], mut steps: &mut [u16]) {
+    fn fill_lanes<const LANES: usize>(&self, mut words: &mut [u16], mut nonzero_order: &mut [u16]) {
         let mut shares = Vec::new();
-        for piece in self.pieces.windows(2) {
-            let (own, rest) = words.split_at_mut((piece[1].word - piece[0].word) as usize);
+        for chunk in self.chunks.windows(2) {
+            let (own, rest) = words.split_at_mut((chunk[1].word - chunk[0].word) as usize);
             words = rest;
-            let (own_steps, rest) = steps.split_at_mut((piece[1].step - piece[0].step) as usize);
-            steps = rest;
-            shares.push((piece[0].slice as usize..piece[1].slice as usize, own, own_steps));
+            let (own_order, rest) =
+                nonzero_order.split_at_mut((chunk[1].iteration - chunk[0].iteration) as usize);
+            nonzero_order = rest;
+            shares.push((chunk[0].slice as usize..chunk[1].slice as usize, own, own_order));
         }
-        shares.into_par_iter().for_each(|(slices, mut words, mut steps)| {
-            for number in slices {
+        parallel::for_each(&mut shares, |(slices, words, nonzero_order)| {
+            let (mut words, mut nonzero_order) = (&mut **words, &mut **nonzero_order);
+            for number in slices.clone() {
                 let shape = &self.shapes[number];
                 let (own, rest) = words.split_at_mut(shape.size.words);
                 words = rest;
-                let (own_steps, rest) = steps.split_at_mut(shape.size.steps);
-                steps = rest;
+                let (own_order, rest) = nonzero_order.split_at_mut(shape.size.iterations);
+                nonzero_order = rest;
                 let slice = Slice::<LANES>::new(self.pattern, number);
-                slice.write(shape, own, own_steps);
+                slice.write(shape, own, own_order);
             }
         });
     }
 
-    /// Words and steps as [`SellLayout::fill`] writes them, in arrays of their own.
+    /// Words and the order of nonzeros as [`SellLayout::fill`] writes them, in arrays of their own.
     ///
     /// # Errors
     /// No memory for them.
     pub fn filled(&self) -> Result<(Vec<u16>, Vec<u16>)> {
         let mut words = zeroed("sliced ELL's words", self.words())?;
-        let mut steps = zeroed("sliced ELL's steps", self.steps())?;
-        self.fill(&mut words, &mut steps)?;
-        Ok((words, steps))
+        let mut nonzero_order = zeroed("sliced ELL's order of nonzeros", self.iterations())?;
+        self.fill(&mut words, &mut nonzero_order)?;
+        Ok((words, nonzero_order))
     }
 
-    /// Writes the matrix's values into `target` as strips and rows have them, padding as 0; `steps` are those that
+    /// Writes the matrix's values into `target` as strips and rows have them, padding as 0; `nonzero_order` is what
     /// [`SellLayout::fill`] wrote.
     ///
     /// # Errors
-    /// Arrays of other lengths than the pattern's nonzeros, [`SellLayout::steps`] and [`SellLayout::elements`].
+    /// Arrays of other lengths than the pattern's nonzeros, [`SellLayout::iterations`] and [`SellLayout::elements`].
     pub fn fill_values<V: Value>(
         &self,
         values: &[V],
-        steps: &[u16],
+        nonzero_order: &[u16],
         target: &mut [V],
     ) -> Result<()> {
         for (what, found, expected) in [
             ("the array of values", values.len(), self.pattern.nnz()),
-            ("the array of sliced ELL's steps", steps.len(), self.steps()),
+            ("the array of sliced ELL's order of nonzeros", nonzero_order.len(), self.iterations()),
             ("the array of sliced ELL's values", target.len(), self.elements()),
         ] {
             check_length(what, found, expected)?;
         }
         match self.slice_rows {
-            4 => self.fill_lanes_of_values::<V, 4>(values, steps, target),
-            8 => self.fill_lanes_of_values::<V, 8>(values, steps, target),
-            16 => self.fill_lanes_of_values::<V, 16>(values, steps, target),
+            4 => self.fill_lanes_of_values::<V, 4>(values, nonzero_order, target),
+            8 => self.fill_lanes_of_values::<V, 8>(values, nonzero_order, target),
+            16 => self.fill_lanes_of_values::<V, 16>(values, nonzero_order, target),
             other => return Err(wrong_rows(other)),
         }
         Ok(())
@@ -209,25 +210,27 @@ impl<'a, O: Offset> SellLayout<'a, O> {
     fn fill_lanes_of_values<V: Value, const LANES: usize>(
         &self,
         values: &[V],
-        steps: &[u16],
+        nonzero_order: &[u16],
         mut target: &mut [V],
     ) {
         let mut shares = Vec::new();
-        for piece in self.pieces.windows(2) {
-            let (own, rest) = target.split_at_mut((piece[1].value - piece[0].value) as usize);
+        for chunk in self.chunks.windows(2) {
+            let (own, rest) = target.split_at_mut((chunk[1].value - chunk[0].value) as usize);
             target = rest;
-            let steps = &steps[piece[0].step as usize..piece[1].step as usize];
-            shares.push((piece[0].slice as usize..piece[1].slice as usize, steps, own));
+            let nonzero_order =
+                &nonzero_order[chunk[0].iteration as usize..chunk[1].iteration as usize];
+            shares.push((chunk[0].slice as usize..chunk[1].slice as usize, nonzero_order, own));
         }
-        shares.into_par_iter().for_each(|(slices, mut steps, mut target)| {
-            for number in slices {
+        parallel::for_each(&mut shares, |(slices, nonzero_order, target)| {
+            let (mut nonzero_order, mut target) = (&**nonzero_order, &mut **target);
+            for number in slices.clone() {
                 let shape = &self.shapes[number];
-                let (own_steps, rest) = steps.split_at(shape.size.steps);
-                steps = rest;
+                let (own_order, rest) = nonzero_order.split_at(shape.size.iterations);
+                nonzero_order = rest;
                 let (own, rest) = target.split_at_mut(shape.size.values);
                 target = rest;
                 Slice::<LANES>::new(self.pattern, number)
-                    .write_values(shape, own_steps, values, own);
+                    .write_values(shape, own_order, values, own);
             }
         });
     }
@@ -236,11 +239,11 @@ impl<'a, O: Offset> SellLayout<'a, O> {
 /// What becomes of each slice.
 fn shapes<O: Offset, const LANES: usize>(pattern: PatternView<'_, O>) -> Result<Vec<Shape>> {
     let slices = pattern.rows().div_ceil(LANES);
-    let mut shapes = room("the slices of sliced ELL", slices)?;
+    let mut shapes = with_capacity("the slices of sliced ELL", slices)?;
     shapes.resize(slices, Shape::default());
-    shapes.par_chunks_mut(SLICES_A_TASK).enumerate().for_each(|(task, shapes)| {
+    parallel::for_each_chunk(&mut shapes, SLICES_A_TASK, |first, shapes| {
         for (at, shape) in shapes.iter_mut().enumerate() {
-            let slice = Slice::<LANES>::new(pattern, task * SLICES_A_TASK + at);
+            let slice = Slice::<LANES>::new(pattern, first + at);
             *shape = slice.shape();
         }
     });
@@ -257,7 +260,7 @@ fn wrong_rows(slice_rows: u32) -> Error {
 struct Size {
     values: usize,
     words: usize,
-    steps: usize,
+    iterations: usize,
 }
 
 impl std::ops::Add for Size {
@@ -267,34 +270,34 @@ impl std::ops::Add for Size {
         Size {
             values: self.values + other.values,
             words: self.words + other.words,
-            steps: self.steps + other.steps,
+            iterations: self.iterations + other.iterations,
         }
     }
 }
 
-/// Cuts slices, whose ends are given, into `count` pieces of about equal bytes.
-fn cut(ends: &[Size], count: usize, value_bytes: usize) -> Vec<SellPiece> {
+/// Cuts slices, whose ends are given, into `count` chunks of about equal bytes.
+fn cut(ends: &[Size], count: usize, value_bytes: usize) -> Vec<SellChunk> {
     let bytes = |end: &Size| end.values * value_bytes + end.words * 2;
     let total = ends.last().map_or(0, bytes) as u128;
     let count = count.min(ends.len());
     let start = |slice: usize| {
         let before = if slice == 0 { Size::default() } else { ends[slice - 1] };
-        SellPiece {
+        SellChunk {
             value: before.values as u64,
             word: before.words as u64,
-            step: before.steps as u64,
+            iteration: before.iterations as u64,
             slice: slice as u32,
             unused: 0,
         }
     };
-    let mut pieces: Vec<_> = (0..count)
-        .map(|piece| {
-            let border = (total * piece as u128 / count as u128) as usize;
-            start(if piece == 0 { 0 } else { ends.partition_point(|end| bytes(end) <= border) })
+    let mut chunks: Vec<_> = (0..count)
+        .map(|chunk| {
+            let boundary = (total * chunk as u128 / count as u128) as usize;
+            start(if chunk == 0 { 0 } else { ends.partition_point(|end| bytes(end) <= boundary) })
         })
         .collect();
-    pieces.push(start(ends.len()));
-    pieces
+    chunks.push(start(ends.len()));
+    chunks
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 //! ```
 //!
 //! with n_i the row's nonzeros, eps of the accumulation type and tiny its smallest normal number.
+//! A row whose right result or bound is not finite is counted: nothing but NaN and infinities is compared there.
 //! Compensated sums must keep 2 eps |oracle_i| + 2 n_i^2 eps^2 (...) + (n_i + 2) tiny. NaN matches NaN,
 //! infinities match by sign. The oracle sums in double-double, which is more than f32 and 16-bit storage
 //! need.
@@ -14,10 +15,11 @@
 mod double_double;
 mod spgemm;
 
-use rayon::prelude::*;
-
 use crate::coo::check_length;
-use crate::{Accumulator, CsrView, Offset, Result, Value};
+use crate::parallel;
+use crate::{
+    Accumulator, AnyCsrView, AnyVector, CsrView, Offset, Real, RealValue, Result, Value, for_csr,
+};
 
 use double_double::DoubleDouble;
 
@@ -33,7 +35,7 @@ pub enum Summation {
 }
 
 /// The right result of one row, and what its bound is made of.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct OracleRow {
     value: f64,
     /// |alpha| sum |a||x| + |beta y|.
@@ -48,15 +50,25 @@ pub struct Oracle {
 }
 
 /// What a comparison with the oracle found.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Verification {
     /// The largest error as a multiple of what its row allows; infinite where NaN or infinity is wrong.
     pub error_in_tolerance: f64,
-    /// The row that error is in.
+    /// The row that error is in, from 0.
     pub worst_row: usize,
+    /// Rows (of a sparse product, entries) whose right result is NaN or infinite, or overflows, or whose bound does:
+    /// they match, or are an error, but no rounding was judged there.
+    pub non_finite: usize,
 }
 
 impl Verification {
+    /// With what was found elsewhere: the larger error, the first of equal ones, and all that is not finite.
+    pub fn and(self, other: Self) -> Self {
+        let non_finite = self.non_finite + other.non_finite;
+        let worst = if other.error_in_tolerance > self.error_in_tolerance { other } else { self };
+        Verification { non_finite, ..worst }
+    }
+
     /// Whether every row keeps its bound.
     pub fn passed(&self) -> bool {
         self.error_in_tolerance <= 1.0
@@ -68,7 +80,7 @@ impl Oracle {
     ///
     /// # Errors
     /// x is not `cols` long, or y not `rows`.
-    pub fn new<V: Value, O: Offset>(
+    pub fn new<V: RealValue, O: Offset>(
         alpha: V::Accum,
         a: CsrView<'_, V, O>,
         x: &[V::Accum],
@@ -78,27 +90,58 @@ impl Oracle {
         check_length("x", x.len(), a.cols())?;
         check_length("y", y.len(), a.rows())?;
         let (alpha, beta) = (alpha.to_f64(), beta.to_f64());
-        let row = |(row, y): (usize, &V::Accum)| {
+        let row = |row: usize| {
             let (columns, values) = a.row(row);
             let terms = columns.iter().zip(values);
             let terms =
                 terms.map(|(&column, &value)| (value.to_f64(), x[column as usize].to_f64()));
-            oracle_row(alpha, terms, beta, y.to_f64())
+            oracle_row(alpha, terms, beta, y[row].to_f64())
         };
-        Ok(Oracle { rows: y.par_iter().enumerate().map(row).collect() })
+        Ok(Oracle { rows: parallel::collect(OracleRow::default(), a.rows(), row) })
+    }
+
+    /// As [`Oracle::new`] of A x, of a matrix whose types are known at run time.
+    ///
+    /// # Errors
+    /// x is not `cols` long.
+    pub fn of_any(a: AnyCsrView<'_>, x: &AnyVector) -> Result<Self> {
+        fn typed<V: RealValue, O: Offset>(a: CsrView<'_, V, O>, x: &AnyVector) -> Result<Oracle> {
+            let (one, zero) = (V::Accum::from_f64(1.0), V::Accum::from_f64(0.0));
+            Oracle::new(one, a, x.of(), zero, &vec![zero; a.rows()])
+        }
+        for_csr!(a, a => typed(a, x))
+    }
+
+    /// As [`Oracle::verify`], of a vector whose type is known at run time.
+    ///
+    /// # Errors
+    /// `y` is not `rows` long.
+    pub fn verify_any(&self, y: &AnyVector, summation: Summation) -> Result<Verification> {
+        match y {
+            AnyVector::F32(y) => self.verify(y, summation),
+            AnyVector::F64(y) => self.verify(y, summation),
+        }
     }
 
     /// Holds a result against the oracle.
     ///
     /// # Errors
     /// `y` is not `rows` long.
-    pub fn verify<T: Accumulator>(&self, y: &[T], summation: Summation) -> Result<Verification> {
+    pub fn verify<T: Accumulator + Real>(
+        &self,
+        y: &[T],
+        summation: Summation,
+    ) -> Result<Verification> {
         check_length("y", y.len(), self.rows.len())?;
-        let errors = self.rows.par_iter().zip(y).enumerate();
-        let worst = errors
-            .map(|(row, (oracle, y))| (oracle.error_in_tolerance::<T>(*y, summation), row))
-            .reduce(|| (0.0, 0), |a, b| if b.0 > a.0 { b } else { a });
-        Ok(Verification { error_in_tolerance: worst.0, worst_row: worst.1 })
+        let found = parallel::collect((0.0, false), y.len(), |row| {
+            let oracle = &self.rows[row];
+            (oracle.error_in_tolerance::<T>(y[row], summation), oracle.is_finite::<T>())
+        });
+        let of_row = |(worst_row, (error_in_tolerance, is_finite)): (usize, (f64, bool))| {
+            Verification { error_in_tolerance, worst_row, non_finite: usize::from(!is_finite) }
+        };
+        let of_rows = found.into_iter().enumerate().map(of_row);
+        Ok(of_rows.fold(Verification::default(), Verification::and))
     }
 
     /// The right value of a row, rounded to f64.
@@ -130,9 +173,14 @@ fn oracle_row(alpha: f64, terms: impl Iterator<Item = (f64, f64)>, beta: f64, y:
 }
 
 impl OracleRow {
-    fn error_in_tolerance<T: Accumulator>(&self, y: T, summation: Summation) -> f64 {
-        let expected = T::from_f64(self.value);
-        if expected.is_nan() || y.is_nan() || expected.is_infinite() || y.is_infinite() {
+    /// Whether there is a right number in `T` and a bound to judge its rounding by.
+    fn is_finite<T: Accumulator + Real>(&self) -> bool {
+        T::from_f64(self.value).to_f64().is_finite() && self.magnitude.is_finite()
+    }
+
+    fn error_in_tolerance<T: Accumulator + Real>(&self, y: T, summation: Summation) -> f64 {
+        let (expected, y) = (T::from_f64(self.value).to_f64(), y.to_f64());
+        if !expected.is_finite() || !y.is_finite() {
             let same = (expected.is_nan() && y.is_nan()) || expected == y;
             return if same { 0.0 } else { f64::INFINITY };
         }
@@ -145,7 +193,7 @@ impl OracleRow {
             }
         };
         let tolerance = rounding + (n + 2.0) * T::SMALLEST_NORMAL;
-        (y.to_f64() - self.value).abs() / tolerance
+        (y - self.value).abs() / tolerance
     }
 }
 
@@ -205,5 +253,25 @@ mod tests {
         assert!(!verify(&[inf], &[1.0], 1.0, Summation::Plain).passed());
         assert!(verify(&[inf], &[0.0], f64::NAN, Summation::Plain).passed());
         assert!(!verify(&[1.0], &[1.0], f64::NAN, Summation::Plain).passed());
+    }
+
+    #[test]
+    fn rows_that_are_not_finite_or_have_no_bound_are_counted() {
+        let of = |values: &[f64], y| {
+            let found = verify(values, &vec![1.0; values.len()], y, Summation::Plain);
+            (found.passed(), found.non_finite)
+        };
+        let inf = f64::INFINITY;
+        assert_eq!(of(&[1.0, 2.0], 3.0), (true, 0));
+        assert_eq!(of(&[inf], inf), (true, 1));
+        assert_eq!(of(&[inf, -inf], f64::NAN), (true, 1));
+        // The sum is finite, and what it may be off is not.
+        assert_eq!(of(&[1e308, -1e308, 1e308], 1e308), (true, 1));
+        let a = Csr::<f32>::new(1, vec![0, 1, 2], vec![0; 2], vec![3e38, 1.0]).unwrap();
+        let oracle = Oracle::new(1.0f32, a.view(), &[3.0], 0.0, &[0.0; 2]).unwrap();
+        let found = oracle.verify(&[f32::INFINITY, 3.0], Summation::Plain).unwrap();
+        assert_eq!((found.passed(), found.non_finite), (true, 1), "an overflow of f32");
+        let wrong = oracle.verify(&[f32::INFINITY, 4.0], Summation::Plain).unwrap();
+        assert_eq!((wrong.passed(), wrong.worst_row, wrong.non_finite), (false, 1, 1));
     }
 }

@@ -1,9 +1,9 @@
-//! The right result of C = A B, entry by entry: as for products with vectors, with an entry in place of a row.
+//! The right result of C = A B, entry by entry: as for products with vectors, with an entry instead of a row.
 
 use rayon::prelude::*;
 
 use super::{OracleRow, Summation, Verification, oracle_row};
-use crate::{Accumulator, CsrView, Error, Offset, Result, Value};
+use crate::{Accumulator, CsrView, Error, Offset, Real, RealValue, Result};
 
 /// The right C = A B: columns ascend in each row, and an entry whose products cancel is one.
 #[derive(Clone, Debug)]
@@ -18,7 +18,10 @@ impl SparseOracle {
     ///
     /// # Errors
     /// A has another number of columns than B has rows.
-    pub fn new<V: Value, O: Offset>(a: CsrView<'_, V, O>, b: CsrView<'_, V, O>) -> Result<Self> {
+    pub fn new<V: RealValue, O: Offset>(
+        a: CsrView<'_, V, O>,
+        b: CsrView<'_, V, O>,
+    ) -> Result<Self> {
         crate::coo::check_length("A's columns", a.cols(), b.rows())?;
         let row = |row: usize| {
             let (columns, values) = a.row(row);
@@ -59,7 +62,10 @@ impl SparseOracle {
     ///
     /// # Errors
     /// Another shape, or the first row that has other columns.
-    pub fn verify<T: Accumulator, O: Offset>(&self, c: CsrView<'_, T, O>) -> Result<Verification> {
+    pub fn verify<T: Accumulator + Real, O: Offset>(
+        &self,
+        c: CsrView<'_, T, O>,
+    ) -> Result<Verification> {
         crate::coo::check_length("C's rows", c.rows(), self.rows.len())?;
         crate::coo::check_length("C's columns", c.cols(), self.cols)?;
         let is_right = |row: &usize| {
@@ -70,15 +76,16 @@ impl SparseOracle {
             return Err(Error::WrongRow { row, found, expected });
         }
         let worst_of_row = |(row, entries): (usize, &Vec<(u32, OracleRow)>)| {
-            let errors = entries
-                .iter()
-                .zip(c.row(row).1)
-                .map(|((_, right), found)| right.error_in_tolerance::<T>(*found, Summation::Plain));
-            (errors.fold(0.0, f64::max), row)
+            let of_entry = |((_, right), found): (&(u32, OracleRow), &T)| Verification {
+                error_in_tolerance: right.error_in_tolerance::<T>(*found, Summation::Plain),
+                worst_row: row,
+                non_finite: usize::from(!right.is_finite::<T>()),
+            };
+            let of_entries = entries.iter().zip(c.row(row).1).map(of_entry);
+            of_entries.fold(Verification::default(), Verification::and)
         };
-        let worst = self.rows.par_iter().enumerate().map(worst_of_row);
-        let worst = worst.reduce(|| (0.0, 0), |a, b| if b.0 > a.0 { b } else { a });
-        Ok(Verification { error_in_tolerance: worst.0, worst_row: worst.1 })
+        let of_rows = self.rows.par_iter().enumerate().map(worst_of_row);
+        Ok(of_rows.reduce(Verification::default, Verification::and))
     }
 }
 

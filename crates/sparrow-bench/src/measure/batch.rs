@@ -3,18 +3,18 @@
 
 use std::time::Instant;
 
-use csr_core::batch::HostBatch;
-use csr_core::verify::{Oracle, Summation};
-use csr_core::{Csr, Value};
+use csr_core::batch::{AnyHostBatch, HostBatch};
+use csr_core::verify::{Oracle, Summation, Verification};
+use csr_core::{AnyVector, Csr, Number, RealValue, Value as _};
 use rayon::prelude::*;
 use sparrow::{
-    Algorithm, Batch, BatchOptions, BatchPlan, BatchProduct, BatchedAlgorithm, BatchedVariant,
-    ColumnWidth, DeviceArray, PlanOptions, Queue, Rates,
+    Algorithm, AnyBatch, AnyBatchProduct, BatchOptions, BatchPlan, BatchedAlgorithm,
+    BatchedVariant, ColumnWidth, NoEvent, PlanOptions, Problem, Queue, Rates,
 };
 
-use super::device::Instance;
-use super::{Budget, MeasureError, Origin, Samples, Shape, Subject, add_times, untimed_record};
-use crate::record::{BatchRecord, Record};
+use super::device::{Instance, read_blocking, uploaded};
+use super::{Budget, MeasureError, Origin, Samples, Shape, add_times, untimed_record};
+use crate::record::{BatchRecord, Details, Record};
 
 /// Single products that a loop has matrices of their own for; it goes round these.
 const LOOPED: usize = 64;
@@ -88,7 +88,7 @@ pub struct BatchPeers {
     pub block_diagonal_us: Option<f64>,
 }
 
-impl<'a, V: Value> BatchProblems<'a, V> {
+impl<'a, V: RealValue> BatchProblems<'a, V> {
     fn iter(&self) -> impl Iterator<Item = &'a Csr<V>> {
         self.order.iter().map(|&matrix| &self.matrices[matrix])
     }
@@ -114,6 +114,25 @@ impl<'a, V: Value> BatchProblems<'a, V> {
             }
         }
         Ok(host)
+    }
+
+    /// Holds every problem's part of y against the oracle.
+    fn judge(
+        &self,
+        places: &[Problem],
+        x: &AnyVector,
+        y: &AnyVector,
+    ) -> Result<Verification, MeasureError> {
+        let (one, zero) = (V::Accum::from_f64(1.0), V::Accum::from_f64(0.0));
+        let (x, y) = (x.of::<V::Accum>(), y.of::<V::Accum>());
+        let judge = |(problem, place): (&Csr<V>, &Problem)| {
+            let x = &x[place.x as usize..][..problem.cols()];
+            let y = &y[place.y as usize..][..problem.rows()];
+            Oracle::new(one, problem.view(), x, zero, y)?.verify(y, Summation::Plain)
+        };
+        let all: Vec<_> = self.iter().zip(places).collect();
+        let found = all.into_par_iter().map(judge).collect::<csr_core::Result<Vec<_>>>()?;
+        Ok(found.into_iter().fold(Verification::default(), Verification::and))
     }
 
     /// All problems along the diagonal of one matrix.
@@ -143,14 +162,14 @@ impl<'a, V: Value> BatchProblems<'a, V> {
 ///
 /// # Errors
 /// The device or the library refuses.
-pub fn measure_batch_peers<V: Value>(
+pub fn measure_batch_peers<V: RealValue>(
     queue: &Queue,
     problems: &BatchProblems<'_, V>,
     budget: &Budget,
 ) -> Result<BatchPeers, MeasureError> {
     let singles = problems.iter().take(LOOPED).map(|problem| {
-        let x = csr_core::random_vector(1, problem.cols());
-        Instance::new(queue, problem, &x, &PlanOptions::default())
+        let x = AnyVector::random(V::TYPE, 1, problem.cols());
+        Instance::new(queue, problem.view().into(), &x, &PlanOptions::default())
     });
     let mut singles = singles.collect::<Result<Vec<_>, _>>()?;
     if singles.is_empty() {
@@ -165,11 +184,11 @@ pub fn measure_batch_peers<V: Value>(
     drop(singles);
 
     let matrix = problems.block_diagonal()?;
-    let x = csr_core::random_vector(1, matrix.cols());
+    let x = AnyVector::random(V::TYPE, 1, matrix.cols());
     let mut best = f64::INFINITY;
     for algorithm in SINGLE_PRODUCTS {
         let options = PlanOptions { algorithm, ..PlanOptions::default() };
-        let mut instance = Instance::new(queue, &matrix, &x, &options)?;
+        let mut instance = Instance::new(queue, matrix.view().into(), &x, &options)?;
         let samples = Samples::take::<MeasureError>(
             budget,
             || instance.launch(queue),
@@ -184,7 +203,7 @@ pub fn measure_batch_peers<V: Value>(
 ///
 /// # Errors
 /// The device or the library refuses; a wrong result is a record without times.
-pub fn measure_batch<V: Value>(
+pub fn measure_batch<V: RealValue>(
     queue: &Queue,
     problems: &BatchProblems<'_, V>,
     origin: &Origin,
@@ -193,55 +212,9 @@ pub fn measure_batch<V: Value>(
     peers: BatchPeers,
 ) -> Result<Record, MeasureError> {
     let host = problems.host_batch(subject)?;
-    let width = match subject.form {
-        BatchForm::AsGiven => ColumnWidth::U32,
-        BatchForm::Short | BatchForm::Pattern => ColumnWidth::Automatic,
-    };
-    let (one, zero) = (V::Accum::from_f64(1.0), V::Accum::from_f64(0.0));
-    let x: Vec<V::Accum> = csr_core::random_vector(origin.making.seed, host.x_len());
-    let batch = Batch::upload_blocking(queue, &host, width)?;
-    let device_x = DeviceArray::upload_blocking(queue, &x)?;
-    let poison = vec![V::Accum::from_f64(f64::NAN); host.y_len()];
-    let mut device_y = DeviceArray::upload_blocking(queue, &poison)?;
-    // ELL leaves problems that it would pad too much to others, all of them perhaps.
-    let is_not_ell = |problem: &&sparrow::Problem| !BatchedAlgorithm::Ell.reads(problem.format);
-    let not_ell = match subject.algorithm {
-        Some(BatchedAlgorithm::Ell) => host.problems().iter().filter(is_not_ell).count(),
-        _ => 0,
-    };
-    let has_none = not_ell > 0 && not_ell == host.problems().len();
-    let asked = subject.algorithm.filter(|_| !has_none);
-    let options = BatchOptions {
-        algorithm: asked,
-        variant: subject.variant,
-        parameters: subject.parameters.clone(),
-        ..BatchOptions::default()
-    };
-    let plan = BatchPlan::new_blocking(queue, &batch, &options)?;
-    let mut workspace = plan.workspace_blocking(queue)?;
-    let samples = Samples::take::<MeasureError>(
-        &subject.budget,
-        || {
-            let (alpha, beta) = (one.into(), zero.into());
-            let product = BatchProduct { alpha, a: &batch, x: &device_x, beta, y: &mut device_y };
-            plan.launch_unobserved(queue, &mut workspace, product)?;
-            Ok(())
-        },
-        || Ok(queue.finish_blocking()?),
-    )?;
-    // y held NaN before the first launch: what is verified is what was timed.
-    let y = device_y.read_blocking(queue)?;
-    let judge = |(problem, place): (&Csr<V>, &sparrow::Problem)| -> csr_core::Result<(bool, f64)> {
-        let x = &x[place.x as usize..][..problem.cols()];
-        let y = &y[place.y as usize..][..problem.rows()];
-        let found = Oracle::new(one, problem.view(), x, zero, y)?.verify(y, Summation::Plain)?;
-        Ok((found.passed(), found.error_in_tolerance))
-    };
-    let all: Vec<_> = problems.iter().zip(host.problems()).collect();
-    let found = all.into_par_iter().map(judge).collect::<csr_core::Result<Vec<_>>>()?;
-    let passed = found.iter().all(|(passed, _)| *passed);
-    let error = found.iter().map(|(_, error)| *error).fold(0.0, f64::max);
-
+    let x = AnyVector::random(V::TYPE, origin.making.seed, host.x_len());
+    let timed = Timed::take(queue, (&host).into(), &x, host.y_len(), subject)?;
+    let found = problems.judge(host.problems(), &x, &timed.y)?;
     let shape = Shape {
         rows: problems.sum(Csr::rows),
         cols: problems.sum(Csr::cols),
@@ -249,63 +222,124 @@ pub fn measure_batch<V: Value>(
         value_type: V::TYPE,
         offset_type: sparrow::OffsetType::U32,
     };
-    let traits = queue.context().device().traits();
-    let algorithm = match (asked, plan.algorithms()) {
-        (Some(asked), _) => asked.name(),
-        (None, [(only, _)]) => only.name(),
-        (None, _) => "batched",
-    };
-    let as_spmv = Subject {
-        algorithm: None,
-        variant: sparrow::Variant::Full,
-        accumulate: sparrow::Accumulate::Plain,
-        parameters: Vec::new(),
-        order: sparrow::VectorOrder::default(),
-        products: sparrow::Products::default(),
-        is_cold: false,
-        budget: subject.budget,
-    };
-    let mut record = Record {
-        op: "batch".to_owned(),
-        algorithm: algorithm.to_owned(),
-        variant: subject.variant.name().to_owned(),
-        params: plan.parameters(),
-        kernel_key: plan.key().to_string(),
-        device: traits.name.clone(),
-        platform: traits.platform.clone(),
-        driver: traits.driver.clone(),
-        stream_gbytes_per_s: Some(rates.read / 1e9),
-        copy_gbytes_per_s: Some(rates.copy / 1e9),
-        plan_bytes: plan.plan_bytes() as u64,
-        repeatable: plan.is_repeatable(),
-        verified: passed,
-        error_in_tolerance: Some(error).filter(|error| error.is_finite()),
-        batch: Some(BatchRecord {
-            batch_size: problems.order.len() as u64,
+    timed.record(queue, &shape, found, (origin, subject, rates), (peers, host.padding()))
+}
+
+/// A batch on the device with its plan, how long launches took, and the y that they left.
+struct Timed {
+    batch: AnyBatch,
+    plan: BatchPlan,
+    options: BatchOptions,
+    samples: Samples,
+    y: AnyVector,
+    /// Problems that ELL left to others.
+    not_ell: usize,
+}
+
+impl Timed {
+    fn take(
+        queue: &Queue,
+        host: AnyHostBatch<'_>,
+        x: &AnyVector,
+        y_len: usize,
+        subject: &BatchSubject,
+    ) -> Result<Self, MeasureError> {
+        let width = match subject.form {
+            BatchForm::AsGiven => ColumnWidth::U32,
+            BatchForm::Short | BatchForm::Pattern => ColumnWidth::Automatic,
+        };
+        let value_type = host.values().value_type();
+        let batch = AnyBatch::upload_blocking(queue, host, width)?;
+        let device_x = uploaded(queue, x)?;
+        let mut device_y = uploaded(queue, &AnyVector::filled(value_type, f64::NAN, y_len))?;
+        // ELL leaves problems that it would pad too much to others, all of them perhaps.
+        let is_not_ell = |problem: &&Problem| !BatchedAlgorithm::Ell.reads(problem.format);
+        let not_ell = match subject.algorithm {
+            Some(BatchedAlgorithm::Ell) => host.problems().iter().filter(is_not_ell).count(),
+            _ => 0,
+        };
+        let has_none = not_ell > 0 && not_ell == host.problems().len();
+        let options = BatchOptions {
+            algorithm: subject.algorithm.filter(|_| !has_none),
+            variant: subject.variant,
+            parameters: subject.parameters.clone(),
+            ..BatchOptions::default()
+        };
+        let plan = BatchPlan::new_blocking(queue, &batch, &options)?;
+        let mut workspace = plan.workspace_blocking(queue)?;
+        let number = |value| Number::of(value_type, value).into();
+        let samples = Samples::take::<MeasureError>(
+            &subject.budget,
+            || {
+                let (alpha, beta, y) = (number(1.0), number(0.0), &mut device_y);
+                let product = AnyBatchProduct { alpha, a: &batch, x: &device_x, beta, y };
+                plan.launch(queue, &mut workspace, product, NoEvent)?;
+                Ok(())
+            },
+            || Ok(queue.finish_blocking()?),
+        )?;
+        // y held NaN before the first launch: what is verified is what was timed.
+        let y = read_blocking(queue, &device_y, value_type)?;
+        Ok(Timed { batch, plan, options, samples, y, not_ell })
+    }
+
+    fn record(
+        &self,
+        queue: &Queue,
+        shape: &Shape,
+        found: Verification,
+        (origin, subject, rates): (&Origin, &BatchSubject, &Rates),
+        (peers, padding): (BatchPeers, usize),
+    ) -> Result<Record, MeasureError> {
+        let Timed { batch, plan, options, samples, .. } = self;
+        let traits = queue.context().device().traits();
+        let algorithm = match (options.algorithm, plan.algorithms()) {
+            (Some(asked), _) => asked.name(),
+            (None, [(only, _)]) => only.name(),
+            (None, _) => "batched",
+        };
+        let details = Details::Batch(BatchRecord {
+            batch_size: batch.problems().len() as u64,
             batch_kind: subject.kind.clone(),
             batch_form: subject.form.name().to_owned(),
             batch_bytes: batch.size_bytes() as u64,
-            padding: host.padding() as u64,
-            not_ell: not_ell as u64,
+            padding: padding as u64,
+            not_ell: self.not_ell as u64,
             loop_us: peers.loop_us,
             block_diagonal_us: peers.block_diagonal_us,
-        }),
-        ..untimed_record::<V>(origin, &shape, &as_spmv)
-    };
-    if passed {
-        let mut setups = (0..SETUPS).map(|_| -> Result<f64, MeasureError> {
-            let start = Instant::now();
-            let plan = BatchPlan::new_blocking(queue, &batch, &options)?;
-            let _workspace = plan.workspace_blocking(queue)?;
-            Ok(start.elapsed().as_secs_f64() * 1e6)
         });
-        let mut setups = setups.by_ref().collect::<Result<Vec<_>, _>>()?;
-        setups.sort_by(f64::total_cmp);
-        let setup_us = setups[SETUPS / 2];
-        // What this form of the batch moves, padding and a pattern that is stored once included.
-        let vectors = (shape.rows + shape.cols) * V::TYPE.accumulator().size_bytes();
-        let bytes = (batch.size_bytes() + vectors) as f64;
-        add_times(&mut record, &shape, bytes, &samples, rates, setup_us);
+        let mut record = Record {
+            algorithm: algorithm.to_owned(),
+            variant: subject.variant.name().to_owned(),
+            params: plan.parameters(),
+            kernel_key: plan.key().to_string(),
+            device: traits.name.clone(),
+            platform: traits.platform.clone(),
+            driver: traits.driver.clone(),
+            stream_gbytes_per_s: Some(rates.read / 1e9),
+            copy_gbytes_per_s: Some(rates.copy / 1e9),
+            plan_bytes: plan.plan_bytes() as u64,
+            repeatable: plan.is_repeatable(),
+            verified: found.passed(),
+            error_in_tolerance: Some(found.error_in_tolerance).filter(|error| error.is_finite()),
+            non_finite: found.non_finite as u64,
+            ..untimed_record(origin, shape, details)
+        };
+        if found.passed() {
+            let mut setups = (0..SETUPS).map(|_| -> Result<f64, MeasureError> {
+                let start = Instant::now();
+                let plan = BatchPlan::new_blocking(queue, batch, options)?;
+                let _workspace = plan.workspace_blocking(queue)?;
+                Ok(start.elapsed().as_secs_f64() * 1e6)
+            });
+            let mut setups = setups.by_ref().collect::<Result<Vec<_>, _>>()?;
+            setups.sort_by(f64::total_cmp);
+            let setup_us = setups[SETUPS / 2];
+            // What this form of the batch moves, padding and a pattern that is stored once included.
+            let vectors = (shape.rows + shape.cols) * shape.value_type.accumulator().size_bytes();
+            let bytes = (batch.size_bytes() + vectors) as f64;
+            add_times(&mut record, shape, bytes, samples, rates, setup_us);
+        }
+        Ok(record)
     }
-    Ok(record)
 }

@@ -1,16 +1,21 @@
-//! Measuring conversions: every array that comes out is compared with the host's, bit for bit.
+//! Measuring conversions: every array that comes out is compared with the host's, bit for bit; NaN matches NaN.
 
 use std::time::Instant;
 
-use csr_core::{Coo, Csr, CsrView, DenseShape, Layout, Offset, Value};
+use bytemuck::Pod;
+use csr_core::{
+    AnyCsrView, AnyValues, Coo, Csr, CsrView, DenseShape, Layout, RealValue, for_offsets,
+    for_values,
+};
 use sparrow::{
-    CooToCsr, DenseToCsr, DeviceArray, Duplicates, Matrix, Queue, Rates, TransposedMatrix,
+    AnyArray, AnyCooToCsr, AnyDenseToCsr, AnyMatrix, AnyTransposedMatrix, DeviceArray, Duplicates,
+    Queue, Rates,
 };
 
 use super::device::shape_of;
 use super::{Budget, MeasureError, Origin, Samples, Shape, add_times, untimed_record};
 use crate::Record;
-use crate::record::ConvertRecord;
+use crate::record::{ConvertRecord, Details};
 
 /// Bytes of the largest dense matrix that is made.
 const DENSE_BYTES: u64 = 1 << 30;
@@ -29,35 +34,60 @@ struct Outcome {
 }
 
 /// Measures each conversion: `entries` to compressed rows (duplicates summed, arrays allocated), their rows
-/// to entries and to compressed columns, and where a GiB holds it, to a dense matrix and back.
+/// to entries and to compressed columns, and where a GiB holds it, to a dense matrix and back. Also returns what was
+/// left out, and why.
 ///
 /// # Errors
 /// The device or the library refuses; a wrong result is a record without times.
-pub fn measure_conversions<V: Value, O: Offset>(
+pub fn measure_conversions<V: RealValue>(
     queue: &Queue,
     entries: Coo<V>,
     origin: &Origin,
     budget: Budget,
     rates: &Rates,
-) -> Result<Vec<Record>, MeasureError> {
+) -> Result<(Vec<Record>, Option<String>), MeasureError> {
     let count = entries.nnz() as u64;
     let on_device = EntriesOnDevice::upload_blocking(queue, &entries)?;
     let start = Instant::now();
-    let host = Csr::<V, O>::from_coo(entries)?;
+    // The device sorts at most 2^32 - 1 entries, which 32-bit offsets count.
+    let host = Csr::<V, u32>::from_coo(entries)?;
     let host_us = micros(start);
-    let mut outcomes = vec![on_device.to_csr(queue, host.view(), budget, host_us)?];
+    let view = AnyCsrView::from(host.view());
+    let mut outcomes = vec![on_device.to_csr(queue, view, budget, host_us)?];
     drop(on_device);
 
-    let matrix = Matrix::upload_blocking(queue, host.view())?;
-    outcomes.push(to_coo(queue, &matrix, &host, budget)?);
-    outcomes.push(to_csc(queue, &matrix, &host, budget)?);
+    let matrix = AnyMatrix::upload_blocking(queue, view)?;
+    outcomes.push(to_coo(queue, &matrix, budget, || host.to_coo().into_arrays().0)?);
+    outcomes.push(to_csc(queue, &matrix, budget, || host.view().transpose())?);
     let elements = host.rows().saturating_mul(host.cols());
-    if elements.saturating_mul(size_of::<V>()) as u64 <= DENSE_BYTES && elements > 0 {
-        outcomes.extend(dense(queue, &matrix, host.view(), budget)?);
+    let dense_bytes = elements.saturating_mul(size_of::<V>()) as u64;
+    let (rows, cols) = (host.rows(), host.cols());
+    let left_out = match dense_bytes {
+        0 => Some(format!("conversion to a dense matrix: {rows} x {cols} has no elements")),
+        1..=DENSE_BYTES => None,
+        _ => Some(format!(
+            "conversion to a dense matrix: {rows} x {cols} takes {dense_bytes} bytes, and {DENSE_BYTES} are the limit"
+        )),
+    };
+    if left_out.is_none() {
+        let shape = DenseShape::packed(host.rows(), host.cols(), Layout::RowMajor)?;
+        let poison = vec![V::from_f64(f64::NAN); shape.span()];
+        let target = DeviceArray::upload_blocking(queue, &poison)?.into_any();
+        let (zero, elements) = (V::from_f64(0.0), written_out(host.view(), shape));
+        let host_dense = HostDense {
+            shape,
+            elements: elements.as_slice().into(),
+            nonzeros: host.values().iter().filter(|value| **value != zero).count(),
+        };
+        outcomes.extend(dense(queue, (&matrix, view), target, &host_dense, budget)?);
     }
-    let shape = shape_of(&host);
-    let record = |outcome| record_of::<V>(queue, origin, (&shape, count), outcome, rates, budget);
-    Ok(outcomes.into_iter().map(record).collect())
+    let shape = shape_of(view);
+    let non_finite = host.values().iter().filter(|value| !value.norm().is_finite()).count() as u64;
+    let record = |outcome| Record {
+        non_finite,
+        ..record_of(queue, origin, (&shape, count), outcome, rates)
+    };
+    Ok((outcomes.into_iter().map(record).collect(), left_out))
 }
 
 fn micros(start: Instant) -> f64 {
@@ -74,38 +104,42 @@ fn time(
 }
 
 /// Unordered entries.
-struct EntriesOnDevice<V> {
+struct EntriesOnDevice {
     shape: (usize, usize),
     row_indices: DeviceArray<u32>,
     column_indices: DeviceArray<u32>,
-    values: DeviceArray<V>,
+    values: AnyArray,
 }
 
-impl<V: Value> EntriesOnDevice<V> {
-    fn upload_blocking(queue: &Queue, entries: &Coo<V>) -> Result<Self, MeasureError> {
+impl EntriesOnDevice {
+    fn upload_blocking<V: RealValue>(
+        queue: &Queue,
+        entries: &Coo<V>,
+    ) -> Result<Self, MeasureError> {
         Ok(EntriesOnDevice {
             shape: (entries.rows(), entries.cols()),
             row_indices: DeviceArray::upload_blocking(queue, entries.row_indices())?,
             column_indices: DeviceArray::upload_blocking(queue, entries.column_indices())?,
-            values: DeviceArray::upload_blocking(queue, entries.values())?,
+            values: DeviceArray::upload_blocking(queue, entries.values())?.into_any(),
         })
     }
 
-    fn to_csr<O: Offset>(
+    fn to_csr(
         &self,
         queue: &Queue,
-        expected: CsrView<'_, V, O>,
+        expected: AnyCsrView<'_>,
         budget: Budget,
         host_us: f64,
     ) -> Result<Outcome, MeasureError> {
         let (rows, columns) = (&self.row_indices, &self.column_indices);
-        let order = || CooToCsr::new_blocking(queue, self.shape, rows, columns, Duplicates::Sum);
+        let order = || AnyCooToCsr::new_blocking(queue, self.shape, rows, columns, Duplicates::Sum);
+        let offset_type = expected.offset_type();
         let samples = time(queue, budget, || {
-            order()?.matrix_blocking::<V, O>(queue, &self.values)?;
+            order()?.matrix_blocking(queue, offset_type, &self.values)?;
             Ok(())
         })?;
         let order = order()?;
-        let found = order.matrix_blocking::<V, O>(queue, &self.values)?;
+        let found = order.matrix_blocking(queue, offset_type, &self.values)?;
         let of_entries = rows.size_bytes() + columns.size_bytes() + self.values.size_bytes();
         Ok(Outcome {
             name: "coo_to_csr",
@@ -118,11 +152,12 @@ impl<V: Value> EntriesOnDevice<V> {
     }
 }
 
-fn to_coo<V: Value, O: Offset>(
+/// Beside the host's way to the row of each nonzero.
+fn to_coo(
     queue: &Queue,
-    matrix: &Matrix<V, O>,
-    host: &Csr<V, O>,
+    matrix: &AnyMatrix,
     budget: Budget,
+    on_host: impl FnOnce() -> Vec<u32>,
 ) -> Result<Outcome, MeasureError> {
     let mut row_indices = DeviceArray::upload_blocking(queue, &vec![u32::MAX; matrix.nnz()])?;
     let samples = time(queue, budget, || {
@@ -130,84 +165,96 @@ fn to_coo<V: Value, O: Offset>(
         Ok(())
     })?;
     let start = Instant::now();
-    let expected = host.to_coo();
+    let expected = on_host();
     let host_us = Some(micros(start));
     Ok(Outcome {
         name: "csr_to_coo",
         samples,
         bytes: matrix.offsets().size_bytes() + row_indices.size_bytes(),
         kept_bytes: 0,
-        is_right: row_indices.read_blocking(queue)? == expected.row_indices(),
+        is_right: row_indices.read_blocking(queue)? == expected,
         host_us,
     })
 }
 
-fn to_csc<V: Value, O: Offset>(
+/// Beside the host's way to the transposed matrix.
+fn to_csc<V: RealValue>(
     queue: &Queue,
-    matrix: &Matrix<V, O>,
-    host: &Csr<V, O>,
+    matrix: &AnyMatrix,
     budget: Budget,
+    on_host: impl FnOnce() -> Csr<V, u32>,
 ) -> Result<Outcome, MeasureError> {
     let samples = time(queue, budget, || {
-        TransposedMatrix::on_device_blocking(queue, matrix)?;
+        AnyTransposedMatrix::on_device_blocking(queue, matrix)?;
         Ok(())
     })?;
     let start = Instant::now();
-    let expected = host.view().transpose();
+    let expected = on_host();
     let host_us = Some(micros(start));
-    let found = TransposedMatrix::on_device_blocking(queue, matrix)?;
+    let found = AnyTransposedMatrix::on_device_blocking(queue, matrix)?;
     Ok(Outcome {
         name: "csr_to_csc",
         samples,
         bytes: matrix.size_bytes() + expected.size_bytes(),
         kept_bytes: found.sources().size_bytes(),
-        is_right: is_same(queue, found.matrix(), expected.view())?,
+        is_right: is_same(queue, found.matrix(), expected.view().into())?,
         host_us,
     })
 }
 
-fn dense<V: Value, O: Offset>(
-    queue: &Queue,
-    matrix: &Matrix<V, O>,
-    host: CsrView<'_, V, O>,
-    budget: Budget,
-) -> Result<[Outcome; 2], MeasureError> {
-    let shape = DenseShape::packed(host.rows(), host.cols(), Layout::RowMajor)?;
-    let poison = vec![V::from_f64(f64::NAN); shape.span()];
-    let mut dense = DeviceArray::upload_blocking(queue, &poison)?;
-    let samples = time(queue, budget, || {
-        matrix.write_dense(queue, shape, &mut dense)?;
-        Ok(())
-    })?;
-    let mut expected = vec![V::from_f64(0.0); shape.span()];
-    for row in 0..host.rows() {
-        let (columns, values) = host.row(row);
+/// A matrix with its zeros, as the host has written it out.
+struct HostDense<'a> {
+    shape: DenseShape,
+    elements: AnyValues<'a>,
+    /// Stored values that are not 0.
+    nonzeros: usize,
+}
+
+/// All elements of a matrix.
+fn written_out<V: RealValue>(matrix: CsrView<'_, V, u32>, shape: DenseShape) -> Vec<V> {
+    let mut elements = vec![V::from_f64(0.0); shape.span()];
+    for row in 0..matrix.rows() {
+        let (columns, values) = matrix.row(row);
         for (&column, &value) in columns.iter().zip(values) {
-            expected[shape.at(row, column as usize)] = value;
+            elements[shape.at(row, column as usize)] = value;
         }
     }
-    let bytes = dense.size_bytes() + matrix.size_bytes();
+    elements
+}
+
+/// To a dense matrix in `target`, which holds NaN, and back.
+fn dense(
+    queue: &Queue,
+    (matrix, host): (&AnyMatrix, AnyCsrView<'_>),
+    mut target: AnyArray,
+    expected: &HostDense<'_>,
+    budget: Budget,
+) -> Result<[Outcome; 2], MeasureError> {
+    let shape = expected.shape;
+    let samples = time(queue, budget, || {
+        matrix.write_dense(queue, shape, &mut target)?;
+        Ok(())
+    })?;
+    let bytes = target.size_bytes() + matrix.size_bytes();
     let to_dense = Outcome {
         name: "csr_to_dense",
         samples,
         bytes,
         kept_bytes: 0,
-        is_right: dense.read_blocking(queue)? == expected,
+        is_right: holds_values(queue, &target, expected.elements)?,
         host_us: None,
     };
-    let tolerance = V::Accum::from_f64(0.0);
-    let count = || DenseToCsr::<V, O>::new_blocking(queue, shape, &dense, tolerance);
+    let offset_type = host.offset_type();
+    let count = || AnyDenseToCsr::new_blocking(queue, (shape, &target), offset_type, 0.0);
     let samples = time(queue, budget, || {
-        count()?.matrix_blocking(queue, &dense)?;
+        count()?.matrix_blocking(queue, &target)?;
         Ok(())
     })?;
     let counted = count()?;
-    let found = counted.matrix_blocking(queue, &dense)?;
+    let found = counted.matrix_blocking(queue, &target)?;
     // Stored zeros do not come back.
-    let zero = V::from_f64(0.0);
-    let has_zeros = host.values().contains(&zero);
-    let is_right = if has_zeros {
-        found.nnz() == host.values().iter().filter(|value| **value != zero).count()
+    let is_right = if expected.nonzeros < matrix.nnz() {
+        found.nnz() == expected.nonzeros
     } else {
         is_same(queue, &found, host)?
     };
@@ -222,37 +269,50 @@ fn dense<V: Value, O: Offset>(
     Ok([to_dense, to_csr])
 }
 
-fn is_same<V: Value, O: Offset>(
+/// Whether a matrix of the device is that of the host.
+fn is_same(
     queue: &Queue,
-    found: &Matrix<V, O>,
-    expected: CsrView<'_, V, O>,
+    found: &AnyMatrix,
+    expected: AnyCsrView<'_>,
 ) -> Result<bool, MeasureError> {
-    Ok(found.offsets().read_blocking(queue)? == expected.pattern().offsets()
-        && found.columns().read_blocking(queue)? == expected.pattern().columns()
-        && found.values().read_blocking(queue)? == expected.values())
+    let pattern = expected.pattern();
+    Ok(for_offsets!(pattern.offsets(), offsets => holds(queue, found.offsets(), offsets))?
+        && holds(queue, found.columns(), pattern.columns())?
+        && holds_values(queue, found.values(), expected.values())?)
 }
 
-fn record_of<V: Value>(
+/// Whether an array of the device holds these values.
+fn holds_values(
+    queue: &Queue,
+    array: &AnyArray,
+    expected: AnyValues<'_>,
+) -> Result<bool, MeasureError> {
+    for_values!(expected, values => holds(queue, array, values))
+}
+
+/// Whether an array of the device holds these elements.
+fn holds<T: Pod + PartialEq>(
+    queue: &Queue,
+    array: &AnyArray,
+    expected: &[T],
+) -> Result<bool, MeasureError> {
+    let found = array.typed::<T>()?.read_blocking(queue)?;
+    // Only NaN differs from itself.
+    #[expect(clippy::eq_op, reason = "that is the question")]
+    let is_same = |(a, b): (&T, &T)| a == b || (a != a && b != b);
+    Ok(found.len() == expected.len() && found.iter().zip(expected).all(is_same))
+}
+
+fn record_of(
     queue: &Queue,
     origin: &Origin,
     (shape, entries): (&Shape, u64),
     outcome: Outcome,
     rates: &Rates,
-    budget: Budget,
 ) -> Record {
     let traits = queue.context().device().traits();
-    let subject = super::Subject {
-        algorithm: None,
-        variant: sparrow::Variant::Full,
-        accumulate: sparrow::Accumulate::Plain,
-        parameters: Vec::new(),
-        order: sparrow::VectorOrder::Original,
-        products: sparrow::Products::Many,
-        is_cold: false,
-        budget,
-    };
+    let details = Details::Convert(ConvertRecord { entries, host_us: outcome.host_us });
     let mut record = Record {
-        op: "convert".to_owned(),
         algorithm: outcome.name.to_owned(),
         device: traits.name.clone(),
         platform: traits.platform.clone(),
@@ -263,8 +323,7 @@ fn record_of<V: Value>(
         repeatable: true,
         verified: outcome.is_right,
         error_in_tolerance: outcome.is_right.then_some(0.0),
-        convert: Some(ConvertRecord { entries, host_us: outcome.host_us }),
-        ..untimed_record::<V>(origin, shape, &subject)
+        ..untimed_record(origin, shape, details)
     };
     if record.verified {
         add_times(&mut record, shape, outcome.bytes as f64, &outcome.samples, rates, 0.0);

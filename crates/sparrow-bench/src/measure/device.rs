@@ -4,52 +4,51 @@ use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use csr_core::verify::Oracle;
-use csr_core::{Csr, Offset, Value};
+use csr_core::{AnyCsrView, AnyVector, Number, ValueType};
 use sparrow::{
-    Algorithm, DeviceArray, Matrix, Plan, PlanOptions, Product, Queue, Rates, Stages, Variant,
+    AnyArray, AnyMatrix, AnyPlan, AnyProduct, NoEvent, PlanOptions, Queue, Rates, Stages, Variant,
     VectorOrder, Workspace, usual_tables,
 };
 
 use super::hetero::shared_array;
 use super::{
-    MeasureError, Origin, Samples, Shape, Subject, add_times, bytes_once, summation, untimed_record,
+    MeasureError, Origin, Samples, Shape, Subject, add_times, bytes_once, summation, untimed_spmv,
 };
 use crate::Record;
-use crate::record::EvcHybRecord;
+use crate::record::{Details, EvcHybRecord, SpmvRecord};
 
 /// Set-ups timed, as many as fit the time; the median counts.
 const SETUPS: RangeInclusive<usize> = 3..=15;
 const SETUP_TIME: Duration = Duration::from_millis(100);
 
 /// A matrix on the device with everything one launch needs; cold runs rotate over several.
-pub(super) struct Instance<V: Value, O> {
-    matrix: Matrix<V, O>,
-    plan: Plan<V, O>,
+pub(super) struct Instance {
+    matrix: AnyMatrix,
+    plan: AnyPlan,
     workspace: Workspace,
-    x: DeviceArray<V::Accum>,
-    y: DeviceArray<V::Accum>,
+    x: AnyArray,
+    y: AnyArray,
 }
 
-impl<V: Value, O: Offset> Instance<V, O> {
+impl Instance {
     pub(super) fn new(
         queue: &Queue,
-        matrix: &Csr<V, O>,
-        x: &[V::Accum],
+        matrix: AnyCsrView<'_>,
+        x: &AnyVector,
         options: &PlanOptions,
     ) -> Result<Self, MeasureError> {
         // The CPU's stage goes to the arrays where they lie.
         let array = match options.variant {
-            Variant::Cpu => shared_array::<V::Accum>,
-            _ => |queue: &Queue, data: &[V::Accum]| Ok(DeviceArray::upload_blocking(queue, data)?),
+            Variant::Cpu => shared_array,
+            _ => uploaded,
         };
-        let poison = vec![V::Accum::from_f64(f64::NAN); matrix.rows()];
-        let on_device = Matrix::upload_blocking(queue, matrix.view())?;
-        let plan = Plan::new_blocking(queue, &on_device, options)?;
+        let poison = AnyVector::filled(matrix.value_type(), f64::NAN, matrix.pattern().rows());
+        let on_device = AnyMatrix::upload_blocking(queue, matrix)?;
+        let plan = AnyPlan::new_blocking(queue, &on_device, options)?;
         let x = match (options.order, plan.row_order()) {
             (VectorOrder::Symmetric, Some(rows)) => {
                 let rows = rows.read_blocking(queue)?;
-                let placed: Vec<_> = rows.iter().map(|&row| x[row as usize]).collect();
-                array(queue, &placed)?
+                array(queue, &x.gathered(rows.iter().map(|&row| row as usize)))?
             }
             _ => array(queue, x)?,
         };
@@ -63,28 +62,34 @@ impl<V: Value, O: Offset> Instance<V, O> {
     }
 
     /// y as the matrix has its rows.
-    fn y_blocking(&self, queue: &Queue, order: VectorOrder) -> Result<Vec<V::Accum>, MeasureError> {
-        let y = self.y.read_blocking(queue)?;
+    fn y_blocking(&self, queue: &Queue, order: VectorOrder) -> Result<AnyVector, MeasureError> {
+        let y = read_blocking(queue, &self.y, self.matrix.value_type())?;
         let Some(rows) = self.plan.row_order().filter(|_| order != VectorOrder::Original) else {
             return Ok(y);
         };
-        let mut in_order = vec![V::Accum::from_f64(f64::NAN); y.len()];
-        for (place, row) in rows.read_blocking(queue)?.into_iter().enumerate() {
-            in_order[row as usize] = y[place];
+        let mut index_of_row = vec![0; y.len()];
+        for (index, row) in rows.read_blocking(queue)?.into_iter().enumerate() {
+            index_of_row[row as usize] = index;
         }
-        Ok(in_order)
+        Ok(y.gathered(index_of_row.into_iter()))
     }
 
     /// y = A x, with beta = 0, each stage timed.
     pub(super) fn launch_blocking(&mut self, queue: &Queue) -> Result<Stages, MeasureError> {
-        let product = Product {
-            alpha: V::Accum::from_f64(1.0).into(),
+        let number = |value| Number::of(self.matrix.value_type(), value).into();
+        let product = AnyProduct {
+            alpha: number(1.0),
             a: &self.matrix,
             x: &self.x,
-            beta: V::Accum::from_f64(0.0).into(),
+            beta: number(0.0),
             y: &mut self.y,
         };
-        Ok(self.plan.launch_blocking(queue, &mut self.workspace, product, &[])?)
+        // SAFETY: the operands are this instance's own, and what was enqueued before lies in `queue`.
+        #[expect(unsafe_code, reason = "stage 2 on the CPU reaches the operands where they lie")]
+        let stages = unsafe {
+            self.plan.launch_in_place_blocking(queue, &mut self.workspace, product, &[])?
+        };
+        Ok(stages)
     }
 
     /// y = A x, with beta = 0.
@@ -93,14 +98,15 @@ impl<V: Value, O: Offset> Instance<V, O> {
             self.launch_blocking(queue)?;
             return Ok(());
         }
-        let product = Product {
-            alpha: V::Accum::from_f64(1.0).into(),
+        let number = |value| Number::of(self.matrix.value_type(), value).into();
+        let product = AnyProduct {
+            alpha: number(1.0),
             a: &self.matrix,
             x: &self.x,
-            beta: V::Accum::from_f64(0.0).into(),
+            beta: number(0.0),
             y: &mut self.y,
         };
-        self.plan.launch_unobserved(queue, &mut self.workspace, product)?;
+        self.plan.launch(queue, &mut self.workspace, product, NoEvent)?;
         Ok(())
     }
 }
@@ -109,25 +115,31 @@ impl<V: Value, O: Offset> Instance<V, O> {
 ///
 /// # Errors
 /// The device or the library refuses; a wrong result is a record without times.
-pub fn measure_on_device<V: Value, O: Offset>(
+pub fn measure_on_device(
     queue: &Queue,
-    matrix: &Csr<V, O>,
+    matrix: AnyCsrView<'_>,
     origin: &Origin,
     subject: &Subject,
     rates: &Rates,
 ) -> Result<Record, MeasureError> {
     let shape = shape_of(matrix);
     let options = options_of(subject);
-    let x: Vec<V::Accum> = csr_core::random_vector(origin.making.seed, matrix.cols());
+    let x = AnyVector::random(shape.value_type, origin.making.seed, shape.cols);
     // y held NaN before the first launch: what is verified is what was timed.
     let (instance, samples) = time(queue, matrix, &x, subject, &options)?;
     let y = instance.y_blocking(queue, options.order)?;
-    let (one, zero) = (V::Accum::from_f64(1.0), V::Accum::from_f64(0.0));
-    let oracle = Oracle::new(one, matrix.view(), &x, zero, &y)?;
-    let found = oracle.verify(&y, summation(subject.accumulate))?;
+    let found = Oracle::of_any(matrix, &x)?.verify_any(&y, summation(subject.accumulate))?;
 
     let plan = &instance.plan;
     let traits = queue.context().device().traits();
+    let evc_hyb = plan.evc_hyb_statistics().map(|found| EvcHybRecord {
+        vector_order: options.order.to_string(),
+        split_row: found.split_row as u64,
+        short_elements: found.short_elements as u64,
+        long_elements: found.long_elements as u64,
+        padding_percent: 100.0 * found.padding,
+    });
+    let details = SpmvRecord { evc_hyb, model: None };
     let mut record = Record {
         algorithm: plan.algorithm().to_string(),
         variant: plan.variant().to_owned(),
@@ -142,14 +154,8 @@ pub fn measure_on_device<V: Value, O: Offset>(
         repeatable: plan.is_repeatable(),
         verified: found.passed(),
         error_in_tolerance: Some(found.error_in_tolerance).filter(|error| error.is_finite()),
-        evc_hyb: plan.evc_hyb_statistics().map(|found| EvcHybRecord {
-            vector_order: options.order.to_string(),
-            split_row: found.split_row as u64,
-            short_elements: found.short_elements as u64,
-            long_elements: found.long_elements as u64,
-            padding_percent: 100.0 * found.padding,
-        }),
-        ..untimed_record::<V>(origin, &shape, subject)
+        non_finite: found.non_finite as u64,
+        ..untimed_spmv(origin, &shape, subject, Details::Spmv(details))
     };
     if found.passed() {
         let setup_us = setup_us(queue, &instance.matrix, &options)?;
@@ -159,13 +165,13 @@ pub fn measure_on_device<V: Value, O: Offset>(
 }
 
 /// Times launches of one algorithm; returns what the last launch ran on, too.
-pub(super) fn time<V: Value, O: Offset>(
+pub(super) fn time(
     queue: &Queue,
-    matrix: &Csr<V, O>,
-    x: &[V::Accum],
+    matrix: AnyCsrView<'_>,
+    x: &AnyVector,
     subject: &Subject,
     options: &PlanOptions,
-) -> Result<(Instance<V, O>, Samples), MeasureError> {
+) -> Result<(Instance, Samples), MeasureError> {
     let device = queue.context().device().traits();
     let cache_bytes = usual_tables().cache_bytes(device) as usize;
     let copies = match subject.is_cold {
@@ -188,14 +194,31 @@ pub(super) fn time<V: Value, O: Offset>(
 }
 
 /// The figures a product of `matrix` is judged by.
-pub(super) fn shape_of<V: Value, O: Offset>(matrix: &Csr<V, O>) -> Shape {
+pub(super) fn shape_of<'a>(matrix: impl Into<AnyCsrView<'a>>) -> Shape {
+    let matrix = matrix.into();
     Shape {
-        rows: matrix.rows(),
-        cols: matrix.cols(),
-        nnz: matrix.nnz(),
-        value_type: V::TYPE,
-        offset_type: O::TYPE,
+        rows: matrix.pattern().rows(),
+        cols: matrix.pattern().cols(),
+        nnz: matrix.pattern().nnz(),
+        value_type: matrix.value_type(),
+        offset_type: matrix.offset_type(),
     }
+}
+
+/// A vector on the device.
+pub(super) fn uploaded(queue: &Queue, data: &AnyVector) -> Result<AnyArray, MeasureError> {
+    Ok(AnyArray::upload_blocking(queue, data.value_type(), data.bytes())?)
+}
+
+/// A vector of the device's, of the type that sums of `value_type` are made in.
+pub(crate) fn read_blocking(
+    queue: &Queue,
+    array: &AnyArray,
+    value_type: ValueType,
+) -> Result<AnyVector, MeasureError> {
+    let mut vector = AnyVector::filled(value_type, 0.0, array.len());
+    array.read_bytes_blocking(queue, vector.bytes_mut())?;
+    Ok(vector)
 }
 
 /// What a plan is asked for.
@@ -204,9 +227,8 @@ pub(super) fn options_of(subject: &Subject) -> PlanOptions {
         algorithm: subject.algorithm,
         variant: subject.variant,
         accumulate: subject.accumulate,
-        // An order of its own is EVC-HYB's alone.
         order: match subject.algorithm {
-            Some(Algorithm::EvcHyb) => subject.order,
+            Some(algorithm) if algorithm.spec().reorders_rows => subject.order,
             _ => VectorOrder::Original,
         },
         products: subject.products,
@@ -216,18 +238,14 @@ pub(super) fn options_of(subject: &Subject) -> PlanOptions {
 }
 
 /// Wall time from the matrix on the device and the program built until a launch is ready.
-fn setup_us<V: Value, O: Offset>(
-    queue: &Queue,
-    matrix: &Matrix<V, O>,
-    options: &PlanOptions,
-) -> Result<f64, MeasureError> {
+fn setup_us(queue: &Queue, matrix: &AnyMatrix, options: &PlanOptions) -> Result<f64, MeasureError> {
     let begin = Instant::now();
     let mut times = Vec::with_capacity(*SETUPS.end());
     while times.len() < *SETUPS.start()
         || times.len() < *SETUPS.end() && begin.elapsed() < SETUP_TIME
     {
         let start = Instant::now();
-        let plan = Plan::new_blocking(queue, matrix, options)?;
+        let plan = AnyPlan::new_blocking(queue, matrix, options)?;
         let workspace = plan.workspace_blocking(queue)?;
         // What they began and did not wait for belongs to it.
         queue.finish_blocking()?;

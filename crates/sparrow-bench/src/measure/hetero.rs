@@ -5,19 +5,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use csr_core::verify::Oracle;
-use csr_core::{Csr, Offset, Value};
+use csr_core::{AnyCsrView, AnyVector, CsrView, Offset, RealValue, Value as _, for_csr};
 use rayon::prelude::*;
 use sparrow::{
-    DeviceArray, HeteroPlan, HostAccess, LEARNING_PRODUCTS, Matrix, Partner, PlanOptions, Product,
+    AnyArray, HeteroPlan, HostAccess, LEARNING_PRODUCTS, Matrix, Partner, PlanOptions, Product,
     Queue, Rates, Share,
 };
 
-use super::device::{Instance, options_of, shape_of};
+use super::device::{Instance, options_of, shape_of, uploaded};
 use super::host::chunk_sum;
 use super::{
-    MeasureError, Origin, Samples, Subject, add_times, bytes_once, summation, untimed_record,
+    MeasureError, Origin, Samples, Subject, add_times, bytes_once, summation, untimed_spmv,
 };
-use crate::record::{Hetero, Record};
+use crate::record::{Details, Hetero, Record};
 
 /// Products whose stages are timed one by one.
 const STAGED: usize = 11;
@@ -77,8 +77,14 @@ impl ChipRates {
 }
 
 /// Adds to a record of one device alone what sets it beside others.
-pub fn as_hetero(mut record: Record) -> Record {
-    record.hetero = Some(Hetero {
+pub fn as_hetero(record: Record) -> Record {
+    let hetero = alone(&record);
+    record.with_details(Details::Hetero(hetero))
+}
+
+/// What sets a record of one device alone beside others, without stages.
+fn alone(record: &Record) -> Hetero {
+    Hetero {
         devices: vec![record.device.clone()],
         share: 0.0,
         stage1_us: None,
@@ -87,26 +93,26 @@ pub fn as_hetero(mut record: Record) -> Record {
         svm_bytes: 0,
         copied_bytes: 0,
         single_us: None,
-    });
-    record
+        evc_hyb: record.evc_hyb().cloned(),
+    }
 }
 
 /// Times the two stages of `segmented_sum`, and adds them to its record.
 ///
 /// # Errors
 /// The device or the library refuses.
-pub fn add_stages<V: Value, O: Offset>(
+pub fn add_stages(
     queue: &Queue,
-    matrix: &Csr<V, O>,
+    matrix: AnyCsrView<'_>,
     origin: &Origin,
     subject: &Subject,
     record: Record,
 ) -> Result<Record, MeasureError> {
-    let mut record = as_hetero(record);
-    let Some(hetero) = record.hetero.as_mut().filter(|_| record.verified) else {
-        return Ok(record);
-    };
-    let x: Vec<V::Accum> = csr_core::random_vector(origin.making.seed, matrix.cols());
+    if !record.verified {
+        return Ok(as_hetero(record));
+    }
+    let (seed, cols) = (origin.making.seed, matrix.pattern().cols());
+    let x = AnyVector::random(matrix.value_type(), seed, cols);
     let mut instance = Instance::new(queue, matrix, &x, &options_of(subject))?;
     let mut stages = Vec::with_capacity(STAGED);
     for _ in 0..=STAGED {
@@ -119,12 +125,15 @@ pub fn add_stages<V: Value, O: Offset>(
         times.sort_by(f64::total_cmp);
         times[times.len() / 2]
     };
-    hetero.stage1_us = Some(median(|stages| stages.stage1));
-    hetero.stage2_us = Some(median(|stages| stages.stage2));
-    hetero.dirty_tile_share = Some(stages[0].dirty_tiles as f64 / stages[0].tiles.max(1) as f64);
-    hetero.svm_bytes = stages[0].shared_bytes as u64;
-    hetero.copied_bytes = stages[0].copied_bytes as u64;
-    Ok(record)
+    let hetero = Hetero {
+        stage1_us: Some(median(|stages| stages.stage1)),
+        stage2_us: Some(median(|stages| stages.stage2)),
+        dirty_tile_share: Some(stages[0].dirty_tiles as f64 / stages[0].tiles.max(1) as f64),
+        svm_bytes: stages[0].shared_bytes as u64,
+        copied_bytes: stages[0].copied_bytes as u64,
+        ..alone(&record)
+    };
+    Ok(record.with_details(Details::Hetero(hetero)))
 }
 
 /// Measures one product by a device and its partner at once: at a fixed share, or at one that is learnt first.
@@ -133,9 +142,20 @@ pub fn add_stages<V: Value, O: Offset>(
 ///
 /// # Errors
 /// The device or the library refuses; a wrong result is a record without times.
-pub fn measure_both<V: Value, O: Offset>(
+pub fn measure_both(
+    devices: (&Queue, Partner<'_>),
+    matrix: AnyCsrView<'_>,
+    origin: &Origin,
+    subject: &Subject,
+    chip: (&ChipRates, Option<f64>),
+    host_us: Option<f64>,
+) -> Result<Record, MeasureError> {
+    for_csr!(matrix, matrix => both(devices, matrix, origin, subject, chip, host_us))
+}
+
+fn both<V: RealValue, O: Offset>(
     (queue, partner): (&Queue, Partner<'_>),
-    matrix: &Csr<V, O>,
+    matrix: CsrView<'_, V, O>,
     origin: &Origin,
     subject: &Subject,
     (rates, share): (&ChipRates, Option<f64>),
@@ -144,35 +164,43 @@ pub fn measure_both<V: Value, O: Offset>(
     let shape = shape_of(matrix);
     let zero = V::Accum::from_f64(0.0);
     let one = V::Accum::from_f64(1.0);
-    let x: Vec<V::Accum> = csr_core::random_vector(origin.making.seed, matrix.cols());
-    let a = Matrix::upload_blocking(queue, matrix.view())?;
-    let x_there = shared_array(queue, &x)?;
-    let mut y = shared_array(queue, &vec![V::Accum::from_f64(f64::NAN); matrix.rows()])?;
+    let a = Matrix::upload_blocking(queue, matrix)?;
+    let x = AnyVector::random(V::TYPE, origin.making.seed, matrix.cols());
+    let x_there = shared_array(queue, &x)?.into_typed()?;
+    let poison = AnyVector::filled(V::TYPE, f64::NAN, matrix.rows());
+    let mut y = shared_array(queue, &poison)?.into_typed()?;
     let learnt = Share::Learnt { device: rates.device.best(), partner: rates.partner.best() };
     let share = share.map_or(learnt, Share::Fixed);
     let options = PlanOptions { parameters: subject.parameters.clone(), ..PlanOptions::default() };
     // The first device alone, by the same calls: each product is waited for.
     let alone = Share::Fixed(0.0);
-    let mut plan = HeteroPlan::new_blocking(queue, &a, matrix.view(), partner, alone, &options)?;
+    let mut plan = HeteroPlan::new_blocking(queue, &a, matrix, partner, alone, &options)?;
     let alone = Samples::take::<MeasureError>(
         &subject.budget,
         || {
             let product =
                 Product { alpha: one.into(), a: &a, x: &x_there, beta: zero.into(), y: &mut y };
-            plan.product_blocking(queue, product, &[])?;
+            // SAFETY: the operands are this function's own, and what was enqueued before lies in `queue`.
+            #[expect(unsafe_code, reason = "the host reaches the operands where they lie")]
+            unsafe {
+                plan.product_blocking(queue, product, &[])?
+            };
             Ok(())
         },
         || Ok(()),
     )?;
     let single_us = alone.median_us().min(host_us.unwrap_or(f64::INFINITY));
     let start = Instant::now();
-    let mut plan = HeteroPlan::new_blocking(queue, &a, matrix.view(), partner, share, &options)?;
+    let mut plan = HeteroPlan::new_blocking(queue, &a, matrix, partner, share, &options)?;
     let setup_us = start.elapsed().as_secs_f64() * 1e6;
     let mut last = None;
     let mut product = || -> Result<(), MeasureError> {
         let product =
             Product { alpha: one.into(), a: &a, x: &x_there, beta: zero.into(), y: &mut y };
-        last = Some(plan.product_blocking(queue, product, &[])?);
+        // SAFETY: as above.
+        #[expect(unsafe_code, reason = "the host reaches the operands where they lie")]
+        let done = unsafe { plan.product_blocking(queue, product, &[])? };
+        last = Some(done);
         Ok(())
     };
     for _ in 0..LEARNING_PRODUCTS {
@@ -180,10 +208,21 @@ pub fn measure_both<V: Value, O: Offset>(
     }
     let samples = Samples::take::<MeasureError>(&subject.budget, product, || Ok(()))?;
     let y = y.read_blocking(queue)?;
-    let oracle = Oracle::new(one, matrix.view(), &x, zero, &y)?;
+    let oracle = Oracle::of_any(matrix.into(), &x)?;
     let found = oracle.verify(&y, summation(subject.accumulate))?;
     let traits = queue.context().device().traits();
     let last = last.unwrap_or_default();
+    let hetero = Hetero {
+        devices: vec![traits.name.clone(), plan.partner_name()],
+        share: last.share,
+        stage1_us: None,
+        stage2_us: None,
+        dirty_tile_share: None,
+        svm_bytes: last.shared_bytes as u64,
+        copied_bytes: last.copied_bytes as u64,
+        single_us: Some(single_us),
+        evc_hyb: None,
+    };
     let mut record = Record {
         algorithm: "hetero".to_owned(),
         device: traits.name.clone(),
@@ -195,17 +234,8 @@ pub fn measure_both<V: Value, O: Offset>(
         repeatable: plan.is_repeatable(),
         verified: found.passed(),
         error_in_tolerance: Some(found.error_in_tolerance).filter(|error| error.is_finite()),
-        hetero: Some(Hetero {
-            devices: vec![traits.name.clone(), plan.partner_name()],
-            share: last.share,
-            stage1_us: None,
-            stage2_us: None,
-            dirty_tile_share: None,
-            svm_bytes: last.shared_bytes as u64,
-            copied_bytes: last.copied_bytes as u64,
-            single_us: Some(single_us),
-        }),
-        ..untimed_record::<V>(origin, &shape, subject)
+        non_finite: found.non_finite as u64,
+        ..untimed_spmv(origin, &shape, subject, Details::Hetero(hetero))
     };
     if found.passed() {
         add_times(&mut record, &shape, bytes_once(&shape), &samples, &rates.of_both(), setup_us);
@@ -214,15 +244,12 @@ pub fn measure_both<V: Value, O: Offset>(
 }
 
 /// An array that the CPU reaches where it lies, if the device has such memory.
-pub(super) fn shared_array<T: bytemuck::Pod>(
-    queue: &Queue,
-    data: &[T],
-) -> Result<DeviceArray<T>, MeasureError> {
+pub(super) fn shared_array(queue: &Queue, data: &AnyVector) -> Result<AnyArray, MeasureError> {
     let access = queue.context().device().traits().host_access();
     if matches!(access, HostAccess::Copies | HostAccess::MappedBuffers) {
-        return Ok(DeviceArray::upload_blocking(queue, data)?);
+        return uploaded(queue, data);
     }
-    let mut array = DeviceArray::allocate_svm(queue.context(), data.len())?;
-    array.write_blocking(queue, data)?;
+    let mut array = AnyArray::allocate_svm(queue.context(), data.value_type(), data.len())?;
+    array.write_bytes_blocking(queue, data.bytes())?;
     Ok(array)
 }

@@ -5,21 +5,30 @@ use std::convert::Infallible;
 use std::time::Instant;
 
 use csr_core::verify::Oracle;
-use csr_core::{Csr, HostSell, Offset, Value};
+use csr_core::{AnyCsrView, CsrView, HostSell, Offset, RealValue, Value as _, for_csr};
 use sparrow::{Products, Rates};
 
 use super::device::shape_of;
 use super::{
-    MeasureError, Origin, Samples, Subject, add_times, bytes_once, summation, untimed_record,
+    MeasureError, Origin, Samples, Subject, add_times, bytes_once, summation, untimed_spmv,
 };
-use crate::Record;
+use crate::record::{Details, Record, SpmvRecord};
 
 /// Measures the host's parallel product on `matrix`; `subject` says how many products follow.
 ///
 /// # Errors
 /// The matrix is refused, or there is no memory for a copy.
-pub fn measure_on_host<V: Value, O: Offset>(
-    matrix: &Csr<V, O>,
+pub fn measure_on_host(
+    matrix: AnyCsrView<'_>,
+    origin: &Origin,
+    subject: &Subject,
+    rates: &Rates,
+) -> Result<Record, MeasureError> {
+    for_csr!(matrix, matrix => typed(matrix, origin, subject, rates))
+}
+
+fn typed<V: RealValue, O: Offset>(
+    matrix: CsrView<'_, V, O>,
     origin: &Origin,
     subject: &Subject,
     rates: &Rates,
@@ -29,15 +38,15 @@ pub fn measure_on_host<V: Value, O: Offset>(
     let zero = V::Accum::from_f64(0.0);
     let x: Vec<V::Accum> = csr_core::random_vector(origin.making.seed, matrix.cols());
     let mut y = vec![V::Accum::from_f64(f64::NAN); matrix.rows()];
-    let oracle = Oracle::new(one, matrix.view(), &x, zero, &y)?;
-    let copied = || HostSell::new(matrix.view());
+    let oracle = Oracle::new(one, matrix, &x, zero, &y)?;
+    let copied = || HostSell::new(matrix);
     let is_asked = subject.products == Products::Many;
     let asked = is_asked.then(copied).transpose()?;
     // A copy that is no smaller saves nothing.
-    let copy = asked.filter(|copy| copy.bytes() < bytes_of(matrix));
+    let copy = asked.filter(|copy| copy.bytes() < matrix.size_bytes());
     let multiply = |y: &mut [V::Accum]| match &copy {
         Some(copy) => copy.product(one, &x, zero, y),
-        None => csr_core::product(one, matrix.view(), &x, zero, y),
+        None => csr_core::product(one, matrix, &x, zero, y),
     };
     multiply(&mut y)?;
     let found = oracle.verify(&y, summation(subject.accumulate))?;
@@ -67,19 +76,14 @@ pub fn measure_on_host<V: Value, O: Offset>(
         repeatable: true,
         verified: found.passed(),
         error_in_tolerance: Some(found.error_in_tolerance).filter(|error| error.is_finite()),
-        ..untimed_record::<V>(origin, &shape, subject)
+        non_finite: found.non_finite as u64,
+        ..untimed_spmv(origin, &shape, subject, Details::Spmv(SpmvRecord::default()))
     };
     let Ok(samples) = samples;
     if found.passed() {
         add_times(&mut record, &shape, bytes_once(&shape), &samples, rates, setup_us);
     }
     Ok(record)
-}
-
-/// What compressed rows take.
-fn bytes_of<V: Value, O: Offset>(matrix: &Csr<V, O>) -> usize {
-    let pattern = matrix.pattern();
-    size_of_val(pattern.offsets()) + size_of_val(pattern.columns()) + size_of_val(matrix.values())
 }
 
 /// How fast the host's cores together read and copy memory.

@@ -1,8 +1,9 @@
 //! How each algorithm stores a matrix and walks through it: all that the model knows of it.
 
+use cl_kernels::{Storage, StorageFormat};
 use csr_core::evc_hyb::{EvcHybOptions, EvcHybPattern};
-use csr_core::model::{NO_COLUMN, Walk};
-use csr_core::{Csr, Offset, Value};
+use csr_core::model::{GatherOrder, NO_COLUMN};
+use csr_core::{AnyCsrView, for_pattern};
 use sparrow::{Algorithm, DeviceTraits, DeviceType, Variant};
 
 use super::MeasureError;
@@ -25,7 +26,7 @@ pub(super) struct Layout {
     pub(super) longest_batches: u64,
 }
 
-/// As [`Walk`], with the columns of a format of its own.
+/// As [`GatherOrder`], with the columns of a format of its own.
 pub(super) enum Order {
     AsStored,
     RowPerItem,
@@ -33,21 +34,21 @@ pub(super) enum Order {
 }
 
 impl Order {
-    pub(super) fn walk(&self) -> Walk<'_> {
+    pub(super) fn walk(&self) -> GatherOrder<'_> {
         match self {
-            Order::AsStored => Walk::InOrder,
-            Order::RowPerItem => Walk::RowPerItem,
-            Order::Listed(columns) => Walk::Listed(columns),
+            Order::AsStored => GatherOrder::InOrder,
+            Order::RowPerItem => GatherOrder::RowPerItem,
+            Order::Listed(columns) => GatherOrder::Listed(columns),
         }
     }
 }
 
 impl Layout {
     /// That of `algorithm`, whose plan and workspace `record` knows.
-    pub(super) fn new<V: Value, O: Offset>(
+    pub(super) fn new(
         algorithm: Algorithm,
         device: &DeviceTraits,
-        matrix: &Csr<V, O>,
+        matrix: AnyCsrView<'_>,
         record: &Record,
     ) -> Result<Self, MeasureError> {
         let shape = shape_of(matrix);
@@ -56,24 +57,27 @@ impl Layout {
         // A CPU's caches read a line of y before they write to it.
         let y = shape.rows as u64 * shape.value_type.accumulator().size_bytes() as u64;
         let read = if is_cpu { y } else { 0 };
+        let Storage { format, offset_reads, staged } = algorithm.spec().storage;
+        // A second stage on the CPU is no launch.
+        let is_second_launch =
+            |variant: &&Variant| !variant.blocks() && variant.name() == record.variant;
         let csr = Layout {
             stored: shape.nnz as u64,
-            structure_bytes: offsets + record.plan_bytes + read,
+            structure_bytes: u64::from(offset_reads) * offsets + record.plan_bytes + read,
             order: Order::AsStored,
-            launches: 1,
+            launches: 1 + staged.iter().filter(is_second_launch).count() as u32,
             longest_batches: 0,
         };
-        Ok(match algorithm {
+        Ok(match format {
+            StorageFormat::Csr => csr,
             // On a CPU device an item is a loop, and rows come one after another.
-            Algorithm::CsrScalar if !is_cpu => Layout { order: Order::RowPerItem, ..csr },
-            // Offsets are read once for borders, once for empty rows or by stage 2.
-            Algorithm::SegmentedSum => Layout {
-                structure_bytes: csr.structure_bytes + offsets,
-                launches: if record.variant == Variant::Device.name() { 2 } else { 1 },
-                ..csr
-            },
-            Algorithm::EvcHyb => {
-                let pattern = EvcHybPattern::new(matrix.pattern().view(), &format_of(record))?;
+            StorageFormat::CsrRowPerItem if is_cpu => csr,
+            StorageFormat::CsrRowPerItem => Layout { order: Order::RowPerItem, ..csr },
+            StorageFormat::EvcHyb => {
+                let format = format_of(record);
+                let pattern = for_pattern!(matrix.pattern(), pattern => {
+                    EvcHybPattern::new(pattern, &format)
+                })?;
                 // Padding is not loaded. What a plan has beside elements are tasks and a few words a row.
                 let elements = (pattern.elements() * (4 + shape.value_type.size_bytes())) as u64;
                 Layout {
@@ -83,11 +87,7 @@ impl Layout {
                     ..csr
                 }
             }
-            // Columns take 16 bits, or are not stored at all: the copy says how many bytes there are.
-            Algorithm::Sell | Algorithm::SellSigma => {
-                Layout { stored: 0, structure_bytes: record.plan_bytes + read, ..csr }
-            }
-            _ => csr,
+            StorageFormat::Copy => Layout { stored: 0, ..csr },
         })
     }
 }
@@ -148,6 +148,7 @@ fn listed(pattern: &EvcHybPattern) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use csr_core::Csr;
 
     #[test]
     fn loads_of_a_strip_are_of_neighbouring_rows() {

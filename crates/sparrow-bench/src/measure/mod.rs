@@ -15,24 +15,25 @@ mod vector;
 
 use csr_core::verify::Summation;
 use sparrow::{
-    Accumulate, Algorithm, OffsetType, Products, Rates, Value, ValueType, Variant, VectorOrder,
+    Accumulate, Algorithm, OffsetType, Products, Rates, ValueType, Variant, VectorOrder,
 };
 
-use crate::{Making, Record, SCHEMA};
+use crate::{Details, Making, Record, SCHEMA};
 
 pub use batch::{
     BatchForm, BatchPeers, BatchProblems, BatchSubject, measure_batch, measure_batch_peers,
 };
 pub use convert::measure_conversions;
 pub use device::measure_on_device;
+pub(crate) use device::read_blocking;
 pub use hetero::{ChipRates, add_stages, as_hetero, measure_both};
 pub use host::{host_rates, measure_on_host};
 pub use model::Model;
-pub use solve::{SolveSubject, Solved, measure_solve};
+pub use solve::{SolveSubject, SolveTarget, Solved, measure_solve};
 pub use spgemm::measure_spgemm;
 pub use spmm::{SpmmSubject, measure_spmm};
 pub use timing::{Budget, Samples};
-pub use vector::{VectorSubject, is_vector_type, measure_vectors};
+pub use vector::{VectorSubject, measure_vectors};
 
 /// Why a measurement could not be made; a wrong result is no error but a record that says so.
 #[derive(Debug, thiserror::Error)]
@@ -110,8 +111,8 @@ struct Shape {
     offset_type: OffsetType,
 }
 
-/// The fields every record has, times left out.
-fn untimed_record<V: Value>(origin: &Origin, shape: &Shape, subject: &Subject) -> Record {
+/// The fields every record has, times left out; sums are plain, and the cache is hot.
+fn untimed_record(origin: &Origin, shape: &Shape, details: Details) -> Record {
     Record {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -120,21 +121,21 @@ fn untimed_record<V: Value>(origin: &Origin, shape: &Shape, subject: &Subject) -
         rows: shape.rows as u64,
         cols: shape.cols as u64,
         nnz: shape.nnz as u64,
-        op: "spmv".to_owned(),
+        op: details.operation(),
         algorithm: String::new(),
         variant: String::new(),
         params: String::new(),
         kernel_key: String::new(),
-        value_type: V::TYPE.to_string(),
+        value_type: shape.value_type.to_string(),
         offset_type: shape.offset_type.to_string(),
-        accumulate: subject.accumulate.to_string(),
+        accumulate: Accumulate::Plain.to_string(),
         device: String::new(),
         platform: String::new(),
         driver: String::new(),
         seed: origin.making.seed,
         stream_gbytes_per_s: None,
         copy_gbytes_per_s: None,
-        cache: if subject.is_cold { "cold" } else { "hot" }.to_owned(),
+        cache: "hot".to_owned(),
         median_us: None,
         min_us: None,
         p95_us: None,
@@ -149,15 +150,16 @@ fn untimed_record<V: Value>(origin: &Origin, shape: &Shape, subject: &Subject) -
         repeatable: false,
         verified: false,
         error_in_tolerance: None,
-        hetero: None,
-        batch: None,
-        spmm: None,
-        spgemm: None,
-        convert: None,
-        evc_hyb: None,
-        model: None,
-        vector: None,
+        non_finite: 0,
+        details,
     }
+}
+
+/// The fields of a product with a vector that `subject` decides, too.
+fn untimed_spmv(origin: &Origin, shape: &Shape, subject: &Subject, details: Details) -> Record {
+    let cache = if subject.is_cold { "cold" } else { "hot" }.to_owned();
+    let accumulate = subject.accumulate.to_string();
+    Record { accumulate, cache, ..untimed_record(origin, shape, details) }
 }
 
 /// Fills in times and what follows from them, for a product that must move `bytes` once; only for results that

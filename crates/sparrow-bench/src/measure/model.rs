@@ -1,11 +1,11 @@
-//! What the bandwidth model says of a product, beside what was measured: `bench --model`.
+//! What the bandwidth model says of a product, beside what was measured: `bench spmv --model`.
 //!
 //! What a product demands comes from its pattern (`csr_core::model`), what the device delivers was measured
 //! ([`Model`]). An algorithm says in [`Layout`] what it stores and in which order it gathers; that is all the model
 //! knows of it.
 
 use csr_core::model::{Demand, FirstLevel, ReuseQuestion, SECTOR_BYTES, Sectors, reuse, sectors};
-use csr_core::{Csr, Offset, PatternView, Value, ValueType};
+use csr_core::{AnyCsrView, AnyVector, Offset, PatternView, ValueType, for_pattern};
 use sparrow::{
     Algorithm, DeviceTraits, DeviceType, Experiment, LevelRates, PlanOptions, Queue, RowRates,
     usual_tables,
@@ -15,7 +15,7 @@ use super::device::{options_of, shape_of, time};
 use super::layout::Layout;
 use super::{MeasureError, Origin, Subject};
 use crate::Record;
-use crate::record::ModelRecord;
+use crate::record::{Details, ModelRecord};
 
 /// Bytes of a line where a device does not say.
 const USUAL_LINE: u64 = 64;
@@ -63,15 +63,15 @@ impl Model {
     ///
     /// # Errors
     /// The device or the library refuses.
-    pub fn add<V: Value, O: Offset>(
+    pub fn add(
         &self,
         queue: &Queue,
-        matrix: &Csr<V, O>,
+        matrix: AnyCsrView<'_>,
         origin: &Origin,
         subject: &Subject,
         record: &mut Record,
     ) -> Result<(), MeasureError> {
-        let element = V::TYPE.accumulator();
+        let element = matrix.value_type().accumulator();
         let Some((_, rates)) = self.rates.iter().find(|(measured, _)| *measured == element) else {
             return Ok(());
         };
@@ -81,7 +81,8 @@ impl Model {
         let mut model = self.predict(traits, matrix, rates, &layout);
         if let Some(median) = record.median_us {
             model.predicted_over_measured = Some(model.predicted_us / median);
-            let x: Vec<V::Accum> = csr_core::random_vector(origin.making.seed, matrix.cols());
+            let (seed, cols) = (origin.making.seed, matrix.pattern().cols());
+            let x = AnyVector::random(element, seed, cols);
             let median_of = |experiment| -> Result<Option<f64>, MeasureError> {
                 let options = PlanOptions {
                     // What ran, should it have been chosen.
@@ -96,25 +97,27 @@ impl Model {
             model.a_constant_us = median_of(Experiment::AConstant)?;
             model.both_constant_us = median_of(Experiment::BothConstant)?;
         }
-        record.model = Some(model);
+        if let Details::Spmv(details) = &mut record.details {
+            details.model = Some(model);
+        }
         Ok(())
     }
 
-    fn predict<V: Value, O: Offset>(
+    fn predict(
         &self,
         traits: &DeviceTraits,
-        matrix: &Csr<V, O>,
+        matrix: AnyCsrView<'_>,
         rates: &LevelRates,
         layout: &Layout,
     ) -> ModelRecord {
         let shape = shape_of(matrix);
         let walk = layout.order.walk();
-        let element_bytes = V::TYPE.accumulator().size_bytes();
+        let element_bytes = shape.value_type.accumulator().size_bytes();
         let demand = Demand {
             rows: shape.rows as u64,
             nnz: shape.nnz as u64,
             stored: layout.stored,
-            value_bytes: V::TYPE.size_bytes() as u64,
+            value_bytes: shape.value_type.size_bytes() as u64,
             element_bytes: element_bytes as u64,
             structure_bytes: layout.structure_bytes,
         };
@@ -130,7 +133,7 @@ impl Model {
             capacities: &capacities,
             stream_bytes: demand.stream_bytes_per_gather(),
         };
-        let found = reuse(walk, matrix.pattern().view(), &question);
+        let found = for_pattern!(matrix.pattern(), pattern => reuse(walk, pattern, &question));
         let last = capacities.partition_point(|&bytes| bytes < self.cache_bytes);
         let alpha = found.alpha(last, shape.nnz, element_bytes);
 
@@ -151,7 +154,9 @@ impl Model {
             // By rows of the usual length; what the rows of this matrix take instead comes on top.
             let total: f64 = found.found.iter().zip(costs).map(|(count, cost)| count * cost).sum();
             let usual = shape.nnz as f64 * cost_of(0.0);
-            let rows = rates.rows.as_ref().map(|rows| row_seconds(matrix.pattern().view(), rows));
+            let rows = rates.rows.as_ref();
+            let rows = rows
+                .map(|rows| for_pattern!(matrix.pattern(), pattern => row_seconds(pattern, rows)));
             (shape.nnz as f64, total - usual + rows.unwrap_or(usual))
         } else {
             let in_last = self.cache_bytes as f64 / 2.0;
@@ -164,9 +169,9 @@ impl Model {
                     .unwrap_or(USUAL_FIRST_LEVEL),
             };
             let stream_bytes = demand.stream_bytes_per_gather();
-            let view = matrix.pattern().view();
-            let Sectors { touched, fetched } =
-                sectors(walk, view, &level, element_bytes, stream_bytes);
+            let Sectors { touched, fetched } = for_pattern!(matrix.pattern(), pattern => {
+                sectors(walk, pattern, &level, element_bytes, stream_bytes)
+            });
             let most = in_last.max(LEAST_GATHERED);
             let from_last = rates.gathers.at(x_bytes.clamp(LEAST_GATHERED, most));
             // What the first cache holds is served at its own rate.

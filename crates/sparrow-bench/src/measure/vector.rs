@@ -1,21 +1,22 @@
 //! Measuring operations on dense vectors, beside empty launches.
 
 use csr_core::verify::{Oracle, Summation};
-use csr_core::{Accumulator, Csr, OffsetType, ValueType};
+use csr_core::{Accumulator, AnyVector, Csr, Number, OffsetType, Real, ValueType};
 use sparrow::{
-    Accumulate, Buffers, DeviceArray, EmptyLaunch, Queue, Rates, Reduction, Unobserved,
-    VectorOptions, Vectors,
+    Accumulate, AnyArray, AnyVectors, Buffers, EmptyLaunch, NoEvent, Queue, Rates, Reduction,
+    VectorOptions,
 };
 
-use super::{
-    Budget, MeasureError, Origin, Samples, Shape, Subject, add_times, summation, untimed_record,
-};
-use crate::record::VectorRecord;
+use super::device::{read_blocking, uploaded};
+use super::{Budget, MeasureError, Origin, Samples, Shape, add_times, summation, untimed_record};
+use crate::record::{Details, VectorRecord};
 use crate::{Making, Record};
 
 /// What is measured.
 #[derive(Clone, Debug)]
 pub struct VectorSubject {
+    /// What vectors hold: [`ValueType::F32`] or [`ValueType::F64`].
+    pub value_type: ValueType,
     /// Elements of each vector.
     pub elements: usize,
     /// How sums are made.
@@ -72,13 +73,13 @@ impl Operation {
 const ALPHA: f64 = 1.7;
 
 /// x, y, what operations write, and both operands on the host.
-struct Operands<T> {
-    host_x: Vec<T>,
-    host_y: Vec<T>,
-    x: DeviceArray<T>,
-    y: DeviceArray<T>,
-    r: DeviceArray<T>,
-    number: DeviceArray<T>,
+struct Operands {
+    host_x: AnyVector,
+    host_y: AnyVector,
+    x: AnyArray,
+    y: AnyArray,
+    r: AnyArray,
+    number: AnyArray,
 }
 
 /// Measures axpy, dot, scale, nrm2 and reduce on vectors of `subject.elements` random elements; every element and
@@ -86,7 +87,7 @@ struct Operands<T> {
 ///
 /// # Errors
 /// The device or the library refuses; a wrong result is a record without times.
-pub fn measure_vectors<T: Accumulator>(
+pub fn measure_vectors(
     queue: &Queue,
     subject: &VectorSubject,
     rates: &Rates,
@@ -96,45 +97,47 @@ pub fn measure_vectors<T: Accumulator>(
         parameters: subject.parameters.clone(),
         ..VectorOptions::default()
     };
-    let mut vectors = Vectors::<T>::new_blocking(queue, &options)?;
-    let host_x: Vec<T> = csr_core::random_vector(subject.seed, subject.elements);
-    let host_y: Vec<T> = csr_core::random_vector(subject.seed + 1, subject.elements);
-    let poison = vec![T::nan(); subject.elements.max(1)];
+    let (value_type, elements) = (subject.value_type, subject.elements);
+    let mut vectors = AnyVectors::new_blocking(queue, value_type, &options)?;
+    let host_x = AnyVector::random(value_type, subject.seed, elements);
+    let host_y = AnyVector::random(value_type, subject.seed + 1, elements);
+    let poison = AnyVector::filled(value_type, f64::NAN, elements);
+    let poisoned_number = AnyVector::filled(value_type, f64::NAN, 1);
     let mut operands = Operands {
-        x: DeviceArray::upload_blocking(queue, &host_x)?,
-        y: DeviceArray::upload_blocking(queue, &host_y)?,
-        r: DeviceArray::upload_blocking(queue, &poison[..subject.elements])?,
-        number: DeviceArray::upload_blocking(queue, &poison[..1])?,
+        x: uploaded(queue, &host_x)?,
+        y: uploaded(queue, &host_y)?,
+        r: uploaded(queue, &poison)?,
+        number: uploaded(queue, &poisoned_number)?,
         host_x,
         host_y,
     };
     let mut records = Vec::new();
     for operation in Operation::ALL {
-        operands.r.write_blocking(queue, &poison[..subject.elements])?;
-        operands.number.write_blocking(queue, &poison[..1])?;
+        operands.r.write_bytes_blocking(queue, poison.bytes())?;
+        operands.number.write_bytes_blocking(queue, poisoned_number.bytes())?;
         let mut bare = EmptyLaunch::new_blocking(queue, Buffers::One)?;
         let mut empty = EmptyLaunch::new_blocking(queue, operation.buffers())?;
         let contenders: [&mut dyn FnMut() -> Result<(), MeasureError>; 3] = [
             &mut || enqueue(queue, &mut vectors, operation, &mut operands),
-            &mut || Ok(empty.launch_unobserved(queue)?),
-            &mut || Ok(bare.launch_unobserved(queue)?),
+            &mut || Ok(empty.launch(queue)?),
+            &mut || Ok(bare.launch(queue)?),
         ];
         let finish = || Ok(queue.finish_blocking()?);
         let [samples, launch, bare] = Samples::take_in_turn(&subject.budget, contenders, finish)?;
         // NaN before the first launch: what is verified is what was timed.
         let error = error_in_tolerance(queue, operation, &operands, subject.accumulate)?;
-        let bytes = (operation.vectors() * subject.elements * size_of::<T>()) as f64;
-        let mut record = untimed::<T>(queue, subject, rates, operation);
+        let bytes = (operation.vectors() * elements * value_type.size_bytes()) as f64;
+        let mut record = untimed(queue, subject, rates, operation);
         record.plan_bytes = vectors.workspace_bytes() as u64;
         record.kernel_key = vectors.kernel_key(operation.name()).unwrap_or_default();
         record.verified = error <= 1.0;
         record.error_in_tolerance = Some(error).filter(|error| error.is_finite());
         if record.verified {
-            let shape = shape_of::<T>(subject);
+            let shape = shape_of(subject);
             add_times(&mut record, &shape, bytes, &samples, rates, 0.0);
             (record.gflops, record.setup_us, record.setup_in_products) = (None, None, None);
             let launch_us = launch.median_us();
-            record.vector = Some(VectorRecord {
+            record.details = Details::Vector(VectorRecord {
                 launch_us: Some(launch_us),
                 bare_launch_us: Some(bare.median_us()),
                 in_launches: Some(samples.median_us() / launch_us),
@@ -147,36 +150,54 @@ pub fn measure_vectors<T: Accumulator>(
     Ok(records)
 }
 
-fn enqueue<T: Accumulator>(
+fn enqueue(
     queue: &Queue,
-    vectors: &mut Vectors<T>,
+    vectors: &mut AnyVectors,
     operation: Operation,
-    operands: &mut Operands<T>,
+    operands: &mut Operands,
 ) -> Result<(), MeasureError> {
     let Operands { x, y, r, number, .. } = operands;
-    let alpha = || T::from_f64(ALPHA).into();
+    let alpha = || Number::of(vectors.value_type(), ALPHA).into();
     match operation {
-        Operation::Scale => vectors.scale(queue, (alpha(), x), r, Unobserved)?,
-        Operation::Axpy => vectors.axpy(queue, (alpha(), x), y, r, Unobserved)?,
-        Operation::Dot => vectors.dot(queue, x, y, number, Unobserved)?,
-        Operation::Norm2 => vectors.reduce(queue, Reduction::Norm2, x, number, Unobserved)?,
-        Operation::Reduce => vectors.reduce(queue, Reduction::Sum, x, number, Unobserved)?,
+        Operation::Scale => vectors.scale(queue, (alpha(), x), r, NoEvent)?,
+        Operation::Axpy => vectors.axpy(queue, (alpha(), x), y, r, NoEvent)?,
+        Operation::Dot => vectors.dot(queue, x, y, number, NoEvent)?,
+        Operation::Norm2 => vectors.reduce(queue, Reduction::Norm2, x, number, NoEvent)?,
+        Operation::Reduce => vectors.reduce(queue, Reduction::Sum, x, number, NoEvent)?,
     };
     Ok(())
 }
 
 /// The largest error as a multiple of what it may be: none in r but for rounding once, and the bound of a row of a
 /// product in sums.
-fn error_in_tolerance<T: Accumulator>(
+fn error_in_tolerance(
     queue: &Queue,
     operation: Operation,
-    operands: &Operands<T>,
+    operands: &Operands,
     accumulate: Accumulate,
 ) -> Result<f64, MeasureError> {
     let Operands { host_x, host_y, r, number, .. } = operands;
+    let value_type = host_x.value_type();
+    let found = match operation {
+        Operation::Scale | Operation::Axpy => read_blocking(queue, r, value_type)?,
+        _ => read_blocking(queue, number, value_type)?,
+    };
+    match value_type {
+        ValueType::F64 => error_of::<f64>(operation, (host_x, host_y), &found, accumulate),
+        _ => error_of::<f32>(operation, (host_x, host_y), &found, accumulate),
+    }
+}
+
+/// The same of what was found: r, or the sum.
+fn error_of<T: Accumulator + Real>(
+    operation: Operation,
+    (host_x, host_y): (&AnyVector, &AnyVector),
+    found: &AnyVector,
+    accumulate: Accumulate,
+) -> Result<f64, MeasureError> {
+    let (host_x, host_y, found) = (host_x.of::<T>(), host_y.of::<T>(), found.of::<T>());
     let alpha = T::from_f64(ALPHA);
     let elementwise = |expected: &dyn Fn(T, T) -> T| -> Result<f64, MeasureError> {
-        let found = r.read_blocking(queue)?;
         let right = host_x.iter().zip(host_y).map(|(&x, &y)| expected(x, y));
         let is_right = found.iter().zip(right).all(|(&found, right)| found == right);
         Ok(if is_right { 0.0 } else { f64::INFINITY })
@@ -184,7 +205,7 @@ fn error_in_tolerance<T: Accumulator>(
     let ones;
     let times: &[T] = match operation {
         Operation::Scale => return elementwise(&|x, _| alpha * x),
-        Operation::Axpy => return elementwise(&|x, y| alpha.mul_add(x, y)),
+        Operation::Axpy => return elementwise(&|x, y| alpha.multiplied_added(x, y)),
         Operation::Dot => host_y,
         Operation::Norm2 => host_x,
         Operation::Reduce => {
@@ -192,9 +213,9 @@ fn error_in_tolerance<T: Accumulator>(
             &ones
         }
     };
-    let found = number.read_blocking(queue)?[0];
+    let found = found[0];
     let (columns, length) = ((0..host_x.len() as u32).collect(), host_x.len());
-    let row = Csr::<T>::new(length, vec![0, length as u32], columns, host_x.clone())?;
+    let row = Csr::<T>::new(length, vec![0, length as u32], columns, host_x.to_vec())?;
     let oracle = Oracle::new(T::one(), row.view(), times, T::zero(), &[T::zero()])?;
     if operation == Operation::Norm2 {
         let right = oracle.value(0).sqrt();
@@ -210,8 +231,8 @@ fn error_in_tolerance<T: Accumulator>(
 }
 
 /// What the fields that every record has are taken from: nothing is stored but the vectors.
-fn shape_of<T: Accumulator>(subject: &VectorSubject) -> Shape {
-    let (value_type, offset_type) = (T::TYPE, OffsetType::U64);
+fn shape_of(subject: &VectorSubject) -> Shape {
+    let (value_type, offset_type) = (subject.value_type, OffsetType::U64);
     Shape { rows: subject.elements, cols: 1, nnz: 0, value_type, offset_type }
 }
 
@@ -225,30 +246,14 @@ fn vector_record(subject: &VectorSubject) -> VectorRecord {
     }
 }
 
-fn untimed<T: Accumulator>(
-    queue: &Queue,
-    subject: &VectorSubject,
-    rates: &Rates,
-    operation: Operation,
-) -> Record {
+fn untimed(queue: &Queue, subject: &VectorSubject, rates: &Rates, operation: Operation) -> Record {
     let traits = queue.context().device().traits();
     let making = Making { scale: 1.0, seed: subject.seed };
     let name = format!("{} elements", subject.elements);
     let origin = Origin { name, source: "assembled", making };
-    let plain = Subject {
-        algorithm: None,
-        variant: sparrow::Variant::default(),
-        accumulate: subject.accumulate,
-        parameters: Vec::new(),
-        order: sparrow::VectorOrder::default(),
-        products: sparrow::Products::default(),
-        is_cold: false,
-        budget: subject.budget,
-    };
     let texts: Vec<_> =
         subject.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
     Record {
-        op: "vector".to_owned(),
         algorithm: operation.name().to_owned(),
         params: texts.join(","),
         device: traits.name.clone(),
@@ -257,12 +262,7 @@ fn untimed<T: Accumulator>(
         stream_gbytes_per_s: Some(rates.read / 1e9),
         copy_gbytes_per_s: Some(rates.copy / 1e9),
         repeatable: true,
-        vector: Some(vector_record(subject)),
-        ..untimed_record::<T>(&origin, &shape_of::<T>(subject), &plain)
+        accumulate: subject.accumulate.to_string(),
+        ..untimed_record(&origin, &shape_of(subject), Details::Vector(vector_record(subject)))
     }
-}
-
-/// Whether vectors can be of a type that matrices can.
-pub fn is_vector_type(value_type: ValueType) -> bool {
-    value_type == value_type.accumulator()
 }

@@ -9,7 +9,7 @@ use super::markup::{Element, element};
 use super::series::{SeriesList, colour_class};
 use crate::group::{MatrixGroup, plain};
 use crate::record::Record;
-use crate::units::{grouped, percent_or_absent, significant_or_absent};
+use crate::units::{counted, grouped, percent_or_absent, significant_or_absent};
 
 /// Height of a bar with the gap below it.
 pub(super) const PITCH: usize = 13;
@@ -60,9 +60,9 @@ pub(super) fn share_of_limit(
 
     let title = format!("Share of the limit, {label}");
     let description = format!(
-        "Horizontal bars: percent of the limit reached by each algorithm on {} matrices, sorted by \
+        "Horizontal bars: percent of the limit reached by each algorithm on {}, sorted by \
          number of nonzeros. The same figures stand in the table of results.",
-        matrices.len()
+        counted(matrices.len(), "matrix")
     );
     let chart = frame(id, &title, &description, plot_height + 2 * HEAD).child(plot);
     let used = list.used(&records);
@@ -84,12 +84,12 @@ fn block(
     let record = matrix.first();
     let middle = top + matrix.records.len() * PITCH / 2;
     let about = format!(
-        "{} ({}): {} x {}, {} nonzeros",
+        "{} ({}): {} x {}, {}",
         record.matrix,
         record.source,
         grouped(record.rows),
         grouped(record.cols),
-        grouped(record.nnz)
+        counted(grouped(record.nnz), "nonzero")
     );
     let label = element("text")
         .class("matrix")

@@ -11,7 +11,7 @@ use super::markup::{Element, element};
 use super::series::{SeriesList, colour_class};
 use crate::hetero_figures::{FAILED, paper_gbytes_per_s};
 use crate::record::Record;
-use crate::units::{ABSENT, significant};
+use crate::units::{ABSENT, counted, significant};
 
 /// Width of a character of a method's name in a panel, with some room, in pixels.
 const SMALL: usize = 7;
@@ -120,9 +120,9 @@ pub(super) fn bandwidth(
     used.dedup();
     let title = format!("Bandwidth of the segmented sum, {label}");
     let description = format!(
-        "Horizontal bars: GB/s of the segmented sum on {} matrices. The same figures stand in the \
+        "Horizontal bars: GB/s of the segmented sum on {}. The same figures stand in the \
          table of stages.",
-        groups.len()
+        counted(groups.len(), "matrix")
     );
     let chart = frame(id, &title, &description, height + 2 * HEAD).child(plot);
     element("figure")

@@ -5,7 +5,7 @@
 //! follow the reader's theme, keep their text size on a phone, and print.
 //!
 //! `markup` builds escaped elements; `axis` places values; `bars` and `scatter` draw; `results` writes
-//! tables; `model` and `model_bars` draw what the bandwidth model says of a device; `hetero` and `hetero_bars` do both for records of `bench --hetero`.
+//! tables; `model` and `model_bars` draw what the bandwidth model says of a device; `hetero` and `hetero_bars` do both for records of `bench hetero`.
 
 mod axis;
 mod bars;
@@ -31,6 +31,7 @@ pub use sweep::sweep_html;
 use crate::group::{DeviceGroup, Kind, by_device, by_matrix, verdict};
 use crate::hetero::with_hetero;
 use crate::record::{Record, SCHEMA};
+use crate::units::counted;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -69,7 +70,7 @@ pub enum ReportError {
     },
 }
 
-/// One self-contained HTML page that shows `records` grouped by device, those of `bench --hetero` beside one
+/// One self-contained HTML page that shows `records` grouped by device, those of `bench hetero` beside one
 /// another, under `title`.
 ///
 /// A result that did not verify is shown as FAILED, without a time, whatever its record holds. Texts of
@@ -86,7 +87,7 @@ pub fn html(records: &[Record], title: &str) -> Result<String, ReportError> {
         check(index, record)?;
     }
     let groups = by_device(records);
-    let alone = || records.iter().filter(|r| r.hetero.is_none());
+    let alone = || records.iter().filter(|r| r.hetero().is_none());
     let own = by_device(alone());
     let list = SeriesList::of(alone());
     let together = with_hetero(records);
@@ -137,7 +138,7 @@ fn check(index: usize, record: &Record) -> Result<(), ReportError> {
         ("setup_in_products", record.setup_in_products),
         ("error_in_tolerance", record.error_in_tolerance),
     ];
-    let staged = record.hetero.as_ref().map(|hetero| {
+    let staged = record.hetero().map(|hetero| {
         [
             ("share", Some(hetero.share)),
             ("stage1_us", hetero.stage1_us),
@@ -146,7 +147,7 @@ fn check(index: usize, record: &Record) -> Result<(), ReportError> {
             ("single_us", hetero.single_us),
         ]
     });
-    let modelled = record.model.as_ref().map(|model| {
+    let modelled = record.model().map(|model| {
         [
             ("alpha", Some(model.alpha)),
             ("code_balance", Some(model.code_balance)),
@@ -181,8 +182,10 @@ fn headline(groups: &[DeviceGroup<'_>]) -> Vec<Element> {
     if groups.len() > 1 {
         let verified = groups.iter().map(DeviceGroup::verified).sum();
         let results: usize = groups.iter().map(|g| g.records.len()).sum();
-        let sum = format!("{} devices: ", groups.len());
-        lines.insert(0, element("p").text(sum).child(verdict_span(verified, results)).text("."));
+        let sum = format!("{}: ", counted(groups.len(), "device"));
+        let non_finite = groups.iter().map(DeviceGroup::non_finite).sum();
+        let span = verdict_span(verified, results, non_finite);
+        lines.insert(0, element("p").text(sum).child(span).text("."));
     }
     lines
 }
@@ -197,13 +200,13 @@ fn device_line(group: &DeviceGroup<'_>) -> Element {
         .child(element("strong").text(group.device))
         .text(group.origin())
         .text(rates)
-        .child(verdict_span(group.verified(), group.records.len()))
+        .child(verdict_span(group.verified(), group.records.len(), group.non_finite()))
         .text(".")
 }
 
-fn verdict_span(verified: usize, results: usize) -> Element {
+fn verdict_span(verified: usize, results: usize, non_finite: usize) -> Element {
     let class = if verified == results { "passed" } else { "failed" };
-    element("span").class(class).text(verdict(verified, results))
+    element("span").class(class).text(verdict(verified, results, non_finite))
 }
 
 fn explanation() -> Element {

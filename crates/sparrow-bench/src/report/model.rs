@@ -71,17 +71,13 @@ pub(super) fn section(place: usize, group: &DeviceGroup<'_>) -> Option<Element> 
             let id = format!("model-{place}-{number}-{}", figure.first);
             let rows: Vec<_> = records
                 .iter()
-                .filter_map(|record| {
-                    Some((*record, (figure.values)(record, record.model.as_ref()?)))
-                })
+                .filter_map(|record| Some((*record, (figure.values)(record, record.model()?))))
                 .collect();
             let title = format!("{}, {label}", figure.title);
             charts.push(grouped(&id, &title, figure.how, &rows, figure.first, &list));
         }
-        let rows: Vec<_> = records
-            .iter()
-            .filter_map(|record| Some((*record, parts(record.model.as_ref()?)?)))
-            .collect();
+        let rows: Vec<_> =
+            records.iter().filter_map(|record| Some((*record, parts(record.model()?)?))).collect();
         let stacks = Stacks {
             title: format!("Where the time goes, {label}"),
             how: "shares of T_A + T_X + T_Y, each from an experiment (Figure 13)",

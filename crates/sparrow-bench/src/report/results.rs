@@ -1,9 +1,11 @@
 //! The table of all results of a device, and the folded one with what it takes to run them again.
 
 use super::markup::{Element, element};
-use crate::group::{DeviceGroup, MatrixGroup, series};
+use crate::group::{DeviceGroup, Kind, MatrixGroup, series};
 use crate::record::Record;
-use crate::units::{ABSENT, bytes, grouped, percent_or_absent, significant, significant_or_absent};
+use crate::units::{
+    ABSENT, bytes, counted, grouped, percent_or_absent, significant, significant_or_absent,
+};
 
 /// Names of the columns, and whether they hold numbers.
 const COLUMNS: [(&str, bool); 10] = [
@@ -58,7 +60,7 @@ pub(super) fn reproduce(group: &DeviceGroup<'_>) -> Element {
             record.matrix.clone(),
             grouped(record.cols),
             record.seed.to_string(),
-            record.op.clone(),
+            record.op.to_string(),
             series(record),
             record.value_type.clone(),
             record.offset_type.clone(),
@@ -78,10 +80,10 @@ pub(super) fn reproduce(group: &DeviceGroup<'_>) -> Element {
         .child(element("thead").child(element("tr").children(header)))
         .child(element("tbody").children(rows));
     let summary = format!(
-        "{}{}: {} results, their seeds, parameters and kernel keys",
+        "{}{}: {}, their seeds, parameters and kernel keys",
         group.device,
         group.origin(),
-        group.records.len()
+        counted(group.records.len(), "result")
     );
     element("details").child(element("summary").text(summary)).child(scrolled(table))
 }
@@ -106,7 +108,8 @@ pub(super) fn head_cell(name: &str, number: bool) -> Element {
 /// narrow screen they would push every figure out of sight.
 fn body(matrix: &MatrixGroup<'_>) -> Element {
     let first = matrix.first();
-    let size = format!("{} rows, {} nonzeros", grouped(first.rows), grouped(first.nnz));
+    let size = [(first.rows, "row"), (first.nnz, "nonzero")];
+    let size = size.map(|(count, noun)| counted(grouped(count), noun)).join(", ");
     let about = element("span")
         .class("about")
         .text(first.matrix.as_str())
@@ -138,6 +141,10 @@ fn figures(record: &Record) -> Vec<Element> {
         None => "NaN or ∞".to_owned(),
     };
     let (verdict, error_class) = match record.verified {
+        true if record.non_finite > 0 => {
+            let text = format!("✓ yes, {} NaN or ∞", record.non_finite);
+            (element("td").text(text), "number")
+        }
         true => (element("td").text("✓ yes"), "number"),
         false => (element("td").class("failed").text("✕ FAILED"), "number failed"),
     };
@@ -145,13 +152,9 @@ fn figures(record: &Record) -> Vec<Element> {
         true => element("td").class("number time").text(significant_or_absent(record.median_us)),
         false => element("td").class("number failed").text("FAILED"),
     };
-    let kind = match record.op.as_str() {
-        "spmv" => record.value_type.clone(),
-        op => format!("{} {op}", record.value_type),
-    };
     vec![
         element("td").text(series(record)),
-        element("td").text(kind),
+        element("td").text(Kind::of(record).label()),
         time,
         number(significant_or_absent(timed(record.gflops))),
         number(significant_or_absent(timed(record.gbytes_per_s))),
@@ -170,7 +173,7 @@ pub(super) fn number(text: String) -> Element {
 
 /// Columns of B and C; `None` for a vector.
 fn columns(record: &Record) -> Option<u64> {
-    record.spmm.as_ref().map(|spmm| spmm.columns)
+    record.spmm().map(|spmm| spmm.columns)
 }
 
 /// Whether no other verified result of the same matrix, operation and type took less time, where
@@ -179,7 +182,7 @@ fn is_fastest(record: &Record, of_matrix: &[&Record]) -> bool {
     let time = |r: &Record| r.median_us.filter(|_| r.verified);
     let rivals: Vec<f64> = of_matrix
         .iter()
-        .filter(|r| (&r.op, &r.value_type) == (&record.op, &record.value_type))
+        .filter(|r| Kind::of(r) == Kind::of(record))
         .filter(|r| columns(r) == columns(record))
         .filter_map(|r| time(r))
         .collect();

@@ -10,7 +10,7 @@ use super::markup::{Element, element};
 use super::series::{SeriesList, mark};
 use crate::hetero_figures::stage_ratio;
 use crate::record::Record;
-use crate::units::{grouped, significant};
+use crate::units::{counted, grouped, significant};
 
 const HEIGHT: usize = 240;
 const LEFT: usize = 46;
@@ -57,7 +57,7 @@ const NONZEROS: Over = Over {
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
         Axis::logarithmic(least, values.iter().copied().fold(1.0, f64::max))
     },
-    words: |value| format!("{} nonzeros", grouped(value as u64)),
+    words: |value| counted(grouped(value as u64), "nonzero"),
 };
 
 const DIRTY: Over = Over {
@@ -123,7 +123,7 @@ pub(super) fn stages(
     list: &SeriesList,
 ) -> Element {
     let point = |&(index, record): &(usize, &'_ Record)| {
-        let dirty = record.hetero.as_ref()?.dirty_tile_share?;
+        let dirty = record.hetero()?.dirty_tile_share?;
         Some((index, 100.0 * dirty, stage_ratio(record)?))
     };
     let points: Vec<_> = results

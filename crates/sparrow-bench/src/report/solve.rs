@@ -6,7 +6,7 @@ use super::markup::{Element, element};
 use super::page;
 use super::series::{self, colour_class};
 use crate::solve_record::SolveRecord;
-use crate::units::{bytes, grouped, significant};
+use crate::units::{bytes, counted, grouped, significant};
 
 const HEIGHT: usize = 260;
 const LEFT: usize = 56;
@@ -37,8 +37,9 @@ pub fn solve_html(records: &[SolveRecord], title: &str) -> String {
 }
 
 fn ending(record: &SolveRecord) -> Element {
+    let iterations = counted(record.iterations, "iteration");
     let (class, text) = match record.outcome.as_str() {
-        "converged" => ("passed", format!("converged after {} iterations", record.iterations)),
+        "converged" => ("passed", format!("converged after {iterations}")),
         "breakdown" => (
             "failed",
             format!(
@@ -47,8 +48,16 @@ fn ending(record: &SolveRecord) -> Element {
                 record.breakdown.as_deref().unwrap_or("unknown")
             ),
         ),
-        "stopped" => ("muted", format!("stopped after {} iterations", record.iterations)),
-        _ => ("failed", format!("not converged after {} iterations", record.iterations)),
+        "stagnated" => (
+            "failed",
+            format!(
+                "stagnated at {} after {iterations}",
+                record.of_b(record.true_relative_residual)
+            ),
+        ),
+        "diverged" => ("failed", format!("diverged after {iterations}")),
+        "stopped" => ("muted", format!("stopped after {iterations}")),
+        _ => ("failed", format!("not converged after {iterations}")),
     };
     element("p")
         .class("headline")
@@ -56,8 +65,9 @@ fn ending(record: &SolveRecord) -> Element {
         .text(": ")
         .child(element("span").class(class).text(text))
         .text(format!(
-            "; b - A x is {:.3e} of b, and {:.3e} by the recurrence.",
-            record.true_relative_residual, record.relative_residual
+            "; b - A x is {}, and {} by the recurrence.",
+            record.of_b(record.true_relative_residual),
+            record.of_b(record.relative_residual)
         ))
 }
 
@@ -132,39 +142,49 @@ fn chart(place: usize, record: &SolveRecord) -> Option<Element> {
         .text("iteration");
     let title = "Residual";
     let how = "as a multiple of the norm of b, by the recurrence; dashed: what was asked for";
-    let description = format!("A line over {} iterations.", record.iterations);
+    let description = format!("A line over {}.", counted(record.iterations, "iteration"));
     let id = format!("residual-{place}");
     let chart = frame(&id, title, &description, TOP + HEIGHT + BOTTOM).child(plot).child(axis_name);
     Some(element("figure").child(heading(title, how)).child(chart))
 }
 
+fn sizes(record: &SolveRecord) -> String {
+    let (rows, nnz) = (grouped(record.rows), grouped(record.nnz));
+    format!("{}, {}", counted(rows, "row"), counted(nnz, "nonzero"))
+}
+
 fn figures(record: &SolveRecord) -> Element {
-    let time = match (record.iteration_us, record.times_limit) {
-        (Some(time), Some(ratio)) => format!(
-            "{} us, {} times the {} us that its bytes take to copy",
+    let time = match (record.iteration_us, record.times_limit, record.iteration_limit_us) {
+        (Some(time), Some(ratio), Some(limit)) => format!(
+            "{} µs, {} times the {} µs that its bytes take to copy",
             significant(time),
             significant(ratio),
-            significant(record.iteration_limit_us)
+            significant(limit)
         ),
+        (Some(time), ..) => format!("{} µs", significant(time)),
         _ => "not measured: the solve ended too soon".to_owned(),
     };
+    let known = |text: Option<String>| text.unwrap_or_else(|| "not measured".to_owned());
     let rows = [
-        ("Matrix", format!("{} rows, {} nonzeros", grouped(record.rows), grouped(record.nnz))),
+        ("Matrix", sizes(record)),
         ("Preconditioner", record.preconditioner.clone()),
         ("Product", format!("{} ({})", record.algorithm, record.params)),
         ("Values", record.value_type.clone()),
         ("An iteration", time),
-        ("Its bytes", bytes(record.bytes_per_iteration)),
-        ("A copy", format!("{} GB/s", significant(record.copy_gbytes_per_s))),
+        ("Its bytes", known(record.bytes_per_iteration.map(bytes))),
+        (
+            "A copy",
+            known(record.copy_gbytes_per_s.map(|rate| format!("{} GB/s", significant(rate)))),
+        ),
         ("The solve", format!("{} ms", significant(record.elapsed_us / 1e3))),
         ("Set-up", format!("{} ms", significant(record.setup_us / 1e3))),
-        ("Memory beside the matrix", bytes(record.solver_bytes)),
+        ("Memory beside the matrix", known(record.solver_bytes.map(bytes))),
         (
             "b - A x on the host",
             format!(
-                "{:.3e} of b{}",
-                record.host_relative_residual,
-                if record.verified { "" } else { ": NOT what the device says" }
+                "{}{}",
+                record.of_b(record.host_relative_residual),
+                if record.verified { "" } else { ": NOT verified" }
             ),
         ),
     ];
@@ -205,25 +225,27 @@ mod tests {
             tolerance: 1e-8,
             max_iterations: 100,
             check_every: 4,
+            symmetric: true,
             outcome: word("converged"),
             breakdown: None,
             breakdown_iteration: None,
             iterations: history.len() as u32 - 1,
+            x_iteration: history.len() as u32 - 1,
             launched: 4,
             b_norm: 2.0,
             relative_residual: 1e-9,
             true_relative_residual: 1.1e-9,
             host_relative_residual: 1.1e-9,
             verified: true,
-            stream_gbytes_per_s: 4000.0,
-            copy_gbytes_per_s: 3900.0,
-            bytes_per_iteration: 10_000,
-            iteration_limit_us: 40.0,
+            stream_gbytes_per_s: Some(4000.0),
+            copy_gbytes_per_s: Some(3900.0),
+            bytes_per_iteration: Some(10_000),
+            iteration_limit_us: Some(40.0),
             iteration_us: Some(44.0),
             times_limit: Some(1.1),
             elapsed_us: 1000.0,
             setup_us: 100.0,
-            solver_bytes: 4000,
+            solver_bytes: Some(4000),
             history,
         }
     }
@@ -233,7 +255,7 @@ mod tests {
         let page = solve_html(&[record(vec![2.0, 0.2, 2e-5, 2e-9])], "A solve");
         assert_eq!(page.matches("class=\"trace s0\"").count(), 3);
         assert!(page.contains("converged after 3 iterations"));
-        assert!(page.contains("1.10 times the 40.0 us"), "{page}");
+        assert!(page.contains("1.10 times the 40.0 µs"), "{page}");
         assert!(page.contains("&lt;poisson&gt;") && !page.contains("<poisson>"));
     }
 

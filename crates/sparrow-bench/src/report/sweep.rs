@@ -6,7 +6,7 @@ use super::markup::{Element, element};
 use super::page;
 use super::series::{self, SeriesList, colour_class, mark};
 use crate::tune::{SWEEP_FIGURES, SweepFigure, SweepTiming, harmonic_means};
-use crate::units::significant;
+use crate::units::{counted, significant};
 
 const HEIGHT: usize = 220;
 const LEFT: usize = 46;
@@ -147,9 +147,10 @@ fn chart(
         .text(over);
     let matrices = timings.iter().filter(|t| t.figure == figure.name && t.value_type == value_type);
     let matrices: std::collections::BTreeSet<_> = matrices.map(|t| &t.matrix).collect();
-    let title = format!("{value_type}, {} matrices", matrices.len());
+    let title = format!("{value_type}, {}", counted(matrices.len(), "matrix"));
     let how = format!("of the best ({} GFLOP/s) over {over}; higher is better", significant(best));
-    let description = format!("{} lines over {} values of {over}.", of_series.len(), values.len());
+    let (lines, values) = (counted(of_series.len(), "line"), counted(values.len(), "value"));
+    let description = format!("{lines} over {values} of {over}.");
     let used: Vec<usize> = (0..of_series.len()).collect();
     let chart =
         frame(id, &format!("{}, {title}", figure.name), &description, TOP + HEIGHT + BOTTOM)

@@ -1,7 +1,7 @@
 //! Claims about the whole page: what it says, what it never says, and that it is well-formed.
 
 use super::*;
-use crate::samples::{failed, hetero_sample, model_sample, sample};
+use crate::samples::{failed, hetero_mut, hetero_sample, model_sample, sample};
 
 /// Panics unless every start tag has its end tag in order and no bare `<` or `&` is left.
 fn assert_well_formed(page: &str) {
@@ -76,7 +76,6 @@ fn texts_of_records_are_escaped_wherever_they_stand() {
     let mut record = sample(evil, evil);
     for field in [
         &mut record.source,
-        &mut record.op,
         &mut record.variant,
         &mut record.params,
         &mut record.kernel_key,
@@ -122,6 +121,13 @@ fn values_that_are_no_measure_are_refused() {
 }
 
 #[test]
+fn a_result_with_nan_or_infinity_says_so() {
+    let page = html(&[Record { non_finite: 3, ..sample("m", "a") }], "t").unwrap();
+    assert_eq!(count(&page, "✓ yes, 3 NaN or ∞"), 1);
+    assert!(page.contains("the 1 result verified (1 with NaN or infinity)"));
+}
+
+#[test]
 fn a_failed_result_shows_no_time_even_if_its_record_holds_one() {
     let mut record = Record { verified: false, ..sample("m", "a") };
     record.median_us = Some(77.7);
@@ -136,7 +142,7 @@ fn a_failed_result_shows_no_time_even_if_its_record_holds_one() {
     // In the chart; in the table as the verdict and where the time would stand; in the headline.
     assert_eq!(count(&page, "✕ FAILED"), 2);
     assert_eq!(count(&page, ">FAILED</td>"), 1);
-    assert!(page.contains("0 of 1 results verified, 1 FAILED"));
+    assert!(page.contains("0 of 1 result verified, 1 FAILED"));
     assert!(!page.contains("class=\"bar "));
 }
 
@@ -219,7 +225,7 @@ fn hetero_run(matrices: usize) -> Vec<Record> {
             };
             let mut device = on("segmented_sum", &["Example GPU"]);
             device.variant = "device".to_owned();
-            let hetero = device.hetero.as_mut().unwrap();
+            let hetero = hetero_mut(&mut device);
             hetero.dirty_tile_share = Some(matrix as f64 / 20.0);
             records.extend([
                 on("host", &["host"]),
@@ -257,7 +263,7 @@ fn a_failed_hetero_result_shows_no_figure_and_takes_the_mean_of_its_method() {
     let wrong = &mut records[1];
     wrong.verified = false;
     (wrong.median_us, wrong.gflops) = (Some(77.7), Some(66.6));
-    let hetero = wrong.hetero.as_mut().unwrap();
+    let hetero = hetero_mut(wrong);
     (hetero.stage1_us, hetero.stage2_us, hetero.single_us) = (Some(55.5), Some(44.4), Some(33.3));
     let page = html(&records, "t").unwrap();
     for figure in ["77.7", "66.6", "55.5", "44.4", "33.3"] {
@@ -289,7 +295,7 @@ fn records_without_a_hetero_part_keep_their_sections_beside_others() {
 #[test]
 fn stages_that_are_no_measure_are_refused() {
     let mut record = hetero_sample("m", "segmented_sum", &["GPU"]);
-    record.hetero.as_mut().unwrap().stage2_us = Some(f64::NAN);
+    hetero_mut(&mut record).stage2_us = Some(f64::NAN);
     let error = html(&[record], "t").unwrap_err().to_string();
     assert!(error.contains("(m, segmented_sum) has stage2_us"), "{error}");
 }

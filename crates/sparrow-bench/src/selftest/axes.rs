@@ -42,6 +42,9 @@ pub enum Extent {
     /// Two programs an algorithm, f32 with u32 offsets in plain and compensated sums, with alpha, beta,
     /// placement and content in turn. For kernels that are broken on purpose and built anew each time.
     Brief,
+    /// Half of the cover: any two values of different axes meet, and each meets every algorithm. For devices that
+    /// compile or run slowly, beside one that has the whole.
+    Half,
     /// A cover: any two values of different axes meet, and each meets every algorithm on every shape.
     Cover,
     /// Everything kernels are compiled for, on every shape; alpha, beta, placement and content vary
@@ -57,6 +60,7 @@ impl Extent {
     pub fn name(self) -> &'static str {
         match self {
             Extent::Brief => "brief",
+            Extent::Half => "half of the cover",
             Extent::Cover => "cover",
             Extent::Programs => "programs",
             Extent::Full => "full",
@@ -111,7 +115,8 @@ pub(super) fn combinations(extent: Extent, configurations: usize, shapes: usize)
     let slots = configurations * shapes;
     let choices = match extent {
         Extent::Brief => products(slots, &BRIEF),
-        Extent::Cover => cover(configurations, shapes),
+        Extent::Half => cover(configurations, shapes, 2),
+        Extent::Cover => cover(configurations, shapes, 4),
         Extent::Programs => products(slots, &PROGRAMS),
         Extent::Full => products(slots, &FULL),
     };
@@ -150,21 +155,27 @@ fn products(slots: usize, sizes: &[usize; SIZES.len()]) -> Vec<Vec<Choice>> {
     (0..slots).map(|slot| numbered().map(|choice| walk(slot, choice)).collect()).collect()
 }
 
-/// Four choices a slot, in which it sees every value of every axis.
+/// Four choices a slot, in which it sees every value of every axis; or two, in which slots side by side see two value
+/// types each.
 ///
-/// Building a program takes longer than many launches, so a configuration has eight of the 32 programs, and
-/// a slot four of those: rows of an orthogonal array, in which any two values of different axes meet. The
+/// Building a program takes longer than many launches, so a configuration has eight of the 32 programs, or four, and
+/// a slot as many as it has choices: rows of an orthogonal array, in which any two values of different axes meet. The
 /// other axes are chosen greedily, so that those values come together that have met least.
-fn cover(configurations: usize, shapes: usize) -> Vec<Vec<Choice>> {
+fn cover(configurations: usize, shapes: usize, choices: usize) -> Vec<Vec<Choice>> {
     let mut meetings = Meetings::default();
     let mut slot = |number: usize| -> Vec<Choice> {
         let (configuration, shape) = (number / shapes, number % shapes);
         let mut seen = [[0_usize; 4]; SIZES.len()];
-        (0..4)
-            .map(|value| {
+        (0..choices)
+            .map(|nth| {
+                let value = (nth + (configuration + shape) % 2 * choices) % 4;
                 let offset = ([0, 1, 1, 0][value] + shape) % 2;
-                let accumulate = (value + offset + configuration) % 2;
-                let scalars = (value / 2 + offset + configuration / 2) % 2;
+                // Of eight programs, or of four, of which every second offset type is gone.
+                let [accumulate, scalars] = match choices {
+                    4 => [value + offset + configuration, value / 2 + offset + configuration / 2],
+                    _ => [value / 2 + configuration / 2, value / 2 + value + configuration / 2],
+                }
+                .map(|sum| sum % 2);
                 let mut choice = [value, offset, accumulate, scalars, 0, 0, 0, 0];
                 for axis in PROGRAM_AXES..SIZES.len() {
                     let cost = |value: usize| {
@@ -233,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_cover_has_every_pair_and_every_slot_sees_every_value() {
-        let choices = cover(4, 20);
+        let choices = cover(4, 20, 4);
         assert_eq!(pairs(&choices), all_pairs());
         for slot in &choices {
             for (axis, &size) in SIZES.iter().enumerate() {
@@ -241,11 +252,26 @@ mod tests {
                 assert_eq!(seen.len(), size, "axis {axis} of {slot:?}");
             }
         }
-        assert_eq!(cover(4, 20), choices);
+        assert_eq!(cover(4, 20, 4), choices);
         for configuration in choices.chunks(20) {
             let programs: HashSet<_> =
                 configuration.iter().flatten().map(|choice| &choice[..PROGRAM_AXES]).collect();
             assert_eq!(programs.len(), 8);
+        }
+    }
+
+    #[test]
+    fn half_a_cover_has_every_pair_and_every_configuration_sees_every_value() {
+        let choices = cover(4, 20, 2);
+        assert_eq!(pairs(&choices), all_pairs());
+        for configuration in choices.chunks(20) {
+            let of_it = || configuration.iter().flatten();
+            for (axis, &size) in SIZES.iter().enumerate() {
+                let seen: HashSet<_> = of_it().map(|choice| choice[axis]).collect();
+                assert_eq!(seen.len(), size, "axis {axis}");
+            }
+            let programs: HashSet<_> = of_it().map(|choice| &choice[..PROGRAM_AXES]).collect();
+            assert_eq!(programs.len(), 4);
         }
     }
 

@@ -1,15 +1,15 @@
 //! One batch, computed in one way and judged problem by problem.
 
-use csr_core::batch::HostBatch;
+use csr_core::batch::{AnyHostBatch, HostBatch};
 use csr_core::verify::{Oracle, Summation};
-use csr_core::{Csr, Value};
+use csr_core::{AnyVector, Csr, Real as _, RealValue};
 use sparrow::{
-    Batch, BatchCoefficient, BatchOptions, BatchPlan, BatchProduct, BatchedAlgorithm,
-    BatchedVariant, ColumnWidth, DeviceArray, Queue,
+    AnyArray, AnyBatch, AnyBatchCoefficient, AnyBatchProduct, BatchOptions, BatchPlan,
+    BatchedAlgorithm, BatchedVariant, ColumnWidth, Queue,
 };
 
 use super::case::{first_difference, judge};
-use super::{CaseError, Guarded};
+use super::{AnyGuarded, CaseError};
 
 /// How alpha and beta come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl BatchCase {
 /// # Errors
 /// With the problem's index where it is one problem's: the library refuses, a row is wrong, or y's surroundings
 /// were overwritten.
-pub fn run_batch<V: Value>(
+pub fn run_batch<V: RealValue>(
     queue: &Queue,
     problems: &[Csr<V>],
     host: &HostBatch<V>,
@@ -78,19 +78,22 @@ pub fn run_batch<V: Value>(
     case: &BatchCase,
 ) -> Result<f64, (Option<usize>, CaseError)> {
     let whole = |error| (None, error);
-    let number = <V::Accum as Value>::from_f64;
-    let each = |of: &dyn Fn(f64) -> f64| -> Vec<V::Accum> {
-        (0..problems.len().max(1)).map(|index| number(of(index as f64))).collect()
+    let each = |of: &dyn Fn(f64) -> f64| {
+        let all: Vec<f64> = (0..problems.len().max(1)).map(|index| of(index as f64)).collect();
+        AnyVector::rounded(V::TYPE, &all)
     };
     let alphas = each(&|index| 1.0 + index / 8.0);
     let betas = each(&|index| if case.reads_y { 0.5 - index / 16.0 } else { 0.0 });
     let y_before = match case.reads_y {
-        true => csr_core::random_vector(12, host.y_len()),
-        false => vec![number(f64::NAN); host.y_len()],
+        true => AnyVector::random(V::TYPE, 12, host.y_len()),
+        false => AnyVector::filled(V::TYPE, f64::NAN, host.y_len()),
     };
-    let arrays = Arrays { x, alphas: &alphas, betas: &betas, y_before: &y_before };
-    let Launched { first, then: y, is_repeatable } =
-        launch_twice(queue, host, case, &arrays).map_err(whole)?;
+    let x_bytes = bytemuck::cast_slice(x);
+    let arrays = Arrays { x: x_bytes, alphas: &alphas, betas: &betas, y_before: &y_before };
+    let Launched { first, then, is_repeatable } =
+        launch_twice(queue, host.into(), case, &arrays).map_err(whole)?;
+    let (first, y) = (first.of::<V::Accum>(), then.of::<V::Accum>());
+    let (alphas, betas, y_before) = (alphas.of(), betas.of(), y_before.of());
     let mut largest = 0.0f64;
     for (index, (csr, place)) in problems.iter().zip(host.problems()).enumerate() {
         let own = if case.coefficients == BatchCoefficients::Each { index } else { 0 };
@@ -103,7 +106,7 @@ pub fn run_batch<V: Value>(
         let error = judge(&oracle, &y[rows], Summation::Plain).map_err(of_problem)?;
         largest = largest.max(error);
     }
-    if is_repeatable && let Some(row) = first_difference(&first, &y) {
+    if is_repeatable && let Some(row) = first_difference(first, y) {
         let (first, then) = (first[row].to_f64(), y[row].to_f64());
         return Err(whole(CaseError::Unrepeated { row, first, then }));
     }
@@ -111,52 +114,53 @@ pub fn run_batch<V: Value>(
 }
 
 /// What a batch is multiplied with, on the host.
-struct Arrays<'a, R> {
-    x: &'a [R],
-    alphas: &'a [R],
-    betas: &'a [R],
-    y_before: &'a [R],
+struct Arrays<'a> {
+    /// As it lies in memory.
+    x: &'a [u8],
+    alphas: &'a AnyVector,
+    betas: &'a AnyVector,
+    y_before: &'a AnyVector,
 }
 
 /// What y is after each of two launches, and whether its bits have to be the same.
-struct Launched<R> {
-    first: Vec<R>,
-    then: Vec<R>,
+struct Launched {
+    first: AnyVector,
+    then: AnyVector,
     is_repeatable: bool,
 }
 
-fn launch_twice<V: Value>(
+fn launch_twice(
     queue: &Queue,
-    host: &HostBatch<V>,
+    host: AnyHostBatch<'_>,
     case: &BatchCase,
-    arrays: &Arrays<'_, V::Accum>,
-) -> Result<Launched<V::Accum>, CaseError> {
-    let batch = Batch::upload_blocking(queue, host, case.width)?;
-    let x = DeviceArray::upload_blocking(queue, arrays.x)?;
-    let mut y = Guarded::upload_blocking(queue, arrays.y_before, 3)?;
-    let alphas = DeviceArray::upload_blocking(queue, arrays.alphas)?;
-    let betas = DeviceArray::upload_blocking(queue, arrays.betas)?;
+    arrays: &Arrays<'_>,
+) -> Result<Launched, CaseError> {
+    let value_type = host.values().value_type();
+    let accumulator = value_type.accumulator();
+    let upload = |bytes: &[u8]| AnyArray::upload_blocking(queue, accumulator, bytes);
+    let batch = AnyBatch::upload_blocking(queue, host, case.width)?;
+    let x = upload(arrays.x)?;
+    let mut y = AnyGuarded::upload_blocking(queue, accumulator, arrays.y_before.bytes(), 3)?;
+    let (alphas, betas) = (upload(arrays.alphas.bytes())?, upload(arrays.betas.bytes())?);
     let plan = BatchPlan::new_blocking(queue, &batch, &case.options())?;
     let mut workspace = plan.workspace_blocking(queue)?;
-    let mut found = [Vec::new(), Vec::new()];
-    for found in &mut found {
+    let mut launch = || -> Result<AnyVector, CaseError> {
+        use AnyBatchCoefficient::{Each, One, Value};
         y.restore_blocking(queue)?;
         let (alpha, beta) = match case.coefficients {
-            BatchCoefficients::Value => (arrays.alphas[0].into(), arrays.betas[0].into()),
-            BatchCoefficients::One => {
-                (BatchCoefficient::One(&alphas), BatchCoefficient::One(&betas))
+            BatchCoefficients::Value => {
+                (Value(arrays.alphas.number(0)), Value(arrays.betas.number(0)))
             }
-            BatchCoefficients::Each => {
-                (BatchCoefficient::Each(&alphas), BatchCoefficient::Each(&betas))
-            }
+            BatchCoefficients::One => (One(&alphas), One(&betas)),
+            BatchCoefficients::Each => (Each(&alphas), Each(&betas)),
         };
-        let product = BatchProduct { alpha, a: &batch, x: &x, beta, y: y.array_mut() };
+        let product = AnyBatchProduct { alpha, a: &batch, x: &x, beta, y: y.array_mut() };
         plan.launch(queue, &mut workspace, product, &[])?.wait()?;
-        *found = y.read_blocking(queue)?;
-    }
+        Ok(y.read_numbers_blocking(queue, value_type)?)
+    };
+    let (first, then) = (launch()?, launch()?);
     if let Some(at) = y.damaged_canary(queue)? {
         return Err(CaseError::Overwritten { array: "y's surroundings", at });
     }
-    let [first, then] = found;
     Ok(Launched { first, then, is_repeatable: plan.is_repeatable() })
 }

@@ -1,19 +1,19 @@
 //! Batches that CSR-I has programs of their own for: of problems alike, one by one, and in pairs where they have one
-//! pattern; and of different ones that all have x in local memory, in lists and stretches.
+//! pattern; and of different ones that all have x in local memory, in lists and strided ranges.
 
 use std::iter;
 
 use csr_core::batch::HostBatch;
-use csr_core::{Csr, Value};
+use csr_core::{Csr, RealValue, Value as _};
 use sparrow::Queue;
 
 use super::batch_suite::csr_of_lengths;
-use super::{BatchCase, CaseError, run_batch};
+use super::{BatchCase, CaseError, Extent, run_batch};
 
-/// Columns and lengths of rows: ones that lie in many steps of a piece, of which one bunch makes more than it has items, the
+/// Columns and lengths of rows: ones that lie in many steps of a chunk, of which one sub-group makes more than it has items, the
 /// last of them in a step with many short ones; and others: long rows with more short and empty ones between them than a
-/// bunch has items; empty rows first, last and between; one that lies in every piece; no nonzeros at all; rows of equal
-/// lengths; one that goes on behind a piece without nonzeros; more rows than a task has, and more columns than local memory
+/// sub-group has items; empty rows first, last and between; one that lies in every chunk; no nonzeros at all; rows of equal
+/// lengths; one that goes on behind a chunk without nonzeros; more rows than a task has, and more columns than local memory
 /// holds, by the defaults.
 fn shapes() -> [(usize, Vec<usize>); 9] {
     [
@@ -36,33 +36,39 @@ fn shapes() -> [(usize, Vec<usize>); 9] {
 /// Problems, each with columns of its own.
 const ALONE: usize = 9;
 
-/// Runs a case on problems alike, and on different ones. Without `is_finite` x begins with an infinity, which must not reach
-/// rows that do not ask for it.
-pub(super) fn run_forms<V: Value>(
+/// Runs a case on problems alike, and on different ones, of which [`Extent::Half`] takes fewer. Without `is_finite` x
+/// begins with an infinity, which must not reach rows that do not ask for it.
+pub(super) fn run_forms<V: RealValue>(
     queue: &Queue,
     case: &BatchCase,
     is_finite: bool,
     turn: usize,
+    extent: Extent,
 ) -> Result<f64, (Option<usize>, CaseError)> {
-    let alike = run_alike::<V>(queue, case, is_finite, turn)?;
-    let different = run_different::<V>(queue, case, is_finite, turn)?;
+    let alike = run_alike::<V>(queue, case, is_finite, turn, extent)?;
+    let different = run_different::<V>(queue, case, is_finite, turn, extent)?;
     Ok(alike.max(different))
 }
 
-/// On the first of the shapes and on two others, from `turn` on, as problems with columns of their own and as values of one
-/// pattern, so many that each compute unit has two pairs, and that one problem has no other.
-fn run_alike<V: Value>(
+/// On the first of the shapes and on two others, from `turn` on, of half of the cover on one alone, as problems with columns
+/// of their own and as values of one pattern, so many that each compute unit has two pairs, and that one problem has no other.
+fn run_alike<V: RealValue>(
     queue: &Queue,
     case: &BatchCase,
     is_finite: bool,
     turn: usize,
+    extent: Extent,
 ) -> Result<f64, (Option<usize>, CaseError)> {
     let of_one_pattern = 4 * queue.context().device().traits().compute_units as usize + 3;
     let shapes = shapes();
     let mut largest = 0.0f64;
     let [many_steps, others @ ..] = &shapes;
     let of_turn = [turn, turn + 1].map(|number| &others[number % others.len()]);
-    for shape in iter::once(many_steps).chain(of_turn) {
+    let taken: Vec<_> = match extent {
+        Extent::Half => vec![&shapes[turn % shapes.len()]],
+        _ => iter::once(many_steps).chain(of_turn).collect(),
+    };
+    for shape in taken {
         let problems = problems_of::<V>(iter::repeat_n(shape, of_one_pattern.max(ALONE)))?;
         let alone = batch_of(&problems[..ALONE])?;
         let values: Vec<V> =
@@ -78,24 +84,28 @@ fn run_alike<V: Value>(
 }
 
 /// On all shapes but the last, whose x does not fit local memory: by `turn` in such an order that neighbours differ, which
-/// is a list, or each several times in succession, which is stretches behind the parts of one that is cut. And on the
-/// first shape before and behind problems of so many nonzeros that they are cut.
-fn run_different<V: Value>(
+/// is a list, or each several times in succession, which is strided ranges behind the parts of one that is cut. And, but for
+/// half of the cover, on the first shape before and behind problems of so many nonzeros that they are cut.
+fn run_different<V: RealValue>(
     queue: &Queue,
     case: &BatchCase,
     is_finite: bool,
     turn: usize,
+    extent: Extent,
 ) -> Result<f64, (Option<usize>, CaseError)> {
     let shapes = shapes();
     let [fitting @ .., _] = &shapes;
-    let count = 4 * fitting.len();
-    let place = |at: usize| if turn.is_multiple_of(2) { at % fitting.len() } else { at / 4 };
-    let in_order = problems_of::<V>((0..count).map(|at| &fitting[place(at)]))?;
+    let of_each = if extent == Extent::Half { 2 } else { 4 };
+    let count = of_each * fitting.len();
+    let place = |at: usize| if turn.is_multiple_of(2) { at % fitting.len() } else { at / of_each };
+    let mut batches = vec![problems_of::<V>((0..count).map(|at| &fitting[place(at)]))?];
     let large = (1024, vec![1024; 21]);
     let behind_parts = (0..18).map(|at| if at % 9 == 4 { &large } else { &fitting[0] });
-    let behind_parts = problems_of::<V>(behind_parts)?;
+    if extent != Extent::Half {
+        batches.push(problems_of::<V>(behind_parts)?);
+    }
     let mut largest = 0.0f64;
-    for problems in [in_order, behind_parts] {
+    for problems in batches {
         let host = batch_of(&problems)?;
         largest = largest.max(run_finite_or_not(queue, &problems, &host, case, is_finite)?);
     }
@@ -107,7 +117,7 @@ fn host_error(error: csr_core::Error) -> (Option<usize>, CaseError) {
 }
 
 /// A problem of each shape, all with values of their own.
-fn problems_of<'a, V: Value>(
+fn problems_of<'a, V: RealValue>(
     shapes: impl Iterator<Item = &'a (usize, Vec<usize>)>,
 ) -> Result<Vec<Csr<V>>, (Option<usize>, CaseError)> {
     let problems = shapes
@@ -116,7 +126,7 @@ fn problems_of<'a, V: Value>(
     problems.collect::<csr_core::Result<_>>().map_err(host_error)
 }
 
-fn batch_of<V: Value>(problems: &[Csr<V>]) -> Result<HostBatch<V>, (Option<usize>, CaseError)> {
+fn batch_of<V: RealValue>(problems: &[Csr<V>]) -> Result<HostBatch<V>, (Option<usize>, CaseError)> {
     let mut batch = HostBatch::new();
     for problem in problems {
         batch.push_csr(problem.view()).map_err(host_error)?;
@@ -124,7 +134,7 @@ fn batch_of<V: Value>(problems: &[Csr<V>]) -> Result<HostBatch<V>, (Option<usize
     Ok(batch)
 }
 
-fn run_finite_or_not<V: Value>(
+fn run_finite_or_not<V: RealValue>(
     queue: &Queue,
     problems: &[Csr<V>],
     host: &HostBatch<V>,

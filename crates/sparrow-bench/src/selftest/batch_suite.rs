@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use csr_core::batch::{Ell, HostBatch};
-use csr_core::{Csr, Value, ValueType, bf16, f16};
+use csr_core::{Csr, RealValue, Value, ValueType, for_value_type};
 use sparrow::{BatchedAlgorithm, BatchedVariant, ColumnWidth, DeviceTraits, Queue};
 
 use super::batch_forms::run_forms;
@@ -45,12 +45,16 @@ impl BatchConfiguration {
         Tested { name, algorithm, variant: variant.to_owned(), parameters }
     }
 
-    /// The hyper-parameters it runs with: small ones, a user's, and of CSR-I those of one bunch, without atomics.
-    fn settings(&self) -> Vec<Vec<(String, u32)>> {
-        let mut settings = vec![small_parameters(), Vec::new()];
+    /// The hyper-parameters it runs with: small ones, a user's, and of CSR-I those of one sub-group, without atomics.
+    /// Half of the cover goes without a user's, whose code is the same.
+    fn settings(&self, extent: Extent) -> Vec<Vec<(String, u32)>> {
+        let mut settings = vec![small_parameters()];
+        if extent != Extent::Half {
+            settings.push(Vec::new());
+        }
         if (self.algorithm, self.variant) == (Some(BatchedAlgorithm::CsrI), BatchedVariant::Ordered)
         {
-            settings.push(one_bunch_parameters());
+            settings.push(one_sub_group_parameters());
         }
         settings
     }
@@ -69,8 +73,8 @@ impl BatchConfiguration {
 /// Groups, steps and local memory so small that small problems exceed all of them.
 pub fn small_parameters() -> Vec<(String, u32)> {
     let parameters = [
-        ("bunch_size", 8),
-        ("bunches_per_group", 4),
+        ("sub_group_size", 8),
+        ("sub_groups_per_group", 4),
         ("nnz_per_item", 2),
         ("x_local", 64),
         ("rows_per_task", 64),
@@ -78,20 +82,21 @@ pub fn small_parameters() -> Vec<(String, u32)> {
     parameters.map(|(name, value)| (name.to_owned(), value)).to_vec()
 }
 
-/// One bunch a group and few entries an item, so that CSR-I walks a small problem alone, in more steps than a bunch has
+/// One sub-group a group and few entries an item, so that CSR-I walks a small problem alone, in more steps than a sub-group has
 /// items: what the plan notes of them lies in both halves of their words (`cl/batched/step_rows.h`).
-fn one_bunch_parameters() -> Vec<(String, u32)> {
-    [("bunches_per_group", 1), ("nnz_per_item", 2), ("pairs", 0)]
+fn one_sub_group_parameters() -> Vec<(String, u32)> {
+    [("sub_groups_per_group", 1), ("nnz_per_item", 2), ("pairs", 0)]
         .map(|(name, value)| (name.to_owned(), value))
         .to_vec()
 }
 
 /// Nothing at all, one entry, rows around every limit, long runs of empty rows, one row with nearly everything, and
-/// one large problem among small ones.
+/// one large problem among small ones. For half of the cover, which has small hyper-parameters, large is less.
 ///
 /// # Errors
 /// None in practice: the shapes fit every type.
-pub fn mixed_problems<V: Value>() -> csr_core::Result<Vec<Csr<V>>> {
+pub fn mixed_problems<V: RealValue>(extent: Extent) -> csr_core::Result<Vec<Csr<V>>> {
+    let (many, huge_rows) = if extent == Extent::Half { (150, 250) } else { (700, 900) };
     let mut heap = vec![2; 90];
     heap[40] = 400;
     let mut long_row = vec![0; 300];
@@ -110,20 +115,20 @@ pub fn mixed_problems<V: Value>() -> csr_core::Result<Vec<Csr<V>>> {
         (1024, long_row),
         (33, (0..33).collect()),
         (40, vec![200, 1, 0, 64, 63, 65, 128]),
-        (1500, [vec![0; 70], vec![1; 700], vec![0; 30], vec![5; 700]].concat()),
+        (1500, [vec![0; 70], vec![1; many], vec![0; 30], vec![5; many]].concat()),
     ];
     for order in [2, 8, 15, 16, 17, 31, 32, 63, 100, 130] {
         shapes.push((order, (0..order).map(|row| 1 + row * 5 % 7).collect()));
     }
     // Larger than all others together.
-    let huge = (0..900).map(|row| if row % 97 == 0 { 150 } else { row % 9 }).collect();
+    let huge = (0..huge_rows).map(|row| if row % 97 == 0 { 150 } else { row % 9 }).collect();
     shapes.insert(6, (400, huge));
     let all = shapes.iter().enumerate();
     all.map(|(seed, (cols, lengths))| csr_of_lengths(*cols, lengths, seed as u64)).collect()
 }
 
 /// A problem of rows of these lengths, with random values.
-pub(super) fn csr_of_lengths<V: Value>(
+pub(super) fn csr_of_lengths<V: RealValue>(
     cols: usize,
     lengths: &[usize],
     seed: u64,
@@ -141,7 +146,7 @@ pub(super) fn csr_of_lengths<V: Value>(
 ///
 /// # Errors
 /// None in practice: the problems are small.
-pub fn mixed_batch<V: Value>(
+pub fn mixed_batch<V: RealValue>(
     algorithm: Option<BatchedAlgorithm>,
     problems: &[Csr<V>],
 ) -> csr_core::Result<HostBatch<V>> {
@@ -175,20 +180,21 @@ const WAYS: [(BatchCoefficients, bool); 5] = [
 const COVERED: usize = 2;
 
 /// The ways of a configuration that is `number` in order in the type that is `turn`, and which of its settings each has:
-/// the first two in turn, others once.
+/// the first `in_turn` in turn, others once.
 fn ways_of(
     number: usize,
     turn: usize,
     ways: usize,
+    in_turn: usize,
     settings: usize,
 ) -> impl Iterator<Item = (usize, usize)> {
-    let in_turn = (0..ways).map(move |way| (way + number + turn) % WAYS.len());
-    let once = (2..settings).map(move |setting| ((setting + number + turn) % WAYS.len(), setting));
-    in_turn.map(|way| (way, way % 2)).chain(once)
+    let way_of = move |nth: usize| (nth + number + turn) % WAYS.len();
+    let several = (0..ways).map(move |nth| (way_of(nth), way_of(nth) % in_turn));
+    several.chain((in_turn..settings).map(move |setting| (way_of(setting), setting)))
 }
 
 /// Runs `configurations` on the queue's device, in each of `value_types`: with small hyper-parameters and a user's
-/// in turn, CSR-I with those of one bunch too, 16-bit columns and 32, finite numbers and others. `observe` is as
+/// in turn, CSR-I with those of one sub-group too, 16-bit columns and 32, finite numbers and others. `observe` is as
 /// [`super::run_suite`]'s.
 ///
 /// # Errors
@@ -202,23 +208,25 @@ pub fn run_batches(
 ) -> sparrow::Result<Report> {
     let device = queue.context().device().traits();
     let ways = match extent {
+        Extent::Half => COVERED / 2,
         Extent::Brief | Extent::Cover => COVERED,
         Extent::Programs | Extent::Full => WAYS.len(),
     };
+    let in_turn = if extent == Extent::Half { 1 } else { 2 };
     let cases_of_type =
-        |configuration: &BatchConfiguration| ways + configuration.settings().len() - 2;
+        |configuration: &BatchConfiguration| ways + configuration.settings(extent).len() - in_turn;
     let all = configurations.iter().map(cases_of_type).sum::<usize>() * value_types.len();
     let mut progress = Progress { done: 0, all, failed: 0 };
     let mut report = Report::new(device, extent);
     for (number, configuration) in configurations.iter().enumerate() {
-        let settings = configuration.settings();
+        let settings = configuration.settings(extent);
         let count = settings.len();
         let mut tallies: Vec<_> = settings
             .into_iter()
             .map(|parameters| (configuration.tested(&parameters), parameters, Tally::default()))
             .collect();
         let cases = value_types.iter().enumerate().flat_map(|(turn, &value_type)| {
-            ways_of(number, turn, ways, count).map(move |way| (turn, value_type, way))
+            ways_of(number, turn, ways, in_turn, count).map(move |way| (turn, value_type, way))
         });
         let mut ends = false;
         for (turn, value_type, (way, setting)) in cases {
@@ -242,12 +250,9 @@ pub fn run_batches(
                 width: [ColumnWidth::Automatic, ColumnWidth::U32][(way + turn) % 2],
             };
             let is_finite = !(way + number).is_multiple_of(3);
-            let found = match value_type {
-                ValueType::F32 => run_one::<f32>(queue, &case, is_finite, progress.done),
-                ValueType::F64 => run_one::<f64>(queue, &case, is_finite, progress.done),
-                ValueType::F16 => run_one::<f16>(queue, &case, is_finite, progress.done),
-                ValueType::Bf16 => run_one::<bf16>(queue, &case, is_finite, progress.done),
-            };
+            let found = for_value_type!(value_type, V => {
+                run_one::<V>(queue, &case, is_finite, progress.done, extent)
+            });
             match found {
                 Ok(error) => {
                     tally.passed += 1;
@@ -276,27 +281,30 @@ pub fn run_batches(
 }
 
 /// Runs a case on the mixed problems, and if CSR-I has a part in it on the batches that it has programs of their own for.
-fn run_one<V: Value>(
+fn run_one<V: RealValue>(
     queue: &Queue,
     case: &BatchCase,
     is_finite: bool,
     turn: usize,
+    extent: Extent,
 ) -> Result<f64, (Option<usize>, CaseError)> {
-    let mixed = run_mixed::<V>(queue, case, is_finite)?;
+    let mixed = run_mixed::<V>(queue, case, is_finite, extent)?;
     let has_forms = matches!(case.algorithm, None | Some(BatchedAlgorithm::CsrI));
-    let others = if has_forms { run_forms::<V>(queue, case, is_finite, turn)? } else { 0.0 };
+    let others =
+        if has_forms { run_forms::<V>(queue, case, is_finite, turn, extent)? } else { 0.0 };
     Ok(mixed.max(others))
 }
 
 /// Runs a case on the mixed problems; without `is_finite` some have an infinity and a NaN, others an infinity first in
 /// x, which padding must not reach.
-fn run_mixed<V: Value>(
+fn run_mixed<V: RealValue>(
     queue: &Queue,
     case: &BatchCase,
     is_finite: bool,
+    extent: Extent,
 ) -> Result<f64, (Option<usize>, CaseError)> {
     let host_error = |error: csr_core::Error| (None, error.into());
-    let mut problems = mixed_problems::<V>().map_err(host_error)?;
+    let mut problems = mixed_problems::<V>(extent).map_err(host_error)?;
     if !is_finite {
         for problem in problems.iter_mut().step_by(4) {
             spoil_values(problem.values_mut());

@@ -26,11 +26,14 @@ pub use batch_suite::{
     BatchConfiguration, mixed_batch, mixed_problems, run_batches, small_parameters,
 };
 pub use case::{Case, CaseError, Placement, run};
-pub use configuration::{Configuration, LIMITS};
-pub use guarded::Guarded;
+pub use cl_kernels::Limits;
+/// The numbers that kernels turn at with the hyper-parameters of [`Configuration::small`].
+pub use cl_kernels::TEST_LIMITS as LIMITS;
+pub use configuration::Configuration;
+pub use guarded::{AnyGuarded, Guarded};
 pub use record::{SelftestRecord, records};
 pub use report::{Failure, Progress, Report, Tally, Tested};
-pub use shapes::{Limits, Shape, shapes};
+pub use shapes::{Shape, shapes};
 pub use spmm_case::{SpmmCase, run_spmm};
 pub use spmm_suite::{SpmmConfiguration, run_spmms};
 pub use suite::run_suite;

@@ -1,20 +1,7 @@
 //! Shapes that break kernels: row lengths at every limit, nothing at all, and columns in disorder.
 
-use cl_kernels::segmented_sum;
-use csr_core::{Csr, Offset, Value};
-
-/// The numbers a kernel's behaviour turns at; shapes straddle them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Items of a work-group.
-    pub group_size: usize,
-    /// Nonzeros of a Stream block.
-    pub nnz_per_wg: usize,
-    /// Nonzeros of a VectorL share.
-    pub share: usize,
-    /// Nonzeros of a tile of the segmented sum.
-    pub tile: usize,
-}
+use cl_kernels::{Limits, segmented_sum};
+use csr_core::{Csr, Offset, RealValue};
 
 /// How the columns of a row lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +60,7 @@ impl Shape {
     ///
     /// # Errors
     /// More nonzeros than the offset type counts.
-    pub fn matrix<V: Value, O: Offset>(&self) -> csr_core::Result<Csr<V, O>> {
+    pub fn matrix<V: RealValue, O: Offset>(&self) -> csr_core::Result<Csr<V, O>> {
         let nnz = self.nnz();
         let mut offsets = Vec::with_capacity(self.rows() + 1);
         let mut columns = Vec::with_capacity(nnz);
@@ -141,7 +128,7 @@ pub fn shapes(limits: &Limits) -> Vec<Shape> {
         around_tiles.extend([2 * tile, 0, 1, tile - 1, 0]);
     }
     // Longer runs of empty rows than are looked at in one piece, and more rows than a group walks through.
-    let long_run = vec![0; segmented_sum::PIECE_ROWS + 5];
+    let long_run = vec![0; segmented_sum::CHUNK_ROWS + 5];
     let long_runs = [&long_run[..], &[tile - 1, 2], &long_run, &[3, 1, tile], &long_run].concat();
     let mut nearly_all_empty = vec![0; 40 * group_size];
     nearly_all_empty.iter_mut().step_by(97).for_each(|length| *length = 2);

@@ -1,11 +1,17 @@
 //! One product with a dense matrix, computed in one way and judged element by element.
 
 use csr_core::verify::{Oracle, Summation};
-use csr_core::{Csr, DenseShape, Layout, Offset, Value};
-use sparrow::{DenseProduct, DeviceArray, Matrix, Queue, SpmmAlgorithm, SpmmOptions, SpmmPlan};
+use csr_core::{
+    AnyCsrView, AnyVector, CsrView, DenseShape, Layout, Number, Offset, Real as _, RealValue,
+    Value, ValueType, for_csr, for_value_type,
+};
+use sparrow::{
+    AnyArray, AnyCoefficient, AnyDenseProduct, AnyMatrix, AnySpmmPlan, DenseOperands, Queue,
+    SpmmAlgorithm, SpmmOptions,
+};
 
 use super::case::{first_difference, judge};
-use super::{CaseError, Guarded};
+use super::{AnyGuarded, CaseError};
 
 /// How C = alpha A B + beta C is computed.
 #[derive(Clone, Debug)]
@@ -57,95 +63,145 @@ impl SpmmCase {
 const GAP: f64 = f64::NAN;
 
 /// Computes the product twice, in a C between canaries with NaN in its gaps, and at beta = 0 full of NaN, and holds
-/// each column against the oracle. B stores `D`; with `has_infinity` an infinity comes first in it. `Ok` holds the
+/// each column against the oracle. B stores `b_type`; with `has_infinity` an infinity comes first in it. `Ok` holds the
 /// largest error as a multiple of the tolerance.
 ///
 /// # Errors
 /// The library refuses, an element is wrong, C's gaps or surroundings were overwritten, or bits changed.
-pub fn run_spmm<V: Value, O: Offset, D: Value<Accum = V::Accum>>(
+pub fn run_spmm(
     queue: &Queue,
-    matrix: &Csr<V, O>,
+    matrix: AnyCsrView<'_>,
+    b_type: ValueType,
     has_infinity: bool,
     case: &SpmmCase,
 ) -> Result<f64, CaseError> {
-    let number = <V::Accum as Value>::from_f64;
-    let b_shape = case.shape(matrix.cols(), case.b)?;
-    let c_shape = case.shape(matrix.rows(), case.c)?;
-    let mut b = vec![D::from_f64(GAP); b_shape.span()];
-    let drawn = csr_core::random_vector::<f64>(21, matrix.cols() * case.columns);
+    let (value_type, rows, cols) =
+        (matrix.value_type(), matrix.pattern().rows(), matrix.pattern().cols());
+    let b_shape = case.shape(cols, case.b)?;
+    let c_shape = case.shape(rows, case.c)?;
+    let mut b = vec![GAP; b_shape.span()];
+    let drawn = csr_core::random_vector::<f64>(21, cols * case.columns);
     for (at, value) in drawn.into_iter().enumerate() {
-        b[b_shape.at(at / case.columns, at % case.columns)] = D::from_f64(value);
+        b[b_shape.at(at / case.columns, at % case.columns)] = value;
     }
     if has_infinity && let Some(first) = b.first_mut() {
-        *first = D::from_f64(f64::NEG_INFINITY);
+        *first = f64::NEG_INFINITY;
     }
-    let mut c_before = vec![number(GAP); c_shape.span()];
+    let b = Stored::new(b_type, &b);
+    let mut c_before = vec![GAP; c_shape.span()];
     if case.beta != 0.0 {
-        let drawn: Vec<V::Accum> = csr_core::random_vector(22, matrix.rows() * case.columns);
+        let drawn = csr_core::random_vector::<f64>(22, rows * case.columns);
         for (at, value) in drawn.into_iter().enumerate() {
             c_before[c_shape.at(at / case.columns, at % case.columns)] = value;
         }
     }
-    let [first, then] = launch_twice(queue, matrix, (b_shape, &b), (c_shape, &c_before), case)?;
+    let c_before = AnyVector::rounded(value_type, &c_before);
+    let dense = DenseOperands { b: b_shape, b_type, c: c_shape };
+    let a = AnyMatrix::upload_blocking(queue, matrix)?;
+    let [first, then] = launch_twice(queue, &a, dense, (&b.bytes, &c_before), case)?;
 
     let mut largest = 0.0f64;
     let mut in_gap = vec![true; c_shape.span()];
     for column in 0..case.columns {
-        let x: Vec<_> = b_shape.column(&b, column)?.into_iter().map(D::to_accum).collect();
-        let before = c_shape.column(&c_before, column)?;
-        let (alpha, beta) = (number(case.alpha), number(case.beta));
-        let oracle = Oracle::new(alpha, matrix.view(), &x, beta, &before)?;
-        largest = largest.max(judge(&oracle, &c_shape.column(&then, column)?, Summation::Plain)?);
-        (0..matrix.rows()).for_each(|row| in_gap[c_shape.at(row, column)] = false);
+        let of_column = |elements: &AnyVector, shape: &DenseShape| {
+            elements.gathered((0..shape.rows()).map(|row| shape.at(row, column)))
+        };
+        let (x, before) = (of_column(&b.in_sums, &b_shape), of_column(&c_before, &c_shape));
+        let oracle = for_csr!(matrix, matrix => oracle(matrix, case, &x, &before))?;
+        let found = of_column(&then, &c_shape);
+        largest = largest.max(match &found {
+            AnyVector::F32(found) => judge(&oracle, found, Summation::Plain)?,
+            AnyVector::F64(found) => judge(&oracle, found, Summation::Plain)?,
+        });
+        (0..rows).for_each(|row| in_gap[c_shape.at(row, column)] = false);
     }
-    let is_overwritten = |at: &usize| in_gap[*at] && !is_same(then[*at], c_before[*at]);
-    if let Some(at) = (0..then.len()).find(is_overwritten) {
+    let element = value_type.accumulator().size_bytes();
+    let is_other = |at: &usize| {
+        let bytes = at * element..(at + 1) * element;
+        in_gap[*at] && then.bytes()[bytes.clone()] != c_before.bytes()[bytes]
+    };
+    if let Some(at) = (0..then.len()).find(is_other) {
         return Err(CaseError::Overwritten { array: "C's gaps", at: at as i64 });
     }
-    if let Some(row) = first_difference(&first, &then) {
-        let (first, then) = (first[row].to_f64(), then[row].to_f64());
+    let difference = match (&first, &then) {
+        (AnyVector::F32(first), AnyVector::F32(then)) => first_difference(first, then),
+        _ => first_difference(first.of::<f64>(), then.of::<f64>()),
+    };
+    if let Some(row) = difference {
+        let (first, then) = (first.number(row).to_f64(), then.number(row).to_f64());
         return Err(CaseError::Unrepeated { row, first, then });
     }
     Ok(largest)
 }
 
-fn is_same<T: Value>(a: T, b: T) -> bool {
-    bytemuck::bytes_of(&a) == bytemuck::bytes_of(&b)
+/// Elements of B: as they are stored, and as sums see them.
+struct Stored {
+    bytes: Vec<u8>,
+    in_sums: AnyVector,
+}
+
+impl Stored {
+    /// These numbers, rounded to `b_type`.
+    fn new(b_type: ValueType, numbers: &[f64]) -> Self {
+        for_value_type!(b_type, D => {
+            let stored: Vec<D> = numbers.iter().map(|&number| D::from_f64(number)).collect();
+            let exact: Vec<f64> = stored.iter().map(|number| number.to_f64()).collect();
+            Stored {
+                bytes: bytemuck::cast_slice(&stored).to_vec(),
+                in_sums: AnyVector::rounded(b_type, &exact),
+            }
+        })
+    }
+}
+
+fn oracle<V: RealValue, O: Offset>(
+    matrix: CsrView<'_, V, O>,
+    case: &SpmmCase,
+    x: &AnyVector,
+    before: &AnyVector,
+) -> csr_core::Result<Oracle> {
+    let number = <V::Accum as Value>::from_f64;
+    Oracle::new(number(case.alpha), matrix, x.of(), number(case.beta), before.of())
 }
 
 /// What C holds after each of two launches.
-fn launch_twice<V: Value, O: Offset, D: Value<Accum = V::Accum>>(
+fn launch_twice(
     queue: &Queue,
-    matrix: &Csr<V, O>,
-    (b_shape, b): (DenseShape, &[D]),
-    (c_shape, c_before): (DenseShape, &[V::Accum]),
+    a: &AnyMatrix,
+    dense: DenseOperands,
+    (b, c_before): (&[u8], &AnyVector),
     case: &SpmmCase,
-) -> Result<[Vec<V::Accum>; 2], CaseError> {
-    let number = <V::Accum as Value>::from_f64;
-    let a = Matrix::upload_blocking(queue, matrix.view())?;
-    let b = Guarded::upload_blocking(queue, b, case.shift)?;
-    let mut c = Guarded::upload_blocking(queue, c_before, case.shift)?;
-    let alpha = DeviceArray::upload_blocking(queue, &[number(case.alpha)])?;
-    let beta = DeviceArray::upload_blocking(queue, &[number(case.beta)])?;
+) -> Result<[AnyVector; 2], CaseError> {
+    let (value_type, accumulator) = (a.value_type(), c_before.value_type());
+    let b = AnyGuarded::upload_blocking(queue, dense.b_type, b, case.shift)?;
+    let mut c = AnyGuarded::upload_blocking(queue, accumulator, c_before.bytes(), case.shift)?;
+    let on_device = |value| {
+        let number = AnyVector::filled(value_type, value, 1);
+        AnyArray::upload_blocking(queue, accumulator, number.bytes())
+    };
+    let (device_alpha, device_beta) = (on_device(case.alpha)?, on_device(case.beta)?);
     let options = SpmmOptions {
         algorithm: case.algorithm,
         scalars_on_device: case.scalars_on_device,
         parameters: case.parameters.clone(),
         ..SpmmOptions::default()
     };
-    let plan = SpmmPlan::<V, O, D>::new_blocking(queue, &a, b_shape, c_shape, &options)?;
+    let plan = AnySpmmPlan::new_blocking(queue, a, dense, &options)?;
     let mut workspace = plan.workspace_blocking(queue)?;
-    let mut found = [Vec::new(), Vec::new()];
-    for found in &mut found {
+    let mut launch = || -> Result<AnyVector, CaseError> {
         c.restore_blocking(queue)?;
         let (alpha, beta) = match case.scalars_on_device {
-            true => ((&alpha).into(), (&beta).into()),
-            false => (number(case.alpha).into(), number(case.beta).into()),
+            true => (AnyCoefficient::Device(&device_alpha), AnyCoefficient::Device(&device_beta)),
+            false => {
+                let number = |value| AnyCoefficient::Value(Number::of(value_type, value));
+                (number(case.alpha), number(case.beta))
+            }
         };
-        let product = DenseProduct { alpha, a: &a, b: b.array(), beta, c: c.array_mut() };
+        let product = AnyDenseProduct { alpha, a, b: b.array(), beta, c: c.array_mut() };
         plan.launch(queue, &mut workspace, product, &[])?.wait()?;
-        *found = c.read_blocking(queue)?;
-    }
+        Ok(c.read_numbers_blocking(queue, value_type)?)
+    };
+    let found = [launch()?, launch()?];
     for (array, damage) in
         [("B", b.damaged_anywhere(queue)?), ("C's surroundings", c.damaged_canary(queue)?)]
     {

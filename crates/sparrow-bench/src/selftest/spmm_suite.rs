@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use csr_core::{Csr, Layout, Offset, Value, ValueType, bf16, f16};
-use sparrow::{DeviceTraits, Queue, SpmmAlgorithm};
+use csr_core::{Csr, Layout, ValueType, for_offset_type, for_value_type};
+use sparrow::{DeviceTraits, OffsetType, Queue, SpmmAlgorithm};
 
 use super::report::parameter_text;
 use super::suite::spoil_values;
@@ -41,7 +41,7 @@ impl SpmmConfiguration {
                 &[("group_size", 32), ("nnz_at_once", 4), ("rows_at_once", 2), ("part_nnz", 8)],
             ),
             of(merge, &[]),
-            of(merge, &[("group_size", 32), ("piece", 64), ("slack", 8), ("nnz_at_once", 2)]),
+            of(merge, &[("group_size", 32), ("tile_length", 64), ("slack", 8), ("nnz_at_once", 2)]),
         ];
         all.extend(device.shuffle_sizes.iter().map(|size| {
             of(row_split, &[("group_size", 128), ("shuffles", *size), ("nnz_at_once", 4)])
@@ -108,6 +108,7 @@ pub fn run_spmms(
     shapes.extend(Shape::alike_rows());
     let (programs, repeats) = match extent {
         Extent::Brief => (1, 1),
+        Extent::Half => (COVERED - 1, 1),
         Extent::Cover => (COVERED, 1),
         Extent::Programs => (PROGRAMS.len(), 1),
         Extent::Full => (PROGRAMS.len(), 4),
@@ -134,7 +135,7 @@ pub fn run_spmms(
                 let axes = if extent == Extent::Full {
                     PROGRAMS[repeat % PROGRAMS.len()]
                 } else {
-                    PROGRAMS[(number * COVERED + place % programs) % PROGRAMS.len()]
+                    PROGRAMS[(number * programs + place % programs) % PROGRAMS.len()]
                 };
                 if axes.0 == ValueType::F64 && !device.has_f64 {
                     *tally.not_applicable.entry("the device has no f64").or_default() += 1;
@@ -188,36 +189,14 @@ fn run_axes(
     is_finite: bool,
     case: &SpmmCase,
 ) -> Result<f64, CaseError> {
-    use ValueType::{Bf16, F16, F32, F64};
-    macro_rules! with {
-        ($value:ty, $storage:ty) => {
-            match is_wide {
-                true => typed::<$value, u64, $storage>(queue, shape, is_finite, case),
-                false => typed::<$value, u32, $storage>(queue, shape, is_finite, case),
+    let offset_type = if is_wide { OffsetType::U64 } else { OffsetType::U32 };
+    for_value_type!(value_type, V => {
+        for_offset_type!(offset_type, O => {
+            let mut matrix: Csr<V, O> = shape.matrix()?;
+            if !is_finite {
+                spoil_values(matrix.values_mut());
             }
-        };
-    }
-    match (value_type, storage) {
-        (F64, _) => with!(f64, f64),
-        (F32, F16) => with!(f32, f16),
-        (F32, Bf16) => with!(f32, bf16),
-        (F32, _) => with!(f32, f32),
-        (F16, F16) => with!(f16, f16),
-        (F16, _) => with!(f16, f32),
-        (Bf16, F16) => with!(bf16, f16),
-        (Bf16, _) => with!(bf16, f32),
-    }
-}
-
-fn typed<V: Value, O: Offset, D: Value<Accum = V::Accum>>(
-    queue: &Queue,
-    shape: &Shape,
-    is_finite: bool,
-    case: &SpmmCase,
-) -> Result<f64, CaseError> {
-    let mut matrix: Csr<V, O> = shape.matrix()?;
-    if !is_finite {
-        spoil_values(matrix.values_mut());
-    }
-    run_spmm::<V, O, D>(queue, &matrix, !is_finite, case)
+            run_spmm(queue, matrix.view().into(), storage, !is_finite, case)
+        })
+    })
 }

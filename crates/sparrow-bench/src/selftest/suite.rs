@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use csr_core::{Csr, Offset, OffsetType, Value, ValueType, bf16, f16};
+use csr_core::{Csr, Offset, RealValue, Value as _, for_offset_type, for_value_type};
 use sparrow::{Queue, usual_tables};
 
 use super::axes::combinations;
@@ -76,19 +76,14 @@ fn run_one(
     shape: &Shape,
     axes: &Axes,
 ) -> Result<f64, CaseError> {
-    match (axes.value_type, axes.offset_type) {
-        (ValueType::F32, OffsetType::U32) => typed::<f32, u32>(queue, configuration, shape, axes),
-        (ValueType::F32, OffsetType::U64) => typed::<f32, u64>(queue, configuration, shape, axes),
-        (ValueType::F64, OffsetType::U32) => typed::<f64, u32>(queue, configuration, shape, axes),
-        (ValueType::F64, OffsetType::U64) => typed::<f64, u64>(queue, configuration, shape, axes),
-        (ValueType::F16, OffsetType::U32) => typed::<f16, u32>(queue, configuration, shape, axes),
-        (ValueType::F16, OffsetType::U64) => typed::<f16, u64>(queue, configuration, shape, axes),
-        (ValueType::Bf16, OffsetType::U32) => typed::<bf16, u32>(queue, configuration, shape, axes),
-        (ValueType::Bf16, OffsetType::U64) => typed::<bf16, u64>(queue, configuration, shape, axes),
-    }
+    for_value_type!(axes.value_type, V => {
+        for_offset_type!(axes.offset_type, O => {
+            typed::<V, O>(queue, configuration, shape, axes)
+        })
+    })
 }
 
-fn typed<V: Value, O: Offset>(
+fn typed<V: RealValue, O: Offset>(
     queue: &Queue,
     configuration: &Configuration,
     shape: &Shape,
@@ -121,7 +116,7 @@ fn launches(queue: &Queue, axes: &Axes) -> usize {
 }
 
 /// Numbers in A that are not finite, and an infinity first in x.
-fn spoil<V: Value, O: Offset>(matrix: &mut Csr<V, O>, x: &mut [V::Accum]) {
+fn spoil<V: RealValue, O: Offset>(matrix: &mut Csr<V, O>, x: &mut [V::Accum]) {
     spoil_values(matrix.values_mut());
     if let Some(first) = x.first_mut() {
         *first = V::Accum::from_f64(f64::NEG_INFINITY);
@@ -129,7 +124,7 @@ fn spoil<V: Value, O: Offset>(matrix: &mut Csr<V, O>, x: &mut [V::Accum]) {
 }
 
 /// An infinity in the middle of A and a NaN at its end.
-pub(super) fn spoil_values<V: Value>(values: &mut [V]) {
+pub(super) fn spoil_values<V: RealValue>(values: &mut [V]) {
     let middle = values.len() / 2;
     if let Some(value) = values.get_mut(middle) {
         *value = V::from_f64(f64::INFINITY);

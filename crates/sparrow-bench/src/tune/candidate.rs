@@ -1,16 +1,13 @@
 //! What is tried: an algorithm with all of its hyper-parameters.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use cl_kernels::csr_vector::CsrVector;
 use cl_kernels::{
-    Algorithm, DeviceTraits, DeviceType, MatrixShape, Products, Rule, Variant, select,
+    Algorithm, DeviceTraits, Fit, MatrixShape, Products, Rule, Trial, Variant, current_name, select,
 };
 use csr_core::ValueType;
 use serde::{Deserialize, Serialize};
 use sparrow::{PlanOptions, Tables};
-
-const ITEMS_PER_ROW: &str = "items_per_row";
 
 /// An algorithm, one way of running it, and every hyper-parameter: the same whatever tables say.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -25,6 +22,17 @@ pub struct Candidate {
 }
 
 impl Candidate {
+    /// The same, with hyper-parameters by the names that they have now ([`cl_kernels::current_name`]).
+    pub(super) fn with_current_names(mut self) -> Self {
+        let algorithm = self.algorithm.name();
+        let current = |(name, value): (String, u32)| match current_name(algorithm, &name) {
+            same if same == name => (name, value),
+            renamed => (renamed.to_owned(), value),
+        };
+        self.parameters = self.parameters.into_iter().map(current).collect();
+        self
+    }
+
     /// What an algorithm takes on a device that no table knows.
     pub fn usual(
         algorithm: Algorithm,
@@ -32,11 +40,12 @@ impl Candidate {
         value_type: ValueType,
         mean_row: f64,
     ) -> Self {
-        let usual = algorithm.usual_parameters(device, value_type, mean_row);
+        let defaults = algorithm.default_parameters(&Fit::plain(device, value_type, mean_row));
+        let owned = defaults.entries().iter().map(|(name, value)| ((*name).to_owned(), *value));
         Candidate {
             algorithm,
             variant: Self::usual_variant(algorithm),
-            parameters: usual.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            parameters: owned.collect(),
         }
     }
 
@@ -55,8 +64,7 @@ impl Candidate {
         products: Products,
     ) -> Self {
         let choice = select(tables, device, value_type, matrix, products);
-        let mean_row = matrix.nnz as f64 / matrix.rows.max(1) as f64;
-        let mut candidate = Self::usual(choice.algorithm, device, value_type, mean_row);
+        let mut candidate = Self::usual(choice.algorithm, device, value_type, matrix.mean_row());
         // The strongest entry has the last word, but for the rule's.
         for (_, found) in tables.matches(device).into_iter().rev() {
             let kernel = found.entry.kernel.get(choice.algorithm.name());
@@ -82,31 +90,31 @@ impl Candidate {
         has_variants.then(|| Variant::default().or_usual(algorithm))
     }
 
-    /// `csr_vector` without a number of items that share a row; `None` of other algorithms. In a rule it goes by the
-    /// mean row of each matrix.
+    /// Without the hyper-parameter that follows the mean row of each matrix where a rule does not give it; `None` of an
+    /// algorithm that has none.
     pub(super) fn by_mean_row(&self) -> Option<Candidate> {
+        let name = self.algorithm.spec().by_mean_row?.name;
         let mut found = self.clone();
-        let had_items = found.parameters.remove(ITEMS_PER_ROW).is_some();
-        (self.algorithm == Algorithm::CsrVector && had_items).then_some(found)
+        found.parameters.remove(name).map(|_| found)
     }
 
     /// What runs on matrices of this mean row: the same, but where it goes by the mean row.
     #[must_use]
     pub fn on(&self, mean_row: f64) -> Candidate {
-        let goes_by_mean_row =
-            self.algorithm == Algorithm::CsrVector && !self.parameters.contains_key(ITEMS_PER_ROW);
-        match goes_by_mean_row {
-            true => {
-                self.with(ITEMS_PER_ROW, CsrVector::default_for_mean_row(mean_row).items_per_row)
+        match self.algorithm.spec().by_mean_row {
+            Some(by) if !self.parameters.contains_key(by.name) => {
+                let others = |name: &str| self.parameters.get(name).copied();
+                self.with(by.name, (by.value)(mean_row, &others))
             }
-            false => self.clone(),
+            _ => self.clone(),
         }
     }
 
     /// Whether kernel and device allow it.
     pub fn fits(&self, device: &DeviceTraits, value_type: ValueType) -> bool {
         let given = self.parameters.iter().map(|(name, value)| (name.as_str(), *value));
-        self.algorithm.check_parameters(given, device, value_type).is_ok()
+        let fit = Fit::plain(device, value_type, 1.0);
+        self.algorithm.check_parameters(&given.collect::<Vec<_>>(), &fit).is_ok()
     }
 
     /// The same with one hyper-parameter changed.
@@ -164,46 +172,25 @@ impl std::fmt::Display for Candidate {
     }
 }
 
-/// The first candidates on matrices of this mean row, the likeliest first: each algorithm as it usually is, and those
-/// that share rows between items with few of them, and in steps of four.
+/// The first candidates on matrices of this mean row, the likeliest first: each algorithm with its defaults, and with what
+/// its descriptor says to try.
 pub(super) fn coarse(
     device: &DeviceTraits,
     value_type: ValueType,
     mean_row: f64,
 ) -> Vec<Candidate> {
-    let usual = |algorithm| Candidate::usual(algorithm, device, value_type, mean_row);
+    let fit = Fit::plain(device, value_type, mean_row);
     let mut found = Vec::new();
     for algorithm in Algorithm::ALL {
-        let usual = usual(algorithm);
-        match algorithm {
-            Algorithm::CsrScalar => {
-                found.push(usual.clone());
-                found.push(usual.with("group_size", 256));
-            }
-            Algorithm::CsrVector => {
-                let now = usual.parameters["items_per_row"];
-                found.push(usual.clone());
-                let others = BTreeSet::from([1, 2, now / 4, now * 4]);
-                let others = others.into_iter().filter(|items| *items != now);
-                found.extend(others.map(|items| usual.with("items_per_row", items)));
-            }
-            // For CPUs: elsewhere they are correct and no more.
-            Algorithm::CsrPieces | Algorithm::Sell if device.device_type == DeviceType::Cpu => {
-                let (name, now) = match algorithm {
-                    Algorithm::Sell => ("slice_rows", usual.parameters["slice_rows"]),
-                    _ => ("lanes", usual.parameters["lanes"]),
-                };
-                found.push(usual.clone());
-                let others = [1, 4, 8, 16].into_iter().filter(|lanes| *lanes != now);
-                found.extend(others.map(|lanes| usual.with(name, lanes)));
-            }
-            Algorithm::CsrPieces | Algorithm::Sell => {}
-            Algorithm::SegmentedSum => {
-                found.push(usual.clone());
-                found.push(Candidate { variant: Some(Variant::Device), ..usual });
-            }
-            _ => found.push(usual),
+        if !algorithm.spec().is_tried_on(device.device_type) {
+            continue;
         }
+        let usual = Candidate::usual(algorithm, device, value_type, mean_row);
+        found.push(usual.clone());
+        found.extend((algorithm.spec().trials)(&fit).into_iter().map(|trial| match trial {
+            Trial::Parameter(name, value) => usual.with(name, value),
+            Trial::Variant(variant) => Candidate { variant: Some(variant), ..usual.clone() },
+        }));
     }
     found.retain(|candidate| candidate.fits(device, value_type));
     found
@@ -211,6 +198,10 @@ pub(super) fn coarse(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use cl_kernels::DeviceType;
+
     use super::*;
     use crate::tune::tests::device;
 
@@ -225,9 +216,8 @@ mod tests {
             let of_cpu = coarse(&cpu, ValueType::F64, mean_row);
             for algorithm in Algorithm::ALL {
                 let is_of = |candidate: &Candidate| candidate.algorithm == algorithm;
-                let is_for_cpus = matches!(algorithm, Algorithm::CsrPieces | Algorithm::Sell);
                 assert!(of_cpu.iter().any(is_of), "{algorithm}");
-                assert_eq!(found.iter().any(is_of), !is_for_cpus, "{algorithm}");
+                assert_eq!(found.iter().any(is_of), !algorithm.spec().is_for_cpus, "{algorithm}");
             }
         }
     }
@@ -252,10 +242,10 @@ mod tests {
         };
         // By the table's line of the kernel, by a rule over it, and where no table knows the device.
         let text =
-            "csr_flat(group_size=256,piece_nnz=4096,registers=40,shared_rows=0,whole_row=256)";
+            "csr_flat(group_size=256,registers=40,shared_rows=0,tile_nnz=4096,whole_row=256)";
         assert_eq!(of(&h200, ValueType::F32, Products::Several), text);
         let text =
-            "csr_flat(group_size=256,piece_nnz=3072,registers=40,shared_rows=0,whole_row=256)";
+            "csr_flat(group_size=256,registers=40,shared_rows=0,tile_nnz=3072,whole_row=256)";
         assert_eq!(of(&h200, ValueType::F64, Products::Several), text);
         assert!(of(&h200, ValueType::F32, Products::Many).starts_with("sell_sigma(group_size=128"));
         let usual = Candidate::usual(Algorithm::CsrAdaptive, &device(), ValueType::F32, 30.0);

@@ -138,11 +138,12 @@ impl<'a> Fitted<'a> {
     }
 
     /// For each algorithm its hyper-parameters for whoever asks for it by name: those that were tried on most matrices,
-    /// or others that gain over them where both were. `csr_vector` goes by the mean row unless it is told.
+    /// or others that gain over them where both were. What follows the mean row unless it is told has none.
     fn lines(&self) -> Vec<(Algorithm, BTreeMap<String, u32>)> {
         let all = || self.board.matrices(self.value_type).map(|(_, matrix)| matrix);
         let mut lines = Vec::new();
-        for algorithm in Algorithm::ALL.into_iter().filter(|one| *one != Algorithm::CsrVector) {
+        let is_told = |one: &Algorithm| one.spec().by_mean_row.is_none();
+        for algorithm in Algorithm::ALL.into_iter().filter(is_told) {
             let mut counts: BTreeMap<&Candidate, usize> = BTreeMap::new();
             for candidate in all().flat_map(Matrix::candidates) {
                 if candidate.algorithm == algorithm {

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use cl_kernels::{Products, Tables};
-use csr_core::{Csr, Value};
+use csr_core::AnyCsrView;
 use serde::{Deserialize, Serialize};
 use sparrow::{PlanOptions, Queue};
 
@@ -103,8 +103,8 @@ pub struct Judge {
     pub sample_ms: f64,
 }
 
-struct Entrant<V: Value> {
-    contender: Contender<V>,
+struct Entrant {
+    contender: Contender,
     setup_us: f64,
     launches: u32,
     samples_us: Vec<f64>,
@@ -114,10 +114,10 @@ struct Entrant<V: Value> {
 ///
 /// # Errors
 /// The device fails, or the automatic choice itself does not verify.
-pub fn judge<V: Value>(
+pub fn judge(
     queue: &Queue,
     name: &str,
-    matrix: &Csr<V>,
+    matrix: AnyCsrView<'_>,
     by: &Judge,
 ) -> Result<Judgement, MeasureError> {
     let mut ground = Ground::new(queue, matrix)?;
@@ -173,7 +173,7 @@ pub fn judge<V: Value>(
     }
     let count = f64::from(by.products.count());
     let over = |a: usize, b: usize| {
-        let cost = |one: &Entrant<V>, round: usize| one.samples_us[round] + one.setup_us / count;
+        let cost = |one: &Entrant, round: usize| one.samples_us[round] + one.setup_us / count;
         let ratios =
             (0..SECOND_ROUNDS).map(|round| cost(&entrants[a], round) / cost(&entrants[b], round));
         median(&ratios.collect::<Vec<_>>())
@@ -193,7 +193,7 @@ pub fn judge<V: Value>(
         matrix: name.to_owned(),
         rows: shape.rows,
         nnz: shape.nnz,
-        value_type: V::TYPE.to_string(),
+        value_type: matrix.value_type().to_string(),
         products: by.products.to_string(),
         candidates,
         failed,
@@ -219,12 +219,12 @@ fn turns(round: usize, entrants: usize) -> impl Iterator<Item = usize> {
 }
 
 /// A plan that was verified; inside, what is wrong with it.
-fn entrant<V: Value>(
-    ground: &mut Ground<V>,
+fn entrant(
+    ground: &mut Ground,
     queue: &Queue,
     options: &PlanOptions,
     by: &Judge,
-) -> Result<Result<Entrant<V>, MeasureError>, MeasureError> {
+) -> Result<Result<Entrant, MeasureError>, MeasureError> {
     let mut contender = match ground.contender(queue, options) {
         Ok(contender) => contender,
         Err(error) => return Ok(Err(error)),

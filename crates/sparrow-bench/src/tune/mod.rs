@@ -34,7 +34,7 @@ pub use entry::{entry_of, held_out_ratio, ratios};
 pub use judge::{JUDGE_SCHEMA, Judge, Judgement, judge};
 pub use search::Trials;
 pub use sweep::{SWEEP_FIGURES, SWEEP_SCHEMA, SweepFigure, SweepTiming, harmonic_means, sweep};
-pub use timing::{Outcome, TUNE_SCHEMA, Times, Timing, TunedDevice, read_timings};
+pub use timing::{Outcome, TUNE_SCHEMA, Times, Timing, TunedDevice, parse_timings, read_timings};
 pub use trial::{Arena, Trial, TrialReport};
 pub use worker::{Worker, serve};
 

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use cl_kernels::{Algorithm, Tables};
+use csr_core::AnyCsrView;
 use csr_core::generate::Suite;
-use csr_core::{Csr, Value};
 use serde::{Deserialize, Serialize};
 use sparrow::{PlanOptions, Queue};
 
@@ -109,10 +109,10 @@ pub struct SweepTiming {
 ///
 /// # Errors
 /// The device fails, or the algorithm does not verify with its own hyper-parameters.
-pub fn sweep<V: Value>(
+pub fn sweep(
     queue: &Queue,
     name: &str,
-    matrix: &Csr<V>,
+    matrix: AnyCsrView<'_>,
     figure: &SweepFigure,
     tables: &Tables,
     sample_ms: f64,
@@ -164,7 +164,7 @@ pub fn sweep<V: Value>(
         }
     }
     let reference_us = median(&references_us);
-    let flops = 2.0 * matrix.nnz() as f64;
+    let flops = 2.0 * matrix.pattern().nnz() as f64;
     let timing =
         |(candidate, at, series, ratio): (super::Candidate, u32, u32, Result<f64, String>)| {
             SweepTiming {
@@ -175,8 +175,8 @@ pub fn sweep<V: Value>(
                 driver: traits.driver.clone(),
                 figure: figure.name.to_owned(),
                 matrix: name.to_owned(),
-                nnz: matrix.nnz() as u64,
-                value_type: V::TYPE.to_string(),
+                nnz: matrix.pattern().nnz() as u64,
+                value_type: matrix.value_type().to_string(),
                 candidate: candidate.to_string(),
                 over: figure.over.0.to_owned(),
                 at,

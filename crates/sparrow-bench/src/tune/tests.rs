@@ -65,8 +65,8 @@ impl Formula {
             }
             Algorithm::SegmentedSum => return Outcome::Hung { seconds: 1.0 },
             Algorithm::CsrFlat | Algorithm::CsrPieces => base * 2.0,
-            Algorithm::Sell | Algorithm::SellSigma => base * 4.0,
-            _ => base * if is_giant { 3.0 } else { 1.0 },
+            Algorithm::EvcHyb => base * if is_giant { 3.0 } else { 1.0 },
+            _ => base * 4.0,
         };
         let setup_us = if candidate.algorithm == Algorithm::EvcHyb { 60.0 * product } else { 1.0 };
         let rounded = |us: f64| (us * 1e3).round() / 1e3;
@@ -217,7 +217,7 @@ fn what_the_shipped_tables_choose_is_tried_before_what_algorithms_usually_take()
     };
     let is_shipped = |timing: &Timing| {
         let candidate = &timing.candidate;
-        candidate.algorithm == Algorithm::CsrFlat && candidate.parameters["piece_nnz"] == 4096
+        candidate.algorithm == Algorithm::CsrFlat && candidate.parameters["tile_nnz"] == 4096
     };
     // Eight matrices: what would run untuned on each, then what is shipped.
     let (_, trials) = tuned_on(&h200, 60);

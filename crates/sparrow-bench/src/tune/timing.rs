@@ -171,16 +171,29 @@ impl Timing {
     }
 }
 
-/// Timings from the lines of a file.
+/// Timings from the lines of a file; hyper-parameters may have their names of device tables of format 1.
 ///
 /// # Errors
 /// A file that cannot be read, or a line that is none, with its place.
 pub fn read_timings(path: &Path) -> Result<Vec<Timing>, TuneError> {
     let refuse = |message: String| TuneError::File { path: path.to_owned(), message };
     let text = std::fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
+    parse_timings(&text, path)
+}
+
+/// Reads raw timings from text; `path` is what errors call it.
+///
+/// # Errors
+/// A line that is none, with its place.
+pub fn parse_timings(text: &str, path: &Path) -> Result<Vec<Timing>, TuneError> {
+    let refuse = |message: String| TuneError::File { path: path.to_owned(), message };
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let timings = lines.map(|(k, line)| match serde_json::from_str::<Timing>(line) {
-        Ok(timing) if timing.schema == TUNE_SCHEMA => Ok(timing),
+        Ok(timing) if timing.schema == TUNE_SCHEMA => Ok(Timing {
+            candidate: timing.candidate.with_current_names(),
+            reference: timing.reference.with_current_names(),
+            ..timing
+        }),
         Ok(timing) => Err(refuse(format!(
             "line {}: schema \"{}\" is not {TUNE_SCHEMA}",
             k + 1,

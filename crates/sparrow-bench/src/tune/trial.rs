@@ -9,12 +9,13 @@ use std::time::Instant;
 use cl_kernels::MatrixShape;
 use csr_core::generate::{DEFAULT_SEED, Rung, Skew};
 use csr_core::verify::{Oracle, Summation};
-use csr_core::{Csr, Value, ValueType};
+use csr_core::{AnyCsr, AnyCsrView, AnyVector, Number, ValueType};
 use serde::{Deserialize, Serialize};
-use sparrow::{Matrix, Plan, Product, Queue, Tables, Workspace};
+use sparrow::{AnyMatrix, AnyPlan, AnyProduct, NoEvent, Queue, Tables, Workspace};
 
 use super::{Candidate, Outcome, Times};
-use crate::selftest::Guarded;
+use crate::measure::read_blocking;
+use crate::selftest::AnyGuarded;
 use crate::{Input, Making, MeasureError};
 
 /// What every candidate multiplies first: small, with rows of every length and three giants.
@@ -68,21 +69,21 @@ pub struct TrialReport {
 }
 
 /// A matrix on the device with x, y between canaries, and what is right.
-pub(super) struct Ground<V: Value> {
-    matrix: Matrix<V>,
-    x: Guarded<V::Accum>,
-    y: Guarded<V::Accum>,
+pub(super) struct Ground {
+    matrix: AnyMatrix,
+    x: AnyGuarded,
+    y: AnyGuarded,
     oracle: Oracle,
-    reference: Option<(Candidate, Contender<V>)>,
+    reference: Option<(Candidate, Contender)>,
 }
 
 /// A candidate on a ground, ready to launch.
-pub(super) struct Contender<V: Value> {
-    plan: Plan<V>,
+pub(super) struct Contender {
+    plan: AnyPlan,
     workspace: Workspace,
 }
 
-impl<V: Value> Contender<V> {
+impl Contender {
     /// What runs, whoever chose it.
     pub(super) fn candidate(&self) -> Candidate {
         let pair = |text: &str| {
@@ -97,16 +98,17 @@ impl<V: Value> Contender<V> {
     }
 }
 
-impl<V: Value> Ground<V> {
-    pub(super) fn new(queue: &Queue, matrix: &Csr<V>) -> Result<Self, MeasureError> {
-        let x: Vec<V::Accum> = csr_core::random_vector(DEFAULT_SEED, matrix.cols());
-        let y = vec![V::Accum::from_f64(f64::NAN); matrix.rows()];
-        let (one, zero) = (V::Accum::from_f64(1.0), V::Accum::from_f64(0.0));
+impl Ground {
+    pub(super) fn new(queue: &Queue, matrix: AnyCsrView<'_>) -> Result<Self, MeasureError> {
+        let (value_type, pattern) = (matrix.value_type(), matrix.pattern());
+        let x = AnyVector::random(value_type, DEFAULT_SEED, pattern.cols());
+        let y = AnyVector::filled(value_type, f64::NAN, pattern.rows());
+        let accumulator = value_type.accumulator();
         Ok(Ground {
-            oracle: Oracle::new(one, matrix.view(), &x, zero, &y)?,
-            matrix: Matrix::upload_blocking(queue, matrix.view())?,
-            x: Guarded::upload_blocking(queue, &x, 0)?,
-            y: Guarded::upload_blocking(queue, &y, 0)?,
+            oracle: Oracle::of_any(matrix, &x)?,
+            matrix: AnyMatrix::upload_blocking(queue, matrix)?,
+            x: AnyGuarded::upload_blocking(queue, accumulator, x.bytes(), 0)?,
+            y: AnyGuarded::upload_blocking(queue, accumulator, y.bytes(), 0)?,
             reference: None,
         })
     }
@@ -119,8 +121,8 @@ impl<V: Value> Ground<V> {
         &self,
         queue: &Queue,
         options: &sparrow::PlanOptions,
-    ) -> Result<Contender<V>, MeasureError> {
-        let plan = Plan::new_blocking(queue, &self.matrix, options)?;
+    ) -> Result<Contender, MeasureError> {
+        let plan = AnyPlan::new_blocking(queue, &self.matrix, options)?;
         let workspace = plan.workspace_blocking(queue)?;
         Ok(Contender { plan, workspace })
     }
@@ -128,16 +130,17 @@ impl<V: Value> Ground<V> {
     pub(super) fn launch(
         &mut self,
         queue: &Queue,
-        contender: &mut Contender<V>,
+        contender: &mut Contender,
     ) -> Result<(), MeasureError> {
-        let product = Product {
-            alpha: V::Accum::from_f64(1.0).into(),
+        let number = |value| Number::of(self.matrix.value_type(), value).into();
+        let product = AnyProduct {
+            alpha: number(1.0),
             a: &self.matrix,
             x: self.x.array(),
-            beta: V::Accum::from_f64(0.0).into(),
+            beta: number(0.0),
             y: self.y.array_mut(),
         };
-        contender.plan.launch_unobserved(queue, &mut contender.workspace, product)?;
+        contender.plan.launch(queue, &mut contender.workspace, product, NoEvent)?;
         Ok(())
     }
 
@@ -145,16 +148,21 @@ impl<V: Value> Ground<V> {
     pub(super) fn verify(
         &mut self,
         queue: &Queue,
-        contender: &mut Contender<V>,
+        contender: &mut Contender,
     ) -> Result<Option<String>, MeasureError> {
         self.y.restore_blocking(queue)?;
         self.launch(queue, contender)?;
         queue.finish_blocking()?;
-        let y = self.y.read_blocking(queue)?;
-        let found = self.oracle.verify(&y, Summation::Plain)?;
+        let y = read_blocking(queue, self.y.array(), self.matrix.value_type())?;
+        let found = self.oracle.verify_any(&y, Summation::Plain)?;
         if !found.passed() {
             let (row, right) = (found.worst_row, self.oracle.value(found.worst_row));
-            return Ok(Some(format!("row {row} is {} where {right} is right", y[row].to_f64())));
+            // As the matrix's file counts rows, which is from 1.
+            return Ok(Some(format!(
+                "row {} is {} where {right} is right",
+                row + 1,
+                y.number(row).to_f64()
+            )));
         }
         let damages = [
             ("y's surroundings", self.y.damaged_canary(queue)?),
@@ -226,7 +234,7 @@ impl<V: Value> Ground<V> {
     pub(super) fn sample_us(
         &mut self,
         queue: &Queue,
-        contender: &mut Contender<V>,
+        contender: &mut Contender,
         launches: u32,
     ) -> Result<f64, MeasureError> {
         let start = Instant::now();
@@ -268,18 +276,20 @@ pub(super) fn rounded(us: f64) -> f64 {
 pub struct Arena {
     queue: Queue,
     tables: Tables,
-    f32: Grounds<f32>,
-    f64: Grounds<f64>,
+    f32: Grounds,
+    f64: Grounds,
 }
 
-struct Grounds<V: Value> {
-    kept: BTreeMap<String, Ground<V>>,
+/// Matrices of one value type.
+struct Grounds {
+    value_type: ValueType,
+    kept: BTreeMap<String, Ground>,
     passed_first: BTreeSet<Candidate>,
 }
 
-impl<V: Value> Grounds<V> {
-    fn new() -> Self {
-        Grounds { kept: BTreeMap::new(), passed_first: BTreeSet::new() }
+impl Grounds {
+    fn new(value_type: ValueType) -> Self {
+        Grounds { value_type, kept: BTreeMap::new(), passed_first: BTreeSet::new() }
     }
 
     fn ground(
@@ -287,7 +297,7 @@ impl<V: Value> Grounds<V> {
         queue: &Queue,
         name: &str,
         scale: f64,
-    ) -> Result<&mut Ground<V>, MeasureError> {
+    ) -> Result<&mut Ground, MeasureError> {
         let bytes: usize = self.kept.values().map(|ground| ground.matrix.size_bytes()).sum();
         let most = queue.context().device().traits().global_bytes / KEPT_PART;
         if bytes as u64 > most && !self.kept.contains_key(name) {
@@ -295,7 +305,10 @@ impl<V: Value> Grounds<V> {
         }
         Ok(match self.kept.entry(name.to_owned()) {
             Entry::Occupied(kept) => kept.into_mut(),
-            Entry::Vacant(place) => place.insert(Ground::new(queue, &load_matrix(name, scale)?)?),
+            Entry::Vacant(entry) => entry.insert({
+                let matrix = load_matrix(name, scale)?;
+                matrix.with_value_type(self.value_type, |matrix| Ground::new(queue, matrix))??
+            }),
         })
     }
 
@@ -326,19 +339,20 @@ fn report(shape: &MatrixShape, outcome: Outcome) -> TrialReport {
 }
 
 /// A rung, a class or a file.
-pub(super) fn load_matrix<V: Value>(name: &str, scale: f64) -> Result<Csr<V>, MeasureError> {
+pub(super) fn load_matrix(name: &str, scale: f64) -> Result<AnyCsr, MeasureError> {
     if name.starts_with("rung:") {
-        return Ok(name.parse::<Rung>()?.generate(DEFAULT_SEED)?);
+        return Ok(AnyCsr::compact(name.parse::<Rung>()?.generate(DEFAULT_SEED)?));
     }
     let making = Making { scale, seed: DEFAULT_SEED };
-    Ok(Input::parse(name)?.load(making, &|_, _| ())?)
+    Ok(AnyCsr::compact(Input::parse(name)?.load(making, &|_, _| ())?))
 }
 
 impl Arena {
     /// On a queue of the device's.
     pub fn new(queue: Queue) -> Self {
         let tables = Tables::with_user(None);
-        Arena { queue, tables, f32: Grounds::new(), f64: Grounds::new() }
+        let [f32, f64] = [ValueType::F32, ValueType::F64].map(Grounds::new);
+        Arena { queue, tables, f32, f64 }
     }
 
     /// Runs one trial.

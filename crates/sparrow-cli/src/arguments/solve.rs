@@ -1,36 +1,42 @@
 //! What `sparrow solve` takes.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
 use csr_core::ValueType;
 use sparrow::{Algorithm, Preconditioner, Products, SolverMethod};
 
-use super::{Making, ParameterList};
+use super::{Making, ParameterList, Reading, VECTOR, from_zero, whole};
+
+fn check_every(text: &str) -> Result<u32, String> {
+    let iterations = text.parse().ok().filter(|every| (1..=1 << 16).contains(every));
+    iterations.ok_or_else(|| "it must be a whole number from 1 to 65536".to_owned())
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct Solve {
-    /// A .mtx or .mtx.gz file, or a class of the suite; square
-    pub(crate) matrix: String,
-    /// cg (A symmetric and positive definite) or bicgstab (any A)
+    /// A .mtx or .mtx.gz file, a .tar.gz with one in it, `-` (standard input), or a class of the suite; square
+    pub(crate) matrix: OsString,
+    /// cg (A symmetric, and positive or negative definite) or bicgstab (any A)
     #[arg(long, default_value = "cg")]
     pub(crate) method: SolverMethod,
     /// What residuals are multiplied by: none, or jacobi (the inverse diagonal)
     #[arg(long, default_value = "none", value_name = "NAME")]
     pub(crate) precondition: Preconditioner,
     /// The residual that is small enough, as a multiple of the norm of b
-    #[arg(long, default_value_t = 1e-8)]
+    #[arg(long, default_value_t = 1e-8, value_parser = from_zero)]
     pub(crate) tol: f64,
     /// Iterations at most
-    #[arg(long, default_value_t = 10_000)]
+    #[arg(long, default_value_t = 10_000, value_parser = whole::<u32>)]
     pub(crate) max_iters: u32,
-    /// b: a Matrix Market array of one column, random:SEED or ones
-    #[arg(long, default_value = "random:1", value_name = "FILE|random:SEED|ones")]
-    pub(crate) b: String,
-    /// Where the iterations begin, a Matrix Market array of one column; zeros if left out
-    #[arg(long, value_name = "FILE")]
-    pub(crate) x: Option<PathBuf>,
-    /// Where x goes, as a Matrix Market array
+    /// b: a Matrix Market array of one column, random:SEED, ones, or `archive`: NAME_b.mtx in the matrix's archive
+    #[arg(long, default_value = "random:1", value_name = VECTOR)]
+    pub(crate) b: OsString,
+    /// Where the iterations begin, as --b; `archive` is NAME_x.mtx. Zeros if left out
+    #[arg(long, value_name = VECTOR)]
+    pub(crate) x: Option<OsString>,
+    /// Where x goes, as a Matrix Market array; where it did not converge, the x of the least residual
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Also write a report with the residual plotted, one self-contained file
@@ -40,8 +46,11 @@ pub(crate) struct Solve {
     #[arg(long, default_value = "f64")]
     pub(crate) value_type: ValueType,
     /// Iterations between two looks at the residual, each of which waits for the device; what comes out is the same
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = check_every)]
     pub(crate) check_every: Option<u32>,
+    /// Also measure how fast the device copies memory, and say what an iteration takes compared with its bytes
+    #[arg(long)]
+    pub(crate) measure: bool,
     /// The algorithm of the products; chosen for matrix and device if left out
     #[arg(long, value_name = "NAME")]
     pub(crate) algorithm: Option<Algorithm>,
@@ -53,4 +62,6 @@ pub(crate) struct Solve {
     pub(crate) parameters: Option<ParameterList>,
     #[command(flatten)]
     pub(crate) making: Making,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
 }

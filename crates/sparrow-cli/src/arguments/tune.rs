@@ -1,5 +1,6 @@
 //! What `sparrow tune` takes.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -9,7 +10,8 @@ use csr_core::ValueType;
 use csr_core::generate::Suite;
 use sparrow::Products;
 
-use super::Making;
+use super::examples::{JUDGE_EXAMPLES, MERGE_EXAMPLES};
+use super::{Making, Reading, positive};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -49,15 +51,17 @@ pub(crate) struct Tune {
 #[derive(Debug, Subcommand)]
 pub(crate) enum TuneCommand {
     /// Make entries of a device table from raw timings, of this machine or of others
+    #[command(after_help = MERGE_EXAMPLES)]
     Merge(Merge),
     /// Time the automatic choice beside the best of everything that was tried on this device, and beside no tuning
+    #[command(after_help = JUDGE_EXAMPLES)]
     Judge(JudgeArguments),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct JudgeArguments {
-    /// .mtx or .mtx.gz files, or classes; without any, the quick suite
-    pub(crate) matrices: Vec<String>,
+    /// .mtx or .mtx.gz files, `-` (standard input), or classes; without any, the quick suite
+    pub(crate) matrices: Vec<OsString>,
     /// A suite of classes
     #[arg(long, conflicts_with = "matrices")]
     pub(crate) suite: Option<Suite>,
@@ -71,10 +75,12 @@ pub(crate) struct JudgeArguments {
     #[arg(long, value_name = "FILE", value_delimiter = ',')]
     pub(crate) from: Vec<PathBuf>,
     /// Milliseconds of a sample, at least; up to ten times as many where that holds all products that follow
-    #[arg(long, default_value_t = 2.0)]
+    #[arg(long, default_value_t = 2.0, value_parser = positive)]
     pub(crate) sample_ms: f64,
     #[command(flatten)]
     pub(crate) making: Making,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
 }
 
 #[derive(Debug, Args)]

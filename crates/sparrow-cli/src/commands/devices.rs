@@ -2,12 +2,14 @@
 
 use serde_json::json;
 use sparrow::{Device, Products, Tables, usual_tables};
+use sparrow_bench::counted;
 
 use crate::arguments::{Devices, Global};
 use crate::failure::Failure;
-use crate::output::{words_on_stdout, write_json_lines};
+use crate::output::{Files, write_text};
 
 pub(crate) fn run(global: &Global, arguments: &Devices) -> Result<(), Failure> {
+    let words = Files::new(global).check()?;
     let devices = match global.device.as_deref() {
         Some(text) => sparrow::find_devices(text)?,
         None => sparrow::devices()?,
@@ -16,19 +18,21 @@ pub(crate) fn run(global: &Global, arguments: &Devices) -> Result<(), Failure> {
         return Err(sparrow::RuntimeError::NoDevice.into());
     }
     let tables = usual_tables();
-    if words_on_stdout(global.json.as_deref()) {
-        for device in &devices {
-            println!("{}", describe(device));
-            if arguments.table {
-                println!("{}", entries(device, &tables));
-            }
-        }
-        if let Ok(best) = Device::best() {
-            println!("Used when --device is left out: {} {}", best.position(), best.traits().name);
+    if let Some(path) = &global.json {
+        let lines = devices.iter().map(|device| format!("{}\n", as_json(device, &tables)));
+        write_text(path, &lines.collect::<String>())?;
+    }
+    for device in &devices {
+        words.say(describe(device))?;
+        if arguments.table {
+            words.say(entries(device, &tables))?;
         }
     }
-    let lines: Vec<_> = devices.iter().map(|device| as_json(device, &tables)).collect();
-    write_json_lines(global.json.as_deref(), &lines)
+    if let Ok(best) = Device::best() {
+        let (position, name) = (best.position(), &best.traits().name);
+        words.say(format_args!("Used when --device is left out: {position} {name}"))?;
+    }
+    Ok(())
 }
 
 fn describe(device: &Device) -> String {
@@ -38,7 +42,10 @@ fn describe(device: &Device) -> String {
         text.push_str(&format!("  {name:<15}{value}\n"));
     };
     line("platform", traits.platform.clone());
-    line("kind", format!("{}, {} compute units", traits.device_type, traits.compute_units));
+    line(
+        "kind",
+        format!("{}, {}", traits.device_type, counted(traits.compute_units, "compute unit")),
+    );
     line("version", format!("{}, driver {}", traits.version, traits.driver));
     line(
         "memory",
@@ -50,7 +57,7 @@ fn describe(device: &Device) -> String {
             bytes(traits.local_bytes)
         ),
     );
-    line("work-group", format!("at most {} items", traits.max_group_size));
+    line("work-group", format!("at most {}", counted(traits.max_group_size, "item")));
     let value_types =
         if traits.has_f64 { "f32, f64, f16, bf16" } else { "f32, f16, bf16 (no f64)" };
     line("values", format!("{value_types}; f16 and bf16 store A and sum in f32"));

@@ -2,21 +2,39 @@
 
 use csr_core::Csr;
 use csr_core::generate::Class;
+use csr_core::io::{Encoding, write_matrix_market_to};
+use serde_json::json;
+use sparrow_bench::counted;
 
-use crate::arguments::Gen;
+use crate::arguments::{Gen, Global};
 use crate::failure::Failure;
+use crate::output::{Files, write_json_line, write_output};
 
-pub(crate) fn run(arguments: &Gen) -> Result<(), Failure> {
-    let class: Class = arguments.class.parse()?;
-    let matrix: Csr<f64, u64> = class.generate(arguments.making.scale, arguments.making.seed)?;
-    csr_core::io::write_matrix_market(&arguments.out, matrix.view())?;
-    println!(
-        "{}: {} x {}, {} nonzeros, to {}",
+pub(crate) fn run(global: &Global, arguments: &Gen) -> Result<(), Failure> {
+    let Gen { class, out, making } = arguments;
+    let making = sparrow_bench::Making::from(*making);
+    let class: Class = class.parse()?;
+    let words = Files::new(global).writes("--out", [out.as_path()]).check()?;
+    let matrix: Csr<f64, u64> = class.generate(making.scale, making.seed)?;
+    let encoding = Encoding::of(out);
+    write_output(out, |sink| write_matrix_market_to(sink, encoding, matrix.view()))?;
+    let line = json!({
+        "schema": "sparrow-gen/1",
+        "version": env!("CARGO_PKG_VERSION"),
+        "matrix": class.display_name(),
+        "scale": making.scale,
+        "seed": making.seed,
+        "rows": matrix.rows(),
+        "cols": matrix.cols(),
+        "nnz": matrix.nnz(),
+    });
+    write_json_line(global.json.as_deref(), &line)?;
+    words.say(format_args!(
+        "{}: {} x {}, {}, to {}",
         class.display_name(),
         matrix.rows(),
         matrix.cols(),
-        matrix.nnz(),
-        arguments.out.display()
-    );
-    Ok(())
+        counted(matrix.nnz(), "nonzero"),
+        out.display()
+    ))
 }

@@ -4,26 +4,28 @@ use csr_core::evc_hyb::{EvcHybOptions, EvcHybStatistics};
 use csr_core::{Csr, RowStatistics};
 use serde_json::json;
 use sparrow::{Features, Matrix, Plan, PlanOptions, Products, ValueType, usual_tables};
-use sparrow_bench::Input;
+use sparrow_bench::{Input, counted};
 
-use super::load;
+use super::{check_making_of, load, matrix_file};
 use crate::arguments::{Global, Info};
 use crate::failure::Failure;
-use crate::output::{words_on_stdout, write_json_lines};
+use crate::output::{Files, write_json_line};
 use crate::target::{Target, queue_on};
 
 pub(crate) fn run(global: &Global, arguments: &Info) -> Result<(), Failure> {
+    let files = Files::new(global).reads("the matrix", matrix_file(&arguments.matrix));
+    let words = files.check()?;
     let input = Input::parse(&arguments.matrix)?;
-    let matrix: Csr<f64, u64> = load(&input, arguments.making.into())?;
+    check_making_of(arguments.making, &input)?;
+    let matrix: Csr<f64, u64> = load(&input, arguments.making.into(), arguments.reading)?;
     let statistics = RowStatistics::of(matrix.pattern().view());
     let evc_hyb = EvcHybStatistics::of(matrix.pattern().view(), &EvcHybOptions::default());
     let chosen =
         if arguments.explain { Some(explain(global, &matrix, arguments.products)?) } else { None };
-    if words_on_stdout(global.json.as_deref()) {
-        print!("{}{}", describe(&input, &statistics), describe_evc_hyb(&evc_hyb, statistics.nnz));
-        if let Some(chosen) = &chosen {
-            println!("\n{chosen}");
-        }
+    let mut text = describe(&input, &statistics);
+    if let Some(chosen) = &chosen {
+        text.push_str(&describe_evc_hyb(&evc_hyb, statistics.nnz));
+        text.push_str(&format!("\n{chosen}\n"));
     }
     let line = json!({
         "schema": "sparrow-info/1",
@@ -47,13 +49,19 @@ pub(crate) fn run(global: &Global, arguments: &Info) -> Result<(), Failure> {
         },
         "explanation": chosen,
     });
-    write_json_lines(global.json.as_deref(), &[line])
+    write_json_line(global.json.as_deref(), &line)?;
+    words.print(&text)
 }
 
 fn describe(input: &Input, statistics: &RowStatistics) -> String {
     let RowStatistics { rows, cols, nnz, .. } = statistics;
     let mut text = format!("{} ({})\n", input.name(), input.source());
-    text.push_str(&format!("  {rows} rows, {cols} columns, {nnz} nonzeros\n"));
+    text.push_str(&format!(
+        "  {}, {}, {}\n",
+        counted(rows, "row"),
+        counted(cols, "column"),
+        counted(nnz, "nonzero")
+    ));
     text.push_str(&format!(
         "  nonzeros a row: shortest {}, median {}, mean {:.2}, longest {}; standard deviation {:.2}\n",
         statistics.shortest,
@@ -63,8 +71,8 @@ fn describe(input: &Input, statistics: &RowStatistics) -> String {
         statistics.standard_deviation
     ));
     text.push_str(&format!(
-        "  {} empty rows; {:.1}% of the nonzeros in rows above 128\n",
-        statistics.empty_rows,
+        "  {}; {:.1}% of the nonzeros in rows above 128\n",
+        counted(statistics.empty_rows, "empty row"),
         100.0 * statistics.long_row_share
     ));
     text.push_str("  rows by length:\n");
@@ -85,10 +93,10 @@ fn describe(input: &Input, statistics: &RowStatistics) -> String {
 fn describe_evc_hyb(found: &EvcHybStatistics, nnz: usize) -> String {
     let percent = |elements: usize| 100.0 * elements as f64 / nnz.max(1) as f64;
     format!(
-        "  EVC-HYB: rows in order of length are split at {}; {} elements in strips ({:.2}% of the nonzeros), {} in \
+        "  EVC-HYB, if it were chosen: rows in order of length are split at {}; {} in strips ({:.2}% of the nonzeros), {} in \
          long rows ({:.2}%), padding {:.2}%\n",
         found.split_row,
-        found.short_elements,
+        counted(found.short_elements, "element"),
         percent(found.short_elements),
         found.long_elements,
         percent(found.long_elements),
@@ -112,13 +120,13 @@ fn explain(global: &Global, matrix: &Csr<f64, u64>, products: Products) -> Resul
     let parameters = plan.parameters();
     Ok(format!(
         "On {}, f64, where {products} products follow: {} {}({parameters})\n  because {}\n  what rules may ask: \
-         {features}\n  plan {} bytes, workspace {} bytes; {}",
+         {features}\n  plan {}, workspace {}; {}",
         traits.name,
         plan.algorithm(),
         if plan.variant().is_empty() { String::new() } else { format!("{} ", plan.variant()) },
         plan.choice().reason,
-        plan.plan_bytes(),
-        plan.workspace_bytes(),
+        counted(plan.plan_bytes(), "byte"),
+        counted(plan.workspace_bytes(), "byte"),
         if plan.is_repeatable() { "repeatable bit for bit" } else { "not repeatable bit for bit" }
     ))
 }

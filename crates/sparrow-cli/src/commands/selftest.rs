@@ -8,17 +8,21 @@ use sparrow_bench::selftest::{
     BatchConfiguration, Configuration, Extent, Progress, Report, SpmmConfiguration, records,
     run_batches, run_spmms, run_suite,
 };
+use sparrow_bench::{counted, multiple};
 
 use crate::arguments::{Global, Selftest};
 use crate::failure::Failure;
-use crate::output::{check_writable, words_on_stdout, write_json_lines};
+use crate::interrupt;
+use crate::output::{Files, JsonLines, quiet_bar};
 use crate::target::queue_on;
 
 /// Failures told in full; the rest are counted.
 const TOLD: usize = 5;
 
 pub(crate) fn run(global: &Global, arguments: &Selftest) -> Result<(), Failure> {
-    global.json.as_deref().map_or(Ok(()), check_writable)?;
+    let words = Files::new(global).check()?;
+    // A run that is interrupted reports the cases there were.
+    interrupt::end_myself();
     let devices = match global.device.as_deref() {
         None => vec![Device::best()?],
         Some("host") => {
@@ -30,31 +34,38 @@ pub(crate) fn run(global: &Global, arguments: &Selftest) -> Result<(), Failure> 
         Some(text) => vec![sparrow::find_device(text)?],
     };
     let extent = if arguments.full { Extent::Full } else { Extent::Cover };
-    let talks = words_on_stdout(global.json.as_deref());
-    let (mut lines, mut failed) = (Vec::new(), 0);
+    let (mut lines, mut failed) = (JsonLines::new(global.json.as_deref()), 0);
+    let mut said = Ok(());
     for device in &devices {
         let report = run_on(device, extent)?;
         for record in records(&report) {
-            let line = serde_json::to_value(record).map_err(|error| Failure::Run(error.into()))?;
-            lines.push(line);
+            lines.push(&record)?;
         }
-        if talks {
-            tell(&report);
-        }
+        said = said.and_then(|()| words.print(&in_words(&report)));
         failed += report.failures().count();
+        if interrupt::signal().is_some() {
+            break;
+        }
     }
-    write_json_lines(global.json.as_deref(), &lines)?;
+    lines.finish()?;
     if failed > 0 {
         return Err(Failure::run(format!(
-            "{failed} cases failed; `sparrow selftest --json FILE` writes a report that can be sent"
+            "{} failed; `sparrow selftest --json FILE` writes a report that can be sent",
+            counted(failed, "case")
         )));
     }
-    Ok(())
+    match interrupt::signal() {
+        Some(signal) => {
+            let error = anyhow::Error::msg("interrupted: the other cases were not run");
+            Err(Failure::Interrupted(signal, error))
+        }
+        None => said,
+    }
 }
 
 fn run_on(device: &Device, extent: Extent) -> Result<Report, Failure> {
     let queue = queue_on(device)?;
-    let bar = ProgressBar::no_length();
+    let bar = quiet_bar(ProgressBar::no_length());
     if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos} of {len}, {eta} left") {
         bar.set_style(style);
     }
@@ -62,7 +73,10 @@ fn run_on(device: &Device, extent: Extent) -> Result<Report, Failure> {
     let observe = &mut |progress: Progress| {
         bar.set_length(progress.all as u64);
         bar.set_position(progress.done as u64);
-        ControlFlow::Continue(())
+        match interrupt::signal() {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        }
     };
     let mut report = run_suite(&queue, &Configuration::all(), extent, observe)?;
     bar.set_message(format!("{}, batches", device.traits().name));
@@ -75,20 +89,24 @@ fn run_on(device: &Device, extent: Extent) -> Result<Report, Failure> {
     Ok(report)
 }
 
-fn tell(report: &Report) {
-    println!("{:<24} {:>7} {:>7} {:>15}  largest error", "", "passed", "failed", "not applicable");
+fn in_words(report: &Report) -> String {
+    let mut text = format!(
+        "{:<24} {:>7} {:>7} {:>15}  largest error\n",
+        "", "passed", "failed", "not applicable"
+    );
     for (tested, tally) in &report.tallies {
-        println!(
-            "{:<24} {:>7} {:>7} {:>15}  {:.3} of the tolerance",
+        text.push_str(&format!(
+            "{:<24} {:>7} {:>7} {:>15}  {} of the tolerance\n",
             tested.name,
             tally.passed,
             tally.failures.len(),
             tally.not_applicable.values().sum::<usize>(),
-            tally.error_in_tolerance
-        );
+            multiple(tally.error_in_tolerance)
+        ));
     }
-    println!("{}", report.line());
+    text.push_str(&format!("{}\n", report.line()));
     for failure in report.failures().take(TOLD) {
-        println!("FAILED: {failure}");
+        text.push_str(&format!("FAILED: {failure}\n"));
     }
+    text
 }

@@ -1,80 +1,113 @@
-//! `sparrow solve`: A x = b by iterations, beside what an iteration's bytes take to copy.
+//! `sparrow solve`: A x = b by iterations; with `--measure`, beside what an iteration's bytes take to copy.
 
 use std::ops::ControlFlow;
-use std::path::Path;
 
-use csr_core::{Csr, Offset, Value, ValueType, bf16, f16, io};
+use csr_core::io::{Encoding, write_vector_to};
+use csr_core::{AnyCsrView, Asymmetry, for_csr};
 use indicatif::{ProgressBar, ProgressStyle};
-use sparrow::{Outcome, PlanOptions, Queue, SolverOptions, SolverProgress, StopRule};
-use sparrow_bench::{Input, Origin, SolveRecord, SolveSubject, Solved, measure_solve, solve_html};
+use sparrow::{
+    Breakdown, Outcome, PlanOptions, Queue, Rates, RuntimeError, SolverMethod, SolverOptions,
+    SolverProgress, StopRule,
+};
+use sparrow_bench::{
+    Input, MeasureError, Origin, SolveRecord, SolveSubject, SolveTarget, Solved, counted,
+    measure_solve, solve_html,
+};
 
-use super::bench::narrow;
-use super::load;
+use super::{VectorText, check_making_of, check_vector, load_compact, matrix_file};
 use crate::arguments::{Global, Solve};
 use crate::failure::Failure;
-use crate::output::{check_writable, words_on_stdout, write_json_lines, write_text};
+use crate::output::{Files, Words, note, quiet_bar, write_json_line, write_output, write_text};
 use crate::target::{Target, queue_on};
 
 pub(crate) fn run(global: &Global, arguments: &Solve) -> Result<(), Failure> {
-    check(global, arguments)?;
-    let Target::Device(device) = Target::one(global)? else {
-        return Err(Failure::input("solve takes an OpenCL device, and host is none"));
-    };
+    let b_text = VectorText::of(&arguments.b);
+    let x_text = arguments.x.as_deref().map(VectorText::of);
+    let words = Files::new(global)
+        .reads("the matrix", matrix_file(&arguments.matrix))
+        .reads("--b", b_text.file())
+        .reads("--x", x_text.and_then(VectorText::file))
+        .writes("--out", arguments.out.as_deref())
+        .writes("--html", arguments.html.as_deref())
+        .check()?;
+    let target = Target::one(global)?;
+    if matches!(target, Target::Host) {
+        check_host(arguments)?;
+    }
     let input = Input::parse(&arguments.matrix)?;
+    check_making_of(arguments.making, &input)?;
     let making = arguments.making.into();
-    let matrix: Csr<f64, u64> = load(&input, making)?;
+    let matrix = load_compact(&input, making, arguments.reading)?;
     let (rows, cols) = (matrix.rows(), matrix.cols());
     if rows != cols {
         let name = input.name();
         let text = format!("solve needs a square matrix, and {name} is {rows} x {cols}");
         return Err(Failure::input(text));
     }
-    let b = read_b(&arguments.b, rows)?;
-    let x = match &arguments.x {
-        Some(path) => check_length("--x", path, io::read_vector(path)?, rows)?,
+    let b = b_text.load("--b", rows, &input, arguments.reading)?;
+    let x = match x_text {
+        Some(text) => text.load("--x", rows, &input, arguments.reading)?,
         None => vec![0.0; rows],
     };
+    check_vector("--b", &b, arguments.value_type, arguments.reading)?;
+    check_vector("--x", &x, arguments.value_type, arguments.reading)?;
     let origin = Origin { name: input.name(), source: input.source(), making };
-    let scene = Scene { arguments, origin, queue: queue_on(&device)?, b, x };
-    let Solved { x, outcome, record } = match narrow(&matrix) {
-        Some(matrix) => scene.of_type(&matrix)?,
-        None => scene.of_type(&matrix)?,
+    if arguments.method == SolverMethod::Cg {
+        let asymmetry = for_csr!(matrix.view(), matrix => matrix.asymmetry());
+        asymmetry.iter().for_each(tell_asymmetry);
+    }
+    let queue = match &target {
+        Target::Device(device) => Some(queue_on(device)?),
+        Target::Host => None,
     };
-    report(global, arguments, &x, outcome, &record)
+    let measure = |queue: &Queue| Rates::measure_blocking(queue);
+    let rates = queue.as_ref().filter(|_| arguments.measure).map(measure).transpose()?;
+    let scene = Scene { arguments, origin, queue, rates, b, x };
+    let solved = matrix.with_value_type(arguments.value_type, |matrix| scene.solve(matrix))?;
+    report(global, arguments, words, &solved)
 }
 
-/// Refuses what would be refused after the work.
-fn check(global: &Global, arguments: &Solve) -> Result<(), Failure> {
-    if !(arguments.tol.is_finite() && arguments.tol >= 0.0) {
-        let text = format!("--tol {} is not a finite number of 0 or more", arguments.tol);
-        return Err(Failure::input(text));
+/// Refuses options that are for devices.
+fn check_host(arguments: &Solve) -> Result<(), Failure> {
+    let for_devices = [
+        (arguments.measure, "--measure"),
+        (arguments.algorithm.is_some(), "--algorithm"),
+        (arguments.parameters.is_some(), "--parameters"),
+    ];
+    match for_devices.into_iter().find(|(is_given, _)| *is_given) {
+        None => Ok(()),
+        Some((_, option)) => {
+            Err(Failure::input(format!("{option} is for OpenCL devices, and host is none")))
+        }
     }
-    if arguments.check_every.is_some_and(|every| !(1..=1 << 16).contains(&every)) {
-        return Err(Failure::input("--check-every takes 1 to 65536"));
-    }
-    let paths = [&arguments.out, &arguments.html, &global.json];
-    paths.into_iter().flatten().try_for_each(|path| check_writable(path))
+}
+
+/// Rows and columns as files count them, from 1.
+fn tell_asymmetry(found: &Asymmetry) {
+    let Asymmetry { row, column, value, mirrored } = *found;
+    let (row, column) = (row + 1, column + 1);
+    let mirrored = match mirrored {
+        Some(value) => format!("is {value}"),
+        None => "is not stored".to_owned(),
+    };
+    note(format_args!(
+        "warning: A is not symmetric: entry ({row}, {column}) is {value}, and entry ({column}, {row}) {mirrored}. \
+         cg is for symmetric A; --method bicgstab takes any"
+    ));
 }
 
 struct Scene<'a> {
     arguments: &'a Solve,
     origin: Origin,
-    queue: Queue,
+    /// None for the host.
+    queue: Option<Queue>,
+    rates: Option<Rates>,
     b: Vec<f64>,
     x: Vec<f64>,
 }
 
 impl Scene<'_> {
-    fn of_type<O: Offset>(&self, matrix: &Csr<f64, O>) -> Result<Solved, Failure> {
-        match self.arguments.value_type {
-            ValueType::F64 => self.solve(matrix),
-            ValueType::F32 => self.solve(&matrix.map_values::<f32>()),
-            ValueType::F16 => self.solve(&matrix.map_values::<f16>()),
-            ValueType::Bf16 => self.solve(&matrix.map_values::<bf16>()),
-        }
-    }
-
-    fn solve<V: Value, O: Offset>(&self, matrix: &Csr<V, O>) -> Result<Solved, Failure> {
+    fn solve(&self, matrix: AnyCsrView<'_>) -> Result<Solved, Failure> {
         let arguments = self.arguments;
         let plan = PlanOptions {
             algorithm: arguments.algorithm,
@@ -100,7 +133,21 @@ impl Scene<'_> {
             progress.show(seen);
             ControlFlow::Continue(())
         };
-        Ok(measure_solve(&self.queue, matrix, &self.origin, &subject, observe)?)
+        let target = match &self.queue {
+            Some(queue) => SolveTarget::Device { queue, rates: self.rates },
+            None => SolveTarget::Host,
+        };
+        let solved = measure_solve(target, matrix, &self.origin, &subject, observe);
+        solved.map_err(|error| match error {
+            MeasureError::Sparrow(sparrow::Error::Runtime(RuntimeError::Diagonal { row })) => {
+                Failure::input(format!(
+                    "the diagonal of row {} (counted from 1, as in the file) has no inverse: it is 0, absent or not \
+                     finite, and --precondition jacobi needs one",
+                    u64::from(row) + 1
+                ))
+            }
+            error => error.into(),
+        })
     }
 }
 
@@ -112,7 +159,7 @@ const STEPS: u64 = 1000;
 
 impl Progress {
     fn new() -> Self {
-        let bar = ProgressBar::new(STEPS);
+        let bar = quiet_bar(ProgressBar::new(STEPS));
         if let Ok(style) = ProgressStyle::with_template("{wide_bar} {msg} {elapsed}") {
             bar.set_style(style);
         }
@@ -128,10 +175,8 @@ impl Progress {
             self.0.set_position((share.clamp(0.0, 1.0) * STEPS as f64) as u64);
         }
         self.0.set_message(format!(
-            "iteration {}: residual {:.2e} of b, wanted {:.2e}",
-            seen.iteration,
-            residual / seen.b_norm,
-            seen.threshold / seen.b_norm
+            "iteration {}: residual {residual:.2e}, wanted {:.2e}",
+            seen.iteration, seen.threshold
         ));
     }
 }
@@ -146,42 +191,71 @@ impl Drop for Progress {
 fn report(
     global: &Global,
     arguments: &Solve,
-    x: &[f64],
-    outcome: Outcome,
-    record: &SolveRecord,
+    words: Words,
+    solved: &Solved,
 ) -> Result<(), Failure> {
-    let line = serde_json::to_value(record).map_err(|error| Failure::Run(error.into()))?;
-    write_json_lines(global.json.as_deref(), &[line])?;
+    let Solved { x, outcome, agrees, record } = solved;
+    write_json_line(global.json.as_deref(), record)?;
     if let Some(path) = &arguments.html {
         write_text(path, &solve_html(std::slice::from_ref(record), "Sparrow solve"))?;
     }
     if let Some(path) = &arguments.out
-        && record.verified
+        && *agrees
     {
-        io::write_vector(path, x)?;
+        write_output(path, |sink| write_vector_to(sink, Encoding::of(path), x))?;
     }
-    if words_on_stdout(global.json.as_deref()) {
-        print_words(arguments, outcome, record);
-    }
-    if !record.verified {
+    // Said before what went wrong, which counts more than words that could not be said.
+    let said = words.print(&in_words(arguments, solved));
+    if !agrees {
         return Err(Failure::run(format!(
-            "verification failed: b - A x is {:.3e} of b on the host, and {:.3e} on the device; x was not written",
-            record.host_relative_residual, record.true_relative_residual
+            "verification failed: b - A x is {} on the host, and {} by what solved it; x was not written",
+            record.of_b(record.host_relative_residual),
+            record.of_b(record.true_relative_residual)
         )));
     }
     match outcome {
-        Outcome::Converged => Ok(()),
-        outcome => Err(Failure::run(format!("{outcome}; {} iterations", record.iterations))),
+        Outcome::Converged => said,
+        outcome => Err(Failure::run(what_ended_it(arguments, *outcome, record))),
     }
 }
 
-fn print_words(arguments: &Solve, outcome: Outcome, record: &SolveRecord) {
-    println!(
-        "{}: {} x {}, {} nonzeros, {}; {} with {} preconditioning, products by {}, on {}",
+/// Why there is no solution, what there is instead, and what might have one.
+fn what_ended_it(arguments: &Solve, outcome: Outcome, record: &SolveRecord) -> String {
+    let left = record.of_b(record.true_relative_residual);
+    let how = match outcome {
+        Outcome::Stagnated => {
+            format!("stagnated at {left}, where {:.3e} was asked for", record.tolerance)
+        }
+        outcome => format!("{outcome}; b - A x is {left}"),
+    };
+    let from = match record.x_iteration == record.iterations {
+        true => String::new(),
+        false => format!(", x that of iteration {}, the least residual", record.x_iteration),
+    };
+    let is_of_cg = match outcome {
+        Outcome::Breakdown { kind, .. } => matches!(
+            kind,
+            Breakdown::Indefinite | Breakdown::CurvatureZero | Breakdown::PreconditionerIndefinite
+        ),
+        Outcome::Diverged => true,
+        _ => !record.symmetric,
+    };
+    let advice = match arguments.method == SolverMethod::Cg && is_of_cg {
+        true => "; --method bicgstab takes any A",
+        false => "",
+    };
+    format!("{how}; {}{from}{advice}", counted(record.iterations, "iteration"))
+}
+
+fn in_words(arguments: &Solve, solved: &Solved) -> String {
+    let Solved { outcome, agrees, record, .. } = solved;
+    let mut lines = Vec::new();
+    lines.push(format!(
+        "{}: {} x {}, {}, {}; {} with {} preconditioning, products by {}, on {}",
         record.matrix,
         record.rows,
         record.cols,
-        record.nnz,
+        counted(record.nnz, "nonzero"),
         record.value_type,
         record.method,
         match record.preconditioner.as_str() {
@@ -190,63 +264,45 @@ fn print_words(arguments: &Solve, outcome: Outcome, record: &SolveRecord) {
         },
         record.algorithm,
         record.device
-    );
-    println!("{outcome}: {} iterations", record.iterations);
-    println!(
-        "residual: {:.3e} of b by the recurrence, {:.3e} computed from x, {:.3e} on the host",
-        record.relative_residual, record.true_relative_residual, record.host_relative_residual
-    );
-    println!(
-        "an iteration moves {:.3} MB, which take {:.1} us to copy at {:.1} GB/s",
-        record.bytes_per_iteration as f64 / 1e6,
-        record.iteration_limit_us,
-        record.copy_gbytes_per_s
-    );
+    ));
+    // How it failed is said once, as the error.
+    if *outcome == Outcome::Converged {
+        lines.push(format!("converged: {}", counted(record.iterations, "iteration")));
+    }
+    lines.push(format!(
+        "residual: {} by the recurrence, {} computed from x, {} on the host",
+        record.of_b(record.relative_residual),
+        record.of_b(record.true_relative_residual),
+        record.of_b(record.host_relative_residual)
+    ));
+    if let (Some(bytes), Some(limit), Some(rate)) =
+        (record.bytes_per_iteration, record.iteration_limit_us, record.copy_gbytes_per_s)
+    {
+        lines.push(format!(
+            "an iteration moves {:.3} MB, which take {limit:.1} µs to copy at {rate:.1} GB/s",
+            bytes as f64 / 1e6
+        ));
+    }
     match (record.iteration_us, record.times_limit) {
         (Some(time), Some(ratio)) => {
-            println!("an iteration takes {time:.1} us: {ratio:.2} times that");
+            lines.push(format!("an iteration takes {time:.1} µs: {ratio:.2} times that"));
         }
-        _ => println!("an iteration's time was not measured: the solve ended too soon"),
+        (Some(time), None) => lines.push(format!("an iteration takes {time:.1} µs")),
+        _ => {
+            lines.push("an iteration's time was not measured: the solve ended too soon".to_owned())
+        }
     }
-    println!(
+    lines.push(format!(
         "the solve took {:.3} ms, set-up {:.3} ms",
         record.elapsed_us / 1e3,
         record.setup_us / 1e3
-    );
-    for (what, path) in [("x", &arguments.out), ("report", &arguments.html)] {
+    ));
+    let x = arguments.out.as_ref().filter(|_| *agrees);
+    for (what, path) in [("x", x), ("report", arguments.html.as_ref())] {
         if let Some(path) = path {
-            println!("{what}: {}", path.display());
+            lines.push(format!("{what}: {}", path.display()));
         }
     }
-}
-
-fn read_b(text: &str, rows: usize) -> Result<Vec<f64>, Failure> {
-    if text == "ones" {
-        return Ok(vec![1.0; rows]);
-    }
-    match text.strip_prefix("random:") {
-        Some(seed) => {
-            let seed = seed.parse().map_err(|_| {
-                Failure::input(format!("--b random:SEED takes a number, not \"{seed}\""))
-            })?;
-            Ok(csr_core::random_vector(seed, rows))
-        }
-        None => check_length("--b", text.as_ref(), io::read_vector(text.as_ref())?, rows),
-    }
-}
-
-fn check_length(
-    option: &str,
-    path: &Path,
-    vector: Vec<f64>,
-    expected: usize,
-) -> Result<Vec<f64>, Failure> {
-    if vector.len() != expected {
-        return Err(Failure::input(format!(
-            "{option} {} has {} elements; the matrix needs {expected}",
-            path.display(),
-            vector.len()
-        )));
-    }
-    Ok(vector)
+    lines.push(String::new());
+    lines.join("\n")
 }

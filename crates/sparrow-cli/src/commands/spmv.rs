@@ -1,15 +1,16 @@
 //! `sparrow spmv`: y = alpha A x + beta y in f64, every row verified.
 
+use csr_core::Csr;
+use csr_core::io::{Encoding, write_vector_to};
 use csr_core::verify::{Oracle, Summation};
-use csr_core::{Csr, io};
 use serde_json::json;
 use sparrow::{Accumulate, DeviceArray, Matrix, Plan, PlanOptions, Product};
-use sparrow_bench::Input;
+use sparrow_bench::{Input, counted, error_in_words, multiple};
 
-use super::load;
+use super::{VectorText, check_making_of, load, matrix_file};
 use crate::arguments::{Global, Spmv};
 use crate::failure::Failure;
-use crate::output::{words_on_stdout, write_json_lines};
+use crate::output::{Files, write_json_line, write_output};
 use crate::target::{Target, queue_on};
 
 /// y after, and what computed it.
@@ -23,17 +24,26 @@ struct Computed {
 pub(crate) fn run(global: &Global, arguments: &Spmv) -> Result<(), Failure> {
     if arguments.beta != 0.0 && arguments.y.is_none() {
         return Err(Failure::input(format!(
-            "--beta {} needs y before the product: give it with --y FILE",
+            "--beta {} needs y before the product: give it with --y FILE, random:SEED or ones",
             arguments.beta
         )));
     }
+    let x_text = VectorText::of(&arguments.x);
+    let y_text = arguments.y.as_deref().map(VectorText::of);
+    let words = Files::new(global)
+        .reads("the matrix", matrix_file(&arguments.matrix))
+        .reads("--x", x_text.file())
+        .reads("--y", y_text.and_then(VectorText::file))
+        .writes("--out", arguments.out.as_deref())
+        .check()?;
     // The target first: a missing device should not wait for a long read.
     let target = Target::one(global)?;
     let input = Input::parse(&arguments.matrix)?;
-    let matrix: Csr<f64, u64> = load(&input, arguments.making.into())?;
-    let x = read_x(&arguments.x, matrix.cols())?;
-    let y_before = match &arguments.y {
-        Some(path) => check_length("--y", path.display(), io::read_vector(path)?, matrix.rows())?,
+    check_making_of(arguments.making, &input)?;
+    let matrix: Csr<f64, u64> = load(&input, arguments.making.into(), arguments.reading)?;
+    let x = x_text.load("--x", matrix.cols(), &input, arguments.reading)?;
+    let y_before = match y_text {
+        Some(text) => text.load("--y", matrix.rows(), &input, arguments.reading)?,
         None => vec![0.0; matrix.rows()],
     };
 
@@ -63,38 +73,44 @@ pub(crate) fn run(global: &Global, arguments: &Spmv) -> Result<(), Failure> {
         "repeatable": computed.repeatable,
         "verified": found.passed(),
         "error_in_tolerance": found.error_in_tolerance,
+        "non_finite": found.non_finite,
     });
-    write_json_lines(global.json.as_deref(), &[line])?;
+    write_json_line(global.json.as_deref(), &line)?;
     if !found.passed() {
         return Err(Failure::run(format!(
-            "verification failed: row {} is {} where {} is right, {:.3} times what it may be off; nothing \
+            "verification failed: row {} is {} where {} is right, {} times what it may be off; nothing \
              was written",
-            found.worst_row,
+            found.worst_row + 1,
             computed.y[found.worst_row],
             oracle.value(found.worst_row),
-            found.error_in_tolerance
+            multiple(found.error_in_tolerance)
         )));
     }
     if let Some(path) = &arguments.out {
-        io::write_vector(path, &computed.y)?;
+        write_output(path, |sink| write_vector_to(sink, Encoding::of(path), &computed.y))?;
     }
-    if words_on_stdout(global.json.as_deref()) {
-        println!(
-            "{}: {} x {}, {} nonzeros; {} on {}",
-            input.name(),
-            matrix.rows(),
-            matrix.cols(),
-            matrix.nnz(),
-            computed.algorithm,
-            computed.device
-        );
-        println!(
-            "verified: every row is right; the largest error is {:.3} of what its row allows",
-            found.error_in_tolerance
-        );
-        if let Some(path) = &arguments.out {
-            println!("y: {}", path.display());
-        }
+    words.say(format_args!(
+        "{}: {} x {}, {}; {} on {}",
+        input.name(),
+        matrix.rows(),
+        matrix.cols(),
+        counted(matrix.nnz(), "nonzero"),
+        computed.algorithm,
+        computed.device
+    ))?;
+    let non_finite = match found.non_finite {
+        0 => String::new(),
+        rows => format!(
+            ", {rows} of {} with NaN or infinity, whose rounding cannot be judged",
+            matrix.rows()
+        ),
+    };
+    words.say(format_args!(
+        "verified: every row is right{non_finite}; {}",
+        error_in_words(found.error_in_tolerance)
+    ))?;
+    if let Some(path) = &arguments.out {
+        words.say(format_args!("y: {}", path.display()))?;
     }
     Ok(())
 }
@@ -141,38 +157,15 @@ fn on_device(
         beta: arguments.beta.into(),
         y: &mut y,
     };
-    plan.launch_blocking(&queue, &mut workspace, product, &[])?;
+    // SAFETY: the operands are this function's own, and nothing else was enqueued.
+    #[expect(unsafe_code, reason = "stage 2 on the CPU reaches the operands where they lie")]
+    unsafe {
+        plan.launch_in_place_blocking(&queue, &mut workspace, product, &[])?
+    };
     Ok(Computed {
         y: y.read_blocking(&queue)?,
         algorithm: plan.algorithm().to_string(),
         device: device.traits().name.clone(),
         repeatable: plan.is_repeatable(),
     })
-}
-
-fn read_x(text: &str, cols: usize) -> Result<Vec<f64>, Failure> {
-    match text.strip_prefix("random:") {
-        Some(seed) => {
-            let seed = seed.parse().map_err(|_| {
-                Failure::input(format!("--x random:SEED takes a number, not \"{seed}\""))
-            })?;
-            Ok(csr_core::random_vector(seed, cols))
-        }
-        None => check_length("--x", text, io::read_vector(text.as_ref())?, cols),
-    }
-}
-
-fn check_length(
-    option: &str,
-    path: impl std::fmt::Display,
-    vector: Vec<f64>,
-    expected: usize,
-) -> Result<Vec<f64>, Failure> {
-    if vector.len() != expected {
-        return Err(Failure::input(format!(
-            "{option} {path} has {} elements; the matrix needs {expected}",
-            vector.len()
-        )));
-    }
-    Ok(vector)
 }

@@ -15,17 +15,17 @@ mod share;
 
 use std::time::{Duration, Instant};
 
-use cl_kernels::{Accumulate, Array, Experiment, Variant};
+use cl_kernels::{Accumulate, Array, Experiment, Scalar, Variant};
 use cl_runtime::raw::Memory;
 use cl_runtime::spmv::{Operands, SegmentedSum, Specialisation, Spmv, Workspace};
-use cl_runtime::{Event, Matrix, Queue};
-use csr_core::{CsrView, Offset, Value};
+use cl_runtime::{After, Event, Queue, check_apart};
+use csr_core::{Accumulator as _, CsrView, Offset, Value};
 
-use crate::plan::{check_context, check_length, segmented_sum};
-use crate::{Coefficient, Error, PlanOptions, Product, Result};
+use crate::plan::{check_context, check_device, check_length, fitting, segmented_sum};
+use crate::{Coefficient, Error, Matrix, PlanOptions, Product, Result};
 
 use cut::{Cut, least_common_multiple};
-use partner::{OnDevice, Piece, Worker, by_value};
+use partner::{OnDevice, Piece, Worker};
 use share::{Learner, Timing};
 pub use share::{PRODUCTS as LEARNING_PRODUCTS, Share};
 
@@ -75,6 +75,16 @@ pub struct HeteroPlan<'a, V: Value, O = u32> {
     results: Vec<V::Accum>,
 }
 
+/// What a plan is made of on its devices.
+struct Built<'a, V: Value, O> {
+    spmv: SegmentedSum,
+    workspace: Workspace,
+    alone: SegmentedSum,
+    alone_workspace: Workspace,
+    worker: Worker<'a, V, O>,
+    quantum: usize,
+}
+
 impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
     /// For a matrix on the queue's device, whose arrays the host has as `a` too. Of `options`, the parameters
     /// and tables count.
@@ -110,25 +120,15 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
             scalars_on_device: false,
             experiment: Experiment::Off,
         };
-        let in_variant = |variant| PlanOptions { variant, ..options.clone() };
-        let whole = in_variant(Variant::Fused);
-        let (alone, _) = segmented_sum(queue, matrix, specialisation, &whole)?;
-        // Pieces are launched in two stages.
-        let options = &in_variant(Variant::Device);
-        let (spmv, _) = segmented_sum(queue, matrix, specialisation, options)?;
-        let (worker, quantum) = match partner {
-            Partner::Host => (Worker::Host(a), spmv.tile()),
-            Partner::Device(its_queue) => {
-                let device = OnDevice::new_blocking(its_queue, a, options)?;
-                let quantum = least_common_multiple(spmv.tile(), device.tile());
-                (Worker::Device(Box::new(device)), quantum)
-            }
-        };
+        let built = fitting(queue, |queue| {
+            Self::build(queue, matrix, a, partner, specialisation, options)
+        })?;
+        let Built { spmv, workspace, alone, alone_workspace, worker, quantum } = built;
         Ok(HeteroPlan {
             a,
-            workspace: spmv.workspace_blocking(queue)?,
+            workspace,
             spmv,
-            alone_workspace: alone.workspace_blocking(queue)?,
+            alone_workspace,
             alone,
             side: Queue::new(queue.context())?,
             worker,
@@ -139,6 +139,34 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
             quantum,
             results: Vec::new(),
         })
+    }
+
+    /// What computes on both sides.
+    fn build(
+        queue: &Queue,
+        matrix: &Matrix<V, O>,
+        a: CsrView<'a, V, O>,
+        partner: Partner<'_>,
+        specialisation: Specialisation,
+        options: &PlanOptions,
+    ) -> Result<Built<'a, V, O>> {
+        let in_variant = |variant| PlanOptions { variant, ..options.clone() };
+        let whole = in_variant(Variant::Fused);
+        let alone = segmented_sum(queue, matrix, specialisation, &whole)?;
+        // Pieces are launched in two stages.
+        let options = &in_variant(Variant::Device);
+        let spmv = segmented_sum(queue, matrix, specialisation, options)?;
+        let (worker, quantum) = match partner {
+            Partner::Host => (Worker::Host(a), spmv.tile()),
+            Partner::Device(its_queue) => {
+                let device = OnDevice::new_blocking(its_queue, a, options)?;
+                let quantum = least_common_multiple(spmv.tile(), device.tile());
+                (Worker::Device(Box::new(device)), quantum)
+            }
+        };
+        let workspace = spmv.workspace_blocking(queue)?;
+        let alone_workspace = alone.workspace_blocking(queue)?;
+        Ok(Built { spmv, workspace, alone, alone_workspace, worker, quantum })
     }
 
     /// The partner's share of the next product.
@@ -168,10 +196,15 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
 
     /// Computes y = alpha A x + beta y after the events in `wait`, and returns when y is there.
     ///
+    /// # Safety
+    /// The host reaches x and y where they lie: no other command writes x or touches y between the events in `wait` and
+    /// the return of this function, in whatever queue. What is in `queue` already is waited for.
+    ///
     /// # Errors
-    /// Operands of another pattern, length or context; values that are not those the plan was made with;
+    /// Operands of another pattern, length or context; y that overlaps x or the matrix's arrays; values that are not those the plan was made with;
     /// coefficients on the device; or a driver's own failure, and then y is not what it was.
-    pub fn product_blocking(
+    #[expect(unsafe_code, reason = "commands in flight are not seen from here")]
+    pub unsafe fn product_blocking(
         &mut self,
         queue: &Queue,
         product: Product<'_, V, O>,
@@ -188,10 +221,13 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
             return Err(Error::Mismatch(text.to_owned()));
         }
         check_context(queue, a.context(), "matrix")?;
+        check_device(queue, self.side.context(), "plan")?;
         check_length("x", x.len(), "columns", a.cols())?;
         check_length("y", y.len(), "rows", a.rows())?;
         queue.context().check_array("x", x)?;
         queue.context().check_array("y", y)?;
+        check_apart(("y", y), [("x", &**x)])?;
+        check_apart(("y", y), a.named_arrays())?;
         let cut = Cut::new(self.a, self.quantum, self.learner.share());
         let start = Instant::now();
         let operands = Operands {
@@ -202,16 +238,17 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
             values: a.values().argument(),
             x: x.argument(),
             y: y.argument(),
-            alpha: by_value::<V>(alpha),
-            beta: by_value::<V>(beta),
+            alpha: Scalar::from(alpha.number()),
+            beta: Scalar::from(beta.number()),
         };
         if !cut.is_shared() {
-            // SAFETY: the matrix shares the plan's pattern, x and y are as long as it demands, and all of it
-            // lives in the queue's context.
-            #[expect(unsafe_code, reason = "the checks above are what the launch demands")]
-            let event =
-                unsafe { self.alone.launch(queue, &mut self.alone_workspace, &operands, wait)? };
-            event.wait()?;
+            // SAFETY: the matrix shares the plan's pattern, x and y are as long as it demands and apart, and all of
+            // it lives in the queue's context.
+            let event = unsafe {
+                let after = After::Events(wait);
+                self.alone.launch(queue, &mut self.alone_workspace, &operands, after)?
+            };
+            event.iter().try_for_each(Event::wait)?;
             let total = start.elapsed();
             self.learner.learn(Timing { total: total.as_secs_f64(), partner: 0.0 });
             return Ok(Shared { total, ..Shared::default() });
@@ -240,19 +277,18 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
         let mut first = None;
         if tiles > 0 {
             // SAFETY: as above, and the tiles are the matrix's.
-            #[expect(unsafe_code, reason = "the checks above are what the launch demands")]
             let launched = unsafe {
-                self.spmv.launch_tiles(queue, &mut self.workspace, &operands, 0..tiles, &[])?
+                let after = After::Events(&[]);
+                self.spmv.launch_tiles(queue, &mut self.workspace, &operands, 0..tiles, after)?
             };
-            first = Some(launched);
+            first = launched;
         }
         queue.flush()?;
 
-        let part;
+        let (part, is_x_copied);
         let begin = Instant::now();
         // SAFETY: the first device reads x, and writes rows of y before `first_row`; x was complete when the
-        // queue had finished.
-        #[expect(unsafe_code, reason = "two devices work on different rows of y")]
+        // queue had finished, and others leave both alone, as the caller has promised.
         unsafe {
             let x_there = x.view_blocking(&self.side)?;
             let mut its_y = y.slice(its_rows.clone())?;
@@ -273,11 +309,13 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
                 y: results,
             };
             part = self.worker.compute_blocking(piece)?;
+            is_x_copied = x_there.is_copy();
             x_there.unmap_blocking()?;
         }
         done.partner = begin.elapsed();
         let its_y_bytes = its_rows.len() * size_of::<V::Accum>();
-        let is_shared = queue.context().device().traits().host_access().is_shared();
+        let has_shared = queue.context().device().traits().host_access().is_shared();
+        let is_shared = has_shared && !is_x_copied;
         for (bytes, in_place) in [(x.size_bytes(), is_shared), (its_y_bytes, is_direct)] {
             *if in_place { &mut done.shared_bytes } else { &mut done.copied_bytes } += bytes;
         }
@@ -290,7 +328,7 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
             y.slice(its_rows)?.write_blocking(queue, &self.results)?;
         }
         if let Some(row) = cut.row {
-            let borders = self.spmv.borders_blocking::<V::Accum>(queue, &self.workspace)?;
+            let borders = self.spmv.boundaries_blocking::<V::Accum>(queue, &self.workspace)?;
             let sum = borders.tail + part;
             let result = if beta == zero { alpha * sum } else { alpha * sum + beta * y_of_cut_row };
             y.slice(row..row + 1)?.write_blocking(queue, &[result])?;

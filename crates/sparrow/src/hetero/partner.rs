@@ -2,11 +2,11 @@
 
 use cl_kernels::{Accumulate, Experiment, Scalar};
 use cl_runtime::spmv::{Operands, SegmentedSum, Specialisation, Spmv, Workspace};
-use cl_runtime::{DeviceArray, Matrix, Queue};
-use csr_core::{CsrView, Offset, Value, ValueType, part_of_row, product_of_rows};
+use cl_runtime::{After, DeviceArray, Event, Queue};
+use csr_core::{Accumulator as _, CsrView, Offset, Value, part_of_row, product_of_rows};
 
 use crate::plan::segmented_sum;
-use crate::{PlanOptions, Result};
+use crate::{Matrix, PlanOptions, Result};
 
 /// A piece of a product: the nonzeros from a tile's border to the end.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ impl<V: Value, O: Offset> OnDevice<V, O> {
             scalars_on_device: false,
             experiment: Experiment::Off,
         };
-        let (spmv, _) = segmented_sum(queue, &matrix, specialisation, options)?;
+        let spmv = segmented_sum(queue, &matrix, specialisation, options)?;
         let zero = V::Accum::from_f64(0.0);
         Ok(OnDevice {
             queue: queue.clone(),
@@ -125,8 +125,8 @@ impl<V: Value, O: Offset> OnDevice<V, O> {
             values: self.matrix.values().argument(),
             x: self.x.argument(),
             y: self.y.argument(),
-            alpha: by_value::<V>(piece.alpha),
-            beta: by_value::<V>(piece.beta),
+            alpha: Scalar::from(piece.alpha.number()),
+            beta: Scalar::from(piece.beta.number()),
         };
         // Before the end of the matrix, so it is one of the tiles.
         let tiles = (piece.nonzero / self.spmv.tile()) as u32..self.spmv.tiles();
@@ -134,21 +134,15 @@ impl<V: Value, O: Offset> OnDevice<V, O> {
         #[expect(unsafe_code, reason = "all operands are its own")]
         unsafe {
             let workspace = &mut self.workspace;
-            self.spmv.launch_tiles(queue, workspace, &operands, tiles, &[])?.wait()?;
+            let after = After::Events(&[]);
+            let event = self.spmv.launch_tiles(queue, workspace, &operands, tiles, after)?;
+            event.iter().try_for_each(Event::wait)?;
         }
         self.y.slice(rows)?.read_into_blocking(queue, piece.y)?;
         match piece.cut_row {
-            Some(_) => Ok(self.spmv.borders_blocking::<V::Accum>(queue, &self.workspace)?.head),
+            Some(_) => Ok(self.spmv.boundaries_blocking::<V::Accum>(queue, &self.workspace)?.head),
             None => Ok(V::Accum::from_f64(0.0)),
         }
-    }
-}
-
-/// alpha or beta as a launch takes them.
-pub(super) fn by_value<V: Value>(value: V::Accum) -> Scalar<&'static cl_runtime::raw::Memory> {
-    match V::TYPE.accumulator() {
-        ValueType::F64 => Scalar::F64(value.to_f64()),
-        _ => Scalar::F32(f32::from_f64(value.to_f64())),
     }
 }
 

@@ -1,96 +1,61 @@
 //! Plans: an algorithm chosen, parametrised and bound to a pattern, ready to launch.
 
 mod bind;
-mod evc_hyb;
+mod operands;
 mod options;
 
-use cl_kernels::{Algorithm, Choice, DeviceType, KernelKey, Scalar, select, select_where};
-use cl_runtime::raw::Memory;
-use cl_runtime::spmv::{Operands, Spmv, Stages, Workspace};
-use cl_runtime::{Context, DeviceArray, Event, Matrix, Queue, TransposedMatrix};
+use cl_kernels::{Algorithm, Choice, DeviceType, KernelKey, Planned, Variant, select_where};
+use cl_runtime::spmv::{Bound, Operands, Spmv, Stages, Workspace};
+use cl_runtime::{
+    After, AnyMatrix, AnyTransposedMatrix, Context, DeviceArray, Event, MatrixTypes, Queue, Wait,
+};
+use csr_core::AnyPatternView;
 use csr_core::evc_hyb::EvcHybStatistics;
-use csr_core::{Offset, PatternView, Value, ValueType};
 
 use crate::{Error, Result};
 
-use bind::{Bound, bind};
+use bind::{bind, fit};
 pub(crate) use bind::{segmented_sum, tables};
-pub use options::{Op, PlanOptions, Planning};
-
-/// alpha or beta.
-#[derive(Clone, Copy, Debug)]
-pub enum Coefficient<'a, T> {
-    /// By value.
-    Value(T),
-    /// The first element of an array on the device.
-    Device(&'a DeviceArray<T>),
-}
-
-impl<T> From<T> for Coefficient<'_, T> {
-    fn from(value: T) -> Self {
-        Coefficient::Value(value)
-    }
-}
-
-impl<'a, T> From<&'a DeviceArray<T>> for Coefficient<'a, T> {
-    fn from(array: &'a DeviceArray<T>) -> Self {
-        Coefficient::Device(array)
-    }
-}
-
-/// The operands of y = alpha A x + beta y.
-#[derive(Debug)]
-pub struct Product<'a, V: Value, O> {
-    /// Scales A x; 0 is not special, so NaN in A or x reaches y.
-    pub alpha: Coefficient<'a, V::Accum>,
-    /// The matrix: the plan's, or one that shares its pattern.
-    pub a: &'a Matrix<V, O>,
-    /// The vector x: cols.
-    pub x: &'a DeviceArray<V::Accum>,
-    /// Scales y; with 0, y is never read.
-    pub beta: Coefficient<'a, V::Accum>,
-    /// The vector y: rows.
-    pub y: &'a mut DeviceArray<V::Accum>,
-}
+pub use cl_runtime::spmv::Planning;
+pub use operands::{AnyCoefficient, AnyProduct};
+pub(crate) use operands::{by_value, check_result, coefficient};
+pub use options::{Op, PlanOptions};
 
 /// An algorithm bound to the pattern of a matrix. Immutable, `Send + Sync`, good for any values.
 #[derive(Debug)]
-pub struct Plan<V, O = u32> {
+pub struct AnyPlan {
     spmv: Box<dyn Spmv>,
     choice: Choice,
     parameters: String,
     context: Context,
     /// `None` where any will do.
     pattern_id: Option<u64>,
-    transposed: Option<TransposedMatrix<V, O>>,
+    transposed: Option<AnyTransposedMatrix>,
+    types: MatrixTypes,
 }
 
-impl<V: Value, O: Offset> Plan<V, O> {
+impl AnyPlan {
     /// Plans for a matrix on the device, by what is on the device ([`Planning::Automatic`]). A last kernel may be left in
     /// `queue`, if that is in order; launches come after it in whatever queue they are.
     ///
     /// # Errors
     /// Parameters that break a rule, a device that lacks the value type, a kernel that does not build.
-    pub fn new_blocking(
-        queue: &Queue,
-        matrix: &Matrix<V, O>,
-        options: &PlanOptions,
-    ) -> Result<Self> {
+    pub fn new_blocking(queue: &Queue, matrix: &AnyMatrix, options: &PlanOptions) -> Result<Self> {
         check_context(queue, matrix.context(), "matrix")?;
-        match options.op {
+        fitting(queue, |queue| match options.op {
             Op::Normal => Self::build(queue, matrix, None, None, options),
             Op::Transpose => Self::build_transposed(queue, matrix, None, options),
-        }
+        })
     }
 
     /// Plans for a matrix on the device whose pattern the host has too.
     ///
     /// # Errors
-    /// As [`Plan::new_blocking`]; or a pattern of another shape.
+    /// As [`AnyPlan::new_blocking`]; or a pattern of another shape.
     pub fn with_pattern_blocking(
         queue: &Queue,
-        matrix: &Matrix<V, O>,
-        pattern: PatternView<'_, O>,
+        matrix: &AnyMatrix,
+        pattern: AnyPatternView<'_>,
         options: &PlanOptions,
     ) -> Result<Self> {
         check_context(queue, matrix.context(), "matrix")?;
@@ -110,66 +75,78 @@ impl<V: Value, O: Offset> Plan<V, O> {
                 matrix.nnz()
             )));
         }
-        match options.op {
+        fitting(queue, |queue| match options.op {
             Op::Normal => Self::build(queue, matrix, Some(pattern), None, options),
             Op::Transpose => Self::build_transposed(queue, matrix, Some(pattern), options),
-        }
+        })
     }
 
     fn build_transposed(
         queue: &Queue,
-        matrix: &Matrix<V, O>,
-        pattern: Option<PatternView<'_, O>>,
+        matrix: &AnyMatrix,
+        pattern: Option<AnyPatternView<'_>>,
         options: &PlanOptions,
     ) -> Result<Self> {
-        let transposed = TransposedMatrix::new_blocking(queue, matrix, pattern)?;
+        let transposed = AnyTransposedMatrix::new_blocking(queue, matrix, pattern)?;
         Self::build(queue, matrix, None, Some(transposed), options)
     }
 
     fn build(
         queue: &Queue,
-        matrix: &Matrix<V, O>,
-        pattern: Option<PatternView<'_, O>>,
-        transposed: Option<TransposedMatrix<V, O>>,
+        matrix: &AnyMatrix,
+        pattern: Option<AnyPatternView<'_>>,
+        transposed: Option<AnyTransposedMatrix>,
         options: &PlanOptions,
     ) -> Result<Self> {
         let (pattern_id, values_id) = (matrix.pattern_id(), matrix.values_id());
-        let matrix = transposed.as_ref().map_or(matrix, TransposedMatrix::matrix);
+        let matrix = transposed.as_ref().map_or(matrix, AnyTransposedMatrix::matrix);
         let device = queue.context().device().traits();
         let choice = match options.algorithm {
             Some(algorithm) => Choice::by_name(algorithm),
             None => {
-                // `sell` is laid out on the host.
-                let is_on_device = options.planning == Planning::OnDevice;
-                let may = |algorithm| !(is_on_device && algorithm == Algorithm::Sell);
+                let (fit, planning) = (fit(queue, matrix, options), options.planning);
+                let may = |algorithm: Algorithm| {
+                    let spec = algorithm.spec();
+                    let is_misplaced =
+                        planning == Planning::OnDevice && spec.planned == Planned::OnHost;
+                    !is_misplaced && spec.check_device(&fit).is_ok()
+                };
                 let (tables, shape) = (tables(options), matrix.shape());
-                select_where(&tables, device, V::TYPE, &shape, options.products, may)
+                let value_type = matrix.value_type();
+                select_where(&tables, device, value_type, &shape, options.products, may)
             }
         };
         let Bound { spmv, parameters } = bind(queue, matrix, pattern, values_id, &choice, options)?;
         let (context, pattern_id) = (queue.context().clone(), Some(pattern_id));
-        Ok(Plan { spmv, choice, parameters, context, pattern_id, transposed })
+        let types = matrix.types();
+        Ok(AnyPlan { spmv, choice, parameters, context, pattern_id, transposed, types })
     }
 
     /// Plans for every matrix, for whoever cannot say which patterns will be the same: an algorithm that has no
-    /// plan, [`Algorithm::CsrScalar`] or [`Algorithm::CsrVector`], as suits the rows of `like`, of which nothing but
+    /// plan ([`Planned::Never`]: [`Algorithm::CsrScalar`] or [`Algorithm::CsrVector`]), as suits the rows of `like`, of which nothing but
     /// rows and nonzeros counts. Nothing is read from the device.
     ///
     /// # Errors
-    /// Another algorithm or [`Op::Transpose`] in `options`; else as [`Plan::new_blocking`].
-    pub fn for_any_pattern(
+    /// Another algorithm or [`Op::Transpose`] in `options`; else as [`AnyPlan::new_blocking`].
+    pub fn for_any_pattern(queue: &Queue, like: &AnyMatrix, options: &PlanOptions) -> Result<Self> {
+        check_context(queue, like.context(), "matrix")?;
+        fitting(queue, |queue| Self::build_for_any_pattern(queue, like, options))
+    }
+
+    fn build_for_any_pattern(
         queue: &Queue,
-        like: &Matrix<V, O>,
+        like: &AnyMatrix,
         options: &PlanOptions,
     ) -> Result<Self> {
-        check_context(queue, like.context(), "matrix")?;
         let device = queue.context().device().traits();
-        let is_free = |one: Algorithm| matches!(one, Algorithm::CsrScalar | Algorithm::CsrVector);
+        let is_free = |one: Algorithm| one.spec().planned == Planned::Never;
         let choice = match options.algorithm {
             Some(algorithm) => Choice::by_name(algorithm),
             None => {
-                let products = options.products;
-                let found = select(&tables(options), device, V::TYPE, &like.shape(), products);
+                let (fit, products) = (fit(queue, like, options), options.products);
+                let may = |algorithm: Algorithm| algorithm.spec().check_device(&fit).is_ok();
+                let (tables, shape) = (tables(options), like.shape());
+                let found = select_where(&tables, device, like.value_type(), &shape, products, may);
                 let usual = match device.device_type {
                     DeviceType::Cpu => Algorithm::CsrScalar,
                     _ => Algorithm::CsrVector,
@@ -178,16 +155,19 @@ impl<V: Value, O: Offset> Plan<V, O> {
             }
         };
         if !is_free(choice.algorithm) || options.op != Op::Normal {
+            let free = Algorithm::ALL.into_iter().filter(|one| is_free(*one)).map(Algorithm::name);
             return Err(Error::Mismatch(format!(
-                "{}{} needs a plan of its own for each pattern: csr_scalar and csr_vector do not",
+                "{}{} needs a plan of its own for each pattern: {} do not",
                 choice.algorithm,
-                if options.op == Op::Normal { "" } else { " of a transposed matrix" }
+                if options.op == Op::Normal { "" } else { " of a transposed matrix" },
+                free.collect::<Vec<_>>().join(" and ")
             )));
         }
         let Bound { spmv, parameters } =
             bind(queue, like, None, like.values_id(), &choice, options)?;
         let (context, pattern_id, transposed) = (queue.context().clone(), None, None);
-        Ok(Plan { spmv, choice, parameters, context, pattern_id, transposed })
+        let types = like.types();
+        Ok(AnyPlan { spmv, choice, parameters, context, pattern_id, transposed, types })
     }
 
     /// A new workspace: one serves one launch in flight.
@@ -195,103 +175,121 @@ impl<V: Value, O: Offset> Plan<V, O> {
     /// # Errors
     /// A queue of another context than the plan's, or the driver's own failure.
     pub fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
-        check_context(queue, &self.context, "plan")?;
+        check_device(queue, &self.context, "plan")?;
         Ok(self.spmv.workspace_blocking(queue)?)
     }
 
-    /// Enqueues y = alpha A x + beta y after the events in `wait`. Allocates nothing, waits for nothing.
+    /// Enqueues y = alpha A x + beta y after the events in `wait`, with an event of its own; or after what is in the queue,
+    /// without one ([`NoEvent`](crate::NoEvent)), which is the way for small matrices. Allocates nothing, waits for nothing.
     ///
     /// # Errors
-    /// Operands of another pattern, length or context than the plan's; a workspace of another plan; an
-    /// event in `wait` that has ended in error already; or the driver's own failure. Nothing was enqueued
+    /// Operands of another pattern, type, length or context than the plan's; y that overlaps what is read; a workspace of
+    /// another plan; an event in `wait` that has ended in error already; or the driver's own failure. Nothing was enqueued
     /// then. Where an event in `wait` ends in error later, so does the launch's, and y is not written.
-    pub fn launch(
+    pub fn launch<W: Wait>(
         &self,
         queue: &Queue,
         workspace: &mut Workspace,
-        product: Product<'_, V, O>,
-        wait: &[Event],
-    ) -> Result<Event> {
-        let operands = self.operands(queue, &product)?;
+        product: AnyProduct<'_>,
+        wait: W,
+    ) -> Result<W::Event> {
+        Ok(W::given(queue, self.enqueue(queue, workspace, &product, wait.after())?)?)
+    }
+
+    /// As [`AnyPlan::launch`], with what it comes after known at run time.
+    pub(crate) fn enqueue(
+        &self,
+        queue: &Queue,
+        workspace: &mut Workspace,
+        product: &AnyProduct<'_>,
+        after: After<'_>,
+    ) -> Result<Option<Event>> {
+        let operands = self.operands(queue, product)?;
         // SAFETY: `operands` has checked that the matrix shares the plan's pattern, that x and y are as long
-        // as it demands, and that all of it lives in the queue's context.
+        // as it demands, that y overlaps nothing that is read, and that all of it lives in the queue's context.
         #[expect(unsafe_code, reason = "the checks are what the launch demands")]
-        let event = unsafe { self.spmv.launch(queue, workspace, &operands, wait)? };
+        let event = unsafe { self.spmv.launch(queue, workspace, &operands, after)? };
         Ok(event)
     }
 
-    /// As [`Plan::launch`], after what is in the queue already, and without an event: what comes next in an in-order queue
-    /// comes after it. An event takes a GPU time of its own between two kernels (2 us on an H200), so this is the way for
-    /// small matrices. In a queue out of order only a barrier of the caller's comes after it.
-    ///
-    /// # Errors
-    /// As [`Plan::launch`].
-    pub fn launch_unobserved(
-        &self,
-        queue: &Queue,
-        workspace: &mut Workspace,
-        product: Product<'_, V, O>,
-    ) -> Result<()> {
-        let Some(in_order) = queue.in_order() else {
-            return self.launch(queue, workspace, product, &[]).map(drop);
-        };
-        let operands = self.operands(queue, &product)?;
-        // SAFETY: as for `launch`.
-        #[expect(unsafe_code, reason = "the checks are what the launch demands")]
-        unsafe {
-            self.spmv.launch_unobserved(in_order, workspace, &operands)?;
-        }
-        Ok(())
-    }
-
     /// Computes y = alpha A x + beta y after the events in `wait`, and returns when it is there, with the time
-    /// each stage took. The one way for [`Variant::Cpu`](crate::Variant::Cpu), whose second stage is the CPU's.
-    ///
-    /// Operands in shared virtual memory, or mapped buffers of a device that shares the host's memory, are
-    /// reached where they lie; elsewhere they are copied (`copied_bytes`). Nothing else that was enqueued may
-    /// touch them meanwhile.
+    /// each stage took. All of it is the device's work: for [`Variant::Cpu`](crate::Variant::Cpu), see
+    /// [`AnyPlan::launch_in_place_blocking`].
     ///
     /// # Errors
-    /// As [`Plan::launch`]; or a launch that ended in error, and then y is not what it was.
+    /// As [`AnyPlan::launch`]; [`Variant::Cpu`](crate::Variant::Cpu); or a launch that ended in error, and then y is not
+    /// what it was.
     pub fn launch_blocking(
         &self,
         queue: &Queue,
         workspace: &mut Workspace,
-        product: Product<'_, V, O>,
+        product: AnyProduct<'_>,
+        wait: &[Event],
+    ) -> Result<Stages> {
+        if self.variant() == Variant::Cpu.name() {
+            let text = "stage 2 on the CPU reaches operands where they lie: launch_in_place_blocking makes such \
+                        products";
+            return Err(Error::Mismatch(text.to_owned()));
+        }
+        // SAFETY: only the device reaches the operands, in the order of its commands.
+        #[expect(unsafe_code, reason = "the variant was looked at")]
+        unsafe {
+            self.launch_in_place_blocking(queue, workspace, product, wait)
+        }
+    }
+
+    /// As [`AnyPlan::launch_blocking`], and the one way for [`Variant::Cpu`](crate::Variant::Cpu), whose second stage is
+    /// the CPU's.
+    ///
+    /// Operands in shared virtual memory, or mapped buffers of a device that shares the host's memory, are
+    /// reached where they lie; elsewhere, and where a buffer denies the host that, they are copied (`copied_bytes`).
+    ///
+    /// # Safety
+    /// With [`Variant::Cpu`](crate::Variant::Cpu) no other command writes x, A, alpha or beta, or touches y, between the
+    /// events in `wait` and the return of this function, in whatever queue.
+    ///
+    /// # Errors
+    /// As [`AnyPlan::launch`]; or a launch that ended in error, and then y is not what it was.
+    #[expect(unsafe_code, reason = "commands in flight are not seen from here")]
+    pub unsafe fn launch_in_place_blocking(
+        &self,
+        queue: &Queue,
+        workspace: &mut Workspace,
+        product: AnyProduct<'_>,
         wait: &[Event],
     ) -> Result<Stages> {
         let operands = self.operands(queue, &product)?;
-        // SAFETY: as for `launch`.
-        #[expect(unsafe_code, reason = "the checks are what the launch demands")]
+        // SAFETY: as for `launch`, and the caller's promise.
         let stages = unsafe { self.spmv.launch_blocking(queue, workspace, &operands, wait)? };
         Ok(stages)
     }
 
     /// The operands as a launch takes them, once they were checked against the plan.
-    fn operands<'a>(
-        &'a self,
-        queue: &Queue,
-        product: &'a Product<'_, V, O>,
-    ) -> Result<Operands<'a>> {
-        let Product { alpha, a, x, beta, y } = product;
+    fn operands<'a>(&'a self, queue: &Queue, product: &'a AnyProduct<'_>) -> Result<Operands<'a>> {
+        let AnyProduct { alpha, a, x, beta, y } = product;
         self.check_pattern(a)?;
         check_context(queue, a.context(), "matrix")?;
+        check_device(queue, &self.context, "plan")?;
         let copies =
-            [self.transposed.as_ref().map(TransposedMatrix::values_id), self.spmv.values_id()];
+            [self.transposed.as_ref().map(AnyTransposedMatrix::values_id), self.spmv.values_id()];
         if copies.into_iter().flatten().any(|copy| copy != a.values_id()) {
             let text = "the matrix's values have changed since the plan's copy was made; \
                         update_values_blocking brings it up to date";
             return Err(Error::Mismatch(text.to_owned()));
         }
-        let a = self.transposed.as_ref().map_or(*a, TransposedMatrix::matrix);
+        let a = self.transposed.as_ref().map_or(*a, AnyTransposedMatrix::matrix);
         let (columns, rows) = match self.transposed {
             None => ("columns", "rows"),
             Some(_) => ("rows", "columns"),
         };
+        let accumulator = self.types.value_type.accumulator();
+        x.check_element("x", accumulator)?;
+        y.check_element("y", accumulator)?;
         check_length("x", x.len(), columns, a.cols())?;
         check_length("y", y.len(), rows, a.rows())?;
         self.context.check_array("x", x)?;
         self.context.check_array("y", y)?;
+        check_result(("y", y), ("x", x), product.a, (alpha, beta))?;
         let on_device = self.key().scalars_on_device;
         Ok(Operands {
             rows: a.rows(),
@@ -301,33 +299,39 @@ impl<V: Value, O: Offset> Plan<V, O> {
             values: a.values().argument(),
             x: x.argument(),
             y: y.argument(),
-            alpha: coefficient::<V>(&self.context, on_device, "alpha", alpha)?,
-            beta: coefficient::<V>(&self.context, on_device, "beta", beta)?,
+            alpha: coefficient(&self.context, (accumulator, on_device), "alpha", alpha)?,
+            beta: coefficient(&self.context, (accumulator, on_device), "beta", beta)?,
         })
     }
 
     /// Brings the plan's copy of the values up to date, where it keeps one ([`Op::Transpose`],
-    /// [`Algorithm::EvcHyb`], [`Algorithm::Sell`], [`Algorithm::SellSigma`]); else does nothing. Nothing is sorted again.
+    /// [`Algorithm::copies_values`]); else does nothing. Nothing is sorted again.
     ///
     /// # Errors
     /// A matrix of another pattern, a queue of another context, or the driver's own failure.
-    pub fn update_values_blocking(&mut self, queue: &Queue, matrix: &Matrix<V, O>) -> Result<()> {
+    pub fn update_values_blocking(&mut self, queue: &Queue, matrix: &AnyMatrix) -> Result<()> {
         self.check_pattern(matrix)?;
-        check_context(queue, &self.context, "plan")?;
+        check_device(queue, &self.context, "plan")?;
         if let Some(transposed) = &mut self.transposed {
             transposed.update_values_blocking(queue, matrix)?;
         }
-        let source = self.transposed.as_ref().map_or(matrix, TransposedMatrix::matrix);
+        let source = self.transposed.as_ref().map_or(matrix, AnyTransposedMatrix::matrix);
         let (offsets, values) = (source.offsets().argument(), source.values().argument());
         Ok(self.spmv.update_values_blocking(queue, offsets, values, matrix.values_id())?)
     }
 
-    pub(crate) fn check_pattern(&self, matrix: &Matrix<V, O>) -> Result<()> {
+    pub(crate) fn check_pattern(&self, matrix: &AnyMatrix) -> Result<()> {
+        check_types(self.types, matrix.types())?;
         if self.pattern_id.is_some_and(|pattern_id| pattern_id != matrix.pattern_id()) {
             let text = "the matrix does not share the pattern the plan was made for";
             return Err(Error::Mismatch(text.to_owned()));
         }
         Ok(())
+    }
+
+    /// What the arrays of its matrices hold.
+    pub fn types(&self) -> MatrixTypes {
+        self.types
     }
 
     /// What runs, and why.
@@ -369,7 +373,7 @@ impl<V: Value, O: Offset> Plan<V, O> {
 
     /// Bytes of the plan on the device, beyond the CSR arrays; a transposed copy included.
     pub fn plan_bytes(&self) -> usize {
-        self.spmv.plan_bytes() + self.transposed.as_ref().map_or(0, TransposedMatrix::size_bytes)
+        self.spmv.plan_bytes() + self.transposed.as_ref().map_or(0, AnyTransposedMatrix::size_bytes)
     }
 
     /// Bytes a workspace takes on the device.
@@ -383,37 +387,45 @@ impl<V: Value, O: Offset> Plan<V, O> {
     }
 }
 
-/// alpha or beta as a plan takes it: by value, or from the device.
-pub(crate) fn coefficient<'a, V: Value>(
-    context: &Context,
-    on_device: bool,
-    name: &str,
-    coefficient: &Coefficient<'a, V::Accum>,
-) -> Result<Scalar<&'a Memory>> {
-    match (coefficient, on_device) {
-        (Coefficient::Value(value), false) => Ok(match V::TYPE.accumulator() {
-            ValueType::F64 => Scalar::F64(value.to_f64()),
-            _ => Scalar::F32(f32::from_f64(value.to_f64())),
-        }),
-        (Coefficient::Device(array), true) => {
-            check_length(name, array.len().min(1), "numbers needed", 1)?;
-            context.check_array(name, array)?;
-            Ok(Scalar::Device(array.argument()))
-        }
-        (Coefficient::Value(_), true) => Err(Error::Mismatch(format!(
-            "{name} came by value, but the plan takes alpha and beta from the device"
-        ))),
-        (Coefficient::Device(_), false) => Err(Error::Mismatch(format!(
-            "{name} came as a device array, but the plan takes alpha and beta by value; set \
-             scalars_on_device in its options"
-        ))),
-    }
+/// Makes something in `queue`, fitted to the groups that its compiled kernels turn out to run in: [`Queue::fitting`].
+pub(crate) fn fitting<T>(queue: &Queue, make: impl FnMut(&Queue) -> Result<T>) -> Result<T> {
+    let limit_of = |error: &Error| match error {
+        Error::Runtime(error) => error.kernel_group_limit(),
+        _ => None,
+    };
+    queue.fitting(limit_of, make)
 }
 
+/// Refuses a queue whose kernels cannot reach the arrays of `of`: every device of their OpenCL context can.
 pub(crate) fn check_context(queue: &Queue, context: &Context, of: &str) -> Result<()> {
-    if !queue.context().is_same(context) {
+    if !queue.context().shares_memory_with(context) {
         let text = format!("the queue belongs to another context than the {of}");
         return Err(Error::Mismatch(text));
+    }
+    Ok(())
+}
+
+/// Refuses a queue that cannot run the kernels of `of`: they were built for one device of one context.
+pub(crate) fn check_device(queue: &Queue, context: &Context, of: &str) -> Result<()> {
+    check_context(queue, context, of)?;
+    if !queue.context().is_same(context) {
+        let text = format!(
+            "the queue is one of the device {}, and the {of} was made for another device of its context, {}",
+            queue.context().device().traits().name,
+            context.device().traits().name
+        );
+        return Err(Error::Mismatch(text));
+    }
+    Ok(())
+}
+
+/// Refuses a matrix of other types than the plan's.
+pub(crate) fn check_types(plan: MatrixTypes, matrix: MatrixTypes) -> Result<()> {
+    if plan != matrix {
+        return Err(Error::Mismatch(format!(
+            "the matrix stores {} with offsets of {}, and the plan was made for {} with offsets of {}",
+            matrix.value_type, matrix.offset_type, plan.value_type, plan.offset_type
+        )));
     }
     Ok(())
 }

@@ -1,19 +1,7 @@
 //! What a plan is asked for.
 
 use cl_kernels::{Accumulate, Algorithm, Experiment, Products, Tables, Variant};
-use cl_runtime::spmv::VectorOrder;
-
-/// Where a plan is computed; the plan is the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Planning {
-    /// On the host where it has the pattern or the device is a CPU, else on the device.
-    #[default]
-    Automatic,
-    /// On the host; row offsets it does not have are read back.
-    OnHost,
-    /// On the device; a few bytes are read back.
-    OnDevice,
-}
+use cl_runtime::spmv::{Planning, VectorOrder};
 
 /// Which matrix multiplies x.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,7 +10,7 @@ pub enum Op {
     #[default]
     Normal,
     /// A transposed, through a transposed copy that the plan keeps: x has `rows` elements and y `cols`,
-    /// and [`Plan::plan_bytes`](crate::Plan::plan_bytes) counts the copy. New values reach it by
+    /// and [`AnyPlan::plan_bytes`](crate::AnyPlan::plan_bytes) counts the copy. New values reach it by
     /// [`Plan::update_values_blocking`](crate::Plan::update_values_blocking).
     Transpose,
 }
@@ -43,10 +31,10 @@ pub struct PlanOptions {
     /// How many products will follow: what the automatic choice may spend on a plan.
     pub products: Products,
     /// Which order x and y are in; another than the matrix's is for [`Algorithm::EvcHyb`], whose plan says which
-    /// ([`Plan::row_order`](crate::Plan::row_order)).
+    /// ([`AnyPlan::row_order`](crate::AnyPlan::row_order)).
     pub order: VectorOrder,
-    /// Where the plan is computed. [`Algorithm::Sell`] is laid out on the host alone: on the device it is refused, and
-    /// not chosen.
+    /// Where the plan is computed. An algorithm that is laid out on the host alone ([`Algorithm::Sell`]) is refused on the
+    /// device, and not chosen.
     pub planning: Planning,
     /// Hyper-parameters by name, over what the device table says.
     pub parameters: Vec<(String, u32)>,

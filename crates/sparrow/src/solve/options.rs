@@ -8,7 +8,7 @@ pub use cl_runtime::solver::Norm;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SolverMethod {
-    /// Conjugate gradients (Hestenes and Stiefel 1952), for A symmetric and positive definite.
+    /// Conjugate gradients (Hestenes and Stiefel 1952), for A symmetric, and positive or negative definite.
     #[default]
     Cg,
     /// Stabilised bi-conjugate gradients (van der Vorst 1992), for any A.
@@ -82,6 +82,22 @@ impl std::str::FromStr for Preconditioner {
     }
 }
 
+/// What the end of a solve rests on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// b - A x, computed from x. Where the recurrence's residual is small enough and that is not, iterations begin again
+    /// from there until it is, or until that no longer halves it. A residual that grows beyond 10^8 times the first
+    /// one, and one that is never the least for 10 iterations a row and 100 more, end a solve; so does, with CG, a change
+    /// of sign that no definite matrix makes. Where it does not converge x is that of the least residual.
+    #[default]
+    Computed,
+    /// The recurrence's residual alone, as textbooks have it: beside the [`StopRule`] only a zero to divide by or a
+    /// number that is not finite ends a solve, and x is that of the last iteration. b - A x is computed at the end, and
+    /// only told.
+    Recurrence,
+}
+
 /// What a solver is made of; the default is CG without preconditioning, everything chosen.
 #[derive(Clone, Debug, Default)]
 pub struct SolverOptions {
@@ -91,6 +107,8 @@ pub struct SolverOptions {
     pub preconditioner: Preconditioner,
     /// How residuals are measured.
     pub norm: Norm,
+    /// What its end rests on.
+    pub verdict: Verdict,
     /// Iterations between two looks at the residual, each of which waits for the device; `None` chooses 4 on a CPU,
     /// where that is cheap, and 32 elsewhere. What is returned does not depend on it: iterations after the one that
     /// met the tolerance change nothing.

@@ -3,14 +3,17 @@
 use std::time::Duration;
 
 use cl_kernels::solver_state::SolverState;
+use cl_runtime::solver::Snapshot;
 
 /// Why a method cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Breakdown {
-    /// p'Ap is not positive: A is not positive definite, which CG needs.
-    NotPositiveDefinite,
-    /// r'z is not positive: the preconditioner is not positive definite, which CG needs.
-    RhoNotPositive,
+    /// p'Ap has changed its sign: A is indefinite, and CG needs a definite one.
+    Indefinite,
+    /// p'Ap is 0: A is indefinite or singular (CG).
+    CurvatureZero,
+    /// r'z is 0 or has changed its sign: the preconditioner is indefinite, and CG needs a definite one.
+    PreconditionerIndefinite,
     /// The residual is orthogonal to the first one (BiCGStab).
     RhoZero,
     /// A p is orthogonal to the first residual (BiCGStab).
@@ -29,8 +32,9 @@ impl Breakdown {
     /// In few words, as records and the C interface have it.
     pub fn name(self) -> &'static str {
         match self {
-            Breakdown::NotPositiveDefinite => "not-positive-definite",
-            Breakdown::RhoNotPositive => "rho-not-positive",
+            Breakdown::Indefinite => "indefinite",
+            Breakdown::CurvatureZero => "curvature-zero",
+            Breakdown::PreconditionerIndefinite => "preconditioner-indefinite",
             Breakdown::RhoZero => "rho-zero",
             Breakdown::ShadowZero => "shadow-zero",
             Breakdown::OmegaZero => "omega-zero",
@@ -43,9 +47,10 @@ impl Breakdown {
 impl std::fmt::Display for Breakdown {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Breakdown::NotPositiveDefinite => "p'Ap is not positive: A is not positive definite",
-            Breakdown::RhoNotPositive => {
-                "r'z is not positive: the preconditioner is not positive definite"
+            Breakdown::Indefinite => "p'Ap has changed its sign: A is indefinite",
+            Breakdown::CurvatureZero => "p'Ap is 0: A is indefinite or singular",
+            Breakdown::PreconditionerIndefinite => {
+                "r'z is 0 or has changed its sign: the preconditioner is indefinite"
             }
             Breakdown::RhoZero => "the residual is orthogonal to the first one",
             Breakdown::ShadowZero => "A p is orthogonal to the first residual",
@@ -59,13 +64,19 @@ impl std::fmt::Display for Breakdown {
 /// How a solve ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    /// The residual is as small as was asked for.
+    /// The residual, computed from x, is as small as was asked for; with [`Verdict::Recurrence`], the recurrence's.
+    ///
+    /// [`Verdict::Recurrence`]: crate::Verdict::Recurrence
     Converged,
     /// It is not, after as many iterations as were allowed.
     MaxIterations,
     /// The observer said so.
     Stopped,
-    /// The method cannot go on; x is that of the last iteration that ended well.
+    /// The residual, computed from x, is not small enough and falls no further.
+    Stagnated,
+    /// The residual has grown beyond the first one and does not come back, as CG's may where A is not symmetric.
+    Diverged,
+    /// The method cannot go on.
     Breakdown {
         /// Why.
         kind: Breakdown,
@@ -81,22 +92,28 @@ impl Outcome {
             Outcome::Converged => "converged",
             Outcome::MaxIterations => "max-iterations",
             Outcome::Stopped => "stopped",
+            Outcome::Stagnated => "stagnated",
+            Outcome::Diverged => "diverged",
             Outcome::Breakdown { .. } => "breakdown",
         }
     }
 
-    pub(super) fn of(state: SolverState, ended_in: u32) -> Option<Self> {
-        let kind = match state {
+    /// How iterations have ended that began after `base` others; `None` where they have not.
+    pub(super) fn of(snapshot: &Snapshot, base: u32) -> Option<Self> {
+        let kind = match snapshot.state {
             SolverState::Running => return None,
             SolverState::Converged => return Some(Outcome::Converged),
-            SolverState::NotPositiveDefinite => Breakdown::NotPositiveDefinite,
-            SolverState::RhoNotPositive => Breakdown::RhoNotPositive,
+            SolverState::Diverged => return Some(Outcome::Diverged),
+            SolverState::Stalled => return Some(Outcome::Stagnated),
+            SolverState::Indefinite => Breakdown::Indefinite,
+            SolverState::CurvatureZero => Breakdown::CurvatureZero,
+            SolverState::PreconditionerIndefinite => Breakdown::PreconditionerIndefinite,
             SolverState::RhoZero => Breakdown::RhoZero,
             SolverState::ShadowZero => Breakdown::ShadowZero,
             SolverState::OmegaZero => Breakdown::OmegaZero,
             SolverState::NotFinite => Breakdown::NotFinite,
         };
-        Some(Outcome::Breakdown { kind, iteration: ended_in })
+        Some(Outcome::Breakdown { kind, iteration: base + snapshot.ended_in })
     }
 }
 
@@ -106,6 +123,10 @@ impl std::fmt::Display for Outcome {
             Outcome::Converged => f.write_str("converged"),
             Outcome::MaxIterations => f.write_str("not converged: the iterations are used up"),
             Outcome::Stopped => f.write_str("stopped by the observer"),
+            Outcome::Stagnated => f.write_str("stagnated: the residual falls no further"),
+            Outcome::Diverged => {
+                f.write_str("diverged: the residual has grown beyond the first one")
+            }
             Outcome::Breakdown { kind, iteration } => {
                 write!(f, "breakdown in iteration {iteration}: {kind}")
             }
@@ -118,12 +139,14 @@ impl std::fmt::Display for Outcome {
 pub struct Solution {
     /// How it ended.
     pub outcome: Outcome,
-    /// Iterations that x has seen; where it converged, the first that met the tolerance. One that BiCGStab ended
-    /// half-way counts.
+    /// Iterations until it ended. One that BiCGStab ended half-way counts.
     pub iterations: u32,
+    /// The iteration that x is of: the last where it converged, else that of the least residual.
+    pub x_iteration: u32,
     /// The residual's norm as the recurrence has it: before the first iteration, and after each. `iterations` + 1.
+    /// After an iteration from which it began again, as it was computed from x.
     pub history: Vec<f64>,
-    /// The norm of b - A x, computed from x at the end. The recurrence may drift from it.
+    /// The norm of b - A x, computed from x. The recurrence may drift from it.
     pub true_residual: f64,
     /// The norm of b.
     pub b_norm: f64,
@@ -139,12 +162,12 @@ pub struct Solution {
 }
 
 impl Solution {
-    /// The last residual of the recurrence.
+    /// The residual of x by the recurrence.
     pub fn residual(&self) -> f64 {
-        self.history.last().copied().unwrap_or(0.0)
+        self.history.get(self.x_iteration as usize).copied().unwrap_or(0.0)
     }
 
-    /// The last residual as a multiple of the norm of b; 0 where that is 0 and so is the residual.
+    /// That residual as a multiple of the norm of b; 0 where that is 0 and so is the residual.
     pub fn relative_residual(&self) -> f64 {
         ratio(self.residual(), self.b_norm)
     }

@@ -15,7 +15,7 @@ use opencl3::context::context as cl_context;
 use opencl3::event as cl_event;
 use opencl3::memory as cl_memory;
 use opencl3::types;
-use sparrow::{Offset, Value};
+use sparrow::{Offset, Real, RealValue, Value};
 use sparrow_c::*;
 
 pub use structs::*;
@@ -121,18 +121,18 @@ impl Application {
     }
 
     /// The matrix of [`OFFSETS`], [`COLUMNS`] and [`VALUES`] over buffers with odd element offsets.
-    pub fn matrix<V: Value, O: Offset>(&mut self) -> *mut sparrow_matrix {
+    pub fn matrix<V: RealValue, O: Offset>(&mut self) -> *mut sparrow_matrix {
         let buffers = self.csr::<V, O>();
         self.over(&buffers)
     }
 
     /// Its buffers.
-    pub fn csr<V: Value, O: Offset>(&mut self) -> sparrow_csr_buffers {
+    pub fn csr<V: RealValue, O: Offset>(&mut self) -> sparrow_csr_buffers {
         self.csr_of::<V, O>(COLS, &OFFSETS, &COLUMNS, &VALUES)
     }
 
     /// Buffers of any matrix, with odd element offsets.
-    pub fn csr_of<V: Value, O: Offset>(
+    pub fn csr_of<V: RealValue, O: Offset>(
         &mut self,
         cols: usize,
         offsets: &[usize],
@@ -165,7 +165,7 @@ impl Application {
     }
 
     /// Numbers in the type that a matrix of `V` is summed in.
-    pub fn vector<V: Value>(&mut self, padding: usize, numbers: &[f64]) -> sparrow_buffer {
+    pub fn vector<V: RealValue>(&mut self, padding: usize, numbers: &[f64]) -> sparrow_buffer {
         let data: Vec<V::Accum> = numbers.iter().map(|&n| V::Accum::from_f64(n)).collect();
         self.buffer(padding, &data)
     }
@@ -189,7 +189,7 @@ impl Application {
     }
 
     /// y of one product, with the numbers that were in y before.
-    pub fn multiply<V: Value>(
+    pub fn multiply<V: RealValue>(
         &mut self,
         (plan, workspace): (*mut sparrow_plan, *mut sparrow_workspace),
         a: *mut sparrow_matrix,
@@ -205,7 +205,7 @@ impl Application {
             sparrow_plan_launch(plan, self.queue, workspace, product, 0, null(), &raw mut event)
         });
         let y: Vec<V::Accum> = self.read(y_buffer, y.len(), event);
-        y.into_iter().map(Value::to_f64).collect()
+        y.into_iter().map(Real::to_f64).collect()
     }
 }
 

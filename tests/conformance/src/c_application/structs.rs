@@ -94,6 +94,7 @@ pub fn empty_solution() -> sparrow_solution {
         outcome: 99,
         breakdown: 99,
         breakdown_iteration: 99,
+        x_iteration: 99,
     }
 }
 

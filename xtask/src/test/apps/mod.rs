@@ -6,11 +6,11 @@
 mod programs;
 mod surroundings;
 
-use super::conformance::{own_folders, run_logged, set_own};
-use super::printer::Printer;
-use super::{Outcome, missing};
+use super::conformance::{own_folders, set_own};
+use super::watched::{self, Patience};
+use super::{Given, Outcome, missing};
 use crate::implementation::Implementation;
-use crate::install::{self, LIBRARIES, Profile};
+use crate::install::{self, LIBRARIES, Symbols};
 use crate::project;
 use crate::provide::{self, tools};
 use anyhow::{Context as _, Result, bail};
@@ -18,26 +18,21 @@ use programs::{PROGRAMS, Program};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 use surroundings::Surroundings;
-
-/// For one program; under memcheck most of it is Oclgrind's.
-const DEADLINE: Duration = Duration::from_secs(5 * 60);
 
 /// Memcheck's own status for errors.
 const FOUND: &str = "--error-exitcode=99";
 
-/// Installs the libraries, builds the programs, and runs them on the implementation found by `variables`.
-pub(super) fn run(
-    root: &Path,
-    implementation: Implementation,
-    variables: &[(String, String)],
-    printer: &Printer,
-) -> Result<Outcome> {
+/// Installs the libraries, builds the programs, and runs them on `implementation`.
+pub(super) fn run(given: &Given, implementation: Implementation) -> Result<Outcome> {
+    let Given { root, variables, printer, .. } = *given;
     let folder = project::target()?.join("apps");
     let prefix = folder.join("prefix");
     printer.say(format_args!("installing into {}", prefix.display()));
-    install::install(&prefix, Path::new("lib"), Profile::Debug)?;
+    for library in LIBRARIES {
+        let built = given.built()?.library_folder(library.built)?;
+        install::put(library, root, (built, Symbols::Kept), &prefix, Path::new("lib"))?;
+    }
     for library in LIBRARIES {
         let file = prefix.join("lib").join(library.file);
         check_symbols(&file, &root.join(library.symbols))?;
@@ -54,7 +49,7 @@ pub(super) fn run(
     for program in PROGRAMS.iter().filter(|program| !memcheck || program.memcheck) {
         match program.build(&surroundings) {
             Ok(built) => {
-                judge(root, program, &built, &surroundings, valgrind.as_deref())
+                judge(given, program, &built, &surroundings, valgrind.as_deref())
                     .with_context(|| format!("tests/apps/{}", program.folder))?;
                 printer.say(format_args!("tests/apps/{}: as expected", program.folder));
             }
@@ -75,12 +70,13 @@ pub(super) fn run(
 
 /// Runs a program, and compares what it prints.
 fn judge(
-    root: &Path,
+    given: &Given,
     program: &Program,
     built: &[PathBuf],
     surroundings: &Surroundings,
     valgrind: Option<&Path>,
 ) -> Result<()> {
+    let root = given.root;
     let folder = tempfile::tempdir().context("a temporary directory")?;
     let mut words: Vec<PathBuf> = Vec::new();
     if let Some(valgrind) = valgrind {
@@ -98,18 +94,16 @@ fn judge(
     let [first, more @ ..] = words.as_slice() else { bail!("a program without a name") };
     let mut command = Command::new(first);
     command.args(more);
-    set_own(&mut command, &own_folders(folder.path())?);
+    set_own(&mut command, &own_folders(given, folder.path())?);
     command.envs(surroundings.variables());
-    let log = folder.path().join("output");
-    let status = run_logged(&mut command, &log, DEADLINE)?;
-    let output = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
-    match status {
-        Some(status) if status.success() => {}
-        Some(status) => bail!("ended with {status}:\n{output}"),
-        None => bail!("did not end before the deadline:\n{output}"),
+    let ran = watched::run(&mut command, Patience::new(given.full))?;
+    given.printer.add(ran.cpu);
+    let output = &ran.output;
+    if !ran.is_success() {
+        bail!("{}:\n{output}", ran.ending());
     }
     let expected = fs::read_to_string(root.join(program.expected))?;
-    if output != expected {
+    if *output != expected {
         bail!("printed\n{output}where {} says\n{expected}", program.expected);
     }
     Ok(())

@@ -116,13 +116,14 @@ impl Program {
                 Ok(vec![target.join("csrmv")])
             }
             Kind::Rust(package) => {
-                let target = with.builds.join("rust");
+                // In our own folder, where much of what they are made of is.
+                let target = project::target()?;
                 let mut command = Command::new(project::cargo());
                 command.args(["build", "--locked", "--quiet", "--package", package]);
                 command.arg("--manifest-path").arg(with.sources.join("rust/Cargo.toml"));
                 command.arg("--target-dir").arg(&target);
-                // Where `ocl`, which links the loader, finds it.
-                command.env("RUSTFLAGS", format!("-L native={}", with.loader.display()));
+                // Where the linker finds the loader for `ocl`; a flag of rustc's would have everything built anew.
+                command.env("LIBRARY_PATH", &with.loader);
                 quietly(&mut command)?;
                 Ok(vec![target.join("debug").join(package)])
             }

@@ -1,6 +1,6 @@
 //! Binds and launches `segmented_sum`: stage 1 on the device, stage 2 there too or on the CPU.
 
-mod pieces;
+mod parts;
 mod stage2;
 
 use std::ops::Range;
@@ -10,17 +10,18 @@ use std::time::Instant;
 use cl_kernels::segmented_sum::{
     self, Arguments, FEATURE_FUSED, Stage2Arguments, WorkspaceLayout, fused_words,
 };
-use cl_kernels::{Algorithm, KernelKey, Variant};
+use cl_kernels::{Algorithm, Checked, KernelKey, Variant};
 
-use super::workspace::{OwnerId, Parts};
+use super::workspace::OwnerId;
 use super::{
-    Operands, Specialisation, Spmv, Stages, Workspace, accumulator_words, check_value_type,
+    BindRequest, Bound, Operands, Specialisation, Spmv, Stages, Workspace, accumulator_words,
+    check_value_type,
 };
-use crate::launch::{Size, launch, launch_unobserved};
+use crate::launch::{After, Size};
 use crate::raw::Memory;
 use crate::{Context, DeviceArray, Error, Event, Program, Queue, Result};
 
-pub use pieces::Borders;
+pub use parts::Boundaries;
 use stage2::Stage2;
 
 /// Groups of a compute unit that keep it busy.
@@ -38,7 +39,7 @@ const ROWS_PER_ITEM: usize = 32;
 pub struct SegmentedSum {
     owner: OwnerId,
     program: Arc<Program>,
-    parameters: segmented_sum::SegmentedSum,
+    parameters: Checked<segmented_sum::SegmentedSum>,
     variant: Variant,
     rows: usize,
     nnz: usize,
@@ -48,24 +49,41 @@ pub struct SegmentedSum {
     stage2_groups: usize,
 }
 
+/// `segmented_sum` as a plan asks for it.
+pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
+    let spmv = SegmentedSum::bind(request)?;
+    let parameters = spmv.parameters;
+    Ok(Bound::new(spmv, *parameters))
+}
+
 impl SegmentedSum {
+    /// As [`bind`](super::bind) makes it, for a caller that launches parts of a product.
+    ///
+    /// # Errors
+    /// As [`SegmentedSum::new`], and parameters that break a rule.
+    pub fn bind(request: &BindRequest<'_>) -> Result<Self> {
+        let BindRequest { matrix, specialisation, variant, .. } = *request;
+        let parameters = request.parameters()?;
+        let (rows, nnz) = (matrix.rows(), matrix.nnz());
+        Self::new(request.context(), specialisation, parameters, variant, rows, nnz)
+    }
+
     /// Builds the program, for a matrix of `rows` rows and `nnz` nonzeros.
     ///
     /// # Errors
-    /// Parameters that break a rule, a device without the value type, a kernel that does not build.
+    /// A device without the value type, a kernel that does not build.
     pub fn new(
         context: &Context,
         specialisation: Specialisation,
-        parameters: segmented_sum::SegmentedSum,
+        parameters: Checked<segmented_sum::SegmentedSum>,
         variant: Variant,
         rows: usize,
         nnz: usize,
     ) -> Result<Self> {
         check_value_type(context, specialisation.value_type)?;
         let traits = context.device().traits();
-        parameters.check(traits, specialisation.value_type, specialisation.accumulate)?;
         let variant = variant.or_usual(Algorithm::SegmentedSum);
-        let mut key = specialisation.key(segmented_sum::SOURCE, &parameters);
+        let mut key = specialisation.key(segmented_sum::SOURCE, &*parameters);
         if variant == Variant::Fused {
             key = key.with_feature(FEATURE_FUSED);
         }
@@ -81,7 +99,7 @@ impl SegmentedSum {
         let tiles_per_bunch =
             tiles.div_ceil(resident_bunches).clamp(1, parameters.tiles_per_bunch as usize);
         // A range a dirty tile, those that long ones are cut into, and the rows before the first nonzero.
-        let capacity = tiles + 1 + rows.div_ceil(segmented_sum::PIECE_ROWS);
+        let capacity = tiles + 1 + rows.div_ceil(parameters.chunk_rows());
         if u32::try_from(capacity).is_err() {
             return Err(Error::Range {
                 what: "the tiles of segmented_sum".to_owned(),
@@ -92,7 +110,7 @@ impl SegmentedSum {
         let bunches = tiles.div_ceil(tiles_per_bunch);
         let layout =
             WorkspaceLayout { bunches, capacity, sum_words: accumulator_words(program.key()) };
-        // Enough for a bunch an item; and for dirty tiles, of which nobody knows how many there will be, as
+        // Enough for a bunch an item; and for dirty tiles, whose number is not known before, as
         // many as keep the device busy.
         let for_bunches = (bunches + 1).div_ceil(parameters.group_size());
         Ok(SegmentedSum {
@@ -130,41 +148,7 @@ impl SegmentedSum {
     }
 
     /// Stage 1, or with [`Variant::Fused`] everything.
-    ///
-    /// # Safety
-    /// As [`Spmv::launch`].
-    #[expect(unsafe_code, reason = "operands are trusted")]
-    unsafe fn stage1(
-        &self,
-        queue: &Queue,
-        parts: &mut Parts<'_>,
-        operands: &Operands<'_>,
-        tiles: &Range<u32>,
-    ) -> Result<Event> {
-        let (arguments, size) = self.of_stage1(parts.scratch, operands, tiles);
-        // SAFETY: the caller's promise about the operands; the workspace is as large as `sizes`, which
-        // hold for the pattern.
-        unsafe { launch(queue, &mut parts.kernels[0], &arguments, size, &parts.wait) }
-    }
-
-    /// Stage 1 without an event.
-    ///
-    /// # Safety
-    /// As [`Spmv::launch`]; nothing is waited for, and stage 2 follows in an in-order queue.
-    #[expect(unsafe_code, reason = "operands are trusted")]
-    unsafe fn stage1_unobserved(
-        &self,
-        queue: &Queue,
-        parts: &mut Parts<'_>,
-        operands: &Operands<'_>,
-        tiles: &Range<u32>,
-    ) -> Result<()> {
-        let (arguments, size) = self.of_stage1(parts.scratch, operands, tiles);
-        // SAFETY: as for stage 1 with an event.
-        unsafe { launch_unobserved(queue, &mut parts.kernels[0], &arguments, size) }
-    }
-
-    fn of_stage1<'a>(
+    fn stage1<'a>(
         &self,
         scratch: &'a DeviceArray<u32>,
         operands: &Operands<'a>,
@@ -183,7 +167,7 @@ impl SegmentedSum {
             alpha: operands.alpha,
             beta: operands.beta,
             tiles_per_bunch: self.tiles_per_bunch,
-            room: self.layout.bunches as u32,
+            bunch_capacity: self.layout.bunches as u32,
             capacity: self.layout.capacity as u32,
             zero: 0,
             scratch: scratch.argument(),
@@ -192,17 +176,13 @@ impl SegmentedSum {
         (arguments, size)
     }
 
-    /// # Safety
-    /// As [`Spmv::launch`], after stage 1 of the same operands.
-    #[expect(unsafe_code, reason = "operands are trusted")]
-    unsafe fn stage2(
+    /// Stage 2 on the device.
+    fn stage2<'a>(
         &self,
-        queue: &Queue,
-        parts: &mut Parts<'_>,
-        operands: &Operands<'_>,
+        scratch: &'a DeviceArray<u32>,
+        operands: &Operands<'a>,
         tiles: &Range<u32>,
-        wait: &[Event],
-    ) -> Result<Event> {
+    ) -> (Stage2Arguments<&'a Memory>, Size) {
         let arguments = Stage2Arguments {
             tiles: tiles.end - tiles.start,
             tiles_per_bunch: self.tiles_per_bunch,
@@ -213,14 +193,13 @@ impl SegmentedSum {
             y: operands.y,
             alpha: operands.alpha,
             beta: operands.beta,
-            room: self.layout.bunches as u32,
+            bunch_capacity: self.layout.bunches as u32,
             capacity: self.layout.capacity as u32,
             zero: 0,
-            scratch: parts.scratch.argument(),
+            scratch: scratch.argument(),
         };
         let size = Size { groups: self.stage2_groups, group_size: self.parameters.group_size() };
-        // SAFETY: as for stage 1.
-        unsafe { launch(queue, &mut parts.kernels[1], &arguments, size, wait) }
+        (arguments, size)
     }
 }
 
@@ -268,21 +247,23 @@ impl Spmv for SegmentedSum {
         queue: &Queue,
         workspace: &mut Workspace,
         operands: &Operands<'_>,
-        wait: &[Event],
-    ) -> Result<Event> {
+        after: After<'_>,
+    ) -> Result<Option<Event>> {
         if self.variant.blocks() {
-            let text = "stage 2 on the CPU blocks: launch_blocking makes such products";
+            let text = "stage 2 on the CPU blocks: launch_in_place_blocking (in C, \
+                        sparrow_plan_launch_blocking) makes such products";
             return Err(Error::Mismatch(text.to_owned()));
         }
         let tiles = 0..self.tiles;
         if self.variant == Variant::Fused {
-            return workspace.run(self.owner, queue, wait, |mut parts| {
-                // SAFETY: the caller's promise.
-                unsafe { self.stage1(queue, &mut parts, operands, &tiles) }
+            return workspace.run(self.owner, queue, after, |mut parts| {
+                let (arguments, size) = self.stage1(parts.scratch, operands, &tiles);
+                // SAFETY: the caller's promise about the operands; the workspace is as large as they demand.
+                unsafe { parts.launch(0, &arguments, size) }
             });
         }
         // SAFETY: the caller's promise.
-        unsafe { self.launch_tiles(queue, workspace, operands, tiles, wait) }
+        unsafe { self.launch_tiles(queue, workspace, operands, tiles, after) }
     }
 
     unsafe fn launch_blocking(
@@ -294,11 +275,12 @@ impl Spmv for SegmentedSum {
     ) -> Result<Stages> {
         let tiles = 0..self.tiles;
         let start = Instant::now();
-        let stage1 = workspace.run(self.owner, queue, wait, |mut parts| {
-            // SAFETY: the caller's promise.
-            unsafe { self.stage1(queue, &mut parts, operands, &tiles) }
+        let stage1 = workspace.run(self.owner, queue, After::Events(wait), |mut parts| {
+            let (arguments, size) = self.stage1(parts.scratch, operands, &tiles);
+            // SAFETY: the caller's promise about the operands; the workspace is as large as they demand.
+            unsafe { parts.launch(0, &arguments, size) }
         })?;
-        stage1.wait()?;
+        stage1.iter().try_for_each(Event::wait)?;
         let stage1 = start.elapsed();
         if self.variant == Variant::Fused {
             return Ok(Stages { stage1, ..Stages::default() });
@@ -307,7 +289,7 @@ impl Spmv for SegmentedSum {
         // SAFETY: the caller's promise, and stage 1 has ended.
         let finished = unsafe { self.finish_blocking(queue, workspace, operands) };
         if finished.is_err() {
-            workspace.tear();
+            workspace.set_dirty();
         }
         let found = finished?;
         let stage2 = start.elapsed();
@@ -336,11 +318,12 @@ impl SegmentedSum {
         }
         let counters = self.layout.counters();
         let counted = workspace.scratch().slice(counters..counters + 2)?.read_blocking(queue)?;
-        let stage2 = workspace.run(self.owner, queue, &[], |mut parts| {
+        let stage2 = workspace.run(self.owner, queue, After::Events(&[]), |mut parts| {
+            let (arguments, size) = self.stage2(parts.scratch, operands, &(0..self.tiles));
             // SAFETY: the caller's promise.
-            unsafe { self.stage2(queue, &mut parts, operands, &(0..self.tiles), &[]) }
+            unsafe { parts.launch(1, &arguments, size) }
         })?;
-        stage2.wait()?;
+        stage2.iter().try_for_each(Event::wait)?;
         let dirty_tiles = counted.iter().map(|&count| count as usize).sum();
         Ok(Stages { dirty_tiles, ..Stages::default() })
     }

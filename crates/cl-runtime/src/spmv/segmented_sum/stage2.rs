@@ -3,7 +3,7 @@
 use cl_kernels::segmented_sum::WorkspaceLayout;
 use cl_kernels::{Accumulate, Array, KernelKey, Scalar};
 use csr_core::segmented_sum::{Arrays, LeftOver, NO_ROW, finish};
-use csr_core::{Offset, OffsetType, Value, ValueType, bf16, f16};
+use csr_core::{Offset, RealValue, for_offset_type, for_value_type};
 
 use crate::host_view::{HostView, HostViewMut};
 use crate::raw::Memory;
@@ -21,6 +21,19 @@ pub(super) struct Stage2<'a> {
     pub(super) operands: &'a Operands<'a>,
 }
 
+/// Bytes that the CPU has reached: mapped, and in copies of what it must not map.
+#[derive(Debug, Default)]
+struct Reached {
+    mapped: usize,
+    staged: usize,
+}
+
+impl Reached {
+    fn add(&mut self, bytes: usize, is_copy: bool) {
+        *if is_copy { &mut self.staged } else { &mut self.mapped } += bytes;
+    }
+}
+
 impl Stage2<'_> {
     /// Finishes y, once stage 1 has ended. What it did, but for times.
     ///
@@ -33,24 +46,17 @@ impl Stage2<'_> {
     pub(super) unsafe fn finish_blocking(&self) -> Result<Stages> {
         // SAFETY: the caller's promise, in each arm.
         unsafe {
-            match (self.key.value_type, self.key.offset_type) {
-                (ValueType::F32, OffsetType::U32) => self.typed::<f32, u32>(),
-                (ValueType::F32, OffsetType::U64) => self.typed::<f32, u64>(),
-                (ValueType::F64, OffsetType::U32) => self.typed::<f64, u32>(),
-                (ValueType::F64, OffsetType::U64) => self.typed::<f64, u64>(),
-                (ValueType::F16, OffsetType::U32) => self.typed::<f16, u32>(),
-                (ValueType::F16, OffsetType::U64) => self.typed::<f16, u64>(),
-                (ValueType::Bf16, OffsetType::U32) => self.typed::<bf16, u32>(),
-                (ValueType::Bf16, OffsetType::U64) => self.typed::<bf16, u64>(),
-            }
+            for_value_type!(self.key.value_type, V => {
+                for_offset_type!(self.key.offset_type, O => self.typed::<V, O>())
+            })
         }
     }
 
     /// # Safety
     /// As [`Stage2::finish_blocking`], for a kernel of these types.
     #[expect(unsafe_code, reason = "operands are trusted")]
-    unsafe fn typed<V: Value, O: Offset>(&self) -> Result<Stages> {
-        let mut reached = 0;
+    unsafe fn typed<V: RealValue, O: Offset>(&self) -> Result<Stages> {
+        let mut reached = Reached::default();
         let (layout, operands) = (&self.layout, self.operands);
         // SAFETY: the caller's promise, here and below.
         let mut words = unsafe {
@@ -64,7 +70,7 @@ impl Stage2<'_> {
             return Err(Error::Range {
                 what: "the ranges of rows that stage 1 left".to_owned(),
                 value: (misplaced + left) as u64,
-                rule: format!("there is room for {}", layout.capacity),
+                rule: format!("there is capacity for {}", layout.capacity),
             });
         }
         let ranges: &[[u32; 2]] =
@@ -72,7 +78,7 @@ impl Stage2<'_> {
         let left_over = LeftOver {
             head_rows: &words[layout.head_rows()..layout.counters()],
             heads: bytemuck::cast_slice(&words[..layout.tails()]),
-            tails: bytemuck::cast_slice(&words[layout.tails()..layout.borders()]),
+            tails: bytemuck::cast_slice(&words[layout.tails()..layout.boundaries()]),
             parts: if self.key.accumulate == Accumulate::Compensated { 2 } else { 1 },
             misplaced: &ranges[..misplaced],
             left: &ranges[layout.capacity - left..],
@@ -109,8 +115,8 @@ impl Stage2<'_> {
         let is_shared = self.queue.context().device().traits().host_access().is_shared();
         Ok(Stages {
             dirty_tiles: misplaced + left,
-            shared_bytes: if is_shared { reached } else { 0 },
-            copied_bytes: if is_shared { 0 } else { reached },
+            shared_bytes: if is_shared { reached.mapped } else { 0 },
+            copied_bytes: reached.staged + if is_shared { 0 } else { reached.mapped },
             ..Stages::default()
         })
     }
@@ -122,11 +128,12 @@ impl Stage2<'_> {
         &self,
         array: &Array<&'v Memory>,
         len: usize,
-        reached: &mut usize,
+        reached: &mut Reached,
     ) -> Result<HostView<'v, T>> {
-        *reached += len * size_of::<T>();
         // SAFETY: the caller's promise.
-        unsafe { HostView::map_blocking(self.queue, array, len, false) }
+        let view = unsafe { HostView::map_blocking(self.queue, array, len, false)? };
+        reached.add(len * size_of::<T>(), view.is_copy());
+        Ok(view)
     }
 
     /// # Safety
@@ -136,11 +143,12 @@ impl Stage2<'_> {
         &self,
         array: &Array<&'v Memory>,
         len: usize,
-        reached: &mut usize,
+        reached: &mut Reached,
     ) -> Result<HostViewMut<'v, T>> {
-        *reached += len * size_of::<T>();
         // SAFETY: the caller's promise.
-        unsafe { HostView::map_mut_blocking(self.queue, array, len) }
+        let view = unsafe { HostView::map_mut_blocking(self.queue, array, len)? };
+        reached.add(len * size_of::<T>(), view.is_copy());
+        Ok(view)
     }
 
     /// alpha or beta, wherever it is.
@@ -154,7 +162,7 @@ impl Stage2<'_> {
             Scalar::F64(value) => T::from_f64(*value),
             // SAFETY: the caller's promise.
             Scalar::Device(array) => unsafe {
-                let view = self.view::<T>(array, 1, &mut 0)?;
+                let view = self.view::<T>(array, 1, &mut Reached::default())?;
                 let value = view[0];
                 view.unmap_blocking()?;
                 value

@@ -1,5 +1,5 @@
-//! Problems in the order of their work. Thousands of small ones are not to wait for a sort, so work is told apart by one
-//! part in 64, which balances groups as well, and problems are dealt to as many buckets as that makes.
+//! Problems in the order of their work. Thousands of small ones are not to wait for a sort, so work is told apart by
+//! one part in 64, which balances groups as well, and problems are dealt to as many buckets as that makes.
 
 /// Bits of work that are told apart, behind the first.
 const BITS: u32 = 6;

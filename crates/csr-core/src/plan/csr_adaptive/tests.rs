@@ -76,7 +76,7 @@ fn rows_that_just_fill_a_block_share_it_and_one_nonzero_more_does_not_fit() {
 }
 
 #[test]
-fn a_block_ends_where_rows_above_128_meet_rows_below_32() {
+fn a_block_ends_where_rows_above_128_are_next_to_rows_below_32() {
     check(&[129, 31], RULES, expect!["Vector(0+1,0) Vector(1+1,0)"]);
     check(&[31, 40, 129], RULES, expect!["Stream(0+2,5) Vector(2+1,0)"]);
     check(&[128, 31, 129, 32], RULES, expect!["Stream(0+2,5) Stream(2+2,5)"]);

@@ -24,7 +24,7 @@ pub(super) struct Shape {
     pub(super) size: Size,
     /// The lowest column.
     base: u32,
-    /// Steps that every lane has; of strips alone, as all steps and runs.
+    /// Iterations in which every lane has a nonzero; of strips alone, as all iterations and runs.
     shortest: u16,
     longest: u16,
     runs: u16,
@@ -55,13 +55,13 @@ impl<'a, const LANES: usize> Slice<'a, LANES> {
         Slice { columns, rows, row_count, first }
     }
 
-    /// For each of the `shortest` steps that every lane has, whether the lanes' columns are neighbours (c, c + 1, c + 2,
-    /// ...). Where they are not, the second lane mostly says so.
+    /// For each of the `shortest` iterations in which every lane has a nonzero, whether the lanes' columns are
+    /// neighbours (c, c + 1, c + 2, ...). Where they are not, the second lane mostly says so.
     fn runs(&self, shortest: usize) -> impl Iterator<Item = bool> {
         let rows = self.rows.map(|row| &row[..shortest]);
-        (0..shortest).map(move |step| {
-            let first = rows[0][step];
-            (1..LANES).all(|lane| rows[lane][step].checked_sub(first) == Some(lane as u32))
+        (0..shortest).map(move |nonzero| {
+            let first = rows[0][nonzero];
+            (1..LANES).all(|lane| rows[lane][nonzero].checked_sub(first) == Some(lane as u32))
         })
     }
 
@@ -104,11 +104,11 @@ impl<'a, const LANES: usize> Slice<'a, LANES> {
         let fits_strip = is_even && longest <= usize::from(u16::MAX);
         let runs =
             if fits_strip { self.runs(shortest).filter(|is_run| *is_run).count() } else { 0 };
-        let of_step = LANES * column_words;
+        let iteration_words = LANES * column_words;
         let words = HEADER_WORDS
             + 2 * runs
-            + of_step * (shortest - runs)
-            + (2 + of_step) * (longest - shortest);
+            + iteration_words * (shortest - runs)
+            + (2 + iteration_words) * (longest - shortest);
         let shared = self.shared();
         let stored: usize = self.leaders(shared).map(<[u32]>::len).sum();
         let words_of_rows = HEADER_WORDS + 2 * self.row_count + stored * column_words;
@@ -117,17 +117,17 @@ impl<'a, const LANES: usize> Slice<'a, LANES> {
         let is_strip = fits_strip && !are_nodes;
         if !is_strip {
             let words = words_of_rows.next_multiple_of(2);
-            let size = Size { values: nnz, words, steps: 0 };
+            let size = Size { values: nnz, words, iterations: 0 };
             return Shape { size, base, shared, is_wide, ..Shape::default() };
         }
-        let size = Size { values: elements, words, steps: longest };
-        // Steps of a strip fit 16 bits.
-        let [shortest, longest, runs] = [shortest, longest, runs].map(|steps| steps as u16);
+        let size = Size { values: elements, words, iterations: longest };
+        // Iterations over a strip fit 16 bits.
+        let [shortest, longest, runs] = [shortest, longest, runs].map(|count| count as u16);
         Shape { size, base, shortest, longest, runs, shared: 0, is_strip, is_wide }
     }
 
-    /// Writes its words and steps, as many as `shape` says.
-    pub(super) fn write(&self, shape: &Shape, words: &mut [u16], steps: &mut [u16]) {
+    /// Writes its words and order of nonzeros, as many as `shape` says.
+    pub(super) fn write(&self, shape: &Shape, words: &mut [u16], nonzero_order: &mut [u16]) {
         let kind = if shape.is_wide { WIDE } else { 0 } | if shape.is_strip { 0 } else { ROWS };
         let (header, words) = words.split_at_mut(HEADER_WORDS);
         let Shape { shortest, longest, runs, shared, .. } = *shape;
@@ -135,8 +135,8 @@ impl<'a, const LANES: usize> Slice<'a, LANES> {
         header[..4].copy_from_slice(&[kind, runs_or_shared, shortest - runs, longest - shortest]);
         put_pair(&mut header[4..], shape.base);
         if shape.is_strip {
-            order_steps(self.runs(usize::from(shortest)), shape, steps);
-            self.write_strip(shape, words, steps);
+            order_nonzeros(self.runs(usize::from(shortest)), shape, nonzero_order);
+            self.write_strip(shape, words, nonzero_order);
         } else {
             let (lengths, words) = words.split_at_mut(2 * self.row_count);
             for (pair, row) in lengths.chunks_exact_mut(2).zip(&self.rows) {
@@ -152,20 +152,24 @@ impl<'a, const LANES: usize> Slice<'a, LANES> {
         }
     }
 
-    fn write_strip(&self, shape: &Shape, words: &mut [u16], steps: &[u16]) {
+    fn write_strip(&self, shape: &Shape, words: &mut [u16], nonzero_order: &[u16]) {
         let (shortest, runs) = (usize::from(shape.shortest), usize::from(shape.runs));
-        let of_step = shape.column_words() * LANES;
+        let iteration_words = shape.column_words() * LANES;
         let (run_words, words) = words.split_at_mut(2 * runs);
-        for (pair, step) in run_words.chunks_exact_mut(2).zip(steps) {
-            put_pair(pair, self.rows[0][usize::from(*step)]);
+        for (pair, nonzero) in run_words.chunks_exact_mut(2).zip(nonzero_order) {
+            put_pair(pair, self.rows[0][usize::from(*nonzero)]);
         }
-        let (full_words, tail_words) = words.split_at_mut(of_step * (shortest - runs));
+        let (full_words, tail_words) = words.split_at_mut(iteration_words * (shortest - runs));
         let rows = self.rows.map(|row| &row[..shortest]);
-        for (words, step) in full_words.chunks_exact_mut(of_step).zip(&steps[runs..]) {
-            put_columns(words, rows.iter().map(|row| row[usize::from(*step)]), shape);
+        for (words, nonzero) in
+            full_words.chunks_exact_mut(iteration_words).zip(&nonzero_order[runs..])
+        {
+            put_columns(words, rows.iter().map(|row| row[usize::from(*nonzero)]), shape);
         }
-        for (words, step) in tail_words.chunks_exact_mut(2 + of_step).zip(&steps[shortest..]) {
-            let columns = self.rows.map(|row| row.get(usize::from(*step)).copied());
+        for (words, nonzero) in
+            tail_words.chunks_exact_mut(2 + iteration_words).zip(&nonzero_order[shortest..])
+        {
+            let columns = self.rows.map(|row| row.get(usize::from(*nonzero)).copied());
             let mask =
                 (0..LANES).fold(0, |mask, lane| mask | u32::from(columns[lane].is_some()) << lane);
             put_pair(words, mask);
@@ -174,11 +178,11 @@ impl<'a, const LANES: usize> Slice<'a, LANES> {
         }
     }
 
-    /// Writes its values, out of those of the whole matrix, in the order that `steps` tells; padding is 0.
+    /// Writes its values, out of those of the whole matrix, in the order that `nonzero_order` tells; padding is 0.
     pub(super) fn write_values<V: Value>(
         &self,
         shape: &Shape,
-        steps: &[u16],
+        nonzero_order: &[u16],
         of_matrix: &[V],
         values: &mut [V],
     ) {
@@ -192,14 +196,14 @@ impl<'a, const LANES: usize> Slice<'a, LANES> {
             rest = others;
             own
         });
-        for (values, step) in values.chunks_exact_mut(LANES).zip(steps) {
+        for (values, nonzero) in values.chunks_exact_mut(LANES).zip(nonzero_order) {
             for (value, row) in values.iter_mut().zip(&rows) {
-                *value = row.get(usize::from(*step)).copied().unwrap_or(V::zeroed());
+                *value = row.get(usize::from(*nonzero)).copied().unwrap_or(V::zeroed());
             }
         }
     }
 
-    /// Values of rows that lie one after another: of a node, LANES of each row by turns, then what is left of each.
+    /// Values of rows that lie one after another: of a node interleaved, LANES of each row, then what is left of each.
     fn write_values_of_nodes<V: Value>(&self, shared: u16, mut source: &[V], mut target: &mut [V]) {
         let mut row = 0;
         while row < self.row_count {
@@ -210,16 +214,16 @@ impl<'a, const LANES: usize> Slice<'a, LANES> {
             let (own_target, others) = target.split_at_mut(rows * length);
             target = others;
             row += rows;
-            let of_steps = length - length % LANES;
-            let (step_target, mut rest_target) = own_target.split_at_mut(rows * of_steps);
-            for (step, target) in step_target.chunks_exact_mut(rows * LANES).enumerate() {
+            let whole = length - length % LANES;
+            let (whole_target, mut rest_target) = own_target.split_at_mut(rows * whole);
+            for (part, target) in whole_target.chunks_exact_mut(rows * LANES).enumerate() {
                 for (row, target) in target.chunks_exact_mut(LANES).enumerate() {
-                    target.copy_from_slice(&own[row * length + step * LANES..][..LANES]);
+                    target.copy_from_slice(&own[row * length + part * LANES..][..LANES]);
                 }
             }
             for row in own.chunks_exact(length.max(1)) {
-                let (target, others) = rest_target.split_at_mut(length - of_steps);
-                target.copy_from_slice(&row[of_steps..]);
+                let (target, others) = rest_target.split_at_mut(length - whole);
+                target.copy_from_slice(&row[whole..]);
                 rest_target = others;
             }
         }
@@ -227,15 +231,15 @@ impl<'a, const LANES: usize> Slice<'a, LANES> {
 }
 
 /// Runs first, then what every lane has, then the tail.
-fn order_steps(are_runs: impl Iterator<Item = bool>, shape: &Shape, steps: &mut [u16]) {
+fn order_nonzeros(are_runs: impl Iterator<Item = bool>, shape: &Shape, nonzero_order: &mut [u16]) {
     let (mut run_at, mut full_at) = (0, usize::from(shape.runs));
-    for (step, is_run) in are_runs.enumerate() {
-        let place = if is_run { &mut run_at } else { &mut full_at };
-        steps[*place] = step as u16;
-        *place += 1;
+    for (nonzero, is_run) in are_runs.enumerate() {
+        let index = if is_run { &mut run_at } else { &mut full_at };
+        nonzero_order[*index] = nonzero as u16;
+        *index += 1;
     }
-    for (step, place) in steps.iter_mut().enumerate().skip(usize::from(shape.shortest)) {
-        *place = step as u16;
+    for (nonzero, index) in nonzero_order.iter_mut().enumerate().skip(usize::from(shape.shortest)) {
+        *index = nonzero as u16;
     }
 }
 

@@ -7,20 +7,20 @@ use crate::Csr;
 struct Filled<'a> {
     layout: SellLayout<'a, u32>,
     words: Vec<u16>,
-    steps: Vec<u16>,
+    nonzero_order: Vec<u16>,
     values: Vec<f64>,
 }
 
 /// y = A x, read as the kernel reads it.
 fn product(filled: &Filled<'_>, matrix: &Csr<f64>, rows_of_slice: usize, x: &[f64]) -> Vec<f64> {
     let rows = matrix.rows();
-    let Filled { layout, words, steps, values: in_place } = filled;
+    let Filled { layout, words, nonzero_order, values: in_place } = filled;
     let pair = |at: usize| u32::from(words[at]) | u32::from(words[at + 1]) << 16;
     let mut y = vec![f64::NAN; rows];
-    for piece in layout.pieces().windows(2) {
-        let (mut word, mut step) = (piece[0].word as usize, piece[0].step as usize);
-        let mut place = piece[0].value as usize;
-        for slice in piece[0].slice..piece[1].slice {
+    for chunk in layout.chunks().windows(2) {
+        let (mut word, mut iteration) = (chunk[0].word as usize, chunk[0].iteration as usize);
+        let mut at = chunk[0].value as usize;
+        for slice in chunk[0].slice..chunk[1].slice {
             let first_row = slice as usize * rows_of_slice;
             let own_rows = rows_of_slice.min(rows - first_row);
             let header = word;
@@ -37,23 +37,28 @@ fn product(filled: &Filled<'_>, matrix: &Csr<f64>, rows_of_slice: usize, x: &[f6
                     ..matrix.pattern().offsets()[row + 1] as usize;
                 (&matrix.pattern().columns()[range.clone()], &matrix.values()[range])
             };
-            let mut add = |place: usize, lane: usize, step: usize, column: u32| {
+            let mut add = |at: usize, lane: usize, nonzero: usize, column: u32| {
                 let (columns, values) = row_of(first_row + lane);
-                assert_eq!(columns[step], column, "row {} step {step}", first_row + lane);
-                assert_eq!(values[step], in_place[place], "row {} step {step}", first_row + lane);
+                assert_eq!(columns[nonzero], column, "row {} nonzero {nonzero}", first_row + lane);
+                assert_eq!(
+                    values[nonzero],
+                    in_place[at],
+                    "row {} nonzero {nonzero}",
+                    first_row + lane
+                );
                 let sum = &mut y[first_row + lane];
-                *sum = if sum.is_nan() { 0.0 } else { *sum } + values[step] * x[column as usize];
+                *sum = if sum.is_nan() { 0.0 } else { *sum } + values[nonzero] * x[column as usize];
             };
             if is_strip {
                 let [runs, full, tail] = [1, 2, 3].map(|at| usize::from(words[header + at]));
                 for done in 0..runs + full + tail {
-                    let own_step = usize::from(steps[step + done]);
+                    let nonzero = usize::from(nonzero_order[iteration + done]);
                     if done < runs {
                         (0..rows_of_slice).for_each(|lane| {
-                            add(place + lane, lane, own_step, pair(word) + lane as u32)
+                            add(at + lane, lane, nonzero, pair(word) + lane as u32)
                         });
                         word += 2;
-                        place += rows_of_slice;
+                        at += rows_of_slice;
                         continue;
                     }
                     let mut mask = u32::MAX;
@@ -64,14 +69,14 @@ fn product(filled: &Filled<'_>, matrix: &Csr<f64>, rows_of_slice: usize, x: &[f6
                     for lane in 0..rows_of_slice {
                         let column = column_at(&mut word);
                         if mask >> lane & 1 != 0 {
-                            add(place + lane, lane, own_step, column);
+                            add(at + lane, lane, nonzero, column);
                         } else {
-                            assert_eq!(in_place[place + lane], 0.0, "padding");
+                            assert_eq!(in_place[at + lane], 0.0, "padding");
                         }
                     }
-                    place += rows_of_slice;
+                    at += rows_of_slice;
                 }
-                step += runs + full + tail;
+                iteration += runs + full + tail;
             } else {
                 let (lengths, shared) = (word, words[header + 1]);
                 word += 2 * own_rows;
@@ -81,13 +86,13 @@ fn product(filled: &Filled<'_>, matrix: &Csr<f64>, rows_of_slice: usize, x: &[f6
                     assert!(rows <= NODE_ROWS);
                     let length = pair(lengths + 2 * lane) as usize;
                     let columns: Vec<_> = (0..length).map(|_| column_at(&mut word)).collect();
-                    // As many of each row by turns as a slice has rows, then what is left of each.
+                    // Interleaved: as many of each row as a slice has rows, then what is left of each.
                     for first in (0..length).step_by(rows_of_slice) {
                         for lane in lane..lane + rows {
                             let its = columns.iter().enumerate().skip(first).take(rows_of_slice);
-                            for (step, &column) in its {
-                                add(place, lane, step, column);
-                                place += 1;
+                            for (nonzero, &column) in its {
+                                add(at, lane, nonzero, column);
+                                at += 1;
                             }
                         }
                     }
@@ -102,20 +107,21 @@ fn product(filled: &Filled<'_>, matrix: &Csr<f64>, rows_of_slice: usize, x: &[f6
                 *sum = if sum.is_nan() { 0.0 } else { *sum };
             }
         }
-        assert_eq!((word, step), (piece[1].word as usize, piece[1].step as usize));
+        assert_eq!((word, iteration), (chunk[1].word as usize, chunk[1].iteration as usize));
     }
     y
 }
 
-fn check(matrix: &Csr<f64>, slice_rows: u32, pieces: u32) -> SellLayout<'_, u32> {
-    let rules = SellRules { slice_rows, pieces };
+fn check(matrix: &Csr<f64>, slice_rows: u32, chunks: u32) -> SellLayout<'_, u32> {
+    let rules = SellRules { slice_rows, chunks };
     let layout = SellLayout::new(matrix.pattern().view(), rules, 8).unwrap();
     // Whatever was there is written over.
-    let (mut words, mut steps) = (vec![0xabcd; layout.words()], vec![0xabcd; layout.steps()]);
-    layout.fill(&mut words, &mut steps).unwrap();
+    let (mut words, mut nonzero_order) =
+        (vec![0xabcd; layout.words()], vec![0xabcd; layout.iterations()]);
+    layout.fill(&mut words, &mut nonzero_order).unwrap();
     let mut values = vec![f64::NAN; layout.elements()];
-    layout.fill_values(matrix.values(), &steps, &mut values).unwrap();
-    let filled = Filled { layout, words, steps, values };
+    layout.fill_values(matrix.values(), &nonzero_order, &mut values).unwrap();
+    let filled = Filled { layout, words, nonzero_order, values };
     let x: Vec<f64> = (0..matrix.cols()).map(|column| 1.0 + (column % 7) as f64).collect();
     let mut expected = vec![0.0; matrix.rows()];
     for (row, sum) in expected.iter_mut().enumerate() {
@@ -163,15 +169,15 @@ fn every_kind_of_slice_holds_every_nonzero() {
                 2 => (row * row) % 23,
                 _ => 0,
             };
-            let step = if row % 64 < 32 { 5 } else { 40_009 };
+            let stride = if row % 64 < 32 { 5 } else { 40_009 };
             let columns = (0..length).map(|at| match at {
                 0 => row,
-                at => (at * step + row * 13) % 200_000,
+                at => (at * stride + row * 13) % 200_000,
             });
             rows.push(columns.rev().collect());
         }
-        for pieces in [1, 7, 1000] {
-            check(&matrix(200_000, &rows), slice_rows, pieces);
+        for chunks in [1, 7, 1000] {
+            check(&matrix(200_000, &rows), slice_rows, chunks);
         }
     }
 }
@@ -197,7 +203,7 @@ fn rows_that_have_the_same_columns_share_them() {
 
 #[test]
 fn slices_of_short_rows_are_padded_up_to_twice_and_others_by_a_quarter() {
-    // Every second row has two, the others as many nonzeros as `longest`; in steps that no two rows share.
+    // Every second row has two, the others as many nonzeros as `longest`; in columns that no two rows share.
     let elements = |longest: u32| {
         let row = |row: u32| -> Vec<u32> {
             let length = if row.is_multiple_of(2) { 2 } else { longest };
@@ -233,23 +239,23 @@ fn a_row_that_is_far_longer_than_its_neighbours_pads_nothing() {
 }
 
 #[test]
-fn a_matrix_without_rows_or_nonzeros_has_pieces_that_end() {
-    assert_eq!(check(&matrix(3, &[]), 8, 4).pieces().len(), 1);
+fn a_matrix_without_rows_or_nonzeros_has_chunks_that_end() {
+    assert_eq!(check(&matrix(3, &[]), 8, 4).chunks().len(), 1);
     let empty_rows = matrix(3, &vec![vec![]; 20]);
     let layout = check(&empty_rows, 8, 4);
-    assert_eq!((layout.elements(), layout.pieces().len()), (0, 4));
+    assert_eq!((layout.elements(), layout.chunks().len()), (0, 4));
 }
 
 #[test]
-fn pieces_have_about_equal_bytes() {
+fn chunks_have_about_equal_bytes() {
     let rows: Vec<_> =
         (0..8000).map(|row| (0..1 + row % 9).map(|at| at * 7 + row).collect()).collect();
     let matrix = matrix(9000, &rows);
     let layout = check(&matrix, 8, 16);
     let bytes: Vec<u64> = layout
-        .pieces()
+        .chunks()
         .windows(2)
-        .map(|piece| (piece[1].value - piece[0].value) * 8 + (piece[1].word - piece[0].word) * 2)
+        .map(|chunk| (chunk[1].value - chunk[0].value) * 8 + (chunk[1].word - chunk[0].word) * 2)
         .collect();
     let mean = bytes.iter().sum::<u64>() / 16;
     assert!(bytes.iter().all(|own| own.abs_diff(mean) < 2000), "{bytes:?}");
@@ -259,9 +265,10 @@ fn pieces_have_about_equal_bytes() {
 fn arrays_of_other_lengths_are_refused() {
     let matrix = matrix(3, &[vec![0]]);
     let pattern = matrix.pattern().view();
-    let layout = SellLayout::new(pattern, SellRules { slice_rows: 8, pieces: 1 }, 8).unwrap();
-    let (mut words, mut steps) = (vec![0; layout.words() + 1], vec![0; layout.steps()]);
-    let text = layout.fill(&mut words, &mut steps).unwrap_err().to_string();
+    let layout = SellLayout::new(pattern, SellRules { slice_rows: 8, chunks: 1 }, 8).unwrap();
+    let (mut words, mut nonzero_order) =
+        (vec![0; layout.words() + 1], vec![0; layout.iterations()]);
+    let text = layout.fill(&mut words, &mut nonzero_order).unwrap_err().to_string();
     assert!(text.contains("words"), "{text}");
 }
 
@@ -269,12 +276,12 @@ fn arrays_of_other_lengths_are_refused() {
 fn slices_of_no_rows_are_refused() {
     let matrix = matrix(3, &[vec![0]]);
     for rules in [
-        SellRules { slice_rows: 0, pieces: 1 },
-        SellRules { slice_rows: 5, pieces: 1 },
-        SellRules { slice_rows: 17, pieces: 1 },
-        SellRules { slice_rows: 8, pieces: 0 },
+        SellRules { slice_rows: 0, chunks: 1 },
+        SellRules { slice_rows: 5, chunks: 1 },
+        SellRules { slice_rows: 17, chunks: 1 },
+        SellRules { slice_rows: 8, chunks: 0 },
     ] {
         let text = SellLayout::new(matrix.pattern().view(), rules, 8).unwrap_err().to_string();
-        assert!(text.contains(if rules.pieces == 0 { "pieces" } else { "slice_rows" }), "{text}");
+        assert!(text.contains(if rules.chunks == 0 { "chunks" } else { "slice_rows" }), "{text}");
     }
 }

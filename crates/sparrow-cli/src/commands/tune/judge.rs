@@ -4,27 +4,29 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use csr_core::generate::Suite;
-use sparrow::{DeviceTraits, Queue, Value, ValueType, raw_timings_folder, usual_tables};
-use sparrow_bench::tune::{Candidate, Judge, Judgement, judge, read_timings};
-use sparrow_bench::{Input, Making};
+use sparrow::{DeviceTraits, ValueType, raw_timings_folder, usual_tables};
+use sparrow_bench::tune::{Candidate, Judge, Judgement, judge};
+use sparrow_bench::{Input, Making, counted};
 
+use super::timings_of;
 use crate::arguments::{Global, JudgeArguments};
-use crate::commands::load;
+use crate::commands::{check_making, load_compact, matrix_file};
 use crate::failure::Failure;
-use crate::output::{words_on_stdout, write_json_lines};
+use crate::interrupt::Findings;
+use crate::output::{Files, JsonLines, Words};
 use crate::target::{Target, queue_on};
 
 pub(crate) fn run(global: &Global, arguments: &JudgeArguments) -> Result<(), Failure> {
+    let words = Files::new(global)
+        .reads("the matrix", arguments.matrices.iter().filter_map(|text| matrix_file(text)))
+        .reads("--from", arguments.from.iter().map(|path| &**path))
+        .check()?;
     let Target::Device(device) = Target::one(global)? else {
         return Err(Failure::input("--device host has no choice to judge"));
     };
     let traits = device.traits();
     let inputs = match (arguments.matrices.is_empty(), arguments.suite) {
-        (false, _) => arguments
-            .matrices
-            .iter()
-            .map(|text| Input::parse(text))
-            .collect::<Result<Vec<_>, _>>()?,
+        (false, _) => arguments.matrices.iter().map(Input::parse).collect::<Result<Vec<_>, _>>()?,
         (true, suite) => {
             let classes = suite.unwrap_or(Suite::Quick).classes();
             classes.into_iter().map(Input::Class).collect()
@@ -35,11 +37,14 @@ pub(crate) fn run(global: &Global, arguments: &JudgeArguments) -> Result<(), Fai
         true => files_of_the_user(),
     };
     let queue = queue_on(&device)?;
-    let words = words_on_stdout(global.json.as_deref());
-    let mut judgements = Vec::new();
+    let mut judges = Vec::new();
     for &value_type in &arguments.value_type {
         if value_type == ValueType::F64 && !traits.has_f64 {
             continue;
+        }
+        if value_type.accumulator() != value_type {
+            let text = format!("{value_type} takes what suits f32: judge that");
+            return Err(Failure::input(text));
         }
         let by = Judge {
             list: tuned_list(&files, traits, value_type)?,
@@ -47,39 +52,49 @@ pub(crate) fn run(global: &Global, arguments: &JudgeArguments) -> Result<(), Fai
             products: arguments.products,
             sample_ms: arguments.sample_ms,
         };
-        for input in &inputs {
-            let making = Making::from(arguments.making);
-            let found = match value_type {
-                ValueType::F64 => one::<f64>(&queue, input, making, &by)?,
-                ValueType::F32 => one::<f32>(&queue, input, making, &by)?,
-                other => {
-                    return Err(Failure::input(format!(
-                        "{other} takes what suits f32: judge that"
-                    )));
-                }
-            };
-            if words {
-                println!("{}", line(&found));
-            }
-            judgements.push(found);
-        }
+        judges.push((value_type, by));
     }
-    if words {
-        print!("{}", summary(&judgements));
-    }
-    let lines: Result<Vec<_>, _> = judgements.iter().map(serde_json::to_value).collect();
-    let lines = lines.map_err(|error| Failure::run(error.to_string()))?;
-    write_json_lines(global.json.as_deref(), &lines)
+    let found =
+        Found { judgements: Vec::new(), lines: JsonLines::new(global.json.as_deref()), words };
+    let findings = Findings::keep(found, |found| {
+        // It ends with the status of an interrupt in any case.
+        let _ = found.words.print(&summary(&found.judgements));
+    });
+    let options = [
+        ("--scale", arguments.making.scale.is_some()),
+        ("--seed", arguments.making.seed.is_some()),
+    ];
+    check_making(&options, &inputs)?;
+    let making = Making::from(arguments.making);
+    let ended = inputs.iter().try_for_each(|input| {
+        let matrix = load_compact(input, making, arguments.reading)?;
+        judges.iter().try_for_each(|(value_type, by)| {
+            let judgement = matrix
+                .with_value_type(*value_type, |matrix| judge(&queue, &input.name(), matrix, by))?;
+            findings.with(|found| found.add(judgement))
+        })
+    });
+    findings.finish(|found| {
+        let summed = found.words.print(&summary(&found.judgements));
+        let lines = if ended.is_ok() { found.lines.finish() } else { Ok(()) };
+        ended.and(lines).and(summed)
+    })
 }
 
-fn one<V: Value>(
-    queue: &Queue,
-    input: &Input,
-    making: Making,
-    by: &Judge,
-) -> Result<Judgement, Failure> {
-    let matrix = load::<V, u32>(input, making)?;
-    Ok(judge(queue, &input.name(), &matrix, by)?)
+/// The judgements so far.
+struct Found {
+    judgements: Vec<Judgement>,
+    lines: JsonLines,
+    words: Words,
+}
+
+impl Found {
+    fn add(&mut self, judgement: Judgement) -> Result<(), Failure> {
+        self.lines.push(&judgement)?;
+        let said = self.words.say(line(&judgement));
+        self.judgements.push(judgement);
+        said
+    }
 }
 
 /// Every candidate that a tuning of this device has tried.
@@ -90,7 +105,7 @@ fn tuned_list(
 ) -> Result<BTreeSet<Candidate>, Failure> {
     let mut list = BTreeSet::new();
     for file in files {
-        for timing in read_timings(file)? {
+        for timing in timings_of(file)? {
             let device = &timing.device;
             let is_same =
                 device.device == traits.table_name() && device.platform == traits.platform;
@@ -121,7 +136,7 @@ fn files_of_the_user() -> Vec<PathBuf> {
 
 fn line(found: &Judgement) -> String {
     format!(
-        "{:<22} {:<4} chosen/best {:.3} (best/itself {:.3}), untuned/chosen {:.3}; chosen {}; best {} {:.1} us",
+        "{:<22} {:<4} chosen/best {:.3} (best/itself {:.3}), untuned/chosen {:.3}; chosen {}; best {} {:.1} µs",
         found.matrix,
         found.value_type,
         found.auto_over_best,
@@ -148,11 +163,11 @@ fn summary(judgements: &[Judgement]) -> String {
             format!("{:.3} ({})", worst.auto_over_best, worst.matrix)
         });
         text.push_str(&format!(
-            "{value_type}, {} products, {} matrices, {} candidates: chosen/best {:.3} in the geometric mean, {worst} at \
+            "{value_type}, {} products, {}, {}: chosen/best {:.3} in the geometric mean, {worst} at \
              most; best/itself {:.3}; untuned/chosen {:.3}, {:.3} at least\n",
             first.products,
-            of.len(),
-            first.candidates,
+            counted(of.len(), "matrix"),
+            counted(first.candidates, "candidate"),
             mean(|one| one.auto_over_best),
             mean(|one| one.best_over_itself.max(1.0 / one.best_over_itself)),
             mean(|one| one.untuned_over_auto),

@@ -5,7 +5,7 @@ mod merge;
 mod runs;
 mod sweep;
 
-use std::io::Write;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use sparrow::{
@@ -13,12 +13,14 @@ use sparrow::{
     write_entry,
 };
 use sparrow_bench::tune::{
-    Arena, Board, Candidate, Effort, TunedDevice, entry_of, held_out_ratio, ratios, serve, tune,
+    Arena, Board, Candidate, Effort, Timing, TuneError, TunedDevice, entry_of, held_out_ratio,
+    parse_timings, ratios, read_timings, serve, tune,
 };
 
 use crate::arguments::{Global, Tune, TuneCommand};
 use crate::failure::Failure;
-use crate::output::{words_on_stdout, write_json_lines};
+use crate::interrupt;
+use crate::output::{Files, JsonLines, Stream, Words, is_standard_output};
 use crate::target::{Target, queue_on};
 use runs::Runs;
 
@@ -27,11 +29,12 @@ pub(crate) fn serve_trials(global: &Global) -> Result<(), Failure> {
     let Target::Device(device) = Target::one(global)? else {
         return Err(Failure::input("trials run on an OpenCL device"));
     };
-    // Whoever interrupts means the tuning, which lets the trial under way end.
-    ctrlc::set_handler(|| ()).map_err(|error| Failure::run(error.to_string()))?;
     let mut arena = Arena::new(queue_on(&device)?);
-    serve(&mut arena, std::io::stdin().lock(), std::io::stdout().lock())?;
-    Ok(())
+    match serve(&mut arena, std::io::stdin().lock(), Stream::Output.open()?) {
+        // The tuning has ended.
+        Err(TuneError::Io(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        served => Ok(served?),
+    }
 }
 
 pub(crate) fn run(global: &Global, arguments: &Tune) -> Result<(), Failure> {
@@ -40,6 +43,19 @@ pub(crate) fn run(global: &Global, arguments: &Tune) -> Result<(), Failure> {
         Some(TuneCommand::Judge(arguments)) => return judge::run(global, arguments),
         None => {}
     }
+    let making = [
+        ("--scale", arguments.making.scale.is_some()),
+        ("--seed", arguments.making.seed.is_some()),
+    ];
+    if let Some((option, _)) = making.iter().find(|(_, is_given)| *is_given && !arguments.sweep) {
+        let text = format!("{option} is for the matrices of --sweep: leave it out, or add --sweep");
+        return Err(Failure::input(text));
+    }
+    let words = Files::new(global)
+        .updates("--into", arguments.into.as_deref())
+        .writes("--raw", arguments.raw.as_deref())
+        .writes("--html", arguments.html.as_deref())
+        .check()?;
     let environment: Vec<_> = std::env::vars_os().collect();
     let devices = match global.device.as_deref() {
         Some("host") => {
@@ -52,30 +68,34 @@ pub(crate) fn run(global: &Global, arguments: &Tune) -> Result<(), Failure> {
         return Err(sparrow::RuntimeError::NoDevice.into());
     }
     if arguments.sweep {
-        return sweep::run(global, arguments, &devices);
+        return sweep::run(global, arguments, words, &devices);
     }
-    let mut lines = Vec::new();
-    let mut unwritten = None;
+    // An interrupt ends the trials, and the entry is made from those there are.
+    interrupt::end_myself();
+    let mut lines = JsonLines::new(global.json.as_deref());
+    let mut keeper = Keeper::new(arguments.into.as_deref(), words);
+    let mut unwritten = Ok(());
     for device in &devices {
-        let mut runs = Runs::new(device, arguments, environment.clone())?;
-        let written = tune_device(global, arguments, device, &mut runs);
-        lines.extend(runs.into_lines());
-        match written {
+        let mut runs = Runs::new(device, arguments, environment.clone(), &mut lines)?;
+        let tuned = tune_device(&mut keeper, arguments, device, &mut runs);
+        let written = runs.into_written();
+        match tuned.and(written) {
             Ok(()) => {}
-            Err(failure @ Failure::Run(_)) => unwritten = Some(failure),
+            Err(failure @ (Failure::Run(_) | Failure::Closed)) => unwritten = Err(failure),
             Err(failure) => return Err(failure),
         }
     }
-    write_json_lines(global.json.as_deref(), &lines)?;
-    unwritten.map_or(Ok(()), Err)
+    lines.finish()?;
+    keeper.finish()?;
+    unwritten
 }
 
 /// Tunes one device and writes its entry.
 fn tune_device(
-    global: &Global,
+    keeper: &mut Keeper<'_>,
     arguments: &Tune,
     device: &Device,
-    runs: &mut Runs,
+    runs: &mut Runs<'_>,
 ) -> Result<(), Failure> {
     let traits = device.traits();
     let tuned = TunedDevice::of(traits, usual_tables().cache_bytes(traits));
@@ -93,7 +113,6 @@ fn tune_device(
     runs.begin(&effort);
     let board = tune(traits, &tuned, &value_types, &effort, runs)?;
     runs.end();
-    let words = words_on_stdout(global.json.as_deref());
     let entry = entry_of(&board, &tuned, runs.origin(&effort));
     if entry.choice.is_empty() {
         return Err(Failure::run(format!(
@@ -102,11 +121,11 @@ fn tune_device(
             runs.raw_path_text()
         )));
     }
-    if words {
-        print!("{}", summary(traits, &board, &entry, &value_types));
-        println!("  {}; raw timings: {}", runs.counts(), runs.raw_path_text());
-    }
-    keep(arguments.into.as_deref(), &entry, words)
+    let mut text = summary(traits, &board, &entry, &value_types);
+    text.push_str(&format!("  {}; raw timings: {}\n", runs.counts(), runs.raw_path_text()));
+    let said = keeper.words.print(&text);
+    keeper.keep(entry)?;
+    said
 }
 
 fn effort(arguments: &Tune, device: &TunedDevice) -> Effort {
@@ -117,28 +136,67 @@ fn effort(arguments: &Tune, device: &TunedDevice) -> Effort {
     }
 }
 
-/// Writes an entry into a table, or says where it could not and prints it.
-fn keep(into: Option<&Path>, entry: &DeviceEntry, words: bool) -> Result<(), Failure> {
-    let path: Option<PathBuf> = into.map(Path::to_owned).or_else(user_table_path);
-    let failure = match &path {
-        None => "there is no device table to write to: SPARROW_TABLE is off, or there is no home"
-            .to_owned(),
-        Some(path) => match write_entry(path, entry) {
-            Ok(()) => {
-                if words {
-                    println!("  written to {}", path.display());
-                }
-                return Ok(());
+/// Where entries go: into a table, or for `-` as one table to standard output.
+struct Keeper<'a> {
+    into: Option<&'a Path>,
+    words: Words,
+    /// The entries of standard output's table.
+    printed: Option<Vec<DeviceEntry>>,
+}
+
+impl<'a> Keeper<'a> {
+    fn new(into: Option<&'a Path>, words: Words) -> Self {
+        let printed = into.is_some_and(is_standard_output).then(Vec::new);
+        Keeper { into, words, printed }
+    }
+
+    /// Writes an entry into the table, or says where it could not and prints it.
+    fn keep(&mut self, entry: DeviceEntry) -> Result<(), Failure> {
+        if let Some(printed) = &mut self.printed {
+            printed.push(entry);
+            return Ok(());
+        }
+        let path: Option<PathBuf> = self.into.map(Path::to_owned).or_else(user_table_path);
+        let failure = match &path {
+            None => {
+                "there is no device table to write to: SPARROW_TABLE is off, or there is no home"
+                    .to_owned()
             }
-            Err(error) => error.to_string(),
-        },
-    };
-    let table = sparrow::DeviceTable { format: 1, devices: vec![entry.clone()] };
-    let text = toml::to_string(&table).map_err(|error| Failure::run(error.to_string()))?;
-    let mut out: Box<dyn Write> =
-        if words { Box::new(std::io::stdout()) } else { Box::new(std::io::stderr()) };
-    writeln!(out, "\n{text}")?;
-    Err(Failure::run(format!("{failure}; the entry is printed above, to be put there by hand")))
+            Some(path) => match write_entry(path, &entry) {
+                Ok(()) => return self.words.say(format_args!("  written to {}", path.display())),
+                Err(error) => error.to_string(),
+            },
+        };
+        self.words.say(format_args!("\n{}", table_text(vec![entry])?))?;
+        let text = format!("{failure}; the entry is printed above, to be put there by hand");
+        Err(Failure::run(text))
+    }
+
+    /// All entries are there.
+    fn finish(self) -> Result<(), Failure> {
+        match self.printed {
+            Some(entries) if !entries.is_empty() => Stream::Output.write(&table_text(entries)?),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A device table of these entries.
+fn table_text(devices: Vec<DeviceEntry>) -> Result<String, Failure> {
+    let table = sparrow::DeviceTable { format: sparrow::DeviceTable::FORMAT, devices };
+    toml::to_string(&table).map_err(|error| Failure::run(error.to_string()))
+}
+
+/// The raw timings of a file, `-` for standard input.
+fn timings_of(path: &Path) -> Result<Vec<Timing>, Failure> {
+    if path != Path::new("-") {
+        return Ok(read_timings(path)?);
+    }
+    let (mut text, name) = (String::new(), Path::new("standard input"));
+    match std::io::stdin().read_to_string(&mut text) {
+        Ok(_) => Ok(parse_timings(&text, name)?),
+        Err(error) => Err(Failure::input(format!("cannot read standard input: {error}"))),
+    }
 }
 
 /// What was gained over no tuning, matrix by matrix, and the rules.

@@ -5,17 +5,19 @@ use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use sparrow::{Device, raw_timings_folder};
+use sparrow_bench::counted;
 use sparrow_bench::tune::{
     Candidate, Effort, Outcome, Timing, Trial, TrialReport, Trials, TuneError, Worker,
 };
 
 use crate::arguments::Tune;
 use crate::failure::Failure;
+use crate::interrupt;
+use crate::output::{JsonLines, Stream, is_standard_output, note, quiet_bar};
 
 /// A trial without an answer for so long hangs; the first of a program may compile for seconds.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -23,30 +25,28 @@ const DEADLINE: Duration = Duration::from_secs(20);
 /// What a trial may take beyond the time there is.
 const GRACE: Duration = Duration::from_secs(6);
 
-/// Whether somebody has interrupted.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
-pub(super) struct Runs {
+pub(super) struct Runs<'a> {
     worker: Worker,
     start: Instant,
     budget: Duration,
     bar: ProgressBar,
     raw: Option<(PathBuf, File)>,
-    lines: Vec<serde_json::Value>,
+    lines: &'a mut JsonLines,
+    /// Of a line that could not be written, after which there are no more trials.
+    written: Result<(), Failure>,
     tried: usize,
     failed: usize,
 }
 
-impl Runs {
+impl<'a> Runs<'a> {
     /// For a device; makes the file of raw timings. `environment` is that before OpenCL was loaded: loaders cut their
     /// variables in place, and a child would find fewer platforms.
     pub(super) fn new(
         device: &Device,
         arguments: &Tune,
         environment: Vec<(OsString, OsString)>,
+        lines: &'a mut JsonLines,
     ) -> Result<Self, Failure> {
-        // A second device finds the handler in place.
-        let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
         let program = std::env::current_exe()?;
         let position = device.position();
         let worker = Worker::new(move || {
@@ -61,7 +61,8 @@ impl Runs {
             budget: Duration::ZERO,
             bar: ProgressBar::hidden(),
             raw: raw_file(device, arguments)?,
-            lines: Vec::new(),
+            lines,
+            written: Ok(()),
             tried: 0,
             failed: 0,
         })
@@ -71,7 +72,7 @@ impl Runs {
     pub(super) fn begin(&mut self, effort: &Effort) {
         self.start = Instant::now();
         self.budget = effort.budget;
-        self.bar = ProgressBar::new(effort.budget.as_secs().max(1));
+        self.bar = quiet_bar(ProgressBar::new(effort.budget.as_secs().max(1)));
         if let Ok(style) =
             ProgressStyle::with_template("{wide_msg}\n{wide_bar} {elapsed} of {len} s")
         {
@@ -86,15 +87,15 @@ impl Runs {
     /// Where the entry's numbers come from.
     pub(super) fn origin(&self, effort: &Effort) -> String {
         format!(
-            "sparrow tune {}: {} on a ladder of {} matrices",
+            "sparrow tune {}: {} on a ladder of {}",
             env!("CARGO_PKG_VERSION"),
             self.counts(),
-            effort.ladder.len()
+            counted(effort.ladder.len(), "matrix")
         )
     }
 
     pub(super) fn counts(&self) -> String {
-        format!("{} trials, {} failed", self.tried, self.failed)
+        format!("{}, {} failed", counted(self.tried, "trial"), self.failed)
     }
 
     pub(super) fn raw_path_text(&self) -> String {
@@ -104,17 +105,20 @@ impl Runs {
         }
     }
 
-    /// Every timing, for `--json`.
-    pub(super) fn into_lines(self) -> Vec<serde_json::Value> {
-        self.lines
+    /// Whether every timing has its line in `--json`.
+    pub(super) fn into_written(self) -> Result<(), Failure> {
+        self.written
+    }
+
+    /// Whether there are no more trials: interrupted, or time is up, or nobody would hear of them.
+    fn is_over(&self) -> bool {
+        interrupt::signal().is_some() || self.written.is_err() || self.start.elapsed() > self.budget
     }
 }
 
-impl Trials for Runs {
+impl Trials for Runs<'_> {
     fn run(&mut self, trial: &Trial) -> Result<Option<TrialReport>, TuneError> {
-        let is_over =
-            |runs: &Self| INTERRUPTED.load(Ordering::Relaxed) || runs.start.elapsed() > runs.budget;
-        if is_over(self) {
+        if self.is_over() {
             return Ok(None);
         }
         let left = self.budget.saturating_sub(self.start.elapsed()) + GRACE;
@@ -122,7 +126,7 @@ impl Trials for Runs {
         let report = self.worker.run(trial, deadline)?;
         // What was given no time to answer has not failed.
         let is_cut = deadline < DEADLINE && matches!(report.outcome, Outcome::Hung { .. });
-        let is_ended = matches!(report.outcome, Outcome::Crashed { .. }) && is_over(self);
+        let is_ended = matches!(report.outcome, Outcome::Crashed { .. }) && self.is_over();
         Ok((!is_cut && !is_ended).then_some(report))
     }
 
@@ -133,17 +137,24 @@ impl Trials for Runs {
     fn ended(&mut self, timing: &Timing, phase: &'static str, best: Option<(&Candidate, f64)>) {
         self.tried += 1;
         self.failed += usize::from(timing.outcome.times().is_none());
-        if let Ok(line) = serde_json::to_value(timing) {
-            let text = format!("{line}\n");
-            // A disk that is full takes no more lines, and the entry is made all the same.
-            self.raw =
-                self.raw.take().filter(|(_, file)| (&*file).write_all(text.as_bytes()).is_ok());
-            self.lines.push(line);
+        if let (Some((path, file)), Ok(line)) = (&mut self.raw, serde_json::to_string(timing))
+            && let Err(error) = file.write_all(format!("{line}\n").as_bytes())
+        {
+            // The entry is made all the same.
+            let path = path.display();
+            self.bar
+                .suspend(|| note(format_args!("raw timings end: cannot write {path}: {error}")));
+            self.raw = None;
+        }
+        if self.written.is_ok() {
+            self.written = self.lines.push(timing);
         }
         if let Some((candidate, best_us)) = best {
             self.bar.set_message(format!(
-                "{phase}, {} trials; {} {}: best so far {candidate}, {best_us:.1} us",
-                self.tried, timing.matrix, timing.value_type
+                "{phase}, {}; {} {}: best so far {candidate}, {best_us:.1} µs",
+                counted(self.tried, "trial"),
+                timing.matrix,
+                timing.value_type
             ));
         }
         self.bar.set_position(self.start.elapsed().as_secs().min(self.budget.as_secs()));
@@ -153,7 +164,10 @@ impl Trials for Runs {
 /// The file that was asked for, or one of the user's data folder; a warning and none where that cannot be made.
 fn raw_file(device: &Device, arguments: &Tune) -> Result<Option<(PathBuf, File)>, Failure> {
     if let Some(path) = &arguments.raw {
-        let file = File::options().create(true).append(true).open(path);
+        let file = match is_standard_output(path) {
+            true => Stream::Output.open(),
+            false => File::options().create(true).append(true).open(path),
+        };
         let refuse = |error| Failure::input(format!("cannot write {}: {error}", path.display()));
         return Ok(Some((path.clone(), file.map_err(refuse)?)));
     }
@@ -165,10 +179,10 @@ fn raw_file(device: &Device, arguments: &Tune) -> Result<Option<(PathBuf, File)>
     match std::fs::create_dir_all(&folder).and_then(|()| File::create_new(&path)) {
         Ok(file) => Ok(Some((path, file))),
         Err(error) => {
-            eprintln!(
-                "sparrow: raw timings are not kept: cannot write {}: {error}; --raw FILE keeps them elsewhere",
+            note(format_args!(
+                "raw timings are not kept: cannot write {}: {error}; --raw FILE keeps them elsewhere",
                 path.display()
-            );
+            ));
             Ok(None)
         }
     }

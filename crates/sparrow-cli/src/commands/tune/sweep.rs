@@ -1,23 +1,80 @@
 //! `sparrow tune --sweep`: the papers' figures of how hyper-parameters matter, on this device.
 
-use sparrow::{Device, Queue, Value, ValueType, usual_tables};
+use std::path::PathBuf;
+
+use csr_core::AnyCsr;
+use sparrow::{Device, Queue, ValueType, usual_tables};
 use sparrow_bench::tune::{SWEEP_FIGURES, SweepFigure, SweepTiming, harmonic_means, sweep};
-use sparrow_bench::{Making, sweep_html};
+use sparrow_bench::{Making, counted, sweep_html};
 
 use crate::arguments::{Global, Tune};
 use crate::failure::Failure;
-use crate::output::{check_writable, words_on_stdout, write_json_lines, write_text};
+use crate::interrupt::Findings;
+use crate::output::{JsonLines, Words, write_text};
 use crate::target::queue_on;
 
 /// Milliseconds of a sample.
 const SAMPLE_MS: f64 = 1.0;
 
-pub(super) fn run(global: &Global, arguments: &Tune, devices: &[Device]) -> Result<(), Failure> {
-    if let Some(path) = &arguments.html {
-        check_writable(path)?;
+/// The timings so far.
+struct Found {
+    timings: Vec<SweepTiming>,
+    lines: JsonLines,
+    html: Option<PathBuf>,
+}
+
+impl Found {
+    fn extend(&mut self, timings: Vec<SweepTiming>) -> Result<(), Failure> {
+        timings.into_iter().try_for_each(|timing| {
+            let written = self.lines.push(&timing);
+            self.timings.push(timing);
+            written
+        })
     }
-    let words = words_on_stdout(global.json.as_deref());
-    let mut timings = Vec::new();
+
+    fn write_html(&self) -> Result<(), Failure> {
+        let Some(path) = &self.html else { return Ok(()) };
+        write_text(path, &sweep_html(&self.timings, "Sparrow: hyper-parameters"))
+    }
+}
+
+pub(super) fn run(
+    global: &Global,
+    arguments: &Tune,
+    words: Words,
+    devices: &[Device],
+) -> Result<(), Failure> {
+    if let Some(value_type) =
+        arguments.value_type.iter().find(|value_type| value_type.accumulator() != **value_type)
+    {
+        let text = format!("{value_type} is not swept: its sums are those of f32");
+        return Err(Failure::input(text));
+    }
+    let (lines, html) = (JsonLines::new(global.json.as_deref()), arguments.html.clone());
+    let findings = Findings::keep(Found { timings: Vec::new(), lines, html }, |found| {
+        if !found.timings.is_empty() {
+            // It ends with the status of an interrupt in any case.
+            let _ = found.write_html();
+        }
+    });
+    let ended = all(arguments, words, devices, &findings);
+    findings.finish(|found| {
+        if ended.is_err() && found.timings.is_empty() {
+            return ended;
+        }
+        let lines = if ended.is_ok() { found.lines.finish() } else { Ok(()) };
+        let html = found.write_html();
+        ended.and(lines).and(html)
+    })
+}
+
+/// Every figure on every device.
+fn all(
+    arguments: &Tune,
+    words: Words,
+    devices: &[Device],
+    findings: &Findings<Found>,
+) -> Result<(), Failure> {
     for device in devices {
         let queue = queue_on(device)?;
         for &value_type in &arguments.value_type {
@@ -25,40 +82,32 @@ pub(super) fn run(global: &Global, arguments: &Tune, devices: &[Device]) -> Resu
                 continue;
             }
             for figure in &SWEEP_FIGURES {
-                let of_figure = match value_type {
-                    ValueType::F32 => one::<f32>(&queue, figure, arguments.making.into())?,
-                    ValueType::F64 => one::<f64>(&queue, figure, arguments.making.into())?,
-                    other => {
-                        let text = format!("{other} is not swept: its sums are those of f32");
-                        return Err(Failure::input(text));
-                    }
-                };
-                if words {
-                    println!("{}", describe(device, figure, value_type, &of_figure));
-                }
-                timings.extend(of_figure);
+                let of_figure = one(&queue, figure, value_type, arguments.making.into(), findings)?;
+                words.say(describe(device, figure, value_type, &of_figure))?;
             }
         }
     }
-    if let Some(path) = &arguments.html {
-        write_text(path, &sweep_html(&timings, "Sparrow: hyper-parameters"))?;
-    }
-    let lines: Result<Vec<_>, _> = timings.iter().map(serde_json::to_value).collect();
-    write_json_lines(global.json.as_deref(), &lines.map_err(|e| Failure::run(e.to_string()))?)
+    Ok(())
 }
 
 /// A figure over all of its matrices.
-fn one<V: Value>(
+fn one(
     queue: &Queue,
     figure: &SweepFigure,
+    value_type: ValueType,
     making: Making,
+    findings: &Findings<Found>,
 ) -> Result<Vec<SweepTiming>, Failure> {
     let tables = usual_tables();
     let mut timings = Vec::new();
     for class in figure.suite.classes() {
-        let matrix = class.generate::<V, u32>(making.scale, making.seed)?;
+        let matrix = AnyCsr::compact(class.generate(making.scale, making.seed)?);
         let name = class.display_name();
-        timings.extend(sweep(queue, &name, &matrix, figure, &tables, SAMPLE_MS)?);
+        let of_matrix = matrix.with_value_type(value_type, |matrix| {
+            sweep(queue, &name, matrix, figure, &tables, SAMPLE_MS)
+        })??;
+        timings.extend(of_matrix.iter().cloned());
+        findings.with(|found| found.extend(of_matrix))?;
     }
     Ok(timings)
 }
@@ -74,10 +123,10 @@ fn describe(
     let best = means.values().copied().fold(0.0, f64::max);
     let (over, values) = figure.over;
     let mut text = format!(
-        "{}, {value_type}, {}: harmonic mean over {} matrices, of the best ({best:.2} GFLOP/s)\n  {over:>20}",
+        "{}, {value_type}, {}: harmonic mean over {}, of the best ({best:.2} GFLOP/s)\n  {over:>20}",
         figure.name,
         device.traits().name,
-        figure.suite.classes().len()
+        counted(figure.suite.classes().len(), "matrix")
     );
     values.iter().for_each(|value| text.push_str(&format!("{value:>8}")));
     for &series in figure.by.map_or(&[0][..], |(_, values)| values) {

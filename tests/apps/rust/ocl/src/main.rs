@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let raw = |pointer: *mut c_void| pointer.cast();
     let context = unsafe {
         let id = device.as_raw().cast();
-        sparrow::Context::from_raw(raw(own_context.as_ptr()), id, BinaryCache::Usual)?
+        sparrow::Context::from_raw(raw(own_context.as_ptr()), id, BinaryCache::Default)?
     };
     let queue = unsafe { sparrow::Queue::from_raw(&context, raw(own_queue.as_ptr()))? };
     let x = unsafe { DeviceArray::<f64>::from_raw(raw(own_x.as_ptr()), 0, 5)? };

@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // Lent to Sparrow, which adds references of its own. SAFETY: the handles are valid and belong together.
     let context =
-        unsafe { sparrow::Context::from_raw(own_context.get(), device.id(), BinaryCache::Usual)? };
+        unsafe { sparrow::Context::from_raw(own_context.get(), device.id(), BinaryCache::Default)? };
     let queue = unsafe { sparrow::Queue::from_raw(&context, own_queue.get())? };
     let x = unsafe { DeviceArray::<f32>::from_raw(own_x.get(), 0, 5)? };
     let mut y = unsafe { DeviceArray::<f32>::from_raw(own_y.get(), 0, 5)? };

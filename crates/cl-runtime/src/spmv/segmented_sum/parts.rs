@@ -1,0 +1,110 @@
+//! Parts of a matrix: some of its tiles, and their partial sums of rows that cross their boundaries.
+
+use std::ops::Range;
+
+use cl_kernels::Variant;
+use csr_core::Accumulator;
+
+use super::SegmentedSum;
+use crate::launch::After;
+use crate::spmv::{Operands, Workspace};
+use crate::{Error, Event, Queue, Result};
+
+/// Partial sums that a part of a matrix has of rows that cross its boundaries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Boundaries<T> {
+    /// Of the row in the middle of which it begins.
+    pub head: T,
+    /// Of the row that begins in it and continues after it.
+    pub tail: T,
+}
+
+impl SegmentedSum {
+    /// Nonzeros of a tile.
+    pub fn tile(&self) -> usize {
+        self.parameters.tile()
+    }
+
+    /// Tiles of the matrix; one at least.
+    pub fn tiles(&self) -> u32 {
+        self.tiles
+    }
+
+    /// Enqueues both stages for the tiles `tiles` of the matrix, with stage 2 on the device. Rows that begin in
+    /// them and end there are stored; a row that crosses a boundary of the part is not, and the partial sum of
+    /// it is read by [`SegmentedSum::boundaries_blocking`].
+    ///
+    /// # Safety
+    /// As [`crate::spmv::Spmv::launch`]; and the tiles are the matrix's, at least one.
+    ///
+    /// # Errors
+    /// As [`crate::spmv::Spmv::launch`], or [`Variant::Fused`], which has no stages.
+    #[expect(unsafe_code, reason = "operands are trusted")]
+    pub unsafe fn launch_tiles(
+        &self,
+        queue: &Queue,
+        workspace: &mut Workspace,
+        operands: &Operands<'_>,
+        tiles: Range<u32>,
+        after: After<'_>,
+    ) -> Result<Option<Event>> {
+        if self.variant == Variant::Fused {
+            let text = "parts of a matrix are computed in two stages, and this plan has one launch";
+            return Err(Error::Mismatch(text.to_owned()));
+        }
+        workspace.run(self.owner, queue, after, |mut parts| {
+            let (arguments, size) = self.stage1(parts.scratch, operands, &tiles);
+            let (arguments2, size2) = self.stage2(parts.scratch, operands, &tiles);
+            // A stage 1 that never ran, since what it waits for ended in error, must take stage 2 with it;
+            // otherwise the order of the queue is enough, and costs less than an event.
+            let is_alone = queue.is_in_order() && parts.wait.is_empty();
+            let mut wait = Vec::new();
+            // SAFETY: the caller's promise; stage 2 takes the same memory.
+            unsafe {
+                if is_alone {
+                    parts.launch_next(0, &arguments, size)?;
+                    *parts.first = None;
+                } else {
+                    let before = parts.wait.clone();
+                    let stage1 = parts.launch_after(0, &arguments, size, &before)?;
+                    *parts.first = Some(stage1.clone());
+                    wait.push(stage1);
+                    if queue.context().device().traits().hides_failed_commands() {
+                        wait.extend(before);
+                    }
+                }
+            }
+            // SAFETY: the caller's promise.
+            let stage2 = unsafe {
+                match parts.has_event {
+                    true => parts.launch_after(1, &arguments2, size2, &wait).map(Some),
+                    false => parts.launch_next(1, &arguments2, size2).map(|()| None),
+                }
+            };
+            if stage2.is_err() {
+                // Stage 1 has counted what is never looked at.
+                *parts.is_dirty = true;
+                let _ = queue.finish_blocking();
+            }
+            stage2
+        })
+    }
+
+    /// Partial sums that the tiles launched last have of the row in the middle of which they begin, and of the row that
+    /// continues after them; each only where there is such a row. Plain sums only: the error of a compensated one is
+    /// not read.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub fn boundaries_blocking<T: Accumulator>(
+        &self,
+        queue: &Queue,
+        workspace: &Workspace,
+    ) -> Result<Boundaries<T>> {
+        let words = self.layout.boundaries()..self.layout.speculator();
+        let words = workspace.scratch().slice(words)?.read_blocking(queue)?;
+        let bytes: &[u8] = bytemuck::cast_slice(&words);
+        let sum = |at: usize| bytemuck::pod_read_unaligned(&bytes[at..at + size_of::<T>()]);
+        Ok(Boundaries { head: sum(0), tail: sum(bytes.len() / 2) })
+    }
+}

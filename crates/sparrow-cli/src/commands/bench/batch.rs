@@ -1,0 +1,246 @@
+//! `sparrow bench batch`: thousands of small problems in one launch, beside a loop of single products and the
+//! block-diagonal product.
+
+use csr_core::generate::{Suite, dense_problem, dense_row_problem, drawn_problem, tiny_problem};
+use csr_core::{Csr, RealValue, for_value_type};
+use sparrow::{BatchedAlgorithm, BatchedVariant, Queue, Rates};
+use sparrow_bench::{
+    BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, Making, Origin, counted,
+    measure_batch, measure_batch_peers,
+};
+
+use super::{Results, inputs, progress_bar};
+use crate::arguments::{BatchKind, BenchBatch, Global};
+use crate::commands::{check_matrix, load};
+use crate::failure::Failure;
+use crate::target::{one_device, queue_on};
+
+/// Problems drawn where no matrix is named: as many as the paper has.
+const DRAWN: usize = 32;
+/// Mean nonzeros of problems of controlled density.
+const DENSITIES: [usize; 5] = [1, 4, 16, 32, 64];
+
+/// What one batch is made of.
+struct Case {
+    name: String,
+    source: &'static str,
+    kind: String,
+    matrices: Vec<Csr<f64>>,
+    /// For each problem the index of its matrix, for a batch of some size.
+    order: fn(&[Csr<f64>], usize) -> Vec<usize>,
+}
+
+struct Batches<'a> {
+    arguments: &'a BenchBatch,
+    making: Making,
+    queue: Queue,
+    rates: Rates,
+    subjects: Vec<(Option<BatchedAlgorithm>, BatchForm, BatchedVariant)>,
+}
+
+pub(super) fn run(
+    global: &Global,
+    arguments: &BenchBatch,
+    results: &Results,
+) -> Result<(), Failure> {
+    if arguments.matrices.making.scale.is_some() && !arguments.matrices.are_named() {
+        return Err(Failure::input(
+            "--scale is for matrices of a class, and problems that are drawn are of none: leave it out",
+        ));
+    }
+    let device = one_device(global, "bench batch")?;
+    let making: Making = arguments.matrices.making.into();
+    let drawn = arguments.draw.unwrap_or(if arguments.matrices.are_named() { 0 } else { DRAWN });
+    let subjects = subjects(arguments);
+    let cases = cases(arguments, making, drawn)?;
+    let queue = queue_on(&device)?;
+    let rates = Rates::measure_blocking(&queue)?;
+    let batches = Batches { arguments, making, queue, rates, subjects };
+    let bar = progress_bar(cases.len());
+    for case in &cases {
+        bar.set_message(format!("{}, {}", case.name, case.kind));
+        for &size in &arguments.batch_size {
+            batches.all_types(case, size, results)?;
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(())
+}
+
+/// Every algorithm in every form it reads.
+fn subjects(arguments: &BenchBatch) -> Vec<(Option<BatchedAlgorithm>, BatchForm, BatchedVariant)> {
+    let mut subjects = Vec::new();
+    for algorithm in arguments.algorithms.with_choice(&BatchedAlgorithm::ALL) {
+        for form in [BatchForm::AsGiven, BatchForm::Short, BatchForm::Pattern] {
+            subjects.push((algorithm, form, BatchedVariant::Ordered));
+        }
+        let has_atomics = matches!(algorithm, Some(BatchedAlgorithm::Coo | BatchedAlgorithm::CsrI));
+        if has_atomics && arguments.atomic {
+            subjects.push((algorithm, BatchForm::AsGiven, BatchedVariant::Atomic));
+        }
+    }
+    subjects
+}
+
+fn cases(arguments: &BenchBatch, making: Making, drawn: usize) -> Result<Vec<Case>, Failure> {
+    let mut problems: Vec<(String, &'static str, Csr<f64>)> = Vec::new();
+    if arguments.matrices.are_named() {
+        for input in inputs(&arguments.matrices, Suite::Quick)? {
+            problems.push((
+                input.name(),
+                input.source(),
+                load(&input, making, arguments.matrices.reading)?.with_u32_offsets()?,
+            ));
+        }
+    }
+    for number in 0..drawn {
+        let problem = drawn_problem(number as u64, making.seed)?;
+        problems.push((format!("drawn-{}", number + 1), "assembled", problem));
+    }
+    let needs_problems =
+        |kind: &BatchKind| !matches!(kind, BatchKind::Density | BatchKind::DenseRow);
+    if problems.is_empty() && arguments.batch_kind.iter().any(needs_problems) {
+        return Err(Failure::input("bench batch has no problems: name matrices, or --draw some"));
+    }
+    let mut cases = Vec::new();
+    for kind in &arguments.batch_kind {
+        match kind {
+            BatchKind::Homogeneous => {
+                cases.extend(problems.iter().map(|(name, source, matrix)| Case {
+                    name: name.clone(),
+                    source,
+                    kind: "homogeneous".to_owned(),
+                    matrices: vec![matrix.clone()],
+                    order: |_, size| vec![0; size],
+                }))
+            }
+            BatchKind::Mixed | BatchKind::Sorted => cases.push(Case {
+                name: counted(problems.len(), "problem"),
+                source: if drawn == 0 { "file" } else { "assembled" },
+                kind: if *kind == BatchKind::Mixed { "mixed" } else { "sorted" }.to_owned(),
+                matrices: problems.iter().map(|(_, _, matrix)| matrix.clone()).collect(),
+                order: if *kind == BatchKind::Mixed { at_random } else { by_size },
+            }),
+            BatchKind::Density => cases.extend(density_cases(making)?),
+            BatchKind::DenseRow => cases.extend(dense_row_cases(making)?),
+        }
+    }
+    Ok(cases)
+}
+
+fn density_cases(making: Making) -> Result<Vec<Case>, Failure> {
+    let mut cases = Vec::new();
+    for (is_heaped, word) in [(false, "balanced"), (true, "heaped")] {
+        for mean in DENSITIES {
+            cases.push(Case {
+                name: "order-1024".to_owned(),
+                source: "assembled",
+                kind: format!("{word} {mean}"),
+                matrices: vec![dense_problem(mean, is_heaped, making.seed)?],
+                order: |_, size| vec![0; size],
+            });
+        }
+    }
+    Ok(cases)
+}
+
+fn dense_row_cases(making: Making) -> Result<[Case; 2], Failure> {
+    let tiny = tiny_problem(making.seed)?;
+    let matrices = vec![tiny.clone(), dense_row_problem(making.seed)?];
+    let case = |kind: &str, matrices, order| {
+        let (name, kind) = ("tiny problems".to_owned(), kind.to_owned());
+        Case { name, source: "assembled", kind, matrices, order }
+    };
+    Ok([
+        case("alone", vec![tiny], |_, size| vec![0; size]),
+        case("with a dense row", matrices, |_, size| {
+            (0..size).map(|problem| usize::from(problem == size / 2)).collect()
+        }),
+    ])
+}
+
+/// Matrices in random order, the same every time.
+fn at_random(matrices: &[Csr<f64>], size: usize) -> Vec<usize> {
+    let drawn = csr_core::random_vector::<f64>(17, size);
+    let count = matrices.len();
+    // Between -1 and 1.
+    drawn.iter().map(|at| (((at + 1.0) / 2.0 * count as f64) as usize).min(count - 1)).collect()
+}
+
+/// The same problems, the largest first.
+fn by_size(matrices: &[Csr<f64>], size: usize) -> Vec<usize> {
+    let mut order = at_random(matrices, size);
+    order.sort_by_key(|&matrix| std::cmp::Reverse(matrices[matrix].nnz()));
+    order
+}
+
+impl Batches<'_> {
+    fn all_types(&self, case: &Case, size: usize, results: &Results) -> Result<(), Failure> {
+        for &value_type in &self.arguments.values.value_type {
+            for matrix in &case.matrices {
+                let parts = (matrix.view().pattern(), matrix.values());
+                check_matrix(&case.name, parts, value_type, self.arguments.matrices.reading)?;
+            }
+            for_value_type!(value_type, V => {
+                self.one_type::<V>(case, &rounded(case), size, results)?;
+            });
+        }
+        Ok(())
+    }
+
+    fn one_type<V: RealValue>(
+        &self,
+        case: &Case,
+        matrices: &[Csr<V>],
+        size: usize,
+        results: &Results,
+    ) -> Result<(), Failure> {
+        let order = (case.order)(&case.matrices, size);
+        let problems = BatchProblems { matrices, order };
+        let budget = Budget::default();
+        let peers = match self.arguments.alone {
+            true => BatchPeers::default(),
+            false => measure_batch_peers(&self.queue, &problems, &budget)?,
+        };
+        let origin = Origin { name: case.name.clone(), source: case.source, making: self.making };
+        for &(algorithm, form, variant) in &self.subjects {
+            // One pattern is what it says; COO and ELL have none of their own to share here.
+            let shares = !matches!(algorithm, Some(BatchedAlgorithm::Coo | BatchedAlgorithm::Ell));
+            if form == BatchForm::Pattern && (matrices.len() > 1 || !shares) {
+                continue;
+            }
+            let subject = BatchSubject {
+                kind: case.kind.clone(),
+                form,
+                algorithm,
+                variant,
+                parameters: self.arguments.parameters.to_vec(),
+                budget,
+            };
+            let (queue, rates) = (&self.queue, &self.rates);
+            results.push(measure_batch(queue, &problems, &origin, &subject, rates, peers)?)?;
+        }
+        Ok(())
+    }
+}
+
+fn rounded<V: RealValue>(case: &Case) -> Vec<Csr<V>> {
+    case.matrices.iter().map(Csr::map_values).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_problem_among_the_tiny_ones_has_a_full_row() {
+        let [alone, mixed] = dense_row_cases(Making { scale: 1.0, seed: 1 }).unwrap();
+        assert_eq!((alone.order)(&alone.matrices, 5), [0; 5]);
+        assert_eq!((mixed.order)(&mixed.matrices, 5), [0, 0, 1, 0, 0]);
+        assert_eq!(mixed.matrices[0], alone.matrices[0]);
+        let nnz: Vec<_> = mixed.matrices.iter().map(Csr::nnz).collect();
+        assert_eq!(nnz, [76, 2047]);
+        assert!((mixed.order)(&mixed.matrices, 0).is_empty());
+    }
+}

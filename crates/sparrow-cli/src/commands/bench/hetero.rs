@@ -1,0 +1,165 @@
+//! `sparrow bench hetero`: a chip's two kinds of cores, each alone, in the two stages of `segmented_sum`, and
+//! both at once on one product.
+
+use csr_core::AnyCsrView;
+use csr_core::generate::Suite;
+use sparrow::{
+    Accumulate, Algorithm, Device, DeviceType, Partner, Products, Queue, Rates, Variant,
+    VectorOrder,
+};
+use sparrow_bench::{
+    Budget, ChipRates, Making, Origin, Record, Subject, add_stages, as_hetero, counted, host_rates,
+    measure_both, measure_on_device, measure_on_host,
+};
+
+use super::{Frame, Results, inputs, progress_bar};
+use crate::arguments::{BenchHetero, Global};
+use crate::commands::load_compact;
+use crate::failure::Failure;
+use crate::target::{one_device, queue_on};
+
+/// The devices that take part.
+struct Chip<'a> {
+    arguments: &'a BenchHetero,
+    queue: Queue,
+    partner: Option<Queue>,
+    /// OpenCL devices that are the chip's CPU, with their rates: measured alone, for comparison.
+    cpus: Vec<(Queue, Rates)>,
+    host: Rates,
+    rates: ChipRates,
+}
+
+pub(super) fn run(
+    global: &Global,
+    arguments: &BenchHetero,
+    results: &Results,
+) -> Result<(), Failure> {
+    let device = one_device(global, "bench hetero (--partner names the other)")?;
+    let inputs = inputs(&arguments.matrices, Suite::Hetero)?;
+    let chip = Chip::new(&device, arguments)?;
+    let making: Making = arguments.matrices.making.into();
+    let (head, foot) = (format!("{}\n", chip.bandwidths()), verdict as fn(&[Record]) -> String);
+    results.set_frame(Frame { head, foot });
+    let bar = progress_bar(inputs.len());
+    for input in &inputs {
+        bar.set_message(input.name());
+        let matrix = load_compact(input, making, arguments.matrices.reading)?;
+        let origin = Origin { name: input.name(), source: input.source(), making };
+        for &value_type in &arguments.values.value_type {
+            matrix.with_value_type(value_type, |matrix| chip.all(matrix, &origin, results))?;
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(())
+}
+
+impl<'a> Chip<'a> {
+    fn new(device: &Device, arguments: &'a BenchHetero) -> Result<Self, Failure> {
+        let queue = queue_on(device)?;
+        let partner = match arguments.partner.as_str() {
+            "host" => None,
+            text => Some(queue_on(&sparrow::find_device(text)?)?),
+        };
+        let host = host_rates();
+        let partner_rates = match &partner {
+            None => host,
+            Some(partner) => Rates::measure_blocking(partner)?,
+        };
+        let alone = Rates::measure_blocking(&queue)?;
+        let rates = match &partner {
+            None => ChipRates::measure_blocking(&queue, alone, host),
+            // Two devices have memories of their own, or are told apart by nobody.
+            Some(_) => Ok(ChipRates {
+                device: alone,
+                partner: partner_rates,
+                together: alone.best().max(partner_rates.best()),
+            }),
+        };
+        let is_other_cpu = |other: &Device| {
+            other.traits().device_type == DeviceType::Cpu && other.position() != device.position()
+        };
+        let cpus = sparrow::devices()?.into_iter().filter(is_other_cpu).map(|cpu| {
+            let queue = queue_on(&cpu)?;
+            let rates = Rates::measure_blocking(&queue)?;
+            Ok((queue, rates))
+        });
+        let cpus = cpus.collect::<Result<_, Failure>>()?;
+        let rates = rates.map_err(Failure::from)?;
+        Ok(Chip { arguments, queue, partner, cpus, host, rates })
+    }
+
+    /// Every algorithm on every device, and both at once.
+    fn all(
+        &self,
+        matrix: AnyCsrView<'_>,
+        origin: &Origin,
+        results: &Results,
+    ) -> Result<(), Failure> {
+        let subject = |algorithm: Option<Algorithm>, variant: Variant| Subject {
+            algorithm,
+            variant,
+            accumulate: Accumulate::Plain,
+            parameters: Vec::new(),
+            order: VectorOrder::default(),
+            products: Products::default(),
+            is_cold: false,
+            budget: Budget::default(),
+        };
+        let auto = subject(None, Variant::Full);
+        let on_host = as_hetero(measure_on_host(matrix, origin, &auto, &self.host)?);
+        let host_us = on_host.median_us;
+        results.push(on_host)?;
+        for (queue, rates) in &self.cpus {
+            let record = measure_on_device(queue, matrix, origin, &auto, rates)?;
+            results.push(as_hetero(record))?;
+        }
+        let rates = &self.rates.device;
+        for algorithm in self.arguments.algorithms.named_or(&Algorithm::ALL) {
+            let (spec, usual) = (algorithm.spec(), [Variant::Full.or_usual(algorithm)]);
+            // In stages, where both kinds of cores may take part.
+            let variants = if spec.storage.staged.is_empty() { &usual[..] } else { spec.variants };
+            for &variant in variants {
+                let subject = subject(Some(algorithm), variant);
+                let record = measure_on_device(&self.queue, matrix, origin, &subject, rates)?;
+                results.push(match spec.storage.staged.contains(&variant) {
+                    true => add_stages(&self.queue, matrix, origin, &subject, record)?,
+                    false => as_hetero(record),
+                })?;
+            }
+        }
+        let partner = self.partner.as_ref().map_or(Partner::Host, Partner::Device);
+        let (chip, share) = (&self.rates, self.arguments.share);
+        let devices = (&self.queue, partner);
+        results.push(measure_both(devices, matrix, origin, &auto, (chip, share), host_us)?)
+    }
+
+    fn bandwidths(&self) -> String {
+        let gigabytes = |rate: f64| format!("{:.1} GB/s", rate / 1e9);
+        let partner = &self.arguments.partner;
+        let both = match self.partner {
+            None => format!(", both at once {}", gigabytes(self.rates.together)),
+            Some(_) => String::new(),
+        };
+        format!(
+            "reading memory: {} {}, {partner} {}{both}",
+            self.queue.context().device().traits().name,
+            gigabytes(self.rates.device.read),
+            gigabytes(self.rates.partner.read),
+        )
+    }
+}
+
+/// On how many matrices two devices are better than one.
+fn verdict(records: &[Record]) -> String {
+    let both: Vec<_> = records.iter().filter(|record| record.algorithm == "hetero").collect();
+    let shares = both.iter().filter_map(|record| record.hetero());
+    let helped = shares.filter(|hetero| hetero.share > 0.0).count();
+    match helped {
+        0 => "The partner helps on no matrix: its share is 0 on each.\n".to_owned(),
+        helped => {
+            let products = counted(both.len(), "product");
+            format!("The partner has a share on {helped} of {products}.\n")
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! `sparrow bench`: times an operation on matrices of any source, verifies each result, and compares it with the
+//! device's limit. One module an operation.
+
+mod batch;
+mod convert;
+mod hetero;
+mod results;
+mod spgemm;
+mod spmm;
+mod spmv;
+mod vector;
+
+use std::ffi::OsString;
+
+use clap::Subcommand;
+use csr_core::generate::Suite;
+use indicatif::{ProgressBar, ProgressStyle};
+use sparrow::{Device, Queue, Rates};
+use sparrow_bench::Input;
+
+use crate::arguments::{BenchOperation, Global, Matrices};
+use crate::commands::{check_making, matrix_file};
+use crate::failure::Failure;
+use crate::output::{Files, quiet_bar};
+use crate::target::queue_on;
+use results::{Frame, Results};
+
+pub(crate) fn run(global: &Global, operation: &BenchOperation) -> Result<(), Failure> {
+    let html = operation.html();
+    let matrices = operation.matrices().iter().filter_map(|text| matrix_file(text));
+    let words = Files::new(global).reads("the matrix", matrices).writes("--html", html).check()?;
+    let results = Results::new(global, html, words, operation.has_legend());
+    let ended = match operation {
+        BenchOperation::Spmv(arguments) => spmv::run(global, arguments, &results),
+        BenchOperation::Spmm(arguments) => spmm::run(global, arguments, &results),
+        BenchOperation::Spgemm(arguments) => spgemm::run(global, arguments, &results),
+        BenchOperation::Batch(arguments) => batch::run(global, arguments, &results),
+        BenchOperation::Hetero(arguments) => hetero::run(global, arguments, &results),
+        BenchOperation::Convert(arguments) => convert::run(global, arguments, &results),
+        BenchOperation::Vector(arguments) => vector::run(global, arguments, &results),
+    };
+    results.finish(ended)
+}
+
+/// A queue on each device, with the rates at which it reads and copies memory.
+fn with_rates(devices: &[Device]) -> Result<Vec<(Queue, Rates)>, Failure> {
+    let measure = |device| {
+        let queue = queue_on(device)?;
+        let rates = Rates::measure_blocking(&queue)?;
+        Ok((queue, rates))
+    };
+    devices.iter().map(measure).collect()
+}
+
+fn progress_bar(inputs: usize) -> ProgressBar {
+    let bar = quiet_bar(ProgressBar::new(inputs as u64));
+    if let Ok(style) = ProgressStyle::with_template("{pos}/{len} {wide_bar} {msg} {elapsed}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// The matrices asked for; without any, those of `suite`.
+fn inputs(matrices: &Matrices, suite: Suite) -> Result<Vec<Input>, Failure> {
+    let parse = |text: &OsString| match (Input::parse(text), text.to_str()) {
+        // An option came first, and then no subcommand can.
+        (Err(_), Some(text)) if BenchOperation::has_subcommand(text) => {
+            Err(Failure::input(format!(
+                "\"{text}\" is an operation, which stands before all options: sparrow bench {text} [OPTIONS]"
+            )))
+        }
+        (parsed, _) => Ok(parsed?),
+    };
+    let mut inputs = matrices.matrices.iter().map(parse).collect::<Result<Vec<_>, Failure>>()?;
+    let suite = match (matrices.suite, inputs.is_empty()) {
+        (Some(suite), _) => Some(suite),
+        (None, true) => Some(suite),
+        (None, false) => None,
+    };
+    inputs.extend(suite.into_iter().flat_map(Suite::classes).map(Input::Class));
+    // The seed is that of vectors too.
+    check_making(&[("--scale", matrices.making.scale.is_some())], &inputs)?;
+    Ok(inputs)
+}

@@ -1,0 +1,151 @@
+//! The results of a run: each is kept and written as it comes, and all are shown at its end, whatever ends it.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use sparrow_bench::{Look, Record, counted};
+
+use crate::arguments::Global;
+use crate::failure::Failure;
+use crate::interrupt::Findings;
+use crate::output::{JsonLines, Stream, Words, complain, note, write_text};
+
+/// The results so far.
+pub(super) struct Results(Findings<Found>);
+
+struct Found {
+    records: Vec<Record>,
+    /// What was asked for and not measured, or not as it was asked for; a line each, with the reason.
+    left_out: Vec<String>,
+    lines: JsonLines,
+    html: Option<PathBuf>,
+    words: Words,
+    legend: bool,
+    frame: Frame,
+}
+
+/// What is said around the table.
+pub(super) struct Frame {
+    /// Before it.
+    pub(super) head: String,
+    /// After it.
+    pub(super) foot: fn(&[Record]) -> String,
+}
+
+impl Default for Frame {
+    fn default() -> Self {
+        Frame { head: String::new(), foot: |_| String::new() }
+    }
+}
+
+impl Results {
+    /// None yet. `html` is where a report goes; `legend`, whether the table's columns are explained.
+    pub(super) fn new(global: &Global, html: Option<&Path>, words: Words, legend: bool) -> Self {
+        let found = Found {
+            records: Vec::new(),
+            left_out: Vec::new(),
+            lines: JsonLines::new(global.json.as_deref()),
+            html: html.map(Path::to_owned),
+            words,
+            legend,
+            frame: Frame::default(),
+        };
+        Results(Findings::keep(found, |found| {
+            if std::io::stderr().is_terminal() {
+                // After the bar.
+                let _ = Stream::Error.write("\n");
+            }
+            complain(format_args!("interrupted after {}", counted(found.records.len(), "result")));
+            if !found.records.is_empty() {
+                // It ends with the status of an interrupt in any case.
+                let _ = found.write_html();
+                let _ = found.say();
+            }
+        }))
+    }
+
+    pub(super) fn set_frame(&self, frame: Frame) {
+        self.0.with(|found| found.frame = frame);
+    }
+
+    /// Adds results, and writes their lines.
+    ///
+    /// # Errors
+    /// A line that cannot be written.
+    pub(super) fn extend(&self, records: impl IntoIterator<Item = Record>) -> Result<(), Failure> {
+        self.0.with(|found| {
+            records.into_iter().try_for_each(|record| {
+                let written = found.lines.push(&record);
+                found.records.push(record);
+                written
+            })
+        })
+    }
+
+    /// Adds a result.
+    ///
+    /// # Errors
+    /// As [`Results::extend`].
+    pub(super) fn push(&self, record: Record) -> Result<(), Failure> {
+        self.extend([record])
+    }
+
+    /// Notes something that is not measured, once.
+    pub(super) fn leave_out(&self, line: String) {
+        self.0.with(|found| {
+            if !found.left_out.contains(&line) {
+                found.left_out.push(line);
+            }
+        });
+    }
+
+    /// Shows the results of a run that has ended so: all, or those before an error.
+    ///
+    /// # Errors
+    /// How the run ended; else no result, results that did not verify, or an output that cannot be written.
+    pub(super) fn finish(self, ended: Result<(), Failure>) -> Result<(), Failure> {
+        self.0.finish(|found| {
+            // Without any result they are why there is none.
+            let tell = if found.records.is_empty() { complain } else { note };
+            found.left_out.iter().for_each(tell);
+            if ended.is_err() && found.records.is_empty() {
+                return ended;
+            }
+            let is_read = !matches!(ended, Err(Failure::Closed));
+            let lines = if ended.is_ok() { found.lines.finish() } else { Ok(()) };
+            let html = found.write_html();
+            let said = if is_read { found.say() } else { Ok(()) };
+            ended.and(lines).and(html)?;
+            let failed = found.records.iter().filter(|record| !record.verified).count();
+            match failed {
+                0 if found.records.is_empty() => Err(Failure::run("nothing was measured")),
+                0 => said,
+                _ => Err(Failure::run(format!(
+                    "{failed} of {} failed verification",
+                    counted(found.records.len(), "result")
+                ))),
+            }
+        })
+    }
+}
+
+impl Found {
+    fn write_html(&self) -> Result<(), Failure> {
+        let Some(path) = &self.html else { return Ok(()) };
+        match sparrow_bench::html(&self.records, "Sparrow benchmark") {
+            Ok(html) => write_text(path, &html),
+            Err(error) => Err(Failure::Run(error.into())),
+        }
+    }
+
+    fn say(&self) -> Result<(), Failure> {
+        let Frame { head, foot } = &self.frame;
+        let look = Look { width: self.words.width(), legend: self.legend };
+        let table = sparrow_bench::table(&self.records, look);
+        self.words.print(&format!("{head}{table}"))?;
+        if let Some(path) = &self.html {
+            self.words.say(format_args!("report: {}", path.display()))?;
+        }
+        self.words.print(&foot(&self.records))
+    }
+}

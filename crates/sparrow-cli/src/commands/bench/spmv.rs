@@ -1,0 +1,166 @@
+//! `sparrow bench spmv`: products with a vector.
+
+use csr_core::AnyCsrView;
+use csr_core::generate::Suite;
+use sparrow::{Accumulate, Algorithm, Device, Queue, Rates, Variant, VectorOrder};
+use sparrow_bench::{
+    Budget, Making, MeasureError, Model, Origin, Record, Subject, host_rates, measure_on_device,
+    measure_on_host,
+};
+
+use super::{Results, inputs, progress_bar};
+use crate::arguments::{Algorithms, BenchSpmv, Global};
+use crate::commands::load_compact;
+use crate::failure::Failure;
+use crate::target::queue_on;
+
+/// Where products are timed.
+enum Bencher {
+    Host(Rates),
+    Device(Box<OnDevice>),
+}
+
+/// A device, and what was measured of it beforehand.
+struct OnDevice {
+    queue: Queue,
+    rates: Rates,
+    /// With `--model`.
+    model: Option<Model>,
+}
+
+impl Bencher {
+    fn all(global: &Global, arguments: &BenchSpmv) -> Result<Vec<Self>, Failure> {
+        let on_device = |device: &Device| -> Result<Self, Failure> {
+            let queue = queue_on(device)?;
+            let rates = Rates::measure_blocking(&queue)?;
+            let measure = || Model::measure_blocking(&queue, &arguments.values.value_type);
+            let model = arguments.model.then(measure).transpose()?;
+            Ok(Bencher::Device(Box::new(OnDevice { queue, rates, model })))
+        };
+        match global.device.as_deref() {
+            None => Ok(vec![on_device(&Device::best()?)?]),
+            Some("host") => Ok(vec![Bencher::Host(host_rates())]),
+            Some("all") => sparrow::find_devices("all")?.iter().map(on_device).collect(),
+            Some(text) => Ok(vec![on_device(&sparrow::find_device(text)?)?]),
+        }
+    }
+
+    fn measure(
+        &self,
+        matrix: AnyCsrView<'_>,
+        origin: &Origin,
+        subject: &Subject,
+    ) -> Result<Record, MeasureError> {
+        match self {
+            Bencher::Host(rates) => measure_on_host(matrix, origin, subject, rates),
+            Bencher::Device(device) => {
+                let OnDevice { queue, rates, model } = &**device;
+                let mut record = measure_on_device(queue, matrix, origin, subject, rates)?;
+                if let Some(model) = model {
+                    model.add(queue, matrix, origin, subject, &mut record)?;
+                }
+                Ok(record)
+            }
+        }
+    }
+
+    /// What to time: on the host there is one product, whatever algorithms are asked for.
+    fn subjects(&self, arguments: &BenchSpmv) -> Vec<Subject> {
+        let ordered = |algorithm, variant, order| Subject {
+            algorithm,
+            variant,
+            order,
+            products: arguments.products,
+            accumulate: arguments.accumulate,
+            parameters: arguments.parameters.to_vec(),
+            is_cold: arguments.cold,
+            budget: Budget::default(),
+        };
+        let subject = |algorithm, variant| ordered(algorithm, variant, VectorOrder::Original);
+        let first_variant = arguments.variant[0];
+        match (self, &arguments.algorithms) {
+            (Bencher::Host(_), _) => vec![subject(None, first_variant)],
+            (_, Algorithms::Auto) => vec![subject(None, first_variant)],
+            (_, algorithms) => algorithms
+                .named_or(&Algorithm::ALL)
+                .into_iter()
+                .flat_map(|algorithm| {
+                    // Those that the algorithm has, or its usual way.
+                    let has = |variant: &Variant| Variant::of(algorithm).contains(variant);
+                    let mut variants: Vec<_> =
+                        arguments.variant.iter().copied().filter(has).collect();
+                    if variants.is_empty() {
+                        variants.push(Variant::Full.or_usual(algorithm));
+                    }
+                    let orders = match algorithm.spec().reorders_rows {
+                        true => arguments.order.clone(),
+                        false => vec![VectorOrder::Original],
+                    };
+                    let in_orders = variants.into_iter().flat_map(move |variant| {
+                        orders.clone().into_iter().map(move |order| (variant, order))
+                    });
+                    in_orders.map(move |(variant, order)| ordered(Some(algorithm), variant, order))
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Algorithms asked for by name that have no such variant or order, and what is measured of them instead.
+fn other_than_asked(arguments: &BenchSpmv) -> Vec<String> {
+    let Algorithms::These(algorithms) = &arguments.algorithms else { return Vec::new() };
+    let mut lines = Vec::new();
+    for &algorithm in algorithms {
+        let (of_it, instead) = (Variant::of(algorithm), Variant::Full.or_usual(algorithm));
+        let is_default = arguments.variant == [Variant::Full];
+        for variant in arguments.variant.iter().filter(|one| !is_default && !of_it.contains(one)) {
+            lines.push(format!("{algorithm}: left out, variant {variant}, which it has not"));
+        }
+        if !arguments.variant.iter().any(|variant| of_it.contains(variant)) && !is_default {
+            lines.push(format!("{algorithm}: measured as variant {instead}"));
+        }
+        let orders = arguments.order.iter().filter(|order| **order != VectorOrder::Original);
+        if !algorithm.spec().reorders_rows {
+            lines.extend(orders.map(|order| {
+                format!("{algorithm}: left out, order {order}: it has none of its own")
+            }));
+        }
+    }
+    lines
+}
+
+pub(super) fn run(
+    global: &Global,
+    arguments: &BenchSpmv,
+    results: &Results,
+) -> Result<(), Failure> {
+    if global.device.as_deref() == Some("host") && arguments.accumulate != Accumulate::Plain {
+        return Err(Failure::input("--device host has plain sums only: leave --accumulate out"));
+    }
+    if arguments.model && global.device.as_deref() == Some("host") {
+        return Err(Failure::input("--model is for OpenCL devices, and host is none"));
+    }
+    let inputs = inputs(&arguments.matrices, Suite::Quick)?;
+    let benchers = Bencher::all(global, arguments)?;
+    let making: Making = arguments.matrices.making.into();
+    other_than_asked(arguments).into_iter().for_each(|line| results.leave_out(line));
+    let bar = progress_bar(inputs.len());
+    for input in &inputs {
+        bar.set_message(input.name());
+        let matrix = load_compact(input, making, arguments.matrices.reading)?;
+        let origin = Origin { name: input.name(), source: input.source(), making };
+        for &value_type in &arguments.values.value_type {
+            matrix.with_value_type(value_type, |matrix| -> Result<(), Failure> {
+                for bencher in &benchers {
+                    for subject in bencher.subjects(arguments) {
+                        results.push(bencher.measure(matrix, &origin, &subject)?)?;
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(())
+}

@@ -1,0 +1,237 @@
+//! Matrices and vectors from files: what changes on the way is told, once, on standard error.
+
+use std::collections::BTreeSet;
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::Mutex;
+
+use csr_core::io::{ReadOptions, ReadReport};
+use csr_core::{
+    AnyCsr, AnyCsrView, Csr, Error, Narrowing, Occurrences, Offset, PatternView, ValueType,
+    check_narrowing,
+};
+use sparrow_bench::{Input, Making, counted};
+
+use super::ARCHIVE;
+use crate::arguments::Reading;
+use crate::failure::Failure;
+use crate::output::{BytesProgress, note};
+
+/// Reads or generates a matrix, with a progress bar on large files.
+pub(crate) fn load(
+    input: &Input,
+    making: Making,
+    reading: Reading,
+) -> Result<Csr<f64, u64>, Failure> {
+    Ok(load_with_report(input, making, reading)?.0)
+}
+
+/// As [`load`], with 32-bit row offsets wherever they count far enough: what an application would store.
+pub(crate) fn load_compact(
+    input: &Input,
+    making: Making,
+    reading: Reading,
+) -> Result<Loaded, Failure> {
+    let (matrix, report) = load_with_report(input, making, reading)?;
+    let matrix = AnyCsr::compact(matrix).allow_overflow(reading.allow_overflow);
+    Ok(Loaded { matrix, name: input.name(), is_integer: report.is_integer })
+}
+
+fn load_with_report(
+    input: &Input,
+    making: Making,
+    reading: Reading,
+) -> Result<(Csr<f64, u64>, ReadReport), Failure> {
+    let progress = BytesProgress::new(&format!("reading {}", input.name()));
+    let hook = |done, total| progress.update(done, total);
+    let report = Mutex::new(ReadReport::default());
+    let hear = |found: &ReadReport| keep(&report, found);
+    let options = reading.options().progress(&hook).report(&hear);
+    let matrix = input.load_by(making, options)?;
+    let report = *locked(&report);
+    tell(&input.name(), &report);
+    Ok((matrix, report))
+}
+
+/// Reads the vector of `length` elements for `option`, such as `--b`, `-` from standard input. `archive` as its file is
+/// the one that the matrix's archive has, which ends in the option's letter: `NAME_b.mtx`.
+pub(super) fn read_vector(
+    option: &str,
+    file: &Path,
+    length: usize,
+    matrix: &Input,
+    reading: Reading,
+) -> Result<Vec<f64>, Failure> {
+    let report = Mutex::new(ReadReport::default());
+    let hear = |found: &ReadReport| keep(&report, found);
+    let options = reading.options().report(&hear);
+    let vector: Vec<f64> = match (file == Path::new(ARCHIVE), matrix) {
+        (false, _) if file == Path::new("-") => {
+            options.vector_from(std::io::stdin(), "standard input")?
+        }
+        (false, _) => options.vector(file)?,
+        (true, Input::File(archive)) => {
+            let suffix = option.replace("--", "_");
+            options.member_suffix(&suffix).vector(archive)?
+        }
+        (true, Input::Class(_) | Input::StandardInput) => {
+            let is = match matrix {
+                Input::Class(_) => "is generated",
+                _ => "is standard input",
+            };
+            return Err(Failure::input(format!(
+                "{option} archive takes the vector of the matrix's tar archive, and {} {is}",
+                matrix.name()
+            )));
+        }
+    };
+    tell(&format!("{option} {}", file.display()), &locked(&report));
+    if vector.len() != length {
+        return Err(Failure::input(format!(
+            "{option} {} has {}; the matrix needs {length}",
+            file.display(),
+            counted(vector.len(), "element")
+        )));
+    }
+    Ok(vector)
+}
+
+/// Refuses a vector with an element that is beyond the type which sums of `value_type` are made in, and says which
+/// elements become 0 in it.
+pub(crate) fn check_vector(
+    option: &str,
+    vector: &[f64],
+    value_type: ValueType,
+    reading: Reading,
+) -> Result<(), Failure> {
+    let (sums, place) = (value_type.accumulator(), |element: usize| format!("row {}", element + 1));
+    if !reading.allow_overflow {
+        check_narrowing(vector, sums, place).map_err(|error| named(error, option))?;
+    }
+    tell_narrowing(option, sums, &Narrowing::of(vector, sums), false, place);
+    Ok(())
+}
+
+/// A matrix whose values are looked at when a narrower type takes them.
+pub(crate) struct Loaded {
+    matrix: AnyCsr,
+    name: String,
+    is_integer: bool,
+}
+
+impl Loaded {
+    /// One that was generated here.
+    pub(crate) fn generated(name: String, matrix: AnyCsr) -> Self {
+        Loaded { matrix, name, is_integer: false }
+    }
+
+    /// What `work` makes of the matrix with values of a type; says which of them change by more than rounding.
+    pub(crate) fn with_value_type<R, E: Into<Failure>>(
+        &self,
+        value_type: ValueType,
+        work: impl FnOnce(AnyCsrView<'_>) -> Result<R, E>,
+    ) -> Result<R, Failure> {
+        let mut work = Some(work);
+        let narrowed = self.matrix.with_value_type(value_type, |matrix| {
+            let found = self.matrix.narrowing(value_type);
+            let place = |entry| self.matrix.place(entry);
+            tell_narrowing(&self.name, value_type, &found, self.is_integer, place);
+            work.take().map(|work| work(matrix))
+        });
+        let result = narrowed.map_err(|error| named(error, &self.name))?;
+        // `with_value_type` calls once.
+        result.map_or_else(|| Err(Failure::run("the matrix was not used")), |r| r.map_err(E::into))
+    }
+}
+
+impl Deref for Loaded {
+    type Target = AnyCsr;
+
+    fn deref(&self) -> &AnyCsr {
+        &self.matrix
+    }
+}
+
+/// Refuses a matrix with a value that is beyond a type, and says which of its values change by more than rounding.
+pub(crate) fn check_matrix<O: Offset>(
+    name: &str,
+    (pattern, values): (PatternView<'_, O>, &[f64]),
+    value_type: ValueType,
+    reading: Reading,
+) -> Result<(), Failure> {
+    let place = |entry: usize| pattern.place(entry);
+    if !reading.allow_overflow {
+        check_narrowing(values, value_type, place).map_err(|error| named(error, name))?;
+    }
+    tell_narrowing(name, value_type, &Narrowing::of(values, value_type), false, place);
+    Ok(())
+}
+
+/// The same error, with a name before row and column.
+fn named(error: Error, name: &str) -> Error {
+    match error {
+        Error::Overflow { place, value, value_type } => {
+            Error::Overflow { place: format!("{name}, {place}"), value, value_type }
+        }
+        other => other,
+    }
+}
+
+fn keep(report: &Mutex<ReadReport>, found: &ReadReport) {
+    *locked(report) = *found;
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    // What a panicking thread leaves here is whole.
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+impl Reading {
+    fn options(self) -> ReadOptions<'static> {
+        ReadOptions::new().allow_overflow(self.allow_overflow)
+    }
+}
+
+/// Says what reading has changed.
+fn tell(name: &str, report: &ReadReport) {
+    let place = |line: u64| format!("on line {line}");
+    say(name, report.inexact_integers, ["integer is", "integers are"], "rounded to f64", place);
+    say(name, report.underflows, TINY, "f64, and read as 0", place);
+    say(name, report.overflows, HUGE, "f64, and read as infinite", place);
+}
+
+/// Says what a narrower type has changed.
+fn tell_narrowing(
+    name: &str,
+    value_type: ValueType,
+    found: &Narrowing,
+    is_integer: bool,
+    place: impl Fn(usize) -> String,
+) {
+    let place = |entry: u64| format!("in {}", place(entry as usize));
+    let integers = if is_integer { found.inexact_integers } else { Occurrences::default() };
+    let rounded = format!("rounded to {value_type}");
+    say(name, integers, ["integer is", "integers are"], &rounded, place);
+    say(name, found.underflows, TINY, &format!("{value_type}, and becomes 0"), place);
+    say(name, found.overflows, HUGE, &format!("{value_type}, and becomes infinite"), place);
+}
+
+const TINY: [&str; 2] = ["value is too small for", "values are too small for"];
+const HUGE: [&str; 2] = ["value is too large for", "values are too large for"];
+
+/// A line about values that something happened to, where there are any; the same line only once.
+fn say(
+    name: &str,
+    found: Occurrences,
+    [one, many]: [&str; 2],
+    what: &str,
+    place: impl Fn(u64) -> String,
+) {
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let Some(first) = found.first else { return };
+    let (which, first) = (if found.count == 1 { one } else { many }, place(first));
+    let line = format!("{name}: {} {which} {what}; the first {first}", found.count);
+    if locked(&SAID).insert(line.clone()) {
+        note(line);
+    }
+}

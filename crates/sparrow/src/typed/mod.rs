@@ -1,0 +1,19 @@
+//! The typed face: thin wrappers for programs whose types the compiler knows. Each derefs to the untyped thing it wraps.
+
+mod batch;
+mod convert;
+mod matrix;
+mod plan;
+mod solve;
+mod spgemm;
+mod spmm;
+mod vectors;
+
+pub use batch::{Batch, BatchCoefficient, BatchProduct};
+pub use convert::{CooToCsr, DenseMatrix, DenseToCsr, TransposedMatrix};
+pub use matrix::Matrix;
+pub use plan::{Coefficient, Plan, Product};
+pub use solve::{LinearSystem, Solver};
+pub use spgemm::SpgemmPlan;
+pub use spmm::{DenseProduct, SpmmPlan};
+pub use vectors::Vectors;

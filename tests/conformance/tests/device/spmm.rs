@@ -1,0 +1,279 @@
+//! SpMM: both algorithms and the choice, with B and C in every layout and of every width.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test panics when its claim is broken")]
+
+use std::ops::ControlFlow;
+
+use cl_kernels::spmm_row_split::SpmmRowSplit;
+use cl_runtime::spmm::RowFacts;
+use conformance::{device, extent, is_interpreter, queue, say};
+use csr_core::dense_product;
+use sparrow::{
+    Context, Csr, DenseMatrix, DenseProduct, DenseShape, DeviceArray, DeviceType, Layout, Matrix,
+    Op, Queue, SpmmAlgorithm, SpmmOptions, SpmmPlan, ValueType,
+};
+use sparrow_bench::selftest::{Extent, SpmmCase, SpmmConfiguration, run_spmm, run_spmms};
+
+const BOTH: [SpmmAlgorithm; 2] = SpmmAlgorithm::ALL;
+
+/// `rows` rows of `length(row)` nonzeros in `cols` columns.
+fn csr(cols: usize, rows: usize, length: impl Fn(usize) -> usize) -> Csr<f64> {
+    let (mut offsets, mut columns) = (vec![0], Vec::new());
+    for row in 0..rows {
+        columns.extend((0..length(row)).map(|k| ((row * 31 + k * 7) % cols) as u32));
+        offsets.push(columns.len() as u32);
+    }
+    let values = csr_core::random_vector(3, columns.len());
+    Csr::new(cols, offsets, columns, values).unwrap()
+}
+
+fn check(queue: &Queue, matrix: &Csr<f64>, case: &SpmmCase) {
+    if let Err(error) = run_spmm(queue, matrix.view().into(), ValueType::F64, false, case) {
+        panic!("{error}; {case:?}");
+    }
+}
+
+#[test]
+fn every_algorithm_is_right_on_every_shape_with_columns_of_every_number() {
+    let queue = queue();
+    let extent = extent(queue.context().device());
+    let configurations = SpmmConfiguration::all(queue.context().device().traits());
+    let observe = &mut |_| ControlFlow::Continue(());
+    let report = run_spmms(&queue, &configurations, extent, observe).unwrap();
+    say(&format!("SpMM ({}): {}", extent.name(), report.line()));
+    let failures: Vec<String> = report.failures().take(5).map(ToString::to_string).collect();
+    assert!(failures.is_empty(), "{}\n{}", report.line(), failures.join("\n"));
+    assert!(report.passed() > 0);
+}
+
+/// What no CPU device is given: columns that are apart.
+#[test]
+fn forms_for_gpus_are_right_where_a_cpu_runs_them() {
+    let device = device().masked(|traits| traits.device_type = DeviceType::Gpu);
+    let queue = Queue::new(&Context::new(&device).unwrap()).unwrap();
+    let mut configurations = SpmmConfiguration::all(device.traits());
+    configurations.retain(|one| !one.parameters.is_empty());
+    let observe = &mut |_| ControlFlow::Continue(());
+    let report = run_spmms(&queue, &configurations, Extent::Brief, observe).unwrap();
+    say(&format!("SpMM, forms for GPUs: {}", report.line()));
+    let failures: Vec<String> = report.failures().take(5).map(ToString::to_string).collect();
+    assert!(failures.is_empty(), "{}\n{}", report.line(), failures.join("\n"));
+    assert!(report.passed() > 0);
+}
+
+#[test]
+fn every_number_of_columns_is_right_on_rows_of_every_length() {
+    let queue = queue();
+    let matrix = csr(97, 60, |row| row * row % 90);
+    let step = if is_interpreter(queue.context().device()) { 23 } else { 1 };
+    for columns in (1..70).step_by(step) {
+        for algorithm in BOTH {
+            let parameters = match algorithm {
+                SpmmAlgorithm::Merge => vec![("tile_length".to_owned(), 128)],
+                _ => vec![("rows_at_once".to_owned(), 1)],
+            };
+            let case = SpmmCase { parameters, ..SpmmCase::new(Some(algorithm), columns) };
+            check(&queue, &matrix, &case);
+        }
+    }
+}
+
+#[test]
+fn rows_that_many_groups_share_are_right_and_the_same_every_time() {
+    let queue = queue();
+    // Pieces that begin and end in one row, rows that end just behind a border, and rows between.
+    let mut lengths = [20_000, 0, 3, 513, 511, 512, 1, 64, 65, 9000, 0];
+    let mut widths = vec![(4, 0.5), (33, 0.0), (130, 0.0)];
+    if is_interpreter(queue.context().device()) {
+        (lengths[0], lengths[9]) = (2000, 600);
+        widths.truncate(1);
+    }
+    let matrix = csr(5000, lengths.len() * 2, |row| lengths[row % lengths.len()]);
+    for (columns, beta) in widths {
+        let case = SpmmCase { beta, ..SpmmCase::new(Some(SpmmAlgorithm::Merge), columns) };
+        check(&queue, &matrix, &case);
+    }
+}
+
+#[test]
+fn one_column_is_a_product_with_a_vector() {
+    let queue = queue();
+    let matrix = csr(50, 40, |row| row % 7);
+    let device_matrix = Matrix::upload_blocking(&queue, matrix.view()).unwrap();
+    let plan = |layout, leading: [usize; 2], algorithm| {
+        let b = DenseShape::new(50, 1, layout, leading[0]).unwrap();
+        let c = DenseShape::new(40, 1, layout, leading[1]).unwrap();
+        let options = SpmmOptions { algorithm, ..SpmmOptions::default() };
+        SpmmPlan::<f64, u32, f64>::new_blocking(&queue, &device_matrix, b, c, &options).unwrap()
+    };
+    let vector = plan(Layout::RowMajor, [1, 1], None);
+    assert!(vector.choice().algorithm.is_none(), "{:?}", vector.choice());
+    assert!(!vector.algorithm_name().starts_with("spmm"));
+    assert!(plan(Layout::ColumnMajor, [60, 70], None).choice().algorithm.is_none());
+    // Elements apart, or an algorithm asked for.
+    assert!(plan(Layout::RowMajor, [2, 1], None).choice().algorithm.is_some());
+    assert!(
+        plan(Layout::RowMajor, [1, 1], Some(SpmmAlgorithm::Merge)).choice().algorithm.is_some()
+    );
+    for layout in [Layout::RowMajor, Layout::ColumnMajor] {
+        for gap in [0, 1] {
+            let case = SpmmCase {
+                b: (layout, gap),
+                c: (layout, gap),
+                shift: 3,
+                beta: -1.0,
+                ..SpmmCase::new(None, 1)
+            };
+            check(&queue, &matrix, &case);
+        }
+    }
+}
+
+#[test]
+fn a_transposed_copy_multiplies_and_follows_new_values() {
+    let queue = queue();
+    let matrix = csr(30, 20, |row| row % 5 + 1);
+    let mut a = Matrix::upload_blocking(&queue, matrix.view()).unwrap();
+    let b_shape = DenseShape::new(20, 6, Layout::RowMajor, 7).unwrap();
+    let c_shape = DenseShape::packed(30, 6, Layout::ColumnMajor).unwrap();
+    let options = SpmmOptions { op: Op::Transpose, ..SpmmOptions::default() };
+    let mut plan =
+        SpmmPlan::<f64, u32, f64>::new_blocking(&queue, &a, b_shape, c_shape, &options).unwrap();
+    assert!(plan.plan_bytes() >= a.size_bytes());
+    let mut workspace = plan.workspace_blocking(&queue).unwrap();
+    let b_host: Vec<f64> = csr_core::random_vector(5, b_shape.span());
+    let b = DeviceArray::upload_blocking(&queue, &b_host).unwrap();
+    let mut c = DeviceArray::upload_blocking(&queue, &vec![f64::NAN; c_shape.span()]).unwrap();
+    let transposed = |scale: f64| {
+        let values = matrix.values().iter().map(|value| scale * value).collect();
+        let pattern = matrix.view().pattern();
+        let (offsets, columns) = (pattern.offsets().to_vec(), pattern.columns().to_vec());
+        let scaled = Csr::<f64>::new(30, offsets, columns, values).unwrap();
+        let pattern = scaled.view().pattern().transpose();
+        let values = pattern.sources.iter().map(|&at| scaled.values()[at as usize]).collect();
+        let view = pattern.pattern.view();
+        Csr::<f64>::new(20, view.offsets().to_vec(), view.columns().to_vec(), values).unwrap()
+    };
+    for (scale, expected) in [(1.0, transposed(1.0)), (3.0, transposed(3.0))] {
+        if scale != 1.0 {
+            let values: Vec<f64> = matrix.values().iter().map(|value| scale * value).collect();
+            a.write_values_blocking(&queue, &values).unwrap();
+            let product =
+                DenseProduct { alpha: 1.0.into(), a: &a, b: &b, beta: 0.0.into(), c: &mut c };
+            let error = plan.launch(&queue, &mut workspace, product, &[]).unwrap_err().to_string();
+            assert!(error.contains("update_values_blocking"), "{error}");
+            plan.update_values_blocking(&queue, &a).unwrap();
+        }
+        let product = DenseProduct { alpha: 1.0.into(), a: &a, b: &b, beta: 0.0.into(), c: &mut c };
+        plan.launch(&queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
+        let found = c.read_blocking(&queue).unwrap();
+        let mut host = vec![0.0; c_shape.span()];
+        let (b, c) = ((b_shape, &b_host[..]), (c_shape, &mut host[..]));
+        dense_product(1.0, expected.view(), b, 0.0, c).unwrap();
+        for (at, (found, expected)) in found.iter().zip(&host).enumerate() {
+            assert!((found - expected).abs() < 1e-13, "{at}: {found} is not {expected}");
+        }
+    }
+}
+
+#[test]
+fn rows_are_not_looked_at_with_parameters_that_break_a_rule() {
+    let queue = queue();
+    let matrix = csr(30, 20, |_| 3);
+    let a = Matrix::upload_blocking(&queue, matrix.view()).unwrap();
+    let usual = SpmmRowSplit::default_for(queue.context().device().traits(), ValueType::F64);
+    // As a device table might say: a node has at most eight rows.
+    let parameters = SpmmRowSplit { rows_at_once: 9, ..usual };
+    let error = RowFacts::find_blocking(&queue, &a, &parameters).unwrap_err().to_string();
+    assert!(error.contains("rows_at_once") && error.contains("1 to 8"), "{error}");
+}
+
+#[test]
+fn products_with_zeros_written_out_are_right() {
+    let queue = queue();
+    // Across tiles of rows, columns and depth; empty rows; columns that stand twice in a row.
+    let on_interpreter = is_interpreter(queue.context().device());
+    let shapes = if on_interpreter { vec![(3, 20, 5)] } else { vec![(130, 97, 65), (1, 1, 1)] };
+    for (rows, cols, width) in shapes {
+        let matrix = csr(cols, rows, |row| row % 5);
+        let a = Matrix::upload_blocking(&queue, matrix.view()).unwrap();
+        let mut dense = DenseMatrix::write_out_blocking(&queue, &a).unwrap();
+        assert_eq!(dense.size_bytes(), rows * cols * 8);
+        let b_shape = DenseShape::packed(cols, width, Layout::RowMajor).unwrap();
+        let c_shape = DenseShape::packed(rows, width, Layout::RowMajor).unwrap();
+        let b_host: Vec<f64> = csr_core::random_vector(5, b_shape.span());
+        let b = DeviceArray::upload_blocking(&queue, &b_host).unwrap();
+        let mut c = DeviceArray::upload_blocking(&queue, &vec![f64::NAN; c_shape.span()]).unwrap();
+        dense.launch(&queue, &b, &mut c, width).unwrap();
+        queue.finish_blocking().unwrap();
+        let found = c.read_blocking(&queue).unwrap();
+        let mut host = vec![0.0; c_shape.span()];
+        dense_product(1.0, matrix.view(), (b_shape, &b_host), 0.0, (c_shape, &mut host)).unwrap();
+        for (at, (found, expected)) in found.iter().zip(&host).enumerate() {
+            assert!((found - expected).abs() < 1e-13, "{at}: {found} is not {expected}");
+        }
+        let error = dense.launch(&queue, &b, &mut c, width + 1).unwrap_err().to_string();
+        assert!(error.contains(&format!("B has {} elements", b.len())), "{error}");
+    }
+}
+
+#[test]
+fn operands_that_do_not_fit_are_refused_by_name() {
+    let queue = queue();
+    let matrix = csr(30, 20, |_| 3);
+    let a = Matrix::upload_blocking(&queue, matrix.view()).unwrap();
+    let shape = |rows, cols| DenseShape::packed(rows, cols, Layout::RowMajor).unwrap();
+    let refused_plan = |b, c| {
+        let options = SpmmOptions::default();
+        let plan = SpmmPlan::<f64, u32, f64>::new_blocking(&queue, &a, b, c, &options);
+        plan.unwrap_err().to_string()
+    };
+    for (found, expected) in [
+        (refused_plan(shape(29, 4), shape(20, 4)), "B has 29 rows, and A has columns: 30"),
+        (refused_plan(shape(30, 4), shape(21, 4)), "C has 21 rows, and A has as many rows: 20"),
+        (refused_plan(shape(30, 4), shape(20, 5)), "B has 4 columns, and C has 5"),
+    ] {
+        assert_eq!(found, expected);
+    }
+    let wide = DenseShape::new(30, 4, Layout::RowMajor, 1 << 30).unwrap();
+    let error = refused_plan(wide, shape(20, 4));
+    assert!(
+        error.contains("from one row of B to the next is 1073741824, above the limit"),
+        "{error}"
+    );
+
+    let (b_shape, c_shape) = (shape(30, 4), shape(20, 4));
+    let options = SpmmOptions::default();
+    let plan =
+        SpmmPlan::<f64, u32, f64>::new_blocking(&queue, &a, b_shape, c_shape, &options).unwrap();
+    let mut workspace = plan.workspace_blocking(&queue).unwrap();
+    let memory = DeviceArray::upload_blocking(&queue, &vec![1.0; 400]).unwrap();
+    let mut launch = |a: &Matrix<f64>, b: std::ops::Range<usize>, c: std::ops::Range<usize>| {
+        let (b, mut c) = (memory.slice(b).unwrap(), memory.slice(c).unwrap());
+        let product = DenseProduct { alpha: 1.0.into(), a, b: &b, beta: 0.0.into(), c: &mut c };
+        plan.launch(&queue, &mut workspace, product, &[]).map(|event| event.wait().unwrap())
+    };
+    let refused = |found: sparrow::Result<()>| found.unwrap_err().to_string();
+    let error = refused(launch(&a, 0..119, 200..280));
+    assert_eq!(error, "B has 119 elements, and 30 x 4 with a leading dimension of 4 spans 120");
+    let error = refused(launch(&a, 0..120, 200..279));
+    assert_eq!(error, "C has 79 elements, and 20 x 4 with a leading dimension of 4 spans 80");
+    let error = refused(launch(&a, 0..120, 119..199));
+    assert!(error.contains("overlap"), "{error}");
+    let error = refused(launch(&a, 79..199, 0..80));
+    assert!(error.contains("overlap"), "{error}");
+    launch(&a, 0..120, 120..200).unwrap();
+    launch(&a, 80..200, 0..80).unwrap();
+    let other = Matrix::upload_blocking(&queue, matrix.view()).unwrap();
+    let error = refused(launch(&other, 0..120, 120..200));
+    assert!(error.contains("does not share the pattern"), "{error}");
+
+    let unknown =
+        SpmmOptions { parameters: vec![("width".to_owned(), 3)], ..SpmmOptions::default() };
+    // One column, which would be a vector, is no way past it.
+    for (b_shape, c_shape) in [(b_shape, c_shape), (shape(30, 1), shape(20, 1))] {
+        let plan = SpmmPlan::<f64, u32, f64>::new_blocking(&queue, &a, b_shape, c_shape, &unknown);
+        let error = plan.unwrap_err().to_string();
+        assert!(error.contains("has no parameter \"width\""), "{error}");
+    }
+}

@@ -1,0 +1,56 @@
+//! What `sparrow bench` cannot measure is named with the reason, and nothing at all is a failure.
+
+#![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
+
+use std::fs;
+
+use crate::command_line::sparrow;
+use conformance::{device, is_interpreter, say};
+
+const TALL: &str = "%%MatrixMarket matrix coordinate real general\n3 2 2\n1 1 1\n3 2 1\n";
+const SQUARE: &str = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 1\n";
+/// 100,000 x 100,000: a dense one takes 40 GB.
+const WIDE: &str = "%%MatrixMarket matrix coordinate real general\n100000 100000 1\n1 1 1\n";
+
+/// The status, standard output and standard error of a bench on the device under test.
+fn bench(arguments: &str) -> (Option<i32>, String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [("tall.mtx", TALL), ("square.mtx", SQUARE), ("wide.mtx", WIDE)] {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    let mut command = sparrow(folder.path());
+    command.arg("bench").args(arguments.split_whitespace());
+    command.args(["--value-type", "f32", "--json", "-", "--device", &device().position()]);
+    let output = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn what_is_left_out_is_named_and_where_nothing_is_left_the_status_is_1() {
+    if is_interpreter(&device()) {
+        say("skipped: a bench finds how fast memory is, which takes an interpreter minutes");
+        return;
+    }
+    let reason = "tall: left out, it is 3 x 2, and A A needs a square A";
+    let (status, stdout, stderr) = bench("spgemm tall.mtx");
+    assert_eq!((status, stdout.as_str()), (Some(1), ""), "{stderr}");
+    assert!(stderr.contains(reason) && stderr.contains("nothing was measured"), "{stderr}");
+    let (status, stdout, stderr) = bench("spgemm tall.mtx square.mtx");
+    assert_eq!((status, stdout.lines().count()), (Some(0), 1), "{stderr}");
+    assert!(stderr.contains(reason), "{stderr}");
+    let (status, stdout, stderr) = bench("convert wide.mtx");
+    assert_eq!((status, stdout.lines().count()), (Some(0), 3), "{stderr}");
+    assert!(
+        stderr.contains(
+            "wide: left out, conversion to a dense matrix: 100000 x 100000 takes 40000000000 bytes"
+        ),
+        "{stderr}"
+    );
+    let (status, stdout, stderr) =
+        bench("spmv square.mtx --algorithms csr_scalar --variant nrs --order permuted");
+    assert_eq!((status, stdout.lines().count()), (Some(0), 1), "{stderr}");
+    for part in ["csr_scalar: left out, variant nrs", "csr_scalar: left out, order permuted"] {
+        assert!(stderr.contains(part), "{stderr} lacks {part}");
+    }
+}

@@ -1,0 +1,20 @@
+//! The C libraries and the `sparrow` command on the device under test: a module a subject.
+
+mod bench_left_out;
+mod c_batches;
+mod c_conversions;
+mod c_dense;
+mod c_growing;
+mod c_interface;
+mod c_observer;
+mod c_overlaps;
+mod c_refusals;
+mod c_solvers;
+mod c_spgemm;
+mod c_sub_devices;
+mod c_vectors;
+mod clsparse;
+mod command;
+mod command_line;
+mod solve_command;
+mod tune;
