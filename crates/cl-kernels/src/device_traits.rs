@@ -141,6 +141,12 @@ impl DeviceTraits {
         self.platform == "Oclgrind"
     }
 
+    /// Whether its memory is best written by the host: on a CPU there is no way to go, and Oclgrind takes what is filled
+    /// or copied on the device for uninitialised.
+    pub fn is_written_by_host(&self) -> bool {
+        self.device_type == DeviceType::Cpu || self.is_oclgrind()
+    }
+
     /// Whether its compiler has a prefetch builtin, and its processor a use for it
     /// (`cl/item/prefetch.h`): those for CPUs are all made of Clang, and the interpreter alone does not know it.
     pub fn prefetches(&self) -> bool {

@@ -31,7 +31,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
         "interfaces",
         &[
             "c_refusals::every_function_with_every_pointer_null_in_turn_gives_a_status_that_names_it",
-            "c_solvers::an_observer_sees_every_look_and_may_stop",
+            "c_solvers::b_may_be_where_x_is_and_new_values_are_seen",
         ],
     ),
 ];

@@ -7,7 +7,7 @@ use cl_kernels::sell_sigma_plan::{
     self, ColumnArguments, OrderArguments, SellSigmaPlan, ShapeArguments, SliceArguments,
     ValueArguments,
 };
-use cl_kernels::{Accumulate, Algorithm, Array, Checked, DeviceType, KernelKey};
+use cl_kernels::{Accumulate, Algorithm, Array, Checked, KernelKey};
 use csr_core::OffsetType;
 
 use super::partial_sums::PartialSums;
@@ -119,9 +119,8 @@ impl Slices {
                 .map(bytes_of::<u32>)
                 .iter()
                 .sum::<usize>();
-        let is_cpu = queue.context().device().traits().device_type == DeviceType::Cpu;
-        let mut arena = if is_cpu {
-            // By way of the host: Oclgrind, which shows itself as a CPU, takes copied memory for uninitialised.
+        let is_by_host = queue.context().device().traits().is_written_by_host();
+        let mut arena = if is_by_host {
             let mut held = padded_blocking(queue, &slices)?;
             for array in [&starts, &bases, &order] {
                 held.extend(padded_blocking(queue, array)?);
@@ -134,7 +133,7 @@ impl Slices {
         let layout = arena.all()?;
         let parts =
             (arena.take(count + 1)?, arena.take(count + 1)?, arena.take(count)?, arena.take(rows)?);
-        let (slices, starts, bases, order) = if is_cpu {
+        let (slices, starts, bases, order) = if is_by_host {
             parts
         } else {
             (

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cl_kernels::{DeviceType, HostAccess, KernelArguments};
+use cl_kernels::{HostAccess, KernelArguments};
 
 use crate::launch::{After, Size, launch, launch_after, launch_next};
 use crate::raw::{Kernel, Memory};
@@ -292,8 +292,7 @@ pub(crate) fn zeroed_blocking(queue: &Queue, words: usize) -> Result<DeviceArray
     zeros_blocking(queue, words)
 }
 
-/// `len` zeros on the device. A fill there is far faster than a copy from here, but on a CPU there is no
-/// way to go, and Oclgrind takes filled memory for uninitialised.
+/// `len` zeros on the device. A fill there is far faster than a copy from here.
 pub(crate) fn zeros_blocking<T: bytemuck::Pod>(
     queue: &Queue,
     len: usize,
@@ -308,7 +307,7 @@ pub(crate) fn any_zeros_blocking(
     len: usize,
 ) -> Result<AnyArray> {
     let element = element.into();
-    if queue.context().device().traits().device_type == DeviceType::Cpu {
+    if queue.context().device().traits().is_written_by_host() {
         return AnyArray::upload_blocking(queue, element, &vec![0; len * element.size_bytes()]);
     }
     let mut zeros = AnyArray::allocate(queue.context(), element, len)?;
