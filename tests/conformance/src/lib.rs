@@ -27,8 +27,16 @@ pub use unchecked::runs_unchecked;
 ///
 /// # Panics
 /// No such device: a test that silently ran elsewhere would prove nothing.
-#[expect(clippy::panic, reason = "support code of tests")]
 pub fn device() -> Device {
+    in_small_groups(whole_device())
+}
+
+/// The device that this process tests, with groups as large as it has them.
+///
+/// # Panics
+/// As [`device`].
+#[expect(clippy::panic, reason = "support code of tests")]
+pub fn whole_device() -> Device {
     match found() {
         Ok(Some(device)) => device,
         Ok(None) => panic!("no device of the platform SPARROW_TEST_PLATFORM names"),
@@ -50,13 +58,33 @@ fn found() -> Result<Option<Device>, sparrow::RuntimeError> {
     }
 }
 
+/// Items of a work-group on an interpreter: two sub-groups of most kernels.
+const INTERPRETED_GROUP: u64 = 64;
+
+/// On an interpreter, to which each item of a group is a loop, a device of small groups: what each algorithm is fitted to
+/// has the same code and far fewer items without work.
+fn in_small_groups(device: Device) -> Device {
+    if !is_interpreter(&device) || is_full() {
+        return device;
+    }
+    device.masked(|traits| traits.max_group_size = INTERPRETED_GROUP)
+}
+
 /// A new context and queue on the device under test.
 ///
 /// # Panics
 /// The driver's own failure.
-#[expect(clippy::expect_used, reason = "support code of tests")]
 pub fn queue() -> Queue {
-    let context = Context::new(&device()).expect("a context on the device under test");
+    queue_on(&device())
+}
+
+/// A new context and queue on this device.
+///
+/// # Panics
+/// The driver's own failure.
+#[expect(clippy::expect_used, reason = "support code of tests")]
+pub fn queue_on(device: &Device) -> Queue {
+    let context = Context::new(device).expect("a context on the device under test");
     Queue::new(&context).expect("a queue on the device under test")
 }
 

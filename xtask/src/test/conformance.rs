@@ -131,9 +131,12 @@ fn say(given: &Given, name: &str, ran: &Ran, judged: &Outcome) {
     printer.say(format_args!("{name} {tests} passed in {took:.1} s, {cpu:.1} s of processor time"));
 }
 
-/// The first failure; else a pass, if there was any.
+/// All failures; else a pass, if there was any.
 fn worse(so_far: Outcome, judged: Outcome, name: &str) -> Outcome {
     match (so_far, judged) {
+        (Outcome::Failed(before), Outcome::Failed(reason)) => {
+            Outcome::Failed(format!("{before}; {name}: {reason}"))
+        }
         (failed @ Outcome::Failed(_), _) => failed,
         (_, Outcome::Failed(reason)) => Outcome::Failed(format!("{name}: {reason}")),
         (_, passed) => passed,
@@ -232,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_failure_is_kept() {
+    fn every_failure_is_kept() {
         let failed = |reason: &str| Outcome::Failed(reason.to_owned());
         let outcome = worse(Outcome::NotTested("none".to_owned()), Outcome::Passed, "a");
         assert_eq!(outcome, Outcome::Passed);
@@ -240,7 +243,7 @@ mod tests {
         assert_eq!(outcome, failed("b: wrong"));
         assert_eq!(
             worse(worse(outcome, failed("too"), "c"), Outcome::Passed, "d"),
-            failed("b: wrong")
+            failed("b: wrong; c: too")
         );
     }
 }

@@ -5,7 +5,7 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use conformance::{Fixture, check_product, device, eventually, options, queue};
+use conformance::{Fixture, check_product, device, eventually, options, queue, whole_device};
 use opencl3::command_queue as cl_queue;
 use opencl3::context::context as cl_context;
 use opencl3::event as cl_event;
@@ -250,7 +250,7 @@ fn adopted_objects_have_one_reference_more_until_they_are_dropped() {
 
 #[test]
 fn an_adopted_device_says_of_itself_what_the_listed_one_says() {
-    let listed = device();
+    let listed = whole_device();
     // SAFETY: a listed device is a valid root device.
     let adopted = unsafe { Device::from_raw(listed.id().as_raw()).unwrap() };
     assert_eq!(adopted.traits(), listed.traits());

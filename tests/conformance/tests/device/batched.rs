@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cl_kernels::parse_device_table;
-use conformance::{bits, csr, extent, is_full, is_interpreter, queue, say};
+use conformance::{bits, csr, extent, is_full, is_interpreter, queue, queue_on, say, whole_device};
 use csr_core::batch::Ell;
 use sparrow::{
     Batch, BatchCoefficient, BatchColumns, BatchOptions, BatchPlan, BatchProduct, BatchedAlgorithm,
@@ -194,7 +194,7 @@ fn pairs_are_right<V: RealValue>(queue: &Queue, width: ColumnWidth) {
 
 #[test]
 fn pairs_are_right_and_so_is_the_last_of_an_odd_number() {
-    let queue = queue();
+    let queue = queue_on(&whole_device());
     pairs_are_right::<f32>(&queue, ColumnWidth::U32);
     pairs_are_right::<half::f16>(&queue, ColumnWidth::Automatic);
     if queue.context().device().traits().has_f64 {
@@ -204,7 +204,7 @@ fn pairs_are_right_and_so_is_the_last_of_an_odd_number() {
 
 #[test]
 fn pairs_are_made_of_one_pattern_and_of_enough_problems_alone() {
-    let queue = queue();
+    let queue = queue_on(&whole_device());
     let enough = 4 * queue.context().device().traits().compute_units as usize;
     let one = csr::<f32>(40, &[1, 9, 0, 5, 17, 2].repeat(5), 1);
     let taken = |host: &HostBatch<f32>, algorithm, variant, x_local| {

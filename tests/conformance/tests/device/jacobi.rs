@@ -4,7 +4,7 @@
 
 use cl_kernels::jacobi::Jacobi;
 use cl_runtime::solver::inverse_diagonal_blocking;
-use conformance::{bits, queue};
+use conformance::{bits, queue_on, whole_device};
 use sparrow::{
     Csr, DeviceArray, Matrix, Offset, Queue, Real as _, RealValue, RuntimeError, Value as _,
 };
@@ -79,7 +79,7 @@ fn check<V: RealValue, O: Offset>(queue: &Queue) {
 
 #[test]
 fn it_is_the_hosts_for_every_type_and_every_deal() {
-    let queue = queue();
+    let queue = queue_on(&whole_device());
     check::<f32, u32>(&queue);
     check::<half::f16, u64>(&queue);
     check::<half::bf16, u32>(&queue);
@@ -90,7 +90,7 @@ fn it_is_the_hosts_for_every_type_and_every_deal() {
 
 #[test]
 fn the_first_row_without_an_inverse_is_named() {
-    let queue = queue();
+    let queue = queue_on(&whole_device());
     let right: Csr<f32> = matrix();
     for (bad, value) in [(3, 0.0), (76, f32::NAN), (40, f32::INFINITY), (0, 1e-40)] {
         let mut matrix = right.clone();
@@ -115,7 +115,7 @@ fn the_first_row_without_an_inverse_is_named() {
 
 #[test]
 fn deals_that_cannot_be_are_refused() {
-    let queue = queue();
+    let queue = queue_on(&whole_device());
     let matrix: Csr<f32> = matrix();
     for (group_size, items_per_row) in [(3, 1), (8, 16), (8, 3), (8, 0), (1 << 20, 1)] {
         let error =
