@@ -9,7 +9,7 @@ use crate::parameters::{
     GROUP_SIZES, check_between, check_group_size, check_registers, parameters,
 };
 use crate::sell_sigma_plan::{self as plan, SellSigmaPlan};
-use crate::shipped::List;
+use crate::shipped::list::List;
 use crate::{
     Accumulate, AlgorithmSpec, Array, Fit, FittedParameters, KernelKey, ParameterError, Parameters,
     Scalar,
