@@ -29,6 +29,7 @@ pub mod raw;
 mod row_lengths;
 mod row_offsets;
 mod scan;
+mod scratch;
 pub mod solver;
 mod sort;
 pub mod spgemm;
@@ -37,6 +38,7 @@ pub mod spmv;
 mod typed_array;
 mod vector;
 mod wait;
+mod workspace;
 
 /// What arrays may hold, so that callers need not name its crate themselves.
 pub use bytemuck::Pod;

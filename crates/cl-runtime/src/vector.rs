@@ -11,8 +11,9 @@ use csr_core::{OffsetType, ValueType};
 
 use crate::launch::{After, Size};
 use crate::raw::Memory;
+use crate::scratch::zeroed_blocking;
 use crate::spmv::check_value_type;
-use crate::spmv::workspace::{OwnerId, Workspace, zeroed_blocking};
+use crate::workspace::{OwnerId, Workspace};
 use crate::{Context, DeviceArray, Error, Event, Program, Queue, Result};
 
 /// Something that is done to dense vectors.

@@ -20,8 +20,8 @@ use csr_core::batch::Problem;
 
 use crate::launch::{After, Size};
 use crate::raw::Memory;
-use crate::spmv::workspace::{OwnerId, Workspace};
 use crate::spmv::{Specialisation, check_value_type};
+use crate::workspace::{OwnerId, Workspace};
 use crate::{DeviceArray, Error, Event, Program, Queue, Result};
 
 pub use batch::{AnyBatch, BatchColumns, ColumnWidth};

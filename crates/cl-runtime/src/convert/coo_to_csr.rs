@@ -12,9 +12,9 @@ use csr_core::{OffsetType, ValueType};
 use super::{check_indices, check_target, group_size, plain_key};
 use crate::launch::LaunchSequence;
 use crate::raw::Memory;
+use crate::scratch::{any_for_a_kernel_to_write, for_a_kernel_to_write};
 use crate::sort::{KeyType, Keyed, bits_of, count_of};
 use crate::spmv::check_value_type;
-use crate::spmv::workspace::{any_for_a_kernel_to_write, for_a_kernel_to_write};
 use crate::{
     AnyArray, AnyMatrix, Context, DeviceArray, Error, Event, Program, Queue, Result, Scan,
     check_apart,

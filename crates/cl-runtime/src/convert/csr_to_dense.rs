@@ -7,8 +7,8 @@ use csr_core::{DenseShape, Layout};
 
 use super::{Apart, check_span, fitted_program};
 use crate::launch::LaunchSequence;
+use crate::scratch::for_a_kernel_to_write;
 use crate::spmv::check_value_type;
-use crate::spmv::workspace::for_a_kernel_to_write;
 use crate::{AnyArray, AnyMatrix, Error, Event, Queue, Result, check_apart};
 
 /// Elements that an item sets to zero.

@@ -14,8 +14,8 @@ use csr_core::{Number, OffsetType, ValueType};
 use super::{Form, Kept, Norm, Norms, Snapshot, SolverParameters};
 use crate::launch::{Size, launch_after, launch_next};
 use crate::raw::{Kernel, Memory};
+use crate::scratch::{any_zeros_blocking, zeros_blocking};
 use crate::spmv::check_value_type;
-use crate::spmv::workspace::{any_zeros_blocking, zeros_blocking};
 use crate::{AnyArray, DeviceArray, Program, Queue, Result};
 
 /// Bytes that an item moves at once.

@@ -22,8 +22,8 @@ use cl_kernels::spgemm_rows::SpgemmRows;
 use csr_core::{OffsetType, RowLengths, ValueType};
 
 use crate::arena::{Arena, bytes_of};
+use crate::scratch::any_for_a_kernel_to_write;
 use crate::spmv::check_value_type;
-use crate::spmv::workspace::any_for_a_kernel_to_write;
 use crate::{AnyArray, AnyMatrix, Context, DeviceArray, Error, MatrixTypes, Queue, Result, Scan};
 
 use lists::{BYTES_PER_ROW, OutputLists, Patterns, RowLists, list_bytes};

@@ -19,8 +19,8 @@ use cl_kernels::{Accumulate, Array, Experiment, KernelKey, Scalar};
 use csr_core::{DenseShape, Layout, ValueType};
 
 use crate::raw::Memory;
-use crate::spmv::workspace::{OwnerId, Workspace};
 use crate::spmv::{Specialisation, check_value_type};
+use crate::workspace::{OwnerId, Workspace};
 use crate::{AnyMatrix, Error, MatrixTypes, Program, Queue, Result};
 
 use forms::{Access, Form, copy_program};

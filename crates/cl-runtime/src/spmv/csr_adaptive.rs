@@ -11,13 +11,13 @@ use cl_kernels::{
 use csr_core::plan::csr_adaptive::{RowBlockRules, RowBlocks};
 use csr_core::{AnyOffsets, for_offsets};
 
-use super::workspace::OwnerId;
 use super::{
     BindRequest, Bound, DeviceRowBlocks, Operands, Planning, Specialisation, Spmv, Workspace,
     accumulator_words, check_value_type,
 };
 use crate::launch::{After, Size};
 use crate::raw::Memory;
+use crate::workspace::OwnerId;
 use crate::{Context, DeviceArray, Error, Event, Program, Queue, Result};
 
 /// `csr_adaptive`, ready to launch.

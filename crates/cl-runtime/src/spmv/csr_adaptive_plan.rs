@@ -9,9 +9,9 @@ use csr_core::plan::csr_adaptive::{
     LengthBreak, ROWS_PER_CHUNK, RowBlock, RowBlockRules, RowBlocks, StreamReduction,
 };
 
-use super::workspace::zeroed_blocking;
 use crate::launch::{Size, launch_after};
 use crate::raw::Kernel;
+use crate::scratch::zeroed_blocking;
 use crate::{AnyArray, DeviceArray, Error, Queue, Result};
 
 /// Row blocks of a pattern, in device memory.

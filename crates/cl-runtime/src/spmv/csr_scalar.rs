@@ -5,10 +5,10 @@ use std::sync::Arc;
 use cl_kernels::csr_scalar::{Arguments, CsrScalar as Parameters, SOURCE};
 use cl_kernels::{Algorithm, Checked, KernelKey};
 
-use super::workspace::OwnerId;
 use super::{BindRequest, Bound, Operands, Specialisation, Spmv, Workspace, check_value_type};
 use crate::launch::{After, Size};
 use crate::raw::Memory;
+use crate::workspace::OwnerId;
 use crate::{Context, Event, Program, Queue, Result};
 
 /// `csr_scalar`, ready to launch; it has no plan.

@@ -9,12 +9,13 @@ use csr_core::plan::evc_hyb::TaskRules;
 use csr_core::{AnyPatternView, OffsetType, for_pattern};
 
 use super::evc_hyb_plan::{DeviceEvcHyb, VectorOrder};
-use super::workspace::{OwnerId, any_for_a_kernel_to_write};
 use super::{
     BindRequest, Bound, Operands, Planning, Specialisation, Spmv, Workspace, check_value_type,
 };
 use crate::launch::{After, Size};
 use crate::raw::Memory;
+use crate::scratch::any_for_a_kernel_to_write;
+use crate::workspace::OwnerId;
 use crate::{AnyArray, AnyMatrix, DeviceArray, Event, Program, Queue, Result};
 
 /// `evc_hyb`, ready to launch: a sorted, padded copy of the matrix.

@@ -13,7 +13,6 @@ mod partial_sums;
 mod segmented_sum;
 mod sell;
 mod sell_sigma;
-pub(crate) mod workspace;
 
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
@@ -26,13 +25,13 @@ use crate::launch::After;
 use crate::raw::Memory;
 use crate::{Context, DeviceArray, Error, Event, Queue, Result};
 
+pub use crate::workspace::Workspace;
 pub use bind::{BindRequest, Bound, Planning, bind};
 pub use csr_adaptive_plan::DeviceRowBlocks;
 pub(crate) use csr_adaptive_plan::PlanWorkspace;
 pub use csr_flat::{CsrFlat, DeviceTiles};
 pub use evc_hyb_plan::{DeviceEvcHyb, VectorOrder};
 pub use segmented_sum::{Boundaries, SegmentedSum};
-pub use workspace::Workspace;
 
 /// What a kernel is specialised by, apart from its hyper-parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,12 +7,13 @@ use cl_kernels::{Accumulate, Algorithm, Array, Checked, KernelKey};
 use csr_core::plan::sell::{SellChunk, SellLayout, SellRules};
 use csr_core::{AnyPatternView, Offset, OffsetType, for_pattern};
 
-use super::workspace::{OwnerId, any_for_a_kernel_to_write};
 use super::{
     BindRequest, Bound, Operands, Planning, Specialisation, Spmv, Workspace, check_value_type,
 };
 use crate::launch::{After, LaunchSequence, Size};
 use crate::raw::Memory;
+use crate::scratch::any_for_a_kernel_to_write;
+use crate::workspace::OwnerId;
 use crate::{AnyArray, AnyMatrix, DeviceArray, Error, Event, Program, Queue, Result};
 
 /// `sell`, ready to launch: a copy of the matrix in slices.

@@ -11,12 +11,13 @@ use cl_kernels::{Accumulate, Algorithm, Array, Checked, KernelKey};
 use csr_core::OffsetType;
 
 use super::partial_sums::PartialSums;
-use super::workspace::{Direction, OwnerId, any_for_a_kernel_to_write, for_a_kernel_to_write};
 use super::{BindRequest, Bound, Operands, Specialisation, Spmv, Workspace, check_value_type};
 use crate::arena::{Arena, bytes_of};
 use crate::launch::{After, LaunchSequence, Size};
 use crate::raw::Memory;
 use crate::scan::Scan;
+use crate::scratch::{any_for_a_kernel_to_write, for_a_kernel_to_write};
+use crate::workspace::{Direction, OwnerId};
 use crate::{AnyArray, AnyMatrix, DeviceArray, Event, Program, Queue, Result};
 
 /// `sell_sigma`, ready to launch: a copy of the matrix in sorted slices.

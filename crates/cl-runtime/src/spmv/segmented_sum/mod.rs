@@ -12,13 +12,13 @@ use cl_kernels::segmented_sum::{
 };
 use cl_kernels::{Algorithm, Checked, KernelKey, Variant};
 
-use super::workspace::OwnerId;
 use super::{
     BindRequest, Bound, Operands, Specialisation, Spmv, Stages, Workspace, accumulator_words,
     check_value_type,
 };
 use crate::launch::{After, Size};
 use crate::raw::Memory;
+use crate::workspace::OwnerId;
 use crate::{Context, DeviceArray, Error, Event, Program, Queue, Result};
 
 pub use parts::Boundaries;
