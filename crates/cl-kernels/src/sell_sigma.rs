@@ -37,6 +37,14 @@ parameters! {
     }
 }
 
+impl SellSigma {
+    /// Those of the kernels that make the copy.
+    pub fn plan(&self) -> SellSigmaPlan {
+        let SellSigma { group_size, lane_nnz, window_rows, .. } = *self;
+        SellSigmaPlan { group_size, lane_nnz, window_rows }
+    }
+}
+
 impl Default for SellSigma {
     /// What does well on the GPU it was tried on: rows of a 27-point stencil have a lane each.
     fn default() -> Self {
@@ -116,8 +124,8 @@ fn offline(list: &mut List<'_>) -> Result<(), ParameterError> {
             if kernels.iter().all(|kernel: &SellSigma| kernel.compiled() != set.compiled()) {
                 kernels.push(*set);
             }
-            if !plans.contains(&SellSigmaPlan::of(set)) {
-                plans.push(SellSigmaPlan::of(set));
+            if !plans.contains(&set.plan()) {
+                plans.push(set.plan());
             }
         }
         for kernel in &kernels {

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use cl_kernels::sell_sigma::{Arguments, SLICE_LANES, SOURCE, SellSigma as Parameters};
 use cl_kernels::sell_sigma_plan::{
-    self, ColumnArguments, OrderArguments, SellSigmaPlan, ShapeArguments, SliceArguments,
-    ValueArguments,
+    self, ColumnArguments, OrderArguments, ShapeArguments, SliceArguments, ValueArguments,
 };
 use cl_kernels::{Accumulate, Algorithm, Array, Checked, KernelKey};
 use csr_core::OffsetType;
@@ -232,7 +231,7 @@ impl SellSigma {
         let context = queue.context();
         check_value_type(context, specialisation.value_type)?;
         let program = context.program(&specialisation.key(SOURCE, &*parameters))?;
-        let plan = SellSigmaPlan::of(&parameters);
+        let plan = parameters.plan();
         let plain = Accumulate::Plain;
         let source = sell_sigma_plan::SOURCE;
         let (value_type, offset_type) = (matrix.value_type(), matrix.offset_type());
