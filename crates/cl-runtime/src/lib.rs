@@ -22,6 +22,7 @@ mod launch;
 mod level_rates;
 mod matrix;
 mod overlap;
+mod plan_workspace;
 mod program;
 mod queue;
 mod rates;

@@ -12,7 +12,6 @@ use csr_core::{OffsetType, ValueType};
 use crate::launch::{After, Size};
 use crate::raw::Memory;
 use crate::scratch::zeroed_blocking;
-use crate::spmv::check_value_type;
 use crate::workspace::{OwnerId, Workspace};
 use crate::{Context, DeviceArray, Error, Event, Program, Queue, Result};
 
@@ -116,7 +115,7 @@ impl VectorKernels {
                 form.value_type
             )));
         }
-        check_value_type(&context, form.value_type)?;
+        context.check_value_type(form.value_type)?;
         tiling.check(context.device().traits())?;
         let owner = OwnerId::new();
         let words = Self::words_of_reduce(&form) + sum_integers::WORKSPACE_WORDS;

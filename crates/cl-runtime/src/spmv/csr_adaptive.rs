@@ -13,7 +13,7 @@ use csr_core::{AnyOffsets, for_offsets};
 
 use super::{
     BindRequest, Bound, DeviceRowBlocks, Operands, Planning, Specialisation, Spmv, Workspace,
-    accumulator_words, check_value_type,
+    accumulator_words,
 };
 use crate::launch::{After, Size};
 use crate::raw::Memory;
@@ -87,7 +87,7 @@ impl CsrAdaptive {
     ) -> Result<Self> {
         let variant = variant.or_usual(Algorithm::CsrAdaptive);
         let parameters = variant.parameters(*parameters);
-        check_value_type(context, specialisation.value_type)?;
+        context.check_value_type(specialisation.value_type)?;
         if *row_blocks.rules() != variant.rules(&parameters) {
             return Err(Error::Mismatch(format!(
                 "row blocks cut by {:?} cannot serve {variant} with {parameters}",

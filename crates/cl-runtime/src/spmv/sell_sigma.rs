@@ -10,7 +10,7 @@ use cl_kernels::{Accumulate, Algorithm, Array, Checked, KernelKey};
 use csr_core::OffsetType;
 
 use super::partial_sums::PartialSums;
-use super::{BindRequest, Bound, Operands, Specialisation, Spmv, Workspace, check_value_type};
+use super::{BindRequest, Bound, Operands, Specialisation, Spmv, Workspace};
 use crate::arena::{Arena, bytes_of};
 use crate::launch::{After, LaunchSequence, Size};
 use crate::raw::Memory;
@@ -229,7 +229,7 @@ impl SellSigma {
         values_id: u64,
     ) -> Result<Self> {
         let context = queue.context();
-        check_value_type(context, specialisation.value_type)?;
+        context.check_value_type(specialisation.value_type)?;
         let program = context.program(&specialisation.key(SOURCE, &*parameters))?;
         let plan = parameters.plan();
         let plain = Accumulate::Plain;
