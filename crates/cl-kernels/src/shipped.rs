@@ -10,6 +10,7 @@
 //! two. The product takes everything.
 
 mod batched;
+mod entries;
 mod format;
 mod helpers;
 pub(crate) mod list;
@@ -21,6 +22,7 @@ mod vectors;
 use std::collections::HashSet;
 
 use crate::{Algorithm, DeviceTable, KernelKey, ParameterError};
+use entries::Entries;
 pub use list::Extent;
 use list::List;
 
@@ -32,7 +34,8 @@ pub fn specialisations(
     tables: &[DeviceTable],
     extent: Extent,
 ) -> Result<Vec<KernelKey>, ParameterError> {
-    let mut list = List::new(tables, extent);
+    let entries = Entries::of(tables);
+    let mut list = List::new(&entries, extent);
     for algorithm in Algorithm::ALL {
         (algorithm.spec().offline)(&mut list)?;
     }

@@ -5,10 +5,7 @@ use std::slice;
 
 use csr_core::{OffsetType, ValueType};
 
-use crate::{
-    Accumulate, DeviceTable, DeviceType, KernelKey, NamedParameters, ParameterError, Parameters,
-    Products,
-};
+use crate::{Accumulate, KernelKey, NamedParameters, ParameterError, Parameters};
 
 /// How many of the specialisations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,16 +24,35 @@ pub(super) const ROUND: [(OffsetType, bool); 4] = [
     (OffsetType::U64, false),
 ];
 
+/// What device tables say of hyper-parameters, an entry after the other: names and values, so that algorithms can fill
+/// the list without knowing tables.
+pub(super) trait TableEntries {
+    /// Entries.
+    fn entries(&self) -> usize;
+
+    /// The hyper-parameters of an algorithm by an entry, over `defaults`: its line, and that with each of its rules over
+    /// it.
+    ///
+    /// # Errors
+    /// A parameter that the algorithm does not have.
+    fn changes(
+        &self,
+        entry: usize,
+        value_type: ValueType,
+        defaults: &NamedParameters,
+    ) -> Result<Vec<Vec<(String, u32)>>, ParameterError>;
+}
+
 /// The specialisations so far.
 pub(crate) struct List<'a> {
-    tables: &'a [DeviceTable],
+    tables: &'a dyn TableEntries,
     pub(crate) extent: Extent,
     pub(crate) keys: Vec<KernelKey>,
 }
 
 impl<'a> List<'a> {
     /// None yet, with the lines of `tables` to come.
-    pub(super) fn new(tables: &'a [DeviceTable], extent: Extent) -> Self {
+    pub(super) fn new(tables: &'a dyn TableEntries, extent: Extent) -> Self {
         List { tables, extent, keys: Vec::new() }
     }
 
@@ -121,25 +137,12 @@ impl<'a> List<'a> {
         defaults: Vec<P>,
     ) -> Result<Vec<P>, ParameterError> {
         let mut sets = defaults.clone();
-        let entries = self.tables.iter().flat_map(|table| &table.devices);
-        for entry in entries.filter(|entry| entry.device_type != Some(DeviceType::Cpu)) {
+        for entry in 0..self.tables.entries() {
             for default in &defaults {
-                let mut named = NamedParameters::of(default);
-                entry.apply(value_type, &mut named)?;
-                let mut set = default.clone();
-                set.take(&named)?;
-                // Rules go over the line of their algorithm.
-                let rules = entry.rules(value_type).into_iter();
-                let rules = rules.flat_map(|rules| Products::ALL.map(|count| rules.own(count)));
-                let of_rules = rules.flatten().filter(|rule| rule.algorithm.name() == P::ALGORITHM);
-                let mut of_entry = vec![set.clone()];
-                for rule in of_rules {
-                    let mut set = set.clone();
-                    let parameters = &mut rule.parameters.iter();
-                    parameters.try_for_each(|(name, value)| set.set(name, *value))?;
-                    of_entry.push(set);
-                }
-                for mut set in of_entry {
+                let named = NamedParameters::of(default);
+                for changes in self.tables.changes(entry, value_type, &named)? {
+                    let mut set = default.clone();
+                    changes.iter().try_for_each(|(name, value)| set.set(name, *value))?;
                     // Where an algorithm has such a limit, NVIDIA's compiler alone is told.
                     let _ = set.set("registers", 0);
                     if !sets.contains(&set) {
