@@ -17,6 +17,7 @@ mod mkl;
 mod spgemm;
 mod spmm;
 mod spmv;
+mod timed;
 mod verify;
 mod write;
 

@@ -9,7 +9,7 @@ use libloading::Library;
 use sparrow_bench::{Budget, Samples};
 
 use crate::foreign::{call, open};
-use crate::spmv::{Outcome, POISON, Timed, set_up};
+use crate::timed::{Outcome, POISON, Timed, set_up};
 
 /// SPARSE_OPERATION_NON_TRANSPOSE.
 const NON_TRANSPOSE: c_int = 10;

@@ -2,22 +2,18 @@
 //! to be verified.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 use csr_core::{Accumulator, Csr, Real, ValueType};
-use sparrow_bench::Samples;
 
 use crate::cusparse::CuSparse;
 use crate::exchange::{self, Word};
 use crate::mkl::{Mkl, MklValue};
+use crate::timed::{Outcome, Timed};
 
 /// A line of this schema is what every peer prints, those in other languages too.
 const SCHEMA: &str = "sparrow-peer/1";
-
-/// y before each algorithm runs: not zero, and no NaN either, because cuSPARSE may read y though beta is 0.
-pub const POISON: f64 = 1e30;
 
 /// A library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -41,24 +37,6 @@ pub struct Arguments {
     out: PathBuf,
 }
 
-/// What one algorithm took.
-pub struct Timed<T> {
-    pub algorithm: &'static str,
-    pub samples: Samples,
-    /// From a matrix that is where products run until the first product can.
-    pub setup_us: f64,
-    pub y: Vec<T>,
-}
-
-/// A library's algorithms, and how it calls itself.
-pub struct Outcome<T> {
-    pub peer: &'static str,
-    pub version: String,
-    /// Where it ran.
-    pub device: String,
-    pub timed: Vec<Timed<T>>,
-}
-
 #[derive(clap::Args)]
 pub struct ProbeArguments {
     #[arg(value_enum)]
@@ -71,23 +49,6 @@ pub fn probe(arguments: &ProbeArguments) -> Result<()> {
         Peer::Mkl => Mkl::open().map(drop),
         Peer::Cusparse => CuSparse::open().map(drop),
     }
-}
-
-/// Sets up once unheard, because libraries load parts of theirs when they are first called, and then as often as Sparrow
-/// does for its own set-up. Returns what was made last, and the median in microseconds.
-pub fn set_up<S>(mut make: impl FnMut() -> Result<S>) -> Result<(S, f64)> {
-    let mut made = make()?;
-    let begin = Instant::now();
-    let mut times_us = Vec::new();
-    while times_us.len() < 3 || (times_us.len() < 15 && begin.elapsed().as_millis() < 100) {
-        // The one before makes room first.
-        drop(made);
-        let start = Instant::now();
-        made = make()?;
-        times_us.push(start.elapsed().as_secs_f64() * 1e6);
-    }
-    times_us.sort_by(f64::total_cmp);
-    Ok((made, times_us[times_us.len() / 2]))
 }
 
 /// Prints a line of JSON for each algorithm.

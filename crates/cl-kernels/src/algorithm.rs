@@ -1,6 +1,6 @@
 //! The registry: every algorithm, under the one name it has at every station.
 
-use crate::{AlgorithmSpec, Fit, NamedParameters, ParameterError, ParameterSpace};
+use crate::{AlgorithmSpec, Fit, NamedParameters, ParameterError, ParameterSpace, Variant};
 
 /// Gives every algorithm to the macro `$with`, one line each: its name in Rust and that of its files. A line here, after
 /// those files, adds an algorithm to everything.
@@ -164,6 +164,32 @@ impl std::str::FromStr for Algorithm {
         Algorithm::ALL.into_iter().find(|algorithm| algorithm.name() == text).ok_or_else(|| {
             let names: Vec<_> = Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect();
             format!("algorithm \"{text}\" is none of {}", names.join(", "))
+        })
+    }
+}
+
+impl Variant {
+    /// Those of an algorithm, the usual one first where they are no steps towards it; none where there is
+    /// only one way.
+    pub fn of(algorithm: Algorithm) -> &'static [Variant] {
+        algorithm.spec().variants
+    }
+
+    /// Itself, or the algorithm's usual way where it has no such variant.
+    #[must_use]
+    pub fn or_usual(self, algorithm: Algorithm) -> Self {
+        if Self::of(algorithm).contains(&self) { self } else { algorithm.spec().default_variant }
+    }
+}
+
+impl std::str::FromStr for Variant {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let all = || Algorithm::ALL.into_iter().flat_map(Self::of);
+        all().find(|variant| variant.name() == text).copied().ok_or_else(|| {
+            let names: Vec<_> = all().map(|variant| variant.name()).collect();
+            format!("variant \"{text}\" is none of {}", names.join(", "))
         })
     }
 }

@@ -2,7 +2,7 @@
 //! algorithms asks these; nothing else matches on [`Algorithm`](crate::Algorithm).
 
 use crate::fit::{Checked, Fit, FittedParameters};
-use crate::shipped::List;
+use crate::shipped::list::List;
 use crate::{
     ArgumentKind, DeviceTraits, DeviceType, KernelArguments, NamedParameters, ParameterError,
     ParameterSpace, Parameters, Variant,

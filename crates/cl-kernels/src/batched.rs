@@ -1,15 +1,14 @@
 //! `batched`: thousands of small products in one launch (`cl/batched/batched.cl`; Anzt et al. 2017).
 
 mod algorithm;
+mod parameters;
 pub mod step_notes;
 
-use csr_core::ValueType;
-
 use crate::arguments::arguments;
-use crate::parameters::parameters;
-use crate::{Accumulate, Array, DeviceTraits, DeviceType, ParameterError, Scalar};
+use crate::{Array, Scalar};
 
 pub use algorithm::{BatchedAlgorithm, BatchedSwitch};
+pub use parameters::{Batched, MOST_X_OF_PAIRS, SLICE_ROWS};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "batched/batched.cl";
@@ -68,194 +67,12 @@ pub const FOLLOWS_VALUES: u32 = 2;
 /// The most strided ranges: each task searches for its own.
 pub const MOST_RANGES: usize = 16;
 
-/// Rows of a slice of sliced ELL.
-pub const SLICE_ROWS: usize = 32;
-
 /// The most entries of a problem that shares a group with others.
 pub const SMALL_ENTRIES: usize = 512;
 
 /// Nonzeros from which on a problem is cut: each part fetches x again, so parts of a few thousand lose more than
 /// they gain (docs/notebook/2026-11-24-batches-h200.md).
 pub const NNZ_PER_TASK: usize = 20_000;
-
-/// The most elements of x that pairs have in local memory, where words of their columns have 15 bits for each
-/// (`cl/batched/step_columns.h`).
-pub const MOST_X_OF_PAIRS: u32 = 1 << 15;
-
-parameters! {
-    /// Parameters of the batched algorithms, which are one program.
-    pub struct Batched for "batched" {
-        /// Items that share a chunk, as many as the device runs in step: a power of two, 1 to 64.
-        sub_group_size: [8, 16, 32, 64],
-        /// Sub-groups of a work-group: a power of two, 1 to 64.
-        sub_groups_per_group: [1, 2, 4, 8, 16],
-        /// Entries an item takes in a step: a power of two, 1 to 16.
-        nnz_per_item: [2, 4, 8, 16],
-        /// The most elements of x that lie in local memory: 1 or more.
-        x_local: [256, 512, 1024, 2048],
-        /// The most rows of a task: 32 or more.
-        rows_per_task: [256, 512, 1024, 2048],
-        /// 1: where all problems are of one pattern and by `batched_csr_i`, groups compute two at once, and have twice
-        /// the sub-groups, whose items take half the entries ([`Batched::by_pairs`]). 0: one by one.
-        pairs: [0, 1],
-    }
-}
-
-impl Batched {
-    /// Sane values for a device nothing is known of: groups of 128, of fewer sub-groups where groups are small,
-    /// and less in local memory where that is.
-    pub fn default_for(device: &DeviceTraits, value_type: ValueType) -> Self {
-        // On a CPU an item is a loop, and sub-groups of few items have little to tell each other.
-        let most = if device.device_type == DeviceType::Cpu { 8 } else { 64 };
-        let mut parameters = Self::usual(1 << device.simd_width.clamp(8, most).ilog2());
-        while parameters.check(device, value_type).is_err() {
-            if parameters.rows_per_task > 32 {
-                parameters.x_local /= 2;
-                parameters.rows_per_task /= 2;
-            } else if parameters.sub_groups_per_group > 1 {
-                parameters.sub_groups_per_group /= 2;
-            } else if parameters.group_size() as u64 > device.max_group_size {
-                parameters.sub_group_size /= 2;
-            } else if parameters.nnz_per_item > 2 {
-                parameters.nnz_per_item /= 2;
-            } else if parameters.x_local > 1 {
-                parameters.x_local /= 2;
-            } else if parameters.sub_group_size > 1 {
-                parameters.sub_group_size /= 2;
-            } else {
-                break;
-            }
-        }
-        parameters
-    }
-
-    /// For items that run in step by `sub_group_size`.
-    pub(crate) fn usual(sub_group_size: u32) -> Self {
-        Batched {
-            sub_group_size,
-            sub_groups_per_group: (128 / sub_group_size).clamp(1, 8),
-            nnz_per_item: 8,
-            x_local: 1024,
-            rows_per_task: 1024,
-            pairs: 0,
-        }
-    }
-
-    /// Of the program that computes problems in pairs: an entry is two values there, so an item takes half as many, and
-    /// a group has twice the items.
-    pub fn by_pairs(self) -> Self {
-        Batched {
-            sub_groups_per_group: self.sub_groups_per_group * 2,
-            nnz_per_item: self.nnz_per_item / 2,
-            pairs: 1,
-            ..self
-        }
-    }
-
-    /// Of the program that computes them one by one.
-    pub fn one_by_one(self) -> Self {
-        Batched { pairs: 0, ..self }
-    }
-
-    /// Whether the items of a sub-group can vote (`SUB_GROUP_BALLOT`, `cl/subgroup/sub_group.h`).
-    pub fn runs_in_step(&self, device: &DeviceTraits) -> bool {
-        self.sub_group_size == 32 && device.shuffle_sizes.contains(&self.sub_group_size)
-    }
-
-    /// Items of a work-group.
-    pub fn group_size(&self) -> usize {
-        self.sub_group_size as usize * self.sub_groups_per_group as usize
-    }
-
-    /// Checks the parameters against the kernel's rules and the device's limits.
-    ///
-    /// # Errors
-    /// The first rule that is broken.
-    pub fn check(
-        &self,
-        device: &DeviceTraits,
-        value_type: ValueType,
-    ) -> Result<(), ParameterError> {
-        const ALGORITHM: &str = "batched";
-        let refuse = |name, value: u32, rule: String| {
-            let value = u64::from(value);
-            Err(ParameterError::Invalid { algorithm: ALGORITHM, name, value, rule })
-        };
-        for (name, value, least, most) in [
-            ("sub_group_size", self.sub_group_size, 1, 64),
-            ("sub_groups_per_group", self.sub_groups_per_group, 1, 64),
-            ("nnz_per_item", self.nnz_per_item, 1, 16),
-        ] {
-            if !value.is_power_of_two() || !(least..=most).contains(&value) {
-                let rule = format!("it must be a power of two, {least} to {most}");
-                return refuse(name, value, rule);
-            }
-        }
-        if self.pairs > 1 {
-            return refuse("pairs", self.pairs, "it must be 0 or 1".to_owned());
-        }
-        if self.pairs == 1 && self.nnz_per_item < 2 {
-            let rule = "pairs take half of it, so it must be 2 or more".to_owned();
-            return refuse("nnz_per_item", self.nnz_per_item, rule);
-        }
-        let together = self.pairs + 1;
-        let items = self.group_size() as u64 * u64::from(together);
-        if items > device.max_group_size {
-            let most = device.max_group_size / u64::from(self.sub_group_size * together);
-            let rule = format!(
-                "{} allows groups of {} items: 1 to {most} sub_groups of {}{}",
-                device.name,
-                device.max_group_size,
-                self.sub_group_size,
-                if self.pairs == 1 { ", since pairs take twice as many" } else { "" }
-            );
-            return refuse("sub_groups_per_group", self.sub_groups_per_group, rule);
-        }
-        if !(1..=65_536).contains(&self.x_local) {
-            return refuse("x_local", self.x_local, "it must be 1 to 65536".to_owned());
-        }
-        if !(SLICE_ROWS as u32..=65_536).contains(&self.rows_per_task) {
-            return refuse(
-                "rows_per_task",
-                self.rows_per_task,
-                "it must be 32 to 65536".to_owned(),
-            );
-        }
-        if self.pairs == 1 && self.x_local > MOST_X_OF_PAIRS {
-            let rule = format!("pairs tell {MOST_X_OF_PAIRS} elements apart");
-            return refuse("x_local", self.x_local, rule);
-        }
-        // x, products and a place between some; a word for each row of a task.
-        let (x, rows) = (u64::from(self.x_local), u64::from(self.rows_per_task) + 1);
-        let one_by_one = self.group_size() as u64;
-        let products = one_by_one * u64::from(self.nnz_per_item);
-        let sub_groups = u64::from(self.sub_groups_per_group);
-        let in_sums = |sums: u64, words: u64| {
-            sums + words / (value_type.accumulator().size_bytes() as u64 / 4) + 1
-        };
-        // A program that knows every algorithm: two sums an item and five a sub-group; a word for each product, and one
-        // an item and four a sub-group. That of pairs knows CSR-I alone, two of its sums, and has twice the sub-groups.
-        let mut all = in_sums(
-            x + products + products / 16 + 2 * one_by_one + 5 * sub_groups,
-            rows + products + one_by_one + 4 * sub_groups,
-        );
-        if self.pairs == 1 {
-            all =
-                all.max(in_sums(2 * (x + products + products / 8 + items + 6 * sub_groups), rows));
-        }
-        if self.runs_in_step(device) {
-            // Of sub-groups that walk by themselves (cl/batched/walk.h): one sum a step and six a sub-group, half a
-            // word for each row.
-            let step = u64::from(self.sub_group_size * self.nnz_per_item) / u64::from(together);
-            let sub_groups = sub_groups * u64::from(together);
-            let steps = 65_536 / step + 6 * sub_groups;
-            let padded = products + products / if self.pairs == 1 { 8 } else { 16 };
-            let sums = u64::from(together) * (x.next_multiple_of(8) + padded + steps);
-            all = all.max(in_sums(sums, rows.div_ceil(2)));
-        }
-        device.check_local_sums(ALGORITHM, "x_local", all, value_type, Accumulate::Plain)
-    }
-}
 
 arguments! {
     /// Arguments of the kernel `batched`.
@@ -313,59 +130,6 @@ mod tests {
     use csr_core::batch::Format;
 
     use super::*;
-    use crate::tests::gpu;
-
-    #[test]
-    fn defaults_fit_every_device_and_shrink_with_its_memory() {
-        for local_kib in [256, 48, 32, 16] {
-            for max_group_size in [1024, 256, 64] {
-                let device = DeviceTraits { local_bytes: local_kib << 10, max_group_size, ..gpu() };
-                for value_type in ValueType::ALL {
-                    let found = Batched::default_for(&device, value_type);
-                    assert_eq!(found.check(&device, value_type), Ok(()), "{local_kib} {found}");
-                }
-            }
-        }
-        let found = Batched::default_for(&gpu(), ValueType::F64);
-        assert_eq!((found.group_size(), found.x_local), (128, 1024));
-    }
-
-    #[test]
-    fn the_parts_of_steps_where_runs_in_step_are_counted_too() {
-        let of = |local_kib: u64, shuffle_sizes: &[u32]| {
-            let shuffle_sizes = shuffle_sizes.to_vec();
-            DeviceTraits { local_bytes: local_kib << 10, shuffle_sizes, ..gpu() }
-        };
-        // Two entries an item: 1,024 steps have a part each, twice as many for pairs, of two sums.
-        let short = Batched { nnz_per_item: 2, ..Batched::usual(32) };
-        assert_eq!(short.check(&of(20, &[]), ValueType::F64), Ok(()));
-        assert!(short.check(&of(20, &[32]), ValueType::F64).is_err());
-        assert_eq!(short.check(&of(24, &[32]), ValueType::F64), Ok(()));
-        let pairs = Batched { pairs: 1, ..short };
-        assert_eq!(pairs.check(&of(48, &[]), ValueType::F64), Ok(()));
-        assert!(pairs.check(&of(48, &[32]), ValueType::F64).is_err());
-        let usual = Batched { pairs: 1, ..Batched::usual(32) };
-        assert_eq!(usual.check(&of(48, &[32]), ValueType::F64), Ok(()));
-    }
-
-    #[test]
-    fn pairs_fit_48_kib_with_the_defaults_and_no_less() {
-        let pairs = Batched { pairs: 1, ..Batched::usual(32) };
-        let of = |local_kib: u64| DeviceTraits { local_bytes: local_kib << 10, ..gpu() };
-        assert_eq!(pairs.check(&of(48), ValueType::F64), Ok(()));
-        assert!(pairs.check(&of(40), ValueType::F64).is_err());
-        assert_eq!(pairs.check(&of(32), ValueType::F32), Ok(()));
-        assert_eq!((pairs.by_pairs().group_size(), pairs.by_pairs().nnz_per_item), (256, 4));
-        let refused = |parameters: Batched| {
-            parameters.check(&of(48), ValueType::F32).unwrap_err().to_string()
-        };
-        assert!(refused(Batched { pairs: 2, ..pairs }).contains("pairs = 2"));
-        assert!(refused(Batched { nnz_per_item: 1, ..pairs }).contains("nnz_per_item = 1"));
-        let large = Batched { x_local: MOST_X_OF_PAIRS + 1, ..pairs };
-        assert!(refused(large).contains("pairs tell 32768 elements apart"));
-        let most = Batched { sub_groups_per_group: 32, nnz_per_item: 2, ..pairs };
-        assert!(refused(most).contains("1 to 16 sub_groups of 32, since pairs take twice as many"));
-    }
 
     #[test]
     fn kinds_are_those_of_the_kernels() {

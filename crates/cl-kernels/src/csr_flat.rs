@@ -7,7 +7,7 @@ use crate::arguments::arguments;
 use crate::csr_flat_plan::{self, CsrFlatPlan};
 use crate::fit::nearest;
 use crate::parameters::{GROUP_SIZES, check_group_size, check_registers, parameters};
-use crate::shipped::List;
+use crate::shipped::list::List;
 use crate::{
     Accumulate, AlgorithmSpec, Array, DeviceTraits, Fit, FittedParameters, KernelKey,
     ParameterError, Parameters, Scalar,

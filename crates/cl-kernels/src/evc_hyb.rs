@@ -7,7 +7,7 @@ use crate::arguments::arguments;
 use crate::evc_hyb_plan::{self as plan, EvcHybPlan, FEATURE_RENUMBER};
 use crate::fit::nearest;
 use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
-use crate::shipped::{Extent, List};
+use crate::shipped::list::{Extent, List};
 use crate::{
     Accumulate, AlgorithmSpec, Array, DeviceType, Fit, FittedParameters, KernelKey, ParameterError,
     Parameters, Scalar, Variant,

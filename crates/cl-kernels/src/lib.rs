@@ -7,6 +7,7 @@
 //! To add an algorithm: its `.cl` file, its file here, its launch in `cl-runtime`, and one line in
 //! `algorithm.rs`.
 
+mod accumulate;
 mod algorithm;
 mod algorithm_spec;
 mod arguments;
@@ -17,7 +18,9 @@ mod features;
 mod fit;
 mod key;
 mod named;
+mod parameter_error;
 mod parameters;
+mod products;
 mod renamed;
 mod rules;
 mod select;
@@ -81,6 +84,7 @@ pub mod spmm_row_split_plan;
 pub mod sum_integers;
 pub mod tiling;
 
+pub use accumulate::Accumulate;
 pub use algorithm::Algorithm;
 pub use algorithm_spec::{
     AlgorithmSpec, ByMeanRow, CheckParameters, KernelSpec, Limits, Planned, Storage, StorageFormat,
@@ -92,12 +96,14 @@ pub use device_traits::{DeviceTraits, DeviceType, HostAccess, SvmSupport};
 pub use experiment::Experiment;
 pub use features::{Feature, Features, MatrixShape};
 pub use fit::{Checked, Fit, FittedParameters};
-pub use key::{Accumulate, KernelKey};
+pub use key::KernelKey;
 pub use named::NamedParameters;
-pub use parameters::{ParameterError, ParameterSpace, Parameters};
+pub use parameter_error::ParameterError;
+pub use parameters::{ParameterSpace, Parameters};
+pub use products::Products;
 pub use renamed::current_name;
 pub use rules::{Comparison, Condition, Rule, Rules, Side};
-pub use select::{Choice, Products, select, select_where};
+pub use select::{Choice, select, select_where};
 pub use shipped::{Extent, specialisations};
 pub use source::{Source, SourceError, kernel_source};
 pub use table_text::parse_device_table;

@@ -1,8 +1,9 @@
-//! Hyper-parameters by name: what [`Parameters`] are where the algorithm is known at run time only.
+//! Hyper-parameters by name: what [`Parameters`](crate::Parameters) are where the algorithm is known at run time only.
 
-use crate::{ParameterError, Parameters};
+use crate::ParameterError;
 
-/// The hyper-parameters of one algorithm, in the order of its space. Its `Display` is that of [`Parameters`].
+/// The hyper-parameters of one algorithm, in the order of its space. Its `Display` is that of
+/// [`Parameters`](crate::Parameters).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedParameters {
     algorithm: &'static str,
@@ -10,9 +11,9 @@ pub struct NamedParameters {
 }
 
 impl NamedParameters {
-    /// Those of `parameters`.
-    pub fn of<P: Parameters>(parameters: &P) -> Self {
-        NamedParameters { algorithm: P::ALGORITHM, entries: parameters.entries() }
+    /// Those of an algorithm, all of them.
+    pub(crate) fn new(algorithm: &'static str, entries: Vec<(&'static str, u32)>) -> Self {
+        NamedParameters { algorithm, entries }
     }
 
     /// The algorithm's name.

@@ -3,7 +3,7 @@
 //! Each algorithm declares its parameters once, with [`parameters!`]: the struct, the values the tuner
 //! may try, and the macro of the same name in upper case that the kernel reads.
 
-use crate::NamedParameters;
+use crate::{NamedParameters, ParameterError};
 
 /// The values a hyper-parameter may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,46 +12,6 @@ pub struct ParameterSpace {
     pub name: &'static str,
     /// What the tuner tries.
     pub values: &'static [u32],
-}
-
-/// Why parameters cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ParameterError {
-    /// No parameter of that name.
-    #[error("{algorithm} has no parameter \"{name}\"; it has {known}")]
-    Unknown {
-        /// The algorithm's name.
-        algorithm: &'static str,
-        /// The name given.
-        name: String,
-        /// The names there are.
-        known: String,
-    },
-    /// A value that breaks a rule of the kernel or a limit of the device.
-    #[error("{algorithm}: {name} = {value}, but {rule}")]
-    Invalid {
-        /// The algorithm's name.
-        algorithm: &'static str,
-        /// The parameter's name.
-        name: &'static str,
-        /// Its value.
-        value: u64,
-        /// The rule it breaks, with its limit.
-        rule: String,
-    },
-}
-
-impl ParameterError {
-    /// No parameter of that name among those that are `known`.
-    pub(crate) fn unknown(
-        algorithm: &'static str,
-        name: &str,
-        known: impl IntoIterator<Item = &'static str>,
-    ) -> Self {
-        let known: Vec<_> = known.into_iter().collect();
-        ParameterError::Unknown { algorithm, name: name.to_owned(), known: known.join(", ") }
-    }
 }
 
 /// The hyper-parameters of one algorithm.
@@ -88,6 +48,13 @@ pub trait Parameters: Clone + std::fmt::Display + PartialEq + Send + Sync + 'sta
     /// A name that is none of the algorithm's.
     fn take(&mut self, named: &NamedParameters) -> Result<(), ParameterError> {
         named.entries().iter().try_for_each(|(name, value)| self.set(name, *value))
+    }
+}
+
+impl NamedParameters {
+    /// Those of `parameters`.
+    pub fn of<P: Parameters>(parameters: &P) -> Self {
+        NamedParameters::new(P::ALGORITHM, parameters.entries())
     }
 }
 

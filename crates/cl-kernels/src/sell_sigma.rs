@@ -9,7 +9,7 @@ use crate::parameters::{
     GROUP_SIZES, check_between, check_group_size, check_registers, parameters,
 };
 use crate::sell_sigma_plan::{self as plan, SellSigmaPlan};
-use crate::shipped::List;
+use crate::shipped::list::List;
 use crate::{
     Accumulate, AlgorithmSpec, Array, Fit, FittedParameters, KernelKey, ParameterError, Parameters,
     Scalar,
@@ -34,6 +34,14 @@ parameters! {
         pairs_at_once: [1, 2, 4, 8],
         /// Registers of an item that NVIDIA's compiler is told to keep to; 0: as many as it likes. Elsewhere 0.
         registers: [0, 32, 40, 48, 64],
+    }
+}
+
+impl SellSigma {
+    /// Those of the kernels that make the copy.
+    pub fn plan(&self) -> SellSigmaPlan {
+        let SellSigma { group_size, lane_nnz, window_rows, .. } = *self;
+        SellSigmaPlan { group_size, lane_nnz, window_rows }
     }
 }
 
@@ -116,8 +124,8 @@ fn offline(list: &mut List<'_>) -> Result<(), ParameterError> {
             if kernels.iter().all(|kernel: &SellSigma| kernel.compiled() != set.compiled()) {
                 kernels.push(*set);
             }
-            if !plans.contains(&SellSigmaPlan::of(set)) {
-                plans.push(SellSigmaPlan::of(set));
+            if !plans.contains(&set.plan()) {
+                plans.push(set.plan());
             }
         }
         for kernel in &kernels {

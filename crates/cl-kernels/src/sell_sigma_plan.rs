@@ -3,7 +3,6 @@
 use crate::Array;
 use crate::arguments::arguments;
 use crate::parameters::{GROUP_SIZES, parameters};
-use crate::sell_sigma::SellSigma;
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spmv/sell_sigma_plan.cl";
@@ -17,14 +16,6 @@ parameters! {
         lane_nnz: [8, 16, 32, 64],
         /// Rows that are sorted among each other.
         window_rows: [256, 512, 1024],
-    }
-}
-
-impl SellSigmaPlan {
-    /// Those that make the copy for a product.
-    pub fn of(product: &SellSigma) -> Self {
-        let SellSigma { group_size, lane_nnz, window_rows, .. } = *product;
-        SellSigmaPlan { group_size, lane_nnz, window_rows }
     }
 }
 

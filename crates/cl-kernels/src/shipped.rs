@@ -9,43 +9,22 @@
 //! four pairs, in turn, so that each of them meets each value type, each way of summing and each of the other
 //! two. The product takes everything.
 
+mod batched;
+mod entries;
+mod format;
+mod helpers;
+pub(crate) mod list;
+mod solvers;
+mod spgemm;
+mod spmm;
+mod vectors;
+
 use std::collections::HashSet;
-use std::slice;
 
-use csr_core::{OffsetType, ValueType};
-
-use crate::batched_plan::BatchedPlan;
-use crate::csr_adaptive::FEATURE_SPIN;
-use crate::csr_adaptive_plan::CsrAdaptivePlan;
-use crate::csr_flat_plan::CsrFlatPlan;
-use crate::dense_product::DenseProductKernel;
-use crate::dense_rows::DenseRows;
-use crate::gather_rate::GatherRate;
-use crate::gather_values::GatherValues;
-use crate::launch_cost::LaunchCost;
-use crate::rates::Rates;
-use crate::row_lengths::RowLengthsKernel;
-use crate::row_offsets::RowOffsetsKernel;
-use crate::spmm_merge_plan::SpmmMergePlan;
-use crate::spmm_row_split_plan::SpmmRowSplitPlan;
-use crate::{
-    Accumulate, Algorithm, DeviceTable, DeviceType, KernelKey, NamedParameters, ParameterError,
-    Parameters, Products,
-};
-use crate::{
-    batched_plan, csr_adaptive_plan, csr_flat_plan, dense_product, dense_rows, gather_rate,
-    gather_values, launch_cost, rates, row_lengths, row_offsets, spmm_merge_plan,
-    spmm_row_split_plan,
-};
-
-/// How many of the specialisations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
-    /// One or two of four pairs of offset type and scalars: less than half of the product.
-    Cover,
-    /// All of them.
-    Product,
-}
+use crate::{Algorithm, DeviceTable, KernelKey, ParameterError};
+use entries::Entries;
+pub use list::Extent;
+use list::List;
 
 /// The specialisations of every kernel, algorithms first, with the lines of `tables`.
 ///
@@ -55,7 +34,8 @@ pub fn specialisations(
     tables: &[DeviceTable],
     extent: Extent,
 ) -> Result<Vec<KernelKey>, ParameterError> {
-    let mut list = List { tables, extent, keys: Vec::new() };
+    let entries = Entries::of(tables);
+    let mut list = List::new(&entries, extent);
     for algorithm in Algorithm::ALL {
         (algorithm.spec().offline)(&mut list)?;
     }
@@ -72,209 +52,13 @@ pub fn specialisations(
     Ok(list.keys)
 }
 
-/// The pairs of offset type and where scalars lie.
-const ROUND: [(OffsetType, bool); 4] = [
-    (OffsetType::U32, false),
-    (OffsetType::U64, true),
-    (OffsetType::U32, true),
-    (OffsetType::U64, false),
-];
-
-mod batched;
-mod format;
-mod solvers;
-mod spgemm;
-mod spmm;
-mod vectors;
-
-/// The specialisations so far.
-pub(crate) struct List<'a> {
-    tables: &'a [DeviceTable],
-    pub(crate) extent: Extent,
-    pub(crate) keys: Vec<KernelKey>,
-}
-
-impl List<'_> {
-    /// One algorithm, in forms that differ by a feature; in the cover, forms are taken in turn.
-    pub(crate) fn spmv<P: Parameters>(
-        &mut self,
-        source: &'static str,
-        forms: &[Option<&'static str>],
-        defaults: impl Fn(ValueType) -> Vec<P>,
-    ) -> Result<(), ParameterError> {
-        // Float atomics cannot be compensated: that pair is refused at run time.
-        let sums: &[Accumulate] = match forms {
-            [Some(FEATURE_SPIN)] => &[Accumulate::Plain],
-            _ => &[Accumulate::Plain, Accumulate::Compensated],
-        };
-        for (turn, value_type) in ValueType::ALL.into_iter().enumerate() {
-            let sets = self.parameter_sets(value_type, defaults(value_type))?;
-            for (turn, &accumulate) in (turn..).zip(sums) {
-                for (number, parameters) in sets.iter().enumerate() {
-                    // Two sets with one form, so that forms and pairs come round at different times.
-                    let forms = match self.extent {
-                        Extent::Product => forms,
-                        Extent::Cover => slice::from_ref(&forms[(turn + number / 2) % forms.len()]),
-                    };
-                    let turn = turn + number;
-                    // Half of the turns are taken: all pairs come round in the others.
-                    let turn = match self.sums_in_turn(value_type, sums.len(), sets.len()) {
-                        true if turn % 2 == 1 => continue,
-                        true => turn / 2,
-                        false => turn,
-                    };
-                    for (offset_type, scalars_on_device) in self.pairs(turn, sets.len()) {
-                        let key = KernelKey::new(
-                            source,
-                            value_type,
-                            offset_type,
-                            accumulate,
-                            scalars_on_device,
-                            parameters,
-                        );
-                        self.keys.extend(forms.iter().map(|form| match form {
-                            Some(feature) => key.clone().with_feature(feature),
-                            None => key.clone(),
-                        }));
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Everything so far of a source, without features, once more with another value of a parameter.
-    pub(crate) fn repeat(&mut self, source: &'static str, name: &'static str, value: u32) {
-        let mut keys: Vec<_> =
-            self.keys.iter().filter(|key| key.source == source).cloned().collect();
-        keys.retain(|key| key.features.is_empty());
-        for entry in keys.iter_mut().flat_map(|key| &mut key.parameters) {
-            if entry.0 == name {
-                entry.1 = value;
-            }
-        }
-        keys.retain(|key| !self.keys.contains(key));
-        self.keys.extend(keys);
-    }
-
-    /// Leaves out what `keep` refuses of a source.
-    pub(crate) fn retain(&mut self, source: &str, keep: impl Fn(&KernelKey) -> bool) {
-        self.keys.retain(|key| key.source != source || keep(key));
-    }
-
-    /// The defaults alone and under each entry of the tables, each set once.
-    pub(crate) fn parameter_sets<P: Parameters>(
-        &self,
-        value_type: ValueType,
-        defaults: Vec<P>,
-    ) -> Result<Vec<P>, ParameterError> {
-        let mut sets = defaults.clone();
-        let entries = self.tables.iter().flat_map(|table| &table.devices);
-        for entry in entries.filter(|entry| entry.device_type != Some(DeviceType::Cpu)) {
-            for default in &defaults {
-                let mut named = NamedParameters::of(default);
-                entry.apply(value_type, &mut named)?;
-                let mut set = default.clone();
-                set.take(&named)?;
-                // Rules go over the line of their algorithm.
-                let rules = entry.rules(value_type).into_iter();
-                let rules = rules.flat_map(|rules| Products::ALL.map(|count| rules.own(count)));
-                let of_rules = rules.flatten().filter(|rule| rule.algorithm.name() == P::ALGORITHM);
-                let mut of_entry = vec![set.clone()];
-                for rule in of_rules {
-                    let mut set = set.clone();
-                    let parameters = &mut rule.parameters.iter();
-                    parameters.try_for_each(|(name, value)| set.set(name, *value))?;
-                    of_entry.push(set);
-                }
-                for mut set in of_entry {
-                    // Where an algorithm has such a limit, NVIDIA's compiler alone is told.
-                    let _ = set.set("registers", 0);
-                    if !sets.contains(&set) {
-                        sets.push(set);
-                    }
-                }
-            }
-        }
-        Ok(sets)
-    }
-
-    /// Whether each of `sets` parameter sets is taken with only one of `sums` ways of summing.
-    fn sums_in_turn(&self, value_type: ValueType, sums: usize, sets: usize) -> bool {
-        let is_stored_short = value_type != value_type.accumulator();
-        self.extent == Extent::Cover && is_stored_short && sums > 1 && sets >= ROUND.len()
-    }
-
-    /// The pairs for one of `sets` parameter sets: where there are four or more, one each, in turn, since
-    /// they go all the way round; else two, which hold both of each.
-    pub(crate) fn pairs(&self, turn: usize, sets: usize) -> Vec<(OffsetType, bool)> {
-        match self.extent {
-            Extent::Product => ROUND.to_vec(),
-            Extent::Cover if sets >= ROUND.len() => vec![ROUND[turn % ROUND.len()]],
-            Extent::Cover => ROUND[turn % 2 * 2..][..2].to_vec(),
-        }
-    }
-
-    /// Kernels beside the products: few enough for all of them. Group sizes are those that the runtime
-    /// takes on a GPU.
-    fn helpers(&mut self) {
-        let offsets = [OffsetType::U32, OffsetType::U64];
-        for offset_type in offsets {
-            // As many items as the device allows: a driver for AMD may allow 256, others more.
-            for group_size in [256, 512] {
-                let parameters = CsrAdaptivePlan { group_size };
-                self.helper(csr_adaptive_plan::SOURCE, ValueType::F32, offset_type, &parameters);
-            }
-            let parameters = CsrFlatPlan { group_size: 64 };
-            self.helper(csr_flat_plan::SOURCE, ValueType::F32, offset_type, &parameters);
-            let parameters = SpmmMergePlan { group_size: 64, tile_length: 512, slack: 64 };
-            self.helper(spmm_merge_plan::SOURCE, ValueType::F32, offset_type, &parameters);
-            let parameters = SpmmRowSplitPlan { group_size: 256 };
-            self.helper(spmm_row_split_plan::SOURCE, ValueType::F32, offset_type, &parameters);
-            let parameters = BatchedPlan { group_size: 64 };
-            self.helper(batched_plan::SOURCE, ValueType::F32, offset_type, &parameters);
-            let parameters = RowLengthsKernel { group_size: 256 };
-            self.helper(row_lengths::SOURCE, ValueType::F32, offset_type, &parameters);
-            for value_type in ValueType::ALL {
-                let parameters = GatherValues { group_size: 256 };
-                self.helper(gather_values::SOURCE, value_type, offset_type, &parameters);
-                let parameters = DenseProductKernel { group_size: 256 };
-                self.helper(dense_product::SOURCE, value_type, offset_type, &parameters);
-            }
-        }
-        for value_type in ValueType::ALL {
-            let parameters = DenseRows { group_size: 256 };
-            self.helper(dense_rows::SOURCE, value_type, OffsetType::U32, &parameters);
-        }
-        for value_type in [ValueType::F32, ValueType::F64] {
-            let parameters = GatherRate { group_size: 256 };
-            self.helper(gather_rate::SOURCE, value_type, OffsetType::U32, &parameters);
-        }
-        let parameters = RowOffsetsKernel { group_size: 256 };
-        self.helper(row_offsets::SOURCE, ValueType::F32, OffsetType::U32, &parameters);
-        let parameters = LaunchCost { group_size: 64 };
-        self.helper(launch_cost::SOURCE, ValueType::F32, OffsetType::U32, &parameters);
-        let parameters = Rates { group_size: 256 };
-        self.helper(rates::SOURCE, ValueType::F32, OffsetType::U32, &parameters);
-    }
-
-    pub(crate) fn helper<P: Parameters>(
-        &mut self,
-        source: &'static str,
-        value_type: ValueType,
-        offset_type: OffsetType,
-        parameters: &P,
-    ) {
-        let plain = Accumulate::Plain;
-        self.keys.push(KernelKey::new(source, value_type, offset_type, plain, false, parameters));
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use csr_core::ValueType;
+
     use super::*;
     use crate::segmented_sum::FEATURE_FUSED;
-    use crate::{csr_adaptive, csr_scalar, csr_vector, segmented_sum, spgemm_sets};
+    use crate::{Accumulate, csr_adaptive, csr_scalar, csr_vector, segmented_sum, spgemm_sets};
 
     fn table(line: &str) -> DeviceTable {
         let head = "format = 2\n[[device]]\nname = \"A\"\norigin = \"a test\"\n";

@@ -3,8 +3,8 @@
 use csr_core::ValueType;
 
 use crate::Array;
+use crate::ParameterError;
 use crate::arguments::arguments;
-use crate::parameters::ParameterError;
 use crate::parameters::{GROUP_SIZES, parameters};
 use crate::spgemm_bitmap::SpgemmBitmap;
 use crate::spgemm_hash::SpgemmHash;

@@ -1,7 +1,5 @@
 //! Variants: the ways in which one algorithm can run, under the names that commands and records use.
 
-use crate::Algorithm;
-
 /// A way in which an algorithm runs. One that an algorithm does not have means its usual way.
 #[derive(
     Clone,
@@ -43,18 +41,6 @@ pub enum Variant {
 }
 
 impl Variant {
-    /// Those of an algorithm, the usual one first where they are no steps towards it; none where there is
-    /// only one way.
-    pub fn of(algorithm: Algorithm) -> &'static [Variant] {
-        algorithm.spec().variants
-    }
-
-    /// Itself, or the algorithm's usual way where it has no such variant.
-    #[must_use]
-    pub fn or_usual(self, algorithm: Algorithm) -> Self {
-        if Self::of(algorithm).contains(&self) { self } else { algorithm.spec().default_variant }
-    }
-
     /// Whether products block, so that only `launch_in_place_blocking` makes them.
     pub fn blocks(self) -> bool {
         self == Variant::Cpu
@@ -94,17 +80,5 @@ impl TryFrom<String> for Variant {
 impl std::fmt::Display for Variant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(self.name())
-    }
-}
-
-impl std::str::FromStr for Variant {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let all = || Algorithm::ALL.into_iter().flat_map(Self::of);
-        all().find(|variant| variant.name() == text).copied().ok_or_else(|| {
-            let names: Vec<_> = all().map(|variant| variant.name()).collect();
-            format!("variant \"{text}\" is none of {}", names.join(", "))
-        })
     }
 }

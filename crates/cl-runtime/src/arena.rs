@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 
-use crate::spmv::workspace::for_a_kernel_to_write;
+use crate::scratch::for_a_kernel_to_write;
 use crate::{DeviceArray, Queue, Result};
 
 /// Bytes by which each array's first one is divisible: those of the widest vector.

@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytemuck::Pod;
 use cl_kernels::KernelKey;
+use csr_core::ValueType;
 
 use crate::arena::{Arena, bytes_of};
+use crate::plan_workspace::PlanWorkspace;
 use crate::raw::{ContextHandle, DeviceId, Memory, MemoryFlags, QueueHandle};
-use crate::spmv::{PlanWorkspace, check_value_type};
 use crate::{AnyArray, BinaryCache, Device, DeviceArray, ElementType, Error, Program, Result};
 
 /// Bytes of the memory of which small arrays are taken, at least and at most: a 4,096th of the device's.
@@ -123,7 +124,7 @@ impl Context {
         let program = match programs.get(key) {
             Some(program) => program.clone(),
             None => {
-                check_value_type(self, key.value_type)?;
+                self.check_value_type(key.value_type)?;
                 let program = Arc::new(Program::build(self, key, &self.shared.cache)?);
                 programs.insert(key.clone(), program.clone());
                 program
@@ -194,6 +195,16 @@ impl Context {
                 array
             }
         }
+    }
+
+    /// Refuses value types the device has no arithmetic for.
+    pub(crate) fn check_value_type(&self, value_type: ValueType) -> Result<()> {
+        let traits = self.device().traits();
+        if value_type.accumulator() == ValueType::F64 && !traits.has_f64 {
+            let (device, what) = (traits.name.clone(), "double precision (cl_khr_fp64)".to_owned());
+            return Err(Error::Unsupported { device, what });
+        }
+        Ok(())
     }
 
     /// Refuses an allocation the device cannot make, by name.

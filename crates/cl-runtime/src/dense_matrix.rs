@@ -8,7 +8,6 @@ use csr_core::ValueType;
 
 use crate::launch::{Size, launch_after};
 use crate::raw::Kernel;
-use crate::spmv::check_value_type;
 use crate::{AnyArray, AnyMatrix, Error, Queue, Result, check_apart};
 
 /// A dense matrix on the device, row-major, in slabs of rows that each fit one allocation.
@@ -34,7 +33,7 @@ impl AnyDenseMatrix {
         let context = queue.context();
         let traits = context.device().traits();
         let (stored, offset_type) = (matrix.value_type(), matrix.offset_type());
-        check_value_type(context, stored)?;
+        context.check_value_type(stored)?;
         let value_type = stored.accumulator();
         let (rows, cols) = (matrix.rows(), matrix.cols());
         let row_bytes = cols.max(1) as u64 * value_type.size_bytes() as u64;

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use bytemuck::Pod;
-use csr_core::{AnyOffsets, AnyPatternView, Offset, PatternView, for_offset_type};
+use csr_core::{AnyOffsets, AnyPatternView, PatternView, for_offset_type};
 
 use crate::{AnyMatrix, DeviceArray, Error, HostView, Queue, Result};
 
@@ -59,7 +59,7 @@ impl AnyMatrix {
     ) -> Result<R, E> {
         for_offset_type!(self.offset_type(), O => {
             let offsets = OnHost::<O>::read_blocking(queue, self.offsets().typed()?)?;
-            let found = read(O::erase(&offsets))?;
+            let found = read(AnyOffsets::from(&offsets[..]))?;
             offsets.release_blocking()?;
             Ok(found)
         })

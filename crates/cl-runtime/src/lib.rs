@@ -22,6 +22,7 @@ mod launch;
 mod level_rates;
 mod matrix;
 mod overlap;
+mod plan_workspace;
 mod program;
 mod queue;
 mod rates;
@@ -29,6 +30,7 @@ pub mod raw;
 mod row_lengths;
 mod row_offsets;
 mod scan;
+mod scratch;
 pub mod solver;
 mod sort;
 pub mod spgemm;
@@ -37,6 +39,7 @@ pub mod spmv;
 mod typed_array;
 mod vector;
 mod wait;
+mod workspace;
 
 /// What arrays may hold, so that callers need not name its crate themselves.
 pub use bytemuck::Pod;

@@ -8,7 +8,7 @@ use csr_core::{OffsetType, ValueType};
 
 use crate::launch::{Size, launch_after};
 use crate::raw::Memory;
-use crate::spmv::workspace::zeros_blocking;
+use crate::scratch::zeros_blocking;
 use crate::{DeviceArray, Queue, Result};
 
 /// Rates of device memory, in bytes a second.

@@ -6,7 +6,7 @@ use csr_core::{OffsetType, ValueType};
 
 use crate::launch::{Size, launch_after};
 use crate::raw::Kernel;
-use crate::spmv::workspace::for_a_kernel_to_write;
+use crate::scratch::for_a_kernel_to_write;
 use crate::{Context, DeviceArray, Error, Event, Queue, Result};
 
 /// Counts the entries before each row, of one matrix after another; keeps its memory for the next.

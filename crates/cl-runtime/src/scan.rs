@@ -6,7 +6,7 @@ use csr_core::{Offset as _, OffsetType, ValueType, for_offset_type};
 
 use crate::launch::{Size, launch_next};
 use crate::raw::Kernel;
-use crate::spmv::workspace::for_a_kernel_to_write;
+use crate::scratch::for_a_kernel_to_write;
 use crate::{AnyArray, DeviceArray, Error, Event, Queue, Result};
 
 /// Neighbouring counts that an item adds up.

@@ -5,7 +5,7 @@ use cl_kernels::{Accumulate, KernelKey};
 use csr_core::{OffsetType, ValueType};
 
 use crate::launch::LaunchSequence;
-use crate::spmv::workspace::{any_for_a_kernel_to_write, for_a_kernel_to_write};
+use crate::scratch::{any_for_a_kernel_to_write, for_a_kernel_to_write};
 use crate::{AnyArray, DeviceArray, ElementType, Error, Queue, Result, Scan};
 
 /// The type of what is sorted by.

@@ -11,8 +11,8 @@ use csr_core::{OffsetType, ValueType};
 
 use crate::launch::{After, Size};
 use crate::raw::Memory;
-use crate::spmv::check_value_type;
-use crate::spmv::workspace::{OwnerId, Workspace, zeroed_blocking};
+use crate::scratch::zeroed_blocking;
+use crate::workspace::{OwnerId, Workspace};
 use crate::{Context, DeviceArray, Error, Event, Program, Queue, Result};
 
 /// Something that is done to dense vectors.
@@ -115,7 +115,7 @@ impl VectorKernels {
                 form.value_type
             )));
         }
-        check_value_type(&context, form.value_type)?;
+        context.check_value_type(form.value_type)?;
         tiling.check(context.device().traits())?;
         let owner = OwnerId::new();
         let words = Self::words_of_reduce(&form) + sum_integers::WORKSPACE_WORDS;

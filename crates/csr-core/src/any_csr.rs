@@ -94,7 +94,7 @@ impl AnyCsr {
         for_value_type!(value_type, W => {
             let round = |at: usize| W::from_f64(self.values[at]);
             let rounded: Vec<W> = parallel::collect(W::from_f64(0.0), self.nnz(), round);
-            Ok(work(AnyCsrView::of_checked(self.pattern(), W::erase(&rounded))))
+            Ok(work(AnyCsrView::of_checked(self.pattern(), rounded.as_slice().into())))
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Coordinate form: one (row, column, value) a nonzero, in any order, duplicates allowed.
 
+use crate::check::{check_length, check_size};
 use crate::{Error, Real, Result, Value};
 
 /// A sparse matrix as it comes out of a file or an assembly loop.
@@ -97,22 +98,6 @@ impl<V: Real> Coo<V> {
         let (row_indices, column_indices) = (self.row_indices.clone(), self.column_indices.clone());
         Coo::new_trusted(self.rows, self.cols, row_indices, column_indices, values)
     }
-}
-
-/// Rows and columns are counted in `u32`, on the host as on the device.
-pub(crate) fn check_size(what: &'static str, value: usize) -> Result<()> {
-    let limit = u64::from(u32::MAX);
-    if value as u64 > limit {
-        return Err(Error::TooLarge { what, value: value as u64, limit });
-    }
-    Ok(())
-}
-
-pub(crate) fn check_length(what: &'static str, found: usize, expected: usize) -> Result<()> {
-    if found != expected {
-        return Err(Error::Length { what, found, expected });
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::coo::check_length;
+use crate::check::check_length;
 use crate::{CsrView, Error, Offset, Result, Value};
 
 /// Which neighbours lie side by side.

@@ -5,7 +5,7 @@ mod source;
 
 use rayon::prelude::*;
 
-use crate::coo::check_length;
+use crate::check::check_length;
 use crate::memory::zeroed;
 use crate::plan::sell::{SellChunk, SellLayout, SellRules};
 use crate::{CsrView, Offset, Result, Value};

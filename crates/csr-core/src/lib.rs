@@ -11,6 +11,7 @@
 mod any_csr;
 mod any_vector;
 pub mod batch;
+mod check;
 mod coo;
 mod csr;
 mod dense;
@@ -41,13 +42,13 @@ pub use csr::{Csr, CsrPattern, CsrView, PatternView, Transposed};
 pub use dense::{DenseShape, Layout, dense_product};
 pub use error::{Error, Result};
 pub use host_sell::HostSell;
-pub use narrow::{Narrowing, Occurrences, check_narrowing, spelled};
+pub use narrow::{Narrowing, Occurrences, check_narrowing};
 pub use offset::{Offset, OffsetType};
 pub use product::{part_of_row, product, product_of_rows, random_vector};
 pub use statistics::{RowLengths, RowStatistics};
 pub use symmetry::Asymmetry;
 pub use untyped::{AnyCsrView, AnyOffsets, AnyPatternView, AnyValues, ColumnType};
-pub use value::{Accumulator, Number, Real, RealValue, Value, ValueType};
+pub use value::{Accumulator, Number, Real, RealValue, Value, ValueType, spelled};
 
 // The 16-bit storage types, so that callers need not name the `half` crate themselves.
 pub use half::{bf16, f16};

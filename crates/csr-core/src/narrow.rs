@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::{Error, Result, Value, ValueType, for_value_type};
+use crate::{Error, Result, Value, ValueType, for_value_type, spelled};
 
 /// How many values something happened to, and where first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,13 +94,6 @@ pub fn check_narrowing(
             Err(Error::Overflow { place: place(index), value: spelled(values[index]), value_type })
         }
     }
-}
-
-/// A number as files and messages spell it: as shortly as reads back to the same bits, huge and tiny ones with an
-/// exponent.
-pub fn spelled(value: f64) -> String {
-    let is_plain = value == 0.0 || (1e-5..1e16).contains(&value.abs()) || !value.is_finite();
-    if is_plain { value.to_string() } else { format!("{value:e}") }
 }
 
 #[cfg(test)]

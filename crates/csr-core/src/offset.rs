@@ -1,7 +1,5 @@
 //! The types row offsets come in. Column indices are always `u32`.
 
-use crate::AnyOffsets;
-
 /// Names an [`Offset`] at run time, as records and kernel keys spell it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OffsetType {
@@ -64,9 +62,6 @@ pub trait Offset:
 
     /// Narrows, or `None` where `value` exceeds [`Offset::MAX_NNZ`].
     fn try_from_usize(value: usize) -> Option<Self>;
-
-    /// The same offsets, with their type known at run time.
-    fn erase(offsets: &[Self]) -> AnyOffsets<'_>;
 }
 
 impl Offset for u32 {
@@ -79,10 +74,6 @@ impl Offset for u32 {
 
     fn try_from_usize(value: usize) -> Option<Self> {
         u32::try_from(value).ok()
-    }
-
-    fn erase(offsets: &[Self]) -> AnyOffsets<'_> {
-        AnyOffsets::U32(offsets)
     }
 }
 
@@ -97,9 +88,5 @@ impl Offset for u64 {
 
     fn try_from_usize(value: usize) -> Option<Self> {
         u64::try_from(value).ok()
-    }
-
-    fn erase(offsets: &[Self]) -> AnyOffsets<'_> {
-        AnyOffsets::U64(offsets)
     }
 }

@@ -1,6 +1,6 @@
 //! The product on the host: y = alpha A x + beta y, parallel over rows.
 
-use crate::coo::check_length;
+use crate::check::check_length;
 use crate::generate::random::{GOLDEN_GAMMA, mix};
 use crate::parallel;
 use crate::{Accumulator, CsrView, Offset, Result, Value};

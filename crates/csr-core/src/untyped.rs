@@ -42,7 +42,10 @@ pub enum AnyOffsets<'a> {
 
 impl<'a, O: Offset> From<&'a [O]> for AnyOffsets<'a> {
     fn from(offsets: &'a [O]) -> Self {
-        O::erase(offsets)
+        match O::TYPE {
+            OffsetType::U32 => AnyOffsets::U32(bytemuck::cast_slice(offsets)),
+            OffsetType::U64 => AnyOffsets::U64(bytemuck::cast_slice(offsets)),
+        }
     }
 }
 
@@ -68,7 +71,7 @@ pub enum AnyPatternView<'a> {
 impl<'a, O: Offset> From<PatternView<'a, O>> for AnyPatternView<'a> {
     fn from(pattern: PatternView<'a, O>) -> Self {
         let (cols, columns) = (pattern.cols(), pattern.columns());
-        match O::erase(pattern.offsets()) {
+        match AnyOffsets::from(pattern.offsets()) {
             AnyOffsets::U32(offsets) => {
                 AnyPatternView::U32(PatternView::new_trusted(cols, offsets, columns))
             }
@@ -121,7 +124,12 @@ pub enum AnyValues<'a> {
 
 impl<'a, V: Value> From<&'a [V]> for AnyValues<'a> {
     fn from(values: &'a [V]) -> Self {
-        V::erase(values)
+        match V::TYPE {
+            ValueType::F32 => AnyValues::F32(bytemuck::cast_slice(values)),
+            ValueType::F64 => AnyValues::F64(bytemuck::cast_slice(values)),
+            ValueType::F16 => AnyValues::F16(bytemuck::cast_slice(values)),
+            ValueType::Bf16 => AnyValues::Bf16(bytemuck::cast_slice(values)),
+        }
     }
 }
 

@@ -2,8 +2,6 @@
 
 use half::{bf16, f16};
 
-use crate::AnyValues;
-
 mod sealed {
     pub trait Sealed {}
     impl Sealed for f64 {}
@@ -121,9 +119,6 @@ pub trait Value:
 
     /// Rounds to nearest.
     fn from_accum(value: Self::Accum) -> Self;
-
-    /// The same values, with their type known at run time.
-    fn erase(values: &[Self]) -> AnyValues<'_>;
 }
 
 /// A value that is a real number.
@@ -237,10 +232,6 @@ impl Value for f32 {
     fn from_accum(value: f32) -> Self {
         value
     }
-
-    fn erase(values: &[Self]) -> AnyValues<'_> {
-        AnyValues::F32(values)
-    }
 }
 
 impl Real for f32 {
@@ -271,10 +262,6 @@ impl Value for f64 {
 
     fn from_accum(value: f64) -> Self {
         value
-    }
-
-    fn erase(values: &[Self]) -> AnyValues<'_> {
-        AnyValues::F64(values)
     }
 }
 
@@ -307,10 +294,6 @@ impl Value for f16 {
     fn from_accum(value: f32) -> Self {
         f16::from_f32(value)
     }
-
-    fn erase(values: &[Self]) -> AnyValues<'_> {
-        AnyValues::F16(values)
-    }
 }
 
 impl Real for f16 {
@@ -342,14 +325,17 @@ impl Value for bf16 {
     fn from_accum(value: f32) -> Self {
         bf16::from_f32(value)
     }
-
-    fn erase(values: &[Self]) -> AnyValues<'_> {
-        AnyValues::Bf16(values)
-    }
 }
 
 impl Real for bf16 {
     fn to_f64(self) -> f64 {
         bf16::to_f64(self)
     }
+}
+
+/// A number as files and messages spell it: as shortly as reads back to the same bits, huge and tiny ones with an
+/// exponent.
+pub fn spelled(value: f64) -> String {
+    let is_plain = value == 0.0 || (1e-5..1e16).contains(&value.abs()) || !value.is_finite();
+    if is_plain { value.to_string() } else { format!("{value:e}") }
 }

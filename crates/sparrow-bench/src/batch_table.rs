@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::group::{by_device, plain};
 use crate::record::Record;
-use crate::table::{Look, arranged, heading, new_table, push_legend};
+use crate::table_layout::{Look, arranged, heading, new_table, push_legend};
 use crate::units::{ABSENT, percent_or_absent, short, significant_or_absent};
 
 const HEADER: [&str; 9] = [

@@ -12,7 +12,7 @@ use crate::group::{by_device, plain};
 use crate::hetero::{Comparison, Devices, comparisons};
 use crate::hetero_figures::{STAGES, STAGES_LEGEND, mean, stages, throughput};
 use crate::record::Record;
-use crate::table::{Look, arranged, heading, new_table};
+use crate::table_layout::{Look, arranged, heading, new_table};
 use crate::units::short;
 
 /// Characters of a method's name in one line of a column's head.
@@ -167,7 +167,8 @@ fn cut(name: &str) -> String {
 mod tests {
     use crate::record::Record;
     use crate::samples::{WIDE, hetero_mut, hetero_sample, sample};
-    use crate::table::{Look, table};
+    use crate::table;
+    use crate::table_layout::Look;
     use expect_test::expect;
 
     fn run(matrix: &str) -> Vec<Record> {

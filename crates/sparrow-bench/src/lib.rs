@@ -21,6 +21,7 @@ mod solve_record;
 mod spmm_choice;
 mod spmm_table;
 mod table;
+mod table_layout;
 pub mod tune;
 mod units;
 mod vector_table;
@@ -41,7 +42,8 @@ pub use record::{
 pub use report::{ReportError, html, solve_html, sweep_html};
 pub use solve_record::{SOLVE_SCHEMA, SolveRecord};
 pub use spmm_choice::{SpmmChoices, spmm_choices};
-pub use table::{Look, table};
+pub use table::table;
+pub use table_layout::Look;
 pub use units::{counted, error_in_words, multiple};
 
 #[cfg(test)]

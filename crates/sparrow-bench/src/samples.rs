@@ -1,7 +1,7 @@
 //! Records for tests: a verified result, a failed one, and how to vary them.
 
 use crate::record::{Details, Hetero, ModelRecord, Operation, Record, SCHEMA, SpmvRecord};
-use crate::table::Look;
+use crate::table_layout::Look;
 
 /// A terminal of 100 columns, with legends.
 pub(crate) const WIDE: Look = Look { width: Some(100), legend: true };

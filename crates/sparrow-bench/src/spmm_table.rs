@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::group::{by_device, plain, series};
 use crate::record::Record;
-use crate::table::{Look, arranged, heading, new_table, push_legend};
+use crate::table_layout::{Look, arranged, heading, new_table, push_legend};
 use crate::units::{ABSENT, significant_or_absent};
 
 const HEADER: [&str; 6] =

@@ -10,13 +10,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use sparrow::{Accumulate, BinaryCache, Context, Event, Queue, RowOffsets};
 
 use crate::boundary::{status_of, value_of, write};
-use crate::csrmv::FreePlans;
 use crate::handles::Handles;
+use crate::known::{FreePlans, KnownVectors};
 use crate::status::{Result, Status};
 use crate::types::{
     cl_command_queue, cl_event, clsparseControl, clsparseCreateResult, clsparseEventResult,
 };
-use crate::vectors::KnownVectors;
 
 /// The version of clSPARSE that this library stands for.
 const VERSION: [u32; 4] = [0, 10, 3, 0];

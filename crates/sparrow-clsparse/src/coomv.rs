@@ -10,8 +10,8 @@ use sparrow::{
 
 use crate::boundary::{read, status_of};
 use crate::control::{Control, State};
-use crate::csrmv::Operands;
 use crate::operands::{array, typed_array};
+use crate::product::Operands;
 use crate::status::{Result, Status};
 use crate::types::{cldenseVector, clsparseControl, clsparseCooMatrix, clsparseScalar};
 
@@ -49,7 +49,8 @@ fn launch(
         }
     };
     let accumulate = state.accumulate();
-    let event = state.free_plans.launch(control, accumulate, &a, operands)?;
+    let ready = state.free_plans.get(queue, accumulate, &a)?;
+    let event = operands.launch(control, ready, &a)?;
     state.reads_row_offsets = Some(event.clone());
     Ok(event)
 }

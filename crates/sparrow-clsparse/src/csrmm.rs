@@ -2,44 +2,15 @@
 //!
 //! With a meta, by the plan it keeps for matrices that lie so; without one, by a plan that serves once.
 
-use sparrow::{AnyArray, AnyDenseProduct, AnyMatrix, AnySpmmPlan, Event, ValueType, Workspace};
+use sparrow::{AnyMatrix, ValueType};
 
 use crate::boundary::{read, status_of};
 use crate::control::Control;
-use crate::meta::{DenseShapes, Meta, spmm_plan};
+use crate::meta::{Meta, spmm_plan};
 use crate::operands::{CsrArrays, apart, dense, scalar};
-use crate::status::{Result, Status};
+use crate::product::DenseOperands;
+use crate::status::Status;
 use crate::types::{cldenseMatrix, clsparseControl, clsparseCsrMatrix, clsparseScalar};
-
-/// The numbers and dense matrices of a product.
-pub(crate) struct DenseOperands {
-    alpha: AnyArray,
-    b: AnyArray,
-    beta: AnyArray,
-    c: AnyArray,
-    /// How B and C lie.
-    pub(crate) shapes: DenseShapes,
-}
-
-impl DenseOperands {
-    /// Enqueues the product.
-    pub(crate) fn launch(
-        &mut self,
-        control: &Control,
-        plan: &AnySpmmPlan,
-        workspace: &mut Workspace,
-        a: &AnyMatrix,
-    ) -> Result<Event> {
-        let product = AnyDenseProduct {
-            alpha: (&self.alpha).into(),
-            a,
-            b: &self.b,
-            beta: (&self.beta).into(),
-            c: &mut self.c,
-        };
-        Ok(plan.launch(&control.queue, workspace, product, &[])?)
-    }
-}
 
 /// # Safety
 /// As types.rs says of all functions.

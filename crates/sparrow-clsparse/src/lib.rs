@@ -6,7 +6,8 @@
 //!
 //! What every function has in common is in `boundary.rs` (nothing unwinds into C, pointers are looked at before they
 //! are followed) and `handles.rs` (controls and metas are numbers of a table, so that one that was freed is told from
-//! one that lives). `operands.rs` makes arrays of the application's buffers, and refuses what does not fit them.
+//! one that lives). `operands.rs` makes arrays of the application's buffers, and refuses what does not fit them; `product.rs`
+//! puts them together for a product, by a plan of a meta (`meta.rs`) or of a control (`known.rs`).
 
 #![allow(non_snake_case, non_camel_case_types, reason = "clSPARSE's names")]
 #![allow(unsafe_code, reason = "a C interface: every function takes raw pointers and handles")]
@@ -24,8 +25,10 @@ mod csrmv;
 mod files;
 mod handles;
 mod initialize;
+mod known;
 mod meta;
 mod operands;
+mod product;
 mod solve;
 mod solver_control;
 mod spgemm;

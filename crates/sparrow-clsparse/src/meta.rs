@@ -10,16 +10,15 @@ use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sparrow::{
-    Accumulate, Algorithm, AnyMatrix, AnyPlan, AnySpmmPlan, ColumnType, Context, DenseShape, Event,
+    Accumulate, Algorithm, AnyMatrix, AnyPlan, AnySpmmPlan, ColumnType, Context, Event,
     KnownPattern, OffsetType, PlanOptions, Queue, SpmmOptions, ValueType, Workspace,
 };
 
 use crate::boundary::{read, status_of, value_of, write};
 use crate::control::Control;
-use crate::csrmm::DenseOperands;
-use crate::csrmv::Operands;
 use crate::handles::Handles;
 use crate::operands::{CsrArrays, array};
+use crate::product::{DenseOperands, DenseShapes, Operands};
 use crate::status::{Result, Status};
 use crate::types::{clsparseControl, clsparseCsrMatrix, clsparseMetaSizeResult};
 
@@ -35,9 +34,6 @@ pub(crate) struct Meta {
     f32: Mutex<MetaPlans>,
     f64: Mutex<MetaPlans>,
 }
-
-/// How B and C lie.
-pub(crate) type DenseShapes = (DenseShape, DenseShape);
 
 /// The plans of one precision, each for one device of the context.
 #[derive(Default)]

@@ -3,48 +3,13 @@
 //! Lengths that are set (not 0) have to be the same; offsets are honoured, and a result may take the place of an
 //! operand. Sums follow the control's extended precision.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-
-use sparrow::{
-    Accumulate, AnyArray, AnyVectors, Combination, ElementType, Event, KernelBuild, Queue,
-    Reduction, ValueType, VectorOptions,
-};
+use sparrow::{AnyArray, AnyVectors, Combination, ElementType, Event, Queue, Reduction, ValueType};
 
 use crate::boundary::{read, status_of, write};
 use crate::control::Control;
 use crate::operands::{array, scalar};
 use crate::status::{Result, Status};
 use crate::types::{cldenseVector, clsparseControl, clsparseScalar};
-
-/// The kernels that a control keeps, by the type of elements and the way of summing; each is built when it is asked for
-/// first.
-#[derive(Default)]
-pub(crate) struct KnownVectors {
-    known: HashMap<(ValueType, Accumulate), AnyVectors>,
-}
-
-impl KnownVectors {
-    fn get(
-        &mut self,
-        queue: &Queue,
-        value_type: ValueType,
-        accumulate: Accumulate,
-    ) -> Result<&mut AnyVectors> {
-        match self.known.entry((value_type, accumulate)) {
-            Entry::Occupied(known) => Ok(known.into_mut()),
-            Entry::Vacant(place) => {
-                let options = VectorOptions {
-                    accumulate,
-                    scalars_on_device: true,
-                    build: KernelBuild::AtFirstUse,
-                    parameters: Vec::new(),
-                };
-                Ok(place.insert(AnyVectors::new_blocking(queue, value_type, &options)?))
-            }
-        }
-    }
-}
 
 /// The length that vectors share; one that nobody set is not held against the others.
 fn length(vectors: &[&cldenseVector]) -> Result<usize> {

@@ -7,46 +7,14 @@ use cl_kernels::{KernelKey, Scalar, Tables};
 use cl_runtime::batched::{AnyBatch, BatchOperands, Batched, BatchedVariant, Strided, Survey};
 use cl_runtime::spmv::Workspace;
 use cl_runtime::{After, AnyArray, Context, Event, Queue, Wait};
+use csr_core::ValueType;
 use csr_core::batch::{Format, Problem};
-use csr_core::{Number, ValueType};
 
 use crate::batch_overlap::check_batch_apart;
+use crate::batch_product::{AnyBatchCoefficient, AnyBatchProduct};
 use crate::plan::{by_value, check_context, check_device, fitting};
 use crate::tables::Resolver;
 use crate::{Error, Result, usual_tables};
-
-/// alpha or beta of a batch, of the type that sums are made in.
-#[derive(Clone, Copy, Debug)]
-pub enum AnyBatchCoefficient<'a> {
-    /// By value, for all problems.
-    Value(Number),
-    /// The first element of an array on the device, for all problems.
-    One(&'a AnyArray),
-    /// An element for each problem, on the device.
-    Each(&'a AnyArray),
-}
-
-impl From<Number> for AnyBatchCoefficient<'_> {
-    fn from(number: Number) -> Self {
-        AnyBatchCoefficient::Value(number)
-    }
-}
-
-/// The operands of y = alpha A x + beta y, for every problem of a batch.
-#[derive(Debug)]
-pub struct AnyBatchProduct<'a> {
-    /// Scales A x; 0 is not special, so NaN in A or x reaches y.
-    pub alpha: AnyBatchCoefficient<'a>,
-    /// The batch: the plan's, or one that shares its patterns and types.
-    pub a: &'a AnyBatch,
-    /// The vectors x, each where its problem says, of the type that sums are made in.
-    pub x: &'a AnyArray,
-    /// Scales y; where it is 0, y is never read.
-    pub beta: AnyBatchCoefficient<'a>,
-    /// The vectors y, each where its problem says, of the type that sums are made in; elements between them are left
-    /// alone. None may overlap an x, alpha, beta or the batch's own arrays.
-    pub y: &'a mut AnyArray,
-}
 
 /// What a plan is asked for; the default is the automatic choice.
 #[derive(Clone, Debug, Default)]

@@ -9,7 +9,8 @@ use cl_runtime::batched::{AnyBatch, BatchColumns};
 use cl_runtime::{AnyArray, Overlap, common_bytes, overlap};
 use csr_core::batch::{Format, Problem};
 
-use crate::{AnyBatchCoefficient, AnyBatchProduct, Error, Result};
+use crate::batch_product::{AnyBatchCoefficient, AnyBatchProduct};
+use crate::{Error, Result};
 
 /// The elements of an array that a problem reads, by its index.
 type Elements = fn(usize, &Problem) -> Range<u64>;

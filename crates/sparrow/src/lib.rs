@@ -61,6 +61,7 @@
 
 mod batch;
 mod batch_overlap;
+mod batch_product;
 mod error;
 mod hetero;
 mod plan;
@@ -72,7 +73,8 @@ mod tables;
 mod typed;
 mod vectors;
 
-pub use batch::{AnyBatchCoefficient, AnyBatchProduct, BatchOptions, BatchPlan};
+pub use batch::{BatchOptions, BatchPlan};
+pub use batch_product::{AnyBatchCoefficient, AnyBatchProduct};
 #[doc(hidden)]
 pub use cl_kernels::Experiment;
 pub use cl_kernels::batched::BatchedAlgorithm;

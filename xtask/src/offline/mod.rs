@@ -13,6 +13,7 @@
 //! line of the table is named.
 
 mod amd;
+mod compiler;
 mod configurations;
 mod deal;
 mod figures;
@@ -125,7 +126,7 @@ fn compile(root: &Path, program: &Path, full: bool) -> Result<(Vec<Part>, Verdic
     let options = provide::Options::from_environment(false)?;
     let mut parts = Vec::new();
     for family in Family::ALL {
-        let compiler = match tools::find_or_fetch(family, &options, scratch.path()) {
+        let compiler = match compiler::find_or_fetch(family, &options, scratch.path()) {
             Ok(compiler) => compiler,
             Err(error) => {
                 let devices: Vec<_> = family.targets().map(|target| target.name).collect();

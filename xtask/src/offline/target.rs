@@ -1,9 +1,6 @@
 //! The devices that kernels are compiled for without being there.
 
 use super::configurations::Configuration;
-use super::figures::Figures;
-use super::{amd, intel};
-use anyhow::Result;
 use std::fmt;
 
 /// Whose compiler makes the code.
@@ -81,44 +78,5 @@ impl Target {
         }
         let fits = configuration.sub_group_size().is_none_or(is_as_wide);
         (!fits).then_some("no sub-groups of that width")
-    }
-}
-
-/// A family's compiler, ready to run.
-pub(super) enum Compiler {
-    Amd(amd::Compiler),
-    Intel(intel::Compiler),
-}
-
-impl Compiler {
-    pub(super) fn family(&self) -> Family {
-        match self {
-            Compiler::Amd(_) => Family::Amd,
-            Compiler::Intel(_) => Family::Intel,
-        }
-    }
-
-    /// What the table names: figures of other versions are not compared.
-    pub(super) fn version(&self) -> &str {
-        match self {
-            Compiler::Amd(compiler) => compiler.version(),
-            Compiler::Intel(compiler) => compiler.version(),
-        }
-    }
-
-    /// The figures of every kernel of a source file.
-    ///
-    /// # Errors
-    /// The compiler's own words, or an output that cannot be read.
-    pub(super) fn compile(
-        &self,
-        target: &Target,
-        source: &std::path::Path,
-        options: &str,
-    ) -> Result<Vec<Figures>> {
-        match self {
-            Compiler::Amd(compiler) => compiler.compile(target, source, options),
-            Compiler::Intel(compiler) => compiler.compile(target, source, options),
-        }
     }
 }

@@ -11,7 +11,7 @@ use super::{
     CuSparse, DEVICE_TO_HOST, Descriptor, DeviceMemory, HOST_TO_DEVICE, NON_TRANSPOSE, Pointer,
 };
 use crate::foreign::call;
-use crate::spmv::{Outcome, POISON, Timed, set_up};
+use crate::timed::{Outcome, POISON, Timed, set_up};
 
 /// CUSPARSE_SPMV_ALG_DEFAULT, CUSPARSE_SPMV_CSR_ALG1 and _ALG2.
 const ALGORITHMS: [(&str, c_int); 3] = [("ALG_DEFAULT", 0), ("CSR_ALG1", 2), ("CSR_ALG2", 3)];

@@ -3,7 +3,7 @@
 
 use csr_core::ValueType;
 
-use super::{Extent, List, ROUND};
+use super::list::{Extent, List, ROUND};
 use crate::batched::{
     Batched, FEATURE_ALIKE, FEATURE_ATOMIC, FEATURE_COLUMNS_U16, FEATURE_FEW_RANGES, SOURCE,
 };

@@ -2,7 +2,7 @@
 
 use csr_core::{OffsetType, ValueType};
 
-use super::List;
+use super::list::List;
 use crate::coo_to_csr::{self, CooToCsrKernel};
 use crate::csr_to_coo::{self, CsrToCoo};
 use crate::csr_to_dense::{self, CsrToDense};

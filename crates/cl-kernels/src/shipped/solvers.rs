@@ -2,7 +2,7 @@
 
 use csr_core::{OffsetType, ValueType};
 
-use super::List;
+use super::list::List;
 use crate::bicgstab::{self, BiCgStab};
 use crate::cg::{self, Cg};
 use crate::jacobi::{self, Jacobi};

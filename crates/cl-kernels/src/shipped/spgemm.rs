@@ -2,7 +2,7 @@
 
 use csr_core::{OffsetType, ValueType};
 
-use super::List;
+use super::list::List;
 use crate::spgemm_long::{self, SpgemmLong};
 use crate::spgemm_order::{self, SpgemmOrder};
 use crate::spgemm_rows::{CROWDED_ROWS, LONG_ROWS, RowKernel, SpgemmRows};

@@ -2,7 +2,7 @@
 
 use csr_core::ValueType;
 
-use super::{Extent, List, ROUND};
+use super::list::{Extent, List, ROUND};
 use crate::spmm::{
     FEATURE_C_BY_ELEMENT, FEATURE_C_COLUMN_MAJOR, FEATURE_COLUMNS_APART, storage_feature,
 };

@@ -2,7 +2,7 @@
 
 use csr_core::{OffsetType, ValueType};
 
-use super::List;
+use super::list::List;
 use crate::elementwise::{self, Elementary, Elementwise};
 use crate::reduce::{self, Reduce, Reduction};
 use crate::sum_integers::{self, SumIntegers};

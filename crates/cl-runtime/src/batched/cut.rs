@@ -11,7 +11,7 @@ use csr_core::plan::batched::Task;
 use super::AnyBatch;
 use super::words::{NotePlaces, pair, task_words};
 use crate::launch::{Size, launch_after};
-use crate::spmv::workspace::{small_for_a_kernel_to_write, upload_small_blocking};
+use crate::scratch::{small_for_a_kernel_to_write, upload_small_blocking};
 use crate::{DeviceArray, Event, Queue, Result};
 
 /// Tasks of which some are parts of problems.

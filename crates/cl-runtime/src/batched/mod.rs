@@ -20,8 +20,8 @@ use csr_core::batch::Problem;
 
 use crate::launch::{After, Size};
 use crate::raw::Memory;
-use crate::spmv::workspace::{OwnerId, Workspace};
-use crate::spmv::{Specialisation, check_value_type};
+use crate::spmv::Specialisation;
+use crate::workspace::{OwnerId, Workspace};
 use crate::{DeviceArray, Error, Event, Program, Queue, Result};
 
 pub use batch::{AnyBatch, BatchColumns, ColumnWidth};
@@ -100,7 +100,7 @@ impl Batched {
         let context = queue.context();
         let device = context.device().traits();
         let (value_type, offset_type) = (batch.value_type(), batch.offset_type());
-        check_value_type(context, value_type)?;
+        context.check_value_type(value_type)?;
         parameters.check(device, value_type)?;
         let is_f64 = value_type.accumulator() == ValueType::F64;
         if variant == BatchedVariant::Atomic && is_f64 && !device.has_int64_atomics {

@@ -6,7 +6,7 @@ use cl_kernels::batched::step_notes::{StepColumns, StepRows};
 use super::AnyBatch;
 use super::tasks::DeviceTasks;
 use crate::launch::{Size, launch_after};
-use crate::spmv::workspace::small_for_a_kernel_to_write;
+use crate::scratch::small_for_a_kernel_to_write;
 use crate::{DeviceArray, Program, Queue, Result};
 
 /// Has the device find it, by the program FORWARD that will read it; nothing where that wants none.

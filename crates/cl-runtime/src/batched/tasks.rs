@@ -14,7 +14,7 @@ use super::cut::{CutTasks, Pending, cut_blocking};
 use super::packed::PackedTasks;
 use super::survey::Survey;
 use super::words::{NotePlaces, range_words, task_words};
-use crate::spmv::workspace::upload_small_blocking;
+use crate::scratch::upload_small_blocking;
 use crate::{DeviceArray, Event, Queue, Result};
 
 /// What groups compute, in the order in which they take it.

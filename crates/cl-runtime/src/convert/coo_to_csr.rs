@@ -12,9 +12,8 @@ use csr_core::{OffsetType, ValueType};
 use super::{check_indices, check_target, group_size, plain_key};
 use crate::launch::LaunchSequence;
 use crate::raw::Memory;
+use crate::scratch::{any_for_a_kernel_to_write, for_a_kernel_to_write};
 use crate::sort::{KeyType, Keyed, bits_of, count_of};
-use crate::spmv::check_value_type;
-use crate::spmv::workspace::{any_for_a_kernel_to_write, for_a_kernel_to_write};
 use crate::{
     AnyArray, AnyMatrix, Context, DeviceArray, Error, Event, Program, Queue, Result, Scan,
     check_apart,
@@ -154,7 +153,7 @@ impl AnyCooToCsr {
         let value_type = from.value_type("the array of the entries' values")?;
         to.check_element("the array of values", value_type)?;
         self.check_queue(queue)?;
-        check_value_type(&self.context, value_type)?;
+        self.context.check_value_type(value_type)?;
         check_target(&self.context, "the array of the entries' values", from, self.entries)?;
         check_target(&self.context, "the array of values", to, self.nnz)?;
         check_apart(("the array of values", to), [("the array of the entries' values", from)])?;

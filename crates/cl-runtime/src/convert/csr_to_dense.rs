@@ -7,8 +7,7 @@ use csr_core::{DenseShape, Layout};
 
 use super::{Apart, check_span, fitted_program};
 use crate::launch::LaunchSequence;
-use crate::spmv::check_value_type;
-use crate::spmv::workspace::for_a_kernel_to_write;
+use crate::scratch::for_a_kernel_to_write;
 use crate::{AnyArray, AnyMatrix, Error, Event, Queue, Result, check_apart};
 
 /// Elements that an item sets to zero.
@@ -44,7 +43,7 @@ impl AnyMatrix {
         check_span(context, shape, dense)?;
         let own = dense.slice(0..shape.span())?;
         check_apart(("the dense matrix", &own), self.named_arrays())?;
-        check_value_type(context, self.value_type())?;
+        context.check_value_type(self.value_type())?;
         let mut row_indices = for_a_kernel_to_write(queue, self.nnz())?;
         self.write_row_indices(queue, &mut row_indices)?;
         let disorder = for_a_kernel_to_write::<u32>(queue, 1)?;

@@ -8,9 +8,8 @@ use csr_core::{DenseShape, Number, OffsetType, ValueType, spelled};
 
 use super::{Apart, check_indices, check_span, check_target, fitted_program};
 use crate::launch::LaunchSequence;
+use crate::scratch::{any_for_a_kernel_to_write, for_a_kernel_to_write};
 use crate::sort::count_of;
-use crate::spmv::check_value_type;
-use crate::spmv::workspace::{any_for_a_kernel_to_write, for_a_kernel_to_write};
 use crate::{
     AnyArray, AnyMatrix, DeviceArray, Error, Event, Program, Queue, Result, Scan, check_apart,
 };
@@ -65,7 +64,7 @@ impl AnyDenseToCsr {
         }
         let tolerance = number;
         check_span(context, shape, dense)?;
-        check_value_type(context, value_type)?;
+        context.check_value_type(value_type)?;
         count_of("the number of rows", shape.rows())?;
         count_of("the number of columns", shape.cols())?;
         let cells = shape.rows().saturating_mul(shape.cols().div_ceil(CELL));

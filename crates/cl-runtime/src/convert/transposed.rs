@@ -13,8 +13,8 @@ use csr_core::{AnyPatternView, Transposed, for_pattern};
 use super::coo_to_csr::write_offsets_of_rows;
 use super::{csr_to_coo, fitted_program};
 use crate::launch::{LaunchSequence, Size, launch_after};
+use crate::scratch::{any_for_a_kernel_to_write, for_a_kernel_to_write};
 use crate::sort::{KeyType, Keyed, bits_of, count_of};
-use crate::spmv::workspace::{any_for_a_kernel_to_write, for_a_kernel_to_write};
 use crate::{AnyArray, AnyMatrix, DeviceArray, Error, Program, Queue, Result};
 
 /// The transposed copy of a matrix, which is the matrix in compressed columns: its own pattern, rows in order of their

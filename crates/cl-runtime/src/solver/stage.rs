@@ -14,8 +14,7 @@ use csr_core::{Number, OffsetType, ValueType};
 use super::{Form, Kept, Norm, Norms, Snapshot, SolverParameters};
 use crate::launch::{Size, launch_after, launch_next};
 use crate::raw::{Kernel, Memory};
-use crate::spmv::check_value_type;
-use crate::spmv::workspace::{any_zeros_blocking, zeros_blocking};
+use crate::scratch::{any_zeros_blocking, zeros_blocking};
 use crate::{AnyArray, DeviceArray, Program, Queue, Result};
 
 /// Bytes that an item moves at once.
@@ -48,7 +47,7 @@ impl Stage {
         slots: usize,
     ) -> Result<Self> {
         let context = queue.context();
-        check_value_type(context, value_type)?;
+        context.check_value_type(value_type)?;
         let traits = context.device().traits();
         let Specialised { mut key, group_size, batch, groups_per_unit } =
             Specialised::of(parameters, value_type, traits)?;

@@ -8,7 +8,7 @@ use csr_core::{OffsetType, ValueType};
 
 use super::lists::Patterns;
 use super::programs::{Groups, groups};
-use crate::spmv::workspace::for_a_kernel_to_write;
+use crate::scratch::for_a_kernel_to_write;
 use crate::{DeviceArray, Queue, Result, Scan};
 
 /// Bytes on the device for each entry while they are numbered: what it counts for, and where it begins.

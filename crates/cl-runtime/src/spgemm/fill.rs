@@ -10,7 +10,7 @@ use super::programs::{groups, value_groups};
 use super::{Kept, Spgemm, patterns};
 use crate::arena::Arena;
 use crate::raw::Memory;
-use crate::spmv::workspace::any_for_a_kernel_to_write;
+use crate::scratch::any_for_a_kernel_to_write;
 use crate::{AnyMatrix, DeviceArray, Queue, Result};
 
 /// What kernels of the fill pass read and write besides lists and patterns.

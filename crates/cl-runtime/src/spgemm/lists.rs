@@ -13,7 +13,7 @@ use super::programs::{Groups, row_groups};
 use super::tallies::{OutputTallies, RowTallies, Tallies};
 use crate::arena::{Arena, bytes_of};
 use crate::raw::Memory;
-use crate::spmv::workspace::for_a_kernel_to_write;
+use crate::scratch::for_a_kernel_to_write;
 use crate::{DeviceArray, Queue, Result};
 
 /// Bytes of lists and classes for each row that is computed at once: two lists of a word, two classes of a byte.

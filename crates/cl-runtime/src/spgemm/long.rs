@@ -7,7 +7,7 @@ use csr_core::OffsetType;
 use super::entries::{Entries, batches, lengths_blocking, long_groups};
 use super::lists::Patterns;
 use crate::raw::Memory;
-use crate::spmv::workspace::{for_a_kernel_to_write, zeroed_blocking};
+use crate::scratch::{for_a_kernel_to_write, zeroed_blocking};
 use crate::{DeviceArray, Queue, Result, Scan};
 
 /// Rows of C as a bit for each column, and where the columns of each window of them go.

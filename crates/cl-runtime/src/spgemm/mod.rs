@@ -22,8 +22,7 @@ use cl_kernels::spgemm_rows::SpgemmRows;
 use csr_core::{OffsetType, RowLengths, ValueType};
 
 use crate::arena::{Arena, bytes_of};
-use crate::spmv::check_value_type;
-use crate::spmv::workspace::any_for_a_kernel_to_write;
+use crate::scratch::any_for_a_kernel_to_write;
 use crate::{AnyArray, AnyMatrix, Context, DeviceArray, Error, MatrixTypes, Queue, Result, Scan};
 
 use lists::{BYTES_PER_ROW, OutputLists, Patterns, RowLists, list_bytes};
@@ -93,7 +92,7 @@ impl Spgemm {
         let types = a.types();
         let MatrixTypes { value_type, offset_type, .. } = types;
         parameters.check(context.device().traits(), value_type)?;
-        check_value_type(&context, value_type)?;
+        context.check_value_type(value_type)?;
         let rows = a.rows();
         let of_b = (b.rows() as u64, b.nnz() as u64);
         let units = context.device().traits().compute_units;

@@ -10,8 +10,8 @@ use super::entries::{Entries, batches, lengths_blocking, starts_of};
 use super::fill::Filled;
 use super::lists::{OutputLists, Patterns, windows_of};
 use super::programs::{Groups, groups};
+use crate::scratch::for_a_kernel_to_write;
 use crate::sort::{KeyType, Keyed};
-use crate::spmv::workspace::for_a_kernel_to_write;
 use crate::{DeviceArray, Queue, Result};
 
 /// Bytes on the device for each part while they are sorted: window and number twice, two words of where it comes from,

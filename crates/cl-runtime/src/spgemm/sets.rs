@@ -5,7 +5,7 @@ use cl_kernels::spgemm_sets::{CountArguments, FillArguments, SOURCE, SpgemmSets,
 use super::Spgemm;
 use super::fill::Filled;
 use super::programs::{Groups, groups};
-use crate::spmv::workspace::for_a_kernel_to_write;
+use crate::scratch::for_a_kernel_to_write;
 use crate::{AnyMatrix, DeviceArray, Queue, Result};
 
 /// How many items have a set, and how large each is.

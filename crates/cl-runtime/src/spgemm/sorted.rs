@@ -6,8 +6,8 @@ use cl_kernels::spgemm_order::{
 use csr_core::{OffsetType, ValueType};
 
 use super::programs::{Groups, groups};
+use crate::scratch::any_for_a_kernel_to_write;
 use crate::sort::{KeyType, Keyed};
-use crate::spmv::workspace::any_for_a_kernel_to_write;
 use crate::{AnyArray, AnyMatrix, DeviceArray, Error, Queue, Result};
 
 /// B's rows: B itself, or a copy of it.

@@ -8,7 +8,7 @@ use super::forms::{Columns, Form};
 use super::{Copy, LongNodes, PatternPlan, Spmm, SpmmOperands, SpmmParameters, Tiles};
 use crate::launch::{After, Size};
 use crate::raw::Memory;
-use crate::spmv::workspace::{Parts, Workspace};
+use crate::workspace::{Parts, Workspace};
 use crate::{Event, Queue, Result};
 
 /// B as the kernels read it: row-major.

@@ -6,7 +6,7 @@ use cl_kernels::spmm_row_split_plan::LongArguments;
 use super::rows::{Nodes, program};
 use crate::launch::{Size, launch_after};
 use crate::raw::Memory;
-use crate::spmv::workspace::zeroed_blocking;
+use crate::scratch::zeroed_blocking;
 use crate::{AnyMatrix, DeviceArray, Queue, Result};
 
 /// I-nodes (rows, where there are none) that are cut into parts.

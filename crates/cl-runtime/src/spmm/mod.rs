@@ -19,8 +19,8 @@ use cl_kernels::{Accumulate, Array, Experiment, KernelKey, Scalar};
 use csr_core::{DenseShape, Layout, ValueType};
 
 use crate::raw::Memory;
-use crate::spmv::workspace::{OwnerId, Workspace};
-use crate::spmv::{Specialisation, check_value_type};
+use crate::spmv::Specialisation;
+use crate::workspace::{OwnerId, Workspace};
 use crate::{AnyMatrix, Error, MatrixTypes, Program, Queue, Result};
 
 use forms::{Access, Form, copy_program};
@@ -121,7 +121,7 @@ impl Spmm {
         let context = queue.context();
         let device = context.device().traits();
         let MatrixTypes { value_type, offset_type, .. } = matrix.types();
-        check_value_type(context, value_type)?;
+        context.check_value_type(value_type)?;
         check_shapes(matrix, &dense)?;
         if dense.b_type.accumulator() != value_type.accumulator() {
             return Err(Error::Mismatch(format!(

@@ -12,7 +12,7 @@ use csr_core::{OffsetType, ValueType};
 
 use crate::launch::{Size, launch_after};
 use crate::raw::Memory;
-use crate::spmv::workspace::zeroed_blocking;
+use crate::scratch::zeroed_blocking;
 use crate::{AnyMatrix, DeviceArray, Program, Queue, Result};
 
 /// Nodes whose longest the others wait for (`NODES_IN_STEP` of the kernel).

@@ -7,7 +7,7 @@ use csr_core::ValueType;
 
 use crate::launch::{Size, launch_after};
 use crate::raw::Memory;
-use crate::spmv::workspace::zeroed_blocking;
+use crate::scratch::zeroed_blocking;
 use crate::{AnyMatrix, DeviceArray, Error, Queue, Result};
 
 /// Tiles of the merge path: rows and nonzeros in equal parts.

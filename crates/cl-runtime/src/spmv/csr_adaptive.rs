@@ -11,13 +11,13 @@ use cl_kernels::{
 use csr_core::plan::csr_adaptive::{RowBlockRules, RowBlocks};
 use csr_core::{AnyOffsets, for_offsets};
 
-use super::workspace::OwnerId;
 use super::{
     BindRequest, Bound, DeviceRowBlocks, Operands, Planning, Specialisation, Spmv, Workspace,
-    accumulator_words, check_value_type,
+    accumulator_words,
 };
 use crate::launch::{After, Size};
 use crate::raw::Memory;
+use crate::workspace::OwnerId;
 use crate::{Context, DeviceArray, Error, Event, Program, Queue, Result};
 
 /// `csr_adaptive`, ready to launch.
@@ -87,7 +87,7 @@ impl CsrAdaptive {
     ) -> Result<Self> {
         let variant = variant.or_usual(Algorithm::CsrAdaptive);
         let parameters = variant.parameters(*parameters);
-        check_value_type(context, specialisation.value_type)?;
+        context.check_value_type(specialisation.value_type)?;
         if *row_blocks.rules() != variant.rules(&parameters) {
             return Err(Error::Mismatch(format!(
                 "row blocks cut by {:?} cannot serve {variant} with {parameters}",

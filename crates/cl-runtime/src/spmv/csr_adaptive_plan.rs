@@ -9,9 +9,9 @@ use csr_core::plan::csr_adaptive::{
     LengthBreak, ROWS_PER_CHUNK, RowBlock, RowBlockRules, RowBlocks, StreamReduction,
 };
 
-use super::workspace::zeroed_blocking;
 use crate::launch::{Size, launch_after};
-use crate::raw::Kernel;
+use crate::plan_workspace::PlanWorkspace;
+use crate::scratch::zeroed_blocking;
 use crate::{AnyArray, DeviceArray, Error, Queue, Result};
 
 /// Row blocks of a pattern, in device memory.
@@ -149,16 +149,6 @@ impl DeviceRowBlocks {
 fn likely_capacity(rules: &RowBlockRules, nnz: usize) -> usize {
     let full = nnz / rules.nnz_per_block;
     full + full / 4 + 2
-}
-
-/// What cutting scribbles on, an eighth of a byte a row, and the kernel objects it sets up. The context
-/// keeps it from one plan to the next.
-#[derive(Debug)]
-pub(crate) struct PlanWorkspace {
-    key: KernelKey,
-    mark: Kernel,
-    write: Kernel,
-    words: DeviceArray<u32>,
 }
 
 impl PlanWorkspace {

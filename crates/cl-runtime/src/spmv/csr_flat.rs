@@ -9,13 +9,11 @@ use csr_core::plan::csr_flat::{TileRules, TileStart};
 use csr_core::{AnyOffsets, ValueType, for_offsets};
 
 use super::partial_sums::PartialSums;
-use super::workspace::{Direction, OwnerId, small_for_a_kernel_to_write};
-use super::{
-    BindRequest, Bound, Operands, Specialisation, Spmv, Workspace, accumulator_words,
-    check_value_type,
-};
+use super::{BindRequest, Bound, Operands, Specialisation, Spmv, Workspace, accumulator_words};
 use crate::launch::{After, Size, launch_next};
 use crate::raw::{Kernel, Memory};
+use crate::scratch::small_for_a_kernel_to_write;
+use crate::workspace::{Direction, OwnerId};
 use crate::{AnyArray, Context, DeviceArray, Event, Program, Queue, Result};
 
 /// `csr_flat`, ready to launch.
@@ -207,7 +205,7 @@ impl CsrFlat {
         nnz: usize,
         tiles: DeviceTiles,
     ) -> Result<Self> {
-        check_value_type(context, specialisation.value_type)?;
+        context.check_value_type(specialisation.value_type)?;
         if tiles.rules != parameters.rules() {
             return Err(crate::Error::Mismatch(format!(
                 "tiles cut by {:?} cannot serve csr_flat with {}",

@@ -6,10 +6,10 @@ use cl_kernels::csr_pieces::{Arguments, CsrPieces as Parameters, SOURCE};
 use cl_kernels::{Algorithm, Checked, KernelKey};
 
 use super::partial_sums::PartialSums;
-use super::workspace::OwnerId;
-use super::{BindRequest, Bound, Operands, Specialisation, Spmv, Workspace, check_value_type};
+use super::{BindRequest, Bound, Operands, Specialisation, Spmv, Workspace};
 use crate::launch::{After, Size};
 use crate::raw::Memory;
+use crate::workspace::OwnerId;
 use crate::{Context, DeviceArray, Event, Program, Queue, Result};
 
 /// `csr_pieces`, ready to launch.
@@ -40,7 +40,7 @@ impl CsrPieces {
         parameters: Checked<Parameters>,
         nnz: usize,
     ) -> Result<Self> {
-        check_value_type(context, specialisation.value_type)?;
+        context.check_value_type(specialisation.value_type)?;
         let traits = context.device().traits();
         let key = specialisation.key(SOURCE, &*parameters).for_streams_of(traits);
         let program = context.program(&key)?;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use cl_kernels::csr_scalar::{Arguments, CsrScalar as Parameters, SOURCE};
 use cl_kernels::{Algorithm, Checked, KernelKey};
 
-use super::workspace::OwnerId;
-use super::{BindRequest, Bound, Operands, Specialisation, Spmv, Workspace, check_value_type};
+use super::{BindRequest, Bound, Operands, Specialisation, Spmv, Workspace};
 use crate::launch::{After, Size};
 use crate::raw::Memory;
+use crate::workspace::OwnerId;
 use crate::{Context, Event, Program, Queue, Result};
 
 /// `csr_scalar`, ready to launch; it has no plan.
@@ -36,7 +36,7 @@ impl CsrScalar {
         specialisation: Specialisation,
         parameters: Checked<Parameters>,
     ) -> Result<Self> {
-        check_value_type(context, specialisation.value_type)?;
+        context.check_value_type(specialisation.value_type)?;
         let program = context.program(&specialisation.key(SOURCE, &*parameters))?;
         Ok(CsrScalar { owner: OwnerId::new(), program, group_size: parameters.group_size as usize })
     }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use cl_kernels::csr_vector::{Arguments, CsrVector as Parameters, SOURCE};
 use cl_kernels::{Algorithm, Checked, KernelKey};
 
-use super::workspace::OwnerId;
-use super::{BindRequest, Bound, Operands, Specialisation, Spmv, Workspace, check_value_type};
+use super::{BindRequest, Bound, Operands, Specialisation, Spmv, Workspace};
 use crate::launch::{After, Size};
 use crate::raw::Memory;
+use crate::workspace::OwnerId;
 use crate::{Context, Event, Program, Queue, Result};
 
 /// `csr_vector`, ready to launch; it has no plan.
@@ -37,7 +37,7 @@ impl CsrVector {
         specialisation: Specialisation,
         parameters: Checked<Parameters>,
     ) -> Result<Self> {
-        check_value_type(context, specialisation.value_type)?;
+        context.check_value_type(specialisation.value_type)?;
         let program = context.program(&specialisation.key(SOURCE, &*parameters))?;
         Ok(CsrVector {
             owner: OwnerId::new(),

@@ -9,12 +9,11 @@ use csr_core::plan::evc_hyb::TaskRules;
 use csr_core::{AnyPatternView, OffsetType, for_pattern};
 
 use super::evc_hyb_plan::{DeviceEvcHyb, VectorOrder};
-use super::workspace::{OwnerId, any_for_a_kernel_to_write};
-use super::{
-    BindRequest, Bound, Operands, Planning, Specialisation, Spmv, Workspace, check_value_type,
-};
+use super::{BindRequest, Bound, Operands, Planning, Specialisation, Spmv, Workspace};
 use crate::launch::{After, Size};
 use crate::raw::Memory;
+use crate::scratch::any_for_a_kernel_to_write;
+use crate::workspace::OwnerId;
 use crate::{AnyArray, AnyMatrix, DeviceArray, Event, Program, Queue, Result};
 
 /// `evc_hyb`, ready to launch: a sorted, padded copy of the matrix.
@@ -97,7 +96,7 @@ impl EvcHyb {
         matrix: &AnyMatrix,
         values_id: u64,
     ) -> Result<Self> {
-        check_value_type(queue.context(), specialisation.value_type)?;
+        queue.context().check_value_type(specialisation.value_type)?;
         let mut key = specialisation.key(SOURCE, &*parameters);
         if plan.order() != VectorOrder::Original {
             key = key.with_feature(FEATURE_PERMUTED);

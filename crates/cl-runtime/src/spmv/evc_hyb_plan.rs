@@ -9,9 +9,9 @@ use csr_core::evc_hyb::{EvcHybOptions, EvcHybPattern, EvcHybStatistics};
 use csr_core::plan::evc_hyb::{EvcHybShape, RowCounts, Task, TaskRules};
 use csr_core::{OffsetType, ValueType};
 
-use super::workspace::for_a_kernel_to_write;
 use crate::launch::LaunchSequence;
 use crate::raw::Memory;
+use crate::scratch::for_a_kernel_to_write;
 use crate::sort::{KeyType, Keyed, bits_of};
 use crate::{AnyMatrix, DeviceArray, Error, Queue, Result};
 

@@ -13,7 +13,6 @@ mod partial_sums;
 mod segmented_sum;
 mod sell;
 mod sell_sigma;
-pub(crate) mod workspace;
 
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
@@ -24,15 +23,14 @@ use csr_core::{OffsetType, ValueType};
 
 use crate::launch::After;
 use crate::raw::Memory;
-use crate::{Context, DeviceArray, Error, Event, Queue, Result};
+use crate::{DeviceArray, Event, Queue, Result};
 
+pub use crate::workspace::Workspace;
 pub use bind::{BindRequest, Bound, Planning, bind};
 pub use csr_adaptive_plan::DeviceRowBlocks;
-pub(crate) use csr_adaptive_plan::PlanWorkspace;
 pub use csr_flat::{CsrFlat, DeviceTiles};
 pub use evc_hyb_plan::{DeviceEvcHyb, VectorOrder};
 pub use segmented_sum::{Boundaries, SegmentedSum};
-pub use workspace::Workspace;
 
 /// What a kernel is specialised by, apart from its hyper-parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,14 +213,4 @@ fn accumulator_words(key: &KernelKey) -> usize {
 fn sum_words(value_type: ValueType, accumulate: Accumulate) -> usize {
     let parts = if accumulate == Accumulate::Compensated { 2 } else { 1 };
     value_type.accumulator().size_bytes() / size_of::<u32>() * parts
-}
-
-/// Refuses value types the device has no arithmetic for.
-pub(crate) fn check_value_type(context: &Context, value_type: ValueType) -> Result<()> {
-    let traits = context.device().traits();
-    if value_type.accumulator() == ValueType::F64 && !traits.has_f64 {
-        let (device, what) = (traits.name.clone(), "double precision (cl_khr_fp64)".to_owned());
-        return Err(Error::Unsupported { device, what });
-    }
-    Ok(())
 }

@@ -7,12 +7,11 @@ use cl_kernels::{Accumulate, Algorithm, Array, Checked, KernelKey};
 use csr_core::plan::sell::{SellChunk, SellLayout, SellRules};
 use csr_core::{AnyPatternView, Offset, OffsetType, for_pattern};
 
-use super::workspace::{OwnerId, any_for_a_kernel_to_write};
-use super::{
-    BindRequest, Bound, Operands, Planning, Specialisation, Spmv, Workspace, check_value_type,
-};
+use super::{BindRequest, Bound, Operands, Planning, Specialisation, Spmv, Workspace};
 use crate::launch::{After, LaunchSequence, Size};
 use crate::raw::Memory;
+use crate::scratch::any_for_a_kernel_to_write;
+use crate::workspace::OwnerId;
 use crate::{AnyArray, AnyMatrix, DeviceArray, Error, Event, Program, Queue, Result};
 
 /// `sell`, ready to launch: a copy of the matrix in slices.
@@ -101,7 +100,7 @@ impl Sell {
         values_id: u64,
     ) -> Result<Self> {
         let context = queue.context();
-        check_value_type(context, specialisation.value_type)?;
+        context.check_value_type(specialisation.value_type)?;
         // The product reads no offsets.
         let of_product = Specialisation { offset_type: OffsetType::U32, ..specialisation };
         let key = of_product.key(SOURCE, &*parameters).for_streams_of(context.device().traits());

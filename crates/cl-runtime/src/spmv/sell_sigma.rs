@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use cl_kernels::sell_sigma::{Arguments, SLICE_LANES, SOURCE, SellSigma as Parameters};
 use cl_kernels::sell_sigma_plan::{
-    self, ColumnArguments, OrderArguments, SellSigmaPlan, ShapeArguments, SliceArguments,
-    ValueArguments,
+    self, ColumnArguments, OrderArguments, ShapeArguments, SliceArguments, ValueArguments,
 };
 use cl_kernels::{Accumulate, Algorithm, Array, Checked, KernelKey};
 use csr_core::OffsetType;
 
 use super::partial_sums::PartialSums;
-use super::workspace::{Direction, OwnerId, any_for_a_kernel_to_write, for_a_kernel_to_write};
-use super::{BindRequest, Bound, Operands, Specialisation, Spmv, Workspace, check_value_type};
+use super::{BindRequest, Bound, Operands, Specialisation, Spmv, Workspace};
 use crate::arena::{Arena, bytes_of};
 use crate::launch::{After, LaunchSequence, Size};
 use crate::raw::Memory;
 use crate::scan::Scan;
+use crate::scratch::{any_for_a_kernel_to_write, for_a_kernel_to_write};
+use crate::workspace::{Direction, OwnerId};
 use crate::{AnyArray, AnyMatrix, DeviceArray, Event, Program, Queue, Result};
 
 /// `sell_sigma`, ready to launch: a copy of the matrix in sorted slices.
@@ -229,9 +229,9 @@ impl SellSigma {
         values_id: u64,
     ) -> Result<Self> {
         let context = queue.context();
-        check_value_type(context, specialisation.value_type)?;
+        context.check_value_type(specialisation.value_type)?;
         let program = context.program(&specialisation.key(SOURCE, &*parameters))?;
-        let plan = SellSigmaPlan::of(&parameters);
+        let plan = parameters.plan();
         let plain = Accumulate::Plain;
         let source = sell_sigma_plan::SOURCE;
         let (value_type, offset_type) = (matrix.value_type(), matrix.offset_type());

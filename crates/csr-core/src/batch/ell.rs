@@ -1,6 +1,6 @@
 //! ELL: every row filled up to one length, entries of neighbouring rows side by side.
 
-use crate::coo::{check_length, check_size};
+use crate::check::{check_length, check_size};
 use crate::{CsrView, Error, Offset, Result, Value};
 
 /// The column of what fills a row up; it is never multiplied.

@@ -71,7 +71,7 @@ impl<V: Value> HostBatch<V> {
         problems: usize,
     ) -> Result<()> {
         let expected = pattern.nnz().saturating_mul(problems);
-        crate::coo::check_length("the array of values", values.len(), expected)?;
+        crate::check::check_length("the array of values", values.len(), expected)?;
         let first = self.pattern_problem(pattern)?;
         self.push_pattern_arrays(pattern);
         self.values.extend_from_slice(values);

@@ -16,7 +16,7 @@ mod group;
 mod pattern;
 mod transpose;
 
-use crate::coo::check_length;
+use crate::check::check_length;
 use crate::{Error, Offset, Result, Value};
 
 pub(crate) use group::{Symmetry, Triplets};

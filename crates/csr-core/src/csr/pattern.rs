@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::coo::check_size;
+use crate::check::check_size;
 use crate::{Error, Offset, Result};
 
 /// Row offsets and column indices of a matrix, owned and checked.

@@ -3,7 +3,7 @@
 //! Rows are cut into tasks of fixed size, so the result never depends on the number of threads. The
 //! number of nonzeros is known, and refused where it is too large, before columns are allocated.
 
-use crate::coo::check_size;
+use crate::check::check_size;
 use crate::memory::{with_capacity, zeroed};
 use crate::parallel;
 use crate::{Csr, CsrPattern, Error, Offset, Result, Value};

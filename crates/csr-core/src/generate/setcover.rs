@@ -6,7 +6,7 @@
 
 use super::assemble::{Rows, assemble};
 use super::random::{Purpose, Random};
-use crate::coo::check_size;
+use crate::check::check_size;
 use crate::{Csr, Offset, Result, Value};
 
 /// Columns a row, besides its own single one.

@@ -5,7 +5,7 @@ use std::io::{Error, ErrorKind, Read, Result};
 
 use tar::{EntryType, Header, PaxExtensions};
 
-use super::members::{Member, Members};
+use super::members::{Member, Members, Wanted};
 
 /// What headers and contents are padded to.
 pub(super) const BLOCK_BYTES: usize = 512;
@@ -16,15 +16,6 @@ const MAX_EXTENSION_BYTES: u64 = 64 << 10;
 /// What is read behind the end of an archive: programs pad archives to 10 KiB, some to more, and gzip's checksum comes
 /// last of all.
 const MAX_TRAILING_BYTES: u64 = 16 << 20;
-
-/// Which member is wanted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
-    /// The one that is called as its folder is, or as the archive, with this at the end of the name.
-    Suffix(String),
-    /// The one of this name, after a first look at the whole archive.
-    Name(String),
-}
 
 /// The text of one member.
 pub(super) struct Archive<R> {

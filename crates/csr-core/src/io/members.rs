@@ -3,13 +3,21 @@
 use std::io::{Error, ErrorKind, Result};
 use std::path::Path;
 
-use super::archive::Wanted;
 use super::header::quoted;
 
 /// Names that a message lists.
 const SHOWN: usize = 12;
 /// Names of Matrix Market files that are kept to choose among.
 const KEPT: usize = 1000;
+
+/// Which member is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// The one that is called as its folder is, or as the archive, with this at the end of the name.
+    Suffix(String),
+    /// The one of this name, after a first look at the whole archive.
+    Name(String),
+}
 
 /// One member of an archive.
 pub(super) struct Member {

@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::archive::{Archive, BLOCK_BYTES, Wanted, is_archive};
+use super::archive::{Archive, BLOCK_BYTES, is_archive};
 use super::gunzip::Gunzip;
 use super::known_form;
+use super::members::Wanted;
 use crate::{Error, Result};
 
 /// The longest line that is read. Longer ones hold no numbers, and must not fill the memory.

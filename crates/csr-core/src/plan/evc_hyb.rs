@@ -3,7 +3,38 @@
 
 use std::ops::Range;
 
-use crate::evc_hyb::{EvcHybOptions, Strip};
+/// Where a matrix is split, and what its parts are aligned to. The default is the paper's.
+///
+/// Without short rows and aligned to 1 it is the predecessor (Guo and Gropp, "Adaptive thread distributions for SpMV
+/// on a GPU", 2012): CSR in order of length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EvcHybOptions {
+    /// Nonzeros of the longest row that is short; `None` where all are long.
+    pub longest_short_row: Option<usize>,
+    /// Rows of a strip and elements of a long row are multiples of it; at least 1.
+    pub alignment: usize,
+}
+
+impl Default for EvcHybOptions {
+    fn default() -> Self {
+        EvcHybOptions { longest_short_row: Some(128), alignment: 32 }
+    }
+}
+
+/// Short rows that are stored column by column: element `k` of the strip's row `r` is at `start + k * rows + r`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Strip {
+    /// The index of its first row, in order of length.
+    pub first: usize,
+    /// Its rows.
+    pub rows: usize,
+    /// Elements of each row, padding included.
+    pub width: usize,
+    /// Where its elements begin.
+    pub start: usize,
+    /// Of its rows, how many are shorter than it is wide: its first ones, which were left of shorter lengths.
+    pub carried: usize,
+}
 
 /// How work is given to items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

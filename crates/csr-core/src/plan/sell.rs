@@ -25,7 +25,7 @@
 
 mod slice;
 
-use crate::coo::check_length;
+use crate::check::check_length;
 use crate::memory::{with_capacity, zeroed};
 use crate::parallel;
 use crate::{Error, Offset, PatternView, Result, Value};

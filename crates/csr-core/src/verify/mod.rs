@@ -15,7 +15,7 @@
 mod double_double;
 mod spgemm;
 
-use crate::coo::check_length;
+use crate::check::check_length;
 use crate::parallel;
 use crate::{
     Accumulator, AnyCsrView, AnyVector, CsrView, Offset, Real, RealValue, Result, Value, for_csr,

@@ -22,7 +22,7 @@ impl SparseOracle {
         a: CsrView<'_, V, O>,
         b: CsrView<'_, V, O>,
     ) -> Result<Self> {
-        crate::coo::check_length("A's columns", a.cols(), b.rows())?;
+        crate::check::check_length("A's columns", a.cols(), b.rows())?;
         let row = |row: usize| {
             let (columns, values) = a.row(row);
             let mut terms = Vec::new();
@@ -66,8 +66,8 @@ impl SparseOracle {
         &self,
         c: CsrView<'_, T, O>,
     ) -> Result<Verification> {
-        crate::coo::check_length("C's rows", c.rows(), self.rows.len())?;
-        crate::coo::check_length("C's columns", c.cols(), self.cols)?;
+        crate::check::check_length("C's rows", c.rows(), self.rows.len())?;
+        crate::check::check_length("C's columns", c.cols(), self.cols)?;
         let is_right = |row: &usize| {
             c.row(*row).0.iter().copied().eq(self.rows[*row].iter().map(|(column, _)| *column))
         };

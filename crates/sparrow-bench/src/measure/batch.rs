@@ -12,7 +12,8 @@ use sparrow::{
     BatchedVariant, ColumnWidth, NoEvent, PlanOptions, Problem, Queue, Rates,
 };
 
-use super::device::{Instance, read_blocking, uploaded};
+use super::device::Instance;
+use super::operands::{read_blocking, uploaded};
 use super::{Budget, MeasureError, Origin, Samples, Shape, add_times, untimed_record};
 use crate::record::{BatchRecord, Details, Record};
 

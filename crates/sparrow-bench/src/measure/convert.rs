@@ -12,7 +12,7 @@ use sparrow::{
     Queue, Rates,
 };
 
-use super::device::shape_of;
+use super::operands::shape_of;
 use super::{Budget, MeasureError, Origin, Samples, Shape, add_times, untimed_record};
 use crate::Record;
 use crate::record::{ConvertRecord, Details};

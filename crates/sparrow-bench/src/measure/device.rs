@@ -4,15 +4,15 @@ use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use csr_core::verify::Oracle;
-use csr_core::{AnyCsrView, AnyVector, Number, ValueType};
+use csr_core::{AnyCsrView, AnyVector, Number};
 use sparrow::{
     AnyArray, AnyMatrix, AnyPlan, AnyProduct, NoEvent, PlanOptions, Queue, Rates, Stages, Variant,
     VectorOrder, Workspace, usual_tables,
 };
 
-use super::hetero::shared_array;
+use super::operands::{read_blocking, shape_of, shared_array, uploaded};
 use super::{
-    MeasureError, Origin, Samples, Shape, Subject, add_times, bytes_once, summation, untimed_spmv,
+    MeasureError, Origin, Samples, Subject, add_times, bytes_once, summation, untimed_spmv,
 };
 use crate::Record;
 use crate::record::{Details, EvcHybRecord, SpmvRecord};
@@ -191,34 +191,6 @@ pub(super) fn time(
         || Ok(queue.finish_blocking()?),
     )?;
     Ok((instances.swap_remove(turn), samples))
-}
-
-/// The figures a product of `matrix` is judged by.
-pub(super) fn shape_of<'a>(matrix: impl Into<AnyCsrView<'a>>) -> Shape {
-    let matrix = matrix.into();
-    Shape {
-        rows: matrix.pattern().rows(),
-        cols: matrix.pattern().cols(),
-        nnz: matrix.pattern().nnz(),
-        value_type: matrix.value_type(),
-        offset_type: matrix.offset_type(),
-    }
-}
-
-/// A vector on the device.
-pub(super) fn uploaded(queue: &Queue, data: &AnyVector) -> Result<AnyArray, MeasureError> {
-    Ok(AnyArray::upload_blocking(queue, data.value_type(), data.bytes())?)
-}
-
-/// A vector of the device's, of the type that sums of `value_type` are made in.
-pub(crate) fn read_blocking(
-    queue: &Queue,
-    array: &AnyArray,
-    value_type: ValueType,
-) -> Result<AnyVector, MeasureError> {
-    let mut vector = AnyVector::filled(value_type, 0.0, array.len());
-    array.read_bytes_blocking(queue, vector.bytes_mut())?;
-    Ok(vector)
 }
 
 /// What a plan is asked for.

@@ -8,12 +8,12 @@ use csr_core::verify::Oracle;
 use csr_core::{AnyCsrView, AnyVector, CsrView, Offset, RealValue, Value as _, for_csr};
 use rayon::prelude::*;
 use sparrow::{
-    AnyArray, HeteroPlan, HostAccess, LEARNING_PRODUCTS, Matrix, Partner, PlanOptions, Product,
-    Queue, Rates, Share,
+    HeteroPlan, LEARNING_PRODUCTS, Matrix, Partner, PlanOptions, Product, Queue, Rates, Share,
 };
 
-use super::device::{Instance, options_of, shape_of, uploaded};
+use super::device::{Instance, options_of};
 use super::host::chunk_sum;
+use super::operands::{shape_of, shared_array};
 use super::{
     MeasureError, Origin, Samples, Subject, add_times, bytes_once, summation, untimed_spmv,
 };
@@ -241,15 +241,4 @@ fn both<V: RealValue, O: Offset>(
         add_times(&mut record, &shape, bytes_once(&shape), &samples, &rates.of_both(), setup_us);
     }
     Ok(record)
-}
-
-/// An array that the CPU reaches where it lies, if the device has such memory.
-pub(super) fn shared_array(queue: &Queue, data: &AnyVector) -> Result<AnyArray, MeasureError> {
-    let access = queue.context().device().traits().host_access();
-    if matches!(access, HostAccess::Copies | HostAccess::MappedBuffers) {
-        return uploaded(queue, data);
-    }
-    let mut array = AnyArray::allocate_svm(queue.context(), data.value_type(), data.len())?;
-    array.write_bytes_blocking(queue, data.bytes())?;
-    Ok(array)
 }

@@ -8,7 +8,7 @@ use csr_core::verify::Oracle;
 use csr_core::{AnyCsrView, CsrView, HostSell, Offset, RealValue, Value as _, for_csr};
 use sparrow::{Products, Rates};
 
-use super::device::shape_of;
+use super::operands::shape_of;
 use super::{
     MeasureError, Origin, Samples, Subject, add_times, bytes_once, summation, untimed_spmv,
 };

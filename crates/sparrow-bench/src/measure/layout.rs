@@ -7,7 +7,7 @@ use csr_core::{AnyCsrView, for_pattern};
 use sparrow::{Algorithm, DeviceTraits, DeviceType, Variant};
 
 use super::MeasureError;
-use super::device::shape_of;
+use super::operands::shape_of;
 use crate::Record;
 
 /// Neighbouring rows of a strip whose elements are one load.

@@ -11,8 +11,9 @@ use sparrow::{
     usual_tables,
 };
 
-use super::device::{options_of, shape_of, time};
+use super::device::{options_of, time};
 use super::layout::Layout;
+use super::operands::shape_of;
 use super::{MeasureError, Origin, Subject};
 use crate::Record;
 use crate::record::{Details, ModelRecord};

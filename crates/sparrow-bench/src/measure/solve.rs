@@ -9,7 +9,7 @@ use sparrow::{
     SolverProgress, StopRule, solve_on_host,
 };
 
-use super::device::{read_blocking, shape_of, uploaded};
+use super::operands::{read_blocking, shape_of, uploaded};
 use super::{MeasureError, Origin};
 use crate::solve_record::{SOLVE_SCHEMA, SolveRecord};
 

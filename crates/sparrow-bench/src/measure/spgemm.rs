@@ -4,7 +4,7 @@ use csr_core::verify::{SparseOracle, Verification};
 use csr_core::{Accumulator as _, AnyCsrView, Csr, CsrView, Offset, RealValue, for_csr};
 use sparrow::{AnyMatrix, AnySpgemmPlan, Queue, Rates, SpgemmOptions};
 
-use super::device::shape_of;
+use super::operands::shape_of;
 use super::{Budget, MeasureError, Origin, Samples, Shape, add_times, untimed_record};
 use crate::Record;
 use crate::record::{Details, SpgemmRecord};

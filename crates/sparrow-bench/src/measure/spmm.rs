@@ -9,7 +9,8 @@ use sparrow::{
     Queue, Rates, SpmmAlgorithm, SpmmOptions, Workspace,
 };
 
-use super::device::{Instance, read_blocking, shape_of, uploaded};
+use super::device::Instance;
+use super::operands::{read_blocking, shape_of, uploaded};
 use super::{Budget, MeasureError, Origin, Samples, Shape, add_times, bytes_once, untimed_record};
 use crate::Record;
 use crate::record::{Details, SpmmRecord};

@@ -7,7 +7,7 @@ use sparrow::{
     VectorOptions,
 };
 
-use super::device::{read_blocking, uploaded};
+use super::operands::{read_blocking, uploaded};
 use super::{Budget, MeasureError, Origin, Samples, Shape, add_times, summation, untimed_record};
 use crate::record::{Details, VectorRecord};
 use crate::{Making, Record};

@@ -7,7 +7,7 @@ use csr_core::batch::HostBatch;
 use csr_core::{Csr, RealValue, Value as _};
 use sparrow::Queue;
 
-use super::batch_suite::csr_of_lengths;
+use super::shapes::csr_of_lengths;
 use super::{BatchCase, CaseError, Extent, run_batch};
 
 /// Columns and lengths of rows: ones that lie in many steps of a chunk, of which one sub-group makes more than it has items, the

@@ -8,6 +8,7 @@ use sparrow::{BatchedAlgorithm, BatchedVariant, ColumnWidth, DeviceTraits, Queue
 
 use super::batch_forms::run_forms;
 use super::report::parameter_text;
+use super::shapes::csr_of_lengths;
 use super::suite::spoil_values;
 use super::{
     BatchCase, BatchCoefficients, CaseError, Extent, Failure, Progress, Report, Tally, Tested,
@@ -125,21 +126,6 @@ pub fn mixed_problems<V: RealValue>(extent: Extent) -> csr_core::Result<Vec<Csr<
     shapes.insert(6, (400, huge));
     let all = shapes.iter().enumerate();
     all.map(|(seed, (cols, lengths))| csr_of_lengths(*cols, lengths, seed as u64)).collect()
-}
-
-/// A problem of rows of these lengths, with random values.
-pub(super) fn csr_of_lengths<V: RealValue>(
-    cols: usize,
-    lengths: &[usize],
-    seed: u64,
-) -> csr_core::Result<Csr<V>> {
-    let (mut offsets, mut columns) = (vec![0], Vec::new());
-    for (row, &length) in lengths.iter().enumerate() {
-        columns.extend((0..length).map(|k| ((row * 31 + k * 7) % cols) as u32));
-        offsets.push(columns.len() as u32);
-    }
-    let values = csr_core::random_vector::<f64>(seed, columns.len());
-    Csr::new(cols, offsets, columns, values.into_iter().map(V::from_f64).collect())
 }
 
 /// The problems in the format that an algorithm reads; in all of them for the choice.

@@ -169,3 +169,18 @@ pub fn shapes(limits: &Limits) -> Vec<Shape> {
     debug_assert!(shapes.iter().all(|shape| shape.cols > 0 || shape.nnz() == 0));
     shapes
 }
+
+/// A problem of rows of these lengths, with random values.
+pub(super) fn csr_of_lengths<V: RealValue>(
+    cols: usize,
+    lengths: &[usize],
+    seed: u64,
+) -> csr_core::Result<Csr<V>> {
+    let (mut offsets, mut columns) = (vec![0], Vec::new());
+    for (row, &length) in lengths.iter().enumerate() {
+        columns.extend((0..length).map(|k| ((row * 31 + k * 7) % cols) as u32));
+        offsets.push(columns.len() as u32);
+    }
+    let values = csr_core::random_vector::<f64>(seed, columns.len());
+    Csr::new(cols, offsets, columns, values.into_iter().map(V::from_f64).collect())
+}

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use cl_kernels::{Features, MatrixShape, Products};
 use csr_core::ValueType;
 
+use super::timing::median;
 use super::{Candidate, Outcome, Timing};
 
 /// Times by value type, matrix and candidate. Trials that were repeated count by their median.
@@ -32,13 +33,6 @@ struct Tries {
     given_up: Vec<(Candidate, f64)>,
     setup_us: Vec<f64>,
     has_failed: bool,
-}
-
-/// The middle one, the lower of two; infinite without any.
-pub(super) fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len().saturating_sub(1) / 2).copied().unwrap_or(f64::INFINITY)
 }
 
 impl Matrix {

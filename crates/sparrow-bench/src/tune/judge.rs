@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sparrow::{PlanOptions, Queue};
 
 use super::Candidate;
-use super::board::median;
+use super::timing::median;
 use super::trial::{Contender, Ground, launches, rounded, setup_us};
 use crate::MeasureError;
 

@@ -12,7 +12,7 @@ use csr_core::generate::Suite;
 use serde::{Deserialize, Serialize};
 use sparrow::{PlanOptions, Queue};
 
-use super::board::median;
+use super::timing::median;
 use super::trial::{Ground, launches, rounded};
 use crate::MeasureError;
 

@@ -7,7 +7,6 @@ use cl_kernels::{DeviceEntry, DeviceTraits, DeviceType, Features, MatrixShape};
 use csr_core::ValueType;
 use serde::{Deserialize, Serialize};
 
-use super::board::median;
 use super::{Candidate, TuneError};
 
 /// The form's name; a change that breaks readers changes the number.
@@ -221,4 +220,11 @@ mod value_type_name {
     ) -> Result<ValueType, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
+}
+
+/// The middle one, the lower of two; infinite without any.
+pub(super) fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len().saturating_sub(1) / 2).copied().unwrap_or(f64::INFINITY)
 }

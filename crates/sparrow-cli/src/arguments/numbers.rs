@@ -3,10 +3,9 @@
 use std::any::TypeId;
 use std::fmt::Display;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::Command;
-
-use super::tune::Span;
 
 /// A number that an f64 holds: not infinite or NaN, and 0 only where it says so.
 pub(crate) fn finite(text: &str) -> Result<f64, String> {
@@ -91,6 +90,28 @@ pub(super) fn with_signs(command: Command) -> Command {
     names.into_iter().fold(command, |command, name| command.mut_subcommand(name, with_signs))
 }
 
+/// A span of time as `--budget` spells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span(pub(crate) Duration);
+
+impl FromStr for Span {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let refuse = || format!("\"{text}\" is no span of time from 1s to 24h, as 90s, 2m or 1h");
+        let unit = text.chars().last().ok_or_else(refuse)?;
+        let seconds = match unit {
+            's' => 1,
+            'm' => 60,
+            'h' => 3600,
+            _ => return Err(refuse()),
+        };
+        let count: u64 = text[..text.len() - 1].parse().map_err(|_| refuse())?;
+        let seconds = count.checked_mul(seconds).filter(|span| (1..=86_400).contains(span));
+        Ok(Span(Duration::from_secs(seconds.ok_or_else(refuse)?)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,5 +130,14 @@ mod tests {
         assert!(
             count::<usize>("0").unwrap_err().starts_with("it must be a whole number from 1 to")
         );
+    }
+
+    #[test]
+    fn spans_of_time_have_a_unit_and_an_end() {
+        let seconds = |text: &str| text.parse::<Span>().map(|span| span.0.as_secs());
+        assert_eq!((seconds("90s"), seconds("2m"), seconds("1h")), (Ok(90), Ok(120), Ok(3600)));
+        for wrong in ["", "2", "m", "-1s", "0s", "25h", "2 m", "99999999999999999999s"] {
+            assert!(seconds(wrong).unwrap_err().contains("no span of time"), "{wrong}");
+        }
     }
 }

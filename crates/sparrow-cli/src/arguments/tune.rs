@@ -2,8 +2,6 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::str::FromStr;
-use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use csr_core::ValueType;
@@ -11,6 +9,7 @@ use csr_core::generate::Suite;
 use sparrow::Products;
 
 use super::examples::{JUDGE_EXAMPLES, MERGE_EXAMPLES};
+use super::numbers::Span;
 use super::{Making, Reading, positive};
 
 #[derive(Debug, Args)]
@@ -91,40 +90,4 @@ pub(crate) struct Merge {
     /// The device table; entries of devices that no file mentions stay as they are. The user's own if left out
     #[arg(long, value_name = "TABLE")]
     pub(crate) into: Option<PathBuf>,
-}
-
-/// A span of time as `--budget` spells it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span(pub(crate) Duration);
-
-impl FromStr for Span {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let refuse = || format!("\"{text}\" is no span of time from 1s to 24h, as 90s, 2m or 1h");
-        let unit = text.chars().last().ok_or_else(refuse)?;
-        let seconds = match unit {
-            's' => 1,
-            'm' => 60,
-            'h' => 3600,
-            _ => return Err(refuse()),
-        };
-        let count: u64 = text[..text.len() - 1].parse().map_err(|_| refuse())?;
-        let seconds = count.checked_mul(seconds).filter(|span| (1..=86_400).contains(span));
-        Ok(Span(Duration::from_secs(seconds.ok_or_else(refuse)?)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn spans_of_time_have_a_unit_and_an_end() {
-        let seconds = |text: &str| text.parse::<Span>().map(|span| span.0.as_secs());
-        assert_eq!((seconds("90s"), seconds("2m"), seconds("1h")), (Ok(90), Ok(120), Ok(3600)));
-        for wrong in ["", "2", "m", "-1s", "0s", "25h", "2 m", "99999999999999999999s"] {
-            assert!(seconds(wrong).unwrap_err().contains("no span of time"), "{wrong}");
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! Plans: an algorithm chosen, parametrised and bound to a pattern, ready to launch.
 
 mod bind;
+mod checks;
 mod operands;
 mod options;
 
@@ -16,6 +17,7 @@ use crate::{Error, Result};
 
 use bind::{bind, fit};
 pub(crate) use bind::{segmented_sum, tables};
+pub(crate) use checks::{check_context, check_device, check_length, check_types, fitting};
 pub use cl_runtime::spmv::Planning;
 pub use operands::{AnyCoefficient, AnyProduct};
 pub(crate) use operands::{by_value, check_result, coefficient};
@@ -385,56 +387,4 @@ impl AnyPlan {
     pub fn is_repeatable(&self) -> bool {
         self.spmv.is_repeatable()
     }
-}
-
-/// Makes something in `queue`, fitted to the groups that its compiled kernels turn out to run in: [`Queue::fitting`].
-pub(crate) fn fitting<T>(queue: &Queue, make: impl FnMut(&Queue) -> Result<T>) -> Result<T> {
-    let limit_of = |error: &Error| match error {
-        Error::Runtime(error) => error.kernel_group_limit(),
-        _ => None,
-    };
-    queue.fitting(limit_of, make)
-}
-
-/// Refuses a queue whose kernels cannot reach the arrays of `of`: every device of their OpenCL context can.
-pub(crate) fn check_context(queue: &Queue, context: &Context, of: &str) -> Result<()> {
-    if !queue.context().shares_memory_with(context) {
-        let text = format!("the queue belongs to another context than the {of}");
-        return Err(Error::Mismatch(text));
-    }
-    Ok(())
-}
-
-/// Refuses a queue that cannot run the kernels of `of`: they were built for one device of one context.
-pub(crate) fn check_device(queue: &Queue, context: &Context, of: &str) -> Result<()> {
-    check_context(queue, context, of)?;
-    if !queue.context().is_same(context) {
-        let text = format!(
-            "the queue is one of the device {}, and the {of} was made for another device of its context, {}",
-            queue.context().device().traits().name,
-            context.device().traits().name
-        );
-        return Err(Error::Mismatch(text));
-    }
-    Ok(())
-}
-
-/// Refuses a matrix of other types than the plan's.
-pub(crate) fn check_types(plan: MatrixTypes, matrix: MatrixTypes) -> Result<()> {
-    if plan != matrix {
-        return Err(Error::Mismatch(format!(
-            "the matrix stores {} with offsets of {}, and the plan was made for {} with offsets of {}",
-            matrix.value_type, matrix.offset_type, plan.value_type, plan.offset_type
-        )));
-    }
-    Ok(())
-}
-
-pub(crate) fn check_length(what: &str, found: usize, of: &str, expected: usize) -> Result<()> {
-    if found != expected {
-        return Err(Error::Mismatch(format!(
-            "{what} has {found} elements, and there are {expected} {of}"
-        )));
-    }
-    Ok(())
 }

@@ -12,13 +12,12 @@ use cl_kernels::segmented_sum::{
 };
 use cl_kernels::{Algorithm, Checked, KernelKey, Variant};
 
-use super::workspace::OwnerId;
 use super::{
     BindRequest, Bound, Operands, Specialisation, Spmv, Stages, Workspace, accumulator_words,
-    check_value_type,
 };
 use crate::launch::{After, Size};
 use crate::raw::Memory;
+use crate::workspace::OwnerId;
 use crate::{Context, DeviceArray, Error, Event, Program, Queue, Result};
 
 pub use parts::Boundaries;
@@ -80,7 +79,7 @@ impl SegmentedSum {
         rows: usize,
         nnz: usize,
     ) -> Result<Self> {
-        check_value_type(context, specialisation.value_type)?;
+        context.check_value_type(specialisation.value_type)?;
         let traits = context.device().traits();
         let variant = variant.or_usual(Algorithm::SegmentedSum);
         let mut key = specialisation.key(segmented_sum::SOURCE, &*parameters);

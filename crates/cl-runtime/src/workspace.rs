@@ -1,13 +1,16 @@
 //! What a launch scribbles on, and the kernel objects it sets up.
 
-use std::collections::VecDeque;
+mod in_flight;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cl_kernels::{HostAccess, KernelArguments};
 
 use crate::launch::{After, Size, launch, launch_after, launch_next};
 use crate::raw::{Kernel, Memory};
-use crate::{AnyArray, DeviceArray, ElementType, Error, Event, Queue, Result};
+use crate::scratch::zeroed_blocking;
+use crate::{DeviceArray, Error, Event, Queue, Result};
+use in_flight::InFlight;
 
 /// Ties a workspace to the algorithm object it was made by: counters of one plan say nothing to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +107,7 @@ impl Workspace {
         filled_in: Option<Queue>,
     ) -> Self {
         let mut workspace = Self::with_scratch(owner, kernels, scratch);
-        workspace.in_flight.without_event = filled_in;
+        workspace.in_flight = InFlight::after(filled_in);
         workspace
     }
 
@@ -223,144 +226,6 @@ impl Workspace {
         let text = "the workspace was made by another plan than the one that launches";
         Err(Error::Mismatch(text.to_owned()))
     }
-}
-
-/// Launches of a workspace that may not have ended, the oldest first. Each waits for the one before, but a
-/// launch in error ends at once and says nothing of those before it: so they are remembered too.
-#[derive(Debug, Default)]
-struct InFlight {
-    launches: VecDeque<(Queue, Event)>,
-    /// The in-order queue of launches after those, or of what fills the memory, for which no event was made.
-    without_event: Option<Queue>,
-}
-
-impl InFlight {
-    /// Whether what is put into `queue` comes after all of them by itself.
-    fn is_ordered_by(&self, queue: &Queue) -> bool {
-        let is_it = |other: &Queue| other.as_raw() == queue.as_raw();
-        queue.is_in_order()
-            && self.launches.iter().all(|(other, _)| is_it(other))
-            && self.without_event.iter().all(is_it)
-    }
-
-    /// Makes an event for launches that have none: their queue is in order, so a marker ends after them.
-    fn observe(&mut self) -> Result<()> {
-        if let Some(queue) = self.without_event.clone() {
-            // Not forgotten where the driver refuses the marker.
-            let marker = queue.handle().marker(&[])?;
-            self.without_event = None;
-            self.push(&queue, &marker, false);
-        }
-        Ok(())
-    }
-
-    /// The last one that is not known to have ended. What ended in error cannot be told from what ended
-    /// well (Intel's runtime shows both as complete), so those before it are looked at too.
-    fn last(&mut self) -> Option<&(Queue, Event)> {
-        while let Some((_, event)) = self.launches.back()
-            && event.is_complete()
-        {
-            self.launches.pop_back();
-        }
-        self.launches.back()
-    }
-
-    /// Notes a launch in an in-order queue for which no event was made.
-    fn note_without_event(&mut self, queue: &Queue) {
-        if self.without_event.as_ref().is_none_or(|last| last.as_raw() != queue.as_raw()) {
-            self.without_event = Some(queue.clone());
-        }
-    }
-
-    /// Adds a launch; with `ends_last`, no other need be remembered.
-    fn push(&mut self, queue: &Queue, event: &Event, ends_last: bool) {
-        if ends_last {
-            self.launches.clear();
-            self.without_event = None;
-        }
-        while let Some((_, oldest)) = self.launches.front()
-            && oldest.is_complete()
-        {
-            self.launches.pop_front();
-        }
-        self.launches.push_back((queue.clone(), event.clone()));
-    }
-}
-
-/// `words` zeros on the device.
-pub(crate) fn zeroed_blocking(queue: &Queue, words: usize) -> Result<DeviceArray<u32>> {
-    zeros_blocking(queue, words)
-}
-
-/// `len` zeros on the device. A fill there is far faster than a copy from here.
-pub(crate) fn zeros_blocking<T: bytemuck::Pod>(
-    queue: &Queue,
-    len: usize,
-) -> Result<DeviceArray<T>> {
-    any_zeros_blocking(queue, ElementType::of::<T>(), len)?.into_typed()
-}
-
-/// As [`zeros_blocking`], of elements whose type is known at run time.
-pub(crate) fn any_zeros_blocking(
-    queue: &Queue,
-    element: impl Into<ElementType>,
-    len: usize,
-) -> Result<AnyArray> {
-    let element = element.into();
-    if queue.context().device().traits().is_written_by_host() {
-        return AnyArray::upload_blocking(queue, element, &vec![0; len * element.size_bytes()]);
-    }
-    let mut zeros = AnyArray::allocate(queue.context(), element, len)?;
-    if let Some(filled) = zeros.fill_bytes(queue, &vec![0; element.size_bytes()])? {
-        filled.wait()?;
-    }
-    Ok(zeros)
-}
-
-/// Memory that a kernel writes. Oclgrind forgets that one did where memory was used before, but not what was there.
-pub(crate) fn for_a_kernel_to_write<T: bytemuck::Pod>(
-    queue: &Queue,
-    len: usize,
-) -> Result<DeviceArray<T>> {
-    any_for_a_kernel_to_write(queue, ElementType::of::<T>(), len)?.into_typed()
-}
-
-/// As [`for_a_kernel_to_write`], of elements whose type is known at run time.
-pub(crate) fn any_for_a_kernel_to_write(
-    queue: &Queue,
-    element: impl Into<ElementType>,
-    len: usize,
-) -> Result<AnyArray> {
-    let element = element.into();
-    if queue.context().device().traits().is_oclgrind() {
-        return AnyArray::upload_blocking(queue, element, &vec![0; len * element.size_bytes()]);
-    }
-    AnyArray::allocate(queue.context(), element, len)
-}
-
-/// As [`for_a_kernel_to_write`], with other small arrays in one arena if it is one.
-pub(crate) fn small_for_a_kernel_to_write<T: bytemuck::Pod>(
-    queue: &Queue,
-    len: usize,
-) -> Result<DeviceArray<T>> {
-    if queue.context().device().traits().is_oclgrind() {
-        return for_a_kernel_to_write(queue, len);
-    }
-    queue.context().allocate_small(len)
-}
-
-/// A copy of `data` on the device, with other small arrays in one arena if it is one. What the host writes into a part
-/// of a buffer, Oclgrind takes for undefined.
-pub(crate) fn upload_small_blocking<T: bytemuck::Pod>(
-    queue: &Queue,
-    data: &[T],
-) -> Result<DeviceArray<T>> {
-    if queue.context().device().traits().is_oclgrind() {
-        return DeviceArray::upload_blocking(queue, data);
-    }
-    let mut array = queue.context().allocate_small(data.len())?;
-    array.write_blocking(queue, data)?;
-    Ok(array)
 }
 
 /// What one launch may use.

@@ -1,0 +1,176 @@
+//! What each operation of `sparrow bench` takes.
+
+use clap::Args;
+use sparrow::{
+    Accumulate, Algorithm, BatchedAlgorithm, Products, SpmmAlgorithm, Variant, VectorOrder,
+};
+
+use super::names::{Algorithms, BatchKind, Layout, Sweep};
+use super::parts::{Matrices, Parameters, RealTypes, Report, Shown, ValueTypes};
+use crate::arguments::{count, whole};
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchSpmv {
+    #[command(flatten)]
+    pub(crate) matrices: Matrices,
+    /// Names with commas, `all`, or `auto` (chosen for matrix and device)
+    #[arg(long, default_value = "auto")]
+    pub(crate) algorithms: Algorithms<Algorithm>,
+    /// Steps of csr_adaptive that are on: baseline, nrs, nrs-log, full, spin; segmented_sum in one
+    /// launch: fused; or where its stage 2 runs: device, cpu; several with commas
+    #[arg(long, default_value = "full", value_delimiter = ',')]
+    pub(crate) variant: Vec<Variant>,
+    #[command(flatten)]
+    pub(crate) values: ValueTypes,
+    /// plain or compensated
+    #[arg(long, default_value = "plain")]
+    pub(crate) accumulate: Accumulate,
+    #[command(flatten)]
+    pub(crate) parameters: Parameters,
+    /// Which order x and y of evc_hyb are in, several with commas: as the matrix has them, y (permuted), or x and y
+    /// (symmetric) in the plan's row order
+    #[arg(long, default_value = "original", value_delimiter = ',')]
+    pub(crate) order: Vec<VectorOrder>,
+    /// How many products a plan is made for: once, several or many
+    #[arg(long, default_value = "several")]
+    pub(crate) products: Products,
+    /// Compare each time with what the bandwidth model predicts, and find where the time goes by three experiments: x
+    /// constant, A constant, both constant
+    #[arg(long)]
+    pub(crate) model: bool,
+    /// Rotate over copies that together exceed the cache four times
+    #[arg(long)]
+    pub(crate) cold: bool,
+    #[command(flatten)]
+    pub(crate) report: Report,
+    #[command(flatten)]
+    pub(crate) shown: Shown,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchSpmm {
+    #[command(flatten)]
+    pub(crate) matrices: Matrices,
+    /// Columns of B and C, several with commas: each is then compared with as many products with one vector
+    #[arg(long, default_value = "32", value_delimiter = ',', value_parser = count::<usize>)]
+    pub(crate) columns: Vec<usize>,
+    /// Matrices that differ in one thing alone, instead of a suite
+    #[arg(long, conflicts_with_all = ["matrices", "suite"])]
+    pub(crate) sweep: Option<Sweep>,
+    /// How B lies
+    #[arg(long, default_value = "row")]
+    pub(crate) layout_b: Layout,
+    /// How C lies
+    #[arg(long, default_value = "row")]
+    pub(crate) layout_c: Layout,
+    /// Names with commas, `auto` (chosen for matrix and device), or `all` (each, and the choice)
+    #[arg(long, default_value = "auto")]
+    pub(crate) algorithms: Algorithms<SpmmAlgorithm>,
+    #[command(flatten)]
+    pub(crate) values: ValueTypes,
+    #[command(flatten)]
+    pub(crate) parameters: Parameters,
+    #[command(flatten)]
+    pub(crate) report: Report,
+    #[command(flatten)]
+    pub(crate) shown: Shown,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchSpgemm {
+    #[command(flatten)]
+    pub(crate) matrices: Matrices,
+    #[command(flatten)]
+    pub(crate) values: RealTypes,
+    #[command(flatten)]
+    pub(crate) parameters: Parameters,
+    #[command(flatten)]
+    pub(crate) report: Report,
+    #[command(flatten)]
+    pub(crate) shown: Shown,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchBatch {
+    #[command(flatten)]
+    pub(crate) matrices: Matrices,
+    /// Problems of a batch, several with commas
+    #[arg(long, default_value = "1000", value_delimiter = ',', value_parser = count::<usize>)]
+    pub(crate) batch_size: Vec<usize>,
+    /// What batches are made of, several with commas
+    #[arg(long, default_value = "homogeneous,mixed", value_delimiter = ',')]
+    pub(crate) batch_kind: Vec<BatchKind>,
+    /// Problems drawn from the published ranges, with the matrices named; 32 where none is
+    #[arg(long, value_name = "N", value_parser = whole::<usize>)]
+    pub(crate) draw: Option<usize>,
+    /// Also the published way of adding cut rows, by float atomics
+    #[arg(long)]
+    pub(crate) atomic: bool,
+    /// Leave out the loop and the block-diagonal product
+    #[arg(long)]
+    pub(crate) alone: bool,
+    /// Names with commas, `auto` (chosen for each problem), or `all` (each, and the choice)
+    #[arg(long, default_value = "auto")]
+    pub(crate) algorithms: Algorithms<BatchedAlgorithm>,
+    #[command(flatten)]
+    pub(crate) values: ValueTypes,
+    #[command(flatten)]
+    pub(crate) parameters: Parameters,
+    #[command(flatten)]
+    pub(crate) report: Report,
+    #[command(flatten)]
+    pub(crate) shown: Shown,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchHetero {
+    #[command(flatten)]
+    pub(crate) matrices: Matrices,
+    /// What computes together with the device: host, or an OpenCL device as --device names it
+    #[arg(long, default_value = "host", value_name = "TEXT")]
+    pub(crate) partner: String,
+    /// The partner's part of the nonzeros, 0 to 1; learnt if left out
+    #[arg(long, value_name = "F", value_parser = fraction)]
+    pub(crate) share: Option<f64>,
+    /// Of the device alone: names with commas, or `all`
+    #[arg(long, default_value = "all")]
+    pub(crate) algorithms: Algorithms<Algorithm>,
+    #[command(flatten)]
+    pub(crate) values: ValueTypes,
+    #[command(flatten)]
+    pub(crate) report: Report,
+    #[command(flatten)]
+    pub(crate) shown: Shown,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchConvert {
+    #[command(flatten)]
+    pub(crate) matrices: Matrices,
+    #[command(flatten)]
+    pub(crate) values: ValueTypes,
+    #[command(flatten)]
+    pub(crate) shown: Shown,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchVector {
+    #[command(flatten)]
+    pub(crate) values: RealTypes,
+    /// plain or compensated
+    #[arg(long, default_value = "plain")]
+    pub(crate) accumulate: Accumulate,
+    #[command(flatten)]
+    pub(crate) parameters: Parameters,
+    /// Seed of the vectors
+    #[arg(long, default_value_t = csr_core::generate::DEFAULT_SEED, value_parser = whole::<u64>)]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) shown: Shown,
+}
+
+fn fraction(text: &str) -> Result<f64, String> {
+    let is_fraction = |value: &f64| (0.0..=1.0).contains(value);
+    let value = text.parse().ok().filter(is_fraction);
+    value.ok_or_else(|| "it must be 0 to 1".to_owned())
+}

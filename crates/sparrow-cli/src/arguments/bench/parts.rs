@@ -1,0 +1,87 @@
+//! What several operations of `sparrow bench` take.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+use csr_core::ValueType;
+use csr_core::generate::Suite;
+
+use crate::arguments::{Making, ParameterList, Reading};
+
+/// What is measured.
+#[derive(Debug, Args)]
+pub(crate) struct Matrices {
+    /// .mtx or .mtx.gz files, .tar.gz with one in each, `-` (standard input), or classes (`sparrow gen --help` lists them)
+    pub(crate) matrices: Vec<OsString>,
+    /// A suite of classes: quick (12 under 3 million nonzeros), hetero (the 20 of the speculative
+    /// segmented sum), papers, full
+    #[arg(long)]
+    pub(crate) suite: Option<Suite>,
+    #[command(flatten)]
+    pub(crate) making: Making,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+impl Matrices {
+    /// Whether any is named, or a suite.
+    pub(crate) fn are_named(&self) -> bool {
+        !self.matrices.is_empty() || self.suite.is_some()
+    }
+}
+
+/// The types of A that an operation is measured in.
+#[derive(Debug, Args)]
+pub(crate) struct ValueTypes {
+    /// What A stores, several with commas
+    #[arg(long, default_value = "f32,f64", value_delimiter = ',')]
+    pub(crate) value_type: Vec<ValueType>,
+}
+
+/// The same where sums are of the type that is stored.
+#[derive(Debug, Args)]
+pub(crate) struct RealTypes {
+    /// f32, f64 or both with a comma
+    #[arg(long, default_value = "f32,f64", value_delimiter = ',', value_parser = real_type)]
+    pub(crate) value_type: Vec<ValueType>,
+}
+
+fn real_type(text: &str) -> Result<ValueType, String> {
+    match text {
+        "f32" => Ok(ValueType::F32),
+        "f64" => Ok(ValueType::F64),
+        _ => Err("it must be f32 or f64".to_owned()),
+    }
+}
+
+/// Hyper-parameters of the kernels.
+#[derive(Debug, Args)]
+pub(crate) struct Parameters {
+    /// Hyper-parameters over the device table's: name=value, several with commas
+    #[arg(long, value_name = "NAME=VALUE,...")]
+    parameters: Option<ParameterList>,
+}
+
+impl Parameters {
+    /// Names and values.
+    pub(crate) fn to_vec(&self) -> Vec<(String, u32)> {
+        self.parameters.iter().flat_map(|list| list.0.clone()).collect()
+    }
+}
+
+/// How the table is shown.
+#[derive(Debug, Args)]
+pub(crate) struct Shown {
+    /// Say below the table what its columns mean
+    #[arg(long)]
+    pub(crate) legend: bool,
+}
+
+/// The report of an operation that has one.
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// Also write a report with plots, one self-contained file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+}

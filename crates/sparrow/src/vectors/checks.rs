@@ -1,0 +1,68 @@
+//! What operations on dense vectors refuse before anything is enqueued.
+
+use cl_kernels::Scalar;
+use cl_runtime::raw::Memory;
+use cl_runtime::{AnyArray, ElementType, Queue, check_apart};
+
+use super::AnyVectors;
+use crate::plan::{check_device, coefficient};
+use crate::{AnyCoefficient, Error, Result};
+
+impl AnyVectors {
+    /// Refuses vectors of another type than the kernels'; else as [`AnyVectors::check_elements`].
+    pub(super) fn check(&self, queue: &Queue, vectors: &[(&str, &AnyArray)]) -> Result<()> {
+        self.check_elements(queue, self.value_type().into(), vectors)
+    }
+
+    /// Refuses vectors of other elements or another context, and of another length than the first.
+    pub(super) fn check_elements(
+        &self,
+        queue: &Queue,
+        element: ElementType,
+        vectors: &[(&str, &AnyArray)],
+    ) -> Result<()> {
+        check_device(queue, self.kernels.context(), "vector kernels")?;
+        for (name, vector) in vectors {
+            vector.check_element(name, element)?;
+            self.kernels.context().check_array(name, vector)?;
+            let (first, of_first) = (vectors[0].0, vectors[0].1.len());
+            if vector.len() != of_first {
+                let found = vector.len();
+                return Err(Error::Mismatch(format!(
+                    "{name} has {found} elements, and {first} has {of_first}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a result of other elements than `vectors` have, and one that lies in one of these.
+    pub(super) fn check_result(
+        &self,
+        result: &AnyArray,
+        vectors: &[(&str, &AnyArray)],
+    ) -> Result<()> {
+        result.check_element("the result", vectors[0].1.element())?;
+        self.kernels.context().check_array("the result", result)?;
+        if result.is_empty() {
+            return Err(Error::Mismatch("the result has no element, and needs one".to_owned()));
+        }
+        let first = result.slice(0..1)?;
+        Ok(check_apart(("the result", &first), vectors.iter().copied())?)
+    }
+
+    /// alpha or beta as kernels take it; no part of r, which other groups may have written when one reads it.
+    pub(super) fn scalar<'a>(
+        &self,
+        name: &str,
+        scalar: &AnyCoefficient<'a>,
+        r: &AnyArray,
+    ) -> Result<Scalar<&'a Memory>> {
+        let taken = (self.value_type(), self.kernels.form().scalars_on_device);
+        let found = coefficient(self.kernels.context(), taken, name, scalar)?;
+        if let AnyCoefficient::Device(array) = scalar {
+            check_apart(("r", r), [(name, &array.slice(0..1)?)])?;
+        }
+        Ok(found)
+    }
+}
