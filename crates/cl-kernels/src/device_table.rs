@@ -36,7 +36,7 @@ pub struct DeviceEntry {
     /// Vendor of the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vendor: Option<String>,
-    /// Architecture, as [`DeviceTraits::architecture`] gives it.
+    /// Architecture, as [`DeviceTraits::architecture`] gives it; with `*` at its end, all that begin so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub architecture: Option<String>,
     /// Kind of device.
@@ -135,7 +135,10 @@ impl DeviceEntry {
         let all_agree = agrees(&self.name, device.table_name())
             && agrees(&self.platform, &device.platform)
             && agrees(&self.vendor, &device.vendor)
-            && agrees(&self.architecture, &device.architecture)
+            && self.architecture.as_deref().is_none_or(|wanted| match wanted.strip_suffix('*') {
+                Some(beginning) => device.architecture.starts_with(beginning),
+                None => wanted == device.architecture,
+            })
             && self.device_type.is_none_or(|wanted| wanted == device.device_type);
         if !all_agree {
             return None;
@@ -146,10 +149,13 @@ impl DeviceEntry {
             DeviceEntry { architecture: Some(_), platform: Some(_), .. } => {
                 ("platform and architecture", 2)
             }
+            DeviceEntry { architecture: Some(text), .. } if text.ends_with('*') => {
+                ("architectures that begin so", 4)
+            }
             DeviceEntry { architecture: Some(_), .. } => ("architecture", 3),
-            DeviceEntry { vendor: Some(_), .. } => ("vendor and type", 4),
-            DeviceEntry { platform: Some(_), .. } => ("platform and type", 5),
-            _ => ("type", 6),
+            DeviceEntry { vendor: Some(_), .. } => ("vendor and type", 5),
+            DeviceEntry { platform: Some(_), .. } => ("platform and type", 6),
+            _ => ("type", 7),
         };
         Some(TableMatch { entry: self, by, rank })
     }

@@ -63,7 +63,7 @@ pub struct DeviceTraits {
     pub driver: String,
     /// The device's OpenCL version string.
     pub version: String,
-    /// NVIDIA: "sm_90"; AMD: "gfx1030"; empty where nothing tells.
+    /// NVIDIA: "sm_90"; AMD: "gfx1030"; Intel's GPUs: "xe_12.55"; empty where nothing tells.
     pub architecture: String,
     /// What kind of device it is.
     pub device_type: DeviceType,

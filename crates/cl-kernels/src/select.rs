@@ -104,7 +104,7 @@ mod tests {
         }
         assert_eq!(algorithm(&cpu, &EVEN, Products::Many), Algorithm::Sell);
         assert_eq!(algorithm(&cpu, &skewed, Products::Many), Algorithm::CsrPieces);
-        assert_eq!(algorithm(&gpu(), &EVEN, Products::Several), Algorithm::CsrAdaptive);
+        assert_eq!(algorithm(&gpu(), &EVEN, Products::Several), Algorithm::CsrFlat);
     }
 
     fn h200() -> DeviceTraits {
@@ -273,6 +273,6 @@ mod tests {
         }
         // The shipped rules follow where none of the user's fits.
         let found = select(&tables, &gpu(), ValueType::F64, &EVEN, Products::Once);
-        assert_eq!(found.algorithm, Algorithm::CsrAdaptive);
+        assert_eq!(found.algorithm, Algorithm::CsrFlat);
     }
 }

@@ -11,16 +11,14 @@ use crate::{
 };
 
 /// The shipped files: name and text.
-const SHIPPED: [(&str, &str); 4] = [
+const SHIPPED: [(&str, &str); 6] = [
+    ("data/tuning/amd.toml", include_str!("../../../data/tuning/amd.toml")),
     ("data/tuning/cpus.toml", include_str!("../../../data/tuning/cpus.toml")),
-    ("data/tuning/nvidia-h200.toml", include_str!("../../../data/tuning/nvidia-h200.toml")),
+    ("data/tuning/intel.toml", include_str!("../../../data/tuning/intel.toml")),
+    ("data/tuning/nvidia.toml", include_str!("../../../data/tuning/nvidia.toml")),
     ("data/tuning/papers.toml", include_str!("../../../data/tuning/papers.toml")),
-    DEFAULT,
+    ("data/tuning/default.toml", include_str!("../../../data/tuning/default.toml")),
 ];
-
-/// What is known of a device by its kind.
-const DEFAULT: (&str, &str) =
-    ("data/tuning/default.toml", include_str!("../../../data/tuning/default.toml"));
 
 /// Why something in a device table is left out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -49,26 +47,18 @@ impl Tables {
         Self::with_user_and_problems(user, Vec::new())
     }
 
-    /// The shipped table of kinds of devices alone: what counts on devices that were not tuned.
+    /// The shipped tables alone: what counts where nobody tuned.
     pub fn untuned() -> Self {
-        Self::of_shipped(&[DEFAULT], None, Vec::new())
+        Self::with_user(None)
     }
 
     /// As [`Tables::with_user`], with what was left out of the application's own as it was read.
     pub fn with_user_and_problems(
         user: Option<(PathBuf, DeviceTable)>,
-        problems: Vec<TableError>,
-    ) -> Self {
-        Self::of_shipped(&SHIPPED, user, problems)
-    }
-
-    fn of_shipped(
-        files: &[(&str, &str)],
-        user: Option<(PathBuf, DeviceTable)>,
         mut problems: Vec<TableError>,
     ) -> Self {
-        let mut shipped = Vec::with_capacity(files.len());
-        for &(name, text) in files {
+        let mut shipped = Vec::with_capacity(SHIPPED.len());
+        for (name, text) in SHIPPED {
             let (table, left_out) = parse_device_table(Path::new(name), text);
             shipped.push((PathBuf::from(name), table));
             problems.extend(left_out);
@@ -193,6 +183,64 @@ mod tests {
     #[test]
     fn nothing_is_left_out_of_the_shipped_tables() {
         assert_eq!(Tables::with_user(None).problems(), []);
+    }
+
+    fn of_family(vendor: &str, architecture: &str, name: &str) -> DeviceTraits {
+        let (vendor, architecture) = (vendor.to_owned(), architecture.to_owned());
+        DeviceTraits { name: name.to_owned(), vendor, architecture, ..gpu() }
+    }
+
+    #[test]
+    fn a_gpu_has_what_is_known_of_its_name_then_of_its_architecture_then_of_its_vendor() {
+        let tables = Tables::untuned();
+        let by = |device: &DeviceTraits| -> Vec<&str> {
+            tables.matches(device).iter().map(|(_, found)| found.by).collect()
+        };
+        let nvidia = |architecture, name| of_family("NVIDIA Corporation", architecture, name);
+        let (h200, h100) = (nvidia("sm_90", "NVIDIA H200"), nvidia("sm_90", "NVIDIA H100 PCIe"));
+        assert_eq!(by(&h200), ["name", "architecture", "vendor and type", "type"]);
+        assert_eq!(by(&h100), ["architecture", "vendor and type", "type"]);
+        assert_eq!(tables.cache_bytes(&h200), 60 << 20);
+        assert_eq!(tables.cache_bytes(&h100), 50 << 20);
+        assert_eq!(by(&nvidia("sm_75", "Tesla T4")), ["vendor and type", "type"]);
+        let amd = of_family("Advanced Micro Devices, Inc.", "gfx1100", "gfx1100");
+        assert_eq!(by(&amd), ["architectures that begin so", "vendor and type", "type"]);
+        let intel = of_family("Intel(R) Corporation", "xe_12.56", "Intel(R) Arc(TM) A380");
+        assert_eq!(by(&intel), ["architectures that begin so", "vendor and type", "type"]);
+        assert_eq!(by(&of_family("Somebody", "", "A GPU")), ["type"]);
+    }
+
+    #[test]
+    fn every_family_of_gpus_has_a_rule_for_every_matrix_and_lines_that_fit_its_devices() {
+        let shape = crate::MatrixShape {
+            rows: 100_000,
+            nnz: 1_000_000,
+            longest_row: 40,
+            in_step: 1_500_000,
+            changes: 50_000,
+        };
+        let families = [
+            ("NVIDIA Corporation", ["sm_80", "sm_90", "sm_61"]),
+            ("Advanced Micro Devices, Inc.", ["gfx942", "gfx1030", "gfx803"]),
+            ("Intel(R) Corporation", ["xe_12.0", "xe_12.60", ""]),
+            ("Somebody", ["", "", ""]),
+        ];
+        for (vendor, architectures) in families {
+            for architecture in architectures {
+                let device = of_family(vendor, architecture, "A GPU");
+                for value_type in [ValueType::F32, ValueType::F64] {
+                    let tables = Tables::untuned();
+                    let several = Products::Several;
+                    let choice = crate::select(&tables, &device, value_type, &shape, several);
+                    assert!(choice.reason.contains("data/tuning"), "{}", choice.reason);
+                    let fit = Fit::plain(&device, value_type, shape.mean_row());
+                    let flat = crate::csr_flat::CsrFlat::fitted(&fit);
+                    let (_, problems) =
+                        tables.parameters(&device, value_type, flat, |p| p.check(&fit));
+                    assert_eq!(problems, [], "{vendor} {architecture}");
+                }
+            }
+        }
     }
 
     #[test]

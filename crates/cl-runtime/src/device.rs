@@ -189,11 +189,21 @@ fn is_named(device: &Device, text: &str) -> bool {
         || traits.board_name.as_deref().is_some_and(|name| contains(name, text))
 }
 
+/// The architecture of a GPU of Intel's by its IP version, of which the highest 10 bits are the architecture and the next 8
+/// its release: `xe_12.55`. Nothing where the driver does not tell it, as for CPUs.
+fn intel_architecture(ip_version: u32) -> String {
+    match (ip_version >> 22, ip_version >> 14 & 0xff) {
+        (0, _) => String::new(),
+        (architecture, release) => format!("xe_{architecture}.{release}"),
+    }
+}
+
 fn query(id: DeviceId) -> Result<DeviceTraits> {
     const BOARD_NAME_AMD: u32 = 0x4038;
     const HOST_UNIFIED_MEMORY: u32 = 0x1035;
     const COMPUTE_CAPABILITY_MAJOR_NV: u32 = 0x4000;
     const COMPUTE_CAPABILITY_MINOR_NV: u32 = 0x4001;
+    const IP_VERSION_INTEL: u32 = 0x4250;
 
     let platform = id.platform()?;
     let number = |parameter: u32| id.number(parameter).unwrap_or(0);
@@ -208,6 +218,8 @@ fn query(id: DeviceId) -> Result<DeviceTraits> {
         format!("sm_{major}{minor}")
     } else if is_amd {
         name.split(':').next().unwrap_or_default().to_owned()
+    } else if has("cl_intel_device_attribute_query") {
+        intel_architecture(number(IP_VERSION_INTEL) as u32)
     } else {
         String::new()
     };
@@ -274,4 +286,17 @@ fn simd_width(id: DeviceId, is_cpu: bool) -> u32 {
     };
     let answer = asked.iter().find_map(|&parameter| id.number(parameter).filter(|&n| n > 0));
     answer.map_or(if is_cpu { 8 } else { 32 }, |width| width as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::intel_architecture;
+
+    #[test]
+    fn the_architecture_of_a_gpu_of_intels_is_that_of_its_ip_version() {
+        // Alchemist G10, revision 8; Ponte Vecchio.
+        assert_eq!(intel_architecture(12 << 22 | 55 << 14 | 8), "xe_12.55");
+        assert_eq!(intel_architecture(12 << 22 | 60 << 14), "xe_12.60");
+        assert_eq!(intel_architecture(0), "");
+    }
 }

@@ -114,6 +114,9 @@ pub(crate) struct Devices {
     /// Show the device-table entries that apply, strongest first
     #[arg(long)]
     pub(crate) table: bool,
+    /// Measure where the last cache of each GPU ends, and keep it in the user's device table
+    #[arg(long)]
+    pub(crate) probe: bool,
 }
 
 /// How a class is generated; refused where no class is.

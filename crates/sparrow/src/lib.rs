@@ -94,7 +94,7 @@ pub use cl_runtime::{
     BinaryCache, Buffers, Context, Device, DeviceArray, Duplicates, ElementType, EmptyLaunch,
     Event, HostView, HostViewMut, KnownPattern, LevelRates, MatrixTypes, NoEvent, Overlap, Queue,
     Rates, RowOffsets, RowRates, Wait, check_apart, common_bytes, devices, find_device,
-    find_devices, overlap,
+    find_devices, last_cache_bytes_blocking, overlap,
 };
 pub use csr_core::batch::{AnyHostBatch, Ell, Format, HostBatch, PADDING, Problem};
 pub use csr_core::evc_hyb::EvcHybStatistics;

@@ -157,8 +157,10 @@ fn text_of<'a>(table: &'a Table, key: &str) -> Option<&'a str> {
 
 /// Of the same device: what was tuned now goes over what was tuned before.
 fn replace(old: &mut Table, mut fresh: Table, entry: &DeviceEntry) {
+    // A fact alone says nothing of where the rest of the entry comes from.
+    let is_fact = entry.choice.is_empty() && entry.kernel.is_empty();
     for key in ["origin", "driver"] {
-        if let Some(item) = fresh.remove(key) {
+        if let Some(item) = fresh.remove(key).filter(|_| !is_fact) {
             old.insert(key, item);
         }
     }
@@ -236,6 +238,21 @@ mod tests {
         // Written again it is the same text.
         assert_eq!(with_entry(&after, &entry(ENTRY)).unwrap(), after);
         assert_eq!(read(&with_entry("", &entry(ENTRY)).unwrap()).devices, [entry(ENTRY)]);
+    }
+
+    #[test]
+    fn a_fact_alone_leaves_what_was_tuned_and_where_it_comes_from() {
+        let tuned = with_entry("", &entry(ENTRY)).unwrap();
+        let fact = DeviceEntry {
+            kernel: Default::default(),
+            choice: Default::default(),
+            origin: "a probe".to_owned(),
+            cache_bytes: Some(99),
+            ..entry(ENTRY)
+        };
+        let found = read(&with_entry(&tuned, &fact).unwrap()).devices;
+        assert_eq!(found, [DeviceEntry { cache_bytes: Some(99), ..entry(ENTRY) }]);
+        assert_eq!(read(&with_entry("", &fact).unwrap()).devices, [fact]);
     }
 
     #[test]

@@ -126,8 +126,8 @@ fn defaults_shrink_no_further_than_they_must() {
     for name in ["csr_vector", "csr_adaptive", "csr_flat", "evc_hyb", "sell_sigma"] {
         assert_eq!(of(name, 128, 48 << 10, Accumulate::Plain), 1, "{name}");
     }
-    // A little too much for 32 KiB: a shorter tail is enough.
-    assert_eq!(of("csr_flat", 1024, 32 << 10, Accumulate::Compensated), 1);
+    // A little too much for 48 KiB: a shorter tail is enough.
+    assert_eq!(of("csr_flat", 1024, 48 << 10, Accumulate::Compensated), 1);
     // 1024 sums of 8 bytes, and half as many.
     assert_eq!(of("csr_adaptive", 1024, 8 << 10, Accumulate::Plain), 1);
 }
@@ -167,7 +167,7 @@ fn on_known_devices_the_defaults_are_those_that_were_measured() {
                     "group_size=256,nnz_per_wg=1024,num_rows_stream=2,nnz_multiplier=3".to_owned()
                 }
                 "csr_flat" => {
-                    "group_size=256,tile_nnz=1024,whole_row=256,registers=0,shared_rows=0"
+                    "group_size=256,tile_nnz=2048,whole_row=256,registers=0,shared_rows=0"
                         .to_owned()
                 }
                 "csr_pieces" => "lanes=8,chunks_per_unit=16,least_chunk=512".to_owned(),

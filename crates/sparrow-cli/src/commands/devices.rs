@@ -1,12 +1,17 @@
 //! `sparrow devices`: what is here, what it can do, which table entries apply and why.
 
 use serde_json::json;
-use sparrow::{Device, Products, Tables, usual_tables};
+use sparrow::{
+    Device, DeviceEntry, DeviceType, Products, Tables, last_cache_bytes_blocking, user_table_path,
+    usual_tables, write_entry,
+};
 use sparrow_bench::counted;
+use sparrow_bench::tune::TunedDevice;
 
 use crate::arguments::{Devices, Global};
 use crate::failure::Failure;
 use crate::output::{Files, write_text};
+use crate::target::queue_on;
 
 pub(crate) fn run(global: &Global, arguments: &Devices) -> Result<(), Failure> {
     let words = Files::new(global).check()?;
@@ -17,13 +22,19 @@ pub(crate) fn run(global: &Global, arguments: &Devices) -> Result<(), Failure> {
     if devices.is_empty() {
         return Err(sparrow::RuntimeError::NoDevice.into());
     }
+    let probed = match arguments.probe {
+        true => {
+            devices.iter().map(|device| probe(device).map(Some)).collect::<Result<Vec<_>, _>>()?
+        }
+        false => vec![None; devices.len()],
+    };
     let tables = usual_tables();
     if let Some(path) = &global.json {
         let lines = devices.iter().map(|device| format!("{}\n", as_json(device, &tables)));
         write_text(path, &lines.collect::<String>())?;
     }
-    for device in &devices {
-        words.say(describe(device))?;
+    for (device, probed) in devices.iter().zip(probed) {
+        words.say(describe(device) + &probed.unwrap_or_default())?;
         if arguments.table {
             words.say(entries(device, &tables))?;
         }
@@ -33,6 +44,32 @@ pub(crate) fn run(global: &Global, arguments: &Devices) -> Result<(), Failure> {
         words.say(format_args!("Used when --device is left out: {position} {name}"))?;
     }
     Ok(())
+}
+
+/// Measures the last cache of a device, keeps it in the user's table, and says so.
+fn probe(device: &Device) -> Result<String, Failure> {
+    let traits = device.traits();
+    let line = |text: String| format!("  {:<15}{text}\n", "last cache");
+    if traits.device_type == DeviceType::Cpu {
+        let answer = bytes(traits.cache_bytes);
+        return Ok(line(format!("{answer}, as the system tells it; not measured on a CPU")));
+    }
+    let Some(cache_bytes) = last_cache_bytes_blocking(&queue_on(device)?)? else {
+        return Ok(line("none is seen: memory is read at one rate".to_owned()));
+    };
+    let of_device = TunedDevice::of(traits, cache_bytes);
+    let origin = "the cache by sparrow devices --probe".to_owned();
+    let entry = DeviceEntry { cache_bytes: Some(cache_bytes), ..of_device.entry(origin) };
+    let path = user_table_path().ok_or_else(|| {
+        Failure::run(format!(
+            "{}: a last cache of {} was measured, and there is no device table to keep it in: SPARROW_TABLE is off, or \
+             there is no home",
+            traits.name,
+            bytes(cache_bytes)
+        ))
+    })?;
+    write_entry(&path, &entry).map_err(|error| Failure::run(error.to_string()))?;
+    Ok(line(format!("{}, measured; kept in {}", bytes(cache_bytes), path.display())))
 }
 
 fn describe(device: &Device) -> String {

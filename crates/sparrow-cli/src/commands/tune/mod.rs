@@ -9,8 +9,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use sparrow::{
-    Device, DeviceEntry, DeviceTraits, Products, Tables, ValueType, user_table_path, usual_tables,
-    write_entry,
+    Device, DeviceEntry, DeviceTraits, Products, Tables, ValueType, last_cache_bytes_blocking,
+    user_table_path, usual_tables, write_entry,
 };
 use sparrow_bench::tune::{
     Arena, Board, Candidate, Effort, Timing, TuneError, TunedDevice, entry_of, held_out_ratio,
@@ -98,7 +98,9 @@ fn tune_device(
     runs: &mut Runs<'_>,
 ) -> Result<(), Failure> {
     let traits = device.traits();
-    let tuned = TunedDevice::of(traits, usual_tables().cache_bytes(traits));
+    let measured = last_cache_bytes_blocking(&queue_on(device)?)?;
+    let cache_bytes = measured.unwrap_or_else(|| usual_tables().cache_bytes(traits));
+    let tuned = TunedDevice::of(traits, cache_bytes);
     let mut value_types = arguments.value_type.clone();
     value_types.retain(|value_type| match value_type {
         ValueType::F64 => traits.has_f64,
@@ -114,6 +116,7 @@ fn tune_device(
     let board = tune(traits, &tuned, &value_types, &effort, runs)?;
     runs.end();
     let entry = entry_of(&board, &tuned, runs.origin(&effort));
+    let entry = DeviceEntry { cache_bytes: measured, ..entry };
     if entry.choice.is_empty() {
         return Err(Failure::run(format!(
             "{}: nothing could be verified in the time there was, so no entry was written; raw timings: {}",
