@@ -16,6 +16,8 @@ use super::TunedDevice;
 pub struct Effort {
     /// The matrices, those that tell most first.
     pub ladder: Vec<LadderMatrix>,
+    /// Matrices that nothing is fitted to: what was found is validated on them.
+    pub validation: Vec<LadderMatrix>,
     /// Time after which no further trial begins.
     pub budget: Duration,
     /// Milliseconds of sampling a trial.
@@ -47,9 +49,24 @@ impl From<Rung> for LadderMatrix {
 /// The likenesses that rules may be fitted to, two of three, of about as many nonzeros as `sizes` says, in turn. (Where all
 /// have as many, what share of the cache they take says how long their rows are.)
 fn likenesses(sizes: &[u64]) -> Vec<LadderMatrix> {
+    scaled_likenesses(sizes, |number| number % 3 != 2)
+}
+
+/// The likenesses that are held out, those on which most algorithms differ first.
+fn held_out(sizes: &[u64]) -> Vec<LadderMatrix> {
+    let mut matrices = scaled_likenesses(sizes, |number| number % 3 == 2);
+    // Short rows and long ones in turn.
+    matrices.sort_by(|a, b| a.mean_row.total_cmp(&b.mean_row));
+    let count = matrices.len();
+    let order = (0..count).map(|k| if k % 2 == 0 { k / 2 } else { count - 1 - k / 2 });
+    order.map(|k| matrices[k].clone()).collect()
+}
+
+/// The likenesses whose numbers `is_taken`, of about as many nonzeros as `sizes` says, in turn.
+fn scaled_likenesses(sizes: &[u64], is_taken: impl Fn(usize) -> bool) -> Vec<LadderMatrix> {
     let likenesses = Class::all().filter(|class| class.source() == Source::Likeness);
-    let fitted = likenesses.enumerate().filter(|(k, _)| k % 3 != 2).map(|(_, class)| class);
-    let scaled = fitted.zip(sizes.iter().cycle()).filter_map(|(class, &most)| {
+    let taken = likenesses.enumerate().filter(|(k, _)| is_taken(*k)).map(|(_, class)| class);
+    let scaled = taken.zip(sizes.iter().cycle()).filter_map(|(class, &most)| {
         let (rows, nnz) = class.published_size()?;
         let scale = (most as f64 / nnz as f64).min(1.0);
         Some(LadderMatrix {
@@ -68,6 +85,15 @@ fn sizes(device: &TunedDevice) -> [u64; 3] {
     let least = if device.device_type == DeviceType::Cpu { 16 << 20 } else { 4 << 20 };
     let cache = device.cache_bytes.clamp(least, 96 << 20);
     [cache / 8, cache / 2, 2 * cache].map(|bytes| (bytes / 12).max(60_000))
+}
+
+/// Of a quick tuning.
+const QUICK_VALIDATION: usize = 6;
+
+/// Matrices within the last cache and beyond it, up to four times as large.
+fn validation(device: &TunedDevice) -> Vec<LadderMatrix> {
+    let [small, medium, large] = sizes(device);
+    held_out(&[large, medium, 2 * large, small])
 }
 
 /// The rungs of these mean rows and skews, of one size.
@@ -90,7 +116,9 @@ impl Effort {
             (Skew::Spread, &[12, 4, 400]),
         ];
         let (ladder, budget) = (rungs(small, &kinds), Duration::from_secs(20));
-        Effort { ladder, budget, sampling_ms: 6, winners: 7 }
+        let mut validation = validation(device);
+        validation.truncate(QUICK_VALIDATION);
+        Effort { ladder, validation, budget, sampling_ms: 6, winners: 7 }
     }
 
     /// The usual ladder: mean rows of 3 to 2,000 nonzeros, four skews, within the cache and beyond it.
@@ -114,7 +142,7 @@ impl Effort {
         ladder.extend(rungs(small, &within));
         ladder.extend(rungs(large, &beyond));
         ladder.push(Rung { mean_row: 2000, skew: Skew::Even, nnz: small }.into());
-        Effort { ladder, budget, sampling_ms: 10, winners: 7 }
+        Effort { ladder, validation: validation(device), budget, sampling_ms: 10, winners: 7 }
     }
 
     /// The same likenesses, larger than the cache where they are published so large, and more rungs: as long as it takes.
@@ -132,7 +160,8 @@ impl Effort {
         ladder.extend(rungs(small, &all));
         ladder.extend(rungs(large, &all.map(|(skew, means)| (skew, &means[..4]))));
         ladder.push(Rung { mean_row: 2000, skew: Skew::Even, nnz: small }.into());
-        Effort { ladder, budget: Duration::from_secs(3600), sampling_ms: 20, winners: 12 }
+        let (validation, budget) = (validation(device), Duration::from_secs(3600));
+        Effort { ladder, validation, budget, sampling_ms: 20, winners: 12 }
     }
 }
 

@@ -17,6 +17,7 @@ mod sweep;
 mod timing;
 mod trial;
 mod unknown;
+mod validate;
 mod worker;
 
 use std::path::PathBuf;
@@ -36,6 +37,7 @@ pub use search::Trials;
 pub use sweep::{SWEEP_FIGURES, SWEEP_SCHEMA, SweepFigure, SweepTiming, harmonic_means, sweep};
 pub use timing::{Outcome, TUNE_SCHEMA, Times, Timing, TunedDevice, parse_timings, read_timings};
 pub use trial::{Arena, Trial, TrialReport};
+pub use validate::{Validation, validate};
 pub use worker::{Worker, serve};
 
 /// Why a tuning could not go on; a candidate that fails is no error but an [`Outcome`].

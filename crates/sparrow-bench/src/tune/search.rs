@@ -24,9 +24,10 @@ pub trait Trials {
     fn ended(&mut self, timing: &Timing, phase: &'static str, best: Option<(&Candidate, f64)>);
 }
 
-/// Parts of the time after which a phase gives way to the next.
-const COARSE: f64 = 0.4;
-const REFINE: f64 = 0.6;
+/// Parts of the time after which a phase gives way to the next, the last to validation.
+const COARSE: f64 = 0.25;
+const REFINE: f64 = 0.4;
+const SEARCH: f64 = 0.65;
 
 /// A neighbour that is better by less is none to go on from.
 const STEP: f64 = 0.01;
@@ -238,7 +239,7 @@ impl<T: Trials> Search<'_, T> {
         best.map_or(f64::INFINITY, |(_, cost)| cost)
     }
 
-    /// Runs a trial; false where there is no more time.
+    /// Runs a trial; false where there is no more time for the search.
     fn try_on(
         &mut self,
         value_type: ValueType,
@@ -246,6 +247,9 @@ impl<T: Trials> Search<'_, T> {
         candidate: &Candidate,
         phase: &'static str,
     ) -> Result<bool, TuneError> {
+        if self.trials.spent() > SEARCH {
+            return Ok(false);
+        }
         let name = rung.name.clone();
         let reference = self.untuned(value_type, rung);
         let trial = Trial {

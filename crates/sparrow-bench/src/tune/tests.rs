@@ -1,6 +1,8 @@
 //! The whole way from trials to rules, on a device that is a formula.
 
-use cl_kernels::{Algorithm, DeviceTraits, DeviceType, Products, SvmSupport};
+use cl_kernels::{
+    Algorithm, Condition, DeviceEntry, DeviceTraits, DeviceType, Products, Rule, Rules, SvmSupport,
+};
 use csr_core::generate::{Rung, Skew};
 use csr_core::{Csr, RowLengths, ValueType};
 
@@ -120,7 +122,13 @@ fn tuned_on(traits: &DeviceTraits, most: usize) -> (Board, Formula) {
         (200, Skew::Even),
     ];
     let ladder = ladder.map(|one| rung(one).into()).to_vec();
-    let effort = Effort { ladder, budget: std::time::Duration::ZERO, sampling_ms: 1, winners: 7 };
+    let effort = Effort {
+        ladder,
+        validation: Vec::new(),
+        budget: std::time::Duration::ZERO,
+        sampling_ms: 1,
+        winners: 7,
+    };
     let mut trials = Formula { trials: 0, most, ended: Vec::new() };
     let board = tune(traits, &tuned, &[ValueType::F32], &effort, &mut trials).unwrap();
     (board, trials)
@@ -230,7 +238,7 @@ fn what_the_shipped_tables_choose_is_tried_before_what_algorithms_usually_take()
 fn a_search_that_is_cut_short_keeps_what_it_verified() {
     for most in [8, 30, 90] {
         let (board, trials) = tuned(most);
-        assert_eq!(trials.ended.len(), most);
+        assert!(!trials.ended.is_empty() && trials.ended.len() <= most);
         let entry = entry_of(&board, &trials.ended[0].device, "a formula".to_owned());
         let rules = entry.rules(ValueType::F32).unwrap();
         assert!(rules.several.last().unwrap().when.is_empty());
@@ -255,4 +263,70 @@ fn timings_read_as_they_are_written_and_make_the_same_entry() {
     std::fs::write(&path, "{\"schema\":\"sparrow-tune/2\"}").unwrap();
     let error = read_timings(&path).unwrap_err().to_string();
     assert!(error.contains("raw.jsonl: line 1: "), "{error}");
+}
+
+/// Validates `entry` on these rungs; what is left of it, what was found, and how many trials it took.
+fn validated(mut entry: DeviceEntry, most: usize) -> (DeviceEntry, Validation, usize) {
+    let device = device();
+    let tuned = TunedDevice::of(&device, device.cache_bytes);
+    let rungs = [(4, Skew::Even), (90, Skew::Even), (10, Skew::Giants), (150, Skew::Giants)];
+    let rung = |(mean_row, skew)| Rung { mean_row, skew, nnz: 60_000 }.into();
+    let effort = Effort {
+        ladder: Vec::new(),
+        validation: rungs.map(rung).to_vec(),
+        budget: std::time::Duration::ZERO,
+        sampling_ms: 1,
+        winners: 7,
+    };
+    let mut trials = Formula { trials: 0, most, ended: Vec::new() };
+    let found = validate(&device, &tuned, &mut entry, &effort, &mut trials).unwrap();
+    (entry, found, trials.trials)
+}
+
+#[test]
+fn rules_that_gain_on_matrices_they_were_not_fitted_to_stay_and_the_gain_is_said_of_those() {
+    let (board, trials) = tuned(4000);
+    let entry = entry_of(&board, &trials.ended[0].device, "a formula".to_owned());
+    let (left, found, _) = validated(entry.clone(), 4000);
+    assert_eq!(left.choice["f32"].several.last(), entry.choice["f32"].several.last());
+    assert_eq!(left.kernel, entry.kernel);
+    assert_eq!(found.gains.len(), 4);
+    // The shipped choice takes twice as long as the formula's best.
+    for (_, matrix, gain) in &found.gains {
+        assert!((0.98..2.5).contains(gain), "{matrix}: {gain}");
+    }
+    assert!(found.gains.iter().any(|(.., gain)| *gain > 1.2), "{:?}", found.gains);
+}
+
+#[test]
+fn a_rule_that_is_slower_than_untuned_is_taken_out_and_with_the_last_one_the_lines_of_kernels() {
+    let (board, trials) = tuned(4000);
+    let mut entry = entry_of(&board, &trials.ended[0].device, "a formula".to_owned());
+    let slow = |when: &str| {
+        let scalar = Candidate::usual(Algorithm::CsrScalar, &device(), ValueType::F32, 8.0);
+        Rule { when: Condition::try_from(when.to_owned()).unwrap(), ..scalar.rule() }
+    };
+    let rules = entry.choice.get_mut("f32").unwrap();
+    let fitted = rules.several.clone();
+    rules.several.insert(0, slow("mean_row >= 60"));
+    let (left, found, _) = validated(entry.clone(), 4000);
+    assert_eq!(left.choice["f32"].several.last(), fitted.last());
+    assert!(!left.choice["f32"].several.contains(&slow("mean_row >= 60")));
+    assert!(found.removed >= 1 && found.gains.iter().all(|(.., gain)| *gain >= 0.98));
+    // Slow everywhere: the shipped tables stay, with what they say of algorithms.
+    let rules = entry.choice.get_mut("f32").unwrap();
+    *rules = Rules { several: vec![slow("")], ..Rules::default() };
+    let (left, found, _) = validated(entry, 4000);
+    assert_eq!((left.choice.len(), left.kernel.len()), (0, 0));
+    assert_eq!((found.kept, found.removed), (0, 1));
+    assert!(found.gains.iter().all(|(.., gain)| *gain == 1.0));
+}
+
+#[test]
+fn rules_that_there_is_no_time_to_validate_are_not_kept() {
+    let (board, trials) = tuned(4000);
+    let entry = entry_of(&board, &trials.ended[0].device, "a formula".to_owned());
+    let (left, found, _) = validated(entry, 0);
+    assert_eq!((left.choice.len(), left.kernel.len(), found.kept), (0, 0, 0));
+    assert!(found.gains.is_empty());
 }

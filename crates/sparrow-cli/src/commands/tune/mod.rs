@@ -9,12 +9,13 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use sparrow::{
-    Device, DeviceEntry, DeviceTraits, Products, Tables, ValueType, last_cache_bytes_blocking,
+    Device, DeviceEntry, DeviceTraits, Products, ValueType, last_cache_bytes_blocking,
     user_table_path, usual_tables, write_entry,
 };
+use sparrow_bench::counted;
 use sparrow_bench::tune::{
-    Arena, Board, Candidate, Effort, Timing, TuneError, TunedDevice, entry_of, held_out_ratio,
-    parse_timings, ratios, read_timings, serve, tune,
+    Arena, Board, Effort, Timing, TuneError, TunedDevice, Validation, entry_of, held_out_ratio,
+    parse_timings, ratios, read_timings, serve, tune, validate,
 };
 
 use crate::arguments::{Global, Tune, TuneCommand};
@@ -114,17 +115,20 @@ fn tune_device(
     let effort = effort(arguments, &tuned);
     runs.begin(&effort);
     let board = tune(traits, &tuned, &value_types, &effort, runs)?;
+    let mut entry = entry_of(&board, &tuned, runs.origin(&effort));
+    entry.cache_bytes = measured;
+    let is_found = !entry.choice.is_empty();
+    let validation = validate(traits, &tuned, &mut entry, &effort, runs)?;
+    entry.origin = runs.origin(&effort);
     runs.end();
-    let entry = entry_of(&board, &tuned, runs.origin(&effort));
-    let entry = DeviceEntry { cache_bytes: measured, ..entry };
-    if entry.choice.is_empty() {
+    if !is_found {
         return Err(Failure::run(format!(
             "{}: nothing could be verified in the time there was, so no entry was written; raw timings: {}",
             traits.name,
             runs.raw_path_text()
         )));
     }
-    let mut text = summary(traits, &board, &entry, &value_types);
+    let mut text = summary(traits, &board, &entry, &validation);
     text.push_str(&format!("  {}; raw timings: {}\n", runs.counts(), runs.raw_path_text()));
     let said = keeper.words.print(&text);
     keeper.keep(entry)?;
@@ -202,40 +206,39 @@ fn timings_of(path: &Path) -> Result<Vec<Timing>, Failure> {
     }
 }
 
-/// What was gained over no tuning, matrix by matrix, and the rules.
+/// What was gained over no tuning on the matrices of the validation, and the rules.
 fn summary(
     traits: &DeviceTraits,
     board: &Board,
     entry: &DeviceEntry,
-    value_types: &[ValueType],
+    validation: &Validation,
 ) -> String {
     let mut text = format!("{}\n", traits.name);
-    let untuned = Tables::untuned();
-    for &value_type in value_types {
-        let after = ratios(entry, board, value_type, Products::Several);
-        let mut gains = Vec::new();
+    for value_type in board.value_types() {
+        let of_type: Vec<_> =
+            validation.gains.iter().filter(|(other, ..)| *other == value_type).collect();
         text.push_str(&format!(
-            "  {value_type}: matrix of the ladder, what would run untuned, its time over that of the rules' choice\n"
+            "  {value_type}: matrix that nothing was fitted to, time untuned over time tuned\n"
         ));
-        for (name, ratio) in &after {
-            let Some(matrix) = board.matrix(value_type, name) else { continue };
-            let (shape, several) = (&matrix.shape, Products::Several);
-            let before = Candidate::of_tables(&untuned, traits, value_type, shape, several);
-            let best = matrix.best(Products::Several, |_| true);
-            let gain = matrix
-                .cost_us(&before, Products::Several)
-                .zip(best)
-                .map(|(cost, (_, best))| cost / best / ratio);
-            let gain_text = gain.map_or("not tried".to_owned(), |gain| format!("{gain:.2}"));
-            gains.extend(gain);
-            text.push_str(&format!("    {name:<24} {:<14} {gain_text}\n", before.algorithm.name()));
+        for (_, name, gain) in &of_type {
+            text.push_str(&format!("    {name:<24} {gain:.2}\n"));
         }
-        text.push_str(&format!(
-            "    geometric mean: {:.2} times as fast as untuned; {}",
-            geometric_mean(&gains),
-            choice_text(board, entry, value_type)
-        ));
+        let gains: Vec<f64> = of_type.iter().map(|(_, _, gain)| *gain).collect();
+        let gained = match gains.is_empty() {
+            true => "not validated in the time there was: what is shipped stays".to_owned(),
+            false => format!(
+                "geometric mean: {:.2} times as fast as untuned, {:.2} at least",
+                geometric_mean(&gains),
+                gains.iter().copied().fold(f64::INFINITY, f64::min)
+            ),
+        };
+        text.push_str(&format!("    {gained}{}", choice_text(board, entry, value_type)));
     }
+    text.push_str(&format!(
+        "  {} kept, {} taken out: slower than untuned somewhere, or chosen for no matrix of the validation\n",
+        counted(validation.kept, "rule"),
+        validation.removed
+    ));
     text
 }
 
@@ -245,9 +248,12 @@ fn choice_text(board: &Board, entry: &DeviceEntry, value_type: ValueType) -> Str
         .into_iter()
         .map(|(_, ratio)| ratio)
         .collect();
+    if ratios.is_empty() {
+        return "; no rule of its own\n".to_owned();
+    }
     let mut text = format!(
-        "the rules' choice takes {:.3} times the best that was tried, at most {:.2}; {:.3} on kinds of matrices that \
-         were held out\n",
+        "; on the ladder the rules' choice takes {:.3} times the best that was tried, at most {:.2}; {:.3} on kinds of \
+         matrices that were held out\n",
         geometric_mean(&ratios),
         ratios.iter().copied().fold(1.0, f64::max),
         held_out_ratio(board, value_type).unwrap_or(f64::NAN)

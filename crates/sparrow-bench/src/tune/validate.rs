@@ -1,0 +1,230 @@
+//! The last step of a tuning: its rules on matrices that they were not fitted to, compared with what would run untuned.
+//!
+//! A rule that makes one of them slower than that is taken out, and its matrices fall to the rules behind it, or where
+//! there are none to the shipped tables. So is a rule that chose for none of them: nothing is known of it but what it was
+//! fitted to. What is left makes no matrix of this set slower, and what was gained is said by this set alone.
+
+use std::collections::BTreeSet;
+
+use cl_kernels::{DeviceEntry, DeviceTraits, Products, Tables};
+use csr_core::ValueType;
+
+use super::effort::LadderMatrix;
+use super::search::{Trials, timing_of};
+use super::{Board, Candidate, Effort, Trial, TuneError, TunedDevice};
+
+/// What a rule may lose on a matrix: no more than two times of one thing differ by.
+const BORNE: f64 = 1.02;
+
+/// Trials of a choice that seems to lose more, before it is believed.
+const TRIALS: usize = 3;
+
+/// Slower than that is not sampled further.
+const GIVE_UP: f64 = 1.5;
+
+/// How the rules that are left do.
+#[derive(Clone, Debug, Default)]
+pub struct Validation {
+    /// Value type and matrix, and the time of what would run untuned over that of what runs now, where some tens of
+    /// products follow; 1 where it is the same.
+    pub gains: Vec<(ValueType, String, f64)>,
+    /// Rules that were taken out.
+    pub removed: usize,
+    /// Rules that are left.
+    pub kept: usize,
+}
+
+struct Validator<'a, T> {
+    traits: &'a DeviceTraits,
+    device: &'a TunedDevice,
+    effort: &'a Effort,
+    untuned: Tables,
+    trials: &'a mut T,
+    board: Board,
+}
+
+/// Takes the rules out of an entry that are slower than what would run untuned, or that time does not suffice for.
+///
+/// # Errors
+/// What ends the trials.
+pub fn validate<T: Trials>(
+    traits: &DeviceTraits,
+    device: &TunedDevice,
+    entry: &mut DeviceEntry,
+    effort: &Effort,
+    trials: &mut T,
+) -> Result<Validation, TuneError> {
+    let (untuned, board) = (Tables::untuned(), Board::default());
+    let mut validator = Validator { traits, device, effort, untuned, trials, board };
+    let mut found = Validation::default();
+    let names: Vec<String> = entry.choice.keys().cloned().collect();
+    for name in names {
+        let Ok(value_type) = name.parse::<ValueType>() else { continue };
+        for products in [Products::Several, Products::Once, Products::Many] {
+            let (removed, gains) = validator.prune(entry, value_type, products)?;
+            found.removed += removed;
+            if products == Products::Several {
+                found
+                    .gains
+                    .extend(gains.into_iter().map(|(matrix, gain)| (value_type, matrix, gain)));
+            }
+        }
+        let Some(rules) = entry.choice.get(&name) else { continue };
+        found.kept += Products::ALL.map(|products| rules.own(products).len()).iter().sum::<usize>();
+        // What falls to the shipped tables takes hyper-parameters from there.
+        if rules.several.last().is_none_or(|rule| !rule.when.is_empty()) {
+            entry.kernel.values_mut().for_each(|lines| drop(lines.remove(&name)));
+        }
+        if rules.is_empty() {
+            entry.choice.remove(&name);
+        }
+    }
+    entry.kernel.retain(|_, lines| !lines.is_empty());
+    Ok(found)
+}
+
+impl<T: Trials> Validator<'_, T> {
+    /// Takes rules out of one list until none loses; how many, and what is gained on each matrix.
+    fn prune(
+        &mut self,
+        entry: &mut DeviceEntry,
+        value_type: ValueType,
+        products: Products,
+    ) -> Result<(usize, Vec<(String, f64)>), TuneError> {
+        let name = value_type.to_string();
+        let count = |entry: &DeviceEntry| {
+            entry.choice.get(&name).map_or(0, |rules| rules.own(products).len())
+        };
+        let (before, ladder) = (count(entry), self.effort.validation.clone());
+        if before == 0 {
+            return Ok((0, Vec::new()));
+        }
+        let (mut gains, mut confirmed) = (Vec::new(), BTreeSet::new());
+        let mut position = 0;
+        while let Some(matrix) = ladder.get(position) {
+            let Some(chosen) = self.chosen(entry, value_type, products, matrix)? else {
+                position += 1;
+                continue;
+            };
+            let Chosen { rule, candidate, untuned } = chosen;
+            let Some(rule) = rule else {
+                gains.push((position, matrix.name.clone(), 1.0));
+                position += 1;
+                continue;
+            };
+            match self.ratio(value_type, products, matrix, (&candidate, &untuned))? {
+                Some(ratio) if ratio <= BORNE => {
+                    let text = entry.choice[&name].own(products)[rule].to_string();
+                    confirmed.insert(text);
+                    gains.push((position, matrix.name.clone(), 1.0 / ratio));
+                    position += 1;
+                }
+                // Slower, or there is no time to know.
+                _ => {
+                    let rules = entry.choice.entry(name.clone()).or_default();
+                    let removed = rules.list_mut(products).remove(rule).to_string();
+                    confirmed.remove(&removed);
+                    // Others that it chose for fall to another one.
+                    gains.clear();
+                    position = 0;
+                }
+            }
+        }
+        let rules = entry.choice.entry(name.clone()).or_default();
+        rules.list_mut(products).retain(|rule| confirmed.contains(&rule.to_string()));
+        let gains = gains.into_iter().map(|(_, matrix, gain)| (matrix, gain)).collect();
+        Ok((before - count(entry), gains))
+    }
+
+    /// What the entry's own list and the shipped tables choose for a matrix; `None` where there is no time to look at it.
+    fn chosen(
+        &mut self,
+        entry: &DeviceEntry,
+        value_type: ValueType,
+        products: Products,
+        matrix: &LadderMatrix,
+    ) -> Result<Option<Chosen>, TuneError> {
+        if self.board.matrix(value_type, &matrix.name).is_none() {
+            let mean_row = matrix.mean_row;
+            let any = Candidate::usual(
+                cl_kernels::Algorithm::CsrScalar,
+                self.traits,
+                value_type,
+                mean_row,
+            );
+            if !self.try_on(value_type, matrix, &any, &any)? {
+                return Ok(None);
+            }
+        }
+        let Some(known) = self.board.matrix(value_type, &matrix.name) else { return Ok(None) };
+        let untuned =
+            Candidate::of_tables(&self.untuned, self.traits, value_type, &known.shape, products);
+        let rules = entry.choice.get(value_type.name());
+        let own = rules.map_or(&[][..], |rules| rules.own(products));
+        let rule = own.iter().position(|rule| rule.when.holds(&known.features));
+        let candidate = match rule {
+            Some(rule) => Candidate::of_rule(&own[rule]).on(known.shape.mean_row()),
+            None => untuned.clone(),
+        };
+        Ok(Some(Chosen { rule, candidate, untuned }))
+    }
+
+    /// The cost of a candidate over that of what would run untuned; `None` where there is no time to know.
+    fn ratio(
+        &mut self,
+        value_type: ValueType,
+        products: Products,
+        matrix: &LadderMatrix,
+        (candidate, untuned): (&Candidate, &Candidate),
+    ) -> Result<Option<f64>, TuneError> {
+        if candidate == untuned {
+            return Ok(Some(1.0));
+        }
+        let mut ratio = None;
+        for _ in 0..TRIALS {
+            for one in [untuned, candidate] {
+                if !self.try_on(value_type, matrix, one, untuned)? {
+                    return Ok(ratio);
+                }
+            }
+            let Some(known) = self.board.matrix(value_type, &matrix.name) else { return Ok(None) };
+            let costs = known.cost_us(candidate, products).zip(known.cost_us(untuned, products));
+            ratio = costs.map(|(cost, untuned)| cost / untuned);
+            if ratio.is_some_and(|ratio| ratio <= BORNE) {
+                break;
+            }
+        }
+        Ok(ratio)
+    }
+
+    fn try_on(
+        &mut self,
+        value_type: ValueType,
+        matrix: &LadderMatrix,
+        candidate: &Candidate,
+        reference: &Candidate,
+    ) -> Result<bool, TuneError> {
+        let trial = Trial {
+            matrix: matrix.name.clone(),
+            scale: matrix.scale,
+            value_type: value_type.to_string(),
+            candidate: candidate.clone(),
+            reference: reference.clone(),
+            give_up: GIVE_UP,
+            sampling_ms: self.effort.sampling_ms,
+        };
+        let Some(report) = self.trials.run(&trial)? else { return Ok(false) };
+        let timing = timing_of(self.device, value_type, &trial, report);
+        self.board.add(&timing);
+        self.trials.ended(&timing, "validate", None);
+        Ok(true)
+    }
+}
+
+/// For one matrix.
+struct Chosen {
+    /// The number of the rule in its list; none where the shipped tables choose.
+    rule: Option<usize>,
+    candidate: Candidate,
+    untuned: Candidate,
+}
