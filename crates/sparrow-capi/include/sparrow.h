@@ -1209,8 +1209,9 @@ sparrow_status sparrow_vectors_create_blocking(const struct sparrow_context *con
                                                struct sparrow_vectors **vectors);
 
 // Enqueues an operation element by element after the events of the wait list; allocates no device memory and waits
-// for nothing, but the first launch of an operation for its kernel to be built. `event`, if not NULL, gets its event; without one, and with an empty list, none is made, which saves a GPU
-// time of its own. Where an event of the list ends in error later, so does it, and r is not written.
+// for nothing, but the first launch of an operation for its kernel to be built. `event`, if not NULL, gets its event;
+// without one, and with an empty list, none is made, which saves a GPU time of its own. Where an event of the list ends in
+// error later, so does it, and r is not written.
 sparrow_status sparrow_vectors_elementwise(const struct sparrow_vectors *vectors,
                                            cl_command_queue queue,
                                            const struct sparrow_elementwise *elementwise,

@@ -163,8 +163,9 @@ pub unsafe extern "C" fn sparrow_vectors_create_blocking(
 }
 
 /// Enqueues an operation element by element after the events of the wait list; allocates no device memory and waits
-/// for nothing, but the first launch of an operation for its kernel to be built. `event`, if not NULL, gets its event; without one, and with an empty list, none is made, which saves a GPU
-/// time of its own. Where an event of the list ends in error later, so does it, and r is not written.
+/// for nothing, but the first launch of an operation for its kernel to be built. `event`, if not NULL, gets its event;
+/// without one, and with an empty list, none is made, which saves a GPU time of its own. Where an event of the list ends in
+/// error later, so does it, and r is not written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparrow_vectors_elementwise(
     vectors: *const sparrow_vectors,

@@ -260,7 +260,8 @@ pub(crate) fn spmm_plan(queue: &Queue, a: &AnyMatrix, (b, c): DenseShapes) -> Re
     Ok(AnySpmmPlan::new_blocking(queue, a, dense, &options)?)
 }
 
-/// How large a meta is, or would be, with a plan for `csrMatx`, which is made for that: in entries of 8 bytes. It is for information; nobody has to allocate it.
+/// How large a meta is, or would be, with a plan for `csrMatx`, which is made for that: in entries of 8 bytes. It is for
+/// information; nobody has to allocate it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clsparseCsrMetaSize(
     csrMatx: *mut clsparseCsrMatrix,

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
 use cl_runtime::raw::fault::live;
-use conformance::{csr, device, queue};
+use conformance::{csr, device, queue, say};
 use csr_core::RowLengths;
 use sparrow::{
     Algorithm, Context, CooToCsr, Csr, DeviceArray, DeviceType, Duplicates, KernelBuild,
@@ -135,6 +135,50 @@ fn a_first_conversion_from_entries_builds_what_sorts_and_what_moves_values() {
     };
     let built = programs(convert);
     assert!(!is_processor(&queue) || built <= 3, "{built} programs");
+}
+
+#[test]
+fn sell_on_a_processor_builds_its_product_and_with_new_values_what_reorders_them() {
+    let queue = queue();
+    if queue.context().device().traits().device_type != DeviceType::Cpu {
+        say("first calls: sell is for CPU devices");
+        return;
+    }
+    let a = Matrix::upload_blocking(&queue, host().view()).unwrap();
+    let options = PlanOptions { algorithm: Some(Algorithm::Sell), ..PlanOptions::default() };
+    let mut plan = None;
+    let made = programs(|| plan = Some(Plan::new_blocking(&queue, &a, &options).unwrap()));
+    let mut plan = plan.unwrap();
+    let values = DeviceArray::upload_blocking(&queue, &vec![1f32; a.nnz()]).unwrap();
+    let renewed = a.with_values(values).unwrap();
+    let updated = programs(|| plan.update_values_blocking(&queue, &renewed).unwrap());
+    let by_host = is_processor(&queue);
+    assert_eq!((made, updated), if by_host { (1, 1) } else { (2, 0) });
+}
+
+#[test]
+fn sell_is_compiled_without_what_its_matrix_has_none_of() {
+    let queue = queue();
+    if queue.context().device().traits().device_type != DeviceType::Cpu {
+        say("first calls: sell is for CPU devices");
+        return;
+    }
+    // Strips of near columns; a row that is far longer than its neighbours; columns that are far apart.
+    let cases = [
+        (csr::<f32>(64, &[2; 64], 1), [true, true]),
+        (csr::<f32>(64, &[[2; 15].as_slice(), &[60]].concat().repeat(4), 1), [false, true]),
+        (csr::<f32>(200_000, &[10_000; 16], 1), [true, false]),
+    ];
+    for (host, has) in cases {
+        let a = Matrix::upload_blocking(&queue, host.view()).unwrap();
+        let options = PlanOptions { algorithm: Some(Algorithm::Sell), ..PlanOptions::default() };
+        let key = Plan::new_blocking(&queue, &a, &options).unwrap().key().to_string();
+        assert_eq!(
+            [".strips", ".narrow_columns"].map(|feature| key.contains(feature)),
+            has,
+            "{key}"
+        );
+    }
 }
 
 #[test]
