@@ -16,6 +16,9 @@
 //
 // An item takes a chunk: some slices in a row, of about equal bytes, cut on the host. All that it reads lies in the
 // order in which it is read: two streams, values and words. No local memory, no barriers.
+//
+// What a matrix has none of is left out, as it takes long to compile: with STRIPS there are strips alone, with
+// NARROW_COLUMNS columns of 16 bits alone.
 
 #ifndef SLICE_ROWS
 #define SLICE_ROWS 16 // rows of a slice: 4, 8 or 16
@@ -96,6 +99,17 @@
         } \
     } while (0)
 
+#ifdef STRIPS
+#define IS_STRIP(slice) 1
+#else
+#define IS_STRIP(slice) (slice).is_strip
+#endif
+#ifdef NARROW_COLUMNS
+#define IS_WIDE(slice) 0
+#else
+#define IS_WIDE(slice) (slice).is_wide
+#endif
+
 #define NARROW_COLUMN(lane) word[lane]
 #define WIDE_COLUMN(lane) word_pair(word + 2 * lane)
 
@@ -126,8 +140,8 @@ kernel void sell(const uint rows,
         word += SELL_HEADER_WORDS;
         const uint first_row = number * SLICE_ROWS;
         const uint slice_rows = min((uint)SLICE_ROWS, rows - first_row);
-        global const real_t *x_base = slice.is_wide ? x : x + slice.base;
-        if (slice.is_strip) {
+        global const real_t *x_base = IS_WIDE(slice) ? x : x + slice.base;
+        if (IS_STRIP(slice)) {
             lane_sums_t sums = lanes_zero();
             for (uint iteration = 0; iteration < slice.runs; ++iteration) {
                 prefetch_lines(value, VALUES_PREFETCH_DISTANCE, LANES * sizeof(value_t));
@@ -135,7 +149,7 @@ kernel void sell(const uint rows,
                 word += 2;
                 value += LANES;
             }
-            if (slice.is_wide)
+            if (IS_WIDE(slice))
                 SUM_ITERATIONS(WIDE_COLUMN, 2);
             else
                 SUM_ITERATIONS(NARROW_COLUMN, 1);
@@ -149,7 +163,7 @@ kernel void sell(const uint rows,
             for (uint row = 0; row < slice_rows;) {
                 const uint length = word_pair(lengths + 2 * row);
                 const uint node_rows = rows_of_node(slice, row);
-                if (slice.is_wide)
+                if (IS_WIDE(slice))
                     SUM_NODES(WIDE_COLUMN, 2);
                 else
                     SUM_NODES(NARROW_COLUMN, 1);

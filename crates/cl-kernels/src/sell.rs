@@ -10,6 +10,11 @@ pub const SOURCE: &str = "spmv/sell.cl";
 /// Path of the source that reorders values, below `cl/`.
 pub const VALUES_SOURCE: &str = "spmv/sell_values.cl";
 
+/// Every slice is a strip: what other slices take is not compiled.
+pub const FEATURE_STRIPS: &str = "STRIPS";
+/// Every column is stored in 16 bits: what wider ones take is not compiled.
+pub const FEATURE_NARROW_COLUMNS: &str = "NARROW_COLUMNS";
+
 parameters! {
     /// Parameters of `sell`.
     pub struct Sell for "sell" {

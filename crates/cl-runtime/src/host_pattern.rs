@@ -9,7 +9,7 @@ use crate::{AnyMatrix, DeviceArray, Error, HostView, Queue, Result};
 
 /// Elements of an array that the host can read.
 #[derive(Debug)]
-enum OnHost<'a, T> {
+pub(crate) enum OnHost<'a, T> {
     /// Where they lie.
     Seen(HostView<'a, T>),
     /// Read back.
@@ -17,7 +17,8 @@ enum OnHost<'a, T> {
 }
 
 impl<'a, T: Pod> OnHost<'a, T> {
-    fn read_blocking(queue: &Queue, array: &'a DeviceArray<T>) -> Result<Self> {
+    /// The elements after everything before in `queue`.
+    pub(crate) fn read_blocking(queue: &Queue, array: &'a DeviceArray<T>) -> Result<Self> {
         if !queue.context().device().traits().has_host_memory {
             return Ok(OnHost::Copied(array.read_blocking(queue)?));
         }
@@ -28,7 +29,7 @@ impl<'a, T: Pod> OnHost<'a, T> {
     }
 
     /// Gives the array back: a failure of that is told.
-    fn release_blocking(self) -> Result<()> {
+    pub(crate) fn release_blocking(self) -> Result<()> {
         match self {
             OnHost::Seen(view) => view.unmap_blocking(),
             OnHost::Copied(_) => Ok(()),

@@ -109,8 +109,8 @@ impl AnyMatrix {
     }
 
     /// Borrows a matrix whose arrays the application already has on the device: `rows + 1` offsets,
-    /// and as many columns as values. Looks at row lengths
-    /// there and reads 12 bytes back.
+    /// and as many columns as values. Looks at row lengths there and reads 16 bytes back; on a CPU the host looks at
+    /// them where they lie, and no kernel is built.
     ///
     /// # Safety
     /// The arrays hold a valid pattern: offsets from 0 to nnz that never fall, columns below `cols`.

@@ -1,14 +1,30 @@
 //! Row lengths of a matrix whose offsets are on the device.
 
 use cl_kernels::row_lengths::{Arguments, RowLengthsKernel, SOURCE, WORDS};
-use cl_kernels::{Accumulate, KernelKey};
-use csr_core::{RowLengths, ValueType};
+use cl_kernels::{Accumulate, DeviceTraits, DeviceType, KernelKey};
+use csr_core::{RowLengths, ValueType, for_offset_type};
 
+use crate::host_pattern::OnHost;
 use crate::launch::{Size, launch_next};
 use crate::{AnyArray, DeviceArray, Error, Queue, Result};
 
-/// What rules ask of the rows of a pattern with these offsets; reads 16 bytes back.
+/// Whether the host does what takes one pass over a number a row: the device is the same processor and has the same
+/// memory, and building a kernel takes longer than the pass.
+pub(crate) fn is_for_the_host(device: &DeviceTraits) -> bool {
+    device.device_type == DeviceType::Cpu && device.has_host_memory
+}
+
+/// What rules ask of the rows of a pattern with these offsets: where they lie, or on the device, and 16 bytes are read
+/// back.
 pub(crate) fn row_lengths_blocking(queue: &Queue, offsets: &AnyArray) -> Result<RowLengths> {
+    if is_for_the_host(queue.context().device().traits()) {
+        return for_offset_type!(offsets.offset_type()?, O => {
+            let offsets = OnHost::<O>::read_blocking(queue, offsets.typed()?)?;
+            let found = RowLengths::of(&offsets);
+            offsets.release_blocking()?;
+            Ok(found)
+        });
+    }
     let lengths = DeviceArray::upload_blocking(queue, &[0u32; WORDS])?;
     enqueue(queue, offsets, &lengths)?;
     Ok(of_words(&lengths.read_blocking(queue)?))

@@ -86,6 +86,14 @@ pub struct ReduceOperands<'a> {
     pub result: Array<&'a Memory>,
 }
 
+/// An operation whose kernel is built.
+#[derive(Debug)]
+struct Prepared {
+    operation: VectorOperation,
+    program: Arc<Program>,
+    tiling: Tiling,
+}
+
 /// Kernels on dense vectors of one form, ready to launch, with what a launch works in. They serve one launch in
 /// flight: one from another queue waits on the device for the one before.
 #[derive(Debug)]
@@ -93,9 +101,10 @@ pub struct VectorKernels {
     owner: OwnerId,
     context: Context,
     form: VectorForm,
+    /// What operations begin from; one whose kernel the device runs in smaller groups only has a tiling of its own.
     tiling: Tiling,
     /// In the order of the workspace's kernels.
-    programs: Vec<(VectorOperation, Arc<Program>)>,
+    prepared: Vec<Prepared>,
     workspace: Workspace,
     /// Counters and carries, as `reduce` and then `sum_integers` have them.
     scratch: DeviceArray<u32>,
@@ -121,8 +130,8 @@ impl VectorKernels {
         let words = Self::words_of_reduce(&form) + sum_integers::WORKSPACE_WORDS;
         let workspace = Workspace::new_blocking(queue, owner, Vec::new(), 0)?;
         let scratch = zeroed_blocking(queue, words)?;
-        let programs = Vec::new();
-        Ok(VectorKernels { owner, context, form, tiling, programs, workspace, scratch })
+        let prepared = Vec::new();
+        Ok(VectorKernels { owner, context, form, tiling, prepared, workspace, scratch })
     }
 
     fn words_of_reduce(form: &VectorForm) -> usize {
@@ -134,47 +143,66 @@ impl VectorKernels {
     /// # Errors
     /// A kernel that does not build, or the driver's own failure.
     pub fn prepare_blocking(&mut self, operation: VectorOperation) -> Result<()> {
-        if self.programs.iter().any(|(known, _)| *known == operation) {
-            return Ok(());
-        }
-        let program = self.context.program(&self.key(operation))?;
-        let name = match operation {
-            VectorOperation::Elementwise(_) => "elementwise",
-            VectorOperation::Reduce(_) => "reduce",
-            VectorOperation::SumIntegers => "sum_integers",
-        };
-        self.workspace.add_kernel(program.kernel(name)?);
-        self.programs.push((operation, program));
-        Ok(())
+        self.prepare(operation, self.tiling)
     }
 
     /// As [`VectorKernels::prepare_blocking`], in smaller groups where the device does not run the kernel in those that
-    /// the tiling says: kernels of other operations are then built again.
+    /// the tiling says. Other operations keep theirs, so that what was prepared before changes no result.
     ///
     /// # Errors
     /// As there.
     pub fn prepare_fitted_blocking(&mut self, operation: VectorOperation) -> Result<()> {
+        let mut tiling = self.tiling;
         loop {
-            match self.prepare_blocking(operation) {
+            match self.prepare(operation, tiling) {
                 Err(Error::KernelGroup { limit, .. })
-                    if (1..u64::from(self.tiling.group_size)).contains(&limit) =>
+                    if (1..u64::from(tiling.group_size)).contains(&limit) =>
                 {
-                    self.tiling.group_size = 1 << limit.ilog2();
-                    self.programs.clear();
-                    self.workspace.drop_kernels();
+                    tiling.group_size = 1 << limit.ilog2();
                 }
                 prepared => return prepared,
             }
         }
     }
 
+    fn prepare(&mut self, operation: VectorOperation, tiling: Tiling) -> Result<()> {
+        if self.prepared(operation).is_some() {
+            return Ok(());
+        }
+        let program = self.context.program(&self.key(operation, tiling))?;
+        let name = match operation {
+            VectorOperation::Elementwise(_) => "elementwise",
+            VectorOperation::Reduce(_) => "reduce",
+            VectorOperation::SumIntegers => "sum_integers",
+        };
+        self.workspace.add_kernel(program.kernel(name)?);
+        self.prepared.push(Prepared { operation, program, tiling });
+        Ok(())
+    }
+
+    /// An operation whose kernel is built, and its number among the workspace's.
+    fn prepared(&self, operation: VectorOperation) -> Option<(usize, &Prepared)> {
+        self.prepared.iter().enumerate().find(|(_, known)| known.operation == operation)
+    }
+
+    /// The tiling of an operation whose kernel is built, and the number of that.
+    fn launchable(&self, operation: VectorOperation) -> Result<(usize, Tiling)> {
+        let known = self.prepared(operation).map(|(number, known)| (number, known.tiling));
+        known.ok_or_else(|| {
+            Error::Mismatch(format!(
+                "{} was not prepared: prepare_blocking builds its kernel",
+                operation.name()
+            ))
+        })
+    }
+
     /// The key of an operation's kernel: forms that make no difference to it share one.
-    fn key(&self, operation: VectorOperation) -> KernelKey {
+    fn key(&self, operation: VectorOperation, tiling: Tiling) -> KernelKey {
         let VectorForm { value_type, accumulate, scalars_on_device } = self.form;
         let plain_unless = |sums| if sums { accumulate } else { Accumulate::Plain };
         match operation {
             VectorOperation::Elementwise(operation) => {
-                let parameters = Elementwise::new(self.tiling);
+                let parameters = Elementwise::new(tiling);
                 KernelKey::new(
                     elementwise::SOURCE,
                     value_type,
@@ -186,7 +214,7 @@ impl VectorKernels {
                 .with_feature(operation.feature())
             }
             VectorOperation::Reduce(reduction) => {
-                let parameters = Reduce::new(self.tiling);
+                let parameters = Reduce::new(tiling);
                 let (offsets, on_device) = (OffsetType::U32, false);
                 KernelKey::new(
                     reduce::SOURCE,
@@ -199,7 +227,7 @@ impl VectorKernels {
                 .with_feature(reduction.feature())
             }
             VectorOperation::SumIntegers => {
-                let tiling = self.integer_tiling();
+                let tiling = self.integer_tiling(tiling);
                 let (offsets, plain) = (OffsetType::U32, Accumulate::Plain);
                 let parameters = SumIntegers::new(tiling);
                 KernelKey::new(
@@ -215,10 +243,10 @@ impl VectorKernels {
     }
 
     /// Loads of as many bytes.
-    fn integer_tiling(&self) -> Tiling {
+    fn integer_tiling(&self, tiling: Tiling) -> Tiling {
         let words = self.form.value_type.size_bytes() / size_of::<i32>();
-        let lanes = (self.tiling.lanes * words as u32).min(16);
-        Tiling { lanes, ..self.tiling }
+        let lanes = (tiling.lanes * words as u32).min(16);
+        Tiling { lanes, ..tiling }
     }
 
     /// Groups of a sum at most.
@@ -238,8 +266,7 @@ impl VectorKernels {
 
     /// The key of an operation's kernel, once it was built.
     pub fn built_key(&self, operation: VectorOperation) -> Option<&KernelKey> {
-        let known = self.programs.iter().find(|(known, _)| *known == operation);
-        known.map(|(_, program)| program.key())
+        self.prepared(operation).map(|(_, known)| known.program.key())
     }
 
     /// Bytes on the device that launches work in.
@@ -264,11 +291,11 @@ impl VectorKernels {
         after: After<'_>,
     ) -> Result<Option<Event>> {
         let &ElementwiseOperands { count, alpha, x, beta, y, r } = operands;
-        let groups = Elementwise::new(self.tiling).groups(count as u64);
+        let (number, tiling) = self.launchable(VectorOperation::Elementwise(operation))?;
+        let groups = Elementwise::new(tiling).groups(count as u64);
         let arguments = |_| elementwise::Arguments { count: count as u64, alpha, x, beta, y, r };
-        let operation = VectorOperation::Elementwise(operation);
         // SAFETY: the caller's promise; groups stay below `count`.
-        unsafe { self.run(queue, operation, self.tiling, groups, arguments, after) }
+        unsafe { self.run(queue, number, size_of_groups(groups, tiling), arguments, after) }
     }
 
     /// Enqueues a reduction as `after` says. Of no elements, the result is 0.
@@ -288,12 +315,12 @@ impl VectorKernels {
         after: After<'_>,
     ) -> Result<Option<Event>> {
         let &ReduceOperands { count, x, y, result } = operands;
-        let groups = Reduce::new(self.tiling).groups(count as u64, self.most_groups());
+        let (number, tiling) = self.launchable(VectorOperation::Reduce(reduction))?;
+        let groups = Reduce::new(tiling).groups(count as u64, self.most_groups());
         let arguments =
             |workspace| reduce::Arguments { count: count as u64, x, y, result, workspace, zero: 0 };
-        let operation = VectorOperation::Reduce(reduction);
         // SAFETY: the caller's promise; the workspace has carries for the most groups there are.
-        unsafe { self.run(queue, operation, self.tiling, groups, arguments, after) }
+        unsafe { self.run(queue, number, size_of_groups(groups, tiling), arguments, after) }
     }
 
     /// Enqueues the sum of `count` 32-bit integers, modulo 2^32, as `after` says.
@@ -312,7 +339,8 @@ impl VectorKernels {
         result: Array<&Memory>,
         after: After<'_>,
     ) -> Result<Option<Event>> {
-        let tiling = self.integer_tiling();
+        let (number, tiling) = self.launchable(VectorOperation::SumIntegers)?;
+        let tiling = self.integer_tiling(tiling);
         let groups = SumIntegers::new(tiling).groups(count as u64, self.most_groups());
         let before = Self::words_of_reduce(&self.form) as u64;
         let arguments = |workspace: Array<_>| sum_integers::Arguments {
@@ -323,7 +351,7 @@ impl VectorKernels {
             zero: 0,
         };
         // SAFETY: the caller's promise; the workspace has words of its own for it.
-        unsafe { self.run(queue, VectorOperation::SumIntegers, tiling, groups, arguments, after) }
+        unsafe { self.run(queue, number, size_of_groups(groups, tiling), arguments, after) }
     }
 
     /// # Safety
@@ -332,24 +360,19 @@ impl VectorKernels {
     unsafe fn run<'a, A: KernelArguments<&'a Memory>>(
         &'a mut self,
         queue: &Queue,
-        operation: VectorOperation,
-        tiling: Tiling,
-        groups: u64,
+        number: usize,
+        size: Size,
         arguments: impl FnOnce(Array<&'a Memory>) -> A,
         after: After<'_>,
     ) -> Result<Option<Event>> {
-        let known = self.programs.iter().position(|(known, _)| *known == operation);
-        let Some(number) = known else {
-            return Err(Error::Mismatch(format!(
-                "{} was not prepared: prepare_blocking builds its kernel",
-                operation.name()
-            )));
-        };
-        let size = Size { groups: groups as usize, group_size: tiling.group_size as usize };
         let arguments = arguments(self.scratch.argument());
         let (owner, workspace) = (self.owner, &mut self.workspace);
         // SAFETY: the caller's promise.
         workspace
             .run(owner, queue, after, |mut parts| unsafe { parts.launch(number, &arguments, size) })
     }
+}
+
+fn size_of_groups(groups: u64, tiling: Tiling) -> Size {
+    Size { groups: groups as usize, group_size: tiling.group_size as usize }
 }

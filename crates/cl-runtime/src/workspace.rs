@@ -129,11 +129,6 @@ impl Workspace {
         self.scratch.size_bytes()
     }
 
-    /// Drops all kernels: launches need others then.
-    pub(crate) fn drop_kernels(&mut self) {
-        self.kernels.clear();
-    }
-
     /// Adds a kernel after those there are.
     pub(crate) fn add_kernel(&mut self, kernel: Kernel) {
         self.kernels.push(kernel);

@@ -89,10 +89,12 @@ impl RowLengths {
     /// Rows in step: those of a warp, and about those of a CPU's vectors that are under way together.
     pub const BUNDLE: usize = 32;
 
-    /// Looks at every row once, in parallel; `offsets` are rows + 1 and never fall.
+    /// Looks at every row once, in parallel; `offsets` are rows + 1 and never fall. Of offsets that do, which are not
+    /// checked yet where an application has them on the device, the result means nothing.
     pub fn of<O: Offset>(offsets: &[O]) -> Self {
         let rows = offsets.len().saturating_sub(1);
-        let length = |row: usize| (offsets[row + 1].to_usize() - offsets[row].to_usize()) as u64;
+        let length =
+            |row: usize| offsets[row + 1].to_usize().wrapping_sub(offsets[row].to_usize()) as u64;
         (0..rows.div_ceil(ROWS_PER_TASK))
             .into_par_iter()
             .map(|task| {
@@ -104,7 +106,7 @@ impl RowLengths {
                     let longest = rows.clone().map(length).max().unwrap_or(0);
                     let changes =
                         rows.skip(1).filter(|&row| length(row) != length(row - 1)).count();
-                    let (in_step, changes) = (longest * count as u64, changes as u64);
+                    let (in_step, changes) = (longest.wrapping_mul(count as u64), changes as u64);
                     lengths.merge(RowLengths { longest, in_step, changes })
                 })
             })
@@ -114,7 +116,7 @@ impl RowLengths {
     fn merge(self, other: Self) -> Self {
         RowLengths {
             longest: self.longest.max(other.longest),
-            in_step: self.in_step + other.in_step,
+            in_step: self.in_step.wrapping_add(other.in_step),
             changes: self.changes + other.changes,
         }
     }

@@ -1201,15 +1201,17 @@ sparrow_status sparrow_batch_plan_launch(const struct sparrow_batch_plan *plan,
 // Ends a plan; NULL is allowed. Launches in flight end as they would have.
 sparrow_status sparrow_batch_plan_release(struct sparrow_batch_plan *plan);
 
-// Makes kernels for dense vectors of a type. Builds them where they are not cached.
+// Makes kernels for dense vectors of a type, and what they work in. None is built yet: an operation's is when it is
+// launched first, so that nothing is compiled that is not needed.
 sparrow_status sparrow_vectors_create_blocking(const struct sparrow_context *context,
                                                cl_command_queue queue,
                                                const struct sparrow_vectors_options *options,
                                                struct sparrow_vectors **vectors);
 
 // Enqueues an operation element by element after the events of the wait list; allocates no device memory and waits
-// for nothing. `event`, if not NULL, gets its event; without one, and with an empty list, none is made, which saves a GPU
-// time of its own. Where an event of the list ends in error later, so does it, and r is not written.
+// for nothing, but the first launch of an operation for its kernel to be built. `event`, if not NULL, gets its event;
+// without one, and with an empty list, none is made, which saves a GPU time of its own. Where an event of the list ends in
+// error later, so does it, and r is not written.
 sparrow_status sparrow_vectors_elementwise(const struct sparrow_vectors *vectors,
                                            cl_command_queue queue,
                                            const struct sparrow_elementwise *elementwise,

@@ -127,7 +127,8 @@ unsafe impl Growing for sparrow_reduction {
         starts!(sparrow_reduction { size, elements, x, y, result, kind });
 }
 
-/// Makes kernels for dense vectors of a type. Builds them where they are not cached.
+/// Makes kernels for dense vectors of a type, and what they work in. None is built yet: an operation's is when it is
+/// launched first, so that nothing is compiled that is not needed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparrow_vectors_create_blocking(
     context: *const sparrow_context,
@@ -162,8 +163,9 @@ pub unsafe extern "C" fn sparrow_vectors_create_blocking(
 }
 
 /// Enqueues an operation element by element after the events of the wait list; allocates no device memory and waits
-/// for nothing. `event`, if not NULL, gets its event; without one, and with an empty list, none is made, which saves a GPU
-/// time of its own. Where an event of the list ends in error later, so does it, and r is not written.
+/// for nothing, but the first launch of an operation for its kernel to be built. `event`, if not NULL, gets its event;
+/// without one, and with an empty list, none is made, which saves a GPU time of its own. Where an event of the list ends in
+/// error later, so does it, and r is not written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparrow_vectors_elementwise(
     vectors: *const sparrow_vectors,

@@ -131,7 +131,7 @@ CLSPARSE_EXPORT clsparseStatus clsparseDCsrMatrixfromFile(clsparseCsrMatrix *csr
                                                           clsparseControl control,
                                                           cl_bool read_explicit_zeroes);
 
-/* What is computed once from a pattern. Make it again when the pattern changes. */
+/* What is computed once from a pattern, by its first product. Make it again when the pattern changes. */
 CLSPARSE_EXPORT clsparseMetaSizeResult clsparseCsrMetaSize(clsparseCsrMatrix *csrMatx, clsparseControl control);
 CLSPARSE_EXPORT clsparseStatus clsparseCsrMetaCreate(clsparseCsrMatrix *csrMatx, clsparseControl control);
 CLSPARSE_EXPORT clsparseStatus clsparseCsrMetaDelete(clsparseCsrMatrix *csrMatx);

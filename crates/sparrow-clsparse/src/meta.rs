@@ -1,9 +1,9 @@
 //! Metas: what is known of a pattern, and the plans for products with matrices that have it.
 //!
 //! An application copies its `clsparseCsrMatrix`, frees it, puts other buffers into it; so a meta keeps no buffers of
-//! the application's, and its `void*` is a handle. Plans are made for a precision when it is first met on a device of
-//! the context, and on the control's for the one that the values' buffer has room for when the meta is made. Products from several queues at once have a
-//! workspace each.
+//! the application's, and its `void*` is a handle. Making one computes nothing: its first product looks at the pattern,
+//! plans for the precision and the device, and has the kernels built. Products from several queues at once have a workspace
+//! each.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -30,7 +30,11 @@ const KEPT: usize = 8;
 /// What lives behind `clsparseCsrMatrix::meta`.
 pub(crate) struct Meta {
     context: Context,
-    pattern: KnownPattern,
+    rows: usize,
+    cols: usize,
+    nnz: usize,
+    /// Once it was looked at.
+    pattern: Mutex<Option<KnownPattern>>,
     f32: Mutex<MetaPlans>,
     f64: Mutex<MetaPlans>,
 }
@@ -91,28 +95,20 @@ impl Meta {
         METAS.get(matrix.meta).map(Some).ok_or(Status::StructInvalid)
     }
 
-    /// Looks at the pattern of `matrix`.
+    /// For the pattern of `matrix`, which is not looked at yet.
     fn new(control: &Control, matrix: &clsparseCsrMatrix) -> Result<Self> {
         let (rows, nnz) = (matrix.num_rows as usize, matrix.num_nonzeros as usize);
-        let of_offsets = (matrix.row_pointer, matrix.off_row_pointer);
-        let of_columns = (matrix.col_indices, matrix.off_col_indices);
-        let offsets = array(control, OffsetType::U32, of_offsets, rows + 1)?;
-        let columns = array(control, ColumnType::U32, of_columns, nnz)?;
-        // Values play no part, and may not be there yet: columns stand for them.
-        let values = array(control, ValueType::F32, of_columns, nnz)?;
-        let cols = matrix.num_cols as usize;
-        // SAFETY: that the pattern is one is the application's promise.
-        let a = unsafe {
-            AnyMatrix::from_arrays_blocking(&control.queue, cols, offsets, columns, values)?
-        };
-        let meta = Meta {
+        array(control, OffsetType::U32, (matrix.row_pointer, matrix.off_row_pointer), rows + 1)?;
+        array(control, ColumnType::U32, (matrix.col_indices, matrix.off_col_indices), nnz)?;
+        Ok(Meta {
             context: control.context().clone(),
-            pattern: a.known_pattern(),
+            rows,
+            cols: matrix.num_cols as usize,
+            nnz,
+            pattern: Mutex::default(),
             f32: Mutex::default(),
             f64: Mutex::default(),
-        };
-        meta.foresee(control, matrix)?;
-        Ok(meta)
+        })
     }
 
     /// Plans for the precision that the values' buffer has room for.
@@ -145,11 +141,23 @@ impl Meta {
             return Err(Status::InvalidContext);
         }
         let CsrArrays { offsets, columns, values } = arrays;
-        // SAFETY: that the pattern has not changed since the meta was made is the application's promise.
+        if offsets.len() != self.rows + 1 || columns.len() != self.nnz {
+            return Err(Status::StructInvalid);
+        }
+        // Held while it is looked at, so that two threads do not take it for two patterns.
+        let mut pattern = self.pattern.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pattern) = &*pattern {
+            // SAFETY: that the pattern has not changed since the meta was made is the application's promise.
+            let a =
+                unsafe { AnyMatrix::of_known_pattern(context, pattern, offsets, columns, values) };
+            return a.map_err(|_| Status::StructInvalid);
+        }
+        // SAFETY: that the pattern is one is the application's promise.
         let a = unsafe {
-            AnyMatrix::of_known_pattern(context, &self.pattern, offsets, columns, values)
+            AnyMatrix::from_arrays_blocking(&control.queue, self.cols, offsets, columns, values)?
         };
-        a.map_err(|_| Status::StructInvalid)
+        *pattern = Some(a.known_pattern());
+        Ok(a)
     }
 
     /// Enqueues a product with a vector.
@@ -181,6 +189,12 @@ impl Meta {
         let (plan, workspace) =
             planned.for_queue(&control.queue, |plan| plan.workspace_blocking(&control.queue))?;
         operands.launch(control, plan, workspace, &a)
+    }
+
+    /// Bytes of its plans, of which there is one at least, for `matrix`.
+    fn planned_bytes(&self, control: &Control, matrix: &clsparseCsrMatrix) -> Result<usize> {
+        self.foresee(control, matrix)?;
+        Ok(self.size_bytes())
     }
 
     /// Bytes of its plans.
@@ -242,7 +256,8 @@ pub(crate) fn spmm_plan(queue: &Queue, a: &AnyMatrix, (b, c): DenseShapes) -> Re
     Ok(AnySpmmPlan::new_blocking(queue, a, dense, &options)?)
 }
 
-/// How large a meta is, or would be: in entries of 8 bytes. It is for information; nobody has to allocate it.
+/// How large a meta is, or would be, with a plan for `csrMatx`, which is made for that: in entries of 8 bytes. It is for
+/// information; nobody has to allocate it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clsparseCsrMetaSize(
     csrMatx: *mut clsparseCsrMatrix,
@@ -253,8 +268,8 @@ pub unsafe extern "C" fn clsparseCsrMetaSize(
         // SAFETY: as types.rs says of all functions.
         let matrix = unsafe { read(csrMatx)? };
         let bytes = match Meta::of(matrix) {
-            Ok(Some(meta)) => meta.size_bytes(),
-            _ => Meta::new(&control, matrix)?.size_bytes(),
+            Ok(Some(meta)) => meta.planned_bytes(&control, matrix)?,
+            _ => Meta::new(&control, matrix)?.planned_bytes(&control, matrix)?,
         };
         control.state().end_blocking(&control.queue)?;
         // Never 0: somebody may ask OpenCL for a buffer of this size.
@@ -263,7 +278,7 @@ pub unsafe extern "C" fn clsparseCsrMetaSize(
     clsparseMetaSizeResult { status, metaSize }
 }
 
-/// Looks at the pattern and plans for it; takes the place of a meta that was there.
+/// Makes a meta, whose first product looks at the pattern and plans for it; takes the place of a meta that was there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clsparseCsrMetaCreate(
     csrMatx: *mut clsparseCsrMatrix,

@@ -2,7 +2,7 @@
 
 use cl_kernels::spgemm_rows::{LONG_ROWS, RowKernel, SpgemmRows};
 use cl_kernels::{spgemm_bitmap, spgemm_hash, spgemm_tiny};
-use csr_core::ValueType;
+use csr_core::{RowLengths, ValueType, for_offset_type};
 
 use super::lists::{Patterns, RowListing, RowLists, list_bytes};
 use super::long::{self, LongRows};
@@ -11,7 +11,7 @@ use super::sorted::{Order, SortedRows};
 use super::tallies::OutputTallies;
 use super::{Kept, Spgemm, patterns};
 use crate::arena::Arena;
-use crate::row_lengths;
+use crate::row_lengths::{self, is_for_the_host};
 use crate::scan::check_total;
 use crate::{AnyMatrix, Queue, Result, Scan};
 
@@ -25,14 +25,19 @@ impl Spgemm {
         a: &AnyMatrix,
         b: &AnyMatrix,
         mut arena: Arena,
-        scan: &mut Scan,
+        scan: impl FnOnce() -> Result<Scan>,
     ) -> Result<()> {
         if let Some(sets) = self.sets {
             self.count_in_sets(queue, a, b, sets)?;
-            self.find_offsets(queue, scan)?;
+            if is_for_the_host(queue.context().device().traits()) {
+                self.find_offsets_on_host_blocking(queue)?;
+            } else {
+                self.find_offsets(queue, &mut scan()?)?;
+            }
             self.products = self.tallies.read_rows_blocking(queue)?.products;
             return Ok(());
         }
+        let mut scan = scan()?;
         let mut sorted = SortedRows::of(b)?;
         Order::count_descents(queue, b, &self.tallies.descents()?)?;
         let mut kept = None;
@@ -65,7 +70,7 @@ impl Spgemm {
                 kept = Some((rows, long));
             }
         }
-        let found = self.find_offsets(queue, scan)?;
+        let found = self.find_offsets(queue, &mut scan)?;
         if let Some((rows, long)) = kept {
             let row_program = (self.types.offset_type, &self.parameters);
             let outputs = rows.outputs(queue, row_program, &self.counts, &found)?;
@@ -86,6 +91,24 @@ impl Spgemm {
         self.nnz = check_total(self.types.offset_type, found.total)? as usize;
         self.row_lengths = found.lengths;
         Ok(found)
+    }
+
+    /// The same by the host, in whose memory the counts are.
+    fn find_offsets_on_host_blocking(&mut self, queue: &Queue) -> Result<()> {
+        let counts = self.counts.read_blocking(queue)?;
+        let total = counts.iter().copied().map(u64::from).sum();
+        let offset_type = self.types.offset_type;
+        self.nnz = check_total(offset_type, total)? as usize;
+        for_offset_type!(offset_type, O => {
+            // Below the total, which the type counts.
+            let sums = counts.iter().scan(0, |sum, &count| {
+                *sum += O::from(count);
+                Some(*sum)
+            });
+            let offsets: Vec<O> = std::iter::once(0).chain(sums).collect();
+            self.row_lengths = RowLengths::of(&offsets);
+            self.offsets.typed_mut()?.write_blocking(queue, &offsets)
+        })
     }
 
     /// Has the device sort rows into classes and list them.

@@ -112,7 +112,7 @@ impl Spgemm {
         let counts = arena.take(rows)?;
         let offsets = any_for_a_kernel_to_write(queue, offset_type, rows + 1)?;
         let memory = (sums, tallies.total()?);
-        let mut scan = Scan::in_memory_blocking(queue, offset_type, scan, memory)?;
+        let scan = || Scan::in_memory_blocking(queue, offset_type, scan, memory);
         let mut spgemm = Spgemm {
             context,
             types,
@@ -133,7 +133,7 @@ impl Spgemm {
             order: None,
             copy_bytes: 0,
         };
-        spgemm.count(queue, a, b, arena, &mut scan)?;
+        spgemm.count(queue, a, b, arena, scan)?;
         Ok(spgemm)
     }
 

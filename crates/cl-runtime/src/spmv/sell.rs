@@ -1,15 +1,21 @@
-//! Binds and launches `sell`: the pattern laid out on the host, values reordered on the device.
+//! Binds and launches `sell`: the pattern laid out on the host, values reordered on the device. A processor's first values
+//! are reordered by the host with the pattern, where they are not many, and the kernel for that is built when values change.
 
 use std::sync::Arc;
 
-use cl_kernels::sell::{Arguments, SOURCE, Sell as Parameters, VALUES_SOURCE, ValuesArguments};
+use bytemuck::Zeroable;
+use cl_kernels::sell::{
+    Arguments, FEATURE_NARROW_COLUMNS, FEATURE_STRIPS, SOURCE, Sell as Parameters, VALUES_SOURCE,
+    ValuesArguments,
+};
 use cl_kernels::{Accumulate, Algorithm, Array, Checked, KernelKey};
 use csr_core::plan::sell::{SellChunk, SellLayout, SellRules};
-use csr_core::{AnyPatternView, Offset, OffsetType, for_pattern};
+use csr_core::{AnyPatternView, Offset, OffsetType, for_pattern, for_value_type};
 
 use super::{BindRequest, Bound, Operands, Planning, Specialisation, Spmv, Workspace};
 use crate::launch::{After, LaunchSequence, Size};
 use crate::raw::Memory;
+use crate::row_lengths::is_for_the_host;
 use crate::scratch::any_for_a_kernel_to_write;
 use crate::workspace::OwnerId;
 use crate::{AnyArray, AnyMatrix, DeviceArray, Error, Event, Program, Queue, Result};
@@ -19,7 +25,8 @@ use crate::{AnyArray, AnyMatrix, DeviceArray, Error, Event, Program, Queue, Resu
 struct Sell {
     owner: OwnerId,
     program: Arc<Program>,
-    values_program: Arc<Program>,
+    /// Of the kernel that reorders values.
+    values_key: KernelKey,
     pattern: DeviceSell,
     values: AnyArray,
     /// Of the values the copy was made from.
@@ -35,7 +42,39 @@ struct DeviceSell {
     nonzero_order: DeviceArray<u16>,
 }
 
+/// Values of so many bytes take the host less time to reorder than a kernel that does so takes to be built.
+const HOST_VALUES_BYTES: usize = 1 << 26;
+
+/// Whether the host reorders the values of a matrix with its pattern.
+fn is_reordered_by_host(queue: &Queue, matrix: &AnyMatrix) -> bool {
+    is_for_the_host(queue.context().device().traits())
+        && matrix.values().size_bytes() <= HOST_VALUES_BYTES
+}
+
 impl DeviceSell {
+    /// Brings a pattern and the values of `matrix`, which has it, into slices on the host.
+    fn with_values_blocking<O: Offset>(
+        queue: &Queue,
+        matrix: &AnyMatrix,
+        layout: &SellLayout<'_, O>,
+    ) -> Result<(Self, AnyArray)> {
+        let (words, nonzero_order) = layout.filled()?;
+        let value_type = matrix.value_type();
+        let values = for_value_type!(value_type, V => {
+            let values = matrix.values().typed::<V>()?.read_blocking(queue)?;
+            let mut target = vec![V::zeroed(); layout.elements()];
+            layout.fill_values(&values, &nonzero_order, &mut target)?;
+            AnyArray::upload_blocking(queue, value_type, bytemuck::cast_slice(&target))?
+        });
+        let pattern = DeviceSell {
+            rows: matrix.rows(),
+            chunks: DeviceArray::upload_blocking(queue, layout.chunks())?,
+            words: DeviceArray::upload_blocking(queue, &words)?,
+            nonzero_order: DeviceArray::upload_blocking(queue, &nonzero_order)?,
+        };
+        Ok((pattern, values))
+    }
+
     /// Brings a pattern into slices, in the device's memory where the host reaches it there.
     fn fill_blocking<O: Offset>(
         queue: &Queue,
@@ -66,6 +105,16 @@ impl DeviceSell {
 
 /// [`AnyMatrix::values_id`] of no matrix.
 const NO_VALUES: u64 = 0;
+
+/// The key of a product without what the layout has none of.
+fn key_for<O: Offset>(layout: &SellLayout<'_, O>, key: KernelKey) -> KernelKey {
+    let features = [
+        (layout.is_all_strips(), FEATURE_STRIPS),
+        (layout.is_all_narrow(), FEATURE_NARROW_COLUMNS),
+    ];
+    let on = features.into_iter().filter(|(is_on, _)| *is_on);
+    on.fold(key, |key, (_, feature)| key.with_feature(feature))
+}
 
 /// `sell` as a plan asks for it.
 pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
@@ -101,33 +150,36 @@ impl Sell {
     ) -> Result<Self> {
         let context = queue.context();
         context.check_value_type(specialisation.value_type)?;
-        // The product reads no offsets.
-        let of_product = Specialisation { offset_type: OffsetType::U32, ..specialisation };
-        let key = of_product.key(SOURCE, &*parameters).for_streams_of(context.device().traits());
-        let program = context.program(&key)?;
         let plain = Accumulate::Plain;
         let (value_type, offset_type) = (matrix.value_type(), matrix.offset_type());
-        let key =
+        let values_key =
             KernelKey::new(VALUES_SOURCE, value_type, offset_type, plain, false, &*parameters);
-        let values_program = context.program(&key)?;
         let rules = SellRules {
             slice_rows: parameters.slice_rows,
             chunks: parameters.chunks(context.device().traits().compute_units),
         };
-        let (pattern, elements) = for_pattern!(pattern, pattern => {
+        let by_host = is_reordered_by_host(queue, matrix);
+        // The product reads no offsets.
+        let of_product = Specialisation { offset_type: OffsetType::U32, ..specialisation };
+        let key = of_product.key(SOURCE, &*parameters).for_streams_of(context.device().traits());
+        let (program, (pattern, values)) = for_pattern!(pattern, pattern => {
             let layout = SellLayout::new(pattern, rules, value_type.size_bytes())?;
-            (DeviceSell::fill_blocking(queue, pattern.rows(), &layout)?, layout.elements())
+            // Before memory is taken: a kernel that does not build is told first.
+            let program = context.program(&key_for(&layout, key))?;
+            let copy = if by_host {
+                DeviceSell::with_values_blocking(queue, matrix, &layout)?
+            } else {
+                let filled = DeviceSell::fill_blocking(queue, pattern.rows(), &layout)?;
+                (filled, any_for_a_kernel_to_write(queue, value_type, layout.elements())?)
+            };
+            (program, copy)
         });
-        let mut found = Sell {
-            owner: OwnerId::new(),
-            program,
-            values_program,
-            pattern,
-            values: any_for_a_kernel_to_write(queue, value_type, elements)?,
-            values_id: NO_VALUES,
-        };
-        let (offsets, values) = (matrix.offsets().argument(), matrix.values().argument());
-        found.update_values_blocking(queue, offsets, values, values_id)?;
+        let owner = OwnerId::new();
+        let mut found = Sell { owner, program, values_key, pattern, values, values_id };
+        if !by_host {
+            let (offsets, values) = (matrix.offsets().argument(), matrix.values().argument());
+            found.update_values_blocking(queue, offsets, values, values_id)?;
+        }
         Ok(found)
     }
 
@@ -199,11 +251,11 @@ impl Spmv for Sell {
             source: values,
             target: self.values.argument(),
         };
+        let program = queue.context().program(&self.values_key)?;
         let groups = self.size().groups;
         // SAFETY: chunks name the words, the order and the values of this plan; offsets and values were made or checked
         // for it.
-        let moved =
-            unsafe { LaunchSequence::new(queue, &self.values_program, 1).run(&arguments, groups)? };
+        let moved = unsafe { LaunchSequence::new(queue, &program, 1).run(&arguments, groups)? };
         moved.wait()?;
         self.values_id = values_id;
         Ok(())

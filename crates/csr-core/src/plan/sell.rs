@@ -109,6 +109,16 @@ impl<'a, O: Offset> SellLayout<'a, O> {
         &self.chunks
     }
 
+    /// Whether every slice is a strip, and no rows lie one after another.
+    pub fn is_all_strips(&self) -> bool {
+        self.shapes.iter().all(|shape| shape.is_strip)
+    }
+
+    /// Whether every column is stored in 16 bits.
+    pub fn is_all_narrow(&self) -> bool {
+        self.shapes.iter().all(|shape| !shape.is_wide)
+    }
+
     /// How many words the kernel reads besides values.
     pub fn words(&self) -> usize {
         self.size.words

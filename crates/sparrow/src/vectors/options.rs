@@ -29,11 +29,11 @@ pub enum Reduction {
 /// When kernels are built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KernelBuild {
-    /// With the [`AnyVectors`](crate::AnyVectors), so that no launch waits for a compiler.
+    /// An operation's when it is launched first, which then blocks: nothing is compiled that is not needed.
     #[default]
-    AtOnce,
-    /// An operation's when it is launched first, which then blocks.
     AtFirstUse,
+    /// Those of all operations with the [`AnyVectors`](crate::AnyVectors), so that no launch waits for a compiler.
+    AtOnce,
 }
 
 /// What [`AnyVectors`](crate::AnyVectors) are asked for.

@@ -11,6 +11,7 @@ mod csr_adaptive_plan;
 mod csr_flat_plan;
 mod discovery;
 mod evc_hyb;
+mod first_calls;
 mod fitted;
 mod hetero;
 mod host_access;

@@ -1,10 +1,17 @@
-//! What rules ask of row lengths is the same where the device looks at them and where the host does.
+//! What rules ask of row lengths is the same where the device looks at them and where the host does: of a processor the
+//! library's own host code does, so that it is also asked as one whose memory is its own.
 
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
-use conformance::queue;
+use conformance::device;
 use csr_core::{Offset, RowLengths};
-use sparrow::{DeviceArray, Matrix, Queue};
+use sparrow::{Context, DeviceArray, Matrix, Queue};
+
+/// Queues on the device under test, as it is and with memory of its own.
+fn queues() -> [Queue; 2] {
+    let own = device().masked(|traits| traits.has_host_memory = false);
+    [device(), own].map(|device| Queue::new(&Context::new(&device).unwrap()).unwrap())
+}
 
 /// Compares device and host on these row lengths.
 fn check<O: Offset>(queue: &Queue, lengths: impl Iterator<Item = usize>) {
@@ -30,15 +37,18 @@ fn check<O: Offset>(queue: &Queue, lengths: impl Iterator<Item = usize>) {
 
 #[test]
 fn the_device_finds_what_the_host_finds() {
-    let queue = queue();
-    for rows in [0, 1, 31, 32, 33, 255, 8192, 8193, 20_011] {
-        check::<u32>(&queue, (0..rows).map(|row| row * 7919 % 301));
+    for queue in queues() {
+        for rows in [0, 1, 31, 32, 33, 255, 8192, 8193, 20_011] {
+            check::<u32>(&queue, (0..rows).map(|row| row * 7919 % 301));
+        }
+        check::<u64>(&queue, (0..1000).map(|row| row % 40));
     }
-    check::<u64>(&queue, (0..1000).map(|row| row % 40));
 }
 
 #[test]
 fn sums_beyond_32_bits_are_carried() {
     // Each bundle's share has 37 bits, and low words wrap again and again.
-    check::<u64>(&queue(), (0..3000).map(|row| 3_000_000_000 + row * 12_345));
+    for queue in queues() {
+        check::<u64>(&queue, (0..3000).map(|row| 3_000_000_000 + row * 12_345));
+    }
 }

@@ -236,6 +236,11 @@ fn a_product_fails_at_any_build_and_the_next_is_right() {
             name if name.contains("transposed") && !is_cpu => 8,
             _ => 2,
         };
+        // A processor's host looks at borrowed rows and arranges the first values of `sell` by itself.
+        let by_host = usize::from(case.borrowed)
+            + usize::from(case.options.algorithm == Some(Algorithm::Sell));
+        let is_by_host = is_cpu && device().traits().has_host_memory;
+        let programs = if is_by_host { programs - by_host } else { programs };
         let each = ["clCreateProgramWithSource", "clBuildProgram"];
         assert!(programs > 0, "{}", case.name);
         assert_eq!(calls, each.repeat(programs), "{}", case.name);

@@ -30,8 +30,8 @@ pub(super) struct Shape {
     runs: u16,
     /// Rows that have the columns of the row before, a bit each; of rows that lie one after another alone.
     shared: u16,
-    is_strip: bool,
-    is_wide: bool,
+    pub(super) is_strip: bool,
+    pub(super) is_wide: bool,
 }
 
 impl Shape {

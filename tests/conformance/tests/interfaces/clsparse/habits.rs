@@ -2,6 +2,7 @@
 
 use std::ptr;
 
+use cl_runtime::raw::fault::live;
 use clSPARSE::{
     Status, clsparseCreateControl, clsparseCsrMetaCreate, clsparseCsrMetaDelete,
     clsparseCsrMetaSize, clsparseEnableAsync, clsparseGetEvent, clsparseGetVersion,
@@ -112,6 +113,28 @@ fn a_meta_serves_every_device_of_its_context() {
     }
     // SAFETY: as before.
     unsafe { clsparseCsrMetaDelete(&raw mut csr) };
+}
+
+#[test]
+fn a_meta_is_made_without_a_kernel_and_its_first_product_plans() {
+    let queue = queue();
+    let control = Control::new(&queue);
+    let (_, matrix) = matrices::<f32>().swap_remove(2);
+    let problem = Problem::new(&queue, matrix.view(), 1.0, 0.0);
+    let mut csr = problem.csr();
+    let before = live();
+    // SAFETY: the structure lives.
+    unsafe {
+        assert_eq!(clsparseCsrMetaCreate(&raw mut csr, control.0), Status::Success);
+        assert_eq!((live().programs, live().memory), (before.programs, before.memory));
+        assert_eq!(problem.multiply(&control, f32::CSRMV, &csr), Status::Success);
+        problem.check(1.0, 0.0, "the first product of a meta");
+        let built = live().programs;
+        assert!(built > before.programs);
+        assert_eq!(problem.multiply(&control, f32::CSRMV, &csr), Status::Success);
+        assert_eq!(live().programs, built, "the second product built a program");
+        assert_eq!(clsparseCsrMetaDelete(&raw mut csr), Status::Success);
+    }
 }
 
 #[test]
