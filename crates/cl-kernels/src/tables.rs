@@ -47,7 +47,7 @@ impl Tables {
         Self::with_user_and_problems(user, Vec::new())
     }
 
-    /// The shipped tables alone: what counts where nobody tuned.
+    /// The shipped tables alone: what counts on a device that was not tuned.
     pub fn untuned() -> Self {
         Self::with_user(None)
     }
