@@ -50,12 +50,13 @@ pub fn select_where(
     products: Products,
     may: impl Fn(Algorithm) -> bool,
 ) -> Choice {
-    let features =
-        Features::of(matrix, value_type, device.compute_units, tables.cache_bytes(device));
-    for (path, found) in tables.matches(device) {
-        let Some(rules) = found.entry.rules(value_type) else { continue };
-        let mut rules = rules.of(products).filter(|rule| may(rule.algorithm));
-        if let Some(rule) = rules.find(|rule| rule.when.holds(&features)) {
+    for layer in tables.layers(device) {
+        let cache_bytes = tables.cache_bytes_of(&layer, device);
+        let features = Features::of(matrix, value_type, device.compute_units, cache_bytes);
+        for (path, found) in layer {
+            let Some(rules) = found.entry.rules(value_type) else { continue };
+            let mut rules = rules.of(products).filter(|rule| may(rule.algorithm));
+            let Some(rule) = rules.find(|rule| rule.when.holds(&features)) else { continue };
             let when = match rule.when.is_empty() {
                 true => "no rule before it fits".to_owned(),
                 false => rule.when.with_figures(&features),
@@ -251,6 +252,20 @@ mod tests {
             assert_eq!(taken(of(17_758, 7.1, 574, 2.3, 0.69)), (Algorithm::CsrPieces, Some(4)));
             assert_eq!(taken(of(269_938, 28.9, 120, 1.2, 0.2)), (Algorithm::CsrPieces, None));
         }
+    }
+
+    #[test]
+    fn shipped_rules_go_by_the_cache_they_were_fitted_to_whatever_was_measured_since() {
+        let text = "format = 2\n[[device]]\nname = \"NVIDIA H200\"\norigin = \"a probe\"\ncache_bytes = 1000\n\
+                    [[device.choice.f64.several]]\nwhen = \"cache_share >= 100\"\nalgorithm = \"csr_vector\"\n";
+        let (table, problems) = parse_device_table(Path::new("mine.toml"), text);
+        assert_eq!(problems, []);
+        let tables = Tables::with_user(Some(("mine.toml".into(), table)));
+        let found = |value_type| select(&tables, &h200(), value_type, &EVEN, Products::Several);
+        let shipped = select(&Tables::untuned(), &h200(), ValueType::F32, &EVEN, Products::Several);
+        assert_eq!(found(ValueType::F32), shipped);
+        assert_eq!(found(ValueType::F64).algorithm, Algorithm::CsrVector);
+        assert!(found(ValueType::F64).reason.contains("mine.toml"));
     }
 
     #[test]

@@ -74,16 +74,19 @@ impl Tables {
     /// The entries that apply to a device, strongest first, each with the file it stands in: the application's own,
     /// then the shipped ones, and of each the most specific first.
     pub fn matches(&self, device: &DeviceTraits) -> Vec<(&Path, TableMatch<'_>)> {
-        let mut matches = Vec::new();
-        for layer in [self.0.user.as_slice(), &self.0.shipped] {
-            let begin = matches.len();
-            for (path, table) in layer {
-                matches
-                    .extend(table.matches(device).into_iter().map(|found| (path.as_path(), found)));
-            }
-            matches[begin..].sort_by_key(|(_, found)| found.rank);
-        }
-        matches
+        self.layers(device).concat()
+    }
+
+    /// The same, the application's own and the shipped ones apart.
+    pub(crate) fn layers(&self, device: &DeviceTraits) -> [Vec<(&Path, TableMatch<'_>)>; 2] {
+        [self.0.user.as_slice(), &self.0.shipped].map(|layer| {
+            let matches = layer.iter().flat_map(|(path, table)| {
+                table.matches(device).into_iter().map(|found| (path.as_path(), found))
+            });
+            let mut matches: Vec<_> = matches.collect();
+            matches.sort_by_key(|(_, found)| found.rank);
+            matches
+        })
     }
 
     /// What the tables say of an algorithm on a device, over `defaults`, and which entries were left out because what
@@ -139,6 +142,16 @@ impl Tables {
         let stated = self.matches(device).into_iter();
         let stated = stated.filter_map(|(_, found)| found.entry.cache_bytes).next();
         stated.unwrap_or(device.cache_bytes)
+    }
+
+    /// The same for the rules of one layer, which were fitted to the size that is stated there.
+    pub(crate) fn cache_bytes_of(
+        &self,
+        layer: &[(&Path, TableMatch<'_>)],
+        device: &DeviceTraits,
+    ) -> u64 {
+        let stated = layer.iter().find_map(|(_, found)| found.entry.cache_bytes);
+        stated.unwrap_or_else(|| self.cache_bytes(device))
     }
 
     /// Whether groups of one launch are known to make progress on a device; unknown is no.

@@ -39,6 +39,16 @@ pub struct LadderMatrix {
     pub mean_row: f64,
 }
 
+impl LadderMatrix {
+    /// Its name, with its scale where that is not 1.
+    pub fn label(&self) -> String {
+        match self.scale {
+            1.0 => self.name.clone(),
+            scale => format!("{} x {scale:.2}", self.name),
+        }
+    }
+}
+
 impl From<Rung> for LadderMatrix {
     fn from(rung: Rung) -> Self {
         let (name, nnz, mean_row) = (rung.to_string(), rung.nnz, f64::from(rung.mean_row));
@@ -52,7 +62,7 @@ fn likenesses(sizes: &[u64]) -> Vec<LadderMatrix> {
     scaled_likenesses(sizes, |number| number % 3 != 2)
 }
 
-/// The likenesses that are held out, those on which most algorithms differ first.
+/// The likenesses that are held out.
 fn held_out(sizes: &[u64]) -> Vec<LadderMatrix> {
     let mut matrices = scaled_likenesses(sizes, |number| number % 3 == 2);
     // Short rows and long ones in turn.
@@ -88,12 +98,29 @@ fn sizes(device: &TunedDevice) -> [u64; 3] {
 }
 
 /// Of a quick tuning.
-const QUICK_VALIDATION: usize = 6;
+const QUICK_VALIDATION: usize = 10;
 
-/// Matrices within the last cache and beyond it, up to four times as large.
+/// Scales of what is assembled, which has no size of its own.
+const SCALES_OF_ASSEMBLED: [f64; 2] = [0.1, 1.0];
+
+/// Matrices that nothing is fitted to, each once within the last cache and once beyond it, up to four times as large, where
+/// it is published so large; small and large ones in turn.
 fn validation(device: &TunedDevice) -> Vec<LadderMatrix> {
     let [small, medium, large] = sizes(device);
-    held_out(&[large, medium, 2 * large, small])
+    let within = held_out(&[medium, small]);
+    let beyond = held_out(&[large, 2 * large]);
+    let of_likenesses = within.into_iter().zip(beyond).flat_map(|(a, b)| [b, a]);
+    let mut matrices: Vec<_> = of_likenesses.collect();
+    matrices.dedup();
+    let assembled: Vec<_> =
+        Class::all().filter(|class| class.source() == Source::Assembled).collect();
+    for scale in SCALES_OF_ASSEMBLED {
+        matrices.extend(assembled.iter().map(|class| {
+            let name = class.name().to_owned();
+            LadderMatrix { name, scale, nnz: small, mean_row: 8.0 }
+        }));
+    }
+    matrices
 }
 
 /// The rungs of these mean rows and skews, of one size.

@@ -1,15 +1,14 @@
 //! The last step of a tuning: its rules on matrices that they were not fitted to, compared with what would run untuned.
 //!
 //! A rule that makes one of them slower than that is taken out, and its matrices fall to the rules behind it, or where
-//! there are none to the shipped tables. So is a rule that chose for none of them: nothing is known of it but what it was
-//! fitted to. What is left makes no matrix of this set slower, and what was gained is said by this set alone.
+//! there are none to the shipped tables. So is a rule that chose for one of them at most: nothing is known of it but what it
+//! was fitted to. What is left makes no matrix of this set slower, and what was gained is said by this set alone.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use cl_kernels::{DeviceEntry, DeviceTraits, Products, Tables};
+use cl_kernels::{Algorithm, DeviceEntry, DeviceTraits, Products, Rule, Tables};
 use csr_core::ValueType;
 
-use super::effort::LadderMatrix;
 use super::search::{Trials, timing_of};
 use super::{Board, Candidate, Effort, Trial, TuneError, TunedDevice};
 
@@ -18,6 +17,9 @@ const BORNE: f64 = 1.02;
 
 /// Trials of a choice that seems to lose more, before it is believed.
 const TRIALS: usize = 3;
+
+/// Matrices on which a rule must have been no slower.
+const CONFIRMED: usize = 2;
 
 /// Slower than that is not sampled further.
 const GIVE_UP: f64 = 1.5;
@@ -40,7 +42,8 @@ struct Validator<'a, T> {
     effort: &'a Effort,
     untuned: Tables,
     trials: &'a mut T,
-    board: Board,
+    /// What is known of each matrix of the validation: one class is there in several sizes.
+    boards: Vec<Board>,
 }
 
 /// Takes the rules out of an entry that are slower than what would run untuned, or that time does not suffice for.
@@ -54,8 +57,8 @@ pub fn validate<T: Trials>(
     effort: &Effort,
     trials: &mut T,
 ) -> Result<Validation, TuneError> {
-    let (untuned, board) = (Tables::untuned(), Board::default());
-    let mut validator = Validator { traits, device, effort, untuned, trials, board };
+    let (untuned, boards) = (Tables::untuned(), vec![Board::default(); effort.validation.len()]);
+    let mut validator = Validator { traits, device, effort, untuned, trials, boards };
     let mut found = Validation::default();
     let names: Vec<String> = entry.choice.keys().cloned().collect();
     for name in names {
@@ -95,44 +98,50 @@ impl<T: Trials> Validator<'_, T> {
         let count = |entry: &DeviceEntry| {
             entry.choice.get(&name).map_or(0, |rules| rules.own(products).len())
         };
-        let (before, ladder) = (count(entry), self.effort.validation.clone());
+        let before = count(entry);
         if before == 0 {
             return Ok((0, Vec::new()));
         }
-        let (mut gains, mut confirmed) = (Vec::new(), BTreeSet::new());
+        let mut gains = Vec::new();
+        let mut confirmed: BTreeMap<String, usize> = BTreeMap::new();
         let mut position = 0;
-        while let Some(matrix) = ladder.get(position) {
-            let Some(chosen) = self.chosen(entry, value_type, products, matrix)? else {
+        while let Some(matrix) = self.effort.validation.get(position) {
+            let matrix = matrix.label();
+            let Some(chosen) = self.chosen(entry, value_type, products, position)? else {
                 position += 1;
                 continue;
             };
             let Chosen { rule, candidate, untuned } = chosen;
             let Some(rule) = rule else {
-                gains.push((position, matrix.name.clone(), 1.0));
+                gains.push((matrix, 1.0));
                 position += 1;
                 continue;
             };
-            match self.ratio(value_type, products, matrix, (&candidate, &untuned))? {
+            match self.ratio(value_type, products, position, (&candidate, &untuned))? {
                 Some(ratio) if ratio <= BORNE => {
                     let text = entry.choice[&name].own(products)[rule].to_string();
-                    confirmed.insert(text);
-                    gains.push((position, matrix.name.clone(), 1.0 / ratio));
+                    *confirmed.entry(text).or_default() += 1;
+                    gains.push((matrix, 1.0 / ratio));
                     position += 1;
                 }
                 // Slower, or there is no time to know.
                 _ => {
                     let rules = entry.choice.entry(name.clone()).or_default();
-                    let removed = rules.list_mut(products).remove(rule).to_string();
-                    confirmed.remove(&removed);
+                    rules.list_mut(products).remove(rule);
                     // Others that it chose for fall to another one.
-                    gains.clear();
+                    (gains, confirmed) = Default::default();
                     position = 0;
                 }
             }
         }
         let rules = entry.choice.entry(name.clone()).or_default();
-        rules.list_mut(products).retain(|rule| confirmed.contains(&rule.to_string()));
-        let gains = gains.into_iter().map(|(_, matrix, gain)| (matrix, gain)).collect();
+        let is_confirmed =
+            |rule: &Rule| confirmed.get(&rule.to_string()).is_some_and(|&on| on >= CONFIRMED);
+        let unconfirmed = rules.list_mut(products).iter().position(|rule| !is_confirmed(rule));
+        if let Some(rule) = unconfirmed {
+            rules.list_mut(products).remove(rule);
+            return Ok((before - count(entry) + self.prune(entry, value_type, products)?.0, gains));
+        }
         Ok((before - count(entry), gains))
     }
 
@@ -142,21 +151,17 @@ impl<T: Trials> Validator<'_, T> {
         entry: &DeviceEntry,
         value_type: ValueType,
         products: Products,
-        matrix: &LadderMatrix,
+        at: usize,
     ) -> Result<Option<Chosen>, TuneError> {
-        if self.board.matrix(value_type, &matrix.name).is_none() {
+        let matrix = &self.effort.validation[at];
+        if self.boards[at].matrix(value_type, &matrix.name).is_none() {
             let mean_row = matrix.mean_row;
-            let any = Candidate::usual(
-                cl_kernels::Algorithm::CsrScalar,
-                self.traits,
-                value_type,
-                mean_row,
-            );
-            if !self.try_on(value_type, matrix, &any, &any)? {
+            let any = Candidate::usual(Algorithm::CsrScalar, self.traits, value_type, mean_row);
+            if !self.try_on(value_type, at, &any, &any)? {
                 return Ok(None);
             }
         }
-        let Some(known) = self.board.matrix(value_type, &matrix.name) else { return Ok(None) };
+        let Some(known) = self.boards[at].matrix(value_type, &matrix.name) else { return Ok(None) };
         let untuned =
             Candidate::of_tables(&self.untuned, self.traits, value_type, &known.shape, products);
         let rules = entry.choice.get(value_type.name());
@@ -174,20 +179,23 @@ impl<T: Trials> Validator<'_, T> {
         &mut self,
         value_type: ValueType,
         products: Products,
-        matrix: &LadderMatrix,
+        at: usize,
         (candidate, untuned): (&Candidate, &Candidate),
     ) -> Result<Option<f64>, TuneError> {
+        let matrix = &self.effort.validation[at];
         if candidate == untuned {
             return Ok(Some(1.0));
         }
         let mut ratio = None;
         for _ in 0..TRIALS {
             for one in [untuned, candidate] {
-                if !self.try_on(value_type, matrix, one, untuned)? {
+                if !self.try_on(value_type, at, one, untuned)? {
                     return Ok(ratio);
                 }
             }
-            let Some(known) = self.board.matrix(value_type, &matrix.name) else { return Ok(None) };
+            let Some(known) = self.boards[at].matrix(value_type, &matrix.name) else {
+                return Ok(None);
+            };
             let costs = known.cost_us(candidate, products).zip(known.cost_us(untuned, products));
             ratio = costs.map(|(cost, untuned)| cost / untuned);
             if ratio.is_some_and(|ratio| ratio <= BORNE) {
@@ -200,10 +208,11 @@ impl<T: Trials> Validator<'_, T> {
     fn try_on(
         &mut self,
         value_type: ValueType,
-        matrix: &LadderMatrix,
+        at: usize,
         candidate: &Candidate,
         reference: &Candidate,
     ) -> Result<bool, TuneError> {
+        let matrix = &self.effort.validation[at];
         let trial = Trial {
             matrix: matrix.name.clone(),
             scale: matrix.scale,
@@ -215,7 +224,7 @@ impl<T: Trials> Validator<'_, T> {
         };
         let Some(report) = self.trials.run(&trial)? else { return Ok(false) };
         let timing = timing_of(self.device, value_type, &trial, report);
-        self.board.add(&timing);
+        self.boards[at].add(&timing);
         self.trials.ended(&timing, "validate", None);
         Ok(true)
     }
