@@ -300,10 +300,11 @@ impl Grounds {
     ) -> Result<&mut Ground, MeasureError> {
         let bytes: usize = self.kept.values().map(|ground| ground.matrix.size_bytes()).sum();
         let most = queue.context().device().traits().global_bytes / KEPT_PART;
-        if bytes as u64 > most && !self.kept.contains_key(name) {
+        let key = format!("{name} x {scale}");
+        if bytes as u64 > most && !self.kept.contains_key(&key) {
             self.kept.clear();
         }
-        Ok(match self.kept.entry(name.to_owned()) {
+        Ok(match self.kept.entry(key) {
             Entry::Occupied(kept) => kept.into_mut(),
             Entry::Vacant(entry) => entry.insert({
                 let matrix = load_matrix(name, scale)?;
