@@ -283,6 +283,7 @@ pub struct Arena {
 /// Matrices of one value type.
 struct Grounds {
     value_type: ValueType,
+    /// By name and scale.
     kept: BTreeMap<String, Ground>,
     passed_first: BTreeSet<Candidate>,
 }
