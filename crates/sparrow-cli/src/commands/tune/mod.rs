@@ -235,7 +235,7 @@ fn summary(
         text.push_str(&format!("    {gained}{}", choice_text(board, entry, value_type)));
     }
     text.push_str(&format!(
-        "  {} kept, {} taken out: slower than untuned somewhere, or chosen for no matrix of the validation\n",
+        "  {} kept, {} taken out: slower than untuned somewhere, or chosen for fewer than two matrices of the validation\n",
         counted(validation.kept, "rule"),
         validation.removed
     ));
