@@ -79,10 +79,11 @@ impl Matrix {
 }
 
 impl Board {
-    /// From raw timings, of one device.
+    /// From raw timings, of one device, but for those of a validation.
     pub fn of<'a>(timings: impl IntoIterator<Item = &'a Timing>) -> Self {
         let mut board = Board::default();
-        timings.into_iter().for_each(|timing| board.add(timing));
+        let fitted = timings.into_iter().filter(|timing| !timing.is_validation);
+        fitted.for_each(|timing| board.add(timing));
         board
     }
 

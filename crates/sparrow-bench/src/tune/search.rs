@@ -292,6 +292,7 @@ pub(super) fn timing_of(
         changes,
         candidate: trial.candidate.clone(),
         reference: trial.reference.clone(),
+        is_validation: false,
         outcome,
     }
 }

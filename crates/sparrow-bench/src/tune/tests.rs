@@ -265,8 +265,18 @@ fn timings_read_as_they_are_written_and_make_the_same_entry() {
     assert!(error.contains("raw.jsonl: line 1: "), "{error}");
 }
 
-/// Validates `entry` on these rungs; what is left of it, what was found, and how many trials it took.
-fn validated(mut entry: DeviceEntry, most: usize) -> (DeviceEntry, Validation, usize) {
+/// The entry of a whole tuning, made once.
+fn whole_entry() -> DeviceEntry {
+    static ENTRY: std::sync::OnceLock<DeviceEntry> = std::sync::OnceLock::new();
+    let make = || {
+        let (board, trials) = tuned(4000);
+        entry_of(&board, &trials.ended[0].device, "a formula".to_owned())
+    };
+    ENTRY.get_or_init(make).clone()
+}
+
+/// Validates `entry` on these rungs; what is left of it, what was found, and the trials.
+fn validated(mut entry: DeviceEntry, most: usize) -> (DeviceEntry, Validation, Formula) {
     let device = device();
     let tuned = TunedDevice::of(&device, device.cache_bytes);
     let rungs = [(4, Skew::Even), (90, Skew::Even), (10, Skew::Giants), (150, Skew::Giants)];
@@ -280,14 +290,16 @@ fn validated(mut entry: DeviceEntry, most: usize) -> (DeviceEntry, Validation, u
     };
     let mut trials = Formula { trials: 0, most, ended: Vec::new() };
     let found = validate(&device, &tuned, &mut entry, &effort, &mut trials).unwrap();
-    (entry, found, trials.trials)
+    (entry, found, trials)
 }
 
 #[test]
 fn rules_that_gain_on_matrices_they_were_not_fitted_to_stay_and_the_gain_is_said_of_those() {
-    let (board, trials) = tuned(4000);
-    let entry = entry_of(&board, &trials.ended[0].device, "a formula".to_owned());
-    let (left, found, _) = validated(entry.clone(), 4000);
+    let entry = whole_entry();
+    let (left, found, trials) = validated(entry.clone(), 4000);
+    // Of their trials no rule is made later.
+    assert!(trials.ended.iter().all(|timing| timing.is_validation));
+    assert_eq!(Board::of(&trials.ended).value_types().count(), 0);
     assert_eq!(left.choice["f32"].several.last(), entry.choice["f32"].several.last());
     assert_eq!(left.kernel, entry.kernel);
     assert_eq!(found.gains.len(), 4);
@@ -300,8 +312,7 @@ fn rules_that_gain_on_matrices_they_were_not_fitted_to_stay_and_the_gain_is_said
 
 #[test]
 fn a_rule_that_is_slower_than_untuned_is_taken_out_and_with_the_last_one_the_lines_of_kernels() {
-    let (board, trials) = tuned(4000);
-    let mut entry = entry_of(&board, &trials.ended[0].device, "a formula".to_owned());
+    let mut entry = whole_entry();
     let slow = |when: &str| {
         let scalar = Candidate::usual(Algorithm::CsrScalar, &device(), ValueType::F32, 8.0);
         Rule { when: Condition::try_from(when.to_owned()).unwrap(), ..scalar.rule() }
@@ -324,9 +335,7 @@ fn a_rule_that_is_slower_than_untuned_is_taken_out_and_with_the_last_one_the_lin
 
 #[test]
 fn rules_that_there_is_no_time_to_validate_are_not_kept() {
-    let (board, trials) = tuned(4000);
-    let entry = entry_of(&board, &trials.ended[0].device, "a formula".to_owned());
-    let (left, found, _) = validated(entry, 0);
+    let (left, found, _) = validated(whole_entry(), 0);
     assert_eq!((left.choice.len(), left.kernel.len(), found.kept), (0, 0, 0));
     assert!(found.gains.is_empty());
 }

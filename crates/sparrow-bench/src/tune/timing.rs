@@ -151,6 +151,9 @@ pub struct Timing {
     pub candidate: Candidate,
     /// What it was timed beside.
     pub reference: Candidate,
+    /// Whether it was a trial of what had been found: nothing is fitted to it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_validation: bool,
     /// How it went.
     #[serde(flatten)]
     pub outcome: Outcome,

@@ -10,7 +10,7 @@ use cl_kernels::{Algorithm, DeviceEntry, DeviceTraits, Products, Rule, Tables};
 use csr_core::ValueType;
 
 use super::search::{Trials, timing_of};
-use super::{Board, Candidate, Effort, Trial, TuneError, TunedDevice};
+use super::{Board, Candidate, Effort, Timing, Trial, TuneError, TunedDevice};
 
 /// What a rule may lose on a matrix: no more than two times of one thing differ by.
 const BORNE: f64 = 1.02;
@@ -224,6 +224,7 @@ impl<T: Trials> Validator<'_, T> {
         };
         let Some(report) = self.trials.run(&trial)? else { return Ok(false) };
         let timing = timing_of(self.device, value_type, &trial, report);
+        let timing = Timing { is_validation: true, ..timing };
         self.boards[at].add(&timing);
         self.trials.ended(&timing, "validate", None);
         Ok(true)
