@@ -102,8 +102,29 @@ impl<T: Trials> Validator<'_, T> {
         if before == 0 {
             return Ok((0, Vec::new()));
         }
-        let mut gains = Vec::new();
-        let mut confirmed: BTreeMap<String, usize> = BTreeMap::new();
+        let gains = loop {
+            let Pass { gains, confirmed } = self.pass(entry, value_type, products)?;
+            let rules = entry.choice.entry(name.clone()).or_default().list_mut(products);
+            let is_confirmed = |rule: &Rule| {
+                confirmed.get(&rule.to_string()).is_some_and(|&matrices| matrices >= CONFIRMED)
+            };
+            match rules.iter().position(|rule| !is_confirmed(rule)) {
+                Some(rule) => drop(rules.remove(rule)),
+                None => break gains,
+            }
+        };
+        Ok((before - count(entry), gains))
+    }
+
+    /// Looks at each matrix and takes out of one list what loses.
+    fn pass(
+        &mut self,
+        entry: &mut DeviceEntry,
+        value_type: ValueType,
+        products: Products,
+    ) -> Result<Pass, TuneError> {
+        let name = value_type.to_string();
+        let mut pass = Pass::default();
         let mut position = 0;
         while let Some(matrix) = self.effort.validation.get(position) {
             let matrix = matrix.label();
@@ -113,36 +134,27 @@ impl<T: Trials> Validator<'_, T> {
             };
             let Chosen { rule, candidate, untuned } = chosen;
             let Some(rule) = rule else {
-                gains.push((matrix, 1.0));
+                pass.gains.push((matrix, 1.0));
                 position += 1;
                 continue;
             };
             match self.ratio(value_type, products, position, (&candidate, &untuned))? {
                 Some(ratio) if ratio <= BORNE => {
                     let text = entry.choice[&name].own(products)[rule].to_string();
-                    *confirmed.entry(text).or_default() += 1;
-                    gains.push((matrix, 1.0 / ratio));
+                    *pass.confirmed.entry(text).or_default() += 1;
+                    pass.gains.push((matrix, 1.0 / ratio));
                     position += 1;
                 }
-                // Slower, or there is no time to know.
+                // Slower, or there is no time to know. Its matrices fall to another rule.
                 _ => {
                     let rules = entry.choice.entry(name.clone()).or_default();
                     rules.list_mut(products).remove(rule);
-                    // Others that it chose for fall to another one.
-                    (gains, confirmed) = Default::default();
+                    pass = Pass::default();
                     position = 0;
                 }
             }
         }
-        let rules = entry.choice.entry(name.clone()).or_default();
-        let is_confirmed =
-            |rule: &Rule| confirmed.get(&rule.to_string()).is_some_and(|&on| on >= CONFIRMED);
-        let unconfirmed = rules.list_mut(products).iter().position(|rule| !is_confirmed(rule));
-        if let Some(rule) = unconfirmed {
-            rules.list_mut(products).remove(rule);
-            return Ok((before - count(entry) + self.prune(entry, value_type, products)?.0, gains));
-        }
-        Ok((before - count(entry), gains))
+        Ok(pass)
     }
 
     /// What the entry's own list and the shipped tables choose for a matrix; `None` where there is no time to look at it.
@@ -186,21 +198,22 @@ impl<T: Trials> Validator<'_, T> {
         if candidate == untuned {
             return Ok(Some(1.0));
         }
-        let mut ratio = None;
+        let known = |boards: &[Board]| {
+            let known = boards[at].matrix(value_type, &matrix.name)?;
+            let costs = known.cost_us(candidate, products).zip(known.cost_us(untuned, products));
+            costs.map(|(cost, untuned)| cost / untuned)
+        };
+        let mut ratio = known(&self.boards);
         for _ in 0..TRIALS {
+            if ratio.is_some_and(|ratio| ratio <= BORNE) {
+                break;
+            }
             for one in [untuned, candidate] {
                 if !self.try_on(value_type, at, one, untuned)? {
                     return Ok(ratio);
                 }
             }
-            let Some(known) = self.boards[at].matrix(value_type, &matrix.name) else {
-                return Ok(None);
-            };
-            let costs = known.cost_us(candidate, products).zip(known.cost_us(untuned, products));
-            ratio = costs.map(|(cost, untuned)| cost / untuned);
-            if ratio.is_some_and(|ratio| ratio <= BORNE) {
-                break;
-            }
+            ratio = known(&self.boards);
         }
         Ok(ratio)
     }
@@ -229,6 +242,15 @@ impl<T: Trials> Validator<'_, T> {
         self.trials.ended(&timing, "validate", None);
         Ok(true)
     }
+}
+
+/// What one look at all matrices has found.
+#[derive(Default)]
+struct Pass {
+    /// Each matrix, and what is gained there.
+    gains: Vec<(String, f64)>,
+    /// Each rule that is left, and on how many matrices it is no slower.
+    confirmed: BTreeMap<String, usize>,
 }
 
 /// For one matrix.
