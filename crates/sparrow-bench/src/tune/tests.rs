@@ -2,6 +2,7 @@
 
 use cl_kernels::{
     Algorithm, Condition, DeviceEntry, DeviceTraits, DeviceType, Products, Rule, Rules, SvmSupport,
+    Tables,
 };
 use csr_core::generate::{Rung, Skew};
 use csr_core::{Csr, RowLengths, ValueType};
@@ -276,7 +277,16 @@ fn whole_entry() -> DeviceEntry {
 }
 
 /// Validates `entry` on these rungs; what is left of it, what was found, and the trials.
-fn validated(mut entry: DeviceEntry, most: usize) -> (DeviceEntry, Validation, Formula) {
+fn validated(entry: DeviceEntry, most: usize) -> (DeviceEntry, Validation, Formula) {
+    validated_against(Tables::untuned(), entry, most)
+}
+
+/// The same, where these tables choose untuned.
+fn validated_against(
+    untuned: Tables,
+    mut entry: DeviceEntry,
+    most: usize,
+) -> (DeviceEntry, Validation, Formula) {
     let device = device();
     let tuned = TunedDevice::of(&device, device.cache_bytes);
     let rungs = [(4, Skew::Even), (90, Skew::Even), (10, Skew::Giants), (150, Skew::Giants)];
@@ -289,7 +299,9 @@ fn validated(mut entry: DeviceEntry, most: usize) -> (DeviceEntry, Validation, F
         winners: 7,
     };
     let mut trials = Formula { trials: 0, most, ended: Vec::new() };
-    let found = validate(&device, &tuned, &mut entry, &effort, &mut trials).unwrap();
+    let found =
+        validate::validate_against(untuned, &device, &tuned, &mut entry, &effort, &mut trials);
+    let found = found.unwrap();
     (entry, found, trials)
 }
 
@@ -338,4 +350,29 @@ fn rules_that_there_is_no_time_to_validate_are_not_kept() {
     let (left, found, _) = validated(whole_entry(), 0);
     assert_eq!((left.choice.len(), left.kernel.len(), found.kept), (0, 0, 0));
     assert!(found.gains.is_empty());
+}
+
+#[test]
+fn a_rule_that_gains_where_some_products_follow_goes_where_it_loses_for_many() {
+    let usual = |algorithm| Candidate::usual(algorithm, &device(), ValueType::F32, 8.0).rule();
+    let entry = |rules: Rules| DeviceEntry {
+        origin: "a test".to_owned(),
+        choice: [("f32".to_owned(), rules)].into(),
+        ..DeviceEntry::default()
+    };
+    let several = |algorithm| Rules { several: vec![usual(algorithm)], ..Rules::default() };
+    let untuned = |rules| {
+        let devices = vec![entry(rules)];
+        let table = cl_kernels::DeviceTable { devices, ..cl_kernels::DeviceTable::empty() };
+        Tables::with_user(Some(("untuned.toml".into(), table)))
+    };
+    // By the formula csr_adaptive is faster than csr_flat, and that than csr_scalar.
+    let own = entry(several(Algorithm::CsrFlat));
+    let slow = untuned(several(Algorithm::CsrScalar));
+    let (left, found, _) = validated_against(slow, own.clone(), 4000);
+    assert_eq!((left, found.kept), (own.clone(), 1));
+    let fast_for_many =
+        Rules { many: vec![usual(Algorithm::CsrAdaptive)], ..several(Algorithm::CsrScalar) };
+    let (left, found, _) = validated_against(untuned(fast_for_many), own, 4000);
+    assert_eq!((left.choice.len(), found.kept, found.removed), (0, 0, 1));
 }

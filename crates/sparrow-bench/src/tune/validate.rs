@@ -57,13 +57,26 @@ pub fn validate<T: Trials>(
     effort: &Effort,
     trials: &mut T,
 ) -> Result<Validation, TuneError> {
-    let (untuned, boards) = (Tables::untuned(), vec![Board::default(); effort.validation.len()]);
+    validate_against(Tables::untuned(), traits, device, entry, effort, trials)
+}
+
+/// The same, where these tables choose untuned.
+pub(super) fn validate_against<T: Trials>(
+    untuned: Tables,
+    traits: &DeviceTraits,
+    device: &TunedDevice,
+    entry: &mut DeviceEntry,
+    effort: &Effort,
+    trials: &mut T,
+) -> Result<Validation, TuneError> {
+    let boards = vec![Board::default(); effort.validation.len()];
     let mut validator = Validator { traits, device, effort, untuned, trials, boards };
     let mut found = Validation::default();
     let names: Vec<String> = entry.choice.keys().cloned().collect();
     for name in names {
         let Ok(value_type) = name.parse::<ValueType>() else { continue };
-        for products in [Products::Several, Products::Once, Products::Many] {
+        // Rules for several products count for the others too, behind theirs: what loses there goes first.
+        for products in [Products::Many, Products::Once, Products::Several] {
             let (removed, gains) = validator.prune(entry, value_type, products)?;
             found.removed += removed;
             if products == Products::Several {
@@ -87,7 +100,7 @@ pub fn validate<T: Trials>(
 }
 
 impl<T: Trials> Validator<'_, T> {
-    /// Takes rules out of one list until none loses; how many, and what is gained on each matrix.
+    /// Takes rules out that count for so many products until none loses; how many, and what is gained on each matrix.
     fn prune(
         &mut self,
         entry: &mut DeviceEntry,
@@ -96,7 +109,7 @@ impl<T: Trials> Validator<'_, T> {
     ) -> Result<(usize, Vec<(String, f64)>), TuneError> {
         let name = value_type.to_string();
         let count = |entry: &DeviceEntry| {
-            entry.choice.get(&name).map_or(0, |rules| rules.own(products).len())
+            entry.choice.get(&name).map_or(0, |rules| rules.of(products).count())
         };
         let before = count(entry);
         if before == 0 {
@@ -116,7 +129,7 @@ impl<T: Trials> Validator<'_, T> {
         Ok((before - count(entry), gains))
     }
 
-    /// Looks at each matrix and takes out of one list what loses.
+    /// Looks at each matrix and takes out what loses where so many products follow.
     fn pass(
         &mut self,
         entry: &mut DeviceEntry,
@@ -140,15 +153,19 @@ impl<T: Trials> Validator<'_, T> {
             };
             match self.ratio(value_type, products, position, (&candidate, &untuned))? {
                 Some(ratio) if ratio <= BORNE => {
-                    let text = entry.choice[&name].own(products)[rule].to_string();
-                    *pass.confirmed.entry(text).or_default() += 1;
+                    if let Some(rule) = entry.choice[&name].of(products).nth(rule) {
+                        *pass.confirmed.entry(rule.to_string()).or_default() += 1;
+                    }
                     pass.gains.push((matrix, 1.0 / ratio));
                     position += 1;
                 }
                 // Slower, or there is no time to know. Its matrices fall to another rule.
                 _ => {
                     let rules = entry.choice.entry(name.clone()).or_default();
-                    rules.list_mut(products).remove(rule);
+                    match rule.checked_sub(rules.own(products).len()) {
+                        None => rules.list_mut(products).remove(rule),
+                        Some(rule) => rules.several.remove(rule),
+                    };
                     pass = Pass::default();
                     position = 0;
                 }
@@ -157,7 +174,7 @@ impl<T: Trials> Validator<'_, T> {
         Ok(pass)
     }
 
-    /// What the entry's own list and the shipped tables choose for a matrix; `None` where there is no time to look at it.
+    /// What the entry's own rules and the shipped tables choose for a matrix; `None` where there is no time to look at it.
     fn chosen(
         &mut self,
         entry: &DeviceEntry,
@@ -177,12 +194,13 @@ impl<T: Trials> Validator<'_, T> {
         let untuned =
             Candidate::of_tables(&self.untuned, self.traits, value_type, &known.shape, products);
         let rules = entry.choice.get(value_type.name());
-        let own = rules.map_or(&[][..], |rules| rules.own(products));
-        let rule = own.iter().position(|rule| rule.when.holds(&known.features));
-        let candidate = match rule {
-            Some(rule) => Candidate::of_rule(&own[rule]).on(known.shape.mean_row()),
+        let mut own = rules.into_iter().flat_map(|rules| rules.of(products)).enumerate();
+        let found = own.find(|(_, rule)| rule.when.holds(&known.features));
+        let candidate = match found {
+            Some((_, rule)) => Candidate::of_rule(rule).on(known.shape.mean_row()),
             None => untuned.clone(),
         };
+        let rule = found.map(|(number, _)| number);
         Ok(Some(Chosen { rule, candidate, untuned }))
     }
 
@@ -255,7 +273,7 @@ struct Pass {
 
 /// For one matrix.
 struct Chosen {
-    /// The number of the rule in its list; none where the shipped tables choose.
+    /// The number of the rule, of those that count; none where the shipped tables choose.
     rule: Option<usize>,
     candidate: Candidate,
     untuned: Candidate,
