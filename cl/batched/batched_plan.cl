@@ -9,10 +9,6 @@
 // Parts of a CSR problem end at the first row before which there is a multiple of that work: so a part's rows are at
 // most work / weight of a row, and its nonzeros at most the work and one row. Parts of a COO problem have equal
 // entries, but for whole rows; of an ELL problem equal rows, in whole slices.
-//
-// Where the steps of a CSR problem are noted (step_rows.h), each of `step` nonzeros in `words_a_step` words, the draft
-// says where its notes begin. A part's begin behind as many steps as the nonzeros before it fill, and two for each part
-// before it: none has more.
 
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 64 // items of a work-group
@@ -56,8 +52,6 @@ uint entry_of_row(global const uint *restrict rows, const uint count, const uint
 
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void plan_batch(const uint task_count,
-                       const uint step,
-                       const uint words_a_step,
                        ARRAY_PARAMETER(const ulong, drafts),
                        ARRAY_PARAMETER(const offset_t, offsets),
                        ARRAY_PARAMETER(const uint, indices),
@@ -91,7 +85,6 @@ kernel void plan_batch(const uint task_count,
             skipped = (ulong)of_problem[first] - of_problem[0];
             index_skipped = first;
             task.nnz = (uint)((ulong)of_problem[beyond] - of_problem[first]);
-            task.extra += ((uint)skipped / step + 2 * part) * words_a_step;
         }
     } else if (task.kind == KIND_COO) {
         global const uint *rows = indices + task.index;

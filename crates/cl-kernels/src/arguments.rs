@@ -267,7 +267,11 @@ mod tests {
         check::<crate::spgemm_rows::OutputArguments<()>>(crate::spgemm_rows::SOURCE);
         check::<crate::spgemm_rows::ListArguments<()>>(crate::spgemm_rows::SOURCE);
         check::<crate::spgemm_rows::WindowArguments<()>>(crate::spgemm_rows::SOURCE);
-        check::<crate::batched::Arguments<()>>(crate::batched::SOURCE);
+        for kernel in crate::batched::BatchedKernel::ALL {
+            check::<crate::batched::Arguments<()>>(kernel.source());
+        }
+        let in_step = crate::batched::BatchedKernel::CsrIInStep.source();
+        check::<crate::batched::columns::CopyArguments<()>>(in_step);
         check::<crate::batched_plan::Arguments<()>>(crate::batched_plan::SOURCE);
         check::<crate::spmm_row_split::Arguments<()>>(crate::spmm_row_split::SOURCE);
         check::<crate::dense_product::Arguments<()>>(crate::dense_product::SOURCE);

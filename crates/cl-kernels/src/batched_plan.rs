@@ -23,10 +23,6 @@ arguments! {
     pub struct Arguments<M> for "plan_batch" {
         /// Tasks.
         task_count: u32,
-        /// Nonzeros of a step of CSR-I, of which something is noted.
-        step: u32,
-        /// 32-bit words of the notes of one; 0 where none are.
-        words_a_step: u32,
         /// The drafts: [`DRAFT_WORDS`] each.
         drafts: Array<M>,
         /// Row offsets of CSR problems.

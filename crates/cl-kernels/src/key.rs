@@ -237,7 +237,7 @@ mod tests {
         check::<crate::spgemm_order::SpgemmOrder>(crate::spgemm_order::SOURCE);
         check::<crate::spgemm_rows::SpgemmRows>(crate::spgemm_rows::SOURCE);
         check::<crate::spgemm_sets::SpgemmSets>(crate::spgemm_sets::SOURCE);
-        check::<crate::batched::Batched>(crate::batched::SOURCE);
+        check::<crate::batched::Batched>("batched/operands.h");
         check::<crate::batched_plan::BatchedPlan>(crate::batched_plan::SOURCE);
         check::<crate::spmm_row_split::SpmmRowSplit>(crate::spmm_row_split::SOURCE);
         check::<crate::spmm_row_split_plan::SpmmRowSplitPlan>(crate::spmm_row_split_plan::SOURCE);

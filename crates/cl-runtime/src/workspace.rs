@@ -62,9 +62,9 @@ pub struct Workspace {
     in_flight: InFlight,
     is_dirty: bool,
     direction: Direction,
-    /// The first of the last launch's kernels, where others wait for it: PoCL 3.1 aborts where a command fails
-    /// whose event was released.
-    first: Option<Event>,
+    /// Of the last launch's kernels those that others wait for: PoCL 3.1 aborts where a command fails whose event
+    /// was released.
+    earlier: Vec<Event>,
 }
 
 impl Workspace {
@@ -120,7 +120,7 @@ impl Workspace {
             in_flight,
             is_dirty: false,
             direction: Direction::Forward,
-            first: None,
+            earlier: Vec::new(),
         }
     }
 
@@ -199,7 +199,7 @@ impl Workspace {
             wait: all,
             has_event,
             is_dirty: &mut self.is_dirty,
-            first: &mut self.first,
+            earlier: &mut self.earlier,
         };
         match launch(parts)? {
             // Without a wait list of its own it can only end after all before it.
@@ -236,8 +236,8 @@ pub(crate) struct Parts<'a> {
     /// Set where a launch of several kernels was enqueued in part and has ended: the next one begins with
     /// a scratch memory of zeros.
     pub(crate) is_dirty: &'a mut bool,
-    /// Where the event of a first kernel is kept that others wait for.
-    pub(crate) first: &'a mut Option<Event>,
+    /// Where the events of kernels are kept that others wait for.
+    pub(crate) earlier: &'a mut Vec<Event>,
 }
 
 impl Parts<'_> {

@@ -4,7 +4,7 @@ use csr_core::batch::{Format, Problem};
 
 use super::SMALL_ENTRIES;
 use crate::parameters::parameters;
-use crate::{DeviceTraits, DeviceType};
+use crate::{DeviceTraits, DeviceType, KernelKey};
 
 /// A way of computing one problem of a batch.
 ///
@@ -77,14 +77,65 @@ impl BatchedAlgorithm {
         }
     }
 
-    /// The feature a program needs to know it.
-    pub fn feature(self) -> &'static str {
+    /// The kernel that computes its problems; `in_step`: sub-groups run in step and can vote.
+    pub fn kernel(self, in_step: bool) -> BatchedKernel {
         match self {
-            BatchedAlgorithm::Coo => "WITH_COO",
-            BatchedAlgorithm::CsrI => "WITH_CSR_I",
-            BatchedAlgorithm::Ell => "WITH_ELL",
-            _ => "WITH_CSR_ROWS",
+            BatchedAlgorithm::Coo => BatchedKernel::Coo,
+            BatchedAlgorithm::CsrI if in_step => BatchedKernel::CsrIInStep,
+            BatchedAlgorithm::CsrI => BatchedKernel::CsrI,
+            BatchedAlgorithm::Ell => BatchedKernel::Ell,
+            _ => BatchedKernel::Rows,
         }
+    }
+}
+
+/// A kernel of batches: a file of `cl/batched/`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum BatchedKernel {
+    /// Equal nonzeros a sub-group, each of which runs in step.
+    CsrIInStep,
+    /// Equal nonzeros a sub-group, which meet at barriers.
+    CsrI,
+    /// Equal entries a sub-group.
+    Coo,
+    /// Rows of CSR by items.
+    Rows,
+    /// Rows of ELL by items.
+    Ell,
+}
+
+impl BatchedKernel {
+    /// Every one.
+    pub const ALL: [BatchedKernel; 5] = [
+        BatchedKernel::CsrIInStep,
+        BatchedKernel::CsrI,
+        BatchedKernel::Coo,
+        BatchedKernel::Rows,
+        BatchedKernel::Ell,
+    ];
+
+    /// Path of its source below `cl/`.
+    pub fn source(self) -> &'static str {
+        match self {
+            BatchedKernel::CsrIInStep => "batched/batched_csr_i_in_step.cl",
+            BatchedKernel::CsrI => "batched/batched_csr_i.cl",
+            BatchedKernel::Coo => "batched/batched_coo.cl",
+            BatchedKernel::Rows => "batched/batched_rows.cl",
+            BatchedKernel::Ell => "batched/batched_ell.cl",
+        }
+    }
+
+    /// A key of its source without the hyper-parameters that it does not read.
+    pub fn key(self, mut key: KernelKey) -> KernelKey {
+        let reads: &[&str] = match self {
+            BatchedKernel::Rows | BatchedKernel::Ell => &["x_local"],
+            BatchedKernel::Coo => &["x_local", "nnz_per_item"],
+            BatchedKernel::CsrI => &["x_local", "nnz_per_item", "rows_per_task"],
+            BatchedKernel::CsrIInStep => &["x_local", "nnz_per_item", "rows_per_task", "pairs"],
+        };
+        let is_read = |name: &str| name.starts_with("sub_group") || reads.contains(&name);
+        key.parameters.retain(|(name, _)| is_read(name));
+        key
     }
 }
 

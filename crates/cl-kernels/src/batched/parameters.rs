@@ -1,4 +1,4 @@
-//! Hyper-parameters of the batched algorithms, which are one program: defaults, and what devices allow.
+//! Hyper-parameters of the batched algorithms: defaults, and what devices allow.
 
 use csr_core::ValueType;
 
@@ -9,11 +9,13 @@ use crate::{Accumulate, DeviceTraits, DeviceType, ParameterError};
 pub const SLICE_ROWS: usize = 32;
 
 /// The most elements of x that pairs have in local memory, where words of their columns have 15 bits for each
-/// (`cl/batched/step_columns.h`).
+/// (`cl/batched/by_two.h`).
 pub const MOST_X_OF_PAIRS: u32 = 1 << 15;
 
+const NAME: &str = "batched";
+
 parameters! {
-    /// Parameters of the batched algorithms, which are one program.
+    /// Parameters of the batched algorithms.
     pub struct Batched for "batched" {
         /// Items that share a chunk, as many as the device runs in step: a power of two, 1 to 64.
         sub_group_size: [8, 16, 32, 64],
@@ -71,7 +73,7 @@ impl Batched {
         }
     }
 
-    /// Of the program that computes problems in pairs: an entry is two values there, so an item takes half as many, and
+    /// Of the kernel that computes problems in pairs: an entry is two values there, so an item takes half as many, and
     /// a group has twice the items.
     pub fn by_pairs(self) -> Self {
         Batched {
@@ -82,14 +84,35 @@ impl Batched {
         }
     }
 
-    /// Of the program that computes them one by one.
+    /// Of kernels that compute them one by one.
     pub fn one_by_one(self) -> Self {
         Batched { pairs: 0, ..self }
     }
 
-    /// Whether the items of a sub-group can vote (`SUB_GROUP_BALLOT`, `cl/subgroup/sub_group.h`).
-    pub fn runs_in_step(&self, device: &DeviceTraits) -> bool {
+    /// Whether the items of a sub-group run in step and can vote (`SUB_GROUP_BALLOT`, `cl/subgroup/sub_group.h`). One
+    /// item alone does on every device; there it takes more local memory, which the device has to have.
+    pub fn runs_in_step(&self, device: &DeviceTraits, value_type: ValueType) -> bool {
+        let fits = || {
+            let sums = self.in_step_sums(value_type);
+            let check =
+                device.check_local_sums(NAME, "x_local", sums, value_type, Accumulate::Plain);
+            check.is_ok()
+        };
+        self.are_in_step(device) || (self.sub_group_size == 1 && fits())
+    }
+
+    fn are_in_step(&self, device: &DeviceTraits) -> bool {
         self.sub_group_size == 32 && device.shuffle_sizes.contains(&self.sub_group_size)
+    }
+
+    /// The most nonzeros of a task of [`super::BatchedKernel::CsrIInStep`]: positions, of which up to 31 come before
+    /// them, have 16 bits. One item would have too many steps.
+    pub fn most_nnz_in_step(&self) -> u32 {
+        self.positions_in_step() - 32
+    }
+
+    fn positions_in_step(&self) -> u32 {
+        if self.sub_group_size == 1 { 1 << 12 } else { 1 << 16 }
     }
 
     /// Items of a work-group.
@@ -106,10 +129,9 @@ impl Batched {
         device: &DeviceTraits,
         value_type: ValueType,
     ) -> Result<(), ParameterError> {
-        const ALGORITHM: &str = "batched";
         let refuse = |name, value: u32, rule: String| {
             let value = u64::from(value);
-            Err(ParameterError::Invalid { algorithm: ALGORITHM, name, value, rule })
+            Err(ParameterError::Invalid { algorithm: NAME, name, value, rule })
         };
         for (name, value, least, most) in [
             ("sub_group_size", self.sub_group_size, 1, 64),
@@ -155,35 +177,42 @@ impl Batched {
             let rule = format!("pairs tell {MOST_X_OF_PAIRS} elements apart");
             return refuse("x_local", self.x_local, rule);
         }
-        // x, products and a place between some; a word for each row of a task.
+        let most = self.local_sums(device, value_type);
+        device.check_local_sums(NAME, "x_local", most, value_type, Accumulate::Plain)
+    }
+
+    /// Sums that local memory holds for the kernel that takes most of it, as the kernels' heads say.
+    fn local_sums(&self, device: &DeviceTraits, value_type: ValueType) -> u64 {
+        let words_a_sum = value_type.accumulator().size_bytes() as u64 / 4;
+        let in_sums = |sums: u64, words: u64| sums + words.div_ceil(words_a_sum);
         let (x, rows) = (u64::from(self.x_local), u64::from(self.rows_per_task) + 1);
-        let one_by_one = self.group_size() as u64;
-        let products = one_by_one * u64::from(self.nnz_per_item);
-        let sub_groups = u64::from(self.sub_groups_per_group);
-        let in_sums = |sums: u64, words: u64| {
-            sums + words / (value_type.accumulator().size_bytes() as u64 / 4) + 1
+        let (items, sub_groups) = (self.group_size() as u64, u64::from(self.sub_groups_per_group));
+        let step = u64::from(self.sub_group_size * self.nnz_per_item);
+        // Each sub-group's products, and an empty slot for sixteen of them.
+        let products = sub_groups * (step + step / 16);
+        let csr_i = in_sums(x + products + items + 3 * sub_groups, rows);
+        let words_of_coo = sub_groups * step + items + 4 * sub_groups;
+        let coo = in_sums(x + products + items + 2 * sub_groups, words_of_coo);
+        let most = csr_i.max(coo);
+        if self.are_in_step(device) { most.max(self.in_step_sums(value_type)) } else { most }
+    }
+
+    /// The same of the kernel by sub-groups in step: a sum for each step of every chunk, half a word for each row. Of
+    /// pairs two of each but the half words, twice the sub-groups, and an empty slot for eight products.
+    fn in_step_sums(&self, value_type: ValueType) -> u64 {
+        let words_a_sum = value_type.accumulator().size_bytes() as u64 / 4;
+        let words = (u64::from(self.rows_per_task) + 1).div_ceil(2).div_ceil(words_a_sum);
+        let x = u64::from(self.x_local).next_multiple_of(8);
+        let sums = |sub_groups: u32, step: u32, slots: u32| {
+            let products = sub_groups * (step + step / slots);
+            let steps = self.positions_in_step() / step.max(1) + 7 * sub_groups;
+            x + u64::from(products + steps)
         };
-        // A program that knows every algorithm: two sums an item and five a sub-group; a word for each product, and one
-        // an item and four a sub-group. That of pairs knows CSR-I alone, two of its sums, and has twice the sub-groups.
-        let mut all = in_sums(
-            x + products + products / 16 + 2 * one_by_one + 5 * sub_groups,
-            rows + products + one_by_one + 4 * sub_groups,
-        );
-        if self.pairs == 1 {
-            all =
-                all.max(in_sums(2 * (x + products + products / 8 + items + 6 * sub_groups), rows));
-        }
-        if self.runs_in_step(device) {
-            // Of sub-groups that walk by themselves (cl/batched/walk.h): one sum a step and six a sub-group, half a
-            // word for each row.
-            let step = u64::from(self.sub_group_size * self.nnz_per_item) / u64::from(together);
-            let sub_groups = sub_groups * u64::from(together);
-            let steps = 65_536 / step + 6 * sub_groups;
-            let padded = products + products / if self.pairs == 1 { 8 } else { 16 };
-            let sums = u64::from(together) * (x.next_multiple_of(8) + padded + steps);
-            all = all.max(in_sums(sums, rows.div_ceil(2)));
-        }
-        device.check_local_sums(ALGORITHM, "x_local", all, value_type, Accumulate::Plain)
+        let (sub_groups, step) =
+            (self.sub_groups_per_group, self.sub_group_size * self.nnz_per_item);
+        let alone = sums(sub_groups, step, 16);
+        let of_pairs = 2 * sums(2 * sub_groups, step / 2, 8);
+        words + if self.pairs == 1 { of_pairs } else { alone }
     }
 }
 
@@ -208,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_of_steps_where_runs_in_step_are_counted_too() {
+    fn sums_of_steps_are_counted_where_items_run_in_step() {
         let of = |local_kib: u64, shuffle_sizes: &[u32]| {
             let shuffle_sizes = shuffle_sizes.to_vec();
             DeviceTraits { local_bytes: local_kib << 10, shuffle_sizes, ..gpu() }
@@ -226,9 +255,22 @@ mod tests {
     }
 
     #[test]
+    fn one_item_runs_in_step_where_local_memory_suffices() {
+        let of = |local_kib: u64| DeviceTraits { local_bytes: local_kib << 10, ..gpu() };
+        let one = Batched::usual(1);
+        assert!(one.runs_in_step(&of(16), ValueType::F64));
+        assert!(!one.runs_in_step(&of(8), ValueType::F64));
+        assert!(!Batched::usual(8).runs_in_step(&of(64), ValueType::F64));
+    }
+
+    #[test]
     fn pairs_fit_48_kib_with_the_defaults_and_no_less() {
         let pairs = Batched { pairs: 1, ..Batched::usual(32) };
-        let of = |local_kib: u64| DeviceTraits { local_bytes: local_kib << 10, ..gpu() };
+        let of = |local_kib: u64| DeviceTraits {
+            local_bytes: local_kib << 10,
+            shuffle_sizes: vec![32],
+            ..gpu()
+        };
         assert_eq!(pairs.check(&of(48), ValueType::F64), Ok(()));
         assert!(pairs.check(&of(40), ValueType::F64).is_err());
         assert_eq!(pairs.check(&of(32), ValueType::F32), Ok(()));

@@ -1,7 +1,7 @@
 //! Parts of problems that are cut: where, the device finds, since it has the row offsets
 //! (`cl/batched/batched_plan.cl`).
 
-use cl_kernels::batched::{Batched as Parameters, BatchedAlgorithm, TASK_WORDS};
+use cl_kernels::batched::{BatchedAlgorithm, TASK_WORDS};
 use cl_kernels::batched_plan::{Arguments, BatchedPlan, DRAFT_WORDS, SOURCE};
 use cl_kernels::{Accumulate, KernelKey};
 use csr_core::ValueType;
@@ -9,7 +9,7 @@ use csr_core::batch::Problem;
 use csr_core::plan::batched::Task;
 
 use super::AnyBatch;
-use super::words::{NotePlaces, pair, task_words};
+use super::words::{pair, task_words};
 use crate::launch::{Size, launch_after};
 use crate::scratch::{small_for_a_kernel_to_write, upload_small_blocking};
 use crate::{DeviceArray, Event, Queue, Result};
@@ -31,13 +31,6 @@ pub(super) struct Pending {
     _drafts: DeviceArray<u64>,
 }
 
-impl Pending {
-    /// What a kernel that reads the words has to wait for.
-    pub(super) fn event(&self) -> Option<&Event> {
-        self.event.as_ref()
-    }
-}
-
 impl Drop for Pending {
     fn drop(&mut self) {
         // Drafts have part of a larger memory, which is the next array's then. What made the plan fail was told.
@@ -54,16 +47,11 @@ pub(super) fn cut_blocking(
     batch: &AnyBatch,
     tasks: &[Task],
     select: impl Fn(&Problem) -> BatchedAlgorithm,
-    notes: &mut NotePlaces,
     suffices: impl Fn(u32) -> bool,
 ) -> Result<CutTasks> {
-    let mut place = 0;
     let draft = |task: &Task| {
         let problem = &batch.problems()[task.problem as usize];
-        if task.part == 0 {
-            place = notes.take(problem, task.parts);
-        }
-        let words = task_words(problem, task.problem, select(problem), place);
+        let words = task_words(problem, task.problem, select(problem));
         let [w0, w1, w2, w3, w4, w5, w6, w7] = words;
         let (part, work) = (pair(task.part, task.parts), pair(task.part_work, task.row_weight));
         [w0, w1, w2, w3, w4, w5, w6, w7, part, work]
@@ -79,8 +67,6 @@ pub(super) fn cut_blocking(
     let mut kernel = context.program(&key)?.kernel("plan_batch")?;
     let arguments = Arguments {
         task_count: count as u32,
-        step: notes.parameters.as_ref().map_or(1, Parameters::step) as u32,
-        words_a_step: notes.parameters.as_ref().map_or(0, Parameters::step_rows_words_a_step),
         drafts: drafts.argument(),
         offsets: batch.offsets().argument(),
         indices: batch.indices().argument(),

@@ -1,9 +1,9 @@
-//! Batched products on the device: one launch computes y = alpha A x + beta y for every problem of a batch.
+//! Batched products on the device: y = alpha A x + beta y for every problem of a batch, a launch for each kernel that
+//! its problems need.
 
 mod batch;
+mod columns;
 mod cut;
-mod packed;
-mod step_notes;
 mod survey;
 mod tasks;
 mod words;
@@ -11,8 +11,8 @@ mod words;
 use std::sync::Arc;
 
 use cl_kernels::batched::{
-    Arguments, Batched as Parameters, BatchedAlgorithm, FEATURE_ATOMIC, FEATURE_BACKWARD,
-    FEATURE_COLUMNS_U16, FEATURE_FORWARD, FEATURE_LONG_ROWS, SOURCE,
+    Arguments, Batched as Parameters, BatchedAlgorithm, BatchedKernel, FEATURE_ATOMIC,
+    FEATURE_COLUMNS_U16, FEATURE_ONE_RANGE, FEATURE_REVERSE, FEATURE_WIDE_X,
 };
 use cl_kernels::{Accumulate, Array, Experiment, KernelKey, Scalar};
 use csr_core::ValueType;
@@ -69,22 +69,30 @@ pub struct BatchOperands<'a> {
 /// take two leave units without work.
 const PAIRS_PER_UNIT: usize = 2;
 
-/// The tasks of a batch, with the program that computes them.
+/// The tasks of a batch, with the programs that compute them.
 #[derive(Debug)]
 pub struct Batched {
     owner: OwnerId,
-    program: Arc<Program>,
-    /// The program of every other launch, where there is one: it walks problems from their ends.
-    backward: Option<Arc<Program>>,
-    parameters: Parameters,
+    /// One for each kernel that problems need: at least one.
+    launches: Vec<KernelLaunch>,
     variant: BatchedVariant,
+}
+
+/// One kernel, and its tasks.
+#[derive(Debug)]
+struct KernelLaunch {
+    kernel: BatchedKernel,
+    program: Arc<Program>,
+    /// The program of every other launch, where there is one: it takes the steps of a chunk in reverse.
+    reverse: Option<Arc<Program>>,
+    parameters: Parameters,
     tasks: DeviceTasks,
-    /// What there is to know of each step, for programs that want to be told.
-    step_notes: DeviceArray<u32>,
+    /// Copies of the columns, for programs that read them instead.
+    columns: Option<DeviceArray<u32>>,
 }
 
 impl Batched {
-    /// Makes the tasks of a batch and builds the program, which was surveyed.
+    /// Makes the tasks of a batch and builds the programs, which was surveyed.
     ///
     /// # Errors
     /// Parameters that break a rule, a device without the value type or the atomics, a kernel that does not
@@ -114,69 +122,50 @@ impl Batched {
             scalars_on_device,
             experiment: Experiment::Off,
         };
-        let may_walk = variant == BatchedVariant::Ordered
-            && parameters.runs_in_step(device)
-            && survey.are_all_by(BatchedAlgorithm::CsrI)
-            && survey.most_cols <= parameters.x_local;
-        let mut tasks = DeviceTasks::new_blocking(queue, batch, survey, &parameters, may_walk)?;
-        let may_pair = parameters.pairs == 1
-            && variant == BatchedVariant::Ordered
-            && tasks.count >= PAIRS_PER_UNIT * 2 * device.compute_units as usize
-            && tasks.are_of_one_pattern(&parameters);
-        let parameters = if may_pair { parameters.by_pairs() } else { parameters.one_by_one() };
-        let mut key = specialisation.key(SOURCE, &parameters);
-        if let Some(form) = tasks.program_form() {
-            key = key.with_feature(form);
+        let in_step =
+            variant == BatchedVariant::Ordered && parameters.runs_in_step(device, value_type);
+        let needed = survey.algorithms().map(|(algorithm, _)| algorithm.kernel(in_step));
+        let mut kernels: Vec<BatchedKernel> = needed.collect();
+        if kernels.is_empty() {
+            kernels.push(BatchedKernel::Rows); // A batch without problems launches no group of it.
         }
-        if tasks.has_long {
-            key = key.with_feature(FEATURE_LONG_ROWS);
-        }
-        for feature in survey.algorithms().map(|(algorithm, _)| algorithm.feature()) {
-            if !key.features.contains(&feature) {
-                key = key.with_feature(feature);
-            }
-        }
-        if matches!(batch.columns(), BatchColumns::U16(_)) {
-            key = key.with_feature(FEATURE_COLUMNS_U16);
-        }
-        if variant == BatchedVariant::Atomic {
-            key = key.with_feature(FEATURE_ATOMIC);
-        }
-        let takes_turns = may_walk && tasks.can_be_walked(&parameters, value_type);
-        let backward = takes_turns.then(|| key.clone().with_feature(FEATURE_BACKWARD));
-        let backward = backward.map(|key| context.program(&key)).transpose()?;
-        if takes_turns {
-            key = key.with_feature(FEATURE_FORWARD);
-        }
-        let program = context.program(&key)?;
-        let step_notes = if takes_turns {
-            step_notes::find_blocking(queue, batch, &tasks, &program, &parameters)?
-        } else {
-            DeviceArray::allocate(context, 0)?
-        };
-        cut::finish(&mut tasks.pending)?;
-        let owner = OwnerId::new();
-        Ok(Batched { owner, program, backward, parameters, variant, tasks, step_notes })
+        kernels.sort_unstable();
+        kernels.dedup();
+        let launches = kernels.into_iter().map(|kernel| {
+            KernelLaunch::new_blocking(
+                queue,
+                batch,
+                survey,
+                kernel,
+                parameters,
+                variant,
+                specialisation,
+            )
+        });
+        let launches = launches.collect::<Result<_>>()?;
+        Ok(Batched { owner: OwnerId::new(), launches, variant })
     }
 
-    /// The kernel's key: hyper-parameters included.
+    /// The key of the kernel that is launched first: hyper-parameters included.
     pub fn key(&self) -> &KernelKey {
-        self.program.key()
+        self.launches[0].program.key()
     }
 
-    /// The hyper-parameters.
+    /// Its hyper-parameters.
     pub fn parameters(&self) -> &Parameters {
-        &self.parameters
+        &self.launches[0].parameters
     }
 
     /// Bytes of the plan on the device, beyond the batch's arrays.
     pub fn plan_bytes(&self) -> usize {
-        self.tasks.size_bytes() + self.step_notes.size_bytes()
+        let columns = |its: &KernelLaunch| its.columns.as_ref().map_or(0, |its| its.size_bytes());
+        self.launches.iter().map(|its| its.tasks.words.size_bytes() + columns(its)).sum()
     }
 
     /// Tasks, and how many of them have a group each.
     pub fn tasks(&self) -> (usize, usize) {
-        (self.tasks.count, self.tasks.whole)
+        let tasks = || self.launches.iter().map(|its| &its.tasks);
+        (tasks().map(|its| its.count).sum(), tasks().map(|its| its.whole).sum())
     }
 
     /// Whether the same launch always gives the same bits.
@@ -184,16 +173,15 @@ impl Batched {
         self.variant == BatchedVariant::Ordered
     }
 
-    /// A new workspace: the kernel object of one launch in flight.
+    /// A new workspace: the kernel objects of one launch in flight.
     ///
     /// # Errors
     /// The driver's own failure.
     pub fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
-        let mut kernels = vec![self.program.kernel("batched")?];
-        if let Some(backward) = &self.backward {
-            kernels.push(backward.kernel("batched")?);
-        }
-        Workspace::new_blocking(queue, self.owner, kernels, 0)
+        let programs =
+            self.launches.iter().flat_map(|its| [Some(&its.program), its.reverse.as_ref()]);
+        let kernels = programs.flatten().map(|program| program.kernel("batched"));
+        Workspace::new_blocking(queue, self.owner, kernels.collect::<Result<_>>()?, 0)
     }
 
     /// Enqueues the products. Allocates nothing. `None` where no event was asked for.
@@ -202,7 +190,8 @@ impl Batched {
     /// The batch shares the patterns of the one the tasks were made of, and the operands are as long as it says.
     ///
     /// # Errors
-    /// A workspace of another plan, or the driver's own failure.
+    /// A workspace of another plan, or the driver's own failure; where several kernels are launched, what was enqueued
+    /// of them has ended then.
     #[expect(unsafe_code, reason = "operands are trusted")]
     pub unsafe fn launch(
         &self,
@@ -212,18 +201,79 @@ impl Batched {
         operands: &BatchOperands<'_>,
         after: After<'_>,
     ) -> Result<Option<Event>> {
-        let arguments = self.arguments(batch, operands);
-        let kernel = self.next_kernel(workspace);
-        // SAFETY: the caller's promise about the operands; the tasks are the batch's.
-        workspace.run(self.owner, queue, after, |mut parts| unsafe {
-            parts.launch(kernel, &arguments, self.size())
+        let direction = workspace.next_direction();
+        workspace.run(self.owner, queue, after, |mut parts| {
+            let (mut number, mut last) = (0, None);
+            parts.earlier.clear();
+            for launch in &self.launches {
+                let programs = 1 + usize::from(launch.reverse.is_some());
+                let kernel = number + direction.first_of(programs) as usize;
+                number += programs;
+                let arguments = launch.arguments(batch, operands);
+                // Kernels write to problems of their own; the last one's event stands for all.
+                let wait = [parts.wait.as_slice(), parts.earlier].concat();
+                // SAFETY: the caller's promise about the operands; the tasks are the batch's.
+                let event = unsafe {
+                    match parts.has_event {
+                        true => {
+                            parts.launch_after(kernel, &arguments, launch.size(), &wait).map(Some)
+                        }
+                        false => parts.launch(kernel, &arguments, launch.size()),
+                    }
+                };
+                if event.is_err() && kernel > 0 {
+                    queue.finish_blocking()?;
+                }
+                last = event?;
+                parts.earlier.extend(last.clone());
+            }
+            Ok(last)
         })
     }
+}
 
-    /// The number, in the workspace, of the kernel of the next launch.
-    fn next_kernel(&self, workspace: &mut Workspace) -> usize {
-        let count = 1 + usize::from(self.backward.is_some());
-        workspace.next_direction().first_of(count) as usize
+impl KernelLaunch {
+    fn new_blocking(
+        queue: &Queue,
+        batch: &AnyBatch,
+        survey: &Survey<impl Fn(&Problem) -> BatchedAlgorithm>,
+        kernel: BatchedKernel,
+        parameters: Parameters,
+        variant: BatchedVariant,
+        specialisation: Specialisation,
+    ) -> Result<Self> {
+        let context = queue.context();
+        let units = context.device().traits().compute_units as usize;
+        let mut tasks = DeviceTasks::new_blocking(queue, batch, survey, kernel, &parameters)?;
+        // A row can be too long for sub-groups in step, wherever problems are cut.
+        let is_too_long =
+            kernel == BatchedKernel::CsrIInStep && tasks.most_nnz > parameters.most_nnz_in_step();
+        let kernel = if is_too_long { BatchedKernel::CsrI } else { kernel };
+        let in_step = kernel == BatchedKernel::CsrIInStep;
+        let is_wide = survey.most_cols > parameters.x_local;
+        let may_pair = in_step && !is_wide && parameters.pairs == 1 && tasks.are_of_one_pattern();
+        let parameters = match may_pair && tasks.count >= PAIRS_PER_UNIT * 2 * units {
+            true => parameters.by_pairs(),
+            false => parameters.one_by_one(),
+        };
+        let features = [
+            (FEATURE_ONE_RANGE, tasks.range.is_some()),
+            (FEATURE_COLUMNS_U16, matches!(batch.columns(), BatchColumns::U16(_))),
+            (FEATURE_ATOMIC, variant == BatchedVariant::Atomic),
+            (FEATURE_WIDE_X, in_step && is_wide),
+        ];
+        let mut key = specialisation.key(kernel.source(), &parameters);
+        key.features.extend(features.into_iter().filter(|(_, is_on)| *is_on).map(|(name, _)| name));
+        let key = kernel.key(key);
+        let program = context.program(&key)?;
+        let reverse = in_step.then(|| context.program(&key.with_feature(FEATURE_REVERSE)));
+        let reverse = reverse.transpose()?;
+        let copies = in_step && parameters.copies_columns(batch.value_type());
+        let columns = copies
+            .then(|| columns::copy_blocking(queue, batch, &tasks, &program, &parameters))
+            .transpose()?;
+        cut::finish(&mut tasks.pending)?;
+        Ok(KernelLaunch { kernel, program, reverse, parameters, tasks, columns })
     }
 
     fn size(&self) -> Size {
@@ -241,23 +291,19 @@ impl Batched {
         batch: &'a AnyBatch,
         operands: &BatchOperands<'a>,
     ) -> Arguments<&'a Memory> {
-        let DeviceTasks { count, whole, form, words, ranges, .. } = &self.tasks;
+        let DeviceTasks { count, whole, range, words, .. } = &self.tasks;
+        let index = match self.kernel {
+            BatchedKernel::Coo | BatchedKernel::Ell => batch.indices().argument(),
+            _ => batch.offsets().argument(),
+        };
+        let copied = self.columns.as_ref().map(|its| its.argument());
         Arguments {
             task_count: *count as u32,
             whole: *whole as u32,
-            listed: form.listed,
-            range_count: form.range_count,
-            packed_words: form.packed_words,
-            widths: form.widths,
-            follows: form.follows,
-            last: form.last,
-            before_last: form.before_last,
+            range: range.unwrap_or_default(),
             tasks: words.argument(),
-            ranges: ranges.argument(),
-            step_notes: self.step_notes.argument(),
-            offsets: batch.offsets().argument(),
-            indices: batch.indices().argument(),
-            columns: batch.columns().argument(),
+            index,
+            columns: copied.unwrap_or_else(|| batch.columns().argument()),
             values: batch.values().argument(),
             x: operands.x,
             y: operands.y,

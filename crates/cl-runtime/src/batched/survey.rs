@@ -15,9 +15,6 @@ pub struct Survey<S> {
     counts: [usize; BatchedAlgorithm::ALL.len()],
     /// Rows and nonzeros of all.
     pub(super) all_work: u64,
-    /// The most of one.
-    pub(super) most_work: u64,
-    pub(super) most_nnz: u32,
     pub(super) most_cols: u32,
 }
 
@@ -25,14 +22,10 @@ impl<S: Fn(&Problem) -> BatchedAlgorithm> Survey<S> {
     /// Of `batch`; `select` says by which algorithm a problem is computed.
     pub fn new(batch: &AnyBatch, select: S) -> Self {
         let counts = [0; BatchedAlgorithm::ALL.len()];
-        let mut found =
-            Survey { select, counts, all_work: 0, most_work: 0, most_nnz: 0, most_cols: 0 };
+        let mut found = Survey { select, counts, all_work: 0, most_cols: 0 };
         for (problem, alike) in batch.kinds() {
             found.counts[found.select(problem) as usize] += alike;
-            let work = work(problem);
-            found.all_work += work * alike as u64;
-            found.most_work = found.most_work.max(work);
-            found.most_nnz = found.most_nnz.max(problem.entries);
+            found.all_work += work(problem) * alike as u64;
             found.most_cols = found.most_cols.max(problem.cols);
         }
         found
@@ -46,11 +39,6 @@ impl<S: Fn(&Problem) -> BatchedAlgorithm> Survey<S> {
     /// The algorithms that compute problems, and how many each does.
     pub fn algorithms(&self) -> impl Iterator<Item = (BatchedAlgorithm, usize)> {
         BatchedAlgorithm::ALL.into_iter().zip(self.counts).filter(|&(_, problems)| problems > 0)
-    }
-
-    /// Whether that one computes all problems.
-    pub(super) fn are_all_by(&self, algorithm: BatchedAlgorithm) -> bool {
-        self.algorithms().all(|(its, _)| its == algorithm)
     }
 }
 

@@ -49,7 +49,7 @@ impl Spmm {
         let b = if let Some(copy) = &self.copy {
             // SAFETY: the caller's promise about B; the copy is as large as the workspace was made.
             let copied = unsafe { self.copy_b(parts, operands, copy)? };
-            *parts.first = Some(copied.clone());
+            *parts.earlier = vec![copied.clone()];
             wait.push(copied);
             let row_bytes = copy.leading * self.dense.b_type.size_bytes();
             RowMajor { array: scratch.argument(), row_bytes: row_bytes as u32 }
@@ -108,7 +108,7 @@ impl Spmm {
             product.wait()?;
         }
         // The events of both kernels are kept until the next launch: see `Workspace`.
-        *parts.first = Some(product);
+        *parts.earlier = vec![product];
         joined
     }
 

@@ -2,12 +2,11 @@
 //!
 //! A problem is one task, unless it is large: then it is several, each some of its rows, so that it neither holds up
 //! the launch nor exceeds what a group keeps in local memory. Small problems, of which several share a group, come
-//! last. Where problems are alike and equally far apart, a task follows from its number: then nothing is listed but
-//! strided ranges of problems, and before them the parts of those that are cut.
+//! last.
 
 mod by_work;
 
-use crate::batch::{Format, Problem, StridedRange};
+use crate::batch::{Format, Problem};
 use by_work::{Rank, in_order};
 
 /// What a task may hold.
@@ -64,20 +63,9 @@ pub struct Tasks {
     pub whole: usize,
 }
 
-/// Strided ranges of problems, each of which is a task, in the order in which groups take them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TaskRanges {
-    /// Parts of problems that are cut, before all others.
-    pub parts: Vec<Task>,
-    /// Strided ranges of the other problems.
-    pub ranges: Vec<StridedRange>,
-    /// The first tasks, which have a group each; the others share groups.
-    pub whole: usize,
-}
-
 impl TaskRules {
     /// Whether a problem with so much work is long compared with the others.
-    pub fn is_long(&self, work: u64) -> bool {
+    fn is_long(&self, work: u64) -> bool {
         work >= self.long.work
     }
 
@@ -90,12 +78,14 @@ impl TaskRules {
         self.nnz_per_task.min(of_long)
     }
 
-    fn cuts(&self, problem: &Problem) -> bool {
+    /// Whether a problem is cut into several tasks.
+    pub fn cuts(&self, problem: &Problem) -> bool {
         let most = self.nnz_per_task(problem);
         problem.rows as usize > self.rows_per_task || problem.entries as usize > most
     }
 
-    fn is_small(&self, problem: &Problem) -> bool {
+    /// Whether a problem can share a group.
+    pub fn is_small(&self, problem: &Problem) -> bool {
         problem.entries as usize <= self.small_entries
     }
 }
@@ -106,50 +96,28 @@ pub fn work(problem: &Problem) -> u64 {
 }
 
 impl Tasks {
-    /// The tasks of `problems`; `may_share` says of which problem that it can share a group.
+    /// The tasks of those of `problems` that `takes` names; `may_share` says of which that it can share a group.
     pub fn new(
         problems: &[Problem],
         rules: &TaskRules,
+        takes: impl Fn(&Problem) -> bool,
         may_share: impl Fn(&Problem) -> bool,
     ) -> Self {
         let shares = |problem| rules.is_small(problem) && may_share(problem);
-        let ranks = problems.iter().map(|problem| Rank::new(work(problem), shares(problem)));
-        let ranks: Vec<Rank> = ranks.collect();
-        let mut tasks = Vec::with_capacity(problems.len());
+        let taken = (0..).zip(problems).filter(|(_, problem)| takes(problem));
+        let (taken, ranks): (Vec<u32>, Vec<Rank>) = taken
+            .map(|(index, problem)| (index, Rank::new(work(problem), shares(problem))))
+            .unzip();
+        let mut tasks = Vec::with_capacity(taken.len());
         let mut whole = 0;
-        for index in in_order(&ranks) {
-            let first = tasks.len();
+        for number in in_order(&ranks) {
+            let (index, first) = (taken[number as usize], tasks.len());
             cut(index, &problems[index as usize], rules, &mut tasks);
-            if !ranks[index as usize].shares() {
+            if !ranks[number as usize].shares() {
                 whole += tasks.len() - first;
             }
         }
         Tasks { tasks, whole }
-    }
-}
-
-impl TaskRanges {
-    /// The tasks of problems that are these strided ranges: parts of those that are cut, and the others in the order of
-    /// [`Tasks::new`].
-    pub fn new(
-        problems: &[Problem],
-        ranges: &[StridedRange],
-        rules: &TaskRules,
-        may_share: impl Fn(&Problem) -> bool,
-    ) -> Self {
-        let of = |range: &StridedRange| &problems[range.first as usize];
-        let shares = |range: &StridedRange| rules.is_small(of(range)) && may_share(of(range));
-        let (mut long, mut ranges): (Vec<_>, Vec<_>) =
-            ranges.iter().copied().partition(|range| rules.cuts(of(range)));
-        long.sort_by_key(|range| Rank::new(work(of(range)), false));
-        let mut parts = Vec::new();
-        for index in long.iter().flat_map(|its| its.first..its.first + its.count) {
-            cut(index, &problems[index as usize], rules, &mut parts);
-        }
-        ranges.sort_by_key(|range| Rank::new(work(of(range)), shares(range)));
-        let whole = ranges.iter().filter(|range| !shares(range));
-        let whole = whole.map(|range| range.count as usize).sum::<usize>() + parts.len();
-        TaskRanges { parts, ranges, whole }
     }
 }
 
@@ -192,7 +160,6 @@ fn cut(index: u32, problem: &Problem, rules: &TaskRules, tasks: &mut Vec<Task>) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::find_ranges;
 
     const RULES: TaskRules = TaskRules {
         nnz_per_task: 1000,
@@ -210,49 +177,19 @@ mod tests {
     #[test]
     fn most_work_comes_first_and_small_problems_share_the_last_groups() {
         let problems = [problem(5, 10), problem(50, 100), problem(1, 1), problem(50, 900)];
-        let found = Tasks::new(&problems, &RULES, |_| true);
+        let found = Tasks::new(&problems, &RULES, |_| true, |_| true);
         let order: Vec<_> = found.tasks.iter().map(|task| task.problem).collect();
         assert_eq!(order, [3, 1, 0, 2]);
         assert_eq!(found.whole, 2);
-        assert_eq!(Tasks::new(&problems, &RULES, |_| false).whole, 4);
-        assert_eq!(Tasks::new(&[], &RULES, |_| true), Tasks::default());
-    }
-
-    #[test]
-    fn ranges_are_taken_in_the_order_of_their_problems() {
-        let mut problems = vec![problem(5, 10); 4];
-        problems.extend([problem(50, 100), problem(50, 100), problem(1, 1), problem(5, 10)]);
-        let ranges = find_ranges(&problems, 9).unwrap();
-        let found = TaskRanges::new(&problems, &ranges, &RULES, |_| true);
-        let listed = Tasks::new(&problems, &RULES, |_| true);
-        let places = found.ranges.iter().flat_map(|its| its.first..its.first + its.count);
-        let order: Vec<_> = listed.tasks.iter().map(|task| task.problem).collect();
-        assert_eq!(places.collect::<Vec<_>>(), order);
-        assert_eq!((found.whole, listed.whole), (2, 2));
-        assert_eq!(found.parts, []);
-    }
-
-    #[test]
-    fn parts_of_what_is_cut_come_before_ranges_and_have_groups_of_their_own() {
-        let mut problems = vec![problem(5, 10); 9];
-        problems[3] = problem(50, 1001);
-        problems[6] = problem(30, 2500);
-        problems[8] = problem(50, 100);
-        let ranges = find_ranges(&problems, 9).unwrap();
-        let found = TaskRanges::new(&problems, &ranges, &RULES, |_| true);
-        let parts: Vec<_> = found.parts.iter().map(|task| (task.problem, task.part)).collect();
-        let all = |problem, parts| (0..parts).map(move |part| (problem, part));
-        assert_eq!(parts, all(6, found.parts[0].parts).chain(all(3, 2)).collect::<Vec<_>>());
-        let places: Vec<_> = found.ranges.iter().map(|its| (its.first, its.count)).collect();
-        assert_eq!(places, [(8, 1), (0, 3), (4, 2), (7, 1)]);
-        assert_eq!(found.whole, parts.len() + 1);
+        assert_eq!(Tasks::new(&problems, &RULES, |_| true, |_| false).whole, 4);
+        assert_eq!(Tasks::new(&[], &RULES, |_| true, |_| true), Tasks::default());
     }
 
     #[test]
     fn a_problem_that_is_long_compared_with_the_others_is_cut_finer() {
         let parts = |most_parts, problems: &[Problem]| {
             let long = LongRules { work: 500, nnz_per_task: 100, most_parts };
-            let found = Tasks::new(problems, &TaskRules { long, ..RULES }, |_| true);
+            let found = Tasks::new(problems, &TaskRules { long, ..RULES }, |_| true, |_| true);
             found.tasks.iter().map(|task| (task.problem, task.parts)).collect::<Vec<_>>()
         };
         let problems = [problem(50, 449), problem(50, 450)];
@@ -265,7 +202,12 @@ mod tests {
     /// The rows that the parts of a CSR problem end at, as the device finds them.
     fn ends(lengths: &[usize]) -> Vec<usize> {
         let entries = lengths.iter().sum::<usize>();
-        let found = Tasks::new(&[problem(lengths.len() as u32, entries as u32)], &RULES, |_| true);
+        let found = Tasks::new(
+            &[problem(lengths.len() as u32, entries as u32)],
+            &RULES,
+            |_| true,
+            |_| true,
+        );
         let work = |row: usize, task: &Task| {
             lengths[..row].iter().sum::<usize>() + row * task.row_weight as usize
         };

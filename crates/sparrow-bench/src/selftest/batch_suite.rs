@@ -46,7 +46,7 @@ impl BatchConfiguration {
         Tested { name, algorithm, variant: variant.to_owned(), parameters }
     }
 
-    /// The hyper-parameters it runs with: small ones, a user's, and of CSR-I those of one sub-group, without atomics.
+    /// The hyper-parameters it runs with: small ones, a user's, and of CSR-I those of sub-groups in step, without atomics.
     /// Half of the cover goes without a user's, whose code is the same.
     fn settings(&self, extent: Extent) -> Vec<Vec<(String, u32)>> {
         let mut settings = vec![small_parameters()];
@@ -55,7 +55,7 @@ impl BatchConfiguration {
         }
         if (self.algorithm, self.variant) == (Some(BatchedAlgorithm::CsrI), BatchedVariant::Ordered)
         {
-            settings.push(one_sub_group_parameters());
+            settings.push(in_step_parameters());
         }
         settings
     }
@@ -83,12 +83,18 @@ pub fn small_parameters() -> Vec<(String, u32)> {
     parameters.map(|(name, value)| (name.to_owned(), value)).to_vec()
 }
 
-/// One sub-group a group and few entries an item, so that CSR-I walks a small problem alone, in more steps than a sub-group has
-/// items: what the plan notes of them lies in both halves of their words (`cl/batched/step_rows.h`).
-fn one_sub_group_parameters() -> Vec<(String, u32)> {
-    [("sub_groups_per_group", 1), ("nnz_per_item", 2), ("pairs", 0)]
-        .map(|(name, value)| (name.to_owned(), value))
-        .to_vec()
+/// Sub-groups of one item, which run in step on every device: CSR-I computes problems by the kernel for such
+/// (`cl/batched/batched_csr_i_in_step.cl`), problems of one pattern in pairs, and x of some does not fit local memory.
+fn in_step_parameters() -> Vec<(String, u32)> {
+    let parameters = [
+        ("sub_group_size", 1),
+        ("sub_groups_per_group", 4),
+        ("nnz_per_item", 4),
+        ("x_local", 64),
+        ("rows_per_task", 64),
+        ("pairs", 1),
+    ];
+    parameters.map(|(name, value)| (name.to_owned(), value)).to_vec()
 }
 
 /// Nothing at all, one entry, rows around every limit, long runs of empty rows, one row with nearly everything, and
@@ -180,7 +186,7 @@ fn ways_of(
 }
 
 /// Runs `configurations` on the queue's device, in each of `value_types`: with small hyper-parameters and a user's
-/// in turn, CSR-I with those of one sub-group too, 16-bit columns and 32, finite numbers and others. `observe` is as
+/// in turn, CSR-I with those of sub-groups in step too, 16-bit columns and 32, finite numbers and others. `observe` is as
 /// [`super::run_suite`]'s.
 ///
 /// # Errors
@@ -266,7 +272,7 @@ pub fn run_batches(
     Ok(report)
 }
 
-/// Runs a case on the mixed problems, and if CSR-I has a part in it on the batches that it has programs of their own for.
+/// Runs a case on the mixed problems, and if CSR-I has a part in it on batches of its forms.
 fn run_one<V: RealValue>(
     queue: &Queue,
     case: &BatchCase,

@@ -166,20 +166,24 @@ fn of_one_pattern<V: RealValue>(one: &Csr<V>, count: usize) -> (HostBatch<V>, Ve
     (host, problems)
 }
 
+/// Pairs by sub-groups of one item, which run in step on every device.
+fn in_pairs(others: &[(&str, u32)]) -> Vec<(String, u32)> {
+    let pairs = [("pairs", 1), ("sub_group_size", 1)];
+    pairs.iter().chain(others).map(|&(name, value)| (name.to_owned(), value)).collect()
+}
+
 fn pairs_are_right<V: RealValue>(queue: &Queue, width: ColumnWidth) {
-    let pairs = |parameters: Vec<(String, u32)>| {
-        parameters.into_iter().chain([("pairs".to_owned(), 1)]).collect::<Vec<_>>()
-    };
     // Empty rows first and last, one that spans steps and chunks, and nonzeros that no cache line divides.
     let lengths = [vec![0, 1, 9, 0, 61], [5, 17, 3, 0, 1].repeat(9), vec![0; 3]].concat();
     let one = csr::<V>(61, &lengths, 1);
     let enough = 4 * queue.context().device().traits().compute_units as usize;
-    let less_local_memory = ["x_local", "rows_per_task"].map(|name| (name.to_owned(), 64)).to_vec();
+    let little = [("x_local", 64), ("rows_per_task", 64)];
+    let few = [little.as_slice(), &[("sub_groups_per_group", 2), ("nnz_per_item", 2)]].concat();
     for (count, coefficients) in
         [(enough, BatchCoefficients::Value), (enough + 1, BatchCoefficients::Each)]
     {
         let (host, problems) = of_one_pattern(&one, count);
-        for parameters in [pairs(small_parameters()), pairs(less_local_memory.clone())] {
+        for parameters in [in_pairs(&few), in_pairs(&little)] {
             let case = BatchCase {
                 parameters,
                 coefficients,
@@ -209,7 +213,7 @@ fn pairs_are_made_of_one_pattern_and_of_enough_problems_alone() {
     let one = csr::<f32>(40, &[1, 9, 0, 5, 17, 2].repeat(5), 1);
     let taken = |host: &HostBatch<f32>, algorithm, variant, x_local| {
         let batch = Batch::upload_blocking(&queue, host, ColumnWidth::Automatic).unwrap();
-        let parameters = vec![("pairs".to_owned(), 1), ("x_local".to_owned(), x_local)];
+        let parameters = in_pairs(&[("x_local", x_local), ("rows_per_task", 64)]);
         let options = BatchOptions { algorithm, variant, parameters, ..BatchOptions::default() };
         let plan = BatchPlan::new_blocking(&queue, &batch, &options).unwrap();
         plan.parameters().ends_with("pairs=1")
@@ -289,8 +293,8 @@ fn formatted(
     host
 }
 
-/// Problems alike alone, with one of another size among them, and among so many kinds that every task is listed: packed,
-/// in more bits where formats are mixed, and in full where one is cut.
+/// Problems alike alone, with one of another size among them, among many kinds, with two of another format, and with one
+/// that is cut.
 #[test]
 fn tasks_that_follow_from_their_numbers_are_those_that_are_listed() {
     let queue = queue();
@@ -321,21 +325,17 @@ fn tasks_that_follow_from_their_numbers_are_those_that_are_listed() {
                 check(&queue, problems, &host, &case);
                 product(&queue, &host, &case)
             });
-            let [(alone, nothing), (_, few), (packed, a_word), (mixed, of_mixed), (listed, all)] =
-                made;
-            // Problems that are all alike, and those beside a long one, are cut into chunks elsewhere by `batched_csr_i`.
-            if algorithm != Some(BatchedAlgorithm::CsrI) {
-                assert_eq!(alone, packed[..rows], "{case:?}");
-                assert_eq!(listed[..rows], packed[..rows], "{case:?}");
+            let [(alone, nothing), (_, few), (many, _), (mixed, _), (cut, all)] = made;
+            for others in [many, mixed, cut] {
+                assert_eq!(alone, others[..rows], "{case:?}");
             }
-            assert_eq!(packed[..rows], mixed[..rows], "{case:?}");
-            assert_eq!((nothing, few, a_word, of_mixed), (0, 128, 41 * 8, 41 * 16), "{case:?}");
+            // The choice may compute the one by another kernel.
+            assert!(nothing == 0 && (few == 22 * 64 || few == 0), "{few}; {case:?}");
             assert!(all >= 43 * 64 && all % 64 == 0, "{all}; {case:?}");
         }
     }
 }
 
-/// The parts are listed, the two strided ranges around the problem come with the launch.
 #[test]
 fn a_problem_that_is_long_beside_the_others_is_cut() {
     let queue = queue();
@@ -349,7 +349,9 @@ fn a_problem_that_is_long_beside_the_others_is_cut() {
         let options = BatchOptions { algorithm, ..BatchOptions::default() };
         let plan = BatchPlan::new_blocking(&queue, &batch, &options).unwrap();
         let parts = plan.tasks().0 - count;
-        assert!(parts > 1 && plan.plan_bytes() == parts * 64, "{parts} parts; {algorithm:?}");
+        // Where another kernel computes the others, they are a strided range.
+        let listed = plan.plan_bytes() / 64;
+        assert!(parts > 1 && [parts, parts + count].contains(&listed), "{parts}; {algorithm:?}");
     }
 }
 

@@ -63,11 +63,11 @@ impl SegmentedSum {
             unsafe {
                 if is_alone {
                     parts.launch_next(0, &arguments, size)?;
-                    *parts.first = None;
+                    parts.earlier.clear();
                 } else {
                     let before = parts.wait.clone();
                     let stage1 = parts.launch_after(0, &arguments, size, &before)?;
-                    *parts.first = Some(stage1.clone());
+                    *parts.earlier = vec![stage1.clone()];
                     wait.push(stage1);
                     if queue.context().device().traits().hides_failed_commands() {
                         wait.extend(before);
