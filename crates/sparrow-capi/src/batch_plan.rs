@@ -1,4 +1,4 @@
-//! Plans for batches: y = alpha A x + beta y for every problem, in one launch.
+//! Plans for batches: y = alpha A x + beta y for every problem at once.
 
 use opencl3::types::{cl_command_queue, cl_event, cl_uint};
 use sparrow::{

@@ -1,4 +1,4 @@
-//! Batches: thousands of small products in one launch.
+//! Batches: thousands of small products at once, a launch for each kernel that they need.
 
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ pub struct BatchOptions {
     pub tables: Option<Tables>,
 }
 
-/// A batch's tasks, and the program that computes them in one launch. Immutable, `Send + Sync`, good for any values.
+/// A batch's tasks, and the programs that compute them. Immutable, `Send + Sync`, good for any values.
 #[derive(Debug)]
 pub struct BatchPlan {
     batched: Batched,
@@ -227,7 +227,7 @@ impl BatchPlan {
         self.batched.parameters().to_string()
     }
 
-    /// The kernel's key.
+    /// The key of the kernel that is launched first.
     pub fn key(&self) -> &KernelKey {
         self.batched.key()
     }

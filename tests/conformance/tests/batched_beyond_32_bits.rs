@@ -96,13 +96,13 @@ fn more_than_32_bits_count_is_right() {
         }
         assert!(y.iter().all(|value| value.is_finite()), "{algorithm}: a row was never written");
     }
-    packed_lists_reach_beyond(&queue, &batch, [&near, &far]);
+    lists_reach_beyond(&queue, &batch, [&near, &far]);
     say(&format!("more than 2^32 nonzeros: right, {PROBLEMS} problems of {NONZEROS}"));
 }
 
-/// So many problems of a few rows that they have a packed list, each the beginning of the first matrix of `large` or of one
+/// So many problems of a few rows that their list takes more than the large batch's hundredth, each the beginning of the first matrix of `large` or of one
 /// of the last two, by turns. They share patterns and values, and have y of their own.
-fn packed_lists_reach_beyond(queue: &Queue, large: &Batch<f16, u64>, [near, far]: [&Csr<f16>; 2]) {
+fn lists_reach_beyond(queue: &Queue, large: &Batch<f16, u64>, [near, far]: [&Csr<f16>; 2]) {
     let BatchColumns::U16(columns) = large.columns() else { unreachable!("16-bit columns") };
     let count = large.size_bytes() / 100 / 64 + 7;
     let rows_of = |number: usize| 3 + number % 3;
@@ -135,7 +135,7 @@ fn packed_lists_reach_beyond(queue: &Queue, large: &Batch<f16, u64>, [near, far]
             .unwrap()
     };
     let plan = BatchPlan::new_blocking(queue, &batch, &BatchOptions::default()).unwrap();
-    assert_eq!(plan.plan_bytes(), 24 * count, "{count} problems");
+    assert_eq!(plan.plan_bytes(), 64 * count, "{count} problems");
     let x: Vec<f32> = csr_core::random_vector(5, ORDER);
     let device_x = DeviceArray::upload_blocking(queue, &x).unwrap();
     let before = vec![f32::NAN; batch.y_len()];

@@ -1,4 +1,4 @@
-//! The conformance suite of batches: every algorithm on problems of every kind, in one launch.
+//! The conformance suite of batches: every algorithm on problems of every kind, at once.
 
 use std::ops::ControlFlow;
 

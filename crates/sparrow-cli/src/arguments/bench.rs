@@ -53,7 +53,7 @@ pub(crate) enum BenchOperation {
     /// Without matrices, the quick suite; matrices that are not square are left out.
     #[command(after_help = BENCH_SPGEMM_EXAMPLES)]
     Spgemm(BenchSpgemm),
-    /// y = A x of thousands of small problems in one launch
+    /// y = A x of thousands of small problems at once
     ///
     /// Compared with a loop of single products and with the block-diagonal product. Without matrices, problems drawn
     /// from the published ranges.

@@ -1,4 +1,4 @@
-//! Batches: every algorithm on problems of every kind, in one launch.
+//! Batches: every algorithm on problems of every kind, at once.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test panics when its claim is broken")]
 

@@ -71,8 +71,8 @@ impl Arrays {
     }
 }
 
-/// Multiplies by several algorithms; their plans have so many bytes.
-fn check(queue: &Queue, matrices: &[Csr<f32>], plan_bytes: usize) {
+/// Multiplies by several algorithms, whose plans list every task.
+fn check(queue: &Queue, matrices: &[Csr<f32>]) {
     let arrays = Arrays::new(matrices);
     let batch = arrays.batch(queue);
     let x: Vec<f32> = csr_core::random_vector(3, batch.x_len());
@@ -81,7 +81,7 @@ fn check(queue: &Queue, matrices: &[Csr<f32>], plan_bytes: usize) {
         let options =
             BatchOptions { algorithm, parameters: small_parameters(), ..BatchOptions::default() };
         let plan = BatchPlan::new_blocking(queue, &batch, &options).unwrap();
-        assert_eq!(plan.plan_bytes(), plan_bytes);
+        assert_eq!(plan.plan_bytes(), 64 * matrices.len());
         let mut workspace = plan.workspace_blocking(queue).unwrap();
         let mut y = DeviceArray::upload_blocking(queue, &vec![BETWEEN; batch.y_len()]).unwrap();
         let product = BatchProduct {
@@ -105,14 +105,13 @@ fn check(queue: &Queue, matrices: &[Csr<f32>], plan_bytes: usize) {
 
 #[test]
 fn arrays_of_the_applications_own_are_used_as_they_lie() {
-    check(&queue(), &[csr(9, &[3, 0, 8, 2], 1), csr(9, &[70, 1], 2)], 0);
+    check(&queue(), &[csr(9, &[3, 0, 8, 2], 1), csr(9, &[70, 1], 2)]);
 }
 
-/// So many kinds of problems that tasks are listed, in two words each: one and most of another for what such arrays have.
 #[test]
-fn a_packed_list_tells_arrays_that_do_not_keep_in_step() {
+fn a_list_tells_arrays_that_do_not_keep_in_step() {
     let lengths = |number: usize| [3, 0, 8, 2].repeat(1 + number % 5);
     let matrices: Vec<_> =
         (0..40).map(|number| csr(9 + number % 4, &lengths(number), number as u64)).collect();
-    check(&queue(), &matrices, 40 * 16);
+    check(&queue(), &matrices);
 }

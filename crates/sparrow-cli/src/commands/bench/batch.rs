@@ -1,4 +1,4 @@
-//! `sparrow bench batch`: thousands of small problems in one launch, beside a loop of single products and the
+//! `sparrow bench batch`: thousands of small problems at once, beside a loop of single products and the
 //! block-diagonal product.
 
 use csr_core::generate::{Suite, dense_problem, dense_row_problem, drawn_problem, tiny_problem};
