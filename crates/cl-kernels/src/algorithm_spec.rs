@@ -1,6 +1,7 @@
 //! What an algorithm is, as data: one [`AlgorithmSpec`] each, in the algorithm's own file. Whatever enumerates or compares
 //! algorithms asks these; nothing else matches on [`Algorithm`](crate::Algorithm).
 
+use crate::cost::CostModel;
 use crate::fit::{Checked, Fit, FittedParameters};
 use crate::shipped::list::List;
 use crate::{
@@ -42,6 +43,8 @@ pub struct AlgorithmSpec {
     pub defaults: fn(&Fit<'_>) -> NamedParameters,
     /// Checks the defaults with others over them; see [`AlgorithmSpec::check`].
     pub check: CheckParameters,
+    /// What a product should cost, where that is known: the choice compares it.
+    pub model: Option<CostModel>,
     /// What the tuner begins with besides the defaults.
     pub trials: fn(&Fit<'_>) -> Vec<Trial>,
     /// So small that matrices around [`TEST_LIMITS`] straddle every limit; parameters not named keep their defaults.
@@ -197,6 +200,7 @@ impl AlgorithmSpec {
             by_mean_row: None,
             defaults: |fit| NamedParameters::of(&P::fitted(fit)),
             check: check::<P>,
+            model: None,
             trials: |_| Vec::new(),
             test_parameters: &[],
             test_sets: &[],

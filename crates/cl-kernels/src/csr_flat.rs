@@ -4,13 +4,14 @@ use csr_core::plan::csr_flat::TileRules;
 
 use crate::algorithm_spec::{KernelSpec, TEST_GROUP_SIZE, TEST_NNZ, TEST_TILE, TestSet};
 use crate::arguments::arguments;
+use crate::cost::{Cost, CostModel, CostQuestion, smooth_max};
 use crate::csr_flat_plan::{self, CsrFlatPlan};
 use crate::fit::nearest;
 use crate::parameters::{GROUP_SIZES, check_group_size, check_registers, parameters};
 use crate::shipped::list::List;
 use crate::{
     Accumulate, AlgorithmSpec, Array, DeviceTraits, Fit, FittedParameters, KernelKey,
-    ParameterError, Parameters, Scalar,
+    NamedParameters, ParameterError, Parameters, Scalar,
 };
 
 /// Path of the source below `cl/`.
@@ -91,6 +92,7 @@ pub static SPEC: AlgorithmSpec = AlgorithmSpec {
         ("tile_nnz", TEST_NNZ),
         ("whole_row", TEST_TILE),
     ],
+    model: Some(CostModel { candidates, cost }),
     // Teams of items share rows, as rules for rows of thousands have it.
     test_sets: &[TestSet {
         label: "shared rows",
@@ -106,6 +108,70 @@ pub static SPEC: AlgorithmSpec = AlgorithmSpec {
         KernelSpec::of::<csr_flat_plan::Arguments<()>, CsrFlatPlan>(csr_flat_plan::SOURCE),
     ])
 };
+
+/// What the choice compares: group size, nonzeros of a tile, registers where the compiler is told, shared rows. Sums of
+/// f64 take twice the local memory and registers.
+const CANDIDATES_F32: [(u32, u32, u32, u32); 7] = [
+    (256, 4096, 40, 0),
+    (512, 6144, 32, 0),
+    (1024, 8192, 32, 0),
+    (128, 1024, 0, 0),
+    (256, 2048, 32, 0),
+    (512, 2048, 32, 0),
+    (256, 2560, 0, 1),
+];
+const CANDIDATES_F64: [(u32, u32, u32, u32); 6] = [
+    (256, 2560, 0, 0),
+    (512, 2048, 0, 0),
+    (256, 1024, 0, 0),
+    (128, 1024, 0, 0),
+    (512, 4096, 40, 0),
+    (256, 2560, 0, 1),
+];
+
+fn candidates(fit: &Fit<'_>) -> Vec<NamedParameters> {
+    let sets: &[_] = if fit.sum_bytes() > 4 { &CANDIDATES_F64 } else { &CANDIDATES_F32 };
+    let is_told = fit.device.takes_register_limits();
+    let of = |&(group_size, tile_nnz, registers, shared_rows): &(u32, u32, u32, u32)| {
+        let registers = if is_told { registers } else { 0 };
+        let set = CsrFlat { group_size, tile_nnz, whole_row: 256, registers, shared_rows };
+        NamedParameters::of(&set)
+    };
+    sets.iter().map(of).collect()
+}
+
+/// A group in the middle of its tile when the last begins: tiles that a unit takes on top of its share.
+const TAIL_TILES: f64 = 0.5;
+
+/// Nanoseconds for each row of a run of short ones, by one item.
+const CLUMPED_ROW: f64 = 30.0;
+
+/// Of what a load of a chain takes, the part that a product in local memory does.
+const LOCAL_PART: f64 = 0.1;
+
+/// What teams that share rows take longer where there is none to share.
+const SHARING: f64 = 1.03;
+
+/// Equal nonzeros a group: what a tile takes is a part for each nonzero and one for each item. Gathers without order find
+/// more of x in a tile that is larger, and in a larger group.
+fn cost(question: &CostQuestion<'_>, parameters: &NamedParameters) -> Cost {
+    let of = |name| f64::from(parameters.get(name).unwrap_or(0));
+    let (group, tile) = (of("group_size").max(1.0), of("tile_nnz").max(1.0));
+    let is_shared = of("shared_rows") > 0.0;
+    let CostQuestion { numbers, nnz, units, longest_row, memory_ns, .. } = *question;
+    let tiles_of_unit = ((nnz / tile).ceil() / units + TAIL_TILES).max(1.0);
+    let of_tile = tile * numbers.nonzero + group * numbers.item;
+    let work = tiles_of_unit * of_tile * if is_shared { SHARING } else { 1.0 };
+    let reuse = (tile / 4096.0).sqrt() * (group / 256.0).sqrt();
+    let gathers = nnz / units * numbers.gather * question.disorder() / reuse;
+    // The longest part of a row that a team sums, or one of a group where rows are shared; rounds of short rows.
+    let team = if is_shared { group } else { group.min(32.0) };
+    let sums = longest_row.min(tile) / team * numbers.chain * LOCAL_PART;
+    let rounds = question.clumped_rows() / group * CLUMPED_ROW;
+    let device_ns = numbers.latency + smooth_max::<3>(memory_ns, work + gathers) + sums + rounds;
+    let host_ns = numbers.launch + numbers.plan_array;
+    Cost { host_ns, device_ns, setup_ns: 2.0 * numbers.launch }
+}
 
 /// Local memory of a work-group of GPUs, in bytes: none has more that OpenCL tells of.
 const MOST_LOCAL_BYTES: u64 = 64 << 10;

@@ -2,9 +2,10 @@
 
 use crate::algorithm_spec::{KernelSpec, Planned, Storage, StorageFormat, TEST_GROUP_SIZE, Trial};
 use crate::arguments::arguments;
+use crate::cost::{CostModel, rows_by_items};
 use crate::fit::nearest;
 use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
-use crate::{AlgorithmSpec, Array, Fit, FittedParameters, ParameterError, Scalar};
+use crate::{AlgorithmSpec, Array, Fit, FittedParameters, NamedParameters, ParameterError, Scalar};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spmv/csr_scalar.cl";
@@ -37,6 +38,10 @@ impl FittedParameters for CsrScalar {
 pub static SPEC: AlgorithmSpec = AlgorithmSpec {
     planned: Planned::Never,
     storage: Storage { format: StorageFormat::CsrRowPerItem, offset_reads: 1, staged: &[] },
+    model: Some(CostModel {
+        candidates: |_| vec![NamedParameters::of(&CsrScalar { group_size: 128 })],
+        cost: |question, _| rows_by_items(question, 1.0),
+    }),
     trials: |_| vec![Trial::Parameter("group_size", 256)],
     test_parameters: &[("group_size", TEST_GROUP_SIZE)],
     offline: |list| list.spmv(SOURCE, &[None], |_| vec![CsrScalar::default()]),

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::algorithm_spec::{ByMeanRow, KernelSpec, Planned, TEST_GROUP_SIZE, Trial, other_values};
 use crate::arguments::arguments;
+use crate::cost::{CostModel, rows_by_items};
 use crate::fit::nearest;
 use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
-use crate::{AlgorithmSpec, Array, Fit, FittedParameters, ParameterError, Scalar};
+use crate::{AlgorithmSpec, Array, Fit, FittedParameters, NamedParameters, ParameterError, Scalar};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spmv/csr_vector.cl";
@@ -53,6 +54,16 @@ impl FittedParameters for CsrVector {
     }
 }
 
+/// What the choice compares. Rows of 64 items are for few and long ones, which larger groups suit.
+const CANDIDATES: [CsrVector; 6] = [
+    CsrVector { group_size: 128, items_per_row: 2 },
+    CsrVector { group_size: 128, items_per_row: 4 },
+    CsrVector { group_size: 128, items_per_row: 8 },
+    CsrVector { group_size: 128, items_per_row: 16 },
+    CsrVector { group_size: 128, items_per_row: 32 },
+    CsrVector { group_size: 256, items_per_row: 64 },
+];
+
 /// What `csr_vector` is.
 pub static SPEC: AlgorithmSpec = AlgorithmSpec {
     planned: Planned::Never,
@@ -61,6 +72,12 @@ pub static SPEC: AlgorithmSpec = AlgorithmSpec {
         value: |mean_row, other| {
             let items = CsrVector::default_for_mean_row(mean_row).items_per_row;
             other("group_size").map_or(items, |group_size| items.min(group_size))
+        },
+    }),
+    model: Some(CostModel {
+        candidates: |_| CANDIDATES.iter().map(NamedParameters::of).collect(),
+        cost: |question, parameters| {
+            rows_by_items(question, f64::from(parameters.get("items_per_row").unwrap_or(1)))
         },
     }),
     trials: fewer_and_more_items,

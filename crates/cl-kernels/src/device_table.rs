@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::rules::Rules;
-use crate::{DeviceTraits, DeviceType, NamedParameters, ParameterError};
+use crate::{CostNumbers, DeviceTraits, DeviceType, NamedParameters, ParameterError};
 
 /// A device table: what a TOML file holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,6 +56,9 @@ pub struct DeviceEntry {
     /// `kernel.<algorithm>.<value type>`: parameter names and values.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kernel: BTreeMap<String, BTreeMap<String, BTreeMap<String, u32>>>,
+    /// `model.<value type>`: what products cost, for matrices that no rule of this entry or a stronger one is about.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub model: BTreeMap<String, CostNumbers>,
     /// `choice.<value type>`: which algorithm suits which matrices.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub choice: BTreeMap<String, Rules>,
@@ -125,6 +128,12 @@ impl DeviceEntry {
     pub fn rules(&self, value_type: csr_core::ValueType) -> Option<&Rules> {
         let own = self.choice.get(value_type.name()).filter(|rules| !rules.is_empty());
         own.or_else(|| self.choice.get(value_type.accumulator().name()))
+    }
+
+    /// The numbers of the cost model for a value type; 16-bit storage takes those of f32 where it has none of its own.
+    pub fn model(&self, value_type: csr_core::ValueType) -> Option<&CostNumbers> {
+        let own = self.model.get(value_type.name());
+        own.or_else(|| self.model.get(value_type.accumulator().name()))
     }
 
     /// Every field that is given must agree; the rank says which of DESIGN's levels that makes it.

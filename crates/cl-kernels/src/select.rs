@@ -1,30 +1,11 @@
-//! Which algorithm suits a matrix on a device: the first rule of the tables that fits, with the reason in words.
+//! Which algorithm suits a matrix on a device, with the reason in words: by the first rule of the tables that fits, or by
+//! the cost model of the first entry that has its numbers.
 
 use csr_core::ValueType;
 
-use crate::features::{Features, MatrixShape};
-use crate::{Algorithm, DeviceTraits, Fit, Products, Tables, Variant};
-
-/// An algorithm and why it was chosen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
-    /// What to run.
-    pub algorithm: Algorithm,
-    /// In which way, where a rule says so.
-    pub variant: Option<Variant>,
-    /// Hyper-parameters of the rule, over those the tables have for the algorithm.
-    pub parameters: Vec<(String, u32)>,
-    /// The reason, for `sparrow info --explain`.
-    pub reason: String,
-}
-
-impl Choice {
-    /// What was asked for by name.
-    pub fn by_name(algorithm: Algorithm) -> Self {
-        let reason = "asked for by name".to_owned();
-        Choice { algorithm, variant: None, parameters: Vec::new(), reason }
-    }
-}
+use crate::estimates::Estimator;
+use crate::features::{Features, MatrixShape, figure};
+use crate::{Algorithm, Choice, DeviceTraits, Estimate, Fit, Products, Tables};
 
 /// Chooses for a matrix that stores `value_type` on a device, where so many products will follow.
 ///
@@ -38,40 +19,50 @@ pub fn select(
 ) -> Choice {
     let fit = Fit::plain(device, value_type, matrix.mean_row());
     let may = |algorithm: Algorithm| algorithm.spec().check_device(&fit).is_ok();
-    select_where(tables, device, value_type, matrix, products, may)
+    select_where(tables, &fit, matrix, products, may)
 }
 
-/// The same, by the rules whose algorithm `may` be taken.
+/// The same, of the algorithms that `may` be taken, where kernels are fitted to `fit`.
 pub fn select_where(
     tables: &Tables,
-    device: &DeviceTraits,
-    value_type: ValueType,
+    fit: &Fit<'_>,
     matrix: &MatrixShape,
     products: Products,
     may: impl Fn(Algorithm) -> bool,
 ) -> Choice {
+    let Fit { device, value_type, .. } = *fit;
     for layer in tables.layers(device) {
         let cache_bytes = tables.cache_bytes_of(&layer, device);
         let features = Features::of(matrix, value_type, device.compute_units, cache_bytes);
         for (path, found) in layer {
-            let Some(rules) = found.entry.rules(value_type) else { continue };
-            let mut rules = rules.of(products).filter(|rule| may(rule.algorithm));
-            let Some(rule) = rules.find(|rule| rule.when.holds(&features)) else { continue };
-            let when = match rule.when.is_empty() {
-                true => "no rule before it fits".to_owned(),
-                false => rule.when.with_figures(&features),
+            let of_entry = |reason: String| {
+                let title = found.entry.title();
+                format!("{reason} ({}, entry \"{title}\", matched by {})", path.display(), found.by)
             };
-            return Choice {
-                algorithm: rule.algorithm,
-                variant: rule.variant,
-                parameters: rule.parameters.iter().map(|(k, &v)| (k.clone(), v)).collect(),
-                reason: format!(
-                    "{when} ({}, entry \"{}\", matched by {})",
-                    path.display(),
-                    found.entry.title(),
-                    found.by
-                ),
-            };
+            let rules = found.entry.rules(value_type).into_iter();
+            let mut rules = rules.flat_map(|rules| rules.of(products));
+            if let Some(rule) = rules.find(|rule| may(rule.algorithm) && rule.when.holds(&features))
+            {
+                let when = match rule.when.is_empty() {
+                    true => "no rule before it fits".to_owned(),
+                    false => rule.when.with_figures(&features),
+                };
+                return Choice {
+                    algorithm: rule.algorithm,
+                    variant: rule.variant,
+                    parameters: rule.parameters.iter().map(|(k, &v)| (k.clone(), v)).collect(),
+                    reason: of_entry(when),
+                };
+            }
+            let Some(numbers) = found.entry.model(value_type) else { continue };
+            let estimator = Estimator { fit, matrix, cache_bytes, numbers };
+            if let [best, rest @ ..] = &estimator.estimates(products, &may)[..] {
+                let us = |estimate: &Estimate| figure(estimate.cost.total_ns(products) / 1e3);
+                let others = rest.first().map(|next| format!(", {} for {next}", us(next)));
+                let reason =
+                    format!("the cost model expects {} µs{}", us(best), others.unwrap_or_default());
+                return Choice::of_estimate(best, of_entry(reason));
+            }
         }
     }
     let reason =
@@ -85,7 +76,7 @@ mod tests {
 
     use super::*;
     use crate::tests::gpu;
-    use crate::{DeviceType, parse_device_table};
+    use crate::{DeviceType, Variant, parse_device_table};
 
     const EVEN: MatrixShape =
         MatrixShape { rows: 1000, nnz: 100_000, longest_row: 100, in_step: 100_000, changes: 0 };
@@ -119,93 +110,75 @@ mod tests {
         }
     }
 
+    fn rows_of(rows: u64, row: u64) -> MatrixShape {
+        MatrixShape { rows, nnz: rows * row, longest_row: row, in_step: rows * row, changes: 0 }
+    }
+
     #[test]
     fn an_h200_makes_a_copy_where_it_pays_and_many_products_follow_and_only_there() {
-        let h200 = h200();
-        let even = MatrixShape {
-            rows: 100_000,
-            nnz: 5_000_000,
-            longest_row: 100,
-            in_step: 5_000_000,
-            changes: 0,
-        };
+        let even = rows_of(100_000, 50);
         let pays = |device: &DeviceTraits, matrix: &MatrixShape, products| {
             choose(device, matrix, products).algorithm == Algorithm::SellSigma
         };
-        assert!(pays(&h200, &even, Products::Many));
-        assert!(!pays(&h200, &even, Products::Several));
-        assert!(!pays(&h200, &even, Products::Once));
+        assert!(pays(&h200(), &even, Products::Many));
+        assert!(!pays(&h200(), &even, Products::Several));
+        assert!(!pays(&h200(), &even, Products::Once));
         assert!(!pays(&gpu(), &even, Products::Many));
-        let uneven = MatrixShape { longest_row: 20_000, in_step: 40_000_000, ..even };
-        assert!(!pays(&h200, &uneven, Products::Many));
+        assert!(!pays(&h200(), &rows_of(10_000_000, 2), Products::Many));
     }
 
     #[test]
-    fn an_h200_gives_one_long_row_to_all_and_even_rows_in_its_cache_to_few() {
-        let of = |rows, row: u64| MatrixShape {
-            rows,
-            nnz: rows * row,
-            longest_row: row,
-            in_step: rows * row,
-            changes: 0,
-        };
+    fn an_h200_gives_one_long_row_to_all_and_rows_in_its_cache_to_few() {
         let taken = |matrix| choose(&h200(), &matrix, Products::Several).algorithm;
-        assert_eq!(taken(of(500_000, 4)), Algorithm::CsrScalar);
-        assert_eq!(taken(of(5_000_000, 4)), Algorithm::CsrFlat);
-        assert_eq!(taken(of(20_000, 50)), Algorithm::CsrVector);
-        assert_eq!(taken(of(400_000, 50)), Algorithm::CsrFlat);
-        assert_eq!(taken(of(2_000, 2_000)), Algorithm::CsrVector);
-        assert_eq!(taken(of(1, 1_000_000)), Algorithm::CsrFlat);
-        assert_eq!(taken(of(20, 50_000)), Algorithm::CsrFlat);
+        assert_eq!(taken(rows_of(400_000, 4)), Algorithm::CsrScalar);
+        assert_eq!(taken(rows_of(5_000_000, 4)), Algorithm::CsrFlat);
+        assert_eq!(taken(rows_of(20_000, 50)), Algorithm::CsrVector);
+        assert_eq!(taken(rows_of(400_000, 50)), Algorithm::CsrFlat);
+        assert_eq!(taken(rows_of(2_000, 2_000)), Algorithm::CsrVector);
+        assert_eq!(taken(rows_of(1, 1_000_000)), Algorithm::CsrFlat);
+        assert_eq!(taken(rows_of(20, 50_000)), Algorithm::CsrFlat);
     }
 
     #[test]
-    fn an_h200_has_teams_share_rows_of_thousands_in_a_small_matrix_and_nowhere_else() {
-        let shares = |rows, row: u64| {
-            let nnz = rows * row;
-            let matrix = MatrixShape { rows, nnz, longest_row: row, in_step: nnz, changes: 0 };
-            let parameters = choose(&h200(), &matrix, Products::Several).parameters;
-            parameters.contains(&("shared_rows".to_owned(), 1))
+    fn one_long_row_among_short_even_ones_is_not_left_to_an_item() {
+        // A network of resistors with one supply rail: 131 times as slow by an item a row.
+        let network = MatrixShape {
+            rows: 160_002,
+            nnz: 919_222,
+            longest_row: 40_218,
+            in_step: 1_140_000,
+            changes: 73_000,
         };
-        assert!(shares(36, 17_685));
-        assert!(!shares(509, 921));
-        assert!(!shares(4_000, 17_685));
+        for products in Products::ALL {
+            let taken = choose(&h200(), &network, products).algorithm;
+            assert!(
+                ![Algorithm::CsrScalar, Algorithm::CsrVector].contains(&taken),
+                "{products}: {taken}"
+            );
+        }
     }
 
     #[test]
-    fn an_h200_takes_more_items_for_a_row_that_would_hold_a_unit_up_and_all_for_a_longer_one() {
-        let of = |longest_row| MatrixShape {
-            rows: 10_581,
-            nnz: 770_901,
-            longest_row,
-            in_step: 1_150_000,
-            changes: 0,
+    fn a_users_rule_goes_before_the_model_and_so_does_one_of_a_stronger_entry() {
+        let entry = |matched: &str| {
+            let text = format!(
+                "format = 2\n[[device]]\n{matched}\norigin = \"mine\"\n\
+                 [[device.choice.f32.several]]\nwhen = \"mean_row < 90\"\nalgorithm = \"csr_adaptive\"\n"
+            );
+            let (table, problems) = parse_device_table(Path::new("mine.toml"), &text);
+            assert_eq!(problems, []);
+            Tables::with_user(Some(("mine.toml".into(), table)))
         };
-        let taken = |matrix| choose(&h200(), &matrix, Products::Several);
-        assert!(taken(of(200)).parameters.contains(&("items_per_row".to_owned(), 8)));
-        assert!(taken(of(1_711)).parameters.contains(&("items_per_row".to_owned(), 64)));
-        assert_eq!(taken(of(20_000)).algorithm, Algorithm::CsrFlat);
-    }
-
-    #[test]
-    fn an_h200_gives_small_uneven_rows_to_few_items_in_f32_and_to_large_groups_in_f64() {
-        let cited = MatrixShape {
-            rows: 34_546,
-            nnz: 421_578,
-            longest_row: 411,
-            in_step: 1_922_000,
-            changes: 0,
-        };
-        let taken = |value_type| {
-            let tables = Tables::with_user(None);
-            select(&tables, &h200(), value_type, &cited, Products::Several)
-        };
-        let in_f32 = taken(ValueType::F32);
-        assert_eq!(in_f32.algorithm, Algorithm::CsrVector);
-        assert!(in_f32.parameters.contains(&("items_per_row".to_owned(), 16)));
-        let in_f64 = taken(ValueType::F64);
-        assert_eq!(in_f64.algorithm, Algorithm::CsrFlat);
-        assert!(in_f64.parameters.contains(&("group_size".to_owned(), 512)));
+        for matched in ["name = \"NVIDIA H200\"", "type = \"gpu\""] {
+            let taken = |matrix| {
+                let tables = entry(matched);
+                select(&tables, &h200(), ValueType::F32, &matrix, Products::Several)
+            };
+            assert_eq!(taken(rows_of(20_000, 50)).algorithm, Algorithm::CsrAdaptive);
+            let by_model = taken(rows_of(20_000, 100));
+            assert!(by_model.reason.starts_with("the cost model expects"), "{}", by_model.reason);
+            assert!(by_model.reason.contains("entry \"sm_90\""), "{}", by_model.reason);
+        }
     }
 
     fn cpu(platform: &str, cache_bytes: u64) -> DeviceTraits {

@@ -4,6 +4,7 @@ use csr_core::{OffsetType, ValueType};
 
 use crate::algorithm_spec::{KernelSpec, Storage, StorageFormat, TEST_GROUP_SIZE};
 use crate::arguments::arguments;
+use crate::cost::{Cost, CostModel, CostQuestion, smooth_max};
 use crate::fit::nearest;
 use crate::parameters::{
     GROUP_SIZES, check_between, check_group_size, check_registers, parameters,
@@ -11,8 +12,8 @@ use crate::parameters::{
 use crate::sell_sigma_plan::{self as plan, SellSigmaPlan};
 use crate::shipped::list::List;
 use crate::{
-    Accumulate, AlgorithmSpec, Array, Fit, FittedParameters, KernelKey, ParameterError, Parameters,
-    Scalar,
+    Accumulate, AlgorithmSpec, Array, Fit, FittedParameters, KernelKey, NamedParameters,
+    ParameterError, Parameters, Scalar,
 };
 
 /// Path of the source below `cl/`.
@@ -90,11 +91,40 @@ impl FittedParameters for SellSigma {
 /// of lanes, and slices of long rows.
 const WINDOW_WORDS: u64 = 7;
 
+/// What the choice compares: small groups, in f32 with more loads at once, in f64 with fewer registers.
+fn candidates(fit: &Fit<'_>) -> Vec<NamedParameters> {
+    let is_f64 = fit.sum_bytes() > 4;
+    let registers = if is_f64 && fit.device.takes_register_limits() { 48 } else { 0 };
+    let pairs_at_once = if fit.value_type == ValueType::F32 { 8 } else { 2 };
+    let set = SellSigma { group_size: 128, pairs_at_once, registers, ..SellSigma::default() };
+    vec![NamedParameters::of(&set)]
+}
+
+/// What a row takes of a copy, in nonzeros, and what sorting windows of uneven ones leaves of their waiting.
+const ROW_NNZ: f64 = 5.0;
+const UNEVEN_PART: f64 = 0.3;
+
+/// What making the copy takes: launches, and passes over A.
+const PLAN_LAUNCHES: f64 = 57.0;
+const PLAN_PASSES: f64 = 30.0;
+
+fn cost(question: &CostQuestion<'_>, _: &NamedParameters) -> Cost {
+    let CostQuestion { numbers, rows, nnz, units, memory_ns, .. } = *question;
+    let entries = nnz * (1.0 + UNEVEN_PART * question.disorder()) + ROW_NNZ * rows;
+    let work = entries / units * numbers.copied;
+    Cost {
+        host_ns: numbers.launch + numbers.plan_array,
+        device_ns: numbers.latency + smooth_max::<3>(memory_ns, work),
+        setup_ns: PLAN_LAUNCHES * numbers.launch + PLAN_PASSES * memory_ns,
+    }
+}
+
 /// What `sell_sigma` is.
 pub static SPEC: AlgorithmSpec = AlgorithmSpec {
     copies_values: true,
     // Columns take 16 bits where they can: the copy says how many bytes there are.
     storage: Storage { format: StorageFormat::Copy, offset_reads: 0, staged: &[] },
+    model: Some(CostModel { candidates, cost }),
     test_parameters: &[
         ("group_size", TEST_GROUP_SIZE),
         ("lane_nnz", 3),

@@ -15,8 +15,8 @@ use crate::spmm::SpmmSwitch;
 use crate::spmm_merge::SpmmMerge;
 use crate::spmm_row_split::SpmmRowSplit;
 use crate::{
-    Algorithm, DeviceEntry, DeviceTable, ParameterError, Parameters, Products, TableError,
-    current_name,
+    Algorithm, CostNumbers, DeviceEntry, DeviceTable, ParameterError, Parameters, Products,
+    TableError, current_name,
 };
 
 /// Reads a device table from the text of its file; `name` is what problems call it. For an application with a table of
@@ -88,7 +88,7 @@ impl Reader<'_> {
         table
     }
 
-    /// Everything but kernel and choice must be understood: it says which devices are meant.
+    /// Everything but kernel, choice and model must be understood: it says which devices are meant.
     fn entry(&mut self, index: usize, entry: Value) -> Option<DeviceEntry> {
         let title = entry_title(index, &entry);
         let Value::Table(mut fields) = entry else {
@@ -97,6 +97,7 @@ impl Reader<'_> {
         };
         let kernel = fields.remove("kernel");
         let choice = fields.remove("choice");
+        let model = fields.remove("model");
         let mut entry = match DeviceEntry::deserialize(Value::Table(fields)) {
             Ok(entry) => entry,
             Err(error) => {
@@ -132,7 +133,29 @@ impl Reader<'_> {
                 entry.choice.insert(value_type, rules);
             }
         }
+        for (value_type, numbers) in self.tables(&title, "model", model) {
+            let at = format!("{title}: model.{value_type}");
+            match value_type.parse::<csr_core::ValueType>() {
+                Ok(_) => entry.model.extend(self.model(&at, numbers).map(|it| (value_type, it))),
+                Err(message) => self.skip(format!("{at}: {message}")),
+            }
+        }
         Some(entry)
+    }
+
+    /// The numbers of a cost model, all of them.
+    fn model(&mut self, at: &str, numbers: Value) -> Option<CostNumbers> {
+        match CostNumbers::deserialize(numbers) {
+            Ok(numbers) if numbers.are_sound() => Some(numbers),
+            Ok(_) => {
+                self.skip(format!("{at}: every number must be 0 or more"));
+                None
+            }
+            Err(error) => {
+                self.skip(format!("{at}: {}", error.to_string().trim()));
+                None
+            }
+        }
     }
 
     /// The pairs of a table; none where there is no table.

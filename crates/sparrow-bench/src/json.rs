@@ -55,7 +55,7 @@ mod tests {
         };
         let mut hetero = hetero_sample("m", "a", &["GPU"]);
         hetero_mut(&mut hetero).evc_hyb = Some(evc_hyb.clone());
-        let spmv = SpmvRecord { evc_hyb: Some(evc_hyb), model: None };
+        let spmv = SpmvRecord { evc_hyb: Some(evc_hyb), ..SpmvRecord::default() };
         let row = || "row".to_owned();
         let spmm = SpmmRecord {
             columns: 32,

@@ -66,7 +66,7 @@ pub(crate) fn model_sample(matrix: &str, algorithm: &str) -> Record {
         a_constant_us: Some(100.0),
         both_constant_us: Some(40.0),
     };
-    let details = Details::Spmv(SpmvRecord { evc_hyb: None, model: Some(model) });
+    let details = Details::Spmv(SpmvRecord { model: Some(model), ..SpmvRecord::default() });
     sample(matrix, algorithm).with_details(details)
 }
 

@@ -344,6 +344,11 @@ typedef struct sparrow_plan_options {
     sparrow_planning planning;
     // 1: alpha and beta of each launch lie on the device. 0: they come by value.
     uint32_t scalars_on_device;
+    // What an earlier plan chose, `choice` of its sparrow_plan_info: that runs, and nothing is chosen or timed. `algorithm`
+    // and `variant` must be NULL then, `parameters` go over it. Or NULL.
+    const char *choice;
+    // 1: SPARROW_PRODUCTS_MANY times nothing on the matrix. 0: the best few candidates, by 40 products at most.
+    uint32_t never_measure;
 } sparrow_plan_options;
 
 // Facts of a plan. Texts are valid until the plan is released.
@@ -364,6 +369,11 @@ typedef struct sparrow_plan_info {
     uint64_t workspace_bytes;
     // 1 where the same launch always gives the same bits, else 0.
     uint32_t repeatable;
+    // All that runs, as text that sparrow_plan_options takes as `choice`; empty where that has none: of a batch and of a
+    // product with a dense matrix.
+    const char *choice;
+    // Products by which it was chosen; 0 where nothing was timed.
+    uint32_t measured_products;
 } sparrow_plan_info;
 
 // alpha or beta: a number, or, for plans with `scalars_on_device`, where it lies on the device.

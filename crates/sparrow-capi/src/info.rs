@@ -25,6 +25,11 @@ pub struct sparrow_plan_info {
     pub workspace_bytes: u64,
     /// 1 where the same launch always gives the same bits, else 0.
     pub repeatable: u32,
+    /// All that runs, as text that sparrow_plan_options takes as `choice`; empty where that has none: of a batch and of a
+    /// product with a dense matrix.
+    pub choice: *const c_char,
+    /// Products by which it was chosen; 0 where nothing was timed.
+    pub measured_products: u32,
 }
 
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
@@ -38,7 +43,9 @@ unsafe impl Growing for sparrow_plan_info {
         parameters,
         plan_bytes,
         workspace_bytes,
-        repeatable
+        repeatable,
+        choice,
+        measured_products
     });
 }
 
@@ -52,6 +59,8 @@ pub(crate) struct Facts {
     plan_bytes: usize,
     workspace_bytes: usize,
     is_repeatable: bool,
+    choice: CString,
+    measured_products: u32,
 }
 
 /// Algorithm, variant, reason and hyper-parameters.
@@ -77,7 +86,14 @@ impl Facts {
             plan_bytes,
             workspace_bytes,
             is_repeatable,
+            choice: c_text(""),
+            measured_products: 0,
         }
+    }
+
+    /// The same with what a plan chose, and by how many products.
+    pub(crate) fn with_choice(self, choice: &str, measured_products: u32) -> Self {
+        Facts { choice: c_text(choice), measured_products, ..self }
     }
 
     pub(crate) fn info(&self) -> sparrow_plan_info {
@@ -90,6 +106,8 @@ impl Facts {
             plan_bytes: self.plan_bytes as u64,
             workspace_bytes: self.workspace_bytes as u64,
             repeatable: self.is_repeatable.into(),
+            choice: self.choice.as_ptr(),
+            measured_products: self.measured_products,
         }
     }
 }

@@ -4,8 +4,8 @@ use std::ffi::c_char;
 use std::str::FromStr;
 
 use sparrow::{
-    Algorithm, BatchOptions, BatchedVariant, DenseShape, PlanOptions, SpmmOptions, Tables,
-    ValueType, Variant,
+    Algorithm, BatchOptions, BatchedVariant, Choice, DenseShape, Measuring, PlanOptions,
+    SpmmOptions, Tables, ValueType, Variant,
 };
 
 use crate::context::{Home, tables};
@@ -42,6 +42,11 @@ pub struct sparrow_plan_options {
     pub planning: sparrow_planning,
     /// 1: alpha and beta of each launch lie on the device. 0: they come by value.
     pub scalars_on_device: u32,
+    /// What an earlier plan chose, `choice` of its sparrow_plan_info: that runs, and nothing is chosen or timed. `algorithm`
+    /// and `variant` must be NULL then, `parameters` go over it. Or NULL.
+    pub choice: *const c_char,
+    /// 1: SPARROW_PRODUCTS_MANY times nothing on the matrix. 0: the best few candidates, by 40 products at most.
+    pub never_measure: u32,
 }
 
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
@@ -57,7 +62,9 @@ unsafe impl Growing for sparrow_plan_options {
         accumulate,
         operation,
         planning,
-        scalars_on_device
+        scalars_on_device,
+        choice,
+        never_measure
     });
 }
 
@@ -159,13 +166,25 @@ pub(crate) unsafe fn plan_options(
         return Ok(PlanOptions { tables: Some(home.tables.clone()), ..PlanOptions::default() });
     };
     // SAFETY: texts of valid options are valid.
-    let (algorithm, variant) = unsafe {
+    let (algorithm, variant, choice) = unsafe {
         (
             named::<Algorithm>(options.algorithm, "options->algorithm")?,
             named::<Variant>(options.variant, "options->variant")?,
+            named::<Choice>(options.choice, "options->choice")?,
         )
     };
+    if choice.is_some() && (algorithm.is_some() || variant.is_some()) {
+        let text =
+            "options->choice says what runs: options->algorithm and options->variant must be NULL";
+        return Err(Failure::argument(text.to_owned()));
+    }
+    let measuring = match flag(options.never_measure, "options->never_measure")? {
+        true => Measuring::Never,
+        false => Measuring::Automatic,
+    };
     Ok(PlanOptions {
+        choice,
+        measuring,
         algorithm,
         variant: variant_of(algorithm, variant)?,
         op: operation(options.operation, "options->operation")?,

@@ -116,7 +116,9 @@ fn facts(plan: &AnyPlan) -> Facts {
         reason: &plan.choice().reason,
         parameters: plan.parameters(),
     };
-    Facts::new(texts, (plan.plan_bytes(), plan.workspace_bytes()), plan.is_repeatable())
+    let bytes = (plan.plan_bytes(), plan.workspace_bytes());
+    let facts = Facts::new(texts, bytes, plan.is_repeatable());
+    facts.with_choice(&plan.choice().to_string(), plan.measured_products())
 }
 
 /// What is known of a plan.

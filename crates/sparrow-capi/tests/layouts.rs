@@ -86,7 +86,9 @@ fn layouts() -> Vec<Layout> {
             accumulate,
             operation,
             planning,
-            scalars_on_device
+            scalars_on_device,
+            choice,
+            never_measure
         }),
         layout!(sparrow_plan_info {
             size,
@@ -96,7 +98,9 @@ fn layouts() -> Vec<Layout> {
             parameters,
             plan_bytes,
             workspace_bytes,
-            repeatable
+            repeatable,
+            choice,
+            measured_products
         }),
         layout!(sparrow_product { size, alpha, a, x, beta, y }),
         layout!(sparrow_stages {

@@ -80,9 +80,10 @@ pub use cl_kernels::Experiment;
 pub use cl_kernels::batched::BatchedAlgorithm;
 pub use cl_kernels::spmm::SpmmAlgorithm;
 pub use cl_kernels::{
-    Accumulate, Algorithm, AlgorithmSpec, Choice, DeviceEntry, DeviceTable, DeviceTraits,
-    DeviceType, Feature, Features, Fit, HostAccess, KernelKey, MatrixShape, NamedParameters,
-    Planned, Products, Rule, Rules, TableError, Tables, Variant, parse_device_table, select,
+    Accumulate, Algorithm, AlgorithmSpec, Choice, Cost, CostNumbers, DeviceEntry, DeviceTable,
+    DeviceTraits, DeviceType, Estimate, Feature, Features, Fit, HostAccess, KernelKey, MatrixShape,
+    NamedParameters, Planned, Products, Rule, Rules, TableError, Tables, Variant, estimates,
+    parse_device_table, select,
 };
 pub use cl_runtime::Error as RuntimeError;
 pub use cl_runtime::batched::{AnyBatch, BatchColumns, BatchedVariant, ColumnWidth};
@@ -104,7 +105,7 @@ pub use csr_core::{
 };
 pub use error::{Error, Result};
 pub use hetero::{HeteroPlan, LEARNING_PRODUCTS, Partner, Share, Shared};
-pub use plan::{AnyCoefficient, AnyPlan, AnyProduct, Op, PlanOptions, Planning};
+pub use plan::{AnyCoefficient, AnyPlan, AnyProduct, Measuring, Op, PlanOptions, Planning};
 pub use solve::{
     AnyLinearSystem, AnySolver, Breakdown, Norm, Outcome, Preconditioner, Solution, SolverMethod,
     SolverOptions, SolverProgress, StopRule, Verdict, solve_on_host,

@@ -139,7 +139,12 @@ pub fn measure_on_device(
         long_elements: found.long_elements as u64,
         padding_percent: 100.0 * found.padding,
     });
-    let details = SpmvRecord { evc_hyb, model: None };
+    let details = SpmvRecord {
+        choice: Some(plan.choice().to_string()),
+        measured_products: Some(plan.measured_products()).filter(|&products| products > 0),
+        evc_hyb,
+        model: None,
+    };
     let mut record = Record {
         algorithm: plan.algorithm().to_string(),
         variant: plan.variant().to_owned(),
@@ -178,9 +183,16 @@ pub(super) fn time(
         true => (4 * cache_bytes).div_ceil(matrix.size_bytes().max(1)).clamp(2, 64),
         false => 1,
     };
-    let mut instances = (0..copies)
-        .map(|_| Instance::new(queue, matrix, x, options))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut instances = vec![Instance::new(queue, matrix, x, options)?];
+    // What was timed for the first is not timed again for its copies.
+    let choice = options.choice.clone().or_else(|| match options.algorithm {
+        Some(_) => None,
+        None => Some(instances[0].plan.choice().clone()),
+    });
+    let same = PlanOptions { choice, ..options.clone() };
+    for _ in 1..copies {
+        instances.push(Instance::new(queue, matrix, x, &same)?);
+    }
     let mut turn = 0;
     let samples = Samples::take::<MeasureError>(
         &subject.budget,
@@ -204,6 +216,8 @@ pub(super) fn options_of(subject: &Subject) -> PlanOptions {
             _ => VectorOrder::Original,
         },
         products: subject.products,
+        choice: subject.choice.clone(),
+        measuring: subject.measuring,
         parameters: subject.parameters.clone(),
         ..PlanOptions::default()
     }

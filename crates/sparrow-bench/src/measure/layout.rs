@@ -2,7 +2,7 @@
 
 use cl_kernels::{Storage, StorageFormat};
 use csr_core::evc_hyb::{EvcHybOptions, EvcHybPattern};
-use csr_core::model::{GatherOrder, NO_COLUMN};
+use csr_core::model::{Demand, GatherOrder, NO_COLUMN};
 use csr_core::{AnyCsrView, for_pattern};
 use sparrow::{Algorithm, DeviceTraits, DeviceType, Variant};
 
@@ -15,10 +15,8 @@ const NEIGHBOURS: usize = 32;
 
 /// How an algorithm stores a matrix and walks through it.
 pub(super) struct Layout {
-    /// Entries that are stored, padding included.
-    pub(super) stored: u64,
-    /// Bytes beside values and columns, as often as they are read.
-    pub(super) structure_bytes: u64,
+    /// What a product moves, but for x.
+    pub(super) demand: Demand,
     pub(super) order: Order,
     /// Kernels of a product.
     pub(super) launches: u32,
@@ -53,17 +51,19 @@ impl Layout {
     ) -> Result<Self, MeasureError> {
         let shape = shape_of(matrix);
         let is_cpu = device.device_type == DeviceType::Cpu;
-        let offsets = (shape.rows as u64 + 1) * shape.offset_type.size_bytes() as u64;
         // A CPU's caches read a line of y before they write to it.
         let y = shape.rows as u64 * shape.value_type.accumulator().size_bytes() as u64;
         let read = if is_cpu { y } else { 0 };
-        let Storage { format, offset_reads, staged } = algorithm.spec().storage;
+        let storage = algorithm.spec().storage;
+        let Storage { format, staged, .. } = storage;
+        let (rows, nnz) = (shape.rows as u64, shape.nnz as u64);
+        let offset_bytes = shape.offset_type.size_bytes() as u64;
+        let demand = storage.demand(rows, nnz, shape.value_type, offset_bytes, record.plan_bytes);
         // A second stage on the CPU is no launch.
         let is_second_launch =
             |variant: &&Variant| !variant.blocks() && variant.name() == record.variant;
         let csr = Layout {
-            stored: shape.nnz as u64,
-            structure_bytes: u64::from(offset_reads) * offsets + record.plan_bytes + read,
+            demand: Demand { structure_bytes: demand.structure_bytes + read, ..demand },
             order: Order::AsStored,
             launches: 1 + staged.iter().filter(is_second_launch).count() as u32,
             longest_batches: 0,
@@ -80,14 +80,15 @@ impl Layout {
                 })?;
                 // Padding is not loaded. What a plan has beside elements are tasks and a few words a row.
                 let elements = (pattern.elements() * (4 + shape.value_type.size_bytes())) as u64;
+                let structure_bytes = record.plan_bytes.saturating_sub(elements) + read;
                 Layout {
-                    structure_bytes: record.plan_bytes.saturating_sub(elements) + read,
+                    demand: Demand { structure_bytes, ..demand },
                     order: Order::Listed(listed(&pattern)),
                     longest_batches: longest_batches(&pattern, record),
                     ..csr
                 }
             }
-            StorageFormat::Copy => Layout { stored: 0, ..csr },
+            StorageFormat::Copy => csr,
         })
     }
 }

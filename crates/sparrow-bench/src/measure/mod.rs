@@ -16,7 +16,8 @@ mod vector;
 
 use csr_core::verify::Summation;
 use sparrow::{
-    Accumulate, Algorithm, OffsetType, Products, Rates, ValueType, Variant, VectorOrder,
+    Accumulate, Algorithm, Choice, Measuring, OffsetType, Products, Rates, ValueType, Variant,
+    VectorOrder,
 };
 
 use crate::{Details, Making, Record, SCHEMA};
@@ -69,6 +70,10 @@ pub struct Subject {
     pub order: VectorOrder,
     /// How many products follow a plan.
     pub products: Products,
+    /// What an earlier plan chose, before everything else.
+    pub choice: Option<Choice>,
+    /// Whether candidates are timed where many products follow.
+    pub measuring: Measuring,
     /// Whether launches rotate over copies that together exceed the cache four times.
     pub is_cold: bool,
     /// How long to measure.

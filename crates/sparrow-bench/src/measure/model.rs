@@ -4,7 +4,7 @@
 //! ([`Model`]). An algorithm says in [`Layout`] what it stores and in which order it gathers; that is all the model
 //! knows of it.
 
-use csr_core::model::{Demand, FirstLevel, ReuseQuestion, SECTOR_BYTES, Sectors, reuse, sectors};
+use csr_core::model::{FirstLevel, ReuseQuestion, SECTOR_BYTES, Sectors, reuse, sectors};
 use csr_core::{AnyCsrView, AnyVector, Offset, PatternView, ValueType, for_pattern};
 use sparrow::{
     Algorithm, DeviceTraits, DeviceType, Experiment, LevelRates, PlanOptions, Queue, RowRates,
@@ -114,14 +114,7 @@ impl Model {
         let shape = shape_of(matrix);
         let walk = layout.order.walk();
         let element_bytes = shape.value_type.accumulator().size_bytes();
-        let demand = Demand {
-            rows: shape.rows as u64,
-            nnz: shape.nnz as u64,
-            stored: layout.stored,
-            value_bytes: shape.value_type.size_bytes() as u64,
-            element_bytes: element_bytes as u64,
-            structure_bytes: layout.structure_bytes,
-        };
+        let demand = layout.demand;
         let is_cpu = traits.device_type == DeviceType::Cpu;
         // Where gathers are told apart by distance, each size that they were measured at is a cache.
         let mut capacities = if is_cpu { rates.gathers.sizes() } else { Vec::new() };

@@ -80,6 +80,12 @@ impl Details {
 /// What a product with a vector adds to its record.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SpmvRecord {
+    /// What ran, as text that `--choice` takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<String>,
+    /// Products by which it was chosen, where candidates were timed on the matrix.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_products: Option<u32>,
     /// Of a product by `evc_hyb`.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub evc_hyb: Option<EvcHybRecord>,

@@ -3,7 +3,10 @@
 use csr_core::evc_hyb::{EvcHybOptions, EvcHybStatistics};
 use csr_core::{Csr, RowStatistics};
 use serde_json::json;
-use sparrow::{Features, Matrix, Plan, PlanOptions, Products, ValueType, usual_tables};
+use sparrow::{
+    Cost, Estimate, Features, Matrix, Plan, PlanOptions, Products, ValueType, estimates,
+    usual_tables,
+};
 use sparrow_bench::{Input, counted};
 
 use super::{check_making_of, load, matrix_file};
@@ -118,9 +121,17 @@ fn explain(global: &Global, matrix: &Csr<f64, u64>, products: Products) -> Resul
     let features =
         Features::of(&shape, ValueType::F64, traits.compute_units, tables.cache_bytes(traits));
     let parameters = plan.parameters();
+    let estimates = estimates(&tables, traits, ValueType::F64, &shape, products);
+    let expected: String = estimates.iter().map(|one| line_of(one, products)).collect();
+    let expected = match expected.is_empty() {
+        true => expected,
+        false => {
+            format!("\n  what products should take, set-up counted by its part of each:{expected}")
+        }
+    };
     Ok(format!(
         "On {}, f64, where {products} products follow: {} {}({parameters})\n  because {}\n  what rules may ask: \
-         {features}\n  plan {}, workspace {}; {}",
+         {features}{expected}\n  plan {}, workspace {}; {}",
         traits.name,
         plan.algorithm(),
         if plan.variant().is_empty() { String::new() } else { format!("{} ", plan.variant()) },
@@ -129,4 +140,17 @@ fn explain(global: &Global, matrix: &Csr<f64, u64>, products: Products) -> Resul
         counted(plan.workspace_bytes(), "byte"),
         if plan.is_repeatable() { "repeatable bit for bit" } else { "not repeatable bit for bit" }
     ))
+}
+
+/// A candidate of the cost model: its total, and what that is made of.
+fn line_of(estimate: &Estimate, products: Products) -> String {
+    let us = |ns: f64| ns / 1e3;
+    let Cost { host_ns, device_ns, setup_ns } = estimate.cost;
+    format!(
+        "\n    {:>10.1} µs  {estimate}: launch {:.1}, device {:.1}, set-up {:.1}",
+        us(estimate.cost.total_ns(products)),
+        us(host_ns),
+        us(device_ns),
+        us(setup_ns)
+    )
 }

@@ -1,12 +1,15 @@
 //! Plans: an algorithm chosen, parametrised and bound to a pattern, ready to launch.
 
 mod bind;
+mod build;
 mod checks;
+mod choose;
+mod measure;
 mod operands;
 mod options;
 
-use cl_kernels::{Algorithm, Choice, DeviceType, KernelKey, Planned, Variant, select_where};
-use cl_runtime::spmv::{Bound, Operands, Spmv, Stages, Workspace};
+use cl_kernels::{Algorithm, Choice, KernelKey, Variant};
+use cl_runtime::spmv::{Operands, Spmv, Stages, Workspace};
 use cl_runtime::{
     After, AnyMatrix, AnyTransposedMatrix, Context, DeviceArray, Event, MatrixTypes, Queue, Wait,
 };
@@ -15,13 +18,12 @@ use csr_core::evc_hyb::EvcHybStatistics;
 
 use crate::{Error, Result};
 
-use bind::{bind, fit};
 pub(crate) use bind::{segmented_sum, tables};
 pub(crate) use checks::{check_context, check_device, check_length, check_types, fitting};
 pub use cl_runtime::spmv::Planning;
 pub use operands::{AnyCoefficient, AnyProduct};
 pub(crate) use operands::{by_value, check_result, coefficient};
-pub use options::{Op, PlanOptions};
+pub use options::{Measuring, Op, PlanOptions};
 
 /// An algorithm bound to the pattern of a matrix. Immutable, `Send + Sync`, good for any values.
 #[derive(Debug)]
@@ -34,6 +36,7 @@ pub struct AnyPlan {
     pattern_id: Option<u64>,
     transposed: Option<AnyTransposedMatrix>,
     types: MatrixTypes,
+    measured_products: u32,
 }
 
 impl AnyPlan {
@@ -83,47 +86,6 @@ impl AnyPlan {
         })
     }
 
-    fn build_transposed(
-        queue: &Queue,
-        matrix: &AnyMatrix,
-        pattern: Option<AnyPatternView<'_>>,
-        options: &PlanOptions,
-    ) -> Result<Self> {
-        let transposed = AnyTransposedMatrix::new_blocking(queue, matrix, pattern)?;
-        Self::build(queue, matrix, None, Some(transposed), options)
-    }
-
-    fn build(
-        queue: &Queue,
-        matrix: &AnyMatrix,
-        pattern: Option<AnyPatternView<'_>>,
-        transposed: Option<AnyTransposedMatrix>,
-        options: &PlanOptions,
-    ) -> Result<Self> {
-        let (pattern_id, values_id) = (matrix.pattern_id(), matrix.values_id());
-        let matrix = transposed.as_ref().map_or(matrix, AnyTransposedMatrix::matrix);
-        let device = queue.context().device().traits();
-        let choice = match options.algorithm {
-            Some(algorithm) => Choice::by_name(algorithm),
-            None => {
-                let (fit, planning) = (fit(queue, matrix, options), options.planning);
-                let may = |algorithm: Algorithm| {
-                    let spec = algorithm.spec();
-                    let is_misplaced =
-                        planning == Planning::OnDevice && spec.planned == Planned::OnHost;
-                    !is_misplaced && spec.check_device(&fit).is_ok()
-                };
-                let (tables, shape) = (tables(options), matrix.shape());
-                let value_type = matrix.value_type();
-                select_where(&tables, device, value_type, &shape, options.products, may)
-            }
-        };
-        let Bound { spmv, parameters } = bind(queue, matrix, pattern, values_id, &choice, options)?;
-        let (context, pattern_id) = (queue.context().clone(), Some(pattern_id));
-        let types = matrix.types();
-        Ok(AnyPlan { spmv, choice, parameters, context, pattern_id, transposed, types })
-    }
-
     /// Plans for every matrix, for whoever cannot say which patterns will be the same: an algorithm that has no
     /// plan ([`Planned::Never`]: [`Algorithm::CsrScalar`] or [`Algorithm::CsrVector`]), as suits the rows of `like`, of which nothing but
     /// rows and nonzeros counts. Nothing is read from the device.
@@ -133,43 +95,6 @@ impl AnyPlan {
     pub fn for_any_pattern(queue: &Queue, like: &AnyMatrix, options: &PlanOptions) -> Result<Self> {
         check_context(queue, like.context(), "matrix")?;
         fitting(queue, |queue| Self::build_for_any_pattern(queue, like, options))
-    }
-
-    fn build_for_any_pattern(
-        queue: &Queue,
-        like: &AnyMatrix,
-        options: &PlanOptions,
-    ) -> Result<Self> {
-        let device = queue.context().device().traits();
-        let is_free = |one: Algorithm| one.spec().planned == Planned::Never;
-        let choice = match options.algorithm {
-            Some(algorithm) => Choice::by_name(algorithm),
-            None => {
-                let (fit, products) = (fit(queue, like, options), options.products);
-                let may = |algorithm: Algorithm| algorithm.spec().check_device(&fit).is_ok();
-                let (tables, shape) = (tables(options), like.shape());
-                let found = select_where(&tables, device, like.value_type(), &shape, products, may);
-                let usual = match device.device_type {
-                    DeviceType::Cpu => Algorithm::CsrScalar,
-                    _ => Algorithm::CsrVector,
-                };
-                if is_free(found.algorithm) { found } else { Choice::by_name(usual) }
-            }
-        };
-        if !is_free(choice.algorithm) || options.op != Op::Normal {
-            let free = Algorithm::ALL.into_iter().filter(|one| is_free(*one)).map(Algorithm::name);
-            return Err(Error::Mismatch(format!(
-                "{}{} needs a plan of its own for each pattern: {} do not",
-                choice.algorithm,
-                if options.op == Op::Normal { "" } else { " of a transposed matrix" },
-                free.collect::<Vec<_>>().join(" and ")
-            )));
-        }
-        let Bound { spmv, parameters } =
-            bind(queue, like, None, like.values_id(), &choice, options)?;
-        let (context, pattern_id, transposed) = (queue.context().clone(), None, None);
-        let types = like.types();
-        Ok(AnyPlan { spmv, choice, parameters, context, pattern_id, transposed, types })
     }
 
     /// A new workspace: one serves one launch in flight.
@@ -336,9 +261,15 @@ impl AnyPlan {
         self.types
     }
 
-    /// What runs, and why.
+    /// What runs, with all of its hyper-parameters, and why. Its text may be stored and given back
+    /// ([`PlanOptions::choice`]): then nothing is chosen or timed.
     pub fn choice(&self) -> &Choice {
         &self.choice
+    }
+
+    /// Products by which it was chosen ([`PlanOptions::measuring`]); 0 where nothing was timed.
+    pub fn measured_products(&self) -> u32 {
+        self.measured_products
     }
 
     /// The algorithm.

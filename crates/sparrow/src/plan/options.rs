@@ -1,6 +1,6 @@
 //! What a plan is asked for.
 
-use cl_kernels::{Accumulate, Algorithm, Experiment, Products, Tables, Variant};
+use cl_kernels::{Accumulate, Algorithm, Choice, Experiment, Products, Tables, Variant};
 use cl_runtime::spmv::{Planning, VectorOrder};
 
 /// Which matrix multiplies x.
@@ -15,11 +15,36 @@ pub enum Op {
     Transpose,
 }
 
+/// Whether the best few candidates for a matrix are timed on it. It is done for [`Products::Many`] alone, where tables have
+/// the numbers of the cost model for the device (`docs/tuning.md`), on vectors of the plan's own, and is over when the plan
+/// is there. What it finds may be another on another day: a choice that shall stay
+/// is stored, and given back in [`PlanOptions::choice`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Measuring {
+    /// By [`Measuring::DEFAULT_PRODUCTS`] products.
+    #[default]
+    Automatic,
+    /// Nothing is timed: tables choose.
+    Never,
+    /// By so many products at most, all candidates together.
+    AtMost(u32),
+}
+
+impl Measuring {
+    /// What many products can well spare.
+    pub const DEFAULT_PRODUCTS: u32 = 40;
+}
+
 /// What a plan is asked for; the default is the automatic choice.
 #[derive(Clone, Debug, Default)]
 pub struct PlanOptions {
     /// The algorithm; `None` chooses one for the matrix and the device.
     pub algorithm: Option<Algorithm>,
+    /// What an earlier plan chose ([`AnyPlan::choice`](crate::AnyPlan::choice)), from its text or as it is: that runs, whatever
+    /// tables say now. Before `algorithm` and `variant`; `parameters` go over it.
+    pub choice: Option<Choice>,
+    /// How many products may be spent on choosing where `products` is many and no algorithm is named.
+    pub measuring: Measuring,
     /// Which matrix multiplies x.
     pub op: Op,
     /// The way in which the algorithm runs ([`Variant::of`]); one that it does not have means its usual way.
@@ -43,4 +68,27 @@ pub struct PlanOptions {
     /// Loads left out so that `sparrow bench --model` can time the rest: y is wrong, by design.
     #[doc(hidden)]
     pub experiment: Experiment,
+}
+
+impl PlanOptions {
+    /// Products that choosing may take.
+    pub(super) fn measured_products(&self) -> u32 {
+        match (self.products, self.measuring) {
+            (Products::Many, Measuring::Automatic) => Measuring::DEFAULT_PRODUCTS,
+            (Products::Many, Measuring::AtMost(most)) => most,
+            (Products::Many, Measuring::Never) | (Products::Once | Products::Several, _) => 0,
+        }
+    }
+
+    /// The same with the choice, where there is one, as what is asked for by name.
+    pub(super) fn pinned(&self) -> PlanOptions {
+        let mut options = self.clone();
+        if let Some(choice) = options.choice.take() {
+            options.algorithm = Some(choice.algorithm);
+            options.variant = choice.variant.unwrap_or_default();
+            options.parameters = choice.parameters;
+            options.parameters.extend(self.parameters.iter().cloned());
+        }
+        options
+    }
 }

@@ -44,6 +44,8 @@ pub fn plan_options() -> sparrow_plan_options {
         operation: 0,
         planning: 0,
         scalars_on_device: 0,
+        choice: std::ptr::null(),
+        never_measure: 0,
     }
 }
 
@@ -134,5 +136,7 @@ pub fn empty_info() -> sparrow_plan_info {
         plan_bytes: 0,
         workspace_bytes: 0,
         repeatable: 9,
+        choice: std::ptr::null(),
+        measured_products: 0,
     }
 }

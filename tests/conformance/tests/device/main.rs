@@ -19,6 +19,7 @@ mod in_flight;
 mod jacobi;
 mod launching;
 mod masked;
+mod measured;
 mod observers;
 mod overlaps;
 mod random;

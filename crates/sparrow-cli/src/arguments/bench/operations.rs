@@ -2,7 +2,7 @@
 
 use clap::Args;
 use sparrow::{
-    Accumulate, Algorithm, BatchedAlgorithm, Products, SpmmAlgorithm, Variant, VectorOrder,
+    Accumulate, Algorithm, BatchedAlgorithm, Choice, Products, SpmmAlgorithm, Variant, VectorOrder,
 };
 
 use super::names::{Algorithms, BatchKind, Layout, Sweep};
@@ -34,6 +34,12 @@ pub(crate) struct BenchSpmv {
     /// How many products a plan is made for: once, several or many
     #[arg(long, default_value = "several")]
     pub(crate) products: Products,
+    /// What an earlier run chose, as its JSON or its last lines say it: csr_flat(group_size=256,tile_nnz=4096)
+    #[arg(long, conflicts_with_all = ["algorithms", "variant"])]
+    pub(crate) choice: Option<Choice>,
+    /// With --products many, products by which the best few candidates are timed on the matrix, 40 if left out; 0: none
+    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
+    pub(crate) measure: Option<u32>,
     /// Compare each time with what the bandwidth model predicts, and find where the time goes by three experiments: x
     /// constant, A constant, both constant
     #[arg(long)]

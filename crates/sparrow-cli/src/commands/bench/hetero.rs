@@ -4,7 +4,7 @@
 use csr_core::AnyCsrView;
 use csr_core::generate::Suite;
 use sparrow::{
-    Accumulate, Algorithm, Device, DeviceType, Partner, Products, Queue, Rates, Variant,
+    Accumulate, Algorithm, Device, DeviceType, Measuring, Partner, Products, Queue, Rates, Variant,
     VectorOrder,
 };
 use sparrow_bench::{
@@ -103,6 +103,8 @@ impl<'a> Chip<'a> {
             parameters: Vec::new(),
             order: VectorOrder::default(),
             products: Products::default(),
+            choice: None,
+            measuring: Measuring::default(),
             is_cold: false,
             budget: Budget::default(),
         };

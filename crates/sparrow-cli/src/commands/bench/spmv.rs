@@ -2,13 +2,15 @@
 
 use csr_core::AnyCsrView;
 use csr_core::generate::Suite;
-use sparrow::{Accumulate, Algorithm, Device, Queue, Rates, Variant, VectorOrder};
+use sparrow::{
+    Accumulate, Algorithm, Device, Measuring, Products, Queue, Rates, Variant, VectorOrder,
+};
 use sparrow_bench::{
-    Budget, Making, MeasureError, Model, Origin, Record, Subject, host_rates, measure_on_device,
-    measure_on_host,
+    Budget, Details, Making, MeasureError, Model, Origin, Record, SpmvRecord, Subject, host_rates,
+    measure_on_device, measure_on_host,
 };
 
-use super::{Results, inputs, progress_bar};
+use super::{Frame, Results, inputs, progress_bar};
 use crate::arguments::{Algorithms, BenchSpmv, Global};
 use crate::commands::load_compact;
 use crate::failure::Failure;
@@ -71,6 +73,11 @@ impl Bencher {
             variant,
             order,
             products: arguments.products,
+            choice: arguments.choice.clone(),
+            measuring: match arguments.measure {
+                None => Measuring::Automatic,
+                Some(most) => Measuring::AtMost(most),
+            },
             accumulate: arguments.accumulate,
             parameters: arguments.parameters.to_vec(),
             is_cold: arguments.cold,
@@ -144,6 +151,9 @@ pub(super) fn run(
     let benchers = Bencher::all(global, arguments)?;
     let making: Making = arguments.matrices.making.into();
     other_than_asked(arguments).into_iter().for_each(|line| results.leave_out(line));
+    if arguments.products == Products::Many {
+        results.set_frame(Frame { foot: choices, ..Frame::default() });
+    }
     let bar = progress_bar(inputs.len());
     for input in &inputs {
         bar.set_message(input.name());
@@ -163,4 +173,20 @@ pub(super) fn run(
     }
     bar.finish_and_clear();
     Ok(())
+}
+
+/// What was chosen by timing, a line each, as `--choice` takes it.
+fn choices(records: &[Record]) -> String {
+    let line = |record: &Record| {
+        let Details::Spmv(SpmvRecord { choice: Some(choice), measured_products, .. }) =
+            &record.details
+        else {
+            return String::new();
+        };
+        measured_products.map_or(String::new(), |products| {
+            let (matrix, value_type) = (&record.matrix, &record.value_type);
+            format!("{matrix} {value_type}: {choice}, by {products} products on it\n")
+        })
+    };
+    records.iter().map(line).collect()
 }

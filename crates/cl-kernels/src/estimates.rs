@@ -1,0 +1,189 @@
+//! The estimates that the choice compares.
+
+use csr_core::ValueType;
+
+use crate::{
+    Algorithm, Cost, CostNumbers, CostQuestion, DeviceTraits, Fit, MatrixShape, NamedParameters,
+    Products, Tables,
+};
+
+/// What an algorithm with its hyper-parameters should cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// All of its hyper-parameters.
+    pub parameters: NamedParameters,
+    /// What it should cost.
+    pub cost: Cost,
+}
+
+/// `csr_flat(group_size=256,...)`.
+impl std::fmt::Display for Estimate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}({})", self.algorithm, self.parameters)
+    }
+}
+
+/// The estimates of all candidates that may be chosen, the least first: for a matrix that stores `value_type` on a device
+/// of which tables have the numbers of the cost model. None where they have none.
+pub fn estimates(
+    tables: &Tables,
+    device: &DeviceTraits,
+    value_type: ValueType,
+    matrix: &MatrixShape,
+    products: Products,
+) -> Vec<Estimate> {
+    let fit = Fit::plain(device, value_type, matrix.mean_row());
+    estimates_where(tables, &fit, matrix, products, |_| true)
+}
+
+/// The same, of the algorithms that `may` be taken, where kernels are fitted to `fit`.
+pub fn estimates_where(
+    tables: &Tables,
+    fit: &Fit<'_>,
+    matrix: &MatrixShape,
+    products: Products,
+    may: impl Fn(Algorithm) -> bool,
+) -> Vec<Estimate> {
+    for layer in tables.layers(fit.device) {
+        let cache_bytes = tables.cache_bytes_of(&layer, fit.device);
+        let found = layer.iter().find_map(|(_, found)| found.entry.model(fit.value_type));
+        if let Some(numbers) = found {
+            return Estimator { fit, matrix, cache_bytes, numbers }.estimates(products, may);
+        }
+    }
+    Vec::new()
+}
+
+/// What estimates follow from.
+pub(crate) struct Estimator<'a> {
+    pub(crate) fit: &'a Fit<'a>,
+    pub(crate) matrix: &'a MatrixShape,
+    pub(crate) cache_bytes: u64,
+    pub(crate) numbers: &'a CostNumbers,
+}
+
+impl Estimator<'_> {
+    /// The estimates of the algorithms that `may` be taken, the least first. A copy of A is for many products.
+    pub(crate) fn estimates(
+        &self,
+        products: Products,
+        may: impl Fn(Algorithm) -> bool,
+    ) -> Vec<Estimate> {
+        let Estimator { fit, matrix, cache_bytes, numbers } = *self;
+        let Fit { device, value_type, .. } = *fit;
+        let question = CostQuestion::new(matrix, value_type, device, cache_bytes, numbers);
+        let mut found = Vec::with_capacity(16);
+        for algorithm in Algorithm::ALL {
+            let spec = algorithm.spec();
+            let Some(model) = spec.model else { continue };
+            if spec.copies_values && products != Products::Many || !may(algorithm) {
+                continue;
+            }
+            for parameters in (model.candidates)(fit) {
+                if (spec.check)(parameters.entries(), fit).is_ok() {
+                    let cost = (model.cost)(&question, &parameters);
+                    found.push(Estimate { algorithm, parameters, cost });
+                }
+            }
+        }
+        let total = |estimate: &Estimate| estimate.cost.total_ns(products);
+        found.sort_by(|a, b| total(a).total_cmp(&total(b)));
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::gpu;
+
+    fn h200() -> DeviceTraits {
+        DeviceTraits {
+            name: "NVIDIA H200".to_owned(),
+            vendor: "NVIDIA Corporation".to_owned(),
+            architecture: "sm_90".to_owned(),
+            compute_units: 132,
+            ..gpu()
+        }
+    }
+
+    fn rows_of(rows: u64, row: u64) -> MatrixShape {
+        MatrixShape { rows, nnz: rows * row, longest_row: row, in_step: rows * row, changes: 0 }
+    }
+
+    fn found(value_type: ValueType, matrix: &MatrixShape, products: Products) -> Vec<Estimate> {
+        estimates(&Tables::untuned(), &h200(), value_type, matrix, products)
+    }
+
+    /// Nanoseconds of the best of an algorithm.
+    fn best(matrix: &MatrixShape, algorithm: Algorithm) -> f64 {
+        let all = found(ValueType::F32, matrix, Products::Many).into_iter();
+        let of = all.filter(|estimate| estimate.algorithm == algorithm);
+        of.map(|estimate| estimate.cost.product_ns()).fold(f64::INFINITY, f64::min)
+    }
+
+    #[test]
+    fn estimates_come_in_order_and_copies_of_a_only_where_many_products_follow() {
+        for products in Products::ALL {
+            let found = found(ValueType::F64, &rows_of(50_000, 30), products);
+            let total = |one: &Estimate| one.cost.total_ns(products);
+            assert!(found.len() > 10);
+            assert!(found.windows(2).all(|pair| total(&pair[0]) <= total(&pair[1])));
+            let copies = found.iter().any(|one| one.algorithm.copies_values());
+            assert_eq!(copies, products == Products::Many);
+        }
+    }
+
+    #[test]
+    fn a_row_that_one_item_has_costs_more_the_longer_it_is_and_one_that_all_share_does_not() {
+        let giant = |longest_row| MatrixShape { longest_row, ..rows_of(100_000, 10) };
+        let ratio = |algorithm| best(&giant(100_000), algorithm) / best(&giant(10), algorithm);
+        assert!(ratio(Algorithm::CsrScalar) > 100.0);
+        assert!(ratio(Algorithm::CsrVector) > 5.0);
+        assert!(ratio(Algorithm::CsrFlat) < 1.2);
+    }
+
+    #[test]
+    fn rows_that_wait_for_one_another_cost_items_with_a_row_each_more() {
+        let even = rows_of(400_000, 8);
+        let uneven = MatrixShape { in_step: 6 * even.nnz, changes: 350_000, ..even };
+        assert!(best(&uneven, Algorithm::CsrScalar) > 1.5 * best(&even, Algorithm::CsrScalar));
+        assert!(best(&uneven, Algorithm::CsrFlat) < 1.2 * best(&even, Algorithm::CsrFlat));
+    }
+
+    #[test]
+    fn twice_the_nonzeros_cost_twice_as_much_beyond_the_cache_and_nothing_within_a_launch() {
+        for algorithm in [Algorithm::CsrFlat, Algorithm::SellSigma] {
+            let ratio = |rows| {
+                best(&rows_of(2 * rows, 30), algorithm) / best(&rows_of(rows, 30), algorithm)
+            };
+            assert!((1.8..2.1).contains(&ratio(4_000_000)), "{algorithm}: {}", ratio(4_000_000));
+            assert!(ratio(1_000) < 1.05, "{algorithm}: {}", ratio(1_000));
+        }
+    }
+
+    #[test]
+    fn what_costs_a_plan_is_not_taken_for_one_product() {
+        let small = rows_of(20_000, 20);
+        let taken = found(ValueType::F32, &small, Products::Once);
+        assert!([Algorithm::CsrScalar, Algorithm::CsrVector].contains(&taken[0].algorithm));
+    }
+
+    #[test]
+    fn every_candidate_fits_whatever_the_device_allows() {
+        for (max_group_size, local_bytes) in [(1, 1 << 10), (64, 16 << 10), (256, 32 << 10)] {
+            let device = DeviceTraits { max_group_size, local_bytes, ..h200() };
+            for value_type in ValueType::ALL {
+                let matrix = rows_of(1_000, 30);
+                let tables = Tables::untuned();
+                let fit = Fit::plain(&device, value_type, matrix.mean_row());
+                for one in estimates(&tables, &device, value_type, &matrix, Products::Many) {
+                    let entries = one.parameters.entries();
+                    assert_eq!(one.algorithm.check_parameters(entries, &fit), Ok(()), "{one}");
+                }
+            }
+        }
+    }
+}

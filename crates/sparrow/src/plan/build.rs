@@ -1,0 +1,149 @@
+//! How a plan comes about: chosen or asked for, then bound.
+
+use cl_kernels::{Algorithm, Choice, DeviceType, Planned, select_where};
+use cl_runtime::spmv::Bound;
+use cl_runtime::{AnyMatrix, AnyTransposedMatrix, Queue};
+use csr_core::AnyPatternView;
+
+use super::bind::{bind, fit, tables};
+use super::{AnyPlan, Op, PlanOptions, choose, measure};
+use crate::{Error, Result};
+
+impl AnyPlan {
+    pub(super) fn build_transposed(
+        queue: &Queue,
+        matrix: &AnyMatrix,
+        pattern: Option<AnyPatternView<'_>>,
+        options: &PlanOptions,
+    ) -> Result<Self> {
+        let transposed = AnyTransposedMatrix::new_blocking(queue, matrix, pattern)?;
+        Self::build(queue, matrix, None, Some(transposed), options)
+    }
+
+    pub(super) fn build(
+        queue: &Queue,
+        matrix: &AnyMatrix,
+        pattern: Option<AnyPatternView<'_>>,
+        transposed: Option<AnyTransposedMatrix>,
+        options: &PlanOptions,
+    ) -> Result<Self> {
+        let ids = (matrix.pattern_id(), matrix.values_id());
+        let inner = transposed.as_ref().map_or(matrix, AnyTransposedMatrix::matrix);
+        let one = |choice: &Choice, ids, options: &PlanOptions| {
+            Self::build_one(queue, inner, pattern, ids, choice, options)
+        };
+        let of_tables = |products| {
+            choose::by_tables(
+                &tables(options),
+                &fit(queue, inner, options),
+                inner,
+                products,
+                options,
+            )
+        };
+        let plan = match (&options.choice, options.algorithm) {
+            (Some(choice), _) => one(choice, ids, &options.pinned())?,
+            (None, Some(algorithm)) => one(&Choice::by_name(algorithm), ids, options)?,
+            (None, None) => match options.measured_products() {
+                0 => one(&of_tables(options.products), ids, options)?,
+                most => {
+                    let fit = fit(queue, inner, options);
+                    let contenders = choose::contenders(&tables(options), &fit, inner, options);
+                    let own_ids = (inner.pattern_id(), inner.values_id());
+                    let found =
+                        measure::fastest(queue, inner, contenders, most, options, |one_of| {
+                            one(&one_of.choice, own_ids, options)
+                        })?;
+                    // What was timed is a plan of the transposed copy itself.
+                    match transposed {
+                        None => found,
+                        Some(_) => AnyPlan {
+                            measured_products: found.measured_products,
+                            ..one(&found.choice, ids, options)?
+                        },
+                    }
+                }
+            },
+        };
+        Ok(AnyPlan { transposed, ..plan })
+    }
+
+    /// A plan of a matrix by a choice; ids are those of the matrix that launches come with.
+    fn build_one(
+        queue: &Queue,
+        matrix: &AnyMatrix,
+        pattern: Option<AnyPatternView<'_>>,
+        (pattern_id, values_id): (u64, u64),
+        choice: &Choice,
+        options: &PlanOptions,
+    ) -> Result<Self> {
+        let bound = bind(queue, matrix, pattern, values_id, choice, options)?;
+        Ok(Self::of_bound(queue, matrix, bound, choice.reason.clone(), Some(pattern_id)))
+    }
+
+    /// What was bound, with all that it runs with as its choice.
+    fn of_bound(
+        queue: &Queue,
+        matrix: &AnyMatrix,
+        Bound { spmv, parameters }: Bound,
+        reason: String,
+        pattern_id: Option<u64>,
+    ) -> Self {
+        let pair = |text: &str| {
+            let (name, value) = text.split_once('=')?;
+            Some((name.to_owned(), value.parse().ok()?))
+        };
+        let choice = Choice {
+            algorithm: spmv.algorithm(),
+            variant: spmv.variant().parse().ok(),
+            parameters: parameters.split(',').filter_map(pair).collect(),
+            reason,
+        };
+        AnyPlan {
+            spmv,
+            choice,
+            parameters,
+            context: queue.context().clone(),
+            pattern_id,
+            transposed: None,
+            types: matrix.types(),
+            measured_products: 0,
+        }
+    }
+
+    pub(super) fn build_for_any_pattern(
+        queue: &Queue,
+        like: &AnyMatrix,
+        options: &PlanOptions,
+    ) -> Result<Self> {
+        let device = queue.context().device().traits();
+        let is_free = |one: Algorithm| one.spec().planned == Planned::Never;
+        let pinned = options.pinned();
+        let options = if options.choice.is_some() { &pinned } else { options };
+        let choice = match options.algorithm {
+            Some(algorithm) => Choice::by_name(algorithm),
+            None => {
+                let (fit, products) = (fit(queue, like, options), options.products);
+                let may = |algorithm: Algorithm| algorithm.spec().check_device(&fit).is_ok();
+                let (tables, shape) = (tables(options), like.shape());
+                let found = select_where(&tables, &fit, &shape, products, may);
+                let usual = match device.device_type {
+                    DeviceType::Cpu => Algorithm::CsrScalar,
+                    _ => Algorithm::CsrVector,
+                };
+                if is_free(found.algorithm) { found } else { Choice::by_name(usual) }
+            }
+        };
+        if !is_free(choice.algorithm) || options.op != Op::Normal {
+            let free = Algorithm::ALL.into_iter().filter(|one| is_free(*one)).map(Algorithm::name);
+            return Err(Error::Mismatch(format!(
+                "{}{} needs a plan of its own for each pattern: {} do not",
+                choice.algorithm,
+                if options.op == Op::Normal { "" } else { " of a transposed matrix" },
+                free.collect::<Vec<_>>().join(" and ")
+            )));
+        }
+        let bound = bind(queue, like, None, like.values_id(), &choice, options)?;
+        Ok(Self::of_bound(queue, like, bound, choice.reason, None))
+    }
+}

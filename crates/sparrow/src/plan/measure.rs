@@ -1,0 +1,167 @@
+//! Where many products follow: the best few are timed on the matrix itself, by a bounded number of products.
+//!
+//! What would run where some tens follow is among them, and stays unless another is clearly faster: so a plan for many
+//! products is not slower.
+
+use std::time::Instant;
+
+use cl_kernels::Products;
+use cl_runtime::spmv::Workspace;
+use cl_runtime::{After, AnyArray, AnyMatrix, Queue};
+use csr_core::{Number, ValueType};
+
+use super::choose::Contender;
+use super::{AnyCoefficient, AnyPlan, AnyProduct, PlanOptions};
+use crate::Result;
+
+/// Samples of a candidate: the least counts, which other work on the machine has disturbed least.
+const ROUNDS: u32 = 3;
+
+/// What is not faster than the first by this much is not taken: times of a few launches are worth no more.
+const CLEARLY: f64 = 0.97;
+
+/// Where samples are taken: vectors of zeros, and coefficients on the device where the plan takes them so.
+struct Ground<'a> {
+    queue: &'a Queue,
+    matrix: &'a AnyMatrix,
+    x: AnyArray,
+    y: AnyArray,
+    zero: Option<AnyArray>,
+    element: ValueType,
+}
+
+impl<'a> Ground<'a> {
+    fn new(queue: &'a Queue, matrix: &'a AnyMatrix, options: &PlanOptions) -> Result<Self> {
+        let element = matrix.value_type().accumulator();
+        let zeros = |len: usize| -> Result<AnyArray> {
+            let mut array = AnyArray::allocate(queue.context(), element, len)?;
+            array.fill_bytes(queue, &[0; 8][..element.size_bytes()])?;
+            Ok(array)
+        };
+        let zero = options.scalars_on_device.then(|| zeros(1)).transpose()?;
+        let (x, y) = (zeros(matrix.cols())?, zeros(matrix.rows())?);
+        queue.finish_blocking()?;
+        Ok(Ground { queue, matrix, x, y, zero, element })
+    }
+
+    /// Nanoseconds of a product among `launches`.
+    fn sample(&mut self, plan: &AnyPlan, workspace: &mut Workspace, launches: u32) -> Result<f64> {
+        let start = Instant::now();
+        for _ in 0..launches {
+            let zero = Number::of(self.element, 0.0);
+            let coefficient = || match &self.zero {
+                Some(array) => AnyCoefficient::Device(array),
+                None => AnyCoefficient::Value(zero),
+            };
+            let (alpha, beta) = (coefficient(), coefficient());
+            let product = AnyProduct { alpha, a: self.matrix, x: &self.x, beta, y: &mut self.y };
+            if self.queue.in_order().is_some() {
+                plan.enqueue(self.queue, workspace, &product, After::Queue)?;
+            } else if let Some(event) =
+                plan.enqueue(self.queue, workspace, &product, After::Events(&[]))?
+            {
+                // The workspace serves one launch at a time.
+                event.wait()?;
+            }
+        }
+        self.queue.finish_blocking()?;
+        Ok(start.elapsed().as_nanos() as f64 / f64::from(launches))
+    }
+}
+
+/// A plan that is timed.
+struct Entrant {
+    plan: AnyPlan,
+    workspace: Workspace,
+    setup_ns: f64,
+    least_ns: f64,
+}
+
+impl Entrant {
+    /// What each of many products costs.
+    fn cost_ns(&self) -> f64 {
+        self.least_ns + self.setup_ns / f64::from(Products::Many.count())
+    }
+}
+
+/// The plan of the fastest of `contenders`, timed by `most` products at most, warm-up included; the first of them where
+/// another cannot be made or is not clearly faster. `build` makes a plan of `matrix`.
+///
+/// # Errors
+/// The first cannot be made, or the device fails.
+pub(super) fn fastest(
+    queue: &Queue,
+    matrix: &AnyMatrix,
+    contenders: Vec<Contender>,
+    most: u32,
+    options: &PlanOptions,
+    build: impl Fn(&Contender) -> Result<AnyPlan>,
+) -> Result<AnyPlan> {
+    let mut entrants: Vec<Entrant> = Vec::with_capacity(contenders.len());
+    for contender in &contenders {
+        let made = build(contender).and_then(|plan| {
+            let workspace = plan.workspace_blocking(queue)?;
+            Ok(Entrant { plan, workspace, setup_ns: contender.setup_ns, least_ns: f64::INFINITY })
+        });
+        match made {
+            // Tables may have changed one into the other.
+            Ok(one) if entrants.iter().any(|e| e.plan.choice.is_same(&one.plan.choice)) => {}
+            Ok(one) => entrants.push(one),
+            Err(error) if entrants.is_empty() => return Err(error),
+            Err(error) => tracing::debug!(choice = %contender.choice, %error, "is not timed"),
+        }
+    }
+    let each = most / entrants.len() as u32;
+    if entrants.len() > 1 && each > ROUNDS {
+        let mut ground = Ground::new(queue, matrix, options)?;
+        for one in &mut entrants {
+            // Programs may be loaded by their first launch, and A comes into the cache.
+            ground.sample(&one.plan, &mut one.workspace, 1)?;
+        }
+        let launches = (each - 1) / ROUNDS;
+        for _ in 0..ROUNDS {
+            for one in &mut entrants {
+                let sample = ground.sample(&one.plan, &mut one.workspace, launches)?;
+                one.least_ns = one.least_ns.min(sample);
+            }
+        }
+        let products = entrants.len() as u32 * (1 + ROUNDS * launches);
+        return Ok(chosen(entrants, products));
+    }
+    Ok(entrants.swap_remove(0).plan)
+}
+
+/// The plan of the least cost, which says how it was found.
+fn chosen(mut entrants: Vec<Entrant>, products: u32) -> AnyPlan {
+    let texts =
+        entrants.iter().map(|one| format!("{} {:.1} µs", one.plan.choice, one.cost_ns() / 1e3));
+    let reason = format!(
+        "timed on the matrix by {products} products: {}",
+        texts.collect::<Vec<_>>().join(", ")
+    );
+    let costs: Vec<_> = entrants.iter().map(Entrant::cost_ns).collect();
+    let best = clearly_least(&costs);
+    let mut plan = entrants.swap_remove(best).plan;
+    plan.choice.reason = reason;
+    plan.measured_products = products;
+    plan
+}
+
+/// The index of the least cost, or of the first where none is clearly less.
+fn clearly_least(costs: &[f64]) -> usize {
+    let least = (0..costs.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b]));
+    least.filter(|&at| costs[at] < CLEARLY * costs[0]).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_some_tens_of_products_take_stays_unless_another_is_clearly_faster() {
+        assert_eq!(clearly_least(&[10.0, 9.9, 9.8]), 0);
+        assert_eq!(clearly_least(&[10.0, 9.0, 9.5]), 1);
+        assert_eq!(clearly_least(&[10.0, 30.0, 8.0]), 2);
+        assert_eq!(clearly_least(&[10.0]), 0);
+    }
+}

@@ -1,0 +1,143 @@
+//! Plans for many products, whose candidates are timed on the matrix: that it is told, bounded, only done where it was asked
+//! for, and that what was found can be given back.
+
+#![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
+
+use std::path::Path;
+
+use conformance::{check_product, queue};
+use sparrow::{
+    Accumulate, Choice, Csr, DeviceArray, Matrix, Measuring, Op, Plan, PlanOptions, Product,
+    Products, Queue, Tables, parse_device_table,
+};
+
+const ROWS: usize = 600;
+
+/// Rows of 3 to 11 nonzeros.
+fn host_matrix() -> Csr<f32> {
+    let (mut offsets, mut columns) = (vec![0u32], Vec::new());
+    for row in 0..ROWS as u32 {
+        let length = 3 + row * 7 % 9;
+        columns.extend((0..length).map(|at| (row + 13 * at) % ROWS as u32));
+        let begin = offsets[row as usize] as usize;
+        columns[begin..].sort_unstable();
+        offsets.push(columns.len() as u32);
+    }
+    let values = csr_core::random_vector(3, columns.len());
+    Csr::new(ROWS, offsets, columns, values).unwrap()
+}
+
+/// A table by which the device under test has a cost model, under which items with a row each cost nothing.
+fn tables() -> Tables {
+    let kind = queue().context().device().traits().device_type;
+    let text = format!(
+        "format = 2\n[[device]]\ntype = \"{kind}\"\norigin = \"this test\"\n[device.model.f32]\n\
+         launch = 1000\nplan_array = 5000\nlatency = 1000\ncached_kb = 0.1\nmemory_kb = 0.2\nnonzero = 1\n\
+         item = 1\ngather = 0\nrow = 0\nstep = 0\nchain = 1\ncopied = 1\n"
+    );
+    let (table, problems) = parse_device_table(Path::new("test.toml"), &text);
+    assert_eq!(problems, []);
+    Tables::with_user(Some(("test.toml".into(), table)))
+}
+
+fn options(products: Products, measuring: Measuring) -> PlanOptions {
+    PlanOptions { products, measuring, tables: Some(tables()), ..PlanOptions::default() }
+}
+
+fn check(queue: &Queue, host: &Csr<f32>, a: &Matrix<f32>, plan: &Plan<f32>) {
+    let numbers: Vec<f32> = csr_core::random_vector(5, ROWS);
+    let before = vec![f32::NAN; ROWS];
+    let x = DeviceArray::upload_blocking(queue, &numbers).unwrap();
+    let mut y = DeviceArray::upload_blocking(queue, &before).unwrap();
+    let mut workspace = plan.workspace_blocking(queue).unwrap();
+    let product = Product { alpha: 1.0.into(), a, x: &x, beta: 0.0.into(), y: &mut y };
+    plan.launch(queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
+    let found = y.read_blocking(queue).unwrap();
+    check_product(host, 1.0, &numbers, 0.0, &before, &found, Accumulate::Plain);
+}
+
+#[test]
+fn only_many_products_are_measured_for_by_no_more_than_was_allowed_and_the_plan_tells_it() {
+    let queue = queue();
+    let host = host_matrix();
+    let a = Matrix::upload_blocking(&queue, host.view()).unwrap();
+    let plan = |products, measuring| {
+        Plan::new_blocking(&queue, &a, &options(products, measuring)).unwrap()
+    };
+    for (products, measuring) in [
+        (Products::Once, Measuring::Automatic),
+        (Products::Several, Measuring::AtMost(100)),
+        (Products::Many, Measuring::Never),
+        (Products::Many, Measuring::AtMost(0)),
+        // Too few for anybody to be timed.
+        (Products::Many, Measuring::AtMost(3)),
+    ] {
+        let plan = plan(products, measuring);
+        assert_eq!(plan.measured_products(), 0, "{products} {measuring:?}");
+        assert!(!plan.choice().reason.contains("timed"), "{}", plan.choice().reason);
+    }
+    for (measuring, most) in [(Measuring::Automatic, 40), (Measuring::AtMost(17), 17)] {
+        let plan = plan(Products::Many, measuring);
+        assert!((1..=most).contains(&plan.measured_products()), "{}", plan.measured_products());
+        let told = format!("timed on the matrix by {} products", plan.measured_products());
+        assert!(plan.choice().reason.starts_with(&told), "{}", plan.choice().reason);
+        check(&queue, &host, &a, &plan);
+    }
+}
+
+#[test]
+fn a_choice_given_back_as_text_runs_the_same_and_nothing_is_measured() {
+    let queue = queue();
+    let host = host_matrix();
+    let a = Matrix::upload_blocking(&queue, host.view()).unwrap();
+    let found =
+        Plan::new_blocking(&queue, &a, &options(Products::Many, Measuring::Automatic)).unwrap();
+    for products in Products::ALL {
+        let choice: Choice = found.choice().to_string().parse().unwrap();
+        let pinned = PlanOptions { choice: Some(choice), products, ..PlanOptions::default() };
+        let again = Plan::new_blocking(&queue, &a, &pinned).unwrap();
+        assert!(again.choice().is_same(found.choice()), "{} {}", again.choice(), found.choice());
+        assert_eq!(again.parameters(), found.parameters());
+        assert_eq!(again.measured_products(), 0);
+        check(&queue, &host, &a, &again);
+    }
+}
+
+#[test]
+fn parameters_go_over_a_choice_and_what_a_device_cannot_run_is_an_error() {
+    let queue = queue();
+    let a = Matrix::upload_blocking(&queue, host_matrix().view()).unwrap();
+    let plan = |text: &str, parameters: &[(&str, u32)]| {
+        let owned = |(name, value): &(&str, u32)| ((*name).to_owned(), *value);
+        let parameters = parameters.iter().map(owned).collect();
+        let choice = Some(text.parse().unwrap());
+        Plan::new_blocking(
+            &queue,
+            &a,
+            &PlanOptions { choice, parameters, ..PlanOptions::default() },
+        )
+    };
+    let found = plan("csr_vector(group_size=16,items_per_row=4)", &[("items_per_row", 2)]).unwrap();
+    assert_eq!(found.choice().to_string(), "csr_vector(group_size=16,items_per_row=2)");
+    let refused = plan("csr_vector(group_size=16,items_per_row=3)", &[]).unwrap_err();
+    assert!(refused.to_string().contains("items_per_row"), "{refused}");
+}
+
+#[test]
+fn a_transposed_copy_is_measured_on_too_and_new_values_reach_it() {
+    let queue = queue();
+    let host = host_matrix();
+    let mut a = Matrix::upload_blocking(&queue, host.view()).unwrap();
+    let options =
+        PlanOptions { op: Op::Transpose, ..options(Products::Many, Measuring::Automatic) };
+    let mut plan = Plan::new_blocking(&queue, &a, &options).unwrap();
+    assert!(plan.measured_products() > 0);
+    let transposed = host.view().transpose();
+    check(&queue, &transposed, &a, &plan);
+    let values: Vec<f32> = csr_core::random_vector(8, host.nnz());
+    a.write_values_blocking(&queue, &values).unwrap();
+    plan.update_values_blocking(&queue, &a).unwrap();
+    let (offsets, columns) = (host.pattern().offsets().to_vec(), host.pattern().columns().to_vec());
+    let changed = Csr::new(ROWS, offsets, columns, values).unwrap();
+    check(&queue, &changed.view().transpose(), &a, &plan);
+}
