@@ -8,7 +8,7 @@ mod parameters;
 use crate::arguments::arguments;
 use crate::{Array, Scalar};
 
-pub use algorithm::{BatchedAlgorithm, BatchedKernel, BatchedSwitch};
+pub use algorithm::{BatchedAlgorithm, BatchedChoice, BatchedKernel, BatchedSwitch};
 pub use parameters::{Batched, MOST_X_OF_PAIRS, SLICE_ROWS};
 
 /// Compiles for 16-bit column indices.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use cl_kernels::batched::{Batched as Parameters, BatchedAlgorithm, BatchedSwitch};
+use cl_kernels::batched::{Batched as Parameters, BatchedAlgorithm, BatchedChoice, BatchedSwitch};
 use cl_kernels::{KernelKey, Scalar, Tables};
 use cl_runtime::batched::{AnyBatch, BatchOperands, Batched, BatchedVariant, Strided, Survey};
 use cl_runtime::spmv::Workspace;
@@ -59,7 +59,15 @@ impl BatchPlan {
         let tables = options.tables.clone().unwrap_or_else(usual_tables);
         let defaults = BatchedSwitch::default_for(device);
         let (switch, _) = tables.parameters(device, value_type, defaults, |_| Ok(()));
-        let select = |problem: &Problem| switch.select(options.algorithm, problem);
+        let choice = match switch == BatchedSwitch::default_for(device) {
+            true => {
+                let units = device.compute_units;
+                BatchedChoice::of_all(options.algorithm, switch, batch.kinds(), units)
+            }
+            // A table's numbers hold for each problem.
+            false => BatchedChoice::of_each(options.algorithm, switch),
+        };
+        let select = |problem: &Problem| choice.select(problem);
         let survey = Survey::new(batch, select);
         let algorithms: Vec<_> = survey.algorithms().collect();
         if let Some(asked) = options.algorithm

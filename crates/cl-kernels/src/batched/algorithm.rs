@@ -175,6 +175,67 @@ impl BatchedSwitch {
     }
 }
 
+/// Small problems for each compute unit that are computed like the large ones among them: a launch for these alone would
+/// take longer than the groups they fill.
+const SMALL_PER_UNIT: u64 = 16;
+
+/// Large problems are computed by rows, in the small ones' launch, where they have no more than this part of the work.
+const LARGE_PART: u64 = 8;
+
+/// Which algorithm each problem of a batch gets.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchedChoice {
+    asked: Option<BatchedAlgorithm>,
+    switch: BatchedSwitch,
+    /// What problems above both of the switch's numbers get.
+    large: BatchedAlgorithm,
+}
+
+impl BatchedChoice {
+    /// By the switch's numbers for each problem by itself.
+    pub fn of_each(asked: Option<BatchedAlgorithm>, switch: BatchedSwitch) -> Self {
+        BatchedChoice { asked, switch, large: BatchedAlgorithm::CsrI }
+    }
+
+    /// By the switch's numbers, but in one launch where small or large problems are few: each kernel that problems need
+    /// is a launch. `problems` are given with how many there are of each.
+    pub fn of_all<'a>(
+        asked: Option<BatchedAlgorithm>,
+        switch: BatchedSwitch,
+        problems: impl Iterator<Item = (&'a Problem, usize)>,
+        compute_units: u32,
+    ) -> Self {
+        let mut choice = Self::of_each(asked, switch);
+        let (mut small, mut small_work, mut large_work) = (0, 0, 0);
+        for (problem, count) in problems {
+            let work = (u64::from(problem.entries) + u64::from(problem.rows)) * count as u64;
+            match switch.select(asked, problem) {
+                BatchedAlgorithm::CsrSmart => {
+                    (small, small_work) = (small + count as u64, small_work + work)
+                }
+                BatchedAlgorithm::CsrI => large_work += work,
+                _ => {}
+            }
+        }
+        if asked.is_none() && small > 0 && large_work > 0 {
+            if small <= SMALL_PER_UNIT * u64::from(compute_units) {
+                choice.switch.smart_entries = 0;
+            } else if large_work <= small_work / LARGE_PART {
+                choice.large = BatchedAlgorithm::CsrVector;
+            }
+        }
+        choice
+    }
+
+    /// The algorithm of one problem.
+    pub fn select(&self, problem: &Problem) -> BatchedAlgorithm {
+        match self.switch.select(self.asked, problem) {
+            BatchedAlgorithm::CsrI if self.asked.is_none() => self.large,
+            chosen => chosen,
+        }
+    }
+}
+
 impl std::fmt::Display for BatchedAlgorithm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(self.name())
@@ -205,19 +266,33 @@ mod tests {
         assert!("csr_i".parse::<BatchedAlgorithm>().unwrap_err().contains("batched_csr_i"));
     }
 
+    fn of(entries: u32, format: Format) -> Problem {
+        let (index, columns, values, x, y) = (0, 0, 0, 0, 0);
+        Problem { rows: 100, cols: 100, entries, format, index, columns, values, x, y }
+    }
+
+    #[test]
+    fn few_small_or_few_large_problems_go_in_the_launch_of_the_others() {
+        use BatchedAlgorithm::{CsrI, CsrSmart, CsrVector};
+        let switch = BatchedSwitch { scalar_entries: 0, smart_entries: 512 };
+        let (small, large) = (of(100, Format::Csr), of(5000, Format::Csr));
+        let chosen = |asked, small_count, large_count| {
+            let problems = [(&small, small_count), (&large, large_count)];
+            let problems = problems.into_iter().filter(|(_, count)| *count > 0);
+            let choice = BatchedChoice::of_all(asked, switch, problems, 10);
+            [choice.select(&small), choice.select(&large)]
+        };
+        assert_eq!(chosen(None, 160, 1000), [CsrI, CsrI]);
+        assert_eq!(chosen(None, 161, 1000), [CsrSmart, CsrI]);
+        // 8 large problems have 40,800 of rows and entries, and 1,632 small ones eight times as many.
+        assert_eq!(chosen(None, 1632, 8), [CsrSmart, CsrVector]);
+        assert_eq!(chosen(None, 1631, 8), [CsrSmart, CsrI]);
+        assert_eq!(chosen(None, 5, 0), [CsrSmart, CsrI]);
+        assert_eq!(chosen(Some(CsrI), 5, 5), [CsrI, CsrI]);
+    }
+
     #[test]
     fn a_problem_gets_what_its_entries_say_or_what_was_asked_for() {
-        let of = |entries, format| Problem {
-            rows: 100,
-            cols: 100,
-            entries,
-            format,
-            index: 0,
-            columns: 0,
-            values: 0,
-            x: 0,
-            y: 0,
-        };
         let switch = BatchedSwitch { scalar_entries: 30, smart_entries: 400 };
         for (entries, chosen) in [
             (30, BatchedAlgorithm::CsrScalar),
