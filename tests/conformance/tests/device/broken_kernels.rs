@@ -383,6 +383,32 @@ const BREAKAGES: &[Breakage] = &[
         noticed: Noticed::Everywhere,
     },
     Breakage {
+        what: "in a batch by sub-groups in step, a row in several steps loses what came before",
+        subject: Batched(BatchedAlgorithm::CsrI),
+        from: "sum += chunk->sums[PART_OF(step)];",
+        to: "sum += 0;",
+        // Launches alternate, and the other direction is right.
+        caught_by: &[Check::Bound, Check::Repeat],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "in a batch by sub-groups in step, a row in several steps loses what comes later in reverse",
+        subject: Batched(BatchedAlgorithm::CsrI),
+        from: "sum += chunk->sums[PART_OF(later)];",
+        to: "sum += 0;",
+        // Launches alternate, and the other direction is right.
+        caught_by: &[Check::Bound, Check::Repeat],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "in a batch by sub-groups in step, what a chunk has of a row that began before it is dropped",
+        subject: Batched(BatchedAlgorithm::CsrI),
+        from: "before + chunk.sums[PART_OF(0)], its_beta);",
+        to: "before, its_beta);",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
         what: "in a batch, an item's last run is not joined with the items after it",
         subject: Batched(BatchedAlgorithm::Coo),
         from: "run_leads[sub_group][lane] = add_runs(",
@@ -498,7 +524,10 @@ fn source_of(subject: Subject) -> String {
             text("spmv/sell_sigma.cl") + &text("spmv/sell_sigma_plan.cl")
         }
         Single(algorithm, _) => text(&format!("spmv/{}.cl", algorithm.name())),
-        Batched(algorithm) => text(algorithm.kernel(false).source()),
+        Batched(algorithm) => {
+            let [either, in_step] = [false, true].map(|in_step| algorithm.kernel(in_step).source());
+            text(either) + &text(in_step)
+        }
         Spmm(algorithm) => text(&format!("spmm/{}.cl", algorithm.name())),
     }
 }
