@@ -91,7 +91,7 @@ pub use algorithm_spec::{
     TEST_LIMITS, TestSet, Trial, ValueByMeanRow,
 };
 pub use arguments::{Argument, ArgumentKind, ArgumentSink, Array, KernelArguments, Scalar};
-pub use device_table::{DeviceEntry, DeviceTable, TableMatch};
+pub use device_table::{DeviceEntry, DeviceTable, StreamRates, TableMatch};
 pub use device_traits::{DeviceTraits, DeviceType, HostAccess, SvmSupport};
 pub use experiment::Experiment;
 pub use features::{Feature, Features, MatrixShape};

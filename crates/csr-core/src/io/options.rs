@@ -8,7 +8,7 @@ use super::read::{Entries, Manner, Progress, read_entries, read_sizes};
 use super::source::Source;
 use super::values::{ReadReport, sum_overflows};
 use crate::csr::Symmetry;
-use crate::{Coo, Csr, Error, Offset, Result, Value};
+use crate::{Coo, Csr, Error, Offset, Result, Value, counted};
 
 /// Text that one task parses at a time: large against the cost of a task, small against a cache.
 const BLOCK_BYTES: usize = 256 << 10;
@@ -168,11 +168,12 @@ impl<'a> ReadOptions<'a> {
 
     fn read_csr<V: Value, O: Offset>(&self, source: &mut Source<'_>) -> Result<Csr<V, O>> {
         let countable = |header: &Header| {
-            let (entries, limit, offsets) = (header.entries, O::MAX_NNZ, O::TYPE);
-            if entries <= limit {
+            let (limit, offsets) = (O::MAX_NNZ, O::TYPE);
+            if header.entries <= limit {
                 return Ok(());
             }
-            Err(format!("{entries} entries are above the limit of {limit} of {offsets} offsets"))
+            let entries = counted(header.entries, "entry");
+            Err(format!("{entries} are above the limit of {limit} of {offsets} offsets"))
         };
         let entries: Entries<V> = self.entries(source, countable)?;
         let (line, report) = (entries.size_line, entries.report);
@@ -195,7 +196,7 @@ impl<'a> ReadOptions<'a> {
     fn read_vector<V: Value>(&self, source: &mut Source<'_>) -> Result<Vec<V>> {
         let one_column = |header: &Header| match header.cols {
             1 => Ok(()),
-            cols => Err(format!("the file has {cols} columns where a vector has 1")),
+            cols => Err(format!("the file has {} where a vector has 1", counted(cols, "column"))),
         };
         let entries: Entries<V> = self.entries(source, one_column)?;
         let Header { format, symmetry, .. } = entries.header;

@@ -245,7 +245,7 @@ fn it_prints_what_it_was_asked_for_and_else_nothing() {
     let summary = "cg: converged; iterations 1, residual 0e0";
     assert_eq!(printed[0], [""; 0]);
     let refused = "cg: refused: there are 3 columns of A, and A has 2 rows";
-    let no_diagonal = "cg: refused: the diagonal of row 0 has no inverse (it is 0, absent or not finite), and Jacobi preconditioning needs one";
+    let no_diagonal = "cg: refused: the diagonal of row 0 (counted from 0) has no inverse: it is 0, absent or not finite, and the Jacobi preconditioner needs one";
     let expected = [summary, refused, no_diagonal];
     assert_eq!(printed[1][..3], expected);
     assert_eq!(printed[1].len(), 4);
