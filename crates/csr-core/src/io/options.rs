@@ -13,6 +13,9 @@ use crate::{Coo, Csr, Error, Offset, Result, Value, counted};
 /// Text that one task parses at a time: large against the cost of a task, small against a cache.
 const BLOCK_BYTES: usize = 256 << 10;
 
+/// Text that is read at a time where the size line alone is wanted: comments before it are rarely longer.
+const START_BYTES: usize = 2 << 10;
+
 /// Blocks a core gets from each batch, so that a slow one can be made up for.
 const BLOCKS_PER_CORE: usize = 4;
 
@@ -93,7 +96,7 @@ impl<'a> ReadOptions<'a> {
     /// # Errors
     /// A file that cannot be opened or read; a banner or size line that is wrong or not supported.
     pub fn sizes(&self, path: &Path) -> Result<FileSizes> {
-        let header = read_sizes(&mut Source::open(path, BLOCK_BYTES, self.member_suffix)?)?;
+        let header = read_sizes(&mut Source::open(path, START_BYTES, self.member_suffix)?)?;
         let copies = if header.symmetry == Symmetry::General { 1 } else { 2 };
         Ok(FileSizes {
             rows: header.rows,

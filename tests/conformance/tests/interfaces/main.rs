@@ -14,6 +14,7 @@ mod c_solvers;
 mod c_spgemm;
 mod c_sub_devices;
 mod c_vectors;
+mod c_verdict;
 mod clsparse;
 mod command;
 mod command_line;
