@@ -303,6 +303,52 @@ fn cg_goes_on_whatever_signs_it_meets_as_the_original_does() {
     }
 }
 
+/// A symmetric band: `diagonal` of a row, and `beyond` of it and the row so many below it.
+fn band(order: usize, diagonal: impl Fn(usize) -> f64, beyond: impl Fn(usize) -> f64) -> Csr<f64> {
+    let reach = [1, 7];
+    let rows = (0..order).map(|row| {
+        let below =
+            reach.iter().filter_map(|far| Some((row.checked_sub(*far)?, beyond(row - far))));
+        let above = reach.iter().map(|far| (row + far, beyond(row)));
+        let all = below.chain([(row, diagonal(row))]).chain(above);
+        let mut all: Vec<_> = all.filter(|(column, _)| *column < order).collect();
+        all.sort_by_key(|(column, _)| *column);
+        all
+    });
+    let rows: Vec<_> = rows.collect();
+    let ends = rows.iter().scan(0, |end, row| {
+        *end += row.len() as u32;
+        Some(*end)
+    });
+    let offsets = [0].into_iter().chain(ends).collect();
+    let (columns, values) =
+        rows.iter().flatten().map(|&(column, value)| (column as u32, value)).unzip();
+    Csr::new(order, offsets, columns, values).unwrap()
+}
+
+/// As of a reservoir whose cells differ (sherman1), of a Hamiltonian with a few negative eigenvalues (Si2), and of a
+/// structure's graph, all ones (dwt_193).
+#[test]
+fn cg_solves_definite_and_indefinite_systems_that_the_original_solves() {
+    if !device().traits().has_f64 {
+        return;
+    }
+    let queue = queue();
+    let control = Control::new(&queue);
+    let scale = |row: usize| f64::from(1 << (row % 5));
+    for host in [
+        band(200, |row| -5.0 * scale(row), |row| scale(row) / 16.0),
+        band(200, |row| (row % 37) as f64 / 4.0 - 0.6, |row| (row % 3) as f64 / 16.0),
+        band(193, |_| 1.0, |_| 1.0),
+    ] {
+        let order = host.rows();
+        let system = System::<f64>::new(&queue, host, vec![1.0; order], 0.0);
+        let solver = SolverControl::new(NOPRECOND, 5000, 1e-8, 0.0);
+        assert_eq!(system.solve(clsparseDcsrcg, &solver, &control), Status::Success);
+        assert!(system.found(&queue).1 < 1e-6, "{}", system.found(&queue).1);
+    }
+}
+
 #[test]
 fn the_recurrence_ends_a_solve_as_in_the_original() {
     let queue = queue();
