@@ -7,6 +7,8 @@
 //   disorder[0]   1 where a column is below that of the nonzero before it in its row; `zero_dense` sets it to 0
 //
 // Then an item adds up a whole row, in the dense matrix: `add_rows`. Both are launched, and one of them does nothing.
+//
+// On a CPU device, where an item is a loop, an item does all of this for a row that has no gaps: `write_rows`.
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 256 // items of a work-group
 #endif
@@ -119,5 +121,50 @@ kernel void add_rows(const uint rows,
         // Nothing but zero was there: bits stay as they are, the sign of a zero too.
         const bits_t bits = ((global const bits_t *)values)[at];
         dense[element] = before == 0 ? bits : bits_of_real(real_of_bits(before) + real_of_bits(bits));
+    }
+}
+
+// Zeros and nonzeros of rows without gaps, an item a row. `leading` elements from a row to the next.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void write_rows(const uint rows,
+                       const uint cols,
+                       const ulong leading,
+                       ARRAY_PARAMETER(const offset_t, offsets),
+                       ARRAY_PARAMETER(const uint, columns),
+                       ARRAY_PARAMETER(const value_t, values),
+                       ARRAY_PARAMETER(bits_t, dense))
+{
+    OPEN_ARRAY(const offset_t, offsets);
+    OPEN_ARRAY(const uint, columns);
+    OPEN_ARRAY(const value_t, values);
+    OPEN_ARRAY(bits_t, dense);
+    const size_t row = get_global_id(0);
+    if (row >= rows)
+        return;
+    global bits_t* to = dense + row * leading;
+    for (uint column = 0; column < cols; ++column)
+        to[column] = 0;
+    const offset_t first = offsets[row];
+    const offset_t last = offsets[row + 1];
+    bool in_order = true;
+    for (offset_t at = first; at + 1 < last; ++at)
+        in_order = in_order && columns[at] <= columns[at + 1];
+    for (offset_t at = first; at < last;) {
+        const uint column = columns[at];
+        bits_t bits = ((global const bits_t *)values)[at];
+        if (!in_order) {
+            const bits_t before = to[column];
+            to[column] = before == 0 ? bits : bits_of_real(real_of_bits(before) + real_of_bits(bits));
+            ++at;
+            continue;
+        }
+        const offset_t one = at++;
+        if (at < last && columns[at] == column) {
+            real_t sum = load_value(values, one);
+            for (; at < last && columns[at] == column; ++at)
+                sum += load_value(values, at);
+            bits = bits_of_real(sum);
+        }
+        to[column] = bits;
     }
 }

@@ -225,6 +225,7 @@ mod tests {
         check::<crate::csr_to_dense::DisorderArguments<()>>(crate::csr_to_dense::SOURCE);
         check::<crate::csr_to_dense::ScatterArguments<()>>(crate::csr_to_dense::SOURCE);
         check::<crate::csr_to_dense::RowArguments<()>>(crate::csr_to_dense::SOURCE);
+        check::<crate::csr_to_dense::WriteRowArguments<()>>(crate::csr_to_dense::SOURCE);
         check::<crate::dense_to_csr::CountArguments<()>>(crate::dense_to_csr::SOURCE);
         check::<crate::dense_to_csr::WriteArguments<()>>(crate::dense_to_csr::SOURCE);
         check::<crate::scan::SumArguments<()>>(crate::scan::SOURCE);

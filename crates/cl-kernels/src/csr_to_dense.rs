@@ -90,3 +90,23 @@ arguments! {
         dense: Array<M>,
     }
 }
+
+arguments! {
+    /// Arguments of the kernel `write_rows`.
+    pub struct WriteRowArguments<M> for "write_rows" {
+        /// Rows of the matrix.
+        rows: u32,
+        /// Columns of the matrix.
+        cols: u32,
+        /// Elements from a row to the next.
+        leading: u64,
+        /// The row offsets: rows + 1.
+        offsets: Array<M>,
+        /// The column of each nonzero: nnz.
+        columns: Array<M>,
+        /// The value of each: nnz.
+        values: Array<M>,
+        /// The dense matrix.
+        dense: Array<M>,
+    }
+}

@@ -53,6 +53,9 @@ pub struct DeviceEntry {
     /// Bytes of the last cache before memory, where the device's own answer is another cache's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_bytes: Option<u64>,
+    /// How fast memory was measured to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rates: Option<StreamRates>,
     /// `kernel.<algorithm>.<value type>`: parameter names and values.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kernel: BTreeMap<String, BTreeMap<String, BTreeMap<String, u32>>>,
@@ -62,6 +65,18 @@ pub struct DeviceEntry {
     /// `choice.<value type>`: which algorithm suits which matrices.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub choice: BTreeMap<String, Rules>,
+}
+
+/// Rates of a device's memory as they were measured, in 10^9 bytes a second.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StreamRates {
+    /// Of reading alone.
+    pub read_gbytes_per_s: f64,
+    /// Of copying: bytes read plus bytes written.
+    pub copy_gbytes_per_s: f64,
+    /// The driver they were measured with: under another they do not count.
+    pub driver: String,
 }
 
 /// An entry that applies to a device, and how closely.

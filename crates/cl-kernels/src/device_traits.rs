@@ -1,6 +1,6 @@
 //! What a device says of itself: the plain facts that selection and tables work from.
 
-use csr_core::ValueType;
+use csr_core::{ValueType, counted};
 
 use crate::{Accumulate, ParameterError};
 
@@ -234,8 +234,10 @@ impl DeviceTraits {
     ) -> Result<(), ParameterError> {
         if bytes > self.local_bytes {
             let rule = format!(
-                "that takes {bytes} bytes of local memory and {} has {}",
-                self.name, self.local_bytes
+                "that takes {} of local memory and {} has {}",
+                counted(bytes, "byte"),
+                self.name,
+                self.local_bytes
             );
             return Err(ParameterError::Invalid { algorithm, name, value, rule });
         }

@@ -3,6 +3,7 @@
 use crate::arguments::arguments;
 use crate::parameters::{check_group_size, parameters};
 use crate::{Array, DeviceTraits, DeviceType, ParameterError};
+use csr_core::counted;
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "solver/jacobi.cl";
@@ -47,7 +48,10 @@ impl Jacobi {
             algorithm: "jacobi",
             name: "items_per_row",
             value: self.items_per_row.into(),
-            rule: format!("it must be a power of two of at most {} items", self.group_size),
+            rule: format!(
+                "it must be a power of two of at most {}",
+                counted(self.group_size, "item")
+            ),
         })
     }
 }

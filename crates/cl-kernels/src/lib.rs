@@ -96,7 +96,7 @@ pub use algorithm_spec::{
 pub use arguments::{Argument, ArgumentKind, ArgumentSink, Array, KernelArguments, Scalar};
 pub use choice::Choice;
 pub use cost::{Cost, CostModel, CostNumbers, CostQuestion};
-pub use device_table::{DeviceEntry, DeviceTable, TableMatch};
+pub use device_table::{DeviceEntry, DeviceTable, StreamRates, TableMatch};
 pub use device_traits::{DeviceTraits, DeviceType, HostAccess, SvmSupport};
 pub use estimates::{Estimate, estimates, estimates_where};
 pub use experiment::Experiment;

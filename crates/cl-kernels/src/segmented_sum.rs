@@ -9,6 +9,7 @@ use crate::{
     Accumulate, AlgorithmSpec, Array, DeviceType, Fit, FittedParameters, ParameterError, Scalar,
     Variant,
 };
+use csr_core::counted;
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spmv/segmented_sum.cl";
@@ -152,8 +153,10 @@ impl FittedParameters for SegmentedSum {
         let most = device.max_group_size / u64::from(self.bunch_size);
         if !(1..=most).contains(&u64::from(self.bunches_per_group)) {
             let rule = format!(
-                "{} allows groups of {} items: 1 to {most} bunches of {}",
-                device.name, device.max_group_size, self.bunch_size
+                "{} allows groups of {}: 1 to {most} bunches of {}",
+                device.name,
+                counted(device.max_group_size, "item"),
+                self.bunch_size
             );
             return refuse("bunches_per_group", self.bunches_per_group, rule);
         }

@@ -1,6 +1,6 @@
 //! `spgemm_rows`: rows of C = A B in classes, and the rows of each class (`cl/spgemm/spgemm_rows.cl`).
 
-use csr_core::ValueType;
+use csr_core::{ValueType, counted};
 
 use crate::Array;
 use crate::ParameterError;
@@ -231,8 +231,9 @@ impl SpgemmRows {
         for (name, value, bytes) in self.local_bytes(device, value_type) {
             if bytes > device.local_bytes {
                 let rule = format!(
-                    "{} has {} bytes of local memory, and it takes {bytes}",
-                    device.name, device.local_bytes
+                    "{} has {} of local memory, and it takes {bytes}",
+                    device.name,
+                    counted(device.local_bytes, "byte")
                 );
                 return refuse(name, value, rule);
             }

@@ -1,6 +1,6 @@
 //! SpMM: C = alpha A B + beta C with B and C dense. Its two algorithms, how columns are dealt to items, and the switch.
 
-use csr_core::ValueType;
+use csr_core::{ValueType, counted};
 
 use crate::parameters::parameters;
 use crate::{DeviceTraits, DeviceType, ParameterError};
@@ -241,7 +241,8 @@ impl SpmmSwitch {
             return (row_split, reason);
         }
         let is_above = |share: u32| longest_row.saturating_mul(share.into()) > path;
-        let longest = format!("the longest row ({longest_row} nonzeros) is more than 1/");
+        let longest =
+            format!("the longest row ({}) is more than 1/", counted(longest_row, "nonzero"));
         if is_above(self.giant_share) && path >= u64::from(self.giant_thousands) * 1000 {
             let reason = format!(
                 "{longest}{} of all rows and nonzeros, too much for merge",

@@ -1,6 +1,6 @@
 //! `spmm_merge`: tiles of equally many rows and nonzeros (`cl/spmm/spmm_merge.cl`).
 
-use csr_core::ValueType;
+use csr_core::{ValueType, counted};
 
 use crate::arguments::arguments;
 use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
@@ -97,8 +97,10 @@ impl SpmmMerge {
         let bytes = self.local_bytes(value_type);
         if bytes > device.local_bytes {
             let rule = format!(
-                "that takes {bytes} bytes of local memory and {} has {}",
-                device.name, device.local_bytes
+                "that takes {} of local memory and {} has {}",
+                counted(bytes, "byte"),
+                device.name,
+                device.local_bytes
             );
             return refuse("tile_length", self.tile_length, rule);
         }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use csr_core::ValueType;
 
 use crate::{
-    DeviceTable, DeviceTraits, NamedParameters, ParameterError, Parameters, TableMatch,
-    parse_device_table,
+    DeviceTable, DeviceTraits, NamedParameters, ParameterError, Parameters, StreamRates,
+    TableMatch, parse_device_table,
 };
 
 /// The shipped files: name and text.
@@ -144,7 +144,18 @@ impl Tables {
         stated.unwrap_or(device.cache_bytes)
     }
 
-    /// The same for the rules of one layer, which were fitted to the size that is stated there.
+    /// Rates of a device's memory, where they were measured with the driver that it has.
+    pub fn stream_rates(&self, device: &DeviceTraits) -> Option<StreamRates> {
+        let is_usable = |rates: &&StreamRates| {
+            let values = [rates.read_gbytes_per_s, rates.copy_gbytes_per_s];
+            rates.driver == device.driver
+                && values.iter().all(|rate| rate.is_finite() && *rate > 0.0)
+        };
+        let stated = self.matches(device).into_iter();
+        stated.filter_map(|(_, found)| found.entry.rates.as_ref()).find(is_usable).cloned()
+    }
+
+    /// As [`Tables::cache_bytes`], for the rules of one layer, which were fitted to the size that is stated there.
     pub(crate) fn cache_bytes_of(
         &self,
         layer: &[(&Path, TableMatch<'_>)],
@@ -196,6 +207,27 @@ mod tests {
     #[test]
     fn nothing_is_left_out_of_the_shipped_tables() {
         assert_eq!(Tables::with_user(None).problems(), []);
+    }
+
+    #[test]
+    fn rates_count_for_the_driver_that_they_were_measured_with() {
+        let of = |read: &str, driver: &str| {
+            let text = format!(
+                "format = 2\n[[device]]\ntype = 'gpu'\norigin = 'x'\n[device.rates]\nread_gbytes_per_s = {read}\n\
+                 copy_gbytes_per_s = 50.0\ndriver = '{driver}'\n"
+            );
+            let (table, problems) = parse_device_table(Path::new("mine.toml"), &text);
+            assert_eq!(problems, []);
+            let tables = Tables::with_user(Some(("mine.toml".into(), table)));
+            tables.stream_rates(&gpu()).map(|rates| rates.read_gbytes_per_s)
+        };
+        let driver = gpu().driver;
+        assert_eq!(of("60.5", &driver), Some(60.5));
+        assert_eq!(of("60.5", "another"), None);
+        for none in ["0.0", "-1.0", "nan", "inf"] {
+            assert_eq!(of(none, &driver), None, "{none}");
+        }
+        assert_eq!(Tables::untuned().stream_rates(&gpu()), None);
     }
 
     fn of_family(vendor: &str, architecture: &str, name: &str) -> DeviceTraits {

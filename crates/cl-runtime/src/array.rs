@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytemuck::{Pod, TransparentWrapper as _};
 use cl_kernels::Array;
-use csr_core::{OffsetType, ValueType};
+use csr_core::{OffsetType, ValueType, counted};
 
 use crate::raw::{Memory, MemoryFlags, Origin, SvmAllocation};
 use crate::{Context, DeviceArray, ElementType, Error, Event, Queue, Result, check_apart};
@@ -135,7 +135,7 @@ impl AnyArray {
             Err(Error::Range { what: what.to_owned(), value: value as u64, rule })
         };
         if !byte_offset.is_multiple_of(bytes) {
-            let rule = format!("it must be a multiple of the element's {bytes} bytes");
+            let rule = format!("it must be a multiple of the element's {}", counted(bytes, "byte"));
             return refuse("the byte offset of an array", byte_offset, rule);
         }
         let size = memory.size_bytes()?;
@@ -148,8 +148,11 @@ impl AnyArray {
             }
             _ => {
                 let rule = format!(
-                    "{len} elements of {bytes} bytes from byte {byte_offset} on end beyond the \
-                     buffer's {size} bytes"
+                    "{} of {} from byte {byte_offset} on {} beyond the buffer's {}",
+                    counted(len, "element"),
+                    counted(bytes, "byte"),
+                    if len == 1 { "ends" } else { "end" },
+                    counted(size, "byte")
                 );
                 refuse("the length of an array", len, rule)
             }
@@ -186,8 +189,9 @@ impl AnyArray {
                 what: "the end of a slice".to_owned(),
                 value: range.end as u64,
                 rule: format!(
-                    "the array has {} elements and it starts at {}",
-                    self.len, range.start
+                    "the array has {} and it starts at {}",
+                    counted(self.len, "element"),
+                    range.start
                 ),
             });
         }
@@ -204,8 +208,8 @@ impl AnyArray {
         let end = len.checked_mul(bytes).and_then(|bytes| bytes.checked_add(first));
         if end.is_none_or(|end| end > self.size_bytes()) {
             let what = "the end of a part of an array".to_owned();
-            let rule =
-                format!("the array has {} bytes, and it starts at {first}", self.size_bytes());
+            let bytes = counted(self.size_bytes(), "byte");
+            let rule = format!("the array has {bytes}, and it starts at {first}");
             return Err(Error::Range { what, value: end.map_or(u64::MAX, |end| end as u64), rule });
         }
         let start = self.byte_start() + first;
@@ -330,7 +334,7 @@ impl AnyArray {
             return Err(Error::Range {
                 what: what.to_owned(),
                 value: (bytes.len() / self.element.size_bytes()) as u64,
-                rule: format!("the array has {} elements", self.len),
+                rule: format!("the array has {}", counted(self.len, "element")),
             });
         }
         Ok(())
@@ -355,7 +359,7 @@ impl AnyArray {
             return Err(Error::Range {
                 what: "the length of the source".to_owned(),
                 value: source.len as u64,
-                rule: format!("the array has {} elements", self.len),
+                rule: format!("the array has {}", counted(self.len, "element")),
             });
         }
         queue.context().check_array("the source", source)?;

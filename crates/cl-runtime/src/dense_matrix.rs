@@ -4,7 +4,7 @@ use cl_kernels::dense_product::{
     Arguments, DenseProductKernel, SOURCE, TILE_COLUMNS, TILE_ROWS, WriteOutArguments,
 };
 use cl_kernels::{Accumulate, DeviceType, KernelKey};
-use csr_core::ValueType;
+use csr_core::{ValueType, counted};
 
 use crate::launch::{Size, launch_after};
 use crate::raw::Kernel;
@@ -93,7 +93,9 @@ impl AnyDenseMatrix {
         for (what, len, rows) in [("B", b.len(), self.cols), ("C", c.len(), self.rows)] {
             if len != rows * width {
                 return Err(Error::Mismatch(format!(
-                    "{what} has {len} elements, and {rows} rows of {width}"
+                    "{what} has {}, and {} of {width}",
+                    counted(len, "element"),
+                    counted(rows, "row")
                 )));
             }
         }

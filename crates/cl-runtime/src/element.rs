@@ -3,7 +3,7 @@
 use std::any::TypeId;
 use std::fmt;
 
-use csr_core::{ColumnType, OffsetType, ValueType, bf16, f16};
+use csr_core::{ColumnType, OffsetType, ValueType, bf16, counted, f16};
 
 /// The type of an array's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -82,7 +82,7 @@ impl fmt::Display for ElementType {
             ElementType::U32 => f.pad("u32"),
             ElementType::U64 => f.pad("u64"),
             ElementType::I32 => f.pad("i32"),
-            ElementType::Other(bytes) => write!(f, "{bytes} bytes"),
+            ElementType::Other(bytes) => f.write_str(&counted(bytes, "byte")),
         }
     }
 }

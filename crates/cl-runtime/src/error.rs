@@ -1,5 +1,6 @@
 //! What can go wrong between a request and a device.
 
+use csr_core::counted;
 /// The result of everything in this crate that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -57,7 +58,9 @@ pub enum Error {
 
     /// An allocation above the device's limit.
     #[error(
-        "{what} needs {needed} bytes; {device} allocates at most {largest} bytes at once, of {total} in all"
+        "{what} needs {}; {device} allocates at most {} at once, of {total} in all",
+        counted(.needed, "byte"),
+        counted(.largest, "byte")
     )]
     Allocation {
         /// What the memory is for.
@@ -85,7 +88,8 @@ pub enum Error {
 
     /// A kernel that the device runs in smaller groups only than it was compiled for.
     #[error(
-        "the kernel {kernel} in groups of {group_size} items takes more than {device} has; groups of {limit} may fit"
+        "the kernel {kernel} in groups of {} takes more than {device} has; groups of {limit} may fit",
+        counted(.group_size, "item")
     )]
     KernelGroup {
         /// The kernel's name.
@@ -131,9 +135,7 @@ pub enum Error {
     },
 
     /// A matrix that Jacobi preconditioning cannot use.
-    #[error(
-        "the diagonal of row {row} has no inverse (it is 0, absent or not finite), and Jacobi preconditioning needs one"
-    )]
+    #[error("{}", Error::no_inverse(format_args!("{row} (counted from 0)")))]
     Diagonal {
         /// The least such row.
         row: u32,
@@ -145,6 +147,14 @@ pub enum Error {
 }
 
 impl Error {
+    /// The words of [`Error::Diagonal`], of a row that is named as its reader counts rows.
+    pub fn no_inverse(row: impl std::fmt::Display) -> String {
+        format!(
+            "the diagonal of row {row} has no inverse: it is 0, absent or not finite, and the Jacobi preconditioner \
+             needs one"
+        )
+    }
+
     /// The limit of [`Error::KernelGroup`].
     pub fn kernel_group_limit(&self) -> Option<u64> {
         match self {

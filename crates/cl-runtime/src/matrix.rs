@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cl_kernels::MatrixShape;
 use csr_core::{
-    AnyCsrView, AnyPatternView, ColumnType, OffsetType, RowLengths, ValueType, for_offsets,
+    AnyCsrView, AnyPatternView, ColumnType, OffsetType, RowLengths, ValueType, counted, for_offsets,
 };
 
 use crate::row_lengths::row_lengths_blocking;
@@ -188,11 +188,11 @@ impl AnyMatrix {
     ) -> Result<Self> {
         if offsets.len() != pattern.rows + 1 || columns.len() != pattern.nnz {
             return Err(Error::Mismatch(format!(
-                "{} row offsets and {} columns where the pattern has {} rows and {} nonzeros",
-                offsets.len(),
-                columns.len(),
-                pattern.rows,
-                pattern.nnz
+                "{} and {} where the pattern has {} and {}",
+                counted(offsets.len(), "row offset"),
+                counted(columns.len(), "column"),
+                counted(pattern.rows, "row"),
+                counted(pattern.nnz, "nonzero")
             )));
         }
         let (cols, id, row_lengths) = (pattern.cols, pattern.id, pattern.row_lengths);
@@ -211,11 +211,10 @@ impl AnyMatrix {
     ) -> Result<Self> {
         if offsets.is_empty() || columns.len() != values.len() {
             return Err(Error::Mismatch(format!(
-                "a matrix of {} row offsets, {} columns and {} values: offsets are rows + 1, and \
-                 columns and values are nnz each",
-                offsets.len(),
-                columns.len(),
-                values.len()
+                "a matrix of {}, {} and {}: offsets are rows + 1, and columns and values are nnz each",
+                counted(offsets.len(), "row offset"),
+                counted(columns.len(), "column"),
+                counted(values.len(), "value")
             )));
         }
         let types = MatrixTypes::of(&offsets, &columns, &values)?;
@@ -380,7 +379,8 @@ impl AnyMatrix {
 
 fn check_values(values: usize, nnz: usize) -> Result<()> {
     if values != nnz {
-        return Err(Error::Mismatch(format!("{values} values for a pattern of {nnz} nonzeros")));
+        let (values, nnz) = (counted(values, "value"), counted(nnz, "nonzero"));
+        return Err(Error::Mismatch(format!("{values} for a pattern of {nnz}")));
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use cl_kernels::scan::{self, OffsetArguments, SOURCE, ScanArguments, SumArguments};
 use cl_kernels::{Accumulate, KernelKey};
-use csr_core::{Offset as _, OffsetType, ValueType, for_offset_type};
+use csr_core::{Offset as _, OffsetType, ValueType, counted, for_offset_type};
 
 use crate::launch::{Size, launch_next};
 use crate::raw::Kernel;
@@ -100,9 +100,9 @@ impl Scan {
         offsets.check_element("the array of offsets", self.offset_type)?;
         if offsets.len() != counts.len() + 1 {
             return Err(Error::Mismatch(format!(
-                "{} offsets for {} counts: there is one offset more",
-                offsets.len(),
-                counts.len()
+                "{} for {}: there is one offset more",
+                counted(offsets.len(), "offset"),
+                counted(counts.len(), "count")
             )));
         }
         queue.context().check_typed("the array of counts", counts)?;

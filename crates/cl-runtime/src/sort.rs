@@ -2,7 +2,7 @@
 
 use cl_kernels::sort::{CountArguments, FEATURE_NARROW_KEYS, MoveArguments, SOURCE, Sort};
 use cl_kernels::{Accumulate, KernelKey};
-use csr_core::{OffsetType, ValueType};
+use csr_core::{OffsetType, ValueType, counted};
 
 use crate::launch::LaunchSequence;
 use crate::scratch::{any_for_a_kernel_to_write, for_a_kernel_to_write};
@@ -93,7 +93,8 @@ impl Keyed {
     pub fn sort_with(self, queue: &Queue, bits: u32, parameters: Sort) -> Result<Self> {
         let len = self.keys.len();
         if len != self.numbers.len() {
-            let text = format!("{len} keys for {} numbers", self.numbers.len());
+            let numbers = counted(self.numbers.len(), "number");
+            let text = format!("{} for {numbers}", counted(len, "key"));
             return Err(Error::Mismatch(text));
         }
         let count = count_of("the number of keys", len)?;

@@ -117,7 +117,7 @@ mod tests {
         let error = Coo::new(2, 2, vec![0, 1], vec![0], vec![1.0f64, 2.0]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the array of column indices has 1 elements where 2 are needed"
+            "the array of column indices has 1 element where 2 are needed"
         );
     }
 }

@@ -242,7 +242,7 @@ mod tests {
         );
         assert_eq!(
             error(packed(3, 2), packed(4, 1), &[1.0; 6]),
-            "a row of C has 1 elements where 2 are needed"
+            "a row of C has 1 element where 2 are needed"
         );
         assert_eq!(
             error(packed(3, 2), packed(4, 2), &[1.0; 5]),

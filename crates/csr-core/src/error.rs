@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{ValueType, spelled};
+use crate::{ValueType, are, counted, spelled};
 
 /// The result of everything in this crate that can refuse its input.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -12,7 +12,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// Two arrays that belong together differ in length, or one has not the length a size demands.
-    #[error("{what} has {found} elements where {expected} are needed")]
+    #[error("{what} has {} where {expected} {} needed", counted(.found, "element"), are(.expected))]
     Length {
         /// Which array.
         what: &'static str,
@@ -57,7 +57,8 @@ pub enum Error {
 
     /// A row of a sparse product that has other columns than the right one.
     #[error(
-        "row {row} of C = A B has {found} entries; the right one has {expected}, or other columns"
+        "row {row} of C = A B has {}; the right one has {expected}, or other columns",
+        counted(.found, "entry")
     )]
     WrongRow {
         /// The row.
@@ -131,7 +132,7 @@ pub enum Error {
     },
 
     /// There is no memory for an array whose size the input dictates.
-    #[error("no memory for {what}: {bytes} bytes are needed")]
+    #[error("no memory for {what}: {} {} needed", counted(.bytes, "byte"), are(.bytes))]
     Memory {
         /// Which array.
         what: &'static str,

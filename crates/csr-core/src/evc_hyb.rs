@@ -348,7 +348,7 @@ mod tests {
         let doubled: Vec<f64> = one.unwrap().iter().map(|value| 2.0 * value).collect();
         assert_eq!(two.unwrap(), doubled);
         let error = pattern.arrange_values(matrix(&[3, 1, 40, 3, 7]).view()).unwrap_err();
-        assert_eq!(error.to_string(), "a row of the matrix has 1 elements where 0 are needed");
+        assert_eq!(error.to_string(), "a row of the matrix has 1 element where 0 are needed");
     }
 
     #[test]

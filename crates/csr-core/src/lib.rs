@@ -29,6 +29,7 @@ mod statistics;
 mod symmetry;
 mod untyped;
 mod value;
+mod words;
 
 pub mod generate;
 pub mod model;
@@ -49,6 +50,7 @@ pub use statistics::{RowLengths, RowStatistics};
 pub use symmetry::Asymmetry;
 pub use untyped::{AnyCsrView, AnyOffsets, AnyPatternView, AnyValues, ColumnType};
 pub use value::{Accumulator, Number, Real, RealValue, Value, ValueType, spelled};
+pub use words::{are, counted};
 
 // The 16-bit storage types, so that callers need not name the `half` crate themselves.
 pub use half::{bf16, f16};

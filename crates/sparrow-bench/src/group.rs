@@ -119,7 +119,7 @@ pub(crate) fn verdict(verified: usize, results: usize, non_finite: usize) -> Str
     };
     match results - verified {
         0 if results == 1 => format!("the 1 result verified{some}"),
-        0 => format!("all {results} results verified{some}"),
+        0 => format!("all {} verified{some}", counted(results, "result")),
         failed => {
             let results = counted(results, "result");
             format!("{verified} of {results} verified{some}, {failed} FAILED")

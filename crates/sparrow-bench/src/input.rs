@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use csr_core::Csr;
 use csr_core::generate::{Class, Source};
-use csr_core::io::ReadOptions;
+use csr_core::io::{ReadOptions, STANDARD_INPUT};
 
 /// A matrix by name: `M` on the command line.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ impl Input {
     ) -> csr_core::Result<Csr<f64, u64>> {
         match self {
             Input::File(path) => options.csr(path),
-            Input::StandardInput => options.csr_from(std::io::stdin(), "standard input"),
+            Input::StandardInput => options.csr_from(std::io::stdin(), STANDARD_INPUT),
             Input::Class(class) => class.generate(making.scale, making.seed),
         }
     }

@@ -11,6 +11,7 @@ mod hetero_figures;
 mod hetero_table;
 mod input;
 mod json;
+mod kept_rates;
 mod measure;
 mod model_figures;
 mod model_table;
@@ -28,6 +29,7 @@ mod vector_table;
 
 pub use input::{Input, Making};
 pub use json::json_lines;
+pub use kept_rates::{keep_rates, rates_blocking};
 pub use measure::{
     BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, ChipRates, MeasureError, Model,
     Origin, Samples, SolveSubject, SolveTarget, Solved, SpmmSubject, Subject, VectorSubject,
@@ -44,6 +46,7 @@ pub use solve_record::{SOLVE_SCHEMA, SolveRecord};
 pub use spmm_choice::{SpmmChoices, spmm_choices};
 pub use table::table;
 pub use table_layout::Look;
+
 pub use units::{counted, error_in_words, multiple};
 
 #[cfg(test)]

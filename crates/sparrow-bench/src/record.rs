@@ -56,9 +56,9 @@ pub struct Record {
     pub driver: String,
     /// The seed of a generated matrix and of x.
     pub seed: u64,
-    /// Rate of a read-only stream in the same run, in 10^9 bytes a second.
+    /// Rate of a read-only stream, in 10^9 bytes a second.
     pub stream_gbytes_per_s: Option<f64>,
-    /// Rate of a copy in the same run, bytes read plus bytes written.
+    /// Rate of a copy, bytes read plus bytes written.
     pub copy_gbytes_per_s: Option<f64>,
     /// "hot": the same arrays again and again; "cold": copies totalling four times the cache in turn.
     pub cache: String,

@@ -76,11 +76,11 @@ pub struct SolveRecord {
     pub true_relative_residual: f64,
     /// The same, computed on the host in f64.
     pub host_relative_residual: f64,
-    /// Whether it converged, and device and host agree on that residual within what rounding allows.
+    /// Whether it converged to a residual that is a finite number, and device and host agree on that residual within what rounding allows.
     pub verified: bool,
-    /// Rate of a read-only stream in the same run, in 10^9 bytes a second; where it was measured.
+    /// Rate of a read-only stream, in 10^9 bytes a second; with `--measure`.
     pub stream_gbytes_per_s: Option<f64>,
-    /// Rate of a copy in the same run, bytes read plus bytes written; where it was measured.
+    /// Rate of a copy, bytes read plus bytes written; with `--measure`.
     pub copy_gbytes_per_s: Option<f64>,
     /// Bytes that an iteration moves on a device if every kernel moves each array once.
     pub bytes_per_iteration: Option<u64>,

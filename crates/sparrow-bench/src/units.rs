@@ -2,7 +2,7 @@
 //!
 //! The terminal table, the HTML report and the command share these, so that the same record reads the same in all.
 
-use std::fmt::Display;
+pub use csr_core::counted;
 
 /// What stands where a record has no value.
 pub(crate) const ABSENT: &str = "–";
@@ -18,19 +18,6 @@ pub(crate) fn grouped(value: u64) -> String {
         text.push(digit);
     }
     text
-}
-
-/// A count with its noun: `1 row`, `2 rows`, `3 matrices`, `4 entries`.
-pub fn counted(count: impl Display, noun: &str) -> String {
-    let count = count.to_string();
-    if count == "1" {
-        return format!("1 {noun}");
-    }
-    match (noun.strip_suffix("ix"), noun.strip_suffix("ry")) {
-        (Some(stem), _) => format!("{count} {stem}ices"),
-        (_, Some(stem)) => format!("{count} {stem}ries"),
-        _ => format!("{count} {noun}s"),
-    }
 }
 
 /// What follows "right" where a result was verified, from its largest error as a multiple of what its row allows.

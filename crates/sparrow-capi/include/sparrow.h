@@ -623,6 +623,9 @@ typedef uint32_t sparrow_preconditioner;
 // How residuals are measured.
 typedef uint32_t sparrow_norm;
 
+// What the end of a solve rests on.
+typedef uint32_t sparrow_verdict;
+
 // What a solver is asked for; all other fields 0 or NULL are the defaults.
 typedef struct sparrow_solver_options {
     // sizeof(sparrow_solver_options).
@@ -641,6 +644,8 @@ typedef struct sparrow_solver_options {
     // Iterations between two looks at the residual, each of which waits for the device: 1 to 65536. 0 chooses. What
     // is returned does not depend on it.
     uint32_t check_every;
+    // What its end rests on.
+    sparrow_verdict verdict;
 } sparrow_solver_options;
 
 // Facts of a solver. Texts are valid until the solver is released.
@@ -879,6 +884,15 @@ typedef struct sparrow_solution {
 
 // The sum of magnitudes.
 #define SPARROW_NORM_ONE 1
+
+// b - A x, computed from x: where the recurrence's residual is small enough and that is not, iterations begin again from
+// there until it is, or until that no longer halves it. Divergence ends a solve, and so does, with CG, a change of sign
+// that no definite matrix makes. Where it does not converge, x is that of the least residual.
+#define SPARROW_VERDICT_COMPUTED 0
+
+// The recurrence's residual alone: besides the stop rule only a zero to divide by or a number that is not finite ends a
+// solve, and x is that of the last iteration. b - A x is computed at the end, and only told.
+#define SPARROW_VERDICT_RECURRENCE 1
 
 // The residual, computed from x, is as small as was asked for.
 #define SPARROW_OUTCOME_CONVERGED 0

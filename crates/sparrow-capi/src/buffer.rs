@@ -2,7 +2,7 @@
 
 use opencl3::types::cl_mem;
 use sparrow::host::check_narrowing;
-use sparrow::{AnyArray, AnyCoefficient, Context, ElementType, Number, ValueType};
+use sparrow::{AnyArray, AnyCoefficient, Context, ElementType, Number, ValueType, are, counted};
 
 use crate::failure::{Failure, Result};
 use crate::pointer::size;
@@ -43,7 +43,8 @@ pub(crate) unsafe fn array(
     let element = element.into();
     if buffer.memory.is_null() {
         if len > 0 {
-            let text = format!("{name}.memory is NULL, and {len} elements are needed");
+            let needed = counted(len, "element");
+            let text = format!("{name}.memory is NULL, and {needed} {} needed", are(len));
             return Err(Failure::argument(text));
         }
         return Ok(AnyArray::allocate(context, element, 0)?);

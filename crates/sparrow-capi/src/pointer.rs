@@ -1,5 +1,6 @@
 //! Arguments of C as values of Rust: each is refused by name where it is NULL or has no meaning.
 
+use sparrow::{are, counted};
 use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
 use std::path::PathBuf;
@@ -64,9 +65,10 @@ pub(crate) unsafe fn read<T: Growing>(pointer: *const T, name: &str) -> Result<T
         // SAFETY: there are as many bytes as are given.
         if unsafe { pointer.cast::<u8>().add(index).read() } != 0 {
             return Err(Failure::argument(format!(
-                "{name}->size is {given}, and byte {index} of it is not 0: {} has {known} bytes in this library, \
+                "{name}->size is {given}, and byte {index} of it is not 0: {} has {} in this library, \
                  which cannot do what a later one might",
-                T::NAME
+                T::NAME,
+                counted(known, "byte")
             )));
         }
     }
@@ -138,8 +140,9 @@ unsafe fn size_given<T: Growing>(pointer: *const T, name: &str) -> Result<usize>
     let is_later = size.is_multiple_of(unit) && (known..=known + MOST_GROWTH).contains(&size);
     if !is_earlier && !is_later {
         return Err(Failure::argument(format!(
-            "{name}->size is {size}, and {} has {known} bytes in this library",
-            T::NAME
+            "{name}->size is {size}, and {} has {} in this library",
+            T::NAME,
+            counted(known, "byte")
         )));
     }
     Ok(size)
@@ -247,7 +250,8 @@ pub(crate) unsafe fn slice<'a, T>(pointer: *const T, len: usize, name: &str) -> 
         return Ok(&[]);
     }
     if pointer.is_null() {
-        return Err(Failure::argument(format!("{name} is NULL, and {len} elements are needed")));
+        let needed = counted(len, "element");
+        return Err(Failure::argument(format!("{name} is NULL, and {needed} {} needed", are(len))));
     }
     let element = size_of::<T>();
     if !pointer.is_aligned() {
@@ -258,7 +262,9 @@ pub(crate) unsafe fn slice<'a, T>(pointer: *const T, len: usize, name: &str) -> 
     }
     if len.checked_mul(element).is_none_or(|bytes| bytes > isize::MAX as usize) {
         return Err(Failure::argument(format!(
-            "{name} of {len} elements of {element} bytes is more than memory can hold"
+            "{name} of {} of {} is more than memory can hold",
+            counted(len, "element"),
+            counted(element, "byte")
         )));
     }
     // SAFETY: the caller's promise; aligned, and no longer than an object can be.

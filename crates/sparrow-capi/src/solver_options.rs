@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
-use sparrow::{Norm, Preconditioner, SolverMethod, SolverOptions};
+use sparrow::{Norm, Preconditioner, SolverMethod, SolverOptions, Verdict};
 
 use crate::context::Home;
 use crate::failure::Result;
@@ -32,6 +32,16 @@ pub const SPARROW_NORM_TWO: sparrow_norm = 0;
 /// The sum of magnitudes.
 pub const SPARROW_NORM_ONE: sparrow_norm = 1;
 
+/// What the end of a solve rests on.
+pub type sparrow_verdict = u32;
+/// b - A x, computed from x: where the recurrence's residual is small enough and that is not, iterations begin again from
+/// there until it is, or until that no longer halves it. Divergence ends a solve, and so does, with CG, a change of sign
+/// that no definite matrix makes. Where it does not converge, x is that of the least residual.
+pub const SPARROW_VERDICT_COMPUTED: sparrow_verdict = 0;
+/// The recurrence's residual alone: besides the stop rule only a zero to divide by or a number that is not finite ends a
+/// solve, and x is that of the last iteration. b - A x is computed at the end, and only told.
+pub const SPARROW_VERDICT_RECURRENCE: sparrow_verdict = 1;
+
 /// What a solver is asked for; all other fields 0 or NULL are the defaults.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +62,8 @@ pub struct sparrow_solver_options {
     /// Iterations between two looks at the residual, each of which waits for the device: 1 to 65536. 0 chooses. What
     /// is returned does not depend on it.
     pub check_every: u32,
+    /// What its end rests on.
+    pub verdict: sparrow_verdict,
 }
 
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
@@ -64,7 +76,8 @@ unsafe impl Growing for sparrow_solver_options {
         method,
         preconditioner,
         norm,
-        check_every
+        check_every,
+        verdict
     });
 }
 
@@ -167,6 +180,10 @@ pub(crate) unsafe fn solver_options(
         (SPARROW_NORM_TWO, "SPARROW_NORM_TWO", Norm::Two),
         (SPARROW_NORM_ONE, "SPARROW_NORM_ONE", Norm::One),
     ];
+    let verdicts = [
+        (SPARROW_VERDICT_COMPUTED, "SPARROW_VERDICT_COMPUTED", Verdict::Computed),
+        (SPARROW_VERDICT_RECURRENCE, "SPARROW_VERDICT_RECURRENCE", Verdict::Recurrence),
+    ];
     Ok(SolverOptions {
         method: choice(options.method, "options->method", &methods)?,
         preconditioner: choice(
@@ -175,10 +192,10 @@ pub(crate) unsafe fn solver_options(
             &preconditioners,
         )?,
         norm: choice(options.norm, "options->norm", &norms)?,
+        verdict: choice(options.verdict, "options->verdict", &verdicts)?,
         check_every: (options.check_every > 0).then_some(options.check_every),
         // SAFETY: texts of valid options are valid.
         parameters: unsafe { parameters(options.parameters)? },
         plan,
-        ..SolverOptions::default()
     })
 }

@@ -173,7 +173,8 @@ fn layouts() -> Vec<Layout> {
             method,
             preconditioner,
             norm,
-            check_every
+            check_every,
+            verdict
         }),
         layout!(sparrow_stop_rule { size, relative, relative_to_first, absolute, max_iterations }),
         layout!(sparrow_linear_system {

@@ -114,7 +114,7 @@ pub(crate) struct Devices {
     /// Show the device-table entries that apply, strongest first
     #[arg(long)]
     pub(crate) table: bool,
-    /// Measure where the last cache of each GPU ends, and keep it in the user's device table
+    /// Measure how fast memory is and where the last cache of a GPU ends, and keep both in the user's device table
     #[arg(long)]
     pub(crate) probe: bool,
 }

@@ -86,7 +86,10 @@ impl From<sparrow::RuntimeError> for Failure {
             | E::Matrix(_) => Failure::Input(error.into()),
             // As the matrix's file counts, which is from 1.
             E::Diagonal { row } => {
-                Failure::Input(E::Diagonal { row: row.saturating_add(1) }.into())
+                let row = u64::from(row) + 1;
+                Failure::input(E::no_inverse(format_args!(
+                    "{row} (counted from 1, as in the file)"
+                )))
             }
             error => Failure::Run(error.into()),
         }

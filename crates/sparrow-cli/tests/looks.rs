@@ -107,7 +107,7 @@ fn a_number_that_an_option_does_not_take_is_named_with_value_and_limit() {
         ("info poisson5 --scale 0", "--scale", "0", "above 0"),
         ("gen poisson5 --out - --seed -7", "--seed", "-7", "from 0 to 18446744073709551615"),
         ("bench spmm --columns -8", "--columns", "-8", "from 1 to"),
-        ("bench spmm --columns 8,0", "--columns", "0", "from 1 to"),
+        ("bench spmm --columns 8,0", "--columns", "8,0", "from 1 to"),
         ("bench batch --batch-size -1", "--batch-size", "-1", "from 1 to"),
         ("bench batch --draw -1", "--draw", "-1", "from 0 to"),
         ("bench vector --seed 1.5", "--seed", "1.5", "from 0 to"),

@@ -116,7 +116,7 @@ fn a_value_beyond_what_a_stores_is_refused_by_row_and_column_from_1() {
     assert!(stdout.contains("the 1 result verified (1 with NaN or infinity)"), "{stdout}");
     assert!(stdout.contains("NaN or inf"), "{stdout}");
     let told =
-        "h: 1 value is too large for f16, and becomes infinite; the first in row 2, column 2";
+        "h: 1 value is too large for f16, and taken as infinite; the first in row 2, column 2";
     assert!(stderr.contains(told), "{stderr}");
     let record: serde_json::Value = serde_json::from_str(&folder.text("r.json")).unwrap();
     assert_eq!((&record["verified"], &record["non_finite"]), (&true.into(), &1.into()));

@@ -36,6 +36,8 @@ fn solve(arguments: &str) -> Ran {
         ("indefinite.mtx", INDEFINITE),
         ("no_diagonal.mtx", NO_DIAGONAL),
         ("far.mtx", FAR),
+        ("vast.mtx", VAST),
+        ("endless.mtx", &VAST.replace("1e300", "inf")),
     ] {
         fs::write(folder.path().join(name), text).unwrap();
     }
@@ -52,6 +54,29 @@ fn solve(arguments: &str) -> Ran {
         stderr: text(output.stderr),
         x,
     }
+}
+
+/// Its squares overflow.
+const VAST: &str = "%%MatrixMarket matrix array real general\n3 1\n1e300\n1e300\n1e300\n";
+
+#[test]
+fn a_residual_whose_squares_overflow_is_what_it_is_and_one_that_is_infinite_is_not_verified() {
+    let ran = solve("definite.mtx --x vast.mtx --tol 1e307 --json -");
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    let record = ran.record();
+    let residual = |field: &str| record[field].as_f64().unwrap();
+    let host = residual("host_relative_residual");
+    assert!((host / residual("true_relative_residual") - 1.0).abs() < 1e-12, "{record}");
+    assert!(host > 1e299, "{record}");
+    assert_eq!(record["verified"], true);
+
+    let ran = solve("definite.mtx --b endless.mtx --tol 1e307 --json -");
+    assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+    let record = ran.record();
+    assert_eq!(
+        (&record["host_relative_residual"], &record["verified"]),
+        (&Value::Null, &false.into())
+    );
 }
 
 #[test]

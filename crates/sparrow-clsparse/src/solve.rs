@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 
 use sparrow::{
     AnyLinearSystem, AnyMatrix, AnySolver, Norm, Outcome, Preconditioner, Solution, SolverMethod,
-    SolverOptions, SolverProgress, StopRule, ValueType, Verdict,
+    SolverOptions, SolverProgress, StopRule, ValueType, Verdict, are, counted,
 };
 
 use crate::boundary::{read, status_of};
@@ -100,15 +100,20 @@ unsafe fn solve_on(
     let (x, matrix, b) = unsafe { (read(x)?, read(A)?, read(b)?) };
     let order = matrix.num_rows;
     let lengths = [
-        ("columns of A", matrix.num_cols),
-        ("values of x", x.num_values),
-        ("values of b", b.num_values),
+        ("column", "A", matrix.num_cols),
+        ("value", "x", x.num_values),
+        ("value", "b", b.num_values),
     ];
-    for (what, length) in lengths {
+    for (noun, of, length) in lengths {
         // A length of a vector that nobody set is 0.
-        let is_set = length != 0 || what == "columns of A";
+        let is_set = length != 0 || of == "A";
         if is_set && length != order {
-            let reason = format!("there are {length} {what}, and A has {order} rows");
+            let reason = format!(
+                "there {} {} of {of}, and A has {}",
+                are(length),
+                counted(length, noun),
+                counted(order, "row")
+            );
             return Err(Refusal { status: Status::InvalidSystemSize, reason });
         }
     }

@@ -7,8 +7,8 @@ use cl_kernels::{KernelKey, Scalar, Tables};
 use cl_runtime::batched::{AnyBatch, BatchOperands, Batched, BatchedVariant, Strided, Survey};
 use cl_runtime::spmv::Workspace;
 use cl_runtime::{After, AnyArray, Context, Event, Queue, Wait};
-use csr_core::ValueType;
 use csr_core::batch::{Format, Problem};
+use csr_core::{ValueType, are, counted};
 
 use crate::batch_overlap::check_batch_apart;
 use crate::batch_product::{AnyBatchCoefficient, AnyBatchProduct};
@@ -184,7 +184,8 @@ impl BatchPlan {
         if len < needed {
             let mut ends = problems.iter().map(|problem| range_of(problem).end);
             let index = ends.position(|end| end > len as u64).unwrap_or_default();
-            let text = format!("{name} has {len} elements, and the problems need {needed}");
+            let found = counted(len, "element");
+            let text = format!("{name} has {found}, and the problems need {needed}");
             return Err(Error::Mismatch(format!("{text}: problem {index} ends beyond it")));
         }
         Ok(self.context.check_array(name, array)?)
@@ -218,7 +219,8 @@ impl BatchPlan {
         }
         array.check_element(name, accumulator)?;
         if array.len() < needed {
-            let text = format!("{name} has {} elements, and {needed} are needed", array.len());
+            let found = counted(array.len(), "element");
+            let text = format!("{name} has {found}, and {needed} {} needed", are(needed));
             return Err(Error::Mismatch(text));
         }
         self.context.check_array(name, array)?;

@@ -82,8 +82,8 @@ pub use cl_kernels::spmm::SpmmAlgorithm;
 pub use cl_kernels::{
     Accumulate, Algorithm, AlgorithmSpec, Choice, Cost, CostNumbers, DeviceEntry, DeviceTable,
     DeviceTraits, DeviceType, Estimate, Feature, Features, Fit, HostAccess, KernelKey, MatrixShape,
-    NamedParameters, Planned, Products, Rule, Rules, TableError, Tables, Variant, estimates,
-    parse_device_table, select,
+    NamedParameters, Planned, Products, Rule, Rules, StreamRates, TableError, Tables, Variant,
+    estimates, parse_device_table, select,
 };
 pub use cl_runtime::Error as RuntimeError;
 pub use cl_runtime::batched::{AnyBatch, BatchColumns, BatchedVariant, ColumnWidth};
@@ -101,7 +101,7 @@ pub use csr_core::batch::{AnyHostBatch, Ell, Format, HostBatch, PADDING, Problem
 pub use csr_core::evc_hyb::EvcHybStatistics;
 pub use csr_core::{
     AnyCsrView, AnyPatternView, ColumnType, Coo, Csr, CsrView, DenseShape, Layout, Number, Offset,
-    OffsetType, PatternView, Real, RealValue, Value, ValueType,
+    OffsetType, PatternView, Real, RealValue, Value, ValueType, are, counted,
 };
 pub use error::{Error, Result};
 pub use hetero::{HeteroPlan, LEARNING_PRODUCTS, Partner, Share, Shared};

@@ -9,7 +9,7 @@ use cl_runtime::spmv::Workspace;
 use cl_runtime::{
     After, AnyArray, AnyMatrix, AnyTransposedMatrix, Context, Event, MatrixTypes, Queue, Wait,
 };
-use csr_core::{DenseShape, Layout, ValueType};
+use csr_core::{DenseShape, Layout, ValueType, counted};
 
 use crate::plan::{check_context, check_device, check_result, check_types, coefficient, fitting};
 use crate::tables::Resolver;
@@ -376,7 +376,8 @@ fn choose(queue: &Queue, matrix: &AnyMatrix, options: &SpmmOptions) -> Result<Ch
 fn check_span(what: &str, len: usize, shape: &DenseShape) -> Result<()> {
     if len < shape.span() {
         return Err(Error::Mismatch(format!(
-            "{what} has {len} elements, and {} x {} with a leading dimension of {} spans {}",
+            "{what} has {}, and {} x {} with a leading dimension of {} spans {}",
+            counted(len, "element"),
             shape.rows(),
             shape.cols(),
             shape.leading(),

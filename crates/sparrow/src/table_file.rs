@@ -248,6 +248,7 @@ mod tests {
             choice: Default::default(),
             origin: "a probe".to_owned(),
             cache_bytes: Some(99),
+            rates: None,
             ..entry(ENTRY)
         };
         let found = read(&with_entry(&tuned, &fact).unwrap()).devices;

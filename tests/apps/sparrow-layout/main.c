@@ -210,6 +210,7 @@ int main(void) {
     FIELD(sparrow_solver_options, preconditioner)
     FIELD(sparrow_solver_options, norm)
     FIELD(sparrow_solver_options, check_every)
+    FIELD(sparrow_solver_options, verdict)
     STRUCT(sparrow_stop_rule)
     FIELD(sparrow_stop_rule, size)
     FIELD(sparrow_stop_rule, relative)

@@ -124,7 +124,7 @@ impl Bench<'_> {
     /// What ours took, and the device on which.
     fn ours(&self, matrix: &Matrix, value_type: &str, nnz: u64) -> Result<(Vec<Timing>, Place)> {
         let mut command = Command::new(&self.programs.sparrow);
-        command.arg("bench").arg(&matrix.input).args(["--value-type", value_type]);
+        command.arg("bench").arg(&matrix.input).args(["--value-type", value_type, "--measure"]);
         command.args(["--scale", &matrix.scale.to_string(), "--seed", &self.seed.to_string()]);
         command.args(self.arguments).args(["--json", "-"]).envs(self.variables.iter().cloned());
         let text = said(&mut command).with_context(|| format!("sparrow bench {}", matrix.input))?;

@@ -65,6 +65,7 @@ const RULES: &[Rule] = &[
     words::nothing_is_left_to_do,
     words::no_machine_is_named,
     words::replaced_words_stay_away,
+    words::counts_have_their_nouns,
 ];
 
 const TREE_RULES: &[TreeRule] =

@@ -97,6 +97,66 @@ pub(super) fn replaced_words_stay_away(path: &str, text: &str) -> Vec<Finding> {
     findings
 }
 
+/// Nouns that messages count, in the plural.
+const COUNTED: &[&str] = &[
+    "arrays",
+    "bytes",
+    "columns",
+    "devices",
+    "elements",
+    "entries",
+    "groups",
+    "integers",
+    "items",
+    "iterations",
+    "keys",
+    "matrices",
+    "nonzeros",
+    "numbers",
+    "offsets",
+    "places",
+    "problems",
+    "products",
+    "results",
+    "rows",
+    "trials",
+    "values",
+];
+
+/// Placeholders that hold a word, not a number: a type of offsets, "once" and "many" products.
+const WORDS: &[&str] = &["offset_type", "offsets", "products"];
+
+/// A number in a message is followed by a noun in the right number: by `counted` of csr-core, never by one that is
+/// written out. Tests may write theirs.
+pub(super) fn counts_have_their_nouns(path: &str, text: &str) -> Vec<Finding> {
+    let is_test = path.contains("tests") || path.ends_with("_tests.rs");
+    if !(path.starts_with("crates/") && path.contains("/src/") && path.ends_with(".rs")) || is_test
+    {
+        return Vec::new();
+    }
+    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let lines = code.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
+    let mut findings = Vec::new();
+    for (index, line) in lines {
+        let found = line.match_indices("} ").find_map(|(at, _)| {
+            let name = line[..at].rsplit('{').next()?;
+            // Constants are several, and so are means.
+            let is_several = name.contains(':') || name.starts_with(char::is_uppercase);
+            if is_several || WORDS.contains(&name) {
+                return None;
+            }
+            let word = line[at + 2..].split(|c: char| !c.is_alphabetic()).next()?;
+            COUNTED.iter().find(|noun| **noun == word)
+        });
+        if let Some(noun) = found {
+            let message =
+                format!("`{{}} {noun}` would be wrong of one: write counted(count, noun)");
+            findings.push(Finding::new(path, index + 1, message));
+        }
+    }
+    findings
+}
+
 /// Issues hold what is left to do; files do not.
 pub(super) fn nothing_is_left_to_do(path: &str, text: &str) -> Vec<Finding> {
     find(path, text, LEFT_TO_DO, "is left to do: finish it or write an issue")
@@ -162,6 +222,27 @@ mod tests {
             assert!(replaced_words_stay_away(path, text).is_empty(), "{text}");
         }
         assert_eq!(replaced_words_stay_away("cl/spmv/segmented_sum.cl", "its borders").len(), 1);
+    }
+
+    #[test]
+    fn a_plural_that_stands_behind_any_number_is_found() {
+        let found = |path: &str, text: &str| counts_have_their_nouns(path, text).len();
+        let message = "let text = format!(\"{what} has {found} elements\");\n";
+        assert_eq!(found("crates/x/src/a.rs", message), 1);
+        assert_eq!(found("crates/x/src/a.rs", "format!(\"{} rows of {width}\")\n"), 1);
+        for (path, text) in [
+            ("crates/x/src/a.rs", "    /// {what} elements.\n"),
+            ("crates/x/src/a.rs", "format!(\"{} and {}\", counted(1, \"row\"), b)\n"),
+            (
+                "crates/x/src/a.rs",
+                "format!(\"{MOST} rows, {mean:.2} nonzeros, {offset_type} offsets\")\n",
+            ),
+            ("crates/x/src/tests.rs", message),
+            ("xtask/src/a.rs", message),
+            ("crates/x/src/a.rs", &format!("#[cfg(test)]\nmod tests {{\n{message}}}\n")),
+        ] {
+            assert_eq!(found(path, text), 0, "{path}: {text}");
+        }
     }
 
     #[test]

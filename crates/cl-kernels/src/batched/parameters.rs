@@ -1,6 +1,6 @@
 //! Hyper-parameters of the batched algorithms: defaults, and what devices allow.
 
-use csr_core::ValueType;
+use csr_core::{ValueType, counted};
 
 use crate::parameters::parameters;
 use crate::{Accumulate, DeviceTraits, DeviceType, ParameterError};
@@ -155,9 +155,9 @@ impl Batched {
         if items > device.max_group_size {
             let most = device.max_group_size / u64::from(self.sub_group_size * together);
             let rule = format!(
-                "{} allows groups of {} items: 1 to {most} sub_groups of {}{}",
+                "{} allows groups of {}: 1 to {most} sub_groups of {}{}",
                 device.name,
-                device.max_group_size,
+                counted(device.max_group_size, "item"),
                 self.sub_group_size,
                 if self.pairs == 1 { ", since pairs take twice as many" } else { "" }
             );

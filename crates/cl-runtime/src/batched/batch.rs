@@ -7,7 +7,7 @@ use cl_kernels::batched::MOST_RANGES;
 use csr_core::batch::{
     AnyHostBatch, Lengths, PADDING, Problem, StridedRange, check_problems, find_ranges,
 };
-use csr_core::{OffsetType, ValueType};
+use csr_core::{OffsetType, ValueType, counted};
 
 use crate::matrix::next_id;
 use crate::raw::Memory;
@@ -181,7 +181,8 @@ impl AnyBatch {
     fn check_values(&self, found: usize) -> Result<()> {
         let expected = self.values.len();
         if found != expected {
-            let text = format!("{found} values for a batch that stores {expected}");
+            let found = counted(found, "value");
+            let text = format!("{found} for a batch that stores {expected}");
             return Err(Error::Mismatch(text));
         }
         Ok(())

@@ -1,7 +1,9 @@
 //! A dense matrix from compressed rows (`cl/format/csr_to_dense.cl`).
 
+use cl_kernels::DeviceType;
 use cl_kernels::csr_to_dense::{
-    CsrToDense, DisorderArguments, RowArguments, SOURCE, ScatterArguments, ZeroArguments,
+    CsrToDense, DisorderArguments, RowArguments, SOURCE, ScatterArguments, WriteRowArguments,
+    ZeroArguments,
 };
 use csr_core::{DenseShape, Layout};
 
@@ -12,6 +14,9 @@ use crate::{AnyArray, AnyMatrix, Error, Event, Queue, Result, check_apart};
 
 /// Elements that an item sets to zero.
 const ELEMENTS_PER_ITEM: u32 = 8;
+
+/// Rows of a group on a CPU device: few, so that small matrices are shared by its cores.
+const ROWS_PER_GROUP: u32 = 16;
 
 impl AnyMatrix {
     /// Writes all elements into `dense`, which lies as `shape` says; what lies between its rows (columns) is left
@@ -44,6 +49,10 @@ impl AnyMatrix {
         let own = dense.slice(0..shape.span())?;
         check_apart(("the dense matrix", &own), self.named_arrays())?;
         context.check_value_type(self.value_type())?;
+        let is_cpu = context.device().traits().device_type == DeviceType::Cpu;
+        if is_cpu && shape.layout() == Layout::RowMajor {
+            return self.write_rows(queue, shape, dense);
+        }
         let mut row_indices = for_a_kernel_to_write(queue, self.nnz())?;
         self.write_row_indices(queue, &mut row_indices)?;
         let disorder = for_a_kernel_to_write::<u32>(queue, 1)?;
@@ -92,6 +101,35 @@ impl AnyMatrix {
             sequence.run(&look, of_nonzeros)?;
             sequence.run(&scatter, of_nonzeros)?;
             sequence.run(&add, of_rows)
+        }
+    }
+}
+
+impl AnyMatrix {
+    /// As [`AnyMatrix::write_dense`], by one kernel, an item a row; operands are checked.
+    fn write_rows(&self, queue: &Queue, shape: DenseShape, dense: &mut AnyArray) -> Result<Event> {
+        let parameters = |group_size: u32| CsrToDense {
+            group_size: group_size.min(ROWS_PER_GROUP),
+            elements_per_item: ELEMENTS_PER_ITEM,
+        };
+        let of_source = (SOURCE, self.value_type(), self.offset_type());
+        let (program, group_size) = fitted_program(queue, of_source, parameters)?;
+        let group_size = group_size.min(ROWS_PER_GROUP);
+        let mut sequence = LaunchSequence::new(queue, &program, group_size as usize);
+        let groups = sequence.groups(self.rows());
+        let write = WriteRowArguments {
+            rows: self.rows() as u32,
+            cols: self.cols() as u32,
+            leading: shape.leading() as u64,
+            offsets: self.offsets().argument(),
+            columns: self.columns().argument(),
+            values: self.values().argument(),
+            dense: dense.argument(),
+        };
+        // SAFETY: the pattern's columns lie inside the shape, and `dense` is as long as it spans.
+        #[expect(unsafe_code, reason = "arrays that were checked")]
+        unsafe {
+            sequence.run(&write, groups)
         }
     }
 }

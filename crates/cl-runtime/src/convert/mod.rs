@@ -13,7 +13,7 @@ mod transposed;
 use std::sync::Arc;
 
 use cl_kernels::{Accumulate, KernelKey, Parameters};
-use csr_core::{DenseShape, Layout, OffsetType, ValueType};
+use csr_core::{DenseShape, Layout, OffsetType, ValueType, are, counted};
 
 use crate::{AnyArray, Context, DeviceArray, Error, Program, Queue, Result};
 
@@ -63,9 +63,10 @@ fn check_indices(
 /// Refuses an array of another length or context, by name.
 fn check_target(context: &Context, what: &str, array: &AnyArray, needed: usize) -> Result<()> {
     if array.len() != needed {
-        let found = array.len();
+        let found = counted(array.len(), "element");
         return Err(Error::Mismatch(format!(
-            "{what} has {found} elements where {needed} are needed"
+            "{what} has {found} where {needed} {} needed",
+            are(needed)
         )));
     }
     context.check_array(what, array)
@@ -91,8 +92,8 @@ impl Apart {
 fn check_span(context: &Context, shape: DenseShape, dense: &AnyArray) -> Result<()> {
     if dense.len() < shape.span() {
         return Err(Error::Mismatch(format!(
-            "the dense matrix has {} elements where its shape spans {}",
-            dense.len(),
+            "the dense matrix has {} where its shape spans {}",
+            counted(dense.len(), "element"),
             shape.span()
         )));
     }

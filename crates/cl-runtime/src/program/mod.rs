@@ -5,6 +5,7 @@ mod broken;
 mod cache;
 
 use cl_kernels::{KernelKey, kernel_source};
+use csr_core::counted;
 
 use crate::raw::{BuiltProgram, Kernel};
 use crate::{Context, Device, Error, Result};
@@ -134,7 +135,7 @@ impl Program {
             return Err(Error::Range {
                 what: format!("the local memory of the kernel {name} of {}", self.key),
                 value: taken,
-                rule: format!("{} has {} bytes", traits.name, traits.local_bytes),
+                rule: format!("{} has {}", traits.name, counted(traits.local_bytes, "byte")),
             });
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! Memory as the host sees it: addressed directly where both sides share it finely, else mapped; of buffers that deny the
 //! host that, a copy is.
 
+use csr_core::counted;
 use std::ffi::c_void;
 use std::ptr;
 
@@ -56,7 +57,7 @@ impl QueueHandle {
             return Err(Error::Range {
                 what: "the end of a mapped range".to_owned(),
                 value: offset.saturating_add(bytes) as u64,
-                rule: format!("the memory has {size} bytes"),
+                rule: format!("the memory has {}", counted(size, "byte")),
             });
         }
         if let Memory::Buffer(handle) = memory

@@ -19,7 +19,7 @@ mod tallies;
 use std::ops::Range;
 
 use cl_kernels::spgemm_rows::SpgemmRows;
-use csr_core::{OffsetType, RowLengths, ValueType};
+use csr_core::{OffsetType, RowLengths, ValueType, counted};
 
 use crate::arena::{Arena, bytes_of};
 use crate::scratch::any_for_a_kernel_to_write;
@@ -256,9 +256,9 @@ fn check_operands(context: &Context, a: &AnyMatrix, b: &AnyMatrix) -> Result<()>
     check_types(a.types(), b.types())?;
     if a.cols() != b.rows() {
         return Err(Error::Mismatch(format!(
-            "A has {} columns and B {} rows: A B needs as many",
-            a.cols(),
-            b.rows()
+            "A has {} and B {}: A B needs as many",
+            counted(a.cols(), "column"),
+            counted(b.rows(), "row")
         )));
     }
     for (name, matrix) in [("A", a), ("B", b)] {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use cl_kernels::spmm::{SpmmAlgorithm, Tiling};
 use cl_kernels::spmm_row_split::{FEATURE_NODE_LIST, FEATURE_PARTS, SpmmRowSplit};
 use cl_kernels::{Accumulate, Array, Experiment, KernelKey, Scalar};
-use csr_core::{DenseShape, Layout, ValueType};
+use csr_core::{DenseShape, Layout, ValueType, counted};
 
 use crate::raw::Memory;
 use crate::spmv::Specialisation;
@@ -344,12 +344,13 @@ fn check_shapes(matrix: &AnyMatrix, dense: &DenseOperands) -> Result<()> {
         if found != expected {
             let kind = if what == "B has" { "columns" } else { "rows" };
             return Err(Error::Mismatch(format!(
-                "{what} {found} rows, and {of} {kind}: {expected}"
+                "{what} {}, and {of} {kind}: {expected}",
+                counted(found, "row")
             )));
         }
     }
     if b.cols() != c.cols() {
-        let text = format!("B has {} columns, and C has {}", b.cols(), c.cols());
+        let text = format!("B has {}, and C has {}", counted(b.cols(), "column"), c.cols());
         return Err(Error::Mismatch(text));
     }
     // Kernels find a row of B by one multiplication of 32 bits.

@@ -7,7 +7,7 @@ use cl_kernels::evc_hyb_plan::{
 use cl_kernels::{Accumulate, Array, KernelKey};
 use csr_core::evc_hyb::{EvcHybOptions, EvcHybPattern, EvcHybStatistics};
 use csr_core::plan::evc_hyb::{EvcHybShape, RowCounts, Task, TaskRules};
-use csr_core::{OffsetType, ValueType};
+use csr_core::{OffsetType, ValueType, counted};
 
 use crate::launch::LaunchSequence;
 use crate::raw::Memory;
@@ -350,9 +350,9 @@ fn key(
 fn check_order(matrix: &AnyMatrix, order: VectorOrder) -> Result<()> {
     if order == VectorOrder::Symmetric && matrix.rows() != matrix.cols() {
         return Err(Error::Mismatch(format!(
-            "x can be in the order of rows where a matrix is square; this one has {} rows and {} columns",
-            matrix.rows(),
-            matrix.cols()
+            "x can be in the order of rows where a matrix is square; this one has {} and {}",
+            counted(matrix.rows(), "row"),
+            counted(matrix.cols(), "column")
         )));
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{Error, Result};
+use crate::{Error, Result, are, counted};
 
 /// The most entries of one problem: kernels count them in 32 bits, and look a few steps beyond the last.
 const MOST_ENTRIES: u32 = u32::MAX - (1 << 16);
@@ -134,7 +134,8 @@ pub fn check_problems(problems: &[Problem], lengths: Lengths) -> Result<()> {
         if let Format::Ell { width } = problem.format
             && u64::from(width) * u64::from(problem.rows) != entries
         {
-            let rule = format!("{} rows of {width} places are stored", problem.rows);
+            let (rows, places) = (counted(problem.rows, "row"), counted(width, "place"));
+            let rule = format!("{rows} of {places} {} stored", are(problem.rows));
             return Err(Error::Problem { index, what: "entries", value: entries, rule });
         }
     }

@@ -206,7 +206,7 @@ mod tests {
     fn every_broken_invariant_is_named_with_its_index() {
         assert_eq!(
             refusal(3, vec![], vec![]),
-            "the array of row offsets has 0 elements where 1 are needed"
+            "the array of row offsets has 0 elements where 1 is needed"
         );
         assert_eq!(
             refusal(3, vec![1, 2], vec![0, 1]),

@@ -171,5 +171,5 @@ fn vectors_of_another_length_are_refused() {
     let text = sell.product(1.0, &[1.0; 2], 0.0, &mut [0.0]).unwrap_err().to_string();
     assert_eq!(text, "x has 2 elements where 3 are needed");
     let text = sell.product(1.0, &[1.0; 3], 0.0, &mut [0.0; 2]).unwrap_err().to_string();
-    assert_eq!(text, "y has 2 elements where 1 are needed");
+    assert_eq!(text, "y has 2 elements where 1 is needed");
 }

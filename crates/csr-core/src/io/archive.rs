@@ -1,6 +1,7 @@
 //! The matrix in a tar archive, as the SuiteSparse collection hands it out: `NAME/NAME.mtx`, and vectors that belong to
 //! it, `NAME/NAME_b.mtx`. Read from the stream as it passes; nothing is unpacked, and no name becomes a path.
 
+use crate::counted;
 use std::io::{Error, ErrorKind, Read, Result};
 
 use tar::{EntryType, Header, PaxExtensions};
@@ -145,7 +146,8 @@ impl<R: Read> Archive<R> {
     fn extension(&mut self, bytes: u64) -> Result<Vec<u8>> {
         if bytes > MAX_EXTENSION_BYTES {
             return Err(damaged(&format!(
-                "a member's name takes {bytes} bytes, above the limit of {MAX_EXTENSION_BYTES}"
+                "a member's name takes {}, above the limit of {MAX_EXTENSION_BYTES}",
+                counted(bytes, "byte")
             )));
         }
         let mut content = Vec::new();

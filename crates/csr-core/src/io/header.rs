@@ -7,6 +7,7 @@
 //! ```
 
 use super::number::{MAX_WHOLE, is_blank, whole};
+use crate::counted;
 use crate::csr::Symmetry;
 
 /// How the entries of a file are laid out.
@@ -126,9 +127,9 @@ impl Banner {
         };
         if words.len() != needed {
             return Err(format!(
-                "the size line {} has {} numbers where {needed} are needed: {names}",
+                "the size line {} has {} where {needed} are needed: {names}",
                 quoted(line),
-                words.len()
+                counted(words.len(), "number")
             ));
         }
         let rows = dimension("rows", words[0])?;

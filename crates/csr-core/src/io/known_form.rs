@@ -20,17 +20,33 @@ const FORMS: [(&[u8], &str, &str); 13] = [
     (b"\x7fELF", "a program", ""),
 ];
 
+/// What a program's standard input is called where files have their paths.
+pub const STANDARD_INPUT: &str = "standard input";
+
 /// Why data that begins so is not read; `None` for what may be text.
 pub(super) fn refusal(start: &[u8], path: &Path) -> Option<String> {
+    let is_piped = path == Path::new(STANDARD_INPUT);
     if let Some((encoding, mark)) = wide_encoding(start) {
-        return Some(format!(
-            "the text is {encoding} (it begins {mark} a byte-order mark), and Matrix Market files are ASCII or UTF-8; \
-             to convert it: iconv -f {encoding} -t UTF-8 {path:?} > NEW.mtx"
-        ));
+        let text = format!(
+            "the text is {encoding} (it begins {mark} a byte-order mark), and Matrix Market files are ASCII or UTF-8"
+        );
+        let command = format!("iconv -f {encoding} -t UTF-8");
+        return Some(match is_piped {
+            true => format!("{text}; to convert it, pipe it through {command}"),
+            false => format!("{text}; to convert it: {command} {path:?} > NEW.mtx"),
+        });
     }
     let (_, what, command) = FORMS.iter().find(|(bytes, ..)| start.starts_with(bytes))?;
-    Some(match *command {
-        "" => format!("it is {what}, and a Matrix Market file is needed"),
+    Some(match (*command, is_piped) {
+        ("", _) => format!("it is {what}, and a Matrix Market file is needed"),
+        // Whose parts are listed at their end.
+        ("unzip" | "7z x", true) => {
+            format!("it is {what}, which is not read; unpack it to a file with {command}")
+        }
+        (_, true) => {
+            let (filter, _) = command.split_once(' ').unwrap_or((command, ""));
+            format!("it is {what}, which is not read; pipe it through {filter} -dc")
+        }
         _ => format!("it is {what}, which is not read; to unpack it: {command} {path:?}"),
     })
 }
@@ -51,6 +67,21 @@ fn wide_encoding(start: &[u8]) -> Option<(&'static str, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_comes_by_a_pipe_is_unpacked_in_the_pipe() {
+        let of = |start: &[u8]| refusal(start, Path::new(STANDARD_INPUT)).unwrap_or_default();
+        assert_eq!(
+            of(b"BZh91"),
+            "it is bzip2 data, which is not read; pipe it through bunzip2 -dc"
+        );
+        assert_eq!(of(b"LZIP\x01"), "it is lzip data, which is not read; pipe it through lzip -dc");
+        assert_eq!(
+            of(b"PK\x03\x04"),
+            "it is a zip archive, which is not read; unpack it to a file with unzip"
+        );
+        assert!(of(b"\xff\xfe%\0").ends_with("pipe it through iconv -f UTF-16 -t UTF-8"));
+    }
 
     #[test]
     fn what_is_not_read_is_named_with_the_command_that_unpacks_it() {

@@ -1,5 +1,6 @@
 //! What a tar archive holds, and which of its members is the matrix.
 
+use crate::counted;
 use std::io::{Error, ErrorKind, Result};
 use std::path::Path;
 
@@ -138,8 +139,8 @@ impl Members {
     }
 
     fn too_many(&self, matrices: &[&str]) -> String {
-        let count = matrices.len();
-        format!("the archive holds {count} matrices where one is needed; {}", self.list())
+        let count = counted(matrices.len(), "matrix");
+        format!("the archive holds {count} where one is needed; {}", self.list())
     }
 
     /// What the archive holds, in words.

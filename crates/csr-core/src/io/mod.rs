@@ -45,6 +45,7 @@ mod value_tests;
 
 use std::path::Path;
 
+pub use known_form::STANDARD_INPUT;
 pub use options::{FileSizes, ReadOptions};
 pub use output::{Destination, OutputFile};
 pub use values::ReadReport;

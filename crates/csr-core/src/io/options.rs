@@ -8,10 +8,13 @@ use super::read::{Entries, Manner, Progress, read_entries, read_sizes};
 use super::source::Source;
 use super::values::{ReadReport, sum_overflows};
 use crate::csr::Symmetry;
-use crate::{Coo, Csr, Error, Offset, Result, Value};
+use crate::{Coo, Csr, Error, Offset, Result, Value, counted};
 
 /// Text that one task parses at a time: large against the cost of a task, small against a cache.
 const BLOCK_BYTES: usize = 256 << 10;
+
+/// Text that is read at a time where the size line alone is wanted: comments before it are rarely longer.
+const START_BYTES: usize = 2 << 10;
 
 /// Blocks a core gets from each batch, so that a slow one can be made up for.
 const BLOCKS_PER_CORE: usize = 4;
@@ -93,7 +96,7 @@ impl<'a> ReadOptions<'a> {
     /// # Errors
     /// A file that cannot be opened or read; a banner or size line that is wrong or not supported.
     pub fn sizes(&self, path: &Path) -> Result<FileSizes> {
-        let header = read_sizes(&mut Source::open(path, BLOCK_BYTES, self.member_suffix)?)?;
+        let header = read_sizes(&mut Source::open(path, START_BYTES, self.member_suffix)?)?;
         let copies = if header.symmetry == Symmetry::General { 1 } else { 2 };
         Ok(FileSizes {
             rows: header.rows,
@@ -168,11 +171,12 @@ impl<'a> ReadOptions<'a> {
 
     fn read_csr<V: Value, O: Offset>(&self, source: &mut Source<'_>) -> Result<Csr<V, O>> {
         let countable = |header: &Header| {
-            let (entries, limit, offsets) = (header.entries, O::MAX_NNZ, O::TYPE);
-            if entries <= limit {
+            let (limit, offsets) = (O::MAX_NNZ, O::TYPE);
+            if header.entries <= limit {
                 return Ok(());
             }
-            Err(format!("{entries} entries are above the limit of {limit} of {offsets} offsets"))
+            let entries = counted(header.entries, "entry");
+            Err(format!("{entries} are above the limit of {limit} of {offsets} offsets"))
         };
         let entries: Entries<V> = self.entries(source, countable)?;
         let (line, report) = (entries.size_line, entries.report);
@@ -195,7 +199,7 @@ impl<'a> ReadOptions<'a> {
     fn read_vector<V: Value>(&self, source: &mut Source<'_>) -> Result<Vec<V>> {
         let one_column = |header: &Header| match header.cols {
             1 => Ok(()),
-            cols => Err(format!("the file has {cols} columns where a vector has 1")),
+            cols => Err(format!("the file has {} where a vector has 1", counted(cols, "column"))),
         };
         let entries: Entries<V> = self.entries(source, one_column)?;
         let Header { format, symmetry, .. } = entries.header;

@@ -15,7 +15,7 @@ use super::source::{FillError, MAX_LINE_BYTES, Source};
 use super::values::ReadReport;
 use crate::csr::{Symmetry, Triplets};
 use crate::memory::with_capacity;
-use crate::{Error, Result, Value};
+use crate::{Error, Result, Value, counted};
 
 /// Called with bytes of the file done and in all (0 where unknown), now and then while reading.
 pub(super) type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
@@ -192,11 +192,13 @@ impl Tally {
         let (found, declared) = (self.entries, header.entries);
         match self.surplus {
             Some(line) => {
-                let text = format!("{found} entries stand where the sizes declare {declared}");
+                let found = counted(found, "entry");
+                let text = format!("{found} where the sizes declare {declared}");
                 Err((line, text.into()))
             }
             None if found < declared => {
-                let text = format!("the file ends after {found} of {declared} entries");
+                let declared = counted(declared, "entry");
+                let text = format!("the file ends after {found} of {declared}");
                 Err((self.lines - 1, text.into()))
             }
             None => Ok(()),

@@ -18,7 +18,7 @@ use crate::{Error, Result};
 /// The longest line that is read. Longer ones hold no numbers, and must not fill the memory.
 pub(super) const MAX_LINE_BYTES: usize = 1 << 20;
 
-/// Compressed bytes that are read at a time.
+/// Bytes of the file that are read at a time, unless batches are smaller.
 const COMPRESSED_BYTES: usize = 64 << 10;
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -130,10 +130,12 @@ impl<'a> Source<'a> {
     ) -> Result<Begun<'a>> {
         let refuse = |reason| Error::Io { action: "read", path: name.to_owned(), reason };
         let done = Arc::new(AtomicU64::new(0));
-        let mut reader = Counting { reader, done: Arc::clone(&done) };
+        let reader = Counting { reader, done: Arc::clone(&done) };
+        let buffer_bytes = COMPRESSED_BYTES.min(batch_bytes.saturating_mul(2).max(BLOCK_BYTES));
+        let mut reader = BufReader::with_capacity(buffer_bytes, reader);
         let magic = start_of(&mut reader, GZIP_MAGIC.len()).map_err(refuse)?;
         let compressed = magic == GZIP_MAGIC;
-        let whole = Cursor::new(magic).chain(BufReader::with_capacity(COMPRESSED_BYTES, reader));
+        let whole = Cursor::new(magic).chain(reader);
         let mut text: Text<'a> =
             if compressed { Box::new(Gunzip::new(whole)) } else { Box::new(whole) };
         let mut path = name.to_owned();

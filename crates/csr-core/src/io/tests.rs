@@ -88,7 +88,7 @@ fn every_bad_fixture_is_refused_with_its_line_and_value() {
         ("huge_nnz.mtx", 3, "the file ends after 1 of 99999999999999 entries"),
         ("out_of_range.mtx", 3, "row 3 is outside 1..=2"),
         ("too_few.mtx", 3, "the file ends after 1 of 2 entries"),
-        ("too_many.mtx", 4, "2 entries stand where the sizes declare 1"),
+        ("too_many.mtx", 4, "2 entries where the sizes declare 1"),
         ("zero_index.mtx", 3, "row 0 is outside 1..=2"),
     ];
     for (name, line, message) in table {
@@ -153,7 +153,7 @@ fn files_that_end_early_or_say_nothing_are_refused() {
     );
     assert_eq!(
         refusal_of("array real general", "1 1\n1\n\n2\n3\n"),
-        "line 5: 3 entries stand where the sizes declare 1"
+        "line 5: 3 entries where the sizes declare 1"
     );
     assert_eq!(
         refusal_of("coordinate real symmetric", "2 3 0\n"),

@@ -108,9 +108,6 @@ mod tests {
         assert!(!oracle.verify(wrong.view()).unwrap().passed());
         let less = Csr::<f64>::new(2, vec![0, 1, 1], vec![0], vec![11.0]).unwrap();
         let refusal = oracle.verify(less.view()).unwrap_err().to_string();
-        assert_eq!(
-            refusal,
-            "row 0 of C = A B has 1 entries; the right one has 2, or other columns"
-        );
+        assert_eq!(refusal, "row 0 of C = A B has 1 entry; the right one has 2, or other columns");
     }
 }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use bytemuck::Pod;
 use csr_core::{
-    AnyCsrView, AnyValues, Coo, Csr, CsrView, DenseShape, Layout, RealValue, for_offsets,
+    AnyCsrView, AnyValues, Coo, Csr, CsrView, DenseShape, Layout, RealValue, counted, for_offsets,
     for_values,
 };
 use sparrow::{
@@ -66,7 +66,8 @@ pub fn measure_conversions<V: RealValue>(
         0 => Some(format!("conversion to a dense matrix: {rows} x {cols} has no elements")),
         1..=DENSE_BYTES => None,
         _ => Some(format!(
-            "conversion to a dense matrix: {rows} x {cols} takes {dense_bytes} bytes, and {DENSE_BYTES} are the limit"
+            "conversion to a dense matrix: {rows} x {cols} takes {}, and {DENSE_BYTES} are the limit",
+            counted(dense_bytes, "byte")
         )),
     };
     if left_out.is_none() {

@@ -138,7 +138,11 @@ pub fn measure_solve(
         relative_residual: solution.relative_residual(),
         true_relative_residual: solution.true_relative_residual(),
         host_relative_residual: check.relative,
-        verified: check.agrees && solution.outcome == Outcome::Converged,
+        verified: check.agrees
+            && solution.outcome == Outcome::Converged
+            && [check.relative, solution.true_relative_residual()]
+                .iter()
+                .all(|one| one.is_finite()),
         stream_gbytes_per_s: place.rates.map(|rates| rates.best() / 1e9),
         copy_gbytes_per_s: copy.map(|copy| copy / 1e9),
         bytes_per_iteration: place.bytes_per_iteration,
@@ -225,6 +229,31 @@ struct Check {
     agrees: bool,
 }
 
+/// A Euclidean norm whose squares neither overflow nor vanish.
+#[derive(Default)]
+struct Norm {
+    /// The largest magnitude so far.
+    scale: f64,
+    /// The sum of squares, in units of the scale's square.
+    squares: f64,
+}
+
+impl Norm {
+    fn add(&mut self, value: f64) {
+        let value = value.abs();
+        if value > self.scale || value.is_nan() {
+            self.squares = self.squares * (self.scale / value).powi(2) + 1.0;
+            self.scale = value;
+        } else if value > 0.0 {
+            self.squares += (value / self.scale).powi(2);
+        }
+    }
+
+    fn value(&self) -> f64 {
+        self.scale * self.squares.sqrt()
+    }
+}
+
 /// b - A x in f64, beside what the device said. They may differ by what rounding in the device's type leaves of it:
 /// for each row, as many roundings of |b| + |A| |x| as it has terms.
 fn check<V: RealValue, O: Offset>(
@@ -234,7 +263,7 @@ fn check<V: RealValue, O: Offset>(
     solution: &Solution,
     eps: f64,
 ) -> Check {
-    let (mut squares, mut rounding) = (0.0, 0.0);
+    let (mut residuals, mut roundings) = (Norm::default(), Norm::default());
     for (row, b) in b.iter().enumerate() {
         let (columns, values) = matrix.row(row);
         let (mut residual, mut magnitude) = (*b, b.abs());
@@ -243,11 +272,11 @@ fn check<V: RealValue, O: Offset>(
             residual -= term;
             magnitude += term.abs();
         }
-        squares += residual * residual;
-        rounding += (eps * (columns.len() + 2) as f64 * magnitude).powi(2);
+        residuals.add(residual);
+        roundings.add(eps * (columns.len() + 2) as f64 * magnitude);
     }
-    let (host, device) = (squares.sqrt(), solution.true_residual);
-    let allowed = 2.0 * rounding.sqrt() + 16.0 * eps * (host + device);
+    let (host, device) = (residuals.value(), solution.true_residual);
+    let allowed = 2.0 * roundings.value() + 16.0 * eps * (host + device);
     let relative = if host == 0.0 { 0.0 } else { host / solution.b_norm };
     // A solve that overflowed has a residual that is not finite on both sides.
     let agrees = (host - device).abs() <= allowed || !(host.is_finite() || device.is_finite());

@@ -1,7 +1,7 @@
 //! Measuring operations on dense vectors, beside empty launches.
 
 use csr_core::verify::{Oracle, Summation};
-use csr_core::{Accumulator, AnyVector, Csr, Number, OffsetType, Real, ValueType};
+use csr_core::{Accumulator, AnyVector, Csr, Number, OffsetType, Real, ValueType, counted};
 use sparrow::{
     Accumulate, AnyArray, AnyVectors, Buffers, EmptyLaunch, NoEvent, Queue, Rates, Reduction,
     VectorOptions,
@@ -249,7 +249,7 @@ fn vector_record(subject: &VectorSubject) -> VectorRecord {
 fn untimed(queue: &Queue, subject: &VectorSubject, rates: &Rates, operation: Operation) -> Record {
     let traits = queue.context().device().traits();
     let making = Making { scale: 1.0, seed: subject.seed };
-    let name = format!("{} elements", subject.elements);
+    let name = counted(subject.elements, "element");
     let origin = Origin { name, source: "assembled", making };
     let texts: Vec<_> =
         subject.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();

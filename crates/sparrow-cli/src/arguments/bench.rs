@@ -1,5 +1,6 @@
 //! What `sparrow bench` takes: one of its operations.
 
+mod columns;
 mod names;
 mod operations;
 mod parts;

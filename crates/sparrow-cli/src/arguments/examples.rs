@@ -109,7 +109,7 @@ Examples:
 /// Of `bench spmm`.
 pub(super) const BENCH_SPMM_EXAMPLES: &str = "\
 Examples:
-  sparrow bench spmm cant --columns 1,8,32
+  sparrow bench spmm cant --columns 1-16,32
       what a number of columns costs";
 
 /// Of `bench spgemm`.

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 use sparrow::{
-    Device, DeviceEntry, DeviceType, Products, Tables, last_cache_bytes_blocking, user_table_path,
-    usual_tables, write_entry,
+    Device, DeviceEntry, DeviceType, Products, Queue, Rates, Tables, last_cache_bytes_blocking,
+    user_table_path, usual_tables, write_entry,
 };
-use sparrow_bench::counted;
 use sparrow_bench::tune::TunedDevice;
+use sparrow_bench::{counted, keep_rates};
 
 use crate::arguments::{Devices, Global};
 use crate::failure::Failure;
@@ -46,15 +46,28 @@ pub(crate) fn run(global: &Global, arguments: &Devices) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Measures the last cache of a device, keeps it in the user's table, and says so.
+/// Measures what no query tells of a device, keeps it in the user's table, and says so.
 fn probe(device: &Device) -> Result<String, Failure> {
+    let queue = queue_on(device)?;
+    let rates = Rates::measure_blocking(&queue)?;
+    keep_rates(device.traits(), &rates).map_err(|error| Failure::run(error.to_string()))?;
+    let kept = match user_table_path() {
+        Some(path) => format!("kept in {}", path.display()),
+        None => "not kept: there is no device table of the user's".to_owned(),
+    };
+    let (read, copy) = (rates.read / 1e9, rates.copy / 1e9);
+    let rates = format!("reads {read:.1} GB/s, copies {copy:.1} GB/s, measured; {kept}");
+    Ok(format!("  {:<15}{rates}\n{}", "rates", probe_cache(device, &queue)?))
+}
+
+fn probe_cache(device: &Device, queue: &Queue) -> Result<String, Failure> {
     let traits = device.traits();
     let line = |text: String| format!("  {:<15}{text}\n", "last cache");
     if traits.device_type == DeviceType::Cpu {
         let answer = bytes(traits.cache_bytes);
         return Ok(line(format!("{answer}, as the system tells it; not measured on a CPU")));
     }
-    let Some(cache_bytes) = last_cache_bytes_blocking(&queue_on(device)?)? else {
+    let Some(cache_bytes) = last_cache_bytes_blocking(queue)? else {
         return Ok(line("none is seen: memory is read at one rate".to_owned()));
     };
     let of_device = TunedDevice::of(traits, cache_bytes);
@@ -127,6 +140,10 @@ fn entries(device: &Device, tables: &Tables) -> String {
         if let Some(cache_bytes) = found.entry.cache_bytes {
             text.push_str(&format!("      cache_bytes = {cache_bytes}\n"));
         }
+        if let Some(rates) = &found.entry.rates {
+            let (read, copy) = (rates.read_gbytes_per_s, rates.copy_gbytes_per_s);
+            text.push_str(&format!("      rates: reads {read} GB/s, copies {copy} GB/s\n"));
+        }
         for (algorithm, value_types) in &found.entry.kernel {
             for (value_type, parameters) in value_types {
                 let parameters = parameters.iter().map(|(name, value)| format!("{name}={value}"));
@@ -157,6 +174,7 @@ fn as_json(device: &Device, tables: &Tables) -> serde_json::Value {
                 "origin": found.entry.origin,
                 "groups_progress": found.entry.groups_progress,
                 "cache_bytes": found.entry.cache_bytes,
+                "rates": found.entry.rates,
                 "kernel": found.entry.kernel,
                 "choice": found.entry.choice,
             })

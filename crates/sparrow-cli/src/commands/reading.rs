@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::Mutex;
 
-use csr_core::io::{ReadOptions, ReadReport};
+use csr_core::io::{ReadOptions, ReadReport, STANDARD_INPUT};
 use csr_core::{
     AnyCsr, AnyCsrView, Csr, Error, Narrowing, Occurrences, Offset, PatternView, ValueType,
     check_narrowing,
@@ -67,7 +67,7 @@ pub(super) fn read_vector(
     let options = reading.options().report(&hear);
     let vector: Vec<f64> = match (file == Path::new(ARCHIVE), matrix) {
         (false, _) if file == Path::new("-") => {
-            options.vector_from(std::io::stdin(), "standard input")?
+            options.vector_from(std::io::stdin(), STANDARD_INPUT)?
         }
         (false, _) => options.vector(file)?,
         (true, Input::File(archive)) => {
@@ -212,8 +212,8 @@ fn tell_narrowing(
     let integers = if is_integer { found.inexact_integers } else { Occurrences::default() };
     let rounded = format!("rounded to {value_type}");
     say(name, integers, ["integer is", "integers are"], &rounded, place);
-    say(name, found.underflows, TINY, &format!("{value_type}, and becomes 0"), place);
-    say(name, found.overflows, HUGE, &format!("{value_type}, and becomes infinite"), place);
+    say(name, found.underflows, TINY, &format!("{value_type}, and taken as 0"), place);
+    say(name, found.overflows, HUGE, &format!("{value_type}, and taken as infinite"), place);
 }
 
 const TINY: [&str; 2] = ["value is too small for", "values are too small for"];

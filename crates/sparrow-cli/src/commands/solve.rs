@@ -6,12 +6,12 @@ use csr_core::io::{Encoding, write_vector_to};
 use csr_core::{AnyCsrView, Asymmetry, for_csr};
 use indicatif::{ProgressBar, ProgressStyle};
 use sparrow::{
-    Breakdown, Outcome, PlanOptions, Queue, Rates, RuntimeError, SolverMethod, SolverOptions,
-    SolverProgress, StopRule,
+    Breakdown, Outcome, PlanOptions, Queue, Rates, SolverMethod, SolverOptions, SolverProgress,
+    StopRule,
 };
 use sparrow_bench::{
-    Input, MeasureError, Origin, SolveRecord, SolveSubject, SolveTarget, Solved, counted,
-    measure_solve, solve_html,
+    Input, Origin, SolveRecord, SolveSubject, SolveTarget, Solved, counted, measure_solve,
+    rates_blocking, solve_html,
 };
 
 use super::{VectorText, check_making_of, check_vector, load_compact, matrix_file};
@@ -60,8 +60,8 @@ pub(crate) fn run(global: &Global, arguments: &Solve) -> Result<(), Failure> {
         Target::Device(device) => Some(queue_on(device)?),
         Target::Host => None,
     };
-    let measure = |queue: &Queue| Rates::measure_blocking(queue);
-    let rates = queue.as_ref().filter(|_| arguments.measure).map(measure).transpose()?;
+    let rates = queue.as_ref().filter(|_| arguments.measure);
+    let rates = rates.map(|queue| rates_blocking(queue, false)).transpose()?;
     let scene = Scene { arguments, origin, queue, rates, b, x };
     let solved = matrix.with_value_type(arguments.value_type, |matrix| scene.solve(matrix))?;
     report(global, arguments, words, &solved)
@@ -137,17 +137,7 @@ impl Scene<'_> {
             Some(queue) => SolveTarget::Device { queue, rates: self.rates },
             None => SolveTarget::Host,
         };
-        let solved = measure_solve(target, matrix, &self.origin, &subject, observe);
-        solved.map_err(|error| match error {
-            MeasureError::Sparrow(sparrow::Error::Runtime(RuntimeError::Diagonal { row })) => {
-                Failure::input(format!(
-                    "the diagonal of row {} (counted from 1, as in the file) has no inverse: it is 0, absent or not \
-                     finite, and --precondition jacobi needs one",
-                    u64::from(row) + 1
-                ))
-            }
-            error => error.into(),
-        })
+        Ok(measure_solve(target, matrix, &self.origin, &subject, observe)?)
     }
 }
 

@@ -19,7 +19,7 @@ use cl_kernels::{Accumulate, Array, Experiment, Scalar, Variant};
 use cl_runtime::raw::Memory;
 use cl_runtime::spmv::{Operands, SegmentedSum, Specialisation, Spmv, Workspace};
 use cl_runtime::{After, Event, Queue, check_apart};
-use csr_core::{Accumulator as _, CsrView, Offset, Value};
+use csr_core::{Accumulator as _, CsrView, Offset, Value, counted};
 
 use crate::plan::{check_context, check_device, check_length, fitting, segmented_sum};
 use crate::{Coefficient, Error, Matrix, PlanOptions, Product, Result};
@@ -100,9 +100,17 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
         options: &PlanOptions,
     ) -> Result<Self> {
         check_context(queue, matrix.context(), "matrix")?;
-        check_length("the host's matrix", a.rows(), "rows on the device", matrix.rows())?;
-        check_length("the host's matrix", a.cols(), "columns on the device", matrix.cols())?;
-        check_length("the host's matrix", a.nnz(), "nonzeros on the device", matrix.nnz())?;
+        for (noun, host, device) in [
+            ("row", a.rows(), matrix.rows()),
+            ("column", a.cols(), matrix.cols()),
+            ("nonzero", a.nnz(), matrix.nnz()),
+        ] {
+            if host != device {
+                let host = counted(host, noun);
+                let text = format!("the host's matrix has {host}, and the device's has {device}");
+                return Err(Error::Mismatch(text));
+            }
+        }
         if options.accumulate != Accumulate::Plain || options.scalars_on_device {
             let text = "two devices make plain sums, with alpha and beta by value";
             return Err(Error::Mismatch(text.to_owned()));
@@ -222,8 +230,8 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
         }
         check_context(queue, a.context(), "matrix")?;
         check_device(queue, self.side.context(), "plan")?;
-        check_length("x", x.len(), "columns", a.cols())?;
-        check_length("y", y.len(), "rows", a.rows())?;
+        check_length("x", x.len(), "column", a.cols())?;
+        check_length("y", y.len(), "row", a.rows())?;
         queue.context().check_array("x", x)?;
         queue.context().check_array("y", y)?;
         check_apart(("y", y), [("x", &**x)])?;

@@ -1,6 +1,7 @@
 //! What launches and plans refuse, whatever they compute: queues of another context, matrices of other types, lengths.
 
 use cl_runtime::{Context, MatrixTypes, Queue};
+use csr_core::{are, counted};
 
 use crate::{Error, Result};
 
@@ -50,7 +51,10 @@ pub(crate) fn check_types(plan: MatrixTypes, matrix: MatrixTypes) -> Result<()> 
 pub(crate) fn check_length(what: &str, found: usize, of: &str, expected: usize) -> Result<()> {
     if found != expected {
         return Err(Error::Mismatch(format!(
-            "{what} has {found} elements, and there are {expected} {of}"
+            "{what} has {}, and there {} {}",
+            counted(found, "element"),
+            are(expected),
+            counted(expected, of)
         )));
     }
     Ok(())

@@ -13,8 +13,8 @@ use cl_runtime::spmv::{Operands, Spmv, Stages, Workspace};
 use cl_runtime::{
     After, AnyMatrix, AnyTransposedMatrix, Context, DeviceArray, Event, MatrixTypes, Queue, Wait,
 };
-use csr_core::AnyPatternView;
 use csr_core::evc_hyb::EvcHybStatistics;
+use csr_core::{AnyPatternView, counted};
 
 use crate::{Error, Result};
 
@@ -71,10 +71,10 @@ impl AnyPlan {
         ];
         if shapes.iter().any(|(of_pattern, of_matrix)| of_pattern != of_matrix) {
             return Err(Error::Mismatch(format!(
-                "a pattern of {} x {} with {} nonzeros is not that of a matrix of {} x {} with {}",
+                "a pattern of {} x {} with {} is not that of a matrix of {} x {} with {}",
                 pattern.rows(),
                 pattern.cols(),
-                pattern.nnz(),
+                counted(pattern.nnz(), "nonzero"),
                 matrix.rows(),
                 matrix.cols(),
                 matrix.nnz()
@@ -206,8 +206,8 @@ impl AnyPlan {
         }
         let a = self.transposed.as_ref().map_or(*a, AnyTransposedMatrix::matrix);
         let (columns, rows) = match self.transposed {
-            None => ("columns", "rows"),
-            Some(_) => ("rows", "columns"),
+            None => ("column", "row"),
+            Some(_) => ("row", "column"),
         };
         let accumulator = self.types.value_type.accumulator();
         x.check_element("x", accumulator)?;

@@ -5,7 +5,6 @@ use cl_runtime::raw::Memory;
 use cl_runtime::{AnyArray, AnyMatrix, Context, check_apart};
 use csr_core::{Number, ValueType};
 
-use super::check_length;
 use crate::{Error, Result};
 
 /// alpha or beta.
@@ -78,7 +77,9 @@ pub(crate) fn coefficient<'a>(
         (AnyCoefficient::Value(number), false) => by_value(name, *number, accumulator),
         (AnyCoefficient::Device(array), true) => {
             array.check_element(name, accumulator)?;
-            check_length(name, array.len().min(1), "numbers needed", 1)?;
+            if array.is_empty() {
+                return Err(Error::Mismatch(format!("{name} is an array without elements")));
+            }
             context.check_array(name, array)?;
             Ok(Scalar::Device(array.argument()))
         }

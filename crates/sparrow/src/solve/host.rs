@@ -36,8 +36,8 @@ pub fn solve_on_host(
     let began = Instant::now();
     let (rows, cols) = (matrix.pattern().rows(), matrix.pattern().cols());
     super::check_square(rows, cols)?;
-    super::check_length("b", b.len(), "rows", rows)?;
-    super::check_length("x", x.len(), "columns", rows)?;
+    super::check_length("b", b.len(), "row", rows)?;
+    super::check_length("x", x.len(), "column", rows)?;
     stop.check()?;
     let check_every = super::checked_check_every(options.check_every, CHECK_EVERY)?;
     for_csr!(matrix, matrix => {

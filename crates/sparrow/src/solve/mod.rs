@@ -173,8 +173,8 @@ impl AnySolver {
         self.plan.check_pattern(a)?;
         b.check_element("b", self.iterations.value_type())?;
         x.check_element("x", self.iterations.value_type())?;
-        check_length("b", b.len(), "rows", self.rows)?;
-        check_length("x", x.len(), "columns", self.rows)?;
+        check_length("b", b.len(), "row", self.rows)?;
+        check_length("x", x.len(), "column", self.rows)?;
         self.context.check_array("b", b)?;
         self.context.check_array("x", x)?;
         check_apart(("x", x), a.named_arrays())?;

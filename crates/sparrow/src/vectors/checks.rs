@@ -3,6 +3,7 @@
 use cl_kernels::Scalar;
 use cl_runtime::raw::Memory;
 use cl_runtime::{AnyArray, ElementType, Queue, check_apart};
+use csr_core::counted;
 
 use super::AnyVectors;
 use crate::plan::{check_device, coefficient};
@@ -27,9 +28,9 @@ impl AnyVectors {
             self.kernels.context().check_array(name, vector)?;
             let (first, of_first) = (vectors[0].0, vectors[0].1.len());
             if vector.len() != of_first {
-                let found = vector.len();
+                let found = counted(vector.len(), "element");
                 return Err(Error::Mismatch(format!(
-                    "{name} has {found} elements, and {first} has {of_first}"
+                    "{name} has {found}, and {first} has {of_first}"
                 )));
             }
         }

@@ -59,6 +59,7 @@ pub fn solver_options() -> sparrow_solver_options {
         preconditioner: 0,
         norm: 0,
         check_every: 0,
+        verdict: 0,
     }
 }
 

@@ -102,7 +102,7 @@ fn a_pattern_of_another_shape_for_a_plan() {
     let options = PlanOptions::default();
     let refused = Plan::with_pattern_blocking(&scene.queue, a, pattern, &options).unwrap_err();
     let nnz = format!("with {}", scene.fixture.host.nnz());
-    assert_says(&refused, &["1 x 2 with 1 nonzeros", &nnz]);
+    assert_says(&refused, &["1 x 2 with 1 nonzero", &nnz]);
     scene.assert_unharmed();
 }
 

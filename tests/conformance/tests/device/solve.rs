@@ -375,7 +375,7 @@ fn what_cannot_be_solved_is_refused_before_anything_runs() {
     };
     let usual = StopRule::default();
     assert!(refuse(3, 2, &usual, &a).contains("b has 3 elements"));
-    assert!(refuse(2, 1, &usual, &a).contains("x has 1 elements"));
+    assert!(refuse(2, 1, &usual, &a).contains("x has 1 element"));
     for wrong in [-1.0, f64::NAN, f64::INFINITY] {
         let stop = StopRule { relative: wrong, ..usual };
         assert!(refuse(2, 2, &stop, &a).contains("relative"));

@@ -1,6 +1,7 @@
 //! The C libraries and the `sparrow` command on the device under test: a module a subject.
 
 mod bench_left_out;
+mod bench_rates;
 mod c_batches;
 mod c_conversions;
 mod c_dense;
@@ -13,6 +14,7 @@ mod c_solvers;
 mod c_spgemm;
 mod c_sub_devices;
 mod c_vectors;
+mod c_verdict;
 mod clsparse;
 mod command;
 mod command_line;

@@ -5,6 +5,7 @@ use sparrow::{
     Accumulate, Algorithm, BatchedAlgorithm, Choice, Products, SpmmAlgorithm, Variant, VectorOrder,
 };
 
+use super::columns::Columns;
 use super::names::{Algorithms, BatchKind, Layout, Sweep};
 use super::parts::{Matrices, Parameters, RealTypes, Report, Shown, ValueTypes};
 use crate::arguments::{count, whole};
@@ -57,9 +58,10 @@ pub(crate) struct BenchSpmv {
 pub(crate) struct BenchSpmm {
     #[command(flatten)]
     pub(crate) matrices: Matrices,
-    /// Columns of B and C, several with commas: each is then compared with as many products with one vector
-    #[arg(long, default_value = "32", value_delimiter = ',', value_parser = count::<usize>)]
-    pub(crate) columns: Vec<usize>,
+    /// Columns of B and C, numbers and ranges with commas (1,8,32 or 1-33): each is then compared with as many products
+    /// with one vector
+    #[arg(long, default_value = "32", allow_hyphen_values = true)]
+    pub(crate) columns: Columns,
     /// Matrices that differ in one thing alone, instead of a suite
     #[arg(long, conflicts_with_all = ["matrices", "suite"])]
     pub(crate) sweep: Option<Sweep>,

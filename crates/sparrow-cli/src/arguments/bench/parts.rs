@@ -70,9 +70,12 @@ impl Parameters {
     }
 }
 
-/// How the table is shown.
+/// How the table is shown, and what it compares with.
 #[derive(Debug, Args)]
 pub(crate) struct Shown {
+    /// Measure how fast memory is again, and keep that; else what is kept of the device counts
+    #[arg(long)]
+    pub(crate) measure: bool,
     /// Say below the table what its columns mean
     #[arg(long)]
     pub(crate) legend: bool,

@@ -6,7 +6,7 @@ use csr_core::{Csr, RealValue, for_value_type};
 use sparrow::{BatchedAlgorithm, BatchedVariant, Queue, Rates};
 use sparrow_bench::{
     BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, Making, Origin, counted,
-    measure_batch, measure_batch_peers,
+    measure_batch, measure_batch_peers, rates_blocking,
 };
 
 use super::{Results, inputs, progress_bar};
@@ -54,7 +54,7 @@ pub(super) fn run(
     let subjects = subjects(arguments);
     let cases = cases(arguments, making, drawn)?;
     let queue = queue_on(&device)?;
-    let rates = Rates::measure_blocking(&queue)?;
+    let rates = rates_blocking(&queue, arguments.shown.measure)?;
     let batches = Batches { arguments, making, queue, rates, subjects };
     let bar = progress_bar(cases.len());
     for case in &cases {

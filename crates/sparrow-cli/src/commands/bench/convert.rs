@@ -21,7 +21,7 @@ pub(super) fn run(
     results: &Results,
 ) -> Result<(), Failure> {
     let devices = devices(global, "bench convert")?;
-    let benchers = with_rates(&devices)?;
+    let benchers = with_rates(&devices, arguments.shown.measure)?;
     let making: Making = arguments.matrices.making.into();
     let bench = ConvertBench { arguments, benchers, results };
     if !arguments.matrices.are_named() {

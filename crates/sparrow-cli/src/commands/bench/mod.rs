@@ -16,7 +16,7 @@ use clap::Subcommand;
 use csr_core::generate::Suite;
 use indicatif::{ProgressBar, ProgressStyle};
 use sparrow::{Device, Queue, Rates};
-use sparrow_bench::Input;
+use sparrow_bench::{Input, rates_blocking};
 
 use crate::arguments::{BenchOperation, Global, Matrices};
 use crate::commands::{check_making, matrix_file};
@@ -42,11 +42,11 @@ pub(crate) fn run(global: &Global, operation: &BenchOperation) -> Result<(), Fai
     results.finish(ended)
 }
 
-/// A queue on each device, with the rates at which it reads and copies memory.
-fn with_rates(devices: &[Device]) -> Result<Vec<(Queue, Rates)>, Failure> {
+/// A queue on each device, with the rates at which it reads and copies memory, `again` measured.
+fn with_rates(devices: &[Device], again: bool) -> Result<Vec<(Queue, Rates)>, Failure> {
     let measure = |device| {
         let queue = queue_on(device)?;
-        let rates = Rates::measure_blocking(&queue)?;
+        let rates = rates_blocking(&queue, again)?;
         Ok((queue, rates))
     };
     devices.iter().map(measure).collect()

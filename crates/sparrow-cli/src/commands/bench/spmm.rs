@@ -27,7 +27,7 @@ pub(super) fn run(
     let algorithms = arguments.algorithms.with_choice(&SpmmAlgorithm::ALL);
     let making: Making = arguments.matrices.making.into();
     let cases = cases(arguments, making)?;
-    let benchers = with_rates(&devices)?;
+    let benchers = with_rates(&devices, arguments.shown.measure)?;
     let bar = progress_bar(cases.len());
     let bench = SpmmBench { arguments, algorithms, benchers, results };
     for case in &cases {
@@ -120,7 +120,7 @@ impl SpmmBench<'_> {
     fn one_type(&self, matrix: AnyCsrView<'_>, origin: &Origin) -> Result<(), Failure> {
         let arguments = self.arguments;
         for (queue, rates) in &self.benchers {
-            for &columns in &arguments.columns {
+            for &columns in &arguments.columns.0 {
                 let subject = SpmmSubject {
                     algorithms: self.algorithms.clone(),
                     columns,
@@ -128,7 +128,7 @@ impl SpmmBench<'_> {
                     layout_c: arguments.layout_c.into(),
                     parameters: arguments.parameters.to_vec(),
                     beside_dense: arguments.sweep == Some(Sweep::Density),
-                    beside_vector: arguments.columns.len() > 1,
+                    beside_vector: arguments.columns.0.len() > 1,
                     budget: Budget::default(),
                 };
                 let records = measure_spmm(queue, matrix, origin, &subject, rates)?;

@@ -7,7 +7,7 @@ use sparrow::{
 };
 use sparrow_bench::{
     Budget, Details, Making, MeasureError, Model, Origin, Record, SpmvRecord, Subject, host_rates,
-    measure_on_device, measure_on_host,
+    measure_on_device, measure_on_host, rates_blocking,
 };
 
 use super::{Frame, Results, inputs, progress_bar};
@@ -34,7 +34,7 @@ impl Bencher {
     fn all(global: &Global, arguments: &BenchSpmv) -> Result<Vec<Self>, Failure> {
         let on_device = |device: &Device| -> Result<Self, Failure> {
             let queue = queue_on(device)?;
-            let rates = Rates::measure_blocking(&queue)?;
+            let rates = rates_blocking(&queue, arguments.shown.measure)?;
             let measure = || Model::measure_blocking(&queue, &arguments.values.value_type);
             let model = arguments.model.then(measure).transpose()?;
             Ok(Bencher::Device(Box::new(OnDevice { queue, rates, model })))

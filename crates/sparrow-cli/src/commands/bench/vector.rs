@@ -1,7 +1,7 @@
 //! `sparrow bench vector`: operations on dense vectors.
 
-use sparrow::Rates;
-use sparrow_bench::{Budget, VectorSubject, measure_vectors};
+use csr_core::counted;
+use sparrow_bench::{Budget, VectorSubject, measure_vectors, rates_blocking};
 
 use super::{Results, progress_bar};
 use crate::arguments::{BenchVector, Global};
@@ -21,10 +21,10 @@ pub(super) fn run(
     let bar = progress_bar(devices.len() * value_types.len() * LENGTHS.len());
     for device in &devices {
         let queue = queue_on(device)?;
-        let rates = Rates::measure_blocking(&queue)?;
+        let rates = rates_blocking(&queue, arguments.shown.measure)?;
         for elements in LENGTHS {
             for &value_type in value_types {
-                bar.set_message(format!("{elements} elements, {value_type}"));
+                bar.set_message(format!("{}, {value_type}", counted(elements, "element")));
                 let subject = VectorSubject {
                     value_type,
                     elements,

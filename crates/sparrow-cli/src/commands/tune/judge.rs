@@ -162,10 +162,10 @@ fn summary(judgements: &[Judgement]) -> String {
         let worst = worst.map_or(String::new(), |worst| {
             format!("{:.3} ({})", worst.auto_over_best, worst.matrix)
         });
+        let products = &first.products;
         text.push_str(&format!(
-            "{value_type}, {} products, {}, {}: chosen/best {:.3} in the geometric mean, {worst} at \
+            "{value_type}, {products} products, {}, {}: chosen/best {:.3} in the geometric mean, {worst} at \
              most; best/itself {:.3}; untuned/chosen {:.3}, {:.3} at least\n",
-            first.products,
             counted(of.len(), "matrix"),
             counted(first.candidates, "candidate"),
             mean(|one| one.auto_over_best),

@@ -8,6 +8,7 @@ mod sweep;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use csr_core::io::STANDARD_INPUT;
 use sparrow::{
     Device, DeviceEntry, DeviceTraits, Products, ValueType, last_cache_bytes_blocking,
     user_table_path, usual_tables, write_entry,
@@ -199,7 +200,7 @@ fn timings_of(path: &Path) -> Result<Vec<Timing>, Failure> {
     if path != Path::new("-") {
         return Ok(read_timings(path)?);
     }
-    let (mut text, name) = (String::new(), Path::new("standard input"));
+    let (mut text, name) = (String::new(), Path::new(STANDARD_INPUT));
     match std::io::stdin().read_to_string(&mut text) {
         Ok(_) => Ok(parse_timings(&text, name)?),
         Err(error) => Err(Failure::input(format!("cannot read standard input: {error}"))),

@@ -245,7 +245,7 @@ fn it_prints_what_it_was_asked_for_and_else_nothing() {
     let summary = "cg: converged; iterations 1, residual 0e0";
     assert_eq!(printed[0], [""; 0]);
     let refused = "cg: refused: there are 3 columns of A, and A has 2 rows";
-    let no_diagonal = "cg: refused: the diagonal of row 0 has no inverse (it is 0, absent or not finite), and Jacobi preconditioning needs one";
+    let no_diagonal = "cg: refused: the diagonal of row 0 (counted from 0) has no inverse: it is 0, absent or not finite, and the Jacobi preconditioner needs one";
     let expected = [summary, refused, no_diagonal];
     assert_eq!(printed[1][..3], expected);
     assert_eq!(printed[1].len(), 4);
@@ -300,6 +300,52 @@ fn cg_goes_on_whatever_signs_it_meets_as_the_original_does() {
         assert_eq!(both.solve(clsparseScsrcg, &solver, &control), Status::Success);
         let (x, residual) = both.found(&queue);
         assert!(residual < 1e-4, "{precond}: {x:?} leaves {residual}");
+    }
+}
+
+/// A symmetric band: `diagonal` of a row, and `beyond` of it and the row so many below it.
+fn band(order: usize, diagonal: impl Fn(usize) -> f64, beyond: impl Fn(usize) -> f64) -> Csr<f64> {
+    let reach = [1, 7];
+    let rows = (0..order).map(|row| {
+        let below =
+            reach.iter().filter_map(|far| Some((row.checked_sub(*far)?, beyond(row - far))));
+        let above = reach.iter().map(|far| (row + far, beyond(row)));
+        let all = below.chain([(row, diagonal(row))]).chain(above);
+        let mut all: Vec<_> = all.filter(|(column, _)| *column < order).collect();
+        all.sort_by_key(|(column, _)| *column);
+        all
+    });
+    let rows: Vec<_> = rows.collect();
+    let ends = rows.iter().scan(0, |end, row| {
+        *end += row.len() as u32;
+        Some(*end)
+    });
+    let offsets = [0].into_iter().chain(ends).collect();
+    let (columns, values) =
+        rows.iter().flatten().map(|&(column, value)| (column as u32, value)).unzip();
+    Csr::new(order, offsets, columns, values).unwrap()
+}
+
+/// As of a reservoir whose cells differ (sherman1), of a Hamiltonian with a few negative eigenvalues (Si2), and of a
+/// structure's graph, all ones (dwt_193).
+#[test]
+fn cg_solves_definite_and_indefinite_systems_that_the_original_solves() {
+    if !device().traits().has_f64 {
+        return;
+    }
+    let queue = queue();
+    let control = Control::new(&queue);
+    let scale = |row: usize| f64::from(1 << (row % 5));
+    for host in [
+        band(200, |row| -5.0 * scale(row), |row| scale(row) / 16.0),
+        band(200, |row| (row % 37) as f64 / 4.0 - 0.6, |row| (row % 3) as f64 / 16.0),
+        band(193, |_| 1.0, |_| 1.0),
+    ] {
+        let order = host.rows();
+        let system = System::<f64>::new(&queue, host, vec![1.0; order], 0.0);
+        let solver = SolverControl::new(NOPRECOND, 5000, 1e-8, 0.0);
+        assert_eq!(system.solve(clsparseDcsrcg, &solver, &control), Status::Success);
+        assert!(system.found(&queue).1 < 1e-6, "{}", system.found(&queue).1);
     }
 }
 
