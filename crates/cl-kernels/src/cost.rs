@@ -192,7 +192,7 @@ impl Storage {
         Storage { format: crate::StorageFormat::Csr, offset_reads: 1, staged: &[] };
 
     /// What a product moves: A's `nnz` entries, row offsets of `offset_bytes` each as often as they are read, and what
-    /// the plan holds. One piece with `bench --model`.
+    /// the plan holds. `bench --model` counts by it too.
     pub fn demand(
         &self,
         rows: u64,
