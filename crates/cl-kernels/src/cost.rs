@@ -18,8 +18,6 @@ use crate::{DeviceTraits, Fit, MatrixShape, NamedParameters, Products, Storage};
 pub struct CostNumbers {
     /// Of the host, for a launch of a kernel with the arrays of a product in compressed rows.
     pub launch: f64,
-    /// Of the host, for the array that a plan adds.
-    pub plan_array: f64,
     /// Of the device, from the first group to the last store, where there is next to nothing to do.
     pub latency: f64,
     /// Of 1,000 bytes that the last cache holds.
@@ -36,6 +34,8 @@ pub struct CostNumbers {
     pub row: f64,
     /// For each nonzero an item takes of such a row, all items of the device busy.
     pub step: f64,
+    /// On top of a step, for each line of 128 bytes that 32 items read at once.
+    pub line: f64,
     /// For each nonzero an item takes of a row, few of them busy: one load after another.
     pub chain: f64,
     /// Of a compute unit, for a nonzero of a sorted copy.
@@ -45,10 +45,10 @@ pub struct CostNumbers {
 impl CostNumbers {
     /// Whether all are numbers of zero or more.
     pub fn are_sound(&self) -> bool {
-        let CostNumbers { launch, plan_array, latency, cached_kb, memory_kb, nonzero, .. } = *self;
-        let CostNumbers { item, gather, row, step, chain, copied, .. } = *self;
-        let all = [launch, plan_array, latency, cached_kb, memory_kb, nonzero];
-        let others = [item, gather, row, step, chain, copied];
+        let CostNumbers { launch, latency, cached_kb, memory_kb, nonzero, item, .. } = *self;
+        let CostNumbers { gather, row, step, line, chain, copied, .. } = *self;
+        let all = [launch, latency, cached_kb, memory_kb, nonzero, item];
+        let others = [gather, row, step, line, chain, copied];
         all.into_iter().chain(others).all(|number| number.is_finite() && number >= 0.0)
     }
 }
@@ -85,6 +85,8 @@ pub struct CostQuestion<'a> {
     pub beyond: f64,
     /// How many times as long 32 neighbouring rows take in step as without waiting.
     unevenness: f64,
+    /// The same without the longest row.
+    unevenness_of_others: f64,
     /// How little order gathers have, 0 to 1.
     disorder: f64,
     /// How much rows of one length lie together where lengths differ, 0 to 1.
@@ -136,6 +138,7 @@ impl<'a> CostQuestion<'a> {
             memory_ns: bytes * 1e-3 * (cached_kb + (memory_kb - cached_kb) * beyond),
             beyond,
             unevenness: (shape.in_step as f64 / nnz).max(1.0),
+            unevenness_of_others: without_longest,
             disorder: ((without_longest - 1.0) / (UNEVEN - 1.0)).clamp(0.0, 1.0),
             clumps: (1.0 - EVEN / without_longest).max(0.0) * together.max(0.0),
         }
@@ -213,13 +216,22 @@ impl Storage {
     }
 }
 
+/// Columns of a line of 128 bytes: neighbouring rows that are shorter share lines.
+const LINE_NNZ: f64 = 32.0;
+
+/// What a launch takes with the array that a plan adds, in those without: drivers do something for each array.
+pub(crate) const WITH_PLAN: f64 = 1.15;
+
 /// Of an algorithm in compressed rows that items share, or have one each: `items` a row.
 pub(crate) fn rows_by_items(question: &CostQuestion<'_>, items: f64) -> Cost {
     let CostQuestion { numbers, rows, longest_row, mean_row, memory_ns, beyond, .. } = *question;
-    let CostNumbers { launch, latency, row, step, chain, .. } = *numbers;
+    let CostNumbers { launch, latency, row, step, line, chain, .. } = *numbers;
     let steps = (mean_row * question.waiting(32.0 / items) / items).max(1.0);
     // Beyond the cache a load waits for memory, and what neighbours load of other rows is not there any more.
-    let busy = rows * items / question.items_at_once * (row + steps * step * (1.0 + beyond));
+    let lines =
+        (32.0 / items * (mean_row * question.unevenness_of_others / LINE_NNZ).min(1.0)).max(1.0);
+    let step = (step + lines * line) * (1.0 + beyond);
+    let busy = rows * items / question.items_at_once * (row + steps * step);
     let alone = row + steps * chain;
     let longest = longest_row / items * chain;
     let device_ns = latency + smooth_max::<3>(memory_ns, smooth_max::<2>(alone, busy)).max(longest);
