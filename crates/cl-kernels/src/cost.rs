@@ -101,7 +101,13 @@ const SUB_GROUPS_A_UNIT: f64 = 64.0;
 const UNEVEN: f64 = 3.0;
 
 /// Rows as uneven as this are of one length but for a nonzero or two.
-const EVEN: f64 = 1.2;
+const EVEN: f64 = 1.15;
+
+/// What rows of giants take in step, in nonzeros of the longest: 32 for it and as many for others, each half as long.
+const GIANTS: f64 = 64.0;
+
+/// Mean rows of so many nonzeros leave no room for many more rows in a tile.
+const SHORT_ROW: f64 = 4.0;
 
 /// Share of rows that differ from the one before where lengths are mixed; where fewer do, equal ones lie together.
 const MIXED_CHANGES: f64 = 0.5;
@@ -124,8 +130,8 @@ impl<'a> CostQuestion<'a> {
         let beyond = share * share / (1.0 + share * share);
         let CostNumbers { cached_kb, memory_kb, .. } = *numbers;
         let units = f64::from(device.compute_units.max(1));
-        // A giant row makes 32 wait once, which says nothing of the others.
-        let without_longest = ((shape.in_step as f64 - 32.0 * longest_row) / nnz).max(1.0);
+        // Giant rows make 32 wait once each, which says nothing of the others.
+        let without_longest = ((shape.in_step as f64 - GIANTS * longest_row) / nnz).max(1.0);
         let together = 1.0 - shape.changes as f64 / rows / MIXED_CHANGES;
         CostQuestion {
             numbers,
@@ -140,7 +146,9 @@ impl<'a> CostQuestion<'a> {
             unevenness: (shape.in_step as f64 / nnz).max(1.0),
             unevenness_of_others: without_longest,
             disorder: ((without_longest - 1.0) / (UNEVEN - 1.0)).clamp(0.0, 1.0),
-            clumps: (1.0 - EVEN / without_longest).max(0.0) * together.max(0.0),
+            clumps: (1.0 - EVEN / without_longest).max(0.0)
+                * together.max(0.0)
+                * (SHORT_ROW * rows / nnz).min(1.0),
         }
     }
 
