@@ -43,13 +43,37 @@ pub struct CostNumbers {
 }
 
 impl CostNumbers {
-    /// Whether all are numbers of zero or more.
-    pub fn are_sound(&self) -> bool {
+    /// Name and value of each.
+    pub fn entries(&self) -> [(&'static str, f64); 12] {
         let CostNumbers { launch, latency, cached_kb, memory_kb, nonzero, item, .. } = *self;
         let CostNumbers { gather, row, step, line, chain, copied, .. } = *self;
-        let all = [launch, latency, cached_kb, memory_kb, nonzero, item];
-        let others = [gather, row, step, line, chain, copied];
-        all.into_iter().chain(others).all(|number| number.is_finite() && number >= 0.0)
+        [
+            ("launch", launch),
+            ("latency", latency),
+            ("cached_kb", cached_kb),
+            ("memory_kb", memory_kb),
+            ("nonzero", nonzero),
+            ("item", item),
+            ("gather", gather),
+            ("row", row),
+            ("step", step),
+            ("line", line),
+            ("chain", chain),
+            ("copied", copied),
+        ]
+    }
+
+    /// Whether all are numbers of zero or more.
+    pub fn are_sound(&self) -> bool {
+        self.entries().iter().all(|(_, number)| number.is_finite() && *number >= 0.0)
+    }
+}
+
+/// `launch=8830,latency=3350,...`
+impl std::fmt::Display for CostNumbers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let texts = self.entries().map(|(name, value)| format!("{name}={value}"));
+        f.write_str(&texts.join(","))
     }
 }
 
@@ -106,7 +130,7 @@ const EVEN: f64 = 1.15;
 /// What rows of giants take in step, in nonzeros of the longest: 32 for it and as many for others, each half as long.
 const GIANTS: f64 = 64.0;
 
-/// Mean rows of so many nonzeros leave no room for many more rows in a tile.
+/// Mean rows of so many nonzeros leave no place for many more rows in a tile.
 const SHORT_ROW: f64 = 4.0;
 
 /// Share of rows that differ from the one before where lengths are mixed; where fewer do, equal ones lie together.
