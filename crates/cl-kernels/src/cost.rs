@@ -18,8 +18,6 @@ use crate::{DeviceTraits, Fit, MatrixShape, NamedParameters, Products, Storage};
 pub struct CostNumbers {
     /// Of the host, for a launch of a kernel with the arrays of a product in compressed rows.
     pub launch: f64,
-    /// Of the host, for the array that a plan adds.
-    pub plan_array: f64,
     /// Of the device, from the first group to the last store, where there is next to nothing to do.
     pub latency: f64,
     /// Of 1,000 bytes that the last cache holds.
@@ -36,6 +34,8 @@ pub struct CostNumbers {
     pub row: f64,
     /// For each nonzero an item takes of such a row, all items of the device busy.
     pub step: f64,
+    /// On top of a step, for each line of 128 bytes that 32 items read at once.
+    pub line: f64,
     /// For each nonzero an item takes of a row, few of them busy: one load after another.
     pub chain: f64,
     /// Of a compute unit, for a nonzero of a sorted copy.
@@ -43,13 +43,37 @@ pub struct CostNumbers {
 }
 
 impl CostNumbers {
+    /// Name and value of each.
+    pub fn entries(&self) -> [(&'static str, f64); 12] {
+        let CostNumbers { launch, latency, cached_kb, memory_kb, nonzero, item, .. } = *self;
+        let CostNumbers { gather, row, step, line, chain, copied, .. } = *self;
+        [
+            ("launch", launch),
+            ("latency", latency),
+            ("cached_kb", cached_kb),
+            ("memory_kb", memory_kb),
+            ("nonzero", nonzero),
+            ("item", item),
+            ("gather", gather),
+            ("row", row),
+            ("step", step),
+            ("line", line),
+            ("chain", chain),
+            ("copied", copied),
+        ]
+    }
+
     /// Whether all are numbers of zero or more.
     pub fn are_sound(&self) -> bool {
-        let CostNumbers { launch, plan_array, latency, cached_kb, memory_kb, nonzero, .. } = *self;
-        let CostNumbers { item, gather, row, step, chain, copied, .. } = *self;
-        let all = [launch, plan_array, latency, cached_kb, memory_kb, nonzero];
-        let others = [item, gather, row, step, chain, copied];
-        all.into_iter().chain(others).all(|number| number.is_finite() && number >= 0.0)
+        self.entries().iter().all(|(_, number)| number.is_finite() && *number >= 0.0)
+    }
+}
+
+/// `launch=8830,latency=3350,...`
+impl std::fmt::Display for CostNumbers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let texts = self.entries().map(|(name, value)| format!("{name}={value}"));
+        f.write_str(&texts.join(","))
     }
 }
 
@@ -85,6 +109,8 @@ pub struct CostQuestion<'a> {
     pub beyond: f64,
     /// How many times as long 32 neighbouring rows take in step as without waiting.
     unevenness: f64,
+    /// The same without the longest row.
+    unevenness_of_others: f64,
     /// How little order gathers have, 0 to 1.
     disorder: f64,
     /// How much rows of one length lie together where lengths differ, 0 to 1.
@@ -99,7 +125,13 @@ const SUB_GROUPS_A_UNIT: f64 = 64.0;
 const UNEVEN: f64 = 3.0;
 
 /// Rows as uneven as this are of one length but for a nonzero or two.
-const EVEN: f64 = 1.2;
+const EVEN: f64 = 1.15;
+
+/// What rows of giants take in step, in nonzeros of the longest: 32 for it and as many for others, each half as long.
+const GIANTS: f64 = 64.0;
+
+/// Mean rows of so many nonzeros leave no place for many more rows in a tile.
+const SHORT_ROW: f64 = 4.0;
 
 /// Share of rows that differ from the one before where lengths are mixed; where fewer do, equal ones lie together.
 const MIXED_CHANGES: f64 = 0.5;
@@ -122,8 +154,8 @@ impl<'a> CostQuestion<'a> {
         let beyond = share * share / (1.0 + share * share);
         let CostNumbers { cached_kb, memory_kb, .. } = *numbers;
         let units = f64::from(device.compute_units.max(1));
-        // A giant row makes 32 wait once, which says nothing of the others.
-        let without_longest = ((shape.in_step as f64 - 32.0 * longest_row) / nnz).max(1.0);
+        // Giant rows make 32 wait once each, which says nothing of the others.
+        let without_longest = ((shape.in_step as f64 - GIANTS * longest_row) / nnz).max(1.0);
         let together = 1.0 - shape.changes as f64 / rows / MIXED_CHANGES;
         CostQuestion {
             numbers,
@@ -136,8 +168,11 @@ impl<'a> CostQuestion<'a> {
             memory_ns: bytes * 1e-3 * (cached_kb + (memory_kb - cached_kb) * beyond),
             beyond,
             unevenness: (shape.in_step as f64 / nnz).max(1.0),
+            unevenness_of_others: without_longest,
             disorder: ((without_longest - 1.0) / (UNEVEN - 1.0)).clamp(0.0, 1.0),
-            clumps: (1.0 - EVEN / without_longest).max(0.0) * together.max(0.0),
+            clumps: (1.0 - EVEN / without_longest).max(0.0)
+                * together.max(0.0)
+                * (SHORT_ROW * rows / nnz).min(1.0),
         }
     }
 
@@ -192,7 +227,7 @@ impl Storage {
         Storage { format: crate::StorageFormat::Csr, offset_reads: 1, staged: &[] };
 
     /// What a product moves: A's `nnz` entries, row offsets of `offset_bytes` each as often as they are read, and what
-    /// the plan holds. One piece with `bench --model`.
+    /// the plan holds. `bench --model` counts by it too.
     pub fn demand(
         &self,
         rows: u64,
@@ -213,13 +248,22 @@ impl Storage {
     }
 }
 
+/// Columns of a line of 128 bytes: neighbouring rows that are shorter share lines.
+const LINE_NNZ: f64 = 32.0;
+
+/// What a launch takes with the array that a plan adds, in those without: drivers do something for each array.
+pub(crate) const WITH_PLAN: f64 = 1.15;
+
 /// Of an algorithm in compressed rows that items share, or have one each: `items` a row.
 pub(crate) fn rows_by_items(question: &CostQuestion<'_>, items: f64) -> Cost {
     let CostQuestion { numbers, rows, longest_row, mean_row, memory_ns, beyond, .. } = *question;
-    let CostNumbers { launch, latency, row, step, chain, .. } = *numbers;
+    let CostNumbers { launch, latency, row, step, line, chain, .. } = *numbers;
     let steps = (mean_row * question.waiting(32.0 / items) / items).max(1.0);
     // Beyond the cache a load waits for memory, and what neighbours load of other rows is not there any more.
-    let busy = rows * items / question.items_at_once * (row + steps * step * (1.0 + beyond));
+    let lines =
+        (32.0 / items * (mean_row * question.unevenness_of_others / LINE_NNZ).min(1.0)).max(1.0);
+    let step = (step + lines * line) * (1.0 + beyond);
+    let busy = rows * items / question.items_at_once * (row + steps * step);
     let alone = row + steps * chain;
     let longest = longest_row / items * chain;
     let device_ns = latency + smooth_max::<3>(memory_ns, smooth_max::<2>(alone, busy)).max(longest);

@@ -4,7 +4,7 @@ use csr_core::plan::csr_flat::TileRules;
 
 use crate::algorithm_spec::{KernelSpec, TEST_GROUP_SIZE, TEST_NNZ, TEST_TILE, TestSet};
 use crate::arguments::arguments;
-use crate::cost::{Cost, CostModel, CostQuestion, smooth_max};
+use crate::cost::{Cost, CostModel, CostQuestion, WITH_PLAN, smooth_max};
 use crate::csr_flat_plan::{self, CsrFlatPlan};
 use crate::fit::nearest;
 use crate::parameters::{GROUP_SIZES, check_group_size, check_registers, parameters};
@@ -144,7 +144,7 @@ fn candidates(fit: &Fit<'_>) -> Vec<NamedParameters> {
 const TAIL_TILES: f64 = 0.5;
 
 /// Nanoseconds for each row of a run of short ones, by one item.
-const CLUMPED_ROW: f64 = 30.0;
+const CLUMPED_ROW: f64 = 42.0;
 
 /// Of what a load of a chain takes, the part that a product in local memory does.
 const LOCAL_PART: f64 = 0.1;
@@ -162,14 +162,16 @@ fn cost(question: &CostQuestion<'_>, parameters: &NamedParameters) -> Cost {
     let tiles_of_unit = ((nnz / tile).ceil() / units + TAIL_TILES).max(1.0);
     let of_tile = tile * numbers.nonzero + group * numbers.item;
     let work = tiles_of_unit * of_tile * if is_shared { SHARING } else { 1.0 };
-    let reuse = (tile / 4096.0).sqrt() * (group / 256.0).sqrt();
+    let reuse = tile / 4096.0 * (group / 256.0).sqrt();
     let gathers = nnz / units * numbers.gather * question.disorder() / reuse;
-    // The longest part of a row that a team sums, or one of a group where rows are shared; rounds of short rows.
+    // The longest part of a row that a team sums, or one of a group where rows are shared; rounds of short rows, by one group
+    // while others go on.
     let team = if is_shared { group } else { group.min(32.0) };
     let sums = longest_row.min(tile) / team * numbers.chain * LOCAL_PART;
     let rounds = question.clumped_rows() / group * CLUMPED_ROW;
-    let device_ns = numbers.latency + smooth_max::<3>(memory_ns, work + gathers) + sums + rounds;
-    let host_ns = numbers.launch + numbers.plan_array;
+    let all = smooth_max::<3>(memory_ns, work + gathers).max(rounds);
+    let device_ns = numbers.latency + all + sums;
+    let host_ns = numbers.launch * WITH_PLAN;
     Cost { host_ns, device_ns, setup_ns: 2.0 * numbers.launch }
 }
 

@@ -207,10 +207,15 @@ impl Rules {
 
     /// The rules that count for a plan of so many products, in their order.
     pub fn of(&self, products: Products) -> impl Iterator<Item = &Rule> {
-        self.own(products).iter().chain(match products {
+        self.own(products).iter().chain(self.after(products))
+    }
+
+    /// Those for several products, where they follow the own ones of another number.
+    pub fn after(&self, products: Products) -> &[Rule] {
+        match products {
             Products::Several => &[],
-            Products::Once | Products::Many => self.several.as_slice(),
-        })
+            Products::Once | Products::Many => &self.several,
+        }
     }
 
     /// The list of a number of products, without those that follow it.

@@ -39,8 +39,13 @@ pub fn select_where(
                 let title = found.entry.title();
                 format!("{reason} ({}, entry \"{title}\", matched by {})", path.display(), found.by)
             };
-            let rules = found.entry.rules(value_type).into_iter();
-            let mut rules = rules.flat_map(|rules| rules.of(products));
+            let model = found.entry.model(value_type);
+            // Rules for some tens of products count for others where there is nothing better.
+            let rules = found.entry.rules(value_type).into_iter().flat_map(|rules| {
+                let of_several = if model.is_some() { &[] } else { rules.after(products) };
+                rules.own(products).iter().chain(of_several)
+            });
+            let mut rules = rules.into_iter();
             if let Some(rule) = rules.find(|rule| may(rule.algorithm) && rule.when.holds(&features))
             {
                 let when = match rule.when.is_empty() {
@@ -54,7 +59,7 @@ pub fn select_where(
                     reason: of_entry(when),
                 };
             }
-            let Some(numbers) = found.entry.model(value_type) else { continue };
+            let Some(numbers) = model else { continue };
             let estimator = Estimator { fit, matrix, cache_bytes, numbers };
             if let [best, rest @ ..] = &estimator.estimates(products, &may)[..] {
                 let us = |estimate: &Estimate| figure(estimate.cost.total_ns(products) / 1e3);
@@ -170,14 +175,40 @@ mod tests {
             Tables::with_user(Some(("mine.toml".into(), table)))
         };
         for matched in ["name = \"NVIDIA H200\"", "type = \"gpu\""] {
-            let taken = |matrix| {
+            let taken = |matrix, products| {
                 let tables = entry(matched);
-                select(&tables, &h200(), ValueType::F32, &matrix, Products::Several)
+                select(&tables, &h200(), ValueType::F32, &matrix, products)
             };
-            assert_eq!(taken(rows_of(20_000, 50)).algorithm, Algorithm::CsrAdaptive);
-            let by_model = taken(rows_of(20_000, 100));
+            for products in Products::ALL {
+                assert_eq!(taken(rows_of(20_000, 50), products).algorithm, Algorithm::CsrAdaptive);
+            }
+            let by_model = taken(rows_of(20_000, 100), Products::Once);
             assert!(by_model.reason.starts_with("the cost model expects"), "{}", by_model.reason);
             assert!(by_model.reason.contains("entry \"sm_90\""), "{}", by_model.reason);
+        }
+    }
+
+    #[test]
+    fn in_an_entry_with_a_model_rules_for_some_tens_of_products_are_for_those_alone() {
+        let text = |model: &str| {
+            format!(
+                "format = 2\n[[device]]\ntype = \"gpu\"\norigin = \"mine\"\n{model}\
+                 [[device.choice.f32.several]]\nalgorithm = \"csr_adaptive\"\n"
+            )
+        };
+        let numbers = "[device.model.f32]\nlaunch = 9000\nlatency = 3000\ncached_kb = 0.2\nmemory_kb = 0.2\n\
+                       nonzero = 0.3\nitem = 1.5\ngather = 0\nrow = 800\nstep = 500\nline = 10\nchain = 80\n\
+                       copied = 0.3\n";
+        let taken = |model: &str, products| {
+            let (table, problems) = parse_device_table(Path::new("mine.toml"), &text(model));
+            assert_eq!(problems, []);
+            let tables = Tables::with_user(Some(("mine.toml".into(), table)));
+            select(&tables, &gpu(), ValueType::F32, &rows_of(20_000, 50), products).algorithm
+        };
+        for products in Products::ALL {
+            assert_eq!(taken("", products), Algorithm::CsrAdaptive);
+            let is_several = products == Products::Several;
+            assert_eq!(taken(numbers, products) == Algorithm::CsrAdaptive, is_several);
         }
     }
 

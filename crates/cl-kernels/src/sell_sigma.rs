@@ -4,7 +4,7 @@ use csr_core::{OffsetType, ValueType};
 
 use crate::algorithm_spec::{KernelSpec, Storage, StorageFormat, TEST_GROUP_SIZE};
 use crate::arguments::arguments;
-use crate::cost::{Cost, CostModel, CostQuestion, smooth_max};
+use crate::cost::{Cost, CostModel, CostQuestion, WITH_PLAN, smooth_max};
 use crate::fit::nearest;
 use crate::parameters::{
     GROUP_SIZES, check_between, check_group_size, check_registers, parameters,
@@ -113,7 +113,7 @@ fn cost(question: &CostQuestion<'_>, _: &NamedParameters) -> Cost {
     let entries = nnz * (1.0 + UNEVEN_PART * question.disorder()) + ROW_NNZ * rows;
     let work = entries / units * numbers.copied;
     Cost {
-        host_ns: numbers.launch + numbers.plan_array,
+        host_ns: numbers.launch * WITH_PLAN,
         device_ns: numbers.latency + smooth_max::<3>(memory_ns, work),
         setup_ns: PLAN_LAUNCHES * numbers.launch + PLAN_PASSES * memory_ns,
     }

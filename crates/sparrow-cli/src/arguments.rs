@@ -75,7 +75,7 @@ pub(crate) enum Command {
     Solve(Solve),
     /// Time an operation, verify each result, and compare it with the device's limit; SpMV where none is named
     #[command(after_help = BENCH_EXAMPLES)]
-    Bench(Bench),
+    Bench(Box<Bench>),
     /// Find out by trying which algorithms and hyper-parameters suit a device; applications are faster there
     /// from then on
     #[command(after_help = TUNE_EXAMPLES)]

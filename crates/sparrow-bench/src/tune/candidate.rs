@@ -240,11 +240,12 @@ mod tests {
             assert!(found.fits(device, value_type), "{found}");
             found.to_string()
         };
-        // By the cost model, and where no table knows the device.
+        // By the table's line of the kernel, by a rule over it, by the cost model, and where no table knows the device.
         let text =
             "csr_flat(group_size=256,registers=40,shared_rows=0,tile_nnz=4096,whole_row=256)";
         assert_eq!(of(&h200, ValueType::F32, Products::Several), text);
-        let text = "csr_flat(group_size=256,registers=0,shared_rows=0,tile_nnz=2560,whole_row=256)";
+        let text =
+            "csr_flat(group_size=256,registers=40,shared_rows=0,tile_nnz=3072,whole_row=256)";
         assert_eq!(of(&h200, ValueType::F64, Products::Several), text);
         assert!(of(&h200, ValueType::F32, Products::Many).starts_with("sell_sigma(group_size=128"));
         let usual = Candidate::usual(Algorithm::CsrFlat, &device(), ValueType::F32, 30.0);

@@ -151,6 +151,9 @@ fn entries(device: &Device, tables: &Tables) -> String {
                 text.push_str(&format!("      {algorithm} {value_type}: {parameters}\n"));
             }
         }
+        for (value_type, numbers) in &found.entry.model {
+            text.push_str(&format!("      model {value_type}: {numbers}\n"));
+        }
         for (value_type, rules) in &found.entry.choice {
             for products in Products::ALL {
                 for rule in rules.own(products) {
@@ -176,6 +179,7 @@ fn as_json(device: &Device, tables: &Tables) -> serde_json::Value {
                 "cache_bytes": found.entry.cache_bytes,
                 "rates": found.entry.rates,
                 "kernel": found.entry.kernel,
+                "model": found.entry.model,
                 "choice": found.entry.choice,
             })
         })

@@ -32,8 +32,8 @@ fn tables() -> Tables {
     let kind = queue().context().device().traits().device_type;
     let text = format!(
         "format = 2\n[[device]]\ntype = \"{kind}\"\norigin = \"this test\"\n[device.model.f32]\n\
-         launch = 1000\nplan_array = 5000\nlatency = 1000\ncached_kb = 0.1\nmemory_kb = 0.2\nnonzero = 1\n\
-         item = 1\ngather = 0\nrow = 0\nstep = 0\nchain = 1\ncopied = 1\n"
+         launch = 1000\nlatency = 1000\ncached_kb = 0.1\nmemory_kb = 0.2\nnonzero = 1\n\
+         item = 1\ngather = 0\nrow = 0\nstep = 0\nline = 0\nchain = 1\ncopied = 1\n"
     );
     let (table, problems) = parse_device_table(Path::new("test.toml"), &text);
     assert_eq!(problems, []);

@@ -1,6 +1,7 @@
 //! `sparrow.h` from an application's side: products of every kind are right, and events are kept.
 #![expect(unsafe_code, reason = "stands for an application in C")]
 
+use std::ffi::CStr;
 use std::ptr::{null, null_mut};
 use std::time::Duration;
 
@@ -107,6 +108,39 @@ fn each_algorithm_can_be_asked_for_by_name_with_parameters_and_says_what_it_is()
     let plan = application.plan(a, &options);
     assert_eq!(info(plan.0).1[3], "group_size=32");
     release(plan, a);
+}
+
+#[test]
+fn a_choice_that_is_told_can_be_given_back_and_nothing_else_says_what_runs_then() {
+    let mut application = Application::new();
+    let a = application.matrix::<f32, u32>();
+    let first = application.plan(a, &sparrow_plan_options { never_measure: 1, ..plan_options() });
+    let (facts, told) = info(first.0);
+    assert_eq!(facts.measured_products, 0);
+    // SAFETY: the text is the plan's, which is still there.
+    let choice = unsafe { CStr::from_ptr(facts.choice) }.to_owned();
+    let options = sparrow_plan_options { choice: choice.as_ptr(), ..plan_options() };
+    let again = application.plan(a, &options);
+    let (facts, told_again) = info(again.0);
+    // SAFETY: as above.
+    assert_eq!(unsafe { CStr::from_ptr(facts.choice) }, &*choice);
+    assert_eq!((&told_again[0], &told_again[3]), (&told[0], &told[3]));
+    let y = application.multiply::<f32>(again, a, (&X, &Y), (by_value(2.0), by_value(0.5)));
+    assert_eq!(y, AXPY);
+    let both = sparrow_plan_options { algorithm: c"csr_scalar".as_ptr(), ..options };
+    let mut plan = null_mut();
+    // SAFETY: everything is valid.
+    let status = unsafe {
+        let queue = application.queue;
+        sparrow_plan_create_blocking(a, queue, &both, 0, null(), &mut plan)
+    };
+    assert_ne!(status, sparrow_status::SPARROW_STATUS_SUCCESS);
+    // SAFETY: each is released once.
+    unsafe {
+        expect_success(sparrow_plan_release(first.0));
+        expect_success(sparrow_workspace_release(first.1));
+    }
+    release(again, a);
 }
 
 #[test]
