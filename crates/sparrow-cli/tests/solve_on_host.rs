@@ -56,6 +56,15 @@ fn solve(arguments: &str) -> Ran {
     }
 }
 
+#[test]
+fn numbers_that_nobody_gave_are_told() {
+    let told = "b is random:1; --b FILE takes yours\n";
+    assert!(solve("definite.mtx").stdout.contains(told));
+    for given in ["definite.mtx --b ones", "definite.mtx --b far.mtx", "definite.mtx --json -"] {
+        assert!(!solve(given).stdout.contains("random"), "{given}");
+    }
+}
+
 /// Its squares overflow.
 const VAST: &str = "%%MatrixMarket matrix array real general\n3 1\n1e300\n1e300\n1e300\n";
 

@@ -63,6 +63,13 @@ impl<'a> VectorText<'a> {
         }
     }
 
+    /// A line that says so where the numbers are drawn: what comes of them is not what a reader with a vector wants.
+    pub(crate) fn told(self, option: &str) -> Option<String> {
+        let VectorText::Random(seed) = self else { return None };
+        let name = option.trim_start_matches('-');
+        Some(format!("{name} is random:{seed}; {option} FILE takes yours"))
+    }
+
     /// The vector of `length` elements that `option` names, for a product with `matrix`.
     pub(crate) fn load(
         self,

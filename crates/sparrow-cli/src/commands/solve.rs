@@ -255,6 +255,7 @@ fn in_words(arguments: &Solve, solved: &Solved) -> String {
         record.algorithm,
         record.device
     ));
+    lines.extend(VectorText::of(&arguments.b).told("--b"));
     // How it failed is said once, as the error.
     if *outcome == Outcome::Converged {
         lines.push(format!("converged: {}", counted(record.iterations, "iteration")));
@@ -268,9 +269,12 @@ fn in_words(arguments: &Solve, solved: &Solved) -> String {
     if let (Some(bytes), Some(limit), Some(rate)) =
         (record.bytes_per_iteration, record.iteration_limit_us, record.copy_gbytes_per_s)
     {
+        let moved = match bytes {
+            0..100_000 => counted(bytes, "byte"),
+            _ => format!("{:.3} MB", bytes as f64 / 1e6),
+        };
         lines.push(format!(
-            "an iteration moves {:.3} MB, which take {limit:.1} µs to copy at {rate:.1} GB/s",
-            bytes as f64 / 1e6
+            "an iteration moves {moved}, which take {limit:.3} µs to copy at {rate:.1} GB/s"
         ));
     }
     match (record.iteration_us, record.times_limit) {

@@ -98,6 +98,9 @@ pub(crate) fn run(global: &Global, arguments: &Spmv) -> Result<(), Failure> {
         computed.algorithm,
         computed.device
     ))?;
+    if let Some(text) = x_text.told("--x") {
+        words.say(text)?;
+    }
     let non_finite = match found.non_finite {
         0 => String::new(),
         rows => format!(

@@ -61,7 +61,10 @@ fn an_x_of_the_wrong_length() {
         let with = (&scene.plan, &mut scene.workspace);
         let refused = scene.fixture.launch(&scene.queue, with, &mut scene.y, &[]);
         let refused = refused.unwrap_err();
-        assert_says(&refused, &[&format!("x has {wrong} elements"), &format!("{cols} columns")]);
+        assert_says(
+            &refused,
+            &[&format!("x has {}", sparrow::counted(wrong, "element")), &format!("{cols} columns")],
+        );
         scene.fixture.x = right;
     }
     scene.assert_unharmed();
@@ -244,7 +247,7 @@ fn scalars_that_come_another_way_than_the_plan_takes_them() {
     for (alpha, beta, words) in [
         (on_device, Coefficient::Value(0.0), ["beta came by value", "from the device"]),
         (Coefficient::Value(1.0), on_device, ["alpha came by value", "from the device"]),
-        (Coefficient::Device(&none), on_device, ["alpha has 0 elements", "1 numbers needed"]),
+        (Coefficient::Device(&none), on_device, ["alpha is an array", "without elements"]),
     ] {
         let product = Product { alpha, a, x, beta, y };
         let refused = plan.launch(queue, &mut workspace, product, &[]).unwrap_err();

@@ -219,7 +219,8 @@ fn products_with_zeros_written_out_are_right() {
             assert!((found - expected).abs() < 1e-13, "{at}: {found} is not {expected}");
         }
         let error = dense.launch(&queue, &b, &mut c, width + 1).unwrap_err().to_string();
-        assert!(error.contains(&format!("B has {} elements", b.len())), "{error}");
+        let has = format!("B has {}", sparrow::counted(b.len(), "element"));
+        assert!(error.contains(&has), "{error}");
     }
 }
 
