@@ -22,7 +22,7 @@ impl AnyMatrix {
     /// Writes all elements into `dense`, which lies as `shape` says; what lies between its rows (columns) is left
     /// alone. Nonzeros of one row and column add up, in the order in which they are stored: in the type sums are made
     /// in, but 16-bit values of rows that are not in order of their columns are rounded after each sum. Takes 4 bytes a
-    /// nonzero meanwhile. Enqueued after what `queue` holds; on a CPU device, it waits for an upload of zeros.
+    /// nonzero meanwhile, but nothing on a CPU device where `dense` is row-major: there one kernel does it all, an item a row. Enqueued after what `queue` holds; on a CPU device, it waits for an upload of zeros.
     ///
     /// # Errors
     /// A shape of another size, an array that is shorter, of another type or context or in the matrix's own, a device without the value
