@@ -101,7 +101,7 @@ fn candidates(fit: &Fit<'_>) -> Vec<NamedParameters> {
 }
 
 /// What a row takes of a copy, in nonzeros, and what sorting windows of uneven ones leaves of their waiting.
-const ROW_NNZ: f64 = 5.0;
+const ROW_NNZ: f64 = 8.0;
 const UNEVEN_PART: f64 = 0.3;
 
 /// What making the copy takes: launches, and passes over A.
