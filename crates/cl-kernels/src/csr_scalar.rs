@@ -39,7 +39,7 @@ pub static SPEC: AlgorithmSpec = AlgorithmSpec {
     planned: Planned::Never,
     storage: Storage { format: StorageFormat::CsrRowPerItem, offset_reads: 1, staged: &[] },
     model: Some(CostModel {
-        candidates: |_| vec![NamedParameters::of(&CsrScalar { group_size: 128 })],
+        candidates: |fit| vec![NamedParameters::of(&CsrScalar { group_size: fit.group_size(128) })],
         cost: |question, _| rows_by_items(question, 1.0),
     }),
     trials: |_| vec![Trial::Parameter("group_size", 256)],

@@ -64,6 +64,16 @@ const CANDIDATES: [CsrVector; 6] = [
     CsrVector { group_size: 256, items_per_row: 64 },
 ];
 
+/// Those whose items a row fit a group of the device's.
+fn candidates(fit: &Fit<'_>) -> Vec<NamedParameters> {
+    let fitted = CANDIDATES.iter().filter_map(|wanted| {
+        let group_size = fit.group_size(wanted.group_size);
+        let one = CsrVector { group_size, ..*wanted };
+        (one.items_per_row <= group_size).then(|| NamedParameters::of(&one))
+    });
+    fitted.collect()
+}
+
 /// What `csr_vector` is.
 pub static SPEC: AlgorithmSpec = AlgorithmSpec {
     planned: Planned::Never,
@@ -75,7 +85,7 @@ pub static SPEC: AlgorithmSpec = AlgorithmSpec {
         },
     }),
     model: Some(CostModel {
-        candidates: |_| CANDIDATES.iter().map(NamedParameters::of).collect(),
+        candidates,
         cost: |question, parameters| {
             rows_by_items(question, f64::from(parameters.get("items_per_row").unwrap_or(1)))
         },

@@ -35,7 +35,11 @@ impl<'a> Ground<'a> {
         let element = matrix.value_type().accumulator();
         let zeros = |len: usize| -> Result<AnyArray> {
             let mut array = AnyArray::allocate(queue.context(), element, len)?;
-            array.fill_bytes(queue, &[0; 8][..element.size_bytes()])?;
+            if queue.context().device().traits().is_written_by_host() {
+                array.write_bytes_blocking(queue, &vec![0; len * element.size_bytes()])?;
+            } else {
+                array.fill_bytes(queue, &[0; 8][..element.size_bytes()])?;
+            }
             Ok(array)
         };
         let zero = options.scalars_on_device.then(|| zeros(1)).transpose()?;
