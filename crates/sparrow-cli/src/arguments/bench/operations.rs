@@ -40,7 +40,7 @@ pub(crate) struct BenchSpmv {
     pub(crate) choice: Option<Choice>,
     /// With --products many, products by which the best few candidates are timed on the matrix, 40 if left out; 0: none
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
-    pub(crate) measure: Option<u32>,
+    pub(crate) measured_products: Option<u32>,
     /// Compare each time with what the bandwidth model predicts, and find where the time goes by three experiments: x
     /// constant, A constant, both constant
     #[arg(long)]

@@ -74,7 +74,7 @@ impl Bencher {
             order,
             products: arguments.products,
             choice: arguments.choice.clone(),
-            measuring: match arguments.measure {
+            measuring: match arguments.measured_products {
                 None => Measuring::Automatic,
                 Some(most) => Measuring::AtMost(most),
             },
