@@ -43,7 +43,21 @@ impl Input {
             name.contains('/') || endings.iter().any(|end| name.ends_with(end))
         };
         match path.to_str() {
-            Some(name) if !path.exists() && !is_file(name) => Ok(Input::Class(name.parse()?)),
+            Some(name) if !path.exists() && !is_file(name) => match name.parse() {
+                Ok(class) => Ok(Input::Class(class)),
+                // Who meant a file has to hear that there is none.
+                Err(csr_core::Error::UnknownClass { nearest, .. }) => Err(csr_core::Error::Io {
+                    action: "open",
+                    path: path.to_owned(),
+                    reason: std::io::Error::new(
+                        std::io::ErrorKind::NotFound,
+                        format!(
+                            "no file and no matrix class is called so; the nearest classes are {nearest}"
+                        ),
+                    ),
+                }),
+                Err(error) => Err(error),
+            },
             _ => Ok(Input::File(path.to_owned())),
         }
     }
@@ -119,7 +133,10 @@ mod tests {
         assert_eq!(Input::parse("-").unwrap().name(), "stdin");
         assert_eq!(Input::parse("PwTK").unwrap().name(), "pwtk-like");
         assert_eq!(Input::parse("A.MTX").unwrap().source(), "file");
-        assert!(Input::parse("pwtkk").unwrap_err().to_string().contains("pwtk"));
+        assert_eq!(
+            Input::parse("pwtkk").unwrap_err().to_string(),
+            "cannot open \"pwtkk\": no file and no matrix class is called so; the nearest classes are pwtk, pre2, rmat"
+        );
     }
 
     #[cfg(unix)]

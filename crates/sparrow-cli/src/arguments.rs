@@ -260,3 +260,15 @@ fn classes_help() -> String {
         .map(|class| format!("  {:<18} {}", class.name(), class.description()));
     format!("{GEN_EXAMPLES}\n\nClasses:\n{}", lines.collect::<Vec<_>>().join("\n"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two parts that are flattened into one command may bring an option of one name each: it compiles, and then every
+    /// use of the command panics.
+    #[test]
+    fn no_command_has_two_options_of_one_name() {
+        command().debug_assert();
+    }
+}

@@ -55,11 +55,14 @@ fn in_words(error: &anyhow::Error) -> String {
     }
     if let Some(E::NoLibrary | E::NoDevice) = error.downcast_ref() {
         text.push_str(
-            "\n  To use the host's own cores instead: --device host\n  To get an OpenCL \
-             implementation, from a clone of the project: cargo xtask provide",
+            "\n  To use the host's own cores instead, with spmv, bench spmv and solve: --device host\n  \
+             To get an OpenCL implementation, from a clone of the project: cargo xtask provide",
         );
     }
-    if let Some(csr_core::Error::Overflow { .. }) = error.downcast_ref() {
+    if let Some(csr_core::Error::Overflow { value_type, .. }) = error.downcast_ref() {
+        if *value_type != csr_core::ValueType::F64 {
+            text.push_str("\n  To store A in the widest type: --value-type f64");
+        }
         text.push_str("\n  To take such numbers as infinite: --allow-overflow");
     }
     text

@@ -13,10 +13,17 @@ pub(crate) enum Target {
     Device(Device),
 }
 
+/// What names the device: `--device`, else `SPARROW_DEVICE` where it says `host`, which is no OpenCL device that
+/// [`Device::best`] would find. Every other text in the variable is left to it.
+pub(crate) fn named(global: &Global) -> Option<&str> {
+    let from_variable = || std::env::var_os("SPARROW_DEVICE").filter(|text| text == "host");
+    global.device.as_deref().or_else(|| from_variable().map(|_| "host"))
+}
+
 impl Target {
     /// The one target a command works on.
     pub(crate) fn one(global: &Global) -> Result<Self, Failure> {
-        match global.device.as_deref() {
+        match named(global) {
             None => Ok(Target::Device(Device::best()?)),
             Some("host") => Ok(Target::Host),
             Some(text) => Ok(Target::Device(sparrow::find_device(text)?)),
@@ -26,7 +33,7 @@ impl Target {
 
 /// The devices that `--device` names; `command` is what cannot run on the host.
 pub(crate) fn devices(global: &Global, command: &str) -> Result<Vec<Device>, Failure> {
-    match global.device.as_deref() {
+    match named(global) {
         None => Ok(vec![Device::best()?]),
         Some("host") => {
             Err(Failure::input(format!("{command} takes OpenCL devices, and host is none")))
@@ -38,7 +45,7 @@ pub(crate) fn devices(global: &Global, command: &str) -> Result<Vec<Device>, Fai
 
 /// The one device that `--device` names; `command` is what takes no other number.
 pub(crate) fn one_device(global: &Global, command: &str) -> Result<Device, Failure> {
-    match global.device.as_deref() {
+    match named(global) {
         None => Ok(Device::best()?),
         Some(text @ ("host" | "all")) => {
             Err(Failure::input(format!("{command} takes one OpenCL device, not --device {text}")))

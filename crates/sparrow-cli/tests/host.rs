@@ -114,6 +114,24 @@ fn spmv_takes_x_by_seed_and_the_seed_decides() {
 }
 
 #[test]
+fn the_variable_names_the_host_as_the_option_does() {
+    let desk = Desk::new();
+    let run = |line: &str| {
+        let mut command = sparrow(desk.0.path());
+        command.args(line.split(' ')).env("SPARROW_DEVICE", "host").output().unwrap()
+    };
+    assert!(assert_done(&run("spmv a.mtx --x x.mtx")).contains("host on host"));
+    assert!(assert_done(&run("bench a.mtx --value-type f64")).contains("\n  host  "));
+    assert_refused(&run("bench spmm a.mtx"), 2, &["takes OpenCL devices, and host is none"]);
+}
+
+#[test]
+fn devices_does_not_list_the_host() {
+    let refused = Desk::new().host("devices");
+    assert_refused(&refused, 2, &["devices lists OpenCL devices, and host is none"]);
+}
+
+#[test]
 fn json_on_standard_output_stands_alone() {
     let desk = Desk::new();
     let stdout = assert_done(&desk.host("spmv a.mtx --x x.mtx --json -"));

@@ -183,6 +183,12 @@ fn help_says_what_a_command_is_for_and_shows_examples() {
 }
 
 #[test]
+fn help_shows_a_small_default_as_one_types_it() {
+    let ran = assert_done("solve --help");
+    assert!(ran.stdout.contains("[default: 1e-8]"), "{}", ran.stdout);
+}
+
+#[test]
 fn every_shell_gets_a_script_of_all_commands_and_of_none_that_is_not_for_users() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = assert_done(&format!("completions {shell}")).stdout;

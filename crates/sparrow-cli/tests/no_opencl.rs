@@ -62,7 +62,7 @@ fn assert_says_what_to_type(
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{arguments:?}: {stderr}");
     assert!(why.iter().any(|why| stderr.contains(why)), "{arguments:?}: {stderr}");
-    for hint in ["--device host", "cargo xtask provide"] {
+    for hint in ["with spmv, bench spmv and solve: --device host", "cargo xtask provide"] {
         assert!(stderr.contains(hint), "{arguments:?}: {stderr}");
     }
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "", "{arguments:?}");

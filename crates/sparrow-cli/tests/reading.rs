@@ -73,6 +73,7 @@ fn a_number_beyond_f64_is_refused_with_its_line_unless_it_may_be_infinite() {
         let said =
             "\"over.mtx\", line 3: \"1e400\" is beyond the largest f64, 1.7976931348623157e308";
         assert!(error.contains(said) && error.contains("--allow-overflow"), "{line}: {error}");
+        assert!(!error.contains("--value-type"), "no type is wider: {line}: {error}");
     }
     let error = folder.refused("spmv a.mtx --x x.mtx");
     assert!(error.contains("\"x.mtx\", line 3: \"-1e999\" is beyond"), "{error}");
@@ -111,6 +112,7 @@ fn a_value_beyond_what_a_stores_is_refused_by_row_and_column_from_1() {
         error.contains("h, row 2, column 2: 70000 is beyond the largest f16, 65504"),
         "{error}"
     );
+    assert!(error.contains("--value-type f64"), "{error}");
     let line = "bench h.mtx --value-type f16 --allow-overflow --json r.json";
     let (stdout, stderr) = folder.done(line);
     assert!(stdout.contains("the 1 result verified (1 with NaN or infinity)"), "{stdout}");

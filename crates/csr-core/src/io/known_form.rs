@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// First bytes, what has them, and a command that unpacks a file; empty where there is none.
 const FORMS: [(&[u8], &str, &str); 13] = [
-    (b"\x1f\x8b", "gzip data in gzip data", "gunzip"),
+    (b"\x1f\x8b", "gzip data in gzip data", "gunzip -k"),
     (b"BZh", "bzip2 data", "bunzip2 -k"),
     (b"\xfd7zXZ\0", "xz data", "unxz -k"),
     (b"\x28\xb5\x2f\xfd", "zstd data", "unzstd"),
@@ -33,7 +33,7 @@ pub(super) fn refusal(start: &[u8], path: &Path) -> Option<String> {
         let command = format!("iconv -f {encoding} -t UTF-8");
         return Some(match is_piped {
             true => format!("{text}; to convert it, pipe it through {command}"),
-            false => format!("{text}; to convert it: {command} {path:?} > NEW.mtx"),
+            false => format!("{text}; to convert it: {command} {} > NEW.mtx", in_shell(path)),
         });
     }
     let (_, what, command) = FORMS.iter().find(|(bytes, ..)| start.starts_with(bytes))?;
@@ -47,8 +47,17 @@ pub(super) fn refusal(start: &[u8], path: &Path) -> Option<String> {
             let (filter, _) = command.split_once(' ').unwrap_or((command, ""));
             format!("it is {what}, which is not read; pipe it through {filter} -dc")
         }
-        _ => format!("it is {what}, which is not read; to unpack it: {command} {path:?}"),
+        _ => format!("it is {what}, which is not read; to unpack it: {command} {}", in_shell(path)),
     })
+}
+
+/// A path as a word of a shell's line, in which the shell finds nothing to do.
+fn in_shell(path: &Path) -> String {
+    let name = path.to_string_lossy();
+    match name.contains(['$', '`', '"', '\\', '!']) {
+        true => format!("'{}'", name.replace('\'', "'\\''")),
+        false => format!("\"{name}\""),
+    }
 }
 
 /// The name of an encoding with more than one byte a character, and "with" or "without" a byte-order mark.
@@ -94,8 +103,25 @@ mod tests {
         assert!(of(b"\xff\xfe%\0").contains("UTF-16 (it begins with a byte-order mark)"));
         assert!(of(b"\0%\0%").contains("iconv -f UTF-16BE -t UTF-8 \"a.mtx.xz\""));
         assert!(of(b"%\0\0\0").contains("UTF-32"));
+        let gzip = refusal(b"\x1f\x8b", Path::new("a.gz")).unwrap_or_default();
+        assert!(gzip.ends_with("gunzip -k \"a.gz\""), "{gzip}");
         for text in [&b"%%MatrixMarket"[..], b"", b"\xef\xbb\xbf%%", b"1 1 1"] {
             assert_eq!(refusal(text, Path::new("a")), None);
+        }
+    }
+
+    #[test]
+    fn a_name_is_no_command_in_the_line_that_unpacks_it() {
+        for (name, word) in [
+            ("a b's.zip", "\"a b's.zip\""),
+            ("$(rm x).zip", "'$(rm x).zip'"),
+            ("`x`'\".zip", "'`x`'\\''\".zip'"),
+        ] {
+            let text = refusal(b"PK\x03\x04", Path::new(name)).unwrap_or_default();
+            assert_eq!(
+                text,
+                format!("it is a zip archive, which is not read; to unpack it: unzip {word}")
+            );
         }
     }
 }

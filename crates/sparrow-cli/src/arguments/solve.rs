@@ -25,7 +25,7 @@ pub(crate) struct Solve {
     #[arg(long, default_value = "none", value_name = "NAME")]
     pub(crate) precondition: Preconditioner,
     /// The residual that is small enough, as a multiple of the norm of b
-    #[arg(long, default_value_t = 1e-8, value_parser = from_zero)]
+    #[arg(long, default_value = "1e-8", value_parser = from_zero)]
     pub(crate) tol: f64,
     /// Iterations at most
     #[arg(long, default_value_t = 10_000, value_parser = whole::<u32>)]

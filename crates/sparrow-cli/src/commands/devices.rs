@@ -16,6 +16,9 @@ use crate::target::queue_on;
 pub(crate) fn run(global: &Global, arguments: &Devices) -> Result<(), Failure> {
     let words = Files::new(global).check()?;
     let devices = match global.device.as_deref() {
+        Some("host") => {
+            return Err(Failure::input("devices lists OpenCL devices, and host is none"));
+        }
         Some(text) => sparrow::find_devices(text)?,
         None => sparrow::devices()?,
     };

@@ -14,7 +14,7 @@ use super::{Frame, Results, inputs, progress_bar};
 use crate::arguments::{Algorithms, BenchSpmv, Global};
 use crate::commands::load_compact;
 use crate::failure::Failure;
-use crate::target::queue_on;
+use crate::target::{named, queue_on};
 
 /// Where products are timed.
 enum Bencher {
@@ -39,7 +39,7 @@ impl Bencher {
             let model = arguments.model.then(measure).transpose()?;
             Ok(Bencher::Device(Box::new(OnDevice { queue, rates, model })))
         };
-        match global.device.as_deref() {
+        match named(global) {
             None => Ok(vec![on_device(&Device::best()?)?]),
             Some("host") => Ok(vec![Bencher::Host(host_rates())]),
             Some("all") => sparrow::find_devices("all")?.iter().map(on_device).collect(),
@@ -141,10 +141,10 @@ pub(super) fn run(
     arguments: &BenchSpmv,
     results: &Results,
 ) -> Result<(), Failure> {
-    if global.device.as_deref() == Some("host") && arguments.accumulate != Accumulate::Plain {
+    if named(global) == Some("host") && arguments.accumulate != Accumulate::Plain {
         return Err(Failure::input("--device host has plain sums only: leave --accumulate out"));
     }
-    if arguments.model && global.device.as_deref() == Some("host") {
+    if arguments.model && named(global) == Some("host") {
         return Err(Failure::input("--model is for OpenCL devices, and host is none"));
     }
     let inputs = inputs(&arguments.matrices, Suite::Quick)?;
