@@ -86,8 +86,9 @@ impl AnyPlan {
         })
     }
 
-    /// Plans for every matrix, for whoever cannot say which patterns will be the same: an algorithm that has no
-    /// plan ([`Planned::Never`]: [`Algorithm::CsrScalar`] or [`Algorithm::CsrVector`]), as suits the rows of `like`, of which nothing but
+    /// Plans for every matrix, where the caller cannot say which patterns will be the same: an algorithm that has no
+    /// plan ([`Planned::Never`](crate::Planned::Never): [`Algorithm::CsrScalar`] or [`Algorithm::CsrVector`]), as suits
+    /// the rows of `like`, of which nothing but
     /// rows and nonzeros counts. Nothing is read from the device.
     ///
     /// # Errors
