@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::command_line::sparrow;
-use conformance::device;
+use conformance::{device, is_interpreter, say};
 
 const MATRIX: &str = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 2\n2 2 2\n";
 const TABLE: &str = "XDG_CONFIG_HOME/sparrow/devices.toml";
@@ -26,6 +26,10 @@ fn rates(folder: &Path, arguments: &str) -> [f64; 2] {
 
 #[test]
 fn rates_are_measured_once_and_kept_with_the_device_and_its_driver() {
+    if is_interpreter(&device()) {
+        say("skipped: a bench finds how fast memory is, which takes an interpreter minutes");
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let (folder, path) = (folder.path(), folder.path().join(TABLE));
     fs::write(folder.join("a.mtx"), MATRIX).unwrap();
