@@ -130,7 +130,7 @@ const EVEN: f64 = 1.15;
 /// What rows of giants take in step, in nonzeros of the longest: 32 for it and as many for others, each half as long.
 const GIANTS: f64 = 64.0;
 
-/// Mean rows of so many nonzeros leave no place for many more rows in a tile.
+/// With mean rows of so many nonzeros a tile cannot have many more rows than others.
 const SHORT_ROW: f64 = 4.0;
 
 /// Share of rows that differ from the one before where lengths are mixed; where fewer do, equal ones lie together.

@@ -115,7 +115,8 @@ impl BatchPlan {
     ///
     /// # Errors
     /// Operands of another pattern, type, length or context than the plan's; y that overlaps what is read; a workspace of
-    /// another plan; an event in `wait` that has ended in error already; or the driver's own failure. Nothing was enqueued then.
+    /// another plan; an event in `wait` that has ended in error already; or the driver's own failure. Nothing was enqueued
+    /// then; but where problems need several kernels and the driver refuses a later one, the earlier ones have ended.
     pub fn launch<'a, W: Wait>(
         &self,
         queue: &Queue,

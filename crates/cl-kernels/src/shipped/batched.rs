@@ -10,7 +10,7 @@ use crate::batched::{
 use crate::{Accumulate, KernelKey, ParameterError};
 
 impl List<'_> {
-    /// Widths of columns and offsets, and where scalars lie, go in turn. In the cover, 16-bit values have the kernels of
+    /// Widths of columns and offsets, and where scalars lie, alternate. In the cover, 16-bit values have the kernels of
     /// rows and equal nonzeros only.
     pub(super) fn batched(&mut self) -> Result<(), ParameterError> {
         let forms: [(BatchedKernel, &[&'static str]); 8] = [
@@ -42,8 +42,8 @@ impl List<'_> {
             let of_pairs = (BatchedKernel::CsrIInStep, in_step[0], pairs);
             let all = all.chain(of_in_step).chain([of_pairs]);
             for (number, (kernel, form, parameters)) in all.enumerate() {
-                let turn = number + number / count;
-                for (offset_type, on_device) in self.pairs(turn, ROUND.len()) {
+                let round = number + number / count;
+                for (offset_type, on_device) in self.pairs(round, ROUND.len()) {
                     let (source, plain) = (kernel.source(), Accumulate::Plain);
                     let mut key = KernelKey::new(
                         source,
@@ -58,7 +58,7 @@ impl List<'_> {
                     let short = key.clone().with_feature(FEATURE_COLUMNS_U16);
                     match self.extent {
                         Extent::Product => self.keys.extend([key, short]),
-                        Extent::Cover if turn.is_multiple_of(2) => self.keys.push(short),
+                        Extent::Cover if round.is_multiple_of(2) => self.keys.push(short),
                         Extent::Cover => self.keys.push(key),
                     }
                 }

@@ -92,7 +92,7 @@ struct KernelLaunch {
 }
 
 impl Batched {
-    /// Makes the tasks of a batch and builds the programs, which was surveyed.
+    /// Makes the tasks of a batch, which was surveyed, and builds the programs.
     ///
     /// # Errors
     /// Parameters that break a rule, a device without the value type or the atomics, a kernel that does not
@@ -204,6 +204,7 @@ impl Batched {
         let direction = workspace.next_direction();
         workspace.run(self.owner, queue, after, |mut parts| {
             let (mut number, mut last) = (0, None);
+            let mut are_enqueued = false;
             parts.earlier.clear();
             for launch in &self.launches {
                 let programs = 1 + usize::from(launch.reverse.is_some());
@@ -221,10 +222,12 @@ impl Batched {
                         false => parts.launch(kernel, &arguments, launch.size()),
                     }
                 };
-                if event.is_err() && kernel > 0 {
-                    queue.finish_blocking()?;
+                if event.is_err() && are_enqueued {
+                    // What was enqueued still writes to y; the error that is told is the launch's own.
+                    let _ = queue.finish_blocking();
                 }
                 last = event?;
+                are_enqueued = true;
                 parts.earlier.extend(last.clone());
             }
             Ok(last)

@@ -33,7 +33,7 @@ impl<V: Value> Ell<V> {
         check_size("rows", rows)?;
         check_size("columns", cols)?;
         let places = rows.saturating_mul(width);
-        check_size("places of an ELL matrix", places)?;
+        check_size("slots of an ELL matrix", places)?;
         check_length("the array of column indices", columns.len(), places)?;
         check_length("the array of values", values.len(), places)?;
         let outside = |&column: &u32| column != PADDING && column as usize >= cols;
@@ -50,7 +50,7 @@ impl<V: Value> Ell<V> {
     pub fn from_csr<O: Offset>(matrix: CsrView<'_, V, O>) -> Result<Self> {
         let rows = matrix.rows();
         let width = (0..rows).map(|row| matrix.pattern().row_len(row)).max().unwrap_or(0);
-        check_size("places of an ELL matrix", rows.saturating_mul(width))?;
+        check_size("slots of an ELL matrix", rows.saturating_mul(width))?;
         let mut columns = vec![PADDING; rows * width];
         let mut values = vec![V::from_f64(0.0); rows * width];
         for row in 0..rows {

@@ -134,8 +134,8 @@ pub fn check_problems(problems: &[Problem], lengths: Lengths) -> Result<()> {
         if let Format::Ell { width } = problem.format
             && u64::from(width) * u64::from(problem.rows) != entries
         {
-            let (rows, places) = (counted(problem.rows, "row"), counted(width, "place"));
-            let rule = format!("{rows} of {places} {} stored", are(problem.rows));
+            let (rows, slots) = (counted(problem.rows, "row"), counted(width, "slot"));
+            let rule = format!("{rows} of {slots} {} stored", are(problem.rows));
             return Err(Error::Problem { index, what: "entries", value: entries, rule });
         }
     }
@@ -278,6 +278,6 @@ mod tests {
     #[test]
     fn a_width_that_does_not_fit_the_entries_is_refused() {
         let ell = Problem { format: Format::Ell { width: 3 }, ..problem(0) };
-        assert!(refusal(&[ell]).contains("2 rows of 3 places"));
+        assert!(refusal(&[ell]).contains("2 rows of 3 slots"));
     }
 }
