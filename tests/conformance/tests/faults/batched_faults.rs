@@ -55,7 +55,9 @@ fn a_batch_fails_at_any_call_and_the_next_is_right() {
     let _turn = alone();
     let problems = [problem(1), problem(2)];
     let mut host = HostBatch::new();
-    problems.iter().for_each(|problem| host.push_csr(problem.view()).unwrap());
+    // Two kernels, so that a later launch fails where one is enqueued.
+    host.push_csr(problems[0].view()).unwrap();
+    host.push_coo(&problems[1].to_coo()).unwrap();
     let expected = multiply(&stage(), &host).unwrap();
     for ((problem, found), number) in problems.iter().zip(expected.chunks(ROWS)).zip([2.0, -1.0]) {
         let (x, before) = ([1.0; ROWS], [0.5; ROWS]);
@@ -71,7 +73,7 @@ fn a_batch_fails_at_any_call_and_the_next_is_right() {
     let enqueues = names(&fail(Kind::Enqueue));
     assert!(enqueues.contains("clEnqueueNDRangeKernel"), "{enqueues:?}");
     assert!(names(&fail(Kind::Wait)).contains("clWaitForEvents"));
-    // A program for the products and one for the plan.
+    // A program for each kernel of the products, and one for the plan.
     let builds = fail_each("a batch", (Kind::Build, None), stage, run, &expected);
-    assert_eq!(builds, ["clCreateProgramWithSource", "clBuildProgram"].repeat(2));
+    assert_eq!(builds, ["clCreateProgramWithSource", "clBuildProgram"].repeat(3));
 }
