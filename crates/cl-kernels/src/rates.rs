@@ -20,6 +20,8 @@ arguments! {
     pub struct ReadArguments<M> for "read_stream" {
         /// Elements of 16 bytes.
         count: u32,
+        /// How often all of them are read.
+        passes: u32,
         /// What is read.
         source: Array<M>,
         /// Never written, but the compiler cannot know.

@@ -1,9 +1,8 @@
 //! Where the last cache of a device ends, measured: there are GPUs that answer for another of their caches, and say
 //! 4 MiB where 50 are.
 //!
-//! Arrays of growing size are read again and again. What the smallest takes, which is
-//! the launch more than anything else, is taken off all. The cache ends where the rate falls below the geometric mean of the fastest and of the rate on
-//! the largest array, which no cache holds.
+//! Arrays of growing size are read, so often in one launch that the launch itself counts for little. The cache ends where
+//! the rate falls below the geometric mean of the fastest and of the rate on the largest array, which no cache holds.
 
 use std::time::Duration;
 
@@ -11,6 +10,7 @@ use cl_kernels::rates::{self as streams, ReadArguments};
 use cl_kernels::{DeviceType, KernelKey};
 use csr_core::ValueType;
 
+use crate::launch::Size;
 use crate::rates::{Effort, fastest, measure_key, stream_group_size, stream_size};
 use crate::scratch::zeros_blocking;
 use crate::{DeviceArray, Queue, Result};
@@ -22,9 +22,12 @@ const LARGEST: u64 = 1 << 29;
 /// A cache that is not faster than memory by this factor cannot be told from it.
 const FASTER: f64 = 1.15;
 
-/// Bytes that a sample reads, about, and its launches at most.
-const SAMPLE: u64 = 1 << 28;
-const MOST_LAUNCHES: u64 = 64;
+/// What a launch should take, and passes over an array in one at most.
+const LAUNCH: Duration = Duration::from_micros(250);
+const MOST_PASSES: u64 = 1024;
+
+/// Groups of a compute unit: all of them run at once, or an array is not read as a whole before it is read again.
+const GROUPS_A_UNIT: usize = 4;
 
 /// Bytes of the last cache before memory, by how fast arrays of 1 to 512 MiB are read; nothing where no cache is seen,
 /// and for a CPU, whose runtime asks the system. Takes less than half a second on a GPU.
@@ -42,15 +45,23 @@ pub fn last_cache_bytes_blocking(queue: &Queue) -> Result<Option<u64>> {
     let mut kernel = context.program(&key)?.kernel("read_stream")?;
     let largest = LARGEST.min(traits.max_allocation_bytes / 2).min(traits.global_bytes / 4);
     let array: DeviceArray<[f32; 4]> = zeros_blocking(queue, largest.max(LEAST) as usize / 16)?;
+    let units = traits.compute_units.max(1) as usize;
+    let mut pass = |bytes: u64, passes: u64, samples: usize| -> Result<f64> {
+        let (count, passes) = ((bytes / 16) as u32, passes as u32);
+        let (source, target) = (array.argument(), array.argument());
+        let arguments = ReadArguments { count, passes, source, target };
+        let effort = Effort { samples, time: Duration::from_millis(3), launches: 2 };
+        let all = stream_size(queue, count as usize);
+        let size = Size { groups: all.groups.min(units * GROUPS_A_UNIT), ..all };
+        let time = fastest(queue, &mut kernel, &arguments, size, effort)?;
+        Ok(time.as_secs_f64() / f64::from(passes))
+    };
+    // How much is read in the time that a launch should take, about.
+    let rate = LEAST as f64 / pass(LEAST, MOST_PASSES / 8, 2)?;
+    let launch_bytes = (rate * LAUNCH.as_secs_f64()) as u64;
     let mut times = Vec::new();
     for bytes in sizes(largest) {
-        let count = (bytes / 16) as u32;
-        let arguments = ReadArguments { count, source: array.argument(), target: array.argument() };
-        let launches = (SAMPLE / bytes).clamp(2, MOST_LAUNCHES) as u32;
-        let effort = Effort { samples: 4, time: Duration::from_millis(4), launches };
-        let size = stream_size(queue, count as usize);
-        let time = fastest(queue, &mut kernel, &arguments, size, effort)?;
-        times.push((bytes, time.as_secs_f64()));
+        times.push((bytes, pass(bytes, (launch_bytes / bytes).clamp(1, MOST_PASSES), 4)?));
     }
     let found = end_of_cache(&times);
     tracing::debug!(?times, ?found, "the last cache");
@@ -65,14 +76,8 @@ fn sizes(largest: u64) -> impl Iterator<Item = u64> {
 
 /// By the bytes of arrays, ascending, and the seconds of one pass over each.
 fn end_of_cache(times: &[(u64, f64)]) -> Option<u64> {
-    let &(least, launch) = times.first()?;
-    // What a launch costs would hide how fast less is read.
-    let is_clear = |&&(_, seconds): &&(u64, f64)| seconds >= 2.0 * launch;
-    let rates = times
-        .iter()
-        .filter(is_clear)
-        .map(|&(bytes, s)| (bytes, (bytes - least) as f64 / (s - launch)));
-    let rates: Vec<_> = rates.collect();
+    let rates: Vec<_> =
+        times.iter().map(|&(bytes, seconds)| (bytes, bytes as f64 / seconds)).collect();
     let &(_, memory) = rates.last()?;
     let cached = rates.iter().map(|&(_, rate)| rate).fold(0.0, f64::max);
     if cached < FASTER * memory {
@@ -87,10 +92,10 @@ fn end_of_cache(times: &[(u64, f64)]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Seconds of passes where a launch takes 2 us, reads from a cache of so many bytes 5 TB/s, and others 2 TB/s.
+    /// Seconds of passes where reads from a cache of so many bytes have 5 TB/s, others 2 TB/s, and small arrays less.
     fn times(cache: u64) -> Vec<(u64, f64)> {
         let rate = |bytes| if bytes <= cache { 5e12 } else { 2e12 };
-        sizes(LARGEST).map(|bytes| (bytes, 2e-6 + bytes as f64 / rate(bytes))).collect()
+        sizes(LARGEST).map(|bytes| (bytes, 1e-8 + bytes as f64 / rate(bytes))).collect()
     }
 
     #[test]

@@ -158,7 +158,7 @@ impl<'a> Bench<'a> {
         let key = measure_key(streams::SOURCE, ValueType::F32, &parameters);
         let count = (bytes / 16) as u32;
         let (source, target) = (self.array.argument(), self.array.argument());
-        let arguments = ReadArguments { count, source, target };
+        let arguments = ReadArguments { count, passes: 1, source, target };
         let size = stream_size(self.queue, count as usize);
         let launches = ((64 << 20) / bytes).clamp(2, 16) as u32;
         let time = self.time(&key, &arguments, size, Effort { launches, ..FEW })?;

@@ -55,7 +55,8 @@ impl Rates {
         let count = source.len() as u32;
         let size = stream_size(queue, source.len());
 
-        let read = ReadArguments { count, source: source.argument(), target: target.argument() };
+        let (reads, writes) = (source.argument(), target.argument());
+        let read = ReadArguments { count, passes: 1, source: reads, target: writes };
         let copy = CopyArguments { count, source: source.argument(), target: target.argument() };
         let read_time = fastest(queue, &mut program.kernel("read_stream")?, &read, size, EFFORT)?;
         let copy_time = fastest(queue, &mut program.kernel("copy_stream")?, &copy, size, EFFORT)?;
