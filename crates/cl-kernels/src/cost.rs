@@ -63,6 +63,38 @@ impl CostNumbers {
         ]
     }
 
+    /// From values in the order of [`CostNumbers::entries`].
+    pub fn from_values(values: [f64; 12]) -> Self {
+        let [
+            launch,
+            latency,
+            cached_kb,
+            memory_kb,
+            nonzero,
+            item,
+            gather,
+            row,
+            step,
+            line,
+            chain,
+            copied,
+        ] = values;
+        CostNumbers {
+            launch,
+            latency,
+            cached_kb,
+            memory_kb,
+            nonzero,
+            item,
+            gather,
+            row,
+            step,
+            line,
+            chain,
+            copied,
+        }
+    }
+
     /// Whether all are numbers of zero or more.
     pub fn are_sound(&self) -> bool {
         self.entries().iter().all(|(_, number)| number.is_finite() && *number >= 0.0)

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use csr_core::ValueType;
 
 use crate::{
-    DeviceTable, DeviceTraits, NamedParameters, ParameterError, Parameters, StreamRates,
-    TableMatch, parse_device_table,
+    CostNumbers, DeviceTable, DeviceTraits, NamedParameters, ParameterError, Parameters,
+    StreamRates, TableMatch, parse_device_table,
 };
 
 /// The shipped files: name and text.
@@ -87,6 +87,14 @@ impl Tables {
             matches.sort_by_key(|(_, found)| found.rank);
             matches
         })
+    }
+
+    /// The numbers of the cost model for a device, or where no entry has any for it, those that are shipped for another:
+    /// what a fit begins with.
+    pub fn usual_model(&self, device: &DeviceTraits, value_type: ValueType) -> Option<CostNumbers> {
+        let of_device = self.matches(device).into_iter().map(|(_, found)| found.entry);
+        let shipped = self.0.shipped.iter().flat_map(|(_, table)| &table.devices);
+        of_device.chain(shipped).find_map(|entry| entry.model(value_type)).copied()
     }
 
     /// What the tables say of an algorithm on a device, over `defaults`, and which entries were left out because what

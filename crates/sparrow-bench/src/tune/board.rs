@@ -42,17 +42,27 @@ impl Matrix {
         self.tries.get(candidate).map(|tries| self.cost_of(candidate, tries, products))
     }
 
+    /// Microseconds of a product, and of the set-up, of every candidate that never failed.
+    pub fn times_us(&self) -> impl Iterator<Item = (&Candidate, f64, f64)> {
+        let sound = self.tries.iter().filter(|(_, tries)| !tries.has_failed);
+        sound.map(|(candidate, tries)| (candidate, self.product_us(tries), median(&tries.setup_us)))
+    }
+
     fn cost_of(&self, candidate: &Candidate, tries: &Tries, products: Products) -> f64 {
         // What failed once is not to be trusted.
         if tries.has_failed || !candidate.may_be_chosen(products) {
             return f64::INFINITY;
         }
+        self.product_us(tries) + median(&tries.setup_us) / f64::from(products.count())
+    }
+
+    fn product_us(&self, tries: &Tries) -> f64 {
         let product_us = |(reference, ratio): &(Candidate, f64)| {
             ratio * self.references_us.get(reference).map_or(f64::NAN, |samples| median(samples))
         };
         let ratios = if tries.ratios.is_empty() { &tries.given_up } else { &tries.ratios };
         let products_us: Vec<f64> = ratios.iter().map(product_us).collect();
-        median(&products_us) + median(&tries.setup_us) / f64::from(products.count())
+        median(&products_us)
     }
 
     /// The candidate of the least cost, of those that `of` lets through, and its cost.

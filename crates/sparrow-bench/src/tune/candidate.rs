@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use cl_kernels::{
-    Algorithm, DeviceTraits, Fit, MatrixShape, Products, Rule, Trial, Variant, current_name, select,
+    Algorithm, DeviceTraits, Fit, MatrixShape, NamedParameters, Products, Rule, Trial, Variant,
+    current_name, select,
 };
 use csr_core::ValueType;
 use serde::{Deserialize, Serialize};
@@ -41,12 +42,7 @@ impl Candidate {
         mean_row: f64,
     ) -> Self {
         let defaults = algorithm.default_parameters(&Fit::plain(device, value_type, mean_row));
-        let owned = defaults.entries().iter().map(|(name, value)| ((*name).to_owned(), *value));
-        Candidate {
-            algorithm,
-            variant: Self::usual_variant(algorithm),
-            parameters: owned.collect(),
-        }
+        Self::of_named(algorithm, &defaults)
     }
 
     /// Whether rules may take it where so many products follow. A copy of A takes its room once more and must be told of new
@@ -74,6 +70,13 @@ impl Candidate {
         candidate.variant = choice.variant.or(candidate.variant);
         candidate.parameters.extend(choice.parameters);
         candidate
+    }
+
+    /// An algorithm with hyper-parameters by name, all of them.
+    pub(super) fn of_named(algorithm: Algorithm, named: &NamedParameters) -> Self {
+        let owned = named.entries().iter().map(|(name, value)| ((*name).to_owned(), *value));
+        let variant = Self::usual_variant(algorithm);
+        Candidate { algorithm, variant, parameters: owned.collect() }
     }
 
     /// What a rule comes to, where it names every hyper-parameter; but see [`Candidate::on`].

@@ -133,16 +133,20 @@ fn rungs(nnz: u64, kinds: &[(Skew, &[u32])]) -> Vec<LadderMatrix> {
 }
 
 impl Effort {
-    /// Nine small matrices, 20 seconds.
+    /// Nine matrices, within the cache and beyond it, 20 seconds.
     pub fn quick(device: &TunedDevice) -> Self {
-        let [small, ..] = sizes(device);
-        let kinds: [(Skew, &[u32]); 4] = [
-            (Skew::Even, &[24, 3, 80]),
+        let [small, _, large] = sizes(device);
+        let within: [(Skew, &[u32]); 4] = [
+            (Skew::Even, &[80, 5]),
             (Skew::Mixed, &[8]),
-            (Skew::Giants, &[6, 30]),
-            (Skew::Spread, &[12, 4, 400]),
+            (Skew::Giants, &[6]),
+            (Skew::Spread, &[400]),
         ];
-        let (ladder, budget) = (rungs(small, &kinds), Duration::from_secs(20));
+        let beyond: [(Skew, &[u32]); 3] =
+            [(Skew::Even, &[24, 3]), (Skew::Giants, &[30]), (Skew::Spread, &[4])];
+        let mut ladder = rungs(small, &within);
+        ladder.extend(rungs(large, &beyond));
+        let budget = Duration::from_secs(20);
         let mut validation = validation(device);
         validation.truncate(QUICK_VALIDATION);
         Effort { ladder, validation, budget, sampling_ms: 6, winners: 7 }

@@ -46,9 +46,8 @@ const RULES: usize = 12;
 const PORTFOLIO: usize = 8;
 const PORTFOLIO_GAIN: f64 = 0.004;
 
-/// What a rule gains at least, and each comparison in it, summed over matrices.
+/// What a rule gains at least, summed over matrices.
 const RULE_GAIN: f64 = 0.1;
-const COMPARISON_GAIN: f64 = 0.05;
 
 /// A list of fewer rules is taken where it loses no more than this beyond the best number, in the mean, held out.
 const SIMPLER: f64 = 0.003;
@@ -165,7 +164,7 @@ fn grow(cases: &[&Case]) -> Vec<Clause> {
     let mut now: Vec<f64> = cases.iter().map(|case| case.losses[usual]).collect();
     let grid = Grid::new(cases.iter().map(|case| &case.features));
     while list.len() < RULES {
-        let Some(exception) = best_exception(cases, &now, &grid) else { break };
+        let Some(exception) = best_exception(cases, &now, &grid, RULE_GAIN) else { break };
         for (case, now) in cases.iter().zip(&mut now) {
             if exception.when.holds(&case.features) {
                 *now = case.losses[exception.candidate];
@@ -188,8 +187,13 @@ fn best_of(cases: &[&Case]) -> Option<usize> {
 }
 
 /// The rule that gains most before a list that loses this `now`, if any gains enough: every candidate, where one or two
-/// comparisons hold.
-fn best_exception(cases: &[&Case], now: &[f64], grid: &Grid) -> Option<Clause> {
+/// comparisons hold. Each comparison must gain half as much as a rule.
+pub(super) fn best_exception(
+    cases: &[&Case],
+    now: &[f64],
+    grid: &Grid,
+    rule_gain: f64,
+) -> Option<Clause> {
     let all: Vec<usize> = (0..cases.len()).collect();
     let mut best_gain = 0.0;
     let mut best = None;
@@ -197,7 +201,7 @@ fn best_exception(cases: &[&Case], now: &[f64], grid: &Grid) -> Option<Clause> {
         let gain = |(case, now): (&&Case, &f64)| (now - case.losses[candidate]).max(-FAILS);
         let gains: Vec<f64> = cases.iter().zip(now).map(gain).collect();
         let mut weigh = |comparisons: &[Comparison], gain: f64| {
-            let gain = gain - RULE_GAIN - COMPARISON_GAIN * comparisons.len() as f64;
+            let gain = gain - rule_gain - 0.5 * rule_gain * comparisons.len() as f64;
             // Of sums of the same figures in another order, the first.
             if gain > best_gain + 1e-9 {
                 best_gain = gain;

@@ -12,17 +12,20 @@ mod effort;
 mod entry;
 mod fit;
 mod judge;
+mod model_fit;
 mod search;
 mod sweep;
 mod timing;
 mod trial;
 mod unknown;
 mod validate;
+mod validate_model;
 mod worker;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use cl_kernels::DeviceTraits;
+use cl_kernels::{CostNumbers, DeviceTraits, DeviceType, Tables};
 use csr_core::ValueType;
 
 use crate::MeasureError;
@@ -75,6 +78,23 @@ pub fn tune<T: Trials>(
     let mut search = Search { traits, device, effort, value_types, trials, board };
     search.run()?;
     Ok(search.board)
+}
+
+/// The cost model's numbers that suit a board, by value type; none for a CPU device, which it is not about.
+pub fn models_of(
+    board: &Board,
+    traits: &DeviceTraits,
+    device: &TunedDevice,
+) -> BTreeMap<ValueType, CostNumbers> {
+    if traits.device_type == DeviceType::Cpu {
+        return BTreeMap::new();
+    }
+    let tables = Tables::untuned();
+    let model = |value_type| {
+        let numbers = model_fit::fit_model(board, traits, device.cache_bytes, value_type, &tables)?;
+        Some((value_type, numbers))
+    };
+    board.value_types().filter_map(model).collect()
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cl_kernels::{DeviceTraits, MatrixShape, Products, Tables};
+use cl_kernels::{DeviceTraits, DeviceType, MatrixShape, Products, Tables};
 use csr_core::ValueType;
 
 use super::candidate::coarse;
 use super::effort::LadderMatrix;
+use super::model_fit::compared;
 use super::{Board, Candidate, Effort, Timing, Trial, TrialReport, TuneError, TunedDevice};
 
 /// Where trials are run, and how much time is left.
@@ -25,8 +26,9 @@ pub trait Trials {
 }
 
 /// Parts of the time after which a phase gives way to the next, the last to validation.
-const COARSE: f64 = 0.25;
-const REFINE: f64 = 0.4;
+const COARSE: f64 = 0.15;
+const COMPARE: f64 = 0.5;
+const REFINE: f64 = 0.55;
 const SEARCH: f64 = 0.65;
 
 /// A neighbour that is better by less is none to go on from.
@@ -54,6 +56,7 @@ impl<T: Trials> Search<'_, T> {
     /// Searches until time is up or nothing more is gained; the board holds what was found.
     pub(super) fn run(&mut self) -> Result<(), TuneError> {
         self.coarse()?;
+        self.compare()?;
         self.refine()?;
         self.complete()?;
         self.repeat()
@@ -78,13 +81,40 @@ impl<T: Trials> Search<'_, T> {
                 (value_type, rung, list)
             })
             .collect();
+        self.try_lists(&lists, COARSE, "coarse")
+    }
+
+    /// What the cost model compares, on every matrix, where its numbers can be fitted: it is for GPUs.
+    fn compare(&mut self) -> Result<(), TuneError> {
+        if self.traits.device_type == DeviceType::Cpu {
+            return Ok(());
+        }
+        let lists: Vec<_> = self
+            .pairs()
+            .map(|(value_type, rung)| {
+                let matrix = self.board.matrix(value_type, &rung.name);
+                let mean_row = matrix.map_or(rung.mean_row, |matrix| matrix.shape.mean_row());
+                (value_type, rung, compared(self.traits, value_type, mean_row))
+            })
+            .collect();
+        self.try_lists(&lists, COMPARE, "compare")
+    }
+
+    /// Tries what each matrix is listed with, the first everywhere before the next anywhere, until so much of the time is
+    /// spent.
+    fn try_lists(
+        &mut self,
+        lists: &[(ValueType, LadderMatrix, Vec<Candidate>)],
+        until: f64,
+        phase: &'static str,
+    ) -> Result<(), TuneError> {
         let longest = lists.iter().map(|(_, _, list)| list.len()).max().unwrap_or(0);
         for place in 0..longest {
-            for (value_type, rung, list) in &lists {
-                let is_over = self.trials.spent() > COARSE;
+            for (value_type, rung, list) in lists {
+                let is_over = self.trials.spent() > until;
                 let Some(candidate) = list.get(place).filter(|_| !is_over) else { continue };
                 if !self.is_known(*value_type, rung, candidate)
-                    && !self.try_on(*value_type, rung, candidate, "coarse")?
+                    && !self.try_on(*value_type, rung, candidate, phase)?
                 {
                     return Ok(());
                 }

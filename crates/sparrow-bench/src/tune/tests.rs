@@ -1,5 +1,7 @@
 //! The whole way from trials to rules, on a device that is a formula.
 
+use std::collections::BTreeMap;
+
 use cl_kernels::{
     Algorithm, Condition, DeviceEntry, DeviceTraits, DeviceType, Products, Rule, Rules, SvmSupport,
     Tables,
@@ -45,6 +47,23 @@ struct Formula {
     trials: usize,
     most: usize,
     ended: Vec<Timing>,
+    lengths: Lengths,
+}
+
+/// Rows, nonzeros and row lengths of rungs, each of which is made once.
+#[derive(Default)]
+pub(super) struct Lengths(BTreeMap<String, (u64, u64, RowLengths)>);
+
+impl Lengths {
+    /// Those of a rung of 60,000 nonzeros that is like this one.
+    pub(super) fn of(&mut self, rung: Rung) -> (u64, u64, RowLengths) {
+        let small = self.0.entry(Rung { nnz: 60_000, ..rung }.to_string());
+        *small.or_insert_with_key(|name| {
+            let small: Csr<f32> = name.parse::<Rung>().unwrap().generate(1).unwrap();
+            let lengths = RowLengths::of(small.pattern().offsets());
+            (small.rows() as u64, small.nnz() as u64, lengths)
+        })
+    }
 }
 
 impl Formula {
@@ -88,9 +107,7 @@ impl Trials for Formula {
             return Ok(None);
         }
         let rung: Rung = trial.matrix.parse().unwrap();
-        let matrix: Csr<f32> = Rung { nnz: 60_000, ..rung }.generate(1).unwrap();
-        let lengths = RowLengths::of(matrix.pattern().offsets());
-        let (rows, nnz) = (matrix.rows() as u64, matrix.nnz() as u64);
+        let (rows, nnz, lengths) = self.lengths.of(rung);
         let outcome = Self::outcome(&trial.candidate, lengths, rows, nnz);
         let RowLengths { longest: longest_row, in_step, changes } = lengths;
         Ok(Some(TrialReport { rows, nnz, longest_row, in_step, changes, outcome }))
@@ -130,7 +147,7 @@ fn tuned_on(traits: &DeviceTraits, most: usize) -> (Board, Formula) {
         sampling_ms: 1,
         winners: 7,
     };
-    let mut trials = Formula { trials: 0, most, ended: Vec::new() };
+    let mut trials = Formula { trials: 0, most, ended: Vec::new(), lengths: Lengths::default() };
     let board = tune(traits, &tuned, &[ValueType::F32], &effort, &mut trials).unwrap();
     (board, trials)
 }
@@ -298,9 +315,16 @@ fn validated_against(
         sampling_ms: 1,
         winners: 7,
     };
-    let mut trials = Formula { trials: 0, most, ended: Vec::new() };
-    let found =
-        validate::validate_against(untuned, &device, &tuned, &mut entry, &effort, &mut trials);
+    let mut trials = Formula { trials: 0, most, ended: Vec::new(), lengths: Lengths::default() };
+    let found = validate::validate_against(
+        untuned,
+        &device,
+        &tuned,
+        &mut entry,
+        &std::collections::BTreeMap::new(),
+        &effort,
+        &mut trials,
+    );
     let found = found.unwrap();
     (entry, found, trials)
 }

@@ -1,4 +1,5 @@
-//! The last step of a tuning: its rules on matrices that they were not fitted to, compared with what would run untuned.
+//! The last step of a tuning: its rules, and the cost model with its numbers, on matrices that they were not fitted to,
+//! compared with what would run untuned. For each value type the better of both is kept, if it is better than that.
 //!
 //! A rule that makes one of them slower than that is taken out, and its matrices fall to the rules behind it, or where
 //! there are none to the shipped tables. So is a rule that chose for one of them at most: nothing is known of it but what it
@@ -6,14 +7,17 @@
 
 use std::collections::BTreeMap;
 
-use cl_kernels::{Algorithm, DeviceEntry, DeviceTraits, Products, Rule, Tables};
+use cl_kernels::{
+    Algorithm, CostNumbers, DeviceEntry, DeviceTraits, Products, Rule, Rules, Tables,
+};
 use csr_core::ValueType;
 
 use super::search::{Trials, timing_of};
+use super::validate_model::weigh;
 use super::{Board, Candidate, Effort, Timing, Trial, TuneError, TunedDevice};
 
 /// What a rule may lose on a matrix: no more than two times of one thing differ by.
-const BORNE: f64 = 1.02;
+pub(super) const BORNE: f64 = 1.02;
 
 /// Trials of a choice that seems to lose more, before it is believed.
 const TRIALS: usize = 3;
@@ -24,7 +28,10 @@ const CONFIRMED: usize = 2;
 /// Slower than that is not sampled further.
 const GIVE_UP: f64 = 1.5;
 
-/// How the rules that are left do.
+/// A model must gain this many times what rules gain to go before them.
+const MODEL_GAIN: f64 = 1.005;
+
+/// How the rules that are left do, or the model.
 #[derive(Clone, Debug, Default)]
 pub struct Validation {
     /// Value type and matrix, and the time of what would run untuned over that of what runs now, where some tens of
@@ -36,17 +43,18 @@ pub struct Validation {
     pub kept: usize,
 }
 
-struct Validator<'a, T> {
-    traits: &'a DeviceTraits,
-    device: &'a TunedDevice,
-    effort: &'a Effort,
+pub(super) struct Validator<'a, T> {
+    pub(super) traits: &'a DeviceTraits,
+    pub(super) device: &'a TunedDevice,
+    pub(super) effort: &'a Effort,
     untuned: Tables,
     trials: &'a mut T,
     /// What is known of each matrix of the validation: one class is there in several sizes.
-    boards: Vec<Board>,
+    pub(super) boards: Vec<Board>,
 }
 
-/// Takes the rules out of an entry that are slower than what would run untuned, or that time does not suffice for.
+/// Takes the rules out of an entry that are slower than what would run untuned, or that time does not suffice for; or
+/// takes them all out for the model with these numbers where that is better.
 ///
 /// # Errors
 /// What ends the trials.
@@ -54,10 +62,11 @@ pub fn validate<T: Trials>(
     traits: &DeviceTraits,
     device: &TunedDevice,
     entry: &mut DeviceEntry,
+    models: &BTreeMap<ValueType, CostNumbers>,
     effort: &Effort,
     trials: &mut T,
 ) -> Result<Validation, TuneError> {
-    validate_against(Tables::untuned(), traits, device, entry, effort, trials)
+    validate_against(Tables::untuned(), traits, device, entry, models, effort, trials)
 }
 
 /// The same, where these tables choose untuned.
@@ -66,6 +75,7 @@ pub(super) fn validate_against<T: Trials>(
     traits: &DeviceTraits,
     device: &TunedDevice,
     entry: &mut DeviceEntry,
+    models: &BTreeMap<ValueType, CostNumbers>,
     effort: &Effort,
     trials: &mut T,
 ) -> Result<Validation, TuneError> {
@@ -75,20 +85,30 @@ pub(super) fn validate_against<T: Trials>(
     let names: Vec<String> = entry.choice.keys().cloned().collect();
     for name in names {
         let Ok(value_type) = name.parse::<ValueType>() else { continue };
+        let mut gains = Vec::new();
         // Rules for several products count for the others too, behind theirs: what loses there goes first.
         for products in [Products::Many, Products::Once, Products::Several] {
-            let (removed, gains) = validator.prune(entry, value_type, products)?;
+            let (removed, of_products) = validator.prune(entry, value_type, products)?;
             found.removed += removed;
-            if products == Products::Several {
-                found
-                    .gains
-                    .extend(gains.into_iter().map(|(matrix, gain)| (value_type, matrix, gain)));
-            }
+            gains = of_products;
         }
+        if let Some(&numbers) = models.get(&value_type)
+            && let Some(kept) = weigh(&mut validator, value_type, entry, numbers)?
+            && kept.gain > MODEL_GAIN * geometric_mean(&gains)
+        {
+            let rules = entry.choice.entry(name.clone()).or_default();
+            found.removed +=
+                Products::ALL.map(|products| rules.own(products).len()).iter().sum::<usize>();
+            *rules = Rules { several: kept.exceptions, ..Rules::default() };
+            entry.model.insert(name.clone(), numbers);
+            gains = kept.gains;
+        }
+        found.gains.extend(gains.into_iter().map(|(matrix, gain)| (value_type, matrix, gain)));
         let Some(rules) = entry.choice.get(&name) else { continue };
         found.kept += Products::ALL.map(|products| rules.own(products).len()).iter().sum::<usize>();
         // What falls to the shipped tables takes hyper-parameters from there.
-        if rules.several.last().is_none_or(|rule| !rule.when.is_empty()) {
+        let has_default = rules.several.last().is_some_and(|rule| rule.when.is_empty());
+        if !has_default && !entry.model.contains_key(&name) {
             entry.kernel.values_mut().for_each(|lines| drop(lines.remove(&name)));
         }
         if rules.is_empty() {
@@ -175,7 +195,7 @@ impl<T: Trials> Validator<'_, T> {
     }
 
     /// What the entry's own rules and the shipped tables choose for a matrix; `None` where there is no time to look at it.
-    fn chosen(
+    pub(super) fn chosen(
         &mut self,
         entry: &DeviceEntry,
         value_type: ValueType,
@@ -205,7 +225,7 @@ impl<T: Trials> Validator<'_, T> {
     }
 
     /// The cost of a candidate over that of what would run untuned; `None` where there is no time to know.
-    fn ratio(
+    pub(super) fn ratio(
         &mut self,
         value_type: ValueType,
         products: Products,
@@ -262,6 +282,12 @@ impl<T: Trials> Validator<'_, T> {
     }
 }
 
+/// Of gains; 1 of none.
+fn geometric_mean(gains: &[(String, f64)]) -> f64 {
+    let logs: f64 = gains.iter().map(|(_, gain)| gain.ln()).sum();
+    (logs / gains.len().max(1) as f64).exp()
+}
+
 /// What one look at all matrices has found.
 #[derive(Default)]
 struct Pass {
@@ -272,9 +298,9 @@ struct Pass {
 }
 
 /// For one matrix.
-struct Chosen {
+pub(super) struct Chosen {
     /// The number of the rule, of those that count; none where the shipped tables choose.
     rule: Option<usize>,
     candidate: Candidate,
-    untuned: Candidate,
+    pub(super) untuned: Candidate,
 }

@@ -17,7 +17,7 @@ use super::{Making, Reading, positive};
 pub(crate) struct Tune {
     #[command(subcommand)]
     pub(crate) command: Option<TuneCommand>,
-    /// 20 seconds and nine small matrices a device, instead of two minutes and the usual ladder
+    /// 20 seconds and nine matrices a device, instead of two minutes and the usual ladder
     #[arg(long, conflicts_with_all = ["full", "budget"])]
     pub(crate) quick: bool,
     /// Every mean row, skew and size, as long as it takes (an hour at most)

@@ -16,7 +16,7 @@ use sparrow::{
 use sparrow_bench::counted;
 use sparrow_bench::tune::{
     Arena, Board, Effort, Timing, TuneError, TunedDevice, Validation, entry_of, held_out_ratio,
-    parse_timings, ratios, read_timings, serve, tune, validate,
+    models_of, parse_timings, ratios, read_timings, serve, tune, validate,
 };
 
 use crate::arguments::{Global, Tune, TuneCommand};
@@ -119,7 +119,8 @@ fn tune_device(
     let mut entry = entry_of(&board, &tuned, runs.origin(&effort));
     entry.cache_bytes = measured;
     let is_found = !entry.choice.is_empty();
-    let validation = validate(traits, &tuned, &mut entry, &effort, runs)?;
+    let models = models_of(&board, traits, &tuned);
+    let validation = validate(traits, &tuned, &mut entry, &models, &effort, runs)?;
     entry.origin = runs.origin(&effort);
     runs.end();
     if !is_found {
@@ -249,6 +250,13 @@ fn choice_text(board: &Board, entry: &DeviceEntry, value_type: ValueType) -> Str
         .into_iter()
         .map(|(_, ratio)| ratio)
         .collect();
+    if let Some(numbers) = entry.model.get(value_type.name()) {
+        let mut text = format!("; the cost model chooses, with {numbers}\n");
+        for rule in entry.rules(value_type).into_iter().flat_map(|rules| &rules.several) {
+            text.push_str(&format!("    before it: {rule}\n"));
+        }
+        return text;
+    }
     if ratios.is_empty() {
         return "; no rule of its own\n".to_owned();
     }
