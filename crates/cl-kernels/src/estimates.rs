@@ -50,7 +50,8 @@ pub fn estimates_where(
         let cache_bytes = tables.cache_bytes_of(&layer, fit.device);
         let found = layer.iter().find_map(|(_, found)| found.entry.model(fit.value_type));
         if let Some(numbers) = found {
-            return Estimator { fit, matrix, cache_bytes, numbers }.estimates(products, may);
+            return Estimator { tables, fit, matrix, cache_bytes, numbers }
+                .estimates(products, may);
         }
     }
     Vec::new()
@@ -58,6 +59,7 @@ pub fn estimates_where(
 
 /// What estimates follow from.
 pub(crate) struct Estimator<'a> {
+    pub(crate) tables: &'a Tables,
     pub(crate) fit: &'a Fit<'a>,
     pub(crate) matrix: &'a MatrixShape,
     pub(crate) cache_bytes: u64,
@@ -65,15 +67,17 @@ pub(crate) struct Estimator<'a> {
 }
 
 impl Estimator<'_> {
-    /// The estimates of the algorithms that `may` be taken, the least first. A copy of A is for many products.
+    /// The estimates of the algorithms that `may` be taken, the least first, but for the margin. A copy of A is for many
+    /// products.
     pub(crate) fn estimates(
         &self,
         products: Products,
         may: impl Fn(Algorithm) -> bool,
     ) -> Vec<Estimate> {
-        let Estimator { fit, matrix, cache_bytes, numbers } = *self;
+        let Estimator { fit, matrix, cache_bytes, numbers, .. } = *self;
         let Fit { device, value_type, .. } = *fit;
         let question = CostQuestion::new(matrix, value_type, device, cache_bytes, numbers);
+        let usual = self.usual();
         let mut found = Vec::with_capacity(16);
         for algorithm in Algorithm::ALL {
             let spec = algorithm.spec();
@@ -81,16 +85,41 @@ impl Estimator<'_> {
             if spec.copies_values && products != Products::Many || !may(algorithm) {
                 continue;
             }
-            for parameters in (model.candidates)(fit) {
+            let mut candidates = (model.candidates)(fit);
+            if let Some((_, usual)) = usual.as_ref().filter(|(usual, _)| *usual == algorithm)
+                && !candidates.contains(usual)
+            {
+                candidates.push(usual.clone());
+            }
+            for parameters in candidates {
                 if (spec.check)(parameters.entries(), fit).is_ok() {
                     let cost = (model.cost)(&question, &parameters);
                     found.push(Estimate { algorithm, parameters, cost });
                 }
             }
         }
-        let total = |estimate: &Estimate| estimate.cost.total_ns(products);
-        found.sort_by(|a, b| total(a).total_cmp(&total(b)));
+        let counted = |estimate: &Estimate| {
+            let is_usual = usual.as_ref().is_some_and(|(algorithm, parameters)| {
+                estimate.algorithm == *algorithm && estimate.parameters == *parameters
+            });
+            let margin = if is_usual { numbers.margin } else { 0.0 };
+            (1.0 - margin) * estimate.cost.total_ns(products)
+        };
+        found.sort_by(|a, b| counted(a).total_cmp(&counted(b)));
         found
+    }
+
+    /// What stays unless another promises more than the margin; nothing where there is none.
+    fn usual(&self) -> Option<(Algorithm, NamedParameters)> {
+        let Estimator { tables, fit, numbers, .. } = *self;
+        if numbers.margin == 0.0 {
+            return None;
+        }
+        let algorithm = Algorithm::CsrFlat;
+        let check = |named: &NamedParameters| algorithm.check_parameters(named.entries(), fit);
+        let defaults = algorithm.default_parameters(fit);
+        let (parameters, _) = tables.named_parameters(fit.device, fit.value_type, defaults, &check);
+        Some((algorithm, parameters))
     }
 }
 
@@ -169,6 +198,36 @@ mod tests {
         let small = rows_of(20_000, 20);
         let taken = found(ValueType::F32, &small, Products::Once);
         assert!([Algorithm::CsrScalar, Algorithm::CsrVector].contains(&taken[0].algorithm));
+    }
+
+    #[test]
+    fn with_a_margin_what_is_usual_stays_unless_another_promises_more() {
+        let own = |margin: f64| {
+            let numbers = Tables::untuned().usual_model(&h200(), ValueType::F32).unwrap();
+            let numbers = CostNumbers { margin, ..numbers };
+            let entry = crate::DeviceEntry {
+                origin: "a test".to_owned(),
+                model: [("f32".to_owned(), numbers)].into(),
+                kernel: [(
+                    "csr_flat".to_owned(),
+                    [("f32".to_owned(), [("tile_nnz".to_owned(), 3072)].into())].into(),
+                )]
+                .into(),
+                ..Default::default()
+            };
+            let table = crate::DeviceTable { devices: vec![entry], ..crate::DeviceTable::empty() };
+            Tables::with_user(Some(("own.toml".into(), table)))
+        };
+        let first = |margin, matrix: &MatrixShape| {
+            let found = estimates(&own(margin), &h200(), ValueType::F32, matrix, Products::Several);
+            found[0].to_string()
+        };
+        let is_usual = |text: String| text.contains("tile_nnz=3072");
+        // Tiles of other sizes promise little, an item a row much more than a tenth.
+        let (long, short) = (rows_of(100_000, 60), rows_of(20_000, 2));
+        assert!(!is_usual(first(0.0, &long)) && is_usual(first(0.1, &long)));
+        assert!(!is_usual(first(0.0, &short)) && !is_usual(first(0.1, &short)));
+        assert!(is_usual(first(0.9, &short)));
     }
 
     #[test]

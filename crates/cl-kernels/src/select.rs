@@ -60,7 +60,7 @@ pub fn select_where(
                 };
             }
             let Some(numbers) = model else { continue };
-            let estimator = Estimator { fit, matrix, cache_bytes, numbers };
+            let estimator = Estimator { tables, fit, matrix, cache_bytes, numbers };
             if let [best, rest @ ..] = &estimator.estimates(products, &may)[..] {
                 let us = |estimate: &Estimate| figure(estimate.cost.total_ns(products) / 1e3);
                 let others = rest.first().map(|next| format!(", {} for {next}", us(next)));

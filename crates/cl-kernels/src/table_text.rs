@@ -148,7 +148,7 @@ impl Reader<'_> {
         match CostNumbers::deserialize(numbers) {
             Ok(numbers) if numbers.are_sound() => Some(numbers),
             Ok(_) => {
-                self.skip(format!("{at}: every number must be 0 or more"));
+                self.skip(format!("{at}: every number must be 0 or more, and margin below 1"));
                 None
             }
             Err(error) => {

@@ -1,5 +1,6 @@
 //! Writes an entry into a device-table file, and leaves everything else in it as it was.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -158,16 +159,19 @@ fn text_of<'a>(table: &'a Table, key: &str) -> Option<&'a str> {
 /// Of the same device: what was tuned now goes over what was tuned before.
 fn replace(old: &mut Table, mut fresh: Table, entry: &DeviceEntry) {
     // A fact alone says nothing of where the rest of the entry comes from.
-    let is_fact = entry.choice.is_empty() && entry.kernel.is_empty();
+    let is_fact = entry.choice.is_empty() && entry.kernel.is_empty() && entry.model.is_empty();
     for key in ["origin", "driver"] {
         if let Some(item) = fresh.remove(key).filter(|_| !is_fact) {
             old.insert(key, item);
         }
     }
     // What a tuning of other value types, or of other kernels, has found stays.
-    for value_type in entry.choice.keys() {
-        if let Some(choice) = old.get_mut("choice").and_then(Item::as_table_mut) {
-            choice.remove(value_type);
+    let tuned: BTreeSet<_> = entry.choice.keys().chain(entry.model.keys()).collect();
+    for value_type in tuned {
+        for key in ["choice", "model"] {
+            if let Some(found) = old.get_mut(key).and_then(Item::as_table_mut) {
+                found.remove(value_type);
+            }
         }
         for algorithm in Algorithm::ALL {
             let kernel = old.get_mut("kernel").and_then(Item::as_table_mut);
@@ -281,6 +285,22 @@ mod tests {
         assert!(after.ends_with(
             "# of another platform\n[[device]]\nname = 'GPU'\nplatform = 'Q'\norigin = 'z'\n"
         ));
+    }
+
+    #[test]
+    fn a_model_takes_the_place_of_rules_for_its_value_type_and_rules_that_of_a_model() {
+        let numbers = "launch = 1\nlatency = 1\ncached_kb = 1\nmemory_kb = 1\nnonzero = 1\nitem = 1\n\
+                       gather = 1\nrow = 1\nstep = 1\nline = 1\nchain = 1\ncopied = 1\nmargin = 0.06\n";
+        let head = "name = 'GPU'\nplatform = 'P'\norigin = 'modelled'\ndriver = '2'\n";
+        let modelled = entry(&format!("{head}[model.f32]\n{numbers}"));
+        let rules = with_entry("", &entry(ENTRY)).unwrap();
+        let model = with_entry(&rules, &modelled).unwrap();
+        assert_eq!(read(&model).devices, [modelled.clone()], "{model}");
+        assert_eq!(read(&with_entry(&model, &entry(ENTRY)).unwrap()).devices, [entry(ENTRY)]);
+        // Of other value types nothing goes.
+        let of_f64 = entry(&format!("{head}[model.f64]\n{numbers}"));
+        let both = read(&with_entry(&rules, &of_f64).unwrap()).devices;
+        assert_eq!((&both[0].choice, &both[0].model), (&entry(ENTRY).choice, &of_f64.model));
     }
 
     #[test]
