@@ -147,6 +147,15 @@ impl From<Making> for sparrow_bench::Making {
     }
 }
 
+/// What is taken of a vector's file that holds several.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Column {
+    /// Which column to take where the file of a vector has several, from 1; the first, with a line that says so, if
+    /// left out
+    #[arg(long, value_name = "K", value_parser = count::<u32>)]
+    pub(crate) column: Option<u32>,
+}
+
 /// What every option for a vector takes.
 pub(crate) const VECTOR: &str = "FILE|random:SEED|ones|archive";
 
@@ -182,6 +191,8 @@ pub(crate) struct Spmv {
     /// y before, as --x; `archive` is NAME_y.mtx
     #[arg(long, value_name = VECTOR)]
     pub(crate) y: Option<OsString>,
+    #[command(flatten)]
+    pub(crate) column: Column,
     /// Where y after goes, as a Matrix Market array
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,

@@ -7,7 +7,7 @@ use clap::Args;
 use csr_core::ValueType;
 use sparrow::{Algorithm, Preconditioner, Products, SolverMethod};
 
-use super::{Making, ParameterList, Reading, VECTOR, from_zero, whole};
+use super::{Column, Making, ParameterList, Reading, VECTOR, from_zero, whole};
 
 fn check_every(text: &str) -> Result<u32, String> {
     let iterations = text.parse().ok().filter(|every| (1..=1 << 16).contains(every));
@@ -36,6 +36,8 @@ pub(crate) struct Solve {
     /// Where the iterations begin, as --b; `archive` is NAME_x.mtx. Zeros if left out
     #[arg(long, value_name = VECTOR)]
     pub(crate) x: Option<OsString>,
+    #[command(flatten)]
+    pub(crate) column: Column,
     /// Where x goes, as a Matrix Market array; where it did not converge, the x of the least residual
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,

@@ -14,7 +14,7 @@ use sparrow_bench::{
     rates_blocking, solve_html,
 };
 
-use super::{VectorText, check_making_of, check_vector, load_compact, matrix_file};
+use super::{VectorText, Vectors, check_making_of, check_vector, load_compact, matrix_file};
 use crate::arguments::{Global, Solve};
 use crate::failure::Failure;
 use crate::output::{Files, Words, note, quiet_bar, write_json_line, write_output, write_text};
@@ -44,11 +44,13 @@ pub(crate) fn run(global: &Global, arguments: &Solve) -> Result<(), Failure> {
         let text = format!("solve needs a square matrix, and {name} is {rows} x {cols}");
         return Err(Failure::input(text));
     }
-    let b = b_text.load("--b", rows, &input, arguments.reading)?;
+    let vectors = Vectors::of(&input, arguments.reading, arguments.column);
+    let b = vectors.load("--b", b_text, rows)?;
     let x = match x_text {
-        Some(text) => text.load("--x", rows, &input, arguments.reading)?,
+        Some(text) => vectors.load("--x", text, rows)?,
         None => vec![0.0; rows],
     };
+    vectors.check()?;
     check_vector("--b", &b, arguments.value_type, arguments.reading)?;
     check_vector("--x", &x, arguments.value_type, arguments.reading)?;
     let origin = Origin { name: input.name(), source: input.source(), making };

@@ -7,7 +7,7 @@ use serde_json::json;
 use sparrow::{Accumulate, DeviceArray, Matrix, Plan, PlanOptions, Product};
 use sparrow_bench::{Input, counted, error_in_words, multiple};
 
-use super::{VectorText, check_making_of, load, matrix_file};
+use super::{VectorText, Vectors, check_making_of, load, matrix_file};
 use crate::arguments::{Global, Spmv};
 use crate::failure::Failure;
 use crate::output::{Files, write_json_line, write_output};
@@ -41,11 +41,13 @@ pub(crate) fn run(global: &Global, arguments: &Spmv) -> Result<(), Failure> {
     let input = Input::parse(&arguments.matrix)?;
     check_making_of(arguments.making, &input)?;
     let matrix: Csr<f64, u64> = load(&input, arguments.making.into(), arguments.reading)?;
-    let x = x_text.load("--x", matrix.cols(), &input, arguments.reading)?;
+    let vectors = Vectors::of(&input, arguments.reading, arguments.column);
+    let x = vectors.load("--x", x_text, matrix.cols())?;
     let y_before = match y_text {
-        Some(text) => text.load("--y", matrix.rows(), &input, arguments.reading)?,
+        Some(text) => vectors.load("--y", text, matrix.rows())?,
         None => vec![0.0; matrix.rows()],
     };
+    vectors.check()?;
 
     let computed = match &target {
         Target::Host => on_host(arguments, &matrix, &x, &y_before)?,
