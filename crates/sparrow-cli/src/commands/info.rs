@@ -9,14 +9,14 @@ use sparrow::{
 };
 use sparrow_bench::{Input, counted};
 
-use super::{check_making_of, load, matrix_file};
+use super::{check_making_of, load};
 use crate::arguments::{Global, Info};
 use crate::failure::Failure;
 use crate::output::{Files, write_json_line};
 use crate::target::{Target, queue_on};
 
 pub(crate) fn run(global: &Global, arguments: &Info) -> Result<(), Failure> {
-    let files = Files::new(global).reads("the matrix", matrix_file(&arguments.matrix));
+    let files = Files::new(global).reads_matrices([&arguments.matrix]);
     let words = files.check()?;
     let input = Input::parse(&arguments.matrix)?;
     check_making_of(arguments.making, &input)?;

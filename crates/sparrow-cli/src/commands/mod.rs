@@ -12,9 +12,6 @@ pub(crate) mod spmv;
 pub(crate) mod tune;
 mod vectors;
 
-use std::ffi::OsStr;
-use std::path::Path;
-
 use sparrow_bench::Input;
 
 pub(crate) use reading::{Loaded, check_matrix, check_vector, load, load_compact};
@@ -22,12 +19,6 @@ pub(crate) use vectors::{VectorText, Vectors};
 
 use crate::arguments::Making;
 use crate::failure::Failure;
-
-/// The file that names a matrix, `-` for standard input; none for a class, or what is neither.
-pub(crate) fn matrix_file(text: &OsStr) -> Option<&Path> {
-    let is_file = matches!(Input::parse(text), Ok(Input::File(_) | Input::StandardInput));
-    Some(Path::new(text)).filter(|_| is_file)
-}
 
 /// Refuses options of how a class is generated where every matrix comes from a file; `options` are those that nothing
 /// else follows.

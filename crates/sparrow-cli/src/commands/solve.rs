@@ -14,7 +14,7 @@ use sparrow_bench::{
     rates_blocking, solve_html,
 };
 
-use super::{VectorText, Vectors, check_making_of, check_vector, load_compact, matrix_file};
+use super::{VectorText, Vectors, check_making_of, check_vector, load_compact};
 use crate::arguments::{Global, Solve};
 use crate::failure::Failure;
 use crate::output::{Files, Words, note, quiet_bar, write_json_line, write_output, write_text};
@@ -24,7 +24,7 @@ pub(crate) fn run(global: &Global, arguments: &Solve) -> Result<(), Failure> {
     let b_text = VectorText::of(&arguments.b);
     let x_text = arguments.x.as_deref().map(VectorText::of);
     let words = Files::new(global)
-        .reads("the matrix", matrix_file(&arguments.matrix))
+        .reads_matrices([&arguments.matrix])
         .reads("--b", b_text.file())
         .reads("--x", x_text.and_then(VectorText::file))
         .writes("--out", arguments.out.as_deref())

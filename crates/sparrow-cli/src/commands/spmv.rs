@@ -7,7 +7,7 @@ use serde_json::json;
 use sparrow::{Accumulate, DeviceArray, Matrix, Plan, PlanOptions, Product};
 use sparrow_bench::{Input, counted, error_in_words, multiple};
 
-use super::{VectorText, Vectors, check_making_of, load, matrix_file};
+use super::{VectorText, Vectors, check_making_of, load};
 use crate::arguments::{Global, Spmv};
 use crate::failure::Failure;
 use crate::output::{Files, write_json_line, write_output};
@@ -31,7 +31,7 @@ pub(crate) fn run(global: &Global, arguments: &Spmv) -> Result<(), Failure> {
     let x_text = VectorText::of(&arguments.x);
     let y_text = arguments.y.as_deref().map(VectorText::of);
     let words = Files::new(global)
-        .reads("the matrix", matrix_file(&arguments.matrix))
+        .reads_matrices([&arguments.matrix])
         .reads("--x", x_text.file())
         .reads("--y", y_text.and_then(VectorText::file))
         .writes("--out", arguments.out.as_deref())

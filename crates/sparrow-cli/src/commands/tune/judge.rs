@@ -10,7 +10,7 @@ use sparrow_bench::{Input, Making, counted};
 
 use super::timings_of;
 use crate::arguments::{Global, JudgeArguments};
-use crate::commands::{check_making, load_compact, matrix_file};
+use crate::commands::{check_making, load_compact};
 use crate::failure::Failure;
 use crate::interrupt::Findings;
 use crate::output::{Files, JsonLines, Words};
@@ -18,7 +18,7 @@ use crate::target::{Target, queue_on};
 
 pub(crate) fn run(global: &Global, arguments: &JudgeArguments) -> Result<(), Failure> {
     let words = Files::new(global)
-        .reads("the matrix", arguments.matrices.iter().filter_map(|text| matrix_file(text)))
+        .reads_matrices(&arguments.matrices)
         .reads("--from", arguments.from.iter().map(|path| &**path))
         .check()?;
     let Target::Device(device) = Target::one(global)? else {
