@@ -199,9 +199,9 @@ pub(crate) struct Spmv {
     /// The algorithm; chosen for matrix and device if left out
     #[arg(long, value_name = "NAME")]
     pub(crate) algorithm: Option<Algorithm>,
-    /// The steps of csr_adaptive that are on
-    #[arg(long, default_value = "full")]
-    pub(crate) variant: Variant,
+    /// One of the ways in which the named algorithm runs, as `bench spmv --help` lists them; its usual one if left out
+    #[arg(long, value_name = "NAME")]
+    pub(crate) variant: Option<Variant>,
     /// plain or compensated
     #[arg(long, default_value = "plain")]
     pub(crate) accumulate: Accumulate,

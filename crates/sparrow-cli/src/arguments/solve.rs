@@ -56,9 +56,9 @@ pub(crate) struct Solve {
     /// The algorithm of the products; chosen for matrix and device if left out
     #[arg(long, value_name = "NAME")]
     pub(crate) algorithm: Option<Algorithm>,
-    /// How many products the plan is made for: once, several or many
-    #[arg(long, default_value = "many")]
-    pub(crate) products: Products,
+    /// How many products the automatic choice of an algorithm counts on: once, several or many [default: many]
+    #[arg(long)]
+    pub(crate) products: Option<Products>,
     /// Hyper-parameters of the kernels between products over the device table's: name=value, several with commas
     #[arg(long, value_name = "NAME=VALUE,...")]
     pub(crate) parameters: Option<ParameterList>,

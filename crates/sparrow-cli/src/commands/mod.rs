@@ -1,5 +1,6 @@
 //! One module a subcommand.
 
+mod applies;
 pub(crate) mod bench;
 pub(crate) mod devices;
 pub(crate) mod generate;
@@ -14,6 +15,7 @@ mod vectors;
 
 use sparrow_bench::Input;
 
+pub(crate) use applies::{check_host, check_order, check_variant, tell_products_of_named};
 pub(crate) use reading::{Loaded, check_matrix, check_vector, load, load_compact};
 pub(crate) use vectors::{VectorText, Vectors};
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use sparrow::{Accumulate, DeviceArray, Matrix, Plan, PlanOptions, Product};
 use sparrow_bench::{Input, counted, error_in_words, multiple};
 
-use super::{VectorText, Vectors, check_making_of, load};
+use super::{VectorText, Vectors, check_host, check_making_of, check_variant, load};
 use crate::arguments::{Global, Spmv};
 use crate::failure::Failure;
 use crate::output::{Files, write_json_line, write_output};
@@ -36,8 +36,17 @@ pub(crate) fn run(global: &Global, arguments: &Spmv) -> Result<(), Failure> {
         .reads("--y", y_text.and_then(VectorText::file))
         .writes("--out", arguments.out.as_deref())
         .check()?;
+    if let Some(variant) = arguments.variant {
+        check_variant(variant, arguments.algorithm, "--algorithm")?;
+    }
     // The target first: a missing device should not wait for a long read.
     let target = Target::one(global)?;
+    if matches!(target, Target::Host) {
+        check_host(&[
+            (arguments.algorithm.is_some(), "--algorithm"),
+            (arguments.accumulate != Accumulate::Plain, "--accumulate compensated"),
+        ])?;
+    }
     let input = Input::parse(&arguments.matrix)?;
     check_making_of(arguments.making, &input)?;
     let matrix: Csr<f64, u64> = load(&input, arguments.making.into(), arguments.reading)?;
@@ -126,11 +135,6 @@ fn on_host(
     x: &[f64],
     y_before: &[f64],
 ) -> Result<Computed, Failure> {
-    if arguments.algorithm.is_some() || arguments.accumulate != Accumulate::Plain {
-        return Err(Failure::input(
-            "--device host has one algorithm and plain sums: leave --algorithm and --accumulate out",
-        ));
-    }
     let mut y = y_before.to_vec();
     csr_core::product(arguments.alpha, matrix.view(), x, arguments.beta, &mut y)?;
     Ok(Computed { y, algorithm: "host".to_owned(), device: "host".to_owned(), repeatable: true })
@@ -147,7 +151,7 @@ fn on_device(
     let a = Matrix::upload_blocking(&queue, matrix.view())?;
     let options = PlanOptions {
         algorithm: arguments.algorithm,
-        variant: arguments.variant,
+        variant: arguments.variant.unwrap_or_default(),
         accumulate: arguments.accumulate,
         ..PlanOptions::default()
     };

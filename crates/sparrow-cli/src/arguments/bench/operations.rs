@@ -15,11 +15,12 @@ pub(crate) struct BenchSpmv {
     #[command(flatten)]
     pub(crate) matrices: Matrices,
     /// Names with commas, `all`, or `auto` (chosen for matrix and device)
-    #[arg(long, default_value = "auto")]
+    #[arg(long, value_name = "NAMES", default_value = "auto")]
     pub(crate) algorithms: Algorithms<Algorithm>,
-    /// Steps of csr_adaptive that are on: baseline, nrs, nrs-log, full, spin; segmented_sum in one
-    /// launch: fused; or where its stage 2 runs: device, cpu; several with commas
-    #[arg(long, default_value = "full", value_delimiter = ',')]
+    /// Ways in which a named algorithm runs, several with commas; its usual one if left out. Steps of csr_adaptive that
+    /// are on: baseline, nrs, nrs-log, full, spin; segmented_sum in one launch: fused, or where its stage 2 runs:
+    /// device, cpu; evc_hyb: hybrid, sorted-csr
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) variant: Vec<Variant>,
     #[command(flatten)]
     pub(crate) values: ValueTypes,
@@ -28,17 +29,20 @@ pub(crate) struct BenchSpmv {
     pub(crate) accumulate: Accumulate,
     #[command(flatten)]
     pub(crate) parameters: Parameters,
-    /// Which order x and y of evc_hyb are in, several with commas: as the matrix has them, y (permuted), or x and y
-    /// (symmetric) in the plan's row order
-    #[arg(long, default_value = "original", value_delimiter = ',')]
+    /// Which order x and y of evc_hyb are in, several with commas: as the matrix has them (original); y in order of row
+    /// length, as the algorithm stores rows (permuted); x and y so (symmetric)
+    #[arg(long, value_name = "ORDERS", default_value = "original", value_delimiter = ',')]
     pub(crate) order: Vec<VectorOrder>,
-    /// How many products a plan is made for: once, several or many
-    #[arg(long, default_value = "several")]
-    pub(crate) products: Products,
-    /// What an earlier run chose, as its JSON or its last lines say it: csr_flat(group_size=256,tile_nnz=4096)
+    /// How many products with the matrix `auto` counts on: once, several (some tens) or many (hundreds, which pay for a
+    /// copy of the matrix and for trying candidates on it) [default: several]
+    #[arg(long)]
+    pub(crate) products: Option<Products>,
+    /// Run what an earlier run has chosen instead of choosing again: `choice` of its JSON, or a line below its table,
+    /// such as "csr_flat(group_size=256,tile_nnz=4096)"
     #[arg(long, conflicts_with_all = ["algorithms", "variant"])]
     pub(crate) choice: Option<Choice>,
-    /// With --products many, products by which the best few candidates are timed on the matrix, 40 if left out; 0: none
+    /// With --products many, how many products are spent on trying candidates before the choice; 0 tries none
+    /// [default: 40]
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub(crate) measured_products: Option<u32>,
     /// Compare each time with what the bandwidth model predicts, and find where the time goes by three experiments: x
@@ -140,8 +144,8 @@ pub(crate) struct BenchHetero {
     /// The partner's part of the nonzeros, 0 to 1; learnt if left out
     #[arg(long, value_name = "F", value_parser = fraction)]
     pub(crate) share: Option<f64>,
-    /// Of the device alone: names with commas, or `all`
-    #[arg(long, default_value = "all")]
+    /// Of the device alone: names with commas, `all`, or `auto` (chosen for matrix and device)
+    #[arg(long, value_name = "NAMES", default_value = "auto")]
     pub(crate) algorithms: Algorithms<Algorithm>,
     #[command(flatten)]
     pub(crate) values: ValueTypes,

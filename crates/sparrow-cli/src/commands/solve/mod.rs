@@ -8,13 +8,17 @@ use csr_core::io::{Encoding, write_vector_to};
 use csr_core::{AnyCsrView, Asymmetry, for_csr};
 use indicatif::{ProgressBar, ProgressStyle};
 use sparrow::{
-    Outcome, PlanOptions, Queue, Rates, SolverMethod, SolverOptions, SolverProgress, StopRule,
+    Outcome, PlanOptions, Products, Queue, Rates, SolverMethod, SolverOptions, SolverProgress,
+    StopRule,
 };
 use sparrow_bench::{
     Input, Origin, SolveSubject, SolveTarget, Solved, measure_solve, rates_blocking, solve_html,
 };
 
-use super::{VectorText, Vectors, check_making_of, check_vector, load_compact};
+use super::{
+    VectorText, Vectors, check_host, check_making_of, check_vector, load_compact,
+    tell_products_of_named,
+};
 use crate::arguments::{Global, Solve};
 use crate::failure::Failure;
 use crate::interrupt;
@@ -33,7 +37,15 @@ pub(crate) fn run(global: &Global, arguments: &Solve) -> Result<(), Failure> {
         .check()?;
     let target = Target::one(global)?;
     if matches!(target, Target::Host) {
-        check_host(arguments)?;
+        check_host(&[
+            (arguments.measure, "--measure"),
+            (arguments.algorithm.is_some(), "--algorithm"),
+            (arguments.parameters.is_some(), "--parameters"),
+            (arguments.products.is_some(), "--products"),
+        ])?;
+    }
+    if arguments.algorithm.is_some() && arguments.products.is_some() {
+        tell_products_of_named();
     }
     let input = Input::parse(&arguments.matrix)?;
     check_making_of(arguments.making, &input)?;
@@ -70,21 +82,6 @@ pub(crate) fn run(global: &Global, arguments: &Solve) -> Result<(), Failure> {
     report(global, arguments, words, &solved)
 }
 
-/// Refuses options that are for devices.
-fn check_host(arguments: &Solve) -> Result<(), Failure> {
-    let for_devices = [
-        (arguments.measure, "--measure"),
-        (arguments.algorithm.is_some(), "--algorithm"),
-        (arguments.parameters.is_some(), "--parameters"),
-    ];
-    match for_devices.into_iter().find(|(is_given, _)| *is_given) {
-        None => Ok(()),
-        Some((_, option)) => {
-            Err(Failure::input(format!("{option} is for OpenCL devices, and host is none")))
-        }
-    }
-}
-
 /// Rows and columns as files count them, from 1.
 fn tell_asymmetry(found: &Asymmetry) {
     let Asymmetry { row, column, value, mirrored } = *found;
@@ -114,7 +111,7 @@ impl Scene<'_> {
         let arguments = self.arguments;
         let plan = PlanOptions {
             algorithm: arguments.algorithm,
-            products: arguments.products,
+            products: arguments.products.unwrap_or(Products::Many),
             ..PlanOptions::default()
         };
         let options = SolverOptions {
