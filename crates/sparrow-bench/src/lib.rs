@@ -26,6 +26,7 @@ mod table_layout;
 pub mod tune;
 mod units;
 mod vector_table;
+mod which_device;
 
 pub use input::{Input, Making};
 pub use json::json_lines;

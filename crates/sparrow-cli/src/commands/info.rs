@@ -160,8 +160,12 @@ fn explain(global: &Global, matrix: &Csr<f64, u64>, products: Products) -> Resul
             format!("\n  what products should take, set-up counted by its part of each:{expected}")
         }
     };
+    let follow = match products {
+        Products::Once => "one product follows".to_owned(),
+        products => format!("{products} products follow"),
+    };
     Ok(format!(
-        "On {}, f64, where {products} products follow: {} {}({parameters})\n  because {}\n  figures that rules compare: \
+        "On {}, f64, where {follow}: {} {}({parameters})\n  because {}\n  figures that rules compare: \
          {features}{expected}\n  plan {}, workspace {}; {}",
         traits.name,
         plan.algorithm(),

@@ -14,7 +14,7 @@ fn every_input_that_cannot_be_read_is_named_before_anything_is_measured() {
     assert_eq!(lines.len(), 4, "{stderr}");
     for (line, part) in lines.iter().zip([
         "sparrow: 3 inputs cannot be read:",
-        "\"poison5\": no file and no matrix class is called so; the nearest classes are poisson5",
+        "\"poison5\": no file and no generated matrix is called so; the nearest that can be generated are",
         "  cannot open \"none.mtx\": No such file",
         "  cannot open \"folder.mtx\": is a directory",
     ]) {
@@ -29,6 +29,9 @@ fn one_missing_vector_or_raw_timing_is_named_in_a_line() {
     for line in ["spmv poisson5 --x none", "solve poisson5 --x none", "tune merge raw.jsonl none"] {
         assert_refused(&desk.run(line), &["sparrow: cannot open \"none\": No such file"]);
     }
+    let there =
+        "cannot open \"a\": no file and no generated matrix is called so; \"a.mtx\" is there";
+    assert_refused(&desk.run("spmv a"), &[there]);
     // The matrix is not looked at for a vector that is missing.
     let ran = desk.run("spmv none.mtx --x none --y gone");
     assert!(words(&ran.stderr).contains("3 inputs cannot be read"), "{}", words(&ran.stderr));

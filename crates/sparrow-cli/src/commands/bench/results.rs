@@ -181,6 +181,9 @@ impl Found {
     }
 
     fn say(&self) -> Result<(), Failure> {
+        if self.records.is_empty() {
+            return Ok(());
+        }
         let Frame { head, foot } = &self.frame;
         let look = Look { width: self.words.width(), legend: self.legend };
         let table = sparrow_bench::table(&self.records, look);
