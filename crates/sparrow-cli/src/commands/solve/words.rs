@@ -49,7 +49,7 @@ fn advice(arguments: &Solve, Solved { outcome, record, .. }: &Solved) -> &'stati
     match (arguments.method, outcome) {
         (SolverMethod::Cg, _) if is_of_cg => "; --method bicgstab takes any A",
         (SolverMethod::BiCgStab, _) if is_unlucky => {
-            "; it may go on from elsewhere (--x random:1) or with --precondition jacobi"
+            "; another --precondition may get further, or --x FILE with the x that --out has written"
         }
         (_, Outcome::MaxIterations) => "; --max-iters allows more",
         _ => "",
