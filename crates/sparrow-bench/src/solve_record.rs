@@ -110,6 +110,7 @@ impl SolveRecord {
             (true, relative) if relative.is_nan() || relative == 0.0 => "0, as b is,".to_owned(),
             (true, _) => "more than 0, where b is 0,".to_owned(),
             (false, relative) if !relative.is_finite() => "not a finite number".to_owned(),
+            (false, 0.0) => "0".to_owned(),
             (false, relative) if (0.01..100.0).contains(&relative) => {
                 format!("{} of b", significant(relative))
             }

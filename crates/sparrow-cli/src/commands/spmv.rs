@@ -10,7 +10,7 @@ use sparrow_bench::{Input, counted, error_in_words, multiple};
 use super::{VectorText, Vectors, check_host, check_making_of, check_variant, load};
 use crate::arguments::{Global, Spmv};
 use crate::failure::Failure;
-use crate::output::{Files, write_json_line, write_output};
+use crate::output::{Files, shown, write_json_line, write_output};
 use crate::target::{Target, queue_on};
 
 /// y after, and what computed it.
@@ -124,7 +124,7 @@ pub(crate) fn run(global: &Global, arguments: &Spmv) -> Result<(), Failure> {
         error_in_words(found.error_in_tolerance)
     ))?;
     if let Some(path) = &arguments.out {
-        words.say(format_args!("y: {}", path.display()))?;
+        words.say(format_args!("y: {}", shown(path)))?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use sparrow_bench::{Look, MeasureError, Record, counted};
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::interrupt::Findings;
-use crate::output::{JsonLines, Stream, Words, complain, note, write_text};
+use crate::output::{JsonLines, Stream, Words, complain, note, shown, write_text};
 
 /// The results so far.
 pub(super) struct Results(Findings<Found>);
@@ -189,7 +189,7 @@ impl Found {
         let table = sparrow_bench::table(&self.records, look);
         self.words.print(&format!("{head}{table}"))?;
         if let Some(path) = &self.html {
-            self.words.say(format_args!("report: {}", path.display()))?;
+            self.words.say(format_args!("report: {}", shown(path)))?;
         }
         self.words.print(&foot(&self.records))
     }

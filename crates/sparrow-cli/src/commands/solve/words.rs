@@ -5,6 +5,7 @@ use sparrow_bench::{Solved, counted};
 
 use crate::arguments::Solve;
 use crate::commands::VectorText;
+use crate::output::shown;
 
 /// Why there is no solution, what there is instead, and what might have one.
 pub(super) fn what_ended_it(arguments: &Solve, solved: &Solved) -> String {
@@ -113,7 +114,7 @@ pub(super) fn in_words(arguments: &Solve, solved: &Solved) -> String {
     let x = arguments.out.as_ref().filter(|_| *agrees);
     for (what, path) in [("x", x), ("report", arguments.html.as_ref())] {
         if let Some(path) = path {
-            lines.push(format!("{what}: {}", path.display()));
+            lines.push(format!("{what}: {}", shown(path)));
         }
     }
     lines.push(String::new());
