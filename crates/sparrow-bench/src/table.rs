@@ -74,7 +74,7 @@ pub fn table(records: &[Record], look: Look) -> String {
         text.push_str(&results(&group, look));
         text.push_str("\n\n");
     }
-    which_device::write(&mut text, &alone().collect::<Vec<_>>());
+    which_device::write(&mut text, records);
     if alone().next().is_some() {
         push_legend(&mut text, LEGEND, look);
     }

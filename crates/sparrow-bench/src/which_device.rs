@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::group::{DeviceGroup, Kind, by_device, matrix_key, plain};
-use crate::record::Record;
+use crate::record::{Details, Record};
 use crate::units::{counted, significant};
 
 /// Two devices within this of each other are as fast.
@@ -16,27 +16,46 @@ fn case(record: &Record) -> Case<'_> {
     (matrix_key(record), record.spmm().map_or(1, |spmm| spmm.columns))
 }
 
-/// Adds a comparison of the devices of `records` by the fastest result of each, over the matrices that all of them have;
-/// nothing for one device.
-pub(crate) fn write(text: &mut String, records: &[&Record]) {
+/// The devices of results of one operation and value type.
+pub(crate) struct Comparison {
+    /// What is compared.
+    pub(crate) what: String,
+    /// A line a device, from fast to slow.
+    pub(crate) lines: Vec<String>,
+}
+
+/// Compares the devices of `records` by the fastest result of each, over the matrices that all of them have; nothing for
+/// one device, nor of operations whose tables compare devices themselves.
+pub(crate) fn comparisons<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Comparison> {
+    let is_compared = |record: &&Record| {
+        matches!(record.details, Details::Spmv(_) | Details::Spmm(_) | Details::Spgemm(_))
+    };
+    let records: Vec<&Record> = records.into_iter().filter(is_compared).collect();
     let mut kinds: Vec<Kind<'_>> = records.iter().map(|record| Kind::of(record)).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    for kind in kinds {
-        let of_kind = records.iter().copied().filter(|record| Kind::of(record) == kind);
-        let devices = by_device(of_kind);
-        let Some(compared) = compare(&devices) else { continue };
+    let of_kind = |kind: Kind<'_>| {
+        let devices = by_device(records.iter().copied().filter(|record| Kind::of(record) == kind));
+        let compared = compare(&devices)?;
+        let line = |one: &Compared<'_>| {
+            let (name, origin) = (plain(one.device.device), plain(&one.device.origin()));
+            format!("{name}{origin}: {}", one.words())
+        };
+        let cases = counted(compared[0].over.len(), "case");
+        Some(Comparison {
+            what: format!("{}, {cases}, by the fastest result of each", kind.label()),
+            lines: compared.iter().map(line).collect(),
+        })
+    };
+    kinds.into_iter().filter_map(of_kind).collect()
+}
+
+/// Adds the comparisons to text.
+pub(crate) fn write(text: &mut String, records: &[Record]) {
+    for Comparison { what, lines } in comparisons(records) {
         // Writing to a String cannot fail.
-        let _ = writeln!(
-            text,
-            "Which device: {}, {}, by the fastest result of each",
-            kind.label(),
-            counted(compared[0].over.len(), "case")
-        );
-        for one in &compared {
-            let name = format!("{}{}", plain(one.device.device), plain(&one.device.origin()));
-            let _ = writeln!(text, "  {name}: {}", one.words());
-        }
+        let _ = writeln!(text, "Which device: {what}");
+        lines.iter().for_each(|line| text.push_str(&format!("  {line}\n")));
         text.push('\n');
     }
 }
@@ -101,7 +120,7 @@ mod tests {
 
     fn text_of(records: &[Record]) -> String {
         let mut text = String::new();
-        write(&mut text, &records.iter().collect::<Vec<_>>());
+        write(&mut text, records);
         text
     }
 
