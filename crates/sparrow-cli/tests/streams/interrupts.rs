@@ -100,6 +100,21 @@ fn an_interrupted_solve_keeps_the_x_that_came_nearest_and_says_so() {
 }
 
 #[test]
+fn a_solve_that_waits_for_who_reads_its_x_ends_at_once() {
+    let desk = Desk::new();
+    desk.put("a.mtx", long_system(3));
+    let pipe = desk.pipe("x.pipe");
+    let mut command = desk.command("solve a.mtx --b ones --json r.json --out x.pipe");
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    // The record is written before x, which nobody reads.
+    let record = desk.path("r.json");
+    wait_until(&mut child, || record.exists());
+    send("INT", &child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(pipe.exists());
+}
+
+#[test]
 fn lines_come_through_a_pipe_one_by_one() {
     use std::io::{BufRead, BufReader};
     let desk = Desk::new();

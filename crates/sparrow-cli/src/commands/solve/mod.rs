@@ -142,7 +142,10 @@ impl Scene<'_> {
             Some(queue) => SolveTarget::Device { queue, rates: self.rates },
             None => SolveTarget::Host,
         };
-        Ok(measure_solve(target, matrix, &self.origin, &subject, observe)?)
+        let solved = measure_solve(target, matrix, &self.origin, &subject, observe);
+        // What is written now may wait for its reader.
+        interrupt::end_at_once();
+        Ok(solved?)
     }
 }
 
