@@ -46,16 +46,20 @@ impl Input {
             Some(name) if !path.exists() && !is_file(name) => match name.parse() {
                 Ok(class) => Ok(Input::Class(class)),
                 // Who meant a file has to hear that there is none.
-                Err(csr_core::Error::UnknownClass { nearest, .. }) => Err(csr_core::Error::Io {
-                    action: "open",
-                    path: path.to_owned(),
-                    reason: std::io::Error::new(
-                        std::io::ErrorKind::NotFound,
-                        format!(
-                            "no file and no matrix class is called so; the nearest classes are {nearest}"
+                Err(csr_core::Error::UnknownClass { nearest, .. }) => {
+                    let instead = match beside(path) {
+                        Some(file) => format!("{file:?} is there"),
+                        None => format!("the nearest that can be generated are {nearest}"),
+                    };
+                    Err(csr_core::Error::Io {
+                        action: "open",
+                        path: path.to_owned(),
+                        reason: std::io::Error::new(
+                            std::io::ErrorKind::NotFound,
+                            format!("no file and no generated matrix is called so; {instead}"),
                         ),
-                    ),
-                }),
+                    })
+                }
                 Err(error) => Err(error),
             },
             _ => Ok(Input::File(path.to_owned())),
@@ -116,6 +120,17 @@ impl Input {
     }
 }
 
+/// A file of a matrix whose name is the path's and an ending.
+fn beside(path: &Path) -> Option<PathBuf> {
+    let endings = [".mtx", ".mtx.gz", ".tar.gz", ".tgz", ".tar"];
+    let named = |ending: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    endings.into_iter().map(named).find(|file| file.is_file())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,8 +150,18 @@ mod tests {
         assert_eq!(Input::parse("A.MTX").unwrap().source(), "file");
         assert_eq!(
             Input::parse("pwtkk").unwrap_err().to_string(),
-            "cannot open \"pwtkk\": no file and no matrix class is called so; the nearest classes are pwtk, pre2, rmat"
+            "cannot open \"pwtkk\": no file and no generated matrix is called so; the nearest that can be generated are pwtk, pre2, rmat"
         );
+    }
+
+    #[test]
+    fn a_file_whose_ending_was_left_out_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, file) = (folder.path().join("a"), folder.path().join("a.mtx.gz"));
+        // A path with a folder is a file.
+        assert_eq!(beside(&path), None);
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(beside(&path), Some(file));
     }
 
     #[cfg(unix)]

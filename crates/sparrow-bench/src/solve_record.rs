@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::units::significant;
+
 /// The form's name; a change that breaks readers changes the number.
 pub const SOLVE_SCHEMA: &str = "sparrow-solve/1";
 
@@ -108,6 +110,10 @@ impl SolveRecord {
             (true, relative) if relative.is_nan() || relative == 0.0 => "0, as b is,".to_owned(),
             (true, _) => "more than 0, where b is 0,".to_owned(),
             (false, relative) if !relative.is_finite() => "not a finite number".to_owned(),
+            (false, 0.0) => "0".to_owned(),
+            (false, relative) if (0.01..100.0).contains(&relative) => {
+                format!("{} of b", significant(relative))
+            }
             (false, relative) => format!("{relative:.3e} of b"),
         }
     }

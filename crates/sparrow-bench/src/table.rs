@@ -14,7 +14,9 @@ use crate::record::{Details, Record};
 use crate::spmm_choice::{SpmmChoices, spmm_choices};
 use crate::table_layout::{Look, arranged, heading, new_table, push_legend};
 use crate::units::{ABSENT, bytes, percent_or_absent, short, significant_or_absent};
-use crate::{batch_table, convert_table, hetero_table, model_table, spmm_table, vector_table};
+use crate::{
+    batch_table, convert_table, hetero_table, model_table, spmm_table, vector_table, which_device,
+};
 
 /// Characters for the name of an algorithm before it takes a second line.
 const NAME: usize = 28;
@@ -72,6 +74,7 @@ pub fn table(records: &[Record], look: Look) -> String {
         text.push_str(&results(&group, look));
         text.push_str("\n\n");
     }
+    which_device::write(&mut text, records);
     if alone().next().is_some() {
         push_legend(&mut text, LEGEND, look);
     }

@@ -44,11 +44,12 @@ const EVERY: &str = "Options of every command";
 /// What every command takes.
 #[derive(Debug, Args)]
 pub(crate) struct Global {
-    /// Part of a device's or platform's name, PLATFORM:INDEX, `host` (no OpenCL) or `all`; the best
-    /// device found, or what SPARROW_DEVICE names, if left out
+    /// Where to run: part of a device's or platform's name, PLATFORM:INDEX as `sparrow devices` lists them, `host` (the
+    /// host's cores, without OpenCL) or `all`; the best device found, or what SPARROW_DEVICE names, if left out
     #[arg(long, global = true, value_name = "TEXT", help_heading = EVERY)]
     pub(crate) device: Option<String>,
-    /// Also write JSON Lines to FILE; `-`, as for every output, is standard output, and words go to standard error then
+    /// Also write results as JSON, one object a line; to `-`, as for every output, is to standard output, and words go to
+    /// standard error then
     #[arg(long, global = true, value_name = "FILE", help_heading = EVERY)]
     pub(crate) json: Option<PathBuf>,
     /// Say nothing but errors
@@ -61,7 +62,7 @@ pub(crate) struct Global {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// What is here, what it can do, which device-table entries apply and why
+    /// Which devices are here, what they can do, and with --table, what tuning is known of them
     #[command(after_help = DEVICES_EXAMPLES)]
     Devices(Devices),
     /// Shape and row lengths of a matrix, and which algorithm would be chosen
@@ -70,10 +71,11 @@ pub(crate) enum Command {
     /// Compute y = alpha A x + beta y and verify every row
     #[command(after_help = SPMV_EXAMPLES)]
     Spmv(Spmv),
-    /// Solve A x = b by CG or BiCGStab, and time an iteration compared with a copy of its bytes
+    /// Solve A x = b by conjugate gradients (CG) or BiCGStab, and check what x leaves of b
     #[command(after_help = SOLVE_EXAMPLES)]
     Solve(Solve),
-    /// Time an operation, verify each result, and compare it with the device's limit; SpMV where none is named
+    /// Time an operation, y = A x where none is named, verify each result, and compare it with the fastest that the
+    /// device's memory allows
     #[command(after_help = BENCH_EXAMPLES)]
     Bench(Box<Bench>),
     /// Find out by trying which algorithms and hyper-parameters suit a device; applications are faster there
@@ -83,7 +85,7 @@ pub(crate) enum Command {
     /// Runs trials for `tune`, which can end it
     #[command(hide = true)]
     TuneWorker,
-    /// Generate a matrix of the suite as a Matrix Market file
+    /// Generate a matrix as a Matrix Market file; `gen --help` lists what there is
     Gen(Gen),
     /// Check every algorithm on a device against what is right, on shapes that break kernels
     #[command(after_help = SELFTEST_EXAMPLES)]
@@ -111,7 +113,7 @@ pub(crate) struct Man {
 
 #[derive(Debug, Args)]
 pub(crate) struct Devices {
-    /// Show the device-table entries that apply, strongest first
+    /// Show what tuning is known of each device: the entries of device tables that apply, strongest first
     #[arg(long)]
     pub(crate) table: bool,
     /// Measure how fast memory is and where the last cache of a GPU ends, and keep both in the user's device table
@@ -133,7 +135,7 @@ pub(crate) struct Making {
 /// How files are read; classes ignore it.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Reading {
-    /// Take numbers in files that are beyond f64 or what A stores as infinite, instead of refusing them
+    /// Take numbers in files that are too large for the type as infinite, instead of refusing them
     #[arg(long)]
     pub(crate) allow_overflow: bool,
 }
@@ -147,17 +149,31 @@ impl From<Making> for sparrow_bench::Making {
     }
 }
 
+/// What is taken of a vector's file that holds several.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Column {
+    /// Which column to take where the file of a vector has several, from 1; the first, with a line that says so, if
+    /// left out
+    #[arg(long, value_name = "K", value_parser = count::<u32>)]
+    pub(crate) column: Option<u32>,
+}
+
+/// What names a matrix.
+pub(crate) const MATRIX: &str = "A Matrix Market file (.mtx or .mtx.gz), an archive with one in it (.tar.gz), `-` \
+                                 (standard input), or the name of a matrix that is generated (`sparrow gen --help` lists \
+                                 them)";
+
 /// What every option for a vector takes.
 pub(crate) const VECTOR: &str = "FILE|random:SEED|ones|archive";
 
 #[derive(Debug, Args)]
 pub(crate) struct Info {
-    /// A .mtx or .mtx.gz file, a .tar.gz with one in it, `-` (standard input), or a class of the suite (`sparrow gen --help` lists them)
+    #[arg(help = MATRIX)]
     pub(crate) matrix: OsString,
-    /// Say which algorithm would be chosen, with which parameters, and why
+    /// Say which algorithm would be chosen on the device, with which parameters, and why
     #[arg(long)]
     pub(crate) explain: bool,
-    /// With --explain, how many products a plan is made for: once, several or many
+    /// With --explain, how many products with the matrix follow: once, several (some tens) or many (hundreds)
     #[arg(long, default_value = "several", requires = "explain")]
     pub(crate) products: Products,
     #[command(flatten)]
@@ -168,7 +184,7 @@ pub(crate) struct Info {
 
 #[derive(Debug, Args)]
 pub(crate) struct Spmv {
-    /// A .mtx or .mtx.gz file, a .tar.gz with one in it, `-` (standard input), or a class of the suite
+    #[arg(help = MATRIX)]
     pub(crate) matrix: OsString,
     /// Scales A x
     #[arg(long, default_value_t = 1.0, value_parser = finite)]
@@ -176,23 +192,25 @@ pub(crate) struct Spmv {
     /// Scales y before; needs --y unless it is 0
     #[arg(long, default_value_t = 0.0, value_parser = finite)]
     pub(crate) beta: f64,
-    /// x: a Matrix Market array of one column, random:SEED, ones, or `archive`: NAME_x.mtx in the matrix's archive
+    /// x: a Matrix Market file; numbers from -1 to 1, drawn by a seed (random:SEED); ones; or `archive`: NAME_x.mtx in the
+    /// matrix's archive
     #[arg(long, default_value = "random:1", value_name = VECTOR)]
     pub(crate) x: OsString,
-    /// y before, as --x; `archive` is NAME_y.mtx
+    /// y before the product, as --x; `archive` is NAME_y.mtx
     #[arg(long, value_name = VECTOR)]
     pub(crate) y: Option<OsString>,
-    /// Where y after goes, as a Matrix Market array
+    #[command(flatten)]
+    pub(crate) column: Column,
+    /// Where y goes after the product, as a Matrix Market array
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// The algorithm; chosen for matrix and device if left out
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help = algorithm_help("The algorithm"))]
     pub(crate) algorithm: Option<Algorithm>,
-    /// The steps of csr_adaptive that are on
-    #[arg(long, default_value = "full")]
-    pub(crate) variant: Variant,
-    /// plain or compensated
-    #[arg(long, default_value = "plain")]
+    /// One of the ways in which the named algorithm runs, as `bench spmv --help` lists them; its usual one if left out
+    #[arg(long, value_name = "NAME")]
+    pub(crate) variant: Option<Variant>,
+    /// How a row is summed: plain, or compensated, which keeps what each addition rounds off
+    #[arg(long, value_name = "HOW", default_value = "plain")]
     pub(crate) accumulate: Accumulate,
     #[command(flatten)]
     pub(crate) making: Making,
@@ -219,8 +237,8 @@ impl FromStr for ParameterList {
 
 #[derive(Debug, Args)]
 pub(crate) struct Selftest {
-    /// Whole products of shapes, types, coefficients and placements, instead of a pairwise cover;
-    /// some minutes
+    /// Every combination of shapes, types, coefficients and placements, instead of a selection in which every two of them
+    /// meet; some minutes
     #[arg(long)]
     pub(crate) full: bool,
 }
@@ -228,13 +246,23 @@ pub(crate) struct Selftest {
 #[derive(Debug, Args)]
 #[command(after_help = classes_help())]
 pub(crate) struct Gen {
-    /// A class of the suite, in any case
+    /// Which matrix, from the list below, in upper or lower case
     pub(crate) class: String,
     /// Where the matrix goes: .mtx or .mtx.gz, or `-` (standard output)
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) making: Making,
+}
+
+/// What names an algorithm of SpMV.
+pub(crate) fn algorithm_help(what: &str) -> String {
+    format!("{what}: {}; chosen for matrix and device if left out", names(&Algorithm::ALL))
+}
+
+/// Names with commas.
+pub(crate) fn names(all: &[impl std::fmt::Display]) -> String {
+    all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn seed_help(what: &str) -> String {

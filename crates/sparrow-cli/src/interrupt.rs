@@ -38,6 +38,11 @@ pub(crate) fn end_myself() {
     ENDS_ITSELF.store(true, Ordering::Relaxed);
 }
 
+/// From now on a signal ends the command at once, as at first.
+pub(crate) fn end_at_once() {
+    ENDS_ITSELF.store(false, Ordering::Relaxed);
+}
+
 /// The signal that has interrupted.
 pub(crate) fn signal() -> Option<u8> {
     Some(SIGNAL.load(Ordering::Relaxed)).filter(|signal| *signal != 0)

@@ -186,7 +186,10 @@ fn bad_usage_and_input_end_with_status_2_and_leave_every_file_alone() {
         ("spmv a.mtx --x random:one", &["random:SEED", "\"one\""]),
         ("spmv a.mtx --beta 2", &["--beta 2", "--y FILE"]),
         ("spmv a.mtx --beta 2 --y y2.mtx", &["--y y2.mtx has 2 elements", "needs 3"]),
-        ("spmv a.mtx --algorithm csr_vector", &["--device host", "--algorithm"]),
+        (
+            "spmv a.mtx --algorithm csr_vector",
+            &["--algorithm is for OpenCL devices, and host is none"],
+        ),
         ("spmv a.mtx --algorithm csr_magic", &["csr_magic", "csr_adaptive"]),
         ("spmv a.mtx --alpha one", &["one", "--alpha"]),
         ("info missing.mtx", &["missing.mtx"]),

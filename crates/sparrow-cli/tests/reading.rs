@@ -207,6 +207,42 @@ fn a_matrix_and_its_vector_are_read_from_an_archive() {
 }
 
 #[test]
+fn a_vectors_file_of_several_columns_gives_the_first_and_says_so_or_the_one_that_is_named() {
+    let diagonal = matrix("real", ["2", "4"]);
+    let two = "%%MatrixMarket matrix array real general\n2 2\n2\n4\n6\n8\n";
+    let files = [("west/west.mtx", diagonal.as_str()), ("west/west_b.mtx", two)];
+    let folder = Folder::with(&[
+        ("west.tar.gz", &archive(&files)),
+        ("a.mtx", diagonal.as_bytes()),
+        ("two.mtx", two.as_bytes()),
+        ("one.mtx", B.as_bytes()),
+    ]);
+    let array = |text: &str| format!("%%MatrixMarket matrix array real general\n2 1\n{text}");
+    let (_, stderr) = folder.done("solve west.tar.gz --b archive --out x.mtx");
+    let told = "--b archive has 2 columns: the first is taken; --column K takes another";
+    assert!(stderr.contains(told), "{stderr}");
+    assert_eq!(folder.text("x.mtx"), array("1\n1\n"));
+    // Where it begins is one column for every b.
+    let (_, stderr) =
+        folder.done("solve west.tar.gz --b archive --x one.mtx --column 2 --out x.mtx");
+    assert_eq!(stderr, "");
+    assert_eq!(folder.text("x.mtx"), array("3\n2\n"));
+    let (_, stderr) = folder.done("spmv a.mtx --x two.mtx --out y.mtx");
+    assert!(stderr.contains("--x two.mtx has 2 columns: the first is taken"), "{stderr}");
+    assert_eq!(folder.text("y.mtx"), array("4\n16\n"));
+    folder.done("spmv a.mtx --x one.mtx --column 1");
+    for (line, words) in [
+        ("spmv a.mtx --x two.mtx --column 3", "the file has 2 columns, and none is column 3"),
+        ("spmv a.mtx --x one.mtx --column 2", "--column 2 is for files of several columns"),
+        ("solve a.mtx --column 1", "--column 1 is for vectors from files, and none is read"),
+        ("solve a.mtx --column 0", "it must be a whole number from 1"),
+    ] {
+        let error = folder.refused(line);
+        assert!(error.contains(words), "{line}: {error}");
+    }
+}
+
+#[test]
 fn padding_after_gzip_data_is_no_fault() {
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     gz.write_all(matrix("real", ["1", "2"]).as_bytes()).unwrap();

@@ -15,6 +15,9 @@ const INDEFINITE: &str = "%%MatrixMarket matrix coordinate real general\n2 2 2\n
 const NO_DIAGONAL: &str = "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1\n2 1 1\n";
 const FAR: &str = "%%MatrixMarket matrix array real general\n3 1\n1e12\n-1e12\n1e12\n";
 
+/// A quarter of a turn.
+const TURNING: &str = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 1\n2 1 -1\n";
+
 struct Ran {
     status: Option<i32>,
     stdout: String,
@@ -36,6 +39,7 @@ fn solve(arguments: &str) -> Ran {
         ("indefinite.mtx", INDEFINITE),
         ("no_diagonal.mtx", NO_DIAGONAL),
         ("far.mtx", FAR),
+        ("turning.mtx", TURNING),
         ("vast.mtx", VAST),
         ("endless.mtx", &VAST.replace("1e300", "inf")),
     ] {
@@ -168,6 +172,13 @@ fn a_breakdown_says_its_kind_and_leaves_what_it_left() {
         assert_eq!(record[field], expected, "{field}");
     }
     assert_eq!(ran.x, Some(vec![0.0, 0.0]));
+    assert!(ran.stderr.contains("x is 0, from which no iteration came nearer"), "{}", ran.stderr);
+    // A p is orthogonal to the first residual.
+    let ran = solve("turning.mtx --b ones --method bicgstab");
+    assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+    let advice =
+        "another --precondition may get further, or --x FILE with the x that --out has written";
+    assert!(ran.stderr.contains(advice), "{}", ran.stderr);
 }
 
 #[test]

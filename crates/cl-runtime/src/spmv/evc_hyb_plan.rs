@@ -7,13 +7,14 @@ use cl_kernels::evc_hyb_plan::{
 use cl_kernels::{Accumulate, Array, KernelKey};
 use csr_core::evc_hyb::{EvcHybOptions, EvcHybPattern, EvcHybStatistics};
 use csr_core::plan::evc_hyb::{EvcHybShape, RowCounts, Task, TaskRules};
-use csr_core::{OffsetType, ValueType, counted};
+use csr_core::{OffsetType, ValueType};
 
+use super::bind::check_order;
 use crate::launch::LaunchSequence;
 use crate::raw::Memory;
 use crate::scratch::for_a_kernel_to_write;
 use crate::sort::{KeyType, Keyed, bits_of};
-use crate::{AnyMatrix, DeviceArray, Error, Queue, Result};
+use crate::{AnyMatrix, DeviceArray, Queue, Result};
 
 /// Which order the vectors of a product are in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -344,16 +345,4 @@ fn key(
     let key =
         KernelKey::new(SOURCE, value_type, offset_type, Accumulate::Plain, false, &parameters);
     if renumber { key.with_feature(FEATURE_RENUMBER) } else { key }
-}
-
-/// Refuses columns in the order of rows where there is not one for each.
-fn check_order(matrix: &AnyMatrix, order: VectorOrder) -> Result<()> {
-    if order == VectorOrder::Symmetric && matrix.rows() != matrix.cols() {
-        return Err(Error::Mismatch(format!(
-            "x can be in the order of rows where a matrix is square; this one has {} and {}",
-            counted(matrix.rows(), "row"),
-            counted(matrix.cols(), "column")
-        )));
-    }
-    Ok(())
 }

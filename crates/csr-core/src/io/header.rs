@@ -60,7 +60,7 @@ impl Banner {
         // One % is what some programs write, and SciPy reads it.
         if !matches!(words.first(), Some(&"%%matrixmarket" | &"%matrixmarket")) {
             return Err(format!(
-                "{} is not the banner \"%%MatrixMarket matrix FORMAT FIELD SYMMETRY\"",
+                "{} is not the banner \"%%MatrixMarket matrix FORMAT FIELD SYMMETRY\", which such a file begins with",
                 quoted(line)
             ));
         }
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(
             refusal("MatrixMarket matrix coordinate real general\r"),
             "\"MatrixMarket matrix coordinate real general\" is not the banner \
-             \"%%MatrixMarket matrix FORMAT FIELD SYMMETRY\""
+             \"%%MatrixMarket matrix FORMAT FIELD SYMMETRY\", which such a file begins with"
         );
         assert_eq!(
             of("matrix coordinate real"),

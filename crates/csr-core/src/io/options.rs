@@ -51,6 +51,7 @@ pub struct ReadOptions<'a> {
     progress: Option<Progress<'a>>,
     report: Option<&'a (dyn Fn(&ReadReport) + Sync)>,
     member_suffix: Option<&'a str>,
+    column: Option<u32>,
     block_bytes: Option<usize>,
     allows_overflow: bool,
 }
@@ -83,6 +84,12 @@ impl<'a> ReadOptions<'a> {
     /// archive is an error then.
     pub fn member_suffix(self, suffix: &'a str) -> Self {
         ReadOptions { member_suffix: Some(suffix), ..self }
+    }
+
+    /// Takes column `number`, from 1, where the file of a vector has several; of a file with one, that one. Without it
+    /// such a file is an error. [`ReadReport::columns`] says how many there are.
+    pub fn column(self, number: u32) -> Self {
+        ReadOptions { column: Some(number), ..self }
     }
 
     /// Text that one task parses at a time, in bytes (256 KiB unless said). Two batches of four blocks a
@@ -144,11 +151,12 @@ impl<'a> ReadOptions<'a> {
         self.read_csr(&mut self.stream(text, name)?)
     }
 
-    /// Reads a vector: an array with one column; or a coordinate file with one column, where rows
-    /// without an entry are 0 and what repeats is summed.
+    /// Reads a vector: an array with one column, or a coordinate file with one column, where rows
+    /// without an entry are 0 and what repeats is summed; or one column of several ([`ReadOptions::column`]).
     ///
     /// # Errors
-    /// As [`ReadOptions::coo`]; or the file has not exactly one column, or a sum is beyond the type.
+    /// As [`ReadOptions::coo`]; or the file has several columns and none is chosen, or not the one that is, or a sum is
+    /// beyond the type.
     pub fn vector<V: Value>(&self, path: &Path) -> Result<Vec<V>> {
         self.read_vector(&mut self.open(path)?)
     }
@@ -197,22 +205,38 @@ impl<'a> ReadOptions<'a> {
     }
 
     fn read_vector<V: Value>(&self, source: &mut Source<'_>) -> Result<Vec<V>> {
-        let one_column = |header: &Header| match header.cols {
-            1 => Ok(()),
-            cols => Err(format!("the file has {} where a vector has 1", counted(cols, "column"))),
+        let has_the_column = |header: &Header| match (header.cols, self.column) {
+            (1, _) => Ok(()),
+            (cols, Some(column)) if (1..=cols).contains(&column) => Ok(()),
+            (cols, Some(column)) => Err(format!(
+                "the file has {}, and none is column {column}",
+                counted(cols, "column")
+            )),
+            (cols, None) => {
+                Err(format!("the file has {} where a vector has 1", counted(cols, "column")))
+            }
         };
-        let entries: Entries<V> = self.entries(source, one_column)?;
-        let Header { format, symmetry, .. } = entries.header;
+        let entries: Entries<V> = self.entries(source, has_the_column)?;
+        let Header { format, symmetry, rows, cols, .. } = entries.header;
+        let column = if cols == 1 { 0 } else { self.column.map_or(0, |number| number - 1) };
         let report = entries.report;
         if format == Format::Array && symmetry == Symmetry::General {
             self.tell(&report);
-            return Ok(entries.into_values());
+            let (first, rows) = (column as usize * rows as usize, rows as usize);
+            let mut values = entries.into_values();
+            values.truncate(first + rows);
+            values.drain(..first);
+            return Ok(values);
         }
         let mut csr: Csr<V, u64> = entries.into_triplets()?.into_csr()?;
+        csr.sort_rows();
         let overflow = csr.sum_duplicates_observed();
         self.check_sums::<V>(overflow, source)?;
         self.tell(&report);
-        let value = |row: usize| csr.view().row(row).1.first().copied();
+        let value = |row: usize| {
+            let (columns, values) = csr.view().row(row);
+            columns.binary_search(&column).ok().map(|entry| values[entry])
+        };
         Ok((0..csr.rows()).map(|row| value(row).unwrap_or(V::from_f64(0.0))).collect())
     }
 

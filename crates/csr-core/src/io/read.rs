@@ -87,6 +87,7 @@ pub(super) fn read_entries<V: Value>(
             tally.finish(&header).map_err(refuse)?;
             entries.report = tally.report.map_positions(|line| line + 1);
             entries.report.is_integer = header.field == Field::Integer;
+            entries.report.columns = header.cols;
             return Ok(entries);
         }
     }

@@ -13,6 +13,8 @@ use crate::{Error, Occurrences, Value};
 pub struct ReadReport {
     /// Whether the file says that its values are integers.
     pub is_integer: bool,
+    /// Columns that the file has.
+    pub columns: u32,
     /// Integers of an integer file that were rounded.
     pub inexact_integers: Occurrences,
     /// Numbers other than 0 that are too small for the type, and read as 0.
@@ -27,6 +29,7 @@ impl ReadReport {
     pub(super) fn and(self, later: Self) -> Self {
         ReadReport {
             is_integer: self.is_integer,
+            columns: self.columns,
             inexact_integers: self.inexact_integers.and(later.inexact_integers),
             underflows: self.underflows.and(later.underflows),
             overflows: self.overflows.and(later.overflows),

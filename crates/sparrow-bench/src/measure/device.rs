@@ -211,10 +211,7 @@ pub(super) fn options_of(subject: &Subject) -> PlanOptions {
         algorithm: subject.algorithm,
         variant: subject.variant,
         accumulate: subject.accumulate,
-        order: match subject.algorithm {
-            Some(algorithm) if algorithm.spec().reorders_rows => subject.order,
-            _ => VectorOrder::Original,
-        },
+        order: subject.order,
         products: subject.products,
         choice: subject.choice.clone(),
         measuring: subject.measuring,

@@ -33,7 +33,7 @@ pub use model::Model;
 pub(crate) use operands::read_blocking;
 pub use solve::{SolveSubject, SolveTarget, Solved, measure_solve};
 pub use spgemm::measure_spgemm;
-pub use spmm::{SpmmSubject, measure_spmm};
+pub use spmm::{SpmmResults, SpmmSubject, measure_spmm};
 pub use timing::{Budget, Samples};
 pub use vector::{VectorSubject, measure_vectors};
 
@@ -55,6 +55,29 @@ impl From<sparrow::RuntimeError> for MeasureError {
     }
 }
 
+impl MeasureError {
+    /// Whether the library has refused this algorithm, matrix, type and device together: others may be measured. Else a
+    /// call of the driver has failed, or a kernel does not build.
+    pub fn is_refusal(&self) -> bool {
+        use sparrow::{Error as S, RuntimeError as R};
+        match self {
+            MeasureError::Matrix(_) => true,
+            MeasureError::Sparrow(S::Matrix(_) | S::Parameter(_) | S::Mismatch(_)) => true,
+            MeasureError::Sparrow(S::Runtime(error)) => matches!(
+                error,
+                R::Allocation { .. }
+                    | R::KernelGroup { .. }
+                    | R::Matrix(_)
+                    | R::Mismatch(_)
+                    | R::Parameter(_)
+                    | R::Range { .. }
+                    | R::Unsupported { .. }
+            ),
+            MeasureError::Sparrow(_) => false,
+        }
+    }
+}
+
 /// What is measured besides the matrix.
 #[derive(Clone, Debug)]
 pub struct Subject {
@@ -66,7 +89,7 @@ pub struct Subject {
     pub accumulate: Accumulate,
     /// Hyper-parameters over the device table's.
     pub parameters: Vec<(String, u32)>,
-    /// Which order x and y are in, where the algorithm has one of its own.
+    /// Which order x and y are in; another than the matrix's is refused where the algorithm has none of its own.
     pub order: VectorOrder,
     /// How many products follow a plan.
     pub products: Products,

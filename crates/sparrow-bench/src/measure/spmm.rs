@@ -60,17 +60,26 @@ struct Scene<'a> {
     rates: &'a Rates,
 }
 
+/// What came of the algorithms.
+#[derive(Debug)]
+pub struct SpmmResults {
+    /// Of those that were measured.
+    pub records: Vec<Record>,
+    /// Those that the library refuses, by name, with the reason ([`MeasureError::is_refusal`]).
+    pub refused: Vec<(&'static str, MeasureError)>,
+}
+
 /// Measures each algorithm on `matrix`, C = A B with a random B; every element of every C is verified.
 ///
 /// # Errors
-/// The device or the library refuses; a wrong result is a record without times.
+/// A call of the driver fails, or the library refuses what all of them need; a wrong result is a record without times.
 pub fn measure_spmm(
     queue: &Queue,
     matrix: AnyCsrView<'_>,
     origin: &Origin,
     subject: &SpmmSubject,
     rates: &Rates,
-) -> Result<Vec<Record>, MeasureError> {
+) -> Result<SpmmResults, MeasureError> {
     let shape = shape_of(matrix);
     let b_shape = DenseShape::packed(shape.cols, subject.columns, subject.layout_b)?;
     let c_shape = DenseShape::packed(shape.rows, subject.columns, subject.layout_c)?;
@@ -85,10 +94,24 @@ pub fn measure_spmm(
         }
         false => None,
     };
-    let timed = subject.algorithms.iter().map(|algorithm| scene.time(*algorithm, single.as_mut()));
-    let mut timed = timed.collect::<Result<Vec<_>, _>>()?;
+    let (mut timed, mut refused) = (Vec::new(), Vec::new());
+    let mut add = |name, result: Result<Timed, MeasureError>| match result {
+        Ok(one) => {
+            timed.push(one);
+            Ok(())
+        }
+        Err(error) if error.is_refusal() => {
+            refused.push((name, error));
+            Ok(())
+        }
+        Err(error) => Err(error),
+    };
+    for &algorithm in &subject.algorithms {
+        let name = algorithm.map_or("auto", SpmmAlgorithm::name);
+        add(name, scene.time(algorithm, single.as_mut()))?;
+    }
     if subject.beside_dense {
-        timed.push(scene.time_dense()?);
+        add(DENSE_PRODUCT, scene.time_dense())?;
     }
 
     let mut found = vec![Verification::default(); timed.len()];
@@ -112,7 +135,8 @@ pub fn measure_spmm(
         }
         record
     };
-    Ok(timed.into_iter().zip(found).map(finish).collect())
+    let records = timed.into_iter().zip(found).map(finish).collect();
+    Ok(SpmmResults { records, refused })
 }
 
 /// A column of a dense matrix.

@@ -32,6 +32,7 @@ use crate::group::{DeviceGroup, Kind, by_device, by_matrix, verdict};
 use crate::hetero::with_hetero;
 use crate::record::{Record, SCHEMA};
 use crate::units::counted;
+use crate::which_device::{Comparison, comparisons};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -98,6 +99,7 @@ pub fn html(records: &[Record], title: &str) -> Result<String, ReportError> {
     let main = element("main")
         .child(element("h1").text(title))
         .children(headline(&groups))
+        .children(which_device(records))
         .children((!own.is_empty()).then(explanation))
         .children(sections)
         .children((!together.is_empty()).then(|| hetero::section(&together)))
@@ -105,6 +107,18 @@ pub fn html(records: &[Record], title: &str) -> Result<String, ReportError> {
         .child(again())
         .children(groups.iter().map(results::reproduce));
     Ok(page(title, element("body").child(series::shapes()).child(main)))
+}
+
+/// Which device is the fastest, where there are several.
+fn which_device(records: &[Record]) -> Vec<Element> {
+    let of_one = |Comparison { what, lines }: Comparison| {
+        let items = lines.into_iter().map(|line| element("li").text(line));
+        [
+            element("p").text(format!("Which device: {what}.")),
+            element("ul").children(items.collect::<Vec<_>>()),
+        ]
+    };
+    comparisons(records).into_iter().flat_map(of_one).collect()
 }
 
 /// A whole page, with the style that needs nothing from elsewhere.

@@ -65,7 +65,7 @@ fn ending(record: &SolveRecord) -> Element {
         .text(": ")
         .child(element("span").class(class).text(text))
         .text(format!(
-            "; b - A x is {}, and {} by the recurrence.",
+            "; b - A x is {} computed from x, and {} as the iterations update it.",
             record.of_b(record.true_relative_residual),
             record.of_b(record.relative_residual)
         ))
@@ -141,7 +141,8 @@ fn chart(place: usize, record: &SolveRecord) -> Option<Element> {
         .attribute("y", TOP + HEIGHT + 34)
         .text("iteration");
     let title = "Residual";
-    let how = "as a multiple of the norm of b, by the recurrence; dashed: what was asked for";
+    let how =
+        "as a multiple of the norm of b, as the iterations update it; dashed: what was asked for";
     let description = format!("A line over {}.", counted(record.iterations, "iteration"));
     let id = format!("residual-{place}");
     let chart = frame(&id, title, &description, TOP + HEIGHT + BOTTOM).child(plot).child(axis_name);

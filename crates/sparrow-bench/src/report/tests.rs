@@ -172,6 +172,23 @@ fn each_device_has_its_own_section_and_headline() {
 }
 
 #[test]
+fn a_page_of_several_devices_says_which_is_the_fastest() {
+    let other = Record {
+        device: "Other GPU".to_owned(),
+        median_us: Some(401.0),
+        ..sample("m", "csr_scalar")
+    };
+    let page = html(&[sample("m", "csr_scalar"), other], "t").unwrap();
+    assert_eq!(count(&page, "Which device: f64, 1 case, by the fastest result of each."), 1);
+    assert!(
+        page.contains(
+            "<li>Other GPU (Example Platform, driver 1.0): takes 2.00 times as long</li>"
+        )
+    );
+    assert_eq!(count(&html(&[sample("m", "a")], "t").unwrap(), "Which device"), 0);
+}
+
+#[test]
 fn ids_are_unique_on_a_page_of_several_devices_and_types() {
     let mut records = vec![sample("m", "a"), sample("m", "a"), sample("m", "a")];
     records[1].value_type = "f32".to_owned();

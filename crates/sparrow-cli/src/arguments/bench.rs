@@ -62,7 +62,8 @@ pub(crate) enum BenchOperation {
     Batch(BenchBatch),
     /// y = A x by a device and the host's cores, or two devices, at once
     ///
-    /// Compared with each alone, and with the two stages of segmented_sum on both. Without matrices, the suite hetero.
+    /// Compared with each alone; with --algorithms all or segmented_sum, also with the two stages of segmented_sum on both.
+    /// Without matrices, the suite hetero.
     #[command(after_help = BENCH_HETERO_EXAMPLES)]
     Hetero(BenchHetero),
     /// Formats: COO to CSR, CSR to COO and CSC, to dense and back

@@ -14,7 +14,8 @@ Examples:
   sparrow COMMAND --help
       all that a command takes
 
-Status: 0 done; 1 a run or a verification failed, or there is no device; 2 bad usage or input.";
+Status: 0 done; 1 a run or a verification failed, or there is no device; 2 bad usage or input;
+128 and a signal's number: interrupted.";
 
 /// Of `devices`.
 pub(super) const DEVICES_EXAMPLES: &str = "\
@@ -54,7 +55,7 @@ Examples:
 pub(super) const BENCH_EXAMPLES: &str = "\
 Examples:
   sparrow bench a.mtx
-      SpMV as the library chooses it
+      y = A x by the algorithm that the library chooses
   sparrow bench --suite quick --algorithms all --html r.html
       every algorithm
   sparrow bench spmm a.mtx --columns 1,8,32

@@ -7,7 +7,9 @@ use clap::Args;
 use csr_core::ValueType;
 use sparrow::{Algorithm, Preconditioner, Products, SolverMethod};
 
-use super::{Making, ParameterList, Reading, VECTOR, from_zero, whole};
+use super::{
+    Column, MATRIX, Making, ParameterList, Reading, VECTOR, algorithm_help, from_zero, whole,
+};
 
 fn check_every(text: &str) -> Result<u32, String> {
     let iterations = text.parse().ok().filter(|every| (1..=1 << 16).contains(every));
@@ -16,47 +18,51 @@ fn check_every(text: &str) -> Result<u32, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct Solve {
-    /// A .mtx or .mtx.gz file, a .tar.gz with one in it, `-` (standard input), or a class of the suite; square
+    #[arg(help = format!("{MATRIX}; A must be square"))]
     pub(crate) matrix: OsString,
     /// cg (A symmetric, and positive or negative definite) or bicgstab (any A)
     #[arg(long, default_value = "cg")]
     pub(crate) method: SolverMethod,
-    /// What residuals are multiplied by: none, or jacobi (the inverse diagonal)
+    /// What makes iterations fewer: none, or jacobi (residuals are divided by the diagonal of A)
     #[arg(long, default_value = "none", value_name = "NAME")]
     pub(crate) precondition: Preconditioner,
-    /// The residual that is small enough, as a multiple of the norm of b
+    /// How small b - A x has to be: its norm as a multiple of the norm of b
     #[arg(long, default_value = "1e-8", value_parser = from_zero)]
     pub(crate) tol: f64,
     /// Iterations at most
     #[arg(long, default_value_t = 10_000, value_parser = whole::<u32>)]
     pub(crate) max_iters: u32,
-    /// b: a Matrix Market array of one column, random:SEED, ones, or `archive`: NAME_b.mtx in the matrix's archive
+    /// b: a Matrix Market file; numbers from -1 to 1, drawn by a seed (random:SEED); ones; or `archive`: NAME_b.mtx in the
+    /// matrix's archive
     #[arg(long, default_value = "random:1", value_name = VECTOR)]
     pub(crate) b: OsString,
     /// Where the iterations begin, as --b; `archive` is NAME_x.mtx. Zeros if left out
     #[arg(long, value_name = VECTOR)]
     pub(crate) x: Option<OsString>,
+    #[command(flatten)]
+    pub(crate) column: Column,
     /// Where x goes, as a Matrix Market array; where it did not converge, the x of the least residual
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Also write a report with the residual plotted, one self-contained file
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// What A stores
-    #[arg(long, default_value = "f64")]
+    /// Type of A's values: f32, f64, f16 or bf16; vectors and sums are f32 for 16-bit values
+    #[arg(long, value_name = "TYPE", default_value = "f64")]
     pub(crate) value_type: ValueType,
     /// Iterations between two looks at the residual, each of which waits for the device; what comes out is the same
+    /// [default: 4 where the device is a CPU, else 32]
     #[arg(long, value_name = "K", value_parser = check_every)]
     pub(crate) check_every: Option<u32>,
     /// Also measure how fast the device copies memory, and say what an iteration takes compared with its bytes
     #[arg(long)]
     pub(crate) measure: bool,
-    /// The algorithm of the products; chosen for matrix and device if left out
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help = algorithm_help("The algorithm of the products"))]
     pub(crate) algorithm: Option<Algorithm>,
-    /// How many products the plan is made for: once, several or many
-    #[arg(long, default_value = "many")]
-    pub(crate) products: Products,
+    /// How many products the choice of an algorithm counts on: once, several (some tens) or many (hundreds)
+    /// [default: many]
+    #[arg(long, value_name = "HOW_MANY")]
+    pub(crate) products: Option<Products>,
     /// Hyper-parameters of the kernels between products over the device table's: name=value, several with commas
     #[arg(long, value_name = "NAME=VALUE,...")]
     pub(crate) parameters: Option<ParameterList>,

@@ -17,17 +17,17 @@ use super::{Making, Reading, positive};
 pub(crate) struct Tune {
     #[command(subcommand)]
     pub(crate) command: Option<TuneCommand>,
-    /// 20 seconds and nine matrices a device, instead of two minutes and the usual ladder
+    /// 20 seconds and nine matrices a device, instead of two minutes and matrices of more sizes
     #[arg(long, conflicts_with_all = ["full", "budget"])]
     pub(crate) quick: bool,
-    /// Every mean row, skew and size, as long as it takes (an hour at most)
+    /// Matrices with rows of every length and unevenness and of every size, as long as it takes (an hour at most)
     #[arg(long, conflicts_with = "budget")]
     pub(crate) full: bool,
     /// Time for a device: 90s, 2m, 1h
     #[arg(long, value_name = "TIME", default_value = "2m")]
     pub(crate) budget: Span,
-    /// What A stores, several with commas; 16-bit values take what suits f32
-    #[arg(long, default_value = "f32,f64", value_delimiter = ',')]
+    /// Types of A's values, f32 and f64, with a comma; 16-bit values take what suits f32
+    #[arg(long, value_name = "TYPES", default_value = "f32,f64", value_delimiter = ',')]
     pub(crate) value_type: Vec<ValueType>,
     /// The device table that the result goes to; the user's own if left out
     #[arg(long, value_name = "TABLE")]
@@ -42,8 +42,8 @@ pub(crate) struct Tune {
     /// With --sweep, also write the figures as one self-contained file
     #[arg(long, value_name = "FILE", requires = "sweep")]
     pub(crate) html: Option<PathBuf>,
-    /// With --sweep, how its matrices are made
-    #[command(flatten)]
+    /// How the matrices of --sweep are made
+    #[command(flatten, next_help_heading = "Options of --sweep")]
     pub(crate) making: Making,
 }
 
@@ -59,21 +59,23 @@ pub(crate) enum TuneCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct JudgeArguments {
-    /// .mtx or .mtx.gz files, `-` (standard input), or classes; without any, the quick suite
+    /// Matrix Market files (.mtx or .mtx.gz), archives with one in each (.tar.gz), `-` (standard input), or names of
+    /// matrices that are generated; without any, the quick suite
     pub(crate) matrices: Vec<OsString>,
-    /// A suite of classes
-    #[arg(long, conflicts_with = "matrices")]
+    /// Several generated matrices at once: quick, hetero, papers or full
+    #[arg(long, value_name = "NAME", conflicts_with = "matrices")]
     pub(crate) suite: Option<Suite>,
-    /// f32 and f64, with commas
-    #[arg(long, default_value = "f32,f64", value_delimiter = ',')]
+    /// Types of A's values, with a comma: f32, f64
+    #[arg(long, value_name = "TYPES", default_value = "f32,f64", value_delimiter = ',')]
     pub(crate) value_type: Vec<ValueType>,
-    /// How many products follow a plan, whose cost counts by its part of each: once, several or many
+    /// How many products with a matrix follow: once, several (some tens) or many (hundreds); a plan's set-up is shared out
+    /// among them
     #[arg(long, default_value = "several")]
     pub(crate) products: Products,
     /// Raw timings whose candidates are the list; those of the user's data folder if left out
     #[arg(long, value_name = "FILE", value_delimiter = ',')]
     pub(crate) from: Vec<PathBuf>,
-    /// Milliseconds of a sample, at least; up to ten times as many where that holds all products that follow
+    /// Milliseconds that a sample takes at least; up to ten times as many where all products that follow take no longer
     #[arg(long, default_value_t = 2.0, value_parser = positive)]
     pub(crate) sample_ms: f64,
     #[command(flatten)]

@@ -8,7 +8,7 @@ use sparrow_bench::counted;
 
 use crate::arguments::{Gen, Global};
 use crate::failure::Failure;
-use crate::output::{Files, write_json_line, write_output};
+use crate::output::{Files, shown, write_json_line, write_output};
 
 pub(crate) fn run(global: &Global, arguments: &Gen) -> Result<(), Failure> {
     let Gen { class, out, making } = arguments;
@@ -35,6 +35,6 @@ pub(crate) fn run(global: &Global, arguments: &Gen) -> Result<(), Failure> {
         matrix.rows(),
         matrix.cols(),
         counted(matrix.nnz(), "nonzero"),
-        out.display()
+        shown(out)
     ))
 }

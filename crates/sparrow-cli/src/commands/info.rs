@@ -7,16 +7,16 @@ use sparrow::{
     Cost, Estimate, Features, Matrix, Plan, PlanOptions, Products, ValueType, estimates,
     usual_tables,
 };
-use sparrow_bench::{Input, counted};
+use sparrow_bench::{Input, counted, multiple};
 
-use super::{check_making_of, load, matrix_file};
+use super::{check_making_of, load};
 use crate::arguments::{Global, Info};
 use crate::failure::Failure;
 use crate::output::{Files, write_json_line};
 use crate::target::{Target, queue_on};
 
 pub(crate) fn run(global: &Global, arguments: &Info) -> Result<(), Failure> {
-    let files = Files::new(global).reads("the matrix", matrix_file(&arguments.matrix));
+    let files = Files::new(global).reads_matrices([&arguments.matrix]);
     let words = files.check()?;
     let input = Input::parse(&arguments.matrix)?;
     check_making_of(arguments.making, &input)?;
@@ -25,7 +25,7 @@ pub(crate) fn run(global: &Global, arguments: &Info) -> Result<(), Failure> {
     let evc_hyb = EvcHybStatistics::of(matrix.pattern().view(), &EvcHybOptions::default());
     let chosen =
         if arguments.explain { Some(explain(global, &matrix, arguments.products)?) } else { None };
-    let mut text = describe(&input, &statistics);
+    let mut text = describe(&input, &statistics, words.width());
     if let Some(chosen) = &chosen {
         text.push_str(&describe_evc_hyb(&evc_hyb, statistics.nnz));
         text.push_str(&format!("\n{chosen}\n"));
@@ -56,7 +56,11 @@ pub(crate) fn run(global: &Global, arguments: &Info) -> Result<(), Failure> {
     words.print(&text)
 }
 
-fn describe(input: &Input, statistics: &RowStatistics) -> String {
+/// Bars of the longest row of the chart; as many fit beside the rest in a terminal of 80 columns.
+const BARS: usize = 40;
+
+/// Shape and row lengths. `width` is that of the terminal, if one shows them.
+fn describe(input: &Input, statistics: &RowStatistics, width: Option<u16>) -> String {
     let RowStatistics { rows, cols, nnz, .. } = statistics;
     let mut text = format!("{} ({})\n", input.name(), input.source());
     text.push_str(&format!(
@@ -79,37 +83,64 @@ fn describe(input: &Input, statistics: &RowStatistics) -> String {
         100.0 * statistics.long_row_share
     ));
     text.push_str("  rows by length:\n");
-    let most = statistics.histogram.iter().copied().max().unwrap_or(0).max(1);
-    for (bin, &count) in statistics.histogram.iter().enumerate().filter(|(_, count)| **count > 0) {
-        let range = match bin {
-            0 => "0".to_owned(),
-            1 => "1".to_owned(),
-            _ => format!("{}-{}", 1u64 << (bin - 1), (1u64 << bin) - 1),
-        };
-        let bar = "#".repeat((count * 40).div_ceil(most));
-        text.push_str(&format!("  {range:>21}  {count:>10}  {bar}\n"));
-    }
+    text.push_str(&chart(&statistics.histogram, width));
     text
+}
+
+/// Rows of each length, a bar each: as wide as the terminal allows, and no wider than it takes to compare them.
+fn chart(histogram: &[usize], width: Option<u16>) -> String {
+    let most = histogram.iter().copied().max().unwrap_or(0).max(1);
+    let lines: Vec<_> = histogram
+        .iter()
+        .enumerate()
+        .filter(|(_, count)| **count > 0)
+        .map(|(bin, &count)| {
+            let range = match bin {
+                0 => "0".to_owned(),
+                1 => "1".to_owned(),
+                _ => format!("{}-{}", 1u64 << (bin - 1), (1u64 << bin) - 1),
+            };
+            (range, count)
+        })
+        .collect();
+    let widest = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or(0);
+    let of_ranges = widest(&mut lines.iter().map(|(range, _)| range.len()));
+    let of_counts = widest(&mut lines.iter().map(|(_, count)| count.to_string().len()));
+    // Four columns before the ranges, two before counts and bars.
+    let beside = 4 + of_ranges + 2 + of_counts + 2;
+    let bars = width.map_or(BARS, |width| usize::from(width).saturating_sub(beside).clamp(1, BARS));
+    let line = |(range, count): &(String, usize)| {
+        let bar = "#".repeat((count * bars).div_ceil(most));
+        format!("    {range:>of_ranges$}  {count:>of_counts$}  {bar}\n")
+    };
+    lines.iter().map(line).collect()
 }
 
 /// What the paper's Table 3 says of a matrix, at the published split and alignment.
 fn describe_evc_hyb(found: &EvcHybStatistics, nnz: usize) -> String {
-    let percent = |elements: usize| 100.0 * elements as f64 / nnz.max(1) as f64;
+    let stored = found.short_elements + found.long_elements;
+    let times = match nnz {
+        0 => String::new(),
+        _ => format!(", {} times as many", multiple(stored as f64 / nnz as f64)),
+    };
     format!(
-        "  EVC-HYB, if it were chosen: rows in order of length are split at {}; {} in strips ({:.2}% of the nonzeros), {} in \
-         long rows ({:.2}%), padding {:.2}%\n",
+        "  evc_hyb, if it were chosen, would store {} for {}{times}: {} for the {} shortest rows, in strips, and {} for \
+         the others\n",
+        counted(stored, "element"),
+        counted(nnz, "nonzero"),
+        found.short_elements,
         found.split_row,
-        counted(found.short_elements, "element"),
-        percent(found.short_elements),
         found.long_elements,
-        percent(found.long_elements),
-        100.0 * found.padding
     )
 }
 
 fn explain(global: &Global, matrix: &Csr<f64, u64>, products: Products) -> Result<String, Failure> {
     let Target::Device(device) = Target::one(global)? else {
-        return Ok("On the host: its own parallel product, whole rows by core.".to_owned());
+        let copy = match products {
+            Products::Many => ", of a copy in sliced ELL where that is smaller",
+            _ => "",
+        };
+        return Ok(format!("On the host: its own parallel product, whole rows by core{copy}."));
     };
     let queue = queue_on(&device)?;
     let on_device = Matrix::upload_blocking(&queue, matrix.view())?;
@@ -129,8 +160,12 @@ fn explain(global: &Global, matrix: &Csr<f64, u64>, products: Products) -> Resul
             format!("\n  what products should take, set-up counted by its part of each:{expected}")
         }
     };
+    let follow = match products {
+        Products::Once => "one product follows".to_owned(),
+        products => format!("{products} products follow"),
+    };
     Ok(format!(
-        "On {}, f64, where {products} products follow: {} {}({parameters})\n  because {}\n  what rules may ask: \
+        "On {}, f64, where {follow}: {} {}({parameters})\n  because {}\n  figures that rules compare: \
          {features}{expected}\n  plan {}, workspace {}; {}",
         traits.name,
         plan.algorithm(),
@@ -153,4 +188,28 @@ fn line_of(estimate: &Estimate, products: Products) -> String {
         us(device_ns),
         us(setup_ns)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::chart;
+
+    #[test]
+    fn the_chart_of_rows_fits_the_terminal() {
+        // Rows of up to a million nonzeros, and four billion of one length.
+        let histogram: Vec<usize> =
+            (0..21).map(|bin| if bin == 3 { 4 << 30 } else { bin }).collect();
+        for (width, bars) in
+            [(None, 40), (Some(80), 40), (Some(60), 28), (Some(40), 8), (Some(20), 1)]
+        {
+            let text = chart(&histogram, width);
+            let of_lines = |of: fn(&str) -> usize| text.lines().map(of).max().unwrap_or(0);
+            assert_eq!(of_lines(|line| line.matches('#').count()), bars, "{text}");
+            assert!(width.is_none_or(|width| width < 40 || of_lines(str::len) <= width.into()));
+        }
+        assert_eq!(
+            chart(&[1, 0, 2], Some(80)),
+            "      0  1  ####################\n    2-3  2  ########################################\n"
+        );
+    }
 }

@@ -1,18 +1,16 @@
-//! Matrices and vectors from files: what changes on the way is told, once, on standard error.
+//! Matrices from files, and what is said of files: what changes on the way is told, once, on standard error.
 
 use std::collections::BTreeSet;
 use std::ops::Deref;
-use std::path::Path;
 use std::sync::Mutex;
 
-use csr_core::io::{ReadOptions, ReadReport, STANDARD_INPUT};
+use csr_core::io::{ReadOptions, ReadReport};
 use csr_core::{
     AnyCsr, AnyCsrView, Csr, Error, Narrowing, Occurrences, Offset, PatternView, ValueType,
     check_narrowing,
 };
-use sparrow_bench::{Input, Making, counted};
+use sparrow_bench::{Input, Making};
 
-use super::ARCHIVE;
 use crate::arguments::Reading;
 use crate::failure::Failure;
 use crate::output::{BytesProgress, note};
@@ -44,56 +42,11 @@ fn load_with_report(
 ) -> Result<(Csr<f64, u64>, ReadReport), Failure> {
     let progress = BytesProgress::new(&format!("reading {}", input.name()));
     let hook = |done, total| progress.update(done, total);
-    let report = Mutex::new(ReadReport::default());
-    let hear = |found: &ReadReport| keep(&report, found);
+    let heard = Heard::default();
+    let hear = heard.hook();
     let options = reading.options().progress(&hook).report(&hear);
     let matrix = input.load_by(making, options)?;
-    let report = *locked(&report);
-    tell(&input.name(), &report);
-    Ok((matrix, report))
-}
-
-/// Reads the vector of `length` elements for `option`, such as `--b`, `-` from standard input. `archive` as its file is
-/// the one that the matrix's archive has, which ends in the option's letter: `NAME_b.mtx`.
-pub(super) fn read_vector(
-    option: &str,
-    file: &Path,
-    length: usize,
-    matrix: &Input,
-    reading: Reading,
-) -> Result<Vec<f64>, Failure> {
-    let report = Mutex::new(ReadReport::default());
-    let hear = |found: &ReadReport| keep(&report, found);
-    let options = reading.options().report(&hear);
-    let vector: Vec<f64> = match (file == Path::new(ARCHIVE), matrix) {
-        (false, _) if file == Path::new("-") => {
-            options.vector_from(std::io::stdin(), STANDARD_INPUT)?
-        }
-        (false, _) => options.vector(file)?,
-        (true, Input::File(archive)) => {
-            let suffix = option.replace("--", "_");
-            options.member_suffix(&suffix).vector(archive)?
-        }
-        (true, Input::Class(_) | Input::StandardInput) => {
-            let is = match matrix {
-                Input::Class(_) => "is generated",
-                _ => "is standard input",
-            };
-            return Err(Failure::input(format!(
-                "{option} archive takes the vector of the matrix's tar archive, and {} {is}",
-                matrix.name()
-            )));
-        }
-    };
-    tell(&format!("{option} {}", file.display()), &locked(&report));
-    if vector.len() != length {
-        return Err(Failure::input(format!(
-            "{option} {} has {}; the matrix needs {length}",
-            file.display(),
-            counted(vector.len(), "element")
-        )));
-    }
-    Ok(vector)
+    Ok((matrix, heard.tell(&input.name())))
 }
 
 /// Refuses a vector with an element that is beyond the type which sums of `value_type` are made in, and says which
@@ -177,8 +130,22 @@ fn named(error: Error, name: &str) -> Error {
     }
 }
 
-fn keep(report: &Mutex<ReadReport>, found: &ReadReport) {
-    *locked(report) = *found;
+/// What a reader reports.
+#[derive(Default)]
+pub(super) struct Heard(Mutex<ReadReport>);
+
+impl Heard {
+    /// What hears the report.
+    pub(super) fn hook(&self) -> impl Fn(&ReadReport) + Sync {
+        |found| *locked(&self.0) = *found
+    }
+
+    /// Says what reading `name` has changed, and returns the report.
+    pub(super) fn tell(&self, name: &str) -> ReadReport {
+        let report = *locked(&self.0);
+        tell(name, &report);
+        report
+    }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -187,7 +154,7 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Reading {
-    fn options(self) -> ReadOptions<'static> {
+    pub(super) fn options(self) -> ReadOptions<'static> {
         ReadOptions::new().allow_overflow(self.allow_overflow)
     }
 }

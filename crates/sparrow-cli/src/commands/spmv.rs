@@ -7,10 +7,10 @@ use serde_json::json;
 use sparrow::{Accumulate, DeviceArray, Matrix, Plan, PlanOptions, Product};
 use sparrow_bench::{Input, counted, error_in_words, multiple};
 
-use super::{VectorText, check_making_of, load, matrix_file};
+use super::{VectorText, Vectors, check_host, check_making_of, check_variant, load};
 use crate::arguments::{Global, Spmv};
 use crate::failure::Failure;
-use crate::output::{Files, write_json_line, write_output};
+use crate::output::{Files, shown, write_json_line, write_output};
 use crate::target::{Target, queue_on};
 
 /// y after, and what computed it.
@@ -31,21 +31,32 @@ pub(crate) fn run(global: &Global, arguments: &Spmv) -> Result<(), Failure> {
     let x_text = VectorText::of(&arguments.x);
     let y_text = arguments.y.as_deref().map(VectorText::of);
     let words = Files::new(global)
-        .reads("the matrix", matrix_file(&arguments.matrix))
+        .reads_matrices([&arguments.matrix])
         .reads("--x", x_text.file())
         .reads("--y", y_text.and_then(VectorText::file))
         .writes("--out", arguments.out.as_deref())
         .check()?;
+    if let Some(variant) = arguments.variant {
+        check_variant(variant, arguments.algorithm, "--algorithm")?;
+    }
     // The target first: a missing device should not wait for a long read.
     let target = Target::one(global)?;
+    if matches!(target, Target::Host) {
+        check_host(&[
+            (arguments.algorithm.is_some(), "--algorithm"),
+            (arguments.accumulate != Accumulate::Plain, "--accumulate compensated"),
+        ])?;
+    }
     let input = Input::parse(&arguments.matrix)?;
     check_making_of(arguments.making, &input)?;
     let matrix: Csr<f64, u64> = load(&input, arguments.making.into(), arguments.reading)?;
-    let x = x_text.load("--x", matrix.cols(), &input, arguments.reading)?;
+    let vectors = Vectors::of(&input, arguments.reading, arguments.column);
+    let x = vectors.load("--x", x_text, matrix.cols())?;
     let y_before = match y_text {
-        Some(text) => text.load("--y", matrix.rows(), &input, arguments.reading)?,
+        Some(text) => vectors.load("--y", text, matrix.rows())?,
         None => vec![0.0; matrix.rows()],
     };
+    vectors.check()?;
 
     let computed = match &target {
         Target::Host => on_host(arguments, &matrix, &x, &y_before)?,
@@ -113,7 +124,7 @@ pub(crate) fn run(global: &Global, arguments: &Spmv) -> Result<(), Failure> {
         error_in_words(found.error_in_tolerance)
     ))?;
     if let Some(path) = &arguments.out {
-        words.say(format_args!("y: {}", path.display()))?;
+        words.say(format_args!("y: {}", shown(path)))?;
     }
     Ok(())
 }
@@ -124,11 +135,6 @@ fn on_host(
     x: &[f64],
     y_before: &[f64],
 ) -> Result<Computed, Failure> {
-    if arguments.algorithm.is_some() || arguments.accumulate != Accumulate::Plain {
-        return Err(Failure::input(
-            "--device host has one algorithm and plain sums: leave --algorithm and --accumulate out",
-        ));
-    }
     let mut y = y_before.to_vec();
     csr_core::product(arguments.alpha, matrix.view(), x, arguments.beta, &mut y)?;
     Ok(Computed { y, algorithm: "host".to_owned(), device: "host".to_owned(), repeatable: true })
@@ -145,7 +151,7 @@ fn on_device(
     let a = Matrix::upload_blocking(&queue, matrix.view())?;
     let options = PlanOptions {
         algorithm: arguments.algorithm,
-        variant: arguments.variant,
+        variant: arguments.variant.unwrap_or_default(),
         accumulate: arguments.accumulate,
         ..PlanOptions::default()
     };

@@ -1,10 +1,12 @@
 //! The files that a command reads and writes, looked at before the work: what cannot be written, and files that would
 //! be written over each other.
 
+use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 
 use csr_core::io::Destination;
+use sparrow_bench::{Input, counted};
 
 use super::sink::Sink;
 use super::{Stream, Words};
@@ -14,6 +16,8 @@ use crate::failure::Failure;
 /// Inputs and outputs, each with what the user knows it by.
 pub(crate) struct Files<'a> {
     inputs: Vec<(&'static str, &'a Path)>,
+    /// Why what was named as an input is none, a line each.
+    unknown: Vec<String>,
     outputs: Vec<(&'static str, &'a Path)>,
     /// Outputs, of which it is no matter now whether they can be written.
     tables: Vec<(&'static str, &'a Path)>,
@@ -23,7 +27,8 @@ impl<'a> Files<'a> {
     /// With what every command may write.
     pub(crate) fn new(global: &'a Global) -> Self {
         let (inputs, outputs, tables) = (Vec::new(), Vec::new(), Vec::new());
-        Files { inputs, outputs, tables }.writes("--json", global.json.as_deref())
+        Files { inputs, unknown: Vec::new(), outputs, tables }
+            .writes("--json", global.json.as_deref())
     }
 
     /// Adds files that are read; `-` is standard input.
@@ -33,6 +38,20 @@ impl<'a> Files<'a> {
         paths: impl IntoIterator<Item = &'a Path>,
     ) -> Self {
         self.inputs.extend(paths.into_iter().map(|path| (what, path)));
+        self
+    }
+
+    /// Adds matrices by what names them: files, `-`, or classes, for which nothing is read.
+    pub(crate) fn reads_matrices(mut self, texts: impl IntoIterator<Item = &'a OsString>) -> Self {
+        for text in texts {
+            match Input::parse(text) {
+                Ok(Input::Class(_)) => {}
+                Ok(Input::File(_) | Input::StandardInput) => {
+                    self.inputs.push(("the matrix", Path::new(text)));
+                }
+                Err(error) => self.unknown.push(error.to_string()),
+            }
+        }
         self
     }
 
@@ -60,9 +79,10 @@ impl<'a> Files<'a> {
     /// Where words go beside these outputs.
     ///
     /// # Errors
-    /// Two outputs that are one file, by whatever names; an output that is an input; one pipe as two inputs; an output
-    /// that cannot be written.
+    /// Inputs that are not there or cannot be read, all of them; two outputs that are one file, by whatever names; an
+    /// output that is an input; one pipe as two inputs; an output that cannot be written.
     pub(crate) fn check(self) -> Result<Words, Failure> {
+        self.check_readable()?;
         let is_output = |&(_, path): &(_, &Path)| Stream::of(path) == Some(Stream::Output);
         let all = || self.outputs.iter().chain(&self.tables);
         let words = Words::new(all().any(is_output));
@@ -96,6 +116,45 @@ impl<'a> Files<'a> {
         self.outputs.iter().try_for_each(|(_, path)| check_writable(path))?;
         Ok(words)
     }
+}
+
+impl Files<'_> {
+    /// Refuses inputs that cannot be read, before the work whose end one of them would be: each by name, once.
+    fn check_readable(&self) -> Result<(), Failure> {
+        let mut refused = self.unknown.clone();
+        refused.extend(self.inputs.iter().filter_map(|(_, path)| unreadable(path)));
+        let mut said = Vec::new();
+        for line in refused {
+            if !said.contains(&line) {
+                said.push(line);
+            }
+        }
+        match &*said {
+            [] => Ok(()),
+            [one] => Err(Failure::input(one.clone())),
+            several => Err(Failure::input(format!(
+                "{} cannot be read:\n  {}",
+                counted(several.len(), "input"),
+                several.join("\n  ")
+            ))),
+        }
+    }
+}
+
+/// Why an input cannot be read, where that shows before: it is not there, is a folder, or may not be opened.
+fn unreadable(path: &Path) -> Option<String> {
+    if path == Path::new("-") {
+        return None;
+    }
+    let opened = std::fs::metadata(path).and_then(|found| match found.is_file() {
+        true => File::open(path).map(drop),
+        false if found.is_dir() => Err(std::io::ErrorKind::IsADirectory.into()),
+        // To open a pipe would be to wait for its writer.
+        false => Ok(()),
+    });
+    let reason = opened.err()?;
+    let error = csr_core::Error::Io { action: "open", path: path.to_owned(), reason };
+    Some(error.to_string())
 }
 
 /// Refuses a path that cannot be written, before the work whose result it is for. Nothing is left.

@@ -79,6 +79,14 @@ pub(crate) fn is_standard_output(path: &Path) -> bool {
     Stream::of(path) == Some(Stream::Output)
 }
 
+/// What an output is called where it is said to have been written.
+pub(crate) fn shown(path: &Path) -> String {
+    match Stream::of(path) {
+        Some(stream) => stream.name().to_owned(),
+        None => path.display().to_string(),
+    }
+}
+
 /// What a write that failed means: a reader that went has read enough.
 pub(super) fn unwritten(name: &str, error: &Error) -> Failure {
     match error.kind() {

@@ -59,6 +59,61 @@ fn an_interrupted_bench_has_written_its_lines_and_shows_what_there_is() {
     assert!(desk.names().iter().all(|name| !name.contains(".part")), "{:?}", desk.names());
 }
 
+/// A Laplacian of one dimension: CG takes as many iterations as it has rows.
+fn long_system(rows: usize) -> String {
+    let mut text = String::from("%%MatrixMarket matrix coordinate real symmetric\n");
+    text.push_str(&format!("{rows} {rows} {}\n1 1 2\n", 2 * rows - 1));
+    for row in 2..=rows {
+        text.push_str(&format!("{row} {row} 2\n{row} {} -1\n", row - 1));
+    }
+    text
+}
+
+#[test]
+fn an_interrupted_solve_keeps_the_x_that_came_nearest_and_says_so() {
+    use std::io::{BufRead, BufReader};
+    const ROWS: usize = 30_000;
+    for (signal, status) in signals() {
+        let desk = Desk::new();
+        desk.put("long.mtx", long_system(ROWS));
+        desk.put("out.mtx", "of old");
+        let line = "solve long.mtx --tol 1e-12 --out out.mtx --json r.json -v";
+        let mut command = desk.command(line);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+        // It iterates then.
+        said.by_ref().map(|line| line.unwrap()).find(|line| line.contains("looked")).unwrap();
+        send(signal, &child);
+        let said: Vec<_> = said.map(|line| line.unwrap()).collect();
+        let ran = child.wait_with_output().unwrap();
+        assert_eq!(ran.status.code(), Some(status), "{said:?}");
+        let last = said.last().unwrap();
+        assert!(last.contains("sparrow: interrupted after ") && last.contains("b - A x is "));
+        assert!(words(&ran.stdout).contains("x: out.mtx"), "{}", words(&ran.stdout));
+        let record: serde_json::Value = serde_json::from_str(&desk.text("r.json")).unwrap();
+        assert_eq!((&record["outcome"], &record["verified"]), (&"stopped".into(), &false.into()));
+        let x = desk.text("out.mtx");
+        let values: Vec<f64> = x.lines().skip(2).map(|line| line.parse().unwrap()).collect();
+        assert!(values.len() == ROWS && values.iter().any(|value| *value > 0.0), "{last}");
+        assert!(desk.names().iter().all(|name| !name.contains(".part")), "{:?}", desk.names());
+    }
+}
+
+#[test]
+fn a_solve_that_waits_for_who_reads_its_x_ends_at_once() {
+    let desk = Desk::new();
+    desk.put("a.mtx", long_system(3));
+    let pipe = desk.pipe("x.pipe");
+    let mut command = desk.command("solve a.mtx --b ones --json r.json --out x.pipe");
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    // The record is written before x, which nobody reads.
+    let record = desk.path("r.json");
+    wait_until(&mut child, || record.exists());
+    send("INT", &child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(pipe.exists());
+}
+
 #[test]
 fn lines_come_through_a_pipe_one_by_one() {
     use std::io::{BufRead, BufReader};
@@ -80,12 +135,12 @@ fn lines_come_through_a_pipe_one_by_one() {
 
 #[test]
 fn a_command_that_has_nothing_to_show_ends_at_once_and_leaves_files_alone() {
-    for (signal, status) in signals() {
+    for ((signal, status), what) in signals().zip(["spmv", "solve", "spmv"]) {
         let desk = Desk::new();
         let pipe = desk.pipe("slow.mtx");
         desk.put("out.mtx", "precious");
         let before = desk.names();
-        let mut command = desk.command("spmv slow.mtx --out out.mtx --json r.json");
+        let mut command = desk.command(&format!("{what} slow.mtx --out out.mtx --json r.json"));
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // Waits until the command has opened the other end.
         let writer = fs::File::options().write(true).open(&pipe).unwrap();

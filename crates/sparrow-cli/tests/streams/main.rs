@@ -5,6 +5,7 @@
 
 mod desk;
 mod files;
+mod inputs;
 mod interrupts;
 mod names;
 mod standard;

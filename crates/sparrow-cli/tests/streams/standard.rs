@@ -48,12 +48,20 @@ fn what_is_wrong_on_standard_input_is_told_by_its_name() {
 fn a_dash_is_standard_output_for_every_output_and_nothing_mixes_with_data() {
     let desk = Desk::new();
     for (line, begin, said) in [
-        ("spmv a.mtx --x x.mtx --out -", "%%MatrixMarket matrix array", "every row is right"),
+        ("spmv a.mtx --x x.mtx --out -", "%%MatrixMarket matrix array", "y: standard output"),
         ("spmv a.mtx --x x.mtx --json -", "{", "every row is right"),
         ("info a.mtx --json -", "{", "3 rows, 2 columns"),
         ("bench a.mtx --value-type f32 --html -", "<!DOCTYPE html>", "a, 3 nnz"),
-        ("gen poisson5 --scale 0.00001 --out -", "%%MatrixMarket matrix coord", "nonzeros, to -"),
-        ("gen poisson5 --scale 0.00001 --out stdout", "%%MatrixMarket", "nonzeros, to stdout"),
+        (
+            "gen poisson5 --scale 0.00001 --out -",
+            "%%MatrixMarket matrix coord",
+            "nonzeros, to standard output",
+        ),
+        (
+            "gen poisson5 --scale 0.00001 --out stdout",
+            "%%MatrixMarket",
+            "nonzeros, to standard output",
+        ),
         ("tune merge raw.jsonl --into -", "format = 2\n", "P, None: 1 trial on 1 matrix"),
     ] {
         let ran = desk.run(line);

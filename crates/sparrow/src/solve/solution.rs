@@ -47,7 +47,7 @@ impl Breakdown {
 impl std::fmt::Display for Breakdown {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Breakdown::Indefinite => "p'Ap has changed its sign: A is indefinite",
+            Breakdown::Indefinite => "p'Ap has changed its sign: A is indefinite, or not symmetric",
             Breakdown::CurvatureZero => "p'Ap is 0: A is indefinite or singular",
             Breakdown::PreconditionerIndefinite => {
                 "r'z is 0 or has changed its sign: the preconditioner is indefinite"

@@ -54,3 +54,50 @@ fn what_is_left_out_is_named_and_where_nothing_is_left_the_status_is_1() {
         assert!(stderr.contains(part), "{stderr} lacks {part}");
     }
 }
+
+#[test]
+fn what_the_library_refuses_of_one_matrix_or_algorithm_leaves_the_others() {
+    if is_interpreter(&device()) {
+        say("skipped: a bench finds how fast memory is, which takes an interpreter minutes");
+        return;
+    }
+    let symmetric = "--order symmetric --algorithms evc_hyb";
+    let reason = "tall, evc_hyb hybrid in symmetric order: left out, x can be in the order of rows where a matrix is \
+                  square; this one has 3 rows and 2 columns";
+    let (status, stdout, stderr) = bench(&format!("tall.mtx square.mtx {symmetric}"));
+    assert_eq!((status, stdout.lines().count()), (Some(0), 1), "{stderr}");
+    assert!(stderr.contains(reason), "{stderr}");
+    let (status, stdout, stderr) = bench(&format!("tall.mtx {symmetric}"));
+    assert_eq!((status, stdout.as_str()), (Some(1), ""), "{stderr}");
+    assert!(stderr.contains(reason) && stderr.contains("nothing was measured"), "{stderr}");
+    for (arguments, reason) in [
+        (
+            "spmv square.mtx --algorithms csr_scalar,csr_vector --parameters items_per_row=1",
+            "square, csr_scalar: left out, csr_scalar has no parameter \"items_per_row\"",
+        ),
+        (
+            "spmm square.mtx --columns 2 --algorithms spmm_row_split,spmm_merge --parameters slack=32",
+            "square with 2 columns, spmm_row_split: left out, spmm_row_split has no parameter",
+        ),
+    ] {
+        let (status, stdout, stderr) = bench(arguments);
+        assert_eq!((status, stdout.lines().count()), (Some(0), 1), "{stderr}");
+        assert!(stderr.contains(reason), "{stderr} lacks {reason}");
+    }
+    // Where no algorithm has it, it is bad usage.
+    let (status, stdout, stderr) = bench("spmv square.mtx --parameters no_such=1");
+    assert_eq!((status, stdout.as_str()), (Some(2), ""), "{stderr}");
+    assert!(stderr.contains("has no parameter \"no_such\""), "{stderr}");
+}
+
+#[test]
+fn an_order_goes_with_a_choice_of_an_algorithm_that_has_it() {
+    if is_interpreter(&device()) {
+        say("skipped: a bench finds how fast memory is, which takes an interpreter minutes");
+        return;
+    }
+    let choice = "--choice evc_hyb()";
+    let (status, stdout, stderr) = bench(&format!("square.mtx {choice} --order permuted"));
+    assert_eq!(status, Some(0), "{stderr}");
+    assert!(stdout.contains("\"vector_order\":\"permuted\""), "{stdout}");
+}

@@ -307,7 +307,7 @@ fn bench_hetero_measures_each_kind_of_core_alone_both_stages_and_both_at_once() 
         );
         return;
     }
-    let records = hetero_records(&[]);
+    let records = hetero_records(&["--algorithms", "all"]);
     assert!(records.iter().all(|record| record.verified && record.median_us.is_some()));
     let name = device().traits().name.clone();
     let alone: Vec<_> = records
@@ -339,6 +339,25 @@ fn bench_hetero_measures_each_kind_of_core_alone_both_stages_and_both_at_once() 
     assert_eq!(found.devices, [name, "host".to_owned()]);
     assert!((0.0..=1.0).contains(&found.share) && found.single_us.is_some_and(|us| us > 0.0));
     assert!(!both.repeatable, "a learnt share is not the same every time");
+}
+
+#[test]
+fn bench_hetero_compares_the_choice_where_no_algorithm_is_named() {
+    if is_interpreter(&device()) {
+        say(
+            "skipped: bench hetero measures how fast memory is, which takes an interpreter minutes",
+        );
+        return;
+    }
+    for more in [&[][..], &["--algorithms", "auto"]] {
+        let records = hetero_records(more);
+        // Devices that are a CPU's are measured beside it.
+        let name = device().traits().name.clone();
+        let of_device = records.iter().filter(|record| record.device == name);
+        let algorithms: Vec<_> = of_device.map(|record| record.algorithm.as_str()).collect();
+        assert_eq!((algorithms.len(), algorithms[1]), (2, "hetero"), "{algorithms:?}");
+        assert_eq!(records[0].algorithm, "host");
+    }
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn a_laplacian_is_solved_in_words_with_an_iterations_time() {
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
     for part in [
         "converged: ",
-        " of b by the recurrence, ",
+        " of b as the iterations update it",
         "an iteration takes ",
         " µs to copy at ",
         "x: x.mtx",

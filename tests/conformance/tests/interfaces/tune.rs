@@ -123,7 +123,7 @@ fn a_place_that_cannot_be_written_is_named_and_the_entry_printed() {
     let table = file.join("devices.toml");
     let ran = tune_long_enough(|budget| {
         let ran = sparrow(folder.path())
-            .args(["tune", "--budget", budget, "--value-type", "f32"])
+            .args(["tune", "--budget", budget, "--value-type", "f32,bf16"])
             .args(["--device", &device().position()])
             .args(["--into".as_ref(), table.as_os_str()])
             .output()
@@ -134,6 +134,7 @@ fn a_place_that_cannot_be_written_is_named_and_the_entry_printed() {
     assert_eq!(ran.status.code(), Some(1));
     let said = String::from_utf8_lossy(&ran.stderr).into_owned();
     assert!(said.contains(&table.display().to_string()), "{said}");
+    assert!(said.contains("bf16: left out, bf16 takes what suits f32"), "{said}");
     let words = String::from_utf8_lossy(&ran.stdout).into_owned();
     let printed = &words[words.find("format = 2").unwrap()..];
     let (printed, problems) = parse_device_table(Path::new("printed"), printed);

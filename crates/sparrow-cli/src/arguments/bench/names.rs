@@ -65,6 +65,14 @@ impl<A: Copy> Algorithms<A> {
         }
     }
 
+    /// What to time, `None` for the choice where that is asked for, else all or those that are named.
+    pub(crate) fn with_choice_if_auto(&self, all: &[A]) -> Vec<Option<A>> {
+        match self {
+            Algorithms::Auto => vec![None],
+            algorithms => algorithms.named_or(all).into_iter().map(Some).collect(),
+        }
+    }
+
     /// Those that are named, or all.
     pub(crate) fn named_or(&self, all: &[A]) -> Vec<A> {
         match self {

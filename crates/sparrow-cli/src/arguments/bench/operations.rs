@@ -8,44 +8,47 @@ use sparrow::{
 use super::columns::Columns;
 use super::names::{Algorithms, BatchKind, Layout, Sweep};
 use super::parts::{Matrices, Parameters, RealTypes, Report, Shown, ValueTypes};
-use crate::arguments::{count, whole};
+use crate::arguments::{count, names, whole};
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchSpmv {
     #[command(flatten)]
     pub(crate) matrices: Matrices,
-    /// Names with commas, `all`, or `auto` (chosen for matrix and device)
-    #[arg(long, default_value = "auto")]
+    #[arg(long, value_name = "NAMES", default_value = "auto", help = spmv_help(""))]
     pub(crate) algorithms: Algorithms<Algorithm>,
-    /// Steps of csr_adaptive that are on: baseline, nrs, nrs-log, full, spin; segmented_sum in one
-    /// launch: fused; or where its stage 2 runs: device, cpu; several with commas
-    #[arg(long, default_value = "full", value_delimiter = ',')]
+    /// Ways in which a named algorithm runs, several with commas; its usual one if left out. Steps of csr_adaptive that
+    /// are on: baseline, nrs, nrs-log, full, spin; segmented_sum in one launch: fused, or where its stage 2 runs:
+    /// device, cpu; evc_hyb: hybrid, sorted-csr
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) variant: Vec<Variant>,
     #[command(flatten)]
     pub(crate) values: ValueTypes,
-    /// plain or compensated
-    #[arg(long, default_value = "plain")]
+    /// How sums are made: plain, or compensated, which keeps what each addition rounds off
+    #[arg(long, value_name = "HOW", default_value = "plain")]
     pub(crate) accumulate: Accumulate,
     #[command(flatten)]
     pub(crate) parameters: Parameters,
-    /// Which order x and y of evc_hyb are in, several with commas: as the matrix has them, y (permuted), or x and y
-    /// (symmetric) in the plan's row order
-    #[arg(long, default_value = "original", value_delimiter = ',')]
+    /// Which order x and y of evc_hyb are in, several with commas: as the matrix has them (original); y in order of row
+    /// length, as the algorithm stores rows (permuted); x and y so (symmetric)
+    #[arg(long, value_name = "ORDERS", default_value = "original", value_delimiter = ',')]
     pub(crate) order: Vec<VectorOrder>,
-    /// How many products a plan is made for: once, several or many
-    #[arg(long, default_value = "several")]
-    pub(crate) products: Products,
-    /// What an earlier run chose, as its JSON or its last lines say it: csr_flat(group_size=256,tile_nnz=4096)
+    /// How many products with the matrix `auto` counts on: once, several (some tens) or many (hundreds, which pay for a
+    /// copy of the matrix and for trying candidates on it) [default: several]
+    #[arg(long, value_name = "HOW_MANY")]
+    pub(crate) products: Option<Products>,
+    /// Run what an earlier run has chosen instead of choosing again: `choice` of its JSON, or a line below its table,
+    /// such as "csr_flat(group_size=256,tile_nnz=4096)"
     #[arg(long, conflicts_with_all = ["algorithms", "variant"])]
     pub(crate) choice: Option<Choice>,
-    /// With --products many, products by which the best few candidates are timed on the matrix, 40 if left out; 0: none
+    /// With --products many, how many products are spent on trying candidates before the choice; 0 tries none
+    /// [default: 40]
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub(crate) measured_products: Option<u32>,
     /// Compare each time with what the bandwidth model predicts, and find where the time goes by three experiments: x
     /// constant, A constant, both constant
     #[arg(long)]
     pub(crate) model: bool,
-    /// Rotate over copies that together exceed the cache four times
+    /// Rotate over so many copies of the matrix that none is in the device's cache when its turn comes
     #[arg(long)]
     pub(crate) cold: bool,
     #[command(flatten)]
@@ -71,8 +74,7 @@ pub(crate) struct BenchSpmm {
     /// How C lies
     #[arg(long, default_value = "row")]
     pub(crate) layout_c: Layout,
-    /// Names with commas, `auto` (chosen for matrix and device), or `all` (each, and the choice)
-    #[arg(long, default_value = "auto")]
+    #[arg(long, value_name = "NAMES", default_value = "auto", help = each_help(&SpmmAlgorithm::ALL, "matrix and device"))]
     pub(crate) algorithms: Algorithms<SpmmAlgorithm>,
     #[command(flatten)]
     pub(crate) values: ValueTypes,
@@ -108,17 +110,17 @@ pub(crate) struct BenchBatch {
     /// What batches are made of, several with commas
     #[arg(long, default_value = "homogeneous,mixed", value_delimiter = ',')]
     pub(crate) batch_kind: Vec<BatchKind>,
-    /// Problems drawn from the published ranges, with the matrices named; 32 where none is
+    /// Problems that are drawn at random from the ranges of the paper on batches, beside the matrices named; 32 where none
+    /// is
     #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     pub(crate) draw: Option<usize>,
-    /// Also the published way of adding cut rows, by float atomics
+    /// Also the published way of adding the parts of rows that are cut, by float atomics (batched_coo, batched_csr_i)
     #[arg(long)]
     pub(crate) atomic: bool,
-    /// Leave out the loop and the block-diagonal product
+    /// Leave out what batches are compared with: the loop of single products, and the block-diagonal product
     #[arg(long)]
     pub(crate) alone: bool,
-    /// Names with commas, `auto` (chosen for each problem), or `all` (each, and the choice)
-    #[arg(long, default_value = "auto")]
+    #[arg(long, value_name = "NAMES", default_value = "auto", help = each_help(&BatchedAlgorithm::ALL, "each problem"))]
     pub(crate) algorithms: Algorithms<BatchedAlgorithm>,
     #[command(flatten)]
     pub(crate) values: ValueTypes,
@@ -137,11 +139,10 @@ pub(crate) struct BenchHetero {
     /// What computes together with the device: host, or an OpenCL device as --device names it
     #[arg(long, default_value = "host", value_name = "TEXT")]
     pub(crate) partner: String,
-    /// The partner's part of the nonzeros, 0 to 1; learnt if left out
+    /// The partner's part of the nonzeros, 0 to 1; found by trying if left out
     #[arg(long, value_name = "F", value_parser = fraction)]
     pub(crate) share: Option<f64>,
-    /// Of the device alone: names with commas, or `all`
-    #[arg(long, default_value = "all")]
+    #[arg(long, value_name = "NAMES", default_value = "auto", help = spmv_help("Of the device alone: "))]
     pub(crate) algorithms: Algorithms<Algorithm>,
     #[command(flatten)]
     pub(crate) values: ValueTypes,
@@ -165,8 +166,8 @@ pub(crate) struct BenchConvert {
 pub(crate) struct BenchVector {
     #[command(flatten)]
     pub(crate) values: RealTypes,
-    /// plain or compensated
-    #[arg(long, default_value = "plain")]
+    /// How sums are made: plain, or compensated, which keeps what each addition rounds off
+    #[arg(long, value_name = "HOW", default_value = "plain")]
     pub(crate) accumulate: Accumulate,
     #[command(flatten)]
     pub(crate) parameters: Parameters,
@@ -175,6 +176,22 @@ pub(crate) struct BenchVector {
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) shown: Shown,
+}
+
+/// What names algorithms of SpMV.
+fn spmv_help(of: &str) -> String {
+    format!(
+        "{of}`auto` (chosen for matrix and device), `all`, or names with commas: {}",
+        names(&Algorithm::ALL)
+    )
+}
+
+/// What names algorithms of an operation where `all` has the choice too.
+fn each_help(all: &[impl std::fmt::Display], what: &str) -> String {
+    format!(
+        "`auto` (chosen for {what}), `all` (each, and the choice), or names with commas: {}",
+        names(all)
+    )
 }
 
 fn fraction(text: &str) -> Result<f64, String> {

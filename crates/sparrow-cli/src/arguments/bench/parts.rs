@@ -12,11 +12,12 @@ use crate::arguments::{Making, ParameterList, Reading};
 /// What is measured.
 #[derive(Debug, Args)]
 pub(crate) struct Matrices {
-    /// .mtx or .mtx.gz files, .tar.gz with one in each, `-` (standard input), or classes (`sparrow gen --help` lists them)
+    /// Matrix Market files (.mtx or .mtx.gz), archives with one in each (.tar.gz), `-` (standard input), or names of
+    /// matrices that are generated (`sparrow gen --help` lists them)
     pub(crate) matrices: Vec<OsString>,
-    /// A suite of classes: quick (12 under 3 million nonzeros), hetero (the 20 of the speculative
-    /// segmented sum), papers, full
-    #[arg(long)]
+    /// Several generated matrices at once: quick (12 under 3 million nonzeros), hetero (the 20 of the paper on segmented
+    /// sums), papers (the likenesses of published matrices), full (all)
+    #[arg(long, value_name = "NAME")]
     pub(crate) suite: Option<Suite>,
     #[command(flatten)]
     pub(crate) making: Making,
@@ -34,16 +35,16 @@ impl Matrices {
 /// The types of A that an operation is measured in.
 #[derive(Debug, Args)]
 pub(crate) struct ValueTypes {
-    /// What A stores, several with commas
-    #[arg(long, default_value = "f32,f64", value_delimiter = ',')]
+    /// Types of A's values, several with commas: f32, f64, f16, bf16
+    #[arg(long, value_name = "TYPES", default_value = "f32,f64", value_delimiter = ',')]
     pub(crate) value_type: Vec<ValueType>,
 }
 
 /// The same where sums are of the type that is stored.
 #[derive(Debug, Args)]
 pub(crate) struct RealTypes {
-    /// f32, f64 or both with a comma
-    #[arg(long, default_value = "f32,f64", value_delimiter = ',', value_parser = real_type)]
+    /// Types of the values, with a comma: f32, f64
+    #[arg(long, value_name = "TYPES", default_value = "f32,f64", value_delimiter = ',', value_parser = real_type)]
     pub(crate) value_type: Vec<ValueType>,
 }
 
@@ -58,7 +59,8 @@ fn real_type(text: &str) -> Result<ValueType, String> {
 /// Hyper-parameters of the kernels.
 #[derive(Debug, Args)]
 pub(crate) struct Parameters {
-    /// Hyper-parameters over the device table's: name=value, several with commas
+    /// Hyper-parameters of the kernels over the device table's, name=value, several with commas: those in `params` of the
+    /// JSON, or in `info --explain`
     #[arg(long, value_name = "NAME=VALUE,...")]
     parameters: Option<ParameterList>,
 }
@@ -73,7 +75,7 @@ impl Parameters {
 /// How the table is shown, and what it compares with.
 #[derive(Debug, Args)]
 pub(crate) struct Shown {
-    /// Measure how fast memory is again, and keep that; else what is kept of the device counts
+    /// Measure how fast the device's memory is again, and keep that; else what was measured first counts
     #[arg(long)]
     pub(crate) measure: bool,
     /// Say below the table what its columns mean

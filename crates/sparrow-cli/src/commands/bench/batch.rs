@@ -10,7 +10,7 @@ use sparrow_bench::{
 };
 
 use super::{Results, inputs, progress_bar};
-use crate::arguments::{BatchKind, BenchBatch, Global};
+use crate::arguments::{Algorithms, BatchKind, BenchBatch, Global};
 use crate::commands::{check_matrix, load};
 use crate::failure::Failure;
 use crate::target::{one_device, queue_on};
@@ -48,6 +48,7 @@ pub(super) fn run(
             "--scale is for matrices of a class, and problems that are drawn are of none: leave it out",
         ));
     }
+    check_options(arguments)?;
     let device = one_device(global, "bench batch")?;
     let making: Making = arguments.matrices.making.into();
     let drawn = arguments.draw.unwrap_or(if arguments.matrices.are_named() { 0 } else { DRAWN });
@@ -68,6 +69,36 @@ pub(super) fn run(
     Ok(())
 }
 
+/// Refuses options that would do nothing with the others.
+fn check_options(arguments: &BenchBatch) -> Result<(), Failure> {
+    let has_atomics = |one: &BatchedAlgorithm| HAVE_ATOMICS.contains(one);
+    let can_have = match &arguments.algorithms {
+        Algorithms::Auto => false,
+        Algorithms::All => true,
+        Algorithms::These(these) => these.iter().any(has_atomics),
+    };
+    if arguments.atomic && !can_have {
+        let names = HAVE_ATOMICS.map(BatchedAlgorithm::name);
+        return Err(Failure::input(format!(
+            "--atomic is of {}: add --algorithms {}",
+            names.join(" and "),
+            names.join(",")
+        )));
+    }
+    let of_problems = |kind: &BatchKind| !matches!(kind, BatchKind::Density | BatchKind::DenseRow);
+    let has_problems = arguments.matrices.are_named() || arguments.draw.is_some();
+    if has_problems && !arguments.batch_kind.iter().any(of_problems) {
+        return Err(Failure::input(
+            "--batch-kind density and dense-row make problems of their own: leave matrices, --suite and --draw out, or \
+             add homogeneous, mixed or sorted",
+        ));
+    }
+    Ok(())
+}
+
+/// Algorithms that have the published way of adding cut rows, too.
+const HAVE_ATOMICS: [BatchedAlgorithm; 2] = [BatchedAlgorithm::Coo, BatchedAlgorithm::CsrI];
+
 /// Every algorithm in every form it reads.
 fn subjects(arguments: &BenchBatch) -> Vec<(Option<BatchedAlgorithm>, BatchForm, BatchedVariant)> {
     let mut subjects = Vec::new();
@@ -75,8 +106,7 @@ fn subjects(arguments: &BenchBatch) -> Vec<(Option<BatchedAlgorithm>, BatchForm,
         for form in [BatchForm::AsGiven, BatchForm::Short, BatchForm::Pattern] {
             subjects.push((algorithm, form, BatchedVariant::Ordered));
         }
-        let has_atomics = matches!(algorithm, Some(BatchedAlgorithm::Coo | BatchedAlgorithm::CsrI));
-        if has_atomics && arguments.atomic {
+        if arguments.atomic && algorithm.is_some_and(|one| HAVE_ATOMICS.contains(&one)) {
             subjects.push((algorithm, BatchForm::AsGiven, BatchedVariant::Atomic));
         }
     }
@@ -201,7 +231,14 @@ impl Batches<'_> {
         let budget = Budget::default();
         let peers = match self.arguments.alone {
             true => BatchPeers::default(),
-            false => measure_batch_peers(&self.queue, &problems, &budget)?,
+            false => match measure_batch_peers(&self.queue, &problems, &budget) {
+                Ok(peers) => peers,
+                Err(error) => {
+                    let what = "loop and block-diagonal product";
+                    results.refuse(format_args!("{}, {what}", case.name), error)?;
+                    BatchPeers::default()
+                }
+            },
         };
         let origin = Origin { name: case.name.clone(), source: case.source, making: self.making };
         for &(algorithm, form, variant) in &self.subjects {
@@ -219,7 +256,9 @@ impl Batches<'_> {
                 budget,
             };
             let (queue, rates) = (&self.queue, &self.rates);
-            results.push(measure_batch(queue, &problems, &origin, &subject, rates, peers)?)?;
+            let by = algorithm.map_or("auto", BatchedAlgorithm::name);
+            let name = format!("{}, {by} {}", case.name, form.name());
+            results.take(name, measure_batch(queue, &problems, &origin, &subject, rates, peers))?;
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use sparrow::{
 };
 use sparrow_bench::{
     Budget, ChipRates, Making, Origin, Record, Subject, add_stages, as_hetero, counted, host_rates,
-    measure_both, measure_on_device, measure_on_host,
+    measure_both, measure_on_device, measure_on_host, rates_blocking,
 };
 
 use super::{Frame, Results, inputs, progress_bar};
@@ -56,7 +56,7 @@ pub(super) fn run(
 
 impl<'a> Chip<'a> {
     fn new(device: &Device, arguments: &'a BenchHetero) -> Result<Self, Failure> {
-        let queue = queue_on(device)?;
+        let (queue, again) = (queue_on(device)?, arguments.shown.measure);
         let partner = match arguments.partner.as_str() {
             "host" => None,
             text => Some(queue_on(&sparrow::find_device(text)?)?),
@@ -64,9 +64,9 @@ impl<'a> Chip<'a> {
         let host = host_rates();
         let partner_rates = match &partner {
             None => host,
-            Some(partner) => Rates::measure_blocking(partner)?,
+            Some(partner) => rates_blocking(partner, again)?,
         };
-        let alone = Rates::measure_blocking(&queue)?;
+        let alone = rates_blocking(&queue, again)?;
         let rates = match &partner {
             None => ChipRates::measure_blocking(&queue, alone, host),
             // Two devices have memories of their own, or are told apart by nobody.
@@ -81,7 +81,7 @@ impl<'a> Chip<'a> {
         };
         let cpus = sparrow::devices()?.into_iter().filter(is_other_cpu).map(|cpu| {
             let queue = queue_on(&cpu)?;
-            let rates = Rates::measure_blocking(&queue)?;
+            let rates = rates_blocking(&queue, again)?;
             Ok((queue, rates))
         });
         let cpus = cpus.collect::<Result<_, Failure>>()?;
@@ -109,31 +109,39 @@ impl<'a> Chip<'a> {
             budget: Budget::default(),
         };
         let auto = subject(None, Variant::Full);
-        let on_host = as_hetero(measure_on_host(matrix, origin, &auto, &self.host)?);
-        let host_us = on_host.median_us;
-        results.push(on_host)?;
+        let name = |what: &str| format!("{}, {what}", origin.name);
+        let on_host = measure_on_host(matrix, origin, &auto, &self.host).map(as_hetero);
+        let host_us = on_host.as_ref().ok().and_then(|record| record.median_us);
+        results.take(name("host"), on_host)?;
         for (queue, rates) in &self.cpus {
-            let record = measure_on_device(queue, matrix, origin, &auto, rates)?;
-            results.push(as_hetero(record))?;
+            let record = measure_on_device(queue, matrix, origin, &auto, rates).map(as_hetero);
+            results.take(name(&queue.context().device().traits().name), record)?;
         }
-        let rates = &self.rates.device;
-        for algorithm in self.arguments.algorithms.named_or(&Algorithm::ALL) {
+        let (queue, rates) = (&self.queue, &self.rates.device);
+        for algorithm in self.arguments.algorithms.with_choice_if_auto(&Algorithm::ALL) {
+            let Some(algorithm) = algorithm else {
+                let record = measure_on_device(queue, matrix, origin, &auto, rates).map(as_hetero);
+                results.take(name("auto"), record)?;
+                continue;
+            };
             let (spec, usual) = (algorithm.spec(), [Variant::Full.or_usual(algorithm)]);
             // In stages, where both kinds of cores may take part.
             let variants = if spec.storage.staged.is_empty() { &usual[..] } else { spec.variants };
             for &variant in variants {
                 let subject = subject(Some(algorithm), variant);
-                let record = measure_on_device(&self.queue, matrix, origin, &subject, rates)?;
-                results.push(match spec.storage.staged.contains(&variant) {
-                    true => add_stages(&self.queue, matrix, origin, &subject, record)?,
-                    false => as_hetero(record),
-                })?;
+                let record = measure_on_device(queue, matrix, origin, &subject, rates);
+                let record =
+                    record.and_then(|record| match spec.storage.staged.contains(&variant) {
+                        true => add_stages(queue, matrix, origin, &subject, record),
+                        false => Ok(as_hetero(record)),
+                    });
+                results.take(name(&format!("{algorithm} {variant}")), record)?;
             }
         }
         let partner = self.partner.as_ref().map_or(Partner::Host, Partner::Device);
         let (chip, share) = (&self.rates, self.arguments.share);
-        let devices = (&self.queue, partner);
-        results.push(measure_both(devices, matrix, origin, &auto, (chip, share), host_us)?)
+        let both = measure_both((queue, partner), matrix, origin, &auto, (chip, share), host_us);
+        results.take(name("both"), both)
     }
 
     fn bandwidths(&self) -> String {

@@ -19,7 +19,7 @@ use sparrow::{Device, Queue, Rates};
 use sparrow_bench::{Input, rates_blocking};
 
 use crate::arguments::{BenchOperation, Global, Matrices};
-use crate::commands::{check_making, matrix_file};
+use crate::commands::check_making;
 use crate::failure::Failure;
 use crate::output::{Files, quiet_bar};
 use crate::target::queue_on;
@@ -27,8 +27,9 @@ use results::{Frame, Results};
 
 pub(crate) fn run(global: &Global, operation: &BenchOperation) -> Result<(), Failure> {
     let html = operation.html();
-    let matrices = operation.matrices().iter().filter_map(|text| matrix_file(text));
-    let words = Files::new(global).reads("the matrix", matrices).writes("--html", html).check()?;
+    check_order(operation.matrices())?;
+    let files = Files::new(global).reads_matrices(operation.matrices());
+    let words = files.writes("--html", html).check()?;
     let results = Results::new(global, html, words, operation.has_legend());
     let ended = match operation {
         BenchOperation::Spmv(arguments) => spmv::run(global, arguments, &results),
@@ -60,17 +61,21 @@ fn progress_bar(inputs: usize) -> ProgressBar {
     bar
 }
 
+/// Refuses an operation that stands where matrices do: an option came first, and then no subcommand can.
+fn check_order(matrices: &[OsString]) -> Result<(), Failure> {
+    let is_operation = |text: &&str| BenchOperation::has_subcommand(text);
+    let named = matrices.iter().filter(|text| Input::parse(text).is_err());
+    match named.filter_map(|text| text.to_str()).find(is_operation) {
+        None => Ok(()),
+        Some(text) => Err(Failure::input(format!(
+            "\"{text}\" is an operation, which stands before all options: sparrow bench {text} [OPTIONS]"
+        ))),
+    }
+}
+
 /// The matrices asked for; without any, those of `suite`.
 fn inputs(matrices: &Matrices, suite: Suite) -> Result<Vec<Input>, Failure> {
-    let parse = |text: &OsString| match (Input::parse(text), text.to_str()) {
-        // An option came first, and then no subcommand can.
-        (Err(_), Some(text)) if BenchOperation::has_subcommand(text) => {
-            Err(Failure::input(format!(
-                "\"{text}\" is an operation, which stands before all options: sparrow bench {text} [OPTIONS]"
-            )))
-        }
-        (parsed, _) => Ok(parsed?),
-    };
+    let parse = |text: &OsString| Ok(Input::parse(text)?);
     let mut inputs = matrices.matrices.iter().map(parse).collect::<Result<Vec<_>, Failure>>()?;
     let suite = match (matrices.suite, inputs.is_empty()) {
         (Some(suite), _) => Some(suite),

@@ -1,14 +1,15 @@
 //! The results of a run: each is kept and written as it comes, and all are shown at its end, whatever ends it.
 
+use std::fmt::Display;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use sparrow_bench::{Look, Record, counted};
+use sparrow_bench::{Look, MeasureError, Record, counted};
 
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::interrupt::Findings;
-use crate::output::{JsonLines, Stream, Words, complain, note, write_text};
+use crate::output::{JsonLines, Stream, Words, complain, note, shown, write_text};
 
 /// The results so far.
 pub(super) struct Results(Findings<Found>);
@@ -17,6 +18,8 @@ struct Found {
     records: Vec<Record>,
     /// What was asked for and not measured, or not as it was asked for; a line each, with the reason.
     left_out: Vec<String>,
+    /// The statuses that would say so of those which the library has refused.
+    refused: Vec<u8>,
     lines: JsonLines,
     html: Option<PathBuf>,
     words: Words,
@@ -44,6 +47,7 @@ impl Results {
         let found = Found {
             records: Vec::new(),
             left_out: Vec::new(),
+            refused: Vec::new(),
             lines: JsonLines::new(global.json.as_deref()),
             html: html.map(Path::to_owned),
             words,
@@ -90,6 +94,38 @@ impl Results {
         self.extend([record])
     }
 
+    /// Adds what measuring gave; what the library refuses is noted under `name`, and the run goes on.
+    ///
+    /// # Errors
+    /// As [`Results::extend`]; or another error of measuring.
+    pub(super) fn take(
+        &self,
+        name: impl Display,
+        measured: Result<Record, MeasureError>,
+    ) -> Result<(), Failure> {
+        match measured {
+            Ok(record) => self.push(record),
+            Err(error) => self.refuse(name, error),
+        }
+    }
+
+    /// Notes what the library refuses.
+    ///
+    /// # Errors
+    /// What is no refusal.
+    pub(super) fn refuse(&self, name: impl Display, error: MeasureError) -> Result<(), Failure> {
+        let is_refusal = error.is_refusal();
+        let failure = Failure::from(error);
+        match failure.message().filter(|_| is_refusal) {
+            None => Err(failure),
+            Some(reason) => {
+                self.leave_out(format!("{name}: left out, {reason}"));
+                self.0.with(|found| found.refused.push(failure.exit_code()));
+                Ok(())
+            }
+        }
+    }
+
     /// Notes something that is not measured, once.
     pub(super) fn leave_out(&self, line: String) {
         self.0.with(|found| {
@@ -118,7 +154,13 @@ impl Results {
             ended.and(lines).and(html)?;
             let failed = found.records.iter().filter(|record| !record.verified).count();
             match failed {
-                0 if found.records.is_empty() => Err(Failure::run("nothing was measured")),
+                0 if found.records.is_empty() => {
+                    let nothing = "nothing was measured";
+                    // Where bad usage is all that there was, that it is.
+                    let is_usage = !found.refused.is_empty()
+                        && found.refused.iter().all(|status| *status == 2);
+                    Err(if is_usage { Failure::input(nothing) } else { Failure::run(nothing) })
+                }
                 0 => said,
                 _ => Err(Failure::run(format!(
                     "{failed} of {} failed verification",
@@ -139,12 +181,15 @@ impl Found {
     }
 
     fn say(&self) -> Result<(), Failure> {
+        if self.records.is_empty() {
+            return Ok(());
+        }
         let Frame { head, foot } = &self.frame;
         let look = Look { width: self.words.width(), legend: self.legend };
         let table = sparrow_bench::table(&self.records, look);
         self.words.print(&format!("{head}{table}"))?;
         if let Some(path) = &self.html {
-            self.words.say(format_args!("report: {}", path.display()))?;
+            self.words.say(format_args!("report: {}", shown(path)))?;
         }
         self.words.print(&foot(&self.records))
     }

@@ -30,10 +30,7 @@ pub(super) fn run(
         for (queue, rates) in &benchers {
             let bench = SpgemmBench { arguments, queue, rates, origin: &origin, results };
             for &value_type in &arguments.values.value_type {
-                let left_out = matrix.with_value_type(value_type, |a| bench.one_type(a))?;
-                if let Some(reason) = left_out {
-                    results.leave_out(format!("{}: left out, {reason}", input.name()));
-                }
+                matrix.with_value_type(value_type, |a| bench.one_type(a))?;
             }
         }
         bar.inc(1);
@@ -51,23 +48,24 @@ struct SpgemmBench<'a> {
 }
 
 impl SpgemmBench<'_> {
-    /// Why it was left out, where it was: A is not square, or the device cannot hold C.
-    fn one_type(&self, matrix: AnyCsrView<'_>) -> Result<Option<String>, Failure> {
+    /// It is left out where A is not square, or where the library refuses it: the device may not hold C.
+    fn one_type(&self, matrix: AnyCsrView<'_>) -> Result<(), Failure> {
         let parameters = self.arguments.parameters.to_vec();
         let options = SpgemmOptions { parameters, ..SpgemmOptions::default() };
         let (budget, rates) = (Budget::default(), self.rates);
-        use sparrow::RuntimeError as E;
+        let name = &self.origin.name;
         match measure_spgemm(self.queue, matrix, self.origin, &options, &budget, rates) {
-            Ok(Some(record)) => self.results.push(record)?,
+            Ok(Some(record)) => self.results.push(record),
             Ok(None) => {
                 let (rows, cols) = (matrix.pattern().rows(), matrix.pattern().cols());
-                return Ok(Some(format!("it is {rows} x {cols}, and A A needs a square A")));
+                let reason = format!("it is {rows} x {cols}, and A A needs a square A");
+                self.results.leave_out(format!("{name}: left out, {reason}"));
+                Ok(())
             }
-            Err(sparrow_bench::MeasureError::Sparrow(sparrow::Error::Runtime(
-                error @ (E::Allocation { .. } | E::Range { .. }),
-            ))) => return Ok(Some(format!("as {}: {error}", matrix.values().value_type()))),
-            Err(error) => return Err(error.into()),
+            Err(error) => {
+                let value_type = matrix.values().value_type();
+                self.results.refuse(format_args!("{name} as {value_type}"), error)
+            }
         }
-        Ok(None)
     }
 }

@@ -3,7 +3,9 @@
 use csr_core::generate::{Suite, even_matrix};
 use csr_core::{AnyCsr, AnyCsrView, Layout};
 use sparrow::{Queue, Rates, SpmmAlgorithm};
-use sparrow_bench::{Budget, Input, Making, Origin, SpmmSubject, measure_spmm};
+use sparrow_bench::{
+    Budget, Input, Making, MeasureError, Origin, SpmmResults, SpmmSubject, counted, measure_spmm,
+};
 
 use super::{Results, inputs, progress_bar, with_rates};
 use crate::arguments::{BenchSpmm, Global, Reading, Sweep};
@@ -117,6 +119,26 @@ struct SpmmBench<'a> {
 }
 
 impl SpmmBench<'_> {
+    /// Adds what was measured, and names what the library refuses.
+    fn take(
+        &self,
+        matrix: &str,
+        columns: usize,
+        measured: Result<SpmmResults, MeasureError>,
+    ) -> Result<(), Failure> {
+        let name = format!("{matrix} with {}", counted(columns, "column"));
+        match measured {
+            Err(error) => self.results.refuse(name, error),
+            Ok(SpmmResults { records, refused }) => {
+                self.results.extend(records)?;
+                let refuse = |(algorithm, error)| {
+                    self.results.refuse(format_args!("{name}, {algorithm}"), error)
+                };
+                refused.into_iter().try_for_each(refuse)
+            }
+        }
+    }
+
     fn one_type(&self, matrix: AnyCsrView<'_>, origin: &Origin) -> Result<(), Failure> {
         let arguments = self.arguments;
         for (queue, rates) in &self.benchers {
@@ -131,8 +153,8 @@ impl SpmmBench<'_> {
                     beside_vector: arguments.columns.0.len() > 1,
                     budget: Budget::default(),
                 };
-                let records = measure_spmm(queue, matrix, origin, &subject, rates)?;
-                self.results.extend(records)?;
+                let measured = measure_spmm(queue, matrix, origin, &subject, rates);
+                self.take(&origin.name, columns, measured)?;
             }
         }
         Ok(())

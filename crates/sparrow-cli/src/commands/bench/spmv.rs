@@ -12,7 +12,9 @@ use sparrow_bench::{
 
 use super::{Frame, Results, inputs, progress_bar};
 use crate::arguments::{Algorithms, BenchSpmv, Global};
-use crate::commands::load_compact;
+use crate::commands::{
+    check_host, check_order, check_variant, load_compact, tell_products_of_named,
+};
 use crate::failure::Failure;
 use crate::target::{named, queue_on};
 
@@ -72,7 +74,7 @@ impl Bencher {
             algorithm,
             variant,
             order,
-            products: arguments.products,
+            products: arguments.products.unwrap_or_default(),
             choice: arguments.choice.clone(),
             measuring: match arguments.measured_products {
                 None => Measuring::Automatic,
@@ -83,11 +85,11 @@ impl Bencher {
             is_cold: arguments.cold,
             budget: Budget::default(),
         };
-        let subject = |algorithm, variant| ordered(algorithm, variant, VectorOrder::Original);
-        let first_variant = arguments.variant[0];
+        let usual = |order| ordered(None, Variant::default(), order);
         match (self, &arguments.algorithms) {
-            (Bencher::Host(_), _) => vec![subject(None, first_variant)],
-            (_, Algorithms::Auto) => vec![subject(None, first_variant)],
+            (Bencher::Host(_), _) => vec![usual(VectorOrder::Original)],
+            // A choice of an earlier run may have an order.
+            (_, Algorithms::Auto) => arguments.order.iter().map(|order| usual(*order)).collect(),
             (_, algorithms) => algorithms
                 .named_or(&Algorithm::ALL)
                 .into_iter()
@@ -119,11 +121,12 @@ fn other_than_asked(arguments: &BenchSpmv) -> Vec<String> {
     let mut lines = Vec::new();
     for &algorithm in algorithms {
         let (of_it, instead) = (Variant::of(algorithm), Variant::Full.or_usual(algorithm));
-        let is_default = arguments.variant == [Variant::Full];
-        for variant in arguments.variant.iter().filter(|one| !is_default && !of_it.contains(one)) {
+        for variant in arguments.variant.iter().filter(|one| !of_it.contains(one)) {
             lines.push(format!("{algorithm}: left out, variant {variant}, which it has not"));
         }
-        if !arguments.variant.iter().any(|variant| of_it.contains(variant)) && !is_default {
+        if !arguments.variant.is_empty()
+            && !arguments.variant.iter().any(|variant| of_it.contains(variant))
+        {
             lines.push(format!("{algorithm}: measured as variant {instead}"));
         }
         let orders = arguments.order.iter().filter(|order| **order != VectorOrder::Original);
@@ -141,17 +144,12 @@ pub(super) fn run(
     arguments: &BenchSpmv,
     results: &Results,
 ) -> Result<(), Failure> {
-    if named(global) == Some("host") && arguments.accumulate != Accumulate::Plain {
-        return Err(Failure::input("--device host has plain sums only: leave --accumulate out"));
-    }
-    if arguments.model && named(global) == Some("host") {
-        return Err(Failure::input("--model is for OpenCL devices, and host is none"));
-    }
+    check_options(global, arguments)?;
     let inputs = inputs(&arguments.matrices, Suite::Quick)?;
     let benchers = Bencher::all(global, arguments)?;
     let making: Making = arguments.matrices.making.into();
     other_than_asked(arguments).into_iter().for_each(|line| results.leave_out(line));
-    if arguments.products == Products::Many {
+    if arguments.products == Some(Products::Many) {
         results.set_frame(Frame { foot: choices, ..Frame::default() });
     }
     let bar = progress_bar(inputs.len());
@@ -163,7 +161,8 @@ pub(super) fn run(
             matrix.with_value_type(value_type, |matrix| -> Result<(), Failure> {
                 for bencher in &benchers {
                     for subject in bencher.subjects(arguments) {
-                        results.push(bencher.measure(matrix, &origin, &subject)?)?;
+                        let name = format!("{}, {}", origin.name, label(&subject));
+                        results.take(name, bencher.measure(matrix, &origin, &subject))?;
                     }
                 }
                 Ok(())
@@ -173,6 +172,60 @@ pub(super) fn run(
     }
     bar.finish_and_clear();
     Ok(())
+}
+
+/// Refuses options that would do nothing with the others.
+fn check_options(global: &Global, arguments: &BenchSpmv) -> Result<(), Failure> {
+    let is_named = matches!(arguments.algorithms, Algorithms::These(_));
+    if named(global) == Some("host") {
+        check_host(&[
+            (is_named, "--algorithms"),
+            (!arguments.variant.is_empty(), "--variant"),
+            (arguments.accumulate != Accumulate::Plain, "--accumulate compensated"),
+            (!arguments.parameters.to_vec().is_empty(), "--parameters"),
+            (arguments.order != [VectorOrder::Original], "--order"),
+            (arguments.choice.is_some(), "--choice"),
+            (arguments.measured_products.is_some(), "--measured-products"),
+            (arguments.model, "--model"),
+            (arguments.cold, "--cold"),
+        ])?;
+        return Ok(());
+    }
+    let chosen = arguments.choice.as_ref().map(|choice| choice.algorithm);
+    if matches!(arguments.algorithms, Algorithms::Auto) {
+        let (variants, orders) = (&arguments.variant, &arguments.order);
+        variants.iter().try_for_each(|one| check_variant(*one, chosen, "--algorithms"))?;
+        orders.iter().try_for_each(|one| check_order(*one, chosen, "--algorithms"))?;
+    }
+    let is_automatic = matches!(arguments.algorithms, Algorithms::Auto) && chosen.is_none();
+    if arguments.measured_products.is_some()
+        && (arguments.products != Some(Products::Many) || !is_automatic)
+    {
+        let text = "--measured-products is for --products many where the algorithm is chosen: leave it out, or add \
+                    --products many and name no algorithm";
+        return Err(Failure::input(text));
+    }
+    if arguments.products.is_some() && !is_automatic {
+        tell_products_of_named();
+    }
+    Ok(())
+}
+
+/// What is measured, by the words that ask for it.
+fn label(subject: &Subject) -> String {
+    let Subject { algorithm, variant, choice, order, .. } = subject;
+    let mut text = match (algorithm, choice) {
+        (Some(algorithm), _) => algorithm.to_string(),
+        (None, Some(choice)) => choice.algorithm.to_string(),
+        (None, None) => "auto".to_owned(),
+    };
+    if algorithm.is_some_and(|algorithm| Variant::of(algorithm).len() > 1) {
+        text.push_str(&format!(" {variant}"));
+    }
+    if *order != VectorOrder::Original {
+        text.push_str(&format!(" in {order} order"));
+    }
+    text
 }
 
 /// What was chosen by timing, a line each, as `--choice` takes it.

@@ -8,17 +8,17 @@ use sparrow::{DeviceTraits, ValueType, raw_timings_folder, usual_tables};
 use sparrow_bench::tune::{Candidate, Judge, Judgement, judge};
 use sparrow_bench::{Input, Making, counted};
 
-use super::timings_of;
+use super::{not_tuned, timings_of};
 use crate::arguments::{Global, JudgeArguments};
-use crate::commands::{check_making, load_compact, matrix_file};
+use crate::commands::{check_making, load_compact};
 use crate::failure::Failure;
 use crate::interrupt::Findings;
-use crate::output::{Files, JsonLines, Words};
+use crate::output::{Files, JsonLines, Words, note};
 use crate::target::{Target, queue_on};
 
 pub(crate) fn run(global: &Global, arguments: &JudgeArguments) -> Result<(), Failure> {
     let words = Files::new(global)
-        .reads("the matrix", arguments.matrices.iter().filter_map(|text| matrix_file(text)))
+        .reads_matrices(&arguments.matrices)
         .reads("--from", arguments.from.iter().map(|path| &**path))
         .check()?;
     let Target::Device(device) = Target::one(global)? else {
@@ -39,12 +39,9 @@ pub(crate) fn run(global: &Global, arguments: &JudgeArguments) -> Result<(), Fai
     let queue = queue_on(&device)?;
     let mut judges = Vec::new();
     for &value_type in &arguments.value_type {
-        if value_type == ValueType::F64 && !traits.has_f64 {
+        if let Some(why) = not_tuned(traits, value_type) {
+            note(format_args!("{value_type}: left out, {why}"));
             continue;
-        }
-        if value_type.accumulator() != value_type {
-            let text = format!("{value_type} takes what suits f32: judge that");
-            return Err(Failure::input(text));
         }
         let by = Judge {
             list: tuned_list(&files, traits, value_type)?,
@@ -53,6 +50,11 @@ pub(crate) fn run(global: &Global, arguments: &JudgeArguments) -> Result<(), Fai
             sample_ms: arguments.sample_ms,
         };
         judges.push((value_type, by));
+    }
+    if judges.is_empty() {
+        return Err(Failure::input(
+            "of the value types named there is none to judge: f32 and f64 are",
+        ));
     }
     let found =
         Found { judgements: Vec::new(), lines: JsonLines::new(global.json.as_deref()), words };

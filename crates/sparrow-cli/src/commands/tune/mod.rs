@@ -22,7 +22,7 @@ use sparrow_bench::tune::{
 use crate::arguments::{Global, Tune, TuneCommand};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::{Files, JsonLines, Stream, Words, is_standard_output};
+use crate::output::{Files, JsonLines, Stream, Words, is_standard_output, note};
 use crate::target::{Target, queue_on};
 use runs::Runs;
 
@@ -104,9 +104,10 @@ fn tune_device(
     let cache_bytes = measured.unwrap_or_else(|| usual_tables().cache_bytes(traits));
     let tuned = TunedDevice::of(traits, cache_bytes);
     let mut value_types = arguments.value_type.clone();
-    value_types.retain(|value_type| match value_type {
-        ValueType::F64 => traits.has_f64,
-        value_type => *value_type == ValueType::F32,
+    value_types.retain(|value_type| {
+        let why = not_tuned(traits, *value_type);
+        why.iter().for_each(|why| note(format_args!("{value_type}: left out, {why}")));
+        why.is_none()
     });
     if value_types.is_empty() {
         let text = "of the value types named there is none to tune: f32 and f64 are, the latter where the \
@@ -135,6 +136,16 @@ fn tune_device(
     let said = keeper.words.print(&text);
     keeper.keep(entry)?;
     said
+}
+
+/// Why values of a type are not tuned on a device, if they are not.
+fn not_tuned(traits: &DeviceTraits, value_type: ValueType) -> Option<String> {
+    match value_type {
+        ValueType::F32 => None,
+        ValueType::F64 if traits.has_f64 => None,
+        ValueType::F64 => Some(format!("which {} has not", traits.name)),
+        value_type => Some(format!("{value_type} takes what suits f32")),
+    }
 }
 
 fn effort(arguments: &Tune, device: &TunedDevice) -> Effort {

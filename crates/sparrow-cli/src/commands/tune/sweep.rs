@@ -10,7 +10,7 @@ use sparrow_bench::{Making, counted, sweep_html};
 use crate::arguments::{Global, Tune};
 use crate::failure::Failure;
 use crate::interrupt::Findings;
-use crate::output::{JsonLines, Words, write_text};
+use crate::output::{JsonLines, Words, note, write_text};
 use crate::target::queue_on;
 
 /// Milliseconds of a sample.
@@ -79,6 +79,8 @@ fn all(
         let queue = queue_on(device)?;
         for &value_type in &arguments.value_type {
             if value_type == ValueType::F64 && !device.traits().has_f64 {
+                let device = &device.traits().name;
+                note(format_args!("{value_type}: left out, which {device} has not"));
                 continue;
             }
             for figure in &SWEEP_FIGURES {

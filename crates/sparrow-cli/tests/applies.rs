@@ -1,0 +1,121 @@
+//! An option that would do nothing is refused, with what it belongs to, before a device is looked for.
+
+#![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
+
+use std::fs;
+use std::process::{Command, Output};
+
+const MATRIX: &str = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 1\n";
+
+/// The command in a folder with a matrix; no device has the name that it is told.
+fn run(line: &str) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.mtx"), MATRIX).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sparrow"));
+    command.current_dir(folder.path()).env("SPARROW_DEVICE", "no device is to be looked for");
+    command.args(line.split(' ')).output().unwrap()
+}
+
+#[track_caller]
+fn assert_refused(line: &str, part: &str) {
+    let output = run(line);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]), "{line}: {stderr}");
+    assert!(stderr.contains(part), "{line}: {stderr} lacks {part}");
+}
+
+#[test]
+fn variants_and_orders_are_of_algorithms_that_are_named() {
+    for command in ["spmv", "bench", "bench spmv"] {
+        let option = if command == "spmv" { "--algorithm" } else { "--algorithms" };
+        for (variant, algorithm) in
+            [("nrs", "csr_adaptive"), ("cpu", "segmented_sum"), ("sorted-csr", "evc_hyb")]
+        {
+            assert_refused(
+                &format!("{command} a.mtx --variant {variant}"),
+                &format!(
+                    "--variant {variant} is of {algorithm}, and without {option} another algorithm may be chosen: \
+                     add {option} {algorithm}"
+                ),
+            );
+        }
+    }
+    assert_refused(
+        "spmv a.mtx --algorithm csr_scalar --variant full",
+        "csr_scalar has no variant full; it has none",
+    );
+    assert_refused(
+        "spmv a.mtx --algorithm segmented_sum --variant nrs",
+        "segmented_sum has no variant nrs; it has fused, device, cpu",
+    );
+    assert_refused(
+        "bench a.mtx --order original,permuted",
+        "--order permuted is of evc_hyb, and without --algorithms another",
+    );
+    assert_refused(
+        "bench a.mtx --choice csr_flat(group_size=64) --order permuted",
+        "--order permuted: csr_flat has no order of its own",
+    );
+}
+
+#[test]
+fn products_that_try_candidates_are_for_a_choice_that_many_products_follow() {
+    for line in [
+        "bench a.mtx --measured-products 3",
+        "bench a.mtx --measured-products 3 --products several",
+        "bench a.mtx --measured-products 3 --products many --algorithms csr_flat",
+        "bench a.mtx --measured-products 3 --products many --choice csr_flat(group_size=64)",
+    ] {
+        assert_refused(line, "--measured-products is for --products many where the algorithm is");
+    }
+}
+
+#[test]
+fn what_batches_do_not_have_is_refused() {
+    for algorithms in ["", " --algorithms auto", " --algorithms batched_ell,batched_csr_smart"] {
+        assert_refused(
+            &format!("bench batch a.mtx --atomic{algorithms}"),
+            "--atomic is of batched_coo and batched_csr_i: add --algorithms batched_coo,batched_csr_i",
+        );
+    }
+    for given in ["a.mtx ", "--draw 3 ", "--suite quick "] {
+        assert_refused(
+            &format!("bench batch {given}--batch-kind density,dense-row"),
+            "--batch-kind density and dense-row make problems of their own",
+        );
+    }
+}
+
+#[test]
+fn the_host_has_no_algorithms_to_choose_from() {
+    for (command, options) in [
+        ("spmv", &["--algorithm csr_flat", "--accumulate compensated"][..]),
+        ("solve", &["--algorithm csr_flat", "--products once", "--parameters batch=2"]),
+        (
+            "bench",
+            &[
+                "--algorithms csr_flat",
+                "--algorithms evc_hyb --order permuted",
+                "--algorithms csr_adaptive --variant nrs",
+                "--variant nrs",
+                "--order permuted",
+                "--accumulate compensated",
+                "--parameters group_size=64",
+                "--choice csr_flat(group_size=64)",
+                "--products many --measured-products 3",
+                "--model",
+                "--cold",
+            ],
+        ),
+    ] {
+        for option in options {
+            assert_refused(
+                &format!("{command} a.mtx --device host {option}"),
+                " is for OpenCL devices, and host is none: leave it out",
+            );
+        }
+    }
+    // All that there is on the host is one.
+    let done = run("bench a.mtx --device host --algorithms all --value-type f64");
+    assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+}
