@@ -4,7 +4,8 @@
 // waits for a line it gets no further than its few hundred instructions allow. Two streams a core prefetched like this
 // came 1.2 to 1.4 times as fast (docs/notebook/2026-11-25-cpu-devices-mkl.md). Beyond an array's end it does no harm.
 //
-// PREFETCH is defined where the compiler has a builtin for it: every one for CPUs, but not the interpreter Oclgrind.
+// PREFETCH is defined where an entry of the device tables says `prefetches = true`: some compilers do not know the builtin,
+// and one ends the process over it.
 #ifndef ITEM_PREFETCH_H
 #define ITEM_PREFETCH_H
 

@@ -50,6 +50,10 @@ pub struct DeviceEntry {
     /// Whether groups of one launch make progress while others wait: a fact no query tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups_progress: Option<bool>,
+    /// Whether its compiler has a prefetch builtin, and its processor a use for it (`cl/item/prefetch.h`). Where no entry
+    /// says so it is not asked for: there are compilers that end the process over it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefetches: Option<bool>,
     /// Bytes of the last cache before memory, where the device's own answer is another cache's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_bytes: Option<u64>,

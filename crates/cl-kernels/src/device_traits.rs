@@ -147,12 +147,6 @@ impl DeviceTraits {
         self.device_type == DeviceType::Cpu || self.is_oclgrind()
     }
 
-    /// Whether its compiler has a prefetch builtin, and its processor a use for it
-    /// (`cl/item/prefetch.h`): those for CPUs are all made of Clang, and the interpreter alone does not know it.
-    pub fn prefetches(&self) -> bool {
-        self.device_type == DeviceType::Cpu && !self.is_oclgrind()
-    }
-
     /// The name a table entry is matched by: the board's where known, with any suffix after ':' cut.
     pub fn table_name(&self) -> &str {
         let name = self.board_name.as_deref().unwrap_or(&self.name);

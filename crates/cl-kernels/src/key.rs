@@ -2,7 +2,7 @@
 
 use csr_core::{OffsetType, ValueType};
 
-use crate::{Accumulate, DeviceTraits, Experiment, Parameters};
+use crate::{Accumulate, Experiment, Parameters};
 
 /// Names one specialisation of a kernel. Its `Display` is safe as a file name and the same in logs,
 /// cache and bench rows; [`KernelKey::build_options`] turns it into what the compiler sees.
@@ -55,10 +55,10 @@ impl KernelKey {
         self
     }
 
-    /// The same kernel, which prefetches where `device` does.
+    /// The same kernel, which prefetches or not ([`Tables::prefetches`](crate::Tables::prefetches)).
     #[must_use]
-    pub fn for_streams_of(self, device: &DeviceTraits) -> Self {
-        if device.prefetches() { self.with_feature("PREFETCH") } else { self }
+    pub fn prefetching(self, prefetches: bool) -> Self {
+        if prefetches { self.with_feature("PREFETCH") } else { self }
     }
 
     /// The same kernel for an experiment; the same key where that is off.

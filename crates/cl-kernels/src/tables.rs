@@ -173,6 +173,12 @@ impl Tables {
         stated.unwrap_or_else(|| self.cache_bytes(device))
     }
 
+    /// Whether the device is known to have a use for prefetches, and a compiler that takes them; unknown is no.
+    pub fn prefetches(&self, device: &DeviceTraits) -> bool {
+        let stated = self.matches(device).into_iter();
+        stated.filter_map(|(_, found)| found.entry.prefetches).next().unwrap_or(false)
+    }
+
     /// Whether groups of one launch are known to make progress on a device; unknown is no.
     pub fn groups_progress(&self, device: &DeviceTraits) -> bool {
         let stated = self.matches(device).into_iter();

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use sparrow::{Accumulate, Algorithm, Products, Variant};
+use sparrow::{Accumulate, Algorithm, Products, ValueType, Variant};
 
 pub(crate) use bench::{
     Algorithms, BatchKind, Bench, BenchBatch, BenchConvert, BenchHetero, BenchOperation,
@@ -204,6 +204,10 @@ pub(crate) struct Spmv {
     /// Where y goes after the product, as a Matrix Market array
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Type of A's values: f32, f64, f16 or bf16; vectors and sums are f32 for 16-bit values [default: f64, or f32 where
+    /// the device has no f64]
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) value_type: Option<ValueType>,
     #[arg(long, value_name = "NAME", help = algorithm_help("The algorithm"))]
     pub(crate) algorithm: Option<Algorithm>,
     /// One of the ways in which the named algorithm runs, as `bench spmv --help` lists them; its usual one if left out

@@ -1,9 +1,10 @@
 //! Where a command runs: an OpenCL device, or by name the host.
 
-use sparrow::{Context, Device, Queue};
+use sparrow::{Context, Device, Queue, ValueType};
 
 use crate::arguments::Global;
 use crate::failure::Failure;
+use crate::output::note;
 
 /// What `--device` names.
 pub(crate) enum Target {
@@ -27,6 +28,21 @@ impl Target {
             None => Ok(Target::Device(Device::best()?)),
             Some("host") => Ok(Target::Host),
             Some(text) => Ok(Target::Device(sparrow::find_device(text)?)),
+        }
+    }
+}
+
+impl Target {
+    /// What A stores where that is asked for, else f64, or f32 where the device has no f64, which is said.
+    pub(crate) fn value_type(&self, asked: Option<ValueType>) -> ValueType {
+        match (asked, self) {
+            (Some(value_type), _) => value_type,
+            (None, Target::Device(device)) if !device.traits().has_f64 => {
+                let name = &device.traits().name;
+                note(format_args!("{name} has no f64: values, vectors and sums are f32"));
+                ValueType::F32
+            }
+            (None, _) => ValueType::F64,
         }
     }
 }

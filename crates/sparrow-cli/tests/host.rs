@@ -310,3 +310,31 @@ fn there_is_nothing_to_tune_on_the_host() {
     assert_eq!(ran.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&ran.stderr).contains("nothing to tune"));
 }
+
+#[test]
+fn spmv_rounds_to_the_type_that_is_named_and_refuses_what_is_beyond_it() {
+    let desk = Desk::new();
+    // 1/3 in f16 is 0.333251953125.
+    desk.put("third.mtx", MATRIX.replace("1 2 2", "1 2 0.3333333333333333"));
+    for (value_type, sum) in
+        [("f64", "4.333333333333333"), ("f16", "4.33251953125"), ("f32", "4.33333")]
+    {
+        let ran =
+            desk.host(&format!("spmv third.mtx --x x.mtx --value-type {value_type} --out out.mtx"));
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        let out = desk.text("out.mtx");
+        let first = out.lines().nth(2).unwrap();
+        assert!(first.starts_with(sum), "{value_type}: {first}");
+    }
+    desk.put("large.mtx", MATRIX.replace("1 2 2", "1 2 70000"));
+    for (arguments, words) in [
+        ("spmv large.mtx --x x.mtx --value-type f16", "70000"),
+        ("spmv a.mtx --x x.mtx --alpha 1e300 --value-type f32", "--alpha"),
+        ("spmv a.mtx --x x.mtx --y y.mtx --beta 1e300 --value-type bf16", "--beta"),
+    ] {
+        let ran = desk.host(arguments);
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(2), "{said}");
+        assert!(said.contains(words), "{said}");
+    }
+}

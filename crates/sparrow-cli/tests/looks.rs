@@ -62,7 +62,7 @@ fn one_of_a_kind_is_no_plural() {
     let ran = assert_done("info two.mtx");
     assert!(ran.stdout.contains("2 rows, 2 columns, 2 nonzeros\n"), "{}", ran.stdout);
     let ran = assert_done("spmv one.mtx --device host");
-    assert!(ran.stdout.contains("1 x 1, 1 nonzero;"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("1 x 1, 1 nonzero, f64;"), "{}", ran.stdout);
     assert_refused("spmv two.mtx --device host --x one.mtx", &["one.mtx"]);
 }
 

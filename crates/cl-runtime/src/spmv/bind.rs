@@ -41,6 +41,8 @@ pub struct BindRequest<'a> {
     pub order: VectorOrder,
     /// Whether groups of one launch are known to make progress while others wait.
     pub groups_progress: bool,
+    /// Whether kernels for CPUs prefetch.
+    pub prefetches: bool,
 }
 
 impl<'a> BindRequest<'a> {

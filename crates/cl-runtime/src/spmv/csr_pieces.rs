@@ -6,11 +6,11 @@ use cl_kernels::csr_pieces::{Arguments, CsrPieces as Parameters, SOURCE};
 use cl_kernels::{Algorithm, Checked, KernelKey};
 
 use super::partial_sums::PartialSums;
-use super::{BindRequest, Bound, Operands, Specialisation, Spmv, Workspace};
+use super::{BindRequest, Bound, Operands, Spmv, Workspace};
 use crate::launch::{After, Size};
 use crate::raw::Memory;
 use crate::workspace::OwnerId;
-use crate::{Context, DeviceArray, Event, Program, Queue, Result};
+use crate::{DeviceArray, Event, Program, Queue, Result};
 
 /// `csr_pieces`, ready to launch.
 #[derive(Debug)]
@@ -24,27 +24,22 @@ struct CsrPieces {
 /// `csr_pieces` as a plan asks for it.
 pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
     let parameters = request.parameters::<Parameters>()?;
-    let nnz = request.matrix.nnz();
-    let spmv = CsrPieces::new(request.context(), request.specialisation, parameters, nnz)?;
+    let spmv = CsrPieces::new(request, parameters)?;
     Ok(Bound::new(spmv, *parameters))
 }
 
 impl CsrPieces {
-    /// Builds the program for a matrix of `nnz` nonzeros.
+    /// Builds the program for a matrix.
     ///
     /// # Errors
     /// A device without the value type, a kernel that does not build.
-    fn new(
-        context: &Context,
-        specialisation: Specialisation,
-        parameters: Checked<Parameters>,
-        nnz: usize,
-    ) -> Result<Self> {
+    fn new(request: &BindRequest<'_>, parameters: Checked<Parameters>) -> Result<Self> {
+        let BindRequest { specialisation, prefetches, .. } = *request;
+        let (context, nnz) = (request.context(), request.matrix.nnz());
         context.check_value_type(specialisation.value_type)?;
-        let traits = context.device().traits();
-        let key = specialisation.key(SOURCE, &*parameters).for_streams_of(traits);
+        let key = specialisation.key(SOURCE, &*parameters).prefetching(prefetches);
         let program = context.program(&key)?;
-        let compute_units = traits.compute_units;
+        let compute_units = context.device().traits().compute_units;
         let chunk_nnz = parameters.chunk_nnz(nnz as u64, compute_units);
         Ok(CsrPieces { owner: OwnerId::new(), program, nnz, chunk_nnz })
     }

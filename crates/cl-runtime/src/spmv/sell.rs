@@ -119,10 +119,8 @@ fn key_for<O: Offset>(layout: &SellLayout<'_, O>, key: KernelKey) -> KernelKey {
 /// `sell` as a plan asks for it.
 pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
     let parameters = request.parameters::<Parameters>()?;
-    let BindRequest { queue, matrix, specialisation, values_id, .. } = *request;
-    let lay_out = |pattern: AnyPatternView<'_>| -> Result<Sell> {
-        Sell::new_blocking(queue, specialisation, parameters, pattern, matrix, values_id)
-    };
+    let BindRequest { queue, matrix, .. } = *request;
+    let lay_out = |pattern: AnyPatternView<'_>| Sell::new_blocking(request, parameters, pattern);
     let spmv = match (request.planning, request.pattern) {
         (Planning::OnDevice, _) => {
             let text = "sell is laid out on the host: its plan cannot be made on the device";
@@ -141,13 +139,11 @@ impl Sell {
     /// # Errors
     /// A device without the value type, a kernel that does not build, no memory for the copy.
     fn new_blocking(
-        queue: &Queue,
-        specialisation: Specialisation,
+        request: &BindRequest<'_>,
         parameters: Checked<Parameters>,
         pattern: AnyPatternView<'_>,
-        matrix: &AnyMatrix,
-        values_id: u64,
     ) -> Result<Self> {
+        let BindRequest { queue, matrix, specialisation, values_id, prefetches, .. } = *request;
         let context = queue.context();
         context.check_value_type(specialisation.value_type)?;
         let plain = Accumulate::Plain;
@@ -161,7 +157,7 @@ impl Sell {
         let by_host = is_reordered_by_host(queue, matrix);
         // The product reads no offsets.
         let of_product = Specialisation { offset_type: OffsetType::U32, ..specialisation };
-        let key = of_product.key(SOURCE, &*parameters).for_streams_of(context.device().traits());
+        let key = of_product.key(SOURCE, &*parameters).prefetching(prefetches);
         let (program, (pattern, values)) = for_pattern!(pattern, pattern => {
             let layout = SellLayout::new(pattern, rules, value_type.size_bytes())?;
             // Before memory is taken: a kernel that does not build is told first.

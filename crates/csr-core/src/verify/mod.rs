@@ -105,11 +105,30 @@ impl Oracle {
     /// # Errors
     /// x is not `cols` long.
     pub fn of_any(a: AnyCsrView<'_>, x: &AnyVector) -> Result<Self> {
-        fn typed<V: RealValue, O: Offset>(a: CsrView<'_, V, O>, x: &AnyVector) -> Result<Oracle> {
-            let (one, zero) = (V::Accum::from_f64(1.0), V::Accum::from_f64(0.0));
-            Oracle::new(one, a, x.of(), zero, &vec![zero; a.rows()])
+        let zeros = AnyVector::filled(a.value_type(), 0.0, a.pattern().rows());
+        Self::of_any_product(1.0, a, x, 0.0, &zeros)
+    }
+
+    /// As [`Oracle::new`], of a matrix whose types are known at run time; the coefficients are rounded to the type of sums.
+    ///
+    /// # Errors
+    /// x is not `cols` long, or y not `rows`.
+    pub fn of_any_product(
+        alpha: f64,
+        a: AnyCsrView<'_>,
+        x: &AnyVector,
+        beta: f64,
+        y: &AnyVector,
+    ) -> Result<Self> {
+        fn typed<V: RealValue, O: Offset>(
+            (alpha, beta): (f64, f64),
+            a: CsrView<'_, V, O>,
+            (x, y): (&AnyVector, &AnyVector),
+        ) -> Result<Oracle> {
+            let (alpha, beta) = (V::Accum::from_f64(alpha), V::Accum::from_f64(beta));
+            Oracle::new(alpha, a, x.of(), beta, y.of())
         }
-        for_csr!(a, a => typed(a, x))
+        for_csr!(a, a => typed((alpha, beta), a, (x, y)))
     }
 
     /// As [`Oracle::verify`], of a vector whose type is known at run time.

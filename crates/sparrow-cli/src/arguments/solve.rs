@@ -47,9 +47,10 @@ pub(crate) struct Solve {
     /// Also write a report with the residual plotted, one self-contained file
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Type of A's values: f32, f64, f16 or bf16; vectors and sums are f32 for 16-bit values
-    #[arg(long, value_name = "TYPE", default_value = "f64")]
-    pub(crate) value_type: ValueType,
+    /// Type of A's values: f32, f64, f16 or bf16; vectors and sums are f32 for 16-bit values [default: f64, or f32 where
+    /// the device has no f64]
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) value_type: Option<ValueType>,
     /// Iterations between two looks at the residual, each of which waits for the device; what comes out is the same
     /// [default: 4 where the device is a CPU, else 32]
     #[arg(long, value_name = "K", value_parser = check_every)]

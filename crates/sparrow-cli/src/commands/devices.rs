@@ -140,6 +140,9 @@ fn entries(device: &Device, tables: &Tables) -> String {
         if let Some(progress) = found.entry.groups_progress {
             text.push_str(&format!("      groups_progress = {progress}\n"));
         }
+        if let Some(prefetches) = found.entry.prefetches {
+            text.push_str(&format!("      prefetches = {prefetches}\n"));
+        }
         if let Some(cache_bytes) = found.entry.cache_bytes {
             text.push_str(&format!("      cache_bytes = {cache_bytes}\n"));
         }
@@ -179,6 +182,7 @@ fn as_json(device: &Device, tables: &Tables) -> serde_json::Value {
                 "matched_by": found.by,
                 "origin": found.entry.origin,
                 "groups_progress": found.entry.groups_progress,
+                "prefetches": found.entry.prefetches,
                 "cache_bytes": found.entry.cache_bytes,
                 "rates": found.entry.rates,
                 "kernel": found.entry.kernel,

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use csr_core::io::{ReadOptions, ReadReport};
 use csr_core::{
-    AnyCsr, AnyCsrView, Csr, Error, Narrowing, Occurrences, Offset, PatternView, ValueType,
+    AnyCsr, AnyCsrView, Csr, Error, Narrowing, Number, Occurrences, Offset, PatternView, ValueType,
     check_narrowing,
 };
 use sparrow_bench::{Input, Making};
@@ -63,6 +63,21 @@ pub(crate) fn check_vector(
     }
     tell_narrowing(option, sums, &Narrowing::of(vector, sums), false, place);
     Ok(())
+}
+
+/// Refuses a coefficient that is beyond the type which sums of `value_type` are made in.
+pub(crate) fn check_coefficient(
+    option: &str,
+    value: f64,
+    value_type: ValueType,
+) -> Result<(), Failure> {
+    let sums = value_type.accumulator();
+    match Number::of(sums, value).to_f64().is_finite() {
+        true => Ok(()),
+        false => {
+            Err(Failure::input(format!("{option} {value} is beyond {sums}, the type of sums")))
+        }
+    }
 }
 
 /// A matrix whose values are looked at when a narrower type takes them.

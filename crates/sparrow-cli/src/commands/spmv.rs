@@ -1,13 +1,14 @@
-//! `sparrow spmv`: y = alpha A x + beta y in f64, every row verified.
+//! `sparrow spmv`: y = alpha A x + beta y, every row verified.
 
-use csr_core::Csr;
 use csr_core::io::{Encoding, write_vector_to};
 use csr_core::verify::{Oracle, Summation};
+use csr_core::{AnyCsrView, AnyVector, CsrView, Offset, RealValue, Value, for_csr};
 use serde_json::json;
-use sparrow::{Accumulate, DeviceArray, Matrix, Plan, PlanOptions, Product};
+use sparrow::{Accumulate, AnyArray, AnyMatrix, AnyPlan, AnyProduct, Number, PlanOptions};
 use sparrow_bench::{Input, counted, error_in_words, multiple};
 
-use super::{VectorText, Vectors, check_host, check_making_of, check_variant, load};
+use super::reading::{check_coefficient, check_vector, load_compact};
+use super::{VectorText, Vectors, check_host, check_making_of, check_variant};
 use crate::arguments::{Global, Spmv};
 use crate::failure::Failure;
 use crate::output::{Files, shown, write_json_line, write_output};
@@ -15,7 +16,7 @@ use crate::target::{Target, queue_on};
 
 /// y after, and what computed it.
 struct Computed {
-    y: Vec<f64>,
+    y: AnyVector,
     algorithm: String,
     device: String,
     repeatable: bool,
@@ -49,36 +50,49 @@ pub(crate) fn run(global: &Global, arguments: &Spmv) -> Result<(), Failure> {
     }
     let input = Input::parse(&arguments.matrix)?;
     check_making_of(arguments.making, &input)?;
-    let matrix: Csr<f64, u64> = load(&input, arguments.making.into(), arguments.reading)?;
+    let value_type = target.value_type(arguments.value_type);
+    check_coefficient("--alpha", arguments.alpha, value_type)?;
+    check_coefficient("--beta", arguments.beta, value_type)?;
+    let matrix = load_compact(&input, arguments.making.into(), arguments.reading)?;
+    let (rows, cols, nnz) = (matrix.rows(), matrix.cols(), matrix.nnz());
     let vectors = Vectors::of(&input, arguments.reading, arguments.column);
-    let x = vectors.load("--x", x_text, matrix.cols())?;
+    let vector = |option, text, len| {
+        let read = vectors.load(option, text, len)?;
+        check_vector(option, &read, value_type, arguments.reading)?;
+        Ok::<_, Failure>(AnyVector::rounded(value_type, &read))
+    };
+    let x = vector("--x", x_text, cols)?;
     let y_before = match y_text {
-        Some(text) => vectors.load("--y", text, matrix.rows())?,
-        None => vec![0.0; matrix.rows()],
+        Some(text) => vector("--y", text, rows)?,
+        None => AnyVector::filled(value_type, 0.0, rows),
     };
     vectors.check()?;
 
-    let computed = match &target {
-        Target::Host => on_host(arguments, &matrix, &x, &y_before)?,
-        Target::Device(device) => on_device(device, arguments, &matrix, &x, &y_before)?,
-    };
-    let oracle = Oracle::new(arguments.alpha, matrix.view(), &x, arguments.beta, &y_before)?;
+    let (computed, oracle) = matrix.with_value_type(value_type, |matrix| {
+        let computed = match &target {
+            Target::Host => on_host(arguments, matrix, &x, &y_before)?,
+            Target::Device(device) => on_device(device, arguments, matrix, &x, &y_before)?,
+        };
+        let (alpha, beta) = (arguments.alpha, arguments.beta);
+        let oracle = Oracle::of_any_product(alpha, matrix, &x, beta, &y_before)?;
+        Ok::<_, Failure>((computed, oracle))
+    })?;
     let summation = match arguments.accumulate {
         Accumulate::Plain => Summation::Plain,
         Accumulate::Compensated => Summation::Compensated,
     };
-    let found = oracle.verify(&computed.y, summation)?;
+    let found = oracle.verify_any(&computed.y, summation)?;
 
     let line = json!({
         "schema": "sparrow-spmv/1",
         "version": env!("CARGO_PKG_VERSION"),
         "matrix": input.name(),
         "source": input.source(),
-        "rows": matrix.rows(),
-        "cols": matrix.cols(),
-        "nnz": matrix.nnz(),
+        "rows": rows,
+        "cols": cols,
+        "nnz": nnz,
         "algorithm": computed.algorithm,
-        "value_type": "f64",
+        "value_type": value_type.name(),
         "accumulate": arguments.accumulate.name(),
         "device": computed.device,
         "repeatable": computed.repeatable,
@@ -92,20 +106,18 @@ pub(crate) fn run(global: &Global, arguments: &Spmv) -> Result<(), Failure> {
             "verification failed: row {} is {} where {} is right, {} times what it may be off; nothing \
              was written",
             found.worst_row + 1,
-            computed.y[found.worst_row],
+            computed.y.number(found.worst_row).to_f64(),
             oracle.value(found.worst_row),
             multiple(found.error_in_tolerance)
         )));
     }
     if let Some(path) = &arguments.out {
-        write_output(path, |sink| write_vector_to(sink, Encoding::of(path), &computed.y))?;
+        write_output(path, |sink| write_vector_to(sink, Encoding::of(path), &computed.y.to_f64()))?;
     }
     words.say(format_args!(
-        "{}: {} x {}, {}; {} on {}",
+        "{}: {rows} x {cols}, {}, {value_type}; {} on {}",
         input.name(),
-        matrix.rows(),
-        matrix.cols(),
-        counted(matrix.nnz(), "nonzero"),
+        counted(nnz, "nonzero"),
         computed.algorithm,
         computed.device
     ))?;
@@ -114,10 +126,9 @@ pub(crate) fn run(global: &Global, arguments: &Spmv) -> Result<(), Failure> {
     }
     let non_finite = match found.non_finite {
         0 => String::new(),
-        rows => format!(
-            ", {rows} of {} with NaN or infinity, whose rounding cannot be judged",
-            matrix.rows()
-        ),
+        found => {
+            format!(", {found} of {rows} with NaN or infinity, whose rounding cannot be judged")
+        }
     };
     words.say(format_args!(
         "verified: every row is right{non_finite}; {}",
@@ -131,48 +142,63 @@ pub(crate) fn run(global: &Global, arguments: &Spmv) -> Result<(), Failure> {
 
 fn on_host(
     arguments: &Spmv,
-    matrix: &Csr<f64, u64>,
-    x: &[f64],
-    y_before: &[f64],
+    matrix: AnyCsrView<'_>,
+    x: &AnyVector,
+    y_before: &AnyVector,
 ) -> Result<Computed, Failure> {
-    let mut y = y_before.to_vec();
-    csr_core::product(arguments.alpha, matrix.view(), x, arguments.beta, &mut y)?;
-    Ok(Computed { y, algorithm: "host".to_owned(), device: "host".to_owned(), repeatable: true })
+    fn typed<V: RealValue, O: Offset>(
+        arguments: &Spmv,
+        a: CsrView<'_, V, O>,
+        (x, y_before): (&AnyVector, &AnyVector),
+    ) -> csr_core::Result<Vec<f64>> {
+        let [alpha, beta] = [arguments.alpha, arguments.beta].map(V::Accum::from_f64);
+        let mut y = y_before.of::<V::Accum>().to_vec();
+        csr_core::product(alpha, a, x.of(), beta, &mut y)?;
+        Ok(y.into_iter().map(csr_core::Real::to_f64).collect())
+    }
+    let y = for_csr!(matrix, matrix => typed(arguments, matrix, (x, y_before)))?;
+    Ok(Computed {
+        // It is of that type already.
+        y: AnyVector::rounded(matrix.value_type(), &y),
+        algorithm: "host".to_owned(),
+        device: "host".to_owned(),
+        repeatable: true,
+    })
 }
 
 fn on_device(
     device: &sparrow::Device,
     arguments: &Spmv,
-    matrix: &Csr<f64, u64>,
-    x: &[f64],
-    y_before: &[f64],
+    matrix: AnyCsrView<'_>,
+    x: &AnyVector,
+    y_before: &AnyVector,
 ) -> Result<Computed, Failure> {
     let queue = queue_on(device)?;
-    let a = Matrix::upload_blocking(&queue, matrix.view())?;
+    let value_type = matrix.value_type();
+    let a = AnyMatrix::upload_blocking(&queue, matrix)?;
     let options = PlanOptions {
         algorithm: arguments.algorithm,
         variant: arguments.variant.unwrap_or_default(),
         accumulate: arguments.accumulate,
         ..PlanOptions::default()
     };
-    let plan = Plan::with_pattern_blocking(&queue, &a, matrix.pattern().view(), &options)?;
+    let plan = AnyPlan::with_pattern_blocking(&queue, &a, matrix.pattern(), &options)?;
     let mut workspace = plan.workspace_blocking(&queue)?;
-    let x = DeviceArray::upload_blocking(&queue, x)?;
-    let mut y = DeviceArray::upload_blocking(&queue, y_before)?;
-    let product = Product {
-        alpha: arguments.alpha.into(),
-        a: &a,
-        x: &x,
-        beta: arguments.beta.into(),
-        y: &mut y,
-    };
+    let upload =
+        |vector: &AnyVector| AnyArray::upload_blocking(&queue, vector.value_type(), vector.bytes());
+    let (x, mut y) = (upload(x)?, upload(y_before)?);
+    let number = |value| Number::of(value_type, value).into();
+    let (alpha, beta) = (number(arguments.alpha), number(arguments.beta));
+    let product = AnyProduct { alpha, a: &a, x: &x, beta, y: &mut y };
     // SAFETY: the operands are this function's own, and nothing else was enqueued.
     #[expect(unsafe_code, reason = "stage 2 on the CPU reaches the operands where they lie")]
     unsafe {
         plan.launch_in_place_blocking(&queue, &mut workspace, product, &[])?
     };
+    let mut found = AnyVector::filled(value_type, 0.0, y_before.len());
+    y.read_bytes_blocking(&queue, found.bytes_mut())?;
     Ok(Computed {
-        y: y.read_blocking(&queue)?,
+        y: found,
         algorithm: plan.algorithm().to_string(),
         device: device.traits().name.clone(),
         repeatable: plan.is_repeatable(),

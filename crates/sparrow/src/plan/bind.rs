@@ -45,6 +45,7 @@ pub(super) fn bind(
         planning: options.planning,
         order: options.order,
         groups_progress: tables.groups_progress(fit.device),
+        prefetches: tables.prefetches(fit.device),
     };
     Ok(cl_runtime::spmv::bind(choice.algorithm, &request)?)
 }
@@ -70,6 +71,7 @@ pub(crate) fn segmented_sum(
         planning: options.planning,
         order: options.order,
         groups_progress: false,
+        prefetches: tables.prefetches(fit.device),
     };
     Ok(SegmentedSum::bind(&request)?)
 }

@@ -81,6 +81,29 @@ fn spmv_runs_on_the_device_that_is_named() {
 }
 
 #[test]
+fn spmv_stores_a_in_the_type_that_is_named_and_in_f32_where_a_device_has_no_f64() {
+    let device = device();
+    let usual = if device.traits().has_f64 { "f64" } else { "f32" };
+    for named in ["", "f32", "f16", "bf16"] {
+        let position = device.position();
+        let mut arguments =
+            vec!["spmv", "a.mtx", "--x", "x.mtx", "--out", "out.mtx", "--json", "-"];
+        arguments.extend(["--device", &position]);
+        if !named.is_empty() {
+            arguments.extend(["--value-type", named]);
+        }
+        let ran = run(&arguments);
+        assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+        let record: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(record["value_type"], if named.is_empty() { usual } else { named });
+        assert_eq!(record["verified"], true);
+        assert!(ran.out.unwrap().ends_with("\n21\n0\n30\n"));
+        let is_told = ran.stderr.contains("has no f64");
+        assert_eq!(is_told, named.is_empty() && !device.traits().has_f64, "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn devices_lists_the_device_under_test() {
     let (device, ran) = (device(), run(&["devices", "--table"]));
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);

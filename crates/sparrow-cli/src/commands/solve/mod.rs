@@ -64,8 +64,9 @@ pub(crate) fn run(global: &Global, arguments: &Solve) -> Result<(), Failure> {
         None => vec![0.0; rows],
     };
     vectors.check()?;
-    check_vector("--b", &b, arguments.value_type, arguments.reading)?;
-    check_vector("--x", &x, arguments.value_type, arguments.reading)?;
+    let value_type = target.value_type(arguments.value_type);
+    check_vector("--b", &b, value_type, arguments.reading)?;
+    check_vector("--x", &x, value_type, arguments.reading)?;
     let origin = Origin { name: input.name(), source: input.source(), making };
     if arguments.method == SolverMethod::Cg {
         let asymmetry = for_csr!(matrix.view(), matrix => matrix.asymmetry());
@@ -78,7 +79,7 @@ pub(crate) fn run(global: &Global, arguments: &Solve) -> Result<(), Failure> {
     let rates = queue.as_ref().filter(|_| arguments.measure);
     let rates = rates.map(|queue| rates_blocking(queue, false)).transpose()?;
     let scene = Scene { arguments, origin, queue, rates, b, x };
-    let solved = matrix.with_value_type(arguments.value_type, |matrix| scene.solve(matrix))?;
+    let solved = matrix.with_value_type(value_type, |matrix| scene.solve(matrix))?;
     report(global, arguments, words, &solved)
 }
 
