@@ -158,9 +158,8 @@ pub fn shapes(limits: &Limits, amount: Amount) -> Vec<Shape> {
         mixed_lengths.extend([129 + turn; 2]);
         mixed_lengths.extend([33; 3]);
     }
-    // Of the longer ones, few are every seventh; those at limits have a shape of their own.
-    let every_length =
-        (0..=2 * group_size).filter(|length| *length <= 33 || length % of(1, 7) == 0);
+    // All of them also where there are few of others: a missing barrier shows in no other shape.
+    let every_length = 0..=2 * group_size;
     let shapes = vec![
         Shape::new("no_rows", 5, vec![]),
         Shape::new("no_columns", 0, vec![0; 5]),
