@@ -53,6 +53,15 @@ impl Implementation {
                 ("OCLGRIND_DATA_RACES", "1"),
                 ("OCLGRIND_UNINITIALIZED", "1"),
                 ("OCLGRIND_CHECK_API", "1"),
+                // What races is told by barriers and groups, not by which thread came first, and threads wait for one
+                // another at every allocation.
+                ("OCLGRIND_NUM_THREADS", "1"),
+                // Each group's memory is asked for and given back: it stays in the process.
+                (
+                    "GLIBC_TUNABLES",
+                    "glibc.malloc.trim_threshold=1073741824:glibc.malloc.mmap_threshold=16777216:\
+                     glibc.malloc.top_pad=67108864",
+                ),
             ],
             _ => &[],
         }

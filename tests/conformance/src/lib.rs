@@ -13,7 +13,7 @@ mod two_devices;
 mod unchecked;
 
 use sparrow::{Context, Device, Queue};
-use sparrow_bench::selftest::Extent;
+use sparrow_bench::selftest::{Amount, Extent, Limits, Shape};
 
 pub use failing::{alone, assert_names, fail_each, names};
 pub use fixture::{Fixture, bits, check_product, csr};
@@ -113,6 +113,11 @@ pub fn extent(device: &Device) -> Extent {
         (true, _) if is_interpreter(device) => Extent::Programs,
         (true, _) => Extent::Full,
     }
+}
+
+/// The suite's shapes around `limits`, as large as suits the device under test.
+pub fn shapes(limits: &Limits) -> Vec<Shape> {
+    sparrow_bench::selftest::shapes(limits, Amount::of(device().traits()))
 }
 
 /// Prints a line that the harness does not swallow: what was run, and what was not and why.

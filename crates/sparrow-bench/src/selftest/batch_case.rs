@@ -37,6 +37,9 @@ pub struct BatchCase {
     pub reads_y: bool,
     /// How wide columns are.
     pub width: ColumnWidth,
+    /// Launches in a row, each of the same y; the last is judged, and must have the bits of the first. Two have either
+    /// direction in which a plan may go.
+    pub launches: usize,
 }
 
 impl BatchCase {
@@ -49,6 +52,7 @@ impl BatchCase {
             coefficients: BatchCoefficients::Value,
             reads_y: false,
             width: ColumnWidth::Automatic,
+            launches: 2,
         }
     }
 
@@ -63,7 +67,7 @@ impl BatchCase {
     }
 }
 
-/// Computes the batch twice, in a y between canaries and at beta = 0 full of NaN, and holds each problem against the
+/// Computes the batch as often as the case says, in a y between canaries and at beta = 0 full of NaN, and holds each problem against the
 /// oracle; `problems` are what `host` was made of, in its order. `Ok` holds the largest error as a multiple of the
 /// tolerance.
 ///
@@ -91,7 +95,7 @@ pub fn run_batch<V: RealValue>(
     let x_bytes = bytemuck::cast_slice(x);
     let arrays = Arrays { x: x_bytes, alphas: &alphas, betas: &betas, y_before: &y_before };
     let Launched { first, then, is_repeatable } =
-        launch_twice(queue, host.into(), case, &arrays).map_err(whole)?;
+        launch_all(queue, host.into(), case, &arrays).map_err(whole)?;
     let (first, y) = (first.of::<V::Accum>(), then.of::<V::Accum>());
     let (alphas, betas, y_before) = (alphas.of(), betas.of(), y_before.of());
     let mut largest = 0.0f64;
@@ -122,14 +126,14 @@ struct Arrays<'a> {
     y_before: &'a AnyVector,
 }
 
-/// What y is after each of two launches, and whether its bits have to be the same.
+/// What y is after the first launch and after the last, and whether its bits have to be the same.
 struct Launched {
     first: AnyVector,
     then: AnyVector,
     is_repeatable: bool,
 }
 
-fn launch_twice(
+fn launch_all(
     queue: &Queue,
     host: AnyHostBatch<'_>,
     case: &BatchCase,
@@ -158,7 +162,11 @@ fn launch_twice(
         plan.launch(queue, &mut workspace, product, &[])?.wait()?;
         Ok(y.read_numbers_blocking(queue, value_type)?)
     };
-    let (first, then) = (launch()?, launch()?);
+    let first = launch()?;
+    let mut then = first.clone();
+    for _ in 1..case.launches {
+        then = launch()?;
+    }
     if let Some(at) = y.damaged_canary(queue)? {
         return Err(CaseError::Overwritten { array: "y's surroundings", at });
     }

@@ -33,7 +33,12 @@ pub use configuration::Configuration;
 pub use guarded::{AnyGuarded, Guarded};
 pub use record::{SelftestRecord, records};
 pub use report::{Failure, Progress, Report, Tally, Tested};
-pub use shapes::{Shape, shapes};
+pub use shapes::{Amount, Shape, shapes};
 pub use spmm_case::{SpmmCase, run_spmm};
 pub use spmm_suite::{SpmmConfiguration, run_spmms};
 pub use suite::run_suite;
+
+/// Whether an interpreter runs kernels, on which each launch takes long.
+fn is_interpreted(device: &sparrow::DeviceTraits) -> bool {
+    device.platform.contains("Oclgrind")
+}

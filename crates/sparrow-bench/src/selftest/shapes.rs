@@ -1,7 +1,9 @@
 //! Shapes that break kernels: row lengths at every limit, nothing at all, and columns in disorder.
 
-use cl_kernels::{Limits, segmented_sum};
+use cl_kernels::{DeviceTraits, Limits, segmented_sum};
 use csr_core::{Csr, Offset, RealValue};
+
+use super::is_interpreted;
 
 /// How the columns of a row lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,9 +98,26 @@ impl Shape {
     }
 }
 
+/// How often shapes have what they are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// As often as tells most.
+    Many,
+    /// Once or twice each: for interpreters, to which every row and nonzero is a loop.
+    Few,
+}
+
+impl Amount {
+    /// What suits a device.
+    pub fn of(device: &DeviceTraits) -> Self {
+        if is_interpreted(device) { Amount::Few } else { Amount::Many }
+    }
+}
+
 /// Every shape, for kernels that turn at `limits`.
-pub fn shapes(limits: &Limits) -> Vec<Shape> {
+pub fn shapes(limits: &Limits, amount: Amount) -> Vec<Shape> {
     let Limits { group_size, nnz_per_wg, share, tile } = *limits;
+    let of = |many: usize, few: usize| if amount == Amount::Many { many } else { few };
     let around = |k: usize| [k.saturating_sub(1), k, k + 1];
     let turning: Vec<usize> =
         [32, 128, group_size, nnz_per_wg, share].into_iter().flat_map(around).collect();
@@ -129,15 +148,18 @@ pub fn shapes(limits: &Limits) -> Vec<Shape> {
     }
     // Longer runs of empty rows than are looked at in one piece, and more rows than a group walks through.
     let long_run = vec![0; segmented_sum::CHUNK_ROWS + 5];
-    let long_runs = [&long_run[..], &[tile - 1, 2], &long_run, &[3, 1, tile], &long_run].concat();
-    let mut nearly_all_empty = vec![0; 40 * group_size];
+    let outer = if amount == Amount::Many { &long_run[..] } else { &[] };
+    let long_runs = [outer, &[tile - 1, 2], &long_run, &[3, 1, tile], outer].concat();
+    let mut nearly_all_empty = vec![0; of(40, 12) * group_size];
     nearly_all_empty.iter_mut().step_by(97).for_each(|length| *length = 2);
     let mut mixed_lengths = Vec::new();
-    for turn in 0..12 {
+    for turn in 0..of(12, 5) {
         mixed_lengths.extend([1 + turn % 3; 20]);
         mixed_lengths.extend([129 + turn; 2]);
         mixed_lengths.extend([33; 3]);
     }
+    // All of them also where there are few of others: a missing barrier shows in no other shape.
+    let every_length = 0..=2 * group_size;
     let shapes = vec![
         Shape::new("no_rows", 5, vec![]),
         Shape::new("no_columns", 0, vec![0; 5]),
@@ -150,7 +172,7 @@ pub fn shapes(limits: &Limits) -> Vec<Shape> {
         Shape::new("empty_rows_in_very_long_runs", 90, long_runs),
         Shape::new("nearly_all_rows_empty", 40, nearly_all_empty),
         Shape::new("a_dense_row_among_empties", wide, dense_among_empties),
-        Shape::new("every_row_length", 2 * group_size + 1, (0..=2 * group_size).collect()),
+        Shape::new("every_row_length", 2 * group_size + 1, every_length.collect()),
         Shape::new("rows_around_every_limit", wide, turning),
         Shape::new("a_row_heavier_than_all_others", wide, heavier_than_all),
         Shape::new("two_cut_rows_side_by_side", wide, vec![2 * share + 1, 3 * share, share + 1]),
@@ -159,7 +181,7 @@ pub fn shapes(limits: &Limits) -> Vec<Shape> {
         Shape::new("tall", 3, vec![2; 3 * group_size + 1]),
         Shape::new("flat", wide, vec![wide / 2; 3]),
         Shape::new("the_last_block_is_short", 64, vec![16; nnz_per_wg / 16 * 3 + 1]),
-        Shape::new("many_even_rows", 500, vec![7; 700]),
+        Shape::new("many_even_rows", 500, vec![7; of(700, 200)]),
         Shape {
             columns: Columns::Unsorted,
             ..Shape::new("columns_in_disorder", 1000, vec![20; 50])

@@ -8,8 +8,8 @@ use sparrow::{DeviceTraits, OffsetType, Queue, SpmmAlgorithm};
 use super::report::parameter_text;
 use super::suite::spoil_values;
 use super::{
-    CaseError, Extent, Failure, Limits, Progress, Report, Shape, SpmmCase, Tally, Tested, run_spmm,
-    shapes,
+    Amount, CaseError, Extent, Failure, Limits, Progress, Report, Shape, SpmmCase, Tally, Tested,
+    is_interpreted, run_spmm, shapes,
 };
 
 /// An algorithm of SpMM and its hyper-parameters.
@@ -104,7 +104,7 @@ pub fn run_spmms(
     observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> sparrow::Result<Report> {
     let device = queue.context().device().traits();
-    let mut shapes = shapes(&LIMITS);
+    let mut shapes = shapes(&LIMITS, Amount::of(device));
     shapes.extend(Shape::alike_rows());
     let (programs, repeats) = match extent {
         Extent::Brief => (1, 1),
@@ -117,7 +117,7 @@ pub fn run_spmms(
     let per_shape = if extent == Extent::Full { programs } else { 1 };
     let mut progress = Progress { done: 0, all: all * per_shape, failed: 0 };
     let mut report = Report::new(device, extent);
-    let most_columns = if device.platform.contains("Oclgrind") { FEW_COLUMNS } else { usize::MAX };
+    let most_columns = if is_interpreted(device) { FEW_COLUMNS } else { usize::MAX };
     // Counts cases, so that what varies along does so in steps of its own.
     let mut turn = 0;
     for (number, configuration) in configurations.iter().enumerate() {

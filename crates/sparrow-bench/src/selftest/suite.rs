@@ -7,8 +7,8 @@ use sparrow::{Queue, usual_tables};
 
 use super::axes::combinations;
 use super::{
-    Axes, Case, CaseError, Configuration, Content, Extent, Failure, LIMITS, Progress, Report,
-    Shape, Tally, run, shapes,
+    Amount, Axes, Case, CaseError, Configuration, Content, Extent, Failure, LIMITS, Progress,
+    Report, Shape, Tally, is_interpreted, run, shapes,
 };
 
 /// Runs `configurations` on the queue's device. `observe` hears cases done, in all and failed so far before
@@ -24,7 +24,7 @@ pub fn run_suite(
 ) -> sparrow::Result<Report> {
     let device = queue.context().device().traits();
     let groups_progress = usual_tables().groups_progress(device);
-    let shapes = shapes(&LIMITS);
+    let shapes = shapes(&LIMITS, Amount::of(device));
     let combinations = combinations(extent, configurations.len(), shapes.len());
     let all = combinations.iter().map(Vec::len).sum();
     let mut progress = Progress { done: 0, all, failed: 0 };
@@ -111,8 +111,7 @@ fn typed<V: RealValue, O: Offset>(
 /// Launches of a case: two, so that what one leaves behind is seen in the next; on an interpreter, where a launch
 /// takes long, for every other case.
 fn launches(queue: &Queue, axes: &Axes) -> usize {
-    let is_interpreted = queue.context().device().traits().platform.contains("Oclgrind");
-    if is_interpreted && axes.scalars_on_device { 1 } else { 2 }
+    if is_interpreted(queue.context().device().traits()) && axes.scalars_on_device { 1 } else { 2 }
 }
 
 /// Numbers in A that are not finite, and an infinity first in x.

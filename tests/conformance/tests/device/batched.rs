@@ -42,6 +42,13 @@ fn every_algorithm_is_right_on_problems_of_every_kind() {
     assert!(report.passed() > 0);
 }
 
+/// The choice with a user's hyper-parameters, and by name with small ones: the same code, which compiles in a fraction of
+/// the time. The suite has a user's where that is fast.
+fn case_of(algorithm: Option<BatchedAlgorithm>) -> BatchCase {
+    let parameters = if algorithm.is_some() { small_parameters() } else { Vec::new() };
+    BatchCase { parameters, ..BatchCase::new(algorithm) }
+}
+
 #[test]
 fn a_batch_of_no_problems_and_one_of_empty_ones_are_launched() {
     let queue = queue();
@@ -51,7 +58,7 @@ fn a_batch_of_no_problems_and_one_of_empty_ones_are_launched() {
             let case = BatchCase {
                 coefficients: BatchCoefficients::Each,
                 reads_y: true,
-                ..BatchCase::new(algorithm)
+                ..case_of(algorithm)
             };
             check(&queue, &problems, &host, &case);
         }
@@ -76,7 +83,7 @@ fn problems_of_every_order_are_right() {
         let problems: Vec<Csr<V>> =
             orders.iter().map(|&order| csr(order, &lengths(order), order as u64)).collect();
         let host = mixed_batch(algorithm, &problems).unwrap();
-        check(queue, &problems, &host, &BatchCase::new(algorithm));
+        check(queue, &problems, &host, &case_of(algorithm));
     }
 
     let queue = queue();
@@ -271,7 +278,10 @@ fn product(queue: &Queue, host: &HostBatch<f32>, case: &BatchCase) -> (Vec<u64>,
         bits(&y.read_blocking(queue).unwrap())
     };
     let found = launched();
-    assert_eq!(launched(), found, "the next launch: {case:?}");
+    // On an interpreter `check` has launched twice, and that is enough.
+    if !is_interpreter(queue.context().device()) {
+        assert_eq!(launched(), found, "the next launch: {case:?}");
+    }
     (found, plan.plan_bytes())
 }
 
@@ -312,7 +322,8 @@ fn tasks_that_follow_from_their_numbers_are_those_that_are_listed() {
     let mut among_many = alike.clone();
     among_many.extend((0..20).map(other));
     let mut with_long = among_many.clone();
-    with_long.push(csr(40, &[40; 300], 3));
+    let long = if is_interpreter(queue.context().device()) { vec![24; 130] } else { vec![40; 300] };
+    with_long.push(csr(40, &long, 3));
     let rows: usize = alike.iter().map(Csr::rows).sum();
     for algorithm in std::iter::once(None).chain(BatchedAlgorithm::ALL.map(Some)) {
         let all_parameters = [small_parameters(), Vec::new()];

@@ -3,13 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
-use conformance::{LIMITS, check_product, is_full, is_interpreter, options, queue, say};
+use conformance::{LIMITS, check_product, is_full, is_interpreter, options, queue, say, shapes};
 use csr_core::Csr;
 use sparrow::{
     Accumulate, Algorithm, Context, DeviceArray, HeteroPlan, HostAccess, LEARNING_PRODUCTS, Matrix,
     Partner, Plan, PlanOptions, Product, Queue, RealValue, Share, Shared, Variant,
 };
-use sparrow_bench::selftest::shapes;
 
 fn small() -> PlanOptions {
     options(Algorithm::SegmentedSum, Variant::Device, Accumulate::Plain)

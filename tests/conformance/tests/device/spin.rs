@@ -3,10 +3,10 @@
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
-use conformance::queue;
+use conformance::{queue, shapes};
 use csr_core::{Csr, RealValue};
 use sparrow::{Accumulate, Algorithm, Queue, Variant, usual_tables};
-use sparrow_bench::selftest::{Case, Limits, Placement, run, shapes};
+use sparrow_bench::selftest::{Case, Limits, Placement, run};
 
 const LIMITS: Limits = Limits { group_size: 64, nnz_per_wg: 128, share: 256, tile: 32 };
 

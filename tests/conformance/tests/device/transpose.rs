@@ -2,11 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
-use conformance::queue;
+use conformance::{queue, shapes};
 use csr_core::verify::{Oracle, Summation};
 use csr_core::{Csr, RealValue, Value as _, bf16};
 use sparrow::{Algorithm, DeviceArray, Matrix, Op, Plan, PlanOptions, Product, Queue, Workspace};
-use sparrow_bench::selftest::{Limits, shapes};
+use sparrow_bench::selftest::Limits;
 
 const LIMITS: Limits = Limits { group_size: 64, nnz_per_wg: 128, share: 256, tile: 32 };
 
