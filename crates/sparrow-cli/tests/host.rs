@@ -292,6 +292,20 @@ fn raw_timings_of_others_become_an_entry_and_nothing_else_moves() {
     assert!(after.starts_with(table), "{after}");
     assert!(after.contains("name = \"Nobody's\"") && after.contains("group_size = 128"), "{after}");
 
+    // Two cards of one architecture make an entry for all that have it, and none for themselves.
+    let card = |name: &str| {
+        let named = TIMING.replace("Nobody's", name);
+        named.replace("\"architecture\":\"\"", "\"architecture\":\"a_7\"") + "\n"
+    };
+    desk.put("cards.jsonl", card("One") + &card("Two") + TIMING + "\n");
+    let into = "tune merge cards.jsonl --into cards.toml";
+    let ran = sparrow(desk.0.path()).args(into.split(' ')).output().unwrap();
+    assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
+    let cards = desk.text("cards.toml");
+    assert!(cards.contains("architecture = \"a_7\"") && cards.contains("vendor = \"V\""));
+    assert!(cards.contains("name = \"Nobody's\""), "{cards}");
+    assert!(!cards.contains("\"One\"") && !cards.contains("\"Two\""), "{cards}");
+
     // A line that is none is named, and nothing is written.
     desk.put("wrong.jsonl", format!("{TIMING}\n{{\"schema\":\"sparrow-bench/1\"}}\n"));
     let ran = merge("raw.jsonl wrong.jsonl");

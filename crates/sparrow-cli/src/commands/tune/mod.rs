@@ -133,6 +133,9 @@ fn tune_device(
     }
     let mut text = summary(traits, &board, &entry, &validation);
     text.push_str(&format!("  {}; raw timings: {}\n", runs.counts(), runs.raw_path_text()));
+    text.push_str(
+        "  to tune others' devices of this kind: send that file to the project (`sparrow tune merge` reads it)\n",
+    );
     let said = keeper.words.print(&text);
     keeper.keep(entry)?;
     said
