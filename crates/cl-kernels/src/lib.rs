@@ -29,6 +29,7 @@ mod rules;
 mod select;
 mod shipped;
 mod source;
+mod table_error;
 mod table_text;
 mod tables;
 mod variant;
@@ -112,8 +113,9 @@ pub use rules::{Comparison, Condition, Rule, Rules, Side};
 pub use select::{select, select_where};
 pub use shipped::{Extent, specialisations};
 pub use source::{Source, SourceError, kernel_source};
+pub use table_error::TableError;
 pub use table_text::parse_device_table;
-pub use tables::{TableError, Tables};
+pub use tables::Tables;
 pub use variant::Variant;
 
 #[cfg(test)]

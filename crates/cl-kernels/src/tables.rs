@@ -7,7 +7,7 @@ use csr_core::ValueType;
 
 use crate::{
     CostNumbers, DeviceTable, DeviceTraits, NamedParameters, ParameterError, Parameters,
-    StreamRates, TableMatch, parse_device_table,
+    StreamRates, TableError, TableMatch, parse_device_table,
 };
 
 /// The shipped files: name and text.
@@ -19,16 +19,6 @@ const SHIPPED: [(&str, &str); 6] = [
     ("data/tuning/papers.toml", include_str!("../../../data/tuning/papers.toml")),
     ("data/tuning/default.toml", include_str!("../../../data/tuning/default.toml")),
 ];
-
-/// Why something in a device table is left out.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("device table {path}: {message}", path = .path.display())]
-pub struct TableError {
-    /// The table's file.
-    pub path: PathBuf,
-    /// What is wrong.
-    pub message: String,
-}
 
 /// Tables, strongest first. Cheap to clone.
 #[derive(Clone, Debug)]
