@@ -295,7 +295,7 @@ mod tests {
         let modelled = entry(&format!("{head}[model.f32]\n{numbers}"));
         let rules = with_entry("", &entry(ENTRY)).unwrap();
         let model = with_entry(&rules, &modelled).unwrap();
-        assert_eq!(read(&model).devices, [modelled.clone()], "{model}");
+        assert_eq!(read(&model).devices, std::slice::from_ref(&modelled), "{model}");
         assert_eq!(read(&with_entry(&model, &entry(ENTRY)).unwrap()).devices, [entry(ENTRY)]);
         // Of other value types nothing goes.
         let of_f64 = entry(&format!("{head}[model.f64]\n{numbers}"));

@@ -146,6 +146,9 @@ pub fn sweep(
             }
             let ratio = (|| {
                 let mut one = ground.contender(queue, &candidate.plan_options(tables))?;
+                if let Some(text) = other_than_asked(figure, &candidate, &one.candidate()) {
+                    return Ok(Err(text));
+                }
                 if let Some(message) = ground.verify(queue, &mut one)? {
                     return Ok(Err(message));
                 }
@@ -189,6 +192,21 @@ pub fn sweep(
             }
         };
     Ok(points.into_iter().map(timing).collect())
+}
+
+/// Why a point is none: the matrix has no use for as much of what lies along an axis, and the library took less.
+fn other_than_asked(
+    figure: &SweepFigure,
+    asked: &super::Candidate,
+    ran: &super::Candidate,
+) -> Option<String> {
+    let axes = std::iter::once(figure.over.0).chain(figure.by.map(|(name, _)| name));
+    let differs = |name: &str| {
+        let (asked, ran) = (asked.parameters.get(name)?, ran.parameters.get(name)?);
+        (asked != ran)
+            .then(|| format!("{name} is {ran} on this matrix: it is too small for {asked}"))
+    };
+    axes.into_iter().find_map(differs)
 }
 
 /// The harmonic mean over matrices of each point of a figure, by series and place; points that a matrix lacks have none.

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use conformance::{check_product, device, is_interpreter, queue};
 use sparrow::{
-    Accumulate, Choice, Csr, DeviceArray, Matrix, Measuring, Op, Plan, PlanOptions, Product,
-    Products, Queue, Tables, parse_device_table,
+    Accumulate, Algorithm, Choice, Csr, DeviceArray, Matrix, Measuring, Op, Plan, PlanOptions,
+    Product, Products, Queue, Tables, parse_device_table,
 };
 
 /// Rows of the matrix: products are counted, and no time is judged, so an interpreter has few.
@@ -144,4 +144,23 @@ fn a_transposed_copy_is_measured_on_too_and_new_values_reach_it() {
     let (offsets, columns) = (host.pattern().offsets().to_vec(), host.pattern().columns().to_vec());
     let changed = Csr::new(rows(), offsets, columns, values).unwrap();
     check(&queue, &changed.view().transpose(), &a, &plan);
+}
+
+#[test]
+fn segmented_sum_says_how_many_tiles_a_bunch_takes_and_not_how_many_it_might() {
+    let queue = queue();
+    let host = host_matrix();
+    let a = Matrix::upload_blocking(&queue, host.view()).unwrap();
+    let asked = PlanOptions {
+        algorithm: Some(Algorithm::SegmentedSum),
+        parameters: vec![("tiles_per_bunch".to_owned(), 64)],
+        ..PlanOptions::default()
+    };
+    let plan = Plan::new_blocking(&queue, &a, &asked).unwrap();
+    // So few rows do not fill a device that has a bunch take several tiles.
+    assert!(plan.parameters().contains("tiles_per_bunch=1,"), "{}", plan.parameters());
+    let pinned = PlanOptions { choice: Some(plan.choice().clone()), ..PlanOptions::default() };
+    let again = Plan::new_blocking(&queue, &a, &pinned).unwrap();
+    assert_eq!(again.parameters(), plan.parameters());
+    check(&queue, &host, &a, &again);
 }

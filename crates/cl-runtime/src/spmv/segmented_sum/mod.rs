@@ -51,8 +51,10 @@ pub struct SegmentedSum {
 /// `segmented_sum` as a plan asks for it.
 pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
     let spmv = SegmentedSum::bind(request)?;
-    let parameters = spmv.parameters;
-    Ok(Bound::new(spmv, *parameters))
+    // What is said is what runs: a bunch may take fewer tiles than it might.
+    let tiles_per_bunch = spmv.tiles_per_bunch;
+    let parameters = segmented_sum::SegmentedSum { tiles_per_bunch, ..*spmv.parameters };
+    Ok(Bound::new(spmv, parameters))
 }
 
 impl SegmentedSum {
