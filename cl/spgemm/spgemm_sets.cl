@@ -20,7 +20,12 @@
 #define CHUNK_ROWS 16 // rows an item takes at a time
 #endif
 
+#include "item/prefetch.h"
 #include "item/scalar.h"
+
+// Entries of A between the one in work and the one whose row of B is prefetched, and the one whose row's offset is.
+#define ROWS_AHEAD 16
+#define OFFSETS_AHEAD 32
 
 // 64 neighbouring columns.
 typedef struct {
@@ -57,13 +62,25 @@ uint lowest(const ulong bits)
     return 63 - (uint)clz(bits & -bits);
 }
 
+// Prefetches the first line of `b`, columns or values, in a row of B that is wanted some entries of A after `entry`; A's
+// last entry is `last`. Rows of B lie anywhere, and are short: no processor foresees where the next one begins.
+#ifdef PREFETCH
+#define prefetch_row(b, entry) prefetch_lines((b) + b_offsets[a_columns[min((entry) + ROWS_AHEAD, last)]], 0, 64)
+#define prefetch_offset(entry) prefetch_lines(b_offsets + a_columns[min((entry) + OFFSETS_AHEAD, last)], 0, 64)
+#else
+#define prefetch_row(b, entry) (void)last
+#define prefetch_offset(entry) (void)last
+#endif
+
 // Puts the columns of the products of a row of A, `begin` to `end`, into the set. Returns how many products there are.
-ulong put_row(const set_t set, const ulong begin, const ulong end,
+ulong put_row(const set_t set, const ulong begin, const ulong end, const ulong last,
               global const uint *restrict a_columns, global const offset_t *restrict b_offsets,
               global const uint *restrict b_columns)
 {
     ulong products = 0;
     for (ulong entry = begin; entry < end; ++entry) {
+        prefetch_offset(entry);
+        prefetch_row(b_columns, entry);
         const uint of_b = a_columns[entry];
         const ulong b_begin = b_offsets[of_b];
         const ulong b_end = b_offsets[of_b + 1];
@@ -151,12 +168,13 @@ kernel void count_in_sets(const uint rows,
     OPEN_ARRAY(ulong, sets);
     OPEN_ARRAY(uint, counts);
     const set_t set = open_set(sets, set_words, cols);
+    const ulong last = (ulong)a_offsets[rows] - 1;
     ulong products = 0;
     for (ulong row = next_rows(cursor_buffer + cursor_start, rows); row < rows;
          row = next_rows(cursor_buffer + cursor_start, rows)) {
         const ulong beyond = min(row + CHUNK_ROWS, (ulong)rows);
         for (; row < beyond; ++row) {
-            products += put_row(set, a_offsets[row], a_offsets[row + 1], a_columns, b_offsets, b_columns);
+            products += put_row(set, a_offsets[row], a_offsets[row + 1], last, a_columns, b_offsets, b_columns);
             counts[row] = take_count(set);
         }
     }
@@ -196,16 +214,18 @@ kernel void fill_from_sets(const uint rows,
     OPEN_ARRAY(uint, c_columns);
     OPEN_ARRAY(real_t, c_values);
     const set_t set = open_set(sets, set_words, cols);
+    const ulong last = (ulong)a_offsets[rows] - 1;
     for (ulong row = next_rows(cursor_buffer + cursor_start, rows); row < rows;
          row = next_rows(cursor_buffer + cursor_start, rows)) {
         const ulong beyond = min(row + CHUNK_ROWS, (ulong)rows);
         for (; row < beyond; ++row) {
             const ulong begin = a_offsets[row];
             const ulong end = a_offsets[row + 1];
-            put_row(set, begin, end, a_columns, b_offsets, b_columns);
+            put_row(set, begin, end, last, a_columns, b_offsets, b_columns);
             const ulong c_begin = c_offsets[row];
             const ulong c_end = write_columns(set, c_begin, c_columns, c_values);
             for (ulong entry = begin; entry < end; ++entry) {
+                prefetch_row(b_values, entry);
                 const uint of_b = a_columns[entry];
                 const real_t factor = a_values[entry];
                 const ulong b_end = b_offsets[of_b + 1];

@@ -1,8 +1,10 @@
 //! `spgemm_sets`: rows of C for CPU devices, an item each, with a set of columns an item (`cl/spgemm/spgemm_sets.cl`).
 
-use crate::Array;
+use csr_core::{OffsetType, ValueType};
+
 use crate::arguments::arguments;
 use crate::parameters::parameters;
+use crate::{Accumulate, Array, DeviceTraits, KernelKey};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spgemm/spgemm_sets.cl";
@@ -20,6 +22,13 @@ impl Default for SpgemmSets {
     fn default() -> Self {
         SpgemmSets { chunk_rows: 16 }
     }
+}
+
+/// The program of both passes. It prefetches rows of B where `device` does.
+pub fn key(device: &DeviceTraits, (value_type, offset_type): (ValueType, OffsetType)) -> KernelKey {
+    let parameters = SpgemmSets::default();
+    KernelKey::new(SOURCE, value_type, offset_type, Accumulate::Plain, false, &parameters)
+        .for_streams_of(device)
 }
 
 /// 64-bit words of a set of so many columns: two for 64 columns, one for each 64 of these, and one for each 64 of those;
@@ -94,7 +103,20 @@ arguments! {
 
 #[cfg(test)]
 mod tests {
-    use super::set_words;
+    use super::*;
+    use crate::DeviceType;
+    use crate::tests::gpu;
+
+    #[test]
+    fn rows_of_b_are_prefetched_where_a_processor_computes() {
+        let options = |platform: &str| {
+            let platform = platform.to_owned();
+            let device = DeviceTraits { device_type: DeviceType::Cpu, platform, ..gpu() };
+            key(&device, (ValueType::F32, OffsetType::U32)).build_options()
+        };
+        assert!(options("Portable Computing Language").contains("-DPREFETCH"));
+        assert!(!options("Oclgrind").contains("-DPREFETCH"));
+    }
 
     #[test]
     fn a_set_has_words_for_its_columns_and_two_levels_above() {

@@ -22,6 +22,11 @@ pub(super) struct Groups {
 }
 
 impl Groups {
+    /// Of a program for groups of so many items.
+    pub(super) fn new(program: Arc<Program>, group_size: usize) -> Self {
+        Groups { program, group_size }
+    }
+
     /// Runs the kernel that takes these arguments with an item for each of `items`.
     ///
     /// # Safety

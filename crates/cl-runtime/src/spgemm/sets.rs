@@ -1,10 +1,10 @@
 //! Both passes where items compute rows by themselves, with a set of columns each: on CPU devices.
 
-use cl_kernels::spgemm_sets::{CountArguments, FillArguments, SOURCE, SpgemmSets, set_words};
+use cl_kernels::spgemm_sets::{CountArguments, FillArguments, key, set_words};
 
 use super::Spgemm;
 use super::fill::Filled;
-use super::programs::{Groups, groups};
+use super::programs::Groups;
 use crate::scratch::for_a_kernel_to_write;
 use crate::{AnyMatrix, DeviceArray, Queue, Result};
 
@@ -41,7 +41,8 @@ impl Sets {
 
 impl Spgemm {
     fn set_program(&self, queue: &Queue) -> Result<Groups> {
-        groups(queue, SOURCE, self.program_types(), &SpgemmSets::default(), 1)
+        let key = key(queue.context().device().traits(), self.program_types());
+        Ok(Groups::new(queue.context().program(&key)?, 1))
     }
 
     /// Has the device count the entries of each row of C, and all products.
