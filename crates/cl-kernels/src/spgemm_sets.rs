@@ -4,7 +4,7 @@ use csr_core::{OffsetType, ValueType};
 
 use crate::arguments::arguments;
 use crate::parameters::parameters;
-use crate::{Accumulate, Array, DeviceTraits, KernelKey};
+use crate::{Accumulate, Array, KernelKey};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spgemm/spgemm_sets.cl";
@@ -24,11 +24,11 @@ impl Default for SpgemmSets {
     }
 }
 
-/// The program of both passes. It prefetches rows of B where `device` does.
-pub fn key(device: &DeviceTraits, (value_type, offset_type): (ValueType, OffsetType)) -> KernelKey {
+/// The program of both passes, which prefetches rows of B or not.
+pub fn key((value_type, offset_type): (ValueType, OffsetType), prefetches: bool) -> KernelKey {
     let parameters = SpgemmSets::default();
     KernelKey::new(SOURCE, value_type, offset_type, Accumulate::Plain, false, &parameters)
-        .for_streams_of(device)
+        .prefetching(prefetches)
 }
 
 /// 64-bit words of a set of so many columns: two for 64 columns, one for each 64 of these, and one for each 64 of those;
@@ -104,15 +104,16 @@ arguments! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DeviceType;
     use crate::tests::gpu;
+    use crate::{DeviceTraits, DeviceType, Tables};
 
     #[test]
     fn rows_of_b_are_prefetched_where_a_processor_computes() {
         let options = |platform: &str| {
             let platform = platform.to_owned();
             let device = DeviceTraits { device_type: DeviceType::Cpu, platform, ..gpu() };
-            key(&device, (ValueType::F32, OffsetType::U32)).build_options()
+            let prefetches = Tables::untuned().prefetches(&device);
+            key((ValueType::F32, OffsetType::U32), prefetches).build_options()
         };
         assert!(options("Portable Computing Language").contains("-DPREFETCH"));
         assert!(!options("Oclgrind").contains("-DPREFETCH"));

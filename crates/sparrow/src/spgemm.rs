@@ -72,7 +72,8 @@ impl AnySpgemmPlan {
         let resolver = Resolver { tables: &tables, device, value_type, rule: &[], asked };
         let defaults = SpgemmRows::default_for(device);
         let parameters = resolver.resolve(defaults, |found| found.check(device, value_type))?;
-        let spgemm = Spgemm::count_blocking(queue, a, b, parameters, options.scratch_bytes)?;
+        let (scratch_bytes, prefetches) = (options.scratch_bytes, tables.prefetches(device));
+        let spgemm = Spgemm::count_blocking(queue, a, b, parameters, scratch_bytes, prefetches)?;
         Ok(AnySpgemmPlan { spgemm, parameters })
     }
 

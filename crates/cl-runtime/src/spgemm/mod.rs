@@ -74,7 +74,7 @@ struct Kept {
 impl Spgemm {
     /// Counts the entries of C = A B. Lists of rows take no more than `scratch_bytes` at a time: what needs more is
     /// computed in chunks of rows. The columns of long rows take as much again, or what one row needs. Sets of columns
-    /// take no more either, and there are no lists then.
+    /// take no more either, and there are no lists then: those kernels prefetch where `prefetches` says so.
     ///
     /// # Errors
     /// A with another number of columns than B has rows, or of other types; values that products are not made in;
@@ -86,6 +86,7 @@ impl Spgemm {
         b: &AnyMatrix,
         parameters: SpgemmRows,
         scratch_bytes: u64,
+        prefetches: bool,
     ) -> Result<Self> {
         let context = queue.context().clone();
         check_operands(&context, a, b)?;
@@ -98,7 +99,7 @@ impl Spgemm {
         let units = context.device().traits().compute_units;
         let long_work = parameters.long_work(a.nnz() as u64, of_b, units);
         let most_items = u64::from(units.max(1)) * u64::from(parameters.items_per_unit);
-        let sets = Sets::for_columns(b.cols(), most_items, scratch_bytes);
+        let sets = Sets::for_columns(b.cols(), most_items, scratch_bytes, prefetches);
         // Without lists all rows are one chunk.
         let chunks = chunks(rows, sets.map_or(scratch_bytes, |_| u64::MAX));
         let scan = crate::scan::default_parameters(queue);

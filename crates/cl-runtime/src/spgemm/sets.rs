@@ -13,6 +13,7 @@ use crate::{AnyMatrix, DeviceArray, Queue, Result};
 pub(super) struct Sets {
     items: usize,
     set_words: usize,
+    prefetches: bool,
 }
 
 /// What a pass of all items takes besides matrices.
@@ -24,11 +25,16 @@ struct PassMemory {
 impl Sets {
     /// For a C of so many columns: `most_items` sets, or as many as keep to `scratch_bytes`; `None` where that is none,
     /// and groups are to compute the rows.
-    pub(super) fn for_columns(cols: usize, most_items: u64, scratch_bytes: u64) -> Option<Self> {
+    pub(super) fn for_columns(
+        cols: usize,
+        most_items: u64,
+        scratch_bytes: u64,
+        prefetches: bool,
+    ) -> Option<Self> {
         let set_words = set_words(cols);
         let most = scratch_bytes / (size_of::<u64>() * set_words) as u64;
         let items = most_items.min(most) as usize;
-        (items > 0).then_some(Sets { items, set_words })
+        (items > 0).then_some(Sets { items, set_words, prefetches })
     }
 
     /// Memory of one pass.
@@ -40,8 +46,8 @@ impl Sets {
 }
 
 impl Spgemm {
-    fn set_program(&self, queue: &Queue) -> Result<Groups> {
-        let key = key(queue.context().device().traits(), self.program_types());
+    fn set_program(&self, queue: &Queue, sets: Sets) -> Result<Groups> {
+        let key = key(self.program_types(), sets.prefetches);
         Ok(Groups::new(queue.context().program(&key)?, 1))
     }
 
@@ -72,7 +78,7 @@ impl Spgemm {
         // row.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
-            self.set_program(queue)?.run(queue, &arguments, sets.items.min(a.rows()))
+            self.set_program(queue, sets)?.run(queue, &arguments, sets.items.min(a.rows()))
         }
     }
 
@@ -106,7 +112,7 @@ impl Spgemm {
         // for each item.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
-            self.set_program(queue)?.run(queue, &arguments, sets.items.min(a.rows()))
+            self.set_program(queue, sets)?.run(queue, &arguments, sets.items.min(a.rows()))
         }
     }
 }
@@ -118,7 +124,7 @@ mod tests {
     #[test]
     fn sets_keep_to_the_scratch_memory_and_groups_compute_where_none_does() {
         let items = |most_items, scratch_bytes| {
-            Sets::for_columns(1000, most_items, scratch_bytes).map(|sets| sets.items)
+            Sets::for_columns(1000, most_items, scratch_bytes, false).map(|sets| sets.items)
         };
         assert_eq!(items(6, 64 << 20), Some(6));
         let one = 8 * set_words(1000) as u64;
