@@ -12,7 +12,8 @@ use csr_core::verify::{Oracle, Summation};
 use csr_core::{Accumulator, Csr, DenseShape, Layout, Real, ValueType};
 use sparrow::{Context, Queue, Rates, SpmmAlgorithm};
 use sparrow_bench::{
-    Budget, Input, Look, Making, Origin, Record, SpmmSubject, json_lines, measure_spmm, table,
+    Budget, Input, Look, Making, Origin, Record, SpmmResults, SpmmSubject, json_lines,
+    measure_spmm, table,
 };
 
 use crate::cusparse::{CuSparse, PeerTime};
@@ -215,9 +216,12 @@ impl Bench<'_> {
             let is_verified = oracle.verify(&first, Summation::Plain)?.passed();
             let best = times.into_iter().min_by(|a, b| a.median_us.total_cmp(&b.median_us));
             let best = best.context("cuSPARSE has no algorithm")?;
-            let ours =
+            let SpmmResults { records: ours, refused } =
                 measure_spmm(self.queue, matrix.view().into(), &self.origin, &subject, self.rates)?;
-            let choice = &ours[0];
+            for (name, why) in refused {
+                eprintln!("{}: {name} is left out: {why}", self.origin.name);
+            }
+            let (choice, others) = ours.split_first().context("Sparrow refuses the product")?;
             let time = choice.median_us;
             println!(
                 "{:<22} {} {:>4} columns: cuSPARSE {:>9.1} ({}{}), Sparrow {:>9.1} ({}), {:.2}",
@@ -231,7 +235,7 @@ impl Bench<'_> {
                 choice.spmm().map_or("", |spmm| spmm.chosen.as_str()),
                 best.median_us / time.unwrap_or(f64::NAN),
             );
-            for one in &ours[1..] {
+            for one in others {
                 println!("  {:<16} {:>9.1}", one.algorithm, one.median_us.unwrap_or(f64::NAN));
             }
             compared.push(Compared {
