@@ -345,6 +345,7 @@ fn spmv_rounds_to_the_type_that_is_named_and_refuses_what_is_beyond_it() {
         ("spmv large.mtx --x x.mtx --value-type f16", "70000"),
         ("spmv a.mtx --x x.mtx --alpha 1e300 --value-type f32", "--alpha"),
         ("spmv a.mtx --x x.mtx --y y.mtx --beta 1e300 --value-type bf16", "--beta"),
+        ("spmv a.mtx --x x.mtx --alpha 1e-50 --value-type f32", "--alpha 1e-50 is so small"),
     ] {
         let ran = desk.host(arguments);
         let said = String::from_utf8_lossy(&ran.stderr);

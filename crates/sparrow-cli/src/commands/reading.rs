@@ -65,19 +65,20 @@ pub(crate) fn check_vector(
     Ok(())
 }
 
-/// Refuses a coefficient that is beyond the type which sums of `value_type` are made in.
+/// Refuses a coefficient that is beyond the type which sums of `value_type` are made in, or becomes 0 in it.
 pub(crate) fn check_coefficient(
     option: &str,
     value: f64,
     value_type: ValueType,
 ) -> Result<(), Failure> {
     let sums = value_type.accumulator();
-    match Number::of(sums, value).to_f64().is_finite() {
-        true => Ok(()),
-        false => {
-            Err(Failure::input(format!("{option} {value} is beyond {sums}, the type of sums")))
-        }
-    }
+    let rounded = Number::of(sums, value).to_f64();
+    let what = match () {
+        () if !rounded.is_finite() => "too large for",
+        () if rounded == 0.0 && value != 0.0 => "so small that it is 0 in",
+        () => return Ok(()),
+    };
+    Err(Failure::input(format!("{option} {value:e} is {what} {sums}, the type of sums")))
 }
 
 /// A matrix whose values are looked at when a narrower type takes them.
