@@ -75,12 +75,16 @@ impl JsonLines {
         }
     }
 
-    /// There are no more lines: the file is there, empty where none came.
+    /// There are no more lines. Where none came, a file keeps what was in it, and one that was not there is empty.
     ///
     /// # Errors
     /// The system's.
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
-        self.open().map(drop)
+        let is_kept = |path: &Path| Stream::of(path).is_none() && path.is_file();
+        match self.target {
+            None if self.path.as_deref().is_some_and(is_kept) => Ok(()),
+            _ => self.open().map(drop),
+        }
     }
 
     fn open(&mut self) -> Result<Option<(&Path, &mut Target)>, Failure> {

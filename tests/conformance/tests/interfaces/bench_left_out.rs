@@ -101,3 +101,25 @@ fn an_order_goes_with_a_choice_of_an_algorithm_that_has_it() {
     assert_eq!(status, Some(0), "{stderr}");
     assert!(stdout.contains("\"vector_order\":\"permuted\""), "{stdout}");
 }
+
+#[test]
+fn a_record_stays_as_it_was_where_nothing_was_measured() {
+    if is_interpreter(&device()) {
+        say("skipped: a bench finds how fast memory is, which takes an interpreter minutes");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("tall.mtx"), TALL).unwrap();
+    for (before, after) in [(Some("old\n"), "old\n"), (None, "")] {
+        let record = folder.path().join("record.jsonl");
+        match before {
+            Some(text) => fs::write(&record, text).unwrap(),
+            None => fs::remove_file(&record).unwrap(),
+        }
+        let mut command = sparrow(folder.path());
+        command.args(["bench", "spgemm", "tall.mtx", "--json", "record.jsonl"]);
+        let output = command.args(["--device", &device().position()]).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(fs::read_to_string(&record).unwrap(), after);
+    }
+}
