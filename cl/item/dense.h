@@ -13,10 +13,9 @@
 //
 // Or, with COLUMNS_IN_HALVES, they are side by side at any address and of any number, at least half of VECTOR_WIDTH an
 // item: where fewer are left for the last one, it takes as many of the one before. An item moves its first
-// VECTOR_WIDTH / 2 columns and its last as many, each as one vector: VECTOR_WIDTH may be 32 here, which is two of
-// OpenCL's widest. The two overlap where it has fewer than VECTOR_WIDTH columns: those in both are computed twice, alike,
-// and nothing beyond the item's columns is read or written. It is for CPU devices, where an item costs an iteration over
-// the row of A, and a load that is not aligned costs at most a line of cache more.
+// VECTOR_WIDTH / 2 columns and its last as many, each as one vector. The two overlap where it has fewer than VECTOR_WIDTH
+// columns: those in both are computed twice, alike, and nothing beyond the item's columns is read or written. It is for
+// CPU devices, where an item costs an iteration over the row of A, and loads that are not aligned cost nothing.
 #ifndef ITEM_DENSE_H
 #define ITEM_DENSE_H
 
@@ -25,69 +24,12 @@
 #define VECTOR_NAME_(name, width) name##width
 #define VECTOR_NAME(name, width) VECTOR_NAME_(name, width)
 
-#ifdef VALUE_F64
-#define REAL_VECTOR(width) VECTOR_NAME(double, width)
-#else
-#define REAL_VECTOR(width) VECTOR_NAME(float, width)
-#endif
-
-#ifdef COLUMNS_IN_HALVES
-#if VECTOR_WIDTH == 2
-#define HALF_WIDTH 1
-typedef real_t half_reals_t;
-#elif VECTOR_WIDTH == 4
-#define HALF_WIDTH 2
-#elif VECTOR_WIDTH == 8
-#define HALF_WIDTH 4
-#elif VECTOR_WIDTH == 16
-#define HALF_WIDTH 8
-#elif VECTOR_WIDTH == 32
-#define HALF_WIDTH 16
-#endif
-#if HALF_WIDTH > 1
-typedef REAL_VECTOR(HALF_WIDTH) half_reals_t;
-#endif
-#endif
-
-// An item's columns: the operations on them that OpenCL's vectors and pairs of vectors have in common. Both have `lo`
-// and `hi`, but for single columns.
-#if VECTOR_WIDTH == 32
-typedef struct {
-    half_reals_t lo;
-    half_reals_t hi;
-} reals_t;
-
-reals_t join_halves(const half_reals_t lo, const half_reals_t hi)
-{
-    reals_t reals;
-    reals.lo = lo;
-    reals.hi = hi;
-    return reals;
-}
-
-reals_t add_reals(const reals_t a, const reals_t b)
-{
-    return join_halves(a.lo + b.lo, a.hi + b.hi);
-}
-
-reals_t add_product(const real_t factor, const reals_t of_b, const reals_t sum)
-{
-    return join_halves(fma((half_reals_t)(factor), of_b.lo, sum.lo), fma((half_reals_t)(factor), of_b.hi, sum.hi));
-}
-
-#define NO_REALS join_halves(0, 0)
-#define REALS_HINT half_reals_t
-#else
 #if VECTOR_WIDTH == 1
 typedef real_t reals_t;
+#elif defined(VALUE_F64)
+typedef VECTOR_NAME(double, VECTOR_WIDTH) reals_t;
 #else
-typedef REAL_VECTOR(VECTOR_WIDTH) reals_t;
-#endif
-#define join_halves(lo, hi) (reals_t)(lo, hi)
-#define add_reals(a, b) ((a) + (b))
-#define add_product(factor, of_b, sum) fma((reals_t)(factor), of_b, sum)
-#define NO_REALS 0
-#define REALS_HINT reals_t
+typedef VECTOR_NAME(float, VECTOR_WIDTH) reals_t;
 #endif
 
 #if defined(DENSE_F16)
@@ -96,6 +38,18 @@ typedef half dense_t;
 typedef ushort dense_t;
 #else
 typedef real_t dense_t;
+#endif
+
+#ifdef COLUMNS_IN_HALVES
+#if VECTOR_WIDTH == 2
+#define HALF_WIDTH 1
+#elif VECTOR_WIDTH == 4
+#define HALF_WIDTH 2
+#elif VECTOR_WIDTH == 8
+#define HALF_WIDTH 4
+#elif VECTOR_WIDTH == 16
+#define HALF_WIDTH 8
+#endif
 #endif
 
 // The columns of B and C that an item takes.
@@ -157,6 +111,7 @@ real_t load_dense_element(global const dense_t *restrict from, const ulong at)
 #ifdef COLUMNS_IN_HALVES
 // HALF_WIDTH neighbouring columns of a row of B.
 #if HALF_WIDTH == 1
+typedef real_t half_reals_t;
 half_reals_t load_half_vector(global const dense_t *restrict from)
 {
     return load_dense_element(from, 0);
@@ -164,6 +119,11 @@ half_reals_t load_half_vector(global const dense_t *restrict from)
 #define LOAD_HALF(at, from) (from)[at]
 #define STORE_HALF(half_reals, at, to) (to)[at] = (half_reals)
 #else
+#ifdef VALUE_F64
+typedef VECTOR_NAME(double, HALF_WIDTH) half_reals_t;
+#else
+typedef VECTOR_NAME(float, HALF_WIDTH) half_reals_t;
+#endif
 half_reals_t load_half_vector(global const dense_t *restrict from)
 {
 #if defined(DENSE_F16)
@@ -198,7 +158,7 @@ reals_t load_dense(global const dense_t *restrict b, const uint row, const uint 
         parts[part] = load_dense_element(at, min(part, last) * mine.apart);
     return VECTOR_NAME(vload, VECTOR_WIDTH)(0, parts);
 #elif defined(COLUMNS_IN_HALVES)
-    return join_halves(load_half_vector(at), load_half_vector(at + mine.second));
+    return (reals_t)(load_half_vector(at), load_half_vector(at + mine.second));
 #elif defined(DENSE_F16) || defined(DENSE_BF16)
     (void)mine;
     const VECTOR_NAME(ushort, VECTOR_WIDTH) bits =
@@ -245,8 +205,7 @@ void store_dense(global real_t *c, const ulong leading, const real_t alpha, cons
 {
 #if defined(COLUMNS_IN_HALVES) && defined(C_COLUMN_MAJOR)
     real_t parts[VECTOR_WIDTH];
-    STORE_HALF(sum.lo, 0, parts);
-    STORE_HALF(sum.hi, HALF_WIDTH, parts);
+    VECTOR_NAME(vstore, VECTOR_WIDTH)(sum, 0, parts);
 #pragma unroll
     for (uint part = 0; part < VECTOR_WIDTH; ++part) {
         const uint column = part < HALF_WIDTH ? part : mine.second + part - HALF_WIDTH;

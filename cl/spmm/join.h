@@ -20,7 +20,7 @@ reals_t sum_over_sub_groups(reals_t sum, local reals_t *sums, const uint sub_gro
         const uint reach = (remaining + 1) / 2;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (has_columns && sub_group + reach < remaining) {
-            sum = add_reals(sum, sums[item + reach * sub_group_size]);
+            sum += sums[item + reach * sub_group_size];
             sums[item] = sum;
         }
     }

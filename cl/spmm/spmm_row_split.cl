@@ -26,7 +26,7 @@
 #define GROUP_SIZE 128 // items of a work-group
 #endif
 #ifndef VECTOR_WIDTH
-#define VECTOR_WIDTH 4 // columns an item takes: 1, 2, 4, 8 or 16; with COLUMNS_IN_HALVES also 32
+#define VECTOR_WIDTH 4 // columns an item takes: 1, 2, 4, 8 or 16
 #endif
 #ifndef NNZ_AT_ONCE
 #define NNZ_AT_ONCE 4 // rows of B under way at a time
@@ -98,7 +98,7 @@ void add_nonzeros(reals_t *sums, const inode_t *node, const uint column, const r
 #pragma unroll
         for (uint k = 0; k < NNZ_AT_ONCE; ++k) {
             const real_t factor = broadcast_real(value[other], first + min(k, count - 1), sub_group);
-            const reals_t sum = add_product(factor, of_b[k], sums[other]);
+            const reals_t sum = fma((reals_t)(factor), of_b[k], sums[other]);
             sums[other] = k < count ? sum : sums[other];
         }
     }
@@ -121,7 +121,7 @@ void add_nonzeros(reals_t *sums, const inode_t *node, const offset_t at, const u
 #pragma unroll
         for (uint k = 0; k < NNZ_AT_ONCE; ++k) {
             const real_t factor = load_value(node->values, begin + min(k, count - 1));
-            const reals_t sum = add_product(factor, of_b[k], sums[other]);
+            const reals_t sum = fma((reals_t)(factor), of_b[k], sums[other]);
             sums[other] = k < count ? sum : sums[other];
         }
     }
@@ -129,7 +129,7 @@ void add_nonzeros(reals_t *sums, const inode_t *node, const offset_t at, const u
 #endif
 
 // The items of a sub-group are loops over vectors already: a compiler for a CPU need not look for more.
-__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1), vec_type_hint(REALS_HINT)))
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1), vec_type_hint(reals_t)))
 kernel void spmm_row_split(const uint nodes,
                            const uint parts,
                            const uint node_groups,
@@ -234,7 +234,7 @@ kernel void spmm_row_split(const uint nodes,
     reals_t sums[ROWS_AT_ONCE];
 #pragma unroll
     for (uint other = 0; other < ROWS_AT_ONCE; ++other)
-        sums[other] = NO_REALS;
+        sums[other] = 0;
 
 #if SHUFFLES
     const sub_group_t told = sub_group_of(in_step - lane, sub_group_size);
@@ -303,7 +303,7 @@ kernel void spmm_row_split_join(const uint cut_nodes,
     const uint lane = (uint)get_local_id(0) - sub_group * sub_group_size;
     const item_columns_t mine = item_columns(lane, tile, tile_width, width);
     const int has_columns = sub_group < sub_groups && mine.count > 0 && other < cut.rows;
-    reals_t sum = NO_REALS;
+    reals_t sum = 0;
     for (uint part = sub_group; has_columns && part < cut.parts; part += sub_groups * PARTS_AT_ONCE) {
         reals_t sums_of[PARTS_AT_ONCE];
 #pragma unroll
@@ -313,7 +313,7 @@ kernel void spmm_row_split_join(const uint cut_nodes,
         }
 #pragma unroll
         for (uint k = 0; k < PARTS_AT_ONCE; ++k)
-            sum = part + k * sub_groups < cut.parts ? add_reals(sum, sums_of[k]) : sum;
+            sum = part + k * sub_groups < cut.parts ? sum + sums_of[k] : sum;
     }
     sum = sum_over_sub_groups(sum, sums, sub_group_size, sub_groups, has_columns);
     if (has_columns && sub_group == 0)

@@ -152,10 +152,10 @@ pub fn padded_width(most: u32, columns: u32) -> u32 {
 }
 
 /// Columns an item takes where it loads them as two half vectors: up to `most`, a power of two, and more than half of
-/// them are there. 32 are two of OpenCL's widest vectors.
+/// them are there.
 pub fn halves_width(most: u32, columns: u32) -> u32 {
     let holds = |width: &u32| *width <= most && *width / 2 < columns.max(1);
-    [32, 16, 8, 4, 2].into_iter().find(holds).unwrap_or(1)
+    [16, 8, 4, 2].into_iter().find(holds).unwrap_or(1)
 }
 
 /// See [`apart_width`].

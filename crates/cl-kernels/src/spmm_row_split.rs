@@ -70,8 +70,7 @@ impl SpmmRowSplit {
         SpmmRowSplit { rows_at_once: 1, shuffles: 0, ..self }
     }
 
-    /// Columns an item takes, and twice as many, where sub-groups of those leave fewer items idle, or where items run
-    /// one after another (CPU devices).
+    /// Columns an item takes, and twice as many, where sub-groups of those leave fewer items idle.
     pub fn widths(&self) -> [u32; 2] {
         [self.vector_width, 2 * self.vector_width]
     }

@@ -18,9 +18,6 @@ use crate::{Context, Program, Result};
 /// Rows of a copy begin where a device's memory does, in bytes: a row then touches as little of it as it can.
 const COPY_ALIGNMENT: usize = 32;
 
-/// Elements of OpenCL's widest vector.
-const WIDEST_VECTOR: u32 = 16;
-
 /// How an item's columns lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Columns {
@@ -60,7 +57,7 @@ impl Access {
         };
         let best = |width: &dyn Fn(u32) -> u32| Tiling::best(columns, widths.map(width), in_step);
         if device_type == DeviceType::Cpu {
-            let width = halves_width(widths[1], columns);
+            let width = best(&|most| halves_width(most, columns));
             return Access::with_fewest_items(dense, width, leading_of_c);
         }
         let in_vectors = best(&|most| match b.layout() {
@@ -87,12 +84,11 @@ impl Access {
     }
 
     /// Items of a CPU run one after another, and each iterates over the row of A: they take `width` columns, even where
-    /// vectors of as many elements may not lie, and even where a device has none that are as wide.
+    /// vectors of as many elements may not lie.
     fn with_fewest_items(dense: &DenseOperands, width: u32, leading_of_c: u64) -> Self {
         let (b, c) = (&dense.b, &dense.c);
         let is_multiple = |elements: u64| elements.is_multiple_of(width.into());
-        let b_fits = width <= WIDEST_VECTOR
-            && is_multiple(c.cols() as u64)
+        let b_fits = is_multiple(c.cols() as u64)
             && (b.layout() == Layout::ColumnMajor || is_multiple(b.leading() as u64));
         let mut ways = Vec::new();
         if b_fits && width > 1 {
@@ -229,11 +225,7 @@ mod tests {
             (8, rows(8), rows(9), vec![(VectorsOfB, 8), (Halves, 8)], None),
             // Not three items of four columns.
             (12, rows(12), rows(12), vec![(Halves, 16)], None),
-            (16, rows(16), rows(16), vec![(Vectors, 16), (Halves, 16)], None),
-            // One item, not two, whose row of A is read once.
-            (17, rows(17), rows(17), vec![(Halves, 32)], None),
-            (32, rows(32), rows(32), vec![(Halves, 32)], None),
-            (33, rows(33), rows(33), vec![(Halves, 32)], None),
+            (33, rows(33), rows(33), vec![(Halves, 16)], None),
             (3, (ColumnMajor, 100), rows(3), vec![(Halves, 4)], Some(8)),
             (16, (ColumnMajor, 100), rows(16), vec![(Vectors, 16), (Halves, 16)], Some(16)),
         ] {

@@ -305,7 +305,7 @@ impl Spmm {
             }
         };
         // As many columns as whole vectors have.
-        let columns = self.dense.c.cols().next_multiple_of(32);
+        let columns = self.dense.c.cols().next_multiple_of(16);
         self.copy_words() + sums * columns * self.real_type.size_bytes() / 4
     }
 
