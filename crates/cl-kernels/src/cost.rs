@@ -73,33 +73,19 @@ impl CostNumbers {
 
     /// From values in the order of [`CostNumbers::entries`], without a margin.
     pub fn from_values(values: [f64; 12]) -> Self {
-        let [
-            launch,
-            latency,
-            cached_kb,
-            memory_kb,
-            nonzero,
-            item,
-            gather,
-            row,
-            step,
-            line,
-            chain,
-            copied,
-        ] = values;
         CostNumbers {
-            launch,
-            latency,
-            cached_kb,
-            memory_kb,
-            nonzero,
-            item,
-            gather,
-            row,
-            step,
-            line,
-            chain,
-            copied,
+            launch: values[0],
+            latency: values[1],
+            cached_kb: values[2],
+            memory_kb: values[3],
+            nonzero: values[4],
+            item: values[5],
+            gather: values[6],
+            row: values[7],
+            step: values[8],
+            line: values[9],
+            chain: values[10],
+            copied: values[11],
             margin: 0.0,
         }
     }

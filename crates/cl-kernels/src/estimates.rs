@@ -201,6 +201,17 @@ mod tests {
     }
 
     #[test]
+    fn numbers_are_the_same_from_their_values() {
+        for value_type in [ValueType::F32, ValueType::F64] {
+            let numbers = Tables::untuned().usual_model(&h200(), value_type).unwrap();
+            assert_eq!(
+                CostNumbers::from_values(numbers.entries().map(|(_, value)| value)),
+                numbers
+            );
+        }
+    }
+
+    #[test]
     fn with_a_margin_what_is_usual_stays_unless_another_promises_more() {
         let own = |margin: f64| {
             let numbers = Tables::untuned().usual_model(&h200(), ValueType::F32).unwrap();

@@ -32,10 +32,10 @@ impl<V: Value> Ell<V> {
     ) -> Result<Self> {
         check_size("rows", rows)?;
         check_size("columns", cols)?;
-        let places = rows.saturating_mul(width);
-        check_size("slots of an ELL matrix", places)?;
-        check_length("the array of column indices", columns.len(), places)?;
-        check_length("the array of values", values.len(), places)?;
+        let slots = rows.saturating_mul(width);
+        check_size("slots of an ELL matrix", slots)?;
+        check_length("the array of column indices", columns.len(), slots)?;
+        check_length("the array of values", values.len(), slots)?;
         let outside = |&column: &u32| column != PADDING && column as usize >= cols;
         if let Some(entry) = columns.iter().position(outside) {
             return Err(Error::Column { column: columns[entry], entry, cols });
@@ -46,7 +46,7 @@ impl<V: Value> Ell<V> {
     /// The same matrix in ELL; its longest row is the width.
     ///
     /// # Errors
-    /// More places than `u32` counts.
+    /// More slots than `u32` counts.
     pub fn from_csr<O: Offset>(matrix: CsrView<'_, V, O>) -> Result<Self> {
         let rows = matrix.rows();
         let width = (0..rows).map(|row| matrix.pattern().row_len(row)).max().unwrap_or(0);

@@ -97,8 +97,6 @@ pub(super) fn validate_against<T: Trials>(
             && kept.gain > MODEL_GAIN * geometric_mean(&gains)
         {
             let rules = entry.choice.entry(name.clone()).or_default();
-            found.removed +=
-                Products::ALL.map(|products| rules.own(products).len()).iter().sum::<usize>();
             *rules = Rules { several: kept.exceptions, ..Rules::default() };
             entry.model.insert(name.clone(), numbers);
             gains = kept.gains;
