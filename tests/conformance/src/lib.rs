@@ -117,7 +117,8 @@ pub fn extent(device: &Device) -> Extent {
 
 /// The suite's shapes around `limits`, as large as suits the device under test.
 pub fn shapes(limits: &Limits) -> Vec<Shape> {
-    sparrow_bench::selftest::shapes(limits, Amount::of(device().traits()))
+    let extent = if is_full() { Extent::Full } else { Extent::Cover };
+    sparrow_bench::selftest::shapes(limits, Amount::of(device().traits(), extent))
 }
 
 /// Prints a line that the harness does not swallow: what was run, and what was not and why.

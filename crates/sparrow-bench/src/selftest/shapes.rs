@@ -3,7 +3,7 @@
 use cl_kernels::{DeviceTraits, Limits, segmented_sum};
 use csr_core::{Csr, Offset, RealValue};
 
-use super::is_interpreted;
+use super::{Extent, is_interpreted};
 
 /// How the columns of a row lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,9 +108,13 @@ pub enum Amount {
 }
 
 impl Amount {
-    /// What suits a device.
-    pub fn of(device: &DeviceTraits) -> Self {
-        if is_interpreted(device) { Amount::Few } else { Amount::Many }
+    /// What suits a device; many on each where everything is asked for.
+    pub fn of(device: &DeviceTraits, extent: Extent) -> Self {
+        match extent {
+            Extent::Full => Amount::Many,
+            _ if is_interpreted(device) => Amount::Few,
+            _ => Amount::Many,
+        }
     }
 }
 

@@ -104,7 +104,7 @@ pub fn run_spmms(
     observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> sparrow::Result<Report> {
     let device = queue.context().device().traits();
-    let mut shapes = shapes(&LIMITS, Amount::of(device));
+    let mut shapes = shapes(&LIMITS, Amount::of(device, extent));
     shapes.extend(Shape::alike_rows());
     let (programs, repeats) = match extent {
         Extent::Brief => (1, 1),

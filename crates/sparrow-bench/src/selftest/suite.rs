@@ -24,7 +24,7 @@ pub fn run_suite(
 ) -> sparrow::Result<Report> {
     let device = queue.context().device().traits();
     let groups_progress = usual_tables().groups_progress(device);
-    let shapes = shapes(&LIMITS, Amount::of(device));
+    let shapes = shapes(&LIMITS, Amount::of(device, extent));
     let combinations = combinations(extent, configurations.len(), shapes.len());
     let all = combinations.iter().map(Vec::len).sum();
     let mut progress = Progress { done: 0, all, failed: 0 };
