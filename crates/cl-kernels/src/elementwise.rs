@@ -18,6 +18,10 @@ pub enum Elementary {
     Axpy,
     /// r = alpha x + beta y; with beta = 0, y is not read
     Axpby,
+    /// r = alpha x + beta y + gamma r; with beta = 0, y is not read, with gamma = 0, r
+    Update,
+    /// r = alpha x y + beta r; with beta = 0, r is not read
+    MultiplyAdd,
     /// r = x + y
     Add,
     /// r = x - y
@@ -30,10 +34,12 @@ pub enum Elementary {
 
 impl Elementary {
     /// Every operation.
-    pub const ALL: [Elementary; 7] = [
+    pub const ALL: [Elementary; 9] = [
         Elementary::Scale,
         Elementary::Axpy,
         Elementary::Axpby,
+        Elementary::Update,
+        Elementary::MultiplyAdd,
         Elementary::Add,
         Elementary::Subtract,
         Elementary::Multiply,
@@ -46,6 +52,8 @@ impl Elementary {
             Elementary::Scale => "scale",
             Elementary::Axpy => "axpy",
             Elementary::Axpby => "axpby",
+            Elementary::Update => "update",
+            Elementary::MultiplyAdd => "multiply_add",
             Elementary::Add => "add",
             Elementary::Subtract => "subtract",
             Elementary::Multiply => "multiply",
@@ -59,6 +67,8 @@ impl Elementary {
             Elementary::Scale => "SCALE",
             Elementary::Axpy => "AXPY",
             Elementary::Axpby => "AXPBY",
+            Elementary::Update => "UPDATE",
+            Elementary::MultiplyAdd => "MULTIPLY_ADD",
             Elementary::Add => "ADD",
             Elementary::Subtract => "SUBTRACT",
             Elementary::Multiply => "MULTIPLY",
@@ -68,12 +78,12 @@ impl Elementary {
 
     /// Whether alpha takes part.
     pub fn has_scalars(self) -> bool {
-        matches!(self, Elementary::Scale | Elementary::Axpy | Elementary::Axpby)
+        matches!(self, Elementary::Scale | Elementary::Axpy) || self.has_sums()
     }
 
     /// Whether there is a way of rounding to choose: others round once, or as the device does.
     pub fn has_sums(self) -> bool {
-        self == Elementary::Axpby
+        matches!(self, Elementary::Axpby | Elementary::Update | Elementary::MultiplyAdd)
     }
 }
 
@@ -115,10 +125,12 @@ arguments! {
         alpha: Scalar<M>,
         /// The vector x.
         x: Array<M>,
-        /// Scales y.
+        /// Scales y, or r.
         beta: Scalar<M>,
         /// The vector y.
         y: Array<M>,
+        /// Scales r.
+        gamma: Scalar<M>,
         /// The vector r, which may be x or y.
         r: Array<M>,
     }

@@ -65,10 +65,12 @@ pub struct ElementwiseOperands<'a> {
     pub alpha: Scalar<&'a Memory>,
     /// The vector x.
     pub x: Array<&'a Memory>,
-    /// Scales y.
+    /// Scales y, or r.
     pub beta: Scalar<&'a Memory>,
     /// The vector y.
     pub y: Array<&'a Memory>,
+    /// Scales r.
+    pub gamma: Scalar<&'a Memory>,
     /// The vector r; it may be x or y, but share part of one in no other way.
     pub r: Array<&'a Memory>,
 }
@@ -277,8 +279,8 @@ impl VectorKernels {
     /// Enqueues an operation element by element as `after` says.
     ///
     /// # Safety
-    /// The vectors have `count` elements of the form's type, in the queue's context, and alpha and beta lie where the
-    /// form says; r is x, or y, or apart from them, and from alpha and beta.
+    /// The vectors have `count` elements of the form's type, in the queue's context, and alpha, beta and gamma lie where
+    /// the form says; r is x, or y, or apart from them, and from alpha, beta and gamma.
     ///
     /// # Errors
     /// An operation that was not prepared, or the driver's own failure.
@@ -290,10 +292,11 @@ impl VectorKernels {
         operands: &ElementwiseOperands<'_>,
         after: After<'_>,
     ) -> Result<Option<Event>> {
-        let &ElementwiseOperands { count, alpha, x, beta, y, r } = operands;
+        let &ElementwiseOperands { count, alpha, x, beta, y, gamma, r } = operands;
         let (number, tiling) = self.launchable(VectorOperation::Elementwise(operation))?;
         let groups = Elementwise::new(tiling).groups(count as u64);
-        let arguments = |_| elementwise::Arguments { count: count as u64, alpha, x, beta, y, r };
+        let count = count as u64;
+        let arguments = |_| elementwise::Arguments { count, alpha, x, beta, y, gamma, r };
         // SAFETY: the caller's promise; groups stay below `count`.
         unsafe { self.run(queue, number, size_of_groups(groups, tiling), arguments, after) }
     }

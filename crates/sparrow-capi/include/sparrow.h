@@ -585,7 +585,7 @@ typedef struct sparrow_elementwise {
     struct sparrow_scalar alpha;
     // The vector x.
     struct sparrow_buffer x;
-    // Scales y, where the operation has it.
+    // Scales y, where the operation has it; of SPARROW_ELEMENTARY_MULTIPLY_ADD, r.
     struct sparrow_scalar beta;
     // The vector y, where the operation has it.
     struct sparrow_buffer y;
@@ -593,6 +593,8 @@ typedef struct sparrow_elementwise {
     struct sparrow_buffer r;
     // What is done.
     sparrow_elementary operation;
+    // Scales r, of SPARROW_ELEMENTARY_UPDATE.
+    struct sparrow_scalar gamma;
 } sparrow_elementwise;
 
 // What a vector, or two, are reduced to.
@@ -851,6 +853,12 @@ typedef struct sparrow_solution {
 
 // r = x / y, as the device divides.
 #define SPARROW_ELEMENTARY_DIVIDE 7
+
+// r = alpha x + beta y + gamma r; with beta = 0, y is never read, and with gamma = 0, r.
+#define SPARROW_ELEMENTARY_UPDATE 8
+
+// r = alpha x y + beta r; with beta = 0, r is never read.
+#define SPARROW_ELEMENTARY_MULTIPLY_ADD 9
 
 // The sum of x.
 #define SPARROW_REDUCTION_SUM 1

@@ -59,6 +59,10 @@ pub const SPARROW_ELEMENTARY_SUBTRACT: sparrow_elementary = 5;
 pub const SPARROW_ELEMENTARY_MULTIPLY: sparrow_elementary = 6;
 /// r = x / y, as the device divides.
 pub const SPARROW_ELEMENTARY_DIVIDE: sparrow_elementary = 7;
+/// r = alpha x + beta y + gamma r; with beta = 0, y is never read, and with gamma = 0, r.
+pub const SPARROW_ELEMENTARY_UPDATE: sparrow_elementary = 8;
+/// r = alpha x y + beta r; with beta = 0, r is never read.
+pub const SPARROW_ELEMENTARY_MULTIPLY_ADD: sparrow_elementary = 9;
 
 /// The operands of an operation element by element. r may be x or y, but overlap them in no other way.
 #[repr(C)]
@@ -72,7 +76,7 @@ pub struct sparrow_elementwise {
     pub alpha: sparrow_scalar,
     /// The vector x.
     pub x: sparrow_buffer,
-    /// Scales y, where the operation has it.
+    /// Scales y, where the operation has it; of SPARROW_ELEMENTARY_MULTIPLY_ADD, r.
     pub beta: sparrow_scalar,
     /// The vector y, where the operation has it.
     pub y: sparrow_buffer,
@@ -80,13 +84,15 @@ pub struct sparrow_elementwise {
     pub r: sparrow_buffer,
     /// What is done.
     pub operation: sparrow_elementary,
+    /// Scales r, of SPARROW_ELEMENTARY_UPDATE.
+    pub gamma: sparrow_scalar,
 }
 
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
 unsafe impl Growing for sparrow_elementwise {
     const NAME: &'static str = "sparrow_elementwise";
     const STARTS: &'static [usize] =
-        starts!(sparrow_elementwise { size, elements, alpha, x, beta, y, r, operation });
+        starts!(sparrow_elementwise { size, elements, alpha, x, beta, y, r, operation, gamma });
 }
 
 /// What a vector, or two, are reduced to.
@@ -234,13 +240,17 @@ enum Operation {
     Scale,
     Axpy,
     Axpby,
+    Update,
+    MultiplyAdd,
     Combine(Combination),
 }
 
-const OPERATIONS: [(sparrow_elementary, &str, Operation); 7] = [
+const OPERATIONS: [(sparrow_elementary, &str, Operation); 9] = [
     (SPARROW_ELEMENTARY_SCALE, "SPARROW_ELEMENTARY_SCALE", Operation::Scale),
     (SPARROW_ELEMENTARY_AXPY, "SPARROW_ELEMENTARY_AXPY", Operation::Axpy),
     (SPARROW_ELEMENTARY_AXPBY, "SPARROW_ELEMENTARY_AXPBY", Operation::Axpby),
+    (SPARROW_ELEMENTARY_UPDATE, "SPARROW_ELEMENTARY_UPDATE", Operation::Update),
+    (SPARROW_ELEMENTARY_MULTIPLY_ADD, "SPARROW_ELEMENTARY_MULTIPLY_ADD", Operation::MultiplyAdd),
     (SPARROW_ELEMENTARY_ADD, "SPARROW_ELEMENTARY_ADD", Operation::Combine(Combination::Add)),
     (
         SPARROW_ELEMENTARY_SUBTRACT,
@@ -311,6 +321,18 @@ unsafe fn elementwise_launch(
             let beta = number(operands.beta, "beta")?;
             let (of_x, of_y) = ((alpha.coefficient(), &x), (beta.coefficient(), &y));
             vectors.axpby(queue, of_x, of_y, &mut r, wait)?
+        }
+        Operation::Update => {
+            let (alpha, beta) = (number(operands.alpha, "alpha")?, number(operands.beta, "beta")?);
+            let (y, gamma) = (part(operands.y, "y")?, number(operands.gamma, "gamma")?);
+            let (of_x, of_y) = ((alpha.coefficient(), &x), (beta.coefficient(), &y));
+            vectors.update(queue, of_x, of_y, (gamma.coefficient(), &mut r), wait)?
+        }
+        Operation::MultiplyAdd => {
+            let (alpha, beta) = (number(operands.alpha, "alpha")?, number(operands.beta, "beta")?);
+            let y = part(operands.y, "y")?;
+            let product = (alpha.coefficient(), &x, &y);
+            vectors.multiply_add(queue, product, (beta.coefficient(), &mut r), wait)?
         }
         Operation::Combine(combination) => {
             let y = part(operands.y, "y")?;

@@ -164,7 +164,7 @@ fn layouts() -> Vec<Layout> {
         layout!(sparrow_batch_scalar { value, device, each }),
         layout!(sparrow_batch_product { size, alpha, a, x, beta, y }),
         layout!(sparrow_vectors_options { size, value_type, accumulate, scalars_on_device }),
-        layout!(sparrow_elementwise { size, elements, alpha, x, beta, y, r, operation }),
+        layout!(sparrow_elementwise { size, elements, alpha, x, beta, y, r, operation, gamma }),
         layout!(sparrow_reduction { size, elements, x, y, result, kind }),
         layout!(sparrow_solver_options {
             size,

@@ -195,6 +195,7 @@ int main(void) {
     FIELD(sparrow_elementwise, y)
     FIELD(sparrow_elementwise, r)
     FIELD(sparrow_elementwise, operation)
+    FIELD(sparrow_elementwise, gamma)
     STRUCT(sparrow_reduction)
     FIELD(sparrow_reduction, size)
     FIELD(sparrow_reduction, elements)

@@ -81,6 +81,38 @@ impl<T: Accumulator> Vectors<T> {
         self.any.axpby(queue, (alpha.into(), x), (beta.into(), y), r.as_any_mut(), wait)
     }
 
+    /// Enqueues r = alpha x + beta y + gamma r, as [`AnyVectors::update`]; a vector whose factor is 0 is never read, but
+    /// for x.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn update<W: Wait>(
+        &mut self,
+        queue: &Queue,
+        (alpha, x): (Coefficient<'_, T>, &DeviceArray<T>),
+        (beta, y): (Coefficient<'_, T>, &DeviceArray<T>),
+        (gamma, r): (Coefficient<'_, T>, &mut DeviceArray<T>),
+        wait: W,
+    ) -> Result<W::Event> {
+        let of_r = (gamma.into(), r.as_any_mut());
+        self.any.update(queue, (alpha.into(), x), (beta.into(), y), of_r, wait)
+    }
+
+    /// Enqueues r = alpha x y + beta r, as [`AnyVectors::multiply_add`]; with beta = 0, r is never read.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn multiply_add<W: Wait>(
+        &mut self,
+        queue: &Queue,
+        (alpha, x, y): (Coefficient<'_, T>, &DeviceArray<T>, &DeviceArray<T>),
+        (beta, r): (Coefficient<'_, T>, &mut DeviceArray<T>),
+        wait: W,
+    ) -> Result<W::Event> {
+        let of_r = (beta.into(), r.as_any_mut());
+        self.any.multiply_add(queue, (alpha.into(), x, y), of_r, wait)
+    }
+
     /// Enqueues r = x + y, x - y, x y or x / y, as [`AnyVectors::combine`].
     ///
     /// # Errors

@@ -113,8 +113,7 @@ impl AnyVectors {
         self.check(queue, &[("x", x), ("r", r)])?;
         let alpha = self.scalar("alpha", &alpha, r)?;
         check_same_or_apart(("r", r), ("x", x))?;
-        let unread = Scalars { alpha, beta: alpha };
-        self.elementwise(queue, Elementary::Scale, unread, (x, x, r), wait)
+        self.elementwise(queue, Elementary::Scale, Scalars::of_x(alpha), (x, x, r), wait)
     }
 
     /// Enqueues r = alpha x + y, rounded once.
@@ -133,8 +132,7 @@ impl AnyVectors {
         let alpha = self.scalar("alpha", &alpha, r)?;
         check_same_or_apart(("r", r), ("x", x))?;
         check_same_or_apart(("r", r), ("y", y))?;
-        let unread = Scalars { alpha, beta: alpha };
-        self.elementwise(queue, Elementary::Axpy, unread, (x, y, r), wait)
+        self.elementwise(queue, Elementary::Axpy, Scalars::of_x(alpha), (x, y, r), wait)
     }
 
     /// Enqueues r = alpha x + beta y; with beta = 0, y is never read. Compensated, the sum of both products is rounded
@@ -155,7 +153,51 @@ impl AnyVectors {
         let beta = self.scalar("beta", &beta, r)?;
         check_same_or_apart(("r", r), ("x", x))?;
         check_same_or_apart(("r", r), ("y", y))?;
-        self.elementwise(queue, Elementary::Axpby, Scalars { alpha, beta }, (x, y, r), wait)
+        let scalars = Scalars { alpha, beta, gamma: alpha };
+        self.elementwise(queue, Elementary::Axpby, scalars, (x, y, r), wait)
+    }
+
+    /// Enqueues r = alpha x + beta y + gamma r; with beta = 0, y is never read, and with gamma = 0, r. Compensated, the
+    /// sum of all three products is rounded as a whole.
+    ///
+    /// # Errors
+    /// As [`AnyVectors::scale`].
+    pub fn update<W: Wait>(
+        &mut self,
+        queue: &Queue,
+        (alpha, x): (AnyCoefficient<'_>, &AnyArray),
+        (beta, y): (AnyCoefficient<'_>, &AnyArray),
+        (gamma, r): (AnyCoefficient<'_>, &mut AnyArray),
+        wait: W,
+    ) -> Result<W::Event> {
+        self.check(queue, &[("x", x), ("y", y), ("r", r)])?;
+        let alpha = self.scalar("alpha", &alpha, r)?;
+        let beta = self.scalar("beta", &beta, r)?;
+        let gamma = self.scalar("gamma", &gamma, r)?;
+        check_same_or_apart(("r", r), ("x", x))?;
+        check_same_or_apart(("r", r), ("y", y))?;
+        let scalars = Scalars { alpha, beta, gamma };
+        self.elementwise(queue, Elementary::Update, scalars, (x, y, r), wait)
+    }
+
+    /// Enqueues r = alpha x y + beta r, element by element, with alpha x rounded first; with beta = 0, r is never read.
+    ///
+    /// # Errors
+    /// As [`AnyVectors::scale`].
+    pub fn multiply_add<W: Wait>(
+        &mut self,
+        queue: &Queue,
+        (alpha, x, y): (AnyCoefficient<'_>, &AnyArray, &AnyArray),
+        (beta, r): (AnyCoefficient<'_>, &mut AnyArray),
+        wait: W,
+    ) -> Result<W::Event> {
+        self.check(queue, &[("x", x), ("y", y), ("r", r)])?;
+        let alpha = self.scalar("alpha", &alpha, r)?;
+        let beta = self.scalar("beta", &beta, r)?;
+        check_same_or_apart(("r", r), ("x", x))?;
+        check_same_or_apart(("r", r), ("y", y))?;
+        let scalars = Scalars { alpha, beta, gamma: alpha };
+        self.elementwise(queue, Elementary::MultiplyAdd, scalars, (x, y, r), wait)
     }
 
     /// Enqueues r = x + y, x - y, x y or x / y.
@@ -181,7 +223,7 @@ impl AnyVectors {
         };
         // Not read; by value, as these kernels are built whatever the options say.
         let one = Scalar::from(Number::of(self.value_type(), 1.0));
-        self.elementwise(queue, operation, Scalars { alpha: one, beta: one }, (x, y, r), wait)
+        self.elementwise(queue, operation, Scalars::of_x(one), (x, y, r), wait)
     }
 
     /// Enqueues a reduction of x to the first element of `result`.
@@ -308,14 +350,15 @@ impl AnyVectors {
         &mut self,
         queue: &Queue,
         operation: Elementary,
-        Scalars { alpha, beta }: Scalars<'_>,
+        Scalars { alpha, beta, gamma }: Scalars<'_>,
         (x, y, r): (&AnyArray, &AnyArray, &AnyArray),
         wait: W,
     ) -> Result<W::Event> {
         self.prepare(VectorOperation::Elementwise(operation))?;
         let (x, y, count) = (x.argument(), y.argument(), r.len());
-        let operands = ElementwiseOperands { count, alpha, x, beta, y, r: r.argument() };
-        // SAFETY: all have the length of r and its context, r is one of them or apart, and from alpha and beta too.
+        let r = r.argument();
+        let operands = ElementwiseOperands { count, alpha, x, beta, y, gamma, r };
+        // SAFETY: all have the length of r and its context, r is one of them or apart, and from the scalars too.
         #[expect(unsafe_code, reason = "the callers' checks are what the launch demands")]
         let event = unsafe { self.kernels.elementwise(queue, operation, &operands, wait.after())? };
         Ok(W::given(queue, event)?)
@@ -325,6 +368,14 @@ impl AnyVectors {
 struct Scalars<'a> {
     alpha: Scalar<&'a Memory>,
     beta: Scalar<&'a Memory>,
+    gamma: Scalar<&'a Memory>,
+}
+
+impl<'a> Scalars<'a> {
+    /// Of an operation that reads no other.
+    fn of_x(alpha: Scalar<&'a Memory>) -> Self {
+        Scalars { alpha, beta: alpha, gamma: alpha }
+    }
 }
 
 /// Enqueues a reduction whose operands were checked.

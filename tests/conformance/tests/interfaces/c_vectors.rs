@@ -35,17 +35,21 @@ fn operations_on_vectors_are_right<V: RealValue<Accum = V>>(on_device: bool) {
         false => by_value(value),
     };
     let (alpha, beta) = (number(&mut application, 2.0), number(&mut application, -0.5));
-    let expected: [&dyn Fn(f64, f64) -> f64; 7] = [
-        &|x, _| 2.0 * x,
-        &|x, y| 2.0 * x + y,
-        &|x, y| 2.0 * x - 0.5 * y,
-        &|x, y| x + y,
-        &|x, y| x - y,
-        &|x, y| x * y,
-        &|x, y| x / y,
+    let gamma = number(&mut application, 0.25);
+    // Where r is not read it is NaN, else 8.
+    let expected: [(f64, &dyn Fn(f64, f64) -> f64); 9] = [
+        (f64::NAN, &|x, _| 2.0 * x),
+        (f64::NAN, &|x, y| 2.0 * x + y),
+        (f64::NAN, &|x, y| 2.0 * x - 0.5 * y),
+        (f64::NAN, &|x, y| x + y),
+        (f64::NAN, &|x, y| x - y),
+        (f64::NAN, &|x, y| x * y),
+        (f64::NAN, &|x, y| x / y),
+        (8.0, &|x, y| 2.0 * x - 0.5 * y + 2.0),
+        (8.0, &|x, y| 2.0 * x * y - 4.0),
     ];
-    for (number, expected) in expected.into_iter().enumerate() {
-        let nan = vec![f64::NAN; 5];
+    for (number, (before, expected)) in expected.into_iter().enumerate() {
+        let before = vec![before; 5];
         let elementwise = sparrow_elementwise {
             size: size_of::<sparrow_elementwise>(),
             elements: 5,
@@ -53,8 +57,9 @@ fn operations_on_vectors_are_right<V: RealValue<Accum = V>>(on_device: bool) {
             x,
             beta,
             y,
-            r: application.vector::<V>(2, &nan),
+            r: application.vector::<V>(2, &before),
             operation: SPARROW_ELEMENTARY_SCALE + number as u32,
+            gamma,
         };
         let (operands, mut event) = (&raw const elementwise, null_mut());
         // SAFETY: everything is valid.
@@ -154,6 +159,7 @@ fn integers_are_summed_and_what_vectors_cannot_be_is_refused() {
         y: numbers,
         r: later,
         operation: SPARROW_ELEMENTARY_ADD,
+        gamma: by_value(0.0),
     };
     let launch = |elementwise: sparrow_elementwise| {
         // SAFETY: everything is valid but what the test made wrong.

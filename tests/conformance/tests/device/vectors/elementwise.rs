@@ -35,14 +35,18 @@ fn written<T: Accumulator + Real + Float>(
     r.read(queue)
 }
 
-/// alpha x + beta y rounded as a whole, but for the last bit in rare cases.
-fn sum_of_products<T: Accumulator + Real + Float>((alpha, x): (T, T), (beta, y): (T, T)) -> T {
-    let (of_x, of_y) = (alpha * x, beta * y);
-    let sum = of_x + of_y;
-    let of_second = sum - of_x;
-    let error = (of_x - (sum - of_second)) + (of_y - of_second);
-    let of_products = alpha.mul_add(x, T::zero() - of_x) + beta.mul_add(y, T::zero() - of_y);
-    sum + (error + of_products)
+/// The sum of products rounded as a whole, but for the last bit in rare cases.
+fn sum_of_products<T: Accumulator + Real + Float>(products: &[(T, T)]) -> T {
+    let (mut sum, mut error) = (T::zero(), T::zero());
+    for &(factor, element) in products {
+        let product = factor * element;
+        let next = sum + product;
+        let of_product = next - sum;
+        error = error + ((sum - (next - of_product)) + (product - of_product));
+        error = error + factor.mul_add(element, T::zero() - product);
+        sum = next;
+    }
+    sum + error
 }
 
 fn elementwise_is_right<T: Accumulator + Real + Float>(
@@ -51,15 +55,22 @@ fn elementwise_is_right<T: Accumulator + Real + Float>(
 ) {
     let options = options(tiling, accumulate, on_device);
     let mut vectors = Vectors::<T>::new_blocking(queue, &options).unwrap();
-    let (alpha, beta) = (T::from_f64(1.7), T::from_f64(-0.3));
-    let scalars = DeviceArray::upload_blocking(queue, &[T::nan(), alpha, beta]).unwrap();
-    let (on_alpha, on_beta) = (scalars.slice(1..2).unwrap(), scalars.slice(2..3).unwrap());
-    let alpha_of = || if on_device { Coefficient::from(&on_alpha) } else { alpha.into() };
-    let beta_of = || if on_device { Coefficient::from(&on_beta) } else { beta.into() };
+    let (alpha, beta, gamma) = (T::from_f64(1.7), T::from_f64(-0.3), T::from_f64(0.9));
+    let scalars = DeviceArray::upload_blocking(queue, &[T::nan(), alpha, beta, gamma]).unwrap();
+    let on_device_at = [1, 2, 3].map(|at| scalars.slice(at..at + 1).unwrap());
+    let [on_alpha, on_beta, on_gamma] = &on_device_at;
+    let alpha_of = || if on_device { Coefficient::from(on_alpha) } else { alpha.into() };
+    let beta_of = || if on_device { Coefficient::from(on_beta) } else { beta.into() };
+    let gamma_of = || if on_device { Coefficient::from(on_gamma) } else { gamma.into() };
     for length in lengths(tiling) {
         let (x, y): (Vec<T>, Vec<T>) = (random(1, length), random(2, length));
+        let before: Vec<T> = random(3, length);
         let pairs =
             |f: &dyn Fn(T, T) -> T| x.iter().zip(&y).map(|(&x, &y)| f(x, y)).collect::<Vec<T>>();
+        let threes = |f: &dyn Fn(T, T, T) -> T| {
+            let with_before = x.iter().zip(&y).zip(&before);
+            with_before.map(|((&x, &y), &r)| f(x, y, r)).collect::<Vec<T>>()
+        };
         for [x_at, y_at, r_at] in places(length).iter().copied() {
             let (on_x, on_y) = (place(queue, &x, x_at), place(queue, &y, y_at));
             let at = (length, r_at);
@@ -78,10 +89,35 @@ fn elementwise_is_right<T: Accumulator + Real + Float>(
             let (expected, ulps) = match accumulate {
                 Accumulate::Plain => (pairs(&|x, y| beta.mul_add(y, alpha * x)), 0.0),
                 Accumulate::Compensated => {
-                    (pairs(&|x, y| sum_of_products((alpha, x), (beta, y))), 1.0)
+                    (pairs(&|x, y| sum_of_products(&[(alpha, x), (beta, y)])), 1.0)
                 }
             };
             check_elements(&format!("{what}: axpby"), &r, &expected, ulps);
+
+            let mut r = place(queue, &before, r_at);
+            let (of_x, of_y) = ((alpha_of(), &on_x.part), (beta_of(), &on_y.part));
+            vectors.update(queue, of_x, of_y, (gamma_of(), &mut r.part), &[]).unwrap();
+            let (expected, ulps) = match accumulate {
+                Accumulate::Plain => {
+                    let whole = |x, y, r| gamma.mul_add(r, beta.mul_add(y, alpha * x));
+                    (threes(&whole), 0.0)
+                }
+                Accumulate::Compensated => {
+                    let whole = |x, y, r| sum_of_products(&[(alpha, x), (beta, y), (gamma, r)]);
+                    (threes(&whole), 1.0)
+                }
+            };
+            check_elements(&format!("{what}: update"), &r.read(queue), &expected, ulps);
+            let mut r = place(queue, &before, r_at);
+            let product = (alpha_of(), &on_x.part, &on_y.part);
+            vectors.multiply_add(queue, product, (beta_of(), &mut r.part), &[]).unwrap();
+            let (expected, ulps) = match accumulate {
+                Accumulate::Plain => (threes(&|x, y, r| beta.mul_add(r, alpha * x * y)), 0.0),
+                Accumulate::Compensated => {
+                    (threes(&|x, y, r| sum_of_products(&[(alpha * x, y), (beta, r)])), 1.0)
+                }
+            };
+            check_elements(&format!("{what}: multiply_add"), &r.read(queue), &expected, ulps);
             // The others have no scalars: one way of reading them is enough.
             if !on_device {
                 let all: [(Combination, Elementwise<'_, T>, f64); 4] = [
@@ -129,15 +165,20 @@ fn a_result_may_take_the_place_of_either_operand_or_both() {
             vectors.combine(&queue, Combination::Multiply, operands, &mut r.part, &[]).unwrap();
             let (of_x, of_y) = ((3.0.into(), &itself), ((-1.0).into(), &itself));
             vectors.axpby(&queue, of_x, of_y, &mut r.part, &[]).unwrap();
-            let expected: Vec<f32> =
-                x.iter().zip(&y).map(|(x, y)| 2.0 * (y * 0.5f32.mul_add(2.0 * x, *y))).collect();
-            check_elements("in place", &r.read(&queue), &expected, 1.0);
+            // r + r - r, and r times 1/2 of y with nothing of r added.
+            let (of_x, of_y) = ((1.0.into(), &itself), (1.0.into(), &itself));
+            vectors.update(&queue, of_x, of_y, ((-1.0).into(), &mut r.part), &[]).unwrap();
+            let product = (0.5.into(), &itself, &other.part);
+            vectors.multiply_add(&queue, product, (0.0.into(), &mut r.part), &[]).unwrap();
+            let times_y = |x: &f32, y: &f32| y * (y * 0.5f32.mul_add(2.0 * x, *y));
+            let expected: Vec<f32> = x.iter().zip(&y).map(|(x, y)| times_y(x, y)).collect();
+            check_elements("in place", &r.read(&queue), &expected, 2.0);
         }
     }
 }
 
 #[test]
-fn beta_zero_never_reads_y_and_alpha_zero_still_reads_x() {
+fn what_is_scaled_by_zero_is_never_read_but_for_x() {
     let queue = queue();
     for mut vectors in both_kinds::<f32>(&queue, Accumulate::Compensated) {
         let (x, y) = (place(&queue, &[1.0, f32::NAN, 3.0], 0), place(&queue, &nan::<f32>(3), 0));
@@ -146,6 +187,17 @@ fn beta_zero_never_reads_y_and_alpha_zero_still_reads_x() {
         vectors.axpby(&queue, of_x, of_y, &mut r.part, &[]).unwrap();
         let found = r.read(&queue);
         assert!(found[0] == 2.0 && found[1].is_nan() && found[2] == 6.0, "{found:?}");
+        // Neither y nor what was there.
+        let mut r = place(&queue, &nan::<f32>(3), 0);
+        let (of_x, of_y) = ((2.0.into(), &x.part), (0.0.into(), &y.part));
+        vectors.update(&queue, of_x, of_y, (0.0.into(), &mut r.part), &[]).unwrap();
+        let found = r.read(&queue);
+        assert!(found[0] == 2.0 && found[1].is_nan() && found[2] == 6.0, "{found:?}");
+        let mut r = place(&queue, &nan::<f32>(3), 0);
+        let product = (2.0.into(), &x.part, &x.part);
+        vectors.multiply_add(&queue, product, (0.0.into(), &mut r.part), &[]).unwrap();
+        let found = r.read(&queue);
+        assert!(found[0] == 2.0 && found[1].is_nan() && found[2] == 18.0, "{found:?}");
         vectors.scale(&queue, (0.0.into(), &x.part), &mut r.part, &[]).unwrap();
         let found = r.read(&queue);
         assert!(found[0] == 0.0 && found[1].is_nan() && found[2] == 0.0, "{found:?}");

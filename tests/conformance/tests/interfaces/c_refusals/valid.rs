@@ -165,7 +165,8 @@ impl Valid {
                     beta,
                     y: x,
                     r,
-                    operation: SPARROW_ELEMENTARY_AXPBY,
+                    operation: SPARROW_ELEMENTARY_UPDATE,
+                    gamma: alpha,
                 },
                 reduction: sparrow_reduction {
                     size: size_of::<sparrow_reduction>(),
