@@ -9,8 +9,11 @@
 
 // Clang warns that a vector wider than the processor's registers goes to functions in another way than on processors
 // that have them. All functions here are inlined, and users of an application would read the warning (PoCL prints it).
-#if defined(__clang__)
+// Compilers that do not know this warning would warn of its name instead (NVIDIA's prints "1 warning generated.").
+#ifdef __has_warning
+#if __has_warning("-Wpsabi")
 #pragma clang diagnostic ignored "-Wpsabi"
+#endif
 #endif
 
 #if defined(VALUE_F64)

@@ -191,6 +191,23 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_warning_is_turned_off_only_where_the_compiler_knows_it() {
+        let mut turned_off = 0;
+        for source in SOURCES {
+            let lines: Vec<&str> = source.text.lines().collect();
+            for (at, line) in lines.iter().enumerate() {
+                let Some(name) = line.strip_prefix("#pragma clang diagnostic ignored ") else {
+                    continue;
+                };
+                turned_off += 1;
+                let guard = format!("#if __has_warning({name})");
+                assert_eq!(lines[at - 1], guard, "{}:{}", source.path, at + 1);
+            }
+        }
+        assert!(turned_off > 0);
+    }
+
     /// Lists what `path` includes, in order, each with whether that stands under a condition; the guard of a header is none.
     fn inclusions(path: &str, is_conditional: bool, found: &mut Vec<(&'static str, bool)>) {
         let source = SOURCES.iter().find(|source| source.path == path).unwrap();
