@@ -7,6 +7,7 @@
 mod example;
 mod layers;
 mod pages;
+mod quotes;
 mod sources;
 mod unsafety;
 mod words;
@@ -68,15 +69,19 @@ const RULES: &[Rule] = &[
     words::counts_have_their_nouns,
 ];
 
-const TREE_RULES: &[TreeRule] =
-    &[pages::results_are_up_to_date, pages::links_lead_somewhere, pages::named_pages_exist];
+const TREE_RULES: &[TreeRule] = &[
+    pages::results_are_up_to_date,
+    pages::links_lead_somewhere,
+    pages::named_pages_exist,
+    quotes::quotes_stand_where_they_say,
+];
 
 /// Folders that hold nothing of ours.
 const PASSED_OVER: &[&str] = &[".git", "target", ".carry", "node_modules"];
 
 /// Files whose text a rule may read.
 const READ: &[&str] =
-    &["rs", "cl", "h", "c", "cpp", "toml", "md", "sh", "py", "yml", "yaml", "txt"];
+    &["rs", "cl", "h", "hpp", "c", "cpp", "toml", "md", "sh", "py", "yml", "yaml", "txt"];
 
 pub(crate) fn run() -> Result<ExitCode> {
     let root = project::root()?;
