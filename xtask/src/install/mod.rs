@@ -129,8 +129,13 @@ fn put_headers(from: &Path, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     for file in fs::read_dir(from).with_context(|| from.display().to_string())? {
         let file = file?;
-        fs::copy(file.path(), folder.join(file.file_name()))
-            .with_context(|| format!("copying {}", file.path().display()))?;
+        let target = folder.join(file.file_name());
+        if file.file_type()?.is_dir() {
+            put_headers(&file.path(), &target)?;
+        } else {
+            fs::copy(file.path(), target)
+                .with_context(|| format!("copying {}", file.path().display()))?;
+        }
     }
     Ok(())
 }

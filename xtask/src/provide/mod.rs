@@ -5,6 +5,7 @@
 //! folder. Whatever the way, the answer is an ICD folder that holds this one implementation, found by a
 //! probe in a child process, so that a program started with it sees this one and no other.
 
+pub(crate) mod amgcl;
 mod apt;
 mod catalogue;
 mod checksum;

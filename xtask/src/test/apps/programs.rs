@@ -2,7 +2,7 @@
 
 use super::surroundings::{Surroundings, program};
 use crate::project;
-use crate::provide::{python, tools};
+use crate::provide::{amgcl, python, tools};
 use anyhow::{Error, bail};
 use std::path::PathBuf;
 use std::process::Command;
@@ -22,6 +22,8 @@ enum Kind {
     C(&'static str),
     /// `main.cpp`, likewise.
     Cpp(&'static str),
+    /// `main.cpp`, likewise, of libsparrow and amgcl.
+    Amgcl,
     /// `CMakeLists.txt`, by find_package.
     Cmake,
     /// The package of this name in `rust/`.
@@ -57,6 +59,13 @@ pub(super) const PROGRAMS: &[Program] = &[
         false,
     ),
     Program::new("clsparse-cpp", Kind::Cpp("clSPARSE"), PRODUCT, false),
+    Program::new(
+        "sparrow-amgcl",
+        Kind::Amgcl,
+        "tests/apps/sparrow-amgcl/expected.txt",
+        // Thousands of launches.
+        false,
+    ),
     Program::new("clsparse-cmake", Kind::Cmake, PRODUCT, false),
     Program::new("clsparse-python", Kind::Python("csrmv.py"), PRODUCT, false),
     Program::new("rust/ocl", Kind::Rust("with-ocl"), PRODUCT, false),
@@ -100,6 +109,17 @@ impl Program {
                 // The bindings' own header has warnings.
                 command.args(["-std=c++14", "-Wall"]).arg(source.join("main.cpp"));
                 link(&mut command, package, with, &target)
+            }
+            Kind::Amgcl => {
+                let compiler = program("c++", "g++").map_err(Refusal::NoTool)?;
+                let mut command = Command::new(compiler);
+                // The oldest standard that the header is for.
+                command.args(["-std=c++11", "-Wall", "-Wextra", "-Werror"]);
+                for folder in amgcl::headers(&with.options).map_err(Refusal::NoTool)? {
+                    command.arg("-isystem").arg(folder);
+                }
+                command.arg(source.join("main.cpp"));
+                link(&mut command, "sparrow", with, &target)
             }
             Kind::Cmake => {
                 let cmake = tools::program("cmake", "cmake", &with.options);
