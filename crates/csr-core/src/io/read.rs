@@ -85,7 +85,7 @@ pub(super) fn read_entries<V: Value>(
         if !more {
             entries.append(&ready);
             tally.finish(&header).map_err(refuse)?;
-            entries.report = tally.report.map_positions(|line| line + 1);
+            entries.report = tally.report.map_lines(|line| line + 1);
             entries.report.is_integer = header.field == Field::Integer;
             entries.report.columns = header.cols;
             return Ok(entries);
@@ -172,7 +172,7 @@ impl Tally {
             let capacity = header.entries.saturating_sub(self.entries);
             self.entries += block.entries() as u64;
             let lines = self.lines;
-            self.report = self.report.and(block.report.map_positions(|line| lines + line));
+            self.report = self.report.and(block.report.map_lines(|line| lines + line));
             self.lines += block.lines;
             if let Some(fault) = block.fault.take() {
                 return Err((self.lines, fault));
