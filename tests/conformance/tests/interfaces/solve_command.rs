@@ -191,7 +191,7 @@ fn what_cannot_be_solved_ends_with_status_2_and_nothing_is_written() {
         (
             "twos.mtx",
             "--b huge.mtx --value-type f32",
-            "--b, row 2: 1e300 is beyond the largest f32",
+            "--b huge.mtx, row 2: 1e300 is beyond the largest f32",
         ),
         ("twos.mtx", "--b archive", "it is no tar archive"),
         ("twos.tar.gz", "--x archive", "the archive holds no \"twos/twos_x.mtx\""),

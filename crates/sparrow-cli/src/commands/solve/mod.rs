@@ -16,8 +16,7 @@ use sparrow_bench::{
 };
 
 use super::{
-    VectorText, Vectors, check_host, check_making_of, check_vector, load_compact,
-    tell_products_of_named,
+    VectorText, Vectors, check_host, check_making_of, load_compact, tell_products_of_named,
 };
 use crate::arguments::{Global, Solve};
 use crate::failure::Failure;
@@ -57,16 +56,14 @@ pub(crate) fn run(global: &Global, arguments: &Solve) -> Result<(), Failure> {
         let text = format!("solve needs a square matrix, and {name} is {rows} x {cols}");
         return Err(Failure::input(text));
     }
-    let vectors = Vectors::of(&input, arguments.reading, arguments.column);
+    let value_type = target.value_type(arguments.value_type);
+    let vectors = Vectors::of(&input, value_type, arguments.reading, arguments.column);
     let b = vectors.load("--b", b_text, rows)?;
     let x = match x_text {
         Some(text) => vectors.load("--x", text, rows)?,
         None => vec![0.0; rows],
     };
     vectors.check()?;
-    let value_type = target.value_type(arguments.value_type);
-    check_vector("--b", &b, value_type, arguments.reading)?;
-    check_vector("--x", &x, value_type, arguments.reading)?;
     let origin = Origin { name: input.name(), source: input.source(), making };
     if arguments.method == SolverMethod::Cg {
         let asymmetry = for_csr!(matrix.view(), matrix => matrix.asymmetry());
