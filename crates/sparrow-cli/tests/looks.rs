@@ -85,7 +85,7 @@ fn info_says_what_a_storage_would_cost_only_where_it_explains() {
 #[test]
 fn a_solve_whose_b_is_0_has_no_residual_that_is_not_a_number() {
     let ran = assert_done("solve two.mtx --device host --b zeros.mtx");
-    assert!(ran.stdout.contains("residual b - A x: 0, as b is, computed from x"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("residual b - A x: 0, as b is\n"), "{}", ran.stdout);
     assert!(!ran.stdout.contains("NaN"), "{}", ran.stdout);
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn load_compact(
 }
 
 /// Where an element of a vector stands, in words.
-pub(super) fn row_in_words(element: usize) -> String {
+pub(crate) fn row_in_words(element: usize) -> String {
     format!("row {}", element + 1)
 }
 
@@ -102,6 +102,11 @@ impl Loaded {
         Loaded { matrix, name, is_integer: false }
     }
 
+    /// As it is called.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// What `work` makes of the matrix with values of a type; says which of them change by more than rounding.
     pub(crate) fn with_value_type<R, E: Into<Failure>>(
         &self,
@@ -153,6 +158,20 @@ fn named(error: Error, name: &str) -> Error {
         }
         other => other,
     }
+}
+
+/// Says which numbers are infinite or NaN; `what`: one of them, and many.
+pub(crate) fn tell_non_finite(
+    name: &str,
+    values: &[f64],
+    what: [&str; 2],
+    place: impl Fn(usize) -> String,
+) {
+    let mut found = values.iter().enumerate().filter(|(_, value)| !value.is_finite());
+    let first = found.next().map(|(index, _)| index as u64);
+    let count = found.count() as u64 + u64::from(first.is_some());
+    let place = |index: u64| format!("in {}", place(index as usize));
+    say(name, Occurrences { count, first }, what, "infinite or NaN", place);
 }
 
 /// What a reader reports.
