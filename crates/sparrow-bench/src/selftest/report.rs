@@ -68,15 +68,24 @@ pub struct Tally {
     pub error_in_tolerance: f64,
 }
 
-/// How far a run has come.
+/// How many cases a run has done.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress {
+pub struct Count {
     /// Cases run, or found not applicable.
     pub done: usize,
     /// Cases in all.
     pub all: usize,
     /// Cases that failed.
     pub failed: usize,
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// Its cases.
+    pub count: Count,
+    /// What the configurations did that are done.
+    pub report: &'a Report,
 }
 
 /// What all configurations did, in order.

@@ -37,10 +37,7 @@ pub(crate) fn run(global: &Global, arguments: &Selftest) -> Result<(), Failure> 
     let (mut lines, mut failed) = (JsonLines::new(global.json.as_deref()), 0);
     let mut said = Ok(());
     for device in &devices {
-        let report = run_on(device, extent)?;
-        for record in records(&report) {
-            lines.push(&record)?;
-        }
+        let report = run_on(device, extent, &mut lines)?;
         said = said.and_then(|()| words.print(&in_words(&report)));
         failed += report.failures().count();
         if interrupt::signal().is_some() {
@@ -63,30 +60,71 @@ pub(crate) fn run(global: &Global, arguments: &Selftest) -> Result<(), Failure> 
     }
 }
 
-fn run_on(device: &Device, extent: Extent) -> Result<Report, Failure> {
+/// Runs all suites; each configuration's line is written when it is done.
+fn run_on(device: &Device, extent: Extent, lines: &mut JsonLines) -> Result<Report, Failure> {
     let queue = queue_on(device)?;
     let bar = quiet_bar(ProgressBar::no_length());
     if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos} of {len}, {eta} left") {
         bar.set_style(style);
     }
-    bar.set_message(device.traits().name.clone());
-    let observe = &mut |progress: Progress| {
-        bar.set_length(progress.all as u64);
-        bar.set_position(progress.done as u64);
-        match interrupt::signal() {
-            Some(_) => ControlFlow::Break(()),
-            None => ControlFlow::Continue(()),
-        }
-    };
-    let mut report = run_suite(&queue, &Configuration::all(), extent, observe)?;
-    bar.set_message(format!("{}, batches", device.traits().name));
-    let (batches, value_types) = (BatchConfiguration::all(), ValueType::ALL);
-    report.append(run_batches(&queue, &batches, &value_types, extent, observe)?);
-    bar.set_message(format!("{}, SpMM", device.traits().name));
+    let name = &device.traits().name;
+    let mut watch = Watch { bar: &bar, lines, written: 0, said: Ok(()) };
+    bar.set_message(name.clone());
+    let mut report =
+        watch.over(|observe| run_suite(&queue, &Configuration::all(), extent, observe))?;
+    bar.set_message(format!("{name}, batches"));
+    let batches = BatchConfiguration::all();
+    report.append(
+        watch.over(|observe| run_batches(&queue, &batches, &ValueType::ALL, extent, observe))?,
+    );
+    bar.set_message(format!("{name}, SpMM"));
     let spmms = SpmmConfiguration::all(device.traits());
-    report.append(run_spmms(&queue, &spmms, extent, observe)?);
+    report.append(watch.over(|observe| run_spmms(&queue, &spmms, extent, observe))?);
     bar.finish_and_clear();
     Ok(report)
+}
+
+/// Looks on while a suite runs.
+struct Watch<'a> {
+    bar: &'a ProgressBar,
+    lines: &'a mut JsonLines,
+    /// Configurations of the suite whose lines are written.
+    written: usize,
+    /// How writing them went.
+    said: Result<(), Failure>,
+}
+
+impl Watch<'_> {
+    /// Runs one suite, and writes its lines as they come.
+    fn over(
+        &mut self,
+        suite: impl FnOnce(&mut dyn FnMut(Progress<'_>) -> ControlFlow<()>) -> sparrow::Result<Report>,
+    ) -> Result<Report, Failure> {
+        self.written = 0;
+        let report = suite(&mut |progress| self.see(progress))?;
+        std::mem::replace(&mut self.said, Ok(()))?;
+        self.write(&report)?;
+        Ok(report)
+    }
+
+    fn see(&mut self, Progress { count, report }: Progress<'_>) -> ControlFlow<()> {
+        self.bar.set_length(count.all as u64);
+        self.bar.set_position(count.done as u64);
+        self.said = self.write(report);
+        match interrupt::signal() {
+            None if self.said.is_ok() => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        }
+    }
+
+    fn write(&mut self, report: &Report) -> Result<(), Failure> {
+        if report.tallies.len() == self.written {
+            return Ok(());
+        }
+        let new = records(report, self.written);
+        self.written = report.tallies.len();
+        new.iter().try_for_each(|record| self.lines.push(record))
+    }
 }
 
 fn in_words(report: &Report) -> String {
