@@ -13,8 +13,8 @@ use sparrow_bench::{counted, multiple};
 use crate::arguments::{Global, Selftest};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::{Files, JsonLines, quiet_bar};
-use crate::target::queue_on;
+use crate::output::{Files, JsonLines, Words, quiet_bar};
+use crate::target::{Named, named, queue_on};
 
 /// Failures told in full; the rest are counted.
 const TOLD: usize = 5;
@@ -23,22 +23,22 @@ pub(crate) fn run(global: &Global, arguments: &Selftest) -> Result<(), Failure> 
     let words = Files::new(global).check()?;
     // A run that is interrupted reports the cases there were.
     interrupt::end_myself();
-    let devices = match global.device.as_deref() {
-        None => vec![Device::best()?],
-        Some("host") => {
+    let devices = match named(global) {
+        Named::Best => vec![Device::best()?],
+        Named::Host => {
             return Err(Failure::input(
                 "selftest runs kernels, and --device host has none: name an OpenCL device",
             ));
         }
-        Some("all") => sparrow::find_devices("all")?,
-        Some(text) => vec![sparrow::find_device(text)?],
+        Named::All => sparrow::find_devices("all")?,
+        Named::Text(text) => vec![sparrow::find_device(text)?],
     };
     let extent = if arguments.full { Extent::Full } else { Extent::Cover };
     let (mut lines, mut failed) = (JsonLines::new(global.json.as_deref()), 0);
     let mut said = Ok(());
     for device in &devices {
         let report = run_on(device, extent, &mut lines)?;
-        said = said.and_then(|()| words.print(&in_words(&report)));
+        said = said.and_then(|()| say(words, &report));
         failed += report.failures().count();
         if interrupt::signal().is_some() {
             break;
@@ -127,6 +127,12 @@ impl Watch<'_> {
     }
 }
 
+fn say(words: Words, report: &Report) -> Result<(), Failure> {
+    words.print(&in_words(report))?;
+    let mut failures = report.failures().take(TOLD);
+    failures.try_for_each(|failure| words.insist(format_args!("FAILED: {failure}")))
+}
+
 fn in_words(report: &Report) -> String {
     let mut text = format!(
         "{:<24} {:>7} {:>7} {:>15}  largest error\n",
@@ -143,8 +149,5 @@ fn in_words(report: &Report) -> String {
         ));
     }
     text.push_str(&format!("{}\n", report.line()));
-    for failure in report.failures().take(TOLD) {
-        text.push_str(&format!("FAILED: {failure}\n"));
-    }
     text
 }

@@ -6,10 +6,10 @@ use csr_core::{Csr, RealValue, for_value_type};
 use sparrow::{BatchedAlgorithm, BatchedVariant, Queue, Rates};
 use sparrow_bench::{
     BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, Making, Origin, counted,
-    measure_batch, measure_batch_peers, rates_blocking,
+    measure_batch, measure_batch_peers,
 };
 
-use super::{Results, inputs, progress_bar};
+use super::{Results, hint_of_default, inputs, progress_bar};
 use crate::arguments::{Algorithms, BatchKind, BenchBatch, Global};
 use crate::commands::{ReadMatrix, check_matrix, load};
 use crate::failure::Failure;
@@ -52,11 +52,15 @@ pub(super) fn run(
     let device = one_device(global, "bench batch")?;
     let making: Making = arguments.matrices.making.into();
     let drawn = arguments.draw.unwrap_or(if arguments.matrices.are_named() { 0 } else { DRAWN });
+    if arguments.draw.is_none() && drawn > 0 && needs_problems(&arguments.batch_kind) {
+        let problems = counted(drawn, "problem");
+        hint_of_default(format_args!("{problems}, drawn from the published ranges"));
+    }
     let subjects = subjects(arguments);
     let problems = problems(arguments, making, drawn)?;
     let cases = cases(arguments, making, &problems)?;
     let queue = queue_on(&device)?;
-    let rates = rates_blocking(&queue, arguments.shown.measure)?;
+    let rates = results.rates(&queue, arguments.shown.measure)?;
     let batches = Batches { arguments, making, queue, rates, subjects };
     batches.check(&problems)?;
     let bar = progress_bar(cases.len());
@@ -87,15 +91,19 @@ fn check_options(arguments: &BenchBatch) -> Result<(), Failure> {
             names.join(",")
         )));
     }
-    let of_problems = |kind: &BatchKind| !matches!(kind, BatchKind::Density | BatchKind::DenseRow);
     let has_problems = arguments.matrices.are_named() || arguments.draw.is_some();
-    if has_problems && !arguments.batch_kind.iter().any(of_problems) {
+    if has_problems && !needs_problems(&arguments.batch_kind) {
         return Err(Failure::input(
             "--batch-kind density and dense-row make problems of their own: leave matrices, --suite and --draw out, or \
              add homogeneous, mixed or sorted",
         ));
     }
     Ok(())
+}
+
+/// Whether a batch of these kinds is made of problems that are named or drawn.
+fn needs_problems(kinds: &[BatchKind]) -> bool {
+    kinds.iter().any(|kind| !matches!(kind, BatchKind::Density | BatchKind::DenseRow))
 }
 
 /// Algorithms that have the published way of adding cut rows, too.
@@ -147,9 +155,7 @@ fn cases(
     making: Making,
     problems: &[Problem],
 ) -> Result<Vec<Case>, Failure> {
-    let needs_problems =
-        |kind: &BatchKind| !matches!(kind, BatchKind::Density | BatchKind::DenseRow);
-    if problems.is_empty() && arguments.batch_kind.iter().any(needs_problems) {
+    if problems.is_empty() && needs_problems(&arguments.batch_kind) {
         return Err(Failure::input("bench batch has no problems: name matrices, or --draw some"));
     }
     let mut cases = Vec::new();

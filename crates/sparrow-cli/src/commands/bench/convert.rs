@@ -3,9 +3,9 @@
 use csr_core::generate::{Suite, scattered_entries, shuffled};
 use csr_core::{Coo, RealValue, for_value_type};
 use sparrow::{Queue, Rates};
-use sparrow_bench::{Budget, Making, Origin, measure_conversions};
+use sparrow_bench::{Budget, Making, Origin, counted, measure_conversions};
 
-use super::{Results, inputs, progress_bar, with_rates};
+use super::{Results, hint_of_default, inputs, progress_bar, with_rates};
 use crate::arguments::{BenchConvert, Global};
 use crate::commands::{ReadMatrix, check_matrix, load};
 use crate::failure::Failure;
@@ -21,11 +21,13 @@ pub(super) fn run(
     results: &Results,
 ) -> Result<(), Failure> {
     let devices = devices(global, "bench convert")?;
-    let benchers = with_rates(&devices, arguments.shown.measure)?;
+    let benchers = with_rates(&devices, arguments.shown.measure, results)?;
     let making: Making = arguments.matrices.making.into();
     let bench = ConvertBench { arguments, benchers, results };
     if !arguments.matrices.are_named() {
         let rows = (ROWS * making.scale).round().max(1.0) as usize;
+        let scattered = counted(rows * ENTRIES_PER_ROW, "entry");
+        hint_of_default(format_args!("a matrix of {scattered} in no order"));
         let entries = scattered_entries(rows, rows, rows * ENTRIES_PER_ROW, making.seed)?;
         let origin = Origin { name: "scattered".to_owned(), source: "assembled", making };
         bench.all_types(&entries, &origin)?;

@@ -1,15 +1,17 @@
 //! The results of a run: each is kept and written as it comes, and all are shown at its end, whatever ends it.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use sparrow_bench::{Look, MeasureError, Record, counted};
+use sparrow::{Queue, Rates, usual_tables};
+use sparrow_bench::{Look, MeasureError, Record, above_the_limit, counted, rates_blocking};
 
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::interrupt::Findings;
-use crate::output::{JsonLines, Stream, Words, complain, note, shown, write_text};
+use crate::output::{JsonLines, Stream, Words, note, shown, write_text};
 
 /// The results so far.
 pub(super) struct Results(Findings<Found>);
@@ -25,6 +27,8 @@ struct Found {
     words: Words,
     legend: bool,
     frame: Frame,
+    /// Names of the devices whose rates of memory are known, with bytes of the last cache.
+    caches: BTreeMap<String, u64>,
 }
 
 /// What is said around the table.
@@ -53,13 +57,14 @@ impl Results {
             words,
             legend,
             frame: Frame::default(),
+            caches: BTreeMap::new(),
         };
         Results(Findings::keep(found, |found| {
             if std::io::stderr().is_terminal() {
                 // After the bar.
                 let _ = Stream::Error.write("\n");
             }
-            complain(format_args!("interrupted after {}", counted(found.records.len(), "result")));
+            note(format_args!("interrupted after {}", counted(found.records.len(), "result")));
             if !found.records.is_empty() {
                 // It ends with the status of an interrupt in any case.
                 let _ = found.write_html();
@@ -70,6 +75,18 @@ impl Results {
 
     pub(super) fn set_frame(&self, frame: Frame) {
         self.0.with(|found| found.frame = frame);
+    }
+
+    /// The rates of a queue's device, measured where they are not kept or are asked for `again`; what is above them is
+    /// explained below the table.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub(super) fn rates(&self, queue: &Queue, again: bool) -> Result<Rates, Failure> {
+        let traits = queue.context().device().traits();
+        let cache_bytes = usual_tables().cache_bytes(traits);
+        self.0.with(|found| found.caches.insert(traits.name.clone(), cache_bytes));
+        Ok(rates_blocking(queue, again)?)
     }
 
     /// Adds results, and writes their lines.
@@ -141,15 +158,16 @@ impl Results {
     /// How the run ended; else no result, results that did not verify, or an output that cannot be written.
     pub(super) fn finish(self, ended: Result<(), Failure>) -> Result<(), Failure> {
         self.0.finish(|found| {
-            // Without any result they are why there is none.
-            let tell = if found.records.is_empty() { complain } else { note };
-            found.left_out.iter().for_each(tell);
+            found.left_out.iter().for_each(note);
             if ended.is_err() && found.records.is_empty() {
                 return ended;
             }
+            if let Some(path) = found.html.as_ref().filter(|_| found.records.is_empty()) {
+                note(format_args!("{}: not written, as there is no result", shown(path)));
+            }
             let is_read = !matches!(ended, Err(Failure::Closed));
             let lines = if ended.is_ok() { found.lines.finish() } else { Ok(()) };
-            let html = found.write_html();
+            let html = if found.records.is_empty() { Ok(()) } else { found.write_html() };
             let said = if is_read { found.say() } else { Ok(()) };
             ended.and(lines).and(html)?;
             let failed = found.records.iter().filter(|record| !record.verified).count();
@@ -163,8 +181,9 @@ impl Results {
                 }
                 0 => said,
                 _ => Err(Failure::run(format!(
-                    "{failed} of {} failed verification",
-                    counted(found.records.len(), "result")
+                    "{failed} of {} failed verification{}",
+                    counted(found.records.len(), "result"),
+                    found.first_failed()
                 ))),
             }
         })
@@ -172,6 +191,14 @@ impl Results {
 }
 
 impl Found {
+    /// Which of the results that failed is the first, where there is one.
+    fn first_failed(&self) -> String {
+        let first = self.records.iter().find(|record| !record.verified);
+        first.map_or_else(String::new, |Record { matrix, algorithm, value_type, .. }| {
+            format!("; the first is {matrix}, {algorithm}, {value_type}")
+        })
+    }
+
     fn write_html(&self) -> Result<(), Failure> {
         let Some(path) = &self.html else { return Ok(()) };
         match sparrow_bench::html(&self.records, "Sparrow benchmark") {
@@ -191,6 +218,10 @@ impl Found {
         if let Some(path) = &self.html {
             self.words.say(format_args!("report: {}", shown(path)))?;
         }
-        self.words.print(&foot(&self.records))
+        self.words.print(&foot(&self.records))?;
+        self.caches.iter().try_for_each(|(device, cache_bytes)| {
+            let own = self.records.iter().filter(|record| record.device == *device);
+            above_the_limit(own, *cache_bytes).iter().try_for_each(|line| self.words.say(line))
+        })
     }
 }
