@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::command_line::sparrow;
 use conformance::device;
+use sparrow_bench::selftest::Configuration;
 
 #[test]
 fn lines_are_written_as_configurations_are_done_and_outlive_a_run_that_is_killed() {
@@ -25,6 +26,8 @@ fn lines_are_written_as_configurations_are_done_and_outlive_a_run_that_is_killed
     child.kill().unwrap();
     child.wait().unwrap();
     let text = lines();
+    let (seen, first_suite) = (text.lines().count(), Configuration::all().len());
+    assert!(seen < first_suite, "{seen} lines: they came all at once, when {first_suite} were done");
     assert!(text.ends_with('\n'), "{text}");
     for line in text.lines() {
         let record: Value = serde_json::from_str(line).unwrap();
