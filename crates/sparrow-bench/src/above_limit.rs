@@ -68,15 +68,15 @@ mod tests {
         assert_eq!(
             lines(&records, 16 << 20),
             [
-                "2 results are above 100% of the limit: the last cache (16.0 MiB) holds what is read, or the rates of \
+                "2 results are above 100% of the limit: the last cache (16 MiB) holds what is read, or the rates of \
               memory were measured while other work ran, and --measure measures them again"
             ]
         );
         // No cache holds what exceeds it twice, nor what was not read just before.
-        let wrong = "1 result is above 100% of the limit: the last cache (1.00 MiB) does not hold what is read, so \
+        let wrong = "1 result is above 100% of the limit: the last cache (1 MiB) does not hold what is read, so \
                      other work ran when the rates of memory were measured; --measure measures them again";
         assert_eq!(lines(&records[3..], 1 << 20), [wrong]);
-        assert_eq!(lines(&[at(1.1, "cold")], 16 << 20), [wrong.replace("1.00", "16.0")]);
+        assert_eq!(lines(&[at(1.1, "cold")], 16 << 20), [wrong.replace("(1 ", "(16 ")]);
         assert!(lines(&records[..2], 1 << 20).is_empty());
         assert!(lines(&[sample("m", "csr_flat")], 0).is_empty());
     }

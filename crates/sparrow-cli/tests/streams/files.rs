@@ -195,3 +195,18 @@ fn results_before_an_error_are_written_and_shown() {
     assert_eq!(desk.text("r.json").lines().count(), 1);
     assert!(desk.text("r.html").ends_with("</html>\n"));
 }
+
+#[test]
+fn an_output_whose_name_promises_what_is_not_written_is_refused() {
+    let desk = Desk::new();
+    for ending in ["tar.gz", "TGZ", "tar", "mtx.bz2", "mtx.xz", "zst", "zip", "7z"] {
+        for line in ["spmv a.mtx", "gen poisson5 --scale 0.001"] {
+            let ran = desk.run(&format!("{line} --out b.{ending}"));
+            assert_refused(&ran, &[&format!("--out b.{ending}: "), ".mtx and .mtx.gz are written"]);
+        }
+    }
+    assert_eq!(desk.names(), Desk::new().names());
+    for name in ["b.mtx.gz", "b.txt", "zip"] {
+        assert_done(&desk.run(&format!("spmv a.mtx --out {name} --json r.zip")));
+    }
+}

@@ -27,7 +27,10 @@ fn lines_are_written_as_configurations_are_done_and_outlive_a_run_that_is_killed
     child.wait().unwrap();
     let text = lines();
     let (seen, first_suite) = (text.lines().count(), Configuration::all().len());
-    assert!(seen < first_suite, "{seen} lines: they came all at once, when {first_suite} were done");
+    assert!(
+        seen < first_suite,
+        "{seen} lines: they came all at once, when {first_suite} were done"
+    );
     assert!(text.ends_with('\n'), "{text}");
     for line in text.lines() {
         let record: Value = serde_json::from_str(line).unwrap();

@@ -150,10 +150,9 @@ impl<'a> Chip<'a> {
 
     fn bandwidths(&self) -> String {
         let gigabytes = |rate: f64| format!("{:.1} GB/s", rate / 1e9);
-        let partner = &self.arguments.partner;
-        let both = match self.partner {
-            None => format!(", both at once {}", gigabytes(self.rates.together)),
-            Some(_) => String::new(),
+        let (partner, both) = match &self.partner {
+            None => ("host", format!(", both at once {}", gigabytes(self.rates.together))),
+            Some(queue) => (&*queue.context().device().traits().name, String::new()),
         };
         format!(
             "reading memory: {} {}, {partner} {}{both}",

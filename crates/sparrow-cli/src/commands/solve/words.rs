@@ -51,7 +51,6 @@ fn advice(arguments: &Solve, solved: &Solved, precision: Precision) -> String {
             kind,
             Breakdown::Indefinite | Breakdown::CurvatureZero | Breakdown::PreconditionerIndefinite
         ),
-        Outcome::Diverged => true,
         _ => !record.symmetric,
     };
     let is_unlucky = matches!(
@@ -65,6 +64,9 @@ fn advice(arguments: &Solve, solved: &Solved, precision: Precision) -> String {
         (SolverMethod::Cg, _) if is_of_cg => "; --method bicgstab takes any A".to_owned(),
         (SolverMethod::BiCgStab, _) if is_unlucky => {
             "; another --precondition may get further, or --x FILE with the x that --out has written".to_owned()
+        }
+        (SolverMethod::Cg, Outcome::Diverged) => {
+            "; A is indefinite or nearly singular: --precondition jacobi or --method bicgstab may get further".to_owned()
         }
         (_, Outcome::Stagnated) => reachable(record.true_relative_residual, precision),
         (_, Outcome::MaxIterations) => {
