@@ -224,7 +224,7 @@ pub fn run_batches(
         });
         let mut ends = false;
         for (turn, value_type, (way, setting)) in cases {
-            if observe(Progress { count, report: &report }).is_break() {
+            if observe(Progress { count, report: &report, has_failed: false }).is_break() {
                 ends = true;
                 break;
             }
@@ -255,6 +255,11 @@ pub fn run_batches(
                     tally.error_in_tolerance = tally.error_in_tolerance.max(error);
                 }
                 Err((problem, error)) => {
+                    let seen = Progress { count, report: &report, has_failed: true };
+                    if observe(seen).is_break() {
+                        ends = true;
+                        break;
+                    }
                     count.failed += 1;
                     tally.failures.push(Failure {
                         tested: tested.name.clone(),
@@ -268,7 +273,9 @@ pub fn run_batches(
                 }
             }
         }
-        report.tallies.extend(tallies.into_iter().map(|(tested, _, tally)| (tested, tally)));
+        for (tested, _, tally) in tallies {
+            report.push(tested, tally, ends);
+        }
         if ends {
             break;
         }

@@ -126,7 +126,7 @@ pub fn run_spmms(
         let mut ends = false;
         'cases: for (place, shape) in shapes.iter().enumerate() {
             for repeat in 0..repeats * per_shape {
-                if observe(Progress { count, report: &report }).is_break() {
+                if observe(Progress { count, report: &report, has_failed: false }).is_break() {
                     ends = true;
                     break 'cases;
                 }
@@ -160,6 +160,11 @@ pub fn run_spmms(
                         tally.error_in_tolerance = tally.error_in_tolerance.max(error);
                     }
                     Err(error) => {
+                        let seen = Progress { count, report: &report, has_failed: true };
+                        if observe(seen).is_break() {
+                            ends = true;
+                            break 'cases;
+                        }
                         count.failed += 1;
                         tally.failures.push(Failure {
                             tested: tested.name.clone(),
@@ -174,7 +179,7 @@ pub fn run_spmms(
                 }
             }
         }
-        report.tallies.push((tested, tally));
+        report.push(tested, tally, ends);
         if ends {
             break;
         }

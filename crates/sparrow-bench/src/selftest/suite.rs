@@ -11,8 +11,8 @@ use super::{
     Progress, Report, Shape, Tally, is_interpreted, run, shapes,
 };
 
-/// Runs `configurations` on the queue's device. `observe` hears before each case how far the run has come, and may end it
-/// there.
+/// Runs `configurations` on the queue's device. `observe` hears before each case, and where one fails, how far the run has
+/// come, and may end it there.
 ///
 /// # Errors
 /// A device table that cannot be read; what a case finds is in the report.
@@ -36,7 +36,7 @@ pub fn run_suite(
         let cases = cases.flat_map(|(shape, slot)| slot.iter().map(move |axes| (shape, axes)));
         let mut ends = false;
         for (shape, axes) in cases {
-            if observe(Progress { count, report: &report }).is_break() {
+            if observe(Progress { count, report: &report, has_failed: false }).is_break() {
                 ends = true;
                 break;
             }
@@ -51,6 +51,11 @@ pub fn run_suite(
                     tally.error_in_tolerance = tally.error_in_tolerance.max(error);
                 }
                 Err(error) => {
+                    let seen = Progress { count, report: &report, has_failed: true };
+                    if observe(seen).is_break() {
+                        ends = true;
+                        break;
+                    }
                     count.failed += 1;
                     tally.failures.push(Failure {
                         tested: configuration.name(),
@@ -61,7 +66,7 @@ pub fn run_suite(
                 }
             }
         }
-        report.tallies.push((configuration.into(), tally));
+        report.push(configuration.into(), tally, ends);
         if ends {
             break;
         }

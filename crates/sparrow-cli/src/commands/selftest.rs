@@ -107,11 +107,12 @@ impl Watch<'_> {
         Ok(report)
     }
 
-    fn see(&mut self, Progress { count, report }: Progress<'_>) -> ControlFlow<()> {
+    fn see(&mut self, Progress { count, report, has_failed }: Progress<'_>) -> ControlFlow<()> {
         self.bar.set_length(count.all as u64);
         self.bar.set_position(count.done as u64);
         self.said = self.write(report);
-        match interrupt::signal() {
+        let signal = if has_failed { interrupt::signal_soon() } else { interrupt::signal() };
+        match signal {
             None if self.said.is_ok() => ControlFlow::Continue(()),
             _ => ControlFlow::Break(()),
         }

@@ -73,7 +73,7 @@ fn check_order(matrices: &[OsString]) -> Result<(), Failure> {
     match named.filter_map(|text| text.to_str()).find(is_operation) {
         None => Ok(()),
         Some(text) => Err(Failure::input(format!(
-            "\"{text}\" is an operation, which stands before all options: sparrow bench {text} [OPTIONS]"
+            "\"{text}\" is an operation, which stands before matrices and options: sparrow bench {text} [OPTIONS] [MATRICES]"
         ))),
     }
 }
