@@ -89,7 +89,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::TuneWorker => commands::tune::serve_trials(&global),
         Command::Gen(command) => commands::generate::run(&global, &command),
         Command::Selftest(command) => commands::selftest::run(&global, &command),
-        Command::Completions(command) => commands::manual::completions(&command),
-        Command::Man(command) => commands::manual::pages(&command),
+        Command::Completions(command) => commands::manual::completions(&global, &command),
+        Command::Man(command) => commands::manual::pages(&global, &command),
     }
 }

@@ -255,6 +255,9 @@ fn every_command_has_a_manual_page() {
     found.sort();
     assert_eq!(found, names);
     assert_refused("man --folder one.mtx", &["one.mtx"]);
+    for line in ["man --json r.json", "completions fish --json r.json"] {
+        assert_refused(line, &["--json r.json", "has no results"]);
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use csr_core::io::Destination;
 use sparrow_bench::{Input, counted};
 
-use super::sink::{Sink, is_output_closed};
+use super::sink::Sink;
 use super::{Stream, Words};
 use crate::arguments::Global;
 use crate::failure::Failure;
@@ -86,13 +86,9 @@ impl<'a> Files<'a> {
         let is_output = |&(_, path): &(_, &Path)| Stream::of(path) == Some(Stream::Output);
         let all = || self.outputs.iter().chain(&self.tables);
         self.outputs.iter().try_for_each(|(what, path)| check_form(what, path))?;
-        let has_data = all().any(is_output);
-        if has_data && is_output_closed() {
-            return Err(Failure::input(
-                "cannot write standard output: it is closed; > /dev/null discards what is written there",
-            ));
-        }
-        let words = Words::new(has_data);
+        let mut streams = all().filter_map(|(_, path)| Stream::of(path));
+        streams.try_for_each(Stream::check_open)?;
+        let words = Words::new(all().any(is_output));
         let named =
             |(what, path): &(&'static str, &'a Path)| (format!("{what} {}", path.display()), *path);
         let inputs: Vec<_> = self.inputs.iter().map(named).collect();

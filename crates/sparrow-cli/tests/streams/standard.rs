@@ -50,11 +50,15 @@ fn data_for_a_standard_output_that_is_closed_is_refused_and_words_are_nobodys() 
         "bench a.mtx --value-type f32 --html -",
         "gen poisson5 --scale 0.001 --out -",
         "tune merge raw.jsonl --into -",
+        "completions bash",
+        "man",
     ] {
         assert_refused(&run(line, ">&-"), &["cannot write standard output: it is closed"]);
         let discarded = run(line, "> /dev/null");
         assert_eq!(discarded.status.code(), Some(0), "{line}: {}", words(&discarded.stderr));
     }
+    let lost = run("spmv a.mtx --json /dev/stderr", "2>&-");
+    assert_eq!(lost.status.code(), Some(2), "{}", words(&lost.stdout));
     let ran = run("spmv a.mtx --x x.mtx --out y.mtx", ">&-");
     assert_eq!((ran.status.code(), words(&ran.stderr)), (Some(0), String::new()));
     assert_eq!(desk.text("y.mtx"), PRODUCT);

@@ -71,6 +71,12 @@ fn rates_are_measured_once_and_kept_with_the_device_and_its_driver() {
     let told = "1 result is above 100% of the limit: the last cache (";
     assert!(said.contains(told) && said.contains("--measure measures them again\n"), "{said}");
     assert!(!line(1e6).contains("above 100%"));
+    let mut command = sparrow(folder);
+    let arguments = "solve poisson5 --scale 0.001 --measure --device";
+    let ran = command.args(arguments.split(' ')).arg(device().position()).output().unwrap();
+    let said = String::from_utf8(ran.stdout).unwrap();
+    let told = "it is faster than the copy where the last cache holds what it moves, or where other work ran";
+    assert!(said.contains(told) && said.contains("devices --probe measures it again"), "{said}");
 
     // Another driver's do not count.
     let text = fs::read_to_string(&path).unwrap();

@@ -120,6 +120,12 @@ fn tolerance_above(residual: f64) -> Option<f64> {
     Some(tolerance).filter(|tolerance| *tolerance <= MOST)
 }
 
+/// An iteration of less than this part of a copy of its bytes is faster than that.
+const AT_A_COPY: f64 = 0.97;
+
+const FASTER_THAN_A_COPY: &str = "it is faster than the copy where the last cache holds what it moves, or where other work ran \
+                                  when the rate of copies was measured: sparrow devices --probe measures it again";
+
 /// What a solve says on standard output.
 pub(super) fn in_words(arguments: &Solve, solved: &Solved) -> String {
     let Solved { outcome, agrees, record, .. } = solved;
@@ -159,6 +165,9 @@ pub(super) fn in_words(arguments: &Solve, solved: &Solved) -> String {
     match (record.iteration_us, record.times_limit) {
         (Some(time), Some(ratio)) => {
             lines.push(format!("an iteration takes {time:.1} µs: {ratio:.2} times that"));
+            if ratio < AT_A_COPY {
+                lines.push(FASTER_THAN_A_COPY.to_owned());
+            }
         }
         (Some(time), None) => lines.push(format!("an iteration takes {time:.1} µs")),
         // The solve ended too soon to tell.
