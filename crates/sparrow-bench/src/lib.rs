@@ -6,6 +6,7 @@
 mod above_limit;
 mod batch_table;
 mod convert_table;
+mod failures;
 mod group;
 mod hetero;
 mod hetero_figures;
@@ -30,6 +31,7 @@ mod vector_table;
 mod which_device;
 
 pub use above_limit::above_the_limit;
+pub use failures::failure_in_words;
 pub use input::{Input, Making};
 pub use json::json_lines;
 pub use kept_rates::{keep_rates, rates_blocking};

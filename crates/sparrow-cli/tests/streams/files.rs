@@ -176,6 +176,9 @@ fn a_device_table_gets_its_folder_and_where_it_cannot_be_written_its_entry_is_pr
     assert!(words(&ran.stderr).contains("a.mtx/t.toml"), "{}", words(&ran.stderr));
     let said = words(&ran.stdout);
     assert!(said.contains("\nformat = 2\n") && said.contains("name = \"None\""), "{said}");
+    // Without words too: it is nowhere else.
+    let quiet = words(&desk.run("-q tune merge raw.jsonl --into a.mtx/t.toml").stdout);
+    assert!(quiet.starts_with("\nformat = 2\n") && said.ends_with(&quiet), "{quiet}");
 }
 
 #[test]

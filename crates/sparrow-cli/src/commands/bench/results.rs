@@ -6,7 +6,9 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use sparrow::{Queue, Rates, usual_tables};
-use sparrow_bench::{Look, MeasureError, Record, above_the_limit, counted, rates_blocking};
+use sparrow_bench::{
+    Look, MeasureError, Record, above_the_limit, counted, failure_in_words, rates_blocking,
+};
 
 use crate::arguments::Global;
 use crate::failure::Failure;
@@ -170,35 +172,22 @@ impl Results {
             let html = if found.records.is_empty() { Ok(()) } else { found.write_html() };
             let said = if is_read { found.say() } else { Ok(()) };
             ended.and(lines).and(html)?;
-            let failed = found.records.iter().filter(|record| !record.verified).count();
-            match failed {
-                0 if found.records.is_empty() => {
+            match failure_in_words(&found.records) {
+                None if found.records.is_empty() => {
                     let nothing = "nothing was measured";
                     // Where bad usage is all that there was, that it is.
                     let is_usage = !found.refused.is_empty()
                         && found.refused.iter().all(|status| *status == 2);
                     Err(if is_usage { Failure::input(nothing) } else { Failure::run(nothing) })
                 }
-                0 => said,
-                _ => Err(Failure::run(format!(
-                    "{failed} of {} failed verification{}",
-                    counted(found.records.len(), "result"),
-                    found.first_failed()
-                ))),
+                None => said,
+                Some(words) => Err(Failure::run(words)),
             }
         })
     }
 }
 
 impl Found {
-    /// Which of the results that failed is the first, where there is one.
-    fn first_failed(&self) -> String {
-        let first = self.records.iter().find(|record| !record.verified);
-        first.map_or_else(String::new, |Record { matrix, algorithm, value_type, .. }| {
-            format!("; the first is {matrix}, {algorithm}, {value_type}")
-        })
-    }
-
     fn write_html(&self) -> Result<(), Failure> {
         let Some(path) = &self.html else { return Ok(()) };
         match sparrow_bench::html(&self.records, "Sparrow benchmark") {
