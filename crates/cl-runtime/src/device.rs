@@ -151,7 +151,7 @@ pub fn find_device(text: &str) -> Result<Device> {
     found.pop().ok_or(Error::NoDevice)
 }
 
-/// The devices that `text` names, at least one; `all` names every device.
+/// The devices that `text` names, at least one; `all`, in any case, names every device.
 ///
 /// # Errors
 /// As [`find_device`], except that several are no error.
@@ -160,7 +160,7 @@ pub fn find_devices(text: &str) -> Result<Vec<Device>> {
     if devices.is_empty() {
         return Err(Error::NoDevice);
     }
-    if text == "all" {
+    if text.eq_ignore_ascii_case("all") {
         return Ok(devices);
     }
     let found: Vec<_> = devices.iter().filter(|device| is_named(device, text)).cloned().collect();
@@ -172,7 +172,10 @@ pub fn find_devices(text: &str) -> Result<Vec<Device>> {
 }
 
 fn is_named(device: &Device, text: &str) -> bool {
-    let contains = |name: &str, part: &str| name.to_lowercase().contains(&part.to_lowercase());
+    // A text without letters is part of every name, and names nothing.
+    let contains = |name: &str, part: &str| {
+        !part.is_empty() && name.to_lowercase().contains(&part.to_lowercase())
+    };
     let traits = device.traits();
     if let Some((platform, index)) = text.rsplit_once(':')
         && let (Ok(index), Some((at_platform, at_index))) =

@@ -73,9 +73,10 @@ impl Input {
             Input::StandardInput => "stdin".to_owned(),
             Input::File(path) => {
                 let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-                let name = name.strip_suffix(".gz").unwrap_or(&name);
-                let ending = [".mtx", ".tar", ".tgz"];
-                ending.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name).to_owned()
+                let name = without_ending(&name, ".gz").unwrap_or(&name);
+                let endings = [".mtx", ".tar", ".tgz"];
+                let shorter = endings.iter().find_map(|ending| without_ending(name, ending));
+                shorter.unwrap_or(name).to_owned()
             }
         }
     }
@@ -120,6 +121,12 @@ impl Input {
     }
 }
 
+/// A name without an ending, which it has in any case.
+fn without_ending<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
+    let (shorter, end) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
+    end.eq_ignore_ascii_case(ending).then_some(shorter)
+}
+
 /// A file of a matrix whose name is the path's and an ending.
 fn beside(path: &Path) -> Option<PathBuf> {
     let endings = [".mtx", ".mtx.gz", ".tar.gz", ".tgz", ".tar"];
@@ -140,7 +147,7 @@ mod tests {
         assert_eq!(Input::parse("pwtk").unwrap().name(), "pwtk-like");
         assert_eq!(Input::parse("pwtk").unwrap().source(), "likeness");
         assert_eq!(Input::parse("poisson5").unwrap().source(), "assembled");
-        for file in ["data/a.mtx.gz", "a.tar.gz", "a.tgz", "a.tar", "a.mtx"] {
+        for file in ["data/a.mtx.gz", "a.tar.gz", "a.tgz", "a.tar", "a.mtx", "a.MTX.GZ"] {
             assert_eq!(Input::parse(file).unwrap().name(), "a", "{file}");
         }
         assert_eq!(Input::parse("a.zip").unwrap().source(), "file");

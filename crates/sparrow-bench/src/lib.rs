@@ -3,8 +3,10 @@
 //! programs, a table for a terminal, an HTML report for a browser), and the conformance cases that
 //! `sparrow selftest` and the tests share.
 
+mod above_limit;
 mod batch_table;
 mod convert_table;
+mod failures;
 mod group;
 mod hetero;
 mod hetero_figures;
@@ -28,6 +30,8 @@ mod units;
 mod vector_table;
 mod which_device;
 
+pub use above_limit::above_the_limit;
+pub use failures::failure_in_words;
 pub use input::{Input, Making};
 pub use json::json_lines;
 pub use kept_rates::{keep_rates, rates_blocking};

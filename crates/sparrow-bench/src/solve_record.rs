@@ -107,8 +107,8 @@ impl SolveRecord {
     /// A residual of this record in words: as a multiple of the norm of b, where b has one.
     pub fn of_b(&self, relative: f64) -> String {
         match (self.b_norm == 0.0, relative) {
-            (true, relative) if relative.is_nan() || relative == 0.0 => "0, as b is,".to_owned(),
-            (true, _) => "more than 0, where b is 0,".to_owned(),
+            (true, relative) if relative.is_nan() || relative == 0.0 => "0, as b is".to_owned(),
+            (true, _) => "more than 0, where b is 0".to_owned(),
             (false, relative) if !relative.is_finite() => "not a finite number".to_owned(),
             (false, 0.0) => "0".to_owned(),
             (false, relative) if (0.01..100.0).contains(&relative) => {
@@ -116,5 +116,30 @@ impl SolveRecord {
             }
             (false, relative) => format!("{relative:.3e} of b"),
         }
+    }
+
+    /// The residual of x, which counts; what the host makes of it, where another device solved; and where the solve has
+    /// not converged although the figure that the iterations updated says so, that figure.
+    pub fn residual_in_words(&self) -> String {
+        /// Where the one is less than this part of the other, they are not the same but for a few digits.
+        const PARTED: f64 = 0.5;
+        let (own, host) =
+            (self.of_b(self.true_relative_residual), self.of_b(self.host_relative_residual));
+        let mut text = format!("residual b - A x: {own}");
+        if self.device != "host" {
+            text.push_str(&match own == host {
+                true => ", on the host too".to_owned(),
+                false => format!("; on the host, in f64, {host}"),
+            });
+        }
+        let has_parted = self.relative_residual < PARTED * self.true_relative_residual;
+        // A solve that has converged raises no question of why it goes no further.
+        if has_parted && self.outcome != "converged" {
+            text.push_str(&format!(
+                "; the figure that the iterations updated, {}, has parted from it by rounding and does not count",
+                self.of_b(self.relative_residual)
+            ));
+        }
+        text
     }
 }

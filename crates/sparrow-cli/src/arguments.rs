@@ -52,7 +52,7 @@ pub(crate) struct Global {
     /// standard error then
     #[arg(long, global = true, value_name = "FILE", help_heading = EVERY)]
     pub(crate) json: Option<PathBuf>,
-    /// Say nothing but errors
+    /// Say only what went wrong, was left out, or is not as it was asked for
     #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = EVERY)]
     pub(crate) quiet: bool,
     /// Trace on standard error what the library does, as SPARROW_LOG=debug

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 use arguments::{Arguments, Command, Global, parse, translate};
 use failure::Failure;
-use output::{Stream, be_quiet, complain, note};
+use output::{Stream, be_quiet, hint, note};
 
 /// Traces of everything, or what `SPARROW_LOG` asks for, as `debug` or `cl_runtime=debug,warn`; else warnings, or
 /// nothing but errors.
@@ -27,7 +27,7 @@ fn log_to_stderr(global: &Global) {
     let all = |level| Targets::new().with_default(level);
     let filter = match asked {
         _ if global.verbose => all(LevelFilter::DEBUG),
-        _ if global.quiet => all(LevelFilter::ERROR),
+        _ if global.quiet => all(LevelFilter::WARN),
         Some(asked) => asked,
         None => all(LevelFilter::WARN),
     };
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
         tracing::debug!(version = env!("CARGO_PKG_VERSION"), ?command, "parsed");
     }
     if let Some((old, new)) = translated {
-        note(format_args!("`{old}` is spelled `{new}` now"));
+        hint(format_args!("`{old}` is spelled `{new}` now"));
     }
     let ended = match parsed {
         Ok(arguments) => run(arguments),
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if let Some(message) = failure.message() {
-                complain(message);
+                note(message);
             }
             ExitCode::from(failure.exit_code())
         }
@@ -89,7 +89,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::TuneWorker => commands::tune::serve_trials(&global),
         Command::Gen(command) => commands::generate::run(&global, &command),
         Command::Selftest(command) => commands::selftest::run(&global, &command),
-        Command::Completions(command) => commands::manual::completions(&command),
-        Command::Man(command) => commands::manual::pages(&command),
+        Command::Completions(command) => commands::manual::completions(&global, &command),
+        Command::Man(command) => commands::manual::pages(&global, &command),
     }
 }

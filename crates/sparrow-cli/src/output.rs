@@ -10,4 +10,4 @@ pub(crate) use files::Files;
 pub(crate) use lines::{JsonLines, write_json_line};
 pub(crate) use progress::BytesProgress;
 pub(crate) use sink::{Stream, is_standard_output, shown, write_output, write_text};
-pub(crate) use words::{Words, be_quiet, complain, note, quiet_bar};
+pub(crate) use words::{Words, be_quiet, hint, note, quiet_bar};

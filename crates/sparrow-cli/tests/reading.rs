@@ -105,6 +105,54 @@ fn integers_that_are_rounded_are_told_once_on_standard_error() {
 }
 
 #[test]
+fn integers_of_vectors_that_are_rounded_are_told_as_those_of_matrices_are() {
+    let vector = |field: &str, value: &str| {
+        format!("%%MatrixMarket matrix array {field} general\n2 1\n1\n{value}\n")
+    };
+    let folder = Folder::with(&[
+        ("a.mtx", matrix("real", ["1", "2"]).as_bytes()),
+        ("i.mtx", vector("integer", "16777217").as_bytes()),
+        ("r.mtx", vector("real", "16777217").as_bytes()),
+        ("big.mtx", vector("integer", "9007199254740993").as_bytes()),
+    ]);
+    for (line, what) in [
+        ("spmv a.mtx --x", "--x"),
+        ("spmv a.mtx --beta 1 --y", "--y"),
+        ("solve a.mtx --method bicgstab --tol 1e-3 --b", "--b"),
+        ("solve a.mtx --method bicgstab --tol 1e-3 --x", "--x"),
+    ] {
+        let told = |line: &str| folder.done(line).1;
+        assert_eq!(
+            told(&format!("{line} i.mtx --value-type f32")),
+            format!("sparrow: {what} i.mtx: 1 integer is rounded to f32; the first in row 2\n")
+        );
+        assert_eq!(
+            told(&format!("{line} big.mtx")),
+            format!("sparrow: {what} big.mtx: 1 integer is rounded to f64; the first on line 4\n")
+        );
+        assert_eq!(told(&format!("{line} i.mtx")), "");
+        assert_eq!(told(&format!("{line} r.mtx --value-type f32")), "");
+    }
+    let (_, stderr) = folder.done("spmv a.mtx --alpha 16777217 --value-type f32");
+    assert_eq!(stderr, "sparrow: --alpha 16777217 is rounded to f32, 16777216\n");
+}
+
+#[test]
+fn sums_of_integers_that_are_rounded_are_told_once() {
+    let twice = "%%MatrixMarket matrix coordinate integer general\n2 2 4\n1 1 1\n2 2 9007199254740992\n2 2 1\n2 1 1\n";
+    let vector =
+        "%%MatrixMarket matrix coordinate integer general\n2 1 2\n2 1 9007199254740992\n2 1 1\n";
+    let folder = Folder::with(&[("i.mtx", twice.as_bytes()), ("x.mtx", vector.as_bytes())]);
+    let told = "sparrow: i: 1 sum of integers is rounded to f64; the first in row 2, column 2\n";
+    for line in ["info i.mtx", "spmv i.mtx", "bench i.mtx --value-type f64,f32"] {
+        assert_eq!(folder.done(line).1, told, "{line}");
+    }
+    let (_, stderr) = folder.done("spmv i.mtx --x x.mtx");
+    let of_x = "sparrow: --x x.mtx: 1 sum of integers is rounded to f64; the first in row 2\n";
+    assert_eq!(stderr, format!("{told}{of_x}"));
+}
+
+#[test]
 fn a_value_beyond_what_a_stores_is_refused_by_row_and_column_from_1() {
     let folder = Folder::with(&[("h.mtx", matrix("real", ["1", "70000"]).as_bytes())]);
     let error = folder.refused("bench h.mtx --value-type f16");

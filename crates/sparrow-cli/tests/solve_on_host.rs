@@ -182,6 +182,34 @@ fn a_breakdown_says_its_kind_and_leaves_what_it_left() {
 }
 
 #[test]
+fn what_breaks_before_the_first_iteration_has_no_iteration_0() {
+    let ran = solve("definite.mtx --b endless.mtx");
+    assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+    let said = "breakdown before the first iteration: a number is infinite or NaN; b - A x is not a finite number";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    let numbers = "sparrow: --b endless.mtx: 3 elements are infinite or NaN; the first in row 1\n";
+    assert!(ran.stderr.contains(numbers), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("iteration 0") && !ran.stderr.contains("0 iterations"));
+}
+
+#[test]
+fn a_tolerance_of_0_is_spelled_so_and_one_within_reach_is_named() {
+    let ran = solve("definite.mtx --b random:1 --tol 0");
+    assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+    assert!(ran.stderr.contains("where 0 was asked for"), "{}", ran.stderr);
+    let (_, told) = ran.stderr.split_once("; f64 leaves no less here: --tol ").unwrap();
+    let (tolerance, _) = told.split_once(" is within its reach\n").unwrap();
+    let ran = solve(&format!("definite.mtx --b random:1 --tol {tolerance}"));
+    assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""));
+    // One residual, where the host alone has solved.
+    assert!(
+        ran.stdout.contains(" of b\n") && !ran.stdout.contains("on the host,"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
 fn what_is_for_devices_and_what_has_no_inverse_are_bad_input() {
     for (arguments, part) in [
         ("definite.mtx --measure", "--measure is for OpenCL devices, and host is none"),

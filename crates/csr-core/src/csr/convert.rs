@@ -4,7 +4,9 @@ use rayon::prelude::*;
 
 use super::group::{Symmetry, Triplets};
 use crate::parallel;
-use crate::{Coo, Csr, CsrPattern, CsrView, Offset, Real, Result, Value, check_narrowing};
+use crate::{
+    Coo, Csr, CsrPattern, CsrView, Occurrences, Offset, Real, Result, Value, check_narrowing,
+};
 
 /// Rows a task sorts together: enough work to be worth handing out.
 const ROWS_PER_TASK: usize = 1 << 12;
@@ -58,16 +60,15 @@ impl<V: Value, O: Offset> Csr<V, O> {
         self.sum_duplicates_observed();
     }
 
-    /// As [`Csr::sum_duplicates`]; returns row and column of the first sum that is not finite although all that was
-    /// added up is.
-    pub(crate) fn sum_duplicates_observed(&mut self) -> Option<(usize, u32)> {
+    /// As [`Csr::sum_duplicates`]; returns what happened to the sums.
+    pub(crate) fn sum_duplicates_observed(&mut self) -> Sums {
         let view = self.view();
         let repeats = |row: usize| {
             let (columns, _) = view.row(row);
             columns.windows(2).any(|pair| pair[0] == pair[1])
         };
         if !(0..self.rows()).into_par_iter().any(repeats) {
-            return None;
+            return Sums::default();
         }
         let (rows, cols) = (self.rows(), self.cols());
         let empty = CsrPattern::new_trusted(0, vec![O::zeroed()], Vec::new());
@@ -75,9 +76,9 @@ impl<V: Value, O: Offset> Csr<V, O> {
         let tasks = split_by_rows(&offsets, &mut columns, &mut self.values);
         let kept: Vec<Summed> = tasks.into_par_iter().map(sum_within_rows).collect();
         // Every task left its rows packed at its own start; close the gaps between tasks.
-        let (mut nnz, mut row, mut overflow) = (0, 0, None);
-        for Summed { lengths, overflow: of_task } in kept {
-            overflow = overflow.or(of_task.map(|(in_task, column)| (row + in_task, column)));
+        let (mut nnz, mut row, mut sums) = (0, 0, Sums::default());
+        for Summed { lengths, sums: of_task } in kept {
+            sums = sums.and(of_task, row, nnz);
             let from = offsets[row].to_usize();
             let len: usize = lengths.iter().sum();
             columns.copy_within(from..from + len, nnz);
@@ -95,7 +96,7 @@ impl<V: Value, O: Offset> Csr<V, O> {
         self.values.truncate(nnz);
         self.values.shrink_to_fit();
         self.pattern = CsrPattern::new_trusted(cols, offsets, columns);
-        overflow
+        sums
     }
 
     /// The entries one by one, in the order they are stored.
@@ -164,48 +165,97 @@ fn split_by_rows<'a, V, O: Offset>(
     slices
 }
 
+/// What happened to the sums of entries that share row and column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sums {
+    /// Row and column of the first sum that is not finite although all that was added up is.
+    pub(crate) overflow: Option<(usize, u32)>,
+    /// Finite sums that were rounded, by the index of the entry that they became.
+    pub(crate) inexact: Occurrences,
+}
+
+impl Sums {
+    /// With those of a later part, which counts rows from `row` and entries from `entry`.
+    fn and(self, later: Sums, row: usize, entry: usize) -> Sums {
+        let overflow = later.overflow.map(|(in_part, column)| (row + in_part, column));
+        let Occurrences { count, first } = later.inexact;
+        let inexact = Occurrences { count, first: first.map(|index| index + entry as u64) };
+        Sums { overflow: self.overflow.or(overflow), inexact: self.inexact.and(inexact) }
+    }
+}
+
 /// What summing left of the rows of one task.
 struct Summed {
     /// Their new lengths.
     lengths: Vec<usize>,
-    /// Row of the task and column of the first sum that is not finite although all that was added up is.
-    overflow: Option<(usize, u32)>,
+    /// Rows and entries counted from the task's first.
+    sums: Sums,
 }
 
 /// Packs the rows of one task at its start, neighbours of one column summed.
 fn sum_within_rows<V: Value, O: Offset>((offsets, columns, values): RowSlices<'_, V, O>) -> Summed {
     let base = offsets[0].to_usize();
-    let (mut to, mut overflow) = (0, None);
+    let (mut to, mut sums) = (0, Sums::default());
     let sum_row = |(row, pair): (usize, &[O])| {
         let start = to;
         let mut from = pair[0].to_usize() - base;
         let end = pair[1].to_usize() - base;
         while from < end {
-            let (column, value) = (columns[from], values[from]);
-            let mut sum = value.to_accum();
-            let mut are_finite = value.norm().is_finite();
-            let first = from;
-            from += 1;
-            while from < end && columns[from] == column {
-                sum += values[from].to_accum();
-                are_finite &= values[from].norm().is_finite();
-                from += 1;
+            let column = columns[from];
+            let equal = columns[from..end].iter().take_while(|&&other| other == column).count();
+            let (sum, fate) = summed(&values[from..from + equal]);
+            (columns[to], values[to]) = (column, sum);
+            match fate {
+                Fate::Exact => {}
+                Fate::Rounded => sums.inexact.add(to as u64),
+                Fate::Overflowed => sums.overflow = sums.overflow.or(Some((row, column))),
             }
-            columns[to] = column;
-            if from > first + 1 {
-                values[to] = V::from_accum(sum);
-                if are_finite && !values[to].norm().is_finite() {
-                    overflow = overflow.or(Some((row, column)));
-                }
-            } else {
-                values[to] = value;
-            }
+            from += equal;
             to += 1;
         }
         to - start
     };
     let lengths = offsets.windows(2).enumerate().map(sum_row).collect();
-    Summed { lengths, overflow }
+    Summed { lengths, sums }
+}
+
+/// What a sum lost.
+enum Fate {
+    /// Nothing; or NaN or infinity took part.
+    Exact,
+    /// Its last digits.
+    Rounded,
+    /// All: it is not finite, although all that was added up is.
+    Overflowed,
+}
+
+/// The sum of one value or more, added one after the other in the accumulator's precision.
+fn summed<V: Value>(values: &[V]) -> (V, Fate) {
+    let &[first, ref others @ ..] = values else { return (V::zeroed(), Fate::Exact) };
+    if others.is_empty() {
+        return (first, Fate::Exact);
+    }
+    let mut sum = first.to_accum();
+    let mut are_finite = first.norm().is_finite();
+    // What additions rounded off: Knuth's two-sum has it exactly.
+    let mut lost = V::Accum::from_f64(0.0);
+    for value in others {
+        let (before, added) = (sum, value.to_accum());
+        sum += added;
+        let taken = sum - before;
+        lost += (before - (sum - taken)) + (added - taken);
+        are_finite &= value.norm().is_finite();
+    }
+    let result = V::from_accum(sum);
+    let fate = match (are_finite, result.norm().is_finite()) {
+        (false, _) => Fate::Exact,
+        (true, false) => Fate::Overflowed,
+        (true, true) if lost != V::Accum::from_f64(0.0) || result.to_accum() != sum => {
+            Fate::Rounded
+        }
+        (true, true) => Fate::Exact,
+    };
+    (result, fate)
 }
 
 fn sort_row<V: Value>(columns: &mut [u32], values: &mut [V], scratch: &mut Vec<(u32, V)>) {

@@ -72,7 +72,7 @@ impl<V: Value> Block<V> {
         }
         if !self.values.report.is_empty() {
             let line = |index| lines_before_entry(text, index as usize);
-            self.report = self.values.report.map_positions(line);
+            self.report = self.values.report.map_lines(line);
         }
         // A block of this size without such a line is a rare one.
         if text.len() > MAX_LINE_BYTES

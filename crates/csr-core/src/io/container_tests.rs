@@ -220,3 +220,19 @@ fn other_compressions_are_named_with_the_line_that_unpacks_them() {
     let twice = gzip(&gzip(MATRIX.as_bytes()));
     assert!(read("m.gz", &twice).unwrap_err().contains("it is gzip data in gzip data"));
 }
+
+#[test]
+fn lines_that_end_in_carriage_returns_alone_are_named() {
+    let text = "%%MatrixMarket matrix coordinate real general\r1 1 1\r1 1 2\r";
+    let refusal = |text: &str| {
+        ReadOptions::new().coo_from::<f64>(text.as_bytes(), "a.mtx").unwrap_err().to_string()
+    };
+    let named = "mtx file \"a.mtx\", line 1: its lines end in carriage returns alone, which are no ends of lines here; \
+                 to convert it: tr '\\r' '\\n'";
+    assert_eq!(refusal(text), named);
+    // With line ends as well, nothing but the sizes is missing.
+    let banner = text.split('\r').next().unwrap();
+    for text in [format!("{banner}\r\n"), format!("{banner}\r"), banner.to_owned()] {
+        assert!(refusal(&text).ends_with("line 1: the file ends before its sizes"), "{text:?}");
+    }
+}

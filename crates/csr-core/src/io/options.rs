@@ -8,7 +8,7 @@ use super::read::{Entries, Manner, Progress, read_entries, read_sizes};
 use super::source::Source;
 use super::values::{ReadReport, sum_overflows};
 use crate::csr::Symmetry;
-use crate::{Coo, Csr, Error, Offset, Result, Value, counted};
+use crate::{Coo, Csr, Error, Occurrences, Offset, Result, Value, counted};
 
 /// Text that one task parses at a time: large against the cost of a task, small against a cache.
 const BLOCK_BYTES: usize = 256 << 10;
@@ -187,7 +187,7 @@ impl<'a> ReadOptions<'a> {
             Err(format!("{entries} are above the limit of {limit} of {offsets} offsets"))
         };
         let entries: Entries<V> = self.entries(source, countable)?;
-        let (line, report) = (entries.size_line, entries.report);
+        let (line, mut report) = (entries.size_line, entries.report);
         let mut csr = entries.into_triplets()?.into_csr().map_err(|error| match error {
             // Mirror images can pass the limit where the entries did not.
             Error::TooLarge { .. } => Error::MatrixMarket {
@@ -198,8 +198,7 @@ impl<'a> ReadOptions<'a> {
             other => other,
         })?;
         csr.sort_rows();
-        let overflow = csr.sum_duplicates_observed();
-        self.check_sums::<V>(overflow, source)?;
+        report.inexact_sums = self.sum(&mut csr, &report, source)?;
         self.tell(&report);
         Ok(csr)
     }
@@ -219,7 +218,7 @@ impl<'a> ReadOptions<'a> {
         let entries: Entries<V> = self.entries(source, has_the_column)?;
         let Header { format, symmetry, rows, cols, .. } = entries.header;
         let column = if cols == 1 { 0 } else { self.column.map_or(0, |number| number - 1) };
-        let report = entries.report;
+        let mut report = entries.report;
         if format == Format::Array && symmetry == Symmetry::General {
             self.tell(&report);
             let (first, rows) = (column as usize * rows as usize, rows as usize);
@@ -230,26 +229,34 @@ impl<'a> ReadOptions<'a> {
         }
         let mut csr: Csr<V, u64> = entries.into_triplets()?.into_csr()?;
         csr.sort_rows();
-        let overflow = csr.sum_duplicates_observed();
-        self.check_sums::<V>(overflow, source)?;
+        report.inexact_sums = self.sum(&mut csr, &report, source)?;
+        let csr = csr.view();
+        // By entry of all columns; that of an element is its row.
+        let first = report.inexact_sums.first;
+        let offsets = csr.pattern().offsets();
+        let row_of = |entry: u64| offsets.partition_point(|&offset| offset <= entry) as u64 - 1;
+        report.inexact_sums.first = first.map(row_of);
         self.tell(&report);
         let value = |row: usize| {
-            let (columns, values) = csr.view().row(row);
+            let (columns, values) = csr.row(row);
             columns.binary_search(&column).ok().map(|entry| values[entry])
         };
         Ok((0..csr.rows()).map(|row| value(row).unwrap_or(V::from_f64(0.0))).collect())
     }
 
-    /// Refuses a sum that is beyond the type, by row and column: its entries stand on several lines.
-    fn check_sums<V: Value>(
+    /// Sums what repeats, and returns the sums of integers that were rounded, by entry. Refuses a sum that is beyond the
+    /// type, by row and column: its entries stand on several lines.
+    fn sum<V: Value, O: Offset>(
         &self,
-        overflow: Option<(usize, u32)>,
+        csr: &mut Csr<V, O>,
+        report: &ReadReport,
         source: &Source<'_>,
-    ) -> Result<()> {
-        match overflow.filter(|_| !self.allows_overflow) {
-            None => Ok(()),
-            Some(place) => Err(sum_overflows::<V>(place, source.name())),
+    ) -> Result<Occurrences> {
+        let sums = csr.sum_duplicates_observed();
+        if let Some(place) = sums.overflow.filter(|_| !self.allows_overflow) {
+            return Err(sum_overflows::<V>(place, source.name()));
         }
+        Ok(if report.is_integer { sums.inexact } else { Occurrences::default() })
     }
 
     fn tell(&self, report: &ReadReport) {

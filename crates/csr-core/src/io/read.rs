@@ -85,7 +85,7 @@ pub(super) fn read_entries<V: Value>(
         if !more {
             entries.append(&ready);
             tally.finish(&header).map_err(refuse)?;
-            entries.report = tally.report.map_positions(|line| line + 1);
+            entries.report = tally.report.map_lines(|line| line + 1);
             entries.report.is_integer = header.field == Field::Integer;
             entries.report.columns = header.cols;
             return Ok(entries);
@@ -114,6 +114,8 @@ fn read_header(
 ) -> Result<(Header, Tally, usize)> {
     let mut banner = None;
     let mut lines = 0;
+    // As a Macintosh wrote them: the whole file is one line.
+    let mut has_old_ends = false;
     loop {
         match source.fill(text) {
             Ok(true) => {}
@@ -129,6 +131,7 @@ fn read_header(
             }
             let first = byte_at(line, skip_blanks(line, 0));
             let Some(banner) = banner else {
+                has_old_ends = line.trim_ascii_end().contains(&b'\r');
                 banner =
                     Some(Banner::parse(line).map_err(|message| refuse((lines, message.into())))?);
                 lines += 1;
@@ -144,7 +147,13 @@ fn read_header(
             lines += 1;
         }
     }
-    let message = if lines == 0 { "the file is empty" } else { "the file ends before its sizes" };
+    let message = match lines {
+        0 => "the file is empty",
+        1 if has_old_ends => {
+            "its lines end in carriage returns alone, which are no ends of lines here; to convert it: tr '\\r' '\\n'"
+        }
+        _ => "the file ends before its sizes",
+    };
     Err(refuse((lines.max(1) - 1, message.to_owned().into())))
 }
 
@@ -172,7 +181,7 @@ impl Tally {
             let capacity = header.entries.saturating_sub(self.entries);
             self.entries += block.entries() as u64;
             let lines = self.lines;
-            self.report = self.report.and(block.report.map_positions(|line| lines + line));
+            self.report = self.report.and(block.report.map_lines(|line| lines + line));
             self.lines += block.lines;
             if let Some(fault) = block.fault.take() {
                 return Err((self.lines, fault));

@@ -137,6 +137,45 @@ fn entries_that_add_up_beyond_the_type_are_an_error_by_row_and_column() {
 }
 
 #[test]
+fn sums_of_integers_that_are_rounded_are_counted_with_the_first_entry() {
+    let seen = Mutex::new(ReadReport::default());
+    let hook = |report: &ReadReport| *seen.lock().unwrap() = *report;
+    let options = ReadOptions::new().report(&hook);
+    let report = |field: &str, entries: &[&str]| {
+        let head = format!("%%MatrixMarket matrix coordinate {field} general\n9000 1");
+        let text = format!("{head} {}\n{}\n", entries.len(), entries.join("\n"));
+        options.csr_from::<f64, u32>(text.as_bytes(), "a").unwrap();
+        let of_csr = *seen.lock().unwrap();
+        options.vector_from::<f64>(text.as_bytes(), "a").unwrap();
+        (of_csr.inexact_sums, seen.lock().unwrap().inexact_sums)
+    };
+    let at = |count, first| Occurrences { count, first: Some(first) };
+    let none = (Occurrences::default(), Occurrences::default());
+    // Rows 3 and 9000 are rounded, each as the sum of two that are exact; row 1 is a sum that is not.
+    let far = [
+        "1 1 1",
+        "1 1 2",
+        "3 1 9007199254740992",
+        "3 1 1",
+        "9000 1 -1",
+        "9000 1 -9007199254740992",
+    ];
+    assert_eq!(report("integer", &far), (at(2, 1), at(2, 2)));
+    // The rows of a later task than the first.
+    assert_eq!(report("integer", &[&far[..2], &far[4..]].concat()), (at(1, 1), at(1, 8999)));
+    // 1 is rounded off, then 1 too much is added: together, nothing.
+    let back = ["1 1 9007199254740992", "1 1 1", "1 1 9007199254740992", "1 1 3"];
+    assert_eq!(report("integer", &back[..2]), (at(1, 0), at(1, 0)));
+    assert_eq!(report("integer", &back), none);
+    assert_eq!(report("integer", &["1 1 9007199254740991", "1 1 1"]), none);
+    // A real file says nothing about the last digits of its values.
+    assert_eq!(report("real", &back[..2]), none);
+    let halves = "%%MatrixMarket matrix coordinate integer general\n1 1 2\n1 1 2048\n1 1 1\n";
+    options.csr_from::<f16, u32>(halves.as_bytes(), "a").unwrap();
+    assert_eq!(seen.lock().unwrap().inexact_sums, at(1, 0));
+}
+
+#[test]
 fn vectors_report_too() {
     let seen = Mutex::new(ReadReport::default());
     let hook = |report: &ReadReport| *seen.lock().unwrap() = *report;

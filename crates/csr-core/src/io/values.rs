@@ -17,6 +17,9 @@ pub struct ReadReport {
     pub columns: u32,
     /// Integers of an integer file that were rounded.
     pub inexact_integers: Occurrences,
+    /// Sums of integers of one row and column that were rounded; the first by the index of its entry in the matrix, or
+    /// of its element in the vector. Triplets are not summed.
+    pub inexact_sums: Occurrences,
     /// Numbers other than 0 that are too small for the type, and read as 0.
     pub underflows: Occurrences,
     /// Numbers too large for the type, and read as infinity as
@@ -31,22 +34,25 @@ impl ReadReport {
             is_integer: self.is_integer,
             columns: self.columns,
             inexact_integers: self.inexact_integers.and(later.inexact_integers),
+            // Sums are made when all parts are there.
+            inexact_sums: self.inexact_sums,
             underflows: self.underflows.and(later.underflows),
             overflows: self.overflows.and(later.overflows),
         }
     }
 
-    /// With other positions in place of the first ones.
-    pub(super) fn map_positions(mut self, position: impl Fn(u64) -> u64) -> Self {
+    /// With other lines in place of the first ones.
+    pub(super) fn map_lines(mut self, line: impl Fn(u64) -> u64) -> Self {
         for kind in [&mut self.inexact_integers, &mut self.underflows, &mut self.overflows] {
-            kind.first = kind.first.map(&position);
+            kind.first = kind.first.map(&line);
         }
         self
     }
 
     /// Whether there is anything to report.
     pub(super) fn is_empty(&self) -> bool {
-        self.inexact_integers.count + self.underflows.count + self.overflows.count == 0
+        let kinds = [self.inexact_integers, self.inexact_sums, self.underflows, self.overflows];
+        kinds.iter().all(|kind| kind.count == 0)
     }
 }
 

@@ -43,8 +43,11 @@ fn ending(record: &SolveRecord) -> Element {
         "breakdown" => (
             "failed",
             format!(
-                "broke down in iteration {}: {}",
-                record.breakdown_iteration.unwrap_or(0),
+                "broke down {}: {}",
+                match record.breakdown_iteration {
+                    None | Some(0) => "before the first iteration".to_owned(),
+                    Some(iteration) => format!("in iteration {iteration}"),
+                },
                 record.breakdown.as_deref().unwrap_or("unknown")
             ),
         ),
@@ -64,11 +67,7 @@ fn ending(record: &SolveRecord) -> Element {
         .child(element("strong").text(record.device.clone()))
         .text(": ")
         .child(element("span").class(class).text(text))
-        .text(format!(
-            "; b - A x is {} computed from x, and {} as the iterations update it.",
-            record.of_b(record.true_relative_residual),
-            record.of_b(record.relative_residual)
-        ))
+        .text(format!("; {}", record.residual_in_words()))
 }
 
 /// The residual, as a multiple of b, over the iterations.

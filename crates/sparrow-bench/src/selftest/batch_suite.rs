@@ -11,8 +11,8 @@ use super::report::parameter_text;
 use super::shapes::csr_of_lengths;
 use super::suite::spoil_values;
 use super::{
-    BatchCase, BatchCoefficients, CaseError, Extent, Failure, Progress, Report, Tally, Tested,
-    run_batch,
+    BatchCase, BatchCoefficients, CaseError, Count, Extent, Failure, Progress, Report, Tally,
+    Tested, run_batch,
 };
 
 /// An algorithm of batches and its variant.
@@ -196,7 +196,7 @@ pub fn run_batches(
     configurations: &[BatchConfiguration],
     value_types: &[ValueType],
     extent: Extent,
-    observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    observe: &mut dyn FnMut(Progress<'_>) -> ControlFlow<()>,
 ) -> sparrow::Result<Report> {
     let device = queue.context().device().traits();
     let is_interpreted = super::is_interpreted(device);
@@ -209,25 +209,26 @@ pub fn run_batches(
     let cases_of_type =
         |configuration: &BatchConfiguration| ways + configuration.settings(extent).len() - in_turn;
     let all = configurations.iter().map(cases_of_type).sum::<usize>() * value_types.len();
-    let mut progress = Progress { done: 0, all, failed: 0 };
+    let mut count = Count { done: 0, all, failed: 0 };
     let mut report = Report::new(device, extent);
     for (number, configuration) in configurations.iter().enumerate() {
         let settings = configuration.settings(extent);
-        let count = settings.len();
+        let ways_of_parameters = settings.len();
         let mut tallies: Vec<_> = settings
             .into_iter()
             .map(|parameters| (configuration.tested(&parameters), parameters, Tally::default()))
             .collect();
         let cases = value_types.iter().enumerate().flat_map(|(turn, &value_type)| {
-            ways_of(number, turn, ways, in_turn, count).map(move |way| (turn, value_type, way))
+            ways_of(number, turn, ways, in_turn, ways_of_parameters)
+                .map(move |way| (turn, value_type, way))
         });
         let mut ends = false;
         for (turn, value_type, (way, setting)) in cases {
-            if observe(progress).is_break() {
+            if observe(Progress { count, report: &report, has_failed: false }).is_break() {
                 ends = true;
                 break;
             }
-            progress.done += 1;
+            count.done += 1;
             let (tested, parameters, tally) = &mut tallies[setting];
             if let Some(why) = configuration.obstacle(device, value_type) {
                 *tally.not_applicable.entry(why).or_default() += 1;
@@ -246,7 +247,7 @@ pub fn run_batches(
             };
             let is_finite = !(way + number).is_multiple_of(3);
             let found = for_value_type!(value_type, V => {
-                run_one::<V>(queue, &case, is_finite, progress.done, extent)
+                run_one::<V>(queue, &case, is_finite, count.done, extent)
             });
             match found {
                 Ok(error) => {
@@ -254,7 +255,12 @@ pub fn run_batches(
                     tally.error_in_tolerance = tally.error_in_tolerance.max(error);
                 }
                 Err((problem, error)) => {
-                    progress.failed += 1;
+                    let seen = Progress { count, report: &report, has_failed: true };
+                    if observe(seen).is_break() {
+                        ends = true;
+                        break;
+                    }
+                    count.failed += 1;
                     tally.failures.push(Failure {
                         tested: tested.name.clone(),
                         shape: problem.map_or_else(
@@ -267,7 +273,9 @@ pub fn run_batches(
                 }
             }
         }
-        report.tallies.extend(tallies.into_iter().map(|(tested, _, tally)| (tested, tally)));
+        for (tested, _, tally) in tallies {
+            report.push(tested, tally, ends);
+        }
         if ends {
             break;
         }

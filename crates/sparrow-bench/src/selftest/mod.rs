@@ -32,7 +32,7 @@ pub use cl_kernels::TEST_LIMITS as LIMITS;
 pub use configuration::Configuration;
 pub use guarded::{AnyGuarded, Guarded};
 pub use record::{SelftestRecord, records};
-pub use report::{Failure, Progress, Report, Tally, Tested};
+pub use report::{Count, Failure, Progress, Report, Tally, Tested};
 pub use shapes::{Amount, Shape, shapes};
 pub use spmm_case::{SpmmCase, run_spmm};
 pub use spmm_suite::{SpmmConfiguration, run_spmms};

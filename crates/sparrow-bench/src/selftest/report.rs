@@ -68,15 +68,34 @@ pub struct Tally {
     pub error_in_tolerance: f64,
 }
 
-/// How far a run has come.
+impl Tally {
+    /// Whether a case was run, or found not applicable.
+    pub fn has_cases(&self) -> bool {
+        self.passed > 0 || !self.failures.is_empty() || !self.not_applicable.is_empty()
+    }
+}
+
+/// How many cases a run has done.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress {
+pub struct Count {
     /// Cases run, or found not applicable.
     pub done: usize,
     /// Cases in all.
     pub all: usize,
     /// Cases that failed.
     pub failed: usize,
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// Its cases.
+    pub count: Count,
+    /// What the configurations did that are done.
+    pub report: &'a Report,
+    /// Whether the case that was just run has failed, which is not counted yet: a run that is ended there leaves it out.
+    /// What interrupts a program may make a driver's compiler fail first.
+    pub has_failed: bool,
 }
 
 /// What all configurations did, in order.
@@ -106,6 +125,13 @@ impl Report {
             opencl: device.version.clone(),
             extent,
             tallies: Vec::new(),
+        }
+    }
+
+    /// Adds what one configuration did; where the run ends with it, only if it has begun.
+    pub(super) fn push(&mut self, tested: Tested, tally: Tally, ends: bool) {
+        if !ends || tally.has_cases() {
+            self.tallies.push((tested, tally));
         }
     }
 

@@ -8,8 +8,8 @@ use sparrow::{DeviceTraits, OffsetType, Queue, SpmmAlgorithm};
 use super::report::parameter_text;
 use super::suite::spoil_values;
 use super::{
-    Amount, CaseError, Extent, Failure, Limits, Progress, Report, Shape, SpmmCase, Tally, Tested,
-    is_interpreted, run_spmm, shapes,
+    Amount, CaseError, Count, Extent, Failure, Limits, Progress, Report, Shape, SpmmCase, Tally,
+    Tested, is_interpreted, run_spmm, shapes,
 };
 
 /// An algorithm of SpMM and its hyper-parameters.
@@ -101,7 +101,7 @@ pub fn run_spmms(
     queue: &Queue,
     configurations: &[SpmmConfiguration],
     extent: Extent,
-    observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    observe: &mut dyn FnMut(Progress<'_>) -> ControlFlow<()>,
 ) -> sparrow::Result<Report> {
     let device = queue.context().device().traits();
     let mut shapes = shapes(&LIMITS, Amount::of(device, extent));
@@ -115,7 +115,7 @@ pub fn run_spmms(
     };
     let all = configurations.len() * shapes.len() * repeats;
     let per_shape = if extent == Extent::Full { programs } else { 1 };
-    let mut progress = Progress { done: 0, all: all * per_shape, failed: 0 };
+    let mut count = Count { done: 0, all: all * per_shape, failed: 0 };
     let mut report = Report::new(device, extent);
     let most_columns = if is_interpreted(device) { FEW_COLUMNS } else { usize::MAX };
     // Counts cases, so that what varies along does so in steps of its own.
@@ -126,11 +126,11 @@ pub fn run_spmms(
         let mut ends = false;
         'cases: for (place, shape) in shapes.iter().enumerate() {
             for repeat in 0..repeats * per_shape {
-                if observe(progress).is_break() {
+                if observe(Progress { count, report: &report, has_failed: false }).is_break() {
                     ends = true;
                     break 'cases;
                 }
-                progress.done += 1;
+                count.done += 1;
                 turn += 1;
                 let axes = if extent == Extent::Full {
                     PROGRAMS[repeat % PROGRAMS.len()]
@@ -160,7 +160,12 @@ pub fn run_spmms(
                         tally.error_in_tolerance = tally.error_in_tolerance.max(error);
                     }
                     Err(error) => {
-                        progress.failed += 1;
+                        let seen = Progress { count, report: &report, has_failed: true };
+                        if observe(seen).is_break() {
+                            ends = true;
+                            break 'cases;
+                        }
+                        count.failed += 1;
                         tally.failures.push(Failure {
                             tested: tested.name.clone(),
                             shape: shape.name.to_owned(),
@@ -174,7 +179,7 @@ pub fn run_spmms(
                 }
             }
         }
-        report.tallies.push((tested, tally));
+        report.push(tested, tally, ends);
         if ends {
             break;
         }

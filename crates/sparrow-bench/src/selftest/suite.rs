@@ -7,12 +7,12 @@ use sparrow::{Queue, usual_tables};
 
 use super::axes::combinations;
 use super::{
-    Amount, Axes, Case, CaseError, Configuration, Content, Extent, Failure, LIMITS, Progress,
-    Report, Shape, Tally, is_interpreted, run, shapes,
+    Amount, Axes, Case, CaseError, Configuration, Content, Count, Extent, Failure, LIMITS,
+    Progress, Report, Shape, Tally, is_interpreted, run, shapes,
 };
 
-/// Runs `configurations` on the queue's device. `observe` hears cases done, in all and failed so far before
-/// each, and may end the run there.
+/// Runs `configurations` on the queue's device. `observe` hears before each case, and where one fails, how far the run has
+/// come, and may end it there.
 ///
 /// # Errors
 /// A device table that cannot be read; what a case finds is in the report.
@@ -20,14 +20,14 @@ pub fn run_suite(
     queue: &Queue,
     configurations: &[Configuration],
     extent: Extent,
-    observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    observe: &mut dyn FnMut(Progress<'_>) -> ControlFlow<()>,
 ) -> sparrow::Result<Report> {
     let device = queue.context().device().traits();
     let groups_progress = usual_tables().groups_progress(device);
     let shapes = shapes(&LIMITS, Amount::of(device, extent));
     let combinations = combinations(extent, configurations.len(), shapes.len());
     let all = combinations.iter().map(Vec::len).sum();
-    let mut progress = Progress { done: 0, all, failed: 0 };
+    let mut count = Count { done: 0, all, failed: 0 };
     let mut slots = combinations.iter();
     let mut report = Report::new(device, extent);
     for configuration in configurations {
@@ -36,11 +36,11 @@ pub fn run_suite(
         let cases = cases.flat_map(|(shape, slot)| slot.iter().map(move |axes| (shape, axes)));
         let mut ends = false;
         for (shape, axes) in cases {
-            if observe(progress).is_break() {
+            if observe(Progress { count, report: &report, has_failed: false }).is_break() {
                 ends = true;
                 break;
             }
-            progress.done += 1;
+            count.done += 1;
             if let Some(why) = configuration.obstacle(device, groups_progress, axes) {
                 *tally.not_applicable.entry(why).or_default() += 1;
                 continue;
@@ -51,7 +51,12 @@ pub fn run_suite(
                     tally.error_in_tolerance = tally.error_in_tolerance.max(error);
                 }
                 Err(error) => {
-                    progress.failed += 1;
+                    let seen = Progress { count, report: &report, has_failed: true };
+                    if observe(seen).is_break() {
+                        ends = true;
+                        break;
+                    }
+                    count.failed += 1;
                     tally.failures.push(Failure {
                         tested: configuration.name(),
                         shape: shape.name.to_owned(),
@@ -61,7 +66,7 @@ pub fn run_suite(
                 }
             }
         }
-        report.tallies.push((configuration.into(), tally));
+        report.push(configuration.into(), tally, ends);
         if ends {
             break;
         }

@@ -11,16 +11,16 @@ use sparrow_bench::{counted, keep_rates};
 use crate::arguments::{Devices, Global};
 use crate::failure::Failure;
 use crate::output::{Files, write_text};
-use crate::target::queue_on;
+use crate::target::{Named, queue_on};
 
 pub(crate) fn run(global: &Global, arguments: &Devices) -> Result<(), Failure> {
     let words = Files::new(global).check()?;
-    let devices = match global.device.as_deref() {
-        Some("host") => {
+    let devices = match Named::by_option(global) {
+        Named::Host => {
             return Err(Failure::input("devices lists OpenCL devices, and host is none"));
         }
-        Some(text) => sparrow::find_devices(text)?,
-        None => sparrow::devices()?,
+        Named::Text(text) => sparrow::find_devices(text)?,
+        Named::Best | Named::All => sparrow::devices()?,
     };
     if devices.is_empty() {
         return Err(sparrow::RuntimeError::NoDevice.into());

@@ -20,7 +20,7 @@ pub(crate) fn run(global: &Global, arguments: &Info) -> Result<(), Failure> {
     let words = files.check()?;
     let input = Input::parse(&arguments.matrix)?;
     check_making_of(arguments.making, &input)?;
-    let matrix: Csr<f64, u64> = load(&input, arguments.making.into(), arguments.reading)?;
+    let matrix = load(&input, arguments.making.into(), arguments.reading)?.matrix;
     let statistics = RowStatistics::of(matrix.pattern().view());
     let evc_hyb = EvcHybStatistics::of(matrix.pattern().view(), &EvcHybOptions::default());
     let chosen =

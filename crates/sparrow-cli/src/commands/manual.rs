@@ -6,12 +6,13 @@ use std::path::Path;
 use clap::Command;
 use clap_mangen::Man as Page;
 
-use crate::arguments::{Completions, Man, command};
+use crate::arguments::{Completions, Global, Man, command};
 use crate::failure::Failure;
 use crate::output::{Stream, write_output};
 
 /// Prints a script for a shell.
-pub(crate) fn completions(arguments: &Completions) -> Result<(), Failure> {
+pub(crate) fn completions(global: &Global, arguments: &Completions) -> Result<(), Failure> {
+    check(global, "completions")?;
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut public(command()), "sparrow", &mut script);
     print(&script)
@@ -24,7 +25,8 @@ fn public(command: Command) -> Command {
 }
 
 /// Prints the page of the command, or writes those of all its commands.
-pub(crate) fn pages(arguments: &Man) -> Result<(), Failure> {
+pub(crate) fn pages(global: &Global, arguments: &Man) -> Result<(), Failure> {
+    check(global, "man")?;
     // As a user finds help: by --help, not by a command of each.
     let mut command = command().disable_help_subcommand(true);
     command.build();
@@ -55,6 +57,18 @@ fn text(page: &Page) -> Result<Vec<u8>, Failure> {
     Ok(text)
 }
 
+/// Refuses `--json`, which would write nothing.
+fn check(global: &Global, command: &str) -> Result<(), Failure> {
+    match &global.json {
+        None => Ok(()),
+        Some(path) => Err(Failure::input(format!(
+            "--json {}: {command} has no results: leave it out",
+            path.display()
+        ))),
+    }
+}
+
 fn print(text: &[u8]) -> Result<(), Failure> {
+    Stream::Output.check_open()?;
     Stream::Output.write(&String::from_utf8_lossy(text))
 }

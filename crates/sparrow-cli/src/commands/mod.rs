@@ -16,7 +16,9 @@ mod vectors;
 use sparrow_bench::Input;
 
 pub(crate) use applies::{check_host, check_order, check_variant, tell_products_of_named};
-pub(crate) use reading::{Loaded, check_matrix, check_vector, load, load_compact};
+pub(crate) use reading::{
+    Loaded, ReadMatrix, check_matrix, load, load_compact, row_in_words, tell_non_finite,
+};
 pub(crate) use vectors::{VectorText, Vectors};
 
 use crate::arguments::Making;

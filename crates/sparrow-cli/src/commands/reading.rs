@@ -15,13 +15,24 @@ use crate::arguments::Reading;
 use crate::failure::Failure;
 use crate::output::{BytesProgress, note};
 
+/// A matrix as it was read or generated.
+pub(crate) struct ReadMatrix {
+    pub(crate) matrix: Csr<f64, u64>,
+    /// Whether a file says that its values are integers.
+    pub(crate) is_integer: bool,
+}
+
 /// Reads or generates a matrix, with a progress bar on large files.
-pub(crate) fn load(
-    input: &Input,
-    making: Making,
-    reading: Reading,
-) -> Result<Csr<f64, u64>, Failure> {
-    Ok(load_with_report(input, making, reading)?.0)
+pub(crate) fn load(input: &Input, making: Making, reading: Reading) -> Result<ReadMatrix, Failure> {
+    let progress = BytesProgress::new(&format!("reading {}", input.name()));
+    let hook = |done, total| progress.update(done, total);
+    let heard = Heard::default();
+    let hear = heard.hook();
+    let options = reading.options().progress(&hook).report(&hear);
+    let matrix: Csr<f64, u64> = input.load_by(making, options)?;
+    let pattern = matrix.view().pattern();
+    let report = heard.tell(&input.name(), |entry| pattern.place(entry));
+    Ok(ReadMatrix { matrix, is_integer: report.is_integer })
 }
 
 /// As [`load`], with 32-bit row offsets wherever they count far enough: what an application would store.
@@ -30,42 +41,34 @@ pub(crate) fn load_compact(
     making: Making,
     reading: Reading,
 ) -> Result<Loaded, Failure> {
-    let (matrix, report) = load_with_report(input, making, reading)?;
+    let ReadMatrix { matrix, is_integer } = load(input, making, reading)?;
     let matrix = AnyCsr::compact(matrix).allow_overflow(reading.allow_overflow);
-    Ok(Loaded { matrix, name: input.name(), is_integer: report.is_integer })
+    Ok(Loaded { matrix, name: input.name(), is_integer })
 }
 
-fn load_with_report(
-    input: &Input,
-    making: Making,
-    reading: Reading,
-) -> Result<(Csr<f64, u64>, ReadReport), Failure> {
-    let progress = BytesProgress::new(&format!("reading {}", input.name()));
-    let hook = |done, total| progress.update(done, total);
-    let heard = Heard::default();
-    let hear = heard.hook();
-    let options = reading.options().progress(&hook).report(&hear);
-    let matrix = input.load_by(making, options)?;
-    Ok((matrix, heard.tell(&input.name())))
+/// Where an element of a vector stands, in words.
+pub(crate) fn row_in_words(element: usize) -> String {
+    format!("row {}", element + 1)
 }
 
 /// Refuses a vector with an element that is beyond the type which sums of `value_type` are made in, and says which
-/// elements become 0 in it.
-pub(crate) fn check_vector(
+/// elements become others in it. `is_integer`: whether its file says that its values are integers.
+pub(super) fn check_vector(
     option: &str,
-    vector: &[f64],
+    (vector, is_integer): (&[f64], bool),
     value_type: ValueType,
     reading: Reading,
 ) -> Result<(), Failure> {
-    let (sums, place) = (value_type.accumulator(), |element: usize| format!("row {}", element + 1));
+    let sums = value_type.accumulator();
     if !reading.allow_overflow {
-        check_narrowing(vector, sums, place).map_err(|error| named(error, option))?;
+        check_narrowing(vector, sums, row_in_words).map_err(|error| named(error, option))?;
     }
-    tell_narrowing(option, sums, &Narrowing::of(vector, sums), false, place);
+    tell_narrowing(option, sums, &Narrowing::of(vector, sums), is_integer, row_in_words);
     Ok(())
 }
 
-/// Refuses a coefficient that is beyond the type which sums of `value_type` are made in, or becomes 0 in it.
+/// Refuses a coefficient that is beyond the type which sums of `value_type` are made in, or becomes 0 in it; says so
+/// where it is a whole number that becomes another.
 pub(crate) fn check_coefficient(
     option: &str,
     value: f64,
@@ -76,7 +79,12 @@ pub(crate) fn check_coefficient(
     let what = match () {
         () if !rounded.is_finite() => "too large for",
         () if rounded == 0.0 && value != 0.0 => "so small that it is 0 in",
-        () => return Ok(()),
+        () => {
+            if value.fract() == 0.0 && rounded != value {
+                note(format_args!("{option} {value} is rounded to {sums}, {rounded}"));
+            }
+            return Ok(());
+        }
     };
     Err(Failure::input(format!("{option} {value:e} is {what} {sums}, the type of sums")))
 }
@@ -92,6 +100,11 @@ impl Loaded {
     /// One that was generated here.
     pub(crate) fn generated(name: String, matrix: AnyCsr) -> Self {
         Loaded { matrix, name, is_integer: false }
+    }
+
+    /// As it is called.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     /// What `work` makes of the matrix with values of a type; says which of them change by more than rounding.
@@ -125,6 +138,7 @@ impl Deref for Loaded {
 pub(crate) fn check_matrix<O: Offset>(
     name: &str,
     (pattern, values): (PatternView<'_, O>, &[f64]),
+    is_integer: bool,
     value_type: ValueType,
     reading: Reading,
 ) -> Result<(), Failure> {
@@ -132,7 +146,7 @@ pub(crate) fn check_matrix<O: Offset>(
     if !reading.allow_overflow {
         check_narrowing(values, value_type, place).map_err(|error| named(error, name))?;
     }
-    tell_narrowing(name, value_type, &Narrowing::of(values, value_type), false, place);
+    tell_narrowing(name, value_type, &Narrowing::of(values, value_type), is_integer, place);
     Ok(())
 }
 
@@ -146,6 +160,20 @@ fn named(error: Error, name: &str) -> Error {
     }
 }
 
+/// Says which numbers are infinite or NaN; `what`: one of them, and many.
+pub(crate) fn tell_non_finite(
+    name: &str,
+    values: &[f64],
+    what: [&str; 2],
+    place: impl Fn(usize) -> String,
+) {
+    let mut found = values.iter().enumerate().filter(|(_, value)| !value.is_finite());
+    let first = found.next().map(|(index, _)| index as u64);
+    let count = found.count() as u64 + u64::from(first.is_some());
+    let place = |index: u64| format!("in {}", place(index as usize));
+    say(name, Occurrences { count, first }, what, "infinite or NaN", place);
+}
+
 /// What a reader reports.
 #[derive(Default)]
 pub(super) struct Heard(Mutex<ReadReport>);
@@ -156,10 +184,10 @@ impl Heard {
         |found| *locked(&self.0) = *found
     }
 
-    /// Says what reading `name` has changed, and returns the report.
-    pub(super) fn tell(&self, name: &str) -> ReadReport {
+    /// Says what reading `name` has changed, and returns the report; `place` says where an entry or element stands.
+    pub(super) fn tell(&self, name: &str, place: impl Fn(usize) -> String) -> ReadReport {
         let report = *locked(&self.0);
-        tell(name, &report);
+        tell(name, &report, place);
         report
     }
 }
@@ -176,9 +204,11 @@ impl Reading {
 }
 
 /// Says what reading has changed.
-fn tell(name: &str, report: &ReadReport) {
+fn tell(name: &str, report: &ReadReport, place: impl Fn(usize) -> String) {
+    let in_words = |entry: u64| format!("in {}", place(entry as usize));
     let place = |line: u64| format!("on line {line}");
-    say(name, report.inexact_integers, ["integer is", "integers are"], "rounded to f64", place);
+    say(name, report.inexact_integers, INTEGERS, "rounded to f64", place);
+    say(name, report.inexact_sums, SUMS, "rounded to f64", in_words);
     say(name, report.underflows, TINY, "f64, and read as 0", place);
     say(name, report.overflows, HUGE, "f64, and read as infinite", place);
 }
@@ -194,11 +224,13 @@ fn tell_narrowing(
     let place = |entry: u64| format!("in {}", place(entry as usize));
     let integers = if is_integer { found.inexact_integers } else { Occurrences::default() };
     let rounded = format!("rounded to {value_type}");
-    say(name, integers, ["integer is", "integers are"], &rounded, place);
+    say(name, integers, INTEGERS, &rounded, place);
     say(name, found.underflows, TINY, &format!("{value_type}, and taken as 0"), place);
     say(name, found.overflows, HUGE, &format!("{value_type}, and taken as infinite"), place);
 }
 
+const INTEGERS: [&str; 2] = ["integer is", "integers are"];
+const SUMS: [&str; 2] = ["sum of integers is", "sums of integers are"];
 const TINY: [&str; 2] = ["value is too small for", "values are too small for"];
 const HUGE: [&str; 2] = ["value is too large for", "values are too large for"];
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use sparrow::{Accumulate, AnyArray, AnyMatrix, AnyPlan, AnyProduct, Number, PlanOptions};
 use sparrow_bench::{Input, counted, error_in_words, multiple};
 
-use super::reading::{check_coefficient, check_vector, load_compact};
+use super::reading::{check_coefficient, load_compact};
 use super::{VectorText, Vectors, check_host, check_making_of, check_variant};
 use crate::arguments::{Global, Spmv};
 use crate::failure::Failure;
@@ -55,10 +55,9 @@ pub(crate) fn run(global: &Global, arguments: &Spmv) -> Result<(), Failure> {
     check_coefficient("--beta", arguments.beta, value_type)?;
     let matrix = load_compact(&input, arguments.making.into(), arguments.reading)?;
     let (rows, cols, nnz) = (matrix.rows(), matrix.cols(), matrix.nnz());
-    let vectors = Vectors::of(&input, arguments.reading, arguments.column);
+    let vectors = Vectors::of(&input, value_type, arguments.reading, arguments.column);
     let vector = |option, text, len| {
         let read = vectors.load(option, text, len)?;
-        check_vector(option, &read, value_type, arguments.reading)?;
         Ok::<_, Failure>(AnyVector::rounded(value_type, &read))
     };
     let x = vector("--x", x_text, cols)?;

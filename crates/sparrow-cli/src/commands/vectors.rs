@@ -4,10 +4,11 @@ use std::cell::Cell;
 use std::ffi::OsStr;
 use std::path::Path;
 
+use csr_core::ValueType;
 use csr_core::io::STANDARD_INPUT;
 use sparrow_bench::{Input, counted};
 
-use super::reading::Heard;
+use super::reading::{Heard, check_vector, row_in_words};
 use crate::arguments::{Column, Reading};
 use crate::failure::Failure;
 use crate::output::note;
@@ -59,6 +60,8 @@ impl<'a> VectorText<'a> {
 pub(crate) struct Vectors<'a> {
     matrix: &'a Input,
     reading: Reading,
+    /// What the matrix stores.
+    value_type: ValueType,
     /// What `--column` says.
     column: Option<u32>,
     /// Columns of the widest file so far.
@@ -67,14 +70,19 @@ pub(crate) struct Vectors<'a> {
 
 impl<'a> Vectors<'a> {
     /// None yet.
-    pub(crate) fn of(matrix: &'a Input, reading: Reading, Column { column }: Column) -> Self {
-        Vectors { matrix, reading, column, widest: Cell::new(0) }
+    pub(crate) fn of(
+        matrix: &'a Input,
+        value_type: ValueType,
+        reading: Reading,
+        Column { column }: Column,
+    ) -> Self {
+        Vectors { matrix, reading, value_type, column, widest: Cell::new(0) }
     }
 
-    /// The vector of `length` elements that `option`, such as `--b`, names.
+    /// The vector of `length` elements that `option`, such as `--b`, names; what changes in the type of sums is told.
     ///
     /// # Errors
-    /// A seed that is none; what is wrong with the file; another length.
+    /// A seed that is none; what is wrong with the file; another length; an element beyond the type of sums.
     pub(crate) fn load(
         &self,
         option: &str,
@@ -138,7 +146,8 @@ impl<'a> Vectors<'a> {
             }
         };
         let name = format!("{option} {}", file.display());
-        let columns = heard.tell(&name).columns;
+        let report = heard.tell(&name, row_in_words);
+        let columns = report.columns;
         if columns > 1 && self.column.is_none() {
             note(format_args!(
                 "{name} has {}: the first is taken; --column K takes another",
@@ -152,6 +161,7 @@ impl<'a> Vectors<'a> {
                 counted(vector.len(), "element")
             )));
         }
+        check_vector(&name, (&vector, report.is_integer), self.value_type, self.reading)?;
         Ok(vector)
     }
 }

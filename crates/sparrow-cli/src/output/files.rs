@@ -79,12 +79,15 @@ impl<'a> Files<'a> {
     /// Where words go beside these outputs.
     ///
     /// # Errors
-    /// Inputs that are not there or cannot be read, all of them; two outputs that are one file, by whatever names; an
+    /// An output by a name of a form that is not written; inputs that are not there or cannot be read, all of them; two outputs that are one file, by whatever names; an
     /// output that is an input; one pipe as two inputs; an output that cannot be written.
     pub(crate) fn check(self) -> Result<Words, Failure> {
         self.check_readable()?;
         let is_output = |&(_, path): &(_, &Path)| Stream::of(path) == Some(Stream::Output);
         let all = || self.outputs.iter().chain(&self.tables);
+        self.outputs.iter().try_for_each(|(what, path)| check_form(what, path))?;
+        let mut streams = all().filter_map(|(_, path)| Stream::of(path));
+        streams.try_for_each(Stream::check_open)?;
         let words = Words::new(all().any(is_output));
         let named =
             |(what, path): &(&'static str, &'a Path)| (format!("{what} {}", path.display()), *path);
@@ -155,6 +158,23 @@ fn unreadable(path: &Path) -> Option<String> {
     let reason = opened.err()?;
     let error = csr_core::Error::Io { action: "open", path: path.to_owned(), reason };
     Some(error.to_string())
+}
+
+/// Refuses an output whose name promises a form that its content would not have. Records and reports are text under any
+/// name.
+fn check_form(what: &str, path: &Path) -> Result<(), Failure> {
+    /// Endings that readers know forms by.
+    const NOT_WRITTEN: [&str; 9] =
+        [".tar.gz", ".tgz", ".tar", ".bz2", ".xz", ".zst", ".zip", ".7z", ".lz4"];
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    match NOT_WRITTEN.iter().find(|ending| what == "--out" && name.ends_with(**ending)) {
+        None => Ok(()),
+        Some(ending) => Err(Failure::input(format!(
+            "--out {}: {ending} is not written, and a Matrix Market file of such a name would not be read by others; \
+             .mtx and .mtx.gz are written",
+            path.display()
+        ))),
+    }
 }
 
 /// Refuses a path that cannot be written, before the work whose result it is for. Nothing is left.

@@ -68,6 +68,44 @@ impl Stream {
         }
     }
 
+    /// Refuses the stream for data where this process was started without it, as by `>&-`: what is written there reaches
+    /// nobody, and no write says so.
+    pub(crate) fn check_open(self) -> std::result::Result<(), Failure> {
+        match self.is_closed() {
+            false => Ok(()),
+            true => Err(Failure::input(format!(
+                "cannot write {}: it is closed; > /dev/null discards what is written there",
+                self.name()
+            ))),
+        }
+    }
+
+    /// Rust's library opens the null device for reading and writing in the place of a stream that is missing, which a
+    /// shell's `> /dev/null`, for writing alone, is not; a program that hands over the null device so cannot be told from
+    /// it.
+    #[cfg(target_os = "linux")]
+    fn is_closed(self) -> bool {
+        use std::os::unix::fs::MetadataExt;
+        /// Of a descriptor's flags, how it may be used (`O_ACCMODE`), and where it reads and writes (`O_RDWR`).
+        const USE: u32 = 0b11;
+        const READS_AND_WRITES: u32 = 0b10;
+        let device = |metadata: Result<std::fs::Metadata>| metadata.map(|found| found.rdev()).ok();
+        let own = device(self.open().and_then(|file| file.metadata()));
+        let is_null = own.is_some() && own == device(std::fs::metadata("/dev/null"));
+        let descriptor = if self == Stream::Output { 1 } else { 2 };
+        let about = std::fs::read_to_string(format!("/proc/self/fdinfo/{descriptor}"));
+        let about = about.unwrap_or_default();
+        let flags = about.lines().find_map(|line| line.strip_prefix("flags:"));
+        let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
+        is_null && flags.is_some_and(|flags| flags & USE == READS_AND_WRITES)
+    }
+
+    /// Elsewhere the system does not tell it.
+    #[cfg(not(target_os = "linux"))]
+    fn is_closed(self) -> bool {
+        false
+    }
+
     pub(crate) fn write(self, text: &str) -> std::result::Result<(), Failure> {
         let written = self.open().and_then(|mut file| file.write_all(text.as_bytes()));
         written.map_err(|error| unwritten(self.name(), &error))

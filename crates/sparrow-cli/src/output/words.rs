@@ -8,10 +8,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use super::Stream;
 use crate::failure::Failure;
 
-/// Whether nothing but errors is said.
+/// Whether words, progress and hints are left out.
 static IS_QUIET: AtomicBool = AtomicBool::new(false);
 
-/// From now on nothing but errors is said.
+/// From now on only that is said which is to be heeded: errors, and what is not as it was asked for.
 pub(crate) fn be_quiet() {
     IS_QUIET.store(true, Ordering::Relaxed);
 }
@@ -48,6 +48,14 @@ impl Words {
         self.print(&format!("{line}\n"))
     }
 
+    /// Says a line that is to be heeded, to who wants no words too.
+    ///
+    /// # Errors
+    /// As [`Words::say`].
+    pub(crate) fn insist(self, line: impl Display) -> Result<(), Failure> {
+        print_wrapped(self.0, &format!("{line}\n"))
+    }
+
     /// Says text that has its ends of lines; lines that are too long for a terminal are wrapped.
     ///
     /// # Errors
@@ -57,16 +65,16 @@ impl Words {
     }
 }
 
-/// A line of the command's on standard error that is no error. Where that cannot be written there is no other place to
-/// say so.
-pub(crate) fn note(line: impl Display) {
+/// A line on standard error that changes nothing of what a user makes of the results.
+pub(crate) fn hint(line: impl Display) {
     if !is_quiet() {
-        complain(line);
+        note(line);
     }
 }
 
-/// A line on standard error about what went wrong, said to everybody.
-pub(crate) fn complain(line: impl Display) {
+/// A line on standard error, said to everybody: what went wrong, was left out, has changed on the way, or is not as it was
+/// asked for. Where that cannot be written there is no other place to say so.
+pub(crate) fn note(line: impl Display) {
     let _ = print_wrapped(Stream::Error, &format!("sparrow: {line}\n"));
 }
 

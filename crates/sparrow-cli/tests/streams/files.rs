@@ -176,6 +176,9 @@ fn a_device_table_gets_its_folder_and_where_it_cannot_be_written_its_entry_is_pr
     assert!(words(&ran.stderr).contains("a.mtx/t.toml"), "{}", words(&ran.stderr));
     let said = words(&ran.stdout);
     assert!(said.contains("\nformat = 2\n") && said.contains("name = \"None\""), "{said}");
+    // Without words too: it is nowhere else.
+    let quiet = words(&desk.run("-q tune merge raw.jsonl --into a.mtx/t.toml").stdout);
+    assert!(quiet.starts_with("\nformat = 2\n") && said.ends_with(&quiet), "{quiet}");
 }
 
 #[test]
@@ -194,4 +197,19 @@ fn results_before_an_error_are_written_and_shown() {
     assert!(words(&ran.stdout).contains("a, 3 nnz"), "{}", words(&ran.stdout));
     assert_eq!(desk.text("r.json").lines().count(), 1);
     assert!(desk.text("r.html").ends_with("</html>\n"));
+}
+
+#[test]
+fn an_output_whose_name_promises_what_is_not_written_is_refused() {
+    let desk = Desk::new();
+    for ending in ["tar.gz", "TGZ", "tar", "mtx.bz2", "mtx.xz", "zst", "zip", "7z"] {
+        for line in ["spmv a.mtx", "gen poisson5 --scale 0.001"] {
+            let ran = desk.run(&format!("{line} --out b.{ending}"));
+            assert_refused(&ran, &[&format!("--out b.{ending}: "), ".mtx and .mtx.gz are written"]);
+        }
+    }
+    assert_eq!(desk.names(), Desk::new().names());
+    for name in ["b.mtx.gz", "b.txt", "zip"] {
+        assert_done(&desk.run(&format!("spmv a.mtx --out {name} --json r.zip")));
+    }
 }

@@ -31,6 +31,39 @@ fn a_dash_is_standard_input_for_every_input() {
     assert!(desk.text("t.toml").contains("name = \"None\""));
 }
 
+/// Rust's library puts the null device where a standard output is missing, which takes everything.
+#[cfg(target_os = "linux")]
+#[test]
+fn data_for_a_standard_output_that_is_closed_is_refused_and_words_are_nobodys() {
+    let desk = Desk::new();
+    desk.put("raw.jsonl", TIMING);
+    let run = |line: &str, redirection: &str| {
+        let mut command = std::process::Command::new("sh");
+        command.current_dir(desk.path("")).env("SPARROW_DEVICE", "host").env_remove("SPARROW_LOG");
+        let script = format!("exec \"$0\" {line} {redirection}");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_sparrow")]).output().unwrap()
+    };
+    for line in [
+        "spmv a.mtx --x x.mtx --out -",
+        "spmv a.mtx --out /dev/stdout",
+        "bench a.mtx --value-type f32 --json -",
+        "bench a.mtx --value-type f32 --html -",
+        "gen poisson5 --scale 0.001 --out -",
+        "tune merge raw.jsonl --into -",
+        "completions bash",
+        "man",
+    ] {
+        assert_refused(&run(line, ">&-"), &["cannot write standard output: it is closed"]);
+        let discarded = run(line, "> /dev/null");
+        assert_eq!(discarded.status.code(), Some(0), "{line}: {}", words(&discarded.stderr));
+    }
+    let lost = run("spmv a.mtx --json /dev/stderr", "2>&-");
+    assert_eq!(lost.status.code(), Some(2), "{}", words(&lost.stdout));
+    let ran = run("spmv a.mtx --x x.mtx --out y.mtx", ">&-");
+    assert_eq!((ran.status.code(), words(&ran.stderr)), (Some(0), String::new()));
+    assert_eq!(desk.text("y.mtx"), PRODUCT);
+}
+
 #[test]
 fn what_is_wrong_on_standard_input_is_told_by_its_name() {
     let desk = Desk::new();

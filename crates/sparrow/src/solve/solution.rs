@@ -127,6 +127,9 @@ impl std::fmt::Display for Outcome {
             Outcome::Diverged => {
                 f.write_str("diverged: the residual has grown beyond the first one")
             }
+            Outcome::Breakdown { kind, iteration: 0 } => {
+                write!(f, "breakdown before the first iteration: {kind}")
+            }
             Outcome::Breakdown { kind, iteration } => {
                 write!(f, "breakdown in iteration {iteration}: {kind}")
             }

@@ -15,8 +15,8 @@ use sparrow::{
     Tables, ValueType,
 };
 use sparrow_bench::selftest::{
-    BatchCase, BatchCoefficients, BatchConfiguration, mixed_batch, run_batch, run_batches,
-    small_parameters,
+    BatchCase, BatchCoefficients, BatchConfiguration, Progress, mixed_batch, run_batch,
+    run_batches, small_parameters,
 };
 
 /// Holds a batch against the oracle, problem by problem.
@@ -34,7 +34,7 @@ fn every_algorithm_is_right_on_problems_of_every_kind() {
     let extent = extent(queue.context().device());
     let types = if is_full() || !on_interpreter { 4 } else { 2 };
     let types = &[ValueType::F32, ValueType::F64, ValueType::F16, ValueType::Bf16][..types];
-    let observe = &mut |_| ControlFlow::Continue(());
+    let observe = &mut |_: Progress<'_>| ControlFlow::Continue(());
     let report = run_batches(&queue, &BatchConfiguration::all(), types, extent, observe).unwrap();
     say(&format!("batches ({}): {}", extent.name(), report.line()));
     let failures: Vec<String> = report.failures().take(5).map(ToString::to_string).collect();

@@ -572,7 +572,7 @@ fn every_broken_kernel_is_caught() {
         let context = Context::new(&device).unwrap();
         let queue = Queue::new(&context).unwrap();
         let broken = break_kernels(breakage.from, breakage.to);
-        let observe = &mut |progress: Progress| match progress.failed {
+        let observe = &mut |progress: Progress<'_>| match progress.count.failed {
             0 => ControlFlow::Continue(()),
             _ => ControlFlow::Break(()),
         };

@@ -12,7 +12,7 @@ use sparrow::{
     Context, Csr, DenseMatrix, DenseProduct, DenseShape, DeviceArray, DeviceType, Layout, Matrix,
     Op, Queue, SpmmAlgorithm, SpmmOptions, SpmmPlan, ValueType,
 };
-use sparrow_bench::selftest::{Extent, SpmmCase, SpmmConfiguration, run_spmm, run_spmms};
+use sparrow_bench::selftest::{Extent, Progress, SpmmCase, SpmmConfiguration, run_spmm, run_spmms};
 
 const BOTH: [SpmmAlgorithm; 2] = SpmmAlgorithm::ALL;
 
@@ -44,7 +44,7 @@ fn every_algorithm_is_right_on_every_shape_with_columns_of_every_number() {
             .iter_mut()
             .for_each(|one| one.parameters.push(("vector_width".to_owned(), 8)));
     }
-    let observe = &mut |_| ControlFlow::Continue(());
+    let observe = &mut |_: Progress<'_>| ControlFlow::Continue(());
     let report = run_spmms(&queue, &configurations, extent, observe).unwrap();
     say(&format!("SpMM ({}): {}", extent.name(), report.line()));
     let failures: Vec<String> = report.failures().take(5).map(ToString::to_string).collect();
@@ -59,7 +59,7 @@ fn forms_for_gpus_are_right_where_a_cpu_runs_them() {
     let queue = Queue::new(&Context::new(&device).unwrap()).unwrap();
     let mut configurations = SpmmConfiguration::all(device.traits());
     configurations.retain(|one| !one.parameters.is_empty());
-    let observe = &mut |_| ControlFlow::Continue(());
+    let observe = &mut |_: Progress<'_>| ControlFlow::Continue(());
     let report = run_spmms(&queue, &configurations, Extent::Brief, observe).unwrap();
     say(&format!("SpMM, forms for GPUs: {}", report.line()));
     let failures: Vec<String> = report.failures().take(5).map(ToString::to_string).collect();

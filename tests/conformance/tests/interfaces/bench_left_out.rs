@@ -47,12 +47,35 @@ fn what_is_left_out_is_named_and_where_nothing_is_left_the_status_is_1() {
         ),
         "{stderr}"
     );
-    let (status, stdout, stderr) =
-        bench("spmv square.mtx --algorithms csr_scalar --variant nrs --order permuted");
-    assert_eq!((status, stdout.lines().count()), (Some(0), 1), "{stderr}");
-    for part in ["csr_scalar: left out, variant nrs", "csr_scalar: left out, order permuted"] {
-        assert!(stderr.contains(part), "{stderr} lacks {part}");
-    }
+    let told = |arguments: &str, lines: &[&str]| {
+        let (status, stdout, stderr) = bench(&format!("spmv square.mtx {arguments}"));
+        assert_eq!((status, stdout.lines().count()), (Some(0), 1), "{stderr}");
+        for line in lines {
+            assert!(stderr.contains(&format!("sparrow: {line}\n")), "{stderr} lacks {line}");
+        }
+        assert_eq!(stderr.matches("sparrow: ").count(), lines.len(), "{stderr}");
+    };
+    told(
+        "--algorithms csr_scalar --variant full,nrs --order permuted",
+        &[
+            "csr_scalar: measured in its only way: it has no variant full or nrs",
+            "csr_scalar: measured in the original order: it has no order permuted",
+        ],
+    );
+    told(
+        "--algorithms csr_adaptive --variant full,hybrid --order original,permuted",
+        &[
+            "csr_adaptive: variant hybrid is left out: it has no such variant",
+            "csr_adaptive: order permuted is left out: it has no order of its own",
+        ],
+    );
+    told(
+        "--algorithms csr_adaptive --variant hybrid",
+        &["csr_adaptive: measured as variant full: it has no variant hybrid"],
+    );
+    // It is no progress.
+    let (_, _, quiet) = bench("spgemm tall.mtx square.mtx -q");
+    assert_eq!(quiet, format!("sparrow: {reason}\n"));
 }
 
 #[test]
@@ -118,8 +141,12 @@ fn a_record_stays_as_it_was_where_nothing_was_measured() {
         }
         let mut command = sparrow(folder.path());
         command.args(["bench", "spgemm", "tall.mtx", "--json", "record.jsonl"]);
+        command.args(["--html", "report.html"]);
         let output = command.args(["--device", &device().position()]).output().unwrap();
         assert_eq!(output.status.code(), Some(1));
         assert_eq!(fs::read_to_string(&record).unwrap(), after);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(stderr.contains("report.html: not written, as there is no result\n"), "{stderr}");
+        assert!(!folder.path().join("report.html").exists());
     }
 }

@@ -53,6 +53,31 @@ fn rates_are_measured_once_and_kept_with_the_device_and_its_driver() {
     assert!(rates(folder, "bench a.mtx --value-type f32 --measure")[0] < 1e6);
     assert!(rates(folder, "bench a.mtx --value-type f32")[0] < 1e6);
 
+    // What cannot be is told with what measures again.
+    let line = |rate: f64| -> String {
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(
+            &path,
+            with_rates(rate, &text).replace("copy_gbytes_per_s = ", "copy_gbytes_per_s = 1e-9 #"),
+        )
+        .unwrap();
+        let mut command = sparrow(folder);
+        let arguments = "bench a.mtx --value-type f32 --device";
+        let ran = command.args(arguments.split(' ')).arg(device().position()).output().unwrap();
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        String::from_utf8(ran.stdout).unwrap()
+    };
+    let said = line(1e-6);
+    let told = "1 result is above 100% of the limit: the last cache (";
+    assert!(said.contains(told) && said.contains("--measure measures them again\n"), "{said}");
+    assert!(!line(1e6).contains("above 100%"));
+    let mut command = sparrow(folder);
+    let arguments = "solve poisson5 --scale 0.001 --measure --device";
+    let ran = command.args(arguments.split(' ')).arg(device().position()).output().unwrap();
+    let said = String::from_utf8(ran.stdout).unwrap();
+    let told = "it is faster than the copy where the last cache holds what it moves, or where other work ran";
+    assert!(said.contains(told) && said.contains("devices --probe measures it again"), "{said}");
+
     // Another driver's do not count.
     let text = fs::read_to_string(&path).unwrap();
     let driver = format!("{:?}", device().traits().driver);

@@ -18,5 +18,6 @@ mod c_verdict;
 mod clsparse;
 mod command;
 mod command_line;
+mod selftest_command;
 mod solve_command;
 mod tune;

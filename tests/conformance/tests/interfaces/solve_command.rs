@@ -113,7 +113,8 @@ fn a_laplacian_is_solved_in_words_with_an_iterations_time() {
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
     for part in [
         "converged: ",
-        " of b as the iterations update it",
+        "residual b - A x: ",
+        " of b, on the host too\n",
         "an iteration takes ",
         " µs to copy at ",
         "x: x.mtx",
@@ -156,6 +157,28 @@ fn what_does_not_converge_ends_with_status_1_and_is_told() {
 }
 
 #[test]
+fn what_f32_cannot_reach_is_told_with_what_it_can_and_that_is_so() {
+    let of_f32 = |more: &str| solve("poisson5", &format!("--scale 0.001 --value-type f32 {more}"));
+    let ran = of_f32("");
+    assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+    let (_, told) = ran.stderr.split_once("; f32 leaves no less here: --tol ").unwrap();
+    let (tolerance, wider) = told.split_once(" is within its reach, and ").unwrap();
+    assert!(ran.stdout.contains("has parted from it by rounding"), "{}", ran.stdout);
+    let ran = of_f32(&format!("--tol {tolerance}"));
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    assert!(!ran.stdout.contains("has parted from it"), "{}", ran.stdout);
+    if device().traits().has_f64 {
+        assert_eq!(wider, "--value-type f64 goes further\n");
+        assert_eq!(solve("poisson5", "--scale 0.001").status, Some(0));
+    }
+    let ran = of_f32("--max-iters 3");
+    assert!(ran.stderr.contains("f32 seldom reaches 1e-8: "), "{}", ran.stderr);
+    // The host's sums are f64 whatever A stores.
+    let ran = of_f32("--device host");
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+}
+
+#[test]
 fn a_system_from_an_archive_is_solved_and_rows_count_from_1() {
     let ran = solve("twos.tar.gz", "--b archive");
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
@@ -191,7 +214,7 @@ fn what_cannot_be_solved_ends_with_status_2_and_nothing_is_written() {
         (
             "twos.mtx",
             "--b huge.mtx --value-type f32",
-            "--b, row 2: 1e300 is beyond the largest f32",
+            "--b huge.mtx, row 2: 1e300 is beyond the largest f32",
         ),
         ("twos.mtx", "--b archive", "it is no tar archive"),
         ("twos.tar.gz", "--x archive", "the archive holds no \"twos/twos_x.mtx\""),

@@ -6,12 +6,12 @@ use csr_core::{Csr, RealValue, for_value_type};
 use sparrow::{BatchedAlgorithm, BatchedVariant, Queue, Rates};
 use sparrow_bench::{
     BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, Making, Origin, counted,
-    measure_batch, measure_batch_peers, rates_blocking,
+    measure_batch, measure_batch_peers,
 };
 
-use super::{Results, inputs, progress_bar};
+use super::{Results, hint_of_default, inputs, progress_bar};
 use crate::arguments::{Algorithms, BatchKind, BenchBatch, Global};
-use crate::commands::{check_matrix, load};
+use crate::commands::{ReadMatrix, check_matrix, load};
 use crate::failure::Failure;
 use crate::target::{one_device, queue_on};
 
@@ -52,11 +52,17 @@ pub(super) fn run(
     let device = one_device(global, "bench batch")?;
     let making: Making = arguments.matrices.making.into();
     let drawn = arguments.draw.unwrap_or(if arguments.matrices.are_named() { 0 } else { DRAWN });
+    if arguments.draw.is_none() && drawn > 0 && needs_problems(&arguments.batch_kind) {
+        let problems = counted(drawn, "problem");
+        hint_of_default(format_args!("{problems}, drawn from the published ranges"));
+    }
     let subjects = subjects(arguments);
-    let cases = cases(arguments, making, drawn)?;
+    let problems = problems(arguments, making, drawn)?;
+    let cases = cases(arguments, making, &problems)?;
     let queue = queue_on(&device)?;
-    let rates = rates_blocking(&queue, arguments.shown.measure)?;
+    let rates = results.rates(&queue, arguments.shown.measure)?;
     let batches = Batches { arguments, making, queue, rates, subjects };
+    batches.check(&problems)?;
     let bar = progress_bar(cases.len());
     for case in &cases {
         bar.set_message(format!("{}, {}", case.name, case.kind));
@@ -85,15 +91,19 @@ fn check_options(arguments: &BenchBatch) -> Result<(), Failure> {
             names.join(",")
         )));
     }
-    let of_problems = |kind: &BatchKind| !matches!(kind, BatchKind::Density | BatchKind::DenseRow);
     let has_problems = arguments.matrices.are_named() || arguments.draw.is_some();
-    if has_problems && !arguments.batch_kind.iter().any(of_problems) {
+    if has_problems && !needs_problems(&arguments.batch_kind) {
         return Err(Failure::input(
             "--batch-kind density and dense-row make problems of their own: leave matrices, --suite and --draw out, or \
              add homogeneous, mixed or sorted",
         ));
     }
     Ok(())
+}
+
+/// Whether a batch of these kinds is made of problems that are named or drawn.
+fn needs_problems(kinds: &[BatchKind]) -> bool {
+    kinds.iter().any(|kind| !matches!(kind, BatchKind::Density | BatchKind::DenseRow))
 }
 
 /// Algorithms that have the published way of adding cut rows, too.
@@ -113,43 +123,56 @@ fn subjects(arguments: &BenchBatch) -> Vec<(Option<BatchedAlgorithm>, BatchForm,
     subjects
 }
 
-fn cases(arguments: &BenchBatch, making: Making, drawn: usize) -> Result<Vec<Case>, Failure> {
-    let mut problems: Vec<(String, &'static str, Csr<f64>)> = Vec::new();
+/// A problem that is named or drawn.
+struct Problem {
+    name: String,
+    source: &'static str,
+    matrix: Csr<f64>,
+    /// Whether its file says that its values are integers.
+    is_integer: bool,
+}
+
+fn problems(arguments: &BenchBatch, making: Making, drawn: usize) -> Result<Vec<Problem>, Failure> {
+    let mut problems = Vec::new();
     if arguments.matrices.are_named() {
         for input in inputs(&arguments.matrices, Suite::Quick)? {
-            problems.push((
-                input.name(),
-                input.source(),
-                load(&input, making, arguments.matrices.reading)?.with_u32_offsets()?,
-            ));
+            let ReadMatrix { matrix, is_integer } =
+                load(&input, making, arguments.matrices.reading)?;
+            let (name, source) = (input.name(), input.source());
+            problems.push(Problem { name, source, matrix: matrix.with_u32_offsets()?, is_integer });
         }
     }
     for number in 0..drawn {
-        let problem = drawn_problem(number as u64, making.seed)?;
-        problems.push((format!("drawn-{}", number + 1), "assembled", problem));
+        let matrix = drawn_problem(number as u64, making.seed)?;
+        let name = format!("drawn-{}", number + 1);
+        problems.push(Problem { name, source: "assembled", matrix, is_integer: false });
     }
-    let needs_problems =
-        |kind: &BatchKind| !matches!(kind, BatchKind::Density | BatchKind::DenseRow);
-    if problems.is_empty() && arguments.batch_kind.iter().any(needs_problems) {
+    Ok(problems)
+}
+
+fn cases(
+    arguments: &BenchBatch,
+    making: Making,
+    problems: &[Problem],
+) -> Result<Vec<Case>, Failure> {
+    if problems.is_empty() && needs_problems(&arguments.batch_kind) {
         return Err(Failure::input("bench batch has no problems: name matrices, or --draw some"));
     }
     let mut cases = Vec::new();
     for kind in &arguments.batch_kind {
         match kind {
-            BatchKind::Homogeneous => {
-                cases.extend(problems.iter().map(|(name, source, matrix)| Case {
-                    name: name.clone(),
-                    source,
-                    kind: "homogeneous".to_owned(),
-                    matrices: vec![matrix.clone()],
-                    order: |_, size| vec![0; size],
-                }))
-            }
+            BatchKind::Homogeneous => cases.extend(problems.iter().map(|problem| Case {
+                name: problem.name.clone(),
+                source: problem.source,
+                kind: "homogeneous".to_owned(),
+                matrices: vec![problem.matrix.clone()],
+                order: |_, size| vec![0; size],
+            })),
             BatchKind::Mixed | BatchKind::Sorted => cases.push(Case {
                 name: counted(problems.len(), "problem"),
-                source: if drawn == 0 { "file" } else { "assembled" },
+                source: problems.last().map_or("assembled", |last| last.source),
                 kind: if *kind == BatchKind::Mixed { "mixed" } else { "sorted" }.to_owned(),
-                matrices: problems.iter().map(|(_, _, matrix)| matrix.clone()).collect(),
+                matrices: problems.iter().map(|problem| problem.matrix.clone()).collect(),
                 order: if *kind == BatchKind::Mixed { at_random } else { by_size },
             }),
             BatchKind::Density => cases.extend(density_cases(making)?),
@@ -206,12 +229,20 @@ fn by_size(matrices: &[Csr<f64>], size: usize) -> Vec<usize> {
 }
 
 impl Batches<'_> {
+    /// Refuses problems with a value that is beyond a type, and says which of their values change by more than rounding.
+    fn check(&self, problems: &[Problem]) -> Result<(), Failure> {
+        let matrices = &self.arguments.matrices;
+        for &value_type in &self.arguments.values.value_type {
+            for Problem { name, matrix, is_integer, .. } in problems {
+                let parts = (matrix.view().pattern(), matrix.values());
+                check_matrix(name, parts, *is_integer, value_type, matrices.reading)?;
+            }
+        }
+        Ok(())
+    }
+
     fn all_types(&self, case: &Case, size: usize, results: &Results) -> Result<(), Failure> {
         for &value_type in &self.arguments.values.value_type {
-            for matrix in &case.matrices {
-                let parts = (matrix.view().pattern(), matrix.values());
-                check_matrix(&case.name, parts, value_type, self.arguments.matrices.reading)?;
-            }
             for_value_type!(value_type, V => {
                 self.one_type::<V>(case, &rounded(case), size, results)?;
             });

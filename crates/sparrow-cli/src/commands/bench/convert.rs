@@ -1,13 +1,13 @@
 //! `sparrow bench convert`: conversions of formats on the device.
 
 use csr_core::generate::{Suite, scattered_entries, shuffled};
-use csr_core::{Coo, Csr, RealValue, for_value_type};
+use csr_core::{Coo, RealValue, for_value_type};
 use sparrow::{Queue, Rates};
-use sparrow_bench::{Budget, Making, Origin, measure_conversions};
+use sparrow_bench::{Budget, Making, Origin, counted, measure_conversions};
 
-use super::{Results, inputs, progress_bar, with_rates};
+use super::{Results, hint_of_default, inputs, progress_bar, with_rates};
 use crate::arguments::{BenchConvert, Global};
-use crate::commands::{check_matrix, load};
+use crate::commands::{ReadMatrix, check_matrix, load};
 use crate::failure::Failure;
 use crate::target::devices;
 
@@ -21,11 +21,13 @@ pub(super) fn run(
     results: &Results,
 ) -> Result<(), Failure> {
     let devices = devices(global, "bench convert")?;
-    let benchers = with_rates(&devices, arguments.shown.measure)?;
+    let benchers = with_rates(&devices, arguments.shown.measure, results)?;
     let making: Making = arguments.matrices.making.into();
     let bench = ConvertBench { arguments, benchers, results };
     if !arguments.matrices.are_named() {
         let rows = (ROWS * making.scale).round().max(1.0) as usize;
+        let scattered = counted(rows * ENTRIES_PER_ROW, "entry");
+        hint_of_default(format_args!("a matrix of {scattered} in no order"));
         let entries = scattered_entries(rows, rows, rows * ENTRIES_PER_ROW, making.seed)?;
         let origin = Origin { name: "scattered".to_owned(), source: "assembled", making };
         bench.all_types(&entries, &origin)?;
@@ -35,10 +37,10 @@ pub(super) fn run(
         for input in &inputs {
             bar.set_message(input.name());
             let reading = arguments.matrices.reading;
-            let matrix: Csr<f64, u64> = load(input, making, reading)?;
+            let ReadMatrix { matrix, is_integer } = load(input, making, reading)?;
             for &value_type in &arguments.values.value_type {
                 let parts = (matrix.view().pattern(), matrix.values());
-                check_matrix(&input.name(), parts, value_type, reading)?;
+                check_matrix(&input.name(), parts, is_integer, value_type, reading)?;
             }
             let origin = Origin { name: input.name(), source: input.source(), making };
             bench.all_types(&shuffled(&matrix.to_coo(), making.seed), &origin)?;

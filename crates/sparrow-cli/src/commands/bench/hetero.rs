@@ -9,14 +9,14 @@ use sparrow::{
 };
 use sparrow_bench::{
     Budget, ChipRates, Making, Origin, Record, Subject, add_stages, as_hetero, counted, host_rates,
-    measure_both, measure_on_device, measure_on_host, rates_blocking,
+    measure_both, measure_on_device, measure_on_host,
 };
 
 use super::{Frame, Results, inputs, progress_bar};
 use crate::arguments::{BenchHetero, Global};
 use crate::commands::load_compact;
 use crate::failure::Failure;
-use crate::target::{one_device, queue_on};
+use crate::target::{Named, one_device, queue_on};
 
 /// The devices that take part.
 struct Chip<'a> {
@@ -36,7 +36,7 @@ pub(super) fn run(
 ) -> Result<(), Failure> {
     let device = one_device(global, "bench hetero (--partner names the other)")?;
     let inputs = inputs(&arguments.matrices, Suite::Hetero)?;
-    let chip = Chip::new(&device, arguments)?;
+    let chip = Chip::new(&device, arguments, results)?;
     let making: Making = arguments.matrices.making.into();
     let (head, foot) = (format!("{}\n", chip.bandwidths()), verdict as fn(&[Record]) -> String);
     results.set_frame(Frame { head, foot });
@@ -55,18 +55,22 @@ pub(super) fn run(
 }
 
 impl<'a> Chip<'a> {
-    fn new(device: &Device, arguments: &'a BenchHetero) -> Result<Self, Failure> {
+    fn new(
+        device: &Device,
+        arguments: &'a BenchHetero,
+        results: &Results,
+    ) -> Result<Self, Failure> {
         let (queue, again) = (queue_on(device)?, arguments.shown.measure);
-        let partner = match arguments.partner.as_str() {
-            "host" => None,
-            text => Some(queue_on(&sparrow::find_device(text)?)?),
+        let partner = match Named::of(&arguments.partner) {
+            Named::Host => None,
+            _ => Some(queue_on(&sparrow::find_device(&arguments.partner)?)?),
         };
         let host = host_rates();
         let partner_rates = match &partner {
             None => host,
-            Some(partner) => rates_blocking(partner, again)?,
+            Some(partner) => results.rates(partner, again)?,
         };
-        let alone = rates_blocking(&queue, again)?;
+        let alone = results.rates(&queue, again)?;
         let rates = match &partner {
             None => ChipRates::measure_blocking(&queue, alone, host),
             // Two devices have memories of their own, or are told apart by nobody.
@@ -81,7 +85,7 @@ impl<'a> Chip<'a> {
         };
         let cpus = sparrow::devices()?.into_iter().filter(is_other_cpu).map(|cpu| {
             let queue = queue_on(&cpu)?;
-            let rates = rates_blocking(&queue, again)?;
+            let rates = results.rates(&queue, again)?;
             Ok((queue, rates))
         });
         let cpus = cpus.collect::<Result<_, Failure>>()?;
@@ -146,10 +150,9 @@ impl<'a> Chip<'a> {
 
     fn bandwidths(&self) -> String {
         let gigabytes = |rate: f64| format!("{:.1} GB/s", rate / 1e9);
-        let partner = &self.arguments.partner;
-        let both = match self.partner {
-            None => format!(", both at once {}", gigabytes(self.rates.together)),
-            Some(_) => String::new(),
+        let (partner, both) = match &self.partner {
+            None => ("host", format!(", both at once {}", gigabytes(self.rates.together))),
+            Some(queue) => (&*queue.context().device().traits().name, String::new()),
         };
         format!(
             "reading memory: {} {}, {partner} {}{both}",

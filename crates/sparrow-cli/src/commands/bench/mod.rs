@@ -11,17 +11,18 @@ mod spmv;
 mod vector;
 
 use std::ffi::OsString;
+use std::fmt::Display;
 
 use clap::Subcommand;
 use csr_core::generate::Suite;
 use indicatif::{ProgressBar, ProgressStyle};
 use sparrow::{Device, Queue, Rates};
-use sparrow_bench::{Input, rates_blocking};
+use sparrow_bench::{Input, counted};
 
 use crate::arguments::{BenchOperation, Global, Matrices};
 use crate::commands::check_making;
 use crate::failure::Failure;
-use crate::output::{Files, quiet_bar};
+use crate::output::{Files, hint, quiet_bar};
 use crate::target::queue_on;
 use results::{Frame, Results};
 
@@ -44,10 +45,14 @@ pub(crate) fn run(global: &Global, operation: &BenchOperation) -> Result<(), Fai
 }
 
 /// A queue on each device, with the rates at which it reads and copies memory, `again` measured.
-fn with_rates(devices: &[Device], again: bool) -> Result<Vec<(Queue, Rates)>, Failure> {
+fn with_rates(
+    devices: &[Device],
+    again: bool,
+    results: &Results,
+) -> Result<Vec<(Queue, Rates)>, Failure> {
     let measure = |device| {
         let queue = queue_on(device)?;
-        let rates = rates_blocking(&queue, again)?;
+        let rates = results.rates(&queue, again)?;
         Ok((queue, rates))
     };
     devices.iter().map(measure).collect()
@@ -68,9 +73,16 @@ fn check_order(matrices: &[OsString]) -> Result<(), Failure> {
     match named.filter_map(|text| text.to_str()).find(is_operation) {
         None => Ok(()),
         Some(text) => Err(Failure::input(format!(
-            "\"{text}\" is an operation, which stands before all options: sparrow bench {text} [OPTIONS]"
+            "\"{text}\" is an operation, which stands before matrices and options: sparrow bench {text} [OPTIONS] [MATRICES]"
         ))),
     }
+}
+
+/// Says what is measured where no matrix is named.
+fn hint_of_default(what: impl Display) {
+    hint(format_args!(
+        "no matrix is named: this measures {what}; sparrow bench --help says how to name others"
+    ));
 }
 
 /// The matrices asked for; without any, those of `suite`.
@@ -79,7 +91,11 @@ fn inputs(matrices: &Matrices, suite: Suite) -> Result<Vec<Input>, Failure> {
     let mut inputs = matrices.matrices.iter().map(parse).collect::<Result<Vec<_>, Failure>>()?;
     let suite = match (matrices.suite, inputs.is_empty()) {
         (Some(suite), _) => Some(suite),
-        (None, true) => Some(suite),
+        (None, true) => {
+            let matrices = counted(suite.classes().len(), "matrix");
+            hint_of_default(format_args!("the suite {suite}, {matrices}"));
+            Some(suite)
+        }
         (None, false) => None,
     };
     inputs.extend(suite.into_iter().flat_map(Suite::classes).map(Input::Class));

@@ -1,15 +1,19 @@
 //! The results of a run: each is kept and written as it comes, and all are shown at its end, whatever ends it.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use sparrow_bench::{Look, MeasureError, Record, counted};
+use sparrow::{Queue, Rates, usual_tables};
+use sparrow_bench::{
+    Look, MeasureError, Record, above_the_limit, counted, failure_in_words, rates_blocking,
+};
 
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::interrupt::Findings;
-use crate::output::{JsonLines, Stream, Words, complain, note, shown, write_text};
+use crate::output::{JsonLines, Stream, Words, note, shown, write_text};
 
 /// The results so far.
 pub(super) struct Results(Findings<Found>);
@@ -25,6 +29,8 @@ struct Found {
     words: Words,
     legend: bool,
     frame: Frame,
+    /// Names of the devices whose rates of memory are known, with bytes of the last cache.
+    caches: BTreeMap<String, u64>,
 }
 
 /// What is said around the table.
@@ -53,13 +59,14 @@ impl Results {
             words,
             legend,
             frame: Frame::default(),
+            caches: BTreeMap::new(),
         };
         Results(Findings::keep(found, |found| {
             if std::io::stderr().is_terminal() {
                 // After the bar.
                 let _ = Stream::Error.write("\n");
             }
-            complain(format_args!("interrupted after {}", counted(found.records.len(), "result")));
+            note(format_args!("interrupted after {}", counted(found.records.len(), "result")));
             if !found.records.is_empty() {
                 // It ends with the status of an interrupt in any case.
                 let _ = found.write_html();
@@ -70,6 +77,18 @@ impl Results {
 
     pub(super) fn set_frame(&self, frame: Frame) {
         self.0.with(|found| found.frame = frame);
+    }
+
+    /// The rates of a queue's device, measured where they are not kept or are asked for `again`; what is above them is
+    /// explained below the table.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub(super) fn rates(&self, queue: &Queue, again: bool) -> Result<Rates, Failure> {
+        let traits = queue.context().device().traits();
+        let cache_bytes = usual_tables().cache_bytes(traits);
+        self.0.with(|found| found.caches.insert(traits.name.clone(), cache_bytes));
+        Ok(rates_blocking(queue, again)?)
     }
 
     /// Adds results, and writes their lines.
@@ -141,31 +160,28 @@ impl Results {
     /// How the run ended; else no result, results that did not verify, or an output that cannot be written.
     pub(super) fn finish(self, ended: Result<(), Failure>) -> Result<(), Failure> {
         self.0.finish(|found| {
-            // Without any result they are why there is none.
-            let tell = if found.records.is_empty() { complain } else { note };
-            found.left_out.iter().for_each(tell);
+            found.left_out.iter().for_each(note);
             if ended.is_err() && found.records.is_empty() {
                 return ended;
             }
+            if let Some(path) = found.html.as_ref().filter(|_| found.records.is_empty()) {
+                note(format_args!("{}: not written, as there is no result", shown(path)));
+            }
             let is_read = !matches!(ended, Err(Failure::Closed));
             let lines = if ended.is_ok() { found.lines.finish() } else { Ok(()) };
-            let html = found.write_html();
+            let html = if found.records.is_empty() { Ok(()) } else { found.write_html() };
             let said = if is_read { found.say() } else { Ok(()) };
             ended.and(lines).and(html)?;
-            let failed = found.records.iter().filter(|record| !record.verified).count();
-            match failed {
-                0 if found.records.is_empty() => {
+            match failure_in_words(&found.records) {
+                None if found.records.is_empty() => {
                     let nothing = "nothing was measured";
                     // Where bad usage is all that there was, that it is.
                     let is_usage = !found.refused.is_empty()
                         && found.refused.iter().all(|status| *status == 2);
                     Err(if is_usage { Failure::input(nothing) } else { Failure::run(nothing) })
                 }
-                0 => said,
-                _ => Err(Failure::run(format!(
-                    "{failed} of {} failed verification",
-                    counted(found.records.len(), "result")
-                ))),
+                None => said,
+                Some(words) => Err(Failure::run(words)),
             }
         })
     }
@@ -191,6 +207,10 @@ impl Found {
         if let Some(path) = &self.html {
             self.words.say(format_args!("report: {}", shown(path)))?;
         }
-        self.words.print(&foot(&self.records))
+        self.words.print(&foot(&self.records))?;
+        self.caches.iter().try_for_each(|(device, cache_bytes)| {
+            let own = self.records.iter().filter(|record| record.device == *device);
+            above_the_limit(own, *cache_bytes).iter().try_for_each(|line| self.words.say(line))
+        })
     }
 }

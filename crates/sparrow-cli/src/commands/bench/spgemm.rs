@@ -21,7 +21,7 @@ pub(super) fn run(
     let inputs: Vec<Input> = inputs(&arguments.matrices, Suite::Quick)?;
     // There is no vector that it could be of.
     check_making(&[("--seed", arguments.matrices.making.seed.is_some())], &inputs)?;
-    let benchers = with_rates(&devices, arguments.shown.measure)?;
+    let benchers = with_rates(&devices, arguments.shown.measure, results)?;
     let bar = progress_bar(inputs.len());
     for input in &inputs {
         bar.set_message(input.name());

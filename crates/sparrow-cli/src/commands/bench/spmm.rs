@@ -29,7 +29,7 @@ pub(super) fn run(
     let algorithms = arguments.algorithms.with_choice(&SpmmAlgorithm::ALL);
     let making: Making = arguments.matrices.making.into();
     let cases = cases(arguments, making)?;
-    let benchers = with_rates(&devices, arguments.shown.measure)?;
+    let benchers = with_rates(&devices, arguments.shown.measure, results)?;
     let bar = progress_bar(cases.len());
     let bench = SpmmBench { arguments, algorithms, benchers, results };
     for case in &cases {

@@ -7,7 +7,7 @@ use sparrow::{
 };
 use sparrow_bench::{
     Budget, Details, Making, MeasureError, Model, Origin, Record, SpmvRecord, Subject, host_rates,
-    measure_on_device, measure_on_host, rates_blocking,
+    measure_on_device, measure_on_host,
 };
 
 use super::{Frame, Results, inputs, progress_bar};
@@ -16,7 +16,7 @@ use crate::commands::{
     check_host, check_order, check_variant, load_compact, tell_products_of_named,
 };
 use crate::failure::Failure;
-use crate::target::{named, queue_on};
+use crate::target::{Named, named, queue_on};
 
 /// Where products are timed.
 enum Bencher {
@@ -33,19 +33,23 @@ struct OnDevice {
 }
 
 impl Bencher {
-    fn all(global: &Global, arguments: &BenchSpmv) -> Result<Vec<Self>, Failure> {
+    fn all(
+        global: &Global,
+        arguments: &BenchSpmv,
+        results: &Results,
+    ) -> Result<Vec<Self>, Failure> {
         let on_device = |device: &Device| -> Result<Self, Failure> {
             let queue = queue_on(device)?;
-            let rates = rates_blocking(&queue, arguments.shown.measure)?;
+            let rates = results.rates(&queue, arguments.shown.measure)?;
             let measure = || Model::measure_blocking(&queue, &arguments.values.value_type);
             let model = arguments.model.then(measure).transpose()?;
             Ok(Bencher::Device(Box::new(OnDevice { queue, rates, model })))
         };
         match named(global) {
-            None => Ok(vec![on_device(&Device::best()?)?]),
-            Some("host") => Ok(vec![Bencher::Host(host_rates())]),
-            Some("all") => sparrow::find_devices("all")?.iter().map(on_device).collect(),
-            Some(text) => Ok(vec![on_device(&sparrow::find_device(text)?)?]),
+            Named::Best => Ok(vec![on_device(&Device::best()?)?]),
+            Named::Host => Ok(vec![Bencher::Host(host_rates())]),
+            Named::All => sparrow::find_devices("all")?.iter().map(on_device).collect(),
+            Named::Text(text) => Ok(vec![on_device(&sparrow::find_device(text)?)?]),
         }
     }
 
@@ -115,28 +119,48 @@ impl Bencher {
     }
 }
 
-/// Algorithms asked for by name that have no such variant or order, and what is measured of them instead.
+/// What is asked for of algorithms that are named and have no such variant or order: left out where others are asked for
+/// too, else measured in another way.
 fn other_than_asked(arguments: &BenchSpmv) -> Vec<String> {
     let Algorithms::These(algorithms) = &arguments.algorithms else { return Vec::new() };
     let mut lines = Vec::new();
     for &algorithm in algorithms {
-        let (of_it, instead) = (Variant::of(algorithm), Variant::Full.or_usual(algorithm));
-        for variant in arguments.variant.iter().filter(|one| !of_it.contains(one)) {
-            lines.push(format!("{algorithm}: left out, variant {variant}, which it has not"));
+        let variants = Variant::of(algorithm);
+        let (has, lacks): (Vec<_>, Vec<_>) =
+            arguments.variant.iter().copied().partition(|variant| variants.contains(variant));
+        if has.is_empty() && !lacks.is_empty() {
+            let lacks = names_or(&lacks);
+            let instead = match variants {
+                [] | [_] => "in its only way".to_owned(),
+                _ => format!("as variant {}", Variant::Full.or_usual(algorithm)),
+            };
+            lines.push(format!("{algorithm}: measured {instead}: it has no variant {lacks}"));
+        } else {
+            lines.extend(lacks.iter().map(|variant| {
+                format!("{algorithm}: variant {variant} is left out: it has no such variant")
+            }));
         }
-        if !arguments.variant.is_empty()
-            && !arguments.variant.iter().any(|variant| of_it.contains(variant))
-        {
-            lines.push(format!("{algorithm}: measured as variant {instead}"));
+        if algorithm.spec().reorders_rows {
+            continue;
         }
-        let orders = arguments.order.iter().filter(|order| **order != VectorOrder::Original);
-        if !algorithm.spec().reorders_rows {
-            lines.extend(orders.map(|order| {
-                format!("{algorithm}: left out, order {order}: it has none of its own")
+        let (original, others): (Vec<_>, Vec<_>) =
+            arguments.order.iter().copied().partition(|order| *order == VectorOrder::Original);
+        if original.is_empty() {
+            let others = names_or(&others);
+            lines.push(format!(
+                "{algorithm}: measured in the original order: it has no order {others}"
+            ));
+        } else {
+            lines.extend(others.iter().map(|order| {
+                format!("{algorithm}: order {order} is left out: it has no order of its own")
             }));
         }
     }
     lines
+}
+
+fn names_or(names: &[impl std::fmt::Display]) -> String {
+    names.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ")
 }
 
 pub(super) fn run(
@@ -146,7 +170,7 @@ pub(super) fn run(
 ) -> Result<(), Failure> {
     check_options(global, arguments)?;
     let inputs = inputs(&arguments.matrices, Suite::Quick)?;
-    let benchers = Bencher::all(global, arguments)?;
+    let benchers = Bencher::all(global, arguments, results)?;
     let making: Making = arguments.matrices.making.into();
     other_than_asked(arguments).into_iter().for_each(|line| results.leave_out(line));
     if arguments.products == Some(Products::Many) {
@@ -177,7 +201,7 @@ pub(super) fn run(
 /// Refuses options that would do nothing with the others.
 fn check_options(global: &Global, arguments: &BenchSpmv) -> Result<(), Failure> {
     let is_named = matches!(arguments.algorithms, Algorithms::These(_));
-    if named(global) == Some("host") {
+    if named(global) == Named::Host {
         check_host(&[
             (is_named, "--algorithms"),
             (!arguments.variant.is_empty(), "--variant"),

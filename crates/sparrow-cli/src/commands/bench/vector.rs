@@ -1,7 +1,7 @@
 //! `sparrow bench vector`: operations on dense vectors.
 
 use csr_core::counted;
-use sparrow_bench::{Budget, VectorSubject, measure_vectors, rates_blocking};
+use sparrow_bench::{Budget, VectorSubject, measure_vectors};
 
 use super::{Results, progress_bar};
 use crate::arguments::{BenchVector, Global};
@@ -21,7 +21,7 @@ pub(super) fn run(
     let bar = progress_bar(devices.len() * value_types.len() * LENGTHS.len());
     for device in &devices {
         let queue = queue_on(device)?;
-        let rates = rates_blocking(&queue, arguments.shown.measure)?;
+        let rates = results.rates(&queue, arguments.shown.measure)?;
         for elements in LENGTHS {
             for &value_type in value_types {
                 bar.set_message(format!("{}, {value_type}", counted(elements, "element")));

@@ -2,10 +2,11 @@
 
 mod words;
 
+use std::ffi::OsStr;
 use std::ops::ControlFlow;
 
 use csr_core::io::{Encoding, write_vector_to};
-use csr_core::{AnyCsrView, Asymmetry, for_csr};
+use csr_core::{AnyCsrView, AnyValues, Asymmetry, ValueType, for_csr};
 use indicatif::{ProgressBar, ProgressStyle};
 use sparrow::{
     Outcome, PlanOptions, Products, Queue, Rates, SolverMethod, SolverOptions, SolverProgress,
@@ -16,14 +17,15 @@ use sparrow_bench::{
 };
 
 use super::{
-    VectorText, Vectors, check_host, check_making_of, check_vector, load_compact,
-    tell_products_of_named,
+    Loaded, VectorText, Vectors, check_host, check_making_of, load_compact, row_in_words,
+    tell_non_finite, tell_products_of_named,
 };
 use crate::arguments::{Global, Solve};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::{Files, Words, note, quiet_bar, write_json_line, write_output, write_text};
 use crate::target::{Target, queue_on};
+use words::Precision;
 
 pub(crate) fn run(global: &Global, arguments: &Solve) -> Result<(), Failure> {
     let b_text = VectorText::of(&arguments.b);
@@ -57,16 +59,15 @@ pub(crate) fn run(global: &Global, arguments: &Solve) -> Result<(), Failure> {
         let text = format!("solve needs a square matrix, and {name} is {rows} x {cols}");
         return Err(Failure::input(text));
     }
-    let vectors = Vectors::of(&input, arguments.reading, arguments.column);
+    let value_type = target.value_type(arguments.value_type);
+    let vectors = Vectors::of(&input, value_type, arguments.reading, arguments.column);
     let b = vectors.load("--b", b_text, rows)?;
     let x = match x_text {
         Some(text) => vectors.load("--x", text, rows)?,
         None => vec![0.0; rows],
     };
     vectors.check()?;
-    let value_type = target.value_type(arguments.value_type);
-    check_vector("--b", &b, value_type, arguments.reading)?;
-    check_vector("--x", &x, value_type, arguments.reading)?;
+    tell_what_is_not_finite(arguments, &matrix, &b, &x);
     let origin = Origin { name: input.name(), source: input.source(), making };
     if arguments.method == SolverMethod::Cg {
         let asymmetry = for_csr!(matrix.view(), matrix => matrix.asymmetry());
@@ -76,11 +77,18 @@ pub(crate) fn run(global: &Global, arguments: &Solve) -> Result<(), Failure> {
         Target::Device(device) => Some(queue_on(device)?),
         Target::Host => None,
     };
+    let precision = match &target {
+        Target::Device(device) => {
+            Precision { sums: value_type.accumulator(), has_f64: device.traits().has_f64 }
+        }
+        // It solves in f64, whatever A stores.
+        Target::Host => Precision { sums: ValueType::F64, has_f64: true },
+    };
     let rates = queue.as_ref().filter(|_| arguments.measure);
     let rates = rates.map(|queue| rates_blocking(queue, false)).transpose()?;
     let scene = Scene { arguments, origin, queue, rates, b, x };
     let solved = matrix.with_value_type(value_type, |matrix| scene.solve(matrix))?;
-    report(global, arguments, words, &solved)
+    report(global, arguments, words, &solved, precision)
 }
 
 /// Rows and columns as files count them, from 1.
@@ -95,6 +103,21 @@ fn tell_asymmetry(found: &Asymmetry) {
         "warning: A is not symmetric: entry ({row}, {column}) is {value}, and entry ({column}, {row}) {mirrored}. \
          cg is for symmetric A; --method bicgstab takes any"
     ));
+}
+
+/// Numbers with which no solve gets anywhere.
+fn tell_what_is_not_finite(arguments: &Solve, matrix: &Loaded, b: &[f64], x: &[f64]) {
+    let elements = ["element is", "elements are"];
+    let option = |option: &str, text: &OsStr, vector: &[f64]| {
+        let name = format!("{option} {}", text.display());
+        tell_non_finite(&name, vector, elements, row_in_words);
+    };
+    option("--b", &arguments.b, b);
+    arguments.x.iter().for_each(|text| option("--x", text, x));
+    let place = |entry| matrix.place(entry);
+    if let AnyValues::F64(values) = matrix.view().values() {
+        tell_non_finite(matrix.name(), values, ["value is", "values are"], place);
+    }
 }
 
 struct Scene<'a> {
@@ -193,6 +216,7 @@ fn report(
     arguments: &Solve,
     stream: Words,
     solved: &Solved,
+    precision: Precision,
 ) -> Result<(), Failure> {
     let Solved { x, outcome, agrees, record } = solved;
     write_json_line(global.json.as_deref(), record)?;
@@ -217,8 +241,8 @@ fn report(
         (Outcome::Converged, _) => said,
         (Outcome::Stopped, Some(signal)) => Err(Failure::Interrupted(
             signal,
-            anyhow::Error::msg(words::what_ended_it(arguments, solved)),
+            anyhow::Error::msg(words::what_ended_it(arguments, solved, precision)),
         )),
-        _ => Err(Failure::run(words::what_ended_it(arguments, solved))),
+        _ => Err(Failure::run(words::what_ended_it(arguments, solved, precision))),
     }
 }

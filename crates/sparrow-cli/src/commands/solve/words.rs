@@ -1,5 +1,6 @@
 //! What `sparrow solve` says: how it went, and where there is no solution, why.
 
+use csr_core::{ValueType, spelled};
 use sparrow::{Breakdown, Outcome, SolverMethod};
 use sparrow_bench::{Solved, counted};
 
@@ -7,16 +8,28 @@ use crate::arguments::Solve;
 use crate::commands::VectorText;
 use crate::output::shown;
 
+/// What the numbers of a solve are made in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Precision {
+    /// The type of vectors and sums.
+    pub(super) sums: ValueType,
+    /// Whether what solved has f64.
+    pub(super) has_f64: bool,
+}
+
 /// Why there is no solution, what there is instead, and what might have one.
-pub(super) fn what_ended_it(arguments: &Solve, solved: &Solved) -> String {
+pub(super) fn what_ended_it(arguments: &Solve, solved: &Solved, precision: Precision) -> String {
     let Solved { outcome, record, .. } = solved;
     let left = record.of_b(record.true_relative_residual);
     let made = counted(record.iterations, "iteration");
     let how = match outcome {
         Outcome::Stagnated => {
-            format!("stagnated at {left}, where {:e} was asked for; {made}", record.tolerance)
+            let asked = spelled(record.tolerance);
+            format!("stagnated at {left}, where {asked} was asked for; {made}")
         }
         Outcome::Stopped => format!("interrupted after {made}; b - A x is {left}"),
+        // It says itself in which iteration.
+        Outcome::Breakdown { .. } => format!("{outcome}; b - A x is {left}"),
         outcome => format!("{outcome}; b - A x is {left}; {made}"),
     };
     let x = match (record.x_iteration, record.x_iteration == record.iterations) {
@@ -27,17 +40,17 @@ pub(super) fn what_ended_it(arguments: &Solve, solved: &Solved) -> String {
         },
         (iteration, false) => format!("; x is from iteration {iteration}, which came nearest"),
     };
-    format!("{how}{x}{}", advice(arguments, solved))
+    format!("{how}{x}{}", advice(arguments, solved, precision))
 }
 
 /// What might have a solution.
-fn advice(arguments: &Solve, Solved { outcome, record, .. }: &Solved) -> &'static str {
+fn advice(arguments: &Solve, solved: &Solved, precision: Precision) -> String {
+    let Solved { outcome, record, .. } = solved;
     let is_of_cg = match outcome {
         Outcome::Breakdown { kind, .. } => matches!(
             kind,
             Breakdown::Indefinite | Breakdown::CurvatureZero | Breakdown::PreconditionerIndefinite
         ),
-        Outcome::Diverged => true,
         _ => !record.symmetric,
     };
     let is_unlucky = matches!(
@@ -48,14 +61,70 @@ fn advice(arguments: &Solve, Solved { outcome, record, .. }: &Solved) -> &'stati
         }
     );
     match (arguments.method, outcome) {
-        (SolverMethod::Cg, _) if is_of_cg => "; --method bicgstab takes any A",
+        (SolverMethod::Cg, _) if is_of_cg => "; --method bicgstab takes any A".to_owned(),
         (SolverMethod::BiCgStab, _) if is_unlucky => {
-            "; another --precondition may get further, or --x FILE with the x that --out has written"
+            "; another --precondition may get further, or --x FILE with the x that --out has written".to_owned()
         }
-        (_, Outcome::MaxIterations) => "; --max-iters allows more",
-        _ => "",
+        (SolverMethod::Cg, Outcome::Diverged) => {
+            "; A is indefinite or nearly singular: --precondition jacobi or --method bicgstab may get further".to_owned()
+        }
+        (_, Outcome::Stagnated) => reachable(record.true_relative_residual, precision),
+        (_, Outcome::MaxIterations) => {
+            let text = "; --max-iters allows more".to_owned();
+            // A type's own rounding is about what is left of b where a solve ends in it.
+            let is_below_f32 = record.tolerance < f32::EPSILON.into();
+            match precision.sums == ValueType::F32 && is_below_f32 {
+                true => {
+                    let asked = spelled(record.tolerance);
+                    format!("{text}; f32 seldom reaches {asked}: {} goes further", wider(precision))
+                }
+                false => text,
+            }
+        }
+        _ => String::new(),
     }
 }
+
+/// What solves in f64.
+fn wider(precision: Precision) -> &'static str {
+    if precision.has_f64 { "--value-type f64" } else { "--device host, which has f64," }
+}
+
+/// What a solve can be asked for that has stagnated at a residual.
+fn reachable(residual: f64, precision: Precision) -> String {
+    let Precision { sums, .. } = precision;
+    let tolerance = tolerance_above(residual).map(spelled);
+    match (sums, tolerance) {
+        (ValueType::F64, None) => String::new(),
+        (ValueType::F64, Some(tolerance)) => {
+            format!("; f64 leaves no less here: --tol {tolerance} is within its reach")
+        }
+        (_, None) => format!("; {sums} leaves no less here: {} goes further", wider(precision)),
+        (_, Some(tolerance)) => format!(
+            "; {sums} leaves no less here: --tol {tolerance} is within its reach, and {} goes further",
+            wider(precision)
+        ),
+    }
+}
+
+/// A round tolerance of at least twice a residual; `None` where that would be no solution.
+fn tolerance_above(residual: f64) -> Option<f64> {
+    /// A larger residual is that of no solution.
+    const MOST: f64 = 0.01;
+    let least = 2.0 * residual;
+    // Through text, which has the nearest number to each.
+    let round = |exponent: i32| {
+        [1, 2, 5].into_iter().filter_map(move |digit| format!("{digit}e{exponent}").parse().ok())
+    };
+    let tolerance = (-320..=-2).flat_map(round).find(|tolerance: &f64| *tolerance >= least)?;
+    Some(tolerance).filter(|tolerance| *tolerance <= MOST)
+}
+
+/// An iteration of less than this part of a copy of its bytes is faster than that.
+const AT_A_COPY: f64 = 0.97;
+
+const FASTER_THAN_A_COPY: &str = "it is faster than the copy where the last cache holds what it moves, or where other work ran \
+                                  when the rate of copies was measured: sparrow devices --probe measures it again";
 
 /// What a solve says on standard output.
 pub(super) fn in_words(arguments: &Solve, solved: &Solved) -> String {
@@ -81,12 +150,7 @@ pub(super) fn in_words(arguments: &Solve, solved: &Solved) -> String {
     if *outcome == Outcome::Converged {
         lines.push(format!("converged: {}", counted(record.iterations, "iteration")));
     }
-    lines.push(format!(
-        "residual b - A x: {} computed from x, {} again on the host, {} as the iterations update it",
-        record.of_b(record.true_relative_residual),
-        record.of_b(record.host_relative_residual),
-        record.of_b(record.relative_residual)
-    ));
+    lines.push(record.residual_in_words());
     if let (Some(bytes), Some(limit), Some(rate)) =
         (record.bytes_per_iteration, record.iteration_limit_us, record.copy_gbytes_per_s)
     {
@@ -101,6 +165,9 @@ pub(super) fn in_words(arguments: &Solve, solved: &Solved) -> String {
     match (record.iteration_us, record.times_limit) {
         (Some(time), Some(ratio)) => {
             lines.push(format!("an iteration takes {time:.1} µs: {ratio:.2} times that"));
+            if ratio < AT_A_COPY {
+                lines.push(FASTER_THAN_A_COPY.to_owned());
+            }
         }
         (Some(time), None) => lines.push(format!("an iteration takes {time:.1} µs")),
         // The solve ended too soon to tell.
@@ -119,4 +186,32 @@ pub(super) fn in_words(arguments: &Solve, solved: &Solved) -> String {
     }
     lines.push(String::new());
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tolerance_within_reach_is_round_and_twice_the_residual_or_more() {
+        for (residual, tolerance) in [
+            (2.089e-6, Some(5e-6)),
+            (1e-8, Some(2e-8)),
+            (7e-17, Some(2e-16)),
+            (0.004, Some(0.01)),
+            (0.006, None),
+            (f64::NAN, None),
+            (f64::INFINITY, None),
+        ] {
+            assert_eq!(tolerance_above(residual), tolerance, "{residual}");
+        }
+    }
+
+    #[test]
+    fn what_stagnates_in_f32_hears_of_f64_where_there_is_one() {
+        let of = |has_f64| reachable(2.089e-6, Precision { sums: ValueType::F32, has_f64 });
+        let begin = "; f32 leaves no less here: --tol 5e-6 is within its reach, and ";
+        assert_eq!(of(true), format!("{begin}--value-type f64 goes further"));
+        assert_eq!(of(false), format!("{begin}--device host, which has f64, goes further"));
+    }
 }

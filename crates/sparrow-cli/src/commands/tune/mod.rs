@@ -23,7 +23,7 @@ use crate::arguments::{Global, Tune, TuneCommand};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::{Files, JsonLines, Stream, Words, is_standard_output, note};
-use crate::target::{Target, queue_on};
+use crate::target::{Named, Target, queue_on};
 use runs::Runs;
 
 /// The hidden command: answers trials on standard input until it ends.
@@ -59,12 +59,12 @@ pub(crate) fn run(global: &Global, arguments: &Tune) -> Result<(), Failure> {
         .writes("--html", arguments.html.as_deref())
         .check()?;
     let environment: Vec<_> = std::env::vars_os().collect();
-    let devices = match global.device.as_deref() {
-        Some("host") => {
+    let devices = match Named::by_option(global) {
+        Named::Host => {
             return Err(Failure::input("--device host has nothing to tune: it runs no kernels"));
         }
-        Some(text) => sparrow::find_devices(text)?,
-        None => sparrow::devices()?,
+        Named::Text(text) => sparrow::find_devices(text)?,
+        Named::Best | Named::All => sparrow::devices()?,
     };
     if devices.is_empty() {
         return Err(sparrow::RuntimeError::NoDevice.into());
@@ -190,7 +190,7 @@ impl<'a> Keeper<'a> {
                 Err(error) => error.to_string(),
             },
         };
-        self.words.say(format_args!("\n{}", table_text(vec![entry])?))?;
+        self.words.insist(format_args!("\n{}", table_text(vec![entry])?))?;
         let text = format!("{failure}; the entry is printed above, to be put there by hand");
         Err(Failure::run(text))
     }
