@@ -11,7 +11,8 @@ pub(super) fn quotes_stand_where_they_say(tree: &Tree<'_>) -> Vec<Finding> {
     for (path, text) in tree.files.iter().filter(|(path, _)| path.ends_with(".md")) {
         let mut lines = text.lines().enumerate();
         while let Some((at, line)) = lines.next() {
-            let Some(source) = line.strip_prefix(OPENING).and_then(|l| l.strip_suffix(" -->")) else {
+            let Some(source) = line.strip_prefix(OPENING).and_then(|l| l.strip_suffix(" -->"))
+            else {
                 continue;
             };
             let Some(quoted) = tree.files.get(source) else {

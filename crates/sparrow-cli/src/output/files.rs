@@ -86,8 +86,8 @@ impl<'a> Files<'a> {
         let is_output = |&(_, path): &(_, &Path)| Stream::of(path) == Some(Stream::Output);
         let all = || self.outputs.iter().chain(&self.tables);
         self.outputs.iter().try_for_each(|(what, path)| check_form(what, path))?;
-        let mut streams = all().filter_map(|(_, path)| Stream::of(path));
-        streams.try_for_each(Stream::check_open)?;
+        let streams = all().filter_map(|(_, path)| Stream::of(path));
+        streams.for_each(Stream::tell_if_closed);
         let words = Words::new(all().any(is_output));
         let named =
             |(what, path): &(&'static str, &'a Path)| (format!("{what} {}", path.display()), *path);

@@ -8,6 +8,7 @@ use csr_core::io::{Destination, OutputFile};
 
 use crate::failure::Failure;
 use crate::interrupt::unfinished;
+use crate::output::words::note;
 
 /// A stream that this process was started with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,23 +69,19 @@ impl Stream {
         }
     }
 
-    /// Refuses the stream for data where this process was started without it, as by `>&-`: what is written there reaches
-    /// nobody, and no write says so.
-    pub(crate) fn check_open(self) -> std::result::Result<(), Failure> {
-        match self.is_closed() {
-            false => Ok(()),
-            true => Err(Failure::input(format!(
-                "cannot write {}: it is closed; > /dev/null discards what is written there",
-                self.name()
-            ))),
+    /// Tells where data for the stream reaches nobody, and no write says so, since this process was started without it, as
+    /// by `>&-`.
+    pub(crate) fn tell_if_closed(self) {
+        if self.may_be_closed() {
+            note(format!("{} is closed, or discards what is written there", self.name()));
         }
     }
 
-    /// Rust's library opens the null device for reading and writing in the place of a stream that is missing, which a
-    /// shell's `> /dev/null`, for writing alone, is not; a program that hands over the null device so cannot be told from
-    /// it.
+    /// Rust's library opens the null device for reading and writing in the place of a stream that is missing. A shell's
+    /// `> /dev/null` is for writing alone; but other programs hand over the null device for both, so that nothing is refused
+    /// by this.
     #[cfg(target_os = "linux")]
-    fn is_closed(self) -> bool {
+    fn may_be_closed(self) -> bool {
         use std::os::unix::fs::MetadataExt;
         /// Of a descriptor's flags, how it may be used (`O_ACCMODE`), and where it reads and writes (`O_RDWR`).
         const USE: u32 = 0b11;
@@ -102,7 +99,7 @@ impl Stream {
 
     /// Elsewhere the system does not tell it.
     #[cfg(not(target_os = "linux"))]
-    fn is_closed(self) -> bool {
+    fn may_be_closed(self) -> bool {
         false
     }
 
