@@ -6,6 +6,7 @@
 mod command;
 mod libraries;
 mod metadata;
+pub(crate) mod petsc;
 
 use crate::project;
 use anyhow::{Context as _, Result, bail};
@@ -25,6 +26,9 @@ pub(crate) struct Arguments {
     /// The folder of libraries below PREFIX, such as lib/x86_64-linux-gnu
     #[arg(long, default_value = "lib")]
     libdir: PathBuf,
+    /// Also libsparrow_petsc.so, matrix types for the PETSc that pkg-config finds
+    #[arg(long)]
+    petsc: bool,
 }
 
 /// What becomes of a library's debug information.
@@ -44,10 +48,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         put(library, &root, (&built, Symbols::Stripped), &prefix, &arguments.libdir)?;
     }
     command::put(&built.join("sparrow"), &prefix)?;
+    let of_petsc = match arguments.petsc {
+        true => {
+            let (compiler, flags) = petsc::of_pkg_config()?;
+            Some(petsc::put(&root, &prefix, &arguments.libdir, &compiler, &flags)?)
+        }
+        false => None,
+    };
     println!("installed in {}:", prefix.display());
     println!("  the command sparrow, its manual pages, and completions for bash, fish and zsh");
     for library in LIBRARIES {
         println!("  {} and its headers; pkg-config {}", library.soname, library.package);
+    }
+    if let Some(file) = of_petsc {
+        println!("  {}: -dll_append it, and -mat_type aijsparrow", file.display());
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -13,6 +13,7 @@ mod debs;
 pub(crate) mod linking;
 mod loader;
 pub(crate) mod peers;
+pub(crate) mod petsc;
 pub(crate) mod python;
 mod store;
 mod system;

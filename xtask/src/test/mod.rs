@@ -12,6 +12,7 @@ mod fuzz;
 mod licences;
 mod metadata;
 mod oclgrind;
+mod petsc;
 mod printer;
 mod stage;
 mod unit;
@@ -249,6 +250,7 @@ impl Bench {
                 return Ok(offline_outcome(&verdict, project::is_ci()));
             }
             Stage::Apps(implementation) => return apps::run(&given, implementation),
+            Stage::Petsc => return petsc::run(&given),
             Stage::Conformance(implementation) => {
                 return conformance::run(&given, implementation);
             }

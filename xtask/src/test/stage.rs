@@ -16,6 +16,7 @@ pub(super) enum Stage {
     Offline,
     Unit,
     Apps(Implementation),
+    Petsc,
     Conformance(Implementation),
     Valgrind,
     Fuzz,
@@ -30,6 +31,7 @@ impl Stage {
             Stage::Apps(Implementation::Pocl),
             Stage::Apps(Implementation::Intel),
             Stage::Apps(Implementation::Oclgrind),
+            Stage::Petsc,
             Stage::Conformance(Implementation::Oclgrind),
             Stage::Conformance(Implementation::Pocl),
             Stage::Conformance(Implementation::Intel),
@@ -54,6 +56,7 @@ impl Stage {
             Stage::Examples => "examples".to_owned(),
             Stage::Offline => "offline".to_owned(),
             Stage::Apps(implementation) => format!("apps-{}", implementation.word()),
+            Stage::Petsc => "petsc".to_owned(),
             Stage::Conformance(implementation) => format!("conformance-{}", implementation.word()),
             Stage::Valgrind => "valgrind".to_owned(),
             Stage::Fuzz => "fuzz".to_owned(),
@@ -79,6 +82,7 @@ impl Stage {
             Stage::Apps(implementation) => {
                 format!("programs that link the libraries run on {implementation}")
             }
+            Stage::Petsc => "matrices of PETSc multiply on PoCL, on 1 to 4 ranks".to_owned(),
             Stage::Conformance(implementation) => format!("device tests on {implementation}"),
             Stage::Valgrind => "memcheck finds nothing in our unsafe code".to_owned(),
             Stage::Fuzz => "fuzz targets keep their claims".to_owned(),
@@ -88,7 +92,10 @@ impl Stage {
     /// Whether it may run beside others: most of the time it takes one processor. PoCL compiles kernels one after
     /// the other, Oclgrind interprets on hardly more than one processor, and so do memcheck and a fuzz target.
     pub(super) fn runs_beside(&self) -> bool {
-        matches!(self, Stage::Conformance(_) | Stage::Valgrind | Stage::Unit | Stage::Fuzz)
+        matches!(
+            self,
+            Stage::Conformance(_) | Stage::Valgrind | Stage::Unit | Stage::Fuzz | Stage::Petsc
+        )
     }
 
     /// The implementation that its programs run on.
@@ -102,7 +109,9 @@ impl Stage {
             | Stage::Build
             | Stage::Offline
             | Stage::Fuzz => None,
-            Stage::Unit | Stage::Doctests | Stage::Examples => Some(Implementation::Pocl),
+            Stage::Unit | Stage::Doctests | Stage::Examples | Stage::Petsc => {
+                Some(Implementation::Pocl)
+            }
             Stage::Apps(implementation) | Stage::Conformance(implementation) => {
                 Some(*implementation)
             }

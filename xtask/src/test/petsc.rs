@@ -1,0 +1,221 @@
+//! `libsparrow_petsc.so` in an unchanged PETSc: a program of our own, PETSc's own tests of matrices, and its solvers' and
+//! nonlinear solvers' examples, with our type and with AIJ, on one rank and on several.
+
+use super::conformance::{own_folders, set_own};
+use super::watched::{self, Patience};
+use super::{Given, Outcome, missing};
+use crate::install::{self, LIBRARIES, Symbols};
+use crate::project;
+use crate::provide::petsc::{self, Petsc};
+use crate::provide::{self, linking};
+use anyhow::{Context as _, Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A program of PETSc's, and with which options it is run with both types.
+struct Theirs {
+    source: &'static str,
+    /// The option that names the type.
+    of_type: &'static str,
+    ranks: &'static [u32],
+    options: &'static [&'static str],
+}
+
+const MATRICES: &str = "-mat_type";
+
+/// Those of PETSc's tests of matrices that take a type, multiply, and pass with AIJ as they are.
+const TESTS: &[(&str, &[u32])] = &[
+    ("ex5", &[1, 2]),
+    ("ex9", &[1, 2]),
+    ("ex15", &[1]),
+    ("ex18", &[2]),
+    ("ex19", &[2]),
+    ("ex28", &[1]),
+    ("ex30", &[1]),
+    ("ex37", &[2]),
+    ("ex93", &[1, 2]),
+    ("ex97", &[2]),
+    ("ex99", &[2]),
+    ("ex104", &[1]),
+    ("ex123", &[2]),
+];
+
+/// Linear systems, and Bratu's equation in three dimensions.
+const SOLVERS: &[Theirs] = &[
+    Theirs {
+        source: "ksp/ksp/tutorials/ex2.c",
+        of_type: MATRICES,
+        ranks: &[1, 2, 4],
+        options: &[
+            "-m 40 -n 40 -ksp_type cg -pc_type jacobi -ksp_monitor_short",
+            "-m 40 -n 40 -ksp_type gmres -pc_type bjacobi -sub_pc_type ilu -ksp_monitor_short",
+        ],
+    },
+    Theirs {
+        source: "ksp/ksp/tutorials/ex50.c",
+        of_type: "-dm_mat_type",
+        ranks: &[2],
+        options: &["-da_grid_x 30 -da_grid_y 30 -ksp_type bcgs -pc_type gamg -ksp_monitor_short"],
+    },
+    Theirs {
+        source: "snes/tutorials/ex14.c",
+        of_type: "-dm_mat_type",
+        ranks: &[1, 2],
+        options: &[
+            "-da_refine 1 -ksp_type cg -pc_type jacobi -ksp_converged_reason -snes_monitor_short",
+            "-da_refine 1 -ksp_type bcgs -pc_type gamg -ksp_converged_reason -snes_monitor_short",
+        ],
+    },
+];
+
+/// Where everything lies.
+struct Place<'a> {
+    given: &'a Given<'a>,
+    petsc: Petsc,
+    builds: PathBuf,
+    plugin: PathBuf,
+    variables: Vec<(String, String)>,
+}
+
+pub(super) fn run(given: &Given) -> Result<Outcome> {
+    let options = provide::Options::from_environment(false)?;
+    let petsc = match petsc::find(&options) {
+        Ok(petsc) => petsc,
+        Err(error) => return Ok(missing(project::is_ci(), &format!("{error:#}"))),
+    };
+    let place = Place::new(given, petsc, &options)?;
+    let own = place.compile(&given.root.join("tests/apps/petsc/main.c"))?;
+    for ranks in [1, 2, 4] {
+        let said = place.start(&own, ranks, "")?;
+        if said != format!("as AIJ on {ranks} ranks\n") {
+            bail!("tests/apps/petsc on {ranks} ranks printed\n{said}");
+        }
+    }
+    place.is_refused(&own, "-mat_sparrow_device 99", "Sparrow: -mat_sparrow_device is 99, and")?;
+    place.is_refused(
+        &own,
+        "-mat_sparrow_platform None",
+        "Sparrow: there is no OpenCL device of",
+    )?;
+    for (name, ranks) in TESTS {
+        let source = format!("mat/tests/{name}.c");
+        place.compare(&source, MATRICES, ranks, "")?;
+    }
+    for Theirs { source, of_type, ranks, options } in SOLVERS {
+        for options in *options {
+            place.compare(source, of_type, ranks, options)?;
+        }
+    }
+    Ok(Outcome::Passed)
+}
+
+impl<'a> Place<'a> {
+    fn new(given: &'a Given<'a>, petsc: Petsc, options: &provide::Options) -> Result<Self> {
+        let folder = project::target()?.join("petsc");
+        let (prefix, builds) = (folder.join("prefix"), folder.join("build"));
+        fs::create_dir_all(&builds)?;
+        let library = LIBRARIES.iter().find(|it| it.package == "sparrow").context("no library")?;
+        let built = given.built()?.library_folder(library.built)?;
+        install::put(library, given.root, (built, Symbols::Kept), &prefix, Path::new("lib"))?;
+        let loader = linking::loader(&folder.join("loader"), given.variables)?;
+        let mut flags = petsc.flags.clone();
+        flags.push(format!("-L{}", loader.display()));
+        if let Some(headers) = linking::headers(options)? {
+            flags.push(format!("-isystem{}", headers.display()));
+        }
+        let libdir = Path::new("lib");
+        let plugin = install::petsc::put(given.root, &prefix, libdir, &petsc.compiler, &flags)?;
+        let mut variables = given.variables.to_vec();
+        for name in ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] {
+            variables.push((name.to_owned(), "1".to_owned()));
+        }
+        // More ranks than processors, which then wait without turning.
+        variables.push(("OMPI_MCA_rmaps_base_oversubscribe".to_owned(), "1".to_owned()));
+        variables.push(("OMPI_MCA_mpi_yield_when_idle".to_owned(), "1".to_owned()));
+        Ok(Place { given, petsc, builds, plugin, variables })
+    }
+
+    /// A program of one file.
+    fn compile(&self, source: &Path) -> Result<PathBuf> {
+        let name = source.with_extension("");
+        let name: Vec<_> = name.iter().rev().take(3).map(|it| it.to_string_lossy()).collect();
+        let program = self.builds.join(name.join("-"));
+        let mut command = Command::new(&self.petsc.compiler);
+        command.args(["-O1", "-w"]).arg(source).arg("-o").arg(&program).args(&self.petsc.flags);
+        let output = command.output()?;
+        if !output.status.success() {
+            bail!("{command:?} failed:\n{}", String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(program)
+    }
+
+    fn command(&self, program: &Path, ranks: u32, options: &str) -> Command {
+        let mut command = Command::new(&self.petsc.mpirun);
+        command.args(["-n", &ranks.to_string()]).arg(program);
+        command.arg("-dll_append").arg(&self.plugin).args(options.split_whitespace());
+        command.arg("-options_left").arg("no");
+        command
+    }
+
+    fn ran(&self, program: &Path, ranks: u32, options: &str) -> Result<watched::Ran> {
+        let folder = tempfile::tempdir().context("a temporary directory")?;
+        let mut command = self.command(program, ranks, options);
+        set_own(&mut command, &own_folders(self.given, folder.path())?);
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        let ran = watched::run(&mut command, Patience::new(self.given.full))?;
+        self.given.printer.add(ran.cpu);
+        Ok(ran)
+    }
+
+    /// What it prints, which has to succeed.
+    fn start(&self, program: &Path, ranks: u32, options: &str) -> Result<String> {
+        let ran = self.ran(program, ranks, options)?;
+        if !ran.is_success() {
+            let command = self.command(program, ranks, options);
+            bail!("{command:?}: {}:\n{}", ran.ending(), ran.output);
+        }
+        Ok(ran.output)
+    }
+
+    /// It ends as PETSc's programs do, by an error of PETSc's that says this.
+    fn is_refused(&self, program: &Path, options: &str, text: &str) -> Result<()> {
+        let ran = self.ran(program, 2, options)?;
+        let said = ran.output.contains("PETSC ERROR") && ran.output.contains(text);
+        if ran.is_success() || !said {
+            bail!(
+                "{options}: {}, where an error of PETSc's was due:\n{}",
+                ran.ending(),
+                ran.output
+            );
+        }
+        Ok(())
+    }
+
+    /// A program of PETSc's prints with our type what it prints with AIJ. Ranks print in any order.
+    fn compare(&self, source: &str, of_type: &str, ranks: &[u32], options: &str) -> Result<()> {
+        let program = self.compile(&self.petsc.sources.join(source))?;
+        for &ranks in ranks {
+            let what = format!("{source} {options} on {ranks} ranks").replace("  ", " ");
+            let printed = |of: &str| -> Result<Vec<String>> {
+                let text = self.start(&program, ranks, &format!("{options} {of_type} {of}"))?;
+                let mut lines: Vec<_> =
+                    text.lines().map(|line| line.replace("aijsparrow", "aij")).collect();
+                lines.sort_unstable();
+                Ok(lines)
+            };
+            let (theirs, ours) = (printed("aij")?, printed("aijsparrow")?);
+            if let Some((theirs, ours)) = theirs.iter().zip(&ours).find(|(a, b)| a != b) {
+                bail!("{what}:\n{ours}\nwhere AIJ prints\n{theirs}");
+            }
+            // Some print what is wrong and nothing else.
+            if theirs.len() != ours.len() {
+                let (ours, theirs) = (ours.len(), theirs.len());
+                bail!("{what}: {ours} lines, where AIJ prints {theirs}");
+            }
+
+            self.given.printer.say(format_args!("{what}: as AIJ"));
+        }
+        Ok(())
+    }
+}
