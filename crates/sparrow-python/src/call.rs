@@ -24,6 +24,12 @@ impl<'py> Call<'py> {
         Call { out: None, alpha: 1.0, beta: 0.0, queue: None, wait_for: None }
     }
 
+    /// Whether it says nothing that an operator does not.
+    pub(crate) fn is_plain(&self) -> bool {
+        let is_scaled = self.alpha != 1.0 || self.beta != 0.0;
+        !is_scaled && self.out.is_none() && self.queue.is_none() && self.wait_for.is_none()
+    }
+
     /// alpha and beta in the type that sums of `value_type` are made in.
     ///
     /// # Errors

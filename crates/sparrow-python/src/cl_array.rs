@@ -94,6 +94,19 @@ impl<'py> ClArray<'py> {
         self.kind
     }
 
+    /// The same under another name.
+    pub(crate) fn named(self, what: &'static str) -> Self {
+        ClArray { what, ..self }
+    }
+
+    /// How many there are.
+    ///
+    /// # Errors
+    /// Python's own.
+    pub(crate) fn dimensions(&self) -> Result<usize> {
+        Ok(self.object.getattr(intern!(self.object.py(), "shape"))?.len()?)
+    }
+
     pub(crate) fn what(&self) -> &'static str {
         self.what
     }
@@ -258,6 +271,7 @@ pub(crate) fn new_array<'py>(
     queue: &Bound<'py, PyAny>,
     shape: &[usize],
     dtype: &Bound<'py, PyAny>,
+    order: &str,
 ) -> Result<Bound<'py, PyAny>> {
     static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = queue.py();
@@ -265,5 +279,5 @@ pub(crate) fn new_array<'py>(
     let class = CLASS.get_or_try_init(py, make)?.bind(py);
     let allocator = like.object.getattr(intern!(py, "allocator"))?;
     let shape = pyo3::types::PyTuple::new(py, shape)?;
-    Ok(class.call1((queue, shape, dtype, "C", allocator))?)
+    Ok(class.call1((queue, shape, dtype, order, allocator))?)
 }

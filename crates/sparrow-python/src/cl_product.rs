@@ -1,12 +1,13 @@
 //! Products of vectors on the device: pyopencl's arrays in and out, in their queue, without a wait.
 
 use pyo3::prelude::*;
-use sparrow::{AnyArray, AnyProduct, Event, Op, Queue};
+use sparrow::{AnyArray, AnyProduct, Event, Op, Queue, ValueType};
 
 use crate::call::Call;
 use crate::cl_array::{self, ClArray, queue_handle, take_events};
 use crate::dtype::{self, Kind, numpy_type};
 use crate::errors::{Failure, Result, detached};
+use crate::home::Home;
 use crate::inner::{Inner, VectorPlan};
 
 /// What a product with arrays on the device takes from its operands: the queue, and what to wait for.
@@ -22,11 +23,7 @@ impl<'py> Ordered<'py> {
     ///
     /// # Errors
     /// No queue, or one of another context than the matrix.
-    pub(crate) fn of(
-        inner: &Inner,
-        call: &Call<'py>,
-        arrays: &[&ClArray<'py>],
-    ) -> Result<Self> {
+    pub(crate) fn of(home: &Home, call: &Call<'py>, arrays: &[&ClArray<'py>]) -> Result<Self> {
         let mut object = call.queue.clone();
         let mut events = call.events()?;
         for array in arrays {
@@ -43,7 +40,7 @@ impl<'py> Ordered<'py> {
             return Err(Failure::value(format!("{name} has no queue: name one by queue=")));
         };
         // SAFETY: pyopencl says that it is a queue of its own, and `object` holds it.
-        let queue = unsafe { inner.home().adopt_queue(queue_handle(&object)?)? };
+        let queue = unsafe { home.adopt_queue(queue_handle(&object)?)? };
         if queue.in_order().is_some() {
             // Those of the same queue come before whatever is enqueued now.
             events.retain(|event| !is_of(event, &queue));
@@ -59,9 +56,33 @@ impl<'py> Ordered<'py> {
         &self,
         like: &ClArray<'py>,
         shape: &[usize],
-        dtype: &Bound<'py, PyAny>,
-    ) -> Result<Bound<'py, PyAny>> {
-        cl_array::new_array(like, &self.object, shape, dtype)
+        value_type: ValueType,
+    ) -> Result<ClArray<'py>> {
+        let dtype = numpy_type(self.object.py(), value_type)?;
+        ClArray::of(&cl_array::new_array(like, &self.object, shape, dtype, "C")?, "out")
+    }
+
+    /// As [`Ordered::new_array`], a matrix whose columns lie one after another.
+    ///
+    /// # Errors
+    /// No memory.
+    pub(crate) fn new_columns(
+        &self,
+        like: &ClArray<'py>,
+        (rows, cols): (usize, usize),
+        value_type: ValueType,
+    ) -> Result<ClArray<'py>> {
+        let dtype = numpy_type(self.object.py(), value_type)?;
+        ClArray::of(&cl_array::new_array(like, &self.object, &[rows, cols], dtype, "F")?, "out")
+    }
+
+    /// An array's elements for the length of a call.
+    ///
+    /// # Errors
+    /// Fewer than `len`.
+    pub(crate) fn borrowed(&self, array: &ClArray<'py>, len: usize) -> Result<AnyArray> {
+        let element = array.element()?;
+        array.borrowed(len, || Ok(AnyArray::allocate(self.queue.context(), element, 0)?))
     }
 }
 
@@ -72,11 +93,11 @@ fn is_of(event: &Event, queue: &Queue) -> bool {
     its.is_ok_and(|its| isize::from(its).cast_unsigned() == queue.as_raw().addr())
 }
 
-/// An array of another type than it must be of, by its name.
+/// Refuses an array of another type than it must be of, by its name.
 ///
 /// # Errors
 /// Another type.
-pub(crate) fn check_kind(array: &ClArray<'_>, wanted: sparrow::ValueType) -> Result<()> {
+pub(crate) fn check_kind(array: &ClArray<'_>, wanted: ValueType) -> Result<()> {
     if array.kind() == Kind::Value(wanted) {
         return Ok(());
     }
@@ -91,47 +112,43 @@ pub(crate) fn check_kind(array: &ClArray<'_>, wanted: sparrow::ValueType) -> Res
 pub(crate) fn vector<'py>(
     py: Python<'py>,
     inner: &Inner,
-    plan: &mut dyn FnMut(&Queue) -> Result<std::sync::Arc<VectorPlan>>,
+    plan: Option<&VectorPlan>,
     op: Op,
-    x: &Bound<'py, PyAny>,
+    x: &ClArray<'py>,
     call: &Call<'py>,
 ) -> Result<Bound<'py, PyAny>> {
     let facts = inner.facts();
     let accumulator = facts.value_type.accumulator();
     let (alpha, beta) = call.numbers(facts.value_type)?;
-    let x = ClArray::of(x, "x")?;
-    check_kind(&x, accumulator)?;
+    check_kind(x, accumulator)?;
     let of_x = x.vector_len()?;
-    let out = call.out.as_ref().map(|out| cl_result(out)).transpose()?;
-    let arrays: &[&ClArray<'_>] = match &out {
-        Some(out) => &[&x, out],
-        None => &[&x],
-    };
-    let ordered = Ordered::of(inner, call, arrays)?;
-    let rows = match op {
-        Op::Normal => facts.rows,
-        Op::Transpose => facts.cols,
+    let out = call.out.as_ref().map(result).transpose()?;
+    let ordered = match &out {
+        Some(out) => Ordered::of(inner.home(), call, &[x, out])?,
+        None => Ordered::of(inner.home(), call, &[x])?,
     };
     let y = match out {
         Some(out) => out,
-        None => {
-            let made = ordered.new_array(&x, &[rows], numpy_type(py, accumulator)?)?;
-            ClArray::of(&made, "out")?
-        }
+        None => ordered.new_array(x, &[facts.shape(op).0], accumulator)?,
     };
     check_kind(&y, accumulator)?;
     let of_y = y.vector_len()?;
-    let queue = &ordered.queue;
-    let nothing = || Ok(AnyArray::allocate(queue.context(), accumulator, 0)?);
-    let of_x = x.borrowed(of_x, nothing)?;
-    let mut of_y = y.borrowed(of_y, nothing)?;
-    let plan = plan(queue)?;
+    let (of_x, mut of_y) = (ordered.borrowed(x, of_x)?, ordered.borrowed(&y, of_y)?);
+    let (queue, events) = (&ordered.queue, &ordered.events);
     let event = detached(py, || {
-        inner.look(|matrix| {
-            plan.pool.with_slot(queue, matrix, |plan, slot| {
+        let own;
+        let plan = match plan {
+            Some(plan) => plan,
+            None => {
+                own = inner.vector_plan(queue, op)?;
+                &own
+            }
+        };
+        inner.look(|a| {
+            plan.pool.with_slot(queue, a, |plan, slot| {
                 let (alpha, beta) = (alpha.into(), beta.into());
-                let product = AnyProduct { alpha, a: matrix, x: &of_x, beta, y: &mut of_y };
-                Ok(plan.launch(queue, &mut slot.workspace, product, &ordered.events)?)
+                let product = AnyProduct { alpha, a, x: &of_x, beta, y: &mut of_y };
+                Ok(plan.launch(queue, &mut slot.workspace, product, events)?)
             })
         })
     })?;
@@ -143,12 +160,10 @@ pub(crate) fn vector<'py>(
 ///
 /// # Errors
 /// Another object.
-pub(crate) fn cl_result<'py>(out: &Bound<'py, PyAny>) -> Result<ClArray<'py>> {
+pub(crate) fn result<'py>(out: &Bound<'py, PyAny>) -> Result<ClArray<'py>> {
     if !cl_array::is_array(out)? {
         let found = out.get_type().name()?;
-        return Err(Failure::type_of(format!(
-            "out is {found}, and x an array of pyopencl's: both must be"
-        )));
+        return Err(Failure::type_of(format!("out is {found}, and the operand pyopencl's: both must be")));
     }
     ClArray::of(out, "out")
 }

@@ -326,26 +326,3 @@ pub(crate) fn read(
     })?;
     Ok(Inner::new(home, made, Vec::new()))
 }
-
-/// Bytes of an array on the device, as numpy's.
-///
-/// # Errors
-/// The driver's own.
-pub(crate) fn download<'py>(
-    py: Python<'py>,
-    queue: &sparrow::Queue,
-    array: &AnyArray,
-) -> Result<Bound<'py, PyAny>> {
-    let bytes = detached(py, || {
-        let mut bytes = vec![0u8; array.size_bytes()];
-        array.read_bytes_blocking(queue, &mut bytes)?;
-        Ok(bytes)
-    })?;
-    let dtype = match array.element() {
-        ElementType::Value(value_type) => dtype::numpy_type(py, value_type)?.clone(),
-        ElementType::U64 => numpy::module(py)?.getattr("int64")?,
-        _ => numpy::module(py)?.getattr("int32")?,
-    };
-    let bytes = pyo3::types::PyByteArray::new(py, &bytes);
-    Ok(numpy::module(py)?.call_method1("frombuffer", (bytes, dtype))?)
-}

@@ -36,6 +36,16 @@ pub(crate) struct Facts {
     pub(crate) value_type: ValueType,
 }
 
+impl Facts {
+    /// Rows and columns of the matrix that multiplies: the transpose has them the other way round.
+    pub(crate) fn shape(self, op: Op) -> (usize, usize) {
+        match op {
+            Op::Normal => (self.rows, self.cols),
+            Op::Transpose => (self.cols, self.rows),
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Objects {
     matrix: RwLock<AnyMatrix>,

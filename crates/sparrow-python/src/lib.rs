@@ -1,13 +1,25 @@
 //! Sparrow for Python: the extension module `sparrow._sparrow`, on which the package's few lines of Python stand.
+//!
+//! It computes nothing: behind the classes stand `sparrow::AnyMatrix`, `AnyPlan` and their like. What it adds is where
+//! arrays come from (`host_array`, `cl_array`), which plan a product takes (`inner`, `pool`), and that the interpreter
+//! goes on while a device works (`errors::detached`).
+//!
+//! **What unsafe code relies on**: a handle that an object of pyopencl's gives (`int_ptr`) is valid while the object is
+//! held, a buffer of the buffer protocol stays where it is until it is released, and nobody writes an array that is being
+//! multiplied. The last is the caller's, as everywhere in numpy.
 #![expect(unsafe_code, reason = "handles of pyopencl's, and arrays of the interpreter's")]
 
 mod call;
 mod cl_array;
 mod cl_product;
+mod columns;
 mod construct;
+mod dense_product;
+mod devices;
 mod dtype;
 mod errors;
 mod fork;
+mod functions;
 mod home;
 mod host_array;
 mod host_memory;
@@ -15,16 +27,27 @@ mod host_product;
 mod inner;
 mod loader;
 mod matrix;
+mod multiply;
 mod numpy;
+mod options;
+mod plan;
 mod pool;
+mod sparse_product;
+mod values;
 
 use pyo3::prelude::*;
 
-/// The extension module.
+/// The extension module below the package `sparrow`.
 #[pymodule]
 mod _sparrow {
     #[pymodule_export]
+    use crate::devices::Device;
+    #[pymodule_export]
     use crate::errors::DeviceError;
     #[pymodule_export]
+    use crate::functions::{devices, read, set_default_device};
+    #[pymodule_export]
     use crate::matrix::Matrix;
+    #[pymodule_export]
+    use crate::plan::Plan;
 }

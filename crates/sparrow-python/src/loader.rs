@@ -26,11 +26,11 @@ pub(crate) fn choose(py: Python<'_>) -> Result<()> {
     }
     let environment = py.import("os")?.getattr("environ")?;
     if !environment.contains(VARIABLE)? {
-        let found = match in_process() {
-            Some(found) => Some(found),
-            None => beside_pyopencl(py)?,
-        };
-        if let Some(found) = found {
+        if let Some(found) = in_process() {
+            environment.set_item(VARIABLE, found.as_os_str())?;
+        } else if let Some((package, found)) = beside_pyopencl(py)? {
+            // It looks for drivers in its own package too, which pyopencl names so when it is imported.
+            environment.set_item("PYOPENCL_HOME", package.as_os_str())?;
             environment.set_item(VARIABLE, found.as_os_str())?;
         }
     }
@@ -45,20 +45,23 @@ fn in_process() -> Option<PathBuf> {
     paths.find(|path| is_loader(path)).map(Path::to_owned)
 }
 
-/// The one that pyopencl's wheel has brought, found without importing it.
-fn beside_pyopencl(py: Python<'_>) -> Result<Option<PathBuf>> {
+/// The package, and the library that its wheel has brought: found without importing it.
+fn beside_pyopencl(py: Python<'_>) -> Result<Option<(PathBuf, PathBuf)>> {
     let spec = py.import("importlib.util")?.call_method1("find_spec", ("pyopencl",))?;
     if spec.is_none() {
         return Ok(None);
     }
-    let folders: Vec<PathBuf> = match spec.getattr("submodule_search_locations")? {
+    let packages: Vec<PathBuf> = match spec.getattr("submodule_search_locations")? {
         none if none.is_none() => return Ok(None),
         some => some.try_iter()?.map(|one| one?.extract()).collect::<PyResult<_>>()?,
     };
-    let libraries = folders.iter().map(|folder| folder.join(".libs"));
-    let mut files = libraries.filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
-    let found = files.find_map(|file| file.ok().map(|file| file.path()).filter(|p| is_loader(p)));
-    Ok(found)
+    for package in packages {
+        let files = std::fs::read_dir(package.join(".libs")).into_iter().flatten().flatten();
+        if let Some(library) = files.map(|file| file.path()).find(|path| is_loader(path)) {
+            return Ok(Some((package, library)));
+        }
+    }
+    Ok(None)
 }
 
 fn is_loader(path: &Path) -> bool {

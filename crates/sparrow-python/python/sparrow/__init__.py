@@ -1,5 +1,29 @@
-"""Sparse matrix products on every OpenCL device."""
+"""Sparse matrix products on every OpenCL device.
 
-from ._sparrow import DeviceError, Matrix
+>>> import numpy, scipy.sparse, sparrow
+>>> A = sparrow.Matrix(scipy.sparse.csr_array([[2.0, 1.0], [0.0, 3.0]]))
+>>> A @ numpy.array([1.0, 10.0])
+array([12., 30.])
 
-__all__ = ["DeviceError", "Matrix"]
+Importing it opens no device and imports neither scipy nor pyopencl.
+"""
+
+from ._sparrow import (
+    Device,
+    DeviceError,
+    Matrix,
+    Plan,
+    devices,
+    read,
+    set_default_device,
+)
+
+__all__ = [
+    "Device",
+    "DeviceError",
+    "Matrix",
+    "Plan",
+    "devices",
+    "read",
+    "set_default_device",
+]
