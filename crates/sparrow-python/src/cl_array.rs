@@ -143,6 +143,25 @@ impl<'py> ClArray<'py> {
         Ok(len)
     }
 
+    /// Refuses elements that do not lie side by side, row by row.
+    ///
+    /// # Errors
+    /// Another layout.
+    pub(crate) fn check_side_by_side(&self) -> Result<()> {
+        let (shape, strides) = (self.shape()?, self.strides()?);
+        let mut expected = self.element()?.size_bytes() as isize;
+        for (&length, &stride) in shape.iter().zip(&strides).rev() {
+            if length > 1 && stride != expected {
+                return Err(Failure::value(format!(
+                    "{} has strides of {strides:?} bytes, and its elements must lie side by side, row by row",
+                    self.what
+                )));
+            }
+            expected *= length as isize;
+        }
+        Ok(())
+    }
+
     /// Where a matrix's elements lie.
     ///
     /// # Errors

@@ -133,6 +133,12 @@ pub(crate) fn vector<'py>(
     };
     check_kind(&y, accumulator)?;
     let of_y = y.vector_len()?;
+    let (rows, cols) = facts.shape(op);
+    for (name, found, needed, of) in [("x", of_x, cols, "columns"), ("out", of_y, rows, "rows")] {
+        if found != needed {
+            return Err(Failure::value(format!("{name} has {found} elements, and A {needed} {of}")));
+        }
+    }
     let (of_x, mut of_y) = (ordered.borrowed(x, of_x)?, ordered.borrowed(&y, of_y)?);
     let (queue, events) = (&ordered.queue, &ordered.events);
     let event = detached(py, || {

@@ -44,6 +44,15 @@ impl Failure {
         Failure::Python(PyTypeError::new_err(text.into()))
     }
 
+    /// The same, with the part that it is about before its text.
+    pub(crate) fn within(self, part: &str) -> Self {
+        Python::attach(|py| {
+            let error = PyErr::from(self);
+            let text = format!("{part}: {}", error.value(py));
+            Failure::Python(PyErr::from_type(error.get_type(py), text))
+        })
+    }
+
     /// What cannot be done in the state that something is in.
     pub(crate) fn state(text: impl Into<String>) -> Self {
         Failure::Python(PyRuntimeError::new_err(text.into()))

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use opencl3::types::cl_command_queue;
-use sparrow::{BinaryCache, Context, Device, Queue, Tables, usual_tables};
+use sparrow::{BinaryCache, Context, Device, Queue, RuntimeError, Tables, usual_tables};
 
-use crate::errors::{Result, detached};
+use crate::errors::{Failure, Result, detached};
 use crate::fork::{self, OfProcess};
 use pyo3::prelude::*;
 
@@ -115,7 +115,15 @@ impl Home {
             return Ok(last.clone());
         }
         // SAFETY: the caller's promise.
-        let queue = unsafe { Queue::from_raw(self.context(), queue)? };
+        let queue = unsafe { Queue::from_raw(self.context(), queue) };
+        let queue = queue.map_err(|error| match error {
+            RuntimeError::Mismatch(_) => Failure::value(format!(
+                "the queue is one of another context or device than the matrix's, which is on {}: make the matrix with \
+                 queue=, or arrays with the matrix's own queue",
+                self.context().device().traits().name
+            )),
+            other => other.into(),
+        })?;
         *last = Some(queue.clone());
         Ok(queue)
     }

@@ -59,7 +59,9 @@ impl HostArray {
                     return Err(Failure::type_of(text));
                 }
                 let made = numpy::module(py)?.call_method1("asarray", (object,))?;
-                let buffer = PyUntypedBuffer::get(&made)?;
+                let Ok(buffer) = PyUntypedBuffer::get(&made) else {
+                    return Err(refuse(&made.getattr(intern!(py, "dtype"))?.str()?.to_string()));
+                };
                 match Kind::of_format(buffer.format(), buffer.item_size()) {
                     Some(kind) => Ok(HostArray { buffer, kind }),
                     None => Err(refuse(&buffer.format().to_string_lossy())),

@@ -31,8 +31,8 @@ pub(crate) fn vector<'py>(
         None => numpy::empty(py, &[rows], accumulator)?,
     };
     let y = HostArray::result(&out, "out", accumulator)?;
-    if y.shape().len() != 1 || !y.is_plain() {
-        let text = format!("out has the shape {:?}, and y is {rows} elements side by side", y.shape());
+    if y.shape() != [rows] || !y.is_plain() {
+        let text = format!("out has the shape {:?}, and the result is {rows} elements side by side", y.shape());
         return Err(Failure::value(text));
     }
     let queue = call.named_queue(inner.home())?;

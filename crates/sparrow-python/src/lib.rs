@@ -9,6 +9,8 @@
 //! multiplied. The last is the caller's, as everywhere in numpy.
 #![expect(unsafe_code, reason = "handles of pyopencl's, and arrays of the interpreter's")]
 
+mod batch;
+mod batch_rows;
 mod call;
 mod cl_array;
 mod cl_product;
@@ -32,6 +34,9 @@ mod numpy;
 mod options;
 mod plan;
 mod pool;
+mod rows;
+mod solution;
+mod solver;
 mod sparse_product;
 mod values;
 
@@ -40,6 +45,8 @@ use pyo3::prelude::*;
 /// The extension module below the package `sparrow`.
 #[pymodule]
 mod _sparrow {
+    #[pymodule_export]
+    use crate::batch::Batch;
     #[pymodule_export]
     use crate::devices::Device;
     #[pymodule_export]
@@ -50,4 +57,8 @@ mod _sparrow {
     use crate::matrix::Matrix;
     #[pymodule_export]
     use crate::plan::Plan;
+    #[pymodule_export]
+    use crate::solution::Solution;
+    #[pymodule_export]
+    use crate::solver::{Solver, solve};
 }

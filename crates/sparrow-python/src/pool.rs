@@ -3,15 +3,21 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 
-use sparrow::{AnyArray, AnyMatrix, AnyPlan, AnySpmmPlan, Queue, Workspace};
+use sparrow::{AnyArray, AnyBatch, AnyMatrix, AnyPlan, AnySpmmPlan, BatchPlan, Queue, Workspace};
 
 use crate::errors::Result;
 
 /// Workspaces that are kept for the next launches, at most.
 const KEPT: usize = 8;
 
-/// What plans of both kinds have in common.
+/// What plans of all kinds have in common.
 pub(crate) trait Planned: Send + Sync {
+    /// What they multiply.
+    type Operand;
+
+    /// Changes whenever the operand's values do, where the plan may have a copy of them.
+    fn values_id(operand: &Self::Operand) -> u64;
+
     /// A workspace for launches in a queue.
     ///
     /// # Errors
@@ -22,10 +28,16 @@ pub(crate) trait Planned: Send + Sync {
     ///
     /// # Errors
     /// The driver's own.
-    fn update(&mut self, queue: &Queue, matrix: &AnyMatrix) -> sparrow::Result<()>;
+    fn update(&mut self, queue: &Queue, operand: &Self::Operand) -> sparrow::Result<()>;
 }
 
 impl Planned for AnyPlan {
+    type Operand = AnyMatrix;
+
+    fn values_id(matrix: &AnyMatrix) -> u64 {
+        matrix.values_id()
+    }
+
     fn new_workspace(&self, queue: &Queue) -> sparrow::Result<Workspace> {
         self.workspace_blocking(queue)
     }
@@ -36,12 +48,35 @@ impl Planned for AnyPlan {
 }
 
 impl Planned for AnySpmmPlan {
+    type Operand = AnyMatrix;
+
+    fn values_id(matrix: &AnyMatrix) -> u64 {
+        matrix.values_id()
+    }
+
     fn new_workspace(&self, queue: &Queue) -> sparrow::Result<Workspace> {
         self.workspace_blocking(queue)
     }
 
     fn update(&mut self, queue: &Queue, matrix: &AnyMatrix) -> sparrow::Result<()> {
         self.update_values_blocking(queue, matrix)
+    }
+}
+
+impl Planned for BatchPlan {
+    type Operand = AnyBatch;
+
+    fn values_id(_batch: &AnyBatch) -> u64 {
+        // It copies columns at most.
+        0
+    }
+
+    fn new_workspace(&self, queue: &Queue) -> sparrow::Result<Workspace> {
+        self.workspace_blocking(queue)
+    }
+
+    fn update(&mut self, _queue: &Queue, _batch: &AnyBatch) -> sparrow::Result<()> {
+        Ok(())
     }
 }
 
@@ -64,9 +99,9 @@ pub(crate) struct Pool<P> {
 }
 
 impl<P: Planned> Pool<P> {
-    /// For a plan of a matrix as it is.
-    pub(crate) fn new(plan: P, matrix: &AnyMatrix) -> Self {
-        let values = AtomicU64::new(matrix.values_id());
+    /// For a plan of an operand as it is.
+    pub(crate) fn new(plan: P, operand: &P::Operand) -> Self {
+        let values = AtomicU64::new(P::values_id(operand));
         Pool { plan: RwLock::new(plan), slots: Mutex::new(Vec::new()), values }
     }
 
@@ -82,13 +117,14 @@ impl<P: Planned> Pool<P> {
     pub(crate) fn with_slot<T>(
         &self,
         queue: &Queue,
-        matrix: &AnyMatrix,
+        operand: &P::Operand,
         launch: impl FnOnce(&P, &mut Slot) -> Result<T>,
     ) -> Result<T> {
-        if self.values.load(Ordering::Acquire) != matrix.values_id() {
+        let values = P::values_id(operand);
+        if self.values.load(Ordering::Acquire) != values {
             let mut plan = self.plan.write().unwrap_or_else(PoisonError::into_inner);
-            plan.update(queue, matrix)?;
-            self.values.store(matrix.values_id(), Ordering::Release);
+            plan.update(queue, operand)?;
+            self.values.store(values, Ordering::Release);
         }
         let plan = self.plan.read().unwrap_or_else(PoisonError::into_inner);
         let mut slot = match self.take(queue) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use sparrow::{AnyArray, ElementType};
 
-use crate::construct::values;
+use crate::rows::values;
 use crate::dtype;
 use crate::errors::{Result, detached};
 use crate::inner::Inner;

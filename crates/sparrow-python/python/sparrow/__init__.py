@@ -9,21 +9,29 @@ Importing it opens no device and imports neither scipy nor pyopencl.
 """
 
 from ._sparrow import (
+    Batch,
     Device,
     DeviceError,
     Matrix,
     Plan,
+    Solution,
+    Solver,
     devices,
     read,
     set_default_device,
+    solve,
 )
 
 __all__ = [
+    "Batch",
     "Device",
     "DeviceError",
     "Matrix",
     "Plan",
+    "Solution",
+    "Solver",
     "devices",
     "read",
     "set_default_device",
+    "solve",
 ]
