@@ -10,6 +10,7 @@ use sparrow::{AnyBatch, ColumnWidth, Queue, ValueType};
 
 
 use crate::errors::{Failure, Result, detached};
+use crate::host_array::elements;
 use crate::numpy;
 use crate::rows::{Rows, values};
 
@@ -108,7 +109,7 @@ impl Parts {
                 match self {
                     Parts::Each(parts) => {
                         for (index, rows) in parts.iter().enumerate() {
-                            let values: &[V] = bytemuck::cast_slice(rows.value_bytes());
+                            let values: &[V] = elements(rows.value_bytes());
                             let pushed = rows.with_pattern(|pattern| for_pattern!(pattern, pattern => {
                                 Ok(batch.push_csr(CsrView::from_pattern(pattern, values)?)?)
                             }));
@@ -116,7 +117,7 @@ impl Parts {
                         }
                     }
                     Parts::OnePattern(rows, problems) => {
-                        let values: &[V] = bytemuck::cast_slice(rows.value_bytes());
+                        let values: &[V] = elements(rows.value_bytes());
                         rows.with_pattern(|pattern| for_pattern!(pattern, pattern => {
                             Ok(batch.push_pattern(pattern, values, *problems)?)
                         }))?;

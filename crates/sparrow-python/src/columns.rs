@@ -44,8 +44,8 @@ fn column_major(shape: Option<DenseShape>) -> Option<DenseShape> {
     let shape = shape?;
     match shape.layout() {
         Layout::ColumnMajor => Some(shape),
-        // One column is both.
-        Layout::RowMajor if shape.cols() <= 1 && shape.leading() <= 1 => {
+        // One row, and one column whose elements lie side by side, are both.
+        Layout::RowMajor if shape.rows() <= 1 || shape.cols() <= 1 && shape.leading() <= 1 => {
             DenseShape::packed(shape.rows(), shape.cols(), Layout::ColumnMajor).ok()
         }
         Layout::RowMajor => None,

@@ -4,6 +4,7 @@
 //! is the one that needs no second binding: it is in the stable ABI from Python 3.11 on, and numpy's own C interface is
 //! not. What it cannot show (bfloat16) comes as the 16-bit integers of the same bytes.
 
+use bytemuck::Pod;
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -170,6 +171,15 @@ impl HostArray {
         unsafe { std::slice::from_raw_parts(self.address().cast(), self.size_bytes()) }
     }
 
+    /// The elements as numbers of `T`, whose size they have.
+    ///
+    /// # Safety
+    /// As [`HostArray::bytes`].
+    pub(crate) unsafe fn elements<T: Pod>(&self) -> &[T] {
+        // SAFETY: the caller's promise.
+        elements(unsafe { self.bytes() })
+    }
+
     /// As [`HostArray::bytes`], to be written.
     ///
     /// # Safety
@@ -182,6 +192,11 @@ impl HostArray {
         // SAFETY: as above, and the memory is writable.
         unsafe { std::slice::from_raw_parts_mut(self.address().cast(), self.size_bytes()) }
     }
+}
+
+/// Bytes as numbers; no bytes are at any address.
+pub(crate) fn elements<T: Pod>(bytes: &[u8]) -> &[T] {
+    if bytes.is_empty() { &[] } else { bytemuck::cast_slice(bytes) }
 }
 
 /// Where the elements of a matrix lie by its strides in bytes; `None` as [`HostArray::dense_shape`].

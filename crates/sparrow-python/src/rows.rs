@@ -10,7 +10,7 @@ use sparrow::{AnyPatternView, Offset, PatternView, ValueType};
 use crate::construct::Triple;
 use crate::dtype::Kind;
 use crate::errors::{Failure, Result};
-use crate::host_array::HostArray;
+use crate::host_array::{HostArray, elements};
 use crate::numpy;
 
 /// A matrix of arrays that are pinned.
@@ -138,7 +138,7 @@ pub(crate) fn values(
     if !found.kind().fits_in(value_type) {
         let wide = HostArray::of(&numpy::contiguous(data, ValueType::F64)?, "data")?;
         // SAFETY: it lies side by side, and is a copy, or nobody is to change it.
-        let wide: &[f64] = bytemuck::cast_slice(unsafe { wide.bytes() });
+        let wide: &[f64] = unsafe { wide.elements() };
         check_narrowing(wide, value_type, |entry| format!("data[{entry}]"))?;
     }
     let made = numpy::contiguous(data, value_type)?;
@@ -177,16 +177,16 @@ fn as_u32<'a>(array: &'a HostArray, what: &str) -> Result<Cow<'a, [u32]>> {
         Failure::value(format!("{what}[{index}] is {value}, outside 0..={}", u32::MAX))
     };
     match array.kind() {
-        Kind::Unsigned(4) => Ok(Cow::Borrowed(bytemuck::cast_slice(bytes))),
+        Kind::Unsigned(4) => Ok(Cow::Borrowed(elements(bytes))),
         Kind::Signed(4) => {
-            let signed: &[i32] = bytemuck::cast_slice(bytes);
+            let signed: &[i32] = elements(bytes);
             match signed.iter().position(|value| *value < 0) {
                 Some(index) => Err(refuse((index, signed[index].to_string()))),
-                None => Ok(Cow::Borrowed(bytemuck::cast_slice(bytes))),
+                None => Ok(Cow::Borrowed(elements(bytes))),
             }
         }
-        Kind::Signed(8) => narrowed(bytemuck::cast_slice::<u8, i64>(bytes)).map_err(refuse),
-        _ => narrowed(bytemuck::cast_slice::<u8, u64>(bytes)).map_err(refuse),
+        Kind::Signed(8) => narrowed(elements::<i64>(bytes)).map_err(refuse),
+        _ => narrowed(elements::<u64>(bytes)).map_err(refuse),
     }
 }
 
@@ -203,14 +203,14 @@ fn as_u64<'a>(array: &'a HostArray, what: &str) -> Result<Cow<'a, [u64]>> {
     // SAFETY: as above.
     let bytes = unsafe { array.bytes() };
     match array.kind() {
-        Kind::Unsigned(8) => Ok(Cow::Borrowed(bytemuck::cast_slice(bytes))),
+        Kind::Unsigned(8) => Ok(Cow::Borrowed(elements(bytes))),
         Kind::Signed(8) => {
-            let signed: &[i64] = bytemuck::cast_slice(bytes);
+            let signed: &[i64] = elements(bytes);
             match signed.iter().position(|value| *value < 0) {
                 Some(index) => {
                     Err(Failure::value(format!("{what}[{index}] is {}, below 0", signed[index])))
                 }
-                None => Ok(Cow::Borrowed(bytemuck::cast_slice(bytes))),
+                None => Ok(Cow::Borrowed(elements(bytes))),
             }
         }
         _ => Ok(Cow::Owned(as_u32(array, what)?.iter().map(|value| u64::from(*value)).collect())),

@@ -10,7 +10,9 @@ import scipy.sparse
 def queue():
     """A queue on the first device of the one implementation that the tests are pointed at."""
     device = pyopencl.get_platforms()[0].get_devices()[0]
-    return pyopencl.CommandQueue(pyopencl.Context([device]))
+    # Intel's runtime has no context any more for a queue whose context nobody holds.
+    context = pyopencl.Context([device])
+    yield pyopencl.CommandQueue(context)
 
 
 @pytest.fixture
