@@ -103,6 +103,12 @@ impl HostArray {
         what: &str,
         value_type: ValueType,
     ) -> Result<Self> {
+        if object.getattr_opt(intern!(object.py(), "dtype"))?.is_none()
+            && PyUntypedBuffer::get(object).is_err()
+        {
+            let found = object.get_type().name()?;
+            return Err(Failure::type_of(format!("{what} is {found}, and no array to write to")));
+        }
         let found = Self::of(object, what)?;
         if found.kind != Kind::Value(value_type) {
             let (kind, wanted) = (found.kind, name(value_type));
