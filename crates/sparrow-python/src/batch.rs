@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use pyo3::prelude::*;
-use sparrow::{AnyBatch, AnyBatchProduct, BatchOptions, BatchPlan, ValueType};
+use sparrow::{AnyBatch, AnyBatchProduct, BatchOptions, BatchPlan, ValueType, counted};
 
 use crate::batch_rows::Parts;
 use crate::call::Call;
@@ -95,8 +95,11 @@ impl Facts {
                 Ok(vec![problems, rows])
             }
             (_, Some((_, cols))) => Err(Failure::value(format!(
-                "x has the shape {x:?}, and {} problems of {cols} columns need ({}, {cols}) or ({},)",
-                self.problems, self.problems, self.x_len
+                "x has the shape {x:?}, and {} of {} need ({}, {cols}) or ({},)",
+                counted(self.problems, "problem"),
+                counted(cols, "column"),
+                self.problems,
+                self.x_len
             ))),
             (_, None) => Err(Failure::value(format!(
                 "x has the shape {x:?}, and problems of different shapes need ({},), one after the other",
@@ -227,7 +230,7 @@ impl Batch {
     }
 
     fn __repr__(&self) -> String {
-        format!("<sparrow.Batch of {} problems>", self.facts.problems)
+        format!("<sparrow.Batch of {}>", counted(self.facts.problems, "problem"))
     }
 }
 
@@ -249,7 +252,8 @@ impl Batch {
         };
         let y = HostArray::result(&out, "out", accumulator)?;
         if y.shape() != shape || !y.is_plain() {
-            let text = format!("out has the shape {:?}, and the result {shape:?} side by side", y.shape());
+            let text =
+                format!("out has the shape {:?}, and the result {shape:?} side by side", y.shape());
             return Err(Failure::value(text));
         }
         let queue = call.named_queue(&self.home)?;

@@ -6,8 +6,7 @@ use pyo3::types::PyTuple;
 
 use sparrow::host::batch::HostBatch;
 use sparrow::host::{CsrView, for_pattern, for_value_type};
-use sparrow::{AnyBatch, ColumnWidth, Queue, ValueType};
-
+use sparrow::{AnyBatch, ColumnWidth, Queue, ValueType, counted};
 
 use crate::errors::{Failure, Result, detached};
 use crate::host_array::elements;
@@ -62,12 +61,19 @@ impl Parts {
     ) -> Result<Self> {
         let (data, value_type) = values(data, value_type)?;
         let &[problems, entries] = data.shape() else {
-            let text = format!("data has the shape {:?}, and one pattern needs (problems, entries)", data.shape());
+            let text = format!(
+                "data has the shape {:?}, and one pattern needs (problems, entries)",
+                data.shape()
+            );
             return Err(Failure::value(text));
         };
         let rows = Rows::of_values(data, value_type, (indices, indptr), shape)?;
         if entries != rows.nnz() {
-            let text = format!("data has {entries} values a problem, and indices {}", rows.nnz());
+            let text = format!(
+                "data has {} a problem, and the pattern {}",
+                counted(entries, "value"),
+                counted(rows.nnz(), "entry")
+            );
             return Err(Failure::value(text));
         }
         Ok(Parts::OnePattern(rows, problems))
@@ -77,7 +83,8 @@ impl Parts {
         let py = dense.py();
         let shape: Vec<usize> = dense.getattr(intern!(py, "shape"))?.extract()?;
         let &[_, rows, cols] = shape.as_slice() else {
-            let text = format!("an array of the shape {shape:?} is no batch: (problems, rows, cols) is");
+            let text =
+                format!("an array of the shape {shape:?} is no batch: (problems, rows, cols) is");
             return Err(Failure::value(text));
         };
         let numpy = numpy::module(py)?;

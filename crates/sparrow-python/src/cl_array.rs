@@ -9,7 +9,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
-use sparrow::{AnyArray, DenseShape, ElementType, Event};
+use sparrow::{AnyArray, DenseShape, ElementType, Event, counted};
 
 use crate::dtype::{Kind, of_numpy};
 use crate::errors::{Failure, Result};
@@ -136,8 +136,9 @@ impl<'py> ClArray<'py> {
         let bytes = self.element()?.size_bytes();
         if len > 1 && stride != bytes as isize {
             return Err(Failure::value(format!(
-                "the elements of {} lie {stride} bytes apart, and must lie side by side ({bytes})",
-                self.what
+                "the elements of {} begin every {}, and must lie side by side ({bytes})",
+                self.what,
+                counted(stride, "byte")
             )));
         }
         Ok(len)
@@ -194,7 +195,11 @@ impl<'py> ClArray<'py> {
     ///
     /// # Errors
     /// Fewer elements, or a part of one.
-    pub(crate) fn borrowed(&self, len: usize, nothing: impl FnOnce() -> Result<AnyArray>) -> Result<AnyArray> {
+    pub(crate) fn borrowed(
+        &self,
+        len: usize,
+        nothing: impl FnOnce() -> Result<AnyArray>,
+    ) -> Result<AnyArray> {
         let Some(memory) = self.memory else { return nothing() };
         // SAFETY: pyopencl says that it is a buffer of its own, and the caller holds the object.
         let array = unsafe { AnyArray::borrow_raw(memory, self.element()?, self.byte_offset, len) };
@@ -205,7 +210,11 @@ impl<'py> ClArray<'py> {
     ///
     /// # Errors
     /// As there.
-    pub(crate) fn kept(&self, len: usize, nothing: impl FnOnce() -> Result<AnyArray>) -> Result<AnyArray> {
+    pub(crate) fn kept(
+        &self,
+        len: usize,
+        nothing: impl FnOnce() -> Result<AnyArray>,
+    ) -> Result<AnyArray> {
         let Some(memory) = self.memory else { return nothing() };
         // SAFETY: pyopencl says that it is a buffer of its own.
         let array = unsafe { AnyArray::from_raw(memory, self.element()?, self.byte_offset, len) };
@@ -294,7 +303,8 @@ pub(crate) fn new_array<'py>(
 ) -> Result<Bound<'py, PyAny>> {
     static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = queue.py();
-    let make = || -> Result<Py<PyAny>> { Ok(py.import("pyopencl.array")?.getattr("Array")?.unbind()) };
+    let make =
+        || -> Result<Py<PyAny>> { Ok(py.import("pyopencl.array")?.getattr("Array")?.unbind()) };
     let class = CLASS.get_or_try_init(py, make)?.bind(py);
     let allocator = like.object.getattr(intern!(py, "allocator"))?;
     let shape = pyo3::types::PyTuple::new(py, shape)?;

@@ -6,7 +6,7 @@ use sparrow::{AnyArray, AnyProduct, Event, Op, Queue, ValueType};
 use crate::call::Call;
 use crate::cl_array::{self, ClArray, queue_handle, take_events};
 use crate::dtype::{self, Kind, numpy_type};
-use crate::errors::{Failure, Result, detached};
+use crate::errors::{Failure, Result, check_len, detached};
 use crate::home::Home;
 use crate::inner::{Inner, VectorPlan};
 
@@ -134,11 +134,8 @@ pub(crate) fn vector<'py>(
     check_kind(&y, accumulator)?;
     let of_y = y.vector_len()?;
     let (rows, cols) = facts.shape(op);
-    for (name, found, needed, of) in [("x", of_x, cols, "columns"), ("out", of_y, rows, "rows")] {
-        if found != needed {
-            return Err(Failure::value(format!("{name} has {found} elements, and A {needed} {of}")));
-        }
-    }
+    check_len("x", of_x, cols, "column")?;
+    check_len("out", of_y, rows, "row")?;
     let (of_x, mut of_y) = (ordered.borrowed(x, of_x)?, ordered.borrowed(&y, of_y)?);
     let (queue, events) = (&ordered.queue, &ordered.events);
     let event = detached(py, || {
@@ -169,7 +166,9 @@ pub(crate) fn vector<'py>(
 pub(crate) fn result<'py>(out: &Bound<'py, PyAny>) -> Result<ClArray<'py>> {
     if !cl_array::is_array(out)? {
         let found = out.get_type().name()?;
-        return Err(Failure::type_of(format!("out is {found}, and the operand pyopencl's: both must be")));
+        return Err(Failure::type_of(format!(
+            "out is {found}, and the operand pyopencl's: both must be"
+        )));
     }
     ClArray::of(out, "out")
 }

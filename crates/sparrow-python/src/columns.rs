@@ -3,7 +3,9 @@
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use sparrow::{AnyArray, AnyMatrix, AnyPlan, AnyProduct, DenseShape, Event, Layout, Number, Queue, Workspace};
+use sparrow::{
+    AnyArray, AnyMatrix, AnyPlan, AnyProduct, DenseShape, Event, Layout, Number, Queue, Workspace,
+};
 
 use crate::call::Call;
 use crate::cl_array::ClArray;
@@ -81,13 +83,18 @@ pub(crate) fn on_host<'py>(
         Some(out) => out.clone(),
         None => by_columns(&numpy::empty(py, &[rows, columns], accumulator)?)?,
     };
-    check_shapes((rows, cols), b.shape(), Some(HostArray::result(&out, "out", accumulator)?.shape()))?;
+    check_shapes(
+        (rows, cols),
+        b.shape(),
+        Some(HostArray::result(&out, "out", accumulator)?.shape()),
+    )?;
     if rows == 0 || columns == 0 {
         return Ok(out);
     }
     let of_c = by_columns(&out)?;
     let c = HostArray::result(&of_c, "out", accumulator)?;
-    let (Some(b_shape), Some(c_shape)) = (column_major(b.dense_shape()), column_major(c.dense_shape()))
+    let (Some(b_shape), Some(c_shape)) =
+        (column_major(b.dense_shape()), column_major(c.dense_shape()))
     else {
         return Err(Failure::value("B and out must be matrices"));
     };

@@ -11,7 +11,7 @@ use crate::dtype::{self, Kind};
 use crate::errors::{Failure, Result, detached};
 use crate::home::Home;
 use crate::inner::Inner;
-use crate::rows::{Rows, dimensions};
+use crate::rows::{Rows, check_offsets, dimensions};
 
 /// What a matrix is made of, besides its arrays.
 pub(crate) struct Wishes {
@@ -56,7 +56,8 @@ pub(crate) fn matrix(
 ) -> Result<Arc<Inner>> {
     if let Ok(triple) = object.cast::<PyTuple>() {
         if triple.len() != 3 {
-            let text = format!("a tuple of {} is no matrix: (data, indices, indptr) is", triple.len());
+            let text =
+                format!("a tuple of {} is no matrix: (data, indices, indptr) is", triple.len());
             return Err(Failure::value(text));
         }
         let [data, indices, indptr] = [0, 1, 2].map(|index| triple.get_item(index));
@@ -69,13 +70,17 @@ pub(crate) fn matrix(
     }
     let rows = Rows::of_sparse(object, wishes.value_type)?;
     if let Some(asked) = wishes.shape.filter(|asked| *asked != rows.shape) {
-        return Err(Failure::value(format!("shape is {asked:?}, and the matrix is {:?}", rows.shape)));
+        return Err(Failure::value(format!(
+            "shape is {asked:?}, and the matrix is {:?}",
+            rows.shape
+        )));
     }
     on_host(py, home(py, device, queue)?, &rows)
 }
 
 /// data, indices, indptr.
-pub(crate) type Triple<'a, 'py> = (&'a Bound<'py, PyAny>, &'a Bound<'py, PyAny>, &'a Bound<'py, PyAny>);
+pub(crate) type Triple<'a, 'py> =
+    (&'a Bound<'py, PyAny>, &'a Bound<'py, PyAny>, &'a Bound<'py, PyAny>);
 
 /// From arrays in the host's memory, which are checked and copied.
 fn on_host(py: Python<'_>, home: Arc<Home>, rows: &Rows) -> Result<Arc<Inner>> {
@@ -101,18 +106,23 @@ fn on_device(
     for (array, what) in arrays {
         if !cl_array::is_array(array)? {
             let found = array.get_type().name()?;
-            let text = format!("{what} is {found}, and data an array of pyopencl's: all three must be");
+            let text =
+                format!("{what} is {found}, and data an array of pyopencl's: all three must be");
             return Err(Failure::type_of(text));
         }
     }
     let [data, indices, indptr] = arrays.map(|(array, what)| ClArray::of(array, what));
     let (data, indices, indptr) = (data?, indices?, indptr?);
     if device.is_some() {
-        return Err(Failure::value("device was given, and arrays of pyopencl's are on one already"));
+        return Err(Failure::value(
+            "device was given, and arrays of pyopencl's are on one already",
+        ));
     }
     let Kind::Value(value_type) = data.kind() else {
         let kind = data.kind();
-        return Err(Failure::type_of(format!("data is {kind}, and values are floating-point numbers")));
+        return Err(Failure::type_of(format!(
+            "data is {kind}, and values are floating-point numbers"
+        )));
     };
     if let Some(asked) = wishes.value_type.filter(|asked| *asked != value_type) {
         return Err(Failure::type_of(format!(
@@ -123,20 +133,24 @@ fn on_device(
     }
     if indices.element()? != ElementType::U32 {
         let kind = indices.kind();
-        return Err(Failure::type_of(format!("indices is {kind}, and must be int32 or uint32 on the device")));
+        return Err(Failure::type_of(format!(
+            "indices is {kind}, and must be int32 or uint32 on the device"
+        )));
     }
     if !matches!(indptr.element()?, ElementType::U32 | ElementType::U64) {
-        return Err(Failure::type_of(format!("indptr is {}, and must be an integer type", indptr.kind())));
+        return Err(Failure::type_of(format!(
+            "indptr is {}, and must be an integer type",
+            indptr.kind()
+        )));
     }
     let (rows, cols) = dimensions(wishes.shape)?;
     let lengths = (data.vector_len()?, indices.vector_len()?, indptr.vector_len()?);
-    if lengths.2 != rows + 1 {
-        let text = format!("indptr has {} elements, and {rows} rows need {}", lengths.2, rows + 1);
-        return Err(Failure::value(text));
-    }
+    check_offsets(lengths.2, rows)?;
     let queue = match queue {
         Some(queue) => queue.clone(),
-        None => data.queue()?.ok_or_else(|| Failure::value("data has no queue: name one by queue="))?,
+        None => {
+            data.queue()?.ok_or_else(|| Failure::value("data has no queue: name one by queue="))?
+        }
     };
     let home = home(py, None, Some(&queue))?;
     let mut events = Vec::new();

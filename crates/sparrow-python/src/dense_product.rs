@@ -1,7 +1,7 @@
 //! Products with dense matrices: C = alpha A B + beta C, in whatever layout B and C are.
 
 use pyo3::prelude::*;
-use sparrow::{AnyDenseProduct, DenseOperands, Op, ValueType};
+use sparrow::{AnyDenseProduct, DenseOperands, Op, ValueType, counted};
 
 use crate::call::Call;
 use crate::cl_array::ClArray;
@@ -22,7 +22,9 @@ fn type_of_b(kind: Kind, of_a: ValueType) -> Result<ValueType> {
         Kind::Value(of_b) if of_b.accumulator() == of_a.accumulator() => Ok(of_b),
         other => {
             let sums = name(of_a.accumulator());
-            Err(Failure::type_of(format!("B is {other}, and must be {sums}, in which sums are made")))
+            Err(Failure::type_of(format!(
+                "B is {other}, and must be {sums}, in which sums are made"
+            )))
         }
     }
 }
@@ -41,12 +43,13 @@ pub(crate) fn check_shapes(
         return Err(Failure::value(text));
     };
     if of_b != cols {
-        return Err(Failure::value(format!("B has {of_b} rows, and A {cols} columns")));
+        let (of_b, cols) = (counted(of_b, "row"), counted(cols, "column"));
+        return Err(Failure::value(format!("B has {of_b}, and A {cols}")));
     }
     match c {
-        Some(c) if c != [rows, columns] => {
-            Err(Failure::value(format!("out has the shape {c:?}, and the result ({rows}, {columns})")))
-        }
+        Some(c) if c != [rows, columns] => Err(Failure::value(format!(
+            "out has the shape {c:?}, and the result ({rows}, {columns})"
+        ))),
         _ => Ok(()),
     }
 }
@@ -110,7 +113,8 @@ pub(crate) fn on_host<'py>(
                 let reads_c = beta.to_f64() != 0.0;
                 let wait = (queue.in_order().is_none() || !events.is_empty()).then_some(&*events);
                 let launch = |b: &_, c: &mut _| {
-                    let product = AnyDenseProduct { alpha: alpha.into(), a, b, beta: beta.into(), c };
+                    let product =
+                        AnyDenseProduct { alpha: alpha.into(), a, b, beta: beta.into(), c };
                     Ok(plan.launch(queue, workspace, product, wait)?)
                 };
                 let b = Span { array: &b, element: b_type.into(), len: operands.b.span() };

@@ -92,7 +92,9 @@ pub(crate) fn numpy_type<'py>(
         let named = match value_type {
             ValueType::Bf16 => {
                 let missing = |_| {
-                    Failure::type_of("bfloat16 is a type of the package ml_dtypes, which is not installed")
+                    Failure::type_of(
+                        "bfloat16 is a type of the package ml_dtypes, which is not installed",
+                    )
                 };
                 py.import("ml_dtypes").map_err(missing)?.getattr("bfloat16")?
             }
@@ -139,8 +141,7 @@ pub(crate) fn asked(dtype: &Bound<'_, PyAny>) -> Result<ValueType> {
         ))
     };
     if let Ok(text) = dtype.extract::<String>() {
-        let known =
-            ValueType::ALL.into_iter().find(|one| one.name() == text || name(*one) == text);
+        let known = ValueType::ALL.into_iter().find(|one| one.name() == text || name(*one) == text);
         if let Some(value_type) = known {
             return Ok(value_type);
         }

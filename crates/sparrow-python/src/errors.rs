@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyMemoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use sparrow::{FloatTrapsHeld, RuntimeError, host};
+use sparrow::{FloatTrapsHeld, RuntimeError, counted, host};
 
 create_exception!(
     sparrow,
@@ -144,6 +144,18 @@ fn device_error(text: String, status: Option<(&str, i32)>) -> PyErr {
         let _ = value.setattr("code", status.map(|(_, code)| code));
     });
     error
+}
+
+/// Refuses an array that is not as long as the matrix has rows or columns.
+///
+/// # Errors
+/// Another length.
+pub(crate) fn check_len(name: &str, found: usize, needed: usize, of: &str) -> Result<()> {
+    if found == needed {
+        return Ok(());
+    }
+    let (found, needed) = (counted(found, "element"), counted(needed, of));
+    Err(Failure::value(format!("{name} has {found}, and A {needed}")))
 }
 
 /// Runs `work` without the interpreter, so that other threads go on: with floating-point traps held, and panics kept in.

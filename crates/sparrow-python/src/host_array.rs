@@ -44,7 +44,7 @@ impl HostArray {
             },
             Err(no_buffer) => {
                 let is_bfloat16 = match object.getattr_opt(intern!(py, "dtype"))? {
-                    Some(dtype) => dtype.str()?.to_string() == name(ValueType::Bf16),
+                    Some(dtype) => dtype.str()? == name(ValueType::Bf16),
                     None => false,
                 };
                 if is_bfloat16 {
@@ -118,7 +118,9 @@ impl HostArray {
             return Err(Failure::value(format!("{what} cannot be written: it is read-only")));
         }
         if !found.is_aligned() {
-            return Err(Failure::value(format!("{what} begins at an address that is no multiple of its elements")));
+            return Err(Failure::value(format!(
+                "{what} begins at an address that is no multiple of its elements"
+            )));
         }
         Ok(found)
     }
@@ -190,7 +192,10 @@ impl HostArray {
     ///
     /// # Safety
     /// As there; it is a [`HostArray::result`], and nobody reads it meanwhile.
-    #[expect(clippy::mut_from_ref, reason = "the memory is Python's, and not behind this reference")]
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "the memory is Python's, and not behind this reference"
+    )]
     pub(crate) unsafe fn bytes_mut(&self) -> &mut [u8] {
         if self.size_bytes() == 0 {
             return &mut [];

@@ -1,10 +1,10 @@
 //! Products of vectors in the host's memory: numpy's in, numpy's out.
 
 use pyo3::prelude::*;
-use sparrow::{AnyProduct, Op};
+use sparrow::{AnyProduct, Op, counted};
 
 use crate::call::Call;
-use crate::errors::{Failure, Result, detached};
+use crate::errors::{Failure, Result, check_len, detached};
 use crate::host_array::HostArray;
 use crate::host_memory::{Span, through};
 use crate::inner::{Inner, VectorPlan};
@@ -30,9 +30,14 @@ pub(crate) fn vector<'py>(
         Some(out) => out.clone(),
         None => numpy::empty(py, &[rows], accumulator)?,
     };
+    check_len("x", x.len(), facts.shape(op).1, "column")?;
     let y = HostArray::result(&out, "out", accumulator)?;
     if y.shape() != [rows] || !y.is_plain() {
-        let text = format!("out has the shape {:?}, and the result is {rows} elements side by side", y.shape());
+        let text = format!(
+            "out has the shape {:?}, and the result is {} side by side",
+            y.shape(),
+            counted(rows, "element")
+        );
         return Err(Failure::value(text));
     }
     let queue = call.named_queue(inner.home())?;

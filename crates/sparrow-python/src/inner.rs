@@ -52,7 +52,15 @@ struct Objects {
     /// For `A @ x` and `A.T @ x`, as they were first needed.
     plans: Mutex<[Option<Arc<VectorPlan>>; 2]>,
     /// For `A @ B`, those used last at the end.
-    dense: Mutex<Vec<(Op, DenseOperands, Arc<Pool<AnySpmmPlan>>)>>,
+    dense: Mutex<Vec<DensePlan>>,
+}
+
+/// A plan for products with dense matrices, and for which it is.
+#[derive(Clone, Debug)]
+struct DensePlan {
+    op: Op,
+    operands: DenseOperands,
+    pool: Arc<Pool<AnySpmmPlan>>,
 }
 
 /// A plan for products with vectors.
@@ -153,13 +161,13 @@ impl Inner {
     ) -> Result<Arc<Pool<AnySpmmPlan>>> {
         fork::check()?;
         let lock = || self.of.dense.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it = |(its, shapes, _): &(Op, DenseOperands, _)| *its == op && *shapes == operands;
+        let is_it = |plan: &DensePlan| plan.op == op && plan.operands == operands;
         {
             let mut plans = lock();
             if let Some(index) = plans.iter().position(is_it) {
                 let last = plans.len() - 1;
                 plans[index..].rotate_left(1);
-                return Ok(plans[last].2.clone());
+                return Ok(plans[last].pool.clone());
             }
         }
         let tables = Some(self.home.tables().clone());
@@ -172,7 +180,7 @@ impl Inner {
         if plans.len() >= DENSE_PLANS {
             plans.remove(0);
         }
-        plans.push((op, operands, made.clone()));
+        plans.push(DensePlan { op, operands, pool: made.clone() });
         Ok(made)
     }
 }

@@ -346,6 +346,8 @@ impl Matrix {
         let ((rows, cols), facts) = (self.shape(), self.inner.facts());
         let (nnz, dtype) = (facts.nnz, dtype::name(facts.value_type));
         let device = self.device();
-        format!("<sparrow.Matrix of {rows} x {cols} with {nnz} stored entries of {dtype} on {device}>")
+        format!(
+            "<sparrow.Matrix of {rows} x {cols} with {nnz} stored entries of {dtype} on {device}>"
+        )
     }
 }

@@ -24,7 +24,8 @@ impl Asked<'_> {
     /// # Errors
     /// A word that stands for nothing; two that contradict each other.
     pub(crate) fn options(self, op: Op) -> Result<PlanOptions> {
-        let algorithm = self.algorithm.map(|text| parsed::<Algorithm>(text, "algorithm")).transpose()?;
+        let algorithm =
+            self.algorithm.map(|text| parsed::<Algorithm>(text, "algorithm")).transpose()?;
         let variant = self.variant.map(|text| parsed::<Variant>(text, "variant")).transpose()?;
         let choice = self.choice.map(|text| parsed::<Choice>(text, "choice")).transpose()?;
         if choice.is_some() && (algorithm.is_some() || variant.is_some()) {
@@ -82,7 +83,9 @@ pub(crate) fn parsed<T: FromStr<Err = String>>(text: &str, name: &str) -> Result
 ///
 /// # Errors
 /// A key that is no text, or a value that is no number of 32 bits.
-pub(crate) fn parameters(dict: Option<&Bound<'_, pyo3::types::PyDict>>) -> Result<Option<Vec<(String, u32)>>> {
+pub(crate) fn parameters(
+    dict: Option<&Bound<'_, pyo3::types::PyDict>>,
+) -> Result<Option<Vec<(String, u32)>>> {
     let Some(dict) = dict else { return Ok(None) };
     let pairs = dict.iter().map(|(name, value)| Ok((name.extract()?, value.extract()?)));
     Ok(Some(pairs.collect::<PyResult<_>>()?))

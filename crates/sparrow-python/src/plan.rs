@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sparrow::{Accumulate, Op};
+use sparrow::{Accumulate, Op, counted};
 
 use crate::call::Call;
 use crate::errors::Result;
@@ -120,14 +120,14 @@ impl Plan {
         self.plan.pool.look(|plan| {
             let measured = match plan.measured_products() {
                 0 => String::new(),
-                products => format!("\nmeasured by {products} products"),
+                products => format!("\nmeasured by {}", counted(products, "product")),
             };
             format!(
-                "{}{transposed}\nbecause {}{measured}\n{} bytes on the device beyond the matrix, {} for a launch\n{}",
+                "{}{transposed}\nbecause {}{measured}\n{} on the device beyond the matrix, {} for a launch\n{}",
                 plan.choice(),
                 plan.choice().reason,
-                plan.plan_bytes(),
-                plan.workspace_bytes(),
+                counted(plan.plan_bytes(), "byte"),
+                counted(plan.workspace_bytes(), "byte"),
                 match plan.is_repeatable() {
                     true => "the same bits every time",
                     false => "sums in whatever order they come",

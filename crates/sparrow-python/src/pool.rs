@@ -129,7 +129,9 @@ impl<P: Planned> Pool<P> {
         let plan = self.plan.read().unwrap_or_else(PoisonError::into_inner);
         let mut slot = match self.take(queue) {
             Some(slot) => slot,
-            None => Slot { queue: queue.clone(), workspace: plan.new_workspace(queue)?, staged: None },
+            None => {
+                Slot { queue: queue.clone(), workspace: plan.new_workspace(queue)?, staged: None }
+            }
         };
         let launched = launch(&plan, &mut slot);
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);

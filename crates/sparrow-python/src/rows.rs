@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use pyo3::intern;
 use pyo3::prelude::*;
 use sparrow::host::check_narrowing;
-use sparrow::{AnyPatternView, Offset, PatternView, ValueType};
+use sparrow::{AnyPatternView, Offset, PatternView, ValueType, counted};
 
 use crate::construct::Triple;
 use crate::dtype::Kind;
@@ -57,8 +57,8 @@ impl Rows {
         let (data, value_type) = values(data, value_type)?;
         let rows = Self::of_values(data, value_type, (indices, indptr), shape)?;
         if rows.data.len() != rows.indices.len() {
-            let (data, indices) = (rows.data.len(), rows.indices.len());
-            return Err(Failure::value(format!("data has {data} elements, and indices {indices}")));
+            let (data, indices) = (counted(rows.data.len(), "element"), rows.indices.len());
+            return Err(Failure::value(format!("data has {data}, and indices {indices}")));
         }
         Ok(rows)
     }
@@ -75,11 +75,7 @@ impl Rows {
     ) -> Result<Self> {
         let (indices, indptr) = (integers(indices, "indices")?, integers(indptr, "indptr")?);
         let shape = dimensions(shape)?;
-        if indptr.len() != shape.0 + 1 {
-            let (found, rows) = (indptr.len(), shape.0);
-            let text = format!("indptr has {found} elements, and {rows} rows need {}", rows + 1);
-            return Err(Failure::value(text));
-        }
+        check_offsets(indptr.len(), shape.0)?;
         Ok(Rows { data, indices, indptr, shape, value_type })
     }
 
@@ -157,6 +153,18 @@ fn integers(object: &Bound<'_, PyAny>, what: &str) -> Result<HostArray> {
             "{what} is {other}, and must be int32, int64, uint32 or uint64"
         ))),
     }
+}
+
+/// Refuses row offsets that are not one more than rows.
+///
+/// # Errors
+/// Another length.
+pub(crate) fn check_offsets(found: usize, rows: usize) -> Result<()> {
+    if found == rows + 1 {
+        return Ok(());
+    }
+    let (found, of) = (counted(found, "element"), counted(rows, "row"));
+    Err(Failure::value(format!("indptr has {found}, and {of} need {}", rows + 1)))
 }
 
 /// Rows and columns, which three arrays alone do not tell.

@@ -1,7 +1,7 @@
 //! The class `sparrow.Solution`.
 
 use pyo3::prelude::*;
-use sparrow::{Outcome, Solution as Solved};
+use sparrow::{Outcome, Solution as Solved, counted};
 
 use crate::errors::Result;
 use crate::numpy;
@@ -75,8 +75,10 @@ impl Solution {
 
     fn __repr__(&self) -> String {
         format!(
-            "<sparrow.Solution: {} after {} iterations, relative residual {:.2e}>",
-            self.reason, self.iterations, self.relative_residual
+            "<sparrow.Solution: {} after {}, relative residual {:.2e}>",
+            self.reason,
+            counted(self.iterations, "iteration"),
+            self.relative_residual
         )
     }
 }

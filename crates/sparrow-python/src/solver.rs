@@ -16,7 +16,7 @@ use crate::call::Call;
 use crate::cl_array::{self, ClArray};
 use crate::cl_product::{Ordered, check_kind};
 use crate::construct::{self, Wishes};
-use crate::errors::{Failure, Result, detached};
+use crate::errors::{Failure, Result, check_len, detached};
 use crate::fork::{self, OfProcess};
 use crate::host_array::HostArray;
 use crate::inner::Inner;
@@ -95,7 +95,9 @@ impl Solver {
     ) -> Result<Self> {
         let inner = match matrix.cast::<Matrix>() {
             Ok(matrix) if matrix.get().op == Op::Transpose => {
-                return Err(Failure::value("a solver takes no transposed matrix: transpose it in scipy"));
+                return Err(Failure::value(
+                    "a solver takes no transposed matrix: transpose it in scipy",
+                ));
             }
             Ok(matrix) => matrix.get().inner.clone(),
             Err(_) => {
@@ -164,7 +166,8 @@ impl Solver {
         wait_for: Option<Bound<'py, PyAny>>,
     ) -> Result<Solution> {
         fork::check()?;
-        let stop = StopRule { relative: tol, absolute: atol, max_iterations, ..StopRule::default() };
+        let stop =
+            StopRule { relative: tol, absolute: atol, max_iterations, ..StopRule::default() };
         let call = Call { queue, wait_for, ..Call::plain() };
         let asked = Asked { x0, stop, callback, call };
         match cl_array::is_array(b)? {
@@ -186,10 +189,14 @@ impl Solver {
         let b = HostArray::converted(b, "b", accumulator)?;
         let x0 = asked.x0.map(|x0| HostArray::converted(&x0, "x0", accumulator)).transpose()?;
         for (array, name) in [(Some(&b), "b"), (x0.as_ref(), "x0")] {
-            if let Some(shape) = array.map(HostArray::shape).filter(|shape| *shape != [facts.rows]) {
-                let rows = facts.rows;
-                return Err(Failure::value(format!("{name} has the shape {shape:?}, and A {rows} rows")));
+            let Some(array) = array else { continue };
+            if array.shape().len() != 1 {
+                let shape = array.shape();
+                return Err(Failure::value(format!(
+                    "{name} has the shape {shape:?}, and is a vector"
+                )));
             }
+            check_len(name, array.len(), facts.rows, "row")?;
         }
         let out = numpy::empty(py, &[facts.rows], accumulator)?;
         let x = HostArray::result(&out, "x", accumulator)?;
@@ -215,7 +222,12 @@ impl Solver {
         Ok(Solution::new(out.unbind(), &solved))
     }
 
-    fn on_device(&self, py: Python<'_>, b: &Bound<'_, PyAny>, asked: Asked<'_>) -> Result<Solution> {
+    fn on_device(
+        &self,
+        py: Python<'_>,
+        b: &Bound<'_, PyAny>,
+        asked: Asked<'_>,
+    ) -> Result<Solution> {
         let facts = self.inner.facts();
         let accumulator = facts.value_type.accumulator();
         let b = ClArray::of(b, "b")?;
@@ -223,10 +235,7 @@ impl Solver {
         let all: Vec<&ClArray<'_>> = [Some(&b), x0.as_ref()].into_iter().flatten().collect();
         for array in &all {
             check_kind(array, accumulator)?;
-            let (name, len, rows) = (array.what(), array.vector_len()?, facts.rows);
-            if len != rows {
-                return Err(Failure::value(format!("{name} has {len} elements, and A {rows} rows")));
-            }
+            check_len(array.what(), array.vector_len()?, facts.rows, "row")?;
         }
         let ordered = Ordered::of(self.inner.home(), &asked.call, &all)?;
         let x = ordered.new_array(&b, &[facts.rows], accumulator)?;

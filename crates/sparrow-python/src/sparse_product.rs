@@ -16,7 +16,8 @@ use crate::matrix::Matrix;
 pub(crate) fn multiply(py: Python<'_>, a: &Matrix, b: &Matrix) -> Result<Matrix> {
     let ((rows, inner), (of_b, cols)) = (a.inner.facts().shape(a.op), b.inner.facts().shape(b.op));
     if inner != of_b {
-        let text = format!("A is {rows} x {inner} and B {of_b} x {cols}: A's columns must be B's rows");
+        let text =
+            format!("A is {rows} x {inner} and B {of_b} x {cols}: A's columns must be B's rows");
         return Err(Failure::value(text));
     }
     let home = a.inner.home().clone();
@@ -26,7 +27,8 @@ pub(crate) fn multiply(py: Python<'_>, a: &Matrix, b: &Matrix) -> Result<Matrix>
     }
     let made = detached(py, || {
         let queue = home.queue();
-        let options = SpgemmOptions { tables: Some(home.tables().clone()), ..SpgemmOptions::default() };
+        let options =
+            SpgemmOptions { tables: Some(home.tables().clone()), ..SpgemmOptions::default() };
         with_op(queue, &a.inner, a.op, |a| {
             with_op(queue, &b.inner, b.op, |b| {
                 let mut plan = AnySpgemmPlan::new_blocking(queue, a, b, &options)?;

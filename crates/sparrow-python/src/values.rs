@@ -5,11 +5,11 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use sparrow::{AnyArray, ElementType};
 
-use crate::rows::values;
 use crate::dtype;
 use crate::errors::{Result, detached};
 use crate::inner::Inner;
 use crate::numpy;
+use crate::rows::values;
 
 /// Overwrites the values by those of an array of numpy's.
 ///

@@ -13,6 +13,7 @@ mod licences;
 mod metadata;
 mod oclgrind;
 mod printer;
+mod python;
 mod stage;
 mod unit;
 mod valgrind;
@@ -249,6 +250,7 @@ impl Bench {
                 return Ok(offline_outcome(&verdict, project::is_ci()));
             }
             Stage::Apps(implementation) => return apps::run(&given, implementation),
+            Stage::Python(implementation) => return python::run(&given, implementation),
             Stage::Conformance(implementation) => {
                 return conformance::run(&given, implementation);
             }

@@ -16,6 +16,7 @@ pub(super) enum Stage {
     Offline,
     Unit,
     Apps(Implementation),
+    Python(Implementation),
     Conformance(Implementation),
     Valgrind,
     Fuzz,
@@ -30,6 +31,8 @@ impl Stage {
             Stage::Apps(Implementation::Pocl),
             Stage::Apps(Implementation::Intel),
             Stage::Apps(Implementation::Oclgrind),
+            Stage::Python(Implementation::Pocl),
+            Stage::Python(Implementation::Intel),
             Stage::Conformance(Implementation::Oclgrind),
             Stage::Conformance(Implementation::Pocl),
             Stage::Conformance(Implementation::Intel),
@@ -54,6 +57,7 @@ impl Stage {
             Stage::Examples => "examples".to_owned(),
             Stage::Offline => "offline".to_owned(),
             Stage::Apps(implementation) => format!("apps-{}", implementation.word()),
+            Stage::Python(implementation) => format!("python-{}", implementation.word()),
             Stage::Conformance(implementation) => format!("conformance-{}", implementation.word()),
             Stage::Valgrind => "valgrind".to_owned(),
             Stage::Fuzz => "fuzz".to_owned(),
@@ -79,6 +83,9 @@ impl Stage {
             Stage::Apps(implementation) => {
                 format!("programs that link the libraries run on {implementation}")
             }
+            Stage::Python(implementation) => {
+                format!("the package for Python passes its tests on {implementation}")
+            }
             Stage::Conformance(implementation) => format!("device tests on {implementation}"),
             Stage::Valgrind => "memcheck finds nothing in our unsafe code".to_owned(),
             Stage::Fuzz => "fuzz targets keep their claims".to_owned(),
@@ -103,9 +110,9 @@ impl Stage {
             | Stage::Offline
             | Stage::Fuzz => None,
             Stage::Unit | Stage::Doctests | Stage::Examples => Some(Implementation::Pocl),
-            Stage::Apps(implementation) | Stage::Conformance(implementation) => {
-                Some(*implementation)
-            }
+            Stage::Apps(implementation)
+            | Stage::Python(implementation)
+            | Stage::Conformance(implementation) => Some(*implementation),
             Stage::Valgrind => Some(Implementation::Oclgrind),
         }
     }
