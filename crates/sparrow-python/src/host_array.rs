@@ -129,6 +129,17 @@ impl HostArray {
         self.kind
     }
 
+    /// The type of its values.
+    ///
+    /// # Errors
+    /// Integers.
+    pub(crate) fn value_type(&self) -> Result<ValueType> {
+        match self.kind {
+            Kind::Value(value_type) => Ok(value_type),
+            other => Err(Failure::type_of(format!("an operand is {other}, and must hold values"))),
+        }
+    }
+
     pub(crate) fn shape(&self) -> &[usize] {
         self.buffer.shape()
     }

@@ -6,7 +6,8 @@ use std::ptr::{null, null_mut};
 use opencl3::command_queue::{enqueue_map_buffer, enqueue_unmap_mem_object};
 use opencl3::memory::{CL_MAP_READ, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR};
 use opencl3::types::CL_BLOCKING;
-use sparrow::{AnyArray, Context, DeviceType, ElementType, Event, Queue};
+use sparrow::host::for_value_type;
+use sparrow::{AnyArray, Context, DeviceArray, DeviceType, ElementType, Event, HostAccess, Queue};
 
 use crate::errors::{Failure, Result};
 use crate::host_array::HostArray;
@@ -86,6 +87,13 @@ unsafe fn lend(context: &Context, span: &Span<'_>, writes: bool) -> Result<AnyAr
     if bytes == 0 {
         return Ok(AnyArray::allocate(context, span.element, 0)?);
     }
+    if context.device().traits().host_access() == HostAccess::FineGrainedSystem {
+        let value_type = span.array.value_type()?;
+        // SAFETY: all of the process is the device's too; the rest is the caller's promise.
+        return for_value_type!(value_type, V => unsafe {
+            Ok(DeviceArray::<V>::from_svm(span.array.address().cast(), span.len, true).into_any())
+        });
+    }
     let access = if writes { CL_MEM_READ_WRITE } else { CL_MEM_READ_ONLY };
     let (flags, address) = (access | CL_MEM_USE_HOST_PTR, span.array.address());
     // SAFETY: the memory is the caller's promise; the reference that is made here is released here, and the array has
@@ -106,6 +114,7 @@ unsafe fn lend(context: &Context, span: &Span<'_>, writes: bool) -> Result<AnyAr
 /// # Safety
 /// No other command writes the array.
 unsafe fn see_blocking(queue: &Queue, array: &AnyArray) -> Result<()> {
+    // Of memory that is all shared there is no buffer, and nothing to map.
     let Some(memory) = array.memory().0.as_raw().filter(|_| !array.is_empty()) else {
         return Ok(queue.finish_blocking()?);
     };
