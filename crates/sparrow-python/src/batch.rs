@@ -306,8 +306,8 @@ impl Batch {
         }
         x.check_side_by_side()?;
         y.check_side_by_side()?;
-        let of_x = ordered.borrowed(&x, self.facts.x_len)?;
-        let mut of_y = ordered.borrowed(&y, self.facts.y_len)?;
+        let of_x = x.borrowed(&self.home, self.facts.x_len)?;
+        let mut of_y = y.borrowed(&self.home, self.facts.y_len)?;
         let (queue, events) = (&ordered.queue, &ordered.events);
         let event = detached(py, || {
             let a = self.of.batch.read().unwrap_or_else(PoisonError::into_inner);

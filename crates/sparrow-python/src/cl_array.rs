@@ -13,6 +13,7 @@ use sparrow::{AnyArray, DenseShape, ElementType, Event, counted};
 
 use crate::dtype::{Kind, of_numpy};
 use crate::errors::{Failure, Result};
+use crate::home::Home;
 use crate::host_array::dense_shape;
 use crate::loader::imported;
 
@@ -191,18 +192,26 @@ impl<'py> ClArray<'py> {
         }
     }
 
+    /// Refuses a buffer that was released: before anything is made that may take its place.
+    ///
+    /// # Errors
+    /// It was.
+    pub(crate) fn check_alive(&self, home: &Home) -> Result<()> {
+        // SAFETY: pyopencl says that it is, or was, a buffer of its own.
+        self.memory.map_or(Ok(()), |memory| unsafe { home.beginning().check(memory, self.what) })
+    }
+
     /// `len` elements from the array's first on, for the length of a call; the object holds its memory meanwhile.
     ///
     /// # Errors
     /// Fewer elements, or a part of one.
-    pub(crate) fn borrowed(
-        &self,
-        len: usize,
-        nothing: impl FnOnce() -> Result<AnyArray>,
-    ) -> Result<AnyArray> {
-        let Some(memory) = self.memory else { return nothing() };
+    pub(crate) fn borrowed(&self, home: &Home, len: usize) -> Result<AnyArray> {
+        let element = self.element()?;
+        let Some(memory) = self.memory else {
+            return Ok(AnyArray::allocate(home.context(), element, 0)?);
+        };
         // SAFETY: pyopencl says that it is a buffer of its own, and the caller holds the object.
-        let array = unsafe { AnyArray::borrow_raw(memory, self.element()?, self.byte_offset, len) };
+        let array = unsafe { AnyArray::borrow_raw(memory, element, self.byte_offset, len) };
         array.map_err(|error| Failure::value(format!("{}: {error}", self.what)))
     }
 
@@ -210,14 +219,13 @@ impl<'py> ClArray<'py> {
     ///
     /// # Errors
     /// As there.
-    pub(crate) fn kept(
-        &self,
-        len: usize,
-        nothing: impl FnOnce() -> Result<AnyArray>,
-    ) -> Result<AnyArray> {
-        let Some(memory) = self.memory else { return nothing() };
+    pub(crate) fn kept(&self, home: &Home, len: usize) -> Result<AnyArray> {
+        let element = self.element()?;
+        let Some(memory) = self.memory else {
+            return Ok(AnyArray::allocate(home.context(), element, 0)?);
+        };
         // SAFETY: pyopencl says that it is a buffer of its own.
-        let array = unsafe { AnyArray::from_raw(memory, self.element()?, self.byte_offset, len) };
+        let array = unsafe { AnyArray::from_raw(memory, element, self.byte_offset, len) };
         array.map_err(|error| Failure::value(format!("{}: {error}", self.what)))
     }
 

@@ -1,7 +1,7 @@
 //! Products of vectors on the device: pyopencl's arrays in and out, in their queue, without a wait.
 
 use pyo3::prelude::*;
-use sparrow::{AnyArray, AnyProduct, Event, Op, Queue, ValueType};
+use sparrow::{AnyProduct, Event, Op, Queue, ValueType};
 
 use crate::call::Call;
 use crate::cl_array::{self, ClArray, queue_handle, take_events};
@@ -22,8 +22,11 @@ impl<'py> Ordered<'py> {
     /// The queue that was named, or that of the first array that has one; and the events of all.
     ///
     /// # Errors
-    /// No queue, or one of another context than the matrix.
+    /// A buffer that was released; no queue, or one of another context than the matrix.
     pub(crate) fn of(home: &Home, call: &Call<'py>, arrays: &[&ClArray<'py>]) -> Result<Self> {
+        for array in arrays {
+            array.check_alive(home)?;
+        }
         let mut object = call.queue.clone();
         let mut events = call.events()?;
         for array in arrays {
@@ -74,15 +77,6 @@ impl<'py> Ordered<'py> {
     ) -> Result<ClArray<'py>> {
         let dtype = numpy_type(self.object.py(), value_type)?;
         ClArray::of(&cl_array::new_array(like, &self.object, &[rows, cols], dtype, "F")?, "out")
-    }
-
-    /// An array's elements for the length of a call.
-    ///
-    /// # Errors
-    /// Fewer than `len`.
-    pub(crate) fn borrowed(&self, array: &ClArray<'py>, len: usize) -> Result<AnyArray> {
-        let element = array.element()?;
-        array.borrowed(len, || Ok(AnyArray::allocate(self.queue.context(), element, 0)?))
     }
 }
 
@@ -136,7 +130,8 @@ pub(crate) fn vector<'py>(
     let (rows, cols) = facts.shape(op);
     check_len("x", of_x, cols, "column")?;
     check_len("out", of_y, rows, "row")?;
-    let (of_x, mut of_y) = (ordered.borrowed(x, of_x)?, ordered.borrowed(&y, of_y)?);
+    let home = inner.home();
+    let (of_x, mut of_y) = (x.borrowed(home, of_x)?, y.borrowed(home, of_y)?);
     let (queue, events) = (&ordered.queue, &ordered.events);
     let event = detached(py, || {
         let own;

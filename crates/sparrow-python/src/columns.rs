@@ -162,8 +162,8 @@ pub(crate) fn on_device<'py>(
         return Ok(c.object().clone());
     }
     let c_shape = column_major(Some(c.dense_shape()?)).ok_or_else(|| refuse("out"))?;
-    let of_b = ordered.borrowed(b, b_shape.span())?;
-    let of_c = ordered.borrowed(&c, c_shape.span())?;
+    let of_b = b.borrowed(inner.home(), b_shape.span())?;
+    let of_c = c.borrowed(inner.home(), c_shape.span())?;
     let (queue, events) = (&ordered.queue, &*ordered.events);
     let event = detached(py, || {
         inner.look(|a| {

@@ -155,17 +155,14 @@ fn on_device(
     let home = home(py, None, Some(&queue))?;
     let mut events = Vec::new();
     for array in [&data, &indices, &indptr] {
+        array.check_alive(&home)?;
         cl_array::take_events(array.events()?.as_any(), "an array's events", &mut events)?;
     }
     // SAFETY: pyopencl says that it is a queue of its own, and `queue` holds it.
     let queue = unsafe { home.adopt_queue(cl_array::queue_handle(&queue)?)? };
-    let context = queue.context();
-    let kept = |array: &ClArray<'_>, len: usize| {
-        let element = array.element()?;
-        array.kept(len, || Ok(AnyArray::allocate(context, element, 0)?))
-    };
-    let (values, columns, offsets) =
-        (kept(&data, lengths.0)?, kept(&indices, lengths.1)?, kept(&indptr, lengths.2)?);
+    let values = data.kept(&home, lengths.0)?;
+    let columns = indices.kept(&home, lengths.1)?;
+    let offsets = indptr.kept(&home, lengths.2)?;
     let made = detached(py, || {
         for event in &events {
             event.wait()?;

@@ -159,8 +159,8 @@ pub(crate) fn on_device<'py>(
         return Ok(c.object().clone());
     }
     let operands = DenseOperands { b: b_shape, b_type, c: c.dense_shape()? };
-    let of_b = ordered.borrowed(b, operands.b.span())?;
-    let mut of_c = ordered.borrowed(&c, operands.c.span())?;
+    let of_b = b.borrowed(inner.home(), operands.b.span())?;
+    let mut of_c = c.borrowed(inner.home(), operands.c.span())?;
     let (queue, events) = (&ordered.queue, &ordered.events);
     let event = detached(py, || {
         let plan = inner.dense_plan(queue, op, operands)?;

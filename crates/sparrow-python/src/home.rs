@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use opencl3::types::cl_command_queue;
 use sparrow::{BinaryCache, Context, Device, Queue, RuntimeError, Tables, usual_tables};
 
+use crate::alive::Beginning;
 use crate::errors::{Failure, Result, detached};
 use crate::fork::{self, OfProcess};
 use pyo3::prelude::*;
@@ -20,6 +21,7 @@ struct Objects {
     context: Context,
     queue: Queue,
     tables: Tables,
+    beginning: Beginning,
     /// The last queue of an application's that was used, which saves asking the driver whose it is.
     last: Mutex<Option<Queue>>,
 }
@@ -34,9 +36,10 @@ static ADOPTED: Mutex<Vec<Weak<Home>>> = Mutex::new(Vec::new());
 static DEFAULT: Mutex<Option<String>> = Mutex::new(None);
 
 impl Home {
-    fn new(context: Context, queue: Queue) -> Arc<Self> {
-        let objects = Objects { context, queue, tables: usual_tables(), last: Mutex::new(None) };
-        Arc::new(Home { of: OfProcess::new(objects) })
+    fn new(context: Context, queue: Queue) -> Result<Arc<Self>> {
+        let (tables, beginning) = (usual_tables(), Beginning::of(&context)?);
+        let objects = Objects { context, queue, tables, beginning, last: Mutex::new(None) };
+        Ok(Arc::new(Home { of: OfProcess::new(objects) }))
     }
 
     /// That of the device that `text` names, or of the default one.
@@ -58,7 +61,7 @@ impl Home {
             }
             let context = Context::new(&device)?;
             let queue = Queue::new(&context)?;
-            let home = Home::new(context, queue);
+            let home = Home::new(context, queue)?;
             own.push(home.clone());
             Ok(home)
         })
@@ -83,7 +86,7 @@ impl Home {
         }
         // SAFETY: as above, and the context is its own.
         let queue = unsafe { Queue::from_raw(&context, queue)? };
-        let home = Home::new(context, queue);
+        let home = Home::new(context, queue)?;
         adopted.push(Arc::downgrade(&home));
         Ok(home)
     }
@@ -95,6 +98,11 @@ impl Home {
     /// For what no queue was named.
     pub(crate) fn queue(&self) -> &Queue {
         &self.of.queue
+    }
+
+    /// What the buffers of the context begin with.
+    pub(crate) fn beginning(&self) -> Beginning {
+        self.of.beginning
     }
 
     pub(crate) fn tables(&self) -> &Tables {

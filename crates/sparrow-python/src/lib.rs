@@ -9,6 +9,7 @@
 //! multiplied. The last is the caller's, as everywhere in numpy.
 #![expect(unsafe_code, reason = "handles of pyopencl's, and arrays of the interpreter's")]
 
+mod alive;
 mod batch;
 mod batch_rows;
 mod call;

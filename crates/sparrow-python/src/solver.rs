@@ -240,8 +240,8 @@ impl Solver {
         let ordered = Ordered::of(self.inner.home(), &asked.call, &all)?;
         let x = ordered.new_array(&b, &[facts.rows], accumulator)?;
         let (of_b, mut of_x) =
-            (ordered.borrowed(&b, facts.rows)?, ordered.borrowed(&x, facts.rows)?);
-        let of_x0 = x0.as_ref().map(|x0| ordered.borrowed(x0, facts.rows)).transpose()?;
+            (b.borrowed(self.inner.home(), facts.rows)?, x.borrowed(self.inner.home(), facts.rows)?);
+        let of_x0 = x0.as_ref().map(|x0| x0.borrowed(self.inner.home(), facts.rows)).transpose()?;
         let (queue, events, stop) = (&ordered.queue, &ordered.events, asked.stop);
         let callback = asked.callback.map(Bound::unbind);
         let solved = detached(py, || {
