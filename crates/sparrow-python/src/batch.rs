@@ -8,6 +8,7 @@ use sparrow::{AnyBatch, AnyBatchProduct, BatchOptions, BatchPlan, ValueType, cou
 use crate::batch_rows::Parts;
 use crate::call::Call;
 use crate::cl_array::{self, ClArray};
+use crate::cl_empty::Order;
 use crate::cl_product::{Ordered, check_kind, result};
 use crate::construct;
 use crate::dtype;
@@ -297,7 +298,7 @@ impl Batch {
         };
         let y = match out {
             Some(out) => out,
-            None => ordered.new_array(&x, &shape, accumulator)?,
+            None => ordered.new_array(&self.home, &x, (&shape, Order::Rows), accumulator)?,
         };
         check_kind(&y, accumulator)?;
         if y.shape()? != shape {

@@ -297,24 +297,3 @@ pub(crate) fn to_python<'py>(py: Python<'py>, event: &Event) -> Result<Bound<'py
     let function = MAKE.get_or_try_init(py, make)?.bind(py);
     Ok(function.call1((event.as_raw().expose_provenance(),))?)
 }
-
-/// A new array like `like`, of another shape, on `queue`.
-///
-/// # Errors
-/// No memory.
-pub(crate) fn new_array<'py>(
-    like: &ClArray<'py>,
-    queue: &Bound<'py, PyAny>,
-    shape: &[usize],
-    dtype: &Bound<'py, PyAny>,
-    order: &str,
-) -> Result<Bound<'py, PyAny>> {
-    static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let py = queue.py();
-    let make =
-        || -> Result<Py<PyAny>> { Ok(py.import("pyopencl.array")?.getattr("Array")?.unbind()) };
-    let class = CLASS.get_or_try_init(py, make)?.bind(py);
-    let allocator = like.object.getattr(intern!(py, "allocator"))?;
-    let shape = pyo3::types::PyTuple::new(py, shape)?;
-    Ok(class.call1((queue, shape, dtype, order, allocator))?)
-}

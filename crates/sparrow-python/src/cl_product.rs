@@ -5,7 +5,8 @@ use sparrow::{AnyProduct, Event, Op, Queue, ValueType};
 
 use crate::call::Call;
 use crate::cl_array::{self, ClArray, queue_handle, take_events};
-use crate::dtype::{self, Kind, numpy_type};
+use crate::cl_empty::Order;
+use crate::dtype::{self, Kind};
 use crate::errors::{Failure, Result, check_len, detached};
 use crate::home::Home;
 use crate::inner::{Inner, VectorPlan};
@@ -57,26 +58,13 @@ impl<'py> Ordered<'py> {
     /// No memory.
     pub(crate) fn new_array(
         &self,
+        home: &Home,
         like: &ClArray<'py>,
-        shape: &[usize],
+        layout: (&[usize], Order),
         value_type: ValueType,
     ) -> Result<ClArray<'py>> {
-        let dtype = numpy_type(self.object.py(), value_type)?;
-        ClArray::of(&cl_array::new_array(like, &self.object, shape, dtype, "C")?, "out")
-    }
-
-    /// As [`Ordered::new_array`], a matrix whose columns lie one after another.
-    ///
-    /// # Errors
-    /// No memory.
-    pub(crate) fn new_columns(
-        &self,
-        like: &ClArray<'py>,
-        (rows, cols): (usize, usize),
-        value_type: ValueType,
-    ) -> Result<ClArray<'py>> {
-        let dtype = numpy_type(self.object.py(), value_type)?;
-        ClArray::of(&cl_array::new_array(like, &self.object, &[rows, cols], dtype, "F")?, "out")
+        let made = home.templates().empty(like.object(), &self.object, layout, value_type)?;
+        ClArray::of(&made, "out")
     }
 }
 
@@ -123,7 +111,9 @@ pub(crate) fn vector<'py>(
     };
     let y = match out {
         Some(out) => out,
-        None => ordered.new_array(x, &[facts.shape(op).0], accumulator)?,
+        None => {
+            ordered.new_array(inner.home(), x, (&[facts.shape(op).0], Order::Rows), accumulator)?
+        }
     };
     check_kind(&y, accumulator)?;
     let of_y = y.vector_len()?;

@@ -9,6 +9,7 @@ use sparrow::{
 
 use crate::call::Call;
 use crate::cl_array::ClArray;
+use crate::cl_empty::Order;
 use crate::cl_product::{Ordered, check_kind, result};
 use crate::dense_product::check_shapes;
 use crate::errors::{Failure, Result, detached};
@@ -154,7 +155,12 @@ pub(crate) fn on_device<'py>(
     };
     let c = match out {
         Some(out) => out,
-        None => ordered.new_columns(b, (rows, b_shape.cols()), accumulator)?,
+        None => ordered.new_array(
+            inner.home(),
+            b,
+            (&[rows, b_shape.cols()], Order::Columns),
+            accumulator,
+        )?,
     };
     check_kind(&c, accumulator)?;
     check_shapes((rows, cols), &b.shape()?, Some(&c.shape()?))?;

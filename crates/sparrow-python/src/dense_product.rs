@@ -5,6 +5,7 @@ use sparrow::{AnyDenseProduct, DenseOperands, Op, ValueType, counted};
 
 use crate::call::Call;
 use crate::cl_array::ClArray;
+use crate::cl_empty::Order;
 use crate::cl_product::{Ordered, check_kind, result};
 use crate::dtype::{Kind, name};
 use crate::errors::{Failure, Result, detached};
@@ -151,7 +152,12 @@ pub(crate) fn on_device<'py>(
     };
     let c = match out {
         Some(out) => out,
-        None => ordered.new_array(b, &[rows, b_shape.cols()], accumulator)?,
+        None => ordered.new_array(
+            inner.home(),
+            b,
+            (&[rows, b_shape.cols()], Order::Rows),
+            accumulator,
+        )?,
     };
     check_kind(&c, accumulator)?;
     check_shapes((rows, cols), &b.shape()?, Some(&c.shape()?))?;

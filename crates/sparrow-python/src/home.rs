@@ -6,6 +6,7 @@ use opencl3::types::cl_command_queue;
 use sparrow::{BinaryCache, Context, Device, Queue, RuntimeError, Tables, usual_tables};
 
 use crate::alive::Beginning;
+use crate::cl_empty::Templates;
 use crate::errors::{Failure, Result, detached};
 use crate::fork::{self, OfProcess};
 use pyo3::prelude::*;
@@ -22,6 +23,7 @@ struct Objects {
     queue: Queue,
     tables: Tables,
     beginning: Beginning,
+    templates: Templates,
     /// The last queue of an application's that was used, which saves asking the driver whose it is.
     last: Mutex<Option<Queue>>,
 }
@@ -38,7 +40,8 @@ static DEFAULT: Mutex<Option<String>> = Mutex::new(None);
 impl Home {
     fn new(context: Context, queue: Queue) -> Result<Arc<Self>> {
         let (tables, beginning) = (usual_tables(), Beginning::of(&context)?);
-        let objects = Objects { context, queue, tables, beginning, last: Mutex::new(None) };
+        let (templates, last) = (Templates::default(), Mutex::new(None));
+        let objects = Objects { context, queue, tables, beginning, templates, last };
         Ok(Arc::new(Home { of: OfProcess::new(objects) }))
     }
 
@@ -103,6 +106,11 @@ impl Home {
     /// What the buffers of the context begin with.
     pub(crate) fn beginning(&self) -> Beginning {
         self.of.beginning
+    }
+
+    /// What new arrays of pyopencl's are made like.
+    pub(crate) fn templates(&self) -> &Templates {
+        &self.of.templates
     }
 
     pub(crate) fn tables(&self) -> &Tables {

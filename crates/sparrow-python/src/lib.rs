@@ -14,6 +14,7 @@ mod batch;
 mod batch_rows;
 mod call;
 mod cl_array;
+mod cl_empty;
 mod cl_product;
 mod columns;
 mod construct;

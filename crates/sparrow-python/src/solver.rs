@@ -14,6 +14,7 @@ use sparrow::{
 
 use crate::call::Call;
 use crate::cl_array::{self, ClArray};
+use crate::cl_empty::Order;
 use crate::cl_product::{Ordered, check_kind};
 use crate::construct::{self, Wishes};
 use crate::errors::{Failure, Result, check_len, detached};
@@ -238,9 +239,12 @@ impl Solver {
             check_len(array.what(), array.vector_len()?, facts.rows, "row")?;
         }
         let ordered = Ordered::of(self.inner.home(), &asked.call, &all)?;
-        let x = ordered.new_array(&b, &[facts.rows], accumulator)?;
-        let (of_b, mut of_x) =
-            (b.borrowed(self.inner.home(), facts.rows)?, x.borrowed(self.inner.home(), facts.rows)?);
+        let x =
+            ordered.new_array(self.inner.home(), &b, (&[facts.rows], Order::Rows), accumulator)?;
+        let (of_b, mut of_x) = (
+            b.borrowed(self.inner.home(), facts.rows)?,
+            x.borrowed(self.inner.home(), facts.rows)?,
+        );
         let of_x0 = x0.as_ref().map(|x0| x0.borrowed(self.inner.home(), facts.rows)).transpose()?;
         let (queue, events, stop) = (&ordered.queue, &ordered.events, asked.stop);
         let callback = asked.callback.map(Bound::unbind);
