@@ -32,6 +32,7 @@ pub(crate) fn choose(py: Python<'_>) -> Result<()> {
             // It looks for drivers in its own package too, which pyopencl names so when it is imported.
             environment.set_item("PYOPENCL_HOME", package.as_os_str())?;
             environment.set_item(VARIABLE, found.as_os_str())?;
+            load_drivers(py, &package.join(".libs"))?;
         }
     }
     DONE.store(true, Ordering::Relaxed);
@@ -62,6 +63,21 @@ fn beside_pyopencl(py: Python<'_>) -> Result<Option<(PathBuf, PathBuf)>> {
         }
     }
     Ok(None)
+}
+
+/// Loads the drivers that pip has put beside the loader, which names them without a folder: what is in the process already
+/// is found by its name, as pyopencl's own path would have it found.
+fn load_drivers(py: Python<'_>, folder: &Path) -> Result<()> {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.path());
+    for list in files.filter(|path| path.extension().is_some_and(|end| end == "icd")) {
+        let named = std::fs::read_to_string(&list).unwrap_or_default();
+        let driver = folder.join(named.trim());
+        // One that does not load is none, and the loader leaves it out as well.
+        if driver.is_file() {
+            let _ = py.import("ctypes")?.call_method1("CDLL", (driver.as_os_str(),));
+        }
+    }
+    Ok(())
 }
 
 fn is_loader(path: &Path) -> bool {
