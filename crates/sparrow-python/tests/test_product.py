@@ -140,6 +140,26 @@ def test_a_named_queue_and_a_wait_list_are_kept(rng, queue):
     assert_within_bound(out.get(), matrix, x.get())
 
 
+@pytest.mark.parametrize("whose", ["x", "out"])
+def test_a_product_waits_for_the_events_of_its_arrays(rng, queue, whose):
+    matrix = random(rng)
+    a = sparrow.Matrix(matrix, queue=queue)
+    arrays = {
+        "x": pyopencl.array.to_device(queue, rng.standard_normal(200)),
+        "out": pyopencl.array.zeros(queue, 300, "float64"),
+    }
+    other = pyopencl.CommandQueue(queue.context)
+    gate = pyopencl.UserEvent(queue.context)
+    arrays[whose].add_event(pyopencl.enqueue_marker(other, wait_for=[gate]))
+    (event,) = a.dot(**arrays).events
+    other.flush()
+    queue.flush()
+    status = pyopencl.command_execution_status
+    assert event.command_execution_status != status.COMPLETE
+    gate.set_status(status.COMPLETE)
+    assert_within_bound(arrays["out"].get(), matrix, arrays["x"].get())
+
+
 def test_a_queue_out_of_order_gets_every_product_after_what_it_reads(rng, queue):
     properties = pyopencl.command_queue_properties
     try:
