@@ -5,6 +5,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use sparrow::{
     AnyArray, AnyMatrix, AnyPlan, AnyProduct, DenseShape, Event, Layout, Number, Queue, Workspace,
+    check_apart,
 };
 
 use crate::call::Call;
@@ -125,10 +126,11 @@ pub(crate) fn on_host<'py>(
     Ok(out)
 }
 
-/// Enqueues the products of all columns, and returns C, which has the event.
+/// Enqueues the products of all columns, and returns C, which has the event. What is row-major is copied on the device,
+/// there and back.
 ///
 /// # Errors
-/// A B or C that is not column-major; operands that do not fit, or the driver's own failure.
+/// Operands that do not fit, or the driver's own failure.
 pub(crate) fn on_device<'py>(
     py: Python<'py>,
     inner: &Inner,
@@ -136,49 +138,73 @@ pub(crate) fn on_device<'py>(
     b: &ClArray<'py>,
     call: &Call<'py>,
 ) -> Result<Bound<'py, PyAny>> {
-    let facts = inner.facts();
+    let (facts, home) = (inner.facts(), inner.home());
     let accumulator = facts.value_type.accumulator();
     let (alpha, beta) = call.numbers(facts.value_type)?;
     let (rows, cols) = facts.shape(plan.op);
     check_kind(b, accumulator)?;
     check_shapes((rows, cols), &b.shape()?, None)?;
-    let refuse = |what: &str| {
-        Failure::value(format!(
-            "{what} is row-major, and this plan multiplies column by column: it must be column-major (order=\"F\")"
-        ))
-    };
-    let b_shape = column_major(Some(b.dense_shape()?)).ok_or_else(|| refuse("B"))?;
+    let b_shape = b.dense_shape()?;
     let out = call.out.as_ref().map(result).transpose()?;
     let ordered = match &out {
-        Some(out) => Ordered::of(inner.home(), call, &[b, out])?,
-        None => Ordered::of(inner.home(), call, &[b])?,
+        Some(out) => Ordered::of(home, call, &[b, out])?,
+        None => Ordered::of(home, call, &[b])?,
     };
     let c = match out {
         Some(out) => out,
-        None => ordered.new_array(
-            inner.home(),
-            b,
-            (&[rows, b_shape.cols()], Order::Columns),
-            accumulator,
-        )?,
+        None => {
+            let is_by_columns = column_major(Some(b_shape)).is_some();
+            let order = if is_by_columns { Order::Columns } else { Order::Rows };
+            ordered.new_array(home, b, (&[rows, b_shape.cols()], order), accumulator)?
+        }
     };
     check_kind(&c, accumulator)?;
     check_shapes((rows, cols), &b.shape()?, Some(&c.shape()?))?;
     if rows == 0 || b_shape.cols() == 0 {
         return Ok(c.object().clone());
     }
-    let c_shape = column_major(Some(c.dense_shape()?)).ok_or_else(|| refuse("out"))?;
-    let of_b = b.borrowed(inner.home(), b_shape.span())?;
-    let of_c = c.borrowed(inner.home(), c_shape.span())?;
-    let (queue, events) = (&ordered.queue, &*ordered.events);
+    let c_shape = c.dense_shape()?;
+    let of_b = b.borrowed(home, b_shape.span())?;
+    let mut of_c = c.borrowed(home, c_shape.span())?;
+    // Copies would hide it.
+    check_apart(("out", &of_c), [("B", &of_b)])?;
+    let (queue, tables) = (&ordered.queue, home.tables());
     let event = detached(py, || {
-        inner.look(|a| {
-            plan.pool.with_slot(queue, a, |plan, slot| {
-                let scaled = (alpha, b_shape, beta, c_shape);
-                let parts = (plan, queue, &mut slot.workspace);
-                launch_columns(parts, a, scaled, (&of_b, &of_c), Some(events))
+        let relay =
+            |from: (DenseShape, &AnyArray), to: (DenseShape, &mut AnyArray), wait: &[Event]| {
+                plan.relayouts.launch((queue, tables), accumulator, from, to, wait)
+            };
+        let empty = |shape: DenseShape| -> Result<(DenseShape, AnyArray)> {
+            let packed = DenseShape::packed(shape.rows(), shape.cols(), Layout::ColumnMajor)?;
+            Ok((packed, AnyArray::allocate(queue.context(), accumulator, packed.span())?))
+        };
+        let mut events = ordered.events.clone();
+        let (from_b, from) = match column_major(Some(b_shape)) {
+            Some(shape) => (shape, of_b),
+            None => {
+                let (shape, mut copy) = empty(b_shape)?;
+                events = vec![relay((b_shape, &of_b), (shape, &mut copy), &events)?];
+                (shape, copy)
+            }
+        };
+        let launch = |to_c: DenseShape, to: &AnyArray, events: &[Event]| {
+            inner.look(|a| {
+                plan.pool.with_slot(queue, a, |plan, slot| {
+                    let scaled = (alpha, from_b, beta, to_c);
+                    let parts = (plan, queue, &mut slot.workspace);
+                    launch_columns(parts, a, scaled, (&from, to), Some(events))
+                })
             })
-        })
+        };
+        if let Some(shape) = column_major(Some(c_shape)) {
+            return launch(shape, &of_c, &events);
+        }
+        let (shape, mut copy) = empty(c_shape)?;
+        if beta.to_f64() != 0.0 {
+            events = vec![relay((c_shape, &of_c), (shape, &mut copy), &events)?];
+        }
+        let done: Vec<Event> = launch(shape, &copy, &events)?.into_iter().collect();
+        Ok(Some(relay((shape, &copy), (c_shape, &mut of_c), &done)?))
     })?;
     if let Some(event) = event {
         c.wait_for(&event)?;

@@ -13,6 +13,7 @@ use crate::errors::Result;
 use crate::fork::{self, OfProcess};
 use crate::home::Home;
 use crate::pool::Pool;
+use crate::relayout::Relayouts;
 
 /// Plans for dense matrices that are kept, at most: each belongs to two shapes.
 const DENSE_PLANS: usize = 8;
@@ -68,7 +69,9 @@ struct DensePlan {
 pub(crate) struct VectorPlan {
     pub(crate) op: Op,
     pub(crate) accumulate: Accumulate,
-    pub(crate) pool: Pool<AnyPlan>,
+    pub(crate) pool: OfProcess<Pool<AnyPlan>>,
+    /// Of dense matrices that do not lie as the plan takes them.
+    pub(crate) relayouts: OfProcess<Relayouts>,
 }
 
 impl Inner {
@@ -145,7 +148,9 @@ impl Inner {
         self.look(|matrix| {
             let plan = AnyPlan::new_blocking(queue, matrix, &options)?;
             let (op, accumulate) = (options.op, options.accumulate);
-            Ok(Arc::new(VectorPlan { op, accumulate, pool: Pool::new(plan, matrix) }))
+            let pool = OfProcess::new(Pool::new(plan, matrix));
+            let relayouts = OfProcess::new(Relayouts::default());
+            Ok(Arc::new(VectorPlan { op, accumulate, pool, relayouts }))
         })
     }
 

@@ -36,6 +36,7 @@ mod numpy;
 mod options;
 mod plan;
 mod pool;
+mod relayout;
 mod rows;
 mod solution;
 mod solver;

@@ -32,8 +32,8 @@ impl Plan {
 impl Plan {
     /// alpha A x + beta out, by this plan.
     ///
-    /// As :meth:`Matrix.dot`. A dense matrix is multiplied column by column where the plan has compensated sums, and must
-    /// be column-major on the device then; else by the plan that the matrix has for its shape.
+    /// As :meth:`Matrix.dot`. A dense matrix is multiplied column by column where the plan has compensated sums, and
+    /// copied on the device where it is row-major; else by the plan that the matrix has for its shape.
     #[pyo3(signature = (x, out=None, *, alpha=1.0, beta=0.0, queue=None, wait_for=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn dot<'py>(

@@ -38,6 +38,8 @@ use crate::solution::Solution;
 ///     The inverse of the diagonal.
 /// compensated : bool, default False
 ///     Whether the sums of products keep what each addition rounds off.
+/// device, queue : optional
+///     As in :class:`Matrix`, where one is made here.
 ///
 /// Raises
 /// ------
@@ -86,13 +88,15 @@ struct Asked<'py> {
 #[pymethods]
 impl Solver {
     #[new]
-    #[pyo3(signature = (matrix, *, method="cg", preconditioner=None, compensated=false))]
+    #[pyo3(signature = (matrix, *, method="cg", preconditioner=None, compensated=false, device=None, queue=None))]
     fn new(
         py: Python<'_>,
         matrix: &Bound<'_, PyAny>,
         method: &str,
         preconditioner: Option<&str>,
         compensated: bool,
+        device: Option<&str>,
+        queue: Option<&Bound<'_, PyAny>>,
     ) -> Result<Self> {
         let inner = match matrix.cast::<Matrix>() {
             Ok(matrix) if matrix.get().op == Op::Transpose => {
@@ -103,7 +107,7 @@ impl Solver {
             Ok(matrix) => matrix.get().inner.clone(),
             Err(_) => {
                 let wishes = Wishes { shape: None, value_type: None, check: true };
-                construct::matrix(py, matrix, &wishes, None, None)?
+                construct::matrix(py, matrix, &wishes, device, queue)?
             }
         };
         let options = SolverOptions {
@@ -354,6 +358,12 @@ pub(crate) fn solve<'py>(
     queue: Option<Bound<'py, PyAny>>,
     wait_for: Option<Bound<'py, PyAny>>,
 ) -> Result<Solution> {
-    let solver = Solver::new(py, matrix, method, preconditioner, compensated)?;
+    // A matrix that is made here is made where b is.
+    let place = match (&queue, cl_array::is_array(b)?) {
+        (None, true) => ClArray::of(b, "b")?.queue()?,
+        (queue, _) => queue.clone(),
+    };
+    let solver =
+        Solver::new(py, matrix, method, preconditioner, compensated, None, place.as_ref())?;
     solver.solve(py, b, x0, tol, atol, max_iterations, callback, queue, wait_for)
 }

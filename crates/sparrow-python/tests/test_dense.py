@@ -102,5 +102,31 @@ def test_compensated_sums_keep_what_cancels(queue):
     of_b = pyopencl.array.to_device(queue, numpy.asfortranarray(b))
     of_c = plan @ of_b
     assert len(of_c.events) == 1 and (of_c.get() == [[50.0, 100.0, -50.0]]).all()
-    with pytest.raises(ValueError, match="B is row-major, .* column-major"):
-        plan @ pyopencl.array.to_device(queue, b)
+    by_rows = plan @ pyopencl.array.to_device(queue, b)
+    assert by_rows.flags.c_contiguous and (by_rows.get() == [[50.0, 100.0, -50.0]]).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("of_b", ["C", "F"])
+@pytest.mark.parametrize("of_c", ["C", "F"])
+def test_compensated_sums_of_any_layout_on_the_device_are_within_the_bound(
+    rng, queue, dtype, of_b, of_c
+):
+    matrix = random(rng, dtype=dtype)
+    b, before = (rng.standard_normal(shape).astype(dtype) for shape in ((200, 4), (300, 4)))
+    plan = sparrow.Matrix(matrix, queue=queue).plan(compensated=True)
+    of_b = pyopencl.array.to_device(queue, numpy.asarray(b, order=of_b))
+    out = pyopencl.array.to_device(queue, numpy.asarray(before, order=of_c))
+    assert plan.dot(of_b, out=out, alpha=2.0, beta=-1.5) is out and len(out.events) == 1
+    assert_within_bound(out.get(), matrix, b, 2.0, -1.5, before)
+    on_host = numpy.asarray(before, order="C").copy()
+    assert plan.dot(b, out=on_host, alpha=2.0, beta=-1.5) is on_host
+    assert_within_bound(on_host, matrix, b, 2.0, -1.5, before)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_compensated_sums_into_what_is_read_are_refused(rng, queue, order):
+    square = sparrow.Matrix(random(rng, (200, 200)), queue=queue).plan(compensated=True)
+    b = pyopencl.array.to_device(queue, numpy.ones((200, 4), order=order))
+    with pytest.raises(ValueError, match="B and out overlap"):
+        square.dot(b, out=b)

@@ -36,6 +36,7 @@ def test_arrays_on_the_device_stay_there(rng, queue):
     solution = solver.solve(b)
     assert type(solution.x) is pyopencl.array.Array and solution.converged
     assert numpy.linalg.norm(b.get() - matrix @ solution.x.get()) < 1e-6
+    assert sparrow.solve(matrix, b).x.queue == queue
     again = solver.solve(b, x0=solution.x)
     assert again.iterations == 0 and again.converged
 

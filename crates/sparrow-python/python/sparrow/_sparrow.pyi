@@ -253,6 +253,8 @@ class Solver:
         method: Literal["cg", "bicgstab"] = "cg",
         preconditioner: Literal["none", "jacobi"] | None = None,
         compensated: bool = False,
+        device: str | None = None,
+        queue: cl.CommandQueue | None = None,
     ) -> Solver: ...
     def solve(
         self,
