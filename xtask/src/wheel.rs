@@ -79,7 +79,10 @@ pub(crate) fn build(purpose: Purpose, out: &Path, options: &Options) -> Result<P
 }
 
 /// Python, and the folder of the tools.
-fn tools(options: &Options) -> Result<(PathBuf, PathBuf)> {
+///
+/// # Errors
+/// No Python that is new enough, no pip, or no network.
+pub(crate) fn tools(options: &Options) -> Result<(PathBuf, PathBuf)> {
     let (folder, requirements) = TOOLS;
     let (python, tools) = python::packages(folder, requirements, options)?;
     let (major, minor) = OLDEST_PYTHON;

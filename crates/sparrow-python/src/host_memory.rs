@@ -2,10 +2,12 @@
 //! device.
 
 use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use opencl3::command_queue::{enqueue_map_buffer, enqueue_unmap_mem_object};
 use opencl3::memory::{CL_MAP_READ, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR};
 use opencl3::types::CL_BLOCKING;
+use pyo3::prelude::*;
 use sparrow::host::for_value_type;
 use sparrow::{AnyArray, Context, DeviceArray, DeviceType, ElementType, Event, HostAccess, Queue};
 
@@ -19,10 +21,20 @@ pub(crate) struct Span<'a> {
     pub(crate) len: usize,
 }
 
+/// Whether every device is taken for one with memory of its own.
+static STAGES_ALL: AtomicBool = AtomicBool::new(false);
+
+/// Has every device taken for one with memory of its own, or no longer: for tests, where there is none.
+#[pyfunction]
+pub(crate) fn _stage_all(stages: bool) {
+    STAGES_ALL.store(stages, Ordering::Relaxed);
+}
+
 /// Whether the device computes on arrays of the host where they lie: it is the host's own processor.
 pub(crate) fn is_shared(context: &Context) -> bool {
     let traits = context.device().traits();
-    traits.device_type == DeviceType::Cpu && traits.has_host_memory
+    let is_own = traits.device_type == DeviceType::Cpu && traits.has_host_memory;
+    is_own && !STAGES_ALL.load(Ordering::Relaxed)
 }
 
 /// Runs `launch` on arrays of the context that stand for `x` and `y`, and returns when `y` is in the host's memory.

@@ -57,6 +57,8 @@ mod _sparrow {
     #[pymodule_export]
     use crate::functions::{devices, read, set_default_device};
     #[pymodule_export]
+    use crate::host_memory::_stage_all;
+    #[pymodule_export]
     use crate::matrix::Matrix;
     #[pymodule_export]
     use crate::plan::Plan;

@@ -34,7 +34,8 @@ const PACKAGES: (&str, &[&str]) = (
 pub(super) fn run(given: &Given, implementation: Implementation) -> Result<Outcome> {
     let options = Options::from_environment(false)?;
     let (folder, requirements) = PACKAGES;
-    let provided = python::packages(folder, requirements, &options);
+    let provided =
+        wheel::tools(&options).and_then(|_| python::packages(folder, requirements, &options));
     let (python, packages) = match provided {
         Ok(provided) => provided,
         Err(error) => return Ok(missing(project::is_ci(), &format!("{error:#}"))),

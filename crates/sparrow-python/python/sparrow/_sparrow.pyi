@@ -15,6 +15,7 @@ __all__ = [
     "Plan",
     "Solution",
     "Solver",
+    "_stage_all",
     "devices",
     "read",
     "set_default_device",
@@ -292,4 +293,5 @@ def read(
     queue: cl.CommandQueue | None = None,
 ) -> Matrix: ...
 def devices() -> list[Device]: ...
+def _stage_all(stages: bool) -> None: ...
 def set_default_device(device: str | None) -> None: ...
