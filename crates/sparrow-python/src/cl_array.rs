@@ -75,13 +75,16 @@ impl<'py> ClArray<'py> {
         let base = object.getattr(intern!(py, "base_data"))?;
         let memory = match base.is_none() {
             true => None,
-            false if base.hasattr(intern!(py, "svm_ptr"))? => {
-                return Err(Failure::type_of(format!(
-                    "{what} lies in shared virtual memory, and arrays are taken in buffers alone: \
-                     leave the array's allocator out"
-                )));
-            }
-            false => Some(handle::<std::ffi::c_void>(&base, what)?),
+            false => Some(handle::<std::ffi::c_void>(&base, what).map_err(|failure| {
+                // Asked afterwards: what is not there takes Python long to say.
+                match base.hasattr(intern!(py, "svm_ptr")) {
+                    Ok(true) => Failure::type_of(format!(
+                        "{what} lies in shared virtual memory, and arrays are taken in buffers alone: leave the \
+                         array's allocator out"
+                    )),
+                    _ => failure,
+                }
+            })?),
         };
         let byte_offset = object.getattr(intern!(py, "offset"))?.extract()?;
         Ok(ClArray { object: object.clone(), memory, byte_offset, kind, what })

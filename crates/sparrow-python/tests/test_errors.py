@@ -237,3 +237,15 @@ def test_a_buffer_that_was_released_is_refused(rng, queue):
     indptr.events.clear()
     with pytest.raises(ValueError, match="the buffer of indptr was released"):
         sparrow.Matrix((data, index, indptr), shape=(1, 1))
+
+
+def test_arrays_in_shared_virtual_memory_are_refused(on_queue, queue):
+    from pyopencl.tools import SVMAllocator
+
+    try:
+        allocator = SVMAllocator(queue.context, queue=queue)
+        x = pyopencl.array.to_device(queue, numpy.ones(200), allocator=allocator)
+    except pyopencl.Error:
+        pytest.skip("the device has no shared virtual memory")
+    with pytest.raises(TypeError, match="x lies in shared virtual memory"):
+        on_queue @ x
