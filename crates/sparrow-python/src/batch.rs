@@ -18,7 +18,7 @@ use crate::home::Home;
 use crate::host_array::HostArray;
 use crate::host_memory::{Span, through};
 use crate::numpy;
-use crate::options::{parameters, parsed};
+use crate::options::{counts, parameters, parsed};
 use crate::pool::Pool;
 use crate::rows::values;
 
@@ -118,7 +118,7 @@ impl Batch {
     fn new(
         py: Python<'_>,
         matrices: &Bound<'_, PyAny>,
-        shape: Option<(usize, usize)>,
+        shape: Option<(i64, i64)>,
         dtype: Option<&Bound<'_, PyAny>>,
         device: Option<&str>,
         queue: Option<&Bound<'_, PyAny>>,
@@ -126,7 +126,7 @@ impl Batch {
         parameters: Option<&Bound<'_, pyo3::types::PyDict>>,
     ) -> Result<Self> {
         let value_type = dtype.map(dtype::asked).transpose()?;
-        let parts = Parts::of(matrices, shape, value_type)?;
+        let parts = Parts::of(matrices, counts(shape)?, value_type)?;
         let algorithm = algorithm.map(|text| parsed(text, "algorithm")).transpose()?;
         let parameters = self::parameters(parameters)?.unwrap_or_default();
         let home = construct::home(py, device, queue)?;

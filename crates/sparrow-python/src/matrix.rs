@@ -12,7 +12,7 @@ use crate::dtype;
 use crate::errors::Result;
 use crate::inner::Inner;
 use crate::multiply::{Target, multiply};
-use crate::options::{Asked, parameters};
+use crate::options::{Asked, counts, parameters};
 use crate::plan::Plan;
 use crate::values;
 
@@ -80,14 +80,14 @@ impl Matrix {
     fn new(
         py: Python<'_>,
         matrix: &Bound<'_, PyAny>,
-        shape: Option<(usize, usize)>,
+        shape: Option<(i64, i64)>,
         dtype: Option<&Bound<'_, PyAny>>,
         device: Option<&str>,
         queue: Option<&Bound<'_, PyAny>>,
         check: bool,
     ) -> Result<Self> {
         let value_type = dtype.map(dtype::asked).transpose()?;
-        let wishes = Wishes { shape, value_type, check };
+        let wishes = Wishes { shape: counts(shape)?, value_type, check };
         let inner = construct::matrix(py, matrix, &wishes, device, queue)?;
         Ok(Matrix { inner, op: Op::Normal })
     }

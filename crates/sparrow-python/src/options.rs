@@ -90,3 +90,19 @@ pub(crate) fn parameters(
     let pairs = dict.iter().map(|(name, value)| Ok((name.extract()?, value.extract()?)));
     Ok(Some(pairs.collect::<PyResult<_>>()?))
 }
+
+/// A `shape=` argument as rows and columns, which are counted in 32 bits.
+///
+/// # Errors
+/// One below 0, or above the limit.
+pub(crate) fn counts(shape: Option<(i64, i64)>) -> Result<Option<(usize, usize)>> {
+    let Some((rows, cols)) = shape else { return Ok(None) };
+    let count = |value: i64| u32::try_from(value).ok().map(|value| value as usize);
+    match (count(rows), count(cols)) {
+        (Some(rows), Some(cols)) => Ok(Some((rows, cols))),
+        _ => Err(Failure::value(format!(
+            "shape is ({rows}, {cols}), and rows and columns are in 0..={}",
+            u32::MAX
+        ))),
+    }
+}

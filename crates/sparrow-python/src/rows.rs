@@ -12,6 +12,7 @@ use crate::dtype::Kind;
 use crate::errors::{Failure, Result};
 use crate::host_array::{HostArray, elements};
 use crate::numpy;
+use crate::options::counts;
 
 /// A matrix of arrays that are pinned.
 pub(crate) struct Rows {
@@ -39,10 +40,10 @@ impl Rows {
             )));
         };
         let rows = to_rows.call0()?;
-        let shape = rows.getattr(intern!(py, "shape"))?.extract()?;
+        let shape = counts(Some(rows.getattr(intern!(py, "shape"))?.extract()?))?;
         let part = |name: &str| rows.getattr(name);
         let (data, indices, indptr) = (part("data")?, part("indices")?, part("indptr")?);
-        Self::of_arrays((&data, &indices, &indptr), Some(shape), value_type)
+        Self::of_arrays((&data, &indices, &indptr), shape, value_type)
     }
 
     /// Of three arrays.

@@ -161,6 +161,8 @@ TRIPLE = ([1.0, 2.0, 3.0], [0, 1, 1], [0, 1, 3])
     ("matrix", "shape", "kind", "text"),
     [
         (TRIPLE, None, ValueError, "shape is None"),
+        (TRIPLE, (2, -2), ValueError, r"shape is \(2, -2\), and rows and columns are in 0\.\."),
+        (TRIPLE, (2, 2**32), ValueError, r"shape is \(2, 4294967296\), and rows and columns"),
         (TRIPLE, (3, 2), ValueError, "indptr has 3 elements, and 3 rows need 4"),
         (TRIPLE, (2, 1), ValueError, r"column 1 of entry 1 is outside 0\.\.1"),
         (([1.0], [0, 1, 1], [0, 1, 3]), (2, 2), ValueError, "data has 1 element, and indices 3"),
