@@ -48,6 +48,10 @@ use pyo3::prelude::*;
 /// The extension module below the package `sparrow`.
 #[pymodule]
 mod _sparrow {
+    /// Of the package.
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "the name is Python's")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
     use crate::batch::Batch;
     #[pymodule_export]

@@ -20,7 +20,7 @@ def check(y):
 def run(program, head=HEAD):
     command = [sys.executable, "-W", "error", "-X", "faulthandler", "-c"]
     ran = subprocess.run(
-        [*command, head + textwrap.dedent(program)], capture_output=True, text=True, timeout=300
+        [*command, head + textwrap.dedent(program)], capture_output=True, text=True
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert ran.stderr == "", ran.stderr

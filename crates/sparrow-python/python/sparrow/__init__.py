@@ -16,6 +16,7 @@ from ._sparrow import (
     Plan,
     Solution,
     Solver,
+    __version__,
     devices,
     read,
     set_default_device,

@@ -15,6 +15,7 @@ __all__ = [
     "Plan",
     "Solution",
     "Solver",
+    "__version__",
     "_stage_all",
     "devices",
     "read",
@@ -24,6 +25,8 @@ __all__ = [
 
 _Reuse: TypeAlias = Literal["once", "several", "many"]
 _Triple: TypeAlias = tuple[Any, Any, Any]
+
+__version__: str
 
 class DeviceError(RuntimeError):
     status: str | None
