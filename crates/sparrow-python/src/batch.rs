@@ -131,7 +131,7 @@ impl Batch {
         let parameters = self::parameters(parameters)?.unwrap_or_default();
         let home = construct::home(py, device, queue)?;
         let batch = parts.upload(py, home.queue())?;
-        let tables = Some(home.tables().clone());
+        let tables = Some(home.tables());
         let options = BatchOptions { algorithm, parameters, tables, ..BatchOptions::default() };
         let plan = detached(py, || Ok(BatchPlan::new_blocking(home.queue(), &batch, &options)?))?;
         let facts = Facts::of(&batch);

@@ -168,11 +168,11 @@ pub(crate) fn on_device<'py>(
     let mut of_c = c.borrowed(home, c_shape.span())?;
     // Copies would hide it.
     check_apart(("out", &of_c), [("B", &of_b)])?;
-    let (queue, tables) = (&ordered.queue, home.tables());
+    let queue = &ordered.queue;
     let event = detached(py, || {
         let relay =
             |from: (DenseShape, &AnyArray), to: (DenseShape, &mut AnyArray), wait: &[Event]| {
-                plan.relayouts.launch((queue, tables), accumulator, from, to, wait)
+                plan.relayouts.launch((queue, home), accumulator, from, to, wait)
             };
         let empty = |shape: DenseShape| -> Result<(DenseShape, AnyArray)> {
             let packed = DenseShape::packed(shape.rows(), shape.cols(), Layout::ColumnMajor)?;

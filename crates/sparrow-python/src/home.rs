@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use opencl3::types::cl_command_queue;
-use sparrow::{BinaryCache, Context, Device, Queue, RuntimeError, Tables, usual_tables};
+use sparrow::{
+    BinaryCache, Context, Device, Queue, RuntimeError, Tables, parse_device_table, usual_tables,
+};
 
 use crate::alive::Beginning;
 use crate::cl_empty::Templates;
@@ -21,7 +23,6 @@ pub(crate) struct Home {
 struct Objects {
     context: Context,
     queue: Queue,
-    tables: Tables,
     beginning: Beginning,
     templates: Templates,
     /// The last queue of an application's that was used, which saves asking the driver whose it is.
@@ -34,14 +35,17 @@ static OWN: Mutex<Vec<Arc<Home>>> = Mutex::new(Vec::new());
 /// Of the applications' contexts that something was made in.
 static ADOPTED: Mutex<Vec<Weak<Home>>> = Mutex::new(Vec::new());
 
+/// The device tables, read again after a tuning.
+static TUNED: Mutex<Option<Tables>> = Mutex::new(None);
+
 /// The text of the device that is used where none is named; `None` leaves it to `SPARROW_DEVICE`, else the best there is.
 static DEFAULT: Mutex<Option<String>> = Mutex::new(None);
 
 impl Home {
     fn new(context: Context, queue: Queue) -> Result<Arc<Self>> {
-        let (tables, beginning) = (usual_tables(), Beginning::of(&context)?);
+        let beginning = Beginning::of(&context)?;
         let (templates, last) = (Templates::default(), Mutex::new(None));
-        let objects = Objects { context, queue, tables, beginning, templates, last };
+        let objects = Objects { context, queue, beginning, templates, last };
         Ok(Arc::new(Home { of: OfProcess::new(objects) }))
     }
 
@@ -113,8 +117,10 @@ impl Home {
         &self.of.templates
     }
 
-    pub(crate) fn tables(&self) -> &Tables {
-        &self.of.tables
+    /// The device tables: those that the last tuning has left, else those that the process began with.
+    pub(crate) fn tables(&self) -> Tables {
+        let tuned = TUNED.lock().unwrap_or_else(PoisonError::into_inner);
+        tuned.clone().unwrap_or_else(usual_tables)
     }
 
     /// An application's queue, which must be one of this context and device.
@@ -156,6 +162,30 @@ pub(crate) fn set_default(py: Python<'_>, text: Option<String>) -> Result<()> {
     }
     *DEFAULT.lock().unwrap_or_else(PoisonError::into_inner) = text;
     Ok(())
+}
+
+/// The device for what no other is named for, if one was named.
+#[pyfunction]
+pub(crate) fn _default_device() -> Option<String> {
+    DEFAULT.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Has whatever is planned from here on follow the user's table in a file; None goes back to what the process began with.
+#[pyfunction]
+pub(crate) fn _follow_table(path: Option<std::path::PathBuf>) -> PyResult<()> {
+    let read = |path: std::path::PathBuf| -> PyResult<Tables> {
+        let text = std::fs::read_to_string(&path)?;
+        let (table, problems) = parse_device_table(&path, &text);
+        Ok(Tables::with_user_and_problems(Some((path, table)), problems))
+    };
+    *TUNED.lock().unwrap_or_else(PoisonError::into_inner) = path.map(read).transpose()?;
+    Ok(())
+}
+
+/// Where the user's own device table is; `None` where nothing says so.
+#[pyfunction]
+pub(crate) fn _user_table() -> Option<std::path::PathBuf> {
+    sparrow::user_table_path()
 }
 
 /// Before the first call of OpenCL, whichever that is.

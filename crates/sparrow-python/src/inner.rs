@@ -144,7 +144,7 @@ impl Inner {
     /// # Errors
     /// As [`AnyPlan::new_blocking`].
     pub(crate) fn new_plan(&self, queue: &Queue, options: PlanOptions) -> Result<Arc<VectorPlan>> {
-        let options = PlanOptions { tables: Some(self.home.tables().clone()), ..options };
+        let options = PlanOptions { tables: Some(self.home.tables()), ..options };
         self.look(|matrix| {
             let plan = AnyPlan::new_blocking(queue, matrix, &options)?;
             let (op, accumulate) = (options.op, options.accumulate);
@@ -175,7 +175,7 @@ impl Inner {
                 return Ok(plans[last].pool.clone());
             }
         }
-        let tables = Some(self.home.tables().clone());
+        let tables = Some(self.home.tables());
         let options = SpmmOptions { op, tables, ..SpmmOptions::default() };
         let made = self.look(|matrix| {
             let plan = AnySpmmPlan::new_blocking(queue, matrix, operands, &options)?;

@@ -61,6 +61,8 @@ mod _sparrow {
     #[pymodule_export]
     use crate::functions::{devices, read, set_default_device};
     #[pymodule_export]
+    use crate::home::{_default_device, _follow_table, _user_table};
+    #[pymodule_export]
     use crate::host_memory::_stage_all;
     #[pymodule_export]
     use crate::matrix::Matrix;

@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sparrow::{
     AnyArray, AnyDenseProduct, AnyMatrix, AnySpmmPlan, DenseOperands, DenseShape, Event, Number,
-    PatternView, Queue, SpmmOptions, Tables, ValueType, counted,
+    PatternView, Queue, SpmmOptions, ValueType, counted,
 };
 
 use crate::errors::{Failure, Result};
+use crate::home::Home;
 use crate::pool::Pool;
 
 /// The copies that a plan has needed, each of one shape.
@@ -32,14 +33,14 @@ impl Relayouts {
     /// No memory for the identity (12 or 16 bytes a row), or the driver's own failure.
     pub(crate) fn launch(
         &self,
-        (queue, tables): (&Queue, &Tables),
+        (queue, home): (&Queue, &Home),
         value_type: ValueType,
         (from, source): (DenseShape, &AnyArray),
         (to, target): (DenseShape, &mut AnyArray),
         wait: &[Event],
     ) -> Result<Event> {
         let operands = DenseOperands { b: from, b_type: value_type, c: to };
-        let copy = self.find_or_make(queue, tables, operands)?;
+        let copy = self.find_or_make(queue, home, operands)?;
         copy.pool.with_slot(queue, &copy.identity, |plan, slot| {
             let number = |value| Number::of(value_type, value).into();
             let (alpha, beta) = (number(1.0), number(0.0));
@@ -51,7 +52,7 @@ impl Relayouts {
     fn find_or_make(
         &self,
         queue: &Queue,
-        tables: &Tables,
+        home: &Home,
         operands: DenseOperands,
     ) -> Result<Arc<Relayout>> {
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,7 +72,7 @@ impl Relayouts {
         let values = AnyArray::upload_blocking(queue, value_type, &ones)?;
         let pattern = PatternView::new(rows, &offsets, &offsets[..rows])?;
         let identity = AnyMatrix::from_pattern_blocking(queue, pattern.into(), values)?;
-        let options = SpmmOptions { tables: Some(tables.clone()), ..SpmmOptions::default() };
+        let options = SpmmOptions { tables: Some(home.tables()), ..SpmmOptions::default() };
         let plan = AnySpmmPlan::new_blocking(queue, &identity, operands, &options)?;
         let pool = Pool::new(plan, &identity);
         let made = Arc::new(Relayout { operands, identity, pool });

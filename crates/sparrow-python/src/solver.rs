@@ -117,7 +117,7 @@ impl Solver {
             plan: PlanOptions {
                 accumulate: if compensated { Accumulate::Compensated } else { Accumulate::Plain },
                 products: Products::Many,
-                tables: Some(inner.home().tables().clone()),
+                tables: Some(inner.home().tables()),
                 ..PlanOptions::default()
             },
             ..SolverOptions::default()

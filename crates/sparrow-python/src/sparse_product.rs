@@ -27,8 +27,7 @@ pub(crate) fn multiply(py: Python<'_>, a: &Matrix, b: &Matrix) -> Result<Matrix>
     }
     let made = detached(py, || {
         let queue = home.queue();
-        let options =
-            SpgemmOptions { tables: Some(home.tables().clone()), ..SpgemmOptions::default() };
+        let options = SpgemmOptions { tables: Some(home.tables()), ..SpgemmOptions::default() };
         with_op(queue, &a.inner, a.op, |a| {
             with_op(queue, &b.inner, b.op, |b| {
                 let mut plan = AnySpgemmPlan::new_blocking(queue, a, b, &options)?;

@@ -18,7 +18,7 @@ use std::process::Command;
 
 /// The folder of the packages, and what they are.
 const PACKAGES: (&str, &[&str]) = (
-    "python-tests-2",
+    "python-tests-3",
     &[
         "numpy==2.4.6",
         "scipy==1.17.1",
@@ -26,6 +26,7 @@ const PACKAGES: (&str, &[&str]) = (
         "ml_dtypes==0.6.0",
         "matplotlib==3.11.2",
         "pytest==9.2.0",
+        "tqdm==4.70.1",
         "mypy==2.4.1",
     ],
 );

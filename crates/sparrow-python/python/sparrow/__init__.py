@@ -22,6 +22,7 @@ from ._sparrow import (
     set_default_device,
     solve,
 )
+from ._tune import tune
 
 __all__ = [
     "Batch",
@@ -35,4 +36,5 @@ __all__ = [
     "read",
     "set_default_device",
     "solve",
+    "tune",
 ]

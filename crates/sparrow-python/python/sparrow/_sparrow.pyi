@@ -1,5 +1,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, TypeAlias, final, overload
 
 import numpy as np
@@ -16,7 +17,10 @@ __all__ = [
     "Solution",
     "Solver",
     "__version__",
+    "_default_device",
+    "_follow_table",
     "_stage_all",
+    "_user_table",
     "devices",
     "read",
     "set_default_device",
@@ -297,4 +301,7 @@ def read(
 ) -> Matrix: ...
 def devices() -> list[Device]: ...
 def _stage_all(stages: bool) -> None: ...
+def _default_device() -> str | None: ...
+def _follow_table(path: Path | None) -> None: ...
+def _user_table() -> Path | None: ...
 def set_default_device(device: str | None) -> None: ...
