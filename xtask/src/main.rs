@@ -20,6 +20,7 @@ mod results;
 mod sparrow;
 mod test;
 mod tidy;
+mod wheel;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -53,6 +54,8 @@ enum Command {
     Test(test::Arguments),
     /// Check the house rules
     Tidy,
+    /// Build the package for Python as a wheel that pip installs on other machines too
+    Wheel(wheel::Arguments),
     /// List platforms and devices as JSON; runs in a child, because a driver may crash its process
     #[command(hide = true)]
     Probe(probe::Arguments),
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
         Command::Sparrow(arguments) => sparrow::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),
         Command::Tidy => tidy::run(),
+        Command::Wheel(arguments) => wheel::run(&arguments),
         Command::Probe(arguments) => probe::run(&arguments),
     };
     done.unwrap_or_else(|error| {

@@ -14,6 +14,7 @@ mod metadata;
 mod oclgrind;
 mod petsc;
 mod printer;
+mod python;
 mod stage;
 mod unit;
 mod valgrind;
@@ -251,6 +252,7 @@ impl Bench {
             }
             Stage::Apps(implementation) => return apps::run(&given, implementation),
             Stage::Petsc => return petsc::run(&given),
+            Stage::Python(implementation) => return python::run(&given, implementation),
             Stage::Conformance(implementation) => {
                 return conformance::run(&given, implementation);
             }

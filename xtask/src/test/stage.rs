@@ -17,6 +17,7 @@ pub(super) enum Stage {
     Unit,
     Apps(Implementation),
     Petsc,
+    Python(Implementation),
     Conformance(Implementation),
     Valgrind,
     Fuzz,
@@ -32,6 +33,8 @@ impl Stage {
             Stage::Apps(Implementation::Intel),
             Stage::Apps(Implementation::Oclgrind),
             Stage::Petsc,
+            Stage::Python(Implementation::Pocl),
+            Stage::Python(Implementation::Intel),
             Stage::Conformance(Implementation::Oclgrind),
             Stage::Conformance(Implementation::Pocl),
             Stage::Conformance(Implementation::Intel),
@@ -57,6 +60,7 @@ impl Stage {
             Stage::Offline => "offline".to_owned(),
             Stage::Apps(implementation) => format!("apps-{}", implementation.word()),
             Stage::Petsc => "petsc".to_owned(),
+            Stage::Python(implementation) => format!("python-{}", implementation.word()),
             Stage::Conformance(implementation) => format!("conformance-{}", implementation.word()),
             Stage::Valgrind => "valgrind".to_owned(),
             Stage::Fuzz => "fuzz".to_owned(),
@@ -83,6 +87,9 @@ impl Stage {
                 format!("programs that link the libraries run on {implementation}")
             }
             Stage::Petsc => "matrices of PETSc multiply on PoCL, on 1 to 4 ranks".to_owned(),
+            Stage::Python(implementation) => {
+                format!("the package for Python passes its tests on {implementation}")
+            }
             Stage::Conformance(implementation) => format!("device tests on {implementation}"),
             Stage::Valgrind => "memcheck finds nothing in our unsafe code".to_owned(),
             Stage::Fuzz => "fuzz targets keep their claims".to_owned(),
@@ -112,9 +119,9 @@ impl Stage {
             Stage::Unit | Stage::Doctests | Stage::Examples | Stage::Petsc => {
                 Some(Implementation::Pocl)
             }
-            Stage::Apps(implementation) | Stage::Conformance(implementation) => {
-                Some(*implementation)
-            }
+            Stage::Apps(implementation)
+            | Stage::Python(implementation)
+            | Stage::Conformance(implementation) => Some(*implementation),
             Stage::Valgrind => Some(Implementation::Oclgrind),
         }
     }

@@ -21,6 +21,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     ),
     ("crates/sparrow-capi", "sparrow-capi", &["sparrow-sparse"]),
     ("crates/sparrow-clsparse", "sparrow-clsparse", &["sparrow-sparse"]),
+    ("crates/sparrow-python", "sparrow-python", &["sparrow-sparse"]),
     // The project's commands start programs; linking the library would make each of them wait for it.
     ("xtask", "xtask", &[]),
 ];

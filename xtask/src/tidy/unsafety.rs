@@ -56,6 +56,7 @@ const ROOMS: &[(&str, &str)] = &[
         "a launch whose stage 2 reaches arrays of its own in place",
     ),
     ("crates/sparrow-capi/", "a C interface"),
+    ("crates/sparrow-python/", "handles of pyopencl's, and arrays of the interpreter's"),
     ("crates/sparrow-clsparse/", "a C interface"),
     ("tests/", "stands for applications with raw handles of their own"),
     ("examples/", "stands for applications with raw handles of their own"),

@@ -1,0 +1,71 @@
+"""Plans, and what they say of themselves."""
+
+import numpy
+import pytest
+from conftest import assert_within_bound, random
+
+import sparrow
+
+
+@pytest.mark.parametrize("reuse", ["once", "several", "many"])
+def test_plans_for_any_number_of_products_multiply(rng, reuse):
+    matrix = random(rng)
+    plan = sparrow.Matrix(matrix).plan(reuse)
+    x = rng.standard_normal(200)
+    assert_within_bound(plan @ x, matrix, x)
+    assert_within_bound(plan.dot(x, out=numpy.ones(300), beta=2.0), matrix, x, 1, 2, numpy.ones(300))
+    assert_within_bound(plan @ numpy.stack([x, -x], 1), matrix, numpy.stack([x, -x], 1))
+
+
+@pytest.mark.parametrize("algorithm", ["csr_scalar", "csr_vector", "csr_pieces", "sell"])
+def test_an_algorithm_by_name_is_what_runs(rng, algorithm):
+    matrix = random(rng)
+    plan = sparrow.Matrix(matrix).plan(algorithm=algorithm)
+    assert plan.algorithm == algorithm and plan.choice.startswith(algorithm)
+    x = rng.standard_normal(200)
+    assert_within_bound(plan @ x, matrix, x)
+
+
+def test_a_choice_is_given_back_with_every_hyper_parameter(rng):
+    a = sparrow.Matrix(random(rng))
+    first = a.plan("many")
+    second = a.plan(choice=first.choice)
+    assert second.choice == first.choice and second.parameters == first.parameters
+    assert all(isinstance(value, int) for value in second.parameters.values())
+    x = rng.standard_normal(200)
+    if first.repeatable:
+        assert (first @ x == second @ x).all()
+
+
+def test_a_plan_explains_itself(rng):
+    a = sparrow.Matrix(random(rng))
+    plan = a.plan("many", measure=0)
+    text = plan.explain()
+    assert plan.choice in text and "because" in text and f"{plan.plan_bytes} bytes" in text
+    assert "transposed" in a.T.plan().explain()
+    assert plan.algorithm in repr(plan)
+
+
+def test_a_plan_of_the_transpose_multiplies_by_it(rng):
+    matrix = random(rng)
+    plan = sparrow.Matrix(matrix).T.plan()
+    assert plan.shape == (200, 300) and plan.matrix.shape == (200, 300)
+    x = rng.standard_normal(300)
+    assert_within_bound(plan @ x, matrix.T, x)
+
+
+def test_the_same_product_has_the_same_bits(rng):
+    a = sparrow.Matrix(random(rng, (2000, 2000)))
+    x = rng.standard_normal(2000)
+    first = a @ x
+    assert all((a @ x == first).all() for _ in range(5))
+
+
+def test_representations_say_what_there_is(rng):
+    a = sparrow.Matrix(random(rng))
+    assert f"300 x 200 with {a.nnz} stored entries of float64 on {a.device}" in repr(a)
+    assert a.nbytes >= a.nnz * 12
+    devices = sparrow.devices()
+    assert devices and all(isinstance(device, sparrow.Device) for device in devices)
+    assert any(device.name == a.device for device in devices)
+    assert devices[0].position in repr(devices[0])
