@@ -10,7 +10,9 @@ use csr_core::ValueType;
 use crate::arena::{Arena, bytes_of};
 use crate::plan_workspace::PlanWorkspace;
 use crate::raw::{ContextHandle, DeviceId, Memory, MemoryFlags, QueueHandle};
-use crate::{AnyArray, BinaryCache, Device, DeviceArray, ElementType, Error, Program, Result};
+use crate::{
+    AnyArray, BinaryCache, Device, DeviceArray, ElementType, Error, Program, Result, compiler,
+};
 
 /// Bytes of the memory of which small arrays are taken, at least and at most: a 4,096th of the device's.
 const SMALL_ARRAYS: (u64, u64) = (1 << 20, 1 << 24);
@@ -124,6 +126,7 @@ impl Context {
         let program = match programs.get(key) {
             Some(program) => program.clone(),
             None => {
+                compiler::check(self.device().traits())?;
                 self.check_value_type(key.value_type)?;
                 let program = Arc::new(Program::build(self, key, &self.shared.cache)?);
                 programs.insert(key.clone(), program.clone());

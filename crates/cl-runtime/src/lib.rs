@@ -9,6 +9,7 @@
 mod arena;
 mod array;
 pub mod batched;
+mod compiler;
 mod context;
 pub mod convert;
 mod dense_matrix;
