@@ -24,6 +24,9 @@ fn vectors_of(
     made(|out| unsafe { sparrow_vectors_create_blocking(context, queue, &raw const options, out) })
 }
 
+/// An element of r, of those of x and y.
+type Elementwise<'a> = &'a dyn Fn(f64, f64) -> f64;
+
 fn operations_on_vectors_are_right<V: RealValue<Accum = V>>(on_device: bool) {
     let mut application = Application::new();
     let queue = application.queue;
@@ -37,7 +40,7 @@ fn operations_on_vectors_are_right<V: RealValue<Accum = V>>(on_device: bool) {
     let (alpha, beta) = (number(&mut application, 2.0), number(&mut application, -0.5));
     let gamma = number(&mut application, 0.25);
     // Where r is not read it is NaN, else 8.
-    let expected: [(f64, &dyn Fn(f64, f64) -> f64); 9] = [
+    let expected: [(f64, Elementwise<'_>); 9] = [
         (f64::NAN, &|x, _| 2.0 * x),
         (f64::NAN, &|x, y| 2.0 * x + y),
         (f64::NAN, &|x, y| 2.0 * x - 0.5 * y),

@@ -42,8 +42,8 @@ fn sum_of_products<T: Accumulator + Real + Float>(products: &[(T, T)]) -> T {
         let product = factor * element;
         let next = sum + product;
         let of_product = next - sum;
-        error = error + ((sum - (next - of_product)) + (product - of_product));
-        error = error + factor.mul_add(element, T::zero() - product);
+        error += (sum - (next - of_product)) + (product - of_product);
+        error += factor.mul_add(element, T::zero() - product);
         sum = next;
     }
     sum + error
