@@ -20,22 +20,6 @@ typedef struct {
   PetscObjectState scatter_state;
 } MPIAIJSparrow;
 
-/* AIJ's own operations. */
-static struct _MatOps plain;
-
-/* What a matrix of the type has. Where PETSc has put another matrix's contents into its header (MatHeaderMerge(), as
-   factorisations in place do), that is gone, and begins anew. */
-static PetscErrorCode SparrowOf(Mat A, MPIAIJSparrow **out)
-{
-  PetscFunctionBegin;
-  if (!A->spptr) {
-    PetscCall(PetscNew(out));
-    A->spptr = *out;
-  }
-  *out = (MPIAIJSparrow *)A->spptr;
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode SparrowHaloDestroy(MPIAIJSparrow *shared)
 {
   PetscFunctionBegin;
@@ -69,15 +53,13 @@ static PetscErrorCode SparrowHalo(Mat A, MPIAIJSparrow *shared, Vec like, Mat ot
 }
 
 /* The blocks, their mirrors as they are now, and the halo for vectors like `like`. */
-static PetscErrorCode SparrowReady(Mat A, Vec like, SparrowDevice **device, MPIAIJSparrow **out)
+static PetscErrorCode SparrowReady(Mat A, Vec like, SparrowDevice **device)
 {
-  MPIAIJSparrow  *shared;
+  MPIAIJSparrow  *shared = (MPIAIJSparrow *)A->spptr;
   Mat             own, others;
   const PetscInt *columns;
 
   PetscFunctionBegin;
-  PetscCall(SparrowOf(A, &shared));
-  *out = shared;
   PetscCall(SparrowGetDevice(device));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &own, &others, &columns));
   PetscCall(SparrowHalo(A, shared, like, others, columns));
@@ -87,9 +69,9 @@ static PetscErrorCode SparrowReady(Mat A, Vec like, SparrowDevice **device, MPIA
 }
 
 /* y = A x + beta y, with beta 0 or 1. */
-static PetscErrorCode SparrowProduct(Mat A, Vec x, PetscBool keeps, Vec y)
+static PetscErrorCode SparrowForwardProduct(Mat A, Vec x, PetscBool keeps, Vec y)
 {
-  MPIAIJSparrow     *shared;
+  MPIAIJSparrow     *shared = (MPIAIJSparrow *)A->spptr;
   SparrowDevice     *device;
   SparrowOperand     of_x, of_halo = {0}, of_y;
   const PetscScalar *from, *halo;
@@ -98,7 +80,7 @@ static PetscErrorCode SparrowProduct(Mat A, Vec x, PetscBool keeps, Vec y)
   cl_event           first = NULL;
 
   PetscFunctionBegin;
-  PetscCall(SparrowReady(A, x, &device, &shared));
+  PetscCall(SparrowReady(A, x, &device));
   PetscCall(VecScatterBegin(shared->scatter, x, shared->ghosts, INSERT_VALUES, SCATTER_FORWARD));
   PetscCall(VecGetLocalSize(x, &n_x));
   PetscCall(VecGetLocalSize(y, &n_y));
@@ -171,11 +153,11 @@ static PetscErrorCode SparrowTransposedBlock(SparrowDevice *device, SparrowMirro
 /* y = A' x + beta y: what belongs to others is computed first and sent while the rest is. */
 static PetscErrorCode SparrowTransposedProduct(Mat A, Vec x, PetscBool keeps, Vec y)
 {
-  MPIAIJSparrow *shared;
+  MPIAIJSparrow *shared = (MPIAIJSparrow *)A->spptr;
   SparrowDevice *device;
 
   PetscFunctionBegin;
-  PetscCall(SparrowReady(A, y, &device, &shared));
+  PetscCall(SparrowReady(A, y, &device));
   PetscCall(PetscLogEventBegin(device->product, A, x, y, 0));
   PetscCall(SparrowTransposedBlock(device, &shared->others, &shared->y, x, PETSC_FALSE, &shared->halo, shared->ghosts));
   PetscCall(SparrowTransposedBlock(device, &shared->own, &shared->y, x, keeps, &shared->x, y));
@@ -185,111 +167,33 @@ static PetscErrorCode SparrowTransposedProduct(Mat A, Vec x, PetscBool keeps, Ve
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode MatMult_MPIAIJSparrow(Mat A, Vec x, Vec y)
+static PetscErrorCode SparrowDistributedProduct(Mat A, PetscBool transposed, Vec x, PetscBool keeps, Vec y)
 {
   PetscFunctionBegin;
-  PetscCall(SparrowProduct(A, x, PETSC_FALSE, y));
+  if (transposed) PetscCall(SparrowTransposedProduct(A, x, keeps, y));
+  else PetscCall(SparrowForwardProduct(A, x, keeps, y));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode MatMultAdd_MPIAIJSparrow(Mat A, Vec x, Vec y, Vec z)
+static PetscErrorCode SparrowDistributedRelease(void *spptr)
 {
+  MPIAIJSparrow *shared = (MPIAIJSparrow *)spptr;
+
   PetscFunctionBegin;
-  if (y != z) PetscCall(VecCopy(y, z));
-  PetscCall(SparrowProduct(A, x, PETSC_TRUE, z));
+  PetscCall(SparrowMirrorDestroy(&shared->own));
+  PetscCall(SparrowMirrorDestroy(&shared->others));
+  PetscCall(SparrowHaloDestroy(shared));
+  if (shared->x) OpenCLCall(clReleaseMemObject(shared->x));
+  if (shared->y) OpenCLCall(clReleaseMemObject(shared->y));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode MatMultTranspose_MPIAIJSparrow(Mat A, Vec x, Vec y)
-{
-  PetscFunctionBegin;
-  PetscCall(SparrowTransposedProduct(A, x, PETSC_FALSE, y));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode MatMultTransposeAdd_MPIAIJSparrow(Mat A, Vec x, Vec y, Vec z)
-{
-  PetscFunctionBegin;
-  if (y != z) PetscCall(VecCopy(y, z));
-  PetscCall(SparrowTransposedProduct(A, x, PETSC_TRUE, z));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode MatConvert_MPIAIJ_MPIAIJSparrow(Mat, MatType, MatReuse, Mat *);
-static PetscErrorCode MatConvert_MPIAIJSparrow_MPIAIJ(Mat, MatType, MatReuse, Mat *);
-
-/* Makes it plain AIJ, in place. */
-static PetscErrorCode SparrowStrip(Mat A)
-{
-  MPIAIJSparrow *shared = (MPIAIJSparrow *)A->spptr;
-
-  PetscFunctionBegin;
-  A->ops->mult             = plain.mult;
-  A->ops->multadd          = plain.multadd;
-  A->ops->multtranspose    = plain.multtranspose;
-  A->ops->multtransposeadd = plain.multtransposeadd;
-  A->ops->destroy          = plain.destroy;
-  if (shared) {
-    PetscCall(SparrowMirrorDestroy(&shared->own));
-    PetscCall(SparrowMirrorDestroy(&shared->others));
-    PetscCall(SparrowHaloDestroy(shared));
-    if (shared->x) OpenCLCall(clReleaseMemObject(shared->x));
-    if (shared->y) OpenCLCall(clReleaseMemObject(shared->y));
-  }
-  PetscCall(PetscFree(A->spptr));
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_mpiaij_mpiaijsparrow_C", NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_mpiaijsparrow_mpiaij_C", NULL));
-  PetscCall(SparrowProductsCompose(A, MATMPIAIJ, PETSC_FALSE));
-  PetscCall(PetscObjectChangeTypeName((PetscObject)A, MATMPIAIJ));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode MatDestroy_MPIAIJSparrow(Mat A)
-{
-  PetscFunctionBegin;
-  PetscCall(SparrowStrip(A));
-  PetscUseTypeMethod(A, destroy);
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode MatConvert_MPIAIJ_MPIAIJSparrow(Mat A, MatType type, MatReuse reuse, Mat *out)
-{
-  PetscBool is_done, is_same;
-  Mat       B;
-
-  PetscFunctionBegin;
-  PetscCall(SparrowConverted(A, reuse, out, &is_done));
-  if (is_done) PetscFunctionReturn(0);
-  B = *out;
-  PetscCall(PetscObjectTypeCompare((PetscObject)B, MATMPIAIJSPARROW, &is_same));
-  if (is_same) PetscFunctionReturn(0);
-  plain                    = *B->ops;
-  B->ops->mult             = MatMult_MPIAIJSparrow;
-  B->ops->multadd          = MatMultAdd_MPIAIJSparrow;
-  B->ops->multtranspose    = MatMultTranspose_MPIAIJSparrow;
-  B->ops->multtransposeadd = MatMultTransposeAdd_MPIAIJSparrow;
-  B->ops->destroy          = MatDestroy_MPIAIJSparrow;
-  PetscCall(PetscObjectComposeFunction((PetscObject)B, "MatConvert_mpiaij_mpiaijsparrow_C", MatConvert_MPIAIJ_MPIAIJSparrow));
-  PetscCall(PetscObjectComposeFunction((PetscObject)B, "MatConvert_mpiaijsparrow_mpiaij_C", MatConvert_MPIAIJSparrow_MPIAIJ));
-  PetscCall(SparrowProductsCompose(B, MATMPIAIJ, PETSC_TRUE));
-  PetscCall(PetscObjectChangeTypeName((PetscObject)B, MATMPIAIJSPARROW));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode MatConvert_MPIAIJSparrow_MPIAIJ(Mat A, MatType type, MatReuse reuse, Mat *out)
-{
-  PetscBool is_done;
-
-  PetscFunctionBegin;
-  PetscCall(SparrowConverted(A, reuse, out, &is_done));
-  if (!is_done) PetscCall(SparrowStrip(*out));
-  PetscFunctionReturn(0);
-}
-
-PetscErrorCode MatCreate_MPIAIJSparrow(Mat A)
-{
-  PetscFunctionBegin;
-  PetscCall(MatSetType(A, MATMPIAIJ));
-  PetscCall(MatConvert_MPIAIJ_MPIAIJSparrow(A, MATMPIAIJSPARROW, MAT_INPLACE_MATRIX, &A));
-  PetscFunctionReturn(0);
-}
+SparrowType sparrow_mpiaij = {
+  .plain    = MATMPIAIJ,
+  .ours     = MATMPIAIJSPARROW,
+  .to_ours  = "MatConvert_mpiaij_mpiaijsparrow_C",
+  .to_plain = "MatConvert_mpiaijsparrow_mpiaij_C",
+  .bytes    = sizeof(MPIAIJSparrow),
+  .product  = SparrowDistributedProduct,
+  .release  = SparrowDistributedRelease,
+};

@@ -5,23 +5,6 @@
  */
 #include "sparrow_petsc.h"
 
-/* What a conversion works on: the matrix itself, a copy of it, or one that is there and gets its values; then nothing is
-   left to be done. */
-PetscErrorCode SparrowConverted(Mat A, MatReuse reuse, Mat *out, PetscBool *is_done)
-{
-  PetscFunctionBegin;
-  *is_done = PETSC_FALSE;
-  if (reuse == MAT_INITIAL_MATRIX) {
-    PetscCall(MatDuplicate(A, MAT_COPY_VALUES, out));
-  } else if (reuse == MAT_REUSE_MATRIX) {
-    PetscCall(MatCopy(A, *out, SAME_NONZERO_PATTERN));
-    *is_done = PETSC_TRUE;
-  } else {
-    *out = A;
-  }
-  PetscFunctionReturn(0);
-}
-
 PetscErrorCode MatSparrowRegister(void)
 {
   PetscFunctionBegin;

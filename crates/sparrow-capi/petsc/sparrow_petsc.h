@@ -85,13 +85,20 @@ PETSC_INTERN PetscErrorCode SparrowMirrorUpdate(SparrowDevice *, SparrowMirror *
 PETSC_INTERN PetscErrorCode SparrowMirrorMultiply(SparrowDevice *, SparrowMirror *, PetscBool transposed, const SparrowOperand *x, double beta, const SparrowOperand *y);
 PETSC_INTERN PetscErrorCode SparrowMirrorDestroy(SparrowMirror *);
 
-/* What a conversion of `A` works on: itself, a copy of it, or a matrix that is there and gets its values; then nothing is
-   left to be done. */
-PETSC_INTERN PetscErrorCode SparrowConverted(Mat A, MatReuse, Mat *out, PetscBool *is_done);
-
 /* AIJ's ways of multiplying by dense matrices, under our types' names; found once, and given to a matrix or taken. */
 PETSC_INTERN PetscErrorCode SparrowProductsInitialize(void);
 PETSC_INTERN PetscErrorCode SparrowProductsCompose(Mat, MatType plain, PetscBool are_there);
+
+/* What is one type's and not the other's. */
+typedef struct {
+  MatType     plain, ours;
+  const char *to_ours, *to_plain; /* as PETSc calls these conversions */
+  size_t      bytes;              /* of what hangs on a matrix's spptr, all 0 at first */
+  PetscErrorCode (*product)(Mat, PetscBool transposed, Vec x, PetscBool keeps, Vec y);
+  PetscErrorCode (*release)(void *spptr);
+  struct _MatOps replaced; /* AIJ's own operations */
+} SparrowType;
+extern SparrowType sparrow_seqaij, sparrow_mpiaij;
 
 /* The types. */
 PETSC_INTERN PetscErrorCode MatCreate_SeqAIJSparrow(Mat);
