@@ -14,6 +14,7 @@ mod metadata;
 mod oclgrind;
 mod printer;
 mod python;
+mod python_apps;
 mod stage;
 mod unit;
 mod valgrind;
@@ -251,6 +252,7 @@ impl Bench {
             }
             Stage::Apps(implementation) => return apps::run(&given, implementation),
             Stage::Python(implementation) => return python::run(&given, implementation),
+            Stage::PythonApps => return python_apps::run(&given),
             Stage::Conformance(implementation) => {
                 return conformance::run(&given, implementation);
             }

@@ -17,6 +17,7 @@ pub(super) enum Stage {
     Unit,
     Apps(Implementation),
     Python(Implementation),
+    PythonApps,
     Conformance(Implementation),
     Valgrind,
     Fuzz,
@@ -33,6 +34,7 @@ impl Stage {
             Stage::Apps(Implementation::Oclgrind),
             Stage::Python(Implementation::Pocl),
             Stage::Python(Implementation::Intel),
+            Stage::PythonApps,
             Stage::Conformance(Implementation::Oclgrind),
             Stage::Conformance(Implementation::Pocl),
             Stage::Conformance(Implementation::Intel),
@@ -58,6 +60,7 @@ impl Stage {
             Stage::Offline => "offline".to_owned(),
             Stage::Apps(implementation) => format!("apps-{}", implementation.word()),
             Stage::Python(implementation) => format!("python-{}", implementation.word()),
+            Stage::PythonApps => "apps-in-python".to_owned(),
             Stage::Conformance(implementation) => format!("conformance-{}", implementation.word()),
             Stage::Valgrind => "valgrind".to_owned(),
             Stage::Fuzz => "fuzz".to_owned(),
@@ -86,6 +89,9 @@ impl Stage {
             Stage::Python(implementation) => {
                 format!("the package for Python passes its tests on {implementation}")
             }
+            Stage::PythonApps => {
+                "nengo-ocl and pyFAI pass their tests of sparse products by Sparrow".to_owned()
+            }
             Stage::Conformance(implementation) => format!("device tests on {implementation}"),
             Stage::Valgrind => "memcheck finds nothing in our unsafe code".to_owned(),
             Stage::Fuzz => "fuzz targets keep their claims".to_owned(),
@@ -109,7 +115,9 @@ impl Stage {
             | Stage::Build
             | Stage::Offline
             | Stage::Fuzz => None,
-            Stage::Unit | Stage::Doctests | Stage::Examples => Some(Implementation::Pocl),
+            Stage::Unit | Stage::Doctests | Stage::Examples | Stage::PythonApps => {
+                Some(Implementation::Pocl)
+            }
             Stage::Apps(implementation)
             | Stage::Python(implementation)
             | Stage::Conformance(implementation) => Some(*implementation),

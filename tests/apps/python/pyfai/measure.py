@@ -70,7 +70,6 @@ def integration(detector, image, dim, split, install):
 WAYS = {
     "pyFAI": lambda: None,
     "Sparrow": sparrow_pyfai.install,
-    "plain": lambda: sparrow_pyfai.install(compensated=False),
 }
 
 

@@ -61,7 +61,7 @@ launches = 0
 class Sums:
     """Stands where an integrator's kernel `csr_integrate4` was, and is called as that is."""
 
-    def __init__(self, integrator, kernel, compensated=True):
+    def __init__(self, integrator, kernel):
         self._kernel = kernel
         queue, context = integrator.queue, integrator.ctx
         self._size, self._bins = integrator.size, integrator.bins
@@ -79,7 +79,7 @@ class Sums:
             matrix = sparrow.Matrix(
                 (pyopencl.array.to_device(queue, data), *pattern), shape=(self._bins, self._size)
             )
-            return matrix.plan("many", compensated=compensated, queue=queue)
+            return matrix.plan("many", compensated=True, queue=queue)
 
         data = numpy.ascontiguousarray(integrator._data, dtype=numpy.float32)
         squared = data * data
@@ -122,8 +122,8 @@ def _whole(items):
     return -(-items // 64) * 64
 
 
-def install(compensated=True):
-    """Has integrators that are made from now on sum by Sparrow; without `compensated`, in plain float32."""
+def install():
+    """Has integrators that are made from now on sum by Sparrow; returns how they began before."""
     original = OCL_CSR_Integrator.__init__
 
     def __init__(self, *arguments, **named):
@@ -131,7 +131,7 @@ def install(compensated=True):
         # Subclasses have kernels and arguments of their own.
         if type(self) is OCL_CSR_Integrator:
             for name in ("csr_integrate4", "csr_integrate4_single"):
-                setattr(self.kernels, name, Sums(self, getattr(self.kernels, name), compensated))
+                setattr(self.kernels, name, Sums(self, getattr(self.kernels, name)))
 
     OCL_CSR_Integrator.__init__ = __init__
     return original
