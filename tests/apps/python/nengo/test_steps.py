@@ -1,5 +1,7 @@
 """What the adapter claims: the products, where operands lie, what is left to nengo-ocl."""
 
+import time
+
 import nengo
 import nengo_ocl
 import numpy
@@ -56,6 +58,8 @@ def test_a_product_waits_for_the_events_it_is_given(context, matrix):
     _, _, (plan,) = program(queue, matrix, False)
     gate = pyopencl.UserEvent(context)
     event = plan.enqueue(wait_for=[gate])
+    queue.flush()
+    time.sleep(0.2)
     waiting = event.command_execution_status != pyopencl.command_execution_status.COMPLETE
     gate.set_status(pyopencl.command_execution_status.COMPLETE)
     event.wait()
