@@ -2,7 +2,7 @@
 
 use crate::arguments::arguments;
 use crate::parameters::{GROUP_SIZES, parameters};
-use crate::{Array, DeviceTraits};
+use crate::{Array, DeviceTraits, DeviceType};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "format/dense_rows.cl";
@@ -12,16 +12,19 @@ parameters! {
     pub struct DenseRows for "dense_rows" {
         /// Items of a work-group.
         group_size: GROUP_SIZES,
+        /// 1: an item copies a row, however many columns there are.
+        whole_rows: [0, 1],
     }
 }
 
 impl DenseRows {
-    /// What a device has local memory for: a tile of f64 and a column more.
+    /// Tiles, of a size that a device has local memory for: a tile of f64 and a column more. On CPUs whole rows.
     pub fn for_device(device: &DeviceTraits) -> Self {
-        let of_16 = DenseRows { group_size: device.group_size(256, 1) };
+        let whole_rows = u32::from(device.device_type == DeviceType::Cpu);
+        let of_16 = DenseRows { group_size: device.group_size(256, 1), whole_rows };
         let tile_bytes = (of_16.tile_side() * (of_16.tile_side() + 1) * 8) as u64;
         match tile_bytes > device.local_bytes {
-            true => DenseRows { group_size: of_16.group_size.min(8) },
+            true => DenseRows { group_size: of_16.group_size.min(8), whole_rows },
             false => of_16,
         }
     }
@@ -29,6 +32,16 @@ impl DenseRows {
     /// Rows and columns of what one work-group copies (`TILE_SIDE` of the kernel).
     pub fn tile_side(&self) -> usize {
         if self.group_size < 16 { 8 } else { 16 }
+    }
+
+    /// Work-groups of a launch on a matrix of at least one row and column.
+    pub fn groups(&self, rows: usize, width: usize) -> usize {
+        let side = self.tile_side();
+        // `NARROW` of the kernel.
+        match self.whole_rows == 1 || width <= side / 2 {
+            true => rows.div_ceil(self.group_size as usize),
+            false => rows.div_ceil(side) * width.div_ceil(side),
+        }
     }
 }
 

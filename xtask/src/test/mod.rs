@@ -15,6 +15,7 @@ mod oclgrind;
 mod petsc;
 mod printer;
 mod python;
+mod python_apps;
 mod stage;
 mod unit;
 mod valgrind;
@@ -253,6 +254,7 @@ impl Bench {
             Stage::Apps(implementation) => return apps::run(&given, implementation),
             Stage::Petsc => return petsc::run(&given),
             Stage::Python(implementation) => return python::run(&given, implementation),
+            Stage::PythonApps => return python_apps::run(&given),
             Stage::Conformance(implementation) => {
                 return conformance::run(&given, implementation);
             }

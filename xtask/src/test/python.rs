@@ -41,14 +41,8 @@ pub(super) fn run(given: &Given, implementation: Implementation) -> Result<Outco
         Ok(provided) => provided,
         Err(error) => return Ok(missing(project::is_ci(), &format!("{error:#}"))),
     };
-    let folder = project::target()?.join("python");
-    let wheel = wheel::build(Purpose::Tests, &folder.join("wheels"), &options)?;
-    let environment = folder.join(implementation.word());
-    let interpreter = fresh(&python, &environment, &packages)?;
-    let mut pip = Command::new(&python);
-    pip.args(["-m", "pip", "--python"]).arg(&interpreter);
-    pip.args(["install", "--quiet", "--disable-pip-version-check", "--no-index", "--no-deps"]);
-    step(pip.arg(&wheel), "installing the wheel")?;
+    let wheel = build_wheel(&options)?;
+    let interpreter = environment(implementation.word(), &python, &packages, &wheel)?;
     given.printer.say(format_args!("installed {}", wheel.display()));
 
     let own = tempfile::tempdir().context("a temporary directory")?;
@@ -73,6 +67,27 @@ pub(super) fn run(given: &Given, implementation: Implementation) -> Result<Outco
         true => Outcome::Passed,
         false => Outcome::Failed(ran.ending()),
     })
+}
+
+/// Builds the wheel as tests are built.
+pub(super) fn build_wheel(options: &Options) -> Result<PathBuf> {
+    wheel::build(Purpose::Tests, &project::target()?.join("python/wheels"), options)
+}
+
+/// A new environment that sees `packages` and has the wheel; returns its interpreter.
+pub(super) fn environment(
+    name: &str,
+    python: &Path,
+    packages: &Path,
+    wheel: &Path,
+) -> Result<PathBuf> {
+    let folder = project::target()?.join("python").join(name);
+    let interpreter = fresh(python, &folder, packages)?;
+    let mut pip = Command::new(python);
+    pip.args(["-m", "pip", "--python"]).arg(&interpreter);
+    pip.args(["install", "--quiet", "--disable-pip-version-check", "--no-index", "--no-deps"]);
+    step(pip.arg(wheel), "installing the wheel")?;
+    Ok(interpreter)
 }
 
 /// A new environment that sees `packages`; returns its interpreter.

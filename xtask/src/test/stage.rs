@@ -18,6 +18,7 @@ pub(super) enum Stage {
     Apps(Implementation),
     Petsc,
     Python(Implementation),
+    PythonApps,
     Conformance(Implementation),
     Valgrind,
     Fuzz,
@@ -35,6 +36,7 @@ impl Stage {
             Stage::Petsc,
             Stage::Python(Implementation::Pocl),
             Stage::Python(Implementation::Intel),
+            Stage::PythonApps,
             Stage::Conformance(Implementation::Oclgrind),
             Stage::Conformance(Implementation::Pocl),
             Stage::Conformance(Implementation::Intel),
@@ -61,6 +63,7 @@ impl Stage {
             Stage::Apps(implementation) => format!("apps-{}", implementation.word()),
             Stage::Petsc => "petsc".to_owned(),
             Stage::Python(implementation) => format!("python-{}", implementation.word()),
+            Stage::PythonApps => "apps-in-python".to_owned(),
             Stage::Conformance(implementation) => format!("conformance-{}", implementation.word()),
             Stage::Valgrind => "valgrind".to_owned(),
             Stage::Fuzz => "fuzz".to_owned(),
@@ -90,6 +93,9 @@ impl Stage {
             Stage::Python(implementation) => {
                 format!("the package for Python passes its tests on {implementation}")
             }
+            Stage::PythonApps => {
+                "nengo-ocl and pyFAI pass their tests of sparse products by Sparrow".to_owned()
+            }
             Stage::Conformance(implementation) => format!("device tests on {implementation}"),
             Stage::Valgrind => "memcheck finds nothing in our unsafe code".to_owned(),
             Stage::Fuzz => "fuzz targets keep their claims".to_owned(),
@@ -116,7 +122,7 @@ impl Stage {
             | Stage::Build
             | Stage::Offline
             | Stage::Fuzz => None,
-            Stage::Unit | Stage::Doctests | Stage::Examples | Stage::Petsc => {
+            Stage::Unit | Stage::Doctests | Stage::Examples | Stage::Petsc | Stage::PythonApps => {
                 Some(Implementation::Pocl)
             }
             Stage::Apps(implementation)

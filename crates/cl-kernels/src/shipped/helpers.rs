@@ -46,7 +46,7 @@ impl List<'_> {
             }
         }
         for value_type in ValueType::ALL {
-            let parameters = DenseRows { group_size: 256 };
+            let parameters = DenseRows { group_size: 256, whole_rows: 0 };
             self.helper(dense_rows::SOURCE, value_type, OffsetType::U32, &parameters);
         }
         for value_type in [ValueType::F32, ValueType::F64] {

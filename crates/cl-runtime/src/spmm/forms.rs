@@ -158,8 +158,11 @@ impl Form {
     }
 }
 
-/// The program that copies B.
-pub(super) fn copy_program(context: &Context, dense: &DenseOperands) -> Result<Arc<Program>> {
+/// The program that copies B, and its parameters.
+pub(super) fn copy_program(
+    context: &Context,
+    dense: &DenseOperands,
+) -> Result<(Arc<Program>, DenseRows)> {
     let parameters = DenseRows::for_device(context.device().traits());
     let key = KernelKey::new(
         dense_rows::SOURCE,
@@ -169,7 +172,7 @@ pub(super) fn copy_program(context: &Context, dense: &DenseOperands) -> Result<A
         false,
         &parameters,
     );
-    context.program(&key)
+    Ok((context.program(&key)?, parameters))
 }
 
 #[cfg(test)]

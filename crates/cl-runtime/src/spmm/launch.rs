@@ -1,6 +1,6 @@
 //! One launch of SpMM: a copy of B where it is column-major, the product, and rows that groups share.
 
-use cl_kernels::dense_rows::{self, DenseRows};
+use cl_kernels::dense_rows;
 use cl_kernels::{Array, spmm_merge, spmm_row_split};
 use csr_core::Layout;
 
@@ -164,10 +164,8 @@ impl Spmm {
             from: operands.b,
             to: parts.scratch.argument(),
         };
-        let group_size = copy.program.key().parameters[0].1;
-        let side = DenseRows { group_size }.tile_side();
-        let groups = rows.div_ceil(side) * width.div_ceil(side);
-        let size = Size { groups, group_size: group_size as usize };
+        let groups = copy.parameters.groups(rows, width);
+        let size = Size { groups, group_size: copy.parameters.group_size as usize };
         let (last, wait) = (parts.kernel_count() - 1, parts.wait.clone());
         // SAFETY: the caller's promise.
         unsafe { parts.launch_after(last, &arguments, size, &wait) }

@@ -13,6 +13,7 @@ mod tiles;
 
 use std::sync::Arc;
 
+use cl_kernels::dense_rows::DenseRows;
 use cl_kernels::spmm::{SpmmAlgorithm, Tiling};
 use cl_kernels::spmm_row_split::{FEATURE_NODE_LIST, FEATURE_PARTS, SpmmRowSplit};
 use cl_kernels::{Accumulate, Array, Experiment, KernelKey, Scalar};
@@ -85,6 +86,7 @@ impl PatternPlan {
 #[derive(Debug)]
 struct Copy {
     program: Arc<Program>,
+    parameters: DenseRows,
     /// Elements from one row to the next.
     leading: usize,
 }
@@ -173,7 +175,10 @@ impl Spmm {
             .map(|way| Form::build(context, specialisation, &dense, parameters, &features, *way));
         let forms = forms.collect::<Result<Vec<_>>>()?;
         let copy = match access.copy_leading {
-            Some(leading) => Some(Copy { program: copy_program(context, &dense)?, leading }),
+            Some(leading) => {
+                let (program, parameters) = copy_program(context, &dense)?;
+                Some(Copy { program, parameters, leading })
+            }
             None => None,
         };
         let spmm = Spmm {
