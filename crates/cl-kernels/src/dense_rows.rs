@@ -12,15 +12,20 @@ parameters! {
     pub struct DenseRows for "dense_rows" {
         /// Items of a work-group.
         group_size: GROUP_SIZES,
-        /// 1: an item copies a row, however many columns there are.
+        /// 1: an item copies a row, else a group a tile.
         whole_rows: [0, 1],
     }
 }
 
+/// At most so many columns are copied by whole rows on any device: half a tile.
+const NARROW: usize = 8;
+
 impl DenseRows {
-    /// Tiles, of a size that a device has local memory for: a tile of f64 and a column more. On CPUs whole rows.
-    pub fn for_device(device: &DeviceTraits) -> Self {
-        let whole_rows = u32::from(device.device_type == DeviceType::Cpu);
+    /// For a matrix of `width` columns. Tiles are of a size that a device has local memory for: a tile of f64 and a column
+    /// more. On CPUs, and of few columns, whole rows.
+    pub fn for_device(device: &DeviceTraits, width: usize) -> Self {
+        let is_cpu = device.device_type == DeviceType::Cpu;
+        let whole_rows = u32::from(is_cpu || width <= NARROW);
         let of_16 = DenseRows { group_size: device.group_size(256, 1), whole_rows };
         let tile_bytes = (of_16.tile_side() * (of_16.tile_side() + 1) * 8) as u64;
         match tile_bytes > device.local_bytes {
@@ -37,8 +42,7 @@ impl DenseRows {
     /// Work-groups of a launch on a matrix of at least one row and column.
     pub fn groups(&self, rows: usize, width: usize) -> usize {
         let side = self.tile_side();
-        // `NARROW` of the kernel.
-        match self.whole_rows == 1 || width <= side / 2 {
+        match self.whole_rows == 1 {
             true => rows.div_ceil(self.group_size as usize),
             false => rows.div_ceil(side) * width.div_ceil(side),
         }

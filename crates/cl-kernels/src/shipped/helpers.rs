@@ -46,8 +46,10 @@ impl List<'_> {
             }
         }
         for value_type in ValueType::ALL {
-            let parameters = DenseRows { group_size: 256, whole_rows: 0 };
-            self.helper(dense_rows::SOURCE, value_type, OffsetType::U32, &parameters);
+            for whole_rows in [0, 1] {
+                let parameters = DenseRows { group_size: 256, whole_rows };
+                self.helper(dense_rows::SOURCE, value_type, OffsetType::U32, &parameters);
+            }
         }
         for value_type in [ValueType::F32, ValueType::F64] {
             let parameters = GatherRate { group_size: 256 };

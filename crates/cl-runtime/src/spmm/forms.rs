@@ -163,7 +163,7 @@ pub(super) fn copy_program(
     context: &Context,
     dense: &DenseOperands,
 ) -> Result<(Arc<Program>, DenseRows)> {
-    let parameters = DenseRows::for_device(context.device().traits());
+    let parameters = DenseRows::for_device(context.device().traits(), dense.b.cols());
     let key = KernelKey::new(
         dense_rows::SOURCE,
         dense.b_type,
