@@ -9,6 +9,20 @@ use super::AnyVectors;
 use crate::plan::{check_device, coefficient};
 use crate::{AnyCoefficient, Error, Result};
 
+/// alpha, beta and gamma as kernels take them.
+pub(super) struct Scalars<'a> {
+    pub(super) alpha: Scalar<&'a Memory>,
+    pub(super) beta: Scalar<&'a Memory>,
+    pub(super) gamma: Scalar<&'a Memory>,
+}
+
+impl<'a> Scalars<'a> {
+    /// Of an operation that reads no other.
+    pub(super) fn of_x(alpha: Scalar<&'a Memory>) -> Self {
+        Scalars { alpha, beta: alpha, gamma: alpha }
+    }
+}
+
 impl AnyVectors {
     /// Refuses vectors of another type than the kernels'; else as [`AnyVectors::check_elements`].
     pub(super) fn check(&self, queue: &Queue, vectors: &[(&str, &AnyArray)]) -> Result<()> {

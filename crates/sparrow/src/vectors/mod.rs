@@ -7,7 +7,6 @@ use cl_kernels::Scalar;
 use cl_kernels::elementwise::Elementary;
 use cl_kernels::reduce;
 use cl_kernels::tiling::Tiling;
-use cl_runtime::raw::Memory;
 use cl_runtime::{
     AnyArray, Context, DeviceArray, ElementType, ElementwiseOperands, Event, Queue, ReduceOperands,
     VectorForm, VectorKernels, VectorOperation, Wait, check_same_or_apart,
@@ -15,6 +14,7 @@ use cl_runtime::{
 use csr_core::{Number, ValueType};
 
 use crate::{AnyCoefficient, Result};
+use checks::Scalars;
 
 pub use options::{Combination, KernelBuild, Reduction, VectorOptions};
 
@@ -362,19 +362,6 @@ impl AnyVectors {
         #[expect(unsafe_code, reason = "the callers' checks are what the launch demands")]
         let event = unsafe { self.kernels.elementwise(queue, operation, &operands, wait.after())? };
         Ok(W::given(queue, event)?)
-    }
-}
-
-struct Scalars<'a> {
-    alpha: Scalar<&'a Memory>,
-    beta: Scalar<&'a Memory>,
-    gamma: Scalar<&'a Memory>,
-}
-
-impl<'a> Scalars<'a> {
-    /// Of an operation that reads no other.
-    fn of_x(alpha: Scalar<&'a Memory>) -> Self {
-        Scalars { alpha, beta: alpha, gamma: alpha }
     }
 }
 
