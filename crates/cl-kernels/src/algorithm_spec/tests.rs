@@ -70,7 +70,7 @@ fn the_defaults_of_every_other_operation_fit_every_legal_device() {
         let sort = sort::Sort::for_device(&device);
         assert!(u64::from(sort.group_size) <= device.max_group_size, "{name}: {sort}");
         assert!(sort.local_bytes(8) <= device.local_bytes, "{name}: {sort}");
-        let rows = dense_rows::DenseRows::for_device(&device, 16);
+        let rows = dense_rows::DenseRows::for_device(&device, 64);
         let side = rows.tile_side() as u64;
         assert!(u64::from(rows.group_size) <= device.max_group_size, "{name}: {rows}");
         assert!(side * (side + 1) * 8 <= device.local_bytes, "{name}: {rows}");

@@ -163,7 +163,8 @@ pub(super) fn copy_program(
     context: &Context,
     dense: &DenseOperands,
 ) -> Result<(Arc<Program>, DenseRows)> {
-    let parameters = DenseRows::for_device(context.device().traits(), dense.b.cols());
+    let row_bytes = dense.b.cols() * dense.b_type.size_bytes();
+    let parameters = DenseRows::for_device(context.device().traits(), row_bytes);
     let key = KernelKey::new(
         dense_rows::SOURCE,
         dense.b_type,
