@@ -6,5 +6,6 @@
 pub mod batched;
 pub mod csr_adaptive;
 pub mod csr_flat;
+pub mod csr_tiles;
 pub mod evc_hyb;
 pub mod sell;
