@@ -280,4 +280,24 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn tiles_promise_much_for_wide_short_matrices_and_nothing_for_scattered_ones() {
+        let device = h200();
+        let of = |rows, row, cols| {
+            let matrix = rows_of(rows, row);
+            let fit = Fit::plain(&device, ValueType::F32, matrix.mean_row());
+            let tiles = tiles_estimate(&Tables::untuned(), &fit, &matrix, cols)?;
+            Some(tiles.cost.product_ns() / best(&matrix, Algorithm::CsrFlat))
+        };
+        // rail4284: a gather without order is not in the estimate of csr_flat, as columns are not known.
+        assert!(of(4_284, 2_634, 1_096_894).is_some_and(|part| part < 1.5));
+        // Segments of one nonzero, and x in one tile.
+        assert_eq!(of(4_194_304, 16, 4_194_304), None);
+        assert_eq!(of(100_000, 100, 4_000), None);
+        let mut small = h200();
+        small.max_group_size = 16;
+        let fit = Fit::plain(&small, ValueType::F32, 100.0);
+        assert_eq!(tiles_estimate(&Tables::untuned(), &fit, &rows_of(100, 100), 90_000), None);
+    }
 }

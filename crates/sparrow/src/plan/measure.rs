@@ -14,8 +14,15 @@ use super::choose::Contender;
 use super::{AnyCoefficient, AnyPlan, AnyProduct, PlanOptions};
 use crate::Result;
 
-/// Samples of a candidate: the least counts, which other work on the machine has disturbed least.
+/// Samples of a candidate after a first launch: the least counts, which other work on the machine has disturbed least.
+/// The first sample is one launch, and says how many the others need.
 const ROUNDS: u32 = 3;
+
+/// Nanoseconds of a sample that are enough to tell candidates apart: launches of large matrices need no company.
+const ENOUGH_NS: f64 = 100e3;
+
+/// What took so many times the least in the first sample is not sampled again.
+const FAR_BEHIND: f64 = 1.5;
 
 /// What is not faster than the first by this much is not taken: times of a few launches are worth no more.
 const CLEARLY: f64 = 0.97;
@@ -77,18 +84,26 @@ impl<'a> Ground<'a> {
 }
 
 impl Ground<'_> {
-    /// Times plans in turn, after a launch of each: programs may be loaded by it, and A comes into the cache.
-    fn time(&mut self, entrants: &mut [Entrant], launches: u32) -> Result<()> {
+    /// Times plans in turn by `most` products each at most, after a launch of each: programs may be loaded by it, and A
+    /// comes into the cache. Returns how many products there were.
+    fn time(&mut self, entrants: &mut [Entrant], most: u32) -> Result<u32> {
         for one in &mut *entrants {
             self.sample(&one.plan, &mut one.workspace, 1)?;
         }
-        for _ in 0..ROUNDS {
-            for one in &mut *entrants {
+        let mut products = entrants.len() as u32;
+        let mut launches = 1;
+        for round in 0..ROUNDS {
+            let least = least_of(entrants);
+            for one in entrants.iter_mut().filter(|one| !is_far_behind(one.least_ns, least)) {
                 let sample = self.sample(&one.plan, &mut one.workspace, launches)?;
                 one.least_ns = one.least_ns.min(sample);
+                products += launches;
+            }
+            if round == 0 {
+                launches = launches_of_sample(least_of(entrants), most);
             }
         }
-        Ok(())
+        Ok(products)
     }
 }
 
@@ -141,25 +156,39 @@ pub(super) fn fastest(
     let each = most / most_entrants.max(1) as u32;
     if most_entrants > 1 && each > ROUNDS {
         let mut ground = Ground::new(queue, matrix, options)?;
-        let launches = (each - 1) / ROUNDS;
-        ground.time(&mut entrants, launches)?;
+        let mut products = ground.time(&mut entrants, each)?;
         for contender in &late {
-            let least = entrants.iter().map(|one| one.least_ns).fold(f64::INFINITY, f64::min);
-            if !is_worth_timing(contender, least) {
+            if !is_worth_timing(contender, least_of(&entrants)) {
                 continue;
             }
             match make(contender) {
                 Ok(mut one) => {
-                    ground.time(std::slice::from_mut(&mut one), launches)?;
+                    products += ground.time(std::slice::from_mut(&mut one), each)?;
                     entrants.push(one);
                 }
                 Err(error) => tracing::debug!(choice = %contender.choice, %error, "is not timed"),
             }
         }
-        let products = entrants.len() as u32 * (1 + ROUNDS * launches);
         return Ok(chosen(entrants, products));
     }
     Ok(entrants.swap_remove(0).plan)
+}
+
+/// The least time of all.
+fn least_of(entrants: &[Entrant]) -> f64 {
+    entrants.iter().map(|one| one.least_ns).fold(f64::INFINITY, f64::min)
+}
+
+/// Whether a plan need not be sampled again; infinity is of one that was not yet.
+fn is_far_behind(own_ns: f64, least_ns: f64) -> bool {
+    own_ns.is_finite() && own_ns > FAR_BEHIND * least_ns
+}
+
+/// Launches of a sample where one takes about `launch_ns`, of `most` products of a plan: one was before the samples, and
+/// one was the first of them.
+fn launches_of_sample(launch_ns: f64, most: u32) -> u32 {
+    let room = most.saturating_sub(2) / (ROUNDS - 1);
+    ((ENOUGH_NS / launch_ns).ceil() as u32).clamp(1, room.max(1))
 }
 
 /// Whether what a contender promises is clearly less than `least_ns`, the least that others take.
@@ -191,7 +220,35 @@ fn clearly_least(costs: &[f64]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use cl_kernels::{Algorithm, Choice};
+
     use super::*;
+
+    #[test]
+    fn samples_of_large_matrices_are_few_launches_and_never_more_than_there_is_room_for() {
+        assert_eq!(launches_of_sample(200e3, 10), 1);
+        assert_eq!(launches_of_sample(40e3, 10), 3);
+        assert_eq!(launches_of_sample(5e3, 10), 4);
+        assert_eq!(launches_of_sample(f64::INFINITY, 10), 1);
+        assert_eq!(launches_of_sample(5e3, 3), 1);
+    }
+
+    #[test]
+    fn what_is_far_behind_is_not_sampled_again_but_all_are_once() {
+        assert!(!is_far_behind(f64::INFINITY, f64::INFINITY));
+        assert!(!is_far_behind(14.0, 10.0));
+        assert!(is_far_behind(16.0, 10.0));
+    }
+
+    #[test]
+    fn a_copy_that_takes_long_is_made_where_it_promises_a_fifth() {
+        let promising = |promised_ns| {
+            let choice = Choice::by_name(Algorithm::CsrTiles);
+            is_worth_timing(&Contender { choice, setup_ns: 0.0, promised_ns }, 100.0)
+        };
+        assert!(promising(Some(79.0)) && promising(None));
+        assert!(!promising(Some(81.0)));
+    }
 
     #[test]
     fn what_some_tens_of_products_take_stays_unless_another_is_clearly_faster() {
