@@ -10,11 +10,11 @@
 //
 // The form. A tile's nonzeros, row by row as they come, are cut into slices of 32 lanes with LANE_NNZ neighbours each,
 // wherever rows begin and end, so that no lane waits for another and nothing but the end of a tile is padded. Bits say
-// where segments begin. A segment that several slices share is cut into pieces, one a slice; it does
-// not matter how many lanes of a slice it goes through. Padding begins a piece of its own that no row has.
+// where segments begin. A segment that several slices share is cut into parts, one a slice; it does
+// not matter how many lanes of a slice it goes through. Padding begins a part of its own that no row has.
 //
 // Sums. A lane adds up its nonzeros in order; at each bit it begins a new sum. The first sum of a lane belongs to a
-// piece that began in a lane before and is carried there (subgroup/sub_group.h). A slice's sums are put side by side in
+// part that began in a lane before and is carried there (subgroup/sub_group.h). A slice's sums are put side by side in
 // local memory, and from there into the array of partial sums, whole sectors at a time: written by each lane as they
 // come, they would be a sector each, which cost as much as the gathers had.
 //
@@ -59,11 +59,11 @@
 #define LAST_WORD(word, slice) words[(slice) * SLICE_LANES + SLICE_LANES - 1]
 #endif
 
-// The partial sums of the pieces of all slices. A task, three words, is a group's: the tile, its first slice, and the one
+// The partial sums of the parts of all slices. A task, three words, is a group's: the tile, its first slice, and the one
 // after its last.
 OF_GROUP_SIZE
 kernel void csr_tiles(const uint cols,
-                      const ulong first_pieces_at,
+                      const ulong first_parts_at,
                       const ulong columns_at,
                       const uint first_task,
                       ARRAY_PARAMETER(const uint, tasks),
@@ -78,7 +78,7 @@ kernel void csr_tiles(const uint cols,
     OPEN_ARRAY(const real_t, x);
     OPEN_ARRAY(uint, workspace);
     global const uint *words = layout;
-    global const uint *first_pieces = layout + first_pieces_at;
+    global const uint *first_parts = layout + first_parts_at;
     global const uint *columns = layout + columns_at;
     global acc_t *partials = (global acc_t *)workspace;
     local real_t tile_x[TILE_COLUMNS];
@@ -122,9 +122,9 @@ kernel void csr_tiles(const uint cols,
             pairs[k] = stream_values(values, 2 * (at + SLICE_LANES * k));
         const uint word = words[slice * SLICE_LANES + lane];
         const uint last_word = LAST_WORD(word, slice);
-        const uint first_piece = first_pieces[slice];
+        const uint first_part = first_parts[slice];
 
-        local acc_t *own_sums = sums + pieces_before_lane(word);
+        local acc_t *own_sums = sums + parts_before_lane(word);
         acc_t sum = acc_zero();
         acc_t lead = acc_zero();
         uint begun = 0;
@@ -144,45 +144,45 @@ kernel void csr_tiles(const uint cols,
         if (begun > 0)
             own_sums[begun - 1] = acc_add(sum, after);
         SUB_GROUP_BARRIER();
-        const uint pieces =
-            number < past ? pieces_before_lane(last_word) + popcount(begins_of_lane(last_word)) : 0;
-        for (uint piece = lane; piece < pieces; piece += SUB_GROUP_SIZE)
-            partials[first_piece + piece] = sums[piece];
+        const uint parts =
+            number < past ? parts_before_lane(last_word) + popcount(begins_of_lane(last_word)) : 0;
+        for (uint part = lane; part < parts; part += SUB_GROUP_SIZE)
+            partials[first_part + part] = sums[part];
         SUB_GROUP_BARRIER();
     }
 }
 
-// Pieces of a row for each of its items above which a whole sub-group takes it.
+// Parts of a row for each of its items above which a whole sub-group takes it.
 #define LONG_ROW 32u
 
-// Sums every `stride`-th of the pieces listed from `at` up to `past`; loaded together, added in order.
-acc_t sum_pieces(global const acc_t *partials, global const uint *pieces, uint at, const uint past, const uint stride)
+// Sums every `stride`-th of the parts listed from `at` up to `past`; loaded together, added in order.
+acc_t sum_parts(global const acc_t *partials, global const uint *parts, uint at, const uint past, const uint stride)
 {
     acc_t sum = acc_zero();
     for (; at + 3 * stride < past; at += 4 * stride) {
         uint numbers[4];
-        acc_t parts[4];
+        acc_t loaded[4];
 #pragma unroll
         for (uint k = 0; k < 4; ++k)
-            numbers[k] = pieces[at + k * stride];
+            numbers[k] = parts[at + k * stride];
 #pragma unroll
         for (uint k = 0; k < 4; ++k)
-            parts[k] = partials[numbers[k]];
+            loaded[k] = partials[numbers[k]];
 #pragma unroll
         for (uint k = 0; k < 4; ++k)
-            sum = acc_add(sum, parts[k]);
+            sum = acc_add(sum, loaded[k]);
     }
     for (; at < past; at += stride)
-        sum = acc_add(sum, partials[pieces[at]]);
+        sum = acc_add(sum, partials[parts[at]]);
     return sum;
 }
 
-// The sums of the rows, 2^log_items neighbouring items each, at most 32; rows of many pieces a sub-group each.
+// The sums of the rows, 2^log_items neighbouring items each, at most 32; rows of many parts a sub-group each.
 OF_GROUP_SIZE
 kernel void csr_tiles_rows(const uint rows,
                            const uint log_items,
-                           const ulong row_pieces_at,
-                           const ulong pieces_at,
+                           const ulong row_parts_at,
+                           const ulong parts_at,
                            ARRAY_PARAMETER(const uint, layout),
                            ARRAY_PARAMETER(real_t, y),
                            SCALAR_PARAMETER(alpha),
@@ -194,8 +194,8 @@ kernel void csr_tiles_rows(const uint rows,
     OPEN_SCALAR(alpha);
     OPEN_SCALAR(beta);
     OPEN_ARRAY(uint, workspace);
-    global const uint *row_pieces = layout + row_pieces_at;
-    global const uint *pieces = layout + pieces_at;
+    global const uint *row_parts = layout + row_parts_at;
+    global const uint *parts = layout + parts_at;
     global const acc_t *partials = (global const acc_t *)workspace;
     local acc_t scratch[RUN_SCRATCH];
     local uint long_count[1];
@@ -210,12 +210,12 @@ kernel void csr_tiles_rows(const uint rows,
     const ulong run = get_global_id(0) >> log_items;
     const int has_row = run < rows;
     const uint row = has_row ? (uint)run : rows - 1;
-    const uint begin = row_pieces[row];
-    const uint past = has_row ? row_pieces[row + 1] : begin;
+    const uint begin = row_parts[row];
+    const uint past = has_row ? row_parts[row + 1] : begin;
     const int is_long = past - begin > LONG_ROW << log_items;
     acc_t sum = acc_zero();
     if (!is_long)
-        sum = sum_pieces(partials, pieces, begin + in_run, past, items);
+        sum = sum_parts(partials, parts, begin + in_run, past, items);
     sum = sum_runs(sum, scratch, items);
     if (has_row && in_run == 0) {
         if (is_long)
@@ -233,7 +233,7 @@ kernel void csr_tiles_rows(const uint rows,
         const uint lane = item % SUB_GROUP_SIZE;
         acc_t its_sum = acc_zero();
         if (number < longs)
-            its_sum = sum_pieces(partials, pieces, row_pieces[its_row] + lane, row_pieces[its_row + 1], SUB_GROUP_SIZE);
+            its_sum = sum_parts(partials, parts, row_parts[its_row] + lane, row_parts[its_row + 1], SUB_GROUP_SIZE);
         its_sum = sum_runs(its_sum, scratch, SUB_GROUP_SIZE);
         if (number < longs && lane == 0)
             store_result(y, its_row, alpha, its_sum, beta);

@@ -6,8 +6,8 @@
 //   segments   where each begins, and its tile, by which they are sorted (format/sort.cl), rows in order within a tile
 //   lengths    of the sorted segments: their sums are positions in the order of tiles, but for the padding of tiles,
 //              which the host adds, as it cuts tasks: it reads where tiles begin
-//   pieces     how many slices each segment has a piece in, in the order of tiles and in that of rows
-//   place      the numbers of the pieces of each row, and the bits of lanes
+//   parts     how many slices each segment has a part in, in the order of tiles and in that of rows
+//   place      the numbers of the parts of each row, and the bits of lanes
 //   columns    and values, nonzero by nonzero: the bits and counts of the first step say which segment one is in
 
 #ifndef GROUP_SIZE
@@ -147,16 +147,16 @@ kernel void csr_tiles_starts(const uint tile_count,
         starts[tile] = positions[tile_segments[tile]];
 }
 
-// Pieces of a segment of `length` nonzeros from `position` on.
-uint pieces_of_segment(const uint position, const uint length)
+// Parts of a segment of `length` nonzeros from `position` on.
+uint parts_of_segment(const uint position, const uint length)
 {
     return (position + length - 1) / SLICE_NNZ - position / SLICE_NNZ + 1;
 }
 
-// Pieces of each segment, in both orders; and how far from its place in CSR each nonzero of a segment has its position,
-// modulo 2^32. `tile_table` has two words a tile: padding before it in nonzeros, and in pieces.
+// Parts of each segment, in both orders; and how far from its place in CSR each nonzero of a segment has its position,
+// modulo 2^32. `tile_table` has two words a tile: padding before it in nonzeros, and in parts.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-kernel void csr_tiles_pieces(const uint segments,
+kernel void csr_tiles_parts(const uint segments,
                              ARRAY_PARAMETER(const uint, firsts),
                              ARRAY_PARAMETER(const uint, tiles),
                              ARRAY_PARAMETER(const uint, numbers),
@@ -179,13 +179,13 @@ kernel void csr_tiles_pieces(const uint segments,
         return;
     const uint segment = numbers[at];
     const uint position = positions[at] + tile_table[2 * tiles[at]];
-    const uint pieces = pieces_of_segment(position, positions[at + 1] - positions[at]);
-    by_tile[at] = pieces;
-    by_row[segment] = pieces;
+    const uint parts = parts_of_segment(position, positions[at + 1] - positions[at]);
+    by_tile[at] = parts;
+    by_row[segment] = parts;
     moves[segment] = position - firsts[segment];
 }
 
-// The numbers of the pieces of each row; where pieces begin, in words of lanes that hold 0, and the first of each
+// The numbers of the parts of each row; where parts begin, in words of lanes that hold 0, and the first of each
 // slice.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void csr_tiles_place(const uint segments,
@@ -193,21 +193,21 @@ kernel void csr_tiles_place(const uint segments,
                             ARRAY_PARAMETER(const uint, numbers),
                             ARRAY_PARAMETER(const uint, positions),
                             ARRAY_PARAMETER(const uint, tile_table),
-                            ARRAY_PARAMETER(const uint, tile_pieces),
-                            ARRAY_PARAMETER(const uint, segment_pieces),
-                            ARRAY_PARAMETER(uint, pieces),
+                            ARRAY_PARAMETER(const uint, tile_parts),
+                            ARRAY_PARAMETER(const uint, segment_parts),
+                            ARRAY_PARAMETER(uint, parts),
                             ARRAY_PARAMETER(uint, words),
-                            ARRAY_PARAMETER(uint, first_pieces))
+                            ARRAY_PARAMETER(uint, first_parts))
 {
     OPEN_ARRAY(const uint, tiles);
     OPEN_ARRAY(const uint, numbers);
     OPEN_ARRAY(const uint, positions);
     OPEN_ARRAY(const uint, tile_table);
-    OPEN_ARRAY(const uint, tile_pieces);
-    OPEN_ARRAY(const uint, segment_pieces);
-    OPEN_ARRAY(uint, pieces);
+    OPEN_ARRAY(const uint, tile_parts);
+    OPEN_ARRAY(const uint, segment_parts);
+    OPEN_ARRAY(uint, parts);
     OPEN_ARRAY(uint, words);
-    OPEN_ARRAY(uint, first_pieces);
+    OPEN_ARRAY(uint, first_parts);
     const uint at = (uint)get_global_id(0);
     if (at >= segments)
         return;
@@ -215,23 +215,23 @@ kernel void csr_tiles_place(const uint segments,
     const uint tile = tiles[at];
     const uint position = positions[at] + tile_table[2 * tile];
     const uint length = positions[at + 1] - positions[at];
-    const uint count = tile_pieces[at + 1] - tile_pieces[at];
-    const uint number = tile_pieces[at] + tile_table[2 * tile + 1];
-    for (uint piece = 0; piece < count; ++piece) {
-        pieces[segment_pieces[segment] + piece] = number + piece;
-        const uint begin = piece == 0 ? position : (position / SLICE_NNZ + piece) * SLICE_NNZ;
+    const uint count = tile_parts[at + 1] - tile_parts[at];
+    const uint number = tile_parts[at] + tile_table[2 * tile + 1];
+    for (uint part = 0; part < count; ++part) {
+        parts[segment_parts[segment] + part] = number + part;
+        const uint begin = part == 0 ? position : (position / SLICE_NNZ + part) * SLICE_NNZ;
         atomic_or(words + begin / LANE_NNZ, 1u << begin % LANE_NNZ);
         if (begin % SLICE_NNZ == 0)
-            first_pieces[begin / SLICE_NNZ] = number + piece;
+            first_parts[begin / SLICE_NNZ] = number + part;
     }
-    // What pads the tile's last slice begins a piece that no row has: an Inf of x times its zeros is a NaN.
+    // What pads the tile's last slice begins a part that no row has: an Inf of x times its zeros is a NaN.
     const uint past = position + length;
     const int is_last = at + 1 == segments || tiles[at + 1] != tile;
     if (is_last && past % SLICE_NNZ != 0)
         atomic_or(words + past / LANE_NNZ, 1u << past % LANE_NNZ);
 }
 
-// How many pieces begin in the lanes before, into the upper halves of words.
+// How many parts begin in the lanes before, into the upper halves of words.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void csr_tiles_lanes(const uint slices,
                             ARRAY_PARAMETER(uint, words))
@@ -248,23 +248,23 @@ kernel void csr_tiles_lanes(const uint slices,
     }
 }
 
-// The first piece of each row, and the number of all.
+// The first part of each row, and the number of all.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-kernel void csr_tiles_row_pieces(const uint rows,
+kernel void csr_tiles_row_parts(const uint rows,
                                  ARRAY_PARAMETER(const offset_t, offsets),
                                  ARRAY_PARAMETER(const uint, marks),
                                  ARRAY_PARAMETER(const uint, before),
-                                 ARRAY_PARAMETER(const uint, segment_pieces),
-                                 ARRAY_PARAMETER(uint, row_pieces))
+                                 ARRAY_PARAMETER(const uint, segment_parts),
+                                 ARRAY_PARAMETER(uint, row_parts))
 {
     OPEN_ARRAY(const offset_t, offsets);
     OPEN_ARRAY(const uint, marks);
     OPEN_ARRAY(const uint, before);
-    OPEN_ARRAY(const uint, segment_pieces);
-    OPEN_ARRAY(uint, row_pieces);
+    OPEN_ARRAY(const uint, segment_parts);
+    OPEN_ARRAY(uint, row_parts);
     const uint row = (uint)get_global_id(0);
     if (row <= rows)
-        row_pieces[row] = segment_pieces[segments_before(marks, before, (uint)offsets[row])];
+        row_parts[row] = segment_parts[segments_before(marks, before, (uint)offsets[row])];
 }
 
 // Where nonzero `at` lies in the copy.

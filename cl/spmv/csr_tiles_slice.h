@@ -18,14 +18,14 @@ ulong index_of_position(const uint position)
     return 2 * (((ulong)slice * LANE_PAIRS + own / 2) * SLICE_LANES + lane) + own % 2;
 }
 
-// A lane's word: which of its nonzeros begin a piece, a bit each (lower 16), and how many pieces begin in the lanes
+// A lane's word: which of its nonzeros begin a part, a bit each (lower 16), and how many parts begin in the lanes
 // before (upper 16).
 uint begins_of_lane(const uint word)
 {
     return word & 0xffffu;
 }
 
-uint pieces_before_lane(const uint word)
+uint parts_before_lane(const uint word)
 {
     return word >> 16;
 }

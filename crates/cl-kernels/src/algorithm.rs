@@ -47,7 +47,7 @@ macro_rules! algorithms {
         /// | `evc_hyb` | yes: the items of a row sum it in a fixed order |
         /// | `sell` | yes: one item sums each row in a fixed order |
         /// | `sell_sigma` | yes: the lanes of a row sum it in a fixed order |
-        /// | `csr_tiles` | yes: pieces are cut by place alone, and the pieces of a row are summed in a fixed order |
+        /// | `csr_tiles` | yes: parts are cut by place alone, and the parts of a row are summed in a fixed order |
         /// | `csr_adaptive`, variant `spin` | no, where rows are cut: groups add by float atomics as they come |
         ///
         /// "Every time" is: the same plan, hyper-parameters, device and driver. A plan says it of itself

@@ -102,7 +102,7 @@ impl CsrTiles {
         if tiles < 2.0 || nnz < LEAST_SEGMENT * segments {
             return None;
         }
-        // Values, columns and bits of lanes; a partial sum, written and read, and its number; y and pieces of rows.
+        // Values, columns and bits of lanes; a partial sum, written and read, and its number; y and parts of rows.
         let of_nonzero = fit.value_type.size_bytes() as f64 + 2.0 + 4.0 / f64::from(self.lane_nnz);
         let of_segment = 2.0 * fit.sum_bytes() as f64 + 4.0;
         let of_row = fit.value_type.accumulator().size_bytes() as f64 + 4.0;
@@ -161,10 +161,10 @@ pub static SPEC: AlgorithmSpec = AlgorithmSpec {
         KernelSpec::of::<plan::SegmentArguments<()>, CsrTilesPlan>(plan::SOURCE),
         KernelSpec::of::<plan::LengthArguments<()>, CsrTilesPlan>(plan::SOURCE),
         KernelSpec::of::<plan::StartArguments<()>, CsrTilesPlan>(plan::SOURCE),
-        KernelSpec::of::<plan::PieceArguments<()>, CsrTilesPlan>(plan::SOURCE),
+        KernelSpec::of::<plan::PartArguments<()>, CsrTilesPlan>(plan::SOURCE),
         KernelSpec::of::<plan::PlaceArguments<()>, CsrTilesPlan>(plan::SOURCE),
         KernelSpec::of::<plan::LaneArguments<()>, CsrTilesPlan>(plan::SOURCE),
-        KernelSpec::of::<plan::RowPieceArguments<()>, CsrTilesPlan>(plan::SOURCE),
+        KernelSpec::of::<plan::RowPartArguments<()>, CsrTilesPlan>(plan::SOURCE),
         KernelSpec::of::<plan::ColumnArguments<()>, CsrTilesPlan>(plan::SOURCE),
         KernelSpec::of::<plan::ValueArguments<()>, CsrTilesPlan>(plan::SOURCE),
     ])
@@ -205,8 +205,8 @@ arguments! {
     pub struct Arguments<M> for "csr_tiles" {
         /// Columns of A: at least 1.
         cols: u32,
-        /// Where in the layout the first piece of each slice is, in 32-bit words.
-        first_pieces_at: u64,
+        /// Where in the layout the first part of each slice is, in 32-bit words.
+        first_parts_at: u64,
         /// Where its columns begin, two a word.
         columns_at: u64,
         /// The task that the first group takes: 0, or the last, from which the others count down.
@@ -219,7 +219,7 @@ arguments! {
         values: Array<M>,
         /// The vector x: cols.
         x: Array<M>,
-        /// A sum for each piece.
+        /// A sum for each part.
         workspace: Array<M>,
     }
 }
@@ -231,10 +231,10 @@ arguments! {
         rows: u32,
         /// The logarithm of the items of a row: at most 5.
         log_items: u32,
-        /// Where in the layout the pieces before each row are counted, in 32-bit words: rows + 1.
-        row_pieces_at: u64,
-        /// Where the numbers of the pieces begin, in the order of rows.
-        pieces_at: u64,
+        /// Where in the layout the parts before each row are counted, in 32-bit words: rows + 1.
+        row_parts_at: u64,
+        /// Where the numbers of the parts begin, in the order of rows.
+        parts_at: u64,
         /// What lies where it says above.
         layout: Array<M>,
         /// The vector y: rows.
@@ -243,7 +243,7 @@ arguments! {
         alpha: Scalar<M>,
         /// Scales y; with 0, y is not read.
         beta: Scalar<M>,
-        /// A sum for each piece.
+        /// A sum for each part.
         workspace: Array<M>,
     }
 }

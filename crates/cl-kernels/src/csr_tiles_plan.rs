@@ -102,8 +102,8 @@ arguments! {
 }
 
 arguments! {
-    /// Arguments of the kernel `csr_tiles_pieces`.
-    pub struct PieceArguments<M> for "csr_tiles_pieces" {
+    /// Arguments of the kernel `csr_tiles_parts`.
+    pub struct PartArguments<M> for "csr_tiles_parts" {
         /// Segments: at least 1.
         segments: u32,
         /// The first nonzero of each segment, in the order of rows.
@@ -114,9 +114,9 @@ arguments! {
         numbers: Array<M>,
         /// Nonzeros before each segment in the order of tiles, and all.
         positions: Array<M>,
-        /// Padding before each tile: nonzeros and pieces, two words a tile.
+        /// Padding before each tile: nonzeros and parts, two words a tile.
         tile_table: Array<M>,
-        /// A result: pieces of each segment, in the order of tiles.
+        /// A result: parts of each segment, in the order of tiles.
         by_tile: Array<M>,
         /// A result: the same in the order of rows.
         by_row: Array<M>,
@@ -136,18 +136,18 @@ arguments! {
         numbers: Array<M>,
         /// Nonzeros before each segment in the order of tiles, and all.
         positions: Array<M>,
-        /// Padding before each tile: nonzeros and pieces, two words a tile.
+        /// Padding before each tile: nonzeros and parts, two words a tile.
         tile_table: Array<M>,
-        /// Pieces before each segment in the order of tiles, and all.
-        tile_pieces: Array<M>,
-        /// Pieces before each segment in the order of rows, and all.
-        segment_pieces: Array<M>,
-        /// A result: the numbers of the pieces, in the order of rows.
-        pieces: Array<M>,
-        /// A result: where pieces begin, a word a lane, in words that hold 0.
+        /// Parts before each segment in the order of tiles, and all.
+        tile_parts: Array<M>,
+        /// Parts before each segment in the order of rows, and all.
+        segment_parts: Array<M>,
+        /// A result: the numbers of the parts, in the order of rows.
+        parts: Array<M>,
+        /// A result: where parts begin, a word a lane, in words that hold 0.
         words: Array<M>,
-        /// A result: the first piece of each slice.
-        first_pieces: Array<M>,
+        /// A result: the first part of each slice.
+        first_parts: Array<M>,
     }
 }
 
@@ -162,8 +162,8 @@ arguments! {
 }
 
 arguments! {
-    /// Arguments of the kernel `csr_tiles_row_pieces`.
-    pub struct RowPieceArguments<M> for "csr_tiles_row_pieces" {
+    /// Arguments of the kernel `csr_tiles_row_parts`.
+    pub struct RowPartArguments<M> for "csr_tiles_row_parts" {
         /// Rows of A.
         rows: u32,
         /// Row offsets: rows + 1.
@@ -172,10 +172,10 @@ arguments! {
         marks: Array<M>,
         /// Segments before each word of marks, and all.
         before: Array<M>,
-        /// Pieces before each segment in the order of rows, and all.
-        segment_pieces: Array<M>,
-        /// The result: pieces before each row, and all: rows + 1.
-        row_pieces: Array<M>,
+        /// Parts before each segment in the order of rows, and all.
+        segment_parts: Array<M>,
+        /// The result: parts before each row, and all: rows + 1.
+        row_parts: Array<M>,
     }
 }
 

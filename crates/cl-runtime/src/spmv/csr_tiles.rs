@@ -1,4 +1,4 @@
-//! Binds and launches `csr_tiles`: a copy by tiles of columns, partial sums of pieces, and then those of rows.
+//! Binds and launches `csr_tiles`: a copy by tiles of columns, partial sums of parts, and then those of rows.
 
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ impl CsrTiles {
         Ok(made)
     }
 
-    /// What the kernel of pieces is given.
+    /// What the kernel of parts is given.
     fn arguments<'a>(
         &'a self,
         scratch: &'a DeviceArray<u32>,
@@ -90,7 +90,7 @@ impl CsrTiles {
         let made = &self.tiles;
         Arguments {
             cols: operands.cols as u32,
-            first_pieces_at: made.offset_of(&made.first_pieces),
+            first_parts_at: made.offset_of(&made.first_parts),
             columns_at: made.offset_of(&made.columns),
             first_task: direction.first_of(made.groups),
             tasks: made.tasks.argument(),
@@ -111,8 +111,8 @@ impl CsrTiles {
         RowArguments {
             rows: made.rows as u32,
             log_items: made.log_items,
-            row_pieces_at: made.offset_of(&made.row_pieces),
-            pieces_at: made.offset_of(&made.pieces),
+            row_parts_at: made.offset_of(&made.row_parts),
+            parts_at: made.offset_of(&made.parts),
             layout: made.layout.argument(),
             y: operands.y,
             alpha: operands.alpha,
@@ -130,7 +130,7 @@ impl CsrTiles {
         Size { groups: items.div_ceil(self.group_size), group_size: self.group_size }
     }
 
-    /// 32-bit words of the sums of pieces.
+    /// 32-bit words of the sums of parts.
     fn words(&self) -> usize {
         self.tiles.sums * accumulator_words(self.key())
     }
@@ -205,9 +205,9 @@ impl Spmv for CsrTiles {
         let direction = workspace.next_direction();
         // SAFETY: the caller's promise about x and y; the rest is this plan's own.
         workspace.run(self.owner, queue, after, |mut parts| unsafe {
-            let of_pieces = self.arguments(parts.scratch, operands, direction);
+            let of_parts = self.arguments(parts.scratch, operands, direction);
             let of_rows = self.row_arguments(parts.scratch, operands);
-            parts.launch_both((&of_pieces, self.size()), (&of_rows, self.row_size()))
+            parts.launch_both((&of_parts, self.size()), (&of_rows, self.row_size()))
         })
     }
 }

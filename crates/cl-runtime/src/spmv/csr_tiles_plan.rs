@@ -2,8 +2,8 @@
 
 use cl_kernels::csr_tiles::{CsrTiles as Parameters, SLICE_LANES};
 use cl_kernels::csr_tiles_plan::{
-    ColumnArguments, LaneArguments, LengthArguments, PieceArguments, PlaceArguments,
-    RowMarkArguments, RowPieceArguments, SegmentArguments, StartArguments, TileMarkArguments,
+    ColumnArguments, LaneArguments, LengthArguments, PartArguments, PlaceArguments,
+    RowMarkArguments, RowPartArguments, SegmentArguments, StartArguments, TileMarkArguments,
 };
 use csr_core::OffsetType;
 use csr_core::plan::csr_tiles::{TaskRules, TileTasks};
@@ -21,9 +21,9 @@ const WORD_BITS: usize = 32;
 /// Groups that a compute unit works on at once, where each fills a quarter of its local memory.
 const GROUPS_A_UNIT: u32 = 4;
 
-/// Pieces that an item of a row has in the mean, at most; and items that keep a GPU busy. More items a row read less of
+/// Parts that an item of a row has in the mean, at most; and items that keep a GPU busy. More items a row read less of
 /// what its neighbours have in the same tile (docs/notebook/2026-11-29-column-tiles-h200.md).
-const PIECES_OF_ITEM: usize = 16;
+const PARTS_OF_ITEM: usize = 16;
 const BUSY_ITEMS: usize = 1 << 17;
 
 /// Arrays of a word for each segment, or one more, that the copy is made with.
@@ -49,18 +49,18 @@ pub(super) struct Tiles {
     pub(super) groups: usize,
     /// Elements of a copy of the values.
     pub(super) elements: usize,
-    /// Sums of pieces, those of padding among them.
+    /// Sums of parts, those of padding among them.
     pub(super) sums: usize,
     /// Logarithm of the items that add up a row.
     pub(super) log_items: u32,
     pub(super) tasks: DeviceArray<u32>,
     /// All arrays below, which are parts of it, the words of lanes first.
     pub(super) layout: DeviceArray<u32>,
-    pub(super) first_pieces: DeviceArray<u32>,
+    pub(super) first_parts: DeviceArray<u32>,
     /// 16 bits each.
     pub(super) columns: DeviceArray<u16>,
-    pub(super) row_pieces: DeviceArray<u32>,
-    pub(super) pieces: DeviceArray<u32>,
+    pub(super) row_parts: DeviceArray<u32>,
+    pub(super) parts: DeviceArray<u32>,
     pub(super) segments: Segments,
 }
 
@@ -73,7 +73,7 @@ struct Sorted {
     keyed: Keyed,
     positions: DeviceArray<u32>,
     tasks: TileTasks,
-    /// Room for more arrays of a word each.
+    /// Memory for more arrays of a word each.
     arena: Arena,
 }
 
@@ -95,9 +95,9 @@ impl Tiles {
         Self::place_blocking(queue, sequence, &mut scan, parameters, matrix, sorted)
     }
 
-    /// Of a matrix without nonzeros: rows have no pieces.
+    /// Of a matrix without nonzeros: rows have no parts.
     fn empty(queue: &Queue, rows: usize) -> Result<Self> {
-        let row_pieces = zeroed_blocking(queue, rows + 1)?;
+        let row_parts = zeroed_blocking(queue, rows + 1)?;
         let none = || zeroed_blocking(queue, 1);
         Ok(Tiles {
             rows,
@@ -107,16 +107,16 @@ impl Tiles {
             sums: 1,
             log_items: 0,
             tasks: none()?,
-            layout: row_pieces.view(0, rows + 1)?,
-            first_pieces: row_pieces.view(0, 1)?,
-            columns: row_pieces.view(0, 1)?,
-            pieces: row_pieces.view(0, 1)?,
-            row_pieces,
+            layout: row_parts.view(0, rows + 1)?,
+            first_parts: row_parts.view(0, 1)?,
+            columns: row_parts.view(0, 1)?,
+            parts: row_parts.view(0, 1)?,
+            row_parts,
             segments: Segments { marks: none()?, before: none()?, moves: none()? },
         })
     }
 
-    /// The pieces of rows and lanes, and columns.
+    /// The parts of rows and lanes, and columns.
     fn place_blocking(
         queue: &Queue,
         sequence: &mut LaunchSequence<'_>,
@@ -131,7 +131,7 @@ impl Tiles {
         let tile_table = DeviceArray::upload_blocking(queue, tasks.padding.as_flattened())?;
         let (by_tile, by_row) = (arena.take(segments)?, arena.take(segments)?);
         let moves = for_a_kernel_to_write::<u32>(queue, segments)?;
-        let counting = PieceArguments {
+        let counting = PartArguments {
             segments: count,
             firsts: firsts.argument(),
             tiles: keyed.keys.argument(),
@@ -148,16 +148,16 @@ impl Tiles {
         unsafe {
             sequence.run(&counting, of_segments)?
         };
-        let (tile_pieces, segment_pieces) =
+        let (tile_parts, segment_parts) =
             (arena.take::<u32>(segments + 1)?, arena.take::<u32>(segments + 1)?);
-        scan.run(queue, &by_tile, &tile_pieces)?;
-        scan.run(queue, &by_row, &segment_pieces)?;
-        let pieces = scan.total_blocking(queue)? as usize;
+        scan.run(queue, &by_tile, &tile_parts)?;
+        scan.run(queue, &by_row, &segment_parts)?;
+        let parts = scan.total_blocking(queue)? as usize;
 
         let slices = tasks.slices as usize;
         let elements = slices * parameters.slice_nnz() as usize;
         let lanes = slices * SLICE_LANES as usize;
-        let words = [lanes, slices, rows + 1, pieces].map(bytes_of::<u32>);
+        let words = [lanes, slices, rows + 1, parts].map(bytes_of::<u32>);
         let bytes = words.iter().sum::<usize>() + bytes_of::<u16>(elements);
         let mut arena = Arena::of(zeros_blocking::<u8>(queue, bytes)?);
         let layout = arena.all()?;
@@ -168,14 +168,14 @@ impl Tiles {
             nnz,
             groups: tasks.tasks.len(),
             elements,
-            sums: pieces + tasks.padded as usize,
-            log_items: log_items(rows, pieces),
+            sums: parts + tasks.padded as usize,
+            log_items: log_items(rows, parts),
             tasks: DeviceArray::upload_blocking(queue, flat)?,
             layout,
-            first_pieces: arena.take(slices)?,
+            first_parts: arena.take(slices)?,
             columns: arena.take(elements)?,
-            row_pieces: arena.take(rows + 1)?,
-            pieces: arena.take(pieces)?,
+            row_parts: arena.take(rows + 1)?,
+            parts: arena.take(parts)?,
             segments: Segments { marks, before, moves },
         };
         let Segments { marks, before, moves } = &made.segments;
@@ -185,20 +185,20 @@ impl Tiles {
             numbers: keyed.numbers.argument(),
             positions: positions.argument(),
             tile_table: tile_table.argument(),
-            tile_pieces: tile_pieces.argument(),
-            segment_pieces: segment_pieces.argument(),
-            pieces: made.pieces.argument(),
+            tile_parts: tile_parts.argument(),
+            segment_parts: segment_parts.argument(),
+            parts: made.parts.argument(),
             words: words.argument(),
-            first_pieces: made.first_pieces.argument(),
+            first_parts: made.first_parts.argument(),
         };
         let of_lanes = LaneArguments { slices: tasks.slices, words: words.argument() };
-        let of_rows = RowPieceArguments {
+        let of_rows = RowPartArguments {
             rows: rows as u32,
             offsets,
             marks: marks.argument(),
             before: before.argument(),
-            segment_pieces: segment_pieces.argument(),
-            row_pieces: made.row_pieces.argument(),
+            segment_parts: segment_parts.argument(),
+            row_parts: made.row_parts.argument(),
         };
         let of_columns = ColumnArguments {
             nnz,
@@ -210,7 +210,7 @@ impl Tiles {
         };
         let (slice_groups, row_groups) = (sequence.groups(slices), sequence.groups(rows + 1));
         let nonzero_groups = sequence.groups(nnz as usize);
-        // SAFETY: words, slices, rows and pieces have what the counts above say, and padding was counted with them.
+        // SAFETY: words, slices, rows and parts have what the counts above say, and padding was counted with them.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
             sequence.run(&placing, of_segments)?;
@@ -328,12 +328,12 @@ impl Sorted {
     }
 }
 
-/// Logarithm of the items that add up a row of so many pieces in the mean.
-fn log_items(rows: usize, pieces: usize) -> u32 {
-    let mean = pieces.div_ceil(rows.max(1));
+/// Logarithm of the items that add up a row of so many parts in the mean.
+fn log_items(rows: usize, parts: usize) -> u32 {
+    let mean = parts.div_ceil(rows.max(1));
     let enough = |log: u32| {
         let items = 1 << log;
-        items >= mean || items * PIECES_OF_ITEM >= mean && items * rows >= BUSY_ITEMS
+        items >= mean || items * PARTS_OF_ITEM >= mean && items * rows >= BUSY_ITEMS
     };
     (0..SLICE_LANES.ilog2()).find(|&log| enough(log)).unwrap_or(SLICE_LANES.ilog2())
 }

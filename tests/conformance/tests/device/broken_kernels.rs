@@ -239,7 +239,7 @@ const BREAKAGES: &[Breakage] = &[
         noticed: Noticed::Everywhere,
     },
     Breakage {
-        what: "what a lane has of a piece that began before it is lost",
+        what: "what a lane has of a part that began before it is lost",
         subject: Single(Algorithm::CsrTiles, Variant::Full),
         from: "acc_add(sum, after)",
         to: "sum",
@@ -247,7 +247,7 @@ const BREAKAGES: &[Breakage] = &[
         noticed: Noticed::Everywhere,
     },
     Breakage {
-        what: "a tile's padding goes on with its last piece",
+        what: "a tile's padding goes on with its last part",
         subject: Single(Algorithm::CsrTiles, Variant::Full),
         from: "if (is_last && past % SLICE_NNZ != 0)",
         to: "if (0)",
@@ -263,7 +263,7 @@ const BREAKAGES: &[Breakage] = &[
         noticed: Noticed::Everywhere,
     },
     Breakage {
-        what: "the pieces of a row beyond the first four are forgotten",
+        what: "the parts of a row beyond the first four are forgotten",
         subject: Single(Algorithm::CsrTiles, Variant::Full),
         from: "at += 4 * stride",
         to: "at = past",
