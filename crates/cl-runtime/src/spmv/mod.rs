@@ -195,12 +195,12 @@ pub struct Stages {
     pub stage2: Duration,
     /// Tiles of nonzeros.
     pub tiles: usize,
-    /// Of those, tiles with empty rows whose sums had to be moved; with `beta` other than 0, ranges of rows
-    /// that had to be computed again.
+    /// Of those, tiles with empty rows: the paper's dirty tiles, each counted once, however many rows it has. Their sums
+    /// had to be moved; with `beta` other than 0, and in tiles of very many rows, computed again.
     pub dirty_tiles: usize,
     /// Bytes of arrays that the CPU reached where they lie.
     pub shared_bytes: usize,
-    /// Bytes of arrays that were mapped for the CPU where memory is not shared: they were copied.
+    /// Bytes that were copied for stage 2, counted where they are copied.
     pub copied_bytes: usize,
 }
 

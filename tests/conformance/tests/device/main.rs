@@ -39,3 +39,4 @@ mod spmv;
 mod transpose;
 mod two_devices;
 mod vectors;
+mod zero_copy;
