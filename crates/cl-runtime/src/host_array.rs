@@ -44,6 +44,20 @@ impl AnyArray {
     }
 }
 
+impl AnyArray {
+    /// The memory that the array lies in, for the application to release: a buffer's handle with a reference more, or the
+    /// address of shared virtual memory, which is no more freed here.
+    ///
+    /// # Errors
+    /// The driver refuses the reference.
+    pub fn give(&self) -> Result<*mut c_void> {
+        match self.memory().0 {
+            Memory::Svm(allocation) => Ok(allocation.give()),
+            Memory::Buffer(handle) => handle.to_owned_raw(),
+        }
+    }
+}
+
 impl<T: Pod> DeviceArray<T> {
     /// Elements of the host's memory for kernels to read where they lie. Where the device has another memory than the
     /// host, the driver copies them.

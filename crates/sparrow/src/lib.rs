@@ -87,7 +87,7 @@ pub use cl_kernels::{
 };
 pub use cl_runtime::Error as RuntimeError;
 pub use cl_runtime::batched::{AnyBatch, BatchColumns, BatchedVariant, ColumnWidth};
-pub use cl_runtime::raw::FloatTrapsHeld;
+pub use cl_runtime::raw::{FloatTrapsHeld, copied_bytes};
 pub use cl_runtime::spmm::DenseOperands;
 pub use cl_runtime::spmv::{Stages, VectorOrder, Workspace};
 pub use cl_runtime::{
