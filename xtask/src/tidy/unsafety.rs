@@ -32,6 +32,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("crates/cl-runtime/src/spmv/csr_adaptive_plan.rs", "launches on arrays of its own"),
     ("crates/cl-runtime/src/spmv/csr_flat.rs", "launches on arrays of its own"),
     ("crates/cl-runtime/src/spmv/evc_hyb_plan.rs", "launches on arrays of its own"),
+    ("crates/cl-runtime/src/spmv/hyb", "launches on arrays of its own and of a matrix"),
     ("crates/cl-runtime/src/spmv/sell.rs", "launches on arrays of its own and of a matrix"),
     ("crates/cl-runtime/src/spmv/sell_sigma.rs", "launches on arrays of its own and of a matrix"),
     ("crates/cl-runtime/src/solver/", "launches on arrays of its own and of a matrix"),
@@ -41,6 +42,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("crates/sparrow/src/batch.rs", "the launch, after the checks that make it sound"),
     ("crates/sparrow/src/hetero/", "launches of pieces, after the checks that make them sound"),
     ("crates/sparrow/src/plan/mod.rs", "the launch, after the checks that make it sound"),
+    ("crates/sparrow/src/slots/", "the launch, after the checks that make it sound"),
     ("crates/sparrow/src/spmm.rs", "the launch, after the checks that make it sound"),
     ("crates/sparrow/src/vectors/mod.rs", "the launches, after the checks that make them sound"),
     (

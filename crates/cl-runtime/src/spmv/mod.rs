@@ -9,6 +9,8 @@ mod csr_scalar;
 mod csr_vector;
 mod evc_hyb;
 mod evc_hyb_plan;
+mod hyb;
+mod hyb_parts;
 mod partial_sums;
 mod segmented_sum;
 mod sell;
@@ -30,6 +32,7 @@ pub use bind::{BindRequest, Bound, Planning, bind};
 pub use csr_adaptive_plan::DeviceRowBlocks;
 pub use csr_flat::{CsrFlat, DeviceTiles};
 pub use evc_hyb_plan::{DeviceEvcHyb, VectorOrder};
+pub use hyb_parts::{HybOperands, HybParts, HybProduct};
 pub use segmented_sum::{Boundaries, SegmentedSum};
 
 /// What a kernel is specialised by, apart from its hyper-parameters.

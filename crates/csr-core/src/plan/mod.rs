@@ -7,4 +7,5 @@ pub mod batched;
 pub mod csr_adaptive;
 pub mod csr_flat;
 pub mod evc_hyb;
+pub mod hyb;
 pub mod sell;

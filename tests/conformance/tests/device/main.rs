@@ -29,6 +29,7 @@ mod row_lengths;
 mod scan;
 mod sell;
 mod sell_sigma;
+mod slots;
 mod solve;
 mod solve_verdict;
 mod sort;
