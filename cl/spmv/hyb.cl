@@ -8,8 +8,9 @@
 // begins, which adds what the items after it have; what a group has of a row that began in a group before is its head, and
 // hyb_carry adds heads in the order of groups. So sums do not depend on who is first, and no atomics are needed.
 //
-// Three kernels, one after another: hyb_entries leaves the rest's sums, a slot a row; hyb_carry completes those that groups
-// share; hyb adds its own, stores y once, and sets the slots to 0 again for the next launch. Without a rest hyb alone runs.
+// Three kernels, one after another: hyb_entries leaves the rest's sums, a word a row; hyb_carry completes those that groups
+// share; hyb adds its own and stores y once. Words of rows without a rest are 0 from the beginning, the others are written
+// anew by each launch. Without a rest hyb alone runs.
 //
 // Local memory (hyb_entries): a row and a sum an entry of the tile, a sum an item.
 
@@ -28,7 +29,7 @@
 
 // What hyb_entries leaves, one after another in the workspace.
 typedef struct {
-    global acc_t *sums; // one a row; 0 where the rest has none of it
+    global acc_t *sums; // one a row; 0 where the rest has nothing of it
     global acc_t *heads; // one a group
     global uint *head_rows; // the row that each head belongs to, or NO_ROW
 } rest_sums_t;
@@ -72,9 +73,7 @@ kernel void hyb(const uint rows,
             sum = acc_mad(sum, load_value(values, at), gather_x(x, column));
     }
 #ifdef REST
-    global acc_t *sums = (global acc_t *)scratch;
-    sum = acc_add(sum, sums[row]);
-    sums[row] = acc_zero();
+    sum = acc_add(sum, ((global const acc_t *)scratch)[row]);
 #else
     (void)scratch;
 #endif

@@ -239,13 +239,7 @@ impl HybProduct {
                 return unsafe { launch.launch(0, &arguments, size) };
             }
             // SAFETY: the caller's promise; the workspace is as large as the kernels demand.
-            let launched = unsafe { self.launch_all(queue, &mut launch, operands) };
-            if launched.is_err() {
-                // Sums may be there that nothing will take.
-                *launch.is_dirty = true;
-                let _ = queue.finish_blocking();
-            }
-            launched
+            unsafe { self.launch_all(queue, &mut launch, operands) }
         })
     }
 

@@ -253,7 +253,7 @@ fn what_does_not_belong_together_is_refused_by_name() {
 }
 
 #[test]
-fn entries_after_a_launch_that_never_ran_are_summed_from_zero() {
+fn a_launch_that_never_ran_leaves_the_next_right() {
     let queue = queue();
     let host: Csr<f32> = csr(50, &[1, 40, 0, 3, 77], 3);
     let matrix = AnySlotsMatrix::upload_coo_blocking(&queue, &entries(&host, false)).unwrap();
