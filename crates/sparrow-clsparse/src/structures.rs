@@ -65,9 +65,11 @@ impl Naming {
             return Err(Status::InvalidValue);
         }
         // SAFETY: the caller's promise.
-        Ok(match self {
-            Naming::Buffers => unsafe { *pointer },
-            Naming::Shared => T::of_shared(unsafe { &*pointer.cast::<T::Shared>() }),
+        Ok(unsafe {
+            match self {
+                Naming::Buffers => *pointer,
+                Naming::Shared => T::of_shared(&*pointer.cast::<T::Shared>()),
+            }
         })
     }
 

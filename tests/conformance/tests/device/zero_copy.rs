@@ -198,3 +198,20 @@ fn a_device_with_memory_of_its_own_says_what_was_copied() {
     let found = y.read_blocking(&queue).unwrap();
     check_product(&host, 1.0, &host_x, 0.0, &poison, &found, Accumulate::Plain);
 }
+
+#[test]
+fn addresses_that_no_array_can_have_are_refused() {
+    let refused = |address: usize, len: usize| {
+        let pointer = std::ptr::without_provenance_mut::<f32>(address);
+        // SAFETY: nothing is read there.
+        unsafe { DeviceArray::from_svm(pointer, len, false) }.map(drop)
+    };
+    let text = refused(0, 3).unwrap_err().to_string();
+    assert!(text.contains("must not be null, as 3 elements are needed"), "{text}");
+    let text = refused(4098, 3).unwrap_err().to_string();
+    assert!(
+        text.contains("4098") && text.contains("a multiple of the element's 4 bytes"),
+        "{text}"
+    );
+    assert!(refused(0, 0).is_ok());
+}
