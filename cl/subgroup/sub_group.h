@@ -139,7 +139,20 @@ uint sub_group_scan_numbers(const sub_group_segments_t shared, const uint item, 
 acc_t sub_group_join_leads(const sub_group_segments_t shared, const uint item, const acc_t lead, uint begins)
 {
     acc_t sum = lead;
-#ifdef SUB_GROUP_SHUFFLES
+#ifdef SUB_GROUP_BALLOT
+    (void)shared;
+    // How many items further on the next one is in which a segment begins; this one counts.
+    const uint at_or_after = ballot(begins != 0) >> item;
+    const uint reach = at_or_after != 0 ? 31 - clz(at_or_after & -at_or_after) : SUB_GROUP_SIZE - 1 - item;
+#pragma unroll
+    for (uint distance = 1; distance < SUB_GROUP_SIZE; distance <<= 1) {
+        const acc_t after = shuffle_down_acc(sum, distance);
+        if (distance <= reach)
+            sum = acc_add(sum, after);
+    }
+    const acc_t after = shuffle_down_acc(sum, 1);
+    return item + 1 < SUB_GROUP_SIZE ? after : acc_zero();
+#elif defined(SUB_GROUP_SHUFFLES)
     (void)shared;
 #pragma unroll
     for (uint distance = 1; distance < SUB_GROUP_SIZE; distance <<= 1) {

@@ -29,6 +29,8 @@ macro_rules! for_each_algorithm {
             Sell => sell,
             /// Rows sorted by length within windows, in slices: for GPUs; a copy with fewer bytes (Kreutzer and others 2014).
             SellSigma => sell_sigma,
+            /// x in local memory, a tile of columns at a time: for GPUs; a copy in that order, with 16-bit columns.
+            CsrTiles => csr_tiles,
         }
     };
 }
@@ -48,6 +50,7 @@ macro_rules! algorithms {
         /// | `hyb` | yes: an item sums a row's slots, and parts of a row are added in their order |
         /// | `sell` | yes: one item sums each row in a fixed order |
         /// | `sell_sigma` | yes: the lanes of a row sum it in a fixed order |
+        /// | `csr_tiles` | yes: pieces are cut by place alone, and the pieces of a row are summed in a fixed order |
         /// | `csr_adaptive`, variant `spin` | no, where rows are cut: groups add by float atomics as they come |
         ///
         /// "Every time" is: the same plan, hyper-parameters, device and driver. A plan says it of itself

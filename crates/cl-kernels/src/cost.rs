@@ -136,6 +136,8 @@ pub struct CostQuestion<'a> {
     pub memory_ns: f64,
     /// How far A is beyond the last cache: 0 within it, 1 far outside.
     pub beyond: f64,
+    /// Nanoseconds of a byte.
+    byte_ns: f64,
     /// How many times as long 32 neighbouring rows take in step as without waiting.
     unevenness: f64,
     /// The same without the longest row.
@@ -182,6 +184,7 @@ impl<'a> CostQuestion<'a> {
         let share = bytes / cache_bytes.max(1) as f64;
         let beyond = share * share / (1.0 + share * share);
         let CostNumbers { cached_kb, memory_kb, .. } = *numbers;
+        let byte_ns = 1e-3 * (cached_kb + (memory_kb - cached_kb) * beyond);
         let units = f64::from(device.compute_units.max(1));
         // Giant rows make 32 wait once each, which says nothing of the others.
         let without_longest = ((shape.in_step as f64 - GIANTS * longest_row) / nnz).max(1.0);
@@ -194,8 +197,9 @@ impl<'a> CostQuestion<'a> {
             mean_row: nnz / rows,
             units,
             items_at_once: units * SUB_GROUPS_A_UNIT * f64::from(device.simd_width.max(1)),
-            memory_ns: bytes * 1e-3 * (cached_kb + (memory_kb - cached_kb) * beyond),
+            memory_ns: bytes * byte_ns,
             beyond,
+            byte_ns,
             unevenness: (shape.in_step as f64 / nnz).max(1.0),
             unevenness_of_others: without_longest,
             disorder: ((without_longest - 1.0) / (UNEVEN - 1.0)).clamp(0.0, 1.0),
@@ -209,6 +213,11 @@ impl<'a> CostQuestion<'a> {
     /// waiting; known for 32.
     pub fn waiting(&self, rows_in_step: f64) -> f64 {
         1.0 + (self.unevenness - 1.0) * rows_in_step.clamp(1.0, 32.0).log2() / 5.0
+    }
+
+    /// Nanoseconds in which memory or cache move so many bytes, of a matrix as large as this.
+    pub fn moving_ns(&self, bytes: f64) -> f64 {
+        bytes * self.byte_ns
     }
 
     /// How little order gathers have: 0 where rows are even, 1 where they are not at all.

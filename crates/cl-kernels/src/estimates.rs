@@ -2,9 +2,10 @@
 
 use csr_core::ValueType;
 
+use crate::csr_tiles::CsrTiles;
 use crate::{
-    Algorithm, Cost, CostNumbers, CostQuestion, DeviceTraits, Fit, MatrixShape, NamedParameters,
-    Products, Tables,
+    Algorithm, Cost, CostNumbers, CostQuestion, DeviceTraits, Fit, FittedParameters as _,
+    MatrixShape, NamedParameters, Products, Tables,
 };
 
 /// What an algorithm with its hyper-parameters should cost.
@@ -46,15 +47,38 @@ pub fn estimates_where(
     products: Products,
     may: impl Fn(Algorithm) -> bool,
 ) -> Vec<Estimate> {
-    for layer in tables.layers(fit.device) {
+    match numbers_of(tables, fit) {
+        Some((numbers, cache_bytes)) => {
+            Estimator { tables, fit, matrix, cache_bytes, numbers }.estimates(products, may)
+        }
+        None => Vec::new(),
+    }
+}
+
+/// What `csr_tiles` should cost for a matrix of so many columns if they were anywhere, which is the most: nothing is
+/// known of columns. `None` where there are no numbers of the device, it cannot run that, or that promises nothing.
+pub fn tiles_estimate(
+    tables: &Tables,
+    fit: &Fit<'_>,
+    matrix: &MatrixShape,
+    cols: usize,
+) -> Option<Estimate> {
+    let (numbers, cache_bytes) = numbers_of(tables, fit)?;
+    let question = CostQuestion::new(matrix, fit.value_type, fit.device, cache_bytes, numbers);
+    let parameters = CsrTiles::fitted(fit);
+    parameters.check(fit).ok()?;
+    let cost = parameters.cost(&question, fit, cols as f64)?;
+    let (algorithm, parameters) = (Algorithm::CsrTiles, NamedParameters::of(&parameters));
+    Some(Estimate { algorithm, parameters, cost })
+}
+
+/// The numbers of the device by the first entry that has some, and the bytes of its last cache.
+fn numbers_of<'a>(tables: &'a Tables, fit: &Fit<'_>) -> Option<(&'a CostNumbers, u64)> {
+    tables.layers(fit.device).into_iter().find_map(|layer| {
         let cache_bytes = tables.cache_bytes_of(&layer, fit.device);
         let found = layer.iter().find_map(|(_, found)| found.entry.model(fit.value_type));
-        if let Some(numbers) = found {
-            return Estimator { tables, fit, matrix, cache_bytes, numbers }
-                .estimates(products, may);
-        }
-    }
-    Vec::new()
+        found.map(|numbers| (numbers, cache_bytes))
+    })
 }
 
 /// What estimates follow from.

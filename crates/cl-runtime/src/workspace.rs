@@ -288,6 +288,56 @@ impl Parts<'_> {
         unsafe { launch_after(self.queue, &mut self.kernels[kernel], arguments, size, wait) }
     }
 
+    /// Enqueues a launch of two kernels, the second after the first.
+    ///
+    /// # Safety
+    /// As [`launch`], for both.
+    #[expect(unsafe_code, reason = "as `launch`")]
+    pub(crate) unsafe fn launch_both<'m, A, B>(
+        &mut self,
+        (first, first_size): (&A, Size),
+        (second, second_size): (&B, Size),
+    ) -> Result<Option<Event>>
+    where
+        A: KernelArguments<&'m Memory>,
+        B: KernelArguments<&'m Memory>,
+    {
+        let queue = self.queue;
+        let (one, others) = self.kernels.split_at_mut(1);
+        let (one, other) = (&mut one[0], &mut others[0]);
+        // A first one that never ran, since what it waits for ended in error, must take the second with it; otherwise
+        // the order of the queue is enough, and costs less than an event.
+        let is_alone = queue.is_in_order() && self.wait.is_empty();
+        let mut wait = Vec::new();
+        // SAFETY: the caller's promise.
+        unsafe {
+            if is_alone {
+                launch_next(queue, one, first, first_size)?;
+                self.earlier.clear();
+            } else {
+                let done = launch_after(queue, one, first, first_size, &self.wait)?;
+                *self.earlier = vec![done.clone()];
+                wait.push(done);
+                if queue.context().device().traits().hides_failed_commands() {
+                    wait.extend_from_slice(&self.wait);
+                }
+            }
+        }
+        // SAFETY: the caller's promise.
+        let launched = unsafe {
+            match self.has_event {
+                true => launch_after(queue, other, second, second_size, &wait).map(Some),
+                false => launch_next(queue, other, second, second_size).map(|()| None),
+            }
+        };
+        if launched.is_err() {
+            // What the first has left, nothing has looked at.
+            *self.is_dirty = true;
+            let _ = queue.finish_blocking();
+        }
+        launched
+    }
+
     /// Kernels there are.
     pub(crate) fn kernel_count(&self) -> usize {
         self.kernels.len()

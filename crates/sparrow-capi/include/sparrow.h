@@ -335,7 +335,7 @@ typedef struct sparrow_plan_options {
     // sizeof(sparrow_plan_options).
     size_t size;
     // The algorithm: "csr_scalar", "csr_vector", "csr_adaptive", "csr_flat", "csr_pieces",
-    // "segmented_sum", "evc_hyb", "hyb", "sell", "sell_sigma"; NULL chooses one for the matrix and the device.
+    // "segmented_sum", "evc_hyb", "hyb", "sell", "sell_sigma", "csr_tiles"; NULL chooses one for the matrix and the device.
     const char *algorithm;
     // The way in which that algorithm runs, as `sparrow bench --variant` spells it; NULL is its usual way.
     const char *variant;

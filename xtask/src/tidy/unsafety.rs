@@ -31,6 +31,11 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     ("crates/cl-runtime/src/spmv/csr_adaptive_plan.rs", "launches on arrays of its own"),
     ("crates/cl-runtime/src/spmv/csr_flat.rs", "launches on arrays of its own"),
+    ("crates/cl-runtime/src/spmv/csr_tiles.rs", "launches on arrays of its own and of a matrix"),
+    (
+        "crates/cl-runtime/src/spmv/csr_tiles_plan.rs",
+        "launches on arrays of its own and of a matrix",
+    ),
     ("crates/cl-runtime/src/spmv/evc_hyb_plan.rs", "launches on arrays of its own"),
     ("crates/cl-runtime/src/spmv/hyb", "launches on arrays of its own and of a matrix"),
     ("crates/cl-runtime/src/spmv/sell.rs", "launches on arrays of its own and of a matrix"),

@@ -82,15 +82,17 @@ fn the_defaults_fit_every_legal_device_or_the_algorithm_is_not_for_it() {
     for device in legal_devices() {
         for fit in fits(&device) {
             for algorithm in Algorithm::ALL {
-                // What its items do together takes so many of them.
-                let least_items = match algorithm.name() {
-                    "sell_sigma" => 32,
-                    _ => 1,
+                // What its items do together takes so many of them, and so much local memory.
+                let (least_items, least_bytes) = match algorithm.name() {
+                    "sell_sigma" => (32, 0),
+                    // Two sums, a sum and a word each, and an element of x.
+                    "csr_tiles" => (32, 32 * (3 * fit.sum_bytes() + 4) + 8),
+                    _ => (1, 0),
                 };
                 let runs = algorithm.spec().check_device(&fit);
                 assert_eq!(
                     runs.is_ok(),
-                    device.max_group_size >= least_items,
+                    device.max_group_size >= least_items && device.local_bytes >= least_bytes,
                     "{algorithm} on {}, {} {}: {runs:?}",
                     device.name,
                     fit.value_type,

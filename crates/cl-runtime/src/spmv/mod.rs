@@ -6,6 +6,8 @@ mod csr_adaptive_plan;
 mod csr_flat;
 mod csr_pieces;
 mod csr_scalar;
+mod csr_tiles;
+mod csr_tiles_plan;
 mod csr_vector;
 mod evc_hyb;
 mod evc_hyb_plan;

@@ -6,6 +6,7 @@
 pub mod batched;
 pub mod csr_adaptive;
 pub mod csr_flat;
+pub mod csr_tiles;
 pub mod evc_hyb;
 pub mod hyb;
 pub mod sell;

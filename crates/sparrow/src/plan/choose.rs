@@ -2,7 +2,7 @@
 
 use cl_kernels::{
     Algorithm, Choice, Cost, Estimate, Fit, Planned, Products, Tables, estimates_where,
-    select_where,
+    select_where, tiles_estimate,
 };
 use cl_runtime::AnyMatrix;
 use cl_runtime::spmv::Planning;
@@ -18,6 +18,8 @@ pub(super) struct Contender {
     pub(super) choice: Choice,
     /// Nanoseconds of its set-up, as estimated; 0 where nothing is known.
     pub(super) setup_ns: f64,
+    /// Nanoseconds of a product that it promises, where it is timed only if that is clearly less than the others take.
+    pub(super) promised_ns: Option<f64>,
 }
 
 /// Whether nothing hinders an algorithm on the device, where the plan shall be computed.
@@ -41,7 +43,8 @@ pub(super) fn by_tables(
 }
 
 /// What is timed where many products follow: what some tens would take, which comes first, what the tables say of many,
-/// and the best by the cost model. Where tables have no numbers of a model, rules for many products decide alone.
+/// and the best by the cost model; at last `csr_tiles`, whose copy takes long, and of which the others' times say whether it
+/// is worth making. Where tables have no numbers of a model, rules for many products decide alone.
 pub(super) fn contenders(
     tables: &Tables,
     fit: &Fit<'_>,
@@ -57,7 +60,7 @@ pub(super) fn contenders(
         same.map_or(0.0, |Estimate { cost: Cost { setup_ns, .. }, .. }| *setup_ns)
     };
     if estimated.is_empty() {
-        return vec![Contender { choice: of(Products::Many), setup_ns: 0.0 }];
+        return vec![Contender { choice: of(Products::Many), setup_ns: 0.0, promised_ns: None }];
     }
     let best = estimated.iter().map(|one| Choice::of_estimate(one, String::new()));
     let mut found: Vec<Contender> = Vec::with_capacity(MOST_TIMED);
@@ -65,8 +68,18 @@ pub(super) fn contenders(
         let is_new = !found.iter().any(|one| one.choice.is_same(&choice));
         if is_new && found.len() < MOST_TIMED {
             let setup_ns = setup_ns(&choice);
-            found.push(Contender { choice, setup_ns });
+            found.push(Contender { choice, setup_ns, promised_ns: None });
         }
+    }
+    let tiles = Algorithm::CsrTiles;
+    if may_run(fit, options)(tiles) && found.iter().all(|one| one.choice.algorithm != tiles) {
+        found.extend(tiles_estimate(tables, fit, &shape, matrix.cols()).map(|estimate| {
+            Contender {
+                choice: Choice::of_estimate(&estimate, String::new()),
+                setup_ns: estimate.cost.setup_ns,
+                promised_ns: Some(estimate.cost.product_ns()),
+            }
+        }));
     }
     found
 }

@@ -20,6 +20,9 @@ const ROUNDS: u32 = 3;
 /// What is not faster than the first by this much is not taken: times of a few launches are worth no more.
 const CLEARLY: f64 = 0.97;
 
+/// What promises a product in less than this part of what the others take is worth being made and timed.
+const WORTH: f64 = 0.8;
+
 /// Where samples are taken: vectors of zeros, and coefficients on the device where the plan takes them so.
 struct Ground<'a> {
     queue: &'a Queue,
@@ -73,6 +76,22 @@ impl<'a> Ground<'a> {
     }
 }
 
+impl Ground<'_> {
+    /// Times plans in turn, after a launch of each: programs may be loaded by it, and A comes into the cache.
+    fn time(&mut self, entrants: &mut [Entrant], launches: u32) -> Result<()> {
+        for one in &mut *entrants {
+            self.sample(&one.plan, &mut one.workspace, 1)?;
+        }
+        for _ in 0..ROUNDS {
+            for one in &mut *entrants {
+                let sample = self.sample(&one.plan, &mut one.workspace, launches)?;
+                one.least_ns = one.least_ns.min(sample);
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A plan that is timed.
 struct Entrant {
     plan: AnyPlan,
@@ -101,13 +120,16 @@ pub(super) fn fastest(
     options: &PlanOptions,
     build: impl Fn(&Contender) -> Result<AnyPlan>,
 ) -> Result<AnyPlan> {
-    let mut entrants: Vec<Entrant> = Vec::with_capacity(contenders.len());
-    for contender in &contenders {
-        let made = build(contender).and_then(|plan| {
-            let workspace = plan.workspace_blocking(queue)?;
-            Ok(Entrant { plan, workspace, setup_ns: contender.setup_ns, least_ns: f64::INFINITY })
-        });
-        match made {
+    let (late, first): (Vec<_>, Vec<_>) =
+        contenders.into_iter().partition(|one| one.promised_ns.is_some());
+    let make = |contender: &Contender| -> Result<Entrant> {
+        let plan = build(contender)?;
+        let workspace = plan.workspace_blocking(queue)?;
+        Ok(Entrant { plan, workspace, setup_ns: contender.setup_ns, least_ns: f64::INFINITY })
+    };
+    let mut entrants: Vec<Entrant> = Vec::with_capacity(first.len() + late.len());
+    for contender in &first {
+        match make(contender) {
             // Tables may have changed one into the other.
             Ok(one) if entrants.iter().any(|e| e.plan.choice.is_same(&one.plan.choice)) => {}
             Ok(one) => entrants.push(one),
@@ -115,24 +137,34 @@ pub(super) fn fastest(
             Err(error) => tracing::debug!(choice = %contender.choice, %error, "is not timed"),
         }
     }
-    let each = most / entrants.len() as u32;
-    if entrants.len() > 1 && each > ROUNDS {
+    let most_entrants = entrants.len() + late.len();
+    let each = most / most_entrants.max(1) as u32;
+    if most_entrants > 1 && each > ROUNDS {
         let mut ground = Ground::new(queue, matrix, options)?;
-        for one in &mut entrants {
-            // Programs may be loaded by their first launch, and A comes into the cache.
-            ground.sample(&one.plan, &mut one.workspace, 1)?;
-        }
         let launches = (each - 1) / ROUNDS;
-        for _ in 0..ROUNDS {
-            for one in &mut entrants {
-                let sample = ground.sample(&one.plan, &mut one.workspace, launches)?;
-                one.least_ns = one.least_ns.min(sample);
+        ground.time(&mut entrants, launches)?;
+        for contender in &late {
+            let least = entrants.iter().map(|one| one.least_ns).fold(f64::INFINITY, f64::min);
+            if !is_worth_timing(contender, least) {
+                continue;
+            }
+            match make(contender) {
+                Ok(mut one) => {
+                    ground.time(std::slice::from_mut(&mut one), launches)?;
+                    entrants.push(one);
+                }
+                Err(error) => tracing::debug!(choice = %contender.choice, %error, "is not timed"),
             }
         }
         let products = entrants.len() as u32 * (1 + ROUNDS * launches);
         return Ok(chosen(entrants, products));
     }
     Ok(entrants.swap_remove(0).plan)
+}
+
+/// Whether what a contender promises is clearly less than `least_ns`, the least that others take.
+fn is_worth_timing(contender: &Contender, least_ns: f64) -> bool {
+    contender.promised_ns.is_none_or(|promised| promised < WORTH * least_ns)
 }
 
 /// The plan of the least cost, which says how it was found.

@@ -239,6 +239,38 @@ const BREAKAGES: &[Breakage] = &[
         noticed: Noticed::Everywhere,
     },
     Breakage {
+        what: "what a lane has of a piece that began before it is lost",
+        subject: Single(Algorithm::CsrTiles, Variant::Full),
+        from: "acc_add(sum, after)",
+        to: "sum",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "a tile's padding goes on with its last piece",
+        subject: Single(Algorithm::CsrTiles, Variant::Full),
+        from: "if (is_last && past % SLICE_NNZ != 0)",
+        to: "if (0)",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "columns count from the first column of all",
+        subject: Single(Algorithm::CsrTiles, Variant::Full),
+        from: "gather_x(x, first_column + at)",
+        to: "gather_x(x, at)",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "the pieces of a row beyond the first four are forgotten",
+        subject: Single(Algorithm::CsrTiles, Variant::Full),
+        from: "at += 4 * stride",
+        to: "at = past",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
         what: "rows of the list are forgotten",
         subject: Single(Algorithm::CsrFlat, Variant::Full),
         from: "const uint listed = listed_count[0];",
@@ -554,6 +586,9 @@ fn source_of(subject: Subject) -> String {
         Single(Algorithm::Sell, _) => text("spmv/sell.cl") + &text("spmv/sell_values.cl"),
         Single(Algorithm::SellSigma, _) => {
             text("spmv/sell_sigma.cl") + &text("spmv/sell_sigma_plan.cl")
+        }
+        Single(Algorithm::CsrTiles, _) => {
+            text("spmv/csr_tiles.cl") + &text("spmv/csr_tiles_plan.cl")
         }
         Single(algorithm, _) => text(&format!("spmv/{}.cl", algorithm.name())),
         Batched(algorithm) => {

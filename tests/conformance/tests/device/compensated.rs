@@ -160,6 +160,13 @@ fn sell_sigma_keeps_digits_in_one_lane_and_in_many() {
 }
 
 #[test]
+fn csr_tiles_keeps_digits_in_a_slice_and_across_slices_and_tiles() {
+    for shape in [(12, 21), (5, 301)] {
+        on_each_type(shape, (Algorithm::CsrTiles, Variant::Full));
+    }
+}
+
+#[test]
 fn csr_adaptive_keeps_digits_in_stream_with_the_scalar_reduction() {
     let shape = (12, 21);
     for (variant, width) in [(Variant::Baseline, 2), (Variant::Nrs, 3)] {

@@ -9,6 +9,7 @@ mod compensated;
 mod conversions;
 mod csr_adaptive_plan;
 mod csr_flat_plan;
+mod csr_tiles;
 mod discovery;
 mod evc_hyb;
 mod first_calls;

@@ -56,38 +56,8 @@ impl SegmentedSum {
         workspace.run(self.owner, queue, after, |mut parts| {
             let (arguments, size) = self.stage1(parts.scratch, operands, &tiles);
             let (arguments2, size2) = self.stage2(parts.scratch, operands, &tiles);
-            // A stage 1 that never ran, since what it waits for ended in error, must take stage 2 with it;
-            // otherwise the order of the queue is enough, and costs less than an event.
-            let is_alone = queue.is_in_order() && parts.wait.is_empty();
-            let mut wait = Vec::new();
             // SAFETY: the caller's promise; stage 2 takes the same memory.
-            unsafe {
-                if is_alone {
-                    parts.launch_next(0, &arguments, size)?;
-                    parts.earlier.clear();
-                } else {
-                    let before = parts.wait.clone();
-                    let stage1 = parts.launch_after(0, &arguments, size, &before)?;
-                    *parts.earlier = vec![stage1.clone()];
-                    wait.push(stage1);
-                    if queue.context().device().traits().hides_failed_commands() {
-                        wait.extend(before);
-                    }
-                }
-            }
-            // SAFETY: the caller's promise.
-            let stage2 = unsafe {
-                match parts.has_event {
-                    true => parts.launch_after(1, &arguments2, size2, &wait).map(Some),
-                    false => parts.launch_next(1, &arguments2, size2).map(|()| None),
-                }
-            };
-            if stage2.is_err() {
-                // Stage 1 has counted what is never looked at.
-                *parts.is_dirty = true;
-                let _ = queue.finish_blocking();
-            }
-            stage2
+            unsafe { parts.launch_both((&arguments, size), (&arguments2, size2)) }
         })
     }
 

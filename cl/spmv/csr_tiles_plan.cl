@@ -1,0 +1,313 @@
+// Makes the copy of csr_tiles (spmv/csr_tiles.cl) from CSR where CSR lies.
+//
+// A segment is what a row has in a tile without another tile between: in rows whose columns are in order, all of it.
+// The steps, between which counts are made offsets (format/scan.cl):
+//   marks      a bit for each nonzero, whether it begins a segment; counts a word
+//   segments   where each begins, and its tile, by which they are sorted (format/sort.cl), rows in order within a tile
+//   lengths    of the sorted segments: their sums are positions in the order of tiles, but for the padding of tiles,
+//              which the host adds, as it cuts tasks: it reads where tiles begin
+//   pieces     how many slices each segment has a piece in, in the order of tiles and in that of rows
+//   place      the numbers of the pieces of each row, and the bits of lanes
+//   columns    and values, nonzero by nonzero: the bits and counts of the first step say which segment one is in
+
+#ifndef GROUP_SIZE
+#define GROUP_SIZE 256
+#endif
+#ifndef TILE_COLUMNS
+#define TILE_COLUMNS 8192 // columns of a tile
+#endif
+#ifndef LANE_NNZ
+#define LANE_NNZ 8 // nonzeros of a lane in a slice
+#endif
+
+#include "item/store.h"
+#include "spmv/csr_tiles_slice.h"
+
+#define WORD_BITS 32
+
+// Segments that begin before nonzero `at`; `nnz` has all of them before it.
+uint segments_before(global const uint *restrict marks, global const uint *restrict before, const uint at)
+{
+    const uint in_word = at % WORD_BITS;
+    const uint earlier = in_word > 0 ? marks[at / WORD_BITS] & ((1u << in_word) - 1) : 0;
+    return before[at / WORD_BITS] + popcount(earlier);
+}
+
+// Marks the first nonzero of each row, in words that hold 0.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void csr_tiles_mark_rows(const uint rows,
+                                ARRAY_PARAMETER(const offset_t, offsets),
+                                ARRAY_PARAMETER(uint, marks))
+{
+    OPEN_ARRAY(const offset_t, offsets);
+    OPEN_ARRAY(uint, marks);
+    const uint row = (uint)get_global_id(0);
+    if (row >= rows || offsets[row] == offsets[row + 1])
+        return;
+    const uint first = (uint)offsets[row];
+    atomic_or(marks + first / WORD_BITS, 1u << first % WORD_BITS);
+}
+
+// Marks nonzeros of another tile than the one before, and counts the marks of each word.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void csr_tiles_mark_tiles(const uint nnz,
+                                 ARRAY_PARAMETER(const uint, columns),
+                                 ARRAY_PARAMETER(uint, marks),
+                                 ARRAY_PARAMETER(uint, counts))
+{
+    OPEN_ARRAY(const uint, columns);
+    OPEN_ARRAY(uint, marks);
+    OPEN_ARRAY(uint, counts);
+    const uint word = (uint)get_global_id(0);
+    const uint first = word * WORD_BITS;
+    if (word > (nnz - 1) / WORD_BITS)
+        return;
+    const uint here = min(nnz - first, (uint)WORD_BITS);
+    uint mark = marks[word];
+    uint tile = load_column(columns, first > 0 ? first - 1 : 0) / TILE_COLUMNS;
+    for (uint bit = 0; bit < here; ++bit) {
+        const uint next = load_column(columns, first + bit) / TILE_COLUMNS;
+        mark |= next != tile ? 1u << bit : 0;
+        tile = next;
+    }
+    marks[word] = mark;
+    counts[word] = popcount(mark);
+}
+
+// Of each segment, in the order of rows: its first nonzero, its tile and its number.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void csr_tiles_segments(const uint nnz,
+                               ARRAY_PARAMETER(const uint, columns),
+                               ARRAY_PARAMETER(const uint, marks),
+                               ARRAY_PARAMETER(const uint, before),
+                               ARRAY_PARAMETER(uint, firsts),
+                               ARRAY_PARAMETER(uint, tiles),
+                               ARRAY_PARAMETER(uint, numbers))
+{
+    OPEN_ARRAY(const uint, columns);
+    OPEN_ARRAY(const uint, marks);
+    OPEN_ARRAY(const uint, before);
+    OPEN_ARRAY(uint, firsts);
+    OPEN_ARRAY(uint, tiles);
+    OPEN_ARRAY(uint, numbers);
+    const uint word = (uint)get_global_id(0);
+    if (word > (nnz - 1) / WORD_BITS)
+        return;
+    uint segment = before[word];
+    for (uint left = marks[word]; left != 0; left &= left - 1) {
+        const uint first = word * WORD_BITS + (WORD_BITS - 1 - clz(left & -left));
+        firsts[segment] = first;
+        tiles[segment] = load_column(columns, first) / TILE_COLUMNS;
+        numbers[segment] = segment;
+        ++segment;
+    }
+}
+
+// Of each segment in the order of tiles: its nonzeros; and the first segment of each tile, all of them for one more.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void csr_tiles_lengths(const uint nnz,
+                              const uint segments,
+                              const uint tile_count,
+                              ARRAY_PARAMETER(const uint, firsts),
+                              ARRAY_PARAMETER(const uint, tiles),
+                              ARRAY_PARAMETER(const uint, numbers),
+                              ARRAY_PARAMETER(uint, lengths),
+                              ARRAY_PARAMETER(uint, tile_segments))
+{
+    OPEN_ARRAY(const uint, firsts);
+    OPEN_ARRAY(const uint, tiles);
+    OPEN_ARRAY(const uint, numbers);
+    OPEN_ARRAY(uint, lengths);
+    OPEN_ARRAY(uint, tile_segments);
+    const uint at = (uint)get_global_id(0);
+    if (at >= segments)
+        return;
+    const uint segment = numbers[at];
+    lengths[at] = (segment + 1 < segments ? firsts[segment + 1] : nnz) - firsts[segment];
+    const uint tile = tiles[at];
+    for (uint begun = at > 0 ? tiles[at - 1] + 1 : 0; begun <= tile; ++begun)
+        tile_segments[begun] = at;
+    if (at + 1 == segments)
+        for (uint empty = tile + 1; empty <= tile_count; ++empty)
+            tile_segments[empty] = segments;
+}
+
+// Nonzeros before each tile.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void csr_tiles_starts(const uint tile_count,
+                             ARRAY_PARAMETER(const uint, tile_segments),
+                             ARRAY_PARAMETER(const uint, positions),
+                             ARRAY_PARAMETER(uint, starts))
+{
+    OPEN_ARRAY(const uint, tile_segments);
+    OPEN_ARRAY(const uint, positions);
+    OPEN_ARRAY(uint, starts);
+    const uint tile = (uint)get_global_id(0);
+    if (tile <= tile_count)
+        starts[tile] = positions[tile_segments[tile]];
+}
+
+// Pieces of a segment of `length` nonzeros from `position` on.
+uint pieces_of_segment(const uint position, const uint length)
+{
+    return (position + length - 1) / SLICE_NNZ - position / SLICE_NNZ + 1;
+}
+
+// Pieces of each segment, in both orders; and how far from its place in CSR each nonzero of a segment has its position,
+// modulo 2^32. `tile_table` has two words a tile: padding before it in nonzeros, and in pieces.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void csr_tiles_pieces(const uint segments,
+                             ARRAY_PARAMETER(const uint, firsts),
+                             ARRAY_PARAMETER(const uint, tiles),
+                             ARRAY_PARAMETER(const uint, numbers),
+                             ARRAY_PARAMETER(const uint, positions),
+                             ARRAY_PARAMETER(const uint, tile_table),
+                             ARRAY_PARAMETER(uint, by_tile),
+                             ARRAY_PARAMETER(uint, by_row),
+                             ARRAY_PARAMETER(uint, moves))
+{
+    OPEN_ARRAY(const uint, firsts);
+    OPEN_ARRAY(const uint, tiles);
+    OPEN_ARRAY(const uint, numbers);
+    OPEN_ARRAY(const uint, positions);
+    OPEN_ARRAY(const uint, tile_table);
+    OPEN_ARRAY(uint, by_tile);
+    OPEN_ARRAY(uint, by_row);
+    OPEN_ARRAY(uint, moves);
+    const uint at = (uint)get_global_id(0);
+    if (at >= segments)
+        return;
+    const uint segment = numbers[at];
+    const uint position = positions[at] + tile_table[2 * tiles[at]];
+    const uint pieces = pieces_of_segment(position, positions[at + 1] - positions[at]);
+    by_tile[at] = pieces;
+    by_row[segment] = pieces;
+    moves[segment] = position - firsts[segment];
+}
+
+// The numbers of the pieces of each row; where pieces begin, in words of lanes that hold 0, and the first of each
+// slice.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void csr_tiles_place(const uint segments,
+                            ARRAY_PARAMETER(const uint, tiles),
+                            ARRAY_PARAMETER(const uint, numbers),
+                            ARRAY_PARAMETER(const uint, positions),
+                            ARRAY_PARAMETER(const uint, tile_table),
+                            ARRAY_PARAMETER(const uint, tile_pieces),
+                            ARRAY_PARAMETER(const uint, segment_pieces),
+                            ARRAY_PARAMETER(uint, pieces),
+                            ARRAY_PARAMETER(uint, words),
+                            ARRAY_PARAMETER(uint, first_pieces))
+{
+    OPEN_ARRAY(const uint, tiles);
+    OPEN_ARRAY(const uint, numbers);
+    OPEN_ARRAY(const uint, positions);
+    OPEN_ARRAY(const uint, tile_table);
+    OPEN_ARRAY(const uint, tile_pieces);
+    OPEN_ARRAY(const uint, segment_pieces);
+    OPEN_ARRAY(uint, pieces);
+    OPEN_ARRAY(uint, words);
+    OPEN_ARRAY(uint, first_pieces);
+    const uint at = (uint)get_global_id(0);
+    if (at >= segments)
+        return;
+    const uint segment = numbers[at];
+    const uint tile = tiles[at];
+    const uint position = positions[at] + tile_table[2 * tile];
+    const uint length = positions[at + 1] - positions[at];
+    const uint count = tile_pieces[at + 1] - tile_pieces[at];
+    const uint number = tile_pieces[at] + tile_table[2 * tile + 1];
+    for (uint piece = 0; piece < count; ++piece) {
+        pieces[segment_pieces[segment] + piece] = number + piece;
+        const uint begin = piece == 0 ? position : (position / SLICE_NNZ + piece) * SLICE_NNZ;
+        atomic_or(words + begin / LANE_NNZ, 1u << begin % LANE_NNZ);
+        if (begin % SLICE_NNZ == 0)
+            first_pieces[begin / SLICE_NNZ] = number + piece;
+    }
+    // What pads the tile's last slice begins a piece that no row has: an Inf of x times its zeros is a NaN.
+    const uint past = position + length;
+    const int is_last = at + 1 == segments || tiles[at + 1] != tile;
+    if (is_last && past % SLICE_NNZ != 0)
+        atomic_or(words + past / LANE_NNZ, 1u << past % LANE_NNZ);
+}
+
+// How many pieces begin in the lanes before, into the upper halves of words.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void csr_tiles_lanes(const uint slices,
+                            ARRAY_PARAMETER(uint, words))
+{
+    OPEN_ARRAY(uint, words);
+    const uint slice = (uint)get_global_id(0);
+    if (slice >= slices)
+        return;
+    uint before = 0;
+    for (uint lane = 0; lane < SLICE_LANES; ++lane) {
+        const uint begins = words[slice * SLICE_LANES + lane];
+        words[slice * SLICE_LANES + lane] = before << 16 | begins;
+        before += popcount(begins);
+    }
+}
+
+// The first piece of each row, and the number of all.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void csr_tiles_row_pieces(const uint rows,
+                                 ARRAY_PARAMETER(const offset_t, offsets),
+                                 ARRAY_PARAMETER(const uint, marks),
+                                 ARRAY_PARAMETER(const uint, before),
+                                 ARRAY_PARAMETER(const uint, segment_pieces),
+                                 ARRAY_PARAMETER(uint, row_pieces))
+{
+    OPEN_ARRAY(const offset_t, offsets);
+    OPEN_ARRAY(const uint, marks);
+    OPEN_ARRAY(const uint, before);
+    OPEN_ARRAY(const uint, segment_pieces);
+    OPEN_ARRAY(uint, row_pieces);
+    const uint row = (uint)get_global_id(0);
+    if (row <= rows)
+        row_pieces[row] = segment_pieces[segments_before(marks, before, (uint)offsets[row])];
+}
+
+// Where nonzero `at` lies in the copy.
+ulong index_of_nonzero(global const uint *restrict marks, global const uint *restrict before,
+                       global const uint *restrict moves, const uint at)
+{
+    return index_of_position(at + moves[segments_before(marks, before, at + 1) - 1]);
+}
+
+// Columns, counted from their tile's first.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void csr_tiles_columns(const uint nnz,
+                              ARRAY_PARAMETER(const uint, columns),
+                              ARRAY_PARAMETER(const uint, marks),
+                              ARRAY_PARAMETER(const uint, before),
+                              ARRAY_PARAMETER(const uint, moves),
+                              ARRAY_PARAMETER(ushort, target))
+{
+    OPEN_ARRAY(const uint, columns);
+    OPEN_ARRAY(const uint, marks);
+    OPEN_ARRAY(const uint, before);
+    OPEN_ARRAY(const uint, moves);
+    OPEN_ARRAY(ushort, target);
+    const uint at = (uint)get_global_id(0);
+    if (at < nnz)
+        target[index_of_nonzero(marks, before, moves, at)] = (ushort)(load_column(columns, at) % TILE_COLUMNS);
+}
+
+// Values, bit for bit.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void csr_tiles_values(const uint nnz,
+                             ARRAY_PARAMETER(const uint, marks),
+                             ARRAY_PARAMETER(const uint, before),
+                             ARRAY_PARAMETER(const uint, moves),
+                             ARRAY_PARAMETER(const bits_t, source),
+                             ARRAY_PARAMETER(bits_t, target))
+{
+    OPEN_ARRAY(const uint, marks);
+    OPEN_ARRAY(const uint, before);
+    OPEN_ARRAY(const uint, moves);
+    OPEN_ARRAY(const bits_t, source);
+    OPEN_ARRAY(bits_t, target);
+    const uint at = (uint)get_global_id(0);
+    if (at < nnz)
+        target[index_of_nonzero(marks, before, moves, at)] = source[at];
+}
