@@ -158,6 +158,7 @@ kernel void segmented_sum_stage2(const uint tiles,
     if (item == 0 && found != 0 && arrives_last(over.counters + ARRIVED, groups, found, zero)) {
         atomic_xchg(over.counters + MISPLACED, 0u);
         atomic_xchg(over.counters + LEFT, 0u);
+        atomic_xchg(over.counters + LEFT_TILES, 0u);
     }
 }
 

@@ -21,7 +21,8 @@
 // What the counters count.
 #define MISPLACED 0 // ranges at the front of the speculator array
 #define LEFT 1 // ranges at its back
-#define ARRIVED 2 // groups of stage 2
+#define LEFT_TILES 2 // dirty tiles that those are of; every misplaced range is a tile
+#define ARRIVED 3 // groups of stage 2
 
 // What lies in `boundaries`: a part's partial sums of the row it begins in the middle of, and of the one it ends in.
 #define BOUNDARY_HEAD 0
@@ -35,7 +36,7 @@ typedef struct {
     global acc_t *boundaries; // BOUNDARY_HEAD, BOUNDARY_TAIL
     global uint *speculator; // `capacity` ranges of rows: the first, and the one after the last
     global uint *head_rows; // one a bunch, and the row that continues after the last
-    volatile global uint *counters; // MISPLACED, LEFT, ARRIVED
+    volatile global uint *counters; // MISPLACED, LEFT, LEFT_TILES, ARRIVED
 } left_over_t;
 
 // For `bunch_capacity` bunches: those of the whole matrix, of which a launch may have fewer.
@@ -126,6 +127,8 @@ tile_t open_tile(const unfinished_t mine, const uint item, const uint start, con
     tile.stop = stop;
     tile.is_dirty = is_dirty;
     tile.is_misplaced = is_dirty && stop - start <= CHUNK_ROWS && beta == 0;
+    if (item == 0 && is_dirty && !tile.is_misplaced)
+        atomic_inc(mine.over.counters + LEFT_TILES);
     if (item == 0 && is_dirty)
         *mine.entry = tile.is_misplaced
                           ? atomic_inc(mine.over.counters + MISPLACED)

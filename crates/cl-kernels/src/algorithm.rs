@@ -23,6 +23,8 @@ macro_rules! for_each_algorithm {
             SegmentedSum => segmented_sum,
             /// Rows in order of length, in two parts: a sorted, padded copy (Guo, Gropp and Olson).
             EvcHyb => evc_hyb,
+            /// Slots for what most rows have, entries for the rest: a copy in two parts (Bell and Garland 2009).
+            Hyb => hyb,
             /// Some rows a vector, in slices: for CPUs; a copy with fewer bytes (after Kreutzer and others 2014).
             Sell => sell,
             /// Rows sorted by length within windows, in slices: for GPUs; a copy with fewer bytes (Kreutzer and others 2014).
@@ -45,6 +47,7 @@ macro_rules! algorithms {
         /// | `csr_flat`, `csr_pieces` | yes: the same |
         /// | `segmented_sum` | yes: segments are cut by place alone, and parts of a row are added in their order |
         /// | `evc_hyb` | yes: the items of a row sum it in a fixed order |
+        /// | `hyb` | yes: an item sums a row's slots, and parts of a row are added in their order |
         /// | `sell` | yes: one item sums each row in a fixed order |
         /// | `sell_sigma` | yes: the lanes of a row sum it in a fixed order |
         /// | `csr_tiles` | yes: parts are cut by place alone, and the parts of a row are summed in a fixed order |

@@ -58,6 +58,8 @@ pub mod evc_hyb;
 pub mod evc_hyb_plan;
 pub mod gather_rate;
 pub mod gather_values;
+pub mod hyb;
+pub mod hyb_plan;
 pub mod jacobi;
 pub mod launch_cost;
 

@@ -29,7 +29,7 @@ pub fn fused_words(groups: usize, sum_words: usize) -> usize {
 /// What stage 1 leaves for stage 2 and where it lies, in 32-bit words: the kernels' `left_over_t`.
 ///
 /// One after another: `heads` and `tails`, an accumulator a bunch each; `boundaries`, two; `speculator`, ranges
-/// of rows of two words; `head_rows`, a word a bunch and one more; `counters`, three words.
+/// of rows of two words; `head_rows`, a word a bunch and one more; `counters`, four words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkspaceLayout {
     /// Bunches.
@@ -62,14 +62,15 @@ impl WorkspaceLayout {
         self.speculator() + 2 * self.capacity
     }
 
-    /// The first of the counters: misplaced ranges, left ranges, arrivals of stage 2.
+    /// The first of the counters: misplaced ranges, left ranges, dirty tiles that those are of, arrivals of stage 2. A
+    /// misplaced range is a dirty tile, too.
     pub fn counters(&self) -> usize {
         self.head_rows() + self.bunches + 1
     }
 
     /// Words of all of it.
     pub fn words(&self) -> usize {
-        self.counters() + 3
+        self.counters() + 4
     }
 }
 

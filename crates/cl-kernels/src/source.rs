@@ -105,6 +105,8 @@ pub(crate) const SOURCES: &[Source] = &sources![
     "spmv/evc_hyb.cl",
     "spmv/evc_hyb_plan.cl",
     "spmv/evc_hyb_task.h",
+    "spmv/hyb.cl",
+    "spmv/hyb_plan.cl",
     "spmv/segmented_sum.cl",
     "spmv/segmented_sum_fused.h",
     "spmv/segmented_sum_rows.h",

@@ -159,12 +159,7 @@ impl AnyArray {
         }
     }
 
-    /// `len` elements at the start of memory whose context only the application knows.
-    pub(crate) fn of_svm(memory: Memory, element: ElementType, len: usize) -> Self {
-        Self::of_created(memory, element, len, None)
-    }
-
-    fn of_created(
+    pub(crate) fn of_created(
         memory: Memory,
         element: ElementType,
         len: usize,

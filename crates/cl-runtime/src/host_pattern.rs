@@ -28,6 +28,15 @@ impl<'a, T: Pod> OnHost<'a, T> {
         Ok(OnHost::Seen(view))
     }
 
+    /// Bytes that were copied for the host to read.
+    pub(crate) fn copied_bytes(&self) -> usize {
+        match self {
+            OnHost::Seen(view) if view.is_in_place() => 0,
+            OnHost::Seen(view) => size_of_val(&view[..]),
+            OnHost::Copied(elements) => size_of_val(&elements[..]),
+        }
+    }
+
     /// Gives the array back: a failure of that is told.
     pub(crate) fn release_blocking(self) -> Result<()> {
         match self {

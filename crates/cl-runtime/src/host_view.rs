@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 use bytemuck::Pod;
 use cl_kernels::Array;
 
-use crate::raw::{Mapping, Memory};
+use crate::raw::{Mapping, Memory, note_copied};
 use crate::{DeviceArray, Error, Queue, Result};
 
 /// The elements of an array on the device, readable by the host.
@@ -14,6 +14,8 @@ use crate::{DeviceArray, Error, Queue, Result};
 pub struct HostView<'a, T> {
     mapping: Mapping,
     array: PhantomData<&'a [T]>,
+    /// Whether the host has no share of the memory, so that bytes are moved to it, and back where it may write them.
+    is_moved: bool,
 }
 
 /// The elements of an array on the device, readable and writable by the host.
@@ -42,7 +44,11 @@ impl<'a, T: Pod> HostView<'a, T> {
                 rule: format!("it must be a multiple of {}", align_of::<T>()),
             });
         }
-        Ok(HostView { mapping, array: PhantomData })
+        let is_moved = !queue.context().device().traits().host_access().is_shared();
+        if is_moved {
+            note_copied(bytes);
+        }
+        Ok(HostView { mapping, array: PhantomData, is_moved })
     }
 
     /// As [`HostView::map_blocking`], to be written.
@@ -66,6 +72,11 @@ impl<T: Pod> HostView<'_, T> {
         self.mapping.is_copy()
     }
 
+    /// Whether the host sees the bytes where kernels do: they are no copy, and in memory that both share.
+    pub fn is_in_place(&self) -> bool {
+        !self.is_moved && !self.is_copy()
+    }
+
     /// Gives the array back to the device.
     ///
     /// # Errors
@@ -81,11 +92,19 @@ impl<T: Pod> HostViewMut<'_, T> {
         self.0.is_copy()
     }
 
+    /// As [`HostView::is_in_place`].
+    pub fn is_in_place(&self) -> bool {
+        self.0.is_in_place()
+    }
+
     /// Gives the array back to the device; what is enqueued afterwards sees what was written.
     ///
     /// # Errors
     /// The driver's own failure; where the view is dropped instead, it is not reported.
     pub fn unmap_blocking(self) -> Result<()> {
+        if self.0.is_moved {
+            note_copied(self.0.mapping.bytes().len());
+        }
         self.0.mapping.unmap_blocking()
     }
 }

@@ -2,11 +2,10 @@
 
 use std::marker::PhantomData;
 use std::ops::{Deref, Range};
-use std::sync::Arc;
 
 use bytemuck::{Pod, TransparentWrapper};
 
-use crate::raw::{Memory, SvmAllocation};
+use crate::raw::Memory;
 use crate::{AnyArray, Context, ElementType, Event, Queue, Result};
 
 /// `len` elements of `T` in device memory: an [`AnyArray`] of that type.
@@ -93,13 +92,14 @@ impl<T: Pod> DeviceArray<T> {
     /// # Safety
     /// `pointer` is shared virtual memory of the context it will be used in, holds `len` elements,
     /// outlives every launch that uses it, and holds what its use demands.
+    ///
+    /// # Errors
+    /// As [`AnyArray::from_svm`].
     #[expect(unsafe_code, reason = "takes a raw pointer")]
-    pub unsafe fn from_svm(pointer: *mut T, len: usize, fine_grained: bool) -> Self {
-        let bytes = len * size_of::<T>();
+    pub unsafe fn from_svm(pointer: *mut T, len: usize, fine_grained: bool) -> Result<Self> {
+        let element = ElementType::of::<T>();
         // SAFETY: the caller's promise.
-        let allocation = unsafe { SvmAllocation::from_raw(pointer.cast(), bytes, fine_grained) };
-        let (memory, element) = (Memory::Svm(Arc::new(allocation)), ElementType::of::<T>());
-        Self::wrap(AnyArray::of_svm(memory, element, len))
+        unsafe { AnyArray::from_svm(pointer.cast(), element, len, fine_grained) }.map(Self::wrap)
     }
 
     /// `len` elements of `memory` from `byte_offset` on.

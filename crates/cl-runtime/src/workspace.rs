@@ -257,6 +257,21 @@ impl Parts<'_> {
         unsafe { launch(self.queue, &mut self.kernels[kernel], arguments, size, after) }
     }
 
+    /// Enqueues one of several kernels in an in-order queue, after what is in it and without an event.
+    ///
+    /// # Safety
+    /// As [`launch`].
+    #[expect(unsafe_code, reason = "as `launch`")]
+    pub(crate) unsafe fn launch_next<'m, A: KernelArguments<&'m Memory>>(
+        &mut self,
+        kernel: usize,
+        arguments: &A,
+        size: Size,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { launch_next(self.queue, &mut self.kernels[kernel], arguments, size) }
+    }
+
     /// Enqueues one of several kernels, after these events and with an event.
     ///
     /// # Safety

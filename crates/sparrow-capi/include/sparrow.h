@@ -161,13 +161,22 @@ typedef uint32_t sparrow_value_type;
 // What row offsets are: one of SPARROW_OFFSET_TYPE_...; column indices are uint32_t.
 typedef uint32_t sparrow_offset_type;
 
-// A part of a buffer of the application's: from a byte on, as far as its use needs. The byte must be a multiple of
-// the element's size. Sub-buffers are buffers too. Where no element is needed, `memory` may be NULL.
+// A part of a buffer of the application's, or of its shared virtual memory: from a byte on, as far as its use needs. The
+// address must be a multiple of the element's size, in a buffer the byte. Sub-buffers are buffers too. One of `memory`
+// and `svm` is NULL; where no element is needed, both may be.
+//
+// OpenCL does not count who uses shared virtual memory: it must live until every launch with it has ended, and as long
+// as a matrix or batch that was made of it. Whether the host may touch it between map and unmap alone, as coarse-grained
+// memory, or at any time, the application knows; the library maps it where it looks at it itself.
 typedef struct sparrow_buffer {
     // The buffer.
     cl_mem memory;
-    // Where the first element lies.
+    // Where the first element lies, in bytes from the beginning.
     uint64_t byte_offset;
+    // Shared virtual memory of the context (clSVMAlloc), or on a device that shares all of the host's memory
+    // (CL_DEVICE_SVM_FINE_GRAIN_SYSTEM) any; NULL for a buffer. No pointer may be given to a device without
+    // shared virtual memory.
+    void *svm;
 } sparrow_buffer;
 
 // A matrix in compressed rows in buffers of the application's.
@@ -326,7 +335,7 @@ typedef struct sparrow_plan_options {
     // sizeof(sparrow_plan_options).
     size_t size;
     // The algorithm: "csr_scalar", "csr_vector", "csr_adaptive", "csr_flat", "csr_pieces",
-    // "segmented_sum", "evc_hyb", "sell", "sell_sigma", "csr_tiles"; NULL chooses one for the matrix and the device.
+    // "segmented_sum", "evc_hyb", "hyb", "sell", "sell_sigma", "csr_tiles"; NULL chooses one for the matrix and the device.
     const char *algorithm;
     // The way in which that algorithm runs, as `sparrow bench --variant` spells it; NULL is its usual way.
     const char *variant;
@@ -379,7 +388,7 @@ typedef struct sparrow_plan_info {
 // alpha or beta: a number, or, for plans with `scalars_on_device`, where it lies on the device.
 typedef struct sparrow_scalar {
     // The number; rounded to float where sums are made in float, which a finite one must not exceed. Not looked at where
-    // `device` has a buffer.
+    // `device` has a buffer, or shared virtual memory.
     double value;
     // A float (a double for SPARROW_VALUE_TYPE_F64); without a buffer, `value` counts.
     struct sparrow_buffer device;

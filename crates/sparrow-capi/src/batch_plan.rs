@@ -83,7 +83,7 @@ impl Scalar {
         name: &str,
     ) -> Result<Self> {
         let is_each = flag(scalar.each, &format!("{name}.each"))?;
-        if scalar.device.memory.is_null() && !is_each {
+        if scalar.device.is_nowhere() && !is_each {
             return Ok(Scalar::Value(number(scalar.value, value_type, name)?));
         }
         let len = if is_each { problems } else { 1 };

@@ -275,7 +275,7 @@ impl Targets {
         parts: &sparrow_matrix_parts,
     ) -> Result<Self> {
         let part = |buffer: sparrow_buffer, element: ElementType, len: usize, name: &str| {
-            if buffer.memory.is_null() {
+            if buffer.is_nowhere() {
                 return Ok(None);
             }
             // SAFETY: the caller's promise.

@@ -24,7 +24,7 @@ pub struct sparrow_plan_options {
     /// sizeof(sparrow_plan_options).
     pub size: usize,
     /// The algorithm: "csr_scalar", "csr_vector", "csr_adaptive", "csr_flat", "csr_pieces",
-    /// "segmented_sum", "evc_hyb", "sell", "sell_sigma", "csr_tiles"; NULL chooses one for the matrix and the device.
+    /// "segmented_sum", "evc_hyb", "hyb", "sell", "sell_sigma", "csr_tiles"; NULL chooses one for the matrix and the device.
     pub algorithm: *const c_char,
     /// The way in which that algorithm runs, as `sparrow bench --variant` spells it; NULL is its usual way.
     pub variant: *const c_char,

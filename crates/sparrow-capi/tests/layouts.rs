@@ -25,7 +25,7 @@ macro_rules! layout {
 
 fn layouts() -> Vec<Layout> {
     vec![
-        layout!(sparrow_buffer { memory, byte_offset }),
+        layout!(sparrow_buffer { memory, byte_offset, svm }),
         layout!(sparrow_scalar { value, device }),
         layout!(sparrow_context_options { size, device_table, binary_cache }),
         layout!(sparrow_context_info { size, device, platform, table_problems }),

@@ -3,7 +3,8 @@
 #define CLSPARSE_H
 
 /*
- * Sparse products on OpenCL buffers, under the interface of clSPARSE 0.10.
+ * Sparse products on OpenCL buffers, or with BUILD_CLVERSION of 200 and more on shared virtual memory, under the
+ * interface of clSPARSE 0.10.
  *
  * Everything that is computed with, alpha and beta too, lies in buffers of the application's. Offsets count
  * elements. Every function returns a status, and none aborts or unwinds, or prints, but solvers where

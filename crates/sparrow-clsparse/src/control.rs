@@ -13,6 +13,7 @@ use crate::boundary::{status_of, value_of, write};
 use crate::handles::Handles;
 use crate::known::{FreePlans, KnownVectors};
 use crate::status::{Result, Status};
+use crate::structures::{InOut, Naming, Structure};
 use crate::types::{
     cl_command_queue, cl_event, clsparseControl, clsparseCreateResult, clsparseEventResult,
 };
@@ -30,6 +31,8 @@ pub(crate) struct Control {
     /// The context of all controls whose queues share it: programs are built once.
     context: Arc<Context>,
     state: Mutex<State>,
+    /// How the program that made it names memory.
+    naming: Naming,
 }
 
 /// What calls leave for the next.
@@ -65,6 +68,29 @@ impl Control {
     /// The context that arrays must belong to.
     pub(crate) fn context(&self) -> &Context {
         &self.context
+    }
+
+    /// How the program that made it names memory.
+    pub(crate) fn naming(&self) -> Naming {
+        self.naming
+    }
+
+    /// What a pointer of the application's points to.
+    ///
+    /// # Safety
+    /// As types.rs says of all functions.
+    pub(crate) unsafe fn read<T: Structure>(&self, pointer: *const T) -> Result<T> {
+        // SAFETY: the caller's promise; programs that name memory otherwise have other controls.
+        unsafe { self.naming.read(pointer) }
+    }
+
+    /// The same, to be changed.
+    ///
+    /// # Safety
+    /// As types.rs says of all functions; and nobody else uses the structure while what is returned lives.
+    pub(crate) unsafe fn write<T: Structure>(&self, pointer: *mut T) -> Result<InOut<T>> {
+        // SAFETY: as above.
+        unsafe { self.naming.write(pointer) }
     }
 
     /// One call at a time.
@@ -154,6 +180,21 @@ pub unsafe extern "C" fn clsparseGetVersion(
 /// A control for a queue, of which it keeps a reference of its own.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clsparseCreateControl(queue: cl_command_queue) -> clsparseCreateResult {
+    // SAFETY: the caller's promise.
+    unsafe { create(queue, Naming::Buffers) }
+}
+
+/// [`clsparseCreateControl`] as programs know it that name shared virtual memory (clSPARSE-2x.h): what is called with the
+/// control takes structures of that layout.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clsparseCreateControlSvm(queue: cl_command_queue) -> clsparseCreateResult {
+    // SAFETY: the caller's promise.
+    unsafe { create(queue, Naming::Shared) }
+}
+
+/// # Safety
+/// As types.rs says of all functions.
+unsafe fn create(queue: cl_command_queue, naming: Naming) -> clsparseCreateResult {
     let (status, control) = value_of(ptr::null_mut(), || {
         if queue.is_null() {
             return Err(Status::InvalidCommandQueue);
@@ -162,7 +203,10 @@ pub unsafe extern "C" fn clsparseCreateControl(queue: cl_command_queue) -> clspa
         let context = shared(unsafe { Context::of_queue(queue, BinaryCache::Default)? });
         // SAFETY: as before.
         let queue = unsafe { Queue::from_raw(&context, queue)? };
-        Ok(CONTROLS.add(Control { queue, context, state: Mutex::default() }))
+        if naming == Naming::Shared && !context.device().traits().svm.coarse_grain_buffer {
+            return Err(Status::InvalidDevice);
+        }
+        Ok(CONTROLS.add(Control { queue, context, state: Mutex::default(), naming }))
     });
     clsparseCreateResult { status, control }
 }

@@ -5,7 +5,7 @@ use sparrow::{
     OffsetType, Overlap, ValueType, check_apart, overlap,
 };
 
-use crate::boundary::{read, status_of, write};
+use crate::boundary::status_of;
 use crate::control::Control;
 use crate::initialize::{COLUMN_MAJOR, ROW_MAJOR};
 use crate::operands::{CsrArrays, apart, array, typed_array};
@@ -58,7 +58,8 @@ unsafe fn csr2coo(
     status_of(|| {
         let control = Control::of(control)?;
         // SAFETY: the caller's promise.
-        let (csr, coo) = unsafe { (read(csr)?, write(coo)?) };
+        let (csr, mut coo) = unsafe { (control.read(csr)?, control.write(coo)?) };
+        let csr = &csr;
         let nnz = csr.num_nonzeros as usize;
         let ended = if csr.num_rows == 0 || nnz == 0 {
             None
@@ -98,7 +99,8 @@ unsafe fn coo2csr(
     status_of(|| {
         let control = Control::of(control)?;
         // SAFETY: the caller's promise.
-        let (coo, csr) = unsafe { (read(coo)?, write(csr)?) };
+        let (coo, mut csr) = unsafe { (control.read(coo)?, control.write(csr)?) };
+        let coo = &coo;
         let (queue, nnz) = (&control.queue, coo.num_nonzeros as usize);
         let shape = (coo.num_rows as usize, coo.num_cols as usize);
         let row_indices = typed_array(&control, (coo.row_indices, coo.off_row_indices), nnz)?;
@@ -137,7 +139,8 @@ unsafe fn csr2dense(
     status_of(|| {
         let control = Control::of(control)?;
         // SAFETY: the caller's promise.
-        let (csr, of_dense) = unsafe { (read(csr)?, read(A)?) };
+        let (csr, of_dense) = unsafe { (control.read(csr)?, control.read(A)?) };
+        let (csr, of_dense) = (&csr, &of_dense);
         if (csr.num_rows, csr.num_cols) != (of_dense.num_rows, of_dense.num_cols) {
             return Err(Status::InvalidSize);
         }
@@ -162,7 +165,8 @@ unsafe fn dense2csr(
     status_of(|| {
         let control = Control::of(control)?;
         // SAFETY: the caller's promise.
-        let (of_dense, csr) = unsafe { (read(A)?, write(csr)?) };
+        let (of_dense, mut csr) = unsafe { (control.read(A)?, control.write(csr)?) };
+        let of_dense = &of_dense;
         let (shape, elements) = dense(&control, value_type, of_dense)?;
         let (queue, source) = (&control.queue, (shape, &elements));
         let counted = AnyDenseToCsr::new_blocking(queue, source, OffsetType::U32, 0.0)?;

@@ -4,7 +4,7 @@
 
 use sparrow::{AnyMatrix, ValueType};
 
-use crate::boundary::{read, status_of};
+use crate::boundary::status_of;
 use crate::control::Control;
 use crate::meta::{Meta, spmm_plan};
 use crate::operands::{CsrArrays, apart, dense, scalar};
@@ -26,9 +26,12 @@ unsafe fn csrmm(
     status_of(|| {
         let control = Control::of(control)?;
         // SAFETY: the caller's promise.
-        let (matrix, alpha, beta) = unsafe { (read(sparseMatA)?, read(alpha)?, read(beta)?) };
+        let (matrix, alpha, beta) =
+            unsafe { (control.read(sparseMatA)?, control.read(alpha)?, control.read(beta)?) };
+        let (matrix, alpha, beta) = (&matrix, &alpha, &beta);
         // SAFETY: as before.
-        let (b, c) = unsafe { (read(denseMatB)?, read(denseMatC)?) };
+        let (b, c) = unsafe { (control.read(denseMatB)?, control.read(denseMatC)?) };
+        let (b, c) = (&b, &c);
         let fits = b.num_rows == matrix.num_cols
             && c.num_rows == matrix.num_rows
             && b.num_cols == c.num_cols;

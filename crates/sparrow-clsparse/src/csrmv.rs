@@ -4,7 +4,7 @@
 
 use sparrow::{AnyMatrix, ValueType};
 
-use crate::boundary::{read, status_of};
+use crate::boundary::status_of;
 use crate::control::Control;
 use crate::meta::Meta;
 use crate::operands::CsrArrays;
@@ -26,9 +26,12 @@ unsafe fn csrmv(
     status_of(|| {
         let control = Control::of(control)?;
         // SAFETY: the caller's promise.
-        let (alpha, x, beta, y) = unsafe { (read(alpha)?, read(x)?, read(beta)?, read(y)?) };
+        let (alpha, x, beta, y) = unsafe {
+            (control.read(alpha)?, control.read(x)?, control.read(beta)?, control.read(y)?)
+        };
+        let (alpha, x, beta, y) = (&alpha, &x, &beta, &y);
         // SAFETY: as before.
-        let matrix = unsafe { read(matx)? };
+        let matrix = &unsafe { control.read(matx)? };
         if matrix.num_rows == 0 {
             return control.state().end_blocking(&control.queue);
         }

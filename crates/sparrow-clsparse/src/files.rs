@@ -90,7 +90,7 @@ unsafe fn coo_from_file<T: Value>(
     status_of(|| {
         let control = Control::of_any(control)?;
         // SAFETY: the caller's promise.
-        let (target, path) = unsafe { (write(cooMatx)?, path_of(filePath)?) };
+        let (mut target, path) = unsafe { (control.write(cooMatx)?, path_of(filePath)?) };
         let matrix = matrix_of::<T>(path, read_explicit_zeroes != 0)?.to_coo();
         let (queue, nnz) = (&control.queue, matrix.nnz());
         let of_columns = (target.col_indices, target.off_col_indices);
@@ -118,7 +118,7 @@ unsafe fn csr_from_file<T: Value>(
     status_of(|| {
         let control = Control::of_any(control)?;
         // SAFETY: the caller's promise.
-        let (target, path) = unsafe { (write(csrMatx)?, path_of(filePath)?) };
+        let (mut target, path) = unsafe { (control.write(csrMatx)?, path_of(filePath)?) };
         let matrix = matrix_of::<T>(path, read_explicit_zeroes != 0)?;
         let (queue, nnz, rows) = (&control.queue, matrix.nnz(), matrix.rows());
         let of_columns = (target.col_indices, target.off_col_indices);

@@ -4,8 +4,50 @@ use std::ptr;
 
 use crate::boundary::{status_of, write};
 use crate::status::Status;
+use crate::structures::Structure;
 use crate::types::{
-    cldenseMatrix, cldenseVector, clsparseCooMatrix, clsparseCsrMatrix, clsparseScalar,
+    cldenseMatrix, cldenseMatrixSvm, cldenseVector, cldenseVectorSvm, clsparseCooMatrix,
+    clsparseCooMatrixSvm, clsparseCsrMatrix, clsparseCsrMatrixSvm, clsparseScalar,
+    clsparseScalarSvm,
+};
+
+const NO_SCALAR: clsparseScalar = clsparseScalar { value: ptr::null_mut(), off_value: 0 };
+
+const NO_VECTOR: cldenseVector =
+    cldenseVector { num_values: 0, values: ptr::null_mut(), off_values: 0 };
+
+const NO_ENTRIES: clsparseCooMatrix = clsparseCooMatrix {
+    num_rows: 0,
+    num_cols: 0,
+    num_nonzeros: 0,
+    values: ptr::null_mut(),
+    col_indices: ptr::null_mut(),
+    row_indices: ptr::null_mut(),
+    off_values: 0,
+    off_col_indices: 0,
+    off_row_indices: 0,
+};
+
+const NO_ROWS: clsparseCsrMatrix = clsparseCsrMatrix {
+    num_rows: 0,
+    num_cols: 0,
+    num_nonzeros: 0,
+    values: ptr::null_mut(),
+    col_indices: ptr::null_mut(),
+    row_pointer: ptr::null_mut(),
+    off_values: 0,
+    off_col_indices: 0,
+    off_row_pointer: 0,
+    meta: ptr::null_mut(),
+};
+
+const NO_DENSE: cldenseMatrix = cldenseMatrix {
+    num_rows: 0,
+    num_cols: 0,
+    lead_dim: 0,
+    major: ROW_MAJOR,
+    values: ptr::null_mut(),
+    off_values: 0,
 };
 
 /// Rows lie together.
@@ -26,69 +68,34 @@ unsafe fn set<T>(pointer: *mut T, value: T) -> Status {
     })
 }
 
-/// A scalar without a buffer.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn clsparseInitScalar(scalar: *mut clsparseScalar) -> Status {
-    // SAFETY: as types.rs says of all functions.
-    unsafe { set(scalar, clsparseScalar { value: ptr::null_mut(), off_value: 0 }) }
+/// A pair of functions: for either layout.
+macro_rules! initializes {
+    ($($what:literal: $value:ident, $name:ident($argument:ident: $type:ty), $of_shared:ident($shared:ty);)+) => {$(
+        #[doc = $what]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($argument: *mut $type) -> Status {
+            // SAFETY: as types.rs says of all functions.
+            unsafe { set($argument, $value) }
+        }
+
+        #[doc = concat!($what, " As programs know it that name shared virtual memory.")]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $of_shared($argument: *mut $shared) -> Status {
+            // SAFETY: as types.rs says of all functions.
+            unsafe { set($argument, $value.to_shared()) }
+        }
+    )+};
 }
 
-/// A vector without elements.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn clsparseInitVector(vec: *mut cldenseVector) -> Status {
-    let empty = cldenseVector { num_values: 0, values: ptr::null_mut(), off_values: 0 };
-    // SAFETY: as types.rs says of all functions.
-    unsafe { set(vec, empty) }
-}
-
-/// A matrix without rows.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn clsparseInitCooMatrix(cooMatx: *mut clsparseCooMatrix) -> Status {
-    let empty = clsparseCooMatrix {
-        num_rows: 0,
-        num_cols: 0,
-        num_nonzeros: 0,
-        values: ptr::null_mut(),
-        col_indices: ptr::null_mut(),
-        row_indices: ptr::null_mut(),
-        off_values: 0,
-        off_col_indices: 0,
-        off_row_indices: 0,
-    };
-    // SAFETY: as types.rs says of all functions.
-    unsafe { set(cooMatx, empty) }
-}
-
-/// A matrix without rows; a meta that it had lives on.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn clsparseInitCsrMatrix(csrMatx: *mut clsparseCsrMatrix) -> Status {
-    let empty = clsparseCsrMatrix {
-        num_rows: 0,
-        num_cols: 0,
-        num_nonzeros: 0,
-        values: ptr::null_mut(),
-        col_indices: ptr::null_mut(),
-        row_pointer: ptr::null_mut(),
-        off_values: 0,
-        off_col_indices: 0,
-        off_row_pointer: 0,
-        meta: ptr::null_mut(),
-    };
-    // SAFETY: as types.rs says of all functions.
-    unsafe { set(csrMatx, empty) }
-}
-
-/// A matrix without rows, which would lie together.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cldenseInitMatrix(denseMatx: *mut cldenseMatrix) -> Status {
-    let empty = cldenseMatrix {
-        num_rows: 0,
-        num_cols: 0,
-        lead_dim: 0,
-        major: ROW_MAJOR,
-        values: ptr::null_mut(),
-        off_values: 0,
-    };
-    // SAFETY: as types.rs says of all functions.
-    unsafe { set(denseMatx, empty) }
+initializes! {
+    "A scalar without a buffer.": NO_SCALAR, clsparseInitScalar(scalar: clsparseScalar),
+        clsparseInitScalarSvm(clsparseScalarSvm);
+    "A vector without elements.": NO_VECTOR, clsparseInitVector(vec: cldenseVector),
+        clsparseInitVectorSvm(cldenseVectorSvm);
+    "A matrix without rows.": NO_ENTRIES, clsparseInitCooMatrix(cooMatx: clsparseCooMatrix),
+        clsparseInitCooMatrixSvm(clsparseCooMatrixSvm);
+    "A matrix without rows; a meta that it had lives on.": NO_ROWS, clsparseInitCsrMatrix(csrMatx: clsparseCsrMatrix),
+        clsparseInitCsrMatrixSvm(clsparseCsrMatrixSvm);
+    "A matrix without rows, which would lie together.": NO_DENSE, cldenseInitMatrix(denseMatx: cldenseMatrix),
+        cldenseInitMatrixSvm(cldenseMatrixSvm);
 }

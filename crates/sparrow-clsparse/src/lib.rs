@@ -6,7 +6,7 @@
 //!
 //! What every function has in common is in `boundary.rs` (nothing unwinds into C, pointers are looked at before they
 //! are followed) and `handles.rs` (controls and metas are numbers of a table, so that one that was freed is told from
-//! one that lives). `operands.rs` makes arrays of the application's buffers, and refuses what does not fit them; `product.rs`
+//! one that lives). `structures.rs` reads the application's structures in either layout. `operands.rs` makes arrays of the application's buffers, and refuses what does not fit them; `product.rs`
 //! puts them together for a product, by a plan of a meta (`meta.rs`) or of a control (`known.rs`).
 
 #![allow(non_snake_case, non_camel_case_types, reason = "clSPARSE's names")]
@@ -33,6 +33,7 @@ mod solve;
 mod solver_control;
 mod spgemm;
 mod status;
+mod structures;
 mod types;
 mod vectors;
 
@@ -46,7 +47,9 @@ pub use csrmm::{clsparseDcsrmm, clsparseScsrmm};
 pub use csrmv::{clsparseDcsrmv, clsparseScsrmv};
 pub use files::*;
 pub use initialize::*;
-pub use meta::{clsparseCsrMetaCreate, clsparseCsrMetaDelete, clsparseCsrMetaSize};
+pub use meta::{
+    clsparseCsrMetaCreate, clsparseCsrMetaDelete, clsparseCsrMetaDeleteSvm, clsparseCsrMetaSize,
+};
 pub use solve::*;
 pub use solver_control::*;
 pub use spgemm::clsparseScsrSpGemm;

@@ -14,13 +14,16 @@ use sparrow::{
     KnownPattern, OffsetType, PlanOptions, Queue, SpmmOptions, ValueType, Workspace,
 };
 
-use crate::boundary::{read, status_of, value_of, write};
+use crate::boundary::{status_of, value_of};
 use crate::control::Control;
 use crate::handles::Handles;
 use crate::operands::{CsrArrays, array};
 use crate::product::{DenseOperands, DenseShapes, Operands};
 use crate::status::{Result, Status};
-use crate::types::{clsparseControl, clsparseCsrMatrix, clsparseMetaSizeResult};
+use crate::structures::Naming;
+use crate::types::{
+    clsparseControl, clsparseCsrMatrix, clsparseCsrMatrixSvm, clsparseMetaSizeResult,
+};
 
 static METAS: Handles<Meta> = Handles::new();
 
@@ -266,7 +269,7 @@ pub unsafe extern "C" fn clsparseCsrMetaSize(
     let (status, metaSize) = value_of(0, || {
         let control = Control::of_any(control)?;
         // SAFETY: as types.rs says of all functions.
-        let matrix = unsafe { read(csrMatx)? };
+        let matrix = &unsafe { control.read(csrMatx)? };
         let bytes = match Meta::of(matrix) {
             Ok(Some(meta)) => meta.planned_bytes(&control, matrix)?,
             _ => Meta::new(&control, matrix)?.planned_bytes(&control, matrix)?,
@@ -287,8 +290,8 @@ pub unsafe extern "C" fn clsparseCsrMetaCreate(
     status_of(|| {
         let control = Control::of_any(control)?;
         // SAFETY: as types.rs says of all functions.
-        let matrix = unsafe { write(csrMatx)? };
-        let meta = Meta::new(&control, matrix)?;
+        let mut matrix = unsafe { control.write(csrMatx)? };
+        let meta = Meta::new(&control, &matrix)?;
         control.state().end_blocking(&control.queue)?;
         METAS.remove(matrix.meta);
         matrix.meta = METAS.add(meta);
@@ -299,13 +302,27 @@ pub unsafe extern "C" fn clsparseCsrMetaCreate(
 /// Ends a meta; a matrix without one is left as it is.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clsparseCsrMetaDelete(csrMatx: *mut clsparseCsrMatrix) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { delete(csrMatx, Naming::Buffers) }
+}
+
+/// [`clsparseCsrMetaDelete`] as programs know it that name shared virtual memory.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clsparseCsrMetaDeleteSvm(csrMatx: *mut clsparseCsrMatrixSvm) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { delete(csrMatx.cast(), Naming::Shared) }
+}
+
+/// # Safety
+/// As types.rs says of all functions.
+unsafe fn delete(csrMatx: *mut clsparseCsrMatrix, naming: Naming) -> Status {
     status_of(|| {
-        // SAFETY: as types.rs says of all functions.
-        let matrix = unsafe { write(csrMatx)? };
-        let meta: *mut c_void = std::mem::replace(&mut matrix.meta, ptr::null_mut());
-        if meta.is_null() || METAS.remove(meta).is_some() {
+        // SAFETY: the caller's promise.
+        let mut matrix = unsafe { naming.write(csrMatx)? };
+        if matrix.meta.is_null() {
             return Ok(());
         }
-        Err(Status::StructInvalid)
+        let meta: *mut c_void = std::mem::replace(&mut matrix.meta, ptr::null_mut());
+        METAS.remove(meta).map(|_| ()).ok_or(Status::StructInvalid)
     })
 }

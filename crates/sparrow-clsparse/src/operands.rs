@@ -11,9 +11,10 @@ use sparrow::{
 use crate::control::Control;
 use crate::initialize::{COLUMN_MAJOR, ROW_MAJOR};
 use crate::status::{Result, Status};
+use crate::structures::Naming;
 use crate::types::{cl_mem, cldenseMatrix, cldenseVector, clsparseCsrMatrix, clsparseScalar};
 
-/// `len` elements of a buffer from element `offset` on.
+/// `len` elements of a buffer from element `offset` on, or at an address.
 pub(crate) fn array(
     control: &Control,
     element: impl Into<ElementType>,
@@ -25,6 +26,13 @@ pub(crate) fn array(
         // OpenCL has no buffers without bytes, so an application has none for what has no elements.
         let nothing = (len == 0).then(|| AnyArray::allocate(control.context(), element, 0));
         return Ok(nothing.ok_or(Status::InvalidMemObj)??);
+    }
+    if control.naming() == Naming::Shared {
+        let is_fine_grained = control.context().device().traits().svm.fine_grain_system;
+        // SAFETY: the memory is valid, as types.rs says.
+        let array = unsafe { AnyArray::from_svm(buffer, element, len, is_fine_grained) };
+        // Null was told above, so that it is an address that no element can have.
+        return array.map_err(|_| Status::InvalidValue);
     }
     let byte_offset = offset as usize * element.size_bytes();
     // SAFETY: the buffer is valid, as types.rs says, and the array ends with the call: plans and metas keep none.

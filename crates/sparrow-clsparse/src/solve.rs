@@ -14,7 +14,7 @@ use sparrow::{
     SolverOptions, SolverProgress, StopRule, ValueType, Verdict, are, counted,
 };
 
-use crate::boundary::{read, status_of};
+use crate::boundary::status_of;
 use crate::control::Control;
 use crate::meta::Meta;
 use crate::operands::{CsrArrays, vector};
@@ -97,7 +97,8 @@ unsafe fn solve_on(
     printer: &mut Printer,
 ) -> Result<bool, Refusal> {
     // SAFETY: the caller's promise.
-    let (x, matrix, b) = unsafe { (read(x)?, read(A)?, read(b)?) };
+    let (x, matrix, b) = unsafe { (control.read(x)?, control.read(A)?, control.read(b)?) };
+    let (x, matrix, b) = (&x, &matrix, &b);
     let order = matrix.num_rows;
     let lengths = [
         ("column", "A", matrix.num_cols),

@@ -1,15 +1,16 @@
 //! C = A B, all three in compressed rows.
 //!
-//! The buffers of C are made here and the application's to release, as clSPARSE does; all of it is waited for, with an
+//! The memory of C are made here and the application's to release, as clSPARSE does; all of it is waited for, with an
 //! asynchronous control too.
 
 use sparrow::{AnyArray, AnyMatrix, AnySpgemmPlan, SpgemmOptions, ValueType};
 
-use crate::boundary::{read, status_of, write};
+use crate::boundary::status_of;
 use crate::control::Control;
 use crate::operands::CsrArrays;
 use crate::status::{Result, Status};
-use crate::types::{cl_mem, clsparseControl, clsparseCsrMatrix};
+use crate::structures::Naming;
+use crate::types::{clsparseControl, clsparseCsrMatrix};
 
 /// An operand in compressed rows.
 fn operand(control: &Control, matrix: &clsparseCsrMatrix) -> Result<AnyMatrix> {
@@ -20,15 +21,23 @@ fn operand(control: &Control, matrix: &clsparseCsrMatrix) -> Result<AnyMatrix> {
     Ok(unsafe { AnyMatrix::from_arrays(control.context(), cols, offsets, columns, values)? })
 }
 
-/// The buffer of an array that begins where its buffer does, with a reference for the application.
-fn given(array: &AnyArray) -> Result<cl_mem> {
-    array.memory().0.to_owned_raw()?.ok_or(Status::InvalidMemObj)
+/// Arrays in memory as the program names it.
+fn arrays_for(control: &Control, arrays: [&AnyArray; 3]) -> Result<[AnyArray; 3]> {
+    if control.naming() == Naming::Buffers {
+        return Ok(arrays.map(AnyArray::alias));
+    }
+    let [values, columns, offsets] = arrays.map(|array| -> Result<AnyArray> {
+        let mut shared = AnyArray::allocate_svm(control.context(), array.element(), array.len())?;
+        shared.copy_from(&control.queue, array)?;
+        Ok(shared)
+    });
+    Ok([values?, columns?, offsets?])
 }
 
 /// C = A B in single precision; columns ascend in each row of C, and entries whose products cancel stay. Columns of A
 /// and B may stand in any order and repeat.
 ///
-/// Makes three buffers, which are the application's to release, and sets the sizes, buffers and offsets of
+/// Makes three buffers, which are the application's to release (of shared virtual memory, allocations to free), and sets the sizes, buffers and offsets of
 /// `sparseMatC`; what it held before is not released, and its meta stays. Nothing is changed where the call fails.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clsparseScsrSpGemm(
@@ -40,9 +49,9 @@ pub unsafe extern "C" fn clsparseScsrSpGemm(
     status_of(|| {
         let control = Control::of(control)?;
         // SAFETY: the caller's promise. C may be A or B: they are copied before it is written.
-        let (a, b) = unsafe { (*read(sparseMatA)?, *read(sparseMatB)?) };
+        let (a, b) = unsafe { (control.read(sparseMatA)?, control.read(sparseMatB)?) };
         // SAFETY: as before.
-        let target = unsafe { write(sparseMatC)? };
+        let mut target = unsafe { control.write(sparseMatC)? };
         if a.num_cols != b.num_rows {
             return Err(Status::InvalidSize);
         }
@@ -50,6 +59,8 @@ pub unsafe extern "C" fn clsparseScsrSpGemm(
         let (a, b) = (operand(&control, &a)?, operand(&control, &b)?);
         let mut plan = AnySpgemmPlan::new_blocking(queue, &a, &b, &SpgemmOptions::default())?;
         let c = plan.multiply_blocking(queue, &a, &b)?;
+        let [values, columns, offsets] =
+            arrays_for(&control, [c.values(), c.columns(), c.offsets()])?;
         queue.finish_blocking()?;
         let sizes = [c.rows(), c.cols(), c.nnz()].map(u32::try_from);
         let [Ok(num_rows), Ok(num_cols), Ok(num_nonzeros)] = sizes else {
@@ -60,9 +71,9 @@ pub unsafe extern "C" fn clsparseScsrSpGemm(
             num_rows,
             num_cols,
             num_nonzeros,
-            values: given(c.values())?,
-            col_indices: given(c.columns())?,
-            row_pointer: given(c.offsets())?,
+            values: values.give()?,
+            col_indices: columns.give()?,
+            row_pointer: offsets.give()?,
             off_values: 0,
             off_col_indices: 0,
             off_row_pointer: 0,

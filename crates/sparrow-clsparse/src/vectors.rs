@@ -5,7 +5,7 @@
 
 use sparrow::{AnyArray, AnyVectors, Combination, ElementType, Event, Queue, Reduction, ValueType};
 
-use crate::boundary::{read, status_of, write};
+use crate::boundary::status_of;
 use crate::control::Control;
 use crate::operands::{array, scalar};
 use crate::status::{Result, Status};
@@ -55,7 +55,8 @@ unsafe fn scale(
     status_of(|| {
         let control = Control::of(control)?;
         // SAFETY: the caller's promise.
-        let (r, alpha, y) = unsafe { (read(r)?, read(alpha)?, read(y)?) };
+        let (r, alpha, y) = unsafe { (control.read(r)?, control.read(alpha)?, control.read(y)?) };
+        let (r, alpha, y) = (&r, &alpha, &y);
         let length = length(&[r, y])?;
         let alpha = scalar(&control, value_type, alpha)?;
         let y = elements(&control, value_type, y, length)?;
@@ -78,7 +79,9 @@ unsafe fn axpy(
     status_of(|| {
         let control = Control::of(control)?;
         // SAFETY: the caller's promise.
-        let (r, alpha, x, y) = unsafe { (read(r)?, read(alpha)?, read(x)?, read(y)?) };
+        let (r, alpha, x, y) =
+            unsafe { (control.read(r)?, control.read(alpha)?, control.read(x)?, control.read(y)?) };
+        let (r, alpha, x, y) = (&r, &alpha, &x, &y);
         let length = length(&[r, x, y])?;
         let alpha = scalar(&control, value_type, alpha)?;
         let x = elements(&control, value_type, x, length)?;
@@ -102,9 +105,11 @@ unsafe fn axpby(
     status_of(|| {
         let control = Control::of(control)?;
         // SAFETY: the caller's promise.
-        let (r, alpha, x) = unsafe { (read(r)?, read(alpha)?, read(x)?) };
+        let (r, alpha, x) = unsafe { (control.read(r)?, control.read(alpha)?, control.read(x)?) };
+        let (r, alpha, x) = (&r, &alpha, &x);
         // SAFETY: as before.
-        let (beta, y) = unsafe { (read(beta)?, read(y)?) };
+        let (beta, y) = unsafe { (control.read(beta)?, control.read(y)?) };
+        let (beta, y) = (&beta, &y);
         let length = length(&[r, x, y])?;
         let alpha = scalar(&control, value_type, alpha)?;
         let beta = scalar(&control, value_type, beta)?;
@@ -129,7 +134,8 @@ unsafe fn combine(
     status_of(|| {
         let control = Control::of(control)?;
         // SAFETY: the caller's promise.
-        let (r, x, y) = unsafe { (read(r)?, read(x)?, read(y)?) };
+        let (r, x, y) = unsafe { (control.read(r)?, control.read(x)?, control.read(y)?) };
+        let (r, x, y) = (&r, &x, &y);
         let length = length(&[r, x, y])?;
         let x = elements(&control, value_type, x, length)?;
         let y = elements(&control, value_type, y, length)?;
@@ -152,7 +158,8 @@ unsafe fn reduce(
     status_of(|| {
         let control = Control::of(control)?;
         // SAFETY: the caller's promise.
-        let (s, x) = unsafe { (write(s)?, read(x)?) };
+        let (s, x) = unsafe { (control.read(s)?, control.read(x)?) };
+        let (s, x) = (&s, &x);
         let x = elements(&control, value_type, x, length(&[x])?)?;
         let mut s = scalar(&control, value_type, s)?;
         run(&control, value_type, |queue, vectors| {
@@ -172,7 +179,8 @@ unsafe fn dot(
     status_of(|| {
         let control = Control::of(control)?;
         // SAFETY: the caller's promise.
-        let (r, x, y) = unsafe { (write(r)?, read(x)?, read(y)?) };
+        let (r, x, y) = unsafe { (control.read(r)?, control.read(x)?, control.read(y)?) };
+        let (r, x, y) = (&r, &x, &y);
         let length = length(&[x, y])?;
         let x = elements(&control, value_type, x, length)?;
         let y = elements(&control, value_type, y, length)?;
@@ -191,7 +199,8 @@ pub unsafe extern "C" fn cldenseIreduce(
     status_of(|| {
         let control = Control::of(control)?;
         // SAFETY: as types.rs says of all functions.
-        let (s, x) = unsafe { (write(s)?, read(x)?) };
+        let (s, x) = unsafe { (control.read(s)?, control.read(x)?) };
+        let (s, x) = (&s, &x);
         let x = elements(&control, ElementType::I32, x, length(&[x])?)?;
         let mut s = array(&control, ElementType::I32, (s.value, s.off_value), 1)?;
         run(&control, ValueType::F32, |queue, vectors| {

@@ -103,7 +103,7 @@ unsafe fn lend(context: &Context, span: &Span<'_>, writes: bool) -> Result<AnyAr
         let value_type = span.array.value_type()?;
         // SAFETY: all of the process is the device's too; the rest is the caller's promise.
         return for_value_type!(value_type, V => unsafe {
-            Ok(DeviceArray::<V>::from_svm(span.array.address().cast(), span.len, true).into_any())
+            Ok(DeviceArray::<V>::from_svm(span.array.address().cast(), span.len, true)?.into_any())
         });
     }
     let access = if writes { CL_MEM_READ_WRITE } else { CL_MEM_READ_ONLY };

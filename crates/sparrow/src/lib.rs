@@ -65,6 +65,7 @@ mod batch_product;
 mod error;
 mod hetero;
 mod plan;
+mod slots;
 mod solve;
 mod spgemm;
 mod spmm;
@@ -87,7 +88,7 @@ pub use cl_kernels::{
 };
 pub use cl_runtime::Error as RuntimeError;
 pub use cl_runtime::batched::{AnyBatch, BatchColumns, BatchedVariant, ColumnWidth};
-pub use cl_runtime::raw::FloatTrapsHeld;
+pub use cl_runtime::raw::{FloatTrapsHeld, copied_bytes};
 pub use cl_runtime::spmm::DenseOperands;
 pub use cl_runtime::spmv::{Stages, VectorOrder, Workspace};
 pub use cl_runtime::{
@@ -106,6 +107,7 @@ pub use csr_core::{
 pub use error::{Error, Result};
 pub use hetero::{HeteroPlan, LEARNING_PRODUCTS, Partner, Share, Shared};
 pub use plan::{AnyCoefficient, AnyPlan, AnyProduct, Measuring, Op, PlanOptions, Planning};
+pub use slots::{AnySlotsMatrix, AnySlotsPlan, Entries, Slots, SlotsOperands, SlotsOptions};
 pub use solve::{
     AnyLinearSystem, AnySolver, Breakdown, Norm, Outcome, Preconditioner, Solution, SolverMethod,
     SolverOptions, SolverProgress, StopRule, Verdict, solve_on_host,

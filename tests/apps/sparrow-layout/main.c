@@ -10,6 +10,7 @@ int main(void) {
     STRUCT(sparrow_buffer)
     FIELD(sparrow_buffer, memory)
     FIELD(sparrow_buffer, byte_offset)
+    FIELD(sparrow_buffer, svm)
     STRUCT(sparrow_scalar)
     FIELD(sparrow_scalar, value)
     FIELD(sparrow_scalar, device)

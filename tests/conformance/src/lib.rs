@@ -8,6 +8,7 @@ mod failing;
 mod fixture;
 mod gate;
 pub mod host_solvers;
+pub mod in_place;
 mod small;
 mod two_devices;
 mod unchecked;

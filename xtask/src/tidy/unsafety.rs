@@ -17,6 +17,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("crates/cl-runtime/src/dense_matrix.rs", "launches on arrays that it has checked"),
     ("crates/cl-runtime/src/empty_launch.rs", "launches on an array of its own"),
     ("crates/cl-runtime/src/host_pattern.rs", "maps a pattern, which nobody writes"),
+    ("crates/cl-runtime/src/host_array.rs", "memory of the application's"),
     ("crates/cl-runtime/src/row_lengths.rs", "launches on arrays that it has checked"),
     ("crates/cl-runtime/src/row_offsets.rs", "launches on arrays that it has checked"),
     ("crates/cl-runtime/src/rates.rs", "launches on arrays of its own"),
@@ -36,6 +37,7 @@ const ROOMS: &[(&str, &str)] = &[
         "launches on arrays of its own and of a matrix",
     ),
     ("crates/cl-runtime/src/spmv/evc_hyb_plan.rs", "launches on arrays of its own"),
+    ("crates/cl-runtime/src/spmv/hyb", "launches on arrays of its own and of a matrix"),
     ("crates/cl-runtime/src/spmv/sell.rs", "launches on arrays of its own and of a matrix"),
     ("crates/cl-runtime/src/spmv/sell_sigma.rs", "launches on arrays of its own and of a matrix"),
     ("crates/cl-runtime/src/solver/", "launches on arrays of its own and of a matrix"),
@@ -45,6 +47,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("crates/sparrow/src/batch.rs", "the launch, after the checks that make it sound"),
     ("crates/sparrow/src/hetero/", "launches of pieces, after the checks that make them sound"),
     ("crates/sparrow/src/plan/mod.rs", "the launch, after the checks that make it sound"),
+    ("crates/sparrow/src/slots/", "the launch, after the checks that make it sound"),
     ("crates/sparrow/src/spmm.rs", "the launch, after the checks that make it sound"),
     ("crates/sparrow/src/vectors/mod.rs", "the launches, after the checks that make them sound"),
     (

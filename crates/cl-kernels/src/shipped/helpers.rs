@@ -10,6 +10,7 @@ use crate::dense_product::{self, DenseProductKernel};
 use crate::dense_rows::{self, DenseRows};
 use crate::gather_rate::{self, GatherRate};
 use crate::gather_values::{self, GatherValues};
+use crate::hyb_plan::{self, HybPlan};
 use crate::launch_cost::{self, LaunchCost};
 use crate::rates::{self, Rates};
 use crate::row_lengths::{self, RowLengthsKernel};
@@ -41,6 +42,8 @@ impl List<'_> {
             for value_type in ValueType::ALL {
                 let parameters = GatherValues { group_size: 256 };
                 self.helper(gather_values::SOURCE, value_type, offset_type, &parameters);
+                let parameters = HybPlan { group_size: 64 };
+                self.helper(hyb_plan::SOURCE, value_type, offset_type, &parameters);
                 let parameters = DenseProductKernel { group_size: 256 };
                 self.helper(dense_product::SOURCE, value_type, offset_type, &parameters);
             }

@@ -7,6 +7,7 @@ use cl3::info_type::InfoType;
 use opencl3::memory as cl;
 use opencl3::types::{cl_buffer_region, cl_context, cl_mem};
 
+use super::origin::parent_of;
 use super::{ContextHandle, MemHandle, SvmAllocation, check, make};
 use crate::{Error, Result};
 
@@ -47,6 +48,40 @@ impl Memory {
         })?;
         // SAFETY: the handle is new, and its one reference becomes the owner's.
         Ok(Memory::Buffer(unsafe { MemHandle::from_created(handle) }))
+    }
+
+    /// A buffer on memory of the host's (CL_MEM_USE_HOST_PTR), which is not copied where the device shares it. Kernels
+    /// read only.
+    ///
+    /// # Safety
+    /// The `bytes` at `address`, one at least, stay readable until the last clone of this is gone and every command with
+    /// it has ended, and nothing writes them meanwhile.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub unsafe fn of_host(
+        context: &ContextHandle,
+        address: *const u8,
+        bytes: usize,
+    ) -> Result<Self> {
+        let flags = cl::CL_MEM_READ_ONLY | cl::CL_MEM_USE_HOST_PTR;
+        // SAFETY: the context is valid; the memory is the caller's promise.
+        let handle = make("clCreateBuffer", || unsafe {
+            cl::create_buffer(context.as_raw(), flags, bytes, address.cast_mut().cast())
+        })?;
+        // SAFETY: the handle is new, and its one reference becomes the owner's.
+        Ok(Memory::Buffer(unsafe { MemHandle::from_created(handle) }))
+    }
+
+    /// Whether it is a buffer that has no parent: one that can be parted by [`Memory::sub_buffer`].
+    ///
+    /// # Errors
+    /// The driver does not answer.
+    pub fn is_whole_buffer(&self) -> Result<bool> {
+        match self {
+            Memory::Buffer(handle) => Ok(parent_of(handle.as_raw())?.is_none()),
+            Memory::Svm(_) => Ok(false),
+        }
     }
 
     /// A reference to a buffer of the application's, which keeps its own.
@@ -158,7 +193,7 @@ impl Memory {
         let handle = make("clCreateSubBuffer", || unsafe {
             cl::create_sub_buffer(
                 handle.as_raw(),
-                cl::CL_MEM_READ_WRITE,
+                0, // Who may read and write it is the whole buffer's to say.
                 cl::CL_BUFFER_CREATE_TYPE_REGION,
                 (&raw const region).cast(),
             )

@@ -8,6 +8,7 @@
 #![expect(unsafe_code, reason = "OpenCL is a C interface; every call states why it is sound")]
 
 mod buffer;
+mod copied;
 mod device;
 pub mod fault;
 mod float_traps;
@@ -21,6 +22,8 @@ mod staging;
 mod svm;
 
 pub use buffer::{Memory, MemoryFlags};
+pub use copied::copied_bytes;
+pub(crate) use copied::note_copied;
 pub use device::{DeviceId, PlatformId, device_ids, platform_ids};
 pub use float_traps::FloatTrapsHeld;
 pub use kernel::Kernel;

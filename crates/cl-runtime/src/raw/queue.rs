@@ -9,10 +9,13 @@ use opencl3::types::{cl_event, cl_ulong};
 use super::staging::Permits;
 use super::{
     ContextHandle, DeviceId, EventHandle, Memory, QueueHandle, SvmAllocation, check, make,
+    note_copied,
 };
 use crate::{Error, Result};
 
 const BLOCKING: u32 = 1;
+/// A call that returns before its command has run.
+const LATER: u32 = 0;
 
 impl QueueHandle {
     /// A new in-order queue; with `profiling`, its events carry times.
@@ -83,6 +86,7 @@ impl QueueHandle {
                         ptr::null(),
                     )
                 })?;
+                note_copied(data.len());
                 // SAFETY: the event is new, and its one reference becomes the owner's.
                 let written = unsafe { EventHandle::from_created(written) };
                 // The call has taken `data`, but out of order nothing says when `memory` has it.
@@ -124,6 +128,7 @@ impl QueueHandle {
                         ptr::null(),
                     )
                 })?;
+                note_copied(data.len());
                 release_after(read)
             }
             Memory::Svm(allocation) => {
@@ -186,39 +191,73 @@ impl QueueHandle {
         Ok(Some(event))
     }
 
-    /// Copies `bytes` between two buffers.
+    /// Copies `bytes` on the device, between buffers and shared virtual memory.
     ///
     /// # Errors
-    /// The driver's own failure, or shared virtual memory on one side.
+    /// The driver's own failure, or a range of shared virtual memory that runs past the end.
     pub fn copy(
         &self,
         source: (&Memory, usize),
         target: (&Memory, usize),
         bytes: usize,
     ) -> Result<Option<EventHandle>> {
-        let ((Memory::Buffer(from), from_offset), (Memory::Buffer(to), to_offset)) =
-            (source, target)
-        else {
-            return Err(Error::call("clEnqueueCopyBuffer", -38)); // CL_INVALID_MEM_OBJECT
-        };
         if bytes == 0 {
             return Ok(None);
         }
-        // SAFETY: both handles are valid; the driver checks the ranges.
-        let event = make("clEnqueueCopyBuffer", || unsafe {
-            cl::enqueue_copy_buffer(
-                self.as_raw(),
-                from.as_raw(),
-                to.as_raw(),
-                from_offset,
-                to_offset,
-                bytes,
-                0,
-                ptr::null(),
-            )
-        })?;
+        let (queue, none) = (self.as_raw(), ptr::null());
+        let event = match (source, target) {
+            ((Memory::Buffer(from), from_offset), (Memory::Buffer(to), to_offset)) => {
+                let (from, to) = (from.as_raw(), to.as_raw());
+                // SAFETY: both handles are valid; the driver checks the ranges.
+                make("clEnqueueCopyBuffer", || unsafe {
+                    cl::enqueue_copy_buffer(queue, from, to, from_offset, to_offset, bytes, 0, none)
+                })?
+            }
+            ((Memory::Svm(from), from_offset), (Memory::Svm(to), to_offset)) => {
+                let from = svm_address(from, from_offset, bytes)?;
+                let to = svm_address(to, to_offset, bytes)?;
+                // SAFETY: both ranges were checked.
+                make("clEnqueueSVMMemcpy", || unsafe {
+                    cl::enqueue_svm_mem_cpy(queue, LATER, to, from, bytes, 0, none)
+                })?
+            }
+            (from @ (Memory::Svm(_), _), to @ (Memory::Buffer(handle), _))
+                if !Permits::of(handle)?.writes =>
+            {
+                let staging = self.staging_buffer(bytes)?;
+                self.copy(from, (&staging, 0), bytes)?.map_or(Ok(()), |copied| copied.wait())?;
+                return self.copy((&staging, 0), to, bytes);
+            }
+            ((Memory::Buffer(handle), from_offset), to @ (Memory::Svm(_), _))
+                if !Permits::of(handle)?.reads =>
+            {
+                let staging = self.staged_blocking(source.0, from_offset, bytes)?;
+                return self.copy((&staging, 0), to, bytes);
+            }
+            ((Memory::Svm(from), from_offset), (Memory::Buffer(to), to_offset)) => {
+                let (from, to) = (svm_address(from, from_offset, bytes)?, to.as_raw());
+                // SAFETY: the range was checked, the handle is valid, and the driver checks its range.
+                make("clEnqueueWriteBuffer", || unsafe {
+                    cl::enqueue_write_buffer(queue, to, LATER, to_offset, bytes, from, 0, none)
+                })?
+            }
+            ((Memory::Buffer(from), from_offset), (Memory::Svm(to), to_offset)) => {
+                let (from, to) = (from.as_raw(), svm_address(to, to_offset, bytes)?);
+                // SAFETY: as above.
+                make("clEnqueueReadBuffer", || unsafe {
+                    cl::enqueue_read_buffer(queue, from, LATER, from_offset, bytes, to, 0, none)
+                })?
+            }
+        };
+        note_copied(bytes);
         // SAFETY: the event is new, and its one reference becomes the owner's.
-        Ok(Some(unsafe { EventHandle::from_created(event) }))
+        let event = unsafe { EventHandle::from_created(event) };
+        for memory in [source.0, target.0] {
+            if let Memory::Svm(allocation) = memory {
+                allocation.note_use(&event);
+            }
+        }
+        Ok(Some(event))
     }
 
     /// An event that completes when everything in `wait`, or with none everything before it, has.
@@ -258,6 +297,7 @@ impl QueueHandle {
         let copied = make("clEnqueueSVMMemcpy", || unsafe {
             cl::enqueue_svm_mem_cpy(self.as_raw(), BLOCKING, to, from, bytes, 0, ptr::null())
         })?;
+        note_copied(bytes);
         release_after(copied)
     }
 }

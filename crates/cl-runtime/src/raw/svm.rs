@@ -1,6 +1,7 @@
 //! Shared virtual memory: an allocation both sides address by the same pointer.
 
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use opencl3::memory as cl;
@@ -19,6 +20,8 @@ pub struct SvmAllocation {
     /// Launches and fills since the last time all were seen complete: unlike buffers, shared virtual memory is
     /// not kept alive by the commands that use it.
     uses: Mutex<Vec<EventHandle>>,
+    /// Whether it is the application's to free, although it was allocated here.
+    is_given: AtomicBool,
 }
 
 // SAFETY: the pointer is a plain address; all access goes through queues or `unsafe fn`.
@@ -47,6 +50,7 @@ impl SvmAllocation {
             owner: Some(context.clone()),
             fine_grained,
             uses: Mutex::new(Vec::new()),
+            is_given: AtomicBool::new(false),
         })
     }
 
@@ -56,11 +60,24 @@ impl SvmAllocation {
     /// `pointer` is shared virtual memory of the context it is used in, at least `bytes` long, and
     /// outlives every launch that uses it.
     pub unsafe fn from_raw(pointer: *mut c_void, bytes: usize, fine_grained: bool) -> Self {
-        SvmAllocation { pointer, bytes, owner: None, fine_grained, uses: Mutex::new(Vec::new()) }
+        SvmAllocation {
+            pointer,
+            bytes,
+            owner: None,
+            fine_grained,
+            uses: Mutex::new(Vec::new()),
+            is_given: AtomicBool::new(true),
+        }
     }
 
     /// The address, on both sides.
     pub fn as_raw(&self) -> *mut c_void {
+        self.pointer
+    }
+
+    /// The address, from now on the application's to free (clSVMFree): it is not freed here any more.
+    pub fn give(&self) -> *mut c_void {
+        self.is_given.store(true, Ordering::Relaxed);
         self.pointer
     }
 
@@ -98,6 +115,9 @@ impl Drop for SvmAllocation {
                 // A failed command no longer uses the memory. Not through the seam: it would not be reported
                 // of a failure here, and the memory would be freed under the command.
                 let _ = opencl3::event::wait_for_events(&[event.as_raw()]);
+            }
+            if *self.is_given.get_mut() {
+                return;
             }
             // SAFETY: allocated in this context by `new`, freed once, and no launch uses it any more.
             let release = unsafe { cl::svm_free(context.as_raw(), self.pointer) };

@@ -11,6 +11,8 @@ mod csr_tiles_plan;
 mod csr_vector;
 mod evc_hyb;
 mod evc_hyb_plan;
+mod hyb;
+mod hyb_parts;
 mod partial_sums;
 mod segmented_sum;
 mod sell;
@@ -32,6 +34,7 @@ pub use bind::{BindRequest, Bound, Planning, bind};
 pub use csr_adaptive_plan::DeviceRowBlocks;
 pub use csr_flat::{CsrFlat, DeviceTiles};
 pub use evc_hyb_plan::{DeviceEvcHyb, VectorOrder};
+pub use hyb_parts::{HybOperands, HybParts, HybProduct};
 pub use segmented_sum::{Boundaries, SegmentedSum};
 
 /// What a kernel is specialised by, apart from its hyper-parameters.
@@ -197,12 +200,12 @@ pub struct Stages {
     pub stage2: Duration,
     /// Tiles of nonzeros.
     pub tiles: usize,
-    /// Of those, tiles with empty rows whose sums had to be moved; with `beta` other than 0, ranges of rows
-    /// that had to be computed again.
+    /// Of those, tiles with empty rows: the paper's dirty tiles, each counted once, however many rows it has. Their sums
+    /// had to be moved; with `beta` other than 0, and in tiles of very many rows, computed again.
     pub dirty_tiles: usize,
     /// Bytes of arrays that the CPU reached where they lie.
     pub shared_bytes: usize,
-    /// Bytes of arrays that were mapped for the CPU where memory is not shared: they were copied.
+    /// Bytes that were copied for stage 2, counted where they are copied.
     pub copied_bytes: usize,
 }
 

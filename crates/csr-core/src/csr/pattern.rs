@@ -110,6 +110,12 @@ impl<'a, O: Offset> PatternView<'a, O> {
         PatternView { cols, offsets, columns }
     }
 
+    /// Arrays that [`PatternView::new`] has checked before.
+    #[doc(hidden)]
+    pub fn of_checked(cols: usize, offsets: &'a [O], columns: &'a [u32]) -> Self {
+        Self::new_trusted(cols, offsets, columns)
+    }
+
     /// Rows of the matrix.
     pub fn rows(&self) -> usize {
         self.offsets.len() - 1

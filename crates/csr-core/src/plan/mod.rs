@@ -8,4 +8,5 @@ pub mod csr_adaptive;
 pub mod csr_flat;
 pub mod csr_tiles;
 pub mod evc_hyb;
+pub mod hyb;
 pub mod sell;

@@ -174,7 +174,7 @@ fn both<V: RealValue, O: Offset>(
     let options = PlanOptions { parameters: subject.parameters.clone(), ..PlanOptions::default() };
     // The first device alone, by the same calls: each product is waited for.
     let alone = Share::Fixed(0.0);
-    let mut plan = HeteroPlan::new_blocking(queue, &a, matrix, partner, alone, &options)?;
+    let mut plan = HeteroPlan::new_blocking(queue, &a, partner, alone, &options)?;
     let alone = Samples::take::<MeasureError>(
         &subject.budget,
         || {
@@ -191,7 +191,7 @@ fn both<V: RealValue, O: Offset>(
     )?;
     let single_us = alone.median_us().min(host_us.unwrap_or(f64::INFINITY));
     let start = Instant::now();
-    let mut plan = HeteroPlan::new_blocking(queue, &a, matrix, partner, share, &options)?;
+    let mut plan = HeteroPlan::new_blocking(queue, &a, partner, share, &options)?;
     let setup_us = start.elapsed().as_secs_f64() * 1e6;
     let mut last = None;
     let mut product = || -> Result<(), MeasureError> {

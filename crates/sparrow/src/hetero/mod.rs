@@ -5,28 +5,31 @@
 //! on where the cut is, so it may lie elsewhere in each product. The row that the cut goes through is put
 //! together at the end.
 //!
-//! x and y are arrays of the first device. Where they are fine-grained shared virtual memory, the partner
-//! reads and writes them where they lie, while the first device computes; memory that can only be mapped is
-//! read in place if host and device share it, and results reach y by a copy. What was copied is counted.
+//! There is one matrix, the first device's. Where host and device share their memory, the partner reads its arrays and x
+//! where they lie, and writes its rows of y there while the first device computes: y of fine-grained shared virtual memory
+//! at any address, a buffer's through sub-buffers that do not overlap. A device that has memory of its own costs a copy of
+//! the matrix for the host ([`HeteroPlan::matrix_copied_bytes`]). What each product copies is counted where it is copied.
 
 mod cut;
 mod partner;
+mod product;
 mod share;
+mod target;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use cl_kernels::{Accumulate, Array, Experiment, Scalar, Variant};
-use cl_runtime::raw::Memory;
-use cl_runtime::spmv::{Operands, SegmentedSum, Specialisation, Spmv, Workspace};
-use cl_runtime::{After, Event, Queue, check_apart};
-use csr_core::{Accumulator as _, CsrView, Offset, Value, counted};
+use cl_kernels::{Accumulate, Experiment, Variant};
+use cl_runtime::spmv::{SegmentedSum, Specialisation, Spmv, Workspace};
+use cl_runtime::{Event, HostMatrix, Queue, check_apart};
+use csr_core::{Offset, Value};
 
 use crate::plan::{check_context, check_device, check_length, fitting, segmented_sum};
 use crate::{Coefficient, Error, Matrix, PlanOptions, Product, Result};
 
 use cut::{Cut, least_common_multiple};
-use partner::{OnDevice, Piece, Worker};
-use share::{Learner, Timing};
+use partner::{OnDevice, Worker};
+use product::operands_of;
+use share::Learner;
 pub use share::{PRODUCTS as LEARNING_PRODUCTS, Share};
 
 /// Who computes beside the first device.
@@ -34,7 +37,8 @@ pub use share::{PRODUCTS as LEARNING_PRODUCTS, Share};
 pub enum Partner<'q> {
     /// The threads of this process.
     Host,
-    /// A second device, through this queue; it gets copies of its own.
+    /// A second device, through this queue. The matrix and x are lent to it where both devices share the host's memory;
+    /// else, as its rows of y always, they are copied.
     Device(&'q Queue),
 }
 
@@ -49,14 +53,17 @@ pub struct Shared {
     pub partner: Duration,
     /// Bytes of x and y that the partner reached where they lie.
     pub shared_bytes: usize,
-    /// Bytes of x and y that were copied.
+    /// Bytes that were copied, counted where they are copied.
     pub copied_bytes: usize,
 }
 
 /// A matrix on two devices, with what each needs for its part of a product.
 #[derive(Debug)]
 pub struct HeteroPlan<'a, V: Value, O = u32> {
-    a: CsrView<'a, V, O>,
+    /// Computes what the first device does not. It may read what `seen` shows, and so comes before it.
+    worker: Worker<V, O>,
+    /// The matrix as the host reads it.
+    seen: HostMatrix<'a, V, O>,
     /// Computes pieces of the matrix.
     spmv: SegmentedSum,
     workspace: Workspace,
@@ -65,7 +72,6 @@ pub struct HeteroPlan<'a, V: Value, O = u32> {
     alone_workspace: Workspace,
     /// For what is read while the first device computes.
     side: Queue,
-    worker: Worker<'a, V, O>,
     learner: Learner,
     is_fixed: bool,
     values_id: u64,
@@ -76,41 +82,32 @@ pub struct HeteroPlan<'a, V: Value, O = u32> {
 }
 
 /// What a plan is made of on its devices.
-struct Built<'a, V: Value, O> {
+struct Built<V: Value, O> {
     spmv: SegmentedSum,
     workspace: Workspace,
     alone: SegmentedSum,
     alone_workspace: Workspace,
-    worker: Worker<'a, V, O>,
+    worker: Worker<V, O>,
     quantum: usize,
 }
 
 impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
-    /// For a matrix on the queue's device, whose arrays the host has as `a` too. Of `options`, the parameters
-    /// and tables count.
+    /// For a matrix on the queue's device: also the partner's, where both share their memory, and copied for it elsewhere.
+    /// Of `options`, the parameters and tables count.
+    ///
+    /// The host may have the matrix mapped while the plan lives: nothing may write its arrays meanwhile.
     ///
     /// # Errors
-    /// A view of another shape, compensated sums, a fixed share outside 0 to 1, or the driver's own failure.
+    /// A matrix of another context, or whose pattern breaks an invariant; compensated sums, a fixed share outside 0 to 1, or
+    /// the driver's own failure.
     pub fn new_blocking(
         queue: &Queue,
-        matrix: &Matrix<V, O>,
-        a: CsrView<'a, V, O>,
+        matrix: &'a Matrix<V, O>,
         partner: Partner<'_>,
         share: Share,
         options: &PlanOptions,
     ) -> Result<Self> {
         check_context(queue, matrix.context(), "matrix")?;
-        for (noun, host, device) in [
-            ("row", a.rows(), matrix.rows()),
-            ("column", a.cols(), matrix.cols()),
-            ("nonzero", a.nnz(), matrix.nnz()),
-        ] {
-            if host != device {
-                let host = counted(host, noun);
-                let text = format!("the host's matrix has {host}, and the device's has {device}");
-                return Err(Error::Mismatch(text));
-            }
-        }
         if options.accumulate != Accumulate::Plain || options.scalars_on_device {
             let text = "two devices make plain sums, with alpha and beta by value";
             return Err(Error::Mismatch(text.to_owned()));
@@ -128,17 +125,21 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
             scalars_on_device: false,
             experiment: Experiment::Off,
         };
+        // A queue of its own: what is mapped there stays so while others come and go.
+        let side = Queue::new(queue.context())?;
+        queue.finish_blocking()?;
+        let seen = HostMatrix::view_blocking(&side, matrix)?;
         let built = fitting(queue, |queue| {
-            Self::build(queue, matrix, a, partner, specialisation, options)
+            Self::build(queue, matrix, &seen, partner, specialisation, options)
         })?;
         let Built { spmv, workspace, alone, alone_workspace, worker, quantum } = built;
         Ok(HeteroPlan {
-            a,
+            seen,
             workspace,
             spmv,
             alone_workspace,
             alone,
-            side: Queue::new(queue.context())?,
+            side,
             worker,
             learner: Learner::new(share),
             is_fixed: matches!(share, Share::Fixed(_)),
@@ -153,11 +154,11 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
     fn build(
         queue: &Queue,
         matrix: &Matrix<V, O>,
-        a: CsrView<'a, V, O>,
+        seen: &HostMatrix<'_, V, O>,
         partner: Partner<'_>,
         specialisation: Specialisation,
         options: &PlanOptions,
-    ) -> Result<Built<'a, V, O>> {
+    ) -> Result<Built<V, O>> {
         let in_variant = |variant| PlanOptions { variant, ..options.clone() };
         let whole = in_variant(Variant::Fused);
         let alone = segmented_sum(queue, matrix, specialisation, &whole)?;
@@ -165,9 +166,12 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
         let options = &in_variant(Variant::Device);
         let spmv = segmented_sum(queue, matrix, specialisation, options)?;
         let (worker, quantum) = match partner {
-            Partner::Host => (Worker::Host(a), spmv.tile()),
+            Partner::Host => (Worker::Host, spmv.tile()),
             Partner::Device(its_queue) => {
-                let device = OnDevice::new_blocking(its_queue, a, options)?;
+                // SAFETY: the matrix is borrowed for as long as the plan lives, and the worker is dropped before what it
+                // sees of it.
+                #[expect(unsafe_code, reason = "the compiler does not see how long commands take")]
+                let device = unsafe { OnDevice::new_blocking(its_queue, seen.csr(), options)? };
                 let quantum = least_common_multiple(spmv.tile(), device.tile());
                 (Worker::Device(Box::new(device)), quantum)
             }
@@ -202,11 +206,24 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
         self.spmv.workspace_bytes() + self.alone.workspace_bytes()
     }
 
+    /// Bytes of the matrix that were copied for the host, which has no share of the first device's memory; 0 where it has,
+    /// and reads the arrays where they lie.
+    pub fn matrix_copied_bytes(&self) -> usize {
+        self.seen.copied_bytes()
+    }
+
+    /// Bytes that it takes beyond matrix, x and y, on all sides: workspaces, what was copied, and what products keep.
+    pub fn extra_bytes(&self) -> usize {
+        let results = self.results.capacity() * size_of::<V::Accum>();
+        self.workspace_bytes() + self.matrix_copied_bytes() + self.worker.bytes() + results
+    }
+
     /// Computes y = alpha A x + beta y after the events in `wait`, and returns when y is there.
     ///
     /// # Safety
-    /// The host reaches x and y where they lie: no other command writes x or touches y between the events in `wait` and
-    /// the return of this function, in whatever queue. What is in `queue` already is waited for.
+    /// The host reaches the operands where they lie: no other command writes the matrix or x, or touches y, between the
+    /// events in `wait` and the return of this function, in whatever queue; nor has one written the matrix since the plan
+    /// was made. What is in `queue` already is waited for.
     ///
     /// # Errors
     /// Operands of another pattern, length or context; y that overlaps x or the matrix's arrays; values that are not those the plan was made with;
@@ -236,119 +253,17 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
         queue.context().check_array("y", y)?;
         check_apart(("y", y), [("x", &**x)])?;
         check_apart(("y", y), a.named_arrays())?;
-        let cut = Cut::new(self.a, self.quantum, self.learner.share());
-        let start = Instant::now();
-        let operands = Operands {
-            rows: a.rows(),
-            cols: a.cols(),
-            offsets: a.offsets().argument(),
-            columns: a.columns().argument(),
-            values: a.values().argument(),
-            x: x.argument(),
-            y: y.argument(),
-            alpha: Scalar::from(alpha.number()),
-            beta: Scalar::from(beta.number()),
-        };
-        if !cut.is_shared() {
-            // SAFETY: the matrix shares the plan's pattern, x and y are as long as it demands and apart, and all of
-            // it lives in the queue's context.
-            let event = unsafe {
-                let after = After::Events(wait);
-                self.alone.launch(queue, &mut self.alone_workspace, &operands, after)?
-            };
-            event.iter().try_for_each(Event::wait)?;
-            let total = start.elapsed();
-            self.learner.learn(Timing { total: total.as_secs_f64(), partner: 0.0 });
-            return Ok(Shared { total, ..Shared::default() });
-        }
-        for event in wait {
-            event.wait()?;
-        }
-        // What x and y wait for in this queue, the partner's part waits for too.
-        queue.finish_blocking()?;
-        let mut done = Shared { share: cut.share(), ..Shared::default() };
-        let zero = V::Accum::from_f64(0.0);
-        let y_of_cut_row = match cut.row {
-            Some(row) if beta != zero => y.slice(row..row + 1)?.read_blocking(queue)?[0],
-            _ => zero,
-        };
-        let its_rows = cut.first_row..a.rows();
-        let is_direct = is_fine_grained(&operands.y);
-        if !is_direct {
-            self.results.resize(its_rows.len(), zero);
-            if beta != zero {
-                y.slice(its_rows.clone())?.read_into_blocking(queue, &mut self.results)?;
-                done.copied_bytes += size_of_val(&self.results[..]);
-            }
-        }
-        let tiles = cut.tiles(self.spmv.tile());
-        let mut first = None;
-        if tiles > 0 {
-            // SAFETY: as above, and the tiles are the matrix's.
-            let launched = unsafe {
-                let after = After::Events(&[]);
-                self.spmv.launch_tiles(queue, &mut self.workspace, &operands, 0..tiles, after)?
-            };
-            first = launched;
-        }
-        queue.flush()?;
-
-        let (part, is_x_copied);
-        let begin = Instant::now();
-        // SAFETY: the first device reads x, and writes rows of y before `first_row`; x was complete when the
-        // queue had finished, and others leave both alone, as the caller has promised.
+        let mut product = Product { alpha: alpha.into(), a, x, beta: beta.into(), y };
+        // SAFETY: nothing writes the matrix, as the caller has promised; of what else the operands are, this was checked:
+        // the matrix shares the plan's pattern, x and y are as long as it demands and apart, and all of it lives in the
+        // queue's context.
         unsafe {
-            let x_there = x.view_blocking(&self.side)?;
-            let mut its_y = y.slice(its_rows.clone())?;
-            let mut view;
-            let results = if is_direct {
-                view = its_y.view_mut_blocking(&self.side)?;
-                &mut view[..]
-            } else {
-                &mut self.results[..]
-            };
-            let piece = Piece {
-                nonzero: cut.nonzero,
-                cut_row: cut.row,
-                first_row: cut.first_row,
-                alpha,
-                beta,
-                x: &x_there,
-                y: results,
-            };
-            part = self.worker.compute_blocking(piece)?;
-            is_x_copied = x_there.is_copy();
-            x_there.unmap_blocking()?;
+            let cut = Cut::new(self.seen.csr(), self.quantum, self.learner.share());
+            if cut.is_shared() {
+                return self.by_both(queue, (alpha, beta), &mut product, cut, wait);
+            }
+            let operands = operands_of(a, x, product.y, alpha, beta);
+            self.by_the_first(queue, &operands, wait)
         }
-        done.partner = begin.elapsed();
-        let its_y_bytes = its_rows.len() * size_of::<V::Accum>();
-        let has_shared = queue.context().device().traits().host_access().is_shared();
-        let is_shared = has_shared && !is_x_copied;
-        for (bytes, in_place) in [(x.size_bytes(), is_shared), (its_y_bytes, is_direct)] {
-            *if in_place { &mut done.shared_bytes } else { &mut done.copied_bytes } += bytes;
-        }
-        done.copied_bytes += self.worker.copied_bytes(x.size_bytes(), its_y_bytes, beta != zero);
-        if let Some(event) = first {
-            event.wait()?;
-        }
-        let begin = Instant::now();
-        if !is_direct {
-            y.slice(its_rows)?.write_blocking(queue, &self.results)?;
-        }
-        if let Some(row) = cut.row {
-            let borders = self.spmv.boundaries_blocking::<V::Accum>(queue, &self.workspace)?;
-            let sum = borders.tail + part;
-            let result = if beta == zero { alpha * sum } else { alpha * sum + beta * y_of_cut_row };
-            y.slice(row..row + 1)?.write_blocking(queue, &[result])?;
-        }
-        done.partner += begin.elapsed();
-        done.total = start.elapsed();
-        let seconds = |time: Duration| time.as_secs_f64();
-        self.learner.learn(Timing { total: seconds(done.total), partner: seconds(done.partner) });
-        Ok(done)
     }
-}
-
-fn is_fine_grained(array: &Array<&Memory>) -> bool {
-    matches!(array.memory, Memory::Svm(allocation) if allocation.is_fine_grained())
 }

@@ -28,32 +28,36 @@ pub(super) struct Piece<'p, V: Value> {
 }
 
 /// Computes pieces.
-pub(super) enum Worker<'a, V: Value, O> {
-    Host(CsrView<'a, V, O>),
+pub(super) enum Worker<V: Value, O> {
+    Host,
     Device(Box<OnDevice<V, O>>),
 }
 
-impl<V: Value, O: Offset> Worker<'_, V, O> {
-    /// Computes the piece: rows into `piece.y`, and what it has of the row it begins in the middle of.
-    pub(super) fn compute_blocking(&mut self, piece: Piece<'_, V>) -> Result<V::Accum> {
+impl<V: Value, O: Offset> Worker<V, O> {
+    /// Computes the piece of the matrix: rows into `piece.y`, and what it has of the row it begins in the middle of.
+    pub(super) fn compute_blocking(
+        &mut self,
+        a: CsrView<'_, V, O>,
+        piece: Piece<'_, V>,
+    ) -> Result<V::Accum> {
         match self {
-            Worker::Host(a) => on_host(*a, piece),
+            Worker::Host => on_host(a, piece),
             Worker::Device(device) => device.compute_blocking(piece),
         }
     }
 
-    /// Bytes that a piece copies to and from the partner's own memory, of x and of its rows of y.
-    pub(super) fn copied_bytes(&self, x: usize, y: usize, reads_y: bool) -> usize {
+    /// Bytes of arrays of its own.
+    pub(super) fn bytes(&self) -> usize {
         match self {
-            Worker::Host(_) => 0,
-            Worker::Device(_) => x + y + if reads_y { y } else { 0 },
+            Worker::Host => 0,
+            Worker::Device(device) => device.bytes(),
         }
     }
 
     /// The name reports give it.
     pub(super) fn name(&self) -> String {
         match self {
-            Worker::Host(_) => "host".to_owned(),
+            Worker::Host => "host".to_owned(),
             Worker::Device(device) => device.queue.context().device().traits().name.clone(),
         }
     }
@@ -68,24 +72,45 @@ fn on_host<V: Value, O: Offset>(a: CsrView<'_, V, O>, piece: Piece<'_, V>) -> Re
     }))
 }
 
-/// A second device with copies of its own.
+/// A second device. The matrix and x are lent to it where it shares the host's memory, else it has copies.
 pub(super) struct OnDevice<V: Value, O> {
     queue: Queue,
     matrix: Matrix<V, O>,
     spmv: SegmentedSum,
     workspace: Workspace,
-    x: DeviceArray<V::Accum>,
+    /// A copy; `None` where x is lent.
+    x: Option<DeviceArray<V::Accum>>,
     y: DeviceArray<V::Accum>,
 }
 
 impl<V: Value, O: Offset> OnDevice<V, O> {
-    /// Uploads the matrix.
-    pub(super) fn new_blocking(
+    /// Lends or uploads the matrix.
+    ///
+    /// # Safety
+    /// The matrix stays where it is until this is dropped, and nothing writes it.
+    ///
+    /// # Errors
+    /// Hyper-parameters that the device cannot take, or the driver's own failure.
+    #[expect(unsafe_code, reason = "the compiler does not see how long commands take")]
+    pub(super) unsafe fn new_blocking(
         queue: &Queue,
         a: CsrView<'_, V, O>,
         options: &PlanOptions,
     ) -> Result<Self> {
-        let matrix = Matrix::upload_blocking(queue, a)?;
+        let context = queue.context();
+        let is_lent = context.device().traits().host_access().is_shared();
+        let matrix = if is_lent {
+            let pattern = a.pattern();
+            // SAFETY: the caller's promise, and the view's pattern was checked.
+            unsafe {
+                let offsets = DeviceArray::lend(context, pattern.offsets())?;
+                let columns = DeviceArray::lend(context, pattern.columns())?;
+                let values = DeviceArray::lend(context, a.values())?;
+                Matrix::from_arrays_blocking(queue, a.cols(), offsets, columns, values)?
+            }
+        } else {
+            Matrix::upload_blocking(queue, a)?
+        };
         let specialisation = Specialisation {
             value_type: V::TYPE,
             offset_type: O::TYPE,
@@ -94,15 +119,21 @@ impl<V: Value, O: Offset> OnDevice<V, O> {
             experiment: Experiment::Off,
         };
         let spmv = segmented_sum(queue, &matrix, specialisation, options)?;
-        let zero = V::Accum::from_f64(0.0);
+        let zeros = |len| DeviceArray::upload_blocking(queue, &vec![V::Accum::from_f64(0.0); len]);
         Ok(OnDevice {
             queue: queue.clone(),
             workspace: spmv.workspace_blocking(queue)?,
             spmv,
-            x: DeviceArray::upload_blocking(queue, &vec![zero; a.cols()])?,
-            y: DeviceArray::upload_blocking(queue, &vec![zero; a.rows()])?,
+            x: if is_lent { None } else { Some(zeros(a.cols())?) },
+            y: zeros(a.rows())?,
             matrix,
         })
+    }
+
+    fn bytes(&self) -> usize {
+        let matrix = if self.x.is_some() { self.matrix.size_bytes() } else { 0 };
+        let x = self.x.as_ref().map_or(0, |x| x.size_bytes());
+        matrix + x + self.y.size_bytes() + self.spmv.workspace_bytes()
     }
 
     /// Nonzeros of a tile.
@@ -113,7 +144,21 @@ impl<V: Value, O: Offset> OnDevice<V, O> {
     fn compute_blocking(&mut self, piece: Piece<'_, V>) -> Result<V::Accum> {
         let queue = &self.queue;
         let rows = piece.first_row..self.matrix.rows();
-        self.x.write_blocking(queue, piece.x)?;
+        let lent;
+        let x = match &mut self.x {
+            Some(x) => {
+                x.write_blocking(queue, piece.x)?;
+                &*x
+            }
+            None => {
+                // SAFETY: x stays where it is, and unchanged, until the product has ended, which is waited for here.
+                #[expect(unsafe_code, reason = "the compiler does not see how long commands take")]
+                unsafe {
+                    lent = DeviceArray::lend(queue.context(), piece.x)?;
+                }
+                &lent
+            }
+        };
         if piece.beta != V::Accum::from_f64(0.0) {
             self.y.slice(rows.clone())?.write_blocking(queue, piece.y)?;
         }
@@ -123,7 +168,7 @@ impl<V: Value, O: Offset> OnDevice<V, O> {
             offsets: self.matrix.offsets().argument(),
             columns: self.matrix.columns().argument(),
             values: self.matrix.values().argument(),
-            x: self.x.argument(),
+            x: x.argument(),
             y: self.y.argument(),
             alpha: Scalar::from(piece.alpha.number()),
             beta: Scalar::from(piece.beta.number()),
@@ -146,10 +191,17 @@ impl<V: Value, O: Offset> OnDevice<V, O> {
     }
 }
 
-impl<V: Value, O> std::fmt::Debug for Worker<'_, V, O> {
+impl<V: Value, O> Drop for OnDevice<V, O> {
+    fn drop(&mut self) {
+        // What was lent is given back: after a failure something may still read it. That failure was reported.
+        let _ = self.queue.finish_blocking();
+    }
+}
+
+impl<V: Value, O> std::fmt::Debug for Worker<V, O> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Worker::Host(_) => "host threads",
+            Worker::Host => "host threads",
             Worker::Device(_) => "a second device",
         })
     }

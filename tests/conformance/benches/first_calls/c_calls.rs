@@ -23,7 +23,11 @@ fn expect_success(status: Status) {
 pub(super) fn sparrow_dot(problem: Problem) -> sparrow::Result<()> {
     let Problem { queue, x, y, .. } = problem;
     let result = DeviceArray::upload_blocking(&queue, &[0.0])?;
-    let buffer = |array: &DeviceArray<f64>| sparrow_buffer { memory: raw(array), byte_offset: 0 };
+    let buffer = |array: &DeviceArray<f64>| sparrow_buffer {
+        memory: raw(array),
+        byte_offset: 0,
+        svm: std::ptr::null_mut(),
+    };
     let options = sparrow_vectors_options {
         size: size_of::<sparrow_vectors_options>(),
         value_type: SPARROW_VALUE_TYPE_F64,

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "support code of tests")]
 #![expect(clippy::not_unsafe_ptr_arg_deref, reason = "tests hand over what this made")]
 
+mod shared;
 mod structs;
 
 use std::ffi::{CStr, c_char};
@@ -18,6 +19,7 @@ use opencl3::types;
 use sparrow::{Offset, Real, RealValue, Value};
 use sparrow_c::*;
 
+pub use shared::{has_shared_memory, in_shared_memory};
 pub use structs::*;
 
 /// Elements before an array that is written in place: Oclgrind takes what the host writes at an offset for
@@ -37,6 +39,7 @@ pub struct Application {
     /// Sparrow's context over both.
     pub sparrow: *mut sparrow_context,
     buffers: Vec<types::cl_mem>,
+    shared: Vec<*mut std::ffi::c_void>,
 }
 
 impl Application {
@@ -59,12 +62,16 @@ impl Application {
         unsafe {
             let queue = cl_queue::create_command_queue(context, device, 0).unwrap();
             let sparrow = made(|out| sparrow_context_from_queue(queue, options, out));
-            Application { device, context, queue, sparrow, buffers: Vec::new() }
+            Application { device, context, queue, sparrow, buffers: Vec::new(), shared: Vec::new() }
         }
     }
 
-    /// A buffer that holds `padding` elements of no meaning and then `data`.
+    /// A buffer that holds `padding` elements of no meaning and then `data`; within [`in_shared_memory`], shared virtual
+    /// memory that does.
     pub fn buffer<T: Pod>(&mut self, padding: usize, data: &[T]) -> sparrow_buffer {
+        if shared::is_shared() {
+            return self.shared(padding, data);
+        }
         let start = padding * size_of::<T>();
         // All of it from its beginning: what is written at an offset, Oclgrind takes for uninitialised.
         let content = [&vec![T::zeroed(); padding], data].concat();
@@ -85,7 +92,7 @@ impl Application {
                 cl_event::wait_for_events(&[written]).unwrap();
                 cl_event::release_event(written).unwrap();
             }
-            sparrow_buffer { memory, byte_offset: start as u64 }
+            sparrow_buffer { memory, byte_offset: start as u64, svm: std::ptr::null_mut() }
         }
     }
 
@@ -96,6 +103,9 @@ impl Application {
         len: usize,
         event: types::cl_event,
     ) -> Vec<T> {
+        if !buffer.svm.is_null() {
+            return self.read_shared(buffer, len, event);
+        }
         let mut data = vec![T::zeroed(); len];
         // SAFETY: the data lives through the read, which blocks.
         unsafe {
@@ -220,6 +230,10 @@ impl Drop for Application {
         // SAFETY: each is released once, and nothing uses it any more.
         unsafe {
             expect_success(sparrow_context_release(self.sparrow));
+            cl_queue::finish(self.queue).unwrap();
+            for &memory in &self.shared {
+                cl_memory::svm_free(self.context, memory).unwrap();
+            }
             for &buffer in &self.buffers {
                 cl_memory::release_mem_object(buffer).unwrap();
             }

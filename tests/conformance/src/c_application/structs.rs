@@ -24,7 +24,8 @@ pub fn offset_number(offset_type: OffsetType) -> sparrow_offset_type {
 }
 
 /// No buffer.
-pub const NOWHERE: sparrow_buffer = sparrow_buffer { memory: null_mut(), byte_offset: 0 };
+pub const NOWHERE: sparrow_buffer =
+    sparrow_buffer { memory: null_mut(), byte_offset: 0, svm: std::ptr::null_mut() };
 
 /// alpha or beta by value.
 pub fn by_value(value: f64) -> sparrow_scalar {

@@ -3,7 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
-use conformance::{LIMITS, check_product, is_full, is_interpreter, options, queue, say, shapes};
+use conformance::{
+    LIMITS, check_product, csr, is_full, is_interpreter, options, queue, say, shapes,
+};
 use csr_core::Csr;
 use sparrow::{
     Accumulate, Algorithm, Context, DeviceArray, HeteroPlan, HostAccess, LEARNING_PRODUCTS, Matrix,
@@ -52,8 +54,7 @@ fn check_share<V: RealValue<Accum = V>>(
     let x = DeviceArray::upload_blocking(queue, &host_x).unwrap();
     let mut y = DeviceArray::upload_blocking(queue, &before).unwrap();
     let share = Share::Fixed(share);
-    let mut plan =
-        HeteroPlan::new_blocking(queue, &a, matrix.view(), partner, share, &small()).unwrap();
+    let mut plan = HeteroPlan::new_blocking(queue, &a, partner, share, &small()).unwrap();
     assert!(plan.is_repeatable());
     let mut first = None;
     for _ in 0..2 {
@@ -121,9 +122,7 @@ fn a_share_is_learnt_within_its_products_and_then_kept() {
     let x = DeviceArray::upload_blocking(&queue, &vec![1.0f32; matrix.cols()]).unwrap();
     let mut y = DeviceArray::upload_blocking(&queue, &vec![f32::NAN; matrix.rows()]).unwrap();
     let share = Share::Learnt { device: 1.0, partner: 1.0 };
-    let mut plan =
-        HeteroPlan::new_blocking(&queue, &a, matrix.view(), Partner::Host, share, &small())
-            .unwrap();
+    let mut plan = HeteroPlan::new_blocking(&queue, &a, Partner::Host, share, &small()).unwrap();
     assert!(!plan.is_repeatable());
     let mut shares = Vec::new();
     for _ in 0..LEARNING_PRODUCTS {
@@ -197,15 +196,8 @@ fn shared_memory_is_reached_where_it_lies() {
 
     // Nor does a partner where memory is fine-grained; else its rows of y are copied, and counted.
     y.write_blocking(&queue, &poison).unwrap();
-    let mut plan = HeteroPlan::new_blocking(
-        &queue,
-        &a,
-        matrix.view(),
-        Partner::Host,
-        Share::Fixed(0.5),
-        &small(),
-    )
-    .unwrap();
+    let mut plan =
+        HeteroPlan::new_blocking(&queue, &a, Partner::Host, Share::Fixed(0.5), &small()).unwrap();
     let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
     let shared = multiply(&mut plan, &queue, product);
     assert!(shared.shared_bytes >= 4 * matrix.cols(), "{shared:?}");
@@ -221,7 +213,7 @@ fn what_two_devices_cannot_do_is_refused() {
     let a = Matrix::upload_blocking(&queue, matrix.view()).unwrap();
     let refusal = |share, options: &PlanOptions| {
         let host = Partner::Host;
-        let plan = HeteroPlan::new_blocking(&queue, &a, matrix.view(), host, share, options);
+        let plan = HeteroPlan::new_blocking(&queue, &a, host, share, options);
         plan.map(drop).unwrap_err().to_string()
     };
     let text = refusal(Share::Fixed(1.5), &small());
@@ -243,4 +235,60 @@ fn what_two_devices_cannot_do_is_refused() {
     let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
     let error = plan.launch_blocking(&queue, &mut workspace, product, &[]).unwrap_err().to_string();
     assert!(error.contains("launch_in_place_blocking makes such products"), "{error}");
+}
+
+/// The paper's dirty tiles: those that have an empty row, however many.
+fn dirty_tiles(matrix: &Csr<f32>, tile: usize) -> usize {
+    let offsets = matrix.pattern().offsets();
+    // The last row that begins at a boundary or before it, as the paper searches it.
+    let row_at =
+        |boundary: usize| offsets.partition_point(|&offset| offset as usize <= boundary) - 1;
+    let tiles = matrix.nnz().div_ceil(tile);
+    let is_dirty = |&number: &usize| {
+        let rows = row_at(number * tile)..row_at((number * tile + tile).min(matrix.nnz()));
+        rows.into_iter().any(|row| offsets[row] == offsets[row + 1])
+    };
+    (0..tiles).filter(is_dirty).count()
+}
+
+#[test]
+fn dirty_tiles_are_tiles_with_empty_rows_as_the_paper_counts_them() {
+    let queue = queue();
+    // Many empty rows before the first nonzero, in the middle of a tile, at a boundary, and at the end.
+    let tile = LIMITS.tile;
+    let mut lengths = vec![0; 3000];
+    lengths.extend([tile / 2]);
+    lengths.extend(vec![0; 9000]);
+    lengths.extend([tile / 2, tile, 0, 2 * tile, 3, 0, 0, tile]);
+    lengths.extend(vec![1; 3 * tile]);
+    lengths.extend(vec![0; 5000]);
+    let matrix: Csr<f32> = csr(500, &lengths, 3);
+    let expected = dirty_tiles(&matrix, tile);
+    assert!(expected >= 4);
+    let a = Matrix::upload_blocking(&queue, matrix.view()).unwrap();
+    let host_x: Vec<f32> = csr_core::random_vector(5, matrix.cols());
+    let x = DeviceArray::upload_blocking(&queue, &host_x).unwrap();
+    for variant in [Variant::Device, Variant::Cpu] {
+        for beta in [0.0, 0.5] {
+            let before = y_before::<f32>(matrix.rows(), beta.into());
+            let mut y = DeviceArray::upload_blocking(&queue, &before).unwrap();
+            let options = options(Algorithm::SegmentedSum, variant, Accumulate::Plain);
+            let plan = Plan::new_blocking(&queue, &a, &options).unwrap();
+            let mut workspace = plan.workspace_blocking(&queue).unwrap();
+            for _ in 0..2 {
+                y.write_blocking(&queue, &before).unwrap();
+                let product =
+                    Product { alpha: 1.0.into(), a: &a, x: &x, beta: beta.into(), y: &mut y };
+                // SAFETY: nothing is in flight.
+                #[expect(unsafe_code, reason = "nothing that was enqueued touches the operands")]
+                let stages =
+                    unsafe { plan.launch_in_place_blocking(&queue, &mut workspace, product, &[]) };
+                let stages = stages.unwrap();
+                let found = (stages.tiles, stages.dirty_tiles);
+                assert_eq!(found, (matrix.nnz().div_ceil(tile), expected), "{variant:?}, {beta}");
+                let found = y.read_blocking(&queue).unwrap();
+                check_product(&matrix, 1.0, &host_x, beta, &before, &found, Accumulate::Plain);
+            }
+        }
+    }
 }

@@ -154,8 +154,7 @@ fn what_the_cpu_finishes_or_shares_is_right_and_counted_as_copied() {
         let (partner, share) = (Partner::Host, Share::Fixed(0.5));
         let options =
             conformance::options(Algorithm::SegmentedSum, Variant::Device, Accumulate::Plain);
-        let mut plan =
-            HeteroPlan::new_blocking(&queue, &a, host.view(), partner, share, &options).unwrap();
+        let mut plan = HeteroPlan::new_blocking(&queue, &a, partner, share, &options).unwrap();
         let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };
         // SAFETY: nothing is in flight.
         let shared = unsafe { plan.product_blocking(&queue, product, &[]) }.unwrap();

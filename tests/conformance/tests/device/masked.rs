@@ -154,8 +154,7 @@ fn products_of_two_devices(queue: &Queue) {
     let mut y = DeviceArray::upload_blocking(queue, &vec![f32::NAN; host.rows()]).unwrap();
     let (partner, share) = (Partner::Host, Share::Fixed(0.5));
     let options = PlanOptions::default();
-    let mut plan =
-        HeteroPlan::new_blocking(queue, &a, host.view(), partner, share, &options).unwrap();
+    let mut plan = HeteroPlan::new_blocking(queue, &a, partner, share, &options).unwrap();
     let product = Product { alpha: 1.0.into(), a: &a, x: &device_x, beta: 0.0.into(), y: &mut y };
     // SAFETY: the host's arrays are those that were uploaded, and nothing else uses x and y meanwhile.
     #[expect(unsafe_code, reason = "the host's copy of the matrix is trusted")]

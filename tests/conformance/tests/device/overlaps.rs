@@ -373,8 +373,7 @@ fn two_devices_refuse_what_overlaps_too() {
     let a = Matrix::upload_blocking(&queue, host.view()).unwrap();
     let options = PlanOptions { variant: Variant::Device, ..PlanOptions::default() };
     let share = Share::Fixed(0.5);
-    let mut plan =
-        HeteroPlan::new_blocking(&queue, &a, host.view(), Partner::Host, share, &options).unwrap();
+    let mut plan = HeteroPlan::new_blocking(&queue, &a, Partner::Host, share, &options).unwrap();
     for (way, x, y) in overlapping(&queue) {
         let (x, mut y) = (x.into_typed().unwrap(), y.into_typed().unwrap());
         let product = Product { alpha: 1.0.into(), a: &a, x: &x, beta: 0.0.into(), y: &mut y };

@@ -84,7 +84,7 @@ fn products_of_matrices(one: &Queue, other: &Queue, host: &Csr<f32>, a: &Matrix<
 
     let (partner, share) = (Partner::Host, Share::Fixed(0.5));
     let options = PlanOptions::default();
-    let mut plan = HeteroPlan::new_blocking(one, a, host.view(), partner, share, &options).unwrap();
+    let mut plan = HeteroPlan::new_blocking(one, a, partner, share, &options).unwrap();
     let (x, mut y) = (b.slice(0..30).unwrap(), c.slice(0..30).unwrap());
     let product = Product { alpha: 1.0.into(), a, x: &x, beta: 0.0.into(), y: &mut y };
     // SAFETY: the host's arrays are those that were uploaded, and nothing else uses x and y meanwhile.

@@ -62,7 +62,7 @@ fn batch_scalar(value: f64, device: sparrow_buffer, each: u32) -> sparrow_batch_
 }
 
 #[test]
-fn a_batch_is_right_with_numbers_by_value_one_on_the_device_and_one_for_each_problem() {
+pub(crate) fn a_batch_is_right_with_numbers_by_value_one_on_the_device_and_one_for_each_problem() {
     let mut application = Application::new();
     let (batch, _) = batch(&mut application);
     let queue = application.queue;
@@ -141,7 +141,7 @@ fn a_batch_is_right_with_numbers_by_value_one_on_the_device_and_one_for_each_pro
 }
 
 #[test]
-fn a_batch_shares_its_patterns_with_other_values() {
+pub(crate) fn a_batch_shares_its_patterns_with_other_values() {
     let mut application = Application::new();
     let (batch, _) = batch(&mut application);
     let (queue, ones) = (application.queue, application.buffer(3, &[1.0f32; 9]));
@@ -174,13 +174,13 @@ fn a_batch_shares_its_patterns_with_other_values() {
 }
 
 #[test]
-fn problems_that_do_not_fit_are_refused_by_name() {
+pub(crate) fn problems_that_do_not_fit_are_refused_by_name() {
     let mut application = Application::new();
     let context = application.sparrow;
     let invalid = sparrow_status::SPARROW_STATUS_INVALID_ARGUMENT;
     let (batch, mut problems) = batch(&mut application);
     problems[1].y = 3;
-    let empty = sparrow_buffer { memory: null_mut(), byte_offset: 0 };
+    let empty = sparrow_buffer { memory: null_mut(), byte_offset: 0, svm: std::ptr::null_mut() };
     let none = sparrow_batch_buffers {
         size: size_of::<sparrow_batch_buffers>(),
         problems: problems.as_ptr(),

@@ -59,7 +59,7 @@ fn parts(
 }
 
 #[test]
-fn entries_in_any_order_become_a_matrix_its_transposed_and_dense_ones_and_come_back() {
+pub(crate) fn entries_in_any_order_become_a_matrix_its_transposed_and_dense_ones_and_come_back() {
     let mut application = Application::new();
     let entries = entries(&mut application);
     let (sparrow, queue) = (application.sparrow, application.queue);
@@ -123,7 +123,7 @@ fn entries_in_any_order_become_a_matrix_its_transposed_and_dense_ones_and_come_b
 }
 
 #[test]
-fn what_cannot_be_converted_is_named() {
+pub(crate) fn what_cannot_be_converted_is_named() {
     let mut application = Application::new();
     let good = entries(&mut application);
     let (sparrow, queue) = (application.sparrow, application.queue);

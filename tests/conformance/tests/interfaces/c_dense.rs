@@ -102,7 +102,7 @@ fn a_dense_product_is_right<V: RealValue, D: RealValue<Accum = V::Accum>>(
 }
 
 #[test]
-fn a_dense_product_is_right_in_both_layouts_with_leading_dimensions() {
+pub(crate) fn a_dense_product_is_right_in_both_layouts_with_leading_dimensions() {
     a_dense_product_is_right::<f32, f32>((Layout::RowMajor, Layout::RowMajor), 0);
     a_dense_product_is_right::<f32, f32>((Layout::ColumnMajor, Layout::RowMajor), 2);
     if conformance::device().traits().has_f64 {
@@ -111,13 +111,13 @@ fn a_dense_product_is_right_in_both_layouts_with_leading_dimensions() {
 }
 
 #[test]
-fn a_dense_product_takes_a_b_of_16_bits() {
+pub(crate) fn a_dense_product_takes_a_b_of_16_bits() {
     a_dense_product_is_right::<f32, f16>((Layout::RowMajor, Layout::RowMajor), 0);
     a_dense_product_is_right::<f16, f16>((Layout::RowMajor, Layout::RowMajor), 1);
 }
 
 #[test]
-fn a_transposed_dense_product_is_right_and_takes_new_values() {
+pub(crate) fn a_transposed_dense_product_is_right_and_takes_new_values() {
     let mut application = Application::new();
     let a = application.matrix::<f32, u32>();
     let ((b_shape, _), (c_shape, c_host)) =
@@ -164,7 +164,7 @@ fn a_transposed_dense_product_is_right_and_takes_new_values() {
 }
 
 #[test]
-fn shapes_that_do_not_fit_are_refused_by_name() {
+pub(crate) fn shapes_that_do_not_fit_are_refused_by_name() {
     let mut application = Application::new();
     let a = application.matrix::<f32, u32>();
     let queue = application.queue;

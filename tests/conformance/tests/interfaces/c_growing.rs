@@ -70,7 +70,7 @@ fn what_a_program_fills_may_have_fewer_fields_and_more_if_those_are_zero() {
         launch(&sparrow_product { size: offset_of!(sparrow_product, y), ..right }),
         INVALID,
     );
-    assert_eq!(text, "product->y.memory is NULL, and 4 elements are needed");
+    assert_eq!(text, "product->y.memory and .svm are NULL, and 4 elements are needed");
     let known = sparrow_product { size: size_of::<Grown<sparrow_product>>(), ..right };
     let grown = Grown { known, later: [0; 2] };
     expect_success(launch((&raw const grown).cast()));

@@ -48,7 +48,7 @@ fn release((plan, workspace): (*mut sparrow_plan, *mut sparrow_workspace), a: *m
 }
 
 #[test]
-fn a_product_is_right_in_every_value_type_and_offset_type_at_odd_byte_offsets() {
+pub(crate) fn a_product_is_right_in_every_value_type_and_offset_type_at_odd_byte_offsets() {
     both_products_are_right::<f32, u32>(false);
     both_products_are_right::<f32, u64>(false);
     both_products_are_right::<f16, u32>(false);
@@ -62,7 +62,7 @@ fn a_product_is_right_in_every_value_type_and_offset_type_at_odd_byte_offsets() 
 }
 
 #[test]
-fn alpha_and_beta_may_lie_on_the_device() {
+pub(crate) fn alpha_and_beta_may_lie_on_the_device() {
     both_products_are_right::<f32, u32>(true);
     if has_f64() {
         both_products_are_right::<f64, u64>(true);
@@ -70,7 +70,7 @@ fn alpha_and_beta_may_lie_on_the_device() {
 }
 
 #[test]
-fn each_algorithm_can_be_asked_for_by_name_with_parameters_and_says_what_it_is() {
+pub(crate) fn each_algorithm_can_be_asked_for_by_name_with_parameters_and_says_what_it_is() {
     let mut application = Application::new();
     let a = application.matrix::<f32, u32>();
     let names = [
@@ -111,7 +111,7 @@ fn each_algorithm_can_be_asked_for_by_name_with_parameters_and_says_what_it_is()
 }
 
 #[test]
-fn a_choice_that_is_told_can_be_given_back_and_nothing_else_says_what_runs_then() {
+pub(crate) fn a_choice_that_is_told_can_be_given_back_and_nothing_else_says_what_runs_then() {
     let mut application = Application::new();
     let a = application.matrix::<f32, u32>();
     let first = application.plan(a, &sparrow_plan_options { never_measure: 1, ..plan_options() });
@@ -144,7 +144,7 @@ fn a_choice_that_is_told_can_be_given_back_and_nothing_else_says_what_runs_then(
 }
 
 #[test]
-fn a_launch_waits_for_its_list_and_its_event_is_the_callers() {
+pub(crate) fn a_launch_waits_for_its_list_and_its_event_is_the_callers() {
     let mut application = Application::new();
     let a = application.matrix::<f32, u32>();
     let (plan, workspace) = application.plan(a, &plan_options());
@@ -180,7 +180,7 @@ fn a_launch_waits_for_its_list_and_its_event_is_the_callers() {
 }
 
 #[test]
-fn a_list_that_has_failed_is_refused_by_the_events_place() {
+pub(crate) fn a_list_that_has_failed_is_refused_by_the_events_place() {
     let mut application = Application::new();
     let a = application.matrix::<f32, u32>();
     let (plan, workspace) = application.plan(a, &plan_options());
@@ -207,7 +207,7 @@ fn a_list_that_has_failed_is_refused_by_the_events_place() {
 }
 
 #[test]
-fn the_blocking_product_tells_its_stages() {
+pub(crate) fn the_blocking_product_tells_its_stages() {
     let mut application = Application::new();
     let a = application.matrix::<f32, u32>();
     let options = sparrow_plan_options {
@@ -245,7 +245,7 @@ fn the_blocking_product_tells_its_stages() {
 }
 
 #[test]
-fn new_values_reach_a_plan_from_another_buffer_and_in_place() {
+pub(crate) fn new_values_reach_a_plan_from_another_buffer_and_in_place() {
     let mut application = Application::new();
     let csr = application.csr::<f32, u32>();
     let (context, queue) = (application.sparrow, application.queue);
@@ -292,7 +292,7 @@ fn new_values_reach_a_plan_from_another_buffer_and_in_place() {
 }
 
 #[test]
-fn the_transposed_product_takes_x_of_rows_and_gives_y_of_columns() {
+pub(crate) fn the_transposed_product_takes_x_of_rows_and_gives_y_of_columns() {
     let mut application = Application::new();
     let a = application.matrix::<f32, u64>();
     let options = sparrow_plan_options { operation: SPARROW_OPERATION_TRANSPOSE, ..plan_options() };
@@ -316,7 +316,7 @@ fn is_for_one_thread() -> bool {
 }
 
 #[test]
-fn threads_share_a_matrix_and_a_plan_and_have_their_own_workspaces_and_error_texts() {
+pub(crate) fn threads_share_a_matrix_and_a_plan_and_have_their_own_workspaces_and_error_texts() {
     if is_for_one_thread() {
         return;
     }
@@ -341,6 +341,7 @@ fn threads_share_a_matrix_and_a_plan_and_have_their_own_workspaces_and_error_tex
                 let [x, y] = operands.map(|(memory, byte_offset)| sparrow_buffer {
                     memory: memory as *mut _,
                     byte_offset,
+                    svm: std::ptr::null_mut(),
                 });
                 let Shared(plan, a, [_, queue]) = shared;
                 let queue = *queue as *mut _;
@@ -360,8 +361,11 @@ fn threads_share_a_matrix_and_a_plan_and_have_their_own_workspaces_and_error_tex
                             null_mut(),
                         ));
                     }
-                    let misplaced =
-                        sparrow_buffer { memory: x.memory, byte_offset: x.byte_offset + 1 };
+                    let misplaced = sparrow_buffer {
+                        memory: x.memory,
+                        byte_offset: x.byte_offset + 1,
+                        svm: std::ptr::null_mut(),
+                    };
                     let wrong = sparrow_product { x: misplaced, ..product };
                     let invalid = sparrow_status::SPARROW_STATUS_INVALID_ARGUMENT;
                     let status = sparrow_plan_launch(
@@ -381,7 +385,7 @@ fn threads_share_a_matrix_and_a_plan_and_have_their_own_workspaces_and_error_tex
         }
     });
     for (thread, [_, (memory, byte_offset)]) in operands.into_iter().enumerate() {
-        let y = sparrow_buffer { memory: memory as *mut _, byte_offset };
+        let y = sparrow_buffer { memory: memory as *mut _, byte_offset, svm: std::ptr::null_mut() };
         let expected = AX.map(|number| (number * (thread + 1) as f64) as f32);
         assert_eq!(application.read::<f32>(y, 4, null_mut()), expected);
     }
@@ -390,7 +394,7 @@ fn threads_share_a_matrix_and_a_plan_and_have_their_own_workspaces_and_error_tex
 }
 
 #[test]
-fn threads_that_share_a_workspace_take_turns() {
+pub(crate) fn threads_that_share_a_workspace_take_turns() {
     if is_for_one_thread() {
         return;
     }
@@ -411,8 +415,11 @@ fn threads_that_share_a_workspace_take_turns() {
     std::thread::scope(|scope| {
         for operands in &operands {
             scope.spawn(move || {
-                let [x, y] = operands
-                    .map(|memory| sparrow_buffer { memory: memory as *mut _, byte_offset: 0 });
+                let [x, y] = operands.map(|memory| sparrow_buffer {
+                    memory: memory as *mut _,
+                    byte_offset: 0,
+                    svm: std::ptr::null_mut(),
+                });
                 let Shared(plan, workspace, a, queue) = shared;
                 let product = product(by_value(1.0), *a, x, by_value(0.0), y);
                 for _ in 0..50 {
@@ -434,7 +441,8 @@ fn threads_that_share_a_workspace_take_turns() {
         }
     });
     for [_, memory] in operands {
-        let y = sparrow_buffer { memory: memory as *mut _, byte_offset: 0 };
+        let y =
+            sparrow_buffer { memory: memory as *mut _, byte_offset: 0, svm: std::ptr::null_mut() };
         assert_eq!(application.read::<f32>(y, 4, null_mut()), AX.map(|number| number as f32));
     }
     release((plan, workspace), a);

@@ -35,8 +35,11 @@ fn a_y_over_x_alpha_beta_or_the_matrix_is_refused_and_one_after_x_is_right() {
     let memory = arena.memory;
     let [first, second] = [0, 1].map(|index| sub_buffer(memory, index * unit, unit));
     let numbers = application.vector::<f32>(0, &[1.0, 0.0]);
-    let of =
-        |memory: cl_mem, element: usize| sparrow_buffer { memory, byte_offset: 4 * element as u64 };
+    let of = |memory: cl_mem, element: usize| sparrow_buffer {
+        memory,
+        byte_offset: 4 * element as u64,
+        svm: std::ptr::null_mut(),
+    };
     let scalar = |device: sparrow_buffer| sparrow_scalar { value: 9.0, device };
     let (one, zero) = (scalar(numbers), scalar(of(numbers.memory, 1)));
     let launch = |product: &sparrow_product| {
@@ -109,7 +112,8 @@ fn two_buffers_over_one_memory_of_the_host_are_found_out() {
         }
     };
     let (x, y) = (buffer(memory.as_mut_ptr()), buffer(memory[1..].as_mut_ptr()));
-    let [x_there, y_there] = [x, y].map(|memory| sparrow_buffer { memory, byte_offset: 0 });
+    let [x_there, y_there] =
+        [x, y].map(|memory| sparrow_buffer { memory, byte_offset: 0, svm: std::ptr::null_mut() });
     let product = product(by_value(1.0), a, x_there, by_value(0.0), y_there);
     // SAFETY: everything is valid.
     unsafe {

@@ -140,7 +140,7 @@ fn check<V: RealValue, O: Offset>(tolerance: f64) {
 }
 
 #[test]
-fn both_methods_solve_in_every_type_and_say_how_it_went() {
+pub(crate) fn both_methods_solve_in_every_type_and_say_how_it_went() {
     check::<f32, u64>(1e-4);
     check::<f16, u32>(1e-4);
     if device().traits().has_f64 {
@@ -173,7 +173,7 @@ unsafe extern "C-unwind" fn second(
 }
 
 #[test]
-fn an_observer_sees_every_look_and_may_stop() {
+pub(crate) fn an_observer_sees_every_look_and_may_stop() {
     if solves_alone() {
         return;
     }
@@ -203,7 +203,7 @@ fn an_observer_sees_every_look_and_may_stop() {
 }
 
 #[test]
-fn what_is_known_of_a_solver_can_be_asked() {
+pub(crate) fn what_is_known_of_a_solver_can_be_asked() {
     let mut application = Application::new();
     let buffers = chain::<f32, u32>(&mut application);
     let a = application.over(&buffers);
@@ -245,7 +245,7 @@ fn in_place(
 }
 
 #[test]
-fn b_may_be_where_x_is_and_new_values_are_seen() {
+pub(crate) fn b_may_be_where_x_is_and_new_values_are_seen() {
     let mut application = Application::new();
     let buffers = chain::<f32, u32>(&mut application);
     let a = application.over(&buffers);
@@ -269,7 +269,7 @@ fn b_may_be_where_x_is_and_new_values_are_seen() {
 }
 
 #[test]
-fn a_queue_may_be_out_of_order() {
+pub(crate) fn a_queue_may_be_out_of_order() {
     let mut application = Application::new();
     let buffers = chain::<f32, u32>(&mut application);
     let a = application.over(&buffers);
@@ -290,7 +290,7 @@ fn a_queue_may_be_out_of_order() {
 }
 
 #[test]
-fn it_ends_where_iterations_are_used_up_or_the_method_breaks_down() {
+pub(crate) fn it_ends_where_iterations_are_used_up_or_the_method_breaks_down() {
     let mut application = Application::new();
     let indefinite = application.csr_of::<f32, u32>(2, &[0, 1, 2], &[0, 1], &[1.0, -1.0]);
     let a = application.over(&indefinite);
@@ -332,7 +332,7 @@ fn of_two(values: [f32; 4], b: [f64; 2], start: f64) -> (sparrow_solution, Vec<f
 }
 
 #[test]
-fn the_outcome_rests_on_what_x_leaves_and_divergence_and_stagnation_are_told() {
+pub(crate) fn the_outcome_rests_on_what_x_leaves_and_divergence_and_stagnation_are_told() {
     // From far away the recurrence's residual is small long before that of x is.
     let (solution, _) = of_two([2.0, -1.0, -1.0, 2.0], [1.0, 1.0], 1e6);
     assert_eq!(solution.outcome, SPARROW_OUTCOME_CONVERGED);
@@ -350,7 +350,7 @@ fn the_outcome_rests_on_what_x_leaves_and_divergence_and_stagnation_are_told() {
 }
 
 #[test]
-fn what_cannot_be_solved_is_refused() {
+pub(crate) fn what_cannot_be_solved_is_refused() {
     let mut application = Application::new();
     let tall = application.matrix::<f32, u32>();
     let buffers = chain::<f32, u32>(&mut application);
@@ -431,7 +431,7 @@ fn what_cannot_be_solved_is_refused() {
 }
 
 #[test]
-fn a_diagonal_without_an_inverse_is_named_by_its_row() {
+pub(crate) fn a_diagonal_without_an_inverse_is_named_by_its_row() {
     let mut application = Application::new();
     let turn = application.csr_of::<f32, u32>(2, &[0, 2, 3], &[0, 1, 0], &[1.0, 2.0, 3.0]);
     let a = application.over(&turn);

@@ -9,7 +9,7 @@ use sparrow_c::*;
 use sparrow_status::SPARROW_STATUS_MISMATCH as MISMATCH;
 
 #[test]
-fn a_matrix_times_its_transposed_is_right_in_parts_too() {
+pub(crate) fn a_matrix_times_its_transposed_is_right_in_parts_too() {
     let mut application = Application::new();
     let queue = application.queue;
     let a = application.matrix::<f32, u64>();
@@ -43,7 +43,7 @@ fn a_matrix_times_its_transposed_is_right_in_parts_too() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+pub(crate) fn what_does_not_fit_is_refused() {
     let mut application = Application::new();
     let queue = application.queue;
     let a = application.matrix::<f32, u32>();

@@ -103,7 +103,7 @@ fn operations_on_vectors_are_right<V: RealValue<Accum = V>>(on_device: bool) {
 }
 
 #[test]
-fn operations_on_dense_vectors_are_right_in_both_precisions() {
+pub(crate) fn operations_on_dense_vectors_are_right_in_both_precisions() {
     for on_device in [false, true] {
         operations_on_vectors_are_right::<f32>(on_device);
         if conformance::device().traits().has_f64 {
@@ -113,7 +113,7 @@ fn operations_on_dense_vectors_are_right_in_both_precisions() {
 }
 
 #[test]
-fn integers_are_summed_and_what_vectors_cannot_be_is_refused() {
+pub(crate) fn integers_are_summed_and_what_vectors_cannot_be_is_refused() {
     let mut application = Application::new();
     let queue = application.queue;
     let vectors = vectors_of(&application, SPARROW_VALUE_TYPE_F32, 0);
@@ -147,7 +147,7 @@ fn integers_are_summed_and_what_vectors_cannot_be_is_refused() {
     assert!(text.starts_with("reduction->x: the length of an array: 4"), "{text}");
     let dot = sparrow_reduction { kind: SPARROW_REDUCTION_DOT, ..right };
     let text = refusal(reduce(dot), invalid);
-    assert_eq!(text, "reduction->y.memory is NULL, and 3 elements are needed");
+    assert_eq!(text, "reduction->y.memory and .svm are NULL, and 3 elements are needed");
     let text = refusal(reduce(sparrow_reduction { result: right.x, ..right }), mismatch);
     assert!(text.starts_with("x and the result overlap"), "{text}");
 

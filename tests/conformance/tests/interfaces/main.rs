@@ -13,6 +13,7 @@ mod c_refusals;
 mod c_solvers;
 mod c_spgemm;
 mod c_sub_devices;
+mod c_svm;
 mod c_vectors;
 mod c_verdict;
 mod clsparse;

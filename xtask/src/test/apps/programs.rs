@@ -47,6 +47,8 @@ const PYTHON_PACKAGES: &[&str] = &["pyopencl==2026.1.4", "numpy"];
 pub(super) const PROGRAMS: &[Program] = &[
     Program::new("clsparse-layout", Kind::C("clSPARSE"), CLSPARSE_LAYOUT, true),
     Program::new("clsparse-c", Kind::C("clSPARSE"), PRODUCT, true),
+    // Oclgrind, on which memcheck runs, has no shared virtual memory; PoCL has.
+    Program::new("clsparse-svm", Kind::C("clSPARSE"), PRODUCT, false),
     // Oclgrind, on which memcheck runs, is not made for threads.
     Program::new("clsparse-threads", Kind::C("clSPARSE"), PRODUCT, false),
     Program::new("sparrow-layout", Kind::C("sparrow"), SPARROW_LAYOUT, true),

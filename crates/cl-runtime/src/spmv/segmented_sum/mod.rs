@@ -15,8 +15,9 @@ use cl_kernels::{Algorithm, Checked, KernelKey, Variant};
 use super::{
     BindRequest, Bound, Operands, Specialisation, Spmv, Stages, Workspace, accumulator_words,
 };
+use crate::host_pattern::OnHost;
 use crate::launch::{After, Size};
-use crate::raw::Memory;
+use crate::raw::{Memory, copied_bytes};
 use crate::workspace::OwnerId;
 use crate::{Context, DeviceArray, Error, Event, Program, Queue, Result};
 
@@ -286,7 +287,7 @@ impl Spmv for SegmentedSum {
         if self.variant == Variant::Fused {
             return Ok(Stages { stage1, ..Stages::default() });
         }
-        let start = Instant::now();
+        let (start, copied_before) = (Instant::now(), copied_bytes());
         // SAFETY: the caller's promise, and stage 1 has ended.
         let finished = unsafe { self.finish_blocking(queue, workspace, operands) };
         if finished.is_err() {
@@ -294,7 +295,8 @@ impl Spmv for SegmentedSum {
         }
         let found = finished?;
         let stage2 = start.elapsed();
-        Ok(Stages { stage1, stage2, tiles: self.tiles as usize, ..found })
+        let copied_bytes = copied_bytes().wrapping_sub(copied_before) as usize;
+        Ok(Stages { stage1, stage2, tiles: self.tiles as usize, copied_bytes, ..found })
     }
 }
 
@@ -318,14 +320,16 @@ impl SegmentedSum {
             return unsafe { stage2.finish_blocking() };
         }
         let counters = self.layout.counters();
-        let counted = workspace.scratch().slice(counters..counters + 2)?.read_blocking(queue)?;
+        let counters = workspace.scratch().slice(counters..counters + 3)?;
+        let counters = OnHost::read_blocking(queue, &counters)?;
+        let dirty_tiles = (counters[0] + counters[2]) as usize;
+        counters.release_blocking()?;
         let stage2 = workspace.run(self.owner, queue, After::Events(&[]), |mut parts| {
             let (arguments, size) = self.stage2(parts.scratch, operands, &(0..self.tiles));
             // SAFETY: the caller's promise.
             unsafe { parts.launch(1, &arguments, size) }
         })?;
         stage2.iter().try_for_each(Event::wait)?;
-        let dirty_tiles = counted.iter().map(|&count| count as usize).sum();
         Ok(Stages { dirty_tiles, ..Stages::default() })
     }
 }

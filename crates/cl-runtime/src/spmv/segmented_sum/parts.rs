@@ -6,6 +6,7 @@ use cl_kernels::Variant;
 use csr_core::Accumulator;
 
 use super::SegmentedSum;
+use crate::host_pattern::OnHost;
 use crate::launch::After;
 use crate::spmv::{Operands, Workspace};
 use crate::{Error, Event, Queue, Result};
@@ -62,7 +63,7 @@ impl SegmentedSum {
 
     /// Partial sums that the tiles launched last have of the row in the middle of which they begin, and of the row that
     /// continues after them; each only where there is such a row. Plain sums only: the error of a compensated one is
-    /// not read.
+    /// not read. They are read where they lie if the host shares the device's memory.
     ///
     /// # Errors
     /// The driver's own failure.
@@ -72,9 +73,12 @@ impl SegmentedSum {
         workspace: &Workspace,
     ) -> Result<Boundaries<T>> {
         let words = self.layout.boundaries()..self.layout.speculator();
-        let words = workspace.scratch().slice(words)?.read_blocking(queue)?;
+        let words = workspace.scratch().slice(words)?;
+        let words = OnHost::read_blocking(queue, &words)?;
         let bytes: &[u8] = bytemuck::cast_slice(&words);
         let sum = |at: usize| bytemuck::pod_read_unaligned(&bytes[at..at + size_of::<T>()]);
-        Ok(Boundaries { head: sum(0), tail: sum(bytes.len() / 2) })
+        let boundaries = Boundaries { head: sum(0), tail: sum(bytes.len() / 2) };
+        words.release_blocking()?;
+        Ok(boundaries)
     }
 }

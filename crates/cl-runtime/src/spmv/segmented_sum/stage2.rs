@@ -21,16 +21,13 @@ pub(super) struct Stage2<'a> {
     pub(super) operands: &'a Operands<'a>,
 }
 
-/// Bytes that the CPU has reached: mapped, and in copies of what it must not map.
+/// Bytes that the CPU has reached where they lie.
 #[derive(Debug, Default)]
-struct Reached {
-    mapped: usize,
-    staged: usize,
-}
+struct Reached(usize);
 
 impl Reached {
-    fn add(&mut self, bytes: usize, is_copy: bool) {
-        *if is_copy { &mut self.staged } else { &mut self.mapped } += bytes;
+    fn add(&mut self, bytes: usize, is_in_place: bool) {
+        self.0 += if is_in_place { bytes } else { 0 };
     }
 }
 
@@ -64,7 +61,7 @@ impl Stage2<'_> {
             self.view_mut::<u32>(&whole, layout.words(), &mut reached)?
         };
         let counters = &mut words[layout.counters()..];
-        let [misplaced, left] = [counters[0] as usize, counters[1] as usize];
+        let [misplaced, left, left_tiles] = [0, 1, 2].map(|counter| counters[counter] as usize);
         counters.fill(0);
         if misplaced + left > layout.capacity {
             return Err(Error::Range {
@@ -112,13 +109,8 @@ impl Stage2<'_> {
             }
         }
         words.unmap_blocking()?;
-        let is_shared = self.queue.context().device().traits().host_access().is_shared();
-        Ok(Stages {
-            dirty_tiles: misplaced + left,
-            shared_bytes: if is_shared { reached.mapped } else { 0 },
-            copied_bytes: reached.staged + if is_shared { 0 } else { reached.mapped },
-            ..Stages::default()
-        })
+        let (dirty_tiles, shared_bytes) = (misplaced + left_tiles, reached.0);
+        Ok(Stages { dirty_tiles, shared_bytes, ..Stages::default() })
     }
 
     /// # Safety
@@ -132,7 +124,7 @@ impl Stage2<'_> {
     ) -> Result<HostView<'v, T>> {
         // SAFETY: the caller's promise.
         let view = unsafe { HostView::map_blocking(self.queue, array, len, false)? };
-        reached.add(len * size_of::<T>(), view.is_copy());
+        reached.add(len * size_of::<T>(), view.is_in_place());
         Ok(view)
     }
 
@@ -147,7 +139,7 @@ impl Stage2<'_> {
     ) -> Result<HostViewMut<'v, T>> {
         // SAFETY: the caller's promise.
         let view = unsafe { HostView::map_mut_blocking(self.queue, array, len)? };
-        reached.add(len * size_of::<T>(), view.is_copy());
+        reached.add(len * size_of::<T>(), view.is_in_place());
         Ok(view)
     }
 

@@ -61,22 +61,22 @@ fn buffers_and_wait_lists_that_are_null_are_named() {
     let needed = |buffers: sparrow_csr_buffers| valid.matrix_refusal(&buffers, INVALID);
     assert_eq!(
         needed(sparrow_csr_buffers { offsets: NOWHERE, ..csr }),
-        "buffers->offsets.memory is NULL, and 5 elements are needed"
+        "buffers->offsets.memory and .svm are NULL, and 5 elements are needed"
     );
     assert_eq!(
         needed(sparrow_csr_buffers { columns: NOWHERE, ..csr }),
-        "buffers->columns.memory is NULL, and 5 elements are needed"
+        "buffers->columns.memory and .svm are NULL, and 5 elements are needed"
     );
     assert_eq!(
         needed(sparrow_csr_buffers { values: NOWHERE, ..csr }),
-        "buffers->values.memory is NULL, and 5 elements are needed"
+        "buffers->values.memory and .svm are NULL, and 5 elements are needed"
     );
     let launch = |product| refusal(valid.launch(&product), INVALID);
     let right = valid.product;
     let text = launch(sparrow_product { x: NOWHERE, ..right });
-    assert_eq!(text, "product->x.memory is NULL, and 3 elements are needed");
+    assert_eq!(text, "product->x.memory and .svm are NULL, and 3 elements are needed");
     let text = launch(sparrow_product { y: NOWHERE, ..right });
-    assert_eq!(text, "product->y.memory is NULL, and 4 elements are needed");
+    assert_eq!(text, "product->y.memory and .svm are NULL, and 4 elements are needed");
     assert_eq!(launch(sparrow_product { a: null(), ..right }), "product->a is NULL");
     let queue = valid.application.queue;
     // SAFETY: everything is valid but the lists.

@@ -13,5 +13,6 @@ mod products;
 mod refusals;
 mod solvers;
 mod spgemm;
+mod svm;
 mod traps;
 mod vectors;

@@ -195,7 +195,10 @@ fn there_are_67_functions_and_all_are_called_here() {
     let mut called: Vec<_> = FUNCTIONS().into_iter().map(|(name, _, _)| name).collect();
     called.sort_unstable();
     assert_eq!(called.len(), 67);
-    assert_eq!(called, listed.lines().collect::<Vec<_>>());
+    // Those that are known under another name where programs name shared virtual memory: svm.rs calls them.
+    let (shared, listed): (Vec<_>, Vec<_>) = listed.lines().partition(|name| name.ends_with("Svm"));
+    assert_eq!(shared.len(), 7);
+    assert_eq!(called, listed);
 }
 
 #[test]
