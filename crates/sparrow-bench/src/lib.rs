@@ -7,6 +7,7 @@ mod above_limit;
 mod batch_table;
 mod convert_table;
 mod failures;
+pub mod figures;
 mod group;
 mod hetero;
 mod hetero_figures;
@@ -46,7 +47,7 @@ pub use record::{
     BatchRecord, ConvertRecord, Details, EvcHybRecord, Hetero, ModelRecord, Operation, Record,
     SCHEMA, SpgemmRecord, SpmmRecord, SpmvRecord, VectorRecord,
 };
-pub use report::{ReportError, html, solve_html, sweep_html};
+pub use report::{ReportError, figure_html, html, solve_html, sweep_html};
 pub use solve_record::{SOLVE_SCHEMA, SolveRecord};
 pub use spmm_choice::{SpmmChoices, spmm_choices};
 pub use table::table;

@@ -15,8 +15,8 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use sparrow::{Accumulate, Algorithm, Products, ValueType, Variant};
 
 pub(crate) use bench::{
-    Algorithms, BatchKind, Bench, BenchBatch, BenchConvert, BenchHetero, BenchOperation,
-    BenchSpgemm, BenchSpmm, BenchSpmv, BenchVector, Matrices, Sweep,
+    Algorithms, BatchKind, Bench, BenchBatch, BenchConvert, BenchFigure, BenchHetero,
+    BenchOperation, BenchSpgemm, BenchSpmm, BenchSpmv, BenchVector, Matrices, Sweep, sweeps,
 };
 use examples::{
     BENCH_EXAMPLES, COMPLETIONS_EXAMPLES, DEVICES_EXAMPLES, EXAMPLES, GEN_EXAMPLES, INFO_EXAMPLES,

@@ -16,7 +16,8 @@ pub(crate) struct Matrices {
     /// matrices that are generated (`sparrow gen --help` lists them)
     pub(crate) matrices: Vec<OsString>,
     /// Several generated matrices at once: quick (12 under 3 million nonzeros), hetero (the 20 of the paper on segmented
-    /// sums), papers (the likenesses of published matrices), full (all)
+    /// sums), evc-hyb (the 22 of that paper), csr-adaptive (the 32 of that paper), papers (the likenesses of published
+    /// matrices), full (all)
     #[arg(long, value_name = "NAME")]
     pub(crate) suite: Option<Suite>,
     #[command(flatten)]

@@ -1,0 +1,160 @@
+//! Figures on records that are made up.
+
+use super::*;
+use crate::samples::{failed, model_sample, sample};
+
+/// A result of a variant in some microseconds.
+fn timed(matrix: &str, algorithm: &str, variant: &str, us: f64) -> Record {
+    let mut record = sample(matrix, algorithm);
+    record.variant = variant.to_owned();
+    record.median_us = Some(us);
+    record.gflops = Some(2.0 * record.nnz as f64 / us / 1e3);
+    record
+}
+
+fn figure(name: &str) -> &'static PaperFigure {
+    PaperFigure::named(name).unwrap()
+}
+
+fn values(picture: &Picture, series: usize) -> Vec<Option<f64>> {
+    picture.series[series].points.iter().map(|(_, value)| *value).collect()
+}
+
+fn names(picture: &Picture) -> &[String] {
+    match &picture.across {
+        Across::Blocks(names) => names,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn figures_have_names_of_their_own_that_scripts_can_write() {
+    let mut all: Vec<&str> = PAPER_FIGURES.iter().map(|figure| figure.name).collect();
+    assert!(
+        all.iter()
+            .all(|n| n.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'))
+    );
+    let count = all.len();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), count);
+}
+
+#[test]
+fn steps_are_compared_with_the_one_before_and_their_means_with_all_matrices() {
+    let steps = ["baseline", "nrs", "nrs-log", "full"];
+    let of = |matrix: &str, us: [f64; 4]| {
+        steps.iter().zip(us).map(|(v, us)| timed(matrix, "csr_adaptive", v, us)).collect::<Vec<_>>()
+    };
+    let mut records = of("a", [8.0, 8.0, 4.0, 2.0]);
+    records.extend(of("b", [8.0, 2.0, 2.0, 0.25]));
+    let pictures = figure("csr-adaptive-10").pictures(&records);
+    assert_eq!(pictures.len(), 1);
+    assert_eq!(names(&pictures[0]), ["a", "b", "arithmetic mean", "geometric mean"]);
+    assert_eq!(values(&pictures[0], 0), [1.0, 4.0, 2.5, 2.0].map(Some));
+    assert_eq!(values(&pictures[0], 2)[..3], [2.0, 8.0, 5.0].map(Some));
+    assert_eq!(values(&pictures[0], 3)[..2], [4.0, 32.0].map(Some));
+    // A step that is wrong on a matrix has no gain there, and no mean.
+    let mut wrong = failed("b", "csr_adaptive");
+    wrong.variant = "nrs".to_owned();
+    records[5] = wrong;
+    let pictures = figure("csr-adaptive-10").pictures(&records);
+    assert_eq!(values(&pictures[0], 0), [Some(1.0), None, None, None]);
+    assert_eq!(values(&pictures[0], 2)[2], Some(5.0));
+}
+
+#[test]
+fn the_upper_bound_on_bandwidth_counts_x_for_each_nonzero() {
+    let mut record = timed("a", "csr_adaptive", "full", 100.0);
+    (record.rows, record.cols, record.nnz) = (10, 10, 1000);
+    let pictures = figure("csr-adaptive-14").pictures(std::slice::from_ref(&record));
+    // 11 offsets and 1,000 columns of 4 bytes; 1,000 values, 1,000 loads of x and 10 of y of 8.
+    let upper = (1011.0 * 4.0 + 2010.0 * 8.0) / 100e3;
+    assert_eq!(values(&pictures[0], 0), [record.gbytes_per_s]);
+    assert_eq!(values(&pictures[0], 1), [Some(upper)]);
+    assert_eq!(pictures[0].levels, [400.0]);
+}
+
+#[test]
+fn throughput_ends_with_harmonic_means_and_the_hosts_product_stands_beside_the_devices() {
+    let mut records = Vec::new();
+    for (matrix, gflops) in [("a", 2.0), ("b", 6.0)] {
+        for (algorithm, variant) in [("host", ""), ("segmented_sum", "fused")] {
+            let mut record = timed(matrix, algorithm, variant, 1.0);
+            record.gflops = Some(gflops);
+            if algorithm == "host" {
+                record.device = "host".to_owned();
+            }
+            records.push(record);
+        }
+    }
+    let pictures = figure("segmented-sum-4").pictures(&records);
+    assert_eq!(names(&pictures[0]), ["a", "b", "harmonic mean, 2"]);
+    assert_eq!(values(&pictures[0], 0), [2.0, 6.0, 3.0].map(Some));
+    assert_eq!(values(&pictures[0], 5), [2.0, 6.0, 3.0].map(Some));
+    assert_eq!(values(&pictures[0], 1), [None; 3]);
+    let point = &figure("segmented-sum-4").points(&records)[2];
+    assert_eq!((point.at.as_str(), point.series.as_str()), ("harmonic mean, 2", "host"));
+    assert_eq!((point.value, point.device.as_str()), (Some(3.0), "Example GPU"));
+}
+
+#[test]
+fn speed_ups_of_evc_hyb_are_over_the_better_format_which_is_named() {
+    let of = |matrix: &str, us: [f64; 3]| {
+        [("evc_hyb", "hybrid"), ("csr_vector", ""), ("sell", "")]
+            .iter()
+            .zip(us)
+            .map(|((algorithm, variant), us)| timed(matrix, algorithm, variant, us))
+            .collect::<Vec<_>>()
+    };
+    let mut records = of("a", [2.0, 4.0, 6.0]);
+    records.extend(of("b", [2.0, 4.0, 1.0]));
+    let pictures = figure("evc-hyb-3").pictures(&records);
+    assert_eq!(names(&pictures[0]), ["a, CSR", "b, HYB"]);
+    assert_eq!(values(&pictures[0], 0), [2.0, 0.5].map(Some));
+}
+
+#[test]
+fn parts_are_summed_over_the_whole_time() {
+    let mut record = model_sample("m", "evc_hyb");
+    record.variant = "hybrid".to_owned();
+    if let crate::Details::Spmv(details) = &mut record.details {
+        details.evc_hyb = Some(crate::EvcHybRecord {
+            vector_order: "permuted".to_owned(),
+            split_row: 0,
+            short_elements: 0,
+            long_elements: 0,
+            padding_percent: 0.0,
+        });
+    }
+    // 120 + 100 - 40 of 200.5 microseconds.
+    let pictures = figure("evc-hyb-12").pictures(&[record]);
+    assert_eq!(values(&pictures[0], 0), [Some(180.0 / 200.5)]);
+}
+
+#[test]
+fn what_reordering_costs_is_sorted_by_nonzeros_a_row() {
+    let permuted = |matrix: &str, us: f64, rows: u64| {
+        let mut pair =
+            vec![timed(matrix, "evc_hyb", "hybrid", us), timed(matrix, "evc_hyb", "hybrid", 3.0)];
+        for record in &mut pair {
+            record.rows = rows;
+        }
+        if let crate::Details::Spmv(details) = &mut pair[1].details {
+            details.evc_hyb = Some(crate::EvcHybRecord {
+                vector_order: "permuted".to_owned(),
+                split_row: 0,
+                short_elements: 0,
+                long_elements: 0,
+                padding_percent: 0.0,
+            });
+        }
+        pair
+    };
+    let mut records = permuted("dense", 4.0, 4_007);
+    records.extend(permuted("sparse", 6.0, 4_007_383));
+    let pictures = figure("evc-hyb-4").pictures(&records);
+    let points = &pictures[0].series[0].points;
+    assert_eq!(points[0], (1.0, Some(50.0)));
+    assert_eq!(points[1].1, Some(25.0));
+}
