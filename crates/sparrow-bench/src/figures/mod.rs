@@ -10,12 +10,15 @@ mod means;
 mod pace;
 mod picture;
 mod segmented_sum;
+mod spmm;
 
 use csr_core::ValueType;
 use csr_core::generate::Suite;
-use sparrow::{Algorithm, Variant, VectorOrder};
+use sparrow::{Algorithm, SpmmAlgorithm, SpmmVariant, Variant, VectorOrder};
 
 use crate::{Making, Record};
+
+pub use spmm::{aspect, density};
 
 pub use pace::{Pace, Work};
 pub use picture::{Across, FIGURE_SCHEMA, FigurePoint, Picture, Row, Series};
@@ -50,7 +53,7 @@ pub enum Cases {
     Made(fn(Making) -> Vec<Made>),
 }
 
-/// A matrix that is made for a figure.
+/// A matrix that is made for a figure, or a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Made {
     /// Its name in records.
@@ -95,6 +98,17 @@ pub enum Measured {
         /// Whether the bandwidth model and its experiments are wanted.
         is_modelled: bool,
     },
+    /// Products with a dense matrix.
+    Spmm {
+        /// By these; `None` chooses.
+        methods: &'static [(Option<SpmmAlgorithm>, SpmmVariant)],
+        /// Columns of B and C.
+        columns: usize,
+        /// Whether the dense product is timed, too.
+        beside_dense: bool,
+        /// Whether a product with a vector is timed in turn.
+        beside_vector: bool,
+    },
 }
 
 /// One way to multiply.
@@ -126,6 +140,10 @@ impl Measured {
         match self {
             Measured::Spmv { methods, has_host, is_modelled } => {
                 methods.len() * if *is_modelled { 4 } else { 1 } + usize::from(*has_host)
+            }
+            // Each column is verified by itself: that takes as long as a product with a vector.
+            Measured::Spmm { methods, columns, beside_dense, .. } => {
+                (methods.len() + usize::from(*beside_dense)) * columns.div_ceil(4)
             }
         }
     }
@@ -208,6 +226,11 @@ pub const PAPER_FIGURES: &[&PaperFigure] = &[
     &evc_hyb::MEMORY,
     &evc_hyb::TIMES,
     &evc_hyb::RANDOM,
+    &spmm::ASPECT,
+    &spmm::ROW_SPLIT,
+    &spmm::LENGTHS,
+    &spmm::EACH,
+    &spmm::DENSITY,
 ];
 
 #[cfg(test)]

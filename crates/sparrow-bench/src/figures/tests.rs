@@ -158,3 +158,71 @@ fn what_reordering_costs_is_sorted_by_nonzeros_a_row() {
     assert_eq!(points[0], (1.0, Some(50.0)));
     assert_eq!(points[1].1, Some(25.0));
 }
+
+/// A result of SpMM with 64 columns in some microseconds; a product with a vector takes 10.
+fn spmm(matrix: &str, algorithm: &str, variant: &str, (rows, nnz): (u64, u64), us: f64) -> Record {
+    let details = crate::SpmmRecord {
+        columns: 64,
+        layout_b: "row".to_owned(),
+        layout_c: "row".to_owned(),
+        chosen: String::new(),
+        mean_inode: 1.0,
+        single_us: Some(10.0),
+    };
+    let mut record = timed(matrix, algorithm, variant, us);
+    (record.rows, record.cols, record.nnz) = (rows, 1000, nnz);
+    record.with_details(crate::Details::Spmm(details))
+}
+
+#[test]
+fn products_of_a_sweep_stand_over_the_aspect_ratio_with_that_with_a_vector_beside() {
+    let mut one = spmm("full 10 x 1000", "spmm", "", (10, 10_000), 50.0);
+    one.gflops = Some(25.6);
+    let pictures = figure("spmm-1").pictures(&[one]);
+    assert_eq!(pictures[0].title, "10000 nonzeros, f64");
+    assert_eq!(pictures[0].series[0].points, [(0.01, Some(2.0))]);
+    assert_eq!(pictures[0].series[1].points, [(0.01, Some(25.6))]);
+}
+
+#[test]
+fn long_and_short_rows_are_pictures_of_their_own() {
+    let records = [
+        spmm("long", "spmm_merge", "", (10, 200), 1.0),
+        spmm("short", "spmm_merge", "", (10, 199), 1.0),
+        spmm("short too", "spmm_merge", "", (10, 50), 1.0),
+    ];
+    let pictures = figure("spmm-5").pictures(&records);
+    assert_eq!(names(&pictures[0]), ["long", "geometric mean"]);
+    assert_eq!(names(&pictures[1]), ["short", "short too", "geometric mean"]);
+    assert_eq!(pictures[1].title, "b: short rows, 12.4 nonzeros in the mean, f64");
+    // What was not measured has no mean.
+    assert_eq!(values(&pictures[0], 0), [None, None]);
+}
+
+#[test]
+fn the_published_rule_stands_beside_ours_over_as_many_products_with_a_vector() {
+    let mut records = vec![
+        spmm("b", "spmm", "published", (10, 200), 320.0),
+        spmm("b", "spmm", "", (10, 200), 160.0),
+    ];
+    records.push(spmm("a", "spmm", "", (10, 50), 640.0));
+    records.push(spmm("a", "spmm", "published", (10, 50), 640.0));
+    let pictures = figure("spmm-6").pictures(&records);
+    assert_eq!(pictures[1].series[0].points, [(5.0, Some(1.0)), (20.0, Some(2.0))]);
+    assert_eq!(pictures[1].series[1].points, [(5.0, Some(1.0)), (20.0, Some(4.0))]);
+    assert!(
+        pictures[1].how.contains("the published rule 1.41, the choice 2.00"),
+        "{}",
+        pictures[1].how
+    );
+}
+
+#[test]
+fn density_reaches_a_tenth_and_the_dense_product_is_a_line() {
+    let made = density(crate::Making { scale: 0.01, seed: 1 });
+    assert_eq!(made.last().unwrap().lengths, Lengths::Even(100));
+    assert_eq!(made.last().unwrap().name, "10.00% of 1000 x 1000");
+    let record = spmm("m", "dense_product", "", (1000, 100_000), 1500.0);
+    let pictures = figure("spmm-7").pictures(&[record]);
+    assert_eq!(pictures[0].series[2].points, [(10.0, Some(1.5))]);
+}

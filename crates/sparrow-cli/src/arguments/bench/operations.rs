@@ -2,7 +2,8 @@
 
 use clap::Args;
 use sparrow::{
-    Accumulate, Algorithm, BatchedAlgorithm, Choice, Products, SpmmAlgorithm, Variant, VectorOrder,
+    Accumulate, Algorithm, BatchedAlgorithm, Choice, Products, SpmmAlgorithm, SpmmVariant, Variant,
+    VectorOrder,
 };
 
 use super::columns::Columns;
@@ -76,6 +77,10 @@ pub(crate) struct BenchSpmm {
     pub(crate) layout_c: Layout,
     #[arg(long, value_name = "NAMES", default_value = "auto", help = each_help(&SpmmAlgorithm::ALL, "matrix and device"))]
     pub(crate) algorithms: Algorithms<SpmmAlgorithm>,
+    /// Forms, several with commas: usual; published (the mean row decides, row split takes rows as they come and whole;
+    /// merge stands for the paper's nonzero split)
+    #[arg(long, value_name = "NAMES", default_value = "usual", value_delimiter = ',')]
+    pub(crate) variant: Vec<SpmmVariant>,
     #[command(flatten)]
     pub(crate) values: ValueTypes,
     #[command(flatten)]

@@ -1,24 +1,24 @@
 //! `sparrow bench figure`: a paper's figure on this device, drawn.
 
-mod cases;
-
 use std::ffi::OsString;
 
-use csr_core::AnyCsrView;
+use csr_core::{AnyCsrView, Layout};
 use sparrow::{Accumulate, Measuring, Products, Queue, Rates, ValueType};
 use sparrow_bench::figures::{Measured, Method, PaperFigure, Work};
 use sparrow_bench::{
-    Budget, Model, Origin, Subject, counted, host_rates, measure_on_device, measure_on_host,
+    Budget, Model, Origin, SpmmSubject, Subject, counted, host_rates, measure_on_device,
+    measure_on_host, measure_spmm,
 };
 
+use super::cases::{self, Case};
 use super::results::Page;
+use super::spmm::take_spmm;
 use super::{Frame, Results, progress_bar};
 use crate::arguments::{BenchFigure, Global};
 use crate::commands::clock::Clock;
 use crate::failure::Failure;
 use crate::output::note;
 use crate::target::{one_device, queue_on};
-use cases::Case;
 
 pub(super) fn run(
     global: &Global,
@@ -120,7 +120,7 @@ fn model(
         Measured::Spmv { is_modelled: true, .. } => {
             Ok(Some(Model::measure_blocking(&queue_on(device)?, value_types)?))
         }
-        Measured::Spmv { .. } => Ok(None),
+        Measured::Spmv { .. } | Measured::Spmm { .. } => Ok(None),
     }
 }
 
@@ -144,6 +144,20 @@ impl FigureBench<'_> {
                     self.results.take(format!("{}, host", origin.name), record)?;
                 }
                 methods.iter().try_for_each(|method| self.spmv(matrix, origin, method))
+            }
+            Measured::Spmm { methods, columns, beside_dense, beside_vector } => {
+                let subject = SpmmSubject {
+                    algorithms: methods.to_vec(),
+                    columns,
+                    layout_b: Layout::RowMajor,
+                    layout_c: Layout::RowMajor,
+                    parameters: Vec::new(),
+                    beside_dense,
+                    beside_vector,
+                    budget: Budget::default(),
+                };
+                let measured = measure_spmm(&self.queue, matrix, origin, &subject, &self.rates);
+                take_spmm(self.results, &origin.name, columns, measured)
             }
         }
     }

@@ -2,6 +2,7 @@
 //! device's limit. One module an operation.
 
 mod batch;
+mod cases;
 mod convert;
 mod figure;
 mod hetero;

@@ -1,4 +1,4 @@
-//! The matrices of a figure.
+//! The matrices of a figure, or of a sweep.
 
 use std::ffi::OsString;
 
@@ -16,7 +16,7 @@ use crate::failure::Failure;
 pub(super) enum Case {
     /// A file or a class.
     Input(Input),
-    /// Made for the figure.
+    /// Made for it.
     Made(Made),
 }
 
