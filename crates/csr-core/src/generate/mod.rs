@@ -33,7 +33,9 @@ use crate::{Csr, Error, Offset, Result, Value};
 
 pub use entries::{scattered_entries, shuffled};
 pub use rung::{Rung, Skew};
-pub use small::{dense_problem, dense_row_problem, drawn_problem, tiny_problem};
+pub use small::{
+    SMALL_PROBLEMS, SmallProblem, dense_problem, dense_row_problem, drawn_problem, tiny_problem,
+};
 pub use suite::Suite;
 pub use sweep::{even_matrix, uneven_matrix};
 

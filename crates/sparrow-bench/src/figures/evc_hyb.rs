@@ -1,5 +1,5 @@
-//! EVC-HYB (D. Guo, W. Gropp, L. N. Olson): Figures 3, 4, 5, 9, 12 and 15. Figures 10, 11, 13 and 14 are in every report
-//! of results with the bandwidth model.
+//! EVC-HYB (D. Guo, W. Gropp, L. N. Olson): Figures 3, 4, 5 and 15 on speed. Those of the bandwidth model are in
+//! `evc_hyb_model`.
 
 use csr_core::ValueType;
 use csr_core::generate::Suite;
@@ -12,11 +12,11 @@ use crate::record::Record;
 
 /// The algorithm with y in the matrix's order, and in its own.
 const REORDERED: Method = Method::of(Algorithm::EvcHyb, Variant::Hybrid);
-const IN_ORDER: Method = Method { order: VectorOrder::Permuted, ..REORDERED };
+pub(super) const IN_ORDER: Method = Method { order: VectorOrder::Permuted, ..REORDERED };
 
 /// Series of results.
 const WITH: &str = "evc_hyb/hybrid";
-const WITHOUT: &str = "evc_hyb/hybrid permuted";
+pub(super) const WITHOUT: &str = "evc_hyb/hybrid permuted";
 const CSR: &str = "csr_vector";
 const HYB: &str = "sell";
 
@@ -114,7 +114,7 @@ pub(super) const RATES: PaperFigure = PaperFigure {
 };
 
 /// Names of bars and lines, and the results' series.
-const NAMES: [(&str, &str); 4] = [
+pub(super) const NAMES: [(&str, &str); 4] = [
     ("EVC-HYB with reordering", WITH),
     ("EVC-HYB without reordering", WITHOUT),
     ("CSR (csr_vector)", CSR),
@@ -130,79 +130,6 @@ fn rates(records: &[&Record]) -> Vec<Picture> {
         let title = format!("FLOP rates, {}", grid.value_type);
         let names = NAMES.map(|(name, _)| name);
         Picture::blocks(title, "GFLOP/s", &names, grid.rows().map(row).collect())
-    };
-    Grid::by_type(records).into_iter().map(picture).collect()
-}
-
-/// Figure 9.
-pub(super) const MEMORY: PaperFigure = PaperFigure {
-    name: "evc-hyb-9",
-    title: "EVC-HYB, Figure 9: rates of memory on Stanford_Berkeley",
-    differs: "From the bandwidth model's simulated bytes and sectors over measured times, where the paper has a \
-              profiler's counters; sell stands for HYB.",
-    cases: Cases::Classes(&["Stanford_Berkeley"]),
-    measured: Measured::Spmv {
-        methods: &[IN_ORDER, Method::usual(Algorithm::CsrVector), Method::usual(Algorithm::Sell)],
-        has_host: false,
-        is_modelled: true,
-    },
-    draw: memory,
-    ..SPEED_UP
-};
-
-/// Bytes of a sector of x.
-const SECTOR: f64 = 32.0;
-
-fn memory(records: &[&Record]) -> Vec<Picture> {
-    let picture = |grid: Grid<'_>| {
-        let names = [NAMES[1], NAMES[2], NAMES[3]];
-        let mut rows: Vec<Row> = Vec::new();
-        for results in grid.rows() {
-            let rate = |series, bytes: fn(&crate::ModelRecord) -> f64| {
-                let record: &Record = results.find(series)?;
-                Some(bytes(record.model()?) / record.median_us? / 1e3)
-            };
-            let of = |bytes| names.iter().map(|(_, series)| rate(series, bytes)).collect();
-            let name = results.name();
-            rows.push((format!("{name}, memory"), of(|model| model.dram_bytes)));
-            rows.push((format!("{name}, x"), of(|model| model.l2_sectors * SECTOR)));
-        }
-        let rate = grid.largest(|record| record.stream_gbytes_per_s);
-        let title = format!("Bytes from memory, and of x from the last cache, {}", grid.value_type);
-        Picture::blocks(title, "GB/s", &names.map(|(name, _)| name), rows)
-            .with_levels(rate.into_iter().collect(), "what reading a stream reaches")
-    };
-    Grid::by_type(records).into_iter().map(picture).collect()
-}
-
-/// Figure 12.
-pub(super) const TIMES: PaperFigure = PaperFigure {
-    name: "evc-hyb-12",
-    title: "EVC-HYB, Figure 12: T_A + T_X + T_Y over the whole time",
-    differs: "Each part from an experiment that leaves loads out, as in the paper. Matrices are likenesses of the 22 of \
-              the paper's Table 3 unless others are named.",
-    measured: Measured::Spmv { methods: &[IN_ORDER], has_host: false, is_modelled: true },
-    draw: times,
-    ..SPEED_UP
-};
-
-fn times(records: &[&Record]) -> Vec<Picture> {
-    let row = |results: Results<'_, '_>| -> Row {
-        let ratio = || {
-            let record = results.find(WITHOUT)?;
-            let model = record.model()?;
-            // T_A + T_Y, T_X + T_Y and T_Y were measured.
-            let total = model.x_constant_us? + model.a_constant_us? - model.both_constant_us?;
-            Some(total.max(0.0) / record.median_us?)
-        };
-        (results.name(), vec![ratio()])
-    };
-    let picture = |grid: Grid<'_>| {
-        let title = format!("Sum of the parts over the whole, {}", grid.value_type);
-        let names = ["(T_A + T_X + T_Y) / T"];
-        Picture::blocks(title, "times", &names, grid.rows().map(row).collect())
-            .read_as("times the whole; above 1 where loads overlap")
-            .with_levels(vec![1.0], "nothing overlaps")
     };
     Grid::by_type(records).into_iter().map(picture).collect()
 }

@@ -3,8 +3,10 @@
 //! A figure is one entry of [`PAPER_FIGURES`]; whatever enumerates figures walks that list. `picture` holds numbers
 //! before they are drawn, `pace` says how long a run takes, `grid` finds results; a module a paper has the rest.
 
+mod batched;
 mod csr_adaptive;
 mod evc_hyb;
+mod evc_hyb_model;
 mod grid;
 mod means;
 mod pace;
@@ -14,9 +16,9 @@ mod spmm;
 
 use csr_core::ValueType;
 use csr_core::generate::Suite;
-use sparrow::{Algorithm, SpmmAlgorithm, SpmmVariant, Variant, VectorOrder};
+use sparrow::{Algorithm, BatchedAlgorithm, SpmmAlgorithm, SpmmVariant, Variant, VectorOrder};
 
-use crate::{Making, Record};
+use crate::{BatchForm, Making, Record};
 
 pub use spmm::{aspect, density};
 
@@ -49,6 +51,8 @@ pub enum Cases {
     Suite(Suite),
     /// These classes.
     Classes(&'static [&'static str]),
+    /// Small problems of these names, all 32 where none is listed.
+    Problems(&'static [&'static str]),
     /// Made for this figure: no others can be named.
     Made(fn(Making) -> Vec<Made>),
 }
@@ -109,6 +113,28 @@ pub enum Measured {
         /// Whether a product with a vector is timed in turn.
         beside_vector: bool,
     },
+    /// Batches of small problems.
+    Batch {
+        /// What batches are made of.
+        kind: Batches,
+        /// Problems of a batch, at scale 1.
+        sizes: &'static [usize],
+        /// By these, stored so.
+        forms: &'static [(BatchedAlgorithm, BatchForm)],
+        /// Whether a loop of single products is timed, too.
+        has_loop: bool,
+    },
+}
+
+/// What batches are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Batches {
+    /// Each problem a batch of its own.
+    Homogeneous,
+    /// All problems in random order.
+    Mixed,
+    /// Problems of controlled density, balanced and heaped: no others can be named.
+    Density,
 }
 
 /// One way to multiply.
@@ -135,17 +161,31 @@ impl Method {
 }
 
 impl Measured {
-    /// Results of one matrix and value type.
+    /// Results of one matrix (of one batch) and value type.
     pub fn results(&self) -> usize {
         match self {
             Measured::Spmv { methods, has_host, is_modelled } => {
                 methods.len() * if *is_modelled { 4 } else { 1 } + usize::from(*has_host)
             }
-            // Each column is verified by itself: that takes as long as a product with a vector.
-            Measured::Spmm { methods, columns, beside_dense, .. } => {
-                (methods.len() + usize::from(*beside_dense)) * columns.div_ceil(4)
+            Measured::Spmm { methods, beside_dense, .. } => {
+                methods.len() + usize::from(*beside_dense)
             }
+            Measured::Batch { forms, has_loop, .. } => forms.len() + usize::from(*has_loop),
         }
+    }
+
+    /// The work on a matrix, or a batch, of so many nonzeros in so many value types; of the first, programs are built.
+    pub fn work(&self, nnz: u64, value_types: usize, is_first: bool) -> Work {
+        /// Products of a result: some to warm up, and a sample each.
+        const PRODUCTS: usize = 8;
+        let results = self.results() * value_types;
+        let oracles = match self {
+            Measured::Spmv { .. } | Measured::Batch { .. } => results,
+            // Each column is verified by itself, the algorithms by one oracle.
+            Measured::Spmm { columns, .. } => 2 * columns * value_types,
+        };
+        let programs = if is_first { results } else { 0 };
+        Work { nnz, results, programs, products: PRODUCTS * results, oracles }
     }
 }
 
@@ -182,6 +222,10 @@ impl PaperFigure {
                         driver: device.driver.clone(),
                         series: series.name.clone(),
                         at: picture.place_name(*place),
+                        place: match picture.across {
+                            Across::Numbers { .. } => Some(*place),
+                            _ => None,
+                        },
                         value: *value,
                         unit: picture.unit.clone(),
                     }));
@@ -223,14 +267,23 @@ pub const PAPER_FIGURES: &[&PaperFigure] = &[
     &evc_hyb::SPEED_UP,
     &evc_hyb::REORDERING,
     &evc_hyb::RATES,
-    &evc_hyb::MEMORY,
-    &evc_hyb::TIMES,
+    &evc_hyb_model::MEMORY,
+    &evc_hyb_model::BALANCE,
+    &evc_hyb_model::ROOFLINE,
+    &evc_hyb_model::TIMES,
+    &evc_hyb_model::SHARES,
+    &evc_hyb_model::WITHOUT_LOADS,
     &evc_hyb::RANDOM,
     &spmm::ASPECT,
     &spmm::ROW_SPLIT,
     &spmm::LENGTHS,
     &spmm::EACH,
     &spmm::DENSITY,
+    &batched::GROWING,
+    &batched::CONTROLLED,
+    &batched::ALL,
+    &batched::MIXED,
+    &batched::ALL_MIXED,
 ];
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// What is measured on one matrix.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Work {
     /// Its nonzeros, as far as they are known.
     pub nnz: u64,
@@ -11,16 +11,23 @@ pub struct Work {
     pub results: usize,
     /// Programs that are built for it: of the first matrix, one a result.
     pub programs: usize,
+    /// Products that are launched at least.
+    pub products: usize,
+    /// Results of a product with a vector that are computed on the host and compared with.
+    pub oracles: usize,
 }
 
-/// Seconds of a result on a small matrix: samples and set-ups. Measured on two cores with PoCL and Intel's runtime.
-const RESULT_S: f64 = 0.3;
-/// Seconds of a program, measured there.
+/// Seconds of a result on a small matrix: samples and set-ups. Measured on two cores with PoCL and Intel's runtime, as all
+/// that follows.
+const RESULT_S: f64 = 0.2;
+/// Seconds of a program.
 const PROGRAM_S: f64 = 0.7;
-/// Seconds of a result a nonzero, on one core: upload, products until samples are full, and the oracle.
-const NONZERO_S: f64 = 700e-9;
+/// Seconds of a product a nonzero, on two cores by a kernel made for GPUs; on a GPU it is next to nothing.
+const PRODUCT_S: f64 = 10e-9;
+/// Seconds of an oracle a nonzero, on one core.
+const ORACLE_S: f64 = 100e-9;
 /// Seconds a nonzero of making a matrix, on one core.
-const MAKING_S: f64 = 250e-9;
+const MAKING_S: f64 = 150e-9;
 /// Beyond so many, cores do not help.
 const MOST_CORES: usize = 16;
 
@@ -28,14 +35,16 @@ const MOST_CORES: usize = 16;
 #[derive(Clone, Debug)]
 pub struct Pace {
     cores: f64,
+    is_gpu: bool,
     expected_s: f64,
     taken_s: f64,
 }
 
 impl Pace {
-    /// Before anything is done, on a host of so many cores.
-    pub fn new(cores: usize) -> Self {
-        Pace { cores: cores.clamp(1, MOST_CORES) as f64, expected_s: 0.0, taken_s: 0.0 }
+    /// Before anything is done, on a host of so many cores, which is the device too if that is no GPU.
+    pub fn new(cores: usize, is_gpu: bool) -> Self {
+        let cores = cores.clamp(1, MOST_CORES) as f64;
+        Pace { cores, is_gpu, expected_s: 0.0, taken_s: 0.0 }
     }
 
     /// What a piece of work should take, by what was done so far.
@@ -60,7 +69,9 @@ impl Pace {
     }
 
     fn of_nonzeros(&self, work: &Work) -> f64 {
-        work.nnz as f64 / self.cores * (MAKING_S + work.results as f64 * NONZERO_S)
+        let products = work.products as f64 * 2.0 * if self.is_gpu { 0.0 } else { PRODUCT_S };
+        let oracles = work.oracles as f64 * ORACLE_S;
+        work.nnz as f64 / self.cores * (MAKING_S + products + oracles)
     }
 
     /// The largest of some scales at which all work fits into the time; `work` says what a scale takes. Where what no
@@ -82,11 +93,11 @@ impl Pace {
 mod tests {
     use super::*;
 
-    const SMALL: Work = Work { nnz: 1000, results: 10, programs: 0 };
+    const SMALL: Work = Work { nnz: 1000, results: 10, programs: 0, products: 80, oracles: 10 };
 
     #[test]
     fn work_is_expected_to_take_what_work_took_so_far() {
-        let mut pace = Pace::new(2);
+        let mut pace = Pace::new(2, false);
         let before = pace.expected(&SMALL);
         for _ in 0..100 {
             pace.done(&SMALL, 3 * before);
@@ -97,9 +108,11 @@ mod tests {
 
     #[test]
     fn the_scale_is_the_largest_at_which_all_fits() {
-        let pace = Pace::new(2);
-        let work =
-            |scale: f64| vec![Work { nnz: (1e9 * scale) as u64, results: 2, programs: 2 }; 3];
+        let pace = Pace::new(2, false);
+        let work = |scale: f64| {
+            let nnz = (1e9 * scale) as u64;
+            vec![Work { nnz, results: 2, products: 20, ..Work::default() }; 3]
+        };
         let time = Duration::from_secs(120);
         let scale = pace.scale(time, work);
         let all = |scale: f64| work(scale).iter().map(|w| pace.expected(w)).sum::<Duration>();

@@ -83,6 +83,8 @@ pub struct FigurePoint {
     pub series: String,
     /// The matrix, the mean or the value along the axis.
     pub at: String,
+    /// The same as a number, where it is one.
+    pub place: Option<f64>,
     /// The value; `None` where nothing was measured, or it was wrong.
     pub value: Option<f64>,
     /// What it counts.
@@ -148,6 +150,7 @@ impl Picture {
             Across::Blocks(names) | Across::Steps { labels: names, .. } => {
                 names.get(place as usize).cloned().unwrap_or_default()
             }
+            Across::Numbers { .. } if place > 0.0 && place < 0.01 => format!("{place:.2e}"),
             Across::Numbers { .. } => significant(place),
         }
     }

@@ -128,8 +128,14 @@ fn parts_are_summed_over_the_whole_time() {
         });
     }
     // 120 + 100 - 40 of 200.5 microseconds.
-    let pictures = figure("evc-hyb-12").pictures(&[record]);
+    let pictures = figure("evc-hyb-12").pictures(std::slice::from_ref(&record));
     assert_eq!(values(&pictures[0], 0), [Some(180.0 / 200.5)]);
+    // T_A, T_X and T_Y are 80, 60 and 40 of those.
+    let shares = &figure("evc-hyb-13").pictures(std::slice::from_ref(&record))[0];
+    let share = |part| values(shares, part)[0].unwrap();
+    assert!((share(0) - 800.0 / 18.0).abs() < 1e-9 && (share(2) - 400.0 / 18.0).abs() < 1e-9);
+    let balance = &figure("evc-hyb-10").pictures(&[record])[0];
+    assert_eq!([values(balance, 0), values(balance, 1)], [[Some(7.6)], [Some(0.25)]]);
 }
 
 #[test]
@@ -225,4 +231,59 @@ fn density_reaches_a_tenth_and_the_dense_product_is_a_line() {
     let record = spmm("m", "dense_product", "", (1000, 100_000), 1500.0);
     let pictures = figure("spmm-7").pictures(&[record]);
     assert_eq!(pictures[0].series[2].points, [(10.0, Some(1.5))]);
+}
+
+/// A result of a batch of so many problems in some microseconds; single products take 1,000.
+fn batched(matrix: &str, (algorithm, form): (&str, &str), size: u64, us: f64) -> Record {
+    let details = crate::BatchRecord {
+        batch_size: size,
+        batch_kind: "heaped 4".to_owned(),
+        batch_form: form.to_owned(),
+        batch_bytes: 0,
+        padding: 0,
+        not_ell: 0,
+        loop_us: Some(1000.0),
+        block_diagonal_us: None,
+    };
+    let mut record = sample(matrix, algorithm);
+    (record.rows, record.nnz) = (10 * size, 40 * size);
+    record.median_us = Some(us);
+    record.gflops = Some(80.0 * size as f64 / us / 1e3);
+    record.with_details(crate::Details::Batch(details))
+}
+
+#[test]
+fn batches_grow_along_the_axis_with_the_loop_beside_and_pure_ell_is_a_line_of_its_own() {
+    let records = [
+        batched("m", ("batched_ell", "pure ELL"), 1000, 10.0),
+        batched("m", ("batched_ell", "as given"), 1000, 5.0),
+        batched("m", ("batched_ell", "pure ELL"), 100, 4.0),
+        batched("n", ("batched_coo", "as given"), 100, 4.0),
+    ];
+    let pictures = figure("batched-3").pictures(&records);
+    let titles: Vec<_> = pictures.iter().map(|picture| picture.title.as_str()).collect();
+    assert_eq!(titles, ["m, f64", "n, f64"]);
+    let series: Vec<_> = pictures[0].series.iter().map(|series| series.name.as_str()).collect();
+    assert_eq!(series, ["ELL", "ELL, sliced", "a loop of single products"]);
+    assert_eq!(pictures[0].series[0].points, [(100.0, Some(2.0)), (1000.0, Some(8.0))]);
+    assert_eq!(pictures[0].series[1].points, [(1000.0, Some(16.0))]);
+    assert_eq!(pictures[0].series[2].points, [(100.0, Some(0.008)), (1000.0, Some(0.08))]);
+}
+
+#[test]
+fn controlled_problems_are_a_picture_a_kind_over_nonzeros_a_row() {
+    let record = batched("order-1024", ("batched_csr_i", "as given"), 10, 1.0);
+    let pictures = figure("batched-4").pictures(&[record]);
+    assert_eq!(pictures[0].title, "heaped, f64");
+    assert_eq!(pictures[0].series[0].points, [(4.0, Some(0.8))]);
+}
+
+#[test]
+fn a_mixed_batch_shows_speed_and_bandwidth_of_each_kernel() {
+    let record = batched("12 problems", ("batched_csr_smart", "as given"), 10, 1.0);
+    let gbytes = record.gbytes_per_s;
+    let pictures = figure("batched-6").pictures(&[record]);
+    assert_eq!((values(&pictures[0], 0)[3], values(&pictures[1], 0)[3]), (Some(0.8), gbytes));
+    assert_eq!(names(&pictures[0])[3], "CSR_smart");
+    assert_eq!(values(&pictures[0], 0)[0], None);
 }

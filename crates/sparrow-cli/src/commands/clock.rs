@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use sparrow::{Device, DeviceType};
 use sparrow_bench::Input;
 use sparrow_bench::figures::{Pace, Work};
 
@@ -21,11 +22,15 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Starts.
-    pub(crate) fn new(budget: Duration) -> Self {
+    /// Starts, for a run on a device.
+    pub(crate) fn new(budget: Duration, device: &Device) -> Self {
+        Clock::of(budget, device.traits().device_type != DeviceType::Cpu)
+    }
+
+    fn of(budget: Duration, is_gpu: bool) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let now = Instant::now();
-        Clock { start: now, budget, pace: Pace::new(cores), since: now, is_begun: false }
+        Clock { start: now, budget, pace: Pace::new(cores, is_gpu), since: now, is_begun: false }
     }
 
     /// The matrices' making: what was asked for, or the largest scale with which all work should be done in time.
@@ -104,21 +109,25 @@ mod tests {
 
     #[test]
     fn the_first_piece_always_has_time_and_later_ones_as_long_as_they_fit() {
-        let mut clock = Clock::new(Duration::from_secs(60));
-        let endless = Work { nnz: 1 << 40, results: 100, programs: 0 };
+        let mut clock = Clock::of(Duration::from_secs(60), false);
+        let endless = Work { nnz: 1 << 40, results: 100, ..Work::default() };
         assert!(clock.has_time(&endless));
         assert!(!clock.has_time(&endless));
-        assert!(clock.has_time(&Work { nnz: 1000, results: 1, programs: 0 }));
+        assert!(clock.has_time(&Work { nnz: 1000, results: 1, ..Work::default() }));
     }
 
     #[test]
     fn a_scale_that_is_asked_for_is_kept_and_else_one_is_found_that_fits() {
-        let clock = Clock::new(Duration::from_secs(60));
-        let work = |scale: f64| vec![Work { nnz: (1e9 * scale) as u64, results: 4, programs: 4 }];
+        let clock = Clock::of(Duration::from_secs(60), false);
+        let work = |scale: f64| {
+            vec![Work { nnz: (1e9 * scale) as u64, results: 4, products: 40, ..Work::default() }]
+        };
         let making = |scale| clock.making(Making { scale, seed: None }, work).scale;
         assert_eq!(making(Some(0.7)), 0.7);
         assert!(making(None) < 0.5);
-        let little = |scale: f64| vec![Work { nnz: (1e3 * scale) as u64, results: 4, programs: 4 }];
+        let little = |scale: f64| {
+            vec![Work { nnz: (1e3 * scale) as u64, results: 4, products: 40, ..Work::default() }]
+        };
         assert_eq!(clock.making(Making { scale: None, seed: None }, little).scale, 1.0);
     }
 }

@@ -122,6 +122,9 @@ pub(crate) struct BenchBatch {
     /// Also the published way of adding the parts of rows that are cut, by float atomics (batched_coo, batched_csr_i)
     #[arg(long)]
     pub(crate) atomic: bool,
+    /// Also ELL as published, every problem padded to its longest row however much that is (batched_ell)
+    #[arg(long)]
+    pub(crate) pure_ell: bool,
     /// Leave out what batches are compared with: the loop of single products, and the block-diagonal product
     #[arg(long)]
     pub(crate) alone: bool,

@@ -10,7 +10,7 @@ use csr_core::generate::Suite;
 use crate::arguments::{Making, ParameterList, Reading};
 
 /// What is measured.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Matrices {
     /// Matrix Market files (.mtx or .mtx.gz), archives with one in each (.tar.gz), `-` (standard input), or names of
     /// matrices that are generated (`sparrow gen --help` lists them)

@@ -73,6 +73,7 @@ pub(super) fn cases(
         ))),
         Cases::Made(made) => Ok(made(making).into_iter().map(Case::Made).collect()),
         _ if !named.is_empty() => inputs(&mut named.iter().cloned()),
+        Cases::Problems(_) => Ok(Vec::new()),
         Cases::Classes(names) => inputs(&mut names.iter().map(OsString::from)),
         Cases::Suite(suite) => {
             Ok(suite.classes().into_iter().map(|class| Case::Input(Input::Class(class))).collect())

@@ -20,24 +20,26 @@ use crate::failure::Failure;
 use crate::output::note;
 use crate::target::{one_device, queue_on};
 
+mod batches;
+
 pub(super) fn run(
     global: &Global,
     arguments: &BenchFigure,
     figure: &'static PaperFigure,
     results: &Results,
 ) -> Result<(), Failure> {
+    if let Measured::Batch { .. } = figure.measured {
+        return batches::run(global, arguments, figure, results);
+    }
     let cases = |making| cases::cases(figure, &arguments.matrices, making);
     cases::check_making(arguments, &cases(arguments.making.into())?)?;
     let device = one_device(global, "bench figure")?;
     let value_types = value_types(arguments, figure, device.traits().has_f64)?;
     let queue = queue_on(&device)?;
-    let clock = Clock::new(arguments.budget.0);
-    let count = figure.measured.results();
+    let clock = Clock::new(arguments.budget.0, &device);
     let works = |cases: &[Case], scale: f64| -> Vec<Work> {
-        let results = count * value_types.len();
         let work = |(place, case): (usize, &Case)| {
-            let programs = if place == 0 { results } else { 0 };
-            Work { nnz: case.nnz(scale), results, programs }
+            figure.measured.work(case.nnz(scale), value_types.len(), place == 0)
         };
         cases.iter().enumerate().map(work).collect()
     };
@@ -120,7 +122,7 @@ fn model(
         Measured::Spmv { is_modelled: true, .. } => {
             Ok(Some(Model::measure_blocking(&queue_on(device)?, value_types)?))
         }
-        Measured::Spmv { .. } | Measured::Spmm { .. } => Ok(None),
+        _ => Ok(None),
     }
 }
 
@@ -159,6 +161,8 @@ impl FigureBench<'_> {
                 let measured = measure_spmm(&self.queue, matrix, origin, &subject, &self.rates);
                 take_spmm(self.results, &origin.name, columns, measured)
             }
+            // Measured in a run of their own.
+            Measured::Batch { .. } => Ok(()),
         }
     }
 

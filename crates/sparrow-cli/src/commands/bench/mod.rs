@@ -19,7 +19,7 @@ use clap::Subcommand;
 use csr_core::generate::Suite;
 use indicatif::{ProgressBar, ProgressStyle};
 use sparrow::{Device, Queue, Rates};
-use sparrow_bench::figures::PaperFigure;
+use sparrow_bench::figures::{Cases, PaperFigure};
 use sparrow_bench::{Input, counted};
 
 use crate::arguments::{BenchOperation, Global, Matrices};
@@ -39,8 +39,15 @@ pub(crate) fn run(global: &Global, operation: &BenchOperation) -> Result<(), Fai
         _ => None,
     };
     let html = operation.html();
-    check_order(operation.matrices())?;
-    let files = Files::new(global).reads_matrices(operation.matrices());
+    // Of batches, the paper's small matrices may be named, too.
+    let takes_small = match operation {
+        BenchOperation::Batch(_) => true,
+        _ => figure.is_some_and(|figure| matches!(figure.cases, Cases::Problems(_))),
+    };
+    let is_other = |name: &&OsString| !takes_small || batch::small(name).is_none();
+    let matrices: Vec<OsString> = operation.matrices().iter().filter(is_other).cloned().collect();
+    check_order(&matrices)?;
+    let files = Files::new(global).reads_matrices(&matrices);
     let words = files.writes("--html", html).check()?;
     let results = Results::new(global, html, words, operation.has_legend());
     let ended = match operation {

@@ -109,12 +109,19 @@ impl<'a> Ask<'a> {
         }
     }
 
-    /// The work on a matrix of a figure in all types, at a scale; of its first, programs are built.
-    fn work(&self, figure: &SweepFigure, input: &Input, is_first: bool, scale: f64) -> Work {
-        let programs = figure.points() * self.value_types.len();
-        // A point takes less than a result of its own: it is not uploaded, and has no set-up.
-        let results = programs.div_ceil(4);
-        Work { nnz: nonzeros(input, scale), results, programs: if is_first { programs } else { 0 } }
+    /// The work on a matrix of a figure in one type, at a scale; of its first, programs are built.
+    fn work(figure: &SweepFigure, input: &Input, is_first: bool, scale: f64) -> Work {
+        /// Products of a point: itself and the reference, in turn.
+        const PRODUCTS: usize = 14;
+        let points = figure.points();
+        Work {
+            nnz: nonzeros(input, scale),
+            // A point takes less than a result of its own: it is not uploaded, and has no set-up.
+            results: points.div_ceil(2),
+            programs: if is_first { points } else { 0 },
+            products: PRODUCTS * points,
+            oracles: 1 + points / 10,
+        }
     }
 
     /// The command that draws this again.
@@ -144,12 +151,15 @@ pub(super) fn run(
     }
     let inputs = parts.iter().map(|(_, input, _)| input);
     check_making(&[("--scale", ask.making.scale.is_some())], inputs)?;
+    let count = parts.len() * ask.value_types.len() * devices.len();
     let works = |scale| -> Vec<Work> {
-        let of_parts =
-            parts.iter().map(|(figure, input, is_first)| ask.work(figure, input, *is_first, scale));
-        of_parts.cycle().take(parts.len() * devices.len()).collect()
+        let work = |(figure, input, is_first): &(&SweepFigure, Input, bool)| {
+            Ask::work(figure, input, *is_first, scale)
+        };
+        parts.iter().map(work).cycle().take(count).collect()
     };
-    let clock = Clock::new(ask.budget);
+    let Some(first) = devices.first() else { return Ok(()) };
+    let clock = Clock::new(ask.budget, first);
     let making = clock.making(ask.making, works);
     let types: Vec<_> = ask.value_types.iter().map(ToString::to_string).collect();
     let keys: Vec<_> = ask.figures.iter().map(|figure| figure.key).collect();
@@ -197,19 +207,17 @@ fn all(sweeping: &Sweeping<'_>, devices: &[Device], mut clock: Clock) -> Result<
             is_there
         });
         for figure in &ask.figures {
-            let of_figure = sweeping.one(&queue, figure, &value_types, &mut clock)?;
-            for value_type in &value_types {
+            for &value_type in &value_types {
+                let of_figure = sweeping.one(&queue, figure, value_type, &mut clock)?;
                 let picture = sweep_picture(&of_figure, figure, value_type.name());
                 let look = Look { width: words.width(), legend: false };
-                let text = picture.map_or_else(
-                    || {
-                        format!(
-                            "{}, {value_type}: no point was measured on every matrix\n",
-                            figure.name
-                        )
-                    },
-                    |picture| picture.text(look),
-                );
+                let none = || {
+                    format!(
+                        "{}, {value_type}: no point was measured on every matrix\n",
+                        figure.name
+                    )
+                };
+                let text = picture.map_or_else(none, |picture| picture.text(look));
                 words.print(&format!("{}: {text}\n", device.traits().name))?;
             }
         }
@@ -218,12 +226,12 @@ fn all(sweeping: &Sweeping<'_>, devices: &[Device], mut clock: Clock) -> Result<
 }
 
 impl Sweeping<'_> {
-    /// A figure over all of its matrices, as far as there is time.
+    /// A figure in one type over all of its matrices, as far as there is time.
     fn one(
         &self,
         queue: &Queue,
         figure: &SweepFigure,
-        value_types: &[ValueType],
+        value_type: ValueType,
         clock: &mut Clock,
     ) -> Result<Vec<SweepTiming>, Failure> {
         let Sweeping { ask, making, findings, .. } = self;
@@ -232,24 +240,22 @@ impl Sweeping<'_> {
         let inputs = ask.inputs(figure)?;
         let bar = progress_bar(inputs.len());
         for (place, input) in inputs.iter().enumerate() {
-            let name = input.name();
-            bar.set_message(format!("{}, {name}", figure.name));
+            let name = format!("{}, {value_type}, {}", figure.name, input.name());
+            bar.set_message(name.clone());
             let is_first = place == 0;
-            let work = ask.work(figure, input, is_first, making.scale);
+            let work = Ask::work(figure, input, is_first, making.scale);
             let mut of_matrix = Vec::new();
             if clock.has_time(&work) {
                 let matrix = load_compact(input, *making, ask.reading)?;
-                for &value_type in value_types {
-                    of_matrix.extend(matrix.with_value_type(value_type, |matrix| {
-                        let goes_on = || !clock.is_over();
-                        sweep(queue, &name, matrix, figure, &tables, SAMPLE_MS, &goes_on)
-                    })?);
-                }
+                let goes_on = || !clock.is_over();
+                of_matrix = matrix.with_value_type(value_type, |matrix| {
+                    sweep(queue, &input.name(), matrix, figure, &tables, SAMPLE_MS, &goes_on)
+                })?;
                 clock.done(&work);
             }
             // A matrix that lacks points would take them from the means of all.
             if of_matrix.is_empty() || clock.is_over() && !is_first {
-                bar.suspend(|| note(clock.left_out(&format!("{}, {name}", figure.name))));
+                bar.suspend(|| note(clock.left_out(&name)));
             } else {
                 timings.extend(of_matrix.iter().cloned());
                 findings.with(|found| found.extend(of_matrix))?;
