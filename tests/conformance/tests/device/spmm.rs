@@ -10,7 +10,7 @@ use conformance::{device, extent, is_interpreter, queue, say};
 use csr_core::dense_product;
 use sparrow::{
     Context, Csr, DenseMatrix, DenseProduct, DenseShape, DeviceArray, DeviceType, Layout, Matrix,
-    Op, Queue, SpmmAlgorithm, SpmmOptions, SpmmPlan, ValueType,
+    Op, Queue, SpmmAlgorithm, SpmmOptions, SpmmPlan, SpmmVariant, ValueType,
 };
 use sparrow_bench::selftest::{Extent, Progress, SpmmCase, SpmmConfiguration, run_spmm, run_spmms};
 
@@ -98,6 +98,38 @@ fn rows_that_many_groups_share_are_right_and_the_same_every_time() {
     for (columns, beta) in widths {
         let case = SpmmCase { beta, ..SpmmCase::new(Some(SpmmAlgorithm::Merge), columns) };
         check(&queue, &matrix, &case);
+    }
+}
+
+#[test]
+fn the_published_form_looks_at_the_mean_row_alone_and_takes_rows_whole() {
+    let queue = queue();
+    // Neighbours have the same columns, one row is long, and the mean row is 9 or 10.
+    for (length, algorithm) in [(9, SpmmAlgorithm::Merge), (10, SpmmAlgorithm::RowSplit)] {
+        let matrix = csr(3000, 200, |row| if row == 100 { length + 200 } else { length - 1 });
+        let device_matrix = Matrix::upload_blocking(&queue, matrix.view()).unwrap();
+        let shape = |rows| DenseShape::packed(rows, 7, Layout::RowMajor).unwrap();
+        let variant = SpmmVariant::Published;
+        let options = SpmmOptions { variant, ..SpmmOptions::default() };
+        let (b_shape, c_shape) = (shape(3000), shape(200));
+        let plan = SpmmPlan::<f64, u32, f64>::new_blocking(
+            &queue,
+            &device_matrix,
+            b_shape,
+            c_shape,
+            &options,
+        );
+        let plan = plan.unwrap();
+        assert_eq!(plan.choice().algorithm, Some(algorithm), "{}", plan.choice().reason);
+        if algorithm == SpmmAlgorithm::RowSplit {
+            let parameters = plan.parameters();
+            assert!(parameters.contains("rows_at_once=1,part_nnz=1048576"), "{parameters}");
+            assert_eq!((plan.mean_inode(), plan.plan_bytes()), (1.0, 0));
+        }
+        for algorithm in [None, Some(SpmmAlgorithm::RowSplit)] {
+            let case = SpmmCase { variant, beta: 0.5, ..SpmmCase::new(algorithm, 7) };
+            check(&queue, &matrix, &case);
+        }
     }
 }
 
