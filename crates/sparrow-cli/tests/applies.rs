@@ -104,6 +104,7 @@ fn what_figures_do_not_have_is_refused() {
         "bench batch a.mtx --pure-ell --algorithms batched_coo",
         "--pure-ell is of batched_ell: add --algorithms batched_ell",
     );
+    assert_refused("bench figure csr-adaptive-4 --measure", "--measure is not for csr-adaptive-4");
     assert_refused("bench figure csr-adaptive-99", "csr-adaptive-10");
     for line in ["tune a.mtx", "tune --figure csr-adaptive-4", "tune --html f.html"] {
         assert_refused(line, "--sweep");

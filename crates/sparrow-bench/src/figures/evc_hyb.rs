@@ -36,7 +36,7 @@ pub(super) const SPEED_UP: PaperFigure = PaperFigure {
     name: "evc-hyb-3",
     title: "EVC-HYB, Figure 3: speed-up over the better of two formats (Table 3, last column)",
     differs: "The paper compares with cuSPARSE's CSR and HYB; here csr_vector stands for CSR, and for HYB, which \
-              cuSPARSE dropped, sliced ELL (sell). Which of the two is faster stands behind a matrix's name. Matrices \
+              cuSPARSE dropped, sliced ELL (sell). Which of the two is faster stands before a matrix's name. Matrices \
               are likenesses of the 22 of the paper's Table 3 unless others are named.",
     value_types: &[ValueType::F64],
     cases: Cases::Suite(Suite::EvcHyb),
@@ -54,8 +54,8 @@ fn speed_up(records: &[&Record]) -> Vec<Picture> {
         };
         let gain = |name| better.and_then(|better| results.gain(name, better));
         let name = match better {
-            Some(HYB) => format!("{}, HYB", results.name()),
-            Some(_) => format!("{}, CSR", results.name()),
+            Some(HYB) => format!("HYB, {}", results.name()),
+            Some(_) => format!("CSR, {}", results.name()),
             None => results.name(),
         };
         (name, vec![gain(WITH), gain(WITHOUT)])

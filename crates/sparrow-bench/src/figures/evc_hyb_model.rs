@@ -41,8 +41,8 @@ fn memory(records: &[&Record]) -> Vec<Picture> {
             };
             let of = |bytes| names.iter().map(|(_, series)| rate(series, bytes)).collect();
             let name = results.name();
-            rows.push((format!("{name}, memory"), of(|model| model.dram_bytes)));
-            rows.push((format!("{name}, x"), of(|model| model.l2_sectors * SECTOR)));
+            rows.push((format!("memory, {name}"), of(|model| model.dram_bytes)));
+            rows.push((format!("x, {name}"), of(|model| model.l2_sectors * SECTOR)));
         }
         let rate = grid.largest(|record| record.stream_gbytes_per_s);
         let title = format!("Bytes from memory, and of x from the last cache, {}", grid.value_type);

@@ -110,7 +110,7 @@ fn speed_ups_of_evc_hyb_are_over_the_better_format_which_is_named() {
     let mut records = of("a", [2.0, 4.0, 6.0]);
     records.extend(of("b", [2.0, 4.0, 1.0]));
     let pictures = figure("evc-hyb-3").pictures(&records);
-    assert_eq!(names(&pictures[0]), ["a, CSR", "b, HYB"]);
+    assert_eq!(names(&pictures[0]), ["CSR, a", "HYB, b"]);
     assert_eq!(values(&pictures[0], 0), [2.0, 0.5].map(Some));
 }
 

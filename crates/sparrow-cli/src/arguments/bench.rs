@@ -109,7 +109,7 @@ impl BenchOperation {
             BenchOperation::Hetero(arguments) => arguments.shown.legend,
             BenchOperation::Convert(arguments) => arguments.shown.legend,
             BenchOperation::Vector(arguments) => arguments.shown.legend,
-            BenchOperation::Figure(arguments) => arguments.shown.legend,
+            BenchOperation::Figure(_) => false,
         }
     }
 

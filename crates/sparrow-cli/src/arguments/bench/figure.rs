@@ -8,7 +8,7 @@ use csr_core::ValueType;
 use sparrow_bench::figures::PAPER_FIGURES;
 use sparrow_bench::tune::SWEEP_FIGURES;
 
-use super::parts::{Report, Shown};
+use super::parts::Report;
 use crate::arguments::numbers::Span;
 use crate::arguments::{Making, Reading};
 
@@ -32,8 +32,9 @@ pub(crate) struct BenchFigure {
     pub(crate) reading: Reading,
     #[command(flatten)]
     pub(crate) report: Report,
-    #[command(flatten)]
-    pub(crate) shown: Shown,
+    /// Measure how fast the device's memory is again, and keep that; else what was measured first counts
+    #[arg(long)]
+    pub(crate) measure: bool,
 }
 
 /// Names of figures, each with what it shows.

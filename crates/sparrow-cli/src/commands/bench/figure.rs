@@ -54,7 +54,7 @@ pub(super) fn run(
     let what = format!("{}: {matrices} at scale {scale}, {}", figure.name, words.join(" and "));
     let works = works(&all, scale);
     clock.announce(&what, &works);
-    let rates = results.rates(&queue, arguments.shown.measure)?;
+    let rates = results.rates(&queue, arguments.measure)?;
     results.set_frame(Frame {
         page: Page::Figure(figure, again(arguments, making.scale)),
         ..Frame::default()

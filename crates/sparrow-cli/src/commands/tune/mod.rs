@@ -91,6 +91,13 @@ pub(crate) fn run(global: &Global, arguments: &Tune) -> Result<(), Failure> {
 
 /// `bench figure` with a figure of a sweep.
 pub(crate) fn sweep_figure(global: &Global, arguments: &BenchFigure) -> Result<(), Failure> {
+    if arguments.measure {
+        let text = format!(
+            "--measure is not for {}, which no rate is compared with: leave it out",
+            arguments.figure
+        );
+        return Err(Failure::input(text));
+    }
     let words = Files::new(global)
         .reads_matrices(&arguments.matrices)
         .writes("--html", arguments.report.html.as_deref())

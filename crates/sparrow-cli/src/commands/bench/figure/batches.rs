@@ -45,7 +45,7 @@ pub(super) fn run(
     let (batches, works) = (batches(scale), works(scale));
     let what = format!("{}: {} batches at scale {scale}", figure.name, batches.len());
     clock.announce(&what, &works);
-    let rates = results.rates(&queue, arguments.shown.measure)?;
+    let rates = results.rates(&queue, arguments.measure)?;
     let page = Page::Figure(figure, again(arguments, scale));
     results.set_frame(Frame { page, ..Frame::default() });
     let subjects =
