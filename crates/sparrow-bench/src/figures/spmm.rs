@@ -9,6 +9,7 @@ use super::means::geometric;
 use super::{Cases, Lengths, Made, Measured, PaperFigure, Picture, Row, Series};
 use crate::Making;
 use crate::record::Record;
+use crate::units::{counted, grouped};
 
 /// What the paper multiplies by.
 const COLUMNS: usize = 64;
@@ -104,7 +105,7 @@ fn over_shape(
 
 fn aspect_picture(grid: &Grid<'_>, series: Vec<Series>) -> Picture {
     let nnz = grid.rows().map(|row| row.first().nnz).max().unwrap_or(0);
-    let title = format!("{nnz} nonzeros, {}", grid.value_type);
+    let title = format!("{}, {}", counted(grouped(nnz), "nonzero"), grid.value_type);
     Picture::lines(title, "GFLOP/s", "rows a column", series)
 }
 

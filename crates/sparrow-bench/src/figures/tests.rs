@@ -185,7 +185,7 @@ fn products_of_a_sweep_stand_over_the_aspect_ratio_with_that_with_a_vector_besid
     let mut one = spmm("full 10 x 1000", "spmm", "", (10, 10_000), 50.0);
     one.gflops = Some(25.6);
     let pictures = figure("spmm-1").pictures(&[one]);
-    assert_eq!(pictures[0].title, "10000 nonzeros, f64");
+    assert_eq!(pictures[0].title, "10,000 nonzeros, f64");
     assert_eq!(pictures[0].series[0].points, [(0.01, Some(2.0))]);
     assert_eq!(pictures[0].series[1].points, [(0.01, Some(25.6))]);
 }

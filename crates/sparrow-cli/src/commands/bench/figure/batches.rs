@@ -4,7 +4,7 @@ use csr_core::Csr;
 use csr_core::generate::{SMALL_PROBLEMS, SmallProblem};
 use sparrow::BatchedVariant;
 use sparrow_bench::figures::{self, Cases, Measured, PaperFigure, Work};
-use sparrow_bench::{Input, Making};
+use sparrow_bench::{Input, Making, counted};
 
 use super::super::batch::{Batches, Case, Peers, Problem, at_random, density_cases, small};
 use super::super::results::Page;
@@ -43,7 +43,8 @@ pub(super) fn run(
     let making = clock.making(arguments.making, works);
     let scale = making.scale;
     let (batches, works) = (batches(scale), works(scale));
-    let what = format!("{}: {} batches at scale {scale}", figure.name, batches.len());
+    let count = counted(batches.len(), "batch");
+    let what = format!("{}: {count} at scale {scale}", figure.name);
     clock.announce(&what, &works);
     let rates = results.rates(&queue, arguments.measure)?;
     let page = Page::Figure(figure, again(arguments, scale));
@@ -107,7 +108,7 @@ fn cases(
     let problems = problems(arguments, figure, making)?;
     if kind == figures::Batches::Mixed {
         return Ok(vec![Case {
-            name: format!("{} problems", problems.len()),
+            name: counted(problems.len(), "problem"),
             source: problems.last().map_or("likeness", |last| last.source),
             kind: "mixed".to_owned(),
             matrices: problems.into_iter().map(|problem| problem.matrix).collect(),
