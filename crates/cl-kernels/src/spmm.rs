@@ -56,8 +56,8 @@ pub enum SpmmVariant {
     /// With what was found to gain since: the switch of the device, i-nodes, rows in order of length, long rows cut.
     #[default]
     Usual,
-    /// As published: the mean row alone decides ([`published_choice`]), and row split takes rows as they come, each whole
-    /// (up to 2^20 nonzeros). The paper's other algorithm is a nonzero split, for which merge path stands.
+    /// As published: the mean row alone decides ([`published_choice`]), row split takes rows as they come, each whole (up
+    /// to 2^20 nonzeros), and merge is a nonzero split (`spmm_nonzero_split`).
     Published,
 }
 

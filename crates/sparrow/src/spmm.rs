@@ -2,6 +2,7 @@
 
 use cl_kernels::spmm::{SpmmAlgorithm, SpmmSwitch, SpmmVariant, published_choice};
 use cl_kernels::spmm_merge::SpmmMerge;
+use cl_kernels::spmm_nonzero_split::SpmmNonzeroSplit;
 use cl_kernels::spmm_row_split::SpmmRowSplit;
 use cl_kernels::{KernelKey, Tables};
 use cl_runtime::spmm::{DenseOperands, RowFacts, Spmm, SpmmOperands, SpmmParameters};
@@ -373,6 +374,11 @@ fn choose(queue: &Queue, matrix: &AnyMatrix, options: &SpmmOptions) -> Result<Ch
     let facts = if is_published { Some(RowFacts::as_they_come(matrix)) } else { facts };
     let parameters = match algorithm {
         SpmmAlgorithm::RowSplit => SpmmParameters::RowSplit(row_split()?),
+        SpmmAlgorithm::Merge if is_published => {
+            let defaults = SpmmNonzeroSplit::default_for(device, value_type);
+            let check = |parameters: &SpmmNonzeroSplit| parameters.check(device);
+            SpmmParameters::NonzeroSplit(resolver.resolve(defaults, check)?)
+        }
         SpmmAlgorithm::Merge => {
             let defaults = SpmmMerge::default_for(device, value_type);
             let check = |parameters: &SpmmMerge| parameters.check(device, value_type);

@@ -230,7 +230,7 @@ fn density_reaches_a_tenth_and_the_dense_product_is_a_line() {
     assert_eq!(made.last().unwrap().name, "10.00% of 1000 x 1000");
     let record = spmm("m", "dense_product", "", (1000, 100_000), 1500.0);
     let pictures = figure("spmm-7").pictures(&[record]);
-    assert_eq!(pictures[0].series[2].points, [(10.0, Some(1.5))]);
+    assert_eq!(pictures[0].series[3].points, [(10.0, Some(1.5))]);
 }
 
 /// A result of a batch of so many problems in some microseconds; single products take 1,000.

@@ -121,16 +121,41 @@ fn the_published_form_looks_at_the_mean_row_alone_and_takes_rows_whole() {
         );
         let plan = plan.unwrap();
         assert_eq!(plan.choice().algorithm, Some(algorithm), "{}", plan.choice().reason);
-        if algorithm == SpmmAlgorithm::RowSplit {
+        if algorithm == SpmmAlgorithm::Merge {
+            assert!(plan.key().source.contains("nonzero_split"), "{}", plan.key());
+        } else {
             let parameters = plan.parameters();
             assert!(parameters.contains("rows_at_once=1,part_nnz=1048576"), "{parameters}");
             assert_eq!((plan.mean_inode(), plan.plan_bytes()), (1.0, 0));
         }
-        for algorithm in [None, Some(SpmmAlgorithm::RowSplit)] {
+        for algorithm in [None, Some(SpmmAlgorithm::RowSplit), Some(SpmmAlgorithm::Merge)] {
             let case = SpmmCase { variant, beta: 0.5, ..SpmmCase::new(algorithm, 7) };
             check(&queue, &matrix, &case);
         }
     }
+}
+
+#[test]
+fn nonzeros_are_split_wherever_rows_begin_and_empty_ones_are_stored() {
+    let queue = queue();
+    let variant = SpmmVariant::Published;
+    let of = |columns| SpmmCase { variant, ..SpmmCase::new(Some(SpmmAlgorithm::Merge), columns) };
+    // Rows that end at a boundary of 32 nonzeros, just before and behind it, that several tiles share, and runs of empty
+    // ones at the begin, between and at the end.
+    let lengths = [0, 0, 32, 31, 1, 33, 0, 0, 0, 200, 95, 1, 0, 64, 0];
+    let matrix = csr(500, 4 * lengths.len(), |row| lengths[row % lengths.len()]);
+    let widths: &[usize] =
+        if is_interpreter(queue.context().device()) { &[5] } else { &[1, 4, 33, 130] };
+    for &columns in widths {
+        for (beta, layout) in [(0.0, Layout::RowMajor), (-0.5, Layout::ColumnMajor)] {
+            check(&queue, &matrix, &SpmmCase { beta, c: (layout, 1), shift: 1, ..of(columns) });
+        }
+    }
+    let parameters = vec![("tile_length".to_owned(), 7), ("nnz_at_once".to_owned(), 4)];
+    check(&queue, &matrix, &SpmmCase { parameters, ..of(5) });
+    // Nothing but empty rows, and no row.
+    check(&queue, &csr(10, 300, |_| 0), &SpmmCase { beta: 2.0, ..of(3) });
+    check(&queue, &csr(10, 0, |_| 0), &of(3));
 }
 
 #[test]

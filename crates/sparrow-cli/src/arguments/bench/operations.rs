@@ -77,8 +77,8 @@ pub(crate) struct BenchSpmm {
     pub(crate) layout_c: Layout,
     #[arg(long, value_name = "NAMES", default_value = "auto", help = each_help(&SpmmAlgorithm::ALL, "matrix and device"))]
     pub(crate) algorithms: Algorithms<SpmmAlgorithm>,
-    /// Forms, several with commas: usual; published (the mean row decides, row split takes rows as they come and whole;
-    /// merge stands for the paper's nonzero split)
+    /// Forms, several with commas: usual; published (the mean row decides, row split takes rows as they come and whole,
+    /// merge is a nonzero split)
     #[arg(long, value_name = "NAMES", default_value = "usual", value_delimiter = ',')]
     pub(crate) variant: Vec<SpmmVariant>,
     #[command(flatten)]

@@ -27,7 +27,7 @@ pub(super) fn run(
         let text = "--sweep density measures a dense product beside, which is row-major: leave the layouts out";
         return Err(Failure::input(text));
     }
-    let algorithms = forms(arguments, results);
+    let algorithms = forms(arguments);
     let making: Making = arguments.matrices.making.into();
     let cases = cases(arguments, making)?;
     let benchers = with_rates(&devices, arguments.shown.measure, results)?;
@@ -46,22 +46,13 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Every algorithm in every form that it has.
-fn forms(arguments: &BenchSpmm, results: &Results) -> Vec<(Option<SpmmAlgorithm>, SpmmVariant)> {
-    let mut forms = Vec::new();
-    for &variant in &arguments.variant {
-        for algorithm in arguments.algorithms.with_choice(&SpmmAlgorithm::ALL) {
-            let is_other = algorithm == Some(SpmmAlgorithm::Merge) && variant != SpmmVariant::Usual;
-            if is_other && !arguments.variant.contains(&SpmmVariant::Usual) {
-                results.leave_out("spmm_merge: measured in its only form".to_owned());
-            }
-            let form = (algorithm, if is_other { SpmmVariant::Usual } else { variant });
-            if !forms.contains(&form) {
-                forms.push(form);
-            }
-        }
-    }
-    forms
+/// Every algorithm in every form that is asked for.
+fn forms(arguments: &BenchSpmm) -> Vec<(Option<SpmmAlgorithm>, SpmmVariant)> {
+    let algorithms = arguments.algorithms.with_choice(&SpmmAlgorithm::ALL);
+    let in_form = |&variant: &SpmmVariant| {
+        algorithms.iter().map(move |&algorithm| (algorithm, variant)).collect::<Vec<_>>()
+    };
+    arguments.variant.iter().flat_map(in_form).collect()
 }
 
 fn cases(arguments: &BenchSpmm, making: Making) -> Result<Vec<Case>, Failure> {
