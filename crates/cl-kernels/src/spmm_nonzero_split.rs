@@ -21,12 +21,12 @@ parameters! {
         /// Rows of B under way at a time: 1 to 16.
         nnz_at_once: [1, 2, 4, 8],
         /// Nonzeros of a tile, which a sub-group takes; the plan cuts them.
-        tile_length: [32, 64, 128, 256] => host,
+        tile_length: [32, 64, 128, 256, 1024] => host,
     }
 }
 
 impl SpmmNonzeroSplit {
-    /// The paper's: one nonzero at a time, and of tiles as many nonzeros as its sub-group takes.
+    /// The paper's on a GPU: one nonzero at a time, and tiles of as many nonzeros as its warps take.
     pub fn default_for(device: &DeviceTraits, value_type: ValueType) -> Self {
         let defaults = Self::usual(device.device_type, value_type);
         let mut parameters = SpmmNonzeroSplit {
@@ -48,7 +48,8 @@ impl SpmmNonzeroSplit {
             group_size: if device_type == DeviceType::Cpu { 64 } else { 128 },
             vector_width: default_vector_width(device_type, value_type),
             nnz_at_once: 1,
-            tile_length: 32,
+            // On a CPU a row that is cut costs a group of the kernel that joins its parts.
+            tile_length: if device_type == DeviceType::Cpu { 1024 } else { 32 },
         }
     }
 

@@ -132,6 +132,24 @@ pub(crate) struct Making {
     pub(crate) seed: Option<u64>,
 }
 
+/// As [`Making`], where a budget says how large matrices are.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct FittedMaking {
+    /// Multiplies the rows of generated matrices, and the problems of a batch [default: 1, or as much less as --budget
+    /// asks for]
+    #[arg(long, value_parser = positive)]
+    scale: Option<f64>,
+    /// Seed of a generated matrix
+    #[arg(long, value_parser = whole::<u64>, help = seed_help("Seed of a generated matrix"))]
+    seed: Option<u64>,
+}
+
+impl From<FittedMaking> for Making {
+    fn from(FittedMaking { scale, seed }: FittedMaking) -> Self {
+        Making { scale, seed }
+    }
+}
+
 /// How files are read; classes ignore it.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Reading {

@@ -10,7 +10,7 @@ use sparrow::Products;
 
 use super::examples::{JUDGE_EXAMPLES, MERGE_EXAMPLES};
 use super::numbers::Span;
-use super::{Making, Reading, positive, sweeps};
+use super::{FittedMaking, Making, Reading, positive, sweeps};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -51,9 +51,16 @@ pub(crate) struct Tune {
     pub(crate) html: Option<PathBuf>,
     /// How the matrices of --sweep are made
     #[command(flatten, next_help_heading = "Options of --sweep")]
-    pub(crate) making: Making,
+    making: FittedMaking,
     #[command(flatten)]
     pub(crate) reading: Reading,
+}
+
+impl Tune {
+    /// What is asked for of the matrices of `--sweep`.
+    pub(crate) fn making(&self) -> Making {
+        self.making.into()
+    }
 }
 
 #[derive(Debug, Subcommand)]

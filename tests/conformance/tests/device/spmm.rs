@@ -139,7 +139,12 @@ fn the_published_form_looks_at_the_mean_row_alone_and_takes_rows_whole() {
 fn nonzeros_are_split_wherever_rows_begin_and_empty_ones_are_stored() {
     let queue = queue();
     let variant = SpmmVariant::Published;
-    let of = |columns| SpmmCase { variant, ..SpmmCase::new(Some(SpmmAlgorithm::Merge), columns) };
+    let tiles_of = |tile_length: u32, columns| SpmmCase {
+        variant,
+        parameters: vec![("tile_length".to_owned(), tile_length)],
+        ..SpmmCase::new(Some(SpmmAlgorithm::Merge), columns)
+    };
+    let of = |columns| tiles_of(32, columns);
     // Rows that end at a boundary of 32 nonzeros, just before and behind it, that several tiles share, and runs of empty
     // ones at the begin, between and at the end.
     let lengths = [0, 0, 32, 31, 1, 33, 0, 0, 0, 200, 95, 1, 0, 64, 0];
@@ -151,8 +156,9 @@ fn nonzeros_are_split_wherever_rows_begin_and_empty_ones_are_stored() {
             check(&queue, &matrix, &SpmmCase { beta, c: (layout, 1), shift: 1, ..of(columns) });
         }
     }
-    let parameters = vec![("tile_length".to_owned(), 7), ("nnz_at_once".to_owned(), 4)];
-    check(&queue, &matrix, &SpmmCase { parameters, ..of(5) });
+    let mut case = tiles_of(7, 5);
+    case.parameters.push(("nnz_at_once".to_owned(), 4));
+    check(&queue, &matrix, &case);
     // Nothing but empty rows, and no row.
     check(&queue, &csr(10, 300, |_| 0), &SpmmCase { beta: 2.0, ..of(3) });
     check(&queue, &csr(10, 0, |_| 0), &of(3));

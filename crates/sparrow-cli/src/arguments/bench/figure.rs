@@ -10,7 +10,7 @@ use sparrow_bench::tune::SWEEP_FIGURES;
 
 use super::parts::Report;
 use crate::arguments::numbers::Span;
-use crate::arguments::{Making, Reading};
+use crate::arguments::{FittedMaking, Making, Reading};
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchFigure {
@@ -27,7 +27,7 @@ pub(crate) struct BenchFigure {
     #[arg(long, value_name = "TYPES", value_delimiter = ',')]
     pub(crate) value_type: Vec<ValueType>,
     #[command(flatten)]
-    pub(crate) making: Making,
+    making: FittedMaking,
     #[command(flatten)]
     pub(crate) reading: Reading,
     #[command(flatten)]
@@ -35,6 +35,13 @@ pub(crate) struct BenchFigure {
     /// Measure how fast the device's memory is again, and keep that; else what was measured first counts
     #[arg(long)]
     pub(crate) measure: bool,
+}
+
+impl BenchFigure {
+    /// What is asked for of generated matrices.
+    pub(crate) fn making(&self) -> Making {
+        self.making.into()
+    }
 }
 
 /// Names of figures, each with what it shows.

@@ -88,5 +88,5 @@ pub(super) fn check_making(arguments: &BenchFigure, cases: &[Case]) -> Result<()
         Case::Made(_) => None,
     });
     // The seed is that of vectors too.
-    crate::commands::check_making(&[("--scale", arguments.making.scale.is_some())], inputs)
+    crate::commands::check_making(&[("--scale", arguments.making().scale.is_some())], inputs)
 }

@@ -32,7 +32,7 @@ pub(super) fn run(
         return batches::run(global, arguments, figure, results);
     }
     let cases = |making| cases::cases(figure, &arguments.matrices, making);
-    cases::check_making(arguments, &cases(arguments.making.into())?)?;
+    cases::check_making(arguments, &cases(arguments.making().into())?)?;
     let device = one_device(global, "bench figure")?;
     let value_types = value_types(arguments, figure, device.traits().has_f64)?;
     let queue = queue_on(&device)?;
@@ -43,8 +43,8 @@ pub(super) fn run(
         };
         cases.iter().enumerate().map(work).collect()
     };
-    let making = clock.making(arguments.making, |scale| {
-        let making = sparrow_bench::Making { scale, ..arguments.making.into() };
+    let making = clock.making(arguments.making(), |scale| {
+        let making = sparrow_bench::Making { scale, ..arguments.making().into() };
         works(&cases(making).unwrap_or_default(), scale)
     });
     let all = cases(making)?;

@@ -50,8 +50,8 @@ pub(crate) fn run(global: &Global, arguments: &Tune) -> Result<(), Failure> {
         None => {}
     }
     let making = [
-        ("--scale", arguments.making.scale.is_some()),
-        ("--seed", arguments.making.seed.is_some()),
+        ("--scale", arguments.making().scale.is_some()),
+        ("--seed", arguments.making().seed.is_some()),
         ("--allow-overflow", arguments.reading.allow_overflow),
     ];
     if let Some((option, _)) = making.iter().find(|(_, is_given)| *is_given && !arguments.sweep) {

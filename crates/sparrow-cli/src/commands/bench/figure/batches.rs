@@ -25,7 +25,7 @@ pub(super) fn run(
     results: &Results,
 ) -> Result<(), Failure> {
     let Measured::Batch { kind, sizes, forms, has_loop } = figure.measured else { return Ok(()) };
-    let making: Making = arguments.making.into();
+    let making: Making = arguments.making().into();
     let cases = cases(arguments, figure, kind, making)?;
     let device = one_device(global, "bench figure")?;
     let value_types = value_types(arguments, figure, device.traits().has_f64)?;
@@ -40,7 +40,7 @@ pub(super) fn run(
         };
         batches(scale).into_iter().enumerate().map(work).collect()
     };
-    let making = clock.making(arguments.making, works);
+    let making = clock.making(arguments.making(), works);
     let scale = making.scale;
     let (batches, works) = (batches(scale), works(scale));
     let count = counted(batches.len(), "batch");
