@@ -1,5 +1,6 @@
 // Where the tiles of spmm_merge.cl begin: a boundary every TILE_LENGTH elements of the merge path, found by binary
-// search, an item a boundary. A boundary within SLACK nonzeros of the beginning of the row it falls into moves there.
+// search, an item a boundary. With BY_NONZEROS, where those of spmm_nonzero_split.cl do: every TILE_LENGTH nonzeros, with a
+// search in the row offsets. A boundary within SLACK nonzeros of the beginning of the row it falls into moves there.
 // One that does cut its row gets a slot for the partial sums of that row, and the first of a row's begins a chain of
 // them: slots and chains are numbered as items come, which no result depends on.
 
@@ -21,6 +22,28 @@ typedef struct {
     int is_cut; // whether it lies in the middle of its row
 } boundary_t;
 
+#ifdef BY_NONZEROS
+// Boundary `number`: number * TILE_LENGTH nonzeros are before it, and the rows that end with those, empty ones too.
+boundary_t boundary_at(global const offset_t *restrict offsets, const uint rows, const ulong nnz,
+                   const ulong number)
+{
+    boundary_t boundary;
+    boundary.nonzero = min(number * TILE_LENGTH, nnz);
+    uint low = 0;
+    // Empty rows before the first nonzero are the first tile's.
+    uint high = number > 0 ? rows : 0;
+    while (low < high) {
+        const uint middle = low + (high - low) / 2;
+        if (offsets[middle + 1] <= boundary.nonzero)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    boundary.row = low;
+    boundary.is_cut = boundary.nonzero > offsets[low];
+    return boundary;
+}
+#else
 // Boundary `number`: the rows and nonzeros before it are number * TILE_LENGTH, but for what it moves.
 boundary_t boundary_at(global const offset_t *restrict offsets, const uint rows, const ulong nnz,
                    const ulong number)
@@ -44,6 +67,7 @@ boundary_t boundary_at(global const offset_t *restrict offsets, const uint rows,
     boundary.is_cut = boundary.nonzero > begin;
     return boundary;
 }
+#endif
 
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void spmm_merge_plan(const uint rows,

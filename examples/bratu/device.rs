@@ -32,12 +32,15 @@ pub(crate) struct Progress {
 pub(crate) struct OnDevice {
     problem: Problem,
     groups: usize,
+    own_context: OwnContext,
     own_queue: CommandQueue,
     residual: Kernel,
     jacobian: Kernel,
     curvature: Kernel,
     advance: Kernel,
     turn: Kernel,
+    enter: Kernel,
+    leave: Kernel,
     u: Buffer<f64>,
     r: Buffer<f64>,
     p: Buffer<f64>,
@@ -46,6 +49,8 @@ pub(crate) struct OnDevice {
     pq: Buffer<f64>,
     rr: [Buffer<f64>; 2],
     progress: Buffer<f64>,
+    /// The order of a plan's rows and columns that vectors are in while a linear system is solved, and u in it.
+    ordered: Option<(Buffer<u32>, Buffer<f64>)>,
     diagonal: Buffer<u32>,
     values: Buffer<f64>,
     // Sparrow's view of the same.
@@ -97,6 +102,9 @@ impl OnDevice {
             curvature: Kernel::create(&program, "curvature")?,
             advance: Kernel::create(&program, "advance")?,
             turn: Kernel::create(&program, "turn")?,
+            enter: Kernel::create(&program, "enter_order")?,
+            leave: Kernel::create(&program, "leave_order")?,
+            ordered: None,
             u: buffer(rows)?,
             r: buffer(rows)?,
             p,
@@ -106,6 +114,7 @@ impl OnDevice {
             progress: buffer(3)?,
             diagonal,
             values,
+            own_context,
             own_queue,
             queue,
             matrix,
@@ -124,6 +133,17 @@ impl OnDevice {
 
     pub(crate) fn matrix(&self) -> &Matrix<f64> {
         &self.matrix
+    }
+
+    /// From now on vectors are in this order while a linear system is solved; `None`: in the matrix's.
+    pub(crate) fn take_order_blocking(&mut self, order: Option<&[u32]>) -> Result<(), ClError> {
+        self.ordered = None;
+        let Some(order) = order else { return Ok(()) };
+        let mut rows = allocate::<u32>(&self.own_context, order.len())?;
+        // SAFETY: the order is as long as the buffer, and the call blocks.
+        unsafe { self.own_queue.enqueue_write_buffer(&mut rows, CL_BLOCKING, 0, order, &[])? };
+        self.ordered = Some((rows, allocate::<f64>(&self.own_context, order.len())?));
+        Ok(())
     }
 
     /// u = 0.
@@ -185,6 +205,7 @@ impl OnDevice {
         let (before, after) =
             if step.is_multiple_of(2) { (first, second) } else { (second, first) };
         let rows = self.rows();
+        let u = self.ordered.as_ref().map_or(&self.u, |(_, ordered_u)| ordered_u);
         // SAFETY: as above.
         unsafe {
             let mut kernel = ExecuteKernel::new(&self.curvature);
@@ -193,12 +214,37 @@ impl OnDevice {
             )?;
             let mut kernel = ExecuteKernel::new(&self.advance);
             kernel.set_arg(&rows).set_arg(&target).set_arg(&self.p).set_arg(&self.q);
-            kernel.set_arg(&self.pq).set_arg(before).set_arg(&self.u).set_arg(&self.r);
+            kernel.set_arg(&self.pq).set_arg(before).set_arg(u).set_arg(&self.r);
             self.enqueue(kernel.set_arg(after))?;
             let mut kernel = ExecuteKernel::new(&self.turn);
             kernel.set_arg(&rows).set_arg(&target).set_arg(&self.r).set_arg(&self.pq);
             kernel.set_arg(before).set_arg(after).set_arg(&self.p);
             self.enqueue(kernel.set_arg(&self.progress))
+        }
+    }
+
+    /// Before a linear system is solved: vectors into the plan's order, where that is another.
+    pub(crate) fn enter_order(&mut self) -> Result<(), ClError> {
+        let Some((order, ordered_u)) = &self.ordered else { return Ok(()) };
+        let bytes = self.rows() as usize * size_of::<f64>();
+        // SAFETY: as above; the order has every row once. The queue is in order.
+        unsafe {
+            let mut kernel = ExecuteKernel::new(&self.enter);
+            kernel.set_arg(&self.rows()).set_arg(order).set_arg(&self.r).set_arg(&self.u);
+            self.enqueue(kernel.set_arg(&self.p).set_arg(ordered_u))?;
+            self.own_queue.enqueue_copy_buffer(&self.p, &mut self.r, 0, 0, bytes, &[])?;
+        }
+        Ok(())
+    }
+
+    /// Once it is solved: u back into the matrix's order. Nothing else is looked at in that.
+    pub(crate) fn leave_order(&self) -> Result<(), ClError> {
+        let Some((order, ordered_u)) = &self.ordered else { return Ok(()) };
+        // SAFETY: as above.
+        unsafe {
+            let mut kernel = ExecuteKernel::new(&self.leave);
+            kernel.set_arg(&self.rows()).set_arg(order).set_arg(ordered_u);
+            self.enqueue(kernel.set_arg(&self.u))
         }
     }
 

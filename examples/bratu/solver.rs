@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use sparrow::{Algorithm, Plan, PlanOptions, Workspace};
+use sparrow::{Algorithm, Plan, PlanOptions, VectorOrder, Workspace};
 
 use crate::device::OnDevice;
 
@@ -47,15 +47,22 @@ pub(crate) struct Solver<'a> {
 }
 
 impl<'a> Solver<'a> {
-    /// Plans for the pattern, once.
+    /// Plans for the pattern, once. In another order than the matrix's, vectors are in the plan's while a linear system is
+    /// solved: what reorders them is not part of each product, but of each system.
     pub(crate) fn new(
         device: &'a mut OnDevice,
         algorithm: Option<Algorithm>,
-    ) -> Result<Self, sparrow::Error> {
+        order: VectorOrder,
+    ) -> Result<Self, Box<dyn Error>> {
         let start = Instant::now();
-        let options = PlanOptions { algorithm, ..PlanOptions::default() };
+        let options = PlanOptions { algorithm, order, ..PlanOptions::default() };
         let plan = Plan::new_blocking(device.queue(), device.matrix(), &options)?;
         let workspace = plan.workspace_blocking(device.queue())?;
+        let rows = match (order, plan.row_order()) {
+            (VectorOrder::Symmetric, Some(rows)) => Some(rows.read_blocking(device.queue())?),
+            _ => None,
+        };
+        device.take_order_blocking(rows.as_deref())?;
         let plan_time = start.elapsed();
         let update_time = Duration::ZERO;
         Ok(Solver { device, plan, workspace, plan_time, update_time, products: 0 })
@@ -104,8 +111,10 @@ impl<'a> Solver<'a> {
         self.device.reset_blocking()?;
         self.device.residual_blocking()?;
         self.update_jacobian_blocking()?;
+        self.device.enter_order()?;
         self.device.product(&self.plan, &mut self.workspace)?;
         self.device.linear_step(0, 0.0)?;
+        self.device.leave_order()?;
         self.device.progress_blocking()?;
         self.update_time = Duration::ZERO;
         Ok(())
@@ -123,6 +132,7 @@ impl<'a> Solver<'a> {
     /// Adds to u the solution d of J d = -F(u), from d = 0: u takes every step of d as it comes, since the matrix
     /// remembers the u it was made at.
     fn conjugate_gradients_blocking(&mut self, norm: f64) -> Result<usize, Box<dyn Error>> {
+        self.device.enter_order()?;
         let target = (LINEAR_TOLERANCE * norm).powi(2);
         let problem = self.device.problem();
         // Ten times what the Laplacian needs.
@@ -147,6 +157,7 @@ impl<'a> Solver<'a> {
                 return Err(text.into());
             }
             if progress.squared_norm <= target {
+                self.device.leave_order()?;
                 return Ok(progress.steps);
             }
         }

@@ -59,6 +59,25 @@ kernel void residual(const uint edge, const double source, global const double *
         progress[2] = 0;
 }
 
+// Into the order in which a plan has rows and columns: p from r, and a u of that order.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void enter_order(const uint rows, global const uint *order, global const double *r, global const double *u,
+                        global double *p, global double *ordered_u)
+{
+    for (uint row = get_global_id(0); row < rows; row += get_global_size(0)) {
+        p[row] = r[order[row]];
+        ordered_u[row] = u[order[row]];
+    }
+}
+
+// Back.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void leave_order(const uint rows, global const uint *order, global const double *ordered_u, global double *u)
+{
+    for (uint row = get_global_id(0); row < rows; row += get_global_size(0))
+        u[order[row]] = ordered_u[row];
+}
+
 // Of the Jacobian only the diagonal depends on u.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void jacobian(const uint rows, const double source, global const double *u,

@@ -242,6 +242,7 @@ mod tests {
         check::<crate::spmm_row_split::SpmmRowSplit>(crate::spmm_row_split::SOURCE);
         check::<crate::spmm_row_split_plan::SpmmRowSplitPlan>(crate::spmm_row_split_plan::SOURCE);
         check::<crate::spmm_merge::SpmmMerge>(crate::spmm_merge::SOURCE);
+        check::<crate::spmm_nonzero_split::SpmmNonzeroSplit>(crate::spmm_nonzero_split::SOURCE);
         check::<crate::spmm_merge_plan::SpmmMergePlan>(crate::spmm_merge_plan::SOURCE);
         check::<crate::dense_product::DenseProductKernel>(crate::dense_product::SOURCE);
         check::<crate::dense_rows::DenseRows>(crate::dense_rows::SOURCE);

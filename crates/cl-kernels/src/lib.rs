@@ -87,6 +87,7 @@ pub mod spgemm_values;
 pub mod spmm;
 pub mod spmm_merge;
 pub mod spmm_merge_plan;
+pub mod spmm_nonzero_split;
 pub mod spmm_row_split;
 pub mod spmm_row_split_plan;
 pub mod sum_integers;

@@ -7,12 +7,15 @@ use crate::parameters::{GROUP_SIZES, parameters};
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spmm/spmm_merge_plan.cl";
 
+/// Tiles are of nonzeros alone.
+pub const FEATURE_BY_NONZEROS: &str = "BY_NONZEROS";
+
 parameters! {
     /// Parameters of `spmm_merge_plan`.
     pub struct SpmmMergePlan for "spmm_merge_plan" {
         /// Items of a work-group.
         group_size: GROUP_SIZES,
-        /// Rows and nonzeros of a tile, together.
+        /// Rows and nonzeros of a tile, together; with [`FEATURE_BY_NONZEROS`] nonzeros.
         tile_length: [256, 512, 1024, 2048],
         /// Nonzeros by which a boundary may move to the beginning of its row.
         slack: [0, 32, 64, 128],

@@ -10,6 +10,9 @@ use crate::{Array, DeviceTraits, DeviceType, ParameterError, Scalar};
 /// Groups that a compute unit should have, so that some work while others wait: what an H200's hold of this kernel.
 const GROUPS_PER_UNIT: u32 = 5;
 
+/// The largest `part_nnz`, with which rows are not cut for a device's sake.
+const WHOLE_ROWS: u32 = 1 << 20;
+
 /// Rows are not cut shorter for that: sums of parts go through memory.
 const LEAST_PART: u32 = 128;
 
@@ -70,6 +73,12 @@ impl SpmmRowSplit {
         SpmmRowSplit { rows_at_once: 1, shuffles: 0, ..self }
     }
 
+    /// As published: each row by itself, and whole, up to 2^20 nonzeros.
+    #[must_use]
+    pub fn published(self) -> Self {
+        SpmmRowSplit { part_nnz: WHOLE_ROWS, ..self.row_by_row() }
+    }
+
     /// Columns an item takes, and twice as many, where sub-groups of those leave fewer items idle.
     pub fn widths(&self) -> [u32; 2] {
         [self.vector_width, 2 * self.vector_width]
@@ -81,8 +90,11 @@ impl SpmmRowSplit {
     }
 
     /// The most nonzeros of a row that a sub-group takes, for a matrix whose sub-groups load `loads` rows of B:
-    /// `part_nnz`, or a half or less of it where the device would have too few sub-groups.
+    /// `part_nnz`, or a half or less of it where the device would have too few sub-groups; the largest stays.
     pub fn useful_part(&self, device: &DeviceTraits, tiling: &Tiling, loads: f64) -> u32 {
+        if self.part_nnz == WHOLE_ROWS {
+            return WHOLE_ROWS;
+        }
         let sub_groups =
             self.group_size / self.in_step() * (self.in_step() / tiling.sub_group_size);
         let groups = device.compute_units.max(1) * GROUPS_PER_UNIT;
@@ -105,7 +117,7 @@ impl SpmmRowSplit {
         let ranges = [
             ("nnz_at_once", self.nnz_at_once, 16),
             ("rows_at_once", self.rows_at_once, 8),
-            ("part_nnz", self.part_nnz, 1 << 20),
+            ("part_nnz", self.part_nnz, WHOLE_ROWS),
         ];
         for (name, value, most) in ranges {
             if value == 0 || value > most {

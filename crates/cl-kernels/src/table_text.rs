@@ -13,6 +13,7 @@ use crate::cg::Cg;
 use crate::rules::{Rule, Rules};
 use crate::spmm::SpmmSwitch;
 use crate::spmm_merge::SpmmMerge;
+use crate::spmm_nonzero_split::SpmmNonzeroSplit;
 use crate::spmm_row_split::SpmmRowSplit;
 use crate::{
     Algorithm, CostNumbers, DeviceEntry, DeviceTable, ParameterError, Parameters, Products,
@@ -261,6 +262,7 @@ fn parameter_check(line: &str) -> Result<ParameterCheck, String> {
         SpmmSwitch::ALGORITHM => Box::new(of::<SpmmSwitch>),
         SpmmRowSplit::ALGORITHM => Box::new(of::<SpmmRowSplit>),
         SpmmMerge::ALGORITHM => Box::new(of::<SpmmMerge>),
+        SpmmNonzeroSplit::ALGORITHM => Box::new(of::<SpmmNonzeroSplit>),
         Cg::ALGORITHM => Box::new(of::<Cg>),
         BiCgStab::ALGORITHM => Box::new(of::<BiCgStab>),
         _ => {

@@ -7,6 +7,7 @@ mod above_limit;
 mod batch_table;
 mod convert_table;
 mod failures;
+pub mod figures;
 mod group;
 mod hetero;
 mod hetero_figures;
@@ -38,15 +39,15 @@ pub use kept_rates::{keep_rates, rates_blocking};
 pub use measure::{
     BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, ChipRates, MeasureError, Model,
     Origin, Samples, SolveSubject, SolveTarget, Solved, SpmmResults, SpmmSubject, Subject,
-    VectorSubject, add_stages, as_hetero, host_rates, measure_batch, measure_batch_peers,
-    measure_both, measure_conversions, measure_on_device, measure_on_host, measure_solve,
-    measure_spgemm, measure_spmm, measure_vectors,
+    VectorSubject, add_stages, as_hetero, host_rates, measure_batch, measure_batch_loop,
+    measure_batch_peers, measure_both, measure_conversions, measure_on_device, measure_on_host,
+    measure_solve, measure_spgemm, measure_spmm, measure_vectors,
 };
 pub use record::{
     BatchRecord, ConvertRecord, Details, EvcHybRecord, Hetero, ModelRecord, Operation, Record,
     SCHEMA, SpgemmRecord, SpmmRecord, SpmvRecord, VectorRecord,
 };
-pub use report::{ReportError, html, solve_html, sweep_html};
+pub use report::{ReportError, figure_html, html, solve_html, sweep_html};
 pub use solve_record::{SOLVE_SCHEMA, SolveRecord};
 pub use spmm_choice::{SpmmChoices, spmm_choices};
 pub use table::table;

@@ -18,19 +18,25 @@ pub struct SpmmChoices {
     pub loss: f64,
 }
 
-/// Judges by the times of the two algorithms, of which the choice is one: its own timing would add noise. `None`
-/// without cases.
-pub fn spmm_choices(records: &[Record]) -> Option<SpmmChoices> {
+/// Judges by the times of the two algorithms, of which the choice is one: its own timing would add noise. The choice is
+/// that of a form ("", or "published"). `None` without cases.
+pub fn spmm_choices(records: &[Record], variant: &str) -> Option<SpmmChoices> {
     let mut choices = SpmmChoices { cases: 0, right: 0, loss: 1.0 };
     let mut logarithms = 0.0;
-    for choice in records.iter().filter(|record| record.algorithm == "spmm") {
+    for choice in
+        records.iter().filter(|record| record.algorithm == "spmm" && record.variant == variant)
+    {
         let Some(of_choice) = choice.spmm() else { continue };
         let others = records.iter().filter(|record| {
             let is_same = (&record.matrix, &record.value_type, &record.device)
                 == (&choice.matrix, &choice.value_type, &choice.device);
             let dense = record.spmm().map(|spmm| (spmm.columns, &spmm.layout_b, &spmm.layout_c));
             let wanted = (of_choice.columns, &of_choice.layout_b, &of_choice.layout_c);
-            is_same && dense == Some(wanted) && record.algorithm.parse::<SpmmAlgorithm>().is_ok()
+            let is_form = record.variant == variant;
+            is_same
+                && is_form
+                && dense == Some(wanted)
+                && record.algorithm.parse::<SpmmAlgorithm>().is_ok()
         });
         let times: Vec<_> =
             others.filter_map(|other| Some((other.algorithm.as_str(), other.median_us?))).collect();
@@ -88,9 +94,19 @@ mod tests {
         }
         // Nothing to compare with.
         records.push(timed("d", "spmm", "spmm_merge", 1.0));
-        let found = spmm_choices(&records).unwrap();
+        let found = spmm_choices(&records, "").unwrap();
         assert_eq!((found.cases, found.right), (3, 2));
         assert!((found.loss - (1.02f64 * 4.0).cbrt()).abs() < 1e-12, "{}", found.loss);
-        assert_eq!(spmm_choices(&records[9..]), None);
+        assert_eq!(spmm_choices(&records[9..], ""), None);
+        // The published rule is judged by the published algorithms.
+        assert_eq!(spmm_choices(&records, "published"), None);
+        for (algorithm, time) in [("spmm", 9.0), ("spmm_row_split", 40.0), ("spmm_merge", 20.0)] {
+            let mut record = timed("a", algorithm, "spmm_row_split", time);
+            record.variant = "published".to_owned();
+            records.push(record);
+        }
+        let published = spmm_choices(&records, "published").unwrap();
+        assert_eq!((published.cases, published.right, published.loss), (1, 0, 2.0));
+        assert_eq!(spmm_choices(&records, "").unwrap(), found);
     }
 }

@@ -78,10 +78,13 @@ pub fn table(records: &[Record], look: Look) -> String {
     if alone().next().is_some() {
         push_legend(&mut text, LEGEND, look);
     }
-    if let Some(SpmmChoices { cases, right, loss }) = spmm_choices(records) {
+    for (variant, which) in [("", "The choice"), ("published", "The published choice")] {
+        let Some(SpmmChoices { cases, right, loss }) = spmm_choices(records, variant) else {
+            continue;
+        };
         let _ = writeln!(
             text,
-            "\nThe choice between row split and merge was right (or a tie within 3%) in {right} of {cases} \
+            "\n{which} between row split and merge was right (or a tie within 3%) in {right} of {cases} \
              cases;\nwhat it chose took {loss:.3} times as long as the faster, in the geometric mean."
         );
     }

@@ -252,6 +252,7 @@ pub(crate) unsafe fn spmm_options(
             parameters: unsafe { parameters(options.parameters)? },
             // SAFETY: as above.
             tables: Some(unsafe { own_tables(options.device_table, home)? }),
+            ..SpmmOptions::default()
         },
     })
 }

@@ -15,8 +15,8 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use sparrow::{Accumulate, Algorithm, Products, ValueType, Variant};
 
 pub(crate) use bench::{
-    Algorithms, BatchKind, Bench, BenchBatch, BenchConvert, BenchHetero, BenchOperation,
-    BenchSpgemm, BenchSpmm, BenchSpmv, BenchVector, Matrices, Sweep,
+    Algorithms, BatchKind, Bench, BenchBatch, BenchConvert, BenchFigure, BenchHetero,
+    BenchOperation, BenchSpgemm, BenchSpmm, BenchSpmv, BenchVector, Matrices, Sweep, sweeps,
 };
 use examples::{
     BENCH_EXAMPLES, COMPLETIONS_EXAMPLES, DEVICES_EXAMPLES, EXAMPLES, GEN_EXAMPLES, INFO_EXAMPLES,
@@ -130,6 +130,24 @@ pub(crate) struct Making {
     /// Seed of a generated matrix
     #[arg(long, value_parser = whole::<u64>, help = seed_help("Seed of a generated matrix"))]
     pub(crate) seed: Option<u64>,
+}
+
+/// As [`Making`], where a budget says how large matrices are.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct FittedMaking {
+    /// Multiplies the rows of generated matrices, and the problems of a batch [default: 1, or as much less as --budget
+    /// asks for]
+    #[arg(long, value_parser = positive)]
+    scale: Option<f64>,
+    /// Seed of a generated matrix
+    #[arg(long, value_parser = whole::<u64>, help = seed_help("Seed of a generated matrix"))]
+    seed: Option<u64>,
+}
+
+impl From<FittedMaking> for Making {
+    fn from(FittedMaking { scale, seed }: FittedMaking) -> Self {
+        Making { scale, seed }
+    }
 }
 
 /// How files are read; classes ignore it.

@@ -87,6 +87,32 @@ fn what_batches_do_not_have_is_refused() {
 }
 
 #[test]
+fn what_figures_do_not_have_is_refused() {
+    assert_refused(
+        "bench figure evc-hyb-15 a.mtx",
+        "evc-hyb-15 makes matrices of its own: leave others out",
+    );
+    assert_refused(
+        "bench figure csr-adaptive-10 a.mtx --scale 0.1",
+        "--scale is for matrices that are generated, and a is read from a file",
+    );
+    assert_refused(
+        "bench figure batched-4 nos3",
+        "batched-4 makes matrices of its own: leave others out",
+    );
+    assert_refused(
+        "bench batch a.mtx --pure-ell --algorithms batched_coo",
+        "--pure-ell is of batched_ell: add --algorithms batched_ell",
+    );
+    assert_refused("bench figure csr-adaptive-4 --measure", "--measure is not for csr-adaptive-4");
+    assert_refused("bench figure csr-adaptive-99", "csr-adaptive-10");
+    for line in ["tune a.mtx", "tune --figure csr-adaptive-4", "tune --html f.html"] {
+        assert_refused(line, "--sweep");
+    }
+    assert_refused("tune --allow-overflow", "--allow-overflow is for the matrices of --sweep");
+}
+
+#[test]
 fn the_host_has_no_algorithms_to_choose_from() {
     for (command, options) in [
         ("spmv", &["--algorithm csr_flat", "--accumulate compensated"][..]),

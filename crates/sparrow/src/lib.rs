@@ -79,7 +79,7 @@ pub use batch_product::{AnyBatchCoefficient, AnyBatchProduct};
 #[doc(hidden)]
 pub use cl_kernels::Experiment;
 pub use cl_kernels::batched::BatchedAlgorithm;
-pub use cl_kernels::spmm::SpmmAlgorithm;
+pub use cl_kernels::spmm::{SpmmAlgorithm, SpmmVariant};
 pub use cl_kernels::{
     Accumulate, Algorithm, AlgorithmSpec, Choice, Cost, CostNumbers, DeviceEntry, DeviceTable,
     DeviceTraits, DeviceType, Estimate, Feature, Features, Fit, HostAccess, KernelKey, MatrixShape,

@@ -1,7 +1,8 @@
 //! SpMM: C = alpha A B + beta C, with B and C dense.
 
-use cl_kernels::spmm::{SpmmAlgorithm, SpmmSwitch};
+use cl_kernels::spmm::{SpmmAlgorithm, SpmmSwitch, SpmmVariant, published_choice};
 use cl_kernels::spmm_merge::SpmmMerge;
+use cl_kernels::spmm_nonzero_split::SpmmNonzeroSplit;
 use cl_kernels::spmm_row_split::SpmmRowSplit;
 use cl_kernels::{KernelKey, Tables};
 use cl_runtime::spmm::{DenseOperands, RowFacts, Spmm, SpmmOperands, SpmmParameters};
@@ -36,6 +37,8 @@ pub struct AnyDenseProduct<'a> {
 pub struct SpmmOptions {
     /// The algorithm; `None` chooses one for the matrix and the device.
     pub algorithm: Option<SpmmAlgorithm>,
+    /// In which form: with what was found to gain since the paper, or as published.
+    pub variant: SpmmVariant,
     /// Which matrix multiplies B: A, or a transposed copy that the plan keeps. B is transposed by its layout.
     pub op: Op,
     /// Whether alpha and beta will come as device arrays.
@@ -310,6 +313,7 @@ fn is_vector(dense: &DenseOperands, value_type: ValueType, options: &SpmmOptions
         shape.cols() == 1 && (shape.layout() == Layout::ColumnMajor || shape.leading() == 1)
     };
     options.algorithm.is_none()
+        && options.variant == SpmmVariant::Usual
         && options.parameters.is_empty()
         && dense.b_type == value_type.accumulator()
         && is_packed(&dense.b)
@@ -340,12 +344,18 @@ fn choose(queue: &Queue, matrix: &AnyMatrix, options: &SpmmOptions) -> Result<Ch
     let tables = options.tables.clone().unwrap_or_else(usual_tables);
     let asked = options.parameters.as_slice();
     let resolver = Resolver { tables: &tables, device, value_type, rule: &[], asked };
+    let is_published = options.variant == SpmmVariant::Published;
     let row_split = || {
         let defaults = SpmmRowSplit::default_for(device, value_type);
-        resolver.resolve(defaults, |parameters| parameters.check(device))
+        let parameters = resolver.resolve(defaults, |parameters| parameters.check(device))?;
+        Ok::<_, Error>(if is_published { parameters.published() } else { parameters })
     };
     let (algorithm, facts, reason) = match options.algorithm {
         Some(algorithm) => (algorithm, None, "asked for by name".to_owned()),
+        None if is_published => {
+            let (algorithm, reason) = published_choice(matrix.rows() as u64, matrix.nnz() as u64);
+            (algorithm, None, reason)
+        }
         None => {
             let defaults = SpmmSwitch::default_for(device);
             let (switch, _) = tables.parameters(device, value_type, defaults, |_| Ok(()));
@@ -361,8 +371,14 @@ fn choose(queue: &Queue, matrix: &AnyMatrix, options: &SpmmOptions) -> Result<Ch
             (algorithm, Some(facts), reason)
         }
     };
+    let facts = if is_published { Some(RowFacts::as_they_come(matrix)) } else { facts };
     let parameters = match algorithm {
         SpmmAlgorithm::RowSplit => SpmmParameters::RowSplit(row_split()?),
+        SpmmAlgorithm::Merge if is_published => {
+            let defaults = SpmmNonzeroSplit::default_for(device, value_type);
+            let check = |parameters: &SpmmNonzeroSplit| parameters.check(device);
+            SpmmParameters::NonzeroSplit(resolver.resolve(defaults, check)?)
+        }
         SpmmAlgorithm::Merge => {
             let defaults = SpmmMerge::default_for(device, value_type);
             let check = |parameters: &SpmmMerge| parameters.check(device, value_type);

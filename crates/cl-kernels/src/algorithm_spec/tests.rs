@@ -47,7 +47,10 @@ fn legal_devices() -> Vec<DeviceTraits> {
 
 #[test]
 fn the_defaults_of_every_other_operation_fit_every_legal_device() {
-    use crate::{batched, dense_rows, sort, spgemm_rows, spmm_merge, spmm_row_split, tiling};
+    use crate::{
+        batched, dense_rows, sort, spgemm_rows, spmm_merge, spmm_nonzero_split, spmm_row_split,
+        tiling,
+    };
     // Neither an accelerator nor how many items run in step makes a difference to most.
     let differs = |device: &DeviceTraits| {
         device.device_type != DeviceType::Accelerator && [1, 32].contains(&device.simd_width)
@@ -61,6 +64,8 @@ fn the_defaults_of_every_other_operation_fit_every_legal_device() {
             spgemm.check(&device, value_type).unwrap();
             let merge = spmm_merge::SpmmMerge::default_for(&device, value_type);
             merge.check(&device, value_type).unwrap();
+            let split = spmm_nonzero_split::SpmmNonzeroSplit::default_for(&device, value_type);
+            split.check(&device).unwrap();
             spmm_row_split::SpmmRowSplit::default_for(&device, value_type).check(&device).unwrap();
             let bytes = value_type.size_bytes();
             tiling::Tiling::default_for(&device, bytes).check(&device).unwrap();

@@ -33,6 +33,11 @@ impl List<'_> {
             self.helper(csr_flat_plan::SOURCE, ValueType::F32, offset_type, &parameters);
             let parameters = SpmmMergePlan { group_size: 64, tile_length: 512, slack: 64 };
             self.helper(spmm_merge_plan::SOURCE, ValueType::F32, offset_type, &parameters);
+            let parameters = SpmmMergePlan { group_size: 64, tile_length: 32, slack: 0 };
+            self.helper(spmm_merge_plan::SOURCE, ValueType::F32, offset_type, &parameters);
+            if let Some(key) = self.keys.last_mut() {
+                key.features.push(spmm_merge_plan::FEATURE_BY_NONZEROS);
+            }
             let parameters = SpmmRowSplitPlan { group_size: 256 };
             self.helper(spmm_row_split_plan::SOURCE, ValueType::F32, offset_type, &parameters);
             let parameters = BatchedPlan { group_size: 64 };

@@ -7,9 +7,11 @@ use crate::spmm::{
     FEATURE_C_BY_ELEMENT, FEATURE_C_COLUMN_MAJOR, FEATURE_COLUMNS_APART, storage_feature,
 };
 use crate::spmm_merge::SpmmMerge;
+use crate::spmm_nonzero_split::SpmmNonzeroSplit;
 use crate::spmm_row_split::{FEATURE_NODE_LIST, FEATURE_PARTS, SpmmRowSplit};
 use crate::{
-    Accumulate, DeviceType, KernelKey, ParameterError, Parameters, spmm_merge, spmm_row_split,
+    Accumulate, DeviceType, KernelKey, ParameterError, Parameters, spmm_merge, spmm_nonzero_split,
+    spmm_row_split,
 };
 
 impl List<'_> {
@@ -47,6 +49,13 @@ impl List<'_> {
                 ]);
             }
             self.spmm_forms(spmm_merge::SOURCE, value_type, &sets);
+
+            let usual = vec![SpmmNonzeroSplit::usual(DeviceType::Gpu, value_type)];
+            let mut sets = Vec::new();
+            for usual in self.parameter_sets(value_type, usual)? {
+                sets.extend([(usual, vec![]), (usual, vec![FEATURE_COLUMNS_APART])]);
+            }
+            self.spmm_forms(spmm_nonzero_split::SOURCE, value_type, &sets);
         }
         Ok(())
     }

@@ -8,7 +8,9 @@ use cl_kernels::spmm::{
     Tiling, apart_width, halves_width, padded_width, storage_feature, vector_width,
 };
 use cl_kernels::spmm_row_split::FEATURE_ITEM_A_ROW;
-use cl_kernels::{Accumulate, DeviceType, KernelKey, spmm_merge, spmm_row_split};
+use cl_kernels::{
+    Accumulate, DeviceType, KernelKey, spmm_merge, spmm_nonzero_split, spmm_row_split,
+};
 use csr_core::{Layout, OffsetType};
 
 use super::{DenseOperands, SpmmParameters};
@@ -137,6 +139,9 @@ impl Form {
             }
             SpmmParameters::Merge(parameters) => {
                 specialisation.key(spmm_merge::SOURCE, &parameters)
+            }
+            SpmmParameters::NonzeroSplit(parameters) => {
+                specialisation.key(spmm_nonzero_split::SOURCE, &parameters)
             }
         };
         key.features.extend(storage_feature(dense.b_type));

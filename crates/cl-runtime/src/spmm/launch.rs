@@ -1,7 +1,7 @@
 //! One launch of SpMM: a copy of B where it is column-major, the product, and rows that groups share.
 
 use cl_kernels::dense_rows;
-use cl_kernels::{Array, spmm_merge, spmm_row_split};
+use cl_kernels::{Array, spmm_merge, spmm_nonzero_split, spmm_row_split};
 use csr_core::Layout;
 
 use super::forms::{Columns, Form};
@@ -78,7 +78,13 @@ impl Spmm {
                 }
                 PatternPlan::Tiles(tiles) => {
                     let arguments = self.merge(form, tiles, operands, b, sums);
-                    parts.launch_after(first_kernel, &arguments, size, &wait)?
+                    match self.parameters {
+                        SpmmParameters::NonzeroSplit(_) => {
+                            let arguments = nonzero_split(arguments);
+                            parts.launch_after(first_kernel, &arguments, size, &wait)?
+                        }
+                        _ => parts.launch_after(first_kernel, &arguments, size, &wait)?,
+                    }
                 }
             }
         };
@@ -281,5 +287,47 @@ impl Spmm {
             alpha: operands.alpha,
             beta: operands.beta,
         }
+    }
+}
+
+/// The same of the other kernel, which takes as much.
+fn nonzero_split<M>(arguments: spmm_merge::Arguments<M>) -> spmm_nonzero_split::Arguments<M> {
+    let spmm_merge::Arguments {
+        tiles,
+        width,
+        tile_width,
+        sub_group_size,
+        boundary_rows,
+        boundary_nonzeros,
+        slots,
+        offsets,
+        columns,
+        values,
+        b,
+        b_row_bytes,
+        c,
+        c_leading,
+        alpha,
+        beta,
+        carries,
+    } = arguments;
+    spmm_nonzero_split::Arguments {
+        tiles,
+        width,
+        tile_width,
+        sub_group_size,
+        boundary_rows,
+        boundary_nonzeros,
+        slots,
+        offsets,
+        columns,
+        values,
+        b,
+        b_row_bytes,
+        c,
+        c_leading,
+        alpha,
+        beta,
+        carries,
     }
 }

@@ -29,7 +29,7 @@ use long_rows::LongNodes;
 pub use parameters::SpmmParameters;
 use rows::Nodes;
 pub use rows::RowFacts;
-use tiles::Tiles;
+use tiles::{Cut, Tiles};
 
 /// The dense operands a plan is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub struct SpmmOperands<'a> {
 enum PatternPlan {
     /// A sub-group a node, but for those that are cut.
     Rows { nodes: Nodes, long: Option<LongNodes> },
-    /// A group a tile.
+    /// A group a tile, or by nonzeros a sub-group.
     Tiles(Tiles),
 }
 
@@ -155,8 +155,14 @@ impl Spmm {
             }
             SpmmParameters::Merge(parameters) => {
                 parameters.check(device, value_type)?;
-                let tiles = Tiles::cut_blocking(queue, matrix, &parameters)?;
+                let tiles = Tiles::cut_blocking(queue, matrix, Cut::Path(parameters))?;
                 (PatternPlan::Tiles(tiles), SpmmParameters::Merge(parameters))
+            }
+            SpmmParameters::NonzeroSplit(parameters) => {
+                parameters.check(device)?;
+                let cut = Cut::Nonzeros(parameters.tile_length);
+                let tiles = Tiles::cut_blocking(queue, matrix, cut)?;
+                (PatternPlan::Tiles(tiles), SpmmParameters::NonzeroSplit(parameters))
             }
         };
         let specialisation = Specialisation {
@@ -214,7 +220,10 @@ impl Spmm {
         }
         let per_tile = match &self.plan {
             PatternPlan::Rows { .. } => self.node_groups(tiling) + self.part_groups(tiling),
-            PatternPlan::Tiles(tiles) => tiles.count(),
+            PatternPlan::Tiles(tiles) => match self.parameters {
+                SpmmParameters::NonzeroSplit(_) => tiles.count().div_ceil(self.sub_groups(tiling)),
+                _ => tiles.count(),
+            },
         };
         per_tile * tiling.tiles as usize
     }
@@ -304,7 +313,7 @@ impl Spmm {
             PatternPlan::Rows { long, .. } => {
                 let rows_at_once = match self.parameters {
                     SpmmParameters::RowSplit(parameters) => parameters.rows_at_once as usize,
-                    SpmmParameters::Merge(_) => 1,
+                    SpmmParameters::Merge(_) | SpmmParameters::NonzeroSplit(_) => 1,
                 };
                 long.as_ref().map_or(0, LongNodes::parts) * rows_at_once
             }
@@ -333,9 +342,10 @@ impl Spmm {
 
     /// The kernels of a form, in the workspace's order.
     fn kernel_names(&self) -> &'static [&'static str] {
-        match self.algorithm() {
-            SpmmAlgorithm::Merge => &["spmm_merge", "spmm_merge_join"],
-            _ => &["spmm_row_split", "spmm_row_split_join"],
+        match self.parameters {
+            SpmmParameters::RowSplit(_) => &["spmm_row_split", "spmm_row_split_join"],
+            SpmmParameters::Merge(_) => &["spmm_merge", "spmm_merge_join"],
+            SpmmParameters::NonzeroSplit(_) => &["spmm_nonzero_split", "spmm_merge_join"],
         }
     }
 }

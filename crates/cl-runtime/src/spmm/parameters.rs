@@ -2,6 +2,7 @@
 
 use cl_kernels::spmm::{SpmmAlgorithm, Tiling};
 use cl_kernels::spmm_merge::SpmmMerge;
+use cl_kernels::spmm_nonzero_split::SpmmNonzeroSplit;
 use cl_kernels::spmm_row_split::SpmmRowSplit;
 
 /// Hyper-parameters of the algorithm that runs.
@@ -11,6 +12,8 @@ pub enum SpmmParameters {
     RowSplit(SpmmRowSplit),
     /// Of `spmm_merge`.
     Merge(SpmmMerge),
+    /// Of `spmm_nonzero_split`, the published form of `spmm_merge`.
+    NonzeroSplit(SpmmNonzeroSplit),
 }
 
 impl SpmmParameters {
@@ -18,7 +21,7 @@ impl SpmmParameters {
     pub fn algorithm(&self) -> SpmmAlgorithm {
         match self {
             SpmmParameters::RowSplit(_) => SpmmAlgorithm::RowSplit,
-            SpmmParameters::Merge(_) => SpmmAlgorithm::Merge,
+            SpmmParameters::Merge(_) | SpmmParameters::NonzeroSplit(_) => SpmmAlgorithm::Merge,
         }
     }
 
@@ -26,6 +29,7 @@ impl SpmmParameters {
         match self {
             SpmmParameters::RowSplit(parameters) => parameters.group_size,
             SpmmParameters::Merge(parameters) => parameters.group_size,
+            SpmmParameters::NonzeroSplit(parameters) => parameters.group_size,
         }
     }
 
@@ -35,6 +39,7 @@ impl SpmmParameters {
             SpmmParameters::RowSplit(parameters) => parameters.widths(),
             // Local memory holds a vector for each item.
             SpmmParameters::Merge(parameters) => [parameters.vector_width; 2],
+            SpmmParameters::NonzeroSplit(parameters) => [parameters.vector_width; 2],
         }
     }
 
@@ -46,6 +51,9 @@ impl SpmmParameters {
             SpmmParameters::Merge(parameters) => {
                 SpmmParameters::Merge(SpmmMerge { vector_width, ..parameters })
             }
+            SpmmParameters::NonzeroSplit(parameters) => {
+                SpmmParameters::NonzeroSplit(SpmmNonzeroSplit { vector_width, ..parameters })
+            }
         }
     }
 
@@ -54,6 +62,7 @@ impl SpmmParameters {
         match self {
             SpmmParameters::RowSplit(parameters) => parameters.in_step(),
             SpmmParameters::Merge(parameters) => parameters.group_size,
+            SpmmParameters::NonzeroSplit(parameters) => parameters.group_size,
         }
     }
 
@@ -68,6 +77,7 @@ impl std::fmt::Display for SpmmParameters {
         match self {
             SpmmParameters::RowSplit(parameters) => parameters.fmt(f),
             SpmmParameters::Merge(parameters) => parameters.fmt(f),
+            SpmmParameters::NonzeroSplit(parameters) => parameters.fmt(f),
         }
     }
 }

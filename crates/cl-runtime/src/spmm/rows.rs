@@ -111,6 +111,15 @@ impl RowFacts {
         Ok(RowFacts { shape, rows_at_once, nodes })
     }
 
+    /// Rows by themselves and as they come, whatever they are like: nothing is looked at but how many there are.
+    pub fn as_they_come(matrix: &AnyMatrix) -> Self {
+        let (rows, nnz) = (matrix.rows(), matrix.nnz() as u64);
+        let nodes = Nodes { count: rows, most_rows: 1, list: None, firsts: None };
+        let shape =
+            SpmmShape { rows: rows as u64, nnz, longest_row: 0, busy: 1.0, mean_inode: 1.0 };
+        RowFacts { shape, rows_at_once: 1, nodes }
+    }
+
     /// Whether it was for such `parameters` that nodes were looked for.
     pub(super) fn are_of(&self, parameters: &SpmmRowSplit) -> bool {
         self.rows_at_once == parameters.rows_at_once

@@ -1,7 +1,7 @@
-//! The plan of `spmm_merge`: where tiles begin, found on the device; eight bytes are read back.
+//! The plan of `spmm_merge` and of `spmm_nonzero_split`: where tiles begin, found on the device; eight bytes are read back.
 
 use cl_kernels::spmm_merge::SpmmMerge;
-use cl_kernels::spmm_merge_plan::{Arguments, SOURCE, SpmmMergePlan};
+use cl_kernels::spmm_merge_plan::{Arguments, FEATURE_BY_NONZEROS, SOURCE, SpmmMergePlan};
 use cl_kernels::{Accumulate, Array, KernelKey};
 use csr_core::ValueType;
 
@@ -10,7 +10,16 @@ use crate::raw::Memory;
 use crate::scratch::zeroed_blocking;
 use crate::{AnyMatrix, DeviceArray, Error, Queue, Result};
 
-/// Tiles of the merge path: rows and nonzeros in equal parts.
+/// What tiles are equal parts of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// The merge path: rows and nonzeros.
+    Path(SpmmMerge),
+    /// Nonzeros, so many a tile.
+    Nonzeros(u32),
+}
+
+/// Tiles: equal parts of the merge path, or of the nonzeros.
 #[derive(Debug)]
 pub(super) struct Tiles {
     count: usize,
@@ -29,14 +38,18 @@ impl Tiles {
     ///
     /// # Errors
     /// More tiles than 32 bits count, no memory for them, or the driver's own failure.
-    pub(super) fn cut_blocking(
-        queue: &Queue,
-        matrix: &AnyMatrix,
-        parameters: &SpmmMerge,
-    ) -> Result<Self> {
+    pub(super) fn cut_blocking(queue: &Queue, matrix: &AnyMatrix, cut: Cut) -> Result<Self> {
         let context = queue.context();
         let (rows, nnz) = (matrix.rows(), matrix.nnz());
-        let count = (rows + nnz).div_ceil(parameters.tile_length as usize);
+        let (length, tile_length, slack) = match cut {
+            Cut::Path(parameters) => (rows + nnz, parameters.tile_length, parameters.slack),
+            Cut::Nonzeros(tile_length) => (nnz, tile_length, 0),
+        };
+        let count = match cut {
+            // Rows without nonzeros are stored, too.
+            Cut::Nonzeros(_) if rows > 0 => length.div_ceil(tile_length as usize).max(1),
+            _ => length.div_ceil(tile_length as usize),
+        };
         if count >= u32::MAX as usize {
             let what = "the number of tiles";
             let limit = u64::from(u32::MAX) - 1;
@@ -54,13 +67,10 @@ impl Tiles {
         let chain_boundaries = part(offset_words + 2, boundaries)?;
         let counts = zeroed_blocking(queue, 2)?;
         let group_size = 1 << context.device().traits().max_group_size.clamp(1, 64).ilog2();
-        let plan = SpmmMergePlan {
-            group_size,
-            tile_length: parameters.tile_length,
-            slack: parameters.slack,
-        };
+        let plan = SpmmMergePlan { group_size, tile_length, slack };
         let (real, offset_type) = (ValueType::F32, matrix.offset_type());
-        let key = KernelKey::new(SOURCE, real, offset_type, Accumulate::Plain, false, &plan);
+        let mut key = KernelKey::new(SOURCE, real, offset_type, Accumulate::Plain, false, &plan);
+        key.features.extend(matches!(cut, Cut::Nonzeros(_)).then_some(FEATURE_BY_NONZEROS));
         let mut kernel = context.program(&key)?.kernel("spmm_merge_plan")?;
         let arguments = Arguments {
             rows: rows as u32,
@@ -90,7 +100,7 @@ impl Tiles {
         Ok(Tiles { count, boundary_rows, slots, chain_boundaries, nonzeros, cuts, chains })
     }
 
-    /// Tiles, each one work-group for each tile of columns.
+    /// Tiles, each one work-group (by nonzeros, one sub-group) for each tile of columns.
     pub(super) fn count(&self) -> usize {
         self.count
     }

@@ -33,9 +33,11 @@ use crate::{Csr, Error, Offset, Result, Value};
 
 pub use entries::{scattered_entries, shuffled};
 pub use rung::{Rung, Skew};
-pub use small::{dense_problem, dense_row_problem, drawn_problem, tiny_problem};
+pub use small::{
+    SMALL_PROBLEMS, SmallProblem, dense_problem, dense_row_problem, drawn_problem, tiny_problem,
+};
 pub use suite::Suite;
-pub use sweep::even_matrix;
+pub use sweep::{even_matrix, uneven_matrix};
 
 /// The seed a class is generated from unless another is asked for.
 pub const DEFAULT_SEED: u64 = 1;

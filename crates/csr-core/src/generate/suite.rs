@@ -15,6 +15,8 @@ pub enum Suite {
     Hetero,
     /// The 32 of CSR-Adaptive (Daga and Greathouse 2015, Table II).
     CsrAdaptive,
+    /// The 22 of EVC-HYB (Guo, Gropp and Olson, Table 3), in its order.
+    EvcHyb,
 }
 
 /// Two meshes by differences and elements, a power-law graph, a rectangle with long rows, a circuit of
@@ -57,10 +59,41 @@ const HETERO: [&str; 20] = [
     "transient",
 ];
 
+const EVC_HYB: [&str; 22] = [
+    "pdb1HYS",
+    "pwtk",
+    "TSOPF_RS_b2383",
+    "rma10",
+    "audikw_1",
+    "cage14",
+    "shipsec1",
+    "webbase-1M",
+    "raefsky3",
+    "cop20k_A",
+    "msdoor",
+    "ldoor",
+    "scircuit",
+    "torso1",
+    "Stanford",
+    "pre2",
+    "mac_econ_fwd500",
+    "dc1",
+    "indochina-2004",
+    "web-Google",
+    "Stanford_Berkeley",
+    "RM07R",
+];
+
 impl Suite {
     /// Every suite, the smallest first.
-    pub const ALL: [Suite; 5] =
-        [Suite::Quick, Suite::Hetero, Suite::CsrAdaptive, Suite::Papers, Suite::Full];
+    pub const ALL: [Suite; 6] = [
+        Suite::Quick,
+        Suite::Hetero,
+        Suite::EvcHyb,
+        Suite::CsrAdaptive,
+        Suite::Papers,
+        Suite::Full,
+    ];
 
     /// The spelling of `--suite`.
     pub fn name(self) -> &'static str {
@@ -70,19 +103,25 @@ impl Suite {
             Suite::Papers => "papers",
             Suite::Hetero => "hetero",
             Suite::CsrAdaptive => "csr-adaptive",
+            Suite::EvcHyb => "evc-hyb",
         }
     }
 
     /// The classes of this suite, in the order of [`Class::all`] if the suite has none of its own.
     pub fn classes(self) -> Vec<Class> {
-        if self == Suite::Hetero {
+        let ordered: &[&str] = match self {
+            Suite::Hetero => &HETERO,
+            Suite::EvcHyb => &EVC_HYB,
+            _ => &[],
+        };
+        if !ordered.is_empty() {
             let named = |name: &&str| Class::all().find(|class| class.name() == *name);
-            return HETERO.iter().filter_map(named).collect();
+            return ordered.iter().filter_map(named).collect();
         }
         let belongs = |class: &Class| match self {
             Suite::Quick => QUICK.contains(&class.name()),
             Suite::Full => true,
-            Suite::Papers | Suite::Hetero => class.source() == Source::Likeness,
+            Suite::Papers | Suite::Hetero | Suite::EvcHyb => class.source() == Source::Likeness,
             Suite::CsrAdaptive => {
                 class.likeness().is_some_and(|one| one.papers.starts_with("CSR-Adaptive"))
             }
@@ -102,7 +141,9 @@ impl std::str::FromStr for Suite {
 
     fn from_str(text: &str) -> Result<Self, String> {
         Suite::ALL.into_iter().find(|suite| suite.name() == text).ok_or_else(|| {
-            format!("suite \"{text}\" is none of quick, hetero, csr-adaptive, papers, full")
+            format!(
+                "suite \"{text}\" is none of quick, hetero, evc-hyb, csr-adaptive, papers, full"
+            )
         })
     }
 }

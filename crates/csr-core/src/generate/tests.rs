@@ -259,10 +259,16 @@ fn suites_hold_what_their_names_say() {
     assert!(papers.iter().all(|class| class.display_name().ends_with("-like")));
     assert_eq!(Suite::Hetero.classes().len(), 20);
     assert_eq!(Suite::CsrAdaptive.classes().len(), 32);
+    let evc_hyb = Suite::EvcHyb.classes();
+    assert_eq!(evc_hyb.len(), 22);
+    assert!(evc_hyb.iter().all(|class| class.description().contains("EVC-HYB")));
     assert_eq!(Suite::Full.classes().len(), 56);
     assert_eq!("papers".parse(), Ok(Suite::Papers));
     let refusal = "all".parse::<Suite>().unwrap_err();
-    assert_eq!(refusal, "suite \"all\" is none of quick, hetero, csr-adaptive, papers, full");
+    assert_eq!(
+        refusal,
+        "suite \"all\" is none of quick, hetero, evc-hyb, csr-adaptive, papers, full"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use csr_core::batch::{AnyHostBatch, HostBatch};
+use csr_core::batch::{AnyHostBatch, Ell, HostBatch};
 use csr_core::verify::{Oracle, Summation, Verification};
 use csr_core::{AnyVector, Csr, Number, RealValue, Value as _};
 use rayon::prelude::*;
@@ -31,6 +31,8 @@ pub enum BatchForm {
     Short,
     /// One pattern with 16-bit columns, and values for each problem.
     Pattern,
+    /// Of ELL: as published, every problem padded to its longest row, however much that is.
+    PureEll,
 }
 
 impl BatchForm {
@@ -40,6 +42,7 @@ impl BatchForm {
             BatchForm::AsGiven => "as given",
             BatchForm::Short => "16-bit",
             BatchForm::Pattern => "one pattern",
+            BatchForm::PureEll => "pure ELL",
         }
     }
 }
@@ -110,6 +113,9 @@ impl<'a, V: RealValue> BatchProblems<'a, V> {
         for problem in self.iter() {
             match subject.algorithm {
                 Some(BatchedAlgorithm::Coo) => host.push_coo(&problem.to_coo())?,
+                Some(BatchedAlgorithm::Ell) if subject.form == BatchForm::PureEll => {
+                    host.push_ell(&Ell::from_csr(problem.view())?)?;
+                }
                 Some(BatchedAlgorithm::Ell) => drop(host.push_as_ell(problem.view())?),
                 _ => host.push_csr(problem.view())?,
             }
@@ -159,11 +165,11 @@ impl<'a, V: RealValue> BatchProblems<'a, V> {
     }
 }
 
-/// Times the same products without batches.
+/// Times the same products one after the other, each launched for itself.
 ///
 /// # Errors
 /// The device or the library refuses.
-pub fn measure_batch_peers<V: RealValue>(
+pub fn measure_batch_loop<V: RealValue>(
     queue: &Queue,
     problems: &BatchProblems<'_, V>,
     budget: &Budget,
@@ -182,8 +188,22 @@ pub fn measure_batch_peers<V: RealValue>(
         || (0..problems.order.len()).try_for_each(|turn| singles[turn % count].launch(queue)),
         || Ok(queue.finish_blocking()?),
     )?;
-    drop(singles);
+    Ok(BatchPeers { loop_us: Some(looped.median_us()), block_diagonal_us: None })
+}
 
+/// Times the same products without batches.
+///
+/// # Errors
+/// The device or the library refuses.
+pub fn measure_batch_peers<V: RealValue>(
+    queue: &Queue,
+    problems: &BatchProblems<'_, V>,
+    budget: &Budget,
+) -> Result<BatchPeers, MeasureError> {
+    let looped = measure_batch_loop(queue, problems, budget)?;
+    if looped.loop_us.is_none() {
+        return Ok(looped);
+    }
     let matrix = problems.block_diagonal()?;
     let x = AnyVector::random(V::TYPE, 1, matrix.cols());
     let mut best = f64::INFINITY;
@@ -197,7 +217,7 @@ pub fn measure_batch_peers<V: RealValue>(
         )?;
         best = best.min(samples.median_us());
     }
-    Ok(BatchPeers { loop_us: Some(looped.median_us()), block_diagonal_us: Some(best) })
+    Ok(BatchPeers { block_diagonal_us: Some(best), ..looped })
 }
 
 /// Measures one batch: every problem verified, with the set-up beside it.
@@ -246,7 +266,7 @@ impl Timed {
         subject: &BatchSubject,
     ) -> Result<Self, MeasureError> {
         let width = match subject.form {
-            BatchForm::AsGiven => ColumnWidth::U32,
+            BatchForm::AsGiven | BatchForm::PureEll => ColumnWidth::U32,
             BatchForm::Short | BatchForm::Pattern => ColumnWidth::Automatic,
         };
         let value_type = host.values().value_type();

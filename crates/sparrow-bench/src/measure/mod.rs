@@ -23,7 +23,8 @@ use sparrow::{
 use crate::{Details, Making, Record, SCHEMA};
 
 pub use batch::{
-    BatchForm, BatchPeers, BatchProblems, BatchSubject, measure_batch, measure_batch_peers,
+    BatchForm, BatchPeers, BatchProblems, BatchSubject, measure_batch, measure_batch_loop,
+    measure_batch_peers,
 };
 pub use convert::measure_conversions;
 pub use device::measure_on_device;

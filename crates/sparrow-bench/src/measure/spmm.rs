@@ -6,7 +6,7 @@ use csr_core::verify::{Oracle, Summation, Verification};
 use csr_core::{AnyCsrView, AnyVector, DenseShape, Layout, Number};
 use sparrow::{
     AnyArray, AnyDenseMatrix, AnyDenseProduct, AnyMatrix, AnySpmmPlan, DenseOperands, PlanOptions,
-    Queue, Rates, SpmmAlgorithm, SpmmOptions, Workspace,
+    Queue, Rates, SpmmAlgorithm, SpmmOptions, SpmmVariant, Workspace,
 };
 
 use super::device::Instance;
@@ -18,8 +18,8 @@ use crate::record::{Details, SpmmRecord};
 /// What is measured besides the matrix.
 #[derive(Clone, Debug)]
 pub struct SpmmSubject {
-    /// What runs, one after the other on the same B; `None` chooses for matrix and device.
-    pub algorithms: Vec<Option<SpmmAlgorithm>>,
+    /// What runs, one after the other on the same B, and in which form; `None` chooses for matrix and device.
+    pub algorithms: Vec<(Option<SpmmAlgorithm>, SpmmVariant)>,
     /// Columns of B and C.
     pub columns: usize,
     /// How B lies.
@@ -106,9 +106,9 @@ pub fn measure_spmm(
         }
         Err(error) => Err(error),
     };
-    for &algorithm in &subject.algorithms {
+    for &(algorithm, variant) in &subject.algorithms {
         let name = algorithm.map_or("auto", SpmmAlgorithm::name);
-        add(name, scene.time(algorithm, single.as_mut()))?;
+        add(name, scene.time(algorithm, variant, single.as_mut()))?;
     }
     if subject.beside_dense {
         add(DENSE_PRODUCT, scene.time_dense())?;
@@ -161,11 +161,12 @@ impl Scene<'_> {
     fn time(
         &self,
         algorithm: Option<SpmmAlgorithm>,
+        variant: SpmmVariant,
         single: Option<&mut Instance>,
     ) -> Result<Timed, MeasureError> {
         let Scene { queue, a, b, shape, b_shape, c_shape, subject, .. } = self;
         let (value_type, parameters) = (shape.value_type, subject.parameters.clone());
-        let options = SpmmOptions { algorithm, parameters, ..SpmmOptions::default() };
+        let options = SpmmOptions { algorithm, variant, parameters, ..SpmmOptions::default() };
         let dense = DenseOperands { b: *b_shape, b_type: value_type.accumulator(), c: *c_shape };
         let set_up = || -> Result<(AnySpmmPlan, Workspace), MeasureError> {
             let plan = AnySpmmPlan::new_blocking(queue, a, dense, &options)?;
@@ -205,6 +206,10 @@ impl Scene<'_> {
         let record = Record {
             // The choice's records say what was chosen in their parameters' key.
             algorithm: algorithm.map_or("spmm", SpmmAlgorithm::name).to_owned(),
+            variant: match variant {
+                SpmmVariant::Usual => String::new(),
+                SpmmVariant::Published => variant.to_string(),
+            },
             params: plan.parameters(),
             kernel_key: plan.key().to_string(),
             plan_bytes: (plan.plan_bytes() + plan.workspace_bytes()) as u64,

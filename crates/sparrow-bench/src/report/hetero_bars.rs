@@ -5,7 +5,8 @@
 //! what one compares; every bar says its figure.
 
 use super::axis::{Axis, tick_label};
-use super::bars::{BAR, CHARACTER, GAP, HEAD, NAME, PITCH, cut, marked_name, percent};
+use super::bars::{BAR, GAP, PITCH, marked_name, percent};
+use super::blocks::{Block, Blocks};
 use super::chart::{frame, heading};
 use super::markup::{Element, element};
 use super::series::{SeriesList, colour_class};
@@ -29,6 +30,11 @@ pub(super) struct Bar {
 }
 
 impl Bar {
+    /// A bar that says its value.
+    pub(super) fn of(index: usize, value: Option<f64>) -> Self {
+        Bar { index, value, words: value.map_or(ABSENT.to_owned(), significant) }
+    }
+
     pub(super) fn draw(&self, top: usize, axis: &Axis, about: &str) -> Vec<Element> {
         let end = self.value.map_or(0.0, |value| axis.place(value));
         let failed = self.words == FAILED;
@@ -87,48 +93,21 @@ pub(super) fn bandwidth(
     rates: &[(&str, f64)],
     list: &SeriesList,
 ) -> Element {
-    let all = || groups.iter().flat_map(|(_, results)| results);
-    let figures = all().filter_map(|(_, record)| paper_gbytes_per_s(record));
-    let axis = Axis::linear(figures.chain(rates.iter().map(|(_, rate)| *rate)).fold(0.0, f64::max));
-    let names: Vec<String> = groups.iter().map(|(matrix, _)| marked_name(matrix)).collect();
-    let longest = names.iter().map(|n| n.chars().count()).max().unwrap_or(0).min(NAME);
-    let gutter = longest * CHARACTER + 10;
-    let height: usize = groups.iter().map(|(_, results)| results.len() * PITCH + GAP).sum();
-    let mut plot = plot(gutter, HEAD, "55%", height)
-        .children(axis.ticks.iter().flat_map(|&tick| gridline(&axis, tick, height)))
-        .children(rates.iter().map(|&(_, rate)| upright("limit", axis.place(rate), height)));
-    let mut top = 0;
-    for ((matrix, results), name) in groups.iter().zip(&names) {
-        let title = element("text")
-            .class("matrix")
-            .attribute("x", -8)
-            .attribute("y", top + results.len() * PITCH / 2)
-            .attribute("dy", "0.32em")
-            .attribute("text-anchor", "end")
-            .text(cut(name));
-        plot = plot.child(title);
-        for (index, record) in results {
-            let bar = bandwidth_bar(*index, record);
-            let about = format!("{} on {}, GB/s", list.name(*index), matrix.matrix);
-            plot = plot.children(bar.draw(top, &axis, &about));
-            top += PITCH;
-        }
-        top += GAP;
-    }
-    let mut used: Vec<usize> = all().map(|(index, _)| *index).collect();
-    used.sort_unstable();
-    used.dedup();
-    let title = format!("Bandwidth of the segmented sum, {label}");
+    let block = |(matrix, results): &(&Record, Vec<(usize, &Record)>)| Block {
+        name: marked_name(matrix),
+        about: format!("{}, GB/s", matrix.matrix),
+        bars: results.iter().map(|(index, record)| bandwidth_bar(*index, record)).collect(),
+    };
+    let blocks: Vec<Block> = groups.iter().map(block).collect();
     let description = format!(
         "Horizontal bars: GB/s of the segmented sum on {}. The same figures stand in the \
          table of stages.",
         counted(groups.len(), "matrix")
     );
-    let chart = frame(id, &title, &description, height + 2 * HEAD).child(plot);
-    element("figure")
-        .child(heading(label, &reading(rates)))
-        .child(list.legend(&used, |_| String::new()))
-        .child(chart)
+    let levels: Vec<f64> = rates.iter().map(|(_, rate)| *rate).collect();
+    let how = reading(rates);
+    Blocks { id, title: label, how: &how, description: &description, levels: &levels }
+        .draw(&blocks, list)
 }
 
 fn bandwidth_bar(index: usize, record: &Record) -> Bar {
@@ -179,7 +158,8 @@ pub(super) fn gridline(axis: &Axis, tick: f64, height: usize) -> Vec<Element> {
     [upright("grid", place, height)].into_iter().chain(labels).collect()
 }
 
-fn upright(class: &str, place: f64, height: usize) -> Element {
+/// A line from top to bottom, over the plot's height.
+pub(super) fn upright(class: &str, place: f64, height: usize) -> Element {
     let x = percent(place);
     element("line")
         .class(class)

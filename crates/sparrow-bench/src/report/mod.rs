@@ -4,17 +4,21 @@
 //! rather than by a plotting library, because theirs fix colours, fonts and width in the drawing: these
 //! follow the reader's theme, keep their text size on a phone, and print.
 //!
-//! `markup` builds escaped elements; `axis` places values; `bars` and `scatter` draw; `results` writes
+//! `markup` builds escaped elements; `axis` places values; `bars`, `blocks`, `lines` and `scatter` draw; `picture` has
+//! the papers' figures by `blocks` and `lines`; `results` writes
 //! tables; `model` and `model_bars` draw what the bandwidth model says of a device; `hetero` and `hetero_bars` do both for records of `bench hetero`.
 
 mod axis;
 mod bars;
+mod blocks;
 mod chart;
 mod hetero;
 mod hetero_bars;
+mod lines;
 mod markup;
 mod model;
 mod model_bars;
+mod picture;
 mod results;
 mod scatter;
 mod series;
@@ -24,6 +28,7 @@ mod sweep;
 mod tests;
 
 use markup::{Element, element};
+pub use picture::figure_html;
 use series::SeriesList;
 pub use solve::solve_html;
 pub use sweep::sweep_html;

@@ -230,6 +230,30 @@ fn set_up_too_cheap_for_the_axis_is_said_to_be_below_it() {
 }
 
 /// A run of four methods on `matrices` in two value types.
+#[test]
+fn a_papers_figure_is_a_page_with_a_bar_or_a_mark_for_each_value() {
+    let with = |variant: &str, us: f64| {
+        let mut record = sample("<m>", "csr_adaptive");
+        record.variant = variant.to_owned();
+        record.median_us = Some(us);
+        record
+    };
+    let records =
+        [with("baseline", 8.0), with("nrs", 4.0), with("nrs-log", 2.0), with("full", 1.0)];
+    let figure = crate::figures::PaperFigure::named("csr-adaptive-10").unwrap();
+    let page = figure_html(figure, &records, "sparrow bench figure csr-adaptive-10").unwrap();
+    assert_well_formed(&page);
+    // Four bars for the matrix and for each mean; a dashed line where nothing is gained.
+    assert_eq!((count(&page, "class=\"bar s"), count(&page, "class=\"limit\"")), (12, 1));
+    assert!(page.contains("&lt;m&gt;") && !page.contains("<m>"));
+    let figure = crate::figures::PaperFigure::named("evc-hyb-15").unwrap();
+    let random = |rows: u64| Record { nnz: rows * rows, ..sample("random", "sell") };
+    let page = figure_html(figure, &[random(1000), random(2000)], "again").unwrap();
+    assert_well_formed(&page);
+    assert_eq!(count(&page, "class=\"trace"), 1);
+    assert!(matches!(figure_html(figure, &[], "again"), Err(ReportError::Empty)));
+}
+
 fn hetero_run(matrices: usize) -> Vec<Record> {
     let mut records = Vec::new();
     for value_type in ["f32", "f64"] {

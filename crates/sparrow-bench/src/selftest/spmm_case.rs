@@ -7,7 +7,7 @@ use csr_core::{
 };
 use sparrow::{
     AnyArray, AnyCoefficient, AnyDenseProduct, AnyMatrix, AnySpmmPlan, DenseOperands, Queue,
-    SpmmAlgorithm, SpmmOptions,
+    SpmmAlgorithm, SpmmOptions, SpmmVariant,
 };
 
 use super::case::{first_difference, judge};
@@ -18,6 +18,8 @@ use super::{AnyGuarded, CaseError};
 pub struct SpmmCase {
     /// What runs; `None` is the choice.
     pub algorithm: Option<SpmmAlgorithm>,
+    /// In which form.
+    pub variant: SpmmVariant,
     /// Hyper-parameters over the table's.
     pub parameters: Vec<(String, u32)>,
     /// Columns of B and C.
@@ -41,6 +43,7 @@ impl SpmmCase {
     pub fn new(algorithm: Option<SpmmAlgorithm>, columns: usize) -> Self {
         SpmmCase {
             algorithm,
+            variant: SpmmVariant::Usual,
             parameters: Vec::new(),
             columns,
             b: (Layout::RowMajor, 0),
@@ -182,6 +185,7 @@ fn launch_twice(
     let (device_alpha, device_beta) = (on_device(case.alpha)?, on_device(case.beta)?);
     let options = SpmmOptions {
         algorithm: case.algorithm,
+        variant: case.variant,
         scalars_on_device: case.scalars_on_device,
         parameters: case.parameters.clone(),
         ..SpmmOptions::default()

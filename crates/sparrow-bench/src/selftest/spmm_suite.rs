@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use csr_core::{Csr, Layout, ValueType, for_offset_type, for_value_type};
-use sparrow::{DeviceTraits, OffsetType, Queue, SpmmAlgorithm};
+use sparrow::{DeviceTraits, OffsetType, Queue, SpmmAlgorithm, SpmmVariant};
 
 use super::report::parameter_text;
 use super::suite::spoil_values;
@@ -144,6 +144,7 @@ pub fn run_spmms(
                 let layouts = [Layout::RowMajor, Layout::RowMajor, Layout::ColumnMajor];
                 let case = SpmmCase {
                     algorithm: configuration.algorithm,
+                    variant: SpmmVariant::Usual,
                     parameters: configuration.parameters.clone(),
                     columns: COLUMNS[turn % COLUMNS.len()].min(most_columns),
                     b: (layouts[turn / 2 % 3], GAPS[turn / 5 % 4]),

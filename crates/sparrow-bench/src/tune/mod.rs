@@ -37,7 +37,9 @@ pub use effort::{Effort, LadderMatrix};
 pub use entry::{entry_of, held_out_ratio, ratios};
 pub use judge::{JUDGE_SCHEMA, Judge, Judgement, judge};
 pub use search::Trials;
-pub use sweep::{SWEEP_FIGURES, SWEEP_SCHEMA, SweepFigure, SweepTiming, harmonic_means, sweep};
+pub use sweep::{
+    SWEEP_FIGURES, SWEEP_SCHEMA, SweepFigure, SweepTiming, harmonic_means, sweep, sweep_picture,
+};
 pub use timing::{Outcome, TUNE_SCHEMA, Times, Timing, TunedDevice, parse_timings, read_timings};
 pub use trial::{Arena, Trial, TrialReport};
 pub use validate::{Validation, validate};

@@ -4,7 +4,7 @@
 //! matrices of its Table II (its 48 are not named). The speculative segmented sum, Figures 7 and 8: W and S, over its
 //! twenty. Each figure shows the harmonic mean over matrices; every other hyper-parameter is the device's own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cl_kernels::{Algorithm, Tables};
 use csr_core::AnyCsrView;
@@ -15,6 +15,8 @@ use sparrow::{PlanOptions, Queue};
 use super::timing::median;
 use super::trial::{Ground, launches, rounded};
 use crate::MeasureError;
+use crate::figures::{Across, Picture, Series};
+use crate::units::{counted, significant};
 
 /// The form's name.
 pub const SWEEP_SCHEMA: &str = "sparrow-sweep/1";
@@ -22,6 +24,8 @@ pub const SWEEP_SCHEMA: &str = "sparrow-sweep/1";
 /// One figure of a paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SweepFigure {
+    /// What the command calls it.
+    pub key: &'static str,
     /// What the paper calls it.
     pub name: &'static str,
     /// Whose hyper-parameters.
@@ -39,6 +43,7 @@ const NNZ_PER_WG: &[u32] = &[256, 512, 1024, 1536, 2048, 3072];
 /// The four figures.
 pub const SWEEP_FIGURES: [SweepFigure; 4] = [
     SweepFigure {
+        key: "csr-adaptive-4",
         name: "CSR-Adaptive, Figure 4",
         algorithm: Algorithm::CsrAdaptive,
         over: ("num_rows_stream", &[2, 3, 4, 5, 6, 8]),
@@ -46,6 +51,7 @@ pub const SWEEP_FIGURES: [SweepFigure; 4] = [
         suite: Suite::CsrAdaptive,
     },
     SweepFigure {
+        key: "csr-adaptive-8",
         name: "CSR-Adaptive, Figure 8",
         algorithm: Algorithm::CsrAdaptive,
         over: ("nnz_multiplier", &[1, 2, 3, 4, 6, 8]),
@@ -53,6 +59,7 @@ pub const SWEEP_FIGURES: [SweepFigure; 4] = [
         suite: Suite::CsrAdaptive,
     },
     SweepFigure {
+        key: "segmented-sum-7",
         name: "Segmented sum, Figure 7",
         algorithm: Algorithm::SegmentedSum,
         over: ("nnz_per_item", &[4, 8, 12, 16, 20, 24]),
@@ -60,6 +67,7 @@ pub const SWEEP_FIGURES: [SweepFigure; 4] = [
         suite: Suite::Hetero,
     },
     SweepFigure {
+        key: "segmented-sum-8",
         name: "Segmented sum, Figure 8",
         algorithm: Algorithm::SegmentedSum,
         over: ("tiles_per_bunch", &[1, 2, 4, 6, 8, 12]),
@@ -67,6 +75,13 @@ pub const SWEEP_FIGURES: [SweepFigure; 4] = [
         suite: Suite::Hetero,
     },
 ];
+
+impl SweepFigure {
+    /// Points of one matrix.
+    pub fn points(&self) -> usize {
+        self.over.1.len() * self.by.map_or(1, |(_, values)| values.len())
+    }
+}
 
 /// One point of one matrix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -105,7 +120,7 @@ pub struct SweepTiming {
 }
 
 /// Times every point of a figure on one matrix; each is verified, and timed in turn with the device's own
-/// hyper-parameters.
+/// hyper-parameters. Once `goes_on` says no, points are refused without being timed.
 ///
 /// # Errors
 /// The device fails, or the algorithm does not verify with its own hyper-parameters.
@@ -116,6 +131,7 @@ pub fn sweep(
     figure: &SweepFigure,
     tables: &Tables,
     sample_ms: f64,
+    goes_on: &dyn Fn() -> bool,
 ) -> Result<Vec<SweepTiming>, MeasureError> {
     const ROUNDS: usize = 5;
     let traits = queue.context().device().traits();
@@ -145,6 +161,9 @@ pub fn sweep(
                 candidate = candidate.with(by, series);
             }
             let ratio = (|| {
+                if !goes_on() {
+                    return Ok(Err("no time was left".to_owned()));
+                }
                 let mut one = ground.contender(queue, &candidate.plan_options(tables))?;
                 if let Some(text) = other_than_asked(figure, &candidate, &one.candidate()) {
                     return Ok(Err(text));
@@ -228,6 +247,43 @@ pub fn harmonic_means(
     points.iter().filter_map(|(place, gflops)| Some((*place, mean(gflops)?))).collect()
 }
 
+/// A figure as lines over the values of its hyper-parameter, relative to the best point; `None` where no point has a mean.
+pub fn sweep_picture(
+    timings: &[SweepTiming],
+    figure: &SweepFigure,
+    value_type: &str,
+) -> Option<Picture> {
+    let means = harmonic_means(timings, figure.name, value_type);
+    let best = means.values().copied().fold(0.0, f64::max);
+    if best <= 0.0 {
+        return None;
+    }
+    let (over, values) = figure.over;
+    let series = figure.by.map_or(&[0][..], |(_, values)| values).iter().map(|&series| Series {
+        name: figure.by.map_or(over.to_owned(), |(by, _)| format!("{by} {series}")),
+        points: values
+            .iter()
+            .enumerate()
+            .map(|(k, &at)| (k as f64, means.get(&(series, at)).map(|mean| mean / best)))
+            .collect(),
+    });
+    let of = timings.iter().filter(|t| t.figure == figure.name && t.value_type == value_type);
+    let matrices: BTreeSet<_> = of.map(|t| &t.matrix).collect();
+    let best = significant(best);
+    Some(Picture {
+        title: format!("{}, {value_type}, {}", figure.name, counted(matrices.len(), "matrix")),
+        how: format!("harmonic mean, of the best ({best} GFLOP/s), over {over}; higher is better"),
+        unit: "of the best".to_owned(),
+        across: Across::Steps {
+            over: over.to_owned(),
+            labels: values.iter().map(ToString::to_string).collect(),
+        },
+        is_logarithmic: false,
+        series: series.collect(),
+        levels: Vec::new(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -259,6 +315,11 @@ mod tests {
         ];
         assert_eq!(harmonic_means(&timings, "F", "f32"), [((0, 4), 3.0)].into());
         assert!(harmonic_means(&timings, "F", "f64").is_empty());
+        let figure = SweepFigure { name: "F", over: ("w", &[4, 8]), by: None, ..SWEEP_FIGURES[2] };
+        let picture = sweep_picture(&timings, &figure, "f32").unwrap();
+        assert_eq!(picture.title, "F, f32, 2 matrices");
+        assert_eq!(picture.series[0].points, [(0.0, Some(1.0)), (1.0, None)]);
+        assert_eq!(sweep_picture(&timings, &figure, "f64"), None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What `sparrow bench` takes: one of its operations.
 
 mod columns;
+mod figure;
 mod names;
 mod operations;
 mod parts;
@@ -11,9 +12,10 @@ use std::path::Path;
 use clap::{Args, Subcommand};
 
 use super::examples::{
-    BENCH_BATCH_EXAMPLES, BENCH_CONVERT_EXAMPLES, BENCH_HETERO_EXAMPLES, BENCH_SPGEMM_EXAMPLES,
-    BENCH_SPMM_EXAMPLES, BENCH_SPMV_EXAMPLES, BENCH_VECTOR_EXAMPLES,
+    BENCH_BATCH_EXAMPLES, BENCH_CONVERT_EXAMPLES, BENCH_FIGURE_EXAMPLES, BENCH_HETERO_EXAMPLES,
+    BENCH_SPGEMM_EXAMPLES, BENCH_SPMM_EXAMPLES, BENCH_SPMV_EXAMPLES, BENCH_VECTOR_EXAMPLES,
 };
+pub(crate) use figure::{BenchFigure, sweeps};
 pub(crate) use names::{Algorithms, BatchKind, Sweep};
 pub(crate) use operations::{
     BenchBatch, BenchConvert, BenchHetero, BenchSpgemm, BenchSpmm, BenchSpmv, BenchVector,
@@ -76,6 +78,11 @@ pub(crate) enum BenchOperation {
     /// Of 10^3, 10^5 and 10^7 elements; compared with launches that do nothing.
     #[command(after_help = BENCH_VECTOR_EXAMPLES)]
     Vector(BenchVector),
+    /// A figure of one of the five papers, drawn from results of this device
+    ///
+    /// It says first how long it will take. Without matrices, the paper's (likenesses), as large as --budget allows.
+    #[command(after_help = BENCH_FIGURE_EXAMPLES)]
+    Figure(BenchFigure),
 }
 
 impl BenchOperation {
@@ -87,6 +94,7 @@ impl BenchOperation {
             BenchOperation::Spgemm(arguments) => arguments.report.html.as_deref(),
             BenchOperation::Batch(arguments) => arguments.report.html.as_deref(),
             BenchOperation::Hetero(arguments) => arguments.report.html.as_deref(),
+            BenchOperation::Figure(arguments) => arguments.report.html.as_deref(),
             BenchOperation::Convert(_) | BenchOperation::Vector(_) => None,
         }
     }
@@ -101,6 +109,7 @@ impl BenchOperation {
             BenchOperation::Hetero(arguments) => arguments.shown.legend,
             BenchOperation::Convert(arguments) => arguments.shown.legend,
             BenchOperation::Vector(arguments) => arguments.shown.legend,
+            BenchOperation::Figure(_) => false,
         }
     }
 
@@ -113,6 +122,7 @@ impl BenchOperation {
             BenchOperation::Batch(arguments) => &arguments.matrices.matrices,
             BenchOperation::Hetero(arguments) => &arguments.matrices.matrices,
             BenchOperation::Convert(arguments) => &arguments.matrices.matrices,
+            BenchOperation::Figure(arguments) => &arguments.matrices,
             BenchOperation::Vector(_) => &[],
         }
     }

@@ -125,6 +125,14 @@ Examples:
   sparrow bench batch nos3.mtx --batch-size 100,10000
       many problems of one matrix";
 
+/// Of `bench figure`.
+pub(super) const BENCH_FIGURE_EXAMPLES: &str = "\
+Examples:
+  sparrow bench figure csr-adaptive-10 --html figure.html
+      in at most four minutes
+  sparrow bench figure csr-adaptive-10 cant pwtk --budget 1m --json figure.jsonl
+      on two matrices";
+
 /// Of `bench hetero`.
 pub(super) const BENCH_HETERO_EXAMPLES: &str = "\
 Examples:

@@ -10,22 +10,26 @@ use sparrow::Products;
 
 use super::examples::{JUDGE_EXAMPLES, MERGE_EXAMPLES};
 use super::numbers::Span;
-use super::{Making, Reading, positive};
+use super::{FittedMaking, Making, Reading, positive, sweeps};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Tune {
     #[command(subcommand)]
     pub(crate) command: Option<TuneCommand>,
+    /// With --sweep, matrices instead of the papers': Matrix Market files, archives with one in each, `-` (standard
+    /// input), or names of matrices that are generated
+    #[arg(requires = "sweep")]
+    pub(crate) matrices: Vec<OsString>,
     /// 20 seconds and nine matrices a device, instead of two minutes and matrices of more sizes
     #[arg(long, conflicts_with_all = ["full", "budget"])]
     pub(crate) quick: bool,
     /// Matrices with rows of every length and unevenness and of every size, as long as it takes (an hour at most)
     #[arg(long, conflicts_with = "budget")]
     pub(crate) full: bool,
-    /// Time for a device: 90s, 2m, 1h
-    #[arg(long, value_name = "TIME", default_value = "2m")]
-    pub(crate) budget: Span,
+    /// Time for a device, or for --sweep: 90s, 2m, 1h [default: 2m, for --sweep 4m]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) budget: Option<Span>,
     /// Types of A's values, f32 and f64, with a comma; 16-bit values take what suits f32
     #[arg(long, value_name = "TYPES", default_value = "f32,f64", value_delimiter = ',')]
     pub(crate) value_type: Vec<ValueType>,
@@ -36,15 +40,27 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "FILE")]
     pub(crate) raw: Option<PathBuf>,
     /// Instead of tuning, redraw the papers' figures of how hyper-parameters matter: CSR-Adaptive's Figures 4 and 8,
-    /// the segmented sum's 7 and 8
-    #[arg(long, conflicts_with_all = ["quick", "full", "budget", "into", "raw"])]
+    /// the segmented sum's 7 and 8. It says first how long it will take; matrices are as large as --budget allows
+    #[arg(long, conflicts_with_all = ["quick", "full", "into", "raw"])]
     pub(crate) sweep: bool,
+    /// With --sweep, these figures alone, several with commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "sweep", value_parser = sweeps())]
+    pub(crate) figure: Vec<String>,
     /// With --sweep, also write the figures as one self-contained file
     #[arg(long, value_name = "FILE", requires = "sweep")]
     pub(crate) html: Option<PathBuf>,
     /// How the matrices of --sweep are made
     #[command(flatten, next_help_heading = "Options of --sweep")]
-    pub(crate) making: Making,
+    making: FittedMaking,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+impl Tune {
+    /// What is asked for of the matrices of `--sweep`.
+    pub(crate) fn making(&self) -> Making {
+        self.making.into()
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -62,7 +78,8 @@ pub(crate) struct JudgeArguments {
     /// Matrix Market files (.mtx or .mtx.gz), archives with one in each (.tar.gz), `-` (standard input), or names of
     /// matrices that are generated; without any, the quick suite
     pub(crate) matrices: Vec<OsString>,
-    /// Several generated matrices at once: quick, hetero, papers or full
+    /// Several generated matrices at once: quick, hetero, evc-hyb, csr-adaptive,
+    /// papers or full
     #[arg(long, value_name = "NAME", conflicts_with = "matrices")]
     pub(crate) suite: Option<Suite>,
     /// Types of A's values, with a comma: f32, f64

@@ -2,6 +2,7 @@
 
 mod applies;
 pub(crate) mod bench;
+pub(crate) mod clock;
 pub(crate) mod devices;
 pub(crate) mod generate;
 pub(crate) mod info;

@@ -10,7 +10,7 @@ use conformance::{device, extent, is_interpreter, queue, say};
 use csr_core::dense_product;
 use sparrow::{
     Context, Csr, DenseMatrix, DenseProduct, DenseShape, DeviceArray, DeviceType, Layout, Matrix,
-    Op, Queue, SpmmAlgorithm, SpmmOptions, SpmmPlan, ValueType,
+    Op, Queue, SpmmAlgorithm, SpmmOptions, SpmmPlan, SpmmVariant, ValueType,
 };
 use sparrow_bench::selftest::{Extent, Progress, SpmmCase, SpmmConfiguration, run_spmm, run_spmms};
 
@@ -99,6 +99,69 @@ fn rows_that_many_groups_share_are_right_and_the_same_every_time() {
         let case = SpmmCase { beta, ..SpmmCase::new(Some(SpmmAlgorithm::Merge), columns) };
         check(&queue, &matrix, &case);
     }
+}
+
+#[test]
+fn the_published_form_looks_at_the_mean_row_alone_and_takes_rows_whole() {
+    let queue = queue();
+    // Neighbours have the same columns, one row is long, and the mean row is 9 or 10.
+    for (length, algorithm) in [(9, SpmmAlgorithm::Merge), (10, SpmmAlgorithm::RowSplit)] {
+        let matrix = csr(3000, 200, |row| if row == 100 { length + 200 } else { length - 1 });
+        let device_matrix = Matrix::upload_blocking(&queue, matrix.view()).unwrap();
+        let shape = |rows| DenseShape::packed(rows, 7, Layout::RowMajor).unwrap();
+        let variant = SpmmVariant::Published;
+        let options = SpmmOptions { variant, ..SpmmOptions::default() };
+        let (b_shape, c_shape) = (shape(3000), shape(200));
+        let plan = SpmmPlan::<f64, u32, f64>::new_blocking(
+            &queue,
+            &device_matrix,
+            b_shape,
+            c_shape,
+            &options,
+        );
+        let plan = plan.unwrap();
+        assert_eq!(plan.choice().algorithm, Some(algorithm), "{}", plan.choice().reason);
+        if algorithm == SpmmAlgorithm::Merge {
+            assert!(plan.key().source.contains("nonzero_split"), "{}", plan.key());
+        } else {
+            let parameters = plan.parameters();
+            assert!(parameters.contains("rows_at_once=1,part_nnz=1048576"), "{parameters}");
+            assert_eq!((plan.mean_inode(), plan.plan_bytes()), (1.0, 0));
+        }
+        for algorithm in [None, Some(SpmmAlgorithm::RowSplit), Some(SpmmAlgorithm::Merge)] {
+            let case = SpmmCase { variant, beta: 0.5, ..SpmmCase::new(algorithm, 7) };
+            check(&queue, &matrix, &case);
+        }
+    }
+}
+
+#[test]
+fn nonzeros_are_split_wherever_rows_begin_and_empty_ones_are_stored() {
+    let queue = queue();
+    let variant = SpmmVariant::Published;
+    let tiles_of = |tile_length: u32, columns| SpmmCase {
+        variant,
+        parameters: vec![("tile_length".to_owned(), tile_length)],
+        ..SpmmCase::new(Some(SpmmAlgorithm::Merge), columns)
+    };
+    let of = |columns| tiles_of(32, columns);
+    // Rows that end at a boundary of 32 nonzeros, just before and behind it, that several tiles share, and runs of empty
+    // ones at the begin, between and at the end.
+    let lengths = [0, 0, 32, 31, 1, 33, 0, 0, 0, 200, 95, 1, 0, 64, 0];
+    let matrix = csr(500, 4 * lengths.len(), |row| lengths[row % lengths.len()]);
+    let widths: &[usize] =
+        if is_interpreter(queue.context().device()) { &[5] } else { &[1, 4, 33, 130] };
+    for &columns in widths {
+        for (beta, layout) in [(0.0, Layout::RowMajor), (-0.5, Layout::ColumnMajor)] {
+            check(&queue, &matrix, &SpmmCase { beta, c: (layout, 1), shift: 1, ..of(columns) });
+        }
+    }
+    let mut case = tiles_of(7, 5);
+    case.parameters.push(("nnz_at_once".to_owned(), 4));
+    check(&queue, &matrix, &case);
+    // Nothing but empty rows, and no row.
+    check(&queue, &csr(10, 300, |_| 0), &SpmmCase { beta: 2.0, ..of(3) });
+    check(&queue, &csr(10, 0, |_| 0), &of(3));
 }
 
 #[test]

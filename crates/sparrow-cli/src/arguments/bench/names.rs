@@ -7,7 +7,7 @@ use std::str::FromStr;
 pub(crate) enum Sweep {
     /// 2^24 nonzeros (times --scale) without zeros between, from 2 rows to 2 columns
     Aspect,
-    /// Order 100,000 (times --scale), from 0.01 to 1% nonzeros; compared with the dense product
+    /// Order 100,000 (times --scale), from 0.01 to 10% nonzeros; compared with the dense product
     Density,
 }
 

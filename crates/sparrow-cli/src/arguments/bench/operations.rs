@@ -2,7 +2,8 @@
 
 use clap::Args;
 use sparrow::{
-    Accumulate, Algorithm, BatchedAlgorithm, Choice, Products, SpmmAlgorithm, Variant, VectorOrder,
+    Accumulate, Algorithm, BatchedAlgorithm, Choice, Products, SpmmAlgorithm, SpmmVariant, Variant,
+    VectorOrder,
 };
 
 use super::columns::Columns;
@@ -76,6 +77,10 @@ pub(crate) struct BenchSpmm {
     pub(crate) layout_c: Layout,
     #[arg(long, value_name = "NAMES", default_value = "auto", help = each_help(&SpmmAlgorithm::ALL, "matrix and device"))]
     pub(crate) algorithms: Algorithms<SpmmAlgorithm>,
+    /// Forms, several with commas: usual; published (the mean row decides, row split takes rows as they come and whole,
+    /// merge is a nonzero split)
+    #[arg(long, value_name = "NAMES", default_value = "usual", value_delimiter = ',')]
+    pub(crate) variant: Vec<SpmmVariant>,
     #[command(flatten)]
     pub(crate) values: ValueTypes,
     #[command(flatten)]
@@ -117,6 +122,9 @@ pub(crate) struct BenchBatch {
     /// Also the published way of adding the parts of rows that are cut, by float atomics (batched_coo, batched_csr_i)
     #[arg(long)]
     pub(crate) atomic: bool,
+    /// Also ELL as published, every problem padded to its longest row however much that is (batched_ell)
+    #[arg(long)]
+    pub(crate) pure_ell: bool,
     /// Leave out what batches are compared with: the loop of single products, and the block-diagonal product
     #[arg(long)]
     pub(crate) alone: bool,

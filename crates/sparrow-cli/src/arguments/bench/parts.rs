@@ -10,13 +10,14 @@ use csr_core::generate::Suite;
 use crate::arguments::{Making, ParameterList, Reading};
 
 /// What is measured.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Matrices {
     /// Matrix Market files (.mtx or .mtx.gz), archives with one in each (.tar.gz), `-` (standard input), or names of
     /// matrices that are generated (`sparrow gen --help` lists them)
     pub(crate) matrices: Vec<OsString>,
     /// Several generated matrices at once: quick (12 under 3 million nonzeros), hetero (the 20 of the paper on segmented
-    /// sums), papers (the likenesses of published matrices), full (all)
+    /// sums), evc-hyb (the 22 of that paper), csr-adaptive (the 32 of that paper), papers (the likenesses of published
+    /// matrices), full (all)
     #[arg(long, value_name = "NAME")]
     pub(crate) suite: Option<Suite>,
     #[command(flatten)]

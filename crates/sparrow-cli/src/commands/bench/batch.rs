@@ -1,16 +1,21 @@
 //! `sparrow bench batch`: thousands of small problems at once, beside a loop of single products and the
 //! block-diagonal product.
 
-use csr_core::generate::{Suite, dense_problem, dense_row_problem, drawn_problem, tiny_problem};
-use csr_core::{Csr, RealValue, for_value_type};
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use csr_core::generate::{
+    SmallProblem, Suite, dense_problem, dense_row_problem, drawn_problem, tiny_problem,
+};
+use csr_core::{Csr, RealValue, ValueType, for_value_type};
 use sparrow::{BatchedAlgorithm, BatchedVariant, Queue, Rates};
 use sparrow_bench::{
-    BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, Making, Origin, counted,
-    measure_batch, measure_batch_peers,
+    BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, Input, Making, Origin, counted,
+    measure_batch, measure_batch_loop, measure_batch_peers,
 };
 
 use super::{Results, hint_of_default, inputs, progress_bar};
-use crate::arguments::{Algorithms, BatchKind, BenchBatch, Global};
+use crate::arguments::{Algorithms, BatchKind, BenchBatch, Global, Matrices, Reading};
 use crate::commands::{ReadMatrix, check_matrix, load};
 use crate::failure::Failure;
 use crate::target::{one_device, queue_on};
@@ -21,21 +26,34 @@ const DRAWN: usize = 32;
 const DENSITIES: [usize; 5] = [1, 4, 16, 32, 64];
 
 /// What one batch is made of.
-struct Case {
-    name: String,
-    source: &'static str,
-    kind: String,
-    matrices: Vec<Csr<f64>>,
+pub(super) struct Case {
+    pub(super) name: String,
+    pub(super) source: &'static str,
+    pub(super) kind: String,
+    pub(super) matrices: Vec<Csr<f64>>,
     /// For each problem the index of its matrix, for a batch of some size.
-    order: fn(&[Csr<f64>], usize) -> Vec<usize>,
+    pub(super) order: fn(&[Csr<f64>], usize) -> Vec<usize>,
 }
 
-struct Batches<'a> {
-    arguments: &'a BenchBatch,
-    making: Making,
-    queue: Queue,
-    rates: Rates,
-    subjects: Vec<(Option<BatchedAlgorithm>, BatchForm, BatchedVariant)>,
+/// What batches are compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Peers {
+    /// Nothing.
+    None,
+    /// Single products, one after the other.
+    Loop,
+    /// Those, and the block-diagonal product.
+    All,
+}
+
+/// How batches are measured.
+pub(super) struct Batches {
+    pub(super) making: Making,
+    pub(super) queue: Queue,
+    pub(super) rates: Rates,
+    pub(super) subjects: Vec<(Option<BatchedAlgorithm>, BatchForm, BatchedVariant)>,
+    pub(super) parameters: Vec<(String, u32)>,
+    pub(super) peers: Peers,
 }
 
 pub(super) fn run(
@@ -61,13 +79,17 @@ pub(super) fn run(
     let cases = cases(arguments, making, &problems)?;
     let queue = queue_on(&device)?;
     let rates = results.rates(&queue, arguments.shown.measure)?;
-    let batches = Batches { arguments, making, queue, rates, subjects };
-    batches.check(&problems)?;
+    let parameters = arguments.parameters.to_vec();
+    let peers = if arguments.alone { Peers::None } else { Peers::All };
+    let batches = Batches { making, queue, rates, subjects, parameters, peers };
+    check(arguments, &problems)?;
     let bar = progress_bar(cases.len());
     for case in &cases {
         bar.set_message(format!("{}, {}", case.name, case.kind));
         for &size in &arguments.batch_size {
-            batches.all_types(case, size, results)?;
+            for &value_type in &arguments.values.value_type {
+                batches.measure(case, size, value_type, results)?;
+            }
         }
         bar.inc(1);
     }
@@ -90,6 +112,15 @@ fn check_options(arguments: &BenchBatch) -> Result<(), Failure> {
             names.join(" and "),
             names.join(",")
         )));
+    }
+    let has_ell = match &arguments.algorithms {
+        Algorithms::Auto => false,
+        Algorithms::All => true,
+        Algorithms::These(these) => these.contains(&BatchedAlgorithm::Ell),
+    };
+    if arguments.pure_ell && !has_ell {
+        let name = BatchedAlgorithm::Ell;
+        return Err(Failure::input(format!("--pure-ell is of {name}: add --algorithms {name}")));
     }
     let has_problems = arguments.matrices.are_named() || arguments.draw.is_some();
     if has_problems && !needs_problems(&arguments.batch_kind) {
@@ -116,6 +147,9 @@ fn subjects(arguments: &BenchBatch) -> Vec<(Option<BatchedAlgorithm>, BatchForm,
         for form in [BatchForm::AsGiven, BatchForm::Short, BatchForm::Pattern] {
             subjects.push((algorithm, form, BatchedVariant::Ordered));
         }
+        if arguments.pure_ell && algorithm == Some(BatchedAlgorithm::Ell) {
+            subjects.push((algorithm, BatchForm::PureEll, BatchedVariant::Ordered));
+        }
         if arguments.atomic && algorithm.is_some_and(|one| HAVE_ATOMICS.contains(&one)) {
             subjects.push((algorithm, BatchForm::AsGiven, BatchedVariant::Atomic));
         }
@@ -124,22 +158,52 @@ fn subjects(arguments: &BenchBatch) -> Vec<(Option<BatchedAlgorithm>, BatchForm,
 }
 
 /// A problem that is named or drawn.
-struct Problem {
-    name: String,
-    source: &'static str,
-    matrix: Csr<f64>,
+pub(super) struct Problem {
+    pub(super) name: String,
+    pub(super) source: &'static str,
+    pub(super) matrix: Csr<f64>,
     /// Whether its file says that its values are integers.
     is_integer: bool,
+}
+
+impl Problem {
+    /// A likeness of one of the paper's.
+    pub(super) fn like(small: &SmallProblem, making: Making) -> Result<Self, Failure> {
+        let matrix = small.generate(making.seed)?;
+        Ok(Problem { name: small.display_name(), source: "likeness", matrix, is_integer: false })
+    }
+
+    /// A matrix that is named.
+    pub(super) fn of(input: &Input, making: Making, reading: Reading) -> Result<Self, Failure> {
+        let ReadMatrix { matrix, is_integer } = load(input, making, reading)?;
+        let (name, source) = (input.name(), input.source());
+        Ok(Problem { name, source, matrix: matrix.with_u32_offsets()?, is_integer })
+    }
+}
+
+/// The problem of the paper's that a name asks for; a file of that name goes before.
+pub(super) fn small(name: &OsStr) -> Option<&'static SmallProblem> {
+    let is_file = Path::new(name).exists();
+    name.to_str().filter(|_| !is_file).and_then(SmallProblem::named)
 }
 
 fn problems(arguments: &BenchBatch, making: Making, drawn: usize) -> Result<Vec<Problem>, Failure> {
     let mut problems = Vec::new();
     if arguments.matrices.are_named() {
-        for input in inputs(&arguments.matrices, Suite::Quick)? {
-            let ReadMatrix { matrix, is_integer } =
-                load(&input, making, arguments.matrices.reading)?;
-            let (name, source) = (input.name(), input.source());
-            problems.push(Problem { name, source, matrix: matrix.with_u32_offsets()?, is_integer });
+        let is_small = |name: &&OsString| small(name).is_some();
+        let (likenesses, others): (Vec<_>, Vec<_>) =
+            arguments.matrices.matrices.iter().partition(is_small);
+        for one in likenesses.into_iter().filter_map(|name| small(name)) {
+            problems.push(Problem::like(one, making)?);
+        }
+        let others = Matrices {
+            matrices: others.into_iter().cloned().collect(),
+            ..arguments.matrices.clone()
+        };
+        if others.are_named() {
+            for input in inputs(&others, Suite::Quick)? {
+                problems.push(Problem::of(&input, making, arguments.matrices.reading)?);
+            }
         }
     }
     for number in 0..drawn {
@@ -182,7 +246,7 @@ fn cases(
     Ok(cases)
 }
 
-fn density_cases(making: Making) -> Result<Vec<Case>, Failure> {
+pub(super) fn density_cases(making: Making) -> Result<Vec<Case>, Failure> {
     let mut cases = Vec::new();
     for (is_heaped, word) in [(false, "balanced"), (true, "heaped")] {
         for mean in DENSITIES {
@@ -214,7 +278,7 @@ fn dense_row_cases(making: Making) -> Result<[Case; 2], Failure> {
 }
 
 /// Matrices in random order, the same every time.
-fn at_random(matrices: &[Csr<f64>], size: usize) -> Vec<usize> {
+pub(super) fn at_random(matrices: &[Csr<f64>], size: usize) -> Vec<usize> {
     let drawn = csr_core::random_vector::<f64>(17, size);
     let count = matrices.len();
     // Between -1 and 1.
@@ -228,26 +292,29 @@ fn by_size(matrices: &[Csr<f64>], size: usize) -> Vec<usize> {
     order
 }
 
-impl Batches<'_> {
-    /// Refuses problems with a value that is beyond a type, and says which of their values change by more than rounding.
-    fn check(&self, problems: &[Problem]) -> Result<(), Failure> {
-        let matrices = &self.arguments.matrices;
-        for &value_type in &self.arguments.values.value_type {
-            for Problem { name, matrix, is_integer, .. } in problems {
-                let parts = (matrix.view().pattern(), matrix.values());
-                check_matrix(name, parts, *is_integer, value_type, matrices.reading)?;
-            }
+/// Refuses problems with a value that is beyond a type, and says which of their values change by more than rounding.
+fn check(arguments: &BenchBatch, problems: &[Problem]) -> Result<(), Failure> {
+    for &value_type in &arguments.values.value_type {
+        for Problem { name, matrix, is_integer, .. } in problems {
+            let parts = (matrix.view().pattern(), matrix.values());
+            check_matrix(name, parts, *is_integer, value_type, arguments.matrices.reading)?;
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    fn all_types(&self, case: &Case, size: usize, results: &Results) -> Result<(), Failure> {
-        for &value_type in &self.arguments.values.value_type {
-            for_value_type!(value_type, V => {
-                self.one_type::<V>(case, &rounded(case), size, results)?;
-            });
-        }
-        Ok(())
+impl Batches {
+    /// A batch of so many problems in one type, by everything that is asked for.
+    pub(super) fn measure(
+        &self,
+        case: &Case,
+        size: usize,
+        value_type: ValueType,
+        results: &Results,
+    ) -> Result<(), Failure> {
+        for_value_type!(value_type, V => {
+            self.one_type::<V>(case, &rounded(case), size, results)
+        })
     }
 
     fn one_type<V: RealValue>(
@@ -260,16 +327,18 @@ impl Batches<'_> {
         let order = (case.order)(&case.matrices, size);
         let problems = BatchProblems { matrices, order };
         let budget = Budget::default();
-        let peers = match self.arguments.alone {
-            true => BatchPeers::default(),
-            false => match measure_batch_peers(&self.queue, &problems, &budget) {
-                Ok(peers) => peers,
-                Err(error) => {
-                    let what = "loop and block-diagonal product";
-                    results.refuse(format_args!("{}, {what}", case.name), error)?;
-                    BatchPeers::default()
-                }
-            },
+        let measured = match self.peers {
+            Peers::None => Ok(BatchPeers::default()),
+            Peers::Loop => measure_batch_loop(&self.queue, &problems, &budget),
+            Peers::All => measure_batch_peers(&self.queue, &problems, &budget),
+        };
+        let peers = match measured {
+            Ok(peers) => peers,
+            Err(error) => {
+                let what = "loop and block-diagonal product";
+                results.refuse(format_args!("{}, {what}", case.name), error)?;
+                BatchPeers::default()
+            }
         };
         let origin = Origin { name: case.name.clone(), source: case.source, making: self.making };
         for &(algorithm, form, variant) in &self.subjects {
@@ -283,7 +352,7 @@ impl Batches<'_> {
                 form,
                 algorithm,
                 variant,
-                parameters: self.arguments.parameters.to_vec(),
+                parameters: self.parameters.clone(),
                 budget,
             };
             let (queue, rates) = (&self.queue, &self.rates);

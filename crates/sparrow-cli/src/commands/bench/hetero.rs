@@ -39,7 +39,7 @@ pub(super) fn run(
     let chip = Chip::new(&device, arguments, results)?;
     let making: Making = arguments.matrices.making.into();
     let (head, foot) = (format!("{}\n", chip.bandwidths()), verdict as fn(&[Record]) -> String);
-    results.set_frame(Frame { head, foot });
+    results.set_frame(Frame { head, foot, ..Frame::default() });
     let bar = progress_bar(inputs.len());
     for input in &inputs {
         bar.set_message(input.name());

@@ -2,7 +2,9 @@
 //! device's limit. One module an operation.
 
 mod batch;
+mod cases;
 mod convert;
+mod figure;
 mod hetero;
 mod results;
 mod spgemm;
@@ -17,19 +19,35 @@ use clap::Subcommand;
 use csr_core::generate::Suite;
 use indicatif::{ProgressBar, ProgressStyle};
 use sparrow::{Device, Queue, Rates};
+use sparrow_bench::figures::{Cases, PaperFigure};
 use sparrow_bench::{Input, counted};
 
 use crate::arguments::{BenchOperation, Global, Matrices};
-use crate::commands::check_making;
+use crate::commands::{check_making, tune};
 use crate::failure::Failure;
 use crate::output::{Files, hint, quiet_bar};
 use crate::target::queue_on;
 use results::{Frame, Results};
 
 pub(crate) fn run(global: &Global, operation: &BenchOperation) -> Result<(), Failure> {
+    let figure = match operation {
+        BenchOperation::Figure(arguments) => match PaperFigure::named(&arguments.figure) {
+            Some(figure) => Some(figure),
+            // It is a sweep's, which times points, not products.
+            None => return tune::sweep_figure(global, arguments),
+        },
+        _ => None,
+    };
     let html = operation.html();
-    check_order(operation.matrices())?;
-    let files = Files::new(global).reads_matrices(operation.matrices());
+    // Of batches, the paper's small matrices may be named, too.
+    let takes_small = match operation {
+        BenchOperation::Batch(_) => true,
+        _ => figure.is_some_and(|figure| matches!(figure.cases, Cases::Problems(_))),
+    };
+    let is_other = |name: &&OsString| !takes_small || batch::small(name).is_none();
+    let matrices: Vec<OsString> = operation.matrices().iter().filter(is_other).cloned().collect();
+    check_order(&matrices)?;
+    let files = Files::new(global).reads_matrices(&matrices);
     let words = files.writes("--html", html).check()?;
     let results = Results::new(global, html, words, operation.has_legend());
     let ended = match operation {
@@ -40,6 +58,10 @@ pub(crate) fn run(global: &Global, operation: &BenchOperation) -> Result<(), Fai
         BenchOperation::Hetero(arguments) => hetero::run(global, arguments, &results),
         BenchOperation::Convert(arguments) => convert::run(global, arguments, &results),
         BenchOperation::Vector(arguments) => vector::run(global, arguments, &results),
+        BenchOperation::Figure(arguments) => match figure {
+            Some(figure) => figure::run(global, arguments, figure, &results),
+            None => Ok(()),
+        },
     };
     results.finish(ended)
 }
@@ -58,7 +80,7 @@ fn with_rates(
     devices.iter().map(measure).collect()
 }
 
-fn progress_bar(inputs: usize) -> ProgressBar {
+pub(crate) fn progress_bar(inputs: usize) -> ProgressBar {
     let bar = quiet_bar(ProgressBar::new(inputs as u64));
     if let Ok(style) = ProgressStyle::with_template("{pos}/{len} {wide_bar} {msg} {elapsed}") {
         bar.set_style(style);

@@ -6,6 +6,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use sparrow::{Queue, Rates, usual_tables};
+use sparrow_bench::figures::PaperFigure;
 use sparrow_bench::{
     Look, MeasureError, Record, above_the_limit, counted, failure_in_words, rates_blocking,
 };
@@ -39,11 +40,21 @@ pub(super) struct Frame {
     pub(super) head: String,
     /// After it.
     pub(super) foot: fn(&[Record]) -> String,
+    /// What is shown.
+    pub(super) page: Page,
+}
+
+/// How results are shown.
+pub(super) enum Page {
+    /// As a table of results, and the report.
+    Results,
+    /// As a paper's figure; the command that draws it again.
+    Figure(&'static PaperFigure, String),
 }
 
 impl Default for Frame {
     fn default() -> Self {
-        Frame { head: String::new(), foot: |_| String::new() }
+        Frame { head: String::new(), foot: |_| String::new(), page: Page::Results }
     }
 }
 
@@ -168,10 +179,11 @@ impl Results {
                 note(format_args!("{}: not written, as there is no result", shown(path)));
             }
             let is_read = !matches!(ended, Err(Failure::Closed));
+            let points = found.write_points();
             let lines = if ended.is_ok() { found.lines.finish() } else { Ok(()) };
             let html = if found.records.is_empty() { Ok(()) } else { found.write_html() };
             let said = if is_read { found.say() } else { Ok(()) };
-            ended.and(lines).and(html)?;
+            ended.and(points).and(lines).and(html)?;
             match failure_in_words(&found.records) {
                 None if found.records.is_empty() => {
                     let nothing = "nothing was measured";
@@ -190,19 +202,37 @@ impl Results {
 impl Found {
     fn write_html(&self) -> Result<(), Failure> {
         let Some(path) = &self.html else { return Ok(()) };
-        match sparrow_bench::html(&self.records, "Sparrow benchmark") {
+        let html = match &self.frame.page {
+            Page::Results => sparrow_bench::html(&self.records, "Sparrow benchmark"),
+            Page::Figure(figure, again) => sparrow_bench::figure_html(figure, &self.records, again),
+        };
+        match html {
             Ok(html) => write_text(path, &html),
             Err(error) => Err(Failure::Run(error.into())),
         }
+    }
+
+    /// The numbers of a figure, which follow from all results.
+    fn write_points(&mut self) -> Result<(), Failure> {
+        let Page::Figure(figure, _) = &self.frame.page else { return Ok(()) };
+        let points = figure.points(&self.records);
+        points.iter().try_for_each(|point| self.lines.push(point))
     }
 
     fn say(&self) -> Result<(), Failure> {
         if self.records.is_empty() {
             return Ok(());
         }
-        let Frame { head, foot } = &self.frame;
+        let Frame { head, foot, page } = &self.frame;
         let look = Look { width: self.words.width(), legend: self.legend };
-        let table = sparrow_bench::table(&self.records, look);
+        let table = match page {
+            Page::Results => sparrow_bench::table(&self.records, look),
+            Page::Figure(figure, _) => {
+                let pictures = figure.pictures(&self.records);
+                let text: String = pictures.iter().map(|one| one.text(look) + "\n").collect();
+                format!("{}\n{}\n\n{text}", figure.title, figure.differs)
+            }
+        };
         self.words.print(&format!("{head}{table}"))?;
         if let Some(path) = &self.html {
             self.words.say(format_args!("report: {}", shown(path)))?;

@@ -7,6 +7,7 @@ mod sweep;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use csr_core::io::STANDARD_INPUT;
 use sparrow::{
@@ -19,12 +20,15 @@ use sparrow_bench::tune::{
     models_of, parse_timings, ratios, read_timings, serve, tune, validate,
 };
 
-use crate::arguments::{Global, Tune, TuneCommand};
+use crate::arguments::{BenchFigure, Global, Tune, TuneCommand};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::{Files, JsonLines, Stream, Words, is_standard_output, note};
-use crate::target::{Named, Target, queue_on};
+use crate::target::{Named, Target, one_device, queue_on};
 use runs::Runs;
+
+/// Time for a device that is tuned.
+const USUAL_BUDGET: Duration = Duration::from_secs(120);
 
 /// The hidden command: answers trials on standard input until it ends.
 pub(crate) fn serve_trials(global: &Global) -> Result<(), Failure> {
@@ -46,31 +50,24 @@ pub(crate) fn run(global: &Global, arguments: &Tune) -> Result<(), Failure> {
         None => {}
     }
     let making = [
-        ("--scale", arguments.making.scale.is_some()),
-        ("--seed", arguments.making.seed.is_some()),
+        ("--scale", arguments.making().scale.is_some()),
+        ("--seed", arguments.making().seed.is_some()),
+        ("--allow-overflow", arguments.reading.allow_overflow),
     ];
     if let Some((option, _)) = making.iter().find(|(_, is_given)| *is_given && !arguments.sweep) {
         let text = format!("{option} is for the matrices of --sweep: leave it out, or add --sweep");
         return Err(Failure::input(text));
     }
     let words = Files::new(global)
+        .reads_matrices(&arguments.matrices)
         .updates("--into", arguments.into.as_deref())
         .writes("--raw", arguments.raw.as_deref())
         .writes("--html", arguments.html.as_deref())
         .check()?;
     let environment: Vec<_> = std::env::vars_os().collect();
-    let devices = match Named::by_option(global) {
-        Named::Host => {
-            return Err(Failure::input("--device host has nothing to tune: it runs no kernels"));
-        }
-        Named::Text(text) => sparrow::find_devices(text)?,
-        Named::Best | Named::All => sparrow::devices()?,
-    };
-    if devices.is_empty() {
-        return Err(sparrow::RuntimeError::NoDevice.into());
-    }
+    let devices = devices(global)?;
     if arguments.sweep {
-        return sweep::run(global, arguments, words, &devices);
+        return sweep::run(global, &sweep::Ask::of(arguments), words, &devices);
     }
     // An interrupt ends the trials, and the entry is made from those there are.
     interrupt::end_myself();
@@ -90,6 +87,38 @@ pub(crate) fn run(global: &Global, arguments: &Tune) -> Result<(), Failure> {
     lines.finish()?;
     keeper.finish()?;
     unwritten
+}
+
+/// `bench figure` with a figure of a sweep.
+pub(crate) fn sweep_figure(global: &Global, arguments: &BenchFigure) -> Result<(), Failure> {
+    if arguments.measure {
+        let text = format!(
+            "--measure is not for {}, which no rate is compared with: leave it out",
+            arguments.figure
+        );
+        return Err(Failure::input(text));
+    }
+    let words = Files::new(global)
+        .reads_matrices(&arguments.matrices)
+        .writes("--html", arguments.report.html.as_deref())
+        .check()?;
+    let device = one_device(global, "bench figure")?;
+    sweep::run(global, &sweep::Ask::of_figure(arguments), words, &[device])
+}
+
+/// The devices that are named, or all.
+fn devices(global: &Global) -> Result<Vec<Device>, Failure> {
+    let devices = match Named::by_option(global) {
+        Named::Host => {
+            return Err(Failure::input("--device host has nothing to tune: it runs no kernels"));
+        }
+        Named::Text(text) => sparrow::find_devices(text)?,
+        Named::Best | Named::All => sparrow::devices()?,
+    };
+    match devices.is_empty() {
+        true => Err(sparrow::RuntimeError::NoDevice.into()),
+        false => Ok(devices),
+    }
 }
 
 /// Tunes one device and writes its entry.
@@ -155,7 +184,7 @@ fn effort(arguments: &Tune, device: &TunedDevice) -> Effort {
     match arguments {
         Tune { quick: true, .. } => Effort::quick(device),
         Tune { full: true, .. } => Effort::full(device),
-        _ => Effort::usual(device, arguments.budget.0),
+        _ => Effort::usual(device, arguments.budget.map_or(USUAL_BUDGET, |budget| budget.0)),
     }
 }
 

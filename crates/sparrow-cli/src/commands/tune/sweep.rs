@@ -1,13 +1,18 @@
 //! `sparrow tune --sweep`: the papers' figures of how hyper-parameters matter, on this device.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use csr_core::AnyCsr;
 use sparrow::{Device, Queue, ValueType, usual_tables};
-use sparrow_bench::tune::{SWEEP_FIGURES, SweepFigure, SweepTiming, harmonic_means, sweep};
-use sparrow_bench::{Making, counted, sweep_html};
+use sparrow_bench::figures::Work;
+use sparrow_bench::tune::{SWEEP_FIGURES, SweepFigure, SweepTiming, sweep, sweep_picture};
+use sparrow_bench::{Input, Look, sweep_html};
 
-use crate::arguments::{Global, Tune};
+use crate::arguments::{BenchFigure, Global, Making, Reading, Tune};
+use crate::commands::bench::progress_bar;
+use crate::commands::clock::{Clock, nonzeros};
+use crate::commands::{check_making, load_compact};
 use crate::failure::Failure;
 use crate::interrupt::Findings;
 use crate::output::{JsonLines, Words, note, write_text};
@@ -21,6 +26,7 @@ struct Found {
     timings: Vec<SweepTiming>,
     lines: JsonLines,
     html: Option<PathBuf>,
+    again: String,
 }
 
 impl Found {
@@ -34,30 +40,140 @@ impl Found {
 
     fn write_html(&self) -> Result<(), Failure> {
         let Some(path) = &self.html else { return Ok(()) };
-        write_text(path, &sweep_html(&self.timings, "Sparrow: hyper-parameters"))
+        write_text(path, &sweep_html(&self.timings, "Sparrow: hyper-parameters", &self.again))
+    }
+}
+
+/// What is asked for.
+pub(super) struct Ask<'a> {
+    figures: Vec<&'static SweepFigure>,
+    /// Instead of the figures' own.
+    matrices: &'a [OsString],
+    value_types: Vec<ValueType>,
+    budget: Duration,
+    making: Making,
+    reading: Reading,
+    html: Option<&'a Path>,
+    /// The command that draws it again, but for matrices, `--scale` and `--html`.
+    again: String,
+}
+
+/// Time for all figures, or for one.
+const BUDGET: Duration = Duration::from_secs(240);
+
+impl<'a> Ask<'a> {
+    /// `tune --sweep`.
+    pub(super) fn of(arguments: &'a Tune) -> Self {
+        let is_asked = |figure: &&SweepFigure| {
+            arguments.figure.is_empty() || arguments.figure.iter().any(|key| key == figure.key)
+        };
+        let named = match arguments.figure.is_empty() {
+            true => String::new(),
+            false => format!(" --figure {}", arguments.figure.join(",")),
+        };
+        Ask {
+            figures: SWEEP_FIGURES.iter().filter(is_asked).collect(),
+            matrices: &arguments.matrices,
+            value_types: arguments.value_type.clone(),
+            budget: arguments.budget.map_or(BUDGET, |budget| budget.0),
+            making: arguments.making(),
+            reading: arguments.reading,
+            html: arguments.html.as_deref(),
+            again: format!("sparrow tune --sweep{named}"),
+        }
+    }
+
+    /// `bench figure`.
+    pub(super) fn of_figure(arguments: &'a BenchFigure) -> Self {
+        let is_asked = |figure: &&SweepFigure| figure.key == arguments.figure;
+        Ask {
+            figures: SWEEP_FIGURES.iter().filter(is_asked).collect(),
+            matrices: &arguments.matrices,
+            value_types: match arguments.value_type.is_empty() {
+                true => vec![ValueType::F32, ValueType::F64],
+                false => arguments.value_type.clone(),
+            },
+            budget: arguments.budget.0,
+            making: arguments.making(),
+            reading: arguments.reading,
+            html: arguments.report.html.as_deref(),
+            again: format!("sparrow bench figure {}", arguments.figure),
+        }
+    }
+
+    /// The matrices of a figure.
+    fn inputs(&self, figure: &SweepFigure) -> Result<Vec<Input>, Failure> {
+        match self.matrices.is_empty() {
+            true => Ok(figure.suite.classes().into_iter().map(Input::Class).collect()),
+            false => self.matrices.iter().map(|name| Ok(Input::parse(name)?)).collect(),
+        }
+    }
+
+    /// The work on a matrix of a figure in one type, at a scale; of its first, programs are built.
+    fn work(figure: &SweepFigure, input: &Input, is_first: bool, scale: f64) -> Work {
+        /// Products of a point: itself and the reference, in turn.
+        const PRODUCTS: usize = 14;
+        let points = figure.points();
+        Work {
+            nnz: nonzeros(input, scale),
+            // A point takes less than a result of its own: it is not uploaded, and has no set-up.
+            results: points.div_ceil(2),
+            programs: if is_first { points } else { 0 },
+            products: PRODUCTS * points,
+            oracles: 1 + points / 10,
+        }
+    }
+
+    /// The command that draws this again.
+    fn again(&self, scale: f64) -> String {
+        let mut words = vec![self.again.clone()];
+        words.extend(self.matrices.iter().map(|name| name.to_string_lossy().into_owned()));
+        format!("{} --scale {scale} --html FILE", words.join(" "))
     }
 }
 
 pub(super) fn run(
     global: &Global,
-    arguments: &Tune,
+    ask: &Ask<'_>,
     words: Words,
     devices: &[Device],
 ) -> Result<(), Failure> {
     if let Some(value_type) =
-        arguments.value_type.iter().find(|value_type| value_type.accumulator() != **value_type)
+        ask.value_types.iter().find(|value_type| value_type.accumulator() != **value_type)
     {
         let text = format!("{value_type} is not swept: its sums are those of f32");
         return Err(Failure::input(text));
     }
-    let (lines, html) = (JsonLines::new(global.json.as_deref()), arguments.html.clone());
-    let findings = Findings::keep(Found { timings: Vec::new(), lines, html }, |found| {
+    let mut parts = Vec::new();
+    for figure in &ask.figures {
+        let inputs = ask.inputs(figure)?.into_iter().enumerate();
+        parts.extend(inputs.map(|(place, input)| (*figure, input, place == 0)));
+    }
+    let inputs = parts.iter().map(|(_, input, _)| input);
+    check_making(&[("--scale", ask.making.scale.is_some())], inputs)?;
+    let count = parts.len() * ask.value_types.len() * devices.len();
+    let works = |scale| -> Vec<Work> {
+        let work = |(figure, input, is_first): &(&SweepFigure, Input, bool)| {
+            Ask::work(figure, input, *is_first, scale)
+        };
+        parts.iter().map(work).cycle().take(count).collect()
+    };
+    let Some(first) = devices.first() else { return Ok(()) };
+    let clock = Clock::new(ask.budget, first);
+    let making = clock.making(ask.making, works);
+    let types: Vec<_> = ask.value_types.iter().map(ToString::to_string).collect();
+    let keys: Vec<_> = ask.figures.iter().map(|figure| figure.key).collect();
+    let what = format!("{} at scale {}, {}", keys.join(", "), making.scale, types.join(" and "));
+    clock.announce(&what, &works(making.scale));
+    let (lines, html) = (JsonLines::new(global.json.as_deref()), ask.html.map(Path::to_owned));
+    let found = Found { timings: Vec::new(), lines, html, again: ask.again(making.scale) };
+    let findings = Findings::keep(found, |found| {
         if !found.timings.is_empty() {
             // It ends with the status of an interrupt in any case.
             let _ = found.write_html();
         }
     });
-    let ended = all(arguments, words, devices, &findings);
+    let ended = all(&Sweeping { ask, making, words, findings: &findings }, devices, clock);
     findings.finish(|found| {
         if ended.is_err() && found.timings.is_empty() {
             return ended;
@@ -68,78 +184,85 @@ pub(super) fn run(
     })
 }
 
-/// Every figure on every device.
-fn all(
-    arguments: &Tune,
+/// A sweep under way.
+struct Sweeping<'a> {
+    ask: &'a Ask<'a>,
+    making: sparrow_bench::Making,
     words: Words,
-    devices: &[Device],
-    findings: &Findings<Found>,
-) -> Result<(), Failure> {
+    findings: &'a Findings<Found>,
+}
+
+/// Every figure on every device.
+fn all(sweeping: &Sweeping<'_>, devices: &[Device], mut clock: Clock) -> Result<(), Failure> {
+    let Sweeping { ask, words, .. } = sweeping;
     for device in devices {
         let queue = queue_on(device)?;
-        for &value_type in &arguments.value_type {
-            if value_type == ValueType::F64 && !device.traits().has_f64 {
+        let mut value_types = ask.value_types.clone();
+        value_types.retain(|value_type| {
+            let is_there = *value_type != ValueType::F64 || device.traits().has_f64;
+            if !is_there {
                 let device = &device.traits().name;
                 note(format_args!("{value_type}: left out, which {device} has not"));
-                continue;
             }
-            for figure in &SWEEP_FIGURES {
-                let of_figure = one(&queue, figure, value_type, arguments.making.into(), findings)?;
-                words.say(describe(device, figure, value_type, &of_figure))?;
+            is_there
+        });
+        for figure in &ask.figures {
+            for &value_type in &value_types {
+                let of_figure = sweeping.one(&queue, figure, value_type, &mut clock)?;
+                let picture = sweep_picture(&of_figure, figure, value_type.name());
+                let look = Look { width: words.width(), legend: false };
+                let none = || {
+                    format!(
+                        "{}, {value_type}: no point was measured on every matrix\n",
+                        figure.name
+                    )
+                };
+                let text = picture.map_or_else(none, |picture| picture.text(look));
+                words.print(&format!("{}: {text}\n", device.traits().name))?;
             }
         }
     }
     Ok(())
 }
 
-/// A figure over all of its matrices.
-fn one(
-    queue: &Queue,
-    figure: &SweepFigure,
-    value_type: ValueType,
-    making: Making,
-    findings: &Findings<Found>,
-) -> Result<Vec<SweepTiming>, Failure> {
-    let tables = usual_tables();
-    let mut timings = Vec::new();
-    for class in figure.suite.classes() {
-        let matrix = AnyCsr::compact(class.generate(making.scale, making.seed)?);
-        let name = class.display_name();
-        let of_matrix = matrix.with_value_type(value_type, |matrix| {
-            sweep(queue, &name, matrix, figure, &tables, SAMPLE_MS)
-        })??;
-        timings.extend(of_matrix.iter().cloned());
-        findings.with(|found| found.extend(of_matrix))?;
-    }
-    Ok(timings)
-}
-
-/// Harmonic means, a line a value of the legend.
-fn describe(
-    device: &Device,
-    figure: &SweepFigure,
-    value_type: ValueType,
-    timings: &[SweepTiming],
-) -> String {
-    let means = harmonic_means(timings, figure.name, value_type.name());
-    let best = means.values().copied().fold(0.0, f64::max);
-    let (over, values) = figure.over;
-    let mut text = format!(
-        "{}, {value_type}, {}: harmonic mean over {}, of the best ({best:.2} GFLOP/s)\n  {over:>20}",
-        figure.name,
-        device.traits().name,
-        counted(figure.suite.classes().len(), "matrix")
-    );
-    values.iter().for_each(|value| text.push_str(&format!("{value:>8}")));
-    for &series in figure.by.map_or(&[0][..], |(_, values)| values) {
-        let name = figure.by.map_or(String::new(), |(by, _)| format!("{by} {series}"));
-        text.push_str(&format!("\n  {name:>20}"));
-        for &at in values {
-            match means.get(&(series, at)) {
-                Some(mean) => text.push_str(&format!("{:>8.3}", mean / best)),
-                None => text.push_str(&format!("{:>8}", "-")),
+impl Sweeping<'_> {
+    /// A figure in one type over all of its matrices, as far as there is time.
+    fn one(
+        &self,
+        queue: &Queue,
+        figure: &SweepFigure,
+        value_type: ValueType,
+        clock: &mut Clock,
+    ) -> Result<Vec<SweepTiming>, Failure> {
+        let Sweeping { ask, making, findings, .. } = self;
+        let tables = usual_tables();
+        let mut timings = Vec::new();
+        let inputs = ask.inputs(figure)?;
+        let bar = progress_bar(inputs.len());
+        for (place, input) in inputs.iter().enumerate() {
+            let name = format!("{}, {value_type}, {}", figure.name, input.name());
+            bar.set_message(name.clone());
+            let is_first = place == 0;
+            let work = Ask::work(figure, input, is_first, making.scale);
+            let mut of_matrix = Vec::new();
+            if clock.has_time(&work) {
+                let matrix = load_compact(input, *making, ask.reading)?;
+                let goes_on = || !clock.is_over();
+                of_matrix = matrix.with_value_type(value_type, |matrix| {
+                    sweep(queue, &input.name(), matrix, figure, &tables, SAMPLE_MS, &goes_on)
+                })?;
+                clock.done(&work);
             }
+            // A matrix that lacks points would take them from the means of all.
+            if of_matrix.is_empty() || clock.is_over() && !is_first {
+                bar.suspend(|| note(clock.left_out(&name)));
+            } else {
+                timings.extend(of_matrix.iter().cloned());
+                findings.with(|found| found.extend(of_matrix))?;
+            }
+            bar.inc(1);
         }
+        bar.finish_and_clear();
+        Ok(timings)
     }
-    text
 }

@@ -1,0 +1,146 @@
+// SpMM by equal nonzeros: C = alpha A B + beta C, tiles of equally many nonzeros, wherever rows begin and end (the
+// "merge-based" algorithm of Yang, Buluc, Owens, "Design principles for sparse matrix multiplication on the GPU", 2018,
+// which is Baxter's nonzero split). It is there to be compared with: spmm_merge.cl also bounds the rows of C that a tile
+// stores, which here are as many as there are empty rows between two nonzeros.
+//
+// A sub-group, as many neighbouring items as a tile of columns needs, takes a tile: some nonzeros, whose first row
+// spmm_merge_plan.cl found by a search in the row offsets. It iterates over them, NNZ_AT_ONCE rows of B under way at a time,
+// and stores the rows that end among them. The partial sums of a row that several tiles share go to `carries`, and
+// spmm/merge_join.h adds them up in their order.
+
+#ifndef GROUP_SIZE
+#define GROUP_SIZE 128 // items of a work-group
+#endif
+#ifndef VECTOR_WIDTH
+#define VECTOR_WIDTH 4 // columns an item takes: 1, 2, 4, 8 or 16
+#endif
+#ifndef NNZ_AT_ONCE
+#define NNZ_AT_ONCE 1 // rows of B under way at a time; the paper stays at one
+#endif
+
+#include "item/dense.h"
+#include "spmm/merge_join.h"
+
+// Where a sub-group is in its tile.
+typedef struct {
+    reals_t sum; // of the row it is in
+    item_columns_t columns;
+    ulong row;
+    ulong next_end; // where that ends, if in this tile
+    ulong last_row; // the first row that does not end in this tile
+    int is_head; // whether the row began in a tile before
+} place_t;
+
+// What rows that end are stored by.
+typedef struct {
+    global const offset_t *offsets;
+    global real_t *c;
+    global real_t *carries;
+    ulong c_leading;
+    ulong head_slot; // of the row that began in a tile before
+    uint width;
+    real_t alpha;
+    real_t beta;
+} target_t;
+
+// Ends the rows that end before nonzero `at`: the one whose last was just added, and empty ones.
+void end_rows_at(place_t *place, const ulong at, const target_t *target)
+{
+    for (; place->row < place->last_row && place->next_end == at;) {
+        if (place->is_head)
+            store_sums(target->carries, target->head_slot, target->width, place->sum, place->columns);
+        else
+            store_dense(dense_pointer(target->c, target->c_leading, place->row, place->columns), target->c_leading,
+                        target->alpha, place->sum, target->beta, place->columns);
+        place->is_head = 0;
+        place->sum = 0;
+        ++place->row;
+        if (place->row < place->last_row)
+            place->next_end = target->offsets[place->row + 1];
+    }
+}
+
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1), vec_type_hint(reals_t)))
+kernel void spmm_nonzero_split(const uint tiles,
+                               const uint width,
+                               const uint tile_width,
+                               const uint sub_group_size,
+                               ARRAY_PARAMETER(const uint, boundary_rows),
+                               ARRAY_PARAMETER(const offset_t, boundary_nonzeros),
+                               ARRAY_PARAMETER(const uint, slots),
+                               ARRAY_PARAMETER(const offset_t, offsets),
+                               ARRAY_PARAMETER(const uint, columns),
+                               ARRAY_PARAMETER(const value_t, values),
+                               ARRAY_PARAMETER(const dense_t, b),
+                               const uint b_row_bytes,
+                               ARRAY_PARAMETER(real_t, c),
+                               const ulong c_leading,
+                               SCALAR_PARAMETER(alpha),
+                               SCALAR_PARAMETER(beta),
+                               ARRAY_PARAMETER(real_t, carries))
+{
+    OPEN_ARRAY(const uint, boundary_rows);
+    OPEN_ARRAY(const offset_t, boundary_nonzeros);
+    OPEN_ARRAY(const uint, slots);
+    OPEN_ARRAY(const offset_t, offsets);
+    OPEN_ARRAY(const uint, columns);
+    OPEN_ARRAY(const value_t, values);
+    OPEN_ARRAY(const dense_t, b);
+    OPEN_ARRAY(real_t, c);
+    OPEN_SCALAR(alpha);
+    OPEN_SCALAR(beta);
+    OPEN_ARRAY(real_t, carries);
+
+    const uint item = (uint)get_local_id(0);
+    const uint sub_groups = GROUP_SIZE / sub_group_size;
+    const uint tile_groups = (tiles - 1) / sub_groups + 1;
+    const uint column_tile = (uint)get_group_id(0) / tile_groups;
+    const uint sub_group = item / sub_group_size;
+    const uint number = ((uint)get_group_id(0) - column_tile * tile_groups) * sub_groups + sub_group;
+    const item_columns_t mine = item_columns(item - sub_group * sub_group_size, column_tile, tile_width, width);
+    if (sub_group >= sub_groups || number >= tiles || mine.count == 0)
+        return;
+
+    const ulong begin = boundary_nonzeros[number];
+    const ulong end = boundary_nonzeros[number + 1];
+    target_t target;
+    target.offsets = offsets;
+    target.c = c;
+    target.carries = carries;
+    target.c_leading = c_leading;
+    target.head_slot = 2 * (ulong)slots[number];
+    target.width = width;
+    target.alpha = alpha;
+    target.beta = beta;
+    place_t place;
+    place.sum = 0;
+    place.columns = mine;
+    place.row = boundary_rows[number];
+    place.last_row = boundary_rows[number + 1];
+    place.next_end = place.row < place.last_row ? offsets[place.row + 1] : end;
+    place.is_head = begin > offsets[place.row];
+    b += mine.first;
+    for (ulong at = begin; at < end; at += NNZ_AT_ONCE) {
+        // What is beyond loads again what came last: loads that a condition guards would not be under way together.
+        reals_t of_b[NNZ_AT_ONCE];
+        real_t factors[NNZ_AT_ONCE];
+#pragma unroll
+        for (uint k = 0; k < NNZ_AT_ONCE; ++k) {
+            const ulong from = min(at + k, end - 1);
+            of_b[k] = load_dense(b, columns[from], b_row_bytes, mine);
+            factors[k] = load_value(values, from);
+        }
+#pragma unroll
+        for (uint k = 0; k < NNZ_AT_ONCE; ++k) {
+            end_rows_at(&place, at + k, &target);
+            if (at + k < end)
+                place.sum = fma((reals_t)(factors[k]), of_b[k], place.sum);
+        }
+    }
+    end_rows_at(&place, end, &target);
+    // The row that goes on in the next tile.
+    if (end > offsets[place.last_row]) {
+        const ulong slot = place.is_head ? target.head_slot : 2 * (ulong)slots[number + 1] + 1;
+        store_sums(carries, slot, width, place.sum, mine);
+    }
+}

@@ -1,0 +1,123 @@
+//! How long a run of a figure takes: what is expected beforehand, and whether what is left fits the time there is.
+
+use std::time::Duration;
+
+/// What is measured on one matrix.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Work {
+    /// Its nonzeros, as far as they are known.
+    pub nnz: u64,
+    /// Timed results on it, of all value types.
+    pub results: usize,
+    /// Programs that are built for it: of the first matrix, one a result.
+    pub programs: usize,
+    /// Products that are launched at least.
+    pub products: usize,
+    /// Results of a product with a vector that are computed on the host and compared with.
+    pub oracles: usize,
+}
+
+/// Seconds of a result on a small matrix: samples and set-ups. Measured on two cores with PoCL and Intel's runtime, as all
+/// that follows.
+const RESULT_S: f64 = 0.2;
+/// Seconds of a program.
+const PROGRAM_S: f64 = 0.7;
+/// Seconds of a product a nonzero, on two cores by a kernel made for GPUs; on a GPU it is next to nothing.
+const PRODUCT_S: f64 = 10e-9;
+/// Seconds of an oracle a nonzero, on one core.
+const ORACLE_S: f64 = 100e-9;
+/// Seconds a nonzero of making a matrix, on one core.
+const MAKING_S: f64 = 150e-9;
+/// Beyond so many, cores do not help.
+const MOST_CORES: usize = 16;
+
+/// The pace of a run: what was expected of the work that is done, and what it took.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    cores: f64,
+    is_gpu: bool,
+    expected_s: f64,
+    taken_s: f64,
+}
+
+impl Pace {
+    /// Before anything is done, on a host of so many cores, which is the device too if that is no GPU.
+    pub fn new(cores: usize, is_gpu: bool) -> Self {
+        let cores = cores.clamp(1, MOST_CORES) as f64;
+        Pace { cores, is_gpu, expected_s: 0.0, taken_s: 0.0 }
+    }
+
+    /// What a piece of work should take, by what was done so far.
+    pub fn expected(&self, work: &Work) -> Duration {
+        // Until enough was done, what was measured elsewhere counts for ten seconds.
+        let ratio = (self.taken_s + 10.0) / (self.expected_s + 10.0);
+        Duration::from_secs_f64(self.seconds(work) * ratio)
+    }
+
+    /// Takes in what a piece of work took.
+    pub fn done(&mut self, work: &Work, taken: Duration) {
+        self.expected_s += self.seconds(work);
+        self.taken_s += taken.as_secs_f64();
+    }
+
+    fn seconds(&self, work: &Work) -> f64 {
+        self.fixed(work) + self.of_nonzeros(work)
+    }
+
+    fn fixed(&self, work: &Work) -> f64 {
+        work.results as f64 * RESULT_S + work.programs as f64 * PROGRAM_S
+    }
+
+    fn of_nonzeros(&self, work: &Work) -> f64 {
+        let products = work.products as f64 * 2.0 * if self.is_gpu { 0.0 } else { PRODUCT_S };
+        let oracles = work.oracles as f64 * ORACLE_S;
+        work.nnz as f64 / self.cores * (MAKING_S + products + oracles)
+    }
+
+    /// The largest of some scales at which all work fits into the time; `work` says what a scale takes. Where what no
+    /// scale makes less takes more than half of the time, half of it is for nonzeros: then not all matrices have their
+    /// turn, but those that have are worth looking at.
+    pub fn scale(&self, time: Duration, work: impl Fn(f64) -> Vec<Work>) -> f64 {
+        const SCALES: [f64; 10] = [1.0, 0.5, 0.25, 0.1, 0.05, 0.025, 0.01, 0.005, 0.0025, 0.001];
+        let fits = |scale: &f64| {
+            let work = work(*scale);
+            let fixed: f64 = work.iter().map(|one| self.fixed(one)).sum();
+            let of_nonzeros: f64 = work.iter().map(|one| self.of_nonzeros(one)).sum();
+            of_nonzeros <= (time.as_secs_f64() - fixed).max(time.as_secs_f64() / 2.0)
+        };
+        SCALES.into_iter().find(fits).unwrap_or(SCALES[SCALES.len() - 1])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: Work = Work { nnz: 1000, results: 10, programs: 0, products: 80, oracles: 10 };
+
+    #[test]
+    fn work_is_expected_to_take_what_work_took_so_far() {
+        let mut pace = Pace::new(2, false);
+        let before = pace.expected(&SMALL);
+        for _ in 0..100 {
+            pace.done(&SMALL, 3 * before);
+        }
+        let ratio = pace.expected(&SMALL).as_secs_f64() / before.as_secs_f64();
+        assert!((2.5..3.0).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn the_scale_is_the_largest_at_which_all_fits() {
+        let pace = Pace::new(2, false);
+        let work = |scale: f64| {
+            let nnz = (1e9 * scale) as u64;
+            vec![Work { nnz, results: 2, products: 20, ..Work::default() }; 3]
+        };
+        let time = Duration::from_secs(120);
+        let scale = pace.scale(time, work);
+        let all = |scale: f64| work(scale).iter().map(|w| pace.expected(w)).sum::<Duration>();
+        assert!(all(scale) <= time && all(2.5 * scale) > time, "{scale}");
+        // Nothing fits into no time: the smallest then.
+        assert_eq!(pace.scale(Duration::ZERO, work), 0.001);
+    }
+}

@@ -1,0 +1,59 @@
+//! What `sparrow bench figure` takes.
+
+use std::ffi::OsString;
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use csr_core::ValueType;
+use sparrow_bench::figures::PAPER_FIGURES;
+use sparrow_bench::tune::SWEEP_FIGURES;
+
+use super::parts::Report;
+use crate::arguments::numbers::Span;
+use crate::arguments::{FittedMaking, Making, Reading};
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchFigure {
+    /// Which figure
+    #[arg(value_parser = figures())]
+    pub(crate) figure: String,
+    /// Matrices instead of the figure's own: Matrix Market files (.mtx or .mtx.gz), archives with one in each (.tar.gz),
+    /// `-` (standard input), or names of matrices that are generated (`sparrow gen --help` lists them)
+    pub(crate) matrices: Vec<OsString>,
+    /// How long it may take: 90s, 4m, 1h. What does not fit is left out and named
+    #[arg(long, value_name = "TIME", default_value = "4m")]
+    pub(crate) budget: Span,
+    /// Types of A's values, several with commas: f32, f64, f16, bf16 [default: the figure's]
+    #[arg(long, value_name = "TYPES", value_delimiter = ',')]
+    pub(crate) value_type: Vec<ValueType>,
+    #[command(flatten)]
+    making: FittedMaking,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) report: Report,
+    /// Measure how fast the device's memory is again, and keep that; else what was measured first counts
+    #[arg(long)]
+    pub(crate) measure: bool,
+}
+
+impl BenchFigure {
+    /// What is asked for of generated matrices.
+    pub(crate) fn making(&self) -> Making {
+        self.making.into()
+    }
+}
+
+/// Names of figures, each with what it shows.
+pub(crate) fn figures() -> PossibleValuesParser {
+    let figures = PAPER_FIGURES.iter().map(|figure| (figure.name, figure.title));
+    let sweeps = SWEEP_FIGURES.iter().map(|figure| (figure.key, figure.name));
+    let all = figures.chain(sweeps).map(|(name, title)| PossibleValue::new(name).help(title));
+    PossibleValuesParser::new(all.collect::<Vec<_>>())
+}
+
+/// As [`figures`], of sweeps alone.
+pub(crate) fn sweeps() -> PossibleValuesParser {
+    let all = SWEEP_FIGURES.iter().map(|figure| PossibleValue::new(figure.key).help(figure.name));
+    PossibleValuesParser::new(all.collect::<Vec<_>>())
+}
