@@ -33,6 +33,10 @@ pub struct AlgorithmSpec {
     pub reorders_rows: bool,
     /// Whether it is for CPU devices: elsewhere it is correct and no more, is not tried, and is not compiled offline.
     pub is_for_cpus: bool,
+    /// Whether it is for GPUs: on a CPU device it is correct and no more, and is not tried.
+    pub is_for_gpus: bool,
+    /// Whether it is here to be compared with: neither rules nor the tuner choose it.
+    pub is_to_compare: bool,
     /// What it stores, and how products go through that.
     pub storage: Storage,
     /// The values that each hyper-parameter may take.
@@ -195,6 +199,8 @@ impl AlgorithmSpec {
             copies_values: false,
             reorders_rows: false,
             is_for_cpus: false,
+            is_for_gpus: false,
+            is_to_compare: false,
             storage: Storage { format: StorageFormat::Csr, offset_reads: 1, staged: &[] },
             space: P::SPACE,
             by_mean_row: None,
@@ -219,7 +225,8 @@ impl AlgorithmSpec {
 
     /// Whether the tuner tries it on such a device.
     pub fn is_tried_on(&self, device_type: DeviceType) -> bool {
-        !self.is_for_cpus || device_type == DeviceType::Cpu
+        let is_cpu = device_type == DeviceType::Cpu;
+        !self.is_to_compare && !(if is_cpu { self.is_for_gpus } else { self.is_for_cpus })
     }
 }
 

@@ -150,6 +150,7 @@ impl FittedParameters for CsrTiles {
 /// What `csr_tiles` is.
 pub static SPEC: AlgorithmSpec = AlgorithmSpec {
     copies_values: true,
+    is_for_gpus: true,
     storage: Storage { format: StorageFormat::Copy, offset_reads: 0, staged: &[] },
     test_parameters: &[("group_size", TEST_GROUP_SIZE), ("tile_columns", 24), ("lane_nnz", 2)],
     offline,

@@ -288,10 +288,10 @@ mod tests {
             let matrix = rows_of(rows, row);
             let fit = Fit::plain(&device, ValueType::F32, matrix.mean_row());
             let tiles = tiles_estimate(&Tables::untuned(), &fit, &matrix, cols)?;
-            Some(tiles.cost.product_ns() / best(&matrix, Algorithm::CsrFlat))
+            Some(tiles.cost.product_ns())
         };
-        // rail4284: a gather without order is not in the estimate of csr_flat, as columns are not known.
-        assert!(of(4_284, 2_634, 1_096_894).is_some_and(|part| part < 1.5));
+        // rail4284 on an H200: 87 µs by csr_flat, whose gathers without order no estimate sees; 31 by this.
+        assert!(of(4_284, 2_634, 1_096_894).is_some_and(|ns| (20e3..50e3).contains(&ns)));
         // Segments of one nonzero, and x in one tile.
         assert_eq!(of(4_194_304, 16, 4_194_304), None);
         assert_eq!(of(100_000, 100, 4_000), None);

@@ -60,6 +60,7 @@ impl FittedParameters for Hyb {
 pub static SPEC: AlgorithmSpec = AlgorithmSpec {
     planned: Planned::OnHost,
     copies_values: true,
+    is_to_compare: true,
     storage: Storage { format: StorageFormat::Copy, offset_reads: 0, staged: &[] },
     trials: |fit| other_values(&[4, 8, 16], Hyb::fitted(fit).nnz_per_item, "nnz_per_item"),
     test_parameters: &[("group_size", 16), ("nnz_per_item", 2), ("least_rows", 1)],

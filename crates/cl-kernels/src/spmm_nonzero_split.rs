@@ -63,7 +63,11 @@ impl SpmmNonzeroSplit {
     ///
     /// # Errors
     /// The first rule that is broken.
-    pub fn check(&self, device: &DeviceTraits) -> Result<(), ParameterError> {
+    pub fn check(
+        &self,
+        device: &DeviceTraits,
+        value_type: ValueType,
+    ) -> Result<(), ParameterError> {
         const ALGORITHM: &str = "spmm_nonzero_split";
         check_group_size(ALGORITHM, self.group_size, device)?;
         check_vector_width(ALGORITHM, self.vector_width)?;
@@ -76,7 +80,8 @@ impl SpmmNonzeroSplit {
                 return Err(ParameterError::Invalid { algorithm: ALGORITHM, name, value, rule });
             }
         }
-        Ok(())
+        let group_size = ("group_size", self.group_size.into());
+        device.check_local_bytes(ALGORITHM, group_size, self.local_bytes(value_type))
     }
 }
 

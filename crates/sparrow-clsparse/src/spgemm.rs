@@ -1,6 +1,6 @@
 //! C = A B, all three in compressed rows.
 //!
-//! The memory of C are made here and the application's to release, as clSPARSE does; all of it is waited for, with an
+//! The memory of C is made here and the application's to release, as clSPARSE does; all of it is waited for, with an
 //! asynchronous control too.
 
 use sparrow::{AnyArray, AnyMatrix, AnySpgemmPlan, SpgemmOptions, ValueType};

@@ -376,7 +376,7 @@ fn choose(queue: &Queue, matrix: &AnyMatrix, options: &SpmmOptions) -> Result<Ch
         SpmmAlgorithm::RowSplit => SpmmParameters::RowSplit(row_split()?),
         SpmmAlgorithm::Merge if is_published => {
             let defaults = SpmmNonzeroSplit::default_for(device, value_type);
-            let check = |parameters: &SpmmNonzeroSplit| parameters.check(device);
+            let check = |parameters: &SpmmNonzeroSplit| parameters.check(device, value_type);
             SpmmParameters::NonzeroSplit(resolver.resolve(defaults, check)?)
         }
         SpmmAlgorithm::Merge => {

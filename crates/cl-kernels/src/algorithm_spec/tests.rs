@@ -65,7 +65,7 @@ fn the_defaults_of_every_other_operation_fit_every_legal_device() {
             let merge = spmm_merge::SpmmMerge::default_for(&device, value_type);
             merge.check(&device, value_type).unwrap();
             let split = spmm_nonzero_split::SpmmNonzeroSplit::default_for(&device, value_type);
-            split.check(&device).unwrap();
+            split.check(&device, value_type).unwrap();
             spmm_row_split::SpmmRowSplit::default_for(&device, value_type).check(&device).unwrap();
             let bytes = value_type.size_bytes();
             tiling::Tiling::default_for(&device, bytes).check(&device).unwrap();

@@ -159,7 +159,7 @@ impl Spmm {
                 (PatternPlan::Tiles(tiles), SpmmParameters::Merge(parameters))
             }
             SpmmParameters::NonzeroSplit(parameters) => {
-                parameters.check(device)?;
+                parameters.check(device, value_type)?;
                 let cut = Cut::Nonzeros(parameters.tile_length);
                 let tiles = Tiles::cut_blocking(queue, matrix, cut)?;
                 (PatternPlan::Tiles(tiles), SpmmParameters::NonzeroSplit(parameters))

@@ -29,7 +29,7 @@ const BUSY_ITEMS: usize = 1 << 17;
 /// Arrays of a word for each segment, or one more, that the copy is made with.
 const SEGMENT_ARRAYS: usize = 9;
 
-/// Which segment each nonzero is in, for new values: 4 bytes a segment, and 3 bits a nonzero.
+/// Which segment each nonzero is in, for new values: 4 bytes a segment, and 2 bits a nonzero.
 #[derive(Debug)]
 pub(super) struct Segments {
     /// A bit for each nonzero, whether it begins one.
@@ -248,11 +248,10 @@ impl Sorted {
     ) -> Result<Self> {
         let (offsets, columns) = (matrix.offsets().argument(), matrix.columns().argument());
         let words = (nnz as usize).div_ceil(WORD_BITS);
-        let lengths = [words, words + 1, words];
-        let mut arena =
-            Arena::of(zeros_blocking(queue, lengths.map(bytes_of::<u32>).iter().sum())?);
-        let (marks, before, counts) =
-            (arena.take(words)?, arena.take(words + 1)?, arena.take(words)?);
+        let bytes = [words, words + 1].map(bytes_of::<u32>).iter().sum();
+        let mut arena = Arena::of(zeros_blocking(queue, bytes)?);
+        let (marks, before) = (arena.take(words)?, arena.take(words + 1)?);
+        let counts = for_a_kernel_to_write::<u32>(queue, words)?;
         let rows =
             RowMarkArguments { rows: matrix.rows() as u32, offsets, marks: marks.argument() };
         let tiles =

@@ -239,7 +239,13 @@ impl HybProduct {
                 return unsafe { launch.launch(0, &arguments, size) };
             }
             // SAFETY: the caller's promise; the workspace is as large as the kernels demand.
-            unsafe { self.launch_all(queue, &mut launch, operands) }
+            let launched = unsafe { self.launch_all(queue, &mut launch, operands) };
+            if launched.is_err() {
+                // What was enqueued may still read x, which is the caller's again.
+                *launch.is_dirty = true;
+                let _ = queue.finish_blocking();
+            }
+            launched
         })
     }
 

@@ -38,12 +38,13 @@ impl HybSplit {
         let rows = lengths().len();
         // A slot that pays is filled by a third of the rows, so that no more than three times the mean row are.
         let nnz = offsets.last().map_or(0, |last| last.to_usize());
-        let most = BREAK_EVEN * nnz / rows.max(1);
+        let least = rules.least_rows.max(rows.div_ceil(BREAK_EVEN)).max(1);
+        let longest = lengths().max().unwrap_or(0);
+        let most = if rows < least { 0 } else { (BREAK_EVEN * nnz / rows).min(longest) };
         let mut of_length = vec![0usize; most + 1];
         lengths().for_each(|length| of_length[length.min(most)] += 1);
         let mut filled = rows - of_length[0];
         let mut width = 0;
-        let least = rules.least_rows.max(rows.div_ceil(BREAK_EVEN)).max(1);
         while width < most && filled >= least {
             width += 1;
             filled -= of_length[width];

@@ -247,7 +247,7 @@ fn a_papers_figure_is_a_page_with_a_bar_or_a_mark_for_each_value() {
     assert_eq!((count(&page, "class=\"bar s"), count(&page, "class=\"limit\"")), (12, 1));
     assert!(page.contains("&lt;m&gt;") && !page.contains("<m>"));
     let figure = crate::figures::PaperFigure::named("evc-hyb-15").unwrap();
-    let random = |rows: u64| Record { nnz: rows * rows, ..sample("random", "sell") };
+    let random = |rows: u64| Record { nnz: rows * rows, ..sample("random", "hyb") };
     let page = figure_html(figure, &[random(1000), random(2000)], "again").unwrap();
     assert_well_formed(&page);
     assert_eq!(count(&page, "class=\"trace"), 1);

@@ -219,8 +219,10 @@ mod tests {
             let of_cpu = coarse(&cpu, ValueType::F64, mean_row);
             for algorithm in Algorithm::ALL {
                 let is_of = |candidate: &Candidate| candidate.algorithm == algorithm;
-                assert!(of_cpu.iter().any(is_of), "{algorithm}");
-                assert_eq!(found.iter().any(is_of), !algorithm.spec().is_for_cpus, "{algorithm}");
+                let is_tried = |on| algorithm.spec().is_tried_on(on);
+                let (gpu, cpu) = (device().device_type, DeviceType::Cpu);
+                assert_eq!(of_cpu.iter().any(is_of), is_tried(cpu), "{algorithm}");
+                assert_eq!(found.iter().any(is_of), is_tried(gpu), "{algorithm}");
             }
         }
     }

@@ -260,7 +260,13 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
         unsafe {
             let cut = Cut::new(self.seen.csr(), self.quantum, self.learner.share());
             if cut.is_shared() {
-                return self.by_both(queue, (alpha, beta), &mut product, cut, wait);
+                let shared = self.by_both(queue, (alpha, beta), &mut product, cut, wait);
+                if shared.is_err() {
+                    // What was enqueued may still read x and write y, which are the caller's again.
+                    let _ = queue.finish_blocking();
+                    self.worker.settle_blocking();
+                }
+                return shared;
             }
             let operands = operands_of(a, x, product.y, alpha, beta);
             self.by_the_first(queue, &operands, wait)

@@ -47,6 +47,13 @@ impl<V: Value, O: Offset> Worker<V, O> {
     }
 
     /// Bytes of arrays of its own.
+    /// Waits for what is enqueued, whatever becomes of it.
+    pub(super) fn settle_blocking(&self) {
+        if let Worker::Device(device) = self {
+            let _ = device.queue.finish_blocking();
+        }
+    }
+
     pub(super) fn bytes(&self) -> usize {
         match self {
             Worker::Host => 0,

@@ -152,6 +152,10 @@ pub(super) fn fastest(
             Err(error) => tracing::debug!(choice = %contender.choice, %error, "is not timed"),
         }
     }
+    // Those that are timed at once come first where products do not suffice for all.
+    let most_entrants = entrants.len() + late.len();
+    let has_late = most / most_entrants.max(1) as u32 > ROUNDS;
+    let late = if has_late { late } else { Vec::new() };
     let most_entrants = entrants.len() + late.len();
     let each = most / most_entrants.max(1) as u32;
     if most_entrants > 1 && each > ROUNDS {
@@ -161,11 +165,12 @@ pub(super) fn fastest(
             if !is_worth_timing(contender, least_of(&entrants)) {
                 continue;
             }
-            match make(contender) {
-                Ok(mut one) => {
-                    products += ground.time(std::slice::from_mut(&mut one), each)?;
-                    entrants.push(one);
-                }
+            let timed = make(contender).and_then(|mut one| {
+                products += ground.time(std::slice::from_mut(&mut one), each)?;
+                Ok(one)
+            });
+            match timed {
+                Ok(one) => entrants.push(one),
                 Err(error) => tracing::debug!(choice = %contender.choice, %error, "is not timed"),
             }
         }

@@ -79,6 +79,8 @@ pub(crate) fn each_algorithm_can_be_asked_for_by_name_with_parameters_and_says_w
         (c"csr_adaptive", c"baseline".as_ptr()),
         (c"segmented_sum", c"device".as_ptr()),
         (c"evc_hyb", null()),
+        (c"hyb", null()),
+        (c"csr_tiles", null()),
     ];
     for (name, variant) in names {
         let options = sparrow_plan_options {
