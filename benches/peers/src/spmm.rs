@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use csr_core::generate::Suite;
 use csr_core::verify::{Oracle, Summation};
 use csr_core::{Accumulator, Csr, DenseShape, Layout, Real, ValueType};
-use sparrow::{Context, Queue, Rates, SpmmAlgorithm};
+use sparrow::{Context, Queue, Rates, SpmmAlgorithm, SpmmVariant};
 use sparrow_bench::{
     Budget, Input, Look, Making, Origin, Record, SpmmResults, SpmmSubject, json_lines,
     measure_spmm, table,
@@ -190,9 +190,9 @@ impl Bench<'_> {
         records: &mut Vec<Record>,
         compared: &mut Vec<Compared>,
     ) -> Result<()> {
-        let mut algorithms = vec![None];
+        let mut algorithms = vec![(None, SpmmVariant::Usual)];
         if self.arguments.all {
-            algorithms.extend(SpmmAlgorithm::ALL.map(Some));
+            algorithms.extend(SpmmAlgorithm::ALL.map(|one| (Some(one), SpmmVariant::Usual)));
         }
         for &columns in &self.arguments.columns {
             let subject = SpmmSubject {

@@ -57,7 +57,7 @@ pub(crate) unsafe fn through(
     let context = queue.context();
     if is_shared(context) {
         // SAFETY: the caller's promise, and all commands have ended when this returns.
-        let (x, mut y) = unsafe { (lend(context, x, false)?, lend(context, y, true)?) };
+        let (x, mut y) = unsafe { (lend(queue, x, false)?, lend(queue, y, true)?) };
         if let Some(event) = launch(&x, &mut y)? {
             event.wait()?;
         }
@@ -89,12 +89,20 @@ pub(crate) unsafe fn through(
     Ok(())
 }
 
-/// Elements of the host's memory as an array of the context.
+/// Elements of the host's memory as an array of the context; a copy of those that are read and lie at no multiple of
+/// their size, as no device takes them.
 ///
 /// # Safety
 /// They stay there until the array and all commands with it have ended; nobody else writes them meanwhile, or reads them
 /// if the device writes.
-unsafe fn lend(context: &Context, span: &Span<'_>, writes: bool) -> Result<AnyArray> {
+unsafe fn lend(queue: &Queue, span: &Span<'_>, writes: bool) -> Result<AnyArray> {
+    let context = queue.context();
+    let is_aligned = span.array.address().addr().is_multiple_of(span.element.size_bytes());
+    if !is_aligned && !writes {
+        // SAFETY: the caller's promise.
+        let bytes = unsafe { span.array.bytes() };
+        return Ok(AnyArray::upload_blocking(queue, span.element, bytes)?);
+    }
     let bytes = span.len * span.element.size_bytes();
     if bytes == 0 {
         return Ok(AnyArray::allocate(context, span.element, 0)?);
