@@ -344,7 +344,8 @@ impl AnyArray {
         queue.handle().fill(&self.memory, element, self.byte_start(), self.size_bytes())
     }
 
-    /// Copies all elements from `source`, which is as long. The event is `None` where there are none.
+    /// Copies all elements from `source`, which is as long. The event is `None` where there are none. Between a buffer and
+    /// shared virtual memory that is not fine-grained, the host copies, after everything before in `queue`, and waits.
     ///
     /// # Errors
     /// Another type, length or context, a source that overlaps, or the driver's own failure.

@@ -18,14 +18,22 @@ impl<'a, V: Value, O: Offset> HostMatrix<'a, V, O> {
     /// Looks at a matrix of these types after everything before in `queue`, and checks every invariant of its pattern: its
     /// arrays may be the application's.
     ///
+    /// # Safety
+    /// No command that was enqueued writes the arrays while what is returned lives, in whatever queue: where they are mapped,
+    /// OpenCL leaves undefined what that would give.
+    ///
     /// # Errors
     /// Other types, the first invariant that is broken, a queue of another context, or the driver's own failure.
-    pub fn view_blocking(queue: &Queue, matrix: &'a AnyMatrix) -> Result<Self> {
-        let seen = HostMatrix {
-            cols: matrix.cols(),
-            offsets: OnHost::read_blocking(queue, matrix.offsets().typed()?)?,
-            columns: OnHost::read_blocking(queue, matrix.columns().typed()?)?,
-            values: OnHost::read_blocking(queue, matrix.values().typed()?)?,
+    #[expect(unsafe_code, reason = "commands in flight are not seen from here")]
+    pub unsafe fn view_blocking(queue: &Queue, matrix: &'a AnyMatrix) -> Result<Self> {
+        // SAFETY: the caller's promise.
+        let seen = unsafe {
+            HostMatrix {
+                cols: matrix.cols(),
+                offsets: OnHost::read_blocking(queue, matrix.offsets().typed()?)?,
+                columns: OnHost::read_blocking(queue, matrix.columns().typed()?)?,
+                values: OnHost::read_blocking(queue, matrix.values().typed()?)?,
+            }
         };
         PatternView::new(seen.cols, &seen.offsets, &seen.columns).map_err(Error::from)?;
         Ok(seen)

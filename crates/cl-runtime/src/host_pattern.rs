@@ -1,4 +1,5 @@
-//! A matrix's pattern as the host sees it: in place where host and device share their memory, else copied.
+//! Arrays as the host reads them, a matrix's pattern above all: in place where host and device share their memory, else
+//! copied.
 
 use std::ops::Deref;
 
@@ -18,14 +19,16 @@ pub(crate) enum OnHost<'a, T> {
 
 impl<'a, T: Pod> OnHost<'a, T> {
     /// The elements after everything before in `queue`.
-    pub(crate) fn read_blocking(queue: &Queue, array: &'a DeviceArray<T>) -> Result<Self> {
+    ///
+    /// # Safety
+    /// No command that was enqueued writes the array while what is returned lives, in whatever queue.
+    #[expect(unsafe_code, reason = "commands in flight are not seen from here")]
+    pub(crate) unsafe fn read_blocking(queue: &Queue, array: &'a DeviceArray<T>) -> Result<Self> {
         if !queue.context().device().traits().has_host_memory {
             return Ok(OnHost::Copied(array.read_blocking(queue)?));
         }
-        #[expect(unsafe_code, reason = "commands in flight are not seen from here")]
-        // SAFETY: a matrix's pattern never changes, as the caller that made it of arrays of its own has promised.
-        let view = unsafe { array.view_blocking(queue)? };
-        Ok(OnHost::Seen(view))
+        // SAFETY: the caller's promise.
+        Ok(OnHost::Seen(unsafe { array.view_blocking(queue)? }))
     }
 
     /// Bytes that were copied for the host to read.
@@ -62,13 +65,15 @@ impl AnyMatrix {
     ///
     /// # Errors
     /// Those of `read`; a queue of another context, or the driver's own failure.
+    #[expect(unsafe_code, reason = "maps a pattern")]
     pub fn with_host_offsets_blocking<R, E: From<Error>>(
         &self,
         queue: &Queue,
         read: impl FnOnce(AnyOffsets<'_>) -> Result<R, E>,
     ) -> Result<R, E> {
         for_offset_type!(self.offset_type(), O => {
-            let offsets = OnHost::<O>::read_blocking(queue, self.offsets().typed()?)?;
+            // SAFETY: a matrix's pattern never changes, as the caller that made it of arrays of its own has promised.
+            let offsets = unsafe { OnHost::<O>::read_blocking(queue, self.offsets().typed()?)? };
             let found = read(AnyOffsets::from(&offsets[..]))?;
             offsets.release_blocking()?;
             Ok(found)
@@ -81,14 +86,17 @@ impl AnyMatrix {
     /// # Errors
     /// The first invariant that is broken, with its index; those of `read`; a queue of another context, or the driver's
     /// own failure.
+    #[expect(unsafe_code, reason = "maps a pattern")]
     pub fn with_host_pattern_blocking<R, E: From<Error>>(
         &self,
         queue: &Queue,
         read: impl FnOnce(AnyPatternView<'_>) -> Result<R, E>,
     ) -> Result<R, E> {
         for_offset_type!(self.offset_type(), O => {
-            let offsets = OnHost::<O>::read_blocking(queue, self.offsets().typed()?)?;
-            let columns = OnHost::<u32>::read_blocking(queue, self.columns().typed()?)?;
+            // SAFETY: as above.
+            let offsets = unsafe { OnHost::<O>::read_blocking(queue, self.offsets().typed()?)? };
+            // SAFETY: as above.
+            let columns = unsafe { OnHost::<u32>::read_blocking(queue, self.columns().typed()?)? };
             let pattern = PatternView::new(self.cols(), &offsets, &columns).map_err(Error::from)?;
             let found = read(pattern.into())?;
             columns.release_blocking()?;

@@ -16,10 +16,12 @@ pub(crate) fn is_for_the_host(device: &DeviceTraits) -> bool {
 
 /// What rules ask of the rows of a pattern with these offsets: where they lie, or on the device, and 16 bytes are read
 /// back.
+#[expect(unsafe_code, reason = "maps offsets")]
 pub(crate) fn row_lengths_blocking(queue: &Queue, offsets: &AnyArray) -> Result<RowLengths> {
     if is_for_the_host(queue.context().device().traits()) {
         return for_offset_type!(offsets.offset_type()?, O => {
-            let offsets = OnHost::<O>::read_blocking(queue, offsets.typed()?)?;
+            // SAFETY: a matrix's offsets never change, as the caller that makes it of arrays of its own has promised.
+            let offsets = unsafe { OnHost::<O>::read_blocking(queue, offsets.typed()?)? };
             let found = RowLengths::of(&offsets);
             offsets.release_blocking()?;
             Ok(found)

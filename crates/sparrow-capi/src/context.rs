@@ -28,7 +28,7 @@ pub struct sparrow_context_options {
 unsafe impl Growing for sparrow_context_options {
     const NAME: &'static str = "sparrow_context_options";
     const STARTS: &'static [usize] =
-        starts!(sparrow_context_options { size, device_table, binary_cache });
+        starts!(sparrow_context_options { size, device_table; binary_cache });
 }
 
 /// Facts of a context. Texts are valid until the context is released.
@@ -49,7 +49,7 @@ pub struct sparrow_context_info {
 unsafe impl Growing for sparrow_context_info {
     const NAME: &'static str = "sparrow_context_info";
     const STARTS: &'static [usize] =
-        starts!(sparrow_context_info { size, device, platform, table_problems });
+        starts!(sparrow_context_info { size, device; platform, table_problems });
 }
 
 /// A context of the application's with one of its devices, and the programs built for it. Any number of threads may

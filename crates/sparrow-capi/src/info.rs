@@ -37,7 +37,7 @@ unsafe impl Growing for sparrow_plan_info {
     const NAME: &'static str = "sparrow_plan_info";
     const STARTS: &'static [usize] = starts!(sparrow_plan_info {
         size,
-        algorithm,
+        algorithm;
         variant,
         reason,
         parameters,

@@ -1,4 +1,4 @@
-//! Sparrow's own C interface: `include/sparrow.h`, `libsparrow.so.0`.
+//! Sparrow's own C interface: `include/sparrow.h`, `libsparrow.so.1`.
 //!
 //! Each exported function is thin: `failure::guard` around it keeps panics in and writes down why it failed,
 //! `pointer` turns arguments into values or refuses them by name, and the rest is a call of the untyped Rust face:

@@ -109,7 +109,7 @@ unsafe impl Growing for sparrow_csr_arrays {
     const NAME: &'static str = "sparrow_csr_arrays";
     const STARTS: &'static [usize] = starts!(sparrow_csr_arrays {
         size,
-        rows,
+        rows;
         cols,
         nnz,
         value_type,
@@ -147,7 +147,7 @@ unsafe impl Growing for sparrow_matrix_info {
     const NAME: &'static str = "sparrow_matrix_info";
     const STARTS: &'static [usize] = starts!(sparrow_matrix_info {
         size,
-        rows,
+        rows;
         cols,
         nnz,
         longest_row,

@@ -54,7 +54,7 @@ unsafe impl Growing for sparrow_plan_options {
     const NAME: &'static str = "sparrow_plan_options";
     const STARTS: &'static [usize] = starts!(sparrow_plan_options {
         size,
-        algorithm,
+        algorithm;
         variant,
         parameters,
         device_table,
@@ -112,7 +112,7 @@ unsafe impl Growing for sparrow_spmm_options {
     const NAME: &'static str = "sparrow_spmm_options";
     const STARTS: &'static [usize] = starts!(sparrow_spmm_options {
         size,
-        b,
+        b;
         c,
         algorithm,
         parameters,
@@ -147,7 +147,7 @@ unsafe impl Growing for sparrow_batch_options {
     const NAME: &'static str = "sparrow_batch_options";
     const STARTS: &'static [usize] = starts!(sparrow_batch_options {
         size,
-        algorithm,
+        algorithm;
         variant,
         parameters,
         device_table,

@@ -71,7 +71,7 @@ unsafe impl Growing for sparrow_stages {
     const NAME: &'static str = "sparrow_stages";
     const STARTS: &'static [usize] = starts!(sparrow_stages {
         size,
-        stage1_nanoseconds,
+        stage1_nanoseconds;
         stage2_nanoseconds,
         shared_bytes,
         copied_bytes

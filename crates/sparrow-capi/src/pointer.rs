@@ -15,22 +15,24 @@ use crate::sparrow_status;
 /// A program that was compiled when it had fewer fields says a smaller size: fields that it does not have are 0, which in
 /// each is the default. One that was compiled when it has more says a larger size, and may leave those at 0. So a field
 /// that is added comes last, means with 0 what was there before it, and begins where the struct ended, padding included.
+/// A field never grows: what follows it would move, and the size of one layout could be that of another. Where one has,
+/// as `sparrow_buffer` has and with it what holds one, no size of before is accepted.
 ///
 /// # Safety
 /// `repr(C)`, begins with a `usize`, and any bits in it are a value.
 pub(crate) unsafe trait Growing: Copy {
     /// Its name in C.
     const NAME: &'static str;
-    /// Where its fields begin, from the second after the size on: with fewer fields, it ended there.
+    /// Where the fields begin that were added since its fields have been where they are: without them, it ended there.
     const STARTS: &'static [usize];
 }
 
-/// [`Growing::STARTS`] of a struct with these fields, all of them.
+/// [`Growing::STARTS`] of a struct with these fields, all of them: those after the semicolon were added.
 macro_rules! starts {
-    ($name:ident { size, $first:ident $(, $field:ident)* }) => {{
+    ($name:ident { $($field:ident),+ $(; $($added:ident),+)? }) => {{
         // A field that is missing here does not compile.
-        let _all = |$name { size: _, $first: _ $(, $field: _)* }: $name| {};
-        &[$(std::mem::offset_of!($name, $field)),*]
+        let _all = |$name { $($field: _),+ $(, $($added: _),+)? }: $name| {};
+        &[$($(std::mem::offset_of!($name, $added)),+)?]
     }};
 }
 pub(crate) use starts;

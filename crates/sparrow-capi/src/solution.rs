@@ -81,7 +81,7 @@ unsafe impl Growing for sparrow_solution {
     const NAME: &'static str = "sparrow_solution";
     const STARTS: &'static [usize] = starts!(sparrow_solution {
         size,
-        true_residual,
+        true_residual;
         residual,
         b_norm,
         threshold,
@@ -226,7 +226,7 @@ unsafe impl Growing for sparrow_solver_info {
     const NAME: &'static str = "sparrow_solver_info";
     const STARTS: &'static [usize] = starts!(sparrow_solver_info {
         size,
-        algorithm,
+        algorithm;
         reason,
         plan_parameters,
         parameters,

@@ -71,7 +71,7 @@ unsafe impl Growing for sparrow_solver_options {
     const NAME: &'static str = "sparrow_solver_options";
     const STARTS: &'static [usize] = starts!(sparrow_solver_options {
         size,
-        plan,
+        plan;
         parameters,
         method,
         preconditioner,
@@ -102,7 +102,7 @@ pub struct sparrow_stop_rule {
 unsafe impl Growing for sparrow_stop_rule {
     const NAME: &'static str = "sparrow_stop_rule";
     const STARTS: &'static [usize] =
-        starts!(sparrow_stop_rule { size, relative, relative_to_first, absolute, max_iterations });
+        starts!(sparrow_stop_rule { size, relative; relative_to_first, absolute, max_iterations });
 }
 
 /// A x = b. b and x hold double for SPARROW_VALUE_TYPE_F64, else float.

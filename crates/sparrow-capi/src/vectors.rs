@@ -40,7 +40,7 @@ pub struct sparrow_vectors_options {
 unsafe impl Growing for sparrow_vectors_options {
     const NAME: &'static str = "sparrow_vectors_options";
     const STARTS: &'static [usize] =
-        starts!(sparrow_vectors_options { size, value_type, accumulate, scalars_on_device });
+        starts!(sparrow_vectors_options { size, value_type; accumulate, scalars_on_device });
 }
 
 /// What becomes of each element of r.

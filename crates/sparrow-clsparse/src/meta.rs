@@ -114,7 +114,8 @@ impl Meta {
         })
     }
 
-    /// Plans for the precision that the values' buffer has room for.
+    /// Plans for the precision that the values' buffer has room for; in single precision where the values are in shared
+    /// virtual memory, whose length nobody can ask for.
     fn foresee(&self, control: &Control, matrix: &clsparseCsrMatrix) -> Result<()> {
         let nnz = matrix.num_nonzeros as usize;
         if nnz == 0 || matrix.values.is_null() {
@@ -122,7 +123,9 @@ impl Meta {
         }
         let has_f64 = control.context().device().traits().has_f64;
         let values = (matrix.values, matrix.off_values);
-        let is_f64 = has_f64 && array(control, ValueType::F64, values, nnz).is_ok();
+        let is_f64 = has_f64
+            && control.naming() == Naming::Buffers
+            && array(control, ValueType::F64, values, nnz).is_ok();
         let value_type = if is_f64 { ValueType::F64 } else { ValueType::F32 };
         let a = self.matrix(control, CsrArrays::of(control, value_type, matrix)?)?;
         self.plans(value_type).vector(&control.queue, Accumulate::Plain, &a).map(drop)

@@ -191,7 +191,8 @@ impl QueueHandle {
         Ok(Some(event))
     }
 
-    /// Copies `bytes` on the device, between buffers and shared virtual memory.
+    /// Copies `bytes` on the device, between buffers and shared virtual memory; where one is a buffer and the other shared
+    /// virtual memory that is not fine-grained, by way of the host, and waits.
     ///
     /// # Errors
     /// The driver's own failure, or a range of shared virtual memory that runs past the end.
@@ -221,6 +222,12 @@ impl QueueHandle {
                     cl::enqueue_svm_mem_cpy(queue, LATER, to, from, bytes, 0, none)
                 })?
             }
+            ((Memory::Svm(allocation), _), (Memory::Buffer(_), _))
+            | ((Memory::Buffer(_), _), (Memory::Svm(allocation), _))
+                if !allocation.is_fine_grained() =>
+            {
+                return self.copy_mapped_blocking(source, target, bytes).map(Some);
+            }
             (from @ (Memory::Svm(_), _), to @ (Memory::Buffer(handle), _))
                 if !Permits::of(handle)?.writes =>
             {
@@ -236,7 +243,8 @@ impl QueueHandle {
             }
             ((Memory::Svm(from), from_offset), (Memory::Buffer(to), to_offset)) => {
                 let (from, to) = (svm_address(from, from_offset, bytes)?, to.as_raw());
-                // SAFETY: the range was checked, the handle is valid, and the driver checks its range.
+                // SAFETY: the range was checked and is the host's too, being fine-grained; the handle is valid, and the driver
+                // checks its range.
                 make("clEnqueueWriteBuffer", || unsafe {
                     cl::enqueue_write_buffer(queue, to, LATER, to_offset, bytes, from, 0, none)
                 })?
@@ -258,6 +266,28 @@ impl QueueHandle {
             }
         }
         Ok(Some(event))
+    }
+
+    /// Copies between a buffer and coarse-grained shared virtual memory, and waits. OpenCL copies between a buffer and
+    /// memory of the host's, and such memory is the host's while it is mapped.
+    fn copy_mapped_blocking(
+        &self,
+        (source, source_offset): (&Memory, usize),
+        (target, target_offset): (&Memory, usize),
+        bytes: usize,
+    ) -> Result<EventHandle> {
+        let is_from = matches!(source, Memory::Svm(_));
+        let (shared, offset) =
+            if is_from { (source, source_offset) } else { (target, target_offset) };
+        // SAFETY: what else touches the range, what `copy` is asked for would race with as well.
+        let mut mapping = unsafe { self.map_blocking(shared, offset, bytes, !is_from)? };
+        if is_from {
+            self.write_blocking(target, target_offset, mapping.bytes())?;
+        } else {
+            self.read_blocking(source, source_offset, mapping.bytes_mut())?;
+        }
+        mapping.unmap_blocking()?;
+        self.marker(&[])
     }
 
     /// An event that completes when everything in `wait`, or with none everything before it, has.

@@ -95,7 +95,10 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
     /// For a matrix on the queue's device: also the partner's, where both share their memory, and copied for it elsewhere.
     /// Of `options`, the parameters and tables count.
     ///
-    /// The host may have the matrix mapped while the plan lives: nothing may write its arrays meanwhile.
+    /// The host may have the matrix mapped while the plan lives: from now on until then, no command may write its arrays, in
+    /// whatever queue. The plan borrows the matrix, so that no function that changes a matrix can; arrays that the matrix
+    /// was made of are the application's to leave alone. What is mapped is read by [`HeteroPlan::product_blocking`] alone,
+    /// whose Safety asks for that again, and here, to check the pattern, which never changes.
     ///
     /// # Errors
     /// A matrix of another context, or whose pattern breaks an invariant; compensated sums, a fixed share outside 0 to 1, or
@@ -128,7 +131,10 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
         // A queue of its own: what is mapped there stays so while others come and go.
         let side = Queue::new(queue.context())?;
         queue.finish_blocking()?;
-        let seen = HostMatrix::view_blocking(&side, matrix)?;
+        // SAFETY: what was in `queue` has ended; the matrix is borrowed for as long as the view lives, and who made it of
+        // arrays of its own leaves those alone, as said above.
+        #[expect(unsafe_code, reason = "commands in flight are not seen from here")]
+        let seen = unsafe { HostMatrix::view_blocking(&side, matrix)? };
         let built = fitting(queue, |queue| {
             Self::build(queue, matrix, &seen, partner, specialisation, options)
         })?;

@@ -192,7 +192,13 @@ impl<V: Value, O: Offset> OnDevice<V, O> {
         }
         self.y.slice(rows)?.read_into_blocking(queue, piece.y)?;
         match piece.cut_row {
-            Some(_) => Ok(self.spmv.boundaries_blocking::<V::Accum>(queue, &self.workspace)?.head),
+            Some(_) => {
+                // SAFETY: the launch has ended.
+                #[expect(unsafe_code, reason = "commands in flight are not seen from there")]
+                let found =
+                    unsafe { self.spmv.boundaries_blocking::<V::Accum>(queue, &self.workspace)? };
+                Ok(found.head)
+            }
             None => Ok(V::Accum::from_f64(0.0)),
         }
     }

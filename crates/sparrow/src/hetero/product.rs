@@ -131,7 +131,9 @@ impl<V: Value, O: Offset> HeteroPlan<'_, V, O> {
         }
         let sum = match cut.row {
             Some(_) => {
-                let found = self.spmv.boundaries_blocking::<V::Accum>(queue, &self.workspace)?;
+                // SAFETY: the first device has ended.
+                let found =
+                    unsafe { self.spmv.boundaries_blocking::<V::Accum>(queue, &self.workspace)? };
                 Some(found.tail + part)
             }
             None => None,

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
+use cl_runtime::raw::Memory;
 use cl_runtime::raw::fault::{Kind, arm};
 use conformance::{
     alone, assert_names, bits, check_product, device, fail_each, is_full, is_interpreter, names,
@@ -303,6 +304,15 @@ fn use_arrays(queue: &Queue) -> Result<Vec<u32>> {
         found.extend(shared.read_blocking(queue)?);
         shared.fill(queue, 6)?.unwrap().wait()?;
         found.extend(shared.read_blocking(queue)?);
+        // As an application's that is not fine-grained, whatever the device has: mapped for the copies.
+        let Memory::Svm(allocation) = shared.memory().0 else { unreachable!("allocated as such") };
+        let address = allocation.as_raw().cast::<u32>();
+        #[expect(unsafe_code, reason = "stands for an application with memory of its own")]
+        // SAFETY: the memory is as long, and lives longer.
+        let coarse = unsafe { DeviceArray::from_svm(address, 128, false)? };
+        coarse.slice(8..72)?.copy_from(queue, &source.slice(0..64)?)?.unwrap().wait()?;
+        target.copy_from(queue, &coarse)?.unwrap().wait()?;
+        found.extend(target.read_blocking(queue)?);
     }
     // A product without rows is a marker in the queue.
     let host: Csr<f32> = Csr::new(3, vec![0], vec![], vec![])?;
@@ -324,6 +334,9 @@ fn arrays_fail_at_any_allocation_enqueue_or_wait_and_the_next_are_right() {
     let fail =
         |kind| names(&fail_each("arrays", (kind, None), || queue.clone(), use_arrays, &expected));
     let has_svm = queue.context().device().traits().svm.coarse_grain_buffer;
+    if has_svm {
+        assert_eq!(expected[3 * 128..], [&[6; 8][..], &[7; 64], &[6; 56]].concat());
+    }
     let mut allocations = names(&["clCreateBuffer", "clCreateSubBuffer", "clCreateKernel"]);
     let mut enqueues = names(&[
         "clEnqueueWriteBuffer",
@@ -335,6 +348,7 @@ fn arrays_fail_at_any_allocation_enqueue_or_wait_and_the_next_are_right() {
     if has_svm {
         allocations.insert("clSVMAlloc");
         enqueues.extend(["clEnqueueSVMMemcpy", "clEnqueueSVMMemFill"]);
+        enqueues.extend(["clEnqueueSVMMap", "clEnqueueSVMUnmap"]);
     }
     assert_eq!(fail(Kind::Allocation), allocations);
     assert_eq!(fail(Kind::Enqueue), enqueues);

@@ -7,6 +7,8 @@ use std::ptr::{null, null_mut};
 use conformance::c_application::*;
 use sparrow_c::*;
 
+use crate::c_solvers::{ORDER, chain, solver};
+
 use sparrow_status::SPARROW_STATUS_INVALID_ARGUMENT as INVALID;
 use sparrow_status::SPARROW_STATUS_SUCCESS as SUCCESS;
 
@@ -57,7 +59,7 @@ fn what_a_program_fills_may_have_fewer_fields_and_more_if_those_are_zero() {
     );
     assert!(text.starts_with(&words), "{text}");
 
-    // A product that ends before y has none.
+    // A product has had no fewer fields: it holds buffers, which were smaller.
     let (plan, workspace) = application.plan(a, &plan_options());
     let x = application.vector::<f32>(0, &X);
     let y = application.vector::<f32>(0, &Y);
@@ -70,7 +72,7 @@ fn what_a_program_fills_may_have_fewer_fields_and_more_if_those_are_zero() {
         launch(&sparrow_product { size: offset_of!(sparrow_product, y), ..right }),
         INVALID,
     );
-    assert_eq!(text, "product->y.memory and .svm are NULL, and 4 elements are needed");
+    assert_eq!(text, "product->size is 104, and sparrow_product has 128 bytes in this library");
     let known = sparrow_product { size: size_of::<Grown<sparrow_product>>(), ..right };
     let grown = Grown { known, later: [0; 2] };
     expect_success(launch((&raw const grown).cast()));
@@ -107,6 +109,44 @@ fn what_the_library_fills_has_the_fields_that_the_program_knows_and_no_others() 
     unsafe {
         expect_success(sparrow_workspace_release(workspace));
         expect_success(sparrow_plan_release(plan));
+        expect_success(sparrow_matrix_release(a));
+    }
+}
+
+#[test]
+fn structs_of_programs_whose_buffers_were_smaller_are_refused_by_their_size() {
+    let mut application = Application::new();
+    let (sparrow, queue) = (application.sparrow, application.queue);
+    let buffers = chain::<f32, u32>(&mut application);
+    let a = application.over(&buffers);
+    let x = application.vector::<f32>(0, &[1.0; ORDER]);
+    let csr = sparrow_csr_buffers { size: 88, ..buffers };
+    // No field of these is looked at.
+    let coo = [96u64; 12];
+    let batch = [136u64; 17];
+    // SAFETY: everything is valid, and as long as it says.
+    unsafe {
+        let refused = |status, told: &str| {
+            assert_eq!(refusal(status, INVALID), format!("{told} bytes in this library"));
+        };
+        let mut out = null_mut();
+        let made = &raw mut out;
+        let given = &raw const csr;
+        let status = sparrow_matrix_from_buffers_blocking(sparrow, queue, given, 0, null(), made);
+        refused(status, "buffers->size is 88, and sparrow_csr_buffers has 112");
+        let given = coo.as_ptr().cast();
+        let status = sparrow_matrix_from_entries_blocking(sparrow, queue, given, 0, null(), made);
+        refused(status, "entries->size is 96, and sparrow_coo_buffers has 120");
+        let mut out = null_mut();
+        let status = sparrow_batch_from_buffers(sparrow, batch.as_ptr().cast(), &raw mut out);
+        refused(status, "buffers->size is 136, and sparrow_batch_buffers has 168");
+        let solver = solver(&application, a, &solver_options());
+        let system = sparrow_linear_system { size: 88, ..system(a, x, x) };
+        let (given, mut solution) = (&raw const system, empty_solution());
+        let solution = &raw mut solution;
+        let status = sparrow_solver_solve_blocking(solver, queue, given, 0, null(), solution);
+        refused(status, "system->size is 88, and sparrow_linear_system has 104");
+        expect_success(sparrow_solver_release(solver));
         expect_success(sparrow_matrix_release(a));
     }
 }

@@ -321,7 +321,8 @@ impl SegmentedSum {
         }
         let counters = self.layout.counters();
         let counters = workspace.scratch().slice(counters..counters + 3)?;
-        let counters = OnHost::read_blocking(queue, &counters)?;
+        // SAFETY: stage 1 has ended, and the workspace is used by this launch alone.
+        let counters = unsafe { OnHost::read_blocking(queue, &counters)? };
         let dirty_tiles = (counters[0] + counters[2]) as usize;
         counters.release_blocking()?;
         let stage2 = workspace.run(self.owner, queue, After::Events(&[]), |mut parts| {

@@ -65,16 +65,21 @@ impl SegmentedSum {
     /// continues after them; each only where there is such a row. Plain sums only: the error of a compensated one is
     /// not read. They are read where they lie if the host shares the device's memory.
     ///
+    /// # Safety
+    /// Every launch in this workspace has ended, or was enqueued in `queue`.
+    ///
     /// # Errors
     /// The driver's own failure.
-    pub fn boundaries_blocking<T: Accumulator>(
+    #[expect(unsafe_code, reason = "commands in flight are not seen from here")]
+    pub unsafe fn boundaries_blocking<T: Accumulator>(
         &self,
         queue: &Queue,
         workspace: &Workspace,
     ) -> Result<Boundaries<T>> {
         let words = self.layout.boundaries()..self.layout.speculator();
         let words = workspace.scratch().slice(words)?;
-        let words = OnHost::read_blocking(queue, &words)?;
+        // SAFETY: what is in `queue` is waited for, what else could write has ended, and a launch would borrow the workspace.
+        let words = unsafe { OnHost::read_blocking(queue, &words)? };
         let bytes: &[u8] = bytemuck::cast_slice(&words);
         let sum = |at: usize| bytemuck::pod_read_unaligned(&bytes[at..at + size_of::<T>()]);
         let boundaries = Boundaries { head: sum(0), tail: sum(bytes.len() / 2) };

@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use std::ptr::{null_mut, with_exposed_provenance_mut};
 
 use bytemuck::Pod;
+use cl_runtime::raw::fault::live;
 use clSPARSE::*;
 use conformance::c_application::has_shared_memory;
 use conformance::{device, queue, say};
@@ -182,6 +183,34 @@ fn products_with_vectors_are_right_with_and_without_a_meta() {
         // SAFETY: as above.
         let deleted = unsafe { clsparseCsrMetaDeleteSvm(&raw mut csr) };
         assert!(deleted == Status::Success && csr.meta.is_null());
+    });
+}
+
+#[test]
+fn a_meta_of_values_that_do_not_tell_their_precision_is_sized_for_single() {
+    with(|queue, problem, control| {
+        let singles = Shared::new(queue, &[4.0f32, 1.0, 1.0, 3.0, 2.0]);
+        let (x, y) = (Shared::new(queue, &[1.0f32, 2.0, 3.0]), Shared::new(queue, &[f32::NAN; 3]));
+        let scalars = Shared::new(queue, &[1.0f32, 0.0]);
+        assert_eq!(singles.at(0).addr() % 8, 0, "doubles could lie there");
+        let mut csr = clsparseCsrMatrixSvm { values: singles.at(0), ..problem.csr() };
+        let mut alpha = clsparseScalarSvm { value: scalars.at(0) };
+        let mut beta = clsparseScalarSvm { value: scalars.at(1) };
+        let mut of_x = cldenseVectorSvm { num_values: 3, values: x.at(0) };
+        let mut of_y = cldenseVectorSvm { num_values: 3, values: y.at(0) };
+        // SAFETY: the structures and memory live.
+        unsafe {
+            assert_eq!(clsparseCsrMetaCreate(seen(&mut csr), control), Status::Success);
+            let size = clsparseCsrMetaSize(seen(&mut csr), control);
+            assert!(size.status == Status::Success && size.metaSize > 0);
+            let (alpha, beta) = (seen(&mut alpha), seen(&mut beta));
+            let (x, y, a) = (seen(&mut of_x), seen(&mut of_y), seen(&mut csr));
+            let planned = live().programs;
+            assert_eq!(clsparseScsrmv(alpha, a, x, beta, y, control), Status::Success);
+            assert_eq!(live().programs, planned, "the product takes the plan that was sized");
+            assert_eq!(clsparseCsrMetaDeleteSvm(&raw mut csr), Status::Success);
+        }
+        assert_eq!(y.read(), [6.0, 7.0, 6.0]);
     });
 }
 
