@@ -206,7 +206,7 @@ fn help_says_what_a_command_is_for_and_shows_examples() {
 #[test]
 fn help_lists_what_an_option_takes() {
     for (command, parts) in [
-        ("spmv", &["csr_scalar, csr_vector,", "sell_sigma;", "compensated"][..]),
+        ("spmv", &["csr_scalar, csr_vector,", "sell_sigma, csr_tiles;", "compensated"][..]),
         ("solve", &["csr_scalar, csr_vector,", "f32, f64, f16 or bf16", "jacobi", "[default: 4"]),
         ("bench spmv", &["csr_scalar, csr_vector,", "sorted-csr", "f32, f64, f16, bf16"]),
         ("bench spmm", &["spmm_row_split, spmm_merge"]),
