@@ -279,7 +279,7 @@ impl QueueHandle {
         let is_from = matches!(source, Memory::Svm(_));
         let (shared, offset) =
             if is_from { (source, source_offset) } else { (target, target_offset) };
-        // SAFETY: what else touches the range, what `copy` is asked for would race with as well.
+        // SAFETY: a command that touches the range meanwhile races with the copy itself, which `copy` leaves to its caller.
         let mut mapping = unsafe { self.map_blocking(shared, offset, bytes, !is_from)? };
         if is_from {
             self.write_blocking(target, target_offset, mapping.bytes())?;
