@@ -1,5 +1,4 @@
-//! What `csr_tiles` promises beyond the suite: columns in any order, rows across many slices, padding that no row sees, and
-//! new values without a new copy.
+//! What `csr_tiles` promises beyond the suite: columns in any order, rows across many slices, and padding that no row sees.
 
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
@@ -92,40 +91,4 @@ fn padding_is_in_no_row_even_where_x_is_infinite() {
     let mut x: Vec<f32> = csr_core::random_vector(5, COLS);
     x.iter_mut().step_by(64).for_each(|x| *x = f32::INFINITY);
     check::<f32>(&queue, &every_kind(7), &x, &options(4, Accumulate::Plain));
-}
-
-#[test]
-fn new_values_need_no_new_copy_and_old_ones_are_not_used_unasked() {
-    let queue = queue();
-    let (host, other) = (every_kind::<f32>(4), every_kind::<f32>(40));
-    let mut a = Matrix::upload_blocking(&queue, host.view()).unwrap();
-    let mut plan = Plan::new_blocking(&queue, &a, &options(4, Accumulate::Plain)).unwrap();
-    let x: Vec<f32> = csr_core::random_vector(5, COLS);
-    let y_before = vec![0.0; host.rows()];
-    a.write_values_blocking(&queue, other.values()).unwrap();
-    let device_x = DeviceArray::upload_blocking(&queue, &x).unwrap();
-    let mut y = DeviceArray::upload_blocking(&queue, &y_before).unwrap();
-    let mut workspace = plan.workspace_blocking(&queue).unwrap();
-    let product =
-        Product { alpha: 1.5f32.into(), a: &a, x: &device_x, beta: 0.0f32.into(), y: &mut y };
-    let refused = plan.launch(&queue, &mut workspace, product, &[]).unwrap_err();
-    assert!(refused.to_string().contains("update_values_blocking"), "{refused}");
-    plan.update_values_blocking(&queue, &a).unwrap();
-    let found = multiply(&queue, &plan, &a, &x, &y_before);
-    check_product(&other, 1.5, &x, -1.0, &y_before, &found, Accumulate::Plain);
-}
-
-#[test]
-fn rows_without_nonzeros_and_matrices_without_rows_are_right() {
-    let queue = queue();
-    let x: Vec<f32> = csr_core::random_vector(5, 10);
-    for rows in [0, 1, 70] {
-        let host = Csr::<f32>::new(10, vec![0; rows + 1], vec![], vec![]).unwrap();
-        let a = Matrix::upload_blocking(&queue, host.view()).unwrap();
-        let plan = Plan::new_blocking(&queue, &a, &options(4, Accumulate::Plain)).unwrap();
-        let y_before: Vec<f32> = csr_core::random_vector(6, rows);
-        let y = multiply(&queue, &plan, &a, &x, &y_before);
-        let negated: Vec<f32> = y_before.iter().map(|y| -y).collect();
-        assert_eq!(y, negated);
-    }
 }

@@ -7,6 +7,7 @@ mod broken_kernels;
 mod broken_solvers;
 mod compensated;
 mod conversions;
+mod copies;
 mod csr_adaptive_plan;
 mod csr_flat_plan;
 mod csr_tiles;

@@ -1,5 +1,5 @@
-//! What sliced ELL promises beyond the suite: every kind of slice at every width, padding that multiplies nothing, new
-//! values without a new layout, and a clear answer where it cannot be laid out.
+//! What sliced ELL promises beyond the suite: every kind of slice at every width, padding that multiplies nothing, and a
+//! clear answer where it cannot be laid out.
 
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
@@ -112,27 +112,6 @@ fn padding_multiplies_nothing_even_where_x_is_infinite() {
     let y_before = vec![0.0; host.rows()];
     let y = multiply(&queue, &plan, &a, &x, &y_before);
     check_product(&host, 1.5, &x, -1.0, &y_before, &y, Accumulate::Plain);
-}
-
-#[test]
-fn new_values_need_no_new_layout_and_old_ones_are_not_used_unasked() {
-    let queue = queue();
-    let (host, other) = (every_kind::<f32>(4), every_kind::<f32>(40));
-    let mut a = Matrix::upload_blocking(&queue, host.view()).unwrap();
-    let mut plan = Plan::new_blocking(&queue, &a, &options(8, Accumulate::Plain)).unwrap();
-    let x: Vec<f32> = csr_core::random_vector(5, COLS);
-    let y_before = vec![0.0; host.rows()];
-    a.write_values_blocking(&queue, other.values()).unwrap();
-    let device_x = DeviceArray::upload_blocking(&queue, &x).unwrap();
-    let mut y = DeviceArray::upload_blocking(&queue, &y_before).unwrap();
-    let mut workspace = plan.workspace_blocking(&queue).unwrap();
-    let product =
-        Product { alpha: 1.5f32.into(), a: &a, x: &device_x, beta: 0.0f32.into(), y: &mut y };
-    let refused = plan.launch(&queue, &mut workspace, product, &[]).unwrap_err();
-    assert!(refused.to_string().contains("update_values_blocking"), "{refused}");
-    plan.update_values_blocking(&queue, &a).unwrap();
-    let found = multiply(&queue, &plan, &a, &x, &y_before);
-    check_product(&other, 1.5, &x, -1.0, &y_before, &found, Accumulate::Plain);
 }
 
 #[test]

@@ -1,12 +1,12 @@
-//! What SELL-C-sigma promises beyond the suite: rows of every number of lanes and parts, near and far columns, padding that
-//! multiplies nothing, and new values without a new order.
+//! What SELL-C-sigma promises beyond the suite: rows of every number of lanes and parts, near and far columns, and padding
+//! that multiplies nothing.
 
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
 use conformance::{check_product, queue};
 use sparrow::{
-    Accumulate, Algorithm, Csr, DeviceArray, Matrix, Plan, PlanOptions, Planning, Product, Queue,
-    RealValue, Value,
+    Accumulate, Algorithm, Csr, DeviceArray, Matrix, Plan, PlanOptions, Product, Queue, RealValue,
+    Value,
 };
 
 /// Rows of more than 3 nonzeros are shared; of more than 96, cut.
@@ -101,43 +101,4 @@ fn padding_multiplies_nothing_even_where_x_is_infinite() {
     let y_before = vec![0.0; host.rows()];
     let y = multiply(&queue, &plan, &a, &x, &y_before);
     check_product(&host, 1.5, &x, -1.0, &y_before, &y, Accumulate::Plain);
-}
-
-#[test]
-fn new_values_need_no_new_order_and_old_ones_are_not_used_unasked() {
-    let queue = queue();
-    let (host, other) = (every_kind::<f32>(4), every_kind::<f32>(40));
-    let mut a = Matrix::upload_blocking(&queue, host.view()).unwrap();
-    let mut plan = Plan::new_blocking(&queue, &a, &options(2, Accumulate::Plain)).unwrap();
-    let x: Vec<f32> = csr_core::random_vector(5, COLS);
-    let y_before = vec![0.0; host.rows()];
-    a.write_values_blocking(&queue, other.values()).unwrap();
-    let device_x = DeviceArray::upload_blocking(&queue, &x).unwrap();
-    let mut y = DeviceArray::upload_blocking(&queue, &y_before).unwrap();
-    let mut workspace = plan.workspace_blocking(&queue).unwrap();
-    let product =
-        Product { alpha: 1.5f32.into(), a: &a, x: &device_x, beta: 0.0f32.into(), y: &mut y };
-    let refused = plan.launch(&queue, &mut workspace, product, &[]).unwrap_err();
-    assert!(refused.to_string().contains("update_values_blocking"), "{refused}");
-    plan.update_values_blocking(&queue, &a).unwrap();
-    let found = multiply(&queue, &plan, &a, &x, &y_before);
-    check_product(&other, 1.5, &x, -1.0, &y_before, &found, Accumulate::Plain);
-}
-
-#[test]
-fn rows_without_nonzeros_and_matrices_without_rows_are_right() {
-    let queue = queue();
-    let x: Vec<f32> = csr_core::random_vector(5, 10);
-    for rows in [0, 1, 70] {
-        let host = Csr::<f32>::new(10, vec![0; rows + 1], vec![], vec![]).unwrap();
-        let a = Matrix::upload_blocking(&queue, host.view()).unwrap();
-        for planning in [Planning::Automatic, Planning::OnDevice] {
-            let options = PlanOptions { planning, ..options(2, Accumulate::Plain) };
-            let plan = Plan::new_blocking(&queue, &a, &options).unwrap();
-            let y_before: Vec<f32> = csr_core::random_vector(6, rows);
-            let y = multiply(&queue, &plan, &a, &x, &y_before);
-            let negated: Vec<f32> = y_before.iter().map(|y| -y).collect();
-            assert_eq!(y, negated);
-        }
-    }
 }
