@@ -29,7 +29,7 @@ typedef struct {
     ulong next_end; // where that ends, if in this tile
     ulong last_row; // the first row that does not end in this tile
     int is_head; // whether the row began in a tile before
-} place_t;
+} progress_t;
 
 // What rows that end are stored by.
 typedef struct {
@@ -44,19 +44,19 @@ typedef struct {
 } target_t;
 
 // Ends the rows that end before nonzero `at`: the one whose last was just added, and empty ones.
-void end_rows_at(place_t *place, const ulong at, const target_t *target)
+void end_rows_at(progress_t *progress, const ulong at, const target_t *target)
 {
-    for (; place->row < place->last_row && place->next_end == at;) {
-        if (place->is_head)
-            store_sums(target->carries, target->head_slot, target->width, place->sum, place->columns);
+    for (; progress->row < progress->last_row && progress->next_end == at;) {
+        if (progress->is_head)
+            store_sums(target->carries, target->head_slot, target->width, progress->sum, progress->columns);
         else
-            store_dense(dense_pointer(target->c, target->c_leading, place->row, place->columns), target->c_leading,
-                        target->alpha, place->sum, target->beta, place->columns);
-        place->is_head = 0;
-        place->sum = 0;
-        ++place->row;
-        if (place->row < place->last_row)
-            place->next_end = target->offsets[place->row + 1];
+            store_dense(dense_pointer(target->c, target->c_leading, progress->row, progress->columns), target->c_leading,
+                        target->alpha, progress->sum, target->beta, progress->columns);
+        progress->is_head = 0;
+        progress->sum = 0;
+        ++progress->row;
+        if (progress->row < progress->last_row)
+            progress->next_end = target->offsets[progress->row + 1];
     }
 }
 
@@ -112,13 +112,13 @@ kernel void spmm_nonzero_split(const uint tiles,
     target.width = width;
     target.alpha = alpha;
     target.beta = beta;
-    place_t place;
-    place.sum = 0;
-    place.columns = mine;
-    place.row = boundary_rows[number];
-    place.last_row = boundary_rows[number + 1];
-    place.next_end = place.row < place.last_row ? offsets[place.row + 1] : end;
-    place.is_head = begin > offsets[place.row];
+    progress_t progress;
+    progress.sum = 0;
+    progress.columns = mine;
+    progress.row = boundary_rows[number];
+    progress.last_row = boundary_rows[number + 1];
+    progress.next_end = progress.row < progress.last_row ? offsets[progress.row + 1] : end;
+    progress.is_head = begin > offsets[progress.row];
     b += mine.first;
     for (ulong at = begin; at < end; at += NNZ_AT_ONCE) {
         // What is beyond loads again what came last: loads that a condition guards would not be under way together.
@@ -132,15 +132,15 @@ kernel void spmm_nonzero_split(const uint tiles,
         }
 #pragma unroll
         for (uint k = 0; k < NNZ_AT_ONCE; ++k) {
-            end_rows_at(&place, at + k, &target);
+            end_rows_at(&progress, at + k, &target);
             if (at + k < end)
-                place.sum = fma((reals_t)(factors[k]), of_b[k], place.sum);
+                progress.sum = fma((reals_t)(factors[k]), of_b[k], progress.sum);
         }
     }
-    end_rows_at(&place, end, &target);
+    end_rows_at(&progress, end, &target);
     // The row that goes on in the next tile.
-    if (end > offsets[place.last_row]) {
-        const ulong slot = place.is_head ? target.head_slot : 2 * (ulong)slots[number + 1] + 1;
-        store_sums(carries, slot, width, place.sum, mine);
+    if (end > offsets[progress.last_row]) {
+        const ulong slot = progress.is_head ? target.head_slot : 2 * (ulong)slots[number + 1] + 1;
+        store_sums(carries, slot, width, progress.sum, mine);
     }
 }

@@ -7,7 +7,7 @@
 //   lengths    of the sorted segments: their sums are positions in the order of tiles, but for the padding of tiles,
 //              which the host adds, as it cuts tasks: it reads where tiles begin
 //   parts     how many slices each segment has a part in, in the order of tiles and in that of rows
-//   place      the numbers of the parts of each row, and the bits of lanes
+//   number     the numbers of the parts of each row, and the bits of lanes
 //   columns    and values, nonzero by nonzero: the bits and counts of the first step say which segment one is in
 
 #ifndef GROUP_SIZE
@@ -153,7 +153,7 @@ uint parts_of_segment(const uint position, const uint length)
     return (position + length - 1) / SLICE_NNZ - position / SLICE_NNZ + 1;
 }
 
-// Parts of each segment, in both orders; and how far from its place in CSR each nonzero of a segment has its position,
+// Parts of each segment, in both orders; and how far from its index in CSR each nonzero of a segment has its position,
 // modulo 2^32. `tile_table` has two words a tile: padding before it in nonzeros, and in parts.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void csr_tiles_parts(const uint segments,
@@ -188,7 +188,7 @@ kernel void csr_tiles_parts(const uint segments,
 // The numbers of the parts of each row; where parts begin, in words of lanes that hold 0, and the first of each
 // slice.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-kernel void csr_tiles_place(const uint segments,
+kernel void csr_tiles_number(const uint segments,
                             ARRAY_PARAMETER(const uint, tiles),
                             ARRAY_PARAMETER(const uint, numbers),
                             ARRAY_PARAMETER(const uint, positions),

@@ -163,7 +163,7 @@ pub static SPEC: AlgorithmSpec = AlgorithmSpec {
         KernelSpec::of::<plan::LengthArguments<()>, CsrTilesPlan>(plan::SOURCE),
         KernelSpec::of::<plan::StartArguments<()>, CsrTilesPlan>(plan::SOURCE),
         KernelSpec::of::<plan::PartArguments<()>, CsrTilesPlan>(plan::SOURCE),
-        KernelSpec::of::<plan::PlaceArguments<()>, CsrTilesPlan>(plan::SOURCE),
+        KernelSpec::of::<plan::NumberArguments<()>, CsrTilesPlan>(plan::SOURCE),
         KernelSpec::of::<plan::LaneArguments<()>, CsrTilesPlan>(plan::SOURCE),
         KernelSpec::of::<plan::RowPartArguments<()>, CsrTilesPlan>(plan::SOURCE),
         KernelSpec::of::<plan::ColumnArguments<()>, CsrTilesPlan>(plan::SOURCE),

@@ -126,8 +126,8 @@ arguments! {
 }
 
 arguments! {
-    /// Arguments of the kernel `csr_tiles_place`.
-    pub struct PlaceArguments<M> for "csr_tiles_place" {
+    /// Arguments of the kernel `csr_tiles_number`.
+    pub struct NumberArguments<M> for "csr_tiles_number" {
         /// Segments: at least 1.
         segments: u32,
         /// The tile of each segment, in the order of tiles.

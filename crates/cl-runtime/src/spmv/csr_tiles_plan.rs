@@ -2,7 +2,7 @@
 
 use cl_kernels::csr_tiles::{CsrTiles as Parameters, SLICE_LANES};
 use cl_kernels::csr_tiles_plan::{
-    ColumnArguments, LaneArguments, LengthArguments, PartArguments, PlaceArguments,
+    ColumnArguments, LaneArguments, LengthArguments, NumberArguments, PartArguments,
     RowMarkArguments, RowPartArguments, SegmentArguments, StartArguments, TileMarkArguments,
 };
 use csr_core::OffsetType;
@@ -92,7 +92,7 @@ impl Tiles {
         }
         let mut scan = Scan::new_blocking(queue, OffsetType::U32)?;
         let sorted = Sorted::make_blocking(queue, sequence, &mut scan, parameters, matrix, nnz)?;
-        Self::place_blocking(queue, sequence, &mut scan, parameters, matrix, sorted)
+        Self::lay_out_blocking(queue, sequence, &mut scan, parameters, matrix, sorted)
     }
 
     /// Of a matrix without nonzeros: rows have no parts.
@@ -117,7 +117,7 @@ impl Tiles {
     }
 
     /// The parts of rows and lanes, and columns.
-    fn place_blocking(
+    fn lay_out_blocking(
         queue: &Queue,
         sequence: &mut LaunchSequence<'_>,
         scan: &mut Scan,
@@ -179,7 +179,7 @@ impl Tiles {
             segments: Segments { marks, before, moves },
         };
         let Segments { marks, before, moves } = &made.segments;
-        let placing = PlaceArguments {
+        let numbering = NumberArguments {
             segments: count,
             tiles: keyed.keys.argument(),
             numbers: keyed.numbers.argument(),
@@ -213,7 +213,7 @@ impl Tiles {
         // SAFETY: words, slices, rows and parts have what the counts above say, and padding was counted with them.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
-            sequence.run(&placing, of_segments)?;
+            sequence.run(&numbering, of_segments)?;
             sequence.run(&of_lanes, slice_groups)?;
             sequence.run(&of_rows, row_groups)?;
             sequence.run(&of_columns, nonzero_groups)?;
