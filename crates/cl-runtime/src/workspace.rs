@@ -1,16 +1,18 @@
 //! What a launch scribbles on, and the kernel objects it sets up.
 
 mod in_flight;
+mod sequence;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cl_kernels::{HostAccess, KernelArguments};
 
-use crate::launch::{After, Size, launch, launch_after, launch_next};
+use crate::launch::{After, Size, launch, launch_after};
 use crate::raw::{Kernel, Memory};
 use crate::scratch::zeroed_blocking;
 use crate::{DeviceArray, Error, Event, Queue, Result};
 use in_flight::InFlight;
+pub(crate) use sequence::Sequence;
 
 /// Ties a workspace to the algorithm object it was made by: counters of one plan say nothing to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -257,21 +259,6 @@ impl Parts<'_> {
         unsafe { launch(self.queue, &mut self.kernels[kernel], arguments, size, after) }
     }
 
-    /// Enqueues one of several kernels in an in-order queue, after what is in it and without an event.
-    ///
-    /// # Safety
-    /// As [`launch`].
-    #[expect(unsafe_code, reason = "as `launch`")]
-    pub(crate) unsafe fn launch_next<'m, A: KernelArguments<&'m Memory>>(
-        &mut self,
-        kernel: usize,
-        arguments: &A,
-        size: Size,
-    ) -> Result<()> {
-        // SAFETY: the caller's promise.
-        unsafe { launch_next(self.queue, &mut self.kernels[kernel], arguments, size) }
-    }
-
     /// Enqueues one of several kernels, after these events and with an event.
     ///
     /// # Safety
@@ -302,40 +289,26 @@ impl Parts<'_> {
         A: KernelArguments<&'m Memory>,
         B: KernelArguments<&'m Memory>,
     {
-        let queue = self.queue;
-        let (one, others) = self.kernels.split_at_mut(1);
-        let (one, other) = (&mut one[0], &mut others[0]);
-        // A first one that never ran, since what it waits for ended in error, must take the second with it; otherwise
-        // the order of the queue is enough, and costs less than an event.
-        let is_alone = queue.is_in_order() && self.wait.is_empty();
-        let mut wait = Vec::new();
+        let mut sequence = self.sequence();
         // SAFETY: the caller's promise.
         unsafe {
-            if is_alone {
-                launch_next(queue, one, first, first_size)?;
-                self.earlier.clear();
-            } else {
-                let done = launch_after(queue, one, first, first_size, &self.wait)?;
-                *self.earlier = vec![done.clone()];
-                wait.push(done);
-                if queue.context().device().traits().hides_failed_commands() {
-                    wait.extend_from_slice(&self.wait);
-                }
-            }
+            sequence.next(0, first, first_size)?;
+            sequence.last(1, second, second_size)
         }
-        // SAFETY: the caller's promise.
-        let launched = unsafe {
-            match self.has_event {
-                true => launch_after(queue, other, second, second_size, &wait).map(Some),
-                false => launch_next(queue, other, second, second_size).map(|()| None),
-            }
-        };
-        if launched.is_err() {
-            // What the first has left, nothing has looked at.
-            *self.is_dirty = true;
-            let _ = queue.finish_blocking();
+    }
+
+    /// Begins a launch of several kernels, each after the one before.
+    pub(crate) fn sequence(&mut self) -> Sequence<'_> {
+        self.earlier.clear();
+        Sequence {
+            queue: self.queue,
+            kernels: self.kernels,
+            wait: self.wait.clone(),
+            has_event: self.has_event,
+            has_begun: false,
+            is_dirty: self.is_dirty,
+            earlier: self.earlier,
         }
-        launched
     }
 
     /// Kernels there are.

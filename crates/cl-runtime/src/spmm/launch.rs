@@ -1,14 +1,14 @@
 //! One launch of SpMM: a copy of B where it is column-major, the product, and rows that groups share.
 
 use cl_kernels::dense_rows;
-use cl_kernels::{Array, spmm_merge, spmm_nonzero_split, spmm_row_split};
+use cl_kernels::{Array, KernelArguments, spmm_merge, spmm_nonzero_split, spmm_row_split};
 use csr_core::Layout;
 
 use super::forms::{Columns, Form};
 use super::{Copy, LongNodes, PatternPlan, Spmm, SpmmOperands, SpmmParameters, Tiles};
 use crate::launch::{After, Size};
 use crate::raw::Memory;
-use crate::workspace::{Parts, Workspace};
+use crate::workspace::{Parts, Sequence, Workspace};
 use crate::{Event, Queue, Result};
 
 /// B as the kernels read it: row-major.
@@ -36,21 +36,23 @@ impl Spmm {
     ) -> Result<Option<Event>> {
         workspace.run(self.owner, queue, after, |mut parts| {
             // SAFETY: the caller's promise.
-            unsafe { self.enqueue(&mut parts, operands).map(Some) }
+            unsafe { self.enqueue(&mut parts, operands) }
         })
     }
 
     /// # Safety
     /// As [`Spmm::launch`].
     #[expect(unsafe_code, reason = "operands are trusted")]
-    unsafe fn enqueue(&self, parts: &mut Parts<'_>, operands: &SpmmOperands<'_>) -> Result<Event> {
-        let scratch = parts.scratch;
-        let mut wait = parts.wait.clone();
+    unsafe fn enqueue(
+        &self,
+        parts: &mut Parts<'_>,
+        operands: &SpmmOperands<'_>,
+    ) -> Result<Option<Event>> {
+        let (scratch, last_kernel) = (parts.scratch, parts.kernel_count() - 1);
+        let mut sequence = parts.sequence();
         let b = if let Some(copy) = &self.copy {
             // SAFETY: the caller's promise about B; the copy is as large as the workspace was made.
-            let copied = unsafe { self.copy_b(parts, operands, copy)? };
-            *parts.earlier = vec![copied.clone()];
-            wait.push(copied);
+            unsafe { self.copy_b(&mut sequence, last_kernel, scratch.argument(), operands, copy)? };
             let row_bytes = copy.leading * self.dense.b_type.size_bytes();
             RowMajor { array: scratch.argument(), row_bytes: row_bytes as u32 }
         } else {
@@ -63,59 +65,38 @@ impl Spmm {
             groups: self.groups(&form.tiling),
             group_size: self.parameters.group_size() as usize,
         };
-        let first_kernel = number * self.kernel_names().len();
+        let joins = self.join_groups() * form.tiling.tiles as usize;
+        let join_size = (joins > 0 && size.groups > 0).then_some(Size { groups: joins, ..size });
+        let kernel = number * self.kernel_names().len();
         let sums = Array {
             memory: scratch.argument().memory,
             start: (self.copy_words() * 4 / self.real_type.size_bytes()) as u64,
         };
         // SAFETY: the caller's promise about the operands; i-nodes and tiles are the pattern's, and there is memory for
         // the sums of what they cut.
-        let product = unsafe {
+        unsafe {
             match &self.plan {
                 PatternPlan::Rows { long, .. } => {
                     let arguments = self.row_split(form, long.as_ref(), operands, b, sums);
-                    parts.launch_after(first_kernel, &arguments, size, &wait)?
+                    let join = join_size.zip(long.as_ref()).map(|(join_size, long)| {
+                        (self.row_split_join(form, long, operands, sums), join_size)
+                    });
+                    product_and_join(sequence, kernel, (&arguments, size), join)
                 }
                 PatternPlan::Tiles(tiles) => {
                     let arguments = self.merge(form, tiles, operands, b, sums);
+                    let join = join_size
+                        .map(|join_size| (self.merge_join(form, tiles, operands, sums), join_size));
                     match self.parameters {
                         SpmmParameters::NonzeroSplit(_) => {
                             let arguments = nonzero_split(arguments);
-                            parts.launch_after(first_kernel, &arguments, size, &wait)?
+                            product_and_join(sequence, kernel, (&arguments, size), join)
                         }
-                        _ => parts.launch_after(first_kernel, &arguments, size, &wait)?,
+                        _ => product_and_join(sequence, kernel, (&arguments, size), join),
                     }
                 }
             }
-        };
-        let joins = self.join_groups() * form.tiling.tiles as usize;
-        if joins == 0 || size.groups == 0 {
-            return Ok(product);
         }
-        let size = Size { groups: joins, ..size };
-        // Not for the product alone: a driver may show what never ran as complete.
-        wait.push(product.clone());
-        // SAFETY: as above.
-        let joined = unsafe {
-            match &self.plan {
-                PatternPlan::Rows { long: Some(long), .. } => {
-                    let arguments = self.row_split_join(form, long, operands, sums);
-                    parts.launch_after(first_kernel + 1, &arguments, size, &wait)
-                }
-                PatternPlan::Tiles(tiles) => {
-                    let arguments = self.merge_join(form, tiles, operands, sums);
-                    parts.launch_after(first_kernel + 1, &arguments, size, &wait)
-                }
-                PatternPlan::Rows { long: None, .. } => return Ok(product),
-            }
-        };
-        if joined.is_err() {
-            // What was enqueued still writes to C and to the sums.
-            product.wait()?;
-        }
-        // The events of both kernels are kept until the next launch: see `Workspace`.
-        *parts.earlier = vec![product];
-        joined
     }
 
     /// Groups of a tile that add up rows which several sub-groups, or groups, have parts of.
@@ -153,14 +134,16 @@ impl Spmm {
     }
 
     /// # Safety
-    /// B is as long as its shape spans.
+    /// B is as long as its shape spans, and `to` as the copy.
     #[expect(unsafe_code, reason = "operands are trusted")]
     unsafe fn copy_b(
         &self,
-        parts: &mut Parts<'_>,
+        sequence: &mut Sequence<'_>,
+        kernel: usize,
+        to: Array<&Memory>,
         operands: &SpmmOperands<'_>,
         copy: &Copy,
-    ) -> Result<Event> {
+    ) -> Result<()> {
         let (rows, width) = (self.dense.b.rows(), self.dense.b.cols());
         let arguments = dense_rows::Arguments {
             rows: rows as u32,
@@ -168,13 +151,12 @@ impl Spmm {
             leading: self.dense.b.leading() as u64,
             row_leading: copy.leading as u32,
             from: operands.b,
-            to: parts.scratch.argument(),
+            to,
         };
         let groups = copy.parameters.groups(rows, width);
         let size = Size { groups, group_size: copy.parameters.group_size as usize };
-        let (last, wait) = (parts.kernel_count() - 1, parts.wait.clone());
         // SAFETY: the caller's promise.
-        unsafe { parts.launch_after(last, &arguments, size, &wait) }
+        unsafe { sequence.next(kernel, &arguments, size) }
     }
 
     fn row_split<'a>(
@@ -286,6 +268,33 @@ impl Spmm {
             c_leading: self.dense.c.leading() as u64,
             alpha: operands.alpha,
             beta: operands.beta,
+        }
+    }
+}
+
+/// Enqueues the product, and after it what adds up rows that several have parts of, where there are some: the next kernel.
+///
+/// # Safety
+/// As [`Sequence::last`], for both.
+#[expect(unsafe_code, reason = "operands are trusted")]
+unsafe fn product_and_join<'m, A, B>(
+    mut sequence: Sequence<'_>,
+    kernel: usize,
+    (product, size): (&A, Size),
+    join: Option<(B, Size)>,
+) -> Result<Option<Event>>
+where
+    A: KernelArguments<&'m Memory>,
+    B: KernelArguments<&'m Memory>,
+{
+    // SAFETY: the caller's promise.
+    unsafe {
+        match join {
+            None => sequence.last(kernel, product, size),
+            Some((join, join_size)) => {
+                sequence.next(kernel, product, size)?;
+                sequence.last(kernel + 1, &join, join_size)
+            }
         }
     }
 }

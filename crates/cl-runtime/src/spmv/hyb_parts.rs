@@ -11,7 +11,7 @@ use csr_core::{OffsetType, counted};
 use super::{Specialisation, Workspace};
 use crate::launch::{After, Size};
 use crate::raw::Memory;
-use crate::workspace::{OwnerId, Parts};
+use crate::workspace::OwnerId;
 use crate::{AnyArray, Context, DeviceArray, Error, Event, Program, Queue, Result};
 
 /// The arrays of a matrix in slots and entries. Either part may have nothing.
@@ -238,64 +238,21 @@ impl HybProduct {
                 // SAFETY: the caller's promise; the kernel reads nothing else.
                 return unsafe { launch.launch(0, &arguments, size) };
             }
+            let scratch = launch.scratch;
+            let (entries, entries_size) = self.entries(scratch, operands);
+            let (carry, carry_size) = self.carry(scratch);
+            let (slots, slots_size) = self.slots(scratch, operands);
+            let has_carry = launch.kernel_count() > 2;
+            let mut sequence = launch.sequence();
             // SAFETY: the caller's promise; the workspace is as large as the kernels demand.
-            let launched = unsafe { self.launch_all(queue, &mut launch, operands) };
-            if launched.is_err() {
-                // What was enqueued may still read x, which is the caller's again.
-                *launch.is_dirty = true;
-                let _ = queue.finish_blocking();
-            }
-            launched
-        })
-    }
-
-    /// # Safety
-    /// As [`HybProduct::launch`].
-    #[expect(unsafe_code, reason = "operands are trusted")]
-    unsafe fn launch_all(
-        &self,
-        queue: &Queue,
-        launch: &mut Parts<'_>,
-        operands: &HybOperands<'_>,
-    ) -> Result<Option<Event>> {
-        let scratch = launch.scratch;
-        let (entries, entries_size) = self.entries(scratch, operands);
-        let (carry, carry_size) = self.carry(scratch);
-        let (slots, slots_size) = self.slots(scratch, operands);
-        let has_carry = launch.kernel_count() > 2;
-        // In order and with nothing to wait for, the queue's order is enough, and costs less than events.
-        if queue.is_in_order() && launch.wait.is_empty() {
-            launch.earlier.clear();
-            // SAFETY: the caller's promise, here and below.
             unsafe {
-                launch.launch_next(1, &entries, entries_size)?;
+                sequence.next(1, &entries, entries_size)?;
                 if has_carry {
-                    launch.launch_next(2, &carry, carry_size)?;
+                    sequence.next(2, &carry, carry_size)?;
                 }
-                return launch.launch(0, &slots, slots_size);
+                sequence.last(0, &slots, slots_size)
             }
-        }
-        // What never ran, since what it waits for ended in error, must take with it what comes after.
-        let before = launch.wait.clone();
-        let hides = queue.context().device().traits().hides_failed_commands();
-        let wait_for = |event: &Event| {
-            let others = if hides { &before[..] } else { &[] };
-            [std::slice::from_ref(event), others].concat()
-        };
-        // SAFETY: as above.
-        unsafe {
-            let mut last = launch.launch_after(1, &entries, entries_size, &before)?;
-            *launch.earlier = vec![last.clone()];
-            if has_carry {
-                last = launch.launch_after(2, &carry, carry_size, &wait_for(&last))?;
-                launch.earlier.push(last.clone());
-            }
-            let wait = wait_for(&last);
-            match launch.has_event {
-                true => launch.launch_after(0, &slots, slots_size, &wait).map(Some),
-                false => launch.launch_next(0, &slots, slots_size).map(|()| None),
-            }
-        }
+        })
     }
 
     fn slots<'a>(

@@ -1,0 +1,87 @@
+//! Several kernels of one launch, each after the one before.
+
+use cl_kernels::KernelArguments;
+
+#[cfg(doc)]
+use super::Parts;
+use crate::launch::{Size, launch_after, launch_next};
+use crate::raw::{Kernel, Memory};
+use crate::{Event, Queue, Result};
+
+/// Kernels of one launch, each after the one before. In an in-order queue that has nothing else to wait for its order is
+/// enough, and no event is made between them: one takes the host and the GPU some microseconds.
+pub(crate) struct Sequence<'a> {
+    pub(super) queue: &'a Queue,
+    pub(super) kernels: &'a mut [Kernel],
+    /// What the next kernel comes after, besides what is in its queue.
+    pub(super) wait: Vec<Event>,
+    pub(super) has_event: bool,
+    /// Whether a kernel was enqueued.
+    pub(super) has_begun: bool,
+    pub(super) is_dirty: &'a mut bool,
+    pub(super) earlier: &'a mut Vec<Event>,
+}
+
+impl Sequence<'_> {
+    /// Enqueues a kernel that another one follows, by its index.
+    ///
+    /// # Safety
+    /// As [`Parts::launch`].
+    #[expect(unsafe_code, reason = "as `Parts::launch`")]
+    pub(crate) unsafe fn next<'m, A: KernelArguments<&'m Memory>>(
+        &mut self,
+        kernel: usize,
+        arguments: &A,
+        size: Size,
+    ) -> Result<()> {
+        let kernel = &mut self.kernels[kernel];
+        if self.queue.is_in_order() && self.wait.is_empty() {
+            // SAFETY: the caller's promise.
+            let launched = unsafe { launch_next(self.queue, kernel, arguments, size) };
+            return self.note(launched);
+        }
+        // A kernel that never ran, since what it waits for ended in error, must take the next with it.
+        // SAFETY: the caller's promise.
+        let launched = unsafe { launch_after(self.queue, kernel, arguments, size, &self.wait) };
+        let done = self.note(launched)?;
+        self.earlier.push(done.clone());
+        if !self.queue.context().device().traits().hides_failed_commands() {
+            self.wait.clear();
+        }
+        self.wait.push(done);
+        Ok(())
+    }
+
+    /// Enqueues the last kernel, by its index. `None` where no event was asked for.
+    ///
+    /// # Safety
+    /// As [`Parts::launch`].
+    #[expect(unsafe_code, reason = "as `Parts::launch`")]
+    pub(crate) unsafe fn last<'m, A: KernelArguments<&'m Memory>>(
+        mut self,
+        kernel: usize,
+        arguments: &A,
+        size: Size,
+    ) -> Result<Option<Event>> {
+        let kernel = &mut self.kernels[kernel];
+        // SAFETY: the caller's promise.
+        let launched = unsafe {
+            match self.has_event {
+                true => launch_after(self.queue, kernel, arguments, size, &self.wait).map(Some),
+                false => launch_next(self.queue, kernel, arguments, size).map(|()| None),
+            }
+        };
+        self.note(launched)
+    }
+
+    /// Notes how a kernel was enqueued. Where one was not, those before it are waited for, and nothing has looked at what
+    /// they leave.
+    fn note<T>(&mut self, launched: Result<T>) -> Result<T> {
+        if launched.is_err() && self.has_begun {
+            *self.is_dirty = true;
+            let _ = self.queue.finish_blocking();
+        }
+        self.has_begun = true;
+        launched
+    }
+}
