@@ -201,15 +201,16 @@ pub struct SpmmShape {
 }
 
 parameters! {
-    /// The switch between row split and merge. Row split where neighbouring rows have the same columns; where rows are
-    /// long enough and none is long compared with all; or where one is so long that merge would have a group add up too
-    /// much.
+    /// The switch between row split and merge. Row split where rows are long enough, and neighbours have the same columns
+    /// or none is long compared with all; or where one is so long that merge would have a group add up too much.
     pub struct SpmmSwitch for "spmm" {
         /// Rows are long enough if the mean one has as many hundredths of a nonzero, times the part of items that have
         /// work where sub-groups run in step; the paper's switch is 935, without the latter.
         mean_row_hundredths: [0, 200, 400, 935],
         /// None is long if rows and nonzeros together are at least as many times the longest row.
         longest_share: [1, 1000, 3000, 10_000, 30_000, 60_000],
+        /// Nor is one if it has at most as many times the mean row; 0 where that does not count.
+        longest_of_mean: [0, 3, 5, 10],
         /// One is so long if they are less than as many times the longest row; 0 where merge does not mind.
         giant_share: [0, 10, 20, 40, 80],
         /// And if they are at least as many thousands.
@@ -225,8 +226,18 @@ impl SpmmSwitch {
             DeviceType::Cpu => 2 * device.compute_units.max(1),
             _ => 30_000,
         };
-        let mean_row_hundredths = if device.device_type == DeviceType::Cpu { 0 } else { 935 };
-        SpmmSwitch { mean_row_hundredths, longest_share, giant_share: 0, giant_thousands: 0 }
+        let (mean_row_hundredths, longest_of_mean) = match device.device_type {
+            DeviceType::Cpu => (0, 0),
+            _ => (935, 5),
+        };
+        let (giant_share, giant_thousands) = (0, 0);
+        SpmmSwitch {
+            mean_row_hundredths,
+            longest_share,
+            longest_of_mean,
+            giant_share,
+            giant_thousands,
+        }
     }
 
     /// Chooses, with the reason in words.
@@ -236,11 +247,6 @@ impl SpmmSwitch {
         let path = rows + nnz;
         let least_mean = f64::from(self.mean_row_hundredths) / 100.0;
         let (merge, row_split) = (SpmmAlgorithm::Merge, SpmmAlgorithm::RowSplit);
-        if mean_inode > 1.0 {
-            let reason =
-                format!("{mean_inode:.2} neighbouring rows have the same columns, in the mean");
-            return (row_split, reason);
-        }
         let is_above = |share: u32| longest_row.saturating_mul(share.into()) > path;
         let longest =
             format!("the longest row ({}) is more than 1/", counted(longest_row, "nonzero"));
@@ -257,7 +263,14 @@ impl SpmmSwitch {
         if mean * busy < least_mean {
             return (merge, format!("{rows_are}: fewer than {least_mean:.2}"));
         }
-        if is_above(self.longest_share) {
+        if mean_inode > 1.0 {
+            let reason =
+                format!("{mean_inode:.2} neighbouring rows have the same columns, in the mean");
+            return (row_split, reason);
+        }
+        if is_above(self.longest_share)
+            && longest_row as f64 > f64::from(self.longest_of_mean) * mean
+        {
             return (merge, format!("{longest}{} of all rows and nonzeros", self.longest_share));
         }
         (
@@ -356,12 +369,16 @@ mod tests {
         assert_eq!(switch.select(&even).0, SpmmAlgorithm::RowSplit);
         for uneven in [
             SpmmShape { nnz: 900_000, ..even },
-            SpmmShape { longest_row: 200, ..even },
+            SpmmShape { nnz: 900_000, mean_inode: 2.0, ..even },
+            SpmmShape { longest_row: 300, ..even },
             SpmmShape { busy: 0.1, ..even },
         ] {
             assert_eq!(switch.select(&uneven).0, SpmmAlgorithm::Merge, "{uneven:?}");
         }
-        let alike = SpmmShape { longest_row: 200, mean_inode: 3.0, ..even };
+        // Four times the mean row.
+        let short = SpmmShape { longest_row: 200, ..even };
+        assert_eq!(switch.select(&short).0, SpmmAlgorithm::RowSplit);
+        let alike = SpmmShape { longest_row: 300, mean_inode: 3.0, ..even };
         assert_eq!(switch.select(&alike).0, SpmmAlgorithm::RowSplit);
         // One row is half of all.
         let giant = SpmmShape { longest_row: 2_500_000, ..even };
