@@ -11,9 +11,9 @@
 //   2. Each sub-group iterates over its part, NNZ_AT_ONCE rows of B under way at a time, and stores the rows that end
 //      in it. (The paper stays at one nonzero an item; its items hold 32 columns each.)
 //   3. A row that several sub-groups share is combined in local memory by the sub-group in which it ends.
-//   4. The partial sums of a row that several groups share are stored in `carries`, and `spmm_merge_join` (spmm/merge_join.h) adds them up
-//      in their order. Boundaries of tiles move to the beginning of the row they fall into where that is SLACK nonzeros
-//      away or less, so that with short rows there are none.
+//   4. The partial sums of a row that several groups share are published in `carries`, and the last of these groups to
+//      arrive adds them up in their order (spmm/shared_rows.h). Boundaries of tiles move to the beginning of the row they
+//      fall into where that is SLACK nonzeros away or less, so that with short rows there are none.
 //
 // Each row is scaled once, and its C read once.
 //
@@ -38,7 +38,7 @@
 #define LOADS ((TILE_LENGTH + SLACK + GROUP_SIZE - 1) / GROUP_SIZE)
 
 #include "item/dense.h"
-#include "spmm/merge_join.h"
+#include "spmm/shared_rows.h"
 
 // In local memory: a tile, from its first nonzero on.
 typedef struct {
@@ -52,7 +52,7 @@ typedef struct {
     local reals_t *heads; // an item's columns of the row its sub-group begins in the middle of, if that ends in it
     local reals_t *tails; // of the row that continues after the sub-group
     local uint *has_ends; // whether a row ends in a sub-group
-} shared_rows_t;
+} shared_sums_t;
 
 // Where a sub-group is in its part of the list.
 typedef struct {
@@ -85,7 +85,7 @@ void end_rows(cursor_t *cursor, const uint at, const ulong c_leading, const real
 
 // The sum of a row over the sub-groups before `sub_group`: tails of those in which no row ends, back to the one in
 // which it begins. Sets `*reaches_back` if it begins before the group.
-reals_t sum_before(const shared_rows_t *shared, const tile_t *tile, const uint sub_group,
+reals_t sum_before(const shared_sums_t *shared, const tile_t *tile, const uint sub_group,
                    const uint sub_group_size, const uint item, int *reaches_back)
 {
     uint first = sub_group;
@@ -116,7 +116,10 @@ kernel void spmm_merge(const uint tiles,
                        const ulong c_leading,
                        SCALAR_PARAMETER(alpha),
                        SCALAR_PARAMETER(beta),
-                       ARRAY_PARAMETER(real_t, carries))
+                       ARRAY_PARAMETER(real_t, carries),
+                       ARRAY_PARAMETER(uint, counters),
+                       const uint cuts,
+                       const uint zero)
 {
     OPEN_ARRAY(const uint, boundary_rows);
     OPEN_ARRAY(const offset_t, boundary_nonzeros);
@@ -129,6 +132,7 @@ kernel void spmm_merge(const uint tiles,
     OPEN_SCALAR(alpha);
     OPEN_SCALAR(beta);
     OPEN_ARRAY(real_t, carries);
+    OPEN_ARRAY(uint, counters);
     local uint b_rows[LOADS * GROUP_SIZE];
     local real_t factors[LOADS * GROUP_SIZE];
     local uint ends[TILE_LENGTH + 1];
@@ -136,6 +140,8 @@ kernel void spmm_merge(const uint tiles,
     local reals_t heads[GROUP_SIZE];
     local reals_t tails[GROUP_SIZE];
     local uint has_ends[GROUP_SIZE];
+    local uint proofs;
+    local int is_last_of[2];
 
     const uint item = (uint)get_local_id(0);
     const uint column_tile = (uint)get_group_id(0) / tiles;
@@ -225,25 +231,58 @@ kernel void spmm_merge(const uint tiles,
     }
     if (lane == 0)
         has_ends[sub_group] = beyond_row > row;
+    if (item == 0)
+        proofs = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    shared_rows_t shared;
+    shared_sums_t shared;
     shared.heads = heads;
     shared.tails = tails;
     shared.has_ends = has_ends;
+    uint proof = 0;
     int reaches_back;
     if (has_columns && is_shared && has_ends[sub_group]) {
         const reals_t before = sum_before(&shared, &tile, sub_group, sub_group_size, lane, &reaches_back);
         const reals_t whole = before + heads[item];
         if (reaches_back)
-            store_sums(carries, 2 * (ulong)slots[number], width, whole, mine);
+            proof |= publish_sums(carries, 2 * (ulong)slots[number], width, whole, mine);
         else
             store_dense(dense_pointer(c, c_leading, first_row + row, mine), c_leading, alpha, whole, beta, mine);
     }
     // The row that continues after the group: the last sub-group's.
-    if (has_columns && sub_group + 1 == sub_groups && end > offsets[last_row]) {
+    const int is_open = end > offsets[last_row];
+    if (has_columns && sub_group + 1 == sub_groups && is_open) {
         const reals_t whole = sum_before(&shared, &tile, sub_groups, sub_group_size, lane, &reaches_back);
         const ulong slot = reaches_back ? 2 * (ulong)slots[number] : 2 * (ulong)slots[number + 1] + 1;
-        store_sums(carries, slot, width, whole, mine);
+        proof |= publish_sums(carries, slot, width, whole, mine);
+    }
+
+    // Of the rows that other groups have parts of, the one in which the tile begins and the one that continues after it,
+    // the group adds up those of which it arrives last. It has one part of a row that is both.
+    if (tile.is_cut || is_open) {
+        atomic_or(&proofs, proof & zero);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item == 0) {
+            for (uint which = 0; which < 2; ++which) {
+                const int has_part = which == 0 ? tile.is_cut : is_open && !(tile.is_cut && first_row == last_row);
+                is_last_of[which] = 0;
+                if (has_part) {
+                    const shared_row_t row_of = boundaries_of_row(offsets, (uint)(which == 0 ? first_row : last_row));
+                    volatile global uint *const counter = counters + (ulong)column_tile * cuts + slots[row_of.first];
+                    is_last_of[which] = arrives_last(counter, row_of.parts, proofs, zero);
+                }
+            }
+        }
+        for (uint which = 0; which < 2; ++which) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (is_last_of[which]) {
+                const ulong its_row = which == 0 ? first_row : last_row;
+                const shared_row_t row_of = boundaries_of_row(offsets, (uint)its_row);
+                const reals_t sum = sum_of_parts(&row_of, slots, carries, width, mine, sub_group_size, sub_groups,
+                                                 has_columns, heads);
+                if (has_columns && sub_group == 0)
+                    store_dense(dense_pointer(c, c_leading, its_row, mine), c_leading, alpha, sum, beta, mine);
+            }
+        }
     }
 }

@@ -285,10 +285,9 @@ mod tests {
         );
         check::<crate::spmm_row_split_plan::AlikeArguments<()>>(crate::spmm_row_split_plan::SOURCE);
         check::<crate::spmm_merge::Arguments<()>>(crate::spmm_merge::SOURCE);
-        check::<crate::spmm_merge::JoinArguments<()>>(crate::spmm_merge::SOURCE);
         let nonzero_split = crate::spmm_nonzero_split::SOURCE;
         check::<crate::spmm_nonzero_split::Arguments<()>>(nonzero_split);
-        check::<crate::spmm_merge::JoinArguments<()>>(nonzero_split);
+        check::<crate::spmm_nonzero_split::JoinArguments<()>>(nonzero_split);
         check::<crate::spmm_merge_plan::Arguments<()>>(crate::spmm_merge_plan::SOURCE);
         check::<crate::dense_rows::Arguments<()>>(crate::dense_rows::SOURCE);
         check::<crate::gather_values::Arguments<()>>(crate::gather_values::SOURCE);

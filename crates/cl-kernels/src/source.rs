@@ -86,7 +86,7 @@ pub(crate) const SOURCES: &[Source] = &sources![
     "spgemm/tiny_alone.h",
     "spgemm/tiny_together.h",
     "spmm/join.h",
-    "spmm/merge_join.h",
+    "spmm/shared_rows.h",
     "spmm/node.h",
     "spmm/spmm_merge.cl",
     "spmm/spmm_merge_plan.cl",

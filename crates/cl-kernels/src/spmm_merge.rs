@@ -145,37 +145,11 @@ arguments! {
         beta: Scalar<M>,
         /// Parts of rows that groups share: two rows of C for each boundary that cuts one.
         carries: Array<M>,
-    }
-}
-
-arguments! {
-    /// Arguments of the kernel `spmm_merge_join`.
-    pub struct JoinArguments<M> for "spmm_merge_join" {
-        /// Tiles.
-        tiles: u32,
-        /// Rows that several groups share.
-        chains: u32,
-        /// Columns of B and C.
-        width: u32,
-        /// Columns of a tile.
-        tile_width: u32,
-        /// Items of a sub-group.
-        sub_group_size: u32,
-        /// The first boundary of each such row: chains.
-        chain_boundaries: Array<M>,
-        /// The row each boundary falls into: tiles + 1.
-        boundary_rows: Array<M>,
-        /// The slot of each boundary's carries: tiles + 1.
-        slots: Array<M>,
-        /// Parts of rows.
-        carries: Array<M>,
-        /// C.
-        c: Array<M>,
-        /// Elements from one row (column) of C to the next.
-        c_leading: u64,
-        /// Scales A B.
-        alpha: Scalar<M>,
-        /// Scales C; with 0, C is not read.
-        beta: Scalar<M>,
+        /// A word for each boundary that cuts a row, and each tile of columns: 0 before a launch and after it.
+        counters: Array<M>,
+        /// Boundaries that cut a row.
+        cuts: u32,
+        /// 0, which only the host knows.
+        zero: u32,
     }
 }

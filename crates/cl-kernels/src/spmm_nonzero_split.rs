@@ -1,5 +1,5 @@
 //! `spmm_nonzero_split`: tiles of equally many nonzeros, the published form of `spmm_merge`
-//! (`cl/spmm/spmm_nonzero_split.cl`). What adds up rows that tiles share is that of `spmm_merge`.
+//! (`cl/spmm/spmm_nonzero_split.cl`).
 
 use csr_core::ValueType;
 
@@ -122,5 +122,37 @@ arguments! {
         beta: Scalar<M>,
         /// Parts of rows that tiles share: two rows of C for each boundary that cuts one.
         carries: Array<M>,
+    }
+}
+
+arguments! {
+    /// Arguments of the kernel `spmm_nonzero_split_join`.
+    pub struct JoinArguments<M> for "spmm_nonzero_split_join" {
+        /// Tiles.
+        tiles: u32,
+        /// Rows that several tiles share.
+        chains: u32,
+        /// Columns of B and C.
+        width: u32,
+        /// Columns of a tile.
+        tile_width: u32,
+        /// Items of a sub-group.
+        sub_group_size: u32,
+        /// The first boundary of each such row: chains.
+        chain_boundaries: Array<M>,
+        /// The row each boundary falls into: tiles + 1.
+        boundary_rows: Array<M>,
+        /// The slot of each boundary's carries: tiles + 1.
+        slots: Array<M>,
+        /// Parts of rows.
+        carries: Array<M>,
+        /// C.
+        c: Array<M>,
+        /// Elements from one row (column) of C to the next.
+        c_leading: u64,
+        /// Scales A B.
+        alpha: Scalar<M>,
+        /// Scales C; with 0, C is not read.
+        beta: Scalar<M>,
     }
 }

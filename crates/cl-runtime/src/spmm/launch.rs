@@ -68,10 +68,7 @@ impl Spmm {
         let joins = self.join_groups() * form.tiling.tiles as usize;
         let join_size = (joins > 0 && size.groups > 0).then_some(Size { groups: joins, ..size });
         let kernel = number * self.kernel_names().len();
-        let sums = Array {
-            memory: scratch.argument().memory,
-            start: (self.copy_words() * 4 / self.real_type.size_bytes()) as u64,
-        };
+        let sums = self.sums(scratch);
         // SAFETY: the caller's promise about the operands; i-nodes and tiles are the pattern's, and there is memory for
         // the sums of what they cut.
         unsafe {
@@ -83,18 +80,20 @@ impl Spmm {
                     });
                     product_and_join(sequence, kernel, (&arguments, size), join)
                 }
-                PatternPlan::Tiles(tiles) => {
-                    let arguments = self.merge(form, tiles, operands, b, sums);
-                    let join = join_size
-                        .map(|join_size| (self.merge_join(form, tiles, operands, sums), join_size));
-                    match self.parameters {
-                        SpmmParameters::NonzeroSplit(_) => {
-                            let arguments = nonzero_split(arguments);
-                            product_and_join(sequence, kernel, (&arguments, size), join)
-                        }
-                        _ => product_and_join(sequence, kernel, (&arguments, size), join),
+                PatternPlan::Tiles(tiles) => match self.parameters {
+                    SpmmParameters::NonzeroSplit(_) => {
+                        let arguments = self.nonzero_split(form, tiles, operands, b, sums);
+                        let join = join_size.map(|join_size| {
+                            (self.nonzero_split_join(form, tiles, operands, sums), join_size)
+                        });
+                        product_and_join(sequence, kernel, (&arguments, size), join)
                     }
-                }
+                    _ => {
+                        let counters = self.counters(scratch);
+                        let arguments = self.merge(form, tiles, operands, b, sums, counters);
+                        sequence.last(kernel, &arguments, size)
+                    }
+                },
             }
         }
     }
@@ -102,7 +101,7 @@ impl Spmm {
     /// Groups of a tile that add up rows which several sub-groups, or groups, have parts of.
     fn join_groups(&self) -> usize {
         match (&self.plan, self.parameters) {
-            (PatternPlan::Tiles(tiles), _) => tiles.chains(),
+            (PatternPlan::Tiles(tiles), SpmmParameters::NonzeroSplit(_)) => tiles.chains(),
             (PatternPlan::Rows { long: Some(long), .. }, SpmmParameters::RowSplit(parameters)) => {
                 long.count() * parameters.rows_at_once as usize
             }
@@ -225,8 +224,41 @@ impl Spmm {
         operands: &SpmmOperands<'a>,
         b: RowMajor<'a>,
         carries: Array<&'a Memory>,
+        counters: Array<&'a Memory>,
     ) -> spmm_merge::Arguments<&'a Memory> {
         spmm_merge::Arguments {
+            tiles: tiles.count() as u32,
+            width: self.dense.c.cols() as u32,
+            tile_width: form.tiling.tile_width,
+            sub_group_size: form.tiling.sub_group_size,
+            boundary_rows: tiles.boundary_rows.argument(),
+            boundary_nonzeros: tiles.boundary_nonzeros(),
+            slots: tiles.slots.argument(),
+            offsets: operands.offsets,
+            columns: operands.columns,
+            values: operands.values,
+            b: b.array,
+            b_row_bytes: b.row_bytes,
+            c: operands.c,
+            c_leading: self.dense.c.leading() as u64,
+            alpha: operands.alpha,
+            beta: operands.beta,
+            carries,
+            counters,
+            cuts: tiles.cuts() as u32,
+            zero: 0,
+        }
+    }
+
+    fn nonzero_split<'a>(
+        &self,
+        form: &Form,
+        tiles: &'a Tiles,
+        operands: &SpmmOperands<'a>,
+        b: RowMajor<'a>,
+        carries: Array<&'a Memory>,
+    ) -> spmm_nonzero_split::Arguments<&'a Memory> {
+        spmm_nonzero_split::Arguments {
             tiles: tiles.count() as u32,
             width: self.dense.c.cols() as u32,
             tile_width: form.tiling.tile_width,
@@ -247,14 +279,14 @@ impl Spmm {
         }
     }
 
-    fn merge_join<'a>(
+    fn nonzero_split_join<'a>(
         &self,
         form: &Form,
         tiles: &'a Tiles,
         operands: &SpmmOperands<'a>,
         carries: Array<&'a Memory>,
-    ) -> spmm_merge::JoinArguments<&'a Memory> {
-        spmm_merge::JoinArguments {
+    ) -> spmm_nonzero_split::JoinArguments<&'a Memory> {
+        spmm_nonzero_split::JoinArguments {
             tiles: tiles.count() as u32,
             chains: tiles.chains() as u32,
             width: self.dense.c.cols() as u32,
@@ -296,47 +328,5 @@ where
                 sequence.last(kernel + 1, &join, join_size)
             }
         }
-    }
-}
-
-/// The same of the other kernel, which takes as much.
-fn nonzero_split<M>(arguments: spmm_merge::Arguments<M>) -> spmm_nonzero_split::Arguments<M> {
-    let spmm_merge::Arguments {
-        tiles,
-        width,
-        tile_width,
-        sub_group_size,
-        boundary_rows,
-        boundary_nonzeros,
-        slots,
-        offsets,
-        columns,
-        values,
-        b,
-        b_row_bytes,
-        c,
-        c_leading,
-        alpha,
-        beta,
-        carries,
-    } = arguments;
-    spmm_nonzero_split::Arguments {
-        tiles,
-        width,
-        tile_width,
-        sub_group_size,
-        boundary_rows,
-        boundary_nonzeros,
-        slots,
-        offsets,
-        columns,
-        values,
-        b,
-        b_row_bytes,
-        c,
-        c_leading,
-        alpha,
-        beta,
-        carries,
     }
 }

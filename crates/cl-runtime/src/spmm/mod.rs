@@ -9,6 +9,7 @@ mod launch;
 mod long_rows;
 mod parameters;
 mod rows;
+mod scratch;
 mod tiles;
 
 use std::sync::Arc;
@@ -296,33 +297,6 @@ impl Spmm {
         self.scratch_words() * 4
     }
 
-    fn copy_words(&self) -> usize {
-        match &self.copy {
-            // Sums follow it, and begin where a vector may.
-            Some(copy) => {
-                let elements = self.cols * copy.leading;
-                (elements * self.dense.b_type.size_bytes()).next_multiple_of(128) / 4
-            }
-            None => 0,
-        }
-    }
-
-    fn scratch_words(&self) -> usize {
-        let sums = match &self.plan {
-            PatternPlan::Tiles(tiles) => 2 * tiles.cuts(),
-            PatternPlan::Rows { long, .. } => {
-                let rows_at_once = match self.parameters {
-                    SpmmParameters::RowSplit(parameters) => parameters.rows_at_once as usize,
-                    SpmmParameters::Merge(_) | SpmmParameters::NonzeroSplit(_) => 1,
-                };
-                long.as_ref().map_or(0, LongNodes::parts) * rows_at_once
-            }
-        };
-        // As many columns as whole vectors have.
-        let columns = self.dense.c.cols().next_multiple_of(16);
-        self.copy_words() + sums * columns * self.real_type.size_bytes() / 4
-    }
-
     /// A new workspace: kernel objects and scratch memory for one launch in flight.
     ///
     /// # Errors
@@ -344,8 +318,8 @@ impl Spmm {
     fn kernel_names(&self) -> &'static [&'static str] {
         match self.parameters {
             SpmmParameters::RowSplit(_) => &["spmm_row_split", "spmm_row_split_join"],
-            SpmmParameters::Merge(_) => &["spmm_merge", "spmm_merge_join"],
-            SpmmParameters::NonzeroSplit(_) => &["spmm_nonzero_split", "spmm_merge_join"],
+            SpmmParameters::Merge(_) => &["spmm_merge"],
+            SpmmParameters::NonzeroSplit(_) => &["spmm_nonzero_split", "spmm_nonzero_split_join"],
         }
     }
 }
