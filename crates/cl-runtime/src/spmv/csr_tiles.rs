@@ -1,13 +1,17 @@
 //! Binds and launches `csr_tiles`: a copy by tiles of columns, partial sums of parts, and then those of rows.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use cl_kernels::csr_tiles::{Arguments, CsrTiles as Parameters, RowArguments, SOURCE};
 use cl_kernels::csr_tiles_plan::{self, ValueArguments};
-use cl_kernels::{Accumulate, Algorithm, Array, Checked, KernelKey};
+use cl_kernels::{Accumulate, Algorithm, Checked, KernelKey};
 
 use super::csr_tiles_plan::{Segments, Tiles};
-use super::{BindRequest, Bound, Operands, Specialisation, Spmv, Workspace, accumulator_words};
+use super::{
+    BindRequest, Bound, CopiedValues, Operands, Specialisation, Spmv, ValueOrder, Workspace,
+    accumulator_words,
+};
 use crate::launch::{After, LaunchSequence, Size};
 use crate::raw::Memory;
 use crate::scratch::any_zeros_blocking;
@@ -19,17 +23,52 @@ use crate::{AnyArray, AnyMatrix, DeviceArray, Event, Program, Queue, Result};
 struct CsrTiles {
     owner: OwnerId,
     program: Arc<Program>,
-    plan_program: Arc<Program>,
-    tiles: Tiles,
-    values: AnyArray,
-    /// Of the values the copy was made from.
-    values_id: u64,
+    tiles: TileOrder,
+    values: CopiedValues,
     group_size: usize,
+}
+
+/// A pattern in tiles, and the kernels that bring values into their order.
+#[derive(Debug)]
+struct TileOrder {
+    tiles: Tiles,
+    plan_program: Arc<Program>,
     plan_group_size: usize,
 }
 
-/// [`AnyMatrix::values_id`] of no matrix.
-const NO_VALUES: u64 = 0;
+impl Deref for TileOrder {
+    type Target = Tiles;
+
+    fn deref(&self) -> &Tiles {
+        &self.tiles
+    }
+}
+
+impl ValueOrder for TileOrder {
+    fn move_blocking(
+        &self,
+        queue: &Queue,
+        _: &AnyMatrix,
+        source: &AnyArray,
+        target: &AnyArray,
+    ) -> Result<()> {
+        let Segments { marks, before, moves } = &self.segments;
+        let arguments = ValueArguments {
+            nnz: self.nnz,
+            marks: marks.argument(),
+            before: before.argument(),
+            moves: moves.argument(),
+            source: source.argument(),
+            target: target.argument(),
+        };
+        let mut sequence = LaunchSequence::new(queue, &self.plan_program, self.plan_group_size);
+        let groups = sequence.groups(self.nnz as usize);
+        // SAFETY: segments name elements of this plan's arrays; values were made or checked for its pattern.
+        #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
+        let moved = unsafe { sequence.run(&arguments, groups)? };
+        moved.wait()
+    }
+}
 
 /// `csr_tiles` as a plan asks for it.
 pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
@@ -63,21 +102,12 @@ impl CsrTiles {
         let plan_group_size = plan.group_size as usize;
         let mut sequence = LaunchSequence::new(queue, &plan_program, plan_group_size);
         let tiles = Tiles::make_blocking(queue, &mut sequence, &parameters, matrix)?;
+        let tiles = TileOrder { tiles, plan_program: Arc::clone(&plan_program), plan_group_size };
         // Padding is multiplied too, into sums that no row has.
         let values = any_zeros_blocking(queue, value_type, tiles.elements)?;
-        let mut made = CsrTiles {
-            owner: OwnerId::new(),
-            program,
-            plan_program: Arc::clone(&plan_program),
-            tiles,
-            values,
-            values_id: NO_VALUES,
-            group_size: parameters.group_size as usize,
-            plan_group_size,
-        };
-        let (offsets, values) = (matrix.offsets().argument(), matrix.values().argument());
-        made.update_values_blocking(queue, offsets, values, values_id)?;
-        Ok(made)
+        let values = CopiedValues::new_blocking(queue, &tiles, values, matrix, values_id)?;
+        let group_size = parameters.group_size as usize;
+        Ok(CsrTiles { owner: OwnerId::new(), program, tiles, values, group_size })
     }
 
     /// What the kernel of parts is given.
@@ -95,7 +125,7 @@ impl CsrTiles {
             first_task: direction.first_of(made.groups),
             tasks: made.tasks.argument(),
             layout: made.layout.argument(),
-            values: self.values.argument(),
+            values: self.values.array().argument(),
             x: operands.x,
             workspace: scratch.argument(),
         }
@@ -158,35 +188,12 @@ impl Spmv for CsrTiles {
         true
     }
 
-    fn values_id(&self) -> Option<u64> {
-        Some(self.values_id)
+    fn copied_values(&self) -> Option<&CopiedValues> {
+        Some(&self.values)
     }
 
-    fn update_values_blocking(
-        &mut self,
-        queue: &Queue,
-        _offsets: Array<&Memory>,
-        values: Array<&Memory>,
-        values_id: u64,
-    ) -> Result<()> {
-        // Until the wait ends well, it is unknown which values the copy holds.
-        self.values_id = NO_VALUES;
-        let Segments { marks, before, moves } = &self.tiles.segments;
-        let arguments = ValueArguments {
-            nnz: self.tiles.nnz,
-            marks: marks.argument(),
-            before: before.argument(),
-            moves: moves.argument(),
-            source: values,
-            target: self.values.argument(),
-        };
-        let mut sequence = LaunchSequence::new(queue, &self.plan_program, self.plan_group_size);
-        let groups = sequence.groups(self.tiles.nnz as usize);
-        // SAFETY: segments name elements of this plan's arrays; values were made or checked for its pattern.
-        let moved = unsafe { sequence.run(&arguments, groups)? };
-        moved.wait()?;
-        self.values_id = values_id;
-        Ok(())
+    fn copied_values_mut(&mut self) -> Option<(&mut CopiedValues, &dyn ValueOrder)> {
+        Some((&mut self.values, &self.tiles))
     }
 
     fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {

@@ -6,11 +6,13 @@ use cl_kernels::sell_sigma::{Arguments, SLICE_LANES, SOURCE, SellSigma as Parame
 use cl_kernels::sell_sigma_plan::{
     self, ColumnArguments, OrderArguments, ShapeArguments, SliceArguments, ValueArguments,
 };
-use cl_kernels::{Accumulate, Algorithm, Array, Checked, KernelKey};
+use cl_kernels::{Accumulate, Algorithm, Checked, KernelKey};
 use csr_core::OffsetType;
 
 use super::partial_sums::PartialSums;
-use super::{BindRequest, Bound, Operands, Specialisation, Spmv, Workspace};
+use super::{
+    BindRequest, Bound, CopiedValues, Operands, Specialisation, Spmv, ValueOrder, Workspace,
+};
 use crate::arena::{Arena, bytes_of};
 use crate::launch::{After, LaunchSequence, Size};
 use crate::raw::Memory;
@@ -24,12 +26,8 @@ use crate::{AnyArray, AnyMatrix, DeviceArray, Event, Program, Queue, Result};
 struct SellSigma {
     owner: OwnerId,
     program: Arc<Program>,
-    plan_program: Arc<Program>,
     slices: Slices,
-    values: AnyArray,
-    /// Of the values the copy was made from.
-    values_id: u64,
-    group_size: usize,
+    values: CopiedValues,
 }
 
 /// A pattern in slices, in device memory.
@@ -45,10 +43,11 @@ struct Slices {
     order: DeviceArray<u32>,
     low_columns: DeviceArray<u32>,
     high_columns: DeviceArray<u32>,
+    /// Of the kernels that make the copy.
+    plan_program: Arc<Program>,
+    group_size: usize,
 }
 
-/// [`AnyMatrix::values_id`] of no matrix.
-const NO_VALUES: u64 = 0;
 /// Nonzeros of a pair.
 const PAIR: usize = 2;
 
@@ -56,10 +55,12 @@ impl Slices {
     /// Puts rows in order, cuts slices and reorders columns.
     fn make_blocking(
         queue: &Queue,
-        sequence: &mut LaunchSequence<'_>,
+        plan_program: Arc<Program>,
         parameters: &Parameters,
         matrix: &AnyMatrix,
     ) -> Result<Self> {
+        let group_size = parameters.group_size as usize;
+        let mut sequence = LaunchSequence::new(queue, &plan_program, group_size);
         let rows = matrix.rows();
         let windows = rows.div_ceil(parameters.window_rows as usize);
         let (offsets, columns) = (matrix.offsets().argument(), matrix.columns().argument());
@@ -153,6 +154,8 @@ impl Slices {
             order,
             low_columns: arena.take(words)?,
             high_columns: arena.take(wide_words)?,
+            plan_program: Arc::clone(&plan_program),
+            group_size,
         };
         let placing = ColumnArguments {
             rows: rows as u32,
@@ -183,8 +186,41 @@ impl Slices {
         array.argument().start - self.layout.argument().start
     }
 
-    fn lanes(&self) -> usize {
-        self.count * SLICE_LANES as usize
+    /// Elements of a copy of values, those of padding among them.
+    fn elements(&self) -> usize {
+        self.low_columns.len() * PAIR
+    }
+
+    /// An item for each lane.
+    fn size(&self) -> Size {
+        let groups = (self.count * SLICE_LANES as usize).div_ceil(self.group_size);
+        Size { groups, group_size: self.group_size }
+    }
+}
+
+impl ValueOrder for Slices {
+    fn move_blocking(
+        &self,
+        queue: &Queue,
+        matrix: &AnyMatrix,
+        source: &AnyArray,
+        target: &AnyArray,
+    ) -> Result<()> {
+        let arguments = ValueArguments {
+            rows: self.rows as u32,
+            slice_count: self.count as u32,
+            offsets: matrix.offsets().argument(),
+            order: self.order.argument(),
+            slices: self.slices.argument(),
+            starts: self.starts.argument(),
+            source: source.argument(),
+            target: target.argument(),
+        };
+        let mut sequence = LaunchSequence::new(queue, &self.plan_program, self.group_size);
+        // SAFETY: order and starts name the arrays of this plan; offsets and values were made or checked for it.
+        #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
+        let moved = unsafe { sequence.run(&arguments, self.size().groups)? };
+        moved.wait()
     }
 }
 
@@ -237,23 +273,10 @@ impl SellSigma {
         let (value_type, offset_type) = (matrix.value_type(), matrix.offset_type());
         let key = KernelKey::new(source, value_type, offset_type, plain, false, &plan);
         let plan_program = context.program(&key)?;
-        let group_size = parameters.group_size as usize;
-        let mut sequence = LaunchSequence::new(queue, &plan_program, group_size);
-        let slices = Slices::make_blocking(queue, &mut sequence, &parameters, matrix)?;
-        let elements = slices.low_columns.len() * PAIR;
-        let values = any_for_a_kernel_to_write(queue, value_type, elements)?;
-        let mut found = SellSigma {
-            owner: OwnerId::new(),
-            program,
-            plan_program: Arc::clone(&plan_program),
-            slices,
-            values,
-            values_id: NO_VALUES,
-            group_size,
-        };
-        let (offsets, values) = (matrix.offsets().argument(), matrix.values().argument());
-        found.update_values_blocking(queue, offsets, values, values_id)?;
-        Ok(found)
+        let slices = Slices::make_blocking(queue, plan_program, &parameters, matrix)?;
+        let values = any_for_a_kernel_to_write(queue, value_type, slices.elements())?;
+        let values = CopiedValues::new_blocking(queue, &slices, values, matrix, values_id)?;
+        Ok(SellSigma { owner: OwnerId::new(), program, slices, values })
     }
 
     /// Where partial sums of cut rows are combined.
@@ -279,20 +302,15 @@ impl SellSigma {
             high_columns_at: made.offset_of(&made.high_columns),
             layout: made.layout.argument(),
             offsets: operands.offsets,
-            values: self.values.argument(),
+            values: self.values.array().argument(),
             x: operands.x,
             y: operands.y,
             alpha: operands.alpha,
             beta: operands.beta,
             zero: 0,
-            first_group: direction.first_of(self.size().groups),
+            first_group: direction.first_of(self.slices.size().groups),
             workspace: scratch.argument(),
         }
-    }
-
-    fn size(&self) -> Size {
-        let groups = self.slices.lanes().div_ceil(self.group_size);
-        Size { groups, group_size: self.group_size }
     }
 }
 
@@ -318,35 +336,12 @@ impl Spmv for SellSigma {
         true
     }
 
-    fn values_id(&self) -> Option<u64> {
-        Some(self.values_id)
+    fn copied_values(&self) -> Option<&CopiedValues> {
+        Some(&self.values)
     }
 
-    fn update_values_blocking(
-        &mut self,
-        queue: &Queue,
-        offsets: Array<&Memory>,
-        values: Array<&Memory>,
-        values_id: u64,
-    ) -> Result<()> {
-        // Until the wait ends well, it is unknown which values the copy holds.
-        self.values_id = NO_VALUES;
-        let arguments = ValueArguments {
-            rows: self.slices.rows as u32,
-            slice_count: self.slices.count as u32,
-            offsets,
-            order: self.slices.order.argument(),
-            slices: self.slices.slices.argument(),
-            starts: self.slices.starts.argument(),
-            source: values,
-            target: self.values.argument(),
-        };
-        let mut sequence = LaunchSequence::new(queue, &self.plan_program, self.group_size);
-        // SAFETY: order and starts name the arrays of this plan; offsets and values were made or checked for it.
-        let moved = unsafe { sequence.run(&arguments, self.size().groups)? };
-        moved.wait()?;
-        self.values_id = values_id;
-        Ok(())
+    fn copied_values_mut(&mut self) -> Option<(&mut CopiedValues, &dyn ValueOrder)> {
+        Some((&mut self.values, &self.slices))
     }
 
     fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
@@ -365,7 +360,7 @@ impl Spmv for SellSigma {
         // SAFETY: the caller's promise about offsets, x and y; the rest is this plan's own.
         workspace.run(self.owner, queue, after, |mut parts| unsafe {
             let arguments = self.arguments(parts.scratch, operands, direction);
-            parts.launch(0, &arguments, self.size())
+            parts.launch(0, &arguments, self.slices.size())
         })
     }
 }

@@ -244,8 +244,7 @@ impl AnyPlan {
             transposed.update_values_blocking(queue, matrix)?;
         }
         let source = self.transposed.as_ref().map_or(matrix, AnyTransposedMatrix::matrix);
-        let (offsets, values) = (source.offsets().argument(), source.values().argument());
-        Ok(self.spmv.update_values_blocking(queue, offsets, values, matrix.values_id())?)
+        Ok(self.spmv.update_values_blocking(queue, source, matrix.values_id())?)
     }
 
     pub(crate) fn check_pattern(&self, matrix: &AnyMatrix) -> Result<()> {
