@@ -8,13 +8,13 @@ use cl_kernels::csr_tiles_plan::{self, ValueArguments};
 use cl_kernels::{Accumulate, Algorithm, Checked, KernelKey};
 
 use super::csr_tiles_plan::{Segments, Tiles};
+use super::value_coding::FoundCoding;
 use super::{
     BindRequest, Bound, CopiedValues, Operands, Specialisation, Spmv, ValueOrder, Workspace,
     accumulator_words,
 };
 use crate::launch::{After, LaunchSequence, Size};
 use crate::raw::Memory;
-use crate::scratch::any_zeros_blocking;
 use crate::workspace::{Direction, OwnerId};
 use crate::{AnyArray, AnyMatrix, DeviceArray, Event, Program, Queue, Result};
 
@@ -45,6 +45,15 @@ impl Deref for TileOrder {
 }
 
 impl ValueOrder for TileOrder {
+    fn elements(&self) -> usize {
+        self.tiles.elements
+    }
+
+    // Padding is multiplied too, into sums that no row has.
+    fn writes_padding(&self) -> bool {
+        false
+    }
+
     fn move_blocking(
         &self,
         queue: &Queue,
@@ -103,9 +112,8 @@ impl CsrTiles {
         let mut sequence = LaunchSequence::new(queue, &plan_program, plan_group_size);
         let tiles = Tiles::make_blocking(queue, &mut sequence, &parameters, matrix)?;
         let tiles = TileOrder { tiles, plan_program: Arc::clone(&plan_program), plan_group_size };
-        // Padding is multiplied too, into sums that no row has.
-        let values = any_zeros_blocking(queue, value_type, tiles.elements)?;
-        let values = CopiedValues::new_blocking(queue, &tiles, values, matrix, values_id)?;
+        let found = FoundCoding::as_they_are();
+        let values = CopiedValues::new_blocking(queue, &tiles, matrix, values_id, found)?;
         let group_size = parameters.group_size as usize;
         Ok(CsrTiles { owner: OwnerId::new(), program, tiles, values, group_size })
     }

@@ -9,12 +9,12 @@ use csr_core::plan::evc_hyb::TaskRules;
 use csr_core::{AnyPatternView, for_pattern};
 
 use super::evc_hyb_plan::{DeviceEvcHyb, VectorOrder};
+use super::value_coding::FoundCoding;
 use super::{
     BindRequest, Bound, CopiedValues, Operands, Planning, Specialisation, Spmv, ValueOrder,
     Workspace,
 };
 use crate::launch::{After, Size};
-use crate::scratch::any_for_a_kernel_to_write;
 use crate::workspace::OwnerId;
 use crate::{AnyArray, AnyMatrix, DeviceArray, Event, Program, Queue, Result};
 
@@ -98,14 +98,18 @@ impl EvcHyb {
             key = key.with_feature(FEATURE_PERMUTED);
         }
         let program = queue.context().program(&key)?;
-        let values = any_for_a_kernel_to_write(queue, matrix.value_type(), plan.elements())?;
-        let values = CopiedValues::new_blocking(queue, &plan, values, matrix, values_id)?;
+        let found = FoundCoding::as_they_are();
+        let values = CopiedValues::new_blocking(queue, &plan, matrix, values_id, found)?;
         let group_size = parameters.group_size as usize;
         Ok(EvcHyb { owner: OwnerId::new(), program, group_size, variant, plan, values })
     }
 }
 
 impl ValueOrder for DeviceEvcHyb {
+    fn elements(&self) -> usize {
+        DeviceEvcHyb::elements(self)
+    }
+
     fn move_blocking(
         &self,
         queue: &Queue,

@@ -7,9 +7,10 @@ use csr_core::plan::hyb::{HybRules, HybSplit};
 use csr_core::{for_offsets, for_pattern};
 
 use super::hyb_parts::{HybOperands, HybParts, HybProduct};
+use super::value_coding::FoundCoding;
 use super::{BindRequest, Bound, CopiedValues, Operands, Planning, Spmv, ValueOrder, Workspace};
 use crate::launch::{After, LaunchSequence};
-use crate::scratch::{any_for_a_kernel_to_write, for_a_kernel_to_write};
+use crate::scratch::for_a_kernel_to_write;
 use crate::{AnyArray, AnyMatrix, DeviceArray, Error, Event, Queue, Result};
 
 /// `hyb`, ready to launch: a copy of the matrix in two parts.
@@ -26,6 +27,8 @@ struct Hyb {
 struct HybOrder {
     rows: usize,
     width: usize,
+    /// Slots and entries.
+    elements: usize,
     /// Nonzeros beyond the slots before each row.
     rest_offsets: DeviceArray<u32>,
     /// Of the kernels that fill the copy.
@@ -55,29 +58,31 @@ pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
     plan.check(traits)?;
     let (rows, slots) = (matrix.rows(), matrix.rows().saturating_mul(split.width));
     let value_type = matrix.value_type();
-    let values = any_for_a_kernel_to_write(queue, value_type, slots + split.rest())?;
+    let (plain, offset_type) = (Accumulate::Plain, matrix.offset_type());
+    let order = HybOrder {
+        rows,
+        width: split.width,
+        elements: slots + split.rest(),
+        rest_offsets: DeviceArray::upload_blocking(queue, &split.rest_offsets)?,
+        plan_key: KernelKey::new(PLAN_SOURCE, value_type, offset_type, plain, false, &plan),
+        plan_group_size: plan.group_size as usize,
+    };
+    let found = FoundCoding::as_they_are();
+    let values = CopiedValues::new_blocking(queue, &order, matrix, request.values_id, found)?;
+    let all = values.array();
     let parts = HybParts {
         rows,
         cols: matrix.cols(),
         width: split.width,
         pitch: rows,
         columns: for_a_kernel_to_write(queue, slots)?,
-        values: values.slice(0..slots)?,
+        values: all.slice(0..slots)?,
         entry_rows: for_a_kernel_to_write(queue, split.rest())?,
         entry_columns: for_a_kernel_to_write(queue, split.rest())?,
-        entry_values: values.slice(slots..values.len())?,
-    };
-    let (plain, offset_type) = (Accumulate::Plain, matrix.offset_type());
-    let order = HybOrder {
-        rows,
-        width: split.width,
-        rest_offsets: DeviceArray::upload_blocking(queue, &split.rest_offsets)?,
-        plan_key: KernelKey::new(PLAN_SOURCE, value_type, offset_type, plain, false, &plan),
-        plan_group_size: plan.group_size as usize,
+        entry_values: all.slice(slots..all.len())?,
     };
     let product = HybProduct::new(queue.context(), specialisation, parameters, parts)?;
     order.fill_pattern_blocking(queue, matrix, product.parts())?;
-    let values = CopiedValues::new_blocking(queue, &order, values, matrix, request.values_id)?;
     Ok(Bound::new(Hyb { product, values, order }, *parameters))
 }
 
@@ -111,6 +116,10 @@ impl HybOrder {
 }
 
 impl ValueOrder for HybOrder {
+    fn elements(&self) -> usize {
+        self.elements
+    }
+
     fn move_blocking(
         &self,
         queue: &Queue,

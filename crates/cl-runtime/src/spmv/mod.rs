@@ -1,6 +1,7 @@
 //! y = alpha A x + beta y on the device: one file an algorithm, behind one trait.
 
 mod bind;
+mod coded_program;
 mod copied_values;
 mod csr_adaptive;
 mod csr_adaptive_plan;
@@ -18,6 +19,7 @@ mod partial_sums;
 mod segmented_sum;
 mod sell;
 mod sell_sigma;
+mod value_coding;
 
 use std::fmt::Debug;
 use std::time::{Duration, Instant};

@@ -12,6 +12,7 @@ use cl_kernels::{Accumulate, Algorithm, Checked, KernelKey};
 use csr_core::plan::sell::{SellChunk, SellLayout, SellRules};
 use csr_core::{AnyPatternView, Offset, OffsetType, for_pattern, for_value_type};
 
+use super::value_coding::FoundCoding;
 use super::{
     BindRequest, Bound, CopiedValues, Operands, Planning, Specialisation, Spmv, ValueOrder,
     Workspace,
@@ -19,7 +20,6 @@ use super::{
 use crate::launch::{After, LaunchSequence, Size};
 use crate::raw::Memory;
 use crate::row_lengths::is_for_the_host;
-use crate::scratch::any_for_a_kernel_to_write;
 use crate::workspace::OwnerId;
 use crate::{AnyArray, AnyMatrix, DeviceArray, Error, Event, Program, Queue, Result};
 
@@ -39,6 +39,8 @@ struct DeviceSell {
     chunks: DeviceArray<SellChunk>,
     words: DeviceArray<u16>,
     nonzero_order: DeviceArray<u16>,
+    /// Of a copy of values.
+    elements: usize,
     /// Of the kernel that reorders values.
     values_key: KernelKey,
 }
@@ -78,6 +80,7 @@ impl DeviceSell {
             chunks: DeviceArray::upload_blocking(queue, layout.chunks())?,
             words: DeviceArray::upload_blocking(queue, &words)?,
             nonzero_order: DeviceArray::upload_blocking(queue, &nonzero_order)?,
+            elements: layout.elements(),
             values_key,
         };
         Ok((pattern, values))
@@ -92,12 +95,13 @@ impl DeviceSell {
     ) -> Result<Self> {
         let traits = queue.context().device().traits();
         let chunks = DeviceArray::upload_blocking(queue, layout.chunks())?;
+        let elements = layout.elements();
         // Oclgrind knows of what is uploaded that it was written; that is not known of what is written through a map.
         if !traits.has_host_memory || traits.is_oclgrind() {
             let (words, nonzero_order) = layout.filled()?;
             let words = DeviceArray::upload_blocking(queue, &words)?;
             let nonzero_order = DeviceArray::upload_blocking(queue, &nonzero_order)?;
-            return Ok(DeviceSell { rows, chunks, words, nonzero_order, values_key });
+            return Ok(DeviceSell { rows, chunks, words, nonzero_order, elements, values_key });
         }
         let mut words = DeviceArray::allocate(queue.context(), layout.words())?;
         let mut nonzero_order = DeviceArray::allocate(queue.context(), layout.iterations())?;
@@ -108,11 +112,15 @@ impl DeviceSell {
         layout.fill(&mut all_words, &mut all_order)?;
         all_words.unmap_blocking()?;
         all_order.unmap_blocking()?;
-        Ok(DeviceSell { rows, chunks, words, nonzero_order, values_key })
+        Ok(DeviceSell { rows, chunks, words, nonzero_order, elements, values_key })
     }
 }
 
 impl ValueOrder for DeviceSell {
+    fn elements(&self) -> usize {
+        self.elements
+    }
+
     fn move_blocking(
         &self,
         queue: &Queue,
@@ -196,16 +204,20 @@ impl Sell {
             // Before memory is taken: a kernel that does not build is told first.
             let program = context.program(&key_for(&layout, key))?;
             let copy = if by_host {
-                DeviceSell::with_values_blocking(queue, matrix, &layout, values_key)?
+                let (filled, values) =
+                    DeviceSell::with_values_blocking(queue, matrix, &layout, values_key)?;
+                (filled, Some(values))
             } else {
-                let filled = DeviceSell::fill_blocking(queue, pattern.rows(), &layout, values_key)?;
-                (filled, any_for_a_kernel_to_write(queue, value_type, layout.elements())?)
+                (DeviceSell::fill_blocking(queue, pattern.rows(), &layout, values_key)?, None)
             };
             (program, copy)
         });
-        let values = match by_host {
-            true => CopiedValues::of(values, values_id),
-            false => CopiedValues::new_blocking(queue, &pattern, values, matrix, values_id)?,
+        let values = match values {
+            Some(values) => CopiedValues::of(values, value_type, values_id),
+            None => {
+                let found = FoundCoding::as_they_are();
+                CopiedValues::new_blocking(queue, &pattern, matrix, values_id, found)?
+            }
         };
         Ok(Sell { owner: OwnerId::new(), program, pattern, values })
     }

@@ -1,31 +1,29 @@
 //! Binds and launches `sell_sigma`: the copy is made on the device, and 20 bytes are read back.
 
-use std::sync::Arc;
-
 use cl_kernels::sell_sigma::{Arguments, SLICE_LANES, SOURCE, SellSigma as Parameters};
 use cl_kernels::sell_sigma_plan::{
     self, ColumnArguments, OrderArguments, ShapeArguments, SliceArguments, ValueArguments,
 };
 use cl_kernels::{Accumulate, Algorithm, Checked, KernelKey};
-use csr_core::OffsetType;
+use csr_core::{OffsetType, ValueCoding};
 
+use super::coded_program::CodedProgram;
+use super::copied_values::moving_key;
 use super::partial_sums::PartialSums;
-use super::{
-    BindRequest, Bound, CopiedValues, Operands, Specialisation, Spmv, ValueOrder, Workspace,
-};
+use super::value_coding::FoundCoding;
+use super::{BindRequest, Bound, CopiedValues, Operands, Spmv, ValueOrder, Workspace};
 use crate::arena::{Arena, bytes_of};
 use crate::launch::{After, LaunchSequence, Size};
 use crate::raw::Memory;
 use crate::scan::Scan;
-use crate::scratch::{any_for_a_kernel_to_write, for_a_kernel_to_write};
-use crate::workspace::{Direction, OwnerId};
-use crate::{AnyArray, AnyMatrix, DeviceArray, Event, Program, Queue, Result};
+use crate::scratch::for_a_kernel_to_write;
+use crate::workspace::Direction;
+use crate::{AnyArray, AnyMatrix, DeviceArray, Event, Queue, Result};
 
 /// `sell_sigma`, ready to launch: a copy of the matrix in sorted slices.
 #[derive(Debug)]
 struct SellSigma {
-    owner: OwnerId,
-    program: Arc<Program>,
+    product: CodedProgram,
     slices: Slices,
     values: CopiedValues,
 }
@@ -44,7 +42,7 @@ struct Slices {
     low_columns: DeviceArray<u32>,
     high_columns: DeviceArray<u32>,
     /// Of the kernels that make the copy.
-    plan_program: Arc<Program>,
+    plan_key: KernelKey,
     group_size: usize,
 }
 
@@ -55,11 +53,12 @@ impl Slices {
     /// Puts rows in order, cuts slices and reorders columns.
     fn make_blocking(
         queue: &Queue,
-        plan_program: Arc<Program>,
+        plan_key: KernelKey,
         parameters: &Parameters,
         matrix: &AnyMatrix,
     ) -> Result<Self> {
         let group_size = parameters.group_size as usize;
+        let plan_program = queue.context().program(&plan_key)?;
         let mut sequence = LaunchSequence::new(queue, &plan_program, group_size);
         let rows = matrix.rows();
         let windows = rows.div_ceil(parameters.window_rows as usize);
@@ -154,7 +153,7 @@ impl Slices {
             order,
             low_columns: arena.take(words)?,
             high_columns: arena.take(wide_words)?,
-            plan_program: Arc::clone(&plan_program),
+            plan_key,
             group_size,
         };
         let placing = ColumnArguments {
@@ -186,11 +185,6 @@ impl Slices {
         array.argument().start - self.layout.argument().start
     }
 
-    /// Elements of a copy of values, those of padding among them.
-    fn elements(&self) -> usize {
-        self.low_columns.len() * PAIR
-    }
-
     /// An item for each lane.
     fn size(&self) -> Size {
         let groups = (self.count * SLICE_LANES as usize).div_ceil(self.group_size);
@@ -199,6 +193,10 @@ impl Slices {
 }
 
 impl ValueOrder for Slices {
+    fn elements(&self) -> usize {
+        self.low_columns.len() * PAIR
+    }
+
     fn move_blocking(
         &self,
         queue: &Queue,
@@ -216,7 +214,8 @@ impl ValueOrder for Slices {
             source: source.argument(),
             target: target.argument(),
         };
-        let mut sequence = LaunchSequence::new(queue, &self.plan_program, self.group_size);
+        let program = queue.context().program(&moving_key(&self.plan_key, source.element()))?;
+        let mut sequence = LaunchSequence::new(queue, &program, self.group_size);
         // SAFETY: order and starts name the arrays of this plan; offsets and values were made or checked for it.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         let moved = unsafe { sequence.run(&arguments, self.size().groups)? };
@@ -247,36 +246,35 @@ fn padded_blocking<T: bytemuck::Pod>(queue: &Queue, array: &DeviceArray<T>) -> R
 /// `sell_sigma` as a plan asks for it.
 pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
     let parameters = request.parameters::<Parameters>()?;
-    let BindRequest { queue, matrix, specialisation, values_id, .. } = *request;
-    let spmv = SellSigma::new_blocking(queue, specialisation, parameters, matrix, values_id)?;
+    let spmv = SellSigma::new_blocking(request, parameters)?;
     Ok(Bound::new(spmv, *parameters))
 }
 
 impl SellSigma {
-    /// Builds the programs and copies the matrix; `values_id` says whose values they are.
+    /// Builds the programs and copies the matrix.
     ///
     /// # Errors
     /// A device without the value type, a kernel that does not build, no memory for the copy, or more pairs of nonzeros than 2^32 x 32.
-    fn new_blocking(
-        queue: &Queue,
-        specialisation: Specialisation,
-        parameters: Checked<Parameters>,
-        matrix: &AnyMatrix,
-        values_id: u64,
-    ) -> Result<Self> {
+    fn new_blocking(request: &BindRequest<'_>, parameters: Checked<Parameters>) -> Result<Self> {
+        let BindRequest { queue, matrix, specialisation, values_id, .. } = *request;
         let context = queue.context();
         context.check_value_type(specialisation.value_type)?;
-        let program = context.program(&specialisation.key(SOURCE, &*parameters))?;
-        let plan = parameters.plan();
-        let plain = Accumulate::Plain;
-        let source = sell_sigma_plan::SOURCE;
+        let found = match parameters.coded_values {
+            0 => FoundCoding::as_they_are(),
+            _ => {
+                let has_memory = parameters.holds_a_dictionary(&request.fit());
+                let is_allowed = |coding| has_memory || coding != ValueCoding::Dictionary;
+                request.value_coding_blocking(is_allowed)?
+            }
+        };
+        let key = specialisation.key(SOURCE, &*parameters);
+        let product = CodedProgram::new(context, key, found.coding, &["sell_sigma"])?;
+        let (plan, plain, source) = (parameters.plan(), Accumulate::Plain, sell_sigma_plan::SOURCE);
         let (value_type, offset_type) = (matrix.value_type(), matrix.offset_type());
-        let key = KernelKey::new(source, value_type, offset_type, plain, false, &plan);
-        let plan_program = context.program(&key)?;
-        let slices = Slices::make_blocking(queue, plan_program, &parameters, matrix)?;
-        let values = any_for_a_kernel_to_write(queue, value_type, slices.elements())?;
-        let values = CopiedValues::new_blocking(queue, &slices, values, matrix, values_id)?;
-        Ok(SellSigma { owner: OwnerId::new(), program, slices, values })
+        let plan_key = KernelKey::new(source, value_type, offset_type, plain, false, &plan);
+        let slices = Slices::make_blocking(queue, plan_key, &parameters, matrix)?;
+        let values = CopiedValues::new_blocking(queue, &slices, matrix, values_id, found)?;
+        Ok(SellSigma { product, slices, values })
     }
 
     /// Where partial sums of cut rows are combined.
@@ -321,7 +319,7 @@ impl Spmv for SellSigma {
     }
 
     fn key(&self) -> &KernelKey {
-        self.program.key()
+        self.product.key()
     }
 
     fn plan_bytes(&self) -> usize {
@@ -340,13 +338,18 @@ impl Spmv for SellSigma {
         Some(&self.values)
     }
 
-    fn copied_values_mut(&mut self) -> Option<(&mut CopiedValues, &dyn ValueOrder)> {
-        Some((&mut self.values, &self.slices))
+    fn update_values_blocking(
+        &mut self,
+        queue: &Queue,
+        matrix: &AnyMatrix,
+        values_id: u64,
+    ) -> Result<()> {
+        let Self { product, slices, values } = self;
+        product.update_blocking(queue, values, slices, (matrix, values_id))
     }
 
     fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
-        let kernels = vec![self.program.kernel("sell_sigma")?];
-        Workspace::new_blocking(queue, self.owner, kernels, self.partial_sums().words())
+        self.product.workspace_blocking(queue, self.partial_sums().words())
     }
 
     unsafe fn launch(
@@ -356,9 +359,10 @@ impl Spmv for SellSigma {
         operands: &Operands<'_>,
         after: After<'_>,
     ) -> Result<Option<Event>> {
+        self.product.renew(workspace)?;
         let direction = workspace.next_direction();
         // SAFETY: the caller's promise about offsets, x and y; the rest is this plan's own.
-        workspace.run(self.owner, queue, after, |mut parts| unsafe {
+        workspace.run(self.product.owner(), queue, after, |mut parts| unsafe {
             let arguments = self.arguments(parts.scratch, operands, direction);
             parts.launch(0, &arguments, self.slices.size())
         })
