@@ -107,7 +107,7 @@ impl CsrTiles {
             return None;
         }
         // Values, columns and bits of lanes; a partial sum, written and read, and its number; y and parts of rows.
-        let of_nonzero = fit.value_type.size_bytes() as f64 + 2.0 + 4.0 / f64::from(self.lane_nnz);
+        let of_nonzero = question.copied_value_bytes() + 2.0 + 4.0 / f64::from(self.lane_nnz);
         let of_segment = 2.0 * fit.sum_bytes() as f64 + 4.0;
         let of_row = fit.value_type.accumulator().size_bytes() as f64 + 4.0;
         let bytes = nnz * of_nonzero + segments * of_segment + rows * of_row;

@@ -129,7 +129,7 @@ fn cost(question: &CostQuestion<'_>, _: &NamedParameters) -> Cost {
     let work = entries / units * numbers.copied;
     Cost {
         host_ns: numbers.launch * WITH_PLAN,
-        device_ns: numbers.latency + smooth_max::<3>(memory_ns, work),
+        device_ns: numbers.latency + smooth_max::<3>(question.copied_memory_ns(), work),
         setup_ns: PLAN_LAUNCHES * numbers.launch + PLAN_PASSES * memory_ns,
     }
 }

@@ -40,6 +40,7 @@ pub use csr_flat::{CsrFlat, DeviceTiles};
 pub use evc_hyb_plan::{DeviceEvcHyb, VectorOrder};
 pub use hyb_parts::{HybOperands, HybParts, HybProduct};
 pub use segmented_sum::{Boundaries, SegmentedSum};
+pub use value_coding::promised_coding_blocking;
 
 /// What a kernel is specialised by, apart from its hyper-parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

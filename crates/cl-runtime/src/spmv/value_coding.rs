@@ -62,6 +62,19 @@ impl BindRequest<'_> {
     }
 }
 
+/// The coding that the values of a matrix may have by the first few: these alone are looked at.
+///
+/// # Errors
+/// The driver's own failure.
+pub fn promised_coding_blocking(queue: &Queue, matrix: &AnyMatrix) -> Result<ValueCoding> {
+    Ok(survey_of_first(queue, matrix.values())?.with_count(matrix.nnz()).coding())
+}
+
+/// What the first few have in common.
+fn survey_of_first(queue: &Queue, values: &AnyArray) -> Result<ValueSurvey> {
+    survey_on_host(queue, &values.slice(0..values.len().min(FIRST_VALUES))?)
+}
+
 /// Values coded, in the order of compressed rows.
 pub(super) struct Coded {
     /// What codes refer to: the one value, or the dictionary; nothing else.
@@ -76,8 +89,7 @@ impl Coder {
     /// # Errors
     /// The driver's own failure, or a kernel that does not build.
     pub(super) fn survey_blocking(self, queue: &Queue, values: &AnyArray) -> Result<ValueSurvey> {
-        let first = values.slice(0..values.len().min(FIRST_VALUES))?;
-        let first = survey_on_host(queue, &first)?;
+        let first = survey_of_first(queue, values)?;
         if values.len() <= FIRST_VALUES || !first.has_promise() {
             return Ok(first.with_count(values.len()));
         }
