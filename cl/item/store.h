@@ -13,6 +13,13 @@ typedef ushort bits_t;
 typedef uint bits_t;
 #endif
 
+// What is moved for a nonzero: its value, or with CODES the 8 bits that stand for it.
+#ifdef CODES
+typedef uchar moved_t;
+#else
+typedef bits_t moved_t;
+#endif
+
 #ifdef VALUE_F16
 // In integers: one memory that is a half here and bits there would be for compilers to reorder.
 ushort half_bits(const float number)

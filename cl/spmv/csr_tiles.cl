@@ -22,6 +22,9 @@
 // items, or where they are many by a sub-group, in the order of its nonzeros: the bits are the same every time. No
 // group waits for another.
 //
+// Values are as they are, or coded (item/copied_values.h). A dictionary is read where it lies: local memory is x's, and
+// nothing else asks L1 for lines that come again.
+//
 // Local memory: TILE_COLUMNS elements of x and GROUP_SIZE x LANE_NNZ sums; where items cannot shuffle, GROUP_SIZE sums
 // and words more. The second kernel has less.
 
@@ -43,6 +46,7 @@
 #include "subgroup/sub_group.h"
 #include "group/reduce.h"
 #include "group/size.h"
+#include "item/copied_values.h"
 #include "spmv/csr_tiles_slice.h"
 
 #ifdef SUB_GROUP_SHUFFLES
@@ -68,13 +72,13 @@ kernel void csr_tiles(const uint cols,
                       const uint first_task,
                       ARRAY_PARAMETER(const uint, tasks),
                       ARRAY_PARAMETER(const uint, layout),
-                      ARRAY_PARAMETER(const value_t, values),
+                      ARRAY_PARAMETER(const stored_t, values),
                       ARRAY_PARAMETER(const real_t, x),
                       ARRAY_PARAMETER(uint, workspace))
 {
     OPEN_ARRAY(const uint, tasks);
     OPEN_ARRAY(const uint, layout);
-    OPEN_ARRAY(const value_t, values);
+    OPEN_VALUES(values);
     OPEN_ARRAY(const real_t, x);
     OPEN_ARRAY(uint, workspace);
     global const uint *words = layout;
@@ -113,13 +117,13 @@ kernel void csr_tiles(const uint cols,
         const uint slice = min(number, past - 1);
         const ulong at = (ulong)slice * (LANE_PAIRS * SLICE_LANES) + lane;
         uint both_columns[LANE_PAIRS];
-        value_pair_t pairs[LANE_PAIRS];
+        stored_pair_t pairs[LANE_PAIRS];
 #pragma unroll
         for (uint k = 0; k < LANE_PAIRS; ++k)
             both_columns[k] = stream_column(columns, at + SLICE_LANES * k);
 #pragma unroll
         for (uint k = 0; k < LANE_PAIRS; ++k)
-            pairs[k] = stream_values(values, 2 * (at + SLICE_LANES * k));
+            pairs[k] = load_stored_pair(values, 2 * (at + SLICE_LANES * k));
         const uint word = words[slice * SLICE_LANES + lane];
         const uint last_word = LAST_WORD(word, slice);
         const uint first_part = first_parts[slice];
@@ -138,7 +142,8 @@ kernel void csr_tiles(const uint cols,
             begun += begins;
             sum = begins ? acc_zero() : sum;
             const uint column = k % 2 == 0 ? both_columns[k / 2] & 0xffffu : both_columns[k / 2] >> 16;
-            sum = acc_mad(sum, k % 2 == 0 ? pairs[k / 2].first : pairs[k / 2].second, tile_x[column]);
+            const stored_pair_t pair = pairs[k / 2];
+            sum = acc_mad(sum, k % 2 == 0 ? first_value(values, pair) : second_value(values, pair), tile_x[column]);
         }
         const acc_t after = sub_group_join_leads(shared, lane, begun == 0 ? sum : lead, begun);
         if (begun > 0)

@@ -9,6 +9,7 @@
 //   parts     how many slices each segment has a part in, in the order of tiles and in that of rows
 //   number     the numbers of the parts of each row, and the bits of lanes
 //   columns    and values, nonzero by nonzero: the bits and counts of the first step say which segment one is in
+// With VALUES_ALONE there is the kernel for values alone, with CODES for codes of values (format/value_coding.cl).
 
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 256
@@ -33,6 +34,7 @@ uint segments_before(global const uint *restrict marks, global const uint *restr
     return before[at / WORD_BITS] + popcount(earlier);
 }
 
+#ifndef VALUES_ALONE
 // Marks the first nonzero of each row, in words that hold 0.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void csr_tiles_mark_rows(const uint rows,
@@ -267,6 +269,8 @@ kernel void csr_tiles_row_parts(const uint rows,
         row_parts[row] = segment_parts[segments_before(marks, before, (uint)offsets[row])];
 }
 
+#endif
+
 // Where nonzero `at` lies in the copy.
 ulong index_of_nonzero(global const uint *restrict marks, global const uint *restrict before,
                        global const uint *restrict moves, const uint at)
@@ -274,6 +278,7 @@ ulong index_of_nonzero(global const uint *restrict marks, global const uint *res
     return index_of_position(at + moves[segments_before(marks, before, at + 1) - 1]);
 }
 
+#ifndef VALUES_ALONE
 // Columns, counted from their tile's first.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void csr_tiles_columns(const uint nnz,
@@ -293,20 +298,22 @@ kernel void csr_tiles_columns(const uint nnz,
         target[index_of_nonzero(marks, before, moves, at)] = (ushort)(load_column(columns, at) % TILE_COLUMNS);
 }
 
+#endif
+
 // Values, bit for bit.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void csr_tiles_values(const uint nnz,
                              ARRAY_PARAMETER(const uint, marks),
                              ARRAY_PARAMETER(const uint, before),
                              ARRAY_PARAMETER(const uint, moves),
-                             ARRAY_PARAMETER(const bits_t, source),
-                             ARRAY_PARAMETER(bits_t, target))
+                             ARRAY_PARAMETER(const moved_t, source),
+                             ARRAY_PARAMETER(moved_t, target))
 {
     OPEN_ARRAY(const uint, marks);
     OPEN_ARRAY(const uint, before);
     OPEN_ARRAY(const uint, moves);
-    OPEN_ARRAY(const bits_t, source);
-    OPEN_ARRAY(bits_t, target);
+    OPEN_ARRAY(const moved_t, source);
+    OPEN_ARRAY(moved_t, target);
     const uint at = (uint)get_global_id(0);
     if (at < nnz)
         target[index_of_nonzero(marks, before, moves, at)] = source[at];

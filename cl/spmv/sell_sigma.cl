@@ -20,7 +20,9 @@
 // The arrays of the form but values lie in one, the slices first: each that a kernel is given takes the driver time at
 // every launch (0.4 us on an H200).
 //
-// Local memory: GROUP_SIZE sums, where items cannot shuffle.
+// Values are as they are, or coded (item/copied_values.h).
+//
+// Local memory: GROUP_SIZE sums, where items cannot shuffle; a dictionary of values, where there is one.
 
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 128 // items of a work-group: a multiple of 32
@@ -40,6 +42,8 @@
 #include "subgroup/sub_group.h"
 #include "group/combine.h"
 #include "group/size.h"
+#define DICTIONARY_IN_LOCAL // L1 is what the gathers of x wait for
+#include "item/copied_values.h"
 #include "spmv/sell_sigma_slice.h"
 
 // The sum of a lane, so many pairs at a time. Columns of a pair's two words: FIRST and SECOND.
@@ -47,12 +51,12 @@
     do { \
         uint low[count]; \
         uint high[count]; \
-        value_pair_t pairs[count]; \
+        stored_pair_t pairs[count]; \
         _Pragma("unroll") for (uint k = 0; k < count; ++k) low[k] = stream_column(low_columns, at + SLICE_LANES * k); \
         if (is_wide) { \
             _Pragma("unroll") for (uint k = 0; k < count; ++k) high[k] = stream_column(high_columns, at + SLICE_LANES * k); \
         } \
-        _Pragma("unroll") for (uint k = 0; k < count; ++k) pairs[k] = stream_values(values, 2 * (at + SLICE_LANES * k)); \
+        _Pragma("unroll") for (uint k = 0; k < count; ++k) pairs[k] = load_stored_pair(values, 2 * (at + SLICE_LANES * k)); \
         real_t of_x[2 * count]; \
         _Pragma("unroll") for (uint k = 0; k < count; ++k) { \
             of_x[2 * k] = gather_x(x_base, FIRST(k)); \
@@ -60,9 +64,9 @@
         } \
         _Pragma("unroll") for (uint k = 0; k < count; ++k) { \
             if (iteration + 2 * k < lane.length) \
-                sum = acc_mad(sum, pairs[k].first, of_x[2 * k]); \
+                sum = acc_mad(sum, first_value(values, pairs[k]), of_x[2 * k]); \
             if (iteration + 2 * k + 1 < lane.length) \
-                sum = acc_mad(sum, pairs[k].second, of_x[2 * k + 1]); \
+                sum = acc_mad(sum, second_value(values, pairs[k]), of_x[2 * k + 1]); \
         } \
         at += SLICE_LANES * count; \
         iteration += 2 * count; \
@@ -92,7 +96,7 @@ kernel void sell_sigma(const uint rows,
                        const ulong high_columns_at,
                        ARRAY_PARAMETER(const uint, layout),
                        ARRAY_PARAMETER(const offset_t, offsets),
-                       ARRAY_PARAMETER(const value_t, values),
+                       ARRAY_PARAMETER(const stored_t, values),
                        ARRAY_PARAMETER(const real_t, x),
                        ARRAY_PARAMETER(real_t, y),
                        SCALAR_PARAMETER(alpha),
@@ -103,7 +107,7 @@ kernel void sell_sigma(const uint rows,
 {
     OPEN_ARRAY(const uint, layout);
     OPEN_ARRAY(const offset_t, offsets);
-    OPEN_ARRAY(const value_t, values);
+    OPEN_VALUES(values);
     OPEN_ARRAY(const real_t, x);
     OPEN_ARRAY(real_t, y);
     OPEN_SCALAR(alpha);

@@ -1,5 +1,6 @@
 // Makes SELL-C-sigma (spmv/sell_sigma.cl) from CSR where CSR lies: the order of rows, the slices, what each
-// takes, and, once the offsets of slices are known (format/scan.cl), its columns and values.
+// takes, and, once the offsets of slices are known (format/scan.cl), its columns and values. With VALUES_ALONE there is the
+// kernel for values alone, with CODES for codes of values (format/value_coding.cl).
 
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 128 // items of a work-group: a multiple of 32
@@ -14,6 +15,7 @@
 #include "item/store.h"
 #include "spmv/sell_sigma_slice.h"
 
+#ifndef VALUES_ALONE
 #define CLASSES (LOG_SLICE_LANES + 1)
 
 // Counts the rows of each class of lanes, and the slices of rows that have all lanes, into words that hold 0.
@@ -227,6 +229,8 @@ kernel void sell_sigma_columns(const uint rows,
     }
 }
 
+#endif
+
 // Values in their slices, bit for bit; padding is 0.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void sell_sigma_values(const uint rows,
@@ -235,15 +239,15 @@ kernel void sell_sigma_values(const uint rows,
                               ARRAY_PARAMETER(const uint, order),
                               ARRAY_PARAMETER(const ulong, slices),
                               ARRAY_PARAMETER(const uint, starts),
-                              ARRAY_PARAMETER(const bits_t, source),
-                              ARRAY_PARAMETER(bits_t, target))
+                              ARRAY_PARAMETER(const moved_t, source),
+                              ARRAY_PARAMETER(moved_t, target))
 {
     OPEN_ARRAY(const offset_t, offsets);
     OPEN_ARRAY(const uint, order);
     OPEN_ARRAY(const ulong, slices);
     OPEN_ARRAY(const uint, starts);
-    OPEN_ARRAY(const bits_t, source);
-    OPEN_ARRAY(bits_t, target);
+    OPEN_ARRAY(const moved_t, source);
+    OPEN_ARRAY(moved_t, target);
     const uint slice = (uint)(get_global_id(0) / SLICE_LANES);
     if (slice >= slice_count)
         return;

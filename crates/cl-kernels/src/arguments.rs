@@ -304,5 +304,9 @@ mod tests {
         check::<crate::elementwise::Arguments<()>>(crate::elementwise::SOURCE);
         check::<crate::reduce::Arguments<()>>(crate::reduce::SOURCE);
         check::<crate::sum_integers::Arguments<()>>(crate::sum_integers::SOURCE);
+        check::<crate::value_coding::FindArguments<()>>(crate::value_coding::SOURCE);
+        check::<crate::value_coding::TableArguments<()>>(crate::value_coding::SOURCE);
+        check::<crate::value_coding::CodeArguments<()>>(crate::value_coding::SOURCE);
+        check::<crate::value_coding::NarrowArguments<()>>(crate::value_coding::SOURCE);
     }
 }

@@ -6,8 +6,8 @@
 //! each algorithm's parts are, the function in its own file says ([`CostModel`]). Nothing is known of columns but what
 //! row lengths tell: gathers of uneven rows have less order.
 
-use csr_core::ValueType;
 use csr_core::model::Demand;
+use csr_core::{ValueCoding, ValueType};
 use serde::{Deserialize, Serialize};
 
 use crate::{DeviceTraits, Fit, MatrixShape, NamedParameters, Products, Storage};
@@ -138,6 +138,10 @@ pub struct CostQuestion<'a> {
     pub beyond: f64,
     /// Nanoseconds of a byte.
     byte_ns: f64,
+    /// Bytes of a value in a copy of A.
+    copied_value_bytes: f64,
+    /// The same as it is.
+    value_bytes: f64,
     /// How many times as long 32 neighbouring rows take in step as without waiting.
     unevenness: f64,
     /// The same without the longest row.
@@ -200,6 +204,8 @@ impl<'a> CostQuestion<'a> {
             memory_ns: bytes * byte_ns,
             beyond,
             byte_ns,
+            copied_value_bytes: value_type.size_bytes() as f64,
+            value_bytes: value_type.size_bytes() as f64,
             unevenness: (shape.in_step as f64 / nnz).max(1.0),
             unevenness_of_others: without_longest,
             disorder: ((without_longest - 1.0) / (UNEVEN - 1.0)).clamp(0.0, 1.0),
@@ -213,6 +219,22 @@ impl<'a> CostQuestion<'a> {
     /// waiting; known for 32.
     pub fn waiting(&self, rows_in_step: f64) -> f64 {
         1.0 + (self.unevenness - 1.0) * rows_in_step.clamp(1.0, 32.0).log2() / 5.0
+    }
+
+    /// The same where copies of A store values so.
+    #[must_use]
+    pub fn with_coding(self, coding: ValueCoding, value_type: ValueType) -> Self {
+        CostQuestion { copied_value_bytes: coding.bytes_of_value(value_type) as f64, ..self }
+    }
+
+    /// Bytes of a value in a copy of A.
+    pub fn copied_value_bytes(&self) -> f64 {
+        self.copied_value_bytes
+    }
+
+    /// As `memory_ns`, of a product that reads values of a copy.
+    pub fn copied_memory_ns(&self) -> f64 {
+        self.memory_ns - self.moving_ns(self.nnz * (self.value_bytes - self.copied_value_bytes))
     }
 
     /// Nanoseconds in which memory or cache move so many bytes, of a matrix as large as this.

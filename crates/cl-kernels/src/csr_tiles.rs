@@ -11,6 +11,7 @@ use crate::parameters::{
     GROUP_SIZES, check_between, check_group_size, check_registers, parameters,
 };
 use crate::shipped::list::List;
+use crate::value_coding::{self, check_coded};
 use crate::{
     Accumulate, AlgorithmSpec, Array, Fit, FittedParameters, KernelKey, ParameterError, Scalar,
 };
@@ -35,6 +36,8 @@ parameters! {
         lane_nnz: [2, 4, 8, 16],
         /// Registers of an item that NVIDIA's compiler is told to keep to; 0: as many as it likes. Elsewhere 0.
         registers: [0, 32, 40],
+        /// Whether values are stored in fewer bytes where that is exact; 0: as they are, to be measured.
+        coded_values: [1] => host,
     }
 }
 
@@ -72,6 +75,7 @@ impl CsrTiles {
             tile_columns: of_x as u32,
             lane_nnz: of_lane as u32,
             registers: if is_told { FEW_REGISTERS } else { 0 },
+            coded_values: 1,
         }
     }
 }
@@ -103,7 +107,7 @@ impl CsrTiles {
             return None;
         }
         // Values, columns and bits of lanes; a partial sum, written and read, and its number; y and parts of rows.
-        let of_nonzero = fit.value_type.size_bytes() as f64 + 2.0 + 4.0 / f64::from(self.lane_nnz);
+        let of_nonzero = question.copied_value_bytes() + 2.0 + 4.0 / f64::from(self.lane_nnz);
         let of_segment = 2.0 * fit.sum_bytes() as f64 + 4.0;
         let of_row = fit.value_type.accumulator().size_bytes() as f64 + 4.0;
         let bytes = nnz * of_nonzero + segments * of_segment + rows * of_row;
@@ -137,6 +141,7 @@ impl FittedParameters for CsrTiles {
             return refuse("lane_nnz", self.lane_nnz, "it must be even");
         }
         check_registers(ALGORITHM, self.registers, device)?;
+        check_coded(ALGORITHM, self.coded_values)?;
         let (items, columns) = (u64::from(self.group_size), u64::from(self.tile_columns));
         let of_x = columns * fit.value_type.accumulator().size_bytes() as u64;
         let of_sums = items * u64::from(self.lane_nnz) * fit.sum_bytes();
@@ -184,16 +189,23 @@ fn offline(list: &mut List<'_>) -> Result<(), ParameterError> {
                 tile_columns: (OF_X_BYTES / value_type.accumulator().size_bytes() as u64) as u32,
                 lane_nnz: (OF_SUMS_BYTES / u64::from(ITEMS) / sum_bytes) as u32,
                 registers: 0,
+                coded_values: 1,
             };
             turn += 1;
             for (offset_type, on_device) in list.pairs(turn, 1) {
                 let key =
                     KernelKey::new(SOURCE, value_type, offset_type, accumulate, on_device, &set);
-                list.keys.push(key);
+                list.keys.push(key.clone());
+                // A coded form in turn.
+                let forms = value_coding::features(value_type);
+                list.keys.push(key.with_feature(forms[turn % forms.len()]));
             }
             if accumulate == Accumulate::Plain {
                 for offset_type in [OffsetType::U32, OffsetType::U64] {
                     list.helper(plan::SOURCE, value_type, offset_type, &set.plan());
+                    if value_type == ValueType::F32 {
+                        list.codes_helper(plan::SOURCE, offset_type, &set.plan());
+                    }
                 }
             }
         }

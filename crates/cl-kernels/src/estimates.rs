@@ -1,6 +1,6 @@
 //! The estimates that the choice compares.
 
-use csr_core::ValueType;
+use csr_core::{ValueCoding, ValueType};
 
 use crate::csr_tiles::CsrTiles;
 use crate::{
@@ -36,35 +36,39 @@ pub fn estimates(
     products: Products,
 ) -> Vec<Estimate> {
     let fit = Fit::plain(device, value_type, matrix.mean_row());
-    estimates_where(tables, &fit, matrix, products, |_| true)
+    estimates_where(tables, &fit, matrix, products, ValueCoding::AsTheyAre, |_| true)
 }
 
-/// The same, of the algorithms that `may` be taken, where kernels are fitted to `fit`.
+/// The same, of the algorithms that `may` be taken, where kernels are fitted to `fit` and copies of A store values in
+/// `coding`.
 pub fn estimates_where(
     tables: &Tables,
     fit: &Fit<'_>,
     matrix: &MatrixShape,
     products: Products,
+    coding: ValueCoding,
     may: impl Fn(Algorithm) -> bool,
 ) -> Vec<Estimate> {
     match numbers_of(tables, fit) {
         Some((numbers, cache_bytes)) => {
-            Estimator { tables, fit, matrix, cache_bytes, numbers }.estimates(products, may)
+            Estimator { tables, fit, matrix, cache_bytes, numbers, coding }.estimates(products, may)
         }
         None => Vec::new(),
     }
 }
 
 /// What `csr_tiles` should cost for a matrix of so many columns if they were anywhere, which is the most: nothing is
-/// known of columns. `None` where there are no numbers of the device, it cannot run that, or that promises nothing.
+/// known of columns. Its copy stores values in `coding`. `None` where there are no numbers of the device, it cannot run that, or that promises nothing.
 pub fn tiles_estimate(
     tables: &Tables,
     fit: &Fit<'_>,
     matrix: &MatrixShape,
     cols: usize,
+    coding: ValueCoding,
 ) -> Option<Estimate> {
     let (numbers, cache_bytes) = numbers_of(tables, fit)?;
-    let question = CostQuestion::new(matrix, fit.value_type, fit.device, cache_bytes, numbers);
+    let question = CostQuestion::new(matrix, fit.value_type, fit.device, cache_bytes, numbers)
+        .with_coding(coding, fit.value_type);
     let parameters = CsrTiles::fitted(fit);
     parameters.check(fit).ok()?;
     let cost = parameters.cost(&question, fit, cols as f64)?;
@@ -88,6 +92,8 @@ pub(crate) struct Estimator<'a> {
     pub(crate) matrix: &'a MatrixShape,
     pub(crate) cache_bytes: u64,
     pub(crate) numbers: &'a CostNumbers,
+    /// How copies of A store values.
+    pub(crate) coding: ValueCoding,
 }
 
 impl Estimator<'_> {
@@ -100,7 +106,8 @@ impl Estimator<'_> {
     ) -> Vec<Estimate> {
         let Estimator { fit, matrix, cache_bytes, numbers, .. } = *self;
         let Fit { device, value_type, .. } = *fit;
-        let question = CostQuestion::new(matrix, value_type, device, cache_bytes, numbers);
+        let question = CostQuestion::new(matrix, value_type, device, cache_bytes, numbers)
+            .with_coding(self.coding, value_type);
         let usual = self.usual();
         let mut found = Vec::with_capacity(16);
         for algorithm in Algorithm::ALL {
@@ -225,6 +232,28 @@ mod tests {
     }
 
     #[test]
+    fn copies_that_store_values_in_fewer_bytes_promise_more_and_nothing_else_does() {
+        let (device, large) = (h200(), rows_of(4_000_000, 27));
+        let fit = Fit::plain(&device, ValueType::F64, large.mean_row());
+        let tables = Tables::untuned();
+        let of = |coding, algorithm| {
+            let all = estimates_where(&tables, &fit, &large, Products::Many, coding, |_| true);
+            let of = all.into_iter().filter(|one| one.algorithm == algorithm);
+            of.map(|one| one.cost.product_ns()).fold(f64::INFINITY, f64::min)
+        };
+        let (plain, dictionary) = (ValueCoding::AsTheyAre, ValueCoding::Dictionary);
+        let copy = Algorithm::SellSigma;
+        assert!(of(dictionary, copy) < of(ValueCoding::F32, copy));
+        assert!(of(ValueCoding::F32, copy) < of(plain, copy));
+        assert_eq!(of(dictionary, Algorithm::CsrFlat), of(plain, Algorithm::CsrFlat));
+        let tiles = |coding| {
+            tiles_estimate(&tables, &fit, &rows_of(4_284, 2_634), 1_096_894, coding)
+                .map(|tiles| tiles.cost.product_ns())
+        };
+        assert!(tiles(dictionary) < tiles(plain) && tiles(dictionary).is_some());
+    }
+
+    #[test]
     fn numbers_are_the_same_from_their_values() {
         for value_type in [ValueType::F32, ValueType::F64] {
             let numbers = Tables::untuned().usual_model(&h200(), value_type).unwrap();
@@ -286,8 +315,9 @@ mod tests {
         let device = h200();
         let of = |rows, row, cols| {
             let matrix = rows_of(rows, row);
-            let fit = Fit::plain(&device, ValueType::F32, matrix.mean_row());
-            let tiles = tiles_estimate(&Tables::untuned(), &fit, &matrix, cols)?;
+            let (fit, plain) =
+                (Fit::plain(&device, ValueType::F32, matrix.mean_row()), ValueCoding::AsTheyAre);
+            let tiles = tiles_estimate(&Tables::untuned(), &fit, &matrix, cols, plain)?;
             Some(tiles.cost.product_ns())
         };
         // rail4284 on an H200: 87 µs by csr_flat, whose gathers without order no estimate sees; 31 by this.
@@ -298,6 +328,10 @@ mod tests {
         let mut small = h200();
         small.max_group_size = 16;
         let fit = Fit::plain(&small, ValueType::F32, 100.0);
-        assert_eq!(tiles_estimate(&Tables::untuned(), &fit, &rows_of(100, 100), 90_000), None);
+        let plain = ValueCoding::AsTheyAre;
+        assert_eq!(
+            tiles_estimate(&Tables::untuned(), &fit, &rows_of(100, 100), 90_000, plain),
+            None
+        );
     }
 }

@@ -255,5 +255,6 @@ mod tests {
         check::<crate::elementwise::Elementwise>(crate::elementwise::SOURCE);
         check::<crate::reduce::Reduce>(crate::reduce::SOURCE);
         check::<crate::sum_integers::SumIntegers>(crate::sum_integers::SOURCE);
+        check::<crate::value_coding::ValueCodingKernel>(crate::value_coding::SOURCE);
     }
 }

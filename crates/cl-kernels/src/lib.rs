@@ -93,6 +93,7 @@ pub mod spmm_row_split_plan;
 mod spmm_variant;
 pub mod sum_integers;
 pub mod tiling;
+pub mod value_coding;
 
 pub use accumulate::Accumulate;
 pub use algorithm::Algorithm;

@@ -1,7 +1,7 @@
 //! Which algorithm suits a matrix on a device, with the reason in words: by the first rule of the tables that fits, or by
 //! the cost model of the first entry that has its numbers.
 
-use csr_core::ValueType;
+use csr_core::{ValueCoding, ValueType};
 
 use crate::estimates::Estimator;
 use crate::features::{Features, MatrixShape, figure};
@@ -60,7 +60,9 @@ pub fn select_where(
                 };
             }
             let Some(numbers) = model else { continue };
-            let estimator = Estimator { tables, fit, matrix, cache_bytes, numbers };
+            // Nothing is known of values here.
+            let coding = ValueCoding::AsTheyAre;
+            let estimator = Estimator { tables, fit, matrix, cache_bytes, numbers, coding };
             if let [best, rest @ ..] = &estimator.estimates(products, &may)[..] {
                 let us = |estimate: &Estimate| figure(estimate.cost.total_ns(products) / 1e3);
                 let others = rest.first().map(|next| format!(", {} for {next}", us(next)));

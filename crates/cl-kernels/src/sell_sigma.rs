@@ -1,6 +1,6 @@
 //! `sell_sigma`: SELL-C-sigma for GPUs, a sorted copy of the matrix with fewer bytes (`cl/spmv/sell_sigma.cl`).
 
-use csr_core::{OffsetType, ValueType};
+use csr_core::{OffsetType, ValueCoding, ValueType};
 
 use crate::algorithm_spec::{KernelSpec, Storage, StorageFormat, TEST_GROUP_SIZE};
 use crate::arguments::arguments;
@@ -11,6 +11,7 @@ use crate::parameters::{
 };
 use crate::sell_sigma_plan::{self as plan, SellSigmaPlan};
 use crate::shipped::list::List;
+use crate::value_coding::{self, check_coded};
 use crate::{
     Accumulate, AlgorithmSpec, Array, Fit, FittedParameters, KernelKey, NamedParameters,
     ParameterError, Parameters, Scalar,
@@ -35,6 +36,8 @@ parameters! {
         pairs_at_once: [1, 2, 4, 8],
         /// Registers of an item that NVIDIA's compiler is told to keep to; 0: as many as it likes. Elsewhere 0.
         registers: [0, 32, 40, 48, 64],
+        /// Whether values are stored in fewer bytes where that is exact; 0: as they are, to be measured.
+        coded_values: [1] => host,
     }
 }
 
@@ -43,6 +46,16 @@ impl SellSigma {
     pub fn plan(&self) -> SellSigmaPlan {
         let SellSigma { group_size, lane_nnz, window_rows, .. } = *self;
         SellSigmaPlan { group_size, lane_nnz, window_rows }
+    }
+}
+
+impl SellSigma {
+    /// Whether a group has local memory for a dictionary of values besides what it takes.
+    pub fn holds_a_dictionary(&self, fit: &Fit<'_>) -> bool {
+        let entries = ValueCoding::MOST_DISTINCT as u64;
+        let of_dictionary = entries * fit.value_type.accumulator().size_bytes() as u64;
+        let of_items = u64::from(self.group_size) * fit.sum_bytes();
+        of_items + of_dictionary <= fit.device.local_bytes
     }
 }
 
@@ -55,6 +68,7 @@ impl Default for SellSigma {
             window_rows: 512,
             pairs_at_once: 2,
             registers: 0,
+            coded_values: 1,
         }
     }
 }
@@ -78,6 +92,7 @@ impl FittedParameters for SellSigma {
         check_between(ALGORITHM, "window_rows", self.window_rows, 1..=2048)?;
         check_between(ALGORITHM, "pairs_at_once", self.pairs_at_once, 1..=8)?;
         check_registers(ALGORITHM, self.registers, device)?;
+        check_coded(ALGORITHM, self.coded_values)?;
         // An item has a sum, or where the copy is made three words; a window a word a row and a few.
         let (items, rows) = (u64::from(self.group_size), u64::from(self.window_rows));
         let of_items = items * fit.sum_bytes().max(3 * 4);
@@ -114,7 +129,7 @@ fn cost(question: &CostQuestion<'_>, _: &NamedParameters) -> Cost {
     let work = entries / units * numbers.copied;
     Cost {
         host_ns: numbers.launch * WITH_PLAN,
-        device_ns: numbers.latency + smooth_max::<3>(memory_ns, work),
+        device_ns: numbers.latency + smooth_max::<3>(question.copied_memory_ns(), work),
         setup_ns: PLAN_LAUNCHES * numbers.launch + PLAN_PASSES * memory_ns,
     }
 }
@@ -142,7 +157,8 @@ pub static SPEC: AlgorithmSpec = AlgorithmSpec {
     ])
 };
 
-/// What is compiled offline: the product, in the cover with ways of summing and pairs in turn; and its plan with both types of offsets.
+/// What is compiled offline: the product, in the cover with ways of summing and pairs in turn, as it is and in one of its
+/// forms; and its plan with both types of offsets.
 fn offline(list: &mut List<'_>) -> Result<(), ParameterError> {
     let sums = [Accumulate::Plain, Accumulate::Compensated];
     let mut turn = 0;
@@ -170,7 +186,10 @@ fn offline(list: &mut List<'_>) -> Result<(), ParameterError> {
                         on_device,
                         kernel,
                     );
-                    list.keys.push(key);
+                    list.keys.push(key.clone());
+                    // A coded form in turn.
+                    let forms = value_coding::features(value_type);
+                    list.keys.push(key.with_feature(forms[turn % forms.len()]));
                 }
             }
         }
@@ -179,6 +198,11 @@ fn offline(list: &mut List<'_>) -> Result<(), ParameterError> {
                 list.helper(plan::SOURCE, value_type, offset_type, plan);
             }
         }
+    }
+    // What moves codes of values, by the default plan.
+    for offset_type in [OffsetType::U32, OffsetType::U64] {
+        let plan = SellSigma::default().plan();
+        list.codes_helper(plan::SOURCE, offset_type, &plan);
     }
     Ok(())
 }

@@ -21,6 +21,7 @@ macro_rules! sources {
 pub(crate) const SOURCES: &[Source] = &sources![
     "item/scalar.h",
     "item/accumulate.h",
+    "item/copied_values.h",
     "item/copy.h",
     "item/atomic.h",
     "item/dense.h",
@@ -60,6 +61,7 @@ pub(crate) const SOURCES: &[Source] = &sources![
     "format/row_offsets.cl",
     "format/scan.cl",
     "format/sort.cl",
+    "format/value_coding.cl",
     "measure/dense_product.cl",
     "measure/gather_rate.cl",
     "measure/launch_cost.cl",

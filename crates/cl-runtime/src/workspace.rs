@@ -60,6 +60,8 @@ impl Direction {
 pub struct Workspace {
     owner: OwnerId,
     kernels: Vec<Kernel>,
+    /// Which of its owner's programs the kernels are of, where that changes.
+    form: u32,
     scratch: DeviceArray<u32>,
     in_flight: InFlight,
     is_dirty: bool,
@@ -118,12 +120,33 @@ impl Workspace {
         Workspace {
             owner,
             kernels,
+            form: 0,
             scratch,
             in_flight,
             is_dirty: false,
             direction: Direction::Forward,
             earlier: Vec::new(),
         }
+    }
+
+    /// The same with kernels of another of its owner's programs.
+    pub(crate) fn of_form(self, form: u32) -> Self {
+        Workspace { form, ..self }
+    }
+
+    /// Takes the kernels of this form of its owner's program, where it has others.
+    pub(crate) fn renew(
+        &mut self,
+        owner: OwnerId,
+        form: u32,
+        kernels: impl FnOnce() -> Result<Vec<Kernel>>,
+    ) -> Result<()> {
+        self.check_owner(owner)?;
+        if self.form != form {
+            self.kernels = kernels()?;
+            self.form = form;
+        }
+        Ok(())
     }
 
     /// Bytes of scratch memory on the device.

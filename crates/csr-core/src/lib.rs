@@ -29,6 +29,7 @@ mod statistics;
 mod symmetry;
 mod untyped;
 mod value;
+mod value_coding;
 mod words;
 
 pub mod generate;
@@ -50,6 +51,7 @@ pub use statistics::{RowLengths, RowStatistics};
 pub use symmetry::Asymmetry;
 pub use untyped::{AnyCsrView, AnyOffsets, AnyPatternView, AnyValues, ColumnType};
 pub use value::{Accumulator, Number, Real, RealValue, Value, ValueType, spelled};
+pub use value_coding::{ValueCoding, ValueSurvey};
 pub use words::{are, counted};
 
 // The 16-bit storage types, so that callers need not name the `half` crate themselves.

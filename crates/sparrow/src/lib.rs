@@ -102,7 +102,7 @@ pub use csr_core::batch::{AnyHostBatch, Ell, Format, HostBatch, PADDING, Problem
 pub use csr_core::evc_hyb::EvcHybStatistics;
 pub use csr_core::{
     AnyCsrView, AnyPatternView, ColumnType, Coo, Csr, CsrView, DenseShape, Layout, Number, Offset,
-    OffsetType, PatternView, Real, RealValue, Value, ValueType, are, counted,
+    OffsetType, PatternView, Real, RealValue, Value, ValueCoding, ValueType, are, counted,
 };
 pub use error::{Error, Result};
 pub use hetero::{HeteroPlan, LEARNING_PRODUCTS, Partner, Share, Shared};

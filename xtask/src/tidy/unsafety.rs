@@ -46,6 +46,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("crates/cl-runtime/src/spmv/hyb", "launches on arrays of its own and of a matrix"),
     ("crates/cl-runtime/src/spmv/sell.rs", "launches on arrays of its own and of a matrix"),
     ("crates/cl-runtime/src/spmv/sell_sigma.rs", "launches on arrays of its own and of a matrix"),
+    ("crates/cl-runtime/src/spmv/value_coding.rs", "launches on arrays of its own and of a matrix"),
     ("crates/cl-runtime/src/solver/", "launches on arrays of its own and of a matrix"),
     ("crates/cl-runtime/src/scan.rs", "launches on arrays that it has checked"),
     ("crates/cl-runtime/src/sort.rs", "launches on arrays of its own"),

@@ -164,7 +164,8 @@ fn on_known_devices_the_defaults_are_those_that_were_measured() {
     for device in known_devices() {
         for value_type in [ValueType::F32, ValueType::F64] {
             let is_cpu = device.device_type == DeviceType::Cpu;
-            let expected = |algorithm: Algorithm| match algorithm.name() {
+            let expected = |algorithm: Algorithm| {
+                match algorithm.name() {
                 "csr_scalar" => "group_size=64".to_owned(),
                 "csr_vector" => "group_size=256,items_per_row=16".to_owned(),
                 "csr_adaptive" if value_type == ValueType::F64 => {
@@ -194,7 +195,7 @@ fn on_known_devices_the_defaults_are_those_that_were_measured() {
                     .to_owned(),
                 "sell" => "slice_rows=16,chunks_per_unit=16".to_owned(),
                 "sell_sigma" => {
-                    "group_size=256,lane_nnz=32,window_rows=512,pairs_at_once=2,registers=0"
+                    "group_size=256,lane_nnz=32,window_rows=512,pairs_at_once=2,registers=0,coded_values=1"
                         .to_owned()
                 }
                 // One that was added since was never other than it is.
@@ -203,6 +204,7 @@ fn on_known_devices_the_defaults_are_those_that_were_measured() {
                     assert_eq!(other.parse(), Ok(algorithm));
                     algorithm.default_parameters(&fit).to_string()
                 }
+            }
             };
             let fit = Fit::plain(&device, value_type, 20.0);
             for algorithm in Algorithm::ALL {

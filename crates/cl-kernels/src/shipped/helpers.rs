@@ -17,6 +17,7 @@ use crate::row_lengths::{self, RowLengthsKernel};
 use crate::row_offsets::{self, RowOffsetsKernel};
 use crate::spmm_merge_plan::{self, SpmmMergePlan};
 use crate::spmm_row_split_plan::{self, SpmmRowSplitPlan};
+use crate::value_coding::{self, ValueCodingKernel};
 
 impl List<'_> {
     /// Kernels beside the products: few enough for all of them. Group sizes are those that the runtime
@@ -54,6 +55,8 @@ impl List<'_> {
             }
         }
         for value_type in ValueType::ALL {
+            let parameters = ValueCodingKernel { group_size: 256 };
+            self.helper(value_coding::SOURCE, value_type, OffsetType::U32, &parameters);
             for whole_rows in [0, 1] {
                 let parameters = DenseRows { group_size: 256, whole_rows };
                 self.helper(dense_rows::SOURCE, value_type, OffsetType::U32, &parameters);

@@ -5,6 +5,7 @@ use std::slice;
 
 use csr_core::{OffsetType, ValueType};
 
+use crate::value_coding::{FEATURE_CODES, FEATURE_VALUES_ALONE};
 use crate::{Accumulate, KernelKey, NamedParameters, ParameterError, Parameters};
 
 /// How many of the specialisations.
@@ -180,5 +181,17 @@ impl<'a> List<'a> {
     ) {
         let plain = Accumulate::Plain;
         self.keys.push(KernelKey::new(source, value_type, offset_type, plain, false, parameters));
+    }
+
+    /// A kernel that moves codes of values.
+    pub(crate) fn codes_helper<P: Parameters>(
+        &mut self,
+        source: &'static str,
+        offset_type: OffsetType,
+        parameters: &P,
+    ) {
+        let (f32, plain) = (ValueType::F32, Accumulate::Plain);
+        let key = KernelKey::new(source, f32, offset_type, plain, false, parameters);
+        self.keys.push(key.with_feature(FEATURE_VALUES_ALONE).with_feature(FEATURE_CODES));
     }
 }

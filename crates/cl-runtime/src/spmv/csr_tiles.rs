@@ -1,83 +1,119 @@
 //! Binds and launches `csr_tiles`: a copy by tiles of columns, partial sums of parts, and then those of rows.
 
-use std::sync::Arc;
+use std::ops::Deref;
 
 use cl_kernels::csr_tiles::{Arguments, CsrTiles as Parameters, RowArguments, SOURCE};
 use cl_kernels::csr_tiles_plan::{self, ValueArguments};
-use cl_kernels::{Accumulate, Algorithm, Array, Checked, KernelKey};
+use cl_kernels::{Accumulate, Algorithm, Checked, KernelKey};
 
+use super::coded_program::CodedProgram;
+use super::copied_values::moving_key;
 use super::csr_tiles_plan::{Segments, Tiles};
-use super::{BindRequest, Bound, Operands, Specialisation, Spmv, Workspace, accumulator_words};
+use super::value_coding::FoundCoding;
+use super::{
+    BindRequest, Bound, CopiedValues, Operands, Spmv, ValueOrder, Workspace, accumulator_words,
+};
 use crate::launch::{After, LaunchSequence, Size};
 use crate::raw::Memory;
-use crate::scratch::any_zeros_blocking;
-use crate::workspace::{Direction, OwnerId};
-use crate::{AnyArray, AnyMatrix, DeviceArray, Event, Program, Queue, Result};
+use crate::workspace::Direction;
+use crate::{AnyArray, AnyMatrix, DeviceArray, Event, Queue, Result};
 
 /// `csr_tiles`, ready to launch: a copy of the matrix by tiles of columns.
 #[derive(Debug)]
 struct CsrTiles {
-    owner: OwnerId,
-    program: Arc<Program>,
-    plan_program: Arc<Program>,
-    tiles: Tiles,
-    values: AnyArray,
-    /// Of the values the copy was made from.
-    values_id: u64,
+    product: CodedProgram,
+    tiles: TileOrder,
+    values: CopiedValues,
     group_size: usize,
+}
+
+/// A pattern in tiles, and the kernels that bring values into their order.
+#[derive(Debug)]
+struct TileOrder {
+    tiles: Tiles,
+    plan_key: KernelKey,
     plan_group_size: usize,
 }
 
-/// [`AnyMatrix::values_id`] of no matrix.
-const NO_VALUES: u64 = 0;
+impl Deref for TileOrder {
+    type Target = Tiles;
+
+    fn deref(&self) -> &Tiles {
+        &self.tiles
+    }
+}
+
+impl ValueOrder for TileOrder {
+    fn elements(&self) -> usize {
+        self.tiles.elements
+    }
+
+    // Padding is multiplied too, into sums that no row has.
+    fn writes_padding(&self) -> bool {
+        false
+    }
+
+    fn move_blocking(
+        &self,
+        queue: &Queue,
+        _: &AnyMatrix,
+        source: &AnyArray,
+        target: &AnyArray,
+    ) -> Result<()> {
+        let Segments { marks, before, moves } = &self.segments;
+        let arguments = ValueArguments {
+            nnz: self.nnz,
+            marks: marks.argument(),
+            before: before.argument(),
+            moves: moves.argument(),
+            source: source.argument(),
+            target: target.argument(),
+        };
+        let program = queue.context().program(&moving_key(&self.plan_key, source.element()))?;
+        let mut sequence = LaunchSequence::new(queue, &program, self.plan_group_size);
+        let groups = sequence.groups(self.nnz as usize);
+        // SAFETY: segments name elements of this plan's arrays; values were made or checked for its pattern.
+        #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
+        let moved = unsafe { sequence.run(&arguments, groups)? };
+        moved.wait()
+    }
+}
 
 /// `csr_tiles` as a plan asks for it.
 pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
     let parameters = request.parameters::<Parameters>()?;
-    let BindRequest { queue, matrix, specialisation, values_id, .. } = *request;
-    let spmv = CsrTiles::new_blocking(queue, specialisation, parameters, matrix, values_id)?;
-    Ok(Bound::new(spmv, *parameters))
+    Ok(Bound::new(CsrTiles::new_blocking(request, parameters)?, *parameters))
 }
 
 impl CsrTiles {
-    /// Builds the programs and copies the matrix; `values_id` says whose values they are.
+    /// Builds the programs and copies the matrix.
     ///
     /// # Errors
     /// A device without the value type, a kernel that does not build, no memory for the copy, or more nonzeros than 32
     /// bits count.
-    fn new_blocking(
-        queue: &Queue,
-        specialisation: Specialisation,
-        parameters: Checked<Parameters>,
-        matrix: &AnyMatrix,
-        values_id: u64,
-    ) -> Result<Self> {
+    fn new_blocking(request: &BindRequest<'_>, parameters: Checked<Parameters>) -> Result<Self> {
+        let BindRequest { queue, matrix, specialisation, values_id, .. } = *request;
         let context = queue.context();
         context.check_value_type(specialisation.value_type)?;
-        let program = context.program(&specialisation.key(SOURCE, &*parameters))?;
+        let found = match parameters.coded_values {
+            0 => FoundCoding::as_they_are(),
+            _ => request.value_coding_blocking(|_| true)?,
+        };
+        let key = specialisation.key(SOURCE, &*parameters);
+        let names = &["csr_tiles", "csr_tiles_rows"];
+        let product = CodedProgram::new(context, key, found.coding, names)?;
         let (value_type, offset_type) = (matrix.value_type(), matrix.offset_type());
         let (source, plain) = (csr_tiles_plan::SOURCE, Accumulate::Plain);
         let plan = parameters.plan();
-        let key = KernelKey::new(source, value_type, offset_type, plain, false, &plan);
-        let plan_program = context.program(&key)?;
+        let plan_key = KernelKey::new(source, value_type, offset_type, plain, false, &plan);
+        let plan_program = context.program(&plan_key)?;
         let plan_group_size = plan.group_size as usize;
         let mut sequence = LaunchSequence::new(queue, &plan_program, plan_group_size);
         let tiles = Tiles::make_blocking(queue, &mut sequence, &parameters, matrix)?;
-        // Padding is multiplied too, into sums that no row has.
-        let values = any_zeros_blocking(queue, value_type, tiles.elements)?;
-        let mut made = CsrTiles {
-            owner: OwnerId::new(),
-            program,
-            plan_program: Arc::clone(&plan_program),
-            tiles,
-            values,
-            values_id: NO_VALUES,
-            group_size: parameters.group_size as usize,
-            plan_group_size,
-        };
-        let (offsets, values) = (matrix.offsets().argument(), matrix.values().argument());
-        made.update_values_blocking(queue, offsets, values, values_id)?;
-        Ok(made)
+        let tiles = TileOrder { tiles, plan_key, plan_group_size };
+        let values = CopiedValues::new_blocking(queue, &tiles, matrix, values_id, found)?;
+        let group_size = parameters.group_size as usize;
+        Ok(CsrTiles { product, tiles, values, group_size })
     }
 
     /// What the kernel of parts is given.
@@ -95,7 +131,7 @@ impl CsrTiles {
             first_task: direction.first_of(made.groups),
             tasks: made.tasks.argument(),
             layout: made.layout.argument(),
-            values: self.values.argument(),
+            values: self.values.array().argument(),
             x: operands.x,
             workspace: scratch.argument(),
         }
@@ -143,7 +179,7 @@ impl Spmv for CsrTiles {
     }
 
     fn key(&self) -> &KernelKey {
-        self.program.key()
+        self.product.key()
     }
 
     fn plan_bytes(&self) -> usize {
@@ -158,41 +194,22 @@ impl Spmv for CsrTiles {
         true
     }
 
-    fn values_id(&self) -> Option<u64> {
-        Some(self.values_id)
+    fn copied_values(&self) -> Option<&CopiedValues> {
+        Some(&self.values)
     }
 
     fn update_values_blocking(
         &mut self,
         queue: &Queue,
-        _offsets: Array<&Memory>,
-        values: Array<&Memory>,
+        matrix: &AnyMatrix,
         values_id: u64,
     ) -> Result<()> {
-        // Until the wait ends well, it is unknown which values the copy holds.
-        self.values_id = NO_VALUES;
-        let Segments { marks, before, moves } = &self.tiles.segments;
-        let arguments = ValueArguments {
-            nnz: self.tiles.nnz,
-            marks: marks.argument(),
-            before: before.argument(),
-            moves: moves.argument(),
-            source: values,
-            target: self.values.argument(),
-        };
-        let mut sequence = LaunchSequence::new(queue, &self.plan_program, self.plan_group_size);
-        let groups = sequence.groups(self.tiles.nnz as usize);
-        // SAFETY: segments name elements of this plan's arrays; values were made or checked for its pattern.
-        let moved = unsafe { sequence.run(&arguments, groups)? };
-        moved.wait()?;
-        self.values_id = values_id;
-        Ok(())
+        let Self { product, tiles, values, .. } = self;
+        product.update_blocking(queue, values, tiles, (matrix, values_id))
     }
 
     fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
-        let kernels =
-            vec![self.program.kernel("csr_tiles")?, self.program.kernel("csr_tiles_rows")?];
-        Workspace::new_blocking(queue, self.owner, kernels, self.words())
+        self.product.workspace_blocking(queue, self.words())
     }
 
     unsafe fn launch(
@@ -202,9 +219,10 @@ impl Spmv for CsrTiles {
         operands: &Operands<'_>,
         after: After<'_>,
     ) -> Result<Option<Event>> {
+        self.product.renew(workspace)?;
         let direction = workspace.next_direction();
         // SAFETY: the caller's promise about x and y; the rest is this plan's own.
-        workspace.run(self.owner, queue, after, |mut parts| unsafe {
+        workspace.run(self.product.owner(), queue, after, |mut parts| unsafe {
             let of_parts = self.arguments(parts.scratch, operands, direction);
             let of_rows = self.row_arguments(parts.scratch, operands);
             parts.launch_both((&of_parts, self.size()), (&of_rows, self.row_size()))

@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use cl_kernels::evc_hyb::{Arguments, EvcHyb as Parameters, FEATURE_PERMUTED, SOURCE};
-use cl_kernels::{Algorithm, Array, Checked, DeviceType, KernelKey, Variant};
+use cl_kernels::{Algorithm, Checked, DeviceType, KernelKey, Variant};
 use csr_core::evc_hyb::{EvcHybOptions, EvcHybPattern, EvcHybStatistics};
 use csr_core::plan::evc_hyb::TaskRules;
-use csr_core::{AnyPatternView, OffsetType, for_pattern};
+use csr_core::{AnyPatternView, for_pattern};
 
 use super::evc_hyb_plan::{DeviceEvcHyb, VectorOrder};
-use super::{BindRequest, Bound, Operands, Planning, Specialisation, Spmv, Workspace};
+use super::value_coding::FoundCoding;
+use super::{
+    BindRequest, Bound, CopiedValues, Operands, Planning, Specialisation, Spmv, ValueOrder,
+    Workspace,
+};
 use crate::launch::{After, Size};
-use crate::raw::Memory;
-use crate::scratch::any_for_a_kernel_to_write;
 use crate::workspace::OwnerId;
 use crate::{AnyArray, AnyMatrix, DeviceArray, Event, Program, Queue, Result};
 
@@ -24,14 +26,8 @@ struct EvcHyb {
     group_size: usize,
     variant: Variant,
     plan: DeviceEvcHyb,
-    offset_type: OffsetType,
-    values: AnyArray,
-    /// Of the values the copy was made from.
-    values_id: u64,
+    values: CopiedValues,
 }
-
-/// [`AnyMatrix::values_id`] of no matrix.
-const NO_VALUES: u64 = 0;
 
 /// `evc_hyb` as a plan asks for it.
 pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
@@ -102,19 +98,28 @@ impl EvcHyb {
             key = key.with_feature(FEATURE_PERMUTED);
         }
         let program = queue.context().program(&key)?;
-        let mut found = EvcHyb {
-            owner: OwnerId::new(),
-            program,
-            group_size: parameters.group_size as usize,
-            variant,
-            offset_type: matrix.offset_type(),
-            values: any_for_a_kernel_to_write(queue, matrix.value_type(), plan.elements())?,
-            plan,
-            values_id: NO_VALUES,
-        };
-        let (offsets, values) = (matrix.offsets().argument(), matrix.values().argument());
-        found.update_values_blocking(queue, offsets, values, values_id)?;
-        Ok(found)
+        let found = FoundCoding::as_they_are();
+        let values = CopiedValues::new_blocking(queue, &plan, matrix, values_id, found)?;
+        let group_size = parameters.group_size as usize;
+        Ok(EvcHyb { owner: OwnerId::new(), program, group_size, variant, plan, values })
+    }
+}
+
+impl ValueOrder for DeviceEvcHyb {
+    fn elements(&self) -> usize {
+        DeviceEvcHyb::elements(self)
+    }
+
+    fn move_blocking(
+        &self,
+        queue: &Queue,
+        matrix: &AnyMatrix,
+        source: &AnyArray,
+        target: &AnyArray,
+    ) -> Result<()> {
+        let types = (matrix.value_type(), matrix.offset_type());
+        let (offsets, source) = (matrix.offsets().argument(), source.argument());
+        self.arrange_blocking(queue, types, offsets, source, None, target.argument())
     }
 }
 
@@ -144,23 +149,12 @@ impl Spmv for EvcHyb {
         true
     }
 
-    fn values_id(&self) -> Option<u64> {
-        Some(self.values_id)
+    fn copied_values(&self) -> Option<&CopiedValues> {
+        Some(&self.values)
     }
 
-    fn update_values_blocking(
-        &mut self,
-        queue: &Queue,
-        offsets: Array<&Memory>,
-        values: Array<&Memory>,
-        values_id: u64,
-    ) -> Result<()> {
-        // Until the wait ends well, it is unknown which values the copy holds.
-        self.values_id = NO_VALUES;
-        let (types, target) = ((self.key().value_type, self.offset_type), self.values.argument());
-        self.plan.arrange_blocking(queue, types, offsets, values, None, target)?;
-        self.values_id = values_id;
-        Ok(())
+    fn copied_values_mut(&mut self) -> Option<(&mut CopiedValues, &dyn ValueOrder)> {
+        Some((&mut self.values, &self.plan))
     }
 
     fn row_order(&self) -> Option<&DeviceArray<u32>> {
@@ -190,7 +184,7 @@ impl Spmv for EvcHyb {
             row_lengths: self.plan.row_lengths().argument(),
             long_starts: self.plan.long_starts().argument(),
             columns: self.plan.columns().argument(),
-            values: self.values.argument(),
+            values: self.values.array().argument(),
             x: operands.x,
             y: operands.y,
             alpha: operands.alpha,

@@ -2,31 +2,39 @@
 
 use cl_kernels::hyb::Hyb as Parameters;
 use cl_kernels::hyb_plan::{HybPlan, PlanArguments, SOURCE as PLAN_SOURCE, ValuesArguments};
-use cl_kernels::{Accumulate, Algorithm, Array, KernelKey};
+use cl_kernels::{Accumulate, Algorithm, KernelKey};
 use csr_core::plan::hyb::{HybRules, HybSplit};
 use csr_core::{for_offsets, for_pattern};
 
 use super::hyb_parts::{HybOperands, HybParts, HybProduct};
-use super::{BindRequest, Bound, Operands, Planning, Spmv, Workspace};
+use super::value_coding::FoundCoding;
+use super::{BindRequest, Bound, CopiedValues, Operands, Planning, Spmv, ValueOrder, Workspace};
 use crate::launch::{After, LaunchSequence};
-use crate::raw::Memory;
-use crate::scratch::{any_for_a_kernel_to_write, for_a_kernel_to_write};
-use crate::{DeviceArray, Error, Event, Queue, Result};
+use crate::scratch::for_a_kernel_to_write;
+use crate::{AnyArray, AnyMatrix, DeviceArray, Error, Event, Queue, Result};
 
 /// `hyb`, ready to launch: a copy of the matrix in two parts.
 #[derive(Debug)]
 struct Hyb {
     product: HybProduct,
-    /// Nonzeros beyond the slots before each row, for new values.
+    /// Those of the slots and then those of the entries, which are parts of the product.
+    values: CopiedValues,
+    order: HybOrder,
+}
+
+/// How nonzeros get into slots and entries.
+#[derive(Debug)]
+struct HybOrder {
+    rows: usize,
+    width: usize,
+    /// Slots and entries.
+    elements: usize,
+    /// Nonzeros beyond the slots before each row.
     rest_offsets: DeviceArray<u32>,
     /// Of the kernels that fill the copy.
     plan_key: KernelKey,
     plan_group_size: usize,
-    values_id: u64,
 }
-
-/// [`crate::AnyMatrix::values_id`] of no matrix.
-const NO_VALUES: u64 = 0;
 
 /// `hyb` as a plan asks for it.
 pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
@@ -50,56 +58,50 @@ pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
     plan.check(traits)?;
     let (rows, slots) = (matrix.rows(), matrix.rows().saturating_mul(split.width));
     let value_type = matrix.value_type();
+    let (plain, offset_type) = (Accumulate::Plain, matrix.offset_type());
+    let order = HybOrder {
+        rows,
+        width: split.width,
+        elements: slots + split.rest(),
+        rest_offsets: DeviceArray::upload_blocking(queue, &split.rest_offsets)?,
+        plan_key: KernelKey::new(PLAN_SOURCE, value_type, offset_type, plain, false, &plan),
+        plan_group_size: plan.group_size as usize,
+    };
+    let found = FoundCoding::as_they_are();
+    let values = CopiedValues::new_blocking(queue, &order, matrix, request.values_id, found)?;
+    let all = values.array();
     let parts = HybParts {
         rows,
         cols: matrix.cols(),
         width: split.width,
         pitch: rows,
         columns: for_a_kernel_to_write(queue, slots)?,
-        values: any_for_a_kernel_to_write(queue, value_type, slots)?,
+        values: all.slice(0..slots)?,
         entry_rows: for_a_kernel_to_write(queue, split.rest())?,
         entry_columns: for_a_kernel_to_write(queue, split.rest())?,
-        entry_values: any_for_a_kernel_to_write(queue, value_type, split.rest())?,
+        entry_values: all.slice(slots..all.len())?,
     };
-    let plain = Accumulate::Plain;
-    let mut found = Hyb {
-        product: HybProduct::new(queue.context(), specialisation, parameters, parts)?,
-        rest_offsets: DeviceArray::upload_blocking(queue, &split.rest_offsets)?,
-        plan_key: KernelKey::new(
-            PLAN_SOURCE,
-            value_type,
-            matrix.offset_type(),
-            plain,
-            false,
-            &plan,
-        ),
-        plan_group_size: plan.group_size as usize,
-        values_id: NO_VALUES,
-    };
-    let (offsets, columns) = (matrix.offsets().argument(), matrix.columns().argument());
-    found.fill_pattern_blocking(queue, offsets, columns)?;
-    let values = matrix.values().argument();
-    found.update_values_blocking(queue, offsets, values, request.values_id)?;
-    Ok(Bound::new(found, *parameters))
+    let product = HybProduct::new(queue.context(), specialisation, parameters, parts)?;
+    order.fill_pattern_blocking(queue, matrix, product.parts())?;
+    Ok(Bound::new(Hyb { product, values, order }, *parameters))
 }
 
-impl Hyb {
+impl HybOrder {
     /// Moves columns, and rows of the entries.
     fn fill_pattern_blocking(
-        &mut self,
+        &self,
         queue: &Queue,
-        offsets: Array<&Memory>,
-        columns: Array<&Memory>,
+        matrix: &AnyMatrix,
+        parts: &HybParts,
     ) -> Result<()> {
         let program = queue.context().program(&self.plan_key)?;
-        let parts = self.product.parts_mut();
         let arguments = PlanArguments {
             rows: parts.rows as u32,
             width: parts.width as u32,
             pitch: parts.pitch as u64,
-            offsets,
+            offsets: matrix.offsets().argument(),
             rest_offsets: self.rest_offsets.argument(),
-            source: columns,
+            source: matrix.columns().argument(),
             slot_columns: parts.columns.argument(),
             rest_rows: parts.entry_rows.argument(),
             rest_columns: parts.entry_columns.argument(),
@@ -110,6 +112,40 @@ impl Hyb {
         #[expect(unsafe_code, reason = "launches on arrays of its own and of a matrix")]
         let filled = unsafe { sequence.run(&arguments, groups)? };
         filled.wait()
+    }
+}
+
+impl ValueOrder for HybOrder {
+    fn elements(&self) -> usize {
+        self.elements
+    }
+
+    fn move_blocking(
+        &self,
+        queue: &Queue,
+        matrix: &AnyMatrix,
+        source: &AnyArray,
+        target: &AnyArray,
+    ) -> Result<()> {
+        let program = queue.context().program(&self.plan_key)?;
+        let slots = self.rows * self.width;
+        let rest = target.slice(slots..target.len())?;
+        let arguments = ValuesArguments {
+            rows: self.rows as u32,
+            width: self.width as u32,
+            pitch: self.rows as u64,
+            offsets: matrix.offsets().argument(),
+            rest_offsets: self.rest_offsets.argument(),
+            source: source.argument(),
+            slot_values: target.argument(),
+            rest_values: rest.argument(),
+        };
+        let mut sequence = LaunchSequence::new(queue, &program, self.plan_group_size);
+        let groups = sequence.groups(self.rows);
+        // SAFETY: a value for each slot and entry of this plan; offsets and values were made or checked for it.
+        #[expect(unsafe_code, reason = "launches on arrays of its own and of a matrix")]
+        let moved = unsafe { sequence.run(&arguments, groups)? };
+        moved.wait()
     }
 }
 
@@ -124,7 +160,7 @@ impl Spmv for Hyb {
     }
 
     fn plan_bytes(&self) -> usize {
-        self.product.parts().size_bytes() + self.rest_offsets.size_bytes()
+        self.product.parts().size_bytes() + self.order.rest_offsets.size_bytes()
     }
 
     fn workspace_bytes(&self) -> usize {
@@ -135,38 +171,12 @@ impl Spmv for Hyb {
         true
     }
 
-    fn values_id(&self) -> Option<u64> {
-        Some(self.values_id)
+    fn copied_values(&self) -> Option<&CopiedValues> {
+        Some(&self.values)
     }
 
-    fn update_values_blocking(
-        &mut self,
-        queue: &Queue,
-        offsets: Array<&Memory>,
-        values: Array<&Memory>,
-        values_id: u64,
-    ) -> Result<()> {
-        // Until the wait ends well, it is unknown which values the copy holds.
-        self.values_id = NO_VALUES;
-        let program = queue.context().program(&self.plan_key)?;
-        let parts = self.product.parts_mut();
-        let arguments = ValuesArguments {
-            rows: parts.rows as u32,
-            width: parts.width as u32,
-            pitch: parts.pitch as u64,
-            offsets,
-            rest_offsets: self.rest_offsets.argument(),
-            source: values,
-            slot_values: parts.values.argument(),
-            rest_values: parts.entry_values.argument(),
-        };
-        let mut sequence = LaunchSequence::new(queue, &program, self.plan_group_size);
-        let groups = sequence.groups(parts.rows);
-        // SAFETY: as for the pattern.
-        let moved = unsafe { sequence.run(&arguments, groups)? };
-        moved.wait()?;
-        self.values_id = values_id;
-        Ok(())
+    fn copied_values_mut(&mut self) -> Option<(&mut CopiedValues, &dyn ValueOrder)> {
+        Some((&mut self.values, &self.order))
     }
 
     fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {

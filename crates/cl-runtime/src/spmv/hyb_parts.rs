@@ -172,10 +172,6 @@ impl HybProduct {
         &self.parts
     }
 
-    pub(super) fn parts_mut(&mut self) -> &mut HybParts {
-        &mut self.parts
-    }
-
     /// The kernel's key: hyper-parameters included.
     pub fn key(&self) -> &KernelKey {
         self.program.key()

@@ -1,6 +1,8 @@
 //! y = alpha A x + beta y on the device: one file an algorithm, behind one trait.
 
 mod bind;
+mod coded_program;
+mod copied_values;
 mod csr_adaptive;
 mod csr_adaptive_plan;
 mod csr_flat;
@@ -17,6 +19,7 @@ mod partial_sums;
 mod segmented_sum;
 mod sell;
 mod sell_sigma;
+mod value_coding;
 
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
@@ -27,15 +30,17 @@ use csr_core::{OffsetType, ValueType};
 
 use crate::launch::After;
 use crate::raw::Memory;
-use crate::{DeviceArray, Event, Queue, Result};
+use crate::{AnyMatrix, DeviceArray, Event, Queue, Result};
 
 pub use crate::workspace::Workspace;
 pub use bind::{BindRequest, Bound, Planning, bind};
+pub use copied_values::{CopiedValues, ValueOrder};
 pub use csr_adaptive_plan::DeviceRowBlocks;
 pub use csr_flat::{CsrFlat, DeviceTiles};
 pub use evc_hyb_plan::{DeviceEvcHyb, VectorOrder};
 pub use hyb_parts::{HybOperands, HybParts, HybProduct};
 pub use segmented_sum::{Boundaries, SegmentedSum};
+pub use value_coding::promised_coding_blocking;
 
 /// What a kernel is specialised by, apart from its hyper-parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,23 +122,35 @@ pub trait Spmv: Debug + Send + Sync {
     /// Whether the same launch always gives the same bits.
     fn is_repeatable(&self) -> bool;
 
-    /// [`AnyMatrix::values_id`](crate::AnyMatrix::values_id) of the values it has a copy of; `None` where it has none.
-    fn values_id(&self) -> Option<u64> {
+    /// Its copy of the values, if it has one.
+    fn copied_values(&self) -> Option<&CopiedValues> {
         None
     }
 
-    /// Brings its copy of the values up to date, if it has one, from CSR values that `offsets` belong to.
+    /// The same to be changed, and the order it is in.
+    fn copied_values_mut(&mut self) -> Option<(&mut CopiedValues, &dyn ValueOrder)> {
+        None
+    }
+
+    /// [`AnyMatrix::values_id`] of the values it has a copy of; `None` where it has none.
+    fn values_id(&self) -> Option<u64> {
+        self.copied_values().map(CopiedValues::values_id)
+    }
+
+    /// Brings its copy of the values up to date, if it has one, from those of `matrix`, which has the pattern.
     ///
     /// # Errors
     /// The driver's own failure; the copy is invalid then.
     fn update_values_blocking(
         &mut self,
-        _queue: &Queue,
-        _offsets: Array<&Memory>,
-        _values: Array<&Memory>,
-        _values_id: u64,
+        queue: &Queue,
+        matrix: &AnyMatrix,
+        values_id: u64,
     ) -> Result<()> {
-        Ok(())
+        match self.copied_values_mut() {
+            Some((copy, order)) => copy.update_blocking(queue, order, matrix, values_id),
+            None => Ok(()),
+        }
     }
 
     /// The row at each index, where it has them in an order of its own.

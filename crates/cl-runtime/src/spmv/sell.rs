@@ -8,15 +8,18 @@ use cl_kernels::sell::{
     Arguments, FEATURE_NARROW_COLUMNS, FEATURE_STRIPS, SOURCE, Sell as Parameters, VALUES_SOURCE,
     ValuesArguments,
 };
-use cl_kernels::{Accumulate, Algorithm, Array, Checked, KernelKey};
+use cl_kernels::{Accumulate, Algorithm, Checked, KernelKey};
 use csr_core::plan::sell::{SellChunk, SellLayout, SellRules};
 use csr_core::{AnyPatternView, Offset, OffsetType, for_pattern, for_value_type};
 
-use super::{BindRequest, Bound, Operands, Planning, Specialisation, Spmv, Workspace};
+use super::value_coding::FoundCoding;
+use super::{
+    BindRequest, Bound, CopiedValues, Operands, Planning, Specialisation, Spmv, ValueOrder,
+    Workspace,
+};
 use crate::launch::{After, LaunchSequence, Size};
 use crate::raw::Memory;
 use crate::row_lengths::is_for_the_host;
-use crate::scratch::any_for_a_kernel_to_write;
 use crate::workspace::OwnerId;
 use crate::{AnyArray, AnyMatrix, DeviceArray, Error, Event, Program, Queue, Result};
 
@@ -25,12 +28,8 @@ use crate::{AnyArray, AnyMatrix, DeviceArray, Error, Event, Program, Queue, Resu
 struct Sell {
     owner: OwnerId,
     program: Arc<Program>,
-    /// Of the kernel that reorders values.
-    values_key: KernelKey,
     pattern: DeviceSell,
-    values: AnyArray,
-    /// Of the values the copy was made from.
-    values_id: u64,
+    values: CopiedValues,
 }
 
 /// A pattern in slices, in device memory.
@@ -40,6 +39,10 @@ struct DeviceSell {
     chunks: DeviceArray<SellChunk>,
     words: DeviceArray<u16>,
     nonzero_order: DeviceArray<u16>,
+    /// Of a copy of values.
+    elements: usize,
+    /// Of the kernel that reorders values.
+    values_key: KernelKey,
 }
 
 /// Values of so many bytes take the host less time to reorder than a kernel that does so takes to be built.
@@ -52,11 +55,17 @@ fn is_reordered_by_host(queue: &Queue, matrix: &AnyMatrix) -> bool {
 }
 
 impl DeviceSell {
+    /// What takes a chunk each.
+    fn items(&self) -> usize {
+        self.chunks.len() - 1
+    }
+
     /// Brings a pattern and the values of `matrix`, which has it, into slices on the host.
     fn with_values_blocking<O: Offset>(
         queue: &Queue,
         matrix: &AnyMatrix,
         layout: &SellLayout<'_, O>,
+        values_key: KernelKey,
     ) -> Result<(Self, AnyArray)> {
         let (words, nonzero_order) = layout.filled()?;
         let value_type = matrix.value_type();
@@ -71,6 +80,8 @@ impl DeviceSell {
             chunks: DeviceArray::upload_blocking(queue, layout.chunks())?,
             words: DeviceArray::upload_blocking(queue, &words)?,
             nonzero_order: DeviceArray::upload_blocking(queue, &nonzero_order)?,
+            elements: layout.elements(),
+            values_key,
         };
         Ok((pattern, values))
     }
@@ -80,15 +91,17 @@ impl DeviceSell {
         queue: &Queue,
         rows: usize,
         layout: &SellLayout<'_, O>,
+        values_key: KernelKey,
     ) -> Result<Self> {
         let traits = queue.context().device().traits();
         let chunks = DeviceArray::upload_blocking(queue, layout.chunks())?;
+        let elements = layout.elements();
         // Oclgrind knows of what is uploaded that it was written; that is not known of what is written through a map.
         if !traits.has_host_memory || traits.is_oclgrind() {
             let (words, nonzero_order) = layout.filled()?;
             let words = DeviceArray::upload_blocking(queue, &words)?;
             let nonzero_order = DeviceArray::upload_blocking(queue, &nonzero_order)?;
-            return Ok(DeviceSell { rows, chunks, words, nonzero_order });
+            return Ok(DeviceSell { rows, chunks, words, nonzero_order, elements, values_key });
         }
         let mut words = DeviceArray::allocate(queue.context(), layout.words())?;
         let mut nonzero_order = DeviceArray::allocate(queue.context(), layout.iterations())?;
@@ -99,12 +112,40 @@ impl DeviceSell {
         layout.fill(&mut all_words, &mut all_order)?;
         all_words.unmap_blocking()?;
         all_order.unmap_blocking()?;
-        Ok(DeviceSell { rows, chunks, words, nonzero_order })
+        Ok(DeviceSell { rows, chunks, words, nonzero_order, elements, values_key })
     }
 }
 
-/// [`AnyMatrix::values_id`] of no matrix.
-const NO_VALUES: u64 = 0;
+impl ValueOrder for DeviceSell {
+    fn elements(&self) -> usize {
+        self.elements
+    }
+
+    fn move_blocking(
+        &self,
+        queue: &Queue,
+        matrix: &AnyMatrix,
+        source: &AnyArray,
+        target: &AnyArray,
+    ) -> Result<()> {
+        let arguments = ValuesArguments {
+            rows: self.rows as u32,
+            chunks: self.chunks.argument(),
+            words: self.words.argument(),
+            nonzero_order: self.nonzero_order.argument(),
+            offsets: matrix.offsets().argument(),
+            source: source.argument(),
+            target: target.argument(),
+        };
+        let program = queue.context().program(&self.values_key)?;
+        let mut sequence = LaunchSequence::new(queue, &program, 1);
+        // SAFETY: chunks name the words, the order and the values of this plan; offsets and values were made or checked
+        // for it.
+        #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
+        let moved = unsafe { sequence.run(&arguments, self.items())? };
+        moved.wait()
+    }
+}
 
 /// The key of a product without what the layout has none of.
 fn key_for<O: Offset>(layout: &SellLayout<'_, O>, key: KernelKey) -> KernelKey {
@@ -163,20 +204,22 @@ impl Sell {
             // Before memory is taken: a kernel that does not build is told first.
             let program = context.program(&key_for(&layout, key))?;
             let copy = if by_host {
-                DeviceSell::with_values_blocking(queue, matrix, &layout)?
+                let (filled, values) =
+                    DeviceSell::with_values_blocking(queue, matrix, &layout, values_key)?;
+                (filled, Some(values))
             } else {
-                let filled = DeviceSell::fill_blocking(queue, pattern.rows(), &layout)?;
-                (filled, any_for_a_kernel_to_write(queue, value_type, layout.elements())?)
+                (DeviceSell::fill_blocking(queue, pattern.rows(), &layout, values_key)?, None)
             };
             (program, copy)
         });
-        let owner = OwnerId::new();
-        let mut found = Sell { owner, program, values_key, pattern, values, values_id };
-        if !by_host {
-            let (offsets, values) = (matrix.offsets().argument(), matrix.values().argument());
-            found.update_values_blocking(queue, offsets, values, values_id)?;
-        }
-        Ok(found)
+        let values = match values {
+            Some(values) => CopiedValues::of(values, value_type, values_id),
+            None => {
+                let found = FoundCoding::as_they_are();
+                CopiedValues::new_blocking(queue, &pattern, matrix, values_id, found)?
+            }
+        };
+        Ok(Sell { owner: OwnerId::new(), program, pattern, values })
     }
 
     /// What the kernel is given.
@@ -185,7 +228,7 @@ impl Sell {
             rows: self.pattern.rows as u32,
             chunks: self.pattern.chunks.argument(),
             words: self.pattern.words.argument(),
-            values: self.values.argument(),
+            values: self.values.array().argument(),
             x: operands.x,
             y: operands.y,
             alpha: operands.alpha,
@@ -195,7 +238,7 @@ impl Sell {
 
     /// An item is a group: what a core of a CPU takes at a time.
     fn size(&self) -> Size {
-        Size { groups: self.pattern.chunks.len() - 1, group_size: 1 }
+        Size { groups: self.pattern.items(), group_size: 1 }
     }
 }
 
@@ -225,36 +268,12 @@ impl Spmv for Sell {
         true
     }
 
-    fn values_id(&self) -> Option<u64> {
-        Some(self.values_id)
+    fn copied_values(&self) -> Option<&CopiedValues> {
+        Some(&self.values)
     }
 
-    fn update_values_blocking(
-        &mut self,
-        queue: &Queue,
-        offsets: Array<&Memory>,
-        values: Array<&Memory>,
-        values_id: u64,
-    ) -> Result<()> {
-        // Until the wait ends well, it is unknown which values the copy holds.
-        self.values_id = NO_VALUES;
-        let arguments = ValuesArguments {
-            rows: self.pattern.rows as u32,
-            chunks: self.pattern.chunks.argument(),
-            words: self.pattern.words.argument(),
-            nonzero_order: self.pattern.nonzero_order.argument(),
-            offsets,
-            source: values,
-            target: self.values.argument(),
-        };
-        let program = queue.context().program(&self.values_key)?;
-        let groups = self.size().groups;
-        // SAFETY: chunks name the words, the order and the values of this plan; offsets and values were made or checked
-        // for it.
-        let moved = unsafe { LaunchSequence::new(queue, &program, 1).run(&arguments, groups)? };
-        moved.wait()?;
-        self.values_id = values_id;
-        Ok(())
+    fn copied_values_mut(&mut self) -> Option<(&mut CopiedValues, &dyn ValueOrder)> {
+        Some((&mut self.values, &self.pattern))
     }
 
     fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {

@@ -1,35 +1,31 @@
 //! Binds and launches `sell_sigma`: the copy is made on the device, and 20 bytes are read back.
 
-use std::sync::Arc;
-
 use cl_kernels::sell_sigma::{Arguments, SLICE_LANES, SOURCE, SellSigma as Parameters};
 use cl_kernels::sell_sigma_plan::{
     self, ColumnArguments, OrderArguments, ShapeArguments, SliceArguments, ValueArguments,
 };
-use cl_kernels::{Accumulate, Algorithm, Array, Checked, KernelKey};
-use csr_core::OffsetType;
+use cl_kernels::{Accumulate, Algorithm, Checked, KernelKey};
+use csr_core::{OffsetType, ValueCoding};
 
+use super::coded_program::CodedProgram;
+use super::copied_values::moving_key;
 use super::partial_sums::PartialSums;
-use super::{BindRequest, Bound, Operands, Specialisation, Spmv, Workspace};
+use super::value_coding::FoundCoding;
+use super::{BindRequest, Bound, CopiedValues, Operands, Spmv, ValueOrder, Workspace};
 use crate::arena::{Arena, bytes_of};
 use crate::launch::{After, LaunchSequence, Size};
 use crate::raw::Memory;
 use crate::scan::Scan;
-use crate::scratch::{any_for_a_kernel_to_write, for_a_kernel_to_write};
-use crate::workspace::{Direction, OwnerId};
-use crate::{AnyArray, AnyMatrix, DeviceArray, Event, Program, Queue, Result};
+use crate::scratch::for_a_kernel_to_write;
+use crate::workspace::Direction;
+use crate::{AnyArray, AnyMatrix, DeviceArray, Event, Queue, Result};
 
 /// `sell_sigma`, ready to launch: a copy of the matrix in sorted slices.
 #[derive(Debug)]
 struct SellSigma {
-    owner: OwnerId,
-    program: Arc<Program>,
-    plan_program: Arc<Program>,
+    product: CodedProgram,
     slices: Slices,
-    values: AnyArray,
-    /// Of the values the copy was made from.
-    values_id: u64,
-    group_size: usize,
+    values: CopiedValues,
 }
 
 /// A pattern in slices, in device memory.
@@ -45,10 +41,11 @@ struct Slices {
     order: DeviceArray<u32>,
     low_columns: DeviceArray<u32>,
     high_columns: DeviceArray<u32>,
+    /// Of the kernels that make the copy.
+    plan_key: KernelKey,
+    group_size: usize,
 }
 
-/// [`AnyMatrix::values_id`] of no matrix.
-const NO_VALUES: u64 = 0;
 /// Nonzeros of a pair.
 const PAIR: usize = 2;
 
@@ -56,10 +53,13 @@ impl Slices {
     /// Puts rows in order, cuts slices and reorders columns.
     fn make_blocking(
         queue: &Queue,
-        sequence: &mut LaunchSequence<'_>,
+        plan_key: KernelKey,
         parameters: &Parameters,
         matrix: &AnyMatrix,
     ) -> Result<Self> {
+        let group_size = parameters.group_size as usize;
+        let plan_program = queue.context().program(&plan_key)?;
+        let mut sequence = LaunchSequence::new(queue, &plan_program, group_size);
         let rows = matrix.rows();
         let windows = rows.div_ceil(parameters.window_rows as usize);
         let (offsets, columns) = (matrix.offsets().argument(), matrix.columns().argument());
@@ -153,6 +153,8 @@ impl Slices {
             order,
             low_columns: arena.take(words)?,
             high_columns: arena.take(wide_words)?,
+            plan_key,
+            group_size,
         };
         let placing = ColumnArguments {
             rows: rows as u32,
@@ -183,8 +185,41 @@ impl Slices {
         array.argument().start - self.layout.argument().start
     }
 
-    fn lanes(&self) -> usize {
-        self.count * SLICE_LANES as usize
+    /// An item for each lane.
+    fn size(&self) -> Size {
+        let groups = (self.count * SLICE_LANES as usize).div_ceil(self.group_size);
+        Size { groups, group_size: self.group_size }
+    }
+}
+
+impl ValueOrder for Slices {
+    fn elements(&self) -> usize {
+        self.low_columns.len() * PAIR
+    }
+
+    fn move_blocking(
+        &self,
+        queue: &Queue,
+        matrix: &AnyMatrix,
+        source: &AnyArray,
+        target: &AnyArray,
+    ) -> Result<()> {
+        let arguments = ValueArguments {
+            rows: self.rows as u32,
+            slice_count: self.count as u32,
+            offsets: matrix.offsets().argument(),
+            order: self.order.argument(),
+            slices: self.slices.argument(),
+            starts: self.starts.argument(),
+            source: source.argument(),
+            target: target.argument(),
+        };
+        let program = queue.context().program(&moving_key(&self.plan_key, source.element()))?;
+        let mut sequence = LaunchSequence::new(queue, &program, self.group_size);
+        // SAFETY: order and starts name the arrays of this plan; offsets and values were made or checked for it.
+        #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
+        let moved = unsafe { sequence.run(&arguments, self.size().groups)? };
+        moved.wait()
     }
 }
 
@@ -211,49 +246,35 @@ fn padded_blocking<T: bytemuck::Pod>(queue: &Queue, array: &DeviceArray<T>) -> R
 /// `sell_sigma` as a plan asks for it.
 pub(super) fn bind(request: &BindRequest<'_>) -> Result<Bound> {
     let parameters = request.parameters::<Parameters>()?;
-    let BindRequest { queue, matrix, specialisation, values_id, .. } = *request;
-    let spmv = SellSigma::new_blocking(queue, specialisation, parameters, matrix, values_id)?;
+    let spmv = SellSigma::new_blocking(request, parameters)?;
     Ok(Bound::new(spmv, *parameters))
 }
 
 impl SellSigma {
-    /// Builds the programs and copies the matrix; `values_id` says whose values they are.
+    /// Builds the programs and copies the matrix.
     ///
     /// # Errors
     /// A device without the value type, a kernel that does not build, no memory for the copy, or more pairs of nonzeros than 2^32 x 32.
-    fn new_blocking(
-        queue: &Queue,
-        specialisation: Specialisation,
-        parameters: Checked<Parameters>,
-        matrix: &AnyMatrix,
-        values_id: u64,
-    ) -> Result<Self> {
+    fn new_blocking(request: &BindRequest<'_>, parameters: Checked<Parameters>) -> Result<Self> {
+        let BindRequest { queue, matrix, specialisation, values_id, .. } = *request;
         let context = queue.context();
         context.check_value_type(specialisation.value_type)?;
-        let program = context.program(&specialisation.key(SOURCE, &*parameters))?;
-        let plan = parameters.plan();
-        let plain = Accumulate::Plain;
-        let source = sell_sigma_plan::SOURCE;
-        let (value_type, offset_type) = (matrix.value_type(), matrix.offset_type());
-        let key = KernelKey::new(source, value_type, offset_type, plain, false, &plan);
-        let plan_program = context.program(&key)?;
-        let group_size = parameters.group_size as usize;
-        let mut sequence = LaunchSequence::new(queue, &plan_program, group_size);
-        let slices = Slices::make_blocking(queue, &mut sequence, &parameters, matrix)?;
-        let elements = slices.low_columns.len() * PAIR;
-        let values = any_for_a_kernel_to_write(queue, value_type, elements)?;
-        let mut found = SellSigma {
-            owner: OwnerId::new(),
-            program,
-            plan_program: Arc::clone(&plan_program),
-            slices,
-            values,
-            values_id: NO_VALUES,
-            group_size,
+        let found = match parameters.coded_values {
+            0 => FoundCoding::as_they_are(),
+            _ => {
+                let has_memory = parameters.holds_a_dictionary(&request.fit());
+                let is_allowed = |coding| has_memory || coding != ValueCoding::Dictionary;
+                request.value_coding_blocking(is_allowed)?
+            }
         };
-        let (offsets, values) = (matrix.offsets().argument(), matrix.values().argument());
-        found.update_values_blocking(queue, offsets, values, values_id)?;
-        Ok(found)
+        let key = specialisation.key(SOURCE, &*parameters);
+        let product = CodedProgram::new(context, key, found.coding, &["sell_sigma"])?;
+        let (plan, plain, source) = (parameters.plan(), Accumulate::Plain, sell_sigma_plan::SOURCE);
+        let (value_type, offset_type) = (matrix.value_type(), matrix.offset_type());
+        let plan_key = KernelKey::new(source, value_type, offset_type, plain, false, &plan);
+        let slices = Slices::make_blocking(queue, plan_key, &parameters, matrix)?;
+        let values = CopiedValues::new_blocking(queue, &slices, matrix, values_id, found)?;
+        Ok(SellSigma { product, slices, values })
     }
 
     /// Where partial sums of cut rows are combined.
@@ -279,20 +300,15 @@ impl SellSigma {
             high_columns_at: made.offset_of(&made.high_columns),
             layout: made.layout.argument(),
             offsets: operands.offsets,
-            values: self.values.argument(),
+            values: self.values.array().argument(),
             x: operands.x,
             y: operands.y,
             alpha: operands.alpha,
             beta: operands.beta,
             zero: 0,
-            first_group: direction.first_of(self.size().groups),
+            first_group: direction.first_of(self.slices.size().groups),
             workspace: scratch.argument(),
         }
-    }
-
-    fn size(&self) -> Size {
-        let groups = self.slices.lanes().div_ceil(self.group_size);
-        Size { groups, group_size: self.group_size }
     }
 }
 
@@ -303,7 +319,7 @@ impl Spmv for SellSigma {
     }
 
     fn key(&self) -> &KernelKey {
-        self.program.key()
+        self.product.key()
     }
 
     fn plan_bytes(&self) -> usize {
@@ -318,40 +334,22 @@ impl Spmv for SellSigma {
         true
     }
 
-    fn values_id(&self) -> Option<u64> {
-        Some(self.values_id)
+    fn copied_values(&self) -> Option<&CopiedValues> {
+        Some(&self.values)
     }
 
     fn update_values_blocking(
         &mut self,
         queue: &Queue,
-        offsets: Array<&Memory>,
-        values: Array<&Memory>,
+        matrix: &AnyMatrix,
         values_id: u64,
     ) -> Result<()> {
-        // Until the wait ends well, it is unknown which values the copy holds.
-        self.values_id = NO_VALUES;
-        let arguments = ValueArguments {
-            rows: self.slices.rows as u32,
-            slice_count: self.slices.count as u32,
-            offsets,
-            order: self.slices.order.argument(),
-            slices: self.slices.slices.argument(),
-            starts: self.slices.starts.argument(),
-            source: values,
-            target: self.values.argument(),
-        };
-        let mut sequence = LaunchSequence::new(queue, &self.plan_program, self.group_size);
-        // SAFETY: order and starts name the arrays of this plan; offsets and values were made or checked for it.
-        let moved = unsafe { sequence.run(&arguments, self.size().groups)? };
-        moved.wait()?;
-        self.values_id = values_id;
-        Ok(())
+        let Self { product, slices, values } = self;
+        product.update_blocking(queue, values, slices, (matrix, values_id))
     }
 
     fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
-        let kernels = vec![self.program.kernel("sell_sigma")?];
-        Workspace::new_blocking(queue, self.owner, kernels, self.partial_sums().words())
+        self.product.workspace_blocking(queue, self.partial_sums().words())
     }
 
     unsafe fn launch(
@@ -361,11 +359,12 @@ impl Spmv for SellSigma {
         operands: &Operands<'_>,
         after: After<'_>,
     ) -> Result<Option<Event>> {
+        self.product.renew(workspace)?;
         let direction = workspace.next_direction();
         // SAFETY: the caller's promise about offsets, x and y; the rest is this plan's own.
-        workspace.run(self.owner, queue, after, |mut parts| unsafe {
+        workspace.run(self.product.owner(), queue, after, |mut parts| unsafe {
             let arguments = self.arguments(parts.scratch, operands, direction);
-            parts.launch(0, &arguments, self.size())
+            parts.launch(0, &arguments, self.slices.size())
         })
     }
 }

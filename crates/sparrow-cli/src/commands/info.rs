@@ -4,8 +4,8 @@ use csr_core::evc_hyb::{EvcHybOptions, EvcHybStatistics};
 use csr_core::{Csr, RowStatistics};
 use serde_json::json;
 use sparrow::{
-    Cost, Estimate, Features, Matrix, Plan, PlanOptions, Products, ValueType, estimates,
-    usual_tables,
+    AnyPlan, Cost, Estimate, Features, Matrix, Plan, PlanOptions, Products, ValueCoding, ValueType,
+    estimates, usual_tables,
 };
 use sparrow_bench::{Input, counted, multiple};
 
@@ -166,15 +166,27 @@ fn explain(global: &Global, matrix: &Csr<f64, u64>, products: Products) -> Resul
     };
     Ok(format!(
         "On {}, f64, where {follow}: {} {}({parameters})\n  because {}\n  figures that rules compare: \
-         {features}{expected}\n  plan {}, workspace {}; {}",
+         {features}{expected}\n  plan {}{}, workspace {}; {}",
         traits.name,
         plan.algorithm(),
         if plan.variant().is_empty() { String::new() } else { format!("{} ", plan.variant()) },
         plan.choice().reason,
         counted(plan.plan_bytes(), "byte"),
+        coding_of(&plan),
         counted(plan.workspace_bytes(), "byte"),
         if plan.is_repeatable() { "repeatable bit for bit" } else { "not repeatable bit for bit" }
     ))
+}
+
+/// How the copy of the values is stored, where it takes fewer bytes than values do.
+fn coding_of(plan: &AnyPlan) -> String {
+    match plan.value_coding() {
+        None | Some(ValueCoding::AsTheyAre) => String::new(),
+        Some(coding) => {
+            let saved = counted(plan.saved_bytes(), "byte");
+            format!(" with values stored as {coding}, which saves {saved}")
+        }
+    }
 }
 
 /// A candidate of the cost model: its total, and what that is made of.

@@ -1,7 +1,7 @@
 //! How a plan comes about: chosen or asked for, then bound.
 
 use cl_kernels::{Algorithm, Choice, DeviceType, Planned, select_where};
-use cl_runtime::spmv::Bound;
+use cl_runtime::spmv::{Bound, promised_coding_blocking};
 use cl_runtime::{AnyMatrix, AnyTransposedMatrix, Queue};
 use csr_core::AnyPatternView;
 
@@ -48,7 +48,10 @@ impl AnyPlan {
                 0 => one(&of_tables(options.products), ids, options)?,
                 most => {
                     let fit = fit(queue, inner, options);
-                    let contenders = choose::contenders(&tables(options), &fit, inner, options);
+                    // What the first values promise: a plan looks at all of them.
+                    let coding = promised_coding_blocking(queue, inner)?;
+                    let contenders =
+                        choose::contenders(&tables(options), &fit, inner, coding, options);
                     let own_ids = (inner.pattern_id(), inner.values_id());
                     let found =
                         measure::fastest(queue, inner, contenders, most, options, |one_of| {

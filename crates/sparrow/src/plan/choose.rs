@@ -6,6 +6,7 @@ use cl_kernels::{
 };
 use cl_runtime::AnyMatrix;
 use cl_runtime::spmv::Planning;
+use csr_core::ValueCoding;
 
 use super::PlanOptions;
 
@@ -44,16 +45,18 @@ pub(super) fn by_tables(
 
 /// What is timed where many products follow: what some tens would take, which comes first, what the tables say of many,
 /// and the best by the cost model; at last `csr_tiles`, whose copy takes long, and of which the others' times say whether it
-/// is worth making. Where tables have no numbers of a model, rules for many products decide alone.
+/// is worth making. Copies of A are estimated to store values in `coding`. Where tables have no numbers of a model, rules for many products decide alone.
 pub(super) fn contenders(
     tables: &Tables,
     fit: &Fit<'_>,
     matrix: &AnyMatrix,
+    coding: ValueCoding,
     options: &PlanOptions,
 ) -> Vec<Contender> {
     let of = |products| by_tables(tables, fit, matrix, products, options);
     let shape = matrix.shape();
-    let estimated = estimates_where(tables, fit, &shape, Products::Many, may_run(fit, options));
+    let may = may_run(fit, options);
+    let estimated = estimates_where(tables, fit, &shape, Products::Many, coding, may);
     let setup_ns = |choice: &Choice| {
         let same =
             estimated.iter().find(|one| choice.is_same(&Choice::of_estimate(one, String::new())));
@@ -73,7 +76,7 @@ pub(super) fn contenders(
     }
     let tiles = Algorithm::CsrTiles;
     if may_run(fit, options)(tiles) && found.iter().all(|one| one.choice.algorithm != tiles) {
-        found.extend(tiles_estimate(tables, fit, &shape, matrix.cols()).map(|estimate| {
+        found.extend(tiles_estimate(tables, fit, &shape, matrix.cols(), coding).map(|estimate| {
             Contender {
                 choice: Choice::of_estimate(&estimate, String::new()),
                 setup_ns: estimate.cost.setup_ns,

@@ -9,12 +9,12 @@ mod operands;
 mod options;
 
 use cl_kernels::{Algorithm, Choice, KernelKey, Variant};
-use cl_runtime::spmv::{Operands, Spmv, Stages, Workspace};
+use cl_runtime::spmv::{CopiedValues, Operands, Spmv, Stages, Workspace};
 use cl_runtime::{
     After, AnyMatrix, AnyTransposedMatrix, Context, DeviceArray, Event, MatrixTypes, Queue, Wait,
 };
 use csr_core::evc_hyb::EvcHybStatistics;
-use csr_core::{AnyPatternView, counted};
+use csr_core::{AnyPatternView, ValueCoding, counted};
 
 use crate::{Error, Result};
 
@@ -244,8 +244,7 @@ impl AnyPlan {
             transposed.update_values_blocking(queue, matrix)?;
         }
         let source = self.transposed.as_ref().map_or(matrix, AnyTransposedMatrix::matrix);
-        let (offsets, values) = (source.offsets().argument(), source.values().argument());
-        Ok(self.spmv.update_values_blocking(queue, offsets, values, matrix.values_id())?)
+        Ok(self.spmv.update_values_blocking(queue, source, matrix.values_id())?)
     }
 
     pub(crate) fn check_pattern(&self, matrix: &AnyMatrix) -> Result<()> {
@@ -308,6 +307,17 @@ impl AnyPlan {
     /// Bytes of the plan on the device, beyond the CSR arrays; a transposed copy included.
     pub fn plan_bytes(&self) -> usize {
         self.spmv.plan_bytes() + self.transposed.as_ref().map_or(0, AnyTransposedMatrix::size_bytes)
+    }
+
+    /// How its copy of the values stores them, where it keeps one in an order of its own.
+    pub fn value_coding(&self) -> Option<ValueCoding> {
+        self.spmv.copied_values().map(CopiedValues::coding)
+    }
+
+    /// Bytes that this coding saves: the plan would have as many more with values as they are.
+    pub fn saved_bytes(&self) -> usize {
+        let saved = |copy: &CopiedValues| copy.plain_bytes().saturating_sub(copy.size_bytes());
+        self.spmv.copied_values().map_or(0, saved)
     }
 
     /// Bytes a workspace takes on the device.

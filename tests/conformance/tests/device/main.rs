@@ -41,5 +41,6 @@ mod spmm;
 mod spmv;
 mod transpose;
 mod two_devices;
+mod value_coding;
 mod vectors;
 mod zero_copy;
