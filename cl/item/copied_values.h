@@ -5,7 +5,9 @@
 //   DICTIONARY   the array has DICTIONARY_VALUES values, and then 8 bits for each nonzero, which say which
 //   VALUES_F32   f64 values that are f32 are stored so
 // Kernels name the array's elements stored_t, begin with OPEN_VALUES instead of OPEN_ARRAY, load two neighbours by
-// load_stored_pair, well before they are used, and widen them by first_value and second_value.
+// load_stored_pair, well before they are used, and widen them by first_value and second_value; or, but for a
+// dictionary, go along what there is of each nonzero (each_t) by a pointer that EACH gives them, and read it by
+// value_of_each, or LANES of them by lanes_of_each (item/lane_loads.h).
 //
 // DICTIONARY_IN_LOCAL, defined before, has a group copy the dictionary to local memory, widened, where lanes look up
 // different entries at once and L1 is left to x. OPEN_VALUES has a barrier then. Otherwise entries are read where they lie.
@@ -31,6 +33,10 @@ stored_pair_t load_stored_pair(global const stored_t *values, const ulong at)
 #endif
 #define first_value(values, pair) ((real_t)(pair).x)
 #define second_value(values, pair) ((real_t)(pair).y)
+typedef float each_t;
+typedef global const each_t *each_pointer_t;
+#define EACH(values) (values)
+#define value_of_each(values, each, at) ((real_t)(each)[at])
 
 #elif defined(DICTIONARY) && !defined(A_CONSTANT)
 
@@ -92,6 +98,9 @@ typedef uint stored_pair_t; // nothing
 #define load_stored_pair(values, at) 0
 #define first_value(values, pair) (values)
 #define second_value(values, pair) (values)
+typedef ulong each_pointer_t; // nothing lies there
+#define EACH(values) 0ul
+#define value_of_each(values, each, at) (values)
 
 #else
 
@@ -101,6 +110,10 @@ typedef value_pair_t stored_pair_t;
 #define load_stored_pair(values, at) stream_values(values, at)
 #define first_value(values, pair) ((pair).first)
 #define second_value(values, pair) ((pair).second)
+typedef value_t each_t;
+typedef global const each_t *each_pointer_t;
+#define EACH(values) (values)
+#define value_of_each(values, each, at) load_value(each, at)
 
 #endif
 

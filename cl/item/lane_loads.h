@@ -2,6 +2,7 @@
 #ifndef ITEM_LANE_LOADS_H
 #define ITEM_LANE_LOADS_H
 
+#include "item/copied_values.h"
 #include "item/lane_sums.h"
 
 // LANES values of A from `at` on, widened to the type sums are made in.
@@ -52,6 +53,17 @@ lanes_t load_x_run(global const real_t *x, const uint column)
               load_apart(x, column(4)), load_apart(x, column(5)), load_apart(x, column(6)), load_apart(x, column(7)), \
               load_apart(x, column(8)), load_apart(x, column(9)), load_apart(x, column(10)), load_apart(x, column(11)), \
               load_apart(x, column(12)), load_apart(x, column(13)), load_apart(x, column(14)), load_apart(x, column(15)))
+#endif
+
+// LANES values of a copy (item/copied_values.h), those `at` elements after `each` and their neighbours. There is no form
+// with a dictionary: CPUs look up entries one by one, which takes longer than whole values
+// (docs/notebook/2026-11-29-fewer-bytes.md).
+#if defined(ONE_VALUE) && !defined(A_CONSTANT)
+#define lanes_of_each(values, each, at) ((lanes_t)(values))
+#elif defined(VALUES_F32) && !defined(A_CONSTANT)
+#define lanes_of_each(values, each, at) JOIN_NAMES(convert_double, LANES)(JOIN_NAMES(vload, LANES)(0, (each) + (at)))
+#else
+#define lanes_of_each(values, each, at) load_values(each, at)
 #endif
 
 // The lanes whose bit of `mask` is 1; the others 0.

@@ -17,6 +17,8 @@
 // An item takes a chunk: some slices in a row, of about equal bytes, cut on the host. All that it reads lies in the
 // order in which it is read: two streams, values and words. No local memory, no barriers.
 //
+// Values are as they are, one for all, or narrower (item/copied_values.h).
+//
 // What a matrix has none of is left out, as it takes long to compile: with STRIPS there are strips alone, with
 // NARROW_COLUMNS columns of 16 bits alone.
 
@@ -29,10 +31,17 @@
 #include "item/lane_loads.h"
 #include "spmv/sell_slice.h"
 
+// Prefetches what there is of later values.
+#ifdef ONE_VALUE
+#define prefetch_values(value, count)
+#else
+#define prefetch_values(value, count) prefetch_lines(value, VALUES_PREFETCH_DISTANCE, (count) * sizeof(each_t))
+#endif
+
 // Prefetches values and words of later iterations.
 #define PREFETCH_ITERATION(column_words) \
     do { \
-        prefetch_lines(value, VALUES_PREFETCH_DISTANCE, LANES * sizeof(value_t)); \
+        prefetch_values(value, LANES); \
         prefetch_lines(word, COLUMNS_PREFETCH_DISTANCE, LANES * column_words * sizeof(ushort)); \
     } while (0)
 
@@ -41,7 +50,7 @@
     do { \
         for (uint iteration = 0; iteration < slice.full; ++iteration) { \
             PREFETCH_ITERATION(column_words); \
-            sums = lanes_mad(sums, load_values(value, 0), gather_lanes(x_base, column)); \
+            sums = lanes_mad(sums, lanes_of_each(values, value, 0), gather_lanes(x_base, column)); \
             word += LANES * column_words; \
             value += LANES; \
         } \
@@ -49,7 +58,7 @@
             PREFETCH_ITERATION(column_words); \
             const uint mask = word_pair(word); \
             word += 2; \
-            sums = lanes_mad(sums, load_values(value, 0), lanes_where(mask, gather_lanes(x_base, column))); \
+            sums = lanes_mad(sums, lanes_of_each(values, value, 0), lanes_where(mask, gather_lanes(x_base, column))); \
             word += LANES * column_words; \
             value += LANES; \
         } \
@@ -67,18 +76,18 @@
         } \
         uint left = length; \
         for (; left >= LANES; left -= LANES) { \
-            prefetch_lines(value, VALUES_PREFETCH_DISTANCE, node_rows * LANES * sizeof(value_t)); \
+            prefetch_values(value, node_rows * LANES); \
             prefetch_lines(word, COLUMNS_PREFETCH_DISTANCE, LANES * column_words * sizeof(ushort)); \
             const lanes_t its_x = gather_lanes(x_base, column); \
             _Pragma("unroll") for (uint own = 0; own < node_rows; ++own) \
-                sums[own] = lanes_mad(sums[own], load_values(value, LANES * own), its_x); \
+                sums[own] = lanes_mad(sums[own], lanes_of_each(values, value, LANES * own), its_x); \
             word += LANES * column_words; \
             value += LANES * node_rows; \
         } \
         for (uint done = 0; done < left; ++done) { \
             const real_t its_x = gather_x(x_base, column(0)); \
             _Pragma("unroll") for (uint own = 0; own < node_rows; ++own) \
-                rests[own] = acc_mad(rests[own], load_value(value, left * own + done), its_x); \
+                rests[own] = acc_mad(rests[own], value_of_each(values, value, left * own + done), its_x); \
             word += column_words; \
         } \
         value += left * node_rows; \
@@ -117,7 +126,7 @@ __attribute__((reqd_work_group_size(1, 1, 1)))
 kernel void sell(const uint rows,
                  ARRAY_PARAMETER(const sell_chunk_t, chunks),
                  ARRAY_PARAMETER(const ushort, words),
-                 ARRAY_PARAMETER(const value_t, values),
+                 ARRAY_PARAMETER(const stored_t, values),
                  ARRAY_PARAMETER(const real_t, x),
                  ARRAY_PARAMETER(real_t, y),
                  SCALAR_PARAMETER(alpha),
@@ -125,7 +134,7 @@ kernel void sell(const uint rows,
 {
     OPEN_ARRAY(const sell_chunk_t, chunks);
     OPEN_ARRAY(const ushort, words);
-    OPEN_ARRAY(const value_t, values);
+    OPEN_VALUES(values);
     OPEN_ARRAY(const real_t, x);
     OPEN_ARRAY(real_t, y);
     OPEN_SCALAR(alpha);
@@ -134,7 +143,7 @@ kernel void sell(const uint rows,
     const sell_chunk_t chunk = chunks[get_global_id(0)];
     const uint past = chunks[get_global_id(0) + 1].slice;
     global const ushort *word = words + chunk.word;
-    global const value_t *value = values + chunk.value;
+    each_pointer_t value = EACH(values) + chunk.value;
     for (uint number = chunk.slice; number < past; ++number) {
         const sell_slice_t slice = open_slice(word);
         word += SELL_HEADER_WORDS;
@@ -144,8 +153,8 @@ kernel void sell(const uint rows,
         if (IS_STRIP(slice)) {
             lane_sums_t sums = lanes_zero();
             for (uint iteration = 0; iteration < slice.runs; ++iteration) {
-                prefetch_lines(value, VALUES_PREFETCH_DISTANCE, LANES * sizeof(value_t));
-                sums = lanes_mad(sums, load_values(value, 0), load_x_run(x, word_pair(word)));
+                prefetch_values(value, LANES);
+                sums = lanes_mad(sums, lanes_of_each(values, value, 0), load_x_run(x, word_pair(word)));
                 word += 2;
                 value += LANES;
             }

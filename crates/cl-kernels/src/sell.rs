@@ -3,6 +3,7 @@
 use crate::algorithm_spec::{KernelSpec, Planned, Storage, StorageFormat, other_values};
 use crate::arguments::arguments;
 use crate::parameters::{check_between, parameters};
+use crate::value_coding::check_coded;
 use crate::{AlgorithmSpec, Array, Fit, FittedParameters, ParameterError, Scalar};
 
 /// Path of the source of the product below `cl/`.
@@ -22,13 +23,15 @@ parameters! {
         slice_rows: [4, 8, 16],
         /// Chunks for each compute unit.
         chunks_per_unit: [16, 64] => host,
+        /// Whether values are stored in fewer bytes where that is exact; 0: as they are, to be measured.
+        coded_values: [1] => host,
     }
 }
 
 impl Default for Sell {
     /// 16 lanes fill a vector of 512 bits with f32, and several narrower ones, whose sums do not wait for one another.
     fn default() -> Self {
-        Sell { slice_rows: 16, chunks_per_unit: 16 }
+        Sell { slice_rows: 16, chunks_per_unit: 16, coded_values: 1 }
     }
 }
 
@@ -52,6 +55,7 @@ impl FittedParameters for Sell {
             let name = "slice_rows";
             return Err(ParameterError::Invalid { algorithm: ALGORITHM, name, value, rule });
         }
+        check_coded(ALGORITHM, self.coded_values)?;
         check_between(ALGORITHM, "chunks_per_unit", self.chunks_per_unit, 1..=1024)
     }
 }

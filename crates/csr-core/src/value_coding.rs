@@ -329,7 +329,8 @@ mod tests {
         let quiet = f64::from(f32::from_bits(f32::NAN.to_bits() | 5));
         assert!(is_f32(quiet.to_bits()));
         let signalling = f64::INFINITY.to_bits() | 1 << 40;
-        let others = [0.1, 1e300, least / 2.0, 5e-324, 1.0 + f64::EPSILON];
+        let subnormal = f64::from_bits(1 << 40);
+        let others = [0.1, 1e300, least / 2.0, subnormal, 1.0 + f64::EPSILON];
         assert!(others.iter().all(|value| !is_f32(value.to_bits())));
         assert!(!is_f32(signalling) && !is_f32(f64::NAN.to_bits() | 5));
         for value in f32s {

@@ -193,7 +193,7 @@ fn on_known_devices_the_defaults_are_those_that_were_measured() {
                 "evc_hyb" => "group_size=256,longest_short_row=128,alignment=32,\
                      nnz_per_item=16,rows_per_item=1,long_nnz_per_item=16,nnz_at_once=4"
                     .to_owned(),
-                "sell" => "slice_rows=16,chunks_per_unit=16".to_owned(),
+                "sell" => "slice_rows=16,chunks_per_unit=16,coded_values=1".to_owned(),
                 "sell_sigma" => {
                     "group_size=256,lane_nnz=32,window_rows=512,pairs_at_once=2,registers=0,coded_values=1"
                         .to_owned()

@@ -105,18 +105,27 @@ impl CopiedValues {
         Ok(copy)
     }
 
-    /// Values that are in their order already, as they are.
-    pub(super) fn of(array: AnyArray, value_type: ValueType, values_id: u64) -> Self {
-        CopiedValues {
-            each: Some(array.alias()),
-            elements: array.len(),
-            array,
-            shared: Vec::new(),
-            coding: ValueCoding::AsTheyAre,
-            coder: Coder::Host,
-            value_type,
-            values_id,
-        }
+    /// Of values that the host has in their order: the bytes of `elements` elements, stored as was found best, which is no
+    /// dictionary.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub(super) fn of_bytes_blocking(
+        queue: &Queue,
+        (matrix, values_id): (&AnyMatrix, u64),
+        elements: usize,
+        each: &[u8],
+        found: &FoundCoding,
+    ) -> Result<Self> {
+        let (value_type, coding) = (matrix.value_type(), found.coding);
+        let shared =
+            found.survey.as_ref().map_or(Vec::new(), |survey| shared(survey, value_type, coding));
+        let (array, each) = match coding {
+            ValueCoding::OneValue => (AnyArray::upload_blocking(queue, value_type, &shared)?, None),
+            _ => whole(AnyArray::upload_blocking(queue, stored_type(coding, value_type), each)?),
+        };
+        let coder = found.coder;
+        Ok(CopiedValues { array, each, shared, coding, coder, value_type, elements, values_id })
     }
 
     /// Brings the copy up to date. Where the coding does not hold for new values, they are stored as they are from then
@@ -200,6 +209,16 @@ impl CopiedValues {
     }
 }
 
+/// What each value is stored as, where that is a value.
+fn stored_type(coding: ValueCoding, value_type: ValueType) -> ValueType {
+    if coding == ValueCoding::F32 { ValueType::F32 } else { value_type }
+}
+
+/// An array of nothing but elements for nonzeros.
+fn whole(array: AnyArray) -> (AnyArray, Option<AnyArray>) {
+    (array.alias(), Some(array))
+}
+
 /// An array with `shared` at its beginning, and its part for nonzeros.
 fn allocate_blocking(
     queue: &Queue,
@@ -215,10 +234,7 @@ fn allocate_blocking(
     };
     match coding {
         ValueCoding::AsTheyAre | ValueCoding::F32 => {
-            let is_narrow = coding == ValueCoding::F32;
-            let stored = if is_narrow { ValueType::F32 } else { value_type };
-            let array = empty(stored.into(), elements)?;
-            Ok((array.alias(), Some(array)))
+            Ok(whole(empty(stored_type(coding, value_type).into(), elements)?))
         }
         ValueCoding::OneValue => Ok((AnyArray::upload_blocking(queue, value_type, shared)?, None)),
         ValueCoding::Dictionary => {

@@ -1,18 +1,18 @@
 //! Binds and launches `sell`: the pattern laid out on the host, values reordered on the device. A processor's first values
 //! are reordered by the host with the pattern, where they are not many, and the kernel for that is built when values change.
 
-use std::sync::Arc;
-
-use bytemuck::Zeroable;
+use bytemuck::Pod;
 use cl_kernels::sell::{
     Arguments, FEATURE_NARROW_COLUMNS, FEATURE_STRIPS, SOURCE, Sell as Parameters, VALUES_SOURCE,
     ValuesArguments,
 };
 use cl_kernels::{Accumulate, Algorithm, Checked, KernelKey};
 use csr_core::plan::sell::{SellChunk, SellLayout, SellRules};
-use csr_core::{AnyPatternView, Offset, OffsetType, for_pattern, for_value_type};
+use csr_core::{AnyPatternView, Offset, OffsetType, ValueCoding, for_pattern, for_value_type};
 
-use super::value_coding::FoundCoding;
+use super::coded_program::CodedProgram;
+use super::copied_values::moving_key;
+use super::value_coding::{FoundCoding, narrow};
 use super::{
     BindRequest, Bound, CopiedValues, Operands, Planning, Specialisation, Spmv, ValueOrder,
     Workspace,
@@ -20,14 +20,12 @@ use super::{
 use crate::launch::{After, LaunchSequence, Size};
 use crate::raw::Memory;
 use crate::row_lengths::is_for_the_host;
-use crate::workspace::OwnerId;
-use crate::{AnyArray, AnyMatrix, DeviceArray, Error, Event, Program, Queue, Result};
+use crate::{AnyArray, AnyMatrix, DeviceArray, Error, Event, Queue, Result};
 
 /// `sell`, ready to launch: a copy of the matrix in slices.
 #[derive(Debug)]
 struct Sell {
-    owner: OwnerId,
-    program: Arc<Program>,
+    product: CodedProgram,
     pattern: DeviceSell,
     values: CopiedValues,
 }
@@ -63,17 +61,24 @@ impl DeviceSell {
     /// Brings a pattern and the values of `matrix`, which has it, into slices on the host.
     fn with_values_blocking<O: Offset>(
         queue: &Queue,
-        matrix: &AnyMatrix,
+        (matrix, values_id): (&AnyMatrix, u64),
         layout: &SellLayout<'_, O>,
         values_key: KernelKey,
-    ) -> Result<(Self, AnyArray)> {
+        found: FoundCoding,
+    ) -> Result<(Self, CopiedValues)> {
         let (words, nonzero_order) = layout.filled()?;
-        let value_type = matrix.value_type();
-        let values = for_value_type!(value_type, V => {
+        let values = for_value_type!(matrix.value_type(), V => {
             let values = matrix.values().typed::<V>()?.read_blocking(queue)?;
-            let mut target = vec![V::zeroed(); layout.elements()];
-            layout.fill_values(&values, &nonzero_order, &mut target)?;
-            AnyArray::upload_blocking(queue, value_type, bytemuck::cast_slice(&target))?
+            let make = |each: &[u8]| {
+                let of = (matrix, values_id);
+                CopiedValues::of_bytes_blocking(queue, of, layout.elements(), each, &found)
+            };
+            let in_order = (layout, &nonzero_order[..]);
+            match found.coding {
+                ValueCoding::OneValue => make(&[])?,
+                ValueCoding::F32 => make_reordered(in_order, &narrow(&values), make)?,
+                _ => make_reordered(in_order, &values, make)?,
+            }
         });
         let pattern = DeviceSell {
             rows: matrix.rows(),
@@ -137,7 +142,7 @@ impl ValueOrder for DeviceSell {
             source: source.argument(),
             target: target.argument(),
         };
-        let program = queue.context().program(&self.values_key)?;
+        let program = queue.context().program(&moving_key(&self.values_key, source.element()))?;
         let mut sequence = LaunchSequence::new(queue, &program, 1);
         // SAFETY: chunks name the words, the order and the values of this plan; offsets and values were made or checked
         // for it.
@@ -145,6 +150,17 @@ impl ValueOrder for DeviceSell {
         let moved = unsafe { sequence.run(&arguments, self.items())? };
         moved.wait()
     }
+}
+
+/// Makes something of the bytes of what stands for values, in the order of a layout.
+fn make_reordered<O: Offset, E: Pod + Send + Sync, T>(
+    (layout, nonzero_order): (&SellLayout<'_, O>, &[u16]),
+    elements: &[E],
+    make: impl FnOnce(&[u8]) -> Result<T>,
+) -> Result<T> {
+    let mut target = vec![E::zeroed(); layout.elements()];
+    layout.fill_values(elements, nonzero_order, &mut target)?;
+    make(bytemuck::cast_slice(&target))
 }
 
 /// The key of a product without what the layout has none of.
@@ -196,30 +212,30 @@ impl Sell {
             chunks: parameters.chunks(context.device().traits().compute_units),
         };
         let by_host = is_reordered_by_host(queue, matrix);
+        let found = match parameters.coded_values {
+            0 => FoundCoding::as_they_are(),
+            // Entries of a dictionary are looked up one by one, which takes longer than whole values.
+            _ => request.value_coding_blocking(|coding| coding != ValueCoding::Dictionary)?,
+        };
         // The product reads no offsets.
         let of_product = Specialisation { offset_type: OffsetType::U32, ..specialisation };
         let key = of_product.key(SOURCE, &*parameters).prefetching(prefetches);
-        let (program, (pattern, values)) = for_pattern!(pattern, pattern => {
+        for_pattern!(pattern, pattern => {
+            // As if values were as they are: new ones may have to be, and sums are the same either way.
             let layout = SellLayout::new(pattern, rules, value_type.size_bytes())?;
             // Before memory is taken: a kernel that does not build is told first.
-            let program = context.program(&key_for(&layout, key))?;
-            let copy = if by_host {
-                let (filled, values) =
-                    DeviceSell::with_values_blocking(queue, matrix, &layout, values_key)?;
-                (filled, Some(values))
+            let key = key_for(&layout, key);
+            let product = CodedProgram::new(context, key, found.coding, &["sell"])?;
+            let (pattern, values) = if by_host {
+                let of = (matrix, values_id);
+                DeviceSell::with_values_blocking(queue, of, &layout, values_key, found)?
             } else {
-                (DeviceSell::fill_blocking(queue, pattern.rows(), &layout, values_key)?, None)
+                let filled = DeviceSell::fill_blocking(queue, pattern.rows(), &layout, values_key)?;
+                let values = CopiedValues::new_blocking(queue, &filled, matrix, values_id, found)?;
+                (filled, values)
             };
-            (program, copy)
-        });
-        let values = match values {
-            Some(values) => CopiedValues::of(values, value_type, values_id),
-            None => {
-                let found = FoundCoding::as_they_are();
-                CopiedValues::new_blocking(queue, &pattern, matrix, values_id, found)?
-            }
-        };
-        Ok(Sell { owner: OwnerId::new(), program, pattern, values })
+            Ok(Sell { product, pattern, values })
+        })
     }
 
     /// What the kernel is given.
@@ -249,7 +265,7 @@ impl Spmv for Sell {
     }
 
     fn key(&self) -> &KernelKey {
-        self.program.key()
+        self.product.key()
     }
 
     fn plan_bytes(&self) -> usize {
@@ -272,13 +288,18 @@ impl Spmv for Sell {
         Some(&self.values)
     }
 
-    fn copied_values_mut(&mut self) -> Option<(&mut CopiedValues, &dyn ValueOrder)> {
-        Some((&mut self.values, &self.pattern))
+    fn update_values_blocking(
+        &mut self,
+        queue: &Queue,
+        matrix: &AnyMatrix,
+        values_id: u64,
+    ) -> Result<()> {
+        let Self { product, pattern, values } = self;
+        product.update_blocking(queue, values, pattern, (matrix, values_id))
     }
 
     fn workspace_blocking(&self, queue: &Queue) -> Result<Workspace> {
-        let kernels = vec![self.program.kernel("sell")?];
-        Workspace::new_blocking(queue, self.owner, kernels, 0)
+        self.product.workspace_blocking(queue, 0)
     }
 
     unsafe fn launch(
@@ -288,8 +309,9 @@ impl Spmv for Sell {
         operands: &Operands<'_>,
         after: After<'_>,
     ) -> Result<Option<Event>> {
+        self.product.renew(workspace)?;
         // SAFETY: the caller's promise about x and y; the rest is this plan's own.
-        workspace.run(self.owner, queue, after, |mut parts| unsafe {
+        workspace.run(self.product.owner(), queue, after, |mut parts| unsafe {
             parts.launch(0, &self.arguments(operands), self.size())
         })
     }

@@ -8,7 +8,7 @@ use cl_kernels::value_coding::{
     ValueCodingKernel,
 };
 use cl_kernels::{Accumulate, KernelKey};
-use csr_core::{OffsetType, Real as _, ValueCoding, ValueSurvey, ValueType, for_value_type};
+use csr_core::{OffsetType, Real, ValueCoding, ValueSurvey, ValueType, for_value_type};
 
 use super::{BindRequest, Planning};
 use crate::launch::LaunchSequence;
@@ -158,6 +158,11 @@ fn survey_on_host(queue: &Queue, values: &AnyArray) -> Result<ValueSurvey> {
     })
 }
 
+/// Values as f32, which they are.
+pub(super) fn narrow<V: Real>(values: &[V]) -> Vec<f32> {
+    values.iter().map(|value| value.to_f64() as f32).collect()
+}
+
 fn code_on_host(
     queue: &Queue,
     values: &AnyArray,
@@ -167,8 +172,7 @@ fn code_on_host(
     for_value_type!(type_of(values)?, V => {
         let values = values.typed::<V>()?.read_blocking(queue)?;
         if coding == ValueCoding::F32 {
-            let narrow: Vec<f32> = values.iter().map(|value| value.to_f64() as f32).collect();
-            return Ok(DeviceArray::upload_blocking(queue, &narrow)?.into_any());
+            return Ok(DeviceArray::upload_blocking(queue, &narrow(&values))?.into_any());
         }
         Ok(DeviceArray::upload_blocking(queue, &survey.codes(&values))?.into_any())
     })

@@ -25,10 +25,12 @@
 
 mod slice;
 
+use bytemuck::Pod;
+
 use crate::check::check_length;
 use crate::memory::{with_capacity, zeroed};
 use crate::parallel;
-use crate::{Error, Offset, PatternView, Result, Value};
+use crate::{Error, Offset, PatternView, Result};
 use slice::{Shape, Slice};
 
 /// 16-bit words of a slice's header.
@@ -190,12 +192,12 @@ impl<'a, O: Offset> SellLayout<'a, O> {
         Ok((words, nonzero_order))
     }
 
-    /// Writes the matrix's values into `target` as strips and rows have them, padding as 0; `nonzero_order` is what
+    /// Writes the matrix's values, or what stands for them, into `target` as strips and rows have them, padding as 0; `nonzero_order` is what
     /// [`SellLayout::fill`] wrote.
     ///
     /// # Errors
     /// Arrays of other lengths than the pattern's nonzeros, [`SellLayout::iterations`] and [`SellLayout::elements`].
-    pub fn fill_values<V: Value>(
+    pub fn fill_values<V: Pod + Send + Sync>(
         &self,
         values: &[V],
         nonzero_order: &[u16],
@@ -217,7 +219,7 @@ impl<'a, O: Offset> SellLayout<'a, O> {
         Ok(())
     }
 
-    fn fill_lanes_of_values<V: Value, const LANES: usize>(
+    fn fill_lanes_of_values<V: Pod + Send + Sync, const LANES: usize>(
         &self,
         values: &[V],
         nonzero_order: &[u16],

@@ -9,7 +9,7 @@ use sparrow::{
     Real, RealValue, Value, ValueCoding, Workspace,
 };
 
-const COLS: usize = 90_000;
+const COLS: usize = 4_000;
 
 /// An algorithm with small parameters, which may code values or not.
 fn options(algorithm: Algorithm, planning: Planning, coded_values: u32) -> PlanOptions {
@@ -38,6 +38,14 @@ fn places(algorithm: Algorithm) -> &'static [Planning] {
     }
 }
 
+/// What an algorithm makes of values that a dictionary could store: on CPUs that is not worth looking entries up.
+fn taken(algorithm: Algorithm, coding: ValueCoding) -> ValueCoding {
+    match (algorithm.spec().is_for_cpus, coding) {
+        (true, ValueCoding::Dictionary) => ValueCoding::AsTheyAre,
+        _ => coding,
+    }
+}
+
 /// Rows of every kind, and some more nonzeros than are looked at first, with these values in turn and `last` for the last.
 fn matrix<V: RealValue>(values: &[V], last: Option<V>) -> Csr<V> {
     let lengths = [0, 1, 3, 4, 6, 7, 12, 13, 24, 25, 48, 49, 96, 97, 193, 700];
@@ -47,7 +55,7 @@ fn matrix<V: RealValue>(values: &[V], last: Option<V>) -> Csr<V> {
             2 => lengths[(row * 7 % 16) as usize],
             _ => 2 + row % 4,
         };
-        let stride = if row / 50 % 2 == 0 { 3 } else { 23_003 };
+        let stride = if row / 50 % 2 == 0 { 3 } else { 31 };
         columns.extend((0..length).map(|at| (row + at * stride) % COLS as u32));
         offsets.push(columns.len() as u32);
     }
@@ -96,6 +104,7 @@ fn check<V: RealValue>(queue: &Queue, host: &Csr<V>, expected: ValueCoding) {
         let plain = own(Planning::Automatic, 0);
         assert_eq!(plain.value_coding(), Some(ValueCoding::AsTheyAre), "{algorithm}");
         let wanted = product(queue, &plain, &a);
+        let expected = taken(algorithm, expected);
         for &planning in places(algorithm) {
             let coded = own(planning, 1);
             let what = format!("{algorithm} {planning:?} {}: {expected}", V::TYPE);
@@ -170,6 +179,7 @@ fn f64_that_are_f32_are_stored_so_where_no_dictionary_is_smaller() {
 /// What a plan has after new values, with the workspace it had before.
 fn check_update<V: RealValue>(queue: &Queue, old: &Csr<V>, new: &Csr<V>, expected: ValueCoding) {
     for algorithm in coding() {
+        let expected = taken(algorithm, expected);
         // Where values are looked at otherwise than by default.
         let planning = *places(algorithm).last().unwrap();
         let mut a = Matrix::upload_blocking(queue, old.view()).unwrap();

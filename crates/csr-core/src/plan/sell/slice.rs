@@ -1,7 +1,9 @@
 //! One slice of sliced ELL: what is made of it, and how its words are written.
 
+use bytemuck::Pod;
+
 use super::{HEADER_WORDS, NODE_ROWS, ROWS, Size, WIDE};
-use crate::{Offset, PatternView, Value};
+use crate::{Offset, PatternView};
 
 /// Rows of at most so many nonzeros are padded further than others: one by one, each would end where no processor foresees
 /// it.
@@ -179,7 +181,7 @@ impl<'a, const LANES: usize> Slice<'a, LANES> {
     }
 
     /// Writes its values, out of those of the whole matrix, in the order that `nonzero_order` tells; padding is 0.
-    pub(super) fn write_values<V: Value>(
+    pub(super) fn write_values<V: Pod>(
         &self,
         shape: &Shape,
         nonzero_order: &[u16],
@@ -204,7 +206,7 @@ impl<'a, const LANES: usize> Slice<'a, LANES> {
     }
 
     /// Values of rows that lie one after another: of a node interleaved, LANES of each row, then what is left of each.
-    fn write_values_of_nodes<V: Value>(&self, shared: u16, mut source: &[V], mut target: &mut [V]) {
+    fn write_values_of_nodes<V: Pod>(&self, shared: u16, mut source: &[V], mut target: &mut [V]) {
         let mut row = 0;
         while row < self.row_count {
             let rows = 1 + (u32::from(shared) >> (row + 1)).trailing_ones() as usize;
