@@ -36,7 +36,7 @@ parameters! {
         pairs_at_once: [1, 2, 4, 8],
         /// Registers of an item that NVIDIA's compiler is told to keep to; 0: as many as it likes. Elsewhere 0.
         registers: [0, 32, 40, 48, 64],
-        /// Whether values are stored in fewer bytes where that is exact; 0: as they are, to be measured.
+        /// Whether values are stored in fewer bytes: 0: as they are; 1: where that pays; 2: wherever it is exact.
         coded_values: [1] => host,
     }
 }

@@ -37,9 +37,20 @@ pub(crate) fn features(value_type: ValueType) -> Vec<&'static str> {
     all.into_iter().filter(|one| is_wide || *one != ValueCoding::F32).filter_map(feature).collect()
 }
 
+/// Bytes that an algorithm's copy has for the column of a nonzero.
+const COLUMN_BYTES: u64 = 2;
+
+/// Whether a dictionary of values gains on a GPU: where the copy as it is would come from memory, beyond a last cache of
+/// `cache_bytes`; f64 in that cache, too. f32 there takes 1.0 to 1.12 times as long by a dictionary
+/// (docs/notebook/2026-11-29-fewer-bytes.md).
+pub fn dictionary_pays(value_type: ValueType, nnz: u64, cache_bytes: u64) -> bool {
+    let nonzero_bytes = value_type.size_bytes() as u64 + COLUMN_BYTES;
+    value_type == ValueType::F64 || nnz.saturating_mul(nonzero_bytes) > cache_bytes
+}
+
 /// Checks an algorithm's parameter that says whether its copy of values may be coded.
 pub(crate) fn check_coded(algorithm: &'static str, value: u32) -> Result<(), ParameterError> {
-    check_between(algorithm, "coded_values", value, 0..=1)
+    check_between(algorithm, "coded_values", value, 0..=2)
 }
 
 parameters! {
@@ -101,5 +112,20 @@ arguments! {
         source: Array<M>,
         /// The result: each as f32.
         narrow: Array<M>,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dictionary_of_f32_gains_beyond_the_last_cache_alone() {
+        let cache = 60_000_000;
+        assert!(!dictionary_pays(ValueType::F32, 10_000_000, cache));
+        assert!(dictionary_pays(ValueType::F32, 10_000_001, cache));
+        assert!(!dictionary_pays(ValueType::F16, 15_000_000, cache));
+        assert!(dictionary_pays(ValueType::F64, 1, cache));
+        assert!(dictionary_pays(ValueType::F32, u64::MAX, cache));
     }
 }

@@ -43,6 +43,8 @@ pub struct BindRequest<'a> {
     pub groups_progress: bool,
     /// Whether kernels for CPUs prefetch.
     pub prefetches: bool,
+    /// Bytes of the last cache before memory.
+    pub cache_bytes: u64,
 }
 
 impl<'a> BindRequest<'a> {

@@ -9,7 +9,6 @@ use cl_kernels::{Accumulate, Algorithm, Checked, KernelKey};
 use super::coded_program::CodedProgram;
 use super::copied_values::moving_key;
 use super::csr_tiles_plan::{Segments, Tiles};
-use super::value_coding::FoundCoding;
 use super::{
     BindRequest, Bound, CopiedValues, Operands, Spmv, ValueOrder, Workspace, accumulator_words,
 };
@@ -95,10 +94,7 @@ impl CsrTiles {
         let BindRequest { queue, matrix, specialisation, values_id, .. } = *request;
         let context = queue.context();
         context.check_value_type(specialisation.value_type)?;
-        let found = match parameters.coded_values {
-            0 => FoundCoding::as_they_are(),
-            _ => request.value_coding_blocking(|_| true)?,
-        };
+        let found = request.found_coding_blocking(parameters.coded_values, true)?;
         let key = specialisation.key(SOURCE, &*parameters);
         let names = &["csr_tiles", "csr_tiles_rows"];
         let product = CodedProgram::new(context, key, found.coding, names)?;

@@ -212,11 +212,8 @@ impl Sell {
             chunks: parameters.chunks(context.device().traits().compute_units),
         };
         let by_host = is_reordered_by_host(queue, matrix);
-        let found = match parameters.coded_values {
-            0 => FoundCoding::as_they_are(),
-            // Entries of a dictionary are looked up one by one, which takes longer than whole values.
-            _ => request.value_coding_blocking(|coding| coding != ValueCoding::Dictionary)?,
-        };
+        // Entries of a dictionary are looked up one by one, which takes longer than whole values.
+        let found = request.found_coding_blocking(parameters.coded_values, false)?;
         // The product reads no offsets.
         let of_product = Specialisation { offset_type: OffsetType::U32, ..specialisation };
         let key = of_product.key(SOURCE, &*parameters).prefetching(prefetches);

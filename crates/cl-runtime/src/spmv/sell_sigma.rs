@@ -5,12 +5,11 @@ use cl_kernels::sell_sigma_plan::{
     self, ColumnArguments, OrderArguments, ShapeArguments, SliceArguments, ValueArguments,
 };
 use cl_kernels::{Accumulate, Algorithm, Checked, KernelKey};
-use csr_core::{OffsetType, ValueCoding};
+use csr_core::OffsetType;
 
 use super::coded_program::CodedProgram;
 use super::copied_values::moving_key;
 use super::partial_sums::PartialSums;
-use super::value_coding::FoundCoding;
 use super::{BindRequest, Bound, CopiedValues, Operands, Spmv, ValueOrder, Workspace};
 use crate::arena::{Arena, bytes_of};
 use crate::launch::{After, LaunchSequence, Size};
@@ -259,14 +258,8 @@ impl SellSigma {
         let BindRequest { queue, matrix, specialisation, values_id, .. } = *request;
         let context = queue.context();
         context.check_value_type(specialisation.value_type)?;
-        let found = match parameters.coded_values {
-            0 => FoundCoding::as_they_are(),
-            _ => {
-                let has_memory = parameters.holds_a_dictionary(&request.fit());
-                let is_allowed = |coding| has_memory || coding != ValueCoding::Dictionary;
-                request.value_coding_blocking(is_allowed)?
-            }
-        };
+        let has_memory = parameters.holds_a_dictionary(&request.fit());
+        let found = request.found_coding_blocking(parameters.coded_values, has_memory)?;
         let key = specialisation.key(SOURCE, &*parameters);
         let product = CodedProgram::new(context, key, found.coding, &["sell_sigma"])?;
         let (plan, plain, source) = (parameters.plan(), Accumulate::Plain, sell_sigma_plan::SOURCE);

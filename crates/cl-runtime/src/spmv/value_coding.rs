@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cl_kernels::value_coding::{
     CodeArguments, FindArguments, NarrowArguments, RUN, SOURCE, TABLE_SLOTS, TableArguments,
-    ValueCodingKernel,
+    ValueCodingKernel, dictionary_pays,
 };
 use cl_kernels::{Accumulate, KernelKey};
 use csr_core::{OffsetType, Real, ValueCoding, ValueSurvey, ValueType, for_value_type};
@@ -42,32 +42,48 @@ impl FoundCoding {
 }
 
 impl BindRequest<'_> {
-    /// The coding of the fewest bytes of those that are `allowed`, for the values of the matrix.
+    /// How an algorithm's copy is to store the matrix's values, by its parameter `coded_values`: as they are (0), in the
+    /// coding of the fewest bytes, a dictionary where that pays (1), or wherever it holds (2). Without
+    /// `has_dictionaries` its product reads none.
     ///
     /// # Errors
     /// The driver's own failure, or a kernel that does not build.
-    pub(super) fn value_coding_blocking(
+    pub(super) fn found_coding_blocking(
         &self,
-        allowed: impl Fn(ValueCoding) -> bool,
+        coded_values: u32,
+        has_dictionaries: bool,
     ) -> Result<FoundCoding> {
+        if coded_values == 0 {
+            return Ok(FoundCoding::as_they_are());
+        }
         let traits = self.context().device().traits();
         let coder = match self.planning {
             Planning::Automatic if is_for_the_host(traits) => Coder::Host,
             Planning::OnHost => Coder::Host,
             Planning::Automatic | Planning::OnDevice => Coder::Device,
         };
-        let survey = coder.survey_blocking(self.queue, self.matrix.values())?;
-        let coding = survey.coding_of(allowed);
+        let (values, nnz) = (self.matrix.values(), self.matrix.nnz() as u64);
+        let pays = || dictionary_pays(self.specialisation.value_type, nnz, self.cache_bytes);
+        let may_look_up = has_dictionaries && (coded_values > 1 || pays());
+        let survey = coder.survey_blocking(self.queue, values)?;
+        let coding = survey.coding_of(|coding| may_look_up || coding != ValueCoding::Dictionary);
         Ok(FoundCoding { coding, survey: Some(survey), coder })
     }
 }
 
-/// The coding that the values of a matrix may have by the first few: these alone are looked at.
+/// The coding that the values of a matrix may have by the first few, which alone are looked at, and where it pays with a
+/// last cache of `cache_bytes`.
 ///
 /// # Errors
 /// The driver's own failure.
-pub fn promised_coding_blocking(queue: &Queue, matrix: &AnyMatrix) -> Result<ValueCoding> {
-    Ok(survey_of_first(queue, matrix.values())?.with_count(matrix.nnz()).coding())
+pub fn promised_coding_blocking(
+    queue: &Queue,
+    matrix: &AnyMatrix,
+    cache_bytes: u64,
+) -> Result<ValueCoding> {
+    let pays = dictionary_pays(matrix.value_type(), matrix.nnz() as u64, cache_bytes);
+    let survey = survey_of_first(queue, matrix.values())?.with_count(matrix.nnz());
+    Ok(survey.coding_of(|coding| pays || coding != ValueCoding::Dictionary))
 }
 
 /// What the first few have in common.

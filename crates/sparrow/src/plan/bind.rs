@@ -46,6 +46,7 @@ pub(super) fn bind(
         order: options.order,
         groups_progress: tables.groups_progress(fit.device),
         prefetches: tables.prefetches(fit.device),
+        cache_bytes: tables.cache_bytes(fit.device),
     };
     Ok(cl_runtime::spmv::bind(choice.algorithm, &request)?)
 }
@@ -72,6 +73,7 @@ pub(crate) fn segmented_sum(
         order: options.order,
         groups_progress: false,
         prefetches: tables.prefetches(fit.device),
+        cache_bytes: tables.cache_bytes(fit.device),
     };
     Ok(SegmentedSum::bind(&request)?)
 }

@@ -49,9 +49,10 @@ impl AnyPlan {
                 most => {
                     let fit = fit(queue, inner, options);
                     // What the first values promise: a plan looks at all of them.
-                    let coding = promised_coding_blocking(queue, inner)?;
-                    let contenders =
-                        choose::contenders(&tables(options), &fit, inner, coding, options);
+                    let tables = tables(options);
+                    let cache_bytes = tables.cache_bytes(fit.device);
+                    let coding = promised_coding_blocking(queue, inner, cache_bytes)?;
+                    let contenders = choose::contenders(&tables, &fit, inner, coding, options);
                     let own_ids = (inner.pattern_id(), inner.values_id());
                     let found =
                         measure::fastest(queue, inner, contenders, most, options, |one_of| {

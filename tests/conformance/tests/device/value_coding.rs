@@ -106,7 +106,7 @@ fn check<V: RealValue>(queue: &Queue, host: &Csr<V>, expected: ValueCoding) {
         let wanted = product(queue, &plain, &a);
         let expected = taken(algorithm, expected);
         for &planning in places(algorithm) {
-            let coded = own(planning, 1);
+            let coded = own(planning, 2);
             let what = format!("{algorithm} {planning:?} {}: {expected}", V::TYPE);
             assert_eq!(coded.value_coding(), Some(expected), "{what}");
             assert_eq!(product(queue, &coded, &a), wanted, "{what}");
@@ -183,7 +183,7 @@ fn check_update<V: RealValue>(queue: &Queue, old: &Csr<V>, new: &Csr<V>, expecte
         // Where values are looked at otherwise than by default.
         let planning = *places(algorithm).last().unwrap();
         let mut a = Matrix::upload_blocking(queue, old.view()).unwrap();
-        let own = options(algorithm, planning, 1);
+        let own = options(algorithm, planning, 2);
         let mut plan = Plan::new_blocking(queue, &a, &own).unwrap();
         let mut workspace = plan.workspace_blocking(queue).unwrap();
         product_in(queue, &plan, &a, &mut workspace);
