@@ -252,7 +252,8 @@ mod tests {
         let text =
             "csr_flat(group_size=256,registers=40,shared_rows=0,tile_nnz=3072,whole_row=256)";
         assert_eq!(of(&h200, ValueType::F64, Products::Several), text);
-        assert!(of(&h200, ValueType::F64, Products::Many).starts_with("sell_sigma(group_size=128"));
+        let many = of(&h200, ValueType::F64, Products::Many);
+        assert!(many.starts_with("sell_sigma(coded_values=1,group_size=128"), "{many}");
         let usual = Candidate::usual(Algorithm::CsrFlat, &device(), ValueType::F32, 30.0);
         assert_eq!(of(&device(), ValueType::F32, Products::Several), usual.to_string());
     }

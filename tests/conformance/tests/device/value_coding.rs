@@ -48,9 +48,22 @@ fn taken(algorithm: Algorithm, coding: ValueCoding) -> ValueCoding {
 
 /// Rows of every kind, and some more nonzeros than are looked at first, with these values in turn and `last` for the last.
 fn matrix<V: RealValue>(values: &[V], last: Option<V>) -> Csr<V> {
+    let found = matrix_of(170, values, last);
+    assert!((4_100..5_000).contains(&found.nnz()), "{}", found.nnz());
+    found
+}
+
+/// The same, of some hundred nonzeros.
+fn small<V: RealValue>(values: &[V]) -> Csr<V> {
+    let found = matrix_of(40, values, None);
+    assert!((500..1_500).contains(&found.nnz()), "{}", found.nnz());
+    found
+}
+
+fn matrix_of<V: RealValue>(rows: u32, values: &[V], last: Option<V>) -> Csr<V> {
     let lengths = [0, 1, 3, 4, 6, 7, 12, 13, 24, 25, 48, 49, 96, 97, 193, 700];
     let (mut offsets, mut columns) = (vec![0u32], Vec::new());
-    for row in 0..170u32 {
+    for row in 0..rows {
         let length = match row % 3 {
             2 => lengths[(row * 7 % 16) as usize],
             _ => 2 + row % 4,
@@ -59,7 +72,6 @@ fn matrix<V: RealValue>(values: &[V], last: Option<V>) -> Csr<V> {
         columns.extend((0..length).map(|at| (row + at * stride) % COLS as u32));
         offsets.push(columns.len() as u32);
     }
-    assert!((4_100..5_000).contains(&columns.len()), "{}", columns.len());
     let mut all: Vec<V> = values.iter().copied().cycle().take(columns.len()).collect();
     if let Some(last) = last {
         *all.last_mut().unwrap() = last;
@@ -173,7 +185,8 @@ fn f64_that_are_f32_are_stored_so_where_no_dictionary_is_smaller() {
     check(&queue, &matrix(&singles, None), ValueCoding::F32);
     // One that is none, where the first looked at are; and one that an f32 has for a subnormal number.
     check(&queue, &matrix(&singles, Some(0.1)), ValueCoding::AsTheyAre);
-    check(&queue, &matrix(&singles, Some(1e-40)), ValueCoding::AsTheyAre);
+    let subnormal = f64::from(f32::from_bits(5));
+    check(&queue, &matrix(&singles, Some(subnormal)), ValueCoding::AsTheyAre);
 }
 
 /// What a plan has after new values, with the workspace it had before.
@@ -204,13 +217,13 @@ fn check_update<V: RealValue>(queue: &Queue, old: &Csr<V>, new: &Csr<V>, expecte
 fn new_values_that_keep_the_coding_are_stored_in_it() {
     let queue = queue();
     let negated = |values: Vec<f32>| values.iter().map(|value| -value).collect::<Vec<_>>();
-    let (one, other) = (matrix(&[2.5f32], None), matrix(&[-7.1f32], None));
+    let (one, other) = (small(&[2.5f32]), small(&[-7.1f32]));
     check_update(&queue, &one, &other, ValueCoding::OneValue);
-    let (few, others) = (matrix(&distinct::<f32>(9), None), matrix(&negated(distinct(200)), None));
+    let (few, others) = (small(&distinct::<f32>(9)), small(&negated(distinct(200))));
     check_update(&queue, &few, &others, ValueCoding::Dictionary);
     // The same values at other nonzeros.
     let turned: Vec<f32> = distinct(9).into_iter().rev().collect();
-    check_update(&queue, &few, &matrix(&turned, None), ValueCoding::Dictionary);
+    check_update(&queue, &few, &small(&turned), ValueCoding::Dictionary);
     // A smaller coding would do, which a new plan would take.
     check_update(&queue, &few, &one, ValueCoding::Dictionary);
 }
@@ -218,13 +231,13 @@ fn new_values_that_keep_the_coding_are_stored_in_it() {
 #[test]
 fn new_values_that_break_the_coding_are_stored_as_they_are() {
     let queue = queue();
-    let many = matrix(&distinct::<f32>(2_000), None);
-    let one = matrix(&[2.5f32], None);
-    let few = matrix(&distinct::<f32>(9), None);
+    let many = small(&distinct::<f32>(2_000));
+    let one = small(&[2.5f32]);
+    let few = small(&distinct::<f32>(9));
     check_update(&queue, &one, &many, ValueCoding::AsTheyAre);
     check_update(&queue, &one, &few, ValueCoding::AsTheyAre);
     check_update(&queue, &few, &many, ValueCoding::AsTheyAre);
-    check_update(&queue, &few, &matrix(&[f32::NAN], None), ValueCoding::AsTheyAre);
+    check_update(&queue, &few, &small(&[f32::NAN]), ValueCoding::AsTheyAre);
     // And back, they stay so.
     check_update(&queue, &many, &few, ValueCoding::AsTheyAre);
     if queue.context().device().traits().has_f64 {
