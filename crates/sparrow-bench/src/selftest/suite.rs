@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use csr_core::{Csr, Offset, RealValue, Value as _, for_offset_type, for_value_type};
 use sparrow::{Queue, usual_tables};
 
-use super::axes::combinations;
+use super::axes::{Part, combinations};
 use super::{
     Amount, Axes, Case, CaseError, Configuration, Content, Count, Extent, Failure, LIMITS,
     Progress, Report, Shape, Tally, is_interpreted, run, shapes,
@@ -25,7 +25,7 @@ pub fn run_suite(
     let device = queue.context().device().traits();
     let groups_progress = usual_tables().groups_progress(device);
     let shapes = shapes(&LIMITS, Amount::of(device, extent));
-    let combinations = combinations(extent, configurations.len(), shapes.len());
+    let combinations = combinations(extent, &parts(configurations), shapes.len());
     let all = combinations.iter().map(Vec::len).sum();
     let mut count = Count { done: 0, all, failed: 0 };
     let mut slots = combinations.iter();
@@ -72,6 +72,23 @@ pub fn run_suite(
         }
     }
     Ok(report)
+}
+
+/// What a cover takes of each. Variants of an algorithm with the same hyper-parameters are a family: most of them are told
+/// apart by the plan, or by an argument. Of those with a user's hyper-parameters half is enough: they have larger groups
+/// than others and no other code.
+fn parts(configurations: &[Configuration]) -> Vec<Part> {
+    let family = |configuration: &Configuration| {
+        configurations.iter().position(|first| configuration.shares_programs(first))
+    };
+    let mut families: Vec<_> = configurations.iter().filter_map(family).collect();
+    families.dedup();
+    let part = |configuration: &Configuration| {
+        let first = family(configuration);
+        let family = families.iter().position(|number| Some(*number) == first).unwrap_or(0);
+        Part { family, is_half: configuration.parameters.is_empty() }
+    };
+    configurations.iter().map(part).collect()
 }
 
 /// Runs one case; the largest error as a multiple of the tolerance.
