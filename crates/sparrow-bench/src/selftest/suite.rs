@@ -125,15 +125,19 @@ fn typed<V: RealValue, O: Offset>(
         alpha: axes.alpha,
         beta: axes.beta,
         placement: axes.placement,
-        launches: launches(queue, axes),
+        launches: launches(queue, axes, matrix.nnz()),
     };
     run(queue, &matrix, &x, &case).map(|(error, _)| error)
 }
 
+/// Nonzeros of a shape of which an interpreter makes one launch only.
+const MANY_NONZEROS: usize = 4000;
+
 /// Launches of a case: two, so that what one leaves behind is seen in the next; on an interpreter, where a launch
-/// takes long, for every other case.
-fn launches(queue: &Queue, axes: &Axes) -> usize {
-    if is_interpreted(queue.context().device().traits()) && axes.scalars_on_device { 1 } else { 2 }
+/// takes long, for every other case, and not of the one shape that has a third of all nonzeros.
+fn launches(queue: &Queue, axes: &Axes, nnz: usize) -> usize {
+    let is_long = axes.scalars_on_device || nnz > MANY_NONZEROS;
+    if is_interpreted(queue.context().device().traits()) && is_long { 1 } else { 2 }
 }
 
 /// Numbers in A that are not finite, and an infinity first in x.
