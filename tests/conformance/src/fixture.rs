@@ -29,7 +29,19 @@ impl<V: RealValue> Fixture<V> {
     /// # Panics
     /// The driver's own failure.
     pub fn new(queue: &Queue, seed: u64) -> Self {
-        let host: Csr<V> = matrix(seed, is_interpreter(queue.context().device()));
+        Self::of(queue, matrix(seed, is_interpreter(queue.context().device())), seed)
+    }
+
+    /// A matrix of a few rows, one of which several groups share: for claims about objects and events, not about sums.
+    ///
+    /// # Panics
+    /// The driver's own failure.
+    pub fn small(queue: &Queue, seed: u64) -> Self {
+        let lengths = [2, 2, 0, 33, 1, 270, 0, 3, 3, 100, 1, 2];
+        Self::of(queue, csr(lengths.len(), &lengths, seed), seed)
+    }
+
+    fn of(queue: &Queue, host: Csr<V>, seed: u64) -> Self {
         let a = Matrix::upload_blocking(queue, host.view()).unwrap();
         let host_x: Vec<V::Accum> = csr_core::random_vector(seed + 1, host.cols());
         let x = DeviceArray::upload_blocking(queue, &host_x).unwrap();

@@ -6,7 +6,7 @@
 
 use super::built::TestProgram;
 use super::watched::{self, Patience, Ran};
-use super::{Given, Outcome, oclgrind};
+use super::{Given, Outcome, host_only, oclgrind};
 use crate::implementation::Implementation;
 use anyhow::{Context as _, Result, bail};
 use std::collections::BTreeMap;
@@ -46,10 +46,19 @@ pub(super) fn run(given: &Given, implementation: Implementation) -> Result<Outco
     let folders = own_folders(given, folder.path())?;
     let mut outcome = Outcome::NotTested("no test ran".to_owned());
     for program in programs(given)? {
-        for (module, tests) in modules(&program)? {
+        let modules = modules(&program)?;
+        if let Some(unknown) = host_only::unknown_module(program.name, modules.keys()) {
+            bail!("host_only.rs lists {unknown} of {}, which has no such module", program.name);
+        }
+        for (module, tests) in modules {
+            let name = format!("{} {module}", program.name);
+            let left_out = host_only::reason(program.name, &module, implementation);
+            if let Some(reason) = left_out.filter(|_| !given.full) {
+                given.printer.say(format_args!("{name} NOT RUN HERE: {reason}"));
+                continue;
+            }
             let mut command = command(given, implementation, &folders)?;
             command.current_dir(program.package).arg(program.file).arg("--exact").args(tests);
-            let name = format!("{} {module}", program.name);
             let ran = watched::run(&mut command, Patience::new(given.full))?;
             given.printer.add(ran.cpu);
             let judged = judge(implementation, &ran);

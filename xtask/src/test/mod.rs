@@ -9,6 +9,7 @@ mod built;
 mod conformance;
 mod cpu;
 mod fuzz;
+mod host_only;
 mod licences;
 mod metadata;
 mod oclgrind;

@@ -110,13 +110,25 @@ impl Axes {
     }
 }
 
+/// What a cover takes of one configuration.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    /// Which other configurations share its programs: those of the same number.
+    pub(super) family: usize,
+    /// Whether half of the cover is enough.
+    pub(super) is_half: bool,
+}
+
 /// The combinations for each configuration on each shape, configurations slowest; the same every time.
-pub(super) fn combinations(extent: Extent, configurations: usize, shapes: usize) -> Vec<Vec<Axes>> {
-    let slots = configurations * shapes;
+pub(super) fn combinations(extent: Extent, parts: &[Part], shapes: usize) -> Vec<Vec<Axes>> {
+    let slots = parts.len() * shapes;
     let choices = match extent {
         Extent::Brief => products(slots, &BRIEF),
-        Extent::Half => cover(configurations, shapes, 2),
-        Extent::Cover => cover(configurations, shapes, 4),
+        Extent::Half => {
+            let halves: Vec<_> = parts.iter().map(|part| Part { is_half: true, ..*part }).collect();
+            cover(&halves, shapes)
+        }
+        Extent::Cover => cover(parts, shapes),
         Extent::Programs => products(slots, &PROGRAMS),
         Extent::Full => products(slots, &FULL),
     };
@@ -155,25 +167,27 @@ fn products(slots: usize, sizes: &[usize; SIZES.len()]) -> Vec<Vec<Choice>> {
     (0..slots).map(|slot| numbered().map(|choice| walk(slot, choice)).collect()).collect()
 }
 
-/// Four choices a slot, in which it sees every value of every axis; or two, in which slots side by side see two value
-/// types each.
+/// Four choices a slot, in which it sees every value of every axis; or, of half of the cover, two, in which slots side by
+/// side see two value types each.
 ///
 /// Building a program takes longer than many launches, so a configuration has eight of the 32 programs, or four, and
 /// a slot as many as it has choices: rows of an orthogonal array, in which any two values of different axes meet. The
-/// other axes are chosen greedily, so that those values come together that have met least.
-fn cover(configurations: usize, shapes: usize, choices: usize) -> Vec<Vec<Choice>> {
+/// other axes are chosen greedily, so that those values come together that have met least. Configurations of one family
+/// have the same programs, which are built once.
+fn cover(parts: &[Part], shapes: usize) -> Vec<Vec<Choice>> {
     let mut meetings = Meetings::default();
     let mut slot = |number: usize| -> Vec<Choice> {
-        let (configuration, shape) = (number / shapes, number % shapes);
+        let (part, shape) = (parts[number / shapes], number % shapes);
+        let (family, choices) = (part.family, if part.is_half { 2 } else { 4 });
         let mut seen = [[0_usize; 4]; SIZES.len()];
         (0..choices)
             .map(|nth| {
-                let value = (nth + (configuration + shape) % 2 * choices) % 4;
+                let value = (nth + (family + shape) % 2 * choices) % 4;
                 let offset = ([0, 1, 1, 0][value] + shape) % 2;
                 // Of eight programs, or of four, of which every second offset type is gone.
                 let [accumulate, scalars] = match choices {
-                    4 => [value + offset + configuration, value / 2 + offset + configuration / 2],
-                    _ => [value / 2 + configuration / 2, value / 2 + value + configuration / 2],
+                    4 => [value + offset + family, value / 2 + offset + family / 2],
+                    _ => [value / 2 + family / 2, value / 2 + value + family / 2],
                 }
                 .map(|sum| sum % 2);
                 let mut choice = [value, offset, accumulate, scalars, 0, 0, 0, 0];
@@ -191,7 +205,7 @@ fn cover(configurations: usize, shapes: usize, choices: usize) -> Vec<Vec<Choice
             })
             .collect()
     };
-    (0..configurations * shapes).map(&mut slot).collect()
+    (0..parts.len() * shapes).map(&mut slot).collect()
 }
 
 /// How often any two values of different axes have met.
@@ -242,9 +256,18 @@ mod tests {
         (0..SIZES.len()).flat_map(|a| (0..a).map(move |b| SIZES[a] * SIZES[b])).sum()
     }
 
+    /// Four configurations, each of a family of its own.
+    fn parts(is_half: bool) -> Vec<Part> {
+        (0..4).map(|family| Part { family, is_half }).collect()
+    }
+
+    fn programs(configuration: &[Vec<Choice>]) -> HashSet<&[usize]> {
+        configuration.iter().flatten().map(|choice| &choice[..PROGRAM_AXES]).collect()
+    }
+
     #[test]
     fn a_cover_has_every_pair_and_every_slot_sees_every_value() {
-        let choices = cover(4, 20, 4);
+        let choices = cover(&parts(false), 20);
         assert_eq!(pairs(&choices), all_pairs());
         for slot in &choices {
             for (axis, &size) in SIZES.iter().enumerate() {
@@ -252,17 +275,28 @@ mod tests {
                 assert_eq!(seen.len(), size, "axis {axis} of {slot:?}");
             }
         }
-        assert_eq!(cover(4, 20, 4), choices);
+        assert_eq!(cover(&parts(false), 20), choices);
         for configuration in choices.chunks(20) {
-            let programs: HashSet<_> =
-                configuration.iter().flatten().map(|choice| &choice[..PROGRAM_AXES]).collect();
-            assert_eq!(programs.len(), 8);
+            assert_eq!(programs(configuration).len(), 8);
+        }
+    }
+
+    #[test]
+    fn a_family_has_the_programs_of_one_configuration_and_every_pair_still_meets() {
+        for (is_half, expected) in [(false, 8), (true, 4)] {
+            let parts = [0, 0, 0, 1, 2].map(|family| Part { family, is_half });
+            let choices = cover(&parts, 20);
+            assert_eq!(pairs(&choices), all_pairs());
+            assert_eq!(programs(&choices[..60]).len(), expected);
+            assert_ne!(programs(&choices[..60]), programs(&choices[60..80]));
+            // What is no program's differs from one of them to the next.
+            assert_ne!(choices[..20], choices[20..40]);
         }
     }
 
     #[test]
     fn half_a_cover_has_every_pair_and_every_configuration_sees_every_value() {
-        let choices = cover(4, 20, 2);
+        let choices = cover(&parts(true), 20);
         assert_eq!(pairs(&choices), all_pairs());
         for configuration in choices.chunks(20) {
             let of_it = || configuration.iter().flatten();
@@ -270,8 +304,7 @@ mod tests {
                 let seen: HashSet<_> = of_it().map(|choice| choice[axis]).collect();
                 assert_eq!(seen.len(), size, "axis {axis}");
             }
-            let programs: HashSet<_> = of_it().map(|choice| &choice[..PROGRAM_AXES]).collect();
-            assert_eq!(programs.len(), 4);
+            assert_eq!(programs(configuration).len(), 4);
         }
     }
 

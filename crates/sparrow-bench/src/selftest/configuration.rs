@@ -59,6 +59,13 @@ impl Configuration {
         small.chain(sets).chain(Algorithm::ALL.map(Self::tuned)).collect()
     }
 
+    /// Whether both are one algorithm with the same hyper-parameters, in whatever way it runs.
+    pub(super) fn shares_programs(&self, other: &Self) -> bool {
+        self.algorithm == other.algorithm
+            && self.parameters == other.parameters
+            && self.set == other.set
+    }
+
     /// As reports name it: `csr_adaptive/full`, with `tuned` where a user's hyper-parameters run.
     pub fn name(&self) -> String {
         let mut name = self.algorithm.to_string();

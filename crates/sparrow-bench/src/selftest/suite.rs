@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use csr_core::{Csr, Offset, RealValue, Value as _, for_offset_type, for_value_type};
 use sparrow::{Queue, usual_tables};
 
-use super::axes::combinations;
+use super::axes::{Part, combinations};
 use super::{
     Amount, Axes, Case, CaseError, Configuration, Content, Count, Extent, Failure, LIMITS,
     Progress, Report, Shape, Tally, is_interpreted, run, shapes,
@@ -25,7 +25,7 @@ pub fn run_suite(
     let device = queue.context().device().traits();
     let groups_progress = usual_tables().groups_progress(device);
     let shapes = shapes(&LIMITS, Amount::of(device, extent));
-    let combinations = combinations(extent, configurations.len(), shapes.len());
+    let combinations = combinations(extent, &parts(configurations), shapes.len());
     let all = combinations.iter().map(Vec::len).sum();
     let mut count = Count { done: 0, all, failed: 0 };
     let mut slots = combinations.iter();
@@ -74,6 +74,23 @@ pub fn run_suite(
     Ok(report)
 }
 
+/// What a cover takes of each. Variants of an algorithm with the same hyper-parameters are a family: most of them are told
+/// apart by the plan, or by an argument. Of those with a user's hyper-parameters half is enough: they have larger groups
+/// than others and no other code.
+fn parts(configurations: &[Configuration]) -> Vec<Part> {
+    let family = |configuration: &Configuration| {
+        configurations.iter().position(|first| configuration.shares_programs(first))
+    };
+    let mut families: Vec<_> = configurations.iter().filter_map(family).collect();
+    families.dedup();
+    let part = |configuration: &Configuration| {
+        let first = family(configuration);
+        let family = families.iter().position(|number| Some(*number) == first).unwrap_or(0);
+        Part { family, is_half: configuration.parameters.is_empty() }
+    };
+    configurations.iter().map(part).collect()
+}
+
 /// Runs one case; the largest error as a multiple of the tolerance.
 fn run_one(
     queue: &Queue,
@@ -108,15 +125,19 @@ fn typed<V: RealValue, O: Offset>(
         alpha: axes.alpha,
         beta: axes.beta,
         placement: axes.placement,
-        launches: launches(queue, axes),
+        launches: launches(queue, axes, matrix.nnz()),
     };
     run(queue, &matrix, &x, &case).map(|(error, _)| error)
 }
 
+/// Nonzeros of a shape of which an interpreter makes one launch only.
+const MANY_NONZEROS: usize = 4000;
+
 /// Launches of a case: two, so that what one leaves behind is seen in the next; on an interpreter, where a launch
-/// takes long, for every other case.
-fn launches(queue: &Queue, axes: &Axes) -> usize {
-    if is_interpreted(queue.context().device().traits()) && axes.scalars_on_device { 1 } else { 2 }
+/// takes long, for every other case, and not of the one shape that has a third of all nonzeros.
+fn launches(queue: &Queue, axes: &Axes, nnz: usize) -> usize {
+    let is_long = axes.scalars_on_device || nnz > MANY_NONZEROS;
+    if is_interpreted(queue.context().device().traits()) && is_long { 1 } else { 2 }
 }
 
 /// Numbers in A that are not finite, and an infinity first in x.

@@ -13,7 +13,7 @@ use opencl3::memory as cl_memory;
 use opencl3::types;
 use sparrow::{
     Accumulate, Algorithm, BinaryCache, Context, Csr, Device, DeviceArray, Event, Matrix, Plan,
-    PlanOptions, Product, Queue, Variant,
+    Product, Queue, Variant,
 };
 
 const BLOCKING: u32 = 1;
@@ -188,7 +188,8 @@ fn multiply(application: &mut Application, algorithm: Algorithm) {
         let (memory, byte_offset) = y.memory();
         assert_eq!(memory.size_bytes().unwrap(), 48);
         assert_eq!(byte_offset, 28);
-        let options = PlanOptions { algorithm: Some(algorithm), ..PlanOptions::default() };
+        // Small hyper-parameters: an adopted device has groups as large as it says, and memcheck follows each item.
+        let options = options(algorithm, algorithm.spec().default_variant, Accumulate::Plain);
         let plan = Plan::new_blocking(&queue, &a, &options).unwrap();
         let mut workspace = plan.workspace_blocking(&queue).unwrap();
 

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
-use conformance::{check_product, queue};
+use conformance::{check_product, device, is_interpreter, queue};
 use sparrow::{
     Accumulate, Algorithm, Csr, DeviceArray, Matrix, Plan, PlanOptions, Product, Queue, RealValue,
     Value,
@@ -22,10 +22,11 @@ fn options(lane_nnz: u32, accumulate: Accumulate) -> PlanOptions {
 }
 
 /// Rows without nonzeros, of one, and of more than a slice has; columns in order, backwards, and to and fro, so that rows
-/// come back to a tile.
+/// come back to a tile. On an interpreter, to which each nonzero is a loop, every length in every order once.
 fn every_kind<V: RealValue>(seed: u64) -> Csr<V> {
     let (mut offsets, mut columns) = (vec![0u32], Vec::new());
-    for row in 0..150u32 {
+    let rows = if is_interpreter(&device()) { 36 } else { 150 };
+    for row in 0..rows as u32 {
         let length = [0, 1, 2, 5, 31, 64, 65, 200, 900][(row * 7 % 9) as usize];
         let column = |at: u32| match row % 4 {
             0 => (row + at) % COLS as u32,

@@ -57,6 +57,10 @@ fn every_length_around_a_tile_is_sorted() {
         let keys: Vec<u32> =
             (0..len).map(|at| if at % 3 == 0 { u32::MAX } else { mixed(at) as u32 }).collect();
         check(&queue, &keys, 32, SMALL);
+        // Where each pass takes long, wide keys, which take twice as many, have none, one tile and two.
+        if is_interpreter(&device()) && ![0, 31, 32, 33, 65].contains(&len) {
+            continue;
+        }
         let keys: Vec<u64> =
             (0..len).map(|at| if at % 3 == 0 { u64::MAX } else { mixed(at) }).collect();
         check(&queue, &keys, 64, SMALL);

@@ -38,6 +38,10 @@ fn every_algorithm_is_right_on_every_shape_with_columns_of_every_number() {
     let queue = queue();
     let extent = extent(queue.context().device());
     let mut configurations = SpmmConfiguration::all(queue.context().device().traits());
+    if extent == Extent::Half {
+        // As of products with a vector: what a user gets has larger groups and no other code.
+        configurations.retain(|one| one.algorithm.is_none() || !one.parameters.is_empty());
+    }
     if is_interpreter(queue.context().device()) {
         // Oclgrind 21.10 takes lane 11 of a shuffle for an undefined one, of which vectors of 16 have some.
         configurations

@@ -67,7 +67,7 @@ fn conversions_fail_at_any_allocation_enqueue_or_wait_and_the_next_are_right() {
 #[test]
 fn conversions_fail_at_any_build_and_the_next_are_right() {
     let _turn = alone();
-    if is_interpreter(&device()) || conformance::compiles_slowly(&device()) {
+    if is_interpreter(&device()) {
         say("skipped: nine programs are built anew for each that fails");
         return;
     }

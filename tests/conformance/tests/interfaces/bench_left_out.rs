@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use crate::command_line::sparrow;
+use crate::command_line::{settings, sparrow};
 use conformance::{device, is_interpreter, say};
 
 const TALL: &str = "%%MatrixMarket matrix coordinate real general\n3 2 2\n1 1 1\n3 2 1\n";
@@ -19,7 +19,7 @@ fn bench(arguments: &str) -> (Option<i32>, String, String) {
         fs::write(folder.path().join(name), text).unwrap();
     }
     let mut command = sparrow(folder.path());
-    command.arg("bench").args(arguments.split_whitespace());
+    command.env("XDG_CONFIG_HOME", settings()).arg("bench").args(arguments.split_whitespace());
     command.args(["--value-type", "f32", "--json", "-", "--device", &device().position()]);
     let output = command.output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -140,6 +140,7 @@ fn a_record_stays_as_it_was_where_nothing_was_measured() {
             None => fs::remove_file(&record).unwrap(),
         }
         let mut command = sparrow(folder.path());
+        command.env("XDG_CONFIG_HOME", settings());
         command.args(["bench", "spgemm", "tall.mtx", "--json", "record.jsonl"]);
         command.args(["--html", "report.html"]);
         let output = command.args(["--device", &device().position()]).output().unwrap();

@@ -3,14 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
 use std::fs;
-use std::path::Path;
 use std::process::Output;
-use std::sync::OnceLock;
 
-use crate::command_line::sparrow;
-use conformance::{compiles_slowly, device, is_interpreter, say};
+use crate::command_line::{settings, sparrow};
+use conformance::{device, is_interpreter, say};
 use sparrow_bench::{Operation, Record};
-use tempfile::TempDir;
 
 /// 3 x 2 with row sums 3, 0, 3.
 const MATRIX: &str = "%%MatrixMarket matrix coordinate real general\n3 2 3\n1 1 1\n1 2 2\n3 2 3\n";
@@ -29,12 +26,6 @@ struct Ran {
     stdout: String,
     stderr: String,
     out: Option<String>,
-}
-
-/// Where the settings of all runs are: rates of memory that one bench has measured are the next one's.
-fn settings() -> &'static Path {
-    static SETTINGS: OnceLock<TempDir> = OnceLock::new();
-    SETTINGS.get_or_init(|| tempfile::tempdir().unwrap()).path()
 }
 
 /// Runs the command in a folder of its own, but for its settings.
@@ -300,38 +291,6 @@ fn bench_spmm_sets_both_algorithms_beside_the_choice() {
     }
     let chosen = &records[3].spmm().unwrap().chosen;
     assert!(chosen.starts_with("spmm_"), "{chosen}");
-}
-
-#[test]
-fn bench_model_sets_a_prediction_and_three_experiments_beside_each_time() {
-    if is_interpreter(&device()) {
-        say(
-            "skipped: bench spmv --model measures how fast memory is, which takes an interpreter minutes",
-        );
-        return;
-    }
-    let position = device().position();
-    // Each is compiled four times.
-    let few = "csr_scalar,csr_vector,csr_adaptive,sell";
-    let names = if compiles_slowly(&device()) { few } else { "all" };
-    let all = ["--algorithms", names, "--value-type", "f32", "--json", "-"];
-    let ran = run(&[&["bench", "a.mtx", "--model", "--device", &position][..], &all].concat());
-    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
-    let records: Vec<Record> =
-        ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(records.len() >= 4, "{}", ran.stdout);
-    for record in &records {
-        let model = record.model().unwrap();
-        assert!(record.verified && model.predicted_us > 0.0, "{record:?}");
-        // Each element of x is loaded with a line or a sector at most.
-        assert!(model.alpha > 0.0 && model.alpha <= 16.0, "{record:?}");
-        let ratio = model.predicted_us / record.median_us.unwrap();
-        let found = model.predicted_over_measured.unwrap();
-        assert!((found / ratio - 1.0).abs() < 1e-12, "{found} {ratio}");
-        let experiments = [model.x_constant_us, model.a_constant_us, model.both_constant_us];
-        assert!(experiments.iter().all(|us| us.is_some_and(|us| us > 0.0)), "{record:?}");
-        assert!(!record.kernel_key.contains("constant"), "what is timed is the whole product");
-    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The C libraries and the `sparrow` command on the device under test: a module a subject.
 
 mod bench_left_out;
+mod bench_model;
 mod bench_rates;
 mod c_batches;
 mod c_conversions;

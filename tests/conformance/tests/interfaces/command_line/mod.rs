@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use tempfile::TempDir;
+
 /// The command's file: what `SPARROW_TEST_COMMAND` names. Without it, the command is built here, into the folder above
 /// this test's: cargo names it only to tests of its own package.
 fn binary() -> &'static PathBuf {
@@ -29,4 +31,11 @@ pub(crate) fn sparrow(folder: &Path) -> Command {
         command.env(name, folder.join(name));
     }
     command
+}
+
+/// The settings of benches that may share them: rates of memory that one has measured are the next one's.
+#[expect(clippy::unwrap_used, reason = "support code of tests")]
+pub(crate) fn settings() -> &'static Path {
+    static SETTINGS: OnceLock<TempDir> = OnceLock::new();
+    SETTINGS.get_or_init(|| tempfile::tempdir().unwrap()).path()
 }
