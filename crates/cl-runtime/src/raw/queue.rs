@@ -57,8 +57,8 @@ impl QueueHandle {
         Ok(ptr::with_exposed_provenance_mut(address.unwrap_or(0)))
     }
 
-    /// Copies `data` to `memory` from byte `offset` on, and waits until whatever is enqueued next finds it there. What
-    /// the host must not write gets it by way of a buffer of our own.
+    /// Copies `data` to `memory` from byte `offset` on, and waits until whatever is enqueued next, in any queue, finds it
+    /// there. What the host must not write gets it by way of a buffer of our own.
     ///
     /// # Errors
     /// The driver's own failure, or data that would run past the end.
@@ -89,8 +89,9 @@ impl QueueHandle {
                 note_copied(data.len());
                 // SAFETY: the event is new, and its one reference becomes the owner's.
                 let written = unsafe { EventHandle::from_created(written) };
-                // The call has taken `data`, but out of order nothing says when `memory` has it.
-                if self.is_in_order() { Ok(()) } else { written.wait() }
+                // The call has taken `data`, but nothing says when `memory` has it: Intel's runtime is late with small
+                // ones, which a queue out of order and another queue notice.
+                written.wait()
             }
             Memory::Svm(allocation) => {
                 let target = svm_address(allocation, offset, data.len())?;
@@ -328,7 +329,9 @@ impl QueueHandle {
             cl::enqueue_svm_mem_cpy(self.as_raw(), BLOCKING, to, from, bytes, 0, ptr::null())
         })?;
         note_copied(bytes);
-        release_after(copied)
+        // As a write to a buffer.
+        // SAFETY: the event is new, and its one reference becomes the owner's.
+        unsafe { EventHandle::from_created(copied) }.wait()
     }
 }
 

@@ -189,6 +189,25 @@ fn launches_of_one_plan_are_in_flight_on_two_queues() {
 }
 
 #[test]
+fn a_write_has_ended_for_another_queue_however_small() {
+    let first = queue();
+    let other = second(&first);
+    let fixture = Fixture::small(&first, 1);
+    let (plan, mut workspace, expected) =
+        planned(&fixture, &first, (Algorithm::CsrScalar, Variant::default()));
+    for time in 0..100 {
+        let gate = Gate::new(first.context());
+        let mut y = fixture.poisoned_y(&first);
+        let with = (&plan, &mut workspace);
+        let event = fixture.launch(&other, with, &mut y, &[gate.event()]).unwrap();
+        gate.open();
+        other.flush().unwrap();
+        event.wait().unwrap();
+        assert_eq!(bits(&y.read_blocking(&first).unwrap()), expected, "time {time}");
+    }
+}
+
+#[test]
 fn a_launch_without_an_event_comes_after_those_before_it_and_before_those_after_it() {
     let first = queue();
     let others = second(&first);
