@@ -57,6 +57,7 @@ uint publish_sums(global real_t *carries, const ulong row, const uint width, con
     } its;
     its.reals = sum;
     uint before = 0;
+#pragma unroll
     for (uint element = 0; element < VECTOR_WIDTH; ++element) {
 #ifdef COLUMNS_APART
         if (element >= mine.count)
@@ -64,6 +65,7 @@ uint publish_sums(global real_t *carries, const ulong row, const uint width, con
 #endif
         volatile global uint *const words =
             (volatile global uint *)(carries + carried_element(row, width, mine, element));
+#pragma unroll
         for (uint word = 0; word < REAL_WORDS; ++word)
             before |= atomic_xchg(words + word, its.words[element * REAL_WORDS + word]);
     }

@@ -56,6 +56,8 @@ pub(super) const KNOWN_SPILLS: &[KnownSpill] = &[
     segments("pvc", &[], 0, 16384, IN_FLIGHT),
     in_flight("batched", "pvc", 16384),
     in_flight("spmm_row_split", "pvc", 4096),
+    in_flight("spmm_merge", "skl", 1024),
+    in_flight("spmm_merge", "pvc", 4096),
     in_flight("spmm_nonzero_split_join", "pvc", 512),
     in_flight("dense_product", "pvc", 16384),
     in_flight("dense_product", "skl", 1024),
