@@ -17,7 +17,7 @@
 //
 // Each row is scaled once, and its C read once.
 //
-// Local memory: TILE_LENGTH + SLACK columns and values, TILE_LENGTH + 1 ends, two vectors and two words an item.
+// Local memory: TILE_LENGTH + SLACK columns and values, TILE_LENGTH + 1 ends, two vectors and two words an item, and 16 bytes.
 
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 128 // items of a work-group

@@ -226,7 +226,8 @@ kernel void csr_tiles_number(const uint segments,
         if (begin % SLICE_NNZ == 0)
             first_parts[begin / SLICE_NNZ] = number + part;
     }
-    // What pads the tile's last slice begins a part that no row has: an Inf of x times its zeros is a NaN.
+    // What pads the tile's last slice begins a part that no row has: its values may be any that the matrix has, where they
+    // are coded, and an Inf of x times a zero is a NaN.
     const uint past = position + length;
     const int is_last = at + 1 == segments || tiles[at + 1] != tile;
     if (is_last && past % SLICE_NNZ != 0)

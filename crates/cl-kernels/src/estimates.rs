@@ -58,7 +58,8 @@ pub fn estimates_where(
 }
 
 /// What `csr_tiles` should cost for a matrix of so many columns if they were anywhere, which is the most: nothing is
-/// known of columns. Its copy stores values in `coding`. `None` where there are no numbers of the device, it cannot run that, or that promises nothing.
+/// known of columns. Its copy stores values in `coding`. `None` where there are no numbers of the device, it
+/// cannot run that, or that promises nothing.
 pub fn tiles_estimate(
     tables: &Tables,
     fit: &Fit<'_>,

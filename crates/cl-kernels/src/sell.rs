@@ -23,7 +23,7 @@ parameters! {
         slice_rows: [4, 8, 16],
         /// Chunks for each compute unit.
         chunks_per_unit: [16, 64] => host,
-        /// Whether values are stored in fewer bytes: 0: as they are; 1: where that pays; 2: wherever it is exact.
+        /// Whether values are stored in fewer bytes, but by no dictionary: 0: as they are; 1 and 2: where it is exact.
         coded_values: [1] => host,
     }
 }

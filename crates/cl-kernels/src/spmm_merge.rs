@@ -67,7 +67,7 @@ impl SpmmMerge {
         let loads = (tile_length + u64::from(self.slack)).next_multiple_of(group.max(1));
         loads * (4 + real)
             + (tile_length + 1) * 4
-            + (group + 1) * 8
+            + (group + 2) * 8
             + 2 * group * u64::from(self.vector_width) * real
     }
 

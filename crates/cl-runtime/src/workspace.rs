@@ -213,7 +213,8 @@ impl Workspace {
             let marker = queue.handle().marker(&before)?;
             self.in_flight.push(queue, &marker, true);
         }
-        if self.is_dirty {
+        let was_dirty = self.is_dirty;
+        if was_dirty {
             all.extend(self.scratch.fill(queue, 0)?.filter(|_| has_event));
             self.is_dirty = false;
         }
@@ -226,7 +227,13 @@ impl Workspace {
             is_dirty: &mut self.is_dirty,
             earlier: &mut self.earlier,
         };
-        match launch(parts)? {
+        let launched = launch(parts);
+        if launched.is_err() && was_dirty {
+            // Nothing is known to come after the zeros: a launch in another queue might not.
+            self.is_dirty = true;
+            let _ = queue.finish_blocking();
+        }
+        match launched? {
             // Without a wait list of its own it can only end after all before it.
             Some(event) => {
                 self.in_flight.push(queue, &event, is_ordered && wait.is_empty());

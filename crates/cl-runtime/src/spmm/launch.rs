@@ -49,18 +49,19 @@ impl Spmm {
         operands: &SpmmOperands<'_>,
     ) -> Result<Option<Event>> {
         let (scratch, last_kernel) = (parts.scratch, parts.kernel_count() - 1);
-        let mut sequence = parts.sequence();
-        let b = if let Some(copy) = &self.copy {
-            // SAFETY: the caller's promise about B; the copy is as large as the workspace was made.
-            unsafe { self.copy_b(&mut sequence, last_kernel, scratch.argument(), operands, copy)? };
-            let row_bytes = copy.leading * self.dense.b_type.size_bytes();
-            RowMajor { array: scratch.argument(), row_bytes: row_bytes as u32 }
-        } else {
-            let row_bytes = self.dense.b.leading() * self.dense.b_type.size_bytes();
-            RowMajor { array: operands.b, row_bytes: row_bytes as u32 }
+        let (array, leading) = match &self.copy {
+            Some(copy) => (scratch.argument(), copy.leading),
+            None => (operands.b, self.dense.b.leading()),
         };
+        let row_bytes = (leading * self.dense.b_type.size_bytes()) as u32;
+        let b = RowMajor { array, row_bytes };
         let number = self.form_for(&b, operands)?;
         let form = &self.forms[number];
+        let mut sequence = parts.sequence();
+        if let Some(copy) = &self.copy {
+            // SAFETY: the caller's promise about B; the copy is as large as the workspace was made.
+            unsafe { self.copy_b(&mut sequence, last_kernel, array, operands, copy)? };
+        }
         let size = Size {
             groups: self.groups(&form.tiling),
             group_size: self.parameters.group_size() as usize,

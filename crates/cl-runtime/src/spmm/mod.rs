@@ -292,7 +292,8 @@ impl Spmm {
         self.rows as f64 / self.nodes().max(1) as f64
     }
 
-    /// Bytes a workspace takes on the device: sums of parts of rows, and a copy of B where one is made.
+    /// Bytes a workspace takes on the device: sums of parts of rows, counters of rows that groups share, and a copy of B
+    /// where one is made.
     pub fn workspace_bytes(&self) -> usize {
         self.scratch_words() * 4
     }

@@ -19,6 +19,9 @@ use crate::{AnyArray, AnyMatrix, DeviceArray, ElementType, Error, Program, Queue
 /// Values that are looked at first: where these have nothing in common, nothing is built for the others.
 const FIRST_VALUES: usize = 4096;
 
+/// Values that a kernel looks at: an item counts them in 32 bits, by steps of a group, which must not turn over.
+const MOST_ON_DEVICE: usize = (u32::MAX - 1024) as usize;
+
 /// Who looks at values and codes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Coder {
@@ -112,7 +115,7 @@ impl Coder {
         match self {
             Coder::Host => survey_on_host(queue, values),
             // Their numbers have 32 bits there.
-            Coder::Device if u32::try_from(values.len()).is_ok_and(|count| count < u32::MAX) => {
+            Coder::Device if values.len() <= MOST_ON_DEVICE => {
                 queue.fitting(Error::kernel_group_limit, |queue| survey_on_device(queue, values))
             }
             Coder::Device => Ok(ValueSurvey::of_parts(type_of(values)?, values.len(), None, false)),
@@ -279,6 +282,7 @@ fn code_on_device(
         // SAFETY: a code for each value, and the dictionary is as long as it says.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         let done = unsafe { sequence.run(&arguments, groups)? };
+        // Before the dictionary is gone.
         done.wait()?;
         (codes, done)
     };

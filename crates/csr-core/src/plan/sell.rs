@@ -192,8 +192,8 @@ impl<'a, O: Offset> SellLayout<'a, O> {
         Ok((words, nonzero_order))
     }
 
-    /// Writes the matrix's values, or what stands for them, into `target` as strips and rows have them, padding as 0; `nonzero_order` is what
-    /// [`SellLayout::fill`] wrote.
+    /// Writes the matrix's values, or what stands for them, into `target` as strips and rows have them, padding as 0;
+    /// `nonzero_order` is what [`SellLayout::fill`] wrote.
     ///
     /// # Errors
     /// Arrays of other lengths than the pattern's nonzeros, [`SellLayout::iterations`] and [`SellLayout::elements`].

@@ -45,7 +45,8 @@ pub(super) fn by_tables(
 
 /// What is timed where many products follow: what some tens would take, which comes first, what the tables say of many,
 /// and the best by the cost model; at last `csr_tiles`, whose copy takes long, and of which the others' times say whether it
-/// is worth making. Copies of A are estimated to store values in `coding`. Where tables have no numbers of a model, rules for many products decide alone.
+/// is worth making. Copies of A are estimated to store values in `coding`. Where tables have no numbers of a model,
+/// rules for many products decide alone.
 pub(super) fn contenders(
     tables: &Tables,
     fit: &Fit<'_>,
