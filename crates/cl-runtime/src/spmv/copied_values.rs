@@ -21,7 +21,7 @@ pub trait ValueOrder: Debug {
     }
 
     /// Moves `source`, an element for each nonzero of `matrix`, to where `target` has them, bit for bit, and waits.
-    /// Elements are values of the matrix's, or what stands for them ([`moving_key`]).
+    /// Elements are values of the matrix's, or what stands for them: codes, or f32 (`moving_key`).
     ///
     /// # Errors
     /// The driver's own failure; what `target` holds is unknown then.

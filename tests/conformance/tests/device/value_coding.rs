@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
-use conformance::queue;
+use conformance::{is_interpreter, queue};
 use sparrow::{
     Algorithm, Csr, DeviceArray, Matrix, Plan, PlanOptions, Planned, Planning, Product, Queue,
     Real, RealValue, Value, ValueCoding, Workspace,
@@ -30,10 +30,11 @@ fn coding() -> Vec<Algorithm> {
     all
 }
 
-/// Where an algorithm looks at values.
-fn places(algorithm: Algorithm) -> &'static [Planning] {
+/// Where an algorithm looks at values; on an interpreter not on the host, which does it everywhere alike.
+fn places(queue: &Queue, algorithm: Algorithm) -> &'static [Planning] {
     match algorithm.spec().planned {
         Planned::OnHost => &[Planning::OnHost],
+        _ if is_interpreter(queue.context().device()) => &[Planning::OnDevice],
         _ => &[Planning::OnHost, Planning::OnDevice],
     }
 }
@@ -117,7 +118,7 @@ fn check<V: RealValue>(queue: &Queue, host: &Csr<V>, expected: ValueCoding) {
         assert_eq!(plain.value_coding(), Some(ValueCoding::AsTheyAre), "{algorithm}");
         let wanted = product(queue, &plain, &a);
         let expected = taken(algorithm, expected);
-        for &planning in places(algorithm) {
+        for &planning in places(queue, algorithm) {
             let coded = own(planning, 2);
             let what = format!("{algorithm} {planning:?} {}: {expected}", V::TYPE);
             assert_eq!(coded.value_coding(), Some(expected), "{what}");
@@ -196,7 +197,7 @@ fn check_update<V: RealValue>(queue: &Queue, old: &Csr<V>, new: &Csr<V>, expecte
     for algorithm in coding() {
         let expected = taken(algorithm, expected);
         // Where values are looked at otherwise than by default.
-        let planning = *places(algorithm).last().unwrap();
+        let planning = *places(queue, algorithm).last().unwrap();
         let mut a = Matrix::upload_blocking(queue, old.view()).unwrap();
         let own = options(algorithm, planning, 2);
         let mut plan = Plan::new_blocking(queue, &a, &own).unwrap();
