@@ -19,7 +19,7 @@ use crate::{AnyArray, AnyMatrix, DeviceArray, ElementType, Error, Program, Queue
 /// Values that are looked at first: where these have nothing in common, nothing is built for the others.
 const FIRST_VALUES: usize = 4096;
 
-/// Values that a kernel looks at: an item counts them in 32 bits, by steps of a group, which must not turn over.
+/// Values that a kernel looks at: an item counts them in 32 bits, by steps of a group, which must not wrap around.
 const MOST_ON_DEVICE: usize = (u32::MAX - 1024) as usize;
 
 /// Who looks at values and codes them.

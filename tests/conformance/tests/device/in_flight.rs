@@ -8,7 +8,8 @@ use cl_runtime::raw::fault::live;
 use conformance::{Fixture, Gate, bits, is_interpreter, options, queue, say};
 use sparrow::{
     Accumulate, Algorithm, Batch, BatchOptions, BatchPlan, BatchProduct, ColumnWidth, Csr,
-    DeviceArray, Event, HostBatch, NoEvent, Plan, PlanOptions, Queue, Variant, Workspace,
+    DenseProduct, DenseShape, DeviceArray, Event, HostBatch, Layout, NoEvent, Plan, PlanOptions,
+    Queue, SpmmAlgorithm, SpmmOptions, SpmmPlan, Variant, Workspace,
 };
 
 const ADAPTIVE: (Algorithm, Variant) = (Algorithm::CsrAdaptive, Variant::Full);
@@ -248,6 +249,41 @@ fn a_launch_of_one_kernel_without_an_event_makes_none() {
         queue.finish_blocking().unwrap();
         assert_eq!(bits(&y.read_blocking(&queue).unwrap()), expected, "{way:?}");
     }
+}
+
+#[test]
+fn an_spmm_of_several_kernels_without_an_event_makes_none() {
+    let queue = queue();
+    let fixture = Fixture::<f32>::small(&queue, 1);
+    // B is copied to rows before the product, and after it the parts of a row that is cut are added up.
+    let shape = |rows| DenseShape::packed(rows, 5, Layout::ColumnMajor).unwrap();
+    let (b_shape, c_shape) = (shape(fixture.host.cols()), shape(fixture.host.rows()));
+    let options = SpmmOptions {
+        algorithm: Some(SpmmAlgorithm::RowSplit),
+        parameters: vec![("part_nnz".to_owned(), 64)],
+        ..SpmmOptions::default()
+    };
+    let plan =
+        SpmmPlan::<f32, u32, f32>::new_blocking(&queue, &fixture.a, b_shape, c_shape, &options)
+            .unwrap();
+    let b: Vec<f32> = csr_core::random_vector(3, b_shape.span());
+    let b = DeviceArray::upload_blocking(&queue, &b).unwrap();
+    let mut c = DeviceArray::upload_blocking(&queue, &vec![f32::NAN; c_shape.span()]).unwrap();
+    let mut workspace = plan.workspace_blocking(&queue).unwrap();
+    let before = live().events;
+    let (alpha, beta) = (1.0.into(), 0.0.into());
+    for _ in 0..3 {
+        let product = DenseProduct { alpha, a: &fixture.a, b: &b, beta, c: &mut c };
+        plan.launch(&queue, &mut workspace, product, NoEvent).unwrap();
+    }
+    assert_eq!(live().events, before);
+    queue.finish_blocking().unwrap();
+    let found = bits(&c.read_blocking(&queue).unwrap());
+    let product = DenseProduct { alpha, a: &fixture.a, b: &b, beta, c: &mut c };
+    plan.launch(&queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
+    let observed = c.read_blocking(&queue).unwrap();
+    assert!(observed.iter().all(|element| !element.is_nan()));
+    assert_eq!(found, bits(&observed));
 }
 
 #[test]
