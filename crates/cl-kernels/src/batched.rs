@@ -82,8 +82,7 @@ mod tests {
 
     #[test]
     fn kinds_are_those_of_the_kernels() {
-        let text_of = |path| crate::SOURCES.iter().find(|source| source.path == path).unwrap().text;
-        let text = text_of("batched/task.h");
+        let text = crate::source::text_of("batched/task.h");
         let number = |name: &str| -> u32 {
             let line = text.lines().find(|line| line.starts_with(&format!("#define {name} ")));
             line.unwrap().rsplit(' ').next().unwrap().parse().unwrap()

@@ -41,7 +41,7 @@ mod tests {
         for feature in Experiment::BothConstant.features() {
             let paths: Vec<_> = crate::SOURCES
                 .iter()
-                .filter(|source| source.text.contains(feature))
+                .filter(|source| source.text().contains(feature))
                 .map(|source| source.path)
                 .collect();
             let is_known = |path: &&str| {
@@ -56,8 +56,8 @@ mod tests {
         for source in crate::SOURCES.iter().filter(|source| source.path.starts_with("spmv/")) {
             for bypass in ["x[", "columns[", "values["] {
                 // `&x[...]` and the like would be found too: there are none.
-                let found = source.text.match_indices(bypass).find(|(at, _)| {
-                    let before = source.text[..*at].chars().next_back();
+                let found = source.text().match_indices(bypass).find(|(at, _)| {
+                    let before = source.text()[..*at].chars().next_back();
                     !before.is_some_and(|c| c.is_alphanumeric() || c == '_')
                 });
                 assert_eq!(found, None, "{}", source.path);

@@ -119,7 +119,7 @@ pub use renamed::current_name;
 pub use rules::{Comparison, Condition, Rule, Rules, Side};
 pub use select::{select, select_where};
 pub use shipped::{Extent, specialisations};
-pub use source::{Source, SourceError, kernel_source};
+pub use source::{SourceError, kernel_source};
 pub use table_error::TableError;
 pub use table_text::parse_device_table;
 pub use tables::Tables;

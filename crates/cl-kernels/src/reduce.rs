@@ -137,9 +137,9 @@ mod tests {
 
     #[test]
     fn the_workspace_is_as_the_kernel_counts_it() {
-        let header = crate::SOURCES.iter().find(|s| s.path == "group/launch_sum.h").unwrap().text;
+        let header = crate::source::text_of("group/launch_sum.h");
         assert!(header.contains(&format!("#define LAUNCH_SUM_CARRIES {WORDS_BEFORE_CARRIES}\n")));
-        let kernel = crate::SOURCES.iter().find(|s| s.path == SOURCE).unwrap().text;
+        let kernel = crate::source::text_of(SOURCE);
         let line = format!("#define LAUNCH_SUMS {}\n", Reduction::Norm2.sums());
         assert!(kernel.contains(&format!("#ifdef NORM2\n{line}")));
         // Three sums of two f64 each.

@@ -91,8 +91,7 @@ mod tests {
 
     #[test]
     fn the_layout_is_that_of_the_kernels() {
-        let text =
-            |path: &str| crate::SOURCES.iter().find(|source| source.path == path).unwrap().text;
+        use crate::source::text_of as text;
         assert!(
             text("group/launch_sum.h")
                 .contains(&format!("#define LAUNCH_SUM_CARRIES {SUMS_COUNTER}\n"))

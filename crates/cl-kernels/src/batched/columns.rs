@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn copies_are_as_many_as_the_kernel_has() {
-        let text = crate::SOURCES.iter().find(|its| its.path == "batched/in_step.h").unwrap().text;
+        let text = crate::source::text_of("batched/in_step.h");
         let by_two = format!("#elif defined(BY_TWO)\n#define STEP_ALIGNED {ALIGNED}\n");
         assert!(text.contains(&by_two));
     }
