@@ -8,8 +8,9 @@ use rayon::prelude::*;
 use crate::check::check_length;
 use crate::memory::zeroed;
 use crate::plan::sell::{SellChunk, SellLayout, SellRules};
-use crate::{CsrView, Offset, Result, Value};
-use chunk::{Chunk, LANES, multiply};
+use crate::{AnyPatternView, CsrView, Offset, Result, Value, for_pattern};
+use chunk::LANES;
+pub(crate) use chunk::{Chunk, multiply_chunk};
 
 /// Chunks are dealt to threads as these get done; enough of them that the last ones are short.
 const CHUNKS: u32 = 64;
@@ -39,13 +40,7 @@ impl<V: Value> HostSell<V> {
     /// # Errors
     /// There is no memory for it.
     pub fn new<O: Offset>(a: CsrView<'_, V, O>) -> Result<Self> {
-        let rules = SellRules { slice_rows: LANES as u32, chunks: CHUNKS };
-        let layout = SellLayout::new(a.pattern(), rules, size_of::<V>())?;
-        let (words, nonzero_order) = layout.filled()?;
-        let mut values = zeroed("sliced ELL's values", layout.elements())?;
-        layout.fill_values(a.values(), &nonzero_order, &mut values)?;
-        let chunks = layout.chunks().to_vec();
-        Ok(HostSell { rows: a.rows(), cols: a.cols(), chunks, words, values })
+        V::copy_into_sell(a.pattern().into(), a.values())
     }
 
     /// Bytes of the copy.
@@ -64,7 +59,7 @@ impl<V: Value> HostSell<V> {
         beta: V::Accum,
         y: &mut [V::Accum],
     ) -> Result<()> {
-        self.product_by(multiply, alpha, x, beta, y)
+        self.product_by(V::multiply_chunk, alpha, x, beta, y)
     }
 
     /// The same by one of the forms that the product of a chunk is compiled in.
@@ -96,6 +91,23 @@ impl<V: Value> HostSell<V> {
         chunks.into_par_iter().with_max_len(1).for_each(multiply);
         Ok(())
     }
+}
+
+/// Copies a matrix: its pattern, and a value for each nonzero.
+pub(crate) fn copy_into_sell<V: Value>(
+    pattern: AnyPatternView<'_>,
+    values: &[V],
+) -> Result<HostSell<V>> {
+    let rules = SellRules { slice_rows: LANES as u32, chunks: CHUNKS };
+    for_pattern!(pattern, pattern => {
+        let layout = SellLayout::new(pattern, rules, size_of::<V>())?;
+        let (words, nonzero_order) = layout.filled()?;
+        let mut copied = zeroed("sliced ELL's values", layout.elements())?;
+        layout.fill_values(values, &nonzero_order, &mut copied)?;
+        let chunks = layout.chunks().to_vec();
+        let (rows, cols) = (pattern.rows(), pattern.cols());
+        Ok(HostSell { rows, cols, chunks, words, values: copied })
+    })
 }
 
 #[cfg(test)]

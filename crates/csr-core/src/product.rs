@@ -3,7 +3,7 @@
 use crate::check::check_length;
 use crate::generate::random::{GOLDEN_GAMMA, mix};
 use crate::parallel;
-use crate::{Accumulator, CsrView, Offset, Result, Value};
+use crate::{Accumulator, AnyPatternView, CsrView, Offset, Result, Value, for_pattern};
 
 /// Rows of one task. Fixed, so that results never depend on the number of cores.
 const ROWS_PER_TASK: usize = 1024;
@@ -40,15 +40,41 @@ pub fn product_of_rows<V: Value, O: Offset>(
 ) -> Result<()> {
     check_length("x", x.len(), a.cols())?;
     check_length("y", y.len(), y.len().min(a.rows().saturating_sub(first_row)))?;
-    let zero = <V::Accum as num_traits::Zero>::zero();
-    parallel::for_each_chunk(y, ROWS_PER_TASK, |first, y| {
-        for (row, y) in y.iter_mut().enumerate() {
-            let row = first_row + first + row;
-            let sum = part_of_row(a, x, 0, row);
-            *y = if beta == zero { alpha * sum } else { alpha * sum + beta * *y };
-        }
+    V::multiply_rows(Rows {
+        alpha,
+        beta,
+        pattern: a.pattern().into(),
+        values: a.values(),
+        x,
+        first_row,
+        y,
     });
     Ok(())
+}
+
+/// Rows of a checked matrix from `first_row` on, x, and what their part of y becomes: alpha A x + beta y.
+pub struct Rows<'a, V: Value> {
+    alpha: V::Accum,
+    beta: V::Accum,
+    pattern: AnyPatternView<'a>,
+    values: &'a [V],
+    x: &'a [V::Accum],
+    first_row: usize,
+    y: &'a mut [V::Accum],
+}
+
+pub(crate) fn multiply_rows<V: Value>(rows: Rows<'_, V>) {
+    let Rows { alpha, beta, pattern, values, x, first_row, y } = rows;
+    let zero = <V::Accum as num_traits::Zero>::zero();
+    for_pattern!(pattern, pattern => {
+        let a = CsrView::of_checked(pattern, values);
+        parallel::for_each_chunk(y, ROWS_PER_TASK, |first, y| {
+            for (row, y) in y.iter_mut().enumerate() {
+                let sum = part_of_row(a, x, 0, first_row + first + row);
+                *y = if beta == zero { alpha * sum } else { alpha * sum + beta * *y };
+            }
+        });
+    });
 }
 
 /// The sum of one row's products from its nonzero `skipped` on, in the order they are stored; x is `cols`

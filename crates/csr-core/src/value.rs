@@ -3,11 +3,52 @@
 use half::{bf16, f16};
 
 mod sealed {
-    pub trait Sealed {}
-    impl Sealed for f64 {}
-    impl Sealed for f32 {}
-    impl Sealed for half::f16 {}
-    impl Sealed for half::bf16 {}
+    use super::{Value, bf16, f16};
+    use crate::host_sell::{Chunk, HostSell, copy_into_sell, multiply_chunk};
+    use crate::product::{Rows, multiply_rows};
+    use crate::{AnyPatternView, Result};
+
+    /// What no other crate implements. Its functions are what the host computes with, each compiled in this crate for
+    /// each type: once, and as fast as can be, however the crates that call it are compiled.
+    pub trait Sealed: Sized {
+        /// Some rows of [`crate::product()`].
+        fn multiply_rows(rows: Rows<'_, Self>)
+        where
+            Self: Value;
+
+        /// What [`HostSell`] is made by.
+        fn copy_into_sell(pattern: AnyPatternView<'_>, values: &[Self]) -> Result<HostSell<Self>>
+        where
+            Self: Value;
+
+        /// One thread's share of its product.
+        fn multiply_chunk(chunk: Chunk<'_, Self>)
+        where
+            Self: Value;
+    }
+
+    macro_rules! seal {
+        ($($type:ty),*) => {$(
+            impl Sealed for $type {
+                fn multiply_rows(rows: Rows<'_, Self>) {
+                    multiply_rows(rows);
+                }
+
+                fn copy_into_sell(
+                    pattern: AnyPatternView<'_>,
+                    values: &[Self],
+                ) -> Result<HostSell<Self>> {
+                    copy_into_sell(pattern, values)
+                }
+
+                fn multiply_chunk(chunk: Chunk<'_, Self>) {
+                    multiply_chunk(chunk);
+                }
+            }
+        )*};
+    }
+
+    seal!(f32, f64, f16, bf16);
 }
 
 /// Names a [`Value`] at run time, as the command, the records and the kernel keys spell it.

@@ -19,7 +19,7 @@ type Lanes<A> = [A; LANES];
 const FEW: usize = 8;
 
 /// A chunk of A, x, and the rows of y that are this chunk's.
-pub(super) struct Chunk<'a, V: Value> {
+pub struct Chunk<'a, V: Value> {
     pub(super) alpha: V::Accum,
     pub(super) beta: V::Accum,
     pub(super) x: &'a [V::Accum],
@@ -29,7 +29,7 @@ pub(super) struct Chunk<'a, V: Value> {
 }
 
 /// Multiplies a chunk.
-pub(super) fn multiply<V: Value>(chunk: Chunk<'_, V>) {
+pub(crate) fn multiply_chunk<V: Value>(chunk: Chunk<'_, V>) {
     if has_slow_gathers() {
         with_loads(chunk);
     } else {
@@ -46,14 +46,13 @@ fn has_slow_gathers() -> bool {
     false
 }
 
-/// The widest vectors that there are. For those of 512 bits the compiler gathers by instruction.
-#[multiversion::multiversion(targets(
-    "x86_64+avx512f+avx512bw+avx512dq+avx512vl",
-    "x86_64+avx2",
-    "x86_64+avx"
-))]
+/// Vectors of 512 bits, for which the compiler gathers by instruction, where there are such.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl"))]
 pub(super) fn with_gathers<V: Value>(chunk: Chunk<'_, V>) {
-    multiply_slices(chunk);
+    multiversion::target::match_target! {
+        "x86_64+avx512f+avx512bw+avx512dq+avx512vl" => multiply_slices(chunk),
+        _ => with_loads(chunk),
+    }
 }
 
 /// Vectors of 256 bits at most, for which it loads each lane.
