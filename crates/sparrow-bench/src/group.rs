@@ -23,6 +23,10 @@ pub(crate) struct MatrixGroup<'a> {
 
 /// The devices in the order in which they first appear.
 pub(crate) fn by_device<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<DeviceGroup<'a>> {
+    grouped(&mut records.into_iter())
+}
+
+fn grouped<'a>(records: &mut dyn Iterator<Item = &'a Record>) -> Vec<DeviceGroup<'a>> {
     let mut groups: Vec<DeviceGroup<'a>> = Vec::new();
     for record in records {
         let key = (record.device.as_str(), record.platform.as_str(), record.driver.as_str());

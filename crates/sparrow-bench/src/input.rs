@@ -116,7 +116,7 @@ impl Input {
         match self {
             Input::File(path) => options.csr(path),
             Input::StandardInput => options.csr_from(std::io::stdin(), STANDARD_INPUT),
-            Input::Class(class) => class.generate(making.scale, making.seed),
+            Input::Class(class) => class.generate_wide(making.scale, making.seed),
         }
     }
 }

@@ -139,21 +139,21 @@ pub fn check_problems(problems: &[Problem], lengths: Lengths) -> Result<()> {
             return Err(Error::Problem { index, what: "entries", value: entries, rule });
         }
     }
-    refuse_overlaps(problems, "y", |problem| problem.y_range(), false)?;
+    refuse_overlaps(problems, "y", &Problem::y_range, false)?;
     for array in ["row offsets", "row indices", "slice starts"] {
         let range = |p: &Problem| p.index..p.index + p.own_index_len();
         let of_array = |p: &Problem| if index_array(p.format) == array { range(p) } else { 0..0 };
-        refuse_overlaps(problems, array, of_array, true)?;
+        refuse_overlaps(problems, array, &of_array, true)?;
     }
-    refuse_overlaps(problems, "columns", |p| p.columns..p.columns + u64::from(p.entries), true)?;
-    refuse_overlaps(problems, "values", |p| p.values..p.values + u64::from(p.entries), true)
+    refuse_overlaps(problems, "columns", &|p| p.columns..p.columns + u64::from(p.entries), true)?;
+    refuse_overlaps(problems, "values", &|p| p.values..p.values + u64::from(p.entries), true)
 }
 
 /// Refuses ranges that overlap; the same range twice is allowed where it `may_be_shared`.
 fn refuse_overlaps(
     problems: &[Problem],
     what: &'static str,
-    range: impl Fn(&Problem) -> Range<u64>,
+    range: &dyn Fn(&Problem) -> Range<u64>,
     may_be_shared: bool,
 ) -> Result<()> {
     let mut ranges: Vec<_> = problems.iter().map(range).enumerate().collect();

@@ -166,6 +166,15 @@ impl Class {
         }
     }
 
+    /// The same in the types that files are read in, compiled in this crate: as fast as can be, however the caller is
+    /// compiled.
+    ///
+    /// # Errors
+    /// As [`Class::generate`].
+    pub fn generate_wide(self, scale: f64, seed: u64) -> Result<Csr<f64, u64>> {
+        self.generate(scale, seed)
+    }
+
     fn likeness(self) -> Option<&'static Likeness> {
         match self.0 {
             Kind::Problem(_) => None,

@@ -7,7 +7,7 @@ use cl_kernels::{
     Tables,
 };
 use csr_core::generate::{Rung, Skew};
-use csr_core::{Csr, RowLengths, ValueType};
+use csr_core::{RowLengths, ValueType};
 
 use super::*;
 
@@ -59,7 +59,7 @@ impl Lengths {
     pub(super) fn of(&mut self, rung: Rung) -> (u64, u64, RowLengths) {
         let small = self.0.entry(Rung { nnz: 60_000, ..rung }.to_string());
         *small.or_insert_with_key(|name| {
-            let small: Csr<f32> = name.parse::<Rung>().unwrap().generate(1).unwrap();
+            let small = name.parse::<Rung>().unwrap().generate(1).unwrap();
             let lengths = RowLengths::of(small.pattern().offsets());
             (small.rows() as u64, small.nnz() as u64, lengths)
         })

@@ -1,6 +1,5 @@
 //! `sparrow gen`: a matrix of the suite as a Matrix Market file.
 
-use csr_core::Csr;
 use csr_core::generate::Class;
 use csr_core::io::{Encoding, write_matrix_market_to};
 use serde_json::json;
@@ -15,7 +14,7 @@ pub(crate) fn run(global: &Global, arguments: &Gen) -> Result<(), Failure> {
     let making = sparrow_bench::Making::from(*making);
     let class: Class = class.parse()?;
     let words = Files::new(global).writes("--out", [out.as_path()]).check()?;
-    let matrix: Csr<f64, u64> = class.generate(making.scale, making.seed)?;
+    let matrix = class.generate_wide(making.scale, making.seed)?;
     let encoding = Encoding::of(out);
     write_output(out, |sink| write_matrix_market_to(sink, encoding, matrix.view()))?;
     let line = json!({
