@@ -2,8 +2,10 @@
 //!
 //! A record is a TOML file: measured figures with date, commit, device and command (`record.rs`). Its table stands in
 //! the page between two marker comments that name it. The command rewrites what is between them, and a house rule
-//! (`tidy/pages.rs`) fails where the page is out of date.
+//! (`tidy/pages.rs`) fails where the page is out of date. Beside each report in `docs/results/figures/` it puts a
+//! picture of its charts (`pictures.rs`).
 
+mod pictures;
 mod record;
 
 use crate::project;
@@ -11,6 +13,7 @@ use anyhow::{Context as _, Result, bail};
 use record::Record;
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The page, from the root.
@@ -18,6 +21,9 @@ pub(crate) const PAGE: &str = "docs/results.md";
 
 /// The folder of the records, from the root.
 pub(crate) const RECORDS: &str = "docs/results/";
+
+/// The folder of the reports of figures, from the root.
+const FIGURES: &str = "docs/results/figures/";
 
 const BEGIN: &str = "<!-- cargo xtask results: ";
 const END: &str = "<!-- cargo xtask results: end -->\n";
@@ -27,9 +33,9 @@ pub(crate) fn run() -> Result<ExitCode> {
     let mut records = BTreeMap::new();
     for entry in fs::read_dir(root.join(RECORDS)).context(RECORDS)? {
         let path = entry?.path();
-        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         if let Some(name) = name.strip_suffix(".toml") {
+            let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
             records.insert(name.to_owned(), text);
         }
     }
@@ -41,7 +47,24 @@ pub(crate) fn run() -> Result<ExitCode> {
         fs::write(root.join(PAGE), new).context(PAGE)?;
         println!("{PAGE} is rewritten: {} tables", records.len());
     }
+    draw(&root.join(FIGURES))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Puts a picture beside each report of a folder.
+fn draw(folder: &Path) -> Result<()> {
+    let mut count = 0;
+    for entry in fs::read_dir(folder).context(FIGURES)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "html") {
+            let page = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+            let picture = pictures::picture(&page).with_context(|| path.display().to_string())?;
+            fs::write(path.with_extension("svg"), picture)?;
+            count += 1;
+        }
+    }
+    println!("{FIGURES} has {count} pictures");
+    Ok(())
 }
 
 /// The page with the table of each record, by the record's name, in its place.
