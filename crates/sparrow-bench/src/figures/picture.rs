@@ -174,12 +174,20 @@ impl Picture {
         let names = self.series.iter().map(|series| plain(&series.name));
         table.set_header(std::iter::once(plain(over)).chain(names));
         for place in self.places() {
-            let value = |series: &Series| {
-                let point = series.points.iter().find(|(other, _)| *other == place);
-                point.and_then(|(_, value)| *value).map_or(ABSENT.to_owned(), significant)
+            // Matrices of the same mean row, for one, share a place.
+            let points = |series: &Series| -> Vec<Option<f64>> {
+                let own = series.points.iter().filter(|(other, _)| *other == place);
+                own.map(|(_, value)| *value).collect()
             };
-            let cells = self.series.iter().map(|series| Cell::new(value(series)));
-            table.add_row(std::iter::once(Cell::new(plain(&self.place_name(place)))).chain(cells));
+            let of_series: Vec<_> = self.series.iter().map(points).collect();
+            for line in 0..of_series.iter().map(Vec::len).max().unwrap_or(0) {
+                let cells = of_series.iter().map(|points| {
+                    let value = points.get(line).copied().flatten();
+                    Cell::new(value.map_or(ABSENT.to_owned(), significant))
+                });
+                let name = Cell::new(plain(&self.place_name(place)));
+                table.add_row(std::iter::once(name).chain(cells));
+            }
         }
         let figures = 1..self.series.len() + 1;
         format!(
@@ -198,6 +206,24 @@ pub type Row = (String, Vec<Option<f64>>);
 mod tests {
     use super::*;
     use crate::samples::WIDE;
+
+    #[test]
+    fn points_at_one_place_have_a_line_each() {
+        let series = [("coo", 1.25), ("csri", 2.5)].map(|(name, value)| Series {
+            name: name.to_owned(),
+            points: vec![(66.0, Some(value)), (66.0, Some(2.0 * value)), (70.0, None)],
+        });
+        let rows = vec![("cant-like".to_owned(), vec![])];
+        let picture = Picture {
+            series: series.into(),
+            across: Across::Numbers { over: "nonzeros a row".to_owned(), is_logarithmic: false },
+            ..Picture::blocks("f64".to_owned(), "GFLOP/s", &[], rows)
+        };
+        let text = picture.text(WIDE);
+        let lines: Vec<Vec<&str>> = text.lines().map(|l| l.split_whitespace().collect()).collect();
+        let expected = [["66.0", "1.25", "2.50"], ["66.0", "2.50", "5.00"], ["70.0", "–", "–"]];
+        assert_eq!(lines[3..], expected, "{text}");
+    }
 
     #[test]
     fn a_picture_as_text_has_a_line_a_place_and_says_what_is_absent() {
