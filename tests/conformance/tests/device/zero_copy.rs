@@ -54,11 +54,11 @@ fn kernels_and_the_host_find_arrays_where_the_application_has_them() {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum YLies {
     /// In a part of a buffer.
-    InAPart,
+    Part,
     /// In a part of a buffer that the application has released.
-    InAnOrphanedPart,
+    OrphanedPart,
     /// In coarse-grained shared virtual memory.
-    InCoarseMemory,
+    CoarseMemory,
 }
 
 /// One product of both sides, y of which lies there between numbers that are not its own; returns the bytes that were copied.
@@ -76,7 +76,7 @@ fn copied_for_y(queue: &Queue, lies: YLies, share: f64, beta: f32) -> usize {
     let context = queue.context().as_raw();
     let flags = memory::CL_MEM_READ_WRITE;
     let (mut whole, svm) = match lies {
-        YLies::InCoarseMemory => {
+        YLies::CoarseMemory => {
             // SAFETY: the context is valid, the array as long as the memory, which is freed after it.
             unsafe {
                 let svm = memory::svm_alloc(context, flags, 4 * len, 0).unwrap();
@@ -87,13 +87,13 @@ fn copied_for_y(queue: &Queue, lies: YLies, share: f64, beta: f32) -> usize {
     };
     whole.write_blocking(queue, &content).unwrap();
     let mut y = match lies {
-        YLies::InCoarseMemory => whole.slice(before..before + host.rows()).unwrap(),
+        YLies::CoarseMemory => whole.slice(before..before + host.rows()).unwrap(),
         _ => {
             let part = whole.memory().0.sub_buffer(8 * unit, 4 * (len - 2 * unit)).unwrap();
             DeviceArray::of_memory(part, 12, host.rows()).unwrap()
         }
     };
-    let kept = (lies != YLies::InAnOrphanedPart).then_some(whole);
+    let kept = (lies != YLies::OrphanedPart).then_some(whole);
     let (partner, share) = (Partner::Host, Share::Fixed(share));
     let mut plan = HeteroPlan::new_blocking(queue, &a, partner, share, &small()).unwrap();
     let product = Product { alpha: 1.5.into(), a: &a, x: &x, beta: beta.into(), y: &mut y };
@@ -124,9 +124,9 @@ fn a_y_that_is_a_part_of_a_buffer_is_written_where_it_lies() {
         return;
     }
     for (share, beta) in [(0.3, 0.5), (0.5, 0.0), (0.97, 0.5), (1.0, 2.0)] {
-        assert_eq!(copied_for_y(&queue, YLies::InAPart, share, beta), 0, "{share}");
+        assert_eq!(copied_for_y(&queue, YLies::Part, share, beta), 0, "{share}");
         // There are drivers that give out no reference to what the application has released: then it is copied.
-        copied_for_y(&queue, YLies::InAnOrphanedPart, share, beta);
+        copied_for_y(&queue, YLies::OrphanedPart, share, beta);
     }
 }
 
@@ -140,12 +140,12 @@ fn of_a_y_in_coarse_grained_memory_the_partners_rows_alone_are_copied() {
     }
     let y_bytes = 4 * host_matrix::<f32>().rows();
     for share in [0.3, 0.5, 0.97] {
-        let written = copied_for_y(&queue, YLies::InCoarseMemory, share, 0.0);
+        let written = copied_for_y(&queue, YLies::CoarseMemory, share, 0.0);
         assert!(written > 0 && written <= y_bytes, "{written} of {y_bytes} at {share}");
-        assert_eq!(copied_for_y(&queue, YLies::InCoarseMemory, share, 0.5), 2 * written);
+        assert_eq!(copied_for_y(&queue, YLies::CoarseMemory, share, 0.5), 2 * written);
     }
     // All of it by the partner: nobody else writes it meanwhile.
-    assert_eq!(copied_for_y(&queue, YLies::InCoarseMemory, 1.0, 0.5), 0);
+    assert_eq!(copied_for_y(&queue, YLies::CoarseMemory, 1.0, 0.5), 0);
 }
 
 /// Products of both sides at every share, on arrays that lie there.
