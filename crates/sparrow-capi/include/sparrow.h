@@ -106,6 +106,15 @@ typedef struct sparrow_batch_plan sparrow_batch_plan;
 // use it at once.
 typedef struct sparrow_context sparrow_context;
 
+// A matrix in ELL, as entries (COO), or in both (HYB), where the application holds it on the device: products read those
+// buffers, and nothing is converted. Its values may change in place at any time between launches; what else it says of the
+// matrix may not. Any number of threads may use it at once.
+typedef struct sparrow_hyb_matrix sparrow_hyb_matrix;
+
+// Products of one matrix in ELL, as entries, or in both, with the same bits every time; good for any values of it. Any
+// number of threads may use it at once, each with a workspace of its own.
+typedef struct sparrow_hyb_plan sparrow_hyb_plan;
+
 // A sparse matrix in compressed rows on the device. Its values can change, its pattern cannot, and plans belong to
 // the pattern. Any number of threads may use it at once.
 typedef struct sparrow_matrix sparrow_matrix;
@@ -383,6 +392,11 @@ typedef struct sparrow_plan_info {
     const char *choice;
     // Products by which it was chosen; 0 where nothing was timed.
     uint32_t measured_products;
+    // How the plan's copy of the values stores them now: "as they are", "one value", "a dictionary", or f64 as "f32"; empty
+    // where it has no copy in an order of its own. New values may change it.
+    const char *value_coding;
+    // Bytes that this saves: `plan_bytes` would be as much more with values as they are.
+    uint64_t saved_bytes;
 } sparrow_plan_info;
 
 // alpha or beta: a number, or, for plans with `scalars_on_device`, where it lies on the device.
@@ -423,6 +437,65 @@ typedef struct sparrow_stages {
     // Bytes of arrays that were copied for the CPU.
     uint64_t copied_bytes;
 } sparrow_stages;
+
+// A matrix in ELL, as entries, or in both, in buffers of the application's: the sum of its two parts. A part without
+// elements needs no buffers.
+typedef struct sparrow_hyb_buffers {
+    // sizeof(sparrow_hyb_buffers).
+    size_t size;
+    // Rows.
+    uint64_t rows;
+    // Columns.
+    uint64_t cols;
+    // Slots of each row in ELL; 0 of a matrix in COO.
+    uint64_t ell_width;
+    // Slots from one of a row to its next, `rows` at least: slot k of row i lies at k * ell_pitch + i. 0 is `rows`.
+    uint64_t ell_pitch;
+    // Entries in COO; 0 of a matrix in ELL.
+    uint64_t coo_entries;
+    // What `ell_values` and `coo_values` hold.
+    sparrow_value_type value_type;
+    // 0.
+    uint32_t reserved;
+    // The column of each slot, uint32_t: below `cols`, or UINT32_MAX where a slot is padding. ell_pitch * (ell_width - 1) +
+    // rows of them; those between the last row and the pitch are not read.
+    struct sparrow_buffer ell_columns;
+    // The value of each slot; not read where it is padding.
+    struct sparrow_buffer ell_values;
+    // The row of each entry, uint32_t: below `rows`, none before one that is less.
+    struct sparrow_buffer coo_rows;
+    // The column of each entry, uint32_t, below `cols`; in any order within a row, and what repeats adds up.
+    struct sparrow_buffer coo_columns;
+    // The value of each entry.
+    struct sparrow_buffer coo_values;
+} sparrow_hyb_buffers;
+
+// What a plan of such a matrix is asked for; all other fields 0 or NULL are the defaults.
+typedef struct sparrow_hyb_options {
+    // sizeof(sparrow_hyb_options).
+    size_t size;
+    // Hyper-parameters of "hyb" over the defaults: "group_size=256,nnz_per_item=8"; or NULL.
+    const char *parameters;
+    // How products are summed.
+    sparrow_accumulate accumulate;
+    // 1: alpha and beta of each launch lie on the device. 0: they come by value.
+    uint32_t scalars_on_device;
+} sparrow_hyb_options;
+
+// The operands of y = alpha A x + beta y beside the plan's matrix. x and y hold double for SPARROW_VALUE_TYPE_F64, else
+// float.
+typedef struct sparrow_hyb_product {
+    // sizeof(sparrow_hyb_product).
+    size_t size;
+    // Scales A x; 0 is not special, so NaN in A or x reaches y.
+    struct sparrow_scalar alpha;
+    // The vector x: as many elements as A has columns.
+    struct sparrow_buffer x;
+    // Scales y; with 0, y is never read.
+    struct sparrow_scalar beta;
+    // The vector y: as many elements as there are rows. Must not overlap x, alpha, beta or the matrix's own buffers.
+    struct sparrow_buffer y;
+} sparrow_hyb_product;
 
 // What a plan for C = alpha A B + beta C is asked for; `size`, `b`, `c` and `b_type` must be set.
 typedef struct sparrow_spmm_options {
@@ -1141,6 +1214,55 @@ sparrow_status sparrow_plan_launch_blocking(const struct sparrow_plan *plan,
 
 // Ends a plan; NULL is allowed. Launches in flight end as they would have.
 sparrow_status sparrow_plan_release(struct sparrow_plan *plan);
+
+// Makes a matrix over buffers of the application's: nothing is copied, and what they hold is trusted
+// (sparrow_hyb_matrix_check_blocking looks at rows). The buffers are kept. Entries in another order than that of their rows:
+// sparrow_matrix_from_entries_blocking takes them, and makes compressed rows.
+sparrow_status sparrow_hyb_matrix_from_buffers(const struct sparrow_context *context,
+                                               const struct sparrow_hyb_buffers *buffers,
+                                               struct sparrow_hyb_matrix **matrix);
+
+// Makes sure that entries lie in the order of their rows and inside the matrix, after the events of the wait list; reads 4
+// bytes back. Columns are not looked at.
+sparrow_status sparrow_hyb_matrix_check_blocking(const struct sparrow_hyb_matrix *matrix,
+                                                 cl_command_queue queue,
+                                                 cl_uint num_events_in_wait_list,
+                                                 const cl_event *event_wait_list);
+
+// Ends a matrix; NULL is allowed. Plans made for it keep its buffers.
+sparrow_status sparrow_hyb_matrix_release(struct sparrow_hyb_matrix *matrix);
+
+// Builds the kernels for a matrix, after the events of the wait list, where they are not cached; nothing is computed from
+// the matrix. `options` may be NULL.
+sparrow_status sparrow_hyb_plan_create_blocking(const struct sparrow_hyb_matrix *matrix,
+                                                cl_command_queue queue,
+                                                const struct sparrow_hyb_options *options,
+                                                cl_uint num_events_in_wait_list,
+                                                const cl_event *event_wait_list,
+                                                struct sparrow_hyb_plan **plan);
+
+// What is known of a plan.
+sparrow_status sparrow_hyb_plan_get_info(const struct sparrow_hyb_plan *plan,
+                                         struct sparrow_plan_info *info);
+
+// Makes a workspace for launches of this plan.
+sparrow_status sparrow_hyb_plan_workspace_blocking(const struct sparrow_hyb_plan *plan,
+                                                   cl_command_queue queue,
+                                                   struct sparrow_workspace **workspace);
+
+// Enqueues y = alpha A x + beta y after the events of the wait list; allocates no device memory and waits for
+// nothing. `event`, if not NULL, gets an event of the product; without one, and with an empty list, none is made. Where an
+// event of the list ends in error later, so does the product's, and y is not written.
+sparrow_status sparrow_hyb_plan_launch(const struct sparrow_hyb_plan *plan,
+                                       cl_command_queue queue,
+                                       struct sparrow_workspace *workspace,
+                                       const struct sparrow_hyb_product *product,
+                                       cl_uint num_events_in_wait_list,
+                                       const cl_event *event_wait_list,
+                                       cl_event *event);
+
+// Ends a plan; NULL is allowed. Launches in flight end as they would have.
+sparrow_status sparrow_hyb_plan_release(struct sparrow_hyb_plan *plan);
 
 // Makes C = A B in buffers of its own, after the events of the wait list: columns ascend in each row, and entries whose
 // products cancel stay. A and B store the same type, SPARROW_VALUE_TYPE_F32 or _F64, with offsets of one type, which

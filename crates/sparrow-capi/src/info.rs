@@ -1,6 +1,8 @@
 //! Facts of a plan, kept beside it as texts for C.
 
-use std::ffi::{CString, c_char};
+use std::ffi::{CStr, CString, c_char};
+
+use sparrow::ValueCoding;
 
 use crate::context::c_text;
 use crate::pointer::{Growing, starts};
@@ -30,6 +32,11 @@ pub struct sparrow_plan_info {
     pub choice: *const c_char,
     /// Products by which it was chosen; 0 where nothing was timed.
     pub measured_products: u32,
+    /// How the plan's copy of the values stores them now: "as they are", "one value", "a dictionary", or f64 as "f32"; empty
+    /// where it has no copy in an order of its own. New values may change it.
+    pub value_coding: *const c_char,
+    /// Bytes that this saves: `plan_bytes` would be as much more with values as they are.
+    pub saved_bytes: u64,
 }
 
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
@@ -45,8 +52,21 @@ unsafe impl Growing for sparrow_plan_info {
         workspace_bytes,
         repeatable,
         choice,
-        measured_products
+        measured_products,
+        value_coding,
+        saved_bytes
     });
+}
+
+/// The words of [`ValueCoding`], which live for ever.
+pub(crate) fn coding_text(coding: Option<ValueCoding>) -> &'static CStr {
+    match coding {
+        None => c"",
+        Some(ValueCoding::AsTheyAre) => c"as they are",
+        Some(ValueCoding::OneValue) => c"one value",
+        Some(ValueCoding::Dictionary) => c"a dictionary",
+        Some(ValueCoding::F32) => c"f32",
+    }
 }
 
 /// What [`sparrow_plan_info`] points to.
@@ -108,6 +128,22 @@ impl Facts {
             repeatable: self.is_repeatable.into(),
             choice: self.choice.as_ptr(),
             measured_products: self.measured_products,
+            value_coding: coding_text(None).as_ptr(),
+            saved_bytes: 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codings_have_the_words_that_the_command_uses() {
+        use ValueCoding::{AsTheyAre, Dictionary, F32, OneValue};
+        for coding in [AsTheyAre, OneValue, Dictionary, F32] {
+            assert_eq!(coding_text(Some(coding)).to_str(), Ok(coding.to_string().as_str()));
+        }
+        assert!(coding_text(None).is_empty());
     }
 }

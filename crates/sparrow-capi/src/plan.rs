@@ -9,7 +9,7 @@ use crate::buffer::{Scalar, array};
 use crate::context::Home;
 use crate::events::{EventOut, queue as queue_of, wait_blocking, wait_list};
 use crate::failure::{Result, guard};
-use crate::info::{Facts, Texts};
+use crate::info::{Facts, Texts, coding_text};
 use crate::options::plan_options;
 use crate::pointer::{Growing, Out, changed, fill, handle, read, release, shared, starts, turn};
 use crate::{
@@ -130,8 +130,18 @@ pub unsafe extern "C" fn sparrow_plan_get_info(
     guard(|| {
         // SAFETY: the caller's promise.
         let plan = unsafe { handle(plan, "plan")? };
+        let make = || {
+            // New values change what a copy of them takes.
+            let now = shared(&plan.inner, "plan")?;
+            Ok(sparrow_plan_info {
+                plan_bytes: now.plan_bytes() as u64,
+                value_coding: coding_text(now.value_coding()).as_ptr(),
+                saved_bytes: now.saved_bytes() as u64,
+                ..plan.facts.info()
+            })
+        };
         // SAFETY: the caller's promise.
-        unsafe { fill(info, "info", || Ok(plan.facts.info())) }
+        unsafe { fill(info, "info", make) }
     })
 }
 

@@ -36,6 +36,8 @@ fn sources() -> Vec<PathBuf> {
         "info",
         "workspace",
         "plan",
+        "hyb_matrix",
+        "hyb_plan",
         "spgemm",
         "spmm",
         "batch",

@@ -100,7 +100,9 @@ fn layouts() -> Vec<Layout> {
             workspace_bytes,
             repeatable,
             choice,
-            measured_products
+            measured_products,
+            value_coding,
+            saved_bytes
         }),
         layout!(sparrow_product { size, alpha, a, x, beta, y }),
         layout!(sparrow_stages {
@@ -110,6 +112,23 @@ fn layouts() -> Vec<Layout> {
             shared_bytes,
             copied_bytes
         }),
+        layout!(sparrow_hyb_buffers {
+            size,
+            rows,
+            cols,
+            ell_width,
+            ell_pitch,
+            coo_entries,
+            value_type,
+            reserved,
+            ell_columns,
+            ell_values,
+            coo_rows,
+            coo_columns,
+            coo_values
+        }),
+        layout!(sparrow_hyb_options { size, parameters, accumulate, scalars_on_device }),
+        layout!(sparrow_hyb_product { size, alpha, x, beta, y }),
         layout!(sparrow_dense_shape { rows, cols, leading, layout }),
         layout!(sparrow_spmm_options {
             size,

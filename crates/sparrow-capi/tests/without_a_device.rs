@@ -32,6 +32,10 @@ fn nothing_at_all_is_refused_by_every_function_that_needs_something() {
             sparrow_plan_update_values_blocking(null(), null_mut(), null(), 0, null()),
             sparrow_plan_workspace_blocking(null(), null_mut(), null_mut()),
             sparrow_plan_launch(null(), null_mut(), null_mut(), null(), 0, null(), null_mut()),
+            sparrow_hyb_matrix_from_buffers(null(), null(), null_mut()),
+            sparrow_hyb_matrix_check_blocking(null(), null_mut(), 0, null()),
+            sparrow_hyb_plan_create_blocking(null(), null_mut(), null(), 0, null(), null_mut()),
+            sparrow_hyb_plan_launch(null(), null_mut(), null_mut(), null(), 0, null(), null_mut()),
             sparrow_spmm_plan_create_blocking(null(), null_mut(), null(), 0, null(), null_mut()),
             sparrow_spmm_plan_launch(null(), null_mut(), null_mut(), null(), 0, null(), null_mut()),
             sparrow_batch_from_buffers(null(), null(), null_mut()),
@@ -47,7 +51,7 @@ fn nothing_at_all_is_refused_by_every_function_that_needs_something() {
             ),
         ]
     };
-    assert_eq!(refusals, [invalid; 19]);
+    assert_eq!(refusals, [invalid; 23]);
     assert_eq!(last_error(), "plan is NULL");
 }
 
@@ -59,13 +63,15 @@ fn releasing_nothing_is_no_failure() {
             sparrow_context_release(null_mut()),
             sparrow_matrix_release(null_mut()),
             sparrow_plan_release(null_mut()),
+            sparrow_hyb_matrix_release(null_mut()),
+            sparrow_hyb_plan_release(null_mut()),
             sparrow_spmm_plan_release(null_mut()),
             sparrow_batch_release(null_mut()),
             sparrow_batch_plan_release(null_mut()),
             sparrow_workspace_release(null_mut()),
         ]
     };
-    assert_eq!(statuses, [sparrow_status::SPARROW_STATUS_SUCCESS; 7]);
+    assert_eq!(statuses, [sparrow_status::SPARROW_STATUS_SUCCESS; 9]);
 }
 
 #[test]
@@ -99,6 +105,8 @@ fn handles_may_go_from_thread_to_thread() {
     shared::<sparrow_context>();
     shared::<sparrow_matrix>();
     shared::<sparrow_plan>();
+    shared::<sparrow_hyb_matrix>();
+    shared::<sparrow_hyb_plan>();
     shared::<sparrow_spmm_plan>();
     shared::<sparrow_batch>();
     shared::<sparrow_batch_plan>();

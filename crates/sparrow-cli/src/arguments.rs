@@ -135,8 +135,8 @@ pub(crate) struct Making {
 /// As [`Making`], where a budget says how large matrices are.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct FittedMaking {
-    /// Multiplies the rows of generated matrices, and the problems of a batch [default: 1, or as much less as --budget
-    /// asks for]
+    /// Multiplies the rows of generated matrices, and the problems of a figure's batches [default: 1, or as much less as
+    /// --budget asks for]
     #[arg(long, value_parser = positive)]
     scale: Option<f64>,
     /// Seed of a generated matrix

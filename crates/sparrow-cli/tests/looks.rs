@@ -287,11 +287,13 @@ fn quiet_still_says_what_is_not_as_it_was_asked_for() {
 }
 
 #[test]
-fn a_bench_without_matrices_says_what_it_takes_before_it_begins() {
+fn a_bench_without_matrices_says_what_it_takes_and_how_long_before_it_begins() {
     let line = "bench --device host --scale 0.0003 --value-type f64";
     let told = "sparrow: no matrix is named: this measures the suite quick, 12 matrices; sparrow bench --help says \
-                how to name others\n";
-    assert_eq!(assert_done(line).stderr, told);
+                how to name others\nsparrow: spmv: 12 matrices at scale 0.0003: about ";
+    let stderr = assert_done(line).stderr;
+    let about = stderr.strip_prefix(told).unwrap_or_else(|| panic!("{stderr}"));
+    assert!(about.ends_with(", at most 4 min (--budget)\n"), "{stderr}");
     assert_eq!(assert_done(&format!("{line} rma10")).stderr, "");
 }
 

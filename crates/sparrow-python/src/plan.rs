@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sparrow::{Accumulate, Op, counted};
+use sparrow::{Accumulate, Op, ValueCoding, counted};
 
 use crate::call::Call;
 use crate::errors::Result;
@@ -94,6 +94,13 @@ impl Plan {
         self.plan.pool.look(sparrow::AnyPlan::plan_bytes)
     }
 
+    /// How the plan's copy of the values stores them now: "as they are", "one value", "a dictionary" or "f32"; `None` where it
+    /// has no copy in an order of its own. New values may change it.
+    #[getter]
+    fn value_coding(&self) -> Option<String> {
+        self.plan.pool.look(|plan| plan.value_coding().map(|coding| coding.to_string()))
+    }
+
     /// Whether the same product always gives the same bits.
     #[getter]
     fn repeatable(&self) -> bool {
@@ -111,7 +118,8 @@ impl Plan {
     /// Returns
     /// -------
     /// str
-    ///     The choice with every hyper-parameter, the reason, and bytes on the device.
+    ///     The choice with every hyper-parameter, the reason, bytes on the device, and how values are stored where that
+    ///     takes fewer.
     fn explain(&self) -> String {
         let transposed = match self.plan.op {
             Op::Normal => "",
@@ -122,8 +130,15 @@ impl Plan {
                 0 => String::new(),
                 products => format!("\nmeasured by {}", counted(products, "product")),
             };
+            let coding = match plan.value_coding() {
+                None | Some(ValueCoding::AsTheyAre) => String::new(),
+                Some(coding) => {
+                    let saved = counted(plan.saved_bytes(), "byte");
+                    format!("\nvalues stored as {coding}, which saves {saved}")
+                }
+            };
             format!(
-                "{}{transposed}\nbecause {}{measured}\n{} on the device beyond the matrix, {} for a launch\n{}",
+                "{}{transposed}\nbecause {}{measured}\n{} on the device beyond the matrix, {} for a launch{coding}\n{}",
                 plan.choice(),
                 plan.choice().reason,
                 counted(plan.plan_bytes(), "byte"),

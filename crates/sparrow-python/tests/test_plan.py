@@ -2,6 +2,7 @@
 
 import numpy
 import pytest
+import scipy.sparse
 from conftest import assert_within_bound, random
 
 import sparrow
@@ -44,6 +45,20 @@ def test_a_plan_explains_itself(rng):
     assert plan.choice in text and "because" in text and f"{plan.plan_bytes} bytes" in text
     assert "transposed" in a.T.plan().explain()
     assert plan.algorithm in repr(plan)
+
+
+def test_a_plan_says_how_it_stores_values_and_what_new_values_make_of_it(rng):
+    matrix = scipy.sparse.identity(5000, format="csr") * 2.5
+    a = sparrow.Matrix(matrix)
+    plan = a.plan(algorithm="sell")
+    assert plan.value_coding == "one value"
+    assert "values stored as one value, which saves " in plan.explain()
+    coded = plan.plan_bytes
+    assert a.plan(algorithm="csr_scalar").value_coding is None
+    a.update_values(rng.standard_normal(5000))
+    plan @ numpy.ones(5000)
+    assert plan.value_coding == "as they are" and plan.plan_bytes > coded
+    assert "values stored" not in plan.explain()
 
 
 def test_a_plan_of_the_transpose_multiplies_by_it(rng):

@@ -52,9 +52,11 @@ const FULL_PROGRAMS: &[(&str, &[&str])] = &[
             "c_refusals::",
             "c_interface::",
             "c_dense::",
+            "c_hyb::",
             "c_batches::",
             "c_vectors::",
             "c_solvers::",
+            "c_solver_refusals::",
         ],
     ),
 ];

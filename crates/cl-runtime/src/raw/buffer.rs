@@ -73,15 +73,21 @@ impl Memory {
         Ok(Memory::Buffer(unsafe { MemHandle::from_created(handle) }))
     }
 
-    /// Whether it is a buffer that has no parent: one that can be parted by [`Memory::sub_buffer`].
+    /// The buffer without a parent that this is or is a part of, which can be parted by [`Memory::sub_buffer`], and the byte
+    /// of it where this begins; `None` for shared virtual memory, and where the application has released the parent and the
+    /// driver gives out no more references to it.
     ///
     /// # Errors
     /// The driver does not answer.
-    pub fn is_whole_buffer(&self) -> Result<bool> {
-        match self {
-            Memory::Buffer(handle) => Ok(parent_of(handle.as_raw())?.is_none()),
-            Memory::Svm(_) => Ok(false),
-        }
+    pub fn whole_buffer(&self) -> Result<Option<(Self, usize)>> {
+        let Memory::Buffer(handle) = self else { return Ok(None) };
+        let own = handle.as_raw();
+        let Some(parent) = parent_of(own)? else { return Ok(Some((self.clone(), 0))) };
+        let offset = cl::get_mem_object_info(own, cl::CL_MEM_OFFSET);
+        let InfoType::Size(offset) = check("clGetMemObjectInfo", offset)? else { return Ok(None) };
+        // SAFETY: a part keeps its whole alive after the application has released it.
+        let whole = unsafe { MemHandle::retain(parent) };
+        Ok(whole.ok().map(|whole| (Memory::Buffer(whole), offset)))
     }
 
     /// A reference to a buffer of the application's, which keeps its own.

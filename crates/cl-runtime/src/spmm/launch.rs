@@ -18,6 +18,35 @@ struct RowMajor<'a> {
     row_bytes: u32,
 }
 
+/// Arguments of a kernel of products by tiles: those that each of them takes, then its own.
+macro_rules! by_tiles {
+    (
+        $kernel:ident, $spmm:expr, $form:expr, $tiles:expr, $operands:expr, $b:expr, $carries:expr
+        $(, $own:ident $(: $value:expr)?)*
+    ) => {
+        $kernel::Arguments {
+            tiles: $tiles.count() as u32,
+            width: $spmm.dense.c.cols() as u32,
+            tile_width: $form.tiling.tile_width,
+            sub_group_size: $form.tiling.sub_group_size,
+            boundary_rows: $tiles.boundary_rows.argument(),
+            boundary_nonzeros: $tiles.boundary_nonzeros(),
+            slots: $tiles.slots.argument(),
+            offsets: $operands.offsets,
+            columns: $operands.columns,
+            values: $operands.values,
+            b: $b.array,
+            b_row_bytes: $b.row_bytes,
+            c: $operands.c,
+            c_leading: $spmm.dense.c.leading() as u64,
+            alpha: $operands.alpha,
+            beta: $operands.beta,
+            carries: $carries,
+            $($own $(: $value)?,)*
+        }
+    };
+}
+
 impl Spmm {
     /// Enqueues the product. Allocates nothing. `None` where no event was asked for.
     ///
@@ -227,28 +256,8 @@ impl Spmm {
         carries: Array<&'a Memory>,
         counters: Array<&'a Memory>,
     ) -> spmm_merge::Arguments<&'a Memory> {
-        spmm_merge::Arguments {
-            tiles: tiles.count() as u32,
-            width: self.dense.c.cols() as u32,
-            tile_width: form.tiling.tile_width,
-            sub_group_size: form.tiling.sub_group_size,
-            boundary_rows: tiles.boundary_rows.argument(),
-            boundary_nonzeros: tiles.boundary_nonzeros(),
-            slots: tiles.slots.argument(),
-            offsets: operands.offsets,
-            columns: operands.columns,
-            values: operands.values,
-            b: b.array,
-            b_row_bytes: b.row_bytes,
-            c: operands.c,
-            c_leading: self.dense.c.leading() as u64,
-            alpha: operands.alpha,
-            beta: operands.beta,
-            carries,
-            counters,
-            cuts: tiles.cuts() as u32,
-            zero: 0,
-        }
+        let cuts = tiles.cuts() as u32;
+        by_tiles!(spmm_merge, self, form, tiles, operands, b, carries, counters, cuts, zero: 0)
     }
 
     fn nonzero_split<'a>(
@@ -259,25 +268,7 @@ impl Spmm {
         b: RowMajor<'a>,
         carries: Array<&'a Memory>,
     ) -> spmm_nonzero_split::Arguments<&'a Memory> {
-        spmm_nonzero_split::Arguments {
-            tiles: tiles.count() as u32,
-            width: self.dense.c.cols() as u32,
-            tile_width: form.tiling.tile_width,
-            sub_group_size: form.tiling.sub_group_size,
-            boundary_rows: tiles.boundary_rows.argument(),
-            boundary_nonzeros: tiles.boundary_nonzeros(),
-            slots: tiles.slots.argument(),
-            offsets: operands.offsets,
-            columns: operands.columns,
-            values: operands.values,
-            b: b.array,
-            b_row_bytes: b.row_bytes,
-            c: operands.c,
-            c_leading: self.dense.c.leading() as u64,
-            alpha: operands.alpha,
-            beta: operands.beta,
-            carries,
-        }
+        by_tiles!(spmm_nonzero_split, self, form, tiles, operands, b, carries)
     }
 
     fn nonzero_split_join<'a>(

@@ -176,16 +176,12 @@ impl Measured {
 
     /// The work on a matrix, or a batch, of so many nonzeros in so many value types; of the first, programs are built.
     pub fn work(&self, nnz: u64, value_types: usize, is_first: bool) -> Work {
-        /// Products of a result: some to warm up, and a sample each.
-        const PRODUCTS: usize = 8;
-        let results = self.results() * value_types;
-        let oracles = match self {
-            Measured::Spmv { .. } | Measured::Batch { .. } => results,
+        let all = Work::of_results(nnz, self.results() * value_types, is_first);
+        match self {
+            Measured::Spmv { .. } | Measured::Batch { .. } => all,
             // Each column is verified by itself, the algorithms by one oracle.
-            Measured::Spmm { columns, .. } => 2 * columns * value_types,
-        };
-        let programs = if is_first { results } else { 0 };
-        Work { nnz, results, programs, products: PRODUCTS * results, oracles }
+            Measured::Spmm { columns, .. } => Work { oracles: 2 * columns * value_types, ..all },
+        }
     }
 }
 

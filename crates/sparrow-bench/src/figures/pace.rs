@@ -17,6 +17,17 @@ pub struct Work {
     pub oracles: usize,
 }
 
+impl Work {
+    /// So many results by products with a matrix of so many nonzeros, each verified by itself; on the first matrix of a run
+    /// programs are built.
+    pub fn of_results(nnz: u64, results: usize, is_first: bool) -> Self {
+        /// Products of a result: some to warm up, and a sample each.
+        const PRODUCTS: usize = 8;
+        let programs = if is_first { results } else { 0 };
+        Work { nnz, results, programs, products: PRODUCTS * results, oracles: results }
+    }
+}
+
 /// Seconds of a result on a small matrix: samples and set-ups. Measured on two cores with PoCL and Intel's runtime, as all
 /// that follows.
 const RESULT_S: f64 = 0.2;

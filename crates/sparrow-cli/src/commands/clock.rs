@@ -12,59 +12,86 @@ use crate::output::hint;
 /// Of the budget, what a scale is chosen for: the rest is for what takes longer than expected.
 const EXPECTED_SHARE: f64 = 0.6;
 
-/// A budget that runs.
+/// Of a run without a budget, what takes less is not said before.
+const SHORT: Duration = Duration::from_secs(10);
+
+/// A run, and its budget where it has one.
 pub(crate) struct Clock {
     start: Instant,
-    budget: Duration,
+    budget: Option<Duration>,
     pace: Pace,
     since: Instant,
     is_begun: bool,
 }
 
 impl Clock {
-    /// Starts, for a run on a device.
-    pub(crate) fn new(budget: Duration, device: &Device) -> Self {
-        Clock::of(budget, device.traits().device_type != DeviceType::Cpu)
+    /// Starts, for a run on a device, or without one on the host.
+    pub(crate) fn new(budget: Option<Duration>, device: Option<&Device>) -> Self {
+        let is_gpu = device.is_some_and(|one| one.traits().device_type != DeviceType::Cpu);
+        Clock::of(budget, is_gpu)
     }
 
-    fn of(budget: Duration, is_gpu: bool) -> Self {
+    fn of(budget: Option<Duration>, is_gpu: bool) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let now = Instant::now();
         Clock { start: now, budget, pace: Pace::new(cores, is_gpu), since: now, is_begun: false }
     }
 
-    /// The matrices' making: what was asked for, or the largest scale with which all work should be done in time.
+    /// The matrices' making: what was asked for, or the largest scale with which all work should be done in time. Without a
+    /// budget, whole ones.
     pub(crate) fn making(
         &self,
         asked: Making,
         work: impl Fn(f64) -> Vec<Work>,
     ) -> sparrow_bench::Making {
         let making = sparrow_bench::Making::from(asked);
-        let scale = || self.pace.scale(self.budget.mul_f64(EXPECTED_SHARE), work);
-        sparrow_bench::Making { scale: asked.scale.unwrap_or_else(scale), ..making }
+        match (asked.scale, self.budget) {
+            (None, Some(budget)) => {
+                let scale = self.pace.scale(budget.mul_f64(EXPECTED_SHARE), work);
+                sparrow_bench::Making { scale, ..making }
+            }
+            _ => making,
+        }
     }
 
-    /// Says how long it will take.
-    pub(crate) fn announce(&self, what: &str, work: &[Work]) {
-        let expected: Duration = work.iter().map(|one| self.pace.expected(one)).sum();
-        let budget = in_words(self.budget);
-        let about = match expected <= self.budget {
-            true => format!("about {}, at most {budget} (--budget)", in_words(expected)),
-            false => format!("{budget} (--budget), in which not all of it may fit"),
-        };
-        hint(format_args!("{what}: {about}"));
+    /// Says how long it will take; of a run without a budget, if that is long.
+    pub(crate) fn announce<'a>(&self, what: &str, work: impl IntoIterator<Item = &'a Work>) {
+        let expected = work.into_iter().map(|one| self.pace.expected(one)).sum();
+        if let Some(about) = self.about(expected) {
+            hint(format_args!("{what}: {about}"));
+        }
+    }
+
+    fn about(&self, expected: Duration) -> Option<String> {
+        let about = format!("about {}", in_words(expected));
+        match self.budget {
+            None => (expected >= SHORT).then_some(about),
+            Some(budget) if expected <= budget => {
+                Some(format!("{about}, at most {} (--budget)", in_words(budget)))
+            }
+            Some(budget) => {
+                let budget = in_words(budget);
+                Some(format!("{budget} (--budget), in which not all of it may fit"))
+            }
+        }
     }
 
     /// Whether there is time for a piece of work; the first always has.
     pub(crate) fn has_time(&mut self, work: &Work) -> bool {
         self.since = Instant::now();
         let is_first = !std::mem::replace(&mut self.is_begun, true);
-        is_first || self.start.elapsed() + self.pace.expected(work) <= self.budget
+        is_first || self.fits(work)
+    }
+
+    /// Whether a piece of work should end within the budget.
+    pub(crate) fn fits(&self, work: &Work) -> bool {
+        let ends_in = |budget| self.start.elapsed() + self.pace.expected(work) <= budget;
+        self.budget.is_none_or(ends_in)
     }
 
     /// Whether the time is over.
     pub(crate) fn is_over(&self) -> bool {
-        self.start.elapsed() >= self.budget
+        !self.fits(&Work::default())
     }
 
     /// A piece of work for which there was time is done.
@@ -74,15 +101,15 @@ impl Clock {
 
     /// What is said of work that does not fit.
     pub(crate) fn left_out(&self, name: &str) -> String {
-        let budget = in_words(self.budget);
+        let budget = self.budget.map_or_else(String::new, in_words);
         format!(
-            "{name}: left out, it does not fit into the {budget} of --budget: raise it, or set a smaller --scale"
+            "{name}: left out, it does not fit into the {budget} of --budget: raise it, or ask for less, as by a smaller --scale"
         )
     }
 }
 
-/// The nonzeros of a matrix at a scale, as far as they are known before it is there: an assembled problem and a file
-/// have a few million.
+/// The nonzeros of a matrix at a scale, as far as they are known before it is there: those of a file by its length, of an
+/// assembled problem a few million.
 pub(crate) fn nonzeros(input: &Input, scale: f64) -> u64 {
     const USUAL: f64 = 3e6;
     match input {
@@ -90,7 +117,12 @@ pub(crate) fn nonzeros(input: &Input, scale: f64) -> u64 {
             let nnz = class.published_size().map_or(USUAL, |(_, nnz)| nnz as f64);
             (nnz * scale) as u64
         }
-        Input::File(_) | Input::StandardInput => USUAL as u64,
+        Input::StandardInput => USUAL as u64,
+        Input::File(path) => {
+            let is_text = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("mtx"));
+            let bytes_a_nonzero = if is_text { 16 } else { 4 };
+            std::fs::metadata(path).map_or(USUAL as u64, |file| file.len() / bytes_a_nonzero)
+        }
     }
 }
 
@@ -109,7 +141,7 @@ mod tests {
 
     #[test]
     fn the_first_piece_always_has_time_and_later_ones_as_long_as_they_fit() {
-        let mut clock = Clock::of(Duration::from_secs(60), false);
+        let mut clock = Clock::of(Some(Duration::from_secs(60)), false);
         let endless = Work { nnz: 1 << 40, results: 100, ..Work::default() };
         assert!(clock.has_time(&endless));
         assert!(!clock.has_time(&endless));
@@ -118,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_scale_that_is_asked_for_is_kept_and_else_one_is_found_that_fits() {
-        let clock = Clock::of(Duration::from_secs(60), false);
+        let clock = Clock::of(Some(Duration::from_secs(60)), false);
         let work = |scale: f64| {
             vec![Work { nnz: (1e9 * scale) as u64, results: 4, products: 40, ..Work::default() }]
         };
@@ -129,5 +161,20 @@ mod tests {
             vec![Work { nnz: (1e3 * scale) as u64, results: 4, products: 40, ..Work::default() }]
         };
         assert_eq!(clock.making(Making { scale: None, seed: None }, little).scale, 1.0);
+    }
+
+    #[test]
+    fn a_run_without_a_budget_is_whole_and_only_a_long_one_says_what_it_takes() {
+        let mut clock = Clock::of(None, false);
+        let endless = Work { nnz: 1 << 40, results: 100, ..Work::default() };
+        assert_eq!(clock.making(Making { scale: None, seed: None }, |_| vec![endless]).scale, 1.0);
+        assert!(clock.has_time(&endless) && clock.has_time(&endless) && !clock.is_over());
+        let about = |seconds| clock.about(Duration::from_secs(seconds));
+        assert_eq!(about(9), None);
+        assert_eq!(about(45).as_deref(), Some("about 45 s"));
+        let within = Clock::of(Some(Duration::from_secs(60)), false);
+        let about = |seconds| within.about(Duration::from_secs(seconds)).unwrap();
+        assert_eq!(about(2), "about 2 s, at most 60 s (--budget)");
+        assert_eq!(about(70), "60 s (--budget), in which not all of it may fit");
     }
 }

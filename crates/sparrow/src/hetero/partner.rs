@@ -46,7 +46,6 @@ impl<V: Value, O: Offset> Worker<V, O> {
         }
     }
 
-    /// Bytes of arrays of its own.
     /// Waits for what is enqueued, whatever becomes of it.
     pub(super) fn settle_blocking(&self) {
         if let Worker::Device(device) = self {
@@ -54,6 +53,7 @@ impl<V: Value, O: Offset> Worker<V, O> {
         }
     }
 
+    /// Bytes of arrays of its own.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Worker::Host => 0,

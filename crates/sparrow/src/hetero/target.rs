@@ -28,8 +28,8 @@ pub(super) enum Target<T> {
 impl<T: Accumulator> Target<T> {
     /// For the rows of y from `first_row` on, which the host writes while the first device writes those before, if it
     /// `has_part`. OpenCL lets two sides write a buffer at once through sub-buffers that do not overlap, which begin at
-    /// multiples of `align` bytes; a buffer that is a part of another has none, and coarse-grained shared virtual memory
-    /// neither.
+    /// multiples of `align` bytes; those of a y that is a part of another buffer are that one's. Coarse-grained shared
+    /// virtual memory has none: while the host may write a part of it, no kernel may touch any.
     pub(super) fn of(
         y: &DeviceArray<T>,
         first_row: usize,
@@ -45,16 +45,17 @@ impl<T: Accumulator> Target<T> {
             _ if !has_part => return Ok(Target::Direct(y.slice(first_row..rows)?)),
             _ => {}
         }
+        let Some((whole, before)) = memory.whole_buffer()? else { return Ok(Target::Aside) };
         let bytes = size_of::<T>();
-        let end = start + first_row * bytes;
+        let end = before + start + first_row * bytes;
         let its_start = end.next_multiple_of(align);
         let its_row = first_row + (its_start - end) / bytes;
         let is_in_step = (its_start - end).is_multiple_of(bytes);
-        if !memory.is_whole_buffer()? || first_row == 0 || its_row >= rows || !is_in_step {
+        if first_row == 0 || its_row >= rows || !is_in_step {
             return Ok(Target::Aside);
         }
-        let first = memory.sub_buffer(0, end)?;
-        let its = memory.sub_buffer(its_start, (rows - its_row) * bytes)?;
+        let first = whole.sub_buffer(before, end - before)?;
+        let its = whole.sub_buffer(its_start, (rows - its_row) * bytes)?;
         Ok(Target::Part {
             first: DeviceArray::of_memory(first, start, first_row)?,
             its: DeviceArray::of_memory(its, 0, rows - its_row)?,

@@ -140,5 +140,7 @@ pub fn empty_info() -> sparrow_plan_info {
         repeatable: 9,
         choice: std::ptr::null(),
         measured_products: 0,
+        value_coding: null(),
+        saved_bytes: 9,
     }
 }

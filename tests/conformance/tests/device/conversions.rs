@@ -171,7 +171,7 @@ fn check_dense<V: RealValue, O: Offset>(
     }
 }
 
-fn coo<V: RealValue>(rows: usize, cols: usize, entries: &[(u32, u32, f64)]) -> Coo<V> {
+pub(super) fn coo<V: RealValue>(rows: usize, cols: usize, entries: &[(u32, u32, f64)]) -> Coo<V> {
     Coo::new(
         rows,
         cols,
@@ -313,58 +313,6 @@ fn entries_in_order_are_known_as_such_and_new_values_need_no_new_order() {
         order.write_values(&queue, &on_device, sums.array_mut()).unwrap();
         assert_holds(&queue, &sums, &[values[0] + values[1], values[2], values[3]], "sums");
     }
-}
-
-#[test]
-fn entries_outside_the_matrix_are_named_and_nothing_is_made() {
-    let queue = queue();
-    let upload = |data: &[u32]| DeviceArray::upload_blocking(&queue, data).unwrap();
-    let refusal = |rows: &[u32], columns: &[u32]| {
-        let (rows, columns) = (upload(rows), upload(columns));
-        let order = CooToCsr::new_blocking(&queue, (3, 5), &rows, &columns, Duplicates::Sum);
-        order.unwrap_err().to_string()
-    };
-    assert_eq!(refusal(&[0, 3, 9], &[4, 0, 0]), "row 3 of entry 1 is outside 0..3");
-    assert_eq!(refusal(&[0, 2, 1], &[4, 4, 5]), "column 5 of entry 2 is outside 0..5");
-    assert_eq!(
-        refusal(&[0, 2], &[4, 4, 5]),
-        "the array of column indices has 3 elements where 2 are needed"
-    );
-}
-
-#[test]
-fn arrays_that_do_not_fit_are_refused() {
-    let queue = queue();
-    let host: Csr<f32> = Csr::from_coo(coo(3, 4, &[(0, 1, 1.0), (2, 3, 2.0)])).unwrap();
-    let matrix = Matrix::upload_blocking(&queue, host.view()).unwrap();
-    let shape = |rows, cols| DenseShape::packed(rows, cols, Layout::RowMajor).unwrap();
-    let mut dense = DeviceArray::upload_blocking(&queue, &[0.0f32; 12]).unwrap();
-    let text = |error: sparrow::RuntimeError| error.to_string();
-    let mut short = dense.slice(0..11).unwrap();
-    assert_eq!(
-        text(matrix.write_dense(&queue, shape(3, 4), &mut short).unwrap_err()),
-        "the dense matrix has 11 elements where its shape spans 12"
-    );
-    assert_eq!(
-        text(matrix.write_dense(&queue, shape(4, 3), &mut dense).unwrap_err()),
-        "a dense matrix of 4 x 3 for a matrix of 3 x 4"
-    );
-    for tolerance in [-1.0, f32::NAN] {
-        let counted = DenseToCsr::<f32, u32>::new_blocking(&queue, shape(3, 4), &dense, tolerance);
-        assert!(text(counted.unwrap_err()).starts_with("a tolerance of "));
-    }
-    let mut rows = DeviceArray::upload_blocking(&queue, &[0u32; 3]).unwrap();
-    assert_eq!(
-        text(matrix.write_row_indices(&queue, &mut rows).unwrap_err()),
-        "the array of row indices has 3 elements where 2 are needed"
-    );
-    let other = conformance::queue();
-    let mut rows = DeviceArray::upload_blocking(&other, &[0u32; 2]).unwrap();
-    assert_eq!(
-        text(matrix.write_row_indices(&queue, &mut rows).unwrap_err()),
-        "the array of row indices belongs to another context than the one it is used in"
-    );
-    assert!(TransposedMatrix::on_device_blocking(&other, &matrix).is_err());
 }
 
 #[test]

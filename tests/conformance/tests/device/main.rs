@@ -6,6 +6,7 @@ mod batched_arrays;
 mod broken_kernels;
 mod broken_solvers;
 mod compensated;
+mod conversion_refusals;
 mod conversions;
 mod copies;
 mod csr_adaptive_plan;

@@ -7,6 +7,7 @@ use cl_kernels::DeviceTraits;
 use cl_runtime::raw::copied_bytes;
 use conformance::in_place::{InPlace, Lies, MatrixInPlace, address_in_a_kernel, ways};
 use conformance::{check_product, csr, device, is_interpreter, options, queue, queue_on, say};
+use opencl3::memory;
 use sparrow::{
     Accumulate, Algorithm, Context, Csr, DeviceArray, HeteroPlan, Matrix, Partner, Plan,
     PlanOptions, Product, Queue, RealValue, Share, Variant,
@@ -47,6 +48,104 @@ fn kernels_and_the_host_find_arrays_where_the_application_has_them() {
     // SAFETY: as above.
     let seen = unsafe { scratch.view_blocking(&queue).unwrap().as_ptr().addr() };
     assert_eq!(address_in_a_kernel(&queue, &scratch), seen);
+}
+
+/// Where y of a product lies that both sides write.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum YLies {
+    /// In a part of a buffer.
+    Part,
+    /// In a part of a buffer that the application has released.
+    OrphanedPart,
+    /// In coarse-grained shared virtual memory.
+    CoarseMemory,
+}
+
+/// One product of both sides, y of which lies there between numbers that are not its own; returns the bytes that were copied.
+fn copied_for_y(queue: &Queue, lies: YLies, share: f64, beta: f32) -> usize {
+    let host: Csr<f32> = host_matrix();
+    let host_x: Vec<f32> = csr_core::random_vector(5, host.cols());
+    let a = Matrix::upload_blocking(queue, host.view()).unwrap();
+    let x = DeviceArray::upload_blocking(queue, &host_x).unwrap();
+    let unit = queue.context().device().traits().base_align_bytes as usize / 4;
+    let (before, len) = (2 * unit + 3, 4 * unit + host.rows());
+    let mine: Vec<f32> = csr_core::random_vector(9, len);
+    let y_before = if beta == 0.0 { vec![f32::NAN; host.rows()] } else { vec![0.75; host.rows()] };
+    let mut content = mine.clone();
+    content[before..before + host.rows()].copy_from_slice(&y_before);
+    let context = queue.context().as_raw();
+    let flags = memory::CL_MEM_READ_WRITE;
+    let (mut whole, svm) = match lies {
+        YLies::CoarseMemory => {
+            // SAFETY: the context is valid, the array as long as the memory, which is freed after it.
+            unsafe {
+                let svm = memory::svm_alloc(context, flags, 4 * len, 0).unwrap();
+                (DeviceArray::<f32>::from_svm(svm.cast(), len, false).unwrap(), Some(svm))
+            }
+        }
+        _ => (DeviceArray::upload_blocking(queue, &content).unwrap(), None),
+    };
+    whole.write_blocking(queue, &content).unwrap();
+    let mut y = match lies {
+        YLies::CoarseMemory => whole.slice(before..before + host.rows()).unwrap(),
+        _ => {
+            let part = whole.memory().0.sub_buffer(8 * unit, 4 * (len - 2 * unit)).unwrap();
+            DeviceArray::of_memory(part, 12, host.rows()).unwrap()
+        }
+    };
+    let kept = (lies != YLies::OrphanedPart).then_some(whole);
+    let (partner, share) = (Partner::Host, Share::Fixed(share));
+    let mut plan = HeteroPlan::new_blocking(queue, &a, partner, share, &small()).unwrap();
+    let product = Product { alpha: 1.5.into(), a: &a, x: &x, beta: beta.into(), y: &mut y };
+    // SAFETY: nothing is in flight.
+    let done = unsafe { plan.product_blocking(queue, product, &[]) }.unwrap();
+    let found = y.read_blocking(queue).unwrap();
+    check_product(&host, 1.5, &host_x, beta, &y_before, &found, Accumulate::Plain);
+    if let Some(whole) = kept {
+        let all = whole.read_blocking(queue).unwrap();
+        assert_eq!(all[..before], mine[..before], "{lies:?}");
+        let after = before + host.rows();
+        assert_eq!(all[after..], mine[after..], "{lies:?}");
+    }
+    drop(y);
+    if let Some(svm) = svm {
+        queue.finish_blocking().unwrap();
+        // SAFETY: it was allocated there, and nothing uses it any more.
+        unsafe { memory::svm_free(context, svm).unwrap() };
+    }
+    done.copied_bytes
+}
+
+#[test]
+fn a_y_that_is_a_part_of_a_buffer_is_written_where_it_lies() {
+    let queue = queue();
+    if !queue.context().device().traits().host_access().is_shared() {
+        say("y in place: not applicable, the device shares no memory with the host");
+        return;
+    }
+    for (share, beta) in [(0.3, 0.5), (0.5, 0.0), (0.97, 0.5), (1.0, 2.0)] {
+        assert_eq!(copied_for_y(&queue, YLies::Part, share, beta), 0, "{share}");
+        // There are drivers that give out no reference to what the application has released: then it is copied.
+        copied_for_y(&queue, YLies::OrphanedPart, share, beta);
+    }
+}
+
+#[test]
+fn of_a_y_in_coarse_grained_memory_the_partners_rows_alone_are_copied() {
+    let queue = queue();
+    let traits = queue.context().device().traits();
+    if !traits.svm.coarse_grain_buffer || !traits.host_access().is_shared() {
+        say("coarse-grained shared virtual memory: not applicable, the device has none");
+        return;
+    }
+    let y_bytes = 4 * host_matrix::<f32>().rows();
+    for share in [0.3, 0.5, 0.97] {
+        let written = copied_for_y(&queue, YLies::CoarseMemory, share, 0.0);
+        assert!(written > 0 && written <= y_bytes, "{written} of {y_bytes} at {share}");
+        assert_eq!(copied_for_y(&queue, YLies::CoarseMemory, share, 0.5), 2 * written);
+    }
+    // All of it by the partner: nobody else writes it meanwhile.
+    assert_eq!(copied_for_y(&queue, YLies::CoarseMemory, 1.0, 0.5), 0);
 }
 
 /// Products of both sides at every share, on arrays that lie there.

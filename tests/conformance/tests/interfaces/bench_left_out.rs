@@ -151,3 +151,34 @@ fn a_record_stays_as_it_was_where_nothing_was_measured() {
         assert!(!folder.path().join("report.html").exists());
     }
 }
+
+#[test]
+fn a_budget_is_said_first_and_what_does_not_fit_is_named() {
+    if is_interpreter(&device()) {
+        say("skipped: a bench finds how fast memory is, which takes an interpreter minutes");
+        return;
+    }
+    let fits = "does not fit into the 1 s of --budget";
+    for operation in ["spmv", "hetero --algorithms all", "spmm --columns 1-9", "spgemm"] {
+        let named = format!("{operation} square.mtx square.mtx square.mtx wide.mtx --budget 1s");
+        let (status, stdout, stderr) = bench(&named);
+        assert_eq!(status, Some(0), "{operation}: {stderr}");
+        assert!(!stdout.is_empty(), "{operation}: {stderr}");
+        let word = operation.split(' ').next().unwrap();
+        let first = stderr.lines().next().unwrap_or_default();
+        assert!(first.starts_with(&format!("sparrow: {word}: 4 matrices: ")), "{stderr}");
+        assert!(first.contains(" 1 s (--budget)"), "{stderr}");
+        let mut left_out = stderr.lines().filter(|line| line.contains(fits));
+        assert!(left_out.next_back().is_some_and(|line| line.contains(": wide")), "{stderr}");
+    }
+    // As large as that allows, unless a scale is asked for.
+    let (status, _, stderr) = bench("spmm --sweep aspect --budget 1s");
+    assert_eq!(status, Some(0), "{stderr}");
+    assert!(stderr.contains(" at scale 0.00"), "{stderr}");
+    let (status, _, stderr) = bench("spmm --sweep aspect --budget 1s --scale 0.00002");
+    assert_eq!(status, Some(0), "{stderr}");
+    assert!(stderr.contains(" at scale 0.00002"), "{stderr}");
+    // Without a budget nothing of a short run is said.
+    let (status, _, stderr) = bench("spmv square.mtx");
+    assert!(status == Some(0) && !stderr.contains("sparrow: "), "{stderr}");
+}

@@ -35,6 +35,8 @@ in_shared_memory! {
     c_dense: a_dense_product_is_right_in_both_layouts_with_leading_dimensions,
         a_dense_product_takes_a_b_of_16_bits,
         a_transposed_dense_product_is_right_and_takes_new_values;
+    c_hyb: ell_entries_and_both_are_multiplied_where_they_lie_in_every_value_type,
+        new_values_need_no_new_plan_and_alpha_and_beta_may_lie_on_the_device;
     c_solvers: both_methods_solve_in_every_type_and_say_how_it_went,
         b_may_be_where_x_is_and_new_values_are_seen;
     c_spgemm: a_matrix_times_its_transposed_is_right_in_parts_too;

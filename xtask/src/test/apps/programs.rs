@@ -53,6 +53,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     Program::new("clsparse-threads", Kind::C("clSPARSE"), PRODUCT, false),
     Program::new("sparrow-layout", Kind::C("sparrow"), SPARROW_LAYOUT, true),
     Program::new("sparrow-c", Kind::C("sparrow"), "tests/apps/sparrow-c/expected.txt", true),
+    Program::new("sparrow-hyb", Kind::C("sparrow"), "tests/apps/sparrow-hyb/expected.txt", true),
     Program::new(
         "sparrow-solve",
         Kind::C("sparrow"),

@@ -2,14 +2,19 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use csr_core::ValueType;
 use csr_core::generate::Suite;
 
-use crate::arguments::{Making, ParameterList, Reading};
+use crate::arguments::numbers::Span;
+use crate::arguments::{FittedMaking, Making, ParameterList, Reading};
 
-/// What is measured.
+/// How long a run may take whose matrices are its own.
+const USUAL_BUDGET: Duration = Duration::from_secs(4 * 60);
+
+/// What is measured, and how long that may take.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Matrices {
     /// Matrix Market files (.mtx or .mtx.gz), archives with one in each (.tar.gz), `-` (standard input), or names of
@@ -20,8 +25,12 @@ pub(crate) struct Matrices {
     /// matrices), full (all)
     #[arg(long, value_name = "NAME")]
     pub(crate) suite: Option<Suite>,
+    /// How long it may take: 90s, 4m, 1h. Generated matrices are as large as that allows, unless --scale says how large;
+    /// what does not fit is left out and named [default: 4m where no matrix is named, else as long as it takes]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) budget: Option<Span>,
     #[command(flatten)]
-    pub(crate) making: Making,
+    pub(crate) making: FittedMaking,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }
@@ -30,6 +39,17 @@ impl Matrices {
     /// Whether any is named, or a suite.
     pub(crate) fn are_named(&self) -> bool {
         !self.matrices.is_empty() || self.suite.is_some()
+    }
+
+    /// How long it may take.
+    pub(crate) fn budget(&self) -> Option<Duration> {
+        let is_own = self.are_named();
+        self.budget.map_or((!is_own).then_some(USUAL_BUDGET), |budget| Some(budget.0))
+    }
+
+    /// What is asked for of generated matrices.
+    pub(crate) fn making(&self) -> Making {
+        self.making.into()
     }
 }
 

@@ -9,12 +9,14 @@ use csr_core::generate::{
 };
 use csr_core::{Csr, RealValue, ValueType, for_value_type};
 use sparrow::{BatchedAlgorithm, BatchedVariant, Queue, Rates};
+use sparrow_bench::figures::Work;
 use sparrow_bench::{
     BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, Input, Making, Origin, counted,
     measure_batch, measure_batch_loop, measure_batch_peers,
 };
 
-use super::{Results, hint_of_default, inputs, progress_bar};
+use super::paced::{self, Paced, Piece};
+use super::{Results, hint_of_default, inputs};
 use crate::arguments::{Algorithms, BatchKind, BenchBatch, Global, Matrices, Reading};
 use crate::commands::{ReadMatrix, check_matrix, load};
 use crate::failure::Failure;
@@ -33,6 +35,29 @@ pub(super) struct Case {
     pub(super) matrices: Vec<Csr<f64>>,
     /// For each problem the index of its matrix, for a batch of some size.
     pub(super) order: fn(&[Csr<f64>], usize) -> Vec<usize>,
+}
+
+impl Case {
+    /// Nonzeros of a batch of so many problems, each matrix as often as any other.
+    pub(super) fn nnz(&self, size: usize) -> u64 {
+        let nnz: usize = self.matrices.iter().map(Csr::nnz).sum();
+        (nnz * size / self.matrices.len().max(1)) as u64
+    }
+}
+
+/// Every case in every size; `work` says what a batch takes, and whether it is the first.
+pub(super) fn batches_pieces<'a>(
+    cases: &'a [Case],
+    sizes: &[usize],
+    work: impl Fn(&Case, usize, bool) -> Work,
+) -> Vec<Piece<(&'a Case, usize)>> {
+    let all = cases.iter().flat_map(|case| sizes.iter().map(move |size| (case, *size)));
+    let piece = |(place, (case, size)): (usize, (&'a Case, usize))| Piece {
+        name: format!("{} x {size}, {}", case.name, case.kind),
+        work: work(case, size, place == 0),
+        of: (case, size),
+    };
+    all.enumerate().map(piece).collect()
 }
 
 /// What batches are compared with.
@@ -61,14 +86,14 @@ pub(super) fn run(
     arguments: &BenchBatch,
     results: &Results,
 ) -> Result<(), Failure> {
-    if arguments.matrices.making.scale.is_some() && !arguments.matrices.are_named() {
+    if arguments.matrices.making().scale.is_some() && !arguments.matrices.are_named() {
         return Err(Failure::input(
             "--scale is for matrices of a class, and problems that are drawn are of none: leave it out",
         ));
     }
     check_options(arguments)?;
     let device = one_device(global, "bench batch")?;
-    let making: Making = arguments.matrices.making.into();
+    let making: Making = arguments.matrices.making().into();
     let drawn = arguments.draw.unwrap_or(if arguments.matrices.are_named() { 0 } else { DRAWN });
     if arguments.draw.is_none() && drawn > 0 && needs_problems(&arguments.batch_kind) {
         let problems = counted(drawn, "problem");
@@ -77,24 +102,24 @@ pub(super) fn run(
     let subjects = subjects(arguments);
     let problems = problems(arguments, making, drawn)?;
     let cases = cases(arguments, making, &problems)?;
+    let (sizes, value_types) = (&arguments.batch_size, &arguments.values.value_type);
+    let mut paced = Paced::new(arguments.matrices.budget(), Some(&device), results);
     let queue = queue_on(&device)?;
     let rates = results.rates(&queue, arguments.shown.measure)?;
     let parameters = arguments.parameters.to_vec();
     let peers = if arguments.alone { Peers::None } else { Peers::All };
     let batches = Batches { making, queue, rates, subjects, parameters, peers };
     check(arguments, &problems)?;
-    let bar = progress_bar(cases.len());
-    for case in &cases {
-        bar.set_message(format!("{}, {}", case.name, case.kind));
-        for &size in &arguments.batch_size {
-            for &value_type in &arguments.values.value_type {
-                batches.measure(case, size, value_type, results)?;
-            }
-        }
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
-    Ok(())
+    let each = batches.results() * value_types.len();
+    let work = |case: &Case, size, is_first| Work::of_results(case.nnz(size), each, is_first);
+    let pieces = batches_pieces(&cases, sizes, work);
+    let what = paced::in_words("batch", &counted(pieces.len(), "batch"), making);
+    paced.announce(&what, &pieces);
+    paced.each(&pieces, |paced, &(case, size)| {
+        value_types
+            .iter()
+            .try_for_each(|&value_type| batches.measure(case, size, value_type, (paced, results)))
+    })
 }
 
 /// Refuses options that would do nothing with the others.
@@ -310,11 +335,21 @@ impl Batches {
         case: &Case,
         size: usize,
         value_type: ValueType,
-        results: &Results,
+        to: (&Paced<'_>, &Results),
     ) -> Result<(), Failure> {
         for_value_type!(value_type, V => {
-            self.one_type::<V>(case, &rounded(case), size, results)
+            self.one_type::<V>(case, &rounded(case), size, to)
         })
+    }
+
+    /// Results on a batch in one type, with what it is compared with.
+    fn results(&self) -> usize {
+        let peers = match self.peers {
+            Peers::None => 0,
+            Peers::Loop => 1,
+            Peers::All => 2,
+        };
+        self.subjects.len() + peers
     }
 
     fn one_type<V: RealValue>(
@@ -322,7 +357,7 @@ impl Batches {
         case: &Case,
         matrices: &[Csr<V>],
         size: usize,
-        results: &Results,
+        (paced, results): (&Paced<'_>, &Results),
     ) -> Result<(), Failure> {
         let order = (case.order)(&case.matrices, size);
         let problems = BatchProblems { matrices, order };
@@ -358,7 +393,8 @@ impl Batches {
             let (queue, rates) = (&self.queue, &self.rates);
             let by = algorithm.map_or("auto", BatchedAlgorithm::name);
             let name = format!("{}, {by} {}", case.name, form.name());
-            results.take(name, measure_batch(queue, &problems, &origin, &subject, rates, peers))?;
+            paced
+                .take(name, || measure_batch(queue, &problems, &origin, &subject, rates, peers))?;
         }
         Ok(())
     }

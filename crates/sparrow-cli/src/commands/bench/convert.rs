@@ -3,9 +3,11 @@
 use csr_core::generate::{Suite, scattered_entries, shuffled};
 use csr_core::{Coo, RealValue, for_value_type};
 use sparrow::{Queue, Rates};
-use sparrow_bench::{Budget, Making, Origin, counted, measure_conversions};
+use sparrow_bench::figures::Work;
+use sparrow_bench::{Budget, Origin, counted, measure_conversions};
 
-use super::{Results, hint_of_default, inputs, progress_bar, with_rates};
+use super::paced::{self, Paced, Piece, inputs_pieces};
+use super::{Results, hint_of_default, inputs, with_rates};
 use crate::arguments::{BenchConvert, Global};
 use crate::commands::{ReadMatrix, check_matrix, load};
 use crate::failure::Failure;
@@ -15,40 +17,54 @@ use crate::target::devices;
 const ROWS: f64 = 500_000.0;
 const ENTRIES_PER_ROW: usize = 10;
 
+/// Conversions of a matrix that are timed.
+const CONVERSIONS: usize = 4;
+
 pub(super) fn run(
     global: &Global,
     arguments: &BenchConvert,
     results: &Results,
 ) -> Result<(), Failure> {
     let devices = devices(global, "bench convert")?;
-    let benchers = with_rates(&devices, arguments.shown.measure, results)?;
-    let making: Making = arguments.matrices.making.into();
-    let bench = ConvertBench { arguments, benchers, results };
-    if !arguments.matrices.are_named() {
-        let rows = (ROWS * making.scale).round().max(1.0) as usize;
-        let scattered = counted(rows * ENTRIES_PER_ROW, "entry");
+    let matrices = &arguments.matrices;
+    let mut paced = Paced::new(matrices.budget(), devices.first(), results);
+    let measured = || with_rates(&devices, arguments.shown.measure, results);
+    let each = CONVERSIONS * devices.len() * arguments.values.value_type.len();
+    if !matrices.are_named() {
+        let entries = |scale: f64| (ROWS * scale).round().max(1.0) as usize * ENTRIES_PER_ROW;
+        let work = |scale| Work::of_results(entries(scale) as u64, each, true);
+        let making = paced.making(matrices.making(), |scale| vec![work(scale)]);
+        let count = entries(making.scale);
+        let scattered = counted(count, "entry");
         hint_of_default(format_args!("a matrix of {scattered} in no order"));
-        let entries = scattered_entries(rows, rows, rows * ENTRIES_PER_ROW, making.seed)?;
-        let origin = Origin { name: "scattered".to_owned(), source: "assembled", making };
-        bench.all_types(&entries, &origin)?;
-    } else {
-        let inputs = inputs(&arguments.matrices, Suite::Quick)?;
-        let bar = progress_bar(inputs.len());
-        for input in &inputs {
-            bar.set_message(input.name());
-            let reading = arguments.matrices.reading;
-            let ReadMatrix { matrix, is_integer } = load(input, making, reading)?;
-            for &value_type in &arguments.values.value_type {
-                let parts = (matrix.view().pattern(), matrix.values());
-                check_matrix(&input.name(), parts, is_integer, value_type, reading)?;
-            }
-            let origin = Origin { name: input.name(), source: input.source(), making };
-            bench.all_types(&shuffled(&matrix.to_coo(), making.seed), &origin)?;
-            bar.inc(1);
-        }
-        bar.finish_and_clear();
+        let name = "scattered".to_owned();
+        let piece = Piece { name, work: work(making.scale), of: count };
+        let pieces = [piece];
+        paced.announce(&paced::in_words("convert", &scattered, making), &pieces);
+        let bench = ConvertBench { arguments, benchers: measured()?, results };
+        return paced.each(&pieces, |_, &count| {
+            let rows = count / ENTRIES_PER_ROW;
+            let entries = scattered_entries(rows, rows, count, making.seed)?;
+            let origin = Origin { name: "scattered".to_owned(), source: "assembled", making };
+            bench.all_types(&entries, &origin)
+        });
     }
-    Ok(())
+    let inputs = inputs(matrices, Suite::Quick)?;
+    let making = paced.making_of(matrices.making(), &inputs, each);
+    let what = paced::in_words("convert", &counted(inputs.len(), "matrix"), making);
+    let pieces = inputs_pieces(&inputs, making.scale, each);
+    paced.announce(&what, &pieces);
+    let bench = ConvertBench { arguments, benchers: measured()?, results };
+    paced.each(&pieces, |_, input| {
+        let reading = matrices.reading;
+        let ReadMatrix { matrix, is_integer } = load(input, making, reading)?;
+        for &value_type in &arguments.values.value_type {
+            let parts = (matrix.view().pattern(), matrix.values());
+            check_matrix(&input.name(), parts, is_integer, value_type, reading)?;
+        }
+        let origin = Origin { name: input.name(), source: input.source(), making };
+        bench.all_types(&shuffled(&matrix.to_coo(), making.seed), &origin)
+    })
 }
 
 struct ConvertBench<'a> {

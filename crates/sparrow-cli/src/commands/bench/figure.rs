@@ -11,11 +11,11 @@ use sparrow_bench::{
 };
 
 use super::cases::{self, Case};
+use super::paced::{Paced, Piece};
 use super::results::Page;
 use super::spmm::take_spmm;
-use super::{Frame, Results, progress_bar};
+use super::{Frame, Results};
 use crate::arguments::{BenchFigure, Global};
-use crate::commands::clock::Clock;
 use crate::failure::Failure;
 use crate::output::note;
 use crate::target::{one_device, queue_on};
@@ -36,14 +36,14 @@ pub(super) fn run(
     let device = one_device(global, "bench figure")?;
     let value_types = value_types(arguments, figure, device.traits().has_f64)?;
     let queue = queue_on(&device)?;
-    let clock = Clock::new(arguments.budget.0, &device);
+    let mut paced = Paced::new(Some(arguments.budget.0), Some(&device), results);
     let works = |cases: &[Case], scale: f64| -> Vec<Work> {
         let work = |(place, case): (usize, &Case)| {
             figure.measured.work(case.nnz(scale), value_types.len(), place == 0)
         };
         cases.iter().enumerate().map(work).collect()
     };
-    let making = clock.making(arguments.making(), |scale| {
+    let making = paced.making(arguments.making(), |scale| {
         let making = sparrow_bench::Making { scale, ..arguments.making().into() };
         works(&cases(making).unwrap_or_default(), scale)
     });
@@ -53,31 +53,23 @@ pub(super) fn run(
     let scale = making.scale;
     let what = format!("{}: {matrices} at scale {scale}, {}", figure.name, words.join(" and "));
     let works = works(&all, scale);
-    clock.announce(&what, &works);
+    let piece = |(case, work): (Case, Work)| Piece { name: case.name(), work, of: case };
+    let pieces: Vec<_> = all.into_iter().zip(works).map(piece).collect();
+    paced.announce(&what, &pieces);
     let rates = results.rates(&queue, arguments.measure)?;
     results.set_frame(Frame {
         page: Page::Figure(figure, again(arguments, making.scale)),
         ..Frame::default()
     });
     let model = model(figure, &device, &value_types)?;
-    let mut bench = FigureBench { queue, rates, model, figure, results, clock };
-    let bar = progress_bar(all.len());
-    for (case, work) in all.iter().zip(&works) {
-        bar.set_message(case.name());
-        if bench.clock.has_time(work) {
-            let matrix = case.load(making, arguments.reading)?;
-            let origin = Origin { name: case.name(), source: case.source(), making };
-            for &value_type in &value_types {
-                matrix.with_value_type(value_type, |matrix| bench.measure(matrix, &origin))?;
-            }
-            bench.clock.done(work);
-        } else {
-            results.leave_out(bench.clock.left_out(&case.name()));
-        }
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
-    Ok(())
+    let bench = FigureBench { queue, rates, model, figure, results };
+    paced.each(&pieces, |paced, case| {
+        let matrix = case.load(making, arguments.reading)?;
+        let origin = Origin { name: case.name(), source: case.source(), making };
+        value_types.iter().try_for_each(|&value_type| {
+            matrix.with_value_type(value_type, |matrix| bench.measure(matrix, &origin, paced))
+        })
+    })
 }
 
 /// The types that were asked for or the figure's, without what the device has not.
@@ -132,20 +124,25 @@ struct FigureBench<'a> {
     model: Option<Model>,
     figure: &'static PaperFigure,
     results: &'a Results,
-    clock: Clock,
 }
 
 impl FigureBench<'_> {
     /// Everything that the figure has of one matrix and type.
-    fn measure(&self, matrix: AnyCsrView<'_>, origin: &Origin) -> Result<(), Failure> {
+    fn measure(
+        &self,
+        matrix: AnyCsrView<'_>,
+        origin: &Origin,
+        paced: &Paced<'_>,
+    ) -> Result<(), Failure> {
         match self.figure.measured {
             Measured::Spmv { methods, has_host, .. } => {
                 if has_host {
                     let subject = subject(None);
-                    let record = measure_on_host(matrix, origin, &subject, &host_rates());
-                    self.results.take(format!("{}, host", origin.name), record)?;
+                    let name = format!("{}, host", origin.name);
+                    paced
+                        .take(name, || measure_on_host(matrix, origin, &subject, &host_rates()))?;
                 }
-                methods.iter().try_for_each(|method| self.spmv(matrix, origin, method))
+                methods.iter().try_for_each(|method| self.spmv(matrix, origin, method, paced))
             }
             Measured::Spmm { methods, columns, beside_dense, beside_vector } => {
                 let subject = SpmmSubject {
@@ -171,21 +168,18 @@ impl FigureBench<'_> {
         matrix: AnyCsrView<'_>,
         origin: &Origin,
         method: &Method,
+        paced: &Paced<'_>,
     ) -> Result<(), Failure> {
         let name = format!("{}, {} {}", origin.name, method.algorithm, method.variant);
-        if self.clock.is_over() {
-            self.results.leave_out(self.clock.left_out(&name));
-            return Ok(());
-        }
         let subject = subject(Some(method));
-        let measured = measure_on_device(&self.queue, matrix, origin, &subject, &self.rates);
-        let measured = measured.and_then(|mut record| {
+        paced.take(name, || {
+            let (queue, rates) = (&self.queue, &self.rates);
+            let mut record = measure_on_device(queue, matrix, origin, &subject, rates)?;
             if let Some(model) = &self.model {
-                model.add(&self.queue, matrix, origin, &subject, &mut record)?;
+                model.add(queue, matrix, origin, &subject, &mut record)?;
             }
             Ok(record)
-        });
-        self.results.take(name, measured)
+        })
     }
 }
 

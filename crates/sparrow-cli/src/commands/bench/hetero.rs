@@ -8,11 +8,12 @@ use sparrow::{
     VectorOrder,
 };
 use sparrow_bench::{
-    Budget, ChipRates, Making, Origin, Record, Subject, add_stages, as_hetero, counted, host_rates,
+    Budget, ChipRates, Origin, Record, Subject, add_stages, as_hetero, counted, host_rates,
     measure_both, measure_on_device, measure_on_host,
 };
 
-use super::{Frame, Results, inputs, progress_bar};
+use super::paced::{self, Paced, inputs_pieces};
+use super::{Frame, Results, inputs};
 use crate::arguments::{BenchHetero, Global};
 use crate::commands::load_compact;
 use crate::failure::Failure;
@@ -35,23 +36,24 @@ pub(super) fn run(
     results: &Results,
 ) -> Result<(), Failure> {
     let device = one_device(global, "bench hetero (--partner names the other)")?;
-    let inputs = inputs(&arguments.matrices, Suite::Hetero)?;
+    let (matrices, value_types) = (&arguments.matrices, &arguments.values.value_type);
+    let inputs = inputs(matrices, Suite::Hetero)?;
+    let mut paced = Paced::new(matrices.budget(), Some(&device), results);
     let chip = Chip::new(&device, arguments, results)?;
-    let making: Making = arguments.matrices.making.into();
     let (head, foot) = (format!("{}\n", chip.bandwidths()), verdict as fn(&[Record]) -> String);
     results.set_frame(Frame { head, foot, ..Frame::default() });
-    let bar = progress_bar(inputs.len());
-    for input in &inputs {
-        bar.set_message(input.name());
-        let matrix = load_compact(input, making, arguments.matrices.reading)?;
+    let each = chip.results() * value_types.len();
+    let making = paced.making_of(matrices.making(), &inputs, each);
+    let what = paced::in_words("hetero", &counted(inputs.len(), "matrix"), making);
+    let pieces = inputs_pieces(&inputs, making.scale, each);
+    paced.announce(&what, &pieces);
+    paced.each(&pieces, |paced, input| {
+        let matrix = load_compact(input, making, matrices.reading)?;
         let origin = Origin { name: input.name(), source: input.source(), making };
-        for &value_type in &arguments.values.value_type {
-            matrix.with_value_type(value_type, |matrix| chip.all(matrix, &origin, results))?;
-        }
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
-    Ok(())
+        value_types.iter().try_for_each(|&value_type| {
+            matrix.with_value_type(value_type, |matrix| chip.all(matrix, &origin, paced))
+        })
+    })
 }
 
 impl<'a> Chip<'a> {
@@ -93,12 +95,32 @@ impl<'a> Chip<'a> {
         Ok(Chip { arguments, queue, partner, cpus, host, rates })
     }
 
+    /// What the device alone is asked for, each in its variants.
+    fn forms(&self) -> Vec<(Option<Algorithm>, Variant)> {
+        let algorithms = self.arguments.algorithms.with_choice_if_auto(&Algorithm::ALL);
+        let variants = |algorithm: Option<Algorithm>| match algorithm {
+            None => vec![(None, Variant::Full)],
+            Some(one) if one.spec().storage.staged.is_empty() => {
+                vec![(algorithm, Variant::Full.or_usual(one))]
+            }
+            // In stages, where both kinds of cores may take part.
+            Some(one) => one.spec().variants.iter().map(|variant| (algorithm, *variant)).collect(),
+        };
+        algorithms.into_iter().flat_map(variants).collect()
+    }
+
+    /// Results on a matrix in one type; a share that is found by trying counts as several.
+    fn results(&self) -> usize {
+        let both = if self.arguments.share.is_some() { 1 } else { 3 };
+        1 + self.cpus.len() + self.forms().len() + both
+    }
+
     /// Every algorithm on every device, and both at once.
     fn all(
         &self,
         matrix: AnyCsrView<'_>,
         origin: &Origin,
-        results: &Results,
+        paced: &Paced<'_>,
     ) -> Result<(), Failure> {
         let subject = |algorithm: Option<Algorithm>, variant: Variant| Subject {
             algorithm,
@@ -114,38 +136,36 @@ impl<'a> Chip<'a> {
         };
         let auto = subject(None, Variant::Full);
         let name = |what: &str| format!("{}, {what}", origin.name);
-        let on_host = measure_on_host(matrix, origin, &auto, &self.host).map(as_hetero);
-        let host_us = on_host.as_ref().ok().and_then(|record| record.median_us);
-        results.take(name("host"), on_host)?;
+        let mut host_us = None;
+        paced.take(name("host"), || {
+            let on_host = measure_on_host(matrix, origin, &auto, &self.host).map(as_hetero);
+            host_us = on_host.as_ref().ok().and_then(|record| record.median_us);
+            on_host
+        })?;
         for (queue, rates) in &self.cpus {
-            let record = measure_on_device(queue, matrix, origin, &auto, rates).map(as_hetero);
-            results.take(name(&queue.context().device().traits().name), record)?;
+            paced.take(name(&queue.context().device().traits().name), || {
+                measure_on_device(queue, matrix, origin, &auto, rates).map(as_hetero)
+            })?;
         }
         let (queue, rates) = (&self.queue, &self.rates.device);
-        for algorithm in self.arguments.algorithms.with_choice_if_auto(&Algorithm::ALL) {
-            let Some(algorithm) = algorithm else {
-                let record = measure_on_device(queue, matrix, origin, &auto, rates).map(as_hetero);
-                results.take(name("auto"), record)?;
-                continue;
-            };
-            let (spec, usual) = (algorithm.spec(), [Variant::Full.or_usual(algorithm)]);
-            // In stages, where both kinds of cores may take part.
-            let variants = if spec.storage.staged.is_empty() { &usual[..] } else { spec.variants };
-            for &variant in variants {
-                let subject = subject(Some(algorithm), variant);
-                let record = measure_on_device(queue, matrix, origin, &subject, rates);
-                let record =
-                    record.and_then(|record| match spec.storage.staged.contains(&variant) {
-                        true => add_stages(queue, matrix, origin, &subject, record),
-                        false => Ok(as_hetero(record)),
-                    });
-                results.take(name(&format!("{algorithm} {variant}")), record)?;
-            }
+        for (algorithm, variant) in self.forms() {
+            let subject = subject(algorithm, variant);
+            let what = algorithm.map_or("auto".to_owned(), |one| format!("{one} {variant}"));
+            paced.take(name(&what), || {
+                let record = measure_on_device(queue, matrix, origin, &subject, rates)?;
+                let is_staged =
+                    algorithm.is_some_and(|one| one.spec().storage.staged.contains(&variant));
+                match is_staged {
+                    true => add_stages(queue, matrix, origin, &subject, record),
+                    false => Ok(as_hetero(record)),
+                }
+            })?;
         }
         let partner = self.partner.as_ref().map_or(Partner::Host, Partner::Device);
         let (chip, share) = (&self.rates, self.arguments.share);
-        let both = measure_both((queue, partner), matrix, origin, &auto, (chip, share), host_us);
-        results.take(name("both"), both)
+        paced.take(name("both"), || {
+            measure_both((queue, partner), matrix, origin, &auto, (chip, share), host_us)
+        })
     }
 
     fn bandwidths(&self) -> String {

@@ -1,11 +1,13 @@
 //! `sparrow bench spgemm`: products of sparse matrices with themselves.
 
-use csr_core::AnyCsrView;
 use csr_core::generate::Suite;
+use csr_core::{AnyCsrView, for_pattern};
 use sparrow::{Queue, Rates, SpgemmOptions};
-use sparrow_bench::{Budget, Input, Making, Origin, measure_spgemm};
+use sparrow_bench::figures::Work;
+use sparrow_bench::{Budget, Input, Origin, counted, measure_spgemm};
 
-use super::{Results, inputs, progress_bar, with_rates};
+use super::paced::{self, Paced, inputs_pieces};
+use super::{Results, inputs, with_rates};
 use crate::arguments::{BenchSpgemm, Global};
 use crate::commands::{check_making, load_compact};
 use crate::failure::Failure;
@@ -17,26 +19,43 @@ pub(super) fn run(
     results: &Results,
 ) -> Result<(), Failure> {
     let devices = devices(global, "bench spgemm")?;
-    let making: Making = arguments.matrices.making.into();
-    let inputs: Vec<Input> = inputs(&arguments.matrices, Suite::Quick)?;
+    let (matrices, value_types) = (&arguments.matrices, &arguments.values.value_type);
+    let inputs: Vec<Input> = inputs(matrices, Suite::Quick)?;
     // There is no vector that it could be of.
-    check_making(&[("--seed", arguments.matrices.making.seed.is_some())], &inputs)?;
+    check_making(&[("--seed", matrices.making().seed.is_some())], &inputs)?;
+    let mut paced = Paced::new(matrices.budget(), devices.first(), results);
+    // How many products of nonzeros there are, nobody knows before the matrix is there.
+    let each = devices.len() * value_types.len();
+    let making = paced.making_of(matrices.making(), &inputs, each);
+    let what = paced::in_words("spgemm", &counted(inputs.len(), "matrix"), making);
+    let pieces = inputs_pieces(&inputs, making.scale, each);
+    paced.announce(&what, &pieces);
     let benchers = with_rates(&devices, arguments.shown.measure, results)?;
-    let bar = progress_bar(inputs.len());
-    for input in &inputs {
-        bar.set_message(input.name());
-        let matrix = load_compact(input, making, arguments.matrices.reading)?;
+    paced.each(&pieces, |paced, input| {
+        let matrix = load_compact(input, making, matrices.reading)?;
         let origin = Origin { name: input.name(), source: input.source(), making };
         for (queue, rates) in &benchers {
             let bench = SpgemmBench { arguments, queue, rates, origin: &origin, results };
-            for &value_type in &arguments.values.value_type {
-                matrix.with_value_type(value_type, |a| bench.one_type(a))?;
+            for &value_type in value_types {
+                let work = matrix.with_value_type(value_type, |a| Ok::<_, Failure>(work(a)))?;
+                if paced.has_time_for(format_args!("{} as {value_type}", origin.name), &work) {
+                    matrix.with_value_type(value_type, |a| bench.one_type(a))?;
+                }
             }
         }
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
-    Ok(())
+        Ok(())
+    })
+}
+
+/// What A A takes, which is timed whole, counted and filled, each by as many products of nonzeros as there are.
+fn work(a: AnyCsrView<'_>) -> Work {
+    const TIMED: usize = 3;
+    let products = for_pattern!(a.pattern(), pattern => {
+        let is_square = pattern.rows() == pattern.cols();
+        let columns = if is_square { pattern.columns() } else { &[] };
+        columns.iter().map(|&column| pattern.row_len(column as usize) as u64).sum()
+    });
+    Work { oracles: 1, ..Work::of_results(products, TIMED, false) }
 }
 
 struct SpgemmBench<'a> {

@@ -3,13 +3,14 @@
 use csr_core::generate::Suite;
 use csr_core::{AnyCsrView, Layout};
 use sparrow::{Queue, Rates, SpmmAlgorithm, SpmmVariant};
-use sparrow_bench::figures::{aspect, density};
+use sparrow_bench::figures::{Work, aspect, density};
 use sparrow_bench::{
-    Budget, Making, MeasureError, Origin, SpmmResults, SpmmSubject, counted, measure_spmm,
+    Budget, Input, Making, MeasureError, Origin, SpmmResults, SpmmSubject, counted, measure_spmm,
 };
 
 use super::cases::Case;
-use super::{Results, inputs, progress_bar, with_rates};
+use super::paced::{self, Paced, Piece};
+use super::{Results, inputs, with_rates};
 use crate::arguments::{BenchSpmm, Global, Sweep};
 use crate::failure::Failure;
 use crate::target::devices;
@@ -28,22 +29,54 @@ pub(super) fn run(
         return Err(Failure::input(text));
     }
     let algorithms = forms(arguments);
-    let making: Making = arguments.matrices.making.into();
-    let cases = cases(arguments, making)?;
+    let (matrices, value_types) = (&arguments.matrices, &arguments.values.value_type);
+    let mut paced = Paced::new(matrices.budget(), devices.first(), results);
+    let named = match arguments.sweep {
+        None => inputs(matrices, Suite::Quick)?,
+        Some(_) => Vec::new(),
+    };
+    let cases = |making| cases(arguments.sweep, &named, making);
+    let works = |cases: &[Case], scale: f64| -> Vec<Work> {
+        let measured = value_types.len() * devices.len();
+        let work = |(place, case): (usize, &Case)| {
+            let all = Work::of_results(case.nnz(scale), per_type(arguments) * measured, place == 0);
+            // Each column is verified by itself, the algorithms by one oracle.
+            let columns: usize = arguments.columns.0.iter().sum();
+            Work { oracles: columns * measured, ..all }
+        };
+        cases.iter().enumerate().map(work).collect()
+    };
+    let is_class = |input: &Input| matches!(input, Input::Class(_));
+    let making = match named.is_empty() || named.iter().any(is_class) {
+        true => paced.making(matrices.making(), |scale| {
+            let making = Making { scale, ..matrices.making().into() };
+            works(&cases(making), scale)
+        }),
+        false => matrices.making().into(),
+    };
+    let cases = cases(making);
+    let works = works(&cases, making.scale);
+    let what = paced::in_words("spmm", &counted(cases.len(), "matrix"), making);
+    let piece = |(case, work): (Case, Work)| Piece { name: case.name(), work, of: case };
+    let pieces: Vec<_> = cases.into_iter().zip(works).map(piece).collect();
+    paced.announce(&what, &pieces);
     let benchers = with_rates(&devices, arguments.shown.measure, results)?;
-    let bar = progress_bar(cases.len());
     let bench = SpmmBench { arguments, algorithms, benchers, results };
-    for case in &cases {
-        bar.set_message(case.name());
-        let matrix = case.load(making, arguments.matrices.reading)?;
+    paced.each(&pieces, |paced, case| {
+        let matrix = case.load(making, matrices.reading)?;
         let origin = Origin { name: case.name(), source: case.source(), making };
-        for &value_type in &arguments.values.value_type {
-            matrix.with_value_type(value_type, |matrix| bench.one_type(matrix, &origin))?;
-        }
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
-    Ok(())
+        value_types.iter().try_for_each(|&value_type| {
+            matrix.with_value_type(value_type, |matrix| bench.one_type(matrix, &origin, paced))
+        })
+    })
+}
+
+/// Results on a matrix in one type on one device.
+fn per_type(arguments: &BenchSpmm) -> usize {
+    let columns = &arguments.columns.0;
+    let beside_dense = usize::from(arguments.sweep == Some(Sweep::Density));
+    let beside_vector = usize::from(columns.len() > 1);
+    (forms(arguments).len() + beside_dense + beside_vector) * columns.len()
 }
 
 /// Every algorithm in every form that is asked for.
@@ -55,16 +88,18 @@ fn forms(arguments: &BenchSpmm) -> Vec<(Option<SpmmAlgorithm>, SpmmVariant)> {
     arguments.variant.iter().flat_map(in_form).collect()
 }
 
-fn cases(arguments: &BenchSpmm, making: Making) -> Result<Vec<Case>, Failure> {
-    let made = match arguments.sweep {
-        None => {
-            let inputs = inputs(&arguments.matrices, Suite::Quick)?;
-            return Ok(inputs.into_iter().map(Case::Input).collect());
-        }
+/// The matrices of a sweep, or those that are named.
+fn cases(sweep: Option<Sweep>, named: &[Input], making: Making) -> Vec<Case> {
+    let made = match sweep {
+        None => return named.iter().cloned().map(Case::Input).collect(),
         Some(Sweep::Aspect) => aspect(making),
         Some(Sweep::Density) => density(making),
     };
-    Ok(made.into_iter().map(Case::Made).collect())
+    made.into_iter().map(Case::Made).collect()
+}
+
+fn name_of(matrix: &str, columns: usize) -> String {
+    format!("{matrix} with {}", counted(columns, "column"))
 }
 
 /// Adds what was measured, and names what the library refuses.
@@ -74,7 +109,7 @@ pub(super) fn take_spmm(
     columns: usize,
     measured: Result<SpmmResults, MeasureError>,
 ) -> Result<(), Failure> {
-    let name = format!("{matrix} with {}", counted(columns, "column"));
+    let name = name_of(matrix, columns);
     match measured {
         Err(error) => results.refuse(name, error),
         Ok(SpmmResults { records, refused }) => {
@@ -94,10 +129,18 @@ struct SpmmBench<'a> {
 }
 
 impl SpmmBench<'_> {
-    fn one_type(&self, matrix: AnyCsrView<'_>, origin: &Origin) -> Result<(), Failure> {
+    fn one_type(
+        &self,
+        matrix: AnyCsrView<'_>,
+        origin: &Origin,
+        paced: &Paced<'_>,
+    ) -> Result<(), Failure> {
         let arguments = self.arguments;
         for (queue, rates) in &self.benchers {
             for &columns in &arguments.columns.0 {
+                if !paced.has_time_left(name_of(&origin.name, columns)) {
+                    continue;
+                }
                 let subject = SpmmSubject {
                     algorithms: self.algorithms.clone(),
                     columns,

@@ -6,11 +6,12 @@ use sparrow::{
     Accumulate, Algorithm, Device, Measuring, Products, Queue, Rates, Variant, VectorOrder,
 };
 use sparrow_bench::{
-    Budget, Details, Making, MeasureError, Model, Origin, Record, SpmvRecord, Subject, host_rates,
+    Budget, Details, MeasureError, Model, Origin, Record, SpmvRecord, Subject, counted, host_rates,
     measure_on_device, measure_on_host,
 };
 
-use super::{Frame, Results, inputs, progress_bar};
+use super::paced::{self, Paced, inputs_pieces};
+use super::{Frame, Results, inputs};
 use crate::arguments::{Algorithms, BenchSpmv, Global};
 use crate::commands::{
     check_host, check_order, check_variant, load_compact, tell_products_of_named,
@@ -32,25 +33,33 @@ struct OnDevice {
     model: Option<Model>,
 }
 
+/// The devices that are named; `None` is the host.
+fn targets(global: &Global) -> Result<Vec<Option<Device>>, Failure> {
+    Ok(match named(global) {
+        Named::Best => vec![Some(Device::best()?)],
+        Named::Host => vec![None],
+        Named::All => sparrow::find_devices("all")?.into_iter().map(Some).collect(),
+        Named::Text(text) => vec![Some(sparrow::find_device(text)?)],
+    })
+}
+
 impl Bencher {
-    fn all(
-        global: &Global,
+    fn new(
+        target: Option<&Device>,
         arguments: &BenchSpmv,
         results: &Results,
-    ) -> Result<Vec<Self>, Failure> {
-        let on_device = |device: &Device| -> Result<Self, Failure> {
-            let queue = queue_on(device)?;
-            let rates = results.rates(&queue, arguments.shown.measure)?;
-            let measure = || Model::measure_blocking(&queue, &arguments.values.value_type);
-            let model = arguments.model.then(measure).transpose()?;
-            Ok(Bencher::Device(Box::new(OnDevice { queue, rates, model })))
-        };
-        match named(global) {
-            Named::Best => Ok(vec![on_device(&Device::best()?)?]),
-            Named::Host => Ok(vec![Bencher::Host(host_rates())]),
-            Named::All => sparrow::find_devices("all")?.iter().map(on_device).collect(),
-            Named::Text(text) => Ok(vec![on_device(&sparrow::find_device(text)?)?]),
-        }
+    ) -> Result<Self, Failure> {
+        let Some(device) = target else { return Ok(Bencher::Host(host_rates())) };
+        let queue = queue_on(device)?;
+        let rates = results.rates(&queue, arguments.shown.measure)?;
+        let measure = || Model::measure_blocking(&queue, &arguments.values.value_type);
+        let model = arguments.model.then(measure).transpose()?;
+        Ok(Bencher::Device(Box::new(OnDevice { queue, rates, model })))
+    }
+
+    /// Results on a matrix in one type: each experiment of the model is one.
+    fn results(&self, arguments: &BenchSpmv) -> usize {
+        self.subjects(arguments).len() * if arguments.model { 4 } else { 1 }
     }
 
     fn measure(
@@ -169,33 +178,37 @@ pub(super) fn run(
     results: &Results,
 ) -> Result<(), Failure> {
     check_options(global, arguments)?;
-    let inputs = inputs(&arguments.matrices, Suite::Quick)?;
-    let benchers = Bencher::all(global, arguments, results)?;
-    let making: Making = arguments.matrices.making.into();
+    let (matrices, value_types) = (&arguments.matrices, &arguments.values.value_type);
+    let inputs = inputs(matrices, Suite::Quick)?;
+    let targets = targets(global)?;
+    let first = targets.first().and_then(Option::as_ref);
+    let mut paced = Paced::new(matrices.budget(), first, results);
+    let bencher = |target: &Option<Device>| Bencher::new(target.as_ref(), arguments, results);
+    let benchers = targets.iter().map(bencher).collect::<Result<Vec<_>, _>>()?;
     other_than_asked(arguments).into_iter().for_each(|line| results.leave_out(line));
     if arguments.products == Some(Products::Many) {
         results.set_frame(Frame { foot: choices, ..Frame::default() });
     }
-    let bar = progress_bar(inputs.len());
-    for input in &inputs {
-        bar.set_message(input.name());
-        let matrix = load_compact(input, making, arguments.matrices.reading)?;
+    let of_type: usize = benchers.iter().map(|bencher| bencher.results(arguments)).sum();
+    let each = of_type * value_types.len();
+    let making = paced.making_of(matrices.making(), &inputs, each);
+    let what = paced::in_words("spmv", &counted(inputs.len(), "matrix"), making);
+    let pieces = inputs_pieces(&inputs, making.scale, each);
+    paced.announce(&what, &pieces);
+    paced.each(&pieces, |paced, input| {
+        let matrix = load_compact(input, making, matrices.reading)?;
         let origin = Origin { name: input.name(), source: input.source(), making };
-        for &value_type in &arguments.values.value_type {
-            matrix.with_value_type(value_type, |matrix| -> Result<(), Failure> {
-                for bencher in &benchers {
-                    for subject in bencher.subjects(arguments) {
-                        let name = format!("{}, {}", origin.name, label(&subject));
-                        results.take(name, bencher.measure(matrix, &origin, &subject))?;
-                    }
-                }
-                Ok(())
-            })?;
-        }
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
-    Ok(())
+        value_types.iter().try_for_each(|&value_type| {
+            matrix.with_value_type(value_type, |matrix| {
+                benchers.iter().try_for_each(|bencher| {
+                    bencher.subjects(arguments).iter().try_for_each(|subject| {
+                        let name = format!("{}, {}", origin.name, label(subject));
+                        paced.take(name, || bencher.measure(matrix, &origin, subject))
+                    })
+                })
+            })
+        })
+    })
 }
 
 /// Refuses options that would do nothing with the others.

@@ -159,7 +159,7 @@ pub(super) fn run(
         parts.iter().map(work).cycle().take(count).collect()
     };
     let Some(first) = devices.first() else { return Ok(()) };
-    let clock = Clock::new(ask.budget, first);
+    let clock = Clock::new(Some(ask.budget), Some(first));
     let making = clock.making(ask.making, works);
     let types: Vec<_> = ask.value_types.iter().map(ToString::to_string).collect();
     let keys: Vec<_> = ask.figures.iter().map(|figure| figure.key).collect();

@@ -235,6 +235,38 @@ pub(crate) const FUNCTIONS: &[Row] = &[
             sparrow_spmm_plan_launch(plan, queue, workspace, product, 0, null(), event)
         })
     }),
+    ("sparrow_hyb_matrix_from_buffers", &["context", "buffers", "matrix"], |v, n| {
+        let (context, buffers) = (n.at(0, v.application.sparrow), n.of(1, &v.hyb_buffers));
+        let call = |out| unsafe { sparrow_hyb_matrix_from_buffers(context, buffers, out) };
+        n.made(2, call, sparrow_hyb_matrix_release)
+    }),
+    ("sparrow_hyb_matrix_check_blocking", &["matrix", "queue"], |v, n| unsafe {
+        let queue = n.at(1, v.application.queue);
+        sparrow_hyb_matrix_check_blocking(n.at(0, v.hyb_matrix), queue, 0, null())
+    }),
+    ("sparrow_hyb_plan_create_blocking", &["matrix", "queue", "options?", "plan"], |v, n| {
+        let (matrix, queue) = (n.at(0, v.hyb_matrix), n.at(1, v.application.queue));
+        let call = |out| unsafe {
+            sparrow_hyb_plan_create_blocking(matrix, queue, null(), 0, null(), out)
+        };
+        n.made(3, call, sparrow_hyb_plan_release)
+    }),
+    ("sparrow_hyb_plan_get_info", &["plan", "info"], |v, n| {
+        let mut info = empty_info();
+        unsafe { sparrow_hyb_plan_get_info(n.at(0, v.hyb_plan), n.at(1, &raw mut info)) }
+    }),
+    ("sparrow_hyb_plan_workspace_blocking", &["plan", "queue", "workspace"], |v, n| {
+        let (plan, queue) = (n.at(0, v.hyb_plan), n.at(1, v.application.queue));
+        let call = |out| unsafe { sparrow_hyb_plan_workspace_blocking(plan, queue, out) };
+        n.made(2, call, sparrow_workspace_release)
+    }),
+    ("sparrow_hyb_plan_launch", &["plan", "queue", "workspace", "product", "event?"], |v, n| {
+        n.event(4, |event| unsafe {
+            let (plan, queue) = (n.at(0, v.hyb_plan), n.at(1, v.application.queue));
+            let (workspace, product) = (n.at(2, v.hyb_workspace), n.of(3, &v.hyb_product));
+            sparrow_hyb_plan_launch(plan, queue, workspace, product, 0, null(), event)
+        })
+    }),
     ("sparrow_batch_from_buffers", &["context", "buffers", "batch"], |v, n| {
         let (context, buffers) = (n.at(0, v.application.sparrow), n.of(1, &v.batch_buffers));
         let call = |out| unsafe { sparrow_batch_from_buffers(context, buffers, out) };

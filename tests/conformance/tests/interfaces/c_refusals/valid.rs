@@ -17,6 +17,11 @@ pub(crate) struct Valid {
     pub(crate) spmm_plan: *mut sparrow_spmm_plan,
     pub(crate) spmm_workspace: *mut sparrow_workspace,
     pub(crate) dense_product: sparrow_dense_product,
+    pub(crate) hyb_buffers: sparrow_hyb_buffers,
+    pub(crate) hyb_matrix: *mut sparrow_hyb_matrix,
+    pub(crate) hyb_plan: *mut sparrow_hyb_plan,
+    pub(crate) hyb_workspace: *mut sparrow_workspace,
+    pub(crate) hyb_product: sparrow_hyb_product,
     /// What `batch_buffers` points to.
     _problem: Box<sparrow_problem>,
     pub(crate) batch_buffers: sparrow_batch_buffers,
@@ -89,6 +94,21 @@ impl Valid {
             values: csr.values,
             num_values: 5,
         };
+        let hyb_buffers = sparrow_hyb_buffers {
+            size: size_of::<sparrow_hyb_buffers>(),
+            rows: ROWS as u64,
+            cols: COLS as u64,
+            ell_width: 1,
+            ell_pitch: 0,
+            coo_entries: 0,
+            value_type: SPARROW_VALUE_TYPE_F32,
+            reserved: 0,
+            ell_columns: csr.columns,
+            ell_values: csr.values,
+            coo_rows: NOWHERE,
+            coo_columns: NOWHERE,
+            coo_values: NOWHERE,
+        };
         let vectors_options = sparrow_vectors_options {
             size: size_of::<sparrow_vectors_options>(),
             value_type: SPARROW_VALUE_TYPE_F32,
@@ -116,6 +136,11 @@ impl Valid {
             let batch_plan = made(|out| {
                 sparrow_batch_plan_create_blocking(batch, queue, null(), 0, null(), out)
             });
+            let hyb_matrix =
+                made(|out| sparrow_hyb_matrix_from_buffers(context, &raw const hyb_buffers, out));
+            let hyb_plan = made(|out| {
+                sparrow_hyb_plan_create_blocking(hyb_matrix, queue, null(), 0, null(), out)
+            });
             let (alpha, beta) = (by_value(1.0), by_value(0.0));
             let number = |value| sparrow_batch_scalar { value, device: NOWHERE, each: 0 };
             Valid {
@@ -136,6 +161,19 @@ impl Valid {
                     b,
                     beta,
                     c,
+                },
+                hyb_buffers,
+                hyb_matrix,
+                hyb_plan,
+                hyb_workspace: made(|out| {
+                    sparrow_hyb_plan_workspace_blocking(hyb_plan, queue, out)
+                }),
+                hyb_product: sparrow_hyb_product {
+                    size: size_of::<sparrow_hyb_product>(),
+                    alpha,
+                    x,
+                    beta,
+                    y,
                 },
                 _problem: problem,
                 batch_buffers,
@@ -236,6 +274,9 @@ impl Drop for Valid {
             expect_success(sparrow_workspace_release(self.workspace));
             expect_success(sparrow_spmm_plan_release(self.spmm_plan));
             expect_success(sparrow_workspace_release(self.spmm_workspace));
+            expect_success(sparrow_hyb_matrix_release(self.hyb_matrix));
+            expect_success(sparrow_hyb_plan_release(self.hyb_plan));
+            expect_success(sparrow_workspace_release(self.hyb_workspace));
             expect_success(sparrow_batch_release(self.batch));
             expect_success(sparrow_batch_plan_release(self.batch_plan));
             expect_success(sparrow_workspace_release(self.batch_workspace));

@@ -11,6 +11,7 @@ mod misfits;
 mod problem;
 mod products;
 mod refusals;
+mod solver_words;
 mod solvers;
 mod spgemm;
 mod svm;

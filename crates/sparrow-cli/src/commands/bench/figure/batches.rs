@@ -1,22 +1,20 @@
 //! Figures of batches: their cases are batches of small problems, and a scale multiplies the number of problems.
 
-use csr_core::Csr;
 use csr_core::generate::{SMALL_PROBLEMS, SmallProblem};
 use sparrow::BatchedVariant;
-use sparrow_bench::figures::{self, Cases, Measured, PaperFigure, Work};
+use sparrow_bench::figures::{self, Cases, Measured, PaperFigure};
 use sparrow_bench::{Input, Making, counted};
 
-use super::super::batch::{Batches, Case, Peers, Problem, at_random, density_cases, small};
+use super::super::batch::{
+    Batches, Case, Peers, Problem, at_random, batches_pieces, density_cases, small,
+};
+use super::super::paced::Paced;
 use super::super::results::Page;
-use super::super::{Frame, Results, progress_bar};
+use super::super::{Frame, Results};
 use super::{again, value_types};
 use crate::arguments::{BenchFigure, Global};
-use crate::commands::clock::Clock;
 use crate::failure::Failure;
 use crate::target::{one_device, queue_on};
-
-/// A batch: what of, and how many problems.
-type Batch<'a> = (&'a Case, usize);
 
 pub(super) fn run(
     global: &Global,
@@ -30,22 +28,19 @@ pub(super) fn run(
     let device = one_device(global, "bench figure")?;
     let value_types = value_types(arguments, figure, device.traits().has_f64)?;
     let queue = queue_on(&device)?;
-    let mut clock = Clock::new(arguments.budget.0, &device);
-    let batches = |scale| batches(&cases, sizes, scale);
-    let works = |scale: f64| -> Vec<Work> {
-        let work = |(place, (case, size)): (usize, Batch<'_>)| {
-            let nnz: usize = case.matrices.iter().map(Csr::nnz).sum();
-            let nnz = (nnz * size / case.matrices.len().max(1)) as u64;
-            figure.measured.work(nnz, value_types.len(), place == 0)
+    let mut paced = Paced::new(Some(arguments.budget.0), Some(&device), results);
+    let batches = |scale| {
+        let work = |case: &Case, size, is_first| {
+            figure.measured.work(case.nnz(size), value_types.len(), is_first)
         };
-        batches(scale).into_iter().enumerate().map(work).collect()
+        batches_pieces(&cases, &scaled(sizes, scale), work)
     };
-    let making = clock.making(arguments.making(), works);
+    let works = |scale| batches(scale).iter().map(|piece| piece.work).collect();
+    let making = paced.making(arguments.making(), works);
     let scale = making.scale;
-    let (batches, works) = (batches(scale), works(scale));
-    let count = counted(batches.len(), "batch");
-    let what = format!("{}: {count} at scale {scale}", figure.name);
-    clock.announce(&what, &works);
+    let batches = batches(scale);
+    let what = format!("{}: {} at scale {scale}", figure.name, counted(batches.len(), "batch"));
+    paced.announce(&what, &batches);
     let rates = results.rates(&queue, arguments.measure)?;
     let page = Page::Figure(figure, again(arguments, scale));
     results.set_frame(Frame { page, ..Frame::default() });
@@ -60,33 +55,19 @@ pub(super) fn run(
         parameters: Vec::new(),
         peers,
     };
-    let bar = progress_bar(batches.len());
-    for (&(case, size), work) in batches.iter().zip(&works) {
-        let name = format!("{} x {size}, {}", case.name, case.kind);
-        bar.set_message(name.clone());
-        if clock.has_time(work) {
-            for &value_type in &value_types {
-                measuring.measure(case, size, value_type, results)?;
-            }
-            clock.done(work);
-        } else {
-            results.leave_out(clock.left_out(&name));
-        }
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
-    Ok(())
+    paced.each(&batches, |paced, &(case, size)| {
+        value_types
+            .iter()
+            .try_for_each(|&value_type| measuring.measure(case, size, value_type, (paced, results)))
+    })
 }
 
-/// Every case in every size, multiplied by the scale; sizes that a scale makes the same are one.
-fn batches<'a>(cases: &'a [Case], sizes: &[usize], scale: f64) -> Vec<Batch<'a>> {
+/// Sizes multiplied by a scale; those that it makes the same are one.
+fn scaled(sizes: &[usize], scale: f64) -> Vec<usize> {
     let scaled = |size: &usize| ((*size as f64 * scale).round() as usize).max(1);
     let mut sizes: Vec<usize> = sizes.iter().map(scaled).collect();
     sizes.dedup();
-    cases
-        .iter()
-        .flat_map(|case| sizes.iter().map(move |size| (case, *size)).collect::<Vec<_>>())
-        .collect()
+    sizes
 }
 
 /// What batches are made of.

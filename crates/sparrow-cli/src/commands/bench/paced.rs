@@ -1,0 +1,150 @@
+//! A run of a bench, piece by piece: it says first how long it will take, shows how far it is, and ends within `--budget`.
+
+use std::cell::Cell;
+use std::fmt::Display;
+use std::time::Duration;
+
+use sparrow::Device;
+use sparrow_bench::figures::Work;
+use sparrow_bench::{Input, Making, MeasureError, Record};
+
+use super::{Results, progress_bar};
+use crate::arguments;
+use crate::commands::clock::{Clock, nonzeros};
+use crate::failure::Failure;
+
+/// What is measured one after the other.
+pub(super) struct Piece<T> {
+    /// As the bar and what is left out name it.
+    pub(super) name: String,
+    /// What it takes.
+    pub(super) work: Work,
+    /// What it is.
+    pub(super) of: T,
+}
+
+/// A run that goes by a clock.
+pub(super) struct Paced<'a> {
+    clock: Clock,
+    results: &'a Results,
+    /// Whether something was measured: the first always has time.
+    is_begun: Cell<bool>,
+}
+
+impl<'a> Paced<'a> {
+    /// Starts; the pace is that of `device`, or without one of the host.
+    pub(super) fn new(
+        budget: Option<Duration>,
+        device: Option<&Device>,
+        results: &'a Results,
+    ) -> Self {
+        Paced { clock: Clock::new(budget, device), results, is_begun: Cell::new(false) }
+    }
+
+    /// As generated matrices are asked for, or as large as the budget allows; `work` says what a scale takes.
+    pub(super) fn making(
+        &self,
+        asked: arguments::Making,
+        work: impl Fn(f64) -> Vec<Work>,
+    ) -> Making {
+        self.clock.making(asked, work)
+    }
+
+    /// As [`Paced::making`], of matrices that are named or a suite's, on each of which there are so many results.
+    pub(super) fn making_of(
+        &self,
+        asked: arguments::Making,
+        inputs: &[Input],
+        results: usize,
+    ) -> Making {
+        if !inputs.iter().any(|input| matches!(input, Input::Class(_))) {
+            return asked.into();
+        }
+        self.making(asked, |scale| inputs_works(inputs, scale, results))
+    }
+
+    /// Says how long all of it will take.
+    pub(super) fn announce<T>(&self, what: &str, pieces: &[Piece<T>]) {
+        self.clock.announce(what, pieces.iter().map(|piece| &piece.work));
+    }
+
+    /// Measures piece by piece; what does not fit into the budget is left out and named.
+    ///
+    /// # Errors
+    /// The first of `measure`.
+    pub(super) fn each<T>(
+        &mut self,
+        pieces: &[Piece<T>],
+        mut measure: impl FnMut(&Self, &T) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let bar = progress_bar(pieces.len());
+        for Piece { name, work, of } in pieces {
+            bar.set_message(name.clone());
+            if self.clock.has_time(work) {
+                measure(self, of)?;
+                self.clock.done(work);
+            } else {
+                self.leave_out(name);
+            }
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        Ok(())
+    }
+
+    /// Takes what `measure` gives into the results, unless the time is over.
+    ///
+    /// # Errors
+    /// As [`Results::take`].
+    pub(super) fn take(
+        &self,
+        name: impl Display,
+        measure: impl FnOnce() -> Result<Record, MeasureError>,
+    ) -> Result<(), Failure> {
+        if !self.has_time_left(&name) {
+            return Ok(());
+        }
+        self.results.take(name, measure())
+    }
+
+    /// Whether the time is not over; else what is called so is left out and named.
+    pub(super) fn has_time_left(&self, name: impl Display) -> bool {
+        self.has_time_for(name, &Work::default())
+    }
+
+    /// Whether there is time for work that was not known before; else what is called so is left out and named.
+    pub(super) fn has_time_for(&self, name: impl Display, work: &Work) -> bool {
+        let fits = !self.is_begun.replace(true) || self.clock.fits(work);
+        if !fits {
+            self.leave_out(&name.to_string());
+        }
+        fits
+    }
+
+    fn leave_out(&self, name: &str) {
+        self.results.leave_out(self.clock.left_out(name));
+    }
+}
+
+/// Matrices that are named or a suite's as pieces, on each of which there are so many results.
+pub(super) fn inputs_pieces(inputs: &[Input], scale: f64, results: usize) -> Vec<Piece<&Input>> {
+    let works = inputs_works(inputs, scale, results);
+    let piece = |(input, work): (&'_ Input, Work)| (input.name(), work);
+    let named = inputs.iter().zip(works).map(piece);
+    named.zip(inputs).map(|((name, work), of)| Piece { name, work, of }).collect()
+}
+
+fn inputs_works(inputs: &[Input], scale: f64, results: usize) -> Vec<Work> {
+    let work = |(place, input): (usize, &Input)| {
+        Work::of_results(nonzeros(input, scale), results, place == 0)
+    };
+    inputs.iter().enumerate().map(work).collect()
+}
+
+/// "spmv: 12 matrices at scale 0.5", with the scale only where it is not 1.
+pub(super) fn in_words(operation: &str, counted: &str, making: Making) -> String {
+    match making.scale {
+        1.0 => format!("{operation}: {counted}"),
+        scale => format!("{operation}: {counted} at scale {scale}"),
+    }
+}
