@@ -121,10 +121,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 
     let (beside, alone): (Vec<_>, Vec<_>) = stages.into_iter().partition(Stage::runs_beside);
     let mut ended: Vec<_> = alone.into_iter().map(|stage| bench.alone(stage)).collect();
-    ended.extend(in_parallel(&beside, |&stage| bench.timed(stage))?);
+    let chains: Vec<&[Stage]> = beside.chunk_by(|a, b| shares_folder(*a, *b)).collect();
+    let of_chain = |chain: &&[Stage]| chain.iter().map(|&stage| bench.timed(stage)).collect();
+    ended.extend(in_parallel::<_, Vec<_>>(&chains, of_chain)?.into_iter().flatten());
     print_summary(&ended, (start.elapsed(), cpu::of_us()));
     let failed = ended.iter().any(|one| matches!(one.outcome, Outcome::Failed(_)));
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Whether the second has to wait for the first: both build in one folder.
+fn shares_folder(first: Stage, second: Stage) -> bool {
+    first.folder().is_some() && first.folder() == second.folder()
 }
 
 /// The stages whose name is given, or starts with it before a dash; all if none is given.
