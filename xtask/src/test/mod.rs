@@ -77,6 +77,8 @@ struct Bench {
     provided: Vec<(Implementation, Result<Provided, String>)>,
     built: OnceLock<Result<Built, String>>,
     pocl_cache: TempDir,
+    /// Whether device tests run on two compilers, which then share what one of them can show.
+    is_shared: bool,
 }
 
 /// What a stage that runs programs is given.
@@ -109,11 +111,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     project::check_tools()?;
     let root = project::root()?;
     let start = Instant::now();
+    let provided = provide_for(&stages)?;
     let bench = Bench {
         metadata: Metadata::read(&root)?,
         root,
         full: arguments.full,
-        provided: provide_for(&stages)?,
+        is_shared: COMPILERS.iter().all(|&compiler| is_tested(compiler, &stages, &provided)),
+        provided,
         built: OnceLock::new(),
         pocl_cache: tempfile::tempdir().context("a temporary directory")?,
     };
@@ -148,6 +152,19 @@ fn select(names: &[String]) -> Result<Vec<Stage>> {
     Ok(all.filter(|s| names.is_empty() || names.iter().any(|name| chosen(s, name))).collect())
 }
 
+/// What compiles kernels, and does not interpret them.
+const COMPILERS: [Implementation; 2] = [Implementation::Pocl, Implementation::Intel];
+
+/// Whether device tests will run on an implementation.
+fn is_tested(
+    implementation: Implementation,
+    stages: &[Stage],
+    provided: &[(Implementation, Result<Provided, String>)],
+) -> bool {
+    stages.contains(&Stage::Conformance(implementation))
+        && provided.iter().any(|(found, outcome)| *found == implementation && outcome.is_ok())
+}
+
 /// What the stages need; what could not be had stays as the reason.
 fn provide_for(stages: &[Stage]) -> Result<Vec<(Implementation, Result<Provided, String>)>> {
     let mut wanted = Vec::new();
@@ -172,6 +189,11 @@ fn provide_for(stages: &[Stage]) -> Result<Vec<(Implementation, Result<Provided,
 }
 
 impl Bench {
+    /// Whether `implementation` leaves parts of its device tests to another one.
+    fn shares(&self, implementation: Implementation) -> bool {
+        self.is_shared && COMPILERS.contains(&implementation)
+    }
+
     /// A stage that has the machine to itself: every child of ours is its.
     fn alone(&self, stage: Stage) -> Ended {
         let before = cpu::of_us();
