@@ -137,9 +137,9 @@ pub(super) fn combinations(extent: Extent, parts: &[Part], shapes: usize) -> Vec
     let slots = parts.len() * shapes;
     let choices = match extent {
         Extent::Brief => products(slots, &BRIEF),
-        Extent::Quarter => cover(&with(parts, 1, 0), shapes),
-        Extent::Half => cover(&with(parts, 2, 0), shapes),
-        Extent::OtherHalf => cover(&with(parts, 2, OTHER), shapes),
+        Extent::Quarter => cover(&with(parts, 1), shapes),
+        Extent::Half => cover(&with(parts, 2), shapes),
+        Extent::OtherHalf => cover(&others(&with(parts, 2)), shapes),
         Extent::Cover => cover(parts, shapes),
         Extent::Programs => products(slots, &PROGRAMS),
         Extent::Full => products(slots, &FULL),
@@ -147,12 +147,16 @@ pub(super) fn combinations(extent: Extent, parts: &[Part], shapes: usize) -> Vec
     choices.iter().map(|slot| slot.iter().map(Axes::of).collect()).collect()
 }
 
-/// How far families are from one half to the other: value types change places, and so do ways of summing.
-const OTHER: usize = 3;
+/// The same with so many combinations on each shape.
+fn with(parts: &[Part], choices: usize) -> Vec<Part> {
+    parts.iter().map(|part| Part { choices, ..*part }).collect()
+}
 
-/// The same with so many combinations on each shape, families counted on from there.
-fn with(parts: &[Part], choices: usize, from: usize) -> Vec<Part> {
-    parts.iter().map(|part| Part { choices, family: part.family + from }).collect()
+/// Families whose half is what these leave out: a value type that has one offset type and one way of summing in the one
+/// has the others in the other. An odd number of them further, types change places; what is half of it, ways of summing.
+fn others(parts: &[Part]) -> Vec<Part> {
+    let other = |family: usize| family + if family.is_multiple_of(2) { 3 } else { 5 };
+    parts.iter().map(|part| Part { family: other(part.family), ..*part }).collect()
 }
 
 /// Every choice from axes of `sizes`, the last axis fastest.
@@ -343,8 +347,9 @@ mod tests {
     #[test]
     fn both_halves_have_every_program_of_the_cover_once() {
         let parts = parts(4);
-        let [half, other, whole] = [(2, 0), (2, OTHER), (4, 0)]
-            .map(|(choices, from)| cover(&with(&parts, choices, from), 20));
+        let halves = with(&parts, 2);
+        let [half, other, whole] =
+            [&halves, &others(&halves), &parts].map(|parts| cover(parts, 20));
         assert_eq!(pairs(&other), all_pairs());
         for number in 0..parts.len() {
             let of = |choices: &[Vec<Choice>]| -> HashSet<Vec<usize>> {
@@ -354,6 +359,11 @@ mod tests {
             let (half, other) = (of(&half), of(&other));
             assert!(half.is_disjoint(&other), "{half:?} {other:?}");
             assert_eq!(half.len() + other.len(), of(&whole).len());
+            // With a value type, both offset types and both ways of summing are there.
+            for axis in [1, 2] {
+                let both = half.union(&other).map(|program| (program[0], program[axis]));
+                assert_eq!(both.collect::<HashSet<_>>().len(), 8, "configuration {number}");
+            }
         }
     }
 
