@@ -207,7 +207,11 @@ fn cover(parts: &[Part], shapes: usize) -> Vec<Vec<Choice>> {
         (0..choices)
             .map(|nth| {
                 let value = (nth + (family + shape) * choices) % 4;
-                let offset = ([0, 1, 1, 0][value] + shape) % 2;
+                // With one choice, offset types do not go with ways of summing.
+                let offset = match choices {
+                    1 => (value + family / 4) % 2,
+                    _ => ([0, 1, 1, 0][value] + shape) % 2,
+                };
                 // Of eight programs, or of four, of which every second offset type is gone.
                 let [accumulate, scalars] = match choices {
                     4 => [value + offset + family, value / 2 + offset + family / 2],
@@ -340,7 +344,11 @@ mod tests {
                 let seen: HashSet<_> = of_it().map(|choice| choice[axis]).collect();
                 assert_eq!(seen.len(), size, "axis {axis}");
             }
-            assert_eq!(programs(configuration).len(), 4);
+            let programs = programs(configuration);
+            assert_eq!(programs.len(), 4);
+            // Each offset type with each way of summing.
+            let sums: HashSet<_> = programs.iter().map(|program| &program[1..3]).collect();
+            assert_eq!(sums.len(), 4);
         }
     }
 
