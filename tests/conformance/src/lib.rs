@@ -1,7 +1,8 @@
 //! The device under test: found once, named, never guessed; and small problems for it.
 //!
 //! `SPARROW_TEST_PLATFORM` names the platform (part of its name); without it the best device is taken.
-//! `SPARROW_TEST_FULL=1` runs whole products instead of a pairwise cover. `cargo xtask test` sets both.
+//! `SPARROW_TEST_FULL=1` runs whole products instead of a pairwise cover; `SPARROW_TEST_SHARED=1` says that PoCL and Intel's
+//! runtime both run, and share what [`Parts`] deals. `cargo xtask test` sets all of them.
 
 pub mod c_application;
 mod failing;
@@ -9,6 +10,7 @@ mod fixture;
 mod gate;
 pub mod host_solvers;
 pub mod in_place;
+mod share;
 mod small;
 mod two_devices;
 mod unchecked;
@@ -19,6 +21,7 @@ use sparrow_bench::selftest::{Amount, Extent, Limits, Shape};
 pub use failing::{alone, assert_names, fail_each, names};
 pub use fixture::{Fixture, bits, check_product, csr};
 pub use gate::{Gate, Opening};
+pub use share::{Parts, is_shared};
 pub use small::{implementations, options};
 pub use sparrow_bench::selftest::LIMITS;
 pub use two_devices::queues_on_two_devices;
@@ -105,14 +108,16 @@ pub fn compiles_slowly(device: &Device) -> bool {
 }
 
 /// How much of a suite is run: whole products under `SPARROW_TEST_FULL`, else a cover, of which half where each kernel
-/// takes seconds to compile or to run. Every run has a device that has all of it: Intel's runtime, or a GPU.
+/// takes seconds to compile, and a quarter where it takes seconds to run. Intel's runtime has the other half beside PoCL, and
+/// without it all, as a GPU has.
 pub fn extent(device: &Device) -> Extent {
-    let is_slow = is_interpreter(device) || compiles_slowly(device);
-    match (is_full(), is_slow) {
-        (false, true) => Extent::Half,
+    match (is_full(), is_interpreter(device)) {
+        (true, true) => Extent::Programs,
+        (true, false) => Extent::Full,
+        (false, true) => Extent::Quarter,
+        (false, false) if compiles_slowly(device) => Extent::Half,
+        (false, false) if is_shared() => Extent::OtherHalf,
         (false, false) => Extent::Cover,
-        (true, _) if is_interpreter(device) => Extent::Programs,
-        (true, _) => Extent::Full,
     }
 }
 

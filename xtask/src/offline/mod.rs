@@ -7,10 +7,10 @@
 //! `docs/portability.md`; the command rewrites it, and the stage of `cargo xtask test` fails where it is
 //! out of date.
 //!
-//! A compiler takes half a second. So the table covers value types and parameters in full and the rest in pairs
-//! (`Extent::Cover`), and each configuration is compiled for one target at least, of those that it is for (`deal.rs`).
-//! With `--full` the whole product is compiled for every target and held to the same limits, and what is worse than its
-//! line of the table is named.
+//! A compiler takes half a second. So the list covers value types and parameters in full and the rest in pairs
+//! (`Extent::Cover`), and the table has as many of it as meet each option by each family's compiler (`deal.rs`); how many
+//! are left out is said. With `--full` the whole product is compiled for every target and held to the same limits, and
+//! what is worse than its line of the table is named.
 
 mod amd;
 mod compiler;
@@ -153,6 +153,18 @@ fn compile(root: &Path, program: &Path, full: bool) -> Result<(Vec<Part>, Verdic
                 let Target { name, devices, .. } = target;
                 println!("{name} ({devices}) has {why}: {count} configurations do not apply");
             }
+        }
+        if !full {
+            let applies =
+                |one: &&Configuration| family.targets().any(|to| to.obstacle(one).is_none());
+            let is_compiled =
+                |one: &&Configuration| family.targets().any(|target| deal.gives(one, target));
+            let applying = all.iter().filter(applies).count();
+            let compiled = all.iter().filter(is_compiled).count();
+            println!(
+                "{family}: {compiled} of {applying} configurations of the cover are compiled here, the others under \
+                 --full"
+            );
         }
         let results = in_parallel(&jobs, |job| {
             let Configuration { source, options, .. } = job.configuration;

@@ -26,6 +26,7 @@ const REMOVED: &[&str] = &[
     "SPARROW_TABLE",
     "SPARROW_CACHE_DIR",
     "SPARROW_LOG",
+    "SPARROW_TEST_SHARED",
     "OCL_ICD_FILENAMES",
     "OPENCL_DYLIB_PATH",
     "POCL_DEVICES",
@@ -96,6 +97,8 @@ pub(super) fn command(
     command.env("RUST_TEST_THREADS", "1");
     if given.full {
         command.env("SPARROW_TEST_FULL", "1");
+    } else if given.bench.shares(implementation) {
+        command.env("SPARROW_TEST_SHARED", "1");
     }
     Ok(command)
 }

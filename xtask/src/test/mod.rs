@@ -77,6 +77,8 @@ struct Bench {
     provided: Vec<(Implementation, Result<Provided, String>)>,
     built: OnceLock<Result<Built, String>>,
     pocl_cache: TempDir,
+    /// Whether device tests run on two compilers, which then share what one of them can show.
+    is_shared: bool,
 }
 
 /// What a stage that runs programs is given.
@@ -109,11 +111,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     project::check_tools()?;
     let root = project::root()?;
     let start = Instant::now();
+    let provided = provide_for(&stages)?;
     let bench = Bench {
         metadata: Metadata::read(&root)?,
         root,
         full: arguments.full,
-        provided: provide_for(&stages)?,
+        is_shared: COMPILERS.iter().all(|&compiler| is_tested(compiler, &stages, &provided)),
+        provided,
         built: OnceLock::new(),
         pocl_cache: tempfile::tempdir().context("a temporary directory")?,
     };
@@ -121,10 +125,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 
     let (beside, alone): (Vec<_>, Vec<_>) = stages.into_iter().partition(Stage::runs_beside);
     let mut ended: Vec<_> = alone.into_iter().map(|stage| bench.alone(stage)).collect();
-    ended.extend(in_parallel(&beside, |&stage| bench.timed(stage))?);
+    let chains: Vec<&[Stage]> = beside.chunk_by(|a, b| shares_folder(*a, *b)).collect();
+    let of_chain = |chain: &&[Stage]| chain.iter().map(|&stage| bench.timed(stage)).collect();
+    ended.extend(in_parallel::<_, Vec<_>>(&chains, of_chain)?.into_iter().flatten());
     print_summary(&ended, (start.elapsed(), cpu::of_us()));
     let failed = ended.iter().any(|one| matches!(one.outcome, Outcome::Failed(_)));
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Whether the second has to wait for the first: both build in one folder.
+fn shares_folder(first: Stage, second: Stage) -> bool {
+    first.folder().is_some() && first.folder() == second.folder()
 }
 
 /// The stages whose name is given, or starts with it before a dash; all if none is given.
@@ -139,6 +150,19 @@ fn select(names: &[String]) -> Result<Vec<Stage>> {
     }
     let all = Stage::all().into_iter();
     Ok(all.filter(|s| names.is_empty() || names.iter().any(|name| chosen(s, name))).collect())
+}
+
+/// What compiles kernels, and does not interpret them.
+const COMPILERS: [Implementation; 2] = [Implementation::Pocl, Implementation::Intel];
+
+/// Whether device tests will run on an implementation.
+fn is_tested(
+    implementation: Implementation,
+    stages: &[Stage],
+    provided: &[(Implementation, Result<Provided, String>)],
+) -> bool {
+    stages.contains(&Stage::Conformance(implementation))
+        && provided.iter().any(|(found, outcome)| *found == implementation && outcome.is_ok())
 }
 
 /// What the stages need; what could not be had stays as the reason.
@@ -165,6 +189,11 @@ fn provide_for(stages: &[Stage]) -> Result<Vec<(Implementation, Result<Provided,
 }
 
 impl Bench {
+    /// Whether `implementation` leaves parts of its device tests to another one.
+    fn shares(&self, implementation: Implementation) -> bool {
+        self.is_shared && COMPILERS.contains(&implementation)
+    }
+
     /// A stage that has the machine to itself: every child of ours is its.
     fn alone(&self, stage: Stage) -> Ended {
         let before = cpu::of_us();

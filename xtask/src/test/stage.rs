@@ -30,19 +30,19 @@ impl Stage {
         use Stage::{Build, Clippy, Docs, Doctests, Examples, Fmt, Licences, Offline, Tidy};
         let mut all = vec![Fmt, Tidy, Licences, Clippy, Docs, Build, Doctests, Examples, Offline];
         all.extend([
-            Stage::Apps(Implementation::Pocl),
-            Stage::Apps(Implementation::Intel),
-            Stage::Apps(Implementation::Oclgrind),
-            Stage::Petsc,
-            Stage::Python(Implementation::Pocl),
-            Stage::Python(Implementation::Intel),
-            Stage::PythonApps,
             Stage::Conformance(Implementation::Oclgrind),
             Stage::Conformance(Implementation::Pocl),
             Stage::Conformance(Implementation::Intel),
             Stage::Valgrind,
-            Stage::Unit,
             Stage::Fuzz,
+            Stage::Unit,
+            Stage::Apps(Implementation::Pocl),
+            Stage::Apps(Implementation::Intel),
+            Stage::Apps(Implementation::Oclgrind),
+            Stage::Python(Implementation::Pocl),
+            Stage::Python(Implementation::Intel),
+            Stage::PythonApps,
+            Stage::Petsc,
         ]);
         all
     }
@@ -105,10 +105,18 @@ impl Stage {
     /// Whether it may run beside others: most of the time it takes one processor. PoCL compiles kernels one after
     /// the other, Oclgrind interprets on hardly more than one processor, and so do memcheck and a fuzz target.
     pub(super) fn runs_beside(&self) -> bool {
-        matches!(
-            self,
-            Stage::Conformance(_) | Stage::Valgrind | Stage::Unit | Stage::Fuzz | Stage::Petsc
-        )
+        let is_of_tests =
+            matches!(self, Stage::Conformance(_) | Stage::Valgrind | Stage::Unit | Stage::Fuzz);
+        is_of_tests || matches!(self, Stage::Petsc) || self.folder().is_some()
+    }
+
+    /// The folder of the target directory that it builds in, where other stages do, too: those run one after the other.
+    pub(super) fn folder(&self) -> Option<&'static str> {
+        match self {
+            Stage::Apps(_) => Some("apps"),
+            Stage::Python(_) | Stage::PythonApps => Some("python"),
+            _ => None,
+        }
     }
 
     /// The implementation that its programs run on.
@@ -130,5 +138,18 @@ impl Stage {
             | Stage::Conformance(implementation) => Some(*implementation),
             Stage::Valgrind => Some(Implementation::Oclgrind),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_of_one_folder_are_listed_in_succession_and_run_beside_others() {
+        let all = Stage::all();
+        let folders: Vec<_> = all.iter().filter_map(Stage::folder).collect();
+        assert_eq!(folders, ["apps", "apps", "apps", "python", "python", "python"]);
+        assert!(all.iter().all(|stage| stage.folder().is_none() || stage.runs_beside()));
     }
 }

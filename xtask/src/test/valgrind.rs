@@ -16,7 +16,12 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     (
         "device",
         &[
-            "application::",
+            // Every algorithm on an application's objects; those of a queue in order, which differ in a flag, are `--full`'s.
+            "application::an_applications_queue_may_be_out_of_order",
+            "application::adopted_objects_have_one_reference_more_until_they_are_dropped",
+            "application::an_adopted_device_says_of_itself_what_the_listed_one_says",
+            "application::the_check_of_borrowed_arrays_names_the_broken_invariant",
+            "application::a_borrowed_matrix_multiplies_as_an_uploaded_one",
             "refusals::an_allocation_above_the_devices_largest",
             "refusals::ranges_that_do_not_fit_their_memory",
             "refusals::a_queue_of_another_context",
@@ -41,6 +46,7 @@ const FULL_PROGRAMS: &[(&str, &[&str])] = &[
     (
         "device",
         &[
+            "application::an_applications_objects_are_used_in_place_and_given_back",
             "launching::a_launch_waits_for_its_wait_list",
             "launching::values_change_and_the_plan_stays",
             "in_flight::a_launch_whose_wait_list_fails_is_in_error_and_its_workspace_goes_on",

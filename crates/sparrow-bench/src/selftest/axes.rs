@@ -42,9 +42,14 @@ pub enum Extent {
     /// Two programs an algorithm, f32 with u32 offsets in plain and compensated sums, with alpha, beta,
     /// placement and content in turn. For kernels that are broken on purpose and built anew each time.
     Brief,
+    /// A quarter of the cover: any two values of different axes meet, and each meets every algorithm; a shape has one
+    /// combination of each algorithm, so that types go round over shapes and algorithms. For interpreters.
+    Quarter,
     /// Half of the cover: any two values of different axes meet, and each meets every algorithm. For devices that
-    /// compile or run slowly, beside one that has the whole.
+    /// compile or run slowly, beside one that has the whole, or the other half.
     Half,
+    /// The half of the cover that [`Extent::Half`] leaves out: no program of a configuration is in both.
+    OtherHalf,
     /// A cover: any two values of different axes meet, and each meets every algorithm on every shape.
     Cover,
     /// Everything kernels are compiled for, on every shape; alpha, beta, placement and content vary
@@ -56,11 +61,19 @@ pub enum Extent {
 }
 
 impl Extent {
+    /// Whether it is for devices that compile or run slowly, beside one that has more: what a user gets, which has larger
+    /// groups and no other code, is left out then.
+    pub fn is_for_slow_devices(self) -> bool {
+        matches!(self, Extent::Quarter | Extent::Half)
+    }
+
     /// The word in records.
     pub fn name(self) -> &'static str {
         match self {
             Extent::Brief => "brief",
+            Extent::Quarter => "a quarter of the cover",
             Extent::Half => "half of the cover",
+            Extent::OtherHalf => "other half of the cover",
             Extent::Cover => "cover",
             Extent::Programs => "programs",
             Extent::Full => "full",
@@ -115,8 +128,8 @@ impl Axes {
 pub(super) struct Part {
     /// Which other configurations share its programs: those of the same number.
     pub(super) family: usize,
-    /// Whether half of the cover is enough.
-    pub(super) is_half: bool,
+    /// Combinations on each shape: four of a whole cover, two of half of it, one of a quarter.
+    pub(super) choices: usize,
 }
 
 /// The combinations for each configuration on each shape, configurations slowest; the same every time.
@@ -124,15 +137,26 @@ pub(super) fn combinations(extent: Extent, parts: &[Part], shapes: usize) -> Vec
     let slots = parts.len() * shapes;
     let choices = match extent {
         Extent::Brief => products(slots, &BRIEF),
-        Extent::Half => {
-            let halves: Vec<_> = parts.iter().map(|part| Part { is_half: true, ..*part }).collect();
-            cover(&halves, shapes)
-        }
+        Extent::Quarter => cover(&with(parts, 1), shapes),
+        Extent::Half => cover(&with(parts, 2), shapes),
+        Extent::OtherHalf => cover(&others(&with(parts, 2)), shapes),
         Extent::Cover => cover(parts, shapes),
         Extent::Programs => products(slots, &PROGRAMS),
         Extent::Full => products(slots, &FULL),
     };
     choices.iter().map(|slot| slot.iter().map(Axes::of).collect()).collect()
+}
+
+/// The same with so many combinations on each shape.
+fn with(parts: &[Part], choices: usize) -> Vec<Part> {
+    parts.iter().map(|part| Part { choices, ..*part }).collect()
+}
+
+/// Families whose half is what these leave out: a value type that has one offset type and one way of summing in the one
+/// has the others in the other. An odd number of them further, types change places; what is half of it, ways of summing.
+fn others(parts: &[Part]) -> Vec<Part> {
+    let other = |family: usize| family + if family.is_multiple_of(2) { 3 } else { 5 };
+    parts.iter().map(|part| Part { family: other(part.family), ..*part }).collect()
 }
 
 /// Every choice from axes of `sizes`, the last axis fastest.
@@ -168,7 +192,7 @@ fn products(slots: usize, sizes: &[usize; SIZES.len()]) -> Vec<Vec<Choice>> {
 }
 
 /// Four choices a slot, in which it sees every value of every axis; or, of half of the cover, two, in which slots side by
-/// side see two value types each.
+/// side see two value types each; or one, in which four of them see one each.
 ///
 /// Building a program takes longer than many launches, so a configuration has eight of the 32 programs, or four, and
 /// a slot as many as it has choices: rows of an orthogonal array, in which any two values of different axes meet. The
@@ -178,12 +202,16 @@ fn cover(parts: &[Part], shapes: usize) -> Vec<Vec<Choice>> {
     let mut meetings = Meetings::default();
     let mut slot = |number: usize| -> Vec<Choice> {
         let (part, shape) = (parts[number / shapes], number % shapes);
-        let (family, choices) = (part.family, if part.is_half { 2 } else { 4 });
+        let Part { family, choices } = part;
         let mut seen = [[0_usize; 4]; SIZES.len()];
         (0..choices)
             .map(|nth| {
-                let value = (nth + (family + shape) % 2 * choices) % 4;
-                let offset = ([0, 1, 1, 0][value] + shape) % 2;
+                let value = (nth + (family + shape) * choices) % 4;
+                // With one choice, offset types do not go with ways of summing.
+                let offset = match choices {
+                    1 => (value + family / 4) % 2,
+                    _ => ([0, 1, 1, 0][value] + shape) % 2,
+                };
                 // Of eight programs, or of four, of which every second offset type is gone.
                 let [accumulate, scalars] = match choices {
                     4 => [value + offset + family, value / 2 + offset + family / 2],
@@ -257,8 +285,8 @@ mod tests {
     }
 
     /// Four configurations, each of a family of its own.
-    fn parts(is_half: bool) -> Vec<Part> {
-        (0..4).map(|family| Part { family, is_half }).collect()
+    fn parts(choices: usize) -> Vec<Part> {
+        (0..4).map(|family| Part { family, choices }).collect()
     }
 
     fn programs(configuration: &[Vec<Choice>]) -> HashSet<&[usize]> {
@@ -267,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_cover_has_every_pair_and_every_slot_sees_every_value() {
-        let choices = cover(&parts(false), 20);
+        let choices = cover(&parts(4), 20);
         assert_eq!(pairs(&choices), all_pairs());
         for slot in &choices {
             for (axis, &size) in SIZES.iter().enumerate() {
@@ -275,7 +303,7 @@ mod tests {
                 assert_eq!(seen.len(), size, "axis {axis} of {slot:?}");
             }
         }
-        assert_eq!(cover(&parts(false), 20), choices);
+        assert_eq!(cover(&parts(4), 20), choices);
         for configuration in choices.chunks(20) {
             assert_eq!(programs(configuration).len(), 8);
         }
@@ -283,8 +311,8 @@ mod tests {
 
     #[test]
     fn a_family_has_the_programs_of_one_configuration_and_every_pair_still_meets() {
-        for (is_half, expected) in [(false, 8), (true, 4)] {
-            let parts = [0, 0, 0, 1, 2].map(|family| Part { family, is_half });
+        for (choices, expected) in [(4, 8), (2, 4)] {
+            let parts = [0, 0, 0, 1, 2].map(|family| Part { family, choices });
             let choices = cover(&parts, 20);
             assert_eq!(pairs(&choices), all_pairs());
             assert_eq!(programs(&choices[..60]).len(), expected);
@@ -295,16 +323,55 @@ mod tests {
     }
 
     #[test]
-    fn half_a_cover_has_every_pair_and_every_configuration_sees_every_value() {
-        let choices = cover(&parts(true), 20);
+    fn half_and_a_quarter_have_every_pair_and_every_configuration_sees_every_value() {
+        for choices in [2, 1] {
+            // As many algorithms as there are, or nearly.
+            let parts: Vec<_> = (0..13).map(|family| Part { family, choices }).collect();
+            let slots = cover(&parts, 20);
+            assert_eq!(pairs(&slots), all_pairs());
+            assert!(slots.iter().all(|slot| slot.len() == choices));
+            check_values(&slots);
+        }
+        let choices = cover(&parts(2), 20);
         assert_eq!(pairs(&choices), all_pairs());
+        check_values(&choices);
+    }
+
+    fn check_values(choices: &[Vec<Choice>]) {
         for configuration in choices.chunks(20) {
             let of_it = || configuration.iter().flatten();
             for (axis, &size) in SIZES.iter().enumerate() {
                 let seen: HashSet<_> = of_it().map(|choice| choice[axis]).collect();
                 assert_eq!(seen.len(), size, "axis {axis}");
             }
-            assert_eq!(programs(configuration).len(), 4);
+            let programs = programs(configuration);
+            assert_eq!(programs.len(), 4);
+            // Each offset type with each way of summing.
+            let sums: HashSet<_> = programs.iter().map(|program| &program[1..3]).collect();
+            assert_eq!(sums.len(), 4);
+        }
+    }
+
+    #[test]
+    fn both_halves_have_every_program_of_the_cover_once() {
+        let parts = parts(4);
+        let halves = with(&parts, 2);
+        let [half, other, whole] =
+            [&halves, &others(&halves), &parts].map(|parts| cover(parts, 20));
+        assert_eq!(pairs(&other), all_pairs());
+        for number in 0..parts.len() {
+            let of = |choices: &[Vec<Choice>]| -> HashSet<Vec<usize>> {
+                let own = programs(&choices[20 * number..][..20]);
+                own.into_iter().map(<[usize]>::to_vec).collect()
+            };
+            let (half, other) = (of(&half), of(&other));
+            assert!(half.is_disjoint(&other), "{half:?} {other:?}");
+            assert_eq!(half.len() + other.len(), of(&whole).len());
+            // With a value type, both offset types and both ways of summing are there.
+            for axis in [1, 2] {
+                let both = half.union(&other).map(|program| (program[0], program[axis]));
+                assert_eq!(both.collect::<HashSet<_>>().len(), 8, "configuration {number}");
+            }
         }
     }
 

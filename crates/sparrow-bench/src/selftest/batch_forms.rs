@@ -65,7 +65,7 @@ fn run_alike<V: RealValue>(
     let [many_steps, others @ ..] = &shapes;
     let of_turn = [turn, turn + 1].map(|number| &others[number % others.len()]);
     let taken: Vec<_> = match extent {
-        Extent::Half => vec![&shapes[turn % shapes.len()]],
+        _ if extent.is_for_slow_devices() => vec![&shapes[turn % shapes.len()]],
         _ => iter::once(many_steps).chain(of_turn).collect(),
     };
     for shape in taken {
@@ -95,13 +95,13 @@ fn run_different<V: RealValue>(
 ) -> Result<f64, (Option<usize>, CaseError)> {
     let shapes = shapes();
     let [fitting @ .., _] = &shapes;
-    let of_each = if extent == Extent::Half { 2 } else { 4 };
+    let of_each = if extent.is_for_slow_devices() { 2 } else { 4 };
     let count = of_each * fitting.len();
     let place = |at: usize| if turn.is_multiple_of(2) { at % fitting.len() } else { at / of_each };
     let mut batches = vec![problems_of::<V>((0..count).map(|at| &fitting[place(at)]))?];
     let large = (1024, vec![1024; 21]);
     let behind_parts = (0..18).map(|at| if at % 9 == 4 { &large } else { &fitting[0] });
-    if extent != Extent::Half {
+    if !extent.is_for_slow_devices() {
         batches.push(problems_of::<V>(behind_parts)?);
     }
     let mut largest = 0.0f64;

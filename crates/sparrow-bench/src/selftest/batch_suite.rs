@@ -50,7 +50,7 @@ impl BatchConfiguration {
     /// Half of the cover goes without a user's, whose code is the same.
     fn settings(&self, extent: Extent) -> Vec<Vec<(String, u32)>> {
         let mut settings = vec![small_parameters()];
-        if extent != Extent::Half {
+        if !extent.is_for_slow_devices() {
             settings.push(Vec::new());
         }
         if (self.algorithm, self.variant) == (Some(BatchedAlgorithm::CsrI), BatchedVariant::Ordered)
@@ -103,7 +103,7 @@ fn in_step_parameters() -> Vec<(String, u32)> {
 /// # Errors
 /// None in practice: the shapes fit every type.
 pub fn mixed_problems<V: RealValue>(extent: Extent) -> csr_core::Result<Vec<Csr<V>>> {
-    let (many, huge_rows) = if extent == Extent::Half { (150, 250) } else { (700, 900) };
+    let (many, huge_rows) = if extent.is_for_slow_devices() { (150, 250) } else { (700, 900) };
     let mut heap = vec![2; 90];
     heap[40] = 400;
     let mut long_row = vec![0; 300];
@@ -186,7 +186,8 @@ fn ways_of(
 }
 
 /// Runs `configurations` on the queue's device, in each of `value_types`: with small hyper-parameters and a user's
-/// in turn, CSR-I with those of sub-groups in step too, 16-bit columns and 32, finite numbers and others. `observe` is as
+/// in turn, CSR-I with those of sub-groups in step too, 16-bit columns and 32, finite numbers and others; a quarter of the
+/// cover has one of the types for each. `observe` is as
 /// [`super::run_suite`]'s.
 ///
 /// # Errors
@@ -201,14 +202,17 @@ pub fn run_batches(
     let device = queue.context().device().traits();
     let is_interpreted = super::is_interpreted(device);
     let ways = match extent {
-        Extent::Half => COVERED / 2,
+        Extent::Quarter | Extent::Half | Extent::OtherHalf => COVERED / 2,
         Extent::Brief | Extent::Cover => COVERED,
         Extent::Programs | Extent::Full => WAYS.len(),
     };
-    let in_turn = if extent == Extent::Half { 1 } else { 2 };
+    // Half of the cover has other ways than the other half.
+    let other = if extent == Extent::OtherHalf { COVERED } else { 0 };
+    let in_turn = if extent.is_for_slow_devices() { 1 } else { 2 };
     let cases_of_type =
         |configuration: &BatchConfiguration| ways + configuration.settings(extent).len() - in_turn;
-    let all = configurations.iter().map(cases_of_type).sum::<usize>() * value_types.len();
+    let types = if extent == Extent::Quarter { 1 } else { value_types.len() };
+    let all = configurations.iter().map(cases_of_type).sum::<usize>() * types;
     let mut count = Count { done: 0, all, failed: 0 };
     let mut report = Report::new(device, extent);
     for (number, configuration) in configurations.iter().enumerate() {
@@ -218,8 +222,10 @@ pub fn run_batches(
             .into_iter()
             .map(|parameters| (configuration.tested(&parameters), parameters, Tally::default()))
             .collect();
-        let cases = value_types.iter().enumerate().flat_map(|(turn, &value_type)| {
-            ways_of(number, turn, ways, in_turn, ways_of_parameters)
+        // A quarter of the cover has types in turn.
+        let in_order = value_types.iter().enumerate().cycle().skip(number).take(types);
+        let cases = in_order.flat_map(|(turn, &value_type)| {
+            ways_of(number + other, turn, ways, in_turn, ways_of_parameters)
                 .map(move |way| (turn, value_type, way))
         });
         let mut ends = false;

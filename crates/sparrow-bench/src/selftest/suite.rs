@@ -86,7 +86,7 @@ fn parts(configurations: &[Configuration]) -> Vec<Part> {
     let part = |configuration: &Configuration| {
         let first = family(configuration);
         let family = families.iter().position(|number| Some(*number) == first).unwrap_or(0);
-        Part { family, is_half: configuration.parameters.is_empty() }
+        Part { family, choices: if configuration.parameters.is_empty() { 2 } else { 4 } }
     };
     configurations.iter().map(part).collect()
 }

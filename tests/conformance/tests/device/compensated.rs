@@ -7,7 +7,7 @@
     reason = "a test panics when its claim is broken, and says what it measured or skipped"
 )]
 
-use conformance::{LIMITS, options, queue, say};
+use conformance::{LIMITS, Parts, options, queue, say};
 use csr_core::Accumulator;
 use csr_core::plan::csr_adaptive::{
     BlockKind, LengthBreak, RowBlockRules, RowBlocks, StreamReduction,
@@ -80,7 +80,8 @@ fn relative_errors<V: Accumulator + Real + Float>(y: &[V]) -> (f64, f64) {
     errors.fold((0.0, f64::INFINITY), |(most, least), error| (error.max(most), error.min(least)))
 }
 
-fn plain_loses_every_digit_and_compensated_keeps_them<V: Accumulator + Real + Float>(
+/// Plain sums lose every digit and compensated ones keep them.
+fn check<V: Accumulator + Real + Float>(
     queue: &Queue,
     (rows, length): (usize, usize),
     implementation: (Algorithm, Variant),
@@ -99,13 +100,26 @@ fn plain_loses_every_digit_and_compensated_keeps_them<V: Accumulator + Real + Fl
     assert!(most < 10.0 * V::EPSILON.sqrt(), "{name}: compensated sums lose a row to {most}");
 }
 
-fn on_each_type(shape: (usize, usize), implementation: (Algorithm, Variant)) {
+/// In f32 and f64, which compilers share: one has each algorithm and variant in one type.
+fn on_each_type(shapes: &[(usize, usize)], algorithm: Algorithm, variants: &[Variant]) {
     let queue = queue();
-    plain_loses_every_digit_and_compensated_keeps_them::<f32>(&queue, shape, implementation);
-    if queue.context().device().traits().has_f64 {
-        plain_loses_every_digit_and_compensated_keeps_them::<f64>(&queue, shape, implementation);
-    } else {
-        say("skipped in f64: the device has none");
+    let has_f64 = queue.context().device().traits().has_f64;
+    let mut parts = Parts::of("types of compensated sums");
+    for (number, &variant) in variants.iter().enumerate() {
+        let implementation = (algorithm, variant);
+        let first = algorithm as usize + number;
+        let (in_f32, in_f64) = (parts.takes(first), parts.takes(first + 1));
+        for &shape in shapes {
+            if in_f32 {
+                check::<f32>(&queue, shape, implementation);
+            }
+            if in_f64 && has_f64 {
+                check::<f64>(&queue, shape, implementation);
+            }
+        }
+        if in_f64 && !has_f64 {
+            say("skipped in f64: the device has none");
+        }
     }
 }
 
@@ -131,64 +145,56 @@ fn check_blocks(
 
 #[test]
 fn csr_scalar_keeps_digits() {
-    on_each_type((5, 301), (Algorithm::CsrScalar, Variant::Full));
+    on_each_type(&[(5, 301)], Algorithm::CsrScalar, &[Variant::Full]);
 }
 
 #[test]
 fn csr_vector_keeps_digits() {
-    on_each_type((5, 301), (Algorithm::CsrVector, Variant::Full));
+    on_each_type(&[(5, 301)], Algorithm::CsrVector, &[Variant::Full]);
 }
 
 #[test]
 fn csr_pieces_keeps_digits_where_rows_are_cut_and_where_they_are_not() {
     // Pieces of 128 nonzeros.
-    for shape in [(12, 21), (5, 301)] {
-        on_each_type(shape, (Algorithm::CsrPieces, Variant::Full));
-    }
+    on_each_type(&[(12, 21), (5, 301)], Algorithm::CsrPieces, &[Variant::Full]);
 }
 
 #[test]
 fn sell_keeps_digits() {
-    on_each_type((5, 301), (Algorithm::Sell, Variant::Full));
+    on_each_type(&[(5, 301)], Algorithm::Sell, &[Variant::Full]);
 }
 
 #[test]
 fn sell_sigma_keeps_digits_in_one_lane_and_in_many() {
-    for shape in [(12, 21), (5, 301)] {
-        on_each_type(shape, (Algorithm::SellSigma, Variant::Full));
-    }
+    on_each_type(&[(12, 21), (5, 301)], Algorithm::SellSigma, &[Variant::Full]);
 }
 
 #[test]
 fn csr_tiles_keeps_digits_in_a_slice_and_across_slices_and_tiles() {
-    for shape in [(12, 21), (5, 301)] {
-        on_each_type(shape, (Algorithm::CsrTiles, Variant::Full));
-    }
+    on_each_type(&[(12, 21), (5, 301)], Algorithm::CsrTiles, &[Variant::Full]);
 }
 
 #[test]
 fn csr_adaptive_keeps_digits_in_stream_with_the_scalar_reduction() {
     let shape = (12, 21);
-    for (variant, width) in [(Variant::Baseline, 2), (Variant::Nrs, 3)] {
+    for width in [2, 3] {
         check_blocks(BlockKind::Stream, shape, None, width);
-        on_each_type(shape, (Algorithm::CsrAdaptive, variant));
     }
+    on_each_type(&[shape], Algorithm::CsrAdaptive, &[Variant::Baseline, Variant::Nrs]);
 }
 
 #[test]
 fn csr_adaptive_keeps_digits_in_stream_with_the_logarithmic_reduction() {
     let shape = (12, 21);
     check_blocks(BlockKind::Stream, shape, Some(LIMITS.share), 3);
-    for variant in [Variant::NrsLog, Variant::Full] {
-        on_each_type(shape, (Algorithm::CsrAdaptive, variant));
-    }
+    on_each_type(&[shape], Algorithm::CsrAdaptive, &[Variant::NrsLog, Variant::Full]);
 }
 
 #[test]
 fn csr_adaptive_keeps_digits_in_vector() {
     let shape = (4, 201);
     check_blocks(BlockKind::Vector, shape, Some(LIMITS.share), 2);
-    on_each_type(shape, (Algorithm::CsrAdaptive, Variant::Full));
+    on_each_type(&[shape], Algorithm::CsrAdaptive, &[Variant::Full]);
 }
 
 #[test]
@@ -196,22 +202,20 @@ fn csr_adaptive_keeps_digits_where_few_rows_share_a_group() {
     // num_rows_stream is 3 in f64: two rows are too few for Stream. In f32 they stream.
     let shape = (4, 61);
     check_blocks(BlockKind::Vector, shape, Some(LIMITS.share), 3);
-    on_each_type(shape, (Algorithm::CsrAdaptive, Variant::Full));
+    on_each_type(&[shape], Algorithm::CsrAdaptive, &[Variant::Full]);
 }
 
 #[test]
 fn csr_adaptive_keeps_digits_in_vector_l() {
     let shape = (2, 1001);
     check_blocks(BlockKind::VectorL, shape, Some(LIMITS.share), 2);
-    on_each_type(shape, (Algorithm::CsrAdaptive, Variant::Full));
+    on_each_type(&[shape], Algorithm::CsrAdaptive, &[Variant::Full]);
 }
 
 #[test]
 fn segmented_sum_keeps_digits_in_a_tile_and_across_bunches() {
     // A tile has 32 nonzeros, a bunch has two of them at most.
-    for shape in [(7, 9), (5, 51), (3, 301), (1, 1001)] {
-        for variant in Variant::of(Algorithm::SegmentedSum) {
-            on_each_type(shape, (Algorithm::SegmentedSum, *variant));
-        }
-    }
+    let shapes = [(7, 9), (5, 51), (3, 301), (1, 1001)];
+    let variants = Variant::of(Algorithm::SegmentedSum);
+    on_each_type(&shapes, Algorithm::SegmentedSum, variants);
 }

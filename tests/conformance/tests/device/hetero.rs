@@ -87,6 +87,10 @@ fn two_devices_are_right_on_every_shape_at_every_share() {
         let matrix: Csr<f32> = shape.matrix().unwrap();
         // Which partner, and whether y is read, change from share to share.
         for (turn, share) in [0.0, 0.03, 0.25, 0.5, 0.9, 1.0].into_iter().enumerate() {
+            // And of the shares every other, in turn.
+            if is_interpreted && !is_full() && (number / 2 + turn) % 2 == 1 {
+                continue;
+            }
             let partner = match (number + turn) % 3 {
                 0 => Partner::Device(&second),
                 _ => Partner::Host,

@@ -38,7 +38,7 @@ fn every_algorithm_is_right_on_every_shape_with_columns_of_every_number() {
     let queue = queue();
     let extent = extent(queue.context().device());
     let mut configurations = SpmmConfiguration::all(queue.context().device().traits());
-    if extent == Extent::Half {
+    if extent.is_for_slow_devices() {
         // As of products with a vector: what a user gets has larger groups and no other code.
         configurations.retain(|one| one.algorithm.is_none() || !one.parameters.is_empty());
     }
