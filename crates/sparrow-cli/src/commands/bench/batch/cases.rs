@@ -1,0 +1,214 @@
+//! What batches are made of: problems that are named, drawn or made, and the order in which they stand.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use csr_core::Csr;
+use csr_core::generate::{
+    SmallProblem, Suite, dense_problem, dense_row_problem, drawn_problem, tiny_problem,
+};
+use sparrow_bench::{Input, Making, counted};
+
+use super::super::inputs;
+use crate::arguments::{BatchKind, BenchBatch, Matrices, Reading};
+use crate::commands::{ReadMatrix, check_matrix, load};
+use crate::failure::Failure;
+
+/// Mean nonzeros of problems of controlled density.
+const DENSITIES: [usize; 5] = [1, 4, 16, 32, 64];
+
+/// What one batch is made of.
+pub(in crate::commands::bench) struct Case {
+    pub(in crate::commands::bench) name: String,
+    pub(in crate::commands::bench) source: &'static str,
+    pub(in crate::commands::bench) kind: String,
+    pub(in crate::commands::bench) matrices: Vec<Csr<f64>>,
+    /// For each problem the index of its matrix, for a batch of some size.
+    pub(in crate::commands::bench) order: fn(&[Csr<f64>], usize) -> Vec<usize>,
+}
+
+impl Case {
+    /// Nonzeros of a batch of so many problems, each matrix as often as any other.
+    pub(in crate::commands::bench) fn nnz(&self, size: usize) -> u64 {
+        let nnz: usize = self.matrices.iter().map(Csr::nnz).sum();
+        (nnz * size / self.matrices.len().max(1)) as u64
+    }
+}
+
+/// Whether a batch of these kinds is made of problems that are named or drawn.
+pub(super) fn needs_problems(kinds: &[BatchKind]) -> bool {
+    kinds.iter().any(|kind| !matches!(kind, BatchKind::Density | BatchKind::DenseRow))
+}
+
+/// A problem that is named or drawn.
+pub(in crate::commands::bench) struct Problem {
+    pub(in crate::commands::bench) name: String,
+    pub(in crate::commands::bench) source: &'static str,
+    pub(in crate::commands::bench) matrix: Csr<f64>,
+    /// Whether its file says that its values are integers.
+    is_integer: bool,
+}
+
+impl Problem {
+    /// A likeness of one of the paper's.
+    pub(in crate::commands::bench) fn like(
+        small: &SmallProblem,
+        making: Making,
+    ) -> Result<Self, Failure> {
+        let matrix = small.generate(making.seed)?;
+        Ok(Problem { name: small.display_name(), source: "likeness", matrix, is_integer: false })
+    }
+
+    /// A matrix that is named.
+    pub(in crate::commands::bench) fn of(
+        input: &Input,
+        making: Making,
+        reading: Reading,
+    ) -> Result<Self, Failure> {
+        let ReadMatrix { matrix, is_integer } = load(input, making, reading)?;
+        let (name, source) = (input.name(), input.source());
+        Ok(Problem { name, source, matrix: matrix.with_u32_offsets()?, is_integer })
+    }
+}
+
+/// The problem of the paper's that a name asks for; a file of that name goes before.
+pub(in crate::commands::bench) fn small(name: &OsStr) -> Option<&'static SmallProblem> {
+    let is_file = Path::new(name).exists();
+    name.to_str().filter(|_| !is_file).and_then(SmallProblem::named)
+}
+
+pub(super) fn problems(
+    arguments: &BenchBatch,
+    making: Making,
+    drawn: usize,
+) -> Result<Vec<Problem>, Failure> {
+    let mut problems = Vec::new();
+    if arguments.matrices.are_named() {
+        let is_small = |name: &&OsString| small(name).is_some();
+        let (likenesses, others): (Vec<_>, Vec<_>) =
+            arguments.matrices.matrices.iter().partition(is_small);
+        for one in likenesses.into_iter().filter_map(|name| small(name)) {
+            problems.push(Problem::like(one, making)?);
+        }
+        let others = Matrices {
+            matrices: others.into_iter().cloned().collect(),
+            ..arguments.matrices.clone()
+        };
+        if others.are_named() {
+            for input in inputs(&others, Suite::Quick)? {
+                problems.push(Problem::of(&input, making, arguments.matrices.reading)?);
+            }
+        }
+    }
+    for number in 0..drawn {
+        let matrix = drawn_problem(number as u64, making.seed)?;
+        let name = format!("drawn-{}", number + 1);
+        problems.push(Problem { name, source: "assembled", matrix, is_integer: false });
+    }
+    Ok(problems)
+}
+
+pub(super) fn cases(
+    arguments: &BenchBatch,
+    making: Making,
+    problems: &[Problem],
+) -> Result<Vec<Case>, Failure> {
+    if problems.is_empty() && needs_problems(&arguments.batch_kind) {
+        return Err(Failure::input("bench batch has no problems: name matrices, or --draw some"));
+    }
+    let mut cases = Vec::new();
+    for kind in &arguments.batch_kind {
+        match kind {
+            BatchKind::Homogeneous => cases.extend(problems.iter().map(|problem| Case {
+                name: problem.name.clone(),
+                source: problem.source,
+                kind: "homogeneous".to_owned(),
+                matrices: vec![problem.matrix.clone()],
+                order: |_, size| vec![0; size],
+            })),
+            BatchKind::Mixed | BatchKind::Sorted => cases.push(Case {
+                name: counted(problems.len(), "problem"),
+                source: problems.last().map_or("assembled", |last| last.source),
+                kind: if *kind == BatchKind::Mixed { "mixed" } else { "sorted" }.to_owned(),
+                matrices: problems.iter().map(|problem| problem.matrix.clone()).collect(),
+                order: if *kind == BatchKind::Mixed { at_random } else { by_size },
+            }),
+            BatchKind::Density => cases.extend(density_cases(making)?),
+            BatchKind::DenseRow => cases.extend(dense_row_cases(making)?),
+        }
+    }
+    Ok(cases)
+}
+
+pub(in crate::commands::bench) fn density_cases(making: Making) -> Result<Vec<Case>, Failure> {
+    let mut cases = Vec::new();
+    for (is_heaped, word) in [(false, "balanced"), (true, "heaped")] {
+        for mean in DENSITIES {
+            cases.push(Case {
+                name: "order-1024".to_owned(),
+                source: "assembled",
+                kind: format!("{word} {mean}"),
+                matrices: vec![dense_problem(mean, is_heaped, making.seed)?],
+                order: |_, size| vec![0; size],
+            });
+        }
+    }
+    Ok(cases)
+}
+
+fn dense_row_cases(making: Making) -> Result<[Case; 2], Failure> {
+    let tiny = tiny_problem(making.seed)?;
+    let matrices = vec![tiny.clone(), dense_row_problem(making.seed)?];
+    let case = |kind: &str, matrices, order| {
+        let (name, kind) = ("tiny problems".to_owned(), kind.to_owned());
+        Case { name, source: "assembled", kind, matrices, order }
+    };
+    Ok([
+        case("alone", vec![tiny], |_, size| vec![0; size]),
+        case("with a dense row", matrices, |_, size| {
+            (0..size).map(|problem| usize::from(problem == size / 2)).collect()
+        }),
+    ])
+}
+
+/// Matrices in random order, the same every time.
+pub(in crate::commands::bench) fn at_random(matrices: &[Csr<f64>], size: usize) -> Vec<usize> {
+    let drawn = csr_core::random_vector::<f64>(17, size);
+    let count = matrices.len();
+    // Between -1 and 1.
+    drawn.iter().map(|at| (((at + 1.0) / 2.0 * count as f64) as usize).min(count - 1)).collect()
+}
+
+/// The same problems, the largest first.
+fn by_size(matrices: &[Csr<f64>], size: usize) -> Vec<usize> {
+    let mut order = at_random(matrices, size);
+    order.sort_by_key(|&matrix| std::cmp::Reverse(matrices[matrix].nnz()));
+    order
+}
+
+/// Refuses problems with a value that is beyond a type, and says which of their values change by more than rounding.
+pub(super) fn check(arguments: &BenchBatch, problems: &[Problem]) -> Result<(), Failure> {
+    for &value_type in &arguments.values.value_type {
+        for Problem { name, matrix, is_integer, .. } in problems {
+            let parts = (matrix.view().pattern(), matrix.values());
+            check_matrix(name, parts, *is_integer, value_type, arguments.matrices.reading)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_problem_among_the_tiny_ones_has_a_full_row() {
+        let [alone, mixed] = dense_row_cases(Making { scale: 1.0, seed: 1 }).unwrap();
+        assert_eq!((alone.order)(&alone.matrices, 5), [0; 5]);
+        assert_eq!((mixed.order)(&mixed.matrices, 5), [0, 0, 1, 0, 0]);
+        assert_eq!(mixed.matrices[0], alone.matrices[0]);
+        let nnz: Vec<_> = mixed.matrices.iter().map(Csr::nnz).collect();
+        assert_eq!(nnz, [76, 2047]);
+        assert!((mixed.order)(&mixed.matrices, 0).is_empty());
+    }
+}
