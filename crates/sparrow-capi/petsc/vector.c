@@ -146,6 +146,29 @@ PetscErrorCode SparrowVectorLeaveArray(Vec v)
   PetscFunctionReturn(0);
 }
 
+/* Where the device has memory of its own, buffers change hands. */
+static PetscErrorCode VecSwap_Sparrow(Vec x, Vec y)
+{
+  SparrowDevice *device;
+  SparrowVector *of_x, *of_y;
+  cl_mem         memory;
+
+  PetscFunctionBegin;
+  PetscCall(SparrowGetDevice(&device));
+  if (device->shares_memory || !SparrowIsVector(y)) {
+    PetscCall(SparrowVectorPlain(x)->swap(x, y));
+    PetscFunctionReturn(0);
+  }
+  PetscCall(SparrowVectorOnDevice(device, x, SPARROW_UPDATE, &memory));
+  PetscCall(SparrowVectorOnDevice(device, y, SPARROW_UPDATE, &memory));
+  PetscCall(SparrowVectorOwn(x, &of_x));
+  PetscCall(SparrowVectorOwn(y, &of_y));
+  memory       = of_x->memory;
+  of_x->memory = of_y->memory;
+  of_y->memory = memory;
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode SparrowVectorDestroyOwn(void *pointer)
 {
   PetscFunctionBegin;
@@ -222,6 +245,7 @@ static PetscErrorCode SparrowVectorTurn(Vec v, PetscBool is_distributed)
   PetscCall(SparrowVectorMakeOwn(v));
   v->ops->destroy   = VecDestroy_Sparrow;
   v->ops->duplicate = VecDuplicate_Sparrow;
+  v->ops->swap      = VecSwap_Sparrow;
   PetscCall(SparrowVectorSetArrayOps(v->ops));
   PetscCall(SparrowVectorSetElementwiseOps(v->ops));
   PetscCall(SparrowVectorSetSums(v->ops, is_distributed));

@@ -1,6 +1,6 @@
 /*
  * Operations of VECSPARROW element by element, enqueued and not waited for. Where a vector of another type takes part,
- * PETSc's own operation does it, on the host.
+ * PETSc's own operation does it, on the host; so it does division, whose result is 0 where PETSc divides by 0.
  *
  * Licence: MIT OR Apache-2.0.
  */
@@ -112,17 +112,6 @@ static PetscErrorCode VecPointwiseMult_Sparrow(Vec w, Vec x, Vec y)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode VecPointwiseDivide_Sparrow(Vec w, Vec x, Vec y)
-{
-  PetscBool is_done;
-
-  PetscFunctionBegin;
-  PetscCall(SparrowElementwise(SPARROW_ELEMENTARY_DIVIDE, 0, x, 0, y, 0, w, &is_done));
-  if (is_done) PetscCall(PetscLogFlops(w->map->n));
-  else PetscCall(SparrowVectorPlain(w)->pointwisedivide(w, x, y));
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode SparrowFill(SparrowDevice *device, cl_mem memory, PetscInt count, PetscScalar value)
 {
   PetscFunctionBegin;
@@ -209,17 +198,16 @@ static PetscErrorCode VecCopy_Sparrow(Vec x, Vec y)
 PetscErrorCode SparrowVectorSetElementwiseOps(VecOps ops)
 {
   PetscFunctionBegin;
-  ops->axpy            = VecAXPY_Sparrow;
-  ops->aypx            = VecAYPX_Sparrow;
-  ops->axpby           = VecAXPBY_Sparrow;
-  ops->axpbypcz        = VecAXPBYPCZ_Sparrow;
-  ops->waxpy           = VecWAXPY_Sparrow;
-  ops->maxpy           = VecMAXPY_Sparrow;
-  ops->pointwisemult   = VecPointwiseMult_Sparrow;
-  ops->pointwisedivide = VecPointwiseDivide_Sparrow;
-  ops->set             = VecSet_Sparrow;
-  ops->scale           = VecScale_Sparrow;
-  ops->shift           = VecShift_Sparrow;
-  ops->copy            = VecCopy_Sparrow;
+  ops->axpy          = VecAXPY_Sparrow;
+  ops->aypx          = VecAYPX_Sparrow;
+  ops->axpby         = VecAXPBY_Sparrow;
+  ops->axpbypcz      = VecAXPBYPCZ_Sparrow;
+  ops->waxpy         = VecWAXPY_Sparrow;
+  ops->maxpy         = VecMAXPY_Sparrow;
+  ops->pointwisemult = VecPointwiseMult_Sparrow;
+  ops->set           = VecSet_Sparrow;
+  ops->scale         = VecScale_Sparrow;
+  ops->shift         = VecShift_Sparrow;
+  ops->copy          = VecCopy_Sparrow;
   PetscFunctionReturn(0);
 }
