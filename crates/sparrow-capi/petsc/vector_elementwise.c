@@ -6,13 +6,12 @@
  */
 #include "sparrow_petsc.h"
 
-/* r = op(x, y, r); x and y may be NULL where the operation has none, and be r. r is read where y is r, and where gamma is
-   not 0. `*is_done` says whether all are ours; else nothing happened. */
+/* r = op(x, y, r); y is NULL where the operation has none, and x and y may be r, which else is read where gamma is not 0.
+   `*is_done` says whether all are ours; else nothing happened. */
 static PetscErrorCode SparrowElementwise(sparrow_elementary operation, PetscScalar alpha, Vec x, PetscScalar beta, Vec y, PetscScalar gamma, Vec r, PetscBool *is_done)
 {
   SparrowDevice      *device;
   cl_mem              of_x, of_y = NULL, of_r;
-  const PetscBool     reads_r = (PetscBool)(x == r || y == r || gamma != 0);
   sparrow_elementwise operands = {.size = sizeof operands, .elements = (uint64_t)r->map->n, .operation = operation, .alpha = {.value = alpha}, .beta = {.value = beta}, .gamma = {.value = gamma}};
 
   PetscFunctionBegin;
@@ -21,7 +20,7 @@ static PetscErrorCode SparrowElementwise(sparrow_elementary operation, PetscScal
   PetscCall(SparrowGetDevice(&device));
   PetscCall(SparrowVectorOnDevice(device, x, SPARROW_READ, &of_x));
   if (y) PetscCall(SparrowVectorOnDevice(device, y, SPARROW_READ, &of_y));
-  PetscCall(SparrowVectorOnDevice(device, r, reads_r ? SPARROW_UPDATE : SPARROW_WRITE, &of_r));
+  PetscCall(SparrowVectorOnDevice(device, r, gamma != 0 ? SPARROW_UPDATE : SPARROW_WRITE, &of_r));
   operands.x.memory = of_x;
   operands.y.memory = of_y;
   operands.r.memory = of_r;

@@ -1,8 +1,7 @@
 /* VECSPARROW beside PETSc's plain vectors on any number of ranks: every operation that is replaced, with elements on the
-   host and on the device, arrays, mixed types, wrong uses, and that conjugate gradients copy no vector. Run with
-   -vec_type sparrow, so that matrices make such vectors. Each claim is held to PETSc's own result; the first that fails ends
-   the program. */
-#include <petscksp.h>
+   host and on the device, arrays, mixed types, and wrong uses. Each claim is held to PETSc's own result; the first that fails
+   ends the program. */
+#include <petscvec.h>
 
 #define N 103
 #define MANY 67 /* more inner products at once than come to the host together */
@@ -329,95 +328,18 @@ static PetscErrorCode WrongUses(void)
   PetscFunctionReturn(0);
 }
 
-/* How often a vector was copied whole. */
-static PetscErrorCode Copies(int *count)
-{
-  const char        *names[] = {"VecSparrowToDev", "VecSparrowToHost"};
-  PetscLogEvent      event;
-  PetscEventPerfInfo info;
-
-  PetscFunctionBegin;
-  *count = 0;
-  for (PetscInt at = 0; at < 2; ++at) {
-    PetscCall(PetscLogEventGetId(names[at], &event));
-    PetscCall(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &info));
-    *count += info.count;
-  }
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode Iterate(KSPType method, Mat A, PetscInt iterations, int *copies)
-{
-  KSP      ksp;
-  PC       pc;
-  Vec      x, b;
-  PetscInt done;
-  int      before;
-
-  PetscFunctionBegin;
-  PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(Fill(b, 1));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, method));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCJACOBI));
-  PetscCall(KSPSetTolerances(ksp, 0, 0, PETSC_DEFAULT, iterations));
-  PetscCall(Copies(&before));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(Copies(copies));
-  *copies -= before;
-  PetscCall(KSPGetIterationNumber(ksp, &done));
-  CLAIM(done == iterations, "%s made %d iterations of %d", method, (int)done, (int)iterations);
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode NoCopies(void)
-{
-  const KSPType methods[] = {KSPCG, KSPGMRES, KSPBCGS};
-  Mat           A;
-  PetscInt      begin, end;
-  int           few, many;
-
-  PetscFunctionBegin;
-  PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
-  PetscCall(MatSetSizes(A, PETSC_DECIDE, PETSC_DECIDE, N, N));
-  PetscCall(MatSetType(A, "aijsparrow"));
-  PetscCall(MatSetUp(A));
-  PetscCall(MatGetOwnershipRange(A, &begin, &end));
-  for (PetscInt row = begin; row < end; ++row) {
-    PetscCall(MatSetValue(A, row, row, 2, INSERT_VALUES));
-    if (row > 0) PetscCall(MatSetValue(A, row, row - 1, -1, INSERT_VALUES));
-    if (row < N - 1) PetscCall(MatSetValue(A, row, row + 1, -1, INSERT_VALUES));
-  }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  for (PetscInt at = 0; at < 3; ++at) {
-    PetscCall(Iterate(methods[at], A, 4, &few));
-    PetscCall(Iterate(methods[at], A, 24, &many));
-    CLAIM(few == many, "%s: %d copies of vectors in 4 iterations, %d in 24", methods[at], few, many);
-  }
-  PetscCall(MatDestroy(&A));
-  PetscFunctionReturn(0);
-}
-
 int main(int argc, char **argv)
 {
   PetscMPIInt size;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(PetscLogDefaultBegin());
   for (int on_device = 0; on_device < 2; ++on_device) {
     PetscCall(Elementwise((PetscBool)on_device));
     PetscCall(Sums((PetscBool)on_device));
   }
   PetscCall(Arrays());
   PetscCall(WrongUses());
-  PetscCall(NoCopies());
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "as PETSc's vectors on %d ranks\n", size));
   PetscCall(PetscFinalize());
