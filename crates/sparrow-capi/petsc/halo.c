@@ -10,8 +10,56 @@
 #include "sparrow_petsc.h"
 #include <petscsf.h>
 
+/* Memory that a device with memory of its own copies from and to without the driver's staging; NULL for others, where PETSc
+   is to allocate it. It stays mapped as long as `pin` lives. */
+static PetscErrorCode SparrowPin(SparrowDevice *device, PetscInt count, cl_mem *pin, PetscScalar **array)
+{
+  const size_t bytes = (size_t)count * sizeof(PetscScalar);
+  cl_int       status;
+
+  PetscFunctionBegin;
+  *pin   = NULL;
+  *array = NULL;
+  if (device->shares_memory || count == 0) PetscFunctionReturn(0);
+  *pin = clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &status);
+  OpenCLCall(status);
+  *array = (PetscScalar *)clEnqueueMapBuffer(device->queue, *pin, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &status);
+  OpenCLCall(status);
+  PetscFunctionReturn(0);
+}
+
+/* A vector with its array there. */
+static PetscErrorCode SparrowPinned(SparrowDevice *device, MPI_Comm comm, PetscInt count, cl_mem *pin, Vec *v)
+{
+  PetscScalar *array;
+
+  PetscFunctionBegin;
+  PetscCall(SparrowPin(device, count, pin, &array));
+  if (*pin && comm == PETSC_COMM_SELF) PetscCall(VecCreateSeqWithArray(comm, 1, count, array, v));
+  else if (*pin) PetscCall(VecCreateMPIWithArray(comm, 1, count, PETSC_DETERMINE, array, v));
+  else if (comm == PETSC_COMM_SELF) PetscCall(VecCreateSeq(comm, count, v));
+  else PetscCall(VecCreateMPI(comm, count, PETSC_DETERMINE, v));
+  PetscFunctionReturn(0);
+}
+
+/* The vector goes first, and what was enqueued with its array is done. */
+static PetscErrorCode SparrowUnpin(SparrowDevice *device, cl_mem pin, Vec *v)
+{
+  PetscScalar *array;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArray(*v, &array));
+  PetscCall(VecRestoreArray(*v, NULL));
+  PetscCall(VecDestroy(v));
+  if (pin) {
+    OpenCLCall(clEnqueueUnmapMemObject(device->queue, pin, array, 0, NULL, NULL));
+    OpenCLCall(clReleaseMemObject(pin));
+  }
+  PetscFunctionReturn(0);
+}
+
 /* Others tell which elements they need, and are told where these are packed. */
-static PetscErrorCode SparrowHaloExchange(SparrowHalo *halo, Mat A, PetscInt n_ghosts, const PetscInt *columns)
+static PetscErrorCode SparrowHaloExchange(SparrowDevice *device, SparrowHalo *halo, Mat A, PetscInt n_ghosts, const PetscInt *columns)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)A);
   const PetscInt n    = A->cmap->n;
@@ -28,8 +76,8 @@ static PetscErrorCode SparrowHaloExchange(SparrowHalo *halo, Mat A, PetscInt n_g
   PetscCall(PetscSFReduceBegin(sf, MPIU_INT, needs, is_needed, MPI_MAX));
   PetscCall(PetscSFReduceEnd(sf, MPIU_INT, needs, is_needed, MPI_MAX));
   for (PetscInt at = 0; at < n; ++at) n_packed += is_needed[at];
-  PetscCall(VecCreateMPI(comm, n_packed, PETSC_DETERMINE, &halo->packed));
-  PetscCall(VecCreateSeq(PETSC_COMM_SELF, n_ghosts, &halo->ghosts));
+  PetscCall(SparrowPinned(device, comm, n_packed, &halo->pin_packed, &halo->packed));
+  PetscCall(SparrowPinned(device, PETSC_COMM_SELF, n_ghosts, &halo->pin_ghosts, &halo->ghosts));
   PetscCall(VecGetOwnershipRange(halo->packed, &begin, NULL));
   PetscCall(PetscMalloc1(n_packed, &halo->indices));
   for (PetscInt at = 0, packed = 0; at < n; ++at) {
@@ -47,7 +95,7 @@ static PetscErrorCode SparrowHaloExchange(SparrowHalo *halo, Mat A, PetscInt n_g
   PetscFunctionReturn(0);
 }
 
-PetscErrorCode SparrowHaloUpdate(SparrowHalo *halo, Mat A, PetscInt n_ghosts, const PetscInt *columns)
+PetscErrorCode SparrowHaloUpdate(SparrowDevice *device, SparrowHalo *halo, Mat A, PetscInt n_ghosts, const PetscInt *columns)
 {
   PetscObjectId    id;
   PetscObjectState pattern;
@@ -57,8 +105,8 @@ PetscErrorCode SparrowHaloUpdate(SparrowHalo *halo, Mat A, PetscInt n_ghosts, co
   PetscCall(PetscObjectGetId((PetscObject)A, &id));
   PetscCall(MatGetNonzeroState(A, &pattern));
   if (halo->scatter && halo->of == id && halo->pattern == pattern) PetscFunctionReturn(0);
-  PetscCall(SparrowHaloDestroy(halo));
-  PetscCall(SparrowHaloExchange(halo, A, n_ghosts, columns));
+  PetscCall(SparrowHaloDestroy(device, halo));
+  PetscCall(SparrowHaloExchange(device, halo, A, n_ghosts, columns));
   halo->of      = id;
   halo->pattern = pattern;
   PetscFunctionReturn(0);
@@ -185,9 +233,10 @@ PetscErrorCode SparrowHaloAdd(SparrowDevice *device, SparrowHalo *halo, Vec y)
   PetscFunctionReturn(0);
 }
 
-PetscErrorCode SparrowHaloDestroy(SparrowHalo *halo)
+PetscErrorCode SparrowHaloDestroy(SparrowDevice *device, SparrowHalo *halo)
 {
   PetscFunctionBegin;
+  if (!halo->scatter) PetscFunctionReturn(0);
   if (halo->used) {
     OpenCLCall(clWaitForEvents(1, &halo->used));
     OpenCLCall(clReleaseEvent(halo->used));
@@ -197,8 +246,8 @@ PetscErrorCode SparrowHaloDestroy(SparrowHalo *halo)
   PetscCall(PetscFree2(halo->offsets, halo->values));
   PetscCall(PetscFree(halo->indices));
   PetscCall(VecScatterDestroy(&halo->scatter));
-  PetscCall(VecDestroy(&halo->ghosts));
-  PetscCall(VecDestroy(&halo->packed));
+  PetscCall(SparrowUnpin(device, halo->pin_ghosts, &halo->ghosts));
+  PetscCall(SparrowUnpin(device, halo->pin_packed, &halo->packed));
   if (halo->of_ghosts) OpenCLCall(clReleaseMemObject(halo->of_ghosts));
   if (halo->of_packed) OpenCLCall(clReleaseMemObject(halo->of_packed));
   PetscCall(PetscMemzero(halo, sizeof *halo));

@@ -25,7 +25,7 @@ static PetscErrorCode SparrowReady(Mat A, SparrowDevice **device)
   PetscFunctionBegin;
   PetscCall(SparrowGetDevice(device));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &own, &others, &columns));
-  PetscCall(SparrowHaloUpdate(&shared->halo, A, others->cmap->n, columns));
+  PetscCall(SparrowHaloUpdate(*device, &shared->halo, A, others->cmap->n, columns));
   PetscCall(SparrowMirrorUpdate(*device, &shared->own, own));
   PetscCall(SparrowMirrorUpdate(*device, &shared->others, others));
   PetscFunctionReturn(0);
@@ -122,11 +122,15 @@ static PetscErrorCode SparrowDistributedProduct(Mat A, PetscBool transposed, Vec
 static PetscErrorCode SparrowDistributedRelease(void *spptr)
 {
   MPIAIJSparrow *shared = (MPIAIJSparrow *)spptr;
+  SparrowDevice *device;
 
   PetscFunctionBegin;
   PetscCall(SparrowMirrorDestroy(&shared->own));
   PetscCall(SparrowMirrorDestroy(&shared->others));
-  PetscCall(SparrowHaloDestroy(&shared->halo));
+  if (shared->halo.scatter) {
+    PetscCall(SparrowGetDevice(&device));
+    PetscCall(SparrowHaloDestroy(device, &shared->halo));
+  }
   if (shared->x) OpenCLCall(clReleaseMemObject(shared->x));
   if (shared->y) OpenCLCall(clReleaseMemObject(shared->y));
   PetscFunctionReturn(0);

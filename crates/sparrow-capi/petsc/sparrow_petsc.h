@@ -149,14 +149,15 @@ typedef struct {
   PetscInt        *offsets;  /* its rows' */
   PetscScalar     *values;   /* ones */
   SparrowMirror    mirror;   /* of select */
-  cl_mem           of_packed, of_ghosts; /* of a device with memory of its own */
+  cl_mem           of_packed, of_ghosts; /* of a device with memory of its own, */
+  cl_mem           pin_packed, pin_ghosts; /* and what the arrays of packed and ghosts lie in, which it copies faster */
   SparrowOperand   lent;     /* packed, while the device writes it */
   cl_event         fetched;  /* it is there */
   cl_event         used;     /* the device has read ghosts */
 } SparrowHalo;
 
 /* Makes it that of a distributed matrix, whose other block has these columns. Collective. */
-PETSC_INTERN PetscErrorCode SparrowHaloUpdate(SparrowHalo *, Mat A, PetscInt n_ghosts, const PetscInt *columns);
+PETSC_INTERN PetscErrorCode SparrowHaloUpdate(SparrowDevice *, SparrowHalo *, Mat A, PetscInt n_ghosts, const PetscInt *columns);
 /* Begins to fetch others' elements of x; `of_x` is x opened. Local work may be enqueued then. */
 PETSC_INTERN PetscErrorCode SparrowHaloBegin(SparrowDevice *, SparrowHalo *, Vec x, const SparrowOperand *of_x);
 /* Sends what others need. Local work should be under way. Collective, as all that follow. */
@@ -168,7 +169,7 @@ PETSC_INTERN PetscErrorCode SparrowHaloLend(SparrowDevice *, SparrowHalo *, Spar
 PETSC_INTERN PetscErrorCode SparrowHaloUsed(SparrowDevice *, SparrowHalo *, SparrowOperand *);
 /* Adds to y what others have in their ghosts. */
 PETSC_INTERN PetscErrorCode SparrowHaloAdd(SparrowDevice *, SparrowHalo *, Vec y);
-PETSC_INTERN PetscErrorCode SparrowHaloDestroy(SparrowHalo *);
+PETSC_INTERN PetscErrorCode SparrowHaloDestroy(SparrowDevice *, SparrowHalo *);
 
 /* AIJ's ways of multiplying by dense matrices, under our types' names; found once, and given to a matrix or taken. */
 PETSC_INTERN PetscErrorCode SparrowProductsInitialize(void);

@@ -145,7 +145,7 @@ pub(super) fn run(given: &Given) -> Result<Outcome> {
         }
         place.is_refused(
             &own,
-            "-mat_sparrow_device 99",
+            "-vec_type sparrow -mat_sparrow_device 99",
             "Sparrow: -mat_sparrow_device is 99, and",
         )?;
     }
