@@ -145,24 +145,31 @@ static PetscErrorCode SparrowHaloWait(SparrowDevice *device, cl_event *event)
   PetscFunctionReturn(0);
 }
 
-PetscErrorCode SparrowHaloBegin(SparrowDevice *device, SparrowHalo *halo, Vec x, const SparrowOperand *of_x)
+PetscErrorCode SparrowHaloBegin(SparrowDevice *device, SparrowHalo *halo, Vec x)
 {
-  PetscScalar *packed;
+  const PetscInt     n_packed = halo->packed->map->n;
+  const PetscScalar *from;
+  PetscScalar       *packed;
+  SparrowOperand     of_x;
 
   PetscFunctionBegin;
   PetscCall(VecGetArrayWrite(halo->packed, &packed));
   if (!SparrowIsVector(x)) {
-    for (PetscInt at = 0; at < halo->packed->map->n; ++at) packed[at] = of_x->elements[halo->indices[at]];
+    PetscCall(VecGetArrayRead(x, &from));
+    for (PetscInt at = 0; at < n_packed; ++at) packed[at] = from[halo->indices[at]];
+    PetscCall(VecRestoreArrayRead(x, &from));
     PetscCall(VecRestoreArrayWrite(halo->packed, &packed));
     PetscCall(SparrowHaloWait(device, &halo->used));
     PetscCall(VecScatterBegin(halo->scatter, halo->packed, halo->ghosts, INSERT_VALUES, SCATTER_FORWARD));
     PetscFunctionReturn(0);
   }
-  if (halo->packed->map->n > 0) {
+  if (n_packed > 0) {
     PetscCall(SparrowHaloSelect(device, halo, x->map->n));
-    PetscCall(SparrowOperandLend(device, packed, halo->packed->map->n, SPARROW_WRITE, &halo->of_packed, &halo->lent));
-    PetscCall(SparrowMirrorMultiply(device, &halo->mirror, PETSC_FALSE, of_x, 0, &halo->lent));
+    PetscCall(SparrowOperandOpen(device, x, SPARROW_READ, NULL, &of_x));
+    PetscCall(SparrowOperandLend(device, packed, n_packed, SPARROW_WRITE, &halo->of_packed, &halo->lent));
+    PetscCall(SparrowMirrorMultiply(device, &halo->mirror, PETSC_FALSE, &of_x, 0, &halo->lent));
     PetscCall(SparrowOperandFetch(device, &halo->lent, &halo->fetched));
+    PetscCall(SparrowOperandClose(device, x, &of_x));
   }
   PetscCall(VecRestoreArrayWrite(halo->packed, &packed));
   PetscFunctionReturn(0);

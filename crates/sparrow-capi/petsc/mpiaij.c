@@ -46,8 +46,8 @@ static PetscErrorCode SparrowForwardProduct(Mat A, Vec x, PetscBool keeps, Vec y
     keeps = PETSC_TRUE;
   }
   PetscCall(PetscLogEventBegin(device->product, A, x, y, 0));
+  PetscCall(SparrowHaloBegin(device, &shared->halo, x));
   PetscCall(SparrowOperandOpen(device, x, SPARROW_READ, &shared->x, &of_x));
-  PetscCall(SparrowHaloBegin(device, &shared->halo, x, &of_x));
   PetscCall(SparrowOperandOpen(device, y, keeps ? SPARROW_UPDATE : SPARROW_WRITE, &shared->y, &of_y));
   if (shared->own.matrix) {
     PetscCall(SparrowMirrorMultiply(device, &shared->own, PETSC_FALSE, &of_x, keeps ? 1 : 0, &of_y));

@@ -158,8 +158,8 @@ typedef struct {
 
 /* Makes it that of a distributed matrix, whose other block has these columns. Collective. */
 PETSC_INTERN PetscErrorCode SparrowHaloUpdate(SparrowDevice *, SparrowHalo *, Mat A, PetscInt n_ghosts, const PetscInt *columns);
-/* Begins to fetch others' elements of x; `of_x` is x opened. Local work may be enqueued then. */
-PETSC_INTERN PetscErrorCode SparrowHaloBegin(SparrowDevice *, SparrowHalo *, Vec x, const SparrowOperand *of_x);
+/* Begins to fetch others' elements of x. Local work may be enqueued then. */
+PETSC_INTERN PetscErrorCode SparrowHaloBegin(SparrowDevice *, SparrowHalo *, Vec x);
 /* Sends what others need. Local work should be under way. Collective, as all that follow. */
 PETSC_INTERN PetscErrorCode SparrowHaloSend(SparrowDevice *, SparrowHalo *, Vec x);
 /* Waits for others' elements. */
