@@ -10,12 +10,16 @@ static PetscBool     is_open = PETSC_FALSE;
 static PetscMPIInt   rank_on_node;
 static PetscInt      chosen = -1;
 static char          platform_text[256];
+static PetscBool     copies;
 
 static PetscErrorCode SparrowDeviceFinalize(void)
 {
   PetscFunctionBegin;
   if (is_open) {
     PetscCall(PetscInfo(NULL, "Sparrow: %g bytes of vectors were copied to the device and %g back\n", device.bytes_in, device.bytes_out));
+    SparrowCall(sparrow_vectors_release(device.vectors));
+    OpenCLCall(clReleaseMemObject(device.sums));
+    if (device.ones) OpenCLCall(clReleaseMemObject(device.ones));
     SparrowCall(sparrow_context_release(device.sparrow));
     OpenCLCall(clReleaseCommandQueue(device.queue));
     OpenCLCall(clReleaseContext(device.context));
@@ -41,12 +45,15 @@ PetscErrorCode SparrowDeviceInitialize(void)
   PetscCall(PetscOptionsString("-mat_sparrow_platform", "A part of the name of the OpenCL platform; any if left out", NULL, platform_text, platform_text, sizeof platform_text, NULL));
   PetscCall(PetscOptionsInt("-mat_sparrow_device", "The device's number, of those of the platform; the ranks of a node take them in turn if left out", NULL, chosen, &chosen, NULL));
   PetscCall(PetscOptionsEList("-mat_sparrow_products", "How many products a plan is made for", NULL, products_of, 3, products_of[0], &products, NULL));
+  PetscCall(PetscOptionsBool("-mat_sparrow_copy_vectors", "Copy vectors to a device that shares the host's memory, as to others", NULL, copies, &copies, NULL));
   PetscOptionsEnd();
   device.products = of[products];
   PetscCall(PetscClassIdRegister("Sparrow", &id));
   PetscCall(PetscLogEventRegister("MatSparrowPlan", id, &device.plan));
   PetscCall(PetscLogEventRegister("MatSparrowMult", id, &device.product));
   PetscCall(PetscLogEventRegister("MatSparrowCopy", id, &device.copy));
+  PetscCall(PetscLogEventRegister("VecSparrowToDev", id, &device.to_device));
+  PetscCall(PetscLogEventRegister("VecSparrowToHost", id, &device.to_host));
   PetscCall(PetscRegisterFinalize(SparrowDeviceFinalize));
   PetscFunctionReturn(0);
 }
@@ -82,6 +89,7 @@ static PetscErrorCode SparrowOpen(void)
   cl_int       status;
   cl_bool      shares = CL_FALSE;
   char         name[256] = "";
+  const sparrow_vectors_options vectors = {.size = sizeof vectors, .value_type = SPARROW_OF_SCALAR};
 
   PetscFunctionBegin;
   PetscCall(SparrowFindDevices(devices, 64, &count));
@@ -91,13 +99,16 @@ static PetscErrorCode SparrowOpen(void)
   id     = devices[number];
   OpenCLCall(clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof name, name, NULL));
   OpenCLCall(clGetDeviceInfo(id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof shares, &shares, NULL));
-  device.shares_memory = shares ? PETSC_TRUE : PETSC_FALSE;
+  device.shares_memory = shares && !copies ? PETSC_TRUE : PETSC_FALSE;
   device.context       = clCreateContext(NULL, 1, &id, NULL, NULL, &status);
   OpenCLCall(status);
   device.queue = clCreateCommandQueue(device.context, id, 0, &status);
   OpenCLCall(status);
   SparrowCall(sparrow_context_from_queue(device.queue, NULL, &device.sparrow));
-  PetscCall(PetscInfo(NULL, "Sparrow: rank %d of this node computes on device %" PetscInt_FMT " of %" PetscInt_FMT ", %s%s\n", rank_on_node, number, count, name, shares ? ", in the host's memory" : ""));
+  SparrowCall(sparrow_vectors_create_blocking(device.sparrow, device.queue, &vectors, &device.vectors));
+  device.sums = clCreateBuffer(device.context, CL_MEM_READ_WRITE, SPARROW_SUMS * sizeof(PetscScalar), NULL, &status);
+  OpenCLCall(status);
+  PetscCall(PetscInfo(NULL, "Sparrow: rank %d of this node computes on device %" PetscInt_FMT " of %" PetscInt_FMT ", %s%s\n", rank_on_node, number, count, name, device.shares_memory ? ", in the host's memory" : ""));
   is_open = PETSC_TRUE;
   PetscFunctionReturn(0);
 }

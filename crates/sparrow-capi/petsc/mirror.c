@@ -9,16 +9,9 @@
  */
 #include "sparrow_petsc.h"
 
-static const sparrow_value_type value_type =
-#if defined(PETSC_USE_REAL_DOUBLE)
-  SPARROW_VALUE_TYPE_F64;
-#else
-  SPARROW_VALUE_TYPE_F32;
-#endif
-
 static PetscErrorCode SparrowUpload(SparrowDevice *device, SparrowMirror *mirror, const PetscInt *offsets, const PetscInt *columns, const PetscScalar *values)
 {
-  sparrow_csr_arrays arrays = {.size = sizeof arrays, .rows = (uint64_t)mirror->rows, .cols = (uint64_t)mirror->cols, .nnz = mirror->nonzeros, .value_type = value_type, .offsets = offsets, .values = values};
+  sparrow_csr_arrays arrays = {.size = sizeof arrays, .rows = (uint64_t)mirror->rows, .cols = (uint64_t)mirror->cols, .nnz = mirror->nonzeros, .value_type = SPARROW_OF_SCALAR, .offsets = offsets, .values = values};
 
   PetscFunctionBegin;
 #if defined(PETSC_USE_64BIT_INDICES)

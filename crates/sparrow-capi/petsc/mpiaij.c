@@ -5,55 +5,18 @@
  * fetch the halo, enqueues the first block's product, which runs meanwhile, waits for the halo, and enqueues the second's,
  * which adds to it. Both blocks stay plain AIJ on the host; the device has a mirror of each.
  *
- * What AIJ knows of the halo it does not show, so that there is a scatter of our own, made of its column map.
- *
  * Licence: MIT OR Apache-2.0.
  */
 #include "sparrow_petsc.h"
 
 typedef struct {
-  SparrowMirror    own, others;
-  cl_mem           x, y, halo; /* of a device with memory of its own */
-  Vec              ghosts;     /* the halo, on the host */
-  VecScatter       scatter;
-  PetscObjectId    scatter_of; /* the block it was made for, */
-  PetscObjectState scatter_state;
+  SparrowMirror own, others;
+  SparrowHalo   halo;
+  cl_mem        x, y; /* of a device with memory of its own */
 } MPIAIJSparrow;
 
-static PetscErrorCode SparrowHaloDestroy(MPIAIJSparrow *shared)
-{
-  PetscFunctionBegin;
-  PetscCall(VecScatterDestroy(&shared->scatter));
-  PetscCall(VecDestroy(&shared->ghosts));
-  if (shared->halo) OpenCLCall(clReleaseMemObject(shared->halo));
-  shared->halo = NULL;
-  PetscFunctionReturn(0);
-}
-
-/* Collective: whether the halo is another one is asked of all. */
-static PetscErrorCode SparrowHalo(Mat A, MPIAIJSparrow *shared, Vec like, Mat others, const PetscInt *columns)
-{
-  PetscObjectId    id;
-  PetscObjectState state;
-  IS               from;
-
-  PetscFunctionBegin;
-  /* Of the whole matrix, so that all ranks see the same. */
-  PetscCall(PetscObjectGetId((PetscObject)A, &id));
-  PetscCall(MatGetNonzeroState(A, &state));
-  if (shared->scatter && shared->scatter_of == id && shared->scatter_state == state) PetscFunctionReturn(0);
-  PetscCall(SparrowHaloDestroy(shared));
-  PetscCall(VecCreateSeq(PETSC_COMM_SELF, others->cmap->n, &shared->ghosts));
-  PetscCall(ISCreateGeneral(PetscObjectComm((PetscObject)A), others->cmap->n, columns, PETSC_COPY_VALUES, &from));
-  PetscCall(VecScatterCreate(like, from, shared->ghosts, NULL, &shared->scatter));
-  PetscCall(ISDestroy(&from));
-  shared->scatter_of    = id;
-  shared->scatter_state = state;
-  PetscFunctionReturn(0);
-}
-
-/* The blocks, their mirrors as they are now, and the halo for vectors like `like`. */
-static PetscErrorCode SparrowReady(Mat A, Vec like, SparrowDevice **device)
+/* The mirrors of both blocks as they are now, and the halo. */
+static PetscErrorCode SparrowReady(Mat A, SparrowDevice **device)
 {
   MPIAIJSparrow  *shared = (MPIAIJSparrow *)A->spptr;
   Mat             own, others;
@@ -62,7 +25,7 @@ static PetscErrorCode SparrowReady(Mat A, Vec like, SparrowDevice **device)
   PetscFunctionBegin;
   PetscCall(SparrowGetDevice(device));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &own, &others, &columns));
-  PetscCall(SparrowHalo(A, shared, like, others, columns));
+  PetscCall(SparrowHaloUpdate(*device, &shared->halo, A, others->cmap->n, columns));
   PetscCall(SparrowMirrorUpdate(*device, &shared->own, own));
   PetscCall(SparrowMirrorUpdate(*device, &shared->others, others));
   PetscFunctionReturn(0);
@@ -71,99 +34,80 @@ static PetscErrorCode SparrowReady(Mat A, Vec like, SparrowDevice **device)
 /* y = A x + beta y, with beta 0 or 1. */
 static PetscErrorCode SparrowForwardProduct(Mat A, Vec x, PetscBool keeps, Vec y)
 {
-  MPIAIJSparrow     *shared = (MPIAIJSparrow *)A->spptr;
-  SparrowDevice     *device;
-  SparrowOperand     of_x, of_halo = {0}, of_y;
-  const PetscScalar *from, *halo;
-  PetscScalar       *to;
-  PetscInt           n_x, n_halo, n_y;
-  cl_event           first = NULL;
+  MPIAIJSparrow *shared = (MPIAIJSparrow *)A->spptr;
+  SparrowDevice *device;
+  SparrowOperand of_x, of_y, of_ghosts;
+  cl_event       first = NULL;
 
   PetscFunctionBegin;
-  PetscCall(SparrowReady(A, x, &device));
-  PetscCall(VecScatterBegin(shared->scatter, x, shared->ghosts, INSERT_VALUES, SCATTER_FORWARD));
-  PetscCall(VecGetLocalSize(x, &n_x));
-  PetscCall(VecGetLocalSize(y, &n_y));
-  PetscCall(VecGetLocalSize(shared->ghosts, &n_halo));
-  PetscCall(VecGetArrayRead(x, &from));
-  if (!keeps && !shared->own.matrix) PetscCall(VecSet(y, 0));
-  PetscCall(VecGetArray(y, &to));
+  PetscCall(SparrowReady(A, &device));
+  if (!keeps && !shared->own.matrix) {
+    PetscCall(VecSet(y, 0));
+    keeps = PETSC_TRUE;
+  }
   PetscCall(PetscLogEventBegin(device->product, A, x, y, 0));
-  PetscCall(SparrowOperandRead(device, from, n_x, &shared->x, &of_x));
-  PetscCall(SparrowOperandWrite(device, to, n_y, (PetscBool)(keeps || !shared->own.matrix), &shared->y, &of_y));
+  PetscCall(SparrowHaloBegin(device, &shared->halo, x));
+  PetscCall(SparrowOperandOpen(device, x, SPARROW_READ, &shared->x, &of_x));
+  PetscCall(SparrowOperandOpen(device, y, keeps ? SPARROW_UPDATE : SPARROW_WRITE, &shared->y, &of_y));
   if (shared->own.matrix) {
     PetscCall(SparrowMirrorMultiply(device, &shared->own, PETSC_FALSE, &of_x, keeps ? 1 : 0, &of_y));
     OpenCLCall(clEnqueueMarkerWithWaitList(device->queue, 0, NULL, &first));
-    OpenCLCall(clFlush(device->queue));
   }
+  OpenCLCall(clFlush(device->queue));
+  PetscCall(SparrowHaloSend(device, &shared->halo, x));
   PetscCall(PetscLogEventEnd(device->product, A, x, y, 0));
 
-  PetscCall(VecScatterEnd(shared->scatter, x, shared->ghosts, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(SparrowHaloEnd(device, &shared->halo));
   if (first) {
     cl_int progress;
     OpenCLCall(clGetEventInfo(first, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof progress, &progress, NULL));
     OpenCLCall(clReleaseEvent(first));
-    PetscCall(PetscInfo(A, "Sparrow: the halo of %" PetscInt_FMT " elements is there, and the first block's product is %s\n", n_halo, progress == CL_COMPLETE ? "done" : "under way"));
+    PetscCall(PetscInfo(A, "Sparrow: the halo of %" PetscInt_FMT " elements is there, and the first block's product is %s\n", shared->halo.ghosts->map->n, progress == CL_COMPLETE ? "done" : "under way"));
   }
   PetscCall(PetscLogEventBegin(device->product, A, x, y, 0));
-  PetscCall(VecGetArrayRead(shared->ghosts, &halo));
   if (shared->others.matrix) {
-    PetscCall(SparrowOperandRead(device, halo, n_halo, &shared->halo, &of_halo));
-    PetscCall(SparrowMirrorMultiply(device, &shared->others, PETSC_FALSE, &of_halo, 1, &of_y));
+    PetscCall(SparrowHaloLend(device, &shared->halo, &of_ghosts));
+    PetscCall(SparrowMirrorMultiply(device, &shared->others, PETSC_FALSE, &of_ghosts, 1, &of_y));
+    PetscCall(SparrowHaloUsed(device, &shared->halo, &of_ghosts));
   }
-  PetscCall(SparrowOperandFinish(device, &of_y, to));
-  PetscCall(SparrowOperandRelease(&of_halo));
-  PetscCall(SparrowOperandRelease(&of_x));
-  PetscCall(SparrowOperandRelease(&of_y));
+  PetscCall(SparrowOperandClose(device, y, &of_y));
+  PetscCall(SparrowOperandClose(device, x, &of_x));
   PetscCall(PetscLogEventEnd(device->product, A, x, y, 0));
-  PetscCall(VecRestoreArrayRead(shared->ghosts, &halo));
-  PetscCall(VecRestoreArray(y, &to));
-  PetscCall(VecRestoreArrayRead(x, &from));
   PetscFunctionReturn(0);
 }
 
-/* One block's transpose: y = B' x + beta y, done when it returns. */
+/* One block's transpose: y = B' x + beta y. */
 static PetscErrorCode SparrowTransposedBlock(SparrowDevice *device, SparrowMirror *mirror, cl_mem *rows, Vec x, PetscBool keeps, cl_mem *cols, Vec y)
 {
-  SparrowOperand     of_x, of_y;
-  const PetscScalar *from;
-  PetscScalar       *to;
-  PetscInt           n_x, n_y;
+  SparrowOperand of_x, of_y;
 
   PetscFunctionBegin;
   if (!mirror->matrix) {
     if (!keeps) PetscCall(VecSet(y, 0));
     PetscFunctionReturn(0);
   }
-  PetscCall(VecGetLocalSize(x, &n_x));
-  PetscCall(VecGetLocalSize(y, &n_y));
-  PetscCall(VecGetArrayRead(x, &from));
-  PetscCall(VecGetArray(y, &to));
-  PetscCall(SparrowOperandRead(device, from, n_x, rows, &of_x));
-  PetscCall(SparrowOperandWrite(device, to, n_y, keeps, cols, &of_y));
+  PetscCall(SparrowOperandOpen(device, x, SPARROW_READ, rows, &of_x));
+  PetscCall(SparrowOperandOpen(device, y, keeps ? SPARROW_UPDATE : SPARROW_WRITE, cols, &of_y));
   PetscCall(SparrowMirrorMultiply(device, mirror, PETSC_TRUE, &of_x, keeps ? 1 : 0, &of_y));
-  PetscCall(SparrowOperandFinish(device, &of_y, to));
-  PetscCall(SparrowOperandRelease(&of_x));
-  PetscCall(SparrowOperandRelease(&of_y));
-  PetscCall(VecRestoreArray(y, &to));
-  PetscCall(VecRestoreArrayRead(x, &from));
+  PetscCall(SparrowOperandClose(device, y, &of_y));
+  PetscCall(SparrowOperandClose(device, x, &of_x));
   PetscFunctionReturn(0);
 }
 
-/* y = A' x + beta y: what belongs to others is computed first and sent while the rest is. */
+/* y = A' x + beta y: what belongs to others is computed first. */
 static PetscErrorCode SparrowTransposedProduct(Mat A, Vec x, PetscBool keeps, Vec y)
 {
   MPIAIJSparrow *shared = (MPIAIJSparrow *)A->spptr;
+  SparrowHalo   *halo   = &shared->halo;
   SparrowDevice *device;
 
   PetscFunctionBegin;
-  PetscCall(SparrowReady(A, y, &device));
+  PetscCall(SparrowReady(A, &device));
   PetscCall(PetscLogEventBegin(device->product, A, x, y, 0));
-  PetscCall(SparrowTransposedBlock(device, &shared->others, &shared->y, x, PETSC_FALSE, &shared->halo, shared->ghosts));
+  PetscCall(SparrowTransposedBlock(device, &shared->others, &shared->y, x, PETSC_FALSE, &halo->of_ghosts, halo->ghosts));
   PetscCall(SparrowTransposedBlock(device, &shared->own, &shared->y, x, keeps, &shared->x, y));
   PetscCall(PetscLogEventEnd(device->product, A, x, y, 0));
-  PetscCall(VecScatterBegin(shared->scatter, shared->ghosts, y, ADD_VALUES, SCATTER_REVERSE));
-  PetscCall(VecScatterEnd(shared->scatter, shared->ghosts, y, ADD_VALUES, SCATTER_REVERSE));
+  PetscCall(SparrowHaloAdd(device, halo, y));
   PetscFunctionReturn(0);
 }
 
@@ -178,11 +122,15 @@ static PetscErrorCode SparrowDistributedProduct(Mat A, PetscBool transposed, Vec
 static PetscErrorCode SparrowDistributedRelease(void *spptr)
 {
   MPIAIJSparrow *shared = (MPIAIJSparrow *)spptr;
+  SparrowDevice *device;
 
   PetscFunctionBegin;
   PetscCall(SparrowMirrorDestroy(&shared->own));
   PetscCall(SparrowMirrorDestroy(&shared->others));
-  PetscCall(SparrowHaloDestroy(shared));
+  if (shared->halo.scatter) {
+    PetscCall(SparrowGetDevice(&device));
+    PetscCall(SparrowHaloDestroy(device, &shared->halo));
+  }
   if (shared->x) OpenCLCall(clReleaseMemObject(shared->x));
   if (shared->y) OpenCLCall(clReleaseMemObject(shared->y));
   PetscFunctionReturn(0);

@@ -8,12 +8,16 @@
 PetscErrorCode MatSparrowRegister(void)
 {
   PetscFunctionBegin;
+  PetscCall(VecInitializePackage());
   PetscCall(MatInitializePackage());
   PetscCall(SparrowDeviceInitialize());
   PetscCall(SparrowProductsInitialize());
   PetscCall(MatRegisterRootName(MATAIJSPARROW, MATSEQAIJSPARROW, MATMPIAIJSPARROW));
   PetscCall(MatRegister(MATSEQAIJSPARROW, MatCreate_SeqAIJSparrow));
   PetscCall(MatRegister(MATMPIAIJSPARROW, MatCreate_MPIAIJSparrow));
+  PetscCall(VecRegister(VECSPARROW, VecCreate_Sparrow));
+  PetscCall(VecRegister(VECSEQSPARROW, VecCreate_SeqSparrow));
+  PetscCall(VecRegister(VECMPISPARROW, VecCreate_MPISparrow));
   PetscFunctionReturn(0);
 }
 

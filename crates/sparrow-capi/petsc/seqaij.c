@@ -13,13 +13,10 @@ typedef struct {
 /* y = A x + beta y or with the transpose, with beta 0 or 1. */
 static PetscErrorCode SparrowSequentialProduct(Mat A, PetscBool transposed, Vec x, PetscBool keeps, Vec y)
 {
-  SeqAIJSparrow     *own = (SeqAIJSparrow *)A->spptr;
-  SparrowDevice     *device;
-  SparrowOperand     of_x, of_y;
-  const PetscScalar *from;
-  PetscScalar       *to;
-  PetscInt           n_x, n_y;
-  cl_mem            *buffers[2] = {&own->x, &own->y};
+  SeqAIJSparrow *own = (SeqAIJSparrow *)A->spptr;
+  SparrowDevice *device;
+  SparrowOperand of_x, of_y;
+  cl_mem        *buffers[2] = {&own->x, &own->y};
 
   PetscFunctionBegin;
   PetscCall(SparrowGetDevice(&device));
@@ -28,23 +25,14 @@ static PetscErrorCode SparrowSequentialProduct(Mat A, PetscBool transposed, Vec 
     if (!keeps) PetscCall(VecSet(y, 0));
     PetscFunctionReturn(0);
   }
-  PetscCall(VecGetLocalSize(x, &n_x));
-  PetscCall(VecGetLocalSize(y, &n_y));
-  PetscCall(VecGetArrayRead(x, &from));
-  if (keeps) PetscCall(VecGetArray(y, &to));
-  else PetscCall(VecGetArrayWrite(y, &to));
   PetscCall(PetscLogEventBegin(device->product, A, x, y, 0));
   /* One buffer is as long as A is wide, the other as it is high, whichever way it multiplies. */
-  PetscCall(SparrowOperandRead(device, from, n_x, buffers[transposed], &of_x));
-  PetscCall(SparrowOperandWrite(device, to, n_y, keeps, buffers[!transposed], &of_y));
+  PetscCall(SparrowOperandOpen(device, x, SPARROW_READ, buffers[transposed], &of_x));
+  PetscCall(SparrowOperandOpen(device, y, keeps ? SPARROW_UPDATE : SPARROW_WRITE, buffers[!transposed], &of_y));
   PetscCall(SparrowMirrorMultiply(device, &own->mirror, transposed, &of_x, keeps ? 1 : 0, &of_y));
-  PetscCall(SparrowOperandFinish(device, &of_y, to));
-  PetscCall(SparrowOperandRelease(&of_x));
-  PetscCall(SparrowOperandRelease(&of_y));
+  PetscCall(SparrowOperandClose(device, y, &of_y));
+  PetscCall(SparrowOperandClose(device, x, &of_x));
   PetscCall(PetscLogEventEnd(device->product, A, x, y, 0));
-  if (keeps) PetscCall(VecRestoreArray(y, &to));
-  else PetscCall(VecRestoreArrayWrite(y, &to));
-  PetscCall(VecRestoreArrayRead(x, &from));
   PetscFunctionReturn(0);
 }
 

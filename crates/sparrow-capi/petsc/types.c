@@ -98,6 +98,29 @@ static PetscErrorCode MatDestroy_MPIAIJSparrow(Mat A)
   PetscFunctionReturn(0);
 }
 
+/* Vectors that a matrix makes are of PETSc's plain type, as those that a program makes by itself, unless the options ask
+   for ours: then those of a preconditioner meet a method's on the device. DM and Vec have an option each. */
+static PetscErrorCode SparrowChooseVectors(Mat A)
+{
+  const char *options[] = {"-vec_type", "-dm_vec_type"};
+  char        name[64];
+  PetscBool   is_plain, is_given, is_ours = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrcmp(A->defaultvectype, VECSTANDARD, &is_plain));
+  if (!is_plain) PetscFunctionReturn(0);
+  for (int at = 0; at < 4 && !is_ours; ++at) {
+    const char *prefix = at < 2 ? NULL : ((PetscObject)A)->prefix;
+    if (at >= 2 && !prefix) break;
+    PetscCall(PetscOptionsGetString(((PetscObject)A)->options, prefix, options[at % 2], name, sizeof name, &is_given));
+    if (is_given) PetscCall(PetscStrendswith(name, VECSPARROW, &is_ours));
+  }
+  if (!is_ours) PetscFunctionReturn(0);
+  PetscCall(PetscFree(A->defaultvectype));
+  PetscCall(PetscStrallocpy(VECSPARROW, &A->defaultvectype));
+  PetscFunctionReturn(0);
+}
+
 /* What a conversion works on: the matrix itself, a copy of it, or one that is there and gets its values; then nothing is
    left to be done. */
 static PetscErrorCode SparrowConverted(Mat A, MatReuse reuse, Mat *out, PetscBool *is_done)
@@ -149,6 +172,7 @@ static PetscErrorCode MatConvert_AIJ_AIJSparrow(Mat A, MatType to, MatReuse reus
   PetscCall(PetscObjectComposeFunction((PetscObject)B, type->to_ours, MatConvert_AIJ_AIJSparrow));
   PetscCall(PetscObjectComposeFunction((PetscObject)B, type->to_plain, MatConvert_AIJSparrow_AIJ));
   PetscCall(SparrowProductsCompose(B, type->plain, PETSC_TRUE));
+  PetscCall(SparrowChooseVectors(B));
   PetscCall(PetscObjectChangeTypeName((PetscObject)B, type->ours));
   PetscFunctionReturn(0);
 }

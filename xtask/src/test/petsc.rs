@@ -1,5 +1,5 @@
-//! `libsparrow_petsc.so` in an unchanged PETSc: a program of our own, PETSc's own tests of matrices, and its solvers' and
-//! nonlinear solvers' examples, with our type and with AIJ, on one rank and on several.
+//! `libsparrow_petsc.so` in an unchanged PETSc: programs of our own, PETSc's own tests of matrices and vectors, and its
+//! solvers' and nonlinear solvers' examples, with our types and with its own, on one rank and on several.
 
 use super::conformance::{own_folders, set_own};
 use super::watched::{self, Patience};
@@ -13,16 +13,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A program of PETSc's, and with which options it is run with both types.
+/// A program of PETSc's, and with which options it is run with all types.
 struct Theirs {
     source: &'static str,
-    /// The option that names the type.
-    of_type: &'static str,
+    /// What stands before `mat_type` and `vec_type` in the options that name them.
+    prefix: &'static str,
     ranks: &'static [u32],
     options: &'static [&'static str],
 }
 
-const MATRICES: &str = "-mat_type";
+/// On devices that share the host's memory too, so that no implementation here leaves copies untested.
+const COPIES: &str = "-mat_sparrow_copy_vectors";
+
+/// How far numbers may lie apart, relative to their size, where sums are made in another order: of residuals, which
+/// iterations before them have amplified.
+const ROUNDING: f64 = 1e-4;
 
 /// Those of PETSc's tests of matrices that take a type, multiply, and pass with AIJ as they are.
 const TESTS: &[(&str, &[u32])] = &[
@@ -41,11 +46,27 @@ const TESTS: &[(&str, &[u32])] = &[
     ("ex123", &[2]),
 ];
 
+/// Those of PETSc's tests of vectors that take a type, print or check what they compute, and pass with PETSc's own.
+const TESTS_OF_VECTORS: &[(&str, &[u32])] = &[
+    ("ex11", &[1, 2]),
+    ("ex12", &[2]),
+    ("ex17", &[2]),
+    ("ex21", &[1, 2]),
+    ("ex22", &[2]),
+    ("ex24", &[2]),
+    ("ex34", &[1, 2]),
+    ("ex37", &[1]),
+    ("ex41", &[2]),
+    ("ex44", &[2]),
+    ("ex45", &[1, 2]),
+    ("ex60", &[2]),
+];
+
 /// Linear systems, and Bratu's equation in three dimensions.
 const SOLVERS: &[Theirs] = &[
     Theirs {
         source: "ksp/ksp/tutorials/ex2.c",
-        of_type: MATRICES,
+        prefix: "-",
         ranks: &[1, 2, 4],
         options: &[
             "-m 40 -n 40 -ksp_type cg -pc_type jacobi -ksp_monitor_short",
@@ -54,17 +75,31 @@ const SOLVERS: &[Theirs] = &[
     },
     Theirs {
         source: "ksp/ksp/tutorials/ex50.c",
-        of_type: "-dm_mat_type",
+        prefix: "-dm_",
         ranks: &[2],
         options: &["-da_grid_x 30 -da_grid_y 30 -ksp_type bcgs -pc_type gamg -ksp_monitor_short"],
     },
     Theirs {
+        source: "ksp/ksp/tutorials/ex50.c",
+        prefix: "-dm_",
+        ranks: &[1, 4],
+        options: &["-da_grid_x 30 -da_grid_y 30 -ksp_type bcgs -pc_type jacobi -ksp_monitor_short"],
+    },
+    Theirs {
         source: "snes/tutorials/ex14.c",
-        of_type: "-dm_mat_type",
+        prefix: "-dm_",
         ranks: &[1, 2],
         options: &[
             "-da_refine 1 -ksp_type cg -pc_type jacobi -ksp_converged_reason -snes_monitor_short",
             "-da_refine 1 -ksp_type bcgs -pc_type gamg -ksp_converged_reason -snes_monitor_short",
+        ],
+    },
+    Theirs {
+        source: "snes/tutorials/ex14.c",
+        prefix: "-dm_",
+        ranks: &[4],
+        options: &[
+            "-da_refine 1 -ksp_type gmres -pc_type bjacobi -ksp_converged_reason -snes_monitor_short",
         ],
     },
 ];
@@ -98,13 +133,37 @@ pub(super) fn run(given: &Given) -> Result<Outcome> {
         "-mat_sparrow_platform None",
         "Sparrow: there is no OpenCL device of",
     )?;
+    for (name, says) in [("vectors", "as PETSc's vectors"), ("copies", "no copies")] {
+        let own = place.compile(&given.root.join(format!("tests/apps/petsc/{name}.c")))?;
+        for ranks in [1, 2, 4] {
+            for copies in ["", COPIES] {
+                let said = place.start(&own, ranks, &format!("-vec_type sparrow {copies}"))?;
+                if said != format!("{says} on {ranks} ranks\n") {
+                    bail!("tests/apps/petsc/{name}.c on {ranks} ranks {copies} printed\n{said}");
+                }
+            }
+        }
+        place.is_refused(
+            &own,
+            "-vec_type sparrow -mat_sparrow_device 99",
+            "Sparrow: -mat_sparrow_device is 99, and",
+        )?;
+    }
     for (name, ranks) in TESTS {
         let source = format!("mat/tests/{name}.c");
-        place.compare(&source, MATRICES, ranks, "")?;
+        place.compare(&source, ranks, "", "-mat_type aij", &["-mat_type aijsparrow"])?;
     }
-    for Theirs { source, of_type, ranks, options } in SOLVERS {
+    for (name, ranks) in TESTS_OF_VECTORS {
+        let source = format!("vec/vec/tests/{name}.c");
+        place.compare(&source, ranks, "", "", &[&format!("-vec_type sparrow {COPIES}")])?;
+    }
+    for Theirs { source, prefix, ranks, options } in SOLVERS {
+        let theirs = format!("{prefix}mat_type aij");
+        let matrices = format!("{theirs}sparrow");
+        let vectors = format!("{matrices} {prefix}vec_type sparrow");
+        let copied = format!("{vectors} {COPIES}");
         for options in *options {
-            place.compare(source, of_type, ranks, options)?;
+            place.compare(source, ranks, options, &theirs, &[&matrices, &vectors, &copied])?;
         }
     }
     Ok(Outcome::Passed)
@@ -192,30 +251,60 @@ impl<'a> Place<'a> {
         Ok(())
     }
 
-    /// A program of PETSc's prints with our type what it prints with AIJ. Ranks print in any order.
-    fn compare(&self, source: &str, of_type: &str, ranks: &[u32], options: &str) -> Result<()> {
+    /// A program of PETSc's prints with our types what it prints with its own. With vectors of ours, whose sums are made in
+    /// another order, numbers with a point are those to rounding. Ranks print in any order.
+    fn compare(
+        &self,
+        source: &str,
+        ranks: &[u32],
+        options: &str,
+        theirs: &str,
+        ours: &[&str],
+    ) -> Result<()> {
         let program = self.compile(&self.petsc.sources.join(source))?;
         for &ranks in ranks {
-            let what = format!("{source} {options} on {ranks} ranks").replace("  ", " ");
-            let printed = |of: &str| -> Result<Vec<String>> {
-                let text = self.start(&program, ranks, &format!("{options} {of_type} {of}"))?;
+            let printed = |types: &str| -> Result<Vec<String>> {
+                let text = self.start(&program, ranks, &format!("{options} {types}"))?;
+                let plain = |line: &str| line.replace("aijsparrow", "aij");
+                let plain = |line: &str| plain(line).replace("seqsparrow", "seq");
                 let mut lines: Vec<_> =
-                    text.lines().map(|line| line.replace("aijsparrow", "aij")).collect();
+                    text.lines().map(|line| plain(line).replace("mpisparrow", "mpi")).collect();
                 lines.sort_unstable();
                 Ok(lines)
             };
-            let (theirs, ours) = (printed("aij")?, printed("aijsparrow")?);
-            if let Some((theirs, ours)) = theirs.iter().zip(&ours).find(|(a, b)| a != b) {
-                bail!("{what}:\n{ours}\nwhere AIJ prints\n{theirs}");
+            let expected = printed(theirs)?;
+            for types in ours {
+                let what = format!("{source} {options} {types} on {ranks} ranks");
+                let found = printed(types)?;
+                let is_rounded = types.contains("vec_type");
+                let is_same = |a: &str, b: &str| a == b || (is_rounded && is_same_line(a, b));
+                if let Some((theirs, ours)) =
+                    expected.iter().zip(&found).find(|(a, b)| !is_same(a, b))
+                {
+                    bail!("{what}:\n{ours}\nwhere PETSc's types print\n{theirs}");
+                }
+                // Some print what is wrong and nothing else.
+                if expected.len() != found.len() {
+                    let (ours, theirs) = (found.len(), expected.len());
+                    bail!("{what}: {ours} lines, where PETSc's types print {theirs}");
+                }
+                self.given.printer.say(format_args!("{what}: as PETSc's"));
             }
-            // Some print what is wrong and nothing else.
-            if theirs.len() != ours.len() {
-                let (ours, theirs) = (ours.len(), theirs.len());
-                bail!("{what}: {ours} lines, where AIJ prints {theirs}");
-            }
-
-            self.given.printer.say(format_args!("{what}: as AIJ"));
         }
         Ok(())
     }
+}
+
+/// Word for word, but for the rounding of numbers with a point.
+fn is_same_line(theirs: &str, ours: &str) -> bool {
+    let number = |word: &str| match word.contains('.') {
+        true => word.trim_end_matches(['.', ',']).parse::<f64>().ok(),
+        false => None,
+    };
+    let is_same_word = |(a, b): (&str, &str)| match (number(a), number(b)) {
+        (Some(a), Some(b)) => (a - b).abs() <= ROUNDING * a.abs().max(b.abs()),
+        _ => a == b,
+    };
+    theirs.split_whitespace().count() == ours.split_whitespace().count()
+        && theirs.split_whitespace().zip(ours.split_whitespace()).all(is_same_word)
 }

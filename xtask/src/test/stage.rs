@@ -89,7 +89,9 @@ impl Stage {
             Stage::Apps(implementation) => {
                 format!("programs that link the libraries run on {implementation}")
             }
-            Stage::Petsc => "matrices of PETSc multiply on PoCL, on 1 to 4 ranks".to_owned(),
+            Stage::Petsc => {
+                "matrices and vectors of PETSc compute on PoCL, on 1 to 4 ranks".to_owned()
+            }
             Stage::Python(implementation) => {
                 format!("the package for Python passes its tests on {implementation}")
             }
