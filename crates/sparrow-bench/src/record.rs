@@ -56,6 +56,9 @@ pub struct Record {
     pub driver: String,
     /// The seed of a generated matrix and of x.
     pub seed: u64,
+    /// What multiplies the rows of a generated matrix, where that is not 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<f64>,
     /// Rate of a read-only stream, in 10^9 bytes a second.
     pub stream_gbytes_per_s: Option<f64>,
     /// Rate of a copy, bytes read plus bytes written.

@@ -28,6 +28,7 @@ pub(crate) fn sample(matrix: &str, algorithm: &str) -> Record {
         platform: "Example Platform".to_owned(),
         driver: "1.0".to_owned(),
         seed: 1,
+        scale: None,
         stream_gbytes_per_s: Some(400.0),
         copy_gbytes_per_s: Some(380.0),
         cache: "hot".to_owned(),

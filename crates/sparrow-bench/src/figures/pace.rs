@@ -15,6 +15,8 @@ pub struct Work {
     pub products: usize,
     /// Results of a product with a vector that are computed on the host and compared with.
     pub oracles: usize,
+    /// Whether no scale makes its nonzeros less: those of a file.
+    pub is_fixed: bool,
 }
 
 impl Work {
@@ -24,7 +26,8 @@ impl Work {
         /// Products of a result: some to warm up, and a sample each.
         const PRODUCTS: usize = 8;
         let programs = if is_first { results } else { 0 };
-        Work { nnz, results, programs, products: PRODUCTS * results, oracles: results }
+        let products = PRODUCTS * results;
+        Work { nnz, results, programs, products, oracles: results, is_fixed: false }
     }
 }
 
@@ -92,8 +95,12 @@ impl Pace {
         const SCALES: [f64; 10] = [1.0, 0.5, 0.25, 0.1, 0.05, 0.025, 0.01, 0.005, 0.0025, 0.001];
         let fits = |scale: &f64| {
             let work = work(*scale);
-            let fixed: f64 = work.iter().map(|one| self.fixed(one)).sum();
-            let of_nonzeros: f64 = work.iter().map(|one| self.of_nonzeros(one)).sum();
+            let of_nonzeros = |is_fixed: bool| -> f64 {
+                let own = work.iter().filter(|one| one.is_fixed == is_fixed);
+                own.map(|one| self.of_nonzeros(one)).sum()
+            };
+            let fixed = work.iter().map(|one| self.fixed(one)).sum::<f64>() + of_nonzeros(true);
+            let of_nonzeros = of_nonzeros(false);
             of_nonzeros <= (time.as_secs_f64() - fixed).max(time.as_secs_f64() / 2.0)
         };
         SCALES.into_iter().find(fits).unwrap_or(SCALES[SCALES.len() - 1])
@@ -104,7 +111,8 @@ impl Pace {
 mod tests {
     use super::*;
 
-    const SMALL: Work = Work { nnz: 1000, results: 10, programs: 0, products: 80, oracles: 10 };
+    const SMALL: Work =
+        Work { nnz: 1000, results: 10, programs: 0, products: 80, oracles: 10, is_fixed: false };
 
     #[test]
     fn work_is_expected_to_take_what_work_took_so_far() {
@@ -115,6 +123,17 @@ mod tests {
         }
         let ratio = pace.expected(&SMALL).as_secs_f64() / before.as_secs_f64();
         assert!((2.5..3.0).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn a_file_takes_its_time_at_every_scale_and_makes_nothing_else_tiny() {
+        let pace = Pace::new(2, false);
+        let work = |scale: f64| {
+            let file = Work { nnz: 100_000_000, results: 2, products: 20, ..Work::default() };
+            let class = Work { nnz: (1e7 * scale) as u64, ..file };
+            vec![Work { is_fixed: true, ..file }, class]
+        };
+        assert!(pace.scale(Duration::from_secs(60), work) >= 0.5);
     }
 
     #[test]

@@ -163,6 +163,8 @@ fn untimed_record(origin: &Origin, shape: &Shape, details: Details) -> Record {
         platform: String::new(),
         driver: String::new(),
         seed: origin.making.seed,
+        scale: (origin.source != "file" && origin.making.scale != 1.0)
+            .then_some(origin.making.scale),
         stream_gbytes_per_s: None,
         copy_gbytes_per_s: None,
         cache: "hot".to_owned(),

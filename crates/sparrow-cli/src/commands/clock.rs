@@ -1,5 +1,6 @@
 //! The time that a run with `--budget` has: what it will take, which is said first, and what still fits.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use sparrow::{Device, DeviceType};
@@ -7,7 +8,7 @@ use sparrow_bench::Input;
 use sparrow_bench::figures::{Pace, Work};
 
 use crate::arguments::Making;
-use crate::output::hint;
+use crate::output::{hint, note};
 
 /// Of the budget, what a scale is chosen for: the rest is for what takes longer than expected.
 const EXPECTED_SHARE: f64 = 0.6;
@@ -22,6 +23,8 @@ pub(crate) struct Clock {
     pace: Pace,
     since: Instant,
     is_begun: bool,
+    /// Whether a scale other than 1 was chosen.
+    has_chosen_scale: Cell<bool>,
 }
 
 impl Clock {
@@ -34,7 +37,14 @@ impl Clock {
     fn of(budget: Option<Duration>, is_gpu: bool) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let now = Instant::now();
-        Clock { start: now, budget, pace: Pace::new(cores, is_gpu), since: now, is_begun: false }
+        Clock {
+            start: now,
+            budget,
+            pace: Pace::new(cores, is_gpu),
+            since: now,
+            is_begun: false,
+            has_chosen_scale: Cell::new(false),
+        }
     }
 
     /// The matrices' making: what was asked for, or the largest scale with which all work should be done in time. Without a
@@ -48,6 +58,7 @@ impl Clock {
         match (asked.scale, self.budget) {
             (None, Some(budget)) => {
                 let scale = self.pace.scale(budget.mul_f64(EXPECTED_SHARE), work);
+                self.has_chosen_scale.set(scale != 1.0);
                 sparrow_bench::Making { scale, ..making }
             }
             _ => making,
@@ -57,8 +68,11 @@ impl Clock {
     /// Says how long it will take; of a run without a budget, if that is long.
     pub(crate) fn announce<'a>(&self, what: &str, work: impl IntoIterator<Item = &'a Work>) {
         let expected = work.into_iter().map(|one| self.pace.expected(one)).sum();
-        if let Some(about) = self.about(expected) {
-            hint(format_args!("{what}: {about}"));
+        let Some(about) = self.about(expected) else { return };
+        // Results of smaller matrices than were asked for are to be known as such.
+        match self.has_chosen_scale.get() {
+            true => note(format_args!("{what}: {about}")),
+            false => hint(format_args!("{what}: {about}")),
         }
     }
 
@@ -103,9 +117,14 @@ impl Clock {
     pub(crate) fn left_out(&self, name: &str) -> String {
         let budget = self.budget.map_or_else(String::new, in_words);
         format!(
-            "{name}: left out, it does not fit into the {budget} of --budget: raise it, or ask for less, as by a smaller --scale"
+            "{name}: left out, it does not fit into the {budget} of --budget: raise it, or ask for less"
         )
     }
+}
+
+/// Whether a scale makes a matrix smaller: a generated one.
+pub(crate) fn is_scaled(input: &Input) -> bool {
+    matches!(input, Input::Class(_))
 }
 
 /// The nonzeros of a matrix at a scale, as far as they are known before it is there: those of a file by its length, of an

@@ -184,6 +184,11 @@ impl Batches {
         size: usize,
         (paced, results): (&Paced<'_>, &Results),
     ) -> Result<(), Failure> {
+        let batch = format!("{} x {size}, {}, {}", case.name, case.kind, V::TYPE);
+        if paced.is_over() {
+            paced.leave_out(&batch);
+            return Ok(());
+        }
         let order = (case.order)(&case.matrices, size);
         let problems = BatchProblems { matrices, order };
         let budget = Budget::default();
@@ -218,8 +223,10 @@ impl Batches {
             let (queue, rates) = (&self.queue, &self.rates);
             let by = algorithm.map_or("auto", BatchedAlgorithm::name);
             let name = format!("{}, {by} {}", case.name, form.name());
-            paced
-                .take(name, || measure_batch(queue, &problems, &origin, &subject, rates, peers))?;
+            if paced.has_time_left(format_args!("{batch}, {by} {}", form.name())) {
+                let measured = measure_batch(queue, &problems, &origin, &subject, rates, peers);
+                results.take(name, measured)?;
+            }
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use sparrow_bench::figures::{Cases, Lengths, Made, PaperFigure};
 use sparrow_bench::{Input, Making};
 
 use crate::arguments::{BenchFigure, Reading};
-use crate::commands::clock::nonzeros;
+use crate::commands::clock::{is_scaled, nonzeros};
 use crate::commands::{Loaded, load_compact};
 use crate::failure::Failure;
 
@@ -32,6 +32,14 @@ impl Case {
         match self {
             Case::Input(input) => input.source(),
             Case::Made(_) => "assembled",
+        }
+    }
+
+    /// Whether a scale makes it smaller.
+    pub(super) fn is_scaled(&self) -> bool {
+        match self {
+            Case::Input(input) => is_scaled(input),
+            Case::Made(_) => true,
         }
     }
 

@@ -42,11 +42,11 @@ pub(super) fn run(
         let pieces = [piece];
         paced.announce(&paced::in_words("convert", &scattered, making), &pieces);
         let bench = ConvertBench { arguments, benchers: measured()?, results };
-        return paced.each(&pieces, |_, &count| {
+        return paced.each(&pieces, |paced, &count| {
             let rows = count / ENTRIES_PER_ROW;
             let entries = scattered_entries(rows, rows, count, making.seed)?;
             let origin = Origin { name: "scattered".to_owned(), source: "assembled", making };
-            bench.all_types(&entries, &origin)
+            bench.all_types(&entries, &origin, paced)
         });
     }
     let inputs = inputs(matrices, Suite::Quick)?;
@@ -55,7 +55,7 @@ pub(super) fn run(
     let pieces = inputs_pieces(&inputs, making.scale, each);
     paced.announce(&what, &pieces);
     let bench = ConvertBench { arguments, benchers: measured()?, results };
-    paced.each(&pieces, |_, input| {
+    paced.each(&pieces, |paced, input| {
         let reading = matrices.reading;
         let ReadMatrix { matrix, is_integer } = load(input, making, reading)?;
         for &value_type in &arguments.values.value_type {
@@ -63,7 +63,7 @@ pub(super) fn run(
             check_matrix(&input.name(), parts, is_integer, value_type, reading)?;
         }
         let origin = Origin { name: input.name(), source: input.source(), making };
-        bench.all_types(&shuffled(&matrix.to_coo(), making.seed), &origin)
+        bench.all_types(&shuffled(&matrix.to_coo(), making.seed), &origin, paced)
     })
 }
 
@@ -74,8 +74,16 @@ struct ConvertBench<'a> {
 }
 
 impl ConvertBench<'_> {
-    fn all_types(&self, entries: &Coo<f64>, origin: &Origin) -> Result<(), Failure> {
+    fn all_types(
+        &self,
+        entries: &Coo<f64>,
+        origin: &Origin,
+        paced: &Paced<'_>,
+    ) -> Result<(), Failure> {
         for &value_type in &self.arguments.values.value_type {
+            if !paced.has_time_left(format_args!("{}, {value_type}", origin.name)) {
+                continue;
+            }
             for_value_type!(value_type, V => self.one_type::<V>(&entries.map_values(), origin)?);
         }
         Ok(())

@@ -39,26 +39,35 @@ pub(super) fn run(
     let mut paced = Paced::new(Some(arguments.budget.0), Some(&device), results);
     let works = |cases: &[Case], scale: f64| -> Vec<Work> {
         let work = |(place, case): (usize, &Case)| {
-            figure.measured.work(case.nnz(scale), value_types.len(), place == 0)
+            let work = figure.measured.work(case.nnz(scale), value_types.len(), place == 0);
+            Work { is_fixed: !case.is_scaled(), ..work }
         };
         cases.iter().enumerate().map(work).collect()
     };
-    let making = paced.making(arguments.making(), |scale| {
-        let making = sparrow_bench::Making { scale, ..arguments.making().into() };
-        works(&cases(making).unwrap_or_default(), scale)
-    });
+    let is_scaled = cases(arguments.making().into())?.iter().any(Case::is_scaled);
+    let making = match is_scaled {
+        true => paced.making(arguments.making(), |scale| {
+            let making = sparrow_bench::Making { scale, ..arguments.making().into() };
+            works(&cases(making).unwrap_or_default(), scale)
+        }),
+        false => arguments.making().into(),
+    };
     let all = cases(making)?;
     let words: Vec<_> = value_types.iter().map(ToString::to_string).collect();
     let matrices = counted(all.len(), "matrix");
     let scale = making.scale;
-    let what = format!("{}: {matrices} at scale {scale}, {}", figure.name, words.join(" and "));
+    let of = match is_scaled {
+        true => format!("{matrices} at scale {scale}"),
+        false => matrices,
+    };
+    let what = format!("{}: {of}, {}", figure.name, words.join(" and "));
     let works = works(&all, scale);
     let piece = |(case, work): (Case, Work)| Piece { name: case.name(), work, of: case };
     let pieces: Vec<_> = all.into_iter().zip(works).map(piece).collect();
     paced.announce(&what, &pieces);
     let rates = results.rates(&queue, arguments.measure)?;
     results.set_frame(Frame {
-        page: Page::Figure(figure, again(arguments, making.scale)),
+        page: Page::Figure(figure, again(arguments, is_scaled.then_some(making.scale))),
         ..Frame::default()
     });
     let model = model(figure, &device, &value_types)?;
@@ -98,11 +107,12 @@ fn value_types(
 }
 
 /// The command that draws this again.
-fn again(arguments: &BenchFigure, scale: f64) -> String {
+fn again(arguments: &BenchFigure, scale: Option<f64>) -> String {
     let matrices = arguments.matrices.iter().map(|name: &OsString| name.to_string_lossy());
     let mut words = vec!["sparrow bench figure".into(), arguments.figure.as_str().into()];
     words.extend(matrices);
-    words.join(" ") + &format!(" --scale {scale} --html FILE")
+    words.extend(scale.map(|scale| format!("--scale {scale}").into()));
+    words.join(" ") + " --html FILE"
 }
 
 fn model(
@@ -155,6 +165,10 @@ impl FigureBench<'_> {
                     beside_vector,
                     budget: Budget::default(),
                 };
+                let name = format!("{}, {}", origin.name, matrix.value_type());
+                if !paced.has_time_left(name) {
+                    return Ok(());
+                }
                 let measured = measure_spmm(&self.queue, matrix, origin, &subject, &self.rates);
                 take_spmm(self.results, &origin.name, columns, measured)
             }

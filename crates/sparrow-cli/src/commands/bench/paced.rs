@@ -10,7 +10,7 @@ use sparrow_bench::{Input, Making, MeasureError, Record};
 
 use super::{Results, progress_bar};
 use crate::arguments;
-use crate::commands::clock::{Clock, nonzeros};
+use crate::commands::clock::{Clock, is_scaled, nonzeros};
 use crate::failure::Failure;
 
 /// What is measured one after the other.
@@ -57,7 +57,7 @@ impl<'a> Paced<'a> {
         inputs: &[Input],
         results: usize,
     ) -> Making {
-        if !inputs.iter().any(|input| matches!(input, Input::Class(_))) {
+        if !inputs.iter().any(is_scaled) {
             return asked.into();
         }
         self.making(asked, |scale| inputs_works(inputs, scale, results))
@@ -121,7 +121,13 @@ impl<'a> Paced<'a> {
         fits
     }
 
-    fn leave_out(&self, name: &str) {
+    /// Whether something was measured and the time is over.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_begun.get() && self.clock.is_over()
+    }
+
+    /// Names what is left out.
+    pub(super) fn leave_out(&self, name: &str) {
         self.results.leave_out(self.clock.left_out(name));
     }
 }
@@ -136,7 +142,8 @@ pub(super) fn inputs_pieces(inputs: &[Input], scale: f64, results: usize) -> Vec
 
 fn inputs_works(inputs: &[Input], scale: f64, results: usize) -> Vec<Work> {
     let work = |(place, input): (usize, &Input)| {
-        Work::of_results(nonzeros(input, scale), results, place == 0)
+        let work = Work::of_results(nonzeros(input, scale), results, place == 0);
+        Work { is_fixed: !is_scaled(input), ..work }
     };
     inputs.iter().enumerate().map(work).collect()
 }

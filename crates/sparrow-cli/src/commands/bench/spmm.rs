@@ -42,7 +42,7 @@ pub(super) fn run(
             let all = Work::of_results(case.nnz(scale), per_type(arguments) * measured, place == 0);
             // Each column is verified by itself, the algorithms by one oracle.
             let columns: usize = arguments.columns.0.iter().sum();
-            Work { oracles: columns * measured, ..all }
+            Work { oracles: columns * measured, is_fixed: !case.is_scaled(), ..all }
         };
         cases.iter().enumerate().map(work).collect()
     };
@@ -129,6 +129,14 @@ struct SpmmBench<'a> {
 }
 
 impl SpmmBench<'_> {
+    /// The device, where there are several.
+    fn on(&self, queue: &Queue) -> String {
+        match self.benchers.len() {
+            1 => String::new(),
+            _ => format!(" on {}", queue.context().device().traits().name),
+        }
+    }
+
     fn one_type(
         &self,
         matrix: AnyCsrView<'_>,
@@ -138,7 +146,9 @@ impl SpmmBench<'_> {
         let arguments = self.arguments;
         for (queue, rates) in &self.benchers {
             for &columns in &arguments.columns.0 {
-                if !paced.has_time_left(name_of(&origin.name, columns)) {
+                let name = name_of(&origin.name, columns);
+                let (type_of, on) = (matrix.value_type(), self.on(queue));
+                if !paced.has_time_left(format_args!("{name}, {type_of}{on}")) {
                     continue;
                 }
                 let subject = SpmmSubject {

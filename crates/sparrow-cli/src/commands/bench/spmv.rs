@@ -57,6 +57,16 @@ impl Bencher {
         Ok(Bencher::Device(Box::new(OnDevice { queue, rates, model })))
     }
 
+    /// The device, as it stands behind what is left out there.
+    fn on(&self) -> String {
+        match self {
+            Bencher::Host(_) => " on the host".to_owned(),
+            Bencher::Device(device) => {
+                format!(" on {}", device.queue.context().device().traits().name)
+            }
+        }
+    }
+
     /// Results on a matrix in one type: each experiment of the model is one.
     fn results(&self, arguments: &BenchSpmv) -> usize {
         self.subjects(arguments).len() * if arguments.model { 4 } else { 1 }
@@ -203,7 +213,11 @@ pub(super) fn run(
                 benchers.iter().try_for_each(|bencher| {
                     bencher.subjects(arguments).iter().try_for_each(|subject| {
                         let name = format!("{}, {}", origin.name, label(subject));
-                        paced.take(name, || bencher.measure(matrix, &origin, subject))
+                        let on = if benchers.len() > 1 { bencher.on() } else { String::new() };
+                        if !paced.has_time_left(format_args!("{name}, {value_type}{on}")) {
+                            return Ok(());
+                        }
+                        results.take(name, bencher.measure(matrix, &origin, subject))
                     })
                 })
             })

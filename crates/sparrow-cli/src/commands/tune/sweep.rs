@@ -11,7 +11,7 @@ use sparrow_bench::{Input, Look, sweep_html};
 
 use crate::arguments::{BenchFigure, Global, Making, Reading, Tune};
 use crate::commands::bench::progress_bar;
-use crate::commands::clock::{Clock, nonzeros};
+use crate::commands::clock::{Clock, is_scaled, nonzeros};
 use crate::commands::{check_making, load_compact};
 use crate::failure::Failure;
 use crate::interrupt::Findings;
@@ -121,6 +121,7 @@ impl<'a> Ask<'a> {
             programs: if is_first { points } else { 0 },
             products: PRODUCTS * points,
             oracles: 1 + points / 10,
+            is_fixed: !is_scaled(input),
         }
     }
 

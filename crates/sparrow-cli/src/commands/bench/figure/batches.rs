@@ -42,7 +42,7 @@ pub(super) fn run(
     let what = format!("{}: {} at scale {scale}", figure.name, counted(batches.len(), "batch"));
     paced.announce(&what, &batches);
     let rates = results.rates(&queue, arguments.measure)?;
-    let page = Page::Figure(figure, again(arguments, scale));
+    let page = Page::Figure(figure, again(arguments, Some(scale)));
     results.set_frame(Frame { page, ..Frame::default() });
     let subjects =
         forms.iter().map(|(algorithm, form)| (Some(*algorithm), *form, BatchedVariant::Ordered));
