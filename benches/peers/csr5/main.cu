@@ -22,6 +22,7 @@
 #include "../viennacl/samples.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <cstdlib>
 #include <iostream>
 #include <map>
@@ -59,6 +60,7 @@ template <typename T> void run(Options const &options) {
     const auto matrix = exchange::read_matrix<T>(options.at("--matrix"));
     const auto x = exchange::read_vector<T>(options.at("--x"), matrix.cols);
     check(!matrix.values.empty(), "CSR5 has no matrices without entries");
+    check(std::max({matrix.rows, matrix.cols, matrix.values.size()}) <= INT_MAX, "CSR5 counts rows, columns and entries in int");
     const std::vector<int> offsets(matrix.offsets.begin(), matrix.offsets.end());
     const std::vector<int> columns(matrix.columns.begin(), matrix.columns.end());
     // Rows without entries are not written.
