@@ -10,17 +10,19 @@
 #include "sparrow_petsc.h"
 #include <petscsf.h>
 
-/* Memory that a device with memory of its own copies from and to without the driver's staging; NULL for others, where PETSc
-   is to allocate it. It stays mapped as long as `pin` lives. */
+/* Memory that a device with memory of its own copies from and to without the driver's staging, mapped as long as `pin` lives;
+   the host's own for other devices, where `pin` is NULL. */
 static PetscErrorCode SparrowPin(SparrowDevice *device, PetscInt count, cl_mem *pin, PetscScalar **array)
 {
   const size_t bytes = (size_t)count * sizeof(PetscScalar);
   cl_int       status;
 
   PetscFunctionBegin;
-  *pin   = NULL;
-  *array = NULL;
-  if (device->shares_memory || count == 0) PetscFunctionReturn(0);
+  *pin = NULL;
+  if (device->shares_memory || count == 0) {
+    PetscCall(PetscCalloc1(count, array));
+    PetscFunctionReturn(0);
+  }
   *pin = clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &status);
   OpenCLCall(status);
   *array = (PetscScalar *)clEnqueueMapBuffer(device->queue, *pin, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &status);
@@ -28,17 +30,15 @@ static PetscErrorCode SparrowPin(SparrowDevice *device, PetscInt count, cl_mem *
   PetscFunctionReturn(0);
 }
 
-/* A vector with its array there. */
+/* A vector with its array there. Ranks with no elements make theirs by the same call, which is collective. */
 static PetscErrorCode SparrowPinned(SparrowDevice *device, MPI_Comm comm, PetscInt count, cl_mem *pin, Vec *v)
 {
   PetscScalar *array;
 
   PetscFunctionBegin;
   PetscCall(SparrowPin(device, count, pin, &array));
-  if (*pin && comm == PETSC_COMM_SELF) PetscCall(VecCreateSeqWithArray(comm, 1, count, array, v));
-  else if (*pin) PetscCall(VecCreateMPIWithArray(comm, 1, count, PETSC_DETERMINE, array, v));
-  else if (comm == PETSC_COMM_SELF) PetscCall(VecCreateSeq(comm, count, v));
-  else PetscCall(VecCreateMPI(comm, count, PETSC_DETERMINE, v));
+  if (comm == PETSC_COMM_SELF) PetscCall(VecCreateSeqWithArray(comm, 1, count, array, v));
+  else PetscCall(VecCreateMPIWithArray(comm, 1, count, PETSC_DETERMINE, array, v));
   PetscFunctionReturn(0);
 }
 
@@ -54,6 +54,8 @@ static PetscErrorCode SparrowUnpin(SparrowDevice *device, cl_mem pin, Vec *v)
   if (pin) {
     OpenCLCall(clEnqueueUnmapMemObject(device->queue, pin, array, 0, NULL, NULL));
     OpenCLCall(clReleaseMemObject(pin));
+  } else {
+    PetscCall(PetscFree(array));
   }
   PetscFunctionReturn(0);
 }

@@ -31,6 +31,15 @@ static PetscErrorCode SparrowReady(Mat A, SparrowDevice **device)
   PetscFunctionReturn(0);
 }
 
+/* y = 0, by those ranks whose block has no nonzeros: VecSet() is collective. */
+static PetscErrorCode SparrowSetZero(Vec y)
+{
+  PetscFunctionBegin;
+  PetscUseTypeMethod(y, set, 0.0);
+  PetscCall(PetscObjectStateIncrease((PetscObject)y));
+  PetscFunctionReturn(0);
+}
+
 /* y = A x + beta y, with beta 0 or 1. */
 static PetscErrorCode SparrowForwardProduct(Mat A, Vec x, PetscBool keeps, Vec y)
 {
@@ -42,7 +51,7 @@ static PetscErrorCode SparrowForwardProduct(Mat A, Vec x, PetscBool keeps, Vec y
   PetscFunctionBegin;
   PetscCall(SparrowReady(A, &device));
   if (!keeps && !shared->own.matrix) {
-    PetscCall(VecSet(y, 0));
+    PetscCall(SparrowSetZero(y));
     keeps = PETSC_TRUE;
   }
   PetscCall(PetscLogEventBegin(device->product, A, x, y, 0));
@@ -83,7 +92,7 @@ static PetscErrorCode SparrowTransposedBlock(SparrowDevice *device, SparrowMirro
 
   PetscFunctionBegin;
   if (!mirror->matrix) {
-    if (!keeps) PetscCall(VecSet(y, 0));
+    if (!keeps) PetscCall(SparrowSetZero(y));
     PetscFunctionReturn(0);
   }
   PetscCall(SparrowOperandOpen(device, x, SPARROW_READ, rows, &of_x));

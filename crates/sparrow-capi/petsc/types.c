@@ -67,7 +67,14 @@ static PetscErrorCode MatMultTransposeAdd_AIJSparrow(Mat A, Vec x, Vec y, Vec z)
 /* Makes it plain AIJ, in place. */
 static PetscErrorCode SparrowStrip(Mat A, SparrowType *type)
 {
+  PetscBool makes_ours;
+
   PetscFunctionBegin;
+  PetscCall(PetscStrcmp(A->defaultvectype, VECSPARROW, &makes_ours));
+  if (makes_ours) {
+    PetscCall(PetscFree(A->defaultvectype));
+    PetscCall(PetscStrallocpy(VECSTANDARD, &A->defaultvectype));
+  }
   A->ops->mult             = type->replaced.mult;
   A->ops->multadd          = type->replaced.multadd;
   A->ops->multtranspose    = type->replaced.multtranspose;

@@ -2,9 +2,14 @@
  * Operations of VECSPARROW element by element, enqueued and not waited for. Where a vector of another type takes part,
  * PETSc's own operation does it, on the host; so it does division, whose result is 0 where PETSc divides by 0.
  *
+ * A vector that PETSc leaves out because its coefficient is 0 is left out here, so that its NaN stays where it is. Of
+ * coefficients that PETSc multiplies by though they are 0, VecMAXPY()'s and VecAXPBYPCZ()'s beta leave theirs out too.
+ *
  * Licence: MIT OR Apache-2.0.
  */
 #include "sparrow_petsc.h"
+
+static PetscErrorCode VecScale_Sparrow(Vec, PetscScalar);
 
 /* r = op(x, y, r); y is NULL where the operation has none, and x and y may be r, which else is read where gamma is not 0.
    `*is_done` says whether all are ours; else nothing happened. */
@@ -55,6 +60,10 @@ static PetscErrorCode VecAXPBY_Sparrow(Vec y, PetscScalar alpha, PetscScalar bet
   PetscBool is_done;
 
   PetscFunctionBegin;
+  if (alpha == 0) {
+    PetscCall(VecScale_Sparrow(y, beta));
+    PetscFunctionReturn(0);
+  }
   PetscCall(SparrowElementwise(SPARROW_ELEMENTARY_AXPBY, alpha, x, beta, y, 0, y, &is_done));
   if (is_done) PetscCall(PetscLogFlops(3.0 * y->map->n));
   else PetscCall(SparrowVectorPlain(y)->axpby(y, alpha, beta, x));
@@ -87,6 +96,7 @@ static PetscErrorCode VecWAXPY_Sparrow(Vec w, PetscScalar alpha, Vec x, Vec y)
 static PetscErrorCode VecMAXPY_Sparrow(Vec y, PetscInt count, const PetscScalar *alpha, Vec *x)
 {
   PetscBool is_done = PETSC_TRUE;
+  PetscInt  first   = -1; /* of two */
 
   PetscFunctionBegin;
   for (PetscInt at = 0; at < count; ++at) is_done = (PetscBool)(is_done && SparrowIsVector(x[at]));
@@ -94,8 +104,16 @@ static PetscErrorCode VecMAXPY_Sparrow(Vec y, PetscInt count, const PetscScalar 
     PetscCall(SparrowVectorPlain(y)->maxpy(y, count, alpha, x));
     PetscFunctionReturn(0);
   }
-  for (PetscInt at = 0; at + 1 < count; at += 2) PetscCall(SparrowElementwise(SPARROW_ELEMENTARY_UPDATE, alpha[at], x[at], alpha[at + 1], x[at + 1], 1, y, &is_done));
-  if (count % 2) PetscCall(SparrowElementwise(SPARROW_ELEMENTARY_AXPY, alpha[count - 1], x[count - 1], 0, y, 0, y, &is_done));
+  for (PetscInt at = 0; at < count; ++at) {
+    if (alpha[at] == 0) continue;
+    if (first < 0) {
+      first = at;
+      continue;
+    }
+    PetscCall(SparrowElementwise(SPARROW_ELEMENTARY_UPDATE, alpha[first], x[first], alpha[at], x[at], 1, y, &is_done));
+    first = -1;
+  }
+  if (first >= 0) PetscCall(SparrowElementwise(SPARROW_ELEMENTARY_AXPY, alpha[first], x[first], 0, y, 0, y, &is_done));
   PetscCall(PetscLogFlops(2.0 * count * y->map->n));
   PetscFunctionReturn(0);
 }
@@ -154,11 +172,15 @@ static PetscErrorCode VecShift_Sparrow(Vec x, PetscScalar alpha)
   PetscCall(SparrowGetDevice(&device));
   if (device->n_ones < x->map->n) {
     cl_int status;
-    if (device->ones) OpenCLCall(clReleaseMemObject(device->ones));
+    cl_mem shorter = device->ones;
+    /* None, until all of them are there. */
+    device->ones   = NULL;
+    device->n_ones = 0;
+    if (shorter) OpenCLCall(clReleaseMemObject(shorter));
     device->ones = clCreateBuffer(device->context, CL_MEM_READ_WRITE, (size_t)x->map->n * sizeof(PetscScalar), NULL, &status);
     OpenCLCall(status);
+    PetscCall(SparrowFill(device, device->ones, x->map->n, 1));
     device->n_ones = x->map->n;
-    PetscCall(SparrowFill(device, device->ones, device->n_ones, 1));
   }
   PetscCall(SparrowVectorOnDevice(device, x, SPARROW_UPDATE, &of_x));
   operands.x.memory = device->ones;

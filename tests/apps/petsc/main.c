@@ -31,6 +31,10 @@ static PetscErrorCode CheckProducts(const char *when, Mat A)
   PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &plain));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)plain, &is_plain, MATSEQAIJ, MATMPIAIJ, ""));
   PetscCheck(is_plain, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: converted to another type than AIJ", when);
+  PetscCall(MatCreateVecs(plain, &x, NULL));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &is_plain, VECSEQ, VECMPI, ""));
+  PetscCheck(is_plain, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: converted to AIJ, it makes vectors of another type than PETSc's", when);
+  PetscCall(VecDestroy(&x));
   PetscCall(MatCreateVecs(A, &x, &y));
   PetscCall(VecSetRandom(x, NULL));
   PetscCall(VecDuplicate(y, &z));

@@ -1,88 +1,9 @@
 /* VECSPARROW beside PETSc's plain vectors on any number of ranks: every operation that is replaced, with elements on the
    host and on the device, arrays, mixed types, and wrong uses. Each claim is held to PETSc's own result; the first that fails
    ends the program. */
-#include <petscvec.h>
+#include "operands.h"
 
-#define N 103
 #define MANY 67 /* more inner products at once than come to the host together */
-
-#define CLAIM(holds, ...) PetscCheck(holds, PETSC_COMM_WORLD, PETSC_ERR_PLIB, __VA_ARGS__)
-
-/* Operands as ours and as PETSc's, with the same elements. */
-typedef struct {
-  Vec x, y, z, w;
-} Operands;
-
-static PetscErrorCode Make(VecType type, Operands *of)
-{
-  PetscFunctionBegin;
-  PetscCall(VecCreate(PETSC_COMM_WORLD, &of->x));
-  PetscCall(VecSetType(of->x, type)); /* before its size is known */
-  PetscCall(VecSetSizes(of->x, PETSC_DECIDE, N));
-  PetscCall(VecSetUp(of->x));
-  PetscCall(VecDuplicate(of->x, &of->y));
-  PetscCall(VecDuplicate(of->x, &of->z));
-  PetscCall(VecDuplicate(of->x, &of->w));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode Fill(Vec v, PetscInt seed)
-{
-  PetscInt     begin, end;
-  PetscScalar *array;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetOwnershipRange(v, &begin, &end));
-  PetscCall(VecGetArrayWrite(v, &array));
-  for (PetscInt at = begin; at < end; ++at) array[at - begin] = PetscSinReal((PetscReal)(at * seed + seed)) + (seed == 2 ? 2 : 0);
-  PetscCall(VecRestoreArrayWrite(v, &array));
-  PetscFunctionReturn(0);
-}
-
-/* y has no zero. Elements are on the host alone, or, after an operation, on the device alone. */
-static PetscErrorCode FillAll(Operands *of, PetscBool on_device)
-{
-  Vec all[] = {of->x, of->y, of->z, of->w};
-
-  PetscFunctionBegin;
-  for (PetscInt at = 0; at < 4; ++at) {
-    PetscCall(Fill(all[at], at + 1));
-    if (on_device) PetscCall(VecScale(all[at], -1));
-  }
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode Destroy(Operands *of)
-{
-  PetscFunctionBegin;
-  PetscCall(VecDestroy(&of->x));
-  PetscCall(VecDestroy(&of->y));
-  PetscCall(VecDestroy(&of->z));
-  PetscCall(VecDestroy(&of->w));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode CheckSame(const char *claim, Vec ours, Vec theirs)
-{
-  const PetscScalar *a, *b;
-  PetscInt           n;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(ours, &n));
-  PetscCall(VecGetArrayRead(ours, &a));
-  PetscCall(VecGetArrayRead(theirs, &b));
-  for (PetscInt at = 0; at < n; ++at) PetscCheck(PetscAbsScalar(a[at] - b[at]) <= 1e-14 * (1 + PetscAbsScalar(b[at])), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: element %d is %g, and %g for PETSc's", claim, (int)at, (double)a[at], (double)b[at]);
-  PetscCall(VecRestoreArrayRead(theirs, &b));
-  PetscCall(VecRestoreArrayRead(ours, &a));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode CheckNumber(const char *claim, PetscReal ours, PetscReal theirs)
-{
-  PetscFunctionBegin;
-  CLAIM(PetscAbsReal(ours - theirs) <= 1e-13 * (1 + PetscAbsReal(theirs)), "%s: %g, and %g for PETSc's", claim, (double)ours, (double)theirs);
-  PetscFunctionReturn(0);
-}
 
 /* The operation leaves all four vectors as PETSc's does. It is written with a, whose members are the operands. */
 #define BOTH(name, ...) \
@@ -102,7 +23,7 @@ static PetscErrorCode CheckNumber(const char *claim, PetscReal ours, PetscReal t
 static PetscErrorCode Elementwise(PetscBool on_device)
 {
   Operands          ours, theirs;
-  const PetscScalar alpha[] = {2, -3, 0.5};
+  const PetscScalar alpha[] = {2, -3, 0.5}, with_zeros[] = {0, -3, 0, 0.5};
 
   PetscFunctionBegin;
   PetscCall(Make("sparrow", &ours));
@@ -115,6 +36,14 @@ static PetscErrorCode Elementwise(PetscBool on_device)
   BOTH("VecAXPBYPCZ of 0", VecAXPBYPCZ(a->z, 1.5, -2.5, 0, a->x, a->y));
   BOTH("VecWAXPY", VecWAXPY(a->w, 1.5, a->x, a->y));
   for (PetscInt count = 1; count <= 3; ++count) BOTH("VecMAXPY", VecMAXPY(a->w, count, alpha, (Vec[]){a->x, a->y, a->z}));
+  BOTH("VecMAXPY with coefficients 0", VecMAXPY(a->w, 4, with_zeros, (Vec[]){a->x, a->y, a->x, a->z}));
+  /* What has the coefficient 0 has no part in the result. */
+  BOTH("VecAXPBY of 0 NaN", VecSet(a->x, NAN) || VecAXPBY(a->y, 0, -2.5, a->x));
+  BOTH("VecAXPBY to 0 NaN", VecSet(a->y, NAN) || VecAXPBY(a->y, 1.5, 0, a->x));
+  BOTH("VecAYPX to 0 NaN", VecSet(a->y, NAN) || VecAYPX(a->y, 0, a->x));
+  BOTH("VecAXPBYPCZ to 0 NaN", VecSet(a->z, NAN) || VecAXPBYPCZ(a->z, 1.5, -2.5, 0, a->x, a->y));
+  BOTH("VecWAXPY of 0 NaN", VecSet(a->x, NAN) || VecWAXPY(a->w, 0, a->x, a->y));
+  BOTH("VecScale of NaN by 0", VecSet(a->x, NAN) || VecScale(a->x, 0));
   BOTH("VecPointwiseMult", VecPointwiseMult(a->w, a->x, a->y));
   BOTH("VecPointwiseMult in place", VecPointwiseMult(a->x, a->x, a->y));
   BOTH("VecPointwiseMult of itself", VecPointwiseMult(a->x, a->x, a->x));

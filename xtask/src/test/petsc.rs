@@ -121,11 +121,8 @@ pub(super) fn run(given: &Given) -> Result<Outcome> {
     };
     let place = Place::new(given, petsc, &options)?;
     let own = place.compile(&given.root.join("tests/apps/petsc/main.c"))?;
-    for ranks in [1, 2, 4] {
-        let said = place.start(&own, ranks, "")?;
-        if said != format!("as AIJ on {ranks} ranks\n") {
-            bail!("tests/apps/petsc on {ranks} ranks printed\n{said}");
-        }
+    for types in ["", "-vec_type sparrow"] {
+        place.claims(&own, types, "as AIJ")?;
     }
     place.is_refused(&own, "-mat_sparrow_device 99", "Sparrow: -mat_sparrow_device is 99, and")?;
     place.is_refused(
@@ -133,16 +130,14 @@ pub(super) fn run(given: &Given) -> Result<Outcome> {
         "-mat_sparrow_platform None",
         "Sparrow: there is no OpenCL device of",
     )?;
-    for (name, says) in [("vectors", "as PETSc's vectors"), ("copies", "no copies")] {
+    let programs = [
+        ("vectors", "as PETSc's vectors"),
+        ("subvectors", "as PETSc's sub-vectors"),
+        ("copies", "no copies"),
+    ];
+    for (name, says) in programs {
         let own = place.compile(&given.root.join(format!("tests/apps/petsc/{name}.c")))?;
-        for ranks in [1, 2, 4] {
-            for copies in ["", COPIES] {
-                let said = place.start(&own, ranks, &format!("-vec_type sparrow {copies}"))?;
-                if said != format!("{says} on {ranks} ranks\n") {
-                    bail!("tests/apps/petsc/{name}.c on {ranks} ranks {copies} printed\n{said}");
-                }
-            }
-        }
+        place.claims(&own, "-vec_type sparrow", says)?;
         place.is_refused(
             &own,
             "-vec_type sparrow -mat_sparrow_device 99",
@@ -235,6 +230,20 @@ impl<'a> Place<'a> {
             bail!("{command:?}: {}:\n{}", ran.ending(), ran.output);
         }
         Ok(ran.output)
+    }
+
+    /// A program of ours, on one rank and on several, with vectors where they lie and copied, ends with these words.
+    fn claims(&self, program: &Path, types: &str, says: &str) -> Result<()> {
+        for ranks in [1, 2, 4] {
+            for copies in ["", COPIES] {
+                let said = self.start(program, ranks, &format!("{types} {copies}"))?;
+                if said != format!("{says} on {ranks} ranks\n") {
+                    let command = self.command(program, ranks, &format!("{types} {copies}"));
+                    bail!("{command:?} printed\n{said}");
+                }
+            }
+        }
+        Ok(())
     }
 
     /// It ends as PETSc's programs do, by an error of PETSc's that says this.
