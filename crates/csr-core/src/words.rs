@@ -32,7 +32,6 @@ mod tests {
         assert_eq!(all("matrix"), ["0 matrices", "1 matrix", "2 matrices"]);
         assert_eq!(all("batch"), ["0 batches", "1 batch", "2 batches"]);
         assert_eq!(all("entry"), ["0 entries", "1 entry", "2 entries"]);
-        assert_eq!(all("batch"), ["0 batches", "1 batch", "2 batches"]);
         assert_eq!(counted("1", "row offset"), "1 row offset");
         assert_eq!([0, 1, 2].map(are), ["are", "is", "are"]);
     }

@@ -1,9 +1,13 @@
 //! What implementations share between them in a plain run.
 //!
-//! What a user gets without asking runs everywhere. Parts of a cover that nobody is given by default (hyper-parameters by
-//! hand, masks, types under those) run on one of two compilers, dealt by their numbers: those of an even number on PoCL, of
-//! an odd one on Intel's runtime. An interpreter, which both go beside, takes those of an even number. `--full` deals
-//! nothing, and neither does a run with one compiler alone: it has all parts.
+//! Every algorithm runs on every implementation: in the suites with a user's hyper-parameters on Intel's runtime, and on PoCL
+//! and the interpreter with small ones alone, which have smaller groups and the same code. Of a configuration that both
+//! compilers run each has half of the cover's programs, which the other has not (`Extent::Half`, `Extent::OtherHalf`).
+//!
+//! Parts of other covers that nobody is given by default (hyper-parameters by hand, types under those) run on one of two
+//! compilers, dealt by their numbers: those of an even number on PoCL, of an odd one on Intel's runtime. An interpreter, which
+//! both go beside, takes those of an even number. `--full` deals nothing, and neither does a run with one compiler alone: it
+//! has all parts.
 
 use crate::{compiles_slowly, device, is_full, is_interpreter, say};
 

@@ -49,6 +49,8 @@ pub enum Extent {
     /// compile or run slowly, beside one that has the whole, or the other half.
     Half,
     /// The half of the cover that [`Extent::Half`] leaves out: no program of a configuration is in both.
+    /// Of batches it has the cases with a user's hyper-parameters, and the half those with small ones; of SpMM all of a cover
+    /// where the half leaves a configuration out.
     OtherHalf,
     /// A cover: any two values of different axes meet, and each meets every algorithm on every shape.
     Cover,

@@ -46,18 +46,15 @@ impl BatchConfiguration {
         Tested { name, algorithm, variant: variant.to_owned(), parameters }
     }
 
-    /// The hyper-parameters it runs with: small ones, a user's, and of CSR-I those of sub-groups in step, without atomics.
-    /// Half of the cover goes without a user's, whose code is the same.
-    fn settings(&self, extent: Extent) -> Vec<Vec<(String, u32)>> {
-        let mut settings = vec![small_parameters()];
-        if !extent.is_for_slow_devices() {
-            settings.push(Vec::new());
-        }
-        if (self.algorithm, self.variant) == (Some(BatchedAlgorithm::CsrI), BatchedVariant::Ordered)
-        {
-            settings.push(in_step_parameters());
-        }
+    /// The hyper-parameters of [`SMALL`], [`DEFAULTS`] and, of CSR-I without atomics, [`IN_STEP`].
+    fn settings(&self) -> Vec<Vec<(String, u32)>> {
+        let mut settings = vec![small_parameters(), Vec::new()];
+        settings.extend(self.has_in_step().then(in_step_parameters));
         settings
+    }
+
+    fn has_in_step(&self) -> bool {
+        (self.algorithm, self.variant) == (Some(BatchedAlgorithm::CsrI), BatchedVariant::Ordered)
     }
 
     fn obstacle(&self, device: &DeviceTraits, value_type: ValueType) -> Option<&'static str> {
@@ -168,26 +165,50 @@ const WAYS: [(BatchCoefficients, bool); 5] = [
     (BatchCoefficients::Each, false),
 ];
 
-/// Ways that [`Extent::Cover`] takes of each algorithm and type, others of the next.
-const COVERED: usize = 2;
+/// Indices of the settings of a configuration: small hyper-parameters, a user's, and those of sub-groups in step.
+const SMALL: usize = 0;
+const DEFAULTS: usize = 1;
+const IN_STEP: usize = 2;
 
-/// The ways of a configuration that is `number` in order in the type that is `turn`, and which of its settings each has:
-/// the first `in_turn` in turn, others once.
-fn ways_of(
+/// What is chosen for one case of a configuration in one type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Choice {
+    /// Index into [`WAYS`].
+    way: usize,
+    /// Index into [`BatchConfiguration::settings`].
+    setting: usize,
+    has_32_bit_columns: bool,
+}
+
+/// The cases of the configuration with index `number` in the type with index `value_type`. Of a cover these are two with
+/// different ways, the first with small hyper-parameters and the second with a user's. Half of it has the first and the
+/// other half the second, which is the same code in larger groups. With `has_in_step` each extent has one more.
+fn choices_of(
+    extent: Extent,
     number: usize,
-    turn: usize,
-    ways: usize,
-    in_turn: usize,
-    settings: usize,
-) -> impl Iterator<Item = (usize, usize)> {
-    let way_of = move |nth: usize| (nth + number + turn) % WAYS.len();
-    let several = (0..ways).map(move |nth| (way_of(nth), way_of(nth) % in_turn));
-    several.chain((in_turn..settings).map(move |setting| (way_of(setting), setting)))
+    value_type: usize,
+    has_in_step: bool,
+) -> impl Iterator<Item = Choice> {
+    let cases = match extent {
+        Extent::Quarter | Extent::Half => 0..1,
+        Extent::OtherHalf => 1..2,
+        Extent::Brief | Extent::Cover => 0..2,
+        Extent::Programs | Extent::Full => 0..WAYS.len(),
+    };
+    let in_step = has_in_step.then_some((cases.start + 2, IN_STEP));
+    cases.map(|case| (case, [SMALL, DEFAULTS][case % 2])).chain(in_step).map(
+        move |(case, setting)| Choice {
+            way: (case + number + value_type) % WAYS.len(),
+            setting,
+            // By half of the number, since a quarter of the cover has the type with the index `number` modulo all.
+            has_32_bit_columns: (case + number / 2 + value_type) % 2 == 1,
+        },
+    )
 }
 
 /// Runs `configurations` on the queue's device, in each of `value_types`: with small hyper-parameters and a user's
-/// in turn, CSR-I with those of sub-groups in step too, 16-bit columns and 32, finite numbers and others; a quarter of the
-/// cover has one of the types for each. `observe` is as
+/// in turn, CSR-I with those of sub-groups in step too, 16-bit columns and 32, finite numbers and others. Half of the cover
+/// has no user's and the other half no small ones; a quarter has one of the types for each. `observe` is as
 /// [`super::run_suite`]'s.
 ///
 /// # Errors
@@ -201,35 +222,27 @@ pub fn run_batches(
 ) -> sparrow::Result<Report> {
     let device = queue.context().device().traits();
     let is_interpreted = super::is_interpreted(device);
-    let ways = match extent {
-        Extent::Quarter | Extent::Half | Extent::OtherHalf => COVERED / 2,
-        Extent::Brief | Extent::Cover => COVERED,
-        Extent::Programs | Extent::Full => WAYS.len(),
+    let cases_of_type = |configuration: &BatchConfiguration| {
+        choices_of(extent, 0, 0, configuration.has_in_step()).count()
     };
-    // Half of the cover has other ways than the other half.
-    let other = if extent == Extent::OtherHalf { COVERED } else { 0 };
-    let in_turn = if extent.is_for_slow_devices() { 1 } else { 2 };
-    let cases_of_type =
-        |configuration: &BatchConfiguration| ways + configuration.settings(extent).len() - in_turn;
     let types = if extent == Extent::Quarter { 1 } else { value_types.len() };
     let all = configurations.iter().map(cases_of_type).sum::<usize>() * types;
     let mut count = Count { done: 0, all, failed: 0 };
     let mut report = Report::new(device, extent);
     for (number, configuration) in configurations.iter().enumerate() {
-        let settings = configuration.settings(extent);
-        let ways_of_parameters = settings.len();
-        let mut tallies: Vec<_> = settings
+        let mut tallies: Vec<_> = configuration
+            .settings()
             .into_iter()
             .map(|parameters| (configuration.tested(&parameters), parameters, Tally::default()))
             .collect();
+        let choices = |turn| choices_of(extent, number, turn, configuration.has_in_step());
         // A quarter of the cover has types in turn.
         let in_order = value_types.iter().enumerate().cycle().skip(number).take(types);
         let cases = in_order.flat_map(|(turn, &value_type)| {
-            ways_of(number + other, turn, ways, in_turn, ways_of_parameters)
-                .map(move |way| (turn, value_type, way))
+            choices(turn).map(move |choice| (turn, value_type, choice))
         });
         let mut ends = false;
-        for (turn, value_type, (way, setting)) in cases {
+        for (turn, value_type, Choice { way, setting, has_32_bit_columns }) in cases {
             if observe(Progress { count, report: &report, has_failed: false }).is_break() {
                 ends = true;
                 break;
@@ -247,7 +260,7 @@ pub fn run_batches(
                 parameters: parameters.clone(),
                 coefficients,
                 reads_y,
-                width: [ColumnWidth::Automatic, ColumnWidth::U32][(way + turn) % 2],
+                width: [ColumnWidth::Automatic, ColumnWidth::U32][usize::from(has_32_bit_columns)],
                 // On an interpreter a launch takes long, and what one leaves behind is the same in every type.
                 launches: if is_interpreted && turn % 2 == 1 { 1 } else { 2 },
             };
@@ -279,8 +292,10 @@ pub fn run_batches(
                 }
             }
         }
-        for (tested, _, tally) in tallies {
-            report.push(tested, tally, ends);
+        for (setting, (tested, _, tally)) in tallies.into_iter().enumerate() {
+            if choices(0).any(|choice| choice.setting == setting) {
+                report.push(tested, tally, ends);
+            }
         }
         if ends {
             break;
@@ -327,4 +342,55 @@ fn run_mixed<V: RealValue>(
         }
     }
     run_batch(queue, &problems, &host, &x, case)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    const TYPES: usize = ValueType::ALL.len();
+
+    fn each_configuration() -> impl Iterator<Item = (usize, bool)> {
+        let all = BatchConfiguration::all().into_iter().enumerate();
+        all.map(|(number, configuration)| (number, configuration.has_in_step()))
+    }
+
+    #[test]
+    fn both_halves_have_every_case_of_the_cover_once() {
+        for (number, has_in_step) in each_configuration() {
+            for turn in 0..TYPES {
+                let of = |extent| choices_of(extent, number, turn, has_in_step);
+                let settings = |extent| of(extent).map(|one| one.setting).collect::<Vec<_>>();
+                let in_step = has_in_step.then_some(IN_STEP);
+                let with = |settings: &[usize]| -> Vec<usize> {
+                    settings.iter().copied().chain(in_step).collect()
+                };
+                assert_eq!(settings(Extent::Half), with(&[SMALL]));
+                assert_eq!(settings(Extent::OtherHalf), with(&[DEFAULTS]));
+                assert_eq!(settings(Extent::Cover), with(&[SMALL, DEFAULTS]));
+                let halves: Vec<_> = of(Extent::Half).chain(of(Extent::OtherHalf)).collect();
+                let distinct: HashSet<_> = halves.iter().copied().collect();
+                assert_eq!(distinct.len(), halves.len(), "{halves:?}");
+                assert!(of(Extent::Cover).all(|choice| distinct.contains(&choice)));
+            }
+        }
+    }
+
+    #[test]
+    fn each_configuration_has_both_widths_of_columns_and_reads_y_or_not_with_either_setting() {
+        for (number, _) in each_configuration() {
+            for extent in [Extent::Half, Extent::OtherHalf] {
+                let choices = (0..TYPES).flat_map(|turn| choices_of(extent, number, turn, false));
+                let of = |choice: Choice| (choice.has_32_bit_columns, WAYS[choice.way].1);
+                let (widths, reads): (HashSet<_>, HashSet<_>) = choices.map(of).unzip();
+                assert_eq!((widths.len(), reads.len()), (2, 2), "configuration {number}");
+            }
+        }
+        let of_quarter = each_configuration()
+            .flat_map(|(number, _)| choices_of(Extent::Quarter, number, number % TYPES, false));
+        let widths = of_quarter.filter(|choice| choice.has_32_bit_columns).count();
+        assert!((3..7).contains(&widths), "{widths}");
+    }
 }

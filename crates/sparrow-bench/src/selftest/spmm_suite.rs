@@ -1,6 +1,6 @@
 //! The conformance suite of SpMM: both algorithms and the choice, on every shape, with columns of every number.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use csr_core::{Csr, Layout, ValueType, for_offset_type, for_value_type};
 use sparrow::{DeviceTraits, OffsetType, Queue, SpmmAlgorithm, SpmmVariant};
@@ -19,18 +19,26 @@ pub struct SpmmConfiguration {
     pub algorithm: Option<SpmmAlgorithm>,
     /// Hyper-parameters; none are those a user gets.
     pub parameters: Vec<(String, u32)>,
+    /// Its index in [`SpmmConfiguration::all`]: which programs a cover has of it, whatever is left out beside it.
+    number: usize,
 }
 
 impl SpmmConfiguration {
     /// Everything there is on a device: with a user's hyper-parameters, and with groups and pieces so small that small
     /// matrices exceed them.
     pub fn all(device: &DeviceTraits) -> Vec<Self> {
+        Self::all_with(&device.shuffle_sizes)
+    }
+
+    /// Of a device with shuffles within sub-groups of `shuffle_sizes` items.
+    fn all_with(shuffle_sizes: &[u32]) -> Vec<Self> {
         let named = |parameters: &[(&str, u32)]| -> Vec<(String, u32)> {
             parameters.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
         };
         let of = |algorithm, parameters: &[(&str, u32)]| SpmmConfiguration {
             algorithm,
             parameters: named(parameters),
+            number: 0,
         };
         let (row_split, merge) = (Some(SpmmAlgorithm::RowSplit), Some(SpmmAlgorithm::Merge));
         let mut all = vec![
@@ -43,10 +51,31 @@ impl SpmmConfiguration {
             of(merge, &[]),
             of(merge, &[("group_size", 32), ("tile_length", 64), ("slack", 8), ("nnz_at_once", 2)]),
         ];
-        all.extend(device.shuffle_sizes.iter().map(|size| {
+        all.extend(shuffle_sizes.iter().map(|size| {
             of(row_split, &[("group_size", 128), ("shuffles", *size), ("nnz_at_once", 4)])
         }));
+        all.iter_mut().enumerate().for_each(|(number, one)| one.number = number);
         all
+    }
+
+    /// Whether an algorithm runs by name with a user's hyper-parameters: larger groups and no other code than with small
+    /// ones, so that half of the cover goes without ([`Extent::is_for_slow_devices`]).
+    pub fn is_by_name_with_defaults(&self) -> bool {
+        self.algorithm.is_some() && self.parameters.is_empty()
+    }
+
+    /// Which of [`PROGRAMS`], modulo their number, shapes have in turn; `index` is among those that are run.
+    fn programs(&self, extent: Extent, index: usize) -> Range<usize> {
+        let first = COVERED * self.number;
+        match extent {
+            Extent::Brief => index..index + 1,
+            Extent::Quarter | Extent::Half => first..first + HALF,
+            // Half of the cover has none of it.
+            Extent::OtherHalf if self.is_by_name_with_defaults() => first..first + COVERED,
+            Extent::OtherHalf => first + HALF..first + 2 * HALF,
+            Extent::Cover => first..first + COVERED,
+            Extent::Programs | Extent::Full => 0..PROGRAMS.len(),
+        }
     }
 
     fn tested(&self) -> Tested {
@@ -81,6 +110,9 @@ const PROGRAMS: [ProgramAxes; 10] = {
 /// Of those, how many [`Extent::Cover`] takes of each configuration, others of the next.
 const COVERED: usize = 3;
 
+/// How many [`Extent::Half`] takes of each, and [`Extent::OtherHalf`] others.
+const HALF: usize = 2;
+
 const COLUMNS: [usize; 13] = [32, 3, 1, 33, 8, 100, 2, 31, 64, 7, 4, 0, 130];
 /// On an interpreter, where each takes long.
 const FEW_COLUMNS: usize = 9;
@@ -106,13 +138,7 @@ pub fn run_spmms(
     let device = queue.context().device().traits();
     let mut shapes = shapes(&LIMITS, Amount::of(device, extent));
     shapes.extend(Shape::alike_rows());
-    let (programs, repeats) = match extent {
-        Extent::Brief => (1, 1),
-        Extent::Quarter | Extent::Half | Extent::OtherHalf => (COVERED - 1, 1),
-        Extent::Cover => (COVERED, 1),
-        Extent::Programs => (PROGRAMS.len(), 1),
-        Extent::Full => (PROGRAMS.len(), 4),
-    };
+    let repeats = if extent == Extent::Full { 4 } else { 1 };
     // In a quarter of the cover the choice, whose kernels are those that are named, has every third shape.
     let step_of = |configuration: &SpmmConfiguration| match (extent, configuration.algorithm) {
         (Extent::Quarter, None) => 3,
@@ -120,13 +146,14 @@ pub fn run_spmms(
     };
     let cases = |configuration| shapes.len().div_ceil(step_of(configuration));
     let all = configurations.iter().map(cases).sum::<usize>() * repeats;
-    let per_shape = if extent == Extent::Full { programs } else { 1 };
+    let per_shape = if extent == Extent::Full { PROGRAMS.len() } else { 1 };
     let mut count = Count { done: 0, all: all * per_shape, failed: 0 };
     let mut report = Report::new(device, extent);
     let most_columns = if is_interpreted(device) { FEW_COLUMNS } else { usize::MAX };
     // Counts cases, so that what varies along does so in steps of its own.
     let mut turn = 0;
-    for (number, configuration) in configurations.iter().enumerate() {
+    for (index, configuration) in configurations.iter().enumerate() {
+        let programs = configuration.programs(extent, index);
         let mut tally = Tally::default();
         let tested = configuration.tested();
         let mut ends = false;
@@ -138,11 +165,8 @@ pub fn run_spmms(
                 }
                 count.done += 1;
                 turn += 1;
-                let axes = if extent == Extent::Full {
-                    PROGRAMS[repeat % PROGRAMS.len()]
-                } else {
-                    PROGRAMS[(number * programs + place % programs) % PROGRAMS.len()]
-                };
+                let nth = if extent == Extent::Full { repeat } else { place };
+                let axes = PROGRAMS[(programs.start + nth % programs.len()) % PROGRAMS.len()];
                 if axes.0 == ValueType::F64 && !device.has_f64 {
                     *tally.not_applicable.entry("the device has no f64").or_default() += 1;
                     continue;
@@ -211,4 +235,63 @@ fn run_axes(
             run_spmm(queue, matrix.view().into(), storage, !is_finite, case)
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::hash::Hash;
+
+    use super::*;
+
+    /// A CPU's configurations: no shuffles.
+    fn all() -> Vec<SpmmConfiguration> {
+        SpmmConfiguration::all_with(&[])
+    }
+
+    /// What both halves have of those that `is_of`, by numbers; each once of a configuration.
+    fn of_both_halves(is_of: impl Fn(&SpmmConfiguration) -> bool) -> HashSet<usize> {
+        let (mut union, mut all) = (HashSet::new(), all());
+        all.retain(is_of);
+        for (index, one) in all.iter().enumerate() {
+            let of = |extent| -> HashSet<usize> {
+                one.programs(extent, index).map(|number| number % PROGRAMS.len()).collect()
+            };
+            let half =
+                if one.is_by_name_with_defaults() { HashSet::new() } else { of(Extent::Half) };
+            let other = of(Extent::OtherHalf);
+            assert!(half.is_disjoint(&other), "{one:?}");
+            let both: HashSet<usize> = half.union(&other).copied().collect();
+            assert!(both.is_superset(&of(Extent::Cover)), "{one:?}: {both:?}");
+            union.extend(both);
+        }
+        union
+    }
+
+    #[test]
+    fn both_halves_have_every_program_of_the_cover_once() {
+        assert_eq!(of_both_halves(|_| true).len(), PROGRAMS.len());
+        // Whatever is left out beside one, its programs are the same.
+        let named: Vec<_> = all().into_iter().filter(|one| one.algorithm.is_some()).collect();
+        assert_eq!(named[0].programs(Extent::Half, 0), all()[1].programs(Extent::Half, 1));
+    }
+
+    #[test]
+    fn both_halves_have_every_value_of_every_axis_of_each_algorithm() {
+        fn values<T: Eq + Hash>(
+            programs: &HashSet<usize>,
+            of: impl Fn(&ProgramAxes) -> T,
+        ) -> usize {
+            programs.iter().map(|&number| of(&PROGRAMS[number])).collect::<HashSet<_>>().len()
+        }
+        for algorithm in SpmmAlgorithm::ALL.map(Some) {
+            let programs = of_both_halves(|one| one.algorithm == algorithm);
+            assert!(programs.len() >= 7, "{algorithm:?}: {programs:?}");
+            assert_eq!(values(&programs, |axes| axes.0), 4, "{algorithm:?}: types of A");
+            assert!(values(&programs, |axes| axes.1) >= 3, "{algorithm:?}: types of B");
+            assert_eq!(values(&programs, |axes| axes.2), 2, "{algorithm:?}: offsets");
+            assert_eq!(values(&programs, |axes| axes.3), 2, "{algorithm:?}: scalars");
+            assert_eq!(values(&programs, |axes| axes.4 == Layout::RowMajor), 2, "{algorithm:?}: C");
+        }
+    }
 }

@@ -165,19 +165,37 @@ fn products_of_two_devices(queue: &Queue) {
     check_product(&host, 1.0, &x, 0.0, &y, &y, Accumulate::Plain);
 }
 
+/// Layouts of B and C that the case of this number has: one where kernels take long, and by a compiler beside such a one
+/// the other.
+fn layouts_of(number: usize, is_slow: bool, is_shared: bool) -> &'static [Layout] {
+    const BOTH: [Layout; 2] = [Layout::RowMajor, Layout::ColumnMajor];
+    match (is_slow, is_shared) {
+        (true, _) => &BOTH[number % 2..][..1],
+        (false, true) => &BOTH[(number + 1) % 2..][..1],
+        (false, false) => &BOTH,
+    }
+}
+
+#[test]
+fn two_compilers_have_both_layouts_of_each_dense_product() {
+    for number in 0..3 {
+        let [slow, other] = [true, false].map(|is_slow| layouts_of(number, is_slow, true));
+        assert_eq!((slow.len(), other.len()), (1, 1));
+        assert_ne!(slow, other, "case {number}");
+        assert_eq!(layouts_of(number, false, false).len(), 2);
+    }
+}
+
 /// Rows of B and C side by side and apart; of A alike, uneven and long.
 fn dense_products(queue: &Queue) {
     let alike: Vec<usize> = vec![6; 40];
     let uneven: Vec<usize> = (0..70).map(|row| [0, 1, 3, 40][row % 4]).collect();
     let long = vec![2, 0, 700, 1, 3];
     let value_type = if has_f64(queue) { ValueType::F64 } else { ValueType::F32 };
-    let layouts = [Layout::RowMajor, Layout::ColumnMajor];
     for (number, (lengths, columns)) in
         [(alike, 4), (uneven, 33), (long, 3)].into_iter().enumerate()
     {
-        let is_one = is_slow() || is_shared();
-        let layouts = if is_one { &layouts[number % 2..][..1] } else { &layouts[..] };
-        for &layout in layouts {
+        for &layout in layouts_of(number, is_slow(), is_shared()) {
             let sides = ((layout, 0), (layout, 0));
             let case = SpmmCase { b: sides.0, c: sides.1, ..SpmmCase::new(None, columns) };
             let run = if value_type == ValueType::F64 {
