@@ -11,6 +11,7 @@ static PetscMPIInt   rank_on_node;
 static PetscInt      chosen = -1;
 static char          platform_text[256];
 static PetscBool     copies;
+static PetscBool     is_asked; /* for how many products plans are to be made */
 
 static PetscErrorCode SparrowDeviceFinalize(void)
 {
@@ -44,10 +45,10 @@ PetscErrorCode SparrowDeviceInitialize(void)
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Products by Sparrow", "Mat");
   PetscCall(PetscOptionsString("-mat_sparrow_platform", "A part of the name of the OpenCL platform; any if left out", NULL, platform_text, platform_text, sizeof platform_text, NULL));
   PetscCall(PetscOptionsInt("-mat_sparrow_device", "The device's number, of those of the platform; the ranks of a node take them in turn if left out", NULL, chosen, &chosen, NULL));
-  PetscCall(PetscOptionsEList("-mat_sparrow_products", "How many products a plan is made for", NULL, products_of, 3, products_of[0], &products, NULL));
+  PetscCall(PetscOptionsEList("-mat_sparrow_products", "How many products a plan is made for", NULL, products_of, 3, "many, or several in the host's memory", &products, &is_asked));
   PetscCall(PetscOptionsBool("-mat_sparrow_copy_vectors", "Copy vectors to a device that shares the host's memory, as to others", NULL, copies, &copies, NULL));
   PetscOptionsEnd();
-  device.products = of[products];
+  if (is_asked) device.products = of[products];
   PetscCall(PetscClassIdRegister("Sparrow", &id));
   PetscCall(PetscLogEventRegister("MatSparrowPlan", id, &device.plan));
   PetscCall(PetscLogEventRegister("MatSparrowMult", id, &device.product));
@@ -100,6 +101,8 @@ static PetscErrorCode SparrowOpen(void)
   OpenCLCall(clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof name, name, NULL));
   OpenCLCall(clGetDeviceInfo(id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof shares, &shares, NULL));
   device.shares_memory = shares && !copies ? PETSC_TRUE : PETSC_FALSE;
+  /* A second copy of the matrix is a tenth of a solve's time there, and in the host's memory. */
+  if (!is_asked) device.products = shares ? SPARROW_PRODUCTS_SEVERAL : SPARROW_PRODUCTS_MANY;
   device.context       = clCreateContext(NULL, 1, &id, NULL, NULL, &status);
   OpenCLCall(status);
   device.queue = clCreateCommandQueue(device.context, id, 0, &status);
