@@ -18,6 +18,10 @@
 // Sub-groups that run in step wait for the longest of their nodes. With NODE_LIST nodes come from a list, of which the
 // plan has sorted neighbours by length where that helps.
 //
+// Where columns are few, a sub-group is one or two items, neighbours read rows of A that lie apart, and a long row takes
+// long. With SUB_GROUPS_PER_ROW above 1 so many neighbouring sub-groups share a node: they take its nonzeros in turn, and
+// their sums are added up in local memory, in an order that depends on that number alone.
+//
 // The paper's rows are never cut. Here, with PARTS, those of more than PART_NNZ nonzeros are, into equal parts, each a
 // sub-group's: the first groups take these, store their sums in `partial`, and `spmm_row_split_join` adds them up in
 // their order. So rows may be long and alike.
@@ -39,6 +43,9 @@
 #endif
 #ifndef SHUFFLES
 #define SHUFFLES 0 // items that run in step, and shuffle columns and values; 0: each loads its own
+#endif
+#ifndef SUB_GROUPS_PER_ROW
+#define SUB_GROUPS_PER_ROW 1 // sub-groups that share a node: a power of two; without SHUFFLES
 #endif
 
 #include "item/dense.h"
@@ -104,14 +111,14 @@ void add_nonzeros(reals_t *sums, const inode_t *node, const uint column, const r
     }
 }
 #else
-// Nonzeros from `at` on.
+// Nonzeros from `at` on, SUB_GROUPS_PER_ROW apart.
 void add_nonzeros(reals_t *sums, const inode_t *node, const offset_t at, const uint count)
 {
     uint b_rows[NNZ_AT_ONCE];
     reals_t of_b[NNZ_AT_ONCE];
 #pragma unroll
     for (uint k = 0; k < NNZ_AT_ONCE; ++k)
-        b_rows[k] = node->columns[at + min(k, count - 1)];
+        b_rows[k] = node->columns[at + min(k, count - 1) * SUB_GROUPS_PER_ROW];
 #pragma unroll
     for (uint k = 0; k < NNZ_AT_ONCE; ++k)
         of_b[k] = load_dense(node->b, b_rows[k], node->b_row_bytes, node->mine);
@@ -120,11 +127,30 @@ void add_nonzeros(reals_t *sums, const inode_t *node, const offset_t at, const u
         const ulong begin = at + min(other, node->rows - 1) * node->length;
 #pragma unroll
         for (uint k = 0; k < NNZ_AT_ONCE; ++k) {
-            const real_t factor = load_value(node->values, begin + min(k, count - 1));
+            const real_t factor = load_value(node->values, begin + min(k, count - 1) * SUB_GROUPS_PER_ROW);
             const reals_t sum = fma((reals_t)(factor), of_b[k], sums[other]);
             sums[other] = k < count ? sum : sums[other];
         }
     }
+}
+#endif
+
+#if SUB_GROUPS_PER_ROW > 1
+// The sum over the sub-groups that share a node, valid in the first of them, `share` 0. Every item of the group calls
+// it, with one element of `shared` an item.
+reals_t sum_over_shares(reals_t sum, local reals_t *shared, const uint share, const uint sub_group_size)
+{
+    const uint item = (uint)get_local_id(0);
+    shared[item] = sum;
+    for (uint reach = SUB_GROUPS_PER_ROW / 2; reach > 0; reach /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (share < reach && item + reach * sub_group_size < GROUP_SIZE) {
+            sum += shared[item + reach * sub_group_size];
+            shared[item] = sum;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return sum;
 }
 #endif
 
@@ -162,16 +188,23 @@ kernel void spmm_row_split(const uint nodes,
     OPEN_SCALAR(alpha);
     OPEN_SCALAR(beta);
 
-    // A sub-group lies within items that run in step. Remainders are worked out: Oclgrind cannot follow a quotient
-    // together with its remainder.
+#if SUB_GROUPS_PER_ROW > 1
+    local reals_t shared[GROUP_SIZE];
+#endif
+
+    // A team, which is the sub-groups that share a node, lies within items that run in step. Remainders are worked out:
+    // Oclgrind cannot follow a quotient together with its remainder.
     const uint item = (uint)get_local_id(0);
     const uint step_set = item / ITEMS_IN_STEP;
     const uint in_step = item - step_set * ITEMS_IN_STEP;
-    const uint sub_groups_in_step = ITEMS_IN_STEP / SUB_GROUP_SIZE;
-    const uint sub_group_in_step = in_step / SUB_GROUP_SIZE;
-    const uint lane = in_step - sub_group_in_step * SUB_GROUP_SIZE;
-    const uint sub_groups = GROUP_SIZE / ITEMS_IN_STEP * sub_groups_in_step;
-    const uint sub_group = step_set * sub_groups_in_step + sub_group_in_step;
+    const uint team_size = SUB_GROUP_SIZE * SUB_GROUPS_PER_ROW;
+    const uint teams_in_step = ITEMS_IN_STEP / team_size;
+    const uint team_in_step = in_step / team_size;
+    const uint in_team = in_step - team_in_step * team_size;
+    const uint share = in_team / SUB_GROUP_SIZE;
+    const uint lane = in_team - share * SUB_GROUP_SIZE;
+    const uint teams = GROUP_SIZE / ITEMS_IN_STEP * teams_in_step;
+    const uint team = step_set * teams_in_step + team_in_step;
     const uint groups_per_tile = part_groups + node_groups;
     const uint tile = (uint)get_group_id(0) / groups_per_tile;
     const uint group = (uint)get_group_id(0) - tile * groups_per_tile;
@@ -183,15 +216,20 @@ kernel void spmm_row_split(const uint nodes,
 #else
     const int is_part = 0;
 #endif
-    // Parts are numbered, and nodes.
-    const ulong number = (ulong)(is_part ? group : group - part_groups) * sub_groups + sub_group;
-    if (sub_group_in_step >= sub_groups_in_step || number >= (is_part ? parts : nodes))
+    // Parts are numbered, and nodes: one a team.
+    ulong number = (ulong)(is_part ? group : group - part_groups) * teams + team;
+    int has_rows = team_in_step < teams_in_step && number < (is_part ? parts : nodes);
+#if SUB_GROUPS_PER_ROW > 1
+    // Items that have none reach the barriers, too.
+    number = has_rows ? number : 0;
+#else
+    if (!has_rows)
         return;
+#endif
     // Items without columns of their own load others': their sub-group may shuffle nonzeros from them.
     const item_columns_t mine = item_columns(lane, tile, tile_width, width);
 #ifdef COLUMNS_IN_HALVES
-    if (mine.count == 0)
-        return;
+    has_rows = has_rows && mine.count > 0;
 #endif
 
 #ifdef NODE_LIST
@@ -220,8 +258,14 @@ kernel void spmm_row_split(const uint nodes,
         first = (offset_t)(number - cut.first_part) * most;
         length = min(most, row_length - first);
     } else if (row_length > PART_NNZ) {
-        return;
+        has_rows = 0;
     }
+#endif
+#if SUB_GROUPS_PER_ROW > 1
+    length = has_rows ? length : 0;
+#else
+    if (!has_rows)
+        return;
 #endif
     inode_t inode;
     inode.columns = columns + begin + first;
@@ -254,15 +298,22 @@ kernel void spmm_row_split(const uint nodes,
         left -= count;
     }
 #else
-    const offset_t whole = length - length % NNZ_AT_ONCE;
+    const offset_t mine_of_row = (length + (SUB_GROUPS_PER_ROW - 1 - share)) / SUB_GROUPS_PER_ROW;
+    const offset_t whole = mine_of_row - mine_of_row % NNZ_AT_ONCE;
     for (offset_t at = 0; at < whole; at += NNZ_AT_ONCE)
-        add_nonzeros(sums, &inode, at, NNZ_AT_ONCE);
-    if (whole < length)
-        add_nonzeros(sums, &inode, whole, (uint)(length - whole));
+        add_nonzeros(sums, &inode, share + at * SUB_GROUPS_PER_ROW, NNZ_AT_ONCE);
+    if (whole < mine_of_row)
+        add_nonzeros(sums, &inode, share + whole * SUB_GROUPS_PER_ROW, (uint)(mine_of_row - whole));
+#endif
+#if SUB_GROUPS_PER_ROW > 1
+#pragma unroll
+    for (uint other = 0; other < ROWS_AT_ONCE; ++other)
+        sums[other] = sum_over_shares(sums[other], shared, share, SUB_GROUP_SIZE);
+    has_rows = has_rows && share == 0;
 #endif
 #pragma unroll
     for (uint other = 0; other < ROWS_AT_ONCE; ++other) {
-        if (mine.count == 0 || other >= rows)
+        if (!has_rows || mine.count == 0 || other >= rows)
             continue;
 #ifdef PARTS
         if (is_part) {

@@ -90,6 +90,7 @@ pub mod spmm_merge_plan;
 pub mod spmm_nonzero_split;
 pub mod spmm_row_split;
 pub mod spmm_row_split_plan;
+mod spmm_tiling;
 mod spmm_variant;
 pub mod sum_integers;
 pub mod tiling;

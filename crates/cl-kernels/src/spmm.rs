@@ -3,6 +3,9 @@
 use csr_core::{ValueType, counted};
 
 use crate::parameters::parameters;
+pub use crate::spmm_tiling::{
+    Tiling, apart_width, halves_width, padded_width, shared_width, vector_width,
+};
 pub use crate::spmm_variant::{PUBLISHED_MEAN_ROW, SpmmVariant, published_choice};
 use crate::{DeviceTraits, DeviceType, ParameterError};
 
@@ -68,99 +71,6 @@ impl std::str::FromStr for SpmmAlgorithm {
         })
     }
 }
-
-/// How the columns of B and C are dealt to items: in tiles of equally many, each as many vectors as a sub-group has
-/// items.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tiling {
-    /// Columns an item takes.
-    pub vector_width: u32,
-    /// Items side by side along a row of C.
-    pub sub_group_size: u32,
-    /// Columns of a tile; the last may have fewer.
-    pub tile_width: u32,
-    /// Tiles.
-    pub tiles: u32,
-}
-
-impl Tiling {
-    /// For `columns` columns in vectors of `vector_width`; a sub-group lies within `in_step` items.
-    pub fn new(columns: u32, vector_width: u32, in_step: u32) -> Self {
-        // Two lines of memory side by side are enough; narrower vectors would need more items to fill one.
-        let most = (MOST_TILE_COLUMNS / vector_width).clamp(32, 64).min(in_step);
-        let vectors = columns.div_ceil(vector_width).max(1);
-        let fewest = vectors.div_ceil(most);
-        let of = |tiles: u32| {
-            let sub_group_size = vectors.div_ceil(tiles);
-            Tiling {
-                vector_width,
-                sub_group_size,
-                tile_width: sub_group_size * vector_width,
-                tiles,
-            }
-        };
-        // Each tile more reads A once more.
-        let (few, more) = (of(fewest), of(fewest + 1));
-        if more.busy(columns, in_step) > LEAST_GAIN * few.busy(columns, in_step) {
-            more
-        } else {
-            few
-        }
-    }
-
-    /// The part of the items in step that have columns, in the mean over tiles.
-    fn busy(&self, columns: u32, in_step: u32) -> f64 {
-        let vectors = columns.div_ceil(self.vector_width);
-        let sub_groups = in_step / self.sub_group_size;
-        f64::from(sub_groups) * f64::from(vectors) / (f64::from(self.tiles) * f64::from(in_step))
-    }
-
-    /// The better of two widths: the first, unless the other makes fewer tiles of items that are as busy.
-    pub fn best(columns: u32, widths: [u32; 2], in_step: u32) -> u32 {
-        let [first, other] = widths.map(|width| Tiling::new(columns, width, in_step));
-        let is_as_busy = other.busy(columns, in_step) >= first.busy(columns, in_step);
-        if other.tiles < first.tiles && is_as_busy { widths[1] } else { widths[0] }
-    }
-}
-
-/// By how much more items must have work for a tile more.
-const LEAST_GAIN: f64 = 1.3;
-
-/// Columns that a tile has at most, if its vectors are narrow.
-const MOST_TILE_COLUMNS: u32 = 64;
-
-/// The widest vector, a power of two up to `most`, that divides each of `multiples`: columns, leading dimensions and
-/// the elements at which matrices start.
-pub fn vector_width(most: u32, multiples: &[u64]) -> u32 {
-    let divides = |width: &u32| multiples.iter().all(|multiple| multiple % u64::from(*width) == 0);
-    [16, 8, 4, 2].into_iter().filter(|width| *width <= most).find(divides).unwrap_or(1)
-}
-
-/// Columns an item takes where they are apart: up to `most`, a power of two, but so few that eight items
-/// stand side by side, which load as many neighbouring elements at once.
-pub fn apart_width(most: u32, columns: u32) -> u32 {
-    let has_neighbours = |width: &u32| columns.div_ceil(*width) >= LEAST_NEIGHBOURS;
-    [16, 8, 4, 2].into_iter().filter(|width| *width <= most).find(has_neighbours).unwrap_or(1)
-}
-
-/// Columns an item takes of a copy of B whose rows end with whole vectors: up to `most`, a power of two, but so few
-/// that at most a third is added.
-pub fn padded_width(most: u32, columns: u32) -> u32 {
-    let is_tight = |width: &u32| {
-        3 * u64::from(columns).next_multiple_of(u64::from(*width)) <= 4 * u64::from(columns)
-    };
-    [16, 8, 4, 2].into_iter().filter(|width| *width <= most).find(is_tight).unwrap_or(1)
-}
-
-/// Columns an item takes where it loads them as two half vectors: up to `most`, a power of two, and more than half of
-/// them are there.
-pub fn halves_width(most: u32, columns: u32) -> u32 {
-    let holds = |width: &u32| *width <= most && *width / 2 < columns.max(1);
-    [16, 8, 4, 2].into_iter().find(holds).unwrap_or(1)
-}
-
-/// See [`apart_width`].
-const LEAST_NEIGHBOURS: u32 = 8;
 
 /// Refuses widths that are no vectors of OpenCL.
 pub(crate) fn check_vector_width(
@@ -289,75 +199,6 @@ mod tests {
         assert_eq!(published_choice(100, 934).0, SpmmAlgorithm::Merge);
         assert_eq!(published_choice(100, 935).0, SpmmAlgorithm::RowSplit);
         assert_eq!(published_choice(0, 0).0, SpmmAlgorithm::Merge);
-    }
-
-    #[test]
-    fn tiles_are_equal_and_no_item_is_idle() {
-        let tiling = |columns, width| Tiling::new(columns, width, 128);
-        for (columns, width, sub_group, tile, tiles) in [
-            (1, 1, 1, 1, 1),
-            (3, 1, 3, 3, 1),
-            (32, 4, 8, 32, 1),
-            (33, 1, 33, 33, 1),
-            (36, 4, 9, 36, 1),
-            (100, 4, 25, 100, 1),
-            (128, 4, 32, 128, 1),
-            // Not 32 vectors and one: two tiles of 17.
-            (132, 4, 17, 68, 2),
-            (512, 4, 32, 128, 4),
-            (100, 1, 50, 50, 2),
-            (64, 2, 32, 64, 1),
-        ] {
-            let found = tiling(columns, width);
-            let expected =
-                Tiling { vector_width: width, sub_group_size: sub_group, tile_width: tile, tiles };
-            assert_eq!(found, expected, "{columns} columns by {width}");
-            assert!(found.tile_width * found.tiles >= columns);
-            assert!(found.tile_width * (found.tiles - 1) < columns);
-        }
-    }
-
-    #[test]
-    fn sub_groups_lie_within_items_in_step() {
-        for (columns, in_step) in (1..300).flat_map(|columns| [(columns, 8), (columns, 32)]) {
-            let tiling = Tiling::new(columns, 4, in_step);
-            assert!((1..=in_step).contains(&tiling.sub_group_size), "{columns}");
-            assert_eq!(tiling.sub_group_size * 4, tiling.tile_width);
-        }
-    }
-
-    #[test]
-    fn columns_apart_have_neighbours_and_padding_is_a_third_at_most() {
-        for (columns, apart, padded) in [
-            (33, 4, 4),
-            (31, 4, 4),
-            (17, 2, 4),
-            (8, 1, 4),
-            (5, 1, 2),
-            (3, 1, 4),
-            (1, 1, 1),
-            (2, 1, 2),
-        ] {
-            assert_eq!(apart_width(4, columns), apart, "{columns}");
-            assert_eq!(padded_width(4, columns), padded, "{columns}");
-        }
-    }
-
-    #[test]
-    fn halves_hold_all_of_few_columns_and_more_than_half_of_them_are_there() {
-        for (most, columns, width) in
-            [(16, 1, 1), (16, 2, 2), (16, 3, 4), (16, 9, 16), (16, 33, 16), (8, 9, 8), (1, 3, 1)]
-        {
-            assert_eq!(halves_width(most, columns), width, "{columns} columns, at most {most}");
-        }
-    }
-
-    #[test]
-    fn vectors_divide_everything() {
-        assert_eq!(vector_width(4, &[32, 32, 64, 0]), 4);
-        assert_eq!(vector_width(4, &[32, 34, 64]), 2);
-        assert_eq!(vector_width(16, &[32, 32]), 16);
-        assert_eq!(vector_width(4, &[33, 33]), 1);
     }
 
     #[test]

@@ -16,6 +16,12 @@ const WHOLE_ROWS: u32 = 1 << 20;
 /// Rows are not cut shorter for that: sums of parts go through memory.
 const LEAST_PART: u32 = 128;
 
+/// Nonzeros that a sub-group should have of a row that it shares, in the mean.
+const LEAST_SHARE: f64 = 2.0;
+
+/// From as many items a sub-group on, those that take i-nodes shuffle rather than share rows.
+const SHUFFLING_ITEMS: u32 = 4;
+
 /// Nodes come from a list.
 pub const FEATURE_NODE_LIST: &str = "NODE_LIST";
 
@@ -24,6 +30,19 @@ pub const FEATURE_PARTS: &str = "PARTS";
 
 /// A sub-group is one item, which takes all columns: for CPU devices.
 pub const FEATURE_ITEM_A_ROW: &str = "ITEM_A_ROW";
+
+/// The feature of rows that 2, 4, 8, 16 or 32 sub-groups share; `None` where each has rows of its own.
+pub fn sharing_feature(sub_groups_per_row: u32) -> Option<&'static str> {
+    const FEATURES: [&str; 5] = [
+        "SUB_GROUPS_PER_ROW=2",
+        "SUB_GROUPS_PER_ROW=4",
+        "SUB_GROUPS_PER_ROW=8",
+        "SUB_GROUPS_PER_ROW=16",
+        "SUB_GROUPS_PER_ROW=32",
+    ];
+    let index = sub_groups_per_row.checked_ilog2()?.checked_sub(1)?;
+    FEATURES.get(index as usize).filter(|_| sub_groups_per_row.is_power_of_two()).copied()
+}
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spmm/spmm_row_split.cl";
@@ -43,6 +62,8 @@ parameters! {
         part_nnz: [64, 128, 256, 512, 1024],
         /// Items that run in step and shuffle columns and values: 32 on NVIDIA; 0 where each loads its own.
         shuffles: [0, 32],
+        /// The most items that share a row, where columns are few: 1, where a sub-group has it to itself, to 32.
+        items_per_row: [1, 8, 16, 32] => host,
     }
 }
 
@@ -64,6 +85,8 @@ impl SpmmRowSplit {
             // A CPU has few units to share a row, and sums it fast.
             part_nnz: if device_type == DeviceType::Cpu { 1 << 14 } else { 256 },
             shuffles: 0,
+            // A CPU's items run one after another.
+            items_per_row: if device_type == DeviceType::Cpu { 1 } else { 8 },
         }
     }
 
@@ -76,7 +99,27 @@ impl SpmmRowSplit {
     /// As published: each row by itself, and whole, up to 2^20 nonzeros.
     #[must_use]
     pub fn published(self) -> Self {
-        SpmmRowSplit { part_nnz: WHOLE_ROWS, ..self.row_by_row() }
+        SpmmRowSplit { part_nnz: WHOLE_ROWS, items_per_row: 1, ..self.row_by_row() }
+    }
+
+    /// With rows that several sub-groups share, which do not shuffle; `None` where sub-groups of i-nodes should rather
+    /// shuffle, or the parameters have each row for one.
+    pub fn sharing(self, sub_group_size: u32) -> Option<Self> {
+        let shuffles = self.shuffles > 0 && self.rows_at_once > 1;
+        let shares = self.items_per_row > 1 && !(shuffles && sub_group_size >= SHUFFLING_ITEMS);
+        shares.then_some(SpmmRowSplit { shuffles: 0, ..self })
+    }
+
+    /// Sub-groups that share a row, of which the mean one has `mean_row` nonzeros: a power of two. Few columns leave
+    /// sub-groups of one or two items, which would take long over a long row, and whose neighbours would read rows of A
+    /// that lie apart.
+    pub fn sub_groups_per_row(&self, tiling: &Tiling, mean_row: f64) -> u32 {
+        let items = self.items_per_row.min(self.group_size);
+        if self.shuffles > 0 || items <= tiling.sub_group_size {
+            return 1;
+        }
+        let with_work = (mean_row / LEAST_SHARE).clamp(1.0, f64::from(items)) as u32;
+        1 << (items / tiling.sub_group_size).min(with_work).ilog2()
     }
 
     /// Columns an item takes, and twice as many, where sub-groups of those leave fewer items idle.
@@ -89,18 +132,19 @@ impl SpmmRowSplit {
         if self.shuffles > 0 { self.shuffles } else { self.group_size }
     }
 
-    /// The most nonzeros of a row that a sub-group takes, for a matrix whose sub-groups load `loads` rows of B:
-    /// `part_nnz`, or a half or less of it where the device would have too few sub-groups; the largest stays.
+    /// The most nonzeros of a row that is not cut, for a matrix whose sub-groups load `loads` rows of B: `part_nnz`, or a
+    /// half or less of it where the device would have too few sub-groups; the largest stays, and so does what several
+    /// share.
     pub fn useful_part(&self, device: &DeviceTraits, tiling: &Tiling, loads: f64) -> u32 {
         if self.part_nnz == WHOLE_ROWS {
             return WHOLE_ROWS;
         }
-        let sub_groups =
-            self.group_size / self.in_step() * (self.in_step() / tiling.sub_group_size);
+        let nodes = self.group_size / self.in_step() * (self.in_step() / tiling.items_per_row());
         let groups = device.compute_units.max(1) * GROUPS_PER_UNIT;
-        let fitting = loads * f64::from(tiling.tiles) / (f64::from(groups) * f64::from(sub_groups));
+        let fitting = loads * f64::from(tiling.tiles) / (f64::from(groups) * f64::from(nodes));
+        let sharing = tiling.sub_groups_per_row;
         let mut part = self.part_nnz;
-        while part > LEAST_PART && fitting < f64::from(part) / std::f64::consts::SQRT_2 {
+        while part > LEAST_PART * sharing && fitting < f64::from(part) / std::f64::consts::SQRT_2 {
             part /= 2;
         }
         part
@@ -118,6 +162,7 @@ impl SpmmRowSplit {
             ("nnz_at_once", self.nnz_at_once, 16),
             ("rows_at_once", self.rows_at_once, 8),
             ("part_nnz", self.part_nnz, WHOLE_ROWS),
+            ("items_per_row", self.items_per_row, 32),
         ];
         for (name, value, most) in ranges {
             if value == 0 || value > most {
@@ -213,5 +258,43 @@ arguments! {
         alpha: Scalar<M>,
         /// Scales C; with 0, C is not read.
         beta: Scalar<M>,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_columns_have_rows_shared_and_many_have_not() {
+        let parameters = SpmmRowSplit::usual(DeviceType::Gpu, ValueType::F32);
+        let shared = |columns, mean_row| {
+            let tiling = Tiling::new(columns, 4, parameters.in_step());
+            parameters.sub_groups_per_row(&tiling, mean_row)
+        };
+        for (columns, mean_row, sub_groups) in [
+            (4, 64.0, 8),
+            (8, 64.0, 4),
+            (12, 64.0, 2),
+            (32, 64.0, 1),
+            // Each has two nonzeros.
+            (4, 5.0, 2),
+            (4, 3.9, 1),
+            (4, 0.0, 1),
+        ] {
+            assert_eq!(shared(columns, mean_row), sub_groups, "{columns} columns, {mean_row}");
+        }
+        let cpu = SpmmRowSplit::usual(DeviceType::Cpu, ValueType::F32);
+        assert_eq!(cpu.sharing(1), None);
+        assert_eq!(parameters.published().sharing(1), None);
+        let shuffling = SpmmRowSplit { shuffles: 32, ..parameters };
+        assert_eq!(shuffling.sharing(3).map(|it| it.shuffles), Some(0));
+        assert_eq!(shuffling.sharing(4), None);
+    }
+
+    #[test]
+    fn sharing_is_a_power_of_two() {
+        let named: Vec<u32> = (0..100).filter(|n| sharing_feature(*n).is_some()).collect();
+        assert!(named.iter().all(|n| n.is_power_of_two()), "{named:?}");
     }
 }

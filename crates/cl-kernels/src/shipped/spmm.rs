@@ -8,7 +8,7 @@ use crate::spmm::{
 };
 use crate::spmm_merge::SpmmMerge;
 use crate::spmm_nonzero_split::SpmmNonzeroSplit;
-use crate::spmm_row_split::{FEATURE_NODE_LIST, FEATURE_PARTS, SpmmRowSplit};
+use crate::spmm_row_split::{FEATURE_NODE_LIST, FEATURE_PARTS, SpmmRowSplit, sharing_feature};
 use crate::{
     Accumulate, DeviceType, KernelKey, ParameterError, Parameters, spmm_merge, spmm_nonzero_split,
     spmm_row_split,
@@ -34,6 +34,8 @@ impl List<'_> {
                     (single, vec![FEATURE_COLUMNS_APART]),
                     (SpmmRowSplit { rows_at_once: 2, ..usual }, vec![FEATURE_NODE_LIST]),
                     (SpmmRowSplit { vector_width: 1, ..single }, vec![FEATURE_COLUMNS_APART]),
+                    (single, sharing_feature(8).into_iter().collect()),
+                    (usual, [FEATURE_NODE_LIST].into_iter().chain(sharing_feature(4)).collect()),
                 ]);
             }
             self.spmm_forms(spmm_row_split::SOURCE, value_type, &sets);

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use cl_kernels::dense_rows::{self, DenseRows};
 use cl_kernels::spmm::{
     FEATURE_C_BY_ELEMENT, FEATURE_C_COLUMN_MAJOR, FEATURE_COLUMNS_APART, FEATURE_COLUMNS_IN_HALVES,
-    Tiling, apart_width, halves_width, padded_width, storage_feature, vector_width,
+    Tiling, apart_width, halves_width, padded_width, shared_width, storage_feature, vector_width,
 };
-use cl_kernels::spmm_row_split::FEATURE_ITEM_A_ROW;
+use cl_kernels::spmm_row_split::{FEATURE_ITEM_A_ROW, SpmmRowSplit, sharing_feature};
 use cl_kernels::{
-    Accumulate, DeviceType, KernelKey, spmm_merge, spmm_nonzero_split, spmm_row_split,
+    Accumulate, DeviceTraits, DeviceType, KernelKey, spmm_merge, spmm_nonzero_split, spmm_row_split,
 };
 use csr_core::{Layout, OffsetType};
 
@@ -43,12 +43,48 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// For items that take up to one or the other of `widths` columns, in sub-groups that lie within `in_step` items.
+    /// For row split of rows of `mean_row` nonzeros, in the mean; and the parameters as rows are shared, or are not.
+    pub(super) fn to_rows(
+        dense: &DenseOperands,
+        parameters: SpmmRowSplit,
+        mean_row: f64,
+        device: &DeviceTraits,
+    ) -> (Self, SpmmRowSplit) {
+        let of = |parameters: &SpmmRowSplit, apart: fn(u32, u32, u32) -> u32| {
+            Access::new(dense, parameters.widths(), parameters.in_step(), device.device_type, apart)
+        };
+        if let Some(sharing) = parameters.sharing(1) {
+            let access = of(&sharing, |most, columns, _| shared_width(most, columns));
+            let (_, width) = access.ways[0];
+            let tiling = Tiling::new(dense.c.cols() as u32, width, sharing.in_step());
+            let is_shared = sharing.sub_groups_per_row(&tiling, mean_row) > 1;
+            let widest = access.ways.iter().map(|(_, width)| *width).max().unwrap_or(1);
+            let sum_bytes = u64::from(widest) * dense.b_type.accumulator().size_bytes() as u64;
+            let fits = u64::from(sharing.group_size) * sum_bytes <= device.local_bytes;
+            if is_shared && fits && parameters.sharing(tiling.sub_group_size).is_some() {
+                return (access, sharing);
+            }
+        }
+        (of(&parameters, apart_width), SpmmRowSplit { items_per_row: 1, ..parameters })
+    }
+
+    /// For tiles of nonzeros.
+    pub(super) fn to_tiles(
+        dense: &DenseOperands,
+        parameters: &SpmmParameters,
+        device_type: DeviceType,
+    ) -> Self {
+        Access::new(dense, parameters.widths(), parameters.in_step(), device_type, apart_width)
+    }
+
+    /// For items that take up to one or the other of `widths` columns, in sub-groups that lie within `in_step` items;
+    /// as many as `apart` says of the most, all columns and `in_step` where they are apart.
     pub(super) fn new(
         dense: &DenseOperands,
         widths: [u32; 2],
         in_step: u32,
         device_type: DeviceType,
+        apart: fn(u32, u32, u32) -> u32,
     ) -> Self {
         let (b, c) = (&dense.b, &dense.c);
         let columns = c.cols() as u32;
@@ -73,8 +109,10 @@ impl Access {
             Layout::RowMajor if !is_whole => Columns::VectorsOfB,
             _ => Columns::Vectors,
         };
-        let mut ways =
-            vec![(first, in_vectors), (Columns::Apart, best(&|most| apart_width(most, columns)))];
+        let mut ways = vec![
+            (first, in_vectors),
+            (Columns::Apart, best(&|most| apart(most, columns, in_step))),
+        ];
         if in_vectors == 1 {
             ways.remove(0);
         }
@@ -119,12 +157,23 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// How columns of an item that lie one way are dealt to groups.
-    pub(super) fn tiling(dense: &DenseOperands, parameters: &SpmmParameters, width: u32) -> Tiling {
-        Tiling::new(dense.c.cols() as u32, width, parameters.in_step())
+    /// How columns of an item that lie one way are dealt to groups, and rows of `mean_row` nonzeros, in the mean.
+    pub(super) fn tiling(
+        dense: &DenseOperands,
+        parameters: &SpmmParameters,
+        width: u32,
+        mean_row: f64,
+    ) -> Tiling {
+        let tiling = Tiling::new(dense.c.cols() as u32, width, parameters.in_step());
+        match parameters {
+            SpmmParameters::RowSplit(parameters) => {
+                tiling.shared(parameters.sub_groups_per_row(&tiling, mean_row))
+            }
+            SpmmParameters::Merge(_) | SpmmParameters::NonzeroSplit(_) => tiling,
+        }
     }
 
-    /// Builds the program of one way.
+    /// Builds the program of one way, for rows of `mean_row` nonzeros in the mean.
     pub(super) fn build(
         context: &Context,
         specialisation: Specialisation,
@@ -132,6 +181,7 @@ impl Form {
         parameters: SpmmParameters,
         plan_features: &[&'static str],
         (columns, width): (Columns, u32),
+        mean_row: f64,
     ) -> Result<Self> {
         let mut key = match parameters.with_vector_width(width) {
             SpmmParameters::RowSplit(parameters) => {
@@ -154,7 +204,8 @@ impl Form {
         ];
         key.features.extend(features.iter().filter(|(is_on, _)| *is_on).map(|(_, name)| *name));
         key.features.extend(plan_features);
-        let tiling = Form::tiling(dense, &parameters, width);
+        let tiling = Form::tiling(dense, &parameters, width, mean_row);
+        key.features.extend(sharing_feature(tiling.sub_groups_per_row));
         let is_cpu = context.device().traits().device_type == DeviceType::Cpu;
         if is_cpu && tiling.sub_group_size == 1 && key.source == spmm_row_split::SOURCE {
             key.features.push(FEATURE_ITEM_A_ROW);
@@ -195,13 +246,13 @@ mod tests {
             let shape = |(layout, leading)| DenseShape::new(100, columns, layout, leading);
             let (Ok(b), Ok(c)) = (shape(b), shape(c)) else { return (Vec::new(), None) };
             let dense = DenseOperands { b, b_type: ValueType::F32, c };
-            let found = Access::new(&dense, [4, 8], 32, DeviceType::Gpu);
+            let found = Access::new(&dense, [4, 8], 32, DeviceType::Gpu, apart_width);
             (found.ways, found.copy_leading)
         };
         let rows = |leading| (RowMajor, leading);
         for (columns, b, c, ways, copy) in [
-            (32, rows(32), rows(32), vec![(Vectors, 4), (Apart, 4)], None),
-            (32, rows(32), rows(33), vec![(VectorsOfB, 4), (Apart, 4)], None),
+            (32, rows(32), rows(32), vec![(Vectors, 4), (Apart, 2)], None),
+            (32, rows(32), rows(33), vec![(VectorsOfB, 4), (Apart, 2)], None),
             (33, rows(33), rows(33), vec![(Apart, 4)], None),
             (34, rows(34), rows(34), vec![(Vectors, 2), (Apart, 4)], None),
             (1, rows(1), rows(1), vec![(Apart, 1)], None),
@@ -222,7 +273,7 @@ mod tests {
             let shape = |(layout, leading)| DenseShape::new(100, columns, layout, leading);
             let (Ok(b), Ok(c)) = (shape(b), shape(c)) else { return (Vec::new(), None) };
             let dense = DenseOperands { b, b_type: ValueType::F32, c };
-            let found = Access::new(&dense, [16, 32], 64, DeviceType::Cpu);
+            let found = Access::new(&dense, [16, 32], 64, DeviceType::Cpu, apart_width);
             (found.ways, found.copy_leading)
         };
         let rows = |leading| (RowMajor, leading);

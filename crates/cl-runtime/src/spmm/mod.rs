@@ -132,7 +132,9 @@ impl Spmm {
                 dense.b_type
             )));
         }
-        let (plan, parameters) = match parameters {
+        let device_type = device.device_type;
+        let mean_row = matrix.nnz() as f64 / matrix.rows().max(1) as f64;
+        let (plan, parameters, access) = match parameters {
             SpmmParameters::RowSplit(parameters) => {
                 parameters.check(device)?;
                 let facts = match facts {
@@ -140,30 +142,32 @@ impl Spmm {
                     _ => RowFacts::find_blocking(queue, matrix, &parameters)?,
                 };
                 let nodes = facts.into_nodes();
-                let mut parameters = match nodes.most_rows() {
+                let parameters = match nodes.most_rows() {
                     0 | 1 => parameters.row_by_row(),
                     rows_at_once => SpmmRowSplit { rows_at_once, ..parameters },
                 };
-                let in_step = parameters.in_step();
-                let access = Access::new(&dense, parameters.widths(), in_step, device.device_type);
+                let (access, mut parameters) =
+                    Access::to_rows(&dense, parameters, mean_row, device);
                 let (_, width) = access.ways[0];
-                let tiling = Tiling::new(dense.c.cols() as u32, width, in_step);
-                let loads =
-                    matrix.nnz() as f64 * nodes.count() as f64 / matrix.rows().max(1) as f64;
+                let tiling =
+                    Form::tiling(&dense, &SpmmParameters::RowSplit(parameters), width, mean_row);
+                let loads = mean_row * nodes.count() as f64;
                 parameters.part_nnz = parameters.useful_part(device, &tiling, loads);
                 let long = LongNodes::find_blocking(queue, matrix, &nodes, parameters.part_nnz)?;
-                (PatternPlan::Rows { nodes, long }, SpmmParameters::RowSplit(parameters))
+                (PatternPlan::Rows { nodes, long }, SpmmParameters::RowSplit(parameters), access)
             }
-            SpmmParameters::Merge(parameters) => {
-                parameters.check(device, value_type)?;
-                let tiles = Tiles::cut_blocking(queue, matrix, Cut::Path(parameters))?;
-                (PatternPlan::Tiles(tiles), SpmmParameters::Merge(parameters))
+            SpmmParameters::Merge(of_merge) => {
+                of_merge.check(device, value_type)?;
+                let tiles = Tiles::cut_blocking(queue, matrix, Cut::Path(of_merge))?;
+                let access = Access::to_tiles(&dense, &parameters, device_type);
+                (PatternPlan::Tiles(tiles), parameters, access)
             }
-            SpmmParameters::NonzeroSplit(parameters) => {
-                parameters.check(device, value_type)?;
-                let cut = Cut::Nonzeros(parameters.tile_length);
+            SpmmParameters::NonzeroSplit(of_split) => {
+                of_split.check(device, value_type)?;
+                let cut = Cut::Nonzeros(of_split.tile_length);
                 let tiles = Tiles::cut_blocking(queue, matrix, cut)?;
-                (PatternPlan::Tiles(tiles), SpmmParameters::NonzeroSplit(parameters))
+                let access = Access::to_tiles(&dense, &parameters, device_type);
+                (PatternPlan::Tiles(tiles), parameters, access)
             }
         };
         let specialisation = Specialisation {
@@ -173,13 +177,11 @@ impl Spmm {
             scalars_on_device,
             experiment: Experiment::Off,
         };
-        let access =
-            Access::new(&dense, parameters.widths(), parameters.in_step(), device.device_type);
         let features = plan.features();
-        let forms = access
-            .ways
-            .iter()
-            .map(|way| Form::build(context, specialisation, &dense, parameters, &features, *way));
+        let form = |way: &_| {
+            Form::build(context, specialisation, &dense, parameters, &features, *way, mean_row)
+        };
+        let forms = access.ways.iter().map(form);
         let forms = forms.collect::<Result<Vec<_>>>()?;
         let copy = match access.copy_leading {
             Some(leading) => {

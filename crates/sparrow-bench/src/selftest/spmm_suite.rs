@@ -46,7 +46,13 @@ impl SpmmConfiguration {
             of(row_split, &[]),
             of(
                 row_split,
-                &[("group_size", 32), ("nnz_at_once", 4), ("rows_at_once", 2), ("part_nnz", 8)],
+                &[
+                    ("group_size", 32),
+                    ("nnz_at_once", 4),
+                    ("rows_at_once", 2),
+                    ("part_nnz", 8),
+                    ("items_per_row", 8),
+                ],
             ),
             of(merge, &[]),
             of(merge, &[("group_size", 32), ("tile_length", 64), ("slack", 8), ("nnz_at_once", 2)]),
