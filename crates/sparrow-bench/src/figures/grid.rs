@@ -1,5 +1,6 @@
 //! Results sorted into what a figure's rows are: the matrices in the order in which they were measured.
 
+use super::PeerProduct;
 use crate::group::{matrix_key, series};
 use crate::record::Record;
 
@@ -66,6 +67,11 @@ impl<'a> Results<'a, '_> {
     /// The verified result of a series ("csr_adaptive/nrs", "evc_hyb/hybrid permuted").
     pub(super) fn find(&self, name: &str) -> Option<&'a Record> {
         self.0.iter().copied().find(|record| record.verified && series(record) == name)
+    }
+
+    /// The verified result of another library's product.
+    pub(super) fn peer(&self, product: PeerProduct) -> Option<&'a Record> {
+        self.0.iter().copied().find(|record| record.verified && product.is_of(record))
     }
 
     /// Median microseconds of a series.
