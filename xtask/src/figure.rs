@@ -4,7 +4,7 @@
 //! figure --peers` then measures ours on the same ones and draws both.
 
 use crate::environment::Choice;
-use crate::provide::{self, Options, peers};
+use crate::provide::{Options, peers};
 use crate::{compare, project, sparrow};
 use anyhow::{Context as _, Result, bail};
 use std::fs;

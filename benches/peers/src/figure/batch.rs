@@ -7,7 +7,7 @@ use sparrow_bench::figures::{BatchCase, PeerProduct};
 use sparrow_bench::{BatchProblems, BatchRecord, Details, Making, Origin, Record, peer_record};
 
 use super::libraries::Libraries;
-use super::spmm::{Judged, best, judged, run};
+use super::products::{Judged, best, judged, run};
 use crate::mkl::MklValue;
 use crate::spmm::BUDGET;
 use crate::timed::Timed;

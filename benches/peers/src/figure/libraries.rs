@@ -51,7 +51,7 @@ impl Libraries {
             }
             Peer::Mkl => {
                 ensure!(
-                    matches!(figure.measured, Measured::Spmm { .. }),
+                    !matches!(figure.measured, Measured::Batch { .. }),
                     "{} has batches, for which MKL is not compared: --peer cusparse",
                     figure.name
                 );
@@ -59,6 +59,14 @@ impl Libraries {
                 let (name, device) = (format!("MKL {}", mkl.version_text()), mkl.device());
                 Ok(Libraries { vendor: Vendor::Intel(mkl), name, device, driver: String::new() })
             }
+        }
+    }
+
+    /// What the product with a vector is called.
+    pub fn spmv_product(&self) -> PeerProduct {
+        match self.vendor {
+            Vendor::Nvidia(..) => PeerProduct::CusparseSpmv,
+            Vendor::Intel(_) => PeerProduct::MklSpmv,
         }
     }
 

@@ -1,12 +1,12 @@
 //! A paper's figure by another library: the figure's own matrices, each result verified, and a file that
 //! `sparrow bench figure --peers` draws beside ours.
 //!
-//! `libraries` opens what a figure needs, `spmm` and `batch` measure a matrix and a batch, `clock` ends a run in its budget.
+//! `libraries` opens what a figure needs, `products` and `batch` measure a matrix and a batch, `clock` ends a run in its budget.
 
 mod batch;
 mod clock;
 mod libraries;
-mod spmm;
+mod products;
 
 use std::fs::File;
 use std::io::Write as _;
@@ -17,8 +17,8 @@ use anyhow::{Context as _, Result, bail, ensure};
 use csr_core::ValueType;
 use csr_core::generate::{DEFAULT_SEED, SmallProblem};
 use sparrow_bench::figures::{
-    BatchCase, Batches, Cases, Made, Measured, PAPER_FIGURES, PaperFigure, PeersHeader, Work,
-    batch_sizes, density_batches,
+    BatchCase, Batches, Cases, Made, Measured, PaperFigure, PeersHeader, Work, batch_sizes,
+    density_batches,
 };
 use sparrow_bench::{Input, Making, Origin, Record};
 
@@ -27,7 +27,7 @@ use libraries::{Libraries, Peer};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Which figure: one of SpMM or of batches
+    /// Which figure: of SpMM, of batches, or one of products with a vector that has cuSPARSE or MKL
     figure: String,
     /// Matrices instead of the figure's own
     matrices: Vec<String>,
@@ -120,12 +120,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 
 /// The figure of a name, if other libraries have its products.
 fn figure(name: &str) -> Result<&'static PaperFigure> {
-    match PaperFigure::named(name).filter(|figure| figure.takes_peers()) {
+    match PaperFigure::named(name).filter(|figure| figure.takes_peers) {
         Some(figure) => Ok(figure),
         None => {
-            let all = PAPER_FIGURES.iter().filter(|figure| figure.takes_peers());
-            let names: Vec<_> = all.map(|figure| figure.name).collect();
-            bail!("{name} is no figure with other libraries: these are {}", names.join(", "))
+            let names = PaperFigure::with_peers();
+            bail!("{name} is no figure with other libraries: these are {names}")
         }
     }
 }
@@ -242,7 +241,7 @@ impl Piece {
             Piece::Made(made) => (made.generate(making.seed)?, "assembled"),
         };
         let origin = Origin { name: self.name(), source, making };
-        spmm::measure(&matrix.with_u32_offsets()?, &origin, figure, types, libraries)
+        products::measure(&matrix.with_u32_offsets()?, &origin, figure, types, libraries)
     }
 }
 

@@ -44,6 +44,12 @@ impl<'a> Grid<'a> {
         self.rows.len()
     }
 
+    /// Those of some products of other libraries of which there is a verified result.
+    pub(super) fn peers(&self, products: &[PeerProduct]) -> Vec<PeerProduct> {
+        let is_there = |product: &PeerProduct| self.rows().any(|row| row.peer(*product).is_some());
+        products.iter().copied().filter(is_there).collect()
+    }
+
     /// What `of` says of every verified result.
     pub(super) fn largest(&self, of: impl Fn(&Record) -> Option<f64>) -> Option<f64> {
         self.rows.iter().flatten().filter_map(|record| of(record)).max_by(f64::total_cmp)

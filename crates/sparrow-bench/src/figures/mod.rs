@@ -21,6 +21,7 @@ use csr_core::{Csr, ValueType};
 use sparrow::{Algorithm, BatchedAlgorithm, SpmmAlgorithm, SpmmVariant, Variant, VectorOrder};
 
 use crate::{BatchForm, Making, Record};
+use peers::SPMV_PEERS;
 
 pub use batches::{BatchCase, at_random, batch_sizes, density_batches};
 pub use pace::{Pace, Work};
@@ -43,6 +44,8 @@ pub struct PaperFigure {
     pub cases: Cases,
     /// What is measured on each.
     pub measured: Measured,
+    /// Whether other libraries' results can stand beside it.
+    pub takes_peers: bool,
     /// The numbers, of the records of one device.
     draw: fn(&[&Record]) -> Vec<Picture>,
 }

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Measured, PaperFigure};
+use super::{Measured, PAPER_FIGURES, PaperFigure};
 use crate::Making;
 use crate::record::{Operation, Record, SCHEMA};
 
@@ -16,6 +16,10 @@ pub const PEERS_SCHEMA: &str = "sparrow-figure-peers/1";
 /// A product of another library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeerProduct {
+    /// cuSPARSE's product with a vector.
+    CusparseSpmv,
+    /// MKL's.
+    MklSpmv,
     /// cuSPARSE's product with a dense matrix.
     CusparseSpmm,
     /// MKL's.
@@ -34,7 +38,9 @@ pub enum PeerProduct {
 
 impl PeerProduct {
     /// Every one.
-    pub const ALL: [PeerProduct; 7] = [
+    pub const ALL: [PeerProduct; 9] = [
+        PeerProduct::CusparseSpmv,
+        PeerProduct::MklSpmv,
         PeerProduct::CusparseSpmm,
         PeerProduct::MklSpmm,
         PeerProduct::CublasGemm,
@@ -47,6 +53,8 @@ impl PeerProduct {
     /// The algorithm's name in records.
     pub fn name(self) -> &'static str {
         match self {
+            PeerProduct::CusparseSpmv => "cusparse_spmv",
+            PeerProduct::MklSpmv => "mkl_spmv",
             PeerProduct::CusparseSpmm => "cusparse_spmm",
             PeerProduct::MklSpmm => "mkl_spmm",
             PeerProduct::CublasGemm => "cublas_gemm",
@@ -60,8 +68,8 @@ impl PeerProduct {
     /// The name of its line.
     pub(super) fn label(self) -> &'static str {
         match self {
-            PeerProduct::CusparseSpmm => "cuSPARSE",
-            PeerProduct::MklSpmm => "MKL",
+            PeerProduct::CusparseSpmv | PeerProduct::CusparseSpmm => "cuSPARSE",
+            PeerProduct::MklSpmv | PeerProduct::MklSpmm => "MKL",
             PeerProduct::CublasGemm => "cuBLAS, dense product",
             PeerProduct::MklGemm => "MKL, dense product",
             PeerProduct::CusparseLoop => "cuSPARSE in a loop",
@@ -75,6 +83,9 @@ impl PeerProduct {
         record.algorithm == self.name()
     }
 }
+
+/// Products with a vector.
+pub(super) const SPMV_PEERS: [PeerProduct; 2] = [PeerProduct::CusparseSpmv, PeerProduct::MklSpmv];
 
 /// Whether a result is another library's.
 pub(super) fn is_peer(record: &Record) -> bool {
@@ -108,12 +119,12 @@ pub struct Peers {
 #[non_exhaustive]
 pub enum PeersError {
     /// No other library has a product that the figure shows.
-    #[error(
-        "{figure} takes no results of other libraries: figures of SpMM and of batches do (spmm-4, batched-3)"
-    )]
+    #[error("{figure} takes no results of other libraries: {others} do")]
     Figure {
         /// The figure.
         figure: String,
+        /// Those that do.
+        others: String,
     },
 
     /// The first line is no head.
@@ -149,16 +160,17 @@ pub enum PeersError {
 }
 
 impl PaperFigure {
-    /// Whether other libraries' results can stand beside this figure's.
-    pub fn takes_peers(&self) -> bool {
-        self.peers_operation().is_some()
+    /// Names of the figures that other libraries' results can stand beside, with commas.
+    pub fn with_peers() -> String {
+        let all = PAPER_FIGURES.iter().filter(|figure| figure.takes_peers);
+        all.map(|figure| figure.name).collect::<Vec<_>>().join(", ")
     }
 
-    fn peers_operation(&self) -> Option<Operation> {
+    fn operation(&self) -> Operation {
         match self.measured {
-            Measured::Spmv { .. } => None,
-            Measured::Spmm { .. } => Some(Operation::Spmm),
-            Measured::Batch { .. } => Some(Operation::Batch),
+            Measured::Spmv { .. } => Operation::Spmv,
+            Measured::Spmm { .. } => Operation::Spmm,
+            Measured::Batch { .. } => Operation::Batch,
         }
     }
 }
@@ -177,9 +189,10 @@ impl Peers {
     /// # Errors
     /// The figure takes none; the text has no head, is for another figure, or has a line that is no such result, or none.
     pub fn parse(text: &str, figure: &PaperFigure) -> Result<Self, PeersError> {
-        let Some(operation) = figure.peers_operation() else {
-            return Err(PeersError::Figure { figure: figure.name.to_owned() });
-        };
+        if !figure.takes_peers {
+            let (figure, others) = (figure.name.to_owned(), PaperFigure::with_peers());
+            return Err(PeersError::Figure { figure, others });
+        }
         let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let (_, head) = lines.next().unwrap_or_default();
         let head: PeersHeader = serde_json::from_str(head)
@@ -193,7 +206,8 @@ impl Peers {
             return Err(PeersError::OtherFigure { found: head.figure, wanted });
         }
         let read = |(index, line): (usize, &str)| {
-            record(line, operation).map_err(|reason| PeersError::Line { line: index + 1, reason })
+            record(line, figure.operation())
+                .map_err(|reason| PeersError::Line { line: index + 1, reason })
         };
         let records = lines.map(read).collect::<Result<Vec<_>, _>>()?;
         if records.is_empty() {
@@ -218,156 +232,4 @@ fn record(line: &str, operation: Operation) -> Result<Record, String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::figures::Picture;
-    use crate::json_lines;
-    use crate::record::{BatchRecord, Details, SpmmRecord};
-    use crate::samples::sample;
-
-    const MAKING: Making = Making { scale: 0.25, seed: 3 };
-
-    fn figure(name: &str) -> &'static PaperFigure {
-        PaperFigure::named(name).unwrap()
-    }
-
-    /// A product with 64 columns that takes 100 us, with a vector 10.
-    fn spmm(algorithm: &str) -> Record {
-        let row = || "row".to_owned();
-        let details = Details::Spmm(SpmmRecord {
-            columns: 64,
-            layout_b: row(),
-            layout_c: row(),
-            chosen: String::new(),
-            mean_inode: 1.0,
-            single_us: Some(10.0),
-        });
-        let mut record = sample("full 10 x 1000", algorithm).with_details(details);
-        (record.rows, record.cols, record.nnz) = (10, 1000, 10_000);
-        (record.median_us, record.gflops) = (Some(100.0), Some(12.8));
-        record
-    }
-
-    /// A record as its program writes it: of another platform.
-    fn peer(product: PeerProduct, record: Record) -> Record {
-        Record {
-            algorithm: product.name().to_owned(),
-            platform: "cuSPARSE 12.6.3".to_owned(),
-            driver: "CUDA 13.0".to_owned(),
-            ..record
-        }
-    }
-
-    fn batch(algorithm: &str) -> Record {
-        let details = Details::Batch(BatchRecord {
-            batch_size: 100,
-            batch_kind: "balanced 4".to_owned(),
-            batch_form: "as given".to_owned(),
-            batch_bytes: 0,
-            padding: 0,
-            not_ell: 0,
-            loop_us: Some(1000.0),
-            block_diagonal_us: None,
-        });
-        sample("nos3-like", algorithm).with_details(details)
-    }
-
-    fn text(figure: &PaperFigure, records: &[Record]) -> String {
-        let head = serde_json::to_string(&PeersHeader::of(figure, MAKING)).unwrap();
-        format!("{head}\n{}", json_lines(records).unwrap())
-    }
-
-    fn names(picture: &Picture) -> Vec<&str> {
-        picture.series.iter().map(|series| series.name.as_str()).collect()
-    }
-
-    #[test]
-    fn a_file_of_peers_reads_back_with_its_scale_and_seed() {
-        let records = [peer(PeerProduct::CusparseSpmm, spmm(""))];
-        let peers = Peers::parse(&text(figure("spmm-4"), &records), figure("spmm-4")).unwrap();
-        assert_eq!(peers, Peers { making: MAKING, records: records.into() });
-    }
-
-    #[test]
-    fn a_file_of_another_figure_and_lines_that_are_none_of_it_are_refused() {
-        let of = |records: &[Record]| text(figure("spmm-4"), records);
-        let good = of(&[peer(PeerProduct::CusparseSpmm, spmm(""))]);
-        let ours = of(&[spmm("spmm_merge")]);
-        let batches = of(&[peer(PeerProduct::CusparseLoop, batch(""))]);
-        let headless = good.split_once('\n').unwrap().1;
-        let old = good.replace(PEERS_SCHEMA, "sparrow-figure-peers/0");
-        let cut = &good[..good.len() - 9];
-        let complaint =
-            |text: &str, name: &str| Peers::parse(text, figure(name)).unwrap_err().to_string();
-        let cases = [
-            (&*good, "spmm-1", "for the figure spmm-4, not for spmm-1"),
-            (&good, "evc-hyb-3", "evc-hyb-3 takes no results of other libraries"),
-            ("", "spmm-4", "line 1 is not the head"),
-            (headless, "spmm-4", "line 1 is not the head"),
-            (&old, "spmm-4", "its schema is \"sparrow-figure-peers/0\""),
-            (&ours, "spmm-4", "line 2: spmm_merge is no product of another library"),
-            (&batches, "spmm-4", "line 2: its op is \"batch\", the figure's \"spmm\""),
-            (cut, "spmm-4", "line 2: EOF"),
-            (&of(&[]), "spmm-4", "it has no results"),
-        ];
-        for (text, name, expected) in cases {
-            let complaint = complaint(text, name);
-            assert!(complaint.contains(expected), "{complaint}");
-        }
-    }
-
-    #[test]
-    fn cusparse_is_two_lines_beside_ours_over_the_aspect_ratio_and_no_device_of_its_own() {
-        let records = [spmm("spmm"), peer(PeerProduct::CusparseSpmm, spmm(""))];
-        let pictures = figure("spmm-1").pictures(&records);
-        assert_eq!(pictures.len(), 1);
-        let theirs = ["cuSPARSE, with a vector", "cuSPARSE, with 64 columns"];
-        assert_eq!(names(&pictures[0])[2..], theirs);
-        assert_eq!(pictures[0].series[2].points, [(0.01, Some(2.0))]);
-        assert_eq!(pictures[0].series[3].points, [(0.01, Some(12.8))]);
-        let points = figure("spmm-1").points(&records);
-        assert!(points.iter().all(|point| point.platform == "Example Platform"));
-        // Without them there is no line of theirs.
-        assert_eq!(names(&figure("spmm-1").pictures(&records[..1])[0]).len(), 2);
-    }
-
-    #[test]
-    fn a_wrong_result_of_another_library_is_no_line() {
-        let wrong = Record { verified: false, ..peer(PeerProduct::CusparseSpmm, spmm("")) };
-        let pictures = figure("spmm-4").pictures(&[spmm("spmm_merge"), wrong]);
-        assert_eq!(names(&pictures[0]).len(), 4);
-    }
-
-    #[test]
-    fn sparse_and_dense_products_of_both_vendors_stand_over_density() {
-        use PeerProduct::{CublasGemm, CusparseSpmm, MklGemm, MklSpmm};
-        let mut records = vec![spmm("spmm_merge")];
-        let all = [CusparseSpmm, CublasGemm, MklSpmm, MklGemm];
-        records.extend(all.map(|product| peer(product, spmm(""))));
-        let pictures = figure("spmm-7").pictures(&records);
-        let theirs = ["cuSPARSE", "MKL", "cuBLAS, dense product", "MKL, dense product"];
-        assert_eq!(names(&pictures[0])[4..], theirs);
-        assert_eq!(pictures[0].series[6].points, [(100.0, Some(0.1))]);
-    }
-
-    #[test]
-    fn gains_of_cusparse_are_over_as_many_of_our_products_with_a_vector() {
-        let theirs = Record { median_us: Some(320.0), ..peer(PeerProduct::CusparseSpmm, spmm("")) };
-        let pictures = figure("spmm-6").pictures(&[spmm("spmm"), theirs]);
-        assert_eq!(names(&pictures[1]), ["the published rule", "the choice", "cuSPARSE"]);
-        assert_eq!(pictures[1].series[2].points, [(1000.0, Some(2.0))]);
-    }
-
-    #[test]
-    fn cusparse_in_a_loop_in_one_matrix_and_batched_are_lines_of_a_batch() {
-        use PeerProduct::{CusparseBatched, CusparseBlockDiagonal, CusparseLoop};
-        let mut records = vec![batch("batched_csr_i")];
-        let all = [CusparseLoop, CusparseBlockDiagonal, CusparseBatched];
-        records.extend(all.map(|product| peer(product, batch(""))));
-        let theirs = ["cuSPARSE in a loop", "cuSPARSE, block-diagonal", "cuSPARSE, batched"];
-        for name in ["batched-3", "batched-4"] {
-            let pictures = figure(name).pictures(&records);
-            assert_eq!(names(&pictures[0])[2..], theirs, "{name}");
-        }
-    }
-}
+mod tests;

@@ -68,6 +68,7 @@ pub(super) const ASPECT: PaperFigure = PaperFigure {
         beside_dense: false,
         beside_vector: true,
     },
+    takes_peers: true,
     draw: over_aspect,
 };
 
@@ -81,12 +82,12 @@ fn over_aspect(records: &[&Record]) -> Vec<Picture> {
             over_shape("with a vector", &grid, |row| row.find(CHOICE).and_then(vector)),
             over_shape("with 64 columns", &grid, |row| row.find(CHOICE)?.gflops),
         ];
-        for product in SPARSE_PEERS {
+        for product in grid.peers(&SPARSE_PEERS) {
             let name = |what| format!("{}, {what}", product.label());
             let of_vector = |row: &Results<'_, '_>| row.peer(product).and_then(vector);
-            series.extend(measured(over_shape(&name("with a vector"), &grid, of_vector)));
+            series.push(over_shape(&name("with a vector"), &grid, of_vector));
             let of_columns = |row: &Results<'_, '_>| row.peer(product)?.gflops;
-            series.extend(measured(over_shape(&name("with 64 columns"), &grid, of_columns)));
+            series.push(over_shape(&name("with 64 columns"), &grid, of_columns));
         }
         aspect_picture(&grid, series)
     };
@@ -105,12 +106,6 @@ const OF_MERGE: &str = "spmm_merge, 64 columns";
 const SPARSE_PEERS: [PeerProduct; 2] = [PeerProduct::CusparseSpmm, PeerProduct::MklSpmm];
 /// The same of dense ones.
 const DENSE_PEERS: [PeerProduct; 2] = [PeerProduct::CublasGemm, PeerProduct::MklGemm];
-
-/// A series, unless nothing of it was measured: of other libraries there is one where their results are at hand.
-fn measured(series: Series) -> Option<Series> {
-    let has_any = series.points.iter().any(|(_, value)| value.is_some());
-    has_any.then_some(series)
-}
 
 fn over_shape(
     name: &str,
@@ -156,15 +151,16 @@ const NAMES: [(&str, &str); 4] = [
 ];
 
 fn methods_over_aspect(records: &[&Record]) -> Vec<Picture> {
-    let picture = |grid: Grid<'_>| {
-        let ours =
-            NAMES.map(|(name, series)| over_shape(name, &grid, |row| row.find(series)?.gflops));
-        let mut series = ours.to_vec();
-        series.extend(SPARSE_PEERS.into_iter().filter_map(|product| {
-            measured(over_shape(product.label(), &grid, |row| row.peer(product)?.gflops))
-        }));
-        aspect_picture(&grid, series)
-    };
+    let picture =
+        |grid: Grid<'_>| {
+            let ours =
+                NAMES.map(|(name, series)| over_shape(name, &grid, |row| row.find(series)?.gflops));
+            let mut series = ours.to_vec();
+            series.extend(grid.peers(&SPARSE_PEERS).into_iter().map(|product| {
+                over_shape(product.label(), &grid, |row| row.peer(product)?.gflops)
+            }));
+            aspect_picture(&grid, series)
+        };
     Grid::by_type(records).into_iter().map(picture).collect()
 }
 
@@ -208,6 +204,7 @@ pub(super) const LENGTHS: PaperFigure = PaperFigure {
         beside_dense: false,
         beside_vector: false,
     },
+    takes_peers: true,
     draw: by_length,
 };
 
@@ -272,6 +269,7 @@ pub(super) const EACH: PaperFigure = PaperFigure {
         beside_dense: false,
         beside_vector: true,
     },
+    takes_peers: true,
     draw: over_mean_row,
 };
 
@@ -300,11 +298,11 @@ fn over_mean_row(records: &[&Record]) -> Vec<Picture> {
             let points = grid.rows().map(|row| (mean_row(&row), gain(&row)));
             let mut points: Vec<(f64, Option<f64>)> = points.collect();
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            measured(Series { name: product.label().to_owned(), points })
+            Series { name: product.label().to_owned(), points }
         };
         for (part, names) in [("a: each algorithm", &NAMES[..]), ("b: by a rule", &rules)] {
             let mut series: Vec<Series> = names.iter().copied().map(over).collect();
-            series.extend(SPARSE_PEERS.into_iter().filter_map(theirs));
+            series.extend(grid.peers(&SPARSE_PEERS).into_iter().map(theirs));
             let means = series.iter().filter_map(|series| {
                 let all: Option<Vec<f64>> = series.points.iter().map(|(_, gain)| *gain).collect();
                 Some(format!("{} {:.2}", series.name, geometric(&all?)?))
@@ -337,6 +335,7 @@ pub(super) const DENSITY: PaperFigure = PaperFigure {
         beside_dense: true,
         beside_vector: false,
     },
+    takes_peers: true,
     draw: over_density,
 };
 
@@ -352,9 +351,8 @@ fn over_density(records: &[&Record]) -> Vec<Picture> {
         };
         let ours = names.map(|(name, series)| over(name, &|row| row.us(series)));
         let mut series = ours.to_vec();
-        series.extend(SPARSE_PEERS.into_iter().chain(DENSE_PEERS).filter_map(|product| {
-            measured(over(product.label(), &|row| row.peer(product)?.median_us))
-        }));
+        let peers = grid.peers(&[SPARSE_PEERS, DENSE_PEERS].concat()).into_iter();
+        series.extend(peers.map(|peer| over(peer.label(), &|row| row.peer(peer)?.median_us)));
         let order = grid.rows().map(|row| row.first().rows).max().unwrap_or(0);
         let title = format!("Order {order}, {}", grid.value_type);
         let picture = Picture::lines(title, "ms", "% of nonzeros", series);

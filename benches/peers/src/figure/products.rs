@@ -1,10 +1,13 @@
-//! A matrix of a figure of SpMM by another library: the fastest algorithm whose whole result is right.
+//! A matrix of a figure by another library, with a vector or with a dense matrix: the fastest algorithm whose whole result
+//! is right.
 
 use anyhow::{Context as _, Result, bail};
 use csr_core::verify::{Oracle, Summation, Verification};
 use csr_core::{AnyVector, Csr, DenseShape, Layout, ValueType, random_vector};
 use sparrow_bench::figures::{Measured, PaperFigure, PeerProduct};
-use sparrow_bench::{Details, Origin, PeerRun, Record, SpmmRecord, peer_record, verify_dense};
+use sparrow_bench::{
+    Details, Origin, PeerRun, Record, SpmmRecord, SpmvRecord, peer_record, verify_dense,
+};
 
 use super::libraries::Libraries;
 use crate::mkl::MklValue;
@@ -19,15 +22,12 @@ pub fn measure(
     types: &[ValueType],
     libraries: &Libraries,
 ) -> Result<Vec<Record>> {
-    let Measured::Spmm { columns, beside_dense, beside_vector, .. } = figure.measured else {
-        bail!("{} is no figure of SpMM", figure.name);
-    };
-    let scene = Scene { origin, columns, beside_dense, beside_vector, libraries };
+    let scene = Scene { origin, libraries };
     let mut records = Vec::new();
     for value_type in types {
         records.extend(match value_type {
-            ValueType::F64 => scene.measure(matrix)?,
-            ValueType::F32 => scene.measure(&matrix.narrowed::<f32>()?)?,
+            ValueType::F64 => scene.measure(matrix, figure)?,
+            ValueType::F32 => scene.measure(&matrix.narrowed::<f32>()?, figure)?,
             other => bail!("{other} is not compared"),
         });
     }
@@ -36,9 +36,6 @@ pub fn measure(
 
 struct Scene<'a> {
     origin: &'a Origin,
-    columns: usize,
-    beside_dense: bool,
-    beside_vector: bool,
     libraries: &'a Libraries,
 }
 
@@ -46,14 +43,41 @@ struct Scene<'a> {
 pub type Judged<T> = Vec<(Timed<T>, Verification)>;
 
 impl Scene<'_> {
-    fn measure<T: MklValue>(&self, matrix: &Csr<T, u32>) -> Result<Vec<Record>> {
-        let Scene { origin, columns, libraries, .. } = *self;
+    fn measure<T: MklValue>(
+        &self,
+        matrix: &Csr<T, u32>,
+        figure: &PaperFigure,
+    ) -> Result<Vec<Record>> {
+        match figure.measured {
+            Measured::Spmv { .. } => {
+                let judged = self.of_vector(matrix)?;
+                let (timed, found) = best(&judged).context("no algorithm")?;
+                let product = self.libraries.spmv_product();
+                let run = run(product, self.libraries, timed, *found);
+                let details = Details::Spmv(SpmvRecord::default());
+                Ok(vec![peer_record(matrix.view().into(), self.origin, details, &run)])
+            }
+            Measured::Spmm { columns, beside_dense, beside_vector, .. } => {
+                self.dense(matrix, columns, (beside_dense, beside_vector))
+            }
+            Measured::Batch { .. } => bail!("{} is a figure of batches", figure.name),
+        }
+    }
+
+    /// Products with so many columns, of A as it is and with its zeros written out, and with a vector.
+    fn dense<T: MklValue>(
+        &self,
+        matrix: &Csr<T, u32>,
+        columns: usize,
+        (beside_dense, beside_vector): (bool, bool),
+    ) -> Result<Vec<Record>> {
+        let Scene { origin, libraries } = *self;
         let (seed, row_major) = (origin.making.seed, Layout::RowMajor);
         let b_shape = DenseShape::packed(matrix.cols(), columns, row_major)?;
         let c_shape = DenseShape::packed(matrix.rows(), columns, row_major)?;
         let b: Vec<T> = random_vector(seed, b_shape.span());
         let sparse = libraries.spmm(matrix, &b, columns, &BUDGET)?;
-        let dense = match self.beside_dense {
+        let dense = match beside_dense {
             true => match libraries.dense(matrix, &b, columns, &BUDGET) {
                 Ok(dense) => Some(dense),
                 Err(error) => {
@@ -72,8 +96,8 @@ impl Scene<'_> {
         let found = verify_dense(matrix.view().into(), (&b, &b_shape), (&cs, &c_shape))?;
         let mut sparse: Judged<T> = all.into_iter().zip(found).collect();
         let dense = sparse.split_off(count);
-        let single_us = match self.beside_vector {
-            true => self.of_vector(matrix)?,
+        let single_us = match beside_vector {
+            true => self.single_us(matrix)?,
             false => None,
         };
         let products = [(libraries.spmm_product(), sparse), (libraries.dense_product(), dense)];
@@ -82,16 +106,21 @@ impl Scene<'_> {
             .map(|(product, judged)| {
                 let best = best(&judged).context("no algorithm")?;
                 let single_us = single_us.filter(|_| product == libraries.spmm_product());
-                Ok(self.record(matrix, product, best, single_us))
+                Ok(self.record((matrix, columns), product, best, single_us))
             })
             .collect()
     }
 
-    /// Median microseconds of the fastest right product with a vector.
-    fn of_vector<T: MklValue>(&self, matrix: &Csr<T, u32>) -> Result<Option<f64>> {
+    /// Products with a vector.
+    fn of_vector<T: MklValue>(&self, matrix: &Csr<T, u32>) -> Result<Judged<T>> {
         let x: Vec<T> = random_vector(self.origin.making.seed, matrix.cols());
         let timed = self.libraries.spmv(matrix, &x, &BUDGET)?;
-        let judged = judged(matrix, &x, timed)?;
+        judged(matrix, &x, timed)
+    }
+
+    /// Median microseconds of the fastest right product with a vector.
+    fn single_us<T: MklValue>(&self, matrix: &Csr<T, u32>) -> Result<Option<f64>> {
+        let judged = self.of_vector(matrix)?;
         let best = best(&judged).filter(|(_, found)| found.passed());
         if best.is_none() {
             eprintln!("{}, product with a vector: left out: its result is wrong", self.origin.name);
@@ -101,14 +130,14 @@ impl Scene<'_> {
 
     fn record<T: MklValue>(
         &self,
-        matrix: &Csr<T, u32>,
+        (matrix, columns): (&Csr<T, u32>, usize),
         product: PeerProduct,
         (timed, found): &(Timed<T>, Verification),
         single_us: Option<f64>,
     ) -> Record {
         let row = || Layout::RowMajor.name().to_owned();
         let details = Details::Spmm(SpmmRecord {
-            columns: self.columns as u64,
+            columns: columns as u64,
             layout_b: row(),
             layout_c: row(),
             chosen: timed.algorithm.to_owned(),
