@@ -2,12 +2,10 @@
 //! is right.
 
 use anyhow::{Context as _, Result, bail};
-use csr_core::verify::{Oracle, Summation, Verification};
+use csr_core::verify::{Oracle, Summation, Verification, verify_dense};
 use csr_core::{AnyVector, Csr, DenseShape, Layout, ValueType, random_vector};
 use sparrow_bench::figures::{Measured, PaperFigure, PeerProduct};
-use sparrow_bench::{
-    Details, Origin, PeerRun, Record, SpmmRecord, SpmvRecord, peer_record, verify_dense,
-};
+use sparrow_bench::{Details, Origin, PeerRun, Record, SpmmRecord, SpmvRecord, peer_record};
 
 use super::libraries::Libraries;
 use crate::mkl::MklValue;

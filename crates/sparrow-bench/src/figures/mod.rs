@@ -196,8 +196,10 @@ impl Measured {
         let all = Work::of_results(nnz, self.results() * value_types, is_first);
         match self {
             Measured::Spmv { .. } | Measured::Batch { .. } => all,
-            // Each column is verified by itself, the algorithms by one oracle.
-            Measured::Spmm { columns, .. } => Work { oracles: 2 * columns * value_types, ..all },
+            // The algorithms are verified together.
+            Measured::Spmm { columns, .. } => {
+                Work { oracles: Work::oracles_of_columns(*columns) * value_types, ..all }
+            }
         }
     }
 }

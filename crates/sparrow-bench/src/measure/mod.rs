@@ -36,7 +36,7 @@ pub(crate) use operands::read_blocking;
 pub use peer::{PeerRun, peer_record};
 pub use solve::{SolveSubject, SolveTarget, Solved, measure_solve};
 pub use spgemm::measure_spgemm;
-pub use spmm::{SpmmResults, SpmmSubject, measure_spmm, verify_dense};
+pub use spmm::{SpmmResults, SpmmSubject, measure_spmm};
 pub use timing::{Budget, Samples};
 pub use vector::{VectorSubject, measure_vectors};
 

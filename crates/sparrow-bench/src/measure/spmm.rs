@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use csr_core::verify::{Oracle, Summation, Verification};
+use csr_core::verify::{Verification, verify_dense};
 use csr_core::{AnyCsrView, AnyVector, DenseShape, Layout, Number};
 use sparrow::{
     AnyArray, AnyDenseMatrix, AnyDenseProduct, AnyMatrix, AnySpmmPlan, DenseOperands, PlanOptions,
@@ -131,31 +131,6 @@ pub fn measure_spmm(
     };
     let records = timed.into_iter().zip(found).map(finish).collect();
     Ok(SpmmResults { records, refused })
-}
-
-/// Holds every element of some matrices C = A B against the oracle; what each is found to be.
-///
-/// # Errors
-/// Shapes that do not fit `matrix`, or are not those of the elements.
-pub fn verify_dense(
-    matrix: AnyCsrView<'_>,
-    (b, b_shape): (&AnyVector, &DenseShape),
-    (cs, c_shape): (&[&AnyVector], &DenseShape),
-) -> csr_core::Result<Vec<Verification>> {
-    let mut found = vec![Verification::default(); cs.len()];
-    for column in 0..b_shape.cols() {
-        let oracle = Oracle::of_any(matrix, &column_of(b, b_shape, column))?;
-        for (c, found) in cs.iter().zip(&mut found) {
-            let c = column_of(c, c_shape, column);
-            *found = found.and(oracle.verify_any(&c, Summation::Plain)?);
-        }
-    }
-    Ok(found)
-}
-
-/// A column of a dense matrix.
-fn column_of(elements: &AnyVector, shape: &DenseShape, column: usize) -> AnyVector {
-    elements.gathered((0..shape.rows()).map(|row| shape.at(row, column)))
 }
 
 /// Bytes that must move once: A, B and C.
