@@ -9,6 +9,7 @@
 mod compare;
 mod demo;
 mod environment;
+mod figure;
 mod implementation;
 mod install;
 mod offline;
@@ -40,6 +41,8 @@ enum Command {
     Demo(demo::Arguments),
     /// Print the variables with which OpenCL programs find an implementation: eval "$(cargo xtask env)"
     Env(environment::Arguments),
+    /// Draw a figure of a paper with cuSPARSE and cuBLAS, or MKL, beside Sparrow
+    Figure(figure::Arguments),
     /// Build the C libraries and put them, their headers and what build tools ask for under a prefix
     Install(install::Arguments),
     /// Compile every kernel for devices that are not here; rewrites the table in docs/portability.md
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Env(arguments) => environment::run(&arguments),
+        Command::Figure(arguments) => figure::run(&arguments),
         Command::Install(arguments) => install::run(&arguments),
         Command::Offline(arguments) => offline::run(&arguments),
         Command::Provide(arguments) => provide::run(&arguments),

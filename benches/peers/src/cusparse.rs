@@ -1,23 +1,21 @@
-//! cuSPARSE's generic SpMV, SpMM and SpGEMM, opened at run time: there is no NVIDIA library where this is built.
+//! cuSPARSE's generic SpMV, SpMM and SpGEMM, opened at run time: there is no NVIDIA library where this is built. A module an
+//! operation; `dense` is cuBLAS's product on the same device.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
-use std::time::Instant;
 
-use anyhow::Result;
-use csr_core::{Csr, Value, ValueType};
+use anyhow::{Context as _, Result};
+use csr_core::{Value, ValueType};
 use libloading::Library;
-use sparrow_bench::{Budget, Samples};
 
 use crate::foreign::{call, open};
 
 type Pointer = *mut c_void;
 
-/// CUSPARSE_SPMM_CSR_ALG1, 2 and 3.
-const ALGORITHMS: [(&str, c_int); 3] = [("CSR_ALG1", 4), ("CSR_ALG2", 6), ("CSR_ALG3", 12)];
 const NON_TRANSPOSE: c_int = 0;
 const INDEX_32I: c_int = 2;
 const INDEX_BASE_ZERO: c_int = 0;
+const ORDER_COLUMN: c_int = 1;
 const ORDER_ROW: c_int = 2;
 const HOST_TO_DEVICE: c_int = 1;
 const DEVICE_TO_HOST: c_int = 2;
@@ -78,8 +76,18 @@ impl Drop for Descriptor<'_> {
     }
 }
 
+mod batch;
+mod dense;
 mod spgemm;
+mod spmm;
 mod spmv;
+
+pub use dense::CuBlas;
+
+/// What CUDA calls a value type.
+fn kind_of<T: Value>() -> c_int {
+    if T::TYPE == ValueType::F64 { 1 } else { 0 }
+}
 
 impl CuSparse {
     pub fn open() -> Result<Self> {
@@ -93,6 +101,26 @@ impl CuSparse {
         Ok(CuSparse { runtime, cusparse, handle, version })
     }
 
+    /// "12.6.3" of 12603.
+    pub fn version_text(&self) -> String {
+        let version = self.version;
+        format!("{}.{}.{}", version / 1000, version / 100 % 10, version % 100)
+    }
+
+    /// The name of CUDA's device 0, and the version of CUDA that its driver has.
+    pub fn device(&self) -> Result<(String, String)> {
+        let driver = open(&["libcuda.so.1", "libcuda.so"])?;
+        let (mut device, mut version) = (0, 0);
+        let mut name = [0 as c_char; 256];
+        call!(driver, "cuInit", 0 => u32);
+        call!(driver, "cuDeviceGet", &mut device => *mut c_int, 0 => c_int);
+        call!(driver, "cuDeviceGetName", name.as_mut_ptr() => *mut c_char, 255 => c_int, device => c_int);
+        call!(self.runtime, "cudaDriverGetVersion", &mut version => *mut c_int);
+        let bytes: Vec<u8> = name.iter().take_while(|c| **c != 0).map(|c| *c as u8).collect();
+        let name = String::from_utf8(bytes).context("a device's name that is no UTF-8")?;
+        Ok((name, format!("CUDA {}.{}", version / 1000, version / 10 % 100)))
+    }
+
     fn allocate(&self, bytes: usize) -> Result<DeviceMemory<'_>> {
         let mut pointer = ptr::null_mut();
         call!(self.runtime, "cudaMalloc", &mut pointer => *mut Pointer, bytes.max(16) => usize);
@@ -101,9 +129,22 @@ impl CuSparse {
 
     fn upload<T: Copy>(&self, data: &[T]) -> Result<DeviceMemory<'_>> {
         let memory = self.allocate(size_of_val(data))?;
+        self.write(&memory, data)?;
+        Ok(memory)
+    }
+
+    /// Copies an array of the device's to the host.
+    fn download<T: Copy>(&self, memory: &DeviceMemory<'_>, into: &mut [T]) -> Result<()> {
+        call!(self.runtime, "cudaMemcpy", into.as_mut_ptr().cast() => Pointer, memory.pointer => *const c_void,
+            size_of_val(into) => usize, DEVICE_TO_HOST => c_int);
+        Ok(())
+    }
+
+    /// Overwrites an array of the device's.
+    fn write<T: Copy>(&self, memory: &DeviceMemory<'_>, data: &[T]) -> Result<()> {
         call!(self.runtime, "cudaMemcpy", memory.pointer => Pointer, data.as_ptr().cast() => *const c_void,
             size_of_val(data) => usize, HOST_TO_DEVICE => c_int);
-        Ok(memory)
+        Ok(())
     }
 
     /// Describes a matrix of (rows, cols) in compressed rows.
@@ -121,70 +162,36 @@ impl CuSparse {
         Ok(Descriptor { owner: self, pointer, end: b"cusparseDestroySpMat\0" })
     }
 
+    /// Describes a dense matrix of (rows, cols) in an order, whose rows or columns are `leading` elements apart.
+    fn dense_matrix(
+        &self,
+        (rows, cols): (usize, usize),
+        leading: usize,
+        memory: &DeviceMemory<'_>,
+        kind: c_int,
+        order: c_int,
+    ) -> Result<Descriptor<'_>> {
+        let mut pointer = ptr::null_mut();
+        call!(self.cusparse, "cusparseCreateDnMat", &mut pointer => *mut Pointer, rows as i64 => i64,
+            cols as i64 => i64, leading as i64 => i64, memory.pointer => Pointer, kind => c_int, order => c_int);
+        Ok(Descriptor { owner: self, pointer, end: b"cusparseDestroyDnMat\0" })
+    }
+
+    /// Describes a dense vector.
+    fn vector(
+        &self,
+        length: usize,
+        memory: &DeviceMemory<'_>,
+        kind: c_int,
+    ) -> Result<Descriptor<'_>> {
+        let mut pointer = ptr::null_mut();
+        call!(self.cusparse, "cusparseCreateDnVec", &mut pointer => *mut Pointer, length as i64 => i64,
+            memory.pointer => Pointer, kind => c_int);
+        Ok(Descriptor { owner: self, pointer, end: b"cusparseDestroyDnVec\0" })
+    }
+
     fn synchronize(&self) -> Result<()> {
         call!(self.runtime, "cudaDeviceSynchronize",);
         Ok(())
-    }
-
-    /// Times C = A B, row-major, by every algorithm. C is what the last one left.
-    pub fn spmm<T: Value<Accum = T>>(
-        &self,
-        matrix: &Csr<T, u32>,
-        b: &[T],
-        columns: usize,
-        budget: &Budget,
-    ) -> Result<(Vec<PeerTime>, Vec<T>)> {
-        let kind: c_int = if T::TYPE == ValueType::F64 { 1 } else { 0 };
-        let pattern = matrix.pattern();
-        let (rows, cols) = (matrix.rows() as i64, matrix.cols() as i64);
-        let offsets = self.upload(pattern.offsets())?;
-        let indices = self.upload(pattern.columns())?;
-        let values = self.upload(matrix.values())?;
-        let b = self.upload(b)?;
-        let mut c_host = vec![T::from_f64(f64::NAN); matrix.rows() * columns];
-        let c = self.upload(&c_host)?;
-        let (mut a_of, mut b_of, mut c_of) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
-        call!(self.cusparse, "cusparseCreateCsr", &mut a_of => *mut Pointer, rows => i64, cols => i64,
-            matrix.nnz() as i64 => i64, offsets.pointer => Pointer, indices.pointer => Pointer,
-            values.pointer => Pointer, INDEX_32I => c_int, INDEX_32I => c_int, INDEX_BASE_ZERO => c_int,
-            kind => c_int);
-        let n = columns as i64;
-        for (descriptor, rows, memory) in [(&mut b_of, cols, &b), (&mut c_of, rows, &c)] {
-            call!(self.cusparse, "cusparseCreateDnMat", descriptor => *mut Pointer, rows => i64, n => i64,
-                n => i64, memory.pointer => Pointer, kind => c_int, ORDER_ROW => c_int);
-        }
-        let (one, zero) = (T::from_f64(1.0), T::from_f64(0.0));
-        let (alpha, beta) = ((&raw const one).cast::<c_void>(), (&raw const zero).cast::<c_void>());
-        let mut times = Vec::new();
-        for (algorithm, number) in ALGORITHMS {
-            let start = Instant::now();
-            let mut bytes = 0usize;
-            call!(self.cusparse, "cusparseSpMM_bufferSize", self.handle => Pointer, NON_TRANSPOSE => c_int,
-                NON_TRANSPOSE => c_int, alpha => *const c_void, a_of => Pointer, b_of => Pointer,
-                beta => *const c_void, c_of => Pointer, kind => c_int, number => c_int,
-                &mut bytes => *mut usize);
-            let buffer = self.allocate(bytes)?;
-            call!(self.cusparse, "cusparseSpMM_preprocess", self.handle => Pointer, NON_TRANSPOSE => c_int,
-                NON_TRANSPOSE => c_int, alpha => *const c_void, a_of => Pointer, b_of => Pointer,
-                beta => *const c_void, c_of => Pointer, kind => c_int, number => c_int,
-                buffer.pointer => Pointer);
-            self.synchronize()?;
-            let setup_us = start.elapsed().as_secs_f64() * 1e6;
-            let launch = || -> Result<()> {
-                call!(self.cusparse, "cusparseSpMM", self.handle => Pointer, NON_TRANSPOSE => c_int,
-                    NON_TRANSPOSE => c_int, alpha => *const c_void, a_of => Pointer, b_of => Pointer,
-                    beta => *const c_void, c_of => Pointer, kind => c_int, number => c_int,
-                    buffer.pointer => Pointer);
-                Ok(())
-            };
-            let samples = Samples::take::<anyhow::Error>(budget, launch, || self.synchronize())?;
-            times.push(PeerTime { algorithm, median_us: samples.median_us(), setup_us });
-        }
-        call!(self.runtime, "cudaMemcpy", c_host.as_mut_ptr().cast() => Pointer, c.pointer => *const c_void,
-            size_of_val(&c_host[..]) => usize, DEVICE_TO_HOST => c_int);
-        call!(self.cusparse, "cusparseDestroySpMat", a_of => Pointer);
-        call!(self.cusparse, "cusparseDestroyDnMat", b_of => Pointer);
-        call!(self.cusparse, "cusparseDestroyDnMat", c_of => Pointer);
-        Ok((times, c_host))
     }
 }

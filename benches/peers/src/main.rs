@@ -7,11 +7,12 @@
 //! ```
 //!
 //! Prints a line for each matrix, value type and number of columns, and geometric means; `--json FILE` keeps Sparrow's
-//! records and the peer's times. The tasks are what `cargo xtask compare` runs: each is a process of its own, and they
+//! records and the peer's times. `figure` times a library on a paper's figure (`cargo xtask figure`). The other tasks are what `cargo xtask compare` runs: each is a process of its own, and they
 //! exchange matrices and vectors in the files that `exchange.rs` describes. Other libraries are opened at run time.
 
 mod cusparse;
 mod exchange;
+mod figure;
 mod foreign;
 mod mkl;
 mod spgemm;
@@ -35,6 +36,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Time a library on a paper's figure: what `sparrow bench figure --peers` draws beside ours
+    Figure(figure::Arguments),
     /// Write a matrix and an x for peers to read
     Write(write::Arguments),
     /// Write a matrix whose rows all have as many nonzeros, anywhere, as a Matrix Market file
@@ -51,6 +54,7 @@ fn main() -> Result<()> {
     let arguments = Arguments::parse();
     match &arguments.task {
         None => spmm::run(&arguments.spmm),
+        Some(Task::Figure(task)) => figure::run(task),
         Some(Task::Write(task)) => write::run(task),
         Some(Task::Even(task)) => write::run_even(task),
         Some(Task::Spmv(task)) => spmv::run(task),

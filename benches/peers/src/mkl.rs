@@ -1,19 +1,25 @@
-//! MKL's sparse BLAS with an inspector and an executor: as the matrix is handed over, and after hint and optimise.
+//! MKL's sparse BLAS with an inspector and an executor: as the matrix is handed over, and after hint and optimise; and its
+//! product of two dense matrices.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
+use std::time::Instant;
 
 use anyhow::{Context as _, Result};
-use csr_core::{Accumulator, Csr, Real};
+use csr_core::{Accumulator, AnyVector, Csr, Real};
 use libloading::Library;
 use sparrow_bench::{Budget, Samples};
 
 use crate::foreign::{call, open};
-use crate::timed::{Outcome, POISON, Timed, set_up};
+use crate::timed::{Outcome, POISON, Timed, set_up, those_that_run};
 
 /// SPARSE_OPERATION_NON_TRANSPOSE.
 const NON_TRANSPOSE: c_int = 10;
 const INDEX_BASE_ZERO: c_int = 0;
+/// SPARSE_LAYOUT_ROW_MAJOR and CblasRowMajor.
+const ROW_MAJOR: c_int = 101;
+/// CblasNoTrans.
+const CBLAS_NO_TRANSPOSE: c_int = 111;
 /// What the hint promises: DESIGN's `many`.
 const PRODUCTS: c_int = 1000;
 
@@ -66,15 +72,37 @@ impl Drop for Matrix<'_> {
 
 /// A value type for which MKL has functions.
 pub trait MklValue: Accumulator + Real {
+    /// The same elements, their type erased.
+    fn erased(elements: Vec<Self>) -> AnyVector;
     /// `mkl_sparse_?_create_csr`, of arrays that outlive the handle.
     fn create(mkl: &Mkl, matrix: &Csr<Self, u32>, handle: &mut Handle) -> Result<()>;
     /// `mkl_sparse_?_mv` with alpha 1 and beta 0.
     fn multiply(mkl: &Mkl, handle: Handle, x: &[Self], y: &mut [Self]) -> Result<()>;
+    /// `mkl_sparse_?_mm` with alpha 1 and beta 0, row-major, with so many columns.
+    fn multiply_dense(
+        mkl: &Mkl,
+        handle: Handle,
+        columns: c_int,
+        b: &[Self],
+        c: &mut [Self],
+    ) -> Result<()>;
+    /// `cblas_?gemm` with alpha 1 and beta 0, row-major, of (rows, cols, columns).
+    fn gemm(
+        mkl: &Mkl,
+        sizes: (c_int, c_int, c_int),
+        a: &[Self],
+        b: &[Self],
+        c: &mut [Self],
+    ) -> Result<()>;
 }
 
 macro_rules! value {
-    ($type:ty, $create:literal, $multiply:literal) => {
+    ($type:ty, $create:literal, $multiply:literal, $dense:literal, $gemm:literal) => {
         impl MklValue for $type {
+            fn erased(elements: Vec<Self>) -> AnyVector {
+                elements.into()
+            }
+
             fn create(mkl: &Mkl, matrix: &Csr<Self, u32>, handle: &mut Handle) -> Result<()> {
                 // MKL only reads these arrays; u32 below 2^31 has the bits of its integers.
                 let offsets = matrix.pattern().offsets().as_ptr().cast::<c_int>();
@@ -92,12 +120,47 @@ macro_rules! value {
                     y.as_mut_ptr() => *mut $type);
                 Ok(())
             }
+
+            fn multiply_dense(
+                mkl: &Mkl,
+                handle: Handle,
+                columns: c_int,
+                b: &[Self],
+                c: &mut [Self],
+            ) -> Result<()> {
+                call!(mkl.library, $dense, NON_TRANSPOSE => c_int, 1.0 => $type, handle => Handle,
+                    GENERAL => Description, ROW_MAJOR => c_int, b.as_ptr() => *const $type,
+                    columns => c_int, columns => c_int, 0.0 => $type, c.as_mut_ptr() => *mut $type,
+                    columns => c_int);
+                Ok(())
+            }
+
+            fn gemm(
+                mkl: &Mkl,
+                (rows, cols, columns): (c_int, c_int, c_int),
+                a: &[Self],
+                b: &[Self],
+                c: &mut [Self],
+            ) -> Result<()> {
+                type Gemm = unsafe extern "C" fn(
+                    c_int, c_int, c_int, c_int, c_int, c_int, $type, *const $type, c_int,
+                    *const $type, c_int, $type, *mut $type, c_int,
+                );
+                // SAFETY: the name and the types are those of mkl_cblas.h, and the arrays are as large as their sizes say.
+                unsafe {
+                    mkl.library.get::<Gemm>($gemm)?(
+                        ROW_MAJOR, CBLAS_NO_TRANSPOSE, CBLAS_NO_TRANSPOSE, rows, columns, cols,
+                        1.0, a.as_ptr(), cols, b.as_ptr(), columns, 0.0, c.as_mut_ptr(), columns,
+                    );
+                }
+                Ok(())
+            }
         }
     };
 }
 
-value!(f32, "mkl_sparse_s_create_csr", "mkl_sparse_s_mv");
-value!(f64, "mkl_sparse_d_create_csr", "mkl_sparse_d_mv");
+value!(f32, "mkl_sparse_s_create_csr", "mkl_sparse_s_mv", "mkl_sparse_s_mm", b"cblas_sgemm\0");
+value!(f64, "mkl_sparse_d_create_csr", "mkl_sparse_d_mv", "mkl_sparse_d_mm", b"cblas_dgemm\0");
 
 impl Mkl {
     /// Opens it where the linker finds it. It uses as many threads as `MKL_NUM_THREADS` says, else one a core.
@@ -116,38 +179,103 @@ impl Mkl {
         Ok(Mkl { library, version: short_version(&version), threads })
     }
 
-    /// Times y = A x.
-    pub fn spmv<T: MklValue>(&self, matrix: &Csr<T, u32>, x: &[T]) -> Result<Outcome<T>> {
-        c_int::try_from(matrix.nnz()).with_context(|| {
-            format!("{} nonzeros, above the {} that MKL counts", matrix.nnz(), c_int::MAX)
-        })?;
-        let timed =
-            vec![self.time(matrix, x, "plain", false)?, self.time(matrix, x, "optimised", true)?];
-        let device = format!("{} threads", self.threads);
-        Ok(Outcome { peer: "MKL", version: self.version.clone(), device, timed })
+    /// "2026.2".
+    pub fn version_text(&self) -> &str {
+        &self.version
     }
 
-    fn time<T: MklValue>(
+    /// "16 threads".
+    pub fn device(&self) -> String {
+        format!("{} threads", self.threads)
+    }
+
+    /// Times y = A x.
+    pub fn spmv<T: MklValue>(
         &self,
         matrix: &Csr<T, u32>,
         x: &[T],
-        algorithm: &'static str,
-        is_optimised: bool,
+        budget: &Budget,
+    ) -> Result<Outcome<T>> {
+        let hint = |handle| {
+            call!(self.library, "mkl_sparse_set_mv_hint", handle => Handle, NON_TRANSPOSE => c_int,
+                GENERAL => Description, PRODUCTS => c_int);
+            Ok(())
+        };
+        let multiply = |handle, y: &mut [T]| T::multiply(self, handle, x, y);
+        let timed = self.both((matrix, matrix.rows()), hint, budget, multiply)?;
+        let version = self.version.clone();
+        Ok(Outcome { peer: "MKL", version, device: self.device(), timed })
+    }
+
+    /// Times C = A B, both row-major, with so many columns.
+    pub fn spmm<T: MklValue>(
+        &self,
+        matrix: &Csr<T, u32>,
+        b: &[T],
+        columns: usize,
+        budget: &Budget,
+    ) -> Result<Vec<Timed<T>>> {
+        let (count, elements) = (c_int::try_from(columns)?, matrix.rows() * columns);
+        let hint = |handle| {
+            call!(self.library, "mkl_sparse_set_mm_hint", handle => Handle, NON_TRANSPOSE => c_int,
+                GENERAL => Description, ROW_MAJOR => c_int, count => c_int, PRODUCTS => c_int);
+            Ok(())
+        };
+        let multiply = |handle, c: &mut [T]| T::multiply_dense(self, handle, count, b, c);
+        self.both((matrix, elements), hint, budget, multiply)
+    }
+
+    /// Times C = A B with A's zeros written out, which is its set-up.
+    pub fn dense_product<T: MklValue>(
+        &self,
+        matrix: &Csr<T, u32>,
+        b: &[T],
+        columns: usize,
+        budget: &Budget,
     ) -> Result<Timed<T>> {
-        let (known, setup_us) = set_up(|| {
-            let mut known = Matrix { owner: self, handle: ptr::null_mut() };
-            T::create(self, matrix, &mut known.handle)?;
-            if is_optimised {
-                call!(self.library, "mkl_sparse_set_mv_hint", known.handle => Handle,
-                    NON_TRANSPOSE => c_int, GENERAL => Description, PRODUCTS => c_int);
-                call!(self.library, "mkl_sparse_optimize", known.handle => Handle);
+        let (rows, cols) = (matrix.rows(), matrix.cols());
+        let start = Instant::now();
+        let mut a = vec![T::from_f64(0.0); rows * cols];
+        let (offsets, indices) = (matrix.pattern().offsets(), matrix.pattern().columns());
+        for row in 0..rows {
+            for entry in offsets[row] as usize..offsets[row + 1] as usize {
+                a[row * cols + indices[entry] as usize] = matrix.values()[entry];
             }
-            Ok(known)
+        }
+        let setup_us = start.elapsed().as_secs_f64() * 1e6;
+        let sizes = (c_int::try_from(rows)?, c_int::try_from(cols)?, c_int::try_from(columns)?);
+        let mut y = vec![T::from_f64(POISON); rows * columns];
+        let multiply = || T::gemm(self, sizes, &a, b, &mut y);
+        let samples = Samples::take::<anyhow::Error>(budget, multiply, || Ok(()))?;
+        Ok(Timed { algorithm: "gemm", samples, setup_us, y })
+    }
+
+    /// Times a product as the matrix is handed over, and after `hint` and optimise; y has so many elements.
+    fn both<T: MklValue>(
+        &self,
+        (matrix, elements): (&Csr<T, u32>, usize),
+        hint: impl Fn(Handle) -> Result<()>,
+        budget: &Budget,
+        mut multiply: impl FnMut(Handle, &mut [T]) -> Result<()>,
+    ) -> Result<Vec<Timed<T>>> {
+        c_int::try_from(matrix.nnz()).with_context(|| {
+            format!("{} nonzeros, above the {} that MKL counts", matrix.nnz(), c_int::MAX)
         })?;
-        let mut y = vec![T::from_f64(POISON); matrix.rows()];
-        let multiply = || T::multiply(self, known.handle, x, &mut y);
-        let samples = Samples::take::<anyhow::Error>(&Budget::default(), multiply, || Ok(()))?;
-        Ok(Timed { algorithm, samples, setup_us, y })
+        those_that_run("MKL", &[("plain", 0), ("optimised", 1)], |algorithm, is_optimised| {
+            let (known, setup_us) = set_up(|| {
+                let mut known = Matrix { owner: self, handle: ptr::null_mut() };
+                T::create(self, matrix, &mut known.handle)?;
+                if is_optimised == 1 {
+                    hint(known.handle)?;
+                    call!(self.library, "mkl_sparse_optimize", known.handle => Handle);
+                }
+                Ok(known)
+            })?;
+            let mut y = vec![T::from_f64(POISON); elements];
+            let launch = || multiply(known.handle, &mut y);
+            let samples = Samples::take::<anyhow::Error>(budget, launch, || Ok(()))?;
+            Ok(Timed { algorithm, samples, setup_us, y })
+        })
     }
 }
 

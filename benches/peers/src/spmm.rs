@@ -18,9 +18,10 @@ use sparrow_bench::{
 
 use crate::cusparse::{CuSparse, PeerTime};
 use crate::spgemm;
+use crate::timed::Timed;
 
 /// Less than the command takes: there are many cases, and these kernels take long enough.
-const BUDGET: Budget = Budget {
+pub const BUDGET: Budget = Budget {
     min_samples: 5,
     max_samples: 15,
     time: Duration::from_millis(120),
@@ -207,15 +208,21 @@ impl Bench<'_> {
             };
             let shape = DenseShape::packed(matrix.cols(), columns, Layout::RowMajor)?;
             let b: Vec<T> = csr_core::random_vector(self.origin.making.seed, shape.span());
-            let (times, c) = self.peer.spmm(matrix, &b, columns, &subject.budget)?;
+            let times = self.peer.spmm(matrix, &b, columns, &subject.budget)?;
+            let median_us = |one: &Timed<T>| one.samples.median_us();
+            let best = times.iter().min_by(|a, b| median_us(a).total_cmp(&median_us(b)));
+            let best = best.context("cuSPARSE has no algorithm")?;
             let x = shape.column(&b, 0)?;
             let zeros = vec![T::from_f64(0.0); matrix.rows()];
             let oracle =
                 Oracle::new(T::from_f64(1.0), matrix.view(), &x, T::from_f64(0.0), &zeros)?;
-            let first: Vec<T> = c.iter().step_by(columns).copied().collect();
+            let first: Vec<T> = best.y.iter().step_by(columns).copied().collect();
             let is_verified = oracle.verify(&first, Summation::Plain)?.passed();
-            let best = times.into_iter().min_by(|a, b| a.median_us.total_cmp(&b.median_us));
-            let best = best.context("cuSPARSE has no algorithm")?;
+            let best = PeerTime {
+                algorithm: best.algorithm,
+                median_us: median_us(best),
+                setup_us: best.setup_us,
+            };
             let SpmmResults { records: ours, refused } =
                 measure_spmm(self.queue, matrix.view().into(), &self.origin, &subject, self.rates)?;
             for (name, why) in refused {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 use csr_core::{Accumulator, Csr, Real, ValueType};
+use sparrow_bench::Budget;
 
 use crate::cusparse::CuSparse;
 use crate::exchange::{self, Word};
@@ -64,8 +65,8 @@ fn time<T: Accumulator + Real + Word + MklValue>(arguments: &Arguments) -> Resul
     let matrix: Csr<T, u32> = exchange::read_matrix(&arguments.matrix)?;
     let x: Vec<T> = exchange::read_vector(&arguments.x, matrix.cols())?;
     let outcome = match arguments.peer {
-        Peer::Mkl => Mkl::open()?.spmv(&matrix, &x)?,
-        Peer::Cusparse => CuSparse::open()?.spmv(&matrix, &x)?,
+        Peer::Mkl => Mkl::open()?.spmv(&matrix, &x, &Budget::default())?,
+        Peer::Cusparse => CuSparse::open()?.spmv(&matrix, &x, &Budget::default())?,
     };
     for timed in &outcome.timed {
         print(&outcome, timed, &matrix, &arguments.out)?;

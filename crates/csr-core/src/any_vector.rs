@@ -113,6 +113,18 @@ impl AnyVector {
     }
 }
 
+impl From<Vec<f32>> for AnyVector {
+    fn from(elements: Vec<f32>) -> Self {
+        AnyVector::F32(elements)
+    }
+}
+
+impl From<Vec<f64>> for AnyVector {
+    fn from(elements: Vec<f64>) -> Self {
+        AnyVector::F64(elements)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

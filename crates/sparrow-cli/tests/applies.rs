@@ -7,10 +7,16 @@ use std::process::{Command, Output};
 
 const MATRIX: &str = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 1\n";
 
-/// The command in a folder with a matrix; no device has the name that it is told.
+/// Results of cuSPARSE for a figure.
+const PEERS: &str = r#"{"schema":"sparrow-figure-peers/1","figure":"spmm-4","scale":0.25,"seed":1}
+{"schema":"sparrow-bench/1","version":"0.1.0","matrix":"full 2 x 8","source":"assembled","rows":2,"cols":8,"nnz":16,"op":"spmm","algorithm":"cusparse_spmm","variant":"","params":"CSR_ALG2","kernel_key":"","value_type":"f32","offset_type":"u32","accumulate":"plain","device":"Example GPU","platform":"cuSPARSE 12.6.3","driver":"CUDA 13.0","seed":1,"scale":0.25,"stream_gbytes_per_s":null,"copy_gbytes_per_s":null,"cache":"hot","median_us":5.0,"min_us":5.0,"p95_us":5.0,"runs":9,"gflops":0.4,"gbytes_per_s":1.0,"limit_us":null,"limit_fraction":null,"setup_us":9.0,"setup_in_products":1.8,"plan_bytes":0,"repeatable":false,"verified":true,"error_in_tolerance":0.1,"non_finite":0,"columns":64,"layout_b":"row","layout_c":"row","chosen":"CSR_ALG2","mean_inode":1.0,"single_us":null}
+"#;
+
+/// The command in a folder with a matrix and results of cuSPARSE; no device has the name that it is told.
 fn run(line: &str) -> Output {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a.mtx"), MATRIX).unwrap();
+    fs::write(folder.path().join("cusparse.jsonl"), PEERS).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_sparrow"));
     command.current_dir(folder.path()).env("SPARROW_DEVICE", "no device is to be looked for");
     command.args(line.split(' ')).output().unwrap()
@@ -110,6 +116,27 @@ fn what_figures_do_not_have_is_refused() {
         assert_refused(line, "--sweep");
     }
     assert_refused("tune --allow-overflow", "--allow-overflow is for the matrices of --sweep");
+}
+
+#[test]
+fn results_of_other_libraries_are_of_one_figure_scale_and_seed() {
+    for (options, part) in [
+        ("spmm-1", "--peers cusparse.jsonl: its results are for the figure spmm-4, not for spmm-1"),
+        ("csr-adaptive-10", "csr-adaptive-10 takes no results of other libraries"),
+        ("csr-adaptive-4", "csr-adaptive-4 is a sweep over hyper-parameters of ours"),
+        ("spmm-4 --scale 0.5", "its matrices are at scale 0.25, not at 0.5: leave --scale out"),
+        ("spmm-4 --seed 2", "its matrices are of the seed 1, not of 2: leave --seed out"),
+    ] {
+        assert_refused(&format!("bench figure {options} --peers cusparse.jsonl"), part);
+    }
+    assert_refused("bench figure spmm-4 --peers a.mtx", "line 1 is not the head of results");
+    assert_refused("bench figure spmm-4 --peers none.jsonl", "none.jsonl");
+    // With the file's own scale and seed, or without, a device is what is missing.
+    for options in ["", " --scale 0.25 --seed 1"] {
+        let output = run(&format!("bench figure spmm-4 --peers cusparse.jsonl{options}"));
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && !stderr.contains("--peers"), "{stderr}");
+    }
 }
 
 #[test]

@@ -21,6 +21,7 @@ use child::said;
 use matrix::{DEFAULT, EVEN, EVEN_LENGTH, EVEN_ROWS, Matrix};
 use measure::Bench;
 use programs::Peer;
+pub(crate) use programs::{build_exchange, linker_path};
 use results::{Case, OURS, Standing};
 use std::fmt::Write as _;
 use std::fs;
@@ -124,7 +125,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 /// The variables that lead to the implementation asked for.
-fn variables(choice: Option<Choice>, options: &Options) -> Result<Vec<(String, String)>> {
+pub(crate) fn variables(
+    choice: Option<Choice>,
+    options: &Options,
+) -> Result<Vec<(String, String)>> {
     match choice.map(Choice::implementation) {
         None => provide::some_device(options),
         Some(None) => Ok(Vec::new()),

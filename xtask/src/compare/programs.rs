@@ -103,7 +103,7 @@ pub(super) fn build(
 }
 
 /// `LD_LIBRARY_PATH` with a folder before what it holds already.
-fn linker_path(folder: &str) -> (String, String) {
+pub(crate) fn linker_path(folder: &str) -> (String, String) {
     const PATH: &str = "LD_LIBRARY_PATH";
     let others = std::env::var(PATH).unwrap_or_default();
     let path = if others.is_empty() { folder.to_owned() } else { format!("{folder}:{others}") };
@@ -111,7 +111,7 @@ fn linker_path(folder: &str) -> (String, String) {
 }
 
 /// Builds `benches/peers`, a workspace of its own, where the stage `clippy` compiles it too.
-fn build_exchange() -> Result<PathBuf> {
+pub(crate) fn build_exchange() -> Result<PathBuf> {
     let target = project::target()?.join("peers");
     let built = Command::new(project::cargo())
         .args(["build", "--quiet", "--release", "--locked"])

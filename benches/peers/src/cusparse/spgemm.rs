@@ -5,10 +5,10 @@ use std::ptr;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use csr_core::{Csr, Value, ValueType};
+use csr_core::{Csr, Value};
 use sparrow_bench::{Budget, Samples};
 
-use super::{CuSparse, DEVICE_TO_HOST, Descriptor, DeviceMemory, NON_TRANSPOSE, PeerTime, Pointer};
+use super::{CuSparse, Descriptor, DeviceMemory, NON_TRANSPOSE, PeerTime, Pointer, kind_of};
 use crate::foreign::call;
 
 /// CUSPARSE_SPGEMM_DEFAULT, _ALG2 and _ALG3; the first is _ALG1.
@@ -35,7 +35,7 @@ impl CuSparse {
         matrix: &Csr<T, u32>,
         budget: &Budget,
     ) -> Result<SpgemmTimes<T>> {
-        let kind: c_int = if T::TYPE == ValueType::F64 { 1 } else { 0 };
+        let kind = kind_of::<T>();
         let pattern = matrix.pattern();
         let offsets = self.upload(pattern.offsets())?;
         let columns = self.upload(pattern.columns())?;
@@ -52,7 +52,7 @@ impl CuSparse {
                 }
             };
             if first.is_none() {
-                first = Some(self.download::<T>(matrix.rows(), &product)?);
+                first = Some(self.download_product::<T>(matrix.rows(), &product)?);
             }
             drop(product);
             let samples = Samples::take::<anyhow::Error>(
@@ -129,19 +129,17 @@ impl CuSparse {
         Ok(Product { offsets, columns, values, nnz })
     }
 
-    fn download<T: Value>(&self, rows: usize, product: &Product<'_>) -> Result<Csr<T, u32>> {
+    fn download_product<T: Value>(
+        &self,
+        rows: usize,
+        product: &Product<'_>,
+    ) -> Result<Csr<T, u32>> {
         let mut offsets = vec![0u32; rows + 1];
         let mut columns = vec![0u32; product.nnz];
         let mut values = vec![T::from_f64(0.0); product.nnz];
-        let parts: [(Pointer, Pointer, usize); 3] = [
-            (offsets.as_mut_ptr().cast(), product.offsets.pointer, size_of_val(&offsets[..])),
-            (columns.as_mut_ptr().cast(), product.columns.pointer, size_of_val(&columns[..])),
-            (values.as_mut_ptr().cast(), product.values.pointer, size_of_val(&values[..])),
-        ];
-        for (target, source, bytes) in parts {
-            call!(self.runtime, "cudaMemcpy", target => Pointer, source => *const c_void, bytes => usize,
-                DEVICE_TO_HOST => c_int);
-        }
+        self.download(&product.offsets, &mut offsets)?;
+        self.download(&product.columns, &mut columns)?;
+        self.download(&product.values, &mut values)?;
         Ok(Csr::new(rows, offsets, columns, values)?)
     }
 }

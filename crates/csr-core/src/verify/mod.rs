@@ -12,6 +12,7 @@
 //! infinities match by sign. The oracle sums in double-double, which is more than f32 and 16-bit storage
 //! need.
 
+mod dense;
 mod double_double;
 mod spgemm;
 
@@ -23,6 +24,7 @@ use crate::{
 
 use double_double::DoubleDouble;
 
+pub use dense::verify_dense;
 pub use spgemm::SparseOracle;
 
 /// How sums were made, for the bound they must keep.
@@ -152,15 +154,10 @@ impl Oracle {
         summation: Summation,
     ) -> Result<Verification> {
         check_length("y", y.len(), self.rows.len())?;
-        let found = parallel::collect((0.0, false), y.len(), |row| {
-            let oracle = &self.rows[row];
-            (oracle.error_in_tolerance::<T>(y[row], summation), oracle.is_finite::<T>())
+        let found = parallel::collect(Verification::default(), y.len(), |row| {
+            self.rows[row].judged(row, y[row], summation)
         });
-        let of_row = |(worst_row, (error_in_tolerance, is_finite)): (usize, (f64, bool))| {
-            Verification { error_in_tolerance, worst_row, non_finite: usize::from(!is_finite) }
-        };
-        let of_rows = found.into_iter().enumerate().map(of_row);
-        Ok(of_rows.fold(Verification::default(), Verification::and))
+        Ok(found.into_iter().fold(Verification::default(), Verification::and))
     }
 
     /// The right value of a row, rounded to f64.
@@ -169,32 +166,62 @@ impl Oracle {
     }
 }
 
+/// The sums over a row's nonzeros.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    exact: DoubleDouble,
+    plain: f64,
+    magnitude: f64,
+}
+
+impl Sums {
+    fn add(&mut self, a: f64, x: f64) {
+        self.exact = self.exact + DoubleDouble::product(a, x);
+        self.plain += a * x;
+        self.magnitude += (a * x).abs();
+    }
+
+    /// alpha times the sum of so many nonzeros, + beta y.
+    fn finish(self, alpha: f64, nonzeros: u32, beta: f64, y: f64) -> OracleRow {
+        let mut value = self.exact * alpha;
+        let mut plain = alpha * self.plain;
+        let mut magnitude = alpha.abs() * self.magnitude;
+        if beta != 0.0 {
+            value = value + DoubleDouble::product(beta, y);
+            plain += beta * y;
+            magnitude += (beta * y).abs();
+        }
+        // Error terms of infinities are NaN: where the sum is not finite, plain arithmetic is the oracle.
+        let value = if plain.is_finite() { value.rounded() } else { plain };
+        OracleRow { value, magnitude, nonzeros }
+    }
+}
+
 fn oracle_row(alpha: f64, terms: impl Iterator<Item = (f64, f64)>, beta: f64, y: f64) -> OracleRow {
-    let mut sum = DoubleDouble::default();
-    let (mut plain, mut magnitude, mut nonzeros) = (0.0, 0.0, 0);
+    let (mut sums, mut nonzeros) = (Sums::default(), 0);
     for (a, x) in terms {
-        sum = sum + DoubleDouble::product(a, x);
-        plain += a * x;
-        magnitude += (a * x).abs();
+        sums.add(a, x);
         nonzeros += 1;
     }
-    let mut value = sum * alpha;
-    let mut plain = alpha * plain;
-    let mut magnitude = alpha.abs() * magnitude;
-    if beta != 0.0 {
-        value = value + DoubleDouble::product(beta, y);
-        plain += beta * y;
-        magnitude += (beta * y).abs();
-    }
-    // Error terms of infinities are NaN: where the sum is not finite, plain arithmetic is the oracle.
-    let value = if plain.is_finite() { value.rounded() } else { plain };
-    OracleRow { value, magnitude, nonzeros }
+    sums.finish(alpha, nonzeros, beta, y)
 }
 
 impl OracleRow {
     /// Whether there is a right number in `T` and a bound to judge its rounding by.
     fn is_finite<T: Accumulator + Real>(&self) -> bool {
         T::from_f64(self.value).to_f64().is_finite() && self.magnitude.is_finite()
+    }
+
+    /// What is found of a result in row `worst_row`.
+    fn judged<T: Accumulator + Real>(
+        &self,
+        worst_row: usize,
+        y: T,
+        summation: Summation,
+    ) -> Verification {
+        let error_in_tolerance = self.error_in_tolerance::<T>(y, summation);
+        let non_finite = usize::from(!self.is_finite::<T>());
+        Verification { error_in_tolerance, worst_row, non_finite }
     }
 
     fn error_in_tolerance<T: Accumulator + Real>(&self, y: T, summation: Summation) -> f64 {

@@ -3,7 +3,7 @@
 use csr_core::ValueType;
 use sparrow::BatchedAlgorithm;
 
-use super::{Batches, Cases, Measured, PaperFigure, Picture, Row, Series};
+use super::{Batches, Cases, Measured, PaperFigure, PeerProduct, Picture, Row, Series};
 use crate::BatchForm;
 use crate::record::{BatchRecord, Record};
 
@@ -28,8 +28,9 @@ const LARGE: &[&str] = &[
 pub(super) const GROWING: PaperFigure = PaperFigure {
     name: "batched-3",
     title: "Batches, Figure 3: twelve problems, batches of growing size",
-    differs: "Likenesses of the paper's matrices unless others are named. The loop is of our own single products, where \
-              the paper has cuSPARSE's and MAGMA's. Sizes are multiplied by the scale. \"ELL, sliced\" is the form that \
+    differs: "Likenesses of the paper's matrices unless others are named. The loop is of our own single products; \
+              cuSPARSE's, which the paper has, is a line where --peers names its results, with its block-diagonal and its \
+              batched product. MAGMA's is not here. Sizes are multiplied by the scale. \"ELL, sliced\" is the form that \
               is taken where pure ELL would pad more than a fifth.",
     value_types: &[ValueType::F64],
     cases: Cases::Problems(LARGE),
@@ -39,6 +40,7 @@ pub(super) const GROWING: PaperFigure = PaperFigure {
         forms: KERNELS,
         has_loop: true,
     },
+    takes_peers: true,
     draw: growing,
 };
 
@@ -53,6 +55,10 @@ const NAMES: [(&str, &str, &str); 7] = [
     ("ELL, sliced", "batched_ell", "as given"),
 ];
 const LOOP: &str = "a loop of single products";
+
+/// Products of other libraries.
+const PEERS: [PeerProduct; 3] =
+    [PeerProduct::CusparseLoop, PeerProduct::CusparseBlockDiagonal, PeerProduct::CusparseBatched];
 
 /// The verified results of a batch by the name of a line.
 fn of_name<'a>(
@@ -71,7 +77,7 @@ fn of_loop(record: &Record, batch: &BatchRecord) -> Option<f64> {
     batch.loop_us.filter(|us| *us > 0.0).map(|us| 2.0 * record.nnz as f64 / us / 1e3)
 }
 
-/// A line a kernel that was measured, and one of the loop, over a place of each batch.
+/// A line a kernel that was measured, one of the loop, and one a product of another library, over a place of each batch.
 fn kernels_over(
     records: &[(&Record, &BatchRecord)],
     place: impl Fn(&Record, &BatchRecord) -> f64,
@@ -92,6 +98,11 @@ fn kernels_over(
         .iter()
         .filter_map(|(record, batch)| Some((place(record, batch), Some(of_loop(record, batch)?))));
     series.push(Series { name: LOOP.to_owned(), points: sorted(looped.collect()) });
+    series.extend(PEERS.into_iter().map(|product| {
+        let own = records.iter().filter(|(record, _)| record.verified && product.is_of(record));
+        let points = own.map(|(record, batch)| (place(record, batch), record.gflops));
+        Series { name: product.label().to_owned(), points: sorted(points.collect()) }
+    }));
     series.retain(|series| !series.points.is_empty());
     series
 }
@@ -127,7 +138,8 @@ fn growing(records: &[&Record]) -> Vec<Picture> {
 pub(super) const CONTROLLED: PaperFigure = PaperFigure {
     name: "batched-4",
     title: "Batches, Figure 4: kernels of CSR on balanced problems and on ones whose nonzeros are heaped in few rows",
-    differs: "1,000 problems (times the scale) of order 1,024, as in the paper; the loop is of our own single products.",
+    differs: "1,000 problems (times the scale) of order 1,024, as in the paper; the loop is of our own single products, and \
+              cuSPARSE's are lines where --peers names its results.",
     cases: Cases::Problems(&[]),
     measured: Measured::Batch {
         kind: Batches::Density,

@@ -44,6 +44,7 @@ pub(super) const STEPS: PaperFigure = PaperFigure {
         has_host: false,
         is_modelled: false,
     },
+    takes_peers: false,
     draw: steps,
 };
 
@@ -90,6 +91,7 @@ pub(super) const SET_UP: PaperFigure = PaperFigure {
     value_types: &[ValueType::F32],
     cases: Cases::Suite(Suite::CsrAdaptive),
     measured: FULL,
+    takes_peers: false,
     draw: set_up,
 };
 
@@ -117,6 +119,7 @@ pub(super) const BANDWIDTH: PaperFigure = PaperFigure {
     value_types: &[ValueType::F32],
     cases: Cases::Suite(Suite::CsrAdaptive),
     measured: FULL,
+    takes_peers: false,
     draw: bandwidth,
 };
 

@@ -6,7 +6,10 @@ use csr_core::generate::Suite;
 use sparrow::{Algorithm, Variant, VectorOrder};
 
 use super::grid::{Grid, Results};
-use super::{Cases, Lengths, Made, Measured, Method, PaperFigure, Picture, Row, Series};
+use super::{
+    Cases, Lengths, Made, Measured, Method, PaperFigure, PeerProduct, Picture, Row, SPMV_PEERS,
+    Series,
+};
 use crate::Making;
 use crate::record::Record;
 
@@ -35,27 +38,26 @@ const COMPARED: Measured = Measured::Spmv {
 pub(super) const SPEED_UP: PaperFigure = PaperFigure {
     name: "evc-hyb-3",
     title: "EVC-HYB, Figure 3: speed-up over the better of two formats (Table 3, last column)",
-    differs: "The paper compares with cuSPARSE's CSR and HYB; here csr_vector stands for CSR, and for HYB, which \
-              cuSPARSE dropped, our own (hyb). Which of the two is faster stands before a matrix's name. Matrices \
+    differs: "The paper compares with cuSPARSE's CSR and HYB; here csr_vector stands for CSR, and cuSPARSE's where \
+              --peers names its results; for HYB, which cuSPARSE dropped, our own (hyb). Which of the two is faster stands before a matrix's name. Matrices \
               are likenesses of the 22 of the paper's Table 3 unless others are named.",
     value_types: &[ValueType::F64],
     cases: Cases::Suite(Suite::EvcHyb),
     measured: COMPARED,
+    takes_peers: true,
     draw: speed_up,
 };
 
 fn speed_up(records: &[&Record]) -> Vec<Picture> {
     let row = |results: Results<'_, '_>| -> Row {
-        let (csr, hyb) = (results.us(CSR), results.us(HYB));
-        let better = match (csr, hyb) {
-            (Some(csr), Some(hyb)) if hyb < csr => Some(HYB),
-            (Some(_), _) => Some(CSR),
-            (None, _) => hyb.map(|_| HYB),
-        };
-        let gain = |name| better.and_then(|better| results.gain(name, better));
+        let cusparse = results.peer(PeerProduct::CusparseSpmv).and_then(|record| record.median_us);
+        let csr = cusparse.or(results.us(CSR));
+        let hyb = results.us(HYB);
+        let better = csr.into_iter().chain(hyb).min_by(f64::total_cmp);
+        let gain = |name| Some(better? / results.us(name)?);
         let name = match better {
-            Some(HYB) => format!("HYB, {}", results.name()),
-            Some(_) => format!("CSR, {}", results.name()),
+            Some(_) if better == csr => format!("CSR, {}", results.name()),
+            Some(_) => format!("HYB, {}", results.name()),
             None => results.name(),
         };
         (name, vec![gain(WITH), gain(WITHOUT)])
@@ -80,6 +82,7 @@ pub(super) const REORDERING: PaperFigure = PaperFigure {
         has_host: false,
         is_modelled: false,
     },
+    takes_peers: false,
     draw: reordering,
     ..SPEED_UP
 };
@@ -122,13 +125,16 @@ pub(super) const NAMES: [(&str, &str); 4] = [
 ];
 
 fn rates(records: &[&Record]) -> Vec<Picture> {
-    let row = |results: Results<'_, '_>| -> Row {
-        let rate = |(_, series)| results.find(series).and_then(|record| record.gflops);
-        (results.name(), NAMES.map(rate).to_vec())
-    };
     let picture = |grid: Grid<'_>| {
+        let peers = grid.peers(&SPMV_PEERS);
+        let row = |results: Results<'_, '_>| -> Row {
+            let ours = NAMES.iter().map(|(_, series)| results.find(series)?.gflops);
+            let theirs = peers.iter().map(|peer| results.peer(*peer)?.gflops);
+            (results.name(), ours.chain(theirs).collect())
+        };
         let title = format!("FLOP rates, {}", grid.value_type);
-        let names = NAMES.map(|(name, _)| name);
+        let names = NAMES.iter().map(|(name, _)| *name);
+        let names: Vec<_> = names.chain(peers.iter().map(|peer| peer.label())).collect();
         Picture::blocks(title, "GFLOP/s", &names, grid.rows().map(row).collect())
     };
     Grid::by_type(records).into_iter().map(picture).collect()
@@ -139,7 +145,7 @@ pub(super) const RANDOM: PaperFigure = PaperFigure {
     name: "evc-hyb-15",
     title: "EVC-HYB, Figure 15: random matrices",
     differs: "Orders from 5,000 to 65,000 (times the scale), rows of 1 to 5% of the order, as published; csr_vector \
-              stands for CSR, and our own hyb for HYB.",
+              stands for CSR, and our own hyb for HYB; cuSPARSE's CSR is a line where --peers names its results.",
     cases: Cases::Made(random),
     draw: over_nonzeros,
     ..SPEED_UP
@@ -163,18 +169,15 @@ fn random(making: Making) -> Vec<Made> {
 
 fn over_nonzeros(records: &[&Record]) -> Vec<Picture> {
     let picture = |grid: Grid<'_>| {
-        let series = NAMES.map(|(name, series)| Series {
+        let over = |name: &str, rate: &dyn Fn(&Results<'_, '_>) -> Option<f64>| Series {
             name: name.to_owned(),
-            points: grid
-                .rows()
-                .map(|row| {
-                    let rate = row.find(series).and_then(|record| record.gflops);
-                    (row.first().nnz as f64, rate)
-                })
-                .collect(),
-        });
+            points: grid.rows().map(|row| (row.first().nnz as f64, rate(&row))).collect(),
+        };
+        let ours = NAMES.map(|(name, series)| over(name, &|row| row.find(series)?.gflops));
+        let peers = grid.peers(&SPMV_PEERS).into_iter();
+        let theirs = peers.map(|peer| over(peer.label(), &|row| row.peer(peer)?.gflops));
         let title = format!("Random matrices, {}", grid.value_type);
-        Picture::lines(title, "GFLOP/s", "nonzeros", series.to_vec())
+        Picture::lines(title, "GFLOP/s", "nonzeros", ours.into_iter().chain(theirs).collect())
     };
     Grid::by_type(records).into_iter().map(picture).collect()
 }

@@ -1,5 +1,6 @@
 //! Results sorted into what a figure's rows are: the matrices in the order in which they were measured.
 
+use super::PeerProduct;
 use crate::group::{matrix_key, series};
 use crate::record::Record;
 
@@ -43,6 +44,12 @@ impl<'a> Grid<'a> {
         self.rows.len()
     }
 
+    /// Those of some products of other libraries of which there is a verified result.
+    pub(super) fn peers(&self, products: &[PeerProduct]) -> Vec<PeerProduct> {
+        let is_there = |product: &PeerProduct| self.rows().any(|row| row.peer(*product).is_some());
+        products.iter().copied().filter(is_there).collect()
+    }
+
     /// What `of` says of every verified result.
     pub(super) fn largest(&self, of: impl Fn(&Record) -> Option<f64>) -> Option<f64> {
         self.rows.iter().flatten().filter_map(|record| of(record)).max_by(f64::total_cmp)
@@ -66,6 +73,11 @@ impl<'a> Results<'a, '_> {
     /// The verified result of a series ("csr_adaptive/nrs", "evc_hyb/hybrid permuted").
     pub(super) fn find(&self, name: &str) -> Option<&'a Record> {
         self.0.iter().copied().find(|record| record.verified && series(record) == name)
+    }
+
+    /// The verified result of another library's product.
+    pub(super) fn peer(&self, product: PeerProduct) -> Option<&'a Record> {
+        self.0.iter().copied().find(|record| record.verified && product.is_of(record))
     }
 
     /// Median microseconds of a series.

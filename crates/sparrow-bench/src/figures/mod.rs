@@ -4,26 +4,30 @@
 //! before they are drawn, `pace` says how long a run takes, `grid` finds results; a module a paper has the rest.
 
 mod batched;
+mod batches;
 mod csr_adaptive;
 mod evc_hyb;
 mod evc_hyb_model;
 mod grid;
 mod means;
 mod pace;
+mod peers;
 mod picture;
 mod segmented_sum;
 mod spmm;
 
-use csr_core::ValueType;
-use csr_core::generate::Suite;
+use csr_core::generate::{Suite, even_matrix, uneven_matrix};
+use csr_core::{Csr, ValueType};
 use sparrow::{Algorithm, BatchedAlgorithm, SpmmAlgorithm, SpmmVariant, Variant, VectorOrder};
 
 use crate::{BatchForm, Making, Record};
+use peers::SPMV_PEERS;
 
-pub use spmm::{aspect, density};
-
+pub use batches::{BatchCase, at_random, batch_sizes, density_batches};
 pub use pace::{Pace, Work};
+pub use peers::{PEERS_SCHEMA, PeerProduct, Peers, PeersError, PeersHeader};
 pub use picture::{Across, FIGURE_SCHEMA, FigurePoint, Picture, Row, Series};
+pub use spmm::{aspect, density};
 
 /// One figure of a paper.
 #[derive(Debug)]
@@ -40,6 +44,8 @@ pub struct PaperFigure {
     pub cases: Cases,
     /// What is measured on each.
     pub measured: Measured,
+    /// Whether other libraries' results can stand beside it.
+    pub takes_peers: bool,
     /// The numbers, of the records of one device.
     draw: fn(&[&Record]) -> Vec<Picture>,
 }
@@ -87,6 +93,17 @@ impl Made {
             Lengths::UpTo(most) => (most as f64 + 1.0) / 2.0,
         };
         (self.rows as f64 * mean) as u64
+    }
+
+    /// The matrix.
+    ///
+    /// # Errors
+    /// More rows, columns or nonzeros than a matrix can have.
+    pub fn generate(&self, seed: u64) -> csr_core::Result<Csr<f64, u64>> {
+        match self.lengths {
+            Lengths::Even(length) => even_matrix(self.rows, self.cols, length, seed),
+            Lengths::UpTo(most) => uneven_matrix(self.rows, self.cols, most, seed),
+        }
     }
 }
 
@@ -179,8 +196,10 @@ impl Measured {
         let all = Work::of_results(nnz, self.results() * value_types, is_first);
         match self {
             Measured::Spmv { .. } | Measured::Batch { .. } => all,
-            // Each column is verified by itself, the algorithms by one oracle.
-            Measured::Spmm { columns, .. } => Work { oracles: 2 * columns * value_types, ..all },
+            // The algorithms are verified together.
+            Measured::Spmm { columns, .. } => {
+                Work { oracles: Work::oracles_of_columns(*columns) * value_types, ..all }
+            }
         }
     }
 }
@@ -232,10 +251,10 @@ impl PaperFigure {
     }
 }
 
-/// A record of each device, the host's left out where there are others: its results stand beside theirs.
+/// A record of each device, the host's and other libraries' left out where there are others: their results stand beside.
 fn devices(records: &[Record]) -> Vec<&Record> {
     let mut devices: Vec<&Record> = Vec::new();
-    for record in records.iter().filter(|record| record.algorithm != HOST) {
+    for record in records.iter().filter(|record| !is_beside(record)) {
         if !devices.iter().any(|other| is_of(other, record)) {
             devices.push(record);
         }
@@ -249,7 +268,12 @@ const HOST: &str = "host";
 fn is_of(record: &Record, device: &Record) -> bool {
     let key =
         |record: &Record| (record.device.clone(), record.platform.clone(), record.driver.clone());
-    record.algorithm == HOST || key(record) == key(device)
+    is_beside(record) || key(record) == key(device)
+}
+
+/// Whether a result is compared with every device's.
+fn is_beside(record: &Record) -> bool {
+    record.algorithm == HOST || peers::is_peer(record)
 }
 
 /// Every figure, paper by paper.

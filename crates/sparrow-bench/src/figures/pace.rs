@@ -29,6 +29,13 @@ impl Work {
         let products = PRODUCTS * results;
         Work { nnz, results, programs, products, oracles: results, is_fixed: false }
     }
+
+    /// Oracles that take as long as holding so many columns of C, of all algorithms together, against the right ones.
+    pub fn oracles_of_columns(columns: usize) -> usize {
+        /// Columns that take no longer than a vector, since A is read once for them.
+        const COLUMNS: usize = 8;
+        columns.div_ceil(COLUMNS)
+    }
 }
 
 /// Seconds of a result on a small matrix: samples and set-ups. Measured on two cores with PoCL and Intel's runtime, as all
@@ -123,6 +130,16 @@ mod tests {
         }
         let ratio = pace.expected(&SMALL).as_secs_f64() / before.as_secs_f64();
         assert!((2.5..3.0).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn columns_of_a_dense_matrix_take_less_than_as_many_vectors() {
+        let of = |oracles| Work { nnz: 4 << 20, results: 4, oracles, ..Work::default() };
+        let pace = Pace::new(16, true);
+        let (together, alone) =
+            (pace.expected(&of(Work::oracles_of_columns(64))), pace.expected(&of(64)));
+        assert!(2 * together < alone, "{together:?}, {alone:?}");
+        assert_eq!(Work::oracles_of_columns(1), 1);
     }
 
     #[test]

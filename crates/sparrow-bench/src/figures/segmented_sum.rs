@@ -7,7 +7,7 @@ use sparrow::{Algorithm, Variant};
 
 use super::grid::{Grid, Results};
 use super::means::harmonic;
-use super::{Cases, HOST, Measured, Method, PaperFigure, Picture, Row};
+use super::{Cases, HOST, Measured, Method, PaperFigure, Picture, Row, SPMV_PEERS};
 use crate::hetero_figures::paper_gbytes_per_s;
 use crate::record::Record;
 
@@ -24,7 +24,8 @@ const METHODS: Measured = Measured::Spmv {
 };
 
 const DIFFERS: &str = "Methods are our own: the host's product for the paper's CPU, csr_scalar, csr_vector and \
-                       csr_adaptive for the libraries it compares with; segmented_sum/cpu is the published form with \
+                       csr_adaptive for the libraries it compares with, of which cuSPARSE and MKL are bars where --peers \
+                       names their results; segmented_sum/cpu is the published form with \
                        stage 2 on the CPU, fused the one that needs none. Matrices are likenesses of the 20 of the \
                        paper's Table 3 unless others are named.";
 
@@ -36,6 +37,7 @@ pub(super) const SINGLE: PaperFigure = PaperFigure {
     value_types: &[ValueType::F32],
     cases: Cases::Suite(Suite::Hetero),
     measured: METHODS,
+    takes_peers: true,
     draw: throughput,
 };
 
@@ -59,18 +61,23 @@ const NAMES: [(&str, &str); 6] = [
 
 fn throughput(records: &[&Record]) -> Vec<Picture> {
     let picture = |grid: Grid<'_>| {
-        let of = |row: &Results<'_, '_>, series| row.find(series).and_then(|record| record.gflops);
-        let figures =
-            grid.rows().map(|row| (row.name(), NAMES.map(|(_, series)| of(&row, series)).to_vec()));
-        let mut rows: Vec<Row> = figures.collect();
+        let peers = grid.peers(&SPMV_PEERS);
+        let figures = |row: Results<'_, '_>| -> Row {
+            let ours = NAMES.iter().map(|(_, series)| row.find(series)?.gflops);
+            let theirs = peers.iter().map(|peer| row.peer(*peer)?.gflops);
+            (row.name(), ours.chain(theirs).collect())
+        };
+        let mut rows: Vec<Row> = grid.rows().map(figures).collect();
         let mean = |method: usize| {
             let all: Option<Vec<f64>> = rows.iter().map(|(_, figures)| figures[method]).collect();
             harmonic(&all?)
         };
-        let means = (0..NAMES.len()).map(mean).collect();
+        let means = (0..NAMES.len() + peers.len()).map(mean).collect();
         rows.push((format!("harmonic mean, {}", grid.len()), means));
         let title = format!("Throughput, {}", grid.value_type);
-        Picture::blocks(title, "GFLOP/s", &NAMES.map(|(name, _)| name), rows)
+        let names = NAMES.iter().map(|(name, _)| *name);
+        let names: Vec<_> = names.chain(peers.iter().map(|peer| peer.label())).collect();
+        Picture::blocks(title, "GFLOP/s", &names, rows)
     };
     Grid::by_type(records).into_iter().map(picture).collect()
 }
@@ -92,6 +99,7 @@ pub(super) const BANDWIDTH: PaperFigure = PaperFigure {
         has_host: false,
         is_modelled: false,
     },
+    takes_peers: false,
     draw: bandwidth,
 };
 

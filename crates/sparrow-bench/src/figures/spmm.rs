@@ -6,7 +6,7 @@ use sparrow::{SpmmAlgorithm, SpmmVariant};
 
 use super::grid::{Grid, Results};
 use super::means::geometric;
-use super::{Cases, Lengths, Made, Measured, PaperFigure, Picture, Row, Series};
+use super::{Cases, Lengths, Made, Measured, PaperFigure, PeerProduct, Picture, Row, Series};
 use crate::Making;
 use crate::record::Record;
 use crate::units::{counted, grouped};
@@ -58,8 +58,8 @@ pub fn density(making: Making) -> Vec<Made> {
 pub(super) const ASPECT: PaperFigure = PaperFigure {
     name: "spmm-1",
     title: "SpMM, Figure 1a: products with a vector and with 64 columns over the aspect ratio",
-    differs: "Our products by the automatic choice, where the paper has cuSPARSE's; nonzeros are 2^24 times the scale. \
-              Figure 1b is of a profiler's counters.",
+    differs: "Our products by the automatic choice, with cuSPARSE's beside them where --peers names its results; the paper \
+              has cuSPARSE's alone. Nonzeros are 2^24 times the scale. Figure 1b is of a profiler's counters.",
     value_types: &[ValueType::F32],
     cases: Cases::Made(aspect),
     measured: Measured::Spmm {
@@ -68,6 +68,7 @@ pub(super) const ASPECT: PaperFigure = PaperFigure {
         beside_dense: false,
         beside_vector: true,
     },
+    takes_peers: true,
     draw: over_aspect,
 };
 
@@ -77,10 +78,17 @@ fn over_aspect(records: &[&Record]) -> Vec<Picture> {
         Some(2.0 * record.nnz as f64 / us / 1e3)
     };
     let picture = |grid: Grid<'_>| {
-        let series = vec![
+        let mut series = vec![
             over_shape("with a vector", &grid, |row| row.find(CHOICE).and_then(vector)),
             over_shape("with 64 columns", &grid, |row| row.find(CHOICE)?.gflops),
         ];
+        for product in grid.peers(&SPARSE_PEERS) {
+            let name = |what| format!("{}, {what}", product.label());
+            let of_vector = |row: &Results<'_, '_>| row.peer(product).and_then(vector);
+            series.push(over_shape(&name("with a vector"), &grid, of_vector));
+            let of_columns = |row: &Results<'_, '_>| row.peer(product)?.gflops;
+            series.push(over_shape(&name("with 64 columns"), &grid, of_columns));
+        }
         aspect_picture(&grid, series)
     };
     Grid::by_type(records).into_iter().map(picture).collect()
@@ -93,6 +101,11 @@ const OF_ROWS: &str = "spmm_row_split, 64 columns";
 const OF_PUBLISHED_ROWS: &str = "spmm_row_split/published, 64 columns";
 const OF_NONZERO_SPLIT: &str = "spmm_merge/published, 64 columns";
 const OF_MERGE: &str = "spmm_merge, 64 columns";
+
+/// What sparse products of other libraries are called in records.
+const SPARSE_PEERS: [PeerProduct; 2] = [PeerProduct::CusparseSpmm, PeerProduct::MklSpmm];
+/// The same of dense ones.
+const DENSE_PEERS: [PeerProduct; 2] = [PeerProduct::CublasGemm, PeerProduct::MklGemm];
 
 fn over_shape(
     name: &str,
@@ -117,7 +130,8 @@ pub(super) const ROW_SPLIT: PaperFigure = PaperFigure {
     name: "spmm-4",
     title: "SpMM, Figure 4: row split over the aspect ratio, 64 columns",
     differs: "Beside the published row split the published nonzero split, and ours of today: a row split that cuts long \
-              rows, and merge path. The paper compares with cuSPARSE. Nonzeros are 2^24 times the scale.",
+              rows, and merge path; cuSPARSE, as in the paper, where --peers names its results. Nonzeros are 2^24 times the \
+              scale.",
     measured: Measured::Spmm {
         methods: &[PUBLISHED_ROWS, NONZERO_SPLIT, ROWS, MERGE],
         columns: COLUMNS,
@@ -137,11 +151,16 @@ const NAMES: [(&str, &str); 4] = [
 ];
 
 fn methods_over_aspect(records: &[&Record]) -> Vec<Picture> {
-    let picture = |grid: Grid<'_>| {
-        let series =
-            NAMES.map(|(name, series)| over_shape(name, &grid, |row| row.find(series)?.gflops));
-        aspect_picture(&grid, series.to_vec())
-    };
+    let picture =
+        |grid: Grid<'_>| {
+            let ours =
+                NAMES.map(|(name, series)| over_shape(name, &grid, |row| row.find(series)?.gflops));
+            let mut series = ours.to_vec();
+            series.extend(grid.peers(&SPARSE_PEERS).into_iter().map(|product| {
+                over_shape(product.label(), &grid, |row| row.peer(product)?.gflops)
+            }));
+            aspect_picture(&grid, series)
+        };
     Grid::by_type(records).into_iter().map(picture).collect()
 }
 
@@ -175,8 +194,8 @@ pub(super) const LENGTHS: PaperFigure = PaperFigure {
     name: "spmm-5",
     title: "SpMM, Figure 5: matrices of long rows (a) and of short ones (b), 64 columns",
     differs: "The paper does not name its twenty matrices: these are likenesses of other papers' with about the same \
-              mean rows, a matrix of at least 20 nonzeros a row among the long ones. Its peers are not here: the \
-              published algorithms stand beside ours.",
+              mean rows, a matrix of at least 20 nonzeros a row among the long ones. The published algorithms stand \
+              beside ours, and cuSPARSE where --peers names its results.",
     value_types: &[ValueType::F32],
     cases: Cases::Classes(&LONG_AND_SHORT),
     measured: Measured::Spmm {
@@ -185,6 +204,7 @@ pub(super) const LENGTHS: PaperFigure = PaperFigure {
         beside_dense: false,
         beside_vector: false,
     },
+    takes_peers: true,
     draw: by_length,
 };
 
@@ -203,20 +223,25 @@ fn by_length(records: &[&Record]) -> Vec<Picture> {
             if of.is_empty() {
                 continue;
             }
+            let is_there = |peer: &PeerProduct| of.iter().any(|row| row.peer(*peer).is_some());
+            let peers: Vec<_> = SPARSE_PEERS.into_iter().filter(is_there).collect();
             let figure = |row: &Results<'_, '_>| -> Row {
-                let rate = |(_, series)| row.find(series).and_then(|record| record.gflops);
-                (row.name(), NAMES.map(rate).to_vec())
+                let ours = NAMES.iter().map(|(_, series)| row.find(series)?.gflops);
+                let theirs = peers.iter().map(|peer| row.peer(*peer)?.gflops);
+                (row.name(), ours.chain(theirs).collect())
             };
             let mut rows: Vec<Row> = of.iter().map(figure).collect();
             let mean = |method: usize| {
                 let all: Option<Vec<f64>> = rows.iter().map(|(_, rates)| rates[method]).collect();
                 geometric(&all?)
             };
-            let means = (0..NAMES.len()).map(mean).collect();
+            let means = (0..NAMES.len() + peers.len()).map(mean).collect();
             rows.push(("geometric mean".to_owned(), means));
             let mean = of.iter().map(mean_row).sum::<f64>() / of.len() as f64;
             let title = format!("{what}, {mean:.1} nonzeros in the mean, {}", grid.value_type);
-            pictures.push(Picture::blocks(title, "GFLOP/s", &NAMES.map(|(name, _)| name), rows));
+            let ours = NAMES.iter().map(|(name, _)| *name);
+            let names: Vec<_> = ours.chain(peers.iter().map(|peer| peer.label())).collect();
+            pictures.push(Picture::blocks(title, "GFLOP/s", &names, rows));
         }
     }
     pictures
@@ -227,8 +252,8 @@ pub(super) const EACH: PaperFigure = PaperFigure {
     name: "spmm-6",
     title: "SpMM, Figure 6: each algorithm over the mean row (a), and both by the rule (b)",
     differs: "On likenesses of other papers' matrices, since the paper does not name its own. Compared with as many \
-              products with a vector, where the paper has cuSPARSE's csrmm2. The published algorithms and their rule (9.35 \
-              nonzeros a row) stand beside ours.",
+              products with a vector, where the paper has cuSPARSE's csrmm2, which is a line of its own where --peers \
+              names its results. The published algorithms and their rule (9.35 nonzeros a row) stand beside ours.",
     value_types: &[ValueType::F32],
     cases: Cases::Suite(Suite::Papers),
     measured: Measured::Spmm {
@@ -244,6 +269,7 @@ pub(super) const EACH: PaperFigure = PaperFigure {
         beside_dense: false,
         beside_vector: true,
     },
+    takes_peers: true,
     draw: over_mean_row,
 };
 
@@ -262,8 +288,21 @@ fn over_mean_row(records: &[&Record]) -> Vec<Picture> {
             Series { name: name.to_owned(), points }
         };
         let rules = [("the published rule", PUBLISHED), ("the choice", CHOICE)];
+        // As many of our own products with a vector are what theirs are compared with, too.
+        let theirs = |product: PeerProduct| {
+            let gain = |row: &Results<'_, '_>| {
+                let ours = row.find(CHOICE)?.spmm()?.single_us?;
+                let record = row.peer(product)?;
+                Some(ours * record.spmm()?.columns as f64 / record.median_us?)
+            };
+            let points = grid.rows().map(|row| (mean_row(&row), gain(&row)));
+            let mut points: Vec<(f64, Option<f64>)> = points.collect();
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            Series { name: product.label().to_owned(), points }
+        };
         for (part, names) in [("a: each algorithm", &NAMES[..]), ("b: by a rule", &rules)] {
-            let series: Vec<Series> = names.iter().copied().map(over).collect();
+            let mut series: Vec<Series> = names.iter().copied().map(over).collect();
+            series.extend(grid.peers(&SPARSE_PEERS).into_iter().map(theirs));
             let means = series.iter().filter_map(|series| {
                 let all: Option<Vec<f64>> = series.points.iter().map(|(_, gain)| *gain).collect();
                 Some(format!("{} {:.2}", series.name, geometric(&all?)?))
@@ -285,9 +324,9 @@ fn over_mean_row(records: &[&Record]) -> Vec<Picture> {
 pub(super) const DENSITY: PaperFigure = PaperFigure {
     name: "spmm-7",
     title: "SpMM, Figure 7: sparse and dense products over density, 64 columns",
-    differs: "The dense product is a plain kernel of ours, not cuBLAS's, and is left out where the dense matrix finds no \
-              memory (40 GB at the published order of 100,000); cuSPARSE is not among the lines. The order is 100,000 \
-              times the scale.",
+    differs: "Our dense product is a plain kernel, left out where the dense matrix finds no memory (40 GB at the published \
+              order of 100,000). cuBLAS's, which the paper has, and cuSPARSE are lines where --peers names their results. \
+              The order is 100,000 times the scale.",
     value_types: &[ValueType::F32],
     cases: Cases::Made(density),
     measured: Measured::Spmm {
@@ -296,22 +335,27 @@ pub(super) const DENSITY: PaperFigure = PaperFigure {
         beside_dense: true,
         beside_vector: false,
     },
+    takes_peers: true,
     draw: over_density,
 };
 
 fn over_density(records: &[&Record]) -> Vec<Picture> {
     let picture = |grid: Grid<'_>| {
         let names = [NAMES[1], NAMES[2], NAMES[3], ("dense product", "dense_product, 64 columns")];
-        let series = names.map(|(name, series)| {
+        let over = |name: &str, us: &dyn Fn(&Results<'_, '_>) -> Option<f64>| {
             let point = |row: Results<'_, '_>| {
                 let density = 100.0 * mean_row(&row) / row.first().cols.max(1) as f64;
-                (density, row.us(series).map(|us| us / 1e3))
+                (density, us(&row).map(|us| us / 1e3))
             };
             Series { name: name.to_owned(), points: grid.rows().map(point).collect() }
-        });
+        };
+        let ours = names.map(|(name, series)| over(name, &|row| row.us(series)));
+        let mut series = ours.to_vec();
+        let peers = grid.peers(&[SPARSE_PEERS, DENSE_PEERS].concat()).into_iter();
+        series.extend(peers.map(|peer| over(peer.label(), &|row| row.peer(peer)?.median_us)));
         let order = grid.rows().map(|row| row.first().rows).max().unwrap_or(0);
         let title = format!("Order {order}, {}", grid.value_type);
-        let picture = Picture::lines(title, "ms", "% of nonzeros", series.to_vec());
+        let picture = Picture::lines(title, "ms", "% of nonzeros", series);
         Picture {
             is_logarithmic: true,
             ..picture.read_as("ms over % of nonzeros; lower is better")

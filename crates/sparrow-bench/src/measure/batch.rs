@@ -143,7 +143,10 @@ impl<'a, V: RealValue> BatchProblems<'a, V> {
     }
 
     /// All problems along the diagonal of one matrix.
-    fn block_diagonal(&self) -> Result<Csr<V>, MeasureError> {
+    ///
+    /// # Errors
+    /// More nonzeros than 32 bits count.
+    pub fn block_diagonal(&self) -> Result<Csr<V>, MeasureError> {
         let nnz = self.sum(Csr::nnz);
         let limit = u64::from(u32::MAX);
         if nnz as u64 > limit {

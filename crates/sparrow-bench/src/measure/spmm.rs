@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use csr_core::verify::{Oracle, Summation, Verification};
+use csr_core::verify::{Verification, verify_dense};
 use csr_core::{AnyCsrView, AnyVector, DenseShape, Layout, Number};
 use sparrow::{
     AnyArray, AnyDenseMatrix, AnyDenseProduct, AnyMatrix, AnySpmmPlan, DenseOperands, PlanOptions,
@@ -114,14 +114,8 @@ pub fn measure_spmm(
         add(DENSE_PRODUCT, scene.time_dense())?;
     }
 
-    let mut found = vec![Verification::default(); timed.len()];
-    for column in 0..subject.columns {
-        let oracle = Oracle::of_any(matrix, &column_of(&b, &b_shape, column))?;
-        for (timed, found) in timed.iter().zip(&mut found) {
-            let c = column_of(&timed.c, &c_shape, column);
-            *found = found.and(oracle.verify_any(&c, Summation::Plain)?);
-        }
-    }
+    let cs: Vec<&AnyVector> = timed.iter().map(|timed| &timed.c).collect();
+    let found = verify_dense(matrix, (&b, &b_shape), (&cs, &c_shape))?;
     let bytes = spmm_bytes(&shape, subject.columns);
     let finish = |(Timed { mut record, samples, setup_us, .. }, found): (Timed, Verification)| {
         record.verified = found.passed();
@@ -139,13 +133,8 @@ pub fn measure_spmm(
     Ok(SpmmResults { records, refused })
 }
 
-/// A column of a dense matrix.
-fn column_of(elements: &AnyVector, shape: &DenseShape, column: usize) -> AnyVector {
-    elements.gathered((0..shape.rows()).map(|row| shape.at(row, column)))
-}
-
 /// Bytes that must move once: A, B and C.
-fn spmm_bytes(shape: &Shape, columns: usize) -> f64 {
+pub(super) fn spmm_bytes(shape: &Shape, columns: usize) -> f64 {
     let accumulator = shape.value_type.accumulator().size_bytes() as f64;
     let vectors = (shape.rows as f64 + shape.cols as f64) * accumulator;
     bytes_once(shape) - vectors + vectors * columns as f64

@@ -99,6 +99,14 @@ impl BenchOperation {
         }
     }
 
+    /// Where other libraries' results are read.
+    pub(crate) fn peers(&self) -> Option<&Path> {
+        match self {
+            BenchOperation::Figure(arguments) => arguments.peers.as_deref(),
+            _ => None,
+        }
+    }
+
     /// Whether the table's columns are explained.
     pub(crate) fn has_legend(&self) -> bool {
         match self {

@@ -131,7 +131,9 @@ Examples:
   sparrow bench figure csr-adaptive-10 --html figure.html
       in at most four minutes
   sparrow bench figure csr-adaptive-10 cant pwtk --budget 1m --json figure.jsonl
-      on two matrices";
+      on two matrices
+  sparrow bench figure spmm-4 --peers cusparse.jsonl --html figure.html
+      with cuSPARSE, as sparrow-peers figure spmm-4 --json cusparse.jsonl timed it";
 
 /// Of `bench hetero`.
 pub(super) const BENCH_HETERO_EXAMPLES: &str = "\

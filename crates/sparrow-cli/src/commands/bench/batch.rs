@@ -5,7 +5,7 @@ mod cases;
 
 use csr_core::{Csr, RealValue, ValueType, for_value_type};
 use sparrow::{BatchedAlgorithm, BatchedVariant, Queue, Rates};
-use sparrow_bench::figures::Work;
+use sparrow_bench::figures::{BatchCase, Work};
 use sparrow_bench::{
     BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, Making, Origin, counted,
     measure_batch, measure_batch_loop, measure_batch_peers,
@@ -16,19 +16,19 @@ use super::{Results, hint_of_default};
 use crate::arguments::{Algorithms, BenchBatch, Global};
 use crate::failure::Failure;
 use crate::target::{one_device, queue_on};
-pub(super) use cases::{Case, Problem, at_random, density_cases, small};
+pub(super) use cases::{Problem, small};
 use cases::{cases, check, needs_problems, problems};
 
 /// Problems drawn where no matrix is named: as many as the paper has.
 const DRAWN: usize = 32;
 /// Every case in every size; `work` says what a batch takes, and whether it is the first.
 pub(super) fn batches_pieces<'a>(
-    cases: &'a [Case],
+    cases: &'a [BatchCase],
     sizes: &[usize],
-    work: impl Fn(&Case, usize, bool) -> Work,
-) -> Vec<Piece<(&'a Case, usize)>> {
+    work: impl Fn(&BatchCase, usize, bool) -> Work,
+) -> Vec<Piece<(&'a BatchCase, usize)>> {
     let all = cases.iter().flat_map(|case| sizes.iter().map(move |size| (case, *size)));
-    let piece = |(place, (case, size)): (usize, (&'a Case, usize))| Piece {
+    let piece = |(place, (case, size)): (usize, (&'a BatchCase, usize))| Piece {
         name: format!("{} x {size}, {}", case.name, case.kind),
         work: work(case, size, place == 0),
         of: (case, size),
@@ -87,7 +87,7 @@ pub(super) fn run(
     let batches = Batches { making, queue, rates, subjects, parameters, peers };
     check(arguments, &problems)?;
     let each = batches.results() * value_types.len();
-    let work = |case: &Case, size, is_first| Work::of_results(case.nnz(size), each, is_first);
+    let work = |case: &BatchCase, size, is_first| Work::of_results(case.nnz(size), each, is_first);
     let pieces = batches_pieces(&cases, sizes, work);
     let what = paced::in_words("batch", &counted(pieces.len(), "batch"), making);
     paced.announce(&what, &pieces);
@@ -157,7 +157,7 @@ impl Batches {
     /// A batch of so many problems in one type, by everything that is asked for.
     pub(super) fn measure(
         &self,
-        case: &Case,
+        case: &BatchCase,
         size: usize,
         value_type: ValueType,
         to: (&Paced<'_>, &Results),
@@ -179,7 +179,7 @@ impl Batches {
 
     fn one_type<V: RealValue>(
         &self,
-        case: &Case,
+        case: &BatchCase,
         matrices: &[Csr<V>],
         size: usize,
         (paced, results): (&Paced<'_>, &Results),
@@ -232,6 +232,6 @@ impl Batches {
     }
 }
 
-fn rounded<V: RealValue>(case: &Case) -> Vec<Csr<V>> {
+fn rounded<V: RealValue>(case: &BatchCase) -> Vec<Csr<V>> {
     case.matrices.iter().map(Csr::map_values).collect()
 }

@@ -3,8 +3,7 @@
 use std::ffi::OsString;
 
 use csr_core::AnyCsr;
-use csr_core::generate::{even_matrix, uneven_matrix};
-use sparrow_bench::figures::{Cases, Lengths, Made, PaperFigure};
+use sparrow_bench::figures::{Cases, Made, PaperFigure};
 use sparrow_bench::{Input, Making};
 
 use crate::arguments::{BenchFigure, Reading};
@@ -54,12 +53,9 @@ impl Case {
     pub(super) fn load(&self, making: Making, reading: Reading) -> Result<Loaded, Failure> {
         match self {
             Case::Input(input) => load_compact(input, making, reading),
-            Case::Made(Made { rows, cols, lengths, .. }) => {
-                let matrix = match *lengths {
-                    Lengths::Even(length) => even_matrix(*rows, *cols, length, making.seed)?,
-                    Lengths::UpTo(most) => uneven_matrix(*rows, *cols, most, making.seed)?,
-                };
-                Ok(Loaded::generated(self.name(), AnyCsr::compact(matrix)))
+            Case::Made(made) => {
+                let matrix = AnyCsr::compact(made.generate(making.seed)?);
+                Ok(Loaded::generated(self.name(), matrix))
             }
         }
     }

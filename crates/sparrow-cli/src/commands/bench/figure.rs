@@ -21,6 +21,10 @@ use crate::output::note;
 use crate::target::{one_device, queue_on};
 
 mod batches;
+mod peers;
+
+use peers::Beside;
+pub(super) use peers::check_sweep;
 
 pub(super) fn run(
     global: &Global,
@@ -33,6 +37,7 @@ pub(super) fn run(
     }
     let cases = |making| cases::cases(figure, &arguments.matrices, making);
     cases::check_making(arguments, &cases(arguments.making().into())?)?;
+    let (asked, beside) = Beside::read(arguments, figure)?;
     let device = one_device(global, "bench figure")?;
     let value_types = value_types(arguments, figure, device.traits().has_f64)?;
     let queue = queue_on(&device)?;
@@ -44,15 +49,17 @@ pub(super) fn run(
         };
         cases.iter().enumerate().map(work).collect()
     };
-    let is_scaled = cases(arguments.making().into())?.iter().any(Case::is_scaled);
+    let is_scaled = cases(asked.into())?.iter().any(Case::is_scaled);
     let making = match is_scaled {
-        true => paced.making(arguments.making(), |scale| {
-            let making = sparrow_bench::Making { scale, ..arguments.making().into() };
+        true => paced.making(asked, |scale| {
+            let making = sparrow_bench::Making { scale, ..asked.into() };
             works(&cases(making).unwrap_or_default(), scale)
         }),
-        false => arguments.making().into(),
+        false => asked.into(),
     };
     let all = cases(making)?;
+    let names: Vec<String> = all.iter().map(Case::name).collect();
+    let beside = beside.of(&names, &device, results)?;
     let words: Vec<_> = value_types.iter().map(ToString::to_string).collect();
     let matrices = counted(all.len(), "matrix");
     let scale = making.scale;
@@ -70,6 +77,7 @@ pub(super) fn run(
         page: Page::Figure(figure, again(arguments, is_scaled.then_some(making.scale))),
         ..Frame::default()
     });
+    results.extend(beside)?;
     let model = model(figure, &device, &value_types)?;
     let bench = FigureBench { queue, rates, model, figure, results };
     paced.each(&pieces, |paced, case| {
@@ -112,6 +120,7 @@ fn again(arguments: &BenchFigure, scale: Option<f64>) -> String {
     let mut words = vec!["sparrow bench figure".into(), arguments.figure.as_str().into()];
     words.extend(matrices);
     words.extend(scale.map(|scale| format!("--scale {scale}").into()));
+    words.extend(arguments.peers.is_some().then(|| "--peers FILE".into()));
     words.join(" ") + " --html FILE"
 }
 

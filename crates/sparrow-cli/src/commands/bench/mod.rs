@@ -35,7 +35,10 @@ pub(crate) fn run(global: &Global, operation: &BenchOperation) -> Result<(), Fai
         BenchOperation::Figure(arguments) => match PaperFigure::named(&arguments.figure) {
             Some(figure) => Some(figure),
             // It is a sweep's, which times points, not products.
-            None => return tune::sweep_figure(global, arguments),
+            None => {
+                figure::check_sweep(arguments)?;
+                return tune::sweep_figure(global, arguments);
+            }
         },
         _ => None,
     };
@@ -48,7 +51,7 @@ pub(crate) fn run(global: &Global, operation: &BenchOperation) -> Result<(), Fai
     let is_other = |name: &&OsString| !takes_small || batch::small(name).is_none();
     let matrices: Vec<OsString> = operation.matrices().iter().filter(is_other).cloned().collect();
     check_order(&matrices)?;
-    let files = Files::new(global).reads_matrices(&matrices);
+    let files = Files::new(global).reads_matrices(&matrices).reads("--peers", operation.peers());
     let words = files.writes("--html", html).check()?;
     let results = Results::new(global, html, words, operation.has_legend());
     let ended = match operation {

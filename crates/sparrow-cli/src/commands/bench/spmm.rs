@@ -40,9 +40,10 @@ pub(super) fn run(
         let measured = value_types.len() * devices.len();
         let work = |(place, case): (usize, &Case)| {
             let all = Work::of_results(case.nnz(scale), per_type(arguments) * measured, place == 0);
-            // Each column is verified by itself, the algorithms by one oracle.
-            let columns: usize = arguments.columns.0.iter().sum();
-            Work { oracles: columns * measured, is_fixed: !case.is_scaled(), ..all }
+            // The algorithms are verified together, for each number of columns.
+            let columns = arguments.columns.0.iter();
+            let oracles = columns.map(|&columns| Work::oracles_of_columns(columns)).sum::<usize>();
+            Work { oracles: oracles * measured, is_fixed: !case.is_scaled(), ..all }
         };
         cases.iter().enumerate().map(work).collect()
     };

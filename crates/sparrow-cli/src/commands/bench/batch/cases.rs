@@ -4,36 +4,14 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use csr_core::Csr;
-use csr_core::generate::{
-    SmallProblem, Suite, dense_problem, dense_row_problem, drawn_problem, tiny_problem,
-};
+use csr_core::generate::{SmallProblem, Suite, dense_row_problem, drawn_problem, tiny_problem};
+use sparrow_bench::figures::{BatchCase, at_random, density_batches};
 use sparrow_bench::{Input, Making, counted};
 
 use super::super::inputs;
 use crate::arguments::{BatchKind, BenchBatch, Matrices, Reading};
 use crate::commands::{ReadMatrix, check_matrix, load};
 use crate::failure::Failure;
-
-/// Mean nonzeros of problems of controlled density.
-const DENSITIES: [usize; 5] = [1, 4, 16, 32, 64];
-
-/// What one batch is made of.
-pub(in crate::commands::bench) struct Case {
-    pub(in crate::commands::bench) name: String,
-    pub(in crate::commands::bench) source: &'static str,
-    pub(in crate::commands::bench) kind: String,
-    pub(in crate::commands::bench) matrices: Vec<Csr<f64>>,
-    /// For each problem the index of its matrix, for a batch of some size.
-    pub(in crate::commands::bench) order: fn(&[Csr<f64>], usize) -> Vec<usize>,
-}
-
-impl Case {
-    /// Nonzeros of a batch of so many problems, each matrix as often as any other.
-    pub(in crate::commands::bench) fn nnz(&self, size: usize) -> u64 {
-        let nnz: usize = self.matrices.iter().map(Csr::nnz).sum();
-        (nnz * size / self.matrices.len().max(1)) as u64
-    }
-}
 
 /// Whether a batch of these kinds is made of problems that are named or drawn.
 pub(super) fn needs_problems(kinds: &[BatchKind]) -> bool {
@@ -112,56 +90,40 @@ pub(super) fn cases(
     arguments: &BenchBatch,
     making: Making,
     problems: &[Problem],
-) -> Result<Vec<Case>, Failure> {
+) -> Result<Vec<BatchCase>, Failure> {
     if problems.is_empty() && needs_problems(&arguments.batch_kind) {
         return Err(Failure::input("bench batch has no problems: name matrices, or --draw some"));
     }
     let mut cases = Vec::new();
     for kind in &arguments.batch_kind {
         match kind {
-            BatchKind::Homogeneous => cases.extend(problems.iter().map(|problem| Case {
-                name: problem.name.clone(),
-                source: problem.source,
-                kind: "homogeneous".to_owned(),
-                matrices: vec![problem.matrix.clone()],
-                order: |_, size| vec![0; size],
-            })),
-            BatchKind::Mixed | BatchKind::Sorted => cases.push(Case {
+            BatchKind::Homogeneous => {
+                let case = |problem: &Problem| {
+                    let Problem { name, source, matrix, .. } = problem;
+                    BatchCase::homogeneous(name.clone(), source, matrix.clone())
+                };
+                cases.extend(problems.iter().map(case));
+            }
+            BatchKind::Mixed | BatchKind::Sorted => cases.push(BatchCase {
                 name: counted(problems.len(), "problem"),
                 source: problems.last().map_or("assembled", |last| last.source),
                 kind: if *kind == BatchKind::Mixed { "mixed" } else { "sorted" }.to_owned(),
                 matrices: problems.iter().map(|problem| problem.matrix.clone()).collect(),
                 order: if *kind == BatchKind::Mixed { at_random } else { by_size },
             }),
-            BatchKind::Density => cases.extend(density_cases(making)?),
+            BatchKind::Density => cases.extend(density_batches(making)?),
             BatchKind::DenseRow => cases.extend(dense_row_cases(making)?),
         }
     }
     Ok(cases)
 }
 
-pub(in crate::commands::bench) fn density_cases(making: Making) -> Result<Vec<Case>, Failure> {
-    let mut cases = Vec::new();
-    for (is_heaped, word) in [(false, "balanced"), (true, "heaped")] {
-        for mean in DENSITIES {
-            cases.push(Case {
-                name: "order-1024".to_owned(),
-                source: "assembled",
-                kind: format!("{word} {mean}"),
-                matrices: vec![dense_problem(mean, is_heaped, making.seed)?],
-                order: |_, size| vec![0; size],
-            });
-        }
-    }
-    Ok(cases)
-}
-
-fn dense_row_cases(making: Making) -> Result<[Case; 2], Failure> {
+fn dense_row_cases(making: Making) -> Result<[BatchCase; 2], Failure> {
     let tiny = tiny_problem(making.seed)?;
     let matrices = vec![tiny.clone(), dense_row_problem(making.seed)?];
     let case = |kind: &str, matrices, order| {
         let (name, kind) = ("tiny problems".to_owned(), kind.to_owned());
-        Case { name, source: "assembled", kind, matrices, order }
+        BatchCase { name, source: "assembled", kind, matrices, order }
     };
     Ok([
         case("alone", vec![tiny], |_, size| vec![0; size]),
@@ -169,14 +131,6 @@ fn dense_row_cases(making: Making) -> Result<[Case; 2], Failure> {
             (0..size).map(|problem| usize::from(problem == size / 2)).collect()
         }),
     ])
-}
-
-/// Matrices in random order, the same every time.
-pub(in crate::commands::bench) fn at_random(matrices: &[Csr<f64>], size: usize) -> Vec<usize> {
-    let drawn = csr_core::random_vector::<f64>(17, size);
-    let count = matrices.len();
-    // Between -1 and 1.
-    drawn.iter().map(|at| (((at + 1.0) / 2.0 * count as f64) as usize).min(count - 1)).collect()
 }
 
 /// The same problems, the largest first.

@@ -1,17 +1,16 @@
 //! Figures of batches: their cases are batches of small problems, and a scale multiplies the number of problems.
 
-use csr_core::generate::{SMALL_PROBLEMS, SmallProblem};
 use sparrow::BatchedVariant;
-use sparrow_bench::figures::{self, Cases, Measured, PaperFigure};
+use sparrow_bench::figures::{
+    self, BatchCase, Measured, PaperFigure, batch_sizes, density_batches,
+};
 use sparrow_bench::{Input, Making, counted};
 
-use super::super::batch::{
-    Batches, Case, Peers, Problem, at_random, batches_pieces, density_cases, small,
-};
+use super::super::batch::{Batches, Peers, Problem, batches_pieces, small};
 use super::super::paced::Paced;
 use super::super::results::Page;
 use super::super::{Frame, Results};
-use super::{again, value_types};
+use super::{Beside, again, value_types};
 use crate::arguments::{BenchFigure, Global};
 use crate::failure::Failure;
 use crate::target::{one_device, queue_on};
@@ -23,20 +22,20 @@ pub(super) fn run(
     results: &Results,
 ) -> Result<(), Failure> {
     let Measured::Batch { kind, sizes, forms, has_loop } = figure.measured else { return Ok(()) };
-    let making: Making = arguments.making().into();
-    let cases = cases(arguments, figure, kind, making)?;
+    let (asked, beside) = Beside::read(arguments, figure)?;
+    let cases = cases(arguments, figure, kind, asked.into())?;
     let device = one_device(global, "bench figure")?;
     let value_types = value_types(arguments, figure, device.traits().has_f64)?;
     let queue = queue_on(&device)?;
     let mut paced = Paced::new(Some(arguments.budget.0), Some(&device), results);
     let batches = |scale| {
-        let work = |case: &Case, size, is_first| {
+        let work = |case: &BatchCase, size, is_first| {
             figure.measured.work(case.nnz(size), value_types.len(), is_first)
         };
-        batches_pieces(&cases, &scaled(sizes, scale), work)
+        batches_pieces(&cases, &batch_sizes(sizes, scale), work)
     };
     let works = |scale| batches(scale).iter().map(|piece| piece.work).collect();
-    let making = paced.making(arguments.making(), works);
+    let making = paced.making(asked, works);
     let scale = making.scale;
     let batches = batches(scale);
     let what = format!("{}: {} at scale {scale}", figure.name, counted(batches.len(), "batch"));
@@ -44,6 +43,8 @@ pub(super) fn run(
     let rates = results.rates(&queue, arguments.measure)?;
     let page = Page::Figure(figure, again(arguments, Some(scale)));
     results.set_frame(Frame { page, ..Frame::default() });
+    let names: Vec<String> = cases.iter().map(|case| case.name.clone()).collect();
+    results.extend(beside.of(&names, &device, results)?)?;
     let subjects =
         forms.iter().map(|(algorithm, form)| (Some(*algorithm), *form, BatchedVariant::Ordered));
     let peers = if has_loop { Peers::Loop } else { Peers::None };
@@ -62,24 +63,16 @@ pub(super) fn run(
     })
 }
 
-/// Sizes multiplied by a scale; those that it makes the same are one.
-fn scaled(sizes: &[usize], scale: f64) -> Vec<usize> {
-    let scaled = |size: &usize| ((*size as f64 * scale).round() as usize).max(1);
-    let mut sizes: Vec<usize> = sizes.iter().map(scaled).collect();
-    sizes.dedup();
-    sizes
-}
-
 /// What batches are made of.
 fn cases(
     arguments: &BenchFigure,
     figure: &PaperFigure,
     kind: figures::Batches,
     making: Making,
-) -> Result<Vec<Case>, Failure> {
+) -> Result<Vec<BatchCase>, Failure> {
     if kind == figures::Batches::Density {
         return match arguments.matrices.is_empty() {
-            true => density_cases(making),
+            true => Ok(density_batches(making)?),
             false => Err(Failure::input(format!(
                 "{} makes matrices of its own: leave others out",
                 figure.name
@@ -88,21 +81,11 @@ fn cases(
     }
     let problems = problems(arguments, figure, making)?;
     if kind == figures::Batches::Mixed {
-        return Ok(vec![Case {
-            name: counted(problems.len(), "problem"),
-            source: problems.last().map_or("likeness", |last| last.source),
-            kind: "mixed".to_owned(),
-            matrices: problems.into_iter().map(|problem| problem.matrix).collect(),
-            order: at_random,
-        }]);
+        let source = problems.last().map_or("likeness", |last| last.source);
+        let matrices = problems.into_iter().map(|problem| problem.matrix).collect();
+        return Ok(vec![BatchCase::mixed(source, matrices)]);
     }
-    let case = |problem: Problem| Case {
-        name: problem.name,
-        source: problem.source,
-        kind: "homogeneous".to_owned(),
-        matrices: vec![problem.matrix],
-        order: |_, size| vec![0; size],
-    };
+    let case = |Problem { name, source, matrix, .. }| BatchCase::homogeneous(name, source, matrix);
     Ok(problems.into_iter().map(case).collect())
 }
 
@@ -119,9 +102,5 @@ fn problems(
         };
         return arguments.matrices.iter().map(|name| problem(name)).collect();
     }
-    let is_listed = |one: &&SmallProblem| match figure.cases {
-        Cases::Problems(names) => names.is_empty() || names.contains(&one.name),
-        _ => false,
-    };
-    SMALL_PROBLEMS.iter().filter(is_listed).map(|one| Problem::like(one, making)).collect()
+    figure.small_problems().map(|one| Problem::like(one, making)).collect()
 }

@@ -1,0 +1,297 @@
+//! A paper's figure by another library: the figure's own matrices, each result verified, and a file that
+//! `sparrow bench figure --peers` draws beside ours.
+//!
+//! `libraries` opens what a figure needs, `products` and `batch` measure a matrix and a batch, `clock` ends a run in its budget.
+
+mod batch;
+mod clock;
+mod libraries;
+mod products;
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use csr_core::ValueType;
+use csr_core::generate::{DEFAULT_SEED, SmallProblem};
+use sparrow_bench::figures::{
+    BatchCase, Batches, Cases, Made, Measured, PaperFigure, PeersHeader, Work, batch_sizes,
+    density_batches,
+};
+use sparrow_bench::{Input, Making, Origin, Record};
+
+use clock::{Clock, span};
+use libraries::{Libraries, Peer};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Which figure: of SpMM, of batches, or one of products with a vector that has cuSPARSE or MKL
+    figure: String,
+    /// Matrices instead of the figure's own
+    matrices: Vec<String>,
+    /// Whose library
+    #[arg(long, value_enum, default_value = "cusparse")]
+    peer: Peer,
+    /// Multiplies the rows of generated matrices, and the problems of a batch; as the budget allows if left out
+    #[arg(long)]
+    scale: Option<f64>,
+    #[arg(long, default_value_t = DEFAULT_SEED)]
+    seed: u64,
+    /// How long it may take: 90s, 4m, 1h. What does not fit is left out and named
+    #[arg(long, default_value = "4m", value_parser = span)]
+    budget: Duration,
+    /// Types of A's values, f32 and f64, several with commas; the figure's if left out
+    #[arg(long, value_delimiter = ',')]
+    value_type: Vec<ValueType>,
+    /// Where the results go, a line of JSON each
+    #[arg(long)]
+    json: PathBuf,
+}
+
+/// What is measured one after the other.
+enum Piece {
+    /// A file or a class.
+    Input(Input),
+    /// A matrix that is made for the figure.
+    Made(Made),
+    /// A batch of so many problems.
+    Batch(BatchCase, usize),
+}
+
+/// Measures, and writes each result as it comes.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let figure = figure(&arguments.figure)?;
+    let types = match &arguments.value_type[..] {
+        [] => figure.value_types.to_vec(),
+        types => types.to_vec(),
+    };
+    if let Some(other) = types.iter().find(|one| !matches!(one, ValueType::F32 | ValueType::F64)) {
+        bail!("{other} is not compared: --value-type takes f32 and f64");
+    }
+    let libraries = Libraries::open(arguments.peer, figure)?;
+    let asked = Making { scale: arguments.scale.unwrap_or(1.0), seed: arguments.seed };
+    ensure!(asked.scale > 0.0 && asked.scale.is_finite(), "--scale {} is no scale", asked.scale);
+    let works = |pieces: &[Piece], scale: f64| -> Vec<Work> {
+        let work = |(place, piece): (usize, &Piece)| {
+            let work = figure.measured.work(piece.nnz(scale), types.len(), place == 0);
+            Work { is_fixed: !piece.is_scaled(), programs: 0, ..work }
+        };
+        pieces.iter().enumerate().map(work).collect()
+    };
+    let mut clock = Clock::new(arguments.budget, arguments.peer == Peer::Cusparse);
+    let scale = match arguments.scale {
+        Some(scale) => scale,
+        None => clock.scale(|scale| {
+            let making = Making { scale, ..asked };
+            works(&pieces(figure, &arguments.matrices, making).unwrap_or_default(), scale)
+        }),
+    };
+    let making = Making { scale, ..asked };
+    let all = pieces(figure, &arguments.matrices, making)?;
+    let path = &arguments.json;
+    let mut file = File::create(path).with_context(|| path.display().to_string())?;
+    writeln!(file, "{}", serde_json::to_string(&PeersHeader::of(figure, making))?)?;
+    let (count, mut written) = (all.len(), 0);
+    for (place, (piece, work)) in all.iter().zip(works(&all, scale)).enumerate() {
+        let name = piece.name();
+        if !clock.has_time(&work) {
+            eprintln!("{name}: left out, it does not fit into --budget: raise it, or ask for less");
+            continue;
+        }
+        eprintln!("{} of {count}: {name}", place + 1);
+        match piece.measure(figure, making, &types, &libraries) {
+            Ok(records) => {
+                for record in &records {
+                    say(record);
+                    writeln!(file, "{}", serde_json::to_string(record)?)?;
+                }
+                written += records.len();
+            }
+            Err(error) => eprintln!("{name}: left out: {error:#}"),
+        }
+        clock.done(&work);
+    }
+    ensure!(written > 0, "nothing was measured");
+    eprintln!("written: {} ({written} results at scale {scale})", path.display());
+    Ok(())
+}
+
+/// The figure of a name, if other libraries have its products.
+fn figure(name: &str) -> Result<&'static PaperFigure> {
+    match PaperFigure::named(name).filter(|figure| figure.takes_peers) {
+        Some(figure) => Ok(figure),
+        None => {
+            let names = PaperFigure::with_peers();
+            bail!("{name} is no figure with other libraries: these are {names}")
+        }
+    }
+}
+
+/// What a figure is measured on.
+fn pieces(figure: &PaperFigure, named: &[String], making: Making) -> Result<Vec<Piece>> {
+    if let Measured::Batch { kind, sizes, .. } = figure.measured {
+        let sizes = batch_sizes(sizes, making.scale);
+        let cases = batch_cases(figure, kind, named, making)?;
+        let sized = |case: &BatchCase| {
+            let case = case.clone();
+            sizes.iter().map(move |size| Piece::Batch(case.clone(), *size)).collect::<Vec<_>>()
+        };
+        return Ok(cases.iter().flat_map(sized).collect());
+    }
+    let inputs = |names: &mut dyn Iterator<Item = &str>| -> Result<Vec<Piece>> {
+        names.map(|name| Ok(Piece::Input(Input::parse(name)?))).collect()
+    };
+    let has_own = matches!(figure.cases, Cases::Made(_));
+    ensure!(
+        named.is_empty() || !has_own,
+        "{} makes matrices of its own: leave others out",
+        figure.name
+    );
+    match figure.cases {
+        Cases::Made(made) => Ok(made(making).into_iter().map(Piece::Made).collect()),
+        _ if !named.is_empty() => inputs(&mut named.iter().map(String::as_str)),
+        Cases::Classes(names) => inputs(&mut names.iter().copied()),
+        Cases::Suite(suite) => {
+            Ok(suite.classes().into_iter().map(|class| Piece::Input(Input::Class(class))).collect())
+        }
+        Cases::Problems(_) => Ok(Vec::new()),
+    }
+}
+
+fn batch_cases(
+    figure: &PaperFigure,
+    kind: Batches,
+    named: &[String],
+    making: Making,
+) -> Result<Vec<BatchCase>> {
+    if kind == Batches::Density {
+        ensure!(named.is_empty(), "{} makes matrices of its own: leave others out", figure.name);
+        return Ok(density_batches(making)?);
+    }
+    let like = |small: &SmallProblem| -> Result<BatchCase> {
+        let matrix = small.generate(making.seed)?;
+        Ok(BatchCase::homogeneous(small.display_name(), "likeness", matrix))
+    };
+    let cases = match named {
+        [] => figure.small_problems().map(like).collect::<Result<Vec<_>>>()?,
+        names => {
+            let case = |name: &String| -> Result<BatchCase> {
+                match SmallProblem::named(name).filter(|_| !std::path::Path::new(name).exists()) {
+                    Some(small) => like(small),
+                    None => {
+                        let input = Input::parse(name)?;
+                        let matrix = input.load(making, &|_, _| {})?.with_u32_offsets()?;
+                        Ok(BatchCase::homogeneous(input.name(), input.source(), matrix))
+                    }
+                }
+            };
+            names.iter().map(case).collect::<Result<Vec<_>>>()?
+        }
+    };
+    if kind == Batches::Mixed {
+        let source = cases.last().map_or("likeness", |last| last.source);
+        let matrices = cases.into_iter().flat_map(|case| case.matrices).collect();
+        return Ok(vec![BatchCase::mixed(source, matrices)]);
+    }
+    Ok(cases)
+}
+
+impl Piece {
+    fn name(&self) -> String {
+        match self {
+            Piece::Input(input) => input.name(),
+            Piece::Made(made) => made.name.clone(),
+            Piece::Batch(case, size) => format!("{} x {size}, {}", case.name, case.kind),
+        }
+    }
+
+    /// Whether a scale makes it smaller.
+    fn is_scaled(&self) -> bool {
+        matches!(self, Piece::Made(_) | Piece::Batch(..) | Piece::Input(Input::Class(_)))
+    }
+
+    /// Nonzeros at a scale, as far as they are known before.
+    fn nnz(&self, scale: f64) -> u64 {
+        const USUAL: f64 = 3e6;
+        match self {
+            Piece::Made(made) => made.nnz(),
+            Piece::Batch(case, size) => case.nnz(*size),
+            Piece::Input(Input::Class(class)) => {
+                let nnz = class.published_size().map_or(USUAL, |(_, nnz)| nnz as f64);
+                (nnz * scale) as u64
+            }
+            Piece::Input(_) => USUAL as u64,
+        }
+    }
+
+    fn measure(
+        &self,
+        figure: &PaperFigure,
+        making: Making,
+        types: &[ValueType],
+        libraries: &Libraries,
+    ) -> Result<Vec<Record>> {
+        let (matrix, source) = match self {
+            Piece::Batch(case, size) => {
+                return batch::measure(case, *size, making, types, libraries);
+            }
+            Piece::Input(input) => (input.load(making, &|_, _| {})?, input.source()),
+            Piece::Made(made) => (made.generate(making.seed)?, "assembled"),
+        };
+        let origin = Origin { name: self.name(), source, making };
+        products::measure(&matrix.with_u32_offsets()?, &origin, figure, types, libraries)
+    }
+}
+
+/// A line for a result.
+fn say(record: &Record) {
+    println!(
+        "{:<28} {} {:<24} {:>11.2} us, {:>9.2} GFLOP/s ({}){}",
+        record.matrix,
+        record.value_type,
+        record.algorithm,
+        record.median_us.unwrap_or(f64::NAN),
+        record.gflops.unwrap_or(f64::NAN),
+        record.params,
+        if record.verified { "" } else { ", WRONG" },
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAKING: Making = Making { scale: 0.001, seed: 1 };
+
+    #[test]
+    fn a_figure_has_the_matrices_that_sparrow_draws_it_on() {
+        let names = |figure, named: &[&str]| -> Vec<String> {
+            let named: Vec<_> = named.iter().map(|name| (*name).to_owned()).collect();
+            let pieces = pieces(PaperFigure::named(figure).unwrap(), &named, MAKING).unwrap();
+            pieces.iter().map(Piece::name).collect()
+        };
+        assert_eq!(names("spmm-7", &[])[0], "0.01% of 100 x 100");
+        assert_eq!(names("spmm-6", &["cant"]), ["cant-like"]);
+        assert_eq!(
+            names("batched-3", &["nos3"])[..2],
+            ["nos3-like x 1, homogeneous", "nos3-like x 10, homogeneous"]
+        );
+        assert_eq!(names("batched-4", &[]).len(), 10);
+        assert_eq!(names("batched-6", &[]), ["12 problems x 10, mixed"]);
+    }
+
+    #[test]
+    fn matrices_cannot_be_named_where_a_figure_makes_its_own() {
+        let figure = PaperFigure::named("spmm-4").unwrap();
+        let error = pieces(figure, &["cant".to_owned()], MAKING).err().unwrap();
+        assert_eq!(error.to_string(), "spmm-4 makes matrices of its own: leave others out");
+    }
+
+    #[test]
+    fn a_figure_without_other_libraries_products_is_refused_with_those_that_have_some() {
+        let error = figure("csr-adaptive-10").err().unwrap().to_string();
+        assert!(error.contains("spmm-1, spmm-4") && error.contains("batched-3"), "{error}");
+    }
+}

@@ -1,0 +1,108 @@
+//! `--peers`: other libraries' results, which a program of their own has written, beside a figure's.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sparrow::Device;
+use sparrow_bench::Record;
+use sparrow_bench::figures::{PaperFigure, Peers};
+
+use super::Results;
+use crate::arguments::{BenchFigure, Making};
+use crate::failure::Failure;
+use crate::output::shown;
+
+/// Results that stand beside ours; none where no file is named.
+pub(super) struct Beside(Option<(PathBuf, Peers)>);
+
+/// Refuses them for a sweep, which times points of its own.
+///
+/// # Errors
+/// A file is named.
+pub(in crate::commands::bench) fn check_sweep(arguments: &BenchFigure) -> Result<(), Failure> {
+    match &arguments.peers {
+        None => Ok(()),
+        Some(path) => Err(Failure::input(format!(
+            "--peers {}: {} is a sweep over hyper-parameters of ours: leave it out",
+            shown(path),
+            arguments.figure
+        ))),
+    }
+}
+
+impl Beside {
+    /// Reads the file that is named, and says how matrices are made then: as its own were.
+    ///
+    /// # Errors
+    /// The file cannot be read, is not of this figure, or of other matrices than are asked for.
+    pub(super) fn read(
+        arguments: &BenchFigure,
+        figure: &PaperFigure,
+    ) -> Result<(Making, Self), Failure> {
+        let asked = arguments.making();
+        let Some(path) = &arguments.peers else { return Ok((asked, Beside(None))) };
+        let refuse = |why: String| Failure::input(format!("--peers {}: {why}", shown(path)));
+        let text = fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
+        let peers = Peers::parse(&text, figure).map_err(|error| refuse(error.to_string()))?;
+        let sparrow_bench::Making { scale, seed } = peers.making;
+        match (asked.scale, asked.seed) {
+            (Some(own), _) if own != scale => Err(refuse(format!(
+                "its matrices are at scale {scale}, not at {own}: leave --scale out"
+            ))),
+            (_, Some(own)) if own != seed => Err(refuse(format!(
+                "its matrices are of the seed {seed}, not of {own}: leave --seed out"
+            ))),
+            _ => {
+                let making = Making { scale: Some(scale), seed: Some(seed) };
+                Ok((making, Beside(Some((path.clone(), peers)))))
+            }
+        }
+    }
+
+    /// Those of the matrices that are drawn. Wrong ones, and matrices of which there are none, are named and left out.
+    ///
+    /// # Errors
+    /// The file has none of any of these matrices, or was measured on another GPU.
+    pub(super) fn of(
+        self,
+        names: &[String],
+        device: &Device,
+        results: &Results,
+    ) -> Result<Vec<Record>, Failure> {
+        let Beside(Some((path, peers))) = self else { return Ok(Vec::new()) };
+        let own = device.traits().name.as_str();
+        let records = judged(peers, names, own).map_err(|why| named(&path, &why))?;
+        for one in records.iter().filter(|record| !record.verified) {
+            let Record { matrix, algorithm, value_type, .. } = one;
+            results.leave_out(format!(
+                "{matrix}, {algorithm}, {value_type}: left out, its result is wrong in {}",
+                shown(&path)
+            ));
+        }
+        let has_none = |name: &&String| !records.iter().any(|record| record.matrix == **name);
+        for name in names.iter().filter(has_none) {
+            results.leave_out(format!("{name}: {} has no results of it", shown(&path)));
+        }
+        Ok(records.into_iter().filter(|record| record.verified).collect())
+    }
+}
+
+fn named(path: &Path, why: &str) -> Failure {
+    Failure::input(format!("--peers {}: {why}", shown(path)))
+}
+
+/// The results of these matrices, if they can be compared with those of a device.
+fn judged(peers: Peers, names: &[String], device: &str) -> Result<Vec<Record>, String> {
+    // MKL's device is the host, which OpenCL's CPU devices call by other names.
+    let is_gpu = |record: &&Record| record.driver.starts_with("CUDA");
+    let stranger = peers.records.iter().filter(is_gpu).find(|record| record.device != device);
+    if let Some(Record { device: other, .. }) = stranger {
+        return Err(format!("its results are of {other}, and this figure is drawn on {device}"));
+    }
+    let records = peers.records.into_iter().filter(|record| names.contains(&record.matrix));
+    let records: Vec<_> = records.collect();
+    match records.is_empty() {
+        true => Err(format!("it has no results of {}", names.join(", "))),
+        false => Ok(records),
+    }
+}
