@@ -5,8 +5,8 @@ use std::time::Instant;
 use csr_core::verify::{Verification, verify_dense};
 use csr_core::{AnyCsrView, AnyVector, DenseShape, Layout, Number};
 use sparrow::{
-    AnyArray, AnyDenseMatrix, AnyDenseProduct, AnyMatrix, AnySpmmPlan, DenseOperands, PlanOptions,
-    Queue, Rates, SpmmAlgorithm, SpmmOptions, SpmmVariant, Workspace,
+    AnyArray, AnyDenseMatrix, AnyDenseProduct, AnyMatrix, AnySpmmPlan, DenseOperands, NoEvent,
+    PlanOptions, Queue, Rates, SpmmAlgorithm, SpmmOptions, SpmmVariant, Workspace,
 };
 
 use super::device::Instance;
@@ -171,7 +171,7 @@ impl Scene<'_> {
         let mut launch = || -> Result<(), MeasureError> {
             let (alpha, beta) = (number(1.0), number(0.0));
             let product = AnyDenseProduct { alpha, a, b, beta, c: &mut c };
-            plan.launch(queue, &mut workspace, product, &[])?;
+            plan.launch(queue, &mut workspace, product, NoEvent)?;
             Ok(())
         };
         let finish = || Ok(queue.finish_blocking()?);
