@@ -39,7 +39,7 @@
 #define ROWS_AT_ONCE 1 // most rows of an i-node
 #endif
 #ifndef PART_NNZ
-#define PART_NNZ 256 // most nonzeros of a row that a sub-group takes
+#define PART_NNZ 256 // most nonzeros of a row that a sub-group takes, or those that share it
 #endif
 #ifndef SHUFFLES
 #define SHUFFLES 0 // items that run in step, and shuffle columns and values; 0: each loads its own
@@ -201,8 +201,13 @@ kernel void spmm_row_split(const uint nodes,
     const uint teams_in_step = ITEMS_IN_STEP / team_size;
     const uint team_in_step = in_step / team_size;
     const uint in_team = in_step - team_in_step * team_size;
+#if SUB_GROUPS_PER_ROW > 1
     const uint share = in_team / SUB_GROUP_SIZE;
     const uint lane = in_team - share * SUB_GROUP_SIZE;
+#else
+    const uint share = 0;
+    const uint lane = in_team;
+#endif
     const uint teams = GROUP_SIZE / ITEMS_IN_STEP * teams_in_step;
     const uint team = step_set * teams_in_step + team_in_step;
     const uint groups_per_tile = part_groups + node_groups;

@@ -58,7 +58,8 @@ parameters! {
         nnz_at_once: [1, 2, 4, 8],
         /// The most neighbouring rows with the same columns that a sub-group takes together: 1 to 8.
         rows_at_once: [1, 2, 3, 4],
-        /// The most nonzeros of a row that a sub-group takes; longer rows are cut into equal parts.
+        /// The most nonzeros of a row that a sub-group takes, or those that share it; longer rows are cut into equal
+        /// parts.
         part_nnz: [64, 128, 256, 512, 1024],
         /// Items that run in step and shuffle columns and values: 32 on NVIDIA; 0 where each loads its own.
         shuffles: [0, 32],
@@ -136,15 +137,15 @@ impl SpmmRowSplit {
     /// half or less of it where the device would have too few sub-groups; the largest stays, and so does what several
     /// share.
     pub fn useful_part(&self, device: &DeviceTraits, tiling: &Tiling, loads: f64) -> u32 {
-        if self.part_nnz == WHOLE_ROWS {
-            return WHOLE_ROWS;
+        if self.part_nnz == WHOLE_ROWS || tiling.sub_groups_per_row > 1 {
+            return self.part_nnz;
         }
-        let nodes = self.group_size / self.in_step() * (self.in_step() / tiling.items_per_row());
+        let sub_groups =
+            self.group_size / self.in_step() * (self.in_step() / tiling.sub_group_size);
         let groups = device.compute_units.max(1) * GROUPS_PER_UNIT;
-        let fitting = loads * f64::from(tiling.tiles) / (f64::from(groups) * f64::from(nodes));
-        let sharing = tiling.sub_groups_per_row;
+        let fitting = loads * f64::from(tiling.tiles) / (f64::from(groups) * f64::from(sub_groups));
         let mut part = self.part_nnz;
-        while part > LEAST_PART * sharing && fitting < f64::from(part) / std::f64::consts::SQRT_2 {
+        while part > LEAST_PART && fitting < f64::from(part) / std::f64::consts::SQRT_2 {
             part /= 2;
         }
         part
@@ -293,8 +294,11 @@ mod tests {
     }
 
     #[test]
-    fn sharing_is_a_power_of_two() {
-        let named: Vec<u32> = (0..100).filter(|n| sharing_feature(*n).is_some()).collect();
-        assert!(named.iter().all(|n| n.is_power_of_two()), "{named:?}");
+    fn programs_are_told_how_many_share_a_row() {
+        for number in 0..100 {
+            let is_shared = [2, 4, 8, 16, 32].contains(&number);
+            let expected = is_shared.then(|| format!("SUB_GROUPS_PER_ROW={number}"));
+            assert_eq!(sharing_feature(number).map(str::to_owned), expected);
+        }
     }
 }

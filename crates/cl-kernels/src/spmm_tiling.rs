@@ -48,7 +48,7 @@ impl Tiling {
         Tiling { sub_groups_per_row, ..self }
     }
 
-    /// Items that take a row together.
+    /// Items that take a row together: a team of sub-groups.
     pub fn items_per_row(&self) -> u32 {
         self.sub_group_size * self.sub_groups_per_row
     }
@@ -91,10 +91,10 @@ pub fn apart_width(most: u32, columns: u32, in_step: u32) -> u32 {
     [2, 4, 8, 16].into_iter().filter(has_neighbours).min_by_key(tiles).unwrap_or(1)
 }
 
-/// Columns an item takes where they are apart and several sub-groups share a row: up to `most`, a power of two, so that
-/// a sub-group is as few items as can be.
+/// Columns an item takes where they are apart and several sub-groups share a row: up to `most`, a power of two that a
+/// vector may have, so that a sub-group is as few items as can be.
 pub fn shared_width(most: u32, columns: u32) -> u32 {
-    columns.next_power_of_two().min(most)
+    columns.next_power_of_two().min(most).min(16)
 }
 
 /// Columns an item takes of a copy of B whose rows end with whole vectors: up to `most`, a power of two, but so few
@@ -180,6 +180,21 @@ mod tests {
         }
         // Three sub-groups of 17 fit into 64 items.
         assert_eq!(apart_width(4, 33, 64), 2);
+    }
+
+    #[test]
+    fn items_take_as_many_columns_as_a_vector_may_have() {
+        let is_width = |width| [1, 2, 4, 8, 16].contains(&width);
+        for (most, columns) in
+            [1, 2, 4, 8, 16, 32].into_iter().flat_map(|most| (1..700).map(move |c| (most, c)))
+        {
+            assert!(is_width(shared_width(most, columns)), "{columns} columns, at most {most}");
+            assert!(is_width(padded_width(most, columns)), "{columns} columns, at most {most}");
+            assert!(is_width(halves_width(most, columns)), "{columns} columns, at most {most}");
+            for in_step in [1, 2, 16, 32, 1024] {
+                assert!(is_width(apart_width(most, columns, in_step)), "{columns}, {in_step}");
+            }
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use cl_kernels::spmm::{
 };
 use cl_kernels::spmm_row_split::{FEATURE_ITEM_A_ROW, SpmmRowSplit, sharing_feature};
 use cl_kernels::{
-    Accumulate, DeviceTraits, DeviceType, KernelKey, spmm_merge, spmm_nonzero_split, spmm_row_split,
+    Accumulate, DeviceType, KernelKey, spmm_merge, spmm_nonzero_split, spmm_row_split,
 };
 use csr_core::{Layout, OffsetType};
 
@@ -38,34 +38,41 @@ pub(super) enum Columns {
 pub(super) struct Access {
     /// Ways and columns of an item, the faster first; the last one needs nothing of B and C.
     pub(super) ways: Vec<(Columns, u32)>,
+    /// Sub-groups that share a row, whichever way: sums are the same wherever B and C begin.
+    pub(super) sub_groups_per_row: u32,
     /// Elements from one row to the next of a copy of B, where one is made.
     pub(super) copy_leading: Option<usize>,
 }
 
 impl Access {
-    /// For row split of rows of `mean_row` nonzeros, in the mean; and the parameters as rows are shared, or are not.
+    /// For row split of rows of `mean_row` nonzeros, in the mean; and the parameters, without shuffles where rows are
+    /// shared.
     pub(super) fn to_rows(
         dense: &DenseOperands,
         parameters: SpmmRowSplit,
         mean_row: f64,
-        device: &DeviceTraits,
+        (device_type, local_bytes): (DeviceType, u64),
     ) -> (Self, SpmmRowSplit) {
         let of = |parameters: &SpmmRowSplit, apart: fn(u32, u32, u32) -> u32| {
-            Access::new(dense, parameters.widths(), parameters.in_step(), device.device_type, apart)
+            Access::new(dense, parameters.widths(), parameters.in_step(), device_type, apart)
         };
         if let Some(sharing) = parameters.sharing(1) {
-            let access = of(&sharing, |most, columns, _| shared_width(most, columns));
-            let (_, width) = access.ways[0];
-            let tiling = Tiling::new(dense.c.cols() as u32, width, sharing.in_step());
-            let is_shared = sharing.sub_groups_per_row(&tiling, mean_row) > 1;
+            let mut access = of(&sharing, |most, columns, _| shared_width(most, columns));
+            let tiling = |(_, width): &(Columns, u32)| {
+                Tiling::new(dense.c.cols() as u32, *width, sharing.in_step())
+            };
+            let numbers = access.ways.iter().map(tiling);
+            let numbers = numbers.map(|tiling| sharing.sub_groups_per_row(&tiling, mean_row));
+            access.sub_groups_per_row = numbers.min().unwrap_or(1);
             let widest = access.ways.iter().map(|(_, width)| *width).max().unwrap_or(1);
             let sum_bytes = u64::from(widest) * dense.b_type.accumulator().size_bytes() as u64;
-            let fits = u64::from(sharing.group_size) * sum_bytes <= device.local_bytes;
-            if is_shared && fits && parameters.sharing(tiling.sub_group_size).is_some() {
+            let fits = u64::from(sharing.group_size) * sum_bytes <= local_bytes;
+            let items = tiling(&access.ways[0]).sub_group_size;
+            if access.sub_groups_per_row > 1 && fits && parameters.sharing(items).is_some() {
                 return (access, sharing);
             }
         }
-        (of(&parameters, apart_width), SpmmRowSplit { items_per_row: 1, ..parameters })
+        (of(&parameters, apart_width), parameters)
     }
 
     /// For tiles of nonzeros.
@@ -120,7 +127,7 @@ impl Access {
             let aligned = (COPY_ALIGNMENT / dense.b_type.size_bytes()).max(in_vectors as usize);
             b.cols().next_multiple_of(if in_vectors > 1 { aligned } else { 1 })
         });
-        Access { ways, copy_leading }
+        Access { ways, sub_groups_per_row: 1, copy_leading }
     }
 
     /// Items of a CPU run one after another, and each iterates over the row of A: they take `width` columns, even where
@@ -144,7 +151,7 @@ impl Access {
                 (false, _) => aligned,
             })
         });
-        Access { ways, copy_leading }
+        Access { ways, sub_groups_per_row: 1, copy_leading }
     }
 }
 
@@ -157,23 +164,18 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// How columns of an item that lie one way are dealt to groups, and rows of `mean_row` nonzeros, in the mean.
+    /// How columns of an item that lie one way are dealt to groups.
     pub(super) fn tiling(
         dense: &DenseOperands,
         parameters: &SpmmParameters,
         width: u32,
-        mean_row: f64,
+        sub_groups_per_row: u32,
     ) -> Tiling {
-        let tiling = Tiling::new(dense.c.cols() as u32, width, parameters.in_step());
-        match parameters {
-            SpmmParameters::RowSplit(parameters) => {
-                tiling.shared(parameters.sub_groups_per_row(&tiling, mean_row))
-            }
-            SpmmParameters::Merge(_) | SpmmParameters::NonzeroSplit(_) => tiling,
-        }
+        let columns = dense.c.cols() as u32;
+        Tiling::new(columns, width, parameters.in_step()).shared(sub_groups_per_row)
     }
 
-    /// Builds the program of one way, for rows of `mean_row` nonzeros in the mean.
+    /// Builds the program of one way, in which `sub_groups_per_row` share a row.
     pub(super) fn build(
         context: &Context,
         specialisation: Specialisation,
@@ -181,7 +183,7 @@ impl Form {
         parameters: SpmmParameters,
         plan_features: &[&'static str],
         (columns, width): (Columns, u32),
-        mean_row: f64,
+        sub_groups_per_row: u32,
     ) -> Result<Self> {
         let mut key = match parameters.with_vector_width(width) {
             SpmmParameters::RowSplit(parameters) => {
@@ -204,7 +206,7 @@ impl Form {
         ];
         key.features.extend(features.iter().filter(|(is_on, _)| *is_on).map(|(_, name)| *name));
         key.features.extend(plan_features);
-        let tiling = Form::tiling(dense, &parameters, width, mean_row);
+        let tiling = Form::tiling(dense, &parameters, width, sub_groups_per_row);
         key.features.extend(sharing_feature(tiling.sub_groups_per_row));
         let is_cpu = context.device().traits().device_type == DeviceType::Cpu;
         if is_cpu && tiling.sub_group_size == 1 && key.source == spmm_row_split::SOURCE {
@@ -263,6 +265,45 @@ mod tests {
             let expected = (ways, copy);
             assert_eq!(access(columns, b, c), expected, "{columns} {b:?} {c:?}");
         }
+    }
+
+    #[test]
+    fn rows_are_shared_where_columns_are_few_and_alike_in_every_way() {
+        let of = |columns, parameters: SpmmRowSplit, mean_row, device| {
+            let shape = DenseShape::new(100, columns, Layout::RowMajor, columns).unwrap();
+            let dense = DenseOperands { b: shape, b_type: ValueType::F32, c: shape };
+            let (access, used) = Access::to_rows(&dense, parameters, mean_row, device);
+            (access.ways, access.sub_groups_per_row, used.shuffles)
+        };
+        use Columns::{Apart, Vectors};
+        let gpu = (DeviceType::Gpu, 1 << 15);
+        let shuffling = SpmmRowSplit {
+            group_size: 128,
+            vector_width: 4,
+            nnz_at_once: 2,
+            rows_at_once: 6,
+            part_nnz: 256,
+            shuffles: 32,
+            items_per_row: 8,
+        };
+        let single = shuffling.row_by_row();
+        assert_eq!(of(3, single, 64.0, gpu), (vec![(Apart, 4)], 8, 0));
+        assert_eq!(of(4, shuffling, 64.0, gpu), (vec![(Vectors, 4), (Apart, 4)], 8, 0));
+        // Three items of pairs, or two of columns apart: what the first can share, both do.
+        assert_eq!(of(6, single, 64.0, gpu), (vec![(Vectors, 2), (Apart, 4)], 2, 0));
+        // Sub-groups of four items that take i-nodes shuffle.
+        assert_eq!(of(16, shuffling, 64.0, gpu), (vec![(Vectors, 4), (Apart, 2)], 1, 32));
+        assert_eq!(of(16, single, 64.0, gpu).1, 2);
+        for not_shared in [
+            of(3, single, 3.0, gpu),
+            of(3, single.published(), 64.0, gpu),
+            of(3, single, 64.0, (DeviceType::Gpu, 1024)),
+            of(32, single, 64.0, gpu),
+        ] {
+            assert_eq!(not_shared.1, 1, "{not_shared:?}");
+        }
+        let of_cpu = SpmmRowSplit { items_per_row: 1, ..single };
+        assert_eq!(of(3, of_cpu, 64.0, (DeviceType::Cpu, 1 << 15)).1, 1);
     }
 
     #[test]

@@ -146,11 +146,15 @@ impl Spmm {
                     0 | 1 => parameters.row_by_row(),
                     rows_at_once => SpmmRowSplit { rows_at_once, ..parameters },
                 };
-                let (access, mut parameters) =
-                    Access::to_rows(&dense, parameters, mean_row, device);
+                let (access, mut parameters) = Access::to_rows(
+                    &dense,
+                    parameters,
+                    mean_row,
+                    (device_type, device.local_bytes),
+                );
                 let (_, width) = access.ways[0];
-                let tiling =
-                    Form::tiling(&dense, &SpmmParameters::RowSplit(parameters), width, mean_row);
+                let tiling = Tiling::new(dense.c.cols() as u32, width, parameters.in_step())
+                    .shared(access.sub_groups_per_row);
                 let loads = mean_row * nodes.count() as f64;
                 parameters.part_nnz = parameters.useful_part(device, &tiling, loads);
                 let long = LongNodes::find_blocking(queue, matrix, &nodes, parameters.part_nnz)?;
@@ -178,8 +182,9 @@ impl Spmm {
             experiment: Experiment::Off,
         };
         let features = plan.features();
+        let sharing = access.sub_groups_per_row;
         let form = |way: &_| {
-            Form::build(context, specialisation, &dense, parameters, &features, *way, mean_row)
+            Form::build(context, specialisation, &dense, parameters, &features, *way, sharing)
         };
         let forms = access.ways.iter().map(form);
         let forms = forms.collect::<Result<Vec<_>>>()?;

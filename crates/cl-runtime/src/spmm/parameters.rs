@@ -66,7 +66,7 @@ impl SpmmParameters {
         }
     }
 
-    /// Sub-groups of a group, or sets of them that share rows.
+    /// Sub-groups of a group, or teams of those that share rows.
     pub(super) fn sub_groups(&self, tiling: &Tiling) -> u32 {
         self.group_size() / self.in_step() * (self.in_step() / tiling.items_per_row())
     }

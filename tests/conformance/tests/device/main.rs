@@ -39,6 +39,7 @@ mod sort;
 mod spgemm;
 mod spin;
 mod spmm;
+mod spmm_shared_rows;
 mod spmv;
 mod transpose;
 mod two_devices;

@@ -17,7 +17,7 @@ use sparrow_bench::selftest::{Extent, Progress, SpmmCase, SpmmConfiguration, run
 const BOTH: [SpmmAlgorithm; 2] = SpmmAlgorithm::ALL;
 
 /// `rows` rows of `length(row)` nonzeros in `cols` columns.
-fn csr(cols: usize, rows: usize, length: impl Fn(usize) -> usize) -> Csr<f64> {
+pub(crate) fn csr(cols: usize, rows: usize, length: impl Fn(usize) -> usize) -> Csr<f64> {
     let (mut offsets, mut columns) = (vec![0], Vec::new());
     for row in 0..rows {
         columns.extend((0..length(row)).map(|k| ((row * 31 + k * 7) % cols) as u32));
@@ -27,7 +27,7 @@ fn csr(cols: usize, rows: usize, length: impl Fn(usize) -> usize) -> Csr<f64> {
     Csr::new(cols, offsets, columns, values).unwrap()
 }
 
-fn check(queue: &Queue, matrix: &Csr<f64>, case: &SpmmCase) {
+pub(crate) fn check(queue: &Queue, matrix: &Csr<f64>, case: &SpmmCase) {
     if let Err(error) = run_spmm(queue, matrix.view().into(), ValueType::F64, false, case) {
         panic!("{error}; {case:?}");
     }
@@ -69,39 +69,6 @@ fn forms_for_gpus_are_right_where_a_cpu_runs_them() {
     let failures: Vec<String> = report.failures().take(5).map(ToString::to_string).collect();
     assert!(failures.is_empty(), "{}\n{}", report.line(), failures.join("\n"));
     assert!(report.passed() > 0);
-}
-
-/// As on a GPU, where few columns leave sub-groups of one or two items: several of them take a row's nonzeros in turn,
-/// some have none, and long rows are cut as well.
-#[test]
-fn rows_that_sub_groups_share_are_right_with_few_columns() {
-    let device = device().masked(|traits| traits.device_type = DeviceType::Gpu);
-    let queue = Queue::new(&Context::new(&device).unwrap()).unwrap();
-    let uneven = csr(97, 45, |row| row * row % 90);
-    // The three rows of a node have the same columns.
-    let nodes = {
-        let (lengths, mut offsets, mut columns) = ([31, 8, 64, 1], vec![0], Vec::new());
-        for row in 0..36 {
-            let length = lengths[row / 3 % lengths.len()];
-            columns.extend((0..length).map(|k| ((row / 3 * 31 + k * 7) % 97) as u32));
-            offsets.push(columns.len() as u32);
-        }
-        let values = csr_core::random_vector(5, columns.len());
-        Csr::new(97, offsets, columns, values).unwrap()
-    };
-    let columns: &[usize] =
-        if is_interpreter(queue.context().device()) { &[3] } else { &[2, 3, 4, 5, 8, 13] };
-    for (matrix, columns) in
-        [&uneven, &nodes].into_iter().flat_map(|m| columns.iter().map(move |c| (m, c)))
-    {
-        for (items, part) in [(8, 256), (32, 32)] {
-            let set = |name: &str, value| (name.to_owned(), value);
-            let parameters = vec![set("items_per_row", items), set("part_nnz", part)];
-            let row_split = Some(SpmmAlgorithm::RowSplit);
-            let case = SpmmCase { parameters, beta: 0.5, ..SpmmCase::new(row_split, *columns) };
-            check(&queue, matrix, &case);
-        }
-    }
 }
 
 #[test]

@@ -1,0 +1,65 @@
+//! SpMM of few columns: rows that several sub-groups share.
+
+use conformance::{device, is_interpreter};
+use sparrow::{
+    Context, Csr, DenseShape, DeviceType, Layout, Matrix, Queue, SpmmAlgorithm, SpmmOptions,
+    SpmmPlan, ValueType,
+};
+use sparrow_bench::selftest::{SpmmCase, run_spmm};
+
+use crate::spmm::{check, csr};
+
+/// As on a GPU, where few columns leave sub-groups of one or two items: several of them take a row's nonzeros in turn,
+/// some have none, and long rows are cut as well.
+#[test]
+fn rows_that_sub_groups_share_are_right_with_few_columns() {
+    let device = device().masked(|traits| traits.device_type = DeviceType::Gpu);
+    let queue = Queue::new(&Context::new(&device).unwrap()).unwrap();
+    let uneven = csr(97, 45, |row| row * row % 90);
+    // The three rows of a node have the same columns.
+    let nodes = {
+        let (lengths, mut offsets, mut columns) = ([31, 8, 64, 1], vec![0], Vec::new());
+        for row in 0..36 {
+            let length = lengths[row / 3 % lengths.len()];
+            columns.extend((0..length).map(|k| ((row / 3 * 31 + k * 7) % 97) as u32));
+            offsets.push(columns.len() as u32);
+        }
+        let values = csr_core::random_vector(5, columns.len());
+        Csr::new(97, offsets, columns, values).unwrap()
+    };
+    let set = |name: &str, value| (name.to_owned(), value);
+    let row_split = Some(SpmmAlgorithm::RowSplit);
+    let is_slow = is_interpreter(queue.context().device());
+    let columns: &[usize] = if is_slow { &[3] } else { &[2, 3, 4, 6, 8, 13] };
+    for (matrix, columns) in
+        [&uneven, &nodes].into_iter().flat_map(|matrix| columns.iter().map(move |c| (matrix, *c)))
+    {
+        for (items, part) in [(8, 256), (32, 32)] {
+            let parameters = vec![set("items_per_row", items), set("part_nnz", part)];
+            let case = SpmmCase { parameters, beta: 0.5, ..SpmmCase::new(row_split, columns) };
+            check(&queue, matrix, &case);
+        }
+    }
+
+    // Elsewhere than where vectors may lie, C by columns, coefficients on the device; B in 16 bits.
+    let narrow = nodes.map_values::<f32>();
+    for (b_type, columns) in [(ValueType::F32, 4), (ValueType::Bf16, 3), (ValueType::F16, 6)] {
+        let case = SpmmCase {
+            c: (Layout::ColumnMajor, 1),
+            shift: 1,
+            scalars_on_device: true,
+            ..SpmmCase::new(row_split, columns)
+        };
+        run_spmm(&queue, narrow.view().into(), b_type, false, &case)
+            .unwrap_or_else(|error| panic!("{error}; {case:?}"));
+    }
+
+    // And they are shared.
+    let matrix = Matrix::upload_blocking(&queue, nodes.view()).unwrap();
+    let shape = |rows| DenseShape::new(rows, 3, Layout::RowMajor, 3).unwrap();
+    let options = SpmmOptions { algorithm: row_split, ..SpmmOptions::default() };
+    let plan =
+        SpmmPlan::<f64, u32, f64>::new_blocking(&queue, &matrix, shape(97), shape(36), &options)
+            .unwrap();
+    assert!(plan.key().to_string().contains("sub_groups_per_row"), "{}", plan.key());
+}
