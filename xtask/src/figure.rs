@@ -14,14 +14,16 @@ use std::process::{Command, ExitCode};
 /// Options of `figure`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// A figure of SpMM or of batches: spmm-1, spmm-4, spmm-7, batched-3, batched-4 and others
+    /// With cuSPARSE: spmm-1, -4 to -7, batched-3 to -7, segmented-sum-4, -5, evc-hyb-3, -5, -15; with MKL, these without
+    /// batched-3 to -7 and evc-hyb-3
     figure: String,
     /// Matrices instead of the figure's own
     matrices: Vec<String>,
     /// Whose library
     #[arg(long, value_enum, default_value = "cusparse")]
     peer: Peer,
-    /// Part of a device's or platform's name for Sparrow; NVIDIA for cusparse, a CPU device for mkl, if left out
+    /// Part of a device's or platform's name for Sparrow. If left out NVIDIA for cusparse; for mkl the device that every
+    /// command takes, a GPU before a CPU: name the CPU's, as `sparrow devices` prints it, where there are both
     #[arg(long)]
     device: Option<String>,
     /// Whose OpenCL; the system's device, else a provided PoCL, if left out

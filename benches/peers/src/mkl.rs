@@ -3,9 +3,8 @@
 
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
-use std::time::Instant;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
 use csr_core::{Accumulator, AnyVector, Csr, Real};
 use libloading::Library;
 use sparrow_bench::{Budget, Samples};
@@ -234,15 +233,7 @@ impl Mkl {
         budget: &Budget,
     ) -> Result<Timed<T>> {
         let (rows, cols) = (matrix.rows(), matrix.cols());
-        let start = Instant::now();
-        let mut a = vec![T::from_f64(0.0); rows * cols];
-        let (offsets, indices) = (matrix.pattern().offsets(), matrix.pattern().columns());
-        for row in 0..rows {
-            for entry in offsets[row] as usize..offsets[row + 1] as usize {
-                a[row * cols + indices[entry] as usize] = matrix.values()[entry];
-            }
-        }
-        let setup_us = start.elapsed().as_secs_f64() * 1e6;
+        let (a, setup_us) = set_up(|| with_zeros(matrix))?;
         let sizes = (c_int::try_from(rows)?, c_int::try_from(cols)?, c_int::try_from(columns)?);
         let mut y = vec![T::from_f64(POISON); rows * columns];
         let multiply = || T::gemm(self, sizes, &a, b, &mut y);
@@ -279,6 +270,25 @@ impl Mkl {
     }
 }
 
+/// A by rows with its zeros written out; an error where there is no memory for it.
+fn with_zeros<T: Real>(matrix: &Csr<T, u32>) -> Result<Vec<T>> {
+    let (rows, cols) = (matrix.rows(), matrix.cols());
+    let elements = rows.saturating_mul(cols);
+    let mut a = Vec::new();
+    a.try_reserve_exact(elements).map_err(|_| {
+        let bytes = elements as u128 * size_of::<T>() as u128;
+        anyhow!("no memory for the dense A of {rows} x {cols}: {bytes} bytes are needed")
+    })?;
+    a.resize(elements, T::from_f64(0.0));
+    let (offsets, indices) = (matrix.pattern().offsets(), matrix.pattern().columns());
+    for row in 0..rows {
+        for entry in offsets[row] as usize..offsets[row + 1] as usize {
+            a[row * cols + indices[entry] as usize] = matrix.values()[entry];
+        }
+    }
+    Ok(a)
+}
+
 /// "2026.2" of "Intel(R) oneAPI Math Kernel Library Version 2026.2-Product Build ...".
 fn short_version(text: &str) -> String {
     let after = text.split_once("Version ").map_or(text, |(_, rest)| rest);
@@ -288,6 +298,20 @@ fn short_version(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn zeros_are_written_out_and_a_matrix_without_memory_is_an_error() {
+        let a: Csr<f32, u32> =
+            Csr::new(3, vec![0, 1, 3], vec![1, 0, 2], vec![5.0, 6.0, 7.0]).unwrap();
+        assert_eq!(with_zeros(&a).unwrap(), [0.0, 5.0, 0.0, 6.0, 0.0, 7.0]);
+        // 2^54 bytes, more than processors address.
+        let (rows, cols) = (1 << 20, 1 << 31);
+        let a: Csr<f64, u32> = Csr::new(cols, vec![0; rows + 1], vec![], vec![]).unwrap();
+        let error = with_zeros(&a).unwrap_err().to_string();
+        let expected =
+            "no memory for the dense A of 1048576 x 2147483648: 18014398509481984 bytes are needed";
+        assert_eq!(error, expected);
+    }
 
     #[test]
     fn the_version_is_a_number_alone() {

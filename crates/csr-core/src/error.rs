@@ -22,6 +22,17 @@ pub enum Error {
         expected: usize,
     },
 
+    /// An array of a type known at run time has another one than what it belongs to.
+    #[error("{what} has elements of type {found} where {expected} is needed")]
+    ElementType {
+        /// Which array.
+        what: &'static str,
+        /// The type of its elements.
+        found: ValueType,
+        /// The type that they must have.
+        expected: ValueType,
+    },
+
     /// A row offset is smaller than the one before it, the first is not 0, or the last is not nnz.
     #[error("row offset {index} is {found} where {rule}")]
     RowOffset {

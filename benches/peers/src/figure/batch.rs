@@ -7,7 +7,7 @@ use sparrow_bench::figures::{BatchCase, PeerProduct};
 use sparrow_bench::{BatchProblems, BatchRecord, Details, Making, Origin, Record, peer_record};
 
 use super::libraries::Libraries;
-use super::products::{Judged, best, judged, run};
+use super::products::{Judged, best, each_type, judged, run};
 use crate::mkl::MklValue;
 use crate::spmm::BUDGET;
 use crate::timed::Timed;
@@ -25,16 +25,12 @@ pub fn measure(
 ) -> Result<Vec<Record>> {
     let origin = Origin { name: case.name.clone(), source: case.source, making };
     let order = (case.order)(&case.matrices, size);
-    let mut records = Vec::new();
-    for value_type in types {
-        let scene = Scene { case, order: &order, origin: &origin, libraries };
-        records.extend(match value_type {
-            ValueType::F64 => scene.measure::<f64>()?,
-            ValueType::F32 => scene.measure::<f32>()?,
-            other => bail!("{other} is not compared"),
-        });
-    }
-    Ok(records)
+    let scene = Scene { case, order: &order, origin: &origin, libraries };
+    each_type(&case.name, types, |value_type| match value_type {
+        ValueType::F64 => scene.measure::<f64>(),
+        ValueType::F32 => scene.measure::<f32>(),
+        other => bail!("{other} is not compared"),
+    })
 }
 
 struct Scene<'a> {

@@ -1,6 +1,6 @@
 //! The libraries that a figure asks for, and what each calls its products.
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use csr_core::Csr;
 use sparrow_bench::Budget;
 use sparrow_bench::figures::{Measured, PaperFigure, PeerProduct};
@@ -16,6 +16,21 @@ pub enum Peer {
     Cusparse,
     /// Intel's MKL
     Mkl,
+}
+
+impl Peer {
+    /// As `--peer` spells it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Peer::Cusparse => "cusparse",
+            Peer::Mkl => "mkl",
+        }
+    }
+
+    /// Whether its products run on the host's cores.
+    pub fn is_on_host(self) -> bool {
+        self == Peer::Mkl
+    }
 }
 
 /// Opened.
@@ -50,11 +65,6 @@ impl Libraries {
                 Ok(Libraries { vendor: Vendor::Nvidia(sparse, dense), name, device, driver })
             }
             Peer::Mkl => {
-                ensure!(
-                    !matches!(figure.measured, Measured::Batch { .. }),
-                    "{} has batches, for which MKL is not compared: --peer cusparse",
-                    figure.name
-                );
                 let mkl = Mkl::open()?;
                 let (name, device) = (format!("MKL {}", mkl.version_text()), mkl.device());
                 Ok(Libraries { vendor: Vendor::Intel(mkl), name, device, driver: String::new() })

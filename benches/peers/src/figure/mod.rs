@@ -27,7 +27,7 @@ use libraries::{Libraries, Peer};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Which figure: of SpMM, of batches, or one of products with a vector that has cuSPARSE or MKL
+    /// Which figure: of SpMM or, by cuSPARSE, of batches, or one of products with a vector that shows the library's
     figure: String,
     /// Matrices instead of the figure's own
     matrices: Vec<String>,
@@ -62,7 +62,7 @@ enum Piece {
 
 /// Measures, and writes each result as it comes.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let figure = figure(&arguments.figure)?;
+    let figure = figure(&arguments.figure, arguments.peer)?;
     let types = match &arguments.value_type[..] {
         [] => figure.value_types.to_vec(),
         types => types.to_vec(),
@@ -118,10 +118,19 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The figure of a name, if other libraries have its products.
-fn figure(name: &str) -> Result<&'static PaperFigure> {
-    match PaperFigure::named(name).filter(|figure| figure.takes_peers) {
-        Some(figure) => Ok(figure),
+/// The figure of a name, if it shows a product of this library's.
+fn figure(name: &str, peer: Peer) -> Result<&'static PaperFigure> {
+    match PaperFigure::named(name).filter(|figure| !figure.peers.is_empty()) {
+        Some(figure)
+            if figure.peers.iter().any(|product| product.is_on_host() == peer.is_on_host()) =>
+        {
+            Ok(figure)
+        }
+        Some(figure) => bail!(
+            "{name} shows no product of --peer {}: of others it shows {}",
+            peer.word(),
+            figure.peer_names()
+        ),
         None => {
             let names = PaperFigure::with_peers();
             bail!("{name} is no figure with other libraries: these are {names}")
@@ -291,7 +300,21 @@ mod tests {
 
     #[test]
     fn a_figure_without_other_libraries_products_is_refused_with_those_that_have_some() {
-        let error = figure("csr-adaptive-10").err().unwrap().to_string();
+        let error = figure("csr-adaptive-10", Peer::Cusparse).err().unwrap().to_string();
         assert!(error.contains("spmm-1, spmm-4") && error.contains("batched-3"), "{error}");
+    }
+
+    #[test]
+    fn a_figure_that_does_not_show_the_librarys_products_is_refused() {
+        for (name, shown) in [
+            ("evc-hyb-3", "cusparse_spmv"),
+            ("batched-4", "cusparse_loop, cusparse_block_diagonal, cusparse_batched"),
+        ] {
+            let error = figure(name, Peer::Mkl).err().unwrap().to_string();
+            let start = format!("{name} shows no product of --peer mkl: of others it shows ");
+            assert_eq!(error, start + shown);
+            assert_eq!(figure(name, Peer::Cusparse).unwrap().name, name);
+        }
+        assert!(figure("evc-hyb-5", Peer::Mkl).is_ok());
     }
 }

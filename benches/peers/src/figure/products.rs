@@ -21,15 +21,34 @@ pub fn measure(
     libraries: &Libraries,
 ) -> Result<Vec<Record>> {
     let scene = Scene { origin, libraries };
-    let mut records = Vec::new();
-    for value_type in types {
-        records.extend(match value_type {
-            ValueType::F64 => scene.measure(matrix, figure)?,
-            ValueType::F32 => scene.measure(&matrix.narrowed::<f32>()?, figure)?,
-            other => bail!("{other} is not compared"),
-        });
+    each_type(&origin.name, types, |value_type| match value_type {
+        ValueType::F64 => scene.measure(matrix, figure),
+        ValueType::F32 => scene.measure(&matrix.narrowed::<f32>()?, figure),
+        other => bail!("{other} is not compared"),
+    })
+}
+
+/// What is found of each type. Those that fail are named; it is an error if nothing is left.
+pub fn each_type<R>(
+    name: &str,
+    types: &[ValueType],
+    mut measure: impl FnMut(ValueType) -> Result<Vec<R>>,
+) -> Result<Vec<R>> {
+    let (mut found, mut failures) = (Vec::new(), Vec::new());
+    for &value_type in types {
+        match measure(value_type) {
+            Ok(some) => found.extend(some),
+            Err(error) => failures.push((value_type, error)),
+        }
     }
-    Ok(records)
+    if found.is_empty() && !failures.is_empty() {
+        let (value_type, error) = failures.swap_remove(0);
+        return Err(error.context(value_type));
+    }
+    for (value_type, error) in failures {
+        eprintln!("{name}, {value_type}: left out: {error:#}");
+    }
+    Ok(found)
 }
 
 struct Scene<'a> {
@@ -206,6 +225,18 @@ mod tests {
         };
         let samples = Samples::take::<anyhow::Error>(&once, launch, || Ok(())).unwrap();
         Timed { algorithm, samples, setup_us: 0.0, y: vec![y] }
+    }
+
+    #[test]
+    fn a_type_that_fails_leaves_the_others_results_and_none_at_all_is_an_error() {
+        let measure = |value_type| match value_type {
+            ValueType::F64 => Ok(vec![1, 2]),
+            other => bail!("no memory for {other}"),
+        };
+        let all = [ValueType::F32, ValueType::F64, ValueType::F16];
+        assert_eq!(each_type("a", &all, measure).unwrap(), [1, 2]);
+        let error = each_type("a", &all[..1], measure).unwrap_err();
+        assert_eq!(format!("{error:#}"), "f32: no memory for f32");
     }
 
     #[test]

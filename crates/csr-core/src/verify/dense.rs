@@ -6,8 +6,8 @@
 use super::{OracleRow, Summation, Sums, Verification};
 use crate::check::check_length;
 use crate::{
-    Accumulator, AnyCsrView, AnyVector, CsrView, DenseShape, Offset, Real, RealValue, Result,
-    for_csr, parallel,
+    Accumulator, AnyCsrView, AnyVector, CsrView, DenseShape, Error, Offset, Real, RealValue,
+    Result, for_csr, parallel,
 };
 
 /// Columns whose sums are made at a time.
@@ -32,14 +32,20 @@ pub fn verify_dense(
     for_csr!(a, a => typed(a, (b, b_shape), (cs, c_shape)))
 }
 
-/// The elements, none if they are of another type.
+/// The elements.
+///
+/// # Errors
+/// They are of another type, or not as many as the shape says.
 fn elements<'a, T: Accumulator>(
     what: &'static str,
     vector: &'a AnyVector,
     shape: &DenseShape,
 ) -> Result<&'a [T]> {
-    let is_of_type = vector.value_type() == T::TYPE;
-    let elements = if is_of_type { vector.of() } else { &[] };
+    let (found, expected) = (vector.value_type(), T::TYPE);
+    if found != expected {
+        return Err(Error::ElementType { what, found, expected });
+    }
+    let elements = vector.of();
     check_length(what, elements.len(), shape.span())?;
     Ok(elements)
 }
@@ -232,7 +238,15 @@ mod tests {
         let uneven = refusal((&b, &b_shape), (&c, &of(50, 3)));
         assert_eq!(uneven, "a row of C has 3 elements where 2 are needed");
         let doubles = refusal((&b, &b_shape), (&AnyVector::F64(vec![0.0; 100]), &c_shape));
-        assert_eq!(doubles, "C has 0 elements where 100 are needed");
+        assert_eq!(doubles, "C has elements of type f64 where f32 is needed");
+        // With nothing in it, too.
+        let doubles = refusal((&b, &b_shape), (&AnyVector::F64(Vec::new()), &c_shape));
+        assert_eq!(doubles, "C has elements of type f64 where f32 is needed");
+        let empty: Csr<f32> = Csr::new(0, vec![0], Vec::new(), Vec::new()).unwrap();
+        let (none, shape) = (AnyVector::F64(Vec::new()), of(0, 2));
+        let of_none =
+            verify_dense(empty.view().into(), (&none, &shape), (&[&none], &shape)).unwrap_err();
+        assert_eq!(of_none.to_string(), "B has elements of type f64 where f32 is needed");
         let none = verify_dense(a.view().into(), (&b, &b_shape), (&[], &c_shape)).unwrap();
         assert!(none.is_empty());
     }

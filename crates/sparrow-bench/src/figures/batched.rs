@@ -40,7 +40,7 @@ pub(super) const GROWING: PaperFigure = PaperFigure {
         forms: KERNELS,
         has_loop: true,
     },
-    takes_peers: true,
+    peers: &PEERS,
     draw: growing,
 };
 

@@ -44,7 +44,7 @@ pub(super) const STEPS: PaperFigure = PaperFigure {
         has_host: false,
         is_modelled: false,
     },
-    takes_peers: false,
+    peers: &[],
     draw: steps,
 };
 
@@ -91,7 +91,7 @@ pub(super) const SET_UP: PaperFigure = PaperFigure {
     value_types: &[ValueType::F32],
     cases: Cases::Suite(Suite::CsrAdaptive),
     measured: FULL,
-    takes_peers: false,
+    peers: &[],
     draw: set_up,
 };
 
@@ -119,7 +119,7 @@ pub(super) const BANDWIDTH: PaperFigure = PaperFigure {
     value_types: &[ValueType::F32],
     cases: Cases::Suite(Suite::CsrAdaptive),
     measured: FULL,
-    takes_peers: false,
+    peers: &[],
     draw: bandwidth,
 };
 

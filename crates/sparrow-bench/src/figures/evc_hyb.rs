@@ -44,7 +44,8 @@ pub(super) const SPEED_UP: PaperFigure = PaperFigure {
     value_types: &[ValueType::F64],
     cases: Cases::Suite(Suite::EvcHyb),
     measured: COMPARED,
-    takes_peers: true,
+    // MKL's product is a CPU's: no CSR that a GPU's EVC-HYB could be held against.
+    peers: &[PeerProduct::CusparseSpmv],
     draw: speed_up,
 };
 
@@ -82,7 +83,7 @@ pub(super) const REORDERING: PaperFigure = PaperFigure {
         has_host: false,
         is_modelled: false,
     },
-    takes_peers: false,
+    peers: &[],
     draw: reordering,
     ..SPEED_UP
 };
@@ -112,6 +113,7 @@ fn reordering(records: &[&Record]) -> Vec<Picture> {
 pub(super) const RATES: PaperFigure = PaperFigure {
     name: "evc-hyb-5",
     title: "EVC-HYB, Figure 5: FLOP rates",
+    peers: &SPMV_PEERS,
     draw: rates,
     ..SPEED_UP
 };
@@ -145,8 +147,9 @@ pub(super) const RANDOM: PaperFigure = PaperFigure {
     name: "evc-hyb-15",
     title: "EVC-HYB, Figure 15: random matrices",
     differs: "Orders from 5,000 to 65,000 (times the scale), rows of 1 to 5% of the order, as published; csr_vector \
-              stands for CSR, and our own hyb for HYB; cuSPARSE's CSR is a line where --peers names its results.",
+              stands for CSR, and our own hyb for HYB; a library's CSR is a line where --peers names its results.",
     cases: Cases::Made(random),
+    peers: &SPMV_PEERS,
     draw: over_nonzeros,
     ..SPEED_UP
 };

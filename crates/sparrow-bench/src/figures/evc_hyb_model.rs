@@ -61,7 +61,7 @@ pub(super) const TIMES: PaperFigure = PaperFigure {
     value_types: &[ValueType::F64],
     cases: Cases::Suite(Suite::EvcHyb),
     measured: Measured::Spmv { methods: &[IN_ORDER], has_host: false, is_modelled: true },
-    takes_peers: false,
+    peers: &[],
     draw: times,
 };
 

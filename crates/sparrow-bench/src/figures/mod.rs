@@ -44,8 +44,8 @@ pub struct PaperFigure {
     pub cases: Cases,
     /// What is measured on each.
     pub measured: Measured,
-    /// Whether other libraries' results can stand beside it.
-    pub takes_peers: bool,
+    /// Other libraries' products that it shows beside ours; none where it takes no results of theirs.
+    pub peers: &'static [PeerProduct],
     /// The numbers, of the records of one device.
     draw: fn(&[&Record]) -> Vec<Picture>,
 }

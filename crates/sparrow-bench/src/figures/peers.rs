@@ -78,6 +78,16 @@ impl PeerProduct {
         }
     }
 
+    /// Whether it runs on the host's cores, whatever device ours runs on.
+    pub fn is_on_host(self) -> bool {
+        matches!(self, PeerProduct::MklSpmv | PeerProduct::MklSpmm | PeerProduct::MklGemm)
+    }
+
+    /// The product that a result is of; none where it is ours.
+    pub fn of(record: &Record) -> Option<PeerProduct> {
+        PeerProduct::ALL.into_iter().find(|product| product.is_of(record))
+    }
+
     /// Whether a result is of this product.
     pub(super) fn is_of(self, record: &Record) -> bool {
         record.algorithm == self.name()
@@ -89,7 +99,7 @@ pub(super) const SPMV_PEERS: [PeerProduct; 2] = [PeerProduct::CusparseSpmv, Peer
 
 /// Whether a result is another library's.
 pub(super) fn is_peer(record: &Record) -> bool {
-    PeerProduct::ALL.iter().any(|product| product.is_of(record))
+    PeerProduct::of(record).is_some()
 }
 
 /// The head of a file of peers: which figure they are for, and of which matrices.
@@ -162,8 +172,13 @@ pub enum PeersError {
 impl PaperFigure {
     /// Names of the figures that other libraries' results can stand beside, with commas.
     pub fn with_peers() -> String {
-        let all = PAPER_FIGURES.iter().filter(|figure| figure.takes_peers);
+        let all = PAPER_FIGURES.iter().filter(|figure| !figure.peers.is_empty());
         all.map(|figure| figure.name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Names of other libraries' products that it shows, with commas.
+    pub fn peer_names(&self) -> String {
+        self.peers.iter().map(|product| product.name()).collect::<Vec<_>>().join(", ")
     }
 
     fn operation(&self) -> Operation {
@@ -187,9 +202,10 @@ impl Peers {
     /// Reads a file's text, for a figure.
     ///
     /// # Errors
-    /// The figure takes none; the text has no head, is for another figure, or has a line that is no such result, or none.
+    /// The figure takes none; the text has no head, is for another figure, or has a line that is no such result, or none. A
+    /// result is of a product that the figure shows, and of the head's scale and seed.
     pub fn parse(text: &str, figure: &PaperFigure) -> Result<Self, PeersError> {
-        if !figure.takes_peers {
+        if figure.peers.is_empty() {
             let (figure, others) = (figure.name.to_owned(), PaperFigure::with_peers());
             return Err(PeersError::Figure { figure, others });
         }
@@ -206,7 +222,7 @@ impl Peers {
             return Err(PeersError::OtherFigure { found: head.figure, wanted });
         }
         let read = |(index, line): (usize, &str)| {
-            record(line, figure.operation())
+            record(line, figure, &head)
                 .map_err(|reason| PeersError::Line { line: index + 1, reason })
         };
         let records = lines.map(read).collect::<Result<Vec<_>, _>>()?;
@@ -217,16 +233,30 @@ impl Peers {
     }
 }
 
-fn record(line: &str, operation: Operation) -> Result<Record, String> {
+/// A line's result.
+fn record(line: &str, figure: &PaperFigure, head: &PeersHeader) -> Result<Record, String> {
     let record: Record = serde_json::from_str(line).map_err(|error| error.to_string())?;
     if record.schema != SCHEMA {
         return Err(format!("its schema is {:?}, not {SCHEMA:?}", record.schema));
     }
-    if !is_peer(&record) {
+    let Some(product) = PeerProduct::of(&record) else {
         return Err(format!("{} is no product of another library", record.algorithm));
-    }
+    };
+    let operation = figure.operation();
     if record.op != operation {
         return Err(format!("its op is \"{}\", the figure's \"{operation}\"", record.op));
+    }
+    if !figure.peers.contains(&product) {
+        let (name, shown) = (figure.name, figure.peer_names());
+        return Err(format!("{name} does not show {}: of others it shows {shown}", product.name()));
+    }
+    // A file's matrix has no scale.
+    let scale = record.scale.unwrap_or(if record.source == "file" { head.scale } else { 1.0 });
+    if scale != head.scale {
+        return Err(format!("its scale is {scale}, the head's {}", head.scale));
+    }
+    if record.seed != head.seed {
+        return Err(format!("its seed is {}, the head's {}", record.seed, head.seed));
     }
     Ok(record)
 }

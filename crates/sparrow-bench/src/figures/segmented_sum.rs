@@ -37,7 +37,7 @@ pub(super) const SINGLE: PaperFigure = PaperFigure {
     value_types: &[ValueType::F32],
     cases: Cases::Suite(Suite::Hetero),
     measured: METHODS,
-    takes_peers: true,
+    peers: &SPMV_PEERS,
     draw: throughput,
 };
 
@@ -99,7 +99,7 @@ pub(super) const BANDWIDTH: PaperFigure = PaperFigure {
         has_host: false,
         is_modelled: false,
     },
-    takes_peers: false,
+    peers: &[],
     draw: bandwidth,
 };
 

@@ -68,7 +68,7 @@ pub(super) const ASPECT: PaperFigure = PaperFigure {
         beside_dense: false,
         beside_vector: true,
     },
-    takes_peers: true,
+    peers: &SPARSE_PEERS,
     draw: over_aspect,
 };
 
@@ -104,8 +104,13 @@ const OF_MERGE: &str = "spmm_merge, 64 columns";
 
 /// What sparse products of other libraries are called in records.
 const SPARSE_PEERS: [PeerProduct; 2] = [PeerProduct::CusparseSpmm, PeerProduct::MklSpmm];
-/// The same of dense ones.
-const DENSE_PEERS: [PeerProduct; 2] = [PeerProduct::CublasGemm, PeerProduct::MklGemm];
+/// The same, and those of dense ones.
+const ALL_PEERS: [PeerProduct; 4] = [
+    PeerProduct::CusparseSpmm,
+    PeerProduct::MklSpmm,
+    PeerProduct::CublasGemm,
+    PeerProduct::MklGemm,
+];
 
 fn over_shape(
     name: &str,
@@ -204,7 +209,7 @@ pub(super) const LENGTHS: PaperFigure = PaperFigure {
         beside_dense: false,
         beside_vector: false,
     },
-    takes_peers: true,
+    peers: &SPARSE_PEERS,
     draw: by_length,
 };
 
@@ -269,7 +274,7 @@ pub(super) const EACH: PaperFigure = PaperFigure {
         beside_dense: false,
         beside_vector: true,
     },
-    takes_peers: true,
+    peers: &SPARSE_PEERS,
     draw: over_mean_row,
 };
 
@@ -335,7 +340,7 @@ pub(super) const DENSITY: PaperFigure = PaperFigure {
         beside_dense: true,
         beside_vector: false,
     },
-    takes_peers: true,
+    peers: &ALL_PEERS,
     draw: over_density,
 };
 
@@ -351,7 +356,7 @@ fn over_density(records: &[&Record]) -> Vec<Picture> {
         };
         let ours = names.map(|(name, series)| over(name, &|row| row.us(series)));
         let mut series = ours.to_vec();
-        let peers = grid.peers(&[SPARSE_PEERS, DENSE_PEERS].concat()).into_iter();
+        let peers = grid.peers(&ALL_PEERS).into_iter();
         series.extend(peers.map(|peer| over(peer.label(), &|row| row.peer(peer)?.median_us)));
         let order = grid.rows().map(|row| row.first().rows).max().unwrap_or(0);
         let title = format!("Order {order}, {}", grid.value_type);

@@ -29,12 +29,14 @@ fn spmm(algorithm: &str) -> Record {
     record
 }
 
-/// A record as its program writes it: of another platform.
+/// A record as its program writes it: of another platform, of the head's scale and seed.
 fn peer(product: PeerProduct, record: Record) -> Record {
     Record {
         algorithm: product.name().to_owned(),
         platform: "cuSPARSE 12.6.3".to_owned(),
         driver: "CUDA 13.0".to_owned(),
+        scale: Some(MAKING.scale),
+        seed: MAKING.seed,
         ..record
     }
 }
@@ -75,6 +77,10 @@ fn a_file_of_another_figure_and_lines_that_are_none_of_it_are_refused() {
     let good = of(&[peer(PeerProduct::CusparseSpmm, spmm(""))]);
     let ours = of(&[spmm("spmm_merge")]);
     let batches = of(&[peer(PeerProduct::CusparseLoop, batch(""))]);
+    let dense = of(&[peer(PeerProduct::CublasGemm, spmm(""))]);
+    let theirs = || peer(PeerProduct::CusparseSpmm, spmm(""));
+    let unscaled = of(&[theirs(), Record { scale: None, ..theirs() }]);
+    let reseeded = of(&[Record { seed: 4, ..theirs() }]);
     let headless = good.split_once('\n').unwrap().1;
     let old = good.replace(PEERS_SCHEMA, "sparrow-figure-peers/0");
     let cut = &good[..good.len() - 9];
@@ -88,6 +94,13 @@ fn a_file_of_another_figure_and_lines_that_are_none_of_it_are_refused() {
         (&old, "spmm-4", "its schema is \"sparrow-figure-peers/0\""),
         (&ours, "spmm-4", "line 2: spmm_merge is no product of another library"),
         (&batches, "spmm-4", "line 2: its op is \"batch\", the figure's \"spmm\""),
+        (
+            &dense,
+            "spmm-4",
+            "line 2: spmm-4 does not show cublas_gemm: of others it shows cusparse_spmm, mkl_spmm",
+        ),
+        (&unscaled, "spmm-4", "line 3: its scale is 1, the head's 0.25"),
+        (&reseeded, "spmm-4", "line 2: its seed is 4, the head's 3"),
         (cut, "spmm-4", "line 2: EOF"),
         (&of(&[]), "spmm-4", "it has no results"),
     ];
@@ -189,4 +202,17 @@ fn libraries_are_bars_of_the_segmented_sum_and_have_harmonic_means() {
     let pictures = figure("segmented-sum-5").pictures(&records);
     assert_eq!(names(&pictures[0])[6..], ["cuSPARSE", "MKL"]);
     assert_eq!(pictures[0].series[6].points, [(0.0, Some(50.0)), (1.0, Some(50.0))]);
+}
+
+#[test]
+fn a_figure_that_would_drop_mkl_refuses_it_and_a_file_has_no_scale() {
+    let mkl = [peer(PeerProduct::MklSpmv, spmv("", "", 5.0))];
+    let complaint = Peers::parse(&text(figure("evc-hyb-3"), &mkl), figure("evc-hyb-3"));
+    let expected = "line 2: evc-hyb-3 does not show mkl_spmv: of others it shows cusparse_spmv";
+    assert_eq!(complaint.unwrap_err().to_string(), expected);
+    let of_file = [Record { scale: None, source: "file".to_owned(), ..mkl[0].clone() }];
+    for records in [mkl, of_file] {
+        let read = Peers::parse(&text(figure("evc-hyb-5"), &records), figure("evc-hyb-5"));
+        assert_eq!(read.unwrap().records, records);
+    }
 }

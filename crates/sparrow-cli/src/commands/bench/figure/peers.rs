@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sparrow::Device;
+use sparrow::{Device, DeviceType};
 use sparrow_bench::Record;
-use sparrow_bench::figures::{PaperFigure, Peers};
+use sparrow_bench::figures::{PaperFigure, PeerProduct, Peers};
 
 use super::Results;
 use crate::arguments::{BenchFigure, Making};
 use crate::failure::Failure;
-use crate::output::shown;
+use crate::output::{note, shown};
 
 /// Results that stand beside ours; none where no file is named.
 pub(super) struct Beside(Option<(PathBuf, Peers)>);
@@ -59,7 +59,8 @@ impl Beside {
         }
     }
 
-    /// Those of the matrices that are drawn. Wrong ones, and matrices of which there are none, are named and left out.
+    /// Those of the matrices that are drawn. Wrong ones, and matrices of which there are none, are named and left out;
+    /// where theirs are of the host's cores and ours are not, that is noted.
     ///
     /// # Errors
     /// The file has none of any of these matrices, or was measured on another GPU.
@@ -72,6 +73,9 @@ impl Beside {
         let Beside(Some((path, peers))) = self else { return Ok(Vec::new()) };
         let own = device.traits().name.as_str();
         let records = judged(peers, names, own).map_err(|why| named(&path, &why))?;
+        if let Some(words) = other_kind(&records, own, device.traits().device_type) {
+            note(format_args!("{}: {words}", shown(&path)));
+        }
         for one in records.iter().filter(|record| !record.verified) {
             let Record { matrix, algorithm, value_type, .. } = one;
             results.leave_out(format!(
@@ -104,5 +108,35 @@ fn judged(peers: Peers, names: &[String], device: &str) -> Result<Vec<Record>, S
     match records.is_empty() {
         true => Err(format!("it has no results of {}", names.join(", "))),
         false => Ok(records),
+    }
+}
+
+/// Says that results are of the host's cores where ours are of no CPU: papers compare the two, but it is told.
+fn other_kind(records: &[Record], device: &str, kind: DeviceType) -> Option<String> {
+    let is_on_host = |record: &&Record| PeerProduct::of(record).is_some_and(|of| of.is_on_host());
+    let one = records.iter().find(is_on_host).filter(|_| kind != DeviceType::Cpu)?;
+    let Record { platform, device: other, .. } = one;
+    Some(format!(
+        "{platform} ran on a CPU ({other}), and this figure is drawn on {device}, which is none"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A result as a line of a file has it.
+    fn record(algorithm: &str) -> Record {
+        let line = r#"{"schema":"sparrow-bench/1","version":"0.1.0","matrix":"a","source":"file","rows":2,"cols":8,"nnz":16,"op":"spmm","algorithm":"ALGORITHM","variant":"","params":"","kernel_key":"","value_type":"f32","offset_type":"u32","accumulate":"plain","device":"2 threads","platform":"MKL 2026.2","driver":"","seed":1,"scale":null,"stream_gbytes_per_s":null,"copy_gbytes_per_s":null,"cache":"hot","median_us":5.0,"min_us":5.0,"p95_us":5.0,"runs":9,"gflops":0.4,"gbytes_per_s":1.0,"limit_us":null,"limit_fraction":null,"setup_us":9.0,"setup_in_products":1.8,"plan_bytes":0,"repeatable":false,"verified":true,"error_in_tolerance":0.1,"non_finite":0,"columns":64,"layout_b":"row","layout_c":"row","chosen":"plain","mean_inode":1.0,"single_us":null}"#;
+        serde_json::from_str(&line.replace("ALGORITHM", algorithm)).unwrap()
+    }
+
+    #[test]
+    fn results_of_the_hosts_cores_are_told_where_ours_are_of_no_cpu() {
+        let of = |algorithm, kind| other_kind(&[record(algorithm)], "A card", kind);
+        let told = "MKL 2026.2 ran on a CPU (2 threads), and this figure is drawn on A card, which is none";
+        assert_eq!(of("mkl_spmm", DeviceType::Gpu).as_deref(), Some(told));
+        assert_eq!(of("mkl_spmm", DeviceType::Cpu), None);
+        assert_eq!(of("cusparse_spmm", DeviceType::Gpu), None);
     }
 }
