@@ -17,10 +17,26 @@ pub(super) const BREAKAGES: &[Breakage] = &[
     Breakage {
         what: "SpMM: an i-node of fewer rows is stored as if it had all",
         subject: Spmm(SpmmAlgorithm::RowSplit),
-        from: "if (mine.count == 0 || other >= rows)",
-        to: "if (mine.count == 0)",
+        from: "if (!has_rows || mine.count == 0 || other >= rows)",
+        to: "if (!has_rows || mine.count == 0)",
         caught_by: &[Check::Bound, Check::Canary, Check::Repeat],
         noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "SpMM: half of the sub-groups that share a row are not added up",
+        subject: Spmm(SpmmAlgorithm::RowSplit),
+        from: "reach = SUB_GROUPS_PER_ROW / 2; reach > 0;",
+        to: "reach = SUB_GROUPS_PER_ROW / 2; reach > 1;",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "SpMM: the barrier before sums of sub-groups that share a row are added up is missing",
+        subject: Spmm(SpmmAlgorithm::RowSplit),
+        from: "        barrier(CLK_LOCAL_MEM_FENCE);\n        if (share < reach",
+        to: "        if (share < reach",
+        caught_by: &[Check::Bound, Check::Repeat],
+        noticed: Noticed::OnInterpreters,
     },
     Breakage {
         what: "SpMM: the last part of a row that is cut is not added up",
