@@ -125,8 +125,9 @@ thread_local! {
     static LAST: RefCell<Last> = RefCell::new(Last { text: CString::default(), opencl_status: 0 });
 }
 
-/// What `work` comes to; a panic is a failure.
+/// What `work` comes to, while the application's floating-point traps are held; a panic is a failure.
 pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let _held = FloatTrapsHeld::new();
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<String>().map(String::as_str);
         let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no text");
@@ -137,10 +138,8 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     })
 }
 
-/// Runs what a C function does; keeps panics in, holds the application's floating-point traps, and remembers why it
-/// failed.
+/// Runs what a C function does, as [`caught`], and remembers why it failed.
 pub(crate) fn guard(work: impl FnOnce() -> Result<()>) -> sparrow_status {
-    let _held = FloatTrapsHeld::new();
     let failure = match caught(work) {
         Ok(()) => return sparrow_status::SPARROW_STATUS_SUCCESS,
         Err(failure) => failure,

@@ -18,6 +18,7 @@ mod c_spgemm;
 mod c_sub_devices;
 mod c_svm;
 mod c_threads;
+mod c_traps;
 mod c_value_coding;
 mod c_vectors;
 mod c_verdict;
@@ -26,4 +27,6 @@ mod command;
 mod command_line;
 mod selftest_command;
 mod solve_command;
+#[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
+mod traps;
 mod tune;

@@ -3,9 +3,6 @@
 
 #![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 
-use std::ffi::c_int;
-use std::os::unix::process::ExitStatusExt as _;
-
 use clSPARSE::{
     Status, clsparseDcsrbicgStab, clsparseDcsrcg, clsparseScalar, clsparseScsrbicgStab,
     clsparseScsrcg, clsparseScsrmv, clsparseSolverPrintMode,
@@ -13,32 +10,17 @@ use clSPARSE::{
 use conformance::{device, queue};
 use sparrow::{Csr, DeviceArray, RealValue};
 
+use crate::traps;
+
 use super::problem::{Control, raw};
 use super::solvers::{Solve, SolverControl, System, matrix};
 
-/// FE_INVALID, FE_DIVBYZERO and FE_OVERFLOW.
-const TRAPS: c_int = 0x01 | 0x04 | 0x08;
-
-unsafe extern "C" {
-    safe fn feenableexcept(exceptions: c_int) -> c_int;
-    safe fn fegetexcept() -> c_int;
-}
-
-/// Tells the process that it is the application.
-const APPLICATION: &str = "SPARROW_TEST_WITH_TRAPS";
-
 #[test]
 fn no_signal_comes_of_what_ieee_754_has_a_value_for() {
-    if std::env::var_os(APPLICATION).is_some() {
-        return with_traps();
-    }
-    let name = "clsparse::traps::no_signal_comes_of_what_ieee_754_has_a_value_for";
-    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", name, "--test-threads=1", "--nocapture"]);
-    let output = child.env(APPLICATION, "1").output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(output.status.signal(), None, "{text}");
-    assert!(output.status.success(), "{text}");
+    traps::ends_without_a_signal(
+        "clsparse::traps::no_signal_comes_of_what_ieee_754_has_a_value_for",
+        with_traps,
+    );
 }
 
 fn with_traps() {
@@ -49,7 +31,7 @@ fn with_traps() {
     let solver = SolverControl::new(0, 10, 1e-5, 0.0);
     assert_eq!(warm.solve(clsparseScsrcg, &solver, &control), Status::Success);
 
-    feenableexcept(TRAPS);
+    traps::turn_on();
     solve_all::<f32>(&queue, &control, [clsparseScsrcg, clsparseScsrbicgStab], 1e30);
     if device().traits().has_f64 {
         solve_all::<f64>(&queue, &control, [clsparseDcsrcg, clsparseDcsrbicgStab], 1e200);
@@ -68,7 +50,7 @@ fn with_traps() {
         };
         assert_eq!(status, Status::Success);
     }
-    assert_eq!(fegetexcept(), TRAPS);
+    traps::are_on();
 }
 
 /// With b of NaN, infinities, numbers whose squares overflow or vanish, zeros; with tolerances that overflow.
