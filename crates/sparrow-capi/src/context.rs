@@ -157,7 +157,8 @@ unsafe fn check_device(context: cl_context, device: cl_device_id, of_context: &[
         let queue = opencl3::command_queue::create_command_queue(context, device, 0);
         let released = queue.and_then(|queue| opencl3::command_queue::release_command_queue(queue));
         released.map_err(|code| {
-            let call = Failure::of_call("clCreateCommandQueue", code).of("a part of one of them");
+            let call = Failure::of_call("clCreateCommandQueue", code)
+                .of("a queue for it there, which the driver might make for a part of one");
             Failure::mismatch(none).and(&call)
         })
     }

@@ -77,7 +77,7 @@ impl Drive<'_> {
             outcome = Outcome::of(&engine.snapshot()?, 0);
         }
         let solution = |outcome, (x_iteration, true_residual), track: Track| Solution {
-            outcome,
+            outcome: Self::named(outcome, &of_b),
             iterations: track.iterations(),
             x_iteration,
             true_residual,
@@ -200,6 +200,19 @@ impl Drive<'_> {
                 return Ok(Ended { outcome, least_at });
             }
             done += more;
+        }
+    }
+
+    /// What is 0 because squares vanish is no fault of the matrix or the preconditioner: with b's out of range, which the
+    /// norm may allow, that is named.
+    fn named(outcome: Outcome, of_b: &Norms) -> Outcome {
+        match outcome {
+            Outcome::Breakdown { kind, iteration }
+                if kind != Breakdown::NotFinite && !of_b.is_in_range =>
+            {
+                Outcome::Breakdown { kind: Breakdown::OutOfRange, iteration }
+            }
+            other => other,
         }
     }
 

@@ -9,7 +9,7 @@ use conformance::host_solvers::*;
 use conformance::{bits, queue};
 use csr_core::AnyCsrView;
 use sparrow::{
-    Breakdown, Csr, Outcome, Preconditioner, Queue, Solution, SolverMethod, SolverOptions,
+    Breakdown, Csr, Norm, Outcome, Preconditioner, Queue, Solution, SolverMethod, SolverOptions,
     StopRule, Verdict, solve_on_host,
 };
 
@@ -245,6 +245,25 @@ fn a_b_whose_squares_vanish_or_overflow_has_a_norm_and_x_of_zeros_leaves_all_of_
                 assert!((solution.b_norm / (5.0 * scale) - 1.0).abs() < 1e-14, "{solution:?}");
                 assert!((solution.true_relative_residual() - 1.0).abs() < 1e-14, "{solution:?}");
             }
+        }
+    }
+}
+
+/// The sum of magnitudes is one all the same: the method goes on, and meets products that are 0.
+#[test]
+fn squares_that_vanish_are_not_said_to_be_a_fault_of_the_matrix() {
+    let queue = queue();
+    let one = dense(&[&[1.0, 0.0], &[0.0, 1.0]]);
+    for method in SolverMethod::ALL {
+        let options = SolverOptions { norm: Norm::One, ..options(method, Preconditioner::None) };
+        let (b, zeros) = ([3e-200, 4e-200], [0.0, 0.0]);
+        for (_, solution) in on_both(&queue, &one, &options, (&b, &zeros), &StopRule::default()) {
+            let outcome = solution.outcome;
+            let kind = Breakdown::OutOfRange;
+            assert!(
+                matches!(outcome, Outcome::Breakdown { kind: k, .. } if k == kind),
+                "{outcome:?}"
+            );
         }
     }
 }
