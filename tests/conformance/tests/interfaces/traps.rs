@@ -1,5 +1,6 @@
 //! An application that turns floating-point traps on, in a process of its own: a trap ends it by a signal.
 #![expect(unsafe_code, reason = "functions of C's fenv.h, as glibc has them")]
+#![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
 use std::ffi::c_int;
 use std::os::unix::process::ExitStatusExt as _;
