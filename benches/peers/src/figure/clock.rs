@@ -30,14 +30,14 @@ impl Clock {
         self.pace.scale(self.budget.mul_f64(EXPECTED_SHARE), work)
     }
 
-    /// Whether there is time for a piece of work; the first always has.
+    /// Whether there is time for work; the first always has.
     pub fn has_time(&mut self, work: &Work) -> bool {
         self.since = Instant::now();
         let is_first = !std::mem::replace(&mut self.is_begun, true);
         is_first || self.start.elapsed() + self.pace.expected(work) <= self.budget
     }
 
-    /// A piece of work for which there was time is done.
+    /// Work for which there was time is done.
     pub fn done(&mut self, work: &Work) {
         self.pace.done(work, self.since.elapsed());
     }

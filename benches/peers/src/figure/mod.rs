@@ -51,7 +51,7 @@ pub struct Arguments {
 }
 
 /// What is measured one after the other.
-enum Piece {
+enum Case {
     /// A file or a class.
     Input(Input),
     /// A matrix that is made for the figure.
@@ -73,35 +73,35 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let libraries = Libraries::open(arguments.peer, figure)?;
     let asked = Making { scale: arguments.scale.unwrap_or(1.0), seed: arguments.seed };
     ensure!(asked.scale > 0.0 && asked.scale.is_finite(), "--scale {} is no scale", asked.scale);
-    let works = |pieces: &[Piece], scale: f64| -> Vec<Work> {
-        let work = |(place, piece): (usize, &Piece)| {
-            let work = figure.measured.work(piece.nnz(scale), types.len(), place == 0);
-            Work { is_fixed: !piece.is_scaled(), programs: 0, ..work }
+    let works = |cases: &[Case], scale: f64| -> Vec<Work> {
+        let work = |(index, case): (usize, &Case)| {
+            let work = figure.measured.work(case.nnz(scale), types.len(), index == 0);
+            Work { is_fixed: !case.is_scaled(), programs: 0, ..work }
         };
-        pieces.iter().enumerate().map(work).collect()
+        cases.iter().enumerate().map(work).collect()
     };
     let mut clock = Clock::new(arguments.budget, arguments.peer == Peer::Cusparse);
     let scale = match arguments.scale {
         Some(scale) => scale,
         None => clock.scale(|scale| {
             let making = Making { scale, ..asked };
-            works(&pieces(figure, &arguments.matrices, making).unwrap_or_default(), scale)
+            works(&cases(figure, &arguments.matrices, making).unwrap_or_default(), scale)
         }),
     };
     let making = Making { scale, ..asked };
-    let all = pieces(figure, &arguments.matrices, making)?;
+    let all = cases(figure, &arguments.matrices, making)?;
     let path = &arguments.json;
     let mut file = File::create(path).with_context(|| path.display().to_string())?;
     writeln!(file, "{}", serde_json::to_string(&PeersHeader::of(figure, making))?)?;
     let (count, mut written) = (all.len(), 0);
-    for (place, (piece, work)) in all.iter().zip(works(&all, scale)).enumerate() {
-        let name = piece.name();
+    for (index, (case, work)) in all.iter().zip(works(&all, scale)).enumerate() {
+        let name = case.name();
         if !clock.has_time(&work) {
             eprintln!("{name}: left out, it does not fit into --budget: raise it, or ask for less");
             continue;
         }
-        eprintln!("{} of {count}: {name}", place + 1);
-        match piece.measure(figure, making, &types, &libraries) {
+        eprintln!("{} of {count}: {name}", index + 1);
+        match case.measure(figure, making, &types, &libraries) {
             Ok(records) => {
                 for record in &records {
                     say(record);
@@ -139,18 +139,18 @@ fn figure(name: &str, peer: Peer) -> Result<&'static PaperFigure> {
 }
 
 /// What a figure is measured on.
-fn pieces(figure: &PaperFigure, named: &[String], making: Making) -> Result<Vec<Piece>> {
+fn cases(figure: &PaperFigure, named: &[String], making: Making) -> Result<Vec<Case>> {
     if let Measured::Batch { kind, sizes, .. } = figure.measured {
         let sizes = batch_sizes(sizes, making.scale);
         let cases = batch_cases(figure, kind, named, making)?;
         let sized = |case: &BatchCase| {
             let case = case.clone();
-            sizes.iter().map(move |size| Piece::Batch(case.clone(), *size)).collect::<Vec<_>>()
+            sizes.iter().map(move |size| Case::Batch(case.clone(), *size)).collect::<Vec<_>>()
         };
         return Ok(cases.iter().flat_map(sized).collect());
     }
-    let inputs = |names: &mut dyn Iterator<Item = &str>| -> Result<Vec<Piece>> {
-        names.map(|name| Ok(Piece::Input(Input::parse(name)?))).collect()
+    let inputs = |names: &mut dyn Iterator<Item = &str>| -> Result<Vec<Case>> {
+        names.map(|name| Ok(Case::Input(Input::parse(name)?))).collect()
     };
     let has_own = matches!(figure.cases, Cases::Made(_));
     ensure!(
@@ -159,11 +159,11 @@ fn pieces(figure: &PaperFigure, named: &[String], making: Making) -> Result<Vec<
         figure.name
     );
     match figure.cases {
-        Cases::Made(made) => Ok(made(making).into_iter().map(Piece::Made).collect()),
+        Cases::Made(made) => Ok(made(making).into_iter().map(Case::Made).collect()),
         _ if !named.is_empty() => inputs(&mut named.iter().map(String::as_str)),
         Cases::Classes(names) => inputs(&mut names.iter().copied()),
         Cases::Suite(suite) => {
-            Ok(suite.classes().into_iter().map(|class| Piece::Input(Input::Class(class))).collect())
+            Ok(suite.classes().into_iter().map(|class| Case::Input(Input::Class(class))).collect())
         }
         Cases::Problems(_) => Ok(Vec::new()),
     }
@@ -207,31 +207,31 @@ fn batch_cases(
     Ok(cases)
 }
 
-impl Piece {
+impl Case {
     fn name(&self) -> String {
         match self {
-            Piece::Input(input) => input.name(),
-            Piece::Made(made) => made.name.clone(),
-            Piece::Batch(case, size) => format!("{} x {size}, {}", case.name, case.kind),
+            Case::Input(input) => input.name(),
+            Case::Made(made) => made.name.clone(),
+            Case::Batch(case, size) => format!("{} x {size}, {}", case.name, case.kind),
         }
     }
 
     /// Whether a scale makes it smaller.
     fn is_scaled(&self) -> bool {
-        matches!(self, Piece::Made(_) | Piece::Batch(..) | Piece::Input(Input::Class(_)))
+        matches!(self, Case::Made(_) | Case::Batch(..) | Case::Input(Input::Class(_)))
     }
 
     /// Nonzeros at a scale, as far as they are known before.
     fn nnz(&self, scale: f64) -> u64 {
         const USUAL: f64 = 3e6;
         match self {
-            Piece::Made(made) => made.nnz(),
-            Piece::Batch(case, size) => case.nnz(*size),
-            Piece::Input(Input::Class(class)) => {
+            Case::Made(made) => made.nnz(),
+            Case::Batch(case, size) => case.nnz(*size),
+            Case::Input(Input::Class(class)) => {
                 let nnz = class.published_size().map_or(USUAL, |(_, nnz)| nnz as f64);
                 (nnz * scale) as u64
             }
-            Piece::Input(_) => USUAL as u64,
+            Case::Input(_) => USUAL as u64,
         }
     }
 
@@ -243,11 +243,11 @@ impl Piece {
         libraries: &Libraries,
     ) -> Result<Vec<Record>> {
         let (matrix, source) = match self {
-            Piece::Batch(case, size) => {
+            Case::Batch(case, size) => {
                 return batch::measure(case, *size, making, types, libraries);
             }
-            Piece::Input(input) => (input.load(making, &|_, _| {})?, input.source()),
-            Piece::Made(made) => (made.generate(making.seed)?, "assembled"),
+            Case::Input(input) => (input.load(making, &|_, _| {})?, input.source()),
+            Case::Made(made) => (made.generate(making.seed)?, "assembled"),
         };
         let origin = Origin { name: self.name(), source, making };
         products::measure(&matrix.with_u32_offsets()?, &origin, figure, types, libraries)
@@ -278,8 +278,8 @@ mod tests {
     fn a_figure_has_the_matrices_that_sparrow_draws_it_on() {
         let names = |figure, named: &[&str]| -> Vec<String> {
             let named: Vec<_> = named.iter().map(|name| (*name).to_owned()).collect();
-            let pieces = pieces(PaperFigure::named(figure).unwrap(), &named, MAKING).unwrap();
-            pieces.iter().map(Piece::name).collect()
+            let cases = cases(PaperFigure::named(figure).unwrap(), &named, MAKING).unwrap();
+            cases.iter().map(Case::name).collect()
         };
         assert_eq!(names("spmm-7", &[])[0], "0.01% of 100 x 100");
         assert_eq!(names("spmm-6", &["cant"]), ["cant-like"]);
@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn matrices_cannot_be_named_where_a_figure_makes_its_own() {
         let figure = PaperFigure::named("spmm-4").unwrap();
-        let error = pieces(figure, &["cant".to_owned()], MAKING).err().unwrap();
+        let error = cases(figure, &["cant".to_owned()], MAKING).err().unwrap();
         assert_eq!(error.to_string(), "spmm-4 makes matrices of its own: leave others out");
     }
 

@@ -77,10 +77,11 @@ fn of_loop(record: &Record, batch: &BatchRecord) -> Option<f64> {
     batch.loop_us.filter(|us| *us > 0.0).map(|us| 2.0 * record.nnz as f64 / us / 1e3)
 }
 
-/// A line a kernel that was measured, one of the loop, and one a product of another library, over a place of each batch.
+/// A line a kernel that was measured, one of the loop, and one a product of another library, over the axis on which
+/// `position` says where a batch is.
 fn kernels_over(
     records: &[(&Record, &BatchRecord)],
-    place: impl Fn(&Record, &BatchRecord) -> f64,
+    position: impl Fn(&Record, &BatchRecord) -> f64,
 ) -> Vec<Series> {
     let sorted = |mut points: Vec<(f64, Option<f64>)>| {
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -89,18 +90,18 @@ fn kernels_over(
     };
     let mut series: Vec<Series> = (0..NAMES.len())
         .map(|name| {
-            let points =
-                of_name(records, name).map(|(record, batch)| (place(record, batch), record.gflops));
+            let points = of_name(records, name)
+                .map(|(record, batch)| (position(record, batch), record.gflops));
             Series { name: NAMES[name].0.to_owned(), points: sorted(points.collect()) }
         })
         .collect();
-    let looped = records
-        .iter()
-        .filter_map(|(record, batch)| Some((place(record, batch), Some(of_loop(record, batch)?))));
+    let looped = records.iter().filter_map(|(record, batch)| {
+        Some((position(record, batch), Some(of_loop(record, batch)?)))
+    });
     series.push(Series { name: LOOP.to_owned(), points: sorted(looped.collect()) });
     series.extend(PEERS.into_iter().map(|product| {
         let own = records.iter().filter(|(record, _)| record.verified && product.is_of(record));
-        let points = own.map(|(record, batch)| (place(record, batch), record.gflops));
+        let points = own.map(|(record, batch)| (position(record, batch), record.gflops));
         Series { name: product.label().to_owned(), points: sorted(points.collect()) }
     }));
     series.retain(|series| !series.points.is_empty());
