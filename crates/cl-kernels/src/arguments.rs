@@ -291,6 +291,8 @@ mod tests {
         check::<crate::spmm_merge_plan::Arguments<()>>(crate::spmm_merge_plan::SOURCE);
         check::<crate::dense_rows::Arguments<()>>(crate::dense_rows::SOURCE);
         check::<crate::gather_values::Arguments<()>>(crate::gather_values::SOURCE);
+        check::<crate::reorder::GatherArguments<()>>(crate::reorder::SOURCE);
+        check::<crate::reorder::ScatterArguments<()>>(crate::reorder::SOURCE);
         check::<crate::row_lengths::Arguments<()>>(crate::row_lengths::SOURCE);
         check::<crate::row_offsets::Arguments<()>>(crate::row_offsets::SOURCE);
         check::<crate::gather_rate::Arguments<()>>(crate::gather_rate::SOURCE);

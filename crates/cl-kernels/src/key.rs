@@ -247,6 +247,7 @@ mod tests {
         check::<crate::dense_product::DenseProductKernel>(crate::dense_product::SOURCE);
         check::<crate::dense_rows::DenseRows>(crate::dense_rows::SOURCE);
         check::<crate::gather_values::GatherValues>(crate::gather_values::SOURCE);
+        check::<crate::reorder::Reorder>(crate::reorder::SOURCE);
         check::<crate::row_lengths::RowLengthsKernel>(crate::row_lengths::SOURCE);
         check::<crate::row_offsets::RowOffsetsKernel>(crate::row_offsets::SOURCE);
         check::<crate::gather_rate::GatherRate>(crate::gather_rate::SOURCE);

@@ -65,6 +65,7 @@ pub mod launch_cost;
 
 pub mod rates;
 pub mod reduce;
+pub mod reorder;
 pub mod row_lengths;
 pub mod row_offsets;
 pub mod scan;

@@ -50,7 +50,9 @@ pub use bytemuck::Pod;
 
 pub use array::AnyArray;
 pub use context::Context;
-pub use convert::{AnyCooToCsr, AnyDenseToCsr, AnyTransposedMatrix, Duplicates};
+pub use convert::{
+    AnyCooToCsr, AnyDenseToCsr, AnyReorderedMatrix, AnyTransposedMatrix, Duplicates,
+};
 pub use dense_matrix::AnyDenseMatrix;
 pub use device::{Device, devices, find_device, find_devices};
 pub use element::ElementType;

@@ -69,6 +69,8 @@ pub struct Workspace {
     /// Of the last launch's kernels those that others wait for: PoCL 3.1 aborts where a command fails whose event
     /// was released.
     earlier: Vec<Event>,
+    /// Of the algorithm that is a part of its owner, where there is one.
+    inner: Option<Box<Workspace>>,
 }
 
 impl Workspace {
@@ -126,7 +128,13 @@ impl Workspace {
             is_dirty: false,
             direction: Direction::Forward,
             earlier: Vec::new(),
+            inner: None,
         }
+    }
+
+    /// The same with the workspace of an algorithm that its owner launches among its own kernels.
+    pub(crate) fn with_inner(self, inner: Workspace) -> Self {
+        Workspace { inner: Some(Box::new(inner)), ..self }
     }
 
     /// The same with kernels of another of its owner's programs.
@@ -151,7 +159,7 @@ impl Workspace {
 
     /// Bytes of scratch memory on the device.
     pub fn size_bytes(&self) -> usize {
-        self.scratch.size_bytes()
+        self.scratch.size_bytes() + self.inner.as_ref().map_or(0, |inner| inner.size_bytes())
     }
 
     /// Adds a kernel after those there are.
@@ -226,6 +234,7 @@ impl Workspace {
             has_event,
             is_dirty: &mut self.is_dirty,
             earlier: &mut self.earlier,
+            inner: self.inner.as_deref_mut(),
         };
         let launched = launch(parts);
         if launched.is_err() && was_dirty {
@@ -270,6 +279,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) is_dirty: &'a mut bool,
     /// Where the events of kernels are kept that others wait for.
     pub(crate) earlier: &'a mut Vec<Event>,
+    /// The workspace of an algorithm that is a part of the owner.
+    pub(crate) inner: Option<&'a mut Workspace>,
 }
 
 impl Parts<'_> {

@@ -80,6 +80,17 @@ pub enum Error {
         expected: u64,
     },
 
+    /// A matrix that is not square, where one has to be.
+    #[error("{what} is of square matrices, and this one is {rows} x {cols}")]
+    NotSquare {
+        /// What is asked for.
+        what: &'static str,
+        /// Its rows.
+        rows: usize,
+        /// Its columns.
+        cols: usize,
+    },
+
     /// A size does not fit the type that has to hold it.
     #[error("{what} is {value}, above the limit of {limit}")]
     TooLarge {

@@ -92,17 +92,18 @@ pub use cl_runtime::raw::{FloatTrapsHeld, copied_bytes};
 pub use cl_runtime::spmm::DenseOperands;
 pub use cl_runtime::spmv::{Stages, VectorOrder, Workspace};
 pub use cl_runtime::{
-    AnyArray, AnyCooToCsr, AnyDenseMatrix, AnyDenseToCsr, AnyMatrix, AnyTransposedMatrix,
-    BinaryCache, Buffers, Context, Device, DeviceArray, Duplicates, ElementType, EmptyLaunch,
-    Event, HostView, HostViewMut, KnownPattern, LevelRates, MatrixTypes, NoEvent, Overlap, Queue,
-    Rates, RowOffsets, RowRates, Wait, check_apart, common_bytes, devices, find_device,
-    find_devices, last_cache_bytes_blocking, overlap,
+    AnyArray, AnyCooToCsr, AnyDenseMatrix, AnyDenseToCsr, AnyMatrix, AnyReorderedMatrix,
+    AnyTransposedMatrix, BinaryCache, Buffers, Context, Device, DeviceArray, Duplicates,
+    ElementType, EmptyLaunch, Event, HostView, HostViewMut, KnownPattern, LevelRates, MatrixTypes,
+    NoEvent, Overlap, Queue, Rates, RowOffsets, RowRates, Wait, check_apart, common_bytes, devices,
+    find_device, find_devices, last_cache_bytes_blocking, overlap,
 };
 pub use csr_core::batch::{AnyHostBatch, Ell, Format, HostBatch, PADDING, Problem};
 pub use csr_core::evc_hyb::EvcHybStatistics;
 pub use csr_core::{
     AnyCsrView, AnyPatternView, ColumnType, Coo, Csr, CsrView, DenseShape, Layout, Number, Offset,
-    OffsetType, PatternView, Real, RealValue, Value, ValueCoding, ValueType, are, counted,
+    OffsetType, PatternView, Real, RealValue, Reordering, Value, ValueCoding, ValueType, are,
+    counted,
 };
 pub use error::{Error, Result};
 pub use hetero::{HeteroPlan, LEARNING_PRODUCTS, Partner, Share, Shared};

@@ -13,6 +13,7 @@ use crate::gather_values::{self, GatherValues};
 use crate::hyb_plan::{self, HybPlan};
 use crate::launch_cost::{self, LaunchCost};
 use crate::rates::{self, Rates};
+use crate::reorder::{self, Reorder};
 use crate::row_lengths::{self, RowLengthsKernel};
 use crate::row_offsets::{self, RowOffsetsKernel};
 use crate::spmm_merge_plan::{self, SpmmMergePlan};
@@ -65,6 +66,8 @@ impl List<'_> {
         for value_type in [ValueType::F32, ValueType::F64] {
             let parameters = GatherRate { group_size: 256 };
             self.helper(gather_rate::SOURCE, value_type, OffsetType::U32, &parameters);
+            let parameters = Reorder { group_size: 256 };
+            self.helper(reorder::SOURCE, value_type, OffsetType::U32, &parameters);
         }
         let parameters = RowOffsetsKernel { group_size: 256 };
         self.helper(row_offsets::SOURCE, ValueType::F32, OffsetType::U32, &parameters);

@@ -8,6 +8,9 @@ mod coo_to_csr;
 pub(crate) mod csr_to_coo;
 mod csr_to_dense;
 mod dense_to_csr;
+mod gathered;
+pub(crate) mod moves;
+mod reordered;
 mod transposed;
 
 use std::sync::Arc;
@@ -19,6 +22,7 @@ use crate::{AnyArray, Context, DeviceArray, Error, Program, Queue, Result};
 
 pub use coo_to_csr::{AnyCooToCsr, Duplicates};
 pub use dense_to_csr::AnyDenseToCsr;
+pub use reordered::AnyReorderedMatrix;
 pub use transposed::AnyTransposedMatrix;
 
 /// Items of the groups of kernels without barriers, and what decides on others.

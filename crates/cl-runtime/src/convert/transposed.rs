@@ -3,34 +3,22 @@
 //! Nonzeros are sorted by column (`format/sort.cl`); their rows and numbers follow (`format/csr_to_coo.cl`), and values
 //! are fetched by those numbers (`format/gather_values.cl`).
 
-use std::sync::Arc;
-
 use cl_kernels::DeviceType;
 use cl_kernels::csr_to_coo::{NumberArguments, TransposedArguments};
-use cl_kernels::gather_values::{Arguments, GatherValues, SOURCE};
 use csr_core::{AnyPatternView, Transposed, for_pattern};
 
 use super::coo_to_csr::write_offsets_of_rows;
-use super::{csr_to_coo, fitted_program};
-use crate::launch::{LaunchSequence, Size, launch_after};
+use super::csr_to_coo;
+use super::gathered::GatheredMatrix;
+use crate::launch::LaunchSequence;
 use crate::scratch::{any_for_a_kernel_to_write, for_a_kernel_to_write};
 use crate::sort::{KeyType, Keyed, bits_of, count_of};
-use crate::{AnyArray, AnyMatrix, DeviceArray, Error, Program, Queue, Result};
+use crate::{AnyArray, AnyMatrix, DeviceArray, Error, Queue, Result};
 
 /// The transposed copy of a matrix, which is the matrix in compressed columns: its own pattern, rows in order of their
 /// columns, and where each of its values comes from.
 #[derive(Debug)]
-pub struct AnyTransposedMatrix {
-    matrix: AnyMatrix,
-    sources: AnyArray,
-    gather: Arc<Program>,
-    group_size: usize,
-    /// The values the copy was made from.
-    values_id: u64,
-}
-
-/// [`AnyMatrix::values_id`] of no matrix.
-const NO_VALUES: u64 = 0;
+pub struct AnyTransposedMatrix(GatheredMatrix);
 
 impl AnyTransposedMatrix {
     /// Transposes where it is faster: a CPU device's memory is the host's, which sorts faster; elsewhere on the device,
@@ -107,7 +95,7 @@ impl AnyTransposedMatrix {
         let copy = unsafe {
             AnyMatrix::from_arrays_blocking(queue, matrix.rows(), offsets, columns, values)?
         };
-        Self::with_values_blocking(queue, copy, sources, matrix)
+        GatheredMatrix::new_blocking(queue, copy, sources, matrix).map(Self)
     }
 
     /// Transposes `pattern`, which is the matrix's, on the host, and fetches the values on the device.
@@ -131,78 +119,39 @@ impl AnyTransposedMatrix {
             let copy = AnyMatrix::from_pattern_blocking(queue, pattern.view().into(), values)?;
             (copy, DeviceArray::upload_blocking(queue, &sources)?.into_any())
         });
-        Self::with_values_blocking(queue, copy, sources, matrix)
+        GatheredMatrix::new_blocking(queue, copy, sources, matrix).map(Self)
     }
 
-    fn with_values_blocking(
-        queue: &Queue,
-        copy: AnyMatrix,
-        sources: AnyArray,
-        matrix: &AnyMatrix,
-    ) -> Result<Self> {
-        let of_source = (SOURCE, copy.value_type(), copy.offset_type());
-        let (gather, group_size) =
-            fitted_program(queue, of_source, |group_size| GatherValues { group_size })?;
-        let mut transposed = AnyTransposedMatrix {
-            matrix: copy,
-            sources,
-            gather,
-            group_size: group_size as usize,
-            values_id: NO_VALUES,
-        };
-        transposed.update_values_blocking(queue, matrix)?;
-        Ok(transposed)
-    }
-
-    /// Fetches the values of `matrix`, whose pattern is the one that was transposed.
+    /// Gathers the values of `matrix`, whose pattern is the one that was transposed.
     ///
     /// # Errors
     /// Values of another type, or the driver's own failure.
     pub fn update_values_blocking(&mut self, queue: &Queue, matrix: &AnyMatrix) -> Result<()> {
-        matrix.values().check_element("the array of values", self.matrix.value_type())?;
-        let offsets = self.matrix.offsets();
-        let count = offsets.slice(offsets.len() - 1..offsets.len())?;
-        let arguments = Arguments {
-            count: count.argument(),
-            sources: self.sources.argument(),
-            values: matrix.values().argument(),
-            target: self.matrix.values().argument(),
-        };
-        let groups = self.sources.len().div_ceil(self.group_size);
-        let size = Size { groups, group_size: self.group_size };
-        let mut kernel = self.gather.kernel("gather_values")?;
-        // SAFETY: all arrays are nnz long, and sources are below nnz.
-        #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-        let gathered = unsafe { launch_after(queue, &mut kernel, &arguments, size, &[])? };
-        // Until the wait ends well, it is unknown which values the copy holds.
-        self.values_id = NO_VALUES;
-        gathered.wait()?;
-        self.values_id = matrix.values_id();
-        Ok(())
+        self.0.update_values_blocking(queue, matrix)
     }
 
     /// The transposed matrix.
     pub fn matrix(&self) -> &AnyMatrix {
-        &self.matrix
+        self.0.matrix()
     }
 
     /// The transposed matrix alone; new values are then the caller's own affair.
     pub fn into_matrix(self) -> AnyMatrix {
-        self.matrix
+        self.0.into_matrix()
     }
 
     /// Where each of its values comes from, as an index among the matrix's: nnz.
     pub fn sources(&self) -> &AnyArray {
-        &self.sources
+        self.0.sources()
     }
 
     /// [`AnyMatrix::values_id`] of the values the copy holds.
     pub fn values_id(&self) -> u64 {
-        self.values_id
+        self.0.values_id()
     }
 
     /// Bytes of the copy on the device.
     pub fn size_bytes(&self) -> usize {
-        self.matrix.size_bytes() + self.sources.size_bytes()
+        self.0.size_bytes()
     }
 }

@@ -1,7 +1,7 @@
 //! An algorithm with its hyper-parameters, built and bound to a pattern.
 
 use cl_kernels::{Algorithm, Checked, Fit, FittedParameters, NamedParameters, Variant};
-use csr_core::{AnyPatternView, counted};
+use csr_core::AnyPatternView;
 
 use super::{Specialisation, Spmv, VectorOrder};
 use crate::{AnyMatrix, Context, Error, Queue, Result};
@@ -105,18 +105,6 @@ pub fn bind(algorithm: Algorithm, request: &BindRequest<'_>) -> Result<Bound> {
             names.join(", ")
         )));
     }
-    check_order(request.matrix, request.order)?;
+    request.order.check_shape(request.matrix)?;
     BINDERS[algorithm.index()](request)
-}
-
-/// Refuses columns in the order of rows where there is not one for each.
-pub(super) fn check_order(matrix: &AnyMatrix, order: VectorOrder) -> Result<()> {
-    if order == VectorOrder::Symmetric && matrix.rows() != matrix.cols() {
-        return Err(Error::Mismatch(format!(
-            "x can be in the order of rows where a matrix is square; this one has {} and {}",
-            counted(matrix.rows(), "row"),
-            counted(matrix.cols(), "column")
-        )));
-    }
-    Ok(())
 }

@@ -7,14 +7,13 @@ use cl_kernels::evc_hyb_plan::{
 use cl_kernels::{Accumulate, Array, KernelKey};
 use csr_core::evc_hyb::{EvcHybOptions, EvcHybPattern, EvcHybStatistics};
 use csr_core::plan::evc_hyb::{EvcHybShape, RowCounts, Task, TaskRules};
-use csr_core::{OffsetType, ValueType};
+use csr_core::{OffsetType, ValueType, counted};
 
-use super::bind::check_order;
 use crate::launch::LaunchSequence;
 use crate::raw::Memory;
 use crate::scratch::for_a_kernel_to_write;
 use crate::sort::{KeyType, Keyed, bits_of};
-use crate::{AnyMatrix, DeviceArray, Queue, Result};
+use crate::{AnyMatrix, DeviceArray, Error, Queue, Result};
 
 /// Which order the vectors of a product are in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -36,6 +35,21 @@ impl VectorOrder {
             VectorOrder::Permuted => "permuted",
             VectorOrder::Symmetric => "symmetric",
         }
+    }
+
+    /// Refuses columns in the order of rows where there is not one for each.
+    ///
+    /// # Errors
+    /// [`VectorOrder::Symmetric`] of a matrix that is not square.
+    pub fn check_shape(self, matrix: &AnyMatrix) -> Result<()> {
+        if self == VectorOrder::Symmetric && matrix.rows() != matrix.cols() {
+            return Err(Error::Mismatch(format!(
+                "x can be in the order of rows where a matrix is square; this one has {} and {}",
+                counted(matrix.rows(), "row"),
+                counted(matrix.cols(), "column")
+            )));
+        }
+        Ok(())
     }
 }
 
@@ -84,7 +98,7 @@ impl DeviceEvcHyb {
         rules: &TaskRules,
         order: VectorOrder,
     ) -> Result<Self> {
-        check_order(matrix, order)?;
+        order.check_shape(matrix)?;
         let (rows, longest) = (matrix.rows(), matrix.shape().longest_row as usize);
         let alignment = options.alignment as u32;
         let column_bits = bits_of(matrix.cols().saturating_sub(1));

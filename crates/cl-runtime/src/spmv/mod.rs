@@ -16,6 +16,7 @@ mod evc_hyb_plan;
 mod hyb;
 mod hyb_parts;
 mod partial_sums;
+mod reordered;
 mod segmented_sum;
 mod sell;
 mod sell_sigma;
@@ -30,7 +31,7 @@ use csr_core::{OffsetType, ValueType};
 
 use crate::launch::After;
 use crate::raw::Memory;
-use crate::{AnyMatrix, DeviceArray, Event, Queue, Result};
+use crate::{AnyMatrix, AnyReorderedMatrix, DeviceArray, Event, Queue, Result};
 
 pub use crate::workspace::Workspace;
 pub use bind::{BindRequest, Bound, Planning, bind};
@@ -39,6 +40,7 @@ pub use csr_adaptive_plan::DeviceRowBlocks;
 pub use csr_flat::{CsrFlat, DeviceTiles};
 pub use evc_hyb_plan::{DeviceEvcHyb, VectorOrder};
 pub use hyb_parts::{HybOperands, HybParts, HybProduct};
+pub use reordered::ReorderedSpmv;
 pub use segmented_sum::{Boundaries, SegmentedSum};
 pub use value_coding::promised_coding_blocking;
 
@@ -155,6 +157,11 @@ pub trait Spmv: Debug + Send + Sync {
 
     /// The row at each index, where it has them in an order of its own.
     fn row_order(&self) -> Option<&DeviceArray<u32>> {
+        None
+    }
+
+    /// The copy with its rows in another order that it multiplies by, where it does.
+    fn reordered_matrix(&self) -> Option<&AnyReorderedMatrix> {
         None
     }
 

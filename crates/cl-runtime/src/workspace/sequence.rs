@@ -4,7 +4,7 @@ use cl_kernels::KernelArguments;
 
 #[cfg(doc)]
 use super::Parts;
-use crate::launch::{Size, launch_after, launch_next};
+use crate::launch::{After, Size, launch_after, launch_next};
 use crate::raw::{Kernel, Memory};
 use crate::{Event, Queue, Result};
 
@@ -50,6 +50,37 @@ impl Sequence<'_> {
         }
         self.wait.push(done);
         Ok(())
+    }
+
+    /// Enqueues kernels that another one follows, by what they come after: they make an event where they are given any.
+    pub(crate) fn next_by(
+        &mut self,
+        launch: impl FnOnce(After<'_>) -> Result<Option<Event>>,
+    ) -> Result<()> {
+        if self.queue.is_in_order() && self.wait.is_empty() {
+            let launched = launch(After::Queue);
+            return self.note(launched.map(|_| ()));
+        }
+        let launched = launch(After::Events(&self.wait));
+        let done = self.note(launched)?;
+        if !self.queue.context().device().traits().hides_failed_commands() {
+            self.wait.clear();
+        }
+        self.earlier.extend(done.clone());
+        self.wait.extend(done);
+        Ok(())
+    }
+
+    /// As [`Sequence::next_by`], of the last kernels. `None` where no event was asked for.
+    pub(crate) fn last_by(
+        mut self,
+        launch: impl FnOnce(After<'_>) -> Result<Option<Event>>,
+    ) -> Result<Option<Event>> {
+        let launched = match self.has_event {
+            true => launch(After::Events(&self.wait)),
+            false => launch(After::Queue),
+        };
+        self.note(launched)
     }
 
     /// Enqueues the last kernel, by its index. `None` where no event was asked for.

@@ -20,7 +20,7 @@ pub struct CsrPattern<O = u32> {
 }
 
 /// A borrowed [`CsrPattern`] under the same invariants.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PatternView<'a, O = u32> {
     cols: usize,
     offsets: &'a [O],

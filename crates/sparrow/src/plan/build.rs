@@ -1,9 +1,9 @@
 //! How a plan comes about: chosen or asked for, then bound.
 
 use cl_kernels::{Algorithm, Choice, DeviceType, Planned, select_where};
-use cl_runtime::spmv::{Bound, promised_coding_blocking};
-use cl_runtime::{AnyMatrix, AnyTransposedMatrix, Queue};
-use csr_core::AnyPatternView;
+use cl_runtime::spmv::{Bound, ReorderedSpmv, VectorOrder, promised_coding_blocking};
+use cl_runtime::{AnyMatrix, AnyReorderedMatrix, AnyTransposedMatrix, Queue};
+use csr_core::{AnyPatternView, Reordering};
 
 use super::bind::{bind, fit, tables};
 use super::{AnyPlan, Op, PlanOptions, choose, measure};
@@ -27,8 +27,14 @@ impl AnyPlan {
         transposed: Option<AnyTransposedMatrix>,
         options: &PlanOptions,
     ) -> Result<Self> {
+        let order = options.order;
+        let (of_copy, reordered) =
+            Self::in_another_order(queue, matrix, pattern, transposed.as_ref(), options)?;
+        let options = &of_copy;
         let ids = (matrix.pattern_id(), matrix.values_id());
         let inner = transposed.as_ref().map_or(matrix, AnyTransposedMatrix::matrix);
+        let inner = reordered.as_ref().map_or(inner, AnyReorderedMatrix::matrix);
+        let pattern = pattern.filter(|_| reordered.is_none());
         let one = |choice: &Choice, ids, options: &PlanOptions| {
             Self::build_one(queue, inner, pattern, ids, choice, options)
         };
@@ -58,10 +64,10 @@ impl AnyPlan {
                         measure::fastest(queue, inner, contenders, most, options, |one_of| {
                             one(&one_of.choice, own_ids, options)
                         })?;
-                    // What was timed is a plan of the transposed copy itself.
-                    match transposed {
-                        None => found,
-                        Some(_) => AnyPlan {
+                    // What was timed is a plan of the copy itself.
+                    match transposed.is_none() && reordered.is_none() {
+                        true => found,
+                        false => AnyPlan {
                             measured_products: found.measured_products,
                             ..one(&found.choice, ids, options)?
                         },
@@ -69,7 +75,35 @@ impl AnyPlan {
                 }
             },
         };
-        Ok(AnyPlan { transposed, ..plan })
+        let plan = AnyPlan { transposed, ..plan };
+        match reordered {
+            None => Ok(plan),
+            Some(copy) => {
+                let spmv = ReorderedSpmv::new(queue, plan.spmv, copy, order, ids.1)?;
+                Ok(AnyPlan { spmv: Box::new(spmv), ..plan })
+            }
+        }
+    }
+
+    /// The matrix, or its transposed copy, in another order, if one is asked for, and options for a plan of that: without
+    /// the order of vectors, which is then the copy's.
+    fn in_another_order(
+        queue: &Queue,
+        matrix: &AnyMatrix,
+        pattern: Option<AnyPatternView<'_>>,
+        transposed: Option<&AnyTransposedMatrix>,
+        options: &PlanOptions,
+    ) -> Result<(PlanOptions, Option<AnyReorderedMatrix>)> {
+        if options.reordering == Reordering::None {
+            return Ok((options.clone(), None));
+        }
+        let (matrix, pattern) = match transposed {
+            None => (matrix, pattern),
+            Some(transposed) => (transposed.matrix(), None),
+        };
+        options.order.check_shape(matrix)?;
+        let copy = AnyReorderedMatrix::new_blocking(queue, matrix, pattern, options.reordering)?;
+        Ok((PlanOptions { order: VectorOrder::Original, ..options.clone() }, Some(copy)))
     }
 
     /// A plan of a matrix by a choice; ids are those of the matrix that launches come with.
@@ -138,6 +172,12 @@ impl AnyPlan {
                 if is_free(found.algorithm) { found } else { Choice::by_name(usual) }
             }
         };
+        if options.reordering != Reordering::None {
+            return Err(Error::Mismatch(format!(
+                "the order of {} is found for each pattern: a plan for any has none",
+                options.reordering
+            )));
+        }
         if !is_free(choice.algorithm) || options.op != Op::Normal {
             let free = Algorithm::ALL.into_iter().filter(|one| is_free(*one)).map(Algorithm::name);
             return Err(Error::Mismatch(format!(

@@ -11,7 +11,8 @@ mod options;
 use cl_kernels::{Algorithm, Choice, KernelKey, Variant};
 use cl_runtime::spmv::{CopiedValues, Operands, Spmv, Stages, Workspace};
 use cl_runtime::{
-    After, AnyMatrix, AnyTransposedMatrix, Context, DeviceArray, Event, MatrixTypes, Queue, Wait,
+    After, AnyMatrix, AnyReorderedMatrix, AnyTransposedMatrix, Context, DeviceArray, Event,
+    MatrixTypes, Queue, Wait,
 };
 use csr_core::evc_hyb::EvcHybStatistics;
 use csr_core::{AnyPatternView, ValueCoding, counted};
@@ -286,6 +287,12 @@ impl AnyPlan {
     /// [`PlanOptions::order`] asks for it. `None` where rows are as the matrix has them.
     pub fn row_order(&self) -> Option<&DeviceArray<u32>> {
         self.spmv.row_order()
+    }
+
+    /// The copy that it multiplies by, where [`PlanOptions::reordering`] asks for one: its matrix, and the row and the
+    /// column of the original at each index.
+    pub fn reordered(&self) -> Option<&AnyReorderedMatrix> {
+        self.spmv.reordered_matrix()
     }
 
     /// How [`Algorithm::EvcHyb`] has split the matrix, and what padding it took: the paper's Table 3. `None` for

@@ -2,6 +2,7 @@
 
 use cl_kernels::{Accumulate, Algorithm, Choice, Experiment, Products, Tables, Variant};
 use cl_runtime::spmv::{Planning, VectorOrder};
+use csr_core::Reordering;
 
 /// Which matrix multiplies x.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,8 +56,14 @@ pub struct PlanOptions {
     pub scalars_on_device: bool,
     /// How many products will follow: what the automatic choice may spend on a plan.
     pub products: Products,
-    /// Which order x and y are in; another than the matrix's is for [`Algorithm::EvcHyb`], whose plan says which
-    /// ([`AnyPlan::row_order`](crate::AnyPlan::row_order)).
+    /// Whether rows and columns are put in another order first, in a copy that the plan keeps: the product is that of the
+    /// matrix as it is. It pays where many products follow and neighbouring rows gather x far apart; `sparrow info --explain`
+    /// says whether they do. New values reach the copy by
+    /// [`Plan::update_values_blocking`](crate::Plan::update_values_blocking).
+    pub reordering: Reordering,
+    /// Which order x and y are in; another than the matrix's is for a `reordering` and for [`Algorithm::EvcHyb`], whose plan
+    /// says which ([`AnyPlan::row_order`](crate::AnyPlan::row_order)). With a `reordering` and the matrix's own order a
+    /// launch has up to three kernels more, which move x and y.
     pub order: VectorOrder,
     /// Where the plan is computed. An algorithm that is laid out on the host alone ([`Algorithm::Sell`]) is refused on the
     /// device, and not chosen.

@@ -6,6 +6,7 @@
 mod device;
 mod drive;
 mod host;
+mod in_order;
 mod options;
 mod solution;
 
@@ -20,7 +21,7 @@ use cl_runtime::solver::{
 };
 use cl_runtime::spmv::{VectorOrder, Workspace};
 use cl_runtime::{AnyArray, AnyMatrix, Context, Event, MatrixTypes, Queue, check_apart};
-use csr_core::ValueType;
+use csr_core::{Reordering, ValueType};
 
 pub use host::solve_on_host;
 pub use options::{Norm, Preconditioner, SolverMethod, SolverOptions, StopRule, Verdict};
@@ -28,10 +29,11 @@ pub use solution::{Breakdown, Outcome, Solution, SolverProgress};
 
 use crate::plan::{check_context, check_device, check_length, fitting, tables};
 use crate::tables::Resolver;
-use crate::{AnyPlan, Error, Op, Result};
+use crate::{AnyPlan, Error, Op, PlanOptions, Result};
 
 use device::OnDevice;
 use drive::{Drive, Of};
+use in_order::InOrder;
 
 /// Iterations between two looks, at most: residuals are kept on the device until then.
 const MOST_UNSEEN: u32 = 1 << 16;
@@ -62,6 +64,8 @@ pub struct AnySolver {
     diagonal_of: Option<u64>,
     /// The values that the plan may have a copy of.
     plan_of: u64,
+    /// b and x in the order of the plan, where they come in another.
+    in_order: Option<InOrder>,
     rows: usize,
     bytes_per_iteration: u64,
 }
@@ -94,7 +98,19 @@ impl AnySolver {
     ) -> Result<Self> {
         let rows = matrix.rows();
         let (parameters, text) = resolve(queue, matrix.value_type(), options)?;
-        let plan = AnyPlan::new_blocking(queue, matrix, &options.plan)?;
+        // Iterations run in the order of the plan, whatever order b and x are in.
+        let order = match options.plan.reordering {
+            Reordering::None => options.plan.order,
+            _ => VectorOrder::Symmetric,
+        };
+        let plan =
+            AnyPlan::new_blocking(queue, matrix, &PlanOptions { order, ..options.plan.clone() })?;
+        let in_order = match plan.reordered() {
+            Some(copy) if options.plan.order == VectorOrder::Original => {
+                Some(InOrder::new_blocking(queue, copy.matrix())?)
+            }
+            _ => None,
+        };
         let workspace = plan.workspace_blocking(queue)?;
         let is_computed = options.verdict == Verdict::Computed;
         let form = Form {
@@ -127,6 +143,7 @@ impl AnySolver {
             parameters: text,
             diagonal_of: None,
             plan_of: matrix.values_id(),
+            in_order,
             rows,
             bytes_per_iteration,
         })
@@ -204,12 +221,21 @@ impl AnySolver {
             rows: self.rows,
             observe,
         };
-        let AnySolver { plan, workspace, iterations, .. } = self;
-        let mut engine = OnDevice { queue, plan, workspace, iterations, a, b, x };
+        let AnySolver { plan, workspace, iterations, in_order, .. } = self;
+        let moved = in_order.as_mut().zip(plan.reordered());
+        let (b, from) = match moved {
+            None => (b, &*x),
+            Some((vectors, copy)) => vectors.take(queue, copy, b, x)?,
+        };
+        let mut engine = OnDevice { queue, plan, workspace, iterations, a, b, x: from };
         let (solution, of) = drive.run(&mut engine)?;
-        match of {
-            Of::Zeros => x.write_bytes_blocking(queue, &vec![0; x.size_bytes()])?,
-            Of::Engine(kept) => self.iterations.finish_blocking(queue, kept, x)?,
+        match (of, in_order.as_mut().zip(plan.reordered())) {
+            (Of::Zeros, _) => x.write_bytes_blocking(queue, &vec![0; x.size_bytes()])?,
+            (Of::Engine(kept), None) => iterations.finish_blocking(queue, kept, x)?,
+            (Of::Engine(kept), Some((vectors, copy))) => {
+                iterations.finish_blocking(queue, kept, &mut vectors.x)?;
+                vectors.give(queue, copy, x)?;
+            }
         }
         Ok(solution)
     }
@@ -225,7 +251,21 @@ impl AnySolver {
             && self.diagonal_of != Some(values)
         {
             self.diagonal_of = None;
-            fitting(queue, |queue| Ok(inverse_diagonal_blocking(queue, a, None, inverse)?))?;
+            match self.plan.reordered() {
+                None => {
+                    fitting(queue, |queue| {
+                        Ok(inverse_diagonal_blocking(queue, a, None, inverse)?)
+                    })?;
+                }
+                // An entry that has no inverse is named by its row of A.
+                Some(copy) => {
+                    let mut of_a = in_order::vector_blocking(queue, a)?;
+                    fitting(queue, |queue| {
+                        Ok(inverse_diagonal_blocking(queue, a, None, &mut of_a)?)
+                    })?;
+                    copy.gather(queue, &of_a, &mut inverse.slice(0..a.rows())?)?.wait()?;
+                }
+            }
             self.diagonal_of = Some(values);
         }
         Ok(())
@@ -253,7 +293,11 @@ impl AnySolver {
 
     /// Bytes on the device beside the matrix: vectors, state, plan and workspace.
     pub fn size_bytes(&self) -> usize {
-        self.iterations.size_bytes() + self.plan.plan_bytes() + self.plan.workspace_bytes()
+        let in_order = self.in_order.as_ref().map_or(0, InOrder::size_bytes);
+        self.iterations.size_bytes()
+            + self.plan.plan_bytes()
+            + self.plan.workspace_bytes()
+            + in_order
     }
 
     /// Bytes that an iteration moves if every kernel moves each array that it takes once: for each product the matrix
@@ -298,7 +342,11 @@ fn check_plan_options(options: &SolverOptions) -> Result<()> {
     let refused = [
         (plan.scalars_on_device, "alpha and beta on the device"),
         (plan.op != Op::Normal, "a transposed matrix"),
-        (plan.order != VectorOrder::Original, "vectors in another order"),
+        (plan.order == VectorOrder::Permuted, "y in another order than x"),
+        (
+            plan.order != VectorOrder::Original && plan.reordering == Reordering::None,
+            "vectors in another order without a reordering",
+        ),
     ];
     match refused.into_iter().find(|(is_asked, _)| *is_asked) {
         None => Ok(()),

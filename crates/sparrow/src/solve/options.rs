@@ -113,8 +113,9 @@ pub struct SolverOptions {
     /// where that is cheap, and 32 elsewhere. What is returned does not depend on it: iterations after the one that
     /// met the tolerance change nothing.
     pub check_every: Option<u32>,
-    /// How A is multiplied; of the plan's options, scalars on the device, other orders of vectors and a transposed A
-    /// are refused.
+    /// How A is multiplied; of the plan's options, scalars on the device, a transposed A and y in another order than x are
+    /// refused. With [`PlanOptions::reordering`] all iterations run in the order of the plan: b and x are moved into it
+    /// before them and x out of it after, unless [`PlanOptions::order`] says that both are in it already.
     pub plan: PlanOptions,
     /// Hyper-parameters of the kernels between products by name, over what the device table says.
     pub parameters: Vec<(String, u32)>,

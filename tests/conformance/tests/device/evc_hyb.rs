@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
 use cl_runtime::spmv::DeviceEvcHyb;
-use conformance::{check_product, is_full, is_interpreter, queue};
+use conformance::{check_in_order, check_product, is_full, is_interpreter, queue};
 use csr_core::evc_hyb::{EvcHybOptions, EvcHybPattern};
 use csr_core::plan::evc_hyb::TaskRules;
 use csr_core::{Csr, Offset, RealValue};
@@ -84,38 +84,6 @@ fn options(variant: Variant, order: VectorOrder, planning: Planning) -> PlanOpti
     PlanOptions { order, planning, ..small }
 }
 
-/// Computes y = 2 A x - y with vectors in the plan's order, and holds it against the matrix in that order.
-fn check_order<V: RealValue>(queue: &Queue, host: &Csr<V>, options: &PlanOptions) {
-    let a = Matrix::upload_blocking(queue, host.view()).unwrap();
-    let plan = Plan::new_blocking(queue, &a, options).unwrap();
-    let rows = plan.row_order().unwrap().read_blocking(queue).unwrap();
-    let x: Vec<V::Accum> = csr_core::random_vector(5, host.cols());
-    let y_before: Vec<V::Accum> = csr_core::random_vector(3, host.rows());
-    let placed = |vector: &[V::Accum], is_placed: bool| -> Vec<V::Accum> {
-        match is_placed {
-            true => rows.iter().map(|&row| vector[row as usize]).collect(),
-            false => vector.to_vec(),
-        }
-    };
-    let (x_is_placed, y_is_placed) =
-        (options.order == VectorOrder::Symmetric, options.order != VectorOrder::Original);
-    let device_x = DeviceArray::upload_blocking(queue, &placed(&x, x_is_placed)).unwrap();
-    let mut y = DeviceArray::upload_blocking(queue, &placed(&y_before, y_is_placed)).unwrap();
-    let (alpha, beta) = (V::Accum::from_f64(2.0), V::Accum::from_f64(-1.0));
-    let mut workspace = plan.workspace_blocking(queue).unwrap();
-    let product =
-        Product { alpha: alpha.into(), a: &a, x: &device_x, beta: beta.into(), y: &mut y };
-    plan.launch(queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
-    let found = y.read_blocking(queue).unwrap();
-    let mut in_order = found.clone();
-    if y_is_placed {
-        for (place, row) in rows.iter().enumerate() {
-            in_order[*row as usize] = found[place];
-        }
-    }
-    check_product(host, alpha, &x, beta, &y_before, &in_order, Accumulate::Plain);
-}
-
 #[test]
 fn vectors_can_stay_in_the_plans_order() {
     let queue = queue();
@@ -126,14 +94,14 @@ fn vectors_can_stay_in_the_plans_order() {
     for variant in [Variant::Hybrid, Variant::SortedCsr] {
         for order in [VectorOrder::Original, VectorOrder::Permuted, VectorOrder::Symmetric] {
             for planning in plannings {
-                check_order(&queue, &host, &options(variant, order, *planning));
+                check_in_order(&queue, &host, &options(variant, order, *planning));
             }
         }
     }
     let host_planned = options(Variant::Hybrid, VectorOrder::Symmetric, Planning::OnHost);
-    check_order(&queue, &host, &host_planned);
+    check_in_order(&queue, &host, &host_planned);
     let flat: Csr<f32> = matrix(300, 1100, 6);
-    check_order(
+    check_in_order(
         &queue,
         &flat,
         &options(Variant::Hybrid, VectorOrder::Permuted, Planning::OnDevice),
@@ -168,9 +136,9 @@ fn rows_of_every_length_are_right() {
     let (small, users) = (every_length(small.0, small.1), every_length(users.0, users.1));
     for variant in [Variant::Hybrid, Variant::SortedCsr] {
         let options = options(variant, VectorOrder::Original, Planning::OnDevice);
-        check_order(&queue, &small, &options);
+        check_in_order(&queue, &small, &options);
         // And with the hyper-parameters that a user gets.
-        check_order(&queue, &users, &PlanOptions { parameters: Vec::new(), ..options });
+        check_in_order(&queue, &users, &PlanOptions { parameters: Vec::new(), ..options });
     }
 }
 

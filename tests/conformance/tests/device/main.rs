@@ -27,6 +27,7 @@ mod observers;
 mod overlaps;
 mod random;
 mod refusals;
+mod reordered;
 mod repeatability;
 mod row_lengths;
 mod scan;

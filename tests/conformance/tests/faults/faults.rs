@@ -11,7 +11,7 @@ use conformance::{
 };
 use sparrow::{
     Accumulate, Algorithm, BinaryCache, Context, Csr, DeviceArray, DeviceType, Error, Matrix, Op,
-    Plan, PlanOptions, Planning, Product, Queue, Result, Variant,
+    Plan, PlanOptions, Planning, Product, Queue, Reordering, Result, Variant,
 };
 
 /// y = 2.5 A x - 0.75 y on a matrix with empty, short and cut rows, small enough for Oclgrind.
@@ -137,6 +137,7 @@ fn cases() -> Vec<Case> {
         ..options(Algorithm::EvcHyb, Variant::Hybrid, Accumulate::Plain)
     };
     let converted = PlanOptions { planning: Planning::OnDevice, ..copied.clone() };
+    let reordered = PlanOptions { reordering: Reordering::Clusters, ..plain(Algorithm::CsrScalar) };
     let case = |name, borrowed, options| Case { name, borrowed, options };
     let mut cases = vec![
         case(
@@ -157,6 +158,7 @@ fn cases() -> Vec<Case> {
         case("sell_sigma, made on the device", false, sorted),
         case("csr_adaptive, planned on the device", false, on_device),
         case("csr_adaptive, transposed", false, transposed),
+        case("csr_scalar, in another order", false, reordered),
     ];
     // Algorithms that are not above, by their names.
     let others = Algorithm::ALL
@@ -232,6 +234,8 @@ fn a_product_fails_at_any_build_and_the_next_is_right() {
             "sell, borrowed arrays" | "sell_sigma, made on the device" => 3,
             // Whatever an algorithm needs that has no way of its own here.
             name if name.parse::<Algorithm>().is_ok() => calls.len() / 2,
+            // What gathers values, and what moves vectors.
+            "csr_scalar, in another order" => 3,
             name if ["host", "scalar", "segmented"].iter().any(|word| name.contains(word)) => 1,
             // The copy itself: a sort and its scan, columns and their offsets, and a look at row lengths.
             name if name.contains("transposed") && !is_cpu => 8,
