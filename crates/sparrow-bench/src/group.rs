@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::record::Record;
+use crate::record::{Details, Record, SpmvRecord};
 use crate::units::{counted, significant};
 
 /// All records of one device, sorted by nnz, matrix and value type.
@@ -200,6 +200,13 @@ pub(crate) fn series(record: &Record) -> String {
     {
         name.push(' ');
         name.push_str(&evc_hyb.vector_order);
+    }
+    if let Details::Spmv(SpmvRecord { reordering: Some(reordering), reordered_vectors, .. }) =
+        &record.details
+    {
+        name.extend([", ", reordering]);
+        let vectors = reordered_vectors.as_deref().filter(|vectors| *vectors != "original");
+        vectors.iter().for_each(|vectors| name.extend([" ", vectors]));
     }
     if record.accumulate != "plain" {
         name.push(' ');

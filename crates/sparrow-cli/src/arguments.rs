@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use sparrow::{Accumulate, Algorithm, Products, ValueType, Variant};
+use sparrow::{Accumulate, Algorithm, Products, Reordering, ValueType, Variant};
 
 pub(crate) use bench::{
     Algorithms, BatchKind, Bench, BenchBatch, BenchConvert, BenchFigure, BenchHetero,
@@ -181,6 +181,11 @@ pub(crate) const MATRIX: &str = "A Matrix Market file (.mtx or .mtx.gz), an arch
                                  (standard input), or the name of a matrix that is generated (`sparrow gen --help` lists \
                                  them)";
 
+/// What puts a matrix in another order.
+pub(crate) const REORDERING: &str = "Put rows and columns of the matrix in another order first, in a copy: none, rcm (reverse \
+                                     Cuthill-McKee, of square matrices) or clusters (of rows that share columns); `info \
+                                     --explain` says whether it pays";
+
 /// What every option for a vector takes.
 pub(crate) const VECTOR: &str = "FILE|random:SEED|ones|archive";
 
@@ -234,6 +239,8 @@ pub(crate) struct Spmv {
     /// How a row is summed: plain, or compensated, which keeps what each addition rounds off
     #[arg(long, value_name = "HOW", default_value = "plain")]
     pub(crate) accumulate: Accumulate,
+    #[arg(long, value_name = "NAME", default_value = "none", help = REORDERING)]
+    pub(crate) reordering: Reordering,
     #[command(flatten)]
     pub(crate) making: Making,
     #[command(flatten)]

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use csr_core::verify::Oracle;
 use csr_core::{AnyCsrView, AnyVector, Number};
 use sparrow::{
-    AnyArray, AnyMatrix, AnyPlan, AnyProduct, NoEvent, PlanOptions, Queue, Rates, Stages, Variant,
-    VectorOrder, Workspace, usual_tables,
+    AnyArray, AnyMatrix, AnyPlan, AnyProduct, NoEvent, PlanOptions, Queue, Rates, Reordering,
+    Stages, Variant, VectorOrder, Workspace, usual_tables,
 };
 
 use super::operands::{read_blocking, shape_of, shared_array, uploaded};
@@ -132,8 +132,13 @@ pub fn measure_on_device(
 
     let plan = &instance.plan;
     let traits = queue.context().device().traits();
+    // On a reordered copy its vectors are in the order of that.
+    let own_order = match options.reordering {
+        Reordering::None => options.order,
+        _ => VectorOrder::Original,
+    };
     let evc_hyb = plan.evc_hyb_statistics().map(|found| EvcHybRecord {
-        vector_order: options.order.to_string(),
+        vector_order: own_order.to_string(),
         split_row: found.split_row as u64,
         short_elements: found.short_elements as u64,
         long_elements: found.long_elements as u64,
@@ -143,6 +148,10 @@ pub fn measure_on_device(
         choice: Some(plan.choice().to_string()),
         measured_products: Some(plan.measured_products()).filter(|&products| products > 0),
         evc_hyb,
+        reordering: Some(options.reordering.to_string())
+            .filter(|_| options.reordering != Reordering::None),
+        reordered_vectors: Some(options.order.to_string())
+            .filter(|_| options.reordering != Reordering::None),
         model: None,
     };
     let mut record = Record {
@@ -211,6 +220,7 @@ pub(super) fn options_of(subject: &Subject) -> PlanOptions {
         algorithm: subject.algorithm,
         variant: subject.variant,
         accumulate: subject.accumulate,
+        reordering: subject.reordering,
         order: subject.order,
         products: subject.products,
         choice: subject.choice.clone(),

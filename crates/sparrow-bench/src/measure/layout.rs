@@ -42,6 +42,26 @@ impl Order {
 }
 
 impl Layout {
+    /// Of CSR in the order in which it is stored, whatever multiplies by it: columns, values, offsets, y once.
+    pub(super) fn csr(device: &DeviceTraits, matrix: AnyCsrView<'_>) -> Self {
+        let shape = shape_of(matrix);
+        let (rows, nnz) = (shape.rows as u64, shape.nnz as u64);
+        let storage = Algorithm::CsrScalar.spec().storage;
+        let demand =
+            storage.demand(rows, nnz, shape.value_type, shape.offset_type.size_bytes() as u64, 0);
+        // A CPU's caches read a line of y before they write to it.
+        let read = match device.device_type {
+            DeviceType::Cpu => rows * shape.value_type.accumulator().size_bytes() as u64,
+            _ => 0,
+        };
+        Layout {
+            demand: Demand { structure_bytes: demand.structure_bytes + read, ..demand },
+            order: Order::AsStored,
+            launches: 1,
+            longest_batches: 0,
+        }
+    }
+
     /// That of `algorithm`, whose plan and workspace `record` knows.
     pub(super) fn new(
         algorithm: Algorithm,

@@ -9,6 +9,7 @@ mod layout;
 mod model;
 mod operands;
 mod peer;
+mod reordering;
 mod solve;
 mod spgemm;
 mod spmm;
@@ -17,8 +18,8 @@ mod vector;
 
 use csr_core::verify::Summation;
 use sparrow::{
-    Accumulate, Algorithm, Choice, Measuring, OffsetType, Products, Rates, ValueType, Variant,
-    VectorOrder,
+    Accumulate, Algorithm, Choice, Measuring, OffsetType, Products, Rates, Reordering, ValueType,
+    Variant, VectorOrder,
 };
 
 use crate::{Details, Making, Record, SCHEMA};
@@ -34,6 +35,7 @@ pub use host::{host_rates, measure_on_host};
 pub use model::Model;
 pub(crate) use operands::read_blocking;
 pub use peer::{PeerRun, peer_record};
+pub use reordering::{ReorderedForecast, ReorderingForecast};
 pub use solve::{SolveSubject, SolveTarget, Solved, measure_solve};
 pub use spgemm::measure_spgemm;
 pub use spmm::{SpmmResults, SpmmSubject, measure_spmm};
@@ -92,7 +94,10 @@ pub struct Subject {
     pub accumulate: Accumulate,
     /// Hyper-parameters over the device table's.
     pub parameters: Vec<(String, u32)>,
-    /// Which order x and y are in; another than the matrix's is refused where the algorithm has none of its own.
+    /// Whether rows and columns are put in another order first.
+    pub reordering: Reordering,
+    /// Which order x and y are in; another than the matrix's is refused where neither the algorithm has one of its own nor
+    /// there is a reordering.
     pub order: VectorOrder,
     /// How many products follow a plan.
     pub products: Products,

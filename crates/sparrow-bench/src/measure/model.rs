@@ -73,9 +73,7 @@ impl Model {
         record: &mut Record,
     ) -> Result<(), MeasureError> {
         let element = matrix.value_type().accumulator();
-        let Some((_, rates)) = self.rates.iter().find(|(measured, _)| *measured == element) else {
-            return Ok(());
-        };
+        let Some(rates) = self.rates_of(element) else { return Ok(()) };
         let Ok(algorithm) = record.algorithm.parse::<Algorithm>() else { return Ok(()) };
         let traits = queue.context().device().traits();
         let layout = Layout::new(algorithm, traits, matrix, record)?;
@@ -102,6 +100,30 @@ impl Model {
             details.model = Some(model);
         }
         Ok(())
+    }
+
+    /// Microseconds that a product by CSR should take; `None` where nothing was measured for the type of its sums.
+    pub(super) fn csr_us(&self, traits: &DeviceTraits, matrix: AnyCsrView<'_>) -> Option<f64> {
+        let rates = self.rates_of(matrix.value_type())?;
+        let layout = Layout::csr(traits, matrix);
+        Some(self.predict(traits, matrix, rates, &layout).predicted_us)
+    }
+
+    /// Microseconds that it should take to bring `elements` of a vector into another order, in one launch.
+    pub(super) fn move_us(&self, value_type: ValueType, elements: usize) -> Option<f64> {
+        let rates = self.rates_of(value_type)?;
+        let element_bytes = value_type.accumulator().size_bytes();
+        let vector_bytes = (elements * element_bytes) as f64;
+        let streamed = elements as f64 * (size_of::<u32>() + element_bytes) as f64;
+        let seconds = rates.launch.as_secs_f64()
+            + streamed * rates.streams.at(streamed)
+            + elements as f64 * rates.gathers.at(vector_bytes);
+        Some(seconds * 1e6)
+    }
+
+    fn rates_of(&self, value_type: ValueType) -> Option<&LevelRates> {
+        let element = value_type.accumulator();
+        self.rates.iter().find(|(measured, _)| *measured == element).map(|(_, rates)| rates)
     }
 
     fn predict(

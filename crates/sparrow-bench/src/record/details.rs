@@ -89,6 +89,12 @@ pub struct SpmvRecord {
     /// Of a product by `evc_hyb`.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub evc_hyb: Option<EvcHybRecord>,
+    /// How rows and columns of the copy that was multiplied by were put in another order: "rcm" or "clusters".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reordering: Option<String>,
+    /// With `reordering`, which vectors are in that order: "original" (none), "permuted" (y) or "symmetric" (x and y).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reordered_vectors: Option<String>,
     /// With `--model`.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRecord>,

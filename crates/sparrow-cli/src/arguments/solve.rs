@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use csr_core::ValueType;
-use sparrow::{Algorithm, Preconditioner, Products, SolverMethod};
+use sparrow::{Algorithm, Preconditioner, Products, Reordering, SolverMethod};
 
 use super::{
-    Column, MATRIX, Making, ParameterList, Reading, VECTOR, algorithm_help, from_zero, whole,
+    Column, MATRIX, Making, ParameterList, REORDERING, Reading, VECTOR, algorithm_help, from_zero,
+    whole,
 };
 
 fn check_every(text: &str) -> Result<u32, String> {
@@ -64,6 +65,8 @@ pub(crate) struct Solve {
     /// [default: many]
     #[arg(long, value_name = "HOW_MANY")]
     pub(crate) products: Option<Products>,
+    #[arg(long, value_name = "NAME", default_value = "none", help = REORDERING)]
+    pub(crate) reordering: Reordering,
     /// Hyper-parameters of the kernels between products over the device table's: name=value, several with commas
     #[arg(long, value_name = "NAME=VALUE,...")]
     pub(crate) parameters: Option<ParameterList>,

@@ -56,9 +56,9 @@ pub(crate) fn check_order(
     match algorithm {
         _ if order == VectorOrder::Original => Ok(()),
         Some(named) if having(&named) => Ok(()),
-        Some(named) => {
-            Err(Failure::input(format!("--order {order}: {named} has no order of its own")))
-        }
+        Some(named) => Err(Failure::input(format!(
+            "--order {order}: {named} has no order of its own; --reordering gives it one"
+        ))),
         None => Err(unnamed(&format!("--order {order}"), having, option)),
     }
 }

@@ -7,8 +7,9 @@ use sparrow::{
     AnyPlan, Cost, Estimate, Features, Matrix, Plan, PlanOptions, Products, ValueCoding, ValueType,
     estimates, usual_tables,
 };
-use sparrow_bench::{Input, counted, multiple};
+use sparrow_bench::{Input, ReorderingForecast, counted, multiple};
 
+use super::reordering::{in_words, json_of};
 use super::{check_making_of, load};
 use crate::arguments::{Global, Info};
 use crate::failure::Failure;
@@ -23,12 +24,15 @@ pub(crate) fn run(global: &Global, arguments: &Info) -> Result<(), Failure> {
     let matrix = load(&input, arguments.making.into(), arguments.reading)?.matrix;
     let statistics = RowStatistics::of(matrix.pattern().view());
     let evc_hyb = EvcHybStatistics::of(matrix.pattern().view(), &EvcHybOptions::default());
-    let chosen =
+    let explained =
         if arguments.explain { Some(explain(global, &matrix, arguments.products)?) } else { None };
+    let (chosen, forecast) =
+        explained.map_or((None, None), |(chosen, forecast)| (Some(chosen), forecast));
     let mut text = describe(&input, &statistics, words.width());
     if let Some(chosen) = &chosen {
         text.push_str(&describe_evc_hyb(&evc_hyb, statistics.nnz));
         text.push_str(&format!("\n{chosen}\n"));
+        forecast.iter().for_each(|forecast| text.push_str(&in_words(forecast)));
     }
     let line = json!({
         "schema": "sparrow-info/1",
@@ -51,6 +55,7 @@ pub(crate) fn run(global: &Global, arguments: &Info) -> Result<(), Failure> {
             "padding_percent": 100.0 * evc_hyb.padding,
         },
         "explanation": chosen,
+        "reordering": forecast.as_ref().map(json_of),
     });
     write_json_line(global.json.as_deref(), &line)?;
     words.print(&text)
@@ -134,13 +139,19 @@ fn describe_evc_hyb(found: &EvcHybStatistics, nnz: usize) -> String {
     )
 }
 
-fn explain(global: &Global, matrix: &Csr<f64, u64>, products: Products) -> Result<String, Failure> {
+/// What would run and why, and whether another order would pay; the latter for devices.
+fn explain(
+    global: &Global,
+    matrix: &Csr<f64, u64>,
+    products: Products,
+) -> Result<(String, Option<ReorderingForecast>), Failure> {
     let Target::Device(device) = Target::one(global)? else {
         let copy = match products {
             Products::Many => ", of a copy in sliced ELL where that is smaller",
             _ => "",
         };
-        return Ok(format!("On the host: its own parallel product, whole rows by core{copy}."));
+        let text = format!("On the host: its own parallel product, whole rows by core{copy}.");
+        return Ok((text, None));
     };
     let queue = queue_on(&device)?;
     let on_device = Matrix::upload_blocking(&queue, matrix.view())?;
@@ -164,7 +175,8 @@ fn explain(global: &Global, matrix: &Csr<f64, u64>, products: Products) -> Resul
         Products::Once => "one product follows".to_owned(),
         products => format!("{products} products follow"),
     };
-    Ok(format!(
+    let forecast = ReorderingForecast::new_blocking(&queue, matrix.view())?;
+    let text = format!(
         "On {}, f64, where {follow}: {} {}({parameters})\n  because {}\n  figures that rules compare: \
          {features}{expected}\n  plan {}{}, workspace {}; {}",
         traits.name,
@@ -175,7 +187,8 @@ fn explain(global: &Global, matrix: &Csr<f64, u64>, products: Products) -> Resul
         coding_of(&plan),
         counted(plan.workspace_bytes(), "byte"),
         if plan.is_repeatable() { "repeatable bit for bit" } else { "not repeatable bit for bit" }
-    ))
+    );
+    Ok((text, forecast))
 }
 
 /// How the copy of the values is stored, where it takes fewer bytes than values do.

@@ -8,6 +8,7 @@ pub(crate) mod generate;
 pub(crate) mod info;
 pub(crate) mod manual;
 mod reading;
+mod reordering;
 pub(crate) mod selftest;
 pub(crate) mod solve;
 pub(crate) mod spmv;

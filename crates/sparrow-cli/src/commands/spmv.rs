@@ -4,7 +4,9 @@ use csr_core::io::{Encoding, write_vector_to};
 use csr_core::verify::{Oracle, Summation};
 use csr_core::{AnyCsrView, AnyVector, CsrView, Offset, RealValue, Value, for_csr};
 use serde_json::json;
-use sparrow::{Accumulate, AnyArray, AnyMatrix, AnyPlan, AnyProduct, Number, PlanOptions};
+use sparrow::{
+    Accumulate, AnyArray, AnyMatrix, AnyPlan, AnyProduct, Number, PlanOptions, Reordering,
+};
 use sparrow_bench::{Input, counted, error_in_words, multiple};
 
 use super::reading::{check_coefficient, load_compact};
@@ -46,6 +48,7 @@ pub(crate) fn run(global: &Global, arguments: &Spmv) -> Result<(), Failure> {
         check_host(&[
             (arguments.algorithm.is_some(), "--algorithm"),
             (arguments.accumulate != Accumulate::Plain, "--accumulate compensated"),
+            (arguments.reordering != Reordering::None, "--reordering"),
         ])?;
     }
     let input = Input::parse(&arguments.matrix)?;
@@ -179,6 +182,7 @@ fn on_device(
         algorithm: arguments.algorithm,
         variant: arguments.variant.unwrap_or_default(),
         accumulate: arguments.accumulate,
+        reordering: arguments.reordering,
         ..PlanOptions::default()
     };
     let plan = AnyPlan::with_pattern_blocking(&queue, &a, matrix.pattern(), &options)?;

@@ -13,7 +13,7 @@ use opencl3::memory as cl_memory;
 use opencl3::types;
 use sparrow::{
     Accumulate, Algorithm, BinaryCache, Context, Csr, Device, DeviceArray, Event, Matrix, Plan,
-    Product, Queue, Variant,
+    PlanOptions, Product, Queue, Reordering, Variant,
 };
 
 const BLOCKING: u32 = 1;
@@ -150,7 +150,7 @@ fn problem() -> (Csr<f32>, Vec<f32>, Vec<f32>) {
 }
 
 /// One product on the application's objects, between commands of the application's.
-fn multiply(application: &mut Application, algorithm: Algorithm) {
+fn multiply(application: &mut Application, algorithm: Algorithm, reordering: Reordering) {
     let (matrix, x, expected) = problem();
     let pattern = matrix.pattern();
     // Everything behind a few elements of something else.
@@ -189,7 +189,8 @@ fn multiply(application: &mut Application, algorithm: Algorithm) {
         assert_eq!(memory.size_bytes().unwrap(), 48);
         assert_eq!(byte_offset, 28);
         // Small hyper-parameters: an adopted device has groups as large as it says, and memcheck follows each item.
-        let options = options(algorithm, algorithm.spec().default_variant, Accumulate::Plain);
+        let own = options(algorithm, algorithm.spec().default_variant, Accumulate::Plain);
+        let options = PlanOptions { reordering, ..own };
         let plan = Plan::new_blocking(&queue, &a, &options).unwrap();
         let mut workspace = plan.workspace_blocking(&queue).unwrap();
 
@@ -218,7 +219,7 @@ fn multiply(application: &mut Application, algorithm: Algorithm) {
 #[test]
 fn an_applications_objects_are_used_in_place_and_given_back() {
     for algorithm in Algorithm::ALL {
-        multiply(&mut Application::new(false), algorithm);
+        multiply(&mut Application::new(false), algorithm, Reordering::None);
     }
 }
 
@@ -226,8 +227,10 @@ fn an_applications_objects_are_used_in_place_and_given_back() {
 fn an_applications_queue_may_be_out_of_order() {
     let mut application = Application::new(true);
     for algorithm in Algorithm::ALL {
-        multiply(&mut application, algorithm);
+        multiply(&mut application, algorithm, Reordering::None);
     }
+    // Kernels of a launch that have nothing but events to come one after the other.
+    multiply(&mut application, Algorithm::CsrAdaptive, Reordering::Clusters);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use csr_core::evc_hyb::{EvcHybOptions, EvcHybPattern};
 use csr_core::plan::evc_hyb::TaskRules;
 use csr_core::{Csr, Offset, RealValue};
 use sparrow::{
-    Accumulate, Algorithm, DeviceArray, Matrix, Plan, PlanOptions, Planning, Product, Queue, Value,
+    Accumulate, Algorithm, DeviceArray, Matrix, Plan, PlanOptions, Planning, Product, Queue,
     Variant, VectorOrder,
 };
 use sparrow_bench::selftest::Configuration;

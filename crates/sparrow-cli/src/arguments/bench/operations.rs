@@ -2,8 +2,8 @@
 
 use clap::Args;
 use sparrow::{
-    Accumulate, Algorithm, BatchedAlgorithm, Choice, Products, SpmmAlgorithm, SpmmVariant, Variant,
-    VectorOrder,
+    Accumulate, Algorithm, BatchedAlgorithm, Choice, Products, Reordering, SpmmAlgorithm,
+    SpmmVariant, Variant, VectorOrder,
 };
 
 use super::columns::Columns;
@@ -29,8 +29,12 @@ pub(crate) struct BenchSpmv {
     pub(crate) accumulate: Accumulate,
     #[command(flatten)]
     pub(crate) parameters: Parameters,
-    /// Which order x and y of evc_hyb are in, several with commas: as the matrix has them (original); y in order of row
-    /// length, as the algorithm stores rows (permuted); x and y so (symmetric)
+    /// Put rows and columns of the matrix in another order first, in a copy, several with commas: none; rcm (reverse
+    /// Cuthill-McKee, of square matrices); clusters (of rows that share columns)
+    #[arg(long, value_name = "NAMES", default_value = "none", value_delimiter = ',')]
+    pub(crate) reordering: Vec<Reordering>,
+    /// Which order x and y are in, with --reordering or of evc_hyb, several with commas: as the matrix has them (original);
+    /// y in the plan's order of rows, of evc_hyb by their length (permuted); x and y so, as in a solver (symmetric)
     #[arg(long, value_name = "ORDERS", default_value = "original", value_delimiter = ',')]
     pub(crate) order: Vec<VectorOrder>,
     /// How many products with the matrix `auto` counts on: once, several (some tens) or many (hundreds, which pay for a

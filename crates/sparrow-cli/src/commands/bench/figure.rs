@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use csr_core::{AnyCsrView, Layout};
-use sparrow::{Accumulate, Measuring, Products, Queue, Rates, ValueType};
+use sparrow::{Accumulate, Measuring, Products, Queue, Rates, Reordering, ValueType};
 use sparrow_bench::figures::{Measured, Method, PaperFigure, Work};
 use sparrow_bench::{
     Budget, Model, Origin, SpmmSubject, Subject, counted, host_rates, measure_on_device,
@@ -218,6 +218,7 @@ fn subject(method: Option<&Method>) -> Subject {
             .flat_map(|method| method.parameters)
             .map(|(name, value)| ((*name).to_owned(), *value))
             .collect(),
+        reordering: Reordering::None,
         order: method.map_or_else(Default::default, |method| method.order),
         products: Products::default(),
         choice: None,

@@ -4,8 +4,8 @@
 use csr_core::AnyCsrView;
 use csr_core::generate::Suite;
 use sparrow::{
-    Accumulate, Algorithm, Device, DeviceType, Measuring, Partner, Products, Queue, Rates, Variant,
-    VectorOrder,
+    Accumulate, Algorithm, Device, DeviceType, Measuring, Partner, Products, Queue, Rates,
+    Reordering, Variant, VectorOrder,
 };
 use sparrow_bench::{
     Budget, ChipRates, Origin, Record, Subject, add_stages, as_hetero, counted, host_rates,
@@ -127,6 +127,7 @@ impl<'a> Chip<'a> {
             variant,
             accumulate: Accumulate::Plain,
             parameters: Vec::new(),
+            reordering: Reordering::None,
             order: VectorOrder::default(),
             products: Products::default(),
             choice: None,

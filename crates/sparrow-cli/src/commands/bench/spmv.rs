@@ -3,7 +3,8 @@
 use csr_core::AnyCsrView;
 use csr_core::generate::Suite;
 use sparrow::{
-    Accumulate, Algorithm, Device, Measuring, Products, Queue, Rates, Variant, VectorOrder,
+    Accumulate, Algorithm, Device, Measuring, Products, Queue, Rates, Reordering, Variant,
+    VectorOrder,
 };
 use sparrow_bench::{
     Budget, Details, MeasureError, Model, Origin, Record, SpmvRecord, Subject, counted, host_rates,
@@ -93,9 +94,10 @@ impl Bencher {
 
     /// What to time: on the host there is one product, whatever algorithms are asked for.
     fn subjects(&self, arguments: &BenchSpmv) -> Vec<Subject> {
-        let ordered = |algorithm, variant, order| Subject {
+        let ordered = |algorithm, variant, (reordering, order)| Subject {
             algorithm,
             variant,
+            reordering,
             order,
             products: arguments.products.unwrap_or_default(),
             choice: arguments.choice.clone(),
@@ -110,9 +112,9 @@ impl Bencher {
         };
         let usual = |order| ordered(None, Variant::default(), order);
         match (self, &arguments.algorithms) {
-            (Bencher::Host(_), _) => vec![usual(VectorOrder::Original)],
+            (Bencher::Host(_), _) => vec![usual((Reordering::None, VectorOrder::Original))],
             // A choice of an earlier run may have an order.
-            (_, Algorithms::Auto) => arguments.order.iter().map(|order| usual(*order)).collect(),
+            (_, Algorithms::Auto) => orders(arguments, true).into_iter().map(usual).collect(),
             (_, algorithms) => algorithms
                 .named_or(&Algorithm::ALL)
                 .into_iter()
@@ -124,10 +126,7 @@ impl Bencher {
                     if variants.is_empty() {
                         variants.push(Variant::Full.or_usual(algorithm));
                     }
-                    let orders = match algorithm.spec().reorders_rows {
-                        true => arguments.order.clone(),
-                        false => vec![VectorOrder::Original],
-                    };
+                    let orders = orders(arguments, algorithm.spec().reorders_rows);
                     let in_orders = variants.into_iter().flat_map(move |variant| {
                         orders.clone().into_iter().map(move |order| (variant, order))
                     });
@@ -136,6 +135,19 @@ impl Bencher {
                 .collect(),
         }
     }
+}
+
+/// Each reordering with each order of vectors; without a reordering the matrix's own alone, unless the algorithm has one of
+/// its own.
+fn orders(arguments: &BenchSpmv, has_own: bool) -> Vec<(Reordering, VectorOrder)> {
+    let of_one = |reordering: Reordering| {
+        let orders = match has_own || reordering != Reordering::None {
+            true => &arguments.order[..],
+            false => &[VectorOrder::Original],
+        };
+        orders.iter().map(move |order| (reordering, *order))
+    };
+    arguments.reordering.iter().copied().flat_map(of_one).collect()
 }
 
 /// What is asked for of algorithms that are named and have no such variant or order: left out where others are asked for
@@ -159,7 +171,7 @@ fn other_than_asked(arguments: &BenchSpmv) -> Vec<String> {
                 format!("{algorithm}: variant {variant} is left out: it has no such variant")
             }));
         }
-        if algorithm.spec().reorders_rows {
+        if algorithm.spec().reorders_rows || !arguments.reordering.contains(&Reordering::None) {
             continue;
         }
         let (original, others): (Vec<_>, Vec<_>) =
@@ -234,6 +246,7 @@ fn check_options(global: &Global, arguments: &BenchSpmv) -> Result<(), Failure> 
             (!arguments.variant.is_empty(), "--variant"),
             (arguments.accumulate != Accumulate::Plain, "--accumulate compensated"),
             (!arguments.parameters.to_vec().is_empty(), "--parameters"),
+            (arguments.reordering != [Reordering::None], "--reordering"),
             (arguments.order != [VectorOrder::Original], "--order"),
             (arguments.choice.is_some(), "--choice"),
             (arguments.measured_products.is_some(), "--measured-products"),
@@ -242,11 +255,17 @@ fn check_options(global: &Global, arguments: &BenchSpmv) -> Result<(), Failure> 
         ])?;
         return Ok(());
     }
+    if arguments.model && arguments.reordering != [Reordering::None] {
+        let text = "--model looks at the matrix as it is: leave --reordering or --model out";
+        return Err(Failure::input(text));
+    }
     let chosen = arguments.choice.as_ref().map(|choice| choice.algorithm);
     if matches!(arguments.algorithms, Algorithms::Auto) {
         let (variants, orders) = (&arguments.variant, &arguments.order);
         variants.iter().try_for_each(|one| check_variant(*one, chosen, "--algorithms"))?;
-        orders.iter().try_for_each(|one| check_order(*one, chosen, "--algorithms"))?;
+        if arguments.reordering.contains(&Reordering::None) {
+            orders.iter().try_for_each(|one| check_order(*one, chosen, "--algorithms"))?;
+        }
     }
     let is_automatic = matches!(arguments.algorithms, Algorithms::Auto) && chosen.is_none();
     if arguments.measured_products.is_some()
@@ -264,7 +283,7 @@ fn check_options(global: &Global, arguments: &BenchSpmv) -> Result<(), Failure> 
 
 /// What is measured, by the words that ask for it.
 fn label(subject: &Subject) -> String {
-    let Subject { algorithm, variant, choice, order, .. } = subject;
+    let Subject { algorithm, variant, choice, reordering, order, .. } = subject;
     let mut text = match (algorithm, choice) {
         (Some(algorithm), _) => algorithm.to_string(),
         (None, Some(choice)) => choice.algorithm.to_string(),
@@ -272,6 +291,9 @@ fn label(subject: &Subject) -> String {
     };
     if algorithm.is_some_and(|algorithm| Variant::of(algorithm).len() > 1) {
         text.push_str(&format!(" {variant}"));
+    }
+    if *reordering != Reordering::None {
+        text.push_str(&format!(" reordered by {reordering}"));
     }
     if *order != VectorOrder::Original {
         text.push_str(&format!(" in {order} order"));

@@ -9,8 +9,8 @@ use csr_core::io::{Encoding, write_vector_to};
 use csr_core::{AnyCsrView, AnyValues, Asymmetry, ValueType, for_csr};
 use indicatif::{ProgressBar, ProgressStyle};
 use sparrow::{
-    Outcome, PlanOptions, Products, Queue, Rates, SolverMethod, SolverOptions, SolverProgress,
-    StopRule,
+    Outcome, PlanOptions, Products, Queue, Rates, Reordering, SolverMethod, SolverOptions,
+    SolverProgress, StopRule,
 };
 use sparrow_bench::{
     Input, Origin, SolveSubject, SolveTarget, Solved, measure_solve, rates_blocking, solve_html,
@@ -44,6 +44,7 @@ pub(crate) fn run(global: &Global, arguments: &Solve) -> Result<(), Failure> {
             (arguments.algorithm.is_some(), "--algorithm"),
             (arguments.parameters.is_some(), "--parameters"),
             (arguments.products.is_some(), "--products"),
+            (arguments.reordering != Reordering::None, "--reordering"),
         ])?;
     }
     if arguments.algorithm.is_some() && arguments.products.is_some() {
@@ -136,6 +137,7 @@ impl Scene<'_> {
         let plan = PlanOptions {
             algorithm: arguments.algorithm,
             products: arguments.products.unwrap_or(Products::Many),
+            reordering: arguments.reordering,
             ..PlanOptions::default()
         };
         let options = SolverOptions {
