@@ -367,6 +367,13 @@ typedef struct sparrow_plan_options {
     const char *choice;
     // 1: SPARROW_PRODUCTS_MANY times nothing on the matrix. 0: the best few candidates, by 40 products at most.
     uint32_t never_measure;
+    // How rows and columns are put in another order first, in a copy that the plan keeps: "rcm" (reverse Cuthill-McKee, of
+    // square matrices), "clusters" (of rows that share columns); NULL leaves them as they are. The product is the same; new
+    // values need sparrow_plan_update_values_blocking. Unless `vectors_in_order` is 1, a launch moves x and y too.
+    const char *reordering;
+    // 1: x and y of each launch are in the plan's order of rows, of a square matrix that was reordered or of "evc_hyb": y
+    // can be the next product's x. sparrow_plan_row_order_blocking says which it is. 0: as the matrix has them.
+    uint32_t vectors_in_order;
 } sparrow_plan_options;
 
 // Facts of a plan. Texts are valid until the plan is released.
@@ -715,7 +722,8 @@ typedef struct sparrow_solver_options {
     // sizeof(sparrow_solver_options).
     size_t size;
     // How A is multiplied; NULL chooses. Its `device_table` is the solver's too; a transposed A and scalars on the
-    // device are refused.
+    // device are refused. With its `reordering` all iterations run in that order: b and x are moved into it before them and
+    // x out of it after, unless its `vectors_in_order` says that they are in it already.
     const struct sparrow_plan_options *plan;
     // Hyper-parameters of the kernels between products over what the device table says; or NULL.
     const char *parameters;
@@ -1175,6 +1183,13 @@ sparrow_status sparrow_plan_create_blocking(const struct sparrow_matrix *matrix,
 // What is known of a plan.
 sparrow_status sparrow_plan_get_info(const struct sparrow_plan *plan,
                                      struct sparrow_plan_info *info);
+
+// The row of the matrix at each index of the plan's order of rows, where it has one (`vectors_in_order` of
+// sparrow_plan_options): `count`, the rows of the matrix, numbers. Returns when they are there.
+sparrow_status sparrow_plan_row_order_blocking(const struct sparrow_plan *plan,
+                                               cl_command_queue queue,
+                                               uint64_t count,
+                                               uint32_t *row_order);
 
 // Brings the plan's copy of the values up to date with those of a matrix of its pattern, after the events of the
 // wait list; plans without a copy need no such call, and do nothing. Returns when the new values are in place.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use sparrow::{
     Algorithm, BatchOptions, BatchedVariant, Choice, DenseShape, Measuring, PlanOptions,
-    SpmmOptions, Tables, ValueType, Variant,
+    Reordering, SpmmOptions, Tables, ValueType, Variant, VectorOrder,
 };
 
 use crate::context::{Home, tables};
@@ -47,6 +47,13 @@ pub struct sparrow_plan_options {
     pub choice: *const c_char,
     /// 1: SPARROW_PRODUCTS_MANY times nothing on the matrix. 0: the best few candidates, by 40 products at most.
     pub never_measure: u32,
+    /// How rows and columns are put in another order first, in a copy that the plan keeps: "rcm" (reverse Cuthill-McKee, of
+    /// square matrices), "clusters" (of rows that share columns); NULL leaves them as they are. The product is the same; new
+    /// values need sparrow_plan_update_values_blocking. Unless `vectors_in_order` is 1, a launch moves x and y too.
+    pub reordering: *const c_char,
+    /// 1: x and y of each launch are in the plan's order of rows, of a square matrix that was reordered or of "evc_hyb": y
+    /// can be the next product's x. sparrow_plan_row_order_blocking says which it is. 0: as the matrix has them.
+    pub vectors_in_order: u32,
 }
 
 // SAFETY: `repr(C)`, its size first, and any bits are numbers and pointers.
@@ -64,7 +71,9 @@ unsafe impl Growing for sparrow_plan_options {
         planning,
         scalars_on_device,
         choice,
-        never_measure
+        never_measure,
+        reordering,
+        vectors_in_order
     });
 }
 
@@ -178,6 +187,12 @@ pub(crate) unsafe fn plan_options(
             "options->choice says what runs: options->algorithm and options->variant must be NULL";
         return Err(Failure::argument(text.to_owned()));
     }
+    // SAFETY: texts of valid options are valid.
+    let reordering = unsafe { named::<Reordering>(options.reordering, "options->reordering")? };
+    let order = match flag(options.vectors_in_order, "options->vectors_in_order")? {
+        true => VectorOrder::Symmetric,
+        false => VectorOrder::Original,
+    };
     let measuring = match flag(options.never_measure, "options->never_measure")? {
         true => Measuring::Never,
         false => Measuring::Automatic,
@@ -192,6 +207,8 @@ pub(crate) unsafe fn plan_options(
         scalars_on_device: flag(options.scalars_on_device, "options->scalars_on_device")?,
         products: products(options.products, "options->products")?,
         planning: planning(options.planning, "options->planning")?,
+        reordering: reordering.unwrap_or_default(),
+        order,
         // SAFETY: texts of valid options are valid.
         parameters: unsafe { parameters(options.parameters)? },
         // SAFETY: as above.

@@ -3,12 +3,12 @@
 use std::sync::RwLock;
 
 use opencl3::types::{cl_command_queue, cl_event, cl_uint};
-use sparrow::{AnyPlan, AnyProduct, Event, Op, Queue, Stages, Workspace};
+use sparrow::{AnyPlan, AnyProduct, Event, Op, Queue, Stages, Workspace, counted};
 
 use crate::buffer::{Scalar, array};
 use crate::context::Home;
 use crate::events::{EventOut, queue as queue_of, wait_blocking, wait_list};
-use crate::failure::{Result, guard};
+use crate::failure::{Failure, Result, guard};
 use crate::info::{Facts, Texts, coding_text};
 use crate::options::plan_options;
 use crate::pointer::{Growing, Out, changed, fill, handle, read, release, shared, starts, turn};
@@ -142,6 +142,39 @@ pub unsafe extern "C" fn sparrow_plan_get_info(
         };
         // SAFETY: the caller's promise.
         unsafe { fill(info, "info", make) }
+    })
+}
+
+/// The row of the matrix at each index of the plan's order of rows, where it has one (`vectors_in_order` of
+/// sparrow_plan_options): `count`, the rows of the matrix, numbers. Returns when they are there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparrow_plan_row_order_blocking(
+    plan: *const sparrow_plan,
+    queue: cl_command_queue,
+    count: u64,
+    row_order: *mut u32,
+) -> sparrow_status {
+    guard(|| {
+        // SAFETY: the caller's promise.
+        let plan = unsafe { handle(plan, "plan")? };
+        // SAFETY: the caller's promise.
+        let queue = unsafe { queue_of(&plan.home.context, queue)? };
+        let inner = shared(&plan.inner, "plan")?;
+        let Some(rows) = inner.row_order() else {
+            let text = "plan has rows as the matrix has them: options->reordering gives it an order of its own";
+            return Err(Failure::argument(text.to_owned()));
+        };
+        if count != rows.len() as u64 {
+            let rows = counted(rows.len(), "row");
+            return Err(Failure::argument(format!("count is {count}, and the matrix has {rows}")));
+        }
+        if row_order.is_null() && count > 0 {
+            return Err(Failure::argument("row_order is NULL".to_owned()));
+        }
+        let found = rows.read_blocking(&queue).map_err(sparrow::Error::from)?;
+        // SAFETY: the caller's promise: `count` numbers, which is how many were found.
+        unsafe { row_order.copy_from_nonoverlapping(found.as_ptr(), found.len()) };
+        Ok(())
     })
 }
 

@@ -49,7 +49,8 @@ pub struct sparrow_solver_options {
     /// sizeof(sparrow_solver_options).
     pub size: usize,
     /// How A is multiplied; NULL chooses. Its `device_table` is the solver's too; a transposed A and scalars on the
-    /// device are refused.
+    /// device are refused. With its `reordering` all iterations run in that order: b and x are moved into it before them and
+    /// x out of it after, unless its `vectors_in_order` says that they are in it already.
     pub plan: *const sparrow_plan_options,
     /// Hyper-parameters of the kernels between products over what the device table says; or NULL.
     pub parameters: *const c_char,

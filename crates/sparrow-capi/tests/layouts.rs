@@ -88,7 +88,9 @@ fn layouts() -> Vec<Layout> {
             planning,
             scalars_on_device,
             choice,
-            never_measure
+            never_measure,
+            reordering,
+            vectors_in_order
         }),
         layout!(sparrow_plan_info {
             size,

@@ -29,6 +29,7 @@ fn nothing_at_all_is_refused_by_every_function_that_needs_something() {
             sparrow_matrix_get_info(null(), null_mut()),
             sparrow_plan_create_blocking(null(), null_mut(), null(), 0, null(), null_mut()),
             sparrow_plan_get_info(null(), null_mut()),
+            sparrow_plan_row_order_blocking(null(), null_mut(), 0, null_mut()),
             sparrow_plan_update_values_blocking(null(), null_mut(), null(), 0, null()),
             sparrow_plan_workspace_blocking(null(), null_mut(), null_mut()),
             sparrow_plan_launch(null(), null_mut(), null_mut(), null(), 0, null(), null_mut()),
@@ -51,7 +52,7 @@ fn nothing_at_all_is_refused_by_every_function_that_needs_something() {
             ),
         ]
     };
-    assert_eq!(refusals, [invalid; 23]);
+    assert_eq!(refusals, [invalid; 24]);
     assert_eq!(last_error(), "plan is NULL");
 }
 

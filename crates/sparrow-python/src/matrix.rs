@@ -235,6 +235,9 @@ impl Matrix {
     ///     How many products may be spent on choosing with ``reuse="many"``, 40 if left out; with 0 nothing is timed.
     /// parameters : dict of str to int, optional
     ///     Hyper-parameters, over what the device table says.
+    /// reordering : {"rcm", "clusters"}, optional
+    ///     Puts rows and columns in another order first, in a copy that the plan keeps: reverse Cuthill-McKee, for square
+    ///     matrices, or clusters of rows that share columns. The product is the same; each moves x and y.
     /// queue : pyopencl.CommandQueue, optional
     ///     Where it is computed; left out, the matrix's.
     ///
@@ -256,7 +259,7 @@ impl Matrix {
     /// >>> plan.algorithm
     /// 'csr_scalar'
     #[pyo3(signature = (reuse="many", *, algorithm=None, variant=None, choice=None, compensated=false, measure=None,
-        parameters=None, queue=None))]
+        parameters=None, reordering=None, queue=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn plan(
         &self,
@@ -268,10 +271,20 @@ impl Matrix {
         compensated: bool,
         measure: Option<u32>,
         parameters: Option<&Bound<'_, PyDict>>,
+        reordering: Option<&str>,
         queue: Option<Bound<'_, PyAny>>,
     ) -> Result<Plan> {
         let parameters = self::parameters(parameters)?;
-        let asked = Asked { reuse, algorithm, variant, choice, compensated, measure, parameters };
+        let asked = Asked {
+            reuse,
+            algorithm,
+            variant,
+            choice,
+            compensated,
+            measure,
+            parameters,
+            reordering,
+        };
         let options = asked.options(self.op)?;
         let queue = Call { queue, ..Call::plain() }.named_queue(self.inner.home())?;
         let queue = queue.as_ref().unwrap_or_else(|| self.inner.home().queue());

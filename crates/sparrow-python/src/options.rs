@@ -3,7 +3,9 @@
 use std::str::FromStr;
 
 use pyo3::prelude::*;
-use sparrow::{Accumulate, Algorithm, Choice, Measuring, Op, PlanOptions, Products, Variant};
+use sparrow::{
+    Accumulate, Algorithm, Choice, Measuring, Op, PlanOptions, Products, Reordering, Variant,
+};
 
 use crate::errors::{Failure, Result};
 
@@ -16,6 +18,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) compensated: bool,
     pub(crate) measure: Option<u32>,
     pub(crate) parameters: Option<Vec<(String, u32)>>,
+    pub(crate) reordering: Option<&'a str>,
 }
 
 impl Asked<'_> {
@@ -47,9 +50,15 @@ impl Asked<'_> {
             },
             products: parsed::<Products>(self.reuse, "reuse")?,
             parameters: self.parameters.unwrap_or_default(),
+            reordering: reordering_of(self.reordering)?,
             ..PlanOptions::default()
         })
     }
+}
+
+/// What a word for an order stands for; without one rows stay as they are.
+pub(crate) fn reordering_of(text: Option<&str>) -> Result<Reordering> {
+    text.map_or(Ok(Reordering::None), |text| parsed(text, "reordering"))
 }
 
 /// A variant that the algorithm has; the face takes any other for the default one, which here would hide a mistake.

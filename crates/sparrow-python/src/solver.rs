@@ -23,7 +23,7 @@ use crate::host_array::HostArray;
 use crate::inner::Inner;
 use crate::matrix::Matrix;
 use crate::numpy;
-use crate::options::parsed;
+use crate::options::{parsed, reordering_of};
 use crate::solution::Solution;
 
 /// A method bound to a square matrix, with the vectors it needs, for any number of right-hand sides.
@@ -38,6 +38,8 @@ use crate::solution::Solution;
 ///     The inverse of the diagonal.
 /// compensated : bool, default False
 ///     Whether the sums of products keep what each addition rounds off.
+/// reordering : {"rcm", "clusters"}, optional
+///     Puts rows and columns in another order first, in which all iterations run; b and x are moved into it and out of it.
 /// device, queue : optional
 ///     As in :class:`Matrix`, where one is made here.
 ///
@@ -88,16 +90,20 @@ struct Asked<'py> {
 #[pymethods]
 impl Solver {
     #[new]
-    #[pyo3(signature = (matrix, *, method="cg", preconditioner=None, compensated=false, device=None, queue=None))]
+    #[pyo3(signature = (matrix, *, method="cg", preconditioner=None, compensated=false, reordering=None, device=None,
+        queue=None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn new(
         py: Python<'_>,
         matrix: &Bound<'_, PyAny>,
         method: &str,
         preconditioner: Option<&str>,
         compensated: bool,
+        reordering: Option<&str>,
         device: Option<&str>,
         queue: Option<&Bound<'_, PyAny>>,
     ) -> Result<Self> {
+        let reordering = reordering_of(reordering)?;
         let inner = match matrix.cast::<Matrix>() {
             Ok(matrix) if matrix.get().op == Op::Transpose => {
                 return Err(Failure::value(
@@ -117,6 +123,7 @@ impl Solver {
             plan: PlanOptions {
                 accumulate: if compensated { Accumulate::Compensated } else { Accumulate::Plain },
                 products: Products::Many,
+                reordering,
                 tables: Some(inner.home().tables()),
                 ..PlanOptions::default()
             },
@@ -364,6 +371,6 @@ pub(crate) fn solve<'py>(
         (queue, _) => queue.clone(),
     };
     let solver =
-        Solver::new(py, matrix, method, preconditioner, compensated, None, place.as_ref())?;
+        Solver::new(py, matrix, method, preconditioner, compensated, None, None, place.as_ref())?;
     solver.solve(py, b, x0, tol, atol, max_iterations, callback, queue, wait_for)
 }

@@ -27,6 +27,17 @@ def test_an_algorithm_by_name_is_what_runs(rng, algorithm):
     assert_within_bound(plan @ x, matrix, x)
 
 
+@pytest.mark.parametrize("reordering", ["rcm", "clusters"])
+def test_a_plan_in_another_order_is_the_same_product(rng, reordering):
+    matrix = random(rng, (300, 300))
+    plan = sparrow.Matrix(matrix).plan(reordering=reordering)
+    x = rng.standard_normal(300)
+    assert_within_bound(plan @ x, matrix, x)
+    assert_within_bound(plan.dot(x, out=numpy.ones(300), beta=2.0), matrix, x, 1, 2, numpy.ones(300))
+    with pytest.raises(ValueError, match="none, rcm, clusters"):
+        sparrow.Matrix(matrix).plan(reordering="RCM")
+
+
 def test_a_choice_is_given_back_with_every_hyper_parameter(rng):
     a = sparrow.Matrix(random(rng))
     first = a.plan("many")

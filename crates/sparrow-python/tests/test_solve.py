@@ -29,6 +29,13 @@ def test_the_solution_is_where_the_residual_says(rng, method, preconditioner):
     assert "converged" in repr(solution)
 
 
+def test_a_solve_in_another_order_ends_in_the_callers(rng):
+    matrix, b = laplace(), rng.standard_normal(900)
+    solution = sparrow.Solver(matrix, preconditioner="jacobi", reordering="rcm").solve(b, tol=1e-10)
+    assert solution.converged
+    assert numpy.linalg.norm(b - matrix @ solution.x) <= 1.001e-10 * numpy.linalg.norm(b)
+
+
 def test_arrays_on_the_device_stay_there(rng, queue):
     matrix = laplace()
     solver = sparrow.Solver(sparrow.Matrix(matrix, queue=queue), preconditioner="jacobi")

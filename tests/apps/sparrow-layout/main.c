@@ -90,6 +90,8 @@ int main(void) {
     FIELD(sparrow_plan_options, scalars_on_device)
     FIELD(sparrow_plan_options, choice)
     FIELD(sparrow_plan_options, never_measure)
+    FIELD(sparrow_plan_options, reordering)
+    FIELD(sparrow_plan_options, vectors_in_order)
     STRUCT(sparrow_plan_info)
     FIELD(sparrow_plan_info, size)
     FIELD(sparrow_plan_info, algorithm)

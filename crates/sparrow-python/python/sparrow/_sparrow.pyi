@@ -127,6 +127,7 @@ class Matrix:
         compensated: bool = False,
         measure: int | None = None,
         parameters: Mapping[str, int] | None = None,
+        reordering: Literal["none", "rcm", "clusters"] | None = None,
         queue: cl.CommandQueue | None = None,
     ) -> Plan: ...
     def update_values(self, data: ArrayLike) -> None: ...
@@ -263,6 +264,7 @@ class Solver:
         method: Literal["cg", "bicgstab"] = "cg",
         preconditioner: Literal["none", "jacobi"] | None = None,
         compensated: bool = False,
+        reordering: Literal["none", "rcm", "clusters"] | None = None,
         device: str | None = None,
         queue: cl.CommandQueue | None = None,
     ) -> Solver: ...

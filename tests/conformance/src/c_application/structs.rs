@@ -47,6 +47,8 @@ pub fn plan_options() -> sparrow_plan_options {
         scalars_on_device: 0,
         choice: std::ptr::null(),
         never_measure: 0,
+        reordering: null(),
+        vectors_in_order: 0,
     }
 }
 

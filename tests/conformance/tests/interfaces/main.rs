@@ -12,6 +12,7 @@ mod c_interface;
 mod c_observer;
 mod c_overlaps;
 mod c_refusals;
+mod c_reordered;
 mod c_solver_refusals;
 mod c_solvers;
 mod c_spgemm;

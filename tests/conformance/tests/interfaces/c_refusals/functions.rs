@@ -182,6 +182,17 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         let mut info = empty_info();
         unsafe { sparrow_plan_get_info(n.at(0, v.plan), n.at(1, &raw mut info)) }
     }),
+    ("sparrow_plan_row_order_blocking", &["plan", "queue", "row_order"], |v, n| {
+        let options = sparrow_plan_options { reordering: c"clusters".as_ptr(), ..plan_options() };
+        let (plan, workspace) = v.application.plan(v.matrix, &options);
+        let mut rows = [0; ROWS];
+        let (given, queue) = (n.at(0, plan), n.at(1, v.application.queue));
+        let into = n.at(2, rows.as_mut_ptr());
+        let status = unsafe { sparrow_plan_row_order_blocking(given, queue, ROWS as u64, into) };
+        expect_success(unsafe { sparrow_plan_release(plan) });
+        expect_success(unsafe { sparrow_workspace_release(workspace) });
+        status
+    }),
     ("sparrow_plan_update_values_blocking", &["plan", "queue", "matrix"], |v, n| unsafe {
         let (plan, queue) = (n.at(0, v.plan), n.at(1, v.application.queue));
         sparrow_plan_update_values_blocking(plan, queue, n.at(2, v.matrix), 0, null())
