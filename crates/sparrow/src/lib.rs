@@ -95,7 +95,7 @@ pub use cl_runtime::{
     AnyArray, AnyCooToCsr, AnyDenseMatrix, AnyDenseToCsr, AnyMatrix, AnyTransposedMatrix,
     BinaryCache, Buffers, Context, Device, DeviceArray, Duplicates, ElementType, EmptyLaunch,
     Event, HostView, HostViewMut, KnownPattern, LevelRates, MatrixTypes, NoEvent, Overlap, Queue,
-    Rates, RowOffsets, RowRates, Wait, check_apart, common_bytes, devices, find_device,
+    Rates, Replay, RowOffsets, RowRates, Wait, check_apart, common_bytes, devices, find_device,
     find_devices, last_cache_bytes_blocking, overlap,
 };
 pub use csr_core::batch::{AnyHostBatch, Ell, Format, HostBatch, PADDING, Problem};
@@ -106,7 +106,10 @@ pub use csr_core::{
 };
 pub use error::{Error, Result};
 pub use hetero::{HeteroPlan, LEARNING_PRODUCTS, Partner, Share, Shared};
-pub use plan::{AnyCoefficient, AnyPlan, AnyProduct, Measuring, Op, PlanOptions, Planning};
+pub use plan::{
+    AnyCoefficient, AnyPlan, AnyProduct, AnyRecorder, AnyRecording, Measuring, Op, PlanOptions,
+    Planning,
+};
 pub use slots::{AnySlotsMatrix, AnySlotsPlan, Entries, Slots, SlotsOperands, SlotsOptions};
 pub use solve::{
     AnyLinearSystem, AnySolver, Breakdown, Norm, Outcome, Preconditioner, Solution, SolverMethod,
@@ -118,7 +121,7 @@ pub use table_file::write_entry;
 pub use tables::{raw_timings_folder, user_table_path, usual_tables};
 pub use typed::{
     Batch, BatchCoefficient, BatchProduct, Coefficient, CooToCsr, DenseMatrix, DenseProduct,
-    DenseToCsr, LinearSystem, Matrix, Plan, Product, Solver, SpgemmPlan, SpmmPlan,
+    DenseToCsr, LinearSystem, Matrix, Plan, Product, Recorder, Solver, SpgemmPlan, SpmmPlan,
     TransposedMatrix, Vectors,
 };
 pub use vectors::{AnyVectors, Combination, KernelBuild, Reduction, VectorOptions};
