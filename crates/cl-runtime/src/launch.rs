@@ -63,7 +63,7 @@ pub(crate) unsafe fn launch<'a, A: KernelArguments<&'a Memory>>(
     // Shared virtual memory has no other way to know that it is in use.
     if !has_event && shared.is_empty() {
         // SAFETY: all arguments were just set; the rest is the caller's promise.
-        unsafe { kernel.enqueue_without_event(queue.handle(), size.groups, size.group_size, &[])? };
+        unsafe { kernel.enqueue_without_event(queue.handle(), size.groups, size.group_size)? };
         return Ok(None);
     }
     // SAFETY: as above.

@@ -14,6 +14,7 @@ use crate::recording::Recorder;
 use crate::scratch::zeroed_blocking;
 use crate::{DeviceArray, Error, Event, Queue, Result};
 use in_flight::InFlight;
+pub(crate) use replay::Replayed;
 pub(crate) use sequence::Sequence;
 
 /// Ties a workspace to the algorithm object it was made by: counters of one plan say nothing to another.

@@ -200,16 +200,16 @@ impl CommandBuffer {
         })
     }
 
-    /// Enqueues all launches after the events in `wait`.
+    /// Enqueues all launches after what is in the queue.
     ///
     /// # Safety
     /// The buffer is finalized.
     ///
     /// # Errors
     /// The driver's own failure.
-    pub unsafe fn enqueue(&mut self, wait: &[cl_event]) -> Result<EventHandle> {
+    pub unsafe fn enqueue(&mut self) -> Result<EventHandle> {
         let mut event: cl_event = ptr::null_mut();
-        self.enqueue_to(wait, &raw mut event)?;
+        self.enqueue_to(&raw mut event)?;
         // SAFETY: the event is new, and its one reference becomes the owner's.
         Ok(unsafe { EventHandle::from_created(event) })
     }
@@ -221,21 +221,19 @@ impl CommandBuffer {
     ///
     /// # Errors
     /// The driver's own failure.
-    pub unsafe fn enqueue_without_event(&mut self, wait: &[cl_event]) -> Result<()> {
-        self.enqueue_to(wait, ptr::null_mut())?;
+    pub unsafe fn enqueue_without_event(&mut self) -> Result<()> {
+        self.enqueue_to(ptr::null_mut())?;
         // The seam counts an event for every such call, and here is none.
         fault::released(fault::Object::Event, Ok(()));
         Ok(())
     }
 
-    fn enqueue_to(&mut self, wait: &[cl_event], event: *mut cl_event) -> Result<()> {
-        let list = if wait.is_empty() { ptr::null() } else { wait.as_ptr() };
+    fn enqueue_to(&mut self, event: *mut cl_event) -> Result<()> {
         self.has_run = true;
         make("clEnqueueCommandBufferKHR", || {
             let enqueue = self.functions.enqueue.ok_or(NOT_AVAILABLE)?;
-            let count = wait.len() as u32;
-            // SAFETY: the buffer is valid; the wait list and the event live through the call.
-            as_result(unsafe { enqueue(0, ptr::null_mut(), self.handle, count, list, event) })
+            // SAFETY: the buffer is valid; the event's place lives through the call.
+            as_result(unsafe { enqueue(0, ptr::null_mut(), self.handle, 0, ptr::null(), event) })
         })
     }
 }

@@ -201,8 +201,8 @@ impl Kernel {
         Ok(unsafe { EventHandle::from_created(event) })
     }
 
-    /// As [`Kernel::enqueue`], without an event of its own: whatever is enqueued after it in an in-order queue still
-    /// comes after it. Drivers take time to make an event.
+    /// As [`Kernel::enqueue`], without an event to wait for: whatever is enqueued after it in an in-order queue
+    /// still comes after it. Drivers take time to make an event.
     ///
     /// # Safety
     /// As there.
@@ -214,7 +214,6 @@ impl Kernel {
         queue: &QueueHandle,
         groups: usize,
         group_size: usize,
-        wait: &[cl_event],
     ) -> Result<()> {
         let global = groups * group_size;
         make("clEnqueueNDRangeKernel", || {
@@ -228,8 +227,8 @@ impl Kernel {
                 ptr::null(),
                 &raw const global,
                 &raw const group_size,
-                wait.len() as u32,
-                if wait.is_empty() { ptr::null() } else { wait.as_ptr() },
+                0,
+                ptr::null(),
                 ptr::null_mut(),
             );
             match status {

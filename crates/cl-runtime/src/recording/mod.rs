@@ -15,7 +15,7 @@ use cl_kernels::KernelArguments;
 use crate::launch::{After, Size, set_arguments};
 use crate::raw::{CommandBuffer, Kernel, Memory};
 use crate::spmv::Workspace;
-use crate::workspace::OwnerId;
+use crate::workspace::{OwnerId, Replayed};
 use crate::{Event, Queue, Result};
 use arguments::MemoryOf;
 pub use by::Replay;
@@ -135,13 +135,8 @@ impl Recording {
         let Recording { buffer, queue, workspace, noted, .. } = self;
         let Noted { kernels, launches, memory } = noted;
         let owner: OwnerId = workspace.owner();
-        workspace.run(owner, queue, after, |mut parts| {
-            let event = match buffer {
-                Some(buffer) => parts.replay_buffer(buffer, memory, times)?,
-                None => parts.replay(kernels, launches, memory, times)?,
-            };
-            Ok(event)
-        })
+        let replayed = Replayed { kernels, launches, memory, buffer: buffer.as_mut() };
+        workspace.run(owner, queue, after, |mut parts| parts.replay(replayed, times))
     }
 
     /// The queue it is replayed in.

@@ -7,133 +7,125 @@ use crate::raw::{CommandBuffer, Kernel, Memory};
 use crate::recording::Noting;
 use crate::{Event, Result};
 
+/// What was noted, and the command buffer that runs all of it where there is one.
+pub(crate) struct Replayed<'a> {
+    pub(crate) kernels: &'a mut [Kernel],
+    pub(crate) launches: &'a [Noting],
+    pub(crate) memory: &'a [Memory],
+    pub(crate) buffer: Option<&'a mut CommandBuffer>,
+}
+
 impl Parts<'_> {
-    /// Enqueues launches one by one, `times` times. An event is made where it is asked for, or where shared virtual memory
-    /// has no other way to know that it is in use.
+    /// Enqueues all of it `times` times. An event is made where it is asked for, or where shared virtual memory has no
+    /// other way to know that it is in use.
     ///
-    /// In an in-order queue each has the wait list of the whole, and no event is made between two: where what they wait
-    /// for ends in error, none of them runs. In a queue out of order each waits for the one before, too.
-    pub(crate) fn replay(
-        &mut self,
-        kernels: &mut [Kernel],
-        launches: &[Noting],
-        memory: &[Memory],
-        times: u32,
-    ) -> Result<Option<Event>> {
+    /// In an in-order queue, with nothing to wait for that has not ended, no event is made between launches, and a command
+    /// buffer runs them if there is one. Else each launch waits for the one before by its event: one that never runs,
+    /// since what it waits for ends in error, must take the next with it. A command buffer does not do so (PoCL 3.1 aborts,
+    /// Intel's runtime runs it).
+    pub(crate) fn replay(&mut self, of: Replayed<'_>, times: u32) -> Result<Option<Event>> {
         self.earlier.clear();
-        let queue = self.queue.handle();
-        let wait: Vec<cl_event> = self.wait.iter().map(Event::as_raw).collect();
-        let has_event = self.has_event || has_shared(memory);
-        let total = launches.len() as u64 * u64::from(times);
-        if total == 0 {
-            return self.has_event.then(|| queue.marker(&wait)).transpose();
+        // What has failed may show as complete there.
+        if !self.queue.context().device().traits().hides_failed_commands() {
+            self.wait.retain(|event| !event.is_complete());
         }
-        if !self.queue.is_in_order() {
-            return self.replay_out_of_order(kernels, launches, memory, times);
-        }
-        let mut left = total;
-        let mut event = None;
-        let enqueued = (0..times).try_for_each(|_| {
-            launches.iter().try_for_each(|noting| {
-                let Noting { kernel, size } = *noting;
-                let kernel = &mut kernels[kernel];
-                left -= 1;
-                // SAFETY: all arguments were set when the launch was noted, whose caller has promised the memory, which the
-                // recording keeps.
-                #[expect(unsafe_code, reason = "the promise of the launch that was noted")]
-                unsafe {
-                    if left == 0 && has_event {
-                        event = Some(kernel.enqueue(queue, size.groups, size.group_size, &wait)?);
-                        return Ok(());
-                    }
-                    kernel.enqueue_without_event(queue, size.groups, size.group_size, &wait)
-                }
-            })
-        });
-        self.note_replay(enqueued, event, memory)
-    }
-
-    /// As [`Parts::replay`], each after the one before by its event.
-    fn replay_out_of_order(
-        &mut self,
-        kernels: &mut [Kernel],
-        launches: &[Noting],
-        memory: &[Memory],
-        times: u32,
-    ) -> Result<Option<Event>> {
-        let queue = self.queue.handle();
-        let mut wait: Vec<cl_event> = self.wait.iter().map(Event::as_raw).collect();
-        let of_all = wait.len();
-        let mut event: Option<Event> = None;
-        let enqueued = (0..times).try_for_each(|_| {
-            launches.iter().try_for_each(|noting| {
-                let Noting { kernel, size } = *noting;
-                if let Some(before) = event.take() {
-                    wait.truncate(of_all);
-                    wait.push(before.as_raw());
-                    self.earlier.push(before);
-                }
-                // SAFETY: as in `replay`.
-                #[expect(unsafe_code, reason = "the promise of the launch that was noted")]
-                let done =
-                    unsafe { kernels[kernel].enqueue(queue, size.groups, size.group_size, &wait)? };
-                event = Some(done);
-                Ok(())
-            })
-        });
-        self.note_replay(enqueued, event, memory)
-    }
-
-    /// As [`Parts::replay`], by a command buffer of the launches. The queue is in order.
-    pub(crate) fn replay_buffer(
-        &mut self,
-        buffer: &mut CommandBuffer,
-        memory: &[Memory],
-        times: u32,
-    ) -> Result<Option<Event>> {
-        self.earlier.clear();
-        let wait: Vec<cl_event> = self.wait.iter().map(Event::as_raw).collect();
-        if times == 0 {
+        if times == 0 || of.launches.is_empty() {
+            let wait: Vec<cl_event> = self.wait.iter().map(Event::as_raw).collect();
             return self.has_event.then(|| self.queue.handle().marker(&wait)).transpose();
         }
-        let has_event = self.has_event || has_shared(memory);
-        let mut event = None;
-        let enqueued = (1..=times).try_for_each(|run| {
-            // SAFETY: the recording has finalized the buffer.
-            #[expect(unsafe_code, reason = "a recording's buffer is complete")]
-            unsafe {
-                if run == times && has_event {
-                    event = Some(buffer.enqueue(&wait)?);
-                    return Ok(());
-                }
-                buffer.enqueue_without_event(&wait)
+        let is_shared = of.memory.iter().any(|memory| matches!(memory, Memory::Svm(_)));
+        let has_event = self.has_event || is_shared;
+        let mut last = None;
+        let enqueued = match of.buffer {
+            _ if !self.queue.is_in_order() || !self.wait.is_empty() => {
+                self.one_after_another(of.kernels, of.launches, times, &mut last)
             }
-        });
-        self.note_replay(enqueued, event, memory)
-    }
-
-    /// Notes how a replay was enqueued. Where a part of it was not, what was is waited for, and nothing has looked at what
-    /// that leaves.
-    fn note_replay(
-        &mut self,
-        enqueued: Result<()>,
-        event: Option<Event>,
-        memory: &[Memory],
-    ) -> Result<Option<Event>> {
+            Some(buffer) => (1..=times).try_for_each(|run| {
+                // SAFETY: the recording has finalized the buffer.
+                #[expect(unsafe_code, reason = "a recording's buffer is complete")]
+                unsafe {
+                    if run < times || !has_event {
+                        return buffer.enqueue_without_event();
+                    }
+                    last = Some(buffer.enqueue()?);
+                }
+                Ok(())
+            }),
+            None => self.in_a_row(of.kernels, of.launches, times, has_event.then_some(&mut last)),
+        };
         if let Err(error) = enqueued {
+            // What was enqueued is waited for, and nothing has looked at what it leaves.
             *self.is_dirty = true;
             let _ = self.queue.finish_blocking();
             return Err(error);
         }
-        for memory in memory {
-            if let (Memory::Svm(allocation), Some(event)) = (memory, &event) {
+        for memory in of.memory {
+            if let (Memory::Svm(allocation), Some(event)) = (memory, &last) {
                 allocation.note_use(event);
             }
         }
-        Ok(event)
+        Ok(last)
     }
-}
 
-fn has_shared(memory: &[Memory]) -> bool {
-    memory.iter().any(|memory| matches!(memory, Memory::Svm(_)))
+    /// Launches that their queue keeps in order; the last has an event, where there is a place for it.
+    fn in_a_row(
+        &self,
+        kernels: &mut [Kernel],
+        launches: &[Noting],
+        times: u32,
+        mut event: Option<&mut Option<Event>>,
+    ) -> Result<()> {
+        let queue = self.queue.handle();
+        let mut left = launches.len() as u64 * u64::from(times);
+        for _ in 0..times {
+            for Noting { kernel, size } in launches {
+                left -= 1;
+                let kernel = &mut kernels[*kernel];
+                // SAFETY: all arguments were set when the launch was noted, whose caller has promised the memory, which the
+                // recording keeps.
+                #[expect(unsafe_code, reason = "the promise of the launch that was noted")]
+                unsafe {
+                    match &mut event {
+                        Some(event) if left == 0 => {
+                            let last = kernel.enqueue(queue, size.groups, size.group_size, &[])?;
+                            **event = Some(last);
+                        }
+                        _ => kernel.enqueue_without_event(queue, size.groups, size.group_size)?,
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Launches that wait for each other by their events, which are kept: PoCL 3.1 aborts where a command fails whose event
+    /// was released.
+    fn one_after_another(
+        &mut self,
+        kernels: &mut [Kernel],
+        launches: &[Noting],
+        times: u32,
+        last: &mut Option<Event>,
+    ) -> Result<()> {
+        let queue = self.queue.handle();
+        let hides_failed = self.queue.context().device().traits().hides_failed_commands();
+        let of_all: Vec<cl_event> = self.wait.iter().map(Event::as_raw).collect();
+        let mut wait = of_all.clone();
+        for _ in 0..times {
+            for Noting { kernel, size } in launches {
+                if let Some(before) = last.take() {
+                    wait.truncate(if hides_failed { of_all.len() } else { 0 });
+                    wait.push(before.as_raw());
+                    self.earlier.push(before);
+                }
+                // SAFETY: as in `in_a_row`.
+                #[expect(unsafe_code, reason = "the promise of the launch that was noted")]
+                let done = unsafe {
+                    kernels[*kernel].enqueue(queue, size.groups, size.group_size, &wait)?
+                };
+                *last = Some(done);
+            }
+        }
+        Ok(())
+    }
 }

@@ -75,7 +75,9 @@ impl AnyPlan {
     /// waits for nothing. `a` is the matrix that was recorded; of a plan that keeps no copy of its values, they may have
     /// changed where they lie.
     ///
-    /// The event's times, where the queue has profiling on, may be those of the last launch alone.
+    /// Where an event in `wait` has not ended, or the queue is out of order, kernels are enqueued one by one, each with an
+    /// event that is kept until the next call: what gains most is [`NoEvent`](crate::NoEvent) in an in-order queue. The
+    /// event's times, where the queue has profiling on, may be those of the last kernel alone.
     ///
     /// # Errors
     /// A recording of another plan, or of this one before [`AnyPlan::update_values_blocking`] changed its copy of the values;
