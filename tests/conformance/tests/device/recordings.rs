@@ -327,6 +327,40 @@ fn a_product_that_cannot_be_launched_cannot_be_recorded() {
     assert!(error.contains("stage 2 on the CPU"), "{error}");
 }
 
+/// A queue of the application's that runs commands in any order.
+fn out_of_order(queue: &Queue) -> Queue {
+    use opencl3::command_queue as cl;
+    let context = queue.context();
+    let (raw, device) = (context.as_raw(), context.device().id().as_raw());
+    let order = cl::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+    #[expect(unsafe_code, reason = "stands for an application with a queue of its own")]
+    // SAFETY: context and device are valid and belong together; the queue keeps a reference of its own.
+    unsafe {
+        let raw = cl::create_command_queue(raw, device, order).unwrap();
+        let queue = Queue::from_raw(context, raw).unwrap();
+        cl::release_command_queue(raw).unwrap();
+        queue
+    }
+}
+
+#[test]
+fn in_a_queue_out_of_order_products_still_come_one_after_the_other() {
+    let in_order = queue();
+    let queue = out_of_order(&in_order);
+    let fixture = fixture(&in_order);
+    let (plan, mut workspace) = fixture.plan(&in_order, &adaptive());
+    let expected = one_by_one(&in_order, &fixture, (&plan, &mut workspace), 8);
+    let mut pair = Pair::new(&fixture, &in_order);
+    let asked = record(&queue, &plan, &fixture.a, &mut pair, Replay::CommandBuffer).unwrap_err();
+    assert!(asked.to_string().contains("no command buffer replays"), "{asked}");
+    let mut recording = record(&queue, &plan, &fixture.a, &mut pair, Replay::Automatic).unwrap();
+    assert!(!recording.is_command_buffer());
+    plan.launch_many(&mut recording, &fixture.a, 3, NoEvent).unwrap();
+    let last = plan.launch_many(&mut recording, &fixture.a, 5, &[]).unwrap();
+    last.wait().unwrap();
+    assert_eq!(pair.bits(&in_order), expected);
+}
+
 #[test]
 fn a_recording_says_how_it_is_replayed_and_why() {
     let queue = queue();
