@@ -71,7 +71,7 @@ fn record(
     support: &CommandBufferSupport,
 ) -> Result<CommandBuffer> {
     let mut buffer = CommandBuffer::create(queue.handle(), support)?;
-    for Noting { kernel, size } in launches {
+    for Noting { kernel, size, .. } in launches {
         // SAFETY: arguments were set when the launch was noted, whose caller has promised the memory; the recording keeps it
         // and the kernels for longer than the buffer.
         #[expect(unsafe_code, reason = "the promise of the launch that was noted")]

@@ -43,6 +43,8 @@ pub(crate) struct Noting {
     /// The index of its kernel.
     pub(crate) kernel: usize,
     pub(crate) size: Size,
+    /// Whether a product ends with it: the next finds the workspace as it was before.
+    pub(crate) is_last: bool,
 }
 
 impl Recorder {
@@ -71,6 +73,12 @@ impl Recorder {
         self.noted.lock().unwrap_or_else(PoisonError::into_inner).launches.truncate(count);
     }
 
+    /// Says of launches after the first `count` that others of the same product follow.
+    pub(crate) fn leave_open(&self, count: usize) {
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.launches.iter_mut().skip(count).for_each(|noting| noting.is_last = false);
+    }
+
     /// Notes a launch of a kernel like this one.
     pub(crate) fn note<'m, A: KernelArguments<&'m Memory>>(
         &self,
@@ -94,7 +102,7 @@ impl Recorder {
         if known.is_none() {
             noted.kernels.push(own);
         }
-        noted.launches.push(Noting { kernel, size });
+        noted.launches.push(Noting { kernel, size, is_last: true });
         Ok(())
     }
 

@@ -36,14 +36,18 @@ impl Parts<'_> {
         let is_shared = of.memory.iter().any(|memory| matches!(memory, Memory::Svm(_)));
         let has_event = self.has_event || is_shared;
         let mut last = None;
+        // Whether a product was begun and not ended: then nothing has looked at what it has left in the workspace.
+        let mut is_open = false;
         let enqueued = match of.buffer {
             _ if !self.queue.is_in_order() || !self.wait.is_empty() => {
-                self.one_after_another(of.kernels, of.launches, times, &mut last)
+                self.one_after_another(of.kernels, of.launches, times, &mut last, &mut is_open)
             }
             Some(buffer) => (1..=times).try_for_each(|run| {
                 // SAFETY: the recording has finalized the buffer.
                 #[expect(unsafe_code, reason = "a recording's buffer is complete")]
                 unsafe {
+                    // Of a buffer that is refused a driver may have run a part.
+                    is_open = of.launches.iter().any(|noting| !noting.is_last);
                     if run < times || !has_event {
                         return buffer.enqueue_without_event();
                     }
@@ -51,11 +55,13 @@ impl Parts<'_> {
                 }
                 Ok(())
             }),
-            None => self.in_a_row(of.kernels, of.launches, times, has_event.then_some(&mut last)),
+            None => {
+                let event = has_event.then_some(&mut last);
+                self.in_a_row(of.kernels, of.launches, times, event, &mut is_open)
+            }
         };
         if let Err(error) = enqueued {
-            // What was enqueued is waited for, and nothing has looked at what it leaves.
-            *self.is_dirty = true;
+            *self.is_dirty |= is_open;
             let _ = self.queue.finish_blocking();
             return Err(error);
         }
@@ -74,11 +80,12 @@ impl Parts<'_> {
         launches: &[Noting],
         times: u32,
         mut event: Option<&mut Option<Event>>,
+        is_open: &mut bool,
     ) -> Result<()> {
         let queue = self.queue.handle();
         let mut left = launches.len() as u64 * u64::from(times);
         for _ in 0..times {
-            for Noting { kernel, size } in launches {
+            for Noting { kernel, size, is_last } in launches {
                 left -= 1;
                 let kernel = &mut kernels[*kernel];
                 // SAFETY: all arguments were set when the launch was noted, whose caller has promised the memory, which the
@@ -93,6 +100,7 @@ impl Parts<'_> {
                         _ => kernel.enqueue_without_event(queue, size.groups, size.group_size)?,
                     }
                 }
+                *is_open = !is_last;
             }
         }
         Ok(())
@@ -106,13 +114,14 @@ impl Parts<'_> {
         launches: &[Noting],
         times: u32,
         last: &mut Option<Event>,
+        is_open: &mut bool,
     ) -> Result<()> {
         let queue = self.queue.handle();
         let hides_failed = self.queue.context().device().traits().hides_failed_commands();
         let of_all: Vec<cl_event> = self.wait.iter().map(Event::as_raw).collect();
         let mut wait = of_all.clone();
         for _ in 0..times {
-            for Noting { kernel, size } in launches {
+            for Noting { kernel, size, is_last } in launches {
                 if let Some(before) = last.take() {
                     wait.truncate(if hides_failed { of_all.len() } else { 0 });
                     wait.push(before.as_raw());
@@ -124,6 +133,7 @@ impl Parts<'_> {
                     kernels[*kernel].enqueue(queue, size.groups, size.group_size, &wait)?
                 };
                 *last = Some(done);
+                *is_open = !is_last;
             }
         }
         Ok(())

@@ -39,10 +39,11 @@ impl Sequence<'_> {
     ) -> Result<()> {
         let kernel = &mut self.kernels[kernel];
         if let Some(recorder) = self.recorder {
+            let before = recorder.len();
             // SAFETY: the caller's promise.
-            return unsafe {
-                launch(self.queue, kernel, arguments, size, After::Record(recorder)).map(|_| ())
-            };
+            unsafe { launch(self.queue, kernel, arguments, size, After::Record(recorder))? };
+            recorder.leave_open(before);
+            return Ok(());
         }
         if self.queue.is_in_order() && self.wait.is_empty() {
             // SAFETY: the caller's promise.

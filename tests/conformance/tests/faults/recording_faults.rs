@@ -25,9 +25,9 @@ struct Problem {
 }
 
 impl Problem {
-    fn new(queue: &Queue) -> Self {
+    fn new(queue: &Queue, options: &PlanOptions) -> Self {
         let fixture = Fixture::small(queue, 1);
-        let (plan, _) = fixture.plan(queue, &staged());
+        let (plan, _) = fixture.plan(queue, options);
         Problem { fixture, plan }
     }
 
@@ -85,7 +85,7 @@ fn a_recording_fails_at_any_allocation_enqueue_or_wait_and_the_next_is_right() {
         );
     }
     let queue = queue_on(&device());
-    let problem = Problem::new(&queue);
+    let problem = Problem::new(&queue, &staged());
     for replay in replays(&problem, &queue) {
         let run = |queue: &Queue| problem.run(queue, replay);
         let expected = run(&queue).unwrap();
@@ -122,25 +122,43 @@ fn a_replay_that_fails_part_way_leaves_a_workspace_that_the_next_can_use() {
         );
     }
     let queue = queue_on(&device());
-    let problem = Problem::new(&queue);
-    for replay in replays(&problem, &queue) {
-        let expected = problem.run(&queue, replay).unwrap();
-        let mut results = problem.results(&queue).unwrap();
-        let mut recording = problem.record(&queue, &mut results, replay).unwrap();
-        let a = &problem.fixture.a;
-        for k in 1.. {
-            let armed = arm(Kind::Enqueue, k);
-            let launched = problem.plan.launch_many(&mut recording, a, 3, NoEvent);
-            let failed = armed.disarm();
-            assert_eq!(failed.is_some(), launched.is_err(), "{replay:?}, {k}: {launched:?}");
-            results[1].write_blocking(&queue, &vec![f32::NAN; expected.len()]).unwrap();
-            problem.plan.launch_many(&mut recording, a, 1, &[]).unwrap().wait().unwrap();
-            let found = bits(&results[1].read_blocking(&queue).unwrap());
-            assert_eq!(found, expected, "{replay:?}, after the failure of enqueue {k}");
-            if failed.is_none() {
-                assert!(k > 3, "{replay:?}: {k} enqueues");
-                break;
-            }
+    let plain = |algorithm| options(algorithm, Variant::Full, Accumulate::Plain);
+    // Those whose second kernel clears what the first has left are among them.
+    for options in Algorithm::ALL.map(plain).into_iter().chain([staged()]) {
+        let problem = Problem::new(&queue, &options);
+        let way = (problem.plan.algorithm(), problem.plan.variant());
+        if !problem.plan.is_repeatable() {
+            say(&format!("skipped: {way:?} does not give the same bits twice"));
+            continue;
+        }
+        for replay in replays(&problem, &queue) {
+            fail_part_way(&problem, &queue, replay, &format!("{way:?}, {replay:?}"));
+        }
+    }
+}
+
+/// Has each enqueue of three replays fail in turn, on one recording, and holds the replay after it to the product.
+fn fail_part_way(problem: &Problem, queue: &Queue, replay: Replay, at: &str) {
+    let expected = problem.run(queue, replay).unwrap();
+    let mut results = problem.results(queue).unwrap();
+    let mut recording = problem.record(queue, &mut results, replay).unwrap();
+    let a = &problem.fixture.a;
+    for k in 1.. {
+        let armed = arm(Kind::Enqueue, k);
+        let launched = problem.plan.launch_many(&mut recording, a, 3, NoEvent);
+        let failed = armed.disarm();
+        assert_eq!(failed.is_some(), launched.is_err(), "{at}, {k}: {launched:?}");
+        for y in &mut results {
+            y.write_blocking(queue, &vec![f32::NAN; expected.len()]).unwrap();
+        }
+        problem.plan.launch_many(&mut recording, a, 1, &[]).unwrap().wait().unwrap();
+        for y in &results {
+            let found = bits(&y.read_blocking(queue).unwrap());
+            assert_eq!(found, expected, "{at}, after the failure of enqueue {k}");
+        }
+        if failed.is_none() {
+            assert!(k > 3, "{at}: {k} enqueues");
+            break;
         }
     }
 }
@@ -149,7 +167,7 @@ fn a_replay_that_fails_part_way_leaves_a_workspace_that_the_next_can_use() {
 fn launches_take_the_place_of_a_command_buffer_that_cannot_be_recorded() {
     let _turn = alone();
     let queue = queue_on(&device().masked(|traits| traits.device_type = DeviceType::Gpu));
-    let problem = Problem::new(&queue);
+    let problem = Problem::new(&queue, &staged());
     if replays(&problem, &queue).len() < 2 {
         return;
     }
