@@ -3,6 +3,7 @@
 use cl_kernels::{ArgumentSink, Array, KernelArguments, Scalar};
 
 use crate::raw::{Kernel, Memory, SvmAllocation};
+use crate::recording::Recorder;
 use crate::{Error, Event, Program, Queue, Result};
 
 /// How many items a launch has.
@@ -23,6 +24,8 @@ pub enum After<'a> {
     /// GPU time of its own between two kernels (2 us on an H200). In a queue out of order only a barrier of the caller's
     /// comes after it.
     Queue,
+    /// Not now: it is noted, to be enqueued whenever what is noted is replayed.
+    Record(&'a Recorder),
 }
 
 /// Sets all arguments and enqueues the kernel. Without groups nothing is launched, and an event completes when those it
@@ -44,6 +47,13 @@ pub(crate) unsafe fn launch<'a, A: KernelArguments<&'a Memory>>(
     let (wait, has_event) = match after {
         After::Events(wait) => (wait.iter().map(Event::as_raw).collect(), true),
         After::Queue => (Vec::new(), false),
+        After::Record(recorder) => {
+            if size.groups > 0 {
+                check_device(queue, kernel, size)?;
+                recorder.note(kernel, arguments, size)?;
+            }
+            return Ok(None);
+        }
     };
     if size.groups == 0 {
         return has_event.then(|| queue.handle().marker(&wait)).transpose();
@@ -171,7 +181,7 @@ impl<'a> LaunchSequence<'a> {
 }
 
 /// Sets all arguments; the shared virtual memory among them.
-fn set_arguments<'a, A: KernelArguments<&'a Memory>>(
+pub(crate) fn set_arguments<'a, A: KernelArguments<&'a Memory>>(
     kernel: &mut Kernel,
     arguments: &A,
 ) -> Result<Vec<&'a SvmAllocation>> {

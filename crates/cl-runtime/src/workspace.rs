@@ -1,6 +1,7 @@
 //! What a launch scribbles on, and the kernel objects it sets up.
 
 mod in_flight;
+mod replay;
 mod sequence;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,9 +10,11 @@ use cl_kernels::{HostAccess, KernelArguments};
 
 use crate::launch::{After, Size, launch, launch_after};
 use crate::raw::{Kernel, Memory};
+use crate::recording::Recorder;
 use crate::scratch::zeroed_blocking;
 use crate::{DeviceArray, Error, Event, Queue, Result};
 use in_flight::InFlight;
+pub(crate) use replay::Replayed;
 pub(crate) use sequence::Sequence;
 
 /// Ties a workspace to the algorithm object it was made by: counters of one plan say nothing to another.
@@ -162,6 +165,11 @@ impl Workspace {
         self.scratch.size_bytes() + self.inner.as_ref().map_or(0, |inner| inner.size_bytes())
     }
 
+    /// What it was made by.
+    pub(crate) fn owner(&self) -> OwnerId {
+        self.owner
+    }
+
     /// Adds a kernel after those there are.
     pub(crate) fn add_kernel(&mut self, kernel: Kernel) {
         self.kernels.push(kernel);
@@ -196,6 +204,8 @@ impl Workspace {
             After::Events(wait) => (wait, true),
             // Others have no way to come after a launch in a queue out of order but its event.
             After::Queue => (&[][..], !queue.is_in_order()),
+            // What is in flight is looked at whenever the recording is replayed.
+            After::Record(_) => return launch(self.parts(queue, Vec::new(), false, after)),
         };
         // There are drivers on which a wait for what has failed already never ends (PoCL 3.1).
         for (index, event) in wait.iter().enumerate() {
@@ -223,20 +233,10 @@ impl Workspace {
         }
         let was_dirty = self.is_dirty;
         if was_dirty {
-            all.extend(self.scratch.fill(queue, 0)?.filter(|_| has_event));
-            self.is_dirty = false;
+            let filled = self.clear(queue)?;
+            all.extend(filled.into_iter().filter(|_| has_event));
         }
-        let parts = Parts {
-            queue,
-            kernels: &mut self.kernels,
-            scratch: &self.scratch,
-            wait: all,
-            has_event,
-            is_dirty: &mut self.is_dirty,
-            earlier: &mut self.earlier,
-            inner: self.inner.as_deref_mut(),
-        };
-        let launched = launch(parts);
+        let launched = launch(self.parts(queue, all, has_event, after));
         if launched.is_err() && was_dirty {
             // Nothing is known to come after the zeros: a launch in another queue might not.
             self.is_dirty = true;
@@ -253,6 +253,40 @@ impl Workspace {
                 Ok(None)
             }
         }
+    }
+
+    fn parts<'a>(
+        &'a mut self,
+        queue: &'a Queue,
+        wait: Vec<Event>,
+        has_event: bool,
+        after: After<'a>,
+    ) -> Parts<'a> {
+        let recorder = match after {
+            After::Record(recorder) => Some(recorder),
+            After::Events(_) | After::Queue => None,
+        };
+        Parts {
+            queue,
+            kernels: &mut self.kernels,
+            scratch: &self.scratch,
+            wait,
+            has_event,
+            recorder,
+            is_dirty: &mut self.is_dirty,
+            earlier: &mut self.earlier,
+            inner: self.inner.as_deref_mut(),
+        }
+    }
+
+    /// Fills the scratch memory with zeros, that of an algorithm within too: a replay does not ask that one's workspace.
+    fn clear(&mut self, queue: &Queue) -> Result<Vec<Event>> {
+        let mut filled: Vec<Event> = self.scratch.fill(queue, 0)?.into_iter().collect();
+        if let Some(inner) = &mut self.inner {
+            filled.extend(inner.clear(queue)?);
+        }
+        self.is_dirty = false;
+        Ok(filled)
     }
 
     fn check_owner(&self, owner: OwnerId) -> Result<()> {
@@ -274,6 +308,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) wait: Vec<Event>,
     /// Whether the launch has an event; it has none in an in-order queue alone.
     pub(crate) has_event: bool,
+    /// What notes the launch, where it is not to be enqueued now.
+    recorder: Option<&'a Recorder>,
     /// Set where a launch of several kernels was enqueued in part and has ended: the next one begins with
     /// a scratch memory of zeros.
     pub(crate) is_dirty: &'a mut bool,
@@ -295,7 +331,11 @@ impl Parts<'_> {
         arguments: &A,
         size: Size,
     ) -> Result<Option<Event>> {
-        let after = if self.has_event { After::Events(&self.wait) } else { After::Queue };
+        let after = match (self.recorder, self.has_event) {
+            (Some(recorder), _) => After::Record(recorder),
+            (None, true) => After::Events(&self.wait),
+            (None, false) => After::Queue,
+        };
         // SAFETY: the caller's promise.
         unsafe { launch(self.queue, &mut self.kernels[kernel], arguments, size, after) }
     }
@@ -346,6 +386,7 @@ impl Parts<'_> {
             kernels: self.kernels,
             wait: self.wait.clone(),
             has_event: self.has_event,
+            recorder: self.recorder,
             has_begun: false,
             is_dirty: self.is_dirty,
             earlier: self.earlier,

@@ -39,14 +39,14 @@ pub use kept_rates::{keep_rates, rates_blocking};
 pub use measure::{
     BatchForm, BatchPeers, BatchProblems, BatchSubject, Budget, ChipRates, MeasureError, Model,
     Origin, PeerRun, ReorderedForecast, ReorderingForecast, Samples, SolveSubject, SolveTarget,
-    Solved, SpmmResults, SpmmSubject, Subject, VectorSubject, add_stages, as_hetero, host_rates,
-    measure_batch, measure_batch_loop, measure_batch_peers, measure_both, measure_conversions,
-    measure_on_device, measure_on_host, measure_solve, measure_spgemm, measure_spmm,
-    measure_vectors, peer_record,
+    Solved, SpmmResults, SpmmSubject, Subject, VectorSubject, add_launches, add_stages, as_hetero,
+    host_rates, measure_batch, measure_batch_loop, measure_batch_peers, measure_both,
+    measure_conversions, measure_on_device, measure_on_host, measure_solve, measure_spgemm,
+    measure_spmm, measure_vectors, peer_record,
 };
 pub use record::{
-    BatchRecord, ConvertRecord, Details, EvcHybRecord, Hetero, ModelRecord, Operation, Record,
-    SCHEMA, SpgemmRecord, SpmmRecord, SpmvRecord, VectorRecord,
+    BatchRecord, ConvertRecord, Details, EvcHybRecord, Hetero, LaunchesRecord, ModelRecord,
+    Operation, Record, SCHEMA, SpgemmRecord, SpmmRecord, SpmvRecord, VectorRecord,
 };
 pub use report::{ReportError, figure_html, html, solve_html, sweep_html};
 pub use solve_record::{SOLVE_SCHEMA, SolveRecord};

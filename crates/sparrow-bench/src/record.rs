@@ -6,8 +6,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use details::{
-    BatchRecord, ConvertRecord, Details, EvcHybRecord, Hetero, ModelRecord, Operation,
-    SpgemmRecord, SpmmRecord, SpmvRecord, VectorRecord,
+    BatchRecord, ConvertRecord, Details, EvcHybRecord, Hetero, LaunchesRecord, ModelRecord,
+    Operation, SpgemmRecord, SpmmRecord, SpmvRecord, VectorRecord,
 };
 
 /// The form's name; a change that breaks readers changes the number.
@@ -163,6 +163,14 @@ impl Record {
             Details::Spmv(SpmvRecord { evc_hyb, .. }) | Details::Hetero(Hetero { evc_hyb, .. }) => {
                 evc_hyb.as_ref()
             }
+            _ => None,
+        }
+    }
+
+    /// What `--launches` adds.
+    pub fn launches(&self) -> Option<&LaunchesRecord> {
+        match &self.details {
+            Details::Spmv(SpmvRecord { launches, .. }) => launches.as_ref(),
             _ => None,
         }
     }

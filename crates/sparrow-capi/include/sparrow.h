@@ -123,6 +123,10 @@ typedef struct sparrow_matrix sparrow_matrix;
 // each with a workspace of its own.
 typedef struct sparrow_plan sparrow_plan;
 
+// Products of one plan and one matrix in the order in which each replay makes them, with a workspace of their own. It
+// keeps alive all they work on. Calls of several threads take turns.
+typedef struct sparrow_recording sparrow_recording;
+
 // A method for A x = b, bound to the pattern of a square matrix, with the vectors it needs on the device: good for any
 // values, any b and any x. Calls of several threads take turns.
 typedef struct sparrow_solver sparrow_solver;
@@ -444,6 +448,23 @@ typedef struct sparrow_stages {
     // Bytes of arrays that were copied for the CPU.
     uint64_t copied_bytes;
 } sparrow_stages;
+
+// How a recording is replayed. What comes out is the same, bit for bit.
+typedef uint32_t sparrow_replay;
+
+// Facts of a recording. Texts are valid until it is released.
+typedef struct sparrow_recording_info {
+    // sizeof(sparrow_recording_info); set by the caller.
+    size_t size;
+    // Products of one replay.
+    uint64_t products;
+    // Kernels of one replay.
+    uint64_t kernels;
+    // 1 where a command buffer of the driver's replays it, else 0.
+    uint32_t command_buffer;
+    // Why it is replayed so.
+    const char *reason;
+} sparrow_recording_info;
 
 // A matrix in ELL, as entries, or in both, in buffers of the application's: the sum of its two parts. A part without
 // elements needs no buffers.
@@ -923,6 +944,15 @@ typedef struct sparrow_solution {
 // They stay beside each other, in the order they had.
 #define SPARROW_DUPLICATES_KEEP 1
 
+// By a command buffer where the device has them and is no CPU, else launch by launch.
+#define SPARROW_REPLAY_AUTOMATIC 0
+
+// By a command buffer of the driver's (cl_khr_command_buffer).
+#define SPARROW_REPLAY_COMMAND_BUFFER 1
+
+// Launch by launch, with nothing between them.
+#define SPARROW_REPLAY_LAUNCHES 2
+
 // r = alpha x.
 #define SPARROW_ELEMENTARY_SCALE 1
 
@@ -1229,6 +1259,38 @@ sparrow_status sparrow_plan_launch_blocking(const struct sparrow_plan *plan,
 
 // Ends a plan; NULL is allowed. Launches in flight end as they would have.
 sparrow_status sparrow_plan_release(struct sparrow_plan *plan);
+
+// Records products of a plan, to be launched in this queue by sparrow_plan_launch_many: `products` points to
+// `num_products` pointers, all with the same matrix. Nothing is enqueued. Each replay reads and writes what is in the
+// buffers then, those of alpha and beta too. A command buffer that was asked for and cannot be had is a failure; by default
+// launches one by one stand in for it, and sparrow_recording_get_info says why.
+sparrow_status sparrow_plan_record_blocking(const struct sparrow_plan *plan,
+                                            cl_command_queue queue,
+                                            size_t num_products,
+                                            const struct sparrow_product *const *products,
+                                            sparrow_replay replay,
+                                            struct sparrow_recording **recording);
+
+// What is known of a recording.
+sparrow_status sparrow_recording_get_info(const struct sparrow_recording *recording,
+                                          struct sparrow_recording_info *info);
+
+// Enqueues all products of a recording, one after the other, and that `times` times, in the queue that they were recorded
+// for, after the events of the wait list; allocates no device memory and waits for nothing. `matrix` is the one that was
+// recorded; its values may have changed where they lie, if the plan keeps no copy of them. `event`, if not NULL, gets an
+// event of the end; without one, and with an empty list, in a queue in order, none is made, which is the fastest way. Where
+// an event of the list ends in error later, so does the event of the end, and nothing is written.
+sparrow_status sparrow_plan_launch_many(const struct sparrow_plan *plan,
+                                        struct sparrow_recording *recording,
+                                        const struct sparrow_matrix *matrix,
+                                        uint32_t times,
+                                        cl_uint num_events_in_wait_list,
+                                        const cl_event *event_wait_list,
+                                        cl_event *event);
+
+// Ends a recording; NULL is allowed. Products in flight end as they would have; where a command buffer replays them, they
+// are waited for.
+sparrow_status sparrow_recording_release(struct sparrow_recording *recording);
 
 // Makes a matrix over buffers of the application's: nothing is copied, and what they hold is trusted
 // (sparrow_hyb_matrix_check_blocking looks at rows). The buffers are kept. Entries in another order than that of their rows:

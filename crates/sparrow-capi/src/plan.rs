@@ -324,14 +324,33 @@ unsafe fn launch<T>(
         (handle(plan, "plan")?, handle(workspace, "workspace")?, read(product, "product")?)
     };
     // SAFETY: the caller's promise.
-    let a = unsafe { handle(product.a, "product->a")? };
-    // SAFETY: the caller's promise.
     let (queue, wait) = unsafe { (queue_of(&plan.home.context, queue)?, wait_list(list)?) };
     let op = plan.op;
     // Locks are taken in this order everywhere: plan, matrix, workspace.
     let plan = shared(&plan.inner, "plan")?;
+    let run = |product: AnyProduct<'_>| {
+        let mut workspace = turn(workspace.inner(), "workspace")?;
+        Ok(work(&plan, &queue, &mut workspace, product, &wait)?)
+    };
+    // SAFETY: the caller's promise.
+    unsafe { with_product(op, &queue, &product, "product", run) }
+}
+
+/// Has `work` use the operands of a product, which is called `name` in C.
+///
+/// # Safety
+/// Its handles and buffers are NULL or valid.
+pub(crate) unsafe fn with_product<T>(
+    op: Op,
+    queue: &Queue,
+    product: &sparrow_product,
+    name: &str,
+    work: impl FnOnce(AnyProduct<'_>) -> Result<T>,
+) -> Result<T> {
+    let of = |field: &str| format!("{name}->{field}");
+    // SAFETY: the caller's promise.
+    let a = unsafe { handle(product.a, &of("a"))? };
     let a = shared(a.inner(), "matrix")?;
-    let mut workspace = turn(workspace.inner(), "workspace")?;
     let (context, value_type) = (queue.context(), a.value_type());
     let (of_x, of_y) = match op {
         Op::Normal => (a.cols(), a.rows()),
@@ -341,15 +360,28 @@ unsafe fn launch<T>(
     // SAFETY: the caller's promise.
     let (x, mut y, alpha, beta) = unsafe {
         (
-            array(context, product.x, accumulator, of_x, "product->x")?,
-            array(context, product.y, accumulator, of_y, "product->y")?,
-            Scalar::new(context, product.alpha, value_type, "product->alpha")?,
-            Scalar::new(context, product.beta, value_type, "product->beta")?,
+            array(context, product.x, accumulator, of_x, &of("x"))?,
+            array(context, product.y, accumulator, of_y, &of("y"))?,
+            Scalar::new(context, product.alpha, value_type, &of("alpha"))?,
+            Scalar::new(context, product.beta, value_type, &of("beta"))?,
         )
     };
     let (alpha, beta) = (alpha.coefficient(), beta.coefficient());
-    let product = AnyProduct { alpha, a: &a, x: &x, beta, y: &mut y };
-    Ok(work(&plan, &queue, &mut workspace, product, &wait)?)
+    work(AnyProduct { alpha, a: &a, x: &x, beta, y: &mut y })
+}
+
+impl sparrow_plan {
+    pub(crate) fn home(&self) -> &Home {
+        &self.home
+    }
+
+    pub(crate) fn inner(&self) -> &RwLock<AnyPlan> {
+        &self.inner
+    }
+
+    pub(crate) fn op(&self) -> Op {
+        self.op
+    }
 }
 
 /// Ends a plan; NULL is allowed. Launches in flight end as they would have.

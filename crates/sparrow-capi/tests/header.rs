@@ -36,6 +36,7 @@ fn sources() -> Vec<PathBuf> {
         "info",
         "workspace",
         "plan",
+        "recording",
         "hyb_matrix",
         "hyb_plan",
         "spgemm",

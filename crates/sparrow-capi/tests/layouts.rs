@@ -107,6 +107,7 @@ fn layouts() -> Vec<Layout> {
             saved_bytes
         }),
         layout!(sparrow_product { size, alpha, a, x, beta, y }),
+        layout!(sparrow_recording_info { size, products, kernels, command_buffer, reason }),
         layout!(sparrow_stages {
             size,
             stage1_nanoseconds,

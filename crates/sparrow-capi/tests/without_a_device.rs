@@ -33,6 +33,9 @@ fn nothing_at_all_is_refused_by_every_function_that_needs_something() {
             sparrow_plan_update_values_blocking(null(), null_mut(), null(), 0, null()),
             sparrow_plan_workspace_blocking(null(), null_mut(), null_mut()),
             sparrow_plan_launch(null(), null_mut(), null_mut(), null(), 0, null(), null_mut()),
+            sparrow_plan_record_blocking(null(), null_mut(), 0, null(), 0, null_mut()),
+            sparrow_plan_launch_many(null(), null_mut(), null(), 1, 0, null(), null_mut()),
+            sparrow_recording_get_info(null(), null_mut()),
             sparrow_hyb_matrix_from_buffers(null(), null(), null_mut()),
             sparrow_hyb_matrix_check_blocking(null(), null_mut(), 0, null()),
             sparrow_hyb_plan_create_blocking(null(), null_mut(), null(), 0, null(), null_mut()),
@@ -52,7 +55,7 @@ fn nothing_at_all_is_refused_by_every_function_that_needs_something() {
             ),
         ]
     };
-    assert_eq!(refusals, [invalid; 24]);
+    assert_eq!(refusals, [invalid; 27]);
     assert_eq!(last_error(), "plan is NULL");
 }
 
@@ -64,6 +67,7 @@ fn releasing_nothing_is_no_failure() {
             sparrow_context_release(null_mut()),
             sparrow_matrix_release(null_mut()),
             sparrow_plan_release(null_mut()),
+            sparrow_recording_release(null_mut()),
             sparrow_hyb_matrix_release(null_mut()),
             sparrow_hyb_plan_release(null_mut()),
             sparrow_spmm_plan_release(null_mut()),
@@ -72,7 +76,7 @@ fn releasing_nothing_is_no_failure() {
             sparrow_workspace_release(null_mut()),
         ]
     };
-    assert_eq!(statuses, [sparrow_status::SPARROW_STATUS_SUCCESS; 9]);
+    assert_eq!(statuses, [sparrow_status::SPARROW_STATUS_SUCCESS; 10]);
 }
 
 #[test]
@@ -106,6 +110,7 @@ fn handles_may_go_from_thread_to_thread() {
     shared::<sparrow_context>();
     shared::<sparrow_matrix>();
     shared::<sparrow_plan>();
+    shared::<sparrow_recording>();
     shared::<sparrow_hyb_matrix>();
     shared::<sparrow_hyb_plan>();
     shared::<sparrow_spmm_plan>();

@@ -95,8 +95,8 @@ pub use cl_runtime::{
     AnyArray, AnyCooToCsr, AnyDenseMatrix, AnyDenseToCsr, AnyMatrix, AnyReorderedMatrix,
     AnyTransposedMatrix, BinaryCache, Buffers, Context, Device, DeviceArray, Duplicates,
     ElementType, EmptyLaunch, Event, HostView, HostViewMut, KnownPattern, LevelRates, MatrixTypes,
-    NoEvent, Overlap, Queue, Rates, RowOffsets, RowRates, Wait, check_apart, common_bytes, devices,
-    find_device, find_devices, last_cache_bytes_blocking, overlap,
+    NoEvent, Overlap, Queue, Rates, Replay, RowOffsets, RowRates, Wait, check_apart, common_bytes,
+    devices, find_device, find_devices, last_cache_bytes_blocking, overlap,
 };
 pub use csr_core::batch::{AnyHostBatch, Ell, Format, HostBatch, PADDING, Problem};
 pub use csr_core::evc_hyb::EvcHybStatistics;
@@ -107,7 +107,10 @@ pub use csr_core::{
 };
 pub use error::{Error, Result};
 pub use hetero::{HeteroPlan, LEARNING_PRODUCTS, Partner, Share, Shared};
-pub use plan::{AnyCoefficient, AnyPlan, AnyProduct, Measuring, Op, PlanOptions, Planning};
+pub use plan::{
+    AnyCoefficient, AnyPlan, AnyProduct, AnyRecorder, AnyRecording, Measuring, Op, PlanOptions,
+    Planning,
+};
 pub use slots::{AnySlotsMatrix, AnySlotsPlan, Entries, Slots, SlotsOperands, SlotsOptions};
 pub use solve::{
     AnyLinearSystem, AnySolver, Breakdown, Norm, Outcome, Preconditioner, Solution, SolverMethod,
@@ -119,7 +122,7 @@ pub use table_file::write_entry;
 pub use tables::{raw_timings_folder, user_table_path, usual_tables};
 pub use typed::{
     Batch, BatchCoefficient, BatchProduct, Coefficient, CooToCsr, DenseMatrix, DenseProduct,
-    DenseToCsr, LinearSystem, Matrix, Plan, Product, Solver, SpgemmPlan, SpmmPlan,
+    DenseToCsr, LinearSystem, Matrix, Plan, Product, Recorder, Solver, SpgemmPlan, SpmmPlan,
     TransposedMatrix, Vectors,
 };
 pub use vectors::{AnyVectors, Combination, KernelBuild, Reduction, VectorOptions};

@@ -26,6 +26,14 @@ const ROOMS: &[(&str, &str)] = &[
         "maps offsets, launches on arrays that it has checked",
     ),
     ("crates/cl-runtime/src/row_offsets.rs", "launches on arrays that it has checked"),
+    (
+        "crates/cl-runtime/src/recording/by.rs",
+        "records launches whose operands were promised when they were noted",
+    ),
+    (
+        "crates/cl-runtime/src/workspace/replay.rs",
+        "enqueues launches whose operands were promised when they were noted",
+    ),
     ("crates/cl-runtime/src/rates.rs", "launches on arrays of its own"),
     (
         "crates/cl-runtime/src/spmm/",

@@ -33,6 +33,15 @@ pub enum Memory {
 const WIDEST_VECTOR_BYTES: u64 = 128;
 
 impl Memory {
+    /// Whether both are clones of one owner's.
+    pub fn is_same(&self, other: &Memory) -> bool {
+        match (self, other) {
+            (Memory::Buffer(one), Memory::Buffer(other)) => one.id() == other.id(),
+            (Memory::Svm(one), Memory::Svm(other)) => Arc::ptr_eq(one, other),
+            (Memory::Buffer(_), Memory::Svm(_)) | (Memory::Svm(_), Memory::Buffer(_)) => false,
+        }
+    }
+
     /// A new buffer of `bytes` (at least one).
     ///
     /// # Errors

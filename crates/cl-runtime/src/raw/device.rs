@@ -60,6 +60,10 @@ pub fn device_ids(platform: PlatformId) -> Result<Vec<DeviceId>> {
 }
 
 impl PlatformId {
+    pub(super) fn as_raw(self) -> cl_platform_id {
+        self.0
+    }
+
     /// A text the platform answers, without its final zero; empty where it answers nothing.
     pub fn text(self, parameter: u32) -> String {
         opencl3::platform::platform::get_platform_data(self.0, parameter)
@@ -100,6 +104,17 @@ impl DeviceId {
     /// A number of any width the device answers, or `None`.
     pub fn number(self, parameter: u32) -> Option<u64> {
         cl::get_device_data(self.0, parameter).ok().and_then(|bytes| number_of(&bytes))
+    }
+
+    /// The version of an extension, packed as OpenCL packs it; `None` where the device does not tell versions.
+    pub(super) fn extension_version(self, extension: &str) -> Option<u32> {
+        // A list of a version and a name, which fills 64 bytes with zeros.
+        const EXTENSIONS_WITH_VERSION: u32 = 0x1060;
+        const ENTRY: usize = size_of::<u32>() + 64;
+        let bytes = cl::get_device_data(self.0, EXTENSIONS_WITH_VERSION).ok()?;
+        let mut entries = bytes.chunks_exact(ENTRY);
+        let entry = entries.find(|entry| text_of(&entry[size_of::<u32>()..]) == extension)?;
+        entry.first_chunk().copied().map(u32::from_ne_bytes)
     }
 
     /// The first of the sizes the device answers, or `None`.

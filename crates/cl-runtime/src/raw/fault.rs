@@ -18,6 +18,7 @@ pub(super) enum Object {
     Event,
     Program,
     Kernel,
+    CommandBuffer,
 }
 
 /// Makes `function` under the name `call`, unless a test has it fail, and counts what it created.
@@ -81,7 +82,7 @@ mod armed {
     /// Which calls are counted until one fails.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Kind {
-        /// Contexts, queues, memory and kernel objects.
+        /// Contexts, queues, memory, kernel objects and command buffers, with what is recorded in those.
         Allocation,
         /// Programs: made from source or binary, and built.
         Build,
@@ -100,6 +101,8 @@ mod armed {
                 (Kind::Allocation, Some(Object::Memory))
             }
             "clCreateKernel" => (Kind::Allocation, Some(Object::Kernel)),
+            "clCreateCommandBufferKHR" => (Kind::Allocation, Some(Object::CommandBuffer)),
+            "clCommandNDRangeKernelKHR" | "clFinalizeCommandBufferKHR" => (Kind::Allocation, None),
             "clCreateProgramWithSource" | "clCreateProgramWithBinary" => {
                 (Kind::Build, Some(Object::Program))
             }
@@ -218,9 +221,11 @@ mod armed {
         pub programs: isize,
         /// Kernel objects.
         pub kernels: isize,
+        /// Command buffers.
+        pub command_buffers: isize,
     }
 
-    static COUNTS: [AtomicIsize; 6] = [const { AtomicIsize::new(0) }; 6];
+    static COUNTS: [AtomicIsize; 7] = [const { AtomicIsize::new(0) }; 7];
 
     pub(super) fn change(object: Object, by: isize) {
         COUNTS[object as usize].fetch_add(by, Ordering::Relaxed);
@@ -236,6 +241,7 @@ mod armed {
             events: count(Object::Event),
             programs: count(Object::Program),
             kernels: count(Object::Kernel),
+            command_buffers: count(Object::CommandBuffer),
         }
     }
 }
@@ -243,8 +249,9 @@ mod armed {
 #[cfg(test)]
 mod tests {
     /// The files of this folder, apart from this one.
-    const FILES: [(&str, &str); 8] = [
+    const FILES: [(&str, &str); 9] = [
         ("buffer.rs", include_str!("buffer.rs")),
+        ("command_buffer.rs", include_str!("command_buffer.rs")),
         ("device.rs", include_str!("device.rs")),
         ("kernel.rs", include_str!("kernel.rs")),
         ("map.rs", include_str!("map.rs")),
@@ -261,9 +268,19 @@ mod tests {
 
     /// Whether a call allocates, builds, enqueues or waits, by its name in OpenCL.
     fn must_pass(call: &str) -> bool {
-        ["clCreate", "clBuild", "clEnqueue", "clSVMAlloc", "clFlush", "clFinish", "clWait"]
-            .iter()
-            .any(|begin| call.starts_with(begin))
+        [
+            "clCreate",
+            "clBuild",
+            "clEnqueue",
+            "clCommand",
+            "clFinalize",
+            "clSVMAlloc",
+            "clFlush",
+            "clFinish",
+            "clWait",
+        ]
+        .iter()
+        .any(|begin| call.starts_with(begin))
     }
 
     #[test]

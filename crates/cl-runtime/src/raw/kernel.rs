@@ -130,6 +130,35 @@ impl Kernel {
         }
     }
 
+    /// Another kernel object of its program and name: one that was dropped, else a new one.
+    ///
+    /// # Errors
+    /// The driver's own failure.
+    pub fn another(&self) -> Result<Self> {
+        if let Some(kernel) = self.pool.take(&self.name) {
+            return Ok(kernel);
+        }
+        let program = cl::get_kernel_data(self.handle, cl::CL_KERNEL_PROGRAM);
+        let program: usize =
+            check("clGetKernelInfo", program)?.try_into().map(usize::from_ne_bytes).unwrap_or(0);
+        let program = ptr::with_exposed_provenance_mut(program);
+        let handle = make("clCreateKernel", || cl::create_kernel(program, &self.name))?;
+        // SAFETY: the handle is new, its one reference becomes the owner's, and its program is the pool's.
+        Ok(unsafe { Kernel::from_created(self.name.clone(), handle, self.pool.clone()) })
+    }
+
+    /// Whether it is a kernel of the same program and name, and all arguments of both are known to be the same.
+    pub fn is_set_as(&self, other: &Kernel) -> bool {
+        Arc::ptr_eq(&self.pool, &other.pool)
+            && self.name == other.name
+            && self.known == other.known
+            && self.known.iter().all(Option::is_some)
+    }
+
+    pub(super) fn as_raw(&self) -> cl_kernel {
+        self.handle
+    }
+
     /// The device it was built for.
     pub fn device(&self) -> DeviceId {
         self.pool.device

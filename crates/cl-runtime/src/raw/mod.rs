@@ -8,6 +8,7 @@
 #![expect(unsafe_code, reason = "OpenCL is a C interface; every call states why it is sound")]
 
 mod buffer;
+mod command_buffer;
 mod copied;
 mod device;
 pub mod fault;
@@ -22,6 +23,7 @@ mod staging;
 mod svm;
 
 pub use buffer::{Memory, MemoryFlags};
+pub use command_buffer::{CommandBuffer, CommandBufferSupport};
 pub use copied::copied_bytes;
 pub(crate) use copied::note_copied;
 pub use device::{DeviceId, PlatformId, device_ids, platform_ids};

@@ -45,9 +45,13 @@ impl QueueHandle {
 
     /// Whether commands run in the order they were enqueued.
     pub fn is_in_order(&self) -> bool {
+        self.properties().is_some_and(|bits| bits & cl::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE == 0)
+    }
+
+    /// Its properties, as bits, where the driver tells them.
+    pub(super) fn properties(&self) -> Option<u64> {
         let data = cl::get_command_queue_data(self.as_raw(), cl::CL_QUEUE_PROPERTIES);
-        let bits = data.ok().and_then(|bytes| bytes.try_into().ok()).map(u64::from_ne_bytes);
-        bits.is_some_and(|bits| bits & cl::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE == 0)
+        data.ok().and_then(|bytes| bytes.try_into().ok()).map(u64::from_ne_bytes)
     }
 
     fn pointer(&self, parameter: u32) -> Result<*mut c_void> {

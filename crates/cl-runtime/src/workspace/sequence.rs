@@ -4,8 +4,9 @@ use cl_kernels::KernelArguments;
 
 #[cfg(doc)]
 use super::Parts;
-use crate::launch::{After, Size, launch_after, launch_next};
+use crate::launch::{After, Size, launch, launch_after, launch_next};
 use crate::raw::{Kernel, Memory};
+use crate::recording::Recorder;
 use crate::{Event, Queue, Result};
 
 /// Kernels of one launch, each after the one before. In an in-order queue that has nothing else to wait for its order is
@@ -16,6 +17,8 @@ pub(crate) struct Sequence<'a> {
     /// What the next kernel comes after, besides what is in its queue.
     pub(super) wait: Vec<Event>,
     pub(super) has_event: bool,
+    /// What notes the kernels, where they are not to be enqueued now.
+    pub(super) recorder: Option<&'a Recorder>,
     /// Whether a kernel was enqueued.
     pub(super) has_begun: bool,
     pub(super) is_dirty: &'a mut bool,
@@ -35,6 +38,13 @@ impl Sequence<'_> {
         size: Size,
     ) -> Result<()> {
         let kernel = &mut self.kernels[kernel];
+        if let Some(recorder) = self.recorder {
+            let before = recorder.len();
+            // SAFETY: the caller's promise.
+            unsafe { launch(self.queue, kernel, arguments, size, After::Record(recorder))? };
+            recorder.leave_open(before);
+            return Ok(());
+        }
         if self.queue.is_in_order() && self.wait.is_empty() {
             // SAFETY: the caller's promise.
             let launched = unsafe { launch_next(self.queue, kernel, arguments, size) };
@@ -57,6 +67,12 @@ impl Sequence<'_> {
         &mut self,
         launch: impl FnOnce(After<'_>) -> Result<Option<Event>>,
     ) -> Result<()> {
+        if let Some(recorder) = self.recorder {
+            let before = recorder.len();
+            launch(After::Record(recorder))?;
+            recorder.leave_open(before);
+            return Ok(());
+        }
         if self.queue.is_in_order() && self.wait.is_empty() {
             let launched = launch(After::Queue);
             return self.note(launched.map(|_| ()));
@@ -76,6 +92,9 @@ impl Sequence<'_> {
         mut self,
         launch: impl FnOnce(After<'_>) -> Result<Option<Event>>,
     ) -> Result<Option<Event>> {
+        if let Some(recorder) = self.recorder {
+            return launch(After::Record(recorder));
+        }
         let launched = match self.has_event {
             true => launch(After::Events(&self.wait)),
             false => launch(After::Queue),
@@ -95,6 +114,10 @@ impl Sequence<'_> {
         size: Size,
     ) -> Result<Option<Event>> {
         let kernel = &mut self.kernels[kernel];
+        if let Some(recorder) = self.recorder {
+            // SAFETY: the caller's promise.
+            return unsafe { launch(self.queue, kernel, arguments, size, After::Record(recorder)) };
+        }
         // SAFETY: the caller's promise.
         let launched = unsafe {
             match self.has_event {

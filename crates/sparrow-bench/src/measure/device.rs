@@ -23,11 +23,21 @@ const SETUP_TIME: Duration = Duration::from_millis(100);
 
 /// A matrix on the device with everything one launch needs; cold runs rotate over several.
 pub(super) struct Instance {
-    matrix: AnyMatrix,
-    plan: AnyPlan,
+    pub(super) matrix: AnyMatrix,
+    pub(super) plan: AnyPlan,
     workspace: Workspace,
-    x: AnyArray,
-    y: AnyArray,
+    pub(super) x: AnyArray,
+    pub(super) y: AnyArray,
+}
+
+/// y = A x, with beta = 0.
+pub(super) fn product<'a>(
+    a: &'a AnyMatrix,
+    x: &'a AnyArray,
+    y: &'a mut AnyArray,
+) -> AnyProduct<'a> {
+    let number = |value| Number::of(a.value_type(), value).into();
+    AnyProduct { alpha: number(1.0), a, x, beta: number(0.0), y }
 }
 
 impl Instance {
@@ -62,7 +72,11 @@ impl Instance {
     }
 
     /// y as the matrix has its rows.
-    fn y_blocking(&self, queue: &Queue, order: VectorOrder) -> Result<AnyVector, MeasureError> {
+    pub(super) fn y_blocking(
+        &self,
+        queue: &Queue,
+        order: VectorOrder,
+    ) -> Result<AnyVector, MeasureError> {
         let y = read_blocking(queue, &self.y, self.matrix.value_type())?;
         let Some(rows) = self.plan.row_order().filter(|_| order != VectorOrder::Original) else {
             return Ok(y);
@@ -76,14 +90,7 @@ impl Instance {
 
     /// y = A x, with beta = 0, each stage timed.
     pub(super) fn launch_blocking(&mut self, queue: &Queue) -> Result<Stages, MeasureError> {
-        let number = |value| Number::of(self.matrix.value_type(), value).into();
-        let product = AnyProduct {
-            alpha: number(1.0),
-            a: &self.matrix,
-            x: &self.x,
-            beta: number(0.0),
-            y: &mut self.y,
-        };
+        let product = product(&self.matrix, &self.x, &mut self.y);
         // SAFETY: the operands are this instance's own, and what was enqueued before lies in `queue`.
         #[expect(unsafe_code, reason = "stage 2 on the CPU reaches the operands where they lie")]
         let stages = unsafe {
@@ -98,14 +105,7 @@ impl Instance {
             self.launch_blocking(queue)?;
             return Ok(());
         }
-        let number = |value| Number::of(self.matrix.value_type(), value).into();
-        let product = AnyProduct {
-            alpha: number(1.0),
-            a: &self.matrix,
-            x: &self.x,
-            beta: number(0.0),
-            y: &mut self.y,
-        };
+        let product = product(&self.matrix, &self.x, &mut self.y);
         self.plan.launch(queue, &mut self.workspace, product, NoEvent)?;
         Ok(())
     }
@@ -152,7 +152,7 @@ pub fn measure_on_device(
             .filter(|_| options.reordering != Reordering::None),
         reordered_vectors: Some(options.order.to_string())
             .filter(|_| options.reordering != Reordering::None),
-        model: None,
+        ..SpmvRecord::default()
     };
     let mut record = Record {
         algorithm: plan.algorithm().to_string(),

@@ -98,6 +98,31 @@ pub struct SpmvRecord {
     /// With `--model`.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRecord>,
+    /// With `--launches`.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub launches: Option<LaunchesRecord>,
+}
+
+/// What `--launches` adds to its record: what a product takes where that many follow each other, in microseconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LaunchesRecord {
+    /// Products that were enqueued before the queue was waited for.
+    pub launches: u32,
+    /// The median of a product where each is launched by its own call.
+    pub one_by_one_us: Option<f64>,
+    /// Where all were recorded and one call launches them one by one.
+    pub recorded_us: Option<f64>,
+    /// Where all were recorded and a command buffer of the driver's runs them.
+    pub command_buffer_us: Option<f64>,
+    /// Of `one_by_one_us`, what the host takes to enqueue a product in a queue that was empty, the least of some times.
+    pub one_by_one_host_us: Option<f64>,
+    /// The same of `recorded_us`.
+    pub recorded_host_us: Option<f64>,
+    /// The same of `command_buffer_us`.
+    pub command_buffer_host_us: Option<f64>,
+    /// Why there was no command buffer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_command_buffer: Option<String>,
 }
 
 /// What an operation on dense vectors adds to its record.

@@ -6,6 +6,7 @@ use cl_runtime::{AnyMatrix, AnyReorderedMatrix, AnyTransposedMatrix, Queue};
 use csr_core::{AnyPatternView, Reordering};
 
 use super::bind::{bind, fit, tables};
+use super::recording::new_stamp;
 use super::{AnyPlan, Op, PlanOptions, choose, measure};
 use crate::{Error, Result};
 
@@ -146,6 +147,7 @@ impl AnyPlan {
             transposed: None,
             types: matrix.types(),
             measured_products: 0,
+            stamp: new_stamp(),
         }
     }
 

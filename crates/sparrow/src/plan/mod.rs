@@ -7,6 +7,7 @@ mod choose;
 mod measure;
 mod operands;
 mod options;
+mod recording;
 
 use cl_kernels::{Algorithm, Choice, KernelKey, Variant};
 use cl_runtime::spmv::{CopiedValues, Operands, Spmv, Stages, Workspace};
@@ -25,6 +26,7 @@ pub use cl_runtime::spmv::Planning;
 pub use operands::{AnyCoefficient, AnyProduct};
 pub(crate) use operands::{by_value, check_result, coefficient};
 pub use options::{Measuring, Op, PlanOptions};
+pub use recording::{AnyRecorder, AnyRecording};
 
 /// An algorithm bound to the pattern of a matrix. Immutable, `Send + Sync`, good for any values.
 #[derive(Debug)]
@@ -38,6 +40,8 @@ pub struct AnyPlan {
     transposed: Option<AnyTransposedMatrix>,
     types: MatrixTypes,
     measured_products: u32,
+    /// Another one each time that its copy of the values changes, which recordings have to know.
+    stamp: u64,
 }
 
 impl AnyPlan {
@@ -199,13 +203,7 @@ impl AnyPlan {
         self.check_pattern(a)?;
         check_context(queue, a.context(), "matrix")?;
         check_device(queue, &self.context, "plan")?;
-        let copies =
-            [self.transposed.as_ref().map(AnyTransposedMatrix::values_id), self.spmv.values_id()];
-        if copies.into_iter().flatten().any(|copy| copy != a.values_id()) {
-            let text = "the matrix's values have changed since the plan's copy was made; \
-                        update_values_blocking brings it up to date";
-            return Err(Error::Mismatch(text.to_owned()));
-        }
+        self.check_values(a)?;
         let a = self.transposed.as_ref().map_or(*a, AnyTransposedMatrix::matrix);
         let (columns, rows) = match self.transposed {
             None => ("column", "row"),
@@ -241,6 +239,9 @@ impl AnyPlan {
     pub fn update_values_blocking(&mut self, queue: &Queue, matrix: &AnyMatrix) -> Result<()> {
         self.check_pattern(matrix)?;
         check_device(queue, &self.context, "plan")?;
+        if self.copies().next().is_some() {
+            self.stamp = recording::new_stamp();
+        }
         if let Some(transposed) = &mut self.transposed {
             transposed.update_values_blocking(queue, matrix)?;
         }
@@ -255,6 +256,22 @@ impl AnyPlan {
             return Err(Error::Mismatch(text.to_owned()));
         }
         Ok(())
+    }
+
+    /// [`AnyMatrix::values_id`] of what its copies of values hold.
+    fn copies(&self) -> impl Iterator<Item = u64> {
+        let transposed = self.transposed.as_ref().map(AnyTransposedMatrix::values_id);
+        [transposed, self.spmv.values_id()].into_iter().flatten()
+    }
+
+    /// Refuses values that the plan's copy does not have.
+    fn check_values(&self, a: &AnyMatrix) -> Result<()> {
+        if self.copies().all(|copy| copy == a.values_id()) {
+            return Ok(());
+        }
+        let text = "the matrix's values have changed since the plan's copy was made; \
+                    update_values_blocking brings it up to date";
+        Err(Error::Mismatch(text.to_owned()))
     }
 
     /// What the arrays of its matrices hold.

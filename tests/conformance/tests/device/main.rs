@@ -26,6 +26,7 @@ mod measured;
 mod observers;
 mod overlaps;
 mod random;
+mod recordings;
 mod refusals;
 mod reordered;
 mod repeatability;

@@ -5,6 +5,7 @@ mod batched_faults;
 mod c_faults;
 mod convert_faults;
 mod faults;
+mod recording_faults;
 mod solve_faults;
 mod spgemm_faults;
 mod spmm_faults;

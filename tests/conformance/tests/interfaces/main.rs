@@ -11,6 +11,7 @@ mod c_hyb;
 mod c_interface;
 mod c_observer;
 mod c_overlaps;
+mod c_recordings;
 mod c_refusals;
 mod c_reordered;
 mod c_solver_refusals;

@@ -56,6 +56,10 @@ pub(crate) struct BenchSpmv {
     /// Rotate over so many copies of the matrix that none is in the device's cache when its turn comes
     #[arg(long)]
     pub(crate) cold: bool,
+    /// Compare N products that are launched one by one with N that were recorded and are launched by one call: kernel by
+    /// kernel, and by a command buffer of the driver's where it has them
+    #[arg(long, value_name = "N", value_parser = count::<u32>, conflicts_with = "cold")]
+    pub(crate) launches: Option<u32>,
     #[command(flatten)]
     pub(crate) report: Report,
     #[command(flatten)]

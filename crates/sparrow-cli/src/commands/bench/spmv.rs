@@ -7,8 +7,8 @@ use sparrow::{
     VectorOrder,
 };
 use sparrow_bench::{
-    Budget, Details, MeasureError, Model, Origin, Record, SpmvRecord, Subject, counted, host_rates,
-    measure_on_device, measure_on_host,
+    Budget, Details, MeasureError, Model, Origin, Record, SpmvRecord, Subject, add_launches,
+    counted, host_rates, measure_on_device, measure_on_host,
 };
 
 use super::paced::{self, Paced, inputs_pieces};
@@ -32,6 +32,8 @@ struct OnDevice {
     rates: Rates,
     /// With `--model`.
     model: Option<Model>,
+    /// With `--launches`.
+    launches: Option<u32>,
 }
 
 /// The devices that are named; `None` is the host.
@@ -55,7 +57,12 @@ impl Bencher {
         let rates = results.rates(&queue, arguments.shown.measure)?;
         let measure = || Model::measure_blocking(&queue, &arguments.values.value_type);
         let model = arguments.model.then(measure).transpose()?;
-        Ok(Bencher::Device(Box::new(OnDevice { queue, rates, model })))
+        Ok(Bencher::Device(Box::new(OnDevice {
+            queue,
+            rates,
+            model,
+            launches: arguments.launches,
+        })))
     }
 
     /// The device, as it stands behind what is left out there.
@@ -68,9 +75,10 @@ impl Bencher {
         }
     }
 
-    /// Results on a matrix in one type: each experiment of the model is one.
+    /// Results on a matrix in one type: each experiment of the model is one, and products by one call are another.
     fn results(&self, arguments: &BenchSpmv) -> usize {
-        self.subjects(arguments).len() * if arguments.model { 4 } else { 1 }
+        let each = if arguments.model { 4 } else { 1 };
+        self.subjects(arguments).len() * (each + usize::from(arguments.launches.is_some()))
     }
 
     fn measure(
@@ -82,10 +90,13 @@ impl Bencher {
         match self {
             Bencher::Host(rates) => measure_on_host(matrix, origin, subject, rates),
             Bencher::Device(device) => {
-                let OnDevice { queue, rates, model } = &**device;
+                let OnDevice { queue, rates, model, launches } = &**device;
                 let mut record = measure_on_device(queue, matrix, origin, subject, rates)?;
                 if let Some(model) = model {
                     model.add(queue, matrix, origin, subject, &mut record)?;
+                }
+                if let Some(launches) = *launches {
+                    add_launches(queue, matrix, origin, subject, launches, &mut record)?;
                 }
                 Ok(record)
             }
@@ -208,8 +219,8 @@ pub(super) fn run(
     let bencher = |target: &Option<Device>| Bencher::new(target.as_ref(), arguments, results);
     let benchers = targets.iter().map(bencher).collect::<Result<Vec<_>, _>>()?;
     other_than_asked(arguments).into_iter().for_each(|line| results.leave_out(line));
-    if arguments.products == Some(Products::Many) {
-        results.set_frame(Frame { foot: choices, ..Frame::default() });
+    if arguments.products == Some(Products::Many) || arguments.launches.is_some() {
+        results.set_frame(Frame { foot, ..Frame::default() });
     }
     let of_type: usize = benchers.iter().map(|bencher| bencher.results(arguments)).sum();
     let each = of_type * value_types.len();
@@ -252,6 +263,7 @@ fn check_options(global: &Global, arguments: &BenchSpmv) -> Result<(), Failure> 
             (arguments.measured_products.is_some(), "--measured-products"),
             (arguments.model, "--model"),
             (arguments.cold, "--cold"),
+            (arguments.launches.is_some(), "--launches"),
         ])?;
         return Ok(());
     }
@@ -299,6 +311,34 @@ fn label(subject: &Subject) -> String {
         text.push_str(&format!(" in {order} order"));
     }
     text
+}
+
+/// What stands below the table.
+fn foot(records: &[Record]) -> String {
+    choices(records) + &records.iter().map(launches).collect::<String>()
+}
+
+/// What products take that follow each other, as a line.
+fn launches(record: &Record) -> String {
+    let Some(found) = record.launches() else { return String::new() };
+    let of = |us: Option<f64>, host: Option<f64>| match (us, host) {
+        (Some(us), Some(host)) => format!("{us:.2} \u{b5}s (host {host:.2})"),
+        _ => "not measured".to_owned(),
+    };
+    let (matrix, value_type, algorithm) = (&record.matrix, &record.value_type, &record.algorithm);
+    let buffer = match &found.no_command_buffer {
+        Some(why) => why.clone(),
+        None => format!(
+            "by a command buffer {}",
+            of(found.command_buffer_us, found.command_buffer_host_us)
+        ),
+    };
+    format!(
+        "{matrix} {value_type} {algorithm}, a product of {}: one by one {}, recorded {}; {buffer}\n",
+        found.launches,
+        of(found.one_by_one_us, found.one_by_one_host_us),
+        of(found.recorded_us, found.recorded_host_us),
+    )
 }
 
 /// What was chosen by timing, a line each, as `--choice` takes it.

@@ -218,6 +218,37 @@ pub(crate) const FUNCTIONS: &[Row] = &[
             sparrow_plan_launch_blocking(plan, queue, workspace, product, 0, null(), null_mut())
         },
     ),
+    ("sparrow_plan_record_blocking", &["plan", "queue", "products", "recording"], |v, n| {
+        let (plan, queue) = (n.at(0, v.plan), n.at(1, v.application.queue));
+        let product = &raw const v.product;
+        let products = n.of(2, &product);
+        let call = |out| unsafe { sparrow_plan_record_blocking(plan, queue, 1, products, 0, out) };
+        n.made(3, call, sparrow_recording_release)
+    }),
+    ("sparrow_plan_record_blocking", &["products[0]"], |v, n| {
+        let products = n.of(0, &v.product);
+        let (plan, queue) = (v.plan, v.application.queue);
+        let call = |out| unsafe {
+            sparrow_plan_record_blocking(plan, queue, 1, &raw const products, 0, out)
+        };
+        n.made(usize::MAX - 1, call, sparrow_recording_release)
+    }),
+    ("sparrow_plan_launch_many", &["plan", "recording", "matrix", "event?"], |v, n| {
+        n.event(3, |event| unsafe {
+            let (plan, recording) = (n.at(0, v.plan), n.at(1, v.recording));
+            sparrow_plan_launch_many(plan, recording, n.at(2, v.matrix), 1, 0, null(), event)
+        })
+    }),
+    ("sparrow_recording_get_info", &["recording", "info"], |v, n| {
+        let mut info = sparrow_recording_info {
+            size: size_of::<sparrow_recording_info>(),
+            products: 0,
+            kernels: 0,
+            command_buffer: 0,
+            reason: null(),
+        };
+        unsafe { sparrow_recording_get_info(n.at(0, v.recording), n.at(1, &raw mut info)) }
+    }),
     ("sparrow_spmm_plan_create_blocking", &["matrix", "queue", "options", "plan"], |v, n| {
         let (matrix, queue) = (n.at(0, v.matrix), n.at(1, v.application.queue));
         let options = n.of(2, &v.spmm_options);

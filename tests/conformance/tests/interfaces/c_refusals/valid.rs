@@ -13,6 +13,7 @@ pub(crate) struct Valid {
     pub(crate) plan: *mut sparrow_plan,
     pub(crate) workspace: *mut sparrow_workspace,
     pub(crate) product: sparrow_product,
+    pub(crate) recording: *mut sparrow_recording,
     pub(crate) spmm_options: sparrow_spmm_options,
     pub(crate) spmm_plan: *mut sparrow_spmm_plan,
     pub(crate) spmm_workspace: *mut sparrow_workspace,
@@ -142,13 +143,19 @@ impl Valid {
                 sparrow_hyb_plan_create_blocking(hyb_matrix, queue, null(), 0, null(), out)
             });
             let (alpha, beta) = (by_value(1.0), by_value(0.0));
+            let of_plan = product(alpha, matrix, x, beta, y);
+            let recording = made(|out| {
+                let products = &raw const of_plan;
+                sparrow_plan_record_blocking(plan, queue, 1, &raw const products, 0, out)
+            });
             let number = |value| sparrow_batch_scalar { value, device: NOWHERE, each: 0 };
             Valid {
                 csr,
                 matrix,
                 plan,
                 workspace,
-                product: product(alpha, matrix, x, beta, y),
+                product: of_plan,
+                recording,
                 spmm_options,
                 spmm_plan,
                 spmm_workspace: made(|out| {
@@ -270,6 +277,7 @@ impl Drop for Valid {
         // SAFETY: each is released once.
         unsafe {
             expect_success(sparrow_matrix_release(self.matrix));
+            expect_success(sparrow_recording_release(self.recording));
             expect_success(sparrow_plan_release(self.plan));
             expect_success(sparrow_workspace_release(self.workspace));
             expect_success(sparrow_spmm_plan_release(self.spmm_plan));
