@@ -10,7 +10,7 @@ use conformance::{
 };
 use sparrow::{
     Accumulate, Algorithm, AnyRecording, DeviceArray, DeviceType, NoEvent, Plan, PlanOptions,
-    Product, Queue, Replay, Result, Variant,
+    Product, Queue, Reordering, Replay, Result, Variant,
 };
 
 /// Of two kernels each product where stage 2 runs on the device.
@@ -123,8 +123,10 @@ fn a_replay_that_fails_part_way_leaves_a_workspace_that_the_next_can_use() {
     }
     let queue = queue_on(&device());
     let plain = |algorithm| options(algorithm, Variant::Full, Accumulate::Plain);
-    // Those whose second kernel clears what the first has left are among them.
-    for options in Algorithm::ALL.map(plain).into_iter().chain([staged()]) {
+    // Those whose second kernel clears what the first has left are among them, one of them within another workspace.
+    let within = |options| PlanOptions { reordering: Reordering::Clusters, ..options };
+    let two_kernels = [staged(), within(staged()), within(plain(Algorithm::CsrAdaptive))];
+    for options in Algorithm::ALL.map(plain).into_iter().chain(two_kernels) {
         let problem = Problem::new(&queue, &options);
         let way = (problem.plan.algorithm(), problem.plan.variant());
         if !problem.plan.is_repeatable() {
