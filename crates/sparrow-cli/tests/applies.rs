@@ -158,6 +158,7 @@ fn the_host_has_no_algorithms_to_choose_from() {
                 "--products many --measured-products 3",
                 "--model",
                 "--cold",
+                "--launches 3",
             ],
         ),
     ] {

@@ -1,5 +1,6 @@
 //! The C libraries and the `sparrow` command on the device under test: a module a subject.
 
+mod bench_launches;
 mod bench_left_out;
 mod bench_model;
 mod bench_rates;
