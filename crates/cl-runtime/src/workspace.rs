@@ -378,8 +378,19 @@ impl Parts<'_> {
         }
     }
 
-    /// Begins a launch of several kernels, each after the one before.
+    /// Begins a launch of several kernels, each after the one before. A part of them leaves a scratch memory that is
+    /// cleared before the next launch.
     pub(crate) fn sequence(&mut self) -> Sequence<'_> {
+        self.begin(true)
+    }
+
+    /// As [`Parts::sequence`], where whatever a part of them leaves is written before it is read: what an algorithm among
+    /// them leaves is its own workspace's.
+    pub(crate) fn sequence_of_moves(&mut self) -> Sequence<'_> {
+        self.begin(false)
+    }
+
+    fn begin(&mut self, leaves_dirt: bool) -> Sequence<'_> {
         self.earlier.clear();
         Sequence {
             queue: self.queue,
@@ -388,6 +399,7 @@ impl Parts<'_> {
             has_event: self.has_event,
             recorder: self.recorder,
             has_begun: false,
+            leaves_dirt,
             is_dirty: self.is_dirty,
             earlier: self.earlier,
         }

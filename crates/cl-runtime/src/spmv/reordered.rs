@@ -194,7 +194,7 @@ impl Spmv for ReorderedSpmv {
                 let text = "the workspace has none of the algorithm that runs on the copy";
                 return Err(Error::Mismatch(text.to_owned()));
             };
-            let mut sequence = parts.sequence();
+            let mut sequence = parts.sequence_of_moves();
             let mut moved = of_copy;
             let rows = self.matrix.row_order();
             // SAFETY: the workspace has an x and a y as long as the operands', and an order has each index once.

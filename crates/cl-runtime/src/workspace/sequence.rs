@@ -21,6 +21,8 @@ pub(crate) struct Sequence<'a> {
     pub(super) recorder: Option<&'a Recorder>,
     /// Whether a kernel was enqueued.
     pub(super) has_begun: bool,
+    /// Whether the scratch memory has to be cleared after a launch of a part of the kernels.
+    pub(super) leaves_dirt: bool,
     pub(super) is_dirty: &'a mut bool,
     pub(super) earlier: &'a mut Vec<Event>,
 }
@@ -42,7 +44,9 @@ impl Sequence<'_> {
             let before = recorder.len();
             // SAFETY: the caller's promise.
             unsafe { launch(self.queue, kernel, arguments, size, After::Record(recorder))? };
-            recorder.leave_open(before);
+            if self.leaves_dirt {
+                recorder.leave_open(before);
+            }
             return Ok(());
         }
         if self.queue.is_in_order() && self.wait.is_empty() {
@@ -68,9 +72,7 @@ impl Sequence<'_> {
         launch: impl FnOnce(After<'_>) -> Result<Option<Event>>,
     ) -> Result<()> {
         if let Some(recorder) = self.recorder {
-            let before = recorder.len();
             launch(After::Record(recorder))?;
-            recorder.leave_open(before);
             return Ok(());
         }
         if self.queue.is_in_order() && self.wait.is_empty() {
@@ -132,7 +134,7 @@ impl Sequence<'_> {
     /// they leave.
     fn note<T>(&mut self, launched: Result<T>) -> Result<T> {
         if launched.is_err() && self.has_begun {
-            *self.is_dirty = true;
+            *self.is_dirty |= self.leaves_dirt;
             let _ = self.queue.finish_blocking();
         }
         self.has_begun = true;

@@ -125,8 +125,8 @@ fn a_replay_that_fails_part_way_leaves_a_workspace_that_the_next_can_use() {
     let plain = |algorithm| options(algorithm, Variant::Full, Accumulate::Plain);
     // Those whose second kernel clears what the first has left are among them, one of them within another workspace.
     let within = |options| PlanOptions { reordering: Reordering::Clusters, ..options };
-    let two_kernels = [staged(), within(staged()), within(plain(Algorithm::CsrAdaptive))];
-    for options in Algorithm::ALL.map(plain).into_iter().chain(two_kernels) {
+    let within = [staged(), plain(Algorithm::CsrAdaptive), plain(Algorithm::CsrFlat)].map(within);
+    for options in Algorithm::ALL.map(plain).into_iter().chain([staged()]).chain(within) {
         let problem = Problem::new(&queue, &options);
         let way = (problem.plan.algorithm(), problem.plan.variant());
         if !problem.plan.is_repeatable() {
