@@ -201,12 +201,11 @@ pub(crate) fn series(record: &Record) -> String {
         name.push(' ');
         name.push_str(&evc_hyb.vector_order);
     }
-    if let Details::Spmv(SpmvRecord { reordering: Some(reordering), reordered_vectors, .. }) =
-        &record.details
-    {
-        name.extend([", ", reordering]);
-        let vectors = reordered_vectors.as_deref().filter(|vectors| *vectors != "original");
-        vectors.iter().for_each(|vectors| name.extend([" ", vectors]));
+    if let Details::Spmv(SpmvRecord { reordered: Some(reordered), .. }) = &record.details {
+        name.extend([", ", &reordered.reordering]);
+        if reordered.reordered_vectors != "original" {
+            name.extend([" ", &reordered.reordered_vectors]);
+        }
     }
     if record.accumulate != "plain" {
         name.push(' ');

@@ -46,7 +46,7 @@ pub use measure::{
 };
 pub use record::{
     BatchRecord, ConvertRecord, Details, EvcHybRecord, Hetero, LaunchesRecord, ModelRecord,
-    Operation, Record, SCHEMA, SpgemmRecord, SpmmRecord, SpmvRecord, VectorRecord,
+    Operation, Record, ReorderedRecord, SCHEMA, SpgemmRecord, SpmmRecord, SpmvRecord, VectorRecord,
 };
 pub use report::{ReportError, figure_html, html, solve_html, sweep_html};
 pub use solve_record::{SOLVE_SCHEMA, SolveRecord};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use details::{
     BatchRecord, ConvertRecord, Details, EvcHybRecord, Hetero, LaunchesRecord, ModelRecord,
-    Operation, SpgemmRecord, SpmmRecord, SpmvRecord, VectorRecord,
+    Operation, ReorderedRecord, SpgemmRecord, SpmmRecord, SpmvRecord, VectorRecord,
 };
 
 /// The form's name; a change that breaks readers changes the number.

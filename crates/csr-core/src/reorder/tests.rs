@@ -1,3 +1,5 @@
+//! Orders of small matrices, and that nothing is lost in them.
+
 use proptest::prelude::*;
 
 use super::{MatrixOrder, Reordered, Reordering};

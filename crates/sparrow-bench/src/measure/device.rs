@@ -15,7 +15,7 @@ use super::{
     MeasureError, Origin, Samples, Subject, add_times, bytes_once, summation, untimed_spmv,
 };
 use crate::Record;
-use crate::record::{Details, EvcHybRecord, SpmvRecord};
+use crate::record::{Details, EvcHybRecord, ReorderedRecord, SpmvRecord};
 
 /// Set-ups timed, as many as fit the time; the median counts.
 const SETUPS: RangeInclusive<usize> = 3..=15;
@@ -148,10 +148,12 @@ pub fn measure_on_device(
         choice: Some(plan.choice().to_string()),
         measured_products: Some(plan.measured_products()).filter(|&products| products > 0),
         evc_hyb,
-        reordering: Some(options.reordering.to_string())
-            .filter(|_| options.reordering != Reordering::None),
-        reordered_vectors: Some(options.order.to_string())
-            .filter(|_| options.reordering != Reordering::None),
+        reordered: (options.reordering != Reordering::None).then(|| {
+            Box::new(ReorderedRecord {
+                reordering: options.reordering.to_string(),
+                reordered_vectors: options.order.to_string(),
+            })
+        }),
         ..SpmvRecord::default()
     };
     let mut record = Record {

@@ -89,12 +89,9 @@ pub struct SpmvRecord {
     /// Of a product by `evc_hyb`.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub evc_hyb: Option<EvcHybRecord>,
-    /// How rows and columns of the copy that was multiplied by were put in another order: "rcm" or "clusters".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reordering: Option<String>,
-    /// With `reordering`, which vectors are in that order: "original" (none), "permuted" (y) or "symmetric" (x and y).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reordered_vectors: Option<String>,
+    /// With `--reordering`.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub reordered: Option<Box<ReorderedRecord>>,
     /// With `--model`.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRecord>,
@@ -138,6 +135,15 @@ pub struct VectorRecord {
     pub in_launches: Option<f64>,
     /// Bytes that must move once / median, as a share of the copy rate.
     pub copy_fraction: Option<f64>,
+}
+
+/// What a product by a copy in another order adds to its record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReorderedRecord {
+    /// How the order of rows and columns was found: "rcm" or "clusters".
+    pub reordering: String,
+    /// Which vectors are in that order: "original" (none), "permuted" (y) or "symmetric" (x and y).
+    pub reordered_vectors: String,
 }
 
 /// What a product by EVC-HYB adds to its record: how the matrix was split, as the paper's Table 3 says it.

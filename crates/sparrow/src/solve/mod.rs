@@ -233,7 +233,7 @@ impl AnySolver {
             (Of::Zeros, _) => x.write_bytes_blocking(queue, &vec![0; x.size_bytes()])?,
             (Of::Engine(kept), None) => iterations.finish_blocking(queue, kept, x)?,
             (Of::Engine(kept), Some((vectors, copy))) => {
-                iterations.finish_blocking(queue, kept, &mut vectors.x)?;
+                iterations.finish_blocking(queue, kept, &vectors.x)?;
                 vectors.give(queue, copy, x)?;
             }
         }
