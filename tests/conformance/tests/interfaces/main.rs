@@ -28,6 +28,7 @@ mod c_verdict;
 mod clsparse;
 mod command;
 mod command_line;
+mod reordering_command;
 mod selftest_command;
 mod solve_command;
 #[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
