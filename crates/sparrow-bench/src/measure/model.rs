@@ -227,7 +227,7 @@ impl Model {
 }
 
 /// Bytes that memory hands out at once: a CPU's line; of a GPU's line, the sector that is asked for.
-fn granule_bytes(device: &DeviceTraits) -> usize {
+pub(super) fn granule_bytes(device: &DeviceTraits) -> usize {
     let line = Some(device.cache_line_bytes).filter(|bytes| bytes.is_power_of_two());
     let line = line.unwrap_or(USUAL_LINE).max(8) as usize;
     match device.device_type {

@@ -2,9 +2,12 @@
 
 use std::time::Instant;
 
+use csr_core::model::{GatherOrder, ReuseQuestion, reuse};
 use csr_core::{Csr, CsrView, Offset, Reordered, Reordering, Value};
-use sparrow::Queue;
+use sparrow::{DeviceTraits, Queue};
 
+use super::layout::Layout;
+use super::model::granule_bytes;
 use super::{MeasureError, Model};
 
 /// What products should take with a matrix as it is, and in other orders.
@@ -14,7 +17,7 @@ pub struct ReorderingForecast {
     pub as_it_is_us: f64,
     /// Microseconds that bringing x into the order and y out of it adds to a product.
     pub moves_us: f64,
-    /// Each order that the matrix can have.
+    /// Each order in which gathers find x nearer.
     pub orders: Vec<ReorderedForecast>,
 }
 
@@ -29,8 +32,15 @@ pub struct ReorderedForecast {
     pub setup_ms: f64,
 }
 
+/// Caches that gathers may find x in, in bytes: what one core or compute unit has.
+const NEAR: [u64; 3] = [32 << 10, 256 << 10, 1 << 20];
+
+/// Gathers that an order spares a cache, as a part of those that miss it, to be worth a forecast.
+const LEAST_SPARED: f64 = 0.1;
+
 impl ReorderingForecast {
-    /// Finds every order of `matrix`, and measures what the device delivers.
+    /// Finds every order of `matrix`, and where gathers of x find it nearer in one of them, measures what the device
+    /// delivers, which takes some seconds on a CPU. `None` where no order has that.
     ///
     /// # Errors
     /// The driver's own failure, or a device that lacks the value type.
@@ -39,13 +49,8 @@ impl ReorderingForecast {
         matrix: CsrView<'_, V, O>,
     ) -> Result<Option<Self>, MeasureError> {
         let traits = queue.context().device().traits();
-        let model = Model::measure_blocking(queue, &[V::TYPE])?;
-        let product_us = |matrix: CsrView<'_, V, O>| model.csr_us(traits, matrix.into());
-        let moves_us = [matrix.cols(), matrix.rows()].map(|len| model.move_us(V::TYPE, len));
-        let (Some(as_it_is_us), [Some(of_x), Some(of_y)]) = (product_us(matrix), moves_us) else {
-            return Ok(None);
-        };
-        let mut orders = Vec::new();
+        let mut found = Vec::new();
+        let before = misses(traits, matrix);
         for reordering in Reordering::CHANGING {
             let start = Instant::now();
             // A matrix that has no such order is none to forecast for.
@@ -54,10 +59,38 @@ impl ReorderingForecast {
             let setup_ms = start.elapsed().as_secs_f64() * 1e3;
             // What they are worth does not count.
             let copy = Csr::from_pattern(pattern, matrix.values().to_vec())?;
-            if let Some(product_us) = product_us(copy.view()) {
-                orders.push(ReorderedForecast { reordering, product_us, setup_ms });
+            let after = misses(traits, copy.view());
+            let mut levels = before.iter().zip(after);
+            if levels.any(|(before, after)| after < before * (1.0 - LEAST_SPARED)) {
+                found.push((reordering, setup_ms, copy));
             }
         }
+        if found.is_empty() {
+            return Ok(None);
+        }
+        let model = Model::measure_blocking(queue, &[V::TYPE])?;
+        let product_us = |matrix: CsrView<'_, V, O>| model.csr_us(traits, matrix.into());
+        let moves_us = [matrix.cols(), matrix.rows()].map(|len| model.move_us(V::TYPE, len));
+        let (Some(as_it_is_us), [Some(of_x), Some(of_y)]) = (product_us(matrix), moves_us) else {
+            return Ok(None);
+        };
+        let forecast = |(reordering, setup_ms, copy): &(Reordering, f64, Csr<V, O>)| {
+            let (reordering, setup_ms) = (*reordering, *setup_ms);
+            let product_us = product_us(copy.view())?;
+            Some(ReorderedForecast { reordering, product_us, setup_ms })
+        };
+        let orders = found.iter().filter_map(forecast).collect();
         Ok(Some(ReorderingForecast { as_it_is_us, moves_us: of_x + of_y, orders }))
     }
+}
+
+/// Gathers that find x in none of [`NEAR`], for each of them.
+fn misses<V: Value, O: Offset>(traits: &DeviceTraits, matrix: CsrView<'_, V, O>) -> Vec<f64> {
+    let question = ReuseQuestion {
+        element_bytes: V::TYPE.accumulator().size_bytes(),
+        granule_bytes: granule_bytes(traits),
+        capacities: &NEAR,
+        stream_bytes: Layout::csr(traits, matrix.into()).demand.stream_bytes_per_gather(),
+    };
+    reuse(GatherOrder::InOrder, matrix.pattern(), &question).misses
 }

@@ -14,7 +14,7 @@ use super::{check_making_of, load};
 use crate::arguments::{Global, Info};
 use crate::failure::Failure;
 use crate::output::{Files, write_json_line};
-use crate::target::{Target, queue_on};
+use crate::target::{Named, Target, named, queue_on};
 
 pub(crate) fn run(global: &Global, arguments: &Info) -> Result<(), Failure> {
     let files = Files::new(global).reads_matrices([&arguments.matrix]);
@@ -24,6 +24,7 @@ pub(crate) fn run(global: &Global, arguments: &Info) -> Result<(), Failure> {
     let matrix = load(&input, arguments.making.into(), arguments.reading)?.matrix;
     let statistics = RowStatistics::of(matrix.pattern().view());
     let evc_hyb = EvcHybStatistics::of(matrix.pattern().view(), &EvcHybOptions::default());
+    let is_device = named(global) != Named::Host;
     let explained =
         if arguments.explain { Some(explain(global, &matrix, arguments.products)?) } else { None };
     let (chosen, forecast) =
@@ -32,7 +33,9 @@ pub(crate) fn run(global: &Global, arguments: &Info) -> Result<(), Failure> {
     if let Some(chosen) = &chosen {
         text.push_str(&describe_evc_hyb(&evc_hyb, statistics.nnz));
         text.push_str(&format!("\n{chosen}\n"));
-        forecast.iter().for_each(|forecast| text.push_str(&in_words(forecast)));
+        if is_device {
+            text.push_str(&in_words(forecast.as_ref()));
+        }
     }
     let line = json!({
         "schema": "sparrow-info/1",

@@ -76,33 +76,44 @@ fn info_explains_what_each_order_would_be_worth() {
         );
     }
     let folder = tempfile::tempdir().unwrap();
-    // A matrix that is not square has no order by reverse Cuthill-McKee.
-    let flat = folder.path().join("flat.mtx");
-    fs::write(&flat, "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 1 1\n2 3 2\n")
-        .unwrap();
-    for (matrix, reorderings) in [
-        ("poisson5 --scale 0.002", &["rcm", "clusters"][..]),
-        (flat.to_str().unwrap(), &["clusters"]),
-    ] {
-        let out = folder.path().join("out.jsonl");
-        let words = run(&format!("info {matrix} --explain --json {}", out.display())).unwrap();
-        assert!(
-            words.contains("in another order (--reordering), by the bandwidth model"),
-            "{words}"
-        );
-        assert!(
-            words.contains("would pay in a solver") || words.contains("would not pay"),
-            "{words}"
-        );
-        let record: Value = serde_json::from_str(&fs::read_to_string(out).unwrap()).unwrap();
-        let forecast = &record["reordering"];
-        assert!(forecast["as_it_is_us"].as_f64().unwrap() > 0.0, "{forecast}");
-        let orders = forecast["orders"].as_array().unwrap();
-        let names: Vec<_> = orders.iter().map(|order| order["reordering"].clone()).collect();
-        assert_eq!(names, reorderings, "{forecast}");
-        assert!(
-            orders.iter().all(|order| order["product_us"].as_f64().unwrap() > 0.0),
-            "{forecast}"
-        );
-    }
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    fs::write(path("shuffled.mtx"), shuffled_grid(150)).unwrap();
+    fs::write(
+        path("diagonal.mtx"),
+        "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 2\n",
+    )
+    .unwrap();
+    let explain = |name: &str| -> (String, Value) {
+        let words = run(&format!("info {} --explain --json {}", path(name), path("out"))).unwrap();
+        (words, serde_json::from_str(&fs::read_to_string(path("out")).unwrap()).unwrap())
+    };
+    let (words, record) = explain("shuffled.mtx");
+    assert!(words.contains("in another order (--reordering), by the bandwidth model"), "{words}");
+    assert!(words.contains("would pay in a solver") || words.contains("would not pay"), "{words}");
+    let forecast = &record["reordering"];
+    assert!(forecast["as_it_is_us"].as_f64().unwrap() > 0.0, "{forecast}");
+    let orders = forecast["orders"].as_array().unwrap();
+    let names: Vec<_> = orders.iter().map(|order| order["reordering"].clone()).collect();
+    assert_eq!(names, ["rcm", "clusters"], "{forecast}");
+    assert!(orders.iter().all(|order| order["product_us"].as_f64().unwrap() > 0.0), "{forecast}");
+
+    let (words, record) = explain("diagonal.mtx");
+    assert!(words.contains("reordering would not pay"), "{words}");
+    assert_eq!(record["reordering"], Value::Null);
+}
+
+/// A grid of `side`^2 points with their neighbours to the right, numbered anyhow.
+fn shuffled_grid(side: usize) -> String {
+    let points = side * side;
+    // Its factor has no divisor in common with the number of points.
+    let number = |point: usize| point * 7919 % points + 1;
+    let right = (0..points).filter(|point| (point + 1) % side != 0).map(|point| (point, point + 1));
+    let below = (0..points - side).map(|point| (point, point + side));
+    let lines: Vec<String> = right
+        .chain(below)
+        .flat_map(|(a, b)| [(a, b), (b, a)])
+        .map(|(a, b)| format!("{} {} 1\n", number(a), number(b)))
+        .collect();
+    let head = format!("{points} {points} {}\n", lines.len());
+    format!("%%MatrixMarket matrix coordinate real general\n{head}{}", lines.concat())
 }
