@@ -37,7 +37,7 @@ impl ReorderedSpmv {
     /// `inner`, which is bound to the copy, for vectors in `order`; `values_id` is that of the matrix that was copied.
     ///
     /// # Errors
-    /// A second stage on the host, which reaches y where it lies, where y is scattered; a kernel that does not build.
+    /// A second stage on the host, which reaches x and y where they lie, where either is moved; a kernel that does not build.
     pub fn new(
         queue: &Queue,
         inner: Box<dyn Spmv>,
@@ -46,9 +46,9 @@ impl ReorderedSpmv {
         values_id: u64,
     ) -> Result<Self> {
         let accumulator = matrix.matrix().value_type().accumulator();
-        if inner.variant() == Variant::Cpu.name() && order == VectorOrder::Original {
+        if inner.variant() == Variant::Cpu.name() && order != VectorOrder::Symmetric {
             return Err(Error::Mismatch(format!(
-                "{} with stage 2 on the CPU writes y where it lies: rows can be reordered with y in the order of the plan",
+                "{} with stage 2 on the CPU takes x and y where they lie: rows can be reordered with both in that order",
                 inner.algorithm()
             )));
         }

@@ -140,12 +140,15 @@ fn what_has_no_such_order_is_refused_by_name() {
     };
     let text = refused(&symmetric);
     assert!(text.ends_with("is square; this one has 16 rows and 300 columns"), "{text}");
-    let on_host = PlanOptions {
-        reordering: Reordering::Clusters,
-        ..options(Algorithm::SegmentedSum, Variant::Cpu, Accumulate::Plain)
-    };
-    let text = refused(&on_host);
-    assert!(text.contains("stage 2 on the CPU"), "{text}");
+    for order in [VectorOrder::Original, VectorOrder::Permuted] {
+        let on_host = PlanOptions {
+            reordering: Reordering::Clusters,
+            order,
+            ..options(Algorithm::SegmentedSum, Variant::Cpu, Accumulate::Plain)
+        };
+        let text = refused(&on_host);
+        assert!(text.contains("stage 2 on the CPU"), "{text}");
+    }
     let text = Plan::for_any_pattern(&queue, &a, &rcm).unwrap_err().to_string();
     assert!(text.contains("rcm"), "{text}");
 }
