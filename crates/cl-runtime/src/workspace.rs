@@ -136,8 +136,10 @@ impl Workspace {
     }
 
     /// The same with the workspace of an algorithm that its owner launches among its own kernels.
-    pub(crate) fn with_inner(self, inner: Workspace) -> Self {
-        Workspace { inner: Some(Box::new(inner)), ..self }
+    pub(crate) fn with_inner(self, mut inner: Workspace) -> Self {
+        // What may still be filling that one's memory comes before the first kernel of all.
+        let in_flight = std::mem::take(&mut inner.in_flight);
+        Workspace { in_flight, inner: Some(Box::new(inner)), ..self }
     }
 
     /// The same with kernels of another of its owner's programs.

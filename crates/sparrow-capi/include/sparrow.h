@@ -124,7 +124,7 @@ typedef struct sparrow_matrix sparrow_matrix;
 typedef struct sparrow_plan sparrow_plan;
 
 // Products of one plan and one matrix in the order in which each replay makes them, with a workspace of their own. It
-// keeps alive all they work on. Calls of several threads take turns.
+// keeps alive all they work on, but for shared virtual memory: that is to stay. Calls of several threads take turns.
 typedef struct sparrow_recording sparrow_recording;
 
 // A method for A x = b, bound to the pattern of a square matrix, with the vectors it needs on the device: good for any
@@ -376,7 +376,8 @@ typedef struct sparrow_plan_options {
     // values need sparrow_plan_update_values_blocking. Unless `vectors_in_order` is 1, a launch moves x and y too.
     const char *reordering;
     // 1: x and y of each launch are in the plan's order of rows, of a square matrix that was reordered or of "evc_hyb": y
-    // can be the next product's x. sparrow_plan_row_order_blocking says which it is. 0: as the matrix has them.
+    // can be the next product's x. sparrow_plan_row_order_blocking says which it is; a solver's is that of a plan with the
+    // same options. 0: as the matrix has them.
     uint32_t vectors_in_order;
 } sparrow_plan_options;
 
@@ -1215,7 +1216,8 @@ sparrow_status sparrow_plan_get_info(const struct sparrow_plan *plan,
                                      struct sparrow_plan_info *info);
 
 // The row of the matrix at each index of the plan's order of rows, where it has one (`vectors_in_order` of
-// sparrow_plan_options): `count`, the rows of the matrix, numbers. Returns when they are there.
+// sparrow_plan_options); of the transposed matrix, where that is multiplied by. `count` numbers, as many as it has rows.
+// Returns when they are there.
 sparrow_status sparrow_plan_row_order_blocking(const struct sparrow_plan *plan,
                                                cl_command_queue queue,
                                                uint64_t count,

@@ -52,7 +52,8 @@ pub struct sparrow_plan_options {
     /// values need sparrow_plan_update_values_blocking. Unless `vectors_in_order` is 1, a launch moves x and y too.
     pub reordering: *const c_char,
     /// 1: x and y of each launch are in the plan's order of rows, of a square matrix that was reordered or of "evc_hyb": y
-    /// can be the next product's x. sparrow_plan_row_order_blocking says which it is. 0: as the matrix has them.
+    /// can be the next product's x. sparrow_plan_row_order_blocking says which it is; a solver's is that of a plan with the
+    /// same options. 0: as the matrix has them.
     pub vectors_in_order: u32,
 }
 

@@ -146,7 +146,8 @@ pub unsafe extern "C" fn sparrow_plan_get_info(
 }
 
 /// The row of the matrix at each index of the plan's order of rows, where it has one (`vectors_in_order` of
-/// sparrow_plan_options): `count`, the rows of the matrix, numbers. Returns when they are there.
+/// sparrow_plan_options); of the transposed matrix, where that is multiplied by. `count` numbers, as many as it has rows.
+/// Returns when they are there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparrow_plan_row_order_blocking(
     plan: *const sparrow_plan,
@@ -166,14 +167,17 @@ pub unsafe extern "C" fn sparrow_plan_row_order_blocking(
         };
         if count != rows.len() as u64 {
             let rows = counted(rows.len(), "row");
-            return Err(Failure::argument(format!("count is {count}, and the matrix has {rows}")));
+            return Err(Failure::argument(format!("count is {count}, and the order has {rows}")));
         }
         if row_order.is_null() && count > 0 {
             return Err(Failure::argument("row_order is NULL".to_owned()));
         }
         let found = rows.read_blocking(&queue).map_err(sparrow::Error::from)?;
-        // SAFETY: the caller's promise: `count` numbers, which is how many were found.
-        unsafe { row_order.copy_from_nonoverlapping(found.as_ptr(), found.len()) };
+        // SAFETY: the caller's promise: `count` numbers, which is how many were found; bytes need no alignment.
+        unsafe {
+            let bytes = size_of_val(&found[..]);
+            row_order.cast::<u8>().copy_from_nonoverlapping(found.as_ptr().cast(), bytes);
+        };
         Ok(())
     })
 }

@@ -24,7 +24,7 @@ pub const SPARROW_REPLAY_COMMAND_BUFFER: sparrow_replay = 1;
 pub const SPARROW_REPLAY_LAUNCHES: sparrow_replay = 2;
 
 /// Products of one plan and one matrix in the order in which each replay makes them, with a workspace of their own. It
-/// keeps alive all they work on. Calls of several threads take turns.
+/// keeps alive all they work on, but for shared virtual memory: that is to stay. Calls of several threads take turns.
 pub struct sparrow_recording {
     inner: Mutex<AnyRecording>,
     reason: CString,

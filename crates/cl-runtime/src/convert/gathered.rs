@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use cl_kernels::gather_values::{Arguments, GatherValues, SOURCE};
+use csr_core::AnyPatternView;
 
-use super::fitted_program;
+use super::{check_target, fitted_program};
 use crate::launch::{Size, launch_after};
-use crate::{AnyArray, AnyMatrix, Program, Queue, Result};
+use crate::{AnyArray, AnyMatrix, Error, Program, Queue, Result};
 
 /// [`AnyMatrix::values_id`] of no matrix.
 const NO_VALUES: u64 = 0;
@@ -47,6 +48,7 @@ impl GatheredMatrix {
         matrix: &AnyMatrix,
     ) -> Result<()> {
         matrix.values().check_element("the array of values", self.matrix.value_type())?;
+        check_target(queue.context(), "the array of values", matrix.values(), self.sources.len())?;
         let offsets = self.matrix.offsets();
         let count = offsets.slice(offsets.len() - 1..offsets.len())?;
         let arguments = Arguments {
@@ -87,4 +89,15 @@ impl GatheredMatrix {
     pub(super) fn size_bytes(&self) -> usize {
         self.matrix.size_bytes() + self.sources.size_bytes()
     }
+}
+
+/// Refuses a pattern whose offsets are of another type than the matrix's: what is copied by it would be too.
+pub(super) fn check_offset_type(pattern: AnyPatternView<'_>, matrix: &AnyMatrix) -> Result<()> {
+    let (found, needed) = (pattern.offsets().offset_type(), matrix.offset_type());
+    if found == needed {
+        return Ok(());
+    }
+    Err(Error::Mismatch(format!(
+        "the pattern has offsets of {found} where the matrix has offsets of {needed}"
+    )))
 }

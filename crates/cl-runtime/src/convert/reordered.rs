@@ -8,7 +8,7 @@ use std::sync::Arc;
 use csr_core::{AnyPatternView, Reordered, Reordering, for_pattern};
 
 use super::check_target;
-use super::gathered::GatheredMatrix;
+use super::gathered::{GatheredMatrix, check_offset_type};
 use super::moves::{gather, moves, scatter};
 use crate::launch::launch_after;
 use crate::scratch::any_for_a_kernel_to_write;
@@ -28,7 +28,7 @@ impl AnyReorderedMatrix {
     ///
     /// # Errors
     /// [`Reordering::None`]; a matrix that has no such order ([`Reordering::order`]); a pattern that breaks its
-    /// invariants; no memory on the device for the copy; or the driver's own failure.
+    /// invariants, or has offsets of another type or another number of nonzeros than the matrix; no memory on the device for the copy; or the driver's own failure.
     pub fn new_blocking(
         queue: &Queue,
         matrix: &AnyMatrix,
@@ -36,6 +36,7 @@ impl AnyReorderedMatrix {
         reordering: Reordering,
     ) -> Result<Self> {
         let make = |pattern: AnyPatternView<'_>| {
+            check_offset_type(pattern, matrix)?;
             for_pattern!(pattern, pattern => {
                 let Some(order) = reordering.order(pattern)? else {
                     return Err(Error::Mismatch("there is no order to put rows in".to_owned()));
@@ -61,7 +62,7 @@ impl AnyReorderedMatrix {
     /// Gathers the values of `matrix`, whose pattern is the one that was reordered.
     ///
     /// # Errors
-    /// Values of another type, or the driver's own failure.
+    /// Values of another type or number, or the driver's own failure.
     pub fn update_values_blocking(&mut self, queue: &Queue, matrix: &AnyMatrix) -> Result<()> {
         self.gathered.update_values_blocking(queue, matrix)
     }

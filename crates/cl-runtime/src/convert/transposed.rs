@@ -9,11 +9,11 @@ use csr_core::{AnyPatternView, Transposed, for_pattern};
 
 use super::coo_to_csr::write_offsets_of_rows;
 use super::csr_to_coo;
-use super::gathered::GatheredMatrix;
+use super::gathered::{GatheredMatrix, check_offset_type};
 use crate::launch::LaunchSequence;
 use crate::scratch::{any_for_a_kernel_to_write, for_a_kernel_to_write};
 use crate::sort::{KeyType, Keyed, bits_of, count_of};
-use crate::{AnyArray, AnyMatrix, DeviceArray, Error, Queue, Result};
+use crate::{AnyArray, AnyMatrix, DeviceArray, Queue, Result};
 
 /// The transposed copy of a matrix, which is the matrix in compressed columns: its own pattern, rows in order of their
 /// columns, and where each of its values comes from.
@@ -107,12 +107,7 @@ impl AnyTransposedMatrix {
         matrix: &AnyMatrix,
         pattern: AnyPatternView<'_>,
     ) -> Result<Self> {
-        let (found, needed) = (pattern.offsets().offset_type(), matrix.offset_type());
-        if found != needed {
-            return Err(Error::Mismatch(format!(
-                "the pattern has offsets of {found} where the matrix has offsets of {needed}"
-            )));
-        }
+        check_offset_type(pattern, matrix)?;
         let (copy, sources) = for_pattern!(pattern, pattern => {
             let Transposed { pattern, sources } = pattern.transpose();
             let values = any_for_a_kernel_to_write(queue, matrix.value_type(), sources.len())?;

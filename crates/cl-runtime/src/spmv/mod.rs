@@ -218,7 +218,7 @@ pub trait Spmv: Debug + Send + Sync {
 /// What a blocking product did; only `segmented_sum` has a second stage.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stages {
-    /// Time until the device had done its part.
+    /// Time until the device had done its part; where vectors are moved into another order and out of it, all of it.
     pub stage1: Duration,
     /// Time until partial sums were combined and stored.
     pub stage2: Duration,

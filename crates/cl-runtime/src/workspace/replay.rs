@@ -5,7 +5,7 @@ use opencl3::types::cl_event;
 use super::Parts;
 use crate::raw::{CommandBuffer, Kernel, Memory};
 use crate::recording::Noting;
-use crate::{Event, Result};
+use crate::{Error, Event, Result};
 
 /// What was noted, and the command buffer that runs all of it where there is one.
 pub(crate) struct Replayed<'a> {
@@ -25,10 +25,7 @@ impl Parts<'_> {
     /// Intel's runtime runs it).
     pub(crate) fn replay(&mut self, of: Replayed<'_>, times: u32) -> Result<Option<Event>> {
         self.earlier.clear();
-        // What has failed may show as complete there.
-        if !self.queue.context().device().traits().hides_failed_commands() {
-            self.wait.retain(|event| !event.is_complete());
-        }
+        self.settle_what_is_complete()?;
         if times == 0 || of.launches.is_empty() {
             let wait: Vec<cl_event> = self.wait.iter().map(Event::as_raw).collect();
             return self.has_event.then(|| self.queue.handle().marker(&wait)).transpose();
@@ -71,6 +68,26 @@ impl Parts<'_> {
             }
         }
         Ok(last)
+    }
+
+    /// Has an in-order queue wait for events that are all complete, so that nothing else need: that one is complete does
+    /// not by itself make visible what another queue wrote before it.
+    fn settle_what_is_complete(&mut self) -> Result<()> {
+        // What has failed may show as complete there.
+        let hides_failed = self.queue.context().device().traits().hides_failed_commands();
+        let is_over = self.wait.iter().all(Event::is_complete);
+        if hides_failed || !is_over || self.wait.is_empty() || !self.queue.is_in_order() {
+            return Ok(());
+        }
+        for (index, event) in self.wait.iter().enumerate() {
+            if let Some(code) = event.failure() {
+                return Err(Error::failed_event(index, code));
+            }
+        }
+        let all: Vec<cl_event> = self.wait.iter().map(Event::as_raw).collect();
+        self.earlier.push(self.queue.handle().marker(&all)?);
+        self.wait.clear();
+        Ok(())
     }
 
     /// Launches that their queue keeps in order; the last has an event, where there is a place for it.

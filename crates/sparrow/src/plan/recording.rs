@@ -28,14 +28,21 @@ pub struct AnyRecorder<'p> {
 #[derive(Debug)]
 struct Recorded {
     pattern_id: u64,
-    values: AnyArray,
+    /// Row offsets, columns and values.
+    arrays: [AnyArray; 3],
 }
 
 impl Recorded {
+    fn of(a: &AnyMatrix) -> Self {
+        let arrays = a.named_arrays().map(|(_, array)| array.alias());
+        Recorded { pattern_id: a.pattern_id(), arrays }
+    }
+
     /// Refuses another matrix. The same with new values is the same: kernels read them where they lie.
     fn check(&self, a: &AnyMatrix) -> Result<()> {
-        let is_there =
-            a.nnz() == 0 || cl_runtime::overlap(&self.values, a.values()) == Overlap::Whole;
+        let is_there = self.arrays.iter().zip(a.named_arrays()).all(|(recorded, (_, array))| {
+            array.is_empty() || cl_runtime::overlap(recorded, array) == Overlap::Whole
+        });
         if is_there && self.pattern_id == a.pattern_id() {
             return Ok(());
         }
@@ -47,7 +54,8 @@ impl Recorded {
 /// Products of one plan, ready to be launched again and again ([`AnyPlan::launch_many`]), in the queue that they were
 /// recorded for.
 ///
-/// It keeps alive all they work on, and has a workspace of its own. Where a command buffer replays them, dropping it waits
+/// It keeps alive all they work on, but for shared virtual memory that the application has allocated, and has a workspace of
+/// its own. Where a command buffer replays them, dropping it waits
 /// for its queue.
 #[derive(Debug)]
 pub struct AnyRecording {
@@ -105,8 +113,9 @@ impl AnyPlan {
 }
 
 impl AnyRecorder<'_> {
-    /// Records y = alpha A x + beta y after the products that are there. Arrays are kept alive, and not copied: each replay
-    /// reads and writes what is in them then, alpha and beta on the device too.
+    /// Records y = alpha A x + beta y after the products that are there. Arrays are kept alive, but for an application's own
+    /// shared virtual memory, and not copied: each replay reads and writes what is in them then, alpha and beta on the
+    /// device too.
     ///
     /// # Errors
     /// As [`AnyPlan::launch`]; another matrix than in the products before; or a product whose second stage is the CPU's
@@ -120,8 +129,7 @@ impl AnyRecorder<'_> {
             self.recorder.truncate(before);
             return Err(error);
         }
-        let (pattern_id, values) = (product.a.pattern_id(), product.a.values().alias());
-        self.matrix.get_or_insert(Recorded { pattern_id, values });
+        self.matrix.get_or_insert_with(|| Recorded::of(product.a));
         self.products += 1;
         Ok(())
     }

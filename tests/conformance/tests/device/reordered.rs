@@ -7,9 +7,9 @@ use conformance::host_solvers::{class, residual};
 use conformance::{check_in_order, check_in_order_after, check_product, csr, options, queue};
 use csr_core::{Csr, RealValue};
 use sparrow::{
-    Accumulate, Algorithm, DeviceArray, LinearSystem, Matrix, NoEvent, Op, Plan, PlanOptions,
-    Preconditioner, Product, Products, Queue, Reordering, Solver, SolverMethod, SolverOptions,
-    StopRule, Variant, VectorOrder,
+    Accumulate, Algorithm, AnyReorderedMatrix, DeviceArray, LinearSystem, Matrix, NoEvent, Op,
+    Plan, PlanOptions, Preconditioner, Product, Products, Queue, Reordering, Solver, SolverMethod,
+    SolverOptions, StopRule, Variant, VectorOrder,
 };
 
 const BOTH: [Reordering; 2] = Reordering::CHANGING;
@@ -149,6 +149,12 @@ fn what_has_no_such_order_is_refused_by_name() {
         let text = refused(&on_host);
         assert!(text.contains("stage 2 on the CPU"), "{text}");
     }
+    // A pattern that is not the matrix's would have values gathered from beyond their array.
+    let other: Csr<f32> = csr(300, &[1; 16], 4);
+    let pattern = Some(other.view().pattern().into());
+    let copied = AnyReorderedMatrix::new_blocking(&queue, &a, pattern, Reordering::Clusters);
+    let text = copied.unwrap_err().to_string();
+    assert!(text.contains("the array of values has") && text.contains("16 are needed"), "{text}");
     let text = Plan::for_any_pattern(&queue, &a, &rcm).unwrap_err().to_string();
     assert!(text.contains("rcm"), "{text}");
 }

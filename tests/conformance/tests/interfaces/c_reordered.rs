@@ -43,7 +43,7 @@ fn a_plan_in_another_order_is_the_same_product_and_tells_the_order() {
     // SAFETY: there are as many numbers as is said.
     let status =
         unsafe { sparrow_plan_row_order_blocking(plan.0, application.queue, 3, few.as_mut_ptr()) };
-    assert!(refusal(status, INVALID_ARGUMENT).contains("count is 3, and the matrix has 4 rows"));
+    assert!(refusal(status, INVALID_ARGUMENT).contains("count is 3, and the order has 4 rows"));
     release(plan);
 
     let plan = application.plan(a, &plan_options());
