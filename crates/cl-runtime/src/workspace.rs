@@ -239,6 +239,10 @@ impl Workspace {
             all.extend(filled.into_iter().filter(|_| has_event));
         }
         let launched = launch(self.parts(queue, all, has_event, after));
+        if let Some(inner) = &mut self.inner {
+            // The next launch comes after all of this one, whatever is in it.
+            inner.in_flight = InFlight::default();
+        }
         if launched.is_err() && was_dirty {
             // Nothing is known to come after the zeros: a launch in another queue might not.
             self.is_dirty = true;
