@@ -11,7 +11,9 @@
 
 // target[i] = source[order[i]].
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-kernel void gather_vector(const uint count, ARRAY_PARAMETER(const uint, order), ARRAY_PARAMETER(const real_t, source),
+kernel void gather_vector(const uint count,
+                          ARRAY_PARAMETER(const uint, order),
+                          ARRAY_PARAMETER(const real_t, source),
                           ARRAY_PARAMETER(real_t, target))
 {
     OPEN_ARRAY(const uint, order);
@@ -24,7 +26,9 @@ kernel void gather_vector(const uint count, ARRAY_PARAMETER(const uint, order), 
 
 // target[order[i]] = source[i].
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-kernel void scatter_vector(const uint count, ARRAY_PARAMETER(const uint, order), ARRAY_PARAMETER(const real_t, source),
+kernel void scatter_vector(const uint count,
+                           ARRAY_PARAMETER(const uint, order),
+                           ARRAY_PARAMETER(const real_t, source),
                            ARRAY_PARAMETER(real_t, target))
 {
     OPEN_ARRAY(const uint, order);
