@@ -57,6 +57,9 @@ impl MatrixTypes {
     }
 }
 
+/// [`AnyMatrix::values_id`] of no matrix: of a copy whose values are not known.
+pub(crate) const NO_VALUES: u64 = 0;
+
 /// A pattern that was looked at, without its arrays: for callers that keep a plan, and no buffers of the application's.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownPattern {

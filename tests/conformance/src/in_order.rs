@@ -41,16 +41,16 @@ pub fn check_in_order_after<V: RealValue, W: Wait>(
     let rows = plan.row_order().unwrap().read_blocking(queue).unwrap();
     let x: Vec<V::Accum> = csr_core::random_vector(5, host.cols());
     let y_before: Vec<V::Accum> = csr_core::random_vector(3, host.rows());
-    let placed = |vector: &[V::Accum], is_placed: bool| -> Vec<V::Accum> {
-        match is_placed {
+    let in_rows = |vector: &[V::Accum], is_in_order: bool| -> Vec<V::Accum> {
+        match is_in_order {
             true => rows.iter().map(|&row| vector[row as usize]).collect(),
             false => vector.to_vec(),
         }
     };
-    let (x_is_placed, y_is_placed) =
+    let (x_is_in_order, y_is_in_order) =
         (options.order == VectorOrder::Symmetric, options.order != VectorOrder::Original);
-    let device_x = DeviceArray::upload_blocking(queue, &placed(&x, x_is_placed)).unwrap();
-    let mut y = DeviceArray::upload_blocking(queue, &placed(&y_before, y_is_placed)).unwrap();
+    let device_x = DeviceArray::upload_blocking(queue, &in_rows(&x, x_is_in_order)).unwrap();
+    let mut y = DeviceArray::upload_blocking(queue, &in_rows(&y_before, y_is_in_order)).unwrap();
     let (alpha, beta) = (V::Accum::from_f64(2.0), V::Accum::from_f64(-1.0));
     let mut workspace = plan.workspace_blocking(queue).unwrap();
     let product =
@@ -59,9 +59,9 @@ pub fn check_in_order_after<V: RealValue, W: Wait>(
     queue.finish_blocking().unwrap();
     let found = y.read_blocking(queue).unwrap();
     let mut in_order = found.clone();
-    if y_is_placed {
-        for (place, row) in rows.iter().enumerate() {
-            in_order[*row as usize] = found[place];
+    if y_is_in_order {
+        for (index, row) in rows.iter().enumerate() {
+            in_order[*row as usize] = found[index];
         }
     }
     check_product(host, alpha, &x, beta, &y_before, &in_order, Accumulate::Plain);

@@ -7,10 +7,8 @@ use csr_core::AnyPatternView;
 
 use super::{check_target, fitted_program};
 use crate::launch::{Size, launch_after};
+use crate::matrix::NO_VALUES;
 use crate::{AnyArray, AnyMatrix, Error, Program, Queue, Result};
-
-/// [`AnyMatrix::values_id`] of no matrix.
-const NO_VALUES: u64 = 0;
 
 /// A copy of a matrix, and where each of its values comes from (`format/gather_values.cl`).
 #[derive(Debug)]

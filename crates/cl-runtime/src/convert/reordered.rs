@@ -28,7 +28,8 @@ impl AnyReorderedMatrix {
     ///
     /// # Errors
     /// [`Reordering::None`]; a matrix that has no such order ([`Reordering::order`]); a pattern that breaks its
-    /// invariants, or has offsets of another type or another number of nonzeros than the matrix; no memory on the device for the copy; or the driver's own failure.
+    /// invariants, or has offsets of another type or another number of nonzeros than the matrix; no memory on the device for
+    /// the copy; or the driver's own failure.
     pub fn new_blocking(
         queue: &Queue,
         matrix: &AnyMatrix,
@@ -46,10 +47,11 @@ impl AnyReorderedMatrix {
                 let copy =
                     AnyMatrix::from_pattern_blocking(queue, pattern.view().into(), values)?;
                 let sources = DeviceArray::upload_blocking(queue, &sources)?.into_any();
+                let upload = |order: &[u32]| DeviceArray::upload_blocking(queue, order);
                 Ok(AnyReorderedMatrix {
                     gathered: GatheredMatrix::new_blocking(queue, copy, sources, matrix)?,
-                    row_order: DeviceArray::upload_blocking(queue, &order.rows)?,
-                    column_order: order.columns.as_deref().map(|columns| DeviceArray::upload_blocking(queue, columns)).transpose()?,
+                    row_order: upload(&order.rows)?,
+                    column_order: order.columns.as_deref().map(upload).transpose()?,
                 })
             })
         };

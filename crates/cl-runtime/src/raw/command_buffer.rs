@@ -22,7 +22,7 @@ use super::{DeviceId, EventHandle, Kernel, QueueHandle, check, fault, make};
 use crate::Result;
 
 const EXTENSION: &str = "cl_khr_command_buffer";
-/// The first version in which runs of one buffer may be enqueued one behind the other.
+/// The first version in which runs of one buffer may be enqueued one after the other.
 const PIPELINED: u32 = version(0, 9, 8);
 
 /// A version as OpenCL packs it.
@@ -232,7 +232,7 @@ impl CommandBuffer {
         self.has_run = true;
         make("clEnqueueCommandBufferKHR", || {
             let enqueue = self.functions.enqueue.ok_or(NOT_AVAILABLE)?;
-            // SAFETY: the buffer is valid; the event's place lives through the call.
+            // SAFETY: the buffer is valid; the event's slot lives through the call.
             as_result(unsafe { enqueue(0, ptr::null_mut(), self.handle, 0, ptr::null(), event) })
         })
     }

@@ -121,7 +121,8 @@ impl Recorder {
 
 /// Launches that are replayed in the queue that they were noted for, any number of times.
 ///
-/// It keeps alive all they work on, but for shared virtual memory that the application has allocated. Where a command buffer replays them, dropping it waits for its queue.
+/// It keeps alive all they work on, but for shared virtual memory that the application has allocated. Where a command
+/// buffer replays them, dropping it waits for its queue.
 #[derive(Debug)]
 pub struct Recording {
     /// Dropped before what it uses.

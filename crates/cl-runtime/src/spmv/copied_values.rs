@@ -7,6 +7,7 @@ use cl_kernels::value_coding::{FEATURE_CODES, FEATURE_VALUES_ALONE};
 use csr_core::{ValueCoding, ValueType};
 
 use super::value_coding::{CODE, Coder, FoundCoding, shared};
+use crate::matrix::NO_VALUES;
 use crate::scratch::{any_for_a_kernel_to_write, any_zeros_blocking};
 use crate::{AnyArray, AnyMatrix, ElementType, Queue, Result};
 
@@ -62,9 +63,6 @@ pub struct CopiedValues {
     elements: usize,
     values_id: u64,
 }
-
-/// [`AnyMatrix::values_id`] of no matrix.
-const NO_VALUES: u64 = 0;
 
 impl CopiedValues {
     /// Of the values of `matrix`, stored as was found best for them; `values_id` says whose they are.

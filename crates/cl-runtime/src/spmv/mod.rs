@@ -207,12 +207,28 @@ pub trait Spmv: Debug + Send + Sync {
         operands: &Operands<'_>,
         wait: &[Event],
     ) -> Result<Stages> {
-        let start = Instant::now();
         // SAFETY: the caller's promise.
-        let event = unsafe { self.launch(queue, workspace, operands, After::Events(wait))? };
-        event.iter().try_for_each(Event::wait)?;
-        Ok(Stages { stage1: start.elapsed(), ..Stages::default() })
+        unsafe { launch_and_wait(self, queue, workspace, operands, wait) }
     }
+}
+
+/// Launches and waits: all stages are the device's, and count as the first.
+///
+/// # Safety
+/// As [`Spmv::launch`].
+#[expect(unsafe_code, reason = "operands are trusted")]
+unsafe fn launch_and_wait(
+    spmv: &(impl Spmv + ?Sized),
+    queue: &Queue,
+    workspace: &mut Workspace,
+    operands: &Operands<'_>,
+    wait: &[Event],
+) -> Result<Stages> {
+    let start = Instant::now();
+    // SAFETY: the caller's promise.
+    let event = unsafe { spmv.launch(queue, workspace, operands, After::Events(wait))? };
+    event.iter().try_for_each(Event::wait)?;
+    Ok(Stages { stage1: start.elapsed(), ..Stages::default() })
 }
 
 /// What a blocking product did; only `segmented_sum` has a second stage.

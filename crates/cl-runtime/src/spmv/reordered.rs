@@ -9,9 +9,10 @@ use std::sync::Arc;
 use cl_kernels::{Algorithm, Array, KernelKey, Scalar, Variant};
 use csr_core::evc_hyb::EvcHybStatistics;
 
-use super::{CopiedValues, Operands, Spmv, Stages, VectorOrder, Workspace};
+use super::{CopiedValues, Operands, Spmv, Stages, VectorOrder, Workspace, launch_and_wait};
 use crate::convert::moves::{gather, moves, scatter};
 use crate::launch::After;
+use crate::matrix::NO_VALUES;
 use crate::raw::Memory;
 use crate::workspace::OwnerId;
 use crate::{AnyMatrix, AnyReorderedMatrix, DeviceArray, Error, Event, Program, Queue, Result};
@@ -142,8 +143,8 @@ impl Spmv for ReorderedSpmv {
         matrix: &AnyMatrix,
         values_id: u64,
     ) -> Result<()> {
-        // Until all is done, it is unknown which values the copies hold: no matrix has this number.
-        self.values_id = 0;
+        // Until all is done, it is unknown which values the copies hold.
+        self.values_id = NO_VALUES;
         self.matrix.update_values_blocking(queue, matrix)?;
         self.inner.update_values_blocking(queue, self.matrix.matrix(), values_id)?;
         self.values_id = values_id;
@@ -231,10 +232,7 @@ impl Spmv for ReorderedSpmv {
             // SAFETY: as for `launch`.
             return unsafe { self.inner.launch_blocking(queue, workspace, &of_copy, wait) };
         }
-        let start = std::time::Instant::now();
         // SAFETY: the caller's promise.
-        let event = unsafe { self.launch(queue, workspace, operands, After::Events(wait))? };
-        event.iter().try_for_each(Event::wait)?;
-        Ok(Stages { stage1: start.elapsed(), ..Stages::default() })
+        unsafe { launch_and_wait(self, queue, workspace, operands, wait) }
     }
 }

@@ -90,7 +90,7 @@ impl Parts<'_> {
         Ok(())
     }
 
-    /// Launches that their queue keeps in order; the last has an event, where there is a place for it.
+    /// Launches that their queue keeps in order; the last has an event, where there is a slot for it.
     fn in_a_row(
         &self,
         kernels: &mut [Kernel],

@@ -33,9 +33,9 @@ impl<O: Offset> Reordered<O> {
         let mut rest = &mut entries[..];
         let mut rows: Vec<(u32, &mut [(u32, O)])> = Vec::with_capacity(row_order.len());
         for &row in row_order {
-            let (of_row, behind) = rest.split_at_mut(pattern.row_len(row as usize));
+            let (of_row, after) = rest.split_at_mut(pattern.row_len(row as usize));
             rows.push((row, of_row));
-            rest = behind;
+            rest = after;
         }
         for_each_chunk(&mut rows, GRAIN, |_, rows| {
             for (row, entries) in rows {

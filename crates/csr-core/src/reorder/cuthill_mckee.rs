@@ -79,7 +79,7 @@ impl Search {
     }
 }
 
-/// Numbers the connected part that `first` is in, from there: behind what `order` holds.
+/// Numbers the connected part that `first` is in, from there: after what `order` holds.
 fn number_part<O: Offset>(
     graph: &Graph<'_, O>,
     first: u32,

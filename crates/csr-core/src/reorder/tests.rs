@@ -72,11 +72,11 @@ fn rows_that_share_columns_come_together() {
 }
 
 #[test]
-fn rows_without_nonzeros_and_parts_that_nothing_joins_have_their_places() {
+fn rows_without_nonzeros_and_parts_that_nothing_joins_are_ordered_too() {
     let apart = pattern(7, 7, [(1, 1), (2, 5), (5, 2), (3, 3)].into_iter());
     for reordering in Reordering::CHANGING {
         let MatrixOrder { mut rows, columns } = reordering.order(apart.view()).unwrap().unwrap();
-        let (two, five) = (place(&rows, 2), place(&rows, 5));
+        let (two, five) = (index_of(&rows, 2), index_of(&rows, 5));
         assert_eq!(two.abs_diff(five), 1, "{reordering}: {rows:?}");
         assert_eq!(columns, None);
         rows.sort_unstable();
@@ -86,7 +86,7 @@ fn rows_without_nonzeros_and_parts_that_nothing_joins_have_their_places() {
     }
 }
 
-fn place(rows: &[u32], row: u32) -> usize {
+fn index_of(rows: &[u32], row: u32) -> usize {
     rows.iter().position(|found| *found == row).unwrap()
 }
 

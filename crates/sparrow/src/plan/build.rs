@@ -65,10 +65,11 @@ impl AnyPlan {
                         measure::fastest(queue, inner, contenders, most, options, |one_of| {
                             one(&one_of.choice, own_ids, options)
                         })?;
-                    // What was timed is a plan of the copy itself.
-                    match transposed.is_none() && reordered.is_none() {
-                        true => found,
-                        false => AnyPlan {
+                    // What was timed is a plan of the copy itself. Of one in another order all else is told to what runs it.
+                    match (&transposed, &reordered) {
+                        (None, None) => found,
+                        (_, Some(_)) => AnyPlan { pattern_id: Some(ids.0), ..found },
+                        (Some(_), None) => AnyPlan {
                             measured_products: found.measured_products,
                             ..one(&found.choice, ids, options)?
                         },

@@ -7,9 +7,9 @@ use conformance::host_solvers::{class, residual};
 use conformance::{check_in_order, check_in_order_after, check_product, csr, options, queue};
 use csr_core::{Csr, RealValue};
 use sparrow::{
-    Accumulate, Algorithm, AnyReorderedMatrix, DeviceArray, LinearSystem, Matrix, NoEvent, Op,
-    Plan, PlanOptions, Preconditioner, Product, Products, Queue, Reordering, Solver, SolverMethod,
-    SolverOptions, StopRule, Variant, VectorOrder,
+    Accumulate, Algorithm, AnyPlan, AnyReorderedMatrix, DeviceArray, LinearSystem, Matrix, NoEvent,
+    Op, PatternView, Plan, PlanOptions, Preconditioner, Product, Products, Queue, Reordering,
+    Solver, SolverMethod, SolverOptions, StopRule, Variant, VectorOrder,
 };
 
 const BOTH: [Reordering; 2] = Reordering::CHANGING;
@@ -155,6 +155,12 @@ fn what_has_no_such_order_is_refused_by_name() {
     let copied = AnyReorderedMatrix::new_blocking(&queue, &a, pattern, Reordering::Clusters);
     let text = copied.unwrap_err().to_string();
     assert!(text.contains("the array of values has") && text.contains("16 are needed"), "{text}");
+    let offsets: Vec<u64> = host.pattern().offsets().iter().map(|at| u64::from(*at)).collect();
+    let wide = PatternView::new(300, &offsets, host.pattern().columns()).unwrap();
+    let clusters = PlanOptions { reordering: Reordering::Clusters, ..PlanOptions::default() };
+    let planned = AnyPlan::with_pattern_blocking(&queue, &a, wide.into(), &clusters);
+    let text = planned.unwrap_err().to_string();
+    assert!(text.contains("offsets of u64 where the matrix has offsets of u32"), "{text}");
     let text = Plan::for_any_pattern(&queue, &a, &rcm).unwrap_err().to_string();
     assert!(text.contains("rcm"), "{text}");
 }
