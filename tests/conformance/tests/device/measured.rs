@@ -8,7 +8,7 @@ use std::path::Path;
 use conformance::{check_product, device, is_interpreter, queue};
 use sparrow::{
     Accumulate, Algorithm, Choice, Csr, DeviceArray, Matrix, Measuring, Op, Plan, PlanOptions,
-    Product, Products, Queue, Tables, parse_device_table,
+    Product, Products, Queue, Reordering, Tables, parse_device_table,
 };
 
 /// Rows of the matrix: products are counted, and no time is judged, so an interpreter has few.
@@ -86,6 +86,28 @@ fn only_many_products_are_measured_for_by_no_more_than_was_allowed_and_the_plan_
         let told = format!("timed on the matrix by {} products", plan.measured_products());
         assert!(plan.choice().reason.starts_with(&told), "{}", plan.choice().reason);
         check(&queue, &host, &a, &plan);
+    }
+}
+
+#[test]
+fn what_was_timed_on_a_copy_in_another_order_multiplies_by_it() {
+    let queue = queue();
+    let mut host = host_matrix();
+    let mut a = Matrix::upload_blocking(&queue, host.view()).unwrap();
+    for op in [Op::Normal, Op::Transpose] {
+        let of_many = options(Products::Many, Measuring::Automatic);
+        let options = PlanOptions { reordering: Reordering::Clusters, op, ..of_many };
+        let mut plan = Plan::new_blocking(&queue, &a, &options).unwrap();
+        assert!(plan.measured_products() > 0, "{}", plan.choice().reason);
+        let check = |host: &Csr<f32>, a: &Matrix<f32>, plan: &Plan<f32>| match op {
+            Op::Normal => check(&queue, host, a, plan),
+            Op::Transpose => check(&queue, &host.view().transpose(), a, plan),
+        };
+        check(&host, &a, &plan);
+        host.values_mut().iter_mut().for_each(|value| *value *= -3.0);
+        a.write_values_blocking(&queue, host.values()).unwrap();
+        plan.update_values_blocking(&queue, &a).unwrap();
+        check(&host, &a, &plan);
     }
 }
 

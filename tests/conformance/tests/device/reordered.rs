@@ -70,7 +70,7 @@ fn launches_without_an_event_are_right() {
 }
 
 #[test]
-fn beta_zero_never_reads_y_and_the_choice_by_timing_runs_on_the_copy() {
+fn beta_zero_never_reads_y_and_what_the_plan_keeps_is_counted() {
     let queue = queue();
     let host: Csr<f32> = matrix(16);
     let a = Matrix::upload_blocking(&queue, host.view()).unwrap();
