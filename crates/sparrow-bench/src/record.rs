@@ -170,7 +170,7 @@ impl Record {
     /// What `--launches` adds.
     pub fn launches(&self) -> Option<&LaunchesRecord> {
         match &self.details {
-            Details::Spmv(SpmvRecord { launches, .. }) => launches.as_ref(),
+            Details::Spmv(SpmvRecord { launches, .. }) => launches.as_deref(),
             _ => None,
         }
     }

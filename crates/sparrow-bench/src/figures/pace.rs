@@ -15,6 +15,8 @@ pub struct Work {
     pub products: usize,
     /// Results of a product with a vector that are computed on the host and compared with.
     pub oracles: usize,
+    /// Orders of its rows that are found, and copies in them.
+    pub orders: usize,
     /// Whether no scale makes its nonzeros less: those of a file.
     pub is_fixed: bool,
 }
@@ -27,7 +29,7 @@ impl Work {
         const PRODUCTS: usize = 8;
         let programs = if is_first { results } else { 0 };
         let products = PRODUCTS * results;
-        Work { nnz, results, programs, products, oracles: results, is_fixed: false }
+        Work { nnz, results, programs, products, oracles: results, orders: 0, is_fixed: false }
     }
 
     /// Oracles that take as long as holding so many columns of C, of all algorithms together, against the right ones.
@@ -47,6 +49,8 @@ const PROGRAM_S: f64 = 0.7;
 const PRODUCT_S: f64 = 10e-9;
 /// Seconds of an oracle a nonzero, on one core.
 const ORACLE_S: f64 = 100e-9;
+/// Seconds a nonzero of finding an order of rows, which is one thread's work on every host, and of a copy in it.
+const ORDER_S: f64 = 180e-9;
 /// Seconds a nonzero of making a matrix, on one core.
 const MAKING_S: f64 = 150e-9;
 /// Beyond so many, cores do not help.
@@ -92,7 +96,8 @@ impl Pace {
     fn of_nonzeros(&self, work: &Work) -> f64 {
         let products = work.products as f64 * 2.0 * if self.is_gpu { 0.0 } else { PRODUCT_S };
         let oracles = work.oracles as f64 * ORACLE_S;
-        work.nnz as f64 / self.cores * (MAKING_S + products + oracles)
+        let of_one_core = work.orders as f64 * ORDER_S;
+        work.nnz as f64 * ((MAKING_S + products + oracles) / self.cores + of_one_core)
     }
 
     /// The largest of some scales at which all work fits into the time; `work` says what a scale takes. Where what no
@@ -118,8 +123,15 @@ impl Pace {
 mod tests {
     use super::*;
 
-    const SMALL: Work =
-        Work { nnz: 1000, results: 10, programs: 0, products: 80, oracles: 10, is_fixed: false };
+    const SMALL: Work = Work {
+        nnz: 1000,
+        results: 10,
+        programs: 0,
+        products: 80,
+        oracles: 10,
+        orders: 0,
+        is_fixed: false,
+    };
 
     #[test]
     fn work_is_expected_to_take_what_work_took_so_far() {
@@ -140,6 +152,17 @@ mod tests {
             (pace.expected(&of(Work::oracles_of_columns(64))), pace.expected(&of(64)));
         assert!(2 * together < alone, "{together:?}, {alone:?}");
         assert_eq!(Work::oracles_of_columns(1), 1);
+    }
+
+    #[test]
+    fn orders_take_as_long_on_many_cores() {
+        let of = |orders| Work { nnz: 10_000_000, results: 1, orders, ..Work::default() };
+        let longer = |cores| {
+            let pace = Pace::new(cores, true);
+            pace.expected(&of(4)).saturating_sub(pace.expected(&of(0)))
+        };
+        assert_eq!(longer(2), longer(16));
+        assert!(longer(16) > Duration::from_secs(4), "{:?}", longer(16));
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! Many products by one call, beside products that are launched one by one.
+//! Many products by one call, beside products that are launched one by one, and launches with nothing to do.
 
 use std::time::Instant;
 
 use csr_core::verify::Oracle;
 use csr_core::{AnyCsrView, AnyVector};
-use sparrow::{AnyRecording, NoEvent, PlanOptions, Queue, Replay, Variant};
+use sparrow::{AnyRecording, Buffers, EmptyLaunch, NoEvent, PlanOptions, Queue, Replay, Variant};
 
 use super::device::{Instance, options_of};
 use super::{MeasureError, Origin, Samples, Subject, summation};
@@ -18,7 +18,8 @@ const HOST_TIMES: usize = 9;
 type Repeat<'a> = &'a mut dyn FnMut() -> Result<(), MeasureError>;
 
 /// Adds to `record`, which measured `subject` on `matrix`, the time of a product where `products` of them are launched one
-/// by one, replayed launch by launch, and replayed by a command buffer; measured in turn, and each verified first.
+/// by one, replayed launch by launch, and replayed by a command buffer, and that of a launch with nothing to do; measured
+/// in turn, and each product verified first.
 ///
 /// # Errors
 /// The device or the library refuses.
@@ -60,8 +61,10 @@ pub fn add_launches(
     let instance = std::cell::RefCell::new(instance);
     let mut one_by_one = || (0..products).try_for_each(|_| instance.borrow_mut().launch(queue));
     let mut in_a_row = || instance.borrow().replay(&mut kernels);
+    let mut launch = EmptyLaunch::new_blocking(queue, Buffers::One)?;
+    let mut empty = || (0..products).try_for_each(|_| Ok(launch.launch(queue)?));
     let finish = || Ok(queue.finish_blocking()?);
-    let (mut each, mut host) = ([None; 3], [None; 3]);
+    let (mut each, mut host) = ([None; 4], [None; 4]);
     let per_product = |us: f64| us / f64::from(products.max(1));
     let mut take = |samples: &[Samples]| {
         for (each, samples) in each.iter_mut().zip(samples) {
@@ -74,29 +77,33 @@ pub fn add_launches(
     match &mut buffer {
         Some(buffer) => {
             let mut by_buffer = || instance.borrow().replay(buffer);
-            let contenders: [Repeat<'_>; 3] = [&mut one_by_one, &mut in_a_row, &mut by_buffer];
+            let contenders: [Repeat<'_>; 4] =
+                [&mut one_by_one, &mut in_a_row, &mut empty, &mut by_buffer];
             take(&Samples::take_in_turn(&subject.budget, contenders, finish)?);
-            host[2] = host_of(&mut by_buffer)?;
+            host[3] = host_of(&mut by_buffer)?;
         }
         None => {
-            let contenders: [Repeat<'_>; 2] = [&mut one_by_one, &mut in_a_row];
+            let contenders: [Repeat<'_>; 3] = [&mut one_by_one, &mut in_a_row, &mut empty];
             take(&Samples::take_in_turn(&subject.budget, contenders, finish)?);
         }
     }
     host[0] = host_of(&mut one_by_one)?;
     host[1] = host_of(&mut in_a_row)?;
+    host[2] = host_of(&mut empty)?;
     let found = LaunchesRecord {
         launches: products,
         one_by_one_us: each[0],
         recorded_us: each[1],
-        command_buffer_us: each[2],
+        empty_us: each[2],
+        command_buffer_us: each[3],
         one_by_one_host_us: host[0],
         recorded_host_us: host[1],
-        command_buffer_host_us: host[2],
+        empty_host_us: host[2],
+        command_buffer_host_us: host[3],
         no_command_buffer: reason,
     };
     if let Details::Spmv(details) = &mut record.details {
-        details.launches = Some(found);
+        details.launches = Some(Box::new(found));
     }
     Ok(())
 }

@@ -97,7 +97,7 @@ pub struct SpmvRecord {
     pub model: Option<ModelRecord>,
     /// With `--launches`.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
-    pub launches: Option<LaunchesRecord>,
+    pub launches: Option<Box<LaunchesRecord>>,
 }
 
 /// What `--launches` adds to its record: what a product takes where that many follow each other, in microseconds.
@@ -107,12 +107,18 @@ pub struct LaunchesRecord {
     pub launches: u32,
     /// The median of a product where each is launched by its own call.
     pub one_by_one_us: Option<f64>,
+    /// The median of a launch with nothing to do and one buffer, measured in turn: less no launch takes.
+    #[serde(default)]
+    pub empty_us: Option<f64>,
     /// Where all were recorded and one call launches them one by one.
     pub recorded_us: Option<f64>,
     /// Where all were recorded and a command buffer of the driver's runs them.
     pub command_buffer_us: Option<f64>,
     /// Of `one_by_one_us`, what the host takes to enqueue a product in a queue that was empty, the least of some times.
     pub one_by_one_host_us: Option<f64>,
+    /// The same of `empty_us`.
+    #[serde(default)]
+    pub empty_host_us: Option<f64>,
     /// The same of `recorded_us`.
     pub recorded_host_us: Option<f64>,
     /// The same of `command_buffer_us`.

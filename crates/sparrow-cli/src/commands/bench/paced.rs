@@ -50,17 +50,18 @@ impl<'a> Paced<'a> {
         self.clock.making(asked, work)
     }
 
-    /// As [`Paced::making`], of matrices that are named or a suite's, on each of which there are so many results.
+    /// As [`Paced::making`], of matrices that are named or a suite's, for `each` of which there is so much to do.
     pub(super) fn making_of(
         &self,
         asked: arguments::Making,
         inputs: &[Input],
-        results: usize,
+        each: impl Into<Each>,
     ) -> Making {
+        let each = each.into();
         if !inputs.iter().any(is_scaled) {
             return asked.into();
         }
-        self.making(asked, |scale| inputs_works(inputs, scale, results))
+        self.making(asked, |scale| inputs_works(inputs, scale, each))
     }
 
     /// Says how long all of it will take.
@@ -132,18 +133,37 @@ impl<'a> Paced<'a> {
     }
 }
 
-/// Matrices that are named or a suite's as pieces, on each of which there are so many results.
-pub(super) fn inputs_pieces(inputs: &[Input], scale: f64, results: usize) -> Vec<Piece<&Input>> {
-    let works = inputs_works(inputs, scale, results);
+/// What there is to do for a matrix.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Each {
+    /// Results.
+    pub(super) results: usize,
+    /// Orders of its rows.
+    pub(super) orders: usize,
+}
+
+impl From<usize> for Each {
+    fn from(results: usize) -> Self {
+        Each { results, orders: 0 }
+    }
+}
+
+/// Matrices that are named or a suite's as pieces, for `each` of which there is so much to do.
+pub(super) fn inputs_pieces(
+    inputs: &[Input],
+    scale: f64,
+    each: impl Into<Each>,
+) -> Vec<Piece<&Input>> {
+    let works = inputs_works(inputs, scale, each.into());
     let piece = |(input, work): (&'_ Input, Work)| (input.name(), work);
     let named = inputs.iter().zip(works).map(piece);
     named.zip(inputs).map(|((name, work), of)| Piece { name, work, of }).collect()
 }
 
-fn inputs_works(inputs: &[Input], scale: f64, results: usize) -> Vec<Work> {
+fn inputs_works(inputs: &[Input], scale: f64, each: Each) -> Vec<Work> {
     let work = |(place, input): (usize, &Input)| {
-        let work = Work::of_results(nonzeros(input, scale), results, place == 0);
-        Work { is_fixed: !is_scaled(input), ..work }
+        let work = Work::of_results(nonzeros(input, scale), each.results, place == 0);
+        Work { orders: each.orders, is_fixed: !is_scaled(input), ..work }
     };
     inputs.iter().enumerate().map(work).collect()
 }

@@ -11,7 +11,7 @@ use sparrow_bench::{
     counted, host_rates, measure_on_device, measure_on_host,
 };
 
-use super::paced::{self, Paced, inputs_pieces};
+use super::paced::{self, Each, Paced, inputs_pieces};
 use super::{Frame, Results, inputs};
 use crate::arguments::{Algorithms, BenchSpmv, Global};
 use crate::commands::{
@@ -75,10 +75,14 @@ impl Bencher {
         }
     }
 
-    /// Results on a matrix in one type: each experiment of the model is one, and products by one call are another.
-    fn results(&self, arguments: &BenchSpmv) -> usize {
-        let each = if arguments.model { 4 } else { 1 };
-        self.subjects(arguments).len() * (each + usize::from(arguments.launches.is_some()))
+    /// What there is to do for a matrix in one type: each experiment of the model is a result, and products by one call
+    /// are another.
+    fn each(&self, arguments: &BenchSpmv) -> Each {
+        let each = if arguments.model { 4 } else { 1 } + usize::from(arguments.launches.is_some());
+        let subjects = self.subjects(arguments);
+        let is_reordered = |subject: &&Subject| subject.reordering != Reordering::None;
+        let reordered = subjects.iter().filter(is_reordered).count();
+        Each { results: subjects.len() * each, orders: reordered * each }
     }
 
     fn measure(
@@ -222,8 +226,13 @@ pub(super) fn run(
     if arguments.products == Some(Products::Many) || arguments.launches.is_some() {
         results.set_frame(Frame { foot, ..Frame::default() });
     }
-    let of_type: usize = benchers.iter().map(|bencher| bencher.results(arguments)).sum();
-    let each = of_type * value_types.len();
+    let each = benchers.iter().map(|bencher| bencher.each(arguments)).fold(
+        Each::default(),
+        |sum, each| Each {
+            results: sum.results + each.results * value_types.len(),
+            orders: sum.orders + each.orders * value_types.len(),
+        },
+    );
     let making = paced.making_of(matrices.making(), &inputs, each);
     let what = paced::in_words("spmv", &counted(inputs.len(), "matrix"), making);
     let pieces = inputs_pieces(&inputs, making.scale, each);
@@ -334,10 +343,11 @@ fn launches(record: &Record) -> String {
         ),
     };
     format!(
-        "{matrix} {value_type} {algorithm}, a product of {}: one by one {}, recorded {}; {buffer}\n",
+        "{matrix} {value_type} {algorithm}, a product of {}: one by one {}, recorded {}, an empty launch {}; {buffer}\n",
         found.launches,
         of(found.one_by_one_us, found.one_by_one_host_us),
         of(found.recorded_us, found.recorded_host_us),
+        of(found.empty_us, found.empty_host_us),
     )
 }
 

@@ -121,6 +121,7 @@ impl<'a> Ask<'a> {
             programs: if is_first { points } else { 0 },
             products: PRODUCTS * points,
             oracles: 1 + points / 10,
+            orders: 0,
             is_fixed: !is_scaled(input),
         }
     }
