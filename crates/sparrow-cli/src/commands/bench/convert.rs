@@ -57,7 +57,8 @@ pub(super) fn run(
     let bench = ConvertBench { arguments, benchers: measured()?, results };
     paced.each(&pieces, |paced, input| {
         let reading = matrices.reading;
-        let ReadMatrix { matrix, is_integer } = load(input, making, reading)?;
+        let Some(read) = paced.read(load(input, making, reading))? else { return Ok(()) };
+        let ReadMatrix { matrix, is_integer } = read;
         for &value_type in &arguments.values.value_type {
             let parts = (matrix.view().pattern(), matrix.values());
             check_matrix(&input.name(), parts, is_integer, value_type, reading)?;

@@ -81,7 +81,8 @@ pub(super) fn run(
     let model = model(figure, &device, &value_types)?;
     let bench = FigureBench { queue, rates, model, figure, results };
     paced.each(&pieces, |paced, case| {
-        let matrix = case.load(making, arguments.reading)?;
+        let read = case.load(making, arguments.reading);
+        let Some(matrix) = paced.read(read)? else { return Ok(()) };
         let origin = Origin { name: case.name(), source: case.source(), making };
         value_types.iter().try_for_each(|&value_type| {
             matrix.with_value_type(value_type, |matrix| bench.measure(matrix, &origin, paced))

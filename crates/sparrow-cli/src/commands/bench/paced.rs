@@ -1,6 +1,6 @@
 //! A run of a bench, piece by piece: it says first how long it will take, shows how far it is, and ends within `--budget`.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 use std::time::Duration;
 
@@ -29,6 +29,8 @@ pub(super) struct Paced<'a> {
     results: &'a Results,
     /// Whether something was measured: the first always has time.
     is_begun: Cell<bool>,
+    /// Why matrices could not be read.
+    unread: RefCell<Vec<Failure>>,
 }
 
 impl<'a> Paced<'a> {
@@ -38,7 +40,8 @@ impl<'a> Paced<'a> {
         device: Option<&Device>,
         results: &'a Results,
     ) -> Self {
-        Paced { clock: Clock::new(budget, device), results, is_begun: Cell::new(false) }
+        let clock = Clock::new(budget, device);
+        Paced { clock, results, is_begun: Cell::new(false), unread: RefCell::default() }
     }
 
     /// As generated matrices are asked for, or as large as the budget allows; `work` says what a scale takes.
@@ -72,7 +75,7 @@ impl<'a> Paced<'a> {
     /// Measures piece by piece; what does not fit into the budget is left out and named.
     ///
     /// # Errors
-    /// The first of `measure`.
+    /// The first of `measure`; else, when all pieces had their turn, why the first one that was not read was not.
     pub(super) fn each<T>(
         &mut self,
         pieces: &[Piece<T>],
@@ -90,7 +93,25 @@ impl<'a> Paced<'a> {
             bar.inc(1);
         }
         bar.finish_and_clear();
-        Ok(())
+        let mut unread = self.unread.take().into_iter();
+        let first = unread.next();
+        unread.filter_map(|failure| failure.message()).for_each(|why| self.results.leave_out(why));
+        first.map_or(Ok(()), Err)
+    }
+
+    /// What was read of a piece. One that cannot be read fails the run when the others had their turn.
+    ///
+    /// # Errors
+    /// What ends the run at once.
+    pub(super) fn read<M>(&self, read: Result<M, Failure>) -> Result<Option<M>, Failure> {
+        match read {
+            Ok(matrix) => Ok(Some(matrix)),
+            Err(failure @ (Failure::Input(_) | Failure::Run(_))) => {
+                self.unread.borrow_mut().push(failure);
+                Ok(None)
+            }
+            Err(failure) => Err(failure),
+        }
     }
 
     /// Takes what `measure` gives into the results, unless the time is over.

@@ -32,7 +32,8 @@ pub(super) fn run(
     paced.announce(&what, &pieces);
     let benchers = with_rates(&devices, arguments.shown.measure, results)?;
     paced.each(&pieces, |paced, input| {
-        let matrix = load_compact(input, making, matrices.reading)?;
+        let read = load_compact(input, making, matrices.reading);
+        let Some(matrix) = paced.read(read)? else { return Ok(()) };
         let origin = Origin { name: input.name(), source: input.source(), making };
         for (queue, rates) in &benchers {
             let bench = SpgemmBench { arguments, queue, rates, origin: &origin, results };

@@ -64,7 +64,7 @@ pub(super) fn run(
     let benchers = with_rates(&devices, arguments.shown.measure, results)?;
     let bench = SpmmBench { arguments, algorithms, benchers, results };
     paced.each(&pieces, |paced, case| {
-        let matrix = case.load(making, matrices.reading)?;
+        let Some(matrix) = paced.read(case.load(making, matrices.reading))? else { return Ok(()) };
         let origin = Origin { name: case.name(), source: case.source(), making };
         value_types.iter().try_for_each(|&value_type| {
             matrix.with_value_type(value_type, |matrix| bench.one_type(matrix, &origin, paced))

@@ -238,7 +238,8 @@ pub(super) fn run(
     let pieces = inputs_pieces(&inputs, making.scale, each);
     paced.announce(&what, &pieces);
     paced.each(&pieces, |paced, input| {
-        let matrix = load_compact(input, making, matrices.reading)?;
+        let read = load_compact(input, making, matrices.reading);
+        let Some(matrix) = paced.read(read)? else { return Ok(()) };
         let origin = Origin { name: input.name(), source: input.source(), making };
         value_types.iter().try_for_each(|&value_type| {
             matrix.with_value_type(value_type, |matrix| {
