@@ -366,7 +366,7 @@ impl AnyArray {
 
     /// As a kernel's argument.
     pub fn argument(&self) -> Array<&Memory> {
-        Array { memory: &self.memory, start: self.start as u64 }
+        Array::new(&self.memory, self.start as u64)
     }
 
     pub(crate) fn origin(&self) -> Origin {

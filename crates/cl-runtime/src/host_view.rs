@@ -33,8 +33,11 @@ impl<'a, T: Pod> HostView<'a, T> {
         writes: bool,
     ) -> Result<Self> {
         let (offset, bytes) = (array.start as usize * size_of::<T>(), len * size_of::<T>());
+        let Some(memory) = array.memory else {
+            return Err(Error::Mismatch("there is no array to look at".to_owned()));
+        };
         // SAFETY: the caller's promise.
-        let mapping = unsafe { queue.handle().map_blocking(array.memory, offset, bytes, writes)? };
+        let mapping = unsafe { queue.handle().map_blocking(memory, offset, bytes, writes)? };
         // A buffer may lie in memory of the application's, wherever that begins.
         let address = mapping.bytes().as_ptr().addr();
         if !address.is_multiple_of(align_of::<T>()) {

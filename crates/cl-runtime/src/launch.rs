@@ -221,9 +221,12 @@ impl<'a> ArgumentSink<&'a Memory> for Setter<'_, 'a> {
     }
 
     fn array(&mut self, array: &Array<&'a Memory>) -> Result<()> {
-        self.kernel.set_memory(self.next, array.memory)?;
+        match array.memory {
+            Some(memory) => self.kernel.set_memory(self.next, memory)?,
+            None => self.kernel.set_no_memory(self.next)?,
+        }
         self.next += 1;
-        if let Memory::Svm(allocation) = array.memory {
+        if let Some(Memory::Svm(allocation)) = array.memory {
             self.shared.push(allocation);
         }
         self.value(&array.start)

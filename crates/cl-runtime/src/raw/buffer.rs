@@ -184,15 +184,18 @@ impl Memory {
     /// # Errors
     /// The driver does not answer.
     pub fn alignment_bytes(&self) -> Result<u64> {
-        let address = match self {
-            Memory::Svm(allocation) => allocation.as_raw().addr(),
-            Memory::Buffer(handle) => {
+        let of = |address: usize| {
+            1 << (address as u64).trailing_zeros().min(WIDEST_VECTOR_BYTES.ilog2())
+        };
+        match self {
+            Memory::Svm(allocation) => Ok(of(allocation.as_raw().addr())),
+            // Launches ask, and a driver takes a part of a launch's time to answer.
+            Memory::Buffer(handle) => handle.alignment_bytes(|| {
                 let data = cl::get_mem_object_data(handle.as_raw(), cl::CL_MEM_HOST_PTR);
                 let bytes = check("clGetMemObjectInfo", data)?;
-                bytes.try_into().map(usize::from_ne_bytes).unwrap_or(0)
-            }
-        };
-        Ok(1 << (address as u64).trailing_zeros().min(WIDEST_VECTOR_BYTES.ilog2()))
+                Ok(of(bytes.try_into().map(usize::from_ne_bytes).unwrap_or(0)))
+            }),
+        }
     }
 
     /// A sub-buffer of `bytes` from `origin`, which must be a multiple of the device's base alignment.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::{mem, ptr};
 
 use opencl3::kernel as cl;
-use opencl3::types::{cl_event, cl_kernel};
+use opencl3::types::{cl_event, cl_kernel, cl_mem};
 
 use super::{DeviceId, EventHandle, Memory, QueueHandle, check, fault, make};
 use crate::Result;
@@ -37,6 +37,8 @@ enum Known {
     Long(Box<[u8]>),
     /// A buffer, by its owner's id: a handle may be another buffer's by now.
     Buffer(u64),
+    /// No memory.
+    Nothing,
 }
 
 // SAFETY: a kernel may move between threads; `&mut self` keeps two from setting it up at once.
@@ -128,6 +130,19 @@ impl Kernel {
                 check("clSetKernelArgSVMPointer", set)
             }),
         }
+    }
+
+    /// Sets argument `index`, which must not be read or written then, to no memory.
+    ///
+    /// # Errors
+    /// The kernel declares no pointer at that index.
+    pub fn set_no_memory(&mut self, index: u32) -> Result<()> {
+        self.set(index, Some(Known::Nothing), |handle| {
+            // SAFETY: a pointer of a kernel may be set to nothing (OpenCL 1.2, section 5.7.2).
+            let set =
+                unsafe { cl::set_kernel_arg(handle, index, size_of::<cl_mem>(), ptr::null()) };
+            check("clSetKernelArg", set)
+        })
     }
 
     /// Another kernel object of its program and name: one that was dropped, else a new one.

@@ -1,8 +1,8 @@
 //! Owners of reference-counted handles.
 
 use std::ffi::c_void;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use opencl3::types::{cl_command_queue, cl_context, cl_event, cl_mem};
 
@@ -18,6 +18,8 @@ struct Reference {
     id: u64,
     release: unsafe fn(*mut c_void) -> Result<(), i32>,
     object: Object,
+    /// Of a buffer, when the driver was asked.
+    alignment_bytes: OnceLock<u64>,
 }
 
 impl Reference {
@@ -27,7 +29,9 @@ impl Reference {
         object: Object,
     ) -> Arc<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        Arc::new(Reference { handle, id: NEXT.fetch_add(1, Ordering::Relaxed), release, object })
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        let alignment_bytes = OnceLock::new();
+        Arc::new(Reference { handle, id, release, object, alignment_bytes })
     }
 }
 
@@ -135,6 +139,15 @@ impl MemHandle {
     /// What no other owner but a clone of this one has, or ever had.
     pub(super) fn id(&self) -> u64 {
         self.0.id
+    }
+
+    /// What `ask` found the buffer's alignment to be, which it is asked once.
+    pub(super) fn alignment_bytes(&self, ask: impl FnOnce() -> Result<u64>) -> Result<u64> {
+        if let Some(bytes) = self.0.alignment_bytes.get() {
+            return Ok(*bytes);
+        }
+        let bytes = ask()?;
+        Ok(*self.0.alignment_bytes.get_or_init(|| bytes))
     }
 
     /// The handle without a reference of its own.

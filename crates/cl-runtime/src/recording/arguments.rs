@@ -25,7 +25,7 @@ impl<'a> ArgumentSink<&'a Memory> for MemoryOf<'a> {
     }
 
     fn array(&mut self, array: &Array<&'a Memory>) -> crate::Result<()> {
-        self.found.push(array.memory);
+        self.found.extend(array.memory);
         Ok(())
     }
 

@@ -98,7 +98,7 @@ impl BiCgStab {
             slot,
             zero,
             threshold: stage.scalar(limits.threshold),
-            inverse_diagonal: inverse(&stage.inverse_diagonal, &self.t),
+            inverse_diagonal: inverse(&stage.inverse_diagonal),
             r: stage.r.argument(),
             v: self.v.argument(),
             s: self.s.argument(),
@@ -157,7 +157,7 @@ impl BiCgStab {
         let direction = DirectionArguments {
             tiles: stage.tiles,
             iteration,
-            inverse_diagonal: inverse(&stage.inverse_diagonal, &self.t),
+            inverse_diagonal: inverse(&stage.inverse_diagonal),
             r: stage.r.argument(),
             v: self.v.argument(),
             s: self.s.argument(),

@@ -64,7 +64,7 @@ impl Cg {
         slot: u32,
         limits: &Limits,
     ) -> Result<()> {
-        let inverse_diagonal = inverse(&stage.inverse_diagonal, &self.q);
+        let inverse_diagonal = inverse(&stage.inverse_diagonal);
         let residual = ResidualArguments {
             tiles: stage.tiles,
             iteration,

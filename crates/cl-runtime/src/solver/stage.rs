@@ -218,12 +218,9 @@ impl Best {
     }
 }
 
-/// The inverse diagonal as an argument; kernels without it never look at what is passed instead.
-pub(super) fn inverse<'a>(
-    inverse_diagonal: &'a Option<AnyArray>,
-    instead: &'a AnyArray,
-) -> Array<&'a Memory> {
-    inverse_diagonal.as_ref().unwrap_or(instead).argument()
+/// The inverse diagonal as an argument, for kernels that have been compiled without it where there is none.
+pub(super) fn inverse(inverse_diagonal: &Option<AnyArray>) -> Array<&Memory> {
+    inverse_diagonal.as_ref().map_or_else(Array::none, AnyArray::argument)
 }
 
 /// A method's key, and what the host reads of its hyper-parameters.

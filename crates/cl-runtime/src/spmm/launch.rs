@@ -152,8 +152,10 @@ impl Spmm {
             let width = u64::from(form.tiling.vector_width);
             let mut fits = true;
             for (array, element) in in_vectors {
-                let alignment = array.memory.alignment_bytes()?;
-                fits &= array.start % width == 0 && alignment % (width * element).min(128) == 0;
+                fits &= array.start % width == 0;
+                if let Some(memory) = array.memory.filter(|_| fits) {
+                    fits = memory.alignment_bytes()? % (width * element).min(128) == 0;
+                }
             }
             if fits {
                 return Ok(number);
@@ -196,11 +198,9 @@ impl Spmm {
         b: RowMajor<'a>,
         partial: Array<&'a Memory>,
     ) -> spmm_row_split::Arguments<&'a Memory> {
-        // What there is none of is not read.
-        let unread = operands.offsets;
         let node_list = match &self.plan {
-            PatternPlan::Rows { nodes, .. } => nodes.list().unwrap_or(unread),
-            PatternPlan::Tiles(_) => unread,
+            PatternPlan::Rows { nodes, .. } => nodes.list().unwrap_or_else(Array::none),
+            PatternPlan::Tiles(_) => Array::none(),
         };
         spmm_row_split::Arguments {
             nodes: self.nodes() as u32,
@@ -211,8 +211,8 @@ impl Spmm {
             tile_width: form.tiling.tile_width,
             sub_group_size: form.tiling.sub_group_size,
             node_list,
-            long_nodes: long.map_or(unread, LongNodes::nodes),
-            part_nodes: long.map_or(unread, LongNodes::part_nodes),
+            long_nodes: long.map_or_else(Array::none, LongNodes::nodes),
+            part_nodes: long.map_or_else(Array::none, LongNodes::part_nodes),
             offsets: operands.offsets,
             columns: operands.columns,
             values: operands.values,

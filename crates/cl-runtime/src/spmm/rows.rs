@@ -222,8 +222,7 @@ fn count_iterations_blocking(
         nodes: nodes.count as u32,
         has_list: nodes.list.is_some().into(),
         part_nnz,
-        // Not read where there is none.
-        node_list: nodes.list().unwrap_or(offsets),
+        node_list: nodes.list().unwrap_or_else(Array::none),
         offsets,
         counts: counts.argument(),
     };
@@ -249,8 +248,7 @@ fn order_blocking(queue: &Queue, matrix: &AnyMatrix, nodes: &Nodes) -> Result<De
     let arguments = OrderArguments {
         nodes: nodes.count as u32,
         has_list: nodes.list.is_some().into(),
-        // Not read where there is none.
-        node_list: nodes.list().unwrap_or(offsets),
+        node_list: nodes.list().unwrap_or_else(Array::none),
         offsets,
         ordered: ordered.argument(),
     };

@@ -49,8 +49,12 @@ impl Spmm {
 
     /// Where the counters are.
     pub(super) fn counters<'a>(&self, scratch: &'a DeviceArray<u32>) -> Array<&'a Memory> {
-        let Array { memory, .. } = scratch.argument();
-        Array { memory, start: (self.copy_words() + self.sum_words()) as u64 }
+        match self.counter_words() {
+            0 => Array::none(),
+            _ => {
+                Array { start: (self.copy_words() + self.sum_words()) as u64, ..scratch.argument() }
+            }
+        }
     }
 
     /// All of it.
@@ -60,7 +64,10 @@ impl Spmm {
 
     /// Where sums of parts are, counted in those.
     pub(super) fn sums<'a>(&self, scratch: &'a DeviceArray<u32>) -> Array<&'a Memory> {
-        let Array { memory, .. } = scratch.argument();
-        Array { memory, start: (self.copy_words() * 4 / self.real_type.size_bytes()) as u64 }
+        let start = (self.copy_words() * 4 / self.real_type.size_bytes()) as u64;
+        match self.sum_words() {
+            0 => Array::none(),
+            _ => Array { start, ..scratch.argument() },
+        }
     }
 }

@@ -285,8 +285,7 @@ impl DeviceEvcHyb {
             long_starts: self.long_starts.argument(),
             offsets,
             source,
-            // Not read then.
-            order_indices: order_indices.unwrap_or(&self.row_order).argument(),
+            order_indices: order_indices.map_or_else(Array::none, |order| order.argument()),
             target,
         };
         // SAFETY: tasks name the rows and elements of this plan; `source` and `target` were made or checked for it.
