@@ -1,4 +1,6 @@
-//! `dense_rows`: a row-major copy of a column-major matrix (`cl/format/dense_rows.cl`).
+//! `dense_rows`: a row-major copy of a dense matrix (`cl/format/dense_rows.cl`).
+
+use csr_core::Layout;
 
 use crate::arguments::arguments;
 use crate::parameters::{GROUP_SIZES, parameters};
@@ -6,6 +8,12 @@ use crate::{Array, DeviceTraits, DeviceType};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "format/dense_rows.cl";
+
+/// The matrix is row-major too; the rows of its copy begin elsewhere.
+pub const FEATURE_ROW_MAJOR: &str = "ROW_MAJOR";
+
+/// Rows that a group copies of a row-major matrix, where no item copies one whole (`ROWS_PER_GROUP` of the kernel).
+const ROWS_PER_GROUP: usize = 128;
 
 parameters! {
     /// Parameters of `dense_rows`.
@@ -35,17 +43,24 @@ impl DenseRows {
         }
     }
 
-    /// Rows and columns of what one work-group copies (`TILE_SIDE` of the kernel).
+    /// For a row-major matrix: on CPUs whole rows; on GPUs neighbouring items copy neighbouring elements.
+    pub fn of_rows(device: &DeviceTraits) -> Self {
+        let whole_rows = u32::from(device.device_type == DeviceType::Cpu);
+        DenseRows { group_size: device.group_size(256, 1), whole_rows }
+    }
+
+    /// Rows and columns of what one work-group copies of a column-major matrix (`TILE_SIDE` of the kernel).
     pub fn tile_side(&self) -> usize {
         if self.group_size < 16 { 8 } else { 16 }
     }
 
     /// Work-groups of a launch on a matrix of at least one row and column.
-    pub fn groups(&self, rows: usize, width: usize) -> usize {
+    pub fn groups(&self, rows: usize, width: usize, layout: Layout) -> usize {
         let side = self.tile_side();
-        match self.whole_rows == 1 {
-            true => rows.div_ceil(self.group_size as usize),
-            false => rows.div_ceil(side) * width.div_ceil(side),
+        match (self.whole_rows == 1, layout) {
+            (true, _) => rows.div_ceil(self.group_size as usize),
+            (false, Layout::RowMajor) => rows.div_ceil(ROWS_PER_GROUP),
+            (false, Layout::ColumnMajor) => rows.div_ceil(side) * width.div_ceil(side),
         }
     }
 }
@@ -57,7 +72,7 @@ arguments! {
         rows: u32,
         /// Its columns.
         width: u32,
-        /// Elements from one of its columns to the next.
+        /// Elements from one of its columns, or of its rows, to the next.
         leading: u64,
         /// Elements from one row of the copy to the next.
         row_leading: u32,

@@ -86,6 +86,7 @@ pub mod spgemm_sets;
 pub mod spgemm_tiny;
 pub mod spgemm_values;
 pub mod spmm;
+pub mod spmm_copy;
 pub mod spmm_merge;
 pub mod spmm_merge_plan;
 pub mod spmm_nonzero_split;

@@ -88,6 +88,19 @@ pub(crate) fn check_vector_width(
     Ok(())
 }
 
+/// Refuses what is no rule of when B is copied.
+pub(crate) fn check_copy_b(algorithm: &'static str, copy_b: u32) -> Result<(), ParameterError> {
+    if copy_b > 2 {
+        return Err(ParameterError::Invalid {
+            algorithm,
+            name: "copy_b",
+            value: copy_b.into(),
+            rule: "it must be 0, 1 or 2".to_owned(),
+        });
+    }
+    Ok(())
+}
+
 /// Columns an item takes at once where nothing is known of the device: 16 bytes of sums, which a GPU stores at once,
 /// and a CPU's vector.
 pub(crate) fn default_vector_width(device_type: DeviceType, value_type: ValueType) -> u32 {

@@ -4,7 +4,7 @@ use csr_core::{ValueType, counted};
 
 use crate::arguments::arguments;
 use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
-use crate::spmm::{check_vector_width, default_vector_width};
+use crate::spmm::{check_copy_b, check_vector_width, default_vector_width};
 use crate::{Array, DeviceTraits, DeviceType, ParameterError, Scalar};
 
 /// Path of the source below `cl/`.
@@ -23,6 +23,8 @@ parameters! {
         tile_length: [256, 512, 1024, 2048],
         /// Nonzeros by which a boundary may move to the beginning of its row.
         slack: [0, 32, 64, 128],
+        /// Whether B is copied, as in `spmm_row_split`.
+        copy_b: [0, 1] => host,
     }
 }
 
@@ -57,6 +59,7 @@ impl SpmmMerge {
             nnz_at_once: 4,
             tile_length: 512,
             slack: 64,
+            copy_b: 1,
         }
     }
 
@@ -83,6 +86,7 @@ impl SpmmMerge {
         const ALGORITHM: &str = "spmm_merge";
         check_group_size(ALGORITHM, self.group_size, device)?;
         check_vector_width(ALGORITHM, self.vector_width)?;
+        check_copy_b(ALGORITHM, self.copy_b)?;
         let refuse = |name, value: u32, rule| {
             let value = value.into();
             Err(ParameterError::Invalid { algorithm: ALGORITHM, name, value, rule })

@@ -4,7 +4,7 @@ use csr_core::ValueType;
 
 use crate::arguments::arguments;
 use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
-use crate::spmm::{Tiling, check_vector_width, default_vector_width};
+use crate::spmm::{Tiling, check_copy_b, check_vector_width, default_vector_width};
 use crate::{Array, DeviceTraits, DeviceType, ParameterError, Scalar};
 
 /// Groups that a compute unit should have, so that some work while others wait: what an H200's hold of this kernel.
@@ -65,6 +65,9 @@ parameters! {
         shuffles: [0, 32],
         /// The most items that share a row, where columns are few: 1, where a sub-group has it to itself, to 32.
         items_per_row: [1, 8, 16, 32] => host,
+        /// Whether B is copied, where it is row-major and its rows begin where vectors may not: 0 never, 1 where that
+        /// spares more bytes than it moves, on a GPU, 2 always.
+        copy_b: [0, 1] => host,
     }
 }
 
@@ -88,6 +91,7 @@ impl SpmmRowSplit {
             shuffles: 0,
             // A CPU's items run one after another.
             items_per_row: if device_type == DeviceType::Cpu { 1 } else { 8 },
+            copy_b: 1,
         }
     }
 
@@ -97,10 +101,10 @@ impl SpmmRowSplit {
         SpmmRowSplit { rows_at_once: 1, shuffles: 0, ..self }
     }
 
-    /// As published: each row by itself, and whole, up to 2^20 nonzeros.
+    /// As published: each row by itself, and whole, up to 2^20 nonzeros; B as it is.
     #[must_use]
     pub fn published(self) -> Self {
-        SpmmRowSplit { part_nnz: WHOLE_ROWS, items_per_row: 1, ..self.row_by_row() }
+        SpmmRowSplit { part_nnz: WHOLE_ROWS, items_per_row: 1, copy_b: 0, ..self.row_by_row() }
     }
 
     /// With rows that several sub-groups share, which do not shuffle; `None` where sub-groups of i-nodes should rather
@@ -159,6 +163,7 @@ impl SpmmRowSplit {
         const ALGORITHM: &str = "spmm_row_split";
         check_group_size(ALGORITHM, self.group_size, device)?;
         check_vector_width(ALGORITHM, self.vector_width)?;
+        check_copy_b(ALGORITHM, self.copy_b)?;
         let ranges = [
             ("nnz_at_once", self.nnz_at_once, 16),
             ("rows_at_once", self.rows_at_once, 8),

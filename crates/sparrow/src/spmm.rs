@@ -117,6 +117,10 @@ impl AnySpmmPlan {
             let scalars_on_device = options.scalars_on_device;
             let spmm =
                 Spmm::new_blocking(queue, matrix, dense, parameters, facts, scalars_on_device)?;
+            let reason = match spmm.copy_of_b() {
+                Some(copy) => format!("{reason}; {copy}"),
+                None => reason,
+            };
             (Form::Spmm(Box::new(spmm)), SpmmChoice { algorithm, reason })
         };
         let context = queue.context().clone();
@@ -288,7 +292,8 @@ impl AnySpmmPlan {
         own + self.transposed.as_ref().map_or(0, AnyTransposedMatrix::size_bytes)
     }
 
-    /// Bytes a workspace takes on the device: with a column-major B a copy of it.
+    /// Bytes a workspace takes on the device: with a copy of B where a launch makes one (of a column-major B always, of a
+    /// row-major one where the choice says so).
     pub fn workspace_bytes(&self) -> usize {
         match &self.form {
             Form::Spmm(spmm) => spmm.workspace_bytes(),

@@ -60,7 +60,12 @@ impl List<'_> {
             self.helper(value_coding::SOURCE, value_type, OffsetType::U32, &parameters);
             for whole_rows in [0, 1] {
                 let parameters = DenseRows { group_size: 256, whole_rows };
-                self.helper(dense_rows::SOURCE, value_type, OffsetType::U32, &parameters);
+                for feature in [None, Some(dense_rows::FEATURE_ROW_MAJOR)] {
+                    self.helper(dense_rows::SOURCE, value_type, OffsetType::U32, &parameters);
+                    if let Some(key) = self.keys.last_mut() {
+                        key.features.extend(feature);
+                    }
+                }
             }
         }
         for value_type in [ValueType::F32, ValueType::F64] {

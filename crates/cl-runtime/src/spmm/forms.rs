@@ -2,23 +2,19 @@
 
 use std::sync::Arc;
 
-use cl_kernels::dense_rows::{self, DenseRows};
 use cl_kernels::spmm::{
     FEATURE_C_BY_ELEMENT, FEATURE_C_COLUMN_MAJOR, FEATURE_COLUMNS_APART, FEATURE_COLUMNS_IN_HALVES,
     Tiling, apart_width, halves_width, padded_width, shared_width, storage_feature, vector_width,
 };
+use cl_kernels::spmm_copy::SECTOR_BYTES;
 use cl_kernels::spmm_row_split::{FEATURE_ITEM_A_ROW, SpmmRowSplit, sharing_feature};
-use cl_kernels::{
-    Accumulate, DeviceType, KernelKey, spmm_merge, spmm_nonzero_split, spmm_row_split,
-};
-use csr_core::{Layout, OffsetType};
+use cl_kernels::{DeviceType, spmm_merge, spmm_nonzero_split, spmm_row_split};
+use csr_core::Layout;
 
+use super::copy::copied_width;
 use super::{DenseOperands, SpmmParameters};
 use crate::spmv::Specialisation;
 use crate::{Context, Program, Result};
-
-/// Rows of a copy begin where a device's memory does, in bytes: a row then touches as little of it as it can.
-const COPY_ALIGNMENT: usize = 32;
 
 /// How an item's columns lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,9 +48,11 @@ impl Access {
         parameters: SpmmRowSplit,
         mean_row: f64,
         (device_type, local_bytes): (DeviceType, u64),
+        copies: bool,
     ) -> (Self, SpmmRowSplit) {
         let of = |parameters: &SpmmRowSplit, apart: fn(u32, u32, u32) -> u32| {
-            Access::new(dense, parameters.widths(), parameters.in_step(), device_type, apart)
+            let (widths, in_step) = (parameters.widths(), parameters.in_step());
+            Access::new(dense, widths, in_step, device_type, apart, copies)
         };
         if let Some(sharing) = parameters.sharing(1) {
             let mut access = of(&sharing, |most, columns, _| shared_width(most, columns));
@@ -80,18 +78,22 @@ impl Access {
         dense: &DenseOperands,
         parameters: &SpmmParameters,
         device_type: DeviceType,
+        copies: bool,
     ) -> Self {
-        Access::new(dense, parameters.widths(), parameters.in_step(), device_type, apart_width)
+        let (widths, in_step) = (parameters.widths(), parameters.in_step());
+        Access::new(dense, widths, in_step, device_type, apart_width, copies)
     }
 
     /// For items that take up to one or the other of `widths` columns, in sub-groups that lie within `in_step` items;
-    /// as many as `apart` says of the most, all columns and `in_step` where they are apart.
+    /// as many as `apart` says of the most, all columns and `in_step` where they are apart. `copies` says whether they
+    /// read a copy of B.
     pub(super) fn new(
         dense: &DenseOperands,
         widths: [u32; 2],
         in_step: u32,
         device_type: DeviceType,
         apart: fn(u32, u32, u32) -> u32,
+        copies: bool,
     ) -> Self {
         let (b, c) = (&dense.b, &dense.c);
         let columns = c.cols() as u32;
@@ -103,11 +105,12 @@ impl Access {
         let best = |width: &dyn Fn(u32) -> u32| Tiling::best(columns, widths.map(width), in_step);
         if device_type == DeviceType::Cpu {
             let width = best(&|most| halves_width(most, columns));
-            return Access::with_fewest_items(dense, width, leading_of_c);
+            return Access::with_fewest_items(dense, width, leading_of_c, copies);
         }
-        let in_vectors = best(&|most| match b.layout() {
-            Layout::RowMajor => vector_width(most, &[columns.into(), b.leading() as u64]),
-            Layout::ColumnMajor => padded_width(most, columns),
+        let in_vectors = best(&|most| match (copies, b.layout()) {
+            (false, _) => vector_width(most, &[columns.into(), b.leading() as u64]),
+            (true, Layout::RowMajor) => copied_width(most, columns, device_type),
+            (true, Layout::ColumnMajor) => padded_width(most, columns),
         });
         let is_whole = [columns.into(), leading_of_c]
             .iter()
@@ -122,9 +125,12 @@ impl Access {
         ];
         if in_vectors == 1 {
             ways.remove(0);
+        } else if copies && (first == Columns::VectorsOfB || c.layout() == Layout::ColumnMajor) {
+            // A copy begins where vectors may, and C may begin anywhere.
+            ways.truncate(1);
         }
-        let copy_leading = (b.layout() == Layout::ColumnMajor).then(|| {
-            let aligned = (COPY_ALIGNMENT / dense.b_type.size_bytes()).max(in_vectors as usize);
+        let copy_leading = copies.then(|| {
+            let aligned = (SECTOR_BYTES / dense.b_type.size_bytes()).max(in_vectors as usize);
             b.cols().next_multiple_of(if in_vectors > 1 { aligned } else { 1 })
         });
         Access { ways, sub_groups_per_row: 1, copy_leading }
@@ -132,19 +138,23 @@ impl Access {
 
     /// Items of a CPU run one after another, and each iterates over the row of A: they take `width` columns, even where
     /// vectors of as many elements may not lie.
-    fn with_fewest_items(dense: &DenseOperands, width: u32, leading_of_c: u64) -> Self {
+    fn with_fewest_items(
+        dense: &DenseOperands,
+        width: u32,
+        leading_of_c: u64,
+        copies: bool,
+    ) -> Self {
         let (b, c) = (&dense.b, &dense.c);
         let is_multiple = |elements: u64| elements.is_multiple_of(width.into());
-        let b_fits = is_multiple(c.cols() as u64)
-            && (b.layout() == Layout::ColumnMajor || is_multiple(b.leading() as u64));
+        let b_fits = is_multiple(c.cols() as u64) && (copies || is_multiple(b.leading() as u64));
         let mut ways = Vec::new();
         if b_fits && width > 1 {
             let c_fits = is_multiple(leading_of_c);
             ways.push((if c_fits { Columns::Vectors } else { Columns::VectorsOfB }, width));
         }
         ways.push((if width > 1 { Columns::Halves } else { Columns::Apart }, width));
-        let copy_leading = (b.layout() == Layout::ColumnMajor).then(|| {
-            let aligned = COPY_ALIGNMENT / dense.b_type.size_bytes();
+        let copy_leading = copies.then(|| {
+            let aligned = SECTOR_BYTES / dense.b_type.size_bytes();
             b.cols().next_multiple_of(match (b_fits, width) {
                 (_, 1) => 1,
                 (true, _) => aligned.max(width as usize),
@@ -216,24 +226,6 @@ impl Form {
     }
 }
 
-/// The program that copies B, and its parameters.
-pub(super) fn copy_program(
-    context: &Context,
-    dense: &DenseOperands,
-) -> Result<(Arc<Program>, DenseRows)> {
-    let row_bytes = dense.b.cols() * dense.b_type.size_bytes();
-    let parameters = DenseRows::for_device(context.device().traits(), row_bytes);
-    let key = KernelKey::new(
-        dense_rows::SOURCE,
-        dense.b_type,
-        OffsetType::U32,
-        Accumulate::Plain,
-        false,
-        &parameters,
-    );
-    Ok((context.program(&key)?, parameters))
-}
-
 #[cfg(test)]
 mod tests {
     use csr_core::{DenseShape, ValueType};
@@ -247,8 +239,9 @@ mod tests {
         let access = |columns, b: (Layout, usize), c: (Layout, usize)| {
             let shape = |(layout, leading)| DenseShape::new(100, columns, layout, leading);
             let (Ok(b), Ok(c)) = (shape(b), shape(c)) else { return (Vec::new(), None) };
+            let copies = b.layout() == ColumnMajor;
             let dense = DenseOperands { b, b_type: ValueType::F32, c };
-            let found = Access::new(&dense, [4, 8], 32, DeviceType::Gpu, apart_width);
+            let found = Access::new(&dense, [4, 8], 32, DeviceType::Gpu, apart_width, copies);
             (found.ways, found.copy_leading)
         };
         let rows = |leading| (RowMajor, leading);
@@ -260,10 +253,30 @@ mod tests {
             (1, rows(1), rows(1), vec![(Apart, 1)], None),
             // One tile of nine items instead of two.
             (65, rows(65), rows(65), vec![(Apart, 8)], None),
-            (3, (ColumnMajor, 100), rows(4), vec![(VectorsOfB, 4), (Apart, 1)], Some(8)),
+            (3, (ColumnMajor, 100), rows(4), vec![(VectorsOfB, 4)], Some(8)),
+            (4, (ColumnMajor, 100), rows(4), vec![(Vectors, 4), (Apart, 1)], Some(8)),
         ] {
             let expected = (ways, copy);
             assert_eq!(access(columns, b, c), expected, "{columns} {b:?} {c:?}");
+        }
+    }
+
+    #[test]
+    fn items_load_whole_vectors_of_a_copy_of_rows() {
+        use Columns::{Apart, Vectors, VectorsOfB};
+        for (columns, c_leading, ways, leading) in [
+            (15, 15, vec![(VectorsOfB, 4)], 16),
+            (5, 8, vec![(VectorsOfB, 4)], 8),
+            (6, 6, vec![(VectorsOfB, 4)], 8),
+            (17, 20, vec![(VectorsOfB, 4)], 24),
+            // C has whole vectors, where it begins at one.
+            (16, 16, vec![(Vectors, 4), (Apart, 2)], 16),
+        ] {
+            let shape = |leading| DenseShape::new(100, columns, Layout::RowMajor, leading).unwrap();
+            let (b, c) = (shape(columns), shape(c_leading));
+            let dense = DenseOperands { b, b_type: ValueType::F32, c };
+            let found = Access::new(&dense, [4, 8], 32, DeviceType::Gpu, apart_width, true);
+            assert_eq!((found.ways, found.copy_leading), (ways, Some(leading)), "{columns}");
         }
     }
 
@@ -272,7 +285,7 @@ mod tests {
         let of = |columns, parameters: SpmmRowSplit, mean_row, device| {
             let shape = DenseShape::new(100, columns, Layout::RowMajor, columns).unwrap();
             let dense = DenseOperands { b: shape, b_type: ValueType::F32, c: shape };
-            let (access, used) = Access::to_rows(&dense, parameters, mean_row, device);
+            let (access, used) = Access::to_rows(&dense, parameters, mean_row, device, false);
             (access.ways, access.sub_groups_per_row, used.shuffles)
         };
         use Columns::{Apart, Vectors};
@@ -285,6 +298,7 @@ mod tests {
             part_nnz: 256,
             shuffles: 32,
             items_per_row: 8,
+            copy_b: 1,
         };
         let single = shuffling.row_by_row();
         assert_eq!(of(3, single, 64.0, gpu), (vec![(Apart, 4)], 8, 0));
@@ -313,8 +327,9 @@ mod tests {
         let access = |columns, b: (Layout, usize), c: (Layout, usize)| {
             let shape = |(layout, leading)| DenseShape::new(100, columns, layout, leading);
             let (Ok(b), Ok(c)) = (shape(b), shape(c)) else { return (Vec::new(), None) };
+            let copies = b.layout() == ColumnMajor;
             let dense = DenseOperands { b, b_type: ValueType::F32, c };
-            let found = Access::new(&dense, [16, 32], 64, DeviceType::Cpu, apart_width);
+            let found = Access::new(&dense, [16, 32], 64, DeviceType::Cpu, apart_width, copies);
             (found.ways, found.copy_leading)
         };
         let rows = |leading| (RowMajor, leading);

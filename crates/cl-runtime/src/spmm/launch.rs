@@ -1,4 +1,4 @@
-//! One launch of SpMM: a copy of B where it is column-major, the product, and rows that groups share.
+//! One launch of SpMM: a copy of B where the plan has one, the product, and rows that groups share.
 
 use cl_kernels::dense_rows;
 use cl_kernels::{Array, KernelArguments, spmm_merge, spmm_nonzero_split, spmm_row_split};
@@ -184,7 +184,7 @@ impl Spmm {
             from: operands.b,
             to,
         };
-        let groups = copy.parameters.groups(rows, width);
+        let groups = copy.parameters.groups(rows, width, self.dense.b.layout());
         let size = Size { groups, group_size: copy.parameters.group_size as usize };
         // SAFETY: the caller's promise.
         unsafe { sequence.next(kernel, &arguments, size) }

@@ -2,8 +2,10 @@
 //!
 //! A plan belongs to a pattern and to the shapes of B and C. What it loads at once depends on where they lie: a vector
 //! must not begin where the device cannot load it, so there is a second program whose items take columns that are
-//! apart, or on a CPU two half vectors, for a B or C that starts in between, or whose rows do. A column-major B is copied to rows.
+//! apart, or on a CPU two half vectors, for a B or C that starts in between, or whose rows do. A column-major B is copied to rows, and a row-major one too
+//! where that spares more than it costs (`cl_kernels::spmm_copy`).
 
+mod copy;
 mod forms;
 mod launch;
 mod long_rows;
@@ -12,9 +14,6 @@ mod rows;
 mod scratch;
 mod tiles;
 
-use std::sync::Arc;
-
-use cl_kernels::dense_rows::DenseRows;
 use cl_kernels::spmm::{SpmmAlgorithm, Tiling};
 use cl_kernels::spmm_row_split::{FEATURE_NODE_LIST, FEATURE_PARTS, SpmmRowSplit};
 use cl_kernels::{Accumulate, Array, Experiment, KernelKey, Scalar};
@@ -23,9 +22,10 @@ use csr_core::{DenseShape, Layout, ValueType, counted};
 use crate::raw::Memory;
 use crate::spmv::Specialisation;
 use crate::workspace::{OwnerId, Workspace};
-use crate::{AnyMatrix, Error, MatrixTypes, Program, Queue, Result};
+use crate::{AnyMatrix, Error, MatrixTypes, Queue, Result};
 
-use forms::{Access, Form, copy_program};
+use copy::{Copy, copies_b};
+use forms::{Access, Form};
 use long_rows::LongNodes;
 pub use parameters::SpmmParameters;
 use rows::Nodes;
@@ -83,15 +83,6 @@ impl PatternPlan {
     }
 }
 
-/// A copy of B in the workspace: row-major, with rows that begin where vectors may.
-#[derive(Debug)]
-struct Copy {
-    program: Arc<Program>,
-    parameters: DenseRows,
-    /// Elements from one row to the next.
-    leading: usize,
-}
-
 /// An algorithm bound to a pattern, to the shapes of B and C, and to a context: ready to launch.
 #[derive(Debug)]
 pub struct Spmm {
@@ -134,6 +125,7 @@ impl Spmm {
         }
         let device_type = device.device_type;
         let mean_row = matrix.nnz() as f64 / matrix.rows().max(1) as f64;
+        let copies = copies_b(device, &dense, &parameters, matrix.nnz() as f64);
         let (plan, parameters, access) = match parameters {
             SpmmParameters::RowSplit(parameters) => {
                 parameters.check(device)?;
@@ -146,16 +138,18 @@ impl Spmm {
                     0 | 1 => parameters.row_by_row(),
                     rows_at_once => SpmmRowSplit { rows_at_once, ..parameters },
                 };
+                let loads = mean_row * nodes.count() as f64;
+                let copies = copies_b(device, &dense, &SpmmParameters::RowSplit(parameters), loads);
                 let (access, mut parameters) = Access::to_rows(
                     &dense,
                     parameters,
                     mean_row,
                     (device_type, device.local_bytes),
+                    copies,
                 );
                 let (_, width) = access.ways[0];
                 let tiling = Tiling::new(dense.c.cols() as u32, width, parameters.in_step())
                     .shared(access.sub_groups_per_row);
-                let loads = mean_row * nodes.count() as f64;
                 parameters.part_nnz = parameters.useful_part(device, &tiling, loads);
                 let long = LongNodes::find_blocking(queue, matrix, &nodes, parameters.part_nnz)?;
                 (PatternPlan::Rows { nodes, long }, SpmmParameters::RowSplit(parameters), access)
@@ -163,14 +157,14 @@ impl Spmm {
             SpmmParameters::Merge(of_merge) => {
                 of_merge.check(device, value_type)?;
                 let tiles = Tiles::cut_blocking(queue, matrix, Cut::Path(of_merge))?;
-                let access = Access::to_tiles(&dense, &parameters, device_type);
+                let access = Access::to_tiles(&dense, &parameters, device_type, copies);
                 (PatternPlan::Tiles(tiles), parameters, access)
             }
             SpmmParameters::NonzeroSplit(of_split) => {
                 of_split.check(device, value_type)?;
                 let cut = Cut::Nonzeros(of_split.tile_length);
                 let tiles = Tiles::cut_blocking(queue, matrix, cut)?;
-                let access = Access::to_tiles(&dense, &parameters, device_type);
+                let access = Access::to_tiles(&dense, &parameters, device_type, copies);
                 (PatternPlan::Tiles(tiles), parameters, access)
             }
         };
@@ -188,13 +182,8 @@ impl Spmm {
         };
         let forms = access.ways.iter().map(form);
         let forms = forms.collect::<Result<Vec<_>>>()?;
-        let copy = match access.copy_leading {
-            Some(leading) => {
-                let (program, parameters) = copy_program(context, &dense)?;
-                Some(Copy { program, parameters, leading })
-            }
-            None => None,
-        };
+        let copy = access.copy_leading.map(|leading| Copy::build(context, &dense, leading));
+        let copy = copy.transpose()?;
         let spmm = Spmm {
             owner: OwnerId::new(),
             parameters,
@@ -303,6 +292,16 @@ impl Spmm {
     /// where one is made.
     pub fn workspace_bytes(&self) -> usize {
         self.scratch_words() * 4
+    }
+
+    /// That each launch copies B first, to what rows, and what of the workspace that takes; `None` where B is read as it is.
+    pub fn copy_of_b(&self) -> Option<String> {
+        let bytes = counted(self.copy_words() * 4, "byte");
+        let to_rows = |copy: &Copy| {
+            let elements = counted(copy.leading, "element");
+            format!("a launch first copies B to rows of {elements}, {bytes} of the workspace")
+        };
+        self.copy.as_ref().map(to_rows)
     }
 
     /// A new workspace: kernel objects and scratch memory for one launch in flight.

@@ -43,6 +43,16 @@ impl SpmmParameters {
         }
     }
 
+    /// Whether B is copied where it is row-major and its rows begin where vectors may not: 0 never, 1 where it pays, 2
+    /// always. As published it is not.
+    pub(super) fn copy_b(&self) -> u32 {
+        match self {
+            SpmmParameters::RowSplit(parameters) => parameters.copy_b,
+            SpmmParameters::Merge(parameters) => parameters.copy_b,
+            SpmmParameters::NonzeroSplit(_) => 0,
+        }
+    }
+
     pub(super) fn with_vector_width(self, vector_width: u32) -> Self {
         match self {
             SpmmParameters::RowSplit(parameters) => {

@@ -41,6 +41,7 @@ mod sort;
 mod spgemm;
 mod spin;
 mod spmm;
+mod spmm_copies;
 mod spmm_shared_rows;
 mod spmv;
 mod transpose;
