@@ -24,7 +24,7 @@ use cl_runtime::{Event, HostMatrix, Queue, check_apart};
 use csr_core::{Offset, Value};
 
 use crate::plan::{check_context, check_device, check_length, fitting, segmented_sum};
-use crate::{Coefficient, Error, Matrix, PlanOptions, Product, Result};
+use crate::{AnyPlan, Coefficient, Error, Matrix, PlanOptions, Product, Result};
 
 use cut::{Cut, least_common_multiple};
 use partner::{OnDevice, Worker};
@@ -67,8 +67,8 @@ pub struct HeteroPlan<'a, V: Value, O = u32> {
     /// Computes pieces of the matrix.
     spmv: SegmentedSum,
     workspace: Workspace,
-    /// Computes all of it, in one launch.
-    alone: SegmentedSum,
+    /// Computes all of it, by the algorithm that is chosen for the matrix on this device.
+    alone: AnyPlan,
     alone_workspace: Workspace,
     /// For what is read while the first device computes.
     side: Queue,
@@ -85,7 +85,7 @@ pub struct HeteroPlan<'a, V: Value, O = u32> {
 struct Built<V: Value, O> {
     spmv: SegmentedSum,
     workspace: Workspace,
-    alone: SegmentedSum,
+    alone: AnyPlan,
     alone_workspace: Workspace,
     worker: Worker<V, O>,
     quantum: usize,
@@ -93,7 +93,8 @@ struct Built<V: Value, O> {
 
 impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
     /// For a matrix on the queue's device: also the partner's, where both share their memory, and copied for it elsewhere.
-    /// Of `options`, the parameters and tables count.
+    /// Where the first device computes alone, it does so as an [`AnyPlan`] by default options would. Of `options`, the
+    /// parameters count for pieces, and the tables for all.
     ///
     /// The host may have the matrix mapped while the plan lives: from now on until then, no command may write its arrays, in
     /// whatever queue. The plan borrows the matrix, so that no function that changes a matrix can; arrays that the matrix
@@ -165,11 +166,10 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
         specialisation: Specialisation,
         options: &PlanOptions,
     ) -> Result<Built<V, O>> {
-        let in_variant = |variant| PlanOptions { variant, ..options.clone() };
-        let whole = in_variant(Variant::Fused);
-        let alone = segmented_sum(queue, matrix, specialisation, &whole)?;
+        let whole = PlanOptions { tables: options.tables.clone(), ..PlanOptions::default() };
+        let alone = AnyPlan::new_blocking(queue, matrix, &whole)?;
         // Pieces are launched in two stages.
-        let options = &in_variant(Variant::Device);
+        let options = &PlanOptions { variant: Variant::Device, ..options.clone() };
         let spmv = segmented_sum(queue, matrix, specialisation, options)?;
         let (worker, quantum) = match partner {
             Partner::Host => (Worker::Host, spmv.tile()),
@@ -207,9 +207,9 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
         self.worker.name()
     }
 
-    /// Bytes of the workspaces on the first device.
+    /// Bytes of the workspaces on the first device, and of the plan by which it computes alone.
     pub fn workspace_bytes(&self) -> usize {
-        self.spmv.workspace_bytes() + self.alone.workspace_bytes()
+        self.spmv.workspace_bytes() + self.alone.plan_bytes() + self.alone.workspace_bytes()
     }
 
     /// Bytes of the matrix that were copied for the host, which has no share of the first device's memory; 0 where it has,

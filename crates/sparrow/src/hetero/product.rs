@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use cl_kernels::Scalar;
 use cl_runtime::raw::{Memory, copied_bytes};
-use cl_runtime::spmv::{Operands, Spmv as _};
+use cl_runtime::spmv::Operands;
 use cl_runtime::{After, DeviceArray, Event, Queue};
 use csr_core::{Accumulator as _, CsrView, Offset, Value, product_of_rows};
 
@@ -32,7 +32,7 @@ impl<V: Value, O: Offset> HeteroPlan<'_, V, O> {
         // SAFETY: the caller's promise.
         let event = unsafe {
             let after = After::Events(wait);
-            self.alone.launch(queue, &mut self.alone_workspace, operands, after)?
+            self.alone.spmv().launch(queue, &mut self.alone_workspace, operands, after)?
         };
         event.iter().try_for_each(Event::wait)?;
         let total = start.elapsed();

@@ -129,6 +129,11 @@ impl AnyPlan {
         Ok(W::given(queue, self.enqueue(queue, workspace, &product, wait.after())?)?)
     }
 
+    /// What launches operands that were checked.
+    pub(crate) fn spmv(&self) -> &dyn Spmv {
+        &*self.spmv
+    }
+
     /// As [`AnyPlan::launch`], with what it comes after known at run time.
     pub(crate) fn enqueue(
         &self,

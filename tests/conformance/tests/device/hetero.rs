@@ -104,6 +104,30 @@ fn two_devices_are_right_on_every_shape_at_every_share() {
 }
 
 #[test]
+fn alone_the_first_device_computes_as_a_plan_by_default_does() {
+    let queue = queue();
+    let lengths: Vec<usize> = (0..600).map(|row| row % 37).collect();
+    let host: Csr<f32> = csr(500, &lengths, 7);
+    let a = Matrix::upload_blocking(&queue, host.view()).unwrap();
+    let host_x = csr_core::random_vector::<f32>(5, host.cols());
+    let x = DeviceArray::upload_blocking(&queue, &host_x).unwrap();
+    let mut y = DeviceArray::upload_blocking(&queue, &vec![f32::NAN; host.rows()]).unwrap();
+    let (one, zero) = (1.0_f32, 0.0_f32);
+    let plan = Plan::new_blocking(&queue, &a, &PlanOptions::default()).unwrap();
+    let mut workspace = plan.workspace_blocking(&queue).unwrap();
+    let product = Product { alpha: one.into(), a: &a, x: &x, beta: zero.into(), y: &mut y };
+    plan.launch(&queue, &mut workspace, product, &[]).unwrap().wait().unwrap();
+    let by_plan = y.read_blocking(&queue).unwrap();
+    let alone = Share::Fixed(0.0);
+    // Whatever is asked of pieces.
+    let mut both = HeteroPlan::new_blocking(&queue, &a, Partner::Host, alone, &small()).unwrap();
+    y.write_blocking(&queue, &vec![f32::NAN; host.rows()]).unwrap();
+    let product = Product { alpha: one.into(), a: &a, x: &x, beta: zero.into(), y: &mut y };
+    multiply(&mut both, &queue, product);
+    assert_eq!(y.read_blocking(&queue).unwrap(), by_plan);
+}
+
+#[test]
 fn f64_is_shared_too() {
     let queue = queue();
     if !queue.context().device().traits().has_f64 {
