@@ -11,6 +11,29 @@ use crate::{Error, Result};
 /// its products ([`AnySlotsPlan`](crate::AnySlotsPlan)) read those arrays, and nothing is converted.
 ///
 /// Entries lie in the order of their rows; those of a row may lie in any order and repeat, and add up.
+///
+/// ```
+/// # fn main() -> Result<(), sparrow::Error> {
+/// use sparrow::{
+///     AnySlotsMatrix, AnySlotsPlan, Context, Coo, Device, DeviceArray, Number, Queue, SlotsOperands, SlotsOptions,
+/// };
+///
+/// let queue = Queue::new(&Context::new(&Device::best()?)?)?;
+/// // | . . 5 |
+/// // | 1 . 2 |   the row, the column and the value of each entry; an `Ell` goes by `upload_ell_blocking`
+/// let a = Coo::<f32>::new(2, 3, vec![0, 1, 1], vec![2, 0, 2], vec![5.0, 1.0, 2.0])?;
+/// let a = AnySlotsMatrix::upload_coo_blocking(&queue, &a)?;
+/// let plan = AnySlotsPlan::new_blocking(&queue, &a, &SlotsOptions::default())?;
+/// let mut workspace = plan.workspace_blocking(&queue)?;
+/// let x = DeviceArray::<f32>::upload_blocking(&queue, &[1.0, 2.0, 3.0])?;
+/// let mut y = DeviceArray::<f32>::upload_blocking(&queue, &[0.0; 2])?;
+/// let (alpha, beta) = (Number::F32(1.0).into(), Number::F32(0.0).into());
+/// let operands = SlotsOperands { alpha, x: &x, beta, y: y.as_any_mut() };
+/// plan.launch(&queue, &mut workspace, operands, &[])?.wait()?;
+/// assert_eq!(y.read_blocking(&queue)?, [15.0, 7.0]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct AnySlotsMatrix {
     context: Context,

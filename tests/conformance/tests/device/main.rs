@@ -19,6 +19,7 @@ mod fitted;
 mod hetero;
 mod host_access;
 mod in_flight;
+mod in_place_operands;
 mod jacobi;
 mod launching;
 mod masked;

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 #![expect(unsafe_code, reason = "arrays of an application")]
 
+use cl_runtime::raw::copied_bytes;
 use conformance::in_place::{InPlace, ways};
 use conformance::{LIMITS, bits, check_product, csr, is_full, is_interpreter, queue, shapes};
 use csr_core::batch::{Ell, PADDING};
@@ -48,7 +49,9 @@ fn check<V: RealValue>(
     };
     let x = DeviceArray::upload_blocking(queue, &host_x).unwrap();
     let mut y = DeviceArray::upload_blocking(queue, &before).unwrap();
+    let copied = copied_bytes();
     let plan = AnySlotsPlan::new_blocking(queue, matrix, options).unwrap();
+    assert_eq!(copied_bytes(), copied, "a plan has copied something");
     let mut workspace = plan.workspace_blocking(queue).unwrap();
     let mut first = None;
     for with_event in [true, false] {
@@ -60,11 +63,13 @@ fn check<V: RealValue>(
             beta: number(beta).into(),
             y: y.as_any_mut(),
         };
+        let copied = copied_bytes();
         if with_event {
             plan.launch(queue, &mut workspace, operands, &[]).unwrap().wait().unwrap();
         } else {
             plan.launch(queue, &mut workspace, operands, NoEvent).unwrap();
         }
+        assert_eq!(copied_bytes(), copied, "a product has copied something");
         let found = y.read_blocking(queue).unwrap();
         let accumulate = options.accumulate;
         check_product(host, real(1.5), &host_x, real(beta), &before, &found, accumulate);
