@@ -1,5 +1,5 @@
 //! cuSPARSE's SpMM, or with --spgemm its SpGEMM, beside Sparrow's, on the same matrices in the same process. It is judged by
-//! its best algorithm after its preprocess; a column of its result is verified as Sparrow's are.
+//! its best algorithm after its preprocess; every element of its result is verified, as Sparrow's are.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use csr_core::generate::Suite;
-use csr_core::verify::{Oracle, Summation};
-use csr_core::{Accumulator, Csr, DenseShape, Layout, Real, ValueType};
+use csr_core::verify::verify_dense;
+use csr_core::{Csr, DenseShape, Layout, ValueType};
 use sparrow::{Context, Queue, Rates, SpmmAlgorithm, SpmmVariant};
 use sparrow_bench::{
     Budget, Input, Look, Making, Origin, Record, SpmmResults, SpmmSubject, json_lines,
@@ -17,6 +17,7 @@ use sparrow_bench::{
 };
 
 use crate::cusparse::{CuSparse, PeerTime};
+use crate::mkl::MklValue;
 use crate::spgemm;
 use crate::timed::Timed;
 
@@ -185,7 +186,7 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    fn compare<T: Accumulator + Real>(
+    fn compare<T: MklValue>(
         &self,
         matrix: &Csr<T, u32>,
         records: &mut Vec<Record>,
@@ -210,19 +211,14 @@ impl Bench<'_> {
             let b: Vec<T> = csr_core::random_vector(self.origin.making.seed, shape.span());
             let times = self.peer.spmm(matrix, &b, columns, &subject.budget)?;
             let median_us = |one: &Timed<T>| one.samples.median_us();
-            let best = times.iter().min_by(|a, b| median_us(a).total_cmp(&median_us(b)));
-            let best = best.context("cuSPARSE has no algorithm")?;
-            let x = shape.column(&b, 0)?;
-            let zeros = vec![T::from_f64(0.0); matrix.rows()];
-            let oracle =
-                Oracle::new(T::from_f64(1.0), matrix.view(), &x, T::from_f64(0.0), &zeros)?;
-            let first: Vec<T> = best.y.iter().step_by(columns).copied().collect();
-            let is_verified = oracle.verify(&first, Summation::Plain)?.passed();
-            let best = PeerTime {
-                algorithm: best.algorithm,
-                median_us: median_us(best),
-                setup_us: best.setup_us,
-            };
+            let fastest = times.into_iter().min_by(|a, b| median_us(a).total_cmp(&median_us(b)));
+            let fastest = fastest.context("cuSPARSE has no algorithm")?;
+            let (algorithm, setup_us) = (fastest.algorithm, fastest.setup_us);
+            let best = PeerTime { algorithm, median_us: median_us(&fastest), setup_us };
+            let c_shape = DenseShape::packed(matrix.rows(), columns, Layout::RowMajor)?;
+            let (b, c) = (T::erased(b), T::erased(fastest.y));
+            let found = verify_dense(matrix.view().into(), (&b, &shape), (&[&c], &c_shape))?;
+            let is_verified = found.iter().all(|its| its.passed());
             let SpmmResults { records: ours, refused } =
                 measure_spmm(self.queue, matrix.view().into(), &self.origin, &subject, self.rates)?;
             for (name, why) in refused {
