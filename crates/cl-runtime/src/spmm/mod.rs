@@ -2,8 +2,8 @@
 //!
 //! A plan belongs to a pattern and to the shapes of B and C. What it loads at once depends on where they lie: a vector
 //! must not begin where the device cannot load it, so there is a second program whose items take columns that are
-//! apart, or on a CPU two half vectors, for a B or C that starts in between, or whose rows do. A column-major B is copied to rows, and a row-major one too
-//! where that spares more than it costs (`cl_kernels::spmm_copy`).
+//! apart, or on a CPU two half vectors, for a B or C that starts in between, or whose rows do. A column-major B is copied
+//! to rows, and a row-major one too where that spares more than it costs (`cl_kernels::spmm_copy`).
 
 mod copy;
 mod forms;
