@@ -137,6 +137,11 @@ impl MemHandle {
         self.0.id
     }
 
+    /// Whether there is no clone of this owner.
+    pub(super) fn is_only_owner(&self) -> bool {
+        Arc::strong_count(&self.0) == 1
+    }
+
     /// The handle without a reference of its own.
     ///
     /// # Safety
