@@ -19,7 +19,7 @@ ulong open_batch(global const uint *restrict a_columns, const ulong first, const
         const uint row = a_columns[first + item];
         part = (ulong2)(b_begins[row], b_ends[row]);
         if (is_cut)
-            part = cut_row(b_columns, part.x, part.y, low, high);
+            part = row_within(b_columns, part.x, part.y, (uint)low, (uint)high);
     }
     ulong total;
     const ulong before = group_scan_exclusive(part.y - part.x, scratch, &total);

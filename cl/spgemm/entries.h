@@ -26,21 +26,19 @@ ulong first_not_below(global const uint *restrict columns, const ulong begin, co
     return first;
 }
 
-// The part of B's row from `begin` to `end` whose columns are `low` to `high`.
-ulong2 cut_row(global const uint *restrict columns, const ulong begin, const ulong end, const ulong low,
-               const ulong high)
-{
-    const ulong first = first_not_below(columns, begin, end, low);
-    return (ulong2)(first, first_not_below(columns, first, end, high + 1));
-}
-
-// The same, where most rows have no such part: two loads at once tell of those.
+// The part of B's row from `begin` to `end` whose columns are `low` to `high`. Most rows have no such part or are one:
+// two loads at once tell of those.
 ulong2 row_within(global const uint *restrict columns, const ulong begin, const ulong end, const uint low,
                   const uint high)
 {
-    if (begin == end || columns[begin] > high || columns[end - 1] < low)
+    if (begin == end)
         return (ulong2)(0, 0);
-    return cut_row(columns, begin, end, low, high);
+    const uint least = columns[begin];
+    const uint most = columns[end - 1];
+    if (least > high || most < low)
+        return (ulong2)(0, 0);
+    const ulong first = least < low ? first_not_below(columns, begin, end, low) : begin;
+    return (ulong2)(first, most > high ? first_not_below(columns, first, end, (ulong)high + 1) : end);
 }
 
 // The entry of a batch of `count`, a power of two, that product `product` belongs to: below the last end.

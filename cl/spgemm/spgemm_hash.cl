@@ -107,6 +107,35 @@ kernel void count_hashed(const uint count,
     } while (task < count);
 }
 
+// Orders two neighbouring columns as the last step of runs of `run` has them: every other run descends.
+void order_pair(local uint *columns, const uint at, const uint run)
+{
+    const uint flip = (at & run) == 0 ? 0 : 0xffffffffu;
+    const uint a = columns[at] ^ flip;
+    const uint b = columns[at + 1] ^ flip;
+    columns[at] = min(a, b) ^ flip;
+    columns[at + 1] = max(a, b) ^ flip;
+}
+
+// Orders four columns, `near` apart from one another, as two steps have them: those 2 `near` apart, then those `near`
+// apart.
+void order_four(local uint *columns, const uint at, const uint near, const uint run)
+{
+    const uint flip = (at & run) == 0 ? 0 : 0xffffffffu;
+    const uint a = columns[at] ^ flip;
+    const uint b = columns[at + near] ^ flip;
+    const uint c = columns[at + 2 * near] ^ flip;
+    const uint d = columns[at + 3 * near] ^ flip;
+    const uint low_a = min(a, c);
+    const uint low_b = min(b, d);
+    const uint high_a = max(a, c);
+    const uint high_b = max(b, d);
+    columns[at] = min(low_a, low_b) ^ flip;
+    columns[at + near] = max(low_a, low_b) ^ flip;
+    columns[at + 2 * near] = min(high_a, high_b) ^ flip;
+    columns[at + 3 * near] = max(high_a, high_b) ^ flip;
+}
+
 // The columns of each of `count` listed rows of C, in order.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void fill_hashed(const uint count,
@@ -154,22 +183,21 @@ kernel void fill_hashed(const uint count,
         for (uint at = entries + item; at < width; at += GROUP_SIZE)
             columns[at] = EMPTY;
         barrier(CLK_LOCAL_MEM_FENCE);
-        // Batcher's bitonic sort (1968).
+        // Batcher's bitonic sort (1968), two steps at a time: an item has the four columns that meet in both.
         uint run = 2;
         do {
             uint apart = run / 2;
             do {
-                for (uint pair = item; pair < width / 2; pair += GROUP_SIZE) {
-                    const uint lower = pair / apart * apart * 2 + pair % apart;
-                    const uint upper = lower + apart;
-                    const int ascends = (lower & run) == 0;
-                    const uint a = columns[lower];
-                    const uint b = columns[upper];
-                    columns[lower] = ascends ? min(a, b) : max(a, b);
-                    columns[upper] = ascends ? max(a, b) : min(a, b);
+                const uint near = apart / 2;
+                if (near > 0) {
+                    for (uint four = item; four < width / 4; four += GROUP_SIZE)
+                        order_four(columns, 4 * four - 3 * (four & (near - 1)), near, run);
+                } else {
+                    for (uint pair = item; pair < width / 2; pair += GROUP_SIZE)
+                        order_pair(columns, 2 * pair, run);
                 }
                 barrier(CLK_LOCAL_MEM_FENCE);
-                apart /= 2;
+                apart /= 4;
             } while (apart > 0);
             run *= 2;
         } while (run <= width);

@@ -4,8 +4,8 @@
 // million take 8% of the products and took nearly all of the time. So a row whose products, and what a group would look
 // at to find them, are more than LONG (`spgemm_rows.cl`) has a bitmap of all columns in global memory instead:
 //
-//   1. count_entries, measure_entries and a scan number the products of the listed rows through, row after row, entry
-//      after entry;
+//   1. count_entries (and sums of these, or start_entries), measure_entries and a scan number the products of the listed
+//      rows through, row after row, entry after entry;
 //   2. mark_columns: each group takes GROUP_SIZE * PRODUCTS_PER_ITEM of these, finds by binary search between which
 //      entries they lie, each item by another, between those, whose its product is, and sets its column's bit. A long
 //      row of A and a long row of B are cut alike, and nothing is looked at twice;
@@ -53,6 +53,40 @@ kernel void count_entries(const uint count,
     }
 }
 
+// Where the entries of each of `count` listed rows begin, and their number, below 2^32; and no limit for each of them. One
+// group.
+__attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+kernel void start_entries(const uint count,
+                          ARRAY_PARAMETER(const uint, rows),
+                          ARRAY_PARAMETER(const offset_t, a_offsets),
+                          ARRAY_PARAMETER(uint, entry_starts),
+                          ARRAY_PARAMETER(uint, limits))
+{
+    OPEN_ARRAY(const uint, rows);
+    OPEN_ARRAY(const offset_t, a_offsets);
+    OPEN_ARRAY(uint, entry_starts);
+    OPEN_ARRAY(uint, limits);
+    local ulong scratch[GROUP_SIZE];
+    ulong before = 0;
+    ulong first = 0;
+    do {
+        const ulong slot = first + get_local_id(0);
+        const ulong row = slot < count ? rows[slot] : 0;
+        const ulong mine = slot < count ? a_offsets[row + 1] - a_offsets[row] : 0;
+        ulong total;
+        const ulong start = before + group_scan_exclusive(mine, scratch, &total);
+        if (slot < count) {
+            entry_starts[slot] = (uint)start;
+            limits[slot] = 0xffffffffu;
+        }
+        before += total;
+        first += GROUP_SIZE;
+        barrier(CLK_LOCAL_MEM_FENCE); // before `scratch` is written again
+    } while (first < count);
+    if (get_local_id(0) == 0)
+        entry_starts[count] = (uint)before;
+}
+
 // How long the row of B is that each of `entries` names, or limits[slot] if that is less.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void measure_entries(const uint entries,
@@ -82,10 +116,10 @@ kernel void measure_entries(const uint entries,
     }
 }
 
-// Sets the bit of the column of each of `products`; `bitmap`, 0 before, has `row_words` words for each of the rows.
+// Sets the bit of the column of each product; `bitmap`, 0 before, has `row_words` words for each of the rows. There may be
+// fewer groups than CHUNKs, or more.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-kernel void mark_columns(const ulong products,
-                         const uint entries,
+kernel void mark_columns(const uint entries,
                          const uint slots,
                          const uint row_words,
                          ARRAY_PARAMETER(const uint, rows),
@@ -105,15 +139,17 @@ kernel void mark_columns(const ulong products,
     OPEN_ARRAY(const offset_t, b_begins);
     OPEN_ARRAY(const uint, b_columns);
     OPEN_ARRAY(uint, bitmap);
-    const ulong first = (ulong)get_group_id(0) * CHUNK;
-    const ulong beyond = min(first + CHUNK, products);
-    const uint4 span = span_of(starts, entries, entry_starts, slots, first, beyond - 1);
-    for (ulong product = first + get_local_id(0); product < beyond; product += GROUP_SIZE) {
-        const uint entry = last_entry(starts, span.x, span.y, product);
-        const uint slot = last_slot(entry_starts, span.z, span.w, entry);
-        const uint of_b = a_columns[a_offsets[rows[slot]] + (entry - entry_starts[slot])];
-        const uint column = b_columns[b_begins[of_b] + (product - starts[entry])];
-        atomic_or(bitmap + (ulong)slot * row_words + column / 32, 1u << column % 32);
+    const ulong products = starts[entries];
+    for (ulong first = (ulong)get_group_id(0) * CHUNK; first < products; first += (ulong)get_num_groups(0) * CHUNK) {
+        const ulong beyond = min(first + CHUNK, products);
+        const uint4 span = span_of(starts, entries, entry_starts, slots, first, beyond - 1);
+        for (ulong product = first + get_local_id(0); product < beyond; product += GROUP_SIZE) {
+            const uint entry = last_entry(starts, span.x, span.y, product);
+            const uint slot = last_slot(entry_starts, span.z, span.w, entry);
+            const uint of_b = a_columns[a_offsets[rows[slot]] + (entry - entry_starts[slot])];
+            const uint column = b_columns[b_begins[of_b] + (product - starts[entry])];
+            atomic_or(bitmap + (ulong)slot * row_words + column / 32, 1u << column % 32);
+        }
     }
 }
 

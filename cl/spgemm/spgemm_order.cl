@@ -42,8 +42,11 @@ kernel void count_descents(const uint rows,
         if (begin > 0 && begin < offsets[row + 1])
             begins += columns[begin] <= columns[begin - 1];
     }
-    add_wide_local(of_group, entries);
-    add_wide_local(of_group + 2, begins);
+    // Nearly all items of nearly all matrices have none.
+    if (entries > 0)
+        add_wide_local(of_group, entries);
+    if (begins > 0)
+        add_wide_local(of_group + 2, begins);
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint number = item; number < 2; number += GROUP_SIZE) {
         volatile global uint *const sum = descents + 2 * number;

@@ -145,7 +145,7 @@ kernel void fill_parts(const uint count,
     OPEN_ARRAY(const uint, c_columns);
     OPEN_ARRAY(value_t, c_values);
     local uint columns[OUTPUTS];
-    local uint masks[OUTPUTS];
+    local uint masks[MASKS];
     local uint first_slots[OUTPUTS];
     local real_t sums[OUTPUTS];
     local real_t products[CHUNK];
@@ -165,7 +165,8 @@ kernel void fill_parts(const uint count,
     const uint outputs = (uint)min((ulong)OUTPUTS, c_offsets[row + 1] - c_first);
     for (uint output = item; output < outputs; output += GROUP_SIZE) {
         columns[output] = c_columns[c_first + output];
-        masks[output] = 0;
+        for (uint word = 0; word < MASK_WORDS; ++word)
+            masks[word * OUTPUTS + output] = 0;
         sums[output] = has_sums ? c_values[c_first + output] : 0;
     }
     if (item == 0)

@@ -6,7 +6,7 @@
 // those whose row of B reaches into the window go onto a list, in order, until ENTRIES are on it or all were looked at.
 //
 // Local memory: 12 bytes and a sum for each of OUTPUTS, a product for each of CHUNK, and 24 bytes and a number for each
-// of ENTRIES; with WINDOWS, 12 bytes and a number for each of GROUP_SIZE + ENTRIES.
+// of ENTRIES; with WINDOWS, 4 bytes more for each of OUTPUTS, and 12 and a number for each of GROUP_SIZE + ENTRIES.
 
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 128 // items of a work-group: a power of two
@@ -16,6 +16,10 @@
 #endif
 #ifndef PRODUCTS_PER_ITEM
 #define PRODUCTS_PER_ITEM 4 // products that an item has in flight
+#endif
+
+#ifdef WINDOWS
+#define MASK_WORDS 2 // batches of a window have few products
 #endif
 
 #include "spgemm/sums.h"
@@ -50,7 +54,7 @@ kernel void fill_values(const uint count,
     OPEN_ARRAY(const uint, c_columns);
     OPEN_ARRAY(value_t, c_values);
     local uint columns[OUTPUTS];
-    local uint masks[OUTPUTS];
+    local uint masks[MASKS];
     local uint first_slots[OUTPUTS]; // the first of each entry of C
     local real_t sums[OUTPUTS];
     local real_t products[CHUNK];
@@ -78,7 +82,8 @@ kernel void fill_values(const uint count,
         const uint outputs = (uint)min((ulong)OUTPUTS, c_offsets[row + 1] - c_first);
         for (uint output = item; output < outputs; output += GROUP_SIZE) {
             columns[output] = c_columns[c_first + output];
-            masks[output] = 0;
+            for (uint word = 0; word < MASK_WORDS; ++word)
+                masks[word * OUTPUTS + output] = 0;
             sums[output] = 0;
         }
         if (item == 0)

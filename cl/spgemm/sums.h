@@ -17,8 +17,13 @@
 
 #include "spgemm/entries.h"
 
-#define ENTRIES (GROUP_SIZE < 32 ? GROUP_SIZE : 32) // bits of a mask that are used
+#ifndef MASK_WORDS
+#define MASK_WORDS 1 // words of a mask
+#endif
+#define ENTRIES (GROUP_SIZE < 32 * MASK_WORDS ? GROUP_SIZE : 32 * MASK_WORDS) // bits of a mask that are used
+#define MASKS (MASK_WORDS * OUTPUTS) // words of all masks: the first of each, then the second
 #define CHUNK (GROUP_SIZE * PRODUCTS_PER_ITEM)
+#define FEW_ROUNDS (PRODUCTS_PER_ITEM < 2 ? PRODUCTS_PER_ITEM : 2)
 
 // Where `column` stands among the first `count` columns, of which it is one.
 uint position_of(local const uint *columns, const uint count, const uint column)
@@ -31,6 +36,44 @@ uint position_of(local const uint *columns, const uint count, const uint column)
     }
     return first;
 }
+
+// How many bits below bit `entry` are set in the mask of an entry of C.
+uint bits_below(local const uint *masks, const uint output, const uint entry)
+{
+    uint count = 0;
+#pragma unroll
+    for (uint word = 0; word < MASK_WORDS; ++word) {
+        const uint bits = masks[word * OUTPUTS + output];
+        if (entry >= 32 * (word + 1))
+            count += popcount(bits);
+        else if (entry > 32 * word)
+            count += popcount(bits & ((1u << entry % 32) - 1));
+    }
+    return count;
+}
+
+// Makes the products from number `done` of `total` on, GROUP_SIZE a round, and sets the bits of their entries of A in
+// the masks of their entries of C. All loads of all rounds come first. No function: Intel's compiler keeps arrays in memory
+// that are handed to one.
+#define FIND_OUTPUTS(rounds)                                                                                           \
+    {                                                                                                                  \
+        _Pragma("unroll") for (uint k = 0; k < (rounds); ++k)                                                          \
+        {                                                                                                              \
+            /* What there is not is the last product again, and of none the first entry of B. */                       \
+            const ulong product = min(done + k * GROUP_SIZE + item, max(total, 1ul) - 1);                              \
+            const uint entry = entry_of(ends, ENTRIES, product);                                                       \
+            const ulong at = total > 0 ? starts[entry] + product : 0;                                                  \
+            entries[k] = entry;                                                                                        \
+            outputs_of[k] = b_columns[at];                                                                             \
+            mine[k] = of_a[entry] * load_value(b_values, at);                                                          \
+        }                                                                                                              \
+        _Pragma("unroll") for (uint k = 0; k < (rounds); ++k)                                                          \
+        {                                                                                                              \
+            outputs_of[k] = position_of(columns, outputs, outputs_of[k]);                                              \
+            if (done + k * GROUP_SIZE + item < total)                                                                  \
+                atomic_or(masks + entries[k] / 32 * OUTPUTS + outputs_of[k], 1u << entries[k] % 32);                   \
+        }                                                                                                              \
+    }
 
 // Adds the products of a batch of ENTRIES entries of A to the sums of `outputs` entries of C: entry e has the value
 // of_a[e] and names lengths[e] entries of B from starts[e] on, all of them in columns of C's entries. All items of the
@@ -56,47 +99,40 @@ void add_products(local const uint *columns, const uint outputs, local uint *mas
     const ulong total = ends[ENTRIES - 1];
     ulong done = 0;
     do {
-#pragma unroll
-        for (uint k = 0; k < PRODUCTS_PER_ITEM; ++k) {
-            // What there is not is the last product again, and of none the first entry of B.
-            const ulong product = min(done + k * GROUP_SIZE + item, max(total, 1ul) - 1);
-            const uint entry = entry_of(ends, ENTRIES, product);
-            const ulong at = total > 0 ? starts[entry] + product : 0;
-            entries[k] = entry;
-            outputs_of[k] = b_columns[at];
-            mine[k] = of_a[entry] * load_value(b_values, at);
-        }
-#pragma unroll
-        for (uint k = 0; k < PRODUCTS_PER_ITEM; ++k) {
-            outputs_of[k] = position_of(columns, outputs, outputs_of[k]);
-            if (done + k * GROUP_SIZE + item < total)
-                atomic_or(masks + outputs_of[k], 1u << entries[k]);
-        }
+        // Where rows of B are short, a batch has few products: most rounds would have none.
+        if (total - done <= GROUP_SIZE)
+            FIND_OUTPUTS(1)
+        else if (total - done <= FEW_ROUNDS * GROUP_SIZE)
+            FIND_OUTPUTS(FEW_ROUNDS)
+        else
+            FIND_OUTPUTS(PRODUCTS_PER_ITEM)
         barrier(CLK_LOCAL_MEM_FENCE);
         uint wanted = 0;
         for (uint output = item; output < outputs; output += GROUP_SIZE)
-            wanted += popcount(masks[output]);
+            wanted += bits_below(masks, output, ENTRIES);
         uint slot = wanted > 0 ? atomic_add(taken, wanted) : 0;
         for (uint output = item; output < outputs; output += GROUP_SIZE) {
             first_slots[output] = slot;
-            slot += popcount(masks[output]);
+            slot += bits_below(masks, output, ENTRIES);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
         for (uint k = 0; k < PRODUCTS_PER_ITEM; ++k) {
-            const uint below = masks[outputs_of[k]] & ((1u << entries[k]) - 1);
-            if (done + k * GROUP_SIZE + item < total)
-                products[first_slots[outputs_of[k]] + popcount(below)] = mine[k];
+            if (done + k * GROUP_SIZE + item < total) {
+                const uint before = bits_below(masks, outputs_of[k], entries[k]);
+                products[first_slots[outputs_of[k]] + before] = mine[k];
+            }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint output = item; output < outputs; output += GROUP_SIZE) {
             const uint from = first_slots[output];
-            const uint of_output = popcount(masks[output]);
+            const uint of_output = bits_below(masks, output, ENTRIES);
             real_t sum = sums[output];
             for (uint k = 0; k < of_output; ++k)
                 sum += products[from + k];
             sums[output] = sum;
-            masks[output] = 0;
+            for (uint word = 0; word < MASK_WORDS; ++word)
+                masks[word * OUTPUTS + output] = 0;
         }
         if (item == 0)
             *taken = 0;

@@ -262,6 +262,7 @@ mod tests {
         check::<crate::spgemm_hash::CountArguments<()>>(crate::spgemm_hash::SOURCE);
         check::<crate::spgemm_hash::FillArguments<()>>(crate::spgemm_hash::SOURCE);
         check::<crate::spgemm_long::EntriesArguments<()>>(crate::spgemm_long::SOURCE);
+        check::<crate::spgemm_long::StartArguments<()>>(crate::spgemm_long::SOURCE);
         check::<crate::spgemm_long::MeasureArguments<()>>(crate::spgemm_long::SOURCE);
         check::<crate::spgemm_long::MarkArguments<()>>(crate::spgemm_long::SOURCE);
         check::<crate::spgemm_long::TileArguments<()>>(crate::spgemm_long::SOURCE);
@@ -280,6 +281,7 @@ mod tests {
         check::<crate::spgemm_rows::ClassifyArguments<()>>(crate::spgemm_rows::SOURCE);
         check::<crate::spgemm_rows::OutputArguments<()>>(crate::spgemm_rows::SOURCE);
         check::<crate::spgemm_rows::ListArguments<()>>(crate::spgemm_rows::SOURCE);
+        check::<crate::spgemm_rows::ListOutputArguments<()>>(crate::spgemm_rows::SOURCE);
         check::<crate::spgemm_rows::WindowArguments<()>>(crate::spgemm_rows::SOURCE);
         for kernel in crate::batched::BatchedKernel::ALL {
             check::<crate::batched::Arguments<()>>(kernel.source());

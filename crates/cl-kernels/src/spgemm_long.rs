@@ -47,6 +47,22 @@ arguments! {
 }
 
 arguments! {
+    /// Arguments of the kernel `start_entries`, one group.
+    pub struct StartArguments<M> for "start_entries" {
+        /// Rows in the list.
+        count: u32,
+        /// Rows of A.
+        rows: Array<M>,
+        /// Row offsets of A: rows + 1.
+        a_offsets: Array<M>,
+        /// The result: where the entries of each listed row begin, and their number.
+        entry_starts: Array<M>,
+        /// The result: no limit for each listed row.
+        limits: Array<M>,
+    }
+}
+
+arguments! {
     /// Arguments of the kernel `measure_entries`.
     pub struct MeasureArguments<M> for "measure_entries" {
         /// Entries of all listed rows.
@@ -75,8 +91,6 @@ arguments! {
 arguments! {
     /// Arguments of the kernel `mark_columns`.
     pub struct MarkArguments<M> for "mark_columns" {
-        /// Products of all listed rows.
-        products: u64,
         /// Entries of all listed rows.
         entries: u32,
         /// Listed rows.

@@ -2,9 +2,7 @@
 
 use csr_core::{ValueType, counted};
 
-use crate::Array;
 use crate::ParameterError;
-use crate::arguments::arguments;
 use crate::parameters::{GROUP_SIZES, parameters};
 use crate::spgemm_bitmap::SpgemmBitmap;
 use crate::spgemm_hash::SpgemmHash;
@@ -13,17 +11,23 @@ use crate::spgemm_tiny::SpgemmTiny;
 use crate::spgemm_values::SpgemmValues;
 use crate::{DeviceTraits, DeviceType};
 
+mod arguments;
+
+pub use arguments::{
+    ClassifyArguments, ListArguments, ListOutputArguments, OutputArguments, WindowArguments,
+};
+
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spgemm/spgemm_rows.cl";
 
 /// Classes of rows by their products (`CLASSES` of the kernel).
-pub const ROW_CLASSES: usize = 9;
+pub const ROW_CLASSES: usize = 10;
 
 /// The first of them whose rows have their values summed by another kernel than finds their columns.
-pub const SUMMED_ROWS: usize = 3;
+pub const SUMMED_ROWS: usize = 4;
 
 /// The last of them: rows at which all groups work together.
-pub const LONG_ROWS: usize = 8;
+pub const LONG_ROWS: usize = 9;
 
 /// Classes of rows by the entries of C.
 pub const OUTPUT_CLASSES: usize = 5;
@@ -44,10 +48,14 @@ parameters! {
         group_size: GROUP_SIZES,
         /// Products of a tiny row, at most.
         tiny: [8, 16, 32],
+        /// Products of a brief row, at most.
+        brief: [8, 16, 32],
         /// Products of a short row, at most.
         short: [32, 64],
         /// Items of a tiny row: a power of two.
         tiny_items: [1, 2, 4, 8] => host,
+        /// Items of a brief row: a power of two.
+        brief_items: [1, 2, 4, 8, 16] => host,
         /// Items of a short row: a power of two.
         short_items: [1, 4, 8, 16] => host,
         /// Products of a row whose columns a small group hashes, at most: a power of two.
@@ -61,7 +69,7 @@ parameters! {
         /// Words of a large group's bitmap, which is laid over one window after the other.
         wide: [4096, 8192],
         /// What a row takes, in products, before it may be long: all groups work at it together.
-        least_long: [32768, 65536, 131072, 262144],
+        least_long: [8192, 16384, 32768, 65536, 131072, 262144],
         /// Parts of a compute unit's share of all products, one of which a long row is more than.
         unit_shares: [4, 8, 16, 32] => host,
         /// Entries of a row of C that a small group sums, at most.
@@ -99,9 +107,15 @@ impl SpgemmRows {
         // work.
         if device.device_type == DeviceType::Cpu {
             let (crowded_looks, items_per_unit) = (32, 1);
-            let (tiny_items, short_items) = (1, 1);
-            defaults =
-                SpgemmRows { crowded_looks, tiny_items, short_items, items_per_unit, ..defaults };
+            let (tiny_items, brief_items, short_items) = (1, 1, 1);
+            defaults = SpgemmRows {
+                crowded_looks,
+                tiny_items,
+                brief_items,
+                short_items,
+                items_per_unit,
+                ..defaults
+            };
         }
         // For f64, so that both types have the same.
         let too_large = |of: &Self| {
@@ -120,8 +134,10 @@ impl SpgemmRows {
         SpgemmRows {
             group_size: 1 << max_group_size.clamp(1, 256).ilog2(),
             tiny: 16,
+            brief: 32,
             short: 64,
             tiny_items: 4,
+            brief_items: 8,
             short_items: 16,
             few: 256,
             scattered: 2048,
@@ -169,12 +185,13 @@ impl SpgemmRows {
         let bitmap = |group_size, words| RowKernel::Bitmap(SpgemmBitmap { group_size, words });
         match class {
             0 | 1 => tiny(group_size, self.tiny, self.tiny_items),
-            2 if self.short_items == 1 => tiny(small, self.short, 1),
-            2 => tiny(group_size, self.short, self.short_items),
-            3 => bitmap(small, self.near),
-            4 => hash(small, self.few),
-            5 => bitmap(middle, self.middle),
-            6 => hash(middle, self.scattered),
+            2 => tiny(group_size, self.brief, self.brief_items),
+            3 if self.short_items == 1 => tiny(small, self.short, 1),
+            3 => tiny(group_size, self.short, self.short_items),
+            4 => bitmap(small, self.near),
+            5 => hash(small, self.few),
+            6 => bitmap(middle, self.middle),
+            7 => hash(middle, self.scattered),
             _ => bitmap(large, self.wide),
         }
     }
@@ -213,6 +230,7 @@ impl SpgemmRows {
         };
         let powers = [
             ("tiny_items", self.tiny_items),
+            ("brief_items", self.brief_items),
             ("short_items", self.short_items),
             ("few", self.few),
             ("scattered", self.scattered),
@@ -264,21 +282,30 @@ impl SpgemmRows {
             let SpgemmValues { group_size, outputs, products_per_item } =
                 self.value_kernel(class, Self::most_items(device));
             let products = u64::from(group_size) * u64::from(products_per_item);
-            let entries = u64::from(group_size).min(32);
-            let bytes =
-                u64::from(outputs) * (12 + number) + products * number + entries * (24 + number);
-            let list =
-                if class == 3 { (u64::from(group_size) + entries) * (12 + number) } else { 0 };
+            let mask_words = if class == WINDOW_ROWS { 2 } else { 1 };
+            let entries = u64::from(group_size).min(32 * mask_words);
+            let bytes = u64::from(outputs) * (8 + 4 * mask_words + number)
+                + products * number
+                + entries * (24 + number);
+            let list = if class == WINDOW_ROWS {
+                (u64::from(group_size) + entries) * (12 + number)
+            } else {
+                0
+            };
             (name, value, bytes + list + 128)
         };
+        // Of each row that a group looks at with several items: 20 bytes; and a sum for each item.
+        let of_looks = 28 * u64::from(self.group_size) + 128;
         vec![
+            ("group_size", self.group_size, of_looks),
             of_row("tiny", self.tiny, 1),
-            of_row("short", self.short, 2),
-            of_row("near", self.near, 3),
-            of_row("few", self.few, 4),
-            of_row("middle", self.middle, 5),
-            of_row("scattered", self.scattered, 6),
-            of_row("wide", self.wide, 7),
+            of_row("brief", self.brief, 2),
+            of_row("short", self.short, 3),
+            of_row("near", self.near, 4),
+            of_row("few", self.few, 5),
+            of_row("middle", self.middle, 6),
+            of_row("scattered", self.scattered, 7),
+            of_row("wide", self.wide, 8),
             of_values("small_outputs", self.small_outputs, 1),
             of_values("middle_outputs", self.middle_outputs, 2),
             of_values("window_outputs", self.window_outputs, 3),
@@ -289,88 +316,6 @@ impl SpgemmRows {
 /// A group size that the device has.
 fn clamp(size: u32, max_group_size: u64) -> u32 {
     1 << max_group_size.clamp(1, u64::from(size)).ilog2()
-}
-
-arguments! {
-    /// Arguments of the kernel `classify_rows`.
-    pub struct ClassifyArguments<M> for "classify_rows" {
-        /// The first row.
-        first_row: u32,
-        /// Rows.
-        count: u32,
-        /// What a row that is long takes more than.
-        long_work: u64,
-        /// Row offsets of A: rows + 1.
-        a_offsets: Array<M>,
-        /// Columns of A: a row of B each.
-        a_columns: Array<M>,
-        /// Where each row of B begins.
-        b_begins: Array<M>,
-        /// Where each row of B ends.
-        b_ends: Array<M>,
-        /// Columns of B, ascending in each row.
-        b_columns: Array<M>,
-        /// The result: 0 for each row of C, of all there are, that has no products.
-        counts: Array<M>,
-        /// The result: a byte a row.
-        classes: Array<M>,
-        /// The result, 0 before: rows of each class, and two words of the products of all but the last.
-        tallies: Array<M>,
-    }
-}
-
-arguments! {
-    /// Arguments of the kernel `classify_outputs`.
-    pub struct OutputArguments<M> for "classify_outputs" {
-        /// The first row.
-        first_row: u32,
-        /// Rows.
-        count: u32,
-        /// Row offsets of A: rows + 1.
-        a_offsets: Array<M>,
-        /// The classes that `classify_rows` found.
-        row_classes: Array<M>,
-        /// Entries of each row of C, from `first_row` on.
-        counts: Array<M>,
-        /// The result: a byte a row.
-        classes: Array<M>,
-        /// The result, 0 before: rows of each class, and windows of [`WINDOW_ROWS`].
-        tallies: Array<M>,
-    }
-}
-
-arguments! {
-    /// Arguments of the kernel `list_rows`.
-    pub struct ListArguments<M> for "list_rows" {
-        /// The first row.
-        first_row: u32,
-        /// Rows.
-        count: u32,
-        /// A byte a row.
-        classes: Array<M>,
-        /// Rows of each class.
-        tallies: Array<M>,
-        /// Rows of each class that are written: 0 before.
-        cursors: Array<M>,
-        /// The result: the rows, by class, but for the first class.
-        list: Array<M>,
-    }
-}
-
-arguments! {
-    /// Arguments of the kernel `list_windows`.
-    pub struct WindowArguments<M> for "list_windows" {
-        /// Rows in the list.
-        count: u32,
-        /// Rows of C.
-        rows: Array<M>,
-        /// Entries of each row of C.
-        counts: Array<M>,
-        /// The windows so far: 0 before.
-        cursor: Array<M>,
-        /// The result: row and window, two words each.
-        windows: Array<M>,
-    }
 }
 
 #[cfg(test)]

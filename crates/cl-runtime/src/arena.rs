@@ -3,7 +3,7 @@
 use bytemuck::Pod;
 
 use crate::scratch::for_a_kernel_to_write;
-use crate::{DeviceArray, Queue, Result};
+use crate::{AnyArray, DeviceArray, ElementType, Queue, Result};
 
 /// Bytes by which each array's first one is divisible: those of the widest vector.
 const ALIGNMENT: usize = 128;
@@ -41,13 +41,28 @@ impl Arena {
     /// # Errors
     /// More than is left.
     pub(crate) fn take<T: Pod>(&mut self, len: usize) -> Result<DeviceArray<T>> {
-        let array = self.memory.view(self.taken, len)?;
-        self.taken += bytes_of::<T>(len);
+        self.take_any(ElementType::of::<T>(), len)?.into_typed()
+    }
+
+    /// As [`Arena::take`], of elements whose type is known at run time.
+    pub(crate) fn take_any(
+        &mut self,
+        element: impl Into<ElementType>,
+        len: usize,
+    ) -> Result<AnyArray> {
+        let element = element.into();
+        let array = self.memory.as_any().view(element, self.taken, len)?;
+        self.taken += bytes_of_elements(element, len);
         Ok(array)
     }
 }
 
 /// Bytes that an array takes of an arena.
-pub(crate) fn bytes_of<T>(len: usize) -> usize {
-    len.saturating_mul(size_of::<T>()).div_ceil(ALIGNMENT) * ALIGNMENT
+pub(crate) fn bytes_of<T: Pod>(len: usize) -> usize {
+    bytes_of_elements(ElementType::of::<T>(), len)
+}
+
+/// As [`bytes_of`], of elements whose type is known at run time.
+pub(crate) fn bytes_of_elements(element: impl Into<ElementType>, len: usize) -> usize {
+    len.saturating_mul(element.into().size_bytes()).div_ceil(ALIGNMENT) * ALIGNMENT
 }

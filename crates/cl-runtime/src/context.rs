@@ -8,6 +8,7 @@ use cl_kernels::KernelKey;
 use csr_core::ValueType;
 
 use crate::arena::{Arena, bytes_of};
+use crate::kept_memory::KeptMemory;
 use crate::plan_workspace::PlanWorkspace;
 use crate::raw::{ContextHandle, DeviceId, Memory, MemoryFlags, QueueHandle};
 use crate::{
@@ -33,6 +34,7 @@ struct Shared {
     cache: BinaryCache,
     programs: Mutex<HashMap<KernelKey, Arc<Program>>>,
     plan_workspace: Mutex<Option<PlanWorkspace>>,
+    kept_memory: KeptMemory,
     nothing: Mutex<Option<Memory>>,
     small_arrays: Mutex<Option<Arena>>,
     /// The same context for smaller groups, where a compiled kernel turned out to have no larger ones.
@@ -99,6 +101,7 @@ impl Context {
             cache,
             programs: Mutex::new(HashMap::new()),
             plan_workspace: Mutex::new(None),
+            kept_memory: KeptMemory::default(),
             nothing: Mutex::new(None),
             small_arrays: Mutex::new(None),
             smaller: Mutex::new(None),
@@ -159,6 +162,11 @@ impl Context {
     pub(crate) fn keep_plan_workspace(&self, workspace: PlanWorkspace) {
         *self.shared.plan_workspace.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(workspace);
+    }
+
+    /// Memory to work in, kept from one plan to the next.
+    pub(crate) fn kept_memory(&self) -> &KeptMemory {
+        &self.shared.kept_memory
     }
 
     /// What kernels are given for arrays without elements: one buffer for all of them, since a driver takes as long to

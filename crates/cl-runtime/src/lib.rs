@@ -21,6 +21,7 @@ mod host_array;
 mod host_matrix;
 mod host_pattern;
 mod host_view;
+mod kept_memory;
 mod last_cache;
 mod launch;
 mod level_rates;

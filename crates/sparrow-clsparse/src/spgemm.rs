@@ -57,7 +57,8 @@ pub unsafe extern "C" fn clsparseScsrSpGemm(
         }
         let queue = &control.queue;
         let (a, b) = (operand(&control, &a)?, operand(&control, &b)?);
-        let mut plan = AnySpgemmPlan::new_blocking(queue, &a, &b, &SpgemmOptions::default())?;
+        let options = SpgemmOptions { separate_buffers: true, ..SpgemmOptions::default() };
+        let mut plan = AnySpgemmPlan::new_blocking(queue, &a, &b, &options)?;
         let c = plan.multiply_blocking(queue, &a, &b)?;
         let [values, columns, offsets] =
             arrays_for(&control, [c.values(), c.columns(), c.offsets()])?;

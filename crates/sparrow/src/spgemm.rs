@@ -17,6 +17,9 @@ pub struct SpgemmOptions {
     /// CPU devices there are no lists: sets of columns take so much at most, a quarter of a byte a column of C for each
     /// compute unit.
     pub scratch_bytes: u64,
+    /// Whether C's three arrays have a buffer each; else they are parts of one where the device allocates as much at once,
+    /// which takes less time. An application that uses the buffers' handles as if each array began its buffer needs this.
+    pub separate_buffers: bool,
     /// Hyper-parameters by name, over what the device table says.
     pub parameters: Vec<(String, u32)>,
     /// The device tables; `None` takes the environment's.
@@ -26,7 +29,12 @@ pub struct SpgemmOptions {
 impl Default for SpgemmOptions {
     /// 64 MiB of lists: 6.7 million rows at a time.
     fn default() -> Self {
-        SpgemmOptions { scratch_bytes: 64 << 20, parameters: Vec::new(), tables: None }
+        SpgemmOptions {
+            scratch_bytes: 64 << 20,
+            separate_buffers: false,
+            parameters: Vec::new(),
+            tables: None,
+        }
     }
 }
 
@@ -34,11 +42,14 @@ impl Default for SpgemmOptions {
 /// patterns of A and B, and multiplies them as often as there are new values.
 ///
 /// Memory on the device: C's row offsets, 4 bytes a row of C, and the lists of [`SpgemmOptions::scratch_bytes`]; beside
-/// C itself (columns and values, allocated once, exactly) nothing else but 8 bytes for each window of 1,024 entries of
+/// C itself (allocated once, exactly) nothing else but 8 bytes for each window of 1,024 entries of
 /// C's longest rows, and for rows that all groups work at together a bit for each column of C, 12 bytes for each entry
 /// of A and 32 for each part of a product, as many at a time as `scratch_bytes` says. Where rows of B do not ascend or
 /// have a column twice, also the order of B's entries (24 bytes each while they are sorted, 12 then) and during a
 /// product a copy of B.
+///
+/// When a plan is dropped, the context keeps some of this memory for the next one, a 128th of the device's and 128 MiB at
+/// most, until it is dropped itself: making and releasing memory takes longer than most products of short rows.
 #[derive(Debug)]
 pub struct AnySpgemmPlan {
     spgemm: Spgemm,
@@ -73,7 +84,8 @@ impl AnySpgemmPlan {
         let defaults = SpgemmRows::default_for(device);
         let parameters = resolver.resolve(defaults, |found| found.check(device, value_type))?;
         let (scratch_bytes, prefetches) = (options.scratch_bytes, tables.prefetches(device));
-        let spgemm = Spgemm::count_blocking(queue, a, b, parameters, scratch_bytes, prefetches)?;
+        let switches = (!options.separate_buffers, prefetches);
+        let spgemm = Spgemm::count_blocking(queue, a, b, parameters, scratch_bytes, switches)?;
         Ok(AnySpgemmPlan { spgemm, parameters })
     }
 

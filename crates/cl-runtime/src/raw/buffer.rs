@@ -42,6 +42,14 @@ impl Memory {
         }
     }
 
+    /// Whether there is no clone of this.
+    pub fn is_only_owner(&self) -> bool {
+        match self {
+            Memory::Buffer(handle) => handle.is_only_owner(),
+            Memory::Svm(allocation) => Arc::strong_count(allocation) == 1,
+        }
+    }
+
     /// A new buffer of `bytes` (at least one).
     ///
     /// # Errors

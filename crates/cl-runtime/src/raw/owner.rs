@@ -150,6 +150,11 @@ impl MemHandle {
         Ok(*self.0.alignment_bytes.get_or_init(|| bytes))
     }
 
+    /// Whether there is no clone of this owner.
+    pub(super) fn is_only_owner(&self) -> bool {
+        Arc::strong_count(&self.0) == 1
+    }
+
     /// The handle without a reference of its own.
     ///
     /// # Safety

@@ -35,6 +35,7 @@ impl Spgemm {
                 self.find_offsets(queue, &mut scan()?)?;
             }
             self.products = self.tallies.read_rows_blocking(queue)?.products;
+            self.set_idle(true);
             return Ok(());
         }
         let mut scan = scan()?;
@@ -71,15 +72,18 @@ impl Spgemm {
             }
         }
         let found = self.find_offsets(queue, &mut scan)?;
+        self.products += found.long_products;
         if let Some((rows, long)) = kept {
             let row_program = (self.types.offset_type, &self.parameters);
-            let outputs = rows.outputs(queue, row_program, &self.counts, &found)?;
+            let found = (&found, &self.tallies.window_cursor()?);
+            let outputs = rows.outputs(queue, row_program, &self.counts, found)?;
             if !outputs.windows().is_empty() {
                 // Who multiplies may do so in another queue.
                 queue.finish_blocking()?;
             }
             self.kept = Some(Kept { rows, outputs, long });
         }
+        self.set_idle(true);
         Ok(())
     }
 
@@ -129,21 +133,33 @@ impl Spgemm {
         patterns: Patterns<'_>,
         rows: &RowLists,
     ) -> Result<()> {
-        if !rows.has_summed() {
+        if rows.summed()?.is_empty() {
             return Ok(());
         }
         let parameters = &self.parameters;
         rows.enqueue_outputs(queue, parameters, patterns, &self.counts, &self.tallies)
     }
 
-    /// Counts the long rows, and returns their columns where they are one batch.
+    /// Counts the long rows, and returns their columns where they are one batch. Where all rows are one chunk and these
+    /// one batch, nothing is waited for, and their products are found by the next read of the tallies.
     fn count_long(
         &mut self,
         queue: &Queue,
         patterns: Patterns<'_>,
         lists: &RowLists,
     ) -> Result<Option<LongRows>> {
-        let listed = (&lists.of_class(LONG_ROWS)?, self.cols);
+        let rows = lists.of_class(LONG_ROWS)?;
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let (listed, bytes) = ((&rows, self.cols), self.scratch_bytes);
+        let entries = lists.long_entries;
+        if self.chunks.len() == 1 && long::is_one_batch(queue, patterns, listed, entries, bytes)? {
+            let total = self.tallies.long_products()?;
+            let rows = LongRows::enqueue(queue, patterns, listed, entries as u32, total)?;
+            rows.count(queue, &self.counts)?;
+            return Ok(Some(rows));
+        }
         let mut last = None;
         let mut products = 0;
         let counts = &self.counts;
@@ -153,7 +169,6 @@ impl Spgemm {
             last = Some(rows);
             Ok(())
         };
-        let bytes = self.scratch_bytes;
         let batches = long::find_blocking(queue, patterns, listed, bytes, each)?;
         self.products += products;
         Ok(last.filter(|_| batches == 1))
@@ -171,7 +186,8 @@ impl Spgemm {
             return Ok(());
         }
         let device = queue.context().device().traits();
-        let Patterns { offset_type, a_offsets, a_columns, b_begins, b_ends, b_columns } = patterns;
+        let Patterns { offset_type, a_offsets, a_columns, b_begins, b_ends, b_columns, .. } =
+            patterns;
         let (tasks, count, rows) = (listed.len(), listed.len() as u32, listed.argument());
         let counts = self.counts.argument();
         let pattern_only = (ValueType::F32, offset_type);

@@ -2,12 +2,15 @@
 
 use std::ops::Range;
 
-use cl_kernels::spgemm_long::{EntriesArguments, MeasureArguments, SOURCE, SpgemmLong};
+use cl_kernels::spgemm_long::{
+    EntriesArguments, MeasureArguments, SOURCE, SpgemmLong, StartArguments,
+};
 use cl_kernels::spgemm_rows::SpgemmRows;
 use csr_core::{OffsetType, ValueType};
 
 use super::lists::Patterns;
 use super::programs::{Groups, groups};
+use crate::arena::{Arena, bytes_of};
 use crate::scratch::for_a_kernel_to_write;
 use crate::{DeviceArray, Queue, Result, Scan};
 
@@ -23,7 +26,7 @@ pub(super) struct Entries {
     pub(super) starts: DeviceArray<u64>,
     /// Entries.
     pub(super) count: u32,
-    /// What comes of all of them.
+    /// What comes of all of them; 0 where only the device knows.
     pub(super) total: u64,
 }
 
@@ -37,19 +40,78 @@ impl Entries {
         lengths: &[u32],
         limits: &[u32],
     ) -> Result<Self> {
-        let (program, _) = long_groups(queue, patterns.offset_type)?;
         let row_starts = starts_of(lengths);
         let count = row_starts[lengths.len()];
         let row_starts = DeviceArray::upload_blocking(queue, &row_starts)?;
         let limits = DeviceArray::upload_blocking(queue, limits)?;
         let of_entries: DeviceArray<u32> = for_a_kernel_to_write(queue, count as usize)?;
         let starts: DeviceArray<u64> = for_a_kernel_to_write(queue, count as usize + 1)?;
+        let mut scan = Scan::new_blocking(queue, OffsetType::U64)?;
+        let mut entries = Entries { row_starts, starts, count, total: 0 };
+        entries.measure(queue, patterns, rows, &limits, &of_entries)?;
+        scan.enqueue(queue, &of_entries, &entries.starts)?;
+        entries.total = scan.total_blocking(queue)?;
+        Ok(entries)
+    }
+
+    /// As [`Entries::number_blocking`] without limits, of `count` entries; takes [`Entries::bytes`] of `arena`. What comes
+    /// of all of them is where the scan writes its total, and nothing is read back.
+    pub(super) fn enqueue(
+        queue: &Queue,
+        patterns: Patterns<'_>,
+        rows: &DeviceArray<u32>,
+        count: u32,
+        arena: &mut Arena,
+        scan: &mut Scan,
+    ) -> Result<Self> {
+        let (program, _) = long_groups(queue, patterns.offset_type)?;
+        let row_starts: DeviceArray<u32> = arena.take(rows.len() + 1)?;
+        let limits: DeviceArray<u32> = arena.take(rows.len())?;
+        let of_entries = arena.take(count as usize)?;
+        let starts = arena.take(count as usize + 1)?;
+        let arguments = StartArguments {
+            count: rows.len() as u32,
+            rows: rows.argument(),
+            a_offsets: patterns.a_offsets,
+            entry_starts: row_starts.argument(),
+            limits: limits.argument(),
+        };
+        // SAFETY: the rows are A's, and there is a start and a limit for each, and one start more.
+        #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
+        unsafe {
+            program.run(queue, &arguments, 1)?;
+        }
+        let entries = Entries { row_starts, starts, count, total: 0 };
+        entries.measure(queue, patterns, rows, &limits, &of_entries)?;
+        scan.enqueue(queue, &of_entries, &entries.starts)?;
+        Ok(entries)
+    }
+
+    /// Bytes of an arena that [`Entries::enqueue`] takes.
+    pub(super) fn bytes(rows: usize, count: u32) -> usize {
+        let count = count as usize;
+        bytes_of::<u32>(rows + 1)
+            + bytes_of::<u32>(rows)
+            + bytes_of::<u32>(count)
+            + bytes_of::<u64>(count + 1)
+    }
+
+    /// Has the device find what each entry counts for.
+    fn measure(
+        &self,
+        queue: &Queue,
+        patterns: Patterns<'_>,
+        rows: &DeviceArray<u32>,
+        limits: &DeviceArray<u32>,
+        of_entries: &DeviceArray<u32>,
+    ) -> Result<()> {
+        let (program, _) = long_groups(queue, patterns.offset_type)?;
         let Patterns { a_offsets, a_columns, b_begins, b_ends, .. } = patterns;
         let arguments = MeasureArguments {
-            entries: count,
-            slots: lengths.len() as u32,
+            entries: self.count,
+            slots: rows.len() as u32,
             rows: rows.argument(),
-            entry_starts: row_starts.argument(),
+            entry_starts: self.row_starts.argument(),
             limits: limits.argument(),
             a_offsets,
             a_columns,
@@ -60,12 +122,8 @@ impl Entries {
         // SAFETY: the rows are A's, with as many entries as was said, and there is a length for each.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
-            program.run_items(queue, &arguments, count as usize)?;
+            program.run_items(queue, &arguments, self.count as usize)
         }
-        let mut scan = Scan::new_blocking(queue, OffsetType::U64)?;
-        scan.enqueue(queue, &of_entries, &starts)?;
-        let total = scan.total_blocking(queue)?;
-        Ok(Entries { row_starts, starts, count, total })
     }
 }
 

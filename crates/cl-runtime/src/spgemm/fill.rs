@@ -8,10 +8,10 @@ use super::lists::{Patterns, RowListing, RowLists, list_bytes};
 use super::long::{self, LongRows};
 use super::programs::{groups, value_groups};
 use super::{Kept, Spgemm, patterns};
-use crate::arena::Arena;
+use crate::arena::{Arena, bytes_of_elements};
 use crate::raw::Memory;
 use crate::scratch::any_for_a_kernel_to_write;
-use crate::{AnyMatrix, DeviceArray, Queue, Result};
+use crate::{AnyArray, AnyMatrix, DeviceArray, MatrixTypes, Queue, Result};
 
 /// What kernels of the fill pass read and write besides lists and patterns.
 #[derive(Clone, Copy, Debug)]
@@ -31,10 +31,9 @@ impl Spgemm {
         a: &AnyMatrix,
         matrix_b: &AnyMatrix,
     ) -> Result<AnyMatrix> {
+        self.set_idle(false);
         let b = self.sorted(queue, matrix_b)?;
-        let offsets = self.offsets.slice(0..self.offsets.len())?;
-        let columns = any_for_a_kernel_to_write(queue, self.types.column_type, self.nnz)?;
-        let values = any_for_a_kernel_to_write(queue, self.types.value_type, self.nnz)?;
+        let [offsets, columns, values] = self.arrays_of_c(queue)?;
         let filled = Filled {
             a_values: a.values().argument(),
             b_values: b.values.argument(),
@@ -57,7 +56,8 @@ impl Spgemm {
                 self.list_outputs(queue, patterns, &rows)?;
                 let found = self.tallies.read_outputs_blocking(queue)?;
                 let row_program = (self.types.offset_type, &self.parameters);
-                let outputs = rows.outputs(queue, row_program, &self.counts, &found)?;
+                let found = (&found, &self.tallies.window_cursor()?);
+                let outputs = rows.outputs(queue, row_program, &self.counts, found)?;
                 let found = Kept { rows, outputs, long: None };
                 self.fill_rows(queue, patterns, filled, &found)?;
                 // The lists of the next chunk take the memory of these.
@@ -65,12 +65,54 @@ impl Spgemm {
             }
         }
         queue.finish_blocking()?;
+        self.set_idle(true);
         let (context, lengths) = (queue.context(), self.row_lengths);
         // SAFETY: the kernels before have written a pattern, and rows of these lengths were counted.
         #[expect(unsafe_code, reason = "the pattern is this module's own")]
         unsafe {
             AnyMatrix::from_measured_arrays(context, self.cols, offsets, columns, values, lengths)
         }
+    }
+
+    /// C's offsets, which are the count's, and memory for its columns and values: all in one buffer where they may be,
+    /// which a driver makes and releases in less time than several.
+    fn arrays_of_c(&self, queue: &Queue) -> Result<[AnyArray; 3]> {
+        let MatrixTypes { offset_type, column_type, value_type } = self.types;
+        let (starts, nnz) = (self.offsets.len(), self.nnz);
+        if self.sets.is_some() {
+            return Ok([
+                self.offsets.slice(0..starts)?,
+                any_for_a_kernel_to_write(queue, column_type, nnz)?,
+                any_for_a_kernel_to_write(queue, value_type, nnz)?,
+            ]);
+        }
+        let bytes = bytes_of_elements(offset_type, starts)
+            .saturating_add(bytes_of_elements(column_type, nnz))
+            .saturating_add(bytes_of_elements(value_type, nnz));
+        let traits = queue.context().device().traits();
+        // Oclgrind forgets what is in the rest where a part is written from the host.
+        let is_one = self.in_one_buffer
+            && !traits.is_oclgrind()
+            && bytes as u64 <= traits.max_allocation_bytes;
+        let mut arrays = if is_one {
+            let mut arena = Arena::new(queue, bytes)?;
+            [
+                arena.take_any(offset_type, starts)?,
+                arena.take_any(column_type, nnz)?,
+                arena.take_any(value_type, nnz)?,
+            ]
+        } else {
+            [
+                any_for_a_kernel_to_write(queue, offset_type, starts)?,
+                any_for_a_kernel_to_write(queue, column_type, nnz)?,
+                any_for_a_kernel_to_write(queue, value_type, nnz)?,
+            ]
+        };
+        // The count's are in memory that goes back to the context.
+        if let Some(copied) = arrays[0].copy_from(queue, &self.offsets)? {
+            queue.settle_blocking(&copied)?;
+        }
+        Ok(arrays)
     }
 
     fn fill_rows(

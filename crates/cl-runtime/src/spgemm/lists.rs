@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use cl_kernels::Array;
 use cl_kernels::spgemm_rows::{
-    CROWDED_ROWS, ClassifyArguments, ListArguments, OutputArguments, SUMMED_ROWS, SpgemmRows,
-    WINDOW_ROWS, WindowArguments,
+    CROWDED_ROWS, ClassifyArguments, ListArguments, ListOutputArguments, OutputArguments,
+    ROW_CLASSES, SUMMED_ROWS, SpgemmRows, WINDOW_ROWS, WindowArguments,
 };
 use csr_core::OffsetType;
 
-use super::programs::{Groups, row_groups};
+use super::programs::row_groups;
 use super::tallies::{OutputTallies, RowTallies, Tallies};
 use crate::arena::{Arena, bytes_of};
 use crate::raw::Memory;
@@ -19,8 +19,13 @@ use crate::{DeviceArray, Queue, Result};
 /// Bytes of lists and classes for each row that is computed at once: two lists of a word, two classes of a byte.
 pub(super) const BYTES_PER_ROW: u64 = 10;
 
-/// Items that look at a row together (`ROW_ITEMS` of the kernel).
+/// Items that look at a row together, and entries of A's row that one looks at alone (`ROW_ITEMS` and `ITEM_ENTRIES` of
+/// the kernel).
 const ROW_ITEMS: usize = 8;
+const ITEM_ENTRIES: usize = 16;
+
+/// Groups for each compute unit that rows are shared among where an item looks at one alone.
+const FEWEST_GROUPS_PER_UNIT: usize = 8;
 
 /// Groups that look at rows, for each compute unit: a few times what it runs at once.
 const GROUPS_PER_UNIT: usize = 32;
@@ -29,6 +34,8 @@ const GROUPS_PER_UNIT: usize = 32;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patterns<'a> {
     pub(super) offset_type: OffsetType,
+    /// Entries of a row of A in the mean, rounded down.
+    pub(super) a_mean: usize,
     pub(super) a_offsets: Array<&'a Memory>,
     pub(super) a_columns: Array<&'a Memory>,
     pub(super) b_begins: Array<&'a Memory>,
@@ -89,9 +96,12 @@ impl RowListing {
         let (rows, memory) = (&self.rows, &self.memory);
         let of_rows = tallies.rows()?;
         let Patterns { a_offsets, a_columns, b_begins, b_ends, b_columns, .. } = patterns;
+        let units = queue.context().device().traits().compute_units as usize;
+        let group_rows = rows_at_once(program.group_size(), rows.len(), patterns.a_mean, units);
         let arguments = ClassifyArguments {
             first_row: rows.start as u32,
             count: rows.len() as u32,
+            group_rows: group_rows as u32,
             long_work,
             a_offsets,
             a_columns,
@@ -102,23 +112,39 @@ impl RowListing {
             classes: memory.row_classes.argument(),
             tallies: of_rows.argument(),
         };
-        let groups = rows.len().div_ceil((program.group_size() / ROW_ITEMS).max(1));
         // Each group adds to the same few words.
-        let units = queue.context().device().traits().compute_units as usize;
-        let groups = groups.min(units * GROUPS_PER_UNIT);
+        let groups = rows.len().div_ceil(group_rows).min(units * GROUPS_PER_UNIT);
         // SAFETY: the patterns are checked ones that belong together, and there is a class for each row.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
             program.run(queue, &arguments, groups)?;
         }
-        let listed = (&memory.row_classes, &memory.rows);
-        list(queue, &program, rows, listed, (&of_rows, &tallies.row_cursors()?))
+        let cursors = tallies.row_cursors()?;
+        let list = ListArguments {
+            first_row: rows.start as u32,
+            count: rows.len() as u32,
+            classes: memory.row_classes.argument(),
+            tallies: of_rows.argument(),
+            cursors: cursors.argument(),
+            list: memory.rows.argument(),
+        };
+        // SAFETY: a class and an index in the list for each row, and a tally and a cursor for each class.
+        #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
+        unsafe {
+            program.run_items(queue, &list, rows.len())
+        }
     }
 
     /// The lists, of which the device has said this.
     pub(super) fn found(self, tallies: &RowTallies) -> RowLists {
         let starts = starts(&tallies.of_classes);
-        RowLists { rows: self.rows, products: tallies.products, starts, memory: self.memory }
+        RowLists {
+            rows: self.rows,
+            products: tallies.products,
+            long_entries: tallies.long_entries,
+            starts,
+            memory: self.memory,
+        }
     }
 }
 
@@ -129,6 +155,8 @@ pub(super) struct RowLists {
     rows: Range<usize>,
     /// The products of those that are not long.
     pub(super) products: u64,
+    /// Entries of A in those that are.
+    pub(super) long_entries: u64,
     starts: Vec<u32>,
     memory: ListMemory,
 }
@@ -139,12 +167,14 @@ impl RowLists {
         of_class(&self.memory.rows, &self.starts, class)
     }
 
-    /// Whether the values of some rows are summed by another kernel than finds their columns.
-    pub(super) fn has_summed(&self) -> bool {
-        self.starts.last() > self.starts.get(SUMMED_ROWS)
+    /// The rows whose values are summed by another kernel than finds their columns.
+    pub(super) fn summed(&self) -> Result<DeviceArray<u32>> {
+        let end = self.starts[ROW_CLASSES] as usize;
+        self.memory.rows.slice(self.starts[SUMMED_ROWS] as usize..end)
     }
 
-    /// Has the device sort the rows into classes by their entries, `counts`, which has one for each row of C.
+    /// Has the device sort the rows whose values another kernel sums into classes by their entries, `counts`, which has
+    /// one for each row of C.
     pub(super) fn enqueue_outputs(
         &self,
         queue: &Queue,
@@ -154,25 +184,32 @@ impl RowLists {
         tallies: &Tallies,
     ) -> Result<()> {
         let program = row_groups(queue, patterns.offset_type, parameters)?;
-        let (rows, memory) = (&self.rows, &self.memory);
-        let of_rows = counts.slice(rows.clone())?;
-        let outputs = tallies.outputs()?;
+        let memory = &self.memory;
+        let rows = self.summed()?;
+        let (outputs, cursors) = (tallies.outputs()?, tallies.output_cursors()?);
+        let count = rows.len() as u32;
         let arguments = OutputArguments {
-            first_row: rows.start as u32,
-            count: rows.len() as u32,
+            count,
+            rows: rows.argument(),
             a_offsets: patterns.a_offsets,
-            row_classes: memory.row_classes.argument(),
-            counts: of_rows.argument(),
+            counts: counts.argument(),
             classes: memory.output_classes.argument(),
             tallies: outputs.argument(),
         };
-        // SAFETY: a class and a count for each row.
+        let list = ListOutputArguments {
+            count,
+            rows: rows.argument(),
+            classes: memory.output_classes.argument(),
+            tallies: outputs.argument(),
+            cursors: cursors.argument(),
+            list: memory.outputs.argument(),
+        };
+        // SAFETY: the listed rows are A's and C's, and there is a class and an index in the list for each.
         #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
         unsafe {
             program.run_items(queue, &arguments, rows.len())?;
+            program.run_items(queue, &list, rows.len())
         }
-        let listed = (&memory.output_classes, &memory.outputs);
-        list(queue, &program, rows, listed, (&outputs, &tallies.output_cursors()?))
     }
 
     /// The rows by their entries, of which the device has said this.
@@ -181,11 +218,11 @@ impl RowLists {
         queue: &Queue,
         (offset_type, parameters): (OffsetType, &SpgemmRows),
         counts: &DeviceArray<u32>,
-        tallies: &OutputTallies,
+        (tallies, cursor): (&OutputTallies, &DeviceArray<u32>),
     ) -> Result<OutputLists> {
         let starts = starts(&tallies.of_classes);
         let listed = of_class(&self.memory.outputs, &starts, WINDOW_ROWS)?;
-        let listed = (&listed, tallies.windows as usize);
+        let listed = (&listed, tallies.windows as usize, cursor);
         let windows = windows_of(queue, (offset_type, parameters), listed, counts)?;
         let rows = self.memory.outputs.slice(0..self.rows.len())?;
         Ok(OutputLists { rows, starts, windows })
@@ -217,28 +254,13 @@ impl OutputLists {
     }
 }
 
-/// Has the device list `rows` by their classes, one class after the other, of which there are as many as `tallies`
-/// says.
-fn list(
-    queue: &Queue,
-    program: &Groups,
-    rows: &Range<usize>,
-    (classes, list): (&DeviceArray<u8>, &DeviceArray<u32>),
-    (tallies, cursors): (&DeviceArray<u32>, &DeviceArray<u32>),
-) -> Result<()> {
-    let arguments = ListArguments {
-        first_row: rows.start as u32,
-        count: rows.len() as u32,
-        classes: classes.argument(),
-        tallies: tallies.argument(),
-        cursors: cursors.argument(),
-        list: list.argument(),
-    };
-    // SAFETY: a class and an index in the list for each row, and a tally and a cursor for each class.
-    #[expect(unsafe_code, reason = "arguments and arrays are this module's own")]
-    unsafe {
-        program.run_items(queue, &arguments, rows.len())
+/// Rows that a group looks at at once: where they are short, an item each, or fewer where there are few groups then.
+fn rows_at_once(group_size: usize, rows: usize, mean_entries: usize, units: usize) -> usize {
+    let fewest = (group_size / ROW_ITEMS).max(1);
+    if mean_entries > ITEM_ENTRIES {
+        return fewest;
     }
+    (rows / (units * FEWEST_GROUPS_PER_UNIT).max(1)).clamp(fewest, group_size)
 }
 
 /// Where each class begins in a list without the first one, and the list's length.
@@ -255,18 +277,18 @@ fn of_class(list: &DeviceArray<u32>, starts: &[u32], class: usize) -> Result<Dev
     list.slice(starts[class] as usize..starts[class + 1] as usize)
 }
 
-/// The windows of `rows` of C, so many, two words each; `counts` has the entries of each row of C.
+/// The windows of `rows` of C, so many, two words each; `counts` has the entries of each row of C, and `cursor`, a word, is
+/// 0 before.
 pub(super) fn windows_of(
     queue: &Queue,
     (offset_type, parameters): (OffsetType, &SpgemmRows),
-    (rows, windows): (&DeviceArray<u32>, usize),
+    (rows, windows, cursor): (&DeviceArray<u32>, usize, &DeviceArray<u32>),
     counts: &DeviceArray<u32>,
 ) -> Result<DeviceArray<u32>> {
     if rows.is_empty() {
         return rows.slice(0..0);
     }
     let list = for_a_kernel_to_write(queue, 2 * windows)?;
-    let cursor = DeviceArray::upload_blocking(queue, &[0u32])?;
     let program = row_groups(queue, offset_type, parameters)?;
     let arguments = WindowArguments {
         count: rows.len() as u32,
@@ -281,4 +303,18 @@ pub(super) fn windows_of(
         program.run_items(queue, &arguments, rows.len())?;
     }
     Ok(list)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rows_at_once;
+
+    #[test]
+    fn an_item_looks_at_a_row_alone_where_rows_are_short_and_many() {
+        assert_eq!(rows_at_once(256, 1_000_000, 3, 132), 256);
+        assert_eq!(rows_at_once(256, 100_000, 16, 132), 94);
+        assert_eq!(rows_at_once(256, 1_000, 3, 132), 32);
+        assert_eq!(rows_at_once(256, 1_000_000, 17, 132), 32);
+        assert_eq!(rows_at_once(1, 0, 0, 0), 1);
+    }
 }

@@ -21,7 +21,8 @@ use std::ops::Range;
 use cl_kernels::spgemm_rows::SpgemmRows;
 use csr_core::{OffsetType, RowLengths, ValueType, counted};
 
-use crate::arena::{Arena, bytes_of};
+use crate::arena::{bytes_of, bytes_of_elements};
+use crate::kept_memory::BorrowedMemory;
 use crate::scratch::any_for_a_kernel_to_write;
 use crate::{AnyArray, AnyMatrix, Context, DeviceArray, Error, MatrixTypes, Queue, Result, Scan};
 
@@ -53,6 +54,8 @@ pub struct Spgemm {
     /// What a row that is long takes more than, in products.
     long_work: u64,
     scratch_bytes: u64,
+    /// Whether C's arrays are parts of one buffer where they may be.
+    in_one_buffer: bool,
     /// Where items compute rows by themselves.
     sets: Option<Sets>,
     /// Of the one chunk, where there is one.
@@ -60,6 +63,8 @@ pub struct Spgemm {
     /// Where the rows of B do not ascend.
     order: Option<Order>,
     copy_bytes: usize,
+    /// What counts and lists are in: the last field, so that these are gone when it goes back to the context.
+    memory: BorrowedMemory,
 }
 
 /// What the fill pass need not find again.
@@ -72,9 +77,20 @@ struct Kept {
 }
 
 impl Spgemm {
+    /// Says whether every command that uses the count's memory has ended.
+    fn set_idle(&mut self, is_idle: bool) {
+        self.memory.set_idle(is_idle);
+        if let Some(long) = self.kept.as_mut().and_then(|kept| kept.long.as_mut()) {
+            long.set_idle(is_idle);
+        }
+    }
+}
+
+impl Spgemm {
     /// Counts the entries of C = A B. Lists of rows take no more than `scratch_bytes` at a time: what needs more is
     /// computed in chunks of rows. The columns of long rows take as much again, or what one row needs. Sets of columns
     /// take no more either, and there are no lists then: those kernels prefetch where `prefetches` says so.
+    /// With `in_one_buffer` the arrays of every C that follows may be parts of one buffer.
     ///
     /// # Errors
     /// A with another number of columns than B has rows, or of other types; values that products are not made in;
@@ -86,7 +102,7 @@ impl Spgemm {
         b: &AnyMatrix,
         parameters: SpgemmRows,
         scratch_bytes: u64,
-        prefetches: bool,
+        (in_one_buffer, prefetches): (bool, bool),
     ) -> Result<Self> {
         let context = queue.context().clone();
         check_operands(&context, a, b)?;
@@ -106,14 +122,24 @@ impl Spgemm {
         // The lists of a single chunk are kept as long as the counts are.
         let has_kept_lists = sets.is_none() && chunks.len() == 1;
         let lists = if has_kept_lists { list_bytes(rows) } else { 0 };
-        let bytes = bytes_of::<u64>(scan.tile()) + bytes_of::<u32>(rows) + lists;
-        let mut arena = Arena::new(queue, bytes)?;
-        let tallies = Tallies::new_blocking(queue)?;
+        let offset_bytes =
+            if sets.is_none() { bytes_of_elements(offset_type, rows + 1) } else { 0 };
+        let bytes = offset_bytes
+            + Tallies::BYTES
+            + bytes_of::<u64>(scan.tile())
+            + bytes_of::<u32>(rows)
+            + lists;
+        let memory = context.kept_memory().borrow(queue, bytes)?;
+        let mut arena = memory.arena()?;
+        let tallies = Tallies::new_blocking(queue, &mut arena)?;
         let sums = arena.take(scan.tile())?;
         let counts = arena.take(rows)?;
-        let offsets = any_for_a_kernel_to_write(queue, offset_type, rows + 1)?;
-        let memory = (sums, tallies.total()?);
-        let scan = || Scan::in_memory_blocking(queue, offset_type, scan, memory);
+        let offsets = match sets {
+            None => arena.take_any(offset_type, rows + 1)?,
+            Some(_) => any_for_a_kernel_to_write(queue, offset_type, rows + 1)?,
+        };
+        let of_scan = (sums, tallies.total()?);
+        let scan = || Scan::in_memory_blocking(queue, offset_type, scan, of_scan);
         let mut spgemm = Spgemm {
             context,
             types,
@@ -129,10 +155,12 @@ impl Spgemm {
             chunks,
             long_work,
             scratch_bytes,
+            in_one_buffer,
             sets,
             kept: None,
             order: None,
             copy_bytes: 0,
+            memory,
         };
         spgemm.count(queue, a, b, arena, scan)?;
         Ok(spgemm)
@@ -211,10 +239,9 @@ impl Spgemm {
             self.rows() * BYTES_PER_ROW as usize + long
         });
         let order = self.order.as_ref().map_or(0, Order::size_bytes);
-        let words = 4 * Tallies::WORDS;
         self.offsets.size_bytes()
             + self.counts.size_bytes()
-            + words
+            + Tallies::BYTES
             + kept
             + order
             + self.copy_bytes
@@ -245,6 +272,7 @@ fn chunks(rows: usize, scratch_bytes: u64) -> Vec<Range<usize>> {
 fn patterns<'a>(a: &'a AnyMatrix, b: &'a SortedRows) -> Patterns<'a> {
     Patterns {
         offset_type: a.offset_type(),
+        a_mean: a.nnz() / a.rows().max(1),
         a_offsets: a.offsets().argument(),
         a_columns: a.columns().argument(),
         b_begins: b.begins.argument(),

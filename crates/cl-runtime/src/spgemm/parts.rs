@@ -61,7 +61,9 @@ impl Spgemm {
             let windows = starts[rows.len()] as usize;
             if looks / u64::from(self.parameters.crowded_looks) < entries.total {
                 let row_program = (patterns.offset_type, &self.parameters);
-                let tasks = windows_of(queue, row_program, (&rows, windows), &self.counts)?;
+                let cursor = DeviceArray::upload_blocking(queue, &[0u32])?;
+                let tasks = (&rows, windows, &cursor);
+                let tasks = windows_of(queue, row_program, tasks, &self.counts)?;
                 self.fill_windows(queue, patterns, filled, &tasks)?;
                 continue;
             }

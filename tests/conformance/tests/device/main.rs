@@ -40,6 +40,7 @@ mod solve;
 mod solve_verdict;
 mod sort;
 mod spgemm;
+mod spgemm_memory;
 mod spin;
 mod spmm;
 mod spmm_copies;

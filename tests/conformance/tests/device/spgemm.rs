@@ -8,10 +8,11 @@ use csr_core::{Accumulator, Csr, Offset, Real};
 use sparrow::{Matrix, Queue, SpgemmOptions, SpgemmPlan};
 
 /// Small limits, so that small matrices have rows of every class, which groups compute on every device.
-fn options() -> SpgemmOptions {
+pub(crate) fn options() -> SpgemmOptions {
     let parameters = [
         ("group_size", 64),
         ("tiny", 4),
+        ("brief", 6),
         ("short", 8),
         ("few", 16),
         ("scattered", 32),
@@ -29,18 +30,18 @@ fn options() -> SpgemmOptions {
 
 /// The same, and every row of more than 4 entries of A, or of much work, is long; with 5 entries or more a row whose
 /// values are summed in windows is crowded, however few looks that spares.
-fn long_options() -> SpgemmOptions {
+pub(crate) fn long_options() -> SpgemmOptions {
     let long = [("least_long", 64), ("unit_shares", 1 << 20), ("crowded", 5), ("crowded_looks", 1)];
     with(options(), &long)
 }
 
-fn with(mut options: SpgemmOptions, parameters: &[(&str, u32)]) -> SpgemmOptions {
+pub(crate) fn with(mut options: SpgemmOptions, parameters: &[(&str, u32)]) -> SpgemmOptions {
     options.parameters.extend(parameters.iter().map(|&(name, value)| (name.to_owned(), value)));
     options
 }
 
 /// Rows of these lengths whose columns are `step` apart, beginning anywhere; what is longer than the row repeats.
-fn matrix<V: Accumulator + Real, O: Offset>(
+pub(crate) fn matrix<V: Accumulator + Real, O: Offset>(
     cols: usize,
     lengths: &[usize],
     step: usize,
@@ -71,7 +72,10 @@ fn multiply<V: Accumulator + Real, O: Offset>(
     download(queue, &c)
 }
 
-fn download<V: Accumulator + Real, O: Offset>(queue: &Queue, c: &Matrix<V, O>) -> Csr<V, O> {
+pub(crate) fn download<V: Accumulator + Real, O: Offset>(
+    queue: &Queue,
+    c: &Matrix<V, O>,
+) -> Csr<V, O> {
     let offsets = c.offsets().read_blocking(queue).unwrap();
     let columns = c.columns().read_blocking(queue).unwrap();
     let values = c.values().read_blocking(queue).unwrap();
@@ -98,7 +102,7 @@ fn size(usual: usize, few: usize) -> usize {
 }
 
 /// Rows of B of 0 to 40 entries, for an A whose rows reach every class.
-fn lengths(rows: usize, pattern: &[usize]) -> Vec<usize> {
+pub(crate) fn lengths(rows: usize, pattern: &[usize]) -> Vec<usize> {
     pattern.iter().copied().cycle().take(rows).collect()
 }
 
@@ -134,7 +138,8 @@ fn the_usual_parameters_are_right_too() {
 fn rows_at_each_limit_are_right() {
     let queue = queue();
     // Row i of A names i rows of B, all of one entry, and one of two: products of 0 to 60.
-    let near_limits = (0..60).filter(|at| size(1, 0) == 1 || [3, 4, 7, 8, 15, 31, 39].contains(at));
+    let near_limits =
+        (0..60).filter(|at| size(1, 0) == 1 || [3, 4, 5, 6, 7, 8, 15, 31, 39].contains(at));
     let a = matrix::<f32, u32>(80, &near_limits.collect::<Vec<_>>(), 1, 1);
     for step in [1, 33] {
         let mut of_b = vec![1; 80];
@@ -152,17 +157,21 @@ fn rows_of_few_products_are_right_however_many_items_they_have() {
     let a = matrix::<f32, u32>(60, &lengths(rows, &[1, 40, 0, 3, 60, 7, 2]), 11, 1);
     for (number, (cols, step)) in [(500, 3), (9, 1)].into_iter().enumerate() {
         let b = matrix::<f32, u32>(cols, &lengths(60, &[0, 1, 0, 2, 0, 0, 3]), step, 2);
-        let of_items = |tiny_items, short_items| {
-            let items =
-                [("tiny_items", tiny_items), ("short_items", short_items), ("items_per_unit", 0)];
+        let of_items = |tiny_items, brief_items, short_items| {
+            let items = [
+                ("tiny_items", tiny_items),
+                ("brief_items", brief_items),
+                ("short_items", short_items),
+                ("items_per_unit", 0),
+            ];
             with(SpgemmOptions::default(), &items)
         };
-        let alone = check(&queue, &a, &b, &of_items(1, 1));
+        let alone = check(&queue, &a, &b, &of_items(1, 1, 1));
         // On an interpreter the first two of one shape, the last of the other, once each.
-        let of_items_each = [(2, 4), (4, 16), (16, 64)];
+        let of_items_each = [(2, 2, 4), (4, 8, 16), (16, 32, 64)];
         let taken = if size(1, 0) == 1 { 0..3 } else { [0..2, 2..3][number].clone() };
-        for &(tiny_items, short_items) in &of_items_each[taken] {
-            let options = of_items(tiny_items, short_items);
+        for &(tiny_items, brief_items, short_items) in &of_items_each[taken] {
+            let options = of_items(tiny_items, brief_items, short_items);
             let together = check(&queue, &a, &b, &options);
             assert_eq!(together.pattern(), alone.pattern());
             if size(1, 0) == 0 {
