@@ -271,6 +271,19 @@ fn batches_grow_along_the_axis_with_the_loop_beside_and_pure_ell_is_a_line_of_it
 }
 
 #[test]
+fn matrices_of_one_mean_row_are_points_of_their_own_and_a_batch_has_one_loop() {
+    let records = [
+        batched("mbeacxc", ("batched_coo", "as given"), 100, 4.0),
+        batched("bcsstk02", ("batched_coo", "as given"), 100, 8.0),
+        batched("mbeacxc", ("batched_csr_i", "as given"), 100, 2.0),
+    ];
+    let pictures = figure("batched-5").pictures(&records);
+    assert_eq!(pictures[0].series[0].points, [(4.0, Some(2.0)), (4.0, Some(1.0))]);
+    let looped = pictures[0].series.last().unwrap();
+    assert_eq!((looped.name.as_str(), looped.points.len()), ("a loop of single products", 2));
+}
+
+#[test]
 fn controlled_problems_are_a_picture_a_kind_over_nonzeros_a_row() {
     let record = batched("order-1024", ("batched_csr_i", "as given"), 10, 1.0);
     let pictures = figure("batched-4").pictures(&[record]);
