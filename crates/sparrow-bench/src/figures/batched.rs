@@ -29,8 +29,8 @@ const LARGE: &[&str] = &[
 /// Figure 3.
 pub(super) const GROWING: PaperFigure = PaperFigure {
     name: "batched-3",
-    title: "Batches, Figure 3: twelve problems, batches of growing size",
-    differs: "Likenesses of the paper's matrices unless others are named. The loop is of our own single products; \
+    title: "Batches, Figure 3: batches of growing size, each of one problem",
+    differs: "Likenesses of the paper's twelve matrices unless others are named. The loop is of our own single products; \
               cuSPARSE's, which the paper has, is a line where --peers names its results, with its block-diagonal and its \
               batched product. MAGMA's is not here. Sizes are multiplied by the scale. \"ELL, sliced\" is the form that \
               is taken where pure ELL would pad more than a fifth.",
@@ -178,9 +178,9 @@ fn controlled(records: &[&Record]) -> Vec<Picture> {
 /// Figure 5.
 pub(super) const ALL: PaperFigure = PaperFigure {
     name: "batched-5",
-    title: "Batches, Figure 5: all 32 problems in batches of 10,000, over nonzeros a row",
-    differs: "Likenesses of the paper's matrices unless others are named; 10,000 problems times the scale. The paper has \
-              the matrices side by side in this order.",
+    title: "Batches, Figure 5: batches of one problem each, over nonzeros a row",
+    differs: "Likenesses of the paper's 32 matrices unless others are named; 10,000 problems times the scale. The paper \
+              has the matrices side by side in this order.",
     cases: Cases::Problems(&[]),
     measured: Measured::Batch {
         kind: Batches::Homogeneous,
@@ -207,7 +207,7 @@ fn over_mean_row(records: &[&Record]) -> Vec<Picture> {
 /// Figure 6.
 pub(super) const MIXED: PaperFigure = PaperFigure {
     name: "batched-6",
-    title: "Batches, Figure 6: twelve problems in random order",
+    title: "Batches, Figure 6: problems in random order (twelve in the paper)",
     differs: "Likenesses of the paper's matrices unless others are named; 10,000 problems times the scale, whose number \
               the paper does not tell. Bandwidth counts what a form stores, padding included, as in the paper.",
     measured: Measured::Batch {
@@ -223,7 +223,7 @@ pub(super) const MIXED: PaperFigure = PaperFigure {
 /// Figure 7.
 pub(super) const ALL_MIXED: PaperFigure = PaperFigure {
     name: "batched-7",
-    title: "Batches, Figure 7: all 32 problems in random order",
+    title: "Batches, Figure 7: problems in random order (all 32 in the paper)",
     cases: Cases::Problems(&[]),
     ..MIXED
 };

@@ -14,9 +14,10 @@ use crate::record::Record;
 /// Figure 9.
 pub(super) const MEMORY: PaperFigure = PaperFigure {
     name: "evc-hyb-9",
-    title: "EVC-HYB, Figure 9: rates of memory on Stanford_Berkeley",
+    title: "EVC-HYB, Figure 9: rates of memory",
     differs: "From the bandwidth model's simulated bytes and sectors over measured times, where the paper has a \
-              profiler's counters; HYB is our own.",
+              profiler's counters; HYB is our own. The matrix is a likeness of the paper's Stanford_Berkeley unless others \
+              are named.",
     cases: Cases::Classes(&["Stanford_Berkeley"]),
     measured: Measured::Spmv {
         methods: &[IN_ORDER, Method::usual(Algorithm::CsrVector), Method::usual(Algorithm::Hyb)],

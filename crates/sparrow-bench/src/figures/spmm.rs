@@ -29,7 +29,7 @@ const ASPECT_NONZEROS: f64 = 24.0;
 const DENSITY_ORDER: f64 = 100_000.0;
 const DENSITIES: [usize; 10] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 
-/// Matrices without zeros of equally many nonzeros, 2^24 times the scale, from 2 rows to 2 columns.
+/// Matrices without zeros of equally many nonzeros, 2^24 times the scale rounded to a power of two, from 2 rows to 2 columns.
 pub fn aspect(making: Making) -> Vec<Made> {
     let log = (ASPECT_NONZEROS + making.scale.log2()).round().clamp(2.0, 31.0) as u32;
     let made = |log_rows: u32| {
@@ -42,11 +42,15 @@ pub fn aspect(making: Making) -> Vec<Made> {
 /// Square matrices of order 100,000 times the scale, with 0.01 to 10% nonzeros in every row.
 pub fn density(making: Making) -> Vec<Made> {
     let order = (DENSITY_ORDER * making.scale).round().max(1.0) as usize;
-    let made = |density: usize| Made {
-        name: format!("{:.2}% of {order} x {order}", density as f64 / 100.0),
-        rows: order,
-        cols: order,
-        lengths: Lengths::Even((order * density).div_ceil(10_000)),
+    let made = |density: usize| {
+        let length = (order * density).div_ceil(10_000);
+        Made {
+            // Of a small order a nonzero is more than the density that is asked for.
+            name: format!("{:.2}% of {order} x {order}", 100.0 * length as f64 / order as f64),
+            rows: order,
+            cols: order,
+            lengths: Lengths::Even(length),
+        }
     };
     let mut all: Vec<Made> = DENSITIES.into_iter().map(made).collect();
     // Of a small order, the lowest densities are all one nonzero a row.
@@ -59,7 +63,7 @@ pub(super) const ASPECT: PaperFigure = PaperFigure {
     name: "spmm-1",
     title: "SpMM, Figure 1a: products with a vector and with 64 columns over the aspect ratio",
     differs: "Our products by the automatic choice, with cuSPARSE's beside them where --peers names its results; the paper \
-              has cuSPARSE's alone. Nonzeros are 2^24 times the scale. Figure 1b is of a profiler's counters.",
+              has cuSPARSE's alone. Nonzeros are 2^24 times the scale, rounded to a power of two. Figure 1b is of a profiler's counters.",
     value_types: &[ValueType::F32],
     cases: Cases::Made(aspect),
     measured: Measured::Spmm {
@@ -136,7 +140,7 @@ pub(super) const ROW_SPLIT: PaperFigure = PaperFigure {
     title: "SpMM, Figure 4: row split over the aspect ratio, 64 columns",
     differs: "Beside the published row split the published nonzero split, and ours of today: a row split that cuts long \
               rows, and merge path; cuSPARSE, as in the paper, where --peers names its results. Nonzeros are 2^24 times the \
-              scale.",
+              scale, rounded to a power of two.",
     measured: Measured::Spmm {
         methods: &[PUBLISHED_ROWS, NONZERO_SPLIT, ROWS, MERGE],
         columns: COLUMNS,

@@ -40,6 +40,17 @@ fn figures_have_names_of_their_own_that_scripts_can_write() {
     assert_eq!(all.len(), count);
 }
 
+/// A scale, --value-type and named matrices change all three.
+#[test]
+fn titles_promise_no_number_of_matrices_or_problems_and_no_measured_value_type() {
+    for figure in PAPER_FIGURES {
+        let what = figure.title.split(" (").next().unwrap();
+        for word in ["twelve", "32", "10,000", "f64", "Stanford"] {
+            assert!(!what.contains(word), "{}: {word}", figure.title);
+        }
+    }
+}
+
 #[test]
 fn steps_are_compared_with_the_one_before_and_their_means_with_all_matrices() {
     let steps = ["baseline", "nrs", "nrs-log", "full"];
@@ -228,6 +239,8 @@ fn density_reaches_a_tenth_and_the_dense_product_is_a_line() {
     let made = density(crate::Making { scale: 0.01, seed: 1 });
     assert_eq!(made.last().unwrap().lengths, Lengths::Even(100));
     assert_eq!(made.last().unwrap().name, "10.00% of 1000 x 1000");
+    // One nonzero in a row of 1,000.
+    assert_eq!(made[0].name, "0.10% of 1000 x 1000");
     let record = spmm("m", "dense_product", "", (1000, 100_000), 1500.0);
     let pictures = figure("spmm-7").pictures(&[record]);
     assert_eq!(pictures[0].series[3].points, [(10.0, Some(1.5))]);
