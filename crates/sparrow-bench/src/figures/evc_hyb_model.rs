@@ -73,7 +73,7 @@ fn times(records: &[&Record]) -> Vec<Picture> {
             let model = record.model()?;
             // T_A + T_Y, T_X + T_Y and T_Y were measured.
             let total = model.x_constant_us? + model.a_constant_us? - model.both_constant_us?;
-            Some(total.max(0.0) / record.median_us?)
+            Some(total / record.median_us?)
         };
         (results.name(), vec![ratio()])
     };
@@ -81,7 +81,7 @@ fn times(records: &[&Record]) -> Vec<Picture> {
         let title = format!("Sum of the parts over the whole, {}", grid.value_type);
         let names = ["(T_A + T_X + T_Y) / T"];
         Picture::blocks(title, "times", &names, grid.rows().map(row).collect())
-            .read_as("times the whole; above 1 where loads overlap")
+            .read_as("times the whole; above 1 where loads overlap; below 0 an experiment failed, and there is no bar")
             .with_levels(vec![1.0], "nothing overlaps")
     };
     Grid::by_type(records).into_iter().map(picture).collect()
@@ -141,7 +141,7 @@ pub(super) const SHARES: PaperFigure = PaperFigure {
     name: "evc-hyb-13",
     title: "EVC-HYB, Figure 13: shares of T_A, T_X and T_Y",
     draw: |records| {
-        let how = "% of T_A + T_X + T_Y, each from an experiment";
+        let how = "% of T_A + T_X + T_Y, each from an experiment; where one is below 0, which has no bar, an experiment failed";
         let names = ["T_A: values", "T_X: x and columns", "T_Y: y and the rest"];
         bars(records, ("Where the time goes", "%", how), &names, |_, model| {
             parts(model)

@@ -38,8 +38,8 @@ pub enum Across {
 pub struct Series {
     /// What it is of.
     pub name: String,
-    /// Places along the axis, which are indices of [`Across::Blocks`] and [`Across::Steps`], with values that are finite
-    /// and not negative; `None` where nothing was measured, or it was wrong.
+    /// Places along the axis, which are indices of [`Across::Blocks`] and [`Across::Steps`], with values that are finite;
+    /// `None` where nothing was measured, or it was wrong.
     pub points: Vec<(f64, Option<f64>)>,
 }
 

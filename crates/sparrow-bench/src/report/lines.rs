@@ -24,7 +24,7 @@ pub(super) fn lines(id: &str, picture: &Picture, list: &SeriesList) -> Element {
     let above_0 = values().filter(|value| *value > 0.0);
     let vertical = match picture.is_logarithmic && largest > 0.0 {
         true => Axis::logarithmic(above_0.fold(f64::INFINITY, f64::min), largest),
-        false => Axis::linear(largest),
+        false => Axis::around_0(values().fold(0.0, f64::min), largest),
     };
     let pixel = |value: f64| HEIGHT as f64 * (1.0 - vertical.place(value));
     let (over, horizontal) = Horizontal::of(picture);
