@@ -24,7 +24,7 @@ use crate::{BatchForm, Making, Record};
 use peers::SPMV_PEERS;
 
 pub use batches::{BatchCase, at_random, batch_sizes, density_batches};
-pub use pace::{Pace, Work};
+pub use pace::{Pace, Work, spread};
 pub use peers::{PEERS_SCHEMA, PeerProduct, Peers, PeersError, PeersHeader};
 pub use picture::{Across, FIGURE_SCHEMA, FigurePoint, Picture, Row, Series};
 pub use spmm::{aspect, density};

@@ -119,9 +119,37 @@ impl Pace {
     }
 }
 
+/// The indices of so many pieces of work in an order of which every beginning is spread over all: the first, the last, the
+/// middle, the quarters, and so on. What does not fit a budget is then never all of one end.
+pub fn spread(count: usize) -> Vec<usize> {
+    let mut order = Vec::with_capacity(count);
+    let mut is_taken = vec![false; count];
+    let mut parts = 1;
+    while order.len() < count {
+        for part in 0..=parts {
+            let index = part * (count - 1) / parts;
+            if !std::mem::replace(&mut is_taken[index], true) {
+                order.push(index);
+            }
+        }
+        parts *= 2;
+    }
+    order
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_beginning_of_a_spread_order_is_spread_over_all() {
+        assert_eq!(spread(9), [0, 8, 4, 2, 6, 1, 3, 5, 7]);
+        assert_eq!(spread(4), [0, 3, 1, 2]);
+        assert_eq!((spread(0), spread(1)), (vec![], vec![0]));
+        let mut all = spread(100);
+        all.sort_unstable();
+        assert_eq!(all, (0..100).collect::<Vec<_>>());
+    }
 
     const SMALL: Work = Work {
         nnz: 1000,

@@ -47,6 +47,11 @@ impl Clock {
         }
     }
 
+    /// Whether the run ends in some time.
+    pub(crate) fn has_budget(&self) -> bool {
+        self.budget.is_some()
+    }
+
     /// The matrices' making: what was asked for, or the largest scale with which all work should be done in time. Without a
     /// budget, whole ones.
     pub(crate) fn making(
@@ -105,7 +110,12 @@ impl Clock {
 
     /// Whether the time is over.
     pub(crate) fn is_over(&self) -> bool {
-        !self.fits(&Work::default())
+        self.is_past(1.0)
+    }
+
+    /// Whether this share of the time is over.
+    pub(crate) fn is_past(&self, share: f64) -> bool {
+        self.budget.is_some_and(|budget| self.start.elapsed() > budget.mul_f64(share))
     }
 
     /// A piece of work for which there was time is done.
@@ -193,6 +203,7 @@ mod tests {
         assert_eq!(about(45).as_deref(), Some("about 45 s"));
         let within = Clock::of(Some(Duration::from_secs(60)), false);
         let about = |seconds| within.about(Duration::from_secs(seconds)).unwrap();
+        assert!(within.is_past(0.0) && !within.is_past(0.5) && !clock.is_past(0.0));
         assert_eq!(about(2), "about 2 s, at most 60 s (--budget)");
         assert_eq!(about(70), "60 s (--budget), in which not all of it may fit");
     }
