@@ -15,7 +15,7 @@ use sparrow::{PlanOptions, Queue};
 use super::timing::median;
 use super::trial::{Ground, launches, rounded};
 use crate::MeasureError;
-use crate::figures::{Across, Picture, Series};
+use crate::figures::{Across, Picture, Series, spread};
 use crate::units::{counted, significant};
 
 /// The form's name.
@@ -79,7 +79,13 @@ pub const SWEEP_FIGURES: [SweepFigure; 4] = [
 impl SweepFigure {
     /// Points of one matrix.
     pub fn points(&self) -> usize {
-        self.over.1.len() * self.by.map_or(1, |(_, values)| values.len())
+        self.asked().len()
+    }
+
+    /// The same by the values in the legend (0 where there are none) and along the axis.
+    fn asked(&self) -> Vec<(u32, u32)> {
+        let series = self.by.map_or(&[0][..], |(_, values)| values);
+        series.iter().flat_map(|&series| self.over.1.iter().map(move |&at| (series, at))).collect()
     }
 }
 
@@ -120,7 +126,8 @@ pub struct SweepTiming {
 }
 
 /// Times every point of a figure on one matrix; each is verified, and timed in turn with the device's own
-/// hyper-parameters. Once `goes_on` says no, points are refused without being timed.
+/// hyper-parameters. `goes_on` is asked before each point; once it says no, points are refused without being timed, some of
+/// all series rather than the last.
 ///
 /// # Errors
 /// The device fails, or the algorithm does not verify with its own hyper-parameters.
@@ -151,39 +158,38 @@ pub fn sweep(
     let once_us = ground.sample_us(queue, &mut reference, 1)?;
     let reference_launches = launches(once_us);
 
-    let mut points = Vec::new();
+    let asked = figure.asked();
+    let mut points: Vec<_> = asked.iter().map(|_| None).collect();
     let mut references_us = Vec::new();
-    let series = figure.by.map_or(&[0][..], |(_, values)| values);
-    for &series in series {
-        for &at in figure.over.1 {
-            let mut candidate = base.with(figure.over.0, at);
-            if let Some((by, _)) = figure.by {
-                candidate = candidate.with(by, series);
-            }
-            let ratio = (|| {
-                if !goes_on() {
-                    return Ok(Err("no time was left".to_owned()));
-                }
-                let mut one = ground.contender(queue, &candidate.plan_options(tables))?;
-                if let Some(text) = other_than_asked(figure, &candidate, &one.candidate()) {
-                    return Ok(Err(text));
-                }
-                if let Some(message) = ground.verify(queue, &mut one)? {
-                    return Ok(Err(message));
-                }
-                let once_us = ground.sample_us(queue, &mut one, 1)?;
-                let mut ratios = Vec::with_capacity(ROUNDS);
-                for _ in 0..ROUNDS {
-                    let beside = ground.sample_us(queue, &mut reference, reference_launches)?;
-                    let us = ground.sample_us(queue, &mut one, launches(once_us))?;
-                    references_us.push(beside);
-                    ratios.push(us / beside);
-                }
-                Ok::<_, MeasureError>(Ok(median(&ratios)))
-            })();
-            let ratio = ratio.unwrap_or_else(|error| Err(error.to_string()));
-            points.push((candidate, at, series, ratio));
+    for place in spread(asked.len()) {
+        let (series, at) = asked[place];
+        let mut candidate = base.with(figure.over.0, at);
+        if let Some((by, _)) = figure.by {
+            candidate = candidate.with(by, series);
         }
+        let ratio = (|| {
+            if !goes_on() {
+                return Ok(Err("no time was left".to_owned()));
+            }
+            let mut one = ground.contender(queue, &candidate.plan_options(tables))?;
+            if let Some(text) = other_than_asked(figure, &candidate, &one.candidate()) {
+                return Ok(Err(text));
+            }
+            if let Some(message) = ground.verify(queue, &mut one)? {
+                return Ok(Err(message));
+            }
+            let once_us = ground.sample_us(queue, &mut one, 1)?;
+            let mut ratios = Vec::with_capacity(ROUNDS);
+            for _ in 0..ROUNDS {
+                let beside = ground.sample_us(queue, &mut reference, reference_launches)?;
+                let us = ground.sample_us(queue, &mut one, launches(once_us))?;
+                references_us.push(beside);
+                ratios.push(us / beside);
+            }
+            Ok::<_, MeasureError>(Ok(median(&ratios)))
+        })();
+        let ratio = ratio.unwrap_or_else(|error| Err(error.to_string()));
+        points[place] = Some((candidate, at, series, ratio));
     }
     let reference_us = median(&references_us);
     let flops = 2.0 * matrix.pattern().nnz() as f64;
@@ -210,7 +216,7 @@ pub fn sweep(
                 refused: ratio.err(),
             }
         };
-    Ok(points.into_iter().map(timing).collect())
+    Ok(points.into_iter().flatten().map(timing).collect())
 }
 
 /// Why a point is none: the matrix has no use for as much of what lies along an axis, and the library took less.
