@@ -84,33 +84,41 @@ fn of_loop(record: &Record, batch: &BatchRecord) -> Option<f64> {
 fn kernels_over(
     records: &[(&Record, &BatchRecord)],
     position: impl Fn(&Record, &BatchRecord) -> f64,
+    series: fn(&str, Vec<(String, (f64, Option<f64>))>) -> Series,
 ) -> Vec<Series> {
-    let sorted = |mut points: Vec<(f64, Option<f64>)>| {
-        // Two matrices may have one mean row: what stands at one position stays.
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        points
+    let point = |record: &Record, batch: &BatchRecord, gflops| {
+        (record.matrix.clone(), (position(record, batch), gflops))
     };
-    let mut series: Vec<Series> = (0..NAMES.len())
+    let mut all: Vec<Series> = (0..NAMES.len())
         .map(|name| {
-            let points = of_name(records, name)
-                .map(|(record, batch)| (position(record, batch), record.gflops));
-            Series { name: NAMES[name].0.to_owned(), points: sorted(points.collect()) }
+            let own = of_name(records, name);
+            let points = own.map(|(record, batch)| point(record, batch, record.gflops));
+            series(NAMES[name].0, points.collect())
         })
         .collect();
     // Every kernel's record has the loop that its batch was compared with: one of them is enough.
     let mut batches = BTreeSet::new();
     let looped = records.iter().filter_map(|(record, batch)| {
-        let point = (position(record, batch), Some(of_loop(record, batch)?));
+        let point = point(record, batch, Some(of_loop(record, batch)?));
         batches.insert((&record.matrix, &batch.batch_kind, batch.batch_size)).then_some(point)
     });
-    series.push(Series { name: LOOP.to_owned(), points: sorted(looped.collect()) });
-    series.extend(PEERS.into_iter().map(|product| {
+    all.push(series(LOOP, looped.collect()));
+    all.extend(PEERS.into_iter().map(|product| {
         let own = records.iter().filter(|(record, _)| record.verified && product.is_of(record));
-        let points = own.map(|(record, batch)| (position(record, batch), record.gflops));
-        Series { name: product.label().to_owned(), points: sorted(points.collect()) }
+        let points = own.map(|(record, batch)| point(record, batch, record.gflops));
+        series(product.label(), points.collect())
     }));
-    series.retain(|series| !series.points.is_empty());
-    series
+    all.retain(|series| !series.points.is_empty());
+    all
+}
+
+fn mean_row(record: &Record) -> f64 {
+    record.nnz as f64 / record.rows.max(1) as f64
+}
+
+/// One matrix, or matrices of one family, along a line.
+fn joined(name: &str, points: Vec<(String, (f64, Option<f64>))>) -> Series {
+    Series::line(name, points.into_iter().map(|(_, point)| point).collect())
 }
 
 /// Records of batches in groups of one text each, in the order in which they come.
@@ -134,7 +142,7 @@ fn growing(records: &[&Record]) -> Vec<Picture> {
     let of_matrix =
         grouped(records, |record, _| format!("{}, {}", record.matrix, record.value_type));
     let picture = |(title, records): (String, Vec<(&Record, &BatchRecord)>)| {
-        let series = kernels_over(&records, |_, batch| batch.batch_size as f64);
+        let series = kernels_over(&records, |_, batch| batch.batch_size as f64, joined);
         Picture::lines(title, "GFLOP/s", "problems", series)
     };
     of_matrix.into_iter().map(picture).collect()
@@ -168,8 +176,7 @@ fn controlled(records: &[&Record]) -> Vec<Picture> {
     let of_kind =
         grouped(records, |record, batch| format!("{}, {}", word(batch), record.value_type));
     let picture = |(title, records): (String, Vec<(&Record, &BatchRecord)>)| {
-        let series =
-            kernels_over(&records, |record, _| record.nnz as f64 / record.rows.max(1) as f64);
+        let series = kernels_over(&records, |record, _| mean_row(record), joined);
         Picture::lines(title, "GFLOP/s", "nonzeros a row", series)
     };
     of_kind.into_iter().map(picture).collect()
@@ -195,8 +202,7 @@ pub(super) const ALL: PaperFigure = PaperFigure {
 fn over_mean_row(records: &[&Record]) -> Vec<Picture> {
     let of_type = grouped(records, |record, _| record.value_type.clone());
     let picture = |(value_type, records): (String, Vec<(&Record, &BatchRecord)>)| {
-        let series =
-            kernels_over(&records, |record, _| record.nnz as f64 / record.rows.max(1) as f64);
+        let series = kernels_over(&records, |record, _| mean_row(record), Series::of_matrices);
         let size = records.iter().map(|(_, batch)| batch.batch_size).max().unwrap_or(0);
         let title = format!("Batches of {size}, {value_type}");
         Picture::lines(title, "GFLOP/s", "nonzeros a row", series)
@@ -242,11 +248,12 @@ fn mixed(records: &[&Record]) -> Vec<Picture> {
         };
         let speed = rows(|record| record.gflops);
         let title = format!("Performance, {value_type}");
-        pictures.push(Picture::blocks(title, "GFLOP/s", &["performance"], speed));
+        pictures.push(Picture::blocks(title, "GFLOP/s", &["performance"], speed).of("kernel"));
         let bandwidth = rows(|record| record.gbytes_per_s);
         let title = format!("Bandwidth, {value_type}");
         pictures.push(
             Picture::blocks(title, "GB/s", &["bandwidth"], bandwidth)
+                .of("kernel")
                 .with_levels(rate.into_iter().collect(), "what reading a stream reaches"),
         );
     }

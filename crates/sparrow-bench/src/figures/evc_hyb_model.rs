@@ -48,6 +48,7 @@ fn memory(records: &[&Record]) -> Vec<Picture> {
         let rate = grid.largest(|record| record.stream_gbytes_per_s);
         let title = format!("Bytes from memory, and of x from the last cache, {}", grid.value_type);
         Picture::blocks(title, "GB/s", &names.map(|(name, _)| name), rows)
+            .of("what is read")
             .with_levels(rate.into_iter().collect(), "what reading a stream reaches")
     };
     Grid::by_type(records).into_iter().map(picture).collect()

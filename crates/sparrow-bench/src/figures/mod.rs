@@ -227,7 +227,7 @@ impl PaperFigure {
             let of: Vec<&Record> = records.iter().filter(|r| is_of(r, device)).collect();
             for picture in (self.draw)(&of) {
                 for series in &picture.series {
-                    points.extend(series.points.iter().map(|(place, value)| FigurePoint {
+                    points.extend(series.named().map(|(place, matrix, value)| FigurePoint {
                         schema: FIGURE_SCHEMA.to_owned(),
                         version: device.version.clone(),
                         figure: self.name.to_owned(),
@@ -236,12 +236,13 @@ impl PaperFigure {
                         platform: device.platform.clone(),
                         driver: device.driver.clone(),
                         series: series.name.clone(),
-                        at: picture.place_name(*place),
+                        at: picture.place_name(place),
                         place: match picture.across {
-                            Across::Numbers { .. } => Some(*place),
+                            Across::Numbers { .. } => Some(place),
                             _ => None,
                         },
-                        value: *value,
+                        matrix: (!matrix.is_empty()).then(|| matrix.to_owned()),
+                        value,
                         unit: picture.unit.clone(),
                     }));
                 }

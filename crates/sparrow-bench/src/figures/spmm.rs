@@ -125,7 +125,7 @@ fn over_shape(
         let first = row.first();
         (first.rows as f64 / first.cols.max(1) as f64, value(&row))
     };
-    Series { name: name.to_owned(), points: grid.rows().map(point).collect() }
+    Series::line(name, grid.rows().map(point).collect())
 }
 
 fn aspect_picture(grid: &Grid<'_>, series: Vec<Series>) -> Picture {
@@ -291,10 +291,8 @@ fn over_mean_row(records: &[&Record]) -> Vec<Picture> {
             Some(spmm.single_us? * spmm.columns as f64 / record.median_us?)
         };
         let over = |(name, series): (&str, &str)| {
-            let mut points: Vec<(f64, Option<f64>)> =
-                grid.rows().map(|row| (mean_row(&row), gain(&row, series))).collect();
-            points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            Series { name: name.to_owned(), points }
+            let point = |row: Results<'_, '_>| (row.name(), (mean_row(&row), gain(&row, series)));
+            Series::of_matrices(name, grid.rows().map(point).collect())
         };
         let rules = [("the published rule", PUBLISHED), ("the choice", CHOICE)];
         // As many of our own products with a vector are what theirs are compared with, too.
@@ -304,10 +302,8 @@ fn over_mean_row(records: &[&Record]) -> Vec<Picture> {
                 let record = row.peer(product)?;
                 Some(ours * record.spmm()?.columns as f64 / record.median_us?)
             };
-            let points = grid.rows().map(|row| (mean_row(&row), gain(&row)));
-            let mut points: Vec<(f64, Option<f64>)> = points.collect();
-            points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            Series { name: product.label().to_owned(), points }
+            let point = |row: Results<'_, '_>| (row.name(), (mean_row(&row), gain(&row)));
+            Series::of_matrices(product.label(), grid.rows().map(point).collect())
         };
         for (part, names) in [("a: each algorithm", &NAMES[..]), ("b: by a rule", &rules)] {
             let mut series: Vec<Series> = names.iter().copied().map(over).collect();
@@ -356,7 +352,7 @@ fn over_density(records: &[&Record]) -> Vec<Picture> {
                 let density = 100.0 * mean_row(&row) / row.first().cols.max(1) as f64;
                 (density, us(&row).map(|us| us / 1e3))
             };
-            Series { name: name.to_owned(), points: grid.rows().map(point).collect() }
+            Series::line(name, grid.rows().map(point).collect())
         };
         let ours = names.map(|(name, series)| over(name, &|row| row.us(series)));
         let mut series = ours.to_vec();

@@ -22,7 +22,7 @@ fn values(picture: &Picture, series: usize) -> Vec<Option<f64>> {
 
 fn names(picture: &Picture) -> &[String] {
     match &picture.across {
-        Across::Blocks(names) => names,
+        Across::Blocks { names, .. } => names,
         other => panic!("{other:?}"),
     }
 }
@@ -294,6 +294,7 @@ fn matrices_of_one_mean_row_are_points_of_their_own_and_a_batch_has_one_loop() {
     ];
     let pictures = figure("batched-5").pictures(&records);
     assert_eq!(pictures[0].series[0].points, [(4.0, Some(2.0)), (4.0, Some(1.0))]);
+    assert_eq!(pictures[0].series[0].matrices, ["mbeacxc", "bcsstk02"]);
     let looped = pictures[0].series.last().unwrap();
     assert_eq!((looped.name.as_str(), looped.points.len()), ("a loop of single products", 2));
 }
@@ -314,4 +315,5 @@ fn a_mixed_batch_shows_speed_and_bandwidth_of_each_kernel() {
     assert_eq!((values(&pictures[0], 0)[3], values(&pictures[1], 0)[3]), (Some(0.8), gbytes));
     assert_eq!(names(&pictures[0])[3], "CSR_smart");
     assert_eq!(values(&pictures[0], 0)[0], None);
+    assert!(pictures.iter().all(|one| one.text(crate::samples::WIDE).contains("\nkernel ")));
 }

@@ -265,13 +265,11 @@ pub fn sweep_picture(
         return None;
     }
     let (over, values) = figure.over;
-    let series = figure.by.map_or(&[0][..], |(_, values)| values).iter().map(|&series| Series {
-        name: figure.by.map_or(over.to_owned(), |(by, _)| format!("{by} {series}")),
-        points: values
-            .iter()
-            .enumerate()
-            .map(|(k, &at)| (k as f64, means.get(&(series, at)).map(|mean| mean / best)))
-            .collect(),
+    let series = figure.by.map_or(&[0][..], |(_, values)| values).iter().map(|&series| {
+        let name = figure.by.map_or(over.to_owned(), |(by, _)| format!("{by} {series}"));
+        let value = |at: &u32| means.get(&(series, *at)).map(|mean| mean / best);
+        let points = values.iter().enumerate().map(|(k, at)| (k as f64, value(at)));
+        Series::line(&name, points.collect())
     });
     let of = timings.iter().filter(|t| t.figure == figure.name && t.value_type == value_type);
     let matrices: BTreeSet<_> = of.map(|t| &t.matrix).collect();
@@ -287,7 +285,28 @@ pub fn sweep_picture(
         is_logarithmic: false,
         series: series.collect(),
         levels: Vec::new(),
+        notes: absences(timings, figure, value_type),
     })
+}
+
+/// Why points of a figure have no mean, a line each: the first matrix that lacks it, and how many others do.
+fn absences(timings: &[SweepTiming], figure: &SweepFigure, value_type: &str) -> Vec<String> {
+    let of = |t: &&SweepTiming| t.figure == figure.name && t.value_type == value_type;
+    let mut points: BTreeMap<(u32, u32), (&SweepTiming, usize)> = BTreeMap::new();
+    for timing in timings.iter().filter(of).filter(|t| t.gflops.is_none()) {
+        points.entry((timing.series, timing.at)).or_insert((timing, 0)).1 += 1;
+    }
+    let line = |(&(series, at), &(first, count)): (&(u32, u32), &(&SweepTiming, usize))| {
+        let by = figure.by.map_or(String::new(), |(by, _)| format!("{by} {series}, "));
+        let others = match count {
+            1 => String::new(),
+            more => format!(", and {} too", counted(more - 1, "matrix")),
+        };
+        let (over, matrix) = (figure.over.0, &first.matrix);
+        let why = first.refused.as_deref().unwrap_or("it was not measured");
+        format!("{by}{over} {at}: no mean, on {matrix} {why}{others}")
+    };
+    points.iter().map(line).collect()
 }
 
 #[cfg(test)]
@@ -313,18 +332,22 @@ mod tests {
             gflops,
             refused: None,
         };
-        let timings = [
+        let mut timings = [
             timing("a", 4, Some(2.0)),
             timing("b", 4, Some(6.0)),
             timing("a", 8, Some(2.0)),
             timing("b", 8, None),
         ];
+        timings[3].refused = Some("w is 6 on this matrix: it is too small for 8".to_owned());
         assert_eq!(harmonic_means(&timings, "F", "f32"), [((0, 4), 3.0)].into());
         assert!(harmonic_means(&timings, "F", "f64").is_empty());
         let figure = SweepFigure { name: "F", over: ("w", &[4, 8]), by: None, ..SWEEP_FIGURES[2] };
         let picture = sweep_picture(&timings, &figure, "f32").unwrap();
         assert_eq!(picture.title, "F, f32, 2 matrices");
         assert_eq!(picture.series[0].points, [(0.0, Some(1.0)), (1.0, None)]);
+        let why = "w 8: no mean, on b w is 6 on this matrix: it is too small for 8";
+        assert_eq!(picture.notes, [why]);
+        assert!(picture.text(crate::samples::WIDE).ends_with(&format!("{why}\n")));
         assert_eq!(sweep_picture(&timings, &figure, "f64"), None);
     }
 
