@@ -86,8 +86,8 @@ impl Results {
             note(format_args!("interrupted after {}", counted(found.records.len(), "result")));
             if !found.records.is_empty() {
                 // It ends with the status of an interrupt in any case.
-                let _ = found.write_html();
-                let _ = found.say();
+                let is_written = found.write_html().is_ok();
+                let _ = found.say(is_written);
             }
         }))
     }
@@ -195,7 +195,7 @@ impl Results {
             let points = found.write_points();
             let lines = if ended.is_ok() { found.lines.finish() } else { Ok(()) };
             let html = if found.records.is_empty() { Ok(()) } else { found.write_html() };
-            let said = if is_read { found.say() } else { Ok(()) };
+            let said = if is_read { found.say(html.is_ok()) } else { Ok(()) };
             ended.and(points).and(lines).and(html)?;
             match failure_in_words(&found.records) {
                 None if found.records.is_empty() => {
@@ -239,7 +239,8 @@ impl Found {
         points.iter().try_for_each(|point| self.lines.push(point))
     }
 
-    fn say(&self) -> Result<(), Failure> {
+    /// Says what was found, and where the report is if it was written.
+    fn say(&self, is_written: bool) -> Result<(), Failure> {
         if self.records.is_empty() {
             return Ok(());
         }
@@ -254,7 +255,7 @@ impl Found {
             }
         };
         self.words.print(&format!("{head}{table}"))?;
-        if let Some(path) = &self.html {
+        if let Some(path) = self.html.as_ref().filter(|_| is_written) {
             self.words.say(format_args!("report: {}", shown(path)))?;
         }
         self.words.print(&foot(&self.records))?;
