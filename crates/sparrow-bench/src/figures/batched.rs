@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use csr_core::ValueType;
 use sparrow::BatchedAlgorithm;
 
+use super::picture::OfMatrix;
 use super::{Batches, Cases, Measured, PaperFigure, PeerProduct, Picture, Row, Series};
 use crate::BatchForm;
 use crate::record::{BatchRecord, Record};
@@ -84,7 +85,7 @@ fn of_loop(record: &Record, batch: &BatchRecord) -> Option<f64> {
 fn kernels_over(
     records: &[(&Record, &BatchRecord)],
     position: impl Fn(&Record, &BatchRecord) -> f64,
-    series: fn(&str, Vec<(String, (f64, Option<f64>))>) -> Series,
+    series: fn(&str, Vec<OfMatrix>) -> Series,
 ) -> Vec<Series> {
     let point = |record: &Record, batch: &BatchRecord, gflops| {
         (record.matrix.clone(), (position(record, batch), gflops))
@@ -117,7 +118,7 @@ fn mean_row(record: &Record) -> f64 {
 }
 
 /// One matrix, or matrices of one family, along a line.
-fn joined(name: &str, points: Vec<(String, (f64, Option<f64>))>) -> Series {
+fn joined(name: &str, points: Vec<OfMatrix>) -> Series {
     Series::line(name, points.into_iter().map(|(_, point)| point).collect())
 }
 

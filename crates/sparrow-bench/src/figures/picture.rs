@@ -51,6 +51,9 @@ pub struct Series {
     pub matrices: Vec<String>,
 }
 
+/// A matrix, and its place and value.
+pub(super) type OfMatrix = (String, (f64, Option<f64>));
+
 impl Series {
     /// A line through these places and values, sorted by place.
     pub fn line(name: &str, mut points: Vec<(f64, Option<f64>)>) -> Self {
@@ -59,7 +62,7 @@ impl Series {
     }
 
     /// A point a matrix of these names, sorted by place.
-    pub fn of_matrices(name: &str, mut points: Vec<(String, (f64, Option<f64>))>) -> Self {
+    pub fn of_matrices(name: &str, mut points: Vec<OfMatrix>) -> Self {
         points.sort_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));
         let (matrices, points) = points.into_iter().unzip();
         Series { name: name.to_owned(), points, matrices }
