@@ -195,7 +195,13 @@ impl Measured {
     pub fn work(&self, nnz: u64, value_types: usize, is_first: bool) -> Work {
         let all = Work::of_results(nnz, self.results() * value_types, is_first);
         match self {
-            Measured::Spmv { .. } | Measured::Batch { .. } => all,
+            Measured::Batch { .. } => all,
+            Measured::Spmv { methods, .. } if is_first => {
+                let more = |method: &Method| Work::programs_of(method.algorithm) - 1;
+                let more: usize = methods.iter().map(more).sum();
+                Work { programs: all.programs + more * value_types, ..all }
+            }
+            Measured::Spmv { .. } => all,
             // The algorithms are verified together.
             Measured::Spmm { columns, .. } => {
                 Work { oracles: Work::oracles_of_columns(*columns) * value_types, ..all }

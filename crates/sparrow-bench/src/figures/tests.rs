@@ -52,6 +52,15 @@ fn titles_promise_no_number_of_matrices_or_problems_and_no_measured_value_type()
 }
 
 #[test]
+fn programs_that_take_long_to_build_are_expected_to() {
+    let programs = |name, is_first| figure(name).measured.work(1000, 2, is_first).programs;
+    // Five methods and the host's product; CSR-Adaptive's counts twice, two of the segmented sum seven times.
+    assert_eq!(programs("segmented-sum-4", true), 2 * (6 + 1 + 2 * 6));
+    assert_eq!(programs("segmented-sum-4", false), 0);
+    assert_eq!(programs("evc-hyb-5", true), 2 * 4);
+}
+
+#[test]
 fn steps_are_compared_with_the_one_before_and_their_means_with_all_matrices() {
     let steps = ["baseline", "nrs", "nrs-log", "full"];
     let of = |matrix: &str, us: [f64; 4]| {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sparrow::{Algorithm, Device, Queue, ValueType, usual_tables};
+use sparrow::{Device, Queue, ValueType, usual_tables};
 use sparrow_bench::figures::{Work, spread};
 use sparrow_bench::tune::{SWEEP_FIGURES, SweepFigure, SweepTiming, sweep, sweep_picture};
 use sparrow_bench::{Input, Look, sweep_html};
@@ -113,11 +113,7 @@ impl<'a> Ask<'a> {
     fn work(figure: &SweepFigure, input: &Input, is_first: bool, scale: f64) -> Work {
         /// Products of a point: itself and the reference, in turn.
         const PRODUCTS: usize = 14;
-        // Where none is cached, as PoCL builds them on two cores: loops over W make the segmented sum's long.
-        let programs = match figure.algorithm {
-            Algorithm::SegmentedSum => 7,
-            _ => 2,
-        };
+        let programs = Work::programs_of(figure.algorithm);
         let points = figure.points();
         Work {
             nnz: nonzeros(input, scale),
