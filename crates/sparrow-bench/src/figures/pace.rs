@@ -91,6 +91,11 @@ impl Pace {
         Duration::from_secs_f64(self.seconds(work) * ratio)
     }
 
+    /// How much of that is for building programs, which most runtimes keep for the next run.
+    pub fn building(&self, work: &Work) -> Duration {
+        self.expected(&Work { programs: work.programs, ..Work::default() })
+    }
+
     /// Takes in what a piece of work took.
     pub fn done(&mut self, work: &Work, taken: Duration) {
         self.expected_s += self.seconds(work);

@@ -289,24 +289,28 @@ pub fn sweep_picture(
     })
 }
 
-/// Why points of a figure have no mean, a line each: the first matrix that lacks it, and how many others do.
+/// Why points of a figure have no mean, a line each reason: the first matrix that lacks them, and how many others do.
 fn absences(timings: &[SweepTiming], figure: &SweepFigure, value_type: &str) -> Vec<String> {
     let of = |t: &&SweepTiming| t.figure == figure.name && t.value_type == value_type;
     let mut points: BTreeMap<(u32, u32), (&SweepTiming, usize)> = BTreeMap::new();
     for timing in timings.iter().filter(of).filter(|t| t.gflops.is_none()) {
         points.entry((timing.series, timing.at)).or_insert((timing, 0)).1 += 1;
     }
-    let line = |(&(series, at), &(first, count)): (&(u32, u32), &(&SweepTiming, usize))| {
+    let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for ((series, at), (first, count)) in points {
         let by = figure.by.map_or(String::new(), |(by, _)| format!("{by} {series}, "));
         let others = match count {
             1 => String::new(),
             more => format!(", and {} too", counted(more - 1, "matrix")),
         };
-        let (over, matrix) = (figure.over.0, &first.matrix);
         let why = first.refused.as_deref().unwrap_or("it was not measured");
-        format!("{by}{over} {at}: no mean, on {matrix} {why}{others}")
+        let reason = format!("{}: {why}{others}", first.matrix);
+        reasons.entry(reason).or_default().push(format!("{by}{} {at}", figure.over.0));
+    }
+    let line = |(reason, points): (String, Vec<String>)| {
+        format!("no mean of {}; {reason}", points.join("; "))
     };
-    points.iter().map(line).collect()
+    reasons.into_iter().map(line).collect()
 }
 
 #[cfg(test)]
@@ -345,7 +349,7 @@ mod tests {
         let picture = sweep_picture(&timings, &figure, "f32").unwrap();
         assert_eq!(picture.title, "F, f32, 2 matrices");
         assert_eq!(picture.series[0].points, [(0.0, Some(1.0)), (1.0, None)]);
-        let why = "w 8: no mean, on b w is 6 on this matrix: it is too small for 8";
+        let why = "no mean of w 8; b: w is 6 on this matrix: it is too small for 8";
         assert_eq!(picture.notes, [why]);
         assert!(picture.text(crate::samples::WIDE).ends_with(&format!("{why}\n")));
         assert_eq!(sweep_picture(&timings, &figure, "f64"), None);
