@@ -22,10 +22,11 @@ pub(crate) fn p_max(record: &Record) -> Option<f64> {
 }
 
 /// T_A, T_X and T_Y as shares of their sum (section 3.3): of T_A + T_Y, T_X + T_Y and T_Y, which were measured.
-/// What overlaps so that a part would be less than nothing counts as nothing.
+/// A part below 0 is an experiment that was disturbed, or a kernel that does not get faster without the loads: it stays, as
+/// it would else look like a result.
 pub(crate) fn parts(model: &ModelRecord) -> Option<[f64; 3]> {
     let y = model.both_constant_us?;
-    let parts = [(model.x_constant_us? - y).max(0.0), (model.a_constant_us? - y).max(0.0), y];
+    let parts = [model.x_constant_us? - y, model.a_constant_us? - y, y];
     let total: f64 = parts.iter().sum();
     (total > 0.0).then(|| parts.map(|part| part / total))
 }
@@ -61,6 +62,16 @@ mod tests {
         assert!(close(a, 80.0 / 180.0) && close(x, 60.0 / 180.0) && close(y, 40.0 / 180.0));
         let without = ModelRecord { x_constant_us: None, ..record.model().unwrap().clone() };
         assert_eq!(parts(&without), None);
+    }
+
+    #[test]
+    fn a_part_below_0_stays() {
+        let record = model_sample("m", "a");
+        let disturbed =
+            ModelRecord { x_constant_us: Some(30.0), ..record.model().unwrap().clone() };
+        // T_A is 30 - 40, T_X 100 - 40, T_Y 40: of 90.
+        let [a, _, _] = parts(&disturbed).unwrap();
+        assert!((a + 10.0 / 90.0).abs() < 1e-12, "{a}");
     }
 
     #[test]

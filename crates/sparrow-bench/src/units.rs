@@ -39,7 +39,8 @@ pub fn multiple(value: f64) -> String {
 /// A number of at least 0 with three significant digits: `0.123`, `7.50`, `84.2`, `12,345`.
 pub(crate) fn significant(value: f64) -> String {
     match value {
-        0.0 => "0".to_owned(),
+        v if v <= -0.0005 => format!("-{}", significant(-v)),
+        v if v <= 0.0 => "0".to_owned(),
         v if v < 0.0005 => "<0.001".to_owned(),
         v if v < 0.9995 => format!("{v:.3}"),
         v if v < 9.995 => format!("{v:.2}"),

@@ -18,7 +18,7 @@ use csr_core::ValueType;
 use csr_core::generate::{DEFAULT_SEED, SmallProblem};
 use sparrow_bench::figures::{
     BatchCase, Batches, Cases, Made, Measured, PaperFigure, PeersHeader, Work, batch_sizes,
-    density_batches,
+    density_batches, spread,
 };
 use sparrow_bench::{Input, Making, Origin, Record};
 
@@ -94,13 +94,15 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let mut file = File::create(path).with_context(|| path.display().to_string())?;
     writeln!(file, "{}", serde_json::to_string(&PeersHeader::of(figure, making))?)?;
     let (count, mut written) = (all.len(), 0);
-    for (index, (case, work)) in all.iter().zip(works(&all, scale)).enumerate() {
+    let works = works(&all, scale);
+    for (turn, index) in spread(count).into_iter().enumerate() {
+        let (case, work) = (&all[index], &works[index]);
         let name = case.name();
-        if !clock.has_time(&work) {
+        if !clock.has_time(work) {
             eprintln!("{name}: left out, it does not fit into --budget: raise it, or ask for less");
             continue;
         }
-        eprintln!("{} of {count}: {name}", index + 1);
+        eprintln!("{} of {count}: {name}", turn + 1);
         match case.measure(figure, making, &types, &libraries) {
             Ok(records) => {
                 for record in &records {
@@ -111,7 +113,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             }
             Err(error) => eprintln!("{name}: left out: {error:#}"),
         }
-        clock.done(&work);
+        clock.done(work);
     }
     ensure!(written > 0, "nothing was measured");
     eprintln!("written: {} ({written} results at scale {scale})", path.display());

@@ -1,8 +1,11 @@
 //! Batches (H. Anzt, G. Collins, J. Dongarra, G. Flegar, E. S. Quintana-Ortí, ScalA 2017): Figures 3 to 7.
 
+use std::collections::BTreeSet;
+
 use csr_core::ValueType;
 use sparrow::BatchedAlgorithm;
 
+use super::picture::OfMatrix;
 use super::{Batches, Cases, Measured, PaperFigure, PeerProduct, Picture, Row, Series};
 use crate::BatchForm;
 use crate::record::{BatchRecord, Record};
@@ -27,8 +30,8 @@ const LARGE: &[&str] = &[
 /// Figure 3.
 pub(super) const GROWING: PaperFigure = PaperFigure {
     name: "batched-3",
-    title: "Batches, Figure 3: twelve problems, batches of growing size",
-    differs: "Likenesses of the paper's matrices unless others are named. The loop is of our own single products; \
+    title: "Batches, Figure 3: batches of growing size, each of one problem",
+    differs: "Likenesses of the paper's twelve matrices unless others are named. The loop is of our own single products; \
               cuSPARSE's, which the paper has, is a line where --peers names its results, with its block-diagonal and its \
               batched product. MAGMA's is not here. Sizes are multiplied by the scale. \"ELL, sliced\" is the form that \
               is taken where pure ELL would pad more than a fifth.",
@@ -82,30 +85,41 @@ fn of_loop(record: &Record, batch: &BatchRecord) -> Option<f64> {
 fn kernels_over(
     records: &[(&Record, &BatchRecord)],
     position: impl Fn(&Record, &BatchRecord) -> f64,
+    series: fn(&str, Vec<OfMatrix>) -> Series,
 ) -> Vec<Series> {
-    let sorted = |mut points: Vec<(f64, Option<f64>)>| {
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        points.dedup_by(|a, b| a.0 == b.0);
-        points
+    let point = |record: &Record, batch: &BatchRecord, gflops| {
+        (record.matrix.clone(), (position(record, batch), gflops))
     };
-    let mut series: Vec<Series> = (0..NAMES.len())
+    let mut all: Vec<Series> = (0..NAMES.len())
         .map(|name| {
-            let points = of_name(records, name)
-                .map(|(record, batch)| (position(record, batch), record.gflops));
-            Series { name: NAMES[name].0.to_owned(), points: sorted(points.collect()) }
+            let own = of_name(records, name);
+            let points = own.map(|(record, batch)| point(record, batch, record.gflops));
+            series(NAMES[name].0, points.collect())
         })
         .collect();
+    // Every kernel's record has the loop that its batch was compared with: one of them is enough.
+    let mut batches = BTreeSet::new();
     let looped = records.iter().filter_map(|(record, batch)| {
-        Some((position(record, batch), Some(of_loop(record, batch)?)))
+        let point = point(record, batch, Some(of_loop(record, batch)?));
+        batches.insert((&record.matrix, &batch.batch_kind, batch.batch_size)).then_some(point)
     });
-    series.push(Series { name: LOOP.to_owned(), points: sorted(looped.collect()) });
-    series.extend(PEERS.into_iter().map(|product| {
+    all.push(series(LOOP, looped.collect()));
+    all.extend(PEERS.into_iter().map(|product| {
         let own = records.iter().filter(|(record, _)| record.verified && product.is_of(record));
-        let points = own.map(|(record, batch)| (position(record, batch), record.gflops));
-        Series { name: product.label().to_owned(), points: sorted(points.collect()) }
+        let points = own.map(|(record, batch)| point(record, batch, record.gflops));
+        series(product.label(), points.collect())
     }));
-    series.retain(|series| !series.points.is_empty());
-    series
+    all.retain(|series| !series.points.is_empty());
+    all
+}
+
+fn mean_row(record: &Record) -> f64 {
+    record.nnz as f64 / record.rows.max(1) as f64
+}
+
+/// One matrix, or matrices of one family, along a line.
+fn joined(name: &str, points: Vec<OfMatrix>) -> Series {
+    Series::line(name, points.into_iter().map(|(_, point)| point).collect())
 }
 
 /// Records of batches in groups of one text each, in the order in which they come.
@@ -129,7 +143,7 @@ fn growing(records: &[&Record]) -> Vec<Picture> {
     let of_matrix =
         grouped(records, |record, _| format!("{}, {}", record.matrix, record.value_type));
     let picture = |(title, records): (String, Vec<(&Record, &BatchRecord)>)| {
-        let series = kernels_over(&records, |_, batch| batch.batch_size as f64);
+        let series = kernels_over(&records, |_, batch| batch.batch_size as f64, joined);
         Picture::lines(title, "GFLOP/s", "problems", series)
     };
     of_matrix.into_iter().map(picture).collect()
@@ -163,8 +177,7 @@ fn controlled(records: &[&Record]) -> Vec<Picture> {
     let of_kind =
         grouped(records, |record, batch| format!("{}, {}", word(batch), record.value_type));
     let picture = |(title, records): (String, Vec<(&Record, &BatchRecord)>)| {
-        let series =
-            kernels_over(&records, |record, _| record.nnz as f64 / record.rows.max(1) as f64);
+        let series = kernels_over(&records, |record, _| mean_row(record), joined);
         Picture::lines(title, "GFLOP/s", "nonzeros a row", series)
     };
     of_kind.into_iter().map(picture).collect()
@@ -173,9 +186,9 @@ fn controlled(records: &[&Record]) -> Vec<Picture> {
 /// Figure 5.
 pub(super) const ALL: PaperFigure = PaperFigure {
     name: "batched-5",
-    title: "Batches, Figure 5: all 32 problems in batches of 10,000, over nonzeros a row",
-    differs: "Likenesses of the paper's matrices unless others are named; 10,000 problems times the scale. The paper has \
-              the matrices side by side in this order.",
+    title: "Batches, Figure 5: batches of one problem each, over nonzeros a row",
+    differs: "Likenesses of the paper's 32 matrices unless others are named; 10,000 problems times the scale. The paper \
+              has the matrices side by side in this order.",
     cases: Cases::Problems(&[]),
     measured: Measured::Batch {
         kind: Batches::Homogeneous,
@@ -190,8 +203,7 @@ pub(super) const ALL: PaperFigure = PaperFigure {
 fn over_mean_row(records: &[&Record]) -> Vec<Picture> {
     let of_type = grouped(records, |record, _| record.value_type.clone());
     let picture = |(value_type, records): (String, Vec<(&Record, &BatchRecord)>)| {
-        let series =
-            kernels_over(&records, |record, _| record.nnz as f64 / record.rows.max(1) as f64);
+        let series = kernels_over(&records, |record, _| mean_row(record), Series::of_matrices);
         let size = records.iter().map(|(_, batch)| batch.batch_size).max().unwrap_or(0);
         let title = format!("Batches of {size}, {value_type}");
         Picture::lines(title, "GFLOP/s", "nonzeros a row", series)
@@ -202,7 +214,7 @@ fn over_mean_row(records: &[&Record]) -> Vec<Picture> {
 /// Figure 6.
 pub(super) const MIXED: PaperFigure = PaperFigure {
     name: "batched-6",
-    title: "Batches, Figure 6: twelve problems in random order",
+    title: "Batches, Figure 6: problems in random order (twelve in the paper)",
     differs: "Likenesses of the paper's matrices unless others are named; 10,000 problems times the scale, whose number \
               the paper does not tell. Bandwidth counts what a form stores, padding included, as in the paper.",
     measured: Measured::Batch {
@@ -218,7 +230,7 @@ pub(super) const MIXED: PaperFigure = PaperFigure {
 /// Figure 7.
 pub(super) const ALL_MIXED: PaperFigure = PaperFigure {
     name: "batched-7",
-    title: "Batches, Figure 7: all 32 problems in random order",
+    title: "Batches, Figure 7: problems in random order (all 32 in the paper)",
     cases: Cases::Problems(&[]),
     ..MIXED
 };
@@ -237,11 +249,12 @@ fn mixed(records: &[&Record]) -> Vec<Picture> {
         };
         let speed = rows(|record| record.gflops);
         let title = format!("Performance, {value_type}");
-        pictures.push(Picture::blocks(title, "GFLOP/s", &["performance"], speed));
+        pictures.push(Picture::blocks(title, "GFLOP/s", &["performance"], speed).of("kernel"));
         let bandwidth = rows(|record| record.gbytes_per_s);
         let title = format!("Bandwidth, {value_type}");
         pictures.push(
             Picture::blocks(title, "GB/s", &["bandwidth"], bandwidth)
+                .of("kernel")
                 .with_levels(rate.into_iter().collect(), "what reading a stream reaches"),
         );
     }

@@ -90,21 +90,18 @@ pub(super) const REORDERING: PaperFigure = PaperFigure {
 
 fn reordering(records: &[&Record]) -> Vec<Picture> {
     let picture = |grid: Grid<'_>| {
-        let mut points: Vec<(f64, Option<f64>)> = grid
+        let points = grid
             .rows()
             .map(|row| {
                 let first = row.first();
-                // Noise may make the longer way the faster.
-                let loss =
-                    row.gain(WITHOUT, WITH).map(|gain| (100.0 * (1.0 - 1.0 / gain)).max(0.0));
-                (first.nnz as f64 / first.rows.max(1) as f64, loss)
+                let loss = row.gain(WITHOUT, WITH).map(|gain| 100.0 * (1.0 - 1.0 / gain));
+                (row.name(), (first.nnz as f64 / first.rows.max(1) as f64, loss))
             })
             .collect();
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let title = format!("Loss by reordering, {}", grid.value_type);
-        let series = vec![Series { name: "a matrix each".to_owned(), points }];
+        let series = vec![Series::of_matrices("a matrix each", points)];
         Picture::lines(title, "% of the speed", "nonzeros a row", series)
-            .read_as("% of the speed without reordering, over nonzeros a row; lower is better")
+            .read_as("% of the speed without reordering, over nonzeros a row; lower is better; below 0 noise is larger than the loss")
     };
     Grid::by_type(records).into_iter().map(picture).collect()
 }
@@ -172,9 +169,9 @@ fn random(making: Making) -> Vec<Made> {
 
 fn over_nonzeros(records: &[&Record]) -> Vec<Picture> {
     let picture = |grid: Grid<'_>| {
-        let over = |name: &str, rate: &dyn Fn(&Results<'_, '_>) -> Option<f64>| Series {
-            name: name.to_owned(),
-            points: grid.rows().map(|row| (row.first().nnz as f64, rate(&row))).collect(),
+        let over = |name: &str, rate: &dyn Fn(&Results<'_, '_>) -> Option<f64>| {
+            let point = |row: Results<'_, '_>| (row.first().nnz as f64, rate(&row));
+            Series::line(name, grid.rows().map(point).collect())
         };
         let ours = NAMES.map(|(name, series)| over(name, &|row| row.find(series)?.gflops));
         let peers = grid.peers(&SPMV_PEERS).into_iter();

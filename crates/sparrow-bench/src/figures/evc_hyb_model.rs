@@ -14,9 +14,10 @@ use crate::record::Record;
 /// Figure 9.
 pub(super) const MEMORY: PaperFigure = PaperFigure {
     name: "evc-hyb-9",
-    title: "EVC-HYB, Figure 9: rates of memory on Stanford_Berkeley",
+    title: "EVC-HYB, Figure 9: rates of memory",
     differs: "From the bandwidth model's simulated bytes and sectors over measured times, where the paper has a \
-              profiler's counters; HYB is our own.",
+              profiler's counters; HYB is our own. The matrix is a likeness of the paper's Stanford_Berkeley unless others \
+              are named.",
     cases: Cases::Classes(&["Stanford_Berkeley"]),
     measured: Measured::Spmv {
         methods: &[IN_ORDER, Method::usual(Algorithm::CsrVector), Method::usual(Algorithm::Hyb)],
@@ -47,6 +48,7 @@ fn memory(records: &[&Record]) -> Vec<Picture> {
         let rate = grid.largest(|record| record.stream_gbytes_per_s);
         let title = format!("Bytes from memory, and of x from the last cache, {}", grid.value_type);
         Picture::blocks(title, "GB/s", &names.map(|(name, _)| name), rows)
+            .of("what is read")
             .with_levels(rate.into_iter().collect(), "what reading a stream reaches")
     };
     Grid::by_type(records).into_iter().map(picture).collect()
@@ -72,7 +74,7 @@ fn times(records: &[&Record]) -> Vec<Picture> {
             let model = record.model()?;
             // T_A + T_Y, T_X + T_Y and T_Y were measured.
             let total = model.x_constant_us? + model.a_constant_us? - model.both_constant_us?;
-            Some(total.max(0.0) / record.median_us?)
+            Some(total / record.median_us?)
         };
         (results.name(), vec![ratio()])
     };
@@ -80,7 +82,7 @@ fn times(records: &[&Record]) -> Vec<Picture> {
         let title = format!("Sum of the parts over the whole, {}", grid.value_type);
         let names = ["(T_A + T_X + T_Y) / T"];
         Picture::blocks(title, "times", &names, grid.rows().map(row).collect())
-            .read_as("times the whole; above 1 where loads overlap")
+            .read_as("times the whole; above 1 where loads overlap; below 0 an experiment failed, and there is no bar")
             .with_levels(vec![1.0], "nothing overlaps")
     };
     Grid::by_type(records).into_iter().map(picture).collect()
@@ -140,7 +142,7 @@ pub(super) const SHARES: PaperFigure = PaperFigure {
     name: "evc-hyb-13",
     title: "EVC-HYB, Figure 13: shares of T_A, T_X and T_Y",
     draw: |records| {
-        let how = "% of T_A + T_X + T_Y, each from an experiment";
+        let how = "% of T_A + T_X + T_Y, each from an experiment; where one is below 0, which has no bar, an experiment failed";
         let names = ["T_A: values", "T_X: x and columns", "T_Y: y and the rest"];
         bars(records, ("Where the time goes", "%", how), &names, |_, model| {
             parts(model)

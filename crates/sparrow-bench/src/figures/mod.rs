@@ -24,7 +24,7 @@ use crate::{BatchForm, Making, Record};
 use peers::SPMV_PEERS;
 
 pub use batches::{BatchCase, at_random, batch_sizes, density_batches};
-pub use pace::{Pace, Work};
+pub use pace::{Pace, Work, spread};
 pub use peers::{PEERS_SCHEMA, PeerProduct, Peers, PeersError, PeersHeader};
 pub use picture::{Across, FIGURE_SCHEMA, FigurePoint, Picture, Row, Series};
 pub use spmm::{aspect, density};
@@ -195,7 +195,13 @@ impl Measured {
     pub fn work(&self, nnz: u64, value_types: usize, is_first: bool) -> Work {
         let all = Work::of_results(nnz, self.results() * value_types, is_first);
         match self {
-            Measured::Spmv { .. } | Measured::Batch { .. } => all,
+            Measured::Batch { .. } => all,
+            Measured::Spmv { methods, .. } if is_first => {
+                let more = |method: &Method| Work::programs_of(method.algorithm) - 1;
+                let more: usize = methods.iter().map(more).sum();
+                Work { programs: all.programs + more * value_types, ..all }
+            }
+            Measured::Spmv { .. } => all,
             // The algorithms are verified together.
             Measured::Spmm { columns, .. } => {
                 Work { oracles: Work::oracles_of_columns(*columns) * value_types, ..all }
@@ -227,7 +233,7 @@ impl PaperFigure {
             let of: Vec<&Record> = records.iter().filter(|r| is_of(r, device)).collect();
             for picture in (self.draw)(&of) {
                 for series in &picture.series {
-                    points.extend(series.points.iter().map(|(place, value)| FigurePoint {
+                    points.extend(series.named().map(|(place, matrix, value)| FigurePoint {
                         schema: FIGURE_SCHEMA.to_owned(),
                         version: device.version.clone(),
                         figure: self.name.to_owned(),
@@ -236,12 +242,13 @@ impl PaperFigure {
                         platform: device.platform.clone(),
                         driver: device.driver.clone(),
                         series: series.name.clone(),
-                        at: picture.place_name(*place),
+                        at: picture.place_name(place),
                         place: match picture.across {
-                            Across::Numbers { .. } => Some(*place),
+                            Across::Numbers { .. } => Some(place),
                             _ => None,
                         },
-                        value: *value,
+                        matrix: (!matrix.is_empty()).then(|| matrix.to_owned()),
+                        value,
                         unit: picture.unit.clone(),
                     }));
                 }

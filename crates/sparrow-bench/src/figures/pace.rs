@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use sparrow::Algorithm;
+
 /// What is measured on one matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Work {
@@ -30,6 +32,16 @@ impl Work {
         let programs = if is_first { results } else { 0 };
         let products = PRODUCTS * results;
         Work { nnz, results, programs, products, oracles: results, orders: 0, is_fixed: false }
+    }
+
+    /// As how many programs one of an algorithm counts where none is cached: PoCL takes 5 s on two cores to build the
+    /// segmented sum's, whose loops over W are long, and 1.2 s to build CSR-Adaptive's.
+    pub fn programs_of(algorithm: Algorithm) -> usize {
+        match algorithm {
+            Algorithm::SegmentedSum => 7,
+            Algorithm::CsrAdaptive => 2,
+            _ => 1,
+        }
     }
 
     /// Oracles that take as long as holding so many columns of C, of all algorithms together, against the right ones.
@@ -79,6 +91,11 @@ impl Pace {
         Duration::from_secs_f64(self.seconds(work) * ratio)
     }
 
+    /// How much of that is for building programs, which most runtimes keep for the next run.
+    pub fn building(&self, work: &Work) -> Duration {
+        self.expected(&Work { programs: work.programs, ..Work::default() })
+    }
+
     /// Takes in what a piece of work took.
     pub fn done(&mut self, work: &Work, taken: Duration) {
         self.expected_s += self.seconds(work);
@@ -119,9 +136,37 @@ impl Pace {
     }
 }
 
+/// The indices of so many pieces of work in an order of which every beginning is spread over all: the first, the last, the
+/// middle, the quarters, and so on. What does not fit a budget is then never all of one end.
+pub fn spread(count: usize) -> Vec<usize> {
+    let mut order = Vec::with_capacity(count);
+    let mut is_taken = vec![false; count];
+    let mut parts = 1;
+    while order.len() < count {
+        for part in 0..=parts {
+            let index = part * (count - 1) / parts;
+            if !std::mem::replace(&mut is_taken[index], true) {
+                order.push(index);
+            }
+        }
+        parts *= 2;
+    }
+    order
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_beginning_of_a_spread_order_is_spread_over_all() {
+        assert_eq!(spread(9), [0, 8, 4, 2, 6, 1, 3, 5, 7]);
+        assert_eq!(spread(4), [0, 3, 1, 2]);
+        assert_eq!((spread(0), spread(1)), (vec![], vec![0]));
+        let mut all = spread(100);
+        all.sort_unstable();
+        assert_eq!(all, (0..100).collect::<Vec<_>>());
+    }
 
     const SMALL: Work = Work {
         nnz: 1000,

@@ -15,8 +15,13 @@ pub const FIGURE_SCHEMA: &str = "sparrow-figure/1";
 /// What lies along a picture's axis.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Across {
-    /// Blocks of bars with these names: matrices and means.
-    Blocks(Vec<String>),
+    /// Blocks of bars.
+    Blocks {
+        /// What blocks are of: "matrix" where [`Picture::of`] says nothing else.
+        of: String,
+        /// Their names, of matrices and means.
+        names: Vec<String>,
+    },
     /// Lines over values that stand at equal distances.
     Steps {
         /// What the values are of.
@@ -38,9 +43,36 @@ pub enum Across {
 pub struct Series {
     /// What it is of.
     pub name: String,
-    /// Places along the axis, which are indices of [`Across::Blocks`] and [`Across::Steps`], with values that are finite
-    /// and not negative; `None` where nothing was measured, or it was wrong.
+    /// Places along the axis, which are indices of [`Across::Blocks`] and [`Across::Steps`], with values that are finite;
+    /// `None` where nothing was measured, or it was wrong.
     pub points: Vec<(f64, Option<f64>)>,
+    /// For each point the matrix that it is of, where the place does not tell: such points are not joined by lines. Else
+    /// empty.
+    pub matrices: Vec<String>,
+}
+
+/// A matrix, and its place and value.
+pub(super) type OfMatrix = (String, (f64, Option<f64>));
+
+impl Series {
+    /// A line through these places and values, sorted by place.
+    pub fn line(name: &str, mut points: Vec<(f64, Option<f64>)>) -> Self {
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Series { name: name.to_owned(), points, matrices: Vec::new() }
+    }
+
+    /// A point a matrix of these names, sorted by place.
+    pub fn of_matrices(name: &str, mut points: Vec<OfMatrix>) -> Self {
+        points.sort_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));
+        let (matrices, points) = points.into_iter().unzip();
+        Series { name: name.to_owned(), points, matrices }
+    }
+
+    /// The points, each with the matrix that it is of or "".
+    pub(crate) fn named(&self) -> impl Iterator<Item = (f64, &str, Option<f64>)> {
+        let name = |index| self.matrices.get(index).map_or("", String::as_str);
+        self.points.iter().enumerate().map(move |(index, (at, value))| (*at, name(index), *value))
+    }
 }
 
 /// One chart.
@@ -60,6 +92,8 @@ pub struct Picture {
     pub series: Vec<Series>,
     /// Values to compare with, drawn across.
     pub levels: Vec<f64>,
+    /// Why values are absent, and the like: a line each.
+    pub notes: Vec<String>,
 }
 
 /// One value of a picture as a line of JSON.
@@ -85,6 +119,9 @@ pub struct FigurePoint {
     pub at: String,
     /// The same as a number, where it is one.
     pub place: Option<f64>,
+    /// The matrix, where `at` does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matrix: Option<String>,
     /// The value; `None` where nothing was measured, or it was wrong.
     pub value: Option<f64>,
     /// What it counts.
@@ -101,15 +138,20 @@ impl Picture {
                 .enumerate()
                 .map(|(row, (_, values))| (row as f64, values.get(index).copied().flatten()))
                 .collect(),
+            matrices: Vec::new(),
         });
         Picture {
             title,
             how: format!("{unit}; longer is better"),
             unit: unit.to_owned(),
             series: series.collect(),
-            across: Across::Blocks(rows.into_iter().map(|(name, _)| name).collect()),
+            across: Across::Blocks {
+                of: "matrix".to_owned(),
+                names: rows.into_iter().map(|(name, _)| name).collect(),
+            },
             is_logarithmic: false,
             levels: Vec::new(),
+            notes: Vec::new(),
         }
     }
 
@@ -123,6 +165,7 @@ impl Picture {
             is_logarithmic: false,
             series,
             levels: Vec::new(),
+            notes: Vec::new(),
         }
     }
 
@@ -137,6 +180,15 @@ impl Picture {
         self
     }
 
+    /// With blocks of something else than matrices.
+    #[must_use]
+    pub fn of(mut self, what: &str) -> Self {
+        if let Across::Blocks { of, .. } = &mut self.across {
+            what.clone_into(of);
+        }
+        self
+    }
+
     /// How to read it, if not as usual.
     #[must_use]
     pub fn read_as(mut self, how: &str) -> Self {
@@ -147,7 +199,7 @@ impl Picture {
     /// The name of a place along the axis.
     pub(crate) fn place_name(&self, place: f64) -> String {
         match &self.across {
-            Across::Blocks(names) | Across::Steps { labels: names, .. } => {
+            Across::Blocks { names, .. } | Across::Steps { labels: names, .. } => {
                 names.get(place as usize).cloned().unwrap_or_default()
             }
             Across::Numbers { .. } if place > 0.0 && place < 0.01 => format!("{place:.2e}"),
@@ -164,38 +216,40 @@ impl Picture {
         places
     }
 
-    /// The same numbers as a table of at most `look`'s width: a line a place, a column a series.
+    /// What has a line of its own in a table: places and, where they do not tell, matrices, ascending.
+    fn rows(&self) -> Vec<(f64, &str)> {
+        let points = self.series.iter().flat_map(Series::named);
+        let mut rows: Vec<_> = points.map(|(at, matrix, _)| (at, matrix)).collect();
+        rows.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(b.1)));
+        rows.dedup();
+        rows
+    }
+
+    /// The same numbers as a table of at most `look`'s width: a line a place and matrix, a column a series.
     pub fn text(&self, look: Look) -> String {
         let mut table = new_table(look);
         let over = match &self.across {
-            Across::Blocks(_) => "matrix",
-            Across::Steps { over, .. } | Across::Numbers { over, .. } => over,
+            Across::Blocks { of: over, .. }
+            | Across::Steps { over, .. }
+            | Across::Numbers { over, .. } => over,
         };
+        let has_matrices = self.series.iter().any(|series| !series.matrices.is_empty());
+        let matrix = |name: &str| has_matrices.then(|| plain(name));
         let names = self.series.iter().map(|series| plain(&series.name));
-        table.set_header(std::iter::once(plain(over)).chain(names));
-        for place in self.places() {
-            // Matrices of the same mean row, for one, share a place.
-            let points = |series: &Series| -> Vec<Option<f64>> {
-                let own = series.points.iter().filter(|(other, _)| *other == place);
-                own.map(|(_, value)| *value).collect()
-            };
-            let of_series: Vec<_> = self.series.iter().map(points).collect();
-            for line in 0..of_series.iter().map(Vec::len).max().unwrap_or(0) {
-                let cells = of_series.iter().map(|points| {
-                    let value = points.get(line).copied().flatten();
-                    Cell::new(value.map_or(ABSENT.to_owned(), significant))
-                });
-                let name = Cell::new(plain(&self.place_name(place)));
-                table.add_row(std::iter::once(name).chain(cells));
-            }
+        table.set_header([plain(over)].into_iter().chain(matrix("matrix")).chain(names));
+        for (at, name) in self.rows() {
+            let cells = self.series.iter().map(|series| {
+                let own = series.named().find(|(other, matrix, _)| (*other, *matrix) == (at, name));
+                own.and_then(|(_, _, value)| value).map_or(ABSENT.to_owned(), significant)
+            });
+            let place = plain(&self.place_name(at));
+            table.add_row([place].into_iter().chain(matrix(name)).chain(cells).map(Cell::new));
         }
-        let figures = 1..self.series.len() + 1;
-        format!(
-            "{} ({})\n{}\n",
-            plain(&self.title),
-            self.how,
-            arranged(&mut table, look, figures, &[])
-        )
+        let first = 1 + usize::from(has_matrices);
+        let figures = first..self.series.len() + first;
+        let table = arranged(&mut table, look, figures, &[]);
+        let notes: String = self.notes.iter().map(|note| plain(note) + "\n").collect();
+        format!("{} ({})\n{table}\n{notes}", plain(&self.title), self.how)
     }
 }
 
@@ -208,20 +262,20 @@ mod tests {
     use crate::samples::WIDE;
 
     #[test]
-    fn points_at_one_place_have_a_line_each() {
-        let series = [("coo", 1.25), ("csri", 2.5)].map(|(name, value)| Series {
-            name: name.to_owned(),
-            points: vec![(66.0, Some(value)), (66.0, Some(2.0 * value)), (70.0, None)],
-        });
-        let rows = vec![("cant-like".to_owned(), vec![])];
-        let picture = Picture {
-            series: series.into(),
-            across: Across::Numbers { over: "nonzeros a row".to_owned(), is_logarithmic: false },
-            ..Picture::blocks("f64".to_owned(), "GFLOP/s", &[], rows)
+    fn matrices_at_one_place_have_a_line_each_by_name() {
+        let of = |name, points: &[(&str, f64)]| {
+            let points =
+                points.iter().map(|(matrix, value)| ((*matrix).to_owned(), (66.0, Some(*value))));
+            Series::of_matrices(name, points.collect())
         };
+        let series = vec![
+            of("coo", &[("mbeacxc", 1.25), ("bcsstk02", 2.5)]),
+            of("csri", &[("bcsstk02", 5.0)]),
+        ];
+        let picture = Picture::lines("f64".to_owned(), "GFLOP/s", "nonzeros a row", series);
         let text = picture.text(WIDE);
         let lines: Vec<Vec<&str>> = text.lines().map(|l| l.split_whitespace().collect()).collect();
-        let expected = [["66.0", "1.25", "2.50"], ["66.0", "2.50", "5.00"], ["70.0", "–", "–"]];
+        let expected = [["66.0", "bcsstk02", "2.50", "5.00"], ["66.0", "mbeacxc", "1.25", "–"]];
         assert_eq!(lines[3..], expected, "{text}");
     }
 

@@ -32,7 +32,7 @@ const DIFFERS: &str = "Methods are our own: the host's product for the paper's C
 /// Figure 4.
 pub(super) const SINGLE: PaperFigure = PaperFigure {
     name: "segmented-sum-4",
-    title: "Speculative segmented sum, Figure 4: throughput in f32",
+    title: "Speculative segmented sum, Figure 4: throughput (of f32 in the paper)",
     differs: DIFFERS,
     value_types: &[ValueType::F32],
     cases: Cases::Suite(Suite::Hetero),
@@ -44,7 +44,7 @@ pub(super) const SINGLE: PaperFigure = PaperFigure {
 /// Figure 5.
 pub(super) const DOUBLE: PaperFigure = PaperFigure {
     name: "segmented-sum-5",
-    title: "Speculative segmented sum, Figure 5: throughput in f64",
+    title: "Speculative segmented sum, Figure 5: throughput (of f64 in the paper)",
     value_types: &[ValueType::F64],
     ..SINGLE
 };

@@ -29,7 +29,7 @@ const ASPECT_NONZEROS: f64 = 24.0;
 const DENSITY_ORDER: f64 = 100_000.0;
 const DENSITIES: [usize; 10] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 
-/// Matrices without zeros of equally many nonzeros, 2^24 times the scale, from 2 rows to 2 columns.
+/// Matrices without zeros of equally many nonzeros, 2^24 times the scale rounded to a power of two, from 2 rows to 2 columns.
 pub fn aspect(making: Making) -> Vec<Made> {
     let log = (ASPECT_NONZEROS + making.scale.log2()).round().clamp(2.0, 31.0) as u32;
     let made = |log_rows: u32| {
@@ -42,11 +42,15 @@ pub fn aspect(making: Making) -> Vec<Made> {
 /// Square matrices of order 100,000 times the scale, with 0.01 to 10% nonzeros in every row.
 pub fn density(making: Making) -> Vec<Made> {
     let order = (DENSITY_ORDER * making.scale).round().max(1.0) as usize;
-    let made = |density: usize| Made {
-        name: format!("{:.2}% of {order} x {order}", density as f64 / 100.0),
-        rows: order,
-        cols: order,
-        lengths: Lengths::Even((order * density).div_ceil(10_000)),
+    let made = |density: usize| {
+        let length = (order * density).div_ceil(10_000);
+        Made {
+            // Of a small order a nonzero is more than the density that is asked for.
+            name: format!("{:.2}% of {order} x {order}", 100.0 * length as f64 / order as f64),
+            rows: order,
+            cols: order,
+            lengths: Lengths::Even(length),
+        }
     };
     let mut all: Vec<Made> = DENSITIES.into_iter().map(made).collect();
     // Of a small order, the lowest densities are all one nonzero a row.
@@ -59,7 +63,7 @@ pub(super) const ASPECT: PaperFigure = PaperFigure {
     name: "spmm-1",
     title: "SpMM, Figure 1a: products with a vector and with 64 columns over the aspect ratio",
     differs: "Our products by the automatic choice, with cuSPARSE's beside them where --peers names its results; the paper \
-              has cuSPARSE's alone. Nonzeros are 2^24 times the scale. Figure 1b is of a profiler's counters.",
+              has cuSPARSE's alone. Nonzeros are 2^24 times the scale, rounded to a power of two. Figure 1b is of a profiler's counters.",
     value_types: &[ValueType::F32],
     cases: Cases::Made(aspect),
     measured: Measured::Spmm {
@@ -121,7 +125,7 @@ fn over_shape(
         let first = row.first();
         (first.rows as f64 / first.cols.max(1) as f64, value(&row))
     };
-    Series { name: name.to_owned(), points: grid.rows().map(point).collect() }
+    Series::line(name, grid.rows().map(point).collect())
 }
 
 fn aspect_picture(grid: &Grid<'_>, series: Vec<Series>) -> Picture {
@@ -136,7 +140,7 @@ pub(super) const ROW_SPLIT: PaperFigure = PaperFigure {
     title: "SpMM, Figure 4: row split over the aspect ratio, 64 columns",
     differs: "Beside the published row split the published nonzero split, and ours of today: a row split that cuts long \
               rows, and merge path; cuSPARSE, as in the paper, where --peers names its results. Nonzeros are 2^24 times the \
-              scale.",
+              scale, rounded to a power of two.",
     measured: Measured::Spmm {
         methods: &[PUBLISHED_ROWS, NONZERO_SPLIT, ROWS, MERGE],
         columns: COLUMNS,
@@ -287,10 +291,8 @@ fn over_mean_row(records: &[&Record]) -> Vec<Picture> {
             Some(spmm.single_us? * spmm.columns as f64 / record.median_us?)
         };
         let over = |(name, series): (&str, &str)| {
-            let mut points: Vec<(f64, Option<f64>)> =
-                grid.rows().map(|row| (mean_row(&row), gain(&row, series))).collect();
-            points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            Series { name: name.to_owned(), points }
+            let point = |row: Results<'_, '_>| (row.name(), (mean_row(&row), gain(&row, series)));
+            Series::of_matrices(name, grid.rows().map(point).collect())
         };
         let rules = [("the published rule", PUBLISHED), ("the choice", CHOICE)];
         // As many of our own products with a vector are what theirs are compared with, too.
@@ -300,10 +302,8 @@ fn over_mean_row(records: &[&Record]) -> Vec<Picture> {
                 let record = row.peer(product)?;
                 Some(ours * record.spmm()?.columns as f64 / record.median_us?)
             };
-            let points = grid.rows().map(|row| (mean_row(&row), gain(&row)));
-            let mut points: Vec<(f64, Option<f64>)> = points.collect();
-            points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            Series { name: product.label().to_owned(), points }
+            let point = |row: Results<'_, '_>| (row.name(), (mean_row(&row), gain(&row)));
+            Series::of_matrices(product.label(), grid.rows().map(point).collect())
         };
         for (part, names) in [("a: each algorithm", &NAMES[..]), ("b: by a rule", &rules)] {
             let mut series: Vec<Series> = names.iter().copied().map(over).collect();
@@ -352,7 +352,7 @@ fn over_density(records: &[&Record]) -> Vec<Picture> {
                 let density = 100.0 * mean_row(&row) / row.first().cols.max(1) as f64;
                 (density, us(&row).map(|us| us / 1e3))
             };
-            Series { name: name.to_owned(), points: grid.rows().map(point).collect() }
+            Series::line(name, grid.rows().map(point).collect())
         };
         let ours = names.map(|(name, series)| over(name, &|row| row.us(series)));
         let mut series = ours.to_vec();

@@ -27,6 +27,19 @@ impl Axis {
         Self { least: 0.0, most: steps * step, logarithmic: false, ticks }
     }
 
+    /// As [`Axis::linear`], from below 0 where `least` is.
+    pub(super) fn around_0(least: f64, most: f64) -> Self {
+        let above = Axis::linear(most.max(-least));
+        let step = above.ticks[1];
+        let below = (-least / step - 1e-9).ceil().max(0.0);
+        if below == 0.0 {
+            return above;
+        }
+        let steps = (most / step - 1e-9).ceil().max(0.0);
+        let ticks = (-(below as i32)..=steps as i32).map(|n| f64::from(n) * step).collect();
+        Self { least: -below * step, most: steps * step, logarithmic: false, ticks }
+    }
+
     /// From 0 to just `most`, without ticks: for bars that carry their figures.
     pub(super) fn exact(most: f64) -> Self {
         let most = if most > 0.0 { most } else { 1.0 };
@@ -73,6 +86,9 @@ impl Axis {
 
 /// A tick's value in few characters: `0.05`, `200`, `50k`, `10M`.
 pub(super) fn tick_label(value: f64) -> String {
+    if value < 0.0 {
+        return format!("-{}", tick_label(-value));
+    }
     let (scaled, unit) = match value {
         v if v >= 1e12 => (v / 1e12, "T"),
         v if v >= 1e9 => (v / 1e9, "G"),
@@ -115,6 +131,15 @@ mod tests {
             let axis = Axis::linear(most);
             assert!(axis.most() >= most && axis.ticks.len() <= 7, "{most}: {:?}", axis.ticks);
         }
+    }
+
+    #[test]
+    fn values_below_0_lie_below_it() {
+        let axis = Axis::around_0(-1.5, 6.0);
+        assert_eq!(labels(&axis), ["-2", "-1", "0", "1", "2", "3", "4", "5", "6"]);
+        assert_eq!(axis.place(0.0), 0.25);
+        assert_eq!(labels(&Axis::around_0(-6.0, 0.0))[0], "-6");
+        assert_eq!(labels(&Axis::around_0(0.0, 1.0)), labels(&Axis::linear(1.0)));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Lines over an axis: a mark a point, a line between neighbouring ones. Everything that is a curve in a report is
+//! Lines over an axis: a mark a point, and a line between neighbouring ones unless they are of different matrices. Everything that is a curve in a report is
 //! drawn here.
 
 use super::axis::{Axis, tick_label};
@@ -6,6 +6,7 @@ use super::chart::{across, frame, heading, percent};
 use super::markup::{Element, element};
 use super::series::{SeriesList, colour_class, mark};
 use crate::figures::{Across, Picture};
+use crate::group::plain;
 use crate::units::{counted, significant};
 
 const HEIGHT: usize = 220;
@@ -24,27 +25,30 @@ pub(super) fn lines(id: &str, picture: &Picture, list: &SeriesList) -> Element {
     let above_0 = values().filter(|value| *value > 0.0);
     let vertical = match picture.is_logarithmic && largest > 0.0 {
         true => Axis::logarithmic(above_0.fold(f64::INFINITY, f64::min), largest),
-        false => Axis::linear(largest),
+        false => Axis::around_0(values().fold(0.0, f64::min), largest),
     };
     let pixel = |value: f64| HEIGHT as f64 * (1.0 - vertical.place(value));
     let (over, horizontal) = Horizontal::of(picture);
     let mut drawn = Vec::new();
     for series in &picture.series {
         let index = list.place(&series.name);
-        let points: Vec<(f64, f64)> =
-            series.points.iter().filter_map(|(at, value)| Some((*at, (*value)?))).collect();
-        drawn.extend(points.windows(2).map(|pair| {
+        let points: Vec<(f64, &str, f64)> =
+            series.named().filter_map(|(at, matrix, value)| Some((at, matrix, value?))).collect();
+        // What lies between two matrices is of none.
+        let pairs = points.windows(2).filter(|_| series.matrices.is_empty());
+        drawn.extend(pairs.map(|pair| {
             element("line")
                 .class(format!("trace {}", colour_class(index)))
                 .attribute("x1", percent(horizontal.place(pair[0].0)))
                 .attribute("x2", percent(horizontal.place(pair[1].0)))
-                .attribute("y1", format!("{:.1}", pixel(pair[0].1)))
-                .attribute("y2", format!("{:.1}", pixel(pair[1].1)))
+                .attribute("y1", format!("{:.1}", pixel(pair[0].2)))
+                .attribute("y2", format!("{:.1}", pixel(pair[1].2)))
         }));
-        drawn.extend(points.iter().map(|&(at, value)| {
+        drawn.extend(points.iter().map(|&(at, matrix, value)| {
             let (at_name, value_words) = (picture.place_name(at), significant(value));
-            let about =
-                format!("{}, {over} {at_name}: {value_words} {}", list.name(index), picture.unit);
+            let of = if matrix.is_empty() { String::new() } else { format!("{}, ", plain(matrix)) };
+            let (name, unit) = (list.name(index), &picture.unit);
+            let about = format!("{of}{name}, {over} {at_name}: {value_words} {unit}");
             mark(index)
                 .attribute("x", percent(horizontal.place(at)))
                 .attribute("y", format!("{:.1}", pixel(value)))
@@ -109,7 +113,7 @@ impl<'a> Horizontal<'a> {
     /// The name of the axis of `picture`, and the axis.
     fn of(picture: &'a Picture) -> (&'a str, Self) {
         match &picture.across {
-            Across::Blocks(names) => ("matrix", Horizontal::Steps(names)),
+            Across::Blocks { of, names } => (of, Horizontal::Steps(names)),
             Across::Steps { over, labels } => (over, Horizontal::Steps(labels)),
             Across::Numbers { over, is_logarithmic } => {
                 let places = picture.places();
@@ -142,5 +146,40 @@ impl<'a> Horizontal<'a> {
                 axis.ticks.iter().map(|&tick| (axis.place(tick), tick_label(tick))).collect()
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::Series;
+    use crate::report::STYLE;
+    use crate::report::picture::names_of;
+
+    fn drawn(series: Vec<Series>) -> String {
+        let picture = Picture::lines("f64".to_owned(), "GFLOP/s", "nonzeros a row", series);
+        let mut page = String::new();
+        let list = names_of(std::slice::from_ref(&picture));
+        lines("one", &picture, &list).write(&mut page);
+        page
+    }
+
+    #[test]
+    fn points_of_matrices_say_of_which_and_are_not_joined() {
+        let point = |name: &str, at| (name.to_owned(), (at, Some(2.5)));
+        let points = vec![point("nos3", 16.5), point("bcsstk02", 66.0)];
+        let page = drawn(vec![Series::of_matrices("coo", points)]);
+        assert!(!page.contains("trace"), "{page}");
+        assert!(page.contains("bcsstk02, coo, nonzeros a row 66.0: 2.50 GFLOP/s"), "{page}");
+    }
+
+    #[test]
+    fn an_eighth_line_is_told_from_the_first_of_its_colour() {
+        let line = |k: usize| {
+            Series::line(&format!("l{k}"), vec![(1.0, Some(1.0)), (2.0, None), (3.0, Some(2.0))])
+        };
+        let page = drawn((0..8).map(line).collect());
+        assert!(page.contains("trace s0\"") && page.contains("trace s0 again\""), "{page}");
+        assert!(STYLE.contains(".trace.again {"));
     }
 }

@@ -53,6 +53,13 @@ pub(super) fn stacked(
     for (row, (record, shares)) in rows.iter().enumerate() {
         let top = row * (PITCH + GAP);
         area = area.child(name(&marked_name(record), top + BAR / 2));
+        if shares.iter().any(|share| *share < 0.0) {
+            let words = "an experiment failed: a part is below 0";
+            let at_0 =
+                element("text").class("value").attribute("x", 4).attribute("y", top + BAR / 2);
+            area = area.child(at_0.attribute("dy", "0.36em").text(words));
+            continue;
+        }
         let mut begin = 0.0;
         for (at, share) in shares.iter().enumerate() {
             let index = stacks.first + at;

@@ -7,7 +7,7 @@ use super::markup::{Element, element};
 use super::series::{self, SeriesList};
 use super::{ReportError, check, headline, page, results};
 use crate::figures::{Across, PaperFigure, Picture};
-use crate::group::by_device;
+use crate::group::{by_device, plain};
 use crate::record::Record;
 use crate::units::counted;
 
@@ -18,7 +18,12 @@ pub(super) fn names_of(pictures: &[Picture]) -> SeriesList {
 
 /// One chart; `id` is unique on the page.
 pub(super) fn chart(id: &str, picture: &Picture, list: &SeriesList) -> Element {
-    let Across::Blocks(names) = &picture.across else { return lines(id, picture, list) };
+    let notes = picture.notes.iter().map(|note| element("p").class("muted").text(plain(note)));
+    unannotated(id, picture, list).children(notes)
+}
+
+fn unannotated(id: &str, picture: &Picture, list: &SeriesList) -> Element {
+    let Across::Blocks { names, .. } = &picture.across else { return lines(id, picture, list) };
     let block = |(row, name): (usize, &String)| Block {
         name: name.clone(),
         about: format!("{name}, {}", picture.unit),

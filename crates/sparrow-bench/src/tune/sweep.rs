@@ -15,7 +15,7 @@ use sparrow::{PlanOptions, Queue};
 use super::timing::median;
 use super::trial::{Ground, launches, rounded};
 use crate::MeasureError;
-use crate::figures::{Across, Picture, Series};
+use crate::figures::{Across, Picture, Series, spread};
 use crate::units::{counted, significant};
 
 /// The form's name.
@@ -79,7 +79,13 @@ pub const SWEEP_FIGURES: [SweepFigure; 4] = [
 impl SweepFigure {
     /// Points of one matrix.
     pub fn points(&self) -> usize {
-        self.over.1.len() * self.by.map_or(1, |(_, values)| values.len())
+        self.asked().len()
+    }
+
+    /// The same by the values in the legend (0 where there are none) and along the axis.
+    fn asked(&self) -> Vec<(u32, u32)> {
+        let series = self.by.map_or(&[0][..], |(_, values)| values);
+        series.iter().flat_map(|&series| self.over.1.iter().map(move |&at| (series, at))).collect()
     }
 }
 
@@ -120,7 +126,8 @@ pub struct SweepTiming {
 }
 
 /// Times every point of a figure on one matrix; each is verified, and timed in turn with the device's own
-/// hyper-parameters. Once `goes_on` says no, points are refused without being timed.
+/// hyper-parameters. `goes_on` is asked before each point; once it says no, points are refused without being timed, some of
+/// all series rather than the last.
 ///
 /// # Errors
 /// The device fails, or the algorithm does not verify with its own hyper-parameters.
@@ -151,39 +158,38 @@ pub fn sweep(
     let once_us = ground.sample_us(queue, &mut reference, 1)?;
     let reference_launches = launches(once_us);
 
-    let mut points = Vec::new();
+    let asked = figure.asked();
+    let mut points: Vec<_> = asked.iter().map(|_| None).collect();
     let mut references_us = Vec::new();
-    let series = figure.by.map_or(&[0][..], |(_, values)| values);
-    for &series in series {
-        for &at in figure.over.1 {
-            let mut candidate = base.with(figure.over.0, at);
-            if let Some((by, _)) = figure.by {
-                candidate = candidate.with(by, series);
-            }
-            let ratio = (|| {
-                if !goes_on() {
-                    return Ok(Err("no time was left".to_owned()));
-                }
-                let mut one = ground.contender(queue, &candidate.plan_options(tables))?;
-                if let Some(text) = other_than_asked(figure, &candidate, &one.candidate()) {
-                    return Ok(Err(text));
-                }
-                if let Some(message) = ground.verify(queue, &mut one)? {
-                    return Ok(Err(message));
-                }
-                let once_us = ground.sample_us(queue, &mut one, 1)?;
-                let mut ratios = Vec::with_capacity(ROUNDS);
-                for _ in 0..ROUNDS {
-                    let beside = ground.sample_us(queue, &mut reference, reference_launches)?;
-                    let us = ground.sample_us(queue, &mut one, launches(once_us))?;
-                    references_us.push(beside);
-                    ratios.push(us / beside);
-                }
-                Ok::<_, MeasureError>(Ok(median(&ratios)))
-            })();
-            let ratio = ratio.unwrap_or_else(|error| Err(error.to_string()));
-            points.push((candidate, at, series, ratio));
+    for place in spread(asked.len()) {
+        let (series, at) = asked[place];
+        let mut candidate = base.with(figure.over.0, at);
+        if let Some((by, _)) = figure.by {
+            candidate = candidate.with(by, series);
         }
+        let ratio = (|| {
+            if !goes_on() {
+                return Ok(Err("no time was left".to_owned()));
+            }
+            let mut one = ground.contender(queue, &candidate.plan_options(tables))?;
+            if let Some(text) = other_than_asked(figure, &candidate, &one.candidate()) {
+                return Ok(Err(text));
+            }
+            if let Some(message) = ground.verify(queue, &mut one)? {
+                return Ok(Err(message));
+            }
+            let once_us = ground.sample_us(queue, &mut one, 1)?;
+            let mut ratios = Vec::with_capacity(ROUNDS);
+            for _ in 0..ROUNDS {
+                let beside = ground.sample_us(queue, &mut reference, reference_launches)?;
+                let us = ground.sample_us(queue, &mut one, launches(once_us))?;
+                references_us.push(beside);
+                ratios.push(us / beside);
+            }
+            Ok::<_, MeasureError>(Ok(median(&ratios)))
+        })();
+        let ratio = ratio.unwrap_or_else(|error| Err(error.to_string()));
+        points[place] = Some((candidate, at, series, ratio));
     }
     let reference_us = median(&references_us);
     let flops = 2.0 * matrix.pattern().nnz() as f64;
@@ -210,7 +216,7 @@ pub fn sweep(
                 refused: ratio.err(),
             }
         };
-    Ok(points.into_iter().map(timing).collect())
+    Ok(points.into_iter().flatten().map(timing).collect())
 }
 
 /// Why a point is none: the matrix has no use for as much of what lies along an axis, and the library took less.
@@ -259,13 +265,11 @@ pub fn sweep_picture(
         return None;
     }
     let (over, values) = figure.over;
-    let series = figure.by.map_or(&[0][..], |(_, values)| values).iter().map(|&series| Series {
-        name: figure.by.map_or(over.to_owned(), |(by, _)| format!("{by} {series}")),
-        points: values
-            .iter()
-            .enumerate()
-            .map(|(k, &at)| (k as f64, means.get(&(series, at)).map(|mean| mean / best)))
-            .collect(),
+    let series = figure.by.map_or(&[0][..], |(_, values)| values).iter().map(|&series| {
+        let name = figure.by.map_or(over.to_owned(), |(by, _)| format!("{by} {series}"));
+        let value = |at: &u32| means.get(&(series, *at)).map(|mean| mean / best);
+        let points = values.iter().enumerate().map(|(k, at)| (k as f64, value(at)));
+        Series::line(&name, points.collect())
     });
     let of = timings.iter().filter(|t| t.figure == figure.name && t.value_type == value_type);
     let matrices: BTreeSet<_> = of.map(|t| &t.matrix).collect();
@@ -281,7 +285,32 @@ pub fn sweep_picture(
         is_logarithmic: false,
         series: series.collect(),
         levels: Vec::new(),
+        notes: absences(timings, figure, value_type),
     })
+}
+
+/// Why points of a figure have no mean, a line each reason: the first matrix that lacks them, and how many others do.
+fn absences(timings: &[SweepTiming], figure: &SweepFigure, value_type: &str) -> Vec<String> {
+    let of = |t: &&SweepTiming| t.figure == figure.name && t.value_type == value_type;
+    let mut points: BTreeMap<(u32, u32), (&SweepTiming, usize)> = BTreeMap::new();
+    for timing in timings.iter().filter(of).filter(|t| t.gflops.is_none()) {
+        points.entry((timing.series, timing.at)).or_insert((timing, 0)).1 += 1;
+    }
+    let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for ((series, at), (first, count)) in points {
+        let by = figure.by.map_or(String::new(), |(by, _)| format!("{by} {series}, "));
+        let others = match count {
+            1 => String::new(),
+            more => format!(", and {} too", counted(more - 1, "matrix")),
+        };
+        let why = first.refused.as_deref().unwrap_or("it was not measured");
+        let reason = format!("{}: {why}{others}", first.matrix);
+        reasons.entry(reason).or_default().push(format!("{by}{} {at}", figure.over.0));
+    }
+    let line = |(reason, points): (String, Vec<String>)| {
+        format!("no mean of {}; {reason}", points.join("; "))
+    };
+    reasons.into_iter().map(line).collect()
 }
 
 #[cfg(test)]
@@ -307,18 +336,22 @@ mod tests {
             gflops,
             refused: None,
         };
-        let timings = [
+        let mut timings = [
             timing("a", 4, Some(2.0)),
             timing("b", 4, Some(6.0)),
             timing("a", 8, Some(2.0)),
             timing("b", 8, None),
         ];
+        timings[3].refused = Some("w is 6 on this matrix: it is too small for 8".to_owned());
         assert_eq!(harmonic_means(&timings, "F", "f32"), [((0, 4), 3.0)].into());
         assert!(harmonic_means(&timings, "F", "f64").is_empty());
         let figure = SweepFigure { name: "F", over: ("w", &[4, 8]), by: None, ..SWEEP_FIGURES[2] };
         let picture = sweep_picture(&timings, &figure, "f32").unwrap();
         assert_eq!(picture.title, "F, f32, 2 matrices");
         assert_eq!(picture.series[0].points, [(0.0, Some(1.0)), (1.0, None)]);
+        let why = "no mean of w 8; b: w is 6 on this matrix: it is too small for 8";
+        assert_eq!(picture.notes, [why]);
+        assert!(picture.text(crate::samples::WIDE).ends_with(&format!("{why}\n")));
         assert_eq!(sweep_picture(&timings, &figure, "f64"), None);
     }
 

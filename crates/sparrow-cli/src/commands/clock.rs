@@ -47,6 +47,11 @@ impl Clock {
         }
     }
 
+    /// Whether the run ends in some time.
+    pub(crate) fn has_budget(&self) -> bool {
+        self.budget.is_some()
+    }
+
     /// The matrices' making: what was asked for, or the largest scale with which all work should be done in time. Without a
     /// budget, whole ones.
     pub(crate) fn making(
@@ -67,8 +72,11 @@ impl Clock {
 
     /// Says how long it will take; of a run without a budget, if that is long.
     pub(crate) fn announce<'a>(&self, what: &str, work: impl IntoIterator<Item = &'a Work>) {
-        let expected = work.into_iter().map(|one| self.pace.expected(one)).sum();
-        let Some(about) = self.about(expected) else { return };
+        let each = |one| (self.pace.expected(one), self.pace.building(one));
+        let (expected, building): (Vec<Duration>, Vec<Duration>) =
+            work.into_iter().map(each).unzip();
+        let about = self.about(expected.into_iter().sum(), building.into_iter().sum());
+        let Some(about) = about else { return };
         // Results of smaller matrices than were asked for are to be known as such.
         match self.has_chosen_scale.get() {
             true => note(format_args!("{what}: {about}")),
@@ -76,7 +84,7 @@ impl Clock {
         }
     }
 
-    fn about(&self, expected: Duration) -> Option<String> {
+    fn about(&self, expected: Duration, building: Duration) -> Option<String> {
         let about = format!("about {}", in_words(expected));
         match self.budget {
             None => (expected >= SHORT).then_some(about),
@@ -84,8 +92,15 @@ impl Clock {
                 Some(format!("{about}, at most {} (--budget)", in_words(budget)))
             }
             Some(budget) => {
+                let programs = match building > budget / 2 {
+                    // Then the results are few, or of tiny matrices.
+                    true => {
+                        format!(", {} for programs that no run built before", in_words(building))
+                    }
+                    false => String::new(),
+                };
                 let budget = in_words(budget);
-                Some(format!("{budget} (--budget), in which not all of it may fit"))
+                Some(format!("{budget} (--budget), in which not all of it may fit{programs}"))
             }
         }
     }
@@ -105,7 +120,12 @@ impl Clock {
 
     /// Whether the time is over.
     pub(crate) fn is_over(&self) -> bool {
-        !self.fits(&Work::default())
+        self.is_past(1.0)
+    }
+
+    /// Whether this share of the time is over.
+    pub(crate) fn is_past(&self, share: f64) -> bool {
+        self.budget.is_some_and(|budget| self.start.elapsed() > budget.mul_f64(share))
     }
 
     /// A piece of work for which there was time is done.
@@ -188,12 +208,18 @@ mod tests {
         let endless = Work { nnz: 1 << 40, results: 100, ..Work::default() };
         assert_eq!(clock.making(Making { scale: None, seed: None }, |_| vec![endless]).scale, 1.0);
         assert!(clock.has_time(&endless) && clock.has_time(&endless) && !clock.is_over());
-        let about = |seconds| clock.about(Duration::from_secs(seconds));
+        let about = |seconds| clock.about(Duration::from_secs(seconds), Duration::ZERO);
         assert_eq!(about(9), None);
         assert_eq!(about(45).as_deref(), Some("about 45 s"));
         let within = Clock::of(Some(Duration::from_secs(60)), false);
-        let about = |seconds| within.about(Duration::from_secs(seconds)).unwrap();
+        let about = |seconds| {
+            within.about(Duration::from_secs(seconds), Duration::from_secs(seconds / 2)).unwrap()
+        };
+        assert!(within.is_past(0.0) && !within.is_past(0.5) && !clock.is_past(0.0));
         assert_eq!(about(2), "about 2 s, at most 60 s (--budget)");
-        assert_eq!(about(70), "60 s (--budget), in which not all of it may fit");
+        assert_eq!(about(60), "about 60 s, at most 60 s (--budget)");
+        assert_eq!(about(61), "60 s (--budget), in which not all of it may fit");
+        let with_programs = "60 s (--budget), in which not all of it may fit, 35 s for programs that no run built before";
+        assert_eq!(about(70), with_programs);
     }
 }

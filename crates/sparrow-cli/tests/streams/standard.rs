@@ -180,6 +180,17 @@ fn a_standard_output_that_is_full_is_a_failed_run_in_one_line() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn a_report_that_is_not_written_is_not_told_of() {
+    let desk = Desk::new();
+    let line = "bench a.mtx --device host --value-type f64 --html /dev/full";
+    let ran = desk.command(line).output().unwrap();
+    let (said, stderr) = (words(&ran.stdout), words(&ran.stderr));
+    assert!(said.contains("GFLOP/s") && !said.contains("report:"), "{said}");
+    assert!(stderr.contains("cannot write /dev/full") && ran.status.code() == Some(1), "{stderr}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn a_standard_error_that_is_full_changes_no_status_of_a_refusal() {
     let desk = Desk::new();
     let full = || File::options().write(true).open("/dev/full").unwrap();

@@ -179,7 +179,7 @@ fn cusparse_is_the_csr_that_evc_hyb_is_compared_with_where_it_is_there() {
         vec![spmv("evc_hyb", "hybrid", 2.0), spmv("csr_vector", "", 4.0), spmv("hyb", "", 3.0)];
     let speed_up = |records: &[Record]| {
         let pictures = figure("evc-hyb-3").pictures(records);
-        let Across::Blocks(names) = &pictures[0].across else { panic!("{pictures:?}") };
+        let Across::Blocks { names, .. } = &pictures[0].across else { panic!("{pictures:?}") };
         (names[0].clone(), pictures[0].series[0].points[0].1)
     };
     assert_eq!(speed_up(&records), ("HYB, a".to_owned(), Some(1.5)));

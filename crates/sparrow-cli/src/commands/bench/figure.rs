@@ -77,7 +77,7 @@ pub(super) fn run(
         page: Page::Figure(figure, again(arguments, is_scaled.then_some(making.scale))),
         ..Frame::default()
     });
-    results.extend(beside)?;
+    peers::push(beside, &names, 1, results)?;
     let model = model(figure, &device, &value_types)?;
     let bench = FigureBench { queue, rates, model, figure, results };
     paced.each(&pieces, |paced, case| {

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use sparrow::Device;
-use sparrow_bench::figures::Work;
+use sparrow_bench::figures::{Work, spread};
 use sparrow_bench::{Input, Making, MeasureError, Record};
 
 use super::{Results, progress_bar};
@@ -72,7 +72,8 @@ impl<'a> Paced<'a> {
         self.clock.announce(what, pieces.iter().map(|piece| &piece.work));
     }
 
-    /// Measures piece by piece; what does not fit into the budget is left out and named.
+    /// Measures piece by piece; what does not fit into the budget is left out and named. With a budget pieces are measured
+    /// in an order that leaves out some of all rather than the last; results stand in the order of the pieces.
     ///
     /// # Errors
     /// The first of `measure`; else, when all pieces had their turn, why the first one that was not read was not.
@@ -82,7 +83,13 @@ impl<'a> Paced<'a> {
         mut measure: impl FnMut(&Self, &T) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let bar = progress_bar(pieces.len());
-        for Piece { name, work, of } in pieces {
+        let order = match self.clock.has_budget() {
+            true => spread(pieces.len()),
+            false => (0..pieces.len()).collect(),
+        };
+        for place in order {
+            let Piece { name, work, of } = &pieces[place];
+            self.results.set_place(place);
             bar.set_message(name.clone());
             if self.clock.has_time(work) {
                 measure(self, of)?;

@@ -23,6 +23,10 @@ struct Found {
     records: Vec<Record>,
     /// What was asked for and not measured, or not as it was asked for; a line each, with the reason.
     left_out: Vec<String>,
+    /// The places of both in the order in which things were asked for, ascending.
+    places: [Vec<usize>; 2],
+    /// The place of what comes next.
+    place: usize,
     /// The statuses that would say so of those which the library has refused.
     refused: Vec<u8>,
     lines: JsonLines,
@@ -64,6 +68,8 @@ impl Results {
         let found = Found {
             records: Vec::new(),
             left_out: Vec::new(),
+            places: [Vec::new(), Vec::new()],
+            place: 0,
             refused: Vec::new(),
             lines: JsonLines::new(global.json.as_deref()),
             html: html.map(Path::to_owned),
@@ -80,14 +86,19 @@ impl Results {
             note(format_args!("interrupted after {}", counted(found.records.len(), "result")));
             if !found.records.is_empty() {
                 // It ends with the status of an interrupt in any case.
-                let _ = found.write_html();
-                let _ = found.say();
+                let is_written = found.write_html().is_ok();
+                let _ = found.say(is_written);
             }
         }))
     }
 
     pub(super) fn set_frame(&self, frame: Frame) {
         self.0.with(|found| found.frame = frame);
+    }
+
+    /// What comes next belongs to this place of what was asked for, whenever it is measured.
+    pub(super) fn set_place(&self, place: usize) {
+        self.0.with(|found| found.place = place);
     }
 
     /// The rates of a queue's device, measured where they are not kept or are asked for `again`; what is above them is
@@ -110,7 +121,8 @@ impl Results {
         self.0.with(|found| {
             records.into_iter().try_for_each(|record| {
                 let written = found.lines.push(&record);
-                found.records.push(record);
+                let at = placed(&mut found.places[0], found.place);
+                found.records.insert(at, record);
                 written
             })
         })
@@ -160,7 +172,8 @@ impl Results {
     pub(super) fn leave_out(&self, line: String) {
         self.0.with(|found| {
             if !found.left_out.contains(&line) {
-                found.left_out.push(line);
+                let at = placed(&mut found.places[1], found.place);
+                found.left_out.insert(at, line);
             }
         });
     }
@@ -182,7 +195,7 @@ impl Results {
             let points = found.write_points();
             let lines = if ended.is_ok() { found.lines.finish() } else { Ok(()) };
             let html = if found.records.is_empty() { Ok(()) } else { found.write_html() };
-            let said = if is_read { found.say() } else { Ok(()) };
+            let said = if is_read { found.say(html.is_ok()) } else { Ok(()) };
             ended.and(points).and(lines).and(html)?;
             match failure_in_words(&found.records) {
                 None if found.records.is_empty() => {
@@ -197,6 +210,13 @@ impl Results {
             }
         })
     }
+}
+
+/// Enters a place after those up to it, and says where that is.
+fn placed(places: &mut Vec<usize>, place: usize) -> usize {
+    let at = places.partition_point(|other| *other <= place);
+    places.insert(at, place);
+    at
 }
 
 impl Found {
@@ -219,7 +239,8 @@ impl Found {
         points.iter().try_for_each(|point| self.lines.push(point))
     }
 
-    fn say(&self) -> Result<(), Failure> {
+    /// Says what was found, and where the report is if it was written.
+    fn say(&self, is_written: bool) -> Result<(), Failure> {
         if self.records.is_empty() {
             return Ok(());
         }
@@ -234,7 +255,7 @@ impl Found {
             }
         };
         self.words.print(&format!("{head}{table}"))?;
-        if let Some(path) = &self.html {
+        if let Some(path) = self.html.as_ref().filter(|_| is_written) {
             self.words.say(format_args!("report: {}", shown(path)))?;
         }
         self.words.print(&foot(&self.records))?;
@@ -242,5 +263,19 @@ impl Found {
             let own = self.records.iter().filter(|record| record.device == *device);
             above_the_limit(own, *cache_bytes).iter().try_for_each(|line| self.words.say(line))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_measured_in_another_order_stands_where_it_was_asked_for() {
+        let (mut places, mut names) = (Vec::new(), Vec::new());
+        for (place, name) in [(0, "a"), (4, "e"), (2, "c"), (2, "c too"), (0, "a too")] {
+            names.insert(placed(&mut places, place), name);
+        }
+        assert_eq!(names, ["a", "a too", "c", "c too", "e"]);
     }
 }

@@ -10,7 +10,7 @@ use super::super::batch::{Batches, Peers, Problem, batches_pieces, small};
 use super::super::paced::Paced;
 use super::super::results::Page;
 use super::super::{Frame, Results};
-use super::{Beside, again, value_types};
+use super::{Beside, again, peers, value_types};
 use crate::arguments::{BenchFigure, Global};
 use crate::failure::Failure;
 use crate::target::{one_device, queue_on};
@@ -44,7 +44,8 @@ pub(super) fn run(
     let page = Page::Figure(figure, again(arguments, Some(scale)));
     results.set_frame(Frame { page, ..Frame::default() });
     let names: Vec<String> = cases.iter().map(|case| case.name.clone()).collect();
-    results.extend(beside.of(&names, &device, results)?)?;
+    let beside = beside.of(&names, &device, results)?;
+    peers::push(beside, &names, batches.len() / names.len().max(1), results)?;
     let subjects =
         forms.iter().map(|(algorithm, form)| (Some(*algorithm), *form, BatchedVariant::Ordered));
     let peers = if has_loop { Peers::Loop } else { Peers::None };

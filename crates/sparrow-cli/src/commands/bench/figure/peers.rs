@@ -91,6 +91,23 @@ impl Beside {
     }
 }
 
+/// Adds results, each at the first of the `pieces` that its matrix has in what is measured of `names`.
+///
+/// # Errors
+/// As [`Results::push`].
+pub(super) fn push(
+    records: Vec<Record>,
+    names: &[String],
+    pieces: usize,
+    results: &Results,
+) -> Result<(), Failure> {
+    records.into_iter().try_for_each(|record| {
+        let place = names.iter().position(|name| *name == record.matrix).unwrap_or(0);
+        results.set_place(place * pieces);
+        results.push(record)
+    })
+}
+
 fn named(path: &Path, why: &str) -> Failure {
     Failure::input(format!("--peers {}: {why}", shown(path)))
 }
