@@ -19,7 +19,8 @@ pub(crate) struct BenchFigure {
     #[arg(value_parser = figures())]
     pub(crate) figure: String,
     /// Matrices instead of the figure's own: Matrix Market files (.mtx or .mtx.gz), archives with one in each (.tar.gz),
-    /// `-` (standard input), or names of matrices that are generated (`sparrow gen --help` lists them)
+    /// `-` (standard input), or names of matrices that are generated (`sparrow gen --help` lists them). spmm-1, -4 and -7,
+    /// batched-4 and evc-hyb-15 make matrices of their own and take none
     pub(crate) matrices: Vec<OsString>,
     /// How long it may take: 90s, 4m, 1h. What does not fit is left out and named
     #[arg(long, value_name = "TIME", default_value = "4m")]
