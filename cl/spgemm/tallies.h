@@ -22,7 +22,7 @@ void add_wide(volatile global uint *sum, local const uint *value)
         atomic_add(sum + 1, high);
 }
 
-// The sum of `mine` over all items of the group, which all call it. Valid in item 0.
+// The sum of `mine` over all items of the group, which all call it, in item 0; 0 in others.
 ulong sum_of_group(const ulong mine, local ulong *scratch)
 {
     const uint item = (uint)get_local_id(0);
@@ -32,7 +32,8 @@ ulong sum_of_group(const ulong mine, local ulong *scratch)
         if (item < reach)
             scratch[item] += scratch[item + reach];
     }
-    const ulong sum = scratch[0];
+    // No other item may read it before a barrier.
+    const ulong sum = item == 0 ? scratch[0] : 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     return sum;
 }
