@@ -36,10 +36,7 @@ pub(crate) const STAGES_LEGEND: [(&str, &str); 6] = [
     ),
     ("GB/s", "bytes as Liu and Vinter (2015) count them, x once for every nonzero, over the time."),
     ("share", "the second device's part of the nonzeros; 0 where it does not help."),
-    (
-        "× single",
-        "how many times as fast as the fastest single device; of both at once, where each product is waited for.",
-    ),
+    ("× single", "how many times as fast as the fastest single device."),
 ];
 
 /// GFLOP/s of a result; [`FAILED`] for a wrong one, [`ABSENT`] where there is none.
