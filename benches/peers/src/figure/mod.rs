@@ -95,14 +95,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     writeln!(file, "{}", serde_json::to_string(&PeersHeader::of(figure, making))?)?;
     let (count, mut written) = (all.len(), 0);
     let works = works(&all, scale);
-    for (turn, index) in spread(count).into_iter().enumerate() {
+    for (done, index) in spread(count).into_iter().enumerate() {
         let (case, work) = (&all[index], &works[index]);
         let name = case.name();
         if !clock.has_time(work) {
             eprintln!("{name}: left out, it does not fit into --budget: raise it, or ask for less");
             continue;
         }
-        eprintln!("{} of {count}: {name}", turn + 1);
+        eprintln!("{} of {count}: {name}", done + 1);
         match case.measure(figure, making, &types, &libraries) {
             Ok(records) => {
                 for record in &records {

@@ -161,8 +161,8 @@ pub fn sweep(
     let asked = figure.asked();
     let mut points: Vec<_> = asked.iter().map(|_| None).collect();
     let mut references_us = Vec::new();
-    for place in spread(asked.len()) {
-        let (series, at) = asked[place];
+    for index in spread(asked.len()) {
+        let (series, at) = asked[index];
         let mut candidate = base.with(figure.over.0, at);
         if let Some((by, _)) = figure.by {
             candidate = candidate.with(by, series);
@@ -189,7 +189,7 @@ pub fn sweep(
             Ok::<_, MeasureError>(Ok(median(&ratios)))
         })();
         let ratio = ratio.unwrap_or_else(|error| Err(error.to_string()));
-        points[place] = Some((candidate, at, series, ratio));
+        points[index] = Some((candidate, at, series, ratio));
     }
     let reference_us = median(&references_us);
     let flops = 2.0 * matrix.pattern().nnz() as f64;
@@ -234,7 +234,7 @@ fn other_than_asked(
     axes.into_iter().find_map(differs)
 }
 
-/// The harmonic mean over matrices of each point of a figure, by series and place; points that a matrix lacks have none.
+/// The harmonic mean over matrices of each point of a figure, by series and index; points that a matrix lacks have none.
 pub fn harmonic_means(
     timings: &[SweepTiming],
     figure: &str,
@@ -250,7 +250,7 @@ pub fn harmonic_means(
         let sum: Option<f64> = inverses.sum();
         sum.map(|sum| gflops.len() as f64 / sum)
     };
-    points.iter().filter_map(|(place, gflops)| Some((*place, mean(gflops)?))).collect()
+    points.iter().filter_map(|(index, gflops)| Some((*index, mean(gflops)?))).collect()
 }
 
 /// A figure as lines over the values of its hyper-parameter, relative to the best point; `None` where no point has a mean.

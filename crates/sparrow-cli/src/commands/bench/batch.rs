@@ -28,9 +28,9 @@ pub(super) fn batches_pieces<'a>(
     work: impl Fn(&BatchCase, usize, bool) -> Work,
 ) -> Vec<Piece<(&'a BatchCase, usize)>> {
     let all = cases.iter().flat_map(|case| sizes.iter().map(move |size| (case, *size)));
-    let piece = |(place, (case, size)): (usize, (&'a BatchCase, usize))| Piece {
+    let piece = |(index, (case, size)): (usize, (&'a BatchCase, usize))| Piece {
         name: format!("{} x {size}, {}", case.name, case.kind),
-        work: work(case, size, place == 0),
+        work: work(case, size, index == 0),
         of: (case, size),
     };
     all.enumerate().map(piece).collect()

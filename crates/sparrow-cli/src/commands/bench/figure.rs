@@ -43,8 +43,8 @@ pub(super) fn run(
     let queue = queue_on(&device)?;
     let mut paced = Paced::new(Some(arguments.budget.0), Some(&device), results);
     let works = |cases: &[Case], scale: f64| -> Vec<Work> {
-        let work = |(place, case): (usize, &Case)| {
-            let work = figure.measured.work(case.nnz(scale), value_types.len(), place == 0);
+        let work = |(index, case): (usize, &Case)| {
+            let work = figure.measured.work(case.nnz(scale), value_types.len(), index == 0);
             Work { is_fixed: !case.is_scaled(), ..work }
         };
         cases.iter().enumerate().map(work).collect()

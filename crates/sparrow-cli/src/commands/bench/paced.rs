@@ -87,9 +87,9 @@ impl<'a> Paced<'a> {
             true => spread(pieces.len()),
             false => (0..pieces.len()).collect(),
         };
-        for place in order {
-            let Piece { name, work, of } = &pieces[place];
-            self.results.set_place(place);
+        for index in order {
+            let Piece { name, work, of } = &pieces[index];
+            self.results.set_index(index);
             bar.set_message(name.clone());
             if self.clock.has_time(work) {
                 measure(self, of)?;
@@ -189,8 +189,8 @@ pub(super) fn inputs_pieces(
 }
 
 fn inputs_works(inputs: &[Input], scale: f64, each: Each) -> Vec<Work> {
-    let work = |(place, input): (usize, &Input)| {
-        let work = Work::of_results(nonzeros(input, scale), each.results, place == 0);
+    let work = |(index, input): (usize, &Input)| {
+        let work = Work::of_results(nonzeros(input, scale), each.results, index == 0);
         Work { orders: each.orders, is_fixed: !is_scaled(input), ..work }
     };
     inputs.iter().enumerate().map(work).collect()

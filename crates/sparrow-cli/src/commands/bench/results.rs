@@ -23,10 +23,10 @@ struct Found {
     records: Vec<Record>,
     /// What was asked for and not measured, or not as it was asked for; a line each, with the reason.
     left_out: Vec<String>,
-    /// The places of both in the order in which things were asked for, ascending.
-    places: [Vec<usize>; 2],
-    /// The place of what comes next.
-    place: usize,
+    /// The indices of both in the order in which things were asked for, ascending.
+    indices: [Vec<usize>; 2],
+    /// The index of what comes next.
+    index: usize,
     /// The statuses that would say so of those which the library has refused.
     refused: Vec<u8>,
     lines: JsonLines,
@@ -68,8 +68,8 @@ impl Results {
         let found = Found {
             records: Vec::new(),
             left_out: Vec::new(),
-            places: [Vec::new(), Vec::new()],
-            place: 0,
+            indices: [Vec::new(), Vec::new()],
+            index: 0,
             refused: Vec::new(),
             lines: JsonLines::new(global.json.as_deref()),
             html: html.map(Path::to_owned),
@@ -96,9 +96,9 @@ impl Results {
         self.0.with(|found| found.frame = frame);
     }
 
-    /// What comes next belongs to this place of what was asked for, whenever it is measured.
-    pub(super) fn set_place(&self, place: usize) {
-        self.0.with(|found| found.place = place);
+    /// What comes next belongs to what was asked for at this index, whenever it is measured.
+    pub(super) fn set_index(&self, index: usize) {
+        self.0.with(|found| found.index = index);
     }
 
     /// The rates of a queue's device, measured where they are not kept or are asked for `again`; what is above them is
@@ -121,7 +121,7 @@ impl Results {
         self.0.with(|found| {
             records.into_iter().try_for_each(|record| {
                 let written = found.lines.push(&record);
-                let at = placed(&mut found.places[0], found.place);
+                let at = insert_index(&mut found.indices[0], found.index);
                 found.records.insert(at, record);
                 written
             })
@@ -172,7 +172,7 @@ impl Results {
     pub(super) fn leave_out(&self, line: String) {
         self.0.with(|found| {
             if !found.left_out.contains(&line) {
-                let at = placed(&mut found.places[1], found.place);
+                let at = insert_index(&mut found.indices[1], found.index);
                 found.left_out.insert(at, line);
             }
         });
@@ -212,10 +212,10 @@ impl Results {
     }
 }
 
-/// Enters a place after those up to it, and says where that is.
-fn placed(places: &mut Vec<usize>, place: usize) -> usize {
-    let at = places.partition_point(|other| *other <= place);
-    places.insert(at, place);
+/// Enters an index after those up to it; returns where that is.
+fn insert_index(indices: &mut Vec<usize>, index: usize) -> usize {
+    let at = indices.partition_point(|other| *other <= index);
+    indices.insert(at, index);
     at
 }
 
@@ -272,9 +272,9 @@ mod tests {
 
     #[test]
     fn what_is_measured_in_another_order_stands_where_it_was_asked_for() {
-        let (mut places, mut names) = (Vec::new(), Vec::new());
-        for (place, name) in [(0, "a"), (4, "e"), (2, "c"), (2, "c too"), (0, "a too")] {
-            names.insert(placed(&mut places, place), name);
+        let (mut indices, mut names) = (Vec::new(), Vec::new());
+        for (index, name) in [(0, "a"), (4, "e"), (2, "c"), (2, "c too"), (0, "a too")] {
+            names.insert(insert_index(&mut indices, index), name);
         }
         assert_eq!(names, ["a", "a too", "c", "c too", "e"]);
     }

@@ -38,8 +38,8 @@ pub(super) fn run(
     let cases = |making| cases(arguments.sweep, &named, making);
     let works = |cases: &[Case], scale: f64| -> Vec<Work> {
         let measured = value_types.len() * devices.len();
-        let work = |(place, case): (usize, &Case)| {
-            let all = Work::of_results(case.nnz(scale), per_type(arguments) * measured, place == 0);
+        let work = |(index, case): (usize, &Case)| {
+            let all = Work::of_results(case.nnz(scale), per_type(arguments) * measured, index == 0);
             // The algorithms are verified together, for each number of columns.
             let columns = arguments.columns.0.iter();
             let oracles = columns.map(|&columns| Work::oracles_of_columns(columns)).sum::<usize>();

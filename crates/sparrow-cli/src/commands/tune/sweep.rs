@@ -150,7 +150,7 @@ pub(super) fn run(
     let mut parts = Vec::new();
     for figure in &ask.figures {
         let inputs = ask.inputs(figure)?.into_iter().enumerate();
-        parts.extend(inputs.map(|(place, input)| (*figure, input, place == 0)));
+        parts.extend(inputs.map(|(index, input)| (*figure, input, index == 0)));
     }
     let inputs = parts.iter().map(|(_, input, _)| input);
     check_making(&[("--scale", ask.making.scale.is_some())], inputs)?;
@@ -243,14 +243,14 @@ impl Sweeping<'_> {
         let inputs = ask.inputs(figure)?;
         let bar = progress_bar(inputs.len() * value_types.len() * figure.points());
         let mut points = 0;
-        for place in spread(inputs.len()) {
-            let input = &inputs[place];
-            let is_first = place == 0;
+        for index in spread(inputs.len()) {
+            let input = &inputs[index];
+            let is_first = index == 0;
             let work = Ask::work(figure, input, is_first, making.scale);
             let mut matrix = None;
             // Of what is measured first, programs are built: each type has its share of the time.
             let is_begin = is_first && findings.with(|found| found.timings.is_empty());
-            for (turn, &value_type) in value_types.iter().enumerate() {
+            for (done, &value_type) in value_types.iter().enumerate() {
                 let name = format!("{}, {value_type}, {}", figure.name, input.name());
                 bar.set_message(name.clone());
                 let mut of_matrix = Vec::new();
@@ -260,7 +260,7 @@ impl Sweeping<'_> {
                         none => none.insert(load_compact(input, *making, ask.reading)?),
                     };
                     let share = match is_begin {
-                        true => (turn + 1) as f64 / value_types.len() as f64,
+                        true => (done + 1) as f64 / value_types.len() as f64,
                         false => 1.0,
                     };
                     // It is asked before each point.

@@ -102,8 +102,8 @@ pub(super) fn push(
     results: &Results,
 ) -> Result<(), Failure> {
     records.into_iter().try_for_each(|record| {
-        let place = names.iter().position(|name| *name == record.matrix).unwrap_or(0);
-        results.set_place(place * pieces);
+        let index = names.iter().position(|name| *name == record.matrix).unwrap_or(0);
+        results.set_index(index * pieces);
         results.push(record)
     })
 }
