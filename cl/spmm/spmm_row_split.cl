@@ -19,8 +19,9 @@
 // plan has sorted neighbours by length where that helps.
 //
 // Where columns are few, a sub-group is one or two items, neighbours read rows of A that lie apart, and a long row takes
-// long. With SUB_GROUPS_PER_ROW above 1 so many neighbouring sub-groups share a node: they take its nonzeros in turn, and
-// their sums are added up in local memory, in an order that depends on that number alone.
+// long. And where nodes are few, most of the device has nothing to do, while each sub-group waits for one row of B after
+// another. With SUB_GROUPS_PER_ROW above 1 so many neighbouring sub-groups share a node: they take its nonzeros in turn,
+// and their sums are added up in local memory, in an order that depends on that number alone.
 //
 // The paper's rows are never cut. Here, with PARTS, those of more than PART_NNZ nonzeros are, into equal parts, each a
 // sub-group's: the first groups take these, store their sums in `partial`, and `spmm_row_split_join` adds them up in
@@ -136,21 +137,25 @@ void add_nonzeros(reals_t *sums, const inode_t *node, const offset_t at, const u
 #endif
 
 #if SUB_GROUPS_PER_ROW > 1
-// The sum over the sub-groups that share a node, valid in the first of them, `share` 0. Every item of the group calls
-// it, with one element of `shared` an item.
-reals_t sum_over_shares(reals_t sum, local reals_t *shared, const uint share, const uint sub_group_size)
+// The sums over the sub-groups that share a node, valid in the first of them, `share` 0. Every item of the group calls
+// it, with an element of `shared` an item for each row.
+void sum_over_shares(reals_t *sums, local reals_t *shared, const uint share, const uint sub_group_size)
 {
     const uint item = (uint)get_local_id(0);
-    shared[item] = sum;
+#pragma unroll
+    for (uint other = 0; other < ROWS_AT_ONCE; ++other)
+        shared[other * GROUP_SIZE + item] = sums[other];
     for (uint reach = SUB_GROUPS_PER_ROW / 2; reach > 0; reach /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (share < reach && item + reach * sub_group_size < GROUP_SIZE) {
-            sum += shared[item + reach * sub_group_size];
-            shared[item] = sum;
+#pragma unroll
+            for (uint other = 0; other < ROWS_AT_ONCE; ++other) {
+                local reals_t *const of_row = shared + other * GROUP_SIZE + item;
+                sums[other] += of_row[reach * sub_group_size];
+                *of_row = sums[other];
+            }
         }
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return sum;
 }
 #endif
 
@@ -189,7 +194,7 @@ kernel void spmm_row_split(const uint nodes,
     OPEN_SCALAR(beta);
 
 #if SUB_GROUPS_PER_ROW > 1
-    local reals_t shared[GROUP_SIZE];
+    local reals_t shared[ROWS_AT_ONCE * GROUP_SIZE];
 #endif
 
     // A team, which is the sub-groups that share a node, lies within items that run in step. Remainders are worked out:
@@ -311,9 +316,7 @@ kernel void spmm_row_split(const uint nodes,
         add_nonzeros(sums, &inode, share + whole * SUB_GROUPS_PER_ROW, (uint)(mine_of_row - whole));
 #endif
 #if SUB_GROUPS_PER_ROW > 1
-#pragma unroll
-    for (uint other = 0; other < ROWS_AT_ONCE; ++other)
-        sums[other] = sum_over_shares(sums[other], shared, share, SUB_GROUP_SIZE);
+    sum_over_shares(sums, shared, share, SUB_GROUP_SIZE);
     has_rows = has_rows && share == 0;
 #endif
 #pragma unroll

@@ -3,11 +3,15 @@
 use csr_core::{ValueType, counted};
 
 use crate::parameters::parameters;
+pub(crate) use crate::spmm_tiling::{LEAST_IDLE, idle};
 pub use crate::spmm_tiling::{
-    Tiling, apart_width, halves_width, padded_width, shared_width, vector_width,
+    Tiling, apart_width, halves_width, padded_width, shared_apart_width, shared_width, vector_width,
 };
 pub use crate::spmm_variant::{PUBLISHED_MEAN_ROW, SpmmVariant, published_choice};
 use crate::{DeviceTraits, DeviceType, ParameterError};
+
+/// Groups that a compute unit should have, so that some work while others wait: what an H200's hold of row split.
+pub(crate) const GROUPS_PER_UNIT: u32 = 5;
 
 /// C is column-major.
 pub const FEATURE_C_COLUMN_MAJOR: &str = "C_COLUMN_MAJOR";

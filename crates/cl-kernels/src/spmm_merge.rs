@@ -4,25 +4,38 @@ use csr_core::{ValueType, counted};
 
 use crate::arguments::arguments;
 use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
-use crate::spmm::{check_copy_b, check_vector_width, default_vector_width};
+use crate::spmm::{
+    GROUPS_PER_UNIT, LEAST_IDLE, Tiling, check_copy_b, check_vector_width, default_vector_width,
+    idle,
+};
 use crate::{Array, DeviceTraits, DeviceType, ParameterError, Scalar};
 
 /// Path of the source below `cl/`.
 pub const SOURCE: &str = "spmm/spmm_merge.cl";
 
+/// Items to which a group grows for its sub-groups.
+const MOST_ITEMS: u32 = 128;
+
+/// Tiles are not cut shorter for want of groups.
+const LEAST_TILE: u32 = 128;
+
 parameters! {
     /// Parameters of `spmm_merge`.
     pub struct SpmmMerge for "spmm_merge" {
-        /// Items of a work-group.
+        /// Items of a work-group, at least.
         group_size: GROUP_SIZES,
         /// The most columns an item takes: 1, 2, 4, 8 or 16.
         vector_width: [1, 2, 4, 8, 16],
         /// Rows of B under way at a time: 1 to 16.
         nnz_at_once: [1, 2, 4, 8],
-        /// Rows and nonzeros of a tile, together: more than `slack`.
+        /// Rows and nonzeros of a tile, together: more than `slack`. Where the device would have too few tiles, less, but
+        /// not below 128, if `sub_groups` is above 1.
         tile_length: [256, 512, 1024, 2048],
         /// Nonzeros by which a boundary may move to the beginning of its row.
         slack: [0, 32, 64, 128],
+        /// Sub-groups that share a tile: where columns are so many that the group has fewer, it grows for them, to at most
+        /// 128 items, and where the device would be idle for twice as many; 1, where it stays.
+        sub_groups: [1, 8] => host,
         /// Whether B is copied, as in `spmm_row_split`.
         copy_b: [0, 1] => host,
     }
@@ -59,8 +72,46 @@ impl SpmmMerge {
             nnz_at_once: 4,
             tile_length: 512,
             slack: 64,
+            sub_groups: if device_type == DeviceType::Cpu { 1 } else { 8 },
             copy_b: 1,
         }
+    }
+
+    /// With a group of as many sub-groups as it should have, and tiles as short as a device needs that takes `path` rows
+    /// and nonzeros, with `columns` columns of B, of which an item takes `width`.
+    #[must_use]
+    pub fn fitted(
+        self,
+        device: &DeviceTraits,
+        value_type: ValueType,
+        path: usize,
+        (columns, width): (u32, u32),
+    ) -> Self {
+        let tiling = |group_size: u32| Tiling::new(columns, width, group_size);
+        let work = path as f64 * f64::from(tiling(self.group_size).tiles);
+        let items = work / f64::from(self.tile_length) * f64::from(self.group_size);
+        let is_idle = self.sub_groups > 1 && idle(device.compute_units, items) >= LEAST_IDLE;
+        let sub_groups = if is_idle { 2 * self.sub_groups } else { self.sub_groups };
+        let mut fitted = self;
+        while fitted.group_size < MOST_ITEMS
+            && fitted.group_size / tiling(fitted.group_size).sub_group_size < sub_groups
+        {
+            let larger = SpmmMerge { group_size: 2 * fitted.group_size, ..fitted };
+            if larger.check(device, value_type).is_err() {
+                break;
+            }
+            fitted = larger;
+        }
+        let groups = device.compute_units.max(1) * GROUPS_PER_UNIT;
+        let fitting = work / f64::from(groups);
+        while is_idle
+            && fitted.tile_length >= 2 * LEAST_TILE
+            && f64::from(fitted.tile_length) > fitting * LEAST_IDLE
+        {
+            fitted.tile_length /= 2;
+            fitted.slack = fitted.slack.min(fitted.tile_length / 4);
+        }
+        fitted
     }
 
     /// Bytes of local memory, for sums of `value_type`.
@@ -97,6 +148,9 @@ impl SpmmMerge {
         if self.tile_length <= self.slack || self.tile_length > 1 << 16 {
             let rule = format!("it must be above slack, {}, and at most {}", self.slack, 1 << 16);
             return refuse("tile_length", self.tile_length, rule);
+        }
+        if self.sub_groups == 0 || self.sub_groups > MOST_ITEMS {
+            return refuse("sub_groups", self.sub_groups, format!("it must be 1 to {MOST_ITEMS}"));
         }
         let bytes = self.local_bytes(value_type);
         if bytes > device.local_bytes {
@@ -155,5 +209,40 @@ arguments! {
         cuts: u32,
         /// 0, which only the host knows.
         zero: u32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_grow_for_many_columns_and_tiles_shrink_where_the_device_is_idle() {
+        let device = DeviceTraits { compute_units: 100, ..crate::tests::gpu() };
+        let usual = SpmmMerge::usual(DeviceType::Gpu, ValueType::F32);
+        let fitted = |parameters: SpmmMerge, path, columns| {
+            let fitted = parameters.fitted(&device, ValueType::F32, path, (columns, 4));
+            (fitted.group_size, fitted.tile_length, fitted.slack)
+        };
+        let (large, small) = (10_000_000, 500_000);
+        for (path, columns, expected) in [
+            (large, 8, (64, 512, 64)),
+            (large, 32, (64, 512, 64)),
+            (large, 33, (128, 512, 64)),
+            (large, 64, (128, 512, 64)),
+            // Twice as many sub-groups.
+            (small, 8, (64, 512, 64)),
+            (small, 32, (128, 512, 64)),
+            (150_000, 8, (64, 256, 64)),
+            (20_000, 64, (128, 128, 32)),
+            (0, 64, (128, 128, 32)),
+        ] {
+            assert_eq!(fitted(usual, path, columns), expected, "{path}, {columns} columns");
+        }
+        let as_given = SpmmMerge { sub_groups: 1, ..usual };
+        assert_eq!(fitted(as_given, 0, 64), (64, 512, 64));
+        // A device without room stays as it is.
+        let small = DeviceTraits { max_group_size: 64, ..device.clone() };
+        assert_eq!(usual.fitted(&small, ValueType::F32, large, (64, 4)).group_size, 64);
     }
 }

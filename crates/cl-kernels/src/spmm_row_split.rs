@@ -4,11 +4,10 @@ use csr_core::ValueType;
 
 use crate::arguments::arguments;
 use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
-use crate::spmm::{Tiling, check_copy_b, check_vector_width, default_vector_width};
+use crate::spmm::{
+    GROUPS_PER_UNIT, LEAST_IDLE, Tiling, check_copy_b, check_vector_width, default_vector_width,
+};
 use crate::{Array, DeviceTraits, DeviceType, ParameterError, Scalar};
-
-/// Groups that a compute unit should have, so that some work while others wait: what an H200's hold of this kernel.
-const GROUPS_PER_UNIT: u32 = 5;
 
 /// The largest `part_nnz`, with which rows are not cut for a device's sake.
 const WHOLE_ROWS: u32 = 1 << 20;
@@ -19,7 +18,16 @@ const LEAST_PART: u32 = 128;
 /// Nonzeros that a sub-group should have of a row that it shares, in the mean.
 const LEAST_SHARE: f64 = 2.0;
 
-/// From as many items a sub-group on, those that take i-nodes shuffle rather than share rows.
+/// A device that has too few nodes has so many items share one, at most.
+const MOST_ITEMS_PER_ROW: u32 = 32;
+
+/// The most of `steps`.
+const MOST_STEPS: u32 = 64;
+
+/// Rows of B that are put under way at a time, at most.
+const MOST_AT_ONCE: u32 = 8;
+
+/// From as many items a sub-group on, those that take i-nodes shuffle rather than share rows, if all have work.
 const SHUFFLING_ITEMS: u32 = 4;
 
 /// Nodes come from a list.
@@ -54,7 +62,7 @@ parameters! {
         group_size: GROUP_SIZES,
         /// The most columns an item takes: 1, 2, 4, 8 or 16.
         vector_width: [1, 2, 4, 8, 16],
-        /// Rows of B under way at a time: 1 to 16.
+        /// Rows of B under way at a time, at least: 1 to 16.
         nnz_at_once: [1, 2, 4, 8],
         /// The most neighbouring rows with the same columns that a sub-group takes together: 1 to 8.
         rows_at_once: [1, 2, 3, 4],
@@ -63,8 +71,12 @@ parameters! {
         part_nnz: [64, 128, 256, 512, 1024],
         /// Items that run in step and shuffle columns and values: 32 on NVIDIA; 0 where each loads its own.
         shuffles: [0, 32],
-        /// The most items that share a row, where columns are few: 1, where a sub-group has it to itself, to 32.
+        /// The most items that share a row, where columns are few; where nodes are too few for the device, 32 may: 1, where
+        /// a sub-group always has it to itself, to 32.
         items_per_row: [1, 8, 16, 32] => host,
+        /// More rows of B are under way at a time, up to 8, where a sub-group still has so many steps over a row of mean
+        /// length: 0, where not, to 64.
+        steps: [0, 2, 4] => host,
         /// Whether B is copied, where it is row-major and its rows begin where vectors may not: 0 never, 1 where that
         /// spares more bytes than it moves, on a GPU, 2 always.
         copy_b: [0, 1] => host,
@@ -91,6 +103,12 @@ impl SpmmRowSplit {
             shuffles: 0,
             // A CPU's items run one after another.
             items_per_row: if device_type == DeviceType::Cpu { 1 } else { 8 },
+            // What is summed in 64 bits is fewer columns an item.
+            steps: match (device_type, value_type.accumulator()) {
+                (DeviceType::Cpu, _) => 0,
+                (_, ValueType::F64) => 2,
+                _ => 4,
+            },
             copy_b: 1,
         }
     }
@@ -104,27 +122,52 @@ impl SpmmRowSplit {
     /// As published: each row by itself, and whole, up to 2^20 nonzeros; B as it is.
     #[must_use]
     pub fn published(self) -> Self {
-        SpmmRowSplit { part_nnz: WHOLE_ROWS, items_per_row: 1, copy_b: 0, ..self.row_by_row() }
+        SpmmRowSplit {
+            part_nnz: WHOLE_ROWS,
+            items_per_row: 1,
+            steps: 0,
+            copy_b: 0,
+            ..self.row_by_row()
+        }
     }
 
-    /// With rows that several sub-groups share, which do not shuffle; `None` where sub-groups of i-nodes should rather
-    /// shuffle, or the parameters have each row for one.
-    pub fn sharing(self, sub_group_size: u32) -> Option<Self> {
-        let shuffles = self.shuffles > 0 && self.rows_at_once > 1;
-        let shares = self.items_per_row > 1 && !(shuffles && sub_group_size >= SHUFFLING_ITEMS);
-        shares.then_some(SpmmRowSplit { shuffles: 0, ..self })
+    /// With rows that several sub-groups share, which do not shuffle; `None` where the parameters have each row for one.
+    pub fn sharing(self) -> Option<Self> {
+        (self.items_per_row > 1).then_some(SpmmRowSplit { shuffles: 0, ..self })
     }
 
     /// Sub-groups that share a row, of which the mean one has `mean_row` nonzeros: a power of two. Few columns leave
     /// sub-groups of one or two items, which would take long over a long row, and whose neighbours would read rows of A
-    /// that lie apart.
-    pub fn sub_groups_per_row(&self, tiling: &Tiling, mean_row: f64) -> u32 {
-        let items = self.items_per_row.min(self.group_size);
-        if self.shuffles > 0 || items <= tiling.sub_group_size {
+    /// that lie apart. Few nodes leave most of the device idle, which should have as many times their items as `idle`
+    /// says.
+    ///
+    /// Asked of parameters that shuffle, it is 1 where i-nodes had better do that.
+    pub fn sub_groups_per_row(&self, tiling: &Tiling, mean_row: f64, idle: f64) -> u32 {
+        let shuffles = self.shuffles > 0 && self.rows_at_once > 1;
+        if shuffles && tiling.sub_group_size >= SHUFFLING_ITEMS && idle < LEAST_IDLE {
             return 1;
         }
-        let with_work = (mean_row / LEAST_SHARE).clamp(1.0, f64::from(items)) as u32;
-        1 << (items / tiling.sub_group_size).min(with_work).ilog2()
+        let fitting = |items: u32| items.min(self.group_size) / tiling.sub_group_size;
+        let filling = (idle * LEAST_IDLE) as u32;
+        let most = fitting(self.items_per_row).max(filling.min(fitting(MOST_ITEMS_PER_ROW)));
+        let with_work = (mean_row / LEAST_SHARE).clamp(1.0, f64::from(most.max(1))) as u32;
+        1 << with_work.ilog2()
+    }
+
+    /// With as many rows of B under way at a time as leave `steps` of them over a row of mean length, or one where the
+    /// device is idle: a sub-group waits for them once a step.
+    #[must_use]
+    pub fn under_way(self, tiling: &Tiling, mean_row: f64, idle: f64) -> Self {
+        let steps = match self.steps {
+            0 => return self,
+            _ if idle >= LEAST_IDLE => 1,
+            // Those of an i-node take registers for each of its rows, and leave fewer sub-groups to a unit.
+            _ if self.rows_at_once > 1 => return self,
+            steps => steps,
+        };
+        let share = mean_row / f64::from(tiling.sub_groups_per_row * steps);
+        let at_once = 1 << (share.max(1.0) as u32).ilog2();
+        SpmmRowSplit { nnz_at_once: self.nnz_at_once.max(at_once.min(MOST_AT_ONCE)), ..self }
     }
 
     /// Columns an item takes, and twice as many, where sub-groups of those leave fewer items idle.
@@ -168,8 +211,13 @@ impl SpmmRowSplit {
             ("nnz_at_once", self.nnz_at_once, 16),
             ("rows_at_once", self.rows_at_once, 8),
             ("part_nnz", self.part_nnz, WHOLE_ROWS),
-            ("items_per_row", self.items_per_row, 32),
+            ("items_per_row", self.items_per_row, MOST_ITEMS_PER_ROW),
         ];
+        if self.steps > MOST_STEPS {
+            let (name, value) = ("steps", self.steps.into());
+            let rule = format!("it must be 0 to {MOST_STEPS}");
+            return Err(ParameterError::Invalid { algorithm: ALGORITHM, name, value, rule });
+        }
         for (name, value, most) in ranges {
             if value == 0 || value > most {
                 let rule = format!("it must be 1 to {most}");
@@ -272,30 +320,69 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_columns_have_rows_shared_and_many_have_not() {
+    fn few_columns_have_rows_shared_and_many_where_the_device_is_idle() {
         let parameters = SpmmRowSplit::usual(DeviceType::Gpu, ValueType::F32);
-        let shared = |columns, mean_row| {
+        let single = parameters.row_by_row();
+        let shuffling = SpmmRowSplit { shuffles: 32, ..parameters };
+        let shared = |parameters: &SpmmRowSplit, columns, mean_row, idle| {
             let tiling = Tiling::new(columns, 4, parameters.in_step());
-            parameters.sub_groups_per_row(&tiling, mean_row)
+            parameters.sub_groups_per_row(&tiling, mean_row, idle)
         };
-        for (columns, mean_row, sub_groups) in [
-            (4, 64.0, 8),
-            (8, 64.0, 4),
-            (12, 64.0, 2),
-            (32, 64.0, 1),
+        for (parameters, columns, mean_row, idle, sub_groups) in [
+            (&single, 4, 64.0, 1.0, 8),
+            (&single, 8, 64.0, 1.0, 4),
+            (&single, 12, 64.0, 1.0, 2),
+            (&single, 32, 64.0, 1.0, 1),
             // Each has two nonzeros.
-            (4, 5.0, 2),
-            (4, 3.9, 1),
-            (4, 0.0, 1),
+            (&single, 4, 5.0, 1.0, 2),
+            (&single, 4, 3.9, 1.0, 1),
+            (&single, 4, 0.0, 1.0, 1),
+            // At most 32 items; no more than the device has room for, but for few columns.
+            (&single, 4, 64.0, 100.0, 32),
+            (&single, 32, 64.0, 100.0, 4),
+            (&single, 32, 64.0, 1.5, 2),
+            (&single, 32, 64.0, 1.4, 1),
+            (&single, 32, 3.0, 100.0, 1),
+            (&single, 8, 64.0, 1.5, 4),
+            // I-nodes shuffle rather, if the device is busy.
+            (&shuffling, 12, 64.0, 1.0, 2),
+            (&shuffling, 16, 64.0, 1.0, 1),
+            (&shuffling, 16, 64.0, 4.0, 4),
         ] {
-            assert_eq!(shared(columns, mean_row), sub_groups, "{columns} columns, {mean_row}");
+            let found = shared(parameters, columns, mean_row, idle);
+            assert_eq!(found, sub_groups, "{columns} columns, {mean_row}, {idle}");
         }
         let cpu = SpmmRowSplit::usual(DeviceType::Cpu, ValueType::F32);
-        assert_eq!(cpu.sharing(1), None);
-        assert_eq!(parameters.published().sharing(1), None);
-        let shuffling = SpmmRowSplit { shuffles: 32, ..parameters };
-        assert_eq!(shuffling.sharing(3).map(|it| it.shuffles), Some(0));
-        assert_eq!(shuffling.sharing(4), None);
+        assert_eq!(cpu.sharing(), None);
+        assert_eq!(parameters.published().sharing(), None);
+        assert_eq!(shuffling.sharing().map(|it| it.shuffles), Some(0));
+    }
+
+    #[test]
+    fn more_rows_of_b_are_under_way_for_long_rows_and_where_the_device_is_idle() {
+        let single = SpmmRowSplit::usual(DeviceType::Gpu, ValueType::F32).row_by_row();
+        let nodes = SpmmRowSplit { rows_at_once: 3, ..single };
+        let cpu = SpmmRowSplit::usual(DeviceType::Cpu, ValueType::F32);
+        let tiling = Tiling::new(32, 4, 128);
+        for (parameters, sharing, mean_row, idle, at_once) in [
+            (&single, 1, 64.0, 1.0, 8),
+            (&single, 1, 31.0, 1.0, 4),
+            (&single, 1, 4.0, 1.0, 2),
+            (&single, 2, 31.0, 1.0, 2),
+            (&single, 1, 9.0, 2.0, 8),
+            (&single, 4, 30.0, 2.0, 4),
+            (&single, 1, 0.0, 2.0, 2),
+            (&nodes, 1, 64.0, 1.0, 2),
+            (&nodes, 1, 64.0, 2.0, 8),
+            (&cpu, 1, 64.0, 2.0, 2),
+            (&single.published(), 1, 64.0, 2.0, 2),
+        ] {
+            let found = parameters.under_way(&tiling.shared(sharing), mean_row, idle).nnz_at_once;
+            assert_eq!(found, at_once, "{sharing}, {mean_row}, {idle}");
+        }
+        // What is asked for stays.
+        let many = SpmmRowSplit { nnz_at_once: 16, ..single };
+        assert_eq!(many.under_way(&tiling, 64.0, 1.0).nnz_at_once, 16);
     }
 
     #[test]

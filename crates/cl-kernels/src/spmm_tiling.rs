@@ -48,6 +48,12 @@ impl Tiling {
         Tiling { sub_groups_per_row, ..self }
     }
 
+    /// How many times the items of `sub_groups` sub-groups a device of so many compute units should have.
+    pub fn idle(&self, compute_units: u32, sub_groups: usize) -> f64 {
+        let items = f64::from(self.sub_group_size) * f64::from(self.tiles);
+        idle(compute_units, sub_groups as f64 * items)
+    }
+
     /// Items that take a row together: a team of sub-groups.
     pub fn items_per_row(&self) -> u32 {
         self.sub_group_size * self.sub_groups_per_row
@@ -68,8 +74,22 @@ impl Tiling {
     }
 }
 
+/// Items that a compute unit should have, where the work can be dealt out to more: with fewer it waits for their loads.
+const ITEMS_PER_UNIT: u32 = 1280;
+
+/// From so much [`idle`] on, work is dealt out to more items.
+pub(crate) const LEAST_IDLE: f64 = std::f64::consts::SQRT_2;
+
+/// How many times `items` a device of so many compute units should have: above 1, it has room for more.
+pub(crate) fn idle(compute_units: u32, items: f64) -> f64 {
+    f64::from(compute_units.max(1)) * f64::from(ITEMS_PER_UNIT) / items.max(1.0)
+}
+
 /// By how much more items must have work for a tile more.
 const LEAST_GAIN: f64 = 1.3;
+
+/// So few columns that sub-groups are small, and share rows even where the device has enough to do.
+const FEW_COLUMNS: u32 = 16;
 
 /// Columns that a tile has at most, if its vectors are narrow.
 const MOST_TILE_COLUMNS: u32 = 64;
@@ -91,10 +111,19 @@ pub fn apart_width(most: u32, columns: u32, in_step: u32) -> u32 {
     [2, 4, 8, 16].into_iter().filter(has_neighbours).min_by_key(tiles).unwrap_or(1)
 }
 
-/// Columns an item takes where they are apart and several sub-groups share a row: up to `most`, a power of two that a
-/// vector may have, so that a sub-group is as few items as can be.
+/// Columns an item takes so that a sub-group is as few items as can be: up to `most`, a power of two that a vector may have.
 pub fn shared_width(most: u32, columns: u32) -> u32 {
     columns.next_power_of_two().min(most).min(16)
+}
+
+/// Columns an item takes where they are apart and several sub-groups share a row: as few items as can be, but where
+/// columns are many as without.
+pub fn shared_apart_width(most: u32, columns: u32, in_step: u32) -> u32 {
+    if columns > FEW_COLUMNS {
+        apart_width(most, columns, in_step)
+    } else {
+        shared_width(most, columns)
+    }
 }
 
 /// Columns an item takes of a copy of B whose rows end with whole vectors: up to `most`, a power of two, but so few
@@ -158,6 +187,17 @@ mod tests {
             assert!((1..=in_step).contains(&tiling.sub_group_size), "{columns}");
             assert_eq!(tiling.sub_group_size * 4, tiling.tile_width);
         }
+    }
+
+    #[test]
+    fn a_device_is_idle_where_sub_groups_are_few() {
+        let idle = |columns, sub_groups| Tiling::new(columns, 4, 128).idle(100, sub_groups);
+        assert_eq!(idle(32, 16_000), 1.0);
+        assert_eq!(idle(32, 8000), 2.0);
+        assert_eq!(idle(64, 8000), 1.0);
+        // Two tiles.
+        assert_eq!(idle(256, 2000), 1.0);
+        assert!(idle(32, 0).is_finite());
     }
 
     #[test]

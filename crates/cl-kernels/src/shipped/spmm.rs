@@ -25,6 +25,9 @@ impl List<'_> {
                 // NVIDIA's compiler alone has them, and is not asked.
                 let usual = SpmmRowSplit { shuffles: 0, ..usual };
                 let single = usual.row_by_row();
+                // As for long rows, and where nodes are few.
+                let [many, many_of_nodes] =
+                    [single, usual].map(|one| SpmmRowSplit { nnz_at_once: 8, ..one });
                 sets.extend([
                     (usual, vec![FEATURE_NODE_LIST]),
                     (single, vec![]),
@@ -34,8 +37,12 @@ impl List<'_> {
                     (single, vec![FEATURE_COLUMNS_APART]),
                     (SpmmRowSplit { rows_at_once: 2, ..usual }, vec![FEATURE_NODE_LIST]),
                     (SpmmRowSplit { vector_width: 1, ..single }, vec![FEATURE_COLUMNS_APART]),
+                    (many, vec![FEATURE_NODE_LIST]),
                     (single, sharing_feature(8).into_iter().collect()),
-                    (usual, [FEATURE_NODE_LIST].into_iter().chain(sharing_feature(4)).collect()),
+                    (
+                        many_of_nodes,
+                        [FEATURE_NODE_LIST].into_iter().chain(sharing_feature(4)).collect(),
+                    ),
                 ]);
             }
             self.spmm_forms(spmm_row_split::SOURCE, value_type, &sets);
@@ -47,6 +54,8 @@ impl List<'_> {
                     (usual, vec![]),
                     (usual, vec![FEATURE_COLUMNS_APART]),
                     (usual, vec![FEATURE_C_BY_ELEMENT]),
+                    // Where tiles are few.
+                    (SpmmMerge { group_size: 128, tile_length: 128, slack: 32, ..usual }, vec![]),
                     (SpmmMerge { vector_width: 1, ..usual }, vec![FEATURE_COLUMNS_APART]),
                 ]);
             }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use cl_kernels::spmm::{
     FEATURE_C_BY_ELEMENT, FEATURE_C_COLUMN_MAJOR, FEATURE_COLUMNS_APART, FEATURE_COLUMNS_IN_HALVES,
-    Tiling, apart_width, halves_width, padded_width, shared_width, storage_feature, vector_width,
+    Tiling, apart_width, halves_width, padded_width, shared_apart_width, storage_feature,
+    vector_width,
 };
 use cl_kernels::spmm_copy::SECTOR_BYTES;
 use cl_kernels::spmm_row_split::{FEATURE_ITEM_A_ROW, SpmmRowSplit, sharing_feature};
-use cl_kernels::{DeviceType, spmm_merge, spmm_nonzero_split, spmm_row_split};
+use cl_kernels::{DeviceTraits, DeviceType, spmm_merge, spmm_nonzero_split, spmm_row_split};
 use csr_core::Layout;
 
 use super::copy::copied_width;
@@ -29,6 +30,21 @@ pub(super) enum Columns {
     Halves,
 }
 
+/// What of a device says how rows are dealt out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    device_type: DeviceType,
+    compute_units: u32,
+    local_bytes: u64,
+}
+
+impl From<&DeviceTraits> for Room {
+    fn from(traits: &DeviceTraits) -> Self {
+        let DeviceTraits { device_type, compute_units, local_bytes, .. } = *traits;
+        Room { device_type, compute_units, local_bytes }
+    }
+}
+
 /// How items reach B and C.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Access {
@@ -41,32 +57,35 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// For row split of rows of `mean_row` nonzeros, in the mean; and the parameters, without shuffles where rows are
-    /// shared.
+    /// For row split of so many nodes, and rows of so many nonzeros in the mean; and the parameters, without shuffles
+    /// where rows are shared.
     pub(super) fn to_rows(
         dense: &DenseOperands,
         parameters: SpmmRowSplit,
-        mean_row: f64,
-        (device_type, local_bytes): (DeviceType, u64),
+        room: Room,
+        (nodes, mean_row): (usize, f64),
         copies: bool,
     ) -> (Self, SpmmRowSplit) {
         let of = |parameters: &SpmmRowSplit, apart: fn(u32, u32, u32) -> u32| {
             let (widths, in_step) = (parameters.widths(), parameters.in_step());
-            Access::new(dense, widths, in_step, device_type, apart, copies)
+            Access::new(dense, widths, in_step, room.device_type, apart, copies)
         };
-        if let Some(sharing) = parameters.sharing(1) {
-            let mut access = of(&sharing, |most, columns, _| shared_width(most, columns));
+        if let Some(sharing) = parameters.sharing() {
+            let mut access = of(&sharing, shared_apart_width);
             let tiling = |(_, width): &(Columns, u32)| {
                 Tiling::new(dense.c.cols() as u32, *width, sharing.in_step())
             };
-            let numbers = access.ways.iter().map(tiling);
-            let numbers = numbers.map(|tiling| sharing.sub_groups_per_row(&tiling, mean_row));
-            access.sub_groups_per_row = numbers.min().unwrap_or(1);
+            // What the first way can share, all do.
+            let first = tiling(&access.ways[0]);
+            let idle = first.idle(room.compute_units, nodes);
+            let number = parameters.sub_groups_per_row(&first, mean_row, idle);
+            let fitting = |way| 1 << (sharing.in_step() / tiling(way).sub_group_size).ilog2();
+            access.sub_groups_per_row =
+                access.ways.iter().map(fitting).fold(number, |fewest, fits| fewest.min(fits));
             let widest = access.ways.iter().map(|(_, width)| *width).max().unwrap_or(1);
             let sum_bytes = u64::from(widest) * dense.b_type.accumulator().size_bytes() as u64;
-            let fits = u64::from(sharing.group_size) * sum_bytes <= local_bytes;
-            let items = tiling(&access.ways[0]).sub_group_size;
-            if access.sub_groups_per_row > 1 && fits && parameters.sharing(items).is_some() {
+            let sums = u64::from(sharing.group_size) * u64::from(sharing.rows_at_once);
+            if access.sub_groups_per_row > 1 && sums * sum_bytes <= room.local_bytes {
                 return (access, sharing);
             }
         }
@@ -281,43 +300,53 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_shared_where_columns_are_few_and_alike_in_every_way() {
-        let of = |columns, parameters: SpmmRowSplit, mean_row, device| {
+    fn rows_are_shared_alike_in_every_way() {
+        let room = |device_type, local_bytes| Room { device_type, local_bytes, compute_units: 100 };
+        let of = |columns, parameters: SpmmRowSplit, nodes, mean_row, room: Room| {
             let shape = DenseShape::new(100, columns, Layout::RowMajor, columns).unwrap();
             let dense = DenseOperands { b: shape, b_type: ValueType::F32, c: shape };
-            let (access, used) = Access::to_rows(&dense, parameters, mean_row, device, false);
+            let (access, used) =
+                Access::to_rows(&dense, parameters, room, (nodes, mean_row), false);
             (access.ways, access.sub_groups_per_row, used.shuffles)
         };
         use Columns::{Apart, Vectors};
-        let gpu = (DeviceType::Gpu, 1 << 15);
+        let gpu = room(DeviceType::Gpu, 1 << 15);
+        let (few, many) = (1 << 10, 1 << 20);
         let shuffling = SpmmRowSplit {
             group_size: 128,
             vector_width: 4,
             nnz_at_once: 2,
-            rows_at_once: 6,
+            rows_at_once: 4,
             part_nnz: 256,
             shuffles: 32,
             items_per_row: 8,
+            steps: 4,
             copy_b: 1,
         };
         let single = shuffling.row_by_row();
-        assert_eq!(of(3, single, 64.0, gpu), (vec![(Apart, 4)], 8, 0));
-        assert_eq!(of(4, shuffling, 64.0, gpu), (vec![(Vectors, 4), (Apart, 4)], 8, 0));
+        assert_eq!(of(3, single, many, 64.0, gpu), (vec![(Apart, 4)], 8, 0));
+        let (four, of_four) = (vec![(Vectors, 4), (Apart, 4)], 8);
+        assert_eq!(of(4, shuffling, many, 64.0, gpu), (four, of_four, 0));
         // Three items of pairs, or two of columns apart: what the first can share, both do.
-        assert_eq!(of(6, single, 64.0, gpu), (vec![(Vectors, 2), (Apart, 4)], 2, 0));
-        // Sub-groups of four items that take i-nodes shuffle.
-        assert_eq!(of(16, shuffling, 64.0, gpu), (vec![(Vectors, 4), (Apart, 2)], 1, 32));
-        assert_eq!(of(16, single, 64.0, gpu).1, 2);
+        assert_eq!(of(6, single, many, 64.0, gpu), (vec![(Vectors, 2), (Apart, 4)], 2, 0));
+        // Sub-groups of four items that take i-nodes shuffle, unless they are few.
+        let sixteen = vec![(Vectors, 4), (Apart, 2)];
+        assert_eq!(of(16, shuffling, many, 64.0, gpu), (sixteen, 1, 32));
+        assert_eq!(of(16, single, many, 64.0, gpu).1, 2);
+        assert_eq!(of(16, shuffling, few, 64.0, gpu), (vec![(Vectors, 4), (Apart, 4)], 8, 0));
+        assert_eq!(of(64, single, few, 64.0, gpu), (vec![(Vectors, 4), (Apart, 2)], 2, 0));
         for not_shared in [
-            of(3, single, 3.0, gpu),
-            of(3, single.published(), 64.0, gpu),
-            of(3, single, 64.0, (DeviceType::Gpu, 1024)),
-            of(32, single, 64.0, gpu),
+            of(3, single, many, 3.0, gpu),
+            of(3, single.published(), few, 64.0, gpu),
+            of(3, single, many, 64.0, room(DeviceType::Gpu, 1024)),
+            // Sums of four rows are four times as many.
+            of(3, shuffling, many, 64.0, room(DeviceType::Gpu, 4096)),
+            of(32, single, many, 64.0, gpu),
         ] {
             assert_eq!(not_shared.1, 1, "{not_shared:?}");
         }
         let of_cpu = SpmmRowSplit { items_per_row: 1, ..single };
-        assert_eq!(of(3, of_cpu, 64.0, (DeviceType::Cpu, 1 << 15)).1, 1);
+        assert_eq!(of(3, of_cpu, few, 64.0, room(DeviceType::Cpu, 1 << 15)).1, 1);
     }
 
     #[test]

@@ -140,24 +140,27 @@ impl Spmm {
                 };
                 let loads = mean_row * nodes.count() as f64;
                 let copies = copies_b(device, &dense, &SpmmParameters::RowSplit(parameters), loads);
-                let (access, mut parameters) = Access::to_rows(
-                    &dense,
-                    parameters,
-                    mean_row,
-                    (device_type, device.local_bytes),
-                    copies,
-                );
+                let of_rows = (nodes.count(), mean_row);
+                let (access, parameters) =
+                    Access::to_rows(&dense, parameters, device.into(), of_rows, copies);
                 let (_, width) = access.ways[0];
                 let tiling = Tiling::new(dense.c.cols() as u32, width, parameters.in_step())
                     .shared(access.sub_groups_per_row);
+                let idle = tiling.idle(device.compute_units, nodes.count());
+                let mut parameters = parameters.under_way(&tiling, mean_row, idle);
                 parameters.part_nnz = parameters.useful_part(device, &tiling, loads);
                 let long = LongNodes::find_blocking(queue, matrix, &nodes, parameters.part_nnz)?;
                 (PatternPlan::Rows { nodes, long }, SpmmParameters::RowSplit(parameters), access)
             }
             SpmmParameters::Merge(of_merge) => {
                 of_merge.check(device, value_type)?;
-                let tiles = Tiles::cut_blocking(queue, matrix, Cut::Path(of_merge))?;
                 let access = Access::to_tiles(&dense, &parameters, device_type, copies);
+                let path = matrix.rows() + matrix.nnz();
+                let (columns, (_, width)) = (dense.c.cols() as u32, access.ways[0]);
+                let fitted = of_merge.fitted(device, value_type, path, (columns, width));
+                let parameters = SpmmParameters::Merge(fitted);
+                let access = Access::to_tiles(&dense, &parameters, device_type, copies);
+                let tiles = Tiles::cut_blocking(queue, matrix, Cut::Path(fitted))?;
                 (PatternPlan::Tiles(tiles), parameters, access)
             }
             SpmmParameters::NonzeroSplit(of_split) => {

@@ -51,11 +51,21 @@ impl SpmmConfiguration {
                     ("nnz_at_once", 4),
                     ("rows_at_once", 2),
                     ("part_nnz", 8),
-                    ("items_per_row", 8),
+                    // Small matrices leave a GPU idle, which would share rows.
+                    ("items_per_row", 1),
                 ],
             ),
             of(merge, &[]),
-            of(merge, &[("group_size", 32), ("tile_length", 64), ("slack", 8), ("nnz_at_once", 2)]),
+            of(
+                merge,
+                &[
+                    ("group_size", 32),
+                    ("tile_length", 64),
+                    ("slack", 8),
+                    ("nnz_at_once", 2),
+                    ("sub_groups", 8),
+                ],
+            ),
         ];
         all.extend(shuffle_sizes.iter().map(|size| {
             of(row_split, &[("group_size", 128), ("shuffles", *size), ("nnz_at_once", 4)])

@@ -1,4 +1,4 @@
-//! SpMM of few columns: rows that several sub-groups share.
+//! SpMM of few columns, or of few rows: rows that several sub-groups share.
 
 use conformance::{device, is_interpreter};
 use sparrow::{
@@ -9,10 +9,10 @@ use sparrow_bench::selftest::{SpmmCase, run_spmm};
 
 use crate::spmm::{check, csr};
 
-/// As on a GPU, where few columns leave sub-groups of one or two items: several of them take a row's nonzeros in turn,
-/// some have none, and long rows are cut as well.
+/// As on a GPU, where few columns leave sub-groups of one or two items, and few rows leave it idle: several sub-groups
+/// take a row's nonzeros in turn, some have none, and long rows are cut as well.
 #[test]
-fn rows_that_sub_groups_share_are_right_with_few_columns() {
+fn rows_that_sub_groups_share_are_right_with_few_columns_and_with_many() {
     let device = device().masked(|traits| traits.device_type = DeviceType::Gpu);
     let queue = Queue::new(&Context::new(&device).unwrap()).unwrap();
     let uneven = csr(97, 45, |row| row * row % 90);
@@ -30,7 +30,7 @@ fn rows_that_sub_groups_share_are_right_with_few_columns() {
     let set = |name: &str, value| (name.to_owned(), value);
     let row_split = Some(SpmmAlgorithm::RowSplit);
     let is_slow = is_interpreter(queue.context().device());
-    let columns: &[usize] = if is_slow { &[3] } else { &[2, 3, 4, 6, 8, 13] };
+    let columns: &[usize] = if is_slow { &[3] } else { &[2, 3, 4, 6, 8, 13, 24] };
     for (matrix, columns) in
         [&uneven, &nodes].into_iter().flat_map(|matrix| columns.iter().map(move |c| (matrix, *c)))
     {
@@ -54,12 +54,25 @@ fn rows_that_sub_groups_share_are_right_with_few_columns() {
             .unwrap_or_else(|error| panic!("{error}; {case:?}"));
     }
 
-    // And they are shared.
+    // And they are shared, with more of a row under way, but where a row is to be one sub-group's.
     let matrix = Matrix::upload_blocking(&queue, nodes.view()).unwrap();
-    let shape = |rows| DenseShape::new(rows, 3, Layout::RowMajor, 3).unwrap();
-    let options = SpmmOptions { algorithm: row_split, ..SpmmOptions::default() };
-    let plan =
-        SpmmPlan::<f64, u32, f64>::new_blocking(&queue, &matrix, shape(97), shape(36), &options)
-            .unwrap();
-    assert!(plan.key().to_string().contains("sub_groups_per_row"), "{}", plan.key());
+    let key = |columns, parameters: &[(String, u32)]| {
+        let shape = |rows| DenseShape::new(rows, columns, Layout::RowMajor, columns).unwrap();
+        let parameters = parameters.to_vec();
+        let options = SpmmOptions { algorithm: row_split, parameters, ..SpmmOptions::default() };
+        let (b, c) = (shape(97), shape(36));
+        SpmmPlan::<f64, u32, f64>::new_blocking(&queue, &matrix, b, c, &options)
+            .unwrap()
+            .key()
+            .to_string()
+    };
+    for columns in [3, 24] {
+        let usual = key(columns, &[]);
+        assert!(usual.contains("sub_groups_per_row"), "{usual}");
+        let single = key(columns, &[set("items_per_row", 1)]);
+        assert!(!single.contains("sub_groups_per_row"), "{single}");
+        assert!(single.contains("nnz_at_once-8"), "{single}");
+        let as_given = key(columns, &[set("items_per_row", 1), set("steps", 0)]);
+        assert!(as_given.contains("nnz_at_once-2"), "{as_given}");
+    }
 }
