@@ -51,6 +51,15 @@ impl FromStr for Matrix {
 }
 
 impl Matrix {
+    /// The matrix for a program, with `--scale` where it has one: programs refuse that for files.
+    pub(super) fn arguments(&self) -> Vec<String> {
+        let mut arguments = vec![self.input.clone()];
+        if self.scale != 1.0 {
+            arguments.extend(["--scale".to_owned(), self.scale.to_string()]);
+        }
+        arguments
+    }
+
     /// For tables: the name, with the scale if it is not 1.
     pub(super) fn label(&self, name: &str) -> String {
         if self.scale == 1.0 { name.to_owned() } else { format!("{name} x {:.3}", self.scale) }
@@ -68,6 +77,8 @@ mod tests {
         assert_eq!("pwtk@0.5".parse::<Matrix>().unwrap(), matrix("pwtk", 0.5));
         assert_eq!("a/b.mtx".parse::<Matrix>().unwrap(), matrix("a/b.mtx", 1.0));
         assert_eq!(matrix("pwtk", 0.5).label("pwtk-like"), "pwtk-like x 0.500");
+        assert_eq!(matrix("pwtk", 0.5).arguments(), ["pwtk", "--scale", "0.5"]);
+        assert_eq!(matrix("a/b.mtx", 1.0).arguments(), ["a/b.mtx"]);
         for default in DEFAULT {
             default.parse::<Matrix>().unwrap();
         }

@@ -114,8 +114,8 @@ impl Bench<'_> {
 
     fn write(&self, matrix: &Matrix, value_type: &str, a: &Path, x: &Path) -> Result<Written> {
         let mut command = Command::new(&self.programs.exchange);
-        command.arg("write").arg(&matrix.input).args(["--value-type", value_type]);
-        command.args(["--scale", &matrix.scale.to_string(), "--seed", &self.seed.to_string()]);
+        command.arg("write").args(matrix.arguments()).args(["--value-type", value_type]);
+        command.args(["--seed", &self.seed.to_string()]);
         command.arg("--matrix").arg(a).arg("--x").arg(x);
         let text = said(&mut command).with_context(|| format!("writing {}", matrix.input))?;
         serde_json::from_str(&text).context("reading what was written")
@@ -124,8 +124,8 @@ impl Bench<'_> {
     /// What ours took, and the device on which.
     fn ours(&self, matrix: &Matrix, value_type: &str, nnz: u64) -> Result<(Vec<Timing>, Place)> {
         let mut command = Command::new(&self.programs.sparrow);
-        command.arg("bench").arg(&matrix.input).args(["--value-type", value_type, "--measure"]);
-        command.args(["--scale", &matrix.scale.to_string(), "--seed", &self.seed.to_string()]);
+        command.arg("bench").args(matrix.arguments());
+        command.args(["--value-type", value_type, "--measure", "--seed", &self.seed.to_string()]);
         command.args(self.arguments).args(["--json", "-"]).envs(self.variables.iter().cloned());
         let text = said(&mut command).with_context(|| format!("sparrow bench {}", matrix.input))?;
         let records = text.lines().map(serde_json::from_str::<Record>);

@@ -1,8 +1,8 @@
 //! What runs for a plan's options: what was asked for, what tables say, or of a few what is fastest on the matrix.
 
 use cl_kernels::{
-    Algorithm, Choice, Cost, Estimate, Fit, Planned, Products, Tables, estimates_where,
-    select_where, tiles_estimate,
+    Algorithm, Choice, Cost, DeviceType, Estimate, Fit, MatrixShape, Planned, Products, Tables,
+    estimates_where, select_where, tiles_estimate,
 };
 use cl_runtime::AnyMatrix;
 use cl_runtime::spmv::Planning;
@@ -12,6 +12,29 @@ use super::PlanOptions;
 
 /// Candidates that are timed, at most: more would have too few products each.
 const MOST_TIMED: usize = 4;
+
+/// Bytes of A from which on that is worth it: a program takes half a second to compile, and 1,000 products by some tens of
+/// GB/s should take as long.
+const LEAST_TIMED_BYTES: usize = 16 << 20;
+
+/// Whether candidates are timed on a device that rules alone know.
+fn is_worth_timing_by_rules(fit: &Fit<'_>, matrix: &AnyMatrix) -> bool {
+    let nonzero = size_of::<u32>() + fit.value_type.size_bytes();
+    fit.device.device_type == DeviceType::Cpu && matrix.nnz() * nonzero >= LEAST_TIMED_BYTES
+}
+
+/// What CPU devices time besides what rules say, which were read from other processors: `csr_pieces`, and where rows are
+/// short and none is half of a core's share, `csr_scalar`. With longer ones that can take a hundred times as long.
+fn as_it_is_on_cpus(compute_units: u32, shape: &MatrixShape) -> Vec<Algorithm> {
+    let is_short = shape.mean_row() < MOST_OF_SCALAR_ROWS;
+    let units = u64::from(compute_units.max(1));
+    let is_even = shape.longest_row.saturating_mul(2 * units) < shape.nnz;
+    let scalar = (is_short && is_even).then_some(Algorithm::CsrScalar);
+    [Algorithm::CsrPieces].into_iter().chain(scalar).collect()
+}
+
+/// Nonzeros of a row, in the mean, with which one by one may be as fast as several at once.
+const MOST_OF_SCALAR_ROWS: f64 = 9.0;
 
 /// What may run, with what it should cost where that is known.
 #[derive(Debug)]
@@ -45,8 +68,8 @@ pub(super) fn by_tables(
 
 /// What is timed where many products follow: what some tens would take, which comes first, what the tables say of many,
 /// and the best by the cost model; at last `csr_tiles`, whose copy takes long, and of which the others' times say whether it
-/// is worth making. Copies of A are estimated to store values in `coding`. Where tables have no numbers of a model,
-/// rules for many products decide alone.
+/// is worth making. Copies of A are estimated to store values in `coding`. Where tables have no numbers of a model, a CPU
+/// device times what the rules say and what leaves A as it is, if A is large; else rules for many products decide alone.
 pub(super) fn contenders(
     tables: &Tables,
     fit: &Fit<'_>,
@@ -57,16 +80,23 @@ pub(super) fn contenders(
     let of = |products| by_tables(tables, fit, matrix, products, options);
     let shape = matrix.shape();
     let may = may_run(fit, options);
-    let estimated = estimates_where(tables, fit, &shape, Products::Many, coding, may);
+    let estimated = estimates_where(tables, fit, &shape, Products::Many, coding, &may);
     let setup_ns = |choice: &Choice| {
         let same =
             estimated.iter().find(|one| choice.is_same(&Choice::of_estimate(one, String::new())));
         same.map_or(0.0, |Estimate { cost: Cost { setup_ns, .. }, .. }| *setup_ns)
     };
-    if estimated.is_empty() {
-        return vec![Contender { choice: of(Products::Many), setup_ns: 0.0, promised_ns: None }];
-    }
-    let best = estimated.iter().map(|one| Choice::of_estimate(one, String::new()));
+    let best: Vec<Choice> = match estimated.is_empty() {
+        false => estimated.iter().map(|one| Choice::of_estimate(one, String::new())).collect(),
+        true if is_worth_timing_by_rules(fit, matrix) => {
+            let as_it_is = as_it_is_on_cpus(fit.device.compute_units, &shape).into_iter();
+            as_it_is.filter(|one| may(*one)).map(Choice::by_name).collect()
+        }
+        true => {
+            let choice = of(Products::Many);
+            return vec![Contender { choice, setup_ns: 0.0, promised_ns: None }];
+        }
+    };
     let mut found: Vec<Contender> = Vec::with_capacity(MOST_TIMED);
     for choice in [of(Products::Several), of(Products::Many)].into_iter().chain(best) {
         let is_new = !found.iter().any(|one| one.choice.is_same(&choice));
@@ -86,4 +116,27 @@ pub(super) fn contenders(
         }));
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_with_a_row_each_are_timed_on_cpus_where_rows_are_short_and_none_is_long() {
+        let shape = |nnz, longest_row| MatrixShape {
+            rows: 1_000_000,
+            nnz,
+            longest_row,
+            in_step: nnz,
+            changes: 0,
+        };
+        let (pieces, scalar) = (Algorithm::CsrPieces, Algorithm::CsrScalar);
+        let of = |nnz, longest_row| as_it_is_on_cpus(2, &shape(nnz, longest_row));
+        assert_eq!(of(5_000_000, 100), [pieces, scalar]);
+        assert_eq!(of(9_000_000, 100), [pieces]);
+        // Half of what one of two cores has.
+        assert_eq!(of(5_000_000, 1_250_000), [pieces]);
+        assert_eq!(of(5_000_000, u64::MAX), [pieces]);
+    }
 }

@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use cl_kernels::Products;
+use cl_kernels::{DeviceType, Products};
 use cl_runtime::spmv::Workspace;
 use cl_runtime::{After, AnyArray, AnyMatrix, Queue};
 use csr_core::{Number, ValueType};
@@ -17,6 +17,9 @@ use crate::Result;
 /// Samples of a candidate after a first launch: the least counts, which other work on the machine has disturbed least.
 /// The first sample is one launch, and says how many the others need.
 const ROUNDS: u32 = 3;
+
+/// Those of a CPU device, which other work disturbs more, where there are products for as many.
+const ROUNDS_ON_CPUS: u32 = 5;
 
 /// Nanoseconds of a sample that are enough to tell candidates apart: launches of large matrices need no company.
 const ENOUGH_NS: f64 = 100e3;
@@ -38,6 +41,7 @@ struct Ground<'a> {
     y: AnyArray,
     zero: Option<AnyArray>,
     element: ValueType,
+    most_rounds: u32,
 }
 
 impl<'a> Ground<'a> {
@@ -55,7 +59,11 @@ impl<'a> Ground<'a> {
         let zero = options.scalars_on_device.then(|| zeros(1)).transpose()?;
         let (x, y) = (zeros(matrix.cols())?, zeros(matrix.rows())?);
         queue.finish_blocking()?;
-        Ok(Ground { queue, matrix, x, y, zero, element })
+        let most_rounds = match queue.context().device().traits().device_type {
+            DeviceType::Cpu => ROUNDS_ON_CPUS,
+            _ => ROUNDS,
+        };
+        Ok(Ground { queue, matrix, x, y, zero, element, most_rounds })
     }
 
     /// Nanoseconds of a product among `launches`.
@@ -92,7 +100,8 @@ impl Ground<'_> {
         }
         let mut products = entrants.len() as u32;
         let mut launches = 1;
-        for round in 0..ROUNDS {
+        let rounds = self.most_rounds.min(most - 1).max(ROUNDS);
+        for round in 0..rounds {
             let least = least_of(entrants);
             for one in entrants.iter_mut().filter(|one| !is_far_behind(one.least_ns, least)) {
                 let sample = self.sample(&one.plan, &mut one.workspace, launches)?;
@@ -100,7 +109,7 @@ impl Ground<'_> {
                 products += launches;
             }
             if round == 0 {
-                launches = launches_of_sample(least_of(entrants), most);
+                launches = launches_of_sample(least_of(entrants), most, rounds);
             }
         }
         Ok(products)
@@ -189,10 +198,10 @@ fn is_far_behind(own_ns: f64, least_ns: f64) -> bool {
     own_ns.is_finite() && own_ns > FAR_BEHIND * least_ns
 }
 
-/// Launches of a sample where one takes about `launch_ns`, of `most` products of a plan: one was before the samples, and
-/// one was the first of them.
-fn launches_of_sample(launch_ns: f64, most: u32) -> u32 {
-    let room = most.saturating_sub(2) / (ROUNDS - 1);
+/// Launches of a sample where one takes about `launch_ns`, of `most` products of a plan in so many rounds: one was before
+/// the samples, and one was the first of them.
+fn launches_of_sample(launch_ns: f64, most: u32, rounds: u32) -> u32 {
+    let room = most.saturating_sub(2) / (rounds - 1);
     ((ENOUGH_NS / launch_ns).ceil() as u32).clamp(1, room.max(1))
 }
 
@@ -231,11 +240,12 @@ mod tests {
 
     #[test]
     fn samples_of_large_matrices_are_few_launches_and_never_more_than_there_is_room_for() {
-        assert_eq!(launches_of_sample(200e3, 10), 1);
-        assert_eq!(launches_of_sample(40e3, 10), 3);
-        assert_eq!(launches_of_sample(5e3, 10), 4);
-        assert_eq!(launches_of_sample(f64::INFINITY, 10), 1);
-        assert_eq!(launches_of_sample(5e3, 3), 1);
+        assert_eq!(launches_of_sample(200e3, 10, 3), 1);
+        assert_eq!(launches_of_sample(40e3, 10, 3), 3);
+        assert_eq!(launches_of_sample(5e3, 10, 3), 4);
+        assert_eq!(launches_of_sample(5e3, 10, 5), 2);
+        assert_eq!(launches_of_sample(f64::INFINITY, 10, 3), 1);
+        assert_eq!(launches_of_sample(5e3, 3, 3), 1);
     }
 
     #[test]

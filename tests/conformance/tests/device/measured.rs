@@ -7,8 +7,8 @@ use std::path::Path;
 
 use conformance::{check_product, device, is_interpreter, queue};
 use sparrow::{
-    Accumulate, Algorithm, Choice, Csr, DeviceArray, Matrix, Measuring, Op, Plan, PlanOptions,
-    Product, Products, Queue, Reordering, Tables, parse_device_table,
+    Accumulate, Algorithm, Choice, Csr, DeviceArray, DeviceType, Matrix, Measuring, Op, Plan,
+    PlanOptions, Product, Products, Queue, Reordering, Tables, parse_device_table,
 };
 
 /// Rows of the matrix: products are counted, and no time is judged, so an interpreter has few.
@@ -86,6 +86,41 @@ fn only_many_products_are_measured_for_by_no_more_than_was_allowed_and_the_plan_
         let told = format!("timed on the matrix by {} products", plan.measured_products());
         assert!(plan.choice().reason.starts_with(&told), "{}", plan.choice().reason);
         check(&queue, &host, &a, &plan);
+    }
+}
+
+/// Rows of 8 nonzeros, of which columns and values take a little more than 16 MiB, or less.
+fn large_matrix(rows: usize) -> Csr<f32> {
+    let offsets = (0..=rows as u32).map(|row| 8 * row).collect();
+    let mut columns: Vec<u32> =
+        (0..8 * rows as u32).map(|at| at.wrapping_mul(2_654_435_761) % rows as u32).collect();
+    columns.chunks_mut(8).for_each(<[u32]>::sort_unstable);
+    let values = csr_core::random_vector(3, columns.len());
+    Csr::new(rows, offsets, columns, values).unwrap()
+}
+
+/// A CPU device of which tables have rules and no model.
+#[test]
+fn a_cpu_times_large_matrices_alone_where_many_products_follow() {
+    let queue = queue();
+    if queue.context().device().traits().device_type != DeviceType::Cpu {
+        return;
+    }
+    let enough = 16 << 20;
+    for (bytes, is_timed) in [(enough + 64, true), (enough / 2, false)] {
+        if is_timed && is_interpreter(&device()) {
+            continue;
+        }
+        let host = large_matrix(bytes / 64);
+        let a = Matrix::upload_blocking(&queue, host.view()).unwrap();
+        let tables = Some(Tables::with_user(None));
+        let options = PlanOptions { products: Products::Many, tables, ..PlanOptions::default() };
+        let plan = Plan::new_blocking(&queue, &a, &options).unwrap();
+        let products = plan.measured_products();
+        assert_eq!((1..=40).contains(&products), is_timed, "{products}: {}", plan.choice().reason);
+        let several = PlanOptions { products: Products::Several, ..options };
+        let plan = Plan::new_blocking(&queue, &a, &several).unwrap();
+        assert_eq!(plan.measured_products(), 0);
     }
 }
 
