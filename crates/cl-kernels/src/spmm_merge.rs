@@ -241,7 +241,7 @@ mod tests {
         }
         let as_given = SpmmMerge { sub_groups: 1, ..usual };
         assert_eq!(fitted(as_given, 0, 64), (64, 512, 64));
-        // A device without room stays as it is.
+        // A device with small groups stays as it is.
         let small = DeviceTraits { max_group_size: 64, ..device.clone() };
         assert_eq!(usual.fitted(&small, ValueType::F32, large, (64, 4)).group_size, 64);
     }

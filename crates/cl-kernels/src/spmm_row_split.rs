@@ -337,7 +337,7 @@ mod tests {
             (&single, 4, 5.0, 1.0, 2),
             (&single, 4, 3.9, 1.0, 1),
             (&single, 4, 0.0, 1.0, 1),
-            // At most 32 items; no more than the device has room for, but for few columns.
+            // At most 32 items; no more than fill the device, but for few columns.
             (&single, 4, 64.0, 100.0, 32),
             (&single, 32, 64.0, 100.0, 4),
             (&single, 32, 64.0, 1.5, 2),

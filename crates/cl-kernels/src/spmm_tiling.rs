@@ -80,7 +80,7 @@ const ITEMS_PER_UNIT: u32 = 1280;
 /// From so much [`idle`] on, work is dealt out to more items.
 pub(crate) const LEAST_IDLE: f64 = std::f64::consts::SQRT_2;
 
-/// How many times `items` a device of so many compute units should have: above 1, it has room for more.
+/// How many times `items` a device of so many compute units should have: above 1, it should have more.
 pub(crate) fn idle(compute_units: u32, items: f64) -> f64 {
     f64::from(compute_units.max(1)) * f64::from(ITEMS_PER_UNIT) / items.max(1.0)
 }

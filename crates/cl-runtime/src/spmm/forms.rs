@@ -32,16 +32,16 @@ pub(super) enum Columns {
 
 /// What of a device says how rows are dealt out.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
+pub(super) struct DeviceSize {
     device_type: DeviceType,
     compute_units: u32,
     local_bytes: u64,
 }
 
-impl From<&DeviceTraits> for Room {
+impl From<&DeviceTraits> for DeviceSize {
     fn from(traits: &DeviceTraits) -> Self {
         let DeviceTraits { device_type, compute_units, local_bytes, .. } = *traits;
-        Room { device_type, compute_units, local_bytes }
+        DeviceSize { device_type, compute_units, local_bytes }
     }
 }
 
@@ -62,13 +62,13 @@ impl Access {
     pub(super) fn to_rows(
         dense: &DenseOperands,
         parameters: SpmmRowSplit,
-        room: Room,
+        size: DeviceSize,
         (nodes, mean_row): (usize, f64),
         copies: bool,
     ) -> (Self, SpmmRowSplit) {
         let of = |parameters: &SpmmRowSplit, apart: fn(u32, u32, u32) -> u32| {
             let (widths, in_step) = (parameters.widths(), parameters.in_step());
-            Access::new(dense, widths, in_step, room.device_type, apart, copies)
+            Access::new(dense, widths, in_step, size.device_type, apart, copies)
         };
         if let Some(sharing) = parameters.sharing() {
             let mut access = of(&sharing, shared_apart_width);
@@ -77,7 +77,7 @@ impl Access {
             };
             // What the first way can share, all do.
             let first = tiling(&access.ways[0]);
-            let idle = first.idle(room.compute_units, nodes);
+            let idle = first.idle(size.compute_units, nodes);
             let number = parameters.sub_groups_per_row(&first, mean_row, idle);
             let fitting = |way| 1 << (sharing.in_step() / tiling(way).sub_group_size).ilog2();
             access.sub_groups_per_row =
@@ -85,7 +85,7 @@ impl Access {
             let widest = access.ways.iter().map(|(_, width)| *width).max().unwrap_or(1);
             let sum_bytes = u64::from(widest) * dense.b_type.accumulator().size_bytes() as u64;
             let sums = u64::from(sharing.group_size) * u64::from(sharing.rows_at_once);
-            if access.sub_groups_per_row > 1 && sums * sum_bytes <= room.local_bytes {
+            if access.sub_groups_per_row > 1 && sums * sum_bytes <= size.local_bytes {
                 return (access, sharing);
             }
         }
@@ -301,16 +301,17 @@ mod tests {
 
     #[test]
     fn rows_are_shared_alike_in_every_way() {
-        let room = |device_type, local_bytes| Room { device_type, local_bytes, compute_units: 100 };
-        let of = |columns, parameters: SpmmRowSplit, nodes, mean_row, room: Room| {
+        let size =
+            |device_type, local_bytes| DeviceSize { device_type, local_bytes, compute_units: 100 };
+        let of = |columns, parameters: SpmmRowSplit, nodes, mean_row, size: DeviceSize| {
             let shape = DenseShape::new(100, columns, Layout::RowMajor, columns).unwrap();
             let dense = DenseOperands { b: shape, b_type: ValueType::F32, c: shape };
             let (access, used) =
-                Access::to_rows(&dense, parameters, room, (nodes, mean_row), false);
+                Access::to_rows(&dense, parameters, size, (nodes, mean_row), false);
             (access.ways, access.sub_groups_per_row, used.shuffles)
         };
         use Columns::{Apart, Vectors};
-        let gpu = room(DeviceType::Gpu, 1 << 15);
+        let gpu = size(DeviceType::Gpu, 1 << 15);
         let (few, many) = (1 << 10, 1 << 20);
         let shuffling = SpmmRowSplit {
             group_size: 128,
@@ -338,15 +339,15 @@ mod tests {
         for not_shared in [
             of(3, single, many, 3.0, gpu),
             of(3, single.published(), few, 64.0, gpu),
-            of(3, single, many, 64.0, room(DeviceType::Gpu, 1024)),
+            of(3, single, many, 64.0, size(DeviceType::Gpu, 1024)),
             // Sums of four rows are four times as many.
-            of(3, shuffling, many, 64.0, room(DeviceType::Gpu, 4096)),
+            of(3, shuffling, many, 64.0, size(DeviceType::Gpu, 4096)),
             of(32, single, many, 64.0, gpu),
         ] {
             assert_eq!(not_shared.1, 1, "{not_shared:?}");
         }
         let of_cpu = SpmmRowSplit { items_per_row: 1, ..single };
-        assert_eq!(of(3, of_cpu, few, 64.0, room(DeviceType::Cpu, 1 << 15)).1, 1);
+        assert_eq!(of(3, of_cpu, few, 64.0, size(DeviceType::Cpu, 1 << 15)).1, 1);
     }
 
     #[test]
