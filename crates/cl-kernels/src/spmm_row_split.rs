@@ -21,8 +21,8 @@ const LEAST_SHARE: f64 = 2.0;
 /// A device that has too few nodes has so many items share one, at most.
 const MOST_ITEMS_PER_ROW: u32 = 32;
 
-/// The most of `steps`.
-const MOST_STEPS: u32 = 64;
+/// The most of `least_iterations`.
+const MOST_ITERATIONS: u32 = 64;
 
 /// Rows of B that are put under way at a time, at most.
 const MOST_AT_ONCE: u32 = 8;
@@ -74,9 +74,9 @@ parameters! {
         /// The most items that share a row, where columns are few; where nodes are too few for the device, 32 may: 1, where
         /// a sub-group always has it to itself, to 32.
         items_per_row: [1, 8, 16, 32] => host,
-        /// More rows of B are under way at a time, up to 8, where a sub-group still has so many steps over a row of mean
+        /// More rows of B are under way at a time, up to 8, where a sub-group still has so many iterations over a row of mean
         /// length: 0, where not, to 64.
-        steps: [0, 2, 4] => host,
+        least_iterations: [0, 2, 4] => host,
         /// Whether B is copied, where it is row-major and its rows begin where vectors may not: 0 never, 1 where that
         /// spares more bytes than it moves, on a GPU, 2 always.
         copy_b: [0, 1] => host,
@@ -104,7 +104,7 @@ impl SpmmRowSplit {
             // A CPU's items run one after another.
             items_per_row: if device_type == DeviceType::Cpu { 1 } else { 8 },
             // What is summed in 64 bits is fewer columns an item.
-            steps: match (device_type, value_type.accumulator()) {
+            least_iterations: match (device_type, value_type.accumulator()) {
                 (DeviceType::Cpu, _) => 0,
                 (_, ValueType::F64) => 2,
                 _ => 4,
@@ -125,7 +125,7 @@ impl SpmmRowSplit {
         SpmmRowSplit {
             part_nnz: WHOLE_ROWS,
             items_per_row: 1,
-            steps: 0,
+            least_iterations: 0,
             copy_b: 0,
             ..self.row_by_row()
         }
@@ -154,18 +154,18 @@ impl SpmmRowSplit {
         1 << with_work.ilog2()
     }
 
-    /// With as many rows of B under way at a time as leave `steps` of them over a row of mean length, or one where the
-    /// device is idle: a sub-group waits for them once a step.
+    /// With as many rows of B under way at a time as leave `least_iterations` over a row of mean length, or one where the
+    /// device is idle: a sub-group waits for them once an iteration.
     #[must_use]
     pub fn under_way(self, tiling: &Tiling, mean_row: f64, idle: f64) -> Self {
-        let steps = match self.steps {
+        let iterations = match self.least_iterations {
             0 => return self,
             _ if idle >= LEAST_IDLE => 1,
             // Those of an i-node take registers for each of its rows, and leave fewer sub-groups to a unit.
             _ if self.rows_at_once > 1 => return self,
-            steps => steps,
+            least => least,
         };
-        let share = mean_row / f64::from(tiling.sub_groups_per_row * steps);
+        let share = mean_row / f64::from(tiling.sub_groups_per_row * iterations);
         let at_once = 1 << (share.max(1.0) as u32).ilog2();
         SpmmRowSplit { nnz_at_once: self.nnz_at_once.max(at_once.min(MOST_AT_ONCE)), ..self }
     }
@@ -213,9 +213,9 @@ impl SpmmRowSplit {
             ("part_nnz", self.part_nnz, WHOLE_ROWS),
             ("items_per_row", self.items_per_row, MOST_ITEMS_PER_ROW),
         ];
-        if self.steps > MOST_STEPS {
-            let (name, value) = ("steps", self.steps.into());
-            let rule = format!("it must be 0 to {MOST_STEPS}");
+        if self.least_iterations > MOST_ITERATIONS {
+            let (name, value) = ("least_iterations", self.least_iterations.into());
+            let rule = format!("it must be 0 to {MOST_ITERATIONS}");
             return Err(ParameterError::Invalid { algorithm: ALGORITHM, name, value, rule });
         }
         for (name, value, most) in ranges {

@@ -50,20 +50,20 @@ impl From<&DeviceTraits> for DeviceSize {
 pub(super) struct Access {
     /// Ways and columns of an item, the faster first; the last one needs nothing of B and C.
     pub(super) ways: Vec<(Columns, u32)>,
-    /// Sub-groups that share a row, whichever way: sums are the same wherever B and C begin.
+    /// Sub-groups that share a row, whichever way: sums of rows that are not cut are the same wherever B and C begin.
     pub(super) sub_groups_per_row: u32,
     /// Elements from one row to the next of a copy of B, where one is made.
     pub(super) copy_leading: Option<usize>,
 }
 
 impl Access {
-    /// For row split of so many nodes, and rows of so many nonzeros in the mean; and the parameters, without shuffles
-    /// where rows are shared.
+    /// For row split by so many sub-groups, before any share a row, and rows of so many nonzeros in the mean; and the
+    /// parameters, without shuffles where rows are shared.
     pub(super) fn to_rows(
         dense: &DenseOperands,
         parameters: SpmmRowSplit,
         size: DeviceSize,
-        (nodes, mean_row): (usize, f64),
+        (sub_groups, mean_row): (usize, f64),
         copies: bool,
     ) -> (Self, SpmmRowSplit) {
         let of = |parameters: &SpmmRowSplit, apart: fn(u32, u32, u32) -> u32| {
@@ -77,7 +77,7 @@ impl Access {
             };
             // What the first way can share, all do.
             let first = tiling(&access.ways[0]);
-            let idle = first.idle(size.compute_units, nodes);
+            let idle = first.idle(size.compute_units, sub_groups);
             let number = parameters.sub_groups_per_row(&first, mean_row, idle);
             let fitting = |way| 1 << (sharing.in_step() / tiling(way).sub_group_size).ilog2();
             access.sub_groups_per_row =
@@ -321,7 +321,7 @@ mod tests {
             part_nnz: 256,
             shuffles: 32,
             items_per_row: 8,
-            steps: 4,
+            least_iterations: 4,
             copy_b: 1,
         };
         let single = shuffling.row_by_row();

@@ -140,13 +140,16 @@ impl Spmm {
                 };
                 let loads = mean_row * nodes.count() as f64;
                 let copies = copies_b(device, &dense, &SpmmParameters::RowSplit(parameters), loads);
-                let of_rows = (nodes.count(), mean_row);
+                // Long rows are cut, each part a sub-group's.
+                let sub_groups =
+                    nodes.count().max((loads / f64::from(parameters.part_nnz)) as usize);
+                let of_rows = (sub_groups, mean_row);
                 let (access, parameters) =
                     Access::to_rows(&dense, parameters, device.into(), of_rows, copies);
                 let (_, width) = access.ways[0];
                 let tiling = Tiling::new(dense.c.cols() as u32, width, parameters.in_step())
                     .shared(access.sub_groups_per_row);
-                let idle = tiling.idle(device.compute_units, nodes.count());
+                let idle = tiling.idle(device.compute_units, sub_groups);
                 let mut parameters = parameters.under_way(&tiling, mean_row, idle);
                 parameters.part_nnz = parameters.useful_part(device, &tiling, loads);
                 let long = LongNodes::find_blocking(queue, matrix, &nodes, parameters.part_nnz)?;

@@ -68,7 +68,13 @@ impl SpmmConfiguration {
             ),
         ];
         all.extend(shuffle_sizes.iter().map(|size| {
-            of(row_split, &[("group_size", 128), ("shuffles", *size), ("nnz_at_once", 4)])
+            let shuffling = [
+                ("group_size", 128),
+                ("shuffles", *size),
+                ("nnz_at_once", 4),
+                ("items_per_row", 1),
+            ];
+            of(row_split, &shuffling)
         }));
         all.iter_mut().enumerate().for_each(|(number, one)| one.number = number);
         all

@@ -59,7 +59,8 @@ impl AnyPlan {
                     let tables = tables(options);
                     let cache_bytes = tables.cache_bytes(fit.device);
                     let coding = promised_coding_blocking(queue, inner, cache_bytes)?;
-                    let contenders = choose::contenders(&tables, &fit, inner, coding, options);
+                    let contenders =
+                        choose::contenders(&tables, &fit, inner, coding, options, most);
                     let own_ids = (inner.pattern_id(), inner.values_id());
                     let found =
                         measure::fastest(queue, inner, contenders, most, options, |one_of| {

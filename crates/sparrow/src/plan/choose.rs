@@ -9,12 +9,13 @@ use cl_runtime::spmv::Planning;
 use csr_core::ValueCoding;
 
 use super::PlanOptions;
+use super::measure::are_enough;
 
 /// Candidates that are timed, at most: more would have too few products each.
 const MOST_TIMED: usize = 4;
 
-/// Bytes of A from which on that is worth it: a program takes half a second to compile, and 1,000 products by some tens of
-/// GB/s should take as long.
+/// Bytes of columns and values from which on a CPU device times candidates: a program takes half a second to compile, and
+/// 1,000 products by some tens of GB/s should take as long.
 const LEAST_TIMED_BYTES: usize = 16 << 20;
 
 /// Whether candidates are timed on a device that rules alone know.
@@ -69,13 +70,15 @@ pub(super) fn by_tables(
 /// What is timed where many products follow: what some tens would take, which comes first, what the tables say of many,
 /// and the best by the cost model; at last `csr_tiles`, whose copy takes long, and of which the others' times say whether it
 /// is worth making. Copies of A are estimated to store values in `coding`. Where tables have no numbers of a model, a CPU
-/// device times what the rules say and what leaves A as it is, if A is large; else rules for many products decide alone.
+/// device times what the rules say and what leaves A as it is, if A is large. Where nothing is timed, or `most` products
+/// are too few for that, what the tables say of many products alone.
 pub(super) fn contenders(
     tables: &Tables,
     fit: &Fit<'_>,
     matrix: &AnyMatrix,
     coding: ValueCoding,
     options: &PlanOptions,
+    most: u32,
 ) -> Vec<Contender> {
     let of = |products| by_tables(tables, fit, matrix, products, options);
     let shape = matrix.shape();
@@ -92,11 +95,9 @@ pub(super) fn contenders(
             let as_it_is = as_it_is_on_cpus(fit.device.compute_units, &shape).into_iter();
             as_it_is.filter(|one| may(*one)).map(Choice::by_name).collect()
         }
-        true => {
-            let choice = of(Products::Many);
-            return vec![Contender { choice, setup_ns: 0.0, promised_ns: None }];
-        }
+        true => Vec::new(),
     };
+    let is_timed = !best.is_empty();
     let mut found: Vec<Contender> = Vec::with_capacity(MOST_TIMED);
     for choice in [of(Products::Several), of(Products::Many)].into_iter().chain(best) {
         let is_new = !found.iter().any(|one| one.choice.is_same(&choice));
@@ -104,6 +105,10 @@ pub(super) fn contenders(
             let setup_ns = setup_ns(&choice);
             found.push(Contender { choice, setup_ns, promised_ns: None });
         }
+    }
+    if !(is_timed && are_enough(most, found.len())) {
+        let choice = of(Products::Many);
+        return vec![Contender { choice, setup_ns: 0.0, promised_ns: None }];
     }
     let tiles = Algorithm::CsrTiles;
     if may_run(fit, options)(tiles) && found.iter().all(|one| one.choice.algorithm != tiles) {

@@ -131,6 +131,11 @@ impl Entrant {
     }
 }
 
+/// Whether so many products are enough to time so many plans.
+pub(super) fn are_enough(products: u32, plans: usize) -> bool {
+    products / plans.max(1) as u32 > ROUNDS
+}
+
 /// The plan of the fastest of `contenders`, timed by `most` products at most, warm-up included; the first of them where
 /// another cannot be made or is not clearly faster. `build` makes a plan of `matrix`.
 ///
@@ -162,12 +167,11 @@ pub(super) fn fastest(
         }
     }
     // Those that are timed at once come first where products do not suffice for all.
-    let most_entrants = entrants.len() + late.len();
-    let has_late = most / most_entrants.max(1) as u32 > ROUNDS;
+    let has_late = are_enough(most, entrants.len() + late.len());
     let late = if has_late { late } else { Vec::new() };
     let most_entrants = entrants.len() + late.len();
     let each = most / most_entrants.max(1) as u32;
-    if most_entrants > 1 && each > ROUNDS {
+    if most_entrants > 1 && are_enough(most, most_entrants) {
         let mut ground = Ground::new(queue, matrix, options)?;
         let mut products = ground.time(&mut entrants, each)?;
         for contender in &late {
@@ -201,8 +205,8 @@ fn is_far_behind(own_ns: f64, least_ns: f64) -> bool {
 /// Launches of a sample where one takes about `launch_ns`, of `most` products of a plan in so many rounds: one was before
 /// the samples, and one was the first of them.
 fn launches_of_sample(launch_ns: f64, most: u32, rounds: u32) -> u32 {
-    let room = most.saturating_sub(2) / (rounds - 1);
-    ((ENOUGH_NS / launch_ns).ceil() as u32).clamp(1, room.max(1))
+    let spare = most.saturating_sub(2) / (rounds - 1);
+    ((ENOUGH_NS / launch_ns).ceil() as u32).clamp(1, spare.max(1))
 }
 
 /// Whether what a contender promises is clearly less than `least_ns`, the least that others take.

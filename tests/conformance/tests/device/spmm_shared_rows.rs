@@ -72,7 +72,7 @@ fn rows_that_sub_groups_share_are_right_with_few_columns_and_with_many() {
         let single = key(columns, &[set("items_per_row", 1)]);
         assert!(!single.contains("sub_groups_per_row"), "{single}");
         assert!(single.contains("nnz_at_once-8"), "{single}");
-        let as_given = key(columns, &[set("items_per_row", 1), set("steps", 0)]);
+        let as_given = key(columns, &[set("items_per_row", 1), set("least_iterations", 0)]);
         assert!(as_given.contains("nnz_at_once-2"), "{as_given}");
     }
 }
