@@ -51,10 +51,11 @@ impl SpmmConfiguration {
                     ("nnz_at_once", 4),
                     ("rows_at_once", 2),
                     ("part_nnz", 8),
-                    // Small matrices leave a GPU idle, which would share rows.
-                    ("items_per_row", 1),
+                    ("items_per_row", 8),
                 ],
             ),
+            // Small matrices leave a GPU idle, which shares rows otherwise.
+            of(row_split, &[("group_size", 32), ("items_per_row", 1)]),
             of(merge, &[]),
             of(
                 merge,
