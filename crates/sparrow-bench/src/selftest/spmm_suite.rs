@@ -3,7 +3,7 @@
 use std::ops::{ControlFlow, Range};
 
 use csr_core::{Csr, Layout, ValueType, for_offset_type, for_value_type};
-use sparrow::{DeviceTraits, OffsetType, Queue, SpmmAlgorithm, SpmmVariant};
+use sparrow::{DeviceTraits, DeviceType, OffsetType, Queue, SpmmAlgorithm, SpmmVariant};
 
 use super::report::parameter_text;
 use super::suite::spoil_values;
@@ -27,11 +27,11 @@ impl SpmmConfiguration {
     /// Everything there is on a device: with a user's hyper-parameters, and with groups and pieces so small that small
     /// matrices exceed them.
     pub fn all(device: &DeviceTraits) -> Vec<Self> {
-        Self::all_with(&device.shuffle_sizes)
+        Self::all_with(device.device_type, &device.shuffle_sizes)
     }
 
-    /// Of a device with shuffles within sub-groups of `shuffle_sizes` items.
-    fn all_with(shuffle_sizes: &[u32]) -> Vec<Self> {
+    /// Of a device of a kind, with shuffles within sub-groups of `shuffle_sizes` items.
+    fn all_with(device_type: DeviceType, shuffle_sizes: &[u32]) -> Vec<Self> {
         let named = |parameters: &[(&str, u32)]| -> Vec<(String, u32)> {
             parameters.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
         };
@@ -54,8 +54,6 @@ impl SpmmConfiguration {
                     ("items_per_row", 8),
                 ],
             ),
-            // Small matrices leave a GPU idle, which shares rows otherwise.
-            of(row_split, &[("group_size", 32), ("items_per_row", 1)]),
             of(merge, &[]),
             of(
                 merge,
@@ -68,6 +66,10 @@ impl SpmmConfiguration {
                 ],
             ),
         ];
+        if device_type != DeviceType::Cpu {
+            // Small matrices leave a GPU idle, which shares rows otherwise.
+            all.push(of(row_split, &[("group_size", 32), ("items_per_row", 1)]));
+        }
         all.extend(shuffle_sizes.iter().map(|size| {
             let shuffling = [
                 ("group_size", 128),
@@ -269,7 +271,7 @@ mod tests {
 
     /// A CPU's configurations: no shuffles.
     fn all() -> Vec<SpmmConfiguration> {
-        SpmmConfiguration::all_with(&[])
+        SpmmConfiguration::all_with(DeviceType::Cpu, &[])
     }
 
     /// What both halves have of those that `is_of`, by numbers; each once of a configuration.
