@@ -20,8 +20,8 @@
 //
 // Where columns are few, a sub-group is one or two items, neighbours read rows of A that lie apart, and a long row takes
 // long. And where nodes are few, most of the device has nothing to do, while each sub-group waits for one row of B after
-// another. With SUB_GROUPS_PER_ROW above 1 so many neighbouring sub-groups share a node: they take its nonzeros in turn,
-// and their sums are added up in local memory, in an order that depends on that number alone.
+// another. With SUB_GROUPS_PER_ROW above 1 so many neighbouring sub-groups share a node: each takes every so many-th of
+// its nonzeros, and their sums are added up in local memory, in an order that depends on that number alone.
 //
 // The paper's rows are never cut. Here, with PARTS, those of more than PART_NNZ nonzeros are, into equal parts, each a
 // sub-group's: the first groups take these, store their sums in `partial`, and `spmm_row_split_join` adds them up in

@@ -10,7 +10,7 @@ use sparrow_bench::selftest::{SpmmCase, run_spmm};
 use crate::spmm::{check, csr};
 
 /// As on a GPU, where few columns leave sub-groups of one or two items, and few rows leave it idle: several sub-groups
-/// take a row's nonzeros in turn, some have none, and long rows are cut as well.
+/// share a row's nonzeros, some have none, and long rows are cut as well.
 #[test]
 fn rows_that_sub_groups_share_are_right_with_few_columns_and_with_many() {
     let device = device().masked(|traits| traits.device_type = DeviceType::Gpu);
