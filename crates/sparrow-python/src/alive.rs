@@ -2,10 +2,13 @@
 //! asked about such a handle reads a freed object and jumps to wherever that points.
 //!
 //! By cl_khr_icd every object begins with the address of its driver's table of functions. Of buffers of one context that
-//! is one address, which is looked at in two that live, and no longer what a freed object begins with. It is no proof: the
-//! memory may hold another buffer by now, which then is multiplied, as it would be by whoever uses such a handle.
+//! is one address, which is looked at in two that live, and mostly no longer what a freed object begins with. Where it
+//! still is, since an allocator that merges free memory writes elsewhere, the driver's own functions are reached, and the
+//! object has no references. It is no proof: the memory may hold another buffer by now, which then is multiplied, and a
+//! command that is just ending may hold the last reference.
 
-use opencl3::types::cl_mem;
+use opencl3::memory::{CL_MEM_REFERENCE_COUNT, get_mem_object_info};
+use opencl3::types::{cl_mem, cl_uint};
 use sparrow::{AnyArray, Context, ElementType};
 
 use crate::errors::{Failure, Result};
@@ -39,11 +42,17 @@ impl Beginning {
         let Some(word) = self.0 else { return Ok(()) };
         // SAFETY: drivers make their objects in memory that stays the process's when it is freed; nothing but this one
         // word is read, and it is used for nothing but the comparison.
-        if unsafe { begins(memory) } != word {
-            return Err(Failure::value(format!("the buffer of {what} was released")));
+        let begins_as_buffers = unsafe { begins(memory) } == word;
+        match begins_as_buffers && references(memory) > 0 {
+            true => Ok(()),
+            false => Err(Failure::value(format!("the buffer of {what} was released"))),
         }
-        Ok(())
     }
+}
+
+/// How many references the driver counts, 0 if it knows no such buffer. The handle's first word leads to a driver.
+fn references(memory: cl_mem) -> cl_uint {
+    get_mem_object_info(memory, CL_MEM_REFERENCE_COUNT).map_or(0, Into::into)
 }
 
 /// The first word of an object.

@@ -213,16 +213,17 @@ def test_words_of_a_plan_that_stand_for_nothing_are_named(a):
 
 
 def test_a_buffer_that_was_released_is_refused(rng, queue):
+    # No command has them: a driver may hold the buffers of one for a moment after `finish()`.
+    def empty(*shape):
+        return pyopencl.array.empty(queue, shape, "float64")
+
     on_queue = sparrow.Matrix(random(rng), queue=queue)
     kept = pyopencl.array.to_device(queue, numpy.ones(200))
+    queue.finish()
     for lost in range(3):
-        x = pyopencl.array.to_device(queue, numpy.ones(200))
-        b = pyopencl.array.to_device(queue, numpy.ones((200, 2)))
-        out = pyopencl.array.zeros(queue, 300, "float64")
-        queue.finish()
+        x, b, out = empty(200), empty(200, 2), empty(300)
         for array in (x, b, out)[lost:]:
             array.base_data.release()
-            array.events.clear()
         if lost == 0:
             with pytest.raises(ValueError, match="the buffer of x was released"):
                 on_queue @ x
@@ -231,12 +232,10 @@ def test_a_buffer_that_was_released_is_refused(rng, queue):
                 on_queue @ b
         with pytest.raises(ValueError, match="the buffer of out was released"):
             on_queue.dot(kept, out=out)
-    data = pyopencl.array.to_device(queue, numpy.ones(1))
-    index = pyopencl.array.to_device(queue, numpy.zeros(1, "int32"))
-    indptr = pyopencl.array.to_device(queue, numpy.array([0, 1], "int32"))
-    queue.finish()
+    data = empty(1)
+    index = pyopencl.array.empty(queue, 1, "int32")
+    indptr = pyopencl.array.empty(queue, 2, "int32")
     indptr.base_data.release()
-    indptr.events.clear()
     with pytest.raises(ValueError, match="the buffer of indptr was released"):
         sparrow.Matrix((data, index, indptr), shape=(1, 1))
 
