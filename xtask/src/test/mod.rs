@@ -1,8 +1,8 @@
 //! `cargo xtask test`: everything that has to hold before a change lands, in stages.
 //!
 //! Each stage prints the command it runs; all stages run even when one failed, the last as many at once as
-//! there are processors; the last lines say what passed, what failed, what was not tested and why, and how
-//! long each took.
+//! there are processors; the last lines say once more how those that failed ended, and then what passed, what failed,
+//! what was not tested and why, and how long each took.
 
 mod apps;
 mod built;
@@ -18,6 +18,7 @@ mod printer;
 mod python;
 mod python_apps;
 mod stage;
+mod summary;
 mod unit;
 mod valgrind;
 mod watched;
@@ -67,6 +68,8 @@ struct Ended {
     took: Duration,
     /// Processor time of all it ran.
     cpu: Duration,
+    /// The last lines that it said.
+    last: Vec<String>,
 }
 
 /// What stages share.
@@ -128,7 +131,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let chains: Vec<&[Stage]> = beside.chunk_by(|a, b| shares_folder(*a, *b)).collect();
     let of_chain = |chain: &&[Stage]| chain.iter().map(|&stage| bench.timed(stage)).collect();
     ended.extend(in_parallel::<_, Vec<_>>(&chains, of_chain)?.into_iter().flatten());
-    print_summary(&ended, (start.elapsed(), cpu::of_us()));
+    summary::print(&ended, (start.elapsed(), cpu::of_us()));
     let failed = ended.iter().any(|one| matches!(one.outcome, Outcome::Failed(_)));
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -207,7 +210,8 @@ impl Bench {
         let printer = Printer::new(stage);
         let outcome = self.run(stage, &printer);
         let outcome = outcome.unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")));
-        Ended { stage, outcome, took: start.elapsed(), cpu: printer.cpu() }
+        let cpu = printer.cpu();
+        Ended { stage, outcome, took: start.elapsed(), cpu, last: printer.into_last() }
     }
 
     /// All that one build makes, built when it is first asked for.
@@ -330,26 +334,6 @@ fn offline_outcome(verdict: &offline::Verdict, ci: bool) -> Outcome {
             Outcome::Failed(format!("{} failures: {first}", verdict.failures.len()))
         }
     }
-}
-
-fn print_summary(ended: &[Ended], (whole, whole_cpu): (Duration, Duration)) {
-    println!("\n{:22} {:>8} {:>8}  result", "stage", "seconds", "CPU");
-    let (mut passed, mut failed, mut not_tested) = (0, 0, 0);
-    for Ended { stage, outcome, took, cpu } in ended {
-        let (counter, text) = match outcome {
-            Outcome::Passed => (&mut passed, "passed".to_owned()),
-            Outcome::Failed(reason) => (&mut failed, format!("FAILED: {reason}")),
-            Outcome::NotTested(reason) => (&mut not_tested, format!("NOT TESTED: {reason}")),
-        };
-        *counter += 1;
-        let (took, cpu) = (took.as_secs_f64(), cpu.as_secs_f64());
-        println!("{:22} {took:8.1} {cpu:8.1}  {text}", stage.name());
-    }
-    let (seconds, minutes) = (whole.as_secs_f64(), whole_cpu.as_secs_f64() / 60.0);
-    println!(
-        "{passed} passed, {failed} failed, {not_tested} not tested in {seconds:.0} s, {minutes:.0} min of \
-         processor time"
-    );
 }
 
 #[cfg(test)]
