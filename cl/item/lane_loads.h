@@ -66,7 +66,7 @@ lanes_t load_x_run(global const real_t *x, const uint column)
 #define lanes_of_each(values, each, at) load_values(each, at)
 #endif
 
-// The lanes whose bit of `mask` is 1; the others 0.
+// sums + a b in the lanes whose bit of `mask` is 1; the others stay as they are, whatever a and b are there: not a number, too.
 #ifdef VALUE_F64
 typedef JOIN_NAMES(ulong, LANES) lane_mask_t;
 #define LANE_SIGN 63
@@ -81,10 +81,16 @@ typedef JOIN_NAMES(uint, LANES) lane_mask_t;
 #elif LANES == 16
 #define LANE_NUMBERS (lane_mask_t)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #endif
-lanes_t lanes_where(const uint mask, const lanes_t lanes)
+lane_sums_t lanes_mad_where(const uint mask, const lane_sums_t sums, const lanes_t a, const lanes_t b)
 {
     // `select` looks at the highest bit of each.
-    return select((lanes_t)0, lanes, (lane_mask_t)mask << (LANE_SIGN - LANE_NUMBERS));
+    const lane_mask_t signs = (lane_mask_t)mask << (LANE_SIGN - LANE_NUMBERS);
+    lane_sums_t results = lanes_mad(sums, a, b);
+    results.sum = select(sums.sum, results.sum, signs);
+#ifdef COMPENSATED
+    results.error = select(sums.error, results.error, signs);
+#endif
+    return results;
 }
 
 #endif

@@ -5,10 +5,14 @@
 // that one that is held up does not hold up the launch. Every item has the same number of nonzeros, wherever
 // rows begin and end; it finds its first row by bisection, so nothing is planned.
 //
-// Within a row, LANES products at a time are loaded, multiplied and added as a vector; what is left of the row, and
-// rows shorter than that, go one by one. That loop is some 24 bytes of code: where it lies across two lines of 64, of
-// which a processor reads one at a time, short rows take up to half as long again, so compilers that can are told to
-// begin it with a line or in its middle (docs/notebook/2026-11-25-cpu-devices-mkl.md).
+// Within a row, LANES products at a time are loaded, multiplied and added as a vector. What is left of the row, or a row
+// shorter than that, is a vector too, of which a mask keeps what is the row's: behind it lie nonzeros of the next rows,
+// whose columns exist. A loop over what is left would end where no processor foresees it, some 20 cycles a row, in which
+// it makes the products behind it for nothing (docs/notebook/2026-11-30-cpu-devices-masked-rows.md). Behind the last
+// nonzeros of the matrix lies nothing: there products go one by one, as all do with one lane. That loop is some 24 bytes
+// of code: where it lies across two lines of 64, of which a processor reads one at a time, short rows take up to half as
+// long again, so compilers that can are told to begin it with a line or in its middle
+// (docs/notebook/2026-11-25-cpu-devices-mkl.md).
 //
 // A row belongs to the chunk its first nonzero lies in; an empty row to the chunk of the nonzero that comes next, and
 // after all of them to the last. A row that continues in the next chunks is a sum of parts, which are combined in
@@ -17,6 +21,9 @@
 
 #ifndef LANES
 #define LANES 8 // products of a row at a time: 1, 4, 8 or 16
+#endif
+#ifndef MASKS_ENDS
+#define MASKS_ENDS 1 // whether what is left of a row is a vector under a mask
 #endif
 
 #ifdef __has_attribute
@@ -49,25 +56,30 @@ uint first_row_from(global const offset_t *offsets, const uint rows, const ulong
     return low;
 }
 
-// The sum of the products of nonzeros [begin, end), which are one row's.
-acc_t sum_of(const ulong begin, const ulong end, global const uint *columns, global const value_t *values,
+// The sum of the products of nonzeros [begin, end), which are one row's, of a matrix of `nnz`.
+acc_t sum_of(const ulong begin, const ulong end, const ulong nnz, global const uint *columns, global const value_t *values,
              global const real_t *x)
 {
     acc_t sum = acc_zero();
     ulong at = begin;
 #if LANES > 1
-    if (end - at >= LANES) {
-        lane_sums_t sums = lanes_zero();
-        do {
-            prefetch_lines(values + at, VALUES_PREFETCH_DISTANCE, LANES * sizeof(value_t));
-            prefetch_lines(columns + at, COLUMNS_PREFETCH_DISTANCE, LANES * sizeof(uint));
+    lane_sums_t sums = lanes_zero();
 #define COLUMN(lane) load_column(columns, at + lane)
-            sums = lanes_mad(sums, load_values(values, at), gather_lanes(x, COLUMN));
-#undef COLUMN
-            at += LANES;
-        } while (end - at >= LANES);
-        sum = lanes_total(sums);
+    for (; end - at >= LANES; at += LANES) {
+        prefetch_lines(values + at, VALUES_PREFETCH_DISTANCE, LANES * sizeof(value_t));
+        prefetch_lines(columns + at, COLUMNS_PREFETCH_DISTANCE, LANES * sizeof(uint));
+        sums = lanes_mad(sums, load_values(values, at), gather_lanes(x, COLUMN));
     }
+    const int is_within = MASKS_ENDS && nnz - at >= LANES;
+    if (is_within && at < end) {
+        const uint mask = (1u << (uint)(end - at)) - 1;
+        sums = lanes_mad_where(mask, sums, load_values(values, at), gather_lanes(x, COLUMN));
+    }
+#undef COLUMN
+    if (MASKS_ENDS || at > begin)
+        sum = lanes_total(sums);
+    if (is_within)
+        return sum;
 #endif
     SMALL_LOOP for (; at < end; ++at)
         sum = acc_mad(sum, load_value(values, at), load_x(x, columns, at));
@@ -112,10 +124,10 @@ kernel void csr_pieces(const uint rows,
     const int is_cut_before = at > first;
     int is_cut_after = 0;
     if (is_cut_before)
-        sum_before = sum_of(first, min(at, past), columns, values, x);
+        sum_before = sum_of(first, min(at, past), nnz, columns, values, x);
     for (uint row = begin_row; row < end_row; ++row) {
         const ulong end = offsets[row + 1];
-        const acc_t sum = sum_of(at, min(end, past), columns, values, x);
+        const acc_t sum = sum_of(at, min(end, past), nnz, columns, values, x);
         if (end > past) {
             sum_after = sum;
             is_cut_after = 1;

@@ -8,7 +8,7 @@
 //   full   every row has a nonzero: columns of 16 bits, counted from the slice's lowest, or of 32 where they
 //          are too far apart; x is gathered;
 //   tail   some rows have ended: a mask says which lanes have a nonzero. x is gathered in the others too, from a column
-//          that exists, and taken for 0: padding must not make a NaN of an Inf of x.
+//          that exists, and their sums stay: padding must not make a NaN of an Inf of x.
 // Where lengths differ, the rows of a slice lie one after another, as in compressed rows but with 16-bit columns,
 // and LANES products of a row are made at a time. So they do where most rows have the columns of a neighbour, as the
 // unknowns of a mesh's node have: such rows, at most four, are a node, whose columns are stored once, whose values are
@@ -58,7 +58,7 @@
             PREFETCH_ITERATION(column_words); \
             const uint mask = word_pair(word); \
             word += 2; \
-            sums = lanes_mad(sums, lanes_of_each(values, value, 0), lanes_where(mask, gather_lanes(x_base, column))); \
+            sums = lanes_mad_where(mask, sums, lanes_of_each(values, value, 0), gather_lanes(x_base, column)); \
             word += LANES * column_words; \
             value += LANES; \
         } \

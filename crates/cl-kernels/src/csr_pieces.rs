@@ -13,6 +13,8 @@ parameters! {
     pub struct CsrPieces for "csr_pieces" {
         /// Products of a row that are made at a time: 1, 4, 8 or 16.
         lanes: [1, 4, 8, 16],
+        /// 1: what is left of a row is a vector under a mask; 0: its products go one by one.
+        masks_ends: [0, 1],
         /// Chunks for each compute unit.
         chunks_per_unit: [16, 64] => host,
         /// Nonzeros of a chunk at least: few are not worth an item.
@@ -21,10 +23,10 @@ parameters! {
 }
 
 impl Default for CsrPieces {
-    /// 8 lanes did well on rows of any length, since those that are shorter go one by one; 4 are filled sooner, and
-    /// leave rows of 5 to 7 nonzeros with two loops whose ends no branch predictor foresees.
+    /// 8 lanes did well on rows of any length: where lengths differ, a mask takes less time than a loop whose end no
+    /// branch predictor foresees. Short rows of one length it foresees: there the loop wins.
     fn default() -> Self {
-        CsrPieces { lanes: 8, chunks_per_unit: 16, least_chunk: 512 }
+        CsrPieces { lanes: 8, masks_ends: 1, chunks_per_unit: 16, least_chunk: 512 }
     }
 }
 
@@ -53,6 +55,7 @@ impl FittedParameters for CsrPieces {
                 rule,
             });
         }
+        check_between(ALGORITHM, "masks_ends", self.masks_ends, 0..=1)?;
         check_between(ALGORITHM, "chunks_per_unit", self.chunks_per_unit, 1..=1024)?;
         check_between(ALGORITHM, "least_chunk", self.least_chunk, 1..=1 << 24)
     }
@@ -61,7 +64,12 @@ impl FittedParameters for CsrPieces {
 /// What `csr_pieces` is.
 pub static SPEC: AlgorithmSpec = AlgorithmSpec {
     is_for_cpus: true,
-    trials: |fit| other_values(&[1, 4, 8, 16], CsrPieces::fitted(fit).lanes, "lanes"),
+    trials: |fit| {
+        let fitted = CsrPieces::fitted(fit);
+        let mut trials = other_values(&[1, 4, 8, 16], fitted.lanes, "lanes");
+        trials.extend(other_values(&[0, 1], fitted.masks_ends, "masks_ends"));
+        trials
+    },
     test_parameters: &[("lanes", 4), ("chunks_per_unit", 1024), ("least_chunk", TEST_NNZ)],
     ..AlgorithmSpec::of::<CsrPieces>(&[KernelSpec::of::<Arguments<()>, CsrPieces>(SOURCE)])
 };

@@ -11,6 +11,7 @@ mod conversions;
 mod copies;
 mod csr_adaptive_plan;
 mod csr_flat_plan;
+mod csr_pieces;
 mod csr_tiles;
 mod discovery;
 mod evc_hyb;
