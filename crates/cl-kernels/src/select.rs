@@ -219,44 +219,51 @@ mod tests {
         DeviceTraits { platform, device_type, compute_units: 2, cache_bytes, ..gpu() }
     }
 
-    #[test]
-    fn rows_whose_ends_are_unpredictable_go_one_by_one_on_intels_runtime_and_others_by_eight() {
-        let intel = cpu("Intel(R) OpenCL", 1 << 20);
-        let (rows, nnz, longest_row, in_step) = (34_546, 421_578, 411, 1_922_000);
-        let (cited, in_runs) = (32_000, 9_000);
-        for value_type in [ValueType::F32, ValueType::F64] {
-            for (changes, lanes) in [(cited, Some(1)), (in_runs, None)] {
-                let matrix = MatrixShape { rows, nnz, longest_row, in_step, changes };
-                let tables = Tables::with_user(None);
-                let taken = select(&tables, &intel, value_type, &matrix, Products::Several);
-                assert_eq!(taken.algorithm, Algorithm::CsrPieces);
-                let found = taken.parameters.iter().find(|(name, _)| name == "lanes");
-                assert_eq!(found.map(|(_, lanes)| *lanes), lanes, "{value_type} {changes}");
-            }
+    /// Rows, their mean and their longest, and the share of them that is longer or shorter than the row before.
+    fn uneven(rows: u64, mean: f64, longest_row: u64, changes: f64) -> MatrixShape {
+        let nnz = (rows as f64 * mean) as u64;
+        MatrixShape {
+            rows,
+            nnz,
+            longest_row,
+            in_step: nnz,
+            changes: (rows as f64 * changes) as u64,
         }
     }
 
     #[test]
-    fn pocl_takes_short_rows_side_by_side_only_where_their_ends_are_unpredictable() {
-        let pocl = cpu("Portable Computing Language", 32 << 20);
-        let of = |rows: u64, mean: f64, longest_row, unevenness: f64, changes: f64| {
-            let nnz = (rows as f64 * mean) as u64;
-            let in_step = (nnz as f64 * unevenness) as u64;
-            MatrixShape { rows, nnz, longest_row, in_step, changes: (rows as f64 * changes) as u64 }
+    fn ends_of_rows_are_masked_on_cpus_but_where_a_processor_foresees_them() {
+        let of = |platform: &str, value_type, matrix: &MatrixShape| {
+            let tables = Tables::with_user(None);
+            let device = cpu(platform, 32 << 20);
+            let taken = select(&tables, &device, value_type, matrix, Products::Several);
+            (taken.algorithm, taken.parameters)
         };
+        let (pieces, scalar) = (Algorithm::CsrPieces, Algorithm::CsrScalar);
+        let one_by_one = || vec![("lanes".to_owned(), 4), ("masks_ends".to_owned(), 0)];
         for value_type in [ValueType::F32, ValueType::F64] {
-            let taken = |matrix: MatrixShape| {
-                let tables = Tables::with_user(None);
-                let taken = select(&tables, &pocl, value_type, &matrix, Products::Several);
-                let lanes = taken.parameters.into_iter().find(|(name, _)| name == "lanes");
-                (taken.algorithm, lanes.map(|(_, lanes)| lanes))
+            for platform in ["Intel(R) OpenCL", "Portable Computing Language"] {
+                let taken = |matrix| of(platform, value_type, &matrix);
+                assert_eq!(taken(uneven(916_428, 5.6, 456, 0.87)), (pieces, vec![]));
+                assert_eq!(taken(uneven(34_546, 12.2, 411, 0.93)), (pieces, vec![]));
+                assert_eq!(taken(uneven(269_938, 28.9, 120, 0.2)), (pieces, vec![]));
+                assert_eq!(taken(uneven(490_000, 7.0, 7, 0.0)), (pieces, one_by_one()));
+            }
+            let short = uneven(490_000, 4.0, 4, 0.0);
+            assert_eq!(of("Intel(R) OpenCL", value_type, &short).1, one_by_one());
+            assert_eq!(of("Portable Computing Language", value_type, &short).0, scalar);
+        }
+    }
+
+    #[test]
+    fn cpus_copy_no_matrix_whose_rows_differ_from_their_neighbours() {
+        for platform in ["Intel(R) OpenCL", "Portable Computing Language", "of nobody"] {
+            let taken = |changes| {
+                let matrix = uneven(916_428, 12.2, 456, changes);
+                choose(&cpu(platform, 32 << 20), &matrix, Products::Many).algorithm
             };
-            assert_eq!(taken(of(916_428, 5.6, 456, 4.8, 0.87)).0, Algorithm::CsrScalar);
-            assert_eq!(taken(of(34_546, 12.2, 411, 4.6, 0.93)).0, Algorithm::CsrScalar);
-            assert_eq!(taken(of(20_000, 12.2, 411, 4.6, 0.93)).0, Algorithm::CsrPieces);
-            assert_eq!(taken(of(490_000, 5.0, 5, 1.0, 0.0)), (Algorithm::CsrPieces, Some(4)));
-            assert_eq!(taken(of(17_758, 7.1, 574, 2.3, 0.69)), (Algorithm::CsrPieces, Some(4)));
-            assert_eq!(taken(of(269_938, 28.9, 120, 1.2, 0.2)), (Algorithm::CsrPieces, None));
+            assert_eq!(taken(0.3), Algorithm::Sell);
+            assert_eq!(taken(0.9), Algorithm::CsrPieces);
         }
     }
 
