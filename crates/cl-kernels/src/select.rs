@@ -239,25 +239,27 @@ mod tests {
             let taken = select(&tables, &device, value_type, matrix, Products::Several);
             (taken.algorithm, taken.parameters)
         };
-        let (pieces, scalar) = (Algorithm::CsrPieces, Algorithm::CsrScalar);
+        let (chunked, scalar) = (Algorithm::CsrPieces, Algorithm::CsrScalar);
         let one_by_one = || vec![("lanes".to_owned(), 4), ("masks_ends".to_owned(), 0)];
         for value_type in [ValueType::F32, ValueType::F64] {
             for platform in ["Intel(R) OpenCL", "Portable Computing Language"] {
                 let taken = |matrix| of(platform, value_type, &matrix);
-                assert_eq!(taken(uneven(916_428, 5.6, 456, 0.87)), (pieces, vec![]));
-                assert_eq!(taken(uneven(34_546, 12.2, 411, 0.93)), (pieces, vec![]));
-                assert_eq!(taken(uneven(269_938, 28.9, 120, 0.2)), (pieces, vec![]));
-                assert_eq!(taken(uneven(490_000, 7.0, 7, 0.0)), (pieces, one_by_one()));
+                assert_eq!(taken(uneven(916_428, 5.6, 456, 0.87)), (chunked, vec![]));
+                assert_eq!(taken(uneven(34_546, 12.2, 411, 0.93)), (chunked, vec![]));
+                assert_eq!(taken(uneven(269_938, 28.9, 120, 0.2)), (chunked, vec![]));
+                assert_eq!(taken(uneven(490_000, 7.0, 7, 0.0)), (chunked, one_by_one()));
             }
             let short = uneven(490_000, 4.0, 4, 0.0);
             assert_eq!(of("Intel(R) OpenCL", value_type, &short).1, one_by_one());
             assert_eq!(of("Portable Computing Language", value_type, &short).0, scalar);
+            let with_a_long_one = uneven(490_000, 4.0, 600_000, 0.0);
+            assert_eq!(of("Portable Computing Language", value_type, &with_a_long_one).0, chunked);
         }
     }
 
     #[test]
     fn cpus_copy_no_matrix_whose_rows_differ_from_their_neighbours() {
-        for platform in ["Intel(R) OpenCL", "Portable Computing Language", "of nobody"] {
+        for platform in ["Intel(R) OpenCL", "Portable Computing Language", "of another vendor"] {
             let taken = |changes| {
                 let matrix = uneven(916_428, 12.2, 456, changes);
                 choose(&cpu(platform, 32 << 20), &matrix, Products::Many).algorithm
