@@ -66,7 +66,7 @@ lanes_t load_x_run(global const real_t *x, const uint column)
 #define lanes_of_each(values, each, at) load_values(each, at)
 #endif
 
-// sums + a b in the lanes whose bit of `mask` is 1; the others stay as they are, whatever a and b are there: not a number, too.
+// sums + a b in the lanes whose bit of `mask` is 1; the others stay as they are, even if a and b are NaN there.
 #ifdef VALUE_F64
 typedef JOIN_NAMES(ulong, LANES) lane_mask_t;
 #define LANE_SIGN 63

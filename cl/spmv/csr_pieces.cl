@@ -6,13 +6,13 @@
 // rows begin and end; it finds its first row by bisection, so nothing is planned.
 //
 // Within a row, LANES products at a time are loaded, multiplied and added as a vector. What is left of the row, or a row
-// shorter than that, is a vector too, of which a mask keeps what is the row's: behind it lie nonzeros of the next rows,
-// whose columns exist. A loop over what is left would end where no processor foresees it, some 20 cycles a row, in which
-// it makes the products behind it for nothing (docs/notebook/2026-11-30-cpu-devices-masked-rows.md). Behind the last
-// nonzeros of the matrix lies nothing: there products go one by one, as all do with one lane. That loop is some 24 bytes
-// of code: where it lies across two lines of 64, of which a processor reads one at a time, short rows take up to half as
-// long again, so compilers that can are told to begin it with a line or in its middle
-// (docs/notebook/2026-11-25-cpu-devices-mkl.md).
+// shorter than that, is one more vector (MASKS_ENDS), of which a mask keeps what is the row's: nonzeros of the next rows
+// follow, whose columns exist. The end of a loop over what is left is mispredicted wherever rows differ in length, which
+// costs some 20 cycles a row (docs/notebook/2026-11-30-cpu-devices-masked-rows.md). After the last nonzeros of the matrix
+// nothing follows: there products go one by one, and so they do with one lane, without masks, and where sums are
+// compensated, since adding up the lanes of those takes longer than the loop. That loop is some 24 bytes of code: where
+// it lies across two lines of 64, of which a processor reads one at a time, short rows take up to half as long again, so
+// compilers that can are told to begin it with a line or in its middle (docs/notebook/2026-11-25-cpu-devices-mkl.md).
 //
 // A row belongs to the chunk its first nonzero lies in; an empty row to the chunk of the nonzero that comes next, and
 // after all of them to the last. A row that continues in the next chunks is a sum of parts, which are combined in
@@ -23,7 +23,12 @@
 #define LANES 8 // products of a row at a time: 1, 4, 8 or 16
 #endif
 #ifndef MASKS_ENDS
-#define MASKS_ENDS 1 // whether what is left of a row is a vector under a mask
+#define MASKS_ENDS 1 // whether what is left of a row is a vector under a mask, where sums are plain
+#endif
+#ifdef COMPENSATED
+#define IS_MASKED 0
+#else
+#define IS_MASKED MASKS_ENDS
 #endif
 
 #ifdef __has_attribute
@@ -70,13 +75,13 @@ acc_t sum_of(const ulong begin, const ulong end, const ulong nnz, global const u
         prefetch_lines(columns + at, COLUMNS_PREFETCH_DISTANCE, LANES * sizeof(uint));
         sums = lanes_mad(sums, load_values(values, at), gather_lanes(x, COLUMN));
     }
-    const int is_within = MASKS_ENDS && nnz - at >= LANES;
+    const int is_within = IS_MASKED && nnz - at >= LANES;
     if (is_within && at < end) {
         const uint mask = (1u << (uint)(end - at)) - 1;
         sums = lanes_mad_where(mask, sums, load_values(values, at), gather_lanes(x, COLUMN));
     }
 #undef COLUMN
-    if (MASKS_ENDS || at > begin)
+    if (IS_MASKED || at > begin)
         sum = lanes_total(sums);
     if (is_within)
         return sum;

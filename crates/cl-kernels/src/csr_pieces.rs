@@ -13,7 +13,7 @@ parameters! {
     pub struct CsrPieces for "csr_pieces" {
         /// Products of a row that are made at a time: 1, 4, 8 or 16.
         lanes: [1, 4, 8, 16],
-        /// 1: what is left of a row is a vector under a mask; 0: its products go one by one.
+        /// 1: what is left of a row is a vector under a mask, where sums are plain; 0: its products go one by one.
         masks_ends: [0, 1],
         /// Chunks for each compute unit.
         chunks_per_unit: [16, 64] => host,

@@ -221,13 +221,13 @@ mod tests {
 
     /// Rows, their mean and their longest, and the share of them that is longer or shorter than the row before.
     fn uneven(rows: u64, mean: f64, longest_row: u64, changes: f64) -> MatrixShape {
-        let nnz = (rows as f64 * mean) as u64;
+        let (nnz, changes) = ((rows as f64 * mean) as u64, (rows as f64 * changes) as u64);
         MatrixShape {
             rows,
             nnz,
             longest_row,
-            in_step: nnz,
-            changes: (rows as f64 * changes) as u64,
+            in_step: if changes == 0 { nnz } else { 3 * nnz },
+            changes,
         }
     }
 
@@ -252,20 +252,24 @@ mod tests {
             let short = uneven(490_000, 4.0, 4, 0.0);
             assert_eq!(of("Intel(R) OpenCL", value_type, &short).1, one_by_one());
             assert_eq!(of("Portable Computing Language", value_type, &short).0, scalar);
-            let with_a_long_one = uneven(490_000, 4.0, 600_000, 0.0);
-            assert_eq!(of("Portable Computing Language", value_type, &with_a_long_one).0, chunked);
+            // One long row, and some dozen among many empty ones.
+            for (longest_row, changes) in [(600_000, 0.0), (120_000, 0.0), (400, 0.02)] {
+                let long = uneven(490_000, 4.0, longest_row, changes);
+                assert_eq!(of("Portable Computing Language", value_type, &long), (chunked, vec![]));
+            }
         }
     }
 
     #[test]
     fn cpus_copy_no_matrix_whose_rows_differ_from_their_neighbours() {
         for platform in ["Intel(R) OpenCL", "Portable Computing Language", "of another vendor"] {
-            let taken = |changes| {
-                let matrix = uneven(916_428, 12.2, 456, changes);
+            let taken = |changes, in_step| {
+                let matrix = MatrixShape { in_step, ..uneven(916_428, 12.2, 456, changes) };
                 choose(&cpu(platform, 32 << 20), &matrix, Products::Many).algorithm
             };
-            assert_eq!(taken(0.3), Algorithm::Sell);
-            assert_eq!(taken(0.9), Algorithm::CsrPieces);
+            assert_eq!(taken(0.3, 40_000_000), Algorithm::Sell);
+            assert_eq!(taken(0.9, 12_000_000), Algorithm::Sell);
+            assert_eq!(taken(0.9, 40_000_000), Algorithm::CsrPieces);
         }
     }
 

@@ -3,9 +3,9 @@
 //!
 //! By cl_khr_icd every object begins with the address of its driver's table of functions. Of buffers of one context that
 //! is one address, which is looked at in two that live, and mostly no longer what a freed object begins with. Where it
-//! still is, since an allocator that merges free memory writes elsewhere, the driver's own functions are reached, and the
-//! object has no references. It is no proof: the memory may hold another buffer by now, which then is multiplied, and a
-//! command that is just ending may hold the last reference.
+//! still is, since an allocator that merges free memory writes elsewhere, the driver's own functions are reached, and
+//! mostly find an object without references. It is no proof: the memory may hold another buffer by now, which then is
+//! multiplied, and a command that is just ending may hold the last reference.
 
 use opencl3::memory::{CL_MEM_REFERENCE_COUNT, get_mem_object_info};
 use opencl3::types::{cl_mem, cl_uint};
@@ -43,15 +43,20 @@ impl Beginning {
         // SAFETY: drivers make their objects in memory that stays the process's when it is freed; nothing but this one
         // word is read, and it is used for nothing but the comparison.
         let begins_as_buffers = unsafe { begins(memory) } == word;
-        match begins_as_buffers && references(memory) > 0 {
+        // SAFETY: its first word leads to the driver that made it.
+        match begins_as_buffers && unsafe { references(memory) } > 0 {
             true => Ok(()),
             false => Err(Failure::value(format!("the buffer of {what} was released"))),
         }
     }
 }
 
-/// How many references the driver counts, 0 if it knows no such buffer. The handle's first word leads to a driver.
-fn references(memory: cl_mem) -> cl_uint {
+/// How many references the driver counts, 0 if it knows no such buffer: PoCL's answer about a freed one whose memory is as
+/// it was, Intel's runtime knows its buffers.
+///
+/// # Safety
+/// The object's first word leads to the driver's functions, and the memory there can be read.
+unsafe fn references(memory: cl_mem) -> cl_uint {
     get_mem_object_info(memory, CL_MEM_REFERENCE_COUNT).map_or(0, Into::into)
 }
 

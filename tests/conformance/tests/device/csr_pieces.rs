@@ -11,6 +11,9 @@ use sparrow::{
 
 const COLS: usize = 90;
 
+/// `lanes` and `masks_ends`.
+type Ends = (u32, u32);
+
 /// Rows of 0 to 20 nonzeros, by turns finite, and of values and columns that make an infinity or no number.
 fn finite_beside_infinite<V: RealValue>() -> Csr<V> {
     let (mut offsets, mut columns, mut values) = (vec![0u32], Vec::new(), Vec::new());
@@ -32,7 +35,7 @@ fn finite_beside_infinite<V: RealValue>() -> Csr<V> {
     Csr::new(COLS, offsets, columns, values).unwrap()
 }
 
-fn check<V: RealValue>(queue: &Queue, lanes: u32, accumulate: Accumulate) {
+fn check<V: RealValue>(queue: &Queue, (lanes, masks_ends): Ends, accumulate: Accumulate) {
     let host = finite_beside_infinite::<V>();
     let a = Matrix::upload_blocking(queue, host.view()).unwrap();
     let named = |name: &str, value| (name.to_owned(), value);
@@ -41,6 +44,7 @@ fn check<V: RealValue>(queue: &Queue, lanes: u32, accumulate: Accumulate) {
         accumulate,
         parameters: vec![
             named("lanes", lanes),
+            named("masks_ends", masks_ends),
             named("least_chunk", 50),
             named("chunks_per_unit", 1024),
         ],
@@ -67,16 +71,16 @@ fn what_lies_behind_a_row_is_not_in_its_sum_even_where_it_is_no_number() {
     let queue = queue();
     let has_f64 = queue.context().device().traits().has_f64;
     let mut parts = Parts::of("types and sums of rows' ends");
-    for (number, lanes) in [1, 4, 8, 16].into_iter().enumerate() {
+    for (number, ends) in [(1, 1), (4, 0), (4, 1), (8, 1), (16, 1)].into_iter().enumerate() {
         for (sum, accumulate) in
             [Accumulate::Plain, Accumulate::Compensated].into_iter().enumerate()
         {
-            let types: [fn(&Queue, u32, Accumulate); 3] =
+            let types: [fn(&Queue, Ends, Accumulate); 3] =
                 [check::<f32>, check::<half::bf16>, check::<f64>];
             let types = &types[..if has_f64 { 3 } else { 2 }];
             for (value_type, check) in types.iter().enumerate() {
                 if parts.takes(number + sum + value_type) {
-                    check(&queue, lanes, accumulate);
+                    check(&queue, ends, accumulate);
                 }
             }
         }

@@ -111,7 +111,15 @@ pub(super) const BREAKAGES: &[Breakage] = &[
         noticed: Noticed::Everywhere,
     },
     Breakage {
-        what: "the products that are left of a row are forgotten",
+        what: "the end of a row takes products of the next",
+        subject: Single(Algorithm::CsrPieces, Variant::Full),
+        from: "lanes_mad_where(mask, sums, ",
+        to: "lanes_mad(sums, ",
+        caught_by: &[Check::Bound],
+        noticed: Noticed::Everywhere,
+    },
+    Breakage {
+        what: "the last products of the matrix are forgotten",
         subject: Single(Algorithm::CsrPieces, Variant::Full),
         from: "for (; at < end; ++at)",
         to: "for (; at + 1 < end; ++at)",
@@ -121,8 +129,8 @@ pub(super) const BREAKAGES: &[Breakage] = &[
     Breakage {
         what: "padding multiplies what x holds",
         subject: Single(Algorithm::Sell, Variant::Full),
-        from: "lanes_where(mask, gather_lanes(x_base, column))",
-        to: "gather_lanes(x_base, column)",
+        from: "lanes_mad_where(mask, sums, ",
+        to: "lanes_mad(sums, ",
         caught_by: &[Check::Bound],
         noticed: Noticed::Everywhere,
     },
