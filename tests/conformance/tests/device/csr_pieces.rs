@@ -1,4 +1,4 @@
-//! What `csr_pieces` promises beyond the suite: what lies behind a row, and is loaded with its end, is not in its sum.
+//! What `csr_pieces` promises beyond the suite: what follows a row, and is loaded with its end, is not in its sum.
 
 #![expect(clippy::unwrap_used, reason = "a test panics when its claim is broken")]
 
@@ -14,8 +14,8 @@ const COLS: usize = 90;
 /// `lanes` and `masks_ends`.
 type Ends = (u32, u32);
 
-/// Rows of 0 to 20 nonzeros, by turns finite, and of values and columns that make an infinity or no number.
-fn finite_beside_infinite<V: RealValue>() -> Csr<V> {
+/// Rows of 0 to 20 nonzeros, every second one finite, the others of values and columns that make an infinity or NaN.
+fn finite_among_infinite<V: RealValue>() -> Csr<V> {
     let (mut offsets, mut columns, mut values) = (vec![0u32], Vec::new(), Vec::new());
     for row in 0..121usize {
         let is_finite = row % 2 == 0;
@@ -36,7 +36,7 @@ fn finite_beside_infinite<V: RealValue>() -> Csr<V> {
 }
 
 fn check<V: RealValue>(queue: &Queue, (lanes, masks_ends): Ends, accumulate: Accumulate) {
-    let host = finite_beside_infinite::<V>();
+    let host = finite_among_infinite::<V>();
     let a = Matrix::upload_blocking(queue, host.view()).unwrap();
     let named = |name: &str, value| (name.to_owned(), value);
     let options = PlanOptions {
@@ -67,7 +67,7 @@ fn check<V: RealValue>(queue: &Queue, (lanes, masks_ends): Ends, accumulate: Acc
 }
 
 #[test]
-fn what_lies_behind_a_row_is_not_in_its_sum_even_where_it_is_no_number() {
+fn what_follows_a_row_is_not_in_its_sum_even_where_it_is_no_number() {
     let queue = queue();
     let has_f64 = queue.context().device().traits().has_f64;
     let mut parts = Parts::of("types and sums of rows' ends");
