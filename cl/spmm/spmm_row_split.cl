@@ -23,9 +23,10 @@
 // another. With SUB_GROUPS_PER_ROW above 1 so many neighbouring sub-groups share a node: each takes every so many-th of
 // its nonzeros, and their sums are added up in local memory, in an order that depends on that number alone.
 //
-// The paper's rows are never cut. Here, with PARTS, those of more than PART_NNZ nonzeros are, into equal parts, each a
-// sub-group's: the first groups take these, store their sums in `partial`, and `spmm_row_split_join` adds them up in
-// their order. So rows may be long and alike.
+// A row of the paper's is one sub-group's. Here, with PARTS, one of more than PART_NNZ nonzeros is a group's: the first
+// groups take these, their sub-groups a run of the nonzeros each, and add up in local memory. What is too long for that is
+// cut into equal parts, each a group's, which stores its sum in `partial`; `spmm_row_split_join` adds those up in their
+// order. So rows may be long and alike, and a second launch follows only where one is longer than a group takes.
 
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 128 // items of a work-group
@@ -40,7 +41,7 @@
 #define ROWS_AT_ONCE 1 // most rows of an i-node
 #endif
 #ifndef PART_NNZ
-#define PART_NNZ 256 // most nonzeros of a row that a sub-group takes, or those that share it
+#define PART_NNZ 256 // most nonzeros of a row that a sub-group takes, or those that share it; a group takes longer ones
 #endif
 #ifndef SHUFFLES
 #define SHUFFLES 0 // items that run in step, and shuffle columns and values; 0: each loads its own
@@ -68,7 +69,7 @@
 #define ITEMS_IN_STEP GROUP_SIZE
 #endif
 
-// What a sub-group takes: an i-node, or a part of each of its rows.
+// What a sub-group takes: an i-node, or a run of the nonzeros of each of its rows.
 typedef struct {
     global const uint *columns; // of its first row
     global const value_t *values; // of its first row
@@ -79,12 +80,12 @@ typedef struct {
     item_columns_t mine;
 } inode_t;
 
-// An i-node whose rows are cut.
+// An i-node whose rows are long.
 typedef struct {
     uint row; // its first
     uint rows;
     uint first_part;
-    uint parts;
+    uint parts; // groups that take it
 } long_node_t;
 
 // Adds NNZ_AT_ONCE nonzeros, `count` of which there are, of each row. What is beyond loads again what came last, and
@@ -136,22 +137,27 @@ void add_nonzeros(reals_t *sums, const inode_t *node, const offset_t at, const u
 }
 #endif
 
-#if SUB_GROUPS_PER_ROW > 1
-// The sums over the sub-groups that share a node, valid in the first of them, `share` 0. Every item of the group calls
-// it, with an element of `shared` an item for each row.
-void sum_over_shares(reals_t *sums, local reals_t *shared, const uint share, const uint sub_group_size)
+#if SUB_GROUPS_PER_ROW > 1 || defined(PARTS)
+// Adds up the sums of each row over `count` sub-groups, or teams; what the first of them then has is valid, in an order
+// that depends on their number alone. Every item of the group calls it. `index` is the number of the item's own among
+// them, `own` its element of `shared` for its first row, and the next one's lies `apart` further; the next row's
+// GROUP_SIZE. `has_sums` where it has something to add.
+void sum_over(reals_t *sums, local reals_t *shared, const uint index, const uint count, const uint own,
+              const uint apart, const int has_sums)
 {
-    const uint item = (uint)get_local_id(0);
+    if (has_sums) {
 #pragma unroll
-    for (uint other = 0; other < ROWS_AT_ONCE; ++other)
-        shared[other * GROUP_SIZE + item] = sums[other];
-    for (uint reach = SUB_GROUPS_PER_ROW / 2; reach > 0; reach /= 2) {
+        for (uint other = 0; other < ROWS_AT_ONCE; ++other)
+            shared[other * GROUP_SIZE + own] = sums[other];
+    }
+    for (uint remaining = count; remaining > 1; remaining = (remaining + 1) / 2) {
+        const uint reach = (remaining + 1) / 2;
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (share < reach && item + reach * sub_group_size < GROUP_SIZE) {
+        if (has_sums && index + reach < remaining) {
 #pragma unroll
             for (uint other = 0; other < ROWS_AT_ONCE; ++other) {
-                local reals_t *const of_row = shared + other * GROUP_SIZE + item;
-                sums[other] += of_row[reach * sub_group_size];
+                local reals_t *const of_row = shared + other * GROUP_SIZE + own;
+                sums[other] += of_row[reach * apart];
                 *of_row = sums[other];
             }
         }
@@ -162,7 +168,6 @@ void sum_over_shares(reals_t *sums, local reals_t *shared, const uint share, con
 // The items of a sub-group are loops over vectors already: a compiler for a CPU need not look for more.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1), vec_type_hint(reals_t)))
 kernel void spmm_row_split(const uint nodes,
-                           const uint parts,
                            const uint node_groups,
                            const uint part_groups,
                            const uint width,
@@ -193,7 +198,7 @@ kernel void spmm_row_split(const uint nodes,
     OPEN_SCALAR(alpha);
     OPEN_SCALAR(beta);
 
-#if SUB_GROUPS_PER_ROW > 1
+#if SUB_GROUPS_PER_ROW > 1 || defined(PARTS)
     local reals_t shared[ROWS_AT_ONCE * GROUP_SIZE];
 #endif
 
@@ -226,14 +231,14 @@ kernel void spmm_row_split(const uint nodes,
 #else
     const int is_part = 0;
 #endif
-    // Parts are numbered, and nodes: one a team.
-    ulong number = (ulong)(is_part ? group : group - part_groups) * teams + team;
-    int has_rows = team_in_step < teams_in_step && number < (is_part ? parts : nodes);
+    // Parts are numbered, a group each, and nodes, a team each.
+    ulong number = is_part ? group : (ulong)(group - part_groups) * teams + team;
+    int has_rows = team_in_step < teams_in_step && (is_part || number < nodes);
 #if SUB_GROUPS_PER_ROW > 1
     // Items that have none reach the barriers, too.
-    number = has_rows ? number : 0;
+    number = is_part || has_rows ? number : 0;
 #else
-    if (!has_rows)
+    if (!has_rows && !is_part)
         return;
 #endif
     // Items without columns of their own load others': their sub-group may shuffle nonzeros from them.
@@ -265,18 +270,21 @@ kernel void spmm_row_split(const uint nodes,
 #ifdef PARTS
     if (is_part) {
         const offset_t most = (row_length - 1) / cut.parts + 1;
-        first = (offset_t)(number - cut.first_part) * most;
-        length = min(most, row_length - first);
+        const offset_t of_group = (offset_t)(number - cut.first_part) * most;
+        const offset_t count = min(most, row_length - of_group);
+        const offset_t run = (count - 1) / teams + 1;
+        const offset_t before = min(team * run, count);
+        first = of_group + before;
+        length = min(run, count - before);
     } else if (row_length > PART_NNZ) {
         has_rows = 0;
     }
 #endif
-#if SUB_GROUPS_PER_ROW > 1
-    length = has_rows ? length : 0;
-#else
-    if (!has_rows)
+#if SUB_GROUPS_PER_ROW == 1
+    if (!has_rows && !is_part)
         return;
 #endif
+    length = has_rows ? length : 0;
     inode_t inode;
     inode.columns = columns + begin + first;
     inode.values = values + begin + first;
@@ -316,15 +324,25 @@ kernel void spmm_row_split(const uint nodes,
         add_nonzeros(sums, &inode, share + whole * SUB_GROUPS_PER_ROW, (uint)(mine_of_row - whole));
 #endif
 #if SUB_GROUPS_PER_ROW > 1
-    sum_over_shares(sums, shared, share, SUB_GROUP_SIZE);
+    sum_over(sums, shared, share, SUB_GROUPS_PER_ROW, item, SUB_GROUP_SIZE, team_in_step < teams_in_step);
     has_rows = has_rows && share == 0;
+#endif
+#ifdef PARTS
+    if (is_part) {
+#if SUB_GROUPS_PER_ROW > 1
+        // What shares were added up from is read.
+        barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+        sum_over(sums, shared, team, teams, team * SUB_GROUP_SIZE + lane, SUB_GROUP_SIZE, has_rows);
+        has_rows = has_rows && team == 0;
+    }
 #endif
 #pragma unroll
     for (uint other = 0; other < ROWS_AT_ONCE; ++other) {
         if (!has_rows || mine.count == 0 || other >= rows)
             continue;
 #ifdef PARTS
-        if (is_part) {
+        if (is_part && cut.parts > 1) {
             store_sums(partial, number * ROWS_AT_ONCE + other, width, sums[other], mine);
             continue;
         }
@@ -333,7 +351,7 @@ kernel void spmm_row_split(const uint nodes,
     }
 }
 
-// Adds up the rows that are cut, a group each, in an order that depends on the number of parts alone.
+// Adds up the rows that are cut, a group each, in the order of their parts.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void spmm_row_split_join(const uint cut_nodes,
                                 const uint width,

@@ -33,7 +33,7 @@ const SHUFFLING_ITEMS: u32 = 4;
 /// Nodes come from a list.
 pub const FEATURE_NODE_LIST: &str = "NODE_LIST";
 
-/// Long rows are cut into parts.
+/// Groups take long rows, or parts of them.
 pub const FEATURE_PARTS: &str = "PARTS";
 
 /// A sub-group is one item, which takes all columns: for CPU devices.
@@ -66,8 +66,8 @@ parameters! {
         nnz_at_once: [1, 2, 4, 8],
         /// The most neighbouring rows with the same columns that a sub-group takes together: 1 to 8.
         rows_at_once: [1, 2, 3, 4],
-        /// The most nonzeros of a row that a sub-group takes, or those that share it; longer rows are cut into equal
-        /// parts.
+        /// The most nonzeros of a row that a sub-group takes, or those that share it; a longer row is a group's, which
+        /// takes as many times more as it has sub-groups, and beyond that cut into equal parts.
         part_nnz: [64, 128, 256, 512, 1024],
         /// Items that run in step and shuffle columns and values: 32 on NVIDIA; 0 where each loads its own.
         shuffles: [0, 32],
@@ -88,7 +88,11 @@ impl SpmmRowSplit {
     pub fn default_for(device: &DeviceTraits, value_type: ValueType) -> Self {
         let defaults = Self::usual(device.device_type, value_type);
         let most = 1 << device.max_group_size.clamp(1, 1 << 10).ilog2();
-        SpmmRowSplit { group_size: defaults.group_size.min(most), ..defaults }
+        // An item may have a vector in local memory for each row of an i-node.
+        let vector_bytes = defaults.vector_width as usize * value_type.accumulator().size_bytes();
+        let item_bytes = u64::from(defaults.rows_at_once) * vector_bytes as u64;
+        let fitting = 1 << (device.local_bytes / item_bytes).clamp(1, 1 << 10).ilog2();
+        SpmmRowSplit { group_size: defaults.group_size.min(most).min(fitting), ..defaults }
     }
 
     /// For devices of a kind, whose groups can be large enough.
@@ -248,11 +252,9 @@ arguments! {
     pub struct Arguments<M> for "spmm_row_split" {
         /// Nodes: rows of A, or runs of them.
         nodes: u32,
-        /// Parts of those that are cut.
-        parts: u32,
         /// Groups of a tile that take nodes.
         node_groups: u32,
-        /// Groups of a tile that take parts, before the others.
+        /// Groups of a tile that take long i-nodes or parts of them, one each, before the others.
         part_groups: u32,
         /// Columns of B and C.
         width: u32,
@@ -262,9 +264,9 @@ arguments! {
         sub_group_size: u32,
         /// The list of nodes; without one, not read.
         node_list: Array<M>,
-        /// Of each i-node that is cut: first row, rows, first part, parts. Not read where none is.
+        /// Of each long i-node: first row, rows, first part, parts. Not read where none is.
         long_nodes: Array<M>,
-        /// Of each part: its node among those that are cut. Not read where none is.
+        /// Of each part: its node among those. Not read where there is none.
         part_nodes: Array<M>,
         /// Row offsets: rows + 1.
         offsets: Array<M>,
@@ -300,7 +302,7 @@ arguments! {
         tile_width: u32,
         /// Items of a sub-group.
         sub_group_size: u32,
-        /// Of each i-node that is cut: first row, rows, first part, parts.
+        /// Of each long i-node: first row, rows, first part, parts; those that are cut come first.
         long_nodes: Array<M>,
         /// Sums of parts.
         partial: Array<M>,

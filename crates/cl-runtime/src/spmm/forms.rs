@@ -238,7 +238,7 @@ impl Form {
         let tiling = Form::tiling(dense, &parameters, width, sub_groups_per_row);
         key.features.extend(sharing_feature(tiling.sub_groups_per_row));
         let is_cpu = context.device().traits().device_type == DeviceType::Cpu;
-        if is_cpu && tiling.sub_group_size == 1 && key.source == spmm_row_split::SOURCE {
+        if is_cpu && tiling.items_per_row() == 1 && key.source == spmm_row_split::SOURCE {
             key.features.push(FEATURE_ITEM_A_ROW);
         }
         Ok(Form { program: context.program(&key)?, tiling, columns })

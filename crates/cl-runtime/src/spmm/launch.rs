@@ -133,7 +133,7 @@ impl Spmm {
         match (&self.plan, self.parameters) {
             (PatternPlan::Tiles(tiles), SpmmParameters::NonzeroSplit(_)) => tiles.chains(),
             (PatternPlan::Rows { long: Some(long), .. }, SpmmParameters::RowSplit(parameters)) => {
-                long.count() * parameters.rows_at_once as usize
+                long.cut_count() * parameters.rows_at_once as usize
             }
             _ => 0,
         }
@@ -204,9 +204,8 @@ impl Spmm {
         };
         spmm_row_split::Arguments {
             nodes: self.nodes() as u32,
-            parts: long.map_or(0, LongNodes::parts) as u32,
             node_groups: self.node_groups(&form.tiling) as u32,
-            part_groups: self.part_groups(&form.tiling) as u32,
+            part_groups: self.part_groups() as u32,
             width: self.dense.c.cols() as u32,
             tile_width: form.tiling.tile_width,
             sub_group_size: form.tiling.sub_group_size,
@@ -234,7 +233,7 @@ impl Spmm {
         partial: Array<&'a Memory>,
     ) -> spmm_row_split::JoinArguments<&'a Memory> {
         spmm_row_split::JoinArguments {
-            cut_nodes: long.count() as u32,
+            cut_nodes: long.cut_count() as u32,
             width: self.dense.c.cols() as u32,
             tile_width: form.tiling.tile_width,
             sub_group_size: form.tiling.sub_group_size,

@@ -1,4 +1,5 @@
-//! Rows that `spmm_row_split` cuts: those longer than a sub-group takes, with neighbours that have the same columns.
+//! Rows that are a group's of `spmm_row_split`, or several groups': those longer than a sub-group takes, with neighbours
+//! that have the same columns.
 
 use cl_kernels::Array;
 use cl_kernels::spmm_row_split_plan::LongArguments;
@@ -9,43 +10,54 @@ use crate::raw::Memory;
 use crate::scratch::zeroed_blocking;
 use crate::{AnyMatrix, DeviceArray, Queue, Result};
 
-/// I-nodes (rows, where there are none) that are cut into parts.
+/// I-nodes (rows, where there are none) of which a group takes one, or a part of one.
 #[derive(Debug)]
 pub(super) struct LongNodes {
-    /// Of each, four words: first row, rows, first part, parts.
+    /// Of each, four words: first row, rows, first part, parts; those of several parts come first.
     nodes: DeviceArray<u32>,
+    /// Those of several parts.
+    cut_count: usize,
     /// Of each part, its node.
     part_nodes: DeviceArray<u32>,
 }
 
 impl LongNodes {
-    /// Finds the nodes with rows of more than `part_nnz` nonzeros; `None` where there are none. Two words a long row
-    /// are read back.
+    /// Finds the nodes with rows of more than `part_nnz` nonzeros, of which a group takes `sub_groups` times as many;
+    /// `None` where there are none. Two words a long row are read back.
     pub(super) fn find_blocking(
         queue: &Queue,
         matrix: &AnyMatrix,
         nodes: &Nodes,
         part_nnz: u32,
+        sub_groups: u32,
     ) -> Result<Option<Self>> {
         if matrix.shape().longest_row <= u64::from(part_nnz) {
             return Ok(None);
         }
-        let rows = long_rows_blocking(queue, matrix, part_nnz)?;
+        let mut rows = long_rows_blocking(queue, matrix, part_nnz)?;
+        rows.iter_mut().for_each(|(_, parts)| *parts = parts.div_ceil(sub_groups.max(1)));
         let (nodes, part_nodes) = cut_nodes(&rows, nodes.firsts())?;
         Ok(Some(LongNodes {
+            cut_count: nodes.chunks_exact(4).filter(|node| node[3] > 1).count(),
             nodes: DeviceArray::upload_blocking(queue, &nodes)?,
             part_nodes: DeviceArray::upload_blocking(queue, &part_nodes)?,
         }))
     }
 
-    /// Nodes that are cut.
-    pub(super) fn count(&self) -> usize {
-        self.nodes.len() / 4
+    /// Nodes that are cut: several groups' each.
+    pub(super) fn cut_count(&self) -> usize {
+        self.cut_count
     }
 
-    /// Their parts.
+    /// Groups that take nodes, or parts of them.
     pub(super) fn parts(&self) -> usize {
         self.part_nodes.len()
+    }
+
+    /// Parts whose sums are stored, to be added up: none where no node is cut.
+    pub(super) fn stored_parts(&self) -> usize {
+        let of_one_group = self.nodes.len() / 4 - self.cut_count;
+        self.parts() - of_one_group
     }
 
     /// For the kernels.
@@ -92,10 +104,13 @@ fn long_rows_blocking(queue: &Queue, matrix: &AnyMatrix, part_nnz: u32) -> Resul
     Ok(rows)
 }
 
-/// The words of nodes and of parts; `firsts` are the first rows of i-nodes, all of whose rows are long if one is.
+/// The words of nodes, those of several parts first, and of parts; `firsts` are the first rows of i-nodes, all of whose
+/// rows are long if one is.
 fn cut_nodes(rows: &[(u32, u32)], firsts: Option<&[u32]>) -> Result<(Vec<u32>, Vec<u32>)> {
     let (mut nodes, mut part_nodes) = (Vec::new(), Vec::new());
-    for &(row, parts) in rows {
+    let of_several = rows.iter().filter(|(_, parts)| *parts > 1);
+    let of_one = rows.iter().filter(|(_, parts)| *parts <= 1);
+    for &(row, parts) in of_several.chain(of_one) {
         let rows_of_node = match firsts {
             None => 1,
             Some(firsts) => match firsts.binary_search(&row) {
@@ -129,5 +144,9 @@ mod tests {
         let (nodes, parts) = cut_nodes(&rows, Some(&[0, 2, 4, 7, 8])).unwrap_or_default();
         assert_eq!(nodes, [2, 2, 0, 3, 7, 1, 3, 2]);
         assert_eq!(parts, [0, 0, 0, 1, 1]);
+        // What one group takes comes last.
+        let (nodes, parts) = cut_nodes(&[(1, 1), (4, 2)], None).unwrap_or_default();
+        assert_eq!(nodes, [4, 1, 0, 2, 1, 1, 2, 1]);
+        assert_eq!(parts, [0, 0, 1]);
     }
 }

@@ -152,8 +152,10 @@ impl Spmm {
                 let idle = tiling.idle(device.compute_units, sub_groups);
                 let mut parameters = parameters.under_way(&tiling, mean_row, idle);
                 parameters.part_nnz = parameters.useful_part(device, &tiling, loads);
-                let long = LongNodes::find_blocking(queue, matrix, &nodes, parameters.part_nnz)?;
-                (PatternPlan::Rows { nodes, long }, SpmmParameters::RowSplit(parameters), access)
+                let of_group = SpmmParameters::RowSplit(parameters);
+                let (part_nnz, sub_groups) = (parameters.part_nnz, of_group.sub_groups(&tiling));
+                let long = LongNodes::find_blocking(queue, matrix, &nodes, part_nnz, sub_groups)?;
+                (PatternPlan::Rows { nodes, long }, of_group, access)
             }
             SpmmParameters::Merge(of_merge) => {
                 of_merge.check(device, value_type)?;
@@ -222,7 +224,7 @@ impl Spmm {
             return 0;
         }
         let per_tile = match &self.plan {
-            PatternPlan::Rows { .. } => self.node_groups(tiling) + self.part_groups(tiling),
+            PatternPlan::Rows { .. } => self.node_groups(tiling) + self.part_groups(),
             PatternPlan::Tiles(tiles) => match self.parameters {
                 SpmmParameters::NonzeroSplit(_) => tiles.count().div_ceil(self.sub_groups(tiling)),
                 _ => tiles.count(),
@@ -249,12 +251,10 @@ impl Spmm {
         self.nodes().div_ceil(self.sub_groups(tiling))
     }
 
-    /// Of a tile, the groups that take parts of nodes.
-    fn part_groups(&self, tiling: &Tiling) -> usize {
+    /// Of a tile, the groups that take long nodes, or parts of them.
+    fn part_groups(&self) -> usize {
         match &self.plan {
-            PatternPlan::Rows { long: Some(long), .. } => {
-                long.parts().div_ceil(self.sub_groups(tiling))
-            }
+            PatternPlan::Rows { long: Some(long), .. } => long.parts(),
             _ => 0,
         }
     }

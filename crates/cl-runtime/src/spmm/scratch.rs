@@ -29,7 +29,7 @@ impl Spmm {
                     SpmmParameters::RowSplit(parameters) => parameters.rows_at_once as usize,
                     SpmmParameters::Merge(_) | SpmmParameters::NonzeroSplit(_) => 1,
                 };
-                long.as_ref().map_or(0, LongNodes::parts) * rows_at_once
+                long.as_ref().map_or(0, LongNodes::stored_parts) * rows_at_once
             }
         };
         let columns = self.dense.c.cols().next_multiple_of(16);

@@ -1,6 +1,6 @@
 //! SpMM of few columns, or of few rows: rows that several sub-groups share.
 
-use conformance::{device, is_interpreter};
+use conformance::{device, is_interpreter, queue};
 use sparrow::{
     Context, Csr, DenseShape, DeviceType, Layout, Matrix, Queue, SpmmAlgorithm, SpmmOptions,
     SpmmPlan, ValueType,
@@ -74,5 +74,39 @@ fn rows_that_sub_groups_share_are_right_with_few_columns_and_with_many() {
         assert!(single.contains("nnz_at_once-8"), "{single}");
         let as_given = key(columns, &[set("items_per_row", 1), set("least_iterations", 0)]);
         assert!(as_given.contains("nnz_at_once-2"), "{as_given}");
+    }
+}
+
+/// Rows of a sub-group, of a group, and of several groups in one product; alike in pairs, and with a row of each alone.
+#[test]
+fn rows_that_a_group_takes_are_right_beside_shorter_and_longer_ones() {
+    let queue = queue();
+    let lengths = [3, 16, 17, 60, 64, 65, 700, 0, 1000, 5];
+    let single = csr(1500, lengths.len(), |row| lengths[row]);
+    let pairs = {
+        let (mut offsets, mut columns) = (vec![0], Vec::new());
+        for length in lengths.into_iter().flat_map(|length| [length, length]) {
+            columns.extend((0..length).map(|k| (length * 31 + k) as u32 % 1500));
+            offsets.push(columns.len() as u32);
+        }
+        let values = csr_core::random_vector(5, columns.len());
+        Csr::new(1500, offsets, columns, values).unwrap()
+    };
+    let row_split = Some(SpmmAlgorithm::RowSplit);
+    let named = |items| {
+        [("group_size", 32), ("part_nnz", 16), ("items_per_row", items), ("rows_at_once", 2)]
+            .map(|(name, value)| (name.to_owned(), value))
+            .to_vec()
+    };
+    let is_slow = is_interpreter(queue.context().device());
+    let columns: &[usize] = if is_slow { &[3, 20] } else { &[1, 2, 3, 4, 8, 20, 32, 33] };
+    for (matrix, columns) in
+        [&single, &pairs].into_iter().flat_map(|matrix| columns.iter().map(move |c| (matrix, *c)))
+    {
+        for items in [1, 8] {
+            let parameters = named(items);
+            let case = SpmmCase { parameters, beta: 0.5, ..SpmmCase::new(row_split, columns) };
+            check(&queue, matrix, &case);
+        }
     }
 }
