@@ -91,6 +91,7 @@ pub mod spmm_merge;
 pub mod spmm_merge_plan;
 pub mod spmm_nonzero_split;
 pub mod spmm_row_split;
+mod spmm_row_split_fit;
 pub mod spmm_row_split_plan;
 mod spmm_tiling;
 mod spmm_variant;

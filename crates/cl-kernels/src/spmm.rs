@@ -128,16 +128,21 @@ pub struct SpmmShape {
 }
 
 parameters! {
-    /// The switch between row split and merge. Row split where rows are long enough, and neighbours have the same columns
-    /// or none is long compared with all; or where one is so long that merge would have a group add up too much.
+    /// The switch between row split and merge. Row split where rows are long enough, or those of C narrow, and neighbours
+    /// have the same columns or none is long compared with all; or where one is so long that merge would have a group add
+    /// up too much.
     pub struct SpmmSwitch for "spmm" {
         /// Rows are long enough if the mean one has as many hundredths of a nonzero, times the part of items that have
         /// work where sub-groups run in step; the paper's switch is 935, without the latter.
         mean_row_hundredths: [0, 200, 400, 935],
+        /// Rows may be shorter where none is long and one of C takes at most as many bytes; 0 where that does not count.
+        narrow_row_bytes: [0, 32, 64, 128],
         /// None is long if rows and nonzeros together are at least as many times the longest row.
         longest_share: [1, 1000, 3000, 10_000, 30_000, 60_000],
         /// Nor is one if it has at most as many times the mean row; 0 where that does not count.
         longest_of_mean: [0, 3, 5, 10],
+        /// Nor is any if the mean one has at least as many nonzeros; 0 where that does not count.
+        long_mean: [0, 32, 64, 128, 256],
         /// One is so long if they are less than as many times the longest row; 0 where merge does not mind.
         giant_share: [0, 10, 20, 40, 80],
         /// And if they are at least as many thousands.
@@ -157,18 +162,19 @@ impl SpmmSwitch {
             DeviceType::Cpu => (0, 0),
             _ => (935, 5),
         };
-        let (giant_share, giant_thousands) = (0, 0);
         SpmmSwitch {
             mean_row_hundredths,
+            narrow_row_bytes: 0,
             longest_share,
             longest_of_mean,
-            giant_share,
-            giant_thousands,
+            long_mean: 0,
+            giant_share: 0,
+            giant_thousands: 0,
         }
     }
 
-    /// Chooses, with the reason in words.
-    pub fn select(&self, shape: &SpmmShape) -> (SpmmAlgorithm, String) {
+    /// Chooses for rows of C of `row_bytes` bytes, with the reason in words.
+    pub fn select(&self, shape: &SpmmShape, row_bytes: u64) -> (SpmmAlgorithm, String) {
         let SpmmShape { rows, nnz, longest_row, busy, mean_inode } = *shape;
         let mean = nnz as f64 / rows.max(1) as f64;
         let path = rows + nnz;
@@ -184,10 +190,15 @@ impl SpmmSwitch {
             );
             return (row_split, reason);
         }
+        let all_are_long = self.long_mean > 0 && mean >= f64::from(self.long_mean);
+        let one_is_long = is_above(self.longest_share)
+            && longest_row as f64 > f64::from(self.longest_of_mean) * mean
+            && !all_are_long;
+        let is_narrow = row_bytes <= self.narrow_row_bytes.into();
         let rows_are = format!(
             "rows have {mean:.2} nonzeros in the mean, times {busy:.2} of items with work in step"
         );
-        if mean * busy < least_mean {
+        if mean * busy < least_mean && (one_is_long || !is_narrow) {
             return (merge, format!("{rows_are}: fewer than {least_mean:.2}"));
         }
         if mean_inode > 1.0 {
@@ -195,15 +206,15 @@ impl SpmmSwitch {
                 format!("{mean_inode:.2} neighbouring rows have the same columns, in the mean");
             return (row_split, reason);
         }
-        if is_above(self.longest_share)
-            && longest_row as f64 > f64::from(self.longest_of_mean) * mean
-        {
+        if one_is_long {
             return (merge, format!("{longest}{} of all rows and nonzeros", self.longest_share));
         }
-        (
-            row_split,
-            format!("{rows_are}, and none is long compared with all: {longest_row} at most"),
-        )
+        let reason = if all_are_long {
+            format!("{rows_are}, of which groups take the longest: {longest_row}")
+        } else {
+            format!("{rows_are}, and none is long compared with all: {longest_row} at most")
+        };
+        (row_split, reason)
     }
 }
 
@@ -218,32 +229,58 @@ mod tests {
         assert_eq!(published_choice(0, 0).0, SpmmAlgorithm::Merge);
     }
 
+    /// Bytes of a row of C: 32 columns in f32.
+    const WIDE: u64 = 128;
+
     #[test]
     fn uneven_rows_are_merged() {
         let gpu = crate::tests::gpu();
         let switch = SpmmSwitch::default_for(&gpu);
         let (rows, nnz, longest_row, busy) = (100_000, 5_000_000, 60, 0.9);
         let even = SpmmShape { rows, nnz, longest_row, busy, mean_inode: 1.0 };
-        assert_eq!(switch.select(&even).0, SpmmAlgorithm::RowSplit);
+        assert_eq!(switch.select(&even, WIDE).0, SpmmAlgorithm::RowSplit);
         for uneven in [
             SpmmShape { nnz: 900_000, ..even },
             SpmmShape { nnz: 900_000, mean_inode: 2.0, ..even },
             SpmmShape { longest_row: 300, ..even },
             SpmmShape { busy: 0.1, ..even },
         ] {
-            assert_eq!(switch.select(&uneven).0, SpmmAlgorithm::Merge, "{uneven:?}");
+            assert_eq!(switch.select(&uneven, WIDE).0, SpmmAlgorithm::Merge, "{uneven:?}");
         }
         // Four times the mean row.
         let short = SpmmShape { longest_row: 200, ..even };
-        assert_eq!(switch.select(&short).0, SpmmAlgorithm::RowSplit);
+        assert_eq!(switch.select(&short, WIDE).0, SpmmAlgorithm::RowSplit);
         let alike = SpmmShape { longest_row: 300, mean_inode: 3.0, ..even };
-        assert_eq!(switch.select(&alike).0, SpmmAlgorithm::RowSplit);
+        assert_eq!(switch.select(&alike, WIDE).0, SpmmAlgorithm::RowSplit);
         // One row is half of all.
         let giant = SpmmShape { longest_row: 2_500_000, ..even };
-        assert_eq!(switch.select(&giant).0, SpmmAlgorithm::Merge);
+        assert_eq!(switch.select(&giant, WIDE).0, SpmmAlgorithm::Merge);
         let switch = SpmmSwitch { giant_share: 40, giant_thousands: 5000, ..switch };
-        assert_eq!(switch.select(&giant).0, SpmmAlgorithm::RowSplit);
+        assert_eq!(switch.select(&giant, WIDE).0, SpmmAlgorithm::RowSplit);
         let small = SpmmShape { nnz: 2_500_000, ..giant };
-        assert_eq!(switch.select(&small).0, SpmmAlgorithm::Merge);
+        assert_eq!(switch.select(&small, WIDE).0, SpmmAlgorithm::Merge);
+    }
+
+    #[test]
+    fn short_rows_are_split_where_those_of_c_are_narrow_and_long_ones_where_all_are() {
+        use SpmmAlgorithm::{Merge, RowSplit};
+        let switch = SpmmSwitch::default_for(&crate::tests::gpu());
+        let short =
+            SpmmShape { rows: 100_000, nnz: 200_000, longest_row: 6, busy: 0.9, mean_inode: 1.0 };
+        let one_is_long = SpmmShape { longest_row: 5_000, ..short };
+        let long = SpmmShape { nnz: 10_000_000, longest_row: 20_000, ..short };
+        let set = SpmmSwitch { narrow_row_bytes: 64, long_mean: 64, ..switch };
+        for (switch, shape, row_bytes, expected) in [
+            (&switch, &short, 4, Merge),
+            (&set, &short, 64, RowSplit),
+            (&set, &short, 65, Merge),
+            (&set, &one_is_long, 64, Merge),
+            (&set, &SpmmShape { mean_inode: 2.0, ..one_is_long }, 64, Merge),
+            (&switch, &long, WIDE, Merge),
+            (&set, &long, WIDE, RowSplit),
+            (&set, &SpmmShape { nnz: 6_300_000, ..long }, WIDE, Merge),
+        ] {
+            assert_eq!(switch.select(shape, row_bytes).0, expected, "{shape:?}, {row_bytes} bytes");
+        }
     }
 }

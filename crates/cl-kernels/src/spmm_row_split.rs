@@ -4,31 +4,17 @@ use csr_core::ValueType;
 
 use crate::arguments::arguments;
 use crate::parameters::{GROUP_SIZES, check_group_size, parameters};
-use crate::spmm::{
-    GROUPS_PER_UNIT, LEAST_IDLE, Tiling, check_copy_b, check_vector_width, default_vector_width,
-};
+use crate::spmm::{check_copy_b, check_vector_width, default_vector_width};
 use crate::{Array, DeviceTraits, DeviceType, ParameterError, Scalar};
 
 /// The largest `part_nnz`, with which rows are not cut for a device's sake.
-const WHOLE_ROWS: u32 = 1 << 20;
-
-/// Rows are not cut shorter for that: sums of parts go through memory.
-const LEAST_PART: u32 = 128;
-
-/// Nonzeros that a sub-group should have of a row that it shares, in the mean.
-const LEAST_SHARE: f64 = 2.0;
+pub(crate) const WHOLE_ROWS: u32 = 1 << 20;
 
 /// A device that has too few nodes has so many items share one, at most.
-const MOST_ITEMS_PER_ROW: u32 = 32;
+pub(crate) const MOST_ITEMS_PER_ROW: u32 = 32;
 
 /// The most of `least_iterations`.
 const MOST_ITERATIONS: u32 = 64;
-
-/// Rows of B that are put under way at a time, at most.
-const MOST_AT_ONCE: u32 = 8;
-
-/// From as many items a sub-group on, those that take i-nodes shuffle rather than share rows, if all have work.
-const SHUFFLING_ITEMS: u32 = 4;
 
 /// Nodes come from a list.
 pub const FEATURE_NODE_LIST: &str = "NODE_LIST";
@@ -58,7 +44,7 @@ pub const SOURCE: &str = "spmm/spmm_row_split.cl";
 parameters! {
     /// Parameters of `spmm_row_split`.
     pub struct SpmmRowSplit for "spmm_row_split" {
-        /// Items of a work-group.
+        /// Items of a work-group; twice as many where the device is idle, and one of those takes the longest row.
         group_size: GROUP_SIZES,
         /// The most columns an item takes: 1, 2, 4, 8 or 16.
         vector_width: [1, 2, 4, 8, 16],
@@ -87,12 +73,16 @@ impl SpmmRowSplit {
     /// Sane values for a device nothing is known of.
     pub fn default_for(device: &DeviceTraits, value_type: ValueType) -> Self {
         let defaults = Self::usual(device.device_type, value_type);
-        let most = 1 << device.max_group_size.clamp(1, 1 << 10).ilog2();
-        // An item may have a vector in local memory for each row of an i-node.
-        let vector_bytes = defaults.vector_width as usize * value_type.accumulator().size_bytes();
-        let item_bytes = u64::from(defaults.rows_at_once) * vector_bytes as u64;
-        let fitting = 1 << (device.local_bytes / item_bytes).clamp(1, 1 << 10).ilog2();
-        SpmmRowSplit { group_size: defaults.group_size.min(most).min(fitting), ..defaults }
+        let group_size = defaults.group_size.min(defaults.largest_group(device, value_type));
+        SpmmRowSplit { group_size, ..defaults }
+    }
+
+    /// The most items a group may have, a power of two: one may have a vector in local memory for each row of an i-node.
+    pub(crate) fn largest_group(&self, device: &DeviceTraits, value_type: ValueType) -> u32 {
+        let vector_bytes = self.vector_width as usize * value_type.accumulator().size_bytes();
+        let item_bytes = u64::from(self.rows_at_once) * vector_bytes as u64;
+        let fitting = (device.local_bytes / item_bytes).clamp(1, 1 << 10) as u32;
+        1 << fitting.min(device.max_group_size.clamp(1, 1 << 10) as u32).ilog2()
     }
 
     /// For devices of a kind, whose groups can be large enough.
@@ -140,40 +130,6 @@ impl SpmmRowSplit {
         (self.items_per_row > 1).then_some(SpmmRowSplit { shuffles: 0, ..self })
     }
 
-    /// Sub-groups that share a row, of which the mean one has `mean_row` nonzeros: a power of two. Few columns leave
-    /// sub-groups of one or two items, which would take long over a long row, and whose neighbours would read rows of A
-    /// that lie apart. Few nodes leave most of the device idle, which should have as many times their items as `idle`
-    /// says.
-    ///
-    /// Asked of parameters that shuffle, it is 1 where i-nodes had better do that.
-    pub fn sub_groups_per_row(&self, tiling: &Tiling, mean_row: f64, idle: f64) -> u32 {
-        let shuffles = self.shuffles > 0 && self.rows_at_once > 1;
-        if shuffles && tiling.sub_group_size >= SHUFFLING_ITEMS && idle < LEAST_IDLE {
-            return 1;
-        }
-        let fitting = |items: u32| items.min(self.group_size) / tiling.sub_group_size;
-        let filling = (idle * LEAST_IDLE) as u32;
-        let most = fitting(self.items_per_row).max(filling.min(fitting(MOST_ITEMS_PER_ROW)));
-        let with_work = (mean_row / LEAST_SHARE).clamp(1.0, f64::from(most.max(1))) as u32;
-        1 << with_work.ilog2()
-    }
-
-    /// With as many rows of B under way at a time as leave `least_iterations` over a row of mean length, or one where the
-    /// device is idle: a sub-group waits for them once an iteration.
-    #[must_use]
-    pub fn under_way(self, tiling: &Tiling, mean_row: f64, idle: f64) -> Self {
-        let iterations = match self.least_iterations {
-            0 => return self,
-            _ if idle >= LEAST_IDLE => 1,
-            // Those of an i-node take registers for each of its rows, and leave fewer sub-groups to a unit.
-            _ if self.rows_at_once > 1 => return self,
-            least => least,
-        };
-        let share = mean_row / f64::from(tiling.sub_groups_per_row * iterations);
-        let at_once = 1 << (share.max(1.0) as u32).ilog2();
-        SpmmRowSplit { nnz_at_once: self.nnz_at_once.max(at_once.min(MOST_AT_ONCE)), ..self }
-    }
-
     /// Columns an item takes, and twice as many, where sub-groups of those leave fewer items idle.
     pub fn widths(&self) -> [u32; 2] {
         [self.vector_width, 2 * self.vector_width]
@@ -182,24 +138,6 @@ impl SpmmRowSplit {
     /// The items a sub-group lies within.
     pub fn in_step(&self) -> u32 {
         if self.shuffles > 0 { self.shuffles } else { self.group_size }
-    }
-
-    /// The most nonzeros of a row that is not cut, for a matrix whose sub-groups load `loads` rows of B: `part_nnz`, or a
-    /// half or less of it where the device would have too few sub-groups; the largest stays, and so does what several
-    /// share.
-    pub fn useful_part(&self, device: &DeviceTraits, tiling: &Tiling, loads: f64) -> u32 {
-        if self.part_nnz == WHOLE_ROWS || tiling.sub_groups_per_row > 1 {
-            return self.part_nnz;
-        }
-        let sub_groups =
-            self.group_size / self.in_step() * (self.in_step() / tiling.sub_group_size);
-        let groups = device.compute_units.max(1) * GROUPS_PER_UNIT;
-        let fitting = loads * f64::from(tiling.tiles) / (f64::from(groups) * f64::from(sub_groups));
-        let mut part = self.part_nnz;
-        while part > LEAST_PART && fitting < f64::from(part) / std::f64::consts::SQRT_2 {
-            part /= 2;
-        }
-        part
     }
 
     /// Checks the parameters against the kernel's rules and the device's limits.
@@ -320,72 +258,6 @@ arguments! {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn few_columns_have_rows_shared_and_many_where_the_device_is_idle() {
-        let parameters = SpmmRowSplit::usual(DeviceType::Gpu, ValueType::F32);
-        let single = parameters.row_by_row();
-        let shuffling = SpmmRowSplit { shuffles: 32, ..parameters };
-        let shared = |parameters: &SpmmRowSplit, columns, mean_row, idle| {
-            let tiling = Tiling::new(columns, 4, parameters.in_step());
-            parameters.sub_groups_per_row(&tiling, mean_row, idle)
-        };
-        for (parameters, columns, mean_row, idle, sub_groups) in [
-            (&single, 4, 64.0, 1.0, 8),
-            (&single, 8, 64.0, 1.0, 4),
-            (&single, 12, 64.0, 1.0, 2),
-            (&single, 32, 64.0, 1.0, 1),
-            // Each has two nonzeros.
-            (&single, 4, 5.0, 1.0, 2),
-            (&single, 4, 3.9, 1.0, 1),
-            (&single, 4, 0.0, 1.0, 1),
-            // At most 32 items; no more than fill the device, but for few columns.
-            (&single, 4, 64.0, 100.0, 32),
-            (&single, 32, 64.0, 100.0, 4),
-            (&single, 32, 64.0, 1.5, 2),
-            (&single, 32, 64.0, 1.4, 1),
-            (&single, 32, 3.0, 100.0, 1),
-            (&single, 8, 64.0, 1.5, 4),
-            // I-nodes shuffle rather, if the device is busy.
-            (&shuffling, 12, 64.0, 1.0, 2),
-            (&shuffling, 16, 64.0, 1.0, 1),
-            (&shuffling, 16, 64.0, 4.0, 4),
-        ] {
-            let found = shared(parameters, columns, mean_row, idle);
-            assert_eq!(found, sub_groups, "{columns} columns, {mean_row}, {idle}");
-        }
-        let cpu = SpmmRowSplit::usual(DeviceType::Cpu, ValueType::F32);
-        assert_eq!(cpu.sharing(), None);
-        assert_eq!(parameters.published().sharing(), None);
-        assert_eq!(shuffling.sharing().map(|it| it.shuffles), Some(0));
-    }
-
-    #[test]
-    fn more_rows_of_b_are_under_way_for_long_rows_and_where_the_device_is_idle() {
-        let single = SpmmRowSplit::usual(DeviceType::Gpu, ValueType::F32).row_by_row();
-        let nodes = SpmmRowSplit { rows_at_once: 3, ..single };
-        let cpu = SpmmRowSplit::usual(DeviceType::Cpu, ValueType::F32);
-        let tiling = Tiling::new(32, 4, 128);
-        for (parameters, sharing, mean_row, idle, at_once) in [
-            (&single, 1, 64.0, 1.0, 8),
-            (&single, 1, 31.0, 1.0, 4),
-            (&single, 1, 4.0, 1.0, 2),
-            (&single, 2, 31.0, 1.0, 2),
-            (&single, 1, 9.0, 2.0, 8),
-            (&single, 4, 30.0, 2.0, 4),
-            (&single, 1, 0.0, 2.0, 2),
-            (&nodes, 1, 64.0, 1.0, 2),
-            (&nodes, 1, 64.0, 2.0, 8),
-            (&cpu, 1, 64.0, 2.0, 2),
-            (&single.published(), 1, 64.0, 2.0, 2),
-        ] {
-            let found = parameters.under_way(&tiling.shared(sharing), mean_row, idle).nnz_at_once;
-            assert_eq!(found, at_once, "{sharing}, {mean_row}, {idle}");
-        }
-        // What is asked for stays.
-        let many = SpmmRowSplit { nnz_at_once: 16, ..single };
-        assert_eq!(many.under_way(&tiling, 64.0, 1.0).nnz_at_once, 16);
-    }
 
     #[test]
     fn programs_are_told_how_many_share_a_row() {

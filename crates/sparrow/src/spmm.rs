@@ -112,7 +112,8 @@ impl AnySpmmPlan {
                 format!("one column is a vector: {}, {}", plan.algorithm(), plan.choice().reason);
             (Form::Vector(Box::new(plan)), SpmmChoice { algorithm: None, reason })
         } else {
-            let Chosen { parameters, facts, reason } = choose(queue, matrix, options)?;
+            let Chosen { parameters, facts, reason } =
+                choose(queue, matrix, dense.c.cols(), options)?;
             let algorithm = Some(parameters.algorithm());
             let scalars_on_device = options.scalars_on_device;
             let spmm =

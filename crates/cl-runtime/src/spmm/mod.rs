@@ -152,7 +152,11 @@ impl Spmm {
                 let idle = tiling.idle(device.compute_units, sub_groups);
                 let mut parameters = parameters.under_way(&tiling, mean_row, idle);
                 parameters.part_nnz = parameters.useful_part(device, &tiling, loads);
+                let longest_row = matrix.shape().longest_row;
+                let parameters =
+                    parameters.taking_whole_rows(device, value_type, &tiling, longest_row, idle);
                 let of_group = SpmmParameters::RowSplit(parameters);
+                let tiling = Form::tiling(&dense, &of_group, width, access.sub_groups_per_row);
                 let (part_nnz, sub_groups) = (parameters.part_nnz, of_group.sub_groups(&tiling));
                 let long = LongNodes::find_blocking(queue, matrix, &nodes, part_nnz, sub_groups)?;
                 (PatternPlan::Rows { nodes, long }, of_group, access)

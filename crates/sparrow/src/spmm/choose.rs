@@ -52,8 +52,13 @@ pub(super) struct Chosen {
     pub(super) reason: String,
 }
 
-/// The algorithm with its hyper-parameters, and why it was chosen.
-pub(super) fn choose(queue: &Queue, matrix: &AnyMatrix, options: &SpmmOptions) -> Result<Chosen> {
+/// The algorithm with its hyper-parameters, for a C of so many columns, and why it was chosen.
+pub(super) fn choose(
+    queue: &Queue,
+    matrix: &AnyMatrix,
+    columns: usize,
+    options: &SpmmOptions,
+) -> Result<Chosen> {
     let (device, value_type) = (queue.context().device().traits(), matrix.value_type());
     let tables = options.tables.clone().unwrap_or_else(usual_tables);
     let asked = options.parameters.as_slice();
@@ -74,7 +79,8 @@ pub(super) fn choose(queue: &Queue, matrix: &AnyMatrix, options: &SpmmOptions) -
             let defaults = SpmmSwitch::default_for(device);
             let (switch, _) = tables.parameters(device, value_type, defaults, |_| Ok(()));
             let facts = RowFacts::find_blocking(queue, matrix, &row_split()?)?;
-            let (mut algorithm, mut reason) = switch.select(&facts.shape);
+            let row_bytes = (columns * value_type.accumulator().size_bytes()) as u64;
+            let (mut algorithm, mut reason) = switch.select(&facts.shape, row_bytes);
             if algorithm == SpmmAlgorithm::Merge
                 && let Err(rule) =
                     SpmmMerge::default_for(device, value_type).check(device, value_type)
