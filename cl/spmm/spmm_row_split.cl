@@ -23,10 +23,10 @@
 // another. With SUB_GROUPS_PER_ROW above 1 so many neighbouring sub-groups share a node: each takes every so many-th of
 // its nonzeros, and their sums are added up in local memory, in an order that depends on that number alone.
 //
-// A row of the paper's is one sub-group's. Here, with PARTS, one of more than PART_NNZ nonzeros is a group's: the first
-// groups take these, their sub-groups a run of the nonzeros each, and add up in local memory. What is too long for that is
-// cut into equal parts, each a group's, which stores its sum in `partial`; `spmm_row_split_join` adds those up in their
-// order. So rows may be long and alike, and a second launch follows only where one is longer than a group takes.
+// A row of the paper's is one sub-group's. Here, with PARTS, one of more than PART_NNZ nonzeros is cut into equal parts,
+// whose sums `partial` holds and `spmm_row_split_join` adds up. The first groups take parts, a team each. With
+// GROUP_A_PART, as on GPUs, one is a group's: its teams take a run of the nonzeros each, and add up in local memory, so
+// that a second launch follows only where a row is longer than a group takes. So rows may be long and alike.
 
 #ifndef GROUP_SIZE
 #define GROUP_SIZE 128 // items of a work-group
@@ -41,7 +41,7 @@
 #define ROWS_AT_ONCE 1 // most rows of an i-node
 #endif
 #ifndef PART_NNZ
-#define PART_NNZ 256 // most nonzeros of a row that a sub-group takes, or those that share it; a group takes longer ones
+#define PART_NNZ 256 // most nonzeros of a row that a sub-group takes, or those that share it
 #endif
 #ifndef SHUFFLES
 #define SHUFFLES 0 // items that run in step, and shuffle columns and values; 0: each loads its own
@@ -137,9 +137,16 @@ void add_nonzeros(reals_t *sums, const inode_t *node, const offset_t at, const u
 }
 #endif
 
-#if SUB_GROUPS_PER_ROW > 1 || defined(PARTS)
-// Adds up the sums of each row over `count` sub-groups, or teams; what the first of them then has is valid, in an order
-// that depends on their number alone. Every item of the group calls it. `index` is the number of the item's own among
+// Rows whose sums are added up at a time: all of an i-node where shares have the local memory for them anyway.
+#if SUB_GROUPS_PER_ROW > 1
+#define ROWS_ADDED ROWS_AT_ONCE
+#else
+#define ROWS_ADDED 1
+#endif
+
+#if SUB_GROUPS_PER_ROW > 1 || defined(GROUP_A_PART)
+// Adds up the sums of ROWS_ADDED rows over `count` sub-groups, or teams; what the first of them then has is valid, in an
+// order that depends on their number alone. Every item of the group calls it. `index` is the number of the item's own among
 // them, `own` its element of `shared` for its first row, and the next one's lies `apart` further; the next row's
 // GROUP_SIZE. `has_sums` where it has something to add.
 void sum_over(reals_t *sums, local reals_t *shared, const uint index, const uint count, const uint own,
@@ -147,7 +154,7 @@ void sum_over(reals_t *sums, local reals_t *shared, const uint index, const uint
 {
     if (has_sums) {
 #pragma unroll
-        for (uint other = 0; other < ROWS_AT_ONCE; ++other)
+        for (uint other = 0; other < ROWS_ADDED; ++other)
             shared[other * GROUP_SIZE + own] = sums[other];
     }
     for (uint remaining = count; remaining > 1; remaining = (remaining + 1) / 2) {
@@ -155,7 +162,7 @@ void sum_over(reals_t *sums, local reals_t *shared, const uint index, const uint
         barrier(CLK_LOCAL_MEM_FENCE);
         if (has_sums && index + reach < remaining) {
 #pragma unroll
-            for (uint other = 0; other < ROWS_AT_ONCE; ++other) {
+            for (uint other = 0; other < ROWS_ADDED; ++other) {
                 local reals_t *const of_row = shared + other * GROUP_SIZE + own;
                 sums[other] += of_row[reach * apart];
                 *of_row = sums[other];
@@ -168,6 +175,7 @@ void sum_over(reals_t *sums, local reals_t *shared, const uint index, const uint
 // The items of a sub-group are loops over vectors already: a compiler for a CPU need not look for more.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1), vec_type_hint(reals_t)))
 kernel void spmm_row_split(const uint nodes,
+                           const uint parts,
                            const uint node_groups,
                            const uint part_groups,
                            const uint width,
@@ -198,8 +206,8 @@ kernel void spmm_row_split(const uint nodes,
     OPEN_SCALAR(alpha);
     OPEN_SCALAR(beta);
 
-#if SUB_GROUPS_PER_ROW > 1 || defined(PARTS)
-    local reals_t shared[ROWS_AT_ONCE * GROUP_SIZE];
+#if SUB_GROUPS_PER_ROW > 1 || defined(GROUP_A_PART)
+    local reals_t shared[ROWS_ADDED * GROUP_SIZE];
 #endif
 
     // A team, which is the sub-groups that share a node, lies within items that run in step. Remainders are worked out:
@@ -231,14 +239,20 @@ kernel void spmm_row_split(const uint nodes,
 #else
     const int is_part = 0;
 #endif
-    // Parts are numbered, a group each, and nodes, a team each.
-    ulong number = is_part ? group : (ulong)(group - part_groups) * teams + team;
-    int has_rows = team_in_step < teams_in_step && (is_part || number < nodes);
+    // Whether the group's teams take one part together.
+#ifdef GROUP_A_PART
+    const int is_of_group = is_part;
+#else
+    const int is_of_group = 0;
+#endif
+    // Parts are numbered, and nodes.
+    ulong number = is_of_group ? group : (ulong)(is_part ? group : group - part_groups) * teams + team;
+    int has_rows = team_in_step < teams_in_step && (is_of_group || number < (is_part ? parts : nodes));
 #if SUB_GROUPS_PER_ROW > 1
     // Items that have none reach the barriers, too.
-    number = is_part || has_rows ? number : 0;
+    number = is_of_group || has_rows ? number : 0;
 #else
-    if (!has_rows && !is_part)
+    if (!has_rows && !is_of_group)
         return;
 #endif
     // Items without columns of their own load others': their sub-group may shuffle nonzeros from them.
@@ -270,18 +284,18 @@ kernel void spmm_row_split(const uint nodes,
 #ifdef PARTS
     if (is_part) {
         const offset_t most = (row_length - 1) / cut.parts + 1;
-        const offset_t of_group = (offset_t)(number - cut.first_part) * most;
-        const offset_t count = min(most, row_length - of_group);
-        const offset_t run = (count - 1) / teams + 1;
-        const offset_t before = min(team * run, count);
-        first = of_group + before;
+        const offset_t of_part = (offset_t)(number - cut.first_part) * most;
+        const offset_t count = min(most, row_length - of_part);
+        const offset_t run = is_of_group ? (count - 1) / teams + 1 : count;
+        const offset_t before = is_of_group ? min(team * run, count) : 0;
+        first = of_part + before;
         length = min(run, count - before);
     } else if (row_length > PART_NNZ) {
         has_rows = 0;
     }
 #endif
 #if SUB_GROUPS_PER_ROW == 1
-    if (!has_rows && !is_part)
+    if (!has_rows && !is_of_group)
         return;
 #endif
     length = has_rows ? length : 0;
@@ -327,13 +341,14 @@ kernel void spmm_row_split(const uint nodes,
     sum_over(sums, shared, share, SUB_GROUPS_PER_ROW, item, SUB_GROUP_SIZE, team_in_step < teams_in_step);
     has_rows = has_rows && share == 0;
 #endif
-#ifdef PARTS
-    if (is_part) {
-#if SUB_GROUPS_PER_ROW > 1
-        // What shares were added up from is read.
-        barrier(CLK_LOCAL_MEM_FENCE);
-#endif
-        sum_over(sums, shared, team, teams, team * SUB_GROUP_SIZE + lane, SUB_GROUP_SIZE, has_rows);
+#ifdef GROUP_A_PART
+    if (is_of_group) {
+#pragma unroll
+        for (uint other = 0; other < ROWS_AT_ONCE; other += ROWS_ADDED) {
+            // What was added up from before is read.
+            barrier(CLK_LOCAL_MEM_FENCE);
+            sum_over(sums + other, shared, team, teams, team * SUB_GROUP_SIZE + lane, SUB_GROUP_SIZE, has_rows);
+        }
         has_rows = has_rows && team == 0;
     }
 #endif
@@ -351,7 +366,7 @@ kernel void spmm_row_split(const uint nodes,
     }
 }
 
-// Adds up the rows that are cut, a group each, in the order of their parts.
+// Adds up the rows that are cut, a group each, in an order that depends on the number of parts alone.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void spmm_row_split_join(const uint cut_nodes,
                                 const uint width,

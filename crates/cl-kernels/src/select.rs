@@ -240,23 +240,29 @@ mod tests {
             (taken.algorithm, taken.parameters)
         };
         let (chunked, scalar) = (Algorithm::CsrPieces, Algorithm::CsrScalar);
-        let one_by_one = || vec![("lanes".to_owned(), 4), ("masks_ends".to_owned(), 0)];
+        let plain = |lanes| vec![("lanes".to_owned(), lanes), ("masks_ends".to_owned(), 0)];
+        let (intel, pocl) = ("Intel(R) OpenCL", "Portable Computing Language");
         for value_type in [ValueType::F32, ValueType::F64] {
-            for platform in ["Intel(R) OpenCL", "Portable Computing Language"] {
+            for platform in [intel, pocl] {
                 let taken = |matrix| of(platform, value_type, &matrix);
                 assert_eq!(taken(uneven(916_428, 5.6, 456, 0.87)), (chunked, vec![]));
-                assert_eq!(taken(uneven(34_546, 12.2, 411, 0.93)), (chunked, vec![]));
-                assert_eq!(taken(uneven(269_938, 28.9, 120, 0.2)), (chunked, vec![]));
-                assert_eq!(taken(uneven(490_000, 7.0, 7, 0.0)), (chunked, one_by_one()));
+                // Most fit sixteen lanes; a large matrix waits for its memory.
+                let sixteen = vec![("lanes".to_owned(), 16)];
+                assert_eq!(taken(uneven(34_546, 12.2, 411, 0.93)), (chunked, sixteen));
+                assert_eq!(taken(uneven(940_000, 12.2, 411, 0.93)), (chunked, vec![]));
+                assert_eq!(taken(uneven(490_000, 8.0, 9, 0.2)), (chunked, plain(4)));
             }
+            let long = uneven(269_938, 28.9, 120, 0.2);
+            assert_eq!(of(intel, value_type, &long), (chunked, vec![]));
+            let without = vec![("masks_ends".to_owned(), 0)];
+            assert_eq!(of(pocl, value_type, &long), (chunked, without));
             let short = uneven(490_000, 4.0, 4, 0.0);
-            assert_eq!(of("Intel(R) OpenCL", value_type, &short).1, one_by_one());
-            assert_eq!(of("Portable Computing Language", value_type, &short).0, scalar);
-            // One long row, and some dozen among many empty ones.
-            for (longest_row, changes) in [(600_000, 0.0), (120_000, 0.0), (400, 0.02)] {
-                let long = uneven(490_000, 4.0, longest_row, changes);
-                assert_eq!(of("Portable Computing Language", value_type, &long), (chunked, vec![]));
-            }
+            assert_eq!(of(intel, value_type, &short), (chunked, plain(1)));
+            assert_eq!(of(pocl, value_type, &short).0, scalar);
+            // A row that one unit would take longer over than over all others.
+            let giant = uneven(490_000, 4.0, 1_200_000, 0.2);
+            assert_eq!(of(intel, value_type, &giant), (chunked, plain(4)));
+            assert_eq!(of(pocl, value_type, &giant), (chunked, plain(4)));
         }
     }
 

@@ -192,13 +192,13 @@ impl SpmmSwitch {
         }
         let all_are_long = self.long_mean > 0 && mean >= f64::from(self.long_mean);
         let one_is_long = is_above(self.longest_share)
-            && longest_row as f64 > f64::from(self.longest_of_mean) * mean
-            && !all_are_long;
+            && longest_row as f64 > f64::from(self.longest_of_mean) * mean;
         let is_narrow = row_bytes <= self.narrow_row_bytes.into();
         let rows_are = format!(
             "rows have {mean:.2} nonzeros in the mean, times {busy:.2} of items with work in step"
         );
-        if mean * busy < least_mean && (one_is_long || !is_narrow) {
+        let are_short = mean * busy < least_mean;
+        if are_short && (one_is_long || !is_narrow) {
             return (merge, format!("{rows_are}: fewer than {least_mean:.2}"));
         }
         if mean_inode > 1.0 {
@@ -206,13 +206,27 @@ impl SpmmSwitch {
                 format!("{mean_inode:.2} neighbouring rows have the same columns, in the mean");
             return (row_split, reason);
         }
-        if one_is_long {
-            return (merge, format!("{longest}{} of all rows and nonzeros", self.longest_share));
-        }
-        let reason = if all_are_long {
-            format!("{rows_are}, of which groups take the longest: {longest_row}")
-        } else {
-            format!("{rows_are}, and none is long compared with all: {longest_row} at most")
+        let reason = match (one_is_long, all_are_long) {
+            (true, false) => {
+                return (
+                    merge,
+                    format!("{longest}{} of all rows and nonzeros", self.longest_share),
+                );
+            }
+            (true, true) => format!(
+                "{rows_are}: at least {}, so that the longest ({longest_row}) matters little",
+                self.long_mean
+            ),
+            (false, _) if are_short => {
+                let bytes = counted(row_bytes, "byte");
+                let most = self.narrow_row_bytes;
+                format!(
+                    "a row of C has {bytes}, at most {most}, and no row is long: {longest_row} at most"
+                )
+            }
+            (false, _) => {
+                format!("{rows_are}, and none is long compared with all: {longest_row} at most")
+            }
         };
         (row_split, reason)
     }
@@ -282,5 +296,9 @@ mod tests {
         ] {
             assert_eq!(switch.select(shape, row_bytes).0, expected, "{shape:?}, {row_bytes} bytes");
         }
+        let reason = set.select(&short, 32).1;
+        assert!(reason.contains("a row of C has 32 bytes, at most 64"), "{reason}");
+        let reason = set.select(&long, WIDE).1;
+        assert!(reason.contains("at least 64, so that the longest (20000)"), "{reason}");
     }
 }

@@ -19,8 +19,12 @@ const MOST_ITERATIONS: u32 = 64;
 /// Nodes come from a list.
 pub const FEATURE_NODE_LIST: &str = "NODE_LIST";
 
-/// Groups take long rows, or parts of them.
+/// Long rows are cut into parts.
 pub const FEATURE_PARTS: &str = "PARTS";
+
+/// A part is a group's, and not a team's: of sub-groups that share rows, or one. Not on CPU devices, whose items run one
+/// after another, and which a barrier costs more than a second kernel.
+pub const FEATURE_GROUP_A_PART: &str = "GROUP_A_PART";
 
 /// A sub-group is one item, which takes all columns: for CPU devices.
 pub const FEATURE_ITEM_A_ROW: &str = "ITEM_A_ROW";
@@ -44,7 +48,8 @@ pub const SOURCE: &str = "spmm/spmm_row_split.cl";
 parameters! {
     /// Parameters of `spmm_row_split`.
     pub struct SpmmRowSplit for "spmm_row_split" {
-        /// Items of a work-group; twice as many where the device is idle, and one of those takes the longest row.
+        /// Items of a work-group; twice as many, up to 256, where the device is idle and one of those takes the longest
+        /// row, if `items_per_row` is above 1.
         group_size: GROUP_SIZES,
         /// The most columns an item takes: 1, 2, 4, 8 or 16.
         vector_width: [1, 2, 4, 8, 16],
@@ -52,8 +57,8 @@ parameters! {
         nnz_at_once: [1, 2, 4, 8],
         /// The most neighbouring rows with the same columns that a sub-group takes together: 1 to 8.
         rows_at_once: [1, 2, 3, 4],
-        /// The most nonzeros of a row that a sub-group takes, or those that share it; a longer row is a group's, which
-        /// takes as many times more as it has sub-groups, and beyond that cut into equal parts.
+        /// The most nonzeros of a row that a sub-group takes, or those that share it. On GPUs a longer row is a group's,
+        /// which takes as many times more as it has of those; on CPU devices, and beyond that, it is cut into equal parts.
         part_nnz: [64, 128, 256, 512, 1024],
         /// Items that run in step and shuffle columns and values: 32 on NVIDIA; 0 where each loads its own.
         shuffles: [0, 32],
@@ -77,12 +82,12 @@ impl SpmmRowSplit {
         SpmmRowSplit { group_size, ..defaults }
     }
 
-    /// The most items a group may have, a power of two: one may have a vector in local memory for each row of an i-node.
-    pub(crate) fn largest_group(&self, device: &DeviceTraits, value_type: ValueType) -> u32 {
-        let vector_bytes = self.vector_width as usize * value_type.accumulator().size_bytes();
-        let item_bytes = u64::from(self.rows_at_once) * vector_bytes as u64;
-        let fitting = (device.local_bytes / item_bytes).clamp(1, 1 << 10) as u32;
-        1 << fitting.min(device.max_group_size.clamp(1, 1 << 10) as u32).ilog2()
+    /// The most items a group may have, a power of two: one may have a vector in local memory, of either width.
+    fn largest_group(&self, device: &DeviceTraits, value_type: ValueType) -> u32 {
+        let [_, widest] = self.widths();
+        let vector_bytes = u64::from(widest) * value_type.accumulator().size_bytes() as u64;
+        let fitting = (device.local_bytes / vector_bytes).min(device.max_group_size);
+        1 << fitting.clamp(1, 1 << 10).ilog2()
     }
 
     /// For devices of a kind, whose groups can be large enough.
@@ -190,9 +195,11 @@ arguments! {
     pub struct Arguments<M> for "spmm_row_split" {
         /// Nodes: rows of A, or runs of them.
         nodes: u32,
+        /// Parts of those that are long.
+        parts: u32,
         /// Groups of a tile that take nodes.
         node_groups: u32,
-        /// Groups of a tile that take long i-nodes or parts of them, one each, before the others.
+        /// Groups of a tile that take parts, before the others.
         part_groups: u32,
         /// Columns of B and C.
         width: u32,

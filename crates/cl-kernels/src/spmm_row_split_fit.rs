@@ -56,7 +56,7 @@ impl SpmmRowSplit {
         SpmmRowSplit { nnz_at_once: self.nnz_at_once.max(at_once.min(MOST_AT_ONCE)), ..self }
     }
 
-    /// The most nonzeros of a row that is not cut, for a matrix whose sub-groups load `loads` rows of B: `part_nnz`, or a
+    /// The most nonzeros of a row that a sub-group takes, for a matrix whose sub-groups load `loads` rows of B: `part_nnz`, or a
     /// half or less of it where the device would have too few sub-groups; the largest stays, and so does what several
     /// share.
     pub fn useful_part(&self, device: &DeviceTraits, tiling: &Tiling, loads: f64) -> u32 {
@@ -74,29 +74,42 @@ impl SpmmRowSplit {
         part
     }
 
-    /// With groups so large, up to twice the usual, that one takes a row of `longest_row` nonzeros: then none is cut, and no
-    /// second launch follows, which takes longer than the first where the device is idle. As it is where that is not
-    /// enough, or the device's limits forbid it.
+    /// With groups of twice the items where one then takes a row of `longest_row` nonzeros, of a matrix that leaves the
+    /// device `idle`: no row is cut then, and no second launch follows, which would take longer than the first. `ways` are
+    /// how items may reach `columns` columns, the first first. As it is where a group is large enough or would still be
+    /// too small, where items would be dealt out otherwise, and where it needs more local memory than there is.
     #[must_use]
     pub fn taking_whole_rows(
         self,
         device: &DeviceTraits,
         value_type: ValueType,
-        tiling: &Tiling,
+        (columns, ways): (u32, &[Tiling]),
         longest_row: u64,
         idle: f64,
     ) -> Self {
-        if idle < LEAST_IDLE || self.items_per_row == 1 || self.shuffles > 0 {
-            return self;
-        }
-        let reach = |group_size: u32| {
-            u64::from(group_size / tiling.items_per_row()) * u64::from(self.part_nnz)
+        let doubled = SpmmRowSplit { group_size: 2 * self.group_size, ..self };
+        let taken = |parameters: &SpmmRowSplit, way: &Tiling| {
+            let teams = parameters.in_step() / way.items_per_row();
+            u64::from(teams) * u64::from(self.part_nnz)
         };
-        let most = MOST_GROUP_SIZE.min(self.largest_group(device, value_type));
-        let sizes = std::iter::successors(Some(self.group_size), |size| Some(2 * size));
-        let mut fitting = sizes.take_while(|size| *size <= most.max(self.group_size));
-        let found = fitting.find(|size| reach(*size) >= longest_row);
-        SpmmRowSplit { group_size: found.unwrap_or(self.group_size), ..self }
+        let [first, ..] = ways else { return self };
+        let gains = taken(&self, first) < longest_row && longest_row <= taken(&doubled, first);
+        let deals_alike = |way: &Tiling| {
+            let other = Tiling::new(columns, way.vector_width, doubled.in_step());
+            other.shared(way.sub_groups_per_row) == *way
+        };
+        let rows_added = if first.sub_groups_per_row > 1 { self.rows_at_once } else { 1 };
+        let widest = ways.iter().map(|way| way.vector_width).max().unwrap_or(1);
+        let sums = u64::from(doubled.group_size) * u64::from(rows_added) * u64::from(widest);
+        let sum_bytes = value_type.accumulator().size_bytes() as u64;
+        let fits = u64::from(doubled.group_size) <= device.max_group_size
+            && sums * sum_bytes <= device.local_bytes;
+        // Sub-groups that shuffle lie within items that run in step, however many a group has.
+        let may_be_larger = idle >= LEAST_IDLE
+            && self.items_per_row > 1
+            && self.shuffles == 0
+            && doubled.group_size <= MOST_GROUP_SIZE;
+        if may_be_larger && gains && fits && ways.iter().all(deals_alike) { doubled } else { self }
     }
 }
 
@@ -178,27 +191,35 @@ mod tests {
             rows_at_once: 3,
             ..SpmmRowSplit::usual(DeviceType::Gpu, ValueType::F32)
         };
-        let cpu = SpmmRowSplit::usual(DeviceType::Cpu, ValueType::F32);
+        let small = SpmmRowSplit { group_size: 16, ..usual };
         let gpu = gpu();
-        let small = DeviceTraits { max_group_size: 128, ..gpu.clone() };
+        let of_128 = DeviceTraits { max_group_size: 128, ..gpu.clone() };
         let little_local = DeviceTraits { local_bytes: 8 << 10, ..gpu.clone() };
+        let shuffling = SpmmRowSplit { shuffles: 32, ..usual };
         // Four teams in a group of 128.
-        let tiling = Tiling::new(64, 4, 128).shared(2);
-        for (parameters, device, longest_row, idle, group_size) in [
-            (usual, &gpu, 1_024, 3.0, 128),
-            (usual, &gpu, 1_025, 3.0, 256),
-            (usual, &gpu, 2_048, 3.0, 256),
-            (usual, &gpu, 2_049, 3.0, 128),
-            (usual, &gpu, 1_711, 1.4, 128),
-            (usual, &small, 1_711, 3.0, 128),
-            (usual, &little_local, 1_711, 3.0, 128),
-            (SpmmRowSplit { group_size: 512, ..usual }, &gpu, 9_000, 3.0, 512),
-            (usual.published(), &gpu, 1 << 23, 3.0, 128),
-            (cpu, &gpu, 1 << 23, 3.0, 64),
+        for (parameters, device, columns, longest_row, idle, group_size) in [
+            (usual, &gpu, 64, 1_024, 3.0, 128),
+            (usual, &gpu, 64, 1_025, 3.0, 256),
+            (usual, &gpu, 64, 2_048, 3.0, 256),
+            (usual, &gpu, 64, 2_049, 3.0, 128),
+            (usual, &gpu, 64, 1_711, 1.4, 128),
+            (usual, &of_128, 64, 1_711, 3.0, 128),
+            (usual, &little_local, 64, 1_711, 3.0, 128),
+            (SpmmRowSplit { group_size: 256, ..usual }, &gpu, 64, 3_000, 3.0, 256),
+            (shuffling, &gpu, 64, 1_711, 3.0, 128),
+            (usual.published(), &gpu, 64, 1 << 22, 3.0, 128),
+            // Three tiles of eight items, but one of 22 in a group of 32.
+            (SpmmRowSplit { vector_width: 2, ..small }, &gpu, 44, 400, 3.0, 16),
         ] {
+            let of = |parameters: &SpmmRowSplit| {
+                Tiling::new(columns, parameters.vector_width, parameters.in_step()).shared(2)
+            };
+            let ways = (columns, [of(&parameters)]);
+            let ways = (ways.0, ways.1.as_slice());
             let fitted =
-                parameters.taking_whole_rows(device, ValueType::F32, &tiling, longest_row, idle);
+                parameters.taking_whole_rows(device, ValueType::F32, ways, longest_row, idle);
             assert_eq!(fitted.group_size, group_size, "{longest_row} nonzeros, {idle}");
+            assert!(fitted.in_step() >= of(&fitted).items_per_row(), "{columns} columns");
         }
     }
 }

@@ -63,7 +63,7 @@ pub(super) const KNOWN_SPILLS: &[KnownSpill] = &[
         reason: IN_FLIGHT,
     },
     in_flight("batched", "pvc", 16384),
-    in_flight("spmm_row_split", "pvc", 4096),
+    in_flight("spmm_row_split", "pvc", 16384),
     in_flight("spmm_merge", "skl", 1024),
     in_flight("spmm_merge", "pvc", 4096),
     in_flight("spmm_nonzero_split_join", "pvc", 512),

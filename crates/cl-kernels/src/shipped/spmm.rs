@@ -8,7 +8,9 @@ use crate::spmm::{
 };
 use crate::spmm_merge::SpmmMerge;
 use crate::spmm_nonzero_split::SpmmNonzeroSplit;
-use crate::spmm_row_split::{FEATURE_NODE_LIST, FEATURE_PARTS, SpmmRowSplit, sharing_feature};
+use crate::spmm_row_split::{
+    FEATURE_GROUP_A_PART, FEATURE_NODE_LIST, FEATURE_PARTS, SpmmRowSplit, sharing_feature,
+};
 use crate::{
     Accumulate, DeviceType, KernelKey, ParameterError, Parameters, spmm_merge, spmm_nonzero_split,
     spmm_row_split,
@@ -25,14 +27,15 @@ impl List<'_> {
                 // NVIDIA's compiler alone has them, and is not asked.
                 let usual = SpmmRowSplit { shuffles: 0, ..usual };
                 let single = usual.row_by_row();
+                let long = [FEATURE_NODE_LIST, FEATURE_PARTS, FEATURE_GROUP_A_PART];
                 // As for long rows, and where nodes are few.
                 let [many, many_of_nodes] =
                     [single, usual].map(|one| SpmmRowSplit { nnz_at_once: 8, ..one });
                 sets.extend([
                     (usual, vec![FEATURE_NODE_LIST]),
                     (single, vec![]),
-                    (usual, vec![FEATURE_NODE_LIST, FEATURE_PARTS, FEATURE_COLUMNS_APART]),
-                    (single, vec![FEATURE_NODE_LIST, FEATURE_PARTS]),
+                    (usual, [&long[..], &[FEATURE_COLUMNS_APART]].concat()),
+                    (single, long.to_vec()),
                     (usual, vec![FEATURE_NODE_LIST, FEATURE_C_BY_ELEMENT]),
                     (single, vec![FEATURE_COLUMNS_APART]),
                     (SpmmRowSplit { rows_at_once: 2, ..usual }, vec![FEATURE_NODE_LIST]),
@@ -40,8 +43,8 @@ impl List<'_> {
                     (many, vec![FEATURE_NODE_LIST]),
                     (single, sharing_feature(8).into_iter().collect()),
                     (
-                        many_of_nodes,
-                        [FEATURE_NODE_LIST].into_iter().chain(sharing_feature(4)).collect(),
+                        SpmmRowSplit { group_size: 256, ..many_of_nodes },
+                        long.into_iter().chain(sharing_feature(4)).collect(),
                     ),
                 ]);
             }

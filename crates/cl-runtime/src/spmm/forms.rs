@@ -50,7 +50,8 @@ impl From<&DeviceTraits> for DeviceSize {
 pub(super) struct Access {
     /// Ways and columns of an item, the faster first; the last one needs nothing of B and C.
     pub(super) ways: Vec<(Columns, u32)>,
-    /// Sub-groups that share a row, whichever way: sums of rows that are not cut are the same wherever B and C begin.
+    /// Sub-groups that share a row, whichever way: sums of rows that a sub-group
+    /// takes, or those that share it, are the same wherever B and C begin.
     pub(super) sub_groups_per_row: u32,
     /// Elements from one row to the next of a copy of B, where one is made.
     pub(super) copy_leading: Option<usize>,

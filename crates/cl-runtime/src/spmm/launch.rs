@@ -204,8 +204,9 @@ impl Spmm {
         };
         spmm_row_split::Arguments {
             nodes: self.nodes() as u32,
+            parts: long.map_or(0, LongNodes::parts) as u32,
             node_groups: self.node_groups(&form.tiling) as u32,
-            part_groups: self.part_groups() as u32,
+            part_groups: self.part_groups(&form.tiling) as u32,
             width: self.dense.c.cols() as u32,
             tile_width: form.tiling.tile_width,
             sub_group_size: form.tiling.sub_group_size,

@@ -1,5 +1,5 @@
-//! Rows that are a group's of `spmm_row_split`, or several groups': those longer than a sub-group takes, with neighbours
-//! that have the same columns.
+//! Rows longer than a sub-group of `spmm_row_split` takes, with neighbours that have the same columns: in parts, which are
+//! a group's each or a team's.
 
 use cl_kernels::Array;
 use cl_kernels::spmm_row_split_plan::LongArguments;
@@ -10,7 +10,7 @@ use crate::raw::Memory;
 use crate::scratch::zeroed_blocking;
 use crate::{AnyMatrix, DeviceArray, Queue, Result};
 
-/// I-nodes (rows, where there are none) of which a group takes one, or a part of one.
+/// I-nodes (rows, where there are none) that are taken in parts, or by a whole group.
 #[derive(Debug)]
 pub(super) struct LongNodes {
     /// Of each, four words: first row, rows, first part, parts; those of several parts come first.
@@ -19,37 +19,45 @@ pub(super) struct LongNodes {
     cut_count: usize,
     /// Of each part, its node.
     part_nodes: DeviceArray<u32>,
+    /// A part is a group's.
+    by_group: bool,
 }
 
 impl LongNodes {
-    /// Finds the nodes with rows of more than `part_nnz` nonzeros, of which a group takes `sub_groups` times as many;
-    /// `None` where there are none. Two words a long row are read back.
+    /// Finds the nodes with rows of more than `part_nnz` nonzeros; `None` where there are none. A part is a group's of so
+    /// many teams, which takes as many times more; or a team's, without a number. Two words a long row are read back.
     pub(super) fn find_blocking(
         queue: &Queue,
         matrix: &AnyMatrix,
         nodes: &Nodes,
         part_nnz: u32,
-        sub_groups: u32,
+        teams: Option<u32>,
     ) -> Result<Option<Self>> {
         if matrix.shape().longest_row <= u64::from(part_nnz) {
             return Ok(None);
         }
         let mut rows = long_rows_blocking(queue, matrix, part_nnz)?;
-        rows.iter_mut().for_each(|(_, parts)| *parts = parts.div_ceil(sub_groups.max(1)));
+        rows.iter_mut().for_each(|(_, parts)| *parts = parts.div_ceil(teams.unwrap_or(1)));
         let (nodes, part_nodes) = cut_nodes(&rows, nodes.firsts())?;
         Ok(Some(LongNodes {
             cut_count: nodes.chunks_exact(4).filter(|node| node[3] > 1).count(),
             nodes: DeviceArray::upload_blocking(queue, &nodes)?,
             part_nodes: DeviceArray::upload_blocking(queue, &part_nodes)?,
+            by_group: teams.is_some(),
         }))
     }
 
-    /// Nodes that are cut: several groups' each.
+    /// Whether a part is a group's.
+    pub(super) fn by_group(&self) -> bool {
+        self.by_group
+    }
+
+    /// Nodes that are cut: of several parts.
     pub(super) fn cut_count(&self) -> usize {
         self.cut_count
     }
 
-    /// Groups that take nodes, or parts of them.
+    /// Parts; a node that is not cut is one.
     pub(super) fn parts(&self) -> usize {
         self.part_nodes.len()
     }

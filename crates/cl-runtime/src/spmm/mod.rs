@@ -15,8 +15,10 @@ mod scratch;
 mod tiles;
 
 use cl_kernels::spmm::{SpmmAlgorithm, Tiling};
-use cl_kernels::spmm_row_split::{FEATURE_NODE_LIST, FEATURE_PARTS, SpmmRowSplit};
-use cl_kernels::{Accumulate, Array, Experiment, KernelKey, Scalar};
+use cl_kernels::spmm_row_split::{
+    FEATURE_GROUP_A_PART, FEATURE_NODE_LIST, FEATURE_PARTS, SpmmRowSplit,
+};
+use cl_kernels::{Accumulate, Array, DeviceType, Experiment, KernelKey, Scalar};
 use csr_core::{DenseShape, Layout, ValueType, counted};
 
 use crate::raw::Memory;
@@ -65,7 +67,7 @@ pub struct SpmmOperands<'a> {
 /// What is computed once from the pattern.
 #[derive(Debug)]
 enum PatternPlan {
-    /// A sub-group a node, but for those that are cut.
+    /// A sub-group a node, but for those that are long.
     Rows { nodes: Nodes, long: Option<LongNodes> },
     /// A group a tile, or by nonzeros a sub-group.
     Tiles(Tiles),
@@ -78,6 +80,8 @@ impl PatternPlan {
         if let PatternPlan::Rows { nodes, long } = self {
             features.extend(nodes.list().is_some().then_some(FEATURE_NODE_LIST));
             features.extend(long.is_some().then_some(FEATURE_PARTS));
+            let by_group = long.as_ref().is_some_and(LongNodes::by_group);
+            features.extend(by_group.then_some(FEATURE_GROUP_A_PART));
         }
         features
     }
@@ -140,25 +144,30 @@ impl Spmm {
                 };
                 let loads = mean_row * nodes.count() as f64;
                 let copies = copies_b(device, &dense, &SpmmParameters::RowSplit(parameters), loads);
-                // Long rows are cut, each part a sub-group's.
+                // Long rows are taken in parts.
                 let sub_groups =
                     nodes.count().max((loads / f64::from(parameters.part_nnz)) as usize);
                 let of_rows = (sub_groups, mean_row);
                 let (access, parameters) =
                     Access::to_rows(&dense, parameters, device.into(), of_rows, copies);
-                let (_, width) = access.ways[0];
-                let tiling = Tiling::new(dense.c.cols() as u32, width, parameters.in_step())
-                    .shared(access.sub_groups_per_row);
+                let columns = dense.c.cols() as u32;
+                let tiling = |(_, width): &(_, u32)| {
+                    Tiling::new(columns, *width, parameters.in_step())
+                        .shared(access.sub_groups_per_row)
+                };
+                let ways: Vec<_> = access.ways.iter().map(tiling).collect();
+                let tiling = ways[0];
                 let idle = tiling.idle(device.compute_units, sub_groups);
                 let mut parameters = parameters.under_way(&tiling, mean_row, idle);
                 parameters.part_nnz = parameters.useful_part(device, &tiling, loads);
-                let longest_row = matrix.shape().longest_row;
+                let (ways, longest_row) = ((columns, &*ways), matrix.shape().longest_row);
                 let parameters =
-                    parameters.taking_whole_rows(device, value_type, &tiling, longest_row, idle);
+                    parameters.taking_whole_rows(device, value_type, ways, longest_row, idle);
                 let of_group = SpmmParameters::RowSplit(parameters);
-                let tiling = Form::tiling(&dense, &of_group, width, access.sub_groups_per_row);
-                let (part_nnz, sub_groups) = (parameters.part_nnz, of_group.sub_groups(&tiling));
-                let long = LongNodes::find_blocking(queue, matrix, &nodes, part_nnz, sub_groups)?;
+                let by_group = device_type != DeviceType::Cpu;
+                let teams = by_group.then(|| of_group.sub_groups(&tiling));
+                let part_nnz = parameters.part_nnz;
+                let long = LongNodes::find_blocking(queue, matrix, &nodes, part_nnz, teams)?;
                 (PatternPlan::Rows { nodes, long }, of_group, access)
             }
             SpmmParameters::Merge(of_merge) => {
@@ -228,7 +237,7 @@ impl Spmm {
             return 0;
         }
         let per_tile = match &self.plan {
-            PatternPlan::Rows { .. } => self.node_groups(tiling) + self.part_groups(),
+            PatternPlan::Rows { .. } => self.node_groups(tiling) + self.part_groups(tiling),
             PatternPlan::Tiles(tiles) => match self.parameters {
                 SpmmParameters::NonzeroSplit(_) => tiles.count().div_ceil(self.sub_groups(tiling)),
                 _ => tiles.count(),
@@ -255,10 +264,13 @@ impl Spmm {
         self.nodes().div_ceil(self.sub_groups(tiling))
     }
 
-    /// Of a tile, the groups that take long nodes, or parts of them.
-    fn part_groups(&self) -> usize {
+    /// Of a tile, the groups that take parts of long nodes.
+    fn part_groups(&self, tiling: &Tiling) -> usize {
         match &self.plan {
-            PatternPlan::Rows { long: Some(long), .. } => long.parts(),
+            PatternPlan::Rows { long: Some(long), .. } if long.by_group() => long.parts(),
+            PatternPlan::Rows { long: Some(long), .. } => {
+                long.parts().div_ceil(self.sub_groups(tiling))
+            }
             _ => 0,
         }
     }

@@ -10,11 +10,10 @@ use sparrow_bench::selftest::{SpmmCase, run_spmm};
 use crate::spmm::{check, csr};
 
 /// As on a GPU, where few columns leave sub-groups of one or two items, and few rows leave it idle: several sub-groups
-/// share a row's nonzeros, some have none, and long rows are cut as well.
+/// share a row's nonzeros, some have none, and groups take long rows.
 #[test]
 fn rows_that_sub_groups_share_are_right_with_few_columns_and_with_many() {
-    let device = device().masked(|traits| traits.device_type = DeviceType::Gpu);
-    let queue = Queue::new(&Context::new(&device).unwrap()).unwrap();
+    let queue = as_on_a_gpu();
     let uneven = csr(97, 45, |row| row * row % 90);
     // The three rows of a node have the same columns.
     let nodes = {
@@ -77,10 +76,10 @@ fn rows_that_sub_groups_share_are_right_with_few_columns_and_with_many() {
     }
 }
 
-/// Rows of a sub-group, of a group, and of several groups in one product; alike in pairs, and with a row of each alone.
+/// Rows of a sub-group, of a group, and of several groups in one product; alike in pairs, and with a row of each alone; as
+/// on a GPU, and with parts a team each, as on a CPU.
 #[test]
 fn rows_that_a_group_takes_are_right_beside_shorter_and_longer_ones() {
-    let queue = queue();
     let lengths = [3, 16, 17, 60, 64, 65, 700, 0, 1000, 5];
     let single = csr(1500, lengths.len(), |row| lengths[row]);
     let pairs = {
@@ -92,21 +91,64 @@ fn rows_that_a_group_takes_are_right_beside_shorter_and_longer_ones() {
         let values = csr_core::random_vector(5, columns.len());
         Csr::new(1500, offsets, columns, values).unwrap()
     };
-    let row_split = Some(SpmmAlgorithm::RowSplit);
     let named = |items| {
         [("group_size", 32), ("part_nnz", 16), ("items_per_row", items), ("rows_at_once", 2)]
             .map(|(name, value)| (name.to_owned(), value))
             .to_vec()
     };
-    let is_slow = is_interpreter(queue.context().device());
-    let columns: &[usize] = if is_slow { &[3, 20] } else { &[1, 2, 3, 4, 8, 20, 32, 33] };
-    for (matrix, columns) in
-        [&single, &pairs].into_iter().flat_map(|matrix| columns.iter().map(move |c| (matrix, *c)))
-    {
-        for items in [1, 8] {
-            let parameters = named(items);
-            let case = SpmmCase { parameters, beta: 0.5, ..SpmmCase::new(row_split, columns) };
-            check(&queue, matrix, &case);
+    let is_slow = is_interpreter(&device());
+    let columns: &[usize] = if is_slow { &[3, 20] } else { &[1, 2, 3, 8, 20, 33] };
+    for queue in [as_on_a_gpu(), queue()] {
+        for (matrix, columns) in [&single, &pairs]
+            .into_iter()
+            .flat_map(|matrix| columns.iter().map(move |columns| (matrix, *columns)))
+        {
+            for (items, shift) in [(1, 0), (8, 1)] {
+                let case = SpmmCase {
+                    parameters: named(items),
+                    beta: 0.5,
+                    shift,
+                    ..SpmmCase::new(Some(SpmmAlgorithm::RowSplit), columns)
+                };
+                check(&queue, matrix, &case);
+            }
         }
     }
+}
+
+/// Nothing is stored for a second kernel to add up, where a group takes the longest row: of 128 items, or of 256 on a device
+/// that is idle.
+#[test]
+fn a_group_that_takes_the_longest_row_needs_no_second_kernel() {
+    let queue = as_on_a_gpu();
+    for (longest_row, group_size, stores) in [
+        (200, "group_size-128", false),
+        (1_000, "group_size-128", false),
+        (1_700, "group_size-256", false),
+        (3_000, "group_size-128", true),
+    ] {
+        let matrix = csr(3_100, 40, |row| if row == 7 { longest_row } else { 9 });
+        let matrix = Matrix::upload_blocking(&queue, matrix.view()).unwrap();
+        let shape = |rows| DenseShape::new(rows, 32, Layout::RowMajor, 32).unwrap();
+        let options =
+            SpmmOptions { algorithm: Some(SpmmAlgorithm::RowSplit), ..SpmmOptions::default() };
+        let plan = SpmmPlan::<f64, u32, f64>::new_blocking(
+            &queue,
+            &matrix,
+            shape(3_100),
+            shape(40),
+            &options,
+        )
+        .unwrap();
+        let key = plan.key().to_string();
+        assert!(key.contains(group_size), "{longest_row} nonzeros: {key}");
+        assert_eq!(plan.workspace_bytes() > 0, stores, "{longest_row} nonzeros: {key}");
+    }
+}
+
+/// The device under test, made to look like a GPU.
+#[expect(clippy::unwrap_used, reason = "support code of tests")]
+fn as_on_a_gpu() -> Queue {
+    let device = device().masked(|traits| traits.device_type = DeviceType::Gpu);
+    Queue::new(&Context::new(&device).unwrap()).unwrap()
 }

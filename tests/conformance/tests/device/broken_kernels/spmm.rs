@@ -41,10 +41,10 @@ pub(super) const BREAKAGES: &[Breakage] = &[
     Breakage {
         what: "SpMM: of a row that a group takes, what its last team has is not added up",
         subject: Spmm(SpmmAlgorithm::RowSplit),
-        from: "sum_over(sums, shared, team, teams,",
-        to: "sum_over(sums, shared, team, max(teams - 1, 1u),",
+        from: "sum_over(sums + other, shared, team, teams,",
+        to: "sum_over(sums + other, shared, team, max(teams - 1, 1u),",
         caught_by: &[Check::Bound],
-        noticed: Noticed::Everywhere,
+        noticed: Noticed::OnGpus,
     },
     Breakage {
         what: "SpMM: the last part of a row that is cut is not added up",
