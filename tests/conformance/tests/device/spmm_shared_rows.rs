@@ -1,9 +1,9 @@
 //! SpMM of few columns, or of few rows: rows that several sub-groups share.
 
-use conformance::{device, is_interpreter, queue};
+use conformance::{device, is_interpreter, queue, whole_device};
 use sparrow::{
-    Context, Csr, DenseShape, DeviceType, Layout, Matrix, Queue, SpmmAlgorithm, SpmmOptions,
-    SpmmPlan, ValueType,
+    Context, Csr, DenseShape, Device, DeviceType, Layout, Matrix, Queue, SpmmAlgorithm,
+    SpmmOptions, SpmmPlan, ValueType,
 };
 use sparrow_bench::selftest::{SpmmCase, run_spmm};
 
@@ -13,7 +13,7 @@ use crate::spmm::{check, csr};
 /// share a row's nonzeros, some have none, and groups take long rows.
 #[test]
 fn rows_that_sub_groups_share_are_right_with_few_columns_and_with_many() {
-    let queue = as_on_a_gpu();
+    let queue = as_on_a_gpu(&device());
     let uneven = csr(97, 45, |row| row * row % 90);
     // The three rows of a node have the same columns.
     let nodes = {
@@ -98,7 +98,7 @@ fn rows_that_a_group_takes_are_right_beside_shorter_and_longer_ones() {
     };
     let is_slow = is_interpreter(&device());
     let columns: &[usize] = if is_slow { &[3, 20] } else { &[1, 2, 3, 8, 20, 33] };
-    for queue in [as_on_a_gpu(), queue()] {
+    for queue in [as_on_a_gpu(&device()), queue()] {
         for (matrix, columns) in [&single, &pairs]
             .into_iter()
             .flat_map(|matrix| columns.iter().map(move |columns| (matrix, *columns)))
@@ -120,7 +120,7 @@ fn rows_that_a_group_takes_are_right_beside_shorter_and_longer_ones() {
 /// that is idle.
 #[test]
 fn a_group_that_takes_the_longest_row_needs_no_second_kernel() {
-    let queue = as_on_a_gpu();
+    let queue = as_on_a_gpu(&whole_device());
     for (longest_row, group_size, stores) in [
         (200, "group_size-128", false),
         (1_000, "group_size-128", false),
@@ -146,9 +146,9 @@ fn a_group_that_takes_the_longest_row_needs_no_second_kernel() {
     }
 }
 
-/// The device under test, made to look like a GPU.
+/// A device made to look like a GPU.
 #[expect(clippy::unwrap_used, reason = "support code of tests")]
-fn as_on_a_gpu() -> Queue {
-    let device = device().masked(|traits| traits.device_type = DeviceType::Gpu);
+fn as_on_a_gpu(device: &Device) -> Queue {
+    let device = device.masked(|traits| traits.device_type = DeviceType::Gpu);
     Queue::new(&Context::new(&device).unwrap()).unwrap()
 }
