@@ -85,7 +85,7 @@ typedef struct {
     uint row; // its first
     uint rows;
     uint first_part;
-    uint parts; // groups that take it
+    uint parts; // a team's each, or a group's
 } long_node_t;
 
 // Adds NNZ_AT_ONCE nonzeros, `count` of which there are, of each row. What is beyond loads again what came last, and
@@ -146,8 +146,8 @@ void add_nonzeros(reals_t *sums, const inode_t *node, const offset_t at, const u
 
 #if SUB_GROUPS_PER_ROW > 1 || defined(GROUP_A_PART)
 // Adds up the sums of ROWS_ADDED rows over `count` sub-groups, or teams; what the first of them then has is valid, in an
-// order that depends on their number alone. Every item of the group calls it. `index` is the number of the item's own among
-// them, `own` its element of `shared` for its first row, and the next one's lies `apart` further; the next row's
+// order that depends on their number alone. Every item of the group calls it. `index` is the number of the item's own
+// among them, `own` its element of `shared` for the first row, and the next one's lies `apart` further; the next row's
 // GROUP_SIZE. `has_sums` where it has something to add.
 void sum_over(reals_t *sums, local reals_t *shared, const uint index, const uint count, const uint own,
               const uint apart, const int has_sums)
@@ -252,7 +252,7 @@ kernel void spmm_row_split(const uint nodes,
     // Items that have none reach the barriers, too.
     number = is_of_group || has_rows ? number : 0;
 #else
-    if (!has_rows && !is_of_group)
+    if (!is_of_group && !has_rows)
         return;
 #endif
     // Items without columns of their own load others': their sub-group may shuffle nonzeros from them.
@@ -295,7 +295,7 @@ kernel void spmm_row_split(const uint nodes,
     }
 #endif
 #if SUB_GROUPS_PER_ROW == 1
-    if (!has_rows && !is_of_group)
+    if (!is_of_group && !has_rows)
         return;
 #endif
     length = has_rows ? length : 0;

@@ -139,7 +139,8 @@ kernel void find_alike_rows(const uint rows,
         atomic_or(alike + row / 32, 1u << row % 32);
 }
 
-// Lists the rows of more than `part_nnz` nonzeros, each with the number of its parts of that many at most: `count` pairs, in any order.
+// Lists the rows of more than `part_nnz` nonzeros, each with the number of parts of at most so many: `count` pairs, in any
+// order.
 __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 kernel void find_long_rows(const uint rows,
                            const uint part_nnz,

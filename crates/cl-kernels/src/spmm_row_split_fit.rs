@@ -56,9 +56,9 @@ impl SpmmRowSplit {
         SpmmRowSplit { nnz_at_once: self.nnz_at_once.max(at_once.min(MOST_AT_ONCE)), ..self }
     }
 
-    /// The most nonzeros of a row that a sub-group takes, for a matrix whose sub-groups load `loads` rows of B: `part_nnz`, or a
-    /// half or less of it where the device would have too few sub-groups; the largest stays, and so does what several
-    /// share.
+    /// The most nonzeros of a row that a sub-group takes, for a matrix whose sub-groups load `loads` rows of B: `part_nnz`,
+    /// or a half or less of it where the device would have too few sub-groups; the largest stays, and so does what
+    /// several share.
     pub fn useful_part(&self, device: &DeviceTraits, tiling: &Tiling, loads: f64) -> u32 {
         if self.part_nnz == WHOLE_ROWS || tiling.sub_groups_per_row > 1 {
             return self.part_nnz;
@@ -214,8 +214,8 @@ mod tests {
             let of = |parameters: &SpmmRowSplit| {
                 Tiling::new(columns, parameters.vector_width, parameters.in_step()).shared(2)
             };
-            let ways = (columns, [of(&parameters)]);
-            let ways = (ways.0, ways.1.as_slice());
+            let ways = [of(&parameters)];
+            let ways = (columns, ways.as_slice());
             let fitted =
                 parameters.taking_whole_rows(device, ValueType::F32, ways, longest_row, idle);
             assert_eq!(fitted.group_size, group_size, "{longest_row} nonzeros, {idle}");

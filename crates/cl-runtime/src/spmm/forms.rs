@@ -50,8 +50,8 @@ impl From<&DeviceTraits> for DeviceSize {
 pub(super) struct Access {
     /// Ways and columns of an item, the faster first; the last one needs nothing of B and C.
     pub(super) ways: Vec<(Columns, u32)>,
-    /// Sub-groups that share a row, whichever way: sums of rows that a sub-group
-    /// takes, or those that share it, are the same wherever B and C begin.
+    /// Sub-groups that share a row, whichever way: sums of rows that are no longer than a sub-group takes are the same
+    /// wherever B and C begin.
     pub(super) sub_groups_per_row: u32,
     /// Elements from one row to the next of a copy of B, where one is made.
     pub(super) copy_leading: Option<usize>,
@@ -239,6 +239,7 @@ impl Form {
         let tiling = Form::tiling(dense, &parameters, width, sub_groups_per_row);
         key.features.extend(sharing_feature(tiling.sub_groups_per_row));
         let is_cpu = context.device().traits().device_type == DeviceType::Cpu;
+        // Sub-groups of one item that share a row are no item a row.
         if is_cpu && tiling.items_per_row() == 1 && key.source == spmm_row_split::SOURCE {
             key.features.push(FEATURE_ITEM_A_ROW);
         }
