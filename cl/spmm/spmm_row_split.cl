@@ -69,6 +69,8 @@
 #define ITEMS_IN_STEP GROUP_SIZE
 #endif
 
+#include "spmm/sum_over.h"
+
 // What a sub-group takes: an i-node, or a run of the nonzeros of each of its rows.
 typedef struct {
     global const uint *columns; // of its first row
@@ -132,41 +134,6 @@ void add_nonzeros(reals_t *sums, const inode_t *node, const offset_t at, const u
             const real_t factor = load_value(node->values, begin + min(k, count - 1) * SUB_GROUPS_PER_ROW);
             const reals_t sum = fma((reals_t)(factor), of_b[k], sums[other]);
             sums[other] = k < count ? sum : sums[other];
-        }
-    }
-}
-#endif
-
-// Rows whose sums are added up at a time: all of an i-node where shares have the local memory for them anyway.
-#if SUB_GROUPS_PER_ROW > 1
-#define ROWS_ADDED ROWS_AT_ONCE
-#else
-#define ROWS_ADDED 1
-#endif
-
-#if SUB_GROUPS_PER_ROW > 1 || defined(GROUP_A_PART)
-// Adds up the sums of ROWS_ADDED rows over `count` sub-groups, or teams; what the first of them then has is valid, in an
-// order that depends on their number alone. Every item of the group calls it. `index` is the number of the item's own
-// among them, `own` its element of `shared` for the first row, and the next one's lies `apart` further; the next row's
-// GROUP_SIZE. `has_sums` where it has something to add.
-void sum_over(reals_t *sums, local reals_t *shared, const uint index, const uint count, const uint own,
-              const uint apart, const int has_sums)
-{
-    if (has_sums) {
-#pragma unroll
-        for (uint other = 0; other < ROWS_ADDED; ++other)
-            shared[other * GROUP_SIZE + own] = sums[other];
-    }
-    for (uint remaining = count; remaining > 1; remaining = (remaining + 1) / 2) {
-        const uint reach = (remaining + 1) / 2;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (has_sums && index + reach < remaining) {
-#pragma unroll
-            for (uint other = 0; other < ROWS_ADDED; ++other) {
-                local reals_t *const of_row = shared + other * GROUP_SIZE + own;
-                sums[other] += of_row[reach * apart];
-                *of_row = sums[other];
-            }
         }
     }
 }
