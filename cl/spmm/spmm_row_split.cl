@@ -173,7 +173,7 @@ kernel void spmm_row_split(const uint nodes,
     OPEN_SCALAR(alpha);
     OPEN_SCALAR(beta);
 
-#if SUB_GROUPS_PER_ROW > 1 || defined(GROUP_A_PART)
+#ifdef HAS_BARRIERS
     local reals_t shared[ROWS_ADDED * GROUP_SIZE];
 #endif
 
@@ -215,11 +215,12 @@ kernel void spmm_row_split(const uint nodes,
     // Parts are numbered, and nodes.
     ulong number = is_of_group ? group : (ulong)(is_part ? group : group - part_groups) * teams + team;
     int has_rows = team_in_step < teams_in_step && (is_of_group || number < (is_part ? parts : nodes));
-#if SUB_GROUPS_PER_ROW > 1
-    // Items that have none reach the barriers, too.
+#ifdef HAS_BARRIERS
+    // Items that have none reach the barriers, too, and nothing is loaded where items have left: Intel's compiler for CPU
+    // devices took such loads, of an address that a group's items share, out of the condition that they stand under.
     number = is_of_group || has_rows ? number : 0;
 #else
-    if (!is_of_group && !has_rows)
+    if (!has_rows)
         return;
 #endif
     // Items without columns of their own load others': their sub-group may shuffle nonzeros from them.
@@ -261,8 +262,8 @@ kernel void spmm_row_split(const uint nodes,
         has_rows = 0;
     }
 #endif
-#if SUB_GROUPS_PER_ROW == 1
-    if (!is_of_group && !has_rows)
+#ifndef HAS_BARRIERS
+    if (!has_rows)
         return;
 #endif
     length = has_rows ? length : 0;

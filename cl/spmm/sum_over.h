@@ -13,10 +13,13 @@
 #endif
 
 #if SUB_GROUPS_PER_ROW > 1 || defined(GROUP_A_PART)
+// Every item of a group calls the following, so that none leaves the kernel before.
+#define HAS_BARRIERS
+
 // Adds up the sums of ROWS_ADDED rows over `count` sub-groups, or teams; what the first of them then has is valid, in an
-// order that depends on their number alone. Every item of the group calls it. `index` is the number of the item's own
-// among them, `own` its element of `shared` for the first row, and the next one's lies `apart` further; the next row's
-// GROUP_SIZE. `has_sums` where it has something to add.
+// order that depends on their number alone. `index` is the number of the item's own among them, `own` its element of
+// `shared` for the first row, and the next one's lies `apart` further; the next row's GROUP_SIZE. `has_sums` where it has
+// something to add.
 void sum_over(reals_t *sums, local reals_t *shared, const uint index, const uint count, const uint own,
               const uint apart, const int has_sums)
 {
