@@ -6,13 +6,12 @@ use std::time::{Duration, Instant};
 
 use csr_core::verify::Oracle;
 use csr_core::{AnyCsrView, AnyVector, CsrView, Offset, RealValue, Value as _, for_csr};
-use rayon::prelude::*;
 use sparrow::{
     HeteroPlan, LEARNING_PRODUCTS, Matrix, Partner, PlanOptions, Product, Queue, Rates, Share,
 };
 
 use super::device::{Instance, options_of};
-use super::host::chunk_sum;
+use super::host::Source;
 use super::operands::{shape_of, shared_array};
 use super::{
     MeasureError, Origin, Samples, Subject, add_times, bytes_once, summation, untimed_spmv,
@@ -44,16 +43,14 @@ impl ChipRates {
         device: Rates,
         partner: Rates,
     ) -> Result<Self, MeasureError> {
-        const CHUNK: usize = 1 << 16;
-        let source = vec![1.0f64; 16 << 20];
+        let source = Source::new();
         let (stops, reads) = (AtomicBool::new(false), AtomicBool::new(false));
         std::thread::scope(|scope| {
             let host = scope.spawn(|| {
                 let (start, mut bytes) = (Instant::now(), 0);
                 while !stops.load(Ordering::Relaxed) {
-                    let sum: f64 = source.par_chunks(CHUNK).map(chunk_sum).sum();
-                    std::hint::black_box(sum);
-                    bytes += size_of_val(&source[..]);
+                    source.read();
+                    bytes += source.bytes();
                     reads.store(true, Ordering::Relaxed);
                 }
                 bytes as f64 / start.elapsed().as_secs_f64()

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use csr_core::verify::Oracle;
 use csr_core::{AnyCsrView, CsrView, HostSell, Offset, RealValue, Value as _, for_csr};
+use rayon::prelude::*;
 use sparrow::{Products, Rates};
 
 use super::operands::shape_of;
@@ -88,12 +89,9 @@ fn typed<V: RealValue, O: Offset>(
 
 /// How fast the host's cores together read and copy memory.
 pub fn host_rates() -> Rates {
-    use rayon::prelude::*;
-    const ELEMENTS: usize = 16 << 20;
-    const CHUNK: usize = 1 << 16;
-    let source = vec![1.0f64; ELEMENTS];
-    let mut target = vec![0.0f64; ELEMENTS];
-    let bytes = size_of_val(&*source) as f64;
+    let source = Source::new();
+    let mut target = vec![0; source.elements.len()];
+    let bytes = source.bytes() as f64;
     let fastest = |work: &mut dyn FnMut()| {
         let times = (0..8).map(|_| {
             let start = Instant::now();
@@ -102,25 +100,42 @@ pub fn host_rates() -> Rates {
         });
         times.fold(f64::INFINITY, f64::min)
     };
-    let read = fastest(&mut || {
-        let sum: f64 = source.par_chunks(CHUNK).map(chunk_sum).sum();
-        std::hint::black_box(sum);
-    });
+    let read = fastest(&mut || source.read());
     let copy = fastest(&mut || {
-        let pairs = target.par_chunks_mut(CHUNK).zip(source.par_chunks(CHUNK));
+        let pairs = target.par_chunks_mut(CHUNK).zip(source.elements.par_chunks(CHUNK));
         pairs.for_each(|(target, source)| target.copy_from_slice(source));
         std::hint::black_box(&target);
     });
     Rates { read: bytes / read, copy: 2.0 * bytes / copy }
 }
 
-/// Eight sums side by side, so that additions do not wait for each other.
-pub(super) fn chunk_sum(chunk: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    for eight in chunk.chunks_exact(8) {
-        for (sum, value) in sums.iter_mut().zip(eight) {
-            *sum += value;
-        }
+/// Elements that a thread reads at a time.
+const CHUNK: usize = 1 << 16;
+
+/// Elements of a page.
+const PAGE: usize = 512;
+
+/// 128 MiB that the host's threads read together.
+pub(super) struct Source {
+    elements: Vec<u64>,
+}
+
+impl Source {
+    const ELEMENT: u64 = 1;
+
+    pub(super) fn new() -> Self {
+        Source { elements: vec![Self::ELEMENT; 16 << 20] }
     }
-    sums.iter().sum()
+
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.elements)
+    }
+
+    /// Reads all of it once: each page is compared with one that stays in the first cache. The C library compares, as fast
+    /// where the program is not optimised.
+    pub(super) fn read(&self) {
+        let page = [Self::ELEMENT; PAGE];
+        let is_alike = |chunk: &[u64]| chunk.chunks_exact(PAGE).all(|of_chunk| of_chunk == page);
+        std::hint::black_box(self.elements.par_chunks(CHUNK).all(is_alike));
+    }
 }
