@@ -2,7 +2,8 @@
 //!
 //! `SPARROW_TEST_PLATFORM` names the platform (part of its name); without it the best device is taken.
 //! `SPARROW_TEST_FULL=1` runs whole products instead of a pairwise cover; `SPARROW_TEST_SHARED=1` says that PoCL and Intel's
-//! runtime both run, and share what [`Parts`] deals. `cargo xtask test` sets all of them.
+//! runtime both run, and share what [`Parts`] deals; `SPARROW_TEST_MEMCHECK=1` that memcheck looks, for which [`algorithms`]
+//! are fewer. `cargo xtask test` sets all of them.
 
 pub mod c_application;
 mod failing;
@@ -24,7 +25,7 @@ pub use fixture::{Fixture, bits, check_product, csr};
 pub use gate::{Gate, Opening};
 pub use in_order::{check_in_order, check_in_order_after};
 pub use share::{Parts, is_shared};
-pub use small::{implementations, options};
+pub use small::{algorithms, implementations, options};
 pub use sparrow_bench::selftest::LIMITS;
 pub use two_devices::queues_on_two_devices;
 pub use unchecked::runs_unchecked;

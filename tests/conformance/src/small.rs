@@ -1,5 +1,6 @@
 //! Every implementation that runs on any device, with the suite's small hyper-parameters.
 
+use crate::is_full;
 use sparrow::{Accumulate, Algorithm, PlanOptions, Variant};
 use sparrow_bench::selftest::Configuration;
 
@@ -16,4 +17,22 @@ pub fn implementations() -> Vec<(Algorithm, Variant)> {
 /// Options of a plan with small hyper-parameters.
 pub fn options(algorithm: Algorithm, variant: Variant, accumulate: Accumulate) -> PlanOptions {
     Configuration::small(algorithm, variant).options(accumulate)
+}
+
+/// Every algorithm; under memcheck, which looks at the library's calls and memory and not at what kernels compute, one for
+/// each kind of objects that plans own: none, arrays of a plan that kernels make, a copy of A, and stages that a product
+/// waits for. The calls are made in one place for all of them.
+pub fn algorithms() -> Vec<Algorithm> {
+    let of_each_kind = vec![
+        Algorithm::CsrScalar,
+        Algorithm::CsrAdaptive,
+        Algorithm::Sell,
+        Algorithm::SegmentedSum,
+    ];
+    if is_under_memcheck() { of_each_kind } else { Algorithm::ALL.to_vec() }
+}
+
+/// Whether `cargo xtask test` runs the test under memcheck, where each instruction takes some thirty times as long.
+fn is_under_memcheck() -> bool {
+    !is_full() && std::env::var_os("SPARROW_TEST_MEMCHECK").is_some_and(|value| value == "1")
 }

@@ -16,7 +16,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     (
         "device",
         &[
-            // Every algorithm on an application's objects; those of a queue in order, which differ in a flag, are `--full`'s.
+            // An algorithm of each kind (`algorithms`) on an application's objects; those of a queue in order, which differ in a flag, are `--full`'s.
             "application::an_applications_queue_may_be_out_of_order",
             "application::adopted_objects_have_one_reference_more_until_they_are_dropped",
             "application::an_adopted_device_says_of_itself_what_the_listed_one_says",
@@ -27,7 +27,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
             "refusals::a_queue_of_another_context",
             "refusals::a_kernel_that_does_not_build_shows_the_compilers_log",
             "launching::a_launch_on_no_rows_waits_for_its_wait_list",
-            // Every algorithm, waiting for what ends well and for what fails.
+            // The same, waiting for what ends well and for what fails.
             "in_flight::everything_may_be_dropped_with_work_in_flight",
         ],
     ),
@@ -89,6 +89,7 @@ pub(super) fn run(given: &Given, valgrind: &Path) -> Result<Outcome> {
         let program = program.with_context(|| format!("no test program {name} was built"))?;
         let run_tests = |valgrind: &[String]| -> Result<Ran> {
             let mut command = conformance::command(given, Implementation::Oclgrind, &folders)?;
+            command.env("SPARROW_TEST_MEMCHECK", "1");
             command.current_dir(program.package).args(valgrind).arg(program.file).args(*tests);
             let ran = watched::run(&mut command, Patience::new(given.full))?;
             printer.add(ran.cpu);

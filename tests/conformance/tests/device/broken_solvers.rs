@@ -2,7 +2,9 @@
 
 use cl_runtime::break_kernels;
 use conformance::host_solvers::*;
-use conformance::{bits, device, is_full, is_interpreter, runs_unchecked, say};
+use conformance::{
+    bits, compiles_slowly, device, is_full, is_interpreter, is_shared, runs_unchecked, say,
+};
 use sparrow::{Context, Preconditioner, Queue, SolverMethod, SolverOptions, StopRule};
 
 struct Breakage {
@@ -149,6 +151,10 @@ fn every_broken_kernel_is_caught() {
     let device = device();
     if !device.traits().has_f64 {
         say("skipped: the device has no f64");
+        return;
+    }
+    if compiles_slowly(&device) && is_shared() {
+        say("broken: by Intel's runtime, which compiles each once more in a third of the time");
         return;
     }
     let breakages = match is_interpreter(&device) && !is_full() {
