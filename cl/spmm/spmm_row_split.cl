@@ -216,8 +216,9 @@ kernel void spmm_row_split(const uint nodes,
     ulong number = is_of_group ? group : (ulong)(is_part ? group : group - part_groups) * teams + team;
     int has_rows = team_in_step < teams_in_step && (is_of_group || number < (is_part ? parts : nodes));
 #ifdef HAS_BARRIERS
-    // Items that have none reach the barriers, too, and nothing is loaded where items have left: Intel's compiler for CPU
-    // devices took such loads, of an address that a group's items share, out of the condition that they stand under.
+    // Items that have none reach the barriers, too. Intel's compiler for CPU devices, after items had left, took loads from
+    // an address that a group shares (`part_nodes[number]`) out of the condition that they stand under; without barriers
+    // `number` is a team's, and the address is not the group's.
     number = is_of_group || has_rows ? number : 0;
 #else
     if (!has_rows)

@@ -4,8 +4,8 @@
 //! and the interpreter with small ones alone, which have smaller groups and the same code. Of a configuration that both
 //! compilers run each has half of the cover's programs, which the other has not (`Extent::Half`, `Extent::OtherHalf`).
 //!
-//! Kernels that are broken on purpose, and forms for GPUs, which CPU devices are given by no choice, run on Intel's runtime
-//! and the interpreter.
+//! Forms of SpMM for GPUs, which CPU devices are given by no choice, and solvers that are broken on purpose run on Intel's
+//! runtime and the interpreter where both compilers run.
 //!
 //! Parts of other covers that nobody is given by default (hyper-parameters by hand, types under those) run on one of two
 //! compilers, dealt by their numbers: those of an even number on PoCL, of an odd one on Intel's runtime. An interpreter, which

@@ -20,15 +20,11 @@ pub fn options(algorithm: Algorithm, variant: Variant, accumulate: Accumulate) -
 }
 
 /// Every algorithm; under memcheck, which looks at the library's calls and memory and not at what kernels compute, one for
-/// each kind of objects that plans own: none, arrays of a plan that kernels make, a copy of A, and stages that a product
-/// waits for. The calls are made in one place for all of them.
+/// each way in which plans own memory: an arena that becomes the first workspace, parts of one array that kernels fill, two
+/// products in one, and stages that wait for one another. `--full` has all of them under memcheck, too.
 pub fn algorithms() -> Vec<Algorithm> {
-    let of_each_kind = vec![
-        Algorithm::CsrScalar,
-        Algorithm::CsrAdaptive,
-        Algorithm::Sell,
-        Algorithm::SegmentedSum,
-    ];
+    let of_each_kind =
+        vec![Algorithm::CsrFlat, Algorithm::SellSigma, Algorithm::Hyb, Algorithm::SegmentedSum];
     if is_under_memcheck() { of_each_kind } else { Algorithm::ALL.to_vec() }
 }
 

@@ -55,7 +55,7 @@ pub(super) fn run(given: &Given, implementation: Implementation) -> Result<Outco
         for (module, tests) in modules {
             let name = format!("{} {module}", program.name);
             let left_out = host_only::reason(program.name, &module, implementation);
-            if let Some(reason) = left_out.filter(|_| !given.full) {
+            if let Some(reason) = left_out.filter(|_| !given.full && given.bench.is_shared) {
                 given.printer.say(format_args!("{name} NOT RUN HERE: {reason}"));
                 continue;
             }

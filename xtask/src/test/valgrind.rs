@@ -6,7 +6,7 @@
 
 use super::conformance::{self, own_folders, passed_tests};
 use super::watched::{self, Patience, Ran};
-use super::{Given, Outcome};
+use super::{Given, Outcome, oclgrind};
 use crate::implementation::Implementation;
 use anyhow::{Context as _, Result};
 use std::path::Path;
@@ -16,7 +16,8 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     (
         "device",
         &[
-            // An algorithm of each kind (`algorithms`) on an application's objects; those of a queue in order, which differ in a flag, are `--full`'s.
+            // An algorithm of each kind (`conformance::algorithms`) on an application's objects; those of a queue in
+            // order, which differ in a flag, are `--full`'s.
             "application::an_applications_queue_may_be_out_of_order",
             "application::adopted_objects_have_one_reference_more_until_they_are_dropped",
             "application::an_adopted_device_says_of_itself_what_the_listed_one_says",
@@ -101,6 +102,9 @@ pub(super) fn run(given: &Given, valgrind: &Path) -> Result<Outcome> {
         if !plain.is_success() {
             printer.say(plain.output);
             return Ok(Outcome::Failed(format!("{name} failed without valgrind")));
+        }
+        if let Some(finding) = oclgrind::findings(&plain.output).first() {
+            return Ok(Outcome::Failed(format!("{name}: Oclgrind: {finding}")));
         }
         let ran = run_tests(&memcheck(valgrind))?;
         let passed: usize = ran.output.lines().filter_map(passed_tests).sum();

@@ -131,8 +131,8 @@ impl Source {
         size_of_val(&*self.elements)
     }
 
-    /// Reads all of it once: each page is compared with one that stays in the first cache. The C library compares, as fast
-    /// where the program is not optimised.
+    /// Reads all of it once: each page is compared with one that stays in the first cache. The C library compares, so that
+    /// tests, which are not optimised, read nearly as fast.
     pub(super) fn read(&self) {
         let page = [Self::ELEMENT; PAGE];
         let is_alike = |chunk: &[u64]| chunk.chunks_exact(PAGE).all(|of_chunk| of_chunk == page);

@@ -154,7 +154,7 @@ fn every_broken_kernel_is_caught() {
         return;
     }
     if compiles_slowly(&device) && is_shared() {
-        say("broken: by Intel's runtime, which compiles each once more in a third of the time");
+        say("broken: by Intel's runtime, which compiles in a third of the time");
         return;
     }
     let breakages = match is_interpreter(&device) && !is_full() {
