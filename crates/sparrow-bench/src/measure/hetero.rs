@@ -11,7 +11,7 @@ use sparrow::{
 };
 
 use super::device::{Instance, options_of};
-use super::host::Source;
+use super::host::HostStream;
 use super::operands::{shape_of, shared_array};
 use super::{
     MeasureError, Origin, Samples, Subject, add_times, bytes_once, summation, untimed_spmv,
@@ -43,14 +43,14 @@ impl ChipRates {
         device: Rates,
         partner: Rates,
     ) -> Result<Self, MeasureError> {
-        let source = Source::new();
+        let stream = HostStream::new();
         let (stops, reads) = (AtomicBool::new(false), AtomicBool::new(false));
         std::thread::scope(|scope| {
             let host = scope.spawn(|| {
                 let (start, mut bytes) = (Instant::now(), 0);
                 while !stops.load(Ordering::Relaxed) {
-                    source.read();
-                    bytes += source.bytes();
+                    stream.read();
+                    bytes += stream.bytes();
                     reads.store(true, Ordering::Relaxed);
                 }
                 bytes as f64 / start.elapsed().as_secs_f64()

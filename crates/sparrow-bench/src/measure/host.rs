@@ -89,9 +89,9 @@ fn typed<V: RealValue, O: Offset>(
 
 /// How fast the host's cores together read and copy memory.
 pub fn host_rates() -> Rates {
-    let source = Source::new();
-    let mut target = vec![0; source.elements.len()];
-    let bytes = source.bytes() as f64;
+    let stream = HostStream::new();
+    let mut target = vec![0; stream.elements.len()];
+    let bytes = stream.bytes() as f64;
     let fastest = |work: &mut dyn FnMut()| {
         let times = (0..8).map(|_| {
             let start = Instant::now();
@@ -100,31 +100,31 @@ pub fn host_rates() -> Rates {
         });
         times.fold(f64::INFINITY, f64::min)
     };
-    let read = fastest(&mut || source.read());
+    let read = fastest(&mut || stream.read());
     let copy = fastest(&mut || {
-        let pairs = target.par_chunks_mut(CHUNK).zip(source.elements.par_chunks(CHUNK));
+        let pairs = target.par_chunks_mut(CHUNK).zip(stream.elements.par_chunks(CHUNK));
         pairs.for_each(|(target, source)| target.copy_from_slice(source));
         std::hint::black_box(&target);
     });
     Rates { read: bytes / read, copy: 2.0 * bytes / copy }
 }
 
-/// Elements that a thread reads at a time.
+/// Elements that a thread reads or copies at a time.
 const CHUNK: usize = 1 << 16;
 
-/// Elements of a page.
+/// Elements that are compared at a time: 4 KiB.
 const PAGE: usize = 512;
 
-/// 128 MiB that the host's threads read together.
-pub(super) struct Source {
+/// 128 MiB that the host's threads read together, to find how fast memory is read.
+pub(super) struct HostStream {
     elements: Vec<u64>,
 }
 
-impl Source {
+impl HostStream {
     const ELEMENT: u64 = 1;
 
     pub(super) fn new() -> Self {
-        Source { elements: vec![Self::ELEMENT; 16 << 20] }
+        HostStream { elements: vec![Self::ELEMENT; 16 << 20] }
     }
 
     pub(super) fn bytes(&self) -> usize {
