@@ -80,7 +80,9 @@ const FOUND: i32 = 99;
 /// Runs the tests of `PROGRAMS`, and of `FULL_PROGRAMS` if everything is asked for, under `valgrind`, on Oclgrind.
 pub(super) fn run(given: &Given, valgrind: &Path) -> Result<Outcome> {
     let printer = given.printer;
-    printer.say("covers the calls of cl-runtime/src/raw/, launches of sparrow, and sparrow.h, on Oclgrind");
+    printer.say(
+        "covers the calls of cl-runtime/src/raw/, launches of sparrow, and sparrow.h, on Oclgrind",
+    );
     let folder = tempfile::tempdir().context("a temporary directory")?;
     let folders = own_folders(given, folder.path())?;
     let programs = conformance::programs(given)?;
