@@ -144,7 +144,7 @@ impl SpgemmRows {
             near: 512,
             middle: 2048,
             wide: if has_48_kib { 8192 } else { 4096 },
-            least_long: 65536,
+            least_long: 16384,
             unit_shares: 8,
             small_outputs: 128,
             middle_outputs: 512,
