@@ -120,8 +120,8 @@ const ROW_NNZ: f64 = 8.0;
 const UNEVEN_PART: f64 = 0.3;
 
 /// What making the copy takes: launches, and passes over A.
-const PLAN_LAUNCHES: f64 = 57.0;
-const PLAN_PASSES: f64 = 30.0;
+const PLAN_LAUNCHES: f64 = 40.0;
+const PLAN_PASSES: f64 = 10.0;
 
 fn cost(question: &CostQuestion<'_>, _: &NamedParameters) -> Cost {
     let CostQuestion { numbers, rows, nnz, units, memory_ns, .. } = *question;

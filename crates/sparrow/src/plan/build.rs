@@ -62,10 +62,14 @@ impl AnyPlan {
                     let contenders =
                         choose::contenders(&tables, &fit, inner, coding, options, most);
                     let own_ids = (inner.pattern_id(), inner.values_id());
-                    let found =
-                        measure::fastest(queue, inner, contenders, most, options, |one_of| {
-                            one(&one_of.choice, own_ids, options)
-                        })?;
+                    let found = measure::fastest(
+                        queue,
+                        inner,
+                        contenders,
+                        (most, cache_bytes),
+                        options,
+                        |one_of| one(&one_of.choice, own_ids, options),
+                    )?;
                     // What was timed is a plan of the copy itself. Of one in another order all else is told to what runs it.
                     match (&transposed, &reordered) {
                         (None, None) => found,

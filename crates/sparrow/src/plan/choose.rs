@@ -14,6 +14,14 @@ use super::measure::are_enough;
 /// Candidates that are timed, at most: more would have too few products each.
 const MOST_TIMED: usize = 4;
 
+/// An algorithm that is estimated at up to so many times the least is timed before more hyper-parameters of one that is
+/// timed anyway: estimates of two algorithms err by more than those of one with other hyper-parameters.
+const NEARLY_LEAST: f64 = 1.1;
+
+/// Where what some tens of products take needs the device for less than this part of the host's time for a launch, nothing
+/// is faster, and timing costs more than a copy could gain.
+const WITHIN_LAUNCH: f64 = 0.8;
+
 /// Bytes of columns and values from which on a CPU device times candidates: a program takes half a second to compile, and
 /// 1,000 products by some tens of GB/s should take as long.
 const LEAST_TIMED_BYTES: usize = 16 << 20;
@@ -67,11 +75,37 @@ pub(super) fn by_tables(
     select_where(tables, fit, &matrix.shape(), products, may_run(fit, options))
 }
 
+/// The estimates in the order in which they are timed, the least first: before another of the same algorithm the best of
+/// each other algorithm that is nearly as good.
+fn in_order_of_interest(estimated: &[Estimate]) -> Vec<&Estimate> {
+    let total = |one: &Estimate| one.cost.total_ns(Products::Many);
+    let is_of_interest = |(at, one): &(usize, &Estimate)| {
+        let is_first = estimated[..*at].iter().all(|other| other.algorithm != one.algorithm);
+        is_first && total(one) <= NEARLY_LEAST * total(&estimated[0])
+    };
+    let (first, rest): (Vec<_>, Vec<_>) = estimated.iter().enumerate().partition(is_of_interest);
+    first.into_iter().chain(rest).map(|(_, one)| one).collect()
+}
+
+/// The choice, if by its estimate, or the best of its algorithm where a rule has other hyper-parameters, a launch takes the
+/// host longer than a product takes the device.
+fn within_launch(estimated: &[Estimate], choice: Choice) -> Option<Choice> {
+    let is_same = |one: &&Estimate| choice.is_same(&Choice::of_estimate(one, String::new()));
+    let is_like = |one: &&Estimate| one.algorithm == choice.algorithm;
+    let found = estimated.iter().find(is_same).or_else(|| estimated.iter().find(is_like))?;
+    let Cost { host_ns, device_ns, .. } = found.cost;
+    (device_ns < WITHIN_LAUNCH * host_ns).then(|| Choice {
+        reason: format!("{}; nothing is timed, as a launch takes longer", choice.reason),
+        ..choice
+    })
+}
+
 /// What is timed where many products follow: what some tens would take, which comes first, what the tables say of many,
 /// and the best by the cost model; at last `csr_tiles`, whose copy takes long, and of which the others' times say whether it
 /// is worth making. Copies of A are estimated to store values in `coding`. Where tables have no numbers of a model, a CPU
 /// device times what the rules say and what leaves A as it is, if A is large. Where nothing is timed, or `most` products
-/// are too few for that, what the tables say of many products alone.
+/// are too few for that, what the tables say of many products alone; where a launch takes longer than a product, what some
+/// tens would take.
 pub(super) fn contenders(
     tables: &Tables,
     fit: &Fit<'_>,
@@ -90,13 +124,19 @@ pub(super) fn contenders(
         same.map_or(0.0, |Estimate { cost: Cost { setup_ns, .. }, .. }| *setup_ns)
     };
     let best: Vec<Choice> = match estimated.is_empty() {
-        false => estimated.iter().map(|one| Choice::of_estimate(one, String::new())).collect(),
+        false => {
+            let in_order = in_order_of_interest(&estimated).into_iter();
+            in_order.map(|one| Choice::of_estimate(one, String::new())).collect()
+        }
         true if is_worth_timing_by_rules(fit, matrix) => {
             let as_it_is = as_it_is_on_cpus(fit.device.compute_units, &shape).into_iter();
             as_it_is.filter(|one| may(*one)).map(Choice::by_name).collect()
         }
         true => Vec::new(),
     };
+    if let Some(choice) = within_launch(&estimated, of(Products::Several)) {
+        return vec![Contender { choice, setup_ns: 0.0, promised_ns: None }];
+    }
     let is_timed = !best.is_empty();
     let mut found: Vec<Contender> = Vec::with_capacity(MOST_TIMED);
     for choice in [of(Products::Several), of(Products::Many)].into_iter().chain(best) {
@@ -125,7 +165,49 @@ pub(super) fn contenders(
 
 #[cfg(test)]
 mod tests {
+    use cl_kernels::NamedParameters;
+    use cl_kernels::csr_flat::CsrFlat;
+
     use super::*;
+
+    #[test]
+    fn another_algorithm_is_timed_before_other_hyper_parameters_if_it_is_nearly_as_good() {
+        let of = |algorithm, device_ns| Estimate {
+            algorithm,
+            parameters: NamedParameters::of(&CsrFlat::default()),
+            cost: Cost { host_ns: 0.0, device_ns, setup_ns: 0.0 },
+        };
+        let (flat, copy) = (Algorithm::CsrFlat, Algorithm::SellSigma);
+        let order = |estimated: &[Estimate]| -> Vec<_> {
+            let in_order = in_order_of_interest(estimated).into_iter();
+            in_order.map(|one| (one.algorithm, one.cost.device_ns)).collect()
+        };
+        let near = [of(flat, 100.0), of(flat, 102.0), of(copy, 109.0), of(copy, 110.0)];
+        assert_eq!(order(&near), [(flat, 100.0), (copy, 109.0), (flat, 102.0), (copy, 110.0)]);
+        let far = [of(flat, 100.0), of(flat, 102.0), of(copy, 111.0)];
+        assert_eq!(order(&far), [(flat, 100.0), (flat, 102.0), (copy, 111.0)]);
+        assert_eq!(order(&[]), []);
+    }
+
+    #[test]
+    fn nothing_is_timed_where_a_launch_takes_longer_than_a_product() {
+        let parameters = NamedParameters::of(&CsrFlat::default());
+        let estimate = |device_ns| Estimate {
+            algorithm: Algorithm::CsrFlat,
+            parameters: parameters.clone(),
+            cost: Cost { host_ns: 10e3, device_ns, setup_ns: 0.0 },
+        };
+        let chosen = |device_ns| {
+            let choice = Choice::of_estimate(&estimate(device_ns), "by a rule".to_owned());
+            within_launch(&[estimate(device_ns)], choice)
+        };
+        let small = chosen(7e3).unwrap();
+        assert!(small.reason.starts_with("by a rule; nothing is timed"), "{}", small.reason);
+        assert_eq!(chosen(9e3), None);
+        let of_a_rule = Choice::by_name(Algorithm::CsrFlat);
+        assert!(within_launch(&[estimate(7e3)], of_a_rule).is_some());
+        assert_eq!(within_launch(&[], Choice::by_name(Algorithm::CsrFlat)), None);
+    }
 
     #[test]
     fn items_with_a_row_each_are_timed_on_cpus_where_rows_are_short_and_none_is_long() {

@@ -14,18 +14,24 @@ use super::choose::Contender;
 use super::{AnyCoefficient, AnyPlan, AnyProduct, PlanOptions};
 use crate::Result;
 
-/// Samples of a candidate after a first launch: the least counts, which other work on the machine has disturbed least.
-/// The first sample is one launch, and says how many the others need.
+/// Samples of a candidate: the least counts, which other work on the machine has disturbed least. The first is of one
+/// launch, and says how many the others need.
 const ROUNDS: u32 = 3;
 
 /// Those of a CPU device, which other work disturbs more, where there are products for as many.
 const ROUNDS_ON_CPUS: u32 = 5;
 
 /// Nanoseconds of a sample that are enough to tell candidates apart: launches of large matrices need no company.
-const ENOUGH_NS: f64 = 100e3;
+const ENOUGH_NS: f64 = 60e3;
 
-/// What took so many times the least in the first sample is not sampled again.
+/// What is sampled again besides the first: the best of the others by their first samples, or several where other work may
+/// have disturbed these, but none that took so many times the least.
+const FINALISTS: usize = 1;
+const FINALISTS_ON_CPUS: usize = 3;
 const FAR_BEHIND: f64 = 1.5;
+
+/// Nanoseconds that a sample of one launch is longer than a launch among others.
+const ALONE_NS: f64 = 10e3;
 
 /// What is not faster than the first by this much is not taken: times of a few launches are worth no more.
 const CLEARLY: f64 = 0.97;
@@ -42,10 +48,18 @@ struct Ground<'a> {
     zero: Option<AnyArray>,
     element: ValueType,
     most_rounds: u32,
+    most_finalists: usize,
+    /// Whether plans drive one another's arrays out of the last cache.
+    is_beyond_cache: bool,
 }
 
 impl<'a> Ground<'a> {
-    fn new(queue: &'a Queue, matrix: &'a AnyMatrix, options: &PlanOptions) -> Result<Self> {
+    fn new(
+        queue: &'a Queue,
+        matrix: &'a AnyMatrix,
+        cache_bytes: u64,
+        options: &PlanOptions,
+    ) -> Result<Self> {
         let element = matrix.value_type().accumulator();
         let zeros = |len: usize| -> Result<AnyArray> {
             let mut array = AnyArray::allocate(queue.context(), element, len)?;
@@ -59,16 +73,44 @@ impl<'a> Ground<'a> {
         let zero = options.scalars_on_device.then(|| zeros(1)).transpose()?;
         let (x, y) = (zeros(matrix.cols())?, zeros(matrix.rows())?);
         queue.finish_blocking()?;
-        let most_rounds = match queue.context().device().traits().device_type {
-            DeviceType::Cpu => ROUNDS_ON_CPUS,
-            _ => ROUNDS,
+        let (most_rounds, most_finalists) = match queue.context().device().traits().device_type {
+            DeviceType::Cpu => (ROUNDS_ON_CPUS, FINALISTS_ON_CPUS),
+            _ => (ROUNDS, FINALISTS),
         };
-        Ok(Ground { queue, matrix, x, y, zero, element, most_rounds })
+        let nonzero = size_of::<u32>() + matrix.value_type().size_bytes();
+        // A, and copies of it.
+        let bytes = 3 * matrix.nnz() as u64 * nonzero as u64;
+        let is_beyond_cache = bytes > cache_bytes;
+        Ok(Ground {
+            queue,
+            matrix,
+            x,
+            y,
+            zero,
+            element,
+            most_rounds,
+            most_finalists,
+            is_beyond_cache,
+        })
     }
 
-    /// Nanoseconds of a product among `launches`.
-    fn sample(&mut self, plan: &AnyPlan, workspace: &mut Workspace, launches: u32) -> Result<f64> {
+    /// Nanoseconds of a product among `launches`. Where plans drive one another out of the cache, one goes before that is
+    /// not counted: it finds what another plan has left, which is half of what it reads where both read A, and nothing
+    /// where one reads a copy.
+    fn sample(&mut self, one: &mut Entrant, launches: u32) -> Result<f64> {
+        if self.is_beyond_cache {
+            self.launch(one, 1)?;
+        }
         let start = Instant::now();
+        self.launch(one, launches)?;
+        let ns = start.elapsed().as_nanos() as f64 / f64::from(launches);
+        tracing::debug!(choice = %one.plan.choice, launches, us = ns / 1e3, "timed");
+        Ok(ns)
+    }
+
+    /// Launches, and waits for them.
+    fn launch(&mut self, one: &mut Entrant, launches: u32) -> Result<()> {
+        let Entrant { plan, workspace, .. } = one;
         for _ in 0..launches {
             let zero = Number::of(self.element, 0.0);
             let coefficient = || match &self.zero {
@@ -87,34 +129,39 @@ impl<'a> Ground<'a> {
             }
         }
         self.queue.finish_blocking()?;
-        Ok(start.elapsed().as_nanos() as f64 / f64::from(launches))
+        Ok(())
+    }
+
+    /// The first sample of a plan, of a launch after one by which its program is loaded.
+    fn first_sample(&mut self, one: &mut Entrant) -> Result<()> {
+        self.launch(one, 1)?;
+        let start = Instant::now();
+        self.launch(one, 1)?;
+        one.least_ns = start.elapsed().as_nanos() as f64;
+        Ok(())
+    }
+
+    /// Times plans in turn once more, by `most` products at most, if there are several. Returns how many products there were.
+    fn further_samples(&mut self, finalists: &mut [Entrant], most: u32) -> Result<u32> {
+        if finalists.len() < 2 {
+            return Ok(0);
+        }
+        let each = most / finalists.len() as u32;
+        let uncounted = u32::from(self.is_beyond_cache);
+        let least = least_of(finalists);
+        let (rounds, launches) = samples_of(least, each, uncounted, self.most_rounds - 1);
+        for _ in 0..rounds {
+            for one in &mut *finalists {
+                let sample = self.sample(one, launches)?;
+                one.least_ns = one.least_ns.min(sample);
+            }
+        }
+        Ok(finalists.len() as u32 * rounds * (uncounted + launches))
     }
 }
 
-impl Ground<'_> {
-    /// Times plans in turn by `most` products each at most, after a launch of each: programs may be loaded by it, and A
-    /// comes into the cache. Returns how many products there were.
-    fn time(&mut self, entrants: &mut [Entrant], most: u32) -> Result<u32> {
-        for one in &mut *entrants {
-            self.sample(&one.plan, &mut one.workspace, 1)?;
-        }
-        let mut products = entrants.len() as u32;
-        let mut launches = 1;
-        let rounds = self.most_rounds.min(most - 1).max(ROUNDS);
-        for round in 0..rounds {
-            let least = least_of(entrants);
-            for one in entrants.iter_mut().filter(|one| !is_far_behind(one.least_ns, least)) {
-                let sample = self.sample(&one.plan, &mut one.workspace, launches)?;
-                one.least_ns = one.least_ns.min(sample);
-                products += launches;
-            }
-            if round == 0 {
-                launches = launches_of_sample(least_of(entrants), most, rounds);
-            }
-        }
-        Ok(products)
-    }
-}
+/// Products of a first sample.
+const OF_FIRST_SAMPLE: u32 = 2;
 
 /// A plan that is timed.
 struct Entrant {
@@ -137,7 +184,8 @@ pub(super) fn are_enough(products: u32, plans: usize) -> bool {
 }
 
 /// The plan of the fastest of `contenders`, timed by `most` products at most, warm-up included; the first of them where
-/// another cannot be made or is not clearly faster. `build` makes a plan of `matrix`.
+/// another cannot be made or is not clearly faster. `cache_bytes` are those of the device's last cache; `build` makes a plan
+/// of `matrix`.
 ///
 /// # Errors
 /// The first cannot be made, or the device fails.
@@ -145,7 +193,7 @@ pub(super) fn fastest(
     queue: &Queue,
     matrix: &AnyMatrix,
     contenders: Vec<Contender>,
-    most: u32,
+    (most, cache_bytes): (u32, u64),
     options: &PlanOptions,
     build: impl Fn(&Contender) -> Result<AnyPlan>,
 ) -> Result<AnyPlan> {
@@ -169,27 +217,41 @@ pub(super) fn fastest(
     // Those that are timed at once come first where products do not suffice for all.
     let has_late = are_enough(most, entrants.len() + late.len());
     let late = if has_late { late } else { Vec::new() };
-    let most_entrants = entrants.len() + late.len();
-    let each = most / most_entrants.max(1) as u32;
-    if most_entrants > 1 && are_enough(most, most_entrants) {
-        let mut ground = Ground::new(queue, matrix, options)?;
-        let mut products = ground.time(&mut entrants, each)?;
-        for contender in &late {
-            if !is_worth_timing(contender, least_of(&entrants)) {
-                continue;
-            }
-            let timed = make(contender).and_then(|mut one| {
-                products += ground.time(std::slice::from_mut(&mut one), each)?;
-                Ok(one)
-            });
-            match timed {
-                Ok(one) => entrants.push(one),
-                Err(error) => tracing::debug!(choice = %contender.choice, %error, "is not timed"),
-            }
-        }
-        return Ok(chosen(entrants, products));
+    if entrants.len() + late.len() < 2 || !are_enough(most, entrants.len() + late.len()) {
+        return Ok(entrants.swap_remove(0).plan);
     }
-    Ok(entrants.swap_remove(0).plan)
+    let mut ground = Ground::new(queue, matrix, cache_bytes, options)?;
+    for one in &mut entrants {
+        ground.first_sample(one)?;
+    }
+    for contender in &late {
+        if !is_worth_timing(contender, least_of(&entrants) - ALONE_NS) {
+            continue;
+        }
+        let timed = make(contender).and_then(|mut one| {
+            ground.first_sample(&mut one)?;
+            Ok(one)
+        });
+        match timed {
+            Ok(one) => entrants.push(one),
+            Err(error) => tracing::debug!(choice = %contender.choice, %error, "is not timed"),
+        }
+    }
+    let of_first = OF_FIRST_SAMPLE * entrants.len() as u32;
+    let mut finalists = entrants;
+    let others = leave_finalists(&mut finalists, ground.most_finalists);
+    let products = of_first + ground.further_samples(&mut finalists, most - of_first)?;
+    Ok(chosen(finalists, others, products))
+}
+
+/// Leaves the first, and `most` of the others that are the best by their first samples. Returns how many went.
+fn leave_finalists(entrants: &mut Vec<Entrant>, most: usize) -> usize {
+    let all = entrants.len();
+    let far = FAR_BEHIND * least_of(entrants);
+    let mut others = entrants.split_off(1);
+    others.sort_by(|a, b| a.cost_ns().total_cmp(&b.cost_ns()));
+    entrants.extend(others.into_iter().filter(|one| one.least_ns <= far).take(most));
+    all - entrants.len()
 }
 
 /// The least time of all.
@@ -197,16 +259,12 @@ fn least_of(entrants: &[Entrant]) -> f64 {
     entrants.iter().map(|one| one.least_ns).fold(f64::INFINITY, f64::min)
 }
 
-/// Whether a plan need not be sampled again; infinity is of one that was not yet.
-fn is_far_behind(own_ns: f64, least_ns: f64) -> bool {
-    own_ns.is_finite() && own_ns > FAR_BEHIND * least_ns
-}
-
-/// Launches of a sample where one takes about `launch_ns`, of `most` products of a plan in so many rounds: one was before
-/// the samples, and one was the first of them.
-fn launches_of_sample(launch_ns: f64, most: u32, rounds: u32) -> u32 {
-    let spare = most.saturating_sub(2) / (rounds - 1);
-    ((ENOUGH_NS / launch_ns).ceil() as u32).clamp(1, spare.max(1))
+/// Further samples, and launches of each that are counted, where a launch takes about `launch_ns`, a plan has `left` products
+/// and a sample `uncounted` ones besides: as many as are enough, if so many are left.
+fn samples_of(launch_ns: f64, left: u32, uncounted: u32, most_rounds: u32) -> (u32, u32) {
+    let rounds = (left / (1 + uncounted)).min(most_rounds);
+    let most = left.checked_div(rounds).map_or(1, |of_round| of_round - uncounted);
+    (rounds, ((ENOUGH_NS / launch_ns).ceil() as u32).clamp(1, most))
 }
 
 /// Whether what a contender promises is clearly less than `least_ns`, the least that others take.
@@ -214,17 +272,19 @@ fn is_worth_timing(contender: &Contender, least_ns: f64) -> bool {
     contender.promised_ns.is_none_or(|promised| promised < WORTH * least_ns)
 }
 
-/// The plan of the least cost, which says how it was found.
-fn chosen(mut entrants: Vec<Entrant>, products: u32) -> AnyPlan {
+/// The plan of the least cost, which says how it was found; `others` took longer in their first samples.
+fn chosen(mut finalists: Vec<Entrant>, others: usize, products: u32) -> AnyPlan {
     let texts =
-        entrants.iter().map(|one| format!("{} {:.1} µs", one.plan.choice, one.cost_ns() / 1e3));
-    let reason = format!(
-        "timed on the matrix by {products} products: {}",
-        texts.collect::<Vec<_>>().join(", ")
-    );
-    let costs: Vec<_> = entrants.iter().map(Entrant::cost_ns).collect();
+        finalists.iter().map(|one| format!("{} {:.1} µs", one.plan.choice, one.cost_ns() / 1e3));
+    let texts = texts.collect::<Vec<_>>().join(", ");
+    let slower = match others {
+        0 => String::new(),
+        _ => format!("; first samples of {others} more took longer"),
+    };
+    let reason = format!("timed on the matrix by {products} products: {texts}{slower}");
+    let costs: Vec<_> = finalists.iter().map(Entrant::cost_ns).collect();
     let best = clearly_least(&costs);
-    let mut plan = entrants.swap_remove(best).plan;
+    let mut plan = finalists.swap_remove(best).plan;
     plan.choice.reason = reason;
     plan.measured_products = products;
     plan
@@ -244,19 +304,16 @@ mod tests {
 
     #[test]
     fn samples_of_large_matrices_are_few_launches_and_never_more_than_there_is_room_for() {
-        assert_eq!(launches_of_sample(200e3, 10, 3), 1);
-        assert_eq!(launches_of_sample(40e3, 10, 3), 3);
-        assert_eq!(launches_of_sample(5e3, 10, 3), 4);
-        assert_eq!(launches_of_sample(5e3, 10, 5), 2);
-        assert_eq!(launches_of_sample(f64::INFINITY, 10, 3), 1);
-        assert_eq!(launches_of_sample(5e3, 3, 3), 1);
-    }
-
-    #[test]
-    fn what_is_far_behind_is_not_sampled_again_but_all_are_once() {
-        assert!(!is_far_behind(f64::INFINITY, f64::INFINITY));
-        assert!(!is_far_behind(14.0, 10.0));
-        assert!(is_far_behind(16.0, 10.0));
+        assert_eq!(samples_of(200e3, 10, 1, 2), (2, 1));
+        assert_eq!(samples_of(40e3, 10, 1, 2), (2, 2));
+        assert_eq!(samples_of(5e3, 10, 1, 2), (2, 4));
+        assert_eq!(samples_of(5e3, 10, 0, 2), (2, 5));
+        assert_eq!(samples_of(5e3, 10, 1, 4), (4, 1));
+        assert_eq!(samples_of(f64::INFINITY, 10, 1, 2), (2, 1));
+        for (left, uncounted) in (0..40).flat_map(|left| [(left, 0), (left, 1)]) {
+            let (rounds, launches) = samples_of(5e3, left, uncounted, 4);
+            assert!(launches >= 1 && rounds * (uncounted + launches) <= left);
+        }
     }
 
     #[test]
