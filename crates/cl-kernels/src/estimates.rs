@@ -4,7 +4,7 @@ use csr_core::{ValueCoding, ValueType};
 
 use crate::csr_tiles::CsrTiles;
 use crate::{
-    Algorithm, Cost, CostNumbers, CostQuestion, DeviceTraits, Fit, FittedParameters as _,
+    Algorithm, Choice, Cost, CostNumbers, CostQuestion, DeviceTraits, Fit, FittedParameters as _,
     MatrixShape, NamedParameters, Products, Tables,
 };
 
@@ -55,6 +55,33 @@ pub fn estimates_where(
         }
         None => Vec::new(),
     }
+}
+
+/// What a choice should cost; hyper-parameters that it does not name are the tables'. `None` where there are no numbers of
+/// the device, or the algorithm has no estimate.
+pub fn estimate_of(
+    tables: &Tables,
+    fit: &Fit<'_>,
+    matrix: &MatrixShape,
+    choice: &Choice,
+) -> Option<Estimate> {
+    let (numbers, cache_bytes) = numbers_of(tables, fit)?;
+    let algorithm = choice.algorithm;
+    let model = algorithm.spec().model?;
+    let mut parameters = parameters_of_tables(tables, fit, algorithm);
+    for (name, value) in &choice.parameters {
+        parameters.set(name, *value).ok()?;
+    }
+    let question = CostQuestion::new(matrix, fit.value_type, fit.device, cache_bytes, numbers);
+    let cost = (model.cost)(&question, &parameters);
+    Some(Estimate { algorithm, parameters, cost })
+}
+
+/// The hyper-parameters that tables have for an algorithm.
+fn parameters_of_tables(tables: &Tables, fit: &Fit<'_>, algorithm: Algorithm) -> NamedParameters {
+    let check = |named: &NamedParameters| algorithm.check_parameters(named.entries(), fit);
+    let defaults = algorithm.default_parameters(fit);
+    tables.named_parameters(fit.device, fit.value_type, defaults, &check).0
 }
 
 /// What `csr_tiles` should cost for a matrix of so many columns if they were anywhere, which is the most: nothing is
@@ -148,10 +175,7 @@ impl Estimator<'_> {
             return None;
         }
         let algorithm = Algorithm::CsrFlat;
-        let check = |named: &NamedParameters| algorithm.check_parameters(named.entries(), fit);
-        let defaults = algorithm.default_parameters(fit);
-        let (parameters, _) = tables.named_parameters(fit.device, fit.value_type, defaults, &check);
-        Some((algorithm, parameters))
+        Some((algorithm, parameters_of_tables(tables, fit, algorithm)))
     }
 }
 
@@ -252,6 +276,22 @@ mod tests {
                 .map(|tiles| tiles.cost.product_ns())
         };
         assert!(tiles(dictionary) < tiles(plain) && tiles(dictionary).is_some());
+    }
+
+    #[test]
+    fn a_choice_is_estimated_with_what_it_names_and_what_tables_have_otherwise() {
+        let (device, tables) = (h200(), Tables::untuned());
+        let matrix = rows_of(50_000, 30);
+        let fit = Fit::plain(&device, ValueType::F32, matrix.mean_row());
+        let of = |text: &str| estimate_of(&tables, &fit, &matrix, &text.parse().unwrap());
+        let all = found(ValueType::F32, &matrix, Products::Many);
+        for one in all.iter().filter(|one| one.algorithm != Algorithm::SellSigma) {
+            assert_eq!(of(&one.to_string()), Some(one.clone()));
+        }
+        let vector = of("csr_vector(items_per_row=4)").unwrap();
+        assert_eq!(vector.parameters.get("items_per_row"), Some(4));
+        assert!(vector.parameters.get("group_size").is_some());
+        assert_eq!(of("csr_adaptive()"), None);
     }
 
     #[test]

@@ -30,6 +30,28 @@ pub fn select_where(
     products: Products,
     may: impl Fn(Algorithm) -> bool,
 ) -> Choice {
+    select_saying_how(tables, fit, matrix, products, may).0
+}
+
+/// Whether a rule of the tables chooses, and not the cost model.
+pub fn is_by_rule(
+    tables: &Tables,
+    fit: &Fit<'_>,
+    matrix: &MatrixShape,
+    products: Products,
+    may: impl Fn(Algorithm) -> bool,
+) -> bool {
+    select_saying_how(tables, fit, matrix, products, may).1
+}
+
+/// Chooses, and says whether a rule did.
+fn select_saying_how(
+    tables: &Tables,
+    fit: &Fit<'_>,
+    matrix: &MatrixShape,
+    products: Products,
+    may: impl Fn(Algorithm) -> bool,
+) -> (Choice, bool) {
     let Fit { device, value_type, .. } = *fit;
     for layer in tables.layers(device) {
         let cache_bytes = tables.cache_bytes_of(&layer, device);
@@ -52,12 +74,13 @@ pub fn select_where(
                     true => "no rule before it fits".to_owned(),
                     false => rule.when.with_figures(&features),
                 };
-                return Choice {
+                let choice = Choice {
                     algorithm: rule.algorithm,
                     variant: rule.variant,
                     parameters: rule.parameters.iter().map(|(k, &v)| (k.clone(), v)).collect(),
                     reason: of_entry(when),
                 };
+                return (choice, true);
             }
             let Some(numbers) = model else { continue };
             // Nothing is known of values here.
@@ -68,13 +91,14 @@ pub fn select_where(
                 let others = rest.first().map(|next| format!(", {} for {next}", us(next)));
                 let reason =
                     format!("the cost model expects {} µs{}", us(best), others.unwrap_or_default());
-                return Choice::of_estimate(best, of_entry(reason));
+                return (Choice::of_estimate(best, of_entry(reason)), false);
             }
         }
     }
     let reason =
         "no rule of a device table fits, and equal nonzeros a group suit every shape".to_owned();
-    Choice { algorithm: Algorithm::CsrAdaptive, variant: None, parameters: Vec::new(), reason }
+    let algorithm = Algorithm::CsrAdaptive;
+    (Choice { algorithm, variant: None, parameters: Vec::new(), reason }, false)
 }
 
 #[cfg(test)]

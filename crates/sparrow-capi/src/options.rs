@@ -45,7 +45,8 @@ pub struct sparrow_plan_options {
     /// What an earlier plan chose, `choice` of its sparrow_plan_info: that runs, and nothing is chosen or timed. `algorithm`
     /// and `variant` must be NULL then, `parameters` go over it. Or NULL.
     pub choice: *const c_char,
-    /// 1: SPARROW_PRODUCTS_MANY times nothing on the matrix. 0: the best few candidates, by 40 products at most.
+    /// 1: SPARROW_PRODUCTS_MANY times nothing on the matrix. 0: the best few candidates, by 40 products at most;
+    /// none where a launch takes longer than a product.
     pub never_measure: u32,
     /// How rows and columns are put in another order first, in a copy that the plan keeps: "rcm" (reverse Cuthill-McKee, of
     /// square matrices), "clusters" (of rows that share columns); NULL leaves them as they are. The product is the same; new

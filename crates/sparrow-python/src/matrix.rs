@@ -232,7 +232,8 @@ impl Matrix {
     /// compensated : bool, default False
     ///     Whether sums keep what each addition rounds off.
     /// measure : int, optional
-    ///     How many products may be spent on choosing with ``reuse="many"``, 40 if left out; with 0 nothing is timed.
+    ///     How many products may be spent on choosing with ``reuse="many"``, 40 if left out; with 0 nothing is timed, nor
+    ///     where a launch takes longer than a product.
     /// parameters : dict of str to int, optional
     ///     Hyper-parameters, over what the device table says.
     /// reordering : {"rcm", "clusters"}, optional

@@ -24,10 +24,13 @@ const ROUNDS_ON_CPUS: u32 = 5;
 /// Nanoseconds of a sample that are enough to tell candidates apart: launches of large matrices need no company.
 const ENOUGH_NS: f64 = 60e3;
 
-/// What is sampled again besides the first: the best of the others by their first samples, or several where other work may
-/// have disturbed these, but none that took so many times the least.
+/// How many are timed on besides the first candidate: the best of the others by their first samples.
 const FINALISTS: usize = 1;
+
+/// Those of a CPU device, where other work may have disturbed first samples.
 const FINALISTS_ON_CPUS: usize = 3;
+
+/// What took so many times the least in its first sample is not timed on.
 const FAR_BEHIND: f64 = 1.5;
 
 /// Nanoseconds that a sample of one launch is longer than a launch among others.
@@ -94,9 +97,9 @@ impl<'a> Ground<'a> {
         })
     }
 
-    /// Nanoseconds of a product among `launches`. Where plans drive one another out of the cache, one goes before that is
-    /// not counted: it finds what another plan has left, which is half of what it reads where both read A, and nothing
-    /// where one reads a copy.
+    /// Nanoseconds of a product among `launches`. Where plans drive one another out of the cache, one launch goes before
+    /// that is not counted: after another plan's it loads from memory what later ones find in the cache, and less of A,
+    /// which other plans read too, than of a copy.
     fn sample(&mut self, one: &mut Entrant, launches: u32) -> Result<f64> {
         if self.is_beyond_cache {
             self.launch(one, 1)?;
@@ -247,11 +250,20 @@ pub(super) fn fastest(
 /// Leaves the first, and `most` of the others that are the best by their first samples. Returns how many went.
 fn leave_finalists(entrants: &mut Vec<Entrant>, most: usize) -> usize {
     let all = entrants.len();
-    let far = FAR_BEHIND * least_of(entrants);
-    let mut others = entrants.split_off(1);
-    others.sort_by(|a, b| a.cost_ns().total_cmp(&b.cost_ns()));
-    entrants.extend(others.into_iter().filter(|one| one.least_ns <= far).take(most));
+    let samples: Vec<_> = entrants.iter().map(|one| (one.least_ns, one.cost_ns())).collect();
+    let stay = finalists(&samples, most);
+    let mut indices = 0..all;
+    entrants.retain(|_| indices.next().is_some_and(|at| stay.contains(&at)));
     all - entrants.len()
+}
+
+/// The indices of those that stay, by time and cost of each first sample.
+fn finalists(samples: &[(f64, f64)], most: usize) -> Vec<usize> {
+    let least = samples.iter().map(|(ns, _)| *ns).fold(f64::INFINITY, f64::min);
+    let mut others: Vec<_> = (1..samples.len()).collect();
+    others.retain(|&at| samples[at].0 <= FAR_BEHIND * least);
+    others.sort_by(|&a, &b| samples[a].1.total_cmp(&samples[b].1));
+    std::iter::once(0).chain(others.into_iter().take(most)).collect()
 }
 
 /// The least time of all.
@@ -272,14 +284,14 @@ fn is_worth_timing(contender: &Contender, least_ns: f64) -> bool {
     contender.promised_ns.is_none_or(|promised| promised < WORTH * least_ns)
 }
 
-/// The plan of the least cost, which says how it was found; `others` took longer in their first samples.
+/// The plan of the least cost, which says how it was found; `others` were not timed on after a first sample.
 fn chosen(mut finalists: Vec<Entrant>, others: usize, products: u32) -> AnyPlan {
     let texts =
         finalists.iter().map(|one| format!("{} {:.1} µs", one.plan.choice, one.cost_ns() / 1e3));
     let texts = texts.collect::<Vec<_>>().join(", ");
     let slower = match others {
         0 => String::new(),
-        _ => format!("; first samples of {others} more took longer"),
+        _ => format!("; {others} more were left after a first sample"),
     };
     let reason = format!("timed on the matrix by {products} products: {texts}{slower}");
     let costs: Vec<_> = finalists.iter().map(Entrant::cost_ns).collect();
@@ -303,7 +315,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn samples_of_large_matrices_are_few_launches_and_never_more_than_there_is_room_for() {
+    fn samples_are_as_many_as_are_enough_and_never_beyond_what_is_left() {
         assert_eq!(samples_of(200e3, 10, 1, 2), (2, 1));
         assert_eq!(samples_of(40e3, 10, 1, 2), (2, 2));
         assert_eq!(samples_of(5e3, 10, 1, 2), (2, 4));
@@ -314,6 +326,17 @@ mod tests {
             let (rounds, launches) = samples_of(5e3, left, uncounted, 4);
             assert!(launches >= 1 && rounds * (uncounted + launches) <= left);
         }
+    }
+
+    #[test]
+    fn the_first_is_timed_on_with_the_best_others_that_are_not_far_behind() {
+        let samples = [(16.0, 16.0), (10.0, 13.0), (11.0, 12.0), (14.0, 14.0), (15.1, 15.1)];
+        assert_eq!(finalists(&samples, 1), [0, 2]);
+        assert_eq!(finalists(&samples, 3), [0, 2, 1, 3]);
+        assert_eq!(finalists(&samples, 9), [0, 2, 1, 3]);
+        // All but the first are far behind, or there is no other.
+        assert_eq!(finalists(&[(10.0, 10.0), (15.5, 15.5)], 1), [0]);
+        assert_eq!(finalists(&[(10.0, 10.0)], 1), [0]);
     }
 
     #[test]

@@ -33,11 +33,16 @@ fn host_matrix() -> Csr<f32> {
 
 /// A table by which the device under test has a cost model, under which items with a row each cost nothing.
 fn tables() -> Tables {
+    tables_with(1000, "")
+}
+
+/// The same where a launch takes the host so many nanoseconds, with rules.
+fn tables_with(launch: u32, rules: &str) -> Tables {
     let kind = queue().context().device().traits().device_type;
     let text = format!(
         "format = 2\n[[device]]\ntype = \"{kind}\"\norigin = \"this test\"\n[device.model.f32]\n\
-         launch = 1000\nlatency = 1000\ncached_kb = 0.1\nmemory_kb = 0.2\nnonzero = 1\n\
-         item = 1\ngather = 0\nrow = 0\nstep = 0\nline = 0\nchain = 1\ncopied = 1\n"
+         launch = {launch}\nlatency = 1000\ncached_kb = 0.1\nmemory_kb = 0.2\nnonzero = 1\n\
+         item = 1\ngather = 0\nrow = 0\nstep = 0\nline = 0\nchain = 1\ncopied = 1\n{rules}"
     );
     let (table, problems) = parse_device_table(Path::new("test.toml"), &text);
     assert_eq!(problems, []);
@@ -87,6 +92,25 @@ fn only_many_products_are_measured_for_by_no_more_than_was_allowed_and_the_plan_
         assert!(plan.choice().reason.starts_with(&told), "{}", plan.choice().reason);
         check(&queue, &host, &a, &plan);
     }
+}
+
+#[test]
+fn nothing_is_measured_where_a_launch_takes_longer_than_a_product_unless_a_rule_is_for_many() {
+    let queue = queue();
+    let a = Matrix::upload_blocking(&queue, host_matrix().view()).unwrap();
+    let plan = |rules: &str, products, measuring| {
+        let tables = Some(tables_with(1_000_000, rules));
+        let options = PlanOptions { products, measuring, tables, ..PlanOptions::default() };
+        Plan::new_blocking(&queue, &a, &options).unwrap()
+    };
+    let several = plan("", Products::Several, Measuring::Automatic);
+    let many = plan("", Products::Many, Measuring::AtMost(100));
+    assert_eq!(many.measured_products(), 0, "{}", many.choice().reason);
+    assert!(many.choice().is_same(several.choice()), "{} {}", many.choice(), several.choice());
+    assert!(many.choice().reason.contains("nothing is timed"), "{}", many.choice().reason);
+    let rule = "[[device.choice.f32.many]]\nalgorithm = \"csr_adaptive\"\n";
+    let by_rule = plan(rule, Products::Many, Measuring::Automatic);
+    assert!(by_rule.measured_products() > 0, "{}", by_rule.choice().reason);
 }
 
 /// Rows of 8 nonzeros anywhere: columns and values take 64 bytes a row.
