@@ -63,10 +63,13 @@ impl FromStr for Choice {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let refuse = |why: String| {
-            format!("choice \"{text}\": {why}; it is like csr_flat(group_size=256,tile_nnz=4096)")
+            format!("choice \"{text}\": {why}; one is like csr_flat(group_size=256,tile_nnz=4096)")
         };
-        let (names, rest) = text.trim().split_once('(').ok_or_else(|| refuse("no (".to_owned()))?;
-        let list = rest.strip_suffix(')').ok_or_else(|| refuse("no ) at its end".to_owned()))?;
+        let (names, rest) =
+            text.trim().split_once('(').ok_or_else(|| refuse("it has no \"(\"".to_owned()))?;
+        let list = rest
+            .strip_suffix(')')
+            .ok_or_else(|| refuse("it has no \")\" at its end".to_owned()))?;
         let mut names = names.split_whitespace();
         let algorithm: Algorithm = names.next().unwrap_or("").parse().map_err(refuse)?;
         let variant = names.next().map(str::parse::<Variant>).transpose().map_err(refuse)?;
@@ -111,8 +114,8 @@ mod tests {
     #[test]
     fn what_is_no_choice_is_refused_with_what_is_wrong() {
         let cases = [
-            ("csr_scalar", "no ("),
-            ("csr_scalar(group_size=128", "no )"),
+            ("csr_scalar", "it has no \"(\";"),
+            ("csr_scalar(group_size=128", "it has no \")\" at its end"),
             ("csr_scaler(group_size=128)", "is none of csr_scalar"),
             ("csr_scalar(group_size)", "is not NAME=NUMBER"),
             ("csr_scalar(items_per_row=2)", "has no parameter \"items_per_row\""),

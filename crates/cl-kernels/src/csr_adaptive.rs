@@ -88,7 +88,8 @@ impl FittedParameters for CsrAdaptive {
             let rule = "nnz_multiplier x nnz_per_wg must be between 1 and 4294967295";
             return refuse("nnz_multiplier", self.nnz_multiplier, rule.to_owned());
         }
-        fit.check_local_sums(ALGORITHM, "nnz_per_wg", u64::from(self.nnz_per_wg) + 1)
+        let nnz = self.nnz_per_wg.into();
+        fit.check_local_sums(ALGORITHM, ("nnz_per_wg", nnz), nnz + 1)
     }
 }
 

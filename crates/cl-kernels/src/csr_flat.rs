@@ -81,7 +81,7 @@ impl FittedParameters for CsrFlat {
             let rule = format!("on {} it must be at most {most}", device.name);
             return refuse("shared_rows", self.shared_rows, rule);
         }
-        fit.check_local_sums(ALGORITHM, "tile_nnz", self.local_sums())
+        fit.check_local_sums(ALGORITHM, ("tile_nnz", self.tile_nnz.into()), self.local_sums())
     }
 }
 

@@ -50,7 +50,8 @@ impl FittedParameters for CsrVector {
                 rule: format!("it must be a power of two, at most {limit}"),
             });
         }
-        fit.check_local_sums(ALGORITHM, "group_size", self.group_size.into())
+        let items = self.group_size.into();
+        fit.check_local_sums(ALGORITHM, ("group_size", items), items)
     }
 }
 

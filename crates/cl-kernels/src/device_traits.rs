@@ -205,18 +205,19 @@ impl DeviceTraits {
         1 << (most.min(self.max_group_size).clamp(1, wanted.into()) as u32).ilog2()
     }
 
-    /// Refuses local arrays that hold more sums than the device has local memory for.
+    /// Refuses local arrays, which a parameter of this name and value takes, that hold more sums than the device has local
+    /// memory for.
     pub(crate) fn check_local_sums(
         &self,
         algorithm: &'static str,
-        name: &'static str,
+        named: (&'static str, u64),
         sums: u64,
         value_type: ValueType,
         accumulate: Accumulate,
     ) -> Result<(), ParameterError> {
         let parts = if accumulate == Accumulate::Compensated { 2 } else { 1 };
         let bytes = sums * value_type.accumulator().size_bytes() as u64 * parts;
-        self.check_local_bytes(algorithm, (name, sums), bytes)
+        self.check_local_bytes(algorithm, named, bytes)
     }
 
     /// Refuses local arrays of `bytes` bytes, which a parameter of this name and value takes, where the device has fewer.

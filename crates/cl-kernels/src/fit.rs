@@ -38,15 +38,16 @@ impl<'a> Fit<'a> {
         1 << (self.device.max_group_size.clamp(1, wanted.into()) as u32).ilog2()
     }
 
-    /// Refuses local arrays that hold more sums than the device has local memory for.
+    /// Refuses local arrays, which a parameter of this name and value takes, that hold more sums than the device has local
+    /// memory for.
     pub(crate) fn check_local_sums(
         &self,
         algorithm: &'static str,
-        name: &'static str,
+        named: (&'static str, u64),
         sums: u64,
     ) -> Result<(), ParameterError> {
         let Fit { device, value_type, accumulate, .. } = *self;
-        device.check_local_sums(algorithm, name, sums, value_type, accumulate)
+        device.check_local_sums(algorithm, named, sums, value_type, accumulate)
     }
 }
 

@@ -52,7 +52,8 @@ impl FittedParameters for Hyb {
         // A sum an entry and an item, and a row an entry: as sums of 4 bytes, of which every sum is some.
         let sums = self.tile() as u64 + u64::from(self.group_size);
         let rows_as_sums = (4 * self.tile() as u64).div_ceil(fit.sum_bytes());
-        fit.check_local_sums(ALGORITHM, "nnz_per_item", sums + rows_as_sums)
+        let named = ("nnz_per_item", self.nnz_per_item.into());
+        fit.check_local_sums(ALGORITHM, named, sums + rows_as_sums)
     }
 }
 

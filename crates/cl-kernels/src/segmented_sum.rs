@@ -171,7 +171,8 @@ impl FittedParameters for SegmentedSum {
         let words = 2 * items + tiles * (u64::from(self.bunch_size) + 3) + bunches + 20;
         // As sums of f32, two of which have the size of a sum of f64.
         let words_as_sums = words / (fit.value_type.accumulator().size_bytes() as u64 / 4) + 1;
-        fit.check_local_sums(ALGORITHM, "nnz_per_item", sums + words_as_sums)
+        let named = ("nnz_per_item", self.nnz_per_item.into());
+        fit.check_local_sums(ALGORITHM, named, sums + words_as_sums)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Dense vectors on the host whose type is known at run time.
 
-use crate::{Accumulator, Number, Real, ValueType, random_vector};
+use crate::{Accumulator, Number, Real, Result, ValueType, check_memory, random_vector};
 
 /// A vector of the type that sums of some value type are made in.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,11 +30,20 @@ impl AnyVector {
     }
 
     /// As [`random_vector`], in the type that sums of `value_type` are made in.
-    pub fn random(value_type: ValueType, seed: u64, len: usize) -> Self {
-        match value_type.accumulator() {
-            ValueType::F64 => AnyVector::F64(random_vector(seed, len)),
-            _ => AnyVector::F32(random_vector(seed, len)),
-        }
+    ///
+    /// # Errors
+    /// No memory for them.
+    pub fn random(value_type: ValueType, seed: u64, len: usize) -> Result<Self> {
+        Ok(match value_type.accumulator() {
+            ValueType::F64 => {
+                check_memory::<f64>("an array", len)?;
+                AnyVector::F64(random_vector(seed, len))
+            }
+            _ => {
+                check_memory::<f32>("an array", len)?;
+                AnyVector::F32(random_vector(seed, len))
+            }
+        })
     }
 
     /// The type of an element: [`ValueType::F32`] or [`ValueType::F64`].
@@ -142,8 +151,15 @@ mod tests {
         }
         let rounded = AnyVector::rounded(ValueType::Bf16, &[0.1, 2.0]);
         assert_eq!(rounded, AnyVector::F32(vec![0.1, 2.0]));
-        let random = AnyVector::random(ValueType::F64, 7, 4);
+        let random = AnyVector::random(ValueType::F64, 7, 4).unwrap();
         assert_eq!(random.of::<f64>(), random_vector::<f64>(7, 4));
         assert_eq!(random.gathered([3, 0].into_iter()).number(1), random.number(0));
+    }
+
+    #[test]
+    fn a_vector_that_there_is_no_memory_for_is_an_error() {
+        let error = AnyVector::random(ValueType::F16, 7, 1 << 60).unwrap_err();
+        let message = "no memory for an array: 4611686018427387904 bytes are needed";
+        assert_eq!(error.to_string(), message);
     }
 }

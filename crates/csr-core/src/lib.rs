@@ -45,6 +45,7 @@ pub use csr::{Csr, CsrPattern, CsrView, PatternView, Transposed};
 pub use dense::{DenseShape, Layout, dense_product};
 pub use error::{Error, Result};
 pub use host_sell::HostSell;
+pub use memory::check_memory;
 pub use narrow::{Narrowing, Occurrences, check_narrowing};
 pub use offset::{Offset, OffsetType};
 pub use product::{part_of_row, product, product_of_rows, random_vector};

@@ -11,12 +11,20 @@ pub(crate) fn with_capacity<T>(what: &'static str, len: usize) -> Result<Vec<T>>
     Ok(array)
 }
 
+/// An error where there is no memory for an array of `len` elements that is about to be made.
+///
+/// # Errors
+/// No memory.
+pub fn check_memory<T>(what: &'static str, len: usize) -> Result<()> {
+    with_capacity::<T>(what, len).map(drop)
+}
+
 /// Zeros, or an error where there is no memory for them.
 pub(crate) fn zeroed<T: bytemuck::Zeroable + Clone>(
     what: &'static str,
     len: usize,
 ) -> Result<Vec<T>> {
-    drop(with_capacity::<T>(what, len)?);
+    check_memory::<T>(what, len)?;
     // Not written into that array, which would touch all of it here: zeros fresh from the system are
     // touched first by the tasks that fill them.
     Ok(vec![T::zeroed(); len])

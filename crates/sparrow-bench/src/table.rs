@@ -128,10 +128,15 @@ fn results(group: &DeviceGroup<'_>, look: Look) -> String {
     arranged(&mut table, look, 2..8, &[7, 6, 4])
 }
 
-/// "elasticity, assembled, 4.01M nnz"; a likeness says so by its name, a file needs no word.
+/// "elasticity, assembled, 4.01M nnz"; a likeness says so by its name, a file needs no word. Of A, where the record has
+/// C's nonzeros.
 fn matrix_heading(record: &Record) -> String {
     let source = if record.source == "assembled" { " assembled," } else { "" };
-    format!("{},{source} {} nnz", plain(&record.matrix), short(record.nnz))
+    let nnz = match &record.details {
+        Details::Spgemm(product) => product.operand_nnz,
+        _ => record.nnz,
+    };
+    format!("{},{source} {} nnz", plain(&record.matrix), short(nnz))
 }
 
 fn result(record: &Record) -> Vec<Cell> {

@@ -93,9 +93,8 @@ impl Batched {
     /// item alone does on every device; there it takes more local memory, which the device has to have.
     pub fn runs_in_step(&self, device: &DeviceTraits, value_type: ValueType) -> bool {
         let fits = || {
-            let sums = self.in_step_sums(value_type);
-            let check =
-                device.check_local_sums(NAME, "x_local", sums, value_type, Accumulate::Plain);
+            let (x_local, sums) = (("x_local", self.x_local.into()), self.in_step_sums(value_type));
+            let check = device.check_local_sums(NAME, x_local, sums, value_type, Accumulate::Plain);
             check.is_ok()
         };
         self.are_in_step(device) || (self.sub_group_size == 1 && fits())
@@ -178,7 +177,8 @@ impl Batched {
             return refuse("x_local", self.x_local, rule);
         }
         let most = self.local_sums(device, value_type);
-        device.check_local_sums(NAME, "x_local", most, value_type, Accumulate::Plain)
+        let x_local = ("x_local", self.x_local.into());
+        device.check_local_sums(NAME, x_local, most, value_type, Accumulate::Plain)
     }
 
     /// Sums that local memory holds for the kernel that takes most of it, as the kernels' heads say.

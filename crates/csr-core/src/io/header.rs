@@ -138,7 +138,7 @@ impl Banner {
             return Err(format!("a {symmetry} matrix must be square, and {rows} x {cols} is not"));
         }
         let entries = match format {
-            Format::Coordinate => count("the number of entries", words[2])?,
+            Format::Coordinate => count("the number of entries", words[2], MAX_WHOLE)?,
             Format::Array => {
                 let (rows, cols) = (u64::from(rows), u64::from(cols));
                 match symmetry {
@@ -168,7 +168,8 @@ pub(super) fn quoted(bytes: &[u8]) -> String {
     }
 }
 
-fn count(what: &str, word: &[u8]) -> Result<u64, String> {
+/// A whole number; one of too many digits is above `limit`.
+fn count(what: &str, word: &[u8], limit: u64) -> Result<u64, String> {
     if let Some((number, end)) = whole(word, 0)
         && end == word.len()
     {
@@ -178,14 +179,14 @@ fn count(what: &str, word: &[u8]) -> Result<u64, String> {
     let digits = word.iter().all(u8::is_ascii_digit);
     Err(match (signed, digits) {
         (true, _) => format!("{what}, {}, is negative", quoted(word)),
-        (_, true) => format!("{what}, {}, is above the limit of {}", quoted(word), MAX_WHOLE),
+        (_, true) => format!("{what}, {}, is above the limit of {}", quoted(word), limit),
         _ => format!("{what}, {}, is not a whole number", quoted(word)),
     })
 }
 
 fn dimension(what: &str, word: &[u8]) -> Result<u32, String> {
     let what = format!("the number of {what}");
-    let number = count(&what, word)?;
+    let number = count(&what, word, u32::MAX.into())?;
     u32::try_from(number)
         .map_err(|_| format!("{what}, {number}, is above the limit of {}", u32::MAX))
 }

@@ -7,13 +7,21 @@
 
 use super::MatrixOrder;
 use super::graph::Graph;
-use crate::{Error, Offset, PatternView, Result};
+use crate::{Error, Offset, PatternView, Result, check_memory};
 
 /// No vertex.
 const NONE: u32 = u32::MAX;
 
+/// What a vertex takes at least, in words of 8 bytes: its place in the transposed pattern, its cluster, two lists of
+/// vertices, and where its edges are.
+const WORDS_OF_VERTEX: usize = 9;
+
 /// Rows and columns, cluster by cluster.
 pub(super) fn order<O: Offset>(pattern: PatternView<'_, O>) -> Result<MatrixOrder> {
+    check_memory::<[u64; WORDS_OF_VERTEX]>(
+        "an order of rows and columns",
+        pattern.rows().max(pattern.cols()),
+    )?;
     let graph = Graph::of(pattern);
     let limit = u64::from(NONE);
     let value = graph.vertices() as u64;

@@ -178,7 +178,7 @@ pub fn measure_batch_loop<V: RealValue>(
     budget: &Budget,
 ) -> Result<BatchPeers, MeasureError> {
     let singles = problems.iter().take(LOOPED).map(|problem| {
-        let x = AnyVector::random(V::TYPE, 1, problem.cols());
+        let x = AnyVector::random(V::TYPE, 1, problem.cols())?;
         Instance::new(queue, problem.view().into(), &x, &PlanOptions::default())
     });
     let mut singles = singles.collect::<Result<Vec<_>, _>>()?;
@@ -208,7 +208,7 @@ pub fn measure_batch_peers<V: RealValue>(
         return Ok(looped);
     }
     let matrix = problems.block_diagonal()?;
-    let x = AnyVector::random(V::TYPE, 1, matrix.cols());
+    let x = AnyVector::random(V::TYPE, 1, matrix.cols())?;
     let mut best = f64::INFINITY;
     for algorithm in SINGLE_PRODUCTS {
         let options = PlanOptions { algorithm, ..PlanOptions::default() };
@@ -236,7 +236,7 @@ pub fn measure_batch<V: RealValue>(
     peers: BatchPeers,
 ) -> Result<Record, MeasureError> {
     let host = problems.host_batch(subject)?;
-    let x = AnyVector::random(V::TYPE, origin.making.seed, host.x_len());
+    let x = AnyVector::random(V::TYPE, origin.making.seed, host.x_len())?;
     let timed = Timed::take(queue, (&host).into(), &x, host.y_len(), subject)?;
     let found = problems.judge(host.problems(), &x, &timed.y)?;
     let shape = Shape {

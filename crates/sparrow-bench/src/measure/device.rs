@@ -124,7 +124,7 @@ pub fn measure_on_device(
 ) -> Result<Record, MeasureError> {
     let shape = shape_of(matrix);
     let options = options_of(subject);
-    let x = AnyVector::random(shape.value_type, origin.making.seed, shape.cols);
+    let x = AnyVector::random(shape.value_type, origin.making.seed, shape.cols)?;
     // y held NaN before the first launch: what is verified is what was timed.
     let (instance, samples) = time(queue, matrix, &x, subject, &options)?;
     let y = instance.y_blocking(queue, options.order)?;

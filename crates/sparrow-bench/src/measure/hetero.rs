@@ -109,7 +109,7 @@ pub fn add_stages(
         return Ok(as_hetero(record));
     }
     let (seed, cols) = (origin.making.seed, matrix.pattern().cols());
-    let x = AnyVector::random(matrix.value_type(), seed, cols);
+    let x = AnyVector::random(matrix.value_type(), seed, cols)?;
     let mut instance = Instance::new(queue, matrix, &x, &options_of(subject))?;
     let mut stages = Vec::with_capacity(STAGED);
     for _ in 0..=STAGED {
@@ -162,7 +162,7 @@ fn both<V: RealValue, O: Offset>(
     let zero = V::Accum::from_f64(0.0);
     let one = V::Accum::from_f64(1.0);
     let a = Matrix::upload_blocking(queue, matrix)?;
-    let x = AnyVector::random(V::TYPE, origin.making.seed, matrix.cols());
+    let x = AnyVector::random(V::TYPE, origin.making.seed, matrix.cols())?;
     let x_there = shared_array(queue, &x)?.into_typed()?;
     let poison = AnyVector::filled(V::TYPE, f64::NAN, matrix.rows());
     let mut y = shared_array(queue, &poison)?.into_typed()?;

@@ -37,6 +37,7 @@ fn typed<V: RealValue, O: Offset>(
     let shape = shape_of(matrix);
     let one = V::Accum::from_f64(1.0);
     let zero = V::Accum::from_f64(0.0);
+    csr_core::check_memory::<V::Accum>("x", matrix.cols())?;
     let x: Vec<V::Accum> = csr_core::random_vector(origin.making.seed, matrix.cols());
     let mut y = vec![V::Accum::from_f64(f64::NAN); matrix.rows()];
     let oracle = Oracle::new(one, matrix, &x, zero, &y)?;

@@ -81,7 +81,7 @@ impl Model {
         if let Some(median) = record.median_us {
             model.predicted_over_measured = Some(model.predicted_us / median);
             let (seed, cols) = (origin.making.seed, matrix.pattern().cols());
-            let x = AnyVector::random(element, seed, cols);
+            let x = AnyVector::random(element, seed, cols)?;
             let median_of = |experiment| -> Result<Option<f64>, MeasureError> {
                 let options = PlanOptions {
                     // What ran, should it have been chosen.

@@ -83,13 +83,13 @@ pub fn measure_spmm(
     let shape = shape_of(matrix);
     let b_shape = DenseShape::packed(shape.cols, subject.columns, subject.layout_b)?;
     let c_shape = DenseShape::packed(shape.rows, subject.columns, subject.layout_c)?;
-    let b = AnyVector::random(shape.value_type, origin.making.seed, b_shape.span());
+    let b = AnyVector::random(shape.value_type, origin.making.seed, b_shape.span())?;
     let a = AnyMatrix::upload_blocking(queue, matrix)?;
     let on_device = uploaded(queue, &b)?;
     let scene = Scene { queue, a, b: on_device, shape, b_shape, c_shape, origin, subject, rates };
     let mut single = match subject.beside_vector {
         true => {
-            let x = AnyVector::random(shape.value_type, origin.making.seed, shape.cols);
+            let x = AnyVector::random(shape.value_type, origin.making.seed, shape.cols)?;
             Some(Instance::new(queue, matrix, &x, &PlanOptions::default())?)
         }
         false => None,

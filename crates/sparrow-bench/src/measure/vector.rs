@@ -99,8 +99,8 @@ pub fn measure_vectors(
     };
     let (value_type, elements) = (subject.value_type, subject.elements);
     let mut vectors = AnyVectors::new_blocking(queue, value_type, &options)?;
-    let host_x = AnyVector::random(value_type, subject.seed, elements);
-    let host_y = AnyVector::random(value_type, subject.seed + 1, elements);
+    let host_x = AnyVector::random(value_type, subject.seed, elements)?;
+    let host_y = AnyVector::random(value_type, subject.seed + 1, elements)?;
     let poison = AnyVector::filled(value_type, f64::NAN, elements);
     let poisoned_number = AnyVector::filled(value_type, f64::NAN, 1);
     let mut operands = Operands {

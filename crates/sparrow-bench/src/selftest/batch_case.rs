@@ -89,7 +89,9 @@ pub fn run_batch<V: RealValue>(
     let alphas = each(&|index| 1.0 + index / 8.0);
     let betas = each(&|index| if case.reads_y { 0.5 - index / 16.0 } else { 0.0 });
     let y_before = match case.reads_y {
-        true => AnyVector::random(V::TYPE, 12, host.y_len()),
+        true => {
+            AnyVector::random(V::TYPE, 12, host.y_len()).map_err(|error| whole(error.into()))?
+        }
         false => AnyVector::filled(V::TYPE, f64::NAN, host.y_len()),
     };
     let x_bytes = bytemuck::cast_slice(x);

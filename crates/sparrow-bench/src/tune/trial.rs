@@ -101,7 +101,7 @@ impl Contender {
 impl Ground {
     pub(super) fn new(queue: &Queue, matrix: AnyCsrView<'_>) -> Result<Self, MeasureError> {
         let (value_type, pattern) = (matrix.value_type(), matrix.pattern());
-        let x = AnyVector::random(value_type, DEFAULT_SEED, pattern.cols());
+        let x = AnyVector::random(value_type, DEFAULT_SEED, pattern.cols())?;
         let y = AnyVector::filled(value_type, f64::NAN, pattern.rows());
         let accumulator = value_type.accumulator();
         Ok(Ground {

@@ -89,6 +89,8 @@ impl<'a> Vectors<'a> {
         text: VectorText<'_>,
         length: usize,
     ) -> Result<Vec<f64>, Failure> {
+        csr_core::check_memory::<f64>("a vector", length)
+            .map_err(|error| Failure::input(format!("{option}: {error}")))?;
         match text {
             VectorText::Ones => Ok(vec![1.0; length]),
             VectorText::File(path) => self.read(option, path, length),

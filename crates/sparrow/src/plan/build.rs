@@ -49,7 +49,11 @@ impl AnyPlan {
             )
         };
         let plan = match (&options.choice, options.algorithm) {
-            (Some(choice), _) => one(choice, ids, &options.pinned())?,
+            // Its hyper-parameters are asked for: they are no rule's, of which what does not fit is left out.
+            (Some(choice), _) => {
+                let choice = Choice { parameters: Vec::new(), ..choice.clone() };
+                one(&choice, ids, &options.pinned())?
+            }
             (None, Some(algorithm)) => one(&Choice::by_name(algorithm), ids, options)?,
             (None, None) => match options.measured_products() {
                 0 => one(&of_tables(options.products), ids, options)?,

@@ -294,7 +294,7 @@ fn check_options(global: &Global, arguments: &BenchSpmv) -> Result<(), Failure> 
         && (arguments.products != Some(Products::Many) || !is_automatic)
     {
         let text = "--measured-products is for --products many where the algorithm is chosen: leave it out, or add \
-                    --products many and name no algorithm";
+                    --products many and leave out --algorithms and --choice";
         return Err(Failure::input(text));
     }
     if arguments.products.is_some() && !is_automatic {
