@@ -103,6 +103,14 @@ pub struct Record {
 }
 
 impl Record {
+    /// Nonzeros of A: of a product of two sparse matrices `nnz` is C's.
+    pub fn matrix_nnz(&self) -> u64 {
+        match &self.details {
+            Details::Spgemm(product) => product.operand_nnz,
+            _ => self.nnz,
+        }
+    }
+
     /// The same record of another operation.
     #[must_use]
     pub fn with_details(self, details: Details) -> Self {

@@ -128,15 +128,10 @@ fn results(group: &DeviceGroup<'_>, look: Look) -> String {
     arranged(&mut table, look, 2..8, &[7, 6, 4])
 }
 
-/// "elasticity, assembled, 4.01M nnz"; a likeness says so by its name, a file needs no word. Of A, where the record has
-/// C's nonzeros.
+/// "elasticity, assembled, 4.01M nnz"; a likeness says so by its name, a file needs no word.
 fn matrix_heading(record: &Record) -> String {
     let source = if record.source == "assembled" { " assembled," } else { "" };
-    let nnz = match &record.details {
-        Details::Spgemm(product) => product.operand_nnz,
-        _ => record.nnz,
-    };
-    format!("{},{source} {} nnz", plain(&record.matrix), short(nnz))
+    format!("{},{source} {} nnz", plain(&record.matrix), short(record.matrix_nnz()))
 }
 
 fn result(record: &Record) -> Vec<Cell> {

@@ -370,7 +370,7 @@ typedef struct sparrow_plan_options {
     // and `variant` must be NULL then, `parameters` go over it. Or NULL.
     const char *choice;
     // 1: SPARROW_PRODUCTS_MANY times nothing on the matrix. 0: the best few candidates, by 40 products at most;
-    // none where a launch takes longer than a product.
+    // none where a product takes much less than its launch.
     uint32_t never_measure;
     // How rows and columns are put in another order first, in a copy that the plan keeps: "rcm" (reverse Cuthill-McKee, of
     // square matrices), "clusters" (of rows that share columns); NULL leaves them as they are. The product is the same; new

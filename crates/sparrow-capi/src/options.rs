@@ -46,7 +46,7 @@ pub struct sparrow_plan_options {
     /// and `variant` must be NULL then, `parameters` go over it. Or NULL.
     pub choice: *const c_char,
     /// 1: SPARROW_PRODUCTS_MANY times nothing on the matrix. 0: the best few candidates, by 40 products at most;
-    /// none where a launch takes longer than a product.
+    /// none where a product takes much less than its launch.
     pub never_measure: u32,
     /// How rows and columns are put in another order first, in a copy that the plan keeps: "rcm" (reverse Cuthill-McKee, of
     /// square matrices), "clusters" (of rows that share columns); NULL leaves them as they are. The product is the same; new

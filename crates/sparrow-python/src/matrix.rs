@@ -233,7 +233,7 @@ impl Matrix {
     ///     Whether sums keep what each addition rounds off.
     /// measure : int, optional
     ///     How many products may be spent on choosing with ``reuse="many"``, 40 if left out; with 0 nothing is timed, nor
-    ///     where a launch takes longer than a product.
+    ///     where a product takes much less than its launch.
     /// parameters : dict of str to int, optional
     ///     Hyper-parameters, over what the device table says.
     /// reordering : {"rcm", "clusters"}, optional

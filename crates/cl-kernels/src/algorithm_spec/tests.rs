@@ -307,3 +307,28 @@ fn teams_share_rows_where_their_items_are_known_to_run_in_step() {
     let refusal = shared(&gpu(), 1).unwrap_err().to_string();
     assert!(refusal.contains("shared_rows = 1") && refusal.contains(&gpu().name), "{refusal}");
 }
+
+#[test]
+fn what_is_refused_is_told_with_the_parameters_own_value() {
+    let device = gpu();
+    let mut refused = 0;
+    for algorithm in Algorithm::ALL {
+        for fit in fits(&device) {
+            let defaults = algorithm.default_parameters(&fit);
+            for (name, _) in defaults.entries() {
+                for value in [0, 3, 1 << 14, 1 << 20, 1 << 30] {
+                    let mut parameters = defaults.clone();
+                    parameters.set(name, value).unwrap();
+                    let checked = algorithm.check_parameters(parameters.entries(), &fit);
+                    let Err(ParameterError::Invalid { name, value, rule, .. }) = checked else {
+                        continue;
+                    };
+                    let own = parameters.get(name).map(u64::from);
+                    assert_eq!(own, Some(value), "{algorithm}: {name}, but {rule}");
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert!(refused > 500, "{refused}");
+}

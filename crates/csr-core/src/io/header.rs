@@ -265,6 +265,10 @@ mod tests {
             "the number of columns, 4294967296, is above the limit of 4294967295"
         );
         assert_eq!(
+            refusal("general", "99999999999999999999 2 1"),
+            "the number of rows, \"99999999999999999999\", is above the limit of 4294967295"
+        );
+        assert_eq!(
             refusal("general", "2 2 99999999999999999999"),
             "the number of entries, \"99999999999999999999\", is above the limit of \
              9999999999999999999"

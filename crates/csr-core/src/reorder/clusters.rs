@@ -12,23 +12,20 @@ use crate::{Error, Offset, PatternView, Result, check_memory};
 /// No vertex.
 const NONE: u32 = u32::MAX;
 
-/// What a vertex takes at least, in words of 8 bytes: its place in the transposed pattern, its cluster, two lists of
-/// vertices, and where its edges are.
-const WORDS_OF_VERTEX: usize = 9;
+/// Words of 4 bytes that a vertex takes at least: two lists of edges, its cluster and its degree, and what orders vertices.
+const WORDS_OF_VERTEX: usize = 13;
 
 /// Rows and columns, cluster by cluster.
 pub(super) fn order<O: Offset>(pattern: PatternView<'_, O>) -> Result<MatrixOrder> {
-    check_memory::<[u64; WORDS_OF_VERTEX]>(
-        "an order of rows and columns",
-        pattern.rows().max(pattern.cols()),
-    )?;
-    let graph = Graph::of(pattern);
-    let limit = u64::from(NONE);
-    let value = graph.vertices() as u64;
+    let is_square = pattern.rows() == pattern.cols();
+    let vertices = pattern.rows() + if is_square { 0 } else { pattern.cols() };
+    let (value, limit) = (vertices as u64, u64::from(NONE));
     if value > limit {
         let what = "the number of rows and columns of a matrix to be clustered";
         return Err(Error::TooLarge { what, value, limit });
     }
+    check_memory::<[u32; WORDS_OF_VERTEX]>("an order of rows and columns", vertices)?;
+    let graph = Graph::of(pattern);
     let mut clusters = Clusters::of_single_vertices(&graph);
     let mut by_degree: Vec<u32> = (0..graph.vertices() as u32).collect();
     by_degree.sort_by_key(|vertex| graph.degree(*vertex as usize));
@@ -39,7 +36,7 @@ pub(super) fn order<O: Offset>(pattern: PatternView<'_, O>) -> Result<MatrixOrde
         }
     }
     let order = clusters.depth_first(&roots);
-    if pattern.rows() == pattern.cols() {
+    if is_square {
         return Ok(MatrixOrder { rows: order, columns: None });
     }
     let first_column = pattern.rows() as u32;

@@ -62,7 +62,7 @@ impl Reordering {
     ///
     /// # Errors
     /// [`Reordering::Rcm`] of a matrix that is not square; [`Reordering::Clusters`] of one with 2^32 rows and columns
-    /// together that is not.
+    /// together that is not, or no memory for the clusters.
     pub fn order<O: Offset>(self, pattern: PatternView<'_, O>) -> Result<Option<MatrixOrder>> {
         let (rows, cols) = (pattern.rows(), pattern.cols());
         match self {

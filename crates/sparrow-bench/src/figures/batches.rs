@@ -46,7 +46,7 @@ impl BatchCase {
     /// Nonzeros of a batch of so many problems, each matrix as often as any other.
     pub fn nnz(&self, size: usize) -> u64 {
         let nnz: usize = self.matrices.iter().map(Csr::nnz).sum();
-        (nnz * size / self.matrices.len().max(1)) as u64
+        (nnz as u64).saturating_mul(size as u64) / self.matrices.len().max(1) as u64
     }
 }
 

@@ -43,7 +43,7 @@ impl ReorderingForecast {
     /// delivers, which takes some seconds on a CPU. `None` where no order has that.
     ///
     /// # Errors
-    /// The driver's own failure, or a device that lacks the value type.
+    /// The driver's own failure, a device that lacks the value type, or no memory for an order.
     pub fn new_blocking<V: Value, O: Offset>(
         queue: &Queue,
         matrix: CsrView<'_, V, O>,
@@ -53,8 +53,12 @@ impl ReorderingForecast {
         let before = misses(traits, matrix);
         for reordering in Reordering::CHANGING {
             let start = Instant::now();
-            // A matrix that has no such order is none to forecast for.
-            let Ok(Some(order)) = reordering.order(matrix.pattern()) else { continue };
+            let order = match reordering.order(matrix.pattern()) {
+                Ok(Some(order)) => order,
+                Err(error @ csr_core::Error::Memory { .. }) => return Err(error.into()),
+                // A matrix that has no such order is none to forecast for.
+                Ok(None) | Err(_) => continue,
+            };
             let Reordered { pattern, .. } = Reordered::new(matrix.pattern(), &order);
             let setup_ms = start.elapsed().as_secs_f64() * 1e3;
             // What they are worth does not count.

@@ -89,7 +89,7 @@ fn block(
         record.source,
         grouped(record.rows),
         grouped(record.cols),
-        counted(grouped(record.nnz), "nonzero")
+        counted(grouped(record.matrix_nnz()), "nonzero")
     );
     let label = element("text")
         .class("matrix")

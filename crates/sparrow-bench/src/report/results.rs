@@ -108,7 +108,7 @@ pub(super) fn head_cell(name: &str, number: bool) -> Element {
 /// narrow screen they would push every figure out of sight.
 fn body(matrix: &MatrixGroup<'_>) -> Element {
     let first = matrix.first();
-    let size = [(first.rows, "row"), (first.nnz, "nonzero")];
+    let size = [(first.rows, "row"), (first.matrix_nnz(), "nonzero")];
     let size = size.map(|(count, noun)| counted(grouped(count), noun)).join(", ");
     let about = element("span")
         .class("about")

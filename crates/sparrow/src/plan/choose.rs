@@ -128,16 +128,16 @@ pub(super) fn contenders(
         true => Vec::new(),
     };
     let is_timed = !best.is_empty();
-    let several = of(Products::Several);
+    let (several, many) = (of(Products::Several), of(Products::Many));
     let of_several = estimate_of(tables, fit, &shape, &several);
-    let has_rule = is_by_rule(tables, fit, &shape, Products::Many, &may);
+    let has_rule = !many.is_same(&several) && is_by_rule(tables, fit, &shape, Products::Many, &may);
     if !has_rule && of_several.is_some_and(|one| is_within_launch(&one.cost)) {
         let reason = format!("{}; nothing is timed, since a launch takes longer", several.reason);
         let choice = Choice { reason, ..several };
         return vec![Contender { choice, setup_ns: 0.0, promised_ns: None }];
     }
     let mut found: Vec<Contender> = Vec::with_capacity(MOST_TIMED);
-    for choice in [several, of(Products::Many)].into_iter().chain(best) {
+    for choice in [several, many.clone()].into_iter().chain(best) {
         let is_new = !found.iter().any(|one| one.choice.is_same(&choice));
         if is_new && found.len() < MOST_TIMED {
             let setup_ns = setup_ns(&choice);
@@ -145,8 +145,7 @@ pub(super) fn contenders(
         }
     }
     if !(is_timed && are_enough(most, found.len())) {
-        let choice = of(Products::Many);
-        return vec![Contender { choice, setup_ns: 0.0, promised_ns: None }];
+        return vec![Contender { choice: many, setup_ns: 0.0, promised_ns: None }];
     }
     let tiles = Algorithm::CsrTiles;
     if may_run(fit, options)(tiles) && found.iter().all(|one| one.choice.algorithm != tiles) {

@@ -30,7 +30,7 @@ const FINALISTS: usize = 1;
 /// Those of a CPU device, where other work may have disturbed first samples.
 const FINALISTS_ON_CPUS: usize = 3;
 
-/// What took so many times the least in its first sample is not timed on.
+/// What took so many times the least in its first sample is not timed on, but for the first candidate.
 const FAR_BEHIND: f64 = 1.5;
 
 /// Nanoseconds that a sample of one launch is longer than a launch among others.

@@ -46,7 +46,7 @@ pub(crate) struct BenchSpmv {
     #[arg(long, conflicts_with_all = ["algorithms", "variant"])]
     pub(crate) choice: Option<Choice>,
     /// With --products many, how many products may be spent on timing candidates before the choice, at most; 0 times none,
-    /// and so does a matrix whose product takes less than its launch [default: 40]
+    /// and so does a matrix whose product takes much less than its launch [default: 40]
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub(crate) measured_products: Option<u32>,
     /// Compare each time with what the bandwidth model predicts, and find where the time goes by three experiments: x

@@ -189,6 +189,10 @@ impl Batches {
             paced.leave_out(&batch);
             return Ok(());
         }
+        let entries = usize::try_from(case.nnz(size)).unwrap_or(usize::MAX);
+        if let Err(error) = csr_core::check_memory::<[u64; 2]>("the batch", entries.max(size)) {
+            return results.refuse(batch, error.into());
+        }
         let order = (case.order)(&case.matrices, size);
         let problems = BatchProblems { matrices, order };
         let budget = Budget::default();
