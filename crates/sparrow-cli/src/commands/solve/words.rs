@@ -69,6 +69,11 @@ fn advice(arguments: &Solve, solved: &Solved, precision: Precision) -> String {
             "; A is indefinite or nearly singular: --precondition jacobi or --method bicgstab may get further".to_owned()
         }
         (_, Outcome::Stagnated) => reachable(record.true_relative_residual, precision),
+        (_, Outcome::MaxIterations)
+            if is_of_rounding(record.relative_residual, record.true_relative_residual) =>
+        {
+            reachable(record.true_relative_residual, precision)
+        }
         (_, Outcome::MaxIterations) => {
             let text = "; --max-iters allows more".to_owned();
             // A type's own rounding is about what is left of b where a solve ends in it.
@@ -83,6 +88,12 @@ fn advice(arguments: &Solve, solved: &Solved, precision: Precision) -> String {
         }
         _ => String::new(),
     }
+}
+
+/// Whether what x leaves of b is its own rounding: iterations say that so much less is left.
+fn is_of_rounding(updated: f64, computed: f64) -> bool {
+    const SO_MUCH: f64 = 100.0;
+    computed > SO_MUCH * updated
 }
 
 /// What solves in f64.
@@ -204,6 +215,15 @@ mod tests {
             (f64::INFINITY, None),
         ] {
             assert_eq!(tolerance_above(residual), tolerance, "{residual}");
+        }
+    }
+
+    #[test]
+    fn more_iterations_are_not_advised_where_rounding_is_what_is_left() {
+        assert!(is_of_rounding(1.6e-113, 5.4e-15));
+        assert!(is_of_rounding(0.0, 1e-16));
+        for (updated, computed) in [(1e-5, 1e-5), (0.0, 0.0), (f64::NAN, 1.0), (1.0, f64::NAN)] {
+            assert!(!is_of_rounding(updated, computed), "{updated} {computed}");
         }
     }
 
