@@ -5,7 +5,9 @@ use std::sync::Arc;
 use cl_kernels::csr_adaptive::{
     Arguments, CsrAdaptive as Parameters, FEATURE_SPIN, LongRows, SOURCE,
 };
-use cl_kernels::{Accumulate, Algorithm, Array, Checked, DeviceType, KernelKey, Variant};
+use cl_kernels::{
+    Accumulate, Algorithm, Array, Checked, DeviceType, KernelKey, ParameterError, Variant,
+};
 use csr_core::plan::csr_adaptive::{RowBlockRules, RowBlocks};
 use csr_core::{AnyOffsets, for_offsets};
 
@@ -150,8 +152,12 @@ fn check_spin(
 ) -> Result<()> {
     let traits = context.device().traits();
     if specialisation.accumulate == Accumulate::Compensated {
-        let text = "csr_adaptive spin adds by float atomics, which cannot be compensated";
-        return Err(Error::Mismatch(text.to_owned()));
+        return Err(Error::Parameter(ParameterError::Invalid {
+            algorithm: "csr_adaptive",
+            name: "accumulate",
+            value: 0,
+            rule: "the spin variant adds by float atomics, which cannot be compensated".to_owned(),
+        }));
     }
     let lacks =
         |what: &str| Err(Error::Unsupported { device: traits.name.clone(), what: what.to_owned() });
