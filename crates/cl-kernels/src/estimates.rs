@@ -57,8 +57,8 @@ pub fn estimates_where(
     }
 }
 
-/// What a choice should cost, a copy with values as they are; hyper-parameters that it does not name are the tables'. `None` where there are no numbers of
-/// the device, or the algorithm has no estimate.
+/// What a choice should cost, a copy with values as they are; hyper-parameters that it does not name are the tables'.
+/// `None` where there are no numbers of the device, or the algorithm has no estimate.
 pub fn estimate_of(
     tables: &Tables,
     fit: &Fit<'_>,

@@ -121,7 +121,7 @@ pub use parameters::{ParameterSpace, Parameters};
 pub use products::Products;
 pub use renamed::current_name;
 pub use rules::{Comparison, Condition, Rule, Rules, Side};
-pub use select::{is_by_rule, select, select_where};
+pub use select::{select, select_saying_how, select_where};
 pub use shipped::{Extent, specialisations};
 pub use source::{SourceError, kernel_source};
 pub use table_error::TableError;

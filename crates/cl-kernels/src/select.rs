@@ -33,19 +33,8 @@ pub fn select_where(
     select_saying_how(tables, fit, matrix, products, may).0
 }
 
-/// Whether a rule of the tables chooses, and not the cost model.
-pub fn is_by_rule(
-    tables: &Tables,
-    fit: &Fit<'_>,
-    matrix: &MatrixShape,
-    products: Products,
-    may: impl Fn(Algorithm) -> bool,
-) -> bool {
-    select_saying_how(tables, fit, matrix, products, may).1
-}
-
-/// Chooses, and says whether a rule did.
-fn select_saying_how(
+/// As [`select_where`], and whether a rule of the tables chose, and not the cost model.
+pub fn select_saying_how(
     tables: &Tables,
     fit: &Fit<'_>,
     matrix: &MatrixShape,

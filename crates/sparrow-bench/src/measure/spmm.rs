@@ -143,7 +143,9 @@ pub(super) fn spmm_bytes(shape: &Shape, columns: usize) -> f64 {
 impl Scene<'_> {
     /// A C that is all NaN.
     fn poisoned_c(&self) -> Result<AnyArray, MeasureError> {
-        csr_core::check_memory::<f64>("C", self.c_shape.span())?;
+        let bytes =
+            self.c_shape.span().saturating_mul(self.shape.value_type.accumulator().size_bytes());
+        csr_core::check_memory::<u8>("C", bytes)?;
         let poison = AnyVector::filled(self.shape.value_type, f64::NAN, self.c_shape.span());
         uploaded(self.queue, &poison)
     }

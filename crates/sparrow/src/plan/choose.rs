@@ -2,7 +2,7 @@
 
 use cl_kernels::{
     Algorithm, Choice, Cost, DeviceType, Estimate, Fit, MatrixShape, Planned, Products, Tables,
-    estimate_of, estimates_where, is_by_rule, select_where, tiles_estimate,
+    estimate_of, estimates_where, select_saying_how, select_where, tiles_estimate,
 };
 use cl_runtime::AnyMatrix;
 use cl_runtime::spmv::Planning;
@@ -107,7 +107,6 @@ pub(super) fn contenders(
     options: &PlanOptions,
     most: u32,
 ) -> Vec<Contender> {
-    let of = |products| by_tables(tables, fit, matrix, products, options);
     let shape = matrix.shape();
     let may = may_run(fit, options);
     let estimated = estimates_where(tables, fit, &shape, Products::Many, coding, &may);
@@ -128,9 +127,10 @@ pub(super) fn contenders(
         true => Vec::new(),
     };
     let is_timed = !best.is_empty();
-    let (several, many) = (of(Products::Several), of(Products::Many));
+    let several = by_tables(tables, fit, matrix, Products::Several, options);
+    let (many, is_by_rule) = select_saying_how(tables, fit, &shape, Products::Many, &may);
     let of_several = estimate_of(tables, fit, &shape, &several);
-    let has_rule = !many.is_same(&several) && is_by_rule(tables, fit, &shape, Products::Many, &may);
+    let has_rule = is_by_rule && !many.is_same(&several);
     if !has_rule && of_several.is_some_and(|one| is_within_launch(&one.cost)) {
         let reason = format!("{}; nothing is timed, since a launch takes longer", several.reason);
         let choice = Choice { reason, ..several };

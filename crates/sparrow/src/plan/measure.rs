@@ -144,7 +144,8 @@ impl<'a> Ground<'a> {
         Ok(())
     }
 
-    /// Times plans in turn once more, by `most` products at most, if there are several. Returns how many products there were.
+    /// Takes further samples of plans one after the other, by `most` products at most; none of a single plan. Returns how
+    /// many products it took.
     fn further_samples(&mut self, finalists: &mut [Entrant], most: u32) -> Result<u32> {
         if finalists.len() < 2 {
             return Ok(0);

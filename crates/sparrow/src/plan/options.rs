@@ -17,9 +17,10 @@ pub enum Op {
 }
 
 /// Whether the best few candidates for a matrix are timed on it. It is done for [`Products::Many`] alone, where tables have
-/// the numbers of the cost model for the device (`docs/tuning.md`) and a product is not estimated to take much less than its launch,
-/// or it is a CPU and columns and values take 16 MiB or more, on vectors of the plan's own, and is over when the plan is there. What it finds may be another on another day: a
-/// choice that shall stay is stored, and given back in [`PlanOptions::choice`].
+/// the numbers of the cost model for the device (`docs/tuning.md`) and a product is not estimated to take much less than
+/// its launch, or it is a CPU and columns and values take 16 MiB or more, on vectors of the plan's own, and is over when
+/// the plan is there. What it finds may be another on another day: a choice that shall stay is stored, and given back in
+/// [`PlanOptions::choice`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Measuring {
     /// By [`Measuring::DEFAULT_PRODUCTS`] products at most.

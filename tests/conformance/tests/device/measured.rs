@@ -111,6 +111,15 @@ fn nothing_is_measured_where_a_launch_takes_longer_than_a_product_unless_a_rule_
     let rule = "[[device.choice.f32.many]]\nalgorithm = \"csr_adaptive\"\n";
     let by_rule = plan(rule, Products::Many, Measuring::Automatic);
     assert!(by_rule.measured_products() > 0, "{}", by_rule.choice().reason);
+    // What a rule for some tens says counts for many where its entry has no model.
+    let name = device().traits().name.clone();
+    let rule = format!(
+        "[[device]]\nname = {name:?}\norigin = \"this test\"\n\
+         [[device.choice.f32.several]]\nalgorithm = \"csr_vector\"\n"
+    );
+    let for_both = plan(&rule, Products::Many, Measuring::Automatic);
+    assert_eq!(for_both.measured_products(), 0, "{}", for_both.choice().reason);
+    assert_eq!(for_both.algorithm(), Algorithm::CsrVector);
 }
 
 /// Rows of 8 nonzeros anywhere: columns and values take 64 bytes a row.
