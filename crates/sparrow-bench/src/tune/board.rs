@@ -45,7 +45,9 @@ impl Matrix {
     /// Microseconds of a product, and of the set-up, of every candidate that never failed.
     pub fn times_us(&self) -> impl Iterator<Item = (&Candidate, f64, f64)> {
         let sound = self.tries.iter().filter(|(_, tries)| !tries.has_failed);
-        sound.map(|(candidate, tries)| (candidate, self.product_us(tries), median(&tries.setup_us)))
+        sound.map(|(candidate, tries)| {
+            (candidate, self.product_us(candidate, tries), median(&tries.setup_us))
+        })
     }
 
     fn cost_of(&self, candidate: &Candidate, tries: &Tries, products: Products) -> f64 {
@@ -53,10 +55,14 @@ impl Matrix {
         if tries.has_failed || !candidate.may_be_chosen(products) {
             return f64::INFINITY;
         }
-        self.product_us(tries) + median(&tries.setup_us) / f64::from(products.count())
+        self.product_us(candidate, tries) + median(&tries.setup_us) / f64::from(products.count())
     }
 
-    fn product_us(&self, tries: &Tries) -> f64 {
+    /// What others were timed beside takes what it took then; everything else so many times that.
+    fn product_us(&self, candidate: &Candidate, tries: &Tries) -> f64 {
+        if let Some(samples) = self.references_us.get(candidate) {
+            return median(samples);
+        }
         let product_us = |(reference, ratio): &(Candidate, f64)| {
             ratio * self.references_us.get(reference).map_or(f64::NAN, |samples| median(samples))
         };

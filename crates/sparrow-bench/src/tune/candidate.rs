@@ -60,15 +60,28 @@ impl Candidate {
         products: Products,
     ) -> Self {
         let choice = select(tables, device, value_type, matrix, products);
-        let mut candidate = Self::usual(choice.algorithm, device, value_type, matrix.mean_row());
-        // The strongest entry has the last word, but for the rule's.
+        let mean_row = matrix.mean_row();
+        let mut candidate = Self::by_tables(tables, device, value_type, choice.algorithm, mean_row);
+        candidate.variant = choice.variant.or(candidate.variant);
+        candidate.parameters.extend(choice.parameters);
+        candidate
+    }
+
+    /// What tables have for an algorithm that is asked for by name.
+    pub(super) fn by_tables(
+        tables: &Tables,
+        device: &DeviceTraits,
+        value_type: ValueType,
+        algorithm: Algorithm,
+        mean_row: f64,
+    ) -> Self {
+        let mut candidate = Self::usual(algorithm, device, value_type, mean_row);
+        // The strongest entry has the last word.
         for (_, found) in tables.matches(device).into_iter().rev() {
-            let kernel = found.entry.kernel.get(choice.algorithm.name());
+            let kernel = found.entry.kernel.get(algorithm.name());
             let stated = kernel.and_then(|types| types.get(value_type.name()));
             candidate.parameters.extend(stated.cloned().into_iter().flatten());
         }
-        candidate.variant = choice.variant.or(candidate.variant);
-        candidate.parameters.extend(choice.parameters);
         candidate
     }
 

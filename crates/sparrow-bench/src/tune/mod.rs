@@ -25,7 +25,7 @@ mod worker;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use cl_kernels::{CostNumbers, DeviceTraits, DeviceType, Tables};
+use cl_kernels::{DeviceTraits, DeviceType, Tables};
 use csr_core::ValueType;
 
 use crate::MeasureError;
@@ -36,6 +36,7 @@ pub use candidate::Candidate;
 pub use effort::{Effort, LadderMatrix};
 pub use entry::{entry_of, held_out_ratio, ratios};
 pub use judge::{JUDGE_SCHEMA, Judge, Judgement, judge};
+pub use model_fit::FittedModel;
 pub use search::Trials;
 pub use sweep::{
     SWEEP_FIGURES, SWEEP_SCHEMA, SweepFigure, SweepTiming, harmonic_means, sweep, sweep_picture,
@@ -82,19 +83,19 @@ pub fn tune<T: Trials>(
     Ok(search.board)
 }
 
-/// The cost model's numbers that suit a board, by value type; none for a CPU device, which it is not about.
+/// The cost models that suit a board, by value type; none for a CPU device, which they are not about.
 pub fn models_of(
     board: &Board,
     traits: &DeviceTraits,
     device: &TunedDevice,
-) -> BTreeMap<ValueType, CostNumbers> {
+) -> BTreeMap<ValueType, FittedModel> {
     if traits.device_type == DeviceType::Cpu {
         return BTreeMap::new();
     }
     let tables = Tables::untuned();
     let model = |value_type| {
-        let numbers = model_fit::fit_model(board, traits, device.cache_bytes, value_type, &tables)?;
-        Some((value_type, numbers))
+        let fitted = model_fit::fit_model(board, traits, device.cache_bytes, value_type, &tables)?;
+        Some((value_type, fitted))
     };
     board.value_types().filter_map(model).collect()
 }

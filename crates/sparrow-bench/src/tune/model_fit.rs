@@ -9,6 +9,8 @@
 //! goes from number to number, up and down by a factor that becomes smaller where nothing is gained any more. A number of
 //! which the timings say nothing stays where it was, since to move it costs a little.
 
+use std::collections::BTreeMap;
+
 use cl_kernels::{
     Algorithm, CostModel, CostNumbers, CostQuestion, DeviceTraits, Fit, MatrixShape,
     NamedParameters, Products, Tables,
@@ -17,6 +19,8 @@ use csr_core::ValueType;
 
 use super::board::Matrix;
 use super::fit::loss;
+use super::validate::BORNE;
+use super::validate_model::lost;
 use super::{Board, Candidate};
 
 /// Weights of the parts: of all candidates together, within a matrix, and of the choice where so many products follow.
@@ -42,11 +46,21 @@ const STAYS: f64 = 3e-4;
 const FIRST_STEP: f64 = 0.7;
 const LAST_STEP: f64 = 0.02;
 
-/// Of fitted numbers: what `csr_flat` usually takes stays where others promise less.
-const MARGIN: f64 = 0.06;
-
 /// Fewer matrices say too little.
 const MATRICES: usize = 6;
+
+/// The share of the matrices that what is usual must have been tried on.
+const KNOWN: f64 = 0.7;
+
+/// A cost model that suits a board, before it is validated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FittedModel {
+    /// Its numbers, without a margin.
+    pub numbers: CostNumbers,
+    /// What `csr_flat` may take where no other candidate promises the margin more, that which gains most first: all that
+    /// was tried on most matrices and gains something.
+    pub usuals: Vec<Candidate>,
+}
 
 /// What the model compares on a matrix of this mean row: the first of each algorithm before the second of any.
 pub(super) fn compared(
@@ -67,14 +81,14 @@ pub(super) fn compared(
     all.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
-/// The numbers that suit a board; `None` where it has too few matrices, or no table numbers to begin with.
+/// The model that suits a board; `None` where it has too few matrices, or no table numbers to begin with.
 pub(super) fn fit_model(
     board: &Board,
     device: &DeviceTraits,
     cache_bytes: u64,
     value_type: ValueType,
     tables: &Tables,
-) -> Option<CostNumbers> {
+) -> Option<FittedModel> {
     let matrices: Vec<Case> = board
         .matrices(value_type)
         .filter_map(|(_, matrix)| Case::new(matrix, device, value_type))
@@ -83,8 +97,30 @@ pub(super) fn fit_model(
         return None;
     }
     let start = tables.usual_model(device, value_type)?.entries().map(|(_, value)| value);
+    let usuals = usuals_of(&matrices);
     let problem = Problem { matrices, device, cache_bytes, value_type, start };
-    Some(problem.solve())
+    Some(FittedModel { numbers: problem.solve(), usuals })
+}
+
+/// The candidates of `csr_flat` that are known on most matrices and gain over what would run untuned, where some tens of
+/// products follow. What one loses somewhere counts more.
+fn usuals_of(matrices: &[Case]) -> Vec<Candidate> {
+    let products = Products::Several;
+    let mut losses: BTreeMap<&Candidate, Vec<f64>> = BTreeMap::new();
+    for case in matrices {
+        let (_, untuned) = case.best_of(products);
+        for one in case.tried.iter().filter(|one| one.candidate.algorithm == Algorithm::CsrFlat) {
+            losses.entry(&one.candidate).or_default().push(lost(one.us(products) / untuned, BORNE));
+        }
+    }
+    let means = losses.into_iter().filter_map(|(candidate, losses)| {
+        let is_known = losses.len() as f64 >= KNOWN * matrices.len() as f64;
+        let mean = losses.iter().sum::<f64>() / losses.len() as f64;
+        (is_known && mean < 0.0).then_some((mean, candidate))
+    });
+    let mut means: Vec<_> = means.collect();
+    means.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    means.into_iter().map(|(_, candidate)| candidate.clone()).collect()
 }
 
 /// A matrix, and every candidate of the model that was timed there.
@@ -101,6 +137,13 @@ struct Tried {
     parameters: NamedParameters,
     product_us: f64,
     setup_us: f64,
+}
+
+impl Tried {
+    /// Microseconds of a product and its part of the set-up.
+    fn us(&self, products: Products) -> f64 {
+        self.product_us + self.setup_us / f64::from(products.count())
+    }
 }
 
 impl Case {
@@ -125,6 +168,12 @@ impl Case {
         });
         let is_known = tried.len() > 1 && bests.iter().all(|(best, _)| best.is_finite());
         is_known.then_some(Case { shape: matrix.shape, tried, bests })
+    }
+
+    /// Microseconds of the best, and of what would run untuned.
+    fn best_of(&self, products: Products) -> (f64, f64) {
+        let known = OF_CHOICE.iter().zip(self.bests).find(|((of, _), _)| *of == products);
+        known.map_or((f64::NAN, f64::NAN), |(_, bests)| bests)
     }
 }
 
@@ -162,8 +211,7 @@ impl Problem<'_> {
                 step /= 2.0;
             }
         }
-        let numbers = CostNumbers::from_values(self.values(&logs).map(to_three_digits));
-        CostNumbers { margin: MARGIN, ..numbers }
+        CostNumbers::from_values(self.values(&logs).map(to_three_digits))
     }
 
     fn values(&self, logs: &[f64; 12]) -> [f64; 12] {
@@ -213,7 +261,7 @@ impl Problem<'_> {
                 let least = totals.iter().copied().fold(f64::INFINITY, f64::min);
                 let mut shared = Weighted::default();
                 for (one, total) in case.tried.iter().zip(totals) {
-                    let us = one.product_us + one.setup_us / f64::from(products.count());
+                    let us = one.us(*products);
                     shared.add(
                         (-(total - least) / ALIKE).exp(),
                         loss(us / best, us / untuned).min(MOST),

@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cl_kernels::{
-    Algorithm, Condition, DeviceEntry, DeviceTraits, DeviceType, Products, Rule, Rules, SvmSupport,
-    Tables,
-};
+use cl_kernels::{Algorithm, DeviceTraits, DeviceType, Products, SvmSupport};
 use csr_core::generate::{Rung, Skew};
 use csr_core::{RowLengths, ValueType};
 
@@ -43,11 +40,11 @@ pub(super) fn device() -> DeviceTraits {
 
 /// Microseconds by formula: short rows suit `csr_vector` with about as many items, giants `csr_adaptive`; a copy in
 /// order of length is the fastest of all and takes sixty products to make; one candidate is wrong, one hangs.
-struct Formula {
-    trials: usize,
-    most: usize,
-    ended: Vec<Timing>,
-    lengths: Lengths,
+pub(super) struct Formula {
+    pub(super) trials: usize,
+    pub(super) most: usize,
+    pub(super) ended: Vec<Timing>,
+    pub(super) lengths: Lengths,
 }
 
 /// Rows, nonzeros and row lengths of rungs, each of which is made once.
@@ -67,6 +64,17 @@ impl Lengths {
 }
 
 impl Formula {
+    /// The outcome beside a reference, which takes what it takes by itself.
+    fn outcome_beside(trial: &Trial, lengths: RowLengths, rows: u64, nnz: u64) -> Outcome {
+        let outcome = |candidate| Self::outcome(candidate, lengths, rows, nnz);
+        match (outcome(&trial.candidate), outcome(&trial.reference)) {
+            (Outcome::Timed(times), Outcome::Timed(reference)) => {
+                Outcome::Timed(Times { reference_us: reference.samples_us, ..times })
+            }
+            (outcome, _) => outcome,
+        }
+    }
+
     fn outcome(candidate: &Candidate, lengths: RowLengths, rows: u64, nnz: u64) -> Outcome {
         let mean = nnz as f64 / rows as f64;
         let base = nnz as f64 / 1000.0;
@@ -108,7 +116,7 @@ impl Trials for Formula {
         }
         let rung: Rung = trial.matrix.parse().unwrap();
         let (rows, nnz, lengths) = self.lengths.of(rung);
-        let outcome = Self::outcome(&trial.candidate, lengths, rows, nnz);
+        let outcome = Self::outcome_beside(trial, lengths, rows, nnz);
         let RowLengths { longest: longest_row, in_step, changes } = lengths;
         Ok(Some(TrialReport { rows, nnz, longest_row, in_step, changes, outcome }))
     }
@@ -122,7 +130,7 @@ impl Trials for Formula {
     }
 }
 
-fn tuned(most: usize) -> (Board, Formula) {
+pub(super) fn tuned(most: usize) -> (Board, Formula) {
     tuned_on(&device(), most)
 }
 
@@ -199,7 +207,9 @@ fn trials_that_are_missing_here_and_there_cost_no_rules() {
 #[test]
 fn a_launch_that_found_the_caches_cold_counts_only_where_nothing_was_sampled() {
     let (_, trials) = tuned(8);
-    let timing = |outcome| Timing { outcome, ..trials.ended[0].clone() };
+    let candidate = Candidate::usual(Algorithm::CsrScalar, &device(), ValueType::F32, 3.0);
+    let timing =
+        |outcome| Timing { outcome, candidate: candidate.clone(), ..trials.ended[0].clone() };
     let times = |us: f64| Times { samples_us: vec![us], reference_us: vec![100.0], setup_us: 0.0 };
     let cost = |outcomes: Vec<Outcome>| {
         let timings: Vec<_> = outcomes.into_iter().map(timing).collect();
@@ -210,6 +220,32 @@ fn a_launch_that_found_the_caches_cold_counts_only_where_nothing_was_sampled() {
     let (cold, warm) = (|| Outcome::Slow(times(300.0)), Outcome::Timed(times(50.0)));
     assert_eq!(cost(vec![cold()]), Some(300.0));
     assert_eq!(cost(vec![cold(), warm, cold()]), Some(50.0));
+}
+
+#[test]
+fn what_others_were_timed_beside_takes_the_median_of_all_its_samples() {
+    let (_, trials) = tuned(8);
+    let first = &trials.ended[0];
+    assert_eq!(first.candidate, first.reference);
+    let other = Candidate::usual(Algorithm::CsrScalar, &device(), ValueType::F32, 3.0);
+    let timing = |candidate: &Candidate, us: f64, reference_us: f64| Timing {
+        outcome: Outcome::Timed(Times {
+            samples_us: vec![us],
+            reference_us: vec![reference_us],
+            setup_us: 0.0,
+        }),
+        candidate: candidate.clone(),
+        ..first.clone()
+    };
+    let timings = [
+        timing(&first.candidate, 130.0, 100.0),
+        timing(&other, 55.0, 110.0),
+        timing(&other, 55.0, 110.0),
+    ];
+    let board = Board::of(&timings);
+    let matrix = board.matrix(ValueType::F32, &first.matrix).unwrap();
+    let cost = |candidate| matrix.cost_us(candidate, Products::Many);
+    assert_eq!((cost(&first.candidate), cost(&other)), (Some(110.0), Some(55.0)));
 }
 
 #[test]
@@ -281,122 +317,4 @@ fn timings_read_as_they_are_written_and_make_the_same_entry() {
     std::fs::write(&path, "{\"schema\":\"sparrow-tune/2\"}").unwrap();
     let error = read_timings(&path).unwrap_err().to_string();
     assert!(error.contains("raw.jsonl: line 1: "), "{error}");
-}
-
-/// The entry of a whole tuning, made once.
-fn whole_entry() -> DeviceEntry {
-    static ENTRY: std::sync::OnceLock<DeviceEntry> = std::sync::OnceLock::new();
-    let make = || {
-        let (board, trials) = tuned(4000);
-        entry_of(&board, &trials.ended[0].device, "a formula".to_owned())
-    };
-    ENTRY.get_or_init(make).clone()
-}
-
-/// Validates `entry` on these rungs; what is left of it, what was found, and the trials.
-fn validated(entry: DeviceEntry, most: usize) -> (DeviceEntry, Validation, Formula) {
-    validated_against(Tables::untuned(), entry, most)
-}
-
-/// The same, where these tables choose untuned.
-fn validated_against(
-    untuned: Tables,
-    mut entry: DeviceEntry,
-    most: usize,
-) -> (DeviceEntry, Validation, Formula) {
-    let device = device();
-    let tuned = TunedDevice::of(&device, device.cache_bytes);
-    let rungs = [(4, Skew::Even), (90, Skew::Even), (10, Skew::Giants), (150, Skew::Giants)];
-    let rung = |(mean_row, skew)| Rung { mean_row, skew, nnz: 60_000 }.into();
-    let effort = Effort {
-        ladder: Vec::new(),
-        validation: rungs.map(rung).to_vec(),
-        budget: std::time::Duration::ZERO,
-        sampling_ms: 1,
-        winners: 7,
-    };
-    let mut trials = Formula { trials: 0, most, ended: Vec::new(), lengths: Lengths::default() };
-    let found = validate::validate_against(
-        untuned,
-        &device,
-        &tuned,
-        &mut entry,
-        &std::collections::BTreeMap::new(),
-        &effort,
-        &mut trials,
-    );
-    let found = found.unwrap();
-    (entry, found, trials)
-}
-
-#[test]
-fn rules_that_gain_on_matrices_they_were_not_fitted_to_stay_and_the_gain_is_said_of_those() {
-    let entry = whole_entry();
-    let (left, found, trials) = validated(entry.clone(), 4000);
-    // Of their trials no rule is made later.
-    assert!(trials.ended.iter().all(|timing| timing.is_validation));
-    assert_eq!(Board::of(&trials.ended).value_types().count(), 0);
-    assert_eq!(left.choice["f32"].several.last(), entry.choice["f32"].several.last());
-    assert_eq!(left.kernel, entry.kernel);
-    assert_eq!(found.gains.len(), 4);
-    // The shipped choice takes twice as long as the formula's best.
-    for (_, matrix, gain) in &found.gains {
-        assert!((0.98..2.5).contains(gain), "{matrix}: {gain}");
-    }
-    assert!(found.gains.iter().any(|(.., gain)| *gain > 1.2), "{:?}", found.gains);
-}
-
-#[test]
-fn a_rule_that_is_slower_than_untuned_is_taken_out_and_with_the_last_one_the_lines_of_kernels() {
-    let mut entry = whole_entry();
-    let slow = |when: &str| {
-        let scalar = Candidate::usual(Algorithm::CsrScalar, &device(), ValueType::F32, 8.0);
-        Rule { when: Condition::try_from(when.to_owned()).unwrap(), ..scalar.rule() }
-    };
-    let rules = entry.choice.get_mut("f32").unwrap();
-    let fitted = rules.several.clone();
-    rules.several.insert(0, slow("mean_row >= 60"));
-    let (left, found, _) = validated(entry.clone(), 4000);
-    assert_eq!(left.choice["f32"].several.last(), fitted.last());
-    assert!(!left.choice["f32"].several.contains(&slow("mean_row >= 60")));
-    assert!(found.removed >= 1 && found.gains.iter().all(|(.., gain)| *gain >= 0.98));
-    // Slow everywhere: the shipped tables stay, with what they say of algorithms.
-    let rules = entry.choice.get_mut("f32").unwrap();
-    *rules = Rules { several: vec![slow("")], ..Rules::default() };
-    let (left, found, _) = validated(entry, 4000);
-    assert_eq!((left.choice.len(), left.kernel.len()), (0, 0));
-    assert_eq!((found.kept, found.removed), (0, 1));
-    assert!(found.gains.iter().all(|(.., gain)| *gain == 1.0));
-}
-
-#[test]
-fn rules_that_there_is_no_time_to_validate_are_not_kept() {
-    let (left, found, _) = validated(whole_entry(), 0);
-    assert_eq!((left.choice.len(), left.kernel.len(), found.kept), (0, 0, 0));
-    assert!(found.gains.is_empty());
-}
-
-#[test]
-fn a_rule_that_gains_where_some_products_follow_goes_where_it_loses_for_many() {
-    let usual = |algorithm| Candidate::usual(algorithm, &device(), ValueType::F32, 8.0).rule();
-    let entry = |rules: Rules| DeviceEntry {
-        origin: "a test".to_owned(),
-        choice: [("f32".to_owned(), rules)].into(),
-        ..DeviceEntry::default()
-    };
-    let several = |algorithm| Rules { several: vec![usual(algorithm)], ..Rules::default() };
-    let untuned = |rules| {
-        let devices = vec![entry(rules)];
-        let table = cl_kernels::DeviceTable { devices, ..cl_kernels::DeviceTable::empty() };
-        Tables::with_user(Some(("untuned.toml".into(), table)))
-    };
-    // By the formula csr_adaptive is faster than csr_flat, and that than csr_scalar.
-    let own = entry(several(Algorithm::CsrFlat));
-    let slow = untuned(several(Algorithm::CsrScalar));
-    let (left, found, _) = validated_against(slow, own.clone(), 4000);
-    assert_eq!((left, found.kept), (own.clone(), 1));
-    let fast_for_many =
-        Rules { many: vec![usual(Algorithm::CsrAdaptive)], ..several(Algorithm::CsrScalar) };
-    let (left, found, _) = validated_against(untuned(fast_for_many), own, 4000);
-    assert_eq!((left.choice.len(), found.kept, found.removed), (0, 0, 1));
 }

@@ -5,16 +5,14 @@
 //! there are none to the shipped tables. So is a rule that chose for one of them at most: nothing is known of it but what it
 //! was fitted to. What is left makes no matrix of this set slower, and what was gained is said by this set alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use cl_kernels::{
-    Algorithm, CostNumbers, DeviceEntry, DeviceTraits, Products, Rule, Rules, Tables,
-};
+use cl_kernels::{Algorithm, DeviceEntry, DeviceTraits, Products, Rule, Rules, Tables};
 use csr_core::ValueType;
 
 use super::search::{Trials, timing_of};
 use super::validate_model::weigh;
-use super::{Board, Candidate, Effort, Timing, Trial, TuneError, TunedDevice};
+use super::{Board, Candidate, Effort, FittedModel, Timing, Trial, TuneError, TunedDevice};
 
 /// What a rule may lose on a matrix: no more than two times of one thing differ by.
 pub(super) const BORNE: f64 = 1.02;
@@ -41,13 +39,15 @@ pub struct Validation {
     pub removed: usize,
     /// Rules that are left.
     pub kept: usize,
+    /// The value types of which there was time to look at a matrix.
+    pub seen: BTreeSet<ValueType>,
 }
 
 pub(super) struct Validator<'a, T> {
     pub(super) traits: &'a DeviceTraits,
     pub(super) device: &'a TunedDevice,
     pub(super) effort: &'a Effort,
-    untuned: Tables,
+    pub(super) untuned: Tables,
     trials: &'a mut T,
     /// What is known of each matrix of the validation: one class is there in several sizes.
     pub(super) boards: Vec<Board>,
@@ -62,7 +62,7 @@ pub fn validate<T: Trials>(
     traits: &DeviceTraits,
     device: &TunedDevice,
     entry: &mut DeviceEntry,
-    models: &BTreeMap<ValueType, CostNumbers>,
+    models: &BTreeMap<ValueType, FittedModel>,
     effort: &Effort,
     trials: &mut T,
 ) -> Result<Validation, TuneError> {
@@ -70,12 +70,12 @@ pub fn validate<T: Trials>(
 }
 
 /// The same, where these tables choose untuned.
-pub(super) fn validate_against<T: Trials>(
+fn validate_against<T: Trials>(
     untuned: Tables,
     traits: &DeviceTraits,
     device: &TunedDevice,
     entry: &mut DeviceEntry,
-    models: &BTreeMap<ValueType, CostNumbers>,
+    models: &BTreeMap<ValueType, FittedModel>,
     effort: &Effort,
     trials: &mut T,
 ) -> Result<Validation, TuneError> {
@@ -92,16 +92,21 @@ pub(super) fn validate_against<T: Trials>(
             found.removed += removed;
             gains = of_products;
         }
-        if let Some(&numbers) = models.get(&value_type)
-            && let Some(kept) = weigh(&mut validator, value_type, entry, numbers)?
+        if let Some(model) = models.get(&value_type)
+            && let Some(kept) = weigh(&mut validator, value_type, entry, model)?
             && kept.gain > MODEL_GAIN * geometric_mean(&gains)
         {
             let rules = entry.choice.entry(name.clone()).or_default();
             *rules = Rules { several: kept.exceptions, ..Rules::default() };
-            entry.model.insert(name.clone(), numbers);
+            entry.model.insert(name.clone(), kept.numbers);
+            let lines = entry.kernel.entry(kept.usual.algorithm.to_string()).or_default();
+            lines.insert(name.clone(), kept.usual.parameters);
             gains = kept.gains;
         }
         found.gains.extend(gains.into_iter().map(|(matrix, gain)| (value_type, matrix, gain)));
+        if validator.boards.iter().any(|board| board.matrices(value_type).next().is_some()) {
+            found.seen.insert(value_type);
+        }
         let Some(rules) = entry.choice.get(&name) else { continue };
         found.kept += Products::ALL.map(|products| rules.own(products).len()).iter().sum::<usize>();
         // What falls to the shipped tables takes hyper-parameters from there.
@@ -222,6 +227,13 @@ impl<T: Trials> Validator<'_, T> {
         Ok(Some(Chosen { rule, candidate, untuned }))
     }
 
+    /// Microseconds of a candidate's product; infinite where they are not known.
+    pub(super) fn product_us(&self, value_type: ValueType, at: usize, of: &Candidate) -> f64 {
+        let matrix = self.boards[at].matrix(value_type, &self.effort.validation[at].name);
+        let cost = matrix.and_then(|matrix| matrix.cost_us(of, Products::Many));
+        cost.unwrap_or(f64::INFINITY)
+    }
+
     /// The cost of a candidate over that of what would run untuned; `None` where there is no time to know.
     pub(super) fn ratio(
         &mut self,
@@ -302,3 +314,6 @@ pub(super) struct Chosen {
     candidate: Candidate,
     pub(super) untuned: Candidate,
 }
+
+#[cfg(test)]
+mod tests;

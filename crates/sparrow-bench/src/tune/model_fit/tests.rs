@@ -145,7 +145,7 @@ fn a_device_whose_numbers_no_table_has_is_chosen_for_as_well_as_one_that_tables_
     let device = Modelled::new();
     let (traits, tuned, board) = (device.traits.clone(), device.tuned(), board());
     let start = Tables::untuned().usual_model(&traits, ValueType::F32).unwrap();
-    let fitted = models_of(board, &traits, &tuned)[&ValueType::F32];
+    let fitted = models_of(board, &traits, &tuned)[&ValueType::F32].numbers;
     // What a choice takes over the best, in the mean and at most.
     let loss = |numbers: CostNumbers| {
         let ratios = board.matrices(ValueType::F32).map(|(_, matrix)| {
@@ -183,7 +183,13 @@ fn a_model_that_gains_more_than_rules_takes_their_place_and_is_written() {
     let mut entry = tuned.entry("a test".to_owned());
     entry.choice.entry("f32".to_owned()).or_default().several.push(scalar);
     let found = validate(&traits, &tuned, &mut entry, &models, &effort(), &mut device).unwrap();
-    assert_eq!(entry.model.get("f32"), models.get(&ValueType::F32));
+    let (model, numbers) = (&models[&ValueType::F32], entry.model["f32"]);
+    assert_eq!(CostNumbers { margin: 0.0, ..numbers }, model.numbers);
+    assert!(numbers.margin > 0.0);
+    // What stays where nothing promises the margin more is written too.
+    let usual = Candidate::usual(Algorithm::CsrFlat, &traits, ValueType::F32, 8.0);
+    let line = &entry.kernel["csr_flat"]["f32"];
+    assert!(model.usuals.iter().chain([&usual]).any(|one| one.parameters == *line));
     assert!(entry.choice.is_empty());
     assert_eq!(found.gains.len(), effort().validation.len());
     assert!(found.gains.iter().all(|(.., gain)| *gain > 0.98), "{:?}", found.gains);

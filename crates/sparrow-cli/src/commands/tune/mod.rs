@@ -269,13 +269,18 @@ fn summary(
             text.push_str(&format!("    {name:<24} {gain:.2}\n"));
         }
         let gains: Vec<f64> = of_type.iter().map(|(_, _, gain)| *gain).collect();
-        let gained = match gains.is_empty() {
-            true => "not validated in the time there was: what is shipped stays".to_owned(),
-            false => format!(
+        let gained = match (gains.is_empty(), validation.seen.contains(&value_type)) {
+            (false, _) => format!(
                 "geometric mean: {:.2} times as fast as untuned, {:.2} at least",
                 geometric_mean(&gains),
                 gains.iter().copied().fold(f64::INFINITY, f64::min)
             ),
+            (true, true) => {
+                "nothing gains without losing somewhere: what is shipped stays".to_owned()
+            }
+            (true, false) => {
+                "not validated in the time there was: what is shipped stays".to_owned()
+            }
         };
         text.push_str(&format!("    {gained}{}", choice_text(board, entry, value_type)));
     }
@@ -300,16 +305,16 @@ fn choice_text(board: &Board, entry: &DeviceEntry, value_type: ValueType) -> Str
         }
         return text;
     }
-    if ratios.is_empty() {
-        return "; no rule of its own\n".to_owned();
-    }
-    let mut text = format!(
-        "; on the ladder the rules' choice takes {:.3} times the best that was tried, at most {:.2}; {:.3} on kinds of \
-         matrices that were held out\n",
-        geometric_mean(&ratios),
-        ratios.iter().copied().fold(1.0, f64::max),
-        held_out_ratio(board, value_type).unwrap_or(f64::NAN)
-    );
+    let mut text = match ratios.is_empty() {
+        true => "; no rule of its own for some tens of products\n".to_owned(),
+        false => format!(
+            "; on the ladder the rules' choice takes {:.3} times the best that was tried, at most {:.2}; {:.3} on kinds \
+             of matrices that were held out\n",
+            geometric_mean(&ratios),
+            ratios.iter().copied().fold(1.0, f64::max),
+            held_out_ratio(board, value_type).unwrap_or(f64::NAN)
+        ),
+    };
     let Some(rules) = entry.rules(value_type) else { return text };
     for products in Products::ALL {
         for rule in rules.own(products) {
