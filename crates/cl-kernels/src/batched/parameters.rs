@@ -30,6 +30,8 @@ parameters! {
         /// 1: where all problems are of one pattern and by `batched_csr_i`, groups compute two at once, and have twice
         /// the sub-groups, whose items take half the entries ([`Batched::by_pairs`]). 0: one by one.
         pairs: [0, 1],
+        /// 1: groups of a launch of few tasks have twice the sub-groups ([`Batched::wide`]). 0: never.
+        wide_if_few: [0, 1] => host,
     }
 }
 
@@ -40,6 +42,7 @@ impl Batched {
         // On a CPU an item is a loop, and sub-groups of few items have little to tell each other.
         let most = if device.device_type == DeviceType::Cpu { 8 } else { 64 };
         let mut parameters = Self::usual(1 << device.simd_width.clamp(8, most).ilog2());
+        parameters.wide_if_few = u32::from(device.device_type != DeviceType::Cpu);
         while parameters.check(device, value_type).is_err() {
             if parameters.rows_per_task > 32 {
                 parameters.x_local /= 2;
@@ -70,6 +73,7 @@ impl Batched {
             x_local: 1024,
             rows_per_task: 1024,
             pairs: 0,
+            wide_if_few: 0,
         }
     }
 
@@ -87,6 +91,12 @@ impl Batched {
     /// Of kernels that compute them one by one.
     pub fn one_by_one(self) -> Self {
         Batched { pairs: 0, ..self }
+    }
+
+    /// Of launches of few tasks: the device runs more items at once than there are, and twice as many have a task
+    /// done sooner.
+    pub fn wide(self) -> Self {
+        Batched { sub_groups_per_group: self.sub_groups_per_group * 2, wide_if_few: 0, ..self }
     }
 
     /// Whether the items of a sub-group run in step and can vote (`SUB_GROUP_BALLOT`, `cl/subgroup/sub_group.h`). One
@@ -142,8 +152,10 @@ impl Batched {
                 return refuse(name, value, rule);
             }
         }
-        if self.pairs > 1 {
-            return refuse("pairs", self.pairs, "it must be 0 or 1".to_owned());
+        for (name, value) in [("pairs", self.pairs), ("wide_if_few", self.wide_if_few)] {
+            if value > 1 {
+                return refuse(name, value, "it must be 0 or 1".to_owned());
+            }
         }
         if self.pairs == 1 && self.nnz_per_item < 2 {
             let rule = "pairs take half of it, so it must be 2 or more".to_owned();
@@ -279,6 +291,7 @@ mod tests {
             parameters.check(&of(48), ValueType::F32).unwrap_err().to_string()
         };
         assert!(refused(Batched { pairs: 2, ..pairs }).contains("pairs = 2"));
+        assert!(refused(Batched { wide_if_few: 2, ..pairs }).contains("wide_if_few = 2"));
         assert!(refused(Batched { nnz_per_item: 1, ..pairs }).contains("nnz_per_item = 1"));
         let large = Batched { x_local: MOST_X_OF_PAIRS + 1, ..pairs };
         assert!(refused(large).contains("pairs tell 32768 elements apart"));

@@ -246,24 +246,31 @@ impl KernelLaunch {
         specialisation: Specialisation,
     ) -> Result<Self> {
         let context = queue.context();
-        let units = context.device().traits().compute_units as usize;
+        let device = context.device().traits();
         let mut tasks = DeviceTasks::new_blocking(queue, batch, survey, kernel, &parameters)?;
         // A row can be too long for sub-groups in step, wherever problems are cut.
         let is_too_long =
             kernel == BatchedKernel::CsrIInStep && tasks.most_nnz > parameters.most_nnz_in_step();
         let kernel = if is_too_long { BatchedKernel::CsrI } else { kernel };
         let in_step = kernel == BatchedKernel::CsrIInStep;
-        let is_wide = survey.most_cols > parameters.x_local;
-        let may_pair = in_step && !is_wide && parameters.pairs == 1 && tasks.are_of_one_pattern();
-        let parameters = match may_pair && tasks.count >= PAIRS_PER_UNIT * 2 * units {
-            true => parameters.by_pairs(),
-            false => parameters.one_by_one(),
-        };
+        let has_wide_x = survey.most_cols > parameters.x_local;
+        let may_pair =
+            in_step && !has_wide_x && parameters.pairs == 1 && tasks.are_of_one_pattern();
+        let parameters =
+            if may_pair && tasks.count >= PAIRS_PER_UNIT * 2 * device.compute_units as usize {
+                parameters.by_pairs()
+            } else {
+                let (usual, wide) = (parameters.one_by_one(), parameters.one_by_one().wide());
+                let is_wide = usual.wide_if_few == 1
+                    && tasks.are_few(device.compute_units, kernel)
+                    && wide.check(device, batch.value_type()).is_ok();
+                if is_wide { wide } else { usual }
+            };
         let features = [
             (FEATURE_ONE_RANGE, tasks.range.is_some()),
             (FEATURE_COLUMNS_U16, matches!(batch.columns(), BatchColumns::U16(_))),
             (FEATURE_ATOMIC, variant == BatchedVariant::Atomic),
-            (FEATURE_WIDE_X, in_step && is_wide),
+            (FEATURE_WIDE_X, in_step && has_wide_x),
         ];
         let mut key = specialisation.key(kernel.source(), &parameters);
         key.features.extend(features.into_iter().filter(|(_, is_on)| *is_on).map(|(name, _)| name));

@@ -6,7 +6,7 @@ use cl_kernels::batched::{
     SMALL_ENTRIES, TASK_WORDS,
 };
 use csr_core::batch::{Problem, StridedRange};
-use csr_core::plan::batched::{LongRules, TaskRules, Tasks};
+use csr_core::plan::batched::{LongRules, TaskRules, Tasks, work};
 
 use super::AnyBatch;
 use super::cut::{Pending, cut_blocking};
@@ -27,6 +27,8 @@ pub(super) struct DeviceTasks {
     pub(super) words: DeviceArray<u64>,
     /// No task has more nonzeros.
     pub(super) most_nnz: u32,
+    /// Rows and nonzeros of all tasks, and about those of the largest.
+    pub(super) work: (u64, u64),
     /// While the device writes the words.
     pub(super) pending: Option<Pending>,
 }
@@ -49,6 +51,12 @@ const LEAST_PART: u64 = 128;
 
 /// Parts of a long problem for each compute unit, at most: groups that a unit runs at once.
 const PARTS_PER_UNIT: usize = 8;
+
+/// Tasks are few if all together have no more work than so many of the largest for each compute unit, which runs about as
+/// many groups of twice the sub-groups at once: then the launch takes as long as its largest task
+/// (docs/notebook/2026-12-01-batches-of-few-tasks-h200.md). Groups of COO take more room.
+const FEW_PER_UNIT: u64 = 4;
+const FEW_PER_UNIT_OF_COO: u64 = 2;
 
 impl DeviceTasks {
     /// Makes the tasks of the problems that `kernel` computes, of a batch that was surveyed.
@@ -87,12 +95,17 @@ impl DeviceTasks {
                 range: Some(range_words(words, range.steps)),
                 words: DeviceArray::allocate(queue.context(), 0)?,
                 most_nnz: problem.entries,
+                work: (work(problem) * u64::from(range.count), work(problem)),
                 pending: None,
             });
         }
         let Tasks { tasks, whole } = Tasks::new(problems, &rules, takes, may_share);
         let count = tasks.len();
         check_number_of_tasks(count)?;
+        let works = tasks
+            .iter()
+            .map(|task| work(&problems[task.problem as usize]).div_ceil(u64::from(task.parts)));
+        let work = works.fold((0, 0), |(all, most), work| (all + work, most.max(work)));
         let (words, most_nnz, pending) = if tasks.iter().any(|task| task.parts > 1) {
             let cut = cut_blocking(queue, batch, &tasks, select, fits)?;
             (cut.words, cut.most_nnz, cut.pending)
@@ -105,7 +118,16 @@ impl DeviceTasks {
                 .collect();
             (upload_small_blocking(queue, words.as_flattened())?, most_nnz, None)
         };
-        Ok(DeviceTasks { count, whole, range: None, words, most_nnz, pending })
+        Ok(DeviceTasks { count, whole, range: None, words, most_nnz, work, pending })
+    }
+
+    /// Whether groups of twice the sub-groups take less time on a device of so many compute units. Tasks that share groups
+    /// gain nothing by larger ones.
+    pub(super) fn are_few(&self, units: u32, kernel: BatchedKernel) -> bool {
+        let (all, most) = self.work;
+        let per_unit =
+            if kernel == BatchedKernel::Coo { FEW_PER_UNIT_OF_COO } else { FEW_PER_UNIT };
+        self.whole > 0 && all <= per_unit * u64::from(units) * most
     }
 
     /// Whether all are problems of one pattern.

@@ -3,6 +3,7 @@
 mod application;
 mod batched;
 mod batched_arrays;
+mod batched_few;
 mod broken_kernels;
 mod broken_solvers;
 mod compensated;

@@ -1,0 +1,92 @@
+//! Batches of few tasks, whose groups have twice the sub-groups.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test panics when its claim is broken")]
+
+use cl_kernels::DeviceType;
+use conformance::{csr, queue};
+use sparrow::{
+    Batch, BatchOptions, BatchPlan, BatchedAlgorithm, ColumnWidth, Csr, HostBatch, Queue,
+};
+use sparrow_bench::selftest::{BatchCase, mixed_batch, run_batch};
+
+fn few(others: &[(&str, u32)]) -> Vec<(String, u32)> {
+    let own =
+        [("wide_if_few", 1), ("sub_groups_per_group", 2), ("x_local", 64), ("rows_per_task", 64)];
+    own.iter().chain(others).map(|&(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Sub-groups of a plan's groups, and whether they may become more.
+fn groups_of(queue: &Queue, host: &HostBatch<f32>, algorithm: BatchedAlgorithm) -> (u32, u32) {
+    let batch = Batch::upload_blocking(queue, host, ColumnWidth::Automatic).unwrap();
+    let algorithm = Some(algorithm);
+    let parameters = few(&[]);
+    let options = BatchOptions { algorithm, parameters, ..BatchOptions::default() };
+    let plan = BatchPlan::new_blocking(queue, &batch, &options).unwrap();
+    let text = plan.parameters();
+    let number = |name: &str| -> u32 {
+        let pair = text.split(',').find_map(|pair| pair.strip_prefix(name));
+        pair.unwrap_or_else(|| panic!("{name} in {text}")).parse().unwrap()
+    };
+    (number("sub_groups_per_group="), number("wide_if_few="))
+}
+
+#[test]
+fn groups_have_twice_the_sub_groups_where_tasks_are_few_or_one_is_most_of_the_work() {
+    let queue = queue();
+    let units = queue.context().device().traits().compute_units as usize;
+    // Above the entries of those that share a group.
+    let large = csr::<f32>(90, &[30; 40], 1);
+    let csr_i = BatchedAlgorithm::CsrI;
+    let groups = |problems: &[Csr<f32>]| {
+        groups_of(&queue, &mixed_batch(Some(csr_i), problems).unwrap(), csr_i)
+    };
+    let (wide, usual) = ((4, 0), (2, 1));
+    assert_eq!(groups(&vec![large.clone(); 4 * units]), wide);
+    assert_eq!(groups(&vec![large.clone(); 4 * units + 1]), usual);
+    // As many tasks, of which one has ten times the work of each other.
+    let huge = csr::<f32>(900, &[300; 41], 2);
+    let others = vec![large.clone(); 4 * units];
+    assert_eq!(groups(&[others, vec![huge]].concat()), wide);
+    // Small ones share groups, so larger ones would only be fewer.
+    let small = mixed_batch(None, &[csr::<f32>(9, &[2; 4], 3)]).unwrap();
+    assert_eq!(groups_of(&queue, &small, BatchedAlgorithm::CsrScalar), usual);
+    let two = [large.clone(), large];
+    // A range of problems alike, by every algorithm that takes their format.
+    for algorithm in BatchedAlgorithm::ALL {
+        let host = mixed_batch(Some(algorithm), &two).unwrap();
+        assert_eq!(groups_of(&queue, &host, algorithm), wide, "{algorithm}");
+    }
+}
+
+#[test]
+fn a_cpu_device_keeps_its_groups_unless_it_is_asked() {
+    let queue = queue();
+    let traits = queue.context().device().traits();
+    let defaults = cl_kernels::batched::Batched::default_for(traits, sparrow::ValueType::F32);
+    assert_eq!(defaults.wide_if_few, u32::from(traits.device_type != DeviceType::Cpu));
+}
+
+#[test]
+fn few_tasks_are_right_by_every_algorithm() {
+    let queue = queue();
+    let problems = [
+        csr::<f32>(61, &[0, 1, 9, 0, 61, 5, 17, 3].repeat(5), 1),
+        csr::<f32>(200, &[100; 70], 2),
+        csr::<f32>(90, &[vec![2; 40], vec![90], vec![0; 30]].concat(), 3),
+        csr::<f32>(5, &[1, 0, 2], 4),
+    ];
+    for algorithm in BatchedAlgorithm::ALL.map(Some).into_iter().chain([None]) {
+        // Of one item a sub-group runs in step on every device.
+        for others in [
+            [("sub_group_size", 8), ("nnz_per_item", 2)],
+            [("sub_group_size", 1), ("nnz_per_item", 4)],
+        ] {
+            let host = mixed_batch(algorithm, &problems).unwrap();
+            let case = BatchCase { parameters: few(&others), ..BatchCase::new(algorithm) };
+            let x: Vec<f32> = csr_core::random_vector(11, host.x_len());
+            if let Err((problem, error)) = run_batch(&queue, &problems, &host, &x, &case) {
+                panic!("problem {problem:?}: {error}; {case:?}");
+            }
+        }
+    }
+}
