@@ -82,7 +82,12 @@ impl BatchPlan {
         let asked = options.parameters.as_slice();
         let resolver = Resolver { tables: &tables, device, value_type, rule: &[], asked };
         let defaults = Parameters::default_for(device, value_type);
-        let parameters = resolver.resolve(defaults, |p| p.check(device, value_type))?;
+        let mut parameters = resolver.resolve(defaults, |p| p.check(device, value_type))?;
+        let is_asked = |name: &str| asked.iter().any(|(asked, _)| asked == name);
+        if is_asked("sub_groups_per_group") && !is_asked("wide_if_few") {
+            // Whoever asks for so many gets so many.
+            parameters.wide_if_few = 0;
+        }
         let batched = Batched::new_blocking(
             queue,
             batch,

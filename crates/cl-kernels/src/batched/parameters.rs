@@ -12,6 +12,10 @@ pub const SLICE_ROWS: usize = 32;
 /// (`cl/batched/by_two.h`).
 pub const MOST_X_OF_PAIRS: u32 = 1 << 15;
 
+/// Items of a wide group at most: kernels that say their group's size are compiled for no more by NVIDIA's driver, and run
+/// in groups of no more on AMD's unless told otherwise.
+const MOST_WIDE: usize = 256;
+
 const NAME: &str = "batched";
 
 parameters! {
@@ -30,7 +34,7 @@ parameters! {
         /// 1: where all problems are of one pattern and by `batched_csr_i`, groups compute two at once, and have twice
         /// the sub-groups, whose items take half the entries ([`Batched::by_pairs`]). 0: one by one.
         pairs: [0, 1],
-        /// 1: groups of a launch of few tasks have twice the sub-groups ([`Batched::wide`]). 0: never.
+        /// 1: where tasks are few, groups have twice the sub-groups ([`Batched::wide`]). 0: never.
         wide_if_few: [0, 1] => host,
     }
 }
@@ -93,10 +97,18 @@ impl Batched {
         Batched { pairs: 0, ..self }
     }
 
-    /// Of launches of few tasks: the device runs more items at once than there are, and twice as many have a task
-    /// done sooner.
-    pub fn wide(self) -> Self {
-        Batched { sub_groups_per_group: self.sub_groups_per_group * 2, wide_if_few: 0, ..self }
+    /// Of launches of few tasks, which may take as long as the largest of them: twice the sub-groups, where they are asked
+    /// for and fit the device. `in_step`: of the kernel whose items run in step.
+    pub fn wide(self, device: &DeviceTraits, value_type: ValueType, in_step: bool) -> Option<Self> {
+        let wide = Batched {
+            sub_groups_per_group: self.sub_groups_per_group * 2,
+            wide_if_few: 0,
+            ..self.one_by_one()
+        };
+        let fits = wide.group_size() <= MOST_WIDE
+            && wide.check(device, value_type).is_ok()
+            && (!in_step || wide.runs_in_step(device, value_type));
+        (self.wide_if_few == 1 && fits).then_some(wide)
     }
 
     /// Whether the items of a sub-group run in step and can vote (`SUB_GROUP_BALLOT`, `cl/subgroup/sub_group.h`). One
@@ -273,6 +285,25 @@ mod tests {
         assert!(one.runs_in_step(&of(16), ValueType::F64));
         assert!(!one.runs_in_step(&of(8), ValueType::F64));
         assert!(!Batched::usual(8).runs_in_step(&of(64), ValueType::F64));
+    }
+
+    #[test]
+    fn groups_become_wide_where_that_is_asked_for_and_fits() {
+        let of = |local_kib: u64| DeviceTraits { local_bytes: local_kib << 10, ..gpu() };
+        let wide = |parameters: Batched, local_kib, in_step| {
+            let wide = parameters.wide(&of(local_kib), ValueType::F64, in_step);
+            wide.map(|wide| (wide.group_size(), wide.wide_if_few))
+        };
+        let asked = |parameters| Batched { wide_if_few: 1, ..parameters };
+        assert_eq!(wide(asked(Batched::usual(32)), 48, false), Some((256, 0)));
+        assert_eq!(wide(Batched::usual(32), 48, false), None);
+        assert_eq!(wide(asked(Batched::usual(32)), 24, false), None);
+        let large = Batched { sub_groups_per_group: 8, ..Batched::usual(32) };
+        assert_eq!(wide(asked(large), 256, false), None);
+        // Sub-groups of one item have a sum for each step of every chunk.
+        let one = asked(Batched { sub_groups_per_group: 32, ..Batched::usual(1) });
+        let least = |in_step| (8..64).find(|kib| wide(one, *kib, in_step).is_some());
+        assert!(least(false) < least(true) && least(true).is_some());
     }
 
     #[test]

@@ -260,11 +260,9 @@ impl KernelLaunch {
             if may_pair && tasks.count >= PAIRS_PER_UNIT * 2 * device.compute_units as usize {
                 parameters.by_pairs()
             } else {
-                let (usual, wide) = (parameters.one_by_one(), parameters.one_by_one().wide());
-                let is_wide = usual.wide_if_few == 1
-                    && tasks.are_few(device.compute_units, kernel)
-                    && wide.check(device, batch.value_type()).is_ok();
-                if is_wide { wide } else { usual }
+                let wide = parameters.wide(device, batch.value_type(), in_step);
+                let wide = wide.filter(|_| tasks.are_few(device.compute_units, kernel));
+                wide.unwrap_or(parameters.one_by_one())
             };
         let features = [
             (FEATURE_ONE_RANGE, tasks.range.is_some()),

@@ -52,9 +52,9 @@ const LEAST_PART: u64 = 128;
 /// Parts of a long problem for each compute unit, at most: groups that a unit runs at once.
 const PARTS_PER_UNIT: usize = 8;
 
-/// Tasks are few if all together have no more work than so many of the largest for each compute unit, which runs about as
-/// many groups of twice the sub-groups at once: then the launch takes as long as its largest task
-/// (docs/notebook/2026-12-01-batches-of-few-tasks-h200.md). Groups of COO take more room.
+/// Tasks are few if all together have no more work than so many of the largest for each compute unit: then the launch takes
+/// as long as its largest task. Read from an H200, whose units run as many groups of twice the sub-groups at once, fewer of
+/// COO (docs/notebook/2026-12-01-batches-of-few-tasks-h200.md).
 const FEW_PER_UNIT: u64 = 4;
 const FEW_PER_UNIT_OF_COO: u64 = 2;
 
@@ -121,13 +121,13 @@ impl DeviceTasks {
         Ok(DeviceTasks { count, whole, range: None, words, most_nnz, work, pending })
     }
 
-    /// Whether groups of twice the sub-groups take less time on a device of so many compute units. Tasks that share groups
-    /// gain nothing by larger ones.
+    /// Whether groups of twice the sub-groups take less time on a device of so many compute units. Where most tasks share
+    /// groups, larger ones would only be fewer.
     pub(super) fn are_few(&self, units: u32, kernel: BatchedKernel) -> bool {
         let (all, most) = self.work;
         let per_unit =
             if kernel == BatchedKernel::Coo { FEW_PER_UNIT_OF_COO } else { FEW_PER_UNIT };
-        self.whole > 0 && all <= per_unit * u64::from(units) * most
+        2 * self.whole > self.count && all <= per_unit * u64::from(units) * most
     }
 
     /// Whether all are problems of one pattern.

@@ -58,9 +58,13 @@ impl Matrix {
         self.product_us(candidate, tries) + median(&tries.setup_us) / f64::from(products.count())
     }
 
-    /// What others were timed beside takes what it took then; everything else so many times that.
+    /// A reference takes the median of all its samples, unless it was compared with another one; everything else takes so
+    /// many times its reference's.
     fn product_us(&self, candidate: &Candidate, tries: &Tries) -> f64 {
-        if let Some(samples) = self.references_us.get(candidate) {
+        let all = || tries.ratios.iter().chain(&tries.given_up);
+        if let Some(samples) = self.references_us.get(candidate)
+            && all().all(|(reference, _)| reference == candidate)
+        {
             return median(samples);
         }
         let product_us = |(reference, ratio): &(Candidate, f64)| {

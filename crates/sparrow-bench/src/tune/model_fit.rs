@@ -109,6 +109,9 @@ fn usuals_of(matrices: &[Case]) -> Vec<Candidate> {
     let mut losses: BTreeMap<&Candidate, Vec<f64>> = BTreeMap::new();
     for case in matrices {
         let (_, untuned) = case.best_of(products);
+        if !untuned.is_finite() {
+            continue;
+        }
         for one in case.tried.iter().filter(|one| one.candidate.algorithm == Algorithm::CsrFlat) {
             losses.entry(&one.candidate).or_default().push(lost(one.us(products) / untuned, BORNE));
         }

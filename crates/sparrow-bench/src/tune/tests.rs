@@ -223,7 +223,7 @@ fn a_launch_that_found_the_caches_cold_counts_only_where_nothing_was_sampled() {
 }
 
 #[test]
-fn what_others_were_timed_beside_takes_the_median_of_all_its_samples() {
+fn a_reference_takes_the_median_of_all_its_samples_unless_it_was_compared_with_another() {
     let (_, trials) = tuned(8);
     let first = &trials.ended[0];
     assert_eq!(first.candidate, first.reference);
@@ -246,6 +246,13 @@ fn what_others_were_timed_beside_takes_the_median_of_all_its_samples() {
     let matrix = board.matrix(ValueType::F32, &first.matrix).unwrap();
     let cost = |candidate| matrix.cost_us(candidate, Products::Many);
     assert_eq!((cost(&first.candidate), cost(&other)), (Some(110.0), Some(55.0)));
+    // A first look at 40 by itself does not outweigh three trials in turn with the reference.
+    let alone = Timing { reference: other.clone(), ..timing(&other, 40.0, 40.0) };
+    let trials = [alone, timing(&first.candidate, 100.0, 100.0)];
+    let in_turn = std::iter::repeat_n(timing(&other, 200.0, 100.0), 3);
+    let board = Board::of(&trials.into_iter().chain(in_turn).collect::<Vec<_>>());
+    let matrix = board.matrix(ValueType::F32, &first.matrix).unwrap();
+    assert_eq!(matrix.cost_us(&other, Products::Many), Some(200.0));
 }
 
 #[test]

@@ -3,7 +3,8 @@
 //!
 //! A rule that makes one of them slower than that is taken out, and its matrices fall to the rules behind it, or where
 //! there are none to the shipped tables. So is a rule that chose for one of them at most: nothing is known of it but what it
-//! was fitted to. What is left makes no matrix of this set slower, and what was gained is said by this set alone.
+//! was fitted to. What is left makes no matrix of this set slower (but
+//! for the few percent that launches differ by from moment to moment), and what was gained is said by this set alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,8 +40,8 @@ pub struct Validation {
     pub removed: usize,
     /// Rules that are left.
     pub kept: usize,
-    /// The value types of which there was time to look at a matrix.
-    pub seen: BTreeSet<ValueType>,
+    /// The value types for which there was time for all trials.
+    pub complete: BTreeSet<ValueType>,
 }
 
 pub(super) struct Validator<'a, T> {
@@ -51,6 +52,8 @@ pub(super) struct Validator<'a, T> {
     trials: &'a mut T,
     /// What is known of each matrix of the validation: one class is there in several sizes.
     pub(super) boards: Vec<Board>,
+    /// Whether no trial was left out.
+    has_time: bool,
 }
 
 /// Takes the rules out of an entry that are slower than what would run untuned, or that time does not suffice for; or
@@ -80,7 +83,8 @@ fn validate_against<T: Trials>(
     trials: &mut T,
 ) -> Result<Validation, TuneError> {
     let boards = vec![Board::default(); effort.validation.len()];
-    let mut validator = Validator { traits, device, effort, untuned, trials, boards };
+    let mut validator =
+        Validator { traits, device, effort, untuned, trials, boards, has_time: true };
     let mut found = Validation::default();
     let names: Vec<String> = entry.choice.keys().cloned().collect();
     for name in names {
@@ -104,8 +108,8 @@ fn validate_against<T: Trials>(
             gains = kept.gains;
         }
         found.gains.extend(gains.into_iter().map(|(matrix, gain)| (value_type, matrix, gain)));
-        if validator.boards.iter().any(|board| board.matrices(value_type).next().is_some()) {
-            found.seen.insert(value_type);
+        if validator.has_time {
+            found.complete.insert(value_type);
         }
         let Some(rules) = entry.choice.get(&name) else { continue };
         found.kept += Products::ALL.map(|products| rules.own(products).len()).iter().sum::<usize>();
@@ -283,7 +287,10 @@ impl<T: Trials> Validator<'_, T> {
             give_up: GIVE_UP,
             sampling_ms: self.effort.sampling_ms,
         };
-        let Some(report) = self.trials.run(&trial)? else { return Ok(false) };
+        let Some(report) = self.trials.run(&trial)? else {
+            self.has_time = false;
+            return Ok(false);
+        };
         let timing = timing_of(self.device, value_type, &trial, report);
         let timing = Timing { is_validation: true, ..timing };
         self.boards[at].add(&timing);

@@ -100,9 +100,13 @@ pub(super) fn weigh<T: Trials>(
     let (traits, any_row) = (validator.traits, 1.0);
     let shipped =
         Candidate::by_tables(&validator.untuned, traits, value_type, Algorithm::CsrFlat, any_row);
+    // Where the fit took launches to be longer than they are, more than launches would be borne.
+    let known = validator.untuned.usual_model(traits, value_type);
+    let launch = known.map_or(model.numbers.launch, |known| known.launch.min(model.numbers.launch));
+    let bearing = CostNumbers { launch, ..model.numbers };
     let mut usuals = vec![shipped];
     for usual in model.usuals.iter().take(USUALS) {
-        if *usual != usuals[0] && loses_nowhere(validator, value_type, usual, &model.numbers)? {
+        if *usual != usuals[0] && loses_nowhere(validator, value_type, usual, &bearing)? {
             usuals.insert(0, usual.clone());
             break;
         }
@@ -112,7 +116,7 @@ pub(super) fn weigh<T: Trials>(
         for margin in MARGINS {
             let numbers = CostNumbers { margin, ..model.numbers };
             let tuned = tables_of(entry, value_type, numbers, &usual);
-            let seen = look(validator, value_type, &tuned, &usual, &numbers)?;
+            let seen = look(validator, value_type, &tuned, &usual, &bearing)?;
             let found = seen.and_then(|seen| kept(seen, &usual, numbers));
             best = match (best, found) {
                 (Some(best), Some(found)) if found.score() <= best.score() => Some(best),
@@ -126,7 +130,7 @@ pub(super) fn weigh<T: Trials>(
     Ok(best)
 }
 
-/// Whether a candidate is no slower than what runs untuned on any matrix that there is time for.
+/// Whether a candidate is no slower than what runs untuned on any matrix, of which there was time for most.
 fn loses_nowhere<T: Trials>(
     validator: &mut Validator<'_, T>,
     value_type: ValueType,
@@ -134,16 +138,24 @@ fn loses_nowhere<T: Trials>(
     numbers: &CostNumbers,
 ) -> Result<bool, TuneError> {
     let nothing = validator.device.entry(String::new());
-    for at in 0..validator.effort.validation.len() {
+    let all = validator.effort.validation.len();
+    let mut seen = 0;
+    for at in 0..all {
         let Some(chosen) = validator.chosen(&nothing, value_type, PRODUCTS, at)? else { continue };
         let pair = (candidate, &chosen.untuned);
-        let ratio = validator.ratio(value_type, PRODUCTS, at, pair)?;
+        let Some(ratio) = validator.ratio(value_type, PRODUCTS, at, pair)? else { continue };
         let borne = may_lose(validator.product_us(value_type, at, &chosen.untuned), numbers);
-        if ratio.is_some_and(|ratio| ratio > borne) {
+        if ratio > borne || ratio.is_nan() {
             return Ok(false);
         }
+        seen += 1;
     }
-    Ok(true)
+    Ok(is_most(seen, all))
+}
+
+/// Whether enough of the matrices were looked at.
+fn is_most(seen: usize, all: usize) -> bool {
+    seen as f64 >= SEEN * all as f64
 }
 
 /// The costs of what tables choose on each matrix; `None` where time did not suffice for most of them.
@@ -171,8 +183,7 @@ fn look<T: Trials>(
             seen.push(Seen { name, features, ratio, usual, borne: may_lose(untuned_us, numbers) });
         }
     }
-    let is_enough = seen.len() as f64 >= SEEN * validator.effort.validation.len() as f64;
-    Ok(is_enough.then_some(seen))
+    Ok(is_most(seen.len(), validator.effort.validation.len()).then_some(seen))
 }
 
 /// The model with the rules it needs, if it is good enough with them.

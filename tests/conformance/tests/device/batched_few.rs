@@ -3,9 +3,10 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test panics when its claim is broken")]
 
 use cl_kernels::DeviceType;
+use cl_kernels::batched::Batched;
 use conformance::{csr, queue};
 use sparrow::{
-    Batch, BatchOptions, BatchPlan, BatchedAlgorithm, ColumnWidth, Csr, HostBatch, Queue,
+    Batch, BatchOptions, BatchPlan, BatchedAlgorithm, ColumnWidth, Csr, HostBatch, Queue, ValueType,
 };
 use sparrow_bench::selftest::{BatchCase, mixed_batch, run_batch};
 
@@ -16,10 +17,14 @@ fn few(others: &[(&str, u32)]) -> Vec<(String, u32)> {
 }
 
 /// Sub-groups of a plan's groups, and whether they may become more.
-fn groups_of(queue: &Queue, host: &HostBatch<f32>, algorithm: BatchedAlgorithm) -> (u32, u32) {
+fn groups_of(
+    queue: &Queue,
+    host: &HostBatch<f32>,
+    algorithm: BatchedAlgorithm,
+    parameters: Vec<(String, u32)>,
+) -> (u32, u32) {
     let batch = Batch::upload_blocking(queue, host, ColumnWidth::Automatic).unwrap();
     let algorithm = Some(algorithm);
-    let parameters = few(&[]);
     let options = BatchOptions { algorithm, parameters, ..BatchOptions::default() };
     let plan = BatchPlan::new_blocking(queue, &batch, &options).unwrap();
     let text = plan.parameters();
@@ -38,7 +43,7 @@ fn groups_have_twice_the_sub_groups_where_tasks_are_few_or_one_is_most_of_the_wo
     let large = csr::<f32>(90, &[30; 40], 1);
     let csr_i = BatchedAlgorithm::CsrI;
     let groups = |problems: &[Csr<f32>]| {
-        groups_of(&queue, &mixed_batch(Some(csr_i), problems).unwrap(), csr_i)
+        groups_of(&queue, &mixed_batch(Some(csr_i), problems).unwrap(), csr_i, few(&[]))
     };
     let (wide, usual) = ((4, 0), (2, 1));
     assert_eq!(groups(&vec![large.clone(); 4 * units]), wide);
@@ -49,21 +54,35 @@ fn groups_have_twice_the_sub_groups_where_tasks_are_few_or_one_is_most_of_the_wo
     assert_eq!(groups(&[others, vec![huge]].concat()), wide);
     // Small ones share groups, so larger ones would only be fewer.
     let small = mixed_batch(None, &[csr::<f32>(9, &[2; 4], 3)]).unwrap();
-    assert_eq!(groups_of(&queue, &small, BatchedAlgorithm::CsrScalar), usual);
-    let two = [large.clone(), large];
+    assert_eq!(groups_of(&queue, &small, BatchedAlgorithm::CsrScalar, few(&[])), usual);
+    // Of COO half as many.
+    let coo = BatchedAlgorithm::Coo;
+    for (count, expected) in [(2 * units, wide), (2 * units + 1, usual)] {
+        let host = mixed_batch(Some(coo), &vec![large.clone(); count]).unwrap();
+        assert_eq!(groups_of(&queue, &host, coo, few(&[])), expected);
+    }
     // A range of problems alike, by every algorithm that takes their format.
+    let two = [large.clone(), large];
     for algorithm in BatchedAlgorithm::ALL {
         let host = mixed_batch(Some(algorithm), &two).unwrap();
-        assert_eq!(groups_of(&queue, &host, algorithm), wide, "{algorithm}");
+        assert_eq!(groups_of(&queue, &host, algorithm, few(&[])), wide, "{algorithm}");
     }
 }
 
 #[test]
-fn a_cpu_device_keeps_its_groups_unless_it_is_asked() {
+fn a_cpu_device_keeps_its_groups_and_whoever_asks_for_sub_groups_gets_so_many() {
     let queue = queue();
     let traits = queue.context().device().traits();
-    let defaults = cl_kernels::batched::Batched::default_for(traits, sparrow::ValueType::F32);
-    assert_eq!(defaults.wide_if_few, u32::from(traits.device_type != DeviceType::Cpu));
+    let csr_i = BatchedAlgorithm::CsrI;
+    let host = mixed_batch(Some(csr_i), &[csr::<f32>(90, &[30; 40], 1)]).unwrap();
+    let usual = Batched::default_for(traits, ValueType::F32).sub_groups_per_group;
+    let (found, _) = groups_of(&queue, &host, csr_i, Vec::new());
+    match traits.device_type {
+        DeviceType::Cpu => assert_eq!(found, usual),
+        _ => assert!(found >= usual),
+    }
+    let asked = vec![("sub_groups_per_group".to_owned(), 2)];
+    assert_eq!(groups_of(&queue, &host, csr_i, asked), (2, 0));
 }
 
 #[test]

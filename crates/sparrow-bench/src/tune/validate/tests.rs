@@ -90,7 +90,7 @@ fn a_rule_that_is_slower_than_untuned_is_taken_out_and_with_the_last_one_the_lin
     let (left, found, _) = validated(entry, 4000);
     assert_eq!((left.choice.len(), left.kernel.len()), (0, 0));
     assert_eq!((found.kept, found.removed), (0, 1));
-    assert!(found.seen.contains(&ValueType::F32));
+    assert!(found.complete.contains(&ValueType::F32));
     assert!(found.gains.iter().all(|(.., gain)| *gain == 1.0));
 }
 
@@ -98,7 +98,7 @@ fn a_rule_that_is_slower_than_untuned_is_taken_out_and_with_the_last_one_the_lin
 fn rules_that_there_is_no_time_to_validate_are_not_kept() {
     let (left, found, _) = validated(whole_entry(), 0);
     assert_eq!((left.choice.len(), left.kernel.len(), found.kept), (0, 0, 0));
-    assert!(found.gains.is_empty() && found.seen.is_empty());
+    assert!(found.gains.is_empty() && found.complete.is_empty());
 }
 
 #[test]

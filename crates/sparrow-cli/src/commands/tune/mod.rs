@@ -269,17 +269,17 @@ fn summary(
             text.push_str(&format!("    {name:<24} {gain:.2}\n"));
         }
         let gains: Vec<f64> = of_type.iter().map(|(_, _, gain)| *gain).collect();
-        let gained = match (gains.is_empty(), validation.seen.contains(&value_type)) {
+        let gained = match (gains.is_empty(), validation.complete.contains(&value_type)) {
             (false, _) => format!(
                 "geometric mean: {:.2} times as fast as untuned, {:.2} at least",
                 geometric_mean(&gains),
                 gains.iter().copied().fold(f64::INFINITY, f64::min)
             ),
             (true, true) => {
-                "nothing gains without losing somewhere: what is shipped stays".to_owned()
+                "nothing gains for some tens of products without losing somewhere: what is shipped stays".to_owned()
             }
             (true, false) => {
-                "not validated in the time there was: what is shipped stays".to_owned()
+                "not validated in the time there was: what is shipped stays for some tens of products".to_owned()
             }
         };
         text.push_str(&format!("    {gained}{}", choice_text(board, entry, value_type)));
