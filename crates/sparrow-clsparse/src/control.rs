@@ -215,7 +215,12 @@ unsafe fn create(queue: cl_command_queue, naming: Naming) -> clsparseCreateResul
 #[unsafe(no_mangle)]
 pub extern "C" fn clsparseEnableAsync(control: clsparseControl, is_async: u32) -> Status {
     status_of(|| {
-        Control::of_any(control)?.state().is_async = is_async != 0;
+        let control = Control::of_any(control)?;
+        let mut state = control.state();
+        state.is_async = is_async != 0;
+        if !state.is_async {
+            state.event = None;
+        }
         Ok(())
     })
 }

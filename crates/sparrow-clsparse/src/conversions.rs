@@ -44,6 +44,7 @@ fn copy(control: &Control, from: &AnyArray, to: &mut AnyArray) -> Result<()> {
     let is_same = overlap(from, to) == Overlap::Whole;
     let copied = if is_same { None } else { to.copy_from(&control.queue, from)? };
     // What follows waits for it in its queue, unless that is out of order.
+    let copied = copied.filter(|_| control.queue.in_order().is_none());
     Ok(copied.map_or(Ok(()), |event| event.wait())?)
 }
 

@@ -85,7 +85,7 @@ impl BatchPlan {
         let mut parameters = resolver.resolve(defaults, |p| p.check(device, value_type))?;
         let is_asked = |name: &str| asked.iter().any(|(asked, _)| asked == name);
         if is_asked("sub_groups_per_group") && !is_asked("wide_if_few") {
-            // Whoever asks for so many gets so many.
+            // The caller gets as many as it names.
             parameters.wide_if_few = 0;
         }
         let batched = Batched::new_blocking(

@@ -87,6 +87,12 @@ impl Matrix {
         costs.filter(|(_, cost)| cost.is_finite()).min_by(|(_, a), (_, b)| a.total_cmp(b))
     }
 
+    /// Trials of a candidate that were timed.
+    pub fn trials(&self, candidate: &Candidate) -> usize {
+        let tries = self.tries.get(candidate);
+        tries.map_or(0, |tries| tries.ratios.len() + tries.given_up.len())
+    }
+
     /// What others were timed beside: what would run untuned.
     pub fn references(&self) -> impl Iterator<Item = &Candidate> {
         self.references_us.keys()

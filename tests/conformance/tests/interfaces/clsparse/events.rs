@@ -2,9 +2,11 @@
 
 use std::ffi::CString;
 use std::ptr;
+use std::time::Duration;
 
 use clSPARSE::*;
-use conformance::{device, queue, say};
+use conformance::{Gate, device, is_interpreter, queue, say};
+use opencl3::command_queue::enqueue_marker_with_wait_list;
 use sparrow::host::io::ReadOptions;
 use sparrow::{DeviceArray, Event, Queue};
 
@@ -295,4 +297,54 @@ fn calls_with_nothing_to_compute_leave_an_event_of_their_own() {
         });
         check(&queue, "add", &|c| cldenseSadd(&mut { no_elements }, &no_elements, &no_elements, c));
     }
+}
+
+#[test]
+fn a_control_that_is_asynchronous_no_more_has_no_event() {
+    let queue = queue();
+    let scene = Scene::<f32>::new(&queue, &CString::default());
+    let control = Control::new(&queue);
+    assert_eq!(clsparseEnableAsync(control.0, 1), Status::Success);
+    // SAFETY: the operands live until the queue has ended.
+    let status =
+        unsafe { clsparseScsr2coo(&scene.problem.csr(), &mut scene.coo_target(), control.0) };
+    assert_eq!(status, Status::Success);
+    assert_eq!(clsparseEnableAsync(control.0, 0), Status::Success);
+    assert!(clsparseGetEvent(control.0).event.is_null());
+    queue.finish_blocking().unwrap();
+}
+
+#[test]
+fn a_conversion_of_an_asynchronous_control_does_not_wait_for_what_is_in_its_queue() {
+    let queue = queue();
+    if is_interpreter(queue.context().device()) {
+        say("skipped: an interpreter runs commands as they are enqueued");
+        return;
+    }
+    let scene = Scene::<f32>::new(&queue, &CString::default());
+    let control = Control::new(&queue);
+    assert_eq!(clsparseEnableAsync(control.0, 1), Status::Success);
+    // SAFETY: the operands live until the queue has ended.
+    let convert =
+        || unsafe { clsparseScsr2coo(&scene.problem.csr(), &mut scene.coo_target(), control.0) };
+    // Its kernels are built.
+    assert_eq!(convert(), Status::Success);
+    queue.finish_blocking().unwrap();
+
+    let gate = Gate::new(queue.context());
+    let closed = [gate.event().as_raw()];
+    // SAFETY: the list lives through the call.
+    let marker = unsafe { enqueue_marker_with_wait_list(queue.as_raw(), 1, closed.as_ptr()) };
+    // SAFETY: the event is new, and its one reference goes over.
+    drop(unsafe { Event::from_owned(marker.unwrap()) });
+    let (returned, has_returned) = std::sync::mpsc::channel();
+    let opener = std::thread::spawn(move || {
+        let waited = has_returned.recv_timeout(Duration::from_secs(20)).is_err();
+        gate.open();
+        waited
+    });
+    assert_eq!(convert(), Status::Success);
+    let _ = returned.send(());
+    assert!(!opener.join().unwrap(), "csr2coo waits for the queue");
+    queue.finish_blocking().unwrap();
 }
