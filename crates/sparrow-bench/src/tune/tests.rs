@@ -64,8 +64,8 @@ impl Lengths {
 }
 
 impl Formula {
-    /// The outcome beside a reference, which takes what it takes by itself.
-    fn outcome_beside(trial: &Trial, lengths: RowLengths, rows: u64, nnz: u64) -> Outcome {
+    /// The outcome compared with a reference, which takes what it takes by itself.
+    fn outcome_of(trial: &Trial, lengths: RowLengths, rows: u64, nnz: u64) -> Outcome {
         let outcome = |candidate| Self::outcome(candidate, lengths, rows, nnz);
         match (outcome(&trial.candidate), outcome(&trial.reference)) {
             (Outcome::Timed(times), Outcome::Timed(reference)) => {
@@ -116,7 +116,7 @@ impl Trials for Formula {
         }
         let rung: Rung = trial.matrix.parse().unwrap();
         let (rows, nnz, lengths) = self.lengths.of(rung);
-        let outcome = Self::outcome_beside(trial, lengths, rows, nnz);
+        let outcome = Self::outcome_of(trial, lengths, rows, nnz);
         let RowLengths { longest: longest_row, in_step, changes } = lengths;
         Ok(Some(TrialReport { rows, nnz, longest_row, in_step, changes, outcome }))
     }
@@ -246,7 +246,7 @@ fn a_reference_takes_the_median_of_all_its_samples_unless_it_was_compared_with_a
     let matrix = board.matrix(ValueType::F32, &first.matrix).unwrap();
     let cost = |candidate| matrix.cost_us(candidate, Products::Many);
     assert_eq!((cost(&first.candidate), cost(&other)), (Some(110.0), Some(55.0)));
-    // A first look at 40 by itself does not outweigh three trials in turn with the reference.
+    // A first look at 40 by itself does not outweigh three trials compared with the reference.
     let alone = Timing { reference: other.clone(), ..timing(&other, 40.0, 40.0) };
     let trials = [alone, timing(&first.candidate, 100.0, 100.0)];
     let in_turn = std::iter::repeat_n(timing(&other, 200.0, 100.0), 3);

@@ -117,6 +117,10 @@ pub(super) fn weigh<T: Trials>(
             let numbers = CostNumbers { margin, ..model.numbers };
             let tuned = tables_of(entry, value_type, numbers, &usual);
             let seen = look(validator, value_type, &tuned, &usual, &bearing)?;
+            if best.is_some() && !validator.has_time {
+                // Of fewer matrices than the others.
+                return Ok(best);
+            }
             let found = seen.and_then(|seen| kept(seen, &usual, numbers));
             best = match (best, found) {
                 (Some(best), Some(found)) if found.score() <= best.score() => Some(best),

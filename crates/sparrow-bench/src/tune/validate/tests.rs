@@ -125,3 +125,32 @@ fn a_rule_that_gains_where_some_products_follow_goes_where_it_loses_for_many() {
     let (left, found, _) = validated_against(untuned(fast_for_many), own, 4000);
     assert_eq!((left.choice.len(), found.kept, found.removed), (0, 0, 1));
 }
+
+#[test]
+fn a_loser_is_timed_three_times_however_often_it_is_looked_at_and_again_with_another_reference() {
+    let (traits, rung) = (device(), Rung { mean_row: 90, skew: Skew::Even, nnz: 60_000 });
+    let tuned = TunedDevice::of(&traits, traits.cache_bytes);
+    let effort = Effort { validation: vec![rung.into()], ..Effort::quick(&tuned) };
+    let mut trials =
+        Formula { trials: 0, most: 4000, ended: Vec::new(), lengths: Lengths::default() };
+    let mut validator = Validator {
+        traits: &traits,
+        device: &tuned,
+        effort: &effort,
+        untuned: Tables::untuned(),
+        trials: &mut trials,
+        boards: vec![Board::default()],
+        has_time: true,
+    };
+    let usual = |algorithm| Candidate::usual(algorithm, &traits, ValueType::F32, 90.0);
+    let slow = usual(Algorithm::CsrScalar);
+    let mut ratio = |reference| {
+        let pair = (&slow, &usual(reference));
+        let found = validator.ratio(ValueType::F32, Products::Several, 0, pair).unwrap();
+        (found.is_some_and(|ratio| ratio > BORNE), validator.trials.trials)
+    };
+    // The reference and the candidate, three times.
+    assert_eq!(ratio(Algorithm::CsrFlat), (true, 6));
+    assert_eq!(ratio(Algorithm::CsrFlat), (true, 6));
+    assert_eq!(ratio(Algorithm::CsrAdaptive), (true, 8));
+}

@@ -270,10 +270,11 @@ fn summary(
         }
         let gains: Vec<f64> = of_type.iter().map(|(_, _, gain)| *gain).collect();
         let gained = match (gains.is_empty(), validation.complete.contains(&value_type)) {
-            (false, _) => format!(
-                "geometric mean: {:.2} times as fast as untuned, {:.2} at least",
+            (false, is_complete) => format!(
+                "geometric mean: {:.2} times as fast as untuned, {:.2} at least{}",
                 geometric_mean(&gains),
-                gains.iter().copied().fold(f64::INFINITY, f64::min)
+                gains.iter().copied().fold(f64::INFINITY, f64::min),
+                if is_complete { "" } else { ", as far as there was time" }
             ),
             (true, true) => {
                 "nothing gains for some tens of products without losing somewhere: what is shipped stays".to_owned()
@@ -285,7 +286,8 @@ fn summary(
         text.push_str(&format!("    {gained}{}", choice_text(board, entry, value_type)));
     }
     text.push_str(&format!(
-        "  {} kept, {} taken out: slower than untuned somewhere, or chosen for fewer than two matrices of the validation\n",
+        "  {} kept, {} taken out: slower than untuned somewhere, chosen for fewer than two matrices of the validation, or not \
+         validated in the time there was\n",
         counted(validation.kept, "rule"),
         validation.removed
     ));
