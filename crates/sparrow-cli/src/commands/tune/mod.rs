@@ -277,10 +277,10 @@ fn summary(
                 if is_complete { "" } else { ", as far as there was time" }
             ),
             (true, true) => {
-                "nothing gains for some tens of products without losing somewhere: what is shipped stays".to_owned()
+                "nothing gains without losing somewhere: what is shipped stays".to_owned()
             }
             (true, false) => {
-                "not validated in the time there was: what is shipped stays for some tens of products".to_owned()
+                "not validated in the time there was: what is shipped stays".to_owned()
             }
         };
         text.push_str(&format!("    {gained}{}", choice_text(board, entry, value_type)));
