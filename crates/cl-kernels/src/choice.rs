@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::{Algorithm, Estimate, Variant};
+use crate::{Algorithm, Estimate, ParameterList, Variant};
 
 /// An algorithm and why it was chosen.
 ///
@@ -79,17 +79,10 @@ impl FromStr for Choice {
         if let Some(variant) = variant.filter(|one| !Variant::of(algorithm).contains(one)) {
             return Err(refuse(format!("{algorithm} has no variant \"{variant}\"")));
         }
-        let pair = |text: &str| {
-            let (name, value) = text.split_once('=')?;
-            Some((name.trim().to_owned(), value.trim().parse::<u32>().ok()?))
-        };
-        let parameters = list.split(',').filter(|text| !text.trim().is_empty()).map(|text| {
-            let (name, value) =
-                pair(text).ok_or_else(|| refuse(format!("\"{text}\" is not NAME=NUMBER")))?;
-            algorithm.check_parameter(&name).map_err(|error| refuse(error.to_string()))?;
-            Ok((name, value))
-        });
-        let parameters = parameters.collect::<Result<_, String>>()?;
+        let ParameterList(parameters) = list.parse().map_err(refuse)?;
+        for (name, _) in &parameters {
+            algorithm.check_parameter(name).map_err(|error| refuse(error.to_string()))?;
+        }
         Ok(Choice { algorithm, variant, parameters, reason: "pinned".to_owned() })
     }
 }
@@ -117,7 +110,8 @@ mod tests {
             ("csr_scalar", "it has no \"(\";"),
             ("csr_scalar(group_size=128", "it has no \")\" at its end"),
             ("csr_scaler(group_size=128)", "is none of csr_scalar"),
-            ("csr_scalar(group_size)", "is not NAME=NUMBER"),
+            ("csr_scalar(group_size=64,group_size=128)", "group_size is given twice"),
+            ("csr_scalar(group_size)", "is not NAME=VALUE"),
             ("csr_scalar(items_per_row=2)", "has no parameter \"items_per_row\""),
             ("csr_scalar full()", "csr_scalar has no variant \"full\""),
         ];

@@ -9,10 +9,9 @@ mod tune;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use sparrow::{Accumulate, Algorithm, Products, Reordering, ValueType, Variant};
+use sparrow::{Accumulate, Algorithm, ParameterList, Products, Reordering, ValueType, Variant};
 
 pub(crate) use bench::{
     Algorithms, BatchKind, Bench, BenchBatch, BenchConvert, BenchFigure, BenchHetero,
@@ -245,23 +244,6 @@ pub(crate) struct Spmv {
     pub(crate) making: Making,
     #[command(flatten)]
     pub(crate) reading: Reading,
-}
-
-/// What `--parameters` lists.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ParameterList(pub(crate) Vec<(String, u32)>);
-
-impl FromStr for ParameterList {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parameter = |part: &str| {
-            let refuse = || format!("\"{part}\" is not NAME=VALUE with a whole number");
-            let (name, value) = part.split_once('=').ok_or_else(refuse)?;
-            Ok((name.to_owned(), value.parse().map_err(|_| refuse())?))
-        };
-        text.split(',').map(parameter).collect::<Result<_, _>>().map(ParameterList)
-    }
 }
 
 #[derive(Debug, Args)]

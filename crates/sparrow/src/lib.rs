@@ -83,8 +83,8 @@ pub use cl_kernels::spmm::{SpmmAlgorithm, SpmmVariant};
 pub use cl_kernels::{
     Accumulate, Algorithm, AlgorithmSpec, Choice, Cost, CostNumbers, DeviceEntry, DeviceTable,
     DeviceTraits, DeviceType, Estimate, Feature, Features, Fit, HostAccess, KernelKey, MatrixShape,
-    NamedParameters, Planned, Products, Rule, Rules, StreamRates, TableError, Tables, Variant,
-    estimates, parse_device_table, select,
+    NamedParameters, ParameterList, Planned, Products, Rule, Rules, StreamRates, TableError,
+    Tables, Variant, estimates, parse_device_table, select,
 };
 pub use cl_runtime::Error as RuntimeError;
 pub use cl_runtime::batched::{AnyBatch, BatchColumns, BatchedVariant, ColumnWidth};
