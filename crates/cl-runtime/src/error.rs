@@ -134,6 +134,17 @@ pub enum Error {
         rule: String,
     },
 
+    /// A number among options that has no meaning.
+    #[error("{name} is {value}, and it must be {rule}")]
+    Value {
+        /// The option's name.
+        name: &'static str,
+        /// Its value.
+        value: String,
+        /// What it must be.
+        rule: String,
+    },
+
     /// A matrix that Jacobi preconditioning cannot use.
     #[error("{}", Error::no_inverse(format_args!("{row} (counted from 0)")))]
     Diagonal {

@@ -66,6 +66,19 @@ pub enum Error {
         rows: usize,
     },
 
+    /// Entries that do not lie in the order of their rows.
+    #[error(
+        "row {row} of entry {entry} follows row {before}: entries must lie in the order of their rows"
+    )]
+    RowOrder {
+        /// The row index.
+        row: u32,
+        /// Position of the entry in the array of rows.
+        entry: usize,
+        /// The row of the entry before it.
+        before: u32,
+    },
+
     /// A row of a sparse product that has other columns than the right one.
     #[error(
         "row {row} of C = A B has {}; the right one has {expected}, or other columns",
@@ -141,14 +154,25 @@ pub enum Error {
     },
 
     /// A problem of a batch reaches beyond an array, or into another's part of it.
-    #[error("problem {index}: {what} from {value} on, but {rule}")]
-    Problem {
+    #[error("problem {index}: {what} from {start} on, but {rule}")]
+    ProblemRange {
         /// The problem's index.
         index: usize,
         /// Which array.
         what: &'static str,
         /// Where the problem's part begins.
-        value: u64,
+        start: u64,
+        /// The rule it breaks, with its limit.
+        rule: String,
+    },
+
+    /// A problem of a batch has another number of entries than it can have.
+    #[error("problem {index} has {}, but {rule}", counted(.entries, "entry"))]
+    ProblemEntries {
+        /// The problem's index.
+        index: usize,
+        /// Its entries.
+        entries: u64,
         /// The rule it breaks, with its limit.
         rule: String,
     },

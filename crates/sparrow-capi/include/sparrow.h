@@ -1063,7 +1063,8 @@ typedef struct sparrow_solution {
 // Something has overflowed, or was NaN or infinite from the start.
 #define SPARROW_BREAKDOWN_NOT_FINITE 6
 
-// The squares of b's elements vanish or overflow in its type: scale the system, or take SPARROW_NORM_ONE.
+// The squares of b's elements vanish or overflow in the type of b and x, and a method divides by sums of such squares:
+// scale the system, or store it as SPARROW_VALUE_TYPE_F64.
 #define SPARROW_BREAKDOWN_OUT_OF_RANGE 7
 
 // p'Ap is 0: A is indefinite or singular (CG).
@@ -1490,7 +1491,8 @@ sparrow_status sparrow_solver_get_info(const struct sparrow_solver *solver,
 // Solves A x = b after the events of the wait list, from the x that is there, and returns when the solution is in its
 // place. It has converged where the residual computed from x is small enough; where that of the recurrence is and the
 // computed one is not, iterations begin again from there. That it did not converge is no failure: `solution` says how
-// it ended, and x is that of the least residual. b = 0 has the solution 0. A diagonal without an inverse in some row, with SPARROW_PRECONDITIONER_JACOBI,
+// it ended, and x is that of the least residual. b = 0 has the solution 0, unless
+// `max_iterations` is 0. A diagonal without an inverse in some row, with SPARROW_PRECONDITIONER_JACOBI,
 // is SPARROW_STATUS_INVALID_MATRIX. On a failure x is as it was, unless writing it is what failed. Where products are
 // repeatable, x has the same bits every time, whatever `check_every` is. With an observer the solve runs on a thread of
 // its own, and the observer on the caller's. An exception of the observer's goes on to the caller when the solve has

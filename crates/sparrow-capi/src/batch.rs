@@ -5,7 +5,7 @@ use sparrow::{AnyBatch, BatchColumns, ElementType, Format, Problem};
 use crate::buffer::array;
 use crate::context::Home;
 use crate::failure::{Result, guard};
-use crate::pointer::{Growing, Out, handle, read, release, size, slice, starts};
+use crate::pointer::{Growing, Out, handle, read, release, reserved, size, slice, starts};
 use crate::types::{
     SPARROW_FORMAT_COO, SPARROW_FORMAT_CSR, SPARROW_FORMAT_ELL, SPARROW_FORMAT_SLICED_ELL, choice,
     offset_type, value_type,
@@ -119,6 +119,7 @@ unsafe impl Growing for sparrow_batch_buffers {
 }
 
 fn problem(problem: &sparrow_problem, index: usize) -> Result<Problem> {
+    let field = |name: &str| format!("buffers->problems[{index}].{name}");
     let ell = Format::Ell { width: problem.ell_width };
     let all = [
         (SPARROW_FORMAT_CSR, "SPARROW_FORMAT_CSR", Format::Csr),
@@ -126,11 +127,16 @@ fn problem(problem: &sparrow_problem, index: usize) -> Result<Problem> {
         (SPARROW_FORMAT_ELL, "SPARROW_FORMAT_ELL", ell),
         (SPARROW_FORMAT_SLICED_ELL, "SPARROW_FORMAT_SLICED_ELL", Format::SlicedEll),
     ];
+    let format = choice(problem.format, &field("format"), &all)?;
+    if format != ell {
+        reserved(problem.ell_width, &field("ell_width"))?;
+    }
+    reserved(problem.reserved, &field("reserved"))?;
     Ok(Problem {
         rows: problem.rows,
         cols: problem.cols,
         entries: problem.entries,
-        format: choice(problem.format, &format!("buffers->problems[{index}].format"), &all)?,
+        format,
         index: problem.index,
         columns: problem.columns,
         values: problem.values,
@@ -154,6 +160,7 @@ pub unsafe extern "C" fn sparrow_batch_from_buffers(
             let out = Out::new(batch, "batch")?;
             (out, handle(context, "context")?.home(), read(buffers, "buffers")?)
         };
+        reserved(buffers.reserved, "buffers->reserved")?;
         let count = size(buffers.num_problems, "buffers->num_problems")?;
         // SAFETY: the caller's promise.
         let problems = unsafe { slice(buffers.problems, count, "buffers->problems")? };

@@ -8,9 +8,9 @@ use sparrow::{
 
 use crate::buffer::array;
 use crate::events::{queue as queue_of, wait_blocking};
-use crate::failure::{Result, guard};
+use crate::failure::{Result, guard, of_struct};
 use crate::options::shape;
-use crate::pointer::{Growing, Out, handle, read, shared, size, starts};
+use crate::pointer::{Growing, Out, handle, read, reserved, shared, size, starts};
 use crate::types::{choice, offset_type, value_type};
 use crate::{
     sparrow_buffer, sparrow_context, sparrow_dense_shape, sparrow_matrix, sparrow_offset_type,
@@ -144,6 +144,7 @@ pub unsafe extern "C" fn sparrow_matrix_from_entries_blocking(
             (SPARROW_DUPLICATES_KEEP, "SPARROW_DUPLICATES_KEEP", Duplicates::Keep),
         ];
         let duplicates = choice(entries.duplicates, "entries->duplicates", &all)?;
+        reserved(entries.reserved, "entries->reserved")?;
         // SAFETY: the caller's promise.
         unsafe { wait_blocking((num_events_in_wait_list, event_wait_list))? };
         let (count, shape) = (
@@ -196,7 +197,8 @@ pub unsafe extern "C" fn sparrow_matrix_from_dense_blocking(
             wait_blocking((num_events_in_wait_list, event_wait_list))?;
             array(context, dense.elements, values, shape.span(), "dense->elements")?
         };
-        let counted = AnyDenseToCsr::new_blocking(&queue, (shape, &elements), offsets, tolerance)?;
+        let counted = AnyDenseToCsr::new_blocking(&queue, (shape, &elements), offsets, tolerance)
+            .map_err(|error| of_struct(error.into(), "dense"))?;
         let made = counted.matrix_blocking(&queue, &elements)?;
         // The buffer may be changed again.
         queue.finish_blocking()?;

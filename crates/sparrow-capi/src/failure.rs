@@ -52,6 +52,12 @@ impl Failure {
         self
     }
 
+    /// Of a struct that another one points to: its fields by the path that the caller knows.
+    pub(crate) fn inside(mut self, path: &str, whole: &str) -> Self {
+        self.text = self.text.replace(path, whole);
+        self
+    }
+
     /// Says which argument it is about.
     pub(crate) fn of(mut self, name: &str) -> Self {
         self.text = format!("{name}: {}", self.text);
@@ -79,7 +85,9 @@ impl From<RuntimeError> for Failure {
             RuntimeError::Matrix(error) => (of_matrix(error), 0),
             RuntimeError::Diagonal { .. } => (S::SPARROW_STATUS_INVALID_MATRIX, 0),
             RuntimeError::Unsupported { .. } => (S::SPARROW_STATUS_UNSUPPORTED, 0),
-            RuntimeError::Range { .. } => (S::SPARROW_STATUS_INVALID_ARGUMENT, 0),
+            RuntimeError::Range { .. } | RuntimeError::Value { .. } => {
+                (S::SPARROW_STATUS_INVALID_ARGUMENT, 0)
+            }
             RuntimeError::Mismatch(_) => (S::SPARROW_STATUS_MISMATCH, 0),
             _ => (S::SPARROW_STATUS_INTERNAL_ERROR, 0),
         };
@@ -105,6 +113,16 @@ impl From<sparrow::Error> for Failure {
             sparrow::Error::Mismatch(text) => Failure::mismatch(text),
             other => Failure::new(S::SPARROW_STATUS_INTERNAL_ERROR, other.to_string()),
         }
+    }
+}
+
+/// What is wrong with a number of the struct at `path`, by its name in C; other errors as they are.
+pub(crate) fn of_struct(error: sparrow::Error, path: &str) -> Failure {
+    match error {
+        sparrow::Error::Runtime(RuntimeError::Value { name, value, rule }) => {
+            Failure::argument(format!("{path}->{name} is {value}, and it must be {rule}"))
+        }
+        other => other.into(),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::buffer::array;
 use crate::context::Home;
 use crate::events::{queue as queue_of, wait_blocking};
 use crate::failure::{Failure, Result, guard};
-use crate::pointer::{Growing, Out, handle, read, release, size, starts};
+use crate::pointer::{Growing, Out, handle, read, release, reserved, size, starts};
 use crate::types::value_type;
 use crate::{sparrow_buffer, sparrow_context, sparrow_status, sparrow_value_type};
 
@@ -111,10 +111,7 @@ pub unsafe extern "C" fn sparrow_hyb_matrix_from_buffers(
             let out = Out::new(matrix, "matrix")?;
             (out, handle(context, "context")?.home(), read(buffers, "buffers")?)
         };
-        if buffers.reserved != 0 {
-            let text = format!("buffers->reserved is {}, and must be 0", buffers.reserved);
-            return Err(Failure::argument(text));
-        }
+        reserved(buffers.reserved, "buffers->reserved")?;
         let values = value_type(buffers.value_type, "buffers->value_type")?;
         let rows = size(buffers.rows, "buffers->rows")?;
         let cols = size(buffers.cols, "buffers->cols")?;

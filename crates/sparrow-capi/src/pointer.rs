@@ -280,6 +280,14 @@ pub(crate) fn size(value: u64, name: &str) -> Result<usize> {
     })
 }
 
+/// Refuses a field that has no use yet, and may have one in a later version.
+pub(crate) fn reserved(value: u32, name: &str) -> Result<()> {
+    match value {
+        0 => Ok(()),
+        other => Err(Failure::argument(format!("{name} is {other}, and must be 0"))),
+    }
+}
+
 /// Yes or no.
 pub(crate) fn flag(value: u32, name: &str) -> Result<bool> {
     match value {

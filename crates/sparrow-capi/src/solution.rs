@@ -39,7 +39,8 @@ pub const SPARROW_BREAKDOWN_SHADOW_ZERO: sparrow_breakdown = 4;
 pub const SPARROW_BREAKDOWN_OMEGA_ZERO: sparrow_breakdown = 5;
 /// Something has overflowed, or was NaN or infinite from the start.
 pub const SPARROW_BREAKDOWN_NOT_FINITE: sparrow_breakdown = 6;
-/// The squares of b's elements vanish or overflow in its type: scale the system, or take SPARROW_NORM_ONE.
+/// The squares of b's elements vanish or overflow in the type of b and x, and a method divides by sums of such squares:
+/// scale the system, or store it as SPARROW_VALUE_TYPE_F64.
 pub const SPARROW_BREAKDOWN_OUT_OF_RANGE: sparrow_breakdown = 7;
 /// p'Ap is 0: A is indefinite or singular (CG).
 pub const SPARROW_BREAKDOWN_CURVATURE_ZERO: sparrow_breakdown = 8;

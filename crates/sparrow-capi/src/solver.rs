@@ -9,7 +9,7 @@ use sparrow::{AnyLinearSystem, AnySolver, StopRule};
 use crate::buffer::array;
 use crate::context::Home;
 use crate::events::{queue as queue_of, wait_blocking, wait_list};
-use crate::failure::{Failure, Result, caught, guard};
+use crate::failure::{Failure, Result, caught, guard, of_struct};
 use crate::observer::{Observe, run_observed};
 use crate::pointer::{Out, check_size, fill, handle, read, read_optional, release, shared, turn};
 use crate::solution::SolverFacts;
@@ -50,7 +50,8 @@ pub unsafe extern "C" fn sparrow_solver_create_blocking(
         // SAFETY: the caller's promise.
         unsafe { wait_blocking((num_events_in_wait_list, event_wait_list))? };
         let matrix = shared(matrix.inner(), "matrix")?;
-        let solver = AnySolver::new_blocking(&queue, &matrix, &options)?;
+        let solver = AnySolver::new_blocking(&queue, &matrix, &options)
+            .map_err(|error| of_struct(error, "options"))?;
         let (home, facts) = (home.clone(), SolverFacts::of(&solver));
         out.give(sparrow_solver { home, inner: Mutex::new(solver), facts });
         Ok(())
@@ -74,7 +75,8 @@ pub unsafe extern "C" fn sparrow_solver_get_info(
 /// Solves A x = b after the events of the wait list, from the x that is there, and returns when the solution is in its
 /// place. It has converged where the residual computed from x is small enough; where that of the recurrence is and the
 /// computed one is not, iterations begin again from there. That it did not converge is no failure: `solution` says how
-/// it ended, and x is that of the least residual. b = 0 has the solution 0. A diagonal without an inverse in some row, with SPARROW_PRECONDITIONER_JACOBI,
+/// it ended, and x is that of the least residual. b = 0 has the solution 0, unless
+/// `max_iterations` is 0. A diagonal without an inverse in some row, with SPARROW_PRECONDITIONER_JACOBI,
 /// is SPARROW_STATUS_INVALID_MATRIX. On a failure x is as it was, unless writing it is what failed. Where products are
 /// repeatable, x has the same bits every time, whatever `check_every` is. With an observer the solve runs on a thread of
 /// its own, and the observer on the caller's. An exception of the observer's goes on to the caller when the solve has
@@ -116,7 +118,9 @@ pub unsafe extern "C-unwind" fn sparrow_solver_solve_blocking(
                 )
             };
             let system = AnyLinearSystem { a: &a, b: &b, x: &mut x };
-            let solved = inner.solve_observed_blocking(&queue, system, &stop, &wait, observe)?;
+            let solved = inner
+                .solve_observed_blocking(&queue, system, &stop, &wait, observe)
+                .map_err(|error| of_struct(error, "system->stop"))?;
             Ok((sparrow_solution::of(&solved), solved.history))
         };
         let busy = [(&raw const solver.inner).cast(), std::ptr::from_ref(a.inner()).cast()];

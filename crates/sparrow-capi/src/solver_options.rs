@@ -165,7 +165,8 @@ pub(crate) unsafe fn solver_options(
     let options = unsafe { read_optional(options, "options")? };
     let plan = options.map_or(std::ptr::null(), |options| options.plan);
     // SAFETY: the plan's options are NULL or valid.
-    let plan = unsafe { plan_options(plan, home) }.map_err(|error| error.of("options->plan"))?;
+    let plan = unsafe { plan_options(plan, home) }
+        .map_err(|error| error.inside("options->", "options->plan->"))?;
     let Some(options) = options else {
         return Ok(SolverOptions { plan, ..SolverOptions::default() });
     };

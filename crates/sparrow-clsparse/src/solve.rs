@@ -10,7 +10,7 @@ use std::io::Write;
 use std::ops::ControlFlow;
 
 use sparrow::{
-    AnyLinearSystem, AnyMatrix, AnySolver, Norm, Outcome, Preconditioner, Solution, SolverMethod,
+    AnyLinearSystem, AnyMatrix, AnySolver, Norm, Outcome, Preconditioner, SolverMethod,
     SolverOptions, SolverProgress, StopRule, ValueType, Verdict, are, counted,
 };
 
@@ -119,6 +119,7 @@ unsafe fn solve_on(
         }
     }
     if order == 0 {
+        printer.ending(Outcome::Converged, 0, 0.0);
         control.state().end_blocking(&control.queue)?;
         return Ok(true);
     }
@@ -150,7 +151,8 @@ unsafe fn solve_on(
     };
     let solution = solver.solve_observed_blocking(&control.queue, system, &stop, &[], observe)?;
     printer.iterations(&solution.history, solution.b_norm);
-    printer.ending(&solution);
+    let residual = solution.true_relative_residual();
+    printer.ending(solution.outcome, solution.iterations, residual);
     control.state().end_blocking(&control.queue)?;
     Ok(matches!(solution.outcome, Outcome::Converged | Outcome::MaxIterations))
 }
@@ -194,15 +196,10 @@ impl Printer {
         self.printed = history.len();
     }
 
-    /// With the residual computed from x: the recurrence's, which has ended the solve, may be another.
-    fn ending(&self, solution: &Solution) {
-        let text = format!(
-            "{}: {}; iterations {}, residual {:e}",
-            self.method,
-            solution.outcome,
-            solution.iterations,
-            solution.true_relative_residual()
-        );
+    /// With the relative residual computed from x: the recurrence's, which has ended the solve, may be another.
+    fn ending(&self, outcome: Outcome, iterations: u32, residual: f64) {
+        let method = self.method;
+        let text = format!("{method}: {outcome}; iterations {iterations}, residual {residual:e}");
         self.line(NORMAL, &text);
     }
 }

@@ -120,6 +120,7 @@ fn of_runtime(error: &RuntimeError, text: String) -> PyErr {
         R::Parameter(_)
         | R::Diagonal { .. }
         | R::Range { .. }
+        | R::Value { .. }
         | R::Mismatch(_)
         | R::UnknownDevice { .. }
         | R::AmbiguousDevice { .. } => PyValueError::new_err(text),

@@ -132,7 +132,7 @@ def test_scipys_solvers_take_the_matrix_as_their_operator(rng):
     [
         ({"method": "gmres"}, 'method: method "gmres" is none of cg, bicgstab'),
         ({"preconditioner": "ilu"}, "preconditioner"),
-        ({"tol": -1.0}, "the tolerance relative is -1"),
+        ({"tol": -1.0}, "relative is -1, and it must be finite and 0 or more"),
         ({"x0": numpy.ones(899)}, "x0 has 899 elements, and A 900 rows"),
     ],
 )

@@ -50,17 +50,14 @@ impl AnyDenseToCsr {
     ) -> Result<Self> {
         let context = queue.context();
         let value_type = dense.value_type("the dense matrix")?;
+        let refuse =
+            |rule| Err(Error::Value { name: "tolerance", value: spelled(tolerance), rule });
         if tolerance.is_nan() || tolerance < 0.0 {
-            let text = format!(
-                "a tolerance of {tolerance}: sizes are compared with it, and are not negative"
-            );
-            return Err(Error::Mismatch(text));
+            return refuse("0 or more: sizes are compared with it".to_owned());
         }
         let (number, sums) = (Number::of(value_type, tolerance), value_type.accumulator());
         if number.to_f64().is_infinite() {
-            let (tolerance, limit) = (spelled(tolerance), spelled(sums.largest()));
-            let text = format!("a tolerance of {tolerance} is beyond the largest {sums}, {limit}");
-            return Err(Error::Mismatch(text));
+            return refuse(format!("at most the largest {sums}, {}", spelled(sums.largest())));
         }
         let tolerance = number;
         check_span(context, shape, dense)?;

@@ -120,23 +120,23 @@ pub fn check_problems(problems: &[Problem], lengths: Lengths) -> Result<()> {
             let end = start.checked_add(len);
             if end.is_none_or(|end| end > limit as u64) {
                 let rule = format!("the array of {array} has {limit}, and {len} are needed");
-                return Err(Error::Problem { index, what: array, value: start, rule });
+                return Err(Error::ProblemRange { index, what: array, start, rule });
             }
         }
         if problem.entries > MOST_ENTRIES {
             let rule = format!("one problem has at most {MOST_ENTRIES}");
-            return Err(Error::Problem { index, what: "entries", value: entries, rule });
+            return Err(Error::ProblemEntries { index, entries, rule });
         }
         if entries > 0 && (problem.rows == 0 || problem.cols == 0) {
             let rule = format!("a matrix of {} x {} has none", problem.rows, problem.cols);
-            return Err(Error::Problem { index, what: "entries", value: entries, rule });
+            return Err(Error::ProblemEntries { index, entries, rule });
         }
         if let Format::Ell { width } = problem.format
             && u64::from(width) * u64::from(problem.rows) != entries
         {
             let (rows, slots) = (counted(problem.rows, "row"), counted(width, "slot"));
             let rule = format!("{rows} of {slots} {} stored", are(problem.rows));
-            return Err(Error::Problem { index, what: "entries", value: entries, rule });
+            return Err(Error::ProblemEntries { index, entries, rule });
         }
     }
     refuse_overlaps(problems, "y", &Problem::y_range, false)?;
@@ -167,7 +167,7 @@ fn refuse_overlaps(
         if before.end > after.start && !(may_be_shared && before == after) {
             let (index, other) = (*first.max(second), *first.min(second));
             let rule = format!("problem {other} has {}..{} of the same", before.start, before.end);
-            return Err(Error::Problem { index, what, value: after.start, rule });
+            return Err(Error::ProblemRange { index, what, start: after.start, rule });
         }
     }
     Ok(())

@@ -79,6 +79,7 @@ impl MeasureError {
                     | R::Parameter(_)
                     | R::Range { .. }
                     | R::Unsupported { .. }
+                    | R::Value { .. }
             ),
             MeasureError::Sparrow(_) => false,
         }

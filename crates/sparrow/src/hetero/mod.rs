@@ -21,10 +21,10 @@ use std::time::Duration;
 use cl_kernels::{Accumulate, Experiment, Variant};
 use cl_runtime::spmv::{SegmentedSum, Specialisation, Spmv, Workspace};
 use cl_runtime::{Event, HostMatrix, Queue, check_apart};
-use csr_core::{Offset, Value};
+use csr_core::{Offset, Value, spelled};
 
 use crate::plan::{check_context, check_device, check_length, fitting, segmented_sum};
-use crate::{AnyPlan, Coefficient, Error, Matrix, PlanOptions, Product, Result};
+use crate::{AnyPlan, Coefficient, Error, Matrix, PlanOptions, Product, Result, RuntimeError};
 
 use cut::{Cut, least_common_multiple};
 use partner::{OnDevice, Worker};
@@ -119,8 +119,8 @@ impl<'a, V: Value, O: Offset> HeteroPlan<'a, V, O> {
         if let Share::Fixed(share) = share
             && !(0.0..=1.0).contains(&share)
         {
-            let text = format!("a share of {share} for the partner: it must be 0 to 1");
-            return Err(Error::Mismatch(text));
+            let (value, rule) = (spelled(share), "0 to 1".to_owned());
+            return Err(RuntimeError::Value { name: "the partner's share", value, rule }.into());
         }
         let specialisation = Specialisation {
             value_type: V::TYPE,

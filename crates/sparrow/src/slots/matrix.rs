@@ -180,20 +180,20 @@ impl AnySlotsMatrix {
         Ok(AnySlotsMatrix { context: context.clone(), value_type, parts })
     }
 
-    /// Makes sure that entries lie in the order of their rows, and inside the matrix; reads 4 bytes back. Columns are not
-    /// looked at.
+    /// Makes sure that entries lie in the order of their rows, and inside the matrix; reads 4 bytes back, and all rows of
+    /// entries where one is wrong, to name it. Columns are not looked at. [`AnyCooToCsr`](crate::AnyCooToCsr) takes
+    /// entries in any order.
     ///
     /// # Errors
-    /// They do not, a queue of another context, or the driver's own failure.
+    /// The first entry that does not, a queue of another context, or the driver's own failure.
     pub fn check_order_blocking(&self, queue: &Queue) -> Result<()> {
         let mut offsets = RowOffsets::new(queue.context())?;
-        match offsets.find_blocking(queue, self.rows(), &self.parts.entry_rows, &[])? {
-            Some(_) => Ok(()),
-            None => {
-                let text = "entries do not lie in the order of their rows, or one lies outside: AnyCooToCsr sorts them";
-                Err(Error::Mismatch(text.to_owned()))
-            }
+        let entry_rows = &self.parts.entry_rows;
+        if offsets.find_blocking(queue, self.rows(), entry_rows, &[])?.is_some() {
+            return Ok(());
         }
+        let entry_rows = entry_rows.read_blocking(queue)?;
+        Ok(check_order(self.rows(), &entry_rows)?)
     }
 
     /// Rows of the matrix.
@@ -234,4 +234,19 @@ impl AnySlotsMatrix {
     pub(crate) fn parts(&self) -> &HybParts {
         &self.parts
     }
+}
+
+/// Refuses the first entry whose row lies outside, or before that of the entry before it.
+fn check_order(rows: usize, entry_rows: &[u32]) -> csr_core::Result<()> {
+    let mut before = 0;
+    for (entry, &row) in entry_rows.iter().enumerate() {
+        if row as usize >= rows {
+            return Err(csr_core::Error::Row { row, entry, rows });
+        }
+        if row < before {
+            return Err(csr_core::Error::RowOrder { row, entry, before });
+        }
+        before = row;
+    }
+    Ok(())
 }

@@ -70,9 +70,14 @@ impl Drive<'_> {
         let began = Instant::now();
         let (of_b, of_first) = engine.start()?;
         let (b_norm, first) = (of_b.by(self.norm), of_first.by(self.norm));
+        // The solution is 0 then, unless x is to stay.
+        let is_zero = of_b.one == 0.0 && self.stop.max_iterations > 0;
         let threshold = self.stop.threshold(b_norm, first);
         let mut track = Track::from(first);
-        let mut outcome = self.at_start(&of_b, threshold, first);
+        let mut outcome = match is_zero {
+            true => Some(Outcome::Converged),
+            false => self.at_start(&of_b, threshold, first),
+        };
         if outcome.is_none() {
             outcome = Outcome::of(&engine.snapshot()?, 0);
         }
@@ -88,7 +93,7 @@ impl Drive<'_> {
             per_iteration: track.per_iteration(),
             history: track.history,
         };
-        if of_b.one == 0.0 {
+        if is_zero {
             let track = Track::from(0.0);
             return Ok((solution(Outcome::Converged, (0, 0.0), track), Of::Zeros));
         }
@@ -219,13 +224,10 @@ impl Drive<'_> {
     /// How a solve ends that need not begin.
     fn at_start(&self, of_b: &Norms, threshold: f64, first: f64) -> Option<Outcome> {
         let breakdown = |kind| Some(Outcome::Breakdown { kind, iteration: 0 });
-        if of_b.one == 0.0 {
-            return Some(Outcome::Converged);
-        }
         if !of_b.one.is_finite() {
             return breakdown(Breakdown::NotFinite);
         }
-        if self.norm == Norm::Two && !of_b.is_in_range {
+        if self.norm == Norm::Two && of_b.one > 0.0 && !of_b.is_in_range {
             return breakdown(Breakdown::OutOfRange);
         }
         if !first.is_finite() {

@@ -29,7 +29,7 @@ pub use solution::{Breakdown, Outcome, Solution, SolverProgress};
 
 use crate::plan::{check_context, check_device, check_length, fitting, tables};
 use crate::tables::Resolver;
-use crate::{AnyPlan, Error, Op, PlanOptions, Result};
+use crate::{AnyPlan, Error, Op, PlanOptions, Result, RuntimeError};
 
 use device::OnDevice;
 use drive::{Drive, Of};
@@ -331,8 +331,8 @@ fn check_square(rows: usize, cols: usize) -> Result<()> {
 fn checked_check_every(asked: Option<u32>, default: u32) -> Result<u32> {
     let check_every = asked.unwrap_or(default);
     if !(1..=MOST_UNSEEN).contains(&check_every) {
-        let text = format!("check_every is {check_every}, and it must be 1 to {MOST_UNSEEN}");
-        return Err(Error::Mismatch(text));
+        let (value, rule) = (check_every.to_string(), format!("1 to {MOST_UNSEEN}"));
+        return Err(RuntimeError::Value { name: "check_every", value, rule }.into());
     }
     Ok(check_every)
 }

@@ -1,6 +1,8 @@
 //! What a solver is asked for.
 
-use crate::{Error, PlanOptions, Result};
+use csr_core::spelled;
+
+use crate::{PlanOptions, Result, RuntimeError};
 
 pub use cl_runtime::solver::Norm;
 
@@ -130,7 +132,7 @@ pub struct StopRule {
     pub relative_to_first: f64,
     /// As it is.
     pub absolute: f64,
-    /// Iterations at most; with 0, x stays as it is, and its residual is measured.
+    /// Iterations at most; with 0, x stays as it is, where b is 0 too, and its residual is measured.
     pub max_iterations: u32,
 }
 
@@ -151,9 +153,10 @@ impl StopRule {
         ];
         match tolerances.into_iter().find(|(_, value)| !(value.is_finite() && *value >= 0.0)) {
             None => Ok(()),
-            Some((name, value)) => Err(Error::Mismatch(format!(
-                "the tolerance {name} is {value}, and it must be finite and 0 or more"
-            ))),
+            Some((name, value)) => {
+                let (value, rule) = (spelled(value), "finite and 0 or more".to_owned());
+                Err(RuntimeError::Value { name, value, rule }.into())
+            }
         }
     }
 

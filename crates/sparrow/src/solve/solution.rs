@@ -22,9 +22,8 @@ pub enum Breakdown {
     OmegaZero,
     /// Something has overflowed, or was NaN or infinite from the start.
     NotFinite,
-    /// The squares of b's elements vanish or overflow in its type: scale the system, or measure by [`Norm::One`].
-    ///
-    /// [`Norm::One`]: crate::Norm::One
+    /// The squares of b's elements vanish or overflow in the type of b and x, and a method divides by sums of such
+    /// squares: scale the system, or solve it in f64.
     OutOfRange,
 }
 

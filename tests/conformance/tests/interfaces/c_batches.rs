@@ -210,6 +210,16 @@ pub(crate) fn problems_that_do_not_fit_are_refused_by_name() {
     assert!(text.starts_with("problem 0: row offsets from 0 on"), "{text}");
     let text = refused(sparrow_batch_buffers { column_bits: 8, ..none }, invalid);
     assert_eq!(text, "buffers->column_bits is 8, and none of 16 bits (16), 32 bits (32)");
+    let text = refused(sparrow_batch_buffers { reserved: 1, ..none }, invalid);
+    assert_eq!(text, "buffers->reserved is 1, and must be 0");
+    let of_problems = |problems: &[sparrow_problem]| {
+        refused(sparrow_batch_buffers { problems: problems.as_ptr(), ..none }, invalid)
+    };
+    let [first, second] = [problems[0], problems[1]];
+    let text = of_problems(&[first, sparrow_problem { reserved: 2, ..second }]);
+    assert_eq!(text, "buffers->problems[1].reserved is 2, and must be 0");
+    let text = of_problems(&[sparrow_problem { ell_width: 4, ..first }, second]);
+    assert_eq!(text, "buffers->problems[0].ell_width is 4, and must be 0");
     problems[1].format = 7;
     let text = refused(sparrow_batch_buffers { problems: problems.as_ptr(), ..none }, invalid);
     assert!(text.starts_with("buffers->problems[1].format is 7"), "{text}");

@@ -8,7 +8,6 @@ use sparrow_c::*;
 
 use sparrow_status::SPARROW_STATUS_INVALID_ARGUMENT as INVALID;
 use sparrow_status::SPARROW_STATUS_INVALID_MATRIX as INVALID_MATRIX;
-use sparrow_status::SPARROW_STATUS_MISMATCH as MISMATCH;
 
 /// The matrix's entries, one in two parts, in no order.
 const ROW_OF: [u32; 6] = [3, 2, 0, 2, 0, 2];
@@ -141,6 +140,8 @@ pub(crate) fn what_cannot_be_converted_is_named() {
     assert_eq!(refused(&outside, INVALID_MATRIX), "row 3 of entry 0 is outside 0..3");
     let unknown = sparrow_coo_buffers { duplicates: 7, ..good };
     assert!(refused(&unknown, INVALID).starts_with("entries->duplicates is 7, and none of "));
+    let unused = sparrow_coo_buffers { reserved: 5, ..good };
+    assert_eq!(refused(&unused, INVALID), "entries->reserved is 5, and must be 0");
     let many = sparrow_coo_buffers { entries: 60, ..good };
     assert!(refused(&many, INVALID).starts_with("entries->row_indices: "));
 
@@ -162,10 +163,20 @@ pub(crate) fn what_cannot_be_converted_is_named() {
         assert!(matrix.is_null());
         refusal(made, status)
     };
-    assert!(refused(&source, MISMATCH).starts_with("a tolerance of -1"));
+    for (tolerance, value) in [(-1.0, "-1"), (f64::NAN, "NaN")] {
+        source.tolerance = tolerance;
+        let text = refused(&source, INVALID);
+        assert!(
+            text.starts_with(&format!("dense->tolerance is {value}, and it must be 0")),
+            "{text}"
+        );
+    }
     source.tolerance = 1e39;
-    let text = refused(&source, MISMATCH);
-    assert!(text.starts_with("a tolerance of 1e39 is beyond the largest f32"), "{text}");
+    let text = refused(&source, INVALID);
+    assert!(
+        text.starts_with("dense->tolerance is 1e39, and it must be at most the largest f32"),
+        "{text}"
+    );
     source.tolerance = 0.0;
     source.shape.leading = 2;
     assert!(refused(&source, INVALID_MATRIX).contains("below the limit of 3"));

@@ -9,6 +9,7 @@ use sparrow::{Real as _, RealValue};
 use sparrow_c::*;
 
 use sparrow_status::SPARROW_STATUS_INVALID_ARGUMENT as INVALID;
+use sparrow_status::SPARROW_STATUS_INVALID_MATRIX as INVALID_MATRIX;
 use sparrow_status::SPARROW_STATUS_MISMATCH as MISMATCH;
 
 /// Columns of padding.
@@ -320,12 +321,18 @@ fn what_does_not_belong_together_is_refused_by_name() {
     let text = refused(sparrow_hyb_buffers { ell_width: 3, ..ell }, INVALID);
     assert!(text.starts_with("buffers->ell_columns: the length of an array"), "{text}");
 
-    let disordered = sparrow_hyb_buffers { coo_rows: coo.coo_columns, ..coo };
-    let planned = Planned::new(&application, &disordered, &hyb_options());
-    // SAFETY: everything is valid.
-    let status = unsafe { sparrow_hyb_matrix_check_blocking(planned.matrix, queue, 0, null()) };
-    let text = refusal(status, MISMATCH);
-    assert!(text.starts_with("entries do not lie in the order of their rows"), "{text}");
+    let mut rows =
+        |rows: [u32; 5]| sparrow_hyb_buffers { coo_rows: application.buffer(0, &rows), ..coo };
+    let in_order = "entries must lie in the order of their rows";
+    for (buffers, expected) in [
+        (rows([0, 2, 2, 1, 3]), format!("row 1 of entry 3 follows row 2: {in_order}")),
+        (rows([0, 1, 2, 3, 4]), "row 4 of entry 4 is outside 0..4".to_owned()),
+    ] {
+        let planned = Planned::new(&application, &buffers, &hyb_options());
+        // SAFETY: everything is valid.
+        let status = unsafe { sparrow_hyb_matrix_check_blocking(planned.matrix, queue, 0, null()) };
+        assert_eq!(refusal(status, INVALID_MATRIX), expected);
+    }
 
     let planned = Planned::new(&application, &coo, &hyb_options());
     let x = application.buffer(0, &[0.0f32; 8]);

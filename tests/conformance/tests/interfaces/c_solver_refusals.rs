@@ -43,8 +43,8 @@ pub(crate) fn what_cannot_be_solved_is_refused() {
     assert!(text.starts_with("options->preconditioner is 9, and none of"), "{text}");
     let text = refused(a, sparrow_solver_options { norm: 2, ..usual }, INVALID);
     assert!(text.starts_with("options->norm is 2, and none of"), "{text}");
-    let text = refused(a, sparrow_solver_options { check_every: 65537, ..usual }, MISMATCH);
-    assert!(text.contains("check_every is 65537") && text.contains("65536"), "{text}");
+    let text = refused(a, sparrow_solver_options { check_every: 65537, ..usual }, INVALID);
+    assert_eq!(text, "options->check_every is 65537, and it must be 1 to 65536");
     let text = refused(a, sparrow_solver_options { size: 8, ..usual }, INVALID);
     assert!(text.starts_with("options->size is 8, and sparrow_solver_options has"), "{text}");
     let parameters = c"group_size=3".as_ptr();
@@ -52,7 +52,10 @@ pub(crate) fn what_cannot_be_solved_is_refused() {
     assert!(text.contains("group_size"), "{text}");
     let plan = sparrow_plan_options { products: 7, ..plan_options() };
     let text = refused(a, sparrow_solver_options { plan: &raw const plan, ..usual }, INVALID);
-    assert!(text.starts_with("options->plan: options->products is 7"), "{text}");
+    assert!(text.starts_with("options->plan->products is 7"), "{text}");
+    let plan = sparrow_plan_options { size: 3, ..plan_options() };
+    let text = refused(a, sparrow_solver_options { plan: &raw const plan, ..usual }, INVALID);
+    assert!(text.starts_with("options->plan->size is 3"), "{text}");
     let operation = SPARROW_OPERATION_TRANSPOSE;
     let plan = sparrow_plan_options { operation, ..plan_options() };
     let text = refused(a, sparrow_solver_options { plan: &raw const plan, ..usual }, MISMATCH);
@@ -79,9 +82,17 @@ pub(crate) fn what_cannot_be_solved_is_refused() {
     assert!(text.starts_with("system->x: "), "{text}");
     let text = refused(sparrow_linear_system { history_room: 3, ..right }, INVALID);
     assert_eq!(text, "system->history is NULL, and system->history_room is 3");
-    let rule = stop(-1.0, 3);
-    let text = refused(sparrow_linear_system { stop: &raw const rule, ..right }, MISMATCH);
-    assert!(text.contains("relative is -1"), "{text}");
+    let rule = stop(1e-8, 3);
+    let not_finite = sparrow_stop_rule { absolute: f64::INFINITY, ..rule };
+    for (name, value, rule) in [
+        ("relative", "-1", stop(-1.0, 3)),
+        ("relative_to_first", "NaN", sparrow_stop_rule { relative_to_first: f64::NAN, ..rule }),
+        ("absolute", "inf", not_finite),
+    ] {
+        let text = refused(sparrow_linear_system { stop: &raw const rule, ..right }, INVALID);
+        let expected = format!("{name} is {value}, and it must be finite and 0 or more");
+        assert_eq!(text, format!("system->stop->{expected}"));
+    }
     let rule = sparrow_stop_rule { size: 2, ..rule };
     let text = refused(sparrow_linear_system { stop: &raw const rule, ..right }, INVALID);
     assert!(text.starts_with("system->stop->size is 2, and sparrow_stop_rule has"), "{text}");

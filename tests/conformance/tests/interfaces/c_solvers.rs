@@ -298,8 +298,13 @@ pub(crate) fn it_ends_where_iterations_are_used_up_or_the_method_breaks_down() {
     assert_eq!((solution.outcome, solution.iterations), (SPARROW_OUTCOME_MAX_ITERATIONS, 0));
     assert!((solution.true_residual - 65f64.sqrt()).abs() < 1e-5, "{}", solution.true_residual);
     assert_eq!(application.read::<f32>(x, 2, null_mut()), [5.0, 6.0]);
-    // From x = 0: p'Ap = 0 at once.
     let zeros = application.vector::<f32>(0, &[0.0, 0.0]);
+    // b = 0 has the solution 0, but x is to stay.
+    let solution = solve(&application, solver, &sparrow_linear_system { b: zeros, ..none });
+    assert_eq!((solution.outcome, solution.iterations), (SPARROW_OUTCOME_MAX_ITERATIONS, 0));
+    assert!((solution.true_residual - 61f64.sqrt()).abs() < 1e-5, "{}", solution.true_residual);
+    assert_eq!(application.read::<f32>(x, 2, null_mut()), [5.0, 6.0]);
+    // From x = 0: p'Ap = 0 at once.
     let solution = solve(&application, solver, &system(a, b, zeros));
     assert_eq!(solution.outcome, SPARROW_OUTCOME_BREAKDOWN);
     assert_eq!(solution.breakdown, SPARROW_BREAKDOWN_CURVATURE_ZERO);

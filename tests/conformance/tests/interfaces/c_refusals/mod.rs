@@ -149,7 +149,7 @@ fn names_that_nothing_has_are_refused_with_those_there_are() {
     let text = plan(sparrow_plan_options { variant: c"spin".as_ptr(), ..scalar });
     assert!(text.contains("csr_scalar has none, and \"spin\" was asked for"), "{text}");
     let text = plan(sparrow_plan_options { parameters: c"group_size".as_ptr(), ..scalar });
-    assert!(text.contains("\"group_size\" is no name=number"), "{text}");
+    assert!(text.contains("\"group_size\" is not NAME=VALUE"), "{text}");
     let parameter = sparrow_status::SPARROW_STATUS_INVALID_PARAMETER;
     let unknown = sparrow_plan_options { parameters: c"speed=9".as_ptr(), ..scalar };
     assert!(valid.plan_refusal(&unknown, parameter).contains("speed"));

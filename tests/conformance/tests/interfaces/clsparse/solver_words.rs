@@ -32,15 +32,16 @@ fn it_prints_what_it_was_asked_for_and_else_nothing() {
     assert_eq!(printed[0], [""; 0]);
     let refused = "cg: refused: there are 3 columns of A, and A has 2 rows";
     let no_diagonal = "cg: refused: the diagonal of row 0 (counted from 0) has no inverse: it is 0, absent or not finite, and the Jacobi preconditioner needs one";
-    let expected = [summary, refused, no_diagonal];
-    assert_eq!(printed[1][..3], expected);
-    assert_eq!(printed[1].len(), 4);
-    let (text, left) = printed[1][3].split_once(", residual ").unwrap();
+    let empty = "cg: converged; iterations 0, residual 0e0";
+    let expected = [summary, refused, no_diagonal, empty];
+    assert_eq!(printed[1][..4], expected);
+    assert_eq!(printed[1].len(), 5);
+    let (text, left) = printed[1][4].split_once(", residual ").unwrap();
     assert!(text.starts_with("cg: converged; iterations "), "{text}");
     assert!(left.parse::<f64>().unwrap() > 1e-4, "{left}");
     let iterations = ["Iteration 0: residual 1e0", "Iteration 1: residual 0e0"];
     assert_eq!(printed[2][..2], iterations);
-    assert_eq!(printed[2][2..5], expected);
+    assert_eq!(printed[2][2..6], expected);
 }
 
 /// Solves a system in which every step is exact.
@@ -62,6 +63,9 @@ fn print(mode: i32) {
     let turn = System::new(&queue, turn, vec![1.0, 1.0], 0.0);
     assert_eq!(turn.solve(clsparseScsrcg, &solver, &control), Status::SolverError);
     assert_eq!(clsparseSetSolverParams(solver.0, NOPRECOND, 1000, 1e-5, 0.0), Status::Success);
+    let nothing: Csr<f32> = Csr::new(0, vec![0], vec![], vec![]).unwrap();
+    let nothing = System::new(&queue, nothing, vec![], 0.0);
+    assert_eq!(nothing.solve(clsparseScsrcg, &solver, &control), Status::Success);
     let far = System::<f32>::new(&queue, matrix(20, 0.0), vec![1.0; 20], 1e6);
     assert_eq!(far.solve(clsparseScsrcg, &solver, &control), Status::Success);
 }
